@@ -1,0 +1,230 @@
+package legacy
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/beevik/etree"
+)
+
+const (
+	propertiesClass = "java.util.Properties"
+	putMethod       = "put"
+)
+
+// tagClasses are the classes that XMLEncoder's elements stand for.
+var tagClasses = map[string]string{
+	"string": "java.lang.String", "boolean": "java.lang.Boolean", "int": "java.lang.Integer", "long": "java.lang.Long",
+	"char": "java.lang.Character", "byte": "java.lang.Byte", "short": "java.lang.Short",
+	"float": "java.lang.Float", "double": "java.lang.Double", "class": "java.lang.Class",
+}
+
+// decodeBeans reads a document of java.beans.XMLEncoder. Such a document is a
+// program: it can construct any object and call any method. Only the one
+// program is known that puts strings, booleans and integers into a Properties,
+// and it isn't run but read.
+func decodeBeans(data []byte) (Payload, *Error) {
+	d, err := parseXML(data)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.attributes(d.Root(), "version", "class", "id"); err != nil {
+		return nil, err
+	}
+	objects, err := d.elements(d.Root())
+	if err != nil {
+		return nil, err
+	}
+	if len(objects) == 0 {
+		return nil, badPayload(d.at(d.Root()), "XML: element java is empty: want an object of class %s", propertiesClass)
+	}
+	if err := d.checkObject(objects[0]); err != nil {
+		return nil, err
+	}
+	if len(objects) > 1 {
+		return nil, badPayload(d.at(objects[1]), "XML: a second object in element java: want one")
+	}
+	calls, err := d.elements(objects[0])
+	if err != nil {
+		return nil, err
+	}
+	p := make(Payload, len(calls))
+	for _, call := range calls {
+		key, value, err := d.put(call)
+		if err != nil {
+			return nil, err
+		}
+		p[key] = value
+	}
+	return p, nil
+}
+
+// checkObject refuses all but <object class="java.util.Properties">. XMLEncoder
+// adds an id where an object is used twice.
+func (d *document) checkObject(e *etree.Element) *Error {
+	class := e.SelectAttrValue("class", "")
+	if e.FullTag() != "object" || class != propertiesClass {
+		return d.refuse(e, "object class=\""+propertiesClass+"\"")
+	}
+	for _, a := range e.Attr {
+		if name := a.FullKey(); name != "class" && name != "id" {
+			return unsupportedClass(d.at(e), class+"."+a.Value, "XML: object with %.40s=%.60q isn't supported: want only a class", name, a.Value)
+		}
+	}
+	_, err := d.attributes(e, "class", "id")
+	return err
+}
+
+// put reads <void method="put"> and its two arguments.
+func (d *document) put(call *etree.Element) (key string, value any, err *Error) {
+	if call.FullTag() != "void" {
+		return "", nil, d.refuse(call, "void method=\"put\"")
+	}
+	for _, a := range call.Attr {
+		if a.FullKey() != "method" || a.Value != putMethod {
+			return "", nil, unsupportedClass(d.at(call), propertiesClass+"."+a.Value,
+				"XML: void with %.40s=%.60q isn't supported: want method=\"put\"", a.FullKey(), a.Value)
+		}
+	}
+	if len(call.Attr) != 1 {
+		return "", nil, badPayload(d.at(call), "XML: void has %d attributes: want method=\"put\"", len(call.Attr))
+	}
+	arguments, err := d.elements(call)
+	if err != nil {
+		return "", nil, err
+	}
+	for _, a := range arguments { // a refused class matters more than a miscount
+		if _, err := d.argument(a); err != nil {
+			return "", nil, err
+		}
+	}
+	if len(arguments) != 2 {
+		return "", nil, badPayload(d.at(call), "XML: put with %d arguments: want a key and a value", len(arguments))
+	}
+	if arguments[0].Tag != "string" {
+		return "", nil, badPayload(d.at(arguments[0]), "XML: a key that is a %s: want a string", arguments[0].Tag)
+	}
+	name, err := d.argument(arguments[0])
+	if err != nil {
+		return "", nil, err
+	}
+	value, err = d.argument(arguments[1])
+	return name.(string), value, err
+}
+
+func (d *document) argument(e *etree.Element) (any, *Error) {
+	tag := e.FullTag()
+	bits := map[string]int{"int": 32, "long": 64}[tag]
+	if tag != "string" && tag != "boolean" && bits == 0 || len(e.Attr) > 0 {
+		return nil, d.refuse(e, "string, boolean, int or long")
+	}
+	text, err := d.content(e, d.char)
+	if err != nil || tag == "string" {
+		return text, err
+	}
+	if tag == "boolean" {
+		if text != "true" && text != "false" {
+			return nil, badPayload(d.at(e), "XML: boolean %.40q: want true or false", text)
+		}
+		return text == "true", nil
+	}
+	n, parseErr := strconv.ParseInt(text, 10, bits)
+	if parseErr != nil || strconv.FormatInt(n, 10) != text { // Java takes 010 for eight
+		return nil, badPayload(d.at(e), "XML: %s %.40q: want a decimal number of %d bits", tag, text, bits)
+	}
+	return json.Number(text), nil
+}
+
+// char reads <char code="#7"/>, which stands for a character that XML can't
+// hold. Java reads the number with Integer.decode.
+func (d *document) char(e *etree.Element) (string, *Error) {
+	if e.FullTag() != "char" {
+		return "", d.refuse(e, "char")
+	}
+	attributes, err := d.attributes(e, "code")
+	if err != nil {
+		return "", err
+	}
+	code := attributes["code"]
+	digits, base := code, 10
+	for _, prefix := range []string{"#", "0x", "0X"} {
+		if rest, ok := strings.CutPrefix(code, prefix); ok {
+			digits, base = rest, 16
+		}
+	}
+	if base == 10 && len(code) > 1 && code[0] == '0' {
+		base = 8
+	}
+	n, parseErr := strconv.ParseUint(digits, base, 32)
+	if parseErr != nil || n > 0x10ffff || len(e.Child) > 0 {
+		return "", badPayload(d.at(e), "XML: char with code %.40q: want the empty element char with the number of a character, such as #7", code)
+	}
+	if n > 0xffff {
+		return string(rune(n)), nil
+	}
+	return string(appendUnit(nil, uint16(n))), nil
+}
+
+// refuse is the error for an element that stands for another class.
+func (d *document) refuse(e *etree.Element, want string) *Error {
+	class := e.SelectAttrValue("class", "")
+	if class == "" {
+		class = tagClasses[e.FullTag()]
+	}
+	if class == "" {
+		class = "<" + e.FullTag() + ">"
+	}
+	return unsupportedClass(d.at(e), class, "XML: element %.60q for class %.200q isn't supported: want %s", e.FullTag(), class, want)
+}
+
+// encodeBeans writes the keys sorted, and the version of a Java that has all
+// it uses.
+func encodeBeans(p Payload) ([]byte, error) {
+	out := []byte("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<java version=\"1.8.0\" class=\"java.beans.XMLDecoder\">\n <object class=\"" + propertiesClass + "\">\n")
+	for _, key := range slices.Sorted(maps.Keys(p)) {
+		var err error
+		if out, err = appendArgument(append(out, "  <void method=\"put\">\n"...), key); err != nil {
+			return nil, err
+		}
+		if out, err = appendArgument(out, p[key]); err != nil {
+			return nil, fmt.Errorf("%q: %w", key, err)
+		}
+		out = append(out, "  </void>\n"...)
+	}
+	return append(out, " </object>\n</java>\n"...), nil
+}
+
+func appendArgument(dst []byte, v any) ([]byte, error) {
+	switch v := v.(type) {
+	case string:
+		dst, err := appendXML(append(dst, "   <string>"...), v, appendChar)
+		return append(dst, "</string>\n"...), err
+	case bool:
+		return fmt.Appendf(dst, "   <boolean>%t</boolean>\n", v), nil
+	case json.Number:
+		n, err := javaInteger(v)
+		if err != nil {
+			return nil, err
+		}
+		tag := "long"
+		if int64(int32(n)) == n {
+			tag = "int"
+		}
+		return fmt.Appendf(dst, "   <%s>%d</%s>\n", tag, n, tag), nil
+	}
+	return nil, errValue(v, "a string, bool or number")
+}
+
+// appendChar writes a character as XMLEncoder does: those that XML forbids as
+// an element.
+func appendChar(dst []byte, r rune) []byte {
+	if isXMLChar(r) {
+		return utf8.AppendRune(dst, r)
+	}
+	return fmt.Appendf(dst, `<char code="#%x"/>`, r)
+}

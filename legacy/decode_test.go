@@ -1,0 +1,181 @@
+package legacy
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"path"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// TestErrors pins what users see, and which fault of several they see first.
+func TestErrors(t *testing.T) {
+	const ok = "mrtQ-05000000000001"
+	head := string(AppendHeader(nil, Header{}))
+	future := "\x00\x7f\xff\xff\xff\xff\xff\xff\xff"
+	tests := []struct{ name, data, want string }{
+		{"x", "", `bad-key: name "x" doesn't begin with "mrtQ-"`},
+		{ok, "", `truncated-header at byte 0: the data ends after 0 bytes: want a header of 9 (a status byte and an 8-byte time)`},
+		{ok, "\x09", `truncated-header at byte 1: the data ends after 1 bytes: want a header of 9 (a status byte and an 8-byte time)`},
+		{ok, "\x06" + future[1:], `unknown-status at byte 0: status byte is 6: want 0 (pending) to 5 (held)`},
+		{ok, future, `empty-payload at byte 9: nothing follows the header: want a payload`},
+		{ok, future + "?\x00", `bad-payload at byte 1: time 9223372036854775807 read as milliseconds is outside the years 1970 to 9999: want milliseconds or seconds since 1970, or 0 for none`},
+
+		{ok, head + "\x00\x01", `bad-payload at byte 9: byte 0x00 is a control character in ISO-8859-1: want properties text, XML, JSON or an object stream`},
+		{ok, head + "a=\xe2\x80\x94", `bad-payload at byte 12: byte 0x80 is a control character in ISO-8859-1: want properties text, XML, JSON or an object stream`},
+		{ok, head + "\xde\xad\xbe\xef", `bad-payload at byte 9: byte 0xde in text without = or a colon: want properties text, XML, JSON or an object stream`},
+		{ok, head + "a=b\n  c=x\\\n  y\\u12g4", `bad-payload at byte 23: properties text: \u and "12g4": want four hexadecimal digits`},
+		{ok, head + "a=\\u12", `bad-payload at byte 11: properties text: \u and "12": want four hexadecimal digits`},
+
+		{ok, head + `{"a": `, `bad-payload at byte 15: JSON: unexpected end of JSON input`},
+		{ok, head + `{"a": x}`, `bad-payload at byte 15: JSON: invalid character 'x' looking for beginning of value`},
+		{ok, head + `{} {}`, `bad-payload at byte 12: JSON: invalid character '{' after top-level value`},
+		{ok, head + `[1]`, `bad-payload at byte 9: JSON array: want an object`},
+		{ok, head + "\ufeff{}", `bad-payload at byte 9: JSON after a byte order mark: want {`},
+		{ok, head + "{\"a\":\"\xff\"}", `bad-payload at byte 15: JSON: byte 0xff isn't UTF-8`},
+		{ok, head + `{"a":1,"a":2}`, `bad-payload at byte 19: JSON: name "a" a second time in one object`},
+		{ok, head + `{"\ud83d\ud83d":1,"b":{"c":1,"c":2}}`, `bad-payload at byte 41: JSON: name "c" a second time in one object`},
+
+		{ok, head + "<java", `bad-payload at byte 14: XML: XML syntax error on line 1: unexpected EOF`},
+		{ok, head + "<html/>", `bad-payload at byte 9: XML root element "html": want java (XMLEncoder) or properties (storeToXML)`},
+		{ok, head + "\xfe\xff\x00<", `bad-payload at byte 9: XML in UTF-16: want UTF-8, US-ASCII or ISO-8859-1`},
+		{ok, head + "<?xml version='1.0' encoding='EBCDIC'?><java/>", `bad-payload at byte 39: XML in encoding "EBCDIC": want UTF-8, US-ASCII or ISO-8859-1`},
+		{ok, head + "<properties>\xff</properties>", `bad-payload at byte 21: XML: byte 0xff isn't UTF-8`},
+		{ok, head + "<properties><entry key='&#xd83d;'>x</entry><other/></properties>", `bad-payload at byte 52: XML: element "other" in properties: want entry or comment`},
+		{ok, head + "<?xml version='1.0' encoding='ISO-8859-1'?><properties><!-- \xe9\xe9 --><other/></properties>", `bad-payload at byte 75: XML: element "other" in properties: want entry or comment`},
+		{ok, head + "<!DOCTYPE properties [<!ENTITY e 'x'>]><properties/>", `bad-payload at byte 9: XML: declaration "DOCTYPE properties [<!ENTITY e 'x'>]": want none, or a document type that only names an external DTD, which isn't read`},
+		{ok, head + "<properties><entry key='a'>&e;</entry></properties>", `bad-payload at byte 39: XML: XML syntax error on line 1: invalid character entity &e;`},
+		{ok, head + "<properties>&\u202e\u009b;</properties>", `bad-payload at byte 28: XML: XML syntax error on line 1: invalid character entity &\u202e\u009b;`},
+		{ok, head + "<properties>&" + strings.Repeat("x", 1000) + ";</properties>", `bad-payload at byte 1023: XML: XML syntax error on line 1: invalid character entity &` + strings.Repeat("x", 146) + "…"},
+		{ok, head + "<properties></properties><properties/>", `bad-payload at byte 34: XML: element "properties" after the root element`},
+		{ok, head + "<properties><entry key='a'></properties></entry>", `bad-payload: XML: an element isn't closed, or another one is`},
+		{ok, head + "<java><object class=\"java.lang.Runtime\"/></java>", `unsupported-class at byte 15: XML: element "object" for class "java.lang.Runtime" isn't supported: want object class="java.util.Properties"`},
+		{ok, head + "<java><object class=\"java.util.Properties\"><void method=\"load\"/></object></java>", `unsupported-class at byte 52: XML: void with method="load" isn't supported: want method="put"`},
+
+		{ok, head + "\xac\xed\x00\x04", `bad-payload at byte 9: object stream: begins with ac ed 00 04: want ac ed 00 05`},
+		{ok, head + "\xac\xed\x00\x05", `bad-payload at byte 13: object stream: the stream ends: want a java.util.Properties or null: unexpected EOF`},
+		{ok, head + "\xac\xed\x00\x05\x73\x72\x00\x03a.B", `unsupported-class at byte 14: object stream: class "a.B" isn't supported: want a java.util.Properties of strings, Boolean, Integer and Long`},
+	}
+	for _, test := range tests {
+		r, err := Decode(test.name, []byte(test.data), Options{})
+		if err == nil || err.Error() != test.want {
+			t.Errorf("%q\n got %v\nwant %s", test.data, err, test.want)
+		}
+		if !reflect.DeepEqual(r, Record{}) {
+			t.Errorf("%q: a record came with the error: %+v", test.data, r)
+		}
+	}
+}
+
+func TestErrorClass(t *testing.T) {
+	tests := []struct{ path, want string }{
+		{"/ingest/mrtQ-05000000000025", "java.util.Date"},
+		{"/mrt.inventory.full/mrtQ-000000025102", "java.lang.Runtime"},
+	}
+	nodes := corpus(t)
+	for _, test := range tests {
+		_, err := Decode(path.Base(test.path), nodes[test.path], Options{})
+		var e *Error
+		if !errors.As(err, &e) || !errors.Is(err, UnsupportedClass) || errors.Is(err, BadPayload) || e.Class != test.want {
+			t.Errorf("%s: got %v", test.path, err)
+		}
+	}
+}
+
+// kinds of damage that a truncation may be reported as.
+var truncated = map[Kind]bool{TruncatedHeader: true, EmptyPayload: true, BadPayload: true}
+
+// TestTruncation cuts every record at every length. Properties text is the one
+// format in which a beginning can be whole.
+func TestTruncation(t *testing.T) {
+	cuts := 0
+	for p, data := range corpus(t) {
+		name := path.Base(p)
+		whole, err := Decode(name, data, Options{})
+		if err != nil {
+			continue
+		}
+		for n := range data {
+			r, err := Decode(name, data[:n], Options{})
+			cuts++
+			if err == nil {
+				// A line break at an XML document's end may go.
+				if r.Format == Properties || strings.TrimSpace(string(data[n:])) == "" && reflect.DeepEqual(r.Payload, whole.Payload) {
+					continue
+				}
+				t.Errorf("%s cut to %d of %d bytes: accepted as %s", p, n, len(data), r.Format)
+				continue
+			}
+			var e *Error
+			if !errors.As(err, &e) || !truncated[e.Kind] || e.Offset > n {
+				t.Errorf("%s cut to %d of %d bytes: %v", p, n, len(data), err)
+			}
+			if want := n < headerWidth; want != (e.Kind == TruncatedHeader) {
+				t.Errorf("%s cut to %d: %v", p, n, err)
+			}
+			if want := n == headerWidth; want != (e.Kind == EmptyPayload) {
+				t.Errorf("%s cut to %d: %v", p, n, err)
+			}
+		}
+	}
+	if cuts < 3000 {
+		t.Errorf("%d cuts: is the corpus whole?", cuts)
+	}
+}
+
+// TestFlips changes each byte of each record: no panic, and only known errors.
+func TestFlips(t *testing.T) {
+	for p, data := range corpus(t) {
+		for i := range data {
+			for _, flip := range []byte{0x01, 0x80, 0xff} {
+				damaged := bytes.Clone(data)
+				damaged[i] ^= flip
+				_, err := Decode(path.Base(p), damaged, Options{})
+				var e *Error
+				if err != nil && (!errors.As(err, &e) || e.Offset > len(data) || e.Kind == "") {
+					t.Fatalf("%s with byte %d flipped: %v", p, i, err)
+				}
+			}
+		}
+	}
+}
+
+func TestRecordIsACopy(t *testing.T) {
+	nodes := corpus(t)
+	for p, data := range nodes {
+		own := bytes.Clone(data)
+		r, err := Decode(path.Base(p), own, Options{})
+		if err != nil {
+			continue
+		}
+		before := AppendJSON(nil, r.Payload)
+		clear(own)
+		if !bytes.Equal(AppendJSON(nil, r.Payload), before) {
+			t.Errorf("%s: the payload changed with the data", p)
+		}
+		if r.SHA256 != sha256.Sum256(data) {
+			t.Errorf("%s: hash %x", p, r.SHA256)
+		}
+	}
+}
+
+func TestDetectFormat(t *testing.T) {
+	tests := []struct {
+		payload string
+		want    Format
+	}{
+		{"\xac\xed\x00\x05", JavaSerialized}, {"\xac\xed", JavaSerialized}, {"\xac", Properties},
+		{"{", JSON}, {" \r\n\t{}", JSON}, {"[]", JSON}, {"\ufeff{}", JSON},
+		{"<java/>", BeansXML}, {" <java>", BeansXML}, {"\ufeff<?xml version='1.0'?><!-- x --><java a='b'>", BeansXML},
+		{"<?xml version='1.0' encoding='ISO-8859-1'?><properties>", PropertiesXML}, {"<!DOCTYPE properties SYSTEM 'x'>\n<properties/>", PropertiesXML},
+		{"<html>", ""}, {"<", ""}, {"<x:java/>", ""}, {"\xff\xfe<\x00", ""},
+		{"a=b", Properties}, {"#<java/>", Properties}, {"", Properties}, {" ", Properties}, {"\f{}", Properties},
+	}
+	for _, test := range tests {
+		if got := DetectFormat([]byte(test.payload)); got != test.want {
+			t.Errorf("%q: got %q, want %q", test.payload, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,309 @@
+package javaobj
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// Decode reads a stream that holds one Properties and nothing else. Errors are
+// always [*Error], and come with nil. data isn't kept.
+func Decode(data []byte) (*Properties, error) {
+	d := &decoder{data: data}
+	p, err := d.stream()
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// decoder walks the stream once, forwards. Its methods stop at the first
+// error; nothing is read after one.
+type decoder struct {
+	data    []byte
+	pos     int
+	handles []any // *class, *String, Value or *Properties, by handle minus baseHandle
+	printed int   // bytes that the entries so far stand for
+}
+
+func (d *decoder) stream() (*Properties, *Error) {
+	magic, err := d.take(len(Magic), "the stream's magic and version")
+	if err != nil {
+		return nil, err
+	}
+	if string(magic) != Magic {
+		return nil, d.errAt(0, "begins with % x: want % x", magic, Magic)
+	}
+	p, err := d.properties(0)
+	if err != nil {
+		return nil, err
+	}
+	if p == nil {
+		return nil, d.errAt(len(Magic), "null: want a java.util.Properties")
+	}
+	if d.pos != len(d.data) {
+		return nil, d.errAt(d.pos, "%d bytes follow the object: want none", len(d.data)-d.pos)
+	}
+	// Handle 1 is the type of the field "defaults", in every stream.
+	p.signature = d.handles[1].(*String)
+	return p, nil
+}
+
+// properties reads a Properties, or nil for null.
+func (d *decoder) properties(depth int) (*Properties, *Error) {
+	at := d.pos
+	code, err := d.byte("a java.util.Properties or null")
+	if err != nil {
+		return nil, err
+	}
+	switch code {
+	case tcNull:
+		return nil, nil
+	case tcReference:
+		object, err := d.reference()
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := object.(*Properties); ok {
+			// Only an object that is being read has a handle by now.
+			return nil, d.errAt(at, "defaults that contain themselves")
+		}
+		return nil, d.errAt(at, "a reference to %s: want a java.util.Properties", describe(object))
+	case tcObject:
+	default:
+		return nil, d.unwanted(at, code, "a java.util.Properties")
+	}
+	if depth > maxDefaults {
+		return nil, d.errAt(at, "defaults nested more than %d deep", maxDefaults)
+	}
+	classAt := d.pos
+	c, err := d.class(nil)
+	if err != nil {
+		return nil, err
+	}
+	if c != propertiesClass {
+		return nil, d.refuse(classAt, c.name, "java.util.Properties")
+	}
+	p := &Properties{}
+	d.handles = append(d.handles, p)
+	if err := d.hashtable(p); err != nil {
+		return nil, err
+	}
+	p.Defaults, err = d.properties(depth + 1)
+	return p, err
+}
+
+// hashtable reads the superclass's part: two fields, then what
+// Hashtable.writeObject adds.
+func (d *decoder) hashtable(p *Properties) *Error {
+	at := d.pos
+	fixed, err := d.take(4+4+2+blockDataSize, "a Hashtable's fields and sizes")
+	if err != nil {
+		return err
+	}
+	p.LoadFactor = math.Float32frombits(binary.BigEndian.Uint32(fixed))
+	if !(p.LoadFactor > 0) { // also not a number
+		return d.errAt(at, "load factor %v: want one above zero", p.LoadFactor)
+	}
+	p.Threshold = int32(binary.BigEndian.Uint32(fixed[4:]))
+	if fixed[8] != tcBlockData || fixed[9] != blockDataSize {
+		return d.errAt(at+8, "bytes % x: want block data of %d bytes", fixed[8:10], blockDataSize)
+	}
+	p.Capacity = int32(binary.BigEndian.Uint32(fixed[10:]))
+	count := int32(binary.BigEndian.Uint32(fixed[14:]))
+	// A claim is no reason to allocate: the shortest entry is an empty string
+	// of 3 bytes and a value of as many.
+	const shortestEntry = 6
+	if left := len(d.data) - d.pos; count < 0 || int(count) > left/shortestEntry {
+		return d.errAt(at+14, "claims %d entries, and %d bytes are left", count, left)
+	}
+	seen := make(map[string]bool)
+	for range count {
+		if err := d.entry(p, seen); err != nil {
+			return err
+		}
+	}
+	end, err := d.byte("the end of a Hashtable's data")
+	if err != nil {
+		return err
+	}
+	if end != tcEndBlockData {
+		return d.errAt(d.pos-1, "%s after %d entries: want end of block data (%#02x)", codeName(end), count, tcEndBlockData)
+	}
+	return nil
+}
+
+func (d *decoder) entry(p *Properties, seen map[string]bool) *Error {
+	at := d.pos
+	value, err := d.value()
+	if err != nil {
+		return err
+	}
+	key, ok := value.(*String)
+	if !ok {
+		return d.errAt(at, "a key that is %s: want a string", describe(value))
+	}
+	if seen[key.Text] {
+		return d.errAt(at, "key %.60q a second time", key.Text)
+	}
+	seen[key.Text] = true
+	if value, err = d.value(); err != nil {
+		return err
+	}
+	d.printed += key.size() + value.size()
+	if d.printed > freeExpansion+maxExpansion*len(d.data) {
+		return d.errAt(at, "shared strings stand for more than %d times the record's size", maxExpansion)
+	}
+	p.Entries = append(p.Entries, Entry{key, value})
+	return nil
+}
+
+func (d *decoder) value() (Value, *Error) {
+	const want = "a string, Boolean, Integer or Long"
+	at := d.pos
+	code, err := d.byte(want)
+	if err != nil {
+		return nil, err
+	}
+	switch code {
+	case tcString, tcLongString:
+		return d.string(code)
+	case tcReference:
+		object, err := d.reference()
+		if err != nil {
+			return nil, err
+		}
+		switch object := object.(type) {
+		case Value:
+			return object, nil
+		case *Properties:
+			return nil, d.refuse(at, propertiesClass.name, want)
+		}
+		return nil, d.errAt(at, "a reference to %s: want %s", describe(object), want)
+	case tcObject:
+		return d.boxed(want)
+	}
+	return nil, d.unwanted(at, code, want)
+}
+
+// boxed reads a Boolean, Integer or Long, after its TC_OBJECT.
+func (d *decoder) boxed(want string) (Value, *Error) {
+	at := d.pos
+	c, err := d.class(nil)
+	if err != nil {
+		return nil, err
+	}
+	handle := len(d.handles)
+	d.handles = append(d.handles, nil)
+	var v Value
+	switch c {
+	case booleanClass:
+		b, err := d.byte("a Boolean's value")
+		if err != nil {
+			return nil, err
+		}
+		if b > 1 {
+			return nil, d.errAt(d.pos-1, "Boolean value %d: want 0 or 1", b)
+		}
+		v = &Boolean{b == 1}
+	case integerClass:
+		b, err := d.take(4, "an Integer's value")
+		if err != nil {
+			return nil, err
+		}
+		v = &Integer{int32(binary.BigEndian.Uint32(b))}
+	case longClass:
+		b, err := d.take(8, "a Long's value")
+		if err != nil {
+			return nil, err
+		}
+		v = &Long{int64(binary.BigEndian.Uint64(b))}
+	default:
+		return nil, d.refuse(at, c.name, want)
+	}
+	d.handles[handle] = v
+	return v, nil
+}
+
+// string reads a string after its code, and gives it a handle.
+func (d *decoder) string(code byte) (*String, *Error) {
+	at := d.pos
+	var text string
+	var err *Error
+	if code == tcString {
+		text, err = d.utf("a string")
+	} else {
+		var length []byte
+		if length, err = d.take(8, "a long string's length"); err != nil {
+			return nil, err
+		}
+		n := binary.BigEndian.Uint64(length)
+		if n <= maxShortString {
+			return nil, d.errAt(at, "a long string of %d bytes: want more than %d", n, maxShortString)
+		}
+		if left := len(d.data) - d.pos; n > uint64(left) {
+			return nil, errEnd(at, fmt.Sprintf("a long string of %d bytes, and %d are left", n, left))
+		}
+		text, err = d.modified(int(n), "a long string")
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &String{text}
+	d.handles = append(d.handles, s)
+	return s, nil
+}
+
+// utf reads a 2-byte length and as many bytes of modified UTF-8.
+func (d *decoder) utf(want string) (string, *Error) {
+	length, err := d.take(2, want)
+	if err != nil {
+		return "", err
+	}
+	return d.modified(int(binary.BigEndian.Uint16(length)), want)
+}
+
+func (d *decoder) modified(n int, want string) (string, *Error) {
+	at := d.pos
+	b, err := d.take(n, want)
+	if err != nil {
+		return "", err
+	}
+	s, bad, malformed := fromModified(b)
+	if malformed != nil {
+		return "", d.errAt(at+bad, "malformed modified UTF-8 in %s", want)
+	}
+	return s, nil
+}
+
+// reference reads a handle and returns what has it.
+func (d *decoder) reference() (any, *Error) {
+	at := d.pos
+	b, err := d.take(4, "a handle")
+	if err != nil {
+		return nil, err
+	}
+	handle := binary.BigEndian.Uint32(b)
+	i := int64(handle) - baseHandle
+	if i < 0 || i >= int64(len(d.handles)) || d.handles[i] == nil {
+		return nil, d.errAt(at, "a reference to handle %#x: nothing has it", handle)
+	}
+	return d.handles[i], nil
+}
+
+func (d *decoder) byte(want string) (byte, *Error) {
+	b, err := d.take(1, want)
+	if err != nil {
+		return 0, err
+	}
+	return b[0], nil
+}
+
+func (d *decoder) take(n int, want string) ([]byte, *Error) {
+	if n > len(d.data)-d.pos {
+		return nil, errEnd(len(d.data), want)
+	}
+	b := d.data[d.pos : d.pos+n]
+	d.pos += n
+	return b, nil
+}

@@ -1,0 +1,89 @@
+package javaobj
+
+import (
+	"fmt"
+	"io"
+)
+
+// Error is why a stream is no Properties. Offset is the byte at fault.
+type Error struct {
+	Offset int
+	Class  string // the refused class; "" when the stream is malformed
+	Msg    string // what was found, and what was wanted
+	Err    error  // io.ErrUnexpectedEOF when the stream ends early, else nil
+}
+
+// Error returns the offset and the reason on one line.
+func (e *Error) Error() string { return fmt.Sprintf("object stream, byte %d: %s", e.Offset, e.Msg) }
+
+// Unwrap returns [io.ErrUnexpectedEOF] or nil.
+func (e *Error) Unwrap() error { return e.Err }
+
+// codeNames is every type code of the stream, for messages.
+var codeNames = map[byte]string{
+	tcNull: "null", tcReference: "a reference", tcClassDesc: "a class description", tcObject: "an object",
+	tcString: "a string", tcArray: "an array", tcClass: "a class", tcBlockData: "block data",
+	tcEndBlockData: "end of block data", tcReset: "a reset", tcBlockDataLong: "long block data",
+	tcException: "an exception", tcLongString: "a long string", tcProxyClassDesc: "a proxy class", tcEnum: "an enum",
+}
+
+func codeName(code byte) string {
+	if name, ok := codeNames[code]; ok {
+		return fmt.Sprintf("%s (%#02x)", name, code)
+	}
+	return fmt.Sprintf("byte %#02x", code)
+}
+
+func errEnd(offset int, want string) *Error {
+	return &Error{Offset: offset, Msg: "the stream ends: want " + want, Err: io.ErrUnexpectedEOF}
+}
+
+func (d *decoder) errAt(offset int, format string, a ...any) *Error {
+	return &Error{Offset: offset, Msg: fmt.Sprintf(format, a...)}
+}
+
+// refuse is the error for a class that is none of ours, or in the wrong place.
+func (d *decoder) refuse(offset int, class, want string) *Error {
+	return &Error{Offset: offset, Class: class, Msg: fmt.Sprintf("class %.200q isn't supported: want %s", class, want)}
+}
+
+// unwanted is the error for a type code that can't stand here. Codes that
+// introduce an object of another class are refused by that class's name.
+func (d *decoder) unwanted(offset int, code byte, want string) *Error {
+	switch code {
+	case tcEnum, tcArray:
+		// The name of the class follows, unless the stream lies or ends.
+		d.pos = offset + 1
+		if tag, err := d.byte(want); err == nil && tag == tcClassDesc {
+			if name, err := d.utf(want); err == nil {
+				return d.refuse(offset, name, want)
+			}
+		}
+	case tcClass:
+		return d.refuse(offset, "java.lang.Class", want)
+	case tcProxyClassDesc:
+		return d.refuse(offset, "java.lang.reflect.Proxy", want)
+	case tcString, tcLongString:
+		return d.refuse(offset, "java.lang.String", want)
+	}
+	return d.errAt(offset, "%s: want %s", codeName(code), want)
+}
+
+// describe names an object that a handle may stand for.
+func describe(object any) string {
+	switch object := object.(type) {
+	case *class:
+		return "the description of class " + object.name
+	case *Properties:
+		return "a java.util.Properties"
+	case *String:
+		return "a string"
+	case *Boolean:
+		return "a Boolean"
+	case *Integer:
+		return "an Integer"
+	case *Long:
+		return "a Long"
+	}
+	return "nothing"
+}

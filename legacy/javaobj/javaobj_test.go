@@ -1,0 +1,369 @@
+package javaobj
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+const headerWidth = 9 // of the records that hold the streams
+
+// streams returns every object stream in the record files, good and bad, and
+// fails if there are few.
+func streams(t testing.TB) [][]byte {
+	t.Helper()
+	var out [][]byte
+	for _, file := range []string{"../testdata/legacy.ndjson", "../testdata/tricky.ndjson"} {
+		f, err := os.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		lines := bufio.NewScanner(f)
+		lines.Buffer(nil, 16<<20)
+		for lines.Scan() {
+			var record struct{ Data []byte }
+			if err := json.Unmarshal(lines.Bytes(), &record); err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			if len(record.Data) > headerWidth && bytes.HasPrefix(record.Data[headerWidth:], []byte(Magic[:2])) {
+				out = append(out, record.Data[headerWidth:])
+			}
+		}
+		if err := lines.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(out) < 60 {
+		t.Fatalf("%d streams: are the record files whole?", len(out))
+	}
+	return out
+}
+
+// TestRoundTrip: what a JVM wrote comes back byte for byte.
+func TestRoundTrip(t *testing.T) {
+	accepted := 0
+	for _, data := range streams(t) {
+		p, err := Decode(data)
+		if err != nil {
+			if p != nil {
+				t.Errorf("a value came with the error %v", err)
+			}
+			continue
+		}
+		accepted++
+		again, err := p.Encode()
+		if err != nil || !bytes.Equal(again, data) {
+			t.Errorf("%v\n got %q\nwant %q", err, again, data)
+		}
+	}
+	if accepted < 40 {
+		t.Errorf("%d accepted", accepted)
+	}
+}
+
+// TestNew: an object made here has the numbers of one that JDK 17 made.
+func TestNew(t *testing.T) {
+	compared := 0
+	for _, data := range streams(t) {
+		p, err := Decode(data)
+		for ; err == nil && p != nil; p = p.Defaults {
+			compared++
+			if n := New(len(p.Entries)); n.LoadFactor != p.LoadFactor || n.Threshold != p.Threshold || n.Capacity != p.Capacity {
+				t.Errorf("%d entries: got %+v, want %v, %d, %d", len(p.Entries), n, p.LoadFactor, p.Threshold, p.Capacity)
+			}
+		}
+	}
+	if compared < 40 {
+		t.Errorf("%d compared", compared)
+	}
+	// A JDK before 9 has the buckets of its real table here.
+	old := &Properties{LoadFactor: 0.75, Threshold: 8, Capacity: 11, Entries: []Entry{{&String{"k"}, &String{"v"}}}}
+	data, err := old.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Decode(data); err != nil || got.Threshold != 8 || got.Capacity != 11 || got.Entries[0].Key.Text != "k" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+// TestIdentity: two places that share an object in the stream share a pointer.
+func TestIdentity(t *testing.T) {
+	shared := &String{"shared"}
+	yes := &Boolean{true}
+	inner := New(2)
+	inner.Entries = []Entry{{&String{"a"}, shared}, {&String{"b"}, yes}}
+	p := New(3)
+	p.Defaults = inner
+	p.Entries = []Entry{{shared, shared}, {&String{"t"}, yes}, {&String{"u"}, &Boolean{true}}}
+	data, err := p.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Decode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := []bool{
+		got.Entries[0].Value == Value(got.Entries[0].Key), got.Defaults.Entries[0].Value == Value(got.Entries[0].Key),
+		got.Defaults.Entries[1].Value == got.Entries[1].Value, got.Entries[1].Value != got.Entries[2].Value,
+	}
+	if !reflect.DeepEqual(same, []bool{true, true, true, true}) {
+		t.Errorf("got %v", same)
+	}
+}
+
+// TestTruncation cuts a stream with all there is at every length.
+func TestTruncation(t *testing.T) {
+	inner := New(1)
+	inner.Entries = []Entry{{&String{"d"}, &Long{-1}}}
+	p := New(4)
+	p.Defaults = inner
+	s := &String{"shared"}
+	p.Entries = []Entry{{&String{"i"}, &Integer{1}}, {&String{"b"}, &Boolean{true}}, {s, s}, {&String{"long"}, &String{strings.Repeat("x", 70000)}}}
+	data, err := p.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range data {
+		if n > 400 && n < len(data)-100 {
+			continue // within the long string
+		}
+		_, err := Decode(data[:n])
+		var e *Error
+		if !errors.As(err, &e) || e.Offset > n || e.Class != "" {
+			t.Fatalf("cut to %d: %v", n, err)
+		}
+		// Too few bytes for the claimed entries is noticed before the end is.
+		if !errors.Is(err, io.ErrUnexpectedEOF) && !strings.Contains(e.Msg, "claims") {
+			t.Fatalf("cut to %d: %v", n, err)
+		}
+	}
+	want := fmt.Sprintf("object stream, byte %d: 1 bytes follow the object: want none", len(data))
+	if _, err := Decode(append(data, 0)); err == nil || err.Error() != want {
+		t.Errorf("trailing byte: %v", err)
+	}
+}
+
+// stream returns the stream of an empty Properties, for tests that damage it,
+// with the offsets of the package comment.
+func stream(t *testing.T, entries ...Entry) []byte {
+	t.Helper()
+	p := New(len(entries))
+	p.Entries = entries
+	data, err := p.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// body is a stream with the given number of entries and whatever follows it.
+func body(t *testing.T, count byte, rest string) []byte {
+	data := stream(t)
+	return append(append(data[:153:153], count), rest...)
+}
+
+const (
+	booleanDesc = "\x72\x00\x11java.lang.Boolean\xcd\x20\x72\x80\xd5\x9c\xfa\xee\x02\x00\x01\x5a\x00\x05value\x78\x70"
+	str         = "\x74\x00\x01" // and one character
+)
+
+func TestRefused(t *testing.T) {
+	patch := func(offset int, with string) []byte {
+		data := stream(t, Entry{&String{"k"}, &String{"v"}})
+		copy(data[offset:], with)
+		return data
+	}
+	tests := []struct {
+		what string
+		data []byte
+		want string
+	}{
+		{"uid", patch(28, "\x00"), "byte 28: class java.util.Properties has serialVersionUID 0012d07a70363e98: want 3912d07a70363e98"},
+		{"flags", patch(36, "\x03"), "byte 36: class java.util.Properties has flags 0x03: want 0x02"},
+		{"field count", patch(38, "\x02"), "byte 37: class java.util.Properties has 2 fields: want 1"},
+		{"field", patch(42, "D"), `byte 39: class java.util.Properties has field "Defaults" of type 'L': want "defaults" of type 'L'`},
+		{"field type", patch(53, "X"), `byte 50: field java.util.Properties.defaults is a "Xjava/util/Properties;": want "Ljava/util/Properties;"`},
+		{"annotation", patch(75, "\x77"), "byte 75: class java.util.Properties has an annotation, block data (0x77): want none"},
+		{"superclass", patch(79, "K"), `byte 76: class "Kava.util.Hashtable" isn't supported: want the superclass of java.util.Properties`},
+		{"super of super", patch(135, "\x72"), "byte 135: class java.util.Hashtable has a superclass: want none"},
+		{"load factor", patch(136, "\x7f\xc0\x00\x00"), "byte 136: load factor NaN: want one above zero"},
+		{"negative load factor", patch(136, "\xbf"), "byte 136: load factor -0.75: want one above zero"},
+		{"block", patch(144, "\x7a"), "byte 144: bytes 7a 08: want block data of 8 bytes"},
+		{"two billion entries", patch(150, "\x7f\xff\xff\xff"), "byte 150: claims 2147483647 entries, and 10 bytes are left"},
+		{"negative entries", patch(150, "\xff\xff\xff\xff"), "byte 150: claims -1 entries, and 10 bytes are left"},
+		{"fewer entries", patch(153, "\x00"), "byte 154: a string (0x74) after 0 entries: want end of block data (0x78)"},
+		{"reset", patch(4, "\x79"), "byte 4: a reset (0x79): want a java.util.Properties"},
+		{"exception", patch(4, "\x7b"), "byte 4: an exception (0x7b): want a java.util.Properties"},
+		{"proxy", patch(5, "\x7d"), `byte 5: class "java.lang.reflect.Proxy" isn't supported: want a class description`},
+		{"null", patch(4, "\x70"), "byte 4: null: want a java.util.Properties"},
+		{"long null key", body(t, 2, "\x70\x70\x70\x70\x70\x70\x70\x70\x70\x70\x70\x70"), "byte 154: null (0x70): want a string, Boolean, Integer or Long"},
+		{"itself as value", body(t, 1, str+"k\x71\x00\x7e\x00\x03\x78\x70"), `byte 158: class "java.util.Properties" isn't supported: want a string, Boolean, Integer or Long`},
+		{"a class as value", body(t, 1, str+"k\x71\x00\x7e\x00\x00\x78\x70"), "byte 158: a reference to the description of class java.util.Properties: want a string, Boolean, Integer or Long"},
+		{"no such handle", body(t, 1, str+"k\x71\x00\x7e\x00\x05\x78\x70"), "byte 159: a reference to handle 0x7e0005: nothing has it"},
+		{"handle below", body(t, 1, str+"k\x71\x00\x00\x00\x05\x78\x70"), "byte 159: a reference to handle 0x5: nothing has it"},
+		{"handle above", body(t, 1, str+"k\x71\xff\xff\xff\xff\x78\x70"), "byte 159: a reference to handle 0xffffffff: nothing has it"},
+		{"key twice", body(t, 2, str+"k"+str+"v"+str+"k"+str+"w\x78\x70"), `byte 162: key "k" a second time`},
+		{"Boolean key", body(t, 1, "\x73"+booleanDesc+"\x01"+str+"v\x78\x70"), "byte 154: a key that is a Boolean: want a string"},
+		{"Boolean of 2", body(t, 1, str+"k\x73"+booleanDesc+"\x02\x78\x70"), "byte 200: Boolean value 2: want 0 or 1"},
+		{"class twice", body(t, 2, str+"k\x73"+booleanDesc+"\x01"+str+"l\x73"+booleanDesc+"\x01\x78\x70"), "byte 206: class java.lang.Boolean described a second time"},
+		{"cyclic defaults", body(t, 0, "\x78\x71\x00\x7e\x00\x03"), "byte 155: defaults that contain themselves"},
+		{"defaults a string", body(t, 0, "\x78"+str+"x"), `byte 155: class "java.lang.String" isn't supported: want a java.util.Properties`},
+		{"short long string", body(t, 1, str+"k\x7c\x00\x00\x00\x00\x00\x00\x00\x01v\x78\x70"), "byte 159: a long string of 1 bytes: want more than 65535"},
+		{"huge long string", body(t, 1, str+"k\x7c\x7f\xff\xff\xff\xff\xff\xff\xffv\x78\x70"), "byte 159: the stream ends: want a long string of 9223372036854775807 bytes, and 3 are left"},
+		{"enum", body(t, 1, str+"k\x7e\x72\x00\x03a.B\x78\x70"), `byte 158: class "a.B" isn't supported: want a string, Boolean, Integer or Long`},
+		{"not modified UTF-8", body(t, 1, str+"k"+str+"\xff\x78\x70"), "byte 161: malformed modified UTF-8 in a string"},
+	}
+	for _, test := range tests {
+		p, err := Decode(test.data)
+		if p != nil || err == nil || err.Error() != "object stream, "+test.want {
+			t.Errorf("%s:\n got %v\nwant object stream, %s", test.what, err, test.want)
+		}
+	}
+}
+
+func TestModifiedUTF8(t *testing.T) {
+	good := []struct{ modified, text string }{
+		{"", ""}, {"plain", "plain"}, {"\xc0\x80", "\x00"}, {"\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf", "\u0080\u07ff\u0800\uffff"},
+		{"\xed\xa0\xbd\xed\xb8\x80", "😀"}, {"\xed\xa0\xbd", "\xed\xa0\xbd"}, {"\xed\xb8\x80\xed\xa0\xbd", "\xed\xb8\x80\xed\xa0\xbd"},
+		{"\xed\xa0\xbd\xed\xa0\xbd\xed\xb8\x80", "\xed\xa0\xbd😀"}, {"\xed\xaf\xbf\xed\xbf\xbf", "\U0010ffff"}, {"\xed\xa0\x80\xed\xb0\x80", "\U00010000"},
+	}
+	for _, test := range good {
+		text, _, err := fromModified([]byte(test.modified))
+		if err != nil || text != test.text {
+			t.Errorf("% x: got % x, %v", test.modified, text, err)
+		}
+		if back, err := appendModified(nil, test.text); err != nil || string(back) != test.modified {
+			t.Errorf("% x: got % x, %v", test.text, back, err)
+		}
+	}
+	bad := []struct {
+		modified string
+		offset   int
+	}{
+		{"\x00", 0}, {"ab\x80", 2}, {"a\xc1\x81", 1}, {"\xc2", 0}, {"\xc2a", 0}, {"\xe0\x80\x80", 0}, {"\xe1\x80", 0}, {"\xe1\x80a", 0},
+		{"\xf0\x9f\x98\x80", 0}, {"\xff", 0}, {"\xed\xa0\xbd\xed", 3},
+	}
+	for _, test := range bad {
+		if text, offset, err := fromModified([]byte(test.modified)); err == nil || text != "" || offset != test.offset {
+			t.Errorf("% x: got %q, %d, %v", test.modified, text, offset, err)
+		}
+	}
+	for _, text := range []string{"\xff", "\xed\xa0", "\xc0\x80", "\xed\xa0\xbd\xed\xb8\x80"} {
+		if b, err := appendModified(nil, text); err == nil {
+			t.Errorf("% x: got % x", text, b)
+		}
+	}
+}
+
+func TestEncodeRefuses(t *testing.T) {
+	circle := New(0)
+	circle.Defaults = circle
+	deep := New(0)
+	for range maxDefaults + 1 {
+		outer := New(0)
+		outer.Defaults = deep
+		deep = outer
+	}
+	k := &String{"k"}
+	tests := []struct {
+		p    *Properties
+		want string
+	}{
+		{circle, "defaults contain themselves"},
+		{deep, "defaults nested more than 64 deep"},
+		{&Properties{}, "load factor 0: want one above zero"},
+		{&Properties{LoadFactor: 1, Entries: []Entry{{k, nil}}}, "an entry without a key or a value"},
+		{&Properties{LoadFactor: 1, Entries: []Entry{{k, k}, {&String{"k"}, k}}}, `key "k" occurs twice`},
+		{&Properties{LoadFactor: 1, Entries: []Entry{{k, &String{"\xff"}}}}, `value of "k": "\xff": string is not WTF-8`},
+	}
+	for _, test := range tests {
+		if b, err := test.p.Encode(); b != nil || err == nil || err.Error() != test.want {
+			t.Errorf("got %v, want %s", err, test.want)
+		}
+	}
+	if _, err := deep.Defaults.Encode(); err != nil {
+		t.Errorf("64 deep: %v", err)
+	}
+}
+
+// TestBounded: what a stream claims costs nothing; what it holds, a small
+// multiple of its size.
+func TestBounded(t *testing.T) {
+	fits := func(what string, data []byte) {
+		t.Helper()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Decode(data)
+		runtime.ReadMemStats(&after)
+		if err == nil {
+			t.Errorf("%s: accepted", what)
+		}
+		if got, limit := after.TotalAlloc-before.TotalAlloc, uint64(64<<10+40*len(data)); got > limit {
+			t.Errorf("%s: allocated %d for %d bytes", what, got, len(data))
+		}
+	}
+	claim := stream(t)
+	copy(claim[150:], "\x7f\xff\xff\xff")
+	fits("two billion entries", claim)
+	fits("a long string of 2^62", body(t, 1, str+"k\x7c\x40\x00\x00\x00\x00\x00\x00\x00v\x78\x70"))
+
+	var nested bytes.Buffer
+	nested.Write(stream(t)[:154])
+	for range 3000 {
+		nested.WriteString("\x78\x73\x71\x00\x7e\x00\x00\x3f\x40\x00\x00\x00\x00\x00\x02\x77\x08\x00\x00\x00\x03\x00\x00\x00\x00")
+	}
+	fits("3000 deep", nested.Bytes())
+	if _, err := Decode(nested.Bytes()); err == nil || !strings.Contains(err.Error(), "defaults nested more than 64 deep") {
+		t.Errorf("3000 deep: %v", err)
+	}
+
+	// One string of 30000 bytes, and 30000 references to it.
+	const n = 30000
+	var bomb bytes.Buffer
+	bomb.Write(body(t, 0, ""))
+	bomb.Truncate(150)
+	bomb.Write([]byte{0, 0, n >> 8, n & 0xff})
+	bomb.WriteString("\x74\x00\x01k\x74" + string([]byte{n >> 8, n & 0xff}) + strings.Repeat("x", n))
+	for i := range n - 1 {
+		bomb.WriteString("\x74\x00\x03" + string([]byte{'a' + byte(i>>10), '0' + byte(i>>5&31), '0' + byte(i&31)}) + "\x71\x00\x7e\x00\x05")
+	}
+	bomb.WriteString("\x78\x70")
+	fits("references to one string", bomb.Bytes())
+	if _, err := Decode(bomb.Bytes()); err == nil || !strings.Contains(err.Error(), "shared strings stand for more than 8 times the record's size") {
+		t.Errorf("references to one string: %v", err)
+	}
+}
+
+// FuzzJavaobj: whatever is accepted comes back byte for byte.
+func FuzzJavaobj(f *testing.F) {
+	for _, data := range streams(f) {
+		if len(data) < 4096 {
+			f.Add(data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := Decode(data)
+		if err != nil {
+			var e *Error
+			if p != nil || !errors.As(err, &e) || e.Offset < 0 || e.Offset > len(data) {
+				t.Fatalf("got %v, %#v", p, err)
+			}
+			return
+		}
+		again, err := p.Encode()
+		if err != nil || !bytes.Equal(again, data) {
+			t.Fatalf("%v\n got %q\nwant %q", err, again, data)
+		}
+	})
+}

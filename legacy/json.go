@@ -1,0 +1,299 @@
+package legacy
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+)
+
+// maxJSONDepth bounds how deep arrays and objects may nest. org.json stops at
+// the same depth.
+const maxJSONDepth = 512
+
+func decodeJSON(data []byte) (Payload, *Error) {
+	if bytes.HasPrefix(data, []byte(utf8BOM)) {
+		return nil, badPayload(0, "JSON after a byte order mark: want {")
+	}
+	if i := invalidUTF8(data); i >= 0 {
+		return nil, badPayload(i, "JSON: byte %#02x isn't UTF-8", data[i])
+	}
+	// The grammar is checked on the bytes as they are, so that offsets hold
+	// and guarding meets nothing malformed.
+	if err := json.Unmarshal(data, new(json.RawMessage)); err != nil {
+		e := &Error{Kind: BadPayload, Offset: noOffset, Msg: "JSON", Err: err}
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			e.Offset = syntaxOffset(syntax, data)
+		}
+		return nil, e
+	}
+	r := jsonReader{guarded: guardJSON(data)}
+	r.tokens = json.NewDecoder(bytes.NewReader(r.text))
+	r.tokens.UseNumber()
+	v, err := r.value(0)
+	if err != nil {
+		return nil, err
+	}
+	object, ok := v.(map[string]any)
+	if !ok {
+		return nil, badPayload(0, "JSON array: want an object")
+	}
+	return object, nil
+}
+
+// syntaxOffset is where the byte at fault is. The library counts that byte as
+// read, and there is none when the text ends too early.
+func syntaxOffset(err *json.SyntaxError, data []byte) int {
+	if err.Error() == "unexpected end of JSON input" {
+		return len(data)
+	}
+	return int(err.Offset) - 1
+}
+
+// invalidUTF8 returns the offset of the first byte that isn't UTF-8, or -1.
+func invalidUTF8(b []byte) int {
+	for i := 0; i < len(b); {
+		r, n := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return -1
+}
+
+// guardJSON guards the \u escapes of surrogates in valid JSON.
+func guardJSON(data []byte) guarded {
+	g := guarded{text: make([]byte, 0, len(data))}
+	for i := 0; i < len(data); {
+		r, n := utf8.DecodeRune(data[i:])
+		switch {
+		case r == guard:
+			i += n
+			g.literal(i)
+		case r != '\\': // valid JSON has a backslash only in a string
+			g.text = append(g.text, data[i:i+n]...)
+			i += n
+		case data[i+1] != 'u':
+			g.text = append(g.text, data[i:i+2]...)
+			i += 2
+		default:
+			unit, _ := strconv.ParseUint(string(data[i+2:i+6]), 16, 16) // valid JSON has four hex digits
+			if unit >= 0xd800 && unit <= 0xdfff {
+				g.unit(uint16(unit), i+6)
+			} else {
+				g.text = append(g.text, data[i:i+6]...)
+			}
+			i += 6
+		}
+	}
+	return g
+}
+
+// jsonReader builds values from tokens. The library's own decoding into a map
+// would drop all but the last of a repeated name.
+type jsonReader struct {
+	guarded
+	tokens *json.Decoder
+}
+
+func (r *jsonReader) value(depth int) (any, *Error) {
+	token, err := r.token()
+	if err != nil {
+		return nil, err
+	}
+	switch token := token.(type) {
+	case string:
+		return unguard(token), nil
+	case json.Delim:
+		if depth == maxJSONDepth {
+			return nil, badPayload(r.offset()-1, "JSON nested more than %d deep", maxJSONDepth)
+		}
+		if token == '[' {
+			return r.array(depth + 1)
+		}
+		return r.object(depth + 1)
+	}
+	return token, nil // nil, bool, json.Number
+}
+
+func (r *jsonReader) array(depth int) (any, *Error) {
+	array := []any{}
+	for r.tokens.More() {
+		v, err := r.value(depth)
+		if err != nil {
+			return nil, err
+		}
+		array = append(array, v)
+	}
+	_, err := r.token()
+	return array, err
+}
+
+func (r *jsonReader) object(depth int) (any, *Error) {
+	object := map[string]any{}
+	for r.tokens.More() {
+		name, err := r.value(depth)
+		if err != nil {
+			return nil, err
+		}
+		key := name.(string) // the grammar has been checked
+		if _, twice := object[key]; twice {
+			return nil, badPayload(r.offset(), "JSON: name %.60q a second time in one object", key)
+		}
+		if object[key], err = r.value(depth); err != nil {
+			return nil, err
+		}
+	}
+	_, err := r.token()
+	return object, err
+}
+
+func (r *jsonReader) token() (json.Token, *Error) {
+	token, err := r.tokens.Token()
+	if err != nil { // a number that the library checks only now
+		return nil, &Error{Kind: BadPayload, Offset: r.offset(), Msg: "JSON", Err: err}
+	}
+	return token, nil
+}
+
+// offset is where the last token ends.
+func (r *jsonReader) offset() int { return r.source(int(r.tokens.InputOffset())) }
+
+func encodeJSON(p Payload) ([]byte, error) {
+	if err := checkJSON(map[string]any(p), 1); err != nil {
+		return nil, err
+	}
+	return AppendJSON(nil, p), nil
+}
+
+// checkJSON tells whether v comes back as it is, once written. depth counts
+// the arrays and objects around it and, if it is one, itself.
+func checkJSON(v any, depth int) error {
+	if depth == maxJSONDepth+1 {
+		return fmt.Errorf("nested more than %d deep", maxJSONDepth)
+	}
+	switch v := v.(type) {
+	case nil, bool:
+		return nil
+	case string:
+		if !isWTF8(v) {
+			return fmt.Errorf("%.60q: string is not WTF-8", v)
+		}
+		return nil
+	case json.Number:
+		if !json.Valid([]byte(v)) || v[0] != '-' && notDigit(rune(v[0])) {
+			return fmt.Errorf("%.60q is no number", string(v))
+		}
+		return nil
+	case []any:
+		for _, element := range v {
+			if err := checkJSON(element, below(element, depth)); err != nil {
+				return err
+			}
+		}
+		return nil
+	case map[string]any:
+		for name, element := range v {
+			if err := checkJSON(name, depth); err != nil {
+				return err
+			}
+			if err := checkJSON(element, below(element, depth)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return errValue(v, "a string, bool, json.Number, nil, []any or map[string]any")
+}
+
+// below is the depth of an element of an array or object at depth: only arrays
+// and objects nest.
+func below(element any, depth int) int {
+	switch element.(type) {
+	case []any, map[string]any:
+		return depth + 1
+	}
+	return depth
+}
+
+// AppendJSON appends the canonical JSON of v, a [Payload] or a value in one:
+// no white space, names sorted bytewise, numbers as they are, and strings with
+// as few escapes as are safe to print. Those are quote and backslash, unpaired
+// surrogates, and every character that moves a terminal's cursor or reorders
+// its text (control characters, line and paragraph separators, directional
+// marks), all as \uXXXX. It is UTF-8, and a JSON parser that knows unpaired
+// surrogates gets back what v holds.
+//
+// A value of a type that no Payload holds is written as null.
+func AppendJSON(dst []byte, v any) []byte {
+	switch v := v.(type) {
+	case Payload:
+		return appendObject(dst, v)
+	case map[string]any:
+		return appendObject(dst, v)
+	case []any:
+		dst = append(dst, '[')
+		for i, element := range v {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = AppendJSON(dst, element)
+		}
+		return append(dst, ']')
+	case string:
+		return appendString(dst, v)
+	case json.Number:
+		return append(dst, v...)
+	case bool:
+		return strconv.AppendBool(dst, v)
+	}
+	return append(dst, "null"...)
+}
+
+func appendObject(dst []byte, object map[string]any) []byte {
+	dst = append(dst, '{')
+	for i, name := range slices.Sorted(maps.Keys(object)) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(appendString(dst, name), ':')
+		dst = AppendJSON(dst, object[name])
+	}
+	return append(dst, '}')
+}
+
+func appendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	for i := 0; i < len(s); {
+		r, n := decodeRune(s[i:])
+		switch {
+		case r == '"' || r == '\\':
+			dst = append(dst, '\\', byte(r))
+		case unprintable(r) || r == utf8.RuneError && n == 1:
+			dst = append(dst, '\\', 'u')
+			for shift := 12; shift >= 0; shift -= 4 {
+				dst = append(dst, lowerHex[r>>shift&0xf])
+			}
+		default:
+			dst = append(dst, s[i:i+n]...)
+		}
+		i += n
+	}
+	return append(dst, '"')
+}
+
+// unprintable tells whether r is written as an escape. All these are below
+// U+10000, so one escape of four digits is enough.
+func unprintable(r rune) bool {
+	return r < 0x20 || r >= 0x7f && r <= 0x9f || // control characters
+		r == 0x061c || r == 0x200e || r == 0x200f || // directional marks
+		r >= 0x2028 && r <= 0x202e || // separators, directional embeddings
+		r >= 0x2066 && r <= 0x2069 || // directional isolates
+		r >= 0xd800 && r <= 0xdfff // unpaired
+}

@@ -1,0 +1,119 @@
+package legacy
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestAppendJSON(t *testing.T) {
+	tests := []struct {
+		value any
+		want  string
+	}{
+		{nil, `null`}, {true, `true`}, {json.Number("12345678901234567890.10e+3"), `12345678901234567890.10e+3`},
+		{Payload{"b": "2", "a": []any{nil, map[string]any{}}, "é": "", "B": ""}, `{"B":"","a":[null,{}],"b":"2","é":""}`},
+		{"<&> / ' é 漢 😀 \ufffd", `"<&> / ' é 漢 😀 ` + "\ufffd" + `"`},
+		{`quote " back \`, `"quote \" back \\"`},
+		{"\x00\t\n\r\x1b\x1f\x7f\u0080\u009b\u009f", `"\u0000\u0009\u000a\u000d\u001b\u001f\u007f\u0080\u009b\u009f"`},
+		{"\u061c\u200e\u200f\u2028\u2029\u202a\u202e\u2066\u2069", `"\u061c\u200e\u200f\u2028\u2029\u202a\u202e\u2066\u2069"`},
+		{"\u00a0\u200d\u2027\u202f\u2065\u206a", `"` + "\u00a0\u200d\u2027\u202f\u2065\u206a" + `"`},
+		{"cut \xed\xa0\xbd", `"cut \ud83d"`}, {"\xed\xb8\x80\xed\xa0\xbd", `"\ude00\ud83d"`},
+		{"not text \xff", `"not text \ufffd"`},
+	}
+	for _, test := range tests {
+		if got := string(AppendJSON(nil, test.value)); got != test.want {
+			t.Errorf("%q: got %s, want %s", test.value, got, test.want)
+		}
+	}
+}
+
+// TestCanonicalJSON: what is canonical comes back byte for byte.
+func TestCanonicalJSON(t *testing.T) {
+	for _, text := range []string{
+		`{}`, `{"":""}`, `{"a":[1,[2,{"b":null}]],"n":-0,"x":1E400,"y":12345678901234567890}`,
+		`{"s":"\ud83d \u0000 \ude00\ud83d 😀` + "\U0010fffd\U0010fffd" + `d83d"}`,
+	} {
+		f, p, err := DecodePayload([]byte(text))
+		if err != nil || f != JSON {
+			t.Errorf("%s: %s, %v", text, f, err)
+			continue
+		}
+		if got := string(AppendJSON(nil, p)); got != text {
+			t.Errorf("got %s, want %s", got, text)
+		}
+		if got, err := EncodePayload(JSON, p); err != nil || string(got) != text {
+			t.Errorf("got %s, %v, want %s", got, err, text)
+		}
+	}
+}
+
+func TestJSONEscapes(t *testing.T) {
+	p, err := decodeJSON([]byte("{\"\\u0061\\/\\\"\\\\\\b\\f\\n\\r\\t\":\"\\uD83D\\uDE00\\ud83d\\\\ud83d\\udbff\\udffd\U0010fffd\"}"))
+	want := Payload{"a/\"\\\b\f\n\r\t": "😀\xed\xa0\xbd\\ud83d\U0010fffd\U0010fffd"}
+	if err != nil || !reflect.DeepEqual(p, want) {
+		t.Errorf("got %q, %v, want %q", p, err, want)
+	}
+}
+
+func TestJSONDepth(t *testing.T) {
+	nested := func(n int) string {
+		return strings.Repeat(`{"a":[`, n/2) + strings.Repeat(`]}`, n/2)
+	}
+	p, err := decodeJSON([]byte(nested(maxJSONDepth)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := encodeJSON(p); err != nil || string(b) != nested(maxJSONDepth) {
+		t.Errorf("encoded: %v", err)
+	}
+	_, err = decodeJSON([]byte(nested(maxJSONDepth + 2)))
+	const want = "bad-payload at byte 1536: JSON nested more than 512 deep"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if _, err := encodeJSON(Payload{"a": any(map[string]any(p))}); err == nil {
+		t.Error("encoded what can't be decoded")
+	}
+}
+
+func TestText(t *testing.T) {
+	p := Payload{"s": "x", "t": true, "f": false, "n": json.Number("1.50"), "null": nil, "a": []any{}, "o": map[string]any{}}
+	want := map[string]string{"s": "x", "t": "true", "f": "false", "n": "1.50"}
+	for _, name := range []string{"s", "t", "f", "n", "null", "a", "o", "none"} {
+		got, ok := p.Text(name)
+		if w, known := want[name]; got != w || ok != known {
+			t.Errorf("%s: got %q, %t", name, got, ok)
+		}
+	}
+}
+
+// TestEncodeRefuses: a payload that wouldn't come back isn't written.
+func TestEncodeRefuses(t *testing.T) {
+	all := Formats()
+	tests := []struct {
+		value   any
+		formats []Format
+	}{
+		{"\xff", all}, {"\xed\xa0\xbd\xed\xb8\x80", all}, {5, all}, {1.5, all}, {json.Number("x"), all}, {json.Number(""), all},
+		{true, []Format{PropertiesXML, Properties}}, {json.Number("1"), []Format{PropertiesXML, Properties}},
+		{nil, []Format{JavaSerialized, BeansXML, PropertiesXML, Properties}}, {[]any{}, []Format{JavaSerialized, BeansXML, PropertiesXML, Properties}},
+		{json.Number("9223372036854775808"), []Format{JavaSerialized, BeansXML}}, {json.Number("1e3"), []Format{JavaSerialized, BeansXML}},
+		{json.Number("-0"), []Format{JavaSerialized, BeansXML}}, {json.Number("null"), all},
+	}
+	for _, test := range tests {
+		for _, f := range test.formats {
+			if b, err := Encode(Header{}, f, Payload{"k": test.value}); err == nil || b != nil {
+				t.Errorf("%s of %T %q: got %q, %v", f, test.value, test.value, b, err)
+			}
+		}
+	}
+	if _, err := EncodePayload("yaml", nil); err == nil || !strings.HasPrefix(err.Error(), `encode: format "yaml" is unknown: want one of ["java-serialized"`) {
+		t.Errorf("got %v", err)
+	}
+	const want = `encode java-serialized: "k": a value of type []interface {}: want a string, bool or number`
+	if _, err := EncodePayload(JavaSerialized, Payload{"k": []any{}}); err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+}

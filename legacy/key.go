@@ -1,0 +1,127 @@
+package legacy
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+const (
+	keyPrefix = "mrtQ-"
+
+	// Widths of the parts after the prefix (01-legacy-facts, The key).
+	priorityWidth   = 2
+	longWidth       = 4  // priority, high-priority flag, worker
+	sequenceWidth   = 10 // %010d
+	wrappedMaxWidth = 11 // a sign and ten digits: %010d doesn't cut
+)
+
+// Key is a record's znode name: mrtQ-PPHWSSSSSSSSSS, the long form of the
+// ingest queue, or mrtQ-PPSSSSSSSSSS, the short form of the others.
+type Key struct {
+	Priority     int    // 0 to 99, 0 first
+	HighPriority bool   // false in the short form
+	Worker       string // the owning ingest worker, one digit, "0" when unknown; "" in the short form
+	Sequence     int32  // ZooKeeper's number; negative once its signed counter has wrapped
+	Long         bool   // has a high-priority flag and a worker
+}
+
+// ParseKey reads the last element of a record's path. Errors are [*Error]
+// with kind [BadKey]; an accepted name is what [Key.String] returns.
+func ParseKey(name string) (Key, error) {
+	bad := func(format string, a ...any) (Key, error) {
+		return Key{}, &Error{Kind: BadKey, Offset: noOffset, Msg: fmt.Sprintf("name %.100q ", name) + fmt.Sprintf(format, a...)}
+	}
+	rest, ok := strings.CutPrefix(name, keyPrefix)
+	if !ok {
+		return bad("doesn't begin with %q", keyPrefix)
+	}
+	// The widths can't be confused: the sequence is 10 or 11 wide, and the
+	// two forms differ by 2.
+	var k Key
+	var head int
+	switch len(rest) {
+	case priorityWidth + sequenceWidth, priorityWidth + wrappedMaxWidth:
+		head = priorityWidth
+	case longWidth + sequenceWidth, longWidth + wrappedMaxWidth:
+		head, k.Long = longWidth, true
+	default:
+		return bad("has %d characters after %q: want 14 digits (ingest) or 12 (inventory, access)", len(rest), keyPrefix)
+	}
+	if i := strings.IndexFunc(rest[:head], notDigit); i >= 0 {
+		return bad("has %q where a digit should be", rest[i:i+1])
+	}
+	k.Priority = int(rest[0]-'0')*10 + int(rest[1]-'0')
+	if k.Long {
+		switch rest[2] {
+		case '0':
+		case '1':
+			k.HighPriority = true
+		default:
+			return bad("has high-priority flag %q: want 0 or 1", rest[2:3])
+		}
+		k.Worker = rest[3:4]
+	}
+	sequence, err := strconv.ParseInt(rest[head:], 10, 32)
+	if err != nil {
+		return bad("has sequence %q: want ZooKeeper's %%010d of a signed 32-bit number", rest[head:])
+	}
+	k.Sequence = int32(sequence)
+	if k.String() != name { // "+1", "-0", or a width that %010d doesn't print
+		return bad("has sequence %q: ZooKeeper writes that number as %q", rest[head:], fmt.Sprintf("%010d", k.Sequence))
+	}
+	return k, nil
+}
+
+func notDigit(r rune) bool { return r < '0' || r > '9' }
+
+// String returns the name, byte for byte as [ParseKey] read it.
+func (k Key) String() string {
+	if !k.Long {
+		return fmt.Sprintf("%s%02d%010d", keyPrefix, k.Priority, k.Sequence)
+	}
+	high := '0'
+	if k.HighPriority {
+		high = '1'
+	}
+	return fmt.Sprintf("%s%02d%c%s%010d", keyPrefix, k.Priority, high, k.Worker, k.Sequence)
+}
+
+// Skipped tells whether the legacy consumer passed this record over for ever:
+// it couldn't parse the sign of a sequence that had wrapped.
+func (k Key) Skipped() bool { return k.Sequence < 0 }
+
+// number is everything after the prefix, as the legacy consumer reads it. It
+// means nothing when the key is skipped.
+func (k Key) number() int64 {
+	n := int64(k.Priority)
+	if k.Long {
+		n *= 10
+		if k.HighPriority {
+			n++
+		}
+		n *= 10
+		if k.Worker != "" {
+			n += int64(k.Worker[0] - '0')
+		}
+	}
+	return n*1e10 + int64(k.Sequence)
+}
+
+// Compare orders keys as the legacy consumer walks them: by the number after
+// the prefix. Keys that it skips come last, by what stands before the sequence
+// and then in the order ZooKeeper gave them out. It is 0 for equal keys only.
+func (k Key) Compare(l Key) int {
+	if k.Skipped() != l.Skipped() {
+		if k.Skipped() {
+			return 1
+		}
+		return -1
+	}
+	if c := cmp.Compare(k.number(), l.number()); c != 0 {
+		return c
+	}
+	// The two forms can name one number, differing only in leading zeros.
+	return cmp.Compare(k.String(), l.String())
+}

@@ -1,0 +1,39 @@
+package legacy
+
+import (
+	"encoding/json"
+	"strconv"
+)
+
+// Payload is a record's properties. Its values are
+//
+//	string            strings. What a Java string holds beyond Unicode text, an
+//	                  unpaired surrogate, is generalized UTF-8 (WTF-8): its three
+//	                  bytes ED A0..BF xx. Everything else is valid UTF-8.
+//	bool              java.lang.Boolean, JSON true and false
+//	json.Number       java.lang.Integer and Long, JSON numbers, with every digit
+//	nil, []any,
+//	map[string]any    only from JSON
+//
+// A Properties with defaults has both, its own entries before the defaults'.
+type Payload map[string]any
+
+// Text returns the string form of a value: strings as they are, "true" or
+// "false", a number's digits. It is false for a name that isn't there, and for
+// null, arrays and objects.
+func (p Payload) Text(name string) (string, bool) {
+	switch v := p[name].(type) {
+	case string:
+		return v, true
+	case bool:
+		return strconv.FormatBool(v), true
+	case json.Number:
+		return v.String(), true
+	}
+	return "", false
+}
+
+// MarshalJSON returns the canonical JSON of [AppendJSON]. It never fails.
+// json.Marshal escapes <, > and & in it all the same; a json.Encoder with
+// SetEscapeHTML(false) doesn't.
+func (p Payload) MarshalJSON() ([]byte, error) { return AppendJSON(nil, p), nil }

@@ -1,0 +1,88 @@
+package legacy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"unicode/utf16"
+
+	"github.com/beevik/etree"
+)
+
+func decodePropertiesXML(data []byte) (Payload, *Error) {
+	d, err := parseXML(data)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.attributes(d.Root(), "version"); err != nil {
+		return nil, err
+	}
+	elements, err := d.elements(d.Root())
+	if err != nil {
+		return nil, err
+	}
+	noElement := func(e *etree.Element) (string, *Error) {
+		return "", badPayload(d.at(e), "XML: element %.60q within text", e.FullTag())
+	}
+	p := make(Payload, len(elements))
+	for _, e := range elements {
+		switch e.FullTag() {
+		case "comment":
+			if _, err := d.content(e, noElement); err != nil {
+				return nil, err
+			}
+		case "entry":
+			attributes, err := d.attributes(e, "key")
+			if err != nil {
+				return nil, err
+			}
+			key, ok := attributes["key"]
+			if !ok {
+				return nil, badPayload(d.at(e), "XML: entry without a key")
+			}
+			if p[key], err = d.content(e, noElement); err != nil {
+				return nil, err
+			}
+		default:
+			return nil, badPayload(d.at(e), "XML: element %.60q in properties: want entry or comment", e.FullTag())
+		}
+	}
+	return p, nil
+}
+
+// The document type is what java.util.Properties.loadFromXML insists on.
+const propertiesProlog = `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE properties SYSTEM "http://java.sun.com/dtd/properties.dtd">
+<properties>
+`
+
+// encodePropertiesXML writes the keys sorted.
+func encodePropertiesXML(p Payload) ([]byte, error) {
+	out := []byte(propertiesProlog)
+	for _, key := range slices.Sorted(maps.Keys(p)) {
+		value, ok := p[key].(string)
+		if !ok {
+			return nil, fmt.Errorf("%q: %w", key, errValue(p[key], "a string"))
+		}
+		var err error
+		if out, err = appendXML(append(out, `<entry key="`...), key, appendReference); err != nil {
+			return nil, err
+		}
+		if out, err = appendXML(append(out, `">`...), value, appendReference); err != nil {
+			return nil, err
+		}
+		out = append(out, "</entry>\n"...)
+	}
+	return append(out, "</properties>\n"...), nil
+}
+
+// appendReference writes a character as Java does, whatever XML says: one that
+// XML forbids as a reference, one beyond U+FFFF as two, for the halves of its
+// pair. Properties.loadFromXML reads such characters in no other form.
+func appendReference(dst []byte, r rune) []byte {
+	if r > 0xffff {
+		high, low := utf16.EncodeRune(r)
+		return fmt.Appendf(dst, "&#x%x;&#x%x;", high, low)
+	}
+	return fmt.Appendf(dst, "&#x%x;", r)
+}

@@ -1,0 +1,83 @@
+package legacy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Status is the first byte of a record (01-legacy-facts, The header). Its
+// numbers are the bytes themselves.
+type Status byte
+
+// The six statuses. Any other byte is corrupt.
+const (
+	Pending   Status = 0 // waiting for a consumer
+	Consumed  Status = 1 // a consumer has it
+	Deleted   Status = 2 // to be removed by the legacy clean-up
+	Failed    Status = 3
+	Completed Status = 4
+	Held      Status = 5 // kept back by an administrator
+)
+
+// statuses holds, for each status, its name and where it may legally go
+// (01-legacy-facts, Legal legacy status changes).
+var statuses = [...]struct {
+	name string
+	next []Status
+}{
+	Pending:   {"pending", []Status{Consumed, Held, Deleted}},
+	Consumed:  {"consumed", []Status{Completed, Failed, Pending, Held, Deleted}},
+	Deleted:   {"deleted", nil},
+	Failed:    {"failed", []Status{Pending, Deleted}},
+	Completed: {"completed", []Status{Pending, Deleted}},
+	Held:      {"held", []Status{Pending, Deleted}},
+}
+
+// Valid tells whether s is one of the six.
+func (s Status) Valid() bool { return int(s) < len(statuses) }
+
+// String returns the name, such as "pending", or "status(9)" for a byte that
+// is none.
+func (s Status) String() string {
+	if !s.Valid() {
+		return fmt.Sprintf("status(%d)", byte(s))
+	}
+	return statuses[s].name
+}
+
+// CanBecome tells whether the legacy services may change s to t. A status
+// can't become itself, and nothing comes back from deleted.
+func (s Status) CanBecome(t Status) bool {
+	return s.Valid() && slices.Contains(statuses[s].next, t)
+}
+
+// ParseStatus returns the status with that name. The error lists the names.
+func ParseStatus(name string) (Status, error) {
+	names := make([]string, len(statuses))
+	for i, s := range statuses {
+		if s.name == name {
+			return Status(i), nil
+		}
+		names[i] = s.name
+	}
+	return 0, fmt.Errorf("status %q is unknown: want one of %s", name, strings.Join(names, ", "))
+}
+
+// MarshalText returns the name. It fails for a byte that is no status.
+func (s Status) MarshalText() ([]byte, error) {
+	if !s.Valid() {
+		return nil, fmt.Errorf("status byte %d is unknown: want 0 to %d", byte(s), len(statuses)-1)
+	}
+	return []byte(statuses[s].name), nil
+}
+
+// UnmarshalText sets s to the status of that name, or fails as [ParseStatus] does.
+func (s *Status) UnmarshalText(text []byte) error {
+	parsed, err := ParseStatus(string(text))
+	if err != nil {
+		return err
+	}
+	*s = parsed
+	return nil
+}

@@ -1,0 +1,287 @@
+package legacy
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/beevik/etree"
+)
+
+// maxXMLDepth bounds how deep elements may nest. The deepest there is, a
+// character in a string of a bean, is five deep.
+const maxXMLDepth = 16
+
+// document is a parsed XML payload. No DTD is read and no entity beyond XML's
+// five is known. Strings in it are guarded.
+type document struct {
+	*etree.Document
+	guarded
+	before int    // bytes before the text: a byte order mark
+	latin1 []byte // the text before guarding, if it was ISO-8859-1
+}
+
+// encodingDecl finds the encoding that an XML declaration names.
+var encodingDecl = regexp.MustCompile(`^<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]*)["']`)
+
+func parseXML(data []byte) (*document, *Error) {
+	if utf16BOM(data) {
+		return nil, badPayload(0, "XML in UTF-16: want UTF-8, US-ASCII or ISO-8859-1")
+	}
+	text := bytes.TrimPrefix(data, []byte(utf8BOM))
+	d := &document{Document: etree.NewDocument(), before: len(data) - len(text)}
+	if m := encodingDecl.FindSubmatchIndex(trimSpace(text)); m != nil {
+		blank := len(text) - len(trimSpace(text))
+		name := string(text[blank+m[2] : blank+m[3]])
+		switch strings.ToUpper(name) {
+		case "UTF-8", "US-ASCII":
+		case "ISO-8859-1":
+			text = fromLatin1(text)
+			d.latin1 = text
+		default:
+			return nil, badPayload(d.before+blank+m[2], "XML in encoding %.40q: want UTF-8, US-ASCII or ISO-8859-1", name)
+		}
+	}
+	if i := invalidUTF8(text); i >= 0 {
+		return nil, badPayload(d.before+i, "XML: byte %#02x isn't UTF-8", text[i])
+	}
+	d.guarded = guardXML(text)
+	d.ReadSettings = etree.ReadSettings{MaxDepth: maxXMLDepth, PreserveDuplicateAttrs: true, CharsetReader: asIs}
+	if err := d.ReadFromBytes(d.text); err != nil {
+		return nil, d.syntaxError(err)
+	}
+	return d, d.checkProlog()
+}
+
+// asIs reads any declared encoding as UTF-8, which [parseXML] has made of it.
+func asIs(_ string, r io.Reader) (io.Reader, error) { return r, nil }
+
+func fromLatin1(b []byte) []byte {
+	out := make([]byte, 0, len(b)+len(b)/8)
+	for _, c := range b {
+		out = utf8.AppendRune(out, rune(c))
+	}
+	return out
+}
+
+// offset returns where the byte of the guarded text lies in the payload.
+func (d *document) offset(guarded int) int {
+	o := d.source(guarded)
+	if d.latin1 != nil {
+		o = utf8.RuneCount(d.latin1[:min(o, len(d.latin1))])
+	}
+	return d.before + o
+}
+
+// syntaxError finds the offset by scanning again: the tree's reader tells a
+// line at most.
+func (d *document) syntaxError(err error) *Error {
+	e := &Error{Kind: BadPayload, Offset: noOffset, Msg: "XML", Err: err}
+	scan := d.scanner()
+	depth, before := 0, 0
+	for {
+		token, scanErr := scan.RawToken()
+		switch token := token.(type) {
+		case xml.StartElement:
+			depth++
+		case xml.EndElement:
+			depth--
+		case xml.Directive:
+			if !mayStand(string(token)) { // the error is likely an entity it declares
+				return badDeclaration(d.offset(before), string(token))
+			}
+		}
+		switch {
+		case errors.Is(err, etree.ErrMaxDepth) && depth > maxXMLDepth:
+			e.Msg, e.Err = fmt.Sprintf("XML nested more than %d deep", maxXMLDepth), nil
+			e.Offset = d.offset(before)
+			return e
+		case scanErr == io.EOF:
+			// The tokens are fine, so it is their nesting.
+			e.Msg, e.Err = "XML: an element isn't closed, or another one is", nil
+			return e
+		case scanErr != nil:
+			e.Err = scanErr
+			e.Offset = d.offset(int(scan.InputOffset()))
+			return e
+		}
+		before = int(scan.InputOffset())
+	}
+}
+
+func (d *document) scanner() *xml.Decoder {
+	scan := xml.NewDecoder(bytes.NewReader(d.text))
+	scan.CharsetReader = asIs
+	return scan
+}
+
+// checkProlog refuses what surrounds the root element other than white space,
+// comments, and a document type that declares nothing itself.
+func (d *document) checkProlog() *Error {
+	if d.Root() == nil {
+		return badPayload(d.offset(len(d.text)), "XML without an element: want java or properties")
+	}
+	for _, child := range d.Child {
+		switch child := child.(type) {
+		case *etree.Element:
+			if child != d.Root() {
+				return badPayload(d.at(child), "XML: element %.60q after the root element", child.FullTag())
+			}
+		case *etree.CharData:
+			if !child.IsWhitespace() {
+				return badPayload(noOffset, "XML: text %.40q outside the root element", unguard(child.Data))
+			}
+		case *etree.Directive:
+			if !mayStand(child.Data) {
+				return d.directive(child)
+			}
+		}
+	}
+	return nil
+}
+
+// directive refuses a declaration.
+func (d *document) directive(refused *etree.Directive) *Error {
+	at := d.find(func(t xml.Token) bool {
+		found, ok := t.(xml.Directive)
+		return ok && string(found) == refused.Data
+	})
+	return badDeclaration(at, refused.Data)
+}
+
+func badDeclaration(at int, data string) *Error {
+	return badPayload(at, "XML: declaration %.40q: want none, or a document type that only names an external DTD, which isn't read", data)
+}
+
+// mayStand tells whether a declaration is a document type without an internal
+// subset, which is where entities come from.
+func mayStand(declaration string) bool {
+	if !strings.HasPrefix(declaration, "DOCTYPE") {
+		return false
+	}
+	quote := rune(0)
+	for _, r := range declaration {
+		switch {
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			}
+		case r == '"' || r == '\'':
+			quote = r
+		case r == '[' || r == '<':
+			return false
+		}
+	}
+	return true
+}
+
+// find returns the offset in the payload of the first token that matches, or
+// noOffset. The tree doesn't tell where its parts come from.
+func (d *document) find(match func(xml.Token) bool) int {
+	scan := d.scanner()
+	for start := 0; ; start = int(scan.InputOffset()) {
+		token, err := scan.RawToken()
+		if err != nil {
+			return noOffset
+		}
+		if match(token) {
+			return d.offset(start)
+		}
+	}
+}
+
+// at returns the offset of e in the payload.
+func (d *document) at(e *etree.Element) int {
+	nth := 0
+	before(&d.Element, e, &nth)
+	return d.find(func(t xml.Token) bool {
+		if _, ok := t.(xml.StartElement); ok {
+			nth--
+		}
+		return nth == 0
+	})
+}
+
+// before counts the elements that begin at or before e, and tells whether e
+// was among them.
+func before(root, e *etree.Element, count *int) bool {
+	for _, child := range root.Child {
+		if element, ok := child.(*etree.Element); ok {
+			*count++
+			if element == e || before(element, e, count) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// attributes returns e's attributes, which must be among the known ones.
+func (d *document) attributes(e *etree.Element, known ...string) (map[string]string, *Error) {
+	attributes := make(map[string]string, len(e.Attr))
+	for _, a := range e.Attr {
+		name := a.FullKey()
+		if _, twice := attributes[name]; twice {
+			return nil, badPayload(d.at(e), "XML: element %.60q has attribute %.40q twice", e.FullTag(), name)
+		}
+		if !slices.Contains(known, name) {
+			return nil, badPayload(d.at(e), "XML: element %.60q has attribute %.40q: want only %s", e.FullTag(), name, strings.Join(known, ", "))
+		}
+		attributes[name] = unguard(a.Value)
+	}
+	return attributes, nil
+}
+
+// elements returns e's child elements. Between them only white space and
+// comments may stand.
+func (d *document) elements(e *etree.Element) ([]*etree.Element, *Error) {
+	var elements []*etree.Element
+	for _, child := range e.Child {
+		switch child := child.(type) {
+		case *etree.Element:
+			elements = append(elements, child)
+		case *etree.CharData:
+			if !child.IsWhitespace() {
+				return nil, badPayload(d.at(e), "XML: text %.40q directly in element %.60q", unguard(child.Data), e.FullTag())
+			}
+		case *etree.Directive:
+			return nil, d.directive(child)
+		}
+	}
+	return elements, nil
+}
+
+// content returns the text in e, in which element may stand for more.
+func (d *document) content(e *etree.Element, element func(*etree.Element) (string, *Error)) (string, *Error) {
+	var b strings.Builder
+	for _, child := range e.Child {
+		switch child := child.(type) {
+		case *etree.CharData:
+			b.WriteString(unguard(child.Data))
+		case *etree.Directive:
+			return "", d.directive(child)
+		case *etree.Element:
+			s, err := element(child)
+			if err != nil {
+				return "", err
+			}
+			b.WriteString(s)
+		}
+	}
+	return joinSurrogates(b.String()), nil
+}
+
+// unknownXML is why XML without a known root element isn't a record.
+func unknownXML(data []byte) *Error {
+	d, err := parseXML(data)
+	if err != nil {
+		return err
+	}
+	return badPayload(d.at(d.Root()), "XML root element %.60q: want java (XMLEncoder) or properties (storeToXML)", d.Root().FullTag())
+}
