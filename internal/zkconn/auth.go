@@ -1,0 +1,70 @@
+package zkconn
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// Auth is one credential of a session. It never prints its secret.
+type Auth struct {
+	Scheme     string // "digest"
+	credential []byte // "user:password"
+}
+
+// DigestAuth is a user and password of ZooKeeper's digest scheme.
+func DigestAuth(user, password string) Auth {
+	return Auth{Scheme: "digest", credential: []byte(user + ":" + password)}
+}
+
+// String hides the password.
+func (a Auth) String() string { return a.Scheme + ":…" }
+
+// GoString hides the password from %#v.
+func (a Auth) GoString() string { return a.String() }
+
+var errAuth = errors.New(`want lines of the form scheme:user:password, such as "digest:user:password"`)
+
+// ParseAuth reads credentials, one a line; empty lines and lines that start
+// with # are passed over. Errors never quote the line.
+func ParseAuth(text string) ([]Auth, error) {
+	var auths []Auth
+	sc := bufio.NewScanner(strings.NewReader(text))
+	for n := 1; sc.Scan(); n++ {
+		line := strings.TrimSpace(sc.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		scheme, credential, ok := strings.Cut(line, ":")
+		if !ok || !strings.Contains(credential, ":") {
+			return nil, fmt.Errorf("credentials, line %d: %w", n, errAuth)
+		}
+		if scheme != "digest" {
+			return nil, fmt.Errorf("credentials, line %d: only the scheme digest is known: %w", n, errAuth)
+		}
+		auths = append(auths, Auth{Scheme: scheme, credential: []byte(credential)})
+	}
+	return auths, sc.Err()
+}
+
+// ReadAuthFile reads credentials from a file that only its owner may read.
+func ReadAuthFile(path string) ([]Auth, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("credentials: %w", err)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("credentials: %s can be read by others (mode %04o): chmod 600 %s", path, info.Mode().Perm(), path)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("credentials: %w", err)
+	}
+	auths, err := ParseAuth(string(b))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return auths, nil
+}

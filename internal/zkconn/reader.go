@@ -1,0 +1,143 @@
+package zkconn
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/internal/znode"
+)
+
+// Reader is a session that cannot write. Paths are inside the chroot of its
+// address. It is safe for concurrent use, and concurrent calls are pipelined.
+type Reader struct{ s *session }
+
+// OpenReader connects, authenticates and returns a session that cannot write.
+// The error is a *[ConnectError] when no session could be had. Close it.
+func OpenReader(ctx context.Context, cfg Config) (*Reader, error) {
+	s, err := open(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{s}, nil
+}
+
+// Close ends the session; its ephemeral nodes go with it.
+func (r *Reader) Close() { r.s.close() }
+
+// Address is where the session is.
+func (r *Reader) Address() Address { return r.s.cfg.Address }
+
+// Sync makes sure that what is read next is no older than anything that any
+// client was told before the call.
+func (r *Reader) Sync(ctx context.Context) error {
+	return r.read(ctx, "sync", "/", func(abs string) error {
+		_, err := r.s.conn.Sync("/")
+		return err
+	})
+}
+
+// Get reads a node without its ACL. The error wraps [znode.ErrNoNode] when it
+// is not there. The caller owns the node.
+func (r *Reader) Get(ctx context.Context, path string) (znode.Node, error) {
+	var data []byte
+	var stat *zk.Stat
+	err := r.read(ctx, "get", path, func(abs string) (err error) {
+		data, stat, err = r.s.conn.Get(abs)
+		return err
+	})
+	if err != nil {
+		return znode.Node{}, err
+	}
+	return znode.Node{Path: path, Data: data, Stat: fromStat(stat)}, nil
+}
+
+// Exists reads a node's Stat; ok is false when it is not there.
+func (r *Reader) Exists(ctx context.Context, path string) (stat znode.Stat, ok bool, err error) {
+	var found bool
+	var st *zk.Stat
+	err = r.read(ctx, "exists", path, func(abs string) (err error) {
+		found, st, err = r.s.conn.Exists(abs)
+		return err
+	})
+	if err != nil || !found {
+		return znode.Stat{}, false, err
+	}
+	return fromStat(st), true, nil
+}
+
+// Children lists a node's children in the server's order. The error wraps
+// [znode.ErrNoNode] when the node is not there.
+func (r *Reader) Children(ctx context.Context, path string) ([]string, error) {
+	var names []string
+	err := r.read(ctx, "list", path, func(abs string) (err error) {
+		names, _, err = r.s.conn.Children(abs)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return names, nil
+}
+
+// ACL reads a node's access control list.
+func (r *Reader) ACL(ctx context.Context, path string) ([]znode.ACL, error) {
+	var list []zk.ACL
+	err := r.read(ctx, "get the ACL of", path, func(abs string) (err error) {
+		list, _, err = r.s.conn.GetACL(abs)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	acl := make([]znode.ACL, len(list))
+	for i, a := range list {
+		acl[i] = znode.ACL{Perms: a.Perms, Scheme: a.Scheme, ID: a.ID}
+	}
+	return acl, nil
+}
+
+// read runs f until it gets an answer: a read can be repeated.
+func (r *Reader) read(ctx context.Context, op, path string, f func(abs string) error) error {
+	if err := znode.ValidatePath(path); err != nil {
+		return err
+	}
+	for {
+		err := r.s.call(ctx, func() error { return f(r.s.cfg.Address.abs(path)) })
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, zk.ErrNoServer), errors.Is(err, zk.ErrConnectionClosed):
+			// The library reconnects by itself; s.over ends this when it can't.
+			if err := pause(ctx, r.s.over); err != nil {
+				return err
+			}
+		default:
+			return &pathError{op: op, path: path, err: apiError(err)}
+		}
+	}
+}
+
+// pause keeps a repeated read from spinning while the library reconnects.
+func pause(ctx context.Context, over <-chan struct{}) error {
+	t := time.NewTimer(50 * time.Millisecond)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-over:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+func fromStat(s *zk.Stat) znode.Stat {
+	return znode.Stat{
+		Czxid: s.Czxid, Mzxid: s.Mzxid, Ctime: s.Ctime, Mtime: s.Mtime,
+		Version: s.Version, Cversion: s.Cversion, Aversion: s.Aversion,
+		EphemeralOwner: s.EphemeralOwner, DataLength: s.DataLength,
+		NumChildren: s.NumChildren, Pzxid: s.Pzxid,
+	}
+}

@@ -1,0 +1,66 @@
+package znode
+
+import "fmt"
+
+// ChangeKind is how a node differs between two trees.
+type ChangeKind string
+
+// The kinds of [Change].
+const (
+	Missing ChangeKind = "missing" // wanted and not there
+	Extra   ChangeKind = "extra"   // there and not wanted
+	Changed ChangeKind = "changed" // there with other data
+)
+
+// Change is one node that differs between the tree that was wanted and the one
+// found.
+type Change struct {
+	Kind ChangeKind
+	Path string
+	// Want and Got are the nodes; Want is nil for Extra, Got for Missing.
+	Want, Got *Node
+}
+
+func (c Change) String() string {
+	if c.Kind == Changed {
+		return fmt.Sprintf("%s: data is %s, wanted %s", c.Path, showData(c.Got.Data), showData(c.Want.Data))
+	}
+	return c.Path + ": " + string(c.Kind)
+}
+
+// showData is data for a person: quoted, so that no byte of it reaches a
+// terminal raw, and cut where it is long.
+func showData(b []byte) string {
+	const most = 120
+	switch {
+	case b == nil:
+		return "null"
+	case len(b) > most:
+		return fmt.Sprintf("%q… (%d bytes)", b[:most], len(b))
+	}
+	return fmt.Sprintf("%q", b)
+}
+
+// Diff lists, in path order, the nodes at or below root whose presence or data
+// differ. Stats and ACLs are not compared.
+func Diff(want, got *Tree, root string) []Change {
+	var out []Change
+	a, b := want.Paths(root), got.Paths(root)
+	for len(a) > 0 || len(b) > 0 {
+		switch {
+		case len(b) == 0 || len(a) > 0 && a[0] < b[0]:
+			out = append(out, Change{Kind: Missing, Path: a[0], Want: want.Get(a[0])})
+			a = a[1:]
+		case len(a) == 0 || b[0] < a[0]:
+			out = append(out, Change{Kind: Extra, Path: b[0], Got: got.Get(b[0])})
+			b = b[1:]
+		default:
+			w, g := want.Get(a[0]), got.Get(a[0])
+			if !SameData(w.Data, g.Data) {
+				out = append(out, Change{Kind: Changed, Path: a[0], Want: w, Got: g})
+			}
+			a, b = a[1:], b[1:]
+		}
+	}
+	return out
+}

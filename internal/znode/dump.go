@@ -1,0 +1,137 @@
+package znode
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// The dump format (04-migration, "Sources and targets"): one JSON object a
+// line, sorted by path when mrtq writes it, in any order when it reads.
+type dumpLine struct {
+	Path string    `json:"path"`
+	Data *dumpData `json:"data"` // null for null data
+	Stat *Stat     `json:"stat,omitempty"`
+	ACL  []ACL     `json:"acl,omitempty"`
+}
+
+type dumpData []byte
+
+func (d dumpData) MarshalText() ([]byte, error) {
+	return base64.StdEncoding.AppendEncode(nil, d), nil
+}
+
+func (d *dumpData) UnmarshalText(text []byte) error {
+	b, err := base64.StdEncoding.AppendDecode([]byte{}, text)
+	*d = b
+	return err
+}
+
+// DumpError is a line of a dump that can't be read.
+type DumpError struct {
+	Line   int   // from 1
+	Offset int64 // of the line's first byte, in the uncompressed dump
+	Err    error
+}
+
+func (e *DumpError) Error() string {
+	return fmt.Sprintf("dump line %d (at byte %d): %v", e.Line, e.Offset, e.Err)
+}
+
+func (e *DumpError) Unwrap() error { return e.Err }
+
+// errTwice: a second line for a path would silently win over the first.
+var errTwice = errors.New("the path was dumped before")
+
+// ReadDump reads a dump into a tree. Nodes without a stat get the default one
+// (see [Tree.SetDefaultStats]). The error is a *[DumpError] for a bad line, or
+// r's own.
+func ReadDump(r io.Reader) (*Tree, error) {
+	t := NewTree()
+	seen := make(map[string]bool)
+	br := bufio.NewReaderSize(r, 1<<16)
+	var offset int64
+	for line := 1; ; line++ {
+		text, err := br.ReadBytes('\n')
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+		if len(bytes.TrimSpace(text)) > 0 {
+			n, perr := parseLine(text)
+			if perr == nil && seen[n.Path] {
+				perr = fmt.Errorf("%s: %w", n.Path, errTwice)
+			}
+			if perr == nil {
+				perr = t.Put(n)
+			}
+			if perr != nil {
+				return nil, &DumpError{Line: line, Offset: offset, Err: perr}
+			}
+			seen[n.Path] = true
+		}
+		offset += int64(len(text))
+		if err == io.EOF {
+			t.SetDefaultStats(0)
+			return t, nil
+		}
+	}
+}
+
+func parseLine(text []byte) (Node, error) {
+	var l dumpLine
+	if err := json.Unmarshal(text, &l); err != nil {
+		return Node{}, fmt.Errorf("want {\"path\":…,\"data\":…}: %w", err)
+	}
+	if l.Path == "" {
+		return Node{}, errors.New(`want {"path":…,"data":…}: no path`)
+	}
+	n := Node{Path: l.Path, ACL: l.ACL}
+	if l.Data != nil {
+		n.Data = *l.Data
+	}
+	if l.Stat != nil {
+		n.Stat = *l.Stat
+	}
+	return n, nil
+}
+
+// WriteDump writes the tree sorted by path. The root is written only where it
+// says something (data, or an ACL that isn't open): every tree has one. The
+// ACL is left out where it is open or was not read.
+func WriteDump(w io.Writer, t *Tree) error {
+	bw := bufio.NewWriterSize(w, 1<<16)
+	enc := json.NewEncoder(bw)
+	enc.SetEscapeHTML(false)
+	for n := range t.All("/") {
+		if n.Path == "/" && len(n.Data) == 0 && IsOpenACL(n.ACL) {
+			continue
+		}
+		if err := enc.Encode(n.line()); err != nil {
+			return err
+		}
+	}
+	return bw.Flush()
+}
+
+// MarshalJSON is the node as a dump's line, without the line's end.
+func (n *Node) MarshalJSON() ([]byte, error) { return json.Marshal(n.line()) }
+
+func (n *Node) line() dumpLine {
+	l := dumpLine{Path: n.Path}
+	if n.Data != nil {
+		d := dumpData(n.Data)
+		l.Data = &d
+	}
+	if n.Stat.Czxid != 0 || n.Path == "/" {
+		s := n.Stat
+		l.Stat = &s
+	}
+	if !IsOpenACL(n.ACL) {
+		l.ACL = n.ACL
+	}
+	return l
+}

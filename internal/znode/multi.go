@@ -1,0 +1,187 @@
+package znode
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// OpKind is what an [Op] does.
+type OpKind uint8
+
+// The operations of a multi.
+const (
+	OpCreate OpKind = iota + 1 // a persistent node
+	OpSet
+	OpDelete
+	OpCheck // nothing but the version check
+)
+
+// Op is one operation of a multi, the transaction that ZooKeeper applies whole
+// or not at all.
+type Op struct {
+	Kind OpKind
+	Path string
+	Data []byte // OpCreate, OpSet; nil is null data
+	// Version is what OpSet, OpDelete and OpCheck demand; -1 takes any.
+	Version int32
+	ACL     []ACL // OpCreate; nil is OpenACL
+}
+
+// Create is the Op that makes a persistent node.
+func Create(path string, data []byte) Op { return Op{Kind: OpCreate, Path: path, Data: data} }
+
+// Set is the Op that replaces a node's data if its version is the given one.
+func Set(path string, data []byte, version int32) Op {
+	return Op{Kind: OpSet, Path: path, Data: data, Version: version}
+}
+
+// Delete is the Op that removes a childless node if its version is the given one.
+func Delete(path string, version int32) Op {
+	return Op{Kind: OpDelete, Path: path, Version: version}
+}
+
+// Check is the Op that fails the multi unless the node is there with the given version.
+func Check(path string, version int32) Op {
+	return Op{Kind: OpCheck, Path: path, Version: version}
+}
+
+func (o Op) String() string {
+	name := [...]string{OpCreate: "create", OpSet: "set", OpDelete: "delete", OpCheck: "check"}[o.Kind]
+	return name + " " + o.Path
+}
+
+// Sizes of a multi on the wire, in bytes (jute encoding).
+const (
+	opHeaderSize = 4 + 1 + 4     // type, done, err
+	multiSize    = 4 + 8 + 9 + 8 // length, request header, closing op header, slack
+)
+
+// Size is the number of bytes that the operation takes on the wire, for a
+// session whose chroot is that many bytes long.
+func (o Op) Size(chroot int) int {
+	n := opHeaderSize + 4 + chroot + len(o.Path)
+	switch o.Kind {
+	case OpCreate:
+		acl := o.ACL
+		if acl == nil {
+			acl = OpenACL()
+		}
+		n += 4 + len(o.Data) + 4 + 4 // data, ACL count, flags
+		for _, a := range acl {
+			n += 4 + 4 + len(a.Scheme) + 4 + len(a.ID)
+		}
+	case OpSet:
+		n += 4 + len(o.Data) + 4
+	case OpDelete, OpCheck:
+		n += 4
+	}
+	return n
+}
+
+// MultiSize is the number of bytes that the operations take on the wire as one
+// multi.
+func MultiSize(ops []Op, chroot int) int {
+	n := multiSize
+	for _, o := range ops {
+		n += o.Size(chroot)
+	}
+	return n
+}
+
+// What an operation can fail of. They mean what the server's errors of the
+// same names mean.
+var (
+	ErrNoNode     = errors.New("no such znode")
+	ErrNodeExists = errors.New("the znode exists")
+	ErrNotEmpty   = errors.New("the znode has children")
+	ErrBadVersion = errors.New("the znode's version is another")
+)
+
+// MultiError says which operation made a multi fail; nothing of it was done.
+type MultiError struct {
+	Index int // of the operation in the multi
+	Op    Op
+	Err   error // one of the sentinels above, or the server's own error
+}
+
+func (e *MultiError) Error() string { return fmt.Sprintf("%s: %v", e.Op, e.Err) }
+
+func (e *MultiError) Unwrap() error { return e.Err }
+
+// Multi applies the operations to the tree as a server would: all under one
+// new transaction id, with Stats kept, or none and a *[MultiError].
+func (t *Tree) Multi(ops []Op, now time.Time) error {
+	zxid := t.zxid + 1
+	var undo []func()
+	for i, op := range ops {
+		u, err := t.apply(op, zxid, now.UnixMilli())
+		if err != nil {
+			for j := len(undo) - 1; j >= 0; j-- {
+				undo[j]()
+			}
+			return &MultiError{Index: i, Op: op, Err: err}
+		}
+		undo = append(undo, u)
+	}
+	t.zxid = zxid
+	return nil
+}
+
+func (t *Tree) apply(op Op, zxid, now int64) (undo func(), err error) {
+	n := t.nodes[op.Path]
+	if op.Kind == OpCreate {
+		return t.applyCreate(op, zxid, now)
+	}
+	if n == nil {
+		return nil, ErrNoNode
+	}
+	if op.Version != -1 && op.Version != n.Stat.Version {
+		return nil, fmt.Errorf("%w: %d, not %d", ErrBadVersion, n.Stat.Version, op.Version)
+	}
+	switch op.Kind {
+	case OpSet:
+		data, stat := n.Data, n.Stat
+		n.Data = op.Data
+		n.Stat.Mzxid, n.Stat.Mtime, n.Stat.DataLength = zxid, now, int32(len(op.Data))
+		n.Stat.Version++
+		return func() { n.Data, n.Stat = data, stat }, nil
+	case OpDelete:
+		if len(n.children) > 0 {
+			return nil, ErrNotEmpty
+		}
+		p := t.nodes[Parent(op.Path)]
+		stat := p.Stat
+		t.remove(op.Path)
+		p.Stat.NumChildren--
+		p.Stat.Cversion++
+		p.Stat.Pzxid = zxid
+		return func() { t.insert(n); p.Stat = stat }, nil
+	}
+	return func() {}, nil // OpCheck
+}
+
+func (t *Tree) applyCreate(op Op, zxid, now int64) (undo func(), err error) {
+	if err := ValidatePath(op.Path); err != nil {
+		return nil, err
+	}
+	if t.nodes[op.Path] != nil {
+		return nil, ErrNodeExists
+	}
+	p := t.nodes[Parent(op.Path)]
+	if p == nil {
+		return nil, fmt.Errorf("%w: its parent %s", ErrNoNode, Parent(op.Path))
+	}
+	stat := p.Stat
+	acl := op.ACL
+	if acl == nil {
+		acl = OpenACL()
+	}
+	t.insert(&Node{Path: op.Path, Data: op.Data, ACL: acl, Stat: Stat{
+		Czxid: zxid, Mzxid: zxid, Pzxid: zxid, Ctime: now, Mtime: now, DataLength: int32(len(op.Data)),
+	}})
+	p.Stat.NumChildren++
+	p.Stat.Cversion++
+	p.Stat.Pzxid = zxid
+	return func() { t.remove(op.Path); p.Stat = stat }, nil
+}

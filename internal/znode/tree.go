@@ -1,0 +1,178 @@
+package znode
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"hash"
+	"iter"
+	"sort"
+)
+
+// Tree is a set of znodes closed under parents: the root is always there. It
+// is not safe for concurrent use while being changed.
+type Tree struct {
+	nodes map[string]*Node
+	zxid  int64 // newest transaction: of the nodes read, or made by Multi
+}
+
+// NewTree is a tree that holds only the root.
+func NewTree() *Tree {
+	return &Tree{nodes: map[string]*Node{"/": {Path: "/", Data: []byte{}}}}
+}
+
+// Get is the node at path, or nil. The tree keeps ownership.
+func (t *Tree) Get(path string) *Node { return t.nodes[path] }
+
+// Len counts the nodes, the root included.
+func (t *Tree) Len() int { return len(t.nodes) }
+
+// Zxid is the newest transaction that any node of the tree shows (created,
+// modified, or a child created or deleted), or that [Tree.Multi] made; 0 when
+// no node has a Stat.
+func (t *Tree) Zxid() int64 { return t.zxid }
+
+// Children are the names of path's children in byte order; nil when it has none.
+func (t *Tree) Children(path string) []string {
+	n := t.nodes[path]
+	if n == nil || len(n.children) == 0 {
+		return nil
+	}
+	names := make([]string, 0, len(n.children))
+	for name := range n.children {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// Put adds a node that was read somewhere, or replaces it, taking its Stat as
+// it is. Missing parents are added empty, so that nodes may come in any order.
+// The error wraps [ErrPath].
+func (t *Tree) Put(n Node) error {
+	if err := ValidatePath(n.Path); err != nil {
+		return err
+	}
+	if old := t.nodes[n.Path]; old != nil {
+		n.children = old.children
+		*old = n
+	} else {
+		t.insert(&n)
+	}
+	t.zxid = max(t.zxid, n.Stat.Czxid, n.Stat.Mzxid, n.Stat.Pzxid)
+	return nil
+}
+
+// Clone is a tree of its own that shares only data and ACL slices, which
+// nobody writes to.
+func (t *Tree) Clone() *Tree {
+	c := &Tree{nodes: make(map[string]*Node, len(t.nodes)), zxid: t.zxid}
+	for path, n := range t.nodes {
+		m := *n
+		m.children = nil
+		c.nodes[path] = &m
+	}
+	for path, n := range c.nodes {
+		if parent := c.nodes[Parent(path)]; parent != nil {
+			if parent.children == nil {
+				parent.children = make(map[string]*Node)
+			}
+			parent.children[Name(path)] = n
+		}
+	}
+	return c
+}
+
+func (t *Tree) insert(n *Node) {
+	parent := Parent(n.Path)
+	p := t.nodes[parent]
+	if p == nil {
+		p = &Node{Path: parent, Data: []byte{}}
+		t.insert(p)
+	}
+	if p.children == nil {
+		p.children = make(map[string]*Node)
+	}
+	p.children[Name(n.Path)] = n
+	t.nodes[n.Path] = n
+}
+
+func (t *Tree) remove(path string) {
+	delete(t.nodes[Parent(path)].children, Name(path))
+	delete(t.nodes, path)
+}
+
+// Paths are all paths at or below root in byte order, in which every node
+// comes after its parent; none when root is not there.
+func (t *Tree) Paths(root string) []string {
+	n := t.nodes[root]
+	if n == nil {
+		return nil
+	}
+	var paths []string
+	var walk func(*Node)
+	walk = func(n *Node) {
+		paths = append(paths, n.Path)
+		for _, c := range n.children {
+			walk(c)
+		}
+	}
+	walk(n)
+	sort.Strings(paths)
+	return paths
+}
+
+// All yields the nodes at or below root in the order of [Tree.Paths].
+func (t *Tree) All(root string) iter.Seq[*Node] {
+	return func(yield func(*Node) bool) {
+		for _, p := range t.Paths(root) {
+			if !yield(t.nodes[p]) {
+				return
+			}
+		}
+	}
+}
+
+// SetDefaultStats gives every node that came without a Stat the one that it
+// would have had, had the tree just been made: no version, one create for
+// each child. zxid is the transaction they are said to come from.
+func (t *Tree) SetDefaultStats(zxid int64) {
+	for _, n := range t.nodes {
+		if n.Stat != (Stat{}) {
+			continue
+		}
+		k := int32(len(n.children))
+		n.Stat = Stat{Czxid: zxid, Mzxid: zxid, Pzxid: zxid, DataLength: int32(len(n.Data)), Cversion: k, NumChildren: k}
+	}
+	t.zxid = max(t.zxid, zxid)
+}
+
+// Hash is a digest of everything at or below the given roots: paths, data, and
+// the parts of Stat that any change moves. Two reads of one server give the
+// same Hash exactly when nothing there was written in between; a root that is
+// missing counts as such.
+func (t *Tree) Hash(roots ...string) [sha256.Size]byte {
+	h := sha256.New()
+	for _, root := range roots {
+		fmt.Fprintf(h, "%q %t\n", root, t.nodes[root] != nil)
+		for n := range t.All(root) {
+			n.hash(h)
+		}
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+func (n *Node) hash(h hash.Hash) {
+	var b []byte
+	b = binary.BigEndian.AppendUint32(b, uint32(len(n.Path)))
+	b = append(b, n.Path...)
+	length := uint32(len(n.Data))
+	if n.Data == nil {
+		length = 1<<32 - 1 // as on the wire: null is length -1
+	}
+	b = binary.BigEndian.AppendUint32(b, length)
+	h.Write(b)
+	h.Write(n.Data)
+	s := n.Stat
+	binary.Write(h, binary.BigEndian, []int64{s.Czxid, s.Mzxid, s.Pzxid, int64(s.Version), int64(s.Cversion), int64(s.Aversion), s.EphemeralOwner})
+}

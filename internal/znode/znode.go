@@ -1,0 +1,75 @@
+// Package znode is a ZooKeeper tree in memory: znodes with their Stat and ACL,
+// the dump format that mrtq reads and writes, multi-operation transactions as
+// the server applies them, and the difference between two trees.
+//
+// Nothing here speaks to a server: [mrtq/internal/zkconn] does.
+package znode
+
+import "bytes"
+
+// Node is one znode.
+type Node struct {
+	Path string
+	// Data is nil for null data, which ZooKeeper keeps apart from empty data.
+	Data []byte
+	Stat Stat
+	// ACL is nil where it was not read; see [OpenACL] for the usual one.
+	ACL []ACL
+
+	children map[string]*Node // by name; nil for a leaf
+}
+
+// Stat is a znode's Stat as clients see it. The zero Stat means "not known":
+// no znode but the root has a zero Czxid.
+type Stat struct {
+	Czxid          int64 `json:"czxid"`
+	Mzxid          int64 `json:"mzxid"`
+	Ctime          int64 `json:"ctime"` // milliseconds since 1970
+	Mtime          int64 `json:"mtime"` // milliseconds since 1970
+	Version        int32 `json:"version"`
+	Cversion       int32 `json:"cversion"`
+	Aversion       int32 `json:"aversion"`
+	EphemeralOwner int64 `json:"ephemeralOwner"`
+	DataLength     int32 `json:"dataLength"`
+	NumChildren    int32 `json:"numChildren"`
+	Pzxid          int64 `json:"pzxid"`
+}
+
+// NextSequence is the number that ZooKeeper will give the next sequential
+// child of a node with this Stat, and how many numbers are left from there on
+// before its signed 32-bit counter wraps to negative names.
+//
+// The server counts creates only; the Cversion it shows is twice that count
+// less the children (DataNode.copyStat), so the count comes back as
+// (cversion + numChildren) / 2, computed in 32 bits without sign because past
+// 2^30 creates the shown value has wrapped. A counter that has itself wrapped
+// (over 2^31 creates) shows the same Stat as one 2^31 lower.
+// Rule: 04-migration, "One job, one transaction".
+func (s Stat) NextSequence() (next int32, left int64) {
+	creates := (uint32(s.Cversion) + uint32(s.NumChildren)) / 2
+	return int32(creates), 1<<31 - int64(creates)
+}
+
+// ACL is one entry of a znode's access control list.
+type ACL struct {
+	Perms  int32  `json:"perms"` // bit set: 1 read, 2 write, 4 create, 8 delete, 16 admin
+	Scheme string `json:"scheme"`
+	ID     string `json:"id"`
+}
+
+// PermAll is every permission bit of an [ACL].
+const PermAll = 31
+
+// OpenACL is the list that lets anybody do anything, ZooKeeper's usual one.
+// The caller owns the slice.
+func OpenACL() []ACL { return []ACL{{Perms: PermAll, Scheme: "world", ID: "anyone"}} }
+
+// IsOpenACL reports whether acl is [OpenACL] or was not read.
+func IsOpenACL(acl []ACL) bool {
+	return len(acl) == 0 || len(acl) == 1 && acl[0] == ACL{PermAll, "world", "anyone"}
+}
+
+// SameData reports whether two data values are equal, null and empty kept apart.
+func SameData(a, b []byte) bool {
+	return (a == nil) == (b == nil) && bytes.Equal(a, b)
+}
