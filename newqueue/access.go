@@ -1,0 +1,341 @@
+package newqueue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"mrtq/internal/znode"
+)
+
+// Token is what /access/QUEUE/QID/token holds.
+type Token struct {
+	Token                       string
+	DeliveryNode                int64
+	CloudContentBytes           int64
+	Status                      string
+	URL                         string
+	AnticipatedAvailabilityTime string
+	// Other holds every other key, as it is.
+	Other Object
+}
+
+// Object spells the token.
+func (t Token) Object() Object {
+	return t.Other.with(Object{
+		"token":                         t.Token,
+		"delivery-node":                 t.DeliveryNode,
+		"cloud-content-byte":            t.CloudContentBytes,
+		"status":                        t.Status,
+		"url":                           t.URL,
+		"anticipated-availability-time": t.AnticipatedAvailabilityTime,
+	})
+}
+
+// ParseToken reads what /access/QUEUE/QID/token holds. Migrated tokens write
+// their numbers as texts; both are read.
+func ParseToken(data []byte) (Token, error) {
+	o, err := ParseObject(data)
+	if err != nil {
+		return Token{}, err
+	}
+	p := fields{o: o}
+	t := Token{
+		Token:                       p.text("token"),
+		DeliveryNode:                p.number("delivery-node"),
+		CloudContentBytes:           p.number("cloud-content-byte"),
+		Status:                      p.scalar("status"),
+		URL:                         p.text("url"),
+		AnticipatedAvailabilityTime: p.scalar("anticipated-availability-time"),
+	}
+	t.Other = p.rest("token", "delivery-node", "cloud-content-byte", "status", "url", "anticipated-availability-time")
+	return t, p.err
+}
+
+// Access is a request for the assembly of an object, as it was read, and, when
+// it was acquired, a worker's hold on it. It is for one goroutine at a time.
+type Access struct {
+	Queue  AccessQueue
+	ID     string
+	Status AccessStatus
+	Token  Token // static
+
+	q       *Queue
+	version int32 // of the status
+	lock    lock  // zero when not acquired
+}
+
+// Locked reports whether the request was acquired and neither given back nor
+// moved on since.
+func (a *Access) Locked() bool { return a.lock != lock{} }
+
+// Path is the request's znode.
+func (a *Access) Path() string { return AccessRequestPath(a.Queue, a.ID) }
+
+// CreateAccess makes a pending request (A1) and returns its id.
+func (q *Queue) CreateAccess(ctx context.Context, queue AccessQueue, token Token) (string, error) {
+	var qid string
+	err := q.createAccess(ctx, queue, token, &qid)
+	if err != nil {
+		return "", &opError{"make a request in", AccessQueuePath(queue), err}
+	}
+	return qid, nil
+}
+
+func (q *Queue) createAccess(ctx context.Context, queue AccessQueue, token Token, qid *string) error {
+	if !slices.Contains(AccessQueues, queue) {
+		return fmt.Errorf("queue %q: %w: want one of %v", queue, ErrValue, AccessQueues)
+	}
+	t, err := q.creation(EntityAccess)
+	if err != nil {
+		return err
+	}
+	data, err := token.Object().Marshal()
+	if err != nil {
+		return err
+	}
+	status, err := AccessStatus{State: AccessState(t.To), LastModified: q.now().Round(0)}.Object(q.dialect).Marshal()
+	if err != nil {
+		return err
+	}
+	return q.withIDs(ctx, AccessQueuePath(queue), AccessPrefix, 1, func(ids []string) error {
+		*qid = ids[0]
+		path := AccessRequestPath(queue, *qid)
+		ops := []znode.Op{
+			znode.Create(path, empty),
+			znode.Create(path+"/token", data),
+			znode.Create(path+"/status", status),
+		}
+		return q.commit(ctx, write{ops: ops, done: q.created(ops)})
+	})
+}
+
+// Access reads a request. The error is a *[NodeError], wrapping [ErrNotFound]
+// when a znode is missing.
+func (q *Queue) Access(ctx context.Context, queue AccessQueue, qid string) (*Access, error) {
+	a := &Access{Queue: queue, ID: qid, q: q}
+	if err := a.load(ctx); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+func (a *Access) load(ctx context.Context) error {
+	n, err := a.q.get(ctx, a.Path()+"/status")
+	if err != nil {
+		return err
+	}
+	if a.Status, err = ParseAccessStatus(a.q.dialect, n.data); err != nil {
+		return &NodeError{a.Path() + "/status", err}
+	}
+	a.version = n.version
+	if n, err = a.q.get(ctx, a.Path()+"/token"); err != nil {
+		return err
+	}
+	if a.Token, err = ParseToken(n.data); err != nil {
+		return &NodeError{a.Path() + "/token", err}
+	}
+	return nil
+}
+
+// AcquireAccess locks the oldest request of a queue in a state that no other
+// has locked: pending to start on it, or processing to work on it, be it just
+// started, resumed by an administrator, or left by a worker that died. The
+// lock ends with the request's transition, with [Access.Unlock], or with the
+// session. Errors as for [Queue.AcquireJob].
+func (q *Queue) AcquireAccess(ctx context.Context, queue AccessQueue, s AccessState) (*Access, error) {
+	if err := q.workersState(EntityAccess, string(s)); err != nil {
+		return nil, err
+	}
+	ids, err := q.children(ctx, AccessQueuePath(queue))
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(ids)
+	bad := []error{ErrNone}
+	for _, qid := range ids {
+		a, err := q.acquireAccess(ctx, queue, qid, s)
+		var unreadable *NodeError
+		switch {
+		case err == nil:
+			return a, nil
+		case errors.Is(err, errSkip):
+		case errors.As(err, &unreadable):
+			q.log.WarnContext(ctx, "request skipped", "queue", queue, "error", err)
+			bad = append(bad, err)
+		default:
+			return nil, err
+		}
+	}
+	if len(bad) == 1 {
+		return nil, ErrNone
+	}
+	return nil, errors.Join(bad...)
+}
+
+func (q *Queue) acquireAccess(ctx context.Context, queue AccessQueue, qid string, s AccessState) (*Access, error) {
+	path := AccessRequestPath(queue, qid)
+	status, l, err := q.acquire(ctx, path, func(data []byte) error {
+		st, err := ParseAccessStatus(q.dialect, data)
+		if err != nil {
+			return &NodeError{path + "/status", err}
+		}
+		if st.State != s {
+			return errSkip
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	a := &Access{Queue: queue, ID: qid, q: q}
+	if err := a.load(ctx); err != nil {
+		return nil, errors.Join(err, q.unlock(ctx, l, path, status.version))
+	}
+	a.lock, a.version = l, status.version
+	return a, nil
+}
+
+// Unlock gives the request back as it is, for another to take. The error wraps
+// [ErrNotLocked] when the lock was lost before.
+func (a *Access) Unlock(ctx context.Context) error {
+	l := a.lock
+	a.lock = lock{}
+	return a.q.unlock(ctx, l, a.Path(), a.version)
+}
+
+// Succeed moves an acquired request on: pending to processing (A2), processing
+// to completed (A3), and gives the lock back. Errors as for [Job.Succeed].
+func (a *Access) Succeed(ctx context.Context) error {
+	return a.MoveTo(ctx, AccessState(success(a.q.tables[EntityAccess], string(a.Status.State))), "")
+}
+
+// Fail moves an acquired processing request to failed (A4), with a message
+// that says why, and gives the lock back. Errors as for [Job.Succeed].
+func (a *Access) Fail(ctx context.Context, message string) error {
+	return a.MoveTo(ctx, AccessFailed, message)
+}
+
+// MoveTo moves an acquired request to any state that a worker may take it to,
+// and gives the lock back. Errors as for [Job.Succeed].
+func (a *Access) MoveTo(ctx context.Context, to AccessState, message string) error {
+	status, err := a.q.moveAccess(ctx, a.Queue, a.ID, a, func(AccessState) (AccessState, error) { return to, nil }, message)
+	if err != nil {
+		return &opError{"move to " + string(to), a.Path(), err}
+	}
+	a.lock, a.Status = lock{}, status
+	a.version++
+	return nil
+}
+
+// MoveAccess moves a request as an administrator or a cleaning pass does,
+// without a lock. Errors as for [Queue.MoveJob].
+func (q *Queue) MoveAccess(ctx context.Context, queue AccessQueue, qid string, to AccessState) error {
+	_, err := q.moveAccess(ctx, queue, qid, nil, func(AccessState) (AccessState, error) { return to, nil }, "")
+	if err != nil {
+		return &opError{"move to " + string(to), AccessRequestPath(queue, qid), err}
+	}
+	return nil
+}
+
+// RetryAccess returns a failed request to processing (A5). Errors as for
+// [Queue.MoveJob].
+func (q *Queue) RetryAccess(ctx context.Context, queue AccessQueue, qid string) error {
+	path := AccessRequestPath(queue, qid)
+	_, err := q.moveAccess(ctx, queue, qid, nil, func(s AccessState) (AccessState, error) {
+		if s != AccessFailed {
+			return "", q.refuse(EntityAccess, path, string(s), processing)
+		}
+		return AccessProcessing, nil
+	}, "")
+	if err != nil {
+		return &opError{"retry", path, err}
+	}
+	return nil
+}
+
+// DeleteAccess deletes a failed request (A6) or a completed one (A7). Errors
+// as for [Queue.MoveJob].
+func (q *Queue) DeleteAccess(ctx context.Context, queue AccessQueue, qid string) error {
+	return q.MoveAccess(ctx, queue, qid, AccessDeleted)
+}
+
+// CleanupAccess is the automatic pass over a queue's completed requests (A7).
+// It returns those that it deleted; errors as for [Queue.CleanupJobs].
+func (q *Queue) CleanupAccess(ctx context.Context, queue AccessQueue) ([]string, error) {
+	ids, err := q.children(ctx, AccessQueuePath(queue))
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(ids)
+	var cleaned []string
+	var bad []error
+	for _, qid := range ids {
+		_, err := q.moveAccess(ctx, queue, qid, nil, func(s AccessState) (AccessState, error) {
+			if t, ok := find(q.tables[EntityAccess], string(s), deleted); !ok || t.Who != Automatic {
+				return "", errSkip
+			}
+			return AccessDeleted, nil
+		}, "")
+		switch {
+		case err == nil:
+			cleaned = append(cleaned, qid)
+		case errors.Is(err, errSkip), errors.Is(err, ErrLocked), errors.Is(err, ErrNotFound) && !q.there(ctx, AccessRequestPath(queue, qid)):
+		default:
+			bad = append(bad, err)
+		}
+	}
+	return cleaned, errors.Join(bad...)
+}
+
+func (q *Queue) moveAccess(ctx context.Context, queue AccessQueue, qid string, by *Access, target func(AccessState) (AccessState, error), message string) (status AccessStatus, err error) {
+	path := AccessRequestPath(queue, qid)
+	m := move{EntityAccess, path, by != nil}
+	err = m.retry(func() error {
+		var version int32
+		if by != nil {
+			status, version = by.Status, by.version
+		} else {
+			n, err := q.get(ctx, path+"/status")
+			if err != nil {
+				return err
+			}
+			if status, err = ParseAccessStatus(q.dialect, n.data); err != nil {
+				return &NodeError{path + "/status", err}
+			}
+			version = n.version
+		}
+		to, err := target(status.State)
+		if err != nil {
+			return err
+		}
+		t, err := q.allowed(m, string(status.State), string(to))
+		if err != nil {
+			return err
+		}
+		if by != nil {
+			if err := q.owns(ctx, by.lock); err != nil {
+				return err
+			}
+		}
+		status.State, status.LastModified, status.Message = to, q.now().Round(0), message
+		ops := lockOps(t.Who, path)
+		if t.Nodes == NodesGo {
+			nodes, err := q.subtree(ctx, path)
+			if err != nil {
+				return err
+			}
+			nodes = slices.DeleteFunc(nodes, func(p string) bool { return p == path+"/lock" })
+			ops = append(append(ops, znode.Check(path+"/status", version)), deleteAll(nodes)...)
+		} else {
+			data, err := status.Object(q.dialect).Marshal()
+			if err != nil {
+				return err
+			}
+			ops = append(ops, znode.Set(path+"/status", data, version))
+		}
+		return q.commit(ctx, write{ops: ops, done: q.statusWritten(path+"/status", version, ops, t.Nodes == NodesGo)})
+	})
+	return status, err
+}

@@ -1,0 +1,204 @@
+package newqueue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"mrtq/internal/znode"
+)
+
+// lock is an ephemeral lock that this session took.
+type lock struct {
+	path    string
+	session int64
+}
+
+// errSkip says that something can't be acquired now and the next may.
+var errSkip = errors.New("skip")
+
+// acquire locks an entity in the state in which its status was read, in one
+// transaction: it is never returned in another.
+//
+// The same transaction writes the status once more as it is. Its version thus
+// grows with every acquisition and is the holder's proof: a worker that has
+// lost its lock with its session, and whose client has silently opened a new
+// one, still has the old version, and whatever it tries is refused, even when
+// another's lock is there under the same name.
+func (q *Queue) acquire(ctx context.Context, path string, fits func(status []byte) error) (status node, l lock, err error) {
+	for range attempts {
+		status, err = q.get(ctx, path+"/status")
+		if errors.Is(err, ErrNotFound) {
+			return status, lock{}, errSkip
+		}
+		if err != nil {
+			return status, lock{}, err
+		}
+		if err := fits(status.data); err != nil {
+			return status, lock{}, err
+		}
+		l = lock{path + "/lock", q.conn.SessionID()}
+		err = q.commit(ctx, write{
+			lock: l.path,
+			ops:  []znode.Op{znode.Set(path+"/status", status.data, status.version)},
+			done: func(ctx context.Context) (bool, error) { return q.holds(ctx, l) },
+		})
+		switch {
+		case err == nil:
+			status.version++
+			return status, l, q.owns(ctx, l)
+		case errors.Is(err, znode.ErrBadVersion): // it moved meanwhile: look again
+		case errors.Is(err, znode.ErrNodeExists), errors.Is(err, znode.ErrNoNode):
+			return status, lock{}, errSkip
+		default:
+			return status, lock{}, &opError{"lock", path, err}
+		}
+	}
+	return status, lock{}, errSkip
+}
+
+// holds reports whether a lock is there and this session's.
+func (q *Queue) holds(ctx context.Context, l lock) (bool, error) {
+	if l.session == 0 || q.conn.SessionID() != l.session {
+		return false, nil // it went with the session, or will
+	}
+	stat, ok, err := q.stat(ctx, l.path)
+	return ok && stat.EphemeralOwner == l.session, err
+}
+
+// owns returns [ErrNotLocked] unless the lock is this session's.
+func (q *Queue) owns(ctx context.Context, l lock) error {
+	ok, err := q.holds(ctx, l)
+	if err == nil && !ok {
+		err = ErrNotLocked
+	}
+	return err
+}
+
+// unlock gives a lock back without a transition. The version proves, as in
+// acquire, that it isn't another's.
+func (q *Queue) unlock(ctx context.Context, l lock, entity string, version int32) error {
+	if err := q.owns(ctx, l); err != nil {
+		return &opError{"unlock", entity, err}
+	}
+	err := q.commit(ctx, write{
+		ops: []znode.Op{znode.Check(entity+"/status", version), znode.Delete(l.path, -1)},
+		done: func(ctx context.Context) (bool, error) {
+			ok, err := q.holds(ctx, l)
+			return !ok, err
+		},
+	})
+	if isRace(err) {
+		err = ErrNotLocked
+	}
+	if err != nil {
+		return &opError{"unlock", entity, err}
+	}
+	return nil
+}
+
+// AcquireJob locks the first job of a state that no other has locked: lowest
+// priority number first, then oldest. The lock is the session's, and ends with
+// the job's transition, with [Job.Unlock], or with the session. The error is
+// [ErrNone] when there is nothing to take; when it also wraps a *[NodeError],
+// something there could not be read. Only states that a worker leaves can be
+// acquired: see [Next].
+func (q *Queue) AcquireJob(ctx context.Context, s JobState) (*Job, error) {
+	bad := []error{ErrNone}
+	for j, err := range q.AcquireJobs(ctx, s) {
+		if err == nil {
+			return j, nil
+		}
+		var unreadable *NodeError
+		if !errors.As(err, &unreadable) {
+			return nil, err
+		}
+		bad = append(bad, err)
+	}
+	if len(bad) == 1 {
+		return nil, ErrNone
+	}
+	return nil, errors.Join(bad...)
+}
+
+// AcquireJobs looks at every job of a state once, in the order of
+// [Queue.AcquireJob], and yields those that it could lock. A job that the
+// loop's body neither moves on nor keeps (by leaving the loop) is unlocked
+// before the next, so that a pass sees all of them: a job without room stays,
+// and a smaller one behind it goes on (J7). What can't be read is yielded as
+// an error, a *[NodeError], and the pass goes on.
+func (q *Queue) AcquireJobs(ctx context.Context, s JobState) iter.Seq2[*Job, error] {
+	return func(yield func(*Job, error) bool) {
+		if err := q.workersState(EntityJob, string(s)); err != nil {
+			yield(nil, err)
+			return
+		}
+		entries, err := q.queue(ctx, s)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for _, e := range entries {
+			j, err := q.acquireEntry(ctx, e, s)
+			if errors.Is(err, errSkip) {
+				continue
+			}
+			if err != nil {
+				q.log.WarnContext(ctx, "job skipped", "state", s, "error", err)
+			}
+			if !yield(j, err) {
+				return
+			}
+			if j != nil && j.Locked() {
+				if err := j.Unlock(ctx); err != nil && !yield(nil, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (q *Queue) acquireEntry(ctx context.Context, e entry, s JobState) (*Job, error) {
+	if e.err != nil {
+		return nil, e.err
+	}
+	path := JobPath(e.jid)
+	status, l, err := q.acquire(ctx, path, func(data []byte) error {
+		st, err := ParseJobStatus(q.dialect, data)
+		if err != nil {
+			return &NodeError{path + "/status", err}
+		}
+		if st.State != s {
+			return errSkip // it moved on since the queue was listed
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	j := &Job{ID: e.jid, q: q}
+	if err := j.load(ctx); err != nil {
+		return nil, errors.Join(err, q.unlock(ctx, l, path, status.version))
+	}
+	j.lock, j.version = l, status.version
+	return j, nil
+}
+
+// workersState refuses to acquire what no worker has anything to do with.
+func (q *Queue) workersState(e Entity, s string) error {
+	for _, t := range leaving(q.tables[e], s) {
+		if t.Who.holdsLock() {
+			return nil
+		}
+	}
+	return fmt.Errorf("acquire a %s in state %s: %w: no worker's step leads from there", e, s, ErrValue)
+}
+
+// Unlock gives the job back as it is, for another to take. The error wraps
+// [ErrNotLocked] when the lock was lost before.
+func (j *Job) Unlock(ctx context.Context) error {
+	l := j.lock
+	j.lock = lock{}
+	return j.q.unlock(ctx, l, j.Path(), j.version)
+}

@@ -1,0 +1,260 @@
+package newqueue
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"mrtq/internal/znode"
+)
+
+// Batch is a batch as it was read, and, when it was acquired, a worker's hold
+// on it. A Batch is for one goroutine at a time.
+type Batch struct {
+	ID         string
+	Status     BatchStatus
+	Submission Submission
+	// Submitted is the whole submission, with the keys that the layout doesn't know.
+	Submitted Object
+
+	q       *Queue
+	version int32 // of the status
+	lock    lock  // zero when not acquired
+}
+
+// Locked reports whether the batch was acquired and neither given back nor
+// moved on since.
+func (b *Batch) Locked() bool { return b.lock != lock{} }
+
+// Path is the batch's znode.
+func (b *Batch) Path() string { return BatchPath(b.ID) }
+
+// CreateBatch makes a pending batch of a submission (B1), with its entry in
+// batch-uuids if the submission has a BatchID. It returns the batch's id.
+// Errors: [ErrExists] when a batch with that BatchID is there, [ErrValue],
+// [ErrTooLarge].
+func (q *Queue) CreateBatch(ctx context.Context, s Submission) (string, error) {
+	bid, err := q.createBatch(ctx, s)
+	if err != nil {
+		return "", &opError{"make a batch in", BatchesPath, err}
+	}
+	return bid, nil
+}
+
+func (q *Queue) createBatch(ctx context.Context, s Submission) (string, error) {
+	t, err := q.creation(EntityBatch)
+	if err != nil {
+		return "", err
+	}
+	if err := s.validate(); err != nil {
+		return "", err
+	}
+	submission, err := s.Object(q.dialect).Marshal()
+	if err != nil {
+		return "", err
+	}
+	status, err := BatchStatus{State: BatchState(t.To), LastModified: q.now().Round(0)}.Object(q.dialect).Marshal()
+	if err != nil {
+		return "", err
+	}
+	var bid string
+	err = q.withIDs(ctx, BatchesPath, BatchPrefix, 1, func(ids []string) error {
+		bid = ids[0]
+		path := BatchPath(bid)
+		ops := []znode.Op{
+			znode.Create(path, empty),
+			znode.Create(path+"/submission", submission),
+			znode.Create(path+"/status", status),
+		}
+		if s.BatchID != "" {
+			ops = append(ops, znode.Create(BatchUUIDPath(s.BatchID), []byte(bid)))
+		}
+		err := q.commit(ctx, write{ops: ops, done: q.created(ops)})
+		var r *znode.MultiError
+		if errors.As(err, &r) && errors.Is(err, znode.ErrNodeExists) && s.BatchID != "" && r.Op.Path == BatchUUIDPath(s.BatchID) {
+			return &NodeError{r.Op.Path, ErrExists}
+		}
+		return err
+	})
+	return bid, err
+}
+
+// Batch reads a batch. The error is a *[NodeError], wrapping [ErrNotFound]
+// when a znode is missing. A status that nobody knows is no error: see
+// [BatchState.Known].
+func (q *Queue) Batch(ctx context.Context, bid string) (*Batch, error) {
+	b := &Batch{ID: bid, q: q}
+	if err := b.load(ctx); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *Batch) load(ctx context.Context) error {
+	path := b.Path()
+	n, err := b.q.get(ctx, path+"/status")
+	if err != nil {
+		return err
+	}
+	if b.Status, err = ParseBatchStatus(b.q.dialect, n.data); err != nil {
+		return &NodeError{path + "/status", err}
+	}
+	b.version = n.version
+	if n, err = b.q.get(ctx, path+"/submission"); err != nil {
+		return err
+	}
+	if b.Submitted, err = ParseObject(n.data); err == nil {
+		b.Submission, err = ParseSubmission(b.q.dialect, n.data)
+	}
+	if err != nil {
+		return &NodeError{path + "/submission", err}
+	}
+	return nil
+}
+
+// FindBatch reads the batch of a UUID. The error wraps [ErrNotFound] when
+// there is none.
+func (q *Queue) FindBatch(ctx context.Context, uuid string) (*Batch, error) {
+	n, err := q.get(ctx, BatchUUIDPath(uuid))
+	if err != nil {
+		return nil, err
+	}
+	return q.Batch(ctx, string(n.data))
+}
+
+// Batches reads all batches in the order of their ids. Those that can't be
+// read are in the error (one *[NodeError] each, joined) beside all others,
+// which are returned.
+func (q *Queue) Batches(ctx context.Context) ([]*Batch, error) {
+	ids, err := q.batchIDs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var batches []*Batch
+	var bad []error
+	for _, bid := range ids {
+		b, err := q.Batch(ctx, bid)
+		switch {
+		case err == nil:
+			batches = append(batches, b)
+		case errors.Is(err, ErrNotFound) && !q.there(ctx, BatchPath(bid)): // deleted meanwhile
+		default:
+			bad = append(bad, err)
+		}
+	}
+	return batches, errors.Join(bad...)
+}
+
+func (q *Queue) batchIDs(ctx context.Context) ([]string, error) {
+	ids, err := q.children(ctx, BatchesPath)
+	slices.Sort(ids)
+	return ids, err
+}
+
+// BatchJobs lists the ids of a batch's jobs by the folder in which they stand,
+// sorted. A batch that has no jobs yet has no folders; one that doesn't exist
+// is [ErrNotFound].
+func (q *Queue) BatchJobs(ctx context.Context, bid string) (map[BatchFolder][]string, error) {
+	if _, err := q.get(ctx, BatchPath(bid)); err != nil {
+		return nil, err
+	}
+	return q.folders(ctx, bid)
+}
+
+func (q *Queue) folders(ctx context.Context, bid string) (map[BatchFolder][]string, error) {
+	names, err := q.children(ctx, BatchStatesPath(bid))
+	if err != nil {
+		return nil, err
+	}
+	jobs := map[BatchFolder][]string{}
+	for _, name := range names {
+		f := BatchFolder(name)
+		jids, err := q.children(ctx, BatchFolderPath(bid, f))
+		if err != nil {
+			return nil, err
+		}
+		slices.Sort(jids)
+		jobs[f] = jids
+	}
+	return jobs, nil
+}
+
+// AcquireBatch locks the first batch of a state that no other has locked,
+// oldest first: pending, reporting, or update-reporting. The lock ends with
+// the batch's transition, with [Batch.Unlock], or with the session. Errors as
+// for [Queue.AcquireJob].
+func (q *Queue) AcquireBatch(ctx context.Context, s BatchState) (*Batch, error) {
+	if err := q.workersState(EntityBatch, string(s)); err != nil {
+		return nil, err
+	}
+	ids, err := q.batchIDs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var bad []error
+	for _, bid := range ids {
+		b, err := q.acquireBatch(ctx, bid, s)
+		var unreadable *NodeError
+		switch {
+		case err == nil:
+			return b, nil
+		case errors.Is(err, errSkip):
+		case errors.As(err, &unreadable):
+			q.log.WarnContext(ctx, "batch skipped", "state", s, "error", err)
+			bad = append(bad, err)
+		default:
+			return nil, err
+		}
+	}
+	if len(bad) == 0 {
+		return nil, ErrNone
+	}
+	return nil, errors.Join(append([]error{ErrNone}, bad...)...)
+}
+
+func (q *Queue) acquireBatch(ctx context.Context, bid string, s BatchState) (*Batch, error) {
+	path := BatchPath(bid)
+	status, l, err := q.acquire(ctx, path, func(data []byte) error {
+		st, err := ParseBatchStatus(q.dialect, data)
+		if err != nil {
+			return &NodeError{path + "/status", err}
+		}
+		if st.State != s {
+			return errSkip
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	b := &Batch{ID: bid, q: q}
+	if err := b.load(ctx); err != nil {
+		return nil, errors.Join(err, q.unlock(ctx, l, path, status.version))
+	}
+	b.lock, b.version = l, status.version
+	return b, nil
+}
+
+// AcquirePendingBatch is [Queue.AcquireBatch] of a pending batch.
+func (q *Queue) AcquirePendingBatch(ctx context.Context) (*Batch, error) {
+	return q.AcquireBatch(ctx, BatchPending)
+}
+
+// AcquireReportingBatch is [Queue.AcquireBatch] of a batch to be reported.
+func (q *Queue) AcquireReportingBatch(ctx context.Context) (*Batch, error) {
+	return q.AcquireBatch(ctx, BatchReporting)
+}
+
+// AcquireUpdateReportingBatch is [Queue.AcquireBatch] of a batch to be
+// reported once more.
+func (q *Queue) AcquireUpdateReportingBatch(ctx context.Context) (*Batch, error) {
+	return q.AcquireBatch(ctx, BatchUpdateReporting)
+}
+
+// Unlock gives the batch back as it is, for another to take. The error wraps
+// [ErrNotLocked] when the lock was lost before.
+func (b *Batch) Unlock(ctx context.Context) error {
+	l := b.lock
+	b.lock = lock{}
+	return b.q.unlock(ctx, l, b.Path(), b.version)
+}

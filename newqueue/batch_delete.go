@@ -1,0 +1,181 @@
+package newqueue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mrtq/internal/znode"
+)
+
+// jobRemains are the operations that take away all that there is of a job.
+type jobRemains struct {
+	id  string
+	ops []znode.Op
+}
+
+// snapDeletion reads all that goes with a batch: its nodes, its jobs' nodes
+// and entries, its UUID. A job that a worker has is [ErrLocked].
+func (q *Queue) snapDeletion(ctx context.Context, s *batchSnap) (err error) {
+	b, err := q.Batch(ctx, s.id)
+	if err == nil {
+		s.batchID = b.Submission.BatchID
+	} else if s.batchID = ""; !q.there(ctx, BatchPath(s.id)) {
+		return err
+	}
+	if s.batchID != "" {
+		n, ok, err := q.maybe(ctx, BatchUUIDPath(s.batchID))
+		if err != nil {
+			return err
+		}
+		s.uuid = ok && string(n.data) == s.id
+	}
+	all, err := q.subtree(ctx, BatchPath(s.id))
+	if err != nil {
+		return err
+	}
+	s.subtree, s.jobs = nil, nil
+	entries := map[string][]string{} // JID → its entries in the batch
+	for _, path := range all {
+		folder := znode.Parent(path)
+		switch {
+		case path == BatchPath(s.id)+"/lock":
+		case znode.Parent(folder) == BatchStatesPath(s.id):
+			entries[znode.Name(path)] = append(entries[znode.Name(path)], path)
+		default:
+			s.subtree = append(s.subtree, path)
+		}
+	}
+	if len(entries) == 0 {
+		return nil
+	}
+	queued, err := q.queued(ctx)
+	if err != nil {
+		return err
+	}
+	for jid, paths := range entries {
+		j := jobRemains{id: jid}
+		nodes, err := q.subtree(ctx, JobPath(jid))
+		if err != nil {
+			return err
+		}
+		if slices.Contains(nodes, JobPath(jid)+"/lock") {
+			return &NodeError{JobPath(jid), ErrLocked}
+		}
+		// The entries first: a job that moves meanwhile makes all of it fail.
+		j.ops = append(deleteAll(append(paths, queued[jid]...)), deleteAll(nodes)...)
+		s.jobs = append(s.jobs, j)
+	}
+	slices.SortFunc(s.jobs, func(a, b jobRemains) int { return strings.Compare(a.id, b.id) })
+	return nil
+}
+
+// queued finds the queue entries of all jobs.
+func (q *Queue) queued(ctx context.Context) (map[string][]string, error) {
+	found := map[string][]string{}
+	for _, s := range q.dialect.JobStates() {
+		names, err := q.children(ctx, JobStatePath(s))
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			if _, jid, err := ParseJobEntry(name); err == nil {
+				found[jid] = append(found[jid], znode.Join(JobStatePath(s), name))
+			}
+		}
+	}
+	return found, nil
+}
+
+// deleteAhead deletes jobs of a batch that is too large to go in one
+// transaction, some at a time, until the rest fits. Each time is whole jobs,
+// and the batch still being in the state that was read; interrupted, it leaves
+// a batch with fewer jobs that can be deleted again.
+func (q *Queue) deleteAhead(ctx context.Context, t Transition, s *batchSnap) error {
+	guard := append(lockOps(t.Who, BatchPath(s.id)), znode.Check(BatchPath(s.id)+"/status", s.version))
+	for {
+		ops, _, err := decideBatch(t, *s, "", q.dialect, q.now())
+		if err != nil || q.fits(ops) == nil || len(s.jobs) == 0 {
+			return err
+		}
+		some := slices.Clone(guard)
+		n := 0
+		for n < len(s.jobs) && q.fits(append(slices.Clone(some), s.jobs[n].ops...)) == nil {
+			some = append(some, s.jobs[n].ops...)
+			n++
+		}
+		if n == 0 {
+			return q.fits(append(some, s.jobs[0].ops...))
+		}
+		first := JobPath(s.jobs[0].id)
+		err = q.commit(ctx, write{ops: some, done: func(ctx context.Context) (bool, error) {
+			_, ok, err := q.stat(ctx, first)
+			return !ok, err
+		}})
+		if err != nil {
+			return err
+		}
+		s.jobs = s.jobs[n:]
+	}
+}
+
+// DeleteBatch deletes a failed or held batch and every job of it (B11, B12):
+// nothing of them stays. Errors: *[StateError], [ErrLocked] while a worker has
+// the batch or one of its jobs.
+func (q *Queue) DeleteBatch(ctx context.Context, bid string) (Deletion, error) {
+	s, err := q.deleteBatch(ctx, bid, Admin)
+	if err != nil {
+		return Deletion{}, &opError{"delete", BatchPath(bid), err}
+	}
+	var d Deletion
+	if s.status.State == BatchHeld {
+		d.Warnings = append(d.Warnings, fmt.Sprintf("the depositor of batch %s will not be told of its deletion", bid))
+	}
+	return d, nil
+}
+
+// CleanBatch deletes a completed batch and every job of it (B13). Errors as
+// for [Queue.DeleteBatch].
+func (q *Queue) CleanBatch(ctx context.Context, bid string) error {
+	if _, err := q.deleteBatch(ctx, bid, Automatic); err != nil {
+		return &opError{"clean up", BatchPath(bid), err}
+	}
+	return nil
+}
+
+func (q *Queue) deleteBatch(ctx context.Context, bid string, who Actor) (batchSnap, error) {
+	s, _, err := q.moveBatch(ctx, bid, batchMove{target: func(s batchSnap) (BatchState, error) {
+		if t, ok := find(q.tables[EntityBatch], string(s.status.State), deleted); ok && t.Who != who {
+			return "", q.refuse(EntityBatch, BatchPath(bid), string(s.status.State), deleted)
+		}
+		return BatchDeleted, nil
+	}})
+	return s, err
+}
+
+// CleanupBatches is the automatic pass over all completed batches: see
+// [Queue.CleanBatch]. It returns those that it deleted. A batch that a worker
+// still has is left for the next pass; other errors are joined and don't stop
+// the pass.
+func (q *Queue) CleanupBatches(ctx context.Context) ([]string, error) {
+	batches, err := q.Batches(ctx)
+	var cleaned []string
+	bad := []error{err}
+	for _, b := range batches {
+		if b.Status.State != BatchCompleted {
+			continue
+		}
+		err := q.CleanBatch(ctx, b.ID)
+		var state *StateError
+		switch {
+		case err == nil:
+			cleaned = append(cleaned, b.ID)
+		case errors.Is(err, ErrLocked), errors.As(err, &state), errors.Is(err, ErrNotFound) && !q.there(ctx, b.Path()):
+		default:
+			bad = append(bad, err)
+		}
+	}
+	return cleaned, errors.Join(bad...)
+}

@@ -1,0 +1,207 @@
+package newqueue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/internal/znode"
+)
+
+// MaxTransaction is how many bytes one transaction may take on the wire.
+// ZooKeeper refuses packets from 1 MiB, by closing the connection; the margin
+// is for what servers and chroots add.
+const MaxTransaction = 1_000_000
+
+// write is one transaction: all of it happens, or nothing.
+type write struct {
+	// lock, unless it is "", is an ephemeral node that the transaction makes
+	// before its ops.
+	lock string
+	ops  []znode.Op
+	// done looks whether the write happened, for when its answer was lost. It
+	// may return [ErrUnknownOutcome].
+	done func(context.Context) (bool, error)
+}
+
+// commit sends one transaction, with the folders that it needs and that aren't
+// there. The error is a *[znode.MultiError] when the server refused an
+// operation (its Index is not that of w.ops), wraps [ErrTooLarge] or
+// [ErrNotDone] when nothing was written, and [ErrUnknownOutcome] when that
+// can't be told.
+func (q *Queue) commit(ctx context.Context, w write) error {
+	var folders []znode.Op
+	for {
+		err := q.send(ctx, w, folders)
+		var refused *znode.MultiError
+		if !errors.As(err, &refused) {
+			return err
+		}
+		parent := znode.Parent(refused.Op.Path)
+		switch {
+		case refused.Op.Kind != znode.OpCreate:
+			return err
+		case errors.Is(err, znode.ErrNoNode) && isFolder(parent) && !creates(folders, parent):
+			folders = append(folders, znode.Create(parent, empty))
+			slices.SortFunc(folders, func(a, b znode.Op) int { return strings.Compare(a.Path, b.Path) }) // parents first
+		case errors.Is(err, znode.ErrNodeExists) && creates(folders, refused.Op.Path) && !creates(w.ops, refused.Op.Path):
+			// Another made it meanwhile.
+			folders = without(folders, refused.Op.Path)
+		default:
+			return err
+		}
+	}
+}
+
+// isFolder reports whether path is a folder that may be made when it is
+// needed. A batch, a job or a batch's states are not: what has vanished must
+// not come back empty.
+func isFolder(path string) bool {
+	switch path {
+	case BatchesPath, BatchUUIDsPath, JobsPath, JobStatesPath, AccessPath, LocksPath, QueueLocksPath,
+		StorageLocksPath, InventoryLocksPath, CollectionLocksPath,
+		Design.LocalIDLocksPath(), MrtZK.LocalIDLocksPath():
+		return true
+	}
+	switch znode.Parent(path) {
+	case JobStatesPath, AccessPath:
+		return true
+	}
+	states := znode.Parent(path)
+	return znode.Name(states) == "states" && znode.Parent(znode.Parent(states)) == BatchesPath
+}
+
+func creates(ops []znode.Op, path string) bool {
+	for _, op := range ops {
+		if op.Kind == znode.OpCreate && op.Path == path {
+			return true
+		}
+	}
+	return false
+}
+
+func without(ops []znode.Op, path string) []znode.Op {
+	var rest []znode.Op
+	for _, op := range ops {
+		if op.Path != path {
+			rest = append(rest, op)
+		}
+	}
+	return rest
+}
+
+// send makes one attempt.
+func (q *Queue) send(ctx context.Context, w write, folders []znode.Op) error {
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	ops := slices.Clone(folders)
+	if w.lock != "" {
+		ops = append(ops, znode.Create(w.lock, empty))
+	}
+	ops = append(ops, w.ops...)
+	if err := q.fits(ops); err != nil {
+		return err
+	}
+	requests := make([]any, len(ops))
+	for i, op := range ops {
+		requests[i] = q.request(op, w.lock)
+	}
+	type answer struct {
+		results []zk.MultiResponse
+		err     error
+	}
+	a, ended := call(ctx, func() (answer, error) {
+		results, err := q.conn.Multi(requests...)
+		return answer{results, err}, nil
+	})
+	if ended != nil {
+		return fmt.Errorf("%w (%w)", ErrUnknownOutcome, ended)
+	}
+	for i, r := range a.results {
+		// Codes before the culprit's are 0; those after it only say that the
+		// transaction was given up.
+		if r.Error != nil && i < len(ops) {
+			return &znode.MultiError{Index: i, Op: ops[i], Err: refusal(r.Error)}
+		}
+	}
+	switch {
+	case a.err == nil:
+		return nil
+	case errors.Is(a.err, zk.ErrNoServer): // it was never sent
+		return fmt.Errorf("%w (%w)", ErrNotDone, a.err)
+	case unanswered(a.err):
+		return q.look(ctx, w, a.err)
+	}
+	return a.err
+}
+
+// look finds out whether a write whose answer was lost happened.
+//
+// Sync makes the answer certain: when it returns, the session has moved to
+// this server (or has ended), so that nothing the old connection still carries
+// can be carried out any more, and what is read next is no older.
+func (q *Queue) look(ctx context.Context, w write, cause error) error {
+	if _, err := read(ctx, "/", func() (string, error) { return q.conn.Sync(q.path("/")) }); err != nil {
+		return fmt.Errorf("%w (%w)", ErrUnknownOutcome, err)
+	}
+	happened, err := w.done(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w (%w)", ErrUnknownOutcome, err)
+	case !happened:
+		return fmt.Errorf("%w (%w)", ErrNotDone, cause)
+	}
+	return nil
+}
+
+func (q *Queue) request(op znode.Op, lock string) any {
+	path := q.path(op.Path)
+	switch op.Kind {
+	case znode.OpCreate:
+		var flags int32
+		if op.Path == lock {
+			flags = zk.FlagEphemeral
+		}
+		return &zk.CreateRequest{Path: path, Data: op.Data, Acl: q.acl, Flags: flags}
+	case znode.OpSet:
+		return &zk.SetDataRequest{Path: path, Data: op.Data, Version: op.Version}
+	case znode.OpDelete:
+		return &zk.DeleteRequest{Path: path, Version: op.Version}
+	}
+	return &zk.CheckVersionRequest{Path: path, Version: op.Version}
+}
+
+// fits refuses a transaction that ZooKeeper would answer by closing the
+// connection. It names the largest znode, for that is the one to look at.
+func (q *Queue) fits(ops []znode.Op) error {
+	size := znode.MultiSize(ops, len(q.root))
+	if size <= MaxTransaction {
+		return nil
+	}
+	largest := ops[0]
+	for _, op := range ops {
+		if len(op.Data) > len(largest.Data) {
+			largest = op
+		}
+	}
+	return fmt.Errorf("%w: %d operations take %d bytes and %d are allowed; the largest is %s with %d bytes",
+		ErrTooLarge, len(ops), size, MaxTransaction, largest.Path, len(largest.Data))
+}
+
+// refusal turns the client's errors into those that the decisions branch on.
+func refusal(err error) error {
+	for theirs, ours := range map[error]error{
+		zk.ErrNoNode: znode.ErrNoNode, zk.ErrNodeExists: znode.ErrNodeExists,
+		zk.ErrNotEmpty: znode.ErrNotEmpty, zk.ErrBadVersion: znode.ErrBadVersion,
+	} {
+		if errors.Is(err, theirs) {
+			return ours
+		}
+	}
+	return err
+}

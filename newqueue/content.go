@@ -1,0 +1,182 @@
+package newqueue
+
+import (
+	"maps"
+	"strconv"
+	"time"
+)
+
+// Object is the JSON object that a znode holds. It is a map and no struct
+// because a configuration keeps whatever else a depositor sent, and because
+// readers ignore keys they do not know.
+type Object map[string]any
+
+// Submission is what /batches/BID/submission holds.
+type Submission struct {
+	ProfileName     string
+	Submitter       string
+	PayloadFilename string
+	SubmissionDate  time.Time
+	ErcWhat         string
+	ErcWho          string
+	ErcWhen         string
+	ErcWhere        string
+	Type            string
+	SubmissionMode  string
+	BatchID         string // the UUID
+}
+
+// Object spells the submission.
+func (s Submission) Object(d Dialect) Object {
+	return Object{
+		"profile_name":     s.ProfileName,
+		"submitter":        s.Submitter,
+		"payload_filename": s.PayloadFilename,
+		"submissionDate":   d.FormatTime(s.SubmissionDate),
+		"erc_what":         s.ErcWhat,
+		"erc_who":          s.ErcWho,
+		"erc_when":         s.ErcWhen,
+		"erc_where":        s.ErcWhere,
+		"type":             s.Type,
+		"submission_mode":  s.SubmissionMode,
+		"batchID":          s.BatchID,
+	}
+}
+
+// BatchStatus is what /batches/BID/status holds.
+type BatchStatus struct {
+	State        BatchState
+	LastModified time.Time
+	Message      string
+	// Other holds the keys that the layout doesn't know: they are kept when
+	// the status is written again.
+	Other Object
+}
+
+// Object spells the status.
+func (s BatchStatus) Object(d Dialect) Object {
+	return d.withMessage(s.Other.with(Object{
+		"status":        d.stateName(string(s.State), batchNames),
+		"last_modified": d.FormatTime(s.LastModified),
+	}), s.Message)
+}
+
+// StatusReport is what /batches/BID/status-report holds: the ids that were
+// last reported to the depositor.
+type StatusReport struct {
+	LastModified           time.Time
+	FailedJobs, Successful []string
+}
+
+// Object spells the report.
+func (r StatusReport) Object(d Dialect) Object {
+	return Object{
+		"last_modified":   d.FormatTime(r.LastModified),
+		"failed_jobs":     list(r.FailedJobs),
+		"successful_jobs": list(r.Successful),
+	}
+}
+
+// JobStatus is what /jobs/JID/status holds.
+type JobStatus struct {
+	State JobState
+	// LastSuccessful is the step that last succeeded; "" is null: none yet.
+	LastSuccessful JobState
+	LastModified   time.Time
+	RetryCount     int
+	Message        string
+	Other          Object // as in [BatchStatus]
+}
+
+// Object spells the status.
+func (s JobStatus) Object(d Dialect) Object {
+	var last any
+	if s.LastSuccessful != "" {
+		last = d.stateName(string(s.LastSuccessful), jobNames)
+	}
+	return d.withMessage(s.Other.with(Object{
+		"status":                 d.stateName(string(s.State), jobNames),
+		"last_successful_status": last,
+		d.jobTimeField():         d.FormatTime(s.LastModified),
+		"retry_count":            s.RetryCount,
+	}), s.Message)
+}
+
+// AccessStatus is what /access/QUEUE/QID/status holds.
+type AccessStatus struct {
+	State        AccessState
+	LastModified time.Time
+	Message      string
+	Other        Object // as in [BatchStatus]
+}
+
+// Object spells the status.
+func (s AccessStatus) Object(d Dialect) Object {
+	return d.withMessage(s.Other.with(Object{
+		"status":        d.stateName(string(s.State), accessNames),
+		"last_modified": d.FormatTime(s.LastModified),
+	}), s.Message)
+}
+
+// with is both objects in one; more wins.
+func (o Object) with(more Object) Object {
+	all := make(Object, len(o)+len(more))
+	maps.Copy(all, o)
+	maps.Copy(all, more)
+	return all
+}
+
+// withMessage adds the message: when there is one, or always in mrt-zk.
+func (d Dialect) withMessage(o Object, message string) Object {
+	if message != "" || d == MrtZK {
+		o["message"] = message
+	}
+	return o
+}
+
+// Identifiers is what /jobs/JID/identifiers holds.
+type Identifiers struct {
+	PrimaryID string
+	LocalIDs  []string
+}
+
+// Object spells the identifiers.
+func (i Identifiers) Object() Object {
+	return Object{"primary_id": i.PrimaryID, "local_id": list(i.LocalIDs)}
+}
+
+// Metadata is what /jobs/JID/metadata holds.
+type Metadata struct{ ErcWhat, ErcWho, ErcWhen, ErcWhere string }
+
+// Object spells the metadata.
+func (m Metadata) Object() Object {
+	return Object{"erc_what": m.ErcWhat, "erc_who": m.ErcWho, "erc_when": m.ErcWhen, "erc_where": m.ErcWhere}
+}
+
+// Inventory is what /jobs/JID/inventory holds.
+type Inventory struct{ ManifestURL, Mode string }
+
+// Object spells the inventory's work.
+func (i Inventory) Object() Object {
+	return Object{"manifest_url": i.ManifestURL, "mode": i.Mode}
+}
+
+// Store is what /jobs/JID/store holds, in dialect mrt-zk.
+type Store struct{ ManifestURL, Mode, Delete string }
+
+// Object spells the work of the storage service.
+func (s Store) Object() Object {
+	return Object{"manifest_url": s.ManifestURL, "mode": s.Mode, "delete": s.Delete}
+}
+
+// Number is the decimal text that priority and space_needed hold.
+func Number(n int64) []byte { return strconv.AppendInt(nil, n, 10) }
+
+// list is a JSON array that is [] and not null when it is empty.
+func list(ss []string) []any {
+	out := make([]any, len(ss))
+	for i, s := range ss {
+		out[i] = s
+	}
+	return out
+}

@@ -1,0 +1,221 @@
+package newqueue
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"mrtq/internal/znode"
+)
+
+// This file is the decision: what a row of a table means for a given tree.
+// Nothing here reads or writes; moveJob, moveBatch and moveAccess do.
+
+// jobSnap is what was read of a job to decide on.
+type jobSnap struct {
+	id, bid   string
+	status    JobStatus
+	version   int32 // of the status
+	priority  int
+	priorityV int32
+	batch     BatchState       // "" when the batch is not there
+	batchV    int32            // of the batch's status
+	has       map[string]int32 // the optional properties that are there, and their versions
+	subtree   []string         // of /jobs/JID without the lock, for a deletion
+}
+
+// change is what a worker wants written with its transition.
+type change struct {
+	message     string
+	priority    *int
+	spaceNeeded *int64
+	inventory   *Inventory
+	store       *Store
+	from        JobState // the state that the caller believes it in; "" for any
+}
+
+// decideJob spells a transition of a job as the operations of one transaction,
+// and returns the status that it leaves.
+func decideJob(t Transition, s jobSnap, c change, d Dialect, now time.Time) ([]znode.Op, JobStatus, error) {
+	if err := permitJob(t, s, d); err != nil {
+		return nil, JobStatus{}, err
+	}
+	path := JobPath(s.id)
+	status := nextJobStatus(t, s.status, c.message, now)
+	ops := lockOps(t.Who, path)
+	switch t.Nodes {
+	case NodesStay:
+		data, err := status.Object(d).Marshal()
+		if err != nil {
+			return nil, JobStatus{}, err
+		}
+		ops = append(ops, znode.Set(path+"/status", data, s.version))
+	case NodesAlone:
+		ops = append(ops, znode.Check(path+"/status", s.version))
+	}
+	if s.batch != "" && t.To == deleted && t.Nodes != NodesAlone {
+		// What the answer warns of depends on the batch's state.
+		ops = append(ops, znode.Check(BatchPath(s.bid)+"/status", s.batchV))
+	}
+	priority, changes, err := changeOps(s, c, d)
+	if err != nil {
+		return nil, JobStatus{}, err
+	}
+	ops = append(ops, changes...)
+	ops = append(ops, placeOps(t, s, priority)...)
+	if t.Nodes == NodesGo {
+		ops = append(ops, znode.Check(path+"/status", s.version))
+		ops = append(ops, deleteAll(s.subtree)...)
+	}
+	return ops, status, nil
+}
+
+// permitJob refuses what the table's notes exclude.
+func permitJob(t Transition, s jobSnap, d Dialect) error {
+	switch {
+	case t.Retry == RetryNext && d == Design && s.status.LastSuccessful == "":
+		// J2: a job that failed before its first step has nothing to go on from.
+		return fmt.Errorf("%w: no step of it has succeeded yet; it must be submitted anew", ErrNotResumable)
+	case t.Who == Automatic && t.Nodes == NodesGo && t.From == completed && s.batch != BatchCompleted && s.batch != "":
+		return ErrNotReported
+	}
+	return nil
+}
+
+func nextJobStatus(t Transition, s JobStatus, message string, now time.Time) JobStatus {
+	s.State, s.LastModified, s.Message = JobState(t.To), now, message
+	switch t.LastSuccess {
+	case LSSNull:
+		s.LastSuccessful = ""
+	case LSSLeft:
+		s.LastSuccessful = JobState(t.From)
+	}
+	switch t.Retry {
+	case RetryZero:
+		s.RetryCount = 0
+	case RetryNext:
+		s.RetryCount++
+	}
+	return s
+}
+
+// lockOps give a worker's lock back, or prove for everybody else that no
+// worker has it: making a lock that is there fails, and with it all the rest.
+func lockOps(who Actor, entity string) []znode.Op {
+	lock := entity + "/lock"
+	if who.holdsLock() {
+		return []znode.Op{znode.Delete(lock, -1)}
+	}
+	return []znode.Op{znode.Create(lock, empty), znode.Delete(lock, -1)}
+}
+
+// changeOps write what comes with the transition. The priority that was read
+// is checked where it stays, because the entries' names depend on it.
+func changeOps(s jobSnap, c change, d Dialect) (priority int, ops []znode.Op, err error) {
+	path := JobPath(s.id)
+	priority = s.priority
+	if c.priority == nil {
+		ops = append(ops, znode.Check(path+"/priority", s.priorityV))
+	} else {
+		if priority, err = checkedPriority(*c.priority); err != nil {
+			return 0, nil, err
+		}
+		ops = append(ops, znode.Set(path+"/priority", Number(int64(priority)), s.priorityV))
+	}
+	if c.spaceNeeded != nil {
+		if *c.spaceNeeded < 0 {
+			return 0, nil, fmt.Errorf("space_needed %d: %w", *c.spaceNeeded, ErrValue)
+		}
+		ops = append(ops, s.put("space_needed", Number(*c.spaceNeeded)))
+	}
+	if c.inventory != nil {
+		if ops, err = s.putObject(ops, "inventory", c.inventory.Object()); err != nil {
+			return 0, nil, err
+		}
+	}
+	if c.store != nil {
+		if d != MrtZK {
+			return 0, nil, fmt.Errorf("store: %w in dialect %s", ErrValue, d)
+		}
+		if ops, err = s.putObject(ops, "store", c.store.Object()); err != nil {
+			return 0, nil, err
+		}
+	}
+	return priority, ops, nil
+}
+
+func checkedPriority(n int) (int, error) {
+	if n < 0 || n > MaxPriority {
+		return 0, fmt.Errorf("%d: %w", n, ErrPriority)
+	}
+	return n, nil
+}
+
+// put makes or replaces an optional property.
+func (s jobSnap) put(name string, data []byte) znode.Op {
+	path := JobPath(s.id) + "/" + name
+	if v, ok := s.has[name]; ok {
+		return znode.Set(path, data, v)
+	}
+	return znode.Create(path, data)
+}
+
+func (s jobSnap) putObject(ops []znode.Op, name string, o Object) ([]znode.Op, error) {
+	data, err := o.Marshal()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return append(ops, s.put(name, data)), nil
+}
+
+// placeOps move the job's queue entry and its batch entry.
+func placeOps(t Transition, s jobSnap, priority int) []znode.Op {
+	var ops []znode.Op
+	from, to := JobState(t.From), JobState(t.To)
+	if t.QueueEntry == PlaceMoves || t.QueueEntry == PlaceGoes {
+		ops = append(ops, znode.Delete(JobEntryPath(from, s.priority, s.id), -1))
+	}
+	if t.QueueEntry == PlaceMoves {
+		ops = append(ops, znode.Create(JobEntryPath(to, priority, s.id), empty))
+	}
+	if s.batch == "" {
+		return ops // nothing refers to the job there any more
+	}
+	if t.BatchEntry == PlaceMoves || t.BatchEntry == PlaceGoes {
+		ops = append(ops, znode.Delete(BatchEntryPath(s.bid, from.Folder(), s.id), -1))
+	}
+	if t.BatchEntry == PlaceMoves {
+		ops = append(ops, znode.Create(BatchEntryPath(s.bid, to.Folder(), s.id), empty))
+	}
+	return ops
+}
+
+// deleteAll deletes a subtree that was listed parents first.
+func deleteAll(paths []string) []znode.Op {
+	ops := make([]znode.Op, 0, len(paths))
+	for _, p := range slices.Backward(paths) {
+		ops = append(ops, znode.Delete(p, -1))
+	}
+	return ops
+}
+
+// resumeAt is the step after last_successful_status, where a failed job goes
+// on. In dialect mrt-zk that may also be a failed job's own past: after a
+// second failure the library's last_successful_status is Failed, which tells
+// nothing.
+func resumeAt(table []Transition, s JobStatus) (JobState, error) {
+	var at string
+	switch last := s.LastSuccessful; last {
+	case "", JobHeld:
+		at = pending
+	default:
+		at = success(table, string(last))
+	}
+	if _, ok := find(table, failed, at); ok {
+		return JobState(at), nil
+	}
+	if s.LastSuccessful == "" {
+		return "", fmt.Errorf("%w: no step of it has succeeded yet; it must be submitted anew", ErrNotResumable)
+	}
+	return "", fmt.Errorf("%w: last_successful_status %s names no step to go on from; choose one with RetryJob", ErrNotResumable, s.LastSuccessful)
+}

@@ -1,0 +1,133 @@
+package newqueue
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Dialect is one of the two spellings of the layout that tools meet in the
+// field (02-new-layout, "Two dialects of one layout").
+type Dialect string
+
+const (
+	// Design is the layout as the documents write it.
+	Design Dialect = "design"
+	// MrtZK is the layout as the deployed Java and Ruby client library reads
+	// and writes it.
+	MrtZK Dialect = "mrt-zk"
+)
+
+// Dialects are all dialects, the default first.
+var Dialects = []Dialect{Design, MrtZK}
+
+// ParseDialect reads a dialect's name.
+func ParseDialect(s string) (Dialect, error) {
+	for _, d := range Dialects {
+		if s == string(d) {
+			return d, nil
+		}
+	}
+	return "", fmt.Errorf("unknown dialect %q: want design or mrt-zk", s)
+}
+
+// stateName spells a state in JSON: "update-reporting" or "UpdateReporting". A
+// state that nobody knows is spelled as it was read (see parseState).
+func (d Dialect) stateName(s string, known []string) string {
+	if !slices.Contains(known, s) {
+		if raw, err := strconv.Unquote(s); err == nil {
+			return raw
+		}
+		return s
+	}
+	if d != MrtZK {
+		return s
+	}
+	var b strings.Builder
+	for _, word := range strings.Split(s, "-") {
+		if word != "" {
+			b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+		}
+	}
+	return b.String()
+}
+
+// parseState is the state that a name in JSON means. A name that the dialect
+// doesn't have is kept as it is, or quoted where it would read as another
+// dialect's state, so that it is never taken for a known one.
+func (d Dialect) parseState(name string, known []string) string {
+	for _, s := range known {
+		if d.stateName(s, known) == name {
+			return s
+		}
+	}
+	for _, s := range known {
+		if s == name {
+			return strconv.Quote(name)
+		}
+	}
+	return name
+}
+
+// mrtZKTime is the client library's SimpleDateFormat, yyyy-MM-dd HH:mm:ss Z.
+const mrtZKTime = "2006-01-02 15:04:05 -0700"
+
+// FormatTime spells a time; the zero time, "not known", is "".
+func (d Dialect) FormatTime(t time.Time) string {
+	switch {
+	case t.IsZero():
+		return ""
+	case d == MrtZK:
+		return t.Format(mrtZKTime)
+	}
+	return t.Format(time.RFC3339Nano)
+}
+
+// jobTimeField names the time in a job's status; a batch's and an access
+// request's is last_modified in both dialects.
+func (d Dialect) jobTimeField() string {
+	if d == MrtZK {
+		return "last_modified"
+	}
+	return "last_modification_date"
+}
+
+// JobStates are the states that a job can be in, in the order of its life.
+func (d Dialect) JobStates() []JobState {
+	all := []JobState{JobPending, JobHeld, JobEstimating, JobProvisioning, JobDownloading, JobProcessing}
+	if d == MrtZK {
+		all = append(all, JobStoring)
+	}
+	return append(all, JobRecording, JobNotify, JobFailed, JobCompleted, JobDeleted)
+}
+
+// KeepsDeleted reports whether a deleted job keeps a queue entry, under
+// states/deleted. In the design dialect a deletion takes the entry away.
+func (d Dialect) KeepsDeleted() bool { return d == MrtZK }
+
+// LocalIDLocksPath is the folder of the locks on local ids.
+func (d Dialect) LocalIDLocksPath() string {
+	if d == MrtZK {
+		return LocksPath + "/localid"
+	}
+	return QueueLocksPath + "/localid"
+}
+
+// storageLocksEphemeral: the client library's storage locks outlive their
+// session, for it is another service that ends the work.
+func (d Dialect) storageLocksEphemeral() bool { return d != MrtZK }
+
+// StartNodes are the znodes that are there before any batch or job, parents
+// first. The client library makes every state's folder at its start and looks
+// for none later; the documents' way is to make a folder when it is needed.
+func (d Dialect) StartNodes() []string {
+	nodes := []string{BatchesPath, BatchUUIDsPath, JobsPath, JobStatesPath}
+	if d == MrtZK {
+		for _, s := range d.JobStates() {
+			nodes = append(nodes, JobStatePath(s))
+		}
+	}
+	return nodes
+}

@@ -1,0 +1,79 @@
+package newqueue_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/newqueue"
+)
+
+// A batch of one job, from its submission to its depositor's report. It has no
+// Output comment because it needs a server: TestExample runs it.
+func Example() {
+	ctx := context.Background()
+	conn, _, err := zk.Connect([]string{exampleAddress()}, 10*time.Second, zk.WithLogInfo(false))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer conn.Close()
+	q := newqueue.Open(conn, newqueue.Design)
+
+	// The service that takes submissions.
+	bid, err := q.CreateBatch(ctx, newqueue.Submission{
+		ProfileName: "merritt_demo_content",
+		Submitter:   "submitter",
+		Type:        "object-manifest",
+		BatchID:     "7f7dd8b6-8ac6-4c41-8b1c-5a4b0b7a3d62",
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	// A batch worker makes the jobs.
+	batch, err := q.AcquirePendingBatch(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := batch.Process(ctx, newqueue.NewJob{
+		Priority:      newqueue.DefaultPriority,
+		Configuration: newqueue.Configuration{PayloadURL: "http://example.org/object.checkm", PayloadType: "Manifest"},
+	}); err != nil {
+		log.Fatal(err)
+	}
+
+	// Workers, here one for all steps, take the job from state to state.
+	for state := newqueue.JobPending; state != newqueue.JobCompleted; {
+		job, err := q.AcquireJob(ctx, state)
+		if err != nil {
+			log.Fatal(err)
+		}
+		// … the step's work …
+		if err := job.Succeed(ctx); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(job.ID, "is", job.Status.State)
+		state = job.Status.State
+	}
+
+	// The watch on the batch finds that all its jobs are done.
+	if _, err := q.ReportWhenEmptied(ctx, bid); err != nil {
+		log.Fatal(err)
+	}
+	batch, err = q.AcquireReportingBatch(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	report, err := batch.Report(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	// … the depositor is sent the report …
+	if err := batch.Finish(ctx, report); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(batch.ID, "is", batch.Status.State, "with", len(report.Completed), "job completed and", len(report.Failed), "failed")
+}

@@ -1,0 +1,180 @@
+package newqueue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"mrtq/internal/znode"
+)
+
+// Deletion is the answer to a deletion.
+type Deletion struct {
+	// Warnings say what a person should know of what was done; mostly none.
+	Warnings []string
+}
+
+// ReleaseJob returns a held job to pending (J5). Errors: *[StateError] when it
+// isn't held, [ErrLocked] while a worker has it.
+func (q *Queue) ReleaseJob(ctx context.Context, jid string) error {
+	return q.MoveJob(ctx, jid, JobPending, withFrom(JobHeld))
+}
+
+// ResumeJob lets a failed job go on at the step after its last successful one
+// (J16 to J19), and returns that step. Errors: *[StateError] when it hasn't
+// failed, [ErrNotResumable] when there is no such step, [ErrLocked].
+func (q *Queue) ResumeJob(ctx context.Context, jid string) (JobState, error) {
+	_, status, err := q.moveJob(ctx, jid, nil, func(s JobStatus) (JobState, error) {
+		if s.State != JobFailed {
+			return "", q.refuse(EntityJob, JobPath(jid), string(s.State), "the step after its last successful one")
+		}
+		return resumeAt(q.tables[EntityJob], s)
+	}, change{})
+	if err != nil {
+		return "", &opError{"resume", JobPath(jid), err}
+	}
+	return status.State, nil
+}
+
+// RetryJob lets a failed job go on at a step of the caller's choice. Errors as
+// for [Queue.ResumeJob].
+func (q *Queue) RetryJob(ctx context.Context, jid string, at JobState) error {
+	return q.MoveJob(ctx, jid, at, withFrom(JobFailed))
+}
+
+// DeleteJob deletes a failed or held job (J21, J22): its nodes go, or, in
+// dialect mrt-zk, it is marked as deleted for [Queue.CleanupJobs]. Errors:
+// *[StateError], [ErrLocked] while a worker has it.
+func (q *Queue) DeleteJob(ctx context.Context, jid string) (Deletion, error) {
+	s, _, err := q.moveJob(ctx, jid, nil, func(s JobStatus) (JobState, error) {
+		if t, ok := find(q.tables[EntityJob], string(s.State), deleted); ok && t.Who != Admin {
+			return "", q.refuse(EntityJob, JobPath(jid), string(s.State), deleted)
+		}
+		return JobDeleted, nil
+	}, change{})
+	if err != nil {
+		return Deletion{}, &opError{"delete", JobPath(jid), err}
+	}
+	var d Deletion
+	if s.batch != BatchCompleted {
+		d.Warnings = append(d.Warnings, fmt.Sprintf("the depositor of batch %s will not be told of job %s", s.bid, jid))
+	}
+	return d, nil
+}
+
+// refuse is the error for a step that the table has for others only.
+func (q *Queue) refuse(e Entity, path, from, to string) error {
+	err := &StateError{Entity: e, Path: path, From: from, To: to}
+	for _, t := range leaving(q.tables[e], from) {
+		if t.To != to {
+			err.Allowed = append(err.Allowed, t.To)
+		}
+	}
+	return err
+}
+
+// CleanJob does the automatic pass's step on one job: the queue entry of a
+// completed one goes (J20), or in dialect mrt-zk all that there is of a deleted
+// one (J23) and of a completed one whose batch is completed too. Errors:
+// *[StateError], [ErrLocked], [ErrNotReported].
+func (q *Queue) CleanJob(ctx context.Context, jid string) error {
+	_, _, err := q.moveJob(ctx, jid, nil, func(s JobStatus) (JobState, error) {
+		for _, t := range leaving(q.tables[EntityJob], string(s.State)) {
+			if t.Who == Automatic {
+				return JobState(t.To), nil
+			}
+		}
+		return "", q.refuse(EntityJob, JobPath(jid), string(s.State), deleted)
+	}, change{})
+	if err != nil {
+		return &opError{"clean up", JobPath(jid), err}
+	}
+	return nil
+}
+
+// CleanupJobs is the automatic pass over all jobs that are done with: see
+// [Queue.CleanJob]. It returns those that it cleaned up. Jobs that a worker
+// has, or that are still needed for a report, are left for the next pass;
+// other errors are joined and don't stop the pass.
+func (q *Queue) CleanupJobs(ctx context.Context) ([]string, error) {
+	var cleaned []string
+	var bad []error
+	for _, t := range q.tables[EntityJob] {
+		if t.Who != Automatic {
+			continue
+		}
+		entries, err := q.queue(ctx, JobState(t.From))
+		if err != nil {
+			return cleaned, err
+		}
+		for _, e := range entries {
+			if err = e.err; err == nil {
+				err = q.CleanJob(ctx, e.jid)
+			}
+			var state *StateError
+			switch {
+			case err == nil:
+				cleaned = append(cleaned, e.jid)
+			case errors.Is(err, ErrLocked), errors.Is(err, ErrNotReported), errors.As(err, &state),
+				errors.Is(err, ErrNotFound) && !q.there(ctx, JobPath(e.jid)):
+			default:
+				bad = append(bad, err)
+			}
+		}
+	}
+	return cleaned, errors.Join(bad...)
+}
+
+// withFrom demands that the job is in a certain state before.
+func withFrom(s JobState) JobOption { return func(c *change) { c.from = s } }
+
+// MoveJob moves a job as an administrator or a cleaning pass does, without a
+// lock. Errors: *[StateError] for a step that no table has, [ErrNotLocked] for
+// one that is a worker's, [ErrLocked] while a worker has the job,
+// [ErrConflict] when another was quicker.
+func (q *Queue) MoveJob(ctx context.Context, jid string, to JobState, opts ...JobOption) error {
+	c := changes(opts)
+	_, _, err := q.moveJob(ctx, jid, nil, func(s JobStatus) (JobState, error) {
+		if c.from != "" && s.State != c.from {
+			return "", q.refuse(EntityJob, JobPath(jid), string(s.State), string(to))
+		}
+		return to, nil
+	}, c)
+	if err != nil {
+		return &opError{"move to " + string(to), JobPath(jid), err}
+	}
+	return nil
+}
+
+// SetPriority changes a job's priority, 0 to [MaxPriority], and its place in
+// the queue with it. It needs no lock and disturbs no worker. Errors:
+// [ErrPriority], [ErrNotFound].
+func (q *Queue) SetPriority(ctx context.Context, jid string, priority int) error {
+	path := JobPath(jid)
+	m := move{EntityJob, path, false}
+	_, err := checkedPriority(priority)
+	if err == nil {
+		err = m.retry(func() error {
+			s, err := q.snapJob(ctx, jid, nil)
+			if err != nil || s.priority == priority {
+				return err
+			}
+			return q.commit(ctx, write{
+				ops: []znode.Op{
+					znode.Check(path+"/status", s.version),
+					znode.Set(path+"/priority", Number(int64(priority)), s.priorityV),
+					znode.Delete(JobEntryPath(s.status.State, s.priority, jid), -1),
+					znode.Create(JobEntryPath(s.status.State, priority, jid), empty),
+				},
+				done: func(ctx context.Context) (bool, error) {
+					n, err := q.get(ctx, path+"/priority")
+					return err == nil && string(n.data) == string(Number(int64(priority))), err
+				},
+			})
+		})
+	}
+	if err != nil {
+		return &opError{"set the priority of", path, err}
+	}
+	return nil
+}

@@ -1,0 +1,179 @@
+package newqueue
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"mrtq/internal/znode"
+)
+
+// DefaultPriority is the client library's priority for a new job.
+const DefaultPriority = 5
+
+// NewJob is what a job is made of.
+type NewJob struct {
+	// Priority is 0 to [MaxPriority]; workers take the lowest first. 0, the
+	// zero value, goes before all: see [DefaultPriority].
+	Priority      int
+	Configuration Configuration // its BatchID is filled in
+	Identifiers   Identifiers   // written unless both are empty
+	Metadata      Metadata      // written unless all are empty
+	SpaceNeeded   int64         // bytes; 0 is unknown
+}
+
+// jobOps are the operations that make one job: first what it is, then the
+// places that refer to it.
+type jobOps struct{ nodes, places []znode.Op }
+
+// decideNewJob spells J1.
+func decideNewJob(t Transition, jid, bid string, n NewJob, d Dialect, q *Queue) (jobOps, error) {
+	n.Configuration.BatchID = bid
+	if err := n.Configuration.validate(); err != nil {
+		return jobOps{}, err
+	}
+	priority, err := checkedPriority(n.Priority)
+	if err != nil {
+		return jobOps{}, err
+	}
+	if n.SpaceNeeded < 0 {
+		return jobOps{}, fmt.Errorf("space_needed %d: %w", n.SpaceNeeded, ErrValue)
+	}
+	status := nextJobStatus(t, JobStatus{}, "", q.now().Round(0))
+	path := JobPath(jid)
+	ops := jobOps{nodes: []znode.Op{
+		znode.Create(path, empty),
+		znode.Create(path+"/bid", []byte(bid)),
+		znode.Create(path+"/priority", Number(int64(priority))),
+		znode.Create(path+"/space_needed", Number(n.SpaceNeeded)),
+	}}
+	type property struct {
+		name    string
+		content Object
+	}
+	props := []property{{"configuration", n.Configuration.Object(d)}, {"status", status.Object(d)}}
+	if n.Identifiers.PrimaryID != "" || len(n.Identifiers.LocalIDs) > 0 {
+		props = append(props, property{"identifiers", n.Identifiers.Object()})
+	}
+	if n.Metadata != (Metadata{}) {
+		props = append(props, property{"metadata", n.Metadata.Object()})
+	}
+	for _, p := range props {
+		data, err := p.content.Marshal()
+		if err != nil {
+			return jobOps{}, fmt.Errorf("%s: %w", p.name, err)
+		}
+		ops.nodes = append(ops.nodes, znode.Create(path+"/"+p.name, data))
+	}
+	if t.QueueEntry == PlaceNew {
+		ops.places = append(ops.places, znode.Create(JobEntryPath(JobState(t.To), priority, jid), empty))
+	}
+	if t.BatchEntry == PlaceNew {
+		ops.places = append(ops.places, znode.Create(BatchEntryPath(bid, JobState(t.To).Folder(), jid), empty))
+	}
+	return ops, nil
+}
+
+// creation is the transition that makes an entity.
+func (q *Queue) creation(e Entity) (Transition, error) {
+	for _, t := range q.tables[e] {
+		if t.From == Created {
+			return t, nil
+		}
+	}
+	return Transition{}, &StateError{Entity: e, From: Created, To: pending}
+}
+
+// CreateJob makes one job more in a batch that is processing (J1); see
+// [Batch.Process] for the usual way, in which a batch gets all its jobs at
+// once. It returns the job's id. Errors: [ErrNotFound], [ErrNotProcessing] in
+// any other state of the batch, [ErrPriority], [ErrValue], [ErrTooLarge].
+func (q *Queue) CreateJob(ctx context.Context, bid string, n NewJob) (string, error) {
+	var jid string
+	t, err := q.creation(EntityJob)
+	if err == nil {
+		err = q.withIDs(ctx, JobsPath, JobPrefix, 1, func(ids []string) error {
+			jid = ids[0]
+			b, err := q.Batch(ctx, bid)
+			if err != nil {
+				return err
+			}
+			if b.Status.State != BatchProcessing {
+				return fmt.Errorf("batch %s is %s: %w", bid, b.Status.State, ErrNotProcessing)
+			}
+			ops, err := decideNewJob(t, jid, bid, n, q.dialect, q)
+			if err != nil {
+				return err
+			}
+			return q.commit(ctx, write{
+				ops:  append(append([]znode.Op{znode.Check(b.Path()+"/status", b.version)}, ops.nodes...), ops.places...),
+				done: q.created(ops.nodes),
+			})
+		})
+	}
+	if err != nil {
+		return "", &opError{"make a job in", BatchPath(bid), err}
+	}
+	return jid, nil
+}
+
+// created looks whether nodes were made by this write: they are there with
+// what it wrote. (Another's would have to be equal to the nanosecond.)
+func (q *Queue) created(ops []znode.Op) func(context.Context) (bool, error) {
+	return func(ctx context.Context) (bool, error) {
+		for _, op := range ops {
+			n, ok, err := q.maybe(ctx, op.Path)
+			if err != nil || !ok {
+				return false, err
+			}
+			if !bytes.Equal(n.data, op.Data) {
+				return false, nil
+			}
+		}
+		return true, nil
+	}
+}
+
+// withIDs calls try with the next n ids of a parent until no other creator is
+// quicker. ZooKeeper numbers sequential children with a counter that any
+// create advances, so that ids can be allotted from the parent's Stat and the
+// whole entity be made in one transaction, under its final name; its own
+// numbering carries on after them (04-migration, "One job, one transaction").
+func (q *Queue) withIDs(ctx context.Context, parent, prefix string, n int, try func(ids []string) error) error {
+	var next int32
+	m := move{path: parent}
+	for races := 1; ; {
+		stat, ok, err := q.stat(ctx, parent)
+		if err != nil {
+			return err
+		}
+		if ok {
+			seq, left := znode.Stat{Cversion: stat.Cversion, NumChildren: stat.NumChildren}.NextSequence()
+			if left < int64(n) {
+				return &NodeError{parent, fmt.Errorf("its sequence numbers are used up: %d are left", left)}
+			}
+			next = max(next, seq)
+		}
+		ids := make([]string, n)
+		for i := range ids {
+			ids[i] = SequenceID(prefix, next+int32(i))
+		}
+		err = try(ids)
+		var r *znode.MultiError
+		if errors.As(err, &r) && errors.Is(err, znode.ErrNodeExists) && znode.Parent(r.Op.Path) == parent {
+			// Somebody has that id: it is his progress, so no bound is needed.
+			// His create has moved the counter, unless a tree was put together
+			// by hand; then step over it.
+			if taken, ok := ParseSequenceID(prefix, znode.Name(r.Op.Path)); ok {
+				next = max(next, taken+1)
+			}
+			continue
+		}
+		again, err := m.refused(err, races)
+		if !again {
+			return err
+		}
+		races++
+	}
+}

@@ -1,0 +1,170 @@
+package newqueue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"mrtq/internal/znode"
+)
+
+// Lock names one of the locks under /locks (K1 to K5).
+type Lock struct {
+	kind lockKind
+	name string
+}
+
+type lockKind string
+
+const (
+	queueLock      lockKind = "queue hold"
+	collectionLock lockKind = "collection hold"
+	storageLock    lockKind = "storage lock"
+	inventoryLock  lockKind = "inventory lock"
+	localIDLock    lockKind = "local id lock"
+)
+
+// QueueLock is an administrator's hold on a queue (K1). It stays until it is
+// lifted.
+func QueueLock(h QueueHold) Lock { return Lock{queueLock, string(h)} }
+
+// CollectionLock is an administrator's hold on a collection (K2). It stays
+// until it is lifted.
+func CollectionLock(mnemonic string) Lock { return Lock{collectionLock, mnemonic} }
+
+// StorageLock is a worker's lock on an object's storage (K3). It ends with the
+// session; in dialect mrt-zk it stays until it is lifted, by anybody.
+func StorageLock(ark string) Lock { return Lock{storageLock, lockName(ark)} }
+
+// InventoryLock is a worker's lock on an object's inventory (K4). It ends with
+// the session.
+func InventoryLock(ark string) Lock { return Lock{inventoryLock, lockName(ark)} }
+
+// LocalIDLock is a worker's lock on an owner's local id (K5). It ends with the
+// session.
+func LocalIDLock(localID, owner string) Lock { return Lock{localIDLock, lockName(localID + owner)} }
+
+// lockName makes a znode's name of an identifier: each / and a : before it
+// become _ (02-new-layout, "Paths").
+func lockName(id string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(id, ":/", "_"), "/", "_")
+}
+
+func (l Lock) String() string { return string(l.kind) + " " + l.name }
+
+// Path is the lock's znode.
+func (l Lock) Path(d Dialect) string {
+	switch l.kind {
+	case collectionLock:
+		return CollectionLocksPath + "/" + l.name
+	case storageLock:
+		return StorageLocksPath + "/" + l.name
+	case inventoryLock:
+		return InventoryLocksPath + "/" + l.name
+	case localIDLock:
+		return d.LocalIDLocksPath() + "/" + l.name
+	}
+	return QueueHoldPath(QueueHold(l.name))
+}
+
+// Ephemeral reports whether the lock ends with the session of who took it.
+func (l Lock) Ephemeral(d Dialect) bool {
+	switch l.kind {
+	case storageLock:
+		return d.storageLocksEphemeral()
+	case inventoryLock, localIDLock:
+		return true
+	}
+	return false
+}
+
+func (l Lock) validate(d Dialect) error {
+	bad := func(err error) error { return fmt.Errorf("%w: %w", ErrValue, err) }
+	if l.kind == queueLock && !oneOf(QueueHolds)(l.name) {
+		return bad(fmt.Errorf("want one of %v", QueueHolds))
+	}
+	if strings.Contains(l.name, "/") {
+		return bad(errors.New("a / is not allowed in it"))
+	}
+	if err := znode.ValidatePath(l.Path(d)); err != nil {
+		return bad(err)
+	}
+	return nil
+}
+
+// Lock takes a lock. The error is [ErrLocked] when it is taken, by this
+// session or by another, and [ErrValue] when its name can't be a znode's.
+func (q *Queue) Lock(ctx context.Context, l Lock) error {
+	if err := q.takeLock(ctx, l); err != nil {
+		return &opError{"take", l.String(), err}
+	}
+	return nil
+}
+
+func (q *Queue) takeLock(ctx context.Context, l Lock) error {
+	if err := l.validate(q.dialect); err != nil {
+		return err
+	}
+	path := l.Path(q.dialect)
+	w := write{done: func(ctx context.Context) (bool, error) {
+		stat, ok, err := q.stat(ctx, path)
+		if ok && !l.Ephemeral(q.dialect) {
+			return false, ErrUnknownOutcome // it doesn't show who took it
+		}
+		return ok && stat.EphemeralOwner == q.conn.SessionID(), err
+	}}
+	if l.Ephemeral(q.dialect) {
+		w.lock = path
+	} else {
+		w.ops = []znode.Op{znode.Create(path, empty)}
+	}
+	err := q.commit(ctx, w)
+	if errors.Is(err, znode.ErrNodeExists) {
+		return ErrLocked
+	}
+	return err
+}
+
+// Unlock lifts a lock. The error is [ErrNotLocked] when it isn't taken, or, of
+// one that ends with its session, when another session took it.
+func (q *Queue) Unlock(ctx context.Context, l Lock) error {
+	if err := q.liftLock(ctx, l); err != nil {
+		return &opError{"lift", l.String(), err}
+	}
+	return nil
+}
+
+func (q *Queue) liftLock(ctx context.Context, l Lock) error {
+	if err := l.validate(q.dialect); err != nil {
+		return err
+	}
+	path := l.Path(q.dialect)
+	stat, ok, err := q.stat(ctx, path)
+	if err != nil {
+		return err
+	}
+	if !ok || l.Ephemeral(q.dialect) && stat.EphemeralOwner != q.conn.SessionID() {
+		return ErrNotLocked
+	}
+	err = q.commit(ctx, write{
+		ops: []znode.Op{znode.Delete(path, stat.Version)},
+		done: func(ctx context.Context) (bool, error) {
+			_, ok, err := q.stat(ctx, path)
+			return !ok, err
+		},
+	})
+	if isRace(err) {
+		return ErrNotLocked
+	}
+	return err
+}
+
+// IsLocked reports whether a lock is taken, by whomever.
+func (q *Queue) IsLocked(ctx context.Context, l Lock) (bool, error) {
+	if err := l.validate(q.dialect); err != nil {
+		return false, &opError{"look at", l.String(), err}
+	}
+	_, ok, err := q.stat(ctx, l.Path(q.dialect))
+	return ok, err
+}

@@ -1,0 +1,377 @@
+package newqueue
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"time"
+)
+
+// ParseObject reads the JSON object that a znode holds. Numbers stay
+// [json.Number], so that what is not understood can be written back unchanged.
+func ParseObject(data []byte) (Object, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var o Object
+	if err := dec.Decode(&o); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = errors.New("it is empty")
+		}
+		return nil, fmt.Errorf("not a JSON object: %w", err)
+	}
+	if o == nil {
+		return nil, errors.New("not a JSON object: it is null")
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, fmt.Errorf("not a JSON object: something follows it at byte %d", dec.InputOffset())
+	}
+	return o, nil
+}
+
+// Marshal spells the object as the bytes of a znode: keys sorted, no HTML
+// escapes, so that one content is always the same bytes.
+func (o Object) Marshal() ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(map[string]any(o)); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// String is the text under a key, "" when there is none (absent or null). The
+// error names the key when another type is there.
+func (o Object) String(key string) (string, error) {
+	switch v := o[key].(type) {
+	case nil:
+		return "", nil
+	case string:
+		return v, nil
+	default:
+		return "", fmt.Errorf("%s is %s: want a text", key, jsonText(v))
+	}
+}
+
+// Strings is the array of texts under a key, nil when there is none.
+func (o Object) Strings(key string) ([]string, error) {
+	var array []any
+	switch v := o[key].(type) {
+	case nil:
+		return nil, nil
+	case []any:
+		array = v
+	default:
+		return nil, fmt.Errorf("%s is %s: want an array of texts", key, jsonText(v))
+	}
+	out := make([]string, len(array))
+	for i, v := range array {
+		s, ok := v.(string)
+		if !ok {
+			return nil, fmt.Errorf("%s[%d] is %s: want a text", key, i, jsonText(v))
+		}
+		out[i] = s
+	}
+	return out, nil
+}
+
+// Count is the whole number from 0 to 2^31-1 under a key, 0 when there is none.
+func (o Object) Count(key string) (int, error) {
+	switch v := o[key].(type) {
+	case nil:
+		return 0, nil
+	case json.Number:
+		if n, err := strconv.ParseInt(v.String(), 10, 32); err == nil && n >= 0 {
+			return int(n), nil
+		}
+	}
+	return 0, fmt.Errorf("%s is %s: want a whole number from 0", key, jsonText(o[key]))
+}
+
+// jsonText shows a value in a message, cut where it is long.
+func jsonText(v any) string {
+	const most = 80
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprintf("%T", v)
+	}
+	if len(b) > most {
+		return string(b[:most]) + "…"
+	}
+	return string(b)
+}
+
+// ParseNumber reads decimal text of digits only, as [Number] writes it.
+func ParseNumber(data []byte) (int64, error) {
+	for _, c := range data {
+		if c < '0' || c > '9' {
+			return 0, fmt.Errorf("%.40q is no decimal number", data)
+		}
+	}
+	n, err := strconv.ParseInt(string(data), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%.40q is no decimal number up to %d", data, int64(math.MaxInt64))
+	}
+	return n, nil
+}
+
+// MaxPriority is the largest priority that the two digits of a queue entry hold.
+const MaxPriority = 99
+
+// ParsePriority reads what /jobs/JID/priority holds. The error wraps
+// [ErrPriority] when the number has more than two digits.
+func ParsePriority(data []byte) (int, error) {
+	n, err := ParseNumber(data)
+	if err != nil {
+		return 0, err
+	}
+	if n > MaxPriority {
+		return 0, fmt.Errorf("%d: %w", n, ErrPriority)
+	}
+	return int(n), nil
+}
+
+// ParseTime reads a time as [Dialect.FormatTime] writes it; "" is the zero time.
+func (d Dialect) ParseTime(s string) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	layout := time.RFC3339Nano
+	if d == MrtZK {
+		layout = mrtZKTime
+	}
+	t, err := time.Parse(layout, s)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("time %.60q: want the form %s", s, layout)
+	}
+	return t, nil
+}
+
+// ParseJobStatus reads what /jobs/JID/status holds. A status name that the
+// dialect doesn't know is kept: [JobState.Known] tells. Keys that the layout
+// doesn't know are kept in Other, and a time that can't be read is the zero time.
+func ParseJobStatus(d Dialect, data []byte) (JobStatus, error) {
+	o, err := ParseObject(data)
+	if err != nil {
+		return JobStatus{}, err
+	}
+	p := fields{o: o}
+	s := JobStatus{
+		State:          JobState(d.parseState(p.required("status"), jobNames)),
+		LastSuccessful: JobState(d.parseState(p.text("last_successful_status"), jobNames)),
+		RetryCount:     p.count("retry_count"),
+		Message:        p.text("message"),
+		LastModified:   p.time(d, d.jobTimeField()),
+	}
+	s.Other = p.rest("status", "last_successful_status", "retry_count", "message", d.jobTimeField())
+	return s, p.err
+}
+
+// ParseBatchStatus reads what /batches/BID/status holds, as tolerant as
+// [ParseJobStatus].
+func ParseBatchStatus(d Dialect, data []byte) (BatchStatus, error) {
+	o, err := ParseObject(data)
+	if err != nil {
+		return BatchStatus{}, err
+	}
+	p := fields{o: o}
+	s := BatchStatus{
+		State:        BatchState(d.parseState(p.required("status"), batchNames)),
+		Message:      p.text("message"),
+		LastModified: p.time(d, "last_modified"),
+	}
+	s.Other = p.rest("status", "message", "last_modified")
+	return s, p.err
+}
+
+// ParseAccessStatus reads what /access/QUEUE/QID/status holds, as tolerant as
+// [ParseJobStatus].
+func ParseAccessStatus(d Dialect, data []byte) (AccessStatus, error) {
+	o, err := ParseObject(data)
+	if err != nil {
+		return AccessStatus{}, err
+	}
+	p := fields{o: o}
+	s := AccessStatus{
+		State:        AccessState(d.parseState(p.required("status"), accessNames)),
+		Message:      p.text("message"),
+		LastModified: p.time(d, "last_modified"),
+	}
+	s.Other = p.rest("status", "message", "last_modified")
+	return s, p.err
+}
+
+// ParseStatusReport reads what /batches/BID/status-report holds.
+func ParseStatusReport(d Dialect, data []byte) (StatusReport, error) {
+	o, err := ParseObject(data)
+	if err != nil {
+		return StatusReport{}, err
+	}
+	p := fields{o: o}
+	r := StatusReport{
+		LastModified: p.time(d, "last_modified"),
+		FailedJobs:   p.texts("failed_jobs"),
+		Successful:   p.texts("successful_jobs"),
+	}
+	return r, p.err
+}
+
+// ParseIdentifiers reads what /jobs/JID/identifiers holds.
+func ParseIdentifiers(data []byte) (Identifiers, error) {
+	o, err := ParseObject(data)
+	if err != nil {
+		return Identifiers{}, err
+	}
+	p := fields{o: o}
+	i := Identifiers{PrimaryID: p.text("primary_id"), LocalIDs: p.texts("local_id")}
+	return i, p.err
+}
+
+// ParseMetadata reads what /jobs/JID/metadata holds.
+func ParseMetadata(data []byte) (Metadata, error) {
+	o, err := ParseObject(data)
+	if err != nil {
+		return Metadata{}, err
+	}
+	p := fields{o: o}
+	m := Metadata{p.text("erc_what"), p.text("erc_who"), p.text("erc_when"), p.text("erc_where")}
+	return m, p.err
+}
+
+// ParseInventory reads what /jobs/JID/inventory holds.
+func ParseInventory(data []byte) (Inventory, error) {
+	o, err := ParseObject(data)
+	if err != nil {
+		return Inventory{}, err
+	}
+	p := fields{o: o}
+	i := Inventory{p.text("manifest_url"), p.text("mode")}
+	return i, p.err
+}
+
+// ParseStore reads what /jobs/JID/store holds.
+func ParseStore(data []byte) (Store, error) {
+	o, err := ParseObject(data)
+	if err != nil {
+		return Store{}, err
+	}
+	p := fields{o: o}
+	s := Store{p.text("manifest_url"), p.text("mode"), p.text("delete")}
+	return s, p.err
+}
+
+// ParseSubmission reads what /batches/BID/submission holds. Keys that are not
+// the layout's are not in it: see [Batch.Submitted] for all.
+func ParseSubmission(d Dialect, data []byte) (Submission, error) {
+	o, err := ParseObject(data)
+	if err != nil {
+		return Submission{}, err
+	}
+	p := fields{o: o}
+	s := Submission{
+		ProfileName:     p.text("profile_name"),
+		Submitter:       p.text("submitter"),
+		PayloadFilename: p.text("payload_filename"),
+		SubmissionDate:  p.time(d, "submissionDate"),
+		ErcWhat:         p.text("erc_what"),
+		ErcWho:          p.text("erc_who"),
+		ErcWhen:         p.text("erc_when"),
+		ErcWhere:        p.text("erc_where"),
+		Type:            p.text("type"),
+		SubmissionMode:  p.text("submission_mode"),
+		BatchID:         p.text("batchID"),
+	}
+	return s, p.err
+}
+
+// fields reads an object's values and remembers the first complaint, as
+// bufio.Scanner does.
+type fields struct {
+	o   Object
+	err error
+}
+
+func (p *fields) note(err error) {
+	if p.err == nil {
+		p.err = err
+	}
+}
+
+func (p *fields) text(key string) string {
+	s, err := p.o.String(key)
+	p.note(err)
+	return s
+}
+
+func (p *fields) required(key string) string {
+	s := p.text(key)
+	if s == "" {
+		p.note(fmt.Errorf("%s is missing", key))
+	}
+	return s
+}
+
+func (p *fields) texts(key string) []string {
+	ss, err := p.o.Strings(key)
+	p.note(err)
+	return ss
+}
+
+func (p *fields) count(key string) int {
+	n, err := p.o.Count(key)
+	p.note(err)
+	return n
+}
+
+// time is tolerant: no operation depends on a time, so a strange one must not
+// stop a job. [CheckLayout] reports it.
+func (p *fields) time(d Dialect, key string) time.Time {
+	t, err := d.ParseTime(p.text(key))
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// rest is what the object holds besides the given keys; nil when nothing.
+func (p *fields) rest(known ...string) Object {
+	var rest Object
+next:
+	for k, v := range p.o {
+		for _, name := range known {
+			if k == name {
+				continue next
+			}
+		}
+		if rest == nil {
+			rest = Object{}
+		}
+		rest[k] = v
+	}
+	return rest
+}
+
+// scalar is a text, or a number as it is written.
+func (p *fields) scalar(key string) string {
+	if n, ok := p.o[key].(json.Number); ok {
+		return n.String()
+	}
+	return p.text(key)
+}
+
+// number is a whole number, or a text that holds one; 0 when there is none.
+func (p *fields) number(key string) int64 {
+	s := p.scalar(key)
+	if s == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		p.note(fmt.Errorf("%s is %.60q: want a whole number", key, s))
+	}
+	return n
+}

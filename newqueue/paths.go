@@ -1,0 +1,124 @@
+package newqueue
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The fixed znodes of the layout (02-new-layout, "Paths").
+const (
+	BatchesPath    = "/batches"
+	BatchUUIDsPath = "/batch-uuids"
+	JobsPath       = "/jobs"
+	JobStatesPath  = "/jobs/states"
+	AccessPath     = "/access"
+	LocksPath      = "/locks"
+	QueueLocksPath = "/locks/queue"
+
+	StorageLocksPath    = "/locks/storage"
+	InventoryLocksPath  = "/locks/inventory"
+	CollectionLocksPath = "/locks/collections"
+)
+
+// Prefixes of the sequence names that ZooKeeper makes.
+const (
+	BatchPrefix  = "bid"
+	JobPrefix    = "jid"
+	AccessPrefix = "qid"
+)
+
+// SequenceID is the id that ZooKeeper makes of a prefix and a sequence number.
+func SequenceID(prefix string, n int32) string { return fmt.Sprintf("%s%010d", prefix, n) }
+
+// ParseSequenceID takes an id apart again; ok is false when it has another form.
+func ParseSequenceID(prefix, id string) (n int32, ok bool) {
+	digits, found := strings.CutPrefix(id, prefix)
+	if !found || len(digits) < 10 {
+		return 0, false
+	}
+	if _, err := fmt.Sscanf(digits, "%d", &n); err != nil {
+		return 0, false
+	}
+	return n, SequenceID(prefix, n) == id
+}
+
+// BatchPath is /batches/BID.
+func BatchPath(bid string) string { return BatchesPath + "/" + bid }
+
+// BatchStatesPath is /batches/BID/states; a batch is pending exactly while it
+// has none.
+func BatchStatesPath(bid string) string { return BatchPath(bid) + "/states" }
+
+// BatchFolderPath is a folder of a batch's states.
+func BatchFolderPath(bid string, f BatchFolder) string { return BatchStatesPath(bid) + "/" + string(f) }
+
+// BatchEntryPath is a job's place in its batch.
+func BatchEntryPath(bid string, f BatchFolder, jid string) string {
+	return BatchFolderPath(bid, f) + "/" + jid
+}
+
+// BatchUUIDPath is /batch-uuids/UUID, which holds the BID. A UUID is whatever
+// the depositor's side called the batch, so what no znode name may hold is
+// written %XX, as is % itself; usual UUIDs stay as they are.
+func BatchUUIDPath(uuid string) string { return BatchUUIDsPath + "/" + escapeName(uuid) }
+
+func escapeName(s string) string {
+	if s == "." || s == ".." {
+		return strings.ReplaceAll(s, ".", "%2E")
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c <= 0x20 || c == '/' || c == '%' || c >= 0x7f {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// JobPath is /jobs/JID.
+func JobPath(jid string) string { return JobsPath + "/" + jid }
+
+// JobStatePath is the queue of a state: /jobs/states/STATE, in both dialects
+// in lower case.
+func JobStatePath(s JobState) string { return JobStatesPath + "/" + string(s) }
+
+// JobEntryPath is a job's place in the queue of a state, PP-JID.
+func JobEntryPath(s JobState, priority int, jid string) string {
+	return fmt.Sprintf("%s/%02d-%s", JobStatePath(s), priority, jid)
+}
+
+// AccessQueue is one of the two queues of access requests.
+type AccessQueue string
+
+// The access queues.
+const (
+	AccessSmall AccessQueue = "small"
+	AccessLarge AccessQueue = "large"
+)
+
+// AccessQueues are all access queues.
+var AccessQueues = []AccessQueue{AccessSmall, AccessLarge}
+
+// AccessQueuePath is /access/QUEUE.
+func AccessQueuePath(q AccessQueue) string { return AccessPath + "/" + string(q) }
+
+// AccessRequestPath is /access/QUEUE/QID.
+func AccessRequestPath(q AccessQueue, qid string) string { return AccessQueuePath(q) + "/" + qid }
+
+// QueueHold is an administrator's hold on a queue, a node under /locks/queue.
+type QueueHold string
+
+// The holds.
+const (
+	HoldIngest      QueueHold = "ingest"
+	HoldAccessSmall QueueHold = "accessSmall"
+	HoldAccessLarge QueueHold = "accessLarge"
+)
+
+// QueueHolds are all holds.
+var QueueHolds = []QueueHold{HoldIngest, HoldAccessSmall, HoldAccessLarge}
+
+// QueueHoldPath is the node whose being there is the hold.
+func QueueHoldPath(h QueueHold) string { return QueueLocksPath + "/" + string(h) }

@@ -1,0 +1,115 @@
+package newqueue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Report is what a depositor is to be told of a batch.
+type Report struct {
+	BatchID string
+	// Update tells an update report (B9, B10) from a first one.
+	Update bool
+	// State is where the batch goes once the report is sent: completed, or
+	// failed when at least one job has failed.
+	State BatchState
+	// Completed and Failed are the batch's jobs now, sorted.
+	Completed, Failed []string
+	// NewlyCompleted and NewlyFailed are those that the last report did not
+	// say so of; in a first report, all. Unresolved have failed still.
+	NewlyCompleted, NewlyFailed, Unresolved []string
+	// Unfinished are at work again and will be in a later report.
+	Unfinished []string
+}
+
+// Changed reports whether there is anything to tell: a first report always
+// has, an update report only when something changed since the last (S7).
+func (r Report) Changed() bool {
+	return !r.Update || len(r.NewlyCompleted)+len(r.NewlyFailed) > 0
+}
+
+// Report makes the report of an acquired reporting or update-reporting batch.
+// Send it, if it is Changed, then give it to [Batch.Finish]. Errors:
+// *[StateError] in another state, [ErrStillProcessing] when no job has failed
+// and some are at work again: unlock the batch and come back.
+func (b *Batch) Report(ctx context.Context) (Report, error) {
+	r, err := b.report(ctx)
+	if err != nil {
+		return Report{}, &opError{"report", b.Path(), err}
+	}
+	return r, nil
+}
+
+func (b *Batch) report(ctx context.Context) (Report, error) {
+	if b.Status.State != BatchReporting && b.Status.State != BatchUpdateReporting {
+		return Report{}, b.q.refuse(EntityBatch, b.Path(), string(b.Status.State), "a report")
+	}
+	if err := b.q.owns(ctx, b.lock); err != nil {
+		return Report{}, err
+	}
+	s := batchSnap{id: b.ID, status: b.Status}
+	if err := b.q.snapReport(ctx, &s); err != nil {
+		return Report{}, err
+	}
+	last, err := b.LastReport(ctx)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return Report{}, err
+	}
+	return makeReport(s, last)
+}
+
+// makeReport compares a batch's jobs with its last report.
+func makeReport(s batchSnap, last StatusReport) (Report, error) {
+	to, err := s.outcome()
+	if err != nil {
+		return Report{}, err
+	}
+	r := Report{
+		BatchID: s.id, Update: s.status.State == BatchUpdateReporting, State: to,
+		Completed: s.folders[FolderCompleted], Failed: s.folders[FolderFailed], Unfinished: s.folders[FolderProcessing],
+	}
+	r.NewlyCompleted = missing(r.Completed, last.Successful)
+	r.NewlyFailed = missing(r.Failed, last.FailedJobs)
+	r.Unresolved = missing(r.Failed, r.NewlyFailed)
+	return r, nil
+}
+
+// missing are the values of all that aren't in known.
+func missing(all, known []string) []string {
+	have := make(map[string]bool, len(known))
+	for _, s := range known {
+		have[s] = true
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return have[s] })
+}
+
+// Finish records a report as sent: the status-report and the batch's next
+// state in one transaction (B6, B7, B9, B10), and gives the lock back. Errors
+// as for [Job.Succeed]; [ErrConflict] also when the report is out of date,
+// because a job has moved since it was made: make it anew.
+func (b *Batch) Finish(ctx context.Context, r Report) error {
+	return b.move(ctx, "finish", batchMove{target: func(s batchSnap) (BatchState, error) {
+		if !slices.Equal(r.Completed, s.folders[FolderCompleted]) || !slices.Equal(r.Failed, s.folders[FolderFailed]) ||
+			!slices.Equal(r.Unfinished, s.folders[FolderProcessing]) {
+			return "", fmt.Errorf("%w: the batch's jobs are no longer those of the report", ErrConflict)
+		}
+		return r.State, nil
+	}})
+}
+
+// LastReport reads the batch's status-report: what its depositor was last told.
+// The error wraps [ErrNotFound] when there was none yet.
+func (b *Batch) LastReport(ctx context.Context) (StatusReport, error) {
+	path := b.Path() + "/status-report"
+	n, err := b.q.get(ctx, path)
+	if err != nil {
+		return StatusReport{}, err
+	}
+	r, err := ParseStatusReport(b.q.dialect, n.data)
+	if err != nil {
+		return StatusReport{}, &NodeError{path, err}
+	}
+	return r, nil
+}

@@ -1,0 +1,277 @@
+package newqueue_test
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"go.uber.org/goleak"
+
+	"mrtq/harness"
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+// One server serves all tests of the package, each below a root of its own.
+var server struct {
+	once sync.Once
+	s    *harness.Server
+	err  error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if server.s != nil {
+		if err := server.s.Stop(context.Background()); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	if err := goleak.Find(); code == 0 && err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func startServer() {
+	server.s, server.err = harness.Start(context.Background(), harness.JVM, harness.Options{})
+}
+
+func address(t harness.T) string {
+	t.Helper()
+	server.once.Do(startServer)
+	if server.err != nil {
+		return harness.ForTest(t, harness.JVM, harness.Options{}).Address() // skips or fails as it must
+	}
+	return server.s.Address()
+}
+
+// world is a queue of its own and a second door to it.
+type world struct {
+	t    *testing.T
+	root string
+	raw  *zk.Conn // the second door
+	d    newqueue.Dialect
+}
+
+var roots atomic.Int64
+
+func newWorld(t *testing.T, d newqueue.Dialect) *world {
+	t.Helper()
+	w := &world{t: t, root: fmt.Sprintf("/t%d", roots.Add(1)), d: d}
+	w.raw, _ = connect(t, address(t))
+	if _, err := w.raw.Create(w.root, nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// eachDialect runs a test in both.
+func eachDialect(t *testing.T, f func(*testing.T, *world)) {
+	for _, d := range newqueue.Dialects {
+		t.Run(string(d), func(t *testing.T) { f(t, newWorld(t, d)) })
+	}
+}
+
+// open returns a queue with a session of its own, which the test may lose.
+func (w *world) open(opts ...newqueue.Option) (*newqueue.Queue, *session) {
+	w.t.Helper()
+	conn, s := connect(w.t, address(w.t))
+	return newqueue.Open(conn, w.d, append([]newqueue.Option{newqueue.WithRoot(w.root)}, opts...)...), s
+}
+
+func (w *world) queue(opts ...newqueue.Option) *newqueue.Queue {
+	w.t.Helper()
+	q, _ := w.open(opts...)
+	return q
+}
+
+// tree reads everything through the second door.
+func (w *world) tree() *znode.Tree {
+	w.t.Helper()
+	tree, err := readTree(w.raw, w.root)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return tree
+}
+
+func readTree(raw *zk.Conn, root string) (*znode.Tree, error) {
+	if _, err := raw.Sync(root); err != nil {
+		return nil, err
+	}
+	tree := znode.NewTree()
+	var walk func(path string) error
+	walk = func(path string) error {
+		data, s, err := raw.Get(path)
+		if err == zk.ErrNoNode {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if p := strings.TrimPrefix(path, root); p != "" {
+			if data == nil {
+				data = []byte{}
+			}
+			if err := tree.Put(znode.Node{Path: p, Data: data, Stat: znode.Stat{
+				Czxid: s.Czxid, Mzxid: s.Mzxid, Version: s.Version, EphemeralOwner: s.EphemeralOwner,
+			}}); err != nil {
+				return err
+			}
+		}
+		names, _, err := raw.Children(path)
+		if err == zk.ErrNoNode {
+			return nil
+		}
+		for _, n := range names {
+			if err := walk(path + "/" + n); err != nil {
+				return err
+			}
+		}
+		return err
+	}
+	return tree, walk(root)
+}
+
+// check fails the test if the layout is broken.
+func (w *world) check() {
+	w.t.Helper()
+	for _, p := range newqueue.CheckLayout(w.tree(), w.d) {
+		w.t.Errorf("layout: %v", p)
+	}
+}
+
+// put writes a znode through the second door, with its parents.
+func (w *world) put(path, data string) {
+	w.t.Helper()
+	parts := strings.Split(path[1:], "/")
+	for i := range parts {
+		p := w.root + "/" + strings.Join(parts[:i+1], "/")
+		if _, err := w.raw.Create(p, []byte{}, 0, zk.WorldACL(zk.PermAll)); err != nil && err != zk.ErrNodeExists {
+			w.t.Fatal(err)
+		}
+	}
+	if _, err := w.raw.Set(w.root+path, []byte(data), -1); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) delete(path string) {
+	w.t.Helper()
+	if err := w.raw.Delete(w.root+path, -1); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// session is a connection whose ZooKeeper session a test can end.
+type session struct {
+	conn *zk.Conn
+	addr string
+	mu   sync.Mutex
+	seen *recorder // of the newest connection
+}
+
+// recorder keeps what the server says first: the session's id and password.
+type recorder struct {
+	net.Conn
+	mu    sync.Mutex
+	first []byte
+}
+
+func (r *recorder) Read(b []byte) (int, error) {
+	n, err := r.Conn.Read(b)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.first) < 64 {
+		r.first = append(r.first, b[:n]...)
+	}
+	return n, err
+}
+
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
+
+func connect(t harness.T, addr string) (*zk.Conn, *session) {
+	t.Helper()
+	s := &session{addr: addr}
+	conn, events, err := zk.Connect([]string{addr}, 10*time.Second, zk.WithLogger(silent{}), zk.WithDialer(
+		func(network, address string, timeout time.Duration) (net.Conn, error) {
+			c, err := net.DialTimeout(network, address, timeout)
+			if err != nil {
+				return nil, err
+			}
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.seen = &recorder{Conn: c}
+			return s.seen, nil
+		}))
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	s.conn = conn
+	t.Cleanup(conn.Close)
+	for e := range events {
+		if e.State == zk.StateHasSession {
+			break
+		}
+	}
+	return conn, s
+}
+
+// expire ends the session at once, as the server does when it has heard
+// nothing for too long: somebody else closes it in its name.
+func (s *session) expire() error {
+	s.mu.Lock()
+	seen := s.seen
+	s.mu.Unlock()
+	seen.mu.Lock()
+	first := append([]byte{}, seen.first...)
+	seen.mu.Unlock()
+	// Connect response: length, protocol, timeout, session id, password (length 16).
+	if len(first) < 40 {
+		return fmt.Errorf("no session to expire: %x", first)
+	}
+	id, password := first[12:20], first[24:40]
+	c, err := net.Dial("tcp", s.addr)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(10 * time.Second))
+	request := binary.BigEndian.AppendUint32(nil, 0)        // protocol
+	request = binary.BigEndian.AppendUint64(request, 0)     // last zxid seen
+	request = binary.BigEndian.AppendUint32(request, 10000) // timeout
+	request = append(request, id...)
+	request = binary.BigEndian.AppendUint32(request, 16)
+	request = append(request, password...)
+	if err := exchange(c, request); err != nil {
+		return err
+	}
+	closing := binary.BigEndian.AppendUint32(nil, 1) // xid
+	closing = binary.BigEndian.AppendUint32(closing, 0xfffffff5)
+	return exchange(c, closing)
+}
+
+func exchange(c net.Conn, packet []byte) error {
+	if _, err := c.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(packet))), packet...)); err != nil {
+		return err
+	}
+	var n [4]byte
+	if _, err := io.ReadFull(c, n[:]); err != nil {
+		return err
+	}
+	_, err := io.CopyN(io.Discard, c, int64(binary.BigEndian.Uint32(n[:])))
+	return err
+}

@@ -1,0 +1,185 @@
+package newqueue
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Configuration is what /jobs/JID/configuration holds: written once, with the
+// job.
+type Configuration struct {
+	BatchID        string // the BID; filled in when the job is made
+	ProfileName    string
+	Submitter      string
+	SubmissionDate time.Time
+	PayloadURL     string
+	PayloadType    string // a [PayloadType], or the legacy spelling
+	ResponseType   string // a [ResponseType]
+	LocalID        string
+	SubmissionMode string // a [SubmissionMode]
+	// Other holds every other key, as it is.
+	Other Object
+}
+
+// Object spells the configuration.
+func (c Configuration) Object(d Dialect) Object {
+	return c.Other.with(Object{
+		"batch_id":        c.BatchID,
+		"profile_name":    c.ProfileName,
+		"submitter":       c.Submitter,
+		"submissionDate":  d.FormatTime(c.SubmissionDate),
+		"payload_url":     c.PayloadURL,
+		"payload_type":    c.PayloadType,
+		"response_type":   c.ResponseType,
+		"local_id":        c.LocalID,
+		"submission_mode": c.SubmissionMode,
+	})
+}
+
+// ParseConfiguration reads what /jobs/JID/configuration holds. Unknown values
+// are kept; the typed accessors tell.
+func ParseConfiguration(d Dialect, data []byte) (Configuration, error) {
+	o, err := ParseObject(data)
+	if err != nil {
+		return Configuration{}, err
+	}
+	p := fields{o: o}
+	c := Configuration{
+		BatchID:        p.text("batch_id"),
+		ProfileName:    p.text("profile_name"),
+		Submitter:      p.text("submitter"),
+		SubmissionDate: p.time(d, "submissionDate"),
+		PayloadURL:     p.text("payload_url"),
+		PayloadType:    p.text("payload_type"),
+		ResponseType:   p.text("response_type"),
+		LocalID:        p.text("local_id"),
+		SubmissionMode: p.text("submission_mode"),
+	}
+	c.Other = p.rest("batch_id", "profile_name", "submitter", "submissionDate", "payload_url",
+		"payload_type", "response_type", "local_id", "submission_mode")
+	return c, p.err
+}
+
+// The enumerations of the class diagrams (02-new-layout, "Enumerations"), as
+// they spell them. Reading keeps whatever is there; the Parse functions say
+// which of them a text means, in any case of letters.
+type (
+	PayloadType    string
+	ManifestType   string
+	ResponseType   string
+	SubmissionMode string
+)
+
+// The values of the enumerations.
+const (
+	PayloadFile      PayloadType = "File"
+	PayloadManifest  PayloadType = "Manifest"
+	PayloadContainer PayloadType = "Container"
+
+	SingleFile           ManifestType = "SingleFile"
+	ObjectManifest       ManifestType = "ObjectManifest"
+	ManifestOfContainers ManifestType = "ManifestOfContainers"
+	ManifestOfManifests  ManifestType = "ManifestOfManifests"
+
+	ResponseXML    ResponseType = "XML"
+	ResponseJSON   ResponseType = "JSON"
+	ResponseTurtle ResponseType = "turtle"
+
+	ModeAdd    SubmissionMode = "Add"
+	ModeUpdate SubmissionMode = "Update"
+	ModeReset  SubmissionMode = "Reset"
+)
+
+// The legacy queue's words for a payload, which migrated jobs keep.
+var (
+	payloadTypes = map[string]PayloadType{
+		"object-manifest":            PayloadManifest,
+		"single-file-batch-manifest": PayloadManifest,
+		"container-batch-manifest":   PayloadManifest,
+		"batch-manifest":             PayloadManifest,
+	}
+	manifestTypes = map[string]ManifestType{
+		"file":                     SingleFile,
+		"object-manifest":          ObjectManifest,
+		"container-batch-manifest": ManifestOfContainers,
+		"batch-manifest":           ManifestOfManifests,
+	}
+)
+
+// ParsePayloadType is the payload type that a text means. The error wraps
+// [ErrValue].
+func ParsePayloadType(s string) (PayloadType, error) {
+	if t, ok := payloadTypes[strings.ReplaceAll(strings.ToLower(s), "_", "-")]; ok {
+		return t, nil
+	}
+	return parseValue("payload type", s, PayloadFile, PayloadManifest, PayloadContainer)
+}
+
+// ParseManifestType is the manifest type that a text means. The error wraps
+// [ErrValue]. A legacy single-file-batch-manifest has none: the class diagrams
+// don't know it.
+func ParseManifestType(s string) (ManifestType, error) {
+	if t, ok := manifestTypes[strings.ReplaceAll(strings.ToLower(s), "_", "-")]; ok {
+		return t, nil
+	}
+	return parseValue("manifest type", s, SingleFile, ObjectManifest, ManifestOfContainers, ManifestOfManifests)
+}
+
+// ParseResponseType is the response type that a text means. The error wraps
+// [ErrValue].
+func ParseResponseType(s string) (ResponseType, error) {
+	return parseValue("response type", s, ResponseXML, ResponseJSON, ResponseTurtle)
+}
+
+// ParseSubmissionMode is the submission mode that a text means. The error
+// wraps [ErrValue].
+func ParseSubmissionMode(s string) (SubmissionMode, error) {
+	return parseValue("submission mode", s, ModeAdd, ModeUpdate, ModeReset)
+}
+
+func parseValue[T ~string](what, s string, values ...T) (T, error) {
+	for _, v := range values {
+		if strings.EqualFold(s, string(v)) {
+			return v, nil
+		}
+	}
+	return "", fmt.Errorf("%s %.60q: %w: want one of %v", what, s, ErrValue, values)
+}
+
+// validate checks the values that are written; none may be left out but empty.
+func (c Configuration) validate() error {
+	if c.PayloadType != "" {
+		if _, err := ParsePayloadType(c.PayloadType); err != nil {
+			return err
+		}
+	}
+	if c.ResponseType != "" {
+		if _, err := ParseResponseType(c.ResponseType); err != nil {
+			return err
+		}
+	}
+	if c.SubmissionMode != "" {
+		if _, err := ParseSubmissionMode(c.SubmissionMode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// validate checks the values that are written.
+func (s Submission) validate() error {
+	if s.SubmissionMode != "" {
+		if _, err := ParseSubmissionMode(s.SubmissionMode); err != nil {
+			return err
+		}
+	}
+	if s.Type != "" {
+		if _, err := ParsePayloadType(s.Type); err != nil {
+			if _, merr := ParseManifestType(s.Type); merr != nil {
+				return merr
+			}
+		}
+	}
+	return nil
+}
