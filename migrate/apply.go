@@ -1,0 +1,290 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+)
+
+// Migrator carries plans out on a target. Target is required.
+type Migrator struct {
+	Target Target
+	Now    func() time.Time // nil: time.Now
+	// Budget is the size of a transaction in bytes, InFlight how many are
+	// under way at once; 0 means the defaults.
+	Budget, InFlight int
+	// Say is told what a person should know meanwhile; Progress how far it
+	// is. Either may be nil.
+	Say      func(string)
+	Progress func(done, total int)
+
+	owner string
+}
+
+// defaultInFlight hides the round trip and the server's disk; more only fills
+// the server's queue (measured: 04-migration, "One job, one transaction").
+const defaultInFlight = 16
+
+func (m *Migrator) defaults() {
+	if m.Now == nil {
+		m.Now = time.Now
+	}
+	if m.Budget == 0 {
+		m.Budget = defaultBudget
+	}
+	if m.InFlight == 0 {
+		m.InFlight = defaultInFlight
+	}
+	if m.Say == nil {
+		m.Say = func(string) {}
+	}
+	if m.Progress == nil {
+		m.Progress = func(int, int) {}
+	}
+	if m.owner == "" {
+		m.owner = OwnerName(m.Now())
+	}
+}
+
+// Result is what a migration did.
+type Result struct {
+	Run  string `json:"run"`
+	Plan *Plan  `json:"plan"` // the one it began with
+	Done Done   `json:"done"` // by this call
+	// Steps is the number of transactions of this call.
+	Steps int `json:"transactions"`
+}
+
+// Migrate makes a plan of the source and carries it out, again and again until
+// there is nothing left to do: whatever got in the way, a lost connection or
+// somebody else's new job, is answered by looking and planning the rest. If
+// expect is not nil, the first plan must decide the same, else the error wraps
+// [ErrStale]. Errors wrap [ErrBlocked], [ErrInterrupted], [ErrTakenOver],
+// [ErrContended] or [zkconn.ErrLost]; the Result says in every case what was
+// done.
+func (m *Migrator) Migrate(ctx context.Context, src *Source, opt Options, expect *Plan) (*Result, error) {
+	m.defaults()
+	res := &Result{}
+	if _, err := m.Target.Lead(ctx, m.owner, m.Say); err != nil {
+		return res, err
+	}
+	defer m.Target.Resign()
+	budget := m.Budget
+	for idle := 0; ; {
+		tree, err := m.Target.Tree(ctx)
+		if err != nil {
+			return res, err
+		}
+		p, err := MakePlan(src, tree, opt)
+		if err != nil {
+			return res, err
+		}
+		if res.Plan == nil {
+			res.Plan, res.Run = p, p.Run
+			if expect != nil && p.decisions() != expect.decisions() {
+				return res, fmt.Errorf("%w: the target changed while this migrator waited", ErrStale)
+			}
+			if expect != nil {
+				p.ID = expect.ID // the one that was approved
+			}
+		}
+		if p.Blocked() {
+			return res, fmt.Errorf("%w: %d problems, the first: %s", ErrBlocked, len(p.Problems), p.Problems[0])
+		}
+		if p.Empty() {
+			return res, nil
+		}
+		steps, done, err := m.apply(ctx, p, budget)
+		res.Steps += steps
+		res.Done.add(done)
+		var again *lookAgain
+		switch {
+		case err == nil:
+			return res, nil
+		case !errors.As(err, &again):
+			return res, err
+		}
+		if steps > 1 {
+			idle = 0
+		} else if idle++; idle == maxIdle {
+			if errors.Is(again.err, zkconn.ErrUnknownOutcome) {
+				return res, fmt.Errorf("%d transactions in a row lost their connection: if the server's jute.maxbuffer is under its default, say so with --packet: %w", maxIdle, again.err)
+			}
+			return res, fmt.Errorf("%w: %w", ErrContended, again.err)
+		}
+		if errors.Is(again.err, zkconn.ErrUnknownOutcome) {
+			// A server whose jute.maxbuffer is smaller than the transaction
+			// drops the connection, and says no more than that.
+			budget = max(budget/4, 1)
+		}
+		m.Say(fmt.Sprintf("looking again: %v", again.err))
+	}
+}
+
+// maxIdle is how many times in a row a plan may be thwarted before anything of
+// it was done.
+const maxIdle = 6
+
+// lookAgain says that the target isn't as the plan saw it, or that it isn't
+// known if a transaction was done; the answer to both is a new plan.
+type lookAgain struct{ err error }
+
+func (e *lookAgain) Error() string { return e.err.Error() }
+func (e *lookAgain) Unwrap() error { return e.err }
+
+// apply sends one plan. It returns the number of transactions that were done
+// and what they did.
+func (m *Migrator) apply(ctx context.Context, p *Plan, budget int) (int, Done, error) {
+	run, first := m.begin(p)
+	c := &chain{m: m, run: run, base: first.base}
+	total := len(p.jobs)
+	transactions := func(yield func(unit) bool) {
+		if !yield(unit{ops: first.ops}) {
+			return
+		}
+		for t := range pack(p.units(), budget, maxChroot) {
+			if !yield(t) {
+				return
+			}
+		}
+	}
+	err := c.send(ctx, transactions, func(n int) { m.Progress(n, total) })
+	if err == nil {
+		c.run.State, c.run.Finished = RunDone, m.Now().UTC()
+		err = c.send(ctx, slices.Values([]unit{{}}), func(int) {})
+	}
+	return c.steps, c.done, err
+}
+
+// opening is the first transaction of an apply.
+type opening struct {
+	ops  []znode.Op
+	base int32 // the run's version that it demands; -1: it creates the run
+}
+
+// begin is the run's record as the first transaction writes it, and that
+// transaction's operations: the run, the holds and the missing layout.
+func (m *Migrator) begin(p *Plan) (Run, opening) {
+	o := opening{base: -1}
+	if p.Resumes {
+		run := p.began
+		o.base = run.stat.Version
+		run.Owner = m.owner
+		run.Made = append(slices.Clone(run.Made), p.Structure...)
+		run.Holds = append(slices.Clone(run.Holds), p.holds...)
+		o.ops = p.structure().ops
+		return run, o
+	}
+	for _, path := range []string{MigrationPath, RunsPath} {
+		if p.ex.tree.Get(path) == nil {
+			o.ops = append(o.ops, creates([]leaf{{path, none}}, p.opt.ACL)...)
+		}
+	}
+	run := Run{
+		ID: p.Run, State: RunRunning, Plan: p.ID, Source: p.opt.Source, Dialect: p.Dialect, Policies: p.Policies,
+		Owner: m.owner, Started: m.Now().UTC(), Made: p.Structure, Holds: p.holds,
+	}
+	o.ops = append(o.ops, p.structure().ops...)
+	return run, o
+}
+
+// chain sends transactions that each demand the version of the run's znode
+// that the one before left (see the package comment).
+type chain struct {
+	m     *Migrator
+	run   Run
+	base  int32 // version that the next transaction demands; -1: it creates the node
+	steps int   // done
+	done  Done  // by those
+}
+
+// send sends the transactions in order and waits for all; see [Migrator.pipeline].
+// progress is told how many of the units' items were done.
+func (c *chain) send(ctx context.Context, transactions iter.Seq[unit], progress func(int)) error {
+	items := 0
+	failed, err := c.m.pipeline(ctx, transactions, c.start, func(t unit) {
+		c.steps++
+		c.done.add(t.done)
+		items += t.count
+		progress(items)
+	})
+	if len(failed) > 0 {
+		return c.lost(context.WithoutCancel(ctx), failed, err)
+	}
+	return err
+}
+
+// start sends one transaction together with its link of the chain.
+func (c *chain) start(ctx context.Context, t unit) <-chan error {
+	c.run.Done.add(t.done)
+	c.run.Steps = c.base + 1
+	link := znode.Set(c.run.path(), c.run.encode(), c.base)
+	ops := append([]znode.Op{link}, t.ops...)
+	if c.base == -1 {
+		// The run's node comes after its parents, which t makes if need be.
+		i := 0
+		for i < len(t.ops) && znode.Within(RunsPath, t.ops[i].Path) {
+			i++
+		}
+		ops = slices.Insert(slices.Clone(t.ops), i, znode.Create(c.run.path(), c.run.encode()))
+	}
+	c.base++
+	return c.m.Target.Start(ctx, ops)
+}
+
+// lost is called when a transaction failed, with it and those after it, which
+// failed too or have no known outcome either. It counts what was done by looking at the run's
+// version, and says whether to look again.
+func (c *chain) lost(ctx context.Context, failed []unit, err error) error {
+	var refused *znode.MultiError
+	if !errors.As(err, &refused) && !errors.Is(err, zkconn.ErrUnknownOutcome) {
+		return err
+	}
+	first := c.base - int32(len(failed)) // version before the failed one
+	n, gerr := c.m.Target.Get(ctx, c.run.path())
+	switch {
+	case errors.Is(gerr, znode.ErrNoNode):
+		// Not even begun, or rolled back: the next look tells.
+	case gerr != nil:
+		return fmt.Errorf("%w; then: %w", err, gerr)
+	default:
+		written := n.Stat.Version - first
+		if written != 0 && !c.ours(n) {
+			return fmt.Errorf("%w: %s", ErrTakenOver, n.Data)
+		}
+		for i := int32(0); i < written && int(i) < len(failed); i++ {
+			c.steps++
+			c.done.add(failed[i].done)
+		}
+	}
+	if refused != nil && !overtaken(refused.Err) {
+		return err
+	}
+	return &lookAgain{err}
+}
+
+// overtaken reports whether a refusal means that somebody else wrote first.
+func overtaken(err error) bool {
+	for _, e := range []error{znode.ErrNodeExists, znode.ErrNoNode, znode.ErrNotEmpty, znode.ErrBadVersion} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// ours reports whether the run's node was last written by this migrator.
+func (c *chain) ours(n znode.Node) bool {
+	t := znode.NewTree()
+	if err := t.Put(n); err != nil {
+		return false
+	}
+	r, err := FindRun(t, c.run.ID)
+	return err == nil && r.Owner == c.m.owner
+}

@@ -1,0 +1,215 @@
+package migrate
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"mrtq/newqueue"
+)
+
+// batchKind says what a migrated batch stands for.
+type batchKind string
+
+const (
+	ofBatch     batchKind = "batch"     // a legacy batchID
+	ofUnbatched batchKind = "unbatched" // a run's ingest records without a batchID
+	ofInventory batchKind = "inventory" // a run's inventory records
+)
+
+// batchKey names a batch before it has a BID.
+type batchKey struct {
+	kind batchKind
+	name string // the legacy batchID, or the run
+}
+
+// keyOf is the batch that a job goes into (04-migration: one per distinct
+// batchID; records without one share a batch a run, and so do inventory's).
+func keyOf(r Record, run string) batchKey {
+	if r.Queue == Inventory {
+		return batchKey{ofInventory, run}
+	}
+	if id := text(r.Legacy.Payload, "batchID"); strings.TrimSpace(id) != "" {
+		return batchKey{ofBatch, id}
+	}
+	return batchKey{ofUnbatched, run}
+}
+
+// uuid is the name by which the batch is found under /batch-uuids.
+func (k batchKey) uuid() string {
+	if k.kind == ofBatch {
+		return k.name
+	}
+	return k.name + "-" + string(k.kind)
+}
+
+// batch is one batch and the jobs that the migration put into it.
+type batch struct {
+	key  batchKey
+	run  string // that made it
+	bid  string
+	jobs []job // in the order of their ids
+	// dirty: the plan adds to it or changes one of its jobs.
+	dirty bool
+}
+
+// job is one migrated record with its place in the new queue.
+type job struct {
+	rec  *Record
+	land landing
+	run  string // that made it
+	id   string // jid, or qid of an access request
+	bid  string // "" for an access request
+}
+
+func (j job) nodes(d newqueue.Dialect) []leaf {
+	if isAccess(j.rec.Queue) {
+		return accessNodes(*j.rec, j.land, j.run, j.id, d)
+	}
+	return jobNodes(*j.rec, j.land, j.run, j.bid, j.id, d)
+}
+
+// submissionFields fill a batch's submission from its jobs. A batch-wide field
+// should be the same in all of them; the others describe one object, and
+// belong to the batch only where its jobs agree.
+var submissionFields = []struct {
+	field
+	wide bool
+	set  func(*newqueue.Submission, string)
+}{
+	{field{"profile_name", "profile"}, true, func(s *newqueue.Submission, v string) { s.ProfileName = v }},
+	{field{"submitter", "submitter"}, true, func(s *newqueue.Submission, v string) { s.Submitter = v }},
+	{field{"type", "type"}, true, func(s *newqueue.Submission, v string) { s.Type = v }},
+	{field{"payload_filename", "filename"}, false, func(s *newqueue.Submission, v string) { s.PayloadFilename = v }},
+	{field{"erc_what", "title"}, false, func(s *newqueue.Submission, v string) { s.ErcWhat = v }},
+	{field{"erc_who", "creator"}, false, func(s *newqueue.Submission, v string) { s.ErcWho = v }},
+	{field{"erc_when", "date"}, false, func(s *newqueue.Submission, v string) { s.ErcWhen = v }},
+	{field{"erc_where", "objectID"}, false, func(s *newqueue.Submission, v string) { s.ErcWhere = v }},
+}
+
+// submission is what the batch's jobs share; warnings name two records that
+// disagree on a batch-wide field, of which the first is believed.
+func (b *batch) submission() (s newqueue.Submission, warnings []string) {
+	s.BatchID = b.key.uuid()
+	for _, f := range submissionFields {
+		value, warning := b.shared(f.property, f.wide && b.key.kind == ofBatch)
+		f.set(&s, value)
+		if warning != "" {
+			warnings = append(warnings, warning)
+		}
+	}
+	s.SubmissionMode = "add"
+	for i, j := range b.jobs {
+		s.SubmissionDate = earlier(s.SubmissionDate, j.rec.Legacy.Header.Time)
+		if i == 0 {
+			s.SubmissionMode = submissionMode(j.rec.Legacy.Payload)
+		}
+	}
+	return s, warnings
+}
+
+// shared is the value that all of the batch's jobs have for a property, or "".
+// For a batch-wide property, jobs without it have no say, and the first job
+// that has it wins over others with a warning.
+func (b *batch) shared(property string, wide bool) (value, warning string) {
+	from := ""
+	for i, j := range b.jobs {
+		v := text(j.rec.Legacy.Payload, property)
+		switch {
+		case i == 0 || wide && value == "":
+			value, from = v, j.rec.Path
+		case v == value || wide && v == "":
+		case !wide:
+			return "", ""
+		case warning == "":
+			warning = fmt.Sprintf("batch %s: %s is %q in %s and %q in %s; the first goes into the submission",
+				b.key.name, property, value, from, v, j.rec.Path)
+		}
+	}
+	return value, warning
+}
+
+// state is processing while a job is still to run, else failed if one failed,
+// else completed.
+func (b *batch) state() newqueue.BatchState {
+	state := newqueue.BatchCompleted
+	for _, j := range b.jobs {
+		switch j.land.job.Folder() {
+		case newqueue.FolderProcessing:
+			return newqueue.BatchProcessing
+		case newqueue.FolderFailed:
+			state = newqueue.BatchFailed
+		}
+	}
+	return state
+}
+
+// status is the batch's status, as of the last change of any of its jobs, and
+// its report if it failed, from which a later update report tells what changed.
+func (b *batch) status() (newqueue.BatchStatus, *newqueue.StatusReport) {
+	var last time.Time
+	report := &newqueue.StatusReport{}
+	for _, j := range b.jobs {
+		last = later(last, j.rec.Legacy.Header.Time)
+		switch j.land.job {
+		case newqueue.JobFailed:
+			report.FailedJobs = append(report.FailedJobs, j.id)
+		case newqueue.JobCompleted:
+			report.Successful = append(report.Successful, j.id)
+		}
+	}
+	st := newqueue.BatchStatus{State: b.state(), LastModified: last}
+	if st.State != newqueue.BatchFailed {
+		return st, nil
+	}
+	report.LastModified = last
+	return st, report
+}
+
+// folders are the folders of states that the batch needs. batch-processing is
+// always one of them: without it, the client library would never report the
+// batch (02-new-layout, "Two dialects").
+func (b *batch) folders() []newqueue.BatchFolder {
+	need := map[newqueue.BatchFolder]bool{newqueue.FolderProcessing: true}
+	for _, j := range b.jobs {
+		need[j.land.job.Folder()] = true
+	}
+	var folders []newqueue.BatchFolder
+	for _, f := range newqueue.BatchFolders {
+		if need[f] {
+			folders = append(folders, f)
+		}
+	}
+	return folders
+}
+
+// nodes are the batch's own znodes, parents first: all but its jobs' entries.
+func (b *batch) nodes(d newqueue.Dialect) []leaf {
+	path := newqueue.BatchPath(b.bid)
+	nodes := []leaf{{path, batchProvenance{Run: b.run, Of: b.key.kind}.encode()}}
+	nodes = append(nodes, b.contents(d)...)
+	nodes = append(nodes, leaf{newqueue.BatchStatesPath(b.bid), none})
+	for _, f := range b.folders() {
+		nodes = append(nodes, leaf{newqueue.BatchFolderPath(b.bid, f), none})
+	}
+	return append(nodes, leaf{newqueue.BatchUUIDPath(b.key.uuid()), []byte(b.bid)})
+}
+
+// contents are the znodes that depend on the batch's jobs.
+func (b *batch) contents(d newqueue.Dialect) []leaf {
+	path := newqueue.BatchPath(b.bid)
+	submission, _ := b.submission()
+	status, report := b.status()
+	nodes := []leaf{
+		{path + "/submission", encode(submission.Object(d))},
+		{path + "/status", encode(status.Object(d))},
+	}
+	if report != nil {
+		nodes = append(nodes, leaf{path + "/status-report", encode(report.Object(d))})
+	}
+	return nodes
+}
+
+// headerWidth is the status byte and the time before a record's payload
+// (01-legacy-facts, "The header").
+const headerWidth = 9

@@ -1,0 +1,137 @@
+package migrate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+// existing is what a target holds already, seen through its provenance.
+type existing struct {
+	tree   *znode.Tree
+	runs   []Run               // oldest first
+	jobs   map[string]placed   // by the legacy record's path
+	twice  []string            // record paths that two jobs claim
+	queued map[string][]string // a job's entries under /jobs/states, by jid
+}
+
+// placed is one migrated job or access request in the target.
+type placed struct {
+	prov Provenance
+	root string // /jobs/JID or /access/QUEUE/QID
+	id   string
+	bid  string // "" for an access request
+}
+
+// readExisting finds what migrations made in the target. The error is a run's
+// record that can't be read.
+func readExisting(tree *znode.Tree) (*existing, error) {
+	runs, err := readRuns(tree)
+	if err != nil {
+		return nil, err
+	}
+	ex := &existing{tree: tree, runs: runs, jobs: map[string]placed{}, queued: map[string][]string{}}
+	for _, jid := range tree.Children(newqueue.JobsPath) {
+		root := newqueue.JobPath(jid)
+		if p, ok := parseProvenance(tree.Get(root).Data); ok {
+			pl := placed{prov: p, root: root, id: jid}
+			if n := tree.Get(root + "/bid"); n != nil {
+				pl.bid = string(n.Data)
+			}
+			ex.place(pl)
+		}
+	}
+	for _, q := range []newqueue.AccessQueue{newqueue.AccessSmall, newqueue.AccessLarge} {
+		for _, qid := range tree.Children(newqueue.AccessQueuePath(q)) {
+			root := newqueue.AccessRequestPath(q, qid)
+			if p, ok := parseProvenance(tree.Get(root).Data); ok {
+				ex.place(placed{prov: p, root: root, id: qid})
+			}
+		}
+	}
+	for _, state := range tree.Children(newqueue.JobStatesPath) {
+		folder := znode.Join(newqueue.JobStatesPath, state)
+		for _, entry := range tree.Children(folder) {
+			if _, jid, ok := strings.Cut(entry, "-"); ok {
+				ex.queued[jid] = append(ex.queued[jid], znode.Join(folder, entry))
+			}
+		}
+	}
+	return ex, nil
+}
+
+func (ex *existing) place(p placed) {
+	if _, dup := ex.jobs[p.prov.Path]; dup {
+		ex.twice = append(ex.twice, p.prov.Path)
+		return
+	}
+	ex.jobs[p.prov.Path] = p
+}
+
+// newest is the last run, if there is one.
+func (ex *existing) newest() (Run, bool) {
+	if len(ex.runs) == 0 {
+		return Run{}, false
+	}
+	return ex.runs[len(ex.runs)-1], true
+}
+
+// placedNodes are the znodes that make up a migrated job or access request
+// now: its subtree, its entries in the queues and in its batch.
+func (ex *existing) placedNodes(p placed) []string {
+	nodes := ex.tree.Paths(p.root)
+	if p.bid == "" {
+		return nodes
+	}
+	for _, f := range newqueue.BatchFolders {
+		if e := newqueue.BatchEntryPath(p.bid, f, p.id); ex.tree.Get(e) != nil {
+			nodes = append(nodes, e)
+		}
+	}
+	return append(nodes, ex.queued[p.id]...)
+}
+
+// touched says what somebody changed of a migrated job or access request since
+// a run made it, "" if nothing (see "Why versions tell what was touched").
+func (ex *existing) touched(p placed) string {
+	made := ex.tree.Get(p.root).Stat.Czxid
+	nodes := ex.placedNodes(p)
+	for _, path := range nodes {
+		switch s := ex.tree.Get(path).Stat; {
+		case s.EphemeralOwner != 0:
+			return path + " is a worker's"
+		case s.Version != 0:
+			return fmt.Sprintf("%s was set %d times", path, s.Version)
+		case s.Aversion != 0:
+			return path + " was given another ACL"
+		case s.Czxid != made:
+			return path + " was made later"
+		case s.Cversion != s.NumChildren:
+			return "a child of " + path + " was removed"
+		}
+	}
+	if p.bid == "" {
+		return ""
+	}
+	// A job that was moved leaves no entry of its own transaction behind.
+	if n := len(nodes) - len(ex.tree.Paths(p.root)); n == 0 {
+		return "its entries are gone"
+	}
+	return ""
+}
+
+// removal are the operations that take the job or access request away, if it
+// is as it was when the tree was read.
+func (ex *existing) removal(p placed) []znode.Op {
+	nodes := ex.placedNodes(p)
+	slices.Sort(nodes)
+	slices.Reverse(nodes) // children before parents
+	ops := make([]znode.Op, len(nodes))
+	for i, path := range nodes {
+		ops[i] = znode.Delete(path, ex.tree.Get(path).Stat.Version)
+	}
+	return ops
+}

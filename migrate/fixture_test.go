@@ -1,0 +1,160 @@
+package migrate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/newqueue"
+)
+
+// corpus is the legacy queue that JVM encoders wrote.
+func corpus(t testing.TB) *znode.Tree {
+	t.Helper()
+	f, err := os.Open("testdata/legacy.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	tree, err := znode.ReadDump(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+func source(t testing.TB, tree *znode.Tree) *Source {
+	t.Helper()
+	src, err := ReadSource(tree, DefaultQueues(), legacy.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return src
+}
+
+// permissive policies take every record somewhere.
+func permissive() Policies {
+	return Policies{Consumed: AsPending, Completed: Migrate, Deleted: Migrate, Undecodable: Quarantine}
+}
+
+func options(p Policies) Options {
+	return Options{Queues: DefaultQueues(), Dialect: newqueue.Design, Policies: p, Source: "source", Target: "target"}
+}
+
+var testNow = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+// clock gives a later second at each call.
+func clock() func() time.Time {
+	now := testNow
+	return func() time.Time { now = now.Add(time.Second); return now }
+}
+
+// fileTarget is an in-memory target.
+func fileTarget(tree *znode.Tree) *File { return NewFile(tree, clock()) }
+
+func treeOf(t testing.TB, target Target) *znode.Tree {
+	t.Helper()
+	tree, err := target.Tree(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+func mustMigrate(t testing.TB, target Target, src *Source, opt Options) *Result {
+	t.Helper()
+	m := &Migrator{Target: target, Now: clock()}
+	res, err := m.Migrate(context.Background(), src, opt, nil)
+	if err != nil {
+		t.Fatalf("migrate: %v", err)
+	}
+	return res
+}
+
+func verdict(t testing.TB, src *Source, target *znode.Tree, opt VerifyOptions) *Verdict {
+	t.Helper()
+	v, err := Verify(src, target, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// mustVerify demands that nothing differs.
+func mustVerify(t testing.TB, src *Source, target *znode.Tree) *Verdict {
+	t.Helper()
+	v := verdict(t, src, target, VerifyOptions{})
+	for _, d := range v.Differences {
+		t.Errorf("verify: %s", d)
+	}
+	return v
+}
+
+// record encodes one legacy znode's data.
+func record(t testing.TB, status legacy.Status, payload legacy.Payload) []byte {
+	t.Helper()
+	data, err := legacy.Encode(legacy.NewHeader(status, testNow, legacy.Milliseconds), legacy.JSON, payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// queue is a legacy tree with the given records: path and data.
+func queue(t testing.TB, records map[string][]byte) *znode.Tree {
+	t.Helper()
+	tree := znode.NewTree()
+	for _, root := range DefaultQueues().Roots() {
+		put(t, tree, root, []byte{})
+	}
+	for path, data := range records {
+		put(t, tree, path, data)
+	}
+	tree.SetDefaultStats(1)
+	return tree
+}
+
+func put(t testing.TB, tree *znode.Tree, path string, data []byte) {
+	t.Helper()
+	if err := tree.Put(znode.Node{Path: path, Data: data}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// do changes a tree as a client would.
+func do(t testing.TB, target *File, ops ...znode.Op) {
+	t.Helper()
+	if err := <-target.Start(context.Background(), ops); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func dumpOf(t testing.TB, tree *znode.Tree, roots ...string) string {
+	t.Helper()
+	var b strings.Builder
+	for _, root := range roots {
+		for n := range tree.All(root) {
+			text := fmt.Sprintf("%q", n.Data)
+			if n.Data == nil {
+				text = "null"
+			}
+			fmt.Fprintf(&b, "%s = %s\n", n.Path, text)
+		}
+	}
+	return b.String()
+}
+
+func jsonOf(t testing.TB, data []byte) map[string]any {
+	t.Helper()
+	var m map[string]any
+	if err := json.Unmarshal(data, &m); err != nil {
+		t.Fatalf("%q: %v", data, err)
+	}
+	return m
+}

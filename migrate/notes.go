@@ -1,0 +1,293 @@
+package migrate
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/newqueue"
+)
+
+// Notes is what a plan tells beside what it does.
+type Notes struct {
+	Warnings []Warning    `json:"warnings"`
+	Risks    []Risk       `json:"risks"`    // one for each choice about consumed records
+	Locks    []HeldLock   `json:"locks"`    // outstanding legacy locks: never migrated
+	Headroom []Headroom   `json:"headroom"` // of the sequences
+	Lists    []ListSize   `json:"lists"`    // child lists too long for a client's default buffer
+	ACLs     []ACLNote    `json:"acls"`     // of the legacy queues, where not open
+	Missing  []string     `json:"missing"`  // legacy queue nodes that are not there
+	Vanished []VanishedAt `json:"vanished"` // migrated before, and no longer in the source
+}
+
+// Warning is something that an operator should know and that stops nothing.
+type Warning struct {
+	Path    string `json:"path"`
+	Message string `json:"message"`
+}
+
+// Risk says which jobs could run twice, or never, under one choice of
+// --consumed.
+type Risk struct {
+	Choice string   `json:"choice"`
+	Twice  []string `json:"twice"` // paths of records
+	Never  []string `json:"never"`
+	Chosen bool     `json:"chosen"`
+}
+
+// HeldLock is an outstanding legacy object lock.
+type HeldLock struct {
+	Path string `json:"path"`
+	Time string `json:"time"`
+	Data string `json:"data"`
+	// Record is the consumed record that the lock's data names, "" if none.
+	Record string `json:"record,omitempty"`
+}
+
+// Headroom is how far a parent's sequence is from its end.
+type Headroom struct {
+	Path  string `json:"path"`
+	Next  int64  `json:"next"`  // the number that the next child gets
+	Needs int64  `json:"needs"` // by this plan
+	Left  int64  `json:"left"`  // after it
+}
+
+// ListSize is a child list that a client with the default buffer can't read.
+type ListSize struct {
+	Path     string `json:"path"`
+	Children int    `json:"children"`
+	Bytes    int    `json:"bytes"`
+	Limit    int    `json:"limit"`
+	Message  string `json:"message"`
+}
+
+// ACLNote is a legacy queue's access control list.
+type ACLNote struct {
+	Path string      `json:"path"`
+	ACL  []znode.ACL `json:"acl"`
+}
+
+// VanishedAt is a migrated job whose record is gone.
+type VanishedAt struct {
+	Record string `json:"record"`
+	Job    string `json:"job"`
+}
+
+func (p *Plan) warn(path, message string) { p.Warnings = append(p.Warnings, Warning{path, message}) }
+
+func (p *Plan) addNotes() {
+	p.Missing = p.src.Missing
+	p.noteRecords()
+	p.noteBatches()
+	p.noteSameObject()
+	p.noteRisks()
+	p.noteLocks()
+	p.noteLists()
+	p.noteVanished()
+	for _, root := range p.src.Queues.Roots() {
+		if n := p.src.Tree.Get(root); n != nil && !znode.IsOpenACL(n.ACL) {
+			p.ACLs = append(p.ACLs, ACLNote{root, n.ACL})
+		}
+	}
+}
+
+func (p *Plan) noteRecords() {
+	for _, r := range p.src.Records {
+		if r.Err != nil {
+			continue
+		}
+		if r.Legacy.Key.Skipped() {
+			p.warn(r.Path, "its sequence number has wrapped: the legacy consumer could never read it, and its job has waited ever since")
+		}
+		if r.Queue == Inventory && text(r.Legacy.Payload, "manifestURL") == "" {
+			p.warn(r.Path, "an inventory record without manifestURL: nothing can record it")
+		}
+	}
+	for _, path := range p.src.Below {
+		p.warn(path, "a znode below a record: no part of it, not migrated")
+	}
+}
+
+func (p *Plan) noteBatches() {
+	for _, b := range p.sortedBatches() {
+		if _, warnings := b.submission(); b.dirty {
+			for _, w := range warnings {
+				p.warn(newqueue.BatchPath(b.bid), w)
+			}
+		}
+	}
+}
+
+// noteSameObject finds objects with both an ingest and an inventory record:
+// the ingest job, too, ends with recording the object.
+func (p *Plan) noteSameObject() {
+	ingest := map[string]string{}
+	for _, pl := range p.jobs {
+		if id := text(pl.rec.Legacy.Payload, "objectID"); id != "" && pl.rec.Queue == Ingest && pl.land.job.Folder() == newqueue.FolderProcessing {
+			ingest[id] = pl.rec.Path
+		}
+	}
+	for _, pl := range p.jobs {
+		if pl.rec.Queue != Inventory {
+			continue
+		}
+		if ark := arkOf(text(pl.rec.Legacy.Payload, "manifestURL")); ingest[ark] != "" && ark != "" {
+			p.warn(pl.rec.Path, fmt.Sprintf("object %s has an ingest record too, %s: both jobs will record it", ark, ingest[ark]))
+		}
+	}
+}
+
+// arkOf is the object's identifier in a storage manifest's URL, whose last
+// path element is the identifier, escaped; "" if there is none.
+func arkOf(manifest string) string {
+	u, err := url.Parse(manifest)
+	if err != nil {
+		return ""
+	}
+	path := u.EscapedPath()
+	ark, err := url.PathUnescape(path[strings.LastIndexByte(path, '/')+1:])
+	if err != nil || !strings.HasPrefix(ark, "ark:") {
+		return ""
+	}
+	return ark
+}
+
+// noteRisks: what a choice about consumed records can do. A worker may be
+// inside the job or have died in it, and the record doesn't say which.
+func (p *Plan) noteRisks() {
+	var consumed []string
+	for _, r := range p.src.Records {
+		if _, migrated := p.ex.jobs[r.Path]; r.Err == nil && r.Legacy.Header.Status == legacy.Consumed && !migrated {
+			consumed = append(consumed, r.Path)
+		}
+	}
+	for _, choice := range PolicyChoices[0].Values {
+		risk := Risk{Choice: choice, Twice: []string{}, Never: []string{}, Chosen: choice == p.Policies.Consumed}
+		switch choice {
+		case AsPending: // ... and the legacy worker finishes it as well
+			risk.Twice = append(risk.Twice, consumed...)
+		case AsFailed: // ... the worker is dead, and nobody resumes it
+			risk.Never = append(risk.Never, consumed...)
+		}
+		p.Risks = append(p.Risks, risk)
+	}
+}
+
+func (p *Plan) noteLocks() {
+	consumed := map[string]string{}
+	for _, r := range p.src.Records {
+		if r.Err == nil && r.Legacy.Header.Status == legacy.Consumed {
+			if id := text(r.Legacy.Payload, "jobID"); id != "" {
+				consumed[id] = r.Path
+			}
+		}
+	}
+	for _, l := range p.src.Locks {
+		h := HeldLock{Path: l.Path}
+		if l.Err != nil {
+			h.Data = l.Err.Error()
+		} else {
+			h.Data = string(l.Legacy.Data)
+			h.Record = consumed[h.Data]
+			if !l.Legacy.Time.IsZero() {
+				h.Time = newqueue.Design.FormatTime(l.Legacy.Time)
+			}
+		}
+		p.Locks = append(p.Locks, h)
+	}
+}
+
+// noteLists foresees the child lists that a client with the default buffer
+// can't read: it drops the connection and tries again for ever.
+func (p *Plan) noteLists() {
+	sizes := map[string]int{} // bytes of names, as jute writes them
+	counts := map[string]int{}
+	add := func(path string) {
+		parent := znode.Parent(path)
+		sizes[parent] += 4 + len(znode.Name(path))
+		counts[parent]++
+	}
+	for _, parent := range append([]string{newqueue.JobsPath, newqueue.BatchesPath}, p.stateFolders()...) {
+		for _, name := range p.ex.tree.Children(parent) {
+			add(znode.Join(parent, name))
+		}
+	}
+	for _, pl := range p.jobs {
+		if pl.old == nil {
+			for _, n := range []string{newqueue.JobPath(pl.id), newqueue.JobEntryPath(pl.land.job, pl.rec.Legacy.Key.Priority, pl.id)} {
+				if !isAccess(pl.rec.Queue) {
+					add(n)
+				}
+			}
+		}
+	}
+	for _, root := range p.src.Queues.Roots() {
+		for _, name := range p.src.Tree.Children(root) {
+			add(znode.Join(root, name))
+		}
+	}
+	for _, parent := range slices.Sorted(maps.Keys(sizes)) {
+		if sizes[parent] > DefaultPacket {
+			p.Lists = append(p.Lists, ListSize{Path: parent, Children: counts[parent], Bytes: sizes[parent], Limit: DefaultPacket,
+				Message: fmt.Sprintf("a Java client's default buffer holds %d bytes: workers that list it need -Djute.maxbuffer=%d or more", DefaultPacket, 2*sizes[parent])})
+		}
+	}
+}
+
+func (p *Plan) stateFolders() []string {
+	var folders []string
+	for _, s := range p.ex.tree.Children(newqueue.JobStatesPath) {
+		folders = append(folders, znode.Join(newqueue.JobStatesPath, s))
+	}
+	return folders
+}
+
+func (p *Plan) noteVanished() {
+	there := map[string]bool{}
+	for _, r := range p.src.Records {
+		there[r.Path] = true
+	}
+	for _, path := range slices.Sorted(maps.Keys(p.ex.jobs)) {
+		pl := p.ex.jobs[path]
+		if there[path] {
+			continue
+		}
+		p.Vanished = append(p.Vanished, VanishedAt{path, pl.root})
+		for _, b := range p.batches {
+			if b.dirty && b.bid == pl.bid && pl.bid != "" {
+				p.problem(Problem{Kind: BatchChanged, Path: path, Message: fmt.Sprintf("it is gone from the source since it became %s, and its batch %s is to change", pl.id, pl.bid),
+					Next: "restore the record, or roll back the run that migrated it"})
+			}
+		}
+	}
+}
+
+// MarshalJSON gives empty lists as [], so that readers need not test for null.
+func (p *Plan) MarshalJSON() ([]byte, error) {
+	type plain Plan
+	q := plain(*p)
+	orEmpty(&q.Records)
+	orEmpty(&q.Batches)
+	orEmpty(&q.Problems)
+	orEmpty(&q.Structure)
+	orEmpty(&q.Warnings)
+	orEmpty(&q.Risks)
+	orEmpty(&q.Locks)
+	orEmpty(&q.Headroom)
+	orEmpty(&q.Lists)
+	orEmpty(&q.ACLs)
+	orEmpty(&q.Missing)
+	orEmpty(&q.Vanished)
+	return json.Marshal((*plain)(&q))
+}
+
+func orEmpty[T any](s *[]T) {
+	if *s == nil {
+		*s = []T{}
+	}
+}

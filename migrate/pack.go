@@ -1,0 +1,39 @@
+package migrate
+
+import (
+	"iter"
+
+	"mrtq/internal/znode"
+)
+
+// Bounds of one transaction. 64 KiB is some thirty jobs: more in one bring no
+// more speed, and keep the server from serving others for longer.
+const (
+	defaultBudget = 64 << 10
+	maxOps        = 2000
+)
+
+// pack joins units into transactions of at most budget bytes each. A unit is
+// never split: one that is larger is alone in its transaction.
+func pack(units iter.Seq[unit], budget, chroot int) iter.Seq[unit] {
+	return func(yield func(unit) bool) {
+		var t unit
+		size := 0
+		for u := range units {
+			n := znode.MultiSize(u.ops, chroot)
+			if len(t.ops) > 0 && (size+n > budget || len(t.ops)+len(u.ops) > maxOps) {
+				if !yield(t) {
+					return
+				}
+				t, size = unit{}, 0
+			}
+			t.ops = append(t.ops, u.ops...)
+			t.done.add(u.done)
+			t.count += u.count
+			size += n
+		}
+		if len(t.ops) > 0 {
+			yield(t)
+		}
+	}
+}

@@ -1,0 +1,363 @@
+package migrate
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/newqueue"
+)
+
+// Options are what a plan is made under, beside the two trees.
+type Options struct {
+	Queues   Queues
+	Time     legacy.TimePolicy
+	Dialect  newqueue.Dialect
+	Policies Policies
+	// ACL is given to every znode that is made; nil is open to all.
+	ACL []znode.ACL
+	// Packet is the server's jute.maxbuffer in bytes; 0 means its default.
+	Packet int
+	// Source and Target are names for reports, free of credentials.
+	Source, Target string
+}
+
+// DefaultPacket is ZooKeeper's default jute.maxbuffer: the longest request
+// that a server takes, and the longest answer that a Java client takes.
+const DefaultPacket = 0xfffff
+
+// packetSlack is kept free of the packet limit: the server adds to a
+// transaction what it logs and proposes with it.
+const packetSlack = 64 << 10
+
+func (o Options) packet() int {
+	if o.Packet == 0 {
+		return DefaultPacket
+	}
+	return o.Packet
+}
+
+// Action is what a plan does with one record.
+type Action string
+
+// The actions.
+const (
+	ActCreate     Action = "create"     // it becomes a new job or access request
+	ActRewrite    Action = "rewrite"    // it changed since it was migrated
+	ActUnchanged  Action = "unchanged"  // it was migrated before
+	ActSkip       Action = "skip"       // by policy
+	ActQuarantine Action = "quarantine" // it can't be decoded; its bytes go to a file
+	ActBlock      Action = "block"      // see the plan's problems
+)
+
+// Actions are all actions, in the order in which tables show them.
+var Actions = []Action{ActCreate, ActRewrite, ActUnchanged, ActSkip, ActQuarantine, ActBlock}
+
+// Entry is one record's line in the plan. Every record has exactly one.
+type Entry struct {
+	Path   string    `json:"path"`
+	Queue  QueueKind `json:"queue"`
+	SHA256 string    `json:"sha256"`
+	Status string    `json:"status,omitempty"` // legacy status; none if undecodable
+	Action Action    `json:"action"`
+	ID     string    `json:"id,omitempty"`    // jid or qid
+	Batch  string    `json:"batch,omitempty"` // bid
+	State  string    `json:"state,omitempty"` // in the new queue
+	Reason string    `json:"reason,omitempty"`
+}
+
+// BatchEntry is one batch that the plan makes or adds to.
+type BatchEntry struct {
+	BID   string `json:"bid"`
+	UUID  string `json:"uuid"`
+	Made  bool   `json:"made"` // false: it was there
+	Jobs  int    `json:"jobs"` // in the end
+	State string `json:"state"`
+}
+
+// Pin names what a plan was made from.
+type Pin struct {
+	Name string `json:"name"`
+	Zxid int64  `json:"zxid"` // newest transaction seen; 0 if the dump had no Stats
+	Hash string `json:"hash"` // of data and versions: any write changes it
+}
+
+// Plan is what a migration would do. It is made by [MakePlan] alone and
+// changes nothing.
+type Plan struct {
+	ID       string           `json:"id"` // of everything below but names and notes
+	Source   Pin              `json:"source"`
+	Target   Pin              `json:"target"`
+	Dialect  newqueue.Dialect `json:"dialect"`
+	Policies Policies         `json:"policies"`
+	Run      string           `json:"run"`     // that it starts or finishes
+	Resumes  bool             `json:"resumes"` // the run was begun before
+	Records  []Entry          `json:"records"` // in path order
+	Batches  []BatchEntry     `json:"batches"`
+	Problems []Problem        `json:"problems"` // any one keeps it from being carried out
+	Notes
+	Structure []string `json:"structure"` // znodes of the layout that it makes, holds included
+
+	opt     Options
+	src     *Source
+	ex      *existing
+	jobs    []planned // to be made or rewritten, in the order of their ids within a kind
+	batches map[batchKey]*batch
+	burns   []burn
+	holds   []string
+	began   Run // the run that it resumes
+}
+
+// planned is one record that the plan makes or rewrites.
+type planned struct {
+	job
+	old *placed // what it replaces
+}
+
+// Empty reports whether there is nothing to do.
+func (p *Plan) Empty() bool { return len(p.jobs) == 0 && !p.Resumes }
+
+// Blocked reports whether the plan has problems.
+func (p *Plan) Blocked() bool { return len(p.Problems) > 0 }
+
+// Count is the number of records with an action.
+func (p *Plan) Count(a Action) int {
+	n := 0
+	for _, e := range p.Records {
+		if e.Action == a {
+			n++
+		}
+	}
+	return n
+}
+
+// targetRoots are the subtrees of a target that a migration reads and writes.
+var targetRoots = []string{
+	newqueue.BatchesPath, newqueue.BatchUUIDsPath, newqueue.JobsPath, newqueue.AccessPath, newqueue.LocksPath, MigrationPath,
+}
+
+// MakePlan says what a migration would do: what the source says should exist,
+// less what the target's provenance says does. It is a pure function, so the
+// same two trees and options give the same plan, id included. The error is a
+// target that can't be understood.
+func MakePlan(src *Source, target *znode.Tree, opt Options) (*Plan, error) {
+	ex, err := readExisting(target)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{
+		Source: pin(opt.Source, src.Tree, src.Queues.Roots()), Target: pin(opt.Target, target, append([]string{}, targetRoots...)),
+		Dialect: opt.Dialect, Policies: opt.Policies,
+		opt: opt, src: src, ex: ex, batches: map[batchKey]*batch{},
+	}
+	p.chooseRun()
+	p.decideRecords()
+	p.assignIDs()
+	p.planStructure()
+	p.checkSizes()
+	p.addNotes()
+	p.ID = p.digest()
+	return p, nil
+}
+
+// pin also covers the root's own list of children, so that a plan made on an
+// empty target is stale once anything was made and removed there.
+func pin(name string, tree *znode.Tree, roots []string) Pin {
+	h := sha256.New()
+	sub := tree.Hash(roots...)
+	h.Write(sub[:])
+	s := tree.Get("/").Stat
+	fmt.Fprintln(h, s.Cversion, s.Pzxid)
+	return Pin{Name: name, Zxid: tree.Zxid(), Hash: hex.EncodeToString(h.Sum(nil))}
+}
+
+// chooseRun finishes the run that was left unfinished, or begins the next.
+func (p *Plan) chooseRun() {
+	last, ok := p.ex.newest()
+	next := int32(0)
+	if n := p.ex.tree.Get(RunsPath); n != nil {
+		next, _ = n.Stat.NextSequence()
+	}
+	if ok {
+		next = max(next, last.number()+1)
+	}
+	p.Run = newqueue.SequenceID(runPrefix, next)
+	if !ok {
+		return
+	}
+	if last.Dialect != p.Dialect {
+		p.problem(Problem{Kind: OtherDialect, Path: last.path(), Message: fmt.Sprintf("the target was migrated in dialect %s, this plan is in %s", last.Dialect, p.Dialect),
+			Next: fmt.Sprintf("give --dialect %s", last.Dialect)})
+	}
+	switch last.State {
+	case RunRunning:
+		p.Run, p.Resumes, p.began = last.ID, true, last
+		if last.Policies != p.Policies {
+			p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("%s was begun under other policies (%s)", last.ID, flagsOrDefaults(last.Policies)),
+				Next: fmt.Sprintf("finish it with those, or take it back first: mrtq rollback TARGET --run %s", last.ID)})
+		}
+	case RunRollingBack:
+		p.problem(Problem{Kind: RollbackUnfinished, Path: last.path(), Message: last.ID + " is being rolled back",
+			Next: fmt.Sprintf("finish that first: mrtq rollback TARGET --run %s", last.ID)})
+	}
+}
+
+func flagsOrDefaults(p Policies) string {
+	if f := p.Flags(); f != "" {
+		return f
+	}
+	return "the default ones"
+}
+
+// decideRecords gives every record its entry, and collects the jobs to make
+// and the batches they belong to.
+func (p *Plan) decideRecords() {
+	for _, path := range p.ex.twice {
+		p.problem(Problem{Kind: Twice, Path: path, Message: "two jobs in the target claim this record", Next: "find out which is right, and remove the other"})
+	}
+	for _, r := range p.src.Records {
+		e := Entry{Path: r.Path, Queue: r.Queue, SHA256: digest(r.Data)}
+		if r.Err == nil {
+			e.Status = r.Legacy.Header.Status.String()
+		}
+		p.Records = append(p.Records, e)
+	}
+	index := make(map[string]int, len(p.Records))
+	for i, e := range p.Records {
+		index[e.Path] = i
+	}
+	for _, r := range inOrder(p.src.Records) {
+		p.decideRecord(r, &p.Records[index[r.Path]])
+	}
+}
+
+func (p *Plan) decideRecord(r Record, e *Entry) {
+	fate, land, reason := decide(r, p.Policies)
+	old, migrated := p.ex.jobs[r.Path]
+	switch {
+	case fate == FateBlock:
+		e.Action, e.Reason = ActBlock, reason
+		p.problem(recordProblem(r, reason))
+		return
+	case fate == FateQuarantine:
+		e.Action, e.Reason = ActQuarantine, reason
+		return
+	case fate == FateSkip && !migrated:
+		e.Action, e.Reason = ActSkip, reason
+		return
+	case fate == FateSkip:
+		// Migrated by an earlier run, whose policy was another; it stays.
+		land = landings[r.Queue][r.Legacy.Header.Status]
+	}
+	j := job{rec: &r, land: land, run: p.Run}
+	e.State = string(land.job) + string(land.access)
+	if migrated {
+		j.run, j.id, j.bid = old.prov.Run, old.id, old.bid
+	}
+	e.ID = j.id
+	switch {
+	case migrated && old.prov.SHA256 == e.SHA256:
+		e.Action = ActUnchanged
+	case migrated:
+		if why := p.ex.touched(old); why != "" {
+			e.Action, e.Reason = ActBlock, "it changed since it was migrated, and so did its job: "+why
+			p.problem(Problem{Kind: Touched, Path: r.Path, Message: fmt.Sprintf("%s changed since it became %s, which somebody touched: %s", r.Path, old.root, why),
+				Next: "decide which is right: the legacy worker's change, or the new queue's"})
+			break
+		}
+		e.Action = ActRewrite
+		p.jobs = append(p.jobs, planned{j, &old})
+	default:
+		e.Action = ActCreate
+		if land.warning != "" {
+			p.warn(r.Path, land.warning)
+		}
+		p.jobs = append(p.jobs, planned{j, nil})
+	}
+	if !isAccess(r.Queue) {
+		b := p.joinBatch(j)
+		b.dirty = b.dirty || e.Action == ActCreate || e.Action == ActRewrite
+	}
+}
+
+// joinBatch adds a job, new or not, to its batch.
+func (p *Plan) joinBatch(j job) *batch {
+	key := keyOf(*j.rec, j.run)
+	b := p.batches[key]
+	if b == nil {
+		b = &batch{key: key, run: p.Run}
+		p.batches[key] = b
+		p.findBatch(b)
+	}
+	b.jobs = append(b.jobs, j)
+	return b
+}
+
+// findBatch looks for the batch in the target.
+func (p *Plan) findBatch(b *batch) {
+	n := p.ex.tree.Get(newqueue.BatchUUIDPath(b.key.uuid()))
+	if n == nil {
+		return
+	}
+	bid := string(n.Data)
+	var prov batchProvenance
+	own := p.ex.tree.Get(newqueue.BatchPath(bid))
+	ok := own != nil
+	if ok {
+		prov, ok = parseBatchProvenance(own.Data)
+	}
+	if !ok {
+		p.problem(Problem{Kind: BatchExists, Path: n.Path, Message: fmt.Sprintf("batch %s is already in the target as %s, and no migration made it", b.key.uuid(), bid),
+			Next: "find out who made it; remove or rename one of the two"})
+		return
+	}
+	b.bid, b.run = bid, prov.Run
+}
+
+// digest is the plan's id: what it was made from, under what, and what it
+// decides. Names and notes don't count.
+func (p *Plan) digest() string {
+	h := sha256.New()
+	enc := json.NewEncoder(h)
+	enc.Encode([]any{p.Source.Hash, p.Target.Hash, p.Dialect, p.Policies, p.Run, p.opt.ACL})
+	enc.Encode(p.Records)
+	enc.Encode(p.Batches)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// decisions is the part of the id that does not depend on what else moved in
+// the target.
+func (p *Plan) decisions() string {
+	h := sha256.New()
+	enc := json.NewEncoder(h)
+	enc.Encode(p.Records)
+	enc.Encode(p.Batches)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// sortedBatches are the plan's batches by BID.
+func (p *Plan) sortedBatches() []*batch {
+	return slices.SortedFunc(maps.Values(p.batches), func(a, b *batch) int {
+		if a.bid < b.bid {
+			return -1
+		}
+		return 1
+	})
+}
+
+// NewestRun is the id of the target's last run before this plan, "" if there
+// was none.
+func (p *Plan) NewestRun() string {
+	r, _ := p.ex.newest()
+	return r.ID
+}

@@ -1,0 +1,158 @@
+package migrate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mrtq/legacy"
+	"mrtq/newqueue"
+)
+
+// Policies are the choices that only the operator can make
+// (04-migration, "Policies, each with a safe default").
+type Policies struct {
+	Consumed    string `json:"consumed"`    // block, pending or failed
+	Completed   string `json:"completed"`   // migrate or skip
+	Deleted     string `json:"deleted"`     // skip or migrate
+	Undecodable string `json:"undecodable"` // block or quarantine
+}
+
+// The values of [Policies].
+const (
+	Block      = "block"      // refuse the whole migration
+	Quarantine = "quarantine" // keep the bytes in a file and go on
+	Migrate    = "migrate"
+	Skip       = "skip"
+	AsPending  = "pending"
+	AsFailed   = "failed"
+)
+
+// PolicyChoice is one policy and its allowed values, the default first.
+type PolicyChoice struct {
+	Name   string
+	Value  func(*Policies) *string // the field
+	Values []string
+}
+
+// PolicyChoices are all policies; readers must not change it.
+var PolicyChoices = []PolicyChoice{
+	{"consumed", func(p *Policies) *string { return &p.Consumed }, []string{Block, AsPending, AsFailed}},
+	{"completed", func(p *Policies) *string { return &p.Completed }, []string{Migrate, Skip}},
+	{"deleted", func(p *Policies) *string { return &p.Deleted }, []string{Skip, Migrate}},
+	{"undecodable", func(p *Policies) *string { return &p.Undecodable }, []string{Block, Quarantine}},
+}
+
+// DefaultPolicies are the safe ones.
+func DefaultPolicies() Policies {
+	var p Policies
+	for _, c := range PolicyChoices {
+		*c.Value(&p) = c.Values[0]
+	}
+	return p
+}
+
+// Validate refuses unknown values.
+func (p Policies) Validate() error {
+	for _, c := range PolicyChoices {
+		if v := *c.Value(&p); !slices.Contains(c.Values, v) {
+			return fmt.Errorf("--%s %q: want one of %s", c.Name, v, strings.Join(c.Values, ", "))
+		}
+	}
+	return nil
+}
+
+// Flags are the policies as the command line that chooses them, defaults left out.
+func (p Policies) Flags() string {
+	var flags []string
+	for _, c := range PolicyChoices {
+		if v := *c.Value(&p); v != c.Values[0] {
+			flags = append(flags, "--"+c.Name+" "+v)
+		}
+	}
+	return strings.Join(flags, " ")
+}
+
+// Fate is what becomes of a record.
+type Fate string
+
+// The fates.
+const (
+	FateMigrate    Fate = "migrate"
+	FateSkip       Fate = "skip"
+	FateQuarantine Fate = "quarantine"
+	FateBlock      Fate = "block" // it keeps the whole migration from starting
+)
+
+// landing is where a migrated record arrives.
+type landing struct {
+	job     newqueue.JobState    // ingest and inventory
+	access  newqueue.AccessState // access
+	last    newqueue.JobState    // last_successful_status; "" is null
+	message string
+	warning string
+}
+
+// landings is the whole rule: queue × legacy status. Consumed records are
+// under the status that their policy makes of them, see [decide].
+//
+// An inventory record is an object that is stored and not yet recorded, so its
+// job begins at recording, processing done. One that was held or failed lands
+// in failed: from there an administrator resumes it at recording, while from
+// held it would be ingested anew.
+var landings = map[QueueKind]map[legacy.Status]landing{
+	Ingest: {
+		legacy.Pending:   {job: newqueue.JobPending},
+		legacy.Held:      {job: newqueue.JobHeld},
+		legacy.Failed:    {job: newqueue.JobFailed},
+		legacy.Completed: {job: newqueue.JobCompleted},
+		legacy.Deleted:   {job: newqueue.JobDeleted},
+	},
+	Inventory: {
+		legacy.Pending:   {job: newqueue.JobRecording, last: newqueue.JobProcessing},
+		legacy.Held:      {job: newqueue.JobFailed, last: newqueue.JobProcessing, message: "held in the legacy inventory queue", warning: "held in the legacy inventory queue: it becomes a failed job, which resumes at recording"},
+		legacy.Failed:    {job: newqueue.JobFailed, last: newqueue.JobProcessing},
+		legacy.Completed: {job: newqueue.JobCompleted, last: newqueue.JobRecording},
+		legacy.Deleted:   {job: newqueue.JobDeleted, last: newqueue.JobProcessing},
+	},
+	AccessSmall: accessLandings,
+	AccessLarge: accessLandings,
+}
+
+var accessLandings = map[legacy.Status]landing{
+	legacy.Pending:   {access: newqueue.AccessPending},
+	legacy.Held:      {access: newqueue.AccessPending, warning: "held in the legacy access queue: access requests have no held state, it becomes pending"},
+	legacy.Failed:    {access: newqueue.AccessFailed},
+	legacy.Completed: {access: newqueue.AccessCompleted},
+	legacy.Deleted:   {access: newqueue.AccessDeleted},
+}
+
+// consumedMessage tells whoever looks at a job that failed by policy.
+const consumedMessage = "was consumed in the legacy queue when it was migrated"
+
+// decide says what becomes of one record; reason is empty for FateMigrate.
+func decide(r Record, p Policies) (fate Fate, land landing, reason string) {
+	if r.Err != nil {
+		if p.Undecodable == Quarantine {
+			return FateQuarantine, landing{}, r.Err.Error()
+		}
+		return FateBlock, landing{}, r.Err.Error()
+	}
+	status := r.Legacy.Header.Status
+	switch {
+	case status == legacy.Completed && p.Completed == Skip:
+		return FateSkip, landing{}, "completed"
+	case status == legacy.Deleted && p.Deleted == Skip:
+		return FateSkip, landing{}, "deleted"
+	case status == legacy.Consumed && p.Consumed == Block:
+		return FateBlock, landing{}, "consumed: a worker may be inside it"
+	case status == legacy.Consumed && p.Consumed == AsPending:
+		return FateMigrate, landings[r.Queue][legacy.Pending], ""
+	case status == legacy.Consumed:
+		land = landings[r.Queue][legacy.Failed]
+		land.message = consumedMessage
+		return FateMigrate, land, ""
+	}
+	land = landings[r.Queue][status]
+	return FateMigrate, land, ""
+}

@@ -1,0 +1,81 @@
+package migrate
+
+import (
+	"errors"
+	"fmt"
+
+	"mrtq/legacy"
+)
+
+// ProblemKind is why a plan can't be carried out.
+type ProblemKind string
+
+// The kinds.
+const (
+	Undecodable        ProblemKind = "undecodable"
+	Consumed           ProblemKind = "consumed"
+	Touched            ProblemKind = "touched"
+	Twice              ProblemKind = "twice"
+	BatchExists        ProblemKind = "batch-exists"
+	BatchChanged       ProblemKind = "batch-changed"
+	BatchTouched       ProblemKind = "batch-touched"
+	TooLarge           ProblemKind = "too-large"
+	NoSequence         ProblemKind = "no-sequence"
+	CounterBehind      ProblemKind = "counter-behind"
+	OtherDialect       ProblemKind = "other-dialect"
+	OtherPolicies      ProblemKind = "other-policies"
+	RollbackUnfinished ProblemKind = "rollback-unfinished"
+)
+
+// Problem is one reason why a plan can't be carried out as it is.
+type Problem struct {
+	Kind ProblemKind `json:"kind"`
+	Path string      `json:"path"`
+	// Record and Offset are the decoder's, for undecodable ones; Offset is -1
+	// where there is none.
+	Record  legacy.Kind `json:"record,omitempty"`
+	Offset  int         `json:"offset,omitempty"`
+	Message string      `json:"message"`
+	Next    string      `json:"next"` // what to do
+}
+
+func (p Problem) String() string {
+	return fmt.Sprintf("%s: %s: %s; %s", p.Path, p.Kind, p.Message, p.Next)
+}
+
+func recordProblem(r Record, reason string) Problem {
+	if r.Err != nil {
+		return Problem{Kind: Undecodable, Path: r.Path, Record: r.Err.Kind, Offset: r.Err.Offset, Message: reason,
+			Next: "repair it, or choose --undecodable quarantine, which keeps its bytes in a file"}
+	}
+	return Problem{Kind: Consumed, Path: r.Path, Message: reason, Next: "let the legacy workers finish, or choose --consumed pending or --consumed failed (see the risks of each)"}
+}
+
+func (p *Plan) problem(pr Problem) { p.Problems = append(p.Problems, pr) }
+
+var (
+	// ErrBlocked says that a plan has problems, and nothing was done.
+	ErrBlocked = errors.New("the plan can't be carried out as it is")
+
+	// ErrStale says that the source or the target changed since the plan.
+	ErrStale = errors.New("the plan is stale")
+
+	// ErrPlanUsed says that the plan was carried out before.
+	ErrPlanUsed = errors.New("the plan was carried out before")
+
+	// ErrInterrupted says that the run stopped at a transaction's edge and is
+	// to be finished by running it again.
+	ErrInterrupted = errors.New("interrupted")
+
+	// ErrTakenOver says that another migrator carries on this run.
+	ErrTakenOver = errors.New("another migrator took this run over")
+
+	// ErrContended says that the target kept being written by others.
+	ErrContended = errors.New("others keep writing to the target")
+
+	// ErrNoRun says that the target has no such run.
+	ErrNoRun = errors.New("no such run")
+
+	// ErrNotNewest says that a later run builds on the one to be rolled back.
+	ErrNotNewest = errors.New("a later run builds on it")
+)

@@ -1,0 +1,89 @@
+package migrate
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"time"
+
+	"mrtq/legacy"
+	"mrtq/newqueue"
+)
+
+// Provenance is what a migrated job's or access request's own znode says of
+// the record that it was made from. Readers of the layout ignore that node's
+// data, so it costs no znode and dies with the job (04-migration, "Record →
+// znodes").
+type Provenance struct {
+	Run          string `json:"run"`
+	Path         string `json:"path"`
+	Sequence     int32  `json:"sequence"`
+	Status       string `json:"status"`
+	Time         string `json:"time"` // RFC 3339, "" for none
+	TimeUnit     string `json:"time_unit"`
+	HighPriority bool   `json:"high_priority"`
+	Worker       string `json:"worker"`
+	Format       string `json:"format"`
+	SHA256       string `json:"sha256"` // of the record's raw bytes
+}
+
+func provenance(r Record, run string) Provenance {
+	l := r.Legacy
+	p := Provenance{
+		Run: run, Path: r.Path, Sequence: l.Key.Sequence, Status: l.Header.Status.String(),
+		TimeUnit: string(l.Header.Unit), HighPriority: l.Key.HighPriority, Worker: l.Key.Worker,
+		Format: string(l.Format), SHA256: hex.EncodeToString(l.SHA256[:]),
+	}
+	if !l.Header.Time.IsZero() {
+		p.Time = l.Header.Time.Format(time.RFC3339Nano)
+	}
+	return p
+}
+
+func (p Provenance) encode() []byte {
+	return encode(newqueue.Object{
+		"run": p.Run, "path": p.Path, "sequence": int64(p.Sequence), "status": p.Status, "time": p.Time,
+		"time_unit": p.TimeUnit, "high_priority": p.HighPriority, "worker": p.Worker, "format": p.Format, "sha256": p.SHA256,
+	})
+}
+
+// parseProvenance reads what provenance.encode wrote; ok is false for the data
+// of a job that no migration made.
+func parseProvenance(data []byte) (p Provenance, ok bool) {
+	if len(data) == 0 || json.Unmarshal(data, &p) != nil {
+		return Provenance{}, false
+	}
+	return p, p.Run != "" && p.Path != "" && p.SHA256 != ""
+}
+
+// batchProvenance is the data of a migrated batch's own znode.
+type batchProvenance struct {
+	Run string    `json:"run"`
+	Of  batchKind `json:"of"`
+}
+
+func (p batchProvenance) encode() []byte {
+	return encode(newqueue.Object{"run": p.Run, "of": string(p.Of)})
+}
+
+func parseBatchProvenance(data []byte) (p batchProvenance, ok bool) {
+	if len(data) == 0 || json.Unmarshal(data, &p) != nil {
+		return batchProvenance{}, false
+	}
+	return p, p.Run != "" && p.Of != ""
+}
+
+// encode is the canonical JSON of an object, which unlike encoding/json's
+// keeps the unpaired surrogates that Java strings may hold.
+func encode(o newqueue.Object) []byte {
+	plain := make(map[string]any, len(o))
+	for k, v := range o {
+		switch n := v.(type) {
+		case int:
+			v = json.Number(newqueue.Number(int64(n)))
+		case int64:
+			v = json.Number(newqueue.Number(n))
+		}
+		plain[k] = v
+	}
+	return legacy.AppendJSON(nil, plain)
+}

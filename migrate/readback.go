@@ -1,0 +1,119 @@
+package migrate
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/newqueue"
+)
+
+// readBack walks a record's way from the other end: it reads the job's znodes
+// in the target and recovers the record's key, header and every property from
+// them, by rules of its own. The forward mapping may be wrong in the same way
+// when it migrates and when it verifies; this would still find what was lost.
+func (v *verifier) readBack(j job) {
+	root := newqueue.JobPath(j.id)
+	if isAccess(j.rec.Queue) {
+		root = newqueue.AccessRequestPath(accessQueue(j.rec.Queue), j.id)
+	}
+	lost := func(what string, got, want any) {
+		v.differ(NotLossless, root, fmt.Sprintf("%s of %s reads back as %q, wanted %q", what, j.rec.Path, fmt.Sprint(got), fmt.Sprint(want)))
+	}
+	l := j.rec.Legacy
+	p, ok := parseProvenance(v.data(root))
+	if !ok {
+		return // already missing or changed
+	}
+	if name := znode.Name(p.Path); name != l.Key.String() {
+		lost("the key", name, l.Key)
+	}
+	if p.Status != l.Header.Status.String() {
+		lost("the status", p.Status, l.Header.Status)
+	}
+	if want := newqueue.Design.FormatTime(l.Header.Time); p.Time != want || p.TimeUnit != string(l.Header.Unit) {
+		lost("the time", p.Time+" "+p.TimeUnit, want+" "+string(l.Header.Unit))
+	}
+	if p.HighPriority != l.Key.HighPriority || p.Worker != l.Key.Worker || p.Sequence != l.Key.Sequence {
+		lost("the key's parts", p, l.Key)
+	}
+	var got legacy.Payload
+	if isAccess(j.rec.Queue) {
+		got = decodeObject(v.data(root + "/token"))
+	} else {
+		if n := string(v.data(root + "/priority")); n != fmt.Sprint(l.Key.Priority) {
+			lost("the priority", n, l.Key.Priority)
+		}
+		got = recoverProperties(decodeObject(v.data(root + "/configuration")))
+	}
+	if got == nil {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.Payload)) {
+		g, w := legacy.AppendJSON(nil, got[name]), legacy.AppendJSON(nil, l.Payload[name])
+		if _, there := got[name]; !there || !bytes.Equal(g, w) {
+			lost(fmt.Sprintf("property %q", name), string(g), string(w))
+		}
+	}
+	for name := range got {
+		if _, there := l.Payload[name]; !there {
+			lost(fmt.Sprintf("property %q", name), "there", "absent")
+		}
+	}
+}
+
+func (v *verifier) data(path string) []byte {
+	if n := v.ex.tree.Get(path); n != nil {
+		return n.Data
+	}
+	return nil
+}
+
+// decodeObject reads a JSON object; nil if it isn't one.
+func decodeObject(data []byte) legacy.Payload {
+	_, p, err := legacy.DecodePayload(data)
+	if err != nil || !json.Valid(data) {
+		return nil
+	}
+	return p
+}
+
+// recoverProperties takes the record's properties out of a configuration.
+func recoverProperties(configuration legacy.Payload) legacy.Payload {
+	if configuration == nil {
+		return nil
+	}
+	p := legacy.Payload{}
+	for key, value := range configuration {
+		switch key {
+		case "batch_id", "submissionDate", "submission_mode":
+			// of the migration
+		case "profile_name":
+			setDefault(p, "profile", value)
+		case "payload_url":
+			setDefault(p, "filename", value)
+		case "payload_type":
+			setDefault(p, "type", value)
+		case "response_type":
+			setDefault(p, "responseForm", value)
+		case "local_id":
+			setDefault(p, "localID", value)
+		default:
+			p[strings.TrimPrefix(key, "legacy.")] = value
+		}
+	}
+	return p
+}
+
+// setDefault sets a property that the configuration does not also hold under
+// its own name, with its type.
+func setDefault(p legacy.Payload, name string, value any) {
+	if _, there := p[name]; !there {
+		p[name] = value
+	}
+}

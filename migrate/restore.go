@@ -1,0 +1,222 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+)
+
+// Restored is what a restore did.
+type Restored struct {
+	Created    int       `json:"created"`
+	There      int       `json:"there"`      // with the same data already
+	Ephemerals []string  `json:"ephemerals"` // left out: their sessions are over
+	Counters   int64     `json:"counters"`   // by how much sequence counters were brought up
+	Warnings   []Warning `json:"warnings"`
+}
+
+// ErrOtherData says that a target already holds other data where a dump is to
+// be restored.
+var ErrOtherData = errors.New("the target holds other data")
+
+// Restore loads a tree into a server, below the session's chroot. What is there
+// with the same data stays; if anything is there with other data, nothing is
+// written and the error wraps [ErrOtherData]. Sequence counters are brought to
+// where the dump's Stats, or its names, say that they were, so that the next
+// sequential child sorts after those restored. Interrupted, it is finished by
+// calling it again.
+func (m *Migrator) Restore(ctx context.Context, w *zkconn.Writer, tree *znode.Tree) (*Restored, error) {
+	m.defaults()
+	created := 0 // over all looks
+	for idle := 0; ; {
+		res := &Restored{Ephemerals: []string{}, Warnings: []Warning{}}
+		there, err := w.Tree(ctx, zkconn.TreeOptions{Roots: roots(tree)})
+		if err != nil {
+			return nil, err
+		}
+		missing, err := res.compare(tree, there)
+		if err != nil {
+			return res, err
+		}
+		steps, err := m.restore(ctx, w, res, tree, there, missing, &created)
+		var refused *znode.MultiError
+		switch {
+		case err == nil:
+			res.Created = created
+			return res, restrict(ctx, w, tree)
+		case errors.Is(err, zkconn.ErrUnknownOutcome), errors.As(err, &refused) && overtaken(refused.Err):
+		default:
+			return res, err
+		}
+		if steps > 1 {
+			idle = 0
+		} else if idle++; idle == maxIdle {
+			return res, fmt.Errorf("%w: %w", ErrContended, err)
+		}
+		m.Say(fmt.Sprintf("looking again: %v", err))
+	}
+}
+
+// roots are the tree's topmost nodes; "/" itself if it says something.
+func roots(tree *znode.Tree) []string {
+	var roots []string
+	for _, name := range tree.Children("/") {
+		roots = append(roots, "/"+name)
+	}
+	return roots
+}
+
+// compare finds what is missing, parents first.
+func (res *Restored) compare(tree, there *znode.Tree) (missing []*znode.Node, err error) {
+	var other []string
+	for n := range tree.All("/") {
+		got := there.Get(n.Path)
+		switch {
+		case n.Path == "/":
+			if len(n.Data) > 0 {
+				res.Warnings = append(res.Warnings, Warning{"/", "the root's own data is not restored"})
+			}
+		case n.Stat.EphemeralOwner != 0:
+			res.Ephemerals = append(res.Ephemerals, n.Path)
+		case got == nil:
+			missing = append(missing, n)
+		case znode.SameData(got.Data, n.Data):
+			res.There++
+		default:
+			other = append(other, n.Path)
+		}
+	}
+	if len(other) > 0 {
+		return nil, fmt.Errorf("%w at %d znodes of the dump, the first %s: nothing was written; restore into an empty chroot, or remove them first", ErrOtherData, len(other), other[0])
+	}
+	return missing, nil
+}
+
+// restore creates what is missing and brings up the counters.
+func (m *Migrator) restore(ctx context.Context, w *zkconn.Writer, res *Restored, tree, there *znode.Tree, missing []*znode.Node, created *int) (steps int, err error) {
+	creates := map[string]int64{} // by parent
+	for _, n := range missing {
+		creates[znode.Parent(n.Path)]++
+	}
+	counters := res.counters(tree, there, creates)
+	total := len(missing)
+	for _, b := range counters {
+		total += int(b.times)
+	}
+	units := func(yield func(unit) bool) {
+		for _, n := range missing {
+			op := znode.Op{Kind: znode.OpCreate, Path: n.Path, Data: n.Data}
+			if len(tree.Children(n.Path)) == 0 {
+				op.ACL = aclOf(n) // a parent gets its ACL last, see restrict
+			}
+			if !yield(unit{ops: []znode.Op{op}, count: 1}) {
+				return
+			}
+		}
+		for _, b := range counters {
+			for range b.times {
+				u := burnUnit(b.parent)
+				u.count = 1
+				if !yield(u) {
+					return
+				}
+			}
+		}
+	}
+	start := func(ctx context.Context, t unit) <-chan error { return w.Start(ctx, t.ops) }
+	items := 0
+	_, err = m.pipeline(ctx, pack(units, m.Budget, maxChroot), start, func(t unit) {
+		steps++
+		items += t.count
+		*created += netCreates(t.ops)
+		m.Progress(items, total)
+	})
+	return steps, err
+}
+
+func aclOf(n *znode.Node) []znode.ACL {
+	if len(n.ACL) == 0 {
+		return nil
+	}
+	return n.ACL
+}
+
+// sequential is the name of a sequential child: ten digits, or more once the
+// counter has wrapped, at the end.
+var sequential = regexp.MustCompile(`(-?\d{10})$`)
+
+// counters says how far each parent's counter is behind what it was.
+func (res *Restored) counters(tree, there *znode.Tree, creates map[string]int64) []burn {
+	var burns []burn
+	for n := range tree.All("/") {
+		if n.Stat.EphemeralOwner != 0 || n.Path == "/" {
+			continue
+		}
+		was := int64(0)
+		if n.Stat.Czxid != 0 {
+			next, _ := n.Stat.NextSequence()
+			was = int64(next)
+		}
+		for _, name := range tree.Children(n.Path) {
+			if match := sequential.FindString(name); match != "" {
+				seq, err := strconv.ParseInt(match, 10, 64)
+				if err == nil && seq >= 0 && seq < math.MaxInt32 {
+					was = max(was, seq+1)
+				}
+			}
+		}
+		is := creates[n.Path]
+		if got := there.Get(n.Path); got != nil {
+			next, _ := got.Stat.NextSequence()
+			is += int64(next)
+		}
+		switch behind := was - is; {
+		case behind <= 0:
+		case behind > maxBurn:
+			res.Warnings = append(res.Warnings, Warning{n.Path, fmt.Sprintf("its sequence counter stays %d behind what it was: new sequential children will sort before those restored", behind)})
+		default:
+			res.Counters += behind
+			burns = append(burns, burn{n.Path, behind})
+		}
+	}
+	return burns
+}
+
+// netCreates is how many nodes the operations leave: counters are brought up
+// by creating a node and deleting it.
+func netCreates(ops []znode.Op) int {
+	n := 0
+	for _, op := range ops {
+		switch op.Kind {
+		case znode.OpCreate:
+			n++
+		case znode.OpDelete:
+			n--
+		}
+	}
+	return n
+}
+
+// restrict gives parents their ACLs, after everything below them was made and
+// from the bottom up, because an ACL may forbid to us what comes after it.
+func restrict(ctx context.Context, w *zkconn.Writer, tree *znode.Tree) error {
+	paths := tree.Paths("/")
+	slices.Reverse(paths)
+	for _, path := range paths {
+		n := tree.Get(path)
+		if znode.IsOpenACL(n.ACL) || len(tree.Children(path)) == 0 || path == "/" {
+			continue
+		}
+		if err := w.SetACL(ctx, path, n.ACL); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,292 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+// Kept is something that a run made and a rollback leaves.
+type Kept struct {
+	Path string `json:"path"`
+	Why  string `json:"why"`
+}
+
+// Undo is what a rollback would do, or did.
+type Undo struct {
+	Run  string `json:"run"`
+	Done Done   `json:"removed"`
+	Kept []Kept `json:"kept"` // jobs and batches
+	Left []Kept `json:"left"` // what else is not as it was before the run
+
+	units     []unit
+	structure []string // the run's own nodes of the layout, children first
+	run       Run
+	tree      *znode.Tree
+}
+
+// PlanRollback says what taking back a run would remove and keep: jobs, access
+// requests and batches that it made and that nobody changed since. With force
+// only a worker's lock protects them. It is a pure function. The error wraps
+// [ErrNoRun] or [ErrNotNewest].
+func PlanRollback(tree *znode.Tree, id string, force bool) (*Undo, error) {
+	run, err := FindRun(tree, id)
+	if err != nil {
+		return nil, err
+	}
+	ex, err := readExisting(tree)
+	if err != nil {
+		return nil, err
+	}
+	if newest, _ := ex.newest(); newest.ID != id {
+		return nil, fmt.Errorf("%w: %s came after %s; roll that back first", ErrNotNewest, newest.ID, id)
+	}
+	u := &Undo{Run: id, Kept: []Kept{}, Left: []Kept{}, run: run, tree: tree}
+	gone := u.undoJobs(ex, force)
+	u.undoBatches(gone, force)
+	if run.Done.Rewritten > 0 {
+		u.Left = append(u.Left, Kept{run.path(), fmt.Sprintf("%d jobs of earlier runs were rewritten by this one and stay as it left them", run.Done.Rewritten)})
+	}
+	u.structure = slices.Clone(run.Made)
+	slices.Reverse(u.structure)
+	return u, nil
+}
+
+func (u *Undo) keep(path, why string) { u.Kept = append(u.Kept, Kept{path, why}) }
+
+// undoJobs plans the removal of jobs and access requests; gone are the batch
+// entries that go with them.
+func (u *Undo) undoJobs(ex *existing, force bool) (gone map[string]bool) {
+	gone = map[string]bool{}
+	var mine []placed
+	for _, p := range ex.jobs {
+		if p.prov.Run == u.Run {
+			mine = append(mine, p)
+		}
+	}
+	// Newest first, so that what is left after an interruption is a prefix.
+	slices.SortFunc(mine, func(a, b placed) int { return strings.Compare(b.root, a.root) })
+	for _, p := range mine {
+		if why := ex.touched(p); why != "" && (!force || locked(ex.tree, p.root)) {
+			u.keep(p.root, why)
+			continue
+		}
+		done := Done{Jobs: 1}
+		if p.bid == "" {
+			done = Done{Access: 1}
+		}
+		for _, path := range ex.placedNodes(p) {
+			gone[path] = true
+		}
+		u.units = append(u.units, unit{ops: ex.removal(p), done: done, count: 1})
+		u.Done.add(done)
+	}
+	return gone
+}
+
+func locked(tree *znode.Tree, root string) bool {
+	n := tree.Get(root + "/lock")
+	return n != nil && n.Stat.EphemeralOwner != 0
+}
+
+// undoBatches plans the removal of the run's batches that hold nothing else.
+func (u *Undo) undoBatches(gone map[string]bool, force bool) {
+	bids := u.tree.Children(newqueue.BatchesPath)
+	slices.Reverse(bids)
+	for _, bid := range bids {
+		root := newqueue.BatchPath(bid)
+		prov, ok := parseBatchProvenance(u.tree.Get(root).Data)
+		if !ok || prov.Run != u.Run {
+			continue
+		}
+		var ops []znode.Op
+		why := ""
+		paths := u.tree.Paths(root)
+		slices.Reverse(paths)
+		for _, path := range paths {
+			if gone[path] {
+				continue
+			}
+			n := u.tree.Get(path)
+			if w := batchTouched(bid, n, force); w != "" && why == "" {
+				why = w
+			}
+			ops = append(ops, znode.Delete(path, n.Stat.Version))
+		}
+		if why != "" {
+			u.keep(root, why)
+			continue
+		}
+		for _, name := range u.tree.Children(newqueue.BatchUUIDsPath) {
+			n := u.tree.Get(znode.Join(newqueue.BatchUUIDsPath, name))
+			if string(n.Data) == bid {
+				ops = append(ops, znode.Delete(n.Path, n.Stat.Version))
+			}
+		}
+		u.units = append(u.units, unit{ops: ops, done: Done{Batches: 1}, count: 1})
+		u.Done.Batches++
+	}
+}
+
+// batchTouched says why a node keeps its batch from being removed.
+func batchTouched(bid string, n *znode.Node, force bool) string {
+	folder := znode.Parent(n.Path)
+	switch {
+	case n.Stat.EphemeralOwner != 0:
+		return n.Path + " is a worker's"
+	case znode.Parent(folder) == newqueue.BatchStatesPath(bid):
+		return n.Path + " is a job that stays"
+	case force:
+		return ""
+	case n.Stat.Version != 0:
+		return fmt.Sprintf("%s was set %d times", n.Path, n.Stat.Version)
+	case n.Stat.Aversion != 0:
+		return n.Path + " was given another ACL"
+	case folder == newqueue.BatchPath(bid) && !knownBatchNode[znode.Name(n.Path)]:
+		return n.Path + " was made by somebody else"
+	}
+	return ""
+}
+
+var knownBatchNode = map[string]bool{"submission": true, "status": true, "status-report": true, "states": true}
+
+// Rollback takes back a run. What others touched is kept and listed, unless
+// forced; the run's record then stays too, as rolled back. When nothing is kept
+// the record goes, and the target holds what it held before. Interrupted, it is finished by calling it again.
+// Errors are those of [PlanRollback] and [Migrator.Migrate].
+func (m *Migrator) Rollback(ctx context.Context, id string, force bool) (*Undo, error) {
+	m.defaults()
+	leader, err := m.Target.Lead(ctx, m.owner, m.Say)
+	if err != nil {
+		return nil, err
+	}
+	defer m.Target.Resign()
+	var total Done
+	for idle := 0; ; {
+		tree, err := m.Target.Tree(ctx)
+		if err != nil {
+			return nil, err
+		}
+		u, err := PlanRollback(tree, id, force)
+		if err != nil {
+			return nil, err
+		}
+		steps, err := m.undo(ctx, u, leader, &total)
+		u.Done = total
+		var again *lookAgain
+		if err == nil || !errors.As(err, &again) {
+			return u, err
+		}
+		if steps > 1 {
+			idle = 0
+		} else if idle++; idle == maxIdle {
+			return u, fmt.Errorf("%w: %w", ErrContended, again.err)
+		}
+		m.Say(fmt.Sprintf("looking again: %v", again.err))
+	}
+}
+
+// undo carries one look's plan out.
+func (m *Migrator) undo(ctx context.Context, u *Undo, leader string, total *Done) (int, error) {
+	c := &chain{m: m, run: u.run, base: u.run.stat.Version}
+	c.run.State, c.run.Owner = RunRollingBack, m.owner
+	c.run.Done = u.run.Done
+	transactions := func(yield func(unit) bool) {
+		if !yield(unit{}) { // marks the run before anything goes
+			return
+		}
+		for t := range pack(slices.Values(u.units), m.Budget, maxChroot) {
+			t.done = Done{} // the run's own counts stay what it made
+			if !yield(t) {
+				return
+			}
+		}
+	}
+	if err := c.send(ctx, transactions, func(n int) { m.Progress(n, len(u.units)) }); err != nil {
+		return c.steps, err
+	}
+	total.add(u.Done)
+	return c.steps, m.undoStructure(ctx, c, u, leader)
+}
+
+// undoStructure removes the run's own znodes of the layout that are empty now,
+// its holds, and its record, in one transaction.
+func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo, leader string) error {
+	tree, err := m.Target.Tree(ctx)
+	if err != nil {
+		return err
+	}
+	var ops []znode.Op
+	removed := map[string]bool{}
+	for _, path := range u.structure {
+		n := tree.Get(path)
+		if n == nil {
+			continue
+		}
+		left := 0
+		for _, name := range tree.Children(path) {
+			if !removed[znode.Join(path, name)] {
+				left++
+			}
+		}
+		switch {
+		case left > 0:
+			u.Left = append(u.Left, Kept{path, fmt.Sprintf("it has %d children that stay", left)})
+		case n.Stat.Version != 0:
+			u.Left = append(u.Left, Kept{path, fmt.Sprintf("it was set %d times", n.Stat.Version)})
+		default:
+			removed[path] = true
+			ops = append(ops, znode.Delete(path, 0))
+		}
+	}
+	if len(u.Kept) > 0 {
+		c.run.State, c.run.Finished = RunRolledBack, m.Now().UTC()
+		c.run.Made = slices.DeleteFunc(slices.Clone(c.run.Made), func(path string) bool { return removed[path] })
+		c.run.Holds = []string{}
+		return c.send(ctx, slices.Values([]unit{{ops: ops}}), func(int) {})
+	}
+	err = <-m.Target.Start(ctx, append(ops, ownNodes(tree, c.run.path(), c.base, leader)...))
+	if err == nil {
+		return nil
+	}
+	var refused *znode.MultiError
+	if errors.Is(err, zkconn.ErrUnknownOutcome) || errors.As(err, &refused) && overtaken(refused.Err) {
+		if _, gerr := m.Target.Get(ctx, c.run.path()); errors.Is(gerr, znode.ErrNoNode) {
+			return nil // it was done
+		}
+		return &lookAgain{err}
+	}
+	return err
+}
+
+// ownNodes are the operations that remove the run's record, demanding its
+// version, and the migration's own folders if nothing else is in them.
+func ownNodes(tree *znode.Tree, run string, version int32, leader string) []znode.Op {
+	ops := []znode.Op{znode.Delete(run, version)}
+	if len(tree.Children(RunsPath)) > 1 {
+		return ops
+	}
+	ops = append(ops, znode.Delete(RunsPath, -1))
+	election := tree.Children(ElectionPath)
+	if len(election) > 1 || len(election) == 1 && znode.Join(ElectionPath, election[0]) != leader {
+		return ops // another migrator stands by
+	}
+	if leader != "" {
+		ops = append(ops, znode.Delete(leader, -1))
+	}
+	if tree.Get(ElectionPath) != nil {
+		ops = append(ops, znode.Delete(ElectionPath, -1))
+	}
+	for _, name := range tree.Children(MigrationPath) {
+		if path := znode.Join(MigrationPath, name); path != RunsPath && path != ElectionPath {
+			return ops
+		}
+	}
+	return append(ops, znode.Delete(MigrationPath, -1))
+}

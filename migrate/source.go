@@ -1,0 +1,181 @@
+package migrate
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+)
+
+// QueueKind is what a legacy queue's records are.
+type QueueKind string
+
+// The kinds of legacy queues (01-legacy-facts, "Where they are").
+const (
+	Ingest      QueueKind = "ingest"
+	Inventory   QueueKind = "inventory"
+	AccessSmall QueueKind = "accessSmall"
+	AccessLarge QueueKind = "accessLarge"
+)
+
+// QueueKinds are all kinds, in the order in which their records are migrated.
+var QueueKinds = []QueueKind{Ingest, Inventory, AccessSmall, AccessLarge}
+
+// Queues names the znodes of a deployment's legacy queues. A kind may have
+// several, as older sites had one ingest queue a worker, or none.
+type Queues struct {
+	Nodes map[QueueKind][]string
+	Locks []string // whose children are outstanding legacy object locks
+}
+
+// DefaultQueues are the usual names.
+func DefaultQueues() Queues {
+	return Queues{
+		Nodes: map[QueueKind][]string{
+			Ingest:      {"/ingest"},
+			Inventory:   {"/mrt.inventory.full"},
+			AccessSmall: {"/accessSmall.1"},
+			AccessLarge: {"/accessLarge.1"},
+		},
+		Locks: []string{"/mrt.lock"},
+	}
+}
+
+// Roots are all znodes whose subtrees make up the legacy queue.
+func (q Queues) Roots() []string {
+	var roots []string
+	for _, kind := range QueueKinds {
+		roots = append(roots, q.Nodes[kind]...)
+	}
+	return append(roots, q.Locks...)
+}
+
+// Validate refuses paths that ZooKeeper would, and a znode given twice, which
+// would migrate its records twice.
+func (q Queues) Validate() error {
+	seen := map[string]bool{}
+	for _, root := range q.Roots() {
+		if err := znode.ValidatePath(root); err != nil {
+			return err
+		}
+		if seen[root] {
+			return fmt.Errorf("queue node %s is given twice", root)
+		}
+		seen[root] = true
+	}
+	return nil
+}
+
+// Record is one znode of a legacy queue.
+type Record struct {
+	Path  string
+	Queue QueueKind
+	Data  []byte // as read; shared with the tree
+	// Legacy is what was decoded, if Err is nil.
+	Legacy legacy.Record
+	Err    *legacy.Error
+}
+
+// Lock is one outstanding legacy object lock.
+type Lock struct {
+	Path string
+	// Legacy is what was decoded, if Err is nil.
+	Legacy legacy.Lock
+	Err    error
+}
+
+// Source is a legacy queue, decoded.
+type Source struct {
+	Queues  Queues
+	Records []Record // sorted by path
+	Locks   []Lock
+	Missing []string // queue nodes that are not there
+	Below   []string // znodes below records, which no record can have
+	Tree    *znode.Tree
+}
+
+// ErrNoQueues says that none of the queue nodes is in the source: most often a
+// wrong chroot, or other names.
+var ErrNoQueues = errors.New("none of the legacy queue nodes is there")
+
+// ReadSource decodes every record of the queues in the tree. A bad record is
+// one with an Err, never an error; the error is [ErrNoQueues].
+func ReadSource(tree *znode.Tree, queues Queues, opt legacy.Options) (*Source, error) {
+	src := &Source{Queues: queues, Tree: tree}
+	found := 0
+	for _, kind := range QueueKinds {
+		for _, root := range queues.Nodes[kind] {
+			if tree.Get(root) == nil {
+				src.Missing = append(src.Missing, root)
+				continue
+			}
+			found++
+			src.readQueue(kind, root, opt)
+		}
+	}
+	if found == 0 {
+		return nil, fmt.Errorf("%w: looked for %s; there is %s; give the chroot in the address, or the nodes with --ingest, --inventory, --access-small, --access-large",
+			ErrNoQueues, strings.Join(src.Missing, ", "), topLevel(tree))
+	}
+	for _, root := range queues.Locks {
+		for _, name := range tree.Children(root) {
+			path := znode.Join(root, name)
+			l, err := legacy.DecodeLock(tree.Get(path).Data, opt)
+			src.Locks = append(src.Locks, Lock{Path: path, Legacy: l, Err: err})
+		}
+	}
+	slices.SortFunc(src.Records, func(a, b Record) int { return cmp.Compare(a.Path, b.Path) })
+	return src, nil
+}
+
+func (src *Source) readQueue(kind QueueKind, root string, opt legacy.Options) {
+	for _, name := range src.Tree.Children(root) {
+		path := znode.Join(root, name)
+		if slices.Contains(src.Queues.Roots(), path) {
+			continue // a queue below a queue node is no record of it
+		}
+		r := Record{Path: path, Queue: kind, Data: src.Tree.Get(path).Data}
+		rec, err := legacy.Decode(name, r.Data, opt)
+		if err == nil {
+			r.Legacy = rec
+		} else if !errors.As(err, &r.Err) {
+			r.Err = &legacy.Error{Kind: legacy.BadPayload, Offset: -1, Err: err}
+		}
+		src.Records = append(src.Records, r)
+		src.Below = append(src.Below, below(src.Tree, path)...)
+	}
+}
+
+func below(tree *znode.Tree, path string) []string {
+	if len(tree.Children(path)) == 0 {
+		return nil
+	}
+	return tree.Paths(path)[1:]
+}
+
+func topLevel(tree *znode.Tree) string {
+	names := tree.Children("/")
+	if len(names) == 0 {
+		return "nothing"
+	}
+	return "/" + strings.Join(names, ", /")
+}
+
+// inOrder are the records in the order in which the new queue gets them:
+// ascending legacy sequence, read as the unsigned number that it was before
+// ZooKeeper printed it (04-migration, "Order is kept").
+func inOrder(records []Record) []Record {
+	out := slices.Clone(records)
+	slices.SortStableFunc(out, func(a, b Record) int {
+		return cmp.Or(
+			cmp.Compare(slices.Index(QueueKinds, a.Queue), slices.Index(QueueKinds, b.Queue)),
+			cmp.Compare(uint32(a.Legacy.Key.Sequence), uint32(b.Legacy.Key.Sequence)),
+			cmp.Compare(a.Path, b.Path),
+		)
+	})
+	return out
+}
