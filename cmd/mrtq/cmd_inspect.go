@@ -1,0 +1,196 @@
+package main
+
+import (
+	"bufio"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mrtq/legacy"
+	"mrtq/migrate"
+)
+
+type inspectCmd struct {
+	legacyFlags
+	output string
+	status []string
+	queue  []string
+}
+
+func (a *app) inspectCmd() *cobra.Command {
+	c := &inspectCmd{}
+	cmd := &cobra.Command{
+		Use:   "inspect SOURCE",
+		Short: "decode legacy records",
+		Long: `Decode every record of the legacy queues and print it, in path order. Records
+that can't be decoded are printed with the reason and stop nothing. Nothing is
+written.`,
+		Example: `  mrtq inspect zk1:2181 --status failed
+  mrtq inspect file:queue.ndjson.gz --queue inventory -o ndjson`,
+		Args: args("SOURCE"),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, a, args[0]) },
+	}
+	c.flags(cmd.Flags())
+	choice(cmd.Flags(), &c.output, "output", "o", "format", "table", "json", "ndjson")
+	cmd.Flags().StringSliceVar(&c.status, "status", nil, "only records with this `status`, or \"bad\"; can be repeated")
+	cmd.Flags().StringSliceVar(&c.queue, "queue", nil, "only records of this `queue`: ingest, inventory, accessSmall, accessLarge, or a node; can be repeated")
+	return cmd
+}
+
+func (c *inspectCmd) run(cmd *cobra.Command, a *app, source string) error {
+	e, err := parseEndpoint("SOURCE", source)
+	if err != nil {
+		return err
+	}
+	for _, s := range c.status {
+		if _, err := legacy.ParseStatus(s); err != nil && s != statusBad {
+			return usageError("--status: %w, or %q", err, statusBad)
+		}
+	}
+	src, err := a.readSource(cmd.Context(), e, &c.legacyFlags)
+	if err != nil {
+		return fmt.Errorf("inspect %s: %w", source, err)
+	}
+	for _, q := range c.queue {
+		if !slices.Contains(migrate.QueueKinds, migrate.QueueKind(q)) && !slices.Contains(src.Queues.Roots(), q) {
+			return usageError("--queue %q: want ingest, inventory, accessSmall, accessLarge, or one of %s", q, strings.Join(src.Queues.Roots(), ", "))
+		}
+	}
+	var chosen []migrate.Record
+	bad := 0
+	for _, r := range src.Records {
+		if c.wants(r) {
+			chosen = append(chosen, r)
+			if r.Err != nil {
+				bad++
+			}
+		}
+	}
+	if err := c.print(a, chosen); err != nil {
+		return err
+	}
+	for _, m := range src.Missing {
+		a.say("%s is not there", m)
+	}
+	a.say("%d records: %d decoded, %d not", len(chosen), len(chosen)-bad, bad)
+	return nil
+}
+
+// statusBad selects the records that can't be decoded.
+const statusBad = "bad"
+
+func (c *inspectCmd) wants(r migrate.Record) bool {
+	status := statusBad
+	if r.Err == nil {
+		status = r.Legacy.Header.Status.String()
+	}
+	if len(c.status) > 0 && !slices.Contains(c.status, status) {
+		return false
+	}
+	return len(c.queue) == 0 || slices.Contains(c.queue, string(r.Queue)) || slices.Contains(c.queue, r.Path[:strings.LastIndexByte(r.Path, '/')])
+}
+
+// inspected is a record as -o json and ndjson print it (06-cli.md).
+type inspected struct {
+	Path     string          `json:"path"`
+	Queue    string          `json:"queue,omitempty"`
+	Key      *inspectedKey   `json:"key,omitempty"`
+	Status   string          `json:"status,omitempty"`
+	Time     *string         `json:"time,omitempty"` // "" for none; absent for a bad record
+	TimeUnit *string         `json:"time_unit,omitempty"`
+	Format   string          `json:"format,omitempty"`
+	Payload  legacy.Payload  `json:"payload,omitempty"`
+	SHA256   string          `json:"sha256,omitempty"`
+	Error    *inspectedError `json:"error,omitempty"`
+}
+
+type inspectedKey struct {
+	Priority     int    `json:"priority"`
+	HighPriority bool   `json:"high_priority"`
+	Worker       string `json:"worker"`
+	Sequence     int32  `json:"sequence"`
+}
+
+type inspectedError struct {
+	Kind    legacy.Kind `json:"kind"`
+	Offset  *int        `json:"offset"` // in the znode's data; null where there is none
+	Message string      `json:"message"`
+}
+
+func inspect(r migrate.Record) inspected {
+	if r.Err != nil {
+		e := &inspectedError{Kind: r.Err.Kind, Message: r.Err.Error()}
+		if r.Err.Offset >= 0 {
+			e.Offset = &r.Err.Offset
+		}
+		return inspected{Path: r.Path, Error: e}
+	}
+	l := r.Legacy
+	at, unit := "", string(l.Header.Unit)
+	if !l.Header.Time.IsZero() {
+		at = l.Header.Time.Format(time.RFC3339Nano)
+	}
+	return inspected{
+		Path: r.Path, Queue: string(r.Queue),
+		Key:    &inspectedKey{l.Key.Priority, l.Key.HighPriority, l.Key.Worker, l.Key.Sequence},
+		Status: l.Header.Status.String(), Time: &at, TimeUnit: &unit,
+		Format: string(l.Format), Payload: l.Payload, SHA256: hex.EncodeToString(l.SHA256[:]),
+	}
+}
+
+func (c *inspectCmd) print(a *app, records []migrate.Record) error {
+	switch c.output {
+	case "ndjson":
+		w := bufio.NewWriter(a.stdout)
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		for _, r := range records {
+			if err := enc.Encode(inspect(r)); err != nil {
+				return err
+			}
+		}
+		return w.Flush()
+	case "json":
+		all := make([]inspected, len(records))
+		for i, r := range records {
+			all[i] = inspect(r)
+		}
+		return a.printJSON(all)
+	}
+	var rows [][]any
+	for _, r := range records {
+		if r.Err != nil {
+			rows = append(rows, []any{r.Path, statusBad, "", "", r.Err.Error()})
+			continue
+		}
+		h := r.Legacy.Header
+		at := ""
+		if !h.Time.IsZero() {
+			at = h.Time.Format(time.RFC3339Nano)
+		}
+		rows = append(rows, []any{r.Path, h.Status.String(), at, string(r.Legacy.Format), summary(r)})
+	}
+	a.table("", []string{"RECORD", "STATUS", "TIME", "FORMAT", "WHAT"}, rows)
+	return nil
+}
+
+// summary is what an operator knows a record by.
+func summary(r migrate.Record) string {
+	var parts []string
+	for _, name := range []string{"jobID", "objectID", "title", "manifestURL", "token"} {
+		if s, ok := r.Legacy.Payload.Text(name); ok {
+			parts = append(parts, s)
+		}
+	}
+	const most = 100
+	s := []rune(strings.Join(parts, " · "))
+	if len(s) > most {
+		s = append(s[:most], '…')
+	}
+	return string(s)
+}

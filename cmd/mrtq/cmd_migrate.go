@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mrtq/internal/znode"
+	"mrtq/migrate"
+)
+
+type migrateCmd struct {
+	planFlags
+	output     string
+	plan       string
+	quarantine string
+}
+
+func (a *app) migrateCmd() *cobra.Command {
+	c := &migrateCmd{}
+	cmd := &cobra.Command{
+		Use:   "migrate SOURCE TARGET",
+		Short: "carry a migration out, or finish one",
+		Long: `Make a plan and carry it out. A plan with problems is refused before anything is
+written. The source is never written. Before anything else, holds are put on the
+new queues, so that no worker starts on half of one; they stay until you release
+them. What the target holds already is left alone.
+
+Interrupted anywhere, by Ctrl-C, kill -9 or a lost server, it is finished by
+running it again. Run when there is nothing to do, it writes nothing.`,
+		Example: `  mrtq migrate zk1:2181 zk1:2181/new --undecodable quarantine --consumed failed
+  mrtq migrate zk1:2181 zk1:2181/new --plan plan.json
+  mrtq migrate file:queue.ndjson.gz file:new.ndjson.gz`,
+		Args: args("SOURCE", "TARGET"),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, a, args) },
+	}
+	c.flags(cmd.Flags())
+	choice(cmd.Flags(), &c.output, "output", "o", "format", "table", "json")
+	cmd.Flags().StringVar(&c.plan, "plan", "", "carry out only this saved plan `file`, and refuse it if it is stale or was used")
+	cmd.Flags().StringVar(&c.quarantine, "quarantine", "mrtq-quarantine.ndjson", "`file` that keeps the bytes of undecodable records, with --undecodable quarantine; added to if it exists")
+	return cmd
+}
+
+// migrated is the -o json of migrate.
+type migrated struct {
+	Run          string                 `json:"run"`
+	Plan         string                 `json:"plan"` // id
+	Records      map[migrate.Action]int `json:"records"`
+	Done         migrate.Done           `json:"done"` // by this call
+	Transactions int                    `json:"transactions"`
+	Quarantine   string                 `json:"quarantine,omitempty"` // file, if any record is in it
+	Seconds      float64                `json:"seconds"`
+}
+
+func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
+	s, err := parseSides(args)
+	if err != nil {
+		return err
+	}
+	started := time.Now()
+	plan, src, opt, err := a.makePlan(cmd.Context(), s, &c.planFlags)
+	if err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	if plan.Blocked() {
+		a.printPlan(plan)
+		return checkError(fmt.Errorf("migrate: %w: %d problems, listed above; nothing was written", migrate.ErrBlocked, len(plan.Problems)))
+	}
+	var expect *migrate.Plan
+	if c.plan != "" {
+		if err := checkSaved(c.plan, plan); err != nil {
+			return fmt.Errorf("migrate: %s: %w", c.plan, err)
+		}
+		expect = plan
+	}
+	out := migrated{Run: plan.Run, Plan: plan.ID, Records: map[migrate.Action]int{}}
+	for _, act := range migrate.Actions {
+		if n := plan.Count(act); n > 0 {
+			out.Records[act] = n
+		}
+	}
+	// The bytes of what is left out are safe before anything is written.
+	if bad := migrate.Quarantined(src); len(bad) > 0 {
+		out.Quarantine = c.quarantine
+		if err := migrate.WriteQuarantine(c.quarantine, bad, writeFile); err != nil {
+			return fmt.Errorf("migrate: %w", err)
+		}
+	}
+	if plan.Empty() {
+		if newest := plan.NewestRun(); newest != "" {
+			out.Run = newest
+		}
+		return c.print(a, out, "Nothing to do: the target holds what the source says it should.", s)
+	}
+	res, err := c.carryOut(cmd.Context(), a, s, src, opt, expect)
+	if res != nil {
+		out.Done, out.Transactions = res.Done, res.Steps
+	}
+	if err != nil {
+		a.say("%s: %d jobs, %d access requests and %d batches made in %d transactions", plan.Run, out.Done.Jobs, out.Done.Access, out.Done.Batches, out.Transactions)
+		for _, check := range []error{migrate.ErrBlocked, migrate.ErrStale, migrate.ErrTakenOver, migrate.ErrContended} {
+			if errors.Is(err, check) {
+				err = checkError(err)
+			}
+		}
+		return fmt.Errorf("migrate: %w", err)
+	}
+	out.Seconds = time.Since(started).Seconds()
+	return c.print(a, out, "", s)
+}
+
+// checkSaved compares a plan just made with a saved one.
+func checkSaved(path string, plan *migrate.Plan) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	approved, err := migrate.ReadApproved(f)
+	if err != nil {
+		return usageError("%w", err)
+	}
+	if err := plan.CheckApproved(approved); err != nil {
+		return checkError(err)
+	}
+	return nil
+}
+
+func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, src *migrate.Source, opt migrate.Options, expect *migrate.Plan) (*migrate.Result, error) {
+	m := &migrate.Migrator{Say: func(text string) { a.say("%s", text) }}
+	show, finish := a.progress("migrating")
+	defer finish()
+	m.Progress = show
+	if s.target.file != "" {
+		tree, err := a.targetTree(ctx, s.target)
+		if err != nil {
+			return nil, err
+		}
+		file := migrate.NewFile(tree, time.Now)
+		m.Target = file
+		res, err := m.Migrate(ctx, src, opt, expect)
+		if err != nil {
+			return nil, fmt.Errorf("%w; %s is as it was", err, s.target.file)
+		}
+		tree, err = file.Tree(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return res, writeFile(s.target.file, func(w io.Writer) error { return znode.WriteDump(w, tree) })
+	}
+	w, err := a.writer(ctx, s.target)
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close()
+	m.Target = migrate.NewLive(w)
+	return m.Migrate(ctx, src, opt, expect)
+}
+
+func (c *migrateCmd) print(a *app, out migrated, note string, s sides) error {
+	if c.output == "json" {
+		return a.printJSON(out)
+	}
+	if note != "" {
+		fmt.Fprintln(a.stdout, note)
+	} else {
+		fmt.Fprintf(a.stdout, "%s: %d jobs, %d access requests and %d batches made, %d jobs rewritten, in %d transactions and %.1f s\n",
+			out.Run, out.Done.Jobs, out.Done.Access, out.Done.Batches, out.Done.Rewritten, out.Transactions, out.Seconds)
+	}
+	if out.Quarantine != "" {
+		fmt.Fprintf(a.stdout, "%d undecodable records are kept in %s\n", out.Records[migrate.ActQuarantine], cell(out.Quarantine))
+	}
+	if note == "" {
+		fmt.Fprintf(a.stdout, "The new queues are held. Next: mrtq verify %s\n", cell(strings.Join([]string{s.source.text, s.target.text}, " ")))
+	}
+	return nil
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"mrtq/migrate"
+)
+
+type planCmd struct {
+	planFlags
+	output string
+	out    string
+}
+
+func (a *app) planCmd() *cobra.Command {
+	c := &planCmd{}
+	cmd := &cobra.Command{
+		Use:   "plan SOURCE TARGET",
+		Short: "say what migrate would do; change nothing",
+		Long: `Read both sides and say what a migration would do, and everything that an
+operator should know before it: records that block it, jobs that could run twice
+or never, outstanding locks, sequence headroom, lists too long for a client.
+Nothing is written to either side. Exit code 1 if the plan has problems.
+
+A plan saved with --out can be approved and carried out with mrtq migrate
+--plan, which refuses it if either side has changed since, or a second time.`,
+		Example: `  mrtq plan zk1:2181 zk1:2181/new
+  mrtq plan zk1:2181 zk1:2181/new --undecodable quarantine --out plan.json`,
+		Args: args("SOURCE", "TARGET"),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, a, args) },
+	}
+	c.flags(cmd.Flags())
+	choice(cmd.Flags(), &c.output, "output", "o", "format", "table", "json")
+	cmd.Flags().StringVar(&c.out, "out", "", "`file` to save the plan to, as JSON")
+	return cmd
+}
+
+func (c *planCmd) run(cmd *cobra.Command, a *app, args []string) error {
+	s, err := parseSides(args)
+	if err != nil {
+		return err
+	}
+	plan, _, _, err := a.makePlan(cmd.Context(), s, &c.planFlags)
+	if err != nil {
+		return fmt.Errorf("plan: %w", err)
+	}
+	if c.out != "" {
+		if err := writeFile(c.out, func(w io.Writer) error { return writeJSON(w, plan) }); err != nil {
+			return fmt.Errorf("plan: %w", err)
+		}
+	}
+	if c.output == "json" {
+		if err := a.printJSON(plan); err != nil {
+			return err
+		}
+	} else {
+		a.printPlan(plan)
+	}
+	if plan.Blocked() {
+		return checkError(fmt.Errorf("plan: %w: %d problems", migrate.ErrBlocked, len(plan.Problems)))
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mrtq/internal/znode"
+	"mrtq/migrate"
+)
+
+type rollbackCmd struct {
+	run    string
+	force  bool
+	dry    bool
+	output string
+}
+
+var errKept = errors.New("something was kept")
+
+func (a *app) rollbackCmd() *cobra.Command {
+	c := &rollbackCmd{}
+	cmd := &cobra.Command{
+		Use:   "rollback TARGET --run ID",
+		Short: "take back a run",
+		Long: `Remove the jobs, batches, access requests and holds that a run made and that
+nobody changed since. What somebody changed is listed and kept, unless --force;
+what a worker has locked is kept in any case. When nothing is kept, the target
+holds what it held before the run. Interrupted, run it again. Exit code 1 if
+something was kept.`,
+		Example: `  mrtq rollback zk1:2181/new --run run0000000000 --dry-run`,
+		Args:    args("TARGET"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return c.main(cmd, a, args[0]) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.run, "run", "", "`id` of the run")
+	f.BoolVar(&c.force, "force", false, "remove also what was changed since")
+	f.BoolVar(&c.dry, "dry-run", false, "only say what would be removed and kept")
+	choice(f, &c.output, "output", "o", "format", "table", "json")
+	return cmd
+}
+
+func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
+	e, err := parseEndpoint("TARGET", target)
+	if err != nil {
+		return err
+	}
+	tree, err := a.targetTree(cmd.Context(), e)
+	if err != nil {
+		return fmt.Errorf("rollback: target %s: %w", target, err)
+	}
+	if c.run == "" {
+		runs := znodeNames(tree, migrate.RunsPath)
+		return usageError("--run is missing; the target has %s", runs)
+	}
+	u, err := migrate.PlanRollback(tree, c.run, c.force)
+	if err == nil && !c.dry {
+		u, err = c.carryOut(cmd.Context(), a, e, tree)
+	}
+	if errors.Is(err, migrate.ErrNoRun) || errors.Is(err, migrate.ErrNotNewest) {
+		err = checkError(err)
+	}
+	if err != nil {
+		return fmt.Errorf("rollback: %w", err)
+	}
+	if c.output == "json" {
+		err = a.printJSON(u)
+	} else {
+		c.print(a, u)
+	}
+	if err == nil && len(u.Kept) > 0 {
+		err = checkError(fmt.Errorf("rollback: %w: %d jobs or batches", errKept, len(u.Kept)))
+	}
+	return err
+}
+
+func znodeNames(tree *znode.Tree, parent string) string {
+	if names := tree.Children(parent); len(names) > 0 {
+		return strings.Join(names, ", ")
+	}
+	return "no run"
+}
+
+func (c *rollbackCmd) carryOut(ctx context.Context, a *app, e endpoint, tree *znode.Tree) (*migrate.Undo, error) {
+	m := &migrate.Migrator{Say: func(text string) { a.say("%s", text) }}
+	show, finish := a.progress("rolling back")
+	defer finish()
+	m.Progress = show
+	if e.file != "" {
+		file := migrate.NewFile(tree, time.Now)
+		m.Target = file
+		u, err := m.Rollback(ctx, c.run, c.force)
+		if err != nil {
+			return nil, err
+		}
+		after, err := file.Tree(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return u, writeFile(e.file, func(w io.Writer) error { return znode.WriteDump(w, after) })
+	}
+	w, err := a.writer(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close()
+	m.Target = migrate.NewLive(w)
+	return m.Rollback(ctx, c.run, c.force)
+}
+
+func (c *rollbackCmd) print(a *app, u *migrate.Undo) {
+	verb := "removed"
+	if c.dry {
+		verb = "would be removed"
+	}
+	fmt.Fprintf(a.stdout, "%s: %d jobs, %d access requests and %d batches %s\n\n", u.Run, u.Done.Jobs, u.Done.Access, u.Done.Batches, verb)
+	row := func(k migrate.Kept) []any { return []any{k.Path, k.Why} }
+	list(a, "Kept", u.Kept, []string{"JOB OR BATCH", "WHY"}, row)
+	list(a, "Left", u.Left, []string{"ZNODE", "WHY"}, row)
+}

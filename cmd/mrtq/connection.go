@@ -1,0 +1,140 @@
+package main
+
+import (
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+)
+
+// connection holds the flags that say how to reach a server.
+type connection struct {
+	timeout, sessionTimeout time.Duration
+	useTLS                  bool
+	tls                     zkconn.TLS
+	authFile                string
+	maxResponse             int
+}
+
+// authVariable holds credentials where a file is unhandy; a flag must not,
+// because every process on the machine can read flags.
+const authVariable = "MRTQ_ZK_AUTH"
+
+func (c *connection) flags(f *pflag.FlagSet) {
+	f.DurationVar(&c.timeout, "timeout", 30*time.Second, "give up when no server can be reached for so long")
+	f.DurationVar(&c.sessionTimeout, "session-timeout", 10*time.Second, "ZooKeeper session timeout to ask for")
+	f.BoolVar(&c.useTLS, "tls", false, "use TLS, trusting the system's authorities unless --tls-ca is given")
+	f.StringVar(&c.tls.CA, "tls-ca", "", "PEM `file` of the authorities to trust; implies --tls")
+	f.StringVar(&c.tls.Cert, "tls-cert", "", "PEM `file` of this client's certificate; implies --tls")
+	f.StringVar(&c.tls.Key, "tls-key", "", "PEM `file` of this client's key; implies --tls")
+	f.StringVar(&c.tls.ServerName, "tls-server-name", "", "`name` to expect in the server's certificate; implies --tls")
+	f.StringVar(&c.authFile, "auth-file", "", "`file` (mode 0600) of credentials, a line each: digest:user:password; or the same in $"+authVariable)
+	f.IntVar(&c.maxResponse, "max-response", 64<<20, "largest answer to accept from a server, in `bytes`")
+}
+
+func (a *app) connConfig(addr zkconn.Address) (zkconn.Config, error) {
+	c := a.conn
+	cfg := zkconn.Config{Address: addr, SessionTimeout: c.sessionTimeout, GiveUp: c.timeout, MaxResponse: c.maxResponse, Log: a.log}
+	if c.useTLS || c.tls != (zkconn.TLS{}) {
+		cfg.TLS = &c.tls
+	}
+	var err error
+	if c.authFile != "" {
+		cfg.Auth, err = zkconn.ReadAuthFile(c.authFile)
+	} else if text := os.Getenv(authVariable); text != "" {
+		if cfg.Auth, err = zkconn.ParseAuth(text); err != nil {
+			err = fmt.Errorf("$%s: %w", authVariable, err)
+		}
+	}
+	return cfg, err
+}
+
+// endpoint is a SOURCE or TARGET as given on the command line.
+type endpoint struct {
+	text string
+	file string         // of a file: endpoint
+	addr zkconn.Address // of a server
+}
+
+func parseEndpoint(what, text string) (endpoint, error) {
+	e := endpoint{text: text}
+	if path, ok := strings.CutPrefix(text, "file:"); ok {
+		if path == "" {
+			return e, usageError("%s %q names no file", what, text)
+		}
+		e.file = path
+		return e, nil
+	}
+	if scheme, _, ok := strings.Cut(text, ":"); ok && (scheme == "snapshot" || scheme == "embedded") || text == "embedded" {
+		return e, usageError("%s %q: this version reads servers and dumps (file:…) only", what, text)
+	}
+	if _, err := os.Stat(text); err == nil {
+		return e, usageError("%s %q is a file: say file:%s", what, text, text)
+	}
+	var err error
+	if e.addr, err = zkconn.ParseAddress(text); err != nil {
+		return e, usageError("%s: %w", what, err)
+	}
+	return e, nil
+}
+
+// reader opens a session that cannot write.
+func (a *app) reader(ctx context.Context, e endpoint) (*zkconn.Reader, error) {
+	cfg, err := a.connConfig(e.addr)
+	if err != nil {
+		return nil, err
+	}
+	return zkconn.OpenReader(ctx, cfg)
+}
+
+// writer opens a session that can write, and makes its chroot if need be.
+func (a *app) writer(ctx context.Context, e endpoint) (*zkconn.Writer, error) {
+	cfg, err := a.connConfig(e.addr)
+	if err != nil {
+		return nil, err
+	}
+	w, err := zkconn.OpenWriter(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	made, err := w.MakeChroot(ctx)
+	if err != nil {
+		w.Close()
+		return nil, err
+	}
+	if len(made) > 0 {
+		a.say("made the chroot %s", made[len(made)-1])
+	}
+	return w, nil
+}
+
+// readDump reads a dump from a file, unpacked if its name ends in .gz.
+func readDump(path string) (*znode.Tree, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var r io.Reader = f
+	if strings.HasSuffix(path, ".gz") {
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		defer z.Close()
+		r = z
+	}
+	tree, err := znode.ReadDump(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return tree, nil
+}

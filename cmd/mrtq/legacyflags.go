@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/spf13/pflag"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/migrate"
+)
+
+// legacyFlags say where the legacy queues are and how to read them.
+type legacyFlags struct {
+	nodes map[migrate.QueueKind]*[]string
+	locks []string
+	time  string
+}
+
+// queueFlags names each kind's flag.
+var queueFlags = []struct {
+	kind migrate.QueueKind
+	flag string
+}{
+	{migrate.Ingest, "ingest"},
+	{migrate.Inventory, "inventory"},
+	{migrate.AccessSmall, "access-small"},
+	{migrate.AccessLarge, "access-large"},
+}
+
+func (l *legacyFlags) flags(f *pflag.FlagSet) {
+	def := migrate.DefaultQueues()
+	l.nodes = map[migrate.QueueKind]*[]string{}
+	for _, q := range queueFlags {
+		l.nodes[q.kind] = f.StringSlice(q.flag, def.Nodes[q.kind], "legacy "+string(q.kind)+" queue `node`; can be repeated, and \"\" means none")
+	}
+	f.StringSliceVar(&l.locks, "locks", def.Locks, "`node` of the outstanding legacy locks; can be repeated")
+	choice(f, &l.time, "time", "", "unit of the records' times; auto decides by magnitude", "auto", "s", "ms")
+}
+
+func (l *legacyFlags) queues() (migrate.Queues, error) {
+	q := migrate.Queues{Nodes: map[migrate.QueueKind][]string{}, Locks: given(l.locks)}
+	for kind, nodes := range l.nodes {
+		q.Nodes[kind] = given(*nodes)
+	}
+	if err := q.Validate(); err != nil {
+		return q, usageError("%w", err)
+	}
+	return q, nil
+}
+
+// given leaves out empty names.
+func given(names []string) []string {
+	var out []string
+	for _, n := range names {
+		if n != "" {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// readSource reads and decodes a legacy queue, over a session that cannot write.
+func (a *app) readSource(ctx context.Context, e endpoint, l *legacyFlags) (*migrate.Source, error) {
+	queues, err := l.queues()
+	if err != nil {
+		return nil, err
+	}
+	policy, err := legacy.ParseTimePolicy(l.time)
+	if err != nil {
+		return nil, usageError("--time: %w", err)
+	}
+	tree, err := a.sourceTree(ctx, e, queues)
+	if err != nil {
+		return nil, err
+	}
+	return migrate.ReadSource(tree, queues, legacy.Options{Time: policy})
+}
+
+func (a *app) sourceTree(ctx context.Context, e endpoint, queues migrate.Queues) (*znode.Tree, error) {
+	if e.file != "" {
+		return readDump(e.file)
+	}
+	r, err := a.reader(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	show, finish := a.progress("reading the source")
+	defer finish()
+	return migrate.ReadLegacy(ctx, r, queues, func(n int) { show(n, 0) })
+}
+
+// targetTree reads a target, over a session that cannot write. A file that
+// isn't there is an empty target.
+func (a *app) targetTree(ctx context.Context, e endpoint) (*znode.Tree, error) {
+	if e.file != "" {
+		tree, err := readDump(e.file)
+		if errors.Is(err, fs.ErrNotExist) {
+			return znode.NewTree(), nil
+		}
+		return tree, err
+	}
+	r, err := a.reader(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	show, finish := a.progress("reading the target")
+	defer finish()
+	return migrate.ReadTarget(ctx, r, func(n int) { show(n, 0) })
+}

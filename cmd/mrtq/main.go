@@ -1,0 +1,7 @@
+// Command mrtq takes a production ZooKeeper queue from its legacy form to its
+// new one: it decodes, plans, migrates, verifies and rolls back.
+package main
+
+import "os"
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }

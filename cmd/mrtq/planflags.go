@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"mrtq/internal/znode"
+	"mrtq/migrate"
+	"mrtq/newqueue"
+)
+
+// planFlags are what a plan is made under: the same for plan and migrate, so
+// that they mean the same.
+type planFlags struct {
+	legacyFlags
+	policies migrate.Policies
+	dialect  string
+	acl      string
+	packet   int
+}
+
+func (p *planFlags) flags(f *pflag.FlagSet) {
+	p.legacyFlags.flags(f)
+	choice(f, &p.dialect, "dialect", "", "spelling of the new layout: as the documents write it, or as the deployed client library does", "design", "mrt-zk")
+	policyFlags(f, &p.policies)
+	f.StringVar(&p.acl, "acl", "world:anyone:cdrwa", "access control `list` of the znodes made: scheme:id:perms, separated by commas; perms of r, w, c, d, a")
+	f.IntVar(&p.packet, "packet", migrate.DefaultPacket, "the servers' jute.maxbuffer in `bytes`")
+}
+
+// options checks the flags and makes a plan's options of them.
+func (p *planFlags) options(source, target string) (migrate.Options, error) {
+	acl, err := parseACL(p.acl)
+	if err != nil {
+		return migrate.Options{}, usageError("--acl: %w", err)
+	}
+	dialect, err := newqueue.ParseDialect(p.dialect)
+	if err != nil {
+		return migrate.Options{}, usageError("--dialect: %w", err)
+	}
+	const least = 128 << 10
+	if p.packet < least {
+		return migrate.Options{}, usageError("--packet %d: want at least %d", p.packet, least)
+	}
+	return migrate.Options{Dialect: dialect, Policies: p.policies, ACL: acl, Packet: p.packet, Source: source, Target: target}, nil
+}
+
+// parseACL reads scheme:id:perms[,…]. An id may hold colons (digest's does).
+func parseACL(s string) ([]znode.ACL, error) {
+	bits := map[rune]int32{'r': 1, 'w': 2, 'c': 4, 'd': 8, 'a': 16}
+	var acl []znode.ACL
+	for _, item := range strings.Split(s, ",") {
+		scheme, rest, ok := strings.Cut(item, ":")
+		i := strings.LastIndexByte(rest, ':')
+		if !ok || i < 0 {
+			return nil, fmt.Errorf("%q: want scheme:id:perms, such as world:anyone:cdrwa", item)
+		}
+		entry := znode.ACL{Scheme: scheme, ID: rest[:i]}
+		for _, c := range rest[i+1:] {
+			if bits[c] == 0 {
+				return nil, fmt.Errorf("%q: permission %q: want r, w, c, d or a", item, c)
+			}
+			entry.Perms |= bits[c]
+		}
+		acl = append(acl, entry)
+	}
+	if znode.IsOpenACL(acl) {
+		return nil, nil
+	}
+	return acl, nil
+}
+
+// sides are a command's SOURCE and TARGET.
+type sides struct{ source, target endpoint }
+
+func parseSides(args []string) (sides, error) {
+	source, err := parseEndpoint("SOURCE", args[0])
+	if err != nil {
+		return sides{}, err
+	}
+	target, err := parseEndpoint("TARGET", args[1])
+	return sides{source, target}, err
+}
+
+// makePlan reads both sides, over sessions that cannot write, and plans.
+func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (*migrate.Plan, *migrate.Source, migrate.Options, error) {
+	opt, err := p.options(s.source.text, s.target.text)
+	if err != nil {
+		return nil, nil, opt, err
+	}
+	src, err := a.readSource(ctx, s.source, &p.legacyFlags)
+	if err != nil {
+		return nil, nil, opt, fmt.Errorf("source %s: %w", s.source.text, err)
+	}
+	tree, err := a.targetTree(ctx, s.target)
+	if err != nil {
+		return nil, nil, opt, fmt.Errorf("target %s: %w", s.target.text, err)
+	}
+	plan, err := migrate.MakePlan(src, tree, opt)
+	if err != nil {
+		return nil, nil, opt, fmt.Errorf("target %s: %w", s.target.text, err)
+	}
+	return plan, src, opt, nil
+}

@@ -1,0 +1,22 @@
+package main
+
+import (
+	"github.com/spf13/pflag"
+
+	"mrtq/migrate"
+)
+
+// policyUsage says what each policy decides.
+var policyUsage = map[string]string{
+	"consumed":    "what becomes of records that a legacy worker may be inside",
+	"completed":   "what becomes of completed records",
+	"deleted":     "what becomes of deleted records",
+	"undecodable": "what becomes of records that can't be decoded",
+}
+
+// policyFlags adds a flag for each policy; the first choice is the safe one.
+func policyFlags(f *pflag.FlagSet, p *migrate.Policies) {
+	for _, c := range migrate.PolicyChoices {
+		choice(f, c.Value(p), c.Name, "", policyUsage[c.Name], c.Values...)
+	}
+}

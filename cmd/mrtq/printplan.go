@@ -1,0 +1,150 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"mrtq/migrate"
+)
+
+// mostRows is how much of a long list a table shows; -o json has all.
+const mostRows = 20
+
+// printPlan is the plan for a person: what would be done, then everything that
+// they should know before it is.
+func (a *app) printPlan(p *migrate.Plan) {
+	fmt.Fprintf(a.stdout, "plan      %s\n", p.ID[:16])
+	fmt.Fprintf(a.stdout, "source    %s  zxid %d  %s\n", cell(p.Source.Name), p.Source.Zxid, p.Source.Hash[:16])
+	fmt.Fprintf(a.stdout, "target    %s  zxid %d  %s\n", cell(p.Target.Name), p.Target.Zxid, p.Target.Hash[:16])
+	run := "starts " + p.Run
+	if p.Resumes {
+		run = "finishes " + p.Run
+	}
+	fmt.Fprintf(a.stdout, "run       %s, dialect %s\n\n", run, p.Dialect)
+
+	a.table("", []string{"RECORDS", "COUNT"}, countRows(p))
+	a.table("", []string{"QUEUE", "STATUS", "BECOMES", "COUNT"}, becomesRows(p))
+	if n := len(p.Batches); n > 0 {
+		made := 0
+		for _, b := range p.Batches {
+			if b.Made {
+				made++
+			}
+		}
+		fmt.Fprintf(a.stdout, "%d batches are made, %d are added to; %d znodes of the layout are made\n\n", made, n-made, len(p.Structure))
+	}
+
+	list(a, "Problems: each keeps the plan from being carried out", p.Problems, []string{"RECORD OR ZNODE", "PROBLEM"}, func(x migrate.Problem) []any {
+		return []any{x.Path, x.Message}
+	})
+	a.printNext(p.Problems)
+	a.printRisks(p)
+	list(a, "Outstanding legacy locks: never migrated, and in the way of a cutover", p.Locks, []string{"LOCK", "SINCE", "DATA", "CONSUMED RECORD"}, func(x migrate.HeldLock) []any {
+		return []any{x.Path, x.Time, x.Data, x.Record}
+	})
+	list(a, "Migrated before, and gone from the source", p.Vanished, []string{"RECORD", "JOB"}, func(x migrate.VanishedAt) []any { return []any{x.Record, x.Job} })
+	list(a, "Warnings", p.Warnings, []string{"RECORD OR ZNODE", "WARNING"}, func(x migrate.Warning) []any { return []any{x.Path, x.Message} })
+	list(a, "Child lists over a Java client's default buffer", p.Lists, []string{"ZNODE", "CHILDREN", "BYTES", "WHAT IT MEANS"}, func(x migrate.ListSize) []any {
+		return []any{x.Path, x.Children, x.Bytes, x.Message}
+	})
+	list(a, "Legacy queues that are not open to all (the new znodes get --acl)", p.ACLs, []string{"ZNODE", "ACL"}, func(x migrate.ACLNote) []any { return []any{x.Path, fmt.Sprint(x.ACL)} })
+	list(a, "Sequence headroom", p.Headroom, []string{"PARENT", "NEXT", "NEEDED", "LEFT AFTER"}, func(x migrate.Headroom) []any { return []any{x.Path, x.Next, x.Needs, x.Left} })
+	if len(p.Missing) > 0 {
+		fmt.Fprintf(a.stdout, "Not in the source: %s\n\n", strings.Join(p.Missing, ", "))
+	}
+	switch {
+	case p.Blocked():
+		fmt.Fprintf(a.stdout, "Not to be carried out: %d problems.\n", len(p.Problems))
+	case p.Empty():
+		fmt.Fprintln(a.stdout, "Nothing to do.")
+	}
+}
+
+// printNext says what to do about each kind of problem, once.
+func (a *app) printNext(problems []migrate.Problem) {
+	said := map[string]bool{}
+	for _, x := range problems {
+		if line := fmt.Sprintf("%s: %s", x.Kind, x.Next); !said[line] && len(said) < mostRows {
+			said[line] = true
+			fmt.Fprintln(a.stdout, cell(line))
+		}
+	}
+	if len(said) > 0 {
+		fmt.Fprintln(a.stdout)
+	}
+}
+
+func countRows(p *migrate.Plan) [][]any {
+	var rows [][]any
+	for _, act := range migrate.Actions {
+		if n := p.Count(act); n > 0 {
+			rows = append(rows, []any{string(act), n})
+		}
+	}
+	return append(rows, []any{"all", len(p.Records)})
+}
+
+func becomesRows(p *migrate.Plan) [][]any {
+	type row struct {
+		queue         migrate.QueueKind
+		status, state string
+	}
+	counts := map[row]int{}
+	var order []row
+	for _, e := range p.Records {
+		if e.Action != migrate.ActCreate && e.Action != migrate.ActRewrite {
+			continue
+		}
+		r := row{e.Queue, e.Status, e.State}
+		if counts[r] == 0 {
+			order = append(order, r)
+		}
+		counts[r]++
+	}
+	var rows [][]any
+	for _, kind := range migrate.QueueKinds {
+		for _, r := range order {
+			if r.queue == kind {
+				rows = append(rows, []any{string(r.queue), r.status, r.state, counts[r]})
+			}
+		}
+	}
+	return rows
+}
+
+func (a *app) printRisks(p *migrate.Plan) {
+	var rows [][]any
+	risky := 0
+	for _, r := range p.Risks {
+		chosen := ""
+		if r.Chosen {
+			chosen = "chosen"
+		}
+		rows = append(rows, []any{"--consumed " + r.Choice, len(r.Twice), len(r.Never), firstOf(append(r.Twice, r.Never...)), chosen})
+		risky += len(r.Twice) + len(r.Never)
+	}
+	if risky > 0 {
+		a.table("Consumed records: a worker may be inside them, or have died there", []string{"CHOICE", "COULD RUN TWICE", "COULD RUN NEVER", "WHICH", ""}, rows)
+	}
+}
+
+func firstOf(paths []string) string {
+	const most = 3
+	if len(paths) <= most {
+		return strings.Join(paths, " ")
+	}
+	return fmt.Sprintf("%s … and %d more", strings.Join(paths[:most], " "), len(paths)-most)
+}
+
+// list is a table of the first rows of a list.
+func list[T any](a *app, title string, items []T, header []string, row func(T) []any) {
+	var rows [][]any
+	for i, x := range items {
+		if i == mostRows {
+			title += fmt.Sprintf(" (the first %d of %d; -o json has all)", mostRows, len(items))
+			break
+		}
+		rows = append(rows, row(x))
+	}
+	a.table(title, header, rows)
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// The exit codes (06-cli.md).
+const (
+	exitDone  = 0
+	exitCheck = 1 // the check failed: verify found differences, a plan can't be carried out
+	exitUsage = 2 // wrong usage
+	exitEnv   = 3 // the environment failed: no server, no permission, no file
+)
+
+// coded is an error with its exit code.
+type coded struct {
+	code int
+	err  error
+}
+
+func (e *coded) Error() string { return e.err.Error() }
+func (e *coded) Unwrap() error { return e.err }
+
+func usageError(format string, a ...any) error {
+	return &coded{exitUsage, fmt.Errorf(format, a...)}
+}
+
+func checkError(err error) error { return &coded{exitCheck, err} }
+
+// app is what commands share: where they print and the settings of the root.
+type app struct {
+	stdout, stderr io.Writer
+	verbose        bool
+	config         string
+	conn           connection
+	log            *slog.Logger
+}
+
+// run is the whole command; it returns the exit code.
+func run(args []string, stdout, stderr io.Writer) int {
+	// The first Ctrl-C asks for a clean stop; the second is the system's.
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+
+	a := &app{stdout: stdout, stderr: stderr}
+	cmd := a.root()
+	cmd.SetArgs(args)
+	cmd.SetOut(stdout)
+	cmd.SetErr(stderr)
+	err := cmd.ExecuteContext(ctx)
+	if err == nil {
+		return exitDone
+	}
+	fmt.Fprintf(stderr, "mrtq: %s\n", printable(err.Error()))
+	var c *coded
+	if errors.As(err, &c) {
+		return c.code
+	}
+	return exitEnv
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "mrtq",
+		Short: "take a ZooKeeper queue from its legacy form to its new one",
+		Long: `mrtq decodes the records of a legacy ZooKeeper queue, migrates them to the new
+batch and job layout, verifies the outcome, and can take it back.
+
+A SOURCE or TARGET is host:port[,host:port…][/chroot], ZooKeeper's own connect
+string, or file:tree.ndjson[.gz], a dump. Settings come from flags, then from
+MRTQ_* environment variables (--max-response is MRTQ_MAX_RESPONSE), then from
+mrtq.yaml. Data goes to stdout, everything else to stderr. Exit codes: 0 done,
+1 the check failed, 2 wrong usage, 3 the environment failed.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.settings(cmd); err != nil {
+				return err
+			}
+			level := slog.LevelWarn
+			if a.verbose {
+				level = slog.LevelDebug
+			}
+			a.log = slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level}))
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError("%w; see mrtq %s --help", err, cmd.Name())
+	})
+	f := root.PersistentFlags()
+	f.BoolVarP(&a.verbose, "verbose", "v", false, "log what happens to stderr")
+	f.StringVar(&a.config, "config", "", "settings `file` (default mrtq.yaml, if there is one)")
+	a.conn.flags(f)
+	root.AddCommand(
+		a.inspectCmd(), a.dumpCmd(), a.restoreCmd(),
+		a.planCmd(), a.migrateCmd(), a.verifyCmd(), a.rollbackCmd(),
+	)
+	return root
+}
+
+// args demands named positional arguments.
+func args(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, given []string) error {
+		switch {
+		case len(given) < len(names):
+			return usageError("%s is missing; usage: mrtq %s", names[len(given)], cmd.Use)
+		case len(given) > len(names):
+			return usageError("%q is one argument too many; usage: mrtq %s", given[len(names)], cmd.Use)
+		}
+		return nil
+	}
+}
