@@ -1,0 +1,158 @@
+package harness_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/harness"
+)
+
+// startAddress starts the address backend on a server of ours that holds
+// somebody's data below /base.
+func startAddress(t *testing.T) (s *harness.Server, owner *zk.Conn) {
+	t.Helper()
+	real := harness.ForTest(t, harness.JVM, harness.Options{})
+	owner = connect(t, real.Address())
+	create(t, owner, "/base", "")
+	create(t, owner, "/base/precious", "x")
+	backend, err := harness.ParseBackend(real.Address() + "/base")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return harness.ForTest(t, backend, harness.Options{}), owner
+}
+
+func chroot(t *testing.T, s *harness.Server) string {
+	t.Helper()
+	_, root, ok := strings.Cut(s.Address(), "/base/")
+	if !ok || !strings.HasPrefix(root, "mrtq-") || strings.Contains(root, "/") {
+		t.Fatalf("no chroot of its own in %s", s.Address())
+	}
+	return "/base/" + root
+}
+
+func TestAddress(t *testing.T) {
+	s, owner := startAddress(t)
+	root := chroot(t, s)
+	note, _, err := owner.Get(root)
+	if err != nil || !strings.HasPrefix(string(note), "made by mrtq's test harness on ") {
+		t.Errorf("the chroot says %q, %v", note, err)
+	}
+	create(t, owner, root+"/a", "")
+	create(t, owner, root+"/a/b", "")
+	create(t, owner, root+"/zookeeper", "an ordinary name in a chroot")
+	if err := s.Clean(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wantChildren(t, owner, root)
+	wantChildren(t, owner, "/base", strings.TrimPrefix(root, "/base/"), "precious")
+
+	for name, err := range map[string]error{
+		"Kill": s.Kill(), "KillNode": s.KillNode(0), "Restart": s.Restart(t.Context()), "RestartNode": s.RestartNode(t.Context(), 0),
+	} {
+		want := "harness: " + string(s.Backend()) + ": that server is not ours to control; use the jvm or the docker backend"
+		if !errors.Is(err, harness.ErrNotControlled) || err.Error() != want {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+	if s.Nodes() != 0 {
+		t.Errorf("%d nodes to control", s.Nodes())
+	}
+}
+
+func TestAddressLeavesNothing(t *testing.T) {
+	for _, cancelled := range []bool{false, true} {
+		s, owner := startAddress(t)
+		root := chroot(t, s)
+		create(t, owner, root+"/a", "")
+		create(t, owner, root+"/a/b", "")
+		ctx, cancel := context.WithCancel(t.Context())
+		if cancelled {
+			cancel()
+		}
+		if err := s.Stop(ctx); err != nil {
+			t.Errorf("cancelled %v: %v", cancelled, err)
+		}
+		cancel()
+		wantChildren(t, owner, "/base", "precious")
+	}
+}
+
+func TestAddressRefusals(t *testing.T) {
+	real := harness.ForTest(t, harness.JVM, harness.Options{})
+	owner := connect(t, real.Address())
+	if _, err := owner.Create("/readonly", nil, 0, zk.WorldACL(zk.PermRead)); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		suffix string
+		opt    harness.Options
+		want   string // after the address
+	}{
+		{"/missing", harness.Options{}, ": the chroot /missing does not exist there; create it first"},
+		{"/readonly", harness.Options{}, `: no permission to create a znode in "/readonly/" there; give an address with a chroot where everybody may`},
+	} {
+		b := harness.Backend(real.Address() + tc.suffix)
+		_, err := harness.Start(t.Context(), b, tc.opt)
+		if want := "harness: " + string(b) + tc.want; err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+	wantChildren(t, owner, "/", "readonly", "zookeeper")
+
+	b := harness.Backend(real.Address())
+	for name, opt := range map[string]harness.Options{
+		"Nodes": {Nodes: 3}, "JuteMaxBuffer": {JuteMaxBuffer: 1}, "TLS": {TLS: true}, "Heap": {Heap: 1},
+		"Properties": {Properties: map[string]string{"a": "b"}}, "DataDir": {DataDir: "x"}, "TickTime": {TickTime: 1e9}, "Log": {Log: &strings.Builder{}},
+	} {
+		_, err := harness.Start(t.Context(), b, opt)
+		want := "harness: Options." + name + " with the address " + string(b) + ": that server is not ours to control; use the jvm or the docker backend"
+		if !errors.Is(err, harness.ErrNotControlled) || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+}
+
+// Nobody answers: an error in the time that was given, not a hang.
+func TestAddressWithoutServer(t *testing.T) {
+	_, err := harness.Start(t.Context(), "127.0.0.1:1", harness.Options{StartTimeout: 2e8})
+	if err == nil || !strings.HasPrefix(err.Error(), "harness: 127.0.0.1:1: no session after 200ms (last: failed to connect to 127.0.0.1:1: ") {
+		t.Error(err)
+	}
+}
+
+func TestParseBackend(t *testing.T) {
+	for _, s := range []string{"jvm", "docker", "h:2181", "a:1,b:65535", "a:1/x", "a:1,b:2/x/y", "[::1]:2181/x"} {
+		b, err := harness.ParseBackend(s)
+		if err != nil || string(b) != s {
+			t.Errorf("%q: %q, %v", s, b, err)
+		}
+		if b.IsAddress() != strings.Contains(s, ":") {
+			t.Errorf("%q: IsAddress %v", s, b.IsAddress())
+		}
+	}
+	for s, why := range map[string]string{
+		"jvn":     "address jvn: missing port in address",
+		"":        "missing port in address",
+		"h":       "address h: missing port in address",
+		":2181":   `address ":2181": want a host and a port from 1 to 65535`,
+		"h:0":     `address "h:0": want a host and a port from 1 to 65535`,
+		"h:65536": `address "h:65536": want a host and a port from 1 to 65535`,
+		"h:x":     `address "h:x": want a host and a port from 1 to 65535`,
+		"h:1,":    "missing port in address",
+		"h:1/":    `chroot "/" is not a path of a znode`,
+		"h:1//a":  `chroot "//a" is not a path of a znode`,
+		"h:1/a/":  `chroot "/a/" is not a path of a znode`,
+		"h:1/..":  `chroot "/.." is not a path of a znode`,
+	} {
+		_, err := harness.ParseBackend(s)
+		want := `unknown backend "` + s + `": want jvm, docker or an address host:port[,host:port…][/chroot] (` + why + ")"
+		if err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+}

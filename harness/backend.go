@@ -1,0 +1,105 @@
+package harness
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+)
+
+// A Backend says where a server comes from: [JVM], [Docker], or the address of
+// a running server as [ParseBackend] accepts it.
+type Backend string
+
+// The backends that the harness starts itself.
+const (
+	JVM    Backend = "jvm"
+	Docker Backend = "docker"
+)
+
+// own lists the backends that need no address, in the order of their cost, with
+// what starts them.
+var own = []struct {
+	backend Backend
+	launch  launcher
+}{
+	{JVM, launchJVM},
+	{Docker, launchDocker},
+}
+
+// Backends returns every backend that the harness can start itself, installed
+// or not, cheapest first: a suite runs on each, and [ForTest] says what is missing.
+func Backends() []Backend {
+	all := make([]Backend, len(own))
+	for i, o := range own {
+		all[i] = o.backend
+	}
+	return all
+}
+
+// ParseBackend returns the backend that s names: one of [Backends], or an
+// address host:port[,host:port…][/chroot] whose chroot must exist.
+func ParseBackend(s string) (Backend, error) {
+	for _, o := range own {
+		if s == string(o.backend) {
+			return o.backend, nil
+		}
+	}
+	if _, _, err := splitAddress(s); err != nil {
+		return "", fmt.Errorf("unknown backend %q: want %s or an address host:port[,host:port…][/chroot] (%w)", s, names(), err)
+	}
+	return Backend(s), nil
+}
+
+// IsAddress reports whether the backend is a running server's address rather
+// than something that the harness starts.
+func (b Backend) IsAddress() bool {
+	for _, o := range own {
+		if b == o.backend {
+			return false
+		}
+	}
+	return true
+}
+
+func (b Backend) launcher() launcher {
+	for _, o := range own {
+		if b == o.backend {
+			return o.launch
+		}
+	}
+	return launchAddress
+}
+
+func names() string {
+	var all []string
+	for _, b := range Backends() {
+		all = append(all, string(b))
+	}
+	return strings.Join(all, ", ")
+}
+
+// splitAddress takes a ZooKeeper connect string apart. The chroot is "" or an
+// absolute path without a trailing slash.
+func splitAddress(s string) (hosts []string, chroot string, err error) {
+	list, path, rooted := strings.Cut(s, "/")
+	if rooted {
+		for _, name := range strings.Split(path, "/") {
+			if name == "" || name == "." || name == ".." {
+				return nil, "", fmt.Errorf("chroot %q is not a path of a znode", "/"+path)
+			}
+		}
+		chroot = "/" + path
+	}
+	for _, hp := range strings.Split(list, ",") {
+		host, port, err := net.SplitHostPort(hp)
+		if err != nil {
+			return nil, "", err
+		}
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 || host == "" {
+			return nil, "", fmt.Errorf("address %q: want a host and a port from 1 to 65535", hp)
+		}
+		hosts = append(hosts, hp)
+	}
+	return hosts, chroot, nil
+}

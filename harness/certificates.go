@@ -1,0 +1,143 @@
+package harness
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// TLSFiles are the paths of what a client needs, all PEM.
+type TLSFiles struct {
+	CA   string // the authority that signed the server's certificate
+	Cert string // the client's certificate
+	Key  string // its private key, PKCS #8
+}
+
+// certificateLife is longer than any test and too short to be of use elsewhere.
+const certificateLife = 24 * time.Hour
+
+// certificates are one server's own authority and what it has signed.
+type certificates struct {
+	folder             string
+	caName, serverName string // file names within folder; the latter holds key and certificate
+	files              TLSFiles
+	client             *tls.Config // what a client with those files would use
+}
+
+// makeCertificates writes a new authority's certificate, one for a server on
+// this machine and one for a client into dir. The authority's key is forgotten.
+func makeCertificates(dir string, now time.Time) (*certificates, error) {
+	c := &certificates{folder: filepath.Join(dir, "tls"), caName: "ca.pem", serverName: "server.pem"}
+	c.files = TLSFiles{
+		CA:   filepath.Join(c.folder, c.caName),
+		Cert: filepath.Join(c.folder, "client.pem"),
+		Key:  filepath.Join(c.folder, "client-key.pem"),
+	}
+	if err := c.write(now); err != nil {
+		return nil, fmt.Errorf("harness: make certificates: %w", err)
+	}
+	return c, nil
+}
+
+func (c *certificates) write(now time.Time) error {
+	if err := os.Mkdir(c.folder, 0o755); err != nil {
+		return err
+	}
+	ca := template("mrtq harness CA", now)
+	ca.IsCA, ca.BasicConstraintsValid, ca.KeyUsage = true, true, x509.KeyUsageCertSign
+	caPair, err := sign(ca, nil)
+	if err != nil {
+		return err
+	}
+	server := template("localhost", now)
+	server.DNSNames = []string{"localhost"}
+	server.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback}
+	serverPair, err := sign(server, caPair)
+	if err != nil {
+		return err
+	}
+	clientPair, err := sign(template("mrtq harness client", now), caPair)
+	if err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		path string
+		data []byte
+		mode os.FileMode
+	}{
+		{c.files.CA, caPair.certPEM, 0o644},
+		{filepath.Join(c.folder, c.serverName), append(serverPair.keyPEM, serverPair.certPEM...), 0o600},
+		{c.files.Cert, clientPair.certPEM, 0o644},
+		{c.files.Key, clientPair.keyPEM, 0o600},
+	} {
+		if err := os.WriteFile(f.path, f.data, f.mode); err != nil {
+			return err
+		}
+	}
+	own, err := tls.X509KeyPair(clientPair.certPEM, clientPair.keyPEM)
+	if err != nil {
+		return err
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(caPair.cert)
+	c.client = &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{own}, MinVersion: tls.VersionTLS12}
+	return nil
+}
+
+func template(name string, now time.Time) *x509.Certificate {
+	return &x509.Certificate{
+		Subject:     pkix.Name{CommonName: name},
+		NotBefore:   now.Add(-time.Hour), // containers' clocks differ a little
+		NotAfter:    now.Add(certificateLife),
+		KeyUsage:    x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+}
+
+type pair struct {
+	cert            *x509.Certificate
+	key             *ecdsa.PrivateKey
+	certPEM, keyPEM []byte
+}
+
+// sign makes a key and a certificate for it, signed by ca or, when ca is nil, by itself.
+func sign(t *x509.Certificate, ca *pair) (*pair, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	if t.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120)); err != nil {
+		return nil, err
+	}
+	parent, signer := t, key
+	if ca != nil {
+		parent, signer = ca.cert, ca.key
+	}
+	der, err := x509.CreateCertificate(rand.Reader, t, parent, &key.PublicKey, signer)
+	if err != nil {
+		return nil, err
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		return nil, err
+	}
+	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return nil, err
+	}
+	return &pair{
+		cert: cert, key: key,
+		certPEM: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		keyPEM:  pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}),
+	}, nil
+}

@@ -1,0 +1,320 @@
+package harness
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/api/types/network"
+	"github.com/testcontainers/testcontainers-go"
+	"github.com/testcontainers/testcontainers-go/log"
+	tcnetwork "github.com/testcontainers/testcontainers-go/network"
+)
+
+const (
+	// ImageVariable is the environment variable that names the image of the
+	// docker backend; any that takes the official image's variables will do.
+	ImageVariable = "MRTQ_ZK_IMAGE"
+	defaultImage  = "zookeeper:3.9"
+
+	// ContainerLabel is on every container and network of ours, with the
+	// process that made it, so that what a killed process left behind is found:
+	//
+	//	docker ps -a --filter label=mrtq.harness
+	ContainerLabel = "mrtq.harness"
+)
+
+// Ports inside a container.
+const (
+	containerClient = 2181
+	containerSecure = 2281
+)
+
+// containerTLS is where the certificates are put in a container.
+const containerTLS = "/tls"
+
+// dockerRemoveTimeout bounds the removal of one container or network, which
+// goes on when the caller's context is cancelled.
+const dockerRemoveTimeout = 30 * time.Second
+
+// launchDocker starts Options.Nodes containers, on a network of their own when
+// there are several.
+func launchDocker(ctx context.Context, s *Server) (_ cluster, err error) {
+	engine, err := findDocker(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &dockerCluster{host: engine.host}
+	if c.ports, err = takePorts(2 * s.opt.Nodes); err != nil {
+		return nil, err
+	}
+	if s.opt.Nodes > 1 {
+		if c.network, c.subnet, err = newNetwork(ctx); err != nil {
+			return c, err
+		}
+	}
+	for i := range s.opt.Nodes {
+		n := &dockerNode{s: s, cluster: c, index: i, image: engine.image, client: c.ports[2*i], secure: c.ports[2*i+1]}
+		c.servers = append(c.servers, n)
+		if err := n.create(ctx); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+type dockerCluster struct {
+	host    string // where published ports are reached
+	ports   []int
+	network *testcontainers.DockerNetwork // nil for a standalone server
+	subnet  netip.Prefix                  // of that network
+	servers []*dockerNode
+}
+
+func (c *dockerCluster) chroot() string { return "" }
+
+func (c *dockerCluster) hosts() (all []string) {
+	for _, n := range c.servers {
+		all = append(all, net.JoinHostPort(c.host, strconv.Itoa(n.client)))
+	}
+	return all
+}
+
+func (c *dockerCluster) secureHosts() (all []string) {
+	for _, n := range c.servers {
+		if n.s.opt.TLS {
+			all = append(all, net.JoinHostPort(c.host, strconv.Itoa(n.secure)))
+		}
+	}
+	return all
+}
+
+func (c *dockerCluster) nodes() (all []node) {
+	for _, n := range c.servers {
+		all = append(all, n)
+	}
+	return all
+}
+
+func (c *dockerCluster) remove(ctx context.Context) error {
+	var err error
+	for _, n := range c.servers {
+		err = errors.Join(err, n.remove(ctx))
+	}
+	if c.network != nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dockerRemoveTimeout)
+		defer cancel()
+		if e := c.network.Remove(ctx); e != nil {
+			err = errors.Join(err, dockerError("remove network "+c.network.Name, e))
+		}
+	}
+	releasePorts(c.ports)
+	return err
+}
+
+// environment are the official image's variables for server i of a cluster.
+// What has no variable of its own goes into ZOO_CFG_EXTRA.
+func (n *dockerNode) environment() map[string]string {
+	p := n.s.opt.properties()
+	if n.s.opt.TLS {
+		withTLS(p, containerSecure, n.s.certs, containerTLS)
+	}
+	env := map[string]string{
+		"ZOO_MY_ID":   fmt.Sprint(n.index + 1),
+		"ZOO_SERVERS": n.zooServers(),
+		"JVMFLAGS":    strings.Join(n.s.javaFlags(), " "),
+	}
+	for property, variable := range map[string]string{
+		"tickTime":               "ZOO_TICK_TIME",
+		"initLimit":              "ZOO_INIT_LIMIT",
+		"syncLimit":              "ZOO_SYNC_LIMIT",
+		"maxClientCnxns":         "ZOO_MAX_CLIENT_CNXNS",
+		"standaloneEnabled":      "ZOO_STANDALONE_ENABLED",
+		"admin.enableServer":     "ZOO_ADMINSERVER_ENABLED",
+		"4lw.commands.whitelist": "ZOO_4LW_COMMANDS_WHITELIST",
+	} {
+		if v, ok := p[property]; ok {
+			env[variable] = v
+			delete(p, property)
+		}
+	}
+	env["ZOO_CFG_EXTRA"] = strings.ReplaceAll(strings.TrimSpace(cfgText(p)), "\n", " ")
+	return env
+}
+
+// peer returns the address of server i within the containers' network.
+func (c *dockerCluster) peer(i int) netip.Addr {
+	a := c.subnet.Masked().Addr().Next() // Docker's own, the gateway
+	for range i + 1 {
+		a = a.Next()
+	}
+	return a
+}
+
+func (n *dockerNode) zooServers() string {
+	if n.s.opt.Nodes == 1 {
+		return fmt.Sprintf("server.1=localhost:2888:3888;%d", containerClient)
+	}
+	var all []string
+	for i := range n.s.opt.Nodes {
+		all = append(all, fmt.Sprintf("server.%d=%s:2888:3888;%d", i+1, n.cluster.peer(i), containerClient))
+	}
+	return strings.Join(all, " ")
+}
+
+func labels() map[string]string {
+	host, _ := os.Hostname()
+	return map[string]string{ContainerLabel: fmt.Sprintf("process %d on %s", os.Getpid(), host)}
+}
+
+// dockerNode is one server in a container.
+type dockerNode struct {
+	s              *Server
+	cluster        *dockerCluster
+	index          int
+	image          string
+	client, secure int // published ports
+	c              *testcontainers.DockerContainer
+}
+
+// create makes and starts the container.
+func (n *dockerNode) create(ctx context.Context) (err error) {
+	options := []testcontainers.ContainerCustomizer{
+		testcontainers.WithLogger(log.NewNoopLogger()),
+		testcontainers.WithEnv(n.environment()),
+		testcontainers.WithLabels(labels()),
+		testcontainers.WithHostConfigModifier(n.publish),
+	}
+	exposed := []string{port(containerClient).String()}
+	if n.s.opt.TLS {
+		exposed = append(exposed, port(containerSecure).String())
+		options = append(options, testcontainers.WithFiles(n.tlsFiles()...))
+	}
+	options = append(options, testcontainers.WithExposedPorts(exposed...))
+	if n.cluster.network != nil {
+		options = append(options, tcnetwork.WithNetwork(nil, n.cluster.network), testcontainers.WithEndpointSettingsModifier(n.settle))
+	}
+	n.c, err = testcontainers.Run(ctx, n.image, options...)
+	if err != nil {
+		return dockerError(fmt.Sprintf("start a container of %s", n.image), err)
+	}
+	return nil
+}
+
+// settle gives the container its address in the ensemble's network.
+func (n *dockerNode) settle(settings map[string]*network.EndpointSettings) {
+	settings[n.cluster.network.Name].IPAMConfig = &network.EndpointIPAMConfig{IPv4Address: n.cluster.peer(n.index)}
+}
+
+// publish fixes the host's ports: ports of Docker's choice would be others
+// after a restart. On a local engine they are open to this machine only.
+func (n *dockerNode) publish(hc *container.HostConfig) {
+	var ip netip.Addr // unset: all interfaces of the engine's host
+	if isLoopback(n.cluster.host) {
+		ip = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	}
+	bind := func(p int) []network.PortBinding {
+		return []network.PortBinding{{HostIP: ip, HostPort: strconv.Itoa(p)}}
+	}
+	hc.PortBindings = network.PortMap{port(containerClient): bind(n.client)}
+	if n.s.opt.TLS {
+		hc.PortBindings[port(containerSecure)] = bind(n.secure)
+	}
+}
+
+func port(n int) network.Port { return network.MustParsePort(strconv.Itoa(n) + "/tcp") }
+
+func isLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// tlsFiles are readable by the container's own user, whose id we don't know.
+func (n *dockerNode) tlsFiles() []testcontainers.ContainerFile {
+	var files []testcontainers.ContainerFile
+	for _, name := range []string{n.s.certs.caName, n.s.certs.serverName} {
+		files = append(files, testcontainers.ContainerFile{
+			HostFilePath:      n.s.certs.folder + "/" + name,
+			ContainerFilePath: containerTLS + "/" + name,
+			FileMode:          0o644,
+		})
+	}
+	return files
+}
+
+func (n *dockerNode) start(ctx context.Context) error {
+	if err := n.c.Start(ctx); err != nil {
+		return dockerError("start a container again", err)
+	}
+	return nil
+}
+
+func (n *dockerNode) stop(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return n.kill()
+	}
+	timeout := stopTimeout
+	if err := n.c.Stop(ctx, &timeout); err != nil {
+		return dockerError("stop a container", err)
+	}
+	return nil
+}
+
+func (n *dockerNode) kill() error {
+	ctx, cancel := context.WithTimeout(context.Background(), dockerRemoveTimeout)
+	defer cancel()
+	return killContainer(ctx, n.c.GetContainerID())
+}
+
+func (n *dockerNode) ended(ctx context.Context) error {
+	state, err := n.c.State(ctx)
+	if err != nil || state.Running {
+		return nil // what cannot be told is not an end
+	}
+	return &ExitError{
+		Backend: Docker, Node: n.index,
+		State:     strings.TrimSpace(fmt.Sprintf("exit status %d %s", state.ExitCode, state.Error)),
+		LastWords: n.lastWords(ctx),
+	}
+}
+
+// stranger has nothing to find: Docker itself refuses a port that is taken.
+func (n *dockerNode) stranger(context.Context) error { return nil }
+
+func (n *dockerNode) lastWords(ctx context.Context) string {
+	words := &tail{}
+	if err := copyLogs(ctx, n.c, words); err != nil {
+		return "its log cannot be read: " + err.Error()
+	}
+	return words.String()
+}
+
+// remove ends the container and removes it with its data.
+func (n *dockerNode) remove(ctx context.Context) error {
+	if n.c == nil {
+		return nil
+	}
+	patience := stopTimeout
+	if ctx.Err() != nil {
+		patience = 0
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dockerRemoveTimeout)
+	defer cancel()
+	if n.s.opt.Log != nil {
+		_ = copyLogs(ctx, n.c, n.s.opt.Log) // a log that is lost is no reason to leave a container
+	}
+	if err := n.c.Terminate(ctx, testcontainers.StopTimeout(patience)); err != nil {
+		return dockerError("remove container "+n.c.GetContainerID(), err)
+	}
+	return nil
+}
+
+func imageName() string { return cmp.Or(os.Getenv(ImageVariable), defaultImage) }

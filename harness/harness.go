@@ -1,0 +1,131 @@
+// Package harness gives disposable ZooKeeper servers for tests, demonstrations
+// and rehearsals, all behind one call:
+//
+//	s, err := harness.Start(ctx, harness.JVM, harness.Options{})
+//	if err != nil { … }
+//	defer s.Stop(ctx)
+//	// s.Address() is a connect string for any client
+//
+// A backend is where the server comes from:
+//
+//	jvm                 Apache ZooKeeper's own server as a child process
+//	docker              the same in a container
+//	host:port[,…][/p]   somebody's running server, inside a chroot of our own
+//
+// The first two are ours to kill and restart and also come as ensembles; the
+// third is only ever touched below the chroot that Start makes and Stop
+// removes. All are reached the same way, over the wire, and are ready when
+// Start returns: a session has been opened and /zookeeper has been read.
+//
+// In tests, [ForTest] does the same with cleanup, and [Backends] lists what a
+// suite should run on.
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// startAttempts bounds how often Start chooses new ports after finding the
+// first choice taken. A second collision in ten thousand ports is already
+// unlikely; five of them mean that something else is wrong.
+const startAttempts = 5
+
+// Start runs a ZooKeeper on the given backend and returns when it is ready for
+// use. The caller owns the server and must Stop it; ctx bounds the start only.
+//
+// Errors: [*UnavailableError] (matched by [ErrUnavailable]) when the backend
+// is not installed here, [*ExitError] when a server ended while it was awaited,
+// [ErrNotControlled] when an address backend is asked for what only a server
+// of our own can give. Nothing is left behind after an error.
+func Start(ctx context.Context, backend Backend, opt Options) (*Server, error) {
+	opt = opt.withDefaults()
+	if err := opt.validate(backend); err != nil {
+		return nil, err
+	}
+	var s *Server
+	err := retryPorts(func() (err error) {
+		s, err = startOnce(ctx, backend, opt)
+		return err
+	})
+	return s, err
+}
+
+// retryPorts calls start again while it fails for a port that somebody else took.
+func retryPorts(start func() error) error {
+	var err error
+	for range startAttempts {
+		if err = start(); !errors.Is(err, errPortTaken) {
+			return err
+		}
+	}
+	return fmt.Errorf("harness: %d times in a row a chosen port was taken by somebody else: %w", startAttempts, err)
+}
+
+// startOnce makes one attempt, on ports of its own choice.
+func startOnce(ctx context.Context, backend Backend, opt Options) (_ *Server, err error) {
+	s := &Server{backend: backend, opt: opt, secret: newSecret()}
+	defer func() {
+		if err != nil {
+			// There is nothing to end in good order: a cancelled context kills.
+			hurry, cancel := context.WithCancel(context.WithoutCancel(ctx))
+			cancel()
+			err = errors.Join(err, s.Stop(hurry))
+		}
+	}()
+	if s.dir, err = os.MkdirTemp("", "mrtq-zk-"); err != nil {
+		return nil, fmt.Errorf("harness: %w", err)
+	}
+	if opt.TLS {
+		if s.certs, err = makeCertificates(s.dir, time.Now()); err != nil {
+			return nil, err
+		}
+	}
+	if s.cluster, err = backend.launcher()(ctx, s); err != nil {
+		return nil, err
+	}
+	if err = s.awaitAll(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// A launcher starts the servers of one backend without waiting for them to be
+// ready. On an error it may return what it has started so far, for Stop to
+// remove.
+type launcher func(ctx context.Context, s *Server) (cluster, error)
+
+// A cluster is what a backend has started: the servers behind one address.
+type cluster interface {
+	// hosts are the host:port of each server, chroot its prefix of every path
+	// ("" or "/a/b").
+	hosts() []string
+	chroot() string
+	// secureHosts are the TLS addresses, nil without TLS.
+	secureHosts() []string
+	// nodes are the servers that we may kill and start; none when they aren't ours.
+	nodes() []node
+	// remove ends everything and removes its traces, whatever the context says.
+	remove(ctx context.Context) error
+}
+
+// A node is one server of a cluster. Its methods are not called concurrently.
+type node interface {
+	// start runs the server on the data and ports it had before. It does not
+	// wait for readiness.
+	start(ctx context.Context) error
+	// stop ends the server in good order, kill at once. Both are no-ops on a
+	// server that has ended.
+	stop(ctx context.Context) error
+	kill() error
+	// ended returns nil while the server runs and an *ExitError once it doesn't.
+	ended(ctx context.Context) error
+	// stranger returns an error when what answers at the node's address is
+	// not this node: another process took the port first.
+	stranger(ctx context.Context) error
+	// lastWords is the end of the server's log.
+	lastWords(ctx context.Context) string
+}

@@ -1,0 +1,242 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// debianJars is where Debian's libzookeeper-java and what it depends on put
+// their jars, each also under a name without a version.
+const debianJars = "/usr/share/java"
+
+// debianClassPath names zookeeper.jar, whose manifest leads to most of what it
+// needs, and what the manifest leaves out: a logger for slf4j and the parts of
+// Netty behind the secure port.
+var debianClassPath = []string{
+	"zookeeper.jar", "zookeeper-jute.jar", "slf4j-simple.jar",
+	"netty-codec.jar", "netty-resolver.jar", "netty-transport-native-unix-common.jar",
+}
+
+// serverClass runs one server of whatever its configuration describes.
+const serverClass = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
+
+const jvmRemedy = "install Debian's zookeeper and default-jre-headless packages, or set ZOOKEEPER_HOME to an unpacked Apache ZooKeeper and JAVA_HOME to a Java runtime"
+
+// A toolchain is what starts a server: the java binary and a class path.
+type toolchain struct {
+	java      string
+	classPath string
+}
+
+// findJVM looks for Java and the server's jars as the environment and the file
+// system have them. Its error is an *UnavailableError.
+func findJVM(getenv func(string) string, debian string) (toolchain, error) {
+	missing := func(what string, err error) (toolchain, error) {
+		return toolchain{}, &UnavailableError{Backend: JVM, Missing: what, Remedy: jvmRemedy, Err: err}
+	}
+	java := "java"
+	if home := getenv("JAVA_HOME"); home != "" {
+		java = filepath.Join(home, "bin", "java")
+	}
+	java, err := exec.LookPath(java)
+	if err != nil {
+		return missing("no Java runtime found ("+err.Error()+")", err)
+	}
+	if home := getenv("ZOOKEEPER_HOME"); home != "" {
+		jars := filepath.Join(home, "lib")
+		if found, _ := filepath.Glob(filepath.Join(jars, "zookeeper-[0-9]*.jar")); len(found) == 0 {
+			return missing("no zookeeper-*.jar in ZOOKEEPER_HOME's "+jars, fs.ErrNotExist)
+		}
+		return toolchain{java, filepath.Join(jars, "*")}, nil
+	}
+	var path []string
+	for _, jar := range debianClassPath {
+		jar = filepath.Join(debian, jar)
+		if _, err := os.Stat(jar); err != nil {
+			return missing("no "+jar, err)
+		}
+		path = append(path, jar)
+	}
+	return toolchain{java, strings.Join(path, string(os.PathListSeparator))}, nil
+}
+
+// launchJVM starts Options.Nodes servers as child processes on the loopback
+// interface.
+func launchJVM(ctx context.Context, s *Server) (cluster, error) {
+	tools, err := findJVM(os.Getenv, debianJars)
+	if err != nil {
+		return nil, err
+	}
+	c := &jvmCluster{}
+	// Each server: client port, secure port, and the ensemble's two.
+	if c.ports, err = takePorts(4 * s.opt.Nodes); err != nil {
+		return nil, err
+	}
+	for i := range s.opt.Nodes {
+		n, err := newJVMNode(s, tools, i, c.ports)
+		if err != nil {
+			return c, err
+		}
+		c.servers = append(c.servers, n)
+		if err := n.start(ctx); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+type jvmCluster struct {
+	ports   []int
+	servers []*jvmNode
+}
+
+func (c *jvmCluster) chroot() string { return "" }
+
+func (c *jvmCluster) hosts() (all []string) {
+	for _, n := range c.servers {
+		all = append(all, loopback(n.ports.client))
+	}
+	return all
+}
+
+func (c *jvmCluster) secureHosts() (all []string) {
+	for _, n := range c.servers {
+		if n.tls {
+			all = append(all, loopback(n.ports.secure))
+		}
+	}
+	return all
+}
+
+func (c *jvmCluster) nodes() (all []node) {
+	for _, n := range c.servers {
+		all = append(all, n)
+	}
+	return all
+}
+
+// remove ends the processes. Their folder is the server's, which removes it.
+func (c *jvmCluster) remove(ctx context.Context) error {
+	var err error
+	for _, n := range c.servers {
+		err = errors.Join(err, n.stop(ctx))
+	}
+	releasePorts(c.ports)
+	return err
+}
+
+// jvmPorts are the ports of one server; the last two talk to other servers.
+type jvmPorts struct{ client, secure, quorum, election int }
+
+func portsOf(ports []int, i int) jvmPorts {
+	p := ports[4*i:]
+	return jvmPorts{p[0], p[1], p[2], p[3]}
+}
+
+// newJVMNode writes the configuration of server i.
+func newJVMNode(s *Server, tools toolchain, i int, ports []int) (*jvmNode, error) {
+	n := &jvmNode{s: s, index: i, ports: portsOf(ports, i), tls: s.opt.TLS}
+	root := s.opt.DataDir
+	if root == "" {
+		root = s.dir
+	}
+	var err error
+	if n.data, err = filepath.Abs(filepath.Join(root, fmt.Sprintf("server.%d", i+1))); err != nil {
+		return nil, fmt.Errorf("harness: %w", err)
+	}
+	conf := filepath.Join(s.dir, fmt.Sprintf("conf.%d", i+1))
+	p := s.opt.properties()
+	p["dataDir"] = n.data
+	p["clientPort"] = fmt.Sprint(n.ports.client)
+	p["clientPortAddress"] = "127.0.0.1"
+	if s.opt.TLS {
+		withTLS(p, n.ports.secure, s.certs, s.certs.folder)
+		p["secureClientPortAddress"] = "127.0.0.1"
+	}
+	if s.opt.Nodes > 1 {
+		for j := range s.opt.Nodes {
+			peer := portsOf(ports, j)
+			p[fmt.Sprintf("server.%d", j+1)] = fmt.Sprintf("127.0.0.1:%d:%d", peer.quorum, peer.election)
+		}
+	}
+	err = errors.Join(
+		os.MkdirAll(n.data, 0o700),
+		os.MkdirAll(conf, 0o700),
+		os.WriteFile(filepath.Join(conf, "zoo.cfg"), []byte(cfgText(p)), 0o600),
+		os.WriteFile(filepath.Join(conf, "logback.xml"), []byte(logbackConfig), 0o600),
+		os.WriteFile(filepath.Join(conf, "log4j.properties"), []byte(log4jConfig), 0o600),
+		os.WriteFile(filepath.Join(n.data, "myid"), fmt.Appendln(nil, i+1), 0o600))
+	if err != nil {
+		return nil, fmt.Errorf("harness: configure server %d: %w", i, err)
+	}
+	n.argv = append([]string{tools.java}, s.javaFlags()...)
+	n.argv = append(n.argv, "-Dorg.slf4j.simpleLogger.showDateTime=true",
+		"-cp", conf+string(os.PathListSeparator)+tools.classPath,
+		serverClass, filepath.Join(conf, "zoo.cfg"))
+	return n, nil
+}
+
+// ZooKeeper logs through slf4j: Debian's jars to slf4j-simple, Apache's from 3.8
+// on to logback, before that to log4j. Each is told to print.
+const (
+	logbackConfig = `<configuration>
+  <appender name="out" class="ch.qos.logback.core.ConsoleAppender">
+    <encoder><pattern>%d %-5p [%t:%C{1}@%L] - %m%n</pattern></encoder>
+  </appender>
+  <root level="INFO"><appender-ref ref="out"/></root>
+</configuration>
+`
+	log4jConfig = `log4j.rootLogger=INFO, out
+log4j.appender.out=org.apache.log4j.ConsoleAppender
+log4j.appender.out.layout=org.apache.log4j.PatternLayout
+log4j.appender.out.layout.ConversionPattern=%d %-5p [%t] - %m%n
+`
+)
+
+// jvmNode is one server as a child process.
+type jvmNode struct {
+	s     *Server
+	index int
+	ports jvmPorts
+	tls   bool
+	data  string // its dataDir, absolute
+	argv  []string
+	proc  *process // the current or last run
+}
+
+func (n *jvmNode) start(context.Context) error {
+	p, err := startProcess(n.argv, n.s.dir, n.s.opt.Log)
+	if err != nil {
+		return err
+	}
+	n.proc = p
+	return nil
+}
+
+func (n *jvmNode) stop(ctx context.Context) error {
+	if n.proc == nil {
+		return nil
+	}
+	return n.proc.stop(ctx)
+}
+
+func (n *jvmNode) kill() error { return n.proc.kill() }
+
+func (n *jvmNode) ended(context.Context) error {
+	if n.proc.running() {
+		return nil
+	}
+	return &ExitError{Backend: JVM, Node: n.index, State: n.proc.cmd.ProcessState.String(), LastWords: n.proc.log.String()}
+}
+
+func (n *jvmNode) stranger(ctx context.Context) error {
+	return checkDataDir(ctx, loopback(n.ports.client), n.data)
+}
+
+func (n *jvmNode) lastWords(context.Context) string { return n.proc.log.String() }

@@ -1,0 +1,291 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestFindJVM(t *testing.T) {
+	const remedy = "; install Debian's zookeeper and default-jre-headless packages, or set ZOOKEEPER_HOME to an unpacked Apache ZooKeeper and JAVA_HOME to a Java runtime"
+	home := t.TempDir()
+	touch := func(path string, mode os.FileMode) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, mode)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	java := filepath.Join(home, "jre/bin/java")
+	touch(java, 0o755)
+	for _, jar := range debianClassPath {
+		touch(filepath.Join(home, "debian", jar), 0o644)
+	}
+	touch(filepath.Join(home, "apache/lib/zookeeper-3.9.3.jar"), 0o644)
+
+	for _, tc := range []struct {
+		name             string
+		javaHome, zkHome string
+		debian           string
+		want             string // class path
+		wantErr          string
+	}{
+		{"debian", home + "/jre", "", home + "/debian", home + "/debian/zookeeper.jar:", ""},
+		{"apache", home + "/jre", home + "/apache", home + "/none", home + "/apache/lib/*", ""},
+		{"no java", home + "/none", "", home + "/debian", "",
+			"no Java runtime found (exec: \"" + home + "/none/bin/java\": stat " + home + "/none/bin/java: no such file or directory)"},
+		{"no jars", home + "/jre", "", home + "/none", "", "no " + home + "/none/zookeeper.jar"},
+		{"wrong home", home + "/jre", home + "/none", home + "/debian", "", "no zookeeper-*.jar in ZOOKEEPER_HOME's " + home + "/none/lib"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			env := map[string]string{"JAVA_HOME": tc.javaHome, "ZOOKEEPER_HOME": tc.zkHome}
+			got, err := findJVM(func(k string) string { return env[k] }, tc.debian)
+			if tc.wantErr != "" {
+				want := "harness: backend jvm is not available: " + tc.wantErr + remedy
+				if !errors.Is(err, ErrUnavailable) || err.Error() != want {
+					t.Fatalf("got  %v\nwant %s", err, want)
+				}
+				return
+			}
+			if err != nil || got.java != java || !strings.HasPrefix(got.classPath, tc.want) {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+}
+
+// A ZooKeeper unpacked from Apache's archive is used by its lib folder; Debian's
+// jars laid out that way stand in for one.
+func TestZooKeeperHome(t *testing.T) {
+	skipWithoutJVM(t)
+	home := t.TempDir()
+	if err := os.Mkdir(filepath.Join(home, "lib"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, jar := range append([]string{"zookeeper-3.8.0.jar"}, debianClassPath[1:]...) {
+		if err := os.Symlink(filepath.Join(debianJars, strings.Replace(jar, "-3.8.0", "", 1)), filepath.Join(home, "lib", jar)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("ZOOKEEPER_HOME", home)
+	var log bytes.Buffer
+	s := ForTest(t, JVM, Options{Log: &log})
+	if err := s.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if want := filepath.Join(home, "lib"); !strings.Contains(log.String(), want) {
+		t.Errorf("the server's log does not name %s in its class path:\n%s", want, log.String())
+	}
+}
+
+func skipWithoutJVM(t *testing.T) {
+	t.Helper()
+	if _, err := findJVM(os.Getenv, debianJars); err != nil {
+		if required(JVM) {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+}
+
+// pid returns the process of node i.
+func (s *Server) pid(i int) int { return s.cluster.nodes()[i].(*jvmNode).proc.cmd.Process.Pid }
+
+func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
+
+func TestJVMDiesAtStart(t *testing.T) {
+	skipWithoutJVM(t)
+	for _, tc := range []struct {
+		name   string
+		opt    Options
+		state  string
+		reason string
+	}{
+		{"bad configuration", Options{Properties: map[string]string{"tickTime": "soon"}}, "exit status 2", `For input string: "soon"`},
+		{"bad heap", Options{Heap: 1 << 40}, "exit status 1", "Could not reserve enough space"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := Start(t.Context(), JVM, tc.opt)
+			var exit *ExitError
+			if !errors.As(err, &exit) {
+				t.Fatalf("not an ExitError: %v", err)
+			}
+			if exit.Backend != JVM || exit.Node != 0 || exit.State != tc.state || !strings.Contains(exit.LastWords, tc.reason) {
+				t.Errorf("%+v", exit)
+			}
+			if want := "harness: jvm server 0 ended: " + tc.state + "; its last words:\n\t"; !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("message %q, want it to begin with %q", err, want)
+			}
+		})
+	}
+}
+
+func TestNoProcessOrFolderIsLeft(t *testing.T) {
+	skipWithoutJVM(t)
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	s := ForTest(t, JVM, Options{})
+	pid := s.pid(0)
+	if !alive(pid) {
+		t.Fatalf("process %d does not run", pid)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // makes Stop quicker, not less thorough
+	if err := s.Stop(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if alive(pid) {
+		t.Errorf("process %d is still there", pid)
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("left in the temporary folder: %v, %v", left, err)
+	}
+}
+
+func TestDataDirIsKept(t *testing.T) {
+	skipWithoutJVM(t)
+	dir := filepath.Join(t.TempDir(), "data")
+	s := ForTest(t, JVM, Options{DataDir: dir})
+	if err := s.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if logs, err := filepath.Glob(filepath.Join(dir, "server.1/version-2/*")); err != nil || len(logs) == 0 {
+		t.Errorf("no data in %s: %v", dir, err)
+	}
+}
+
+// The port is taken while the server is down: the stranger there is not mistaken
+// for ours, and the reason is told.
+func TestRestartOnATakenPort(t *testing.T) {
+	skipWithoutJVM(t)
+	s := ForTest(t, JVM, Options{})
+	if err := s.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	// The other is a good ZooKeeper with a /zookeeper to read.
+	_, port, _ := net.SplitHostPort(s.Address())
+	client, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools, err := findJVM(os.Getenv, debianJars)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := &Server{backend: JVM, opt: Options{}.withDefaults(), dir: t.TempDir()}
+	n, err := newJVMNode(other, tools, 0, []int{client, 0, 0, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer n.kill()
+	if err := awaitReady(t.Context(), s.Address(), nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Restart(t.Context()); !errors.Is(err, errPortTaken) {
+		t.Errorf("restart on a taken port: %v", err)
+	}
+	if err := checkDataDir(t.Context(), s.Address(), "/elsewhere"); !errors.Is(err, errPortTaken) {
+		t.Errorf("a stranger: %v", err)
+	}
+	if err := checkDataDir(t.Context(), s.Address(), n.data); err != nil {
+		t.Errorf("itself: %v", err)
+	}
+}
+
+// A server whose first port was taken in the meantime gets another one.
+func TestStartChoosesAgain(t *testing.T) {
+	skipWithoutJVM(t)
+	for _, exit := range []string{
+		"java.net.BindException: Address already in use",
+		"Error starting userland proxy: listen tcp4 127.0.0.1:1: bind: address already in use",
+		"Bind for 127.0.0.1:1 failed: port is already allocated",
+	} {
+		if err := error(&ExitError{LastWords: exit}); !errors.Is(err, errPortTaken) {
+			t.Errorf("not recognised: %s", exit)
+		}
+	}
+	taken := 0
+	err := retryPorts(func() error {
+		if taken++; taken < 3 {
+			return &ExitError{LastWords: "java.net.BindException"}
+		}
+		return nil
+	})
+	if err != nil || taken != 3 {
+		t.Errorf("%d attempts, %v", taken, err)
+	}
+	err = retryPorts(func() error { taken++; return &ExitError{LastWords: "java.net.BindException"} })
+	if taken != 3+startAttempts || !errors.Is(err, errPortTaken) {
+		t.Errorf("%d attempts, %v", taken, err)
+	}
+	other := errors.New("other")
+	if err := retryPorts(func() error { return other }); err != other {
+		t.Error(err)
+	}
+}
+
+// The parent is killed by SIGKILL: its server goes with it.
+func TestServerDiesWithItsParent(t *testing.T) {
+	if out := os.Getenv("MRTQ_HARNESS_CHILD"); out != "" {
+		s, err := Start(t.Context(), JVM, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(out+".new", fmt.Append(nil, s.pid(0)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		os.Rename(out+".new", out)
+		select {}
+	}
+	skipWithoutJVM(t)
+	if childAttributes() == nil {
+		t.Skip("only Linux kills children with their parent")
+	}
+	out := filepath.Join(t.TempDir(), "pid")
+	cmd := exec.Command(os.Args[0], "-test.run=^TestServerDiesWithItsParent$", "-test.timeout=60s")
+	cmd.Env = append(os.Environ(), "MRTQ_HARNESS_CHILD="+out, "TMPDIR="+t.TempDir())
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	poll(t, func() bool {
+		data, err := os.ReadFile(out)
+		pid, _ = strconv.Atoi(string(data))
+		return err == nil && pid > 0
+	})
+	if !alive(pid) {
+		t.Fatalf("server %d does not run", pid)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	poll(t, func() bool { return !running(pid) })
+}
+
+// running is alive without zombies, which wait for an init that may be slow.
+func running(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !bytes.Contains(stat, []byte(") Z "))
+}
+
+func poll(t *testing.T, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("not within 30 s")
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package harness
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// Options say what kind of server is wanted. The zero value is a standalone
+// server with ZooKeeper's own limits and quick session timeouts.
+//
+// Only StartTimeout has a meaning for an address backend; anything else that is
+// set is refused there, for it could not be honoured.
+type Options struct {
+	// Nodes is the number of servers: 0 or 1 for a standalone one, 3 (or
+	// another odd number up to 7) for an ensemble.
+	Nodes int
+	// JuteMaxBuffer is the largest packet in bytes that the server accepts,
+	// which bounds data, transactions and child lists; 0 is ZooKeeper's own
+	// limit of 1,048,575.
+	JuteMaxBuffer int
+	// TickTime is the server's clock: sessions expire by its grain, and no
+	// session timeout is below two ticks. 0 means 200 ms, which makes tests
+	// of expiry quick.
+	TickTime time.Duration
+	// Heap is the server's heap in MiB; 0 means 256. A million small znodes
+	// want about 1024.
+	Heap int
+	// TLS adds a secure port with certificates made for this server; see
+	// Server.SecureAddress and Server.TLSFiles. Clients must show one.
+	TLS bool
+	// Properties are further lines for zoo.cfg; they override our choices, but for
+	// ports and folders, which are refused.
+	Properties map[string]string
+	// DataDir is where the server's data lives (jvm only). It is made if
+	// missing and left in place by Stop. "" is a folder that Stop removes.
+	DataDir string
+	// Log receives what the servers print (jvm: as it is printed; docker: when
+	// a server is stopped or found dead). May be nil. Writes are not concurrent.
+	Log io.Writer
+	// StartTimeout bounds how long a server may take to be ready, without the
+	// time for pulling an image; 0 means 60 s.
+	StartTimeout time.Duration
+}
+
+// maxNodes keeps an ensemble within what one machine and the election's
+// number of connections (n²) bear.
+const maxNodes = 7
+
+func (o Options) withDefaults() Options {
+	if o.Nodes == 0 {
+		o.Nodes = 1
+	}
+	if o.StartTimeout == 0 {
+		o.StartTimeout = time.Minute
+	}
+	return o
+}
+
+func (o Options) validate(b Backend) error {
+	switch {
+	case o.Nodes < 0 || o.Nodes > maxNodes || o.Nodes%2 == 0:
+		return fmt.Errorf("harness: Options.Nodes is %d: want 1 or an odd number up to %d", o.Nodes, maxNodes)
+	case o.JuteMaxBuffer < 0 || o.Heap < 0 || o.TickTime < 0 || o.StartTimeout < 0:
+		return fmt.Errorf("harness: Options has a negative size or time: %+v", o)
+	case o.TickTime != 0 && o.TickTime < time.Millisecond:
+		return fmt.Errorf("harness: Options.TickTime is %v: want at least 1ms", o.TickTime)
+	}
+	for k, v := range o.Properties {
+		// The image takes extra lines as words of one variable, so neither
+		// may hold white space; a line break would be another property.
+		if k == "" || strings.ContainsAny(k, " \t\r\n=:#!\\") || strings.ContainsAny(v, " \t\r\n\\") {
+			return fmt.Errorf("harness: Options.Properties %q=%q: white space, backslashes and separators are not possible here", k, v)
+		}
+		if isPlace(k) {
+			return fmt.Errorf("harness: Options.Properties has %s: ports and folders are chosen by the harness", k)
+		}
+	}
+	if b.IsAddress() {
+		return o.validateAddress(b)
+	}
+	if b == Docker && o.DataDir != "" {
+		return fmt.Errorf("harness: Options.DataDir is for the %s backend: a container keeps its data inside", JVM)
+	}
+	return nil
+}
+
+// isPlace reports whether a property says where a server is.
+func isPlace(property string) bool {
+	switch property {
+	case "dataDir", "dataLogDir", "clientPort", "clientPortAddress", "secureClientPort", "secureClientPortAddress":
+		return true
+	}
+	return strings.HasPrefix(property, "server.")
+}
+
+// validateAddress refuses what somebody else's server cannot be made to do.
+func (o Options) validateAddress(b Backend) error {
+	if _, _, err := splitAddress(string(b)); err != nil {
+		_, err = ParseBackend(string(b))
+		return fmt.Errorf("harness: %w", err)
+	}
+	for _, set := range []struct {
+		name string
+		set  bool
+	}{
+		{"Nodes", o.Nodes != 1},
+		{"JuteMaxBuffer", o.JuteMaxBuffer != 0},
+		{"TickTime", o.TickTime != 0},
+		{"Heap", o.Heap != 0},
+		{"TLS", o.TLS},
+		{"Properties", len(o.Properties) > 0},
+		{"DataDir", o.DataDir != ""},
+		{"Log", o.Log != nil},
+	} {
+		if set.set {
+			return fmt.Errorf("harness: Options.%s with the address %s: %w", set.name, b, ErrNotControlled)
+		}
+	}
+	return nil
+}
+
+// ticks returns the tick in whole milliseconds.
+func (o Options) ticks() int64 {
+	if o.TickTime == 0 {
+		return 200
+	}
+	return o.TickTime.Milliseconds()
+}
+
+// heap returns the heap in MiB.
+func (o Options) heap() int {
+	if o.Heap == 0 {
+		return 256
+	}
+	return o.Heap
+}

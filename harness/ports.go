@@ -1,0 +1,68 @@
+package harness
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strconv"
+	"sync"
+)
+
+// Ports come from below every system's ephemeral range (Linux from 32768,
+// others from 49152): no outgoing connection and no listener on port 0 can
+// take one between our looking and the server's binding, nor while a killed
+// server waits to be started again. ZooKeeper itself cannot be asked to choose:
+// clientPort=0 means "none" to it, and with an address it is refused.
+const (
+	firstPort = 20000
+	lastPort  = 29999
+)
+
+// reserved holds the ports given out in this process.
+var reserved = struct {
+	sync.Mutex
+	ports map[int]bool
+}{ports: make(map[int]bool)}
+
+// takePorts returns n ports that are free on the loopback interface and not given
+// to anybody else in this process until releasePorts. Other processes may
+// still take one: the server's failure to bind then shows it.
+func takePorts(n int) ([]int, error) {
+	reserved.Lock()
+	defer reserved.Unlock()
+	var ports []int
+	for _, i := range rand.Perm(lastPort - firstPort + 1) {
+		if len(ports) == n {
+			break
+		}
+		if p := firstPort + i; !reserved.ports[p] && isFree(p) {
+			ports = append(ports, p)
+		}
+	}
+	if len(ports) < n {
+		return nil, fmt.Errorf("harness: no %d free ports between %d and %d on the loopback interface", n, firstPort, lastPort)
+	}
+	for _, p := range ports {
+		reserved.ports[p] = true
+	}
+	return ports, nil
+}
+
+func releasePorts(ports []int) {
+	reserved.Lock()
+	defer reserved.Unlock()
+	for _, p := range ports {
+		delete(reserved.ports, p)
+	}
+}
+
+func isFree(port int) bool {
+	l, err := net.Listen("tcp", loopback(port))
+	if err != nil {
+		return false
+	}
+	l.Close()
+	return true
+}
+
+func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

@@ -1,0 +1,85 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// stopTimeout is how long a server may take to end in good order before it is
+// killed.
+const stopTimeout = 10 * time.Second
+
+// A process is a running child with the end of what it printed.
+type process struct {
+	cmd  *exec.Cmd
+	log  *tail
+	done chan struct{} // closed when the child has ended and been waited for
+}
+
+// startProcess starts argv in the given folder. log, which may be nil, receives
+// what it prints.
+func startProcess(argv []string, dir string, log io.Writer) (*process, error) {
+	p := &process{cmd: exec.Command(argv[0], argv[1:]...), log: &tail{next: log}, done: make(chan struct{})}
+	p.cmd.Dir = dir
+	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
+	p.cmd.SysProcAttr = childAttributes()
+	started := make(chan error)
+	go func() {
+		// "Parent death" is the death of the thread that forked, so that
+		// thread must live as long as the child (golang/go#27505).
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := p.cmd.Start()
+		started <- err
+		if err == nil {
+			_ = p.cmd.Wait() // the state says how it ended
+			close(p.done)
+		}
+	}()
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("harness: start %s: %w", argv[0], err)
+	}
+	return p, nil
+}
+
+func (p *process) running() bool {
+	select {
+	case <-p.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// stop asks the process to end, kills it when it doesn't or when ctx is done,
+// and returns when it has ended.
+func (p *process) stop(ctx context.Context) error {
+	if !p.running() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
+	defer cancel()
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err == nil {
+		select {
+		case <-p.done:
+			return nil
+		case <-ctx.Done():
+		}
+	}
+	return p.kill()
+}
+
+// kill sends SIGKILL and returns when the process has ended.
+func (p *process) kill() error {
+	if err := p.cmd.Process.Kill(); err != nil && err != os.ErrProcessDone {
+		return fmt.Errorf("harness: kill process %d: %w", p.cmd.Process.Pid, err)
+	}
+	<-p.done
+	return nil
+}

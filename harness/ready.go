@@ -1,0 +1,112 @@
+package harness
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// probeInterval is how often a server that is awaited is asked whether it has
+// died meanwhile.
+const probeInterval = 50 * time.Millisecond
+
+// awaitReady returns when the server at host opens a session and lets
+// /zookeeper be read: an open port is not enough, for a container's proxy
+// accepts connections before there is a server behind it. n, if not nil, is
+// watched meanwhile; when it ends, its *ExitError is returned.
+func awaitReady(ctx context.Context, host string, tlsConf *tls.Config, n node) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	watched := make(chan struct{})
+	defer func() { cancel(nil); <-watched }()
+	go func() {
+		defer close(watched)
+		if n != nil {
+			watch(ctx, cancel, n)
+		}
+	}()
+
+	err := withSession(ctx, []string{host}, tlsConf, nil, func(conn *zk.Conn) error {
+		_, _, err := conn.Get("/zookeeper")
+		return err
+	})
+	if err == nil && n != nil {
+		err = n.stranger(ctx)
+	}
+	if err == nil {
+		return nil
+	}
+	if exit := (*ExitError)(nil); errors.As(context.Cause(ctx), &exit) {
+		return exit
+	}
+	err = fmt.Errorf("harness: server at %s: %w", host, err)
+	if n != nil && !errors.Is(err, errPortTaken) {
+		if words := n.lastWords(context.WithoutCancel(ctx)); words != "" {
+			err = fmt.Errorf("%w; the end of its log:\n%s", err, indent(words))
+		}
+	}
+	return err
+}
+
+// watch cancels with the node's end as the cause.
+func watch(ctx context.Context, cancel context.CancelCauseFunc, n node) {
+	tick := time.NewTicker(probeInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if err := n.ended(ctx); err != nil {
+				if ctx.Err() == nil {
+					cancel(err)
+				}
+				return
+			}
+		}
+	}
+}
+
+// fourLetters sends a four-letter word and returns the answer.
+func fourLetters(ctx context.Context, host, word string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	d := net.Dialer{}
+	conn, err := d.DialContext(ctx, "tcp", host)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	if _, err := io.WriteString(conn, word); err != nil {
+		return "", err
+	}
+	answer, err := io.ReadAll(io.LimitReader(conn, 1<<20))
+	return string(answer), err
+}
+
+// checkDataDir returns an error matching errPortTaken unless the server at host
+// works on dataDir. Two processes may have chosen the same port; then the
+// slower one's server dies of it, but not before the faster one's has
+// answered in its stead.
+func checkDataDir(ctx context.Context, host, dataDir string) error {
+	conf, err := fourLetters(ctx, host, "conf")
+	if err != nil {
+		return fmt.Errorf("ask for its configuration: %w", err)
+	}
+	for line := range strings.Lines(conf) {
+		if dir, ok := strings.CutPrefix(strings.TrimSpace(line), "dataDir="); ok {
+			if strings.HasPrefix(dir, dataDir+"/") {
+				return nil
+			}
+			return fmt.Errorf("%w: a server on %s answers there", errPortTaken, dir)
+		}
+	}
+	return fmt.Errorf("%w: what answers there names no dataDir: %.80q", errPortTaken, conf)
+}

@@ -1,0 +1,206 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A Server is a running ZooKeeper, standalone or an ensemble. Its methods may be
+// called concurrently; those that change its state wait for each other.
+type Server struct {
+	backend Backend
+	opt     Options
+	secret  string        // of the super user on this server
+	dir     string        // ours alone, removed by Stop
+	certs   *certificates // nil without TLS
+
+	mu      sync.Mutex
+	cluster cluster // nil once stopped
+}
+
+// Backend returns the backend that the server was started on.
+func (s *Server) Backend() Backend { return s.backend }
+
+// Address returns the connect string: host:port of every server, comma-separated,
+// and for an address backend the chroot that is ours. It stays the same over Kill
+// and Restart; after Stop it is "".
+func (s *Server) Address() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cluster == nil {
+		return ""
+	}
+	return strings.Join(s.cluster.hosts(), ",") + s.cluster.chroot()
+}
+
+// SecureAddress returns the connect string of the TLS ports, "" unless
+// Options.TLS was set.
+func (s *Server) SecureAddress() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cluster == nil {
+		return ""
+	}
+	return strings.Join(s.cluster.secureHosts(), ",")
+}
+
+// TLSFiles returns the paths of what a client needs for SecureAddress; the
+// files live until Stop. Without Options.TLS it is zero.
+func (s *Server) TLSFiles() TLSFiles {
+	if s.certs == nil {
+		return TLSFiles{}
+	}
+	return s.certs.files
+}
+
+// Nodes returns how many servers can be killed and restarted; 0 for an address.
+func (s *Server) Nodes() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cluster == nil {
+		return 0
+	}
+	return len(s.cluster.nodes())
+}
+
+// NodeAddress returns the host:port of server i, counted from 0.
+// It panics when there is no such server.
+func (s *Server) NodeAddress(i int) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cluster.hosts()[i]
+}
+
+// Kill ends all servers at once (SIGKILL, docker kill). Data and ports are kept
+// for Restart. Error: [ErrNotControlled].
+func (s *Server) Kill() error {
+	return s.eachNode(func(n node) error { return n.kill() })
+}
+
+// KillNode is Kill for server i, counted from 0.
+func (s *Server) KillNode(i int) error {
+	return s.oneNode(i, func(n node) error { return n.kill() })
+}
+
+// Restart ends whatever still runs, in good order, and starts all servers again on
+// the same data and ports. It returns when each is ready. Error: [ErrNotControlled].
+func (s *Server) Restart(ctx context.Context) error {
+	if err := s.eachNode(func(n node) error { return errors.Join(n.stop(ctx), n.start(ctx)) }); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.awaitAll(ctx)
+}
+
+// RestartNode is Restart for server i, counted from 0. As a server of an ensemble
+// serves only within a quorum, it waits until there is one.
+func (s *Server) RestartNode(ctx context.Context, i int) error {
+	return s.oneNode(i, func(n node) error {
+		if err := errors.Join(n.stop(ctx), n.start(ctx)); err != nil {
+			return err
+		}
+		return s.await(ctx, i)
+	})
+}
+
+// Clean removes every znode but /zookeeper; on an address backend, everything
+// below our chroot. ACLs don't hinder it on servers of our own. Sessions and
+// their counters stay: a znode's sequence counter starts anew with the znode, that
+// of the root goes on.
+func (s *Server) Clean(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cluster == nil {
+		return errStopped
+	}
+	return wipe(ctx, s.cluster.hosts(), s.auth(), s.cluster.chroot()+"/")
+}
+
+// Stop ends the servers in good order and removes every trace: processes,
+// containers, data (unless Options.DataDir was given), our chroot on an address
+// backend. A cancelled ctx makes it quicker, not less thorough. Stop on a stopped
+// server does nothing.
+func (s *Server) Stop(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var err error
+	if s.cluster != nil {
+		err = s.cluster.remove(ctx)
+		s.cluster = nil
+	}
+	if s.dir != "" {
+		err = errors.Join(err, os.RemoveAll(s.dir))
+		s.dir = ""
+	}
+	return err
+}
+
+var errStopped = errors.New("harness: the server is stopped")
+
+func (s *Server) eachNode(do func(node) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	nodes, err := s.controlled()
+	for _, n := range nodes {
+		err = errors.Join(err, do(n))
+	}
+	return err
+}
+
+func (s *Server) oneNode(i int, do func(node) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	nodes, err := s.controlled()
+	if err != nil {
+		return err
+	}
+	if i < 0 || i >= len(nodes) {
+		return fmt.Errorf("harness: no server %d among %d", i, len(nodes))
+	}
+	return do(nodes[i])
+}
+
+func (s *Server) controlled() ([]node, error) {
+	if s.cluster == nil {
+		return nil, errStopped
+	}
+	nodes := s.cluster.nodes()
+	if len(nodes) == 0 {
+		return nil, fmt.Errorf("harness: %s: %w", s.backend, ErrNotControlled)
+	}
+	return nodes, nil
+}
+
+// awaitAll waits for every server: in an ensemble each has to serve, or a test
+// that kills one would find that another had never joined.
+func (s *Server) awaitAll(ctx context.Context) error {
+	for i := range s.cluster.hosts() {
+		if err := s.await(ctx, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Server) await(ctx context.Context, i int) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, s.opt.StartTimeout,
+		fmt.Errorf("not ready after %v", s.opt.StartTimeout.Round(time.Millisecond)))
+	defer cancel()
+	host, nodes := s.cluster.hosts()[i], s.cluster.nodes()
+	if len(nodes) == 0 {
+		return awaitReady(ctx, host, nil, nil)
+	}
+	if err := awaitReady(ctx, host, nil, nodes[i]); err != nil {
+		return err
+	}
+	if secure := s.cluster.secureHosts(); secure != nil {
+		return awaitReady(ctx, secure[i], s.certs.client, nodes[i])
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+package harness
+
+import (
+	"bytes"
+	"io"
+	"sync"
+)
+
+// tailSize is how much of a server's log is kept to explain its end: a
+// Java stack trace or two.
+const tailSize = 4 << 10
+
+// tail is a writer that keeps the end of what was written and passes
+// everything on to another one, if there is one.
+type tail struct {
+	mu   sync.Mutex
+	buf  []byte
+	cut  bool
+	next io.Writer
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buf = append(t.buf, p...)
+	if over := len(t.buf) - tailSize; over > 0 {
+		t.cut = true
+		t.buf = append(t.buf[:0], t.buf[over:]...)
+	}
+	if t.next != nil {
+		return t.next.Write(p)
+	}
+	return len(p), nil
+}
+
+// String returns the last lines, whole ones only.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	b := t.buf
+	if i := bytes.IndexByte(b, '\n'); t.cut && i >= 0 {
+		b = b[i+1:]
+	}
+	return string(b)
+}

@@ -1,0 +1,57 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// RequireVariable is the environment variable that lists, comma-separated, the
+// backends that must be there: a test that cannot have one of them fails
+// instead of being skipped.
+const RequireVariable = "MRTQ_REQUIRE_BACKENDS"
+
+// T is the part of *testing.T that ForTest needs. It keeps the testing package
+// out of this one's interface.
+type T interface {
+	Helper()
+	Cleanup(func())
+	Context() context.Context
+	Skipf(format string, args ...any)
+	Fatalf(format string, args ...any)
+	Errorf(format string, args ...any)
+}
+
+// ForTest starts a server that is stopped when the test ends. When the backend
+// is not available it skips the test, saying why, unless [RequireVariable]
+// names it; any other trouble fails the test.
+func ForTest(t T, backend Backend, opt Options) *Server {
+	t.Helper()
+	s, err := Start(t.Context(), backend, opt)
+	switch {
+	case err == nil:
+	case errors.Is(err, ErrUnavailable) && !required(backend):
+		t.Skipf("skipped without a server: %v", err)
+		return nil // for a T whose Skipf returns
+	default:
+		t.Fatalf("%v", err)
+		return nil
+	}
+	t.Cleanup(func() {
+		// The test's own context is done by now.
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := s.Stop(ctx); err != nil {
+			t.Errorf("stop the %s server: %v", backend, err)
+		}
+	})
+	return s
+}
+
+func required(b Backend) bool {
+	list := strings.Split(os.Getenv(RequireVariable), ",")
+	return slices.ContainsFunc(list, func(s string) bool { return strings.TrimSpace(s) == string(b) })
+}

@@ -1,0 +1,163 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/moby/moby/client"
+)
+
+// recorder is a T that remembers how a test would have ended.
+type recorder struct {
+	ctx      context.Context
+	ended    string
+	cleanups []func()
+}
+
+func (r *recorder) Helper()                   {}
+func (r *recorder) Context() context.Context  { return r.ctx }
+func (r *recorder) Cleanup(f func())          { r.cleanups = append(r.cleanups, f) }
+func (r *recorder) Skipf(f string, a ...any)  { r.ended = "skip: " + fmt.Sprintf(f, a...) }
+func (r *recorder) Fatalf(f string, a ...any) { r.ended = "fatal: " + fmt.Sprintf(f, a...) }
+func (r *recorder) Errorf(f string, a ...any) { r.ended = "error: " + fmt.Sprintf(f, a...) }
+
+// A missing backend is a skip that says why, and a failure where it is required.
+func TestMissingBackend(t *testing.T) {
+	for _, tc := range []struct {
+		required string
+		want     string
+	}{
+		{"", "skip: skipped without a server: "},
+		{"docker", "skip: skipped without a server: "},
+		{"docker, jvm", "fatal: "},
+	} {
+		t.Setenv("JAVA_HOME", "/nonexistent")
+		t.Setenv(RequireVariable, tc.required)
+		r := &recorder{ctx: t.Context()}
+		if s := ForTest(r, JVM, Options{}); s != nil {
+			t.Error("a server without Java")
+		}
+		want := tc.want + "harness: backend jvm is not available: no Java runtime found (exec: "
+		if !strings.HasPrefix(r.ended, want) || len(r.cleanups) > 0 {
+			t.Errorf("required %q: %q, want it to begin with %q", tc.required, r.ended, want)
+		}
+	}
+}
+
+// A wrong option is a failure, not a missing backend.
+func TestForTestFailsOnAWrongOption(t *testing.T) {
+	t.Setenv(RequireVariable, "")
+	r := &recorder{ctx: t.Context()}
+	ForTest(r, JVM, Options{Nodes: 2})
+	if want := "fatal: harness: Options.Nodes is 2: want 1 or an odd number up to 7"; r.ended != want {
+		t.Errorf("got  %s\nwant %s", r.ended, want)
+	}
+}
+
+func TestForTestStopsTheServer(t *testing.T) {
+	skipWithoutJVM(t)
+	r := &recorder{ctx: t.Context()}
+	s := ForTest(r, JVM, Options{})
+	if s == nil {
+		t.Fatal(r.ended)
+	}
+	pid := s.pid(0)
+	for _, cleanup := range r.cleanups {
+		cleanup()
+	}
+	if alive(pid) || r.ended != "" {
+		t.Errorf("process %d runs: %v; %s", pid, alive(pid), r.ended)
+	}
+}
+
+// testcontainers would find the usual socket whatever DOCKER_HOST says, so the
+// question is put to a client of an engine that isn't there.
+func TestNoDockerEngine(t *testing.T) {
+	c, err := client.New(client.WithHost("unix:///nonexistent/docker.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	err = ping(t.Context(), c)
+	const want = "harness: backend docker is not available: no Docker engine answers ("
+	if !errors.Is(err, ErrUnavailable) || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), "); "+dockerRemedy) {
+		t.Errorf("got  %v\nwant %s…", err, want)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := ping(ctx, c); !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnavailable) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// An image that neither is there nor can be pulled is told at once.
+func TestNoImage(t *testing.T) {
+	if _, err := findDocker(t.Context()); errors.As(err, new(*UnavailableError)) && !required(Docker) {
+		t.Skip(err)
+	}
+	t.Setenv(ImageVariable, "127.0.0.1:1/no-such-image:none")
+	_, err := Start(t.Context(), Docker, Options{})
+	want := "harness: backend docker is not available: no image 127.0.0.1:1/no-such-image:none ("
+	if !errors.Is(err, ErrUnavailable) || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), imageRemedy) {
+		t.Errorf("got  %v\nwant %s…", err, want)
+	}
+}
+
+func TestRefusedOptions(t *testing.T) {
+	for _, tc := range []struct {
+		backend Backend
+		opt     Options
+		want    string
+	}{
+		{JVM, Options{Nodes: -1}, "harness: Options.Nodes is -1: want 1 or an odd number up to 7"},
+		{JVM, Options{Nodes: 9}, "harness: Options.Nodes is 9: want 1 or an odd number up to 7"},
+		{JVM, Options{TickTime: 1}, "harness: Options.TickTime is 1ns: want at least 1ms"},
+		{JVM, Options{Properties: map[string]string{"a": "b c"}}, `harness: Options.Properties "a"="b c": white space, backslashes and separators are not possible here`},
+		{JVM, Options{Properties: map[string]string{"a=b": "c"}}, `harness: Options.Properties "a=b"="c": white space, backslashes and separators are not possible here`},
+		{JVM, Options{Properties: map[string]string{"clientPort": "1"}}, "harness: Options.Properties has clientPort: ports and folders are chosen by the harness"},
+		{Docker, Options{Properties: map[string]string{"server.1": "x"}}, "harness: Options.Properties has server.1: ports and folders are chosen by the harness"},
+		{Docker, Options{DataDir: "x"}, "harness: Options.DataDir is for the jvm backend: a container keeps its data inside"},
+		{"jvn", Options{}, `harness: unknown backend "jvn": want jvm, docker or an address host:port[,host:port…][/chroot] (address jvn: missing port in address)`},
+	} {
+		_, err := Start(t.Context(), tc.backend, tc.opt)
+		if err == nil || err.Error() != tc.want {
+			t.Errorf("got  %v\nwant %s", err, tc.want)
+		}
+	}
+}
+
+func TestTakePorts(t *testing.T) {
+	a, err := takePorts(12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer releasePorts(a)
+	b, err := takePorts(12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer releasePorts(b)
+	all := slices.Sorted(slices.Values(append(a, b...)))
+	if len(slices.Compact(all)) != 24 || all[0] < firstPort || all[23] > lastPort {
+		t.Errorf("ports %v", all)
+	}
+}
+
+func TestTail(t *testing.T) {
+	var whole strings.Builder
+	log := &tail{next: &whole}
+	for i := range 1000 {
+		fmt.Fprintf(log, "line %04d\n", i)
+	}
+	got := log.String()
+	if !strings.HasPrefix(got, "line ") || !strings.HasSuffix(got, "line 0999\n") || len(got) > tailSize || len(got) < tailSize-10 {
+		t.Errorf("%d bytes: %.20q … %q", len(got), got, got[len(got)-20:])
+	}
+	if whole.Len() != 10000 {
+		t.Errorf("%d of 10000 bytes passed on", whole.Len())
+	}
+}

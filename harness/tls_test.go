@@ -1,0 +1,75 @@
+package harness_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/harness"
+)
+
+// The secure port serves a client that uses the files, and the same tree as the
+// plain port; without a certificate of ours there is no session.
+func TestTLS(t *testing.T) {
+	onEach(t, func(t *testing.T, b harness.Backend) {
+		s := harness.ForTest(t, b, harness.Options{TLS: true})
+		files := s.TLSFiles()
+		pair, err := tls.LoadX509KeyPair(files.Cert, files.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ca, err := os.ReadFile(files.CA)
+		if err != nil {
+			t.Fatal(err)
+		}
+		roots := x509.NewCertPool()
+		if !roots.AppendCertsFromPEM(ca) {
+			t.Fatalf("no certificate in %s", files.CA)
+		}
+		conf := &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}, ServerName: "localhost"}
+		conn, events, err := zk.Connect([]string{s.SecureAddress()}, 10*time.Second, zk.WithLogInfo(false), zk.WithLogger(quiet{}),
+			zk.WithDialer(func(network, address string, timeout time.Duration) (net.Conn, error) {
+				return tls.DialWithDialer(&net.Dialer{Timeout: timeout}, network, address, conf)
+			}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			conn.Close()
+			for range events {
+			}
+		}()
+		create(t, conn, "/secret", "whispered")
+		wantData(t, connect(t, s.Address()), "/secret", "whispered")
+
+		for name, conf := range map[string]*tls.Config{
+			"no client certificate": {RootCAs: roots, ServerName: "localhost"},
+			"unknown authority":     {Certificates: []tls.Certificate{pair}, ServerName: "localhost"},
+			"another host's name":   {RootCAs: roots, Certificates: []tls.Certificate{pair}, ServerName: "example.org"},
+		} {
+			if err := shakeHands(s.SecureAddress(), conf); err == nil {
+				t.Errorf("%s: accepted", name)
+			}
+		}
+	})
+}
+
+// shakeHands reads a byte, too: in TLS 1.3 the server's refusal of a client
+// arrives after the handshake.
+func shakeHands(address string, conf *tls.Config) error {
+	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: 5 * time.Second}, "tcp", address, conf)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(5 * time.Second))
+	if _, err = conn.Read(make([]byte, 1)); os.IsTimeout(err) {
+		return nil // still open: the server awaits a request
+	}
+	return err
+}

@@ -1,0 +1,51 @@
+package harness_test
+
+import (
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+)
+
+// wantNothingAt fails unless nobody serves at the address: the connection is
+// refused or, by a container's proxy that is about to end, closed.
+func wantNothingAt(t *testing.T, address string) {
+	t.Helper()
+	conn, err := net.DialTimeout("tcp", address, time.Second)
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(5 * time.Second))
+	io.WriteString(conn, "ruok")
+	if answer, _ := io.ReadAll(conn); len(answer) > 0 {
+		t.Errorf("%s still answers: %q", address, answer)
+	}
+}
+
+func fourLetters(t *testing.T, address, word string) string {
+	t.Helper()
+	conn, err := net.DialTimeout("tcp", address, 5*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(5 * time.Second))
+	io.WriteString(conn, word)
+	answer, err := io.ReadAll(conn)
+	if err != nil || len(answer) == 0 {
+		t.Fatalf("%s: %q, %v", word, answer, err)
+	}
+	return string(answer)
+}
+
+func wantLine(t *testing.T, text, begin string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, begin) {
+			return
+		}
+	}
+	t.Errorf("no line begins with %q in:\n%s", begin, text)
+}

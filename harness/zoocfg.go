@@ -1,0 +1,86 @@
+package harness
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// maxSessionTimeout is above what any test asks for; ZooKeeper's own maximum of
+// 20 ticks would cut sessions to 4 s.
+const maxSessionTimeout = 10 * time.Minute
+
+// Patience of an ensemble, in time rather than in ticks.
+const (
+	joinTime = 20 * time.Second // to connect to a leader and copy its data
+	syncTime = 10 * time.Second // to lag behind it
+)
+
+// properties are the lines of zoo.cfg that are the same on every backend.
+func (o Options) properties() map[string]string {
+	tick := o.ticks()
+	p := map[string]string{
+		"tickTime":               fmt.Sprint(tick),
+		"initLimit":              fmt.Sprint(max(2, joinTime.Milliseconds()/tick)),
+		"syncLimit":              fmt.Sprint(max(2, syncTime.Milliseconds()/tick)),
+		"minSessionTimeout":      fmt.Sprint(2 * tick),
+		"maxSessionTimeout":      fmt.Sprint(maxSessionTimeout.Milliseconds()),
+		"maxClientCnxns":         "0", // all of a test's sessions come from one address
+		"admin.enableServer":     "false",
+		"4lw.commands.whitelist": "*",
+		// A killed process loses nothing that the kernel has; only a power
+		// failure would, and the data is not meant to survive one.
+		"forceSync": "no",
+		// The transaction log grows by this many KiB; 64 MiB would have to be
+		// zeroed at each start.
+		"preAllocSize": "1024",
+	}
+	maps.Copy(p, o.Properties)
+	return p
+}
+
+// withTLS adds the secure port. Only Netty can serve one; it serves the plain
+// port then, too.
+func withTLS(p map[string]string, port int, c *certificates, folder string) {
+	for k, v := range map[string]string{
+		"secureClientPort":        fmt.Sprint(port),
+		"serverCnxnFactory":       "org.apache.zookeeper.server.NettyServerCnxnFactory",
+		"ssl.keyStore.location":   folder + "/" + c.serverName,
+		"ssl.keyStore.type":       "PEM",
+		"ssl.trustStore.location": folder + "/" + c.caName,
+		"ssl.trustStore.type":     "PEM",
+		"ssl.clientAuth":          "need",
+	} {
+		if _, given := p[k]; !given {
+			p[k] = v
+		}
+	}
+}
+
+// javaFlags are the JVM's arguments that are the same on every backend.
+func (s *Server) javaFlags() []string {
+	flags := []string{
+		fmt.Sprintf("-Xmx%dm", s.opt.heap()),
+		// What starts a small JVM quickly: one compiler tier, the shared class
+		// archive, the collector without threads, no statistics file.
+		"-XX:TieredStopAtLevel=1", "-Xshare:auto", "-XX:+UseSerialGC", "-XX:-UsePerfData",
+		"-Dzookeeper.jmx.log4j.disable=true",
+		"-Djava.net.preferIPv4Stack=true",
+		"-Dzookeeper.DigestAuthenticationProvider.superDigest=" + s.superDigest(),
+	}
+	if s.opt.JuteMaxBuffer > 0 {
+		flags = append(flags, fmt.Sprintf("-Djute.maxbuffer=%d", s.opt.JuteMaxBuffer))
+	}
+	return flags
+}
+
+// cfgText renders properties as zoo.cfg, sorted.
+func cfgText(p map[string]string) string {
+	var b strings.Builder
+	for _, k := range slices.Sorted(maps.Keys(p)) {
+		fmt.Fprintf(&b, "%s=%s\n", k, p[k])
+	}
+	return b.String()
+}
