@@ -181,7 +181,7 @@ func (m *Migrator) begin(p *Plan) (Run, opening) {
 		o.ops = p.structure().ops
 		return run, o
 	}
-	for _, path := range []string{MigrationPath, RunsPath} {
+	for _, path := range []string{MigrationPath, RunsPath, ElectionPath} {
 		if p.ex.tree.Get(path) == nil {
 			o.ops = append(o.ops, creates([]leaf{{path, none}}, p.opt.ACL)...)
 		}

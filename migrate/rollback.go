@@ -218,21 +218,20 @@ func (m *Migrator) undo(ctx context.Context, u *Undo, leader string, total *Done
 // undoStructure removes the run's own znodes of the layout that are empty now,
 // its holds, and its record, in one transaction.
 func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo, leader string) error {
-	tree, err := m.Target.Tree(ctx)
-	if err != nil {
-		return err
-	}
 	var ops []znode.Op
 	removed := map[string]bool{}
 	for _, path := range u.structure {
-		n := tree.Get(path)
-		if n == nil {
+		n, err := m.Target.Get(ctx, path)
+		if errors.Is(err, znode.ErrNoNode) {
 			continue
 		}
-		left := 0
-		for _, name := range tree.Children(path) {
-			if !removed[znode.Join(path, name)] {
-				left++
+		if err != nil {
+			return err
+		}
+		left := int(n.Stat.NumChildren)
+		for child := range removed {
+			if znode.Parent(child) == path {
+				left--
 			}
 		}
 		switch {
@@ -251,10 +250,11 @@ func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo, leader 
 		c.run.Holds = []string{}
 		return c.send(ctx, slices.Values([]unit{{ops: ops}}), func(int) {})
 	}
-	err = <-m.Target.Start(ctx, append(ops, ownNodes(tree, c.run.path(), c.base, leader)...))
-	if err == nil {
-		return nil
+	own, err := m.ownNodes(ctx, c.run.path(), c.base, leader)
+	if err != nil {
+		return err
 	}
+	err = <-m.Target.Start(ctx, append(ops, own...))
 	var refused *znode.MultiError
 	if errors.Is(err, zkconn.ErrUnknownOutcome) || errors.As(err, &refused) && overtaken(refused.Err) {
 		if _, gerr := m.Target.Get(ctx, c.run.path()); errors.Is(gerr, znode.ErrNoNode) {
@@ -266,27 +266,34 @@ func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo, leader 
 }
 
 // ownNodes are the operations that remove the run's record, demanding its
-// version, and the migration's own folders if nothing else is in them.
-func ownNodes(tree *znode.Tree, run string, version int32, leader string) []znode.Op {
+// version, and the migration's own folders if nothing else is in them: no
+// other run, and no other migrator standing by.
+func (m *Migrator) ownNodes(ctx context.Context, run string, version int32, leader string) ([]znode.Op, error) {
 	ops := []znode.Op{znode.Delete(run, version)}
-	if len(tree.Children(RunsPath)) > 1 {
-		return ops
-	}
-	ops = append(ops, znode.Delete(RunsPath, -1))
-	election := tree.Children(ElectionPath)
-	if len(election) > 1 || len(election) == 1 && znode.Join(ElectionPath, election[0]) != leader {
-		return ops // another migrator stands by
-	}
-	if leader != "" {
-		ops = append(ops, znode.Delete(leader, -1))
-	}
-	if tree.Get(ElectionPath) != nil {
-		ops = append(ops, znode.Delete(ElectionPath, -1))
-	}
-	for _, name := range tree.Children(MigrationPath) {
-		if path := znode.Join(MigrationPath, name); path != RunsPath && path != ElectionPath {
-			return ops
+	below := int32(0) // children of /migration that go
+	for _, own := range []struct{ folder, child string }{{RunsPath, run}, {ElectionPath, leader}} {
+		n, err := m.Target.Get(ctx, own.folder)
+		if errors.Is(err, znode.ErrNoNode) {
+			continue
 		}
+		if err != nil {
+			return nil, err
+		}
+		if n.Stat.NumChildren > 1 {
+			return ops, nil
+		}
+		if own.folder == ElectionPath && leader != "" {
+			ops = append(ops, znode.Delete(leader, -1))
+		}
+		ops = append(ops, znode.Delete(own.folder, -1))
+		below++
 	}
-	return append(ops, znode.Delete(MigrationPath, -1))
+	n, err := m.Target.Get(ctx, MigrationPath)
+	if err != nil {
+		return nil, err
+	}
+	if n.Stat.NumChildren == below {
+		ops = append(ops, znode.Delete(MigrationPath, -1))
+	}
+	return ops, nil
 }

@@ -239,15 +239,12 @@ func (v *verifier) wantStructure() {
 	if len(v.ex.runs) == 0 && len(v.ex.jobs) == 0 {
 		return
 	}
-	made := []string{MigrationPath, RunsPath}
+	made := []string{MigrationPath, RunsPath, ElectionPath}
 	for _, run := range v.ex.runs {
 		made = append(made, run.Made...)
 	}
 	for _, p := range v.ex.jobs {
 		v.wantThere(znode.Join(RunsPath, p.prov.Run))
-	}
-	if v.ex.tree.Get(ElectionPath) != nil { // a file target has none
-		made = append(made, ElectionPath)
 	}
 	for _, path := range made {
 		v.wantNodes([]leaf{{path, none}})

@@ -36,6 +36,9 @@ restored. Interrupted, run it again.`,
 			if err != nil {
 				return fmt.Errorf("restore: %w", err)
 			}
+			if tree.Len() == 1 {
+				return fmt.Errorf("restore: %s holds no znode", in)
+			}
 			w, err := a.writer(cmd.Context(), e)
 			if err != nil {
 				return fmt.Errorf("restore %s: %w", args[0], err)

@@ -50,17 +50,11 @@ func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
 	if err != nil {
 		return err
 	}
-	tree, err := a.targetTree(cmd.Context(), e)
-	if err != nil {
-		return fmt.Errorf("rollback: target %s: %w", target, err)
-	}
-	if c.run == "" {
-		runs := znodeNames(tree, migrate.RunsPath)
-		return usageError("--run is missing; the target has %s", runs)
-	}
-	u, err := migrate.PlanRollback(tree, c.run, c.force)
-	if err == nil && !c.dry {
-		u, err = c.carryOut(cmd.Context(), a, e, tree)
+	var u *migrate.Undo
+	if c.run == "" || c.dry {
+		u, err = c.look(cmd.Context(), a, e)
+	} else {
+		u, err = c.carryOut(cmd.Context(), a, e)
 	}
 	if errors.Is(err, migrate.ErrNoRun) || errors.Is(err, migrate.ErrNotNewest) {
 		err = checkError(err)
@@ -79,19 +73,33 @@ func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
 	return err
 }
 
-func znodeNames(tree *znode.Tree, parent string) string {
-	if names := tree.Children(parent); len(names) > 0 {
-		return strings.Join(names, ", ")
+// look plans the rollback over a session that cannot write, or says which runs
+// there are.
+func (c *rollbackCmd) look(ctx context.Context, a *app, e endpoint) (*migrate.Undo, error) {
+	tree, err := a.targetTree(ctx, e)
+	if err != nil {
+		return nil, err
 	}
-	return "no run"
+	if c.run == "" {
+		runs := "no run"
+		if names := tree.Children(migrate.RunsPath); len(names) > 0 {
+			runs = strings.Join(names, ", ")
+		}
+		return nil, usageError("--run is missing; the target has %s", runs)
+	}
+	return migrate.PlanRollback(tree, c.run, c.force)
 }
 
-func (c *rollbackCmd) carryOut(ctx context.Context, a *app, e endpoint, tree *znode.Tree) (*migrate.Undo, error) {
+func (c *rollbackCmd) carryOut(ctx context.Context, a *app, e endpoint) (*migrate.Undo, error) {
 	m := &migrate.Migrator{Say: func(text string) { a.say("%s", text) }}
 	show, finish := a.progress("rolling back")
 	defer finish()
 	m.Progress = show
 	if e.file != "" {
+		tree, err := readDump(e.file)
+		if err != nil {
+			return nil, err
+		}
 		file := migrate.NewFile(tree, time.Now)
 		m.Target = file
 		u, err := m.Rollback(ctx, c.run, c.force)

@@ -107,6 +107,7 @@ mrtq.yaml. Data goes to stdout, everything else to stderr. Exit codes: 0 done,
 	root.AddCommand(
 		a.inspectCmd(), a.dumpCmd(), a.restoreCmd(),
 		a.planCmd(), a.migrateCmd(), a.verifyCmd(), a.rollbackCmd(),
+		a.zkCmd(),
 	)
 	return root
 }

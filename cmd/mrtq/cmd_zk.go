@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mrtq/harness"
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+	"mrtq/migrate"
+)
+
+type zkCmd struct {
+	backend string
+	nodes   int
+	load    string
+}
+
+// addressVariable tells a command run by mrtq zk where the server is.
+const addressVariable = "MRTQ_ADDRESS"
+
+func (a *app) zkCmd() *cobra.Command {
+	c := &zkCmd{}
+	cmd := &cobra.Command{
+		Use:   "zk [flags] [-- COMMAND [ARG…]]",
+		Short: "run a disposable ZooKeeper",
+		Long: `Start a ZooKeeper that keeps nothing, and print its address. It runs until
+Ctrl-C; or, given a command, until that ends, whose exit code is then mrtq's. The
+command finds the address in $` + addressVariable + `.`,
+		Example: `  mrtq zk --load queue.ndjson.gz
+  mrtq zk --backend docker --nodes 3 -- go test ./...`,
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
+	}
+	f := cmd.Flags()
+	names := []string{}
+	for _, b := range harness.Backends() {
+		names = append(names, string(b))
+	}
+	choice(f, &c.backend, "backend", "", "what to run it on", names...)
+	f.IntVar(&c.nodes, "nodes", 1, "1 server, or an ensemble of 3")
+	f.StringVar(&c.load, "load", "", "dump `file` to load first")
+	return cmd
+}
+
+func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
+	if c.nodes != 1 && c.nodes != 3 {
+		return usageError("--nodes %d: want 1 or 3", c.nodes)
+	}
+	var tree *znode.Tree
+	if c.load != "" {
+		if tree, err = readDump(c.load); err != nil {
+			return fmt.Errorf("zk: %w", err)
+		}
+	}
+	server, err := harness.Start(ctx, harness.Backend(c.backend), harness.Options{Nodes: c.nodes})
+	if err != nil {
+		return fmt.Errorf("zk: %w", err)
+	}
+	defer func() {
+		// Ctrl-C ended ctx, and is why the server is to be stopped.
+		sctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+		defer cancel()
+		if serr := server.Stop(sctx); err == nil && serr != nil {
+			err = fmt.Errorf("zk: %w", serr)
+		}
+	}()
+	if tree != nil {
+		if err := load(ctx, server.Address(), tree); err != nil {
+			return fmt.Errorf("zk: load %s: %w", c.load, err)
+		}
+	}
+	if len(command) > 0 {
+		return runCommand(ctx, a, server.Address(), command)
+	}
+	fmt.Fprintln(a.stdout, server.Address())
+	a.say("a disposable ZooKeeper (%s); Ctrl-C stops it, and with it goes all it holds", c.backend)
+	<-ctx.Done()
+	return nil
+}
+
+func load(ctx context.Context, address string, tree *znode.Tree) error {
+	addr, err := zkconn.ParseAddress(address)
+	if err != nil {
+		return err
+	}
+	w, err := zkconn.OpenWriter(ctx, zkconn.Config{Address: addr})
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	_, err = (&migrate.Migrator{}).Restore(ctx, w, tree)
+	return err
+}
+
+// runCommand runs a command beside the server, with this one's terminal.
+func runCommand(ctx context.Context, a *app, address string, command []string) error {
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, a.stdout, a.stderr
+	cmd.Env = append(os.Environ(), addressVariable+"="+address)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() > 0 {
+		return &coded{exit.ExitCode(), fmt.Errorf("zk: %s ended with exit code %d", command[0], exit.ExitCode())}
+	}
+	return err
+}

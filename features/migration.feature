@@ -1,0 +1,138 @@
+Feature: A legacy queue becomes a new queue
+  An operator takes a production queue from its legacy form to its new one on a
+  Saturday night. They must be able to see before they act, to be interrupted
+  anywhere, to have the outcome checked by a second look, and to go back.
+
+  Background:
+    Given the legacy queue that the JVM services wrote
+
+  @M1
+  Scenario: Every record is read, whatever wrote it
+    When the operator inspects the legacy queue
+    Then all 21 records are reported as their writers meant them
+    And nothing at all was written
+
+  @M2
+  Scenario: What cannot be decided is refused before anything is written
+    When the operator plans the migration
+    Then the plan is refused
+    And it names these records
+      | /ingest/mrtQ-05000000000002           | consumed    |                   |
+      | /ingest/mrtQ-05000000000020           | undecodable | truncated-header  |
+      | /ingest/mrtQ-05000000000021           | undecodable | truncated-header  |
+      | /ingest/mrtQ-05000000000022           | undecodable | empty-payload     |
+      | /ingest/mrtQ-05000000000023           | undecodable | unknown-status    |
+      | /ingest/mrtQ-05000000000024           | undecodable | bad-payload       |
+      | /ingest/mrtQ-05000000000025           | undecodable | unsupported-class |
+      | /ingest/mrtQ-05000000000026           | undecodable | bad-payload       |
+      | /ingest/not-a-queue-entry             | undecodable | bad-key           |
+      | /mrt.inventory.full/mrtQ-000000025102 | undecodable | unsupported-class |
+      | /accessLarge.1/mrtQ-000000000012      | consumed    |                   |
+    And 2 jobs could run twice if consumed records become pending, and 2 never if they become failed
+    When the operator migrates with the defaults
+    Then the migration is refused
+    And nothing at all was written
+
+  @M3
+  Scenario Outline: There and back in dialect <dialect>
+    Given the dialect <dialect>
+    When the operator plans the migration, deciding every record
+    Then the plan is accepted
+    And nothing at all was written
+    When the operator migrates, deciding every record
+    Then the new queue holds
+      | pending   | 4 |
+      | held      | 1 |
+      | failed    | 2 |
+      | completed | 1 |
+      | recording | 1 |
+    And its queues are held
+    And the 9 records that cannot be read are kept byte for byte
+    And the legacy queue is untouched
+    When the operator verifies
+    Then nothing differs
+    When the operator migrates again
+    Then nothing at all was written
+    When the operator rolls the migration back
+    Then the new queue's side is as it was before, byte for byte
+
+    Examples:
+      | dialect |
+      | design  |
+      | mrt-zk  |
+
+  @M4
+  Scenario Outline: Verification names any one znode that was <tampered> by hand
+    Given the queue was migrated
+    When each znode of the new tree in turn is <tampered> by hand, and then put back
+    Then verification names that znode every time
+
+    Examples:
+      | tampered |
+      | deleted  |
+      | changed  |
+      | added    |
+
+  @M5
+  Scenario: A new queue that is alive already is respected
+    Given a new queue with a batch and a job of its own, and an administrator's hold on ingest
+    When the operator migrates, deciding every record
+    Then the other batch and job are untouched
+    And the ids of migrated jobs go on after theirs
+    And the next job that somebody submits gets an id of its own
+    When that job is gone again and the operator rolls the migration back
+    Then the new queue's side is as it was before, byte for byte
+
+  @M6
+  Scenario: A plan is approved, carried out once, and never again
+    Given the operator saved a plan, deciding every record
+    When the operator migrates with the saved plan
+    Then the migration is done
+    When the operator migrates with the saved plan once more
+    Then it is refused because the plan was carried out before
+    When the operator rolls the migration back
+    And the operator migrates with the saved plan once more
+    Then it is refused because the plan is stale
+
+  @M7
+  Scenario: A plan made before the queue changed is stale
+    Given the operator saved a plan, deciding every record
+    And a legacy service adds a record
+    When the operator migrates with the saved plan
+    Then it is refused because the plan is stale
+    And nothing else was written
+
+  @M8
+  Scenario: Two migrators at once
+    When two operators migrate at the same moment, deciding every record
+    Then both end well, and every record was migrated once
+
+  @M9
+  Scenario: The legacy queue lives on while it is migrated
+    Given the queue was migrated
+    And a legacy service adds a record
+    And a legacy service fails the job of /ingest/mrtQ-05000000000001
+    When the operator verifies
+    Then verification names /ingest/mrtQ-05000000000001 and the new record
+    When the operator migrates, deciding every record
+    Then 1 job was made and 1 made anew
+    When the operator verifies
+    Then nothing differs
+
+  @M10 @large
+  Scenario: Twenty thousand records, and kill -9 in the middle
+    Given a legacy queue of 20000 records of all formats
+    When the operator migrates them
+    And elsewhere the same migration is killed with kill -9 in the middle, and run again
+    Then both new queues are the same
+    When the operator verifies
+    Then nothing differs
+
+  @M11
+  Scenario: Ctrl-C stops at the edge of a transaction
+    Given a legacy queue of 3000 records of all formats
+    When the operator presses Ctrl-C in the middle of the migration
+    Then it stops, says how to go on, and no job is half made
+    When the operator migrates them
+    And the operator verifies
+    Then nothing differs

@@ -1,0 +1,227 @@
+package features
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cucumber/godog"
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/harness"
+)
+
+// world is one scenario's: two chroots of its own on the shared server, a
+// folder to work in, a second session that sees what happened, and what the
+// operator last did.
+type world struct {
+	t              *testing.T
+	server         *harness.Server
+	root           string // this scenario's chroot
+	dir            string
+	conn           *zk.Conn
+	dialect        string
+	records        string // options that decide every record
+	last           outcome
+	before         map[string]seen // everything, before the last command
+	start          map[string]seen // the new queue's side, at the start
+	legacy         map[string]seen // the legacy side, when it was made
+	others         map[string]seen // what was in the new queue before us
+	tampered       []string        // paths tampered with and not named
+	added          string
+	quarantineFile string
+	large          bool // too large to be looked at before every command
+}
+
+// outcome is what a command did, for a Then to judge.
+type outcome struct {
+	code           int
+	stdout, stderr string
+}
+
+// seen is one znode as the second session sees it.
+type seen struct {
+	data string
+	stat zk.Stat
+}
+
+var scenario atomic.Int64
+
+func newWorld(t *testing.T, server *harness.Server) *world {
+	return &world{t: t, server: server, dialect: "design"}
+}
+
+// decide is what an operator chooses in order to migrate every record that can
+// be read.
+const decide = "--undecodable quarantine --consumed pending"
+
+func (w *world) setUp(ctx context.Context, _ *godog.Scenario) (context.Context, error) {
+	w.root = fmt.Sprintf("/scenario-%d", scenario.Add(1))
+	w.dir = w.t.TempDir()
+	w.quarantineFile = filepath.Join(w.dir, "mrtq-quarantine.ndjson")
+	conn, _, err := zk.Connect(strings.Split(w.server.Address(), ","), 10*time.Second, zk.WithLogInfo(false))
+	if err != nil {
+		return ctx, err
+	}
+	w.conn = conn
+	for _, path := range []string{w.root, w.root + "/legacy", w.root + "/new"} {
+		if err := w.create(path, []byte{}); err != nil {
+			return ctx, err
+		}
+	}
+	w.start, err = w.tree("/new")
+	return ctx, err
+}
+
+func (w *world) tearDown(ctx context.Context, _ *godog.Scenario, err error) (context.Context, error) {
+	if w.conn != nil {
+		w.conn.Close()
+	}
+	return ctx, err
+}
+
+func (w *world) source() string { return w.server.Address() + w.root + "/legacy" }
+func (w *world) target() string { return w.server.Address() + w.root + "/new" }
+
+// command is mrtq with arguments, in a folder and an environment of its own.
+func (w *world) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(mrtq, args...)
+	cmd.Dir = w.dir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir}
+	return cmd
+}
+
+// run runs mrtq and keeps its outcome; it judges nothing.
+func (w *world) run(line string, args ...string) error {
+	var err error
+	if !w.large {
+		if w.before, err = w.tree(""); err != nil {
+			return err
+		}
+	}
+	w.last, err = outcomeOf(w.command(append(strings.Fields(line), args...)...))
+	return err
+}
+
+func outcomeOf(cmd *exec.Cmd) (outcome, error) {
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return outcome{}, err
+	}
+	return outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}, nil
+}
+
+// wantCode demands an exit code of the last command.
+func (w *world) wantCode(code int) error {
+	if w.last.code != code {
+		return fmt.Errorf("exit code %d, want %d\nstdout: %.2000s\nstderr: %.2000s", w.last.code, code, w.last.stdout, w.last.stderr)
+	}
+	return nil
+}
+
+func (w *world) json(v any) error {
+	if err := json.Unmarshal([]byte(w.last.stdout), v); err != nil {
+		return fmt.Errorf("stdout is no JSON: %w\n%.500s\nstderr: %.500s", err, w.last.stdout, w.last.stderr)
+	}
+	return nil
+}
+
+func (w *world) create(path string, data []byte) error {
+	_, err := w.conn.Create(path, data, 0, zk.WorldACL(zk.PermAll))
+	if err != nil {
+		return fmt.Errorf("create %s: %w", path, err)
+	}
+	return nil
+}
+
+// tree is what the second session sees below the scenario's root, many
+// requests at a time; paths are relative to sub.
+func (w *world) tree(sub string) (map[string]seen, error) {
+	base := w.root + sub
+	if _, err := w.conn.Sync(base); err != nil {
+		return nil, err
+	}
+	tree := map[string]seen{}
+	var mu sync.Mutex
+	var first error
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, 64)
+	var visit func(path string)
+	visit = func(path string) {
+		defer wg.Done()
+		slots <- struct{}{}
+		data, stat, err := w.conn.Get(path)
+		var names []string
+		if err == nil && stat.NumChildren > 0 {
+			names, _, err = w.conn.Children(path)
+		}
+		<-slots
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil {
+			first = fmt.Errorf("%s: %w", path, err)
+			return
+		}
+		text := string(data)
+		if data == nil {
+			text = "(null)"
+		}
+		tree[strings.TrimPrefix(path, base)] = seen{text, *stat}
+		for _, name := range names {
+			wg.Add(1)
+			go visit(path + "/" + name)
+		}
+	}
+	wg.Add(1)
+	go visit(base)
+	wg.Wait()
+	return tree, first
+}
+
+// sameData compares two trees' paths and data.
+func sameData(want, got map[string]seen) error {
+	return compare(want, got, func(a, b seen) bool { return a.data == b.data })
+}
+
+// sameStats compares everything that any write would move.
+func sameStats(want, got map[string]seen) error {
+	return compare(want, got, func(a, b seen) bool { return a == b })
+}
+
+func compare(want, got map[string]seen, same func(a, b seen) bool) error {
+	var diffs []string
+	for path, a := range want {
+		if b, ok := got[path]; !ok {
+			diffs = append(diffs, path+" is gone")
+		} else if !same(a, b) {
+			diffs = append(diffs, fmt.Sprintf("%s was %q %+v, is %q %+v", path, a.data, a.stat, b.data, b.stat))
+		}
+	}
+	for path := range got {
+		if _, ok := want[path]; !ok {
+			diffs = append(diffs, path+" is new")
+		}
+	}
+	if len(diffs) == 0 {
+		return nil
+	}
+	sort.Strings(diffs)
+	if len(diffs) > 10 {
+		diffs = append(diffs[:10], "…")
+	}
+	return errors.New("the trees differ:\n" + strings.Join(diffs, "\n"))
+}
