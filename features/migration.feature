@@ -136,3 +136,11 @@ Feature: A legacy queue becomes a new queue
     When the operator migrates them
     And the operator verifies
     Then nothing differs
+
+  @M12
+  Scenario: The server is lost in the middle
+    Given a legacy queue of 3000 records of all formats
+    When the server is killed and started again in the middle of the migration
+    And the operator migrates them
+    And the operator verifies
+    Then nothing differs

@@ -2,6 +2,7 @@ package features
 
 import (
 	"bufio"
+	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
@@ -61,6 +62,7 @@ func (w *world) steps(s stepper) {
 	})
 	s.step(`elsewhere the same migration is killed with kill -9 in the middle, and run again`, w.migrateKilled)
 	s.step(`the operator presses Ctrl-C in the middle of the migration`, w.interrupt)
+	s.step(`the server is killed and started again in the middle of the migration`, w.serverLost)
 
 	// what must be so then
 	s.step(`all 21 records are reported as their writers meant them`, w.reportedAsExpected)
@@ -579,8 +581,9 @@ func (w *world) migratedOnce() error {
 }
 
 // midway starts a migration to the target and returns when a good part of its
-// transactions are done, which the version of its run's znode tells.
-func (w *world) midway(target string, transactions int32) (signal func(os.Signal) (outcome, error), err error) {
+// transactions are done, which the version of its run's znode tells. end sends
+// it a signal, if not nil, and waits for its end.
+func (w *world) midway(target string, transactions int32) (end func(os.Signal) (outcome, error), err error) {
 	cmd := w.command(append(strings.Fields("migrate -o json "+decide), w.source(), w.server.Address()+w.root+target)...)
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -604,8 +607,10 @@ func (w *world) midway(target string, transactions int32) (signal func(os.Signal
 		}
 	}
 	return func(sig os.Signal) (outcome, error) {
-		if err := cmd.Process.Signal(sig); err != nil {
-			return outcome{}, err
+		if sig != nil {
+			if err := cmd.Process.Signal(sig); err != nil {
+				return outcome{}, err
+			}
 		}
 		cmd.Wait()
 		return outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}, nil
@@ -663,6 +668,31 @@ func (w *world) interrupt() error {
 	w.last, err = signal(syscall.SIGINT)
 	return err
 }
+
+// serverLost kills the server under the migration. It goes on by itself if its
+// session outlives the server, and else says that the session is lost.
+func (w *world) serverLost() error {
+	wait, err := w.midway("/new", 20)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	if err := all(w.server.Kill(), w.server.Restart(ctx)); err != nil {
+		return err
+	}
+	w.last, err = wait(nil)
+	if err == nil && w.last.code == exitLost {
+		if !strings.Contains(w.last.stderr, "session is lost") {
+			err = fmt.Errorf("it says %q", w.last.stderr)
+		}
+		return err
+	}
+	return all(err, w.wantCode(0))
+}
+
+// exitLost is the exit code of a lost environment.
+const exitLost = 3
 
 func (w *world) stoppedCleanly() error {
 	if err := w.wantCode(3); err != nil {
