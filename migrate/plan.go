@@ -151,7 +151,7 @@ func MakePlan(src *Source, target *znode.Tree, opt Options) (*Plan, error) {
 		return nil, err
 	}
 	p := &Plan{
-		Source: pin(opt.Source, src.Tree, src.Queues.Roots()), Target: pin(opt.Target, target, append([]string{}, targetRoots...)),
+		Source: pin(opt.Source, src.Tree, src.Queues.Roots()), Target: pinTarget(opt.Target, target),
 		Dialect: opt.Dialect, Policies: opt.Policies,
 		opt: opt, src: src, ex: ex, batches: map[batchKey]*batch{},
 	}
@@ -165,15 +165,20 @@ func MakePlan(src *Source, target *znode.Tree, opt Options) (*Plan, error) {
 	return p, nil
 }
 
-// pin also covers the root's own list of children, so that a plan made on an
-// empty target is stale once anything was made and removed there.
 func pin(name string, tree *znode.Tree, roots []string) Pin {
+	sum := tree.Hash(roots...)
+	return Pin{Name: name, Zxid: tree.Zxid(), Hash: hex.EncodeToString(sum[:])}
+}
+
+// pinTarget also covers the root's own list of children, so that a plan made
+// on an empty target is stale once anything was made and removed there.
+func pinTarget(name string, tree *znode.Tree) Pin {
+	p := pin(name, tree, targetRoots)
 	h := sha256.New()
-	sub := tree.Hash(roots...)
-	h.Write(sub[:])
 	s := tree.Get("/").Stat
-	fmt.Fprintln(h, s.Cversion, s.Pzxid)
-	return Pin{Name: name, Zxid: tree.Zxid(), Hash: hex.EncodeToString(h.Sum(nil))}
+	fmt.Fprintln(h, p.Hash, s.Cversion, s.Pzxid)
+	p.Hash = hex.EncodeToString(h.Sum(nil))
+	return p
 }
 
 // chooseRun finishes the run that was left unfinished, or begins the next.

@@ -39,6 +39,15 @@ func NewLive(w *zkconn.Writer) *Live { return &Live{Writer: w} }
 // Tree reads the new layout and the migration's own nodes.
 func (l *Live) Tree(ctx context.Context) (*znode.Tree, error) { return ReadTarget(ctx, &l.Reader, nil) }
 
+// Get reads one node as of now: no older than anything that any client was told
+// before the call, whichever server of an ensemble answers.
+func (l *Live) Get(ctx context.Context, path string) (znode.Node, error) {
+	if err := l.Sync(ctx); err != nil {
+		return znode.Node{}, err
+	}
+	return l.Writer.Get(ctx, path)
+}
+
 // ReadTarget reads what a migration is concerned with of a target on a server.
 func ReadTarget(ctx context.Context, r *zkconn.Reader, progress func(int)) (*znode.Tree, error) {
 	if err := r.Sync(ctx); err != nil {

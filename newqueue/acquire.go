@@ -27,6 +27,10 @@ var errSkip = errors.New("skip")
 // one, still has the old version, and whatever it tries is refused, even when
 // another's lock is there under the same name.
 func (q *Queue) acquire(ctx context.Context, path string, fits func(status []byte) error) (status node, l lock, err error) {
+	if !q.reserve(path) {
+		return status, lock{}, errSkip
+	}
+	defer q.unreserve(path)
 	for range attempts {
 		status, err = q.get(ctx, path+"/status")
 		if errors.Is(err, ErrNotFound) {
@@ -38,16 +42,23 @@ func (q *Queue) acquire(ctx context.Context, path string, fits func(status []byt
 		if err := fits(status.data); err != nil {
 			return status, lock{}, err
 		}
-		l = lock{path + "/lock", q.conn.SessionID()}
+		l.path = path + "/lock"
 		err = q.commit(ctx, write{
 			lock: l.path,
 			ops:  []znode.Op{znode.Set(path+"/status", status.data, status.version)},
-			done: func(ctx context.Context) (bool, error) { return q.holds(ctx, l) },
+			done: func(ctx context.Context) (bool, error) {
+				_, err := q.taken(ctx, l.path)
+				if errors.Is(err, errSkip) {
+					return false, nil
+				}
+				return err == nil, err
+			},
 		})
 		switch {
 		case err == nil:
 			status.version++
-			return status, l, q.owns(ctx, l)
+			l, err = q.taken(ctx, l.path)
+			return status, l, err
 		case errors.Is(err, znode.ErrBadVersion): // it moved meanwhile: look again
 		case errors.Is(err, znode.ErrNodeExists), errors.Is(err, znode.ErrNoNode):
 			return status, lock{}, errSkip
@@ -57,6 +68,30 @@ func (q *Queue) acquire(ctx context.Context, path string, fits func(status []byt
 	}
 	return status, lock{}, errSkip
 }
+
+// taken looks at a lock that was just taken. The session may be another than
+// when the request was made: the client keeps what it could not send for the
+// next one.
+func (q *Queue) taken(ctx context.Context, path string) (lock, error) {
+	stat, ok, err := q.stat(ctx, path)
+	switch {
+	case err != nil:
+		return lock{}, err
+	case !ok || stat.EphemeralOwner != q.conn.SessionID():
+		return lock{}, errSkip // the session has ended since, and the lock with it
+	}
+	return lock{path, stat.EphemeralOwner}, nil
+}
+
+// reserve keeps the other goroutines of this queue from taking the same lock
+// while one is at it. They share the session, so that when an answer is lost
+// the lock itself doesn't tell whose it is.
+func (q *Queue) reserve(path string) bool {
+	_, taken := q.reserved.LoadOrStore(path, true)
+	return !taken
+}
+
+func (q *Queue) unreserve(path string) { q.reserved.Delete(path) }
 
 // holds reports whether a lock is there and this session's.
 func (q *Queue) holds(ctx context.Context, l lock) (bool, error) {

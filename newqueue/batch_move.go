@@ -30,6 +30,9 @@ func (q *Queue) snapReport(ctx context.Context, s *batchSnap) (err error) {
 		return err
 	}
 	s.failedV = map[string]int32{}
+	if s.status.State == BatchProcessing {
+		return nil // it is asked only whether it is empty
+	}
 	for _, jid := range s.folders[FolderFailed] {
 		n, err := q.get(ctx, JobPath(jid)+"/status")
 		if err != nil {

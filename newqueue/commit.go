@@ -1,6 +1,7 @@
 package newqueue
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -146,7 +147,7 @@ func (q *Queue) send(ctx context.Context, w write, folders []znode.Op) error {
 // this server (or has ended), so that nothing the old connection still carries
 // can be carried out any more, and what is read next is no older.
 func (q *Queue) look(ctx context.Context, w write, cause error) error {
-	if _, err := read(ctx, "/", func() (string, error) { return q.conn.Sync(q.path("/")) }); err != nil {
+	if _, err := read(ctx, "/", func() (string, error) { return q.conn.Sync(cmp.Or(q.root, "/")) }); err != nil {
 		return fmt.Errorf("%w (%w)", ErrUnknownOutcome, err)
 	}
 	happened, err := w.done(ctx)

@@ -63,10 +63,8 @@ func (d Dialect) parseState(name string, known []string) string {
 			return s
 		}
 	}
-	for _, s := range known {
-		if s == name {
-			return strconv.Quote(name)
-		}
+	if slices.Contains(known, name) || strings.HasPrefix(name, `"`) {
+		return strconv.Quote(name)
 	}
 	return name
 }

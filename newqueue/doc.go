@@ -1,12 +1,42 @@
-// Package newqueue is the new queue: a tree of batches, jobs, access requests
-// and locks in ZooKeeper.
+// Package newqueue is the new queue as a library: batches, jobs, access requests
+// and locks in ZooKeeper, for a Go service that makes them or works on them.
 //
-// The layout (02-new-layout, "Paths") is in paths.go, the states in state.go,
-// the two spellings of one layout in dialect.go, and what the znodes hold in
-// content.go. A batch holds jobs; a job stands in three places at once, and a
-// worker finds it by the third:
+// A batch holds jobs; a job stands in three places at once, and a worker finds
+// it by the third:
 //
 //	/jobs/JID                                 what it is, and its status
 //	/batches/BID/states/batch-processing/JID  what its batch still waits for
 //	/jobs/states/pending/PP-JID               the queue of its state, by priority
+//
+// [Open] gives a [Queue] on a session. A worker acquires the next [Job] of a
+// state, which locks it, does the state's work, and says how it went:
+//
+//	job, err := q.AcquireJob(ctx, newqueue.JobDownloading)
+//	switch {
+//	case errors.Is(err, newqueue.ErrNone):
+//		// nothing to do now
+//	case err != nil:
+//		return err
+//	}
+//	if err := download(ctx, job); err != nil {
+//		return job.Fail(ctx, err.Error())
+//	}
+//	return job.Succeed(ctx)
+//
+// Batches are acquired, processed and reported in the same way. An
+// administrator's steps (release, resume, retry, delete) and the automatic
+// passes (clean up) are methods of the queue and need no lock.
+//
+// What may happen, and all that it does, stands in tables: [Transitions], one an
+// entity and [Dialect]. Operations look their row up, decide.go spells it as
+// ZooKeeper operations without doing anything, and commit.go sends them as one
+// transaction that is refused if anything it was decided on has changed. So a
+// step happens whole or not at all, and of two who race one wins and the other
+// is told: see the errors that [Job.Succeed] lists. When a connection breaks in
+// the middle, the queue looks whether the step happened before it answers.
+//
+// The layout (02-new-layout, "Paths") is in paths.go, the states in state.go,
+// the two spellings of one layout in dialect.go, and what the znodes hold in
+// content.go and values.go. [CheckLayout] holds a whole tree to the layout's
+// invariants.
 package newqueue

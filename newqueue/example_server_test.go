@@ -11,6 +11,7 @@ func exampleAddress() string { return server.s.Address() }
 
 func TestExample(t *testing.T) {
 	address(t) // or skip
+	must(t, server.s.Clean(ctx))
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -107,6 +107,10 @@ func (q *Queue) takeLock(ctx context.Context, l Lock) error {
 		return err
 	}
 	path := l.Path(q.dialect)
+	if !q.reserve(path) {
+		return ErrLocked
+	}
+	defer q.unreserve(path)
 	w := write{done: func(ctx context.Context) (bool, error) {
 		stat, ok, err := q.stat(ctx, path)
 		if ok && !l.Ephemeral(q.dialect) {

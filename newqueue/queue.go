@@ -3,9 +3,9 @@ package newqueue
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -30,7 +30,8 @@ var _ Conn = (*zk.Conn)(nil)
 
 // Queue is the queue as one session sees it. It keeps nothing but the session:
 // all state is in ZooKeeper, and any number of queues may be open on one tree.
-// It is safe for concurrent use, as the connection is.
+// It is safe for concurrent use, as the connection is; open one queue a
+// session, for queues know of each other's locks only through their sessions.
 //
 // Every operation takes a context. When it ends during a write, the write goes
 // on without the caller, and the error is [ErrUnknownOutcome].
@@ -42,6 +43,8 @@ type Queue struct {
 	log     *slog.Logger
 	tables  map[Entity][]Transition
 	acl     []zk.ACL
+	// reserved holds the paths of which a goroutine is taking the lock just now.
+	reserved sync.Map
 }
 
 // Option changes how a queue is opened.
@@ -158,7 +161,7 @@ func read[T any](ctx context.Context, path string, f func() (T, error)) (T, erro
 		case errors.Is(err, zk.ErrNoNode):
 			return v, &NodeError{path, ErrNotFound}
 		case ctx.Err() != nil, attempt == readAttempts, !unanswered(err), errors.Is(err, zk.ErrClosing):
-			return v, &NodeError{path, fmt.Errorf("can't be read: %w", err)}
+			return v, &opError{"read", path, err}
 		}
 		select {
 		case <-time.After(readPause):

@@ -34,7 +34,8 @@ func WriteStates(w io.Writer, d Dialect, f StatesFormat) error {
 }
 
 func writeTable(w io.Writer, d Dialect) error {
-	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	var b strings.Builder
+	tw := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
 	for i, e := range Entities {
 		if i > 0 {
 			fmt.Fprintln(tw)
@@ -49,10 +50,18 @@ func writeTable(w io.Writer, d Dialect) error {
 			if e == EntityJob {
 				row = append(row, string(t.LastSuccess), string(t.Retry), string(t.QueueEntry), batchEntryText(t))
 			}
-			fmt.Fprintln(tw, strings.TrimRight(strings.Join(append(row, string(t.Nodes), t.Note), "\t"), "\t"))
+			fmt.Fprintln(tw, strings.Join(append(row, string(t.Nodes), t.Note), "\t"))
 		}
 	}
-	return tw.Flush()
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	for line := range strings.Lines(b.String()) { // a column without text leaves blanks
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // batchEntryText says where the batch entry goes, without the folders' common

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -79,7 +80,10 @@ func newWorld(t *testing.T, d newqueue.Dialect) *world {
 // eachDialect runs a test in both.
 func eachDialect(t *testing.T, f func(*testing.T, *world)) {
 	for _, d := range newqueue.Dialects {
-		t.Run(string(d), func(t *testing.T) { f(t, newWorld(t, d)) })
+		t.Run(string(d), func(t *testing.T) {
+			t.Parallel()
+			f(t, newWorld(t, d))
+		})
 	}
 }
 
@@ -130,6 +134,9 @@ func readTree(raw *zk.Conn, root string) (*znode.Tree, error) {
 				return err
 			}
 		}
+		if s.NumChildren == 0 {
+			return nil
+		}
 		names, _, err := raw.Children(path)
 		if err == zk.ErrNoNode {
 			return nil
@@ -178,23 +185,31 @@ func (w *world) delete(path string) {
 type session struct {
 	conn *zk.Conn
 	addr string
-	mu   sync.Mutex
-	seen *recorder // of the newest connection
+
+	gate     sync.RWMutex // held while the session is being ended, so that the client can't win it back
+	mu       sync.Mutex
+	id       []byte // of the newest session, as in the server's answer
+	password []byte
 }
 
-// recorder keeps what the server says first: the session's id and password.
+// recorder reads along what the server says first: the session's id and password.
 type recorder struct {
 	net.Conn
-	mu    sync.Mutex
+	s     *session
 	first []byte
 }
 
 func (r *recorder) Read(b []byte) (int, error) {
 	n, err := r.Conn.Read(b)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.first) < 64 {
+	if len(r.first) < 40 {
 		r.first = append(r.first, b[:n]...)
+		// Length, protocol, timeout, session id, password (length 16). An
+		// expired session is answered with id 0.
+		if len(r.first) >= 40 && binary.BigEndian.Uint64(r.first[12:]) != 0 {
+			r.s.mu.Lock()
+			defer r.s.mu.Unlock()
+			r.s.id, r.s.password = slices.Clone(r.first[12:20]), slices.Clone(r.first[24:40])
+		}
 	}
 	return n, err
 }
@@ -206,16 +221,17 @@ func (silent) Printf(string, ...any) {}
 func connect(t harness.T, addr string) (*zk.Conn, *session) {
 	t.Helper()
 	s := &session{addr: addr}
-	conn, events, err := zk.Connect([]string{addr}, 10*time.Second, zk.WithLogger(silent{}), zk.WithDialer(
+	// The client waits for a second when it has tried its whole list in vain,
+	// and an expired session takes it two connections to find out.
+	conn, events, err := zk.Connect([]string{addr, addr, addr, addr}, 10*time.Second, zk.WithLogger(silent{}), zk.WithDialer(
 		func(network, address string, timeout time.Duration) (net.Conn, error) {
+			s.gate.RLock()
+			defer s.gate.RUnlock()
 			c, err := net.DialTimeout(network, address, timeout)
 			if err != nil {
 				return nil, err
 			}
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.seen = &recorder{Conn: c}
-			return s.seen, nil
+			return &recorder{Conn: c, s: s}, nil
 		}))
 	if err != nil {
 		t.Fatalf("%v", err)
@@ -233,17 +249,11 @@ func connect(t harness.T, addr string) (*zk.Conn, *session) {
 // expire ends the session at once, as the server does when it has heard
 // nothing for too long: somebody else closes it in its name.
 func (s *session) expire() error {
+	s.gate.Lock()
+	defer s.gate.Unlock()
 	s.mu.Lock()
-	seen := s.seen
+	id, password := s.id, s.password
 	s.mu.Unlock()
-	seen.mu.Lock()
-	first := append([]byte{}, seen.first...)
-	seen.mu.Unlock()
-	// Connect response: length, protocol, timeout, session id, password (length 16).
-	if len(first) < 40 {
-		return fmt.Errorf("no session to expire: %x", first)
-	}
-	id, password := first[12:20], first[24:40]
 	c, err := net.Dial("tcp", s.addr)
 	if err != nil {
 		return err
@@ -256,22 +266,20 @@ func (s *session) expire() error {
 	request = append(request, id...)
 	request = binary.BigEndian.AppendUint32(request, 16)
 	request = append(request, password...)
-	if err := exchange(c, request); err != nil {
+	closing := binary.BigEndian.AppendUint32(nil, 1)             // xid
+	closing = binary.BigEndian.AppendUint32(closing, 0xfffffff5) // closeSession
+	packets := append(packet(request), packet(closing)...)
+	if _, err := c.Write(packets); err != nil {
 		return err
 	}
-	closing := binary.BigEndian.AppendUint32(nil, 1) // xid
-	closing = binary.BigEndian.AppendUint32(closing, 0xfffffff5)
-	return exchange(c, closing)
+	answer, err := io.ReadAll(c)
+	// The session is ours and closed (two answers), or was over before (id 0).
+	if err == nil && len(answer) < 4+36+4+16 && (len(answer) < 20 || binary.BigEndian.Uint64(answer[12:]) != 0) {
+		err = fmt.Errorf("the session was not closed: %x", answer)
+	}
+	return err
 }
 
-func exchange(c net.Conn, packet []byte) error {
-	if _, err := c.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(packet))), packet...)); err != nil {
-		return err
-	}
-	var n [4]byte
-	if _, err := io.ReadFull(c, n[:]); err != nil {
-		return err
-	}
-	_, err := io.CopyN(io.Discard, c, int64(binary.BigEndian.Uint32(n[:])))
-	return err
+func packet(b []byte) []byte {
+	return append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...)
 }

@@ -181,8 +181,8 @@ func Illegal(e Entity, d Dialect) []Pair {
 	return out
 }
 
-// Success is the state that follows when a worker's step succeeds, and Failure
-// where it leads when it fails; "" when the table has no such step.
+// Success is the state that follows when a worker's step in a state succeeds;
+// "" when a worker has nothing to do there.
 func Success(s JobState, d Dialect) JobState {
 	return JobState(success(tables[d][EntityJob], string(s)))
 }

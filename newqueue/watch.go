@@ -3,6 +3,8 @@ package newqueue
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/go-zookeeper/zk"
@@ -156,6 +158,11 @@ func (q *Queue) WatchBatches(ctx context.Context, onReporting func(bid string)) 
 		if err != nil {
 			return err
 		}
+		slices.Sort(ids)
+		maps.DeleteFunc(watched, func(bid string, _ bool) bool { // gone for good
+			_, there := slices.BinarySearch(ids, bid)
+			return !there
+		})
 		for _, bid := range ids {
 			if watched[bid] {
 				continue
@@ -169,7 +176,7 @@ func (q *Queue) WatchBatches(ctx context.Context, onReporting func(bid string)) 
 					telling.Lock()
 					defer telling.Unlock()
 					onReporting(bid)
-				case errors.As(err, &unreadable) && !unanswered(err):
+				case errors.As(err, &unreadable):
 					q.log.WarnContext(ctx, "batch not watched", "batch", bid, "error", err)
 				case err != nil:
 					cancel(err)

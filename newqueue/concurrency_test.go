@@ -1,0 +1,228 @@
+package newqueue_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"mrtq/newqueue"
+)
+
+// What a worker did to one job, for the recorded history.
+type input struct {
+	kind   string // "acquire", "succeed", "lose" (its session)
+	worker int
+	jid    string
+	state  newqueue.JobState // acquire: the one asked for
+}
+
+// oneJob is the model of one job: the state it is in, and the worker that has
+// it. The verdict is about every job by itself.
+type oneJob struct {
+	state  newqueue.JobState
+	holder int // 0: nobody
+}
+
+func jobModel(d newqueue.Dialect) porcupine.Model {
+	return porcupine.Model{
+		Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
+			byJob := map[string][]porcupine.Operation{}
+			for _, o := range history {
+				jid := o.Input.(input).jid
+				byJob[jid] = append(byJob[jid], o)
+			}
+			var all [][]porcupine.Operation
+			for _, h := range byJob {
+				all = append(all, h)
+			}
+			return all
+		},
+		Init: func() any { return oneJob{state: newqueue.JobPending} },
+		Step: func(s, in, out any) (bool, any) {
+			job, op, done := s.(oneJob), in.(input), out.(bool)
+			switch op.kind {
+			case "acquire": // recorded only when it succeeded
+				return job.holder == 0 && job.state == op.state, oneJob{job.state, op.worker}
+			case "succeed":
+				if !done {
+					return job.holder != op.worker, job
+				}
+				return job.holder == op.worker, oneJob{state: newqueue.Success(job.state, d)}
+			}
+			if job.holder == op.worker {
+				job.holder = 0
+			}
+			return true, job
+		},
+		DescribeOperation: func(in, out any) string { return fmt.Sprint(in, " ", out) },
+	}
+}
+
+// TestWorkers lets 16 workers drain a queue while they lose their sessions at
+// random: each job is acquired once at a time and none is lost.
+func TestWorkers(t *testing.T) {
+	const workers, jobs = 16, 24
+	eachDialect(t, func(t *testing.T, w *world) {
+		q := w.queue()
+		bid, ids := batchOf(t, q, jobs)
+		var (
+			mu        sync.Mutex
+			history   []porcupine.Operation
+			completed atomic.Int32
+			lost      atomic.Int32
+			running   sync.WaitGroup
+		)
+		start := time.Now()
+		record := func(in input, call int64, done bool) {
+			mu.Lock()
+			defer mu.Unlock()
+			history = append(history, porcupine.Operation{ClientId: in.worker, Input: in, Call: call, Output: done, Return: int64(time.Since(start))})
+		}
+		var states []newqueue.JobState
+		for s := newqueue.JobPending; s != newqueue.JobCompleted; s = newqueue.Success(s, w.d) {
+			states = append(states, s)
+		}
+		for n := 1; n <= workers; n++ {
+			q, session := w.open()
+			rng := rand.New(rand.NewPCG(uint64(n), 1))
+			running.Go(func() {
+				for turn := 0; completed.Load() < jobs; turn++ {
+					if time.Since(start) > 30*time.Second {
+						t.Error("not done after 30 seconds")
+						return
+					}
+					s := states[rng.IntN(len(states))]
+					call := int64(time.Since(start))
+					j, err := q.AcquireJob(ctx, s)
+					switch {
+					case errors.Is(err, newqueue.ErrNone), errors.Is(err, newqueue.ErrNotDone):
+						continue
+					case err != nil:
+						t.Errorf("worker %d: %v", n, err)
+						return
+					}
+					in := input{"acquire", n, j.ID, s}
+					record(in, call, true)
+					if rng.IntN(6) == 0 {
+						in.kind, call = "lose", int64(time.Since(start))
+						if err := session.expire(); err != nil {
+							t.Error(err)
+							return
+						}
+						lost.Add(1)
+						record(in, call, true)
+					}
+					in.kind, call = "succeed", int64(time.Since(start))
+					err = j.Succeed(ctx)
+					record(in, call, err == nil)
+					switch {
+					case err == nil && j.Status.State == newqueue.JobCompleted:
+						completed.Add(1)
+					case err != nil && !errors.Is(err, newqueue.ErrNotLocked) && !errors.Is(err, newqueue.ErrNotDone):
+						t.Errorf("worker %d: %v", n, err)
+						return
+					}
+				}
+			})
+		}
+		running.Wait()
+		if r := porcupine.CheckOperationsTimeout(jobModel(w.d), history, 20*time.Second); r != porcupine.Ok {
+			t.Errorf("the history of %d operations is %s", len(history), r)
+		}
+		if lost.Load() == 0 || len(history) < jobs*len(states)*2 {
+			t.Errorf("%d operations with %d lost sessions prove nothing", len(history), lost.Load())
+		}
+		if got := value(q.BatchJobs(ctx, bid))(t)[newqueue.FolderCompleted]; len(got) != len(ids) {
+			t.Errorf("%d of %d jobs completed", len(got), len(ids))
+		}
+		must(t, q.ReportIfEmptied(ctx, bid))
+		w.check()
+	})
+}
+
+// TestModelCanFail: a history in which two workers have one job is refused.
+func TestModelCanFail(t *testing.T) {
+	at := func(n int64, in input) porcupine.Operation {
+		return porcupine.Operation{ClientId: in.worker, Input: in, Call: n, Output: true, Return: n + 1}
+	}
+	both := []porcupine.Operation{
+		at(1, input{"acquire", 1, "j", newqueue.JobPending}),
+		at(3, input{"acquire", 2, "j", newqueue.JobPending}),
+	}
+	if porcupine.CheckOperations(jobModel(newqueue.Design), both) {
+		t.Error("two workers had one job, and the model is content")
+	}
+}
+
+// TestRacers: of many who do the same at the same moment one wins, and the
+// others are told.
+func TestRacers(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		const racers = 8
+		q := w.queue()
+		queues := make([]*newqueue.Queue, racers)
+		for i := range queues {
+			queues[i] = w.queue()
+		}
+		_, ids := batchOf(t, q, 1)
+		drive(t, q, ids[0], newqueue.JobHeld)
+		race := func(name string, do func(*newqueue.Queue) error, loses ...error) {
+			t.Helper()
+			errs := make(chan error, racers)
+			begin := make(chan struct{})
+			for _, q := range queues {
+				go func() { <-begin; errs <- do(q) }()
+			}
+			close(begin)
+			won := 0
+			for range racers {
+				err := <-errs
+				lost := false
+				for _, want := range loses {
+					lost = lost || errors.Is(err, want)
+				}
+				switch {
+				case err == nil:
+					won++
+				case !lost && !errors.As(err, new(*newqueue.StateError)):
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+			if won != 1 {
+				t.Errorf("%s: %d won", name, won)
+			}
+		}
+		race("release", func(q *newqueue.Queue) error { return q.ReleaseJob(ctx, ids[0]) }, newqueue.ErrConflict, newqueue.ErrLocked)
+		race("acquire", func(q *newqueue.Queue) error { _, err := q.AcquireJob(ctx, newqueue.JobPending); return err }, newqueue.ErrNone)
+		race("lock", func(q *newqueue.Queue) error { return q.Lock(ctx, newqueue.StorageLock("ark:/1")) }, newqueue.ErrLocked)
+		race("uuid", func(q *newqueue.Queue) error {
+			_, err := q.CreateBatch(ctx, newqueue.Submission{BatchID: "one"})
+			return err
+		}, newqueue.ErrExists)
+		// All may win this one, each with an id of its own.
+		made := make(chan string, racers)
+		for _, q := range queues {
+			go func() {
+				bid, err := q.CreateBatch(ctx, newqueue.Submission{})
+				if err != nil {
+					t.Error(err)
+				}
+				made <- bid
+			}()
+		}
+		seen := map[string]bool{}
+		for range racers {
+			seen[<-made] = true
+		}
+		if len(seen) != racers {
+			t.Errorf("%d batches of %d", len(seen), racers)
+		}
+		w.check()
+	})
+}

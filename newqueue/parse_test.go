@@ -1,0 +1,123 @@
+package newqueue
+
+import (
+	"bytes"
+	"testing"
+	"time"
+)
+
+// What the client library writes is read, and written again as it was: its
+// test cases' and its own way of writing (QueueItem.statusObject,
+// Job.statusObject), typed in by hand.
+func TestClientLibrarysStatus(t *testing.T) {
+	for _, c := range []struct {
+		data string
+		want JobStatus
+	}{
+		{`{"status":"Pending","last_modified":"2024-03-01 12:00:00 -0800","last_successful_status":null,"message":"","retry_count":0}`,
+			JobStatus{State: JobPending}},
+		{`{"status":"UpdateReporting","last_modified":"2024-03-01 12:00:00 -0800","message":"","retry_count":0,"last_successful_status":null}`,
+			JobStatus{State: "UpdateReporting"}}, // no job's state: kept
+		{`{"last_successful_status":"Storing","status":"Failed","retry_count":2,"message":"no room","last_modified":"2024-03-01 12:00:00 -0800"}`,
+			JobStatus{State: JobFailed, LastSuccessful: JobStoring, RetryCount: 2, Message: "no room"}},
+		{`{"status":"Pending","retry_count":0}`, JobStatus{State: JobPending}}, // of an early version
+	} {
+		got, err := ParseJobStatus(MrtZK, []byte(c.data))
+		if err != nil {
+			t.Errorf("%s: %v", c.data, err)
+			continue
+		}
+		if got.State != c.want.State || got.LastSuccessful != c.want.LastSuccessful || got.RetryCount != c.want.RetryCount || got.Message != c.want.Message {
+			t.Errorf("%s: %+v", c.data, got)
+		}
+		if !got.LastModified.IsZero() && !got.LastModified.Equal(time.Date(2024, 3, 1, 20, 0, 0, 0, time.UTC)) {
+			t.Errorf("%s: %v", c.data, got.LastModified)
+		}
+	}
+	b, err := ParseBatchStatus(MrtZK, []byte(`{"status":"UpdateReporting","last_modified":"2024-03-01 12:00:00 -0800","message":""}`))
+	if err != nil || b.State != BatchUpdateReporting {
+		t.Errorf("%+v %v", b, err)
+	}
+}
+
+// FuzzJobStatus: what is accepted is written so that it reads as the same, and
+// unknown names and keys come through unchanged.
+func FuzzJobStatus(f *testing.F) {
+	for _, s := range []string{
+		`{"status":"pending","last_successful_status":null,"last_modification_date":"2024-03-01T12:00:00Z","retry_count":0}`,
+		`{"status":"Pending","last_successful_status":"Storing","last_modified":"2024-03-01 12:00:00 -0800","retry_count":3,"message":"x","more":[1e999]}`,
+		`{"status":"\"pending\""}`, `{"status":"paused","retry_count":1}`, `{}`, `[]`, `null`, `{"status":1}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, d := range Dialects {
+			s, err := ParseJobStatus(d, data)
+			if err != nil {
+				continue
+			}
+			once, err := s.Object(d).Marshal()
+			if err != nil {
+				t.Fatalf("%s: read and not written: %v", data, err)
+			}
+			again, err := ParseJobStatus(d, once)
+			if err != nil {
+				t.Fatalf("%s became %s: %v", data, once, err)
+			}
+			twice, err := again.Object(d).Marshal()
+			if err != nil || !bytes.Equal(once, twice) {
+				t.Fatalf("%s became %s, then %s (%v)", data, once, twice, err)
+			}
+			before, _ := ParseObject(data)
+			after, _ := ParseObject(once)
+			if before["status"] != after["status"] {
+				t.Fatalf("%s: the state's name became %v", data, after["status"])
+			}
+		}
+	})
+}
+
+func TestValues(t *testing.T) {
+	for s, want := range map[string]PayloadType{
+		"File": PayloadFile, "file": PayloadFile, "container": PayloadContainer, "Manifest": PayloadManifest,
+		"object-manifest": PayloadManifest, "object_manifest": PayloadManifest, "single-file-batch-manifest": PayloadManifest,
+		"container-batch-manifest": PayloadManifest, "batch-manifest": PayloadManifest,
+	} {
+		if got, err := ParsePayloadType(s); got != want || err != nil {
+			t.Errorf("%s: %s %v", s, got, err)
+		}
+	}
+	for s, want := range map[string]ManifestType{
+		"file": SingleFile, "SingleFile": SingleFile, "object-manifest": ObjectManifest,
+		"container-batch-manifest": ManifestOfContainers, "batch-manifest": ManifestOfManifests,
+	} {
+		if got, err := ParseManifestType(s); got != want || err != nil {
+			t.Errorf("%s: %s %v", s, got, err)
+		}
+	}
+	if r, err := ParseResponseType("xml"); r != ResponseXML || err != nil {
+		t.Error(r, err)
+	}
+	if m, err := ParseSubmissionMode("add"); m != ModeAdd || err != nil {
+		t.Error(m, err)
+	}
+	_, err := ParseSubmissionMode("replace")
+	if want := `submission mode "replace": not a value that the layout allows: want one of [Add Update Reset]`; err == nil || err.Error() != want {
+		t.Error(err)
+	}
+	if tok, err := ParseToken([]byte(`{"token":"t","delivery-node":"7","cloud-content-byte":12,"status":200,"extra":1}`)); err != nil || tok.DeliveryNode != 7 || tok.CloudContentBytes != 12 || tok.Status != "200" || tok.Other["extra"] == nil {
+		t.Errorf("%+v %v", tok, err)
+	}
+}
+
+func TestErrorMessages(t *testing.T) {
+	for want, err := range map[string]error{
+		"job /jobs/jid0000000001 can't go from pending to completed; allowed from pending: failed, held": &StateError{EntityJob, "/jobs/jid0000000001", pending, completed, []string{failed, held}},
+		"batch /batches/b can't go from deleted to held; allowed from deleted: nothing: it is final":     &StateError{EntityBatch, "/batches/b", deleted, held, nil},
+		"/jobs/j/status: it doesn't exist": &NodeError{"/jobs/j/status", ErrNotFound},
+	} {
+		if err.Error() != want {
+			t.Errorf("got  %s\nwant %s", err, want)
+		}
+	}
+}
