@@ -1,8 +1,10 @@
 package zkconn
 
 import (
+	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
 
 	"mrtq/internal/znode"
@@ -39,20 +41,23 @@ func ParseAddress(s string) (Address, error) {
 
 func hostPort(h string) (string, error) {
 	if h == "" {
-		return "", fmt.Errorf("an empty host")
+		return "", errors.New("an empty host")
 	}
-	host, port, err := net.SplitHostPort(h)
-	if err != nil {
-		if strings.Contains(h, ":") && !strings.HasPrefix(h, "[") {
+	host, port := h, "2181"
+	bare := strings.TrimPrefix(h, "[") // an IPv6 address without a port?
+	if bare = strings.TrimSuffix(bare, "]"); len(bare) == len(h)-2 {
+		host = bare
+	} else if strings.Contains(h, ":") {
+		var err error
+		if host, port, err = net.SplitHostPort(h); err != nil {
 			return "", fmt.Errorf("host %q: %w", h, err)
 		}
-		host, port = strings.Trim(h, "[]"), "2181"
 	}
 	if host == "" {
 		return "", fmt.Errorf("an empty host in %q", h)
 	}
-	if _, err := net.LookupPort("tcp", port); err != nil {
-		return "", fmt.Errorf("bad port in %q", h)
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return "", fmt.Errorf("bad port in %q: want 1 to 65535", h)
 	}
 	return net.JoinHostPort(host, port), nil
 }

@@ -4,19 +4,23 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 )
 
 // Auth is one credential of a session. It never prints its secret.
 type Auth struct {
-	Scheme     string // "digest"
-	credential []byte // "user:password"
+	Scheme string // "digest"
+	// "user:password", behind a pointer because fmt prints what an unexported
+	// field points to as an address, whatever the verb.
+	credential *string
 }
 
 // DigestAuth is a user and password of ZooKeeper's digest scheme.
 func DigestAuth(user, password string) Auth {
-	return Auth{Scheme: "digest", credential: []byte(user + ":" + password)}
+	credential := user + ":" + password
+	return Auth{Scheme: "digest", credential: &credential}
 }
 
 // String hides the password.
@@ -44,21 +48,26 @@ func ParseAuth(text string) ([]Auth, error) {
 		if scheme != "digest" {
 			return nil, fmt.Errorf("credentials, line %d: only the scheme digest is known: %w", n, errAuth)
 		}
-		auths = append(auths, Auth{Scheme: scheme, credential: []byte(credential)})
+		auths = append(auths, Auth{Scheme: scheme, credential: &credential})
 	}
 	return auths, sc.Err()
 }
 
 // ReadAuthFile reads credentials from a file that only its owner may read.
 func ReadAuthFile(path string) ([]Auth, error) {
-	info, err := os.Stat(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("credentials: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("credentials: %w", err)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		return nil, fmt.Errorf("credentials: %s can be read by others (mode %04o): chmod 600 %s", path, info.Mode().Perm(), path)
 	}
-	b, err := os.ReadFile(path)
+	b, err := io.ReadAll(f)
 	if err != nil {
 		return nil, fmt.Errorf("credentials: %w", err)
 	}

@@ -1,13 +1,12 @@
 package zkconn
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"net"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -32,7 +31,11 @@ func (t *TLS) config() (*tls.Config, error) {
 			return nil, fmt.Errorf("TLS authorities: %s holds no PEM certificate", t.CA)
 		}
 	}
-	if t.Cert != "" || t.Key != "" {
+	switch {
+	case t.Cert == "" && t.Key == "":
+	case t.Cert == "" || t.Key == "":
+		return nil, fmt.Errorf("TLS client certificate: give both the certificate and its key")
+	default:
 		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
 		if err != nil {
 			return nil, fmt.Errorf("TLS client certificate: %w", err)
@@ -42,110 +45,94 @@ func (t *TLS) config() (*tls.Config, error) {
 	return c, nil
 }
 
-// dialer remembers why it failed, which the library only logs.
-func (s *session) dialer() (zk.Dialer, error) {
-	var config *tls.Config
-	if s.cfg.TLS != nil {
-		var err error
-		if config, err = s.cfg.TLS.config(); err != nil {
-			return nil, err
-		}
-	}
-	return func(network, address string, timeout time.Duration) (net.Conn, error) {
-		// The library's one second is short for TLS over a distance.
-		d := &net.Dialer{Timeout: max(timeout, 5*time.Second)}
-		var conn net.Conn
-		var err error
-		if config == nil {
-			conn, err = d.Dial(network, address)
-		} else {
-			conn, err = tls.DialWithDialer(d, network, address, s.verifying(config, address))
+// dialer is what the library connects with. It ends with the session, keeps
+// the names that the user wrote (which certificates are checked against), and
+// remembers why it failed, which the library only logs.
+func (s *session) dialer(config *tls.Config) zk.Dialer {
+	return func(network, address string, _ time.Duration) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(s.dialing, s.patience())
+		defer cancel()
+		conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		if err == nil && config != nil {
+			conn, err = secure(ctx, conn, config, address)
 		}
 		if err != nil {
-			s.noteDial(err)
+			s.noteFailure(err)
 			return nil, err
 		}
-		return &observedConn{Conn: conn, s: s}, nil
-	}, nil
-}
-
-// verifying fills in the name to verify: the library dials resolved addresses,
-// the certificate names the host that the user wrote.
-func (s *session) verifying(config *tls.Config, address string) *tls.Config {
-	if config.ServerName != "" {
-		return config
-	}
-	c := config.Clone()
-	host, port, _ := net.SplitHostPort(address)
-	c.ServerName = host
-	for _, server := range s.cfg.Address.Servers {
-		h, p, _ := net.SplitHostPort(server)
-		if p != port {
-			continue
+		w := newWire(conn, s)
+		if err := s.use(w); err != nil {
+			w.Close()
+			return nil, err
 		}
-		ips, _ := net.LookupHost(h)
-		for _, ip := range ips {
-			if ip == host {
-				c.ServerName = h
-			}
-		}
+		return w, nil
 	}
-	return c
 }
 
-func (s *session) noteDial(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.dialErr = err
+// patience bounds each of the two steps to a session: TCP and TLS, and then the
+// server's answer. A server that is just starting may accept a connection and
+// never answer on it, where the next attempt succeeds.
+func (s *session) patience() time.Duration { return min(5*time.Second, s.cfg.GiveUp/2) }
+
+func secure(ctx context.Context, conn net.Conn, config *tls.Config, address string) (net.Conn, error) {
+	if config.ServerName == "" {
+		host, _, err := net.SplitHostPort(address)
+		if err != nil {
+			return nil, err
+		}
+		config = config.Clone()
+		config.ServerName = host
+	}
+	c := tls.Client(conn, config)
+	if err := c.HandshakeContext(ctx); err != nil {
+		conn.Close()
+		return nil, &tlsError{err}
+	}
+	return c, nil
 }
 
-// clientLog gets what the library has to say. It is the library's only way of
-// telling that a handshake failed or that an answer was too large.
+// tlsError is a TLS handshake that failed on this side.
+type tlsError struct{ err error }
+
+func (e *tlsError) Error() string { return "TLS handshake: " + e.err.Error() }
+func (e *tlsError) Unwrap() error { return e.err }
+
+// servers gives the library the servers in turn. The library's own provider
+// replaces names by addresses, once, and has it wait a second before it
+// reconnects to the server that it just lost.
+type servers struct {
+	s           *session
+	list        []string
+	next, tried int // tried since the last success or pause
+}
+
+// Init gets the servers already shuffled.
+func (p *servers) Init(list []string) error {
+	p.list = list
+	return nil
+}
+
+// Len implements [zk.HostProvider].
+func (p *servers) Len() int { return len(p.list) }
+
+// Next pauses, by true, each time that all servers have been tried in vain.
+func (p *servers) Next() (server string, pause bool) {
+	if pause = p.tried == len(p.list); pause {
+		p.tried = 0
+		p.s.allFailed()
+	}
+	server = p.list[p.next%len(p.list)]
+	p.next++
+	p.tried++
+	return server, pause
+}
+
+// Connected is called for every session that was opened or resumed.
+func (p *servers) Connected() { p.tried = 0 }
+
+// clientLog gets what the library has to say.
 type clientLog struct{ s *session }
 
 func (l clientLog) Printf(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	l.s.cfg.Log.Debug("zookeeper client", "says", text)
-	var size, limit int
-	const tooLarge = "recv loop terminated: received packet from server with length %d, which exceeds max buffer size %d"
-	if n, _ := fmt.Sscanf(text, tooLarge, &size, &limit); n == 2 {
-		l.s.end(&ResponseTooLargeError{Size: size, Limit: limit})
-	}
-	if cause, ok := strings.CutPrefix(text, "authentication failed: "); ok {
-		l.s.noteDial(handshakeError{cause})
-	}
-}
-
-// handshakeError is a connection that was accepted and then spoke no ZooKeeper.
-type handshakeError struct{ cause string }
-
-func (e handshakeError) Error() string { return "the server closed the handshake (" + e.cause + ")" }
-
-func (s *session) connectError(err error) *ConnectError {
-	return &ConnectError{Address: s.cfg.Address.String(), Err: err, Hint: s.hint(err)}
-}
-
-func (s *session) hint(err error) string {
-	var dns *net.DNSError
-	var handshake handshakeError
-	var record tls.RecordHeaderError
-	var unknown x509.UnknownAuthorityError
-	var host x509.HostnameError
-	switch {
-	case errors.As(err, &dns), strings.Contains(err.Error(), "no such host"), strings.Contains(err.Error(), "lookup "):
-		return "check the host name"
-	case errors.As(err, &record):
-		return "this port speaks no TLS: use the secure port, or leave out --tls"
-	case errors.As(err, &unknown):
-		return "the server's certificate is signed by none of the authorities in --tls-ca"
-	case errors.As(err, &host):
-		return "give the name that the certificate holds with --tls-server-name"
-	case strings.Contains(err.Error(), "tls: "):
-		return "the server refused the TLS handshake: it may want a client certificate (--tls-cert, --tls-key), or this port speaks no TLS"
-	case errors.As(err, &handshake) && s.cfg.TLS == nil:
-		return "check that this is a ZooKeeper client port; if it is its secure port, use --tls"
-	case errors.As(err, &handshake):
-		return "check that this is a ZooKeeper secure client port"
-	}
-	return "check the address and that the server runs"
+	l.s.cfg.Log.Debug("zookeeper client", "says", fmt.Sprintf(format, args...))
 }

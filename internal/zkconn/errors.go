@@ -1,8 +1,12 @@
 package zkconn
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
+	"strings"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -21,6 +25,8 @@ var (
 
 	// ErrNoAuth says that the server refused for want of a permission.
 	ErrNoAuth = errors.New("no permission")
+
+	errClosed = errors.New("the ZooKeeper session was closed")
 )
 
 // ConnectError says why no session could be had, and what to do about it. It
@@ -36,6 +42,72 @@ func (e *ConnectError) Error() string {
 }
 
 func (e *ConnectError) Unwrap() error { return e.Err }
+
+func (s *session) connectError(err error) *ConnectError {
+	return &ConnectError{Address: s.cfg.Address.String(), Err: err, Hint: hint(err, s.cfg.TLS != nil)}
+}
+
+// hint is what to do about a failure to connect.
+func hint(err error, useTLS bool) string {
+	var (
+		dns       *net.DNSError
+		record    tls.RecordHeaderError
+		authority x509.UnknownAuthorityError
+		host      x509.HostnameError
+		protocol  *protocolError
+		shaking   *tlsError
+		handshake *handshakeError
+	)
+	switch {
+	case errors.Is(err, zk.ErrAuthFailed):
+		return "check the credentials in --auth-file or $MRTQ_ZK_AUTH"
+	case errors.As(err, &dns):
+		return "check the host name"
+	case errors.As(err, &record):
+		return "this port speaks no TLS: use the secure port, or leave out --tls"
+	case errors.As(err, &authority):
+		return "the server's certificate is signed by none of the authorities in --tls-ca"
+	case errors.As(err, &host):
+		return "give the name that the certificate holds with --tls-server-name"
+	case tlsRefused(err):
+		return "the server refused the TLS handshake: it may want a client certificate (--tls-cert, --tls-key)"
+	case errors.As(err, &shaking):
+		return "check that this is a ZooKeeper secure client port; if it is its plain port, leave out --tls"
+	case errors.As(err, &protocol) && protocol.tls():
+		return "this is a secure port: use --tls, or the plain port"
+	case errors.As(err, &protocol):
+		return "check that this is a ZooKeeper client port"
+	case errors.As(err, &handshake) && useTLS:
+		return "check that this is a ZooKeeper secure client port and that the server has a quorum"
+	case errors.As(err, &handshake):
+		return "check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum"
+	}
+	return "check the address and that the server runs"
+}
+
+// hopeless reports whether trying to connect again can't help.
+func hopeless(err error) bool {
+	var (
+		dns      *net.DNSError
+		record   tls.RecordHeaderError
+		cert     *tls.CertificateVerificationError
+		protocol *protocolError
+	)
+	switch {
+	case errors.As(err, &dns):
+		return dns.IsNotFound
+	case errors.As(err, &record), errors.As(err, &cert), errors.As(err, &protocol):
+		return true
+	}
+	return tlsRefused(err)
+}
+
+// tlsRefused reports whether err is the server's TLS alert, for which the tls
+// package has no type.
+func tlsRefused(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "remote error" && strings.HasPrefix(op.Err.Error(), "tls: ")
+}
 
 // ResponseTooLargeError says that an answer did not fit the client's buffer.
 // It ends the session, because the connection would only break again.
@@ -69,16 +141,57 @@ func apiError(err error) error {
 		return znode.ErrNotEmpty
 	case zk.ErrBadVersion:
 		return znode.ErrBadVersion
+	case zk.ErrNoChildrenForEphemerals:
+		return znode.ErrEphemeralParent
 	case zk.ErrNoAuth:
 		return fmt.Errorf("%w (give credentials with --auth-file or $MRTQ_ZK_AUTH, or have the znode's ACL changed)", ErrNoAuth)
 	}
 	return err
 }
 
-// lostError is ErrLost with its cause.
-func lostError(why string, after time.Duration) error {
-	if after > 0 {
-		return fmt.Errorf("%w: %s for %s", ErrLost, why, after)
+// unanswered reports whether err, the library's, leaves open if the request
+// was carried out. What isn't known to be a server's refusal does.
+func unanswered(err error) bool {
+	for _, refusal := range refusals {
+		if errors.Is(err, refusal) {
+			return false
+		}
 	}
-	return fmt.Errorf("%w: %s", ErrLost, why)
+	return err != nil
+}
+
+// refusals are the answers of a server that looked at a request and didn't
+// carry it out.
+var refusals = []error{
+	zk.ErrAPIError, zk.ErrNoNode, zk.ErrNoAuth, zk.ErrBadVersion, zk.ErrNoChildrenForEphemerals,
+	zk.ErrNodeExists, zk.ErrNotEmpty, zk.ErrInvalidACL, zk.ErrAuthFailed, zk.ErrNothing,
+	zk.ErrBadArguments, zk.ErrInvalidPath,
+}
+
+// broken reports whether err, the library's, is the connection's fault: a read
+// can be tried again.
+func broken(err error) bool {
+	switch err {
+	case zk.ErrNoServer, zk.ErrConnectionClosed, zk.ErrSessionExpired, zk.ErrClosing, zk.ErrSessionMoved:
+		return true
+	}
+	return false
+}
+
+// unsentError says of a write that it certainly wasn't done.
+type unsentError struct{ err error }
+
+func (e *unsentError) Error() string { return "nothing was sent: " + e.err.Error() }
+func (e *unsentError) Unwrap() error { return e.err }
+
+// lostError is ErrLost with its cause.
+func lostError(why string, after time.Duration, last error) error {
+	err := fmt.Errorf("%w: %s", ErrLost, why)
+	if after > 0 {
+		err = fmt.Errorf("%w for %s", err, after)
+	}
+	if last != nil {
+		err = fmt.Errorf("%w (last: %w)", err, last)
+	}
+	return err
 }

@@ -2,8 +2,6 @@ package zkconn
 
 import (
 	"context"
-	"errors"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -24,7 +22,7 @@ func OpenReader(ctx context.Context, cfg Config) (*Reader, error) {
 	return &Reader{s}, nil
 }
 
-// Close ends the session; its ephemeral nodes go with it.
+// Close ends the session; its ephemeral nodes go with it. Calls under way return.
 func (r *Reader) Close() { r.s.close() }
 
 // Address is where the session is.
@@ -99,36 +97,13 @@ func (r *Reader) ACL(ctx context.Context, path string) ([]znode.ACL, error) {
 	return acl, nil
 }
 
-// read runs f until it gets an answer: a read can be repeated.
+// read runs f until it gets an answer.
 func (r *Reader) read(ctx context.Context, op, path string, f func(abs string) error) error {
 	if err := znode.ValidatePath(path); err != nil {
 		return err
 	}
-	for {
-		err := r.s.call(ctx, func() error { return f(r.s.cfg.Address.abs(path)) })
-		switch {
-		case err == nil:
-			return nil
-		case errors.Is(err, zk.ErrNoServer), errors.Is(err, zk.ErrConnectionClosed):
-			// The library reconnects by itself; s.over ends this when it can't.
-			if err := pause(ctx, r.s.over); err != nil {
-				return err
-			}
-		default:
-			return &pathError{op: op, path: path, err: apiError(err)}
-		}
-	}
-}
-
-// pause keeps a repeated read from spinning while the library reconnects.
-func pause(ctx context.Context, over <-chan struct{}) error {
-	t := time.NewTimer(50 * time.Millisecond)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-over:
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	if err := r.s.repeat(ctx, func() error { return f(r.s.cfg.Address.abs(path)) }); err != nil {
+		return &pathError{op: op, path: path, err: apiError(err)}
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ package zkconn
 
 import (
 	"context"
-	"errors"
+	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -49,18 +49,25 @@ const (
 
 // session is what Reader and Writer share.
 type session struct {
-	cfg  Config
-	conn *zk.Conn
+	cfg    Config
+	conn   *zk.Conn
+	events <-chan zk.Event // closed when the library's own goroutine has ended
 
-	mu       sync.Mutex
-	dialErr  error         // why the last attempt to connect failed
-	fatal    error         // why the session is over; nil while it isn't
-	over     chan struct{} // closed when fatal is set
-	up       chan struct{} // closed when the first session opened
-	downTill *time.Timer   // runs while disconnected
-	written  chan struct{} // closed when the next multi is on the wire; nil if nobody asks
+	dialing context.Context // ends, by hangUp, with the session
+	hangUp  context.CancelFunc
+	over    chan struct{}  // closed when fatal is set
+	up      chan struct{}  // closed when the first session opened
+	turn    chan struct{}  // holds one: the multi that is to be written next
+	giveUp  *time.Timer    // runs while disconnected
+	calls   sync.WaitGroup // the goroutines of enter
 
-	starting sync.Mutex // held by the one Writer.Start that is sending
+	mu        sync.Mutex
+	fatal     error // why the session is over; nil while it isn't
+	connected bool
+	wire      *wire   // the last one
+	failure   error   // why the last attempt to connect failed; nil after a success
+	hope      bool    // an attempt since the last pause failed of what may pass
+	sending   *ticket // of the multi that has the turn
 }
 
 // open connects and waits until a session is there.
@@ -77,22 +84,27 @@ func open(ctx context.Context, cfg Config) (*session, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &session{cfg: cfg, over: make(chan struct{}), up: make(chan struct{})}
-	dial, err := s.dialer()
-	if err != nil {
-		return nil, err
+	var config *tls.Config
+	if cfg.TLS != nil {
+		var err error
+		if config, err = cfg.TLS.config(); err != nil {
+			return nil, &ConnectError{Address: cfg.Address.String(), Err: err, Hint: "check the files of --tls-ca, --tls-cert and --tls-key"}
+		}
 	}
-	s.downTill = time.AfterFunc(cfg.GiveUp, s.gaveUp)
-	s.conn, _, err = zk.Connect(cfg.Address.Servers, cfg.SessionTimeout,
-		zk.WithDialer(dial),
+	s := &session{cfg: cfg, over: make(chan struct{}), up: make(chan struct{}), turn: make(chan struct{}, 1)}
+	s.dialing, s.hangUp = context.WithCancel(context.Background())
+	s.giveUp = time.AfterFunc(cfg.GiveUp, s.gaveUp)
+	var err error
+	s.conn, s.events, err = zk.Connect(cfg.Address.Servers, cfg.SessionTimeout,
+		zk.WithHostProvider(&servers{s: s}),
+		zk.WithDialer(s.dialer(config)),
 		zk.WithLogger(clientLog{s}),
-		zk.WithLogInfo(true),
 		zk.WithEventCallback(s.event),
-		zk.WithMaxBufferSize(cfg.MaxResponse),
 		zk.WithMaxConnBufferSize(maxRequest),
 	)
 	if err != nil {
-		s.downTill.Stop()
+		s.end(err)
+		s.giveUp.Stop()
 		return nil, s.connectError(err)
 	}
 	if err := s.waitUp(ctx); err != nil {
@@ -100,9 +112,9 @@ func open(ctx context.Context, cfg Config) (*session, error) {
 		return nil, err
 	}
 	for _, a := range cfg.Auth {
-		if err := s.conn.AddAuth(a.Scheme, a.credential); err != nil {
+		if err := s.repeat(ctx, func() error { return s.conn.AddAuth(a.Scheme, []byte(*a.credential)) }); err != nil {
 			s.close()
-			return nil, &ConnectError{Address: cfg.Address.String(), Err: fmt.Errorf("%s credentials: %w", a.Scheme, err), Hint: "check the credentials in --auth-file or $MRTQ_ZK_AUTH"}
+			return nil, s.connectError(fmt.Errorf("%s credentials: %w", a.Scheme, err))
 		}
 	}
 	return s, nil
@@ -113,24 +125,31 @@ func (s *session) waitUp(ctx context.Context) error {
 	case <-s.up:
 		return nil
 	case <-s.over:
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.dialErr != nil {
-			return s.connectError(s.dialErr)
+		if err := s.lastFailure(); err != nil {
+			return s.connectError(err)
 		}
-		return s.fatal
+		return s.connectError(s.fatal)
 	case <-ctx.Done():
+		if err := s.lastFailure(); err != nil {
+			return s.connectError(fmt.Errorf("%w (last: %w)", context.Cause(ctx), err))
+		}
 		return &ConnectError{Address: s.cfg.Address.String(), Err: context.Cause(ctx), Hint: "nothing was read or written"}
 	}
 }
 
+// close ends the session on the server, if that answers within a second or
+// two, and returns when nothing of it is left here.
 func (s *session) close() {
-	s.downTill.Stop()
 	s.conn.Close()
+	s.end(errClosed)
+	for range s.events {
+	}
+	s.calls.Wait()
+	s.giveUp.Stop()
 }
 
 // event follows the connection's state. The library calls it from its own
-// loop, so it must not block.
+// goroutine, so it must not block.
 func (s *session) event(e zk.Event) {
 	if e.Type != zk.EventSession {
 		return
@@ -138,77 +157,101 @@ func (s *session) event(e zk.Event) {
 	s.cfg.Log.Debug("zookeeper session", "state", e.State.String(), "server", e.Server)
 	switch e.State {
 	case zk.StateHasSession:
-		s.downTill.Stop()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		select {
-		case <-s.up:
-		default:
-			close(s.up)
-		}
+		s.connectedNow()
 	case zk.StateDisconnected:
-		select {
-		case <-s.up: // before the first session, the timer started by open runs on
-			s.downTill.Reset(s.cfg.GiveUp)
-		default:
-		}
+		s.disconnectedNow()
 	case zk.StateExpired:
 		// The library would go on with a new session, silently without this
 		// one's ephemerals.
-		s.end(lostError("it expired on the server", 0))
+		s.end(lostError("it expired on the server", 0, nil))
 	}
 }
 
-func (s *session) gaveUp() {
-	s.end(lostError("no server of "+s.cfg.Address.String()+" could be reached", s.cfg.GiveUp))
+func (s *session) connectedNow() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.connected, s.failure = true, nil
+	s.giveUp.Stop()
+	s.wire.handshake.Stop()
+	select {
+	case <-s.up:
+	default:
+		close(s.up)
+	}
 }
 
-// end makes every present and coming call fail with err.
+// disconnectedNow is called for each attempt that fails, too; only a loss
+// starts the clock.
+func (s *session) disconnectedNow() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.connected && s.fatal == nil {
+		s.giveUp.Reset(s.cfg.GiveUp)
+	}
+	s.connected = false
+}
+
+func (s *session) gaveUp() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.connected {
+		s.endLocked(lostError("no server of "+s.cfg.Address.String()+" could be reached", s.cfg.GiveUp, s.failure))
+	}
+}
+
+// allFailed is called when every server was tried in vain. Before the first
+// session, what can't pass is told at once.
+func (s *session) allFailed() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.up:
+	default:
+		if s.failure != nil && !s.hope {
+			s.endLocked(s.failure)
+		}
+	}
+	s.hope = false
+}
+
+func (s *session) noteFailure(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fatal == nil { // else it is only this side hanging up
+		s.failure = err
+		s.hope = s.hope || !hopeless(err)
+	}
+}
+
+func (s *session) lastFailure() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failure
+}
+
+// use makes w the session's connection, unless that is over.
+func (s *session) use(w *wire) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wire = w
+	return s.fatal
+}
+
+// end makes every present and coming call fail with err, and hangs up.
 func (s *session) end(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.endLocked(err)
+}
+
+func (s *session) endLocked(err error) {
 	if s.fatal != nil {
 		return
 	}
 	s.fatal = err
 	close(s.over)
-}
-
-// call runs one request of the library, which knows no context, and returns
-// early when ctx ends or the session is over; f's results are then not to be
-// read.
-func (s *session) call(ctx context.Context, f func() error) error {
-	done := make(chan error, 1)
-	go func() { done <- f() }()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-s.over:
-		return s.fatal
+	s.hangUp()
+	if s.wire != nil {
+		s.wire.Close()
 	}
-}
-
-// unanswered reports whether err, the library's, leaves open if the request
-// was carried out.
-func unanswered(err error) bool {
-	var api bool
-	switch err {
-	case nil, zk.ErrNoServer: // ErrNoServer: it was never sent
-		return false
-	case zk.ErrConnectionClosed, zk.ErrSessionExpired, zk.ErrClosing, zk.ErrSessionMoved:
-		return true
-	}
-	for _, known := range apiErrors {
-		api = api || errors.Is(err, known)
-	}
-	return !api
-}
-
-// apiErrors are the answers of a server: the request was looked at and refused.
-var apiErrors = []error{
-	zk.ErrAPIError, zk.ErrNoNode, zk.ErrNoAuth, zk.ErrBadVersion, zk.ErrNoChildrenForEphemerals,
-	zk.ErrNodeExists, zk.ErrNotEmpty, zk.ErrInvalidACL, zk.ErrAuthFailed, zk.ErrNothing,
-	zk.ErrBadArguments, zk.ErrInvalidPath, zk.ErrShortBuffer,
 }

@@ -16,13 +16,9 @@ type TreeOptions struct {
 	Roots []string
 	ACL   bool // read the ACLs too, at the price of one more request a node
 	// Progress, if not nil, is called with the number of nodes read so far,
-	// from many goroutines.
+	// one call at a time.
 	Progress func(nodes int)
 }
-
-// system is ZooKeeper's own subtree: configuration and quotas of the server,
-// not of the application.
-const system = "/zookeeper"
 
 // readsInFlight is how many requests the pipeline keeps under way: enough to
 // hide the round trip, few enough not to fill the server's queue (its
@@ -139,9 +135,15 @@ func (rd *treeReader) readOne(ctx context.Context, path string) ([]string, error
 	rd.got <- n
 	paths := make([]string, 0, len(names))
 	for _, name := range names {
-		if p := znode.Join(path, name); p != system {
+		if p := znode.Join(path, name); !rd.system(p) {
 			paths = append(paths, p)
 		}
 	}
 	return paths, nil
+}
+
+// system reports whether path is ZooKeeper's own subtree: configuration and
+// quotas of the server, not of the application.
+func (rd *treeReader) system(path string) bool {
+	return rd.r.s.cfg.Address.abs(path) == "/zookeeper"
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/go-zookeeper/zk"
 
@@ -24,64 +26,153 @@ func OpenWriter(ctx context.Context, cfg Config) (*Writer, error) {
 }
 
 // Multi carries the operations out, all or none. The error is a
-// *[znode.MultiError] when the server refused one of them, wraps
-// [ErrUnknownOutcome] when the answer was lost, and otherwise says why nothing
-// was sent. Concurrent calls from one goroutine after another keep their order
-// on the server; see [Writer.Start].
+// *[znode.MultiError] when one of them was refused, wraps [ErrUnknownOutcome]
+// when the answer was lost, and otherwise says why nothing was sent.
 func (w *Writer) Multi(ctx context.Context, ops []znode.Op) error {
 	return <-w.Start(ctx, ops)
 }
 
-// Start sends the operations and returns as soon as they are on the wire; the
-// channel then gives [Writer.Multi]'s error. The server carries out what one
-// connection sends in order, so successive Starts take effect in their order,
-// any number of them under way at once. After a lost connection some may have
-// been carried out and later ones not.
+// Start sends the operations and returns as soon as they are on the wire (or
+// will never be); the channel then gives [Writer.Multi]'s error. The server
+// carries out what one connection sends in order, so successive Starts take
+// effect in their order, any number of them under way at once. A lost
+// connection loses those under way: the first of them may have been carried out
+// and the rest not, and a Start that comes after is sent all the same. Whoever
+// needs them all in a row lets each check what the one before left.
 func (w *Writer) Start(ctx context.Context, ops []znode.Op) <-chan error {
-	w.s.starting.Lock()
-	defer w.s.starting.Unlock()
-	sent := w.s.expectMulti()
-	done, finished := make(chan error, 1), make(chan struct{})
-	go func() {
-		done <- w.multi(ctx, ops)
-		close(finished)
-	}()
+	done := make(chan error, 1)
+	requests, err := w.requests(ops)
+	if err != nil {
+		done <- err
+		return done
+	}
+	s := w.s
 	select {
-	case <-sent:
-	case <-finished:
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		done <- &unsentError{context.Cause(ctx)}
+		return done
+	case <-s.over:
+		done <- &unsentError{s.fatal}
+		return done
+	}
+	t, answered := s.takeTurn(), make(chan answer, 1)
+	if err := s.enter(ctx, func() { answered <- s.multi(ctx, t, requests) }); err != nil {
+		t.pass()
+		done <- &unsentError{err}
+		return done
+	}
+	waiting := func() {
+		a, err := await(ctx, s, answered)
+		if err != nil {
+			a.err = err
+		}
+		done <- a.verdict(ops)
+	}
+	if err := s.enter(context.WithoutCancel(ctx), waiting); err != nil {
+		waiting() // the session is over, and so is the wait
+		return done
+	}
+	select {
+	case <-t.passed:
+	case <-ctx.Done():
+	case <-s.over:
 	}
 	return done
 }
 
-func (w *Writer) multi(ctx context.Context, ops []znode.Op) error {
-	requests := make([]any, len(ops))
-	for i, op := range ops {
-		requests[i] = w.request(op)
-	}
-	var results []zk.MultiResponse
-	var raw error
-	err := w.s.call(ctx, func() error {
-		results, raw = w.s.conn.Multi(requests...)
-		return raw
+// ticket is the turn to write a multi: it passes when that has been written, or
+// won't be. A caller that is gone before keeps it, so that the library can't
+// let the next one overtake.
+type ticket struct {
+	once   sync.Once
+	passed chan struct{}
+	turn   <-chan struct{}
+}
+
+func (t *ticket) pass() {
+	t.once.Do(func() {
+		<-t.turn
+		close(t.passed)
 	})
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, zk.ErrNoServer):
-		return fmt.Errorf("nothing was sent: %w", err)
-	case errors.Is(err, zk.ErrShortBuffer):
-		return fmt.Errorf("nothing was sent: %d operations take more than %d bytes", len(ops), maxRequest)
-	case unanswered(err):
-		return fmt.Errorf("%w (%w)", ErrUnknownOutcome, err)
+}
+
+func (s *session) takeTurn() *ticket {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sending = &ticket{passed: make(chan struct{}), turn: s.turn}
+	return s.sending
+}
+
+// multiWritten is called when a multi went out: the one that has the turn.
+func (s *session) multiWritten() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sending.pass()
+}
+
+// answer is the library's to a multi.
+type answer struct {
+	results []zk.MultiResponse
+	err     error
+}
+
+// multi blocks in the library until there is an answer, or none to be had.
+func (s *session) multi(ctx context.Context, t *ticket, requests []any) answer {
+	defer t.pass()
+	for {
+		results, err := s.conn.Multi(requests...)
+		if err != zk.ErrNoServer {
+			return answer{results, err}
+		}
+		// It was not sent, so it still has its turn.
+		s.pause(ctx)
+		select {
+		case <-s.over:
+			return answer{err: &unsentError{s.fatal}}
+		case <-ctx.Done():
+			return answer{err: &unsentError{context.Cause(ctx)}}
+		default:
+		}
 	}
-	for i, r := range results {
+}
+
+// verdict is what an answer means for the operations.
+func (a answer) verdict(ops []znode.Op) error {
+	if a.err == nil {
+		return nil
+	}
+	for i, r := range a.results {
 		// Codes before the culprit's are 0; those after it say only that the
 		// multi was given up.
 		if r.Error != nil && i < len(ops) {
 			return &znode.MultiError{Index: i, Op: ops[i], Err: apiError(r.Error)}
 		}
 	}
-	return apiError(err)
+	var not *unsentError
+	switch {
+	case errors.As(a.err, &not):
+		return a.err
+	case unanswered(a.err):
+		return fmt.Errorf("%w (%w)", ErrUnknownOutcome, a.err)
+	}
+	return apiError(a.err)
+}
+
+// requests are the operations as the library wants them. Paths are checked
+// here, for the chroot would make a good one of "x".
+func (w *Writer) requests(ops []znode.Op) ([]any, error) {
+	if n := znode.MultiSize(ops, len(w.s.cfg.Address.Chroot)); n > maxRequest {
+		return nil, fmt.Errorf("nothing was sent: %d operations take %d bytes, more than the %d that one request can have", len(ops), n, maxRequest)
+	}
+	out := make([]any, len(ops))
+	for i, op := range ops {
+		if err := znode.ValidatePath(op.Path); err != nil {
+			return nil, &znode.MultiError{Index: i, Op: op, Err: err}
+		}
+		out[i] = w.request(op)
+	}
+	return out, nil
 }
 
 func (w *Writer) request(op znode.Op) any {
@@ -111,16 +202,16 @@ func toACL(acl []znode.ACL) []zk.ACL {
 // CreateEphemeral makes an ephemeral sequential node and returns its path. A
 // lost answer leaves a node that dies with this session at the latest.
 func (w *Writer) CreateEphemeral(ctx context.Context, prefix string, data []byte) (string, error) {
+	if err := znode.ValidatePath(prefix + "0"); err != nil {
+		return "", err
+	}
 	var path string
-	err := w.s.call(ctx, func() (err error) {
+	err := w.s.write(ctx, func() (err error) {
 		path, err = w.s.conn.Create(w.s.cfg.Address.abs(prefix), data, zk.FlagEphemeral|zk.FlagSequence, toACL(nil))
 		return err
 	})
 	if err != nil {
-		if unanswered(err) {
-			err = fmt.Errorf("%w (%w)", ErrUnknownOutcome, err)
-		}
-		return "", &pathError{op: "create", path: prefix, err: apiError(err)}
+		return "", &pathError{op: "create", path: prefix, err: err}
 	}
 	return path[len(w.s.cfg.Address.Chroot):], nil
 }
@@ -137,56 +228,52 @@ func (w *Writer) WaitGone(ctx context.Context, path string) error {
 		if err != nil || !ok {
 			return err
 		}
-		select {
-		case <-gone: // or changed: look again
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-w.s.over:
-			return w.s.fatal
+		// Gone, or changed: look again.
+		if _, err := await(ctx, w.s, gone); err != nil {
+			return &pathError{op: "watch", path: path, err: err}
 		}
 	}
 }
 
 // SetACL replaces a node's access control list, whatever its version.
 func (w *Writer) SetACL(ctx context.Context, path string, acl []znode.ACL) error {
-	err := w.s.call(ctx, func() error {
+	if err := znode.ValidatePath(path); err != nil {
+		return err
+	}
+	err := w.s.write(ctx, func() error {
 		_, err := w.s.conn.SetACL(w.s.cfg.Address.abs(path), toACL(acl), -1)
 		return err
 	})
-	if err == nil {
-		return nil
+	if err != nil {
+		return &pathError{op: "set the ACL of", path: path, err: err}
 	}
-	if unanswered(err) {
-		err = fmt.Errorf("%w (%w)", ErrUnknownOutcome, err)
-	}
-	return &pathError{op: "set the ACL of", path: path, err: apiError(err)}
+	return nil
 }
 
 // MakeChroot makes the missing nodes of the address's chroot and returns those
-// that it made, topmost first.
+// that it made, topmost first, as paths on the server. Where the chroot is
+// there already, nothing is written.
 func (w *Writer) MakeChroot(ctx context.Context) ([]string, error) {
-	var made []string
-	var missing []string
-	for p := w.s.cfg.Address.Chroot; p != "" && p != "/"; p = znode.Parent(p) {
-		missing = append([]string{p}, missing...)
+	if _, there, err := w.Exists(ctx, "/"); err != nil || there {
+		return nil, err
 	}
-	for _, p := range missing {
-		err := w.s.call(ctx, func() error {
+	var made, missing []string
+	for p := w.s.cfg.Address.Chroot; p != "/"; p = znode.Parent(p) {
+		missing = append(missing, p)
+	}
+	for _, p := range slices.Backward(missing) {
+		err := w.s.write(ctx, func() error {
 			_, err := w.s.conn.Create(p, []byte{}, 0, toACL(nil))
 			return err
 		})
 		switch {
 		case err == nil:
 			made = append(made, p)
-		case errors.Is(err, zk.ErrNodeExists):
-		case errors.Is(err, zk.ErrNoAuth):
-			// A parent may be closed to us and the chroot be there all the same.
-			if ok, _, eerr := w.s.conn.Exists(w.s.cfg.Address.Chroot); eerr == nil && ok {
-				return made, nil
-			}
-			return made, &pathError{op: "create the chroot", path: p, err: apiError(err)}
+		case errors.Is(err, znode.ErrNodeExists):
+		case errors.Is(err, ErrNoAuth) && p != w.s.cfg.Address.Chroot:
+			// That of a parent which is there, perhaps: the next tells.
 		default:
-			return made, &pathError{op: "create the chroot", path: p, err: apiError(err)}
+			return made, &pathError{op: "create the chroot", path: p, err: err}
 		}
 	}
 	return made, nil

@@ -13,22 +13,34 @@ import (
 // The dump format (04-migration, "Sources and targets"): one JSON object a
 // line, sorted by path when mrtq writes it, in any order when it reads.
 type dumpLine struct {
-	Path string    `json:"path"`
-	Data *dumpData `json:"data"` // null for null data
-	Stat *Stat     `json:"stat,omitempty"`
-	ACL  []ACL     `json:"acl,omitempty"`
+	Path string   `json:"path"`
+	Data dumpData `json:"data"`
+	Stat *Stat    `json:"stat,omitempty"`
+	ACL  []ACL    `json:"acl,omitempty"`
 }
 
-type dumpData []byte
-
-func (d dumpData) MarshalText() ([]byte, error) {
-	return base64.StdEncoding.AppendEncode(nil, d), nil
+// dumpData is base64, or null for null data.
+type dumpData struct {
+	bytes []byte
+	given bool // a line without data would silently be one with null data
 }
 
-func (d *dumpData) UnmarshalText(text []byte) error {
-	b, err := base64.StdEncoding.AppendDecode([]byte{}, text)
-	*d = b
-	return err
+func (d dumpData) MarshalJSON() ([]byte, error) { return json.Marshal(d.bytes) }
+
+func (d *dumpData) UnmarshalJSON(text []byte) error {
+	var s *string
+	if err := json.Unmarshal(text, &s); err != nil {
+		return errors.New("data: want base64 or null")
+	}
+	*d = dumpData{given: true}
+	if s == nil {
+		return nil
+	}
+	var err error
+	if d.bytes, err = base64.StdEncoding.Strict().DecodeString(*s); err != nil {
+		return fmt.Errorf("data: want base64: %w", err)
+	}
+	return nil
 }
 
 // DumpError is a line of a dump that can't be read.
@@ -81,18 +93,19 @@ func ReadDump(r io.Reader) (*Tree, error) {
 	}
 }
 
+const wantLine = `want {"path":…,"data":…}`
+
 func parseLine(text []byte) (Node, error) {
 	var l dumpLine
-	if err := json.Unmarshal(text, &l); err != nil {
-		return Node{}, fmt.Errorf("want {\"path\":…,\"data\":…}: %w", err)
+	switch err := json.Unmarshal(text, &l); {
+	case err != nil:
+		return Node{}, fmt.Errorf("%s: %w", wantLine, err)
+	case l.Path == "":
+		return Node{}, errors.New(wantLine + ": no path")
+	case !l.Data.given:
+		return Node{}, fmt.Errorf("%s: %s has no data (null is null data)", wantLine, l.Path)
 	}
-	if l.Path == "" {
-		return Node{}, errors.New(`want {"path":…,"data":…}: no path`)
-	}
-	n := Node{Path: l.Path, ACL: l.ACL}
-	if l.Data != nil {
-		n.Data = *l.Data
-	}
+	n := Node{Path: l.Path, Data: l.Data.bytes, ACL: l.ACL}
 	if l.Stat != nil {
 		n.Stat = *l.Stat
 	}
@@ -121,14 +134,9 @@ func WriteDump(w io.Writer, t *Tree) error {
 func (n *Node) MarshalJSON() ([]byte, error) { return json.Marshal(n.line()) }
 
 func (n *Node) line() dumpLine {
-	l := dumpLine{Path: n.Path}
-	if n.Data != nil {
-		d := dumpData(n.Data)
-		l.Data = &d
-	}
-	if n.Stat.Czxid != 0 || n.Path == "/" {
-		s := n.Stat
-		l.Stat = &s
+	l := dumpLine{Path: n.Path, Data: dumpData{bytes: n.Data}}
+	if n.Stat != (Stat{}) && n.Stat != n.defaultStat(0) {
+		l.Stat = &n.Stat
 	}
 	if !IsOpenACL(n.ACL) {
 		l.ACL = n.ACL

@@ -46,21 +46,35 @@ func Check(path string, version int32) Op {
 	return Op{Kind: OpCheck, Path: path, Version: version}
 }
 
-func (o Op) String() string {
-	name := [...]string{OpCreate: "create", OpSet: "set", OpDelete: "delete", OpCheck: "check"}[o.Kind]
-	return name + " " + o.Path
+func (o Op) String() string { return o.Kind.String() + " " + o.Path }
+
+func (k OpKind) String() string {
+	switch k {
+	case OpCreate:
+		return "create"
+	case OpSet:
+		return "set"
+	case OpDelete:
+		return "delete"
+	case OpCheck:
+		return "check"
+	}
+	return fmt.Sprintf("OpKind(%d)", uint8(k))
 }
 
 // Sizes of a multi on the wire, in bytes (jute encoding).
 const (
-	opHeaderSize = 4 + 1 + 4     // type, done, err
-	multiSize    = 4 + 8 + 9 + 8 // length, request header, closing op header, slack
+	opHeaderSize = 4 + 1 + 4                // type, done, err
+	multiSize    = 4 + 4 + 4 + opHeaderSize // length, xid, type; closing op header
 )
 
 // Size is the number of bytes that the operation takes on the wire, for a
 // session whose chroot is that many bytes long.
 func (o Op) Size(chroot int) int {
 	n := opHeaderSize + 4 + chroot + len(o.Path)
+	if chroot > 0 && o.Path == "/" {
+		n-- // the chroot itself, which ends in no slash
+	}
 	switch o.Kind {
 	case OpCreate:
 		acl := o.ACL
@@ -96,6 +110,8 @@ var (
 	ErrNodeExists = errors.New("the znode exists")
 	ErrNotEmpty   = errors.New("the znode has children")
 	ErrBadVersion = errors.New("the znode's version is another")
+	// ErrEphemeralParent: an ephemeral node can't have children.
+	ErrEphemeralParent = errors.New("the parent znode is ephemeral")
 )
 
 // MultiError says which operation made a multi fail; nothing of it was done.
@@ -129,6 +145,9 @@ func (t *Tree) Multi(ops []Op, now time.Time) error {
 }
 
 func (t *Tree) apply(op Op, zxid, now int64) (undo func(), err error) {
+	if err := ValidatePath(op.Path); err != nil {
+		return nil, err
+	}
 	n := t.nodes[op.Path]
 	if op.Kind == OpCreate {
 		return t.applyCreate(op, zxid, now)
@@ -147,6 +166,9 @@ func (t *Tree) apply(op Op, zxid, now int64) (undo func(), err error) {
 		n.Stat.Version++
 		return func() { n.Data, n.Stat = data, stat }, nil
 	case OpDelete:
+		if op.Path == "/" {
+			return nil, fmt.Errorf("%w %q: the root can't be deleted", ErrPath, op.Path)
+		}
 		if len(n.children) > 0 {
 			return nil, ErrNotEmpty
 		}
@@ -162,15 +184,15 @@ func (t *Tree) apply(op Op, zxid, now int64) (undo func(), err error) {
 }
 
 func (t *Tree) applyCreate(op Op, zxid, now int64) (undo func(), err error) {
-	if err := ValidatePath(op.Path); err != nil {
-		return nil, err
-	}
 	if t.nodes[op.Path] != nil {
 		return nil, ErrNodeExists
 	}
 	p := t.nodes[Parent(op.Path)]
 	if p == nil {
 		return nil, fmt.Errorf("%w: its parent %s", ErrNoNode, Parent(op.Path))
+	}
+	if p.Stat.EphemeralOwner != 0 {
+		return nil, fmt.Errorf("%w: %s", ErrEphemeralParent, p.Path)
 	}
 	stat := p.Stat
 	acl := op.ACL

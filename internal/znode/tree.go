@@ -7,6 +7,7 @@ import (
 	"hash"
 	"iter"
 	"sort"
+	"strings"
 )
 
 // Tree is a set of znodes closed under parents: the root is always there. It
@@ -46,6 +47,11 @@ func (t *Tree) Children(path string) []string {
 	return names
 }
 
+// maxDepth keeps one long line of a dump from becoming half a million parents,
+// whose paths together are the square of its length. A server's tree does not
+// come near: it reads and writes its own recursively.
+const maxDepth = 1000
+
 // Put adds a node that was read somewhere, or replaces it, taking its Stat as
 // it is. Missing parents are added empty, so that nodes may come in any order.
 // The error wraps [ErrPath].
@@ -53,6 +59,10 @@ func (t *Tree) Put(n Node) error {
 	if err := ValidatePath(n.Path); err != nil {
 		return err
 	}
+	if strings.Count(n.Path, "/") > maxDepth {
+		return fmt.Errorf("%w %.60q…: it is deeper than %d znodes", ErrPath, n.Path, maxDepth)
+	}
+	n.children = nil // those of the tree that n comes from, perhaps
 	if old := t.nodes[n.Path]; old != nil {
 		n.children = old.children
 		*old = n
@@ -141,10 +151,14 @@ func (t *Tree) SetDefaultStats(zxid int64) {
 		if n.Stat != (Stat{}) {
 			continue
 		}
-		k := int32(len(n.children))
-		n.Stat = Stat{Czxid: zxid, Mzxid: zxid, Pzxid: zxid, DataLength: int32(len(n.Data)), Cversion: k, NumChildren: k}
+		n.Stat = n.defaultStat(zxid)
 	}
 	t.zxid = max(t.zxid, zxid)
+}
+
+func (n *Node) defaultStat(zxid int64) Stat {
+	k := int32(len(n.children))
+	return Stat{Czxid: zxid, Mzxid: zxid, Pzxid: zxid, DataLength: int32(len(n.Data)), Cversion: k, NumChildren: k}
 }
 
 // Hash is a digest of everything at or below the given roots: paths, data, and

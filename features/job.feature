@@ -1,0 +1,371 @@
+Feature: A job's life
+  A job is made with its batch and goes from worker to worker until it is
+  completed, or fails and is in an administrator's hands. Whoever works on it
+  holds its lock, and the step that moves it on gives the lock back. Every step
+  is told with all that it changes; what is not told stays as it was.
+
+  Background:
+    Given a queue with other people's work in it
+
+  # Into the world
+
+  @J1
+  Scenario: A batch worker makes the jobs of a batch
+    Given a pending batch that a worker has acquired
+    When the worker makes these jobs of it
+      | payload                  | priority | local id |
+      | http://example.org/one   | 5        | loc-1    |
+      | http://example.org/two   | 7        | loc-2    |
+      | http://example.org/three | 5        | loc-3    |
+    Then the batch is processing
+    And the lock is given back
+    And each of these is a pending job, to be found under its batch and in the queue
+    And no step of theirs has succeeded, and none was retried
+    And nothing else has changed
+
+  @J1
+  Scenario: One job more for a batch that is at work
+    Given a batch in processing
+    When a batch worker makes one job more of it
+      | payload                 | priority | local id |
+      | http://example.org/more | 5        | loc-4    |
+    Then each of these is a pending job, to be found under its batch and in the queue
+    And no step of theirs has succeeded, and none was retried
+    And nothing else has changed
+
+  # From worker to worker
+
+  @J4
+  Scenario: A pending job is taken up
+    Given a pending job that a worker has acquired
+    When the worker succeeds
+    Then the job is estimating
+    And its last successful status is none (mrt-zk: pending)
+    And the lock is given back
+    And nothing else has changed
+
+  @J6
+  Scenario: Its size is estimated
+    Given an estimating job that a worker has acquired
+    When the worker succeeds: it needs 5000000 bytes and gets priority 12
+    Then the job is provisioning, with priority 12
+    And it needs 5000000 bytes
+    And its last successful status is estimating
+    And the lock is given back
+    And nothing else has changed
+
+  @J7
+  Scenario: Room is found for it
+    Given a provisioning job that a worker has acquired
+    When the worker succeeds
+    Then the job is downloading
+    And its last successful status is provisioning
+    And the lock is given back
+    And nothing else has changed
+
+  @J8
+  Scenario: Its content is downloaded, and its size is known at last
+    Given a downloading job that a worker has acquired
+    When the worker succeeds: it needs 7000000 bytes and gets priority 3
+    Then the job is processing, with priority 3
+    And it needs 7000000 bytes
+    And its last successful status is downloading
+    And the lock is given back
+    And nothing else has changed
+
+  @J10 @design
+  Scenario: It is processed, with an identifier minted on the way
+    Given a processing job that a worker has acquired
+    When the worker mints the identifier ark:/99999/fk4processed for it
+    Then its primary identifier is ark:/99999/fk4processed at once
+    And nothing else has changed
+    When the worker succeeds, with http://example.org/inventory.checkm for the inventory
+    Then the job is recording
+    And the inventory is to record http://example.org/inventory.checkm
+    And its last successful status is processing
+    And the lock is given back
+    And nothing else has changed
+
+  @J10s @mrt-zk
+  Scenario: It is processed, with an identifier minted on the way, and is to be stored
+    Given a processing job that a worker has acquired
+    When the worker mints the identifier ark:/99999/fk4processed for it
+    Then its primary identifier is ark:/99999/fk4processed at once
+    And nothing else has changed
+    When the worker succeeds, with http://example.org/store.checkm for the storage
+    Then the job is storing
+    And the storage is to store http://example.org/store.checkm
+    And its last successful status is processing
+    And the lock is given back
+    And nothing else has changed
+
+  @J10 @mrt-zk
+  Scenario: It is stored
+    Given a storing job that a worker has acquired
+    When the worker succeeds, with http://example.org/inventory.checkm for the inventory
+    Then the job is recording
+    And the inventory is to record http://example.org/inventory.checkm
+    And its last successful status is storing
+    And the lock is given back
+    And nothing else has changed
+
+  @J12
+  Scenario: It is recorded in the inventory
+    Given a recording job that a worker has acquired
+    When the worker succeeds
+    Then the job is notify
+    And its last successful status is recording
+    And the lock is given back
+    And nothing else has changed
+
+  @J14
+  Scenario: Its callback is answered, and it is completed
+    Given a notify job that a worker has acquired
+    When the worker succeeds
+    Then the job is completed
+    And in its batch it moves from processing to completed
+    And its last successful status is notify
+    And the lock is given back
+    And nothing else has changed
+
+  # Failures
+
+  Scenario Outline: A <state> job fails, and says why
+    Given a <state> job that a worker has acquired
+    When the worker fails it, saying "<why>"
+    Then the job is failed, saying "<why>"
+    And in its batch it moves from processing to failed
+    And its last successful status is still <last> (mrt-zk: <deployed last>)
+    And the lock is given back
+    And nothing else has changed
+
+    @J2
+    Examples: a corrupt manifest
+      | state   | why                                | last | deployed last |
+      | pending | the manifest's digest is not right | none | none          |
+
+    @J6f @mrt-zk
+    Examples: estimating may fail in the deployed library only
+      | state      | why           | last | deployed last |
+      | estimating | no such host  | none | pending       |
+
+    @J7f @mrt-zk
+    Examples: and so may provisioning
+      | state        | why                     | last       | deployed last |
+      | provisioning | the file system is gone | estimating | estimating    |
+
+    @J9
+    Examples: the content can't be had
+      | state       | why                      | last         | deployed last |
+      | downloading | 404 Not Found          | provisioning | provisioning  |
+
+    @J11
+    Examples: a checksum differs
+      | state      | why                  | last        | deployed last |
+      | processing | a.txt: sha256 differs | downloading | downloading   |
+
+    @J11s @mrt-zk
+    Examples: the storage has no room
+      | state   | why     | last       | deployed last |
+      | storing | no room | processing | processing    |
+
+    @J13
+    Examples: the inventory can't be reached
+      | state     | why                | last       | deployed last |
+      | recording | connection refused | processing | storing       |
+
+    @J15
+    Examples: the callback isn't answered
+      | state  | why         | last      | deployed last |
+      | notify | 503, thrice | recording | recording     |
+
+  # Held and released
+
+  @J3
+  Scenario: Its collection is held
+    Given a pending job that a worker has acquired
+    When the worker holds it
+    Then the job is held
+    And its last successful status is none (mrt-zk: pending)
+    And the lock is given back
+    And nothing else has changed
+
+  @J5
+  Scenario: An administrator releases it
+    Given a held job
+    When an administrator releases the job
+    Then the job is pending
+    And its last successful status is none (mrt-zk: held)
+    And nothing else has changed
+
+  # Another try
+
+  Scenario Outline: An administrator resumes a failed job at the step after its last success, <at>
+    Given a failed job whose last successful status is <last>
+    When an administrator resumes the job
+    Then the job is <at>
+    And in its batch it moves from failed to processing
+    And its last successful status is <last> (mrt-zk: failed)
+    And its retry count is one more
+    And nothing else has changed
+
+    @J16p @mrt-zk
+    Examples:
+      | last | at      |
+      | none | pending |
+
+    @J16e @mrt-zk
+    Examples:
+      | last    | at         |
+      | pending | estimating |
+
+    @J16v @mrt-zk
+    Examples:
+      | last       | at           |
+      | estimating | provisioning |
+
+    @J16
+    Examples:
+      | last         | at          |
+      | provisioning | downloading |
+
+    @J17
+    Examples:
+      | last        | at         |
+      | downloading | processing |
+
+    @J17s @mrt-zk
+    Examples:
+      | last       | at      |
+      | processing | storing |
+
+    @J18 @design
+    Examples:
+      | last       | at        |
+      | processing | recording |
+
+    @J18 @mrt-zk
+    Examples:
+      | last    | at        |
+      | storing | recording |
+
+    @J19
+    Examples:
+      | last      | at     |
+      | recording | notify |
+
+  @J17
+  Scenario: An administrator chooses the step at which a failed job goes on
+    Given a failed job whose last successful status is provisioning
+    When an administrator has the job retried at processing
+    Then the job is processing
+    And in its batch it moves from failed to processing
+    And its last successful status is provisioning (mrt-zk: failed)
+    And its retry count is one more
+    And nothing else has changed
+
+  @J2 @design
+  Scenario: A job that failed before its first success can't be resumed
+    Given a failed job whose last successful status is none
+    When an administrator resumes the job
+    Then it is refused, for no step of it has succeeded yet
+    And nothing has changed
+
+  # Out of the world
+
+  @J20 @design
+  Scenario: The cleaning pass takes a completed job out of the queue, and leaves the rest for the report
+    Given a completed job
+    When the cleaning pass comes by
+    Then the job has left the queue of completed
+    And nothing else has changed
+
+  @J20 @mrt-zk
+  Scenario: The cleaning pass takes away a completed job of a completed batch
+    Given a completed job of a completed batch
+    When the cleaning pass comes by
+    Then nothing is left of the job
+    And nothing else has changed
+
+  @J20 @mrt-zk
+  Scenario: The cleaning pass leaves a completed job alone while a report needs it
+    Given a completed job
+    When the cleaning pass comes by
+    Then nothing has changed
+
+  @J21 @design
+  Scenario: An administrator deletes a failed job
+    Given a failed job
+    When an administrator deletes the job
+    Then nothing is left of the job
+    And the answer warns that its depositor will not be told of it
+    And nothing else has changed
+
+  @J21 @mrt-zk
+  Scenario: An administrator marks a failed job as deleted
+    Given a failed job
+    When an administrator deletes the job
+    Then the job is deleted
+    And in its batch it moves from failed to deleted
+    And the answer warns that its depositor will not be told of it
+    And nothing else has changed
+
+  @J22 @design
+  Scenario: An administrator deletes a held job
+    Given a held job
+    When an administrator deletes the job
+    Then nothing is left of the job
+    And the answer warns that its depositor will not be told of it
+    And nothing else has changed
+
+  @J22 @mrt-zk
+  Scenario: An administrator marks a held job as deleted
+    Given a held job
+    When an administrator deletes the job
+    Then the job is deleted
+    And in its batch it moves from processing to deleted
+    And the answer warns that its depositor will not be told of it
+    And nothing else has changed
+
+  @J23 @mrt-zk
+  Scenario: The cleaning pass takes away what was marked as deleted
+    Given a deleted job
+    When the cleaning pass comes by
+    Then nothing is left of the job
+    And nothing else has changed
+
+  # Whose step it is
+
+  Scenario Outline: An administrator waits while a worker is at work there: <action>
+    Given a <state> job
+    And somebody else has locked the job
+    When an administrator <action> the job
+    Then it is refused, for another has the lock
+    And nothing has changed
+
+    @J5
+    Examples:
+      | state | action   |
+      | held  | releases |
+
+    @J16
+    Examples:
+      | state  | action  |
+      | failed | resumes |
+
+    @J21
+    Examples:
+      | state  | action  |
+      | failed | deletes |
+
+    @J22
+    Examples:
+      | state | action  |
+      | held  | deletes |
+
+  @J4
+  Scenario: Nobody takes a worker's step without the lock
+    Given a pending job
+    When an administrator tries to move it to estimating
+    Then it is refused, for the lock is a worker's to have
+    And nothing has changed

@@ -1,0 +1,114 @@
+package zkconn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// enter begins a call: unless ctx or the session is over, it runs f, which
+// blocks in the library, in a goroutine of its own.
+func (s *session) enter(ctx context.Context, f func()) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fatal != nil {
+		return s.fatal
+	}
+	// Not after end, and thus not while close waits.
+	s.calls.Go(f)
+	return nil
+}
+
+// await gives the answer, or the end of ctx or of the session if that comes
+// first; the goroutine that answers may then run on until the session is
+// closed, and its results are not to be read.
+func await[T any](ctx context.Context, s *session, answer <-chan T) (T, error) {
+	var none T
+	var err error
+	select {
+	case a := <-answer:
+		return a, nil
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	case <-s.over:
+		err = s.fatal
+	}
+	select {
+	case a := <-answer: // in the same moment
+		return a, nil
+	default:
+		return none, err
+	}
+}
+
+// attempt runs one request of the library, which knows no context. sent is
+// false when it certainly was not sent.
+func (s *session) attempt(ctx context.Context, f func() error) (sent bool, err error) {
+	answer := make(chan error, 1)
+	if err := s.enter(ctx, func() { answer <- f() }); err != nil {
+		return false, err
+	}
+	got, err := await(ctx, s, answer)
+	if err == nil {
+		err = got
+	}
+	return err != zk.ErrNoServer, err
+}
+
+// repeat runs a request, which must not change anything, until it gets an
+// answer.
+func (s *session) repeat(ctx context.Context, f func() error) error {
+	var since time.Time
+	for {
+		_, err := s.attempt(ctx, f)
+		if !broken(err) {
+			return err
+		}
+		// A session that is lost ends this; but a connection may also come back
+		// each time and break of this very request.
+		switch now := time.Now(); {
+		case since.IsZero():
+			since = now
+		case now.Sub(since) > s.cfg.GiveUp:
+			return lostError("the connection broke at each attempt", s.cfg.GiveUp, err)
+		}
+		s.pause(ctx)
+	}
+}
+
+// write runs a request once. It is repeated only where the library says that it
+// has not been sent. The error wraps [ErrUnknownOutcome] when no answer came.
+func (s *session) write(ctx context.Context, f func() error) error {
+	for {
+		sent, err := s.attempt(ctx, f)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, zk.ErrNoServer):
+			s.pause(ctx)
+		case !sent:
+			return &unsentError{err}
+		case unanswered(err):
+			return fmt.Errorf("%w (%w)", ErrUnknownOutcome, err)
+		default:
+			return apiError(err)
+		}
+	}
+}
+
+// pause keeps a repeated request from spinning while the library reconnects.
+func (s *session) pause(ctx context.Context) {
+	t := time.NewTimer(50 * time.Millisecond)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-s.over:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,290 @@
+package zkconn
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// impatient is long enough for a local server and short enough for a test that
+// awaits its end.
+const impatient = 400 * time.Millisecond
+
+func TestConnectErrors(t *testing.T) {
+	noLeak(t)
+	tcp := func(serve func(net.Conn)) string { return listen(t, serve) }
+	for _, tc := range []struct {
+		name, address string
+		want          string // after "cannot open a session with ZooKeeper at ADDRESS: "
+	}{
+		{"no server", unused(t), "dial tcp ADDRESS: connect: connection refused; check the address and that the server runs"},
+		{"HTTP", tcp(func(c net.Conn) { c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) }),
+			"connected, but got no session: what answers speaks HTTP; check that this is a ZooKeeper client port"},
+		{"SSH", tcp(func(c net.Conn) { c.Write([]byte("SSH-2.0-x\r\n")) }),
+			`connected, but got no session: what answers does not speak ZooKeeper's protocol (it begins with "SSH-"); check that this is a ZooKeeper client port`},
+		{"a length of 4 GB", tcp(func(c net.Conn) { c.Write([]byte("\xff\xff\xff\xff")) }),
+			`connected, but got no session: what answers does not speak ZooKeeper's protocol (it begins with "\xff\xff\xff\xff"); check that this is a ZooKeeper client port`},
+		{"TLS alert", tcp(func(c net.Conn) { c.Write([]byte("\x15\x03\x03\x00\x02\x02\x46")) }),
+			"connected, but got no session: what answers speaks TLS; this is a secure port: use --tls, or the plain port"},
+		{"closed at once", tcp(func(c net.Conn) { read(c, 48) }),
+			"connected, but got no session: EOF; check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum"},
+		{"silence", tcp(func(c net.Conn) { read(c, 1<<20) }),
+			"connected, but got no session: no answer to the handshake; check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum"},
+		{"half an answer", tcp(func(c net.Conn) { c.Write([]byte("\x00\x00\x00\x25half")); read(c, 1<<20) }),
+			"connected, but got no session: no answer to the handshake; check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			addr, err := ParseAddress(tc.address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			within(t, 5*time.Second, "the error", func() {
+				_, err = OpenReader(t.Context(), Config{Address: addr, GiveUp: impatient})
+			})
+			wantConnectError(t, err, tc.address, tc.want)
+		})
+	}
+}
+
+// reset is how a closing shows that came before all was read: the kernel's choice.
+var reset = regexp.MustCompile(`read tcp \S+: read: connection reset by peer`)
+
+func wantConnectError(t *testing.T, err error, address, want string) {
+	t.Helper()
+	var ce *ConnectError
+	if !errors.As(err, &ce) || ce.Address != address {
+		t.Fatalf("%#v", err)
+	}
+	got := reset.ReplaceAllString(err.Error(), "EOF")
+	wantMessage(t, errors.New(got), "cannot open a session with ZooKeeper at "+address+": "+strings.ReplaceAll(want, "ADDRESS", address))
+}
+
+// A web server that waits for the end of a line which never comes.
+func TestConnectToWebServer(t *testing.T) {
+	web := httptest.NewServer(nil)
+	defer web.Close()
+	addr, _ := ParseAddress(web.Listener.Addr().String())
+	_, err := OpenReader(t.Context(), Config{Address: addr, GiveUp: impatient})
+	wantConnectError(t, err, addr.String(), "connected, but got no session: no answer to the handshake; check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum")
+}
+
+// What can't pass is told at once, not after GiveUp; but not as long as another
+// of the servers may come up.
+func TestHopelessIsToldAtOnce(t *testing.T) {
+	noLeak(t)
+	http := listen(t, func(c net.Conn) { c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) })
+	addr, _ := ParseAddress(http + "," + http)
+	within(t, 5*time.Second, "the error", func() {
+		_, err := OpenReader(t.Context(), Config{Address: addr, GiveUp: time.Minute})
+		wantConnectError(t, err, addr.String(), "connected, but got no session: what answers speaks HTTP; check that this is a ZooKeeper client port")
+	})
+	addr, _ = ParseAddress(http + "," + unused(t))
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := OpenReader(ctx, Config{Address: addr, GiveUp: time.Minute}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("with a server that may come up: %v", err)
+	}
+}
+
+func TestConnectWrongHostName(t *testing.T) {
+	fakeDNS(t)
+	addr, _ := ParseAddress("zk.invalid.:2181")
+	var err error
+	within(t, 5*time.Second, "the error", func() {
+		_, err = OpenReader(t.Context(), Config{Address: addr, GiveUp: time.Minute})
+	})
+	var dns *net.DNSError
+	if !errors.As(err, &dns) {
+		t.Fatalf("%#v", err)
+	}
+	dns.Server = "" // the machine's
+	wantConnectError(t, err, addr.String(), "dial tcp: lookup zk.invalid.: no such host; check the host name")
+}
+
+// fakeDNS has every name not exist, whatever the machine's name server says.
+func fakeDNS(t *testing.T) {
+	t.Helper()
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for buf := make([]byte, 512); ; {
+			n, from, err := conn.ReadFrom(buf)
+			if err != nil {
+				return
+			}
+			buf[2], buf[3] = 0x81, 0x83 // an answer: name error
+			conn.WriteTo(buf[:n], from)
+		}
+	}()
+	old := net.DefaultResolver
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "udp", conn.LocalAddr().String())
+	}}
+	t.Cleanup(func() {
+		net.DefaultResolver = old
+		conn.Close()
+	})
+}
+
+func TestConnectCancelled(t *testing.T) {
+	noLeak(t)
+	addr, _ := ParseAddress(listen(t, func(c net.Conn) { read(c, 1<<20) }))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	time.AfterFunc(50*time.Millisecond, func() { cancel(errors.New("somebody pressed ^C")) })
+	within(t, 5*time.Second, "the error", func() {
+		_, err := OpenReader(ctx, Config{Address: addr})
+		wantConnectError(t, err, addr.String(), "somebody pressed ^C; nothing was read or written")
+	})
+	addr, _ = ParseAddress(unused(t))
+	ctx, cancel2 := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel2()
+	_, err := OpenReader(ctx, Config{Address: addr})
+	wantConnectError(t, err, addr.String(), "context deadline exceeded (last: dial tcp ADDRESS: connect: connection refused); check the address and that the server runs")
+}
+
+func TestTLS(t *testing.T) {
+	s := serverTLS(t)
+	noLeak(t)
+	files := s.TLSFiles()
+	good := TLS{CA: files.CA, Cert: files.Cert, Key: files.Key}
+	_, port, _ := net.SplitHostPort(s.SecureAddress())
+	named := "localhost:" + port
+	empty := filepath.Join(t.TempDir(), "empty.pem")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const noChoice = "check the files of --tls-ca, --tls-cert and --tls-key"
+	for _, tc := range []struct {
+		name, address string
+		tls           *TLS
+		want          string // a regexp would hide more than it helps: whole messages, "" for success
+	}{
+		{"by address", s.SecureAddress(), &good, ""},
+		{"by name", named, &good, ""},
+		{"by a name given", s.SecureAddress(), &TLS{CA: files.CA, Cert: files.Cert, Key: files.Key, ServerName: "localhost"}, ""},
+		{"TLS to a plain port", s.Address(), &good,
+			"TLS handshake: EOF; check that this is a ZooKeeper secure client port; if it is its plain port, leave out --tls"},
+		{"TLS to what speaks no TLS", listen(t, func(c net.Conn) { c.Write([]byte("220 smtp\r\n")); read(c, 1<<20) }), &good,
+			"TLS handshake: tls: first record does not look like a TLS handshake; this port speaks no TLS: use the secure port, or leave out --tls"},
+		{"unknown authority", s.SecureAddress(), &TLS{CA: files.Cert, Cert: files.Cert, Key: files.Key},
+			"TLS handshake: tls: failed to verify certificate: x509: certificate signed by unknown authority; the server's certificate is signed by none of the authorities in --tls-ca"},
+		{"wrong name", s.SecureAddress(), &TLS{CA: files.CA, Cert: files.Cert, Key: files.Key, ServerName: "zk.example.org"},
+			"TLS handshake: tls: failed to verify certificate: x509: certificate is valid for localhost, not zk.example.org; give the name that the certificate holds with --tls-server-name"},
+		{"no client certificate", s.SecureAddress(), &TLS{CA: files.CA},
+			"TLS handshake: remote error: tls: bad certificate; the server refused the TLS handshake: it may want a client certificate (--tls-cert, --tls-key)"},
+		{"plain to a TLS port", s.SecureAddress(), nil,
+			"connected, but got no session: EOF; check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum"},
+		{"no such file", s.SecureAddress(), &TLS{CA: empty + "x"},
+			"TLS authorities: open " + empty + "x: no such file or directory; " + noChoice},
+		{"no authority in it", s.SecureAddress(), &TLS{CA: empty},
+			"TLS authorities: " + empty + " holds no PEM certificate; " + noChoice},
+		{"no key", s.SecureAddress(), &TLS{CA: files.CA, Cert: files.Cert},
+			"TLS client certificate: give both the certificate and its key; " + noChoice},
+		{"a key that is none", s.SecureAddress(), &TLS{CA: files.CA, Cert: files.Cert, Key: empty},
+			"TLS client certificate: tls: failed to find any PEM data in key input; " + noChoice},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			addr, err := ParseAddress(tc.address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg := Config{Address: addr, TLS: tc.tls, GiveUp: 5 * time.Second}
+			if tc.want != "" {
+				cfg.GiveUp = time.Second
+			}
+			r, err := OpenReader(t.Context(), cfg)
+			if err == nil {
+				defer r.Close()
+				_, err = r.Get(t.Context(), "/")
+			}
+			if tc.want != "" {
+				wantConnectError(t, err, tc.address, tc.want)
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// The library's own order of trying servers would wait a second before each
+// reconnection.
+func TestServersOrder(t *testing.T) {
+	p := &servers{s: &session{up: make(chan struct{})}}
+	p.Init([]string{"a", "b"})
+	var got []string
+	next := func() {
+		server, pause := p.Next()
+		if pause {
+			server = "pause " + server
+		}
+		got = append(got, server)
+	}
+	for range 5 {
+		next()
+	}
+	p.Connected()
+	for range 3 {
+		next()
+	}
+	if want := "a b pause a b pause a b a pause b"; strings.Join(got, " ") != want || p.Len() != 2 {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// listen serves connections with f until the test ends.
+func listen(t *testing.T, f func(net.Conn)) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				f(c)
+				c.(*net.TCPConn).CloseWrite()
+				read(c, 1<<20) // lest a reset overtakes what was written
+				c.Close()
+			}()
+		}
+	}()
+	t.Cleanup(func() { l.Close(); <-done })
+	return l.Addr().String()
+}
+
+// read returns after n bytes, or when the other side has closed.
+func read(c net.Conn, n int) {
+	for buf := make([]byte, 1<<10); n > 0; {
+		k, err := c.Read(buf[:min(n, len(buf))])
+		if err != nil {
+			return
+		}
+		n -= k
+	}
+}
+
+// unused is an address where nobody listens.
+func unused(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}

@@ -1,0 +1,146 @@
+package zkconn
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"mrtq/harness"
+	"mrtq/internal/znode"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, f := range atExit {
+		f()
+	}
+	if err := goleak.Find(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		exitCode = 1
+	}
+	os.Exit(max(code, exitCode))
+}
+
+var (
+	shared, sharedTLS *harness.Server
+	atExit            []func()
+	exitCode          int
+)
+
+// server is a real ZooKeeper that tests share, one after the other.
+func server(t *testing.T) *harness.Server {
+	t.Helper()
+	if shared == nil {
+		shared = harness.ForTest(kept{t}, harness.JVM, harness.Options{})
+	}
+	return shared
+}
+
+func serverTLS(t *testing.T) *harness.Server {
+	t.Helper()
+	if sharedTLS == nil {
+		sharedTLS = harness.ForTest(kept{t}, harness.JVM, harness.Options{TLS: true})
+	}
+	return sharedTLS
+}
+
+// kept makes what is started for a test outlive it.
+type kept struct{ *testing.T }
+
+func (kept) Cleanup(f func())         { atExit = append(atExit, f) }
+func (kept) Context() context.Context { return context.Background() }
+func (kept) Errorf(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, format+"\n", args...)
+	exitCode = 1
+}
+
+// noLeak fails the test unless every goroutine that it started has ended.
+// Called first, it looks last.
+func noLeak(t *testing.T) {
+	t.Helper()
+	old := goleak.IgnoreCurrent()
+	t.Cleanup(func() { goleak.VerifyNone(t, old) })
+}
+
+// address is the shared server by way of host, with a chroot that is there and
+// the test's own.
+func address(t *testing.T, host string) Address {
+	t.Helper()
+	plain := Address{Servers: []string{server(t).Address()}, Chroot: "/" + t.Name()}
+	w := openWriter(t, Config{Address: plain})
+	if _, err := w.MakeChroot(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	plain.Servers = []string{host}
+	return plain
+}
+
+// setup is a writer behind a proxy, in a chroot of its own on an otherwise empty
+// server, with no goroutine left at the test's end.
+func setup(t *testing.T, cfg Config) (*Writer, *proxy) {
+	t.Helper()
+	if err := server(t).Clean(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	noLeak(t)
+	p := newProxy(t, server(t).Address())
+	cfg.Address = address(t, p.address())
+	return openWriter(t, cfg), p
+}
+
+func openWriter(t *testing.T, cfg Config) *Writer {
+	t.Helper()
+	w, err := OpenWriter(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	return w
+}
+
+func openReader(t *testing.T, cfg Config) *Reader {
+	t.Helper()
+	r, err := OpenReader(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	return r
+}
+
+func multi(t *testing.T, w *Writer, ops ...znode.Op) {
+	t.Helper()
+	if err := w.Multi(t.Context(), ops); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// within fails the test if f takes longer: far more than it should, and far
+// less than the timeouts that it must not wait for.
+func within(t *testing.T, d time.Duration, what string, f func()) {
+	t.Helper()
+	start := time.Now()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	select {
+	case <-done:
+	case <-time.After(d):
+		t.Fatalf("%s: not done after %v", what, d)
+	}
+	t.Logf("%s took %v", what, time.Since(start).Round(time.Millisecond))
+}
+
+func wantMessage(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || err.Error() != want {
+		t.Errorf("\ngot  %v\nwant %s", err, want)
+	}
+}

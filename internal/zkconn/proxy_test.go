@@ -1,0 +1,225 @@
+package zkconn
+
+import (
+	"encoding/binary"
+	"io"
+	"net"
+	"sync"
+	"testing"
+)
+
+// proxy stands between a session and its server, and does to their packets
+// what a test wants.
+type proxy struct {
+	listener net.Listener
+	target   string
+	wg       sync.WaitGroup
+
+	mu       sync.Mutex
+	conns    map[net.Conn]bool
+	accepted int
+	refusing bool          // connections are closed as soon as accepted
+	stalled  chan struct{} // while not closed, nothing goes either way; nil: not stalled
+	rule     func(packet) fate
+	seen     []packet // requests
+}
+
+// packet is one request or answer without its length.
+type packet struct {
+	answer bool
+	body   []byte
+}
+
+// opcode is a request's, -1 for a connection's first packet.
+func (p packet) opcode() int {
+	if p.answer || len(p.body) < 8 || len(p.body) == 44 && p.body[3] == 0 && binary.BigEndian.Uint32(p.body) == 0 {
+		return -1
+	}
+	return int(int32(binary.BigEndian.Uint32(p.body[4:])))
+}
+
+func (p packet) xid() int32 { return int32(binary.BigEndian.Uint32(p.body)) }
+
+// fate is what becomes of a packet.
+type fate int
+
+const (
+	pass fate = iota
+	cutBefore
+	cutWithin
+	cutAfter
+	swallow // and never tell
+)
+
+func newProxy(t *testing.T, target string) *proxy {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{listener: l, target: target, conns: map[net.Conn]bool{}}
+	p.wg.Go(p.accept)
+	t.Cleanup(func() {
+		l.Close()
+		p.stall(false)
+		p.cut()
+		p.wg.Wait()
+	})
+	return p
+}
+
+func (p *proxy) address() string { return p.listener.Addr().String() }
+
+func (p *proxy) accept() {
+	for {
+		client, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		p.mu.Lock()
+		p.accepted++
+		refusing := p.refusing
+		p.mu.Unlock()
+		if refusing {
+			client.Close()
+			continue
+		}
+		up, err := net.Dial("tcp", p.target)
+		if err != nil {
+			client.Close()
+			continue
+		}
+		p.mu.Lock()
+		p.conns[client], p.conns[up] = true, true
+		p.mu.Unlock()
+		p.wg.Go(func() { p.pump(client, up, false) })
+		p.wg.Go(func() { p.pump(up, client, true) })
+	}
+}
+
+func (p *proxy) pump(from, to net.Conn, answer bool) {
+	defer p.drop(from, to)
+	for {
+		var length [4]byte
+		if _, err := io.ReadFull(from, length[:]); err != nil {
+			return
+		}
+		body := make([]byte, binary.BigEndian.Uint32(length[:]))
+		if _, err := io.ReadFull(from, body); err != nil {
+			return
+		}
+		p.mu.Lock()
+		pkt, stalled, rule := packet{answer, body}, p.stalled, p.rule
+		if !answer {
+			p.seen = append(p.seen, pkt)
+		}
+		f := pass
+		if rule != nil {
+			f = rule(pkt)
+		}
+		p.mu.Unlock()
+		if stalled != nil {
+			<-stalled
+		}
+		whole := append(length[:], body...)
+		switch f {
+		case cutBefore:
+			return
+		case cutWithin:
+			to.Write(whole[:len(whole)/2])
+			return
+		case swallow:
+			continue
+		}
+		if _, err := to.Write(whole); err != nil || f == cutAfter {
+			return
+		}
+	}
+}
+
+func (p *proxy) drop(conns ...net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range conns {
+		c.Close()
+		delete(p.conns, c)
+	}
+}
+
+// cut ends all connections that there are.
+func (p *proxy) cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c := range p.conns {
+		c.Close()
+	}
+}
+
+// refuse makes the proxy close every connection, those to come too, as a server
+// without a quorum does.
+func (p *proxy) refuse(on bool) {
+	p.mu.Lock()
+	p.refusing = on
+	p.mu.Unlock()
+	if on {
+		p.cut()
+	}
+}
+
+// stall holds everything back until it is called with false.
+func (p *proxy) stall(on bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stalled != nil {
+		close(p.stalled)
+		p.stalled = nil
+	}
+	if on {
+		p.stalled = make(chan struct{})
+	}
+}
+
+// decide sets what becomes of packets; rule is never called concurrently.
+func (p *proxy) decide(rule func(packet) fate) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.rule = rule
+}
+
+// once is a rule that gives f to the first packet that matches and lets all
+// others pass.
+func once(f fate, match func(packet) bool) func(packet) fate {
+	done := false
+	return func(p packet) fate {
+		if done || !match(p) {
+			return pass
+		}
+		done = true
+		return f
+	}
+}
+
+func isMulti(p packet) bool { return p.opcode() == opcodeMulti }
+
+// answerTo matches the answer to the first request that match takes.
+func answerTo(match func(packet) bool) func(packet) bool {
+	var xid int32
+	return func(p packet) bool {
+		if !p.answer && xid == 0 && match(p) {
+			xid = p.xid()
+		}
+		return p.answer && xid != 0 && p.xid() == xid
+	}
+}
+
+func (p *proxy) requests() []packet {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]packet(nil), p.seen...)
+}
+
+func (p *proxy) connections() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.accepted
+}

@@ -1,0 +1,249 @@
+package zkconn
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mrtq/internal/znode"
+)
+
+// A Reader has these methods, none of which writes: whoever adds one has to
+// think here. That none gives a Writer away shows in the types of their results.
+func TestReaderCannotWrite(t *testing.T) {
+	want := []string{"ACL", "Address", "Children", "Close", "Exists", "Get", "Sync", "Tree"}
+	var got []string
+	for m := range reflect.TypeFor[*Reader]().Methods() {
+		got = append(got, m.Name)
+		for i := range m.Type.NumOut() {
+			if strings.Contains(m.Type.Out(i).String(), "Writer") || strings.Contains(m.Type.Out(i).String(), "zk.") {
+				t.Errorf("%s gives a %v", m.Name, m.Type.Out(i))
+			}
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("methods %q, want %q", got, want)
+	}
+	for f := range reflect.TypeFor[Reader]().Fields() {
+		if f.IsExported() {
+			t.Errorf("field %s is exported", f.Name)
+		}
+	}
+}
+
+// Whatever a Reader's session is used for, only requests that read go over the
+// wire, also after a reconnection, and the server's tree stays as it was.
+func TestReaderWritesNothing(t *testing.T) {
+	w, p := setup(t, Config{})
+	auth := DigestAuth("ann", secret)
+	multi(t, w, znode.Create("/a", []byte("1")), znode.Create("/a/b", nil), znode.Create("/c", []byte{}))
+	before := everything(t)
+	w.Close()
+	first := len(p.requests())
+
+	r := openReader(t, Config{Address: w.Address(), Auth: []Auth{auth}})
+	ctx := t.Context()
+	for range 2 {
+		if err := r.Sync(ctx); err != nil {
+			t.Error(err)
+		}
+		if n, err := r.Get(ctx, "/a"); err != nil || string(n.Data) != "1" || n.Path != "/a" || n.Stat.NumChildren != 1 || n.Stat.Czxid == 0 {
+			t.Errorf("%+v, %v", n, err)
+		}
+		if n, err := r.Get(ctx, "/a/b"); err != nil || n.Data != nil {
+			t.Errorf("null data: %#v, %v", n.Data, err)
+		}
+		if n, err := r.Get(ctx, "/c"); err != nil || n.Data == nil {
+			t.Errorf("empty data: %#v, %v", n.Data, err)
+		}
+		if s, ok, err := r.Exists(ctx, "/a"); err != nil || !ok || s.DataLength != 1 {
+			t.Errorf("%+v, %t, %v", s, ok, err)
+		}
+		if s, ok, err := r.Exists(ctx, "/none"); err != nil || ok || s != (znode.Stat{}) {
+			t.Errorf("%+v, %t, %v", s, ok, err)
+		}
+		if names, err := r.Children(ctx, "/"); err != nil || !slices.Equal(slices.Sorted(slices.Values(names)), []string{"a", "c"}) {
+			t.Errorf("%q, %v", names, err)
+		}
+		if acl, err := r.ACL(ctx, "/a"); err != nil || !reflect.DeepEqual(acl, znode.OpenACL()) {
+			t.Errorf("%v, %v", acl, err)
+		}
+		if tree, err := r.Tree(ctx, TreeOptions{ACL: true}); err != nil || tree.Len() != 4 {
+			t.Errorf("%v, %v", tree, err)
+		}
+		for op, err := range map[string]error{
+			"get /none": second(r.Get(ctx, "/none")), "list /none": second(r.Children(ctx, "/none")), "get the ACL of /none": second(r.ACL(ctx, "/none")),
+		} {
+			if !errors.Is(err, znode.ErrNoNode) {
+				t.Errorf("%v", err)
+			}
+			wantMessage(t, err, op+": no such znode")
+		}
+		_, err := r.Get(ctx, "a")
+		wantMessage(t, err, `invalid znode path "a": it must start with /`)
+		p.cut()
+	}
+	r.Close()
+
+	reads := map[int]string{-1: "connect", 3: "exists", 4: "getData", 6: "getACL", 9: "sync", 11: "ping", 12: "getChildren2", 100: "auth", -11: "close"}
+	seen := map[string]int{}
+	for _, req := range p.requests()[first:] {
+		name, ok := reads[req.opcode()]
+		if !ok {
+			t.Errorf("a request of type %d went out", req.opcode())
+		}
+		seen[name]++
+	}
+	for _, name := range []string{"connect", "exists", "getData", "getACL", "sync", "getChildren2", "auth"} {
+		if seen[name] < 2 {
+			t.Errorf("%s was not seen twice: %v", name, seen)
+		}
+	}
+	if after := everything(t); !maps.Equal(before, after) {
+		t.Errorf("the server's tree changed:\n%v\nwas\n%v", after, before)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// everything is the Stats of all nodes on the shared server, read past the proxy.
+func everything(t *testing.T) map[string]znode.Stat {
+	t.Helper()
+	r := openReader(t, Config{Address: Address{Servers: []string{server(t).Address()}}})
+	tree, err := r.Tree(t.Context(), TreeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stats := map[string]znode.Stat{}
+	for n := range tree.All("/") {
+		stats[n.Path] = n.Stat
+	}
+	r.Close()
+	return stats
+}
+
+func TestTree(t *testing.T) {
+	w, _ := setup(t, Config{})
+	ops := []znode.Op{znode.Create("/zookeeper", []byte("not the server's")), znode.Create("/a", nil), znode.Create("/a/deep", nil), znode.Create("/b", nil)}
+	for i := range 200 {
+		ops = append(ops, znode.Create(fmt.Sprintf("/a/deep/n%03d", i), []byte{byte(i)}))
+	}
+	multi(t, w, ops...)
+	progress := 0
+	tree, err := w.Tree(t.Context(), TreeOptions{Progress: func(n int) {
+		if n < progress {
+			t.Errorf("progress went from %d to %d", progress, n)
+		}
+		progress = n
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tree.Len() != 205 || progress != 205 {
+		t.Errorf("%d nodes, progress %d", tree.Len(), progress)
+	}
+	if tree.Get("/zookeeper") == nil {
+		t.Error("an application's node below the chroot is left out for its name")
+	}
+	for n := range tree.All("/a/deep") {
+		if n.Path != "/a/deep" && (len(n.Data) != 1 || n.Stat.DataLength != 1 || n.Stat.Czxid != tree.Get("/a").Stat.Czxid) {
+			t.Errorf("%+v", n)
+		}
+	}
+	some, err := w.Tree(t.Context(), TreeOptions{Roots: []string{"/b", "/a/deep/n007", "/none/below", "/a/deep/n008"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"/", "/a", "/a/deep", "/a/deep/n007", "/a/deep/n008", "/b"}; !slices.Equal(some.Paths("/"), want) {
+		t.Errorf("%q, want %q", some.Paths("/"), want)
+	}
+	if s := some.Get("/a/deep").Stat; s.NumChildren != 200 {
+		t.Errorf("a root's parent has %+v", s)
+	}
+
+	whole, err := openReader(t, Config{Address: Address{Servers: []string{server(t).Address()}}}).Tree(t.Context(), TreeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if whole.Get("/zookeeper") != nil || whole.Get(w.Address().Chroot+"/zookeeper") == nil {
+		t.Error("without a chroot, /zookeeper is the server's, and nothing else is")
+	}
+}
+
+func TestNoPermission(t *testing.T) {
+	w, p := setup(t, Config{Auth: []Auth{DigestAuth("ann", secret)}})
+	multi(t, w, znode.Op{Kind: znode.OpCreate, Path: "/locked", Data: []byte("x"), ACL: []znode.ACL{{Perms: znode.PermAll, Scheme: "auth"}}})
+	acl, err := w.ACL(t.Context(), "/locked")
+	if err != nil || len(acl) != 1 || acl[0].Scheme != "digest" || !strings.HasPrefix(acl[0].ID, "ann:") {
+		t.Fatalf("%v, %v", acl, err)
+	}
+	const remedy = "no permission (give credentials with --auth-file or $MRTQ_ZK_AUTH, or have the znode's ACL changed)"
+	stranger := openWriter(t, Config{Address: w.Address()})
+	_, err = stranger.Get(t.Context(), "/locked")
+	wantMessage(t, err, "get /locked: "+remedy)
+	_, err = stranger.Tree(t.Context(), TreeOptions{})
+	wantMessage(t, err, "get /locked: "+remedy)
+	err = stranger.Multi(t.Context(), []znode.Op{znode.Check("/", -1), znode.Set("/locked", nil, -1)})
+	wantMessage(t, err, "set /locked: "+remedy)
+	var me *znode.MultiError
+	if !errors.Is(err, ErrNoAuth) || !errors.As(err, &me) || me.Index != 1 {
+		t.Errorf("%#v", err)
+	}
+	err = stranger.SetACL(t.Context(), "/locked", znode.OpenACL())
+	wantMessage(t, err, "set the ACL of /locked: "+remedy)
+	_, err = stranger.CreateEphemeral(t.Context(), "/locked/x", nil)
+	wantMessage(t, err, "create /locked/x: "+remedy)
+
+	// Credentials outlive the connection.
+	for range 3 {
+		p.cut()
+		if _, err := w.Get(t.Context(), "/locked"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.SetACL(t.Context(), "/locked", nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stranger.Get(t.Context(), "/locked"); err != nil {
+		t.Errorf("after opening it: %v", err)
+	}
+}
+
+// An answer over the limit fails its call with the size it needs and ends the
+// session: no connection is made again only to break again.
+func TestMaxResponse(t *testing.T) {
+	w, p := setup(t, Config{})
+	var ops []znode.Op
+	for i := range 1000 {
+		ops = append(ops, znode.Create(fmt.Sprintf("/child%04d", i), nil))
+	}
+	multi(t, w, ops...)
+	// The header of 16 bytes, the count, the names of 9 with their lengths, the Stat.
+	const size = 16 + 4 + 1000*(4+9) + 68
+	r := openReader(t, Config{Address: w.Address(), MaxResponse: size})
+	if names, err := r.Children(t.Context(), "/"); err != nil || len(names) != 1000 {
+		t.Fatalf("%d names, %v", len(names), err)
+	}
+	r = openReader(t, Config{Address: w.Address(), MaxResponse: size - 1})
+	before := p.connections()
+	within(t, 5*time.Second, "the error", func() {
+		_, err := r.Children(t.Context(), "/")
+		wantMessage(t, err, fmt.Sprintf("list /: the server's answer is %d bytes and the limit is %d: a znode has very many children; raise --max-response to %d or more", size, size-1, size))
+		var too *ResponseTooLargeError
+		if !errors.As(err, &too) || too.Size != size || too.Limit != size-1 {
+			t.Errorf("%#v", err)
+		}
+	})
+	if _, err := r.Get(t.Context(), "/"); !errors.As(err, new(*ResponseTooLargeError)) {
+		t.Errorf("the next call: %v", err)
+	}
+	r.Close()
+	if n := p.connections() - before; n != 0 {
+		t.Errorf("%d connections were made after the failure", n)
+	}
+}

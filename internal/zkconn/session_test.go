@@ -1,0 +1,245 @@
+package zkconn
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"mrtq/harness"
+	"mrtq/internal/znode"
+)
+
+// A server that is gone for good is given up after GiveUp, and every call that
+// waits returns.
+func TestServerGone(t *testing.T) {
+	noLeak(t)
+	s := harness.ForTest(t, harness.JVM, harness.Options{})
+	addr, err := ParseAddress(s.Address())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := openWriter(t, Config{Address: addr, GiveUp: 1500 * time.Millisecond}) // a second attempt comes after a second
+	path, err := w.CreateEphemeral(t.Context(), "/x-", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := make(chan error, 1)
+	go func() { gone <- w.WaitGone(t.Context(), path) }()
+	if err := s.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	within(t, 10*time.Second, "all calls", func() {
+		want := "the ZooKeeper session is lost: no server of " + addr.String() + " could be reached for 1.5s (last: dial tcp " + addr.String() + ": connect: connection refused)"
+		_, err := w.Get(t.Context(), "/")
+		wantMessage(t, err, "get /: "+want)
+		wantMessage(t, <-gone, "watch "+path+": "+want)
+		err = w.Multi(t.Context(), []znode.Op{znode.Check("/", -1)})
+		wantMessage(t, err, "nothing was sent: "+want)
+		if !errors.Is(err, ErrLost) || errors.Is(err, ErrUnknownOutcome) {
+			t.Errorf("%#v", err)
+		}
+	})
+}
+
+// A server without a quorum takes connections and closes them: that is no
+// server, however often.
+func TestServerWithoutQuorum(t *testing.T) {
+	w, p := setup(t, Config{GiveUp: 2200 * time.Millisecond})
+	p.refuse(true)
+	within(t, 15*time.Second, "giving up", func() {
+		_, err := w.Get(t.Context(), "/")
+		// How the closing shows, as an end or as a reset, is the kernel's choice.
+		want := "get /: the ZooKeeper session is lost: no server of " + w.Address().String() + " could be reached for 2.2s (last: connected, but got no session: "
+		if !errors.Is(err, ErrLost) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("\ngot  %v\nwant %s…", err, want)
+		}
+	})
+	if p.connections() < 3 {
+		t.Errorf("only %d attempts to connect", p.connections())
+	}
+}
+
+// A session that the server has ended while nothing came through is lost: its
+// ephemerals are gone, and nothing may be written as if they weren't.
+func TestExpiry(t *testing.T) {
+	w, p := setup(t, Config{SessionTimeout: time.Second})
+	direct := w.Address()
+	direct.Servers = []string{server(t).Address()}
+	other := openWriter(t, Config{Address: direct})
+	path, err := w.CreateEphemeral(t.Context(), "/x-", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.stall(true)
+	pending := w.Start(t.Context(), []znode.Op{znode.Create("/late", nil)})
+	within(t, 20*time.Second, "the expiry", func() {
+		if err := other.WaitGone(t.Context(), path); err != nil {
+			t.Error(err)
+		}
+	})
+	p.cut()
+	p.stall(false)
+	within(t, 20*time.Second, "the pending write", func() {
+		if err := <-pending; !errors.Is(err, ErrUnknownOutcome) {
+			t.Errorf("%v", err)
+		}
+		_, err := w.Get(t.Context(), "/")
+		wantMessage(t, err, "get /: the ZooKeeper session is lost: it expired on the server")
+		err = w.Multi(t.Context(), []znode.Op{znode.Create("/later", nil)})
+		wantMessage(t, err, "nothing was sent: the ZooKeeper session is lost: it expired on the server")
+	})
+	w.Close()
+	for _, path := range []string{"/late", "/later"} {
+		if _, ok, err := other.Exists(t.Context(), path); ok || err != nil {
+			t.Errorf("%s was written after the session's end (%v)", path, err)
+		}
+	}
+}
+
+// A restarted server is found again by reads, which are repeated.
+func TestReadsOutliveTheConnection(t *testing.T) {
+	w, p := setup(t, Config{})
+	multi(t, w, znode.Create("/a", []byte("1")))
+	for _, f := range []fate{cutBefore, cutWithin} {
+		for _, match := range []func(packet) bool{
+			func(p packet) bool { return p.opcode() == 4 },
+			answerTo(func(p packet) bool { return p.opcode() == 4 }),
+		} {
+			p.decide(once(f, match))
+			if n, err := w.Get(t.Context(), "/a"); err != nil || string(n.Data) != "1" {
+				t.Errorf("%+v, %v", n, err)
+			}
+		}
+	}
+}
+
+// A request of which the connection breaks each time is not repeated for ever.
+func TestReadThatBreaksTheConnection(t *testing.T) {
+	w, p := setup(t, Config{GiveUp: impatient})
+	p.decide(func(p packet) fate {
+		if p.opcode() == 4 {
+			return cutBefore
+		}
+		return pass
+	})
+	within(t, 15*time.Second, "giving up", func() {
+		_, err := w.Get(t.Context(), "/")
+		wantMessage(t, err, "get /: the ZooKeeper session is lost: the connection broke at each attempt for 400ms (last: zk: connection closed)")
+	})
+	if _, ok, err := w.Exists(t.Context(), "/"); !ok || err != nil {
+		t.Errorf("other requests: %t, %v", ok, err)
+	}
+}
+
+// Calls end with their context, whatever the server does, and what they leave
+// behind ends with the session.
+func TestContext(t *testing.T) {
+	w, p := setup(t, Config{})
+	multi(t, w, znode.Create("/x", nil))
+	p.decide(func(p packet) fate {
+		if p.answer {
+			return swallow
+		}
+		return pass
+	})
+	for name, call := range map[string]func(context.Context) error{
+		"Get":             func(ctx context.Context) error { return second(w.Get(ctx, "/")) },
+		"Sync":            w.Sync,
+		"Tree":            func(ctx context.Context) error { return second(w.Tree(ctx, TreeOptions{})) },
+		"Multi":           func(ctx context.Context) error { return w.Multi(ctx, []znode.Op{znode.Check("/", -1)}) },
+		"CreateEphemeral": func(ctx context.Context) error { return second(w.CreateEphemeral(ctx, "/e-", nil)) },
+		"WaitGone":        func(ctx context.Context) error { return w.WaitGone(ctx, "/x") },
+		"SetACL":          func(ctx context.Context) error { return w.SetACL(ctx, "/x", nil) },
+		"MakeChroot":      func(ctx context.Context) error { return second(w.MakeChroot(ctx)) },
+	} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		stop := errors.New("stop it")
+		within(t, 3*time.Second, name, func() {
+			time.AfterFunc(20*time.Millisecond, func() { cancel(stop) })
+			err := call(ctx)
+			if !errors.Is(err, stop) {
+				t.Errorf("%s: %v", name, err)
+			}
+			writes := name == "Multi" || name == "CreateEphemeral" || name == "SetACL"
+			if writes != errors.Is(err, ErrUnknownOutcome) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+}
+
+// Close ends the calls under way; a read would else be repeated for ever.
+func TestCloseEndsCalls(t *testing.T) {
+	w, p := setup(t, Config{})
+	p.decide(func(p packet) fate {
+		if p.answer {
+			return swallow
+		}
+		return pass
+	})
+	seen := len(p.requests())
+	answers := make(chan error, 2)
+	go func() { answers <- second(w.Get(t.Context(), "/")) }()
+	pending := w.Start(t.Context(), []znode.Op{znode.Check("/", -1)})
+	eventually(t, func() bool { return len(p.requests()) >= seen+2 })
+	within(t, 10*time.Second, "Close", w.Close)
+	if err := <-pending; !errors.Is(err, ErrUnknownOutcome) {
+		t.Errorf("the write: %v", err)
+	}
+	wantMessage(t, <-answers, "get /: the ZooKeeper session was closed")
+	w.Close() // does nothing
+}
+
+// A server that breaks the protocol breaks no more than the connection.
+func TestHostileServer(t *testing.T) {
+	noLeak(t)
+	const welcome = "\x00\x00\x00\x25" + "\x00\x00\x00\x00" + "\x00\x00\x27\x10" + "\x00\x00\x00\x00\x00\x00\x00\x01" + "\x00\x00\x00\x10" + "0123456789abcdef" + "\x00"
+	for name, answer := range map[string]string{
+		"shorter than its header": "\x00\x00\x00\x04\xff\xff\xff\xff", // of an event: the library panics
+		"empty":                   "\x00\x00\x00\x00",
+		"a gigabyte":              "\x40\x00\x00\x00",
+		"unasked":                 "\x00\x00\x00\x10" + "\x00\x00\x03\xe7" + "\x00\x00\x00\x00\x00\x00\x00\x01" + "\x00\x00\x00\x00",
+	} {
+		t.Run(name, func(t *testing.T) {
+			addr, _ := ParseAddress(listen(t, func(c net.Conn) {
+				read(c, 48)
+				c.Write([]byte(welcome))
+				read(c, 4+8+4+len("/")+1) // getData
+				c.Write([]byte(answer))
+			}))
+			r := openReader(t, Config{Address: addr, GiveUp: impatient})
+			within(t, 10*time.Second, "the error", func() {
+				_, err := r.Get(t.Context(), "/")
+				if !errors.Is(err, ErrLost) && !errors.As(err, new(*ResponseTooLargeError)) {
+					t.Errorf("%v", err)
+				}
+			})
+			r.Close()
+		})
+	}
+}
+
+// What comes in pieces is followed all the same.
+func TestFrame(t *testing.T) {
+	const stream = "\x00\x00\x00\x02ab\x00\x00\x00\x00\x00\x00\x00\x05hello\x00\x00\x00\x01"
+	for step := 1; step <= len(stream); step++ {
+		var f frame
+		var sizes []int
+		ends := 0
+		for i := 0; i < len(stream); i += step {
+			err := f.follow([]byte(stream[i:min(i+step, len(stream))]), func(b [4]byte) (int, error) {
+				sizes = append(sizes, int(b[3]))
+				return int(b[3]), nil
+			}, func() { ends++ })
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(sizes) != 4 || sizes[0] != 2 || sizes[1] != 0 || sizes[2] != 5 || sizes[3] != 1 || ends != 3 || f.left != 1 {
+			t.Fatalf("in steps of %d: sizes %v, %d ends, %d left", step, sizes, ends, f.left)
+		}
+	}
+}

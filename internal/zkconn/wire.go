@@ -1,0 +1,176 @@
+package zkconn
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+)
+
+// wire is one TCP or TLS connection under the client library. It stands
+// between because the library leaves open what this package promises:
+//
+//   - It has no call that sends a multi and returns before the answer, so the
+//     wire tells when one has been written (see [Writer.Start]).
+//   - It makes room for whatever length a peer sends it, and panics on a packet
+//     shorter than its header, so the wire reads the lengths first.
+//   - It waits more than a minute for the answer to its first packet.
+//   - It tells why a handshake failed to its log only.
+//
+// The library reads and writes from one goroutine each.
+type wire struct {
+	net.Conn
+	s         *session
+	handshake *time.Timer
+
+	wrote bool // the first packet, the connect request, went out
+
+	frame  frame
+	opened bool // the first frame, the connect response, came
+}
+
+const (
+	// Of a request packet: length, xid, opcode, 4 bytes each, big-endian.
+	opcodeOffset = 4 + 4
+	opcodeMulti  = 14
+
+	// A connect response is protocol, timeout, session, password (16 bytes) and
+	// perhaps a flag: 36 or 37 bytes; every other answer begins with a header
+	// of xid, zxid and error.
+	minConnectResponse, maxConnectResponse = 36, 64
+	responseHeaderSize                     = 4 + 8 + 4
+)
+
+func newWire(conn net.Conn, s *session) *wire {
+	w := &wire{Conn: conn, s: s}
+	w.handshake = time.AfterFunc(s.patience(), func() {
+		s.noteFailure(&handshakeError{errors.New("no answer to the handshake")})
+		w.Close()
+	})
+	return w
+}
+
+// Close also ends the wait for a handshake.
+func (w *wire) Close() error {
+	w.handshake.Stop()
+	return w.Conn.Close()
+}
+
+// Write gets one packet a call. A failed one it reports by closing the
+// connection only: the library answers a request twice whose Write fails, which
+// deadlocks it while it resends credentials.
+func (w *wire) Write(b []byte) (int, error) {
+	if _, err := w.Conn.Write(b); err != nil {
+		w.failed(err)
+		w.Close()
+	}
+	if w.wrote && len(b) >= opcodeOffset+4 && binary.BigEndian.Uint32(b[opcodeOffset:]) == opcodeMulti {
+		w.s.multiWritten()
+	}
+	w.wrote = true
+	return len(b), nil
+}
+
+func (w *wire) Read(p []byte) (int, error) {
+	n, err := w.Conn.Read(p)
+	if ferr := w.frame.follow(p[:n], w.begins, w.ends); ferr != nil {
+		w.failed(ferr)
+		w.Close()
+		return 0, ferr
+	}
+	if err != nil {
+		w.failed(err)
+	}
+	return n, err
+}
+
+// failed notes why there is no session yet; once there was one, what broke it
+// tells a user nothing that the next attempt doesn't.
+func (w *wire) failed(err error) {
+	if !w.opened && !errors.Is(err, net.ErrClosed) { // closed by us, who know why
+		w.s.noteFailure(&handshakeError{err})
+	}
+}
+
+// begins judges a packet by its length.
+func (w *wire) begins(length [4]byte) (size int, err error) {
+	n := binary.BigEndian.Uint32(length[:])
+	switch limit := w.s.cfg.MaxResponse; {
+	case !w.opened && (n < minConnectResponse || n > maxConnectResponse):
+		return 0, &protocolError{length}
+	case w.opened && n < responseHeaderSize:
+		return 0, &protocolError{length}
+	case w.opened && int(n) > limit:
+		err := &ResponseTooLargeError{Size: int(n), Limit: limit}
+		w.s.end(err)
+		return 0, err
+	}
+	return int(n), nil
+}
+
+func (w *wire) ends() {
+	w.opened = true
+}
+
+// protocolError is an answer that isn't ZooKeeper's.
+type protocolError struct{ begins [4]byte }
+
+func (e *protocolError) Error() string {
+	switch b := e.begins[:]; {
+	case e.tls():
+		return "what answers speaks TLS"
+	case strings.HasPrefix(string(b), "HTTP"):
+		return "what answers speaks HTTP"
+	default:
+		return fmt.Sprintf("what answers does not speak ZooKeeper's protocol (it begins with %q)", b)
+	}
+}
+
+// tls reports whether the answer is a TLS record: an alert or a handshake.
+func (e *protocolError) tls() bool {
+	return (e.begins[0] == 0x15 || e.begins[0] == 0x16) && e.begins[1] == 3
+}
+
+// handshakeError is a connection that was accepted and then gave no session.
+type handshakeError struct{ err error }
+
+func (e *handshakeError) Error() string { return "connected, but got no session: " + e.err.Error() }
+func (e *handshakeError) Unwrap() error { return e.err }
+
+// frame follows a stream of packets: a length of 4 bytes, big-endian, and that
+// many bytes.
+type frame struct {
+	length [4]byte
+	got    int // bytes of length
+	left   int // bytes of the packet still to come
+}
+
+// follow calls begins with every length, which gives the size or ends the
+// stream with an error, and ends at every packet's end.
+func (f *frame) follow(b []byte, begins func([4]byte) (int, error), ends func()) error {
+	for len(b) > 0 {
+		if f.left > 0 {
+			n := min(f.left, len(b))
+			f.left -= n
+			b = b[n:]
+		} else {
+			n := copy(f.length[f.got:], b)
+			f.got += n
+			b = b[n:]
+			if f.got < len(f.length) {
+				return nil
+			}
+			f.got = 0
+			var err error
+			if f.left, err = begins(f.length); err != nil {
+				return err
+			}
+		}
+		if f.left == 0 {
+			ends()
+		}
+	}
+	return nil
+}

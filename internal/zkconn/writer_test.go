@@ -1,0 +1,463 @@
+package zkconn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"mrtq/internal/znode"
+)
+
+// link is the i-th of a chain: it demands the version that the one before left.
+func link(i int) []znode.Op {
+	return []znode.Op{znode.Set("/chain", fmt.Append(nil, i), int32(i)), znode.Create(fmt.Sprintf("/n%05d", i), nil)}
+}
+
+func TestStartKeepsOrder(t *testing.T) {
+	w, _ := setup(t, Config{})
+	multi(t, w, znode.Create("/chain", nil))
+	const n = 500
+	var answers []<-chan error
+	for i := range n {
+		answers = append(answers, w.Start(t.Context(), link(i)))
+		if i%50 == 0 { // other requests don't disturb it
+			if _, err := w.Get(t.Context(), "/chain"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for i, a := range answers {
+		if err := <-a; err != nil {
+			t.Fatalf("%d: %v", i, err)
+		}
+	}
+	if s, _, err := w.Exists(t.Context(), "/chain"); err != nil || s.Version != n {
+		t.Errorf("version %d, %v", s.Version, err)
+	}
+}
+
+// The connection is cut again and again at all places of a pipeline. Every
+// answer says that the multi was done, was refused, or that nobody knows; and
+// the version tells how many were done, which those that were answered agree with.
+func TestStartCut(t *testing.T) {
+	w, p := setup(t, Config{})
+	for round, f := range []fate{cutBefore, cutWithin, cutAfter, cutBefore, cutWithin, cutAfter} {
+		after := 7 + 5*round
+		match := isMulti
+		if round >= 3 {
+			match = func(p packet) bool { return p.answer }
+		}
+		multi(t, w, znode.Create("/chain", nil))
+		p.decide(once(f, func(pkt packet) bool {
+			if match(pkt) {
+				after--
+			}
+			return after < 0
+		}))
+		const n = 60
+		var answers []<-chan error
+		for i := range n {
+			answers = append(answers, w.Start(t.Context(), link(i)))
+		}
+		done, failed := 0, false
+		for i, a := range answers {
+			err := <-a
+			switch {
+			case err == nil && failed:
+				t.Fatalf("round %d: %d was done, and one before it failed", round, i)
+			case err == nil:
+				done++
+			case !errors.As(err, new(*znode.MultiError)) && !errors.Is(err, ErrUnknownOutcome):
+				t.Fatalf("round %d: %d: %v", round, i, err)
+			default:
+				failed = true
+			}
+		}
+		p.decide(nil)
+		if !failed {
+			t.Errorf("round %d: no answer was lost", round)
+		}
+		s, _, err := w.Exists(t.Context(), "/chain")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if int(s.Version) < done {
+			t.Errorf("round %d: %d answers say done, the version %d", round, done, s.Version)
+		}
+		names, err := w.Children(t.Context(), "/")
+		if err != nil || len(names) != int(s.Version)+1 {
+			t.Errorf("round %d: version %d, but %d nodes, %v", round, s.Version, len(names)-1, err)
+		}
+		cleanup := []znode.Op{znode.Delete("/chain", -1)}
+		for i := range s.Version {
+			cleanup = append(cleanup, znode.Delete(fmt.Sprintf("/n%05d", i), -1))
+		}
+		multi(t, w, cleanup...)
+	}
+}
+
+// Whoever goes on after a failure, as a migration does, gets a whole chain
+// through however often the connection is cut.
+func TestChainThroughCuts(t *testing.T) {
+	w, p := setup(t, Config{})
+	multi(t, w, znode.Create("/chain", nil))
+	var count, cuts int
+	p.decide(func(pkt packet) fate {
+		if !isMulti(pkt) && !pkt.answer {
+			return pass
+		}
+		if count++; count%97 == 0 {
+			cuts++
+			return []fate{cutBefore, cutWithin, cutAfter, cutBefore}[cuts%4]
+		}
+		return pass
+	})
+	const n, width = 400, 10
+	for i, rounds := 0, 0; i < n; rounds++ {
+		if rounds > n {
+			t.Fatal("no progress")
+		}
+		var answers []<-chan error
+		for j := i; j < min(i+width, n); j++ {
+			answers = append(answers, w.Start(t.Context(), link(j)))
+		}
+		for _, a := range answers {
+			if err := <-a; err != nil && !errors.Is(err, ErrUnknownOutcome) && !errors.Is(err, znode.ErrBadVersion) {
+				t.Fatal(err)
+			}
+		}
+		s, _, err := w.Exists(t.Context(), "/chain")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if int(s.Version) < i {
+			t.Fatalf("version %d after %d", s.Version, i)
+		}
+		i = int(s.Version)
+	}
+	if cuts < 3 {
+		t.Errorf("cut only %d times", cuts)
+	}
+	if names, err := w.Children(t.Context(), "/"); err != nil || len(names) != n+1 {
+		t.Errorf("%d nodes, %v", len(names), err)
+	}
+}
+
+// A lost answer is told as one; a multi whose request never got through, too,
+// because the client can't know.
+func TestLostAnswer(t *testing.T) {
+	w, p := setup(t, Config{})
+	for _, tc := range []struct {
+		name string
+		rule func(packet) fate
+		done bool
+	}{
+		{"request lost", once(cutBefore, isMulti), false},
+		{"request torn", once(cutWithin, isMulti), false},
+		{"answer lost", once(cutBefore, answerTo(isMulti)), true},
+		{"answer torn", once(cutWithin, answerTo(isMulti)), true},
+	} {
+		p.decide(tc.rule)
+		path := "/" + strings.ReplaceAll(tc.name, " ", "-")
+		err := w.Multi(t.Context(), []znode.Op{znode.Create(path, nil)})
+		p.decide(nil)
+		if !errors.Is(err, ErrUnknownOutcome) {
+			t.Errorf("%s: %v", tc.name, err)
+		}
+		wantMessage(t, err, "the connection was lost before the answer came: the write may or may not have happened (zk: connection closed)")
+		if _, ok, err := w.Exists(t.Context(), path); err != nil || ok != tc.done {
+			t.Errorf("%s: done %t, %v", tc.name, ok, err)
+		}
+	}
+	// The same for the other writes.
+	p.decide(once(cutWithin, answerTo(func(p packet) bool { return p.opcode() == 1 })))
+	_, err := w.CreateEphemeral(t.Context(), "/eph-", nil)
+	wantMessage(t, err, "create /eph-: the connection was lost before the answer came: the write may or may not have happened (zk: connection closed)")
+	p.decide(once(cutWithin, answerTo(func(p packet) bool { return p.opcode() == 7 })))
+	err = w.SetACL(t.Context(), "/", znode.OpenACL())
+	if !errors.Is(err, ErrUnknownOutcome) {
+		t.Error(err)
+	}
+}
+
+// A write that could not be sent waits for the server, as it was not done.
+func TestWriteWhileDisconnected(t *testing.T) {
+	w, p := setup(t, Config{})
+	p.refuse(true)
+	awaitAttempts(t, p, 1) // else it may still be written to the old connection
+	var answers []<-chan error
+	started := make(chan struct{})
+	go func() {
+		defer close(started)
+		answers = append(answers, w.Start(t.Context(), []znode.Op{znode.Create("/late", nil)}), w.Start(t.Context(), []znode.Op{znode.Set("/late", nil, 0)}))
+	}()
+	awaitAttempts(t, p, 2) // between them the library turns requests away
+	p.refuse(false)
+	within(t, 10*time.Second, "the writes", func() {
+		<-started
+		for i, a := range answers {
+			if err := <-a; err != nil {
+				t.Errorf("%d: %v", i, err)
+			}
+		}
+	})
+	if n, err := w.Get(t.Context(), "/late"); err != nil || n.Stat.Version != 1 {
+		t.Errorf("%+v, %v", n, err)
+	}
+}
+
+// awaitAttempts returns after n more connections to the proxy.
+func awaitAttempts(t *testing.T, p *proxy, n int) {
+	t.Helper()
+	n += p.connections()
+	eventually(t, func() bool { return p.connections() >= n })
+}
+
+// A caller that goes away before its multi is on the wire doesn't let later
+// ones overtake each other.
+func TestAbandonedStartKeepsOrder(t *testing.T) {
+	w, p := setup(t, Config{})
+	multi(t, w, znode.Create("/chain", nil))
+	p.refuse(true)
+	awaitAttempts(t, p, 1)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	gone := make(chan (<-chan error))
+	go func() { gone <- w.Start(ctx, []znode.Op{znode.Create("/abandoned", nil)}) }()
+	eventually(t, func() bool { return len(w.s.turn) == 1 }) // it has its turn, and no connection
+	cancel(errors.New("not any more"))
+	within(t, 5*time.Second, "the abandoned call", func() {
+		err := <-<-gone
+		if err == nil || errors.As(err, new(*znode.MultiError)) || !strings.Contains(err.Error(), "not any more") {
+			t.Errorf("%v", err)
+		}
+	})
+	p.refuse(false)
+	var answers []<-chan error
+	for i := range 50 {
+		answers = append(answers, w.Start(t.Context(), link(i)))
+	}
+	for i, a := range answers {
+		if err := <-a; err != nil {
+			t.Fatalf("%d: %v", i, err)
+		}
+	}
+}
+
+// What was never sent is told from what may have been done.
+func TestUnsent(t *testing.T) {
+	w, _ := setup(t, Config{})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("stop"))
+	op := []znode.Op{znode.Create("/x", nil)}
+	for range 20 { // the choice between two ready channels is random
+		wantMessage(t, w.Multi(ctx, op), "nothing was sent: stop")
+	}
+	_, err := w.CreateEphemeral(ctx, "/x-", nil)
+	wantMessage(t, err, "create /x-: nothing was sent: stop")
+	wantMessage(t, w.SetACL(ctx, "/", nil), "set the ACL of /: nothing was sent: stop")
+	_, err = w.Get(ctx, "/")
+	wantMessage(t, err, "get /: stop")
+
+	big := []znode.Op{znode.Create("/x", make([]byte, maxRequest))}
+	wantMessage(t, w.Multi(t.Context(), big), fmt.Sprintf("nothing was sent: 1 operations take %d bytes, more than the 16777216 that one request can have", znode.MultiSize(big, len(w.Address().Chroot))))
+	// Around the library's buffer, whose end makes it panic.
+	empty := znode.MultiSize([]znode.Op{znode.Create("/x", []byte{})}, len(w.Address().Chroot))
+	for n := maxRequest - empty + 1; n < maxRequest-empty+12; n++ {
+		if err := w.Multi(t.Context(), []znode.Op{znode.Create("/x", make([]byte, n))}); err == nil || !strings.HasPrefix(err.Error(), "nothing was sent: ") {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+	}
+	// This is sent, and more than the server takes.
+	if err := w.Multi(t.Context(), []znode.Op{znode.Create("/x", make([]byte, maxRequest-empty))}); !errors.Is(err, ErrUnknownOutcome) {
+		t.Errorf("at the limit: %v", err)
+	}
+
+	w.Close()
+	wantMessage(t, w.Multi(t.Context(), op), "nothing was sent: the ZooKeeper session was closed")
+	_, err = w.Get(t.Context(), "/")
+	wantMessage(t, err, "get /: the ZooKeeper session was closed")
+}
+
+// No path leaves the chroot.
+func TestPathsStayInChroot(t *testing.T) {
+	w, _ := setup(t, Config{})
+	for _, path := range []string{"x", "/../x", "", "//x", "/x/"} {
+		for _, op := range []znode.Op{znode.Create(path, nil), znode.Set(path, nil, -1), znode.Delete(path, -1), znode.Check(path, -1)} {
+			err := w.Multi(t.Context(), []znode.Op{znode.Check("/", -1), op})
+			var me *znode.MultiError
+			if !errors.As(err, &me) || me.Index != 1 || !errors.Is(err, znode.ErrPath) {
+				t.Errorf("%v: %v", op, err)
+			}
+		}
+		if err := w.SetACL(t.Context(), path, nil); !errors.Is(err, znode.ErrPath) {
+			t.Errorf("SetACL %q: %v", path, err)
+		}
+		if _, err := w.Get(t.Context(), path); !errors.Is(err, znode.ErrPath) {
+			t.Errorf("Get %q: %v", path, err)
+		}
+		if err := w.WaitGone(t.Context(), path); !errors.Is(err, znode.ErrPath) {
+			t.Errorf("WaitGone %q: %v", path, err)
+		}
+	}
+	if _, err := w.CreateEphemeral(t.Context(), "x", nil); !errors.Is(err, znode.ErrPath) {
+		t.Errorf("CreateEphemeral: %v", err)
+	}
+}
+
+// The sizes that transactions are packed by are those on the wire, to the byte.
+func TestMultiSize(t *testing.T) {
+	w, p := setup(t, Config{})
+	multi(t, w, znode.Create("/a", nil))
+	data := rapid.SampledFrom([][]byte{nil, {}, []byte("x"), make([]byte, 1000)})
+	acl := rapid.SampledFrom([][]znode.ACL{nil, znode.OpenACL(), {{Perms: 1, Scheme: "digest", ID: "u:h"}, {Perms: 31, Scheme: "world", ID: "anyone"}}})
+	op := rapid.Custom(func(t *rapid.T) znode.Op {
+		return znode.Op{
+			Kind: znode.OpKind(rapid.IntRange(1, 4).Draw(t, "kind")), Data: data.Draw(t, "data"), ACL: acl.Draw(t, "acl"),
+			Path: rapid.SampledFrom([]string{"/", "/a", "/a/b", "/ü"}).Draw(t, "path"), Version: 1234,
+		}
+	})
+	rapid.Check(t, func(rt *rapid.T) {
+		ops := rapid.SliceOfN(op, 0, 5).Draw(rt, "ops")
+		w.Multi(t.Context(), append(ops, znode.Check("/none", -1)))
+		all := p.requests()
+		last := all[len(all)-1]
+		for i := len(all) - 1; !isMulti(last); i-- {
+			last = all[i]
+		}
+		if got, want := 4+len(last.body), znode.MultiSize(append(ops, znode.Check("/none", -1)), len(w.Address().Chroot)); got != want {
+			rt.Fatalf("%d bytes on the wire, MultiSize says %d", got, want)
+		}
+	})
+	whole := openWriter(t, Config{Address: Address{Servers: []string{p.address()}}})
+	ops := []znode.Op{znode.Check("/", 7), znode.Create(w.Address().Chroot+"/q", []byte("x")), znode.Check("/none", -1)}
+	whole.Multi(t.Context(), ops)
+	all := p.requests()
+	if got, want := 4+len(all[len(all)-1].body), znode.MultiSize(ops, 0); got != want {
+		t.Errorf("without a chroot: %d bytes on the wire, MultiSize says %d", got, want)
+	}
+}
+
+func TestMultiErrorsOfServer(t *testing.T) {
+	w, _ := setup(t, Config{})
+	multi(t, w, znode.Create("/a", nil), znode.Create("/a/b", nil))
+	for _, tc := range []struct {
+		op       znode.Op
+		sentinel error
+		want     string
+	}{
+		{znode.Create("/a", nil), znode.ErrNodeExists, "create /a: the znode exists"},
+		{znode.Create("/x/y", nil), znode.ErrNoNode, "create /x/y: no such znode"},
+		{znode.Set("/a", nil, 5), znode.ErrBadVersion, "set /a: the znode's version is another"},
+		{znode.Delete("/a", -1), znode.ErrNotEmpty, "delete /a: the znode has children"},
+		{znode.Check("/x", -1), znode.ErrNoNode, "check /x: no such znode"},
+		{znode.Op{Kind: znode.OpCreate, Path: "/acl", ACL: []znode.ACL{}}, nil, "create /acl: zk: invalid ACL specified"},
+	} {
+		err := w.Multi(t.Context(), []znode.Op{znode.Check("/", -1), tc.op, znode.Create("/never", nil)})
+		var me *znode.MultiError
+		if !errors.As(err, &me) || me.Index != 1 || (tc.sentinel != nil && !errors.Is(err, tc.sentinel)) {
+			t.Errorf("%#v", err)
+		}
+		wantMessage(t, err, tc.want)
+	}
+	if err := w.Multi(t.Context(), nil); err != nil {
+		t.Errorf("no operations: %v", err)
+	}
+}
+
+func TestMakeChroot(t *testing.T) {
+	w, p := setup(t, Config{})
+	addr := w.Address()
+	base := addr.Chroot
+	addr.Chroot += "/x/y"
+	deep := openWriter(t, Config{Address: addr})
+	_, err := deep.Get(t.Context(), "/")
+	wantMessage(t, err, "get /: no such znode")
+	made, err := deep.MakeChroot(t.Context())
+	if err != nil || !slices.Equal(made, []string{base + "/x", base + "/x/y"}) {
+		t.Fatalf("%q, %v", made, err)
+	}
+	seen := len(p.requests())
+	if made, err := deep.MakeChroot(t.Context()); err != nil || made != nil {
+		t.Errorf("again: %q, %v", made, err)
+	}
+	for _, r := range p.requests()[seen:] {
+		if r.opcode() == 1 {
+			t.Error("a chroot that was there was created again")
+		}
+	}
+	multi(t, deep, znode.Create("/in", []byte("1")), znode.Set("/", []byte("root"), 0))
+	if n, err := w.Get(t.Context(), "/x/y/in"); err != nil || string(n.Data) != "1" {
+		t.Errorf("from outside: %+v, %v", n, err)
+	}
+	whole := openWriter(t, Config{Address: Address{Servers: addr.Servers}})
+	if made, err := whole.MakeChroot(t.Context()); err != nil || made != nil {
+		t.Errorf("without a chroot: %q, %v", made, err)
+	}
+
+	// A parent that is there, but closed to us.
+	ann := openWriter(t, Config{Address: w.Address(), Auth: []Auth{DigestAuth("ann", secret)}})
+	closed := []znode.ACL{{Perms: znode.PermAll, Scheme: "auth"}}
+	multi(t, ann, znode.Op{Kind: znode.OpCreate, Path: "/closed", ACL: closed}, znode.Create("/closed/open", nil))
+	addr.Chroot = base + "/closed/open/z"
+	if made, err := openWriter(t, Config{Address: addr}).MakeChroot(t.Context()); err != nil || !slices.Equal(made, []string{addr.Chroot}) {
+		t.Errorf("below a closed parent: %q, %v", made, err)
+	}
+	addr.Chroot = base + "/closed/mine"
+	_, err = openWriter(t, Config{Address: addr}).MakeChroot(t.Context())
+	wantMessage(t, err, "create the chroot "+addr.Chroot+": no permission (give credentials with --auth-file or $MRTQ_ZK_AUTH, or have the znode's ACL changed)")
+}
+
+func TestEphemerals(t *testing.T) {
+	w, p := setup(t, Config{})
+	other := openWriter(t, Config{Address: w.Address()})
+	first, err := w.CreateEphemeral(t.Context(), "/e-", []byte("me"))
+	if err != nil || first != "/e-0000000000" {
+		t.Fatalf("%s, %v", first, err)
+	}
+	if n, err := other.Get(t.Context(), first); err != nil || string(n.Data) != "me" || n.Stat.EphemeralOwner == 0 {
+		t.Errorf("%+v, %v", n, err)
+	}
+	gone := make(chan error, 1)
+	go func() { gone <- other.WaitGone(t.Context(), first) }()
+	isWatch := func(p packet) bool { return p.opcode() == 3 && p.body[len(p.body)-1] == 1 }
+	eventually(t, func() bool { return slices.ContainsFunc(p.requests(), isWatch) })
+	multi(t, w, znode.Set(first, []byte("changed"), -1)) // wakes it in vain
+	p.cut()                                              // the watch is set again
+	if _, err := other.Get(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-gone:
+		t.Fatalf("gone already: %v", err)
+	default:
+	}
+	w.Close()
+	within(t, 10*time.Second, "the end of a session", func() {
+		if err := <-gone; err != nil {
+			t.Error(err)
+		}
+	})
+	if err := other.WaitGone(t.Context(), "/never-there"); err != nil {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("enough"))
+	multi(t, other, znode.Create("/stays", nil))
+	wantMessage(t, other.WaitGone(ctx, "/stays"), "watch /stays: enough")
+}
+
+// eventually waits for what has no event of its own to wait for.
+func eventually(t *testing.T, f func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !f(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it does not happen")
+		}
+	}
+}

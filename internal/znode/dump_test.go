@@ -1,0 +1,216 @@
+package znode_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"mrtq/internal/znode"
+)
+
+const aStat = `{"czxid":9,"mzxid":10,"ctime":1700000000000,"mtime":1700000000001,"version":1,"cversion":3,"aversion":0,"ephemeralOwner":0,"dataLength":2,"numChildren":1,"pzxid":12}`
+
+func TestReadDump(t *testing.T) {
+	tree := readDump(t, `{"path":"/b/c","data":null}
+
+  {"data":"aGk=","path":"/a","stat":`+aStat+`,"acl":[{"perms":1,"scheme":"digest","id":"u:h"}]}
+{"path":"/b","data":""}
+{"path":"/deep/er","data":"AA==","unknown":{"to":["us"]}}`)
+	if got, want := tree.Paths("/"), []string{"/", "/a", "/b", "/b/c", "/deep", "/deep/er"}; !reflect.DeepEqual(got, want) {
+		t.Fatalf("paths %q, want %q", got, want)
+	}
+	a := tree.Get("/a")
+	if string(a.Data) != "hi" || !reflect.DeepEqual(a.ACL, []znode.ACL{{Perms: 1, Scheme: "digest", ID: "u:h"}}) {
+		t.Errorf("%+v", a)
+	}
+	if want := (znode.Stat{Czxid: 9, Mzxid: 10, Ctime: 1700000000000, Mtime: 1700000000001, Version: 1, Cversion: 3, DataLength: 2, NumChildren: 1, Pzxid: 12}); a.Stat != want {
+		t.Errorf("stat %+v, want %+v", a.Stat, want)
+	}
+	if d := tree.Get("/b/c").Data; d != nil {
+		t.Errorf("null data is %#v", d)
+	}
+	for _, p := range []string{"/b", "/deep"} {
+		if d := tree.Get(p).Data; d == nil || len(d) > 0 {
+			t.Errorf("%s: empty data is %#v", p, d)
+		}
+	}
+	if s, want := tree.Get("/b").Stat, (znode.Stat{Cversion: 1, NumChildren: 1}); s != want {
+		t.Errorf("default stat %+v, want %+v", s, want)
+	}
+	if tree.Zxid() != 12 {
+		t.Errorf("zxid %d, want the newest, 12", tree.Zxid())
+	}
+}
+
+func TestReadDumpErrors(t *testing.T) {
+	const first = `{"path":"/a","data":null}` + "\n" // 26 bytes
+	for _, tc := range []struct{ name, line, want string }{
+		{"no JSON", `path=/a`, `dump line 2 (at byte 26): want {"path":…,"data":…}: invalid character 'p' looking for beginning of value`},
+		{"an array", `[1]`, `dump line 2 (at byte 26): want {"path":…,"data":…}: json: cannot unmarshal array into Go value of type znode.dumpLine`},
+		{"two objects", `{"path":"/b","data":null} {}`, `dump line 2 (at byte 26): want {"path":…,"data":…}: invalid character '{' after top-level value`},
+		{"cut", `{"path":"/b","da`, `dump line 2 (at byte 26): want {"path":…,"data":…}: unexpected end of JSON input`},
+		{"no path", `{"data":null}`, `dump line 2 (at byte 26): want {"path":…,"data":…}: no path`},
+		{"no data", `{"path":"/b"}`, `dump line 2 (at byte 26): want {"path":…,"data":…}: /b has no data (null is null data)`},
+		{"data is a number", `{"path":"/b","data":5}`, `dump line 2 (at byte 26): want {"path":…,"data":…}: data: want base64 or null`},
+		{"bad base64", `{"path":"/b","data":"aGk"}`, `dump line 2 (at byte 26): want {"path":…,"data":…}: data: want base64: illegal base64 data at input byte 0`},
+		{"bits after the end", `{"path":"/b","data":"aGl="}`, `dump line 2 (at byte 26): want {"path":…,"data":…}: data: want base64: illegal base64 data at input byte 3`},
+		{"relative path", `{"path":"b","data":null}`, `dump line 2 (at byte 26): invalid znode path "b": it must start with /`},
+		{"control character", `{"path":"/\u001b[2J","data":null}`, `dump line 2 (at byte 26): invalid znode path "/\x1b[2J": character U+001B is not allowed`},
+		{"no UTF-8", "{\"path\":\"/\xff\",\"data\":null}", `dump line 2 (at byte 26): invalid znode path "/�": character U+FFFD is not allowed`},
+		{"very deep", `{"path":"` + strings.Repeat("/a", 1001) + `","data":null}`, `dump line 2 (at byte 26): invalid znode path "` + strings.Repeat("/a", 30) + `"…: it is deeper than 1000 znodes`},
+		{"twice", `{"path":"/a","data":""}`, `dump line 2 (at byte 26): /a: the path was dumped before`},
+		{"stat out of range", `{"path":"/b","data":null,"stat":{"version":4294967296}}`, `dump line 2 (at byte 26): want {"path":…,"data":…}: json: cannot unmarshal number 4294967296 into Go struct field Stat.stat.version of type int32`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			tree, err := znode.ReadDump(strings.NewReader(first + tc.line))
+			if message(err) != tc.want || tree != nil {
+				t.Errorf("\ngot  %v\nwant %s", err, tc.want)
+			}
+			var de *znode.DumpError
+			if !errors.As(err, &de) || de.Line != 2 || de.Offset != 26 {
+				t.Errorf("%#v", err)
+			}
+		})
+	}
+	broken := errors.New("disk on fire")
+	if _, err := znode.ReadDump(io.MultiReader(strings.NewReader(first), iotest.ErrReader(broken))); err != broken {
+		t.Errorf("reader's error became %v", err)
+	}
+}
+
+func TestWriteDumpGolden(t *testing.T) {
+	tree := znode.NewTree()
+	for _, n := range []znode.Node{
+		{Path: "/b/<&>", Data: []byte{}},
+		{Path: "/a", Data: []byte("hi\x00"), ACL: znode.OpenACL(), Stat: znode.Stat{Czxid: 3, Mzxid: 4, Pzxid: 3, Version: 1, DataLength: 3}},
+		{Path: "/b/ü", ACL: []znode.ACL{{Perms: 31, Scheme: "digest", ID: "u:h="}, {Perms: 1, Scheme: "world", ID: "anyone"}}},
+		{Path: "/b-c", Data: []byte("x"), Stat: znode.Stat{Version: 7, DataLength: 1}}, // a stat, though without a zxid
+	} {
+		if err := tree.Put(n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tree.SetDefaultStats(0)
+	golden(t, "dump.golden.ndjson", writeDump(t, tree))
+
+	if err := tree.Put(znode.Node{Path: "/", Data: []byte("root"), Stat: znode.Stat{Cversion: -1, NumChildren: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "dump-root.golden.ndjson", writeDump(t, tree))
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s:\ngot\n%s\nwant\n%s", path, got, want)
+	}
+}
+
+// A counter that a file target has moved survives the file, although the node
+// came from a dump without stats.
+func TestDumpKeepsCounters(t *testing.T) {
+	tree := readDump(t, `{"path":"/q","data":null}`)
+	for _, op := range []znode.Op{znode.Create("/q/1", nil), znode.Delete("/q/1", -1), znode.Set("/q", []byte("x"), 0)} {
+		if err := tree.Multi([]znode.Op{op}, someTime); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := tree.Get("/q").Stat
+	if got := readDump(t, writeDump(t, tree)).Get("/q").Stat; got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestWriteDumpError(t *testing.T) {
+	tree := readDump(t, `{"path":"/a","data":null}`)
+	if err := znode.WriteDump(brokenWriter{}, tree); err != errBroken {
+		t.Errorf("got %v", err)
+	}
+}
+
+var errBroken = errors.New("no space left")
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
+
+// What can be read is written so that it reads as the same, and once written it
+// is written the same for ever.
+func FuzzDump(f *testing.F) {
+	for _, name := range []string{"dump.golden.ndjson", "dump-root.golden.ndjson"} {
+		b, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Add([]byte(`{"path":"/b/c","data":null}` + "\n" + `{"path":"/","data":"AA==","stat":` + aStat + `}`))
+	f.Add([]byte(`{"path":"/a","data":"","acl":[]}` + "\r\n\n" + `{"Path":"/b","DATA":"aGk=","stat":{"version":-1}}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		tree, err := znode.ReadDump(bytes.NewReader(b))
+		if err != nil {
+			var de *znode.DumpError
+			if !errors.As(err, &de) || de.Offset > int64(len(b)) || de.Line < 1 {
+				t.Fatalf("%#v", err)
+			}
+			return
+		}
+		first := writeDump(t, tree)
+		again := readDump(t, first)
+		if second := writeDump(t, again); second != first {
+			t.Fatalf("first\n%s\nsecond\n%s", first, second)
+		}
+		if d := znode.Diff(tree, again, "/"); d != nil {
+			t.Fatal(d)
+		}
+		for n := range tree.All("/") {
+			m := again.Get(n.Path)
+			if n.Path != "/" && m.Stat != n.Stat {
+				t.Fatalf("%s: stat %+v became %+v", n.Path, n.Stat, m.Stat)
+			}
+			if !znode.IsOpenACL(n.ACL) && !reflect.DeepEqual(m.ACL, n.ACL) {
+				t.Fatalf("%s: ACL %v became %v", n.Path, n.ACL, m.ACL)
+			}
+		}
+	})
+}
+
+func readDump(t fataler, text string) *znode.Tree {
+	t.Helper()
+	tree, err := znode.ReadDump(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+// fataler is what tests and rapid's checks share.
+type fataler interface {
+	Helper()
+	Fatal(...any)
+}
+
+func writeDump(t fataler, tree *znode.Tree) string {
+	t.Helper()
+	var b strings.Builder
+	if err := znode.WriteDump(&b, tree); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
