@@ -19,10 +19,10 @@ type Approved struct {
 func ReadApproved(r io.Reader) (Approved, error) {
 	var a Approved
 	if err := json.NewDecoder(r).Decode(&a); err != nil {
-		return Approved{}, fmt.Errorf("this is no plan that mrtq plan -o json wrote: %w", err)
+		return Approved{}, fmt.Errorf("this is no plan that mrtq plan --out wrote: %w", err)
 	}
 	if len(a.ID) != 64 {
-		return Approved{}, fmt.Errorf("this is no plan that mrtq plan -o json wrote: it has no id")
+		return Approved{}, fmt.Errorf("this is no plan that mrtq plan --out wrote: it has no id")
 	}
 	return a, nil
 }
@@ -51,5 +51,5 @@ func (p *Plan) CheckApproved(a Approved) error {
 	case p.Target.Hash != a.Target.Hash:
 		return fmt.Errorf("%w: the target has changed since it was made (zxid %d then, %d now); make a new one with mrtq plan", ErrStale, a.Target.Zxid, p.Target.Zxid)
 	}
-	return fmt.Errorf("%w: it was made under other options (--dialect %s %s); give the same, or make a new one with mrtq plan", ErrStale, a.Dialect, a.Policies.Flags())
+	return fmt.Errorf("%w: it was made under other options (--dialect %s %s, or other --acl or queue flags); give the same, or make a new one with mrtq plan", ErrStale, a.Dialect, a.Policies.Flags())
 }

@@ -104,7 +104,7 @@ func (ex *existing) touched(p placed) string {
 		case s.EphemeralOwner != 0:
 			return path + " is a worker's"
 		case s.Version != 0:
-			return fmt.Sprintf("%s was set %d times", path, s.Version)
+			return fmt.Sprintf("%s was set %s", path, times(s.Version))
 		case s.Aversion != 0:
 			return path + " was given another ACL"
 		case s.Czxid != made:
@@ -121,6 +121,13 @@ func (ex *existing) touched(p placed) string {
 		return "its entries are gone"
 	}
 	return ""
+}
+
+func times(n int32) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 // removal are the operations that take the job or access request away, if it

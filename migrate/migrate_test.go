@@ -455,7 +455,7 @@ func TestReconcile(t *testing.T) {
 		third["/ingest/mrtQ-05000000000001"] = rec(legacy.Completed, "one")
 		m := &Migrator{Target: f, Now: clock()}
 		_, err := m.Migrate(context.Background(), source(t, queue(t, third)), opt, nil)
-		want := "the plan can't be carried out as it is: 1 problems, the first: /ingest/mrtQ-05000000000001: touched: /ingest/mrtQ-05000000000001 changed since it became /jobs/jid0000000001, which somebody touched: /jobs/jid0000000001/priority was set 1 times; decide which is right: the legacy worker's change, or the new queue's"
+		want := "the plan can't be carried out as it is: 1 problems, the first: /ingest/mrtQ-05000000000001: touched: /ingest/mrtQ-05000000000001 changed since it became /jobs/jid0000000001, which somebody touched: /jobs/jid0000000001/priority was set once; decide which is right: the legacy worker's change, or the new queue's"
 		if !errors.Is(err, ErrBlocked) || err.Error() != want {
 			t.Errorf("error %q\nwant  %q", err, want)
 		}
@@ -493,7 +493,7 @@ func TestRollbackKeepsWhatWasTouched(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Kept{
-		{"/jobs/jid0000000003", "/jobs/jid0000000003/status was set 1 times"},
+		{"/jobs/jid0000000003", "/jobs/jid0000000003/status was set once"},
 		{"/batches/bid0000000000", "/batches/bid0000000000/states/batch-processing/jid0000000003 is a job that stays"},
 	}
 	if !slices.Equal(u.Kept, want) {

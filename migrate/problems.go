@@ -31,10 +31,10 @@ const (
 type Problem struct {
 	Kind ProblemKind `json:"kind"`
 	Path string      `json:"path"`
-	// Record and Offset are the decoder's, for undecodable ones; Offset is -1
+	// Record and Offset are the decoder's, for undecodable ones; Offset is nil
 	// where there is none.
 	Record  legacy.Kind `json:"record,omitempty"`
-	Offset  int         `json:"offset,omitempty"`
+	Offset  *int        `json:"offset,omitempty"`
 	Message string      `json:"message"`
 	Next    string      `json:"next"` // what to do
 }
@@ -45,8 +45,12 @@ func (p Problem) String() string {
 
 func recordProblem(r Record, reason string) Problem {
 	if r.Err != nil {
-		return Problem{Kind: Undecodable, Path: r.Path, Record: r.Err.Kind, Offset: r.Err.Offset, Message: reason,
+		p := Problem{Kind: Undecodable, Path: r.Path, Record: r.Err.Kind, Message: reason,
 			Next: "repair it, or choose --undecodable quarantine, which keeps its bytes in a file"}
+		if r.Err.Offset >= 0 {
+			p.Offset = &r.Err.Offset
+		}
+		return p
 	}
 	return Problem{Kind: Consumed, Path: r.Path, Message: reason, Next: "let the legacy workers finish, or choose --consumed pending or --consumed failed (see the risks of each)"}
 }

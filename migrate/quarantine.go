@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"mrtq/internal/znode"
 	"mrtq/legacy"
@@ -46,7 +47,7 @@ func WriteQuarantine(path string, records []Record, write func(path string, f fu
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("quarantine file: %w", err)
 	}
-	kept := map[string][]byte{}
+	kept := map[string][][]byte{}
 	if len(old) > 0 {
 		if kept, err = ReadQuarantine(path); err != nil {
 			return err
@@ -59,7 +60,7 @@ func WriteQuarantine(path string, records []Record, write func(path string, f fu
 		enc := json.NewEncoder(w)
 		enc.SetEscapeHTML(false)
 		for _, r := range records {
-			if data, ok := kept[r.Path]; ok && znode.SameData(data, r.Data) {
+			if holds(kept, r) {
 				continue
 			}
 			l := quarantineLine{Path: r.Path, Error: &quarantineError{r.Err.Kind, r.Err.Offset, r.Err.Error()}}
@@ -78,15 +79,20 @@ func WriteQuarantine(path string, records []Record, write func(path string, f fu
 	return nil
 }
 
-// ReadQuarantine reads the bytes that a quarantine file keeps, by path; of
-// several for one path the last.
-func ReadQuarantine(path string) (map[string][]byte, error) {
+// holds reports whether the record's bytes are among those kept.
+func holds(kept map[string][][]byte, r Record) bool {
+	return slices.ContainsFunc(kept[r.Path], func(data []byte) bool { return znode.SameData(data, r.Data) })
+}
+
+// ReadQuarantine reads the bytes that a quarantine file keeps, by path: all
+// that a record ever had when it was added.
+func ReadQuarantine(path string) (map[string][][]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("quarantine file: %w", err)
 	}
 	defer f.Close()
-	kept := map[string][]byte{}
+	kept := map[string][][]byte{}
 	dec := json.NewDecoder(bufio.NewReader(f))
 	for {
 		var l quarantineLine
@@ -95,12 +101,12 @@ func ReadQuarantine(path string) (map[string][]byte, error) {
 			return kept, nil
 		}
 		if err != nil || l.Path == "" {
-			return nil, fmt.Errorf("quarantine file %s: at byte %d: want one {\"path\":…,\"data\":…} a line: %w", path, dec.InputOffset(), err)
+			return nil, fmt.Errorf("quarantine file %s: at byte %d: want one {\"path\":…,\"data\":…} a line; repair it, or give another --quarantine file: %w", path, dec.InputOffset(), err)
 		}
 		var data []byte
 		if l.Data != nil {
 			data = *l.Data
 		}
-		kept[l.Path] = data
+		kept[l.Path] = append(kept[l.Path], data)
 	}
 }

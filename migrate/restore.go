@@ -22,9 +22,9 @@ type Restored struct {
 	Warnings   []Warning `json:"warnings"`
 }
 
-// ErrOtherData says that a target already holds other data where a dump is to
-// be restored.
-var ErrOtherData = errors.New("the target holds other data")
+// ErrOtherData says that a target already holds other data, or the same under
+// another ACL, where a dump is to be restored.
+var ErrOtherData = errors.New("the target holds something else")
 
 // Restore loads a tree into a server, below the session's chroot. What is there
 // with the same data stays; if anything is there with other data, nothing is
@@ -37,7 +37,7 @@ func (m *Migrator) Restore(ctx context.Context, w *zkconn.Writer, tree *znode.Tr
 	created := 0 // over all looks
 	for idle := 0; ; {
 		res := &Restored{Ephemerals: []string{}, Warnings: []Warning{}}
-		there, err := w.Tree(ctx, zkconn.TreeOptions{Roots: roots(tree)})
+		there, err := w.Tree(ctx, zkconn.TreeOptions{Roots: roots(tree), ACL: restricted(tree)})
 		if err != nil {
 			return nil, err
 		}
@@ -50,7 +50,7 @@ func (m *Migrator) Restore(ctx context.Context, w *zkconn.Writer, tree *znode.Tr
 		switch {
 		case err == nil:
 			res.Created = created
-			return res, restrict(ctx, w, tree)
+			return res, restrict(ctx, w, tree, there)
 		case errors.Is(err, zkconn.ErrUnknownOutcome), errors.As(err, &refused) && overtaken(refused.Err):
 		default:
 			return res, err
@@ -87,14 +87,14 @@ func (res *Restored) compare(tree, there *znode.Tree) (missing []*znode.Node, er
 			res.Ephemerals = append(res.Ephemerals, n.Path)
 		case got == nil:
 			missing = append(missing, n)
-		case znode.SameData(got.Data, n.Data):
+		case znode.SameData(got.Data, n.Data) && mayHave(tree, n, got.ACL):
 			res.There++
 		default:
 			other = append(other, n.Path)
 		}
 	}
 	if len(other) > 0 {
-		return nil, fmt.Errorf("%w at %d znodes of the dump, the first %s: nothing was written; restore into an empty chroot, or remove them first", ErrOtherData, len(other), other[0])
+		return nil, fmt.Errorf("%w: %s, and %d more of the dump's znodes; nothing was written; restore into an empty chroot, or remove them first", ErrOtherData, other[0], len(other)-1)
 	}
 	return missing, nil
 }
@@ -204,14 +204,40 @@ func netCreates(ops []znode.Op) int {
 	return n
 }
 
+// restricted reports whether any node of the tree has an ACL that isn't open.
+func restricted(tree *znode.Tree) bool {
+	for n := range tree.All("/") {
+		if !znode.IsOpenACL(n.ACL) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayHave reports whether a node that is there may have this ACL: the dump's,
+// or, for a parent, the open one that an interrupted restore left.
+func mayHave(tree *znode.Tree, n *znode.Node, acl []znode.ACL) bool {
+	if sameACL(n.ACL, acl) {
+		return true
+	}
+	return znode.IsOpenACL(acl) && len(tree.Children(n.Path)) > 0
+}
+
+func sameACL(a, b []znode.ACL) bool {
+	return znode.IsOpenACL(a) && znode.IsOpenACL(b) || slices.Equal(a, b)
+}
+
 // restrict gives parents their ACLs, after everything below them was made and
 // from the bottom up, because an ACL may forbid to us what comes after it.
-func restrict(ctx context.Context, w *zkconn.Writer, tree *znode.Tree) error {
+func restrict(ctx context.Context, w *zkconn.Writer, tree, there *znode.Tree) error {
 	paths := tree.Paths("/")
 	slices.Reverse(paths)
 	for _, path := range paths {
 		n := tree.Get(path)
 		if znode.IsOpenACL(n.ACL) || len(tree.Children(path)) == 0 || path == "/" {
+			continue
+		}
+		if got := there.Get(path); got != nil && sameACL(n.ACL, got.ACL) {
 			continue
 		}
 		if err := w.SetACL(ctx, path, n.ACL); err != nil {

@@ -145,7 +145,7 @@ func batchTouched(bid string, n *znode.Node, force bool) string {
 	case force:
 		return ""
 	case n.Stat.Version != 0:
-		return fmt.Sprintf("%s was set %d times", n.Path, n.Stat.Version)
+		return fmt.Sprintf("%s was set %s", n.Path, times(n.Stat.Version))
 	case n.Stat.Aversion != 0:
 		return n.Path + " was given another ACL"
 	case folder == newqueue.BatchPath(bid) && !knownBatchNode[znode.Name(n.Path)]:
@@ -236,9 +236,9 @@ func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo, leader 
 		}
 		switch {
 		case left > 0:
-			u.Left = append(u.Left, Kept{path, fmt.Sprintf("it has %d children that stay", left)})
+			u.Left = append(u.Left, Kept{path, fmt.Sprintf("others have made what is in it (%d)", left)})
 		case n.Stat.Version != 0:
-			u.Left = append(u.Left, Kept{path, fmt.Sprintf("it was set %d times", n.Stat.Version)})
+			u.Left = append(u.Left, Kept{path, "it was set " + times(n.Stat.Version)})
 		default:
 			removed[path] = true
 			ops = append(ops, znode.Delete(path, 0))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"mrtq/internal/znode"
@@ -116,9 +117,9 @@ func FindRun(tree *znode.Tree, id string) (Run, error) {
 		have = append(have, r.ID)
 	}
 	if len(have) == 0 {
-		return Run{}, fmt.Errorf("%w: %s; the target has none", ErrNoRun, id)
+		return Run{}, fmt.Errorf("%w: %s; the target has none; nothing was written", ErrNoRun, id)
 	}
-	return Run{}, fmt.Errorf("%w: %s; the target has %v", ErrNoRun, id, have)
+	return Run{}, fmt.Errorf("%w: %s; the target has %s; nothing was written", ErrNoRun, id, strings.Join(have, ", "))
 }
 
 // clip is the beginning of data, short enough for an error.

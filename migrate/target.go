@@ -66,16 +66,31 @@ func ReadLegacy(ctx context.Context, r *zkconn.Reader, queues Queues, progress f
 	if err != nil {
 		return nil, err
 	}
+	found := false
 	for _, root := range queues.Roots() {
 		n := tree.Get(root)
 		if n == nil {
 			continue
 		}
+		found = true
 		acl, err := r.ACL(ctx, root)
 		if err != nil && !errors.Is(err, zkconn.ErrNoAuth) {
 			return nil, err
 		}
 		n.ACL = acl
+	}
+	if found {
+		return tree, nil
+	}
+	// Nothing of a legacy queue: what is there helps to see why.
+	names, err := r.Children(ctx, "/")
+	if err != nil && !errors.Is(err, znode.ErrNoNode) {
+		return nil, err
+	}
+	for _, name := range names {
+		if err := tree.Put(znode.Node{Path: "/" + name}); err != nil {
+			return nil, err
+		}
 	}
 	return tree, nil
 }

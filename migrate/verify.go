@@ -73,8 +73,8 @@ type VerifyOptions struct {
 	// began: a live queue's own jobs, batches and locks.
 	Others bool
 	// Quarantined, if not nil, holds the undecodable records whose bytes were
-	// kept: path to raw data. Every undecodable one must be there.
-	Quarantined map[string][]byte
+	// kept: path to raw data of any time. Every undecodable one must be there.
+	Quarantined map[string][][]byte
 }
 
 // Verify compares a target with its source. It re-derives from the source what
@@ -106,7 +106,9 @@ func Verify(src *Source, target *znode.Tree, opt VerifyOptions) (*Verdict, error
 	v.dangling()
 	v.order()
 	v.layout()
-	slices.SortStableFunc(v.verdict.Differences, func(a, b Difference) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind)) })
+	slices.SortStableFunc(v.verdict.Differences, func(a, b Difference) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Message, b.Message))
+	})
 	return v.verdict, nil
 }
 
@@ -176,8 +178,7 @@ func (v *verifier) checkKept(r Record) {
 	if v.opt.Quarantined == nil {
 		return
 	}
-	kept, ok := v.opt.Quarantined[r.Path]
-	if !ok || !znode.SameData(kept, r.Data) {
+	if !holds(v.opt.Quarantined, r) {
 		v.differ(NotKept, r.Path, "the quarantine file doesn't hold its bytes")
 	}
 }
@@ -307,10 +308,13 @@ func (v *verifier) extra(n *znode.Node) {
 		return
 	}
 	what := "nothing in the source asks for it, and it came after the run began"
+	if v.began == 0 {
+		what = "nothing in the source asks for it, and no run is recorded that it was there before"
+	}
 	if n.Stat.EphemeralOwner != 0 {
 		what = "a session holds it: somebody is at work"
 	}
-	v.differ(NodeExtra, n.Path, what+" (--others allows what somebody else added)")
+	v.differ(NodeExtra, n.Path, what)
 }
 
 // dangling names the jobs that entries in queues and batches stand for and
@@ -345,7 +349,7 @@ func (v *verifier) checkVersions(path string) {
 	case n.Stat.Aversion != 0:
 		v.differ(NodeTouched, path, "its ACL was changed")
 	case n.Stat.Version != 0 && znode.SameData(n.Data, v.want.Get(path).Data):
-		v.differ(NodeTouched, path, fmt.Sprintf("it was set %d times since it was made, to the same data", n.Stat.Version))
+		v.differ(NodeTouched, path, fmt.Sprintf("it was set %s since it was made, to the same data", times(n.Stat.Version)))
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -28,16 +27,15 @@ Nothing is written to the source.`,
 			}
 			tree, err := a.wholeTree(cmd.Context(), e)
 			if err != nil {
-				return fmt.Errorf("dump %s: %w", args[0], err)
+				return failed("dump", args[0], err)
 			}
-			write := func(w io.Writer) error { return znode.WriteDump(w, tree) }
 			if out == "" {
-				return write(a.stdout)
+				return znode.WriteDump(a.stdout, tree)
 			}
-			if err := writeFile(out, write); err != nil {
-				return fmt.Errorf("dump %s: %w", args[0], err)
+			if err := writeDump(out, tree); err != nil {
+				return failed("dump", args[0], err)
 			}
-			a.say("%d znodes in %s", tree.Len()-1, out)
+			a.say("%s in %s", count(tree.Len()-1, "znode", "znodes"), out)
 			return nil
 		},
 	}

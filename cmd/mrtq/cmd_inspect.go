@@ -3,8 +3,6 @@ package main
 import (
 	"bufio"
 	"encoding/hex"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -54,11 +52,12 @@ func (c *inspectCmd) run(cmd *cobra.Command, a *app, source string) error {
 	}
 	src, err := a.readSource(cmd.Context(), e, &c.legacyFlags)
 	if err != nil {
-		return fmt.Errorf("inspect %s: %w", source, err)
+		return failed("inspect", source, err)
 	}
+	nodes := queueNodes(src.Queues)
 	for _, q := range c.queue {
-		if !slices.Contains(migrate.QueueKinds, migrate.QueueKind(q)) && !slices.Contains(src.Queues.Roots(), q) {
-			return usageError("--queue %q: want ingest, inventory, accessSmall, accessLarge, or one of %s", q, strings.Join(src.Queues.Roots(), ", "))
+		if !slices.Contains(migrate.QueueKinds, migrate.QueueKind(q)) && !slices.Contains(nodes, q) {
+			return usageError("--queue %q: want ingest, inventory, accessSmall, accessLarge, or one of %s", q, strings.Join(nodes, ", "))
 		}
 	}
 	var chosen []migrate.Record
@@ -77,8 +76,17 @@ func (c *inspectCmd) run(cmd *cobra.Command, a *app, source string) error {
 	for _, m := range src.Missing {
 		a.say("%s is not there", m)
 	}
-	a.say("%d records: %d decoded, %d not", len(chosen), len(chosen)-bad, bad)
+	a.say("%s: %d decoded, %d not", count(len(chosen), "record", "records"), len(chosen)-bad, bad)
 	return nil
+}
+
+// queueNodes are the znodes whose children are records.
+func queueNodes(q migrate.Queues) []string {
+	var nodes []string
+	for _, kind := range migrate.QueueKinds {
+		nodes = append(nodes, q.Nodes[kind]...)
+	}
+	return nodes
 }
 
 // statusBad selects the records that can't be decoded.
@@ -147,10 +155,8 @@ func (c *inspectCmd) print(a *app, records []migrate.Record) error {
 	switch c.output {
 	case "ndjson":
 		w := bufio.NewWriter(a.stdout)
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false)
 		for _, r := range records {
-			if err := enc.Encode(inspect(r)); err != nil {
+			if err := encodeJSON(w, inspect(r), ""); err != nil {
 				return err
 			}
 		}

@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"mrtq/internal/znode"
 	"mrtq/migrate"
 )
 
@@ -35,7 +33,7 @@ them. What the target holds already is left alone.
 Interrupted anywhere, by Ctrl-C, kill -9 or a lost server, it is finished by
 running it again. Run when there is nothing to do, it writes nothing.`,
 		Example: `  mrtq migrate zk1:2181 zk1:2181/new --undecodable quarantine --consumed failed
-  mrtq migrate zk1:2181 zk1:2181/new --plan plan.json
+  mrtq migrate zk1:2181 zk1:2181/new --undecodable quarantine --plan plan.json
   mrtq migrate file:queue.ndjson.gz file:new.ndjson.gz`,
 		Args: args("SOURCE", "TARGET"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, a, args) },
@@ -52,7 +50,8 @@ type migrated struct {
 	Run          string                 `json:"run"`
 	Plan         string                 `json:"plan"` // id
 	Records      map[migrate.Action]int `json:"records"`
-	Done         migrate.Done           `json:"done"` // by this call
+	Problems     []migrate.Problem      `json:"problems"` // any one, and nothing was written
+	Done         migrate.Done           `json:"done"`     // by this call
 	Transactions int                    `json:"transactions"`
 	Quarantine   string                 `json:"quarantine,omitempty"` // file, if any record is in it
 	Seconds      float64                `json:"seconds"`
@@ -63,27 +62,46 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
+	switch {
+	case s.source.file != "" && sameFile(s.source.file, s.target.file):
+		return usageError("SOURCE and TARGET are the same file, %s; the source is never written", s.source.file)
+	case packed(c.quarantine):
+		return usageError("--quarantine %s: the file is added to and can't be packed; leave out .gz", c.quarantine)
+	}
+	var approved *migrate.Approved
+	if c.plan != "" {
+		if approved, err = readApproved(c.plan); err != nil {
+			return fmt.Errorf("migrate: %w", err)
+		}
+	}
 	started := time.Now()
 	plan, src, opt, err := a.makePlan(cmd.Context(), s, &c.planFlags)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
-	if plan.Blocked() {
-		a.printPlan(plan)
-		return checkError(fmt.Errorf("migrate: %w: %d problems, listed above; nothing was written", migrate.ErrBlocked, len(plan.Problems)))
-	}
 	var expect *migrate.Plan
-	if c.plan != "" {
-		if err := checkSaved(c.plan, plan); err != nil {
-			return fmt.Errorf("migrate: %s: %w", c.plan, err)
+	if approved != nil {
+		if err := plan.CheckApproved(*approved); err != nil {
+			return checkError(fmt.Errorf("migrate: %s: %w; nothing was written", c.plan, err))
 		}
 		expect = plan
 	}
-	out := migrated{Run: plan.Run, Plan: plan.ID, Records: map[migrate.Action]int{}}
+	out := migrated{Run: plan.Run, Plan: plan.ID, Records: map[migrate.Action]int{}, Problems: []migrate.Problem{}}
 	for _, act := range migrate.Actions {
 		if n := plan.Count(act); n > 0 {
 			out.Records[act] = n
 		}
+	}
+	if plan.Blocked() {
+		out.Problems = plan.Problems
+		if c.output == "json" {
+			if err := a.printJSON(out); err != nil {
+				return err
+			}
+		} else {
+			a.printPlan(plan)
+		}
+		return checkError(fmt.Errorf("migrate: %w: %s, listed above; nothing was written", migrate.ErrBlocked, problems(len(plan.Problems))))
 	}
 	// The bytes of what is left out are safe before anything is written.
 	if bad := migrate.Quarantined(src); len(bad) > 0 {
@@ -103,7 +121,9 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		out.Done, out.Transactions = res.Done, res.Steps
 	}
 	if err != nil {
-		a.say("%s: %d jobs, %d access requests and %d batches made in %d transactions", plan.Run, out.Done.Jobs, out.Done.Access, out.Done.Batches, out.Transactions)
+		if out.Transactions > 0 {
+			a.say("%s: %s made, in %s", plan.Run, made(out.Done), count(out.Transactions, "transaction", "transactions"))
+		}
 		for _, check := range []error{migrate.ErrBlocked, migrate.ErrStale, migrate.ErrTakenOver, migrate.ErrContended} {
 			if errors.Is(err, check) {
 				err = checkError(err)
@@ -115,21 +135,28 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	return c.print(a, out, "", s)
 }
 
-// checkSaved compares a plan just made with a saved one.
-func checkSaved(path string, plan *migrate.Plan) error {
+// made counts what a run made, or a rollback removed.
+func made(d migrate.Done) string {
+	return fmt.Sprintf("%s, %s and %s", count(d.Jobs, "job", "jobs"), count(d.Access, "access request", "access requests"), count(d.Batches, "batch", "batches"))
+}
+
+func readApproved(path string) (*migrate.Approved, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("--plan: %w", err)
 	}
 	defer f.Close()
 	approved, err := migrate.ReadApproved(f)
 	if err != nil {
-		return usageError("%w", err)
+		return nil, usageError("--plan %s: %w", path, err)
 	}
-	if err := plan.CheckApproved(approved); err != nil {
-		return checkError(err)
-	}
-	return nil
+	return &approved, nil
+}
+
+func sameFile(a, b string) bool {
+	ai, aerr := os.Stat(a)
+	bi, berr := os.Stat(b)
+	return aerr == nil && berr == nil && os.SameFile(ai, bi)
 }
 
 func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, src *migrate.Source, opt migrate.Options, expect *migrate.Plan) (*migrate.Result, error) {
@@ -138,7 +165,7 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, src *migrate
 	defer finish()
 	m.Progress = show
 	if s.target.file != "" {
-		tree, err := a.targetTree(ctx, s.target)
+		tree, err := a.comingTarget(ctx, s.target)
 		if err != nil {
 			return nil, err
 		}
@@ -152,7 +179,10 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, src *migrate
 		if err != nil {
 			return nil, err
 		}
-		return res, writeFile(s.target.file, func(w io.Writer) error { return znode.WriteDump(w, tree) })
+		if err := writeDump(s.target.file, tree); err != nil {
+			return nil, failed("target", s.target.text, unnamed(err))
+		}
+		return res, nil
 	}
 	w, err := a.writer(ctx, s.target)
 	if err != nil {
@@ -170,14 +200,16 @@ func (c *migrateCmd) print(a *app, out migrated, note string, s sides) error {
 	if note != "" {
 		fmt.Fprintln(a.stdout, note)
 	} else {
-		fmt.Fprintf(a.stdout, "%s: %d jobs, %d access requests and %d batches made, %d jobs rewritten, in %d transactions and %.1f s\n",
-			out.Run, out.Done.Jobs, out.Done.Access, out.Done.Batches, out.Done.Rewritten, out.Transactions, out.Seconds)
+		fmt.Fprintf(a.stdout, "%s: %s made, %s rewritten, in %s and %.1f s\n",
+			out.Run, made(out.Done), count(out.Done.Rewritten, "job", "jobs"), count(out.Transactions, "transaction", "transactions"), out.Seconds)
 	}
+	next := []string{"mrtq verify", s.source.text, s.target.text}
 	if out.Quarantine != "" {
-		fmt.Fprintf(a.stdout, "%d undecodable records are kept in %s\n", out.Records[migrate.ActQuarantine], cell(out.Quarantine))
+		fmt.Fprintf(a.stdout, "Undecodable records: %d, kept in %s\n", out.Records[migrate.ActQuarantine], cell(out.Quarantine))
+		next = append(next, "--quarantine", out.Quarantine)
 	}
 	if note == "" {
-		fmt.Fprintf(a.stdout, "The new queues are held. Next: mrtq verify %s\n", cell(strings.Join([]string{s.source.text, s.target.text}, " ")))
+		fmt.Fprintf(a.stdout, "The new queues are held. Next: %s\n", cell(strings.Join(next, " ")))
 	}
 	return nil
 }

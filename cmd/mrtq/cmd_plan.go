@@ -26,7 +26,8 @@ or never, outstanding locks, sequence headroom, lists too long for a client.
 Nothing is written to either side. Exit code 1 if the plan has problems.
 
 A plan saved with --out can be approved and carried out with mrtq migrate
---plan, which refuses it if either side has changed since, or a second time.`,
+--plan and the same flags, which refuses it if either side has changed since, or
+a second time.`,
 		Example: `  mrtq plan zk1:2181 zk1:2181/new
   mrtq plan zk1:2181 zk1:2181/new --undecodable quarantine --out plan.json`,
 		Args: args("SOURCE", "TARGET"),
@@ -51,6 +52,7 @@ func (c *planCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		if err := writeFile(c.out, func(w io.Writer) error { return writeJSON(w, plan) }); err != nil {
 			return fmt.Errorf("plan: %w", err)
 		}
+		a.say("the plan is saved in %s", c.out)
 	}
 	if c.output == "json" {
 		if err := a.printJSON(plan); err != nil {
@@ -60,7 +62,7 @@ func (c *planCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		a.printPlan(plan)
 	}
 	if plan.Blocked() {
-		return checkError(fmt.Errorf("plan: %w: %d problems", migrate.ErrBlocked, len(plan.Problems)))
+		return checkError(fmt.Errorf("plan: %w: %s", migrate.ErrBlocked, problems(len(plan.Problems))))
 	}
 	return nil
 }

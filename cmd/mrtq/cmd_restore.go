@@ -34,14 +34,14 @@ restored. Interrupted, run it again.`,
 			}
 			tree, err := readDump(in)
 			if err != nil {
-				return fmt.Errorf("restore: %w", err)
+				return fmt.Errorf("restore: --in %s: %w", in, err)
 			}
 			if tree.Len() == 1 {
-				return fmt.Errorf("restore: %s holds no znode", in)
+				return fmt.Errorf("restore: --in %s: it holds no znode", in)
 			}
 			w, err := a.writer(cmd.Context(), e)
 			if err != nil {
-				return fmt.Errorf("restore %s: %w", args[0], err)
+				return failed("restore", args[0], err)
 			}
 			defer w.Close()
 			m := &migrate.Migrator{Say: func(s string) { a.say("%s", s) }}
@@ -53,23 +53,35 @@ restored. Interrupted, run it again.`,
 				err = checkError(err)
 			}
 			if err != nil {
-				return fmt.Errorf("restore %s: %w", args[0], err)
-			}
-			for _, p := range res.Ephemerals {
-				a.say("%s: ephemeral, left out", p)
-			}
-			for _, w := range res.Warnings {
-				a.say("%s: %s", w.Path, w.Message)
+				return failed("restore", args[0], err)
 			}
 			if output == "json" {
 				return a.printJSON(res)
 			}
-			a.say("%d znodes created, %d were there, %d ephemeral ones left out, sequence counters brought up by %d",
-				res.Created, res.There, len(res.Ephemerals), res.Counters)
+			a.printRestored(res)
 			return nil
 		},
 	}
 	cmd.Flags().StringVar(&in, "in", "", "dump `file`, unpacked if its name ends in .gz")
 	choice(cmd.Flags(), &output, "output", "o", "format", "table", "json")
 	return cmd
+}
+
+func (a *app) printRestored(r *migrate.Restored) {
+	for i, p := range r.Ephemerals {
+		if i == mostRows {
+			a.say("… and %d more; -o json has all", len(r.Ephemerals)-mostRows)
+			break
+		}
+		a.say("%s: ephemeral, left out", p)
+	}
+	for i, w := range r.Warnings {
+		if i == mostRows {
+			a.say("… and %d more; -o json has all", len(r.Warnings)-mostRows)
+			break
+		}
+		a.say("%s: %s", w.Path, w.Message)
+	}
+	a.say("%s created, %d there already, %d ephemeral left out, sequence counters brought up by %d",
+		count(r.Created, "znode", "znodes"), r.There, len(r.Ephemerals), r.Counters)
 }

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"mrtq/internal/znode"
 	"mrtq/migrate"
 )
 
@@ -20,8 +18,6 @@ type rollbackCmd struct {
 	dry    bool
 	output string
 }
-
-var errKept = errors.New("something was kept")
 
 func (a *app) rollbackCmd() *cobra.Command {
 	c := &rollbackCmd{}
@@ -50,17 +46,16 @@ func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
 	if err != nil {
 		return err
 	}
-	var u *migrate.Undo
-	if c.run == "" || c.dry {
-		u, err = c.look(cmd.Context(), a, e)
-	} else {
+	// A run or chroot that isn't there is told before anything is written.
+	u, err := c.look(cmd.Context(), a, e)
+	if err == nil && !c.dry {
 		u, err = c.carryOut(cmd.Context(), a, e)
 	}
 	if errors.Is(err, migrate.ErrNoRun) || errors.Is(err, migrate.ErrNotNewest) {
 		err = checkError(err)
 	}
 	if err != nil {
-		return fmt.Errorf("rollback: %w", err)
+		return failed("rollback", target, err)
 	}
 	if c.output == "json" {
 		err = a.printJSON(u)
@@ -68,7 +63,7 @@ func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
 		c.print(a, u)
 	}
 	if err == nil && len(u.Kept) > 0 {
-		err = checkError(fmt.Errorf("rollback: %w: %d jobs or batches", errKept, len(u.Kept)))
+		err = checkError(fmt.Errorf("rollback %s: not everything: kept %s; see why above, --force removes all that no worker has locked", target, count(len(u.Kept), "job or batch", "jobs or batches")))
 	}
 	return err
 }
@@ -110,7 +105,7 @@ func (c *rollbackCmd) carryOut(ctx context.Context, a *app, e endpoint) (*migrat
 		if err != nil {
 			return nil, err
 		}
-		return u, writeFile(e.file, func(w io.Writer) error { return znode.WriteDump(w, after) })
+		return u, writeDump(e.file, after)
 	}
 	w, err := a.writer(ctx, e)
 	if err != nil {
@@ -126,7 +121,7 @@ func (c *rollbackCmd) print(a *app, u *migrate.Undo) {
 	if c.dry {
 		verb = "would be removed"
 	}
-	fmt.Fprintf(a.stdout, "%s: %d jobs, %d access requests and %d batches %s\n\n", u.Run, u.Done.Jobs, u.Done.Access, u.Done.Batches, verb)
+	fmt.Fprintf(a.stdout, "%s: %s %s\n\n", cell(u.Run), made(u.Done), verb)
 	row := func(k migrate.Kept) []any { return []any{k.Path, k.Why} }
 	list(a, "Kept", u.Kept, []string{"JOB OR BATCH", "WHY"}, row)
 	list(a, "Left", u.Left, []string{"ZNODE", "WHY"}, row)

@@ -3,11 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/spf13/cobra"
-	"maps"
 
+	"mrtq/internal/znode"
 	"mrtq/migrate"
 )
 
@@ -50,11 +51,6 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		return err
 	}
 	opt := migrate.VerifyOptions{Others: c.others}
-	for _, choice := range migrate.PolicyChoices {
-		if cmd.Flags().Changed(choice.Name) {
-			opt.Policies = &c.policies
-		}
-	}
 	if c.quarantine != "" {
 		if opt.Quarantined, err = migrate.ReadQuarantine(c.quarantine); err != nil {
 			return fmt.Errorf("verify: %w", err)
@@ -62,15 +58,18 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	}
 	src, err := a.readSource(cmd.Context(), s.source, &c.legacyFlags)
 	if err != nil {
-		return fmt.Errorf("verify: source %s: %w", args[0], err)
+		return failed("verify: source", args[0], err)
 	}
 	tree, err := a.targetTree(cmd.Context(), s.target)
 	if err != nil {
-		return fmt.Errorf("verify: target %s: %w", args[1], err)
+		return failed("verify: target", args[1], err)
+	}
+	if opt.Policies, err = c.chosen(tree, cmd.Flags().Changed); err != nil {
+		return failed("verify: target", args[1], err)
 	}
 	v, err := migrate.Verify(src, tree, opt)
 	if err != nil {
-		return fmt.Errorf("verify: target %s: %w", args[1], err)
+		return failed("verify: target", args[1], err)
 	}
 	if c.output == "json" {
 		if err := a.printJSON(v); err != nil {
@@ -80,9 +79,33 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		a.printVerdict(v)
 	}
 	if !v.OK() {
-		return checkError(fmt.Errorf("verify: %w: %d differences", errDiffers, len(v.Differences)))
+		return checkError(fmt.Errorf("verify: %w: %s", errDiffers, count(len(v.Differences), "difference", "differences")))
 	}
 	return nil
+}
+
+// chosen are the policies given here, and for the rest those of the newest
+// run; nil if none is given.
+func (c *verifyCmd) chosen(target *znode.Tree, changed func(flag string) bool) (*migrate.Policies, error) {
+	p := migrate.DefaultPolicies()
+	if runs := target.Children(migrate.RunsPath); len(runs) > 0 {
+		run, err := migrate.FindRun(target, runs[len(runs)-1])
+		if err != nil {
+			return nil, err
+		}
+		p = run.Policies
+	}
+	given := false
+	for _, choice := range migrate.PolicyChoices {
+		if changed(choice.Name) {
+			*choice.Value(&p) = *choice.Value(&c.policies)
+			given = true
+		}
+	}
+	if !given {
+		return nil, nil
+	}
+	return &p, nil
 }
 
 func (a *app) printVerdict(v *migrate.Verdict) {
@@ -98,7 +121,10 @@ func (a *app) printVerdict(v *migrate.Verdict) {
 	list(a, "Differences", v.Differences, []string{"RECORD OR ZNODE", "DIFFERENCE", "WHAT"}, func(d migrate.Difference) []any {
 		return []any{d.Path, string(d.Kind), d.Message}
 	})
-	fmt.Fprintf(a.stdout, "%d znodes compared, %d of others left alone\n", v.Nodes, v.Others)
+	if slices.ContainsFunc(v.Differences, func(d migrate.Difference) bool { return d.Kind == migrate.NodeExtra }) {
+		fmt.Fprint(a.stdout, "If the extra znodes are a live queue's own, --others allows them.\n\n")
+	}
+	fmt.Fprintf(a.stdout, "%s compared, %d of others left alone\n", count(v.Nodes, "znode", "znodes"), v.Others)
 	if v.OK() {
 		fmt.Fprintln(a.stdout, "Verified: the target is what the source says it should be.")
 	}

@@ -55,6 +55,11 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 	var tree *znode.Tree
 	if c.load != "" {
 		if tree, err = readDump(c.load); err != nil {
+			return fmt.Errorf("zk: --load %s: %w", c.load, err)
+		}
+	}
+	if len(command) > 0 {
+		if _, err := exec.LookPath(command[0]); err != nil {
 			return fmt.Errorf("zk: %w", err)
 		}
 	}
@@ -101,7 +106,7 @@ func load(ctx context.Context, address string, tree *znode.Tree) error {
 // runCommand runs a command beside the server, with this one's terminal.
 func runCommand(ctx context.Context, a *app, address string, command []string) error {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, a.stdout, a.stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, a.stdout.Writer, a.stderr
 	cmd.Env = append(os.Environ(), addressVariable+"="+address)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
@@ -110,5 +115,8 @@ func runCommand(ctx context.Context, a *app, address string, command []string) e
 	if errors.As(err, &exit) && exit.ExitCode() > 0 {
 		return &coded{exit.ExitCode(), fmt.Errorf("zk: %s ended with exit code %d", command[0], exit.ExitCode())}
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("zk: %w", err)
+	}
+	return nil
 }

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"compress/gzip"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -12,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"mrtq/internal/zkconn"
-	"mrtq/internal/znode"
 )
 
 // connection holds the flags that say how to reach a server.
@@ -42,6 +39,14 @@ func (c *connection) flags(f *pflag.FlagSet) {
 
 func (a *app) connConfig(addr zkconn.Address) (zkconn.Config, error) {
 	c := a.conn
+	switch {
+	case c.timeout <= 0:
+		return zkconn.Config{}, usageError("--timeout %v: want more than 0", c.timeout)
+	case c.sessionTimeout <= 0:
+		return zkconn.Config{}, usageError("--session-timeout %v: want more than 0", c.sessionTimeout)
+	case c.maxResponse <= 0:
+		return zkconn.Config{}, usageError("--max-response %d: want more than 0", c.maxResponse)
+	}
 	cfg := zkconn.Config{Address: addr, SessionTimeout: c.sessionTimeout, GiveUp: c.timeout, MaxResponse: c.maxResponse, Log: a.log}
 	if c.useTLS || c.tls != (zkconn.TLS{}) {
 		cfg.TLS = &c.tls
@@ -76,8 +81,11 @@ func parseEndpoint(what, text string) (endpoint, error) {
 	if scheme, _, ok := strings.Cut(text, ":"); ok && (scheme == "snapshot" || scheme == "embedded") || text == "embedded" {
 		return e, usageError("%s %q: this version reads servers and dumps (file:…) only", what, text)
 	}
-	if _, err := os.Stat(text); err == nil {
+	if info, err := os.Stat(text); err == nil && info.Mode().IsRegular() {
 		return e, usageError("%s %q is a file: say file:%s", what, text, text)
+	}
+	if strings.HasSuffix(text, ".ndjson") || packed(text) {
+		return e, usageError("%s %q is neither a server's address nor a file that is there; a dump is given as file:%s", what, text, text)
 	}
 	var err error
 	if e.addr, err = zkconn.ParseAddress(text); err != nil {
@@ -114,27 +122,4 @@ func (a *app) writer(ctx context.Context, e endpoint) (*zkconn.Writer, error) {
 		a.say("made the chroot %s", made[len(made)-1])
 	}
 	return w, nil
-}
-
-// readDump reads a dump from a file, unpacked if its name ends in .gz.
-func readDump(path string) (*znode.Tree, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var r io.Reader = f
-	if strings.HasSuffix(path, ".gz") {
-		z, err := gzip.NewReader(f)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		defer z.Close()
-		r = z
-	}
-	tree, err := znode.ReadDump(r)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return tree, nil
 }

@@ -42,13 +42,28 @@ func (l *legacyFlags) flags(f *pflag.FlagSet) {
 
 func (l *legacyFlags) queues() (migrate.Queues, error) {
 	q := migrate.Queues{Nodes: map[migrate.QueueKind][]string{}, Locks: given(l.locks)}
-	for kind, nodes := range l.nodes {
-		q.Nodes[kind] = given(*nodes)
+	for _, f := range queueFlags {
+		q.Nodes[f.kind] = given(*l.nodes[f.kind])
+		if err := validNodes(f.flag, q.Nodes[f.kind]); err != nil {
+			return q, err
+		}
+	}
+	if err := validNodes("locks", q.Locks); err != nil {
+		return q, err
 	}
 	if err := q.Validate(); err != nil {
 		return q, usageError("%w", err)
 	}
 	return q, nil
+}
+
+func validNodes(flag string, nodes []string) error {
+	for _, n := range nodes {
+		if err := znode.ValidatePath(n); err != nil {
+			return usageError("--%s: %w", flag, err)
+		}
+	}
+	return nil
 }
 
 // given leaves out empty names.
@@ -93,15 +108,20 @@ func (a *app) sourceTree(ctx context.Context, e endpoint, queues migrate.Queues)
 	return migrate.ReadLegacy(ctx, r, queues, func(n int) { show(n, 0) })
 }
 
-// targetTree reads a target, over a session that cannot write. A file that
-// isn't there is an empty target.
+// comingTarget is targetTree for a target that is yet to be made, perhaps: a
+// file that isn't there is empty.
+func (a *app) comingTarget(ctx context.Context, e endpoint) (*znode.Tree, error) {
+	tree, err := a.targetTree(ctx, e)
+	if e.file != "" && errors.Is(err, fs.ErrNotExist) {
+		return znode.NewTree(), nil
+	}
+	return tree, err
+}
+
+// targetTree reads a target, over a session that cannot write.
 func (a *app) targetTree(ctx context.Context, e endpoint) (*znode.Tree, error) {
 	if e.file != "" {
-		tree, err := readDump(e.file)
-		if errors.Is(err, fs.ErrNotExist) {
-			return znode.NewTree(), nil
-		}
-		return tree, err
+		return readDump(e.file)
 	}
 	r, err := a.reader(ctx, e)
 	if err != nil {

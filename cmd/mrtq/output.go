@@ -1,14 +1,16 @@
 package main
 
 import (
-	"compress/gzip"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -37,25 +39,68 @@ func printable(s string) string {
 // cell is printable text for a table: one line.
 func cell(s string) string { return strings.ReplaceAll(printable(s), "\n", `\n`) }
 
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+// count is a number of things: "1 batch", "2 batches".
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
-// say tells a person something, on stderr.
+// output remembers the first error of a writer: data that is lost, on a full
+// disk behind a redirection, must not pass for data that was printed.
+type output struct {
+	io.Writer
+	err error
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	n, err := o.Writer.Write(b)
+	if o.err == nil {
+		o.err = err
+	}
+	return n, err
+}
+
+// terminal is the file that w writes to, if that is a terminal.
+func terminal(w io.Writer) (*os.File, bool) {
+	f, ok := w.(*os.File)
+	return f, ok && term.IsTerminal(int(f.Fd()))
+}
+
+// say tells a person something, on a line of stderr.
 func (a *app) say(format string, args ...any) {
-	fmt.Fprintf(a.stderr, "%s\n", printable(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(a.stderr, cell(fmt.Sprintf(format, args...)))
 }
 
 // printJSON is the -o json of every command.
 func (a *app) printJSON(v any) error { return writeJSON(a.stdout, v) }
 
-func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+func writeJSON(w io.Writer, v any) error { return encodeJSON(w, v, "  ") }
+
+// encodeJSON writes v and a line's end. Like [printable] it leaves nothing that
+// a terminal would act on, of which encoding/json escapes what is below 0x20.
+func encodeJSON(w io.Writer, v any, indent string) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	enc.SetIndent("", indent)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	// All of that is in strings.
+	_, err := w.Write(escaped.ReplaceAllFunc(b.Bytes(), func(char []byte) []byte {
+		r, _ := utf8.DecodeRune(char)
+		var out []byte
+		for _, unit := range utf16.AppendRune(nil, r) {
+			out = fmt.Appendf(out, "\\u%04x", unit)
+		}
+		return out
+	}))
+	return err
 }
+
+var escaped = regexp.MustCompile(`[\x{7f}-\x{9f}\p{Cf}\x{2028}\x{2029}]`)
 
 // table prints rows under a title: framed on a terminal, plain columns in a
 // pipe.
@@ -68,12 +113,11 @@ func (a *app) table(title string, header []string, rows [][]any) {
 	style.Options = table.OptionsNoBordersAndSeparators
 	style.Box.PaddingLeft = ""
 	style.Format.Header = text.FormatDefault
-	if isTerminal(a.stdout) {
+	if tty, ok := terminal(a.stdout.Writer); ok {
 		style = table.StyleLight
 		style.Format.Header = text.FormatDefault
 		style.Color.Header = text.Colors{text.Bold}
-		width, _, err := term.GetSize(int(a.stdout.(*os.File).Fd()))
-		if err == nil {
+		if width, _, err := term.GetSize(int(tty.Fd())); err == nil {
 			style.Size.WidthMax = width
 		}
 	}
@@ -105,7 +149,7 @@ func (a *app) table(title string, header []string, rows [][]any) {
 // progress shows how far a long step is, on a terminal only. The function it
 // returns is told how many of how many are done; total 0 is not known.
 func (a *app) progress(what string) (show func(done, total int), finish func()) {
-	if !isTerminal(a.stderr) {
+	if _, ok := terminal(a.stderr); !ok {
 		return func(int, int) {}, func() {}
 	}
 	var bar *progressbar.ProgressBar
@@ -129,40 +173,4 @@ func (a *app) progress(what string) (show func(done, total int), finish func()) 
 			_ = bar.Finish()
 		}
 	}
-}
-
-// writeFile writes beside the file and renames into place, so that nobody ever
-// sees half of it; packed if its name ends in .gz.
-func writeFile(path string, write func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	var w io.Writer = f
-	var z *gzip.Writer
-	if strings.HasSuffix(path, ".gz") {
-		z = gzip.NewWriter(f)
-		w = z
-	}
-	if err = write(w); err != nil {
-		return err
-	}
-	if z != nil {
-		if err = z.Close(); err != nil {
-			return err
-		}
-	}
-	if err = f.Sync(); err != nil {
-		return err
-	}
-	if err = f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

@@ -58,6 +58,9 @@ func parseACL(s string) ([]znode.ACL, error) {
 			return nil, fmt.Errorf("%q: want scheme:id:perms, such as world:anyone:cdrwa", item)
 		}
 		entry := znode.ACL{Scheme: scheme, ID: rest[:i]}
+		if scheme == "" || entry.ID == "" || rest[i+1:] == "" {
+			return nil, fmt.Errorf("%q: want scheme:id:perms, none of them empty", item)
+		}
 		for _, c := range rest[i+1:] {
 			if bits[c] == 0 {
 				return nil, fmt.Errorf("%q: permission %q: want r, w, c, d or a", item, c)
@@ -92,15 +95,15 @@ func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (*migrate.Pla
 	}
 	src, err := a.readSource(ctx, s.source, &p.legacyFlags)
 	if err != nil {
-		return nil, nil, opt, fmt.Errorf("source %s: %w", s.source.text, err)
+		return nil, nil, opt, failed("source", s.source.text, err)
 	}
-	tree, err := a.targetTree(ctx, s.target)
+	tree, err := a.comingTarget(ctx, s.target)
 	if err != nil {
-		return nil, nil, opt, fmt.Errorf("target %s: %w", s.target.text, err)
+		return nil, nil, opt, failed("target", s.target.text, err)
 	}
 	plan, err := migrate.MakePlan(src, tree, opt)
 	if err != nil {
-		return nil, nil, opt, fmt.Errorf("target %s: %w", s.target.text, err)
+		return nil, nil, opt, failed("target", s.target.text, err)
 	}
 	return plan, src, opt, nil
 }

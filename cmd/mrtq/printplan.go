@@ -20,7 +20,7 @@ func (a *app) printPlan(p *migrate.Plan) {
 	if p.Resumes {
 		run = "finishes " + p.Run
 	}
-	fmt.Fprintf(a.stdout, "run       %s, dialect %s\n\n", run, p.Dialect)
+	fmt.Fprintf(a.stdout, "run       %s, dialect %s\n\n", cell(run), p.Dialect)
 
 	a.table("", []string{"RECORDS", "COUNT"}, countRows(p))
 	a.table("", []string{"QUEUE", "STATUS", "BECOMES", "COUNT"}, becomesRows(p))
@@ -31,7 +31,7 @@ func (a *app) printPlan(p *migrate.Plan) {
 				made++
 			}
 		}
-		fmt.Fprintf(a.stdout, "%d batches are made, %d are added to; %d znodes of the layout are made\n\n", made, n-made, len(p.Structure))
+		fmt.Fprintf(a.stdout, "Batches: %d to be made, %d to be added to. Znodes of the layout to be made: %d.\n\n", made, n-made, len(p.Structure))
 	}
 
 	list(a, "Problems: each keeps the plan from being carried out", p.Problems, []string{"RECORD OR ZNODE", "PROBLEM"}, func(x migrate.Problem) []any {
@@ -54,11 +54,13 @@ func (a *app) printPlan(p *migrate.Plan) {
 	}
 	switch {
 	case p.Blocked():
-		fmt.Fprintf(a.stdout, "Not to be carried out: %d problems.\n", len(p.Problems))
+		fmt.Fprintf(a.stdout, "Not to be carried out: %s.\n", problems(len(p.Problems)))
 	case p.Empty():
 		fmt.Fprintln(a.stdout, "Nothing to do.")
 	}
 }
+
+func problems(n int) string { return count(n, "problem", "problems") }
 
 // printNext says what to do about each kind of problem, once.
 func (a *app) printNext(problems []migrate.Problem) {

@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"mrtq/internal/zkconn"
 )
 
 // The exit codes (06-cli.md).
@@ -35,13 +37,28 @@ func usageError(format string, a ...any) error {
 
 func checkError(err error) error { return &coded{exitCheck, err} }
 
+// failed is err with what was being done and where, unless err names the place
+// itself or is about the command line.
+func failed(doing, where string, err error) error {
+	var c *coded
+	var conn *zkconn.ConnectError
+	switch {
+	case errors.As(err, &c) && c.code == exitUsage:
+		return err
+	case errors.As(err, &conn):
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	return fmt.Errorf("%s %s: %w", doing, where, err)
+}
+
 // app is what commands share: where they print and the settings of the root.
 type app struct {
-	stdout, stderr io.Writer
-	verbose        bool
-	config         string
-	conn           connection
-	log            *slog.Logger
+	stdout  *output
+	stderr  io.Writer
+	verbose bool
+	config  string
+	conn    connection
+	log     *slog.Logger
 }
 
 // run is the whole command; it returns the exit code.
@@ -51,12 +68,15 @@ func run(args []string, stdout, stderr io.Writer) int {
 	defer stop()
 	context.AfterFunc(ctx, stop)
 
-	a := &app{stdout: stdout, stderr: stderr}
+	a := &app{stdout: &output{Writer: stdout}, stderr: stderr}
 	cmd := a.root()
 	cmd.SetArgs(args)
-	cmd.SetOut(stdout)
+	cmd.SetOut(a.stdout)
 	cmd.SetErr(stderr)
 	err := cmd.ExecuteContext(ctx)
+	if a.stdout.err != nil {
+		err = a.stdout.err // whatever was found, it was not said
+	}
 	if err == nil {
 		return exitDone
 	}
@@ -82,7 +102,7 @@ mrtq.yaml. Data goes to stdout, everything else to stderr. Exit codes: 0 done,
 1 the check failed, 2 wrong usage, 3 the environment failed.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          noSuchCommand,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if err := a.settings(cmd); err != nil {
 				return err
@@ -97,12 +117,13 @@ mrtq.yaml. Data goes to stdout, everything else to stderr. Exit codes: 0 done,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError("%w; see mrtq %s --help", err, cmd.Name())
+		return usageError("%w; see %s --help", err, cmd.CommandPath())
 	})
 	f := root.PersistentFlags()
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "log what happens to stderr")
-	f.StringVar(&a.config, "config", "", "settings `file` (default mrtq.yaml, if there is one)")
+	f.StringVar(&a.config, "config", "", "settings `file` (default $"+variable("config")+", or "+defaultConfig+" if there is one)")
 	a.conn.flags(f)
 	root.AddCommand(
 		a.inspectCmd(), a.dumpCmd(), a.restoreCmd(),
@@ -110,6 +131,17 @@ mrtq.yaml. Data goes to stdout, everything else to stderr. Exit codes: 0 done,
 		a.zkCmd(),
 	)
 	return root
+}
+
+// noSuchCommand refuses the arguments of mrtq itself: it has none but commands.
+func noSuchCommand(root *cobra.Command, given []string) error {
+	if len(given) == 0 {
+		return nil
+	}
+	for _, name := range root.SuggestionsFor(given[0]) {
+		return usageError("%q is no command: did you mean mrtq %s?", given[0], name)
+	}
+	return usageError("%q is no command; see mrtq --help", given[0])
 }
 
 // args demands named positional arguments.

@@ -27,61 +27,121 @@ func (a *app) settings(cmd *cobra.Command) error {
 		if f.Changed || bad != nil || f.Name == "help" || f.Name == "config" {
 			return
 		}
-		name := "MRTQ_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		name := variable(f.Name)
 		if value, ok := os.LookupEnv(name); ok {
 			if err := cmd.Flags().Set(f.Name, value); err != nil {
 				bad = usageError("$%s: %w", name, err)
 			}
 			return
 		}
-		for _, value := range file[f.Name] {
-			if err := cmd.Flags().Set(f.Name, value); err != nil {
-				bad = usageError("settings file, %s: %w", f.Name, err)
-			}
-		}
+		bad = file[f.Name].apply(cmd.Flags(), f)
 	})
 	return bad
+}
+
+// variable is the environment variable of a flag.
+func variable(flag string) string {
+	return "MRTQ_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// setting is what a settings file says of one flag.
+type setting struct {
+	where  string // file, line and name
+	list   bool
+	values []string
+}
+
+func (s setting) apply(flags *pflag.FlagSet, f *pflag.Flag) error {
+	if _, ok := f.Value.(pflag.SliceValue); s.list && !ok {
+		return usageError("%s: it takes one value, not a list", s.where)
+	}
+	if s.list && len(s.values) == 0 {
+		s.values = []string{""} // for none, as on the command line
+	}
+	for _, value := range s.values {
+		if err := flags.Set(f.Name, value); err != nil {
+			return usageError("%s: %w", s.where, err)
+		}
+	}
+	return nil
 }
 
 // readConfig reads the settings file: flag names and their values, or lists of
 // them. A name that no command has is an error, because a misspelt safety
 // setting would silently not be set.
-func (a *app) readConfig(cmd *cobra.Command) (map[string][]string, error) {
+func (a *app) readConfig(cmd *cobra.Command) (map[string]setting, error) {
 	path := a.config
 	if path == "" {
+		path = os.Getenv(variable("config"))
+	}
+	wanted := path != ""
+	if !wanted {
 		path = defaultConfig
 	}
 	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) && a.config == "" {
+	if errors.Is(err, fs.ErrNotExist) && !wanted {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("settings file: %w", err)
 	}
-	var raw map[string]any
-	if err := yaml.Unmarshal(text, &raw); err != nil {
+	names, err := settingNodes(text)
+	if err != nil {
 		return nil, usageError("settings file %s: %w", path, err)
 	}
-	known := map[string]bool{}
-	for _, c := range append(cmd.Root().Commands(), cmd.Root()) {
-		c.Flags().VisitAll(func(f *pflag.Flag) { known[f.Name] = true })
-		c.PersistentFlags().VisitAll(func(f *pflag.Flag) { known[f.Name] = true })
-	}
-	out := map[string][]string{}
-	for name, value := range raw {
-		if !known[name] {
-			return nil, usageError("settings file %s: no command has a flag --%s", path, name)
+	known := flagNames(cmd.Root())
+	settings := map[string]setting{}
+	for i := 0; i < len(names); i += 2 {
+		name, value := names[i], names[i+1]
+		s := setting{where: fmt.Sprintf("settings file %s, line %d, %s", path, name.Line, name.Value)}
+		if !known[name.Value] {
+			return nil, usageError("%s: no command has a flag --%s", s.where, name.Value)
 		}
-		switch v := value.(type) {
-		case []any:
-			for _, item := range v {
-				out[name] = append(out[name], fmt.Sprint(item))
+		if _, twice := settings[name.Value]; twice {
+			return nil, usageError("%s: it was set before", s.where)
+		}
+		items := []*yaml.Node{value}
+		if value.Kind == yaml.SequenceNode {
+			s.list, items = true, value.Content
+		}
+		for _, item := range items {
+			if item.Kind != yaml.ScalarNode || item.Tag == "!!null" {
+				return nil, usageError("%s: want a value or a list of values", s.where)
 			}
-		default:
-			out[name] = []string{fmt.Sprint(v)}
+			s.values = append(s.values, item.Value)
 		}
+		settings[name.Value] = s
 	}
-	return out, nil
+	return settings, nil
+}
+
+// settingNodes are the names and values of a settings file, by turns.
+func settingNodes(text []byte) ([]*yaml.Node, error) {
+	const want = "want lines of the form FLAG: VALUE"
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		return nil, fmt.Errorf("%w; %s", err, want)
+	}
+	if len(doc.Content) == 0 {
+		return nil, nil // nothing but comments
+	}
+	top := doc.Content[0]
+	if top.Kind != yaml.MappingNode {
+		return nil, fmt.Errorf("line %d: %s", top.Line, want)
+	}
+	return top.Content, nil
+}
+
+// flagNames are the names that a settings file may hold.
+func flagNames(root *cobra.Command) map[string]bool {
+	names := map[string]bool{}
+	for _, c := range append(root.Commands(), root) {
+		c.Flags().VisitAll(func(f *pflag.Flag) { names[f.Name] = true })
+		c.PersistentFlags().VisitAll(func(f *pflag.Flag) { names[f.Name] = true })
+	}
+	delete(names, "config") // it says where the file is
+	delete(names, "help")
+	return names
 }
 
 // choiceFlag is a flag with a fixed set of values.

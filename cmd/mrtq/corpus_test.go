@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+// TestInspectCorpus: what inspect reports of the 21 records that JVM encoders
+// wrote is what those who wrote them expect of it.
+func TestInspectCorpus(t *testing.T) {
+	t.Setenv("MRTQ_CONFIG", os.DevNull)
+	var stdout, stderr bytes.Buffer
+	if code := run([]string{"inspect", "file:testdata/legacy.ndjson", "-o", "ndjson"}, &stdout, &stderr); code != 0 {
+		t.Fatalf("exit code %d: %s", code, &stderr)
+	}
+	expected, err := os.ReadFile("testdata/legacy.expected.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := records(t, &stdout), records(t, bytes.NewReader(expected))
+	if len(want) != 21 || !slices.Equal(slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want))) {
+		t.Fatalf("%d records, want %d of 21", len(got), len(want))
+	}
+	for path, fields := range want {
+		for name, value := range fields {
+			have := got[path][name]
+			if failure, ok := have.(map[string]any); ok && name == "error" {
+				have = failure["kind"] // all that is expected of it
+			}
+			if !reflect.DeepEqual(have, value) {
+				t.Errorf("%s: %s is %v, want %v", path, name, have, value)
+			}
+		}
+	}
+}
+
+// records reads objects by their path, numbers with every digit.
+func records(t *testing.T, r io.Reader) map[string]map[string]any {
+	t.Helper()
+	byPath := map[string]map[string]any{}
+	dec := json.NewDecoder(r)
+	dec.UseNumber()
+	for {
+		var fields map[string]any
+		err := dec.Decode(&fields)
+		if err == io.EOF {
+			return byPath
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		path, _ := fields["path"].(string)
+		byPath[path] = fields
+	}
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mrtq/internal/znode"
+)
+
+// packed says of a file's name whether its content is packed with gzip.
+func packed(path string) bool { return strings.HasSuffix(path, ".gz") }
+
+// readDump reads a dump from a file, unpacked if its name ends in .gz. Errors
+// leave it to the caller to name the file.
+func readDump(path string) (*znode.Tree, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, unnamed(err)
+	}
+	defer f.Close()
+	var r io.Reader = f
+	if packed(path) {
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			return nil, fmt.Errorf("%w; a file whose name ends in .gz is unpacked", err)
+		}
+		defer z.Close()
+		r = z
+	}
+	tree, err := znode.ReadDump(r)
+	return tree, unnamed(err)
+}
+
+// unnamed is a file's error without the operation and the name.
+func unnamed(err error) error {
+	if perr := (*fs.PathError)(nil); errors.As(err, &perr) {
+		return perr.Err
+	}
+	return err
+}
+
+// writeDump writes a tree to a file, see [writeFile].
+func writeDump(path string, tree *znode.Tree) error {
+	return writeFile(path, func(w io.Writer) error { return znode.WriteDump(w, tree) })
+}
+
+// writeFile gives a file new content, packed if its name ends in .gz. Nobody
+// ever sees half of it: when write fails, the file is as it was.
+func writeFile(path string, write func(io.Writer) error) error {
+	content := write
+	if packed(path) {
+		content = func(w io.Writer) error {
+			z := gzip.NewWriter(w)
+			if err := write(z); err != nil {
+				return err
+			}
+			return z.Close()
+		}
+	}
+	// What a symbolic link leads to is written, not the link.
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return replaceFile(path, 0o600, content)
+	case err != nil:
+		return err
+	case info.Mode().IsRegular():
+		return replaceFile(path, info.Mode().Perm(), content)
+	}
+	return writeDevice(path, content)
+}
+
+// replaceFile writes beside the file and renames into place.
+func replaceFile(path string, mode fs.FileMode, write func(io.Writer) error) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		if perr := (*fs.PathError)(nil); errors.As(err, &perr) {
+			perr.Path = path // the user knows nothing of the temporary one
+		}
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	if err = write(f); err != nil {
+		return err
+	}
+	if err = f.Chmod(mode); err != nil {
+		return err
+	}
+	if err = f.Sync(); err != nil {
+		return err
+	}
+	if err = f.Close(); err != nil {
+		return err
+	}
+	if err = os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// syncDir makes a rename last over a loss of power.
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
+
+// writeDevice writes to what can't be replaced: a device, a pipe.
+func writeDevice(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	if err := write(f); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"mrtq/harness"
+	"mrtq/legacy"
+)
+
+var update = flag.Bool("update", false, "rewrite what the scripts expect")
+
+func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"mrtq": main}) }
+
+// TestScripts runs the command on dumps.
+func TestScripts(t *testing.T) { runScripts(t, "testdata/script", "") }
+
+// TestServerScripts runs it on a real server, each script in a chroot of its own.
+func TestServerScripts(t *testing.T) {
+	server := harness.ForTest(t, harness.JVM, harness.Options{})
+	runScripts(t, "testdata/server", server.Address())
+}
+
+// runScripts runs a folder of scripts. Each has the corpus as legacy.ndjson and
+// legacy.expected.ndjson, and if there is a server, the connect strings $ZK,
+// with the script's own chroot, and $SERVER, without.
+func runScripts(t *testing.T, dir, server string) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 dir,
+		UpdateScripts:       *update,
+		RequireUniqueNames:  true,
+		RequireExplicitExec: true,
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exitcode": exitCode,
+			"record":   record,
+			"znode":    secondDoor,
+		},
+		Setup: func(env *testscript.Env) error {
+			for _, name := range []string{"legacy.ndjson", "legacy.expected.ndjson"} {
+				data, err := os.ReadFile(filepath.Join("testdata", name))
+				if err != nil {
+					return err
+				}
+				if err := os.WriteFile(filepath.Join(env.WorkDir, name), data, 0o600); err != nil {
+					return err
+				}
+			}
+			// A process of the race detector sleeps for a second before it ends.
+			env.Setenv("GORACE", "atexit_sleep_ms=0")
+			env.Setenv("JAVA_HOME", os.Getenv("JAVA_HOME"))
+			env.Setenv("ZOOKEEPER_HOME", os.Getenv("ZOOKEEPER_HOME"))
+			if server == "" {
+				return nil
+			}
+			chroot := "/" + strings.TrimPrefix(filepath.Base(env.WorkDir), "script-")
+			env.Setenv("SERVER", server)
+			env.Setenv("ZK", server+chroot)
+			env.Setenv("CREDENTIAL", "digest:"+credential)
+			env.Setenv("ACL", "digest:"+zk.DigestACL(zk.PermAll, "operator", password)[0].ID+":cdrwa")
+			door, err := openDoor(server, chroot)
+			if err != nil {
+				return err
+			}
+			env.Values[doorKey{}] = door
+			env.Defer(door.conn.Close)
+			return nil
+		},
+	})
+}
+
+// varying is what differs from run to run in what mrtq prints.
+var varying = []struct {
+	pattern *regexp.Regexp
+	by      string
+}{
+	{regexp.MustCompile(`\d+\.\d s\b`), "T s"},
+	{regexp.MustCompile(`"seconds": [\d.e-]+`), `"seconds": "T"`},
+	{regexp.MustCompile(`(?m)^plan      [0-9a-f]{16}$`), "plan      ID"},
+	{regexp.MustCompile(`zxid \d+  [0-9a-f]{16}`), "zxid N  HASH"},
+	{regexp.MustCompile(`zxid \d+ then, \d+ now`), "zxid N then, M now"},
+	{regexp.MustCompile(`"(plan|id|hash)": "[0-9a-f]{64}"`), `"$1": "HASH"`},
+	{regexp.MustCompile(`"zxid": [1-9]\d*`), `"zxid": "N"`},
+	{regexp.MustCompile(`lookup (\S+)( on \S+)?:.*; check`), "lookup $1: NO SUCH HOST; check"},
+}
+
+// steady makes output comparable: names for the server and the script's
+// folder, and placeholders for what varies.
+func steady(ts *testscript.TestScript, text string) string {
+	for _, name := range []string{"ZK", "SERVER", "WORK"} {
+		if value := ts.Getenv(name); value != "" {
+			text = strings.ReplaceAll(text, value, name)
+		}
+	}
+	for _, v := range varying {
+		text = v.pattern.ReplaceAllString(text, v.by)
+	}
+	return text
+}
+
+// exitCode is the command "exitcode N COMMAND [ARG…]": it demands the exit code
+// and keeps what was printed, made steady, as stdout and stderr. What is
+// compared byte by byte is run with exec instead.
+func exitCode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exitcode N COMMAND [ARG…]")
+	}
+	code := 0
+	err := ts.Exec(args[1], args[2:]...)
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	io.WriteString(ts.Stdout(), steady(ts, ts.ReadFile("stdout")))
+	io.WriteString(ts.Stderr(), steady(ts, ts.ReadFile("stderr")))
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("exit code %d, want %s", code, args[0])
+	}
+}
+
+// record is the command "record FILE PATH STATUS PAYLOAD [TIMES]": it adds a
+// record to a dump, whose payload is the text so many times over.
+func record(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 4 {
+		ts.Fatalf("usage: record FILE PATH STATUS PAYLOAD [TIMES]")
+	}
+	status, err := legacy.ParseStatus(args[2])
+	ts.Check(err)
+	times := 1
+	if len(args) > 4 {
+		times, err = strconv.Atoi(args[4])
+		ts.Check(err)
+	}
+	written := time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
+	data := legacy.AppendHeader(nil, legacy.NewHeader(status, written, legacy.Milliseconds))
+	data = append(data, strings.Repeat(args[3], times)...)
+	line, err := json.Marshal(map[string]any{"path": args[1], "data": data})
+	ts.Check(err)
+	f, err := os.OpenFile(ts.MkAbs(args[0]), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	ts.Check(err)
+	defer f.Close()
+	_, err = f.Write(append(line, '\n'))
+	ts.Check(err)
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// door is a session of the tests' own, through which they arrange what is on
+// the server and look at what became of it, apart from the command's code.
+type door struct {
+	conn   *zk.Conn
+	chroot string
+}
+
+type doorKey struct{}
+
+// credential is the user whom the scripts' protected znodes let in.
+const (
+	password   = "correct horse"
+	credential = "operator:" + password
+)
+
+func openDoor(server, chroot string) (*door, error) {
+	conn, _, err := zk.Connect(strings.Split(server, ","), 10*time.Second, zk.WithLogInfo(false))
+	if err != nil {
+		return nil, err
+	}
+	if err := conn.AddAuth("digest", []byte(credential)); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return &door{conn, chroot}, nil
+}
+
+// secondDoor is the command "znode": paths are inside the script's chroot,
+// which "znode make" makes.
+//
+//	znode make PATH [DATA]     with parents; without DATA it is empty, "null" is null
+//	znode set PATH DATA
+//	znode delete PATH          with all below it
+//	znode protect PATH         lets in nobody but the operator, from here on
+//	znode open PATH            lets in everybody again
+//	znode next PATH            makes a sequential child and prints its name
+//	znode data PATH            prints paths and data, of all below PATH
+//	znode stats PATH           prints paths, data, Stats and ACLs, of all below PATH
+func secondDoor(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: znode VERB PATH [DATA]")
+	}
+	d := ts.Value(doorKey{}).(*door)
+	path := d.chroot + strings.TrimSuffix(args[1], "/")
+	data := []byte{}
+	if len(args) > 2 {
+		data = []byte(args[2])
+		if args[2] == "null" {
+			data = nil
+		}
+	}
+	switch args[0] {
+	case "make":
+		ts.Check(d.make(path, data))
+	case "set":
+		_, err := d.conn.Set(path, data, -1)
+		ts.Check(err)
+	case "delete":
+		ts.Check(d.each(path, true, func(p string) error { return d.conn.Delete(p, -1) }))
+	case "protect":
+		_, err := d.conn.SetACL(path, zk.DigestACL(zk.PermAll, "operator", password), -1)
+		ts.Check(err)
+	case "open":
+		_, err := d.conn.SetACL(path, zk.WorldACL(zk.PermAll), -1)
+		ts.Check(err)
+	case "next":
+		made, err := d.conn.Create(path+"/mrtQ-050", nil, zk.FlagSequence, zk.WorldACL(zk.PermAll))
+		ts.Check(err)
+		fmt.Fprintln(ts.Stdout(), strings.TrimPrefix(made, d.chroot))
+	case "data":
+		ts.Check(d.each(path, false, func(p string) error { return d.show(ts.Stdout(), p, false) }))
+	case "stats":
+		ts.Check(d.each(path, false, func(p string) error { return d.show(ts.Stdout(), p, true) }))
+	default:
+		ts.Fatalf("znode %s: no such verb", args[0])
+	}
+}
+
+func (d *door) make(path string, data []byte) error {
+	if i := strings.LastIndexByte(path, '/'); i > 0 {
+		if err := d.make(path[:i], []byte{}); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+			return err
+		}
+	}
+	_, err := d.conn.Create(path, data, 0, zk.WorldACL(zk.PermAll))
+	return err
+}
+
+// each visits a znode and all below it, children before their parent or after.
+func (d *door) each(path string, childrenFirst bool, f func(path string) error) error {
+	names, _, err := d.conn.Children(path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	slices.Sort(names)
+	if !childrenFirst {
+		if err := f(path); err != nil {
+			return err
+		}
+	}
+	for _, name := range names {
+		if err := d.each(path+"/"+name, childrenFirst, f); err != nil {
+			return err
+		}
+	}
+	if childrenFirst {
+		return f(path)
+	}
+	return nil
+}
+
+func (d *door) show(w io.Writer, path string, whole bool) error {
+	data, stat, err := d.conn.Get(path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	text := fmt.Sprintf("%q", data)
+	if data == nil {
+		text = "null"
+	}
+	fmt.Fprintf(w, "%s %s", strings.TrimPrefix(path, d.chroot), text)
+	if whole {
+		acl, _, err := d.conn.GetACL(path)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		fmt.Fprintf(w, " %+v %+v", *stat, acl)
+	}
+	fmt.Fprintln(w)
+	return nil
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// onTerminal runs mrtq with a terminal for stdout and stderr, and returns what
+// the terminal got.
+func onTerminal(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer control.Close()
+	number, err := unix.IoctlGetInt(int(control.Fd()), unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(int(control.Fd()), unix.TIOCSPTLCK, 0)
+	}
+	if err == nil {
+		err = unix.IoctlSetWinsize(int(control.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	terminal, err := os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(chan string, 1)
+	go func() {
+		text, _ := io.ReadAll(control) // ends with EIO once nobody has the terminal
+		got <- string(text)
+	}()
+	cmd := exec.Command("mrtq", args...)
+	cmd.Dir = dir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "GORACE=atexit_sleep_ms=0"}
+	cmd.Stdout, cmd.Stderr = terminal, terminal
+	err = cmd.Run()
+	terminal.Close()
+	text := <-got
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return text
+}
+
+// A terminal gets frames and a head in bold, within its width.
+func TestTableOnTerminal(t *testing.T) {
+	corpus, err := filepath.Abs("testdata/legacy.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := onTerminal(t, t.TempDir(), "inspect", "file:"+corpus, "--status", "held")
+	for _, want := range []string{"┌", "│", "\x1b[1m", "05000000000007", "1 record: 1 decoded, 0 not"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %q", want, text)
+		}
+	}
+}
+
+// A terminal gets progress, which is gone in the end.
+func TestProgressOnTerminal(t *testing.T) {
+	corpus, err := filepath.Abs("testdata/legacy.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := onTerminal(t, t.TempDir(), "migrate", "file:"+corpus, "file:new.ndjson", "--undecodable", "quarantine", "--consumed", "failed")
+	progress, after, _ := strings.Cut(text, "run0000000000: 9 jobs")
+	if !strings.Contains(progress, "migrating") || !strings.Contains(progress, "\r") {
+		t.Errorf("no progress in %q", text)
+	}
+	if last := progress[strings.LastIndexByte(progress, '\r')+1:]; strings.Contains(last, "migrating") || strings.Contains(after, "migrating") {
+		t.Errorf("progress is left in %q", text)
+	}
+}
