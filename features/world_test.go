@@ -32,7 +32,6 @@ type world struct {
 	dir            string
 	conn           *zk.Conn
 	dialect        string
-	records        string // options that decide every record
 	last           outcome
 	before         map[string]seen // everything, before the last command
 	start          map[string]seen // the new queue's side, at the start
