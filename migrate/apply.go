@@ -61,25 +61,32 @@ type Result struct {
 	Steps int `json:"transactions"`
 }
 
+// ReadFunc reads and decodes the source as it is now.
+type ReadFunc func(context.Context) (*Source, error)
+
 // Migrate makes a plan of the source and carries it out, again and again until
 // there is nothing left to do: whatever got in the way, a lost connection or
-// somebody else's new job, is answered by looking and planning the rest. If
+// somebody else's new job, is answered by looking at both sides and planning
+// the rest. The source is first read when no other migrator is at work. If
 // expect is not nil, the first plan must decide the same, else the error wraps
 // [ErrStale]. Errors wrap [ErrBlocked], [ErrInterrupted], [ErrTakenOver],
 // [ErrContended] or [zkconn.ErrLost]; the Result says in every case what was
 // done.
-func (m *Migrator) Migrate(ctx context.Context, src *Source, opt Options, expect *Plan) (*Result, error) {
+func (m *Migrator) Migrate(ctx context.Context, read ReadFunc, opt Options, expect *Plan) (*Result, error) {
 	m.defaults()
 	res := &Result{}
-	if _, err := m.Target.Lead(ctx, m.owner, m.Say); err != nil {
-		return res, err
+	if _, err := m.Target.Lead(ctx, m.owner, opt.ACL, m.Say); err != nil {
+		return res, interrupted(err)
 	}
 	defer m.Target.Resign()
-	budget := m.Budget
-	for idle := 0; ; {
+	for retry := (retries{budget: m.Budget}); ; {
+		src, err := read(ctx)
+		if err != nil {
+			return res, interrupted(err)
+		}
 		tree, err := m.Target.Tree(ctx)
 		if err != nil {
-			return res, err
+			return res, interrupted(err)
 		}
 		p, err := MakePlan(src, tree, opt)
 		if err != nil {
@@ -87,8 +94,8 @@ func (m *Migrator) Migrate(ctx context.Context, src *Source, opt Options, expect
 		}
 		if res.Plan == nil {
 			res.Plan, res.Run = p, p.Run
-			if expect != nil && p.decisions() != expect.decisions() {
-				return res, fmt.Errorf("%w: the target changed while this migrator waited", ErrStale)
+			if expect != nil && (p.Source.Hash != expect.Source.Hash || p.decisions() != expect.decisions()) {
+				return res, fmt.Errorf("%w: the source or the target changed while this migrator waited", ErrStale)
 			}
 			if expect != nil {
 				p.ID = expect.ID // the one that was approved
@@ -100,7 +107,7 @@ func (m *Migrator) Migrate(ctx context.Context, src *Source, opt Options, expect
 		if p.Empty() {
 			return res, nil
 		}
-		steps, done, err := m.apply(ctx, p, budget)
+		steps, done, err := m.apply(ctx, p, retry.budget)
 		res.Steps += steps
 		res.Done.add(done)
 		var again *lookAgain
@@ -110,21 +117,46 @@ func (m *Migrator) Migrate(ctx context.Context, src *Source, opt Options, expect
 		case !errors.As(err, &again):
 			return res, err
 		}
-		if steps > 1 {
-			idle = 0
-		} else if idle++; idle == maxIdle {
-			if errors.Is(again.err, zkconn.ErrUnknownOutcome) {
-				return res, fmt.Errorf("%d transactions in a row lost their connection: if the server's jute.maxbuffer is under its default, say so with --packet: %w", maxIdle, again.err)
-			}
-			return res, fmt.Errorf("%w: %w", ErrContended, again.err)
-		}
-		if errors.Is(again.err, zkconn.ErrUnknownOutcome) {
-			// A server whose jute.maxbuffer is smaller than the transaction
-			// drops the connection, and says no more than that.
-			budget = max(budget/4, 1)
+		if err := retry.next(steps, again.err); err != nil {
+			return res, err
 		}
 		m.Say(fmt.Sprintf("looking again: %v", again.err))
 	}
+}
+
+// retries bounds how often a plan may be thwarted in a row before anything of
+// it was done.
+type retries struct {
+	idle   int
+	budget int // of a transaction, in bytes
+}
+
+// next counts one look in vain, and is the error when there were too many.
+func (r *retries) next(steps int, err error) error {
+	if steps > 1 {
+		r.idle = 0
+		return nil
+	}
+	lost := errors.Is(err, zkconn.ErrUnknownOutcome)
+	switch r.idle++; {
+	case r.idle == maxIdle && lost:
+		return fmt.Errorf("%d transactions in a row lost their connection, the last of one job or znode alone: if the server's jute.maxbuffer is under its default, say so with --packet or raise it: %w", maxIdle, err)
+	case r.idle == maxIdle:
+		return fmt.Errorf("%w: %w", ErrContended, err)
+	case lost:
+		// A server whose jute.maxbuffer is smaller than the transaction drops
+		// the connection, and says no more than that.
+		r.budget = max(r.budget/8, 1)
+	}
+	return nil
+}
+
+// interrupted is err, told as what it is when a person ended the wait.
+func interrupted(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%w while nothing was being written; run the same command again (%w)", ErrInterrupted, err)
+	}
+	return err
 }
 
 // maxIdle is how many times in a row a plan may be thwarted before anything of
@@ -142,13 +174,13 @@ func (e *lookAgain) Unwrap() error { return e.err }
 // and what they did.
 func (m *Migrator) apply(ctx context.Context, p *Plan, budget int) (int, Done, error) {
 	run, first := m.begin(p)
-	c := &chain{m: m, run: run, base: first.base}
+	c := &chain{m: m, run: run, base: first.base, acl: p.opt.ACL}
 	total := len(p.jobs)
 	transactions := func(yield func(unit) bool) {
 		if !yield(unit{ops: first.ops}) {
 			return
 		}
-		for t := range pack(p.units(), budget, maxChroot) {
+		for t := range pack(p.units(), budget, m.Target.ChrootLen()) {
 			if !yield(t) {
 				return
 			}
@@ -187,7 +219,7 @@ func (m *Migrator) begin(p *Plan) (Run, opening) {
 		}
 	}
 	run := Run{
-		ID: p.Run, State: RunRunning, Plan: p.ID, Source: p.opt.Source, Dialect: p.Dialect, Policies: p.Policies,
+		ID: p.Run, State: RunRunning, Plan: p.ID, Source: p.opt.Source, Dialect: p.Dialect, Policies: p.Policies, Time: p.opt.Time.String(),
 		Owner: m.owner, Started: m.Now().UTC(), Made: p.Structure, Holds: p.holds,
 	}
 	o.ops = append(o.ops, p.structure().ops...)
@@ -202,6 +234,7 @@ type chain struct {
 	base  int32 // version that the next transaction demands; -1: it creates the node
 	steps int   // done
 	done  Done  // by those
+	acl   []znode.ACL
 }
 
 // send sends the transactions in order and waits for all; see [Migrator.pipeline].
@@ -232,7 +265,7 @@ func (c *chain) start(ctx context.Context, t unit) <-chan error {
 		for i < len(t.ops) && znode.Within(RunsPath, t.ops[i].Path) {
 			i++
 		}
-		ops = slices.Insert(slices.Clone(t.ops), i, znode.Create(c.run.path(), c.run.encode()))
+		ops = slices.Insert(slices.Clone(t.ops), i, znode.Op{Kind: znode.OpCreate, Path: c.run.path(), Data: c.run.encode(), ACL: c.acl})
 	}
 	c.base++
 	return c.m.Target.Start(ctx, ops)

@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -35,6 +36,9 @@ func keyOf(r Record, run string) batchKey {
 	return batchKey{ofUnbatched, run}
 }
 
+// ownBatchName is what uuid gives for a run's own batches.
+var ownBatchName = regexp.MustCompile(`^run\d{10}-(unbatched|inventory)$`)
+
 // uuid is the name by which the batch is found under /batch-uuids.
 func (k batchKey) uuid() string {
 	if k.kind == ofBatch {
@@ -49,8 +53,9 @@ type batch struct {
 	run  string // that made it
 	bid  string
 	jobs []job // in the order of their ids
-	// dirty: the plan adds to it or changes one of its jobs.
-	dirty bool
+	// dirty: the plan adds to it or changes one of its jobs, planned of them.
+	dirty   bool
+	planned int
 }
 
 // job is one migrated record with its place in the new queue.
@@ -166,9 +171,9 @@ func (b *batch) status() (newqueue.BatchStatus, *newqueue.StatusReport) {
 	return st, report
 }
 
-// folders are the folders of states that the batch needs. batch-processing is
-// always one of them: without it, the client library would never report the
-// batch (02-new-layout, "Two dialects").
+// folders are the folders of states that the batch needs in the end.
+// batch-processing is always one of them: without it, the client library would
+// never report the batch (02-new-layout, "Two dialects").
 func (b *batch) folders() []newqueue.BatchFolder {
 	need := map[newqueue.BatchFolder]bool{newqueue.FolderProcessing: true}
 	for _, j := range b.jobs {
@@ -184,15 +189,24 @@ func (b *batch) folders() []newqueue.BatchFolder {
 }
 
 // nodes are the batch's own znodes, parents first: all but its jobs' entries.
+// batch-processing comes last, because of when it is made; see [Plan.unit].
 func (b *batch) nodes(d newqueue.Dialect) []leaf {
 	path := newqueue.BatchPath(b.bid)
 	nodes := []leaf{{path, batchProvenance{Run: b.run, Of: b.key.kind}.encode()}}
 	nodes = append(nodes, b.contents(d)...)
 	nodes = append(nodes, leaf{newqueue.BatchStatesPath(b.bid), none})
 	for _, f := range b.folders() {
-		nodes = append(nodes, leaf{newqueue.BatchFolderPath(b.bid, f), none})
+		if f != newqueue.FolderProcessing {
+			nodes = append(nodes, leaf{newqueue.BatchFolderPath(b.bid, f), none})
+		}
 	}
-	return append(nodes, leaf{newqueue.BatchUUIDPath(b.key.uuid()), []byte(b.bid)})
+	return append(nodes, leaf{newqueue.BatchUUIDPath(b.key.uuid()), []byte(b.bid)}, b.processing())
+}
+
+// processing is the folder whose being there and empty means that the batch is
+// done.
+func (b *batch) processing() leaf {
+	return leaf{newqueue.BatchFolderPath(b.bid, newqueue.FolderProcessing), none}
 }
 
 // contents are the znodes that depend on the batch's jobs.

@@ -70,7 +70,7 @@ func treeOf(t testing.TB, target Target) *znode.Tree {
 func mustMigrate(t testing.TB, target Target, src *Source, opt Options) *Result {
 	t.Helper()
 	m := &Migrator{Target: target, Now: clock()}
-	res, err := m.Migrate(context.Background(), src, opt, nil)
+	res, err := m.Migrate(context.Background(), static(src), opt, nil)
 	if err != nil {
 		t.Fatalf("migrate: %v", err)
 	}
@@ -84,6 +84,11 @@ func verdict(t testing.TB, src *Source, target *znode.Tree, opt VerifyOptions) *
 		t.Fatal(err)
 	}
 	return v
+}
+
+// static is a source that does not change.
+func static(src *Source) ReadFunc {
+	return func(context.Context) (*Source, error) { return src, nil }
 }
 
 // mustVerify demands that nothing differs.

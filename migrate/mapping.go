@@ -124,9 +124,9 @@ var none = []byte{}
 func jobNodes(r Record, land landing, run, bid, jid string, d newqueue.Dialect) []leaf {
 	job := newqueue.JobPath(jid)
 	p := r.Legacy.Payload
-	status := newqueue.JobStatus{State: land.job, LastSuccessful: land.last, LastModified: r.Legacy.Header.Time, Message: land.message}
+	status := newqueue.JobStatus{State: land.job, LastSuccessful: land.last(d), LastModified: r.Legacy.Header.Time, Message: land.message}
 	nodes := []leaf{
-		{job, provenance(r, run).encode()},
+		{job, provenance(r, land, run).encode()},
 		{job + "/bid", []byte(bid)},
 		{job + "/configuration", encode(configuration(r, bid, d))},
 		{job + "/identifiers", encode(identifiers(p).Object())},
@@ -155,7 +155,7 @@ func accessNodes(r Record, land landing, run, qid string, d newqueue.Dialect) []
 		token = legacy.AppendJSON(nil, r.Legacy.Payload)
 	}
 	return []leaf{
-		{request, provenance(r, run).encode()},
+		{request, provenance(r, land, run).encode()},
 		{request + "/token", token},
 		{request + "/status", encode(status.Object(d))},
 	}

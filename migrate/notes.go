@@ -171,7 +171,7 @@ func (p *Plan) noteRisks() {
 		switch choice {
 		case AsPending: // ... and the legacy worker finishes it as well
 			risk.Twice = append(risk.Twice, consumed...)
-		case AsFailed: // ... the worker is dead, and nobody resumes it
+		case AsFailed: // ... the worker is dead, and nobody submits it anew
 			risk.Never = append(risk.Never, consumed...)
 		}
 		p.Risks = append(p.Risks, risk)
@@ -252,17 +252,19 @@ func (p *Plan) noteVanished() {
 	for _, r := range p.src.Records {
 		there[r.Path] = true
 	}
+	dirty := map[string]bool{} // by BID
+	for _, b := range p.batches {
+		dirty[b.bid] = b.dirty && b.bid != ""
+	}
 	for _, path := range slices.Sorted(maps.Keys(p.ex.jobs)) {
 		pl := p.ex.jobs[path]
 		if there[path] {
 			continue
 		}
 		p.Vanished = append(p.Vanished, VanishedAt{path, pl.root})
-		for _, b := range p.batches {
-			if b.dirty && b.bid == pl.bid && pl.bid != "" {
-				p.problem(Problem{Kind: BatchChanged, Path: path, Message: fmt.Sprintf("it is gone from the source since it became %s, and its batch %s is to change", pl.id, pl.bid),
-					Next: "restore the record, or roll back the run that migrated it"})
-			}
+		if dirty[pl.bid] {
+			p.problem(Problem{Kind: BatchChanged, Path: path, Message: fmt.Sprintf("it is gone from the source since it became %s, and its batch %s is to change", pl.id, pl.bid),
+				Next: "restore the record, or roll back the run that migrated it"})
 		}
 	}
 }

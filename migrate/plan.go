@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -33,7 +34,7 @@ const DefaultPacket = 0xfffff
 
 // packetSlack is kept free of the packet limit: the server adds to a
 // transaction what it logs and proposes with it.
-const packetSlack = 64 << 10
+const packetSlack = 8 << 10
 
 func (o Options) packet() int {
 	if o.Packet == 0 {
@@ -141,6 +142,12 @@ var targetRoots = []string{
 	newqueue.BatchesPath, newqueue.BatchUUIDsPath, newqueue.JobsPath, newqueue.AccessPath, newqueue.LocksPath, MigrationPath,
 }
 
+// pinnedRoots are those of which any change makes a plan stale: not another
+// migrator's place in the election.
+var pinnedRoots = []string{
+	newqueue.BatchesPath, newqueue.BatchUUIDsPath, newqueue.JobsPath, newqueue.AccessPath, newqueue.LocksPath, RunsPath,
+}
+
 // MakePlan says what a migration would do: what the source says should exist,
 // less what the target's provenance says does. It is a pure function, so the
 // same two trees and options give the same plan, id included. The error is a
@@ -173,7 +180,7 @@ func pin(name string, tree *znode.Tree, roots []string) Pin {
 // pinTarget also covers the root's own list of children, so that a plan made
 // on an empty target is stale once anything was made and removed there.
 func pinTarget(name string, tree *znode.Tree) Pin {
-	p := pin(name, tree, targetRoots)
+	p := pin(name, tree, pinnedRoots)
 	h := sha256.New()
 	s := tree.Get("/").Stat
 	fmt.Fprintln(h, p.Hash, s.Cversion, s.Pzxid)
@@ -193,11 +200,15 @@ func (p *Plan) chooseRun() {
 	}
 	p.Run = newqueue.SequenceID(runPrefix, next)
 	if !ok {
+		p.checkDialect()
 		return
 	}
 	if last.Dialect != p.Dialect {
 		p.problem(Problem{Kind: OtherDialect, Path: last.path(), Message: fmt.Sprintf("the target was migrated in dialect %s, this plan is in %s", last.Dialect, p.Dialect),
 			Next: fmt.Sprintf("give --dialect %s", last.Dialect)})
+	}
+	if last.Time != p.opt.Time.String() {
+		p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("times were read with --time %s by %s", last.Time, last.ID), Next: "give --time " + last.Time})
 	}
 	switch last.State {
 	case RunRunning:
@@ -209,6 +220,27 @@ func (p *Plan) chooseRun() {
 	case RunRollingBack:
 		p.problem(Problem{Kind: RollbackUnfinished, Path: last.path(), Message: last.ID + " is being rolled back",
 			Next: fmt.Sprintf("finish that first: mrtq rollback TARGET --run %s", last.ID)})
+	}
+}
+
+// checkDialect refuses to write one dialect beside a live queue in the other.
+func (p *Plan) checkDialect() {
+	foreign := func(d newqueue.Dialect) (states []string) {
+		for _, problem := range newqueue.CheckLayout(p.ex.tree, d) {
+			if problem.Rule == newqueue.RuleState {
+				states = append(states, problem.Path)
+			}
+		}
+		return states
+	}
+	wrong := foreign(p.Dialect)
+	if len(wrong) == 0 {
+		return
+	}
+	for _, d := range newqueue.Dialects {
+		if d != p.Dialect && len(foreign(d)) == 0 {
+			p.problem(Problem{Kind: OtherDialect, Path: wrong[0], Message: fmt.Sprintf("the target holds a queue in dialect %s, this plan is in %s", d, p.Dialect), Next: fmt.Sprintf("give --dialect %s", d)})
+		}
 	}
 }
 
@@ -242,12 +274,17 @@ func (p *Plan) decideRecords() {
 }
 
 func (p *Plan) decideRecord(r Record, e *Entry) {
-	fate, land, reason := decide(r, p.Policies)
 	old, migrated := p.ex.jobs[r.Path]
+	fate, land, reason := decide(r, old.policies(r, p.Policies))
 	switch {
 	case fate == FateBlock:
 		e.Action, e.Reason = ActBlock, reason
 		p.problem(recordProblem(r, reason))
+		return
+	case fate == FateQuarantine && migrated:
+		e.Action, e.Reason = ActBlock, reason
+		p.problem(Problem{Kind: Touched, Path: r.Path, Message: fmt.Sprintf("it became %s and can't be decoded any more: %s", old.root, reason),
+			Next: "find out what damaged it, and put the record back"})
 		return
 	case fate == FateQuarantine:
 		e.Action, e.Reason = ActQuarantine, reason
@@ -286,7 +323,10 @@ func (p *Plan) decideRecord(r Record, e *Entry) {
 	}
 	if !isAccess(r.Queue) {
 		b := p.joinBatch(j)
-		b.dirty = b.dirty || e.Action == ActCreate || e.Action == ActRewrite
+		if e.Action == ActCreate || e.Action == ActRewrite {
+			b.dirty = true
+			b.planned++
+		}
 	}
 }
 
@@ -305,6 +345,10 @@ func (p *Plan) joinBatch(j job) *batch {
 
 // findBatch looks for the batch in the target.
 func (p *Plan) findBatch(b *batch) {
+	if b.key.kind == ofBatch && ownBatchName.MatchString(b.key.name) {
+		p.problem(Problem{Kind: BatchExists, Path: newqueue.BatchUUIDPath(b.key.name), Message: fmt.Sprintf("batchID %q is a name that migrations give to batches of their own", b.key.name),
+			Next: "give the legacy records of that batch another batchID"})
+	}
 	n := p.ex.tree.Get(newqueue.BatchUUIDPath(b.key.uuid()))
 	if n == nil {
 		return
@@ -316,7 +360,7 @@ func (p *Plan) findBatch(b *batch) {
 	if ok {
 		prov, ok = parseBatchProvenance(own.Data)
 	}
-	if !ok {
+	if !ok || prov.Of != b.key.kind {
 		p.problem(Problem{Kind: BatchExists, Path: n.Path, Message: fmt.Sprintf("batch %s is already in the target as %s, and no migration made it", b.key.uuid(), bid),
 			Next: "find out who made it; remove or rename one of the two"})
 		return
@@ -329,7 +373,7 @@ func (p *Plan) findBatch(b *batch) {
 func (p *Plan) digest() string {
 	h := sha256.New()
 	enc := json.NewEncoder(h)
-	enc.Encode([]any{p.Source.Hash, p.Target.Hash, p.Dialect, p.Policies, p.Run, p.opt.ACL})
+	enc.Encode([]any{p.Source.Hash, p.Target.Hash, p.Dialect, p.Policies, p.opt.Time.String(), p.src.Queues.Roots(), p.Run, p.opt.ACL})
 	enc.Encode(p.Records)
 	enc.Encode(p.Batches)
 	return hex.EncodeToString(h.Sum(nil))
@@ -353,10 +397,7 @@ func digest(data []byte) string {
 // sortedBatches are the plan's batches by BID.
 func (p *Plan) sortedBatches() []*batch {
 	return slices.SortedFunc(maps.Values(p.batches), func(a, b *batch) int {
-		if a.bid < b.bid {
-			return -1
-		}
-		return 1
+		return cmp.Or(cmp.Compare(a.bid, b.bid), cmp.Compare(a.key.uuid(), b.key.uuid()))
 	})
 }
 

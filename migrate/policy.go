@@ -88,9 +88,22 @@ const (
 type landing struct {
 	job     newqueue.JobState    // ingest and inventory
 	access  newqueue.AccessState // access
-	last    newqueue.JobState    // last_successful_status; "" is null
+	next    newqueue.JobState    // the step that it is ready for: the one before succeeded last; "" is null
 	message string
 	warning string
+	// consumed is the policy that made this of a consumed record.
+	consumed string
+}
+
+// last is the last_successful_status: the step whose success leads to next, in
+// dialect design processing before recording, in mrt-zk storing.
+func (l landing) last(d newqueue.Dialect) newqueue.JobState {
+	for _, s := range d.JobStates() {
+		if l.next != "" && newqueue.Success(s, d) == l.next {
+			return s
+		}
+	}
+	return ""
 }
 
 // landings is the whole rule: queue × legacy status. Consumed records are
@@ -109,11 +122,11 @@ var landings = map[QueueKind]map[legacy.Status]landing{
 		legacy.Deleted:   {job: newqueue.JobDeleted},
 	},
 	Inventory: {
-		legacy.Pending:   {job: newqueue.JobRecording, last: newqueue.JobProcessing},
-		legacy.Held:      {job: newqueue.JobFailed, last: newqueue.JobProcessing, message: "held in the legacy inventory queue", warning: "held in the legacy inventory queue: it becomes a failed job, which resumes at recording"},
-		legacy.Failed:    {job: newqueue.JobFailed, last: newqueue.JobProcessing},
-		legacy.Completed: {job: newqueue.JobCompleted, last: newqueue.JobRecording},
-		legacy.Deleted:   {job: newqueue.JobDeleted, last: newqueue.JobProcessing},
+		legacy.Pending:   {job: newqueue.JobRecording, next: newqueue.JobRecording},
+		legacy.Held:      {job: newqueue.JobFailed, next: newqueue.JobRecording, message: "held in the legacy inventory queue", warning: "held in the legacy inventory queue: it becomes a failed job, which resumes at recording"},
+		legacy.Failed:    {job: newqueue.JobFailed, next: newqueue.JobRecording},
+		legacy.Completed: {job: newqueue.JobCompleted, next: newqueue.JobCompleted},
+		legacy.Deleted:   {job: newqueue.JobDeleted, next: newqueue.JobRecording},
 	},
 	AccessSmall: accessLandings,
 	AccessLarge: accessLandings,
@@ -147,10 +160,12 @@ func decide(r Record, p Policies) (fate Fate, land landing, reason string) {
 	case status == legacy.Consumed && p.Consumed == Block:
 		return FateBlock, landing{}, "consumed: a worker may be inside it"
 	case status == legacy.Consumed && p.Consumed == AsPending:
-		return FateMigrate, landings[r.Queue][legacy.Pending], ""
+		land = landings[r.Queue][legacy.Pending]
+		land.consumed = AsPending
+		return FateMigrate, land, ""
 	case status == legacy.Consumed:
 		land = landings[r.Queue][legacy.Failed]
-		land.message = consumedMessage
+		land.message, land.consumed = consumedMessage, AsFailed
 		return FateMigrate, land, ""
 	}
 	land = landings[r.Queue][status]

@@ -24,14 +24,25 @@ type Provenance struct {
 	Worker       string `json:"worker"`
 	Format       string `json:"format"`
 	SHA256       string `json:"sha256"` // of the record's raw bytes
+	// Consumed is the policy under which a consumed record was migrated.
+	Consumed string `json:"consumed,omitempty"`
 }
 
-func provenance(r Record, run string) Provenance {
+// policies are those that decide on a record which was migrated before, and
+// has not changed since: what was decided about a consumed one stays decided.
+func (p placed) policies(r Record, now Policies) Policies {
+	if p.prov.Consumed != "" && p.prov.SHA256 == digest(r.Data) {
+		now.Consumed = p.prov.Consumed
+	}
+	return now
+}
+
+func provenance(r Record, land landing, run string) Provenance {
 	l := r.Legacy
 	p := Provenance{
 		Run: run, Path: r.Path, Sequence: l.Key.Sequence, Status: l.Header.Status.String(),
 		TimeUnit: string(l.Header.Unit), HighPriority: l.Key.HighPriority, Worker: l.Key.Worker,
-		Format: string(l.Format), SHA256: hex.EncodeToString(l.SHA256[:]),
+		Format: string(l.Format), SHA256: hex.EncodeToString(l.SHA256[:]), Consumed: land.consumed,
 	}
 	if !l.Header.Time.IsZero() {
 		p.Time = l.Header.Time.Format(time.RFC3339Nano)
@@ -40,10 +51,14 @@ func provenance(r Record, run string) Provenance {
 }
 
 func (p Provenance) encode() []byte {
-	return encode(newqueue.Object{
+	o := newqueue.Object{
 		"run": p.Run, "path": p.Path, "sequence": int64(p.Sequence), "status": p.Status, "time": p.Time,
 		"time_unit": p.TimeUnit, "high_priority": p.HighPriority, "worker": p.Worker, "format": p.Format, "sha256": p.SHA256,
-	})
+	}
+	if p.Consumed != "" {
+		o["consumed"] = p.Consumed
+	}
+	return encode(o)
 }
 
 // parseProvenance reads what provenance.encode wrote; ok is false for the data

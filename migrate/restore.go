@@ -35,7 +35,7 @@ var ErrOtherData = errors.New("the target holds something else")
 func (m *Migrator) Restore(ctx context.Context, w *zkconn.Writer, tree *znode.Tree) (*Restored, error) {
 	m.defaults()
 	created := 0 // over all looks
-	for idle := 0; ; {
+	for retry := (retries{budget: m.Budget}); ; {
 		res := &Restored{Ephemerals: []string{}, Warnings: []Warning{}}
 		there, err := w.Tree(ctx, zkconn.TreeOptions{Roots: roots(tree), ACL: restricted(tree)})
 		if err != nil {
@@ -45,7 +45,7 @@ func (m *Migrator) Restore(ctx context.Context, w *zkconn.Writer, tree *znode.Tr
 		if err != nil {
 			return res, err
 		}
-		steps, err := m.restore(ctx, w, res, tree, there, missing, &created)
+		steps, err := m.restore(ctx, w, res, tree, there, missing, &created, retry.budget)
 		var refused *znode.MultiError
 		switch {
 		case err == nil:
@@ -55,10 +55,8 @@ func (m *Migrator) Restore(ctx context.Context, w *zkconn.Writer, tree *znode.Tr
 		default:
 			return res, err
 		}
-		if steps > 1 {
-			idle = 0
-		} else if idle++; idle == maxIdle {
-			return res, fmt.Errorf("%w: %w", ErrContended, err)
+		if err := retry.next(steps, err); err != nil {
+			return res, err
 		}
 		m.Say(fmt.Sprintf("looking again: %v", err))
 	}
@@ -100,7 +98,7 @@ func (res *Restored) compare(tree, there *znode.Tree) (missing []*znode.Node, er
 }
 
 // restore creates what is missing and brings up the counters.
-func (m *Migrator) restore(ctx context.Context, w *zkconn.Writer, res *Restored, tree, there *znode.Tree, missing []*znode.Node, created *int) (steps int, err error) {
+func (m *Migrator) restore(ctx context.Context, w *zkconn.Writer, res *Restored, tree, there *znode.Tree, missing []*znode.Node, created *int, budget int) (steps int, err error) {
 	creates := map[string]int64{} // by parent
 	for _, n := range missing {
 		creates[znode.Parent(n.Path)]++
@@ -132,7 +130,7 @@ func (m *Migrator) restore(ctx context.Context, w *zkconn.Writer, res *Restored,
 	}
 	start := func(ctx context.Context, t unit) <-chan error { return w.Start(ctx, t.ops) }
 	items := 0
-	_, err = m.pipeline(ctx, pack(units, m.Budget, maxChroot), start, func(t unit) {
+	_, err = m.pipeline(ctx, pack(units, budget, len(w.Address().Chroot)), start, func(t unit) {
 		steps++
 		items += t.count
 		*created += netCreates(t.ops)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,6 +30,8 @@ type Undo struct {
 	structure []string // the run's own nodes of the layout, children first
 	run       Run
 	tree      *znode.Tree
+	ex        *existing
+	force     bool
 }
 
 // PlanRollback says what taking back a run would remove and keep: jobs, access
@@ -47,9 +50,8 @@ func PlanRollback(tree *znode.Tree, id string, force bool) (*Undo, error) {
 	if newest, _ := ex.newest(); newest.ID != id {
 		return nil, fmt.Errorf("%w: %s came after %s; roll that back first", ErrNotNewest, newest.ID, id)
 	}
-	u := &Undo{Run: id, Kept: []Kept{}, Left: []Kept{}, run: run, tree: tree}
-	gone := u.undoJobs(ex, force)
-	u.undoBatches(gone, force)
+	u := &Undo{Run: id, Kept: []Kept{}, Left: []Kept{}, run: run, tree: tree, ex: ex, force: force}
+	u.undoJobsAndBatches()
 	if run.Done.Rewritten > 0 {
 		u.Left = append(u.Left, Kept{run.path(), fmt.Sprintf("%d jobs of earlier runs were rewritten by this one and stay as it left them", run.Done.Rewritten)})
 	}
@@ -60,78 +62,144 @@ func PlanRollback(tree *znode.Tree, id string, force bool) (*Undo, error) {
 
 func (u *Undo) keep(path, why string) { u.Kept = append(u.Kept, Kept{path, why}) }
 
-// undoJobs plans the removal of jobs and access requests; gone are the batch
-// entries that go with them.
-func (u *Undo) undoJobs(ex *existing, force bool) (gone map[string]bool) {
-	gone = map[string]bool{}
-	var mine []placed
-	for _, p := range ex.jobs {
+// undoJobsAndBatches plans what goes. Jobs go newest first, so that what is
+// left after an interruption is a beginning; a batch goes after its last job,
+// and stays whole if anything of it must stay: with some of its jobs gone, it
+// would be taken for done.
+func (u *Undo) undoJobsAndBatches() {
+	jobs := map[string][]placed{} // by BID; "" are access requests
+	for _, p := range u.ex.jobs {
 		if p.prov.Run == u.Run {
-			mine = append(mine, p)
+			jobs[p.bid] = append(jobs[p.bid], p)
 		}
 	}
-	// Newest first, so that what is left after an interruption is a prefix.
-	slices.SortFunc(mine, func(a, b placed) int { return strings.Compare(b.root, a.root) })
+	for _, bid := range u.tree.Children(newqueue.BatchesPath) {
+		if prov, ok := parseBatchProvenance(u.tree.Get(newqueue.BatchPath(bid)).Data); ok && prov.Run == u.Run && jobs[bid] == nil {
+			jobs[bid] = []placed{} // a batch whose jobs are gone
+		}
+	}
+	uuids := map[string][]*znode.Node{} // by BID
+	for _, name := range u.tree.Children(newqueue.BatchUUIDsPath) {
+		n := u.tree.Get(znode.Join(newqueue.BatchUUIDsPath, name))
+		uuids[string(n.Data)] = append(uuids[string(n.Data)], n)
+	}
+	for _, bid := range slices.Backward(slices.Sorted(maps.Keys(jobs))) {
+		mine := jobs[bid]
+		slices.SortFunc(mine, func(a, b placed) int { return strings.Compare(b.root, a.root) })
+		switch prov, ok := u.batchOf(bid); {
+		case bid == "":
+			u.undoEach(mine)
+		case !ok || prov.Run != u.Run:
+			u.undoEach(mine)
+			u.noteRewritten(bid)
+		default:
+			u.undoBatch(bid, mine, uuids[bid])
+		}
+	}
+}
+
+func (u *Undo) batchOf(bid string) (batchProvenance, bool) {
+	n := u.tree.Get(newqueue.BatchPath(bid))
+	if bid == "" || n == nil {
+		return batchProvenance{}, false
+	}
+	return parseBatchProvenance(n.Data)
+}
+
+// undoEach plans the removal of jobs one by one: access requests, and jobs
+// that the run added to somebody else's batch.
+func (u *Undo) undoEach(mine []placed) {
 	for _, p := range mine {
-		if why := ex.touched(p); why != "" && (!force || locked(ex.tree, p.root)) {
+		if why := u.stays(p); why != "" {
 			u.keep(p.root, why)
 			continue
 		}
-		done := Done{Jobs: 1}
-		if p.bid == "" {
-			done = Done{Access: 1}
-		}
-		for _, path := range ex.placedNodes(p) {
-			gone[path] = true
-		}
-		u.units = append(u.units, unit{ops: ex.removal(p), done: done, count: 1})
-		u.Done.add(done)
+		u.remove(p)
 	}
-	return gone
+}
+
+// stays says why a job must stay, "" if it can go.
+func (u *Undo) stays(p placed) string {
+	why := u.ex.touched(p)
+	if u.force && !locked(u.tree, p.root) {
+		return ""
+	}
+	return why
+}
+
+func (u *Undo) remove(p placed) *unit {
+	done := Done{Jobs: 1}
+	if p.bid == "" {
+		done = Done{Access: 1}
+	}
+	u.units = append(u.units, unit{ops: u.ex.removal(p), done: done, count: 1})
+	u.Done.add(done)
+	return &u.units[len(u.units)-1]
+}
+
+// noteRewritten names a batch of an earlier run that this run added to: what
+// its znodes said before can't be known without the source.
+func (u *Undo) noteRewritten(bid string) {
+	for _, name := range []string{"status", "submission", "status-report"} {
+		if n := u.tree.Get(newqueue.BatchPath(bid) + "/" + name); n != nil && n.Stat.Czxid > u.run.stat.Czxid {
+			u.keep(newqueue.BatchPath(bid), "an earlier run made it and this one added to it: its status and submission stay as this run wrote them, until mrtq migrate derives them again")
+			return
+		}
+	}
+}
+
+// undoBatch plans the removal of a batch of this run with its jobs.
+func (u *Undo) undoBatch(bid string, mine []placed, uuids []*znode.Node) {
+	goes := map[string]bool{} // nodes that go with the jobs
+	for _, p := range mine {
+		if why := u.stays(p); why != "" {
+			u.keepBatch(bid, mine, why)
+			return
+		}
+		for _, path := range u.ex.placedNodes(p) {
+			goes[path] = true
+		}
+	}
+	processing := newqueue.BatchFolderPath(bid, newqueue.FolderProcessing)
+	var ops []znode.Op
+	for _, path := range slices.Backward(u.tree.Paths(newqueue.BatchPath(bid))) {
+		if goes[path] {
+			continue
+		}
+		n := u.tree.Get(path)
+		if why := batchTouched(bid, n, u.force); why != "" {
+			u.keepBatch(bid, mine, why)
+			return
+		}
+		ops = append(ops, znode.Delete(path, n.Stat.Version))
+	}
+	for _, n := range uuids {
+		ops = append(ops, znode.Delete(n.Path, n.Stat.Version))
+	}
+	// With the last job that stands in it goes batch-processing itself: there
+	// and empty, it would mean that the batch is done.
+	standing := len(u.tree.Children(processing))
+	for _, p := range mine {
+		job := u.remove(p)
+		if goes[newqueue.BatchEntryPath(bid, newqueue.FolderProcessing, p.id)] {
+			if standing--; standing == 0 {
+				job.ops = append(job.ops, znode.Delete(processing, u.tree.Get(processing).Stat.Version))
+				ops = slices.DeleteFunc(ops, func(o znode.Op) bool { return o.Path == processing })
+			}
+		}
+	}
+	u.units = append(u.units, unit{ops: ops, done: Done{Batches: 1}, count: 1})
+	u.Done.Batches++
+}
+
+// keepBatch keeps a batch whole.
+func (u *Undo) keepBatch(bid string, mine []placed, why string) {
+	u.keep(newqueue.BatchPath(bid), fmt.Sprintf("%s; with it stay the %d jobs that the run put into it", why, len(mine)))
 }
 
 func locked(tree *znode.Tree, root string) bool {
 	n := tree.Get(root + "/lock")
 	return n != nil && n.Stat.EphemeralOwner != 0
-}
-
-// undoBatches plans the removal of the run's batches that hold nothing else.
-func (u *Undo) undoBatches(gone map[string]bool, force bool) {
-	bids := u.tree.Children(newqueue.BatchesPath)
-	slices.Reverse(bids)
-	for _, bid := range bids {
-		root := newqueue.BatchPath(bid)
-		prov, ok := parseBatchProvenance(u.tree.Get(root).Data)
-		if !ok || prov.Run != u.Run {
-			continue
-		}
-		var ops []znode.Op
-		why := ""
-		paths := u.tree.Paths(root)
-		slices.Reverse(paths)
-		for _, path := range paths {
-			if gone[path] {
-				continue
-			}
-			n := u.tree.Get(path)
-			if w := batchTouched(bid, n, force); w != "" && why == "" {
-				why = w
-			}
-			ops = append(ops, znode.Delete(path, n.Stat.Version))
-		}
-		if why != "" {
-			u.keep(root, why)
-			continue
-		}
-		for _, name := range u.tree.Children(newqueue.BatchUUIDsPath) {
-			n := u.tree.Get(znode.Join(newqueue.BatchUUIDsPath, name))
-			if string(n.Data) == bid {
-				ops = append(ops, znode.Delete(n.Path, n.Stat.Version))
-			}
-		}
-		u.units = append(u.units, unit{ops: ops, done: Done{Batches: 1}, count: 1})
-		u.Done.Batches++
-	}
 }
 
 // batchTouched says why a node keeps its batch from being removed.
@@ -162,13 +230,13 @@ var knownBatchNode = map[string]bool{"submission": true, "status": true, "status
 // Errors are those of [PlanRollback] and [Migrator.Migrate].
 func (m *Migrator) Rollback(ctx context.Context, id string, force bool) (*Undo, error) {
 	m.defaults()
-	leader, err := m.Target.Lead(ctx, m.owner, m.Say)
+	leader, err := m.Target.Lead(ctx, m.owner, nil, m.Say)
 	if err != nil {
-		return nil, err
+		return nil, interrupted(err)
 	}
 	defer m.Target.Resign()
 	var total Done
-	for idle := 0; ; {
+	for retry := (retries{budget: m.Budget}); ; {
 		tree, err := m.Target.Tree(ctx)
 		if err != nil {
 			return nil, err
@@ -177,23 +245,21 @@ func (m *Migrator) Rollback(ctx context.Context, id string, force bool) (*Undo, 
 		if err != nil {
 			return nil, err
 		}
-		steps, err := m.undo(ctx, u, leader, &total)
+		steps, err := m.undo(ctx, u, leader, &total, retry.budget)
 		u.Done = total
 		var again *lookAgain
 		if err == nil || !errors.As(err, &again) {
 			return u, err
 		}
-		if steps > 1 {
-			idle = 0
-		} else if idle++; idle == maxIdle {
-			return u, fmt.Errorf("%w: %w", ErrContended, again.err)
+		if err := retry.next(steps, again.err); err != nil {
+			return u, err
 		}
 		m.Say(fmt.Sprintf("looking again: %v", again.err))
 	}
 }
 
 // undo carries one look's plan out.
-func (m *Migrator) undo(ctx context.Context, u *Undo, leader string, total *Done) (int, error) {
+func (m *Migrator) undo(ctx context.Context, u *Undo, leader string, total *Done, budget int) (int, error) {
 	c := &chain{m: m, run: u.run, base: u.run.stat.Version}
 	c.run.State, c.run.Owner = RunRollingBack, m.owner
 	c.run.Done = u.run.Done
@@ -201,7 +267,7 @@ func (m *Migrator) undo(ctx context.Context, u *Undo, leader string, total *Done
 		if !yield(unit{}) { // marks the run before anything goes
 			return
 		}
-		for t := range pack(slices.Values(u.units), m.Budget, maxChroot) {
+		for t := range pack(slices.Values(u.units), budget, m.Target.ChrootLen()) {
 			t.done = Done{} // the run's own counts stay what it made
 			if !yield(t) {
 				return

@@ -40,6 +40,7 @@ type Run struct {
 	Source   string           `json:"source"`
 	Dialect  newqueue.Dialect `json:"dialect"`
 	Policies Policies         `json:"policies"`
+	Time     string           `json:"time"` // the unit that records' times were read in: auto, s or ms
 	// Owner tells the migrators of one run apart, so that one which was taken
 	// over notices.
 	Owner    string    `json:"owner"`
@@ -96,6 +97,15 @@ func readRuns(tree *znode.Tree) ([]Run, error) {
 	}
 	slices.SortFunc(runs, func(a, b Run) int { return int(a.number()) - int(b.number()) })
 	return runs, nil
+}
+
+// NewestRun is the last run of a target; ok is false if there was none.
+func NewestRun(tree *znode.Tree) (r Run, ok bool, err error) {
+	runs, err := readRuns(tree)
+	if err != nil || len(runs) == 0 {
+		return Run{}, false, err
+	}
+	return runs[len(runs)-1], true, nil
 }
 
 func (r Run) number() int32 {

@@ -22,9 +22,12 @@ type Target interface {
 	Start(ctx context.Context, ops []znode.Op) <-chan error
 	// Lead waits until this is the only migrator at work; say is told why it
 	// waits. The path is that of the node which says so, "" if there is none.
-	Lead(ctx context.Context, owner string, say func(string)) (path string, err error)
+	// acl is given to the znodes that have to be made for it.
+	Lead(ctx context.Context, owner string, acl []znode.ACL, say func(string)) (path string, err error)
 	// Resign ends what Lead began.
 	Resign()
+	// ChrootLen is how many bytes the target's chroot adds to every path.
+	ChrootLen() int
 }
 
 // Live is a target on a server.
@@ -127,16 +130,24 @@ func (f *File) Start(_ context.Context, ops []znode.Op) <-chan error {
 }
 
 // Lead returns at once: a file has one writer.
-func (f *File) Lead(context.Context, string, func(string)) (string, error) { return "", nil }
+func (f *File) Lead(context.Context, string, []znode.ACL, func(string)) (string, error) {
+	return "", nil
+}
+
+// ChrootLen is 0.
+func (f *File) ChrootLen() int { return 0 }
 
 // Resign does nothing.
 func (f *File) Resign() {}
 
+// ChrootLen is the length of the session's chroot.
+func (l *Live) ChrootLen() int { return len(l.Address().Chroot) }
+
 // Lead joins the election of migrators: the lowest ephemeral sequential node
 // leads, the others stand by (04-migration, "One writer").
-func (l *Live) Lead(ctx context.Context, owner string, say func(string)) (string, error) {
+func (l *Live) Lead(ctx context.Context, owner string, acl []znode.ACL, say func(string)) (string, error) {
 	for _, path := range []string{MigrationPath, ElectionPath} {
-		err := l.Multi(ctx, []znode.Op{znode.Create(path, none)})
+		err := l.Multi(ctx, []znode.Op{{Kind: znode.OpCreate, Path: path, Data: none, ACL: acl}})
 		if err != nil && !errors.Is(err, znode.ErrNodeExists) {
 			return "", fmt.Errorf("join the election: %w", err)
 		}

@@ -81,7 +81,7 @@ func (p *Plan) units() iter.Seq[unit] {
 				}
 			}
 		}
-		started := map[*batch]bool{}
+		started := map[*batch]*progress{}
 		for _, rewrites := range []bool{true, false} {
 			for _, pl := range p.jobs {
 				if (pl.old != nil) == rewrites && !yield(p.unit(pl, started)) {
@@ -98,11 +98,30 @@ func burnUnit(parent string) unit {
 	return unit{ops: []znode.Op{znode.Create(path, none), znode.Delete(path, 0)}}
 }
 
-func (p *Plan) unit(pl planned, started map[*batch]bool) unit {
+// progress is how far the units of a batch have come.
+type progress struct {
+	units int  // yielded
+	open  bool // batch-processing is there
+}
+
+func (p *Plan) unit(pl planned, started map[*batch]*progress) unit {
 	u := unit{count: 1}
-	if b := p.batchOf(pl.job); b != nil && !started[b] {
-		started[b] = true
+	b := p.batchOf(pl.job)
+	if b != nil && started[b] == nil {
+		started[b] = &progress{open: p.ex.tree.Get(b.processing().path) != nil}
 		u.ops, u.done = p.batchOps(b)
+	}
+	if b != nil {
+		// A batch whose batch-processing is there and empty is taken for done,
+		// by the client library and by a watch. So that a half-made one never
+		// is, the folder comes with the first job that stands in it, or, if
+		// none does, with the last job.
+		pr := started[b]
+		pr.units++
+		if !pr.open && (pl.land.job.Folder() == newqueue.FolderProcessing || pr.units == b.planned) {
+			pr.open = true
+			u.ops = append(u.ops, creates([]leaf{b.processing()}, p.opt.ACL)...)
+		}
 	}
 	if pl.old != nil {
 		u.ops = append(u.ops, p.ex.removal(*pl.old)...)
@@ -120,7 +139,8 @@ func (p *Plan) unit(pl planned, started map[*batch]bool) unit {
 func (p *Plan) batchOps(b *batch) ([]znode.Op, Done) {
 	tree := p.ex.tree
 	if tree.Get(newqueue.BatchPath(b.bid)) == nil {
-		return creates(b.nodes(p.Dialect), p.opt.ACL), Done{Batches: 1}
+		nodes := b.nodes(p.Dialect)
+		return creates(nodes[:len(nodes)-1], p.opt.ACL), Done{Batches: 1}
 	}
 	var ops []znode.Op
 	wanted := map[string]bool{}
@@ -139,7 +159,7 @@ func (p *Plan) batchOps(b *batch) ([]znode.Op, Done) {
 		ops = append(ops, znode.Delete(report, 0))
 	}
 	for _, f := range b.folders() {
-		if path := newqueue.BatchFolderPath(b.bid, f); tree.Get(path) == nil {
+		if path := newqueue.BatchFolderPath(b.bid, f); f != newqueue.FolderProcessing && tree.Get(path) == nil {
 			ops = append(ops, creates([]leaf{{path, none}}, p.opt.ACL)...)
 		}
 	}
@@ -170,12 +190,12 @@ func (p *Plan) checkSizes() {
 		return // ids may be missing
 	}
 	limit := p.opt.packet() - packetSlack
-	started := map[*batch]bool{}
+	started := map[*batch]*progress{}
 	for _, pl := range p.jobs {
 		b := p.batchOf(pl.job)
 		// What a unit holds is at most a few times its record, unless it
 		// brings a batch's report.
-		if first := b != nil && !started[b]; !first && len(pl.rec.Data)*escapeGrowth+smallUnit < limit {
+		if first := b != nil && started[b] == nil; !first && len(pl.rec.Data)*escapeGrowth+smallUnit < limit {
 			continue
 		}
 		if size := znode.MultiSize(p.unit(pl, started).ops, maxChroot); size > limit {

@@ -67,7 +67,8 @@ func (v *Verdict) OK() bool { return len(v.Differences) == 0 }
 // VerifyOptions are what a verification is made under.
 type VerifyOptions struct {
 	// Policies, if not nil, are used in place of those that the newest run
-	// says it was made under.
+	// says it was made under, and for consumed records in place of those that
+	// each was migrated under.
 	Policies *Policies
 	// Others allows znodes that somebody else made since the newest run
 	// began: a live queue's own jobs, batches and locks.
@@ -138,10 +139,18 @@ func (v *verifier) records() {
 	a := &v.verdict.Records
 	for _, r := range inOrder(v.src.Records) {
 		a.Total++
-		fate, land, reason := decide(r, v.policies)
 		old, there := v.ex.jobs[r.Path]
+		policies := v.policies
+		if v.opt.Policies == nil {
+			policies = old.policies(r, policies)
+		}
+		fate, land, reason := decide(r, policies)
 		claimed[r.Path] = there
 		switch {
+		case there && (fate == FateBlock || fate == FateQuarantine):
+			a.Missing++
+			v.differ(RecordChanged, r.Path, fmt.Sprintf("it changed since it became %s: %s", old.root, reason))
+			continue
 		case fate == FateBlock:
 			a.Missing++
 			v.differ(Undecided, r.Path, reason)
@@ -287,6 +296,9 @@ func (v *verifier) compare() {
 			switch {
 			case c.Kind == znode.Missing:
 				v.differ(NodeMissing, c.Path, "it should be there and isn't")
+			case c.Kind == znode.Changed && !v.ours[c.Path]:
+				// A folder that was there before, made by a client that
+				// writes null data: its data says nothing.
 			case c.Kind == znode.Changed:
 				v.differ(NodeChanged, c.Path, c.String()[len(c.Path)+2:])
 			default:
