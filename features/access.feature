@@ -1,1 +1,62 @@
-Feature: access
+Feature: An access request's life
+  Somebody wants an object back. The request waits in the queue of small objects
+  or of large ones until a worker has assembled the object.
+
+  Background:
+    Given a queue with other people's work in it
+
+  @A1
+  Scenario Outline: A request for a <size> object comes in
+    When a request for a <size> object comes in with the token <token>
+    Then there is a new pending request for a <size> object with the token <token>
+    And nothing else has changed
+
+    Examples:
+      | size  | token |
+      | small | 4711  |
+      | large | 4712  |
+
+  @A2
+  Scenario: The assembly begins
+    Given a pending request that a worker has acquired
+    When the worker succeeds
+    Then the request is processing
+    And the lock is given back
+    And nothing else has changed
+
+  @A3
+  Scenario: The object is assembled
+    Given a processing request that a worker has acquired
+    When the worker succeeds
+    Then the request is completed
+    And the lock is given back
+    And nothing else has changed
+
+  @A4
+  Scenario: The object can't be assembled
+    Given a processing request that a worker has acquired
+    When the worker fails it, saying "a.txt is not in the cloud"
+    Then the request is failed, saying "a.txt is not in the cloud"
+    And the lock is given back
+    And nothing else has changed
+
+  @A5
+  Scenario: An administrator has it tried again
+    Given a failed request
+    When an administrator has the request tried again
+    Then the request is processing
+    And nothing else has changed
+
+  @A6
+  Scenario: An administrator deletes it
+    Given a failed request
+    When an administrator deletes the request
+    Then nothing is left of the request
+    And nothing else has changed
+
+  @A7
+  Scenario: The cleaning pass takes away a completed request
+    Given a completed request
+    When the cleaning pass over requests comes by
+    Then nothing is left of the request
+    And nothing else has changed

@@ -1,1 +1,182 @@
-Feature: batch
+Feature: A batch's life
+  A batch is one submission of one depositor. It waits, its jobs are made, and
+  when the last of them is done its depositor is sent a report. A batch of
+  which a job has failed stays until an administrator has seen to it.
+
+  Background:
+    Given a queue with other people's work in it
+
+  @B1
+  Scenario: A submission comes in
+    When a submission comes in with the UUID 7f7dd8b6-8ac6-4c41-8b1c-5a4b0b7a3d62
+    Then there is a new pending batch that holds the submission
+    And it is found by its UUID
+    And nothing else has changed
+
+  @B1
+  Scenario: The same submission comes in twice
+    Given a pending batch
+    When a submission comes in with the batch's UUID
+    Then it is refused, for there is one with that UUID already
+    And nothing has changed
+
+  @B2
+  Scenario: Its collection is held
+    Given a pending batch that a worker has acquired
+    When the worker holds it
+    Then the batch is held
+    And the lock is given back
+    And nothing else has changed
+
+  @B3
+  Scenario: Its jobs are made
+    Given a pending batch that a worker has acquired
+    When the worker makes these jobs of it
+      | payload                | priority | local id |
+      | http://example.org/one | 5        | loc-1    |
+      | http://example.org/two | 5        | loc-2    |
+    Then the batch is processing
+    And each of these is a pending job, to be found under its batch and in the queue
+    And the lock is given back
+    And nothing else has changed
+
+  @B3
+  Scenario: An empty manifest
+    Given a pending batch that a worker has acquired
+    When the worker makes no job of it
+    Then the batch is processing
+    And there is a folder for the jobs that it waits for
+    And the lock is given back
+    And nothing else has changed
+
+  @B4
+  Scenario: An administrator releases it
+    Given a held batch
+    When an administrator releases the batch
+    Then the batch is pending
+    And nothing else has changed
+
+  @B5
+  Scenario: The last of its jobs is done
+    Given a batch in processing with the completed jobs A B
+    When the event comes that its batch-processing is empty
+    Then the batch is reporting
+    And nothing else has changed
+
+  @B5
+  Scenario: The last of its jobs is not done yet
+    Given a batch in processing with the completed jobs A B
+    And a job C of it that is recording
+    When the event comes that its batch-processing is empty
+    Then it is refused, for it has jobs that are still to be done
+    And nothing has changed
+
+  @B5f @mrt-zk
+  Scenario: An administrator gives it up
+    Given a batch in processing with the completed jobs A B
+    When an administrator gives the batch up, saying "withdrawn"
+    Then the batch is failed, saying "withdrawn"
+    And nothing else has changed
+
+  @B6
+  Scenario: All of its jobs are completed, and its depositor is told
+    Given a batch in reporting with the completed jobs A B
+    And a worker has acquired the batch
+    When the worker reports it
+    Then the batch is completed
+    And its status report lists as completed A B and as failed none
+    And the lock is given back
+    And nothing else has changed
+
+  @B7
+  Scenario: One of its jobs has failed, and its depositor is told of both kinds
+    Given a batch in reporting with the completed jobs A B
+    And a job C of it that is failed
+    And a worker has acquired the batch
+    When the worker reports it
+    Then the batch is failed
+    And its status report lists as completed A B and as failed C
+    And the lock is given back
+    And nothing else has changed
+
+  @B8
+  Scenario: An administrator has it reported once more
+    Given a batch in failed with the completed jobs A B
+    When an administrator has the batch reported once more
+    Then the batch is update-reporting
+    And nothing else has changed
+
+  @B9
+  Scenario: Its failed job has come to its end after all
+    Given a batch in update-reporting with the completed jobs A B
+    And its last report listed as completed A and as failed B
+    And a worker has acquired the batch
+    When the worker reports it
+    Then the batch is completed
+    And its status report lists as completed A B and as failed none
+    And the report tells as new: completed B, failed none
+    And the lock is given back
+    And nothing else has changed
+
+  @B10
+  Scenario: One of its failed jobs has come to its end, and one has not
+    Given a batch in update-reporting with the completed jobs A B
+    And a job C of it that is failed
+    And its last report listed as completed A and as failed B C
+    And a worker has acquired the batch
+    When the worker reports it
+    Then the batch is failed
+    And its status report lists as completed A B and as failed C
+    And the report tells as new: completed B, failed none
+    And the lock is given back
+    And nothing else has changed
+
+  @B11
+  Scenario: An administrator deletes a failed batch, and every job of it goes with it
+    Given a batch in failed with the completed jobs A B
+    And a job C of it that is failed
+    When an administrator deletes the batch
+    Then nothing is left of the batch, nor of its jobs A B C
+    And nothing else has changed
+
+  @B12
+  Scenario: An administrator deletes a held batch, and its depositor isn't told
+    Given a held batch
+    When an administrator deletes the batch
+    Then nothing is left of the batch
+    And the answer warns that its depositor will not be told
+    And nothing else has changed
+
+  @B13
+  Scenario: The cleaning pass takes away a completed batch with its jobs
+    Given a batch in completed with the completed jobs A B
+    When the cleaning pass over batches comes by
+    Then nothing is left of the batch, nor of its jobs A B
+    And nothing else has changed
+
+  Scenario Outline: An administrator waits while a worker is at work there: <action>
+    Given a <state> batch
+    And somebody else has locked the batch
+    When an administrator <action>
+    Then it is refused, for another has the lock
+    And nothing has changed
+
+    @B4
+    Examples:
+      | state | action             |
+      | held  | releases the batch |
+
+    @B8
+    Examples:
+      | state  | action                           |
+      | failed | has the batch reported once more |
+
+    @B11
+    Examples:
+      | state  | action            |
+      | failed | deletes the batch |
+
+    @B12
+    Examples:
+      | state | action            |
+      | held  | deletes the batch |

@@ -276,21 +276,21 @@ Feature: A job's life
   @J20 @design
   Scenario: The cleaning pass takes a completed job out of the queue, and leaves the rest for the report
     Given a completed job
-    When the cleaning pass comes by
+    When the cleaning pass over jobs comes by
     Then the job has left the queue of completed
     And nothing else has changed
 
   @J20 @mrt-zk
   Scenario: The cleaning pass takes away a completed job of a completed batch
     Given a completed job of a completed batch
-    When the cleaning pass comes by
+    When the cleaning pass over jobs comes by
     Then nothing is left of the job
     And nothing else has changed
 
   @J20 @mrt-zk
   Scenario: The cleaning pass leaves a completed job alone while a report needs it
     Given a completed job
-    When the cleaning pass comes by
+    When the cleaning pass over jobs comes by
     Then nothing has changed
 
   @J21 @design
@@ -330,7 +330,7 @@ Feature: A job's life
   @J23 @mrt-zk
   Scenario: The cleaning pass takes away what was marked as deleted
     Given a deleted job
-    When the cleaning pass comes by
+    When the cleaning pass over jobs comes by
     Then nothing is left of the job
     And nothing else has changed
 

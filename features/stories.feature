@@ -1,1 +1,302 @@
-Feature: stories
+Feature: What happens around the steps
+  The behaviours that the documents describe beside their tables, and the use
+  cases that they tell from a submission to its report.
+
+  Background:
+    Given a queue with other people's work in it
+
+  @S1
+  Scenario: A manifest of three objects becomes one batch and three jobs
+    When a submission comes in with the UUID 7f7dd8b6-8ac6-4c41-8b1c-5a4b0b7a3d62
+    Then there is a new pending batch that holds the submission
+    And it is found by its UUID
+    And nothing else has changed
+    When the worker acquires the next batch in pending
+    Then the worker has the batch, under a lock that ends with his session
+    And nothing else has changed
+    When the worker makes these jobs of it
+      | payload                  | priority | local id | primary id       |
+      | http://example.org/one   | 5        | loc-1    | ark:/99999/fk4of |
+      | http://example.org/two   | 5        | loc-2    |                  |
+      | http://example.org/three | 5        | loc-3    |                  |
+    Then the batch is processing
+    And each of these is a pending job, to be found under its batch and in the queue
+    And no step of theirs has succeeded, and none was retried
+    And the lock is given back
+    And nothing else has changed
+
+  @S2
+  Scenario: A changed priority changes the order
+    Given these jobs in pending
+      | job | priority |
+      | A   | 7        |
+      | B   | 3        |
+      | C   | 3        |
+    When an administrator gives the job A priority 1
+    Then the job A stands in the queue of pending with priority 1
+    And nothing else has changed
+    When the worker acquires the next job in pending
+    Then the worker has the job A, under a lock that ends with his session
+    And nothing else has changed
+    When another worker acquires the next job in pending
+    Then the other worker has the job B, under a lock that ends with his session
+    And nothing else has changed
+    When the worker acquires the next job in pending
+    Then the worker has the job C, under a lock that ends with his session
+    And nothing else has changed
+
+  @S3
+  Scenario: A collection is held, and released
+    Given a pending batch
+    And a second batch of its collection with the pending jobs A B
+    When an administrator takes the collection hold merritt_demo_content
+    Then /locks/collections/merritt_demo_content is there, and stays until it is lifted
+    And nothing else has changed
+    When a worker comes to the next batch in pending, and minds the hold on its collection
+    Then the batch is held
+    And nothing else has changed
+    When a worker comes to the next job in pending, and minds the hold on its collection
+    Then the job A is held
+    And its last successful status is none (mrt-zk: pending)
+    And nothing else has changed
+    When a worker comes to the next job in pending, and minds the hold on its collection
+    Then the job B is held
+    And its last successful status is none (mrt-zk: pending)
+    And nothing else has changed
+    When an administrator lifts the collection hold merritt_demo_content
+    Then /locks/collections/merritt_demo_content is gone
+    And nothing else has changed
+    When an administrator releases the batch
+    Then the batch is pending
+    And nothing else has changed
+    When an administrator releases the job A
+    Then the job A is pending
+    And its last successful status is none (mrt-zk: held)
+    And nothing else has changed
+    When a worker comes to the next job in pending, and minds the hold on its collection
+    Then the job A is estimating
+    And its last successful status is none (mrt-zk: pending)
+    And nothing else has changed
+
+  @S4
+  Scenario: Jobs that don't fit stay, and a smaller one behind them goes on
+    Given these jobs in provisioning
+      | job | priority | bytes |
+      | A   | 3        | 9000  |
+      | B   | 5        | 8000  |
+      | C   | 7        | 100   |
+    When a worker with room for 500 bytes passes over the jobs in provisioning
+    Then he has looked at the jobs A B C
+    And the job C is downloading
+    And its last successful status is provisioning
+    And nothing else has changed
+    When a worker with room for 8500 bytes passes over the jobs in provisioning
+    Then he has looked at the jobs A B
+    And the job B is downloading
+    And its last successful status is provisioning
+    And nothing else has changed
+
+  @S5
+  Scenario: A size that can't be told is 0, and the job waits behind the others
+    Given an estimating job that a worker has acquired
+    When the worker succeeds: it needs 0 bytes and gets priority 90
+    Then the job is provisioning, with priority 90
+    And it needs 0 bytes
+    And its last successful status is estimating
+    And the lock is given back
+    And nothing else has changed
+
+  @S6
+  Scenario: A job that is begun anew keeps the identifier that was minted for it
+    Given a processing job that a worker has acquired
+    When the worker mints the identifier ark:/99999/fk4kept for it
+    Then its primary identifier is ark:/99999/fk4kept at once
+    And nothing else has changed
+    When the worker's session ends
+    Then the lock is given back
+    And nothing else has changed
+    When another worker acquires the next job in processing
+    Then the other worker has the job, under a lock that ends with his session
+    And he finds the identifier ark:/99999/fk4kept
+    And nothing else has changed
+    When the other worker fails it, saying "no luck"
+    Then the job is failed, saying "no luck"
+    And in its batch it moves from processing to failed
+    And the lock is given back
+    And nothing else has changed
+
+  @S7
+  Scenario: What depositors are told, and when they are not
+    Given a batch in reporting with the completed jobs A
+    And a job B of it that is failed
+    And a worker has acquired the batch
+    When the worker reports it
+    Then the batch is failed
+    And its status report lists as completed A and as failed B
+    And the report tells as new: completed A, failed B
+    And there is something to send
+    And the lock is given back
+    And nothing else has changed
+    When an administrator has the batch reported once more
+    Then the batch is update-reporting
+    And nothing else has changed
+    When the worker acquires and reports the next batch in update-reporting
+    Then the batch is failed
+    And its status report lists as completed A and as failed B
+    And the report tells as new: completed none, failed none
+    And there is nothing to send
+    And nothing else has changed
+    When an administrator resumes the job B
+    Then the job B is downloading
+    And in its batch it moves from failed to processing
+    And its last successful status is provisioning (mrt-zk: failed)
+    And its retry count is one more
+    And nothing else has changed
+    When workers take the job B on to completed
+    Then every step on the way was as documented
+    When an administrator has the batch reported once more
+    Then the batch is update-reporting
+    And nothing else has changed
+    When the worker acquires and reports the next batch in update-reporting
+    Then the batch is completed
+    And its status report lists as completed A B and as failed none
+    And the report tells as new: completed B, failed none
+    And there is something to send
+    And nothing else has changed
+
+  @S8
+  Scenario: A worker dies, and another takes the job on from the state it was in
+    Given a downloading job that a worker has acquired
+    When another worker acquires the next job in downloading
+    Then it is refused, for there is nothing to acquire
+    And nothing has changed
+    When the worker's session ends
+    Then the lock is given back
+    And nothing else has changed
+    When another worker acquires the next job in downloading
+    Then the other worker has the job, under a lock that ends with his session
+    And nothing else has changed
+    When the other worker succeeds
+    Then the job is processing
+    And its last successful status is downloading
+    And the lock is given back
+    And nothing else has changed
+
+  @S9
+  Scenario: What was written once is never written again
+    Given a batch in processing
+    And a job A of it that is pending
+    When workers take the job A on to downloading
+    Then every step on the way was as documented
+    When the job A fails there, saying "404 Not Found"
+    Then every step on the way was as documented
+    When an administrator resumes the job A
+    Then the job A is downloading
+    And in its batch it moves from failed to processing
+    And its last successful status is provisioning (mrt-zk: failed)
+    And its retry count is one more
+    And nothing else has changed
+    When workers take the job A on to completed
+    Then every step on the way was as documented
+    And nobody has written submission, configuration, bid or batch-uuids a second time
+
+  @S10
+  Scenario: Three jobs are the last ones at the same moment, and the watch fires once
+    Given a batch in processing
+    And a job A of it that is notify
+    And a job B of it that is notify
+    And a job C of it that is notify
+    And each of them has been acquired by a worker of its own
+    When all of them succeed at the same moment, while three watchers wait
+    Then the watch has fired once
+    And the batch is reporting
+    And the jobs A B C are completed, and nobody has a lock on them
+    And nothing else has changed
+
+  # The use cases
+
+  @S11
+  Scenario: A batch of three that succeeds
+    Given a batch in processing
+    And a job A of it that is pending
+    And a job B of it that is pending
+    And a job C of it that is pending
+    When workers take the job A on to completed
+    Then the batch stands at processing, and its jobs A B C at completed pending pending
+    When workers take the job B on to completed
+    Then the batch stands at processing, and its jobs A B C at completed completed pending
+    When workers take the job C on to completed
+    Then the batch stands at processing, and its jobs A B C at completed completed completed
+    When the event comes that its batch-processing is empty
+    Then the batch is reporting
+    And nothing else has changed
+    When the worker acquires and reports the next batch in reporting
+    Then the batch is completed
+    And its status report lists as completed A B C and as failed none
+    And nothing else has changed
+    And the batch stands at completed, and its jobs A B C at completed completed completed
+
+  @S11
+  Scenario: A batch of three that fails
+    Given a batch in processing
+    And a job A of it that is pending
+    And a job B of it that is pending
+    And a job C of it that is pending
+    When workers take the job A on to completed
+    Then the batch stands at processing, and its jobs A B C at completed pending pending
+    When workers take the job B on to downloading
+    Then the batch stands at processing, and its jobs A B C at completed downloading pending
+    When the job B fails there, saying "404 Not Found"
+    Then the batch stands at processing, and its jobs A B C at completed failed pending
+    When workers take the job C on to completed
+    Then the batch stands at processing, and its jobs A B C at completed failed completed
+    When the event comes that its batch-processing is empty
+    Then the batch is reporting
+    And nothing else has changed
+    When the worker acquires and reports the next batch in reporting
+    Then the batch is failed
+    And its status report lists as completed A C and as failed B
+    And nothing else has changed
+    And the batch stands at failed, and its jobs A B C at completed failed completed
+
+  Scenario Outline: A batch of three that fails, is retried and <ends>
+    Given a batch in failed with the completed jobs A C
+    And a job B of it that is failed
+    And its last report listed as completed A C and as failed B
+    When an administrator resumes the job B
+    Then the job B is downloading
+    And in its batch it moves from failed to processing
+    And its last successful status is provisioning (mrt-zk: failed)
+    And its retry count is one more
+    And nothing else has changed
+    And the batch stands at failed, and its jobs A B C at completed downloading completed
+    When <retried>
+    Then the batch stands at failed, and its jobs A B C at completed <outcome> completed
+    When an administrator has the batch reported once more
+    Then the batch is update-reporting
+    And nothing else has changed
+    When the worker acquires and reports the next batch in update-reporting
+    Then the batch is <outcome>
+    And its status report lists as completed <completed> and as failed <failed>
+    And the report tells as new: completed <new>, failed none
+    And nothing else has changed
+    And the batch stands at <outcome>, and its jobs A B C at completed <outcome> completed
+
+    @S11
+    Examples:
+      | ends        | retried                                      | outcome   | completed | failed | new  |
+      | succeeds    | workers take the job B on to completed       | completed | A B C     | none   | B    |
+      | fails again | the job B fails there, saying "still no use" | failed    | A C       | B      | none |
+
+  @S12
+  Scenario Outline: A <state> job is deleted before its batch is done
+    Given a <state> job
+    When an administrator deletes the job
+    Then the answer warns that its depositor will not be told of it
+    And the job is deleted as the dialect does it, from <folder>
+    And nothing else has changed
+
+    Examples:
+      | state  | folder     |
+      | failed | failed     |
+      | held   | processing |

@@ -110,13 +110,14 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 			return fmt.Errorf("migrate: %w", err)
 		}
 	}
+	a.sayNotes(plan)
 	if plan.Empty() {
 		if newest := plan.NewestRun(); newest != "" {
 			out.Run = newest
 		}
-		return c.print(a, out, "Nothing to do: the target holds what the source says it should.", s)
+		return c.print(a, out, "Nothing to do: every record that is to be migrated has been.", s)
 	}
-	res, err := c.carryOut(cmd.Context(), a, s, src, opt, expect)
+	res, err := c.carryOut(cmd.Context(), a, s, opt, expect)
 	if res != nil {
 		out.Done, out.Transactions = res.Done, res.Steps
 	}
@@ -159,7 +160,22 @@ func sameFile(a, b string) bool {
 	return aerr == nil && berr == nil && os.SameFile(ai, bi)
 }
 
-func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, src *migrate.Source, opt migrate.Options, expect *migrate.Plan) (*migrate.Result, error) {
+// source reads the source anew, and keeps the bytes of what can't be decoded,
+// each time that the migration looks: it may have waited for another migrator.
+func (c *migrateCmd) source(a *app, s sides) migrate.ReadFunc {
+	return func(ctx context.Context) (*migrate.Source, error) {
+		src, err := a.readSource(ctx, s.source, &c.legacyFlags)
+		if err != nil {
+			return nil, failed("source", s.source.text, err)
+		}
+		if bad := migrate.Quarantined(src); len(bad) > 0 && c.policies.Undecodable == migrate.Quarantine {
+			err = migrate.WriteQuarantine(c.quarantine, bad, writeFile)
+		}
+		return src, err
+	}
+}
+
+func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, opt migrate.Options, expect *migrate.Plan) (*migrate.Result, error) {
 	m := &migrate.Migrator{Say: func(text string) { a.say("%s", text) }}
 	show, finish := a.progress("migrating")
 	defer finish()
@@ -171,7 +187,7 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, src *migrate
 		}
 		file := migrate.NewFile(tree, time.Now)
 		m.Target = file
-		res, err := m.Migrate(ctx, src, opt, expect)
+		res, err := m.Migrate(ctx, c.source(a, s), opt, expect)
 		if err != nil {
 			return nil, fmt.Errorf("%w; %s is as it was", err, s.target.file)
 		}
@@ -190,7 +206,7 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, src *migrate
 	}
 	defer w.Close()
 	m.Target = migrate.NewLive(w)
-	return m.Migrate(ctx, src, opt, expect)
+	return m.Migrate(ctx, c.source(a, s), opt, expect)
 }
 
 func (c *migrateCmd) print(a *app, out migrated, note string, s sides) error {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mrtq/internal/znode"
 	"mrtq/migrate"
 )
 
@@ -56,16 +55,23 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 			return fmt.Errorf("verify: %w", err)
 		}
 	}
-	src, err := a.readSource(cmd.Context(), s.source, &c.legacyFlags)
-	if err != nil {
-		return failed("verify: source", args[0], err)
-	}
 	tree, err := a.targetTree(cmd.Context(), s.target)
 	if err != nil {
 		return failed("verify: target", args[1], err)
 	}
-	if opt.Policies, err = c.chosen(tree, cmd.Flags().Changed); err != nil {
+	run, ran, err := migrate.NewestRun(tree)
+	if err != nil {
 		return failed("verify: target", args[1], err)
+	}
+	if !ran {
+		run.Policies = migrate.DefaultPolicies()
+	} else if !cmd.Flags().Changed("time") {
+		c.time = run.Time
+	}
+	opt.Policies = c.chosen(run.Policies, cmd.Flags().Changed)
+	src, err := a.readSource(cmd.Context(), s.source, &c.legacyFlags)
+	if err != nil {
+		return failed("verify: source", args[0], err)
 	}
 	v, err := migrate.Verify(src, tree, opt)
 	if err != nil {
@@ -86,15 +92,7 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 
 // chosen are the policies given here, and for the rest those of the newest
 // run; nil if none is given.
-func (c *verifyCmd) chosen(target *znode.Tree, changed func(flag string) bool) (*migrate.Policies, error) {
-	p := migrate.DefaultPolicies()
-	if runs := target.Children(migrate.RunsPath); len(runs) > 0 {
-		run, err := migrate.FindRun(target, runs[len(runs)-1])
-		if err != nil {
-			return nil, err
-		}
-		p = run.Policies
-	}
+func (c *verifyCmd) chosen(p migrate.Policies, changed func(flag string) bool) *migrate.Policies {
 	given := false
 	for _, choice := range migrate.PolicyChoices {
 		if changed(choice.Name) {
@@ -103,9 +101,9 @@ func (c *verifyCmd) chosen(target *znode.Tree, changed func(flag string) bool) (
 		}
 	}
 	if !given {
-		return nil, nil
+		return nil
 	}
-	return &p, nil
+	return &p
 }
 
 func (a *app) printVerdict(v *migrate.Verdict) {

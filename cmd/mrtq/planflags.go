@@ -58,7 +58,7 @@ func parseACL(s string) ([]znode.ACL, error) {
 			return nil, fmt.Errorf("%q: want scheme:id:perms, such as world:anyone:cdrwa", item)
 		}
 		entry := znode.ACL{Scheme: scheme, ID: rest[:i]}
-		if scheme == "" || entry.ID == "" || rest[i+1:] == "" {
+		if scheme == "" || entry.ID == "" && scheme != "auth" || rest[i+1:] == "" {
 			return nil, fmt.Errorf("%q: want scheme:id:perms, none of them empty", item)
 		}
 		for _, c := range rest[i+1:] {

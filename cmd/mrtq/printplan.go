@@ -150,3 +150,25 @@ func list[T any](a *app, title string, items []T, header []string, row func(T) [
 	}
 	a.table(title, header, rows)
 }
+
+// sayNotes reminds whoever migrates of what the plan would have told them.
+func (a *app) sayNotes(p *migrate.Plan) {
+	var notes []string
+	if n := len(p.Locks); n > 0 {
+		notes = append(notes, count(n, "outstanding legacy lock", "outstanding legacy locks"))
+	}
+	if n := len(p.Warnings); n > 0 {
+		notes = append(notes, count(n, "warning", "warnings"))
+	}
+	for _, r := range p.Risks {
+		if r.Chosen && len(r.Twice)+len(r.Never) > 0 {
+			notes = append(notes, fmt.Sprintf("%s that could run twice, %d never", count(len(r.Twice), "job", "jobs"), len(r.Never)))
+		}
+	}
+	if n := len(p.Vanished); n > 0 {
+		notes = append(notes, count(n, "migrated record that is", "migrated records that are")+" gone from the source")
+	}
+	if len(notes) > 0 {
+		a.say("mrtq plan has more on: %s", strings.Join(notes, "; "))
+	}
+}

@@ -129,6 +129,7 @@ mrtq.yaml. Data goes to stdout, everything else to stderr. Exit codes: 0 done,
 		a.inspectCmd(), a.dumpCmd(), a.restoreCmd(),
 		a.planCmd(), a.migrateCmd(), a.verifyCmd(), a.rollbackCmd(),
 		a.zkCmd(),
+		a.acceptCmd(), a.statesCmd(),
 	)
 	return root
 }

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mrtq/harness"
+	"mrtq/harness/accept"
+	"mrtq/newqueue"
+)
+
+type acceptCmd struct {
+	backend, tags, dialect, format, out string
+}
+
+// bothDialects is --dialect's way to say so.
+const bothDialects = "both"
+
+func (a *app) acceptCmd() *cobra.Command {
+	c := &acceptCmd{}
+	var backends []string
+	for _, b := range harness.Backends() {
+		backends = append(backends, string(b))
+	}
+	cmd := &cobra.Command{
+		Use:   "accept [flags]",
+		Short: "prove every documented transition on a ZooKeeper",
+		Long: `Run the scenarios of the new queue: every documented transition, acquisition,
+lock and behaviour, and every step that must be refused. What happens is seen
+through a second connection, and the whole tree is compared each time.
+
+The backend is ` + strings.Join(backends, ", ") + `, or the address host:port[,…][/chroot] of a running
+server, where everything happens in a chroot of its own that is removed
+afterwards. The table at the end says which transitions were seen. Anything
+that fails, and, without --tags, anything that was not seen, is exit code 1.`,
+		Example: `  mrtq accept
+  mrtq accept --backend staging:2181/scratch --dialect mrt-zk
+  mrtq accept --tags '@J9,@J11' --format junit --out accept.xml`,
+		Args: args(),
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context(), a) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.backend, "backend", backends[0], "what to run on: "+strings.Join(backends, ", ")+" or an `address`")
+	f.StringVar(&c.tags, "tags", "", "run only scenarios with these `tags`: , is or, && is and, ~ is not")
+	choice(f, &c.dialect, "dialect", "", "whose spelling of the layout", bothDialects, string(newqueue.Design), string(newqueue.MrtZK))
+	choice(f, &c.format, "format", "", "how to tell what happens", string(accept.Pretty), string(accept.Cucumber), string(accept.JUnit))
+	f.StringVar(&c.out, "out", "", "`file` to tell it to, instead of stdout")
+	return cmd
+}
+
+func (c *acceptCmd) run(ctx context.Context, a *app) (err error) {
+	backend, err := harness.ParseBackend(c.backend)
+	if err != nil {
+		return usageError("--backend: %w", err)
+	}
+	server, err := harness.Start(ctx, backend, harness.Options{})
+	if err != nil {
+		return fmt.Errorf("accept: %w", err)
+	}
+	defer func() {
+		// Ctrl-C ended ctx, and leaves nothing behind all the same.
+		sctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+		defer cancel()
+		if serr := server.Stop(sctx); err == nil && serr != nil {
+			err = fmt.Errorf("accept: %w", serr)
+		}
+	}()
+	report, err := c.scenarios(ctx, a, server.Address())
+	var tags *accept.TagsError
+	switch {
+	case errors.As(err, &tags), errors.Is(err, accept.ErrNothing):
+		return usageError("--tags: %w", err)
+	case err != nil:
+		return err
+	}
+	return c.conclude(a, report)
+}
+
+// scenarios runs them and tells them where they are to be told.
+func (c *acceptCmd) scenarios(ctx context.Context, a *app, address string) (*accept.Report, error) {
+	opt := accept.Options{Address: address, Tags: c.tags, Format: accept.Format(c.format), Out: a.stdout}
+	if c.dialect != bothDialects {
+		opt.Dialects = []newqueue.Dialect{newqueue.Dialect(c.dialect)}
+	}
+	if opt.Format != accept.Pretty {
+		opt.Parallel = parallelScenarios // told in one piece at the end
+	}
+	_, opt.Color = terminal(a.stdout.Writer)
+	if c.out == "" {
+		return accept.Run(ctx, opt)
+	}
+	opt.Color = false
+	var report *accept.Report
+	err := writeFile(c.out, func(w io.Writer) (err error) {
+		opt.Out = w
+		report, err = accept.Run(ctx, opt)
+		return err
+	})
+	return report, err
+}
+
+// parallelScenarios hides the round trips to the server.
+const parallelScenarios = 4
+
+// conclude prints the coverage and what is wrong. Where stdout is a machine's,
+// that is for people, and goes to stderr.
+func (c *acceptCmd) conclude(a *app, r *accept.Report) error {
+	people := *a
+	if c.out == "" && accept.Format(c.format) != accept.Pretty {
+		people.stdout = &output{Writer: a.stderr}
+	}
+	people.coverage(r)
+	if r.OK() {
+		a.say("%s in %s passed; %s", count(r.Scenarios, "scenario", "scenarios"), c.dialects(), covered(r))
+		return nil
+	}
+	for _, p := range r.Problems {
+		a.say("%s", p)
+	}
+	return checkError(fmt.Errorf("accept: %s; %s of %d failed; %s",
+		count(len(r.Problems), "problem", "problems"), count(r.Failed, "scenario", "scenarios"), r.Scenarios, covered(r)))
+}
+
+func (c *acceptCmd) dialects() string {
+	if c.dialect == bothDialects {
+		return "both dialects"
+	}
+	return "dialect " + c.dialect
+}
+
+func covered(r *accept.Report) string {
+	passed := 0
+	for _, row := range r.Coverage {
+		if row.Result == accept.Passed {
+			passed++
+		}
+	}
+	return fmt.Sprintf("%d of %d rows covered", passed, len(r.Coverage))
+}
+
+// coverage prints a row for everything documented, with a column a dialect. Of
+// a run with --tags it prints what has run.
+func (a *app) coverage(r *accept.Report) {
+	results := map[string]map[newqueue.Dialect]accept.Result{}
+	var lines []string // keys of results, in the documents' order
+	var dialects []newqueue.Dialect
+	last := -1
+	for _, row := range r.Coverage {
+		if !slices.Contains(dialects, row.Dialect) {
+			dialects, last = append(dialects, row.Dialect), -1
+		}
+		if r.Subset && row.Result == accept.NotRun {
+			continue
+		}
+		key := row.ID + "\t" + row.What
+		if results[key] == nil {
+			results[key] = map[newqueue.Dialect]accept.Result{}
+			lines = slices.Insert(lines, last+1, key) // what one dialect has more stands beside what both have
+		}
+		last = slices.Index(lines, key)
+		results[key][row.Dialect] = row.Result
+	}
+	header := []string{"id", "what"}
+	for _, d := range dialects {
+		header = append(header, string(d))
+	}
+	var rows [][]any
+	for _, key := range lines {
+		id, what, _ := strings.Cut(key, "\t")
+		row := []any{id, what}
+		for _, d := range dialects {
+			row = append(row, cmp.Or(string(results[key][d]), "–"))
+		}
+		rows = append(rows, row)
+	}
+	a.table("Coverage", header, rows)
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"mrtq/newqueue"
+)
+
+type statesCmd struct{ output, dialect string }
+
+func (a *app) statesCmd() *cobra.Command {
+	c := &statesCmd{}
+	cmd := &cobra.Command{
+		Use:   "states [flags]",
+		Short: "show the state machines of the new queue",
+		Long: `Print every transition of batches, jobs and access requests with all that it
+changes, as a table, as a Mermaid diagram, or as a picture.`,
+		Example: `  mrtq states
+  mrtq states --dialect mrt-zk -o svg`,
+		Args: args(),
+		RunE: func(*cobra.Command, []string) error { return c.run(a) },
+	}
+	f := cmd.Flags()
+	choice(f, &c.output, "output", "o", "what to print", string(newqueue.StatesTable), string(newqueue.StatesMermaid), string(newqueue.StatesSVG))
+	choice(f, &c.dialect, "dialect", "", "whose spelling of the layout", string(newqueue.Design), string(newqueue.MrtZK))
+	return cmd
+}
+
+func (c *statesCmd) run(a *app) error {
+	if err := newqueue.WriteStates(a.stdout, newqueue.Dialect(c.dialect), newqueue.StatesFormat(c.output)); err != nil {
+		return fmt.Errorf("states: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,203 @@
+package accept
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cucumber/godog"
+	"github.com/go-zookeeper/zk"
+	"go.uber.org/goleak"
+
+	"mrtq/harness"
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if shared.s != nil {
+		if err := shared.s.Stop(context.Background()); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	if err := goleak.Find(); code == 0 && err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// shared is the server of the tests of the tests.
+var shared struct {
+	once sync.Once
+	s    *harness.Server
+	err  error
+}
+
+var runs atomic.Int64
+
+// address is a chroot of its own on the shared server.
+func address(t *testing.T) string {
+	t.Helper()
+	shared.once.Do(func() {
+		shared.s, shared.err = harness.Start(context.Background(), harness.Backends()[0], harness.Options{})
+	})
+	if shared.err != nil {
+		harness.ForTest(t, harness.Backends()[0], harness.Options{}) // skips or fails as it must
+		t.Fatal(shared.err)
+	}
+	return chroot(t, shared.s.Address())
+}
+
+func chroot(t *testing.T, server string) string {
+	t.Helper()
+	conn, err := connect(t.Context(), server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	root := fmt.Sprintf("/run-%d", runs.Add(1))
+	if _, err := conn.Create(root, []byte{}, 0, zk.WorldACL(zk.PermAll)); err != nil {
+		t.Fatal(err)
+	}
+	return server + root
+}
+
+// TestAccept runs everything in both dialects on every backend.
+func TestAccept(t *testing.T) {
+	for _, backend := range harness.Backends() {
+		t.Run(string(backend), func(t *testing.T) {
+			server := harness.ForTest(t, backend, harness.Options{})
+			var told bytes.Buffer
+			r, err := Run(t.Context(), Options{Address: server.Address(), Out: &told, Parallel: 4})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range r.Problems {
+				t.Error(p)
+			}
+			if t.Failed() {
+				_, failures, _ := strings.Cut(told.String(), "--- Failed steps")
+				t.Log(failures)
+			}
+			for _, row := range r.Coverage {
+				if row.Result != Passed {
+					t.Errorf("%s (%s) is %s: %v", row.ID, row.Dialect, row.Result, row.Why)
+				}
+			}
+			t.Logf("%d scenarios, %d rows", r.Scenarios, len(r.Coverage))
+		})
+	}
+}
+
+// TestBroken: every broken feature fails, for the reason that it says.
+func TestBroken(t *testing.T) {
+	files, err := filepath.Glob("testdata/broken/*.feature")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no broken features: ", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".feature"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first, rest, _ := strings.Cut(string(text), "\n")
+			want, ok := strings.CutPrefix(first, "# want: ")
+			if !ok {
+				t.Fatalf("the first line is %q", first)
+			}
+			opt := Options{Address: address(t), features: []Feature{{filepath.Base(file), rest}}, extra: broken}
+			r, err := Run(t.Context(), opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.OK() || !slices.ContainsFunc(r.Problems, func(p string) bool { return strings.Contains(p, want) }) {
+				t.Errorf("want %s\namong %s", want, strings.Join(r.Problems, "\n      "))
+			}
+		})
+	}
+}
+
+// broken are steps that nobody should have.
+func broken(w *world, s steps) {
+	s.step(`this is still to be written`, func() error { return godog.ErrPending })
+	s.step(`this may be (one|two)`, func(string) error { return nil })
+	s.step(`this (may|can) be one`, func(string) error { return nil })
+	behind := func(name string, change func(object)) error {
+		return w.act("nobody", func(_ context.Context, a *actor, answer *outcome) error {
+			answer.judged = true
+			at := w.names["job"] + "/" + name
+			o := parse(w.before.Get(at).Data)
+			change(o)
+			_, err := a.conn.Set(w.root+at, o.bytes(), -1)
+			return err
+		})
+	}
+	s.step(`the job becomes (\S+) behind everybody's back`, func(state string) error {
+		return behind("status", func(o object) { o["status"] = w.state(state) })
+	})
+	s.step(`the job's configuration is written again as it is`, func() error {
+		return behind("configuration", func(object) {})
+	})
+}
+
+func TestTags(t *testing.T) {
+	for _, tags := range []string{"J9", "@", "@J9 &&", "@J9,,@J10", "~", "@J9 @J10", "~~@J9"} {
+		_, err := Run(t.Context(), Options{Tags: tags})
+		want := fmt.Sprintf("tags %q: want tags such as @J9, with , for or, && for and, ~ for not: %q", tags, "@J9,@J10 && ~@mrt-zk")
+		if err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+	if _, err := Run(t.Context(), Options{Address: address(t), Tags: "@J9 && @J10"}); !errors.Is(err, ErrNothing) {
+		t.Errorf("%v", err)
+	}
+	r, err := Run(t.Context(), Options{Address: address(t), Tags: "@J10,@J9 && ~@illegal", Dialects: []newqueue.Dialect{newqueue.Design}})
+	if err != nil || !r.OK() || !r.Subset || r.Scenarios != 2 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestInterrupted: the context ends while scenarios run.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	var told bytes.Buffer
+	opt := Options{Address: address(t), Out: &told, conn: func(c newqueue.Conn) newqueue.Conn {
+		cancel(errors.New("Ctrl-C"))
+		return c
+	}}
+	_, err := Run(ctx, opt)
+	if err == nil || !strings.Contains(err.Error(), "Ctrl-C") || strings.Contains(told.String(), "--- Failed") {
+		t.Errorf("%v\n%s", err, told.String())
+	}
+}
+
+// TestObserveGoneWithBatch: a job that goes with its batch makes no step of its own.
+func TestObserveGoneWithBatch(t *testing.T) {
+	before, after := znode.NewTree(), znode.NewTree()
+	for path, data := range map[string]string{
+		"/batches/bid0000000000/status": `{"status":"failed"}`,
+		"/jobs/jid0000000000/bid":       "bid0000000000", "/jobs/jid0000000000/status": `{"status":"notify"}`,
+		"/jobs/jid0000000001/bid": "bid0000000001", "/jobs/jid0000000001/status": `{"status":"held"}`,
+	} {
+		if err := before.Put(znode.Node{Path: path, Data: []byte(data)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	saw := spell(newqueue.Design).observe(before, after)
+	want := []Step{{newqueue.EntityJob, "held", "deleted"}, {newqueue.EntityBatch, "failed", "deleted"}}
+	if !slices.Equal(saw.steps, want) {
+		t.Errorf("got %v, want %v", saw.steps, want)
+	}
+}

@@ -1,0 +1,287 @@
+package accept
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/newqueue"
+)
+
+// TestEveryRowCounts takes each row out of each table in turn: the scenarios
+// with its id fail.
+func TestEveryRowCounts(t *testing.T) {
+	for _, d := range newqueue.Dialects {
+		for _, e := range newqueue.Entities {
+			for i, row := range newqueue.Transitions(e, d) {
+				t.Run(fmt.Sprintf("%s/%s", d, row.ID), func(t *testing.T) {
+					t.Parallel()
+					table := slices.Delete(newqueue.Transitions(e, d), i, i+1)
+					mustFail(t, row.ID, "", Options{
+						Dialects: []newqueue.Dialect{d}, queue: []newqueue.Option{newqueue.WithTransitions(e, table)},
+					})
+				})
+			}
+		}
+	}
+}
+
+// columns are a job's in its tables, and how each can be wrong. A column that
+// has nothing to say in a row can't be.
+var columns = map[string]func(*newqueue.Transition) (broken bool){
+	"last success": func(t *newqueue.Transition) bool {
+		if t.LastSuccess == newqueue.LSSLeft {
+			t.LastSuccess = newqueue.LSSSame
+		} else {
+			t.LastSuccess = newqueue.LSSLeft
+		}
+		return t.Nodes == newqueue.NodesStay || t.Nodes == newqueue.NodesNew
+	},
+	"retry": func(t *newqueue.Transition) bool {
+		if t.Nodes != newqueue.NodesStay {
+			return false
+		}
+		if t.Retry == newqueue.RetryNext {
+			t.Retry = newqueue.RetrySame
+		} else {
+			t.Retry = newqueue.RetryNext
+		}
+		return true
+	},
+	"queue entry": func(t *newqueue.Transition) bool {
+		t.QueueEntry = newqueue.PlaceStays
+		return true
+	},
+	"batch entry": func(t *newqueue.Transition) bool {
+		was := t.BatchEntry
+		t.BatchEntry = newqueue.PlaceStays
+		return was != newqueue.PlaceStays
+	},
+}
+
+// TestEveryColumnCounts breaks a column in all rows of a job's table: every row
+// that has something to say there fails, and no other.
+func TestEveryColumnCounts(t *testing.T) {
+	for _, d := range newqueue.Dialects {
+		for name, breaks := range columns {
+			t.Run(fmt.Sprintf("%s/%s", d, name), func(t *testing.T) {
+				t.Parallel()
+				table := newqueue.Transitions(newqueue.EntityJob, d)
+				want := map[string]Result{}
+				var tags []string
+				for i := range table {
+					want[table[i].ID] = Passed
+					if breaks(&table[i]) {
+						want[table[i].ID] = Failed
+					}
+					tags = append(tags, "@"+table[i].ID)
+				}
+				r, err := Run(t.Context(), Options{
+					Address: address(t), Tags: strings.Join(tags, ","), Dialects: []newqueue.Dialect{d}, features: told(t, d, tags...), Parallel: 4,
+					queue: []newqueue.Option{newqueue.WithTransitions(newqueue.EntityJob, table)},
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, row := range r.Coverage {
+					if result, ok := want[row.ID]; ok && row.Result != result {
+						t.Errorf("%s %s: %s %v, want %s", row.ID, row.What, row.Result, row.Why, result)
+					}
+				}
+			})
+		}
+	}
+}
+
+// told are the features that have a scenario with one of the tags: all others
+// would only have to be parsed.
+func told(t *testing.T, d newqueue.Dialect, tags ...string) []Feature {
+	t.Helper()
+	all, err := Features(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(all, func(f Feature) bool {
+		return !slices.ContainsFunc(strings.Fields(f.Text), func(word string) bool { return slices.Contains(tags, word) })
+	})
+}
+
+// mustFail runs the scenarios of a row and wants it, and a scenario that has
+// its id, to be named, with what is wrong.
+func mustFail(t *testing.T, id, says string, opt Options) {
+	t.Helper()
+	opt.Address, opt.Tags = address(t), "@"+id
+	opt.features, opt.Parallel = told(t, opt.Dialects[0], opt.Tags), 4
+	r, err := Run(t.Context(), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(r.Coverage, func(row Row) bool { return row.ID == id && row.Result == Failed }) {
+		t.Errorf("%s has not failed: %+v", id, r)
+	}
+	if !slices.ContainsFunc(r.Problems, func(p string) bool {
+		return strings.HasPrefix(p, "failed: ") && strings.Contains(p, "@"+id+": ") && strings.Contains(p, says)
+	}) {
+		t.Errorf("no problem names @%s and says %q: %q", id, says, r.Problems)
+	}
+}
+
+// saboteur is a connection that changes what the code under test writes.
+type saboteur struct {
+	newqueue.Conn
+	alter func(op any) any // nil drops the operation
+}
+
+// Multi answers as if all had been sent: what is left out went well.
+func (s saboteur) Multi(ops ...any) ([]zk.MultiResponse, error) {
+	var altered []any
+	var kept []int
+	for i, op := range ops {
+		if op = s.alter(op); op != nil {
+			altered, kept = append(altered, op), append(kept, i)
+		}
+	}
+	answers, err := s.Conn.Multi(altered...)
+	if len(answers) != len(altered) {
+		return answers, err
+	}
+	all := make([]zk.MultiResponse, len(ops))
+	for i, a := range answers {
+		all[kept[i]] = a
+	}
+	return all, err
+}
+
+// dropDelete and dropCreate leave out what is done to paths that contain part.
+func dropDelete(part string) func(any) any {
+	return func(op any) any {
+		if d, ok := op.(*zk.DeleteRequest); ok && strings.Contains(d.Path, part) {
+			return nil
+		}
+		return op
+	}
+}
+
+func dropCreate(part string) func(any) any {
+	return func(op any) any {
+		if c, ok := op.(*zk.CreateRequest); ok && strings.Contains(c.Path, part) {
+			return nil
+		}
+		return op
+	}
+}
+
+func dropSet(name string) func(any) any {
+	return func(op any) any {
+		if s, ok := op.(*zk.SetDataRequest); ok && path.Base(s.Path) == name {
+			return nil
+		}
+		return op
+	}
+}
+
+// inStatus changes fields of statuses that are written.
+func inStatus(change func(object)) func(any) any {
+	return func(op any) any {
+		if s, ok := op.(*zk.SetDataRequest); ok && path.Base(s.Path) == "status" {
+			o := parse(s.Data)
+			change(o)
+			return &zk.SetDataRequest{Path: s.Path, Data: o.bytes(), Version: s.Version}
+		}
+		return op
+	}
+}
+
+// moved makes entries in another place.
+func moved(from, to string) func(any) any {
+	return func(op any) any {
+		if c, ok := op.(*zk.CreateRequest); ok {
+			return &zk.CreateRequest{Path: strings.Replace(c.Path, from, to, 1), Data: c.Data, Acl: c.Acl, Flags: c.Flags}
+		}
+		return op
+	}
+}
+
+// TestEveryEffectCounts breaks one effect at a time, in what is sent to the
+// server: the scenario of the row that has the effect fails.
+func TestEveryEffectCounts(t *testing.T) {
+	for _, b := range []struct {
+		what, id, says string
+		alter          func(any) any
+	}{
+		{"retry_count is not increased", "J16", `retry_count is 2, want 3`, inStatus(func(o object) { o["retry_count"] = retries })},
+		{"the lock is not released", "J9", `/jobs/jid0000000002/lock is still there`, dropDelete("/lock")},
+		{"the lock of a batch is not released", "B2", `/batches/bid0000000001/lock is still there`, dropDelete("/lock")},
+		{"the lock of a request is not released", "A2", `/access/small/qid0000000001/lock is still there`, dropDelete("/lock")},
+		{"the batch entry stays in the old folder too", "J9", `/states/batch-processing/jid0000000002 is still there`, dropDelete("/batch-processing/")},
+		{"the batch entry is lost", "J14", `/states/batch-completed/jid0000000002 is not there`, dropCreate("/batch-completed/")},
+		{"the batch entry goes to the wrong folder", "J9", `/states/batch-failed/jid0000000002 is not there`, moved("/batch-failed", "/batch-completed")},
+		{"last_successful_status is not kept by a failure", "J9", `last_successful_status is "downloading", want "provisioning"`, inStatus(func(o object) { o["last_successful_status"] = "downloading" })},
+		{"last_successful_status is not set by a success", "J7", `last_successful_status is "estimating", want "provisioning"`, inStatus(func(o object) { o["last_successful_status"] = "estimating" })},
+		{"the queue entry is left behind", "J12", `/jobs/states/recording/05-jid0000000002 is still there`, dropDelete("/jobs/states/")},
+		{"the queue entry is lost", "J12", `/jobs/states/notify/05-jid0000000002 is not there`, dropCreate("/jobs/states/")},
+		{"the queue entry keeps the old priority", "J6", `/jobs/states/provisioning/12-jid0000000002 is not there`, moved("/12-", "/05-")},
+		{"the priority is not written", "J8", `/priority holds "5", want "3"`, dropSet("priority")},
+		{"space_needed is not set", "J6", `/space_needed holds "1234", want "5000000"`, dropSet("space_needed")},
+		{"the time is not written", "J4", `last_modification_date is "2024-02-20T12:00:00-08:00", want "2024-03-01T12:02:00-08:00"`, inStatus(func(o object) {
+			o["last_modification_date"] = spell(newqueue.Design).time(longAgo)
+		})},
+		{"the time is not written to a batch", "B4", `last_modified is "2024-02-20T12:00:00-08:00", want "2024-03-01T12:01:00-08:00"`, inStatus(func(o object) { o["last_modified"] = spell(newqueue.Design).time(longAgo) })},
+		{"the message is lost", "J9", `message is not there, want "404 Not Found"`, inStatus(func(o object) { delete(o, "message") })},
+		{"the message of a request is lost", "A4", `message is not there, want "a.txt is not in the cloud"`, inStatus(func(o object) { delete(o, "message") })},
+		{"the old message stays", "J16", `message is "what went wrong", want not there`, inStatus(func(o object) { o["message"] = "what went wrong" })},
+		{"the inventory is not written", "J10", `/inventory is not there`, dropCreate("/inventory")},
+		{"the identifier is not written", "J10", `/identifiers is not there`, dropCreate("/identifiers")},
+		{"the report is not written", "B6", `/status-report is not there`, dropCreate("/status-report")},
+		{"an update report is not written", "B9", `/status-report holds`, dropSet("status-report")},
+		{"the UUID is not written", "B1", `/batch-uuids/7f7dd8b6-8ac6-4c41-8b1c-5a4b0b7a3d62 is not there`, dropCreate("/batch-uuids/")},
+		{"the UUID is left behind", "B13", `/batch-uuids/uuid-of-bid0000000001 is still there`, dropDelete("/batch-uuids/")},
+		{"a job is made without its place in the queue", "J1", `/jobs/states/pending/05-jid0000000003 is not there`, dropCreate("/jobs/states/")},
+		{"a job is made without its place in the batch", "B3", `/states/batch-processing/jid0000000003 is not there`, dropCreate("/batch-processing/")},
+		{"a deleted batch leaves its jobs' queue entries", "B11", `/jobs/states/completed/05-jid0000000002 is still there`, dropDelete("/jobs/states/")},
+		{"a deleted job leaves its queue entry", "J21", `/jobs/states/failed/05-jid0000000002 is still there`, dropDelete("/jobs/states/")},
+		{"a new request has no token", "A1", `/token is not there`, dropCreate("/token")},
+		{"something else is written as well", "J5", `holds "x", want ""`, func(op any) any {
+			if c, ok := op.(*zk.CreateRequest); ok && strings.Contains(c.Path, "/jobs/states/pending/") {
+				return &zk.CreateRequest{Path: c.Path, Data: []byte("x"), Acl: c.Acl}
+			}
+			return op
+		}},
+		{"another's static node is written again as it is", "J5", `/jobs/jid0000000000/bid: it was written, and holds what it held before`, func(op any) any {
+			if d, ok := op.(*zk.DeleteRequest); ok && strings.HasSuffix(d.Path, "/lock") {
+				return &zk.SetDataRequest{Path: strings.Replace(strings.TrimSuffix(d.Path, "/lock"), "jid0000000002", "jid0000000000", 1) + "/bid", Data: []byte("bid0000000000"), Version: -1}
+			}
+			return op
+		}},
+		{"locks are persistent", "Q4", `nothing to acquire`, persistent},
+		{"locks are persistent, and a dead worker's stays", "S8", `nothing to acquire`, persistent},
+		{"a storage lock is persistent", "K3", `is ephemeral: false, want true`, persistent},
+		{"an administrator's hold is ephemeral", "K2", `is ephemeral: true, want false`, func(op any) any {
+			if c, ok := op.(*zk.CreateRequest); ok && strings.Contains(c.Path, "/collections/") {
+				return &zk.CreateRequest{Path: c.Path, Data: c.Data, Acl: c.Acl, Flags: zk.FlagEphemeral}
+			}
+			return op
+		}},
+		{"a lock is elsewhere", "K5", `/locks/queue/localid/a_bark_13030_owner is not there`, moved("/localid/", "/localids-")},
+		{"a state is spelled as the other dialect does", "B8", `status is "UpdateReporting", want "update-reporting"`, inStatus(func(o object) { o["status"] = "UpdateReporting" })},
+	} {
+		t.Run(b.what, func(t *testing.T) {
+			t.Parallel()
+			mustFail(t, b.id, b.says, Options{
+				Dialects: []newqueue.Dialect{newqueue.Design},
+				conn:     func(c newqueue.Conn) newqueue.Conn { return saboteur{c, b.alter} },
+			})
+		})
+	}
+}
+
+func persistent(op any) any {
+	if c, ok := op.(*zk.CreateRequest); ok {
+		return &zk.CreateRequest{Path: c.Path, Data: c.Data, Acl: c.Acl}
+	}
+	return op
+}

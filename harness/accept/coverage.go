@@ -1,0 +1,154 @@
+package accept
+
+import (
+	"fmt"
+	"slices"
+
+	"mrtq/newqueue"
+)
+
+// Result is what a run has shown of a row.
+type Result string
+
+// The results.
+const (
+	Passed Result = "passed"
+	Failed Result = "failed"
+	NotRun Result = "not run"
+)
+
+// Row is one documented transition, acquisition, lock or behaviour in a
+// dialect, and what the run has shown of it.
+type Row struct {
+	ID      string // "J14"
+	What    string // "job notify → completed"
+	Dialect newqueue.Dialect
+	Result  Result
+	// Why says what a row that has not passed lacks, one line each.
+	Why []string
+
+	transition *newqueue.Transition // nil for an acquisition, a lock or a behaviour
+	passed     int                  // scenarios with its id that passed
+	shown      bool                 // one of them showed it
+}
+
+// More of 03-transitions than its tables: acquisitions, locks and behaviours.
+var others = []struct{ id, what string }{
+	{"Q1", "acquire a pending batch"},
+	{"Q2", "acquire a reporting batch"},
+	{"Q3", "acquire an update-reporting batch"},
+	{"Q4", "acquire a pending job"},
+	{"Q5", "acquire an estimating job"},
+	{"Q6", "acquire a provisioning job"},
+	{"Q7", "acquire a downloading job"},
+	{"Q8", "acquire a processing job"},
+	{"Q9", "acquire a recording job"},
+	{"Q10", "acquire a notify job"},
+	{"Q11", "acquire a pending access request"},
+	{"K1", "queue holds"},
+	{"K2", "collection holds"},
+	{"K3", "storage locks"},
+	{"K4", "inventory locks"},
+	{"K5", "local id locks"},
+	{"S1", "a submitted manifest becomes a batch and its jobs"},
+	{"S2", "lowest priority number first, then the oldest"},
+	{"S3", "a collection is held and released"},
+	{"S4", "jobs without room stay, smaller ones go on"},
+	{"S5", "a size that can't be told is 0"},
+	{"S6", "a minted identifier is kept"},
+	{"S7", "status reports and update reports"},
+	{"S8", "a dead worker's job is taken on by another"},
+	{"S9", "static znodes never change"},
+	{"S10", "the batch's watch fires once"},
+	{"S11", "batches of three, told to the end"},
+	{"S12", "a job deleted before its batch is done"},
+}
+
+// coverage is every row of a dialect, nothing of it run yet.
+func coverage(d newqueue.Dialect) []*Row {
+	var rows []*Row
+	for _, e := range newqueue.Entities {
+		for _, t := range newqueue.Transitions(e, d) {
+			rows = append(rows, &Row{ID: t.ID, Dialect: d, transition: &t, What: Step{e, t.From, t.To}.String()})
+		}
+	}
+	for _, o := range others {
+		rows = append(rows, &Row{ID: o.id, Dialect: d, What: o.what})
+	}
+	return rows
+}
+
+// scenario is what is known of one that has run.
+type scenario struct {
+	name    string
+	dialect newqueue.Dialect
+	tags    []string
+	failed  error
+	saw     []sighting
+}
+
+func (s scenario) String() string { return fmt.Sprintf("%q (%s)", s.name, s.dialect) }
+
+// count puts a scenario's outcome to the rows whose ids it carries.
+func (r *Row) count(s scenario) {
+	if s.dialect != r.Dialect || !slices.Contains(s.tags, "@"+r.ID) {
+		return
+	}
+	if s.failed != nil {
+		r.Why = append(r.Why, fmt.Sprintf("the scenario %q failed", s.name))
+		return
+	}
+	r.passed++
+	r.shown = r.shown || r.shownBy(s)
+}
+
+// shownBy reports whether the second connection has seen in a scenario what the
+// row is about. Of a behaviour the scenario itself is the proof.
+func (r *Row) shownBy(s scenario) bool {
+	steps, taken, lifted := false, false, false
+	for _, saw := range s.saw {
+		for _, step := range saw.steps {
+			steps = steps || step.String() == r.What
+		}
+		taken = taken || slices.Contains(saw.taken, r.ID)
+		lifted = lifted || slices.Contains(saw.lifted, r.ID)
+	}
+	switch r.ID[0] {
+	case 'Q':
+		return taken
+	case 'K':
+		return taken && lifted
+	case 'S':
+		return true
+	}
+	return steps
+}
+
+// judge gives the row its result, once all scenarios have run.
+func (r *Row) judge() {
+	switch {
+	case len(r.Why) > 0:
+		r.Result = Failed
+	case r.shown:
+		r.Result = Passed
+	case r.passed > 0:
+		r.Result = NotRun
+		r.Why = []string{"its scenarios passed, but the second connection did not see it happen"}
+	default:
+		r.Result = NotRun
+		r.Why = []string{"no scenario with the tag @" + r.ID + " has run"}
+	}
+}
+
+// undocumented are the steps of a scenario that no row of its dialect has.
+func undocumented(s scenario, rows []*Row) []string {
+	var found []string
+	for _, saw := range s.saw {
+		for _, step := range saw.steps {
+			if !slices.ContainsFunc(rows, func(r *Row) bool { return r.Dialect == s.dialect && r.transition != nil && r.What == step.String() }) {
+				found = append(found, fmt.Sprintf("undocumented: %s, seen in the scenario %v", step, s))
+			}
+		}
+	}
+	return found
+}

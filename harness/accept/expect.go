@@ -1,0 +1,223 @@
+package accept
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"reflect"
+	"strings"
+
+	"mrtq/internal/znode"
+)
+
+// What Thens say is written into want, and looked for in seen, by these.
+
+// done demands that the last act succeeded.
+func (w *world) done() error {
+	w.last.judged = true
+	if w.last.err != nil {
+		return fmt.Errorf("it should have been done, and was refused: %w", w.last.err)
+	}
+	return nil
+}
+
+// wantField wants a field of a znode that holds an object.
+func (w *world) wantField(at, key string, value any) error {
+	n := w.want.Get(at)
+	if n == nil {
+		return fmt.Errorf("%s is not there", at)
+	}
+	o := parse(n.Data)
+	if o == nil {
+		return fmt.Errorf("%s holds %q, which is no object", at, n.Data)
+	}
+	o[key] = value
+	return errors.Join(w.put(at, o.bytes()), w.seenField(at, key, value))
+}
+
+// seenField compares a field with what is there.
+func (w *world) seenField(at, key string, value any) error {
+	n := w.seen.Get(at)
+	if n == nil {
+		return fmt.Errorf("%s is not there", at)
+	}
+	if got, ok := parse(n.Data)[key]; !ok || !same(got, value) {
+		return fmt.Errorf("%s: %s is %s, want %s", at, key, show(got, ok), show(value, true))
+	}
+	return nil
+}
+
+// wantMessage wants a message in a status, or none.
+func (w *world) wantMessage(at, text string) error {
+	n := w.want.Get(at)
+	if n == nil {
+		return fmt.Errorf("%s is not there", at)
+	}
+	o := parse(n.Data)
+	w.message(o, text)
+	err := w.put(at, o.bytes())
+	if got, ok := parse(w.data(at))["message"]; ok != (o["message"] != nil) || ok && got != text {
+		err = fmt.Errorf("%s: message is %s, want %s", at, show(got, ok), show(o["message"], o["message"] != nil))
+	}
+	return err
+}
+
+// wantNode wants a znode and what it holds, with the folders above it.
+func (w *world) wantNode(at string, data []byte) error {
+	if err := w.put(at, data); err != nil {
+		return err
+	}
+	n := w.seen.Get(at)
+	switch {
+	case n == nil:
+		return fmt.Errorf("%s is not there", at)
+	case !sameContent(n.Data, data):
+		return fmt.Errorf("%s holds %q, want %q", at, n.Data, data)
+	}
+	return nil
+}
+
+// wantGone wants a znode and all below it to be gone.
+func (w *world) wantGone(at string) error {
+	keep := znode.NewTree()
+	for n := range w.want.All("/") {
+		if n.Path != at && !strings.HasPrefix(n.Path, at+"/") {
+			if err := keep.Put(*n); err != nil {
+				return err
+			}
+		}
+	}
+	w.want = keep
+	if w.seen.Get(at) != nil {
+		return fmt.Errorf("%s is still there", at)
+	}
+	return nil
+}
+
+func (w *world) put(at string, data []byte) error {
+	n := znode.Node{Path: at, Data: data}
+	if old := w.want.Get(at); old != nil {
+		n.Stat = old.Stat
+	}
+	return w.want.Put(n)
+}
+
+// data is what a znode was seen to hold; nil when it isn't there.
+func (w *world) data(at string) []byte {
+	if n := w.seen.Get(at); n != nil {
+		return n.Data
+	}
+	return nil
+}
+
+// settle compares the whole tree: what was said has changed, and nothing else.
+func (w *world) settle() error {
+	w.unsettled = false
+	if err := w.done(); err != nil {
+		return err
+	}
+	var wrong []string
+	for _, c := range znode.Diff(w.want, w.seen, "/") {
+		switch {
+		case c.Kind == znode.Changed && sameContent(c.Want.Data, c.Got.Data):
+		case c.Kind == znode.Changed && parse(c.Want.Data) != nil:
+			wrong = append(wrong, fields(c)...)
+		default:
+			wrong = append(wrong, c.String())
+		}
+	}
+	return failure("beside what was said, the tree has changed", append(wrong, w.touched()...))
+}
+
+// touched are znodes that were written although what they hold has not
+// changed. A status may be: an acquisition writes it as it is. Entries and
+// folders hold nothing, and may have been away for a moment.
+func (w *world) touched() []string {
+	var names []string
+	for n := range w.before.All("/") {
+		now := w.seen.Get(n.Path)
+		if now == nil || path.Base(n.Path) == "status" || len(n.Data) == 0 || !znode.SameData(n.Data, now.Data) {
+			continue
+		}
+		if now.Stat.Mzxid != n.Stat.Mzxid {
+			names = append(names, n.Path+": it was written, and holds what it held before")
+		}
+	}
+	return names
+}
+
+// unchanged compares the whole tree after a refusal: not a byte has changed,
+// and nothing has been written.
+func (w *world) unchanged() error {
+	w.unsettled = false
+	if !w.last.judged && w.last.err != nil {
+		return fmt.Errorf("it was refused, and no Then has said why: %w", w.last.err)
+	}
+	var wrong []string
+	for _, c := range znode.Diff(w.before, w.seen, "/") {
+		wrong = append(wrong, c.String())
+	}
+	for n := range w.before.All("/") {
+		if now := w.seen.Get(n.Path); now != nil && now.Stat != n.Stat {
+			wrong = append(wrong, n.Path+": it was written")
+		}
+	}
+	return failure("nothing should have changed", wrong)
+}
+
+// failure is one error of several lines; nil when there are none.
+func failure(what string, lines []string) error {
+	const most = 10
+	if len(lines) == 0 {
+		return nil
+	}
+	if len(lines) > most {
+		lines = append(lines[:most:most], fmt.Sprintf("and %d more", len(lines)-most))
+	}
+	return errors.New(what + ":\n  " + strings.Join(lines, "\n  "))
+}
+
+// fields says which fields of an object differ.
+func fields(c znode.Change) []string {
+	want, got := parse(c.Want.Data), parse(c.Got.Data)
+	if got == nil {
+		return []string{c.String()}
+	}
+	var wrong []string
+	for key, value := range want {
+		if is, ok := got[key]; !ok || !same(is, value) {
+			wrong = append(wrong, fmt.Sprintf("%s: %s is %s, want %s", c.Path, key, show(is, ok), show(value, true)))
+		}
+	}
+	for key, is := range got {
+		if _, ok := want[key]; !ok {
+			wrong = append(wrong, fmt.Sprintf("%s: %s is %s, want none", c.Path, key, show(is, true)))
+		}
+	}
+	return wrong
+}
+
+// sameContent compares what znodes hold: objects by their fields, whatever
+// their order, everything else by its bytes.
+func sameContent(a, b []byte) bool {
+	if x, y := parse(a), parse(b); x != nil && y != nil {
+		return reflect.DeepEqual(x, y)
+	}
+	return znode.SameData(a, b)
+}
+
+// same compares a field that was read with one that was said.
+func same(got, want any) bool {
+	a, _ := json.Marshal(got)
+	b, _ := json.Marshal(want)
+	return string(a) == string(b)
+}
+
+func show(value any, there bool) string {
+	if !there {
+		return "not there"
+	}
+	b, _ := json.Marshal(value)
+	return string(b)
+}

@@ -1,0 +1,117 @@
+package accept
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cucumber/godog"
+
+	"mrtq/features"
+	"mrtq/newqueue"
+)
+
+// Feature is the text of a feature file.
+type Feature struct {
+	Name string // "job.feature"
+	Text string
+}
+
+// files are the features of the new queue, in the order in which they are read
+// best.
+var files = []string{"job.feature", "batch.feature", "access.feature", "acquire.feature", "locks.feature", "stories.feature"}
+
+// Features are all features of the new queue for a dialect: those of
+// features/, and the illegal pairs of its tables.
+func Features(d newqueue.Dialect) ([]Feature, error) {
+	var all []Feature
+	for _, name := range files {
+		text, err := features.Files.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("accept: %w", err)
+		}
+		all = append(all, Feature{name, string(text)})
+	}
+	for _, e := range newqueue.Entities {
+		all = append(all, Feature{"illegal-" + string(e) + ".feature", illegal(e, d)})
+	}
+	return all, nil
+}
+
+// in tags everything that runs in a dialect.
+func in(d newqueue.Dialect) string { return "@in-" + string(d) }
+
+// contents gives every feature once for each dialect, as godog reads them. The
+// dialect is in its name, for whoever reads the outcome, and is a tag.
+func contents(all []Feature, d newqueue.Dialect) []godog.Feature {
+	var out []godog.Feature
+	for _, f := range all {
+		var b strings.Builder
+		for line := range strings.Lines(f.Text) {
+			if title, ok := strings.CutPrefix(line, "Feature: "); ok {
+				line = fmt.Sprintf("%s\nFeature: %s, dialect %s\n", in(d), strings.TrimSpace(title), d)
+			}
+			b.WriteString(line)
+		}
+		out = append(out, godog.Feature{Name: string(d) + "/" + f.Name, Contents: []byte(b.String())})
+	}
+	return out
+}
+
+// filter is the tag expression of a run: what the caller asked for, without
+// the scenarios of each dialect that are the other's only (@design, @mrt-zk).
+func filter(tags string) string {
+	clauses := []string{}
+	if tags != "" {
+		clauses = append(clauses, tags)
+	}
+	for _, d := range newqueue.Dialects {
+		for _, other := range newqueue.Dialects {
+			if other != d {
+				clauses = append(clauses, fmt.Sprintf("~@%s,~%s", other, in(d)))
+			}
+		}
+	}
+	return strings.Join(clauses, " && ")
+}
+
+// TagsError says that a tag expression can't be read.
+type TagsError struct{ Tags string }
+
+func (e *TagsError) Error() string {
+	return fmt.Sprintf("tags %q: want tags such as @J9, with , for or, && for and, ~ for not: \"@J9,@J10 && ~@mrt-zk\"", e.Tags)
+}
+
+// checkTags refuses an expression that godog can't read.
+func checkTags(tags string) error {
+	if tags == "" {
+		return nil
+	}
+	for _, clause := range strings.Split(tags, "&&") {
+		for _, tag := range strings.Split(clause, ",") {
+			name, ok := strings.CutPrefix(strings.TrimPrefix(strings.TrimSpace(tag), "~"), "@")
+			if !ok || name == "" || strings.ContainsAny(name, " @~") {
+				return &TagsError{tags}
+			}
+		}
+	}
+	return nil
+}
+
+// dialectOf is the dialect in which a scenario runs.
+func dialectOf(sc *godog.Scenario) newqueue.Dialect {
+	for _, d := range newqueue.Dialects {
+		if slices.Contains(tagsOf(sc), in(d)) {
+			return d
+		}
+	}
+	return newqueue.Design
+}
+
+func tagsOf(sc *godog.Scenario) []string {
+	tags := make([]string, len(sc.Tags))
+	for i, t := range sc.Tags {
+		tags[i] = t.Name
+	}
+	return tags
+}

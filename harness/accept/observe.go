@@ -1,0 +1,160 @@
+package accept
+
+import (
+	"path"
+	"strings"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+// Step is a change of state that the second connection has seen.
+type Step struct {
+	Entity   newqueue.Entity
+	From, To string // as 03-transitions spells them
+}
+
+func (s Step) String() string { return string(s.Entity) + " " + s.From + " → " + s.To }
+
+// sighting is what one act was seen to do: steps, and locks that were taken or
+// lifted.
+type sighting struct {
+	steps         []Step
+	taken, lifted []string // "Q4", "K1": see lockID
+}
+
+// observe compares two looks at a tree.
+func (s spelling) observe(before, after *znode.Tree) sighting {
+	var saw sighting
+	for _, e := range newqueue.Entities {
+		old, now := s.states(e, before), s.states(e, after)
+		for at, from := range old {
+			to, there := now[at]
+			switch {
+			case there && to != from:
+				saw.steps = append(saw.steps, Step{e, from, to})
+			case !there && !goneWithBatch(at, before, after):
+				saw.steps = append(saw.steps, Step{e, from, gone(from)})
+			}
+		}
+		for at, to := range now {
+			if _, there := old[at]; !there {
+				saw.steps = append(saw.steps, Step{e, newqueue.Created, to})
+			}
+		}
+	}
+	saw.taken = s.locks(after, before)
+	saw.lifted = s.locks(before, after)
+	return saw
+}
+
+// gone is the state of what isn't there any more: a deletion's, or, for what
+// was marked as deleted before, the end.
+func gone(from string) string {
+	if from == "deleted" {
+		return newqueue.Removed
+	}
+	return "deleted"
+}
+
+// goneWithBatch reports whether a job has gone together with its batch: that
+// is the batch's step and not its own (B11, "every job of the batch goes with
+// it").
+func goneWithBatch(at string, before, after *znode.Tree) bool {
+	bid := before.Get(at + "/bid")
+	if bid == nil {
+		return false
+	}
+	batch := "/batches/" + string(bid.Data)
+	return before.Get(batch) != nil && after.Get(batch) == nil
+}
+
+// states are the states of all of an entity that there are, by path.
+func (s spelling) states(e newqueue.Entity, t *znode.Tree) map[string]string {
+	found := map[string]string{}
+	folders := []string{"/jobs"}
+	switch e {
+	case newqueue.EntityBatch:
+		folders = []string{"/batches"}
+	case newqueue.EntityAccess:
+		folders = []string{"/access/small", "/access/large"}
+	}
+	for _, folder := range folders {
+		for _, name := range t.Children(folder) {
+			at := folder + "/" + name
+			if at == "/jobs/states" {
+				continue
+			}
+			found[at] = s.stateOf(t, at)
+		}
+	}
+	return found
+}
+
+// stateOf is the state of one. A completed job that stands in no queue counts
+// as deleted: "only the queue entry goes" (J20).
+func (s spelling) stateOf(t *znode.Tree, at string) string {
+	n := t.Get(at + "/status")
+	if n == nil {
+		return "without a status"
+	}
+	state := s.unspell(parse(n.Data)["status"])
+	if state == "completed" && path.Dir(at) == "/jobs" && !queued(t, state, path.Base(at)) {
+		return "deleted"
+	}
+	return state
+}
+
+// queued reports whether a job stands in the queue of a state.
+func queued(t *znode.Tree, state, jid string) bool {
+	for _, name := range t.Children("/jobs/states/" + state) {
+		if strings.HasSuffix(name, "-"+jid) {
+			return true
+		}
+	}
+	return false
+}
+
+// locks are the locks that are in one tree and not in the other.
+func (s spelling) locks(in, notIn *znode.Tree) []string {
+	var ids []string
+	for n := range in.All("/") {
+		if notIn.Get(n.Path) != nil {
+			continue
+		}
+		if id := s.lockID(in, n.Path); id != "" {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// lockID is the acquisition (Q1 to Q11) or the lock (K1 to K5) that a znode is;
+// "" when it is none.
+func (s spelling) lockID(t *znode.Tree, at string) string {
+	folder := path.Dir(at)
+	switch {
+	case folder == s.localIDs:
+		return "K5"
+	case folder == "/locks/queue" && at != s.localIDs:
+		return "K1"
+	case folder == "/locks/collections":
+		return "K2"
+	case folder == "/locks/storage":
+		return "K3"
+	case folder == "/locks/inventory":
+		return "K4"
+	case path.Base(at) != "lock":
+		return ""
+	}
+	kind, _, _ := strings.Cut(folder[1:], "/")
+	return acquisitions[kind+" "+s.stateOf(t, folder)]
+}
+
+// acquisitions are 03-transitions' Q1 to Q11.
+var acquisitions = map[string]string{
+	"batches pending": "Q1", "batches reporting": "Q2", "batches update-reporting": "Q3",
+	"jobs pending": "Q4", "jobs estimating": "Q5", "jobs provisioning": "Q6", "jobs downloading": "Q7",
+	"jobs processing": "Q8", "jobs storing": "Q8", "jobs recording": "Q9", "jobs notify": "Q10",
+	"access pending": "Q11", "access processing": "Q11",
+}

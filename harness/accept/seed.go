@@ -1,0 +1,180 @@
+package accept
+
+import (
+	"fmt"
+	"path"
+	"strconv"
+
+	"mrtq/internal/znode"
+)
+
+// What Givens write is spelled here from 02-new-layout, "Paths".
+
+// seed is a job that a Given writes.
+type seed struct {
+	state    string
+	priority int
+	lss      string // none or a state; "" is what is usual for the state
+	message  string
+	space    int64
+	localID  string
+}
+
+// retries is every seeded job's retry_count: one that is set to 0 or 1 shows.
+const retries = 2
+
+// usualPriority is every seeded job's, unless a scenario says otherwise.
+const usualPriority = 5
+
+// usualSpace is every seeded job's space_needed: one that is set to 0 shows.
+const usualSpace = 1234
+
+// usualLSS is the last_successful_status of a job that came to a state the
+// usual way; of a failed one, that its download failed.
+func (s spelling) usualLSS(state string) string {
+	last := map[string]string{
+		"pending": none, "held": none, "estimating": none, "provisioning": "estimating",
+		"downloading": "provisioning", "processing": "downloading", "recording": "processing",
+		"notify": "recording", "completed": "notify", "failed": "provisioning", "deleted": "provisioning",
+	}[state]
+	if s.mrtZK() {
+		switch state {
+		case "held", "estimating":
+			return "pending"
+		case "storing":
+			return "processing"
+		case "recording":
+			return "storing"
+		}
+	}
+	return last
+}
+
+// id is the next id of a kind: "jid0000000003".
+func (w *world) id(prefix, folder string) string {
+	n := len(w.seen.Children(folder))
+	if w.seen.Get("/jobs/states") != nil && prefix == "jid" {
+		n--
+	}
+	return fmt.Sprintf("%s%010d", prefix, n)
+}
+
+// newBatch writes a batch that has come to a state.
+func (w *world) newBatch(name, state string) error {
+	bid := w.id("bid", "/batches")
+	at := "/batches/" + bid
+	status := object{"status": w.state(state), "last_modified": w.time(longAgo)}
+	w.message(status, "")
+	submission := object{
+		"profile_name": "merritt_demo_content", "submitter": "Dee Positor", "payload_filename": "three.checkm",
+		"submissionDate": w.time(longAgo), "erc_what": "", "erc_who": "", "erc_when": "", "erc_where": "",
+		"type": "object-manifest", "submission_mode": "add", "batchID": "uuid-of-" + bid,
+	}
+	nodes := []znode.Node{
+		{Path: at, Data: []byte{}},
+		{Path: at + "/submission", Data: submission.bytes()},
+		{Path: at + "/status", Data: status.bytes()},
+		{Path: "/batch-uuids/uuid-of-" + bid, Data: []byte(bid)},
+	}
+	if state != "pending" && state != "held" {
+		nodes = append(nodes, znode.Node{Path: at + "/states/batch-processing", Data: []byte{}})
+	}
+	w.names[name] = at
+	return w.write(nodes...)
+}
+
+// newJob writes a job of a batch, in its three places.
+func (w *world) newJob(name, batch string, s seed) error {
+	jid, bid := w.id("jid", "/jobs"), path.Base(w.names[batch])
+	at := "/jobs/" + jid
+	if s.space == 0 {
+		s.space = usualSpace
+	}
+	if s.lss == "" {
+		s.lss = w.usualLSS(s.state)
+	}
+	status := object{
+		"status": w.state(s.state), "last_successful_status": w.state(s.lss),
+		w.jobTime: w.time(longAgo), "retry_count": retries,
+	}
+	w.message(status, s.message)
+	nodes := append(jobNodes(at, bid, s.priority, s.space), []znode.Node{
+		{Path: at + "/configuration", Data: w.configuration(bid, "http://example.org/"+jid, s.localID).bytes()},
+		{Path: at + "/status", Data: status.bytes()},
+	}...)
+	if s.state != "deleted" || w.mrtZK() { // design: it stands in no place any more
+		nodes = append(nodes,
+			znode.Node{Path: entry(s.state, s.priority, jid), Data: []byte{}},
+			znode.Node{Path: w.names[batch] + "/states/" + folderOf(s.state) + "/" + jid, Data: []byte{}})
+	}
+	w.names[name] = at
+	return w.write(nodes...)
+}
+
+// jobNodes are what a job has in both dialects and never loses.
+func jobNodes(at, bid string, priority int, space int64) []znode.Node {
+	return []znode.Node{
+		{Path: at, Data: []byte{}},
+		{Path: at + "/bid", Data: []byte(bid)},
+		{Path: at + "/priority", Data: []byte(strconv.Itoa(priority))},
+		{Path: at + "/space_needed", Data: []byte(strconv.FormatInt(space, 10))},
+	}
+}
+
+// configuration is a job's.
+func (s spelling) configuration(bid, url, localID string) object {
+	return object{
+		"batch_id": bid, "profile_name": "merritt_demo_content", "submitter": "Dee Positor",
+		"submissionDate": s.time(longAgo), "payload_url": url, "payload_type": "Manifest",
+		"response_type": "JSON", "local_id": localID, "submission_mode": "Add",
+	}
+}
+
+// entry is a job's place in the queue of a state.
+func entry(state string, priority int, jid string) string {
+	return fmt.Sprintf("/jobs/states/%s/%02d-%s", state, priority, jid)
+}
+
+// newAccess writes an access request.
+func (w *world) newAccess(name, queue, state string) error {
+	at := "/access/" + queue + "/" + w.id("qid", "/access/"+queue)
+	status := object{"status": w.state(state), "last_modified": w.time(longAgo)}
+	w.message(status, "")
+	w.names[name] = at
+	return w.write(
+		znode.Node{Path: at, Data: []byte{}},
+		znode.Node{Path: at + "/token", Data: tokenOf(path.Base(at)).bytes()},
+		znode.Node{Path: at + "/status", Data: status.bytes()},
+	)
+}
+
+// tokenOf is a request's token.
+func tokenOf(text string) object {
+	return object{
+		"token": text, "delivery-node": 7777, "cloud-content-byte": 123456, "status": "202",
+		"url": "http://example.org/presigned", "anticipated-availability-time": "2024-03-01T13:00:00-08:00",
+	}
+}
+
+// othersWork is what is in a queue and nobody in the scenario has to do with:
+// none of it is to be acquired, reported or cleaned up.
+func (w *world) othersWork() error {
+	if err := w.newBatch("others' batch", "processing"); err != nil {
+		return err
+	}
+	for _, state := range []string{"held", "failed"} {
+		if err := w.newJob("others' "+state+" job", "others' batch", seed{state: state, priority: 1}); err != nil {
+			return err
+		}
+	}
+	if err := w.newAccess("others' request", "small", "failed"); err != nil {
+		return err
+	}
+	if err := w.newAccess("others' request", "large", "failed"); err != nil {
+		return err
+	}
+	return w.write(
+		znode.Node{Path: "/locks/collections/somebody_elses", Data: []byte{}},
+		znode.Node{Path: "/locks/inventory/somebody_elses", Data: []byte{}},
+	)
+}

@@ -1,0 +1,86 @@
+package accept
+
+import (
+	"strings"
+	"time"
+
+	"mrtq/newqueue"
+)
+
+// spelling is how a dialect spells the layout, from 02-new-layout, "Two
+// dialects of one layout".
+type spelling struct {
+	dialect newqueue.Dialect
+	// jobTime is the field of a job's status that holds its time; batches and
+	// access requests have last_modified in both.
+	jobTime    string
+	timeFormat string
+	localIDs   string // the folder of local id locks
+	folders    []string
+}
+
+// spell is a dialect's spelling.
+func spell(d newqueue.Dialect) spelling {
+	if d == newqueue.MrtZK {
+		return spelling{d, "last_modified", "2006-01-02 15:04:05 -0700", "/locks/localid",
+			strings.Fields("pending held estimating provisioning downloading processing storing recording notify failed completed deleted")}
+	}
+	return spelling{d, "last_modification_date", time.RFC3339, "/locks/queue/localid", nil}
+}
+
+// deployed are the state names of the deployed library.
+var deployed = map[string]string{
+	"pending": "Pending", "held": "Held", "estimating": "Estimating", "provisioning": "Provisioning",
+	"downloading": "Downloading", "processing": "Processing", "storing": "Storing", "recording": "Recording",
+	"notify": "Notify", "failed": "Failed", "completed": "Completed", "deleted": "Deleted",
+	"reporting": "Reporting", "update-reporting": "UpdateReporting",
+}
+
+// mrtZK reports whether the dialect is that of the deployed library.
+func (s spelling) mrtZK() bool { return s.dialect == newqueue.MrtZK }
+
+// state spells a state; none is JSON's null.
+func (s spelling) state(name string) any {
+	switch {
+	case name == none:
+		return nil
+	case s.mrtZK():
+		return deployed[name]
+	}
+	return name
+}
+
+// none is what scenarios say where there is no last successful status.
+const none = "none"
+
+// unspell is the state that a spelling means, or the spelling itself, marked,
+// when the dialect doesn't know it.
+func (s spelling) unspell(spelled any) string {
+	for name := range deployed {
+		if s.state(name) == spelled {
+			return name
+		}
+	}
+	text, _ := spelled.(string)
+	return "“" + text + "”"
+}
+
+// time spells a time.
+func (s spelling) time(t time.Time) string { return t.Format(s.timeFormat) }
+
+// message puts a message into a status: where there is one, or always.
+func (s spelling) message(status object, text string) {
+	delete(status, "message")
+	if text != "" || s.mrtZK() {
+		status["message"] = text
+	}
+}
+
+// folderOf is the folder of a batch in which a job in a state stands.
+func folderOf(state string) string {
+	switch state {
+	case "failed", "completed", "deleted":
+		return "batch-" + state
+	}
+	return "batch-processing"
+}

@@ -1,0 +1,121 @@
+package accept
+
+// register lists every sentence that scenarios are made of. Patterns are
+// anchored where they are defined (usage.go).
+func (w *world) register(s steps) {
+	// What there is.
+	s.step(`a queue with other people's work in it`, w.othersWork)
+	s.step(`an? (\S+) job( that a worker has acquired)?`, w.aJob)
+	s.step(`a failed job whose last successful status is (\S+)`, w.aFailedJob)
+	s.step(`a completed job of a completed batch`, w.aCompletedJobOfACompletedBatch)
+	s.step(`somebody else has locked the (job|batch|request)`, w.somebodyElseHasLocked)
+
+	// What a job goes through.
+	s.step(`the worker makes these jobs of it`, w.workerMakesJobs)
+	s.step(`a batch worker makes one job more of it`, w.workerMakesOneJobMore)
+	s.step(`the (other )?worker succeeds`, w.workerSucceeds)
+	s.step(`the worker succeeds: it needs (\d+) bytes and gets priority (\d+)`, w.workerSucceedsKnowing)
+	s.step(`the worker succeeds, with (\S+) for the inventory`, w.workerSucceedsWithInventory)
+	s.step(`the worker succeeds, with (\S+) for the storage`, w.workerSucceedsWithStore)
+	s.step(`the worker mints the identifier (\S+) for it`, w.workerMints)
+	s.step(`the (other )?worker fails it, saying "(.*)"`, w.workerFails)
+	s.step(`the worker holds it`, w.workerHolds)
+	s.step(`an administrator (releases|resumes|deletes) the (job(?: [A-Z])?)`, w.adminActsOnJob)
+	s.step(`an administrator has the job retried at (\S+)`, w.adminRetriesJob)
+	s.step(`an administrator tries to move it to (\S+)`, w.adminMovesJob)
+	s.step(`the cleaning pass over (jobs|batches|requests) comes by`, w.cleaningPass)
+
+	// What a job is then.
+	s.step(`each of these is a pending job, to be found under its batch and in the queue`, w.jobsAreMade)
+	s.step(`no step of theirs has succeeded, and none was retried`, w.jobsAreFresh)
+	s.step(`the (job(?: [A-Z])?) is ([a-z]+)(?:, saying "(.*)")?`, w.jobIs)
+	s.step(`the job is ([a-z]+), with priority (\d+)`, w.jobIsWithPriority)
+	s.step(`it needs (\d+) bytes`, w.jobNeeds)
+	s.step(`its last successful status is(?: still)? (\S+)(?: \(mrt-zk: (\S+)\))?`, w.lastSuccessIs)
+	s.step(`its retry count is one more`, w.retriedOnceMore)
+	s.step(`its primary identifier is (\S+) at once`, w.identifierIs)
+	s.step(`the inventory is to record (\S+)`, w.inventoryIs)
+	s.step(`the storage is to store (\S+)`, w.storeIs)
+	s.step(`in its batch it moves from (\S+) to (\S+)`, w.batchEntryMoves)
+	s.step(`the job has left the queue of (\S+)`, w.jobLeftQueue)
+	s.step(`nothing is left of the job`, w.jobIsGone)
+	s.step(`the answer warns that its depositor will not be told of it`, w.answerWarns)
+
+	// What a batch goes through.
+	s.step(`an? (\S+) batch( that a worker has acquired)?`, w.aBatch)
+	s.step(`a batch in (\S+)(?: with the completed jobs ([A-Z ]+))?`, w.aBatchWithJobs)
+	s.step(`a job ([A-Z]) of it that is (\S+)`, w.aJobOfIt)
+	s.step(`a worker has acquired the batch`, w.workerHasAcquiredTheBatch)
+	s.step(`its last report listed as completed ([A-Z ]+|none) and as failed ([A-Z ]+|none)`, w.itsLastReport)
+	s.step(`a submission comes in with the UUID (\S+)`, w.submissionComesIn)
+	s.step(`a submission comes in with the batch's UUID`, w.submissionComesInAgain)
+	s.step(`the worker makes no job of it`, w.workerMakesNoJob)
+	s.step(`an administrator (releases the batch|has the batch reported once more|deletes the batch)`, w.adminActsOnBatch)
+	s.step(`an administrator gives the batch up, saying "(.*)"`, w.adminGivesUp)
+	s.step(`the event comes that its batch-processing is empty`, w.eventComes)
+	s.step(`the worker reports it`, w.workerReports)
+
+	// What a batch is then.
+	s.step(`there is a new pending batch that holds the submission`, w.batchIsMade)
+	s.step(`it is found by its UUID`, w.batchIsFound)
+	s.step(`the (batch|request) is ([a-z-]+)(?:, saying "(.*)")?`, w.itIs)
+	s.step(`there is a folder for the jobs that it waits for`, w.thereIsAFolder)
+	s.step(`its status report lists as completed ([A-Z ]+|none) and as failed ([A-Z ]+|none)`, w.reportLists)
+	s.step(`the report tells as new: completed ([A-Z ]+|none), failed ([A-Z ]+|none)`, w.reportTellsAsNew)
+	s.step(`nothing is left of the batch(?:, nor of its jobs ([A-Z ]+))?`, w.batchIsGone)
+	s.step(`the answer warns that its depositor will not be told`, w.answerWarnsOfBatch)
+
+	// Access requests.
+	s.step(`an? (\S+) request( that a worker has acquired)?`, w.aRequest)
+	s.step(`a request for a (small|large) object comes in with the token (\S+)`, w.requestComesIn)
+	s.step(`an administrator (has the request tried again|deletes the request)`, w.adminActsOnRequest)
+	s.step(`there is a new pending request for a (small|large) object with the token (\S+)`, w.requestIsMade)
+	s.step(`nothing is left of the request`, w.requestIsGone)
+
+	// Acquiring.
+	s.step(`these jobs in (\S+)`, w.theseJobs)
+	s.step(`these batches in (\S+)`, w.theseBatches)
+	s.step(`these pending requests for (small|large) objects`, w.theseRequests)
+	s.step(`(the|another) worker acquires the next (job|batch|request) (?:in|for a) (\S+)(?: object)?`, w.workerAcquires)
+	s.step(`the (other )?worker has the ((?:job|batch|request)(?: [A-Z])?), under a lock that ends with his session`, w.workerHas)
+	s.step(`the worker gives it back as it is`, w.workerGivesBack)
+
+	// Locks and holds.
+	s.step(`(the worker|another worker|an administrator) (takes|lifts) the (queue hold|collection hold|storage lock|inventory lock|local id lock) (\S+)(?: of (\S+))?`, w.workerLocks)
+	s.step(`the (other )?worker's session ends`, w.sessionEnds)
+	s.step(`(/locks/\S+) is there, and (stays until it is lifted|ends with the session)`, w.lockIsThere)
+	s.step(`(/locks/\S+) is (still there|gone)`, w.lockIs)
+
+	// Stories.
+	s.step(`an administrator gives the job ([A-Z]) priority (\d+)`, w.adminGivesPriority)
+	s.step(`the job ([A-Z]) stands in the queue of (\S+) with priority (\d+)`, w.jobStandsWithPriority)
+	s.step(`a second batch of its collection with the pending jobs ([A-Z ]+)`, w.aSecondBatch)
+	s.step(`a worker comes to the next (batch|job) in pending, and minds the hold on its collection`, w.workerMindsTheHold)
+	s.step(`a worker with room for (\d+) bytes passes over the jobs in provisioning`, w.workerPassesOver)
+	s.step(`he has looked at the jobs ([A-Z ]+)`, w.hasLookedAt)
+	s.step(`he finds the identifier (\S+)`, w.findsIdentifier)
+	s.step(`there is (something|nothing) to send`, w.thereIsToSend)
+	s.step(`the worker acquires and reports the next batch in (\S+)`, w.workerAcquiresAndReports)
+	s.step(`workers take the job ([A-Z]) on to (\S+)`, w.workersTakeOn)
+	s.step(`the job ([A-Z]) fails there, saying "(.*)"`, w.jobFailsThere)
+	s.step(`every step on the way was as documented`, w.asDocumented)
+	s.step(`nobody has written submission, configuration, bid or batch-uuids a second time`, w.writtenOnce)
+	s.step(`each of them has been acquired by a worker of its own`, w.eachAcquired)
+	s.step(`all of them succeed at the same moment, while three watchers wait`, w.allSucceedAtOnce)
+	s.step(`the watch has fired once`, w.watchFiredOnce)
+	s.step(`the jobs ([A-Z ]+) are completed, and nobody has a lock on them`, w.jobsAreCompleted)
+	s.step(`the batch stands at (\S+), and its jobs ([A-Z ]+) at ([a-z ]+)`, w.batchStandsAt)
+	s.step(`the job is deleted as the dialect does it, from (\S+)`, w.jobIsDeleted)
+
+	// What can't be.
+	s.step(`a (job|batch|request) that is (\S+?)(, acquired by a worker)?`, w.something)
+	s.step(`an administrator tries to move the (job|batch|request) to (\S+)`, w.adminMoves)
+	s.step(`the worker tries to move it to (\S+)`, w.workerMoves)
+	s.step(`it is refused: from (\S+) the (job|batch|request) can go to (.*)`, w.isIllegal)
+
+	// How it ends.
+	s.step(`the lock is given back`, w.lockIsGivenBack)
+	s.step(`it is refused, for (.*)`, w.isRefused)
+	s.step(`nothing else has changed`, w.settle)
+	s.step(`nothing has changed`, w.unchanged)
+}

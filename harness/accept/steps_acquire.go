@@ -1,0 +1,186 @@
+package accept
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strconv"
+
+	"github.com/cucumber/godog"
+
+	"mrtq/newqueue"
+)
+
+func (w *world) theseJobs(state string, t *godog.Table) error {
+	if err := w.newBatch("batch", "processing"); err != nil {
+		return err
+	}
+	for _, r := range t.Rows[1:] {
+		numbers := []int{0, 0}
+		for i, c := range r.Cells[1:] {
+			n, err := strconv.Atoi(c.Value)
+			if err != nil {
+				return err
+			}
+			numbers[i] = n
+		}
+		s := seed{state: state, priority: numbers[0], space: int64(numbers[1])}
+		if err := w.newJob("job "+r.Cells[0].Value, "batch", s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *world) theseBatches(state string, t *godog.Table) error {
+	for _, r := range t.Rows[1:] {
+		if err := w.newBatch("batch "+r.Cells[0].Value, state); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *world) theseRequests(size string, t *godog.Table) error {
+	for _, r := range t.Rows[1:] {
+		if err := w.newAccess("request "+r.Cells[0].Value, size, "pending"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// workerNamed is who "the worker" and "another worker" are.
+func workerNamed(which string) string {
+	if which == "the" || which == "" {
+		return "worker"
+	}
+	return "other worker"
+}
+
+func (w *world) workerAcquires(which, what, state string) error {
+	acquire := acquireJob(state)
+	switch what {
+	case "batch":
+		acquire = acquireBatch(state)
+	case "request":
+		acquire = acquireAccess(state, "pending")
+	}
+	return w.act(workerNamed(which), acquire)
+}
+
+// workerHas wants the lock, and the worker to know what he has.
+func (w *world) workerHas(which, name string) error {
+	at, a := w.names[name], w.actors[workerNamed(which)]
+	if err := errors.Join(w.done(), w.wantNode(at+"/lock", []byte{})); err != nil {
+		return err
+	}
+	if owner := w.seen.Get(at + "/lock").Stat.EphemeralOwner; owner != a.conn.SessionID() {
+		return fmt.Errorf("%s/lock is of session %#x, want %#x", at, owner, a.conn.SessionID())
+	}
+	for _, has := range a.has() {
+		if has == at {
+			return nil
+		}
+	}
+	return fmt.Errorf("the worker was given %v, want %s", a.has(), at)
+}
+
+// has are the paths of what somebody has been given.
+func (a *actor) has() []string {
+	var paths []string
+	if a.job != nil {
+		paths = append(paths, a.job.Path())
+	}
+	if a.batch != nil {
+		paths = append(paths, a.batch.Path())
+	}
+	if a.access != nil {
+		paths = append(paths, a.access.Path())
+	}
+	return paths
+}
+
+func (w *world) workerGivesBack() error {
+	return w.worker(func(ctx context.Context, a *actor) error { return a.job.Unlock(ctx) })
+}
+
+func (w *world) workerLocks(who, action, kind, name, owner string) error {
+	lock := map[string]newqueue.Lock{
+		"queue hold":      newqueue.QueueLock(newqueue.QueueHold(name)),
+		"collection hold": newqueue.CollectionLock(name),
+		"storage lock":    newqueue.StorageLock(name),
+		"inventory lock":  newqueue.InventoryLock(name),
+		"local id lock":   newqueue.LocalIDLock(name, owner),
+	}[kind]
+	switch who {
+	case "the worker":
+		who = "worker"
+	case "another worker":
+		who = "other worker"
+	}
+	return w.act(who, func(ctx context.Context, a *actor, _ *outcome) error {
+		if action == "lifts" {
+			return a.q.Unlock(ctx, lock)
+		}
+		return a.q.Lock(ctx, lock)
+	})
+}
+
+// sessionEnds ends a session as its client's death would, at once: closing it
+// is what the server itself does when it has heard nothing for too long.
+func (w *world) sessionEnds(other string) error {
+	err := w.workerOr(other, func(_ context.Context, a *actor) error {
+		a.conn.Close()
+		return nil
+	})
+	delete(w.actors, other+"worker")
+	return err
+}
+
+func (w *world) lockIsThere(at, howLong string) error {
+	if err := errors.Join(w.done(), w.wantNode(at, []byte{})); err != nil {
+		return err
+	}
+	ephemeral := w.seen.Get(at).Stat.EphemeralOwner != 0
+	if want := howLong == "ends with the session"; ephemeral != want {
+		return fmt.Errorf("%s is ephemeral: %t, want %t", at, ephemeral, want)
+	}
+	return nil
+}
+
+func (w *world) lockIs(at, how string) error {
+	if how == "gone" {
+		return w.wantGone(at)
+	}
+	return w.wantNode(at, []byte{})
+}
+
+func (w *world) adminMoves(what, to string) error {
+	w.target = to
+	at := w.names[what]
+	return w.act("administrator", func(ctx context.Context, a *actor, _ *outcome) error {
+		switch what {
+		case "job":
+			return a.q.MoveJob(ctx, path.Base(at), newqueue.JobState(to))
+		case "batch":
+			return a.q.MoveBatch(ctx, path.Base(at), newqueue.BatchState(to))
+		}
+		queue, qid := queueOf(at)
+		return a.q.MoveAccess(ctx, queue, qid, newqueue.AccessState(to))
+	})
+}
+
+func (w *world) workerMoves(to string) error {
+	w.target = to
+	return w.worker(func(ctx context.Context, a *actor) error {
+		switch {
+		case a.job != nil:
+			return a.job.MoveTo(ctx, newqueue.JobState(to))
+		case a.batch != nil:
+			return a.batch.MoveTo(ctx, newqueue.BatchState(to))
+		}
+		return a.access.MoveTo(ctx, newqueue.AccessState(to), "")
+	})
+}

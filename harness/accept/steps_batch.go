@@ -1,0 +1,211 @@
+package accept
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+func (w *world) aBatch(state, acquired string) error {
+	if err := w.newBatch("batch", state); err != nil || acquired == "" {
+		return err
+	}
+	return w.arrange("worker", acquireBatch(state))
+}
+
+// acquireBatch acquires the next batch in a state.
+func acquireBatch(state string) func(context.Context, *actor, *outcome) error {
+	return func(ctx context.Context, a *actor, _ *outcome) (err error) {
+		a.batch, err = a.q.AcquireBatch(ctx, newqueue.BatchState(state))
+		return err
+	}
+}
+
+func (w *world) aBatchWithJobs(state, names string) error {
+	if err := w.newBatch("batch", state); err != nil {
+		return err
+	}
+	for _, name := range strings.Fields(names) {
+		if err := w.aJobOfIt(name, "completed"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *world) aJobOfIt(name, state string) error {
+	return w.newJob("job "+name, "batch", seed{state: state, priority: usualPriority})
+}
+
+func (w *world) workerHasAcquiredTheBatch() error {
+	state := w.stateOf(w.seen, w.names["batch"])
+	return w.arrange("worker", acquireBatch(state))
+}
+
+// ids are the ids of jobs by their names in the scenario: "A B", or none.
+func (w *world) ids(names string) []string {
+	ids := []string{}
+	if names == none {
+		return ids
+	}
+	for _, name := range strings.Fields(names) {
+		ids = append(ids, path.Base(w.names["job "+name]))
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func (w *world) itsLastReport(completed, failed string) error {
+	report := object{"last_modified": w.time(longAgo), "successful_jobs": w.ids(completed), "failed_jobs": w.ids(failed)}
+	return w.write(znode.Node{Path: w.names["batch"] + "/status-report", Data: report.bytes()})
+}
+
+// submission is what a depositor sends.
+func submission(uuid string) newqueue.Submission {
+	return newqueue.Submission{
+		ProfileName: "merritt_demo_content", Submitter: "Dee Positor", PayloadFilename: "three.checkm",
+		SubmissionDate: longAgo, ErcWhat: "three objects", Type: "object-manifest", SubmissionMode: "add", BatchID: uuid,
+	}
+}
+
+func (w *world) submissionComesIn(uuid string) error {
+	w.uuid = uuid
+	return w.act("API", func(ctx context.Context, a *actor, answer *outcome) error {
+		bid, err := a.q.CreateBatch(ctx, submission(uuid))
+		answer.ids = []string{bid}
+		return err
+	})
+}
+
+func (w *world) submissionComesInAgain() error {
+	return w.submissionComesIn("uuid-of-" + path.Base(w.names["batch"]))
+}
+
+func (w *world) workerMakesNoJob() error {
+	return w.worker(func(ctx context.Context, a *actor) error {
+		_, err := a.batch.Process(ctx)
+		return err
+	})
+}
+
+func (w *world) adminActsOnBatch(action string) error {
+	bid := path.Base(w.names["batch"])
+	return w.act("administrator", func(ctx context.Context, a *actor, answer *outcome) error {
+		switch {
+		case strings.HasPrefix(action, "releases"):
+			return a.q.ReleaseBatch(ctx, bid)
+		case strings.HasPrefix(action, "has"):
+			return a.q.UpdateReportBatch(ctx, bid)
+		}
+		d, err := a.q.DeleteBatch(ctx, bid)
+		answer.warnings = d.Warnings
+		return err
+	})
+}
+
+func (w *world) adminGivesUp(why string) error {
+	return w.act("administrator", func(ctx context.Context, a *actor, _ *outcome) error {
+		return a.q.FailBatch(ctx, path.Base(w.names["batch"]), why)
+	})
+}
+
+func (w *world) eventComes() error {
+	return w.act("watcher", func(ctx context.Context, a *actor, _ *outcome) error {
+		return a.q.ReportIfEmptied(ctx, path.Base(w.names["batch"]))
+	})
+}
+
+func (w *world) workerReports() error {
+	return w.act("worker", func(ctx context.Context, a *actor, answer *outcome) (err error) {
+		if answer.report, err = a.batch.Report(ctx); err != nil {
+			return err
+		}
+		return a.batch.Finish(ctx, answer.report)
+	})
+}
+
+func (w *world) batchIsMade() error {
+	made := w.newcomers("/batches")
+	if err := w.done(); err != nil {
+		return err
+	}
+	if len(made) != 1 || len(w.last.ids) != 1 || made[0] != w.last.ids[0] {
+		return fmt.Errorf("there are the new batches %v, the answer is %v", made, w.last.ids)
+	}
+	at := "/batches/" + made[0]
+	w.names["batch"] = at
+	status := object{"status": w.state("pending"), "last_modified": w.time(w.now)}
+	w.message(status, "")
+	submission := object{
+		"profile_name": "merritt_demo_content", "submitter": "Dee Positor", "payload_filename": "three.checkm",
+		"submissionDate": w.time(longAgo), "erc_what": "three objects", "erc_who": "", "erc_when": "", "erc_where": "",
+		"type": "object-manifest", "submission_mode": "add", "batchID": w.uuid,
+	}
+	return errors.Join(
+		w.wantNode(at, []byte{}),
+		w.wantNode(at+"/submission", submission.bytes()),
+		w.wantNode(at+"/status", status.bytes()),
+	)
+}
+
+func (w *world) batchIsFound() error {
+	return w.wantNode("/batch-uuids/"+w.uuid, []byte(path.Base(w.names["batch"])))
+}
+
+// itIs wants a batch or a request in another state.
+func (w *world) itIs(what, state, message string) error {
+	at := w.names[what]
+	wrong := []error{
+		w.done(),
+		w.wantField(at+"/status", "status", w.state(state)),
+		w.wantField(at+"/status", "last_modified", w.time(w.now)),
+		w.wantMessage(at+"/status", message),
+	}
+	if what == "batch" && state == "processing" {
+		wrong = append(wrong, w.thereIsAFolder())
+	}
+	return errors.Join(wrong...)
+}
+
+func (w *world) thereIsAFolder() error {
+	return w.wantNode(w.names["batch"]+"/states/batch-processing", []byte{})
+}
+
+func (w *world) reportLists(completed, failed string) error {
+	report := object{"last_modified": w.time(w.now), "successful_jobs": w.ids(completed), "failed_jobs": w.ids(failed)}
+	return w.wantNode(w.names["batch"]+"/status-report", report.bytes())
+}
+
+func (w *world) reportTellsAsNew(completed, failed string) error {
+	r := w.last.report
+	if !slices.Equal(r.NewlyCompleted, w.ids(completed)) || len(r.NewlyFailed) != len(w.ids(failed)) {
+		return fmt.Errorf("the report tells of %v as newly completed and of %v as newly failed", r.NewlyCompleted, r.NewlyFailed)
+	}
+	return nil
+}
+
+// batchIsGone wants everything of the batch and of its jobs to be gone.
+func (w *world) batchIsGone(jobs string) error {
+	at := w.names["batch"]
+	wrong := []error{w.done(), w.wantGone(at), w.wantGone("/batch-uuids/uuid-of-" + path.Base(at))}
+	for _, jid := range w.ids(jobs) {
+		state := w.stateOf(w.before, "/jobs/"+jid)
+		wrong = append(wrong, w.wantGone("/jobs/"+jid), w.wantGone(entry(state, usualPriority, jid)))
+	}
+	return errors.Join(wrong...)
+}
+
+func (w *world) answerWarnsOfBatch() error {
+	for _, text := range w.last.warnings {
+		if strings.Contains(text, "depositor") && strings.Contains(text, path.Base(w.names["batch"])) {
+			return nil
+		}
+	}
+	return fmt.Errorf("the answer is %q", w.last.warnings)
+}

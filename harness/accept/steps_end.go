@@ -1,0 +1,113 @@
+package accept
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+// refusals are the reasons that Thens give, and the error that says so.
+var refusals = map[string]error{
+	"another has the lock":                  newqueue.ErrLocked,
+	"the lock is a worker's to have":        newqueue.ErrNotLocked,
+	"no step of it has succeeded yet":       newqueue.ErrNotResumable,
+	"it has jobs that are still to be done": newqueue.ErrStillProcessing,
+	"there is one with that UUID already":   newqueue.ErrExists,
+	"there is nothing to acquire":           newqueue.ErrNone,
+}
+
+func (w *world) isRefused(why string) error {
+	w.last.judged = true
+	want, known := refusals[why]
+	switch {
+	case !known:
+		return fmt.Errorf("no error is known for %q", why)
+	case w.last.err == nil:
+		return errors.New("it was not refused")
+	case !errors.Is(w.last.err, want):
+		return fmt.Errorf("it was refused, but otherwise: %w", w.last.err)
+	}
+	return nil
+}
+
+// something is any entity in any state.
+func (w *world) something(what, state, acquired string) error {
+	switch what {
+	case "job":
+		return w.aJob(state, acquired)
+	case "batch":
+		return w.aBatch(state, acquired)
+	}
+	return w.aRequest(state, acquired)
+}
+
+// isIllegal wants the typed error, with everything it is to say. What the
+// scenario moved to is in the When before.
+func (w *world) isIllegal(from, what, allowed string) error {
+	w.last.judged = true
+	var e *newqueue.StateError
+	if !errors.As(w.last.err, &e) {
+		return fmt.Errorf("it was not refused as an illegal step: %w", orDone(w.last.err))
+	}
+	want := newqueue.StateError{Entity: entityOf[what], Path: w.names[what], From: from, To: w.target}
+	if allowed != "nowhere" {
+		want.Allowed = strings.Fields(allowed)
+	}
+	if !reflect.DeepEqual(*e, want) {
+		return fmt.Errorf("the error says %+v, want %+v", *e, want)
+	}
+	return nil
+}
+
+// entityOf is nouns read the other way.
+var entityOf = map[string]newqueue.Entity{
+	"job": newqueue.EntityJob, "batch": newqueue.EntityBatch, "request": newqueue.EntityAccess,
+}
+
+// orDone is an error even when there is none.
+func orDone(err error) error {
+	if err == nil {
+		return errors.New("it was done")
+	}
+	return err
+}
+
+func (w *world) lockIsGivenBack() error {
+	for _, name := range []string{"job", "batch", "request"} {
+		if at, ok := w.names[name]; ok && w.before.Get(at+"/lock") != nil {
+			return w.wantGone(at + "/lock")
+		}
+	}
+	return errors.New("nobody had a lock before")
+}
+
+// lockByHand takes the lock of something as a worker of other make would.
+func (w *world) lockByHand(what string) error {
+	a, err := w.actor("somebody else")
+	if err != nil {
+		return err
+	}
+	if err := w.flush(); err != nil {
+		return err
+	}
+	if _, err := a.conn.Create(w.root+w.names[what]+"/lock", []byte{}, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
+		return fmt.Errorf("lock the %s: %w", what, err)
+	}
+	w.before, w.seen = nil, w.seen.Clone()
+	return w.seen.Put(znode.Node{Path: w.names[what] + "/lock", Data: []byte{}})
+}
+
+// newcomers are the names in a folder that were not there before the last act.
+func (w *world) newcomers(folder string) []string {
+	old := w.before.Children(folder)
+	return slices.DeleteFunc(w.seen.Children(folder), func(name string) bool {
+		return name == "states" || slices.Contains(old, name)
+	})
+}

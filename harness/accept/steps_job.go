@@ -1,0 +1,359 @@
+package accept
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cucumber/godog"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+func (w *world) aJob(state, acquired string) error {
+	if err := w.jobWith(seed{state: state}); err != nil || acquired == "" {
+		return err
+	}
+	return w.arrange("worker", acquireJob(state))
+}
+
+// jobWith writes the job of a scenario that has only one, in a batch that is
+// processing.
+func (w *world) jobWith(s seed) error {
+	s.priority = usualPriority
+	if _, ok := w.names["batch"]; !ok {
+		if err := w.newBatch("batch", "processing"); err != nil {
+			return err
+		}
+	}
+	return w.newJob("job", "batch", s)
+}
+
+func (w *world) aFailedJob(last string) error {
+	return w.jobWith(seed{state: "failed", lss: last, message: "what went wrong"})
+}
+
+func (w *world) aCompletedJobOfACompletedBatch() error {
+	if err := w.newBatch("batch", "completed"); err != nil {
+		return err
+	}
+	return w.jobWith(seed{state: "completed"})
+}
+
+func (w *world) somebodyElseHasLocked(what string) error {
+	return w.lockByHand(what)
+}
+
+// acquireJob acquires the next job in a state.
+func acquireJob(state string) func(context.Context, *actor, *outcome) error {
+	return func(ctx context.Context, a *actor, _ *outcome) (err error) {
+		a.job, err = a.q.AcquireJob(ctx, newqueue.JobState(state))
+		return err
+	}
+}
+
+// worker has the worker do something with what he has acquired.
+func (w *world) worker(do func(ctx context.Context, a *actor) error) error {
+	return w.workerOr("", do)
+}
+
+func (w *world) workerOr(other string, do func(ctx context.Context, a *actor) error) error {
+	return w.act(other+"worker", func(ctx context.Context, a *actor, _ *outcome) error { return do(ctx, a) })
+}
+
+func (w *world) workerSucceeds(other string) error {
+	return w.workerOr(other, func(ctx context.Context, a *actor) error {
+		if a.access != nil {
+			return a.access.Succeed(ctx)
+		}
+		return a.job.Succeed(ctx)
+	})
+}
+
+func (w *world) workerSucceedsKnowing(space int64, priority int) error {
+	return w.worker(func(ctx context.Context, a *actor) error {
+		return a.job.Succeed(ctx, newqueue.WithSpaceNeeded(space), newqueue.WithPriority(priority))
+	})
+}
+
+func (w *world) workerSucceedsWithInventory(url string) error {
+	return w.worker(func(ctx context.Context, a *actor) error {
+		return a.job.Succeed(ctx, newqueue.WithInventory(newqueue.Inventory{ManifestURL: url, Mode: "full"}))
+	})
+}
+
+func (w *world) workerSucceedsWithStore(url string) error {
+	return w.worker(func(ctx context.Context, a *actor) error {
+		return a.job.Succeed(ctx, newqueue.WithStore(newqueue.Store{ManifestURL: url, Mode: "add", Delete: "none"}))
+	})
+}
+
+func (w *world) workerMints(ark string) error {
+	return w.worker(func(ctx context.Context, a *actor) error {
+		return a.job.SetIdentifiers(ctx, newqueue.Identifiers{PrimaryID: ark, LocalIDs: []string{"loc-1"}})
+	})
+}
+
+func (w *world) workerFails(other, why string) error {
+	return w.workerOr(other, func(ctx context.Context, a *actor) error {
+		if a.access != nil {
+			return a.access.Fail(ctx, why)
+		}
+		return a.job.Fail(ctx, why)
+	})
+}
+
+func (w *world) workerHolds() error {
+	return w.worker(func(ctx context.Context, a *actor) error {
+		if a.batch != nil {
+			return a.batch.Hold(ctx, "")
+		}
+		return a.job.Hold(ctx)
+	})
+}
+
+func (w *world) adminActsOnJob(action, name string) error {
+	jid := path.Base(w.names[name])
+	return w.act("administrator", func(ctx context.Context, a *actor, answer *outcome) (err error) {
+		switch action {
+		case "releases":
+			return a.q.ReleaseJob(ctx, jid)
+		case "resumes":
+			_, err = a.q.ResumeJob(ctx, jid)
+			return err
+		}
+		d, err := a.q.DeleteJob(ctx, jid)
+		answer.warnings = d.Warnings
+		return err
+	})
+}
+
+func (w *world) adminRetriesJob(at string) error {
+	return w.act("administrator", func(ctx context.Context, a *actor, _ *outcome) error {
+		return a.q.RetryJob(ctx, path.Base(w.names["job"]), newqueue.JobState(at))
+	})
+}
+
+func (w *world) adminMovesJob(to string) error {
+	return w.act("administrator", func(ctx context.Context, a *actor, _ *outcome) error {
+		return a.q.MoveJob(ctx, path.Base(w.names["job"]), newqueue.JobState(to))
+	})
+}
+
+// cleaningPass is an automatic pass over everything of a kind.
+func (w *world) cleaningPass(what string) error {
+	return w.act("cleaning pass", func(ctx context.Context, a *actor, answer *outcome) (err error) {
+		switch what {
+		case "jobs":
+			answer.ids, err = a.q.CleanupJobs(ctx)
+		case "batches":
+			answer.ids, err = a.q.CleanupBatches(ctx)
+		default:
+			_, small := a.q.CleanupAccess(ctx, newqueue.AccessSmall)
+			_, large := a.q.CleanupAccess(ctx, newqueue.AccessLarge)
+			err = errors.Join(small, large)
+		}
+		return err
+	})
+}
+
+// wanted is a job of a scenario's table, as its manifest has it.
+type wanted struct {
+	url, localID, primaryID string
+	priority                int
+}
+
+// jobsOf reads a scenario's table.
+func jobsOf(t *godog.Table) (jobs []wanted, err error) {
+	for _, r := range t.Rows[1:] {
+		j := wanted{url: r.Cells[0].Value, localID: r.Cells[2].Value}
+		if j.priority, err = strconv.Atoi(r.Cells[1].Value); err != nil {
+			return nil, err
+		}
+		if len(r.Cells) > 3 {
+			j.primaryID = r.Cells[3].Value
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs, nil
+}
+
+// newJob is the job as the code under test is told of it.
+func (j wanted) newJob() newqueue.NewJob {
+	return newqueue.NewJob{
+		Priority: j.priority,
+		Configuration: newqueue.Configuration{
+			ProfileName: "merritt_demo_content", Submitter: "Dee Positor", SubmissionDate: longAgo,
+			PayloadURL: j.url, PayloadType: "Manifest", ResponseType: "JSON", LocalID: j.localID, SubmissionMode: "Add",
+		},
+		Identifiers: newqueue.Identifiers{PrimaryID: j.primaryID, LocalIDs: []string{j.localID}},
+	}
+}
+
+func (w *world) workerMakesJobs(t *godog.Table) (err error) {
+	if w.jobs, err = jobsOf(t); err != nil {
+		return err
+	}
+	return w.act("worker", func(ctx context.Context, a *actor, answer *outcome) (err error) {
+		var jobs []newqueue.NewJob
+		for _, j := range w.jobs {
+			jobs = append(jobs, j.newJob())
+		}
+		answer.ids, err = a.batch.Process(ctx, jobs...)
+		return err
+	})
+}
+
+func (w *world) workerMakesOneJobMore(t *godog.Table) (err error) {
+	if w.jobs, err = jobsOf(t); err != nil {
+		return err
+	}
+	return w.act("worker", func(ctx context.Context, a *actor, answer *outcome) error {
+		jid, err := a.q.CreateJob(ctx, path.Base(w.names["batch"]), w.jobs[0].newJob())
+		answer.ids = []string{jid}
+		return err
+	})
+}
+
+// jobsAreMade expects the jobs of the scenario's table, in its order.
+func (w *world) jobsAreMade() error {
+	made := w.newcomers("/jobs")
+	if err := w.done(); err != nil {
+		return err
+	}
+	if len(made) != len(w.jobs) || !slices.Equal(made, w.last.ids) {
+		return fmt.Errorf("there are the new jobs %v, the answer is %v, want %d", made, w.last.ids, len(w.jobs))
+	}
+	var wrong []error
+	for i, j := range w.jobs {
+		wrong = append(wrong, w.jobIsMade(made[i], j))
+	}
+	return errors.Join(wrong...)
+}
+
+// jobIsMade wants a new job in its three places (J1).
+func (w *world) jobIsMade(jid string, j wanted) error {
+	at, bid := "/jobs/"+jid, path.Base(w.names["batch"])
+	status := object{"status": w.state("pending"), "last_successful_status": nil, w.jobTime: w.time(w.now), "retry_count": 0}
+	w.message(status, "")
+	var wrong []error
+	for _, n := range append(jobNodes(at, bid, j.priority, 0),
+		znode.Node{Path: at + "/configuration", Data: w.configuration(bid, j.url, j.localID).bytes()},
+		znode.Node{Path: at + "/identifiers", Data: object{"primary_id": j.primaryID, "local_id": []string{j.localID}}.bytes()},
+		znode.Node{Path: at + "/status", Data: status.bytes()},
+		znode.Node{Path: entry("pending", j.priority, jid), Data: []byte{}},
+		znode.Node{Path: w.names["batch"] + "/states/batch-processing/" + jid, Data: []byte{}},
+	) {
+		wrong = append(wrong, w.wantNode(n.Path, n.Data))
+	}
+	return errors.Join(wrong...)
+}
+
+func (w *world) jobsAreFresh() error {
+	var wrong []error
+	for _, jid := range w.newcomers("/jobs") {
+		wrong = append(wrong,
+			w.seenField("/jobs/"+jid+"/status", "last_successful_status", nil),
+			w.seenField("/jobs/"+jid+"/status", "retry_count", 0))
+	}
+	return errors.Join(wrong...)
+}
+
+func (w *world) jobIs(name, state, message string) error {
+	at, err := w.path(name)
+	if err != nil {
+		return err
+	}
+	w.names["job"] = at // "its" in what follows
+	return errors.Join(w.done(), w.jobMoves(at, state, priorityIn(w.before, at), message))
+}
+
+func (w *world) jobIsWithPriority(state string, priority int) error {
+	at := w.names["job"]
+	return errors.Join(w.done(), w.jobMoves(at, state, priority, ""),
+		w.wantNode(at+"/priority", []byte(strconv.Itoa(priority))))
+}
+
+// jobMoves wants a job in another state: in its status, and in that state's
+// queue instead of the other's.
+func (w *world) jobMoves(at, state string, priority int, message string) error {
+	from, jid := w.stateOf(w.want, at), path.Base(at)
+	return errors.Join(
+		w.wantField(at+"/status", "status", w.state(state)),
+		w.wantField(at+"/status", w.jobTime, w.time(w.now)),
+		w.wantMessage(at+"/status", message),
+		w.wantGone(entry(from, priorityIn(w.before, at), jid)),
+		w.wantNode(entry(state, priority, jid), []byte{}),
+	)
+}
+
+// priorityIn is a job's priority in a tree.
+func priorityIn(t *znode.Tree, at string) int {
+	n := t.Get(at + "/priority")
+	if n == nil {
+		return -1
+	}
+	p, _ := strconv.Atoi(string(n.Data))
+	return p
+}
+
+func (w *world) jobNeeds(space int64) error {
+	return w.wantNode(w.names["job"]+"/space_needed", []byte(strconv.FormatInt(space, 10)))
+}
+
+func (w *world) lastSuccessIs(last, deployed string) error {
+	if w.mrtZK() && deployed != "" {
+		last = deployed
+	}
+	return w.wantField(w.names["job"]+"/status", "last_successful_status", w.state(last))
+}
+
+func (w *world) retriedOnceMore() error {
+	at := w.names["job"] + "/status"
+	before, _ := parse(w.before.Get(at).Data)["retry_count"].(float64)
+	return w.wantField(at, "retry_count", int(before)+1)
+}
+
+func (w *world) identifierIs(ark string) error {
+	return w.wantNode(w.names["job"]+"/identifiers", object{"primary_id": ark, "local_id": []string{"loc-1"}}.bytes())
+}
+
+func (w *world) inventoryIs(url string) error {
+	return w.wantNode(w.names["job"]+"/inventory", object{"manifest_url": url, "mode": "full"}.bytes())
+}
+
+func (w *world) storeIs(url string) error {
+	return w.wantNode(w.names["job"]+"/store", object{"manifest_url": url, "mode": "add", "delete": "none"}.bytes())
+}
+
+func (w *world) batchEntryMoves(from, to string) error {
+	states, jid := w.names["batch"]+"/states/batch-", path.Base(w.names["job"])
+	return errors.Join(w.wantGone(states+from+"/"+jid), w.wantNode(states+to+"/"+jid, []byte{}))
+}
+
+func (w *world) jobLeftQueue(state string) error {
+	return errors.Join(w.done(), w.wantGone(entry(state, usualPriority, path.Base(w.names["job"]))))
+}
+
+// jobIsGone wants all three places of the job to be gone.
+func (w *world) jobIsGone() error {
+	at, jid := w.names["job"], path.Base(w.names["job"])
+	state := w.stateOf(w.before, at)
+	return errors.Join(w.done(), w.wantGone(at),
+		w.wantGone(entry(state, usualPriority, jid)),
+		w.wantGone(w.names["batch"]+"/states/"+folderOf(state)+"/"+jid))
+}
+
+func (w *world) answerWarns() error {
+	for _, text := range w.last.warnings {
+		if strings.Contains(text, "depositor") && strings.Contains(text, path.Base(w.names["job"])) {
+			return nil
+		}
+	}
+	return fmt.Errorf("the answer is %q", w.last.warnings)
+}

@@ -1,0 +1,4 @@
+# want: ambiguous step definition
+Feature: Broken
+  Scenario: a step that two definitions claim
+    Given this may be one

@@ -1,0 +1,7 @@
+# want: failed: the scenario "a Then that is wrong" (design) @J9: /jobs/jid0000000000/status: status is "failed", want "held"
+Feature: Broken
+  @J9
+  Scenario: a Then that is wrong
+    Given a downloading job that a worker has acquired
+    When the worker fails it, saying "404"
+    Then the job is held

@@ -1,0 +1,7 @@
+# want: it was not refused
+Feature: Broken
+  Scenario: a success that is taken for a refusal
+    Given a held job
+    When an administrator releases the job
+    Then it is refused, for another has the lock
+    And nothing has changed

@@ -1,0 +1,9 @@
+# want: a hole: J9 job downloading → failed (design): its scenarios passed, but the second connection did not see it happen
+Feature: Broken
+  @J9
+  Scenario: a tag that is not the truth
+    Given a held job
+    When an administrator releases the job
+    Then the job is pending
+    And its last successful status is none (mrt-zk: held)
+    And nothing else has changed

@@ -1,0 +1,9 @@
+# want: failed: the scenario "a spelling of the other dialect" (design)
+Feature: Broken
+  @J5
+  Scenario: a spelling of the other dialect
+    Given a held job
+    When an administrator releases the job
+    Then the job is pending
+    And its last successful status is held
+    And nothing else has changed

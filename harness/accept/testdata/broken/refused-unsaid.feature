@@ -1,0 +1,6 @@
+# want: it was refused, and no Then has said why
+Feature: Broken
+  Scenario: a refusal that nobody has looked at
+    Given a failed job
+    When an administrator releases the job
+    Then nothing has changed

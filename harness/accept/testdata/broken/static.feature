@@ -1,0 +1,6 @@
+# want: static znodes were written again
+Feature: Broken
+  Scenario: a static znode that is written again, as it was
+    Given a held job
+    When the job's configuration is written again as it is
+    Then nobody has written submission, configuration, bid or batch-uuids a second time

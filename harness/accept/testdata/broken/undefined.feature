@@ -1,0 +1,4 @@
+# want: step is undefined: nobody knows this sentence
+Feature: Broken
+  Scenario: a step that is undefined
+    Given nobody knows this sentence

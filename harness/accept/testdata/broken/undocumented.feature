@@ -1,0 +1,6 @@
+# want: undocumented: job held → notify, seen in the scenario "a step that no row allows" (design)
+Feature: Broken
+  Scenario: a step that no row allows
+    Given a held job
+    When the job becomes notify behind everybody's back
+    Then nothing has changed

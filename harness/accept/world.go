@@ -1,0 +1,208 @@
+package accept
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cucumber/godog"
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+// world is one scenario's: a chroot of its own, who acts in it, and what the
+// second connection saw before and after the last act.
+type world struct {
+	spelling
+	suite *suite
+	ctx   context.Context // the scenario's: steps have no other way to it
+	root  string
+	now   time.Time // what the clock of the code under test says
+	// actors are whoever has a session, by what scenarios call them.
+	actors map[string]*actor
+	// names are the paths of what scenarios have given a name: "job A".
+	names map[string]string
+
+	before *znode.Tree  // before the last act
+	want   *znode.Tree  // before, with what the Thens have said since
+	seen   *znode.Tree  // after the last act, and what was written by hand since
+	there  *znode.Tree  // after the last act
+	byHand []znode.Node // written by hand since
+	last   outcome
+	saw    []sighting
+	// unsettled: an act's outcome has not been compared as a whole yet.
+	unsettled bool
+	uuid      string   // of the scenario's submission
+	target    string   // where the last step that can't be was to lead
+	jobs      []wanted // of the scenario's table
+	onTheWay  []error  // what was not as documented in an act of several steps
+}
+
+// outcome is what the code under test answered, for a Then to judge.
+type outcome struct {
+	err    error
+	judged bool // a Then has looked at the error
+	// warnings, ids, report, fired and looked are the answers of those operations that
+	// have one.
+	warnings []string
+	ids      []string
+	report   newqueue.Report
+	fired    int
+	looked   []string
+}
+
+// actor is somebody with a session, and what he has acquired in it.
+type actor struct {
+	conn   *zk.Conn
+	q      *newqueue.Queue
+	job    *newqueue.Job
+	batch  *newqueue.Batch
+	access *newqueue.Access
+}
+
+// start is when every scenario begins; all that its Givens wrote is older.
+var start = time.Date(2024, 3, 1, 12, 0, 0, 0, time.FixedZone("", -8*3600))
+
+// longAgo is when what the Givens write was last touched.
+var longAgo = start.Add(-240 * time.Hour)
+
+// actTimeout bounds one act; nothing in a scenario waits for long.
+const actTimeout = 30 * time.Second
+
+// setUp makes the scenario's chroot with what is always there.
+func (w *world) setUp(ctx context.Context, sc *godog.Scenario) (context.Context, error) {
+	w.ctx, w.spelling = ctx, spell(dialectOf(sc))
+	if err := context.Cause(ctx); err != nil {
+		return ctx, err
+	}
+	return ctx, w.furnish()
+}
+
+// tearDown ends every session and judges what no Then has.
+func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (context.Context, error) {
+	for _, a := range w.actors {
+		a.conn.Close()
+	}
+	var own error
+	if err == nil && w.unsettled {
+		own = errors.New("the scenario ends, and no Then has compared the whole tree after its last act")
+	}
+	w.suite.finished(sc, w, errors.Join(err, own))
+	return ctx, own // godog has the other already
+}
+
+// actor opens a session for whoever has none yet.
+func (w *world) actor(name string) (*actor, error) {
+	if a, ok := w.actors[name]; ok {
+		return a, nil
+	}
+	conn, err := connect(w.ctx, w.suite.address)
+	if err != nil {
+		return nil, err
+	}
+	a := &actor{conn: conn, q: w.suite.open(conn, w.dialect,
+		newqueue.WithRoot(w.root), newqueue.WithClock(func() time.Time { return w.now }))}
+	w.actors[name] = a
+	return a, nil
+}
+
+// act has somebody call the code under test, and looks at the tree before and
+// after. The answer is stored and not judged.
+func (w *world) act(name string, do func(ctx context.Context, a *actor, answer *outcome) error) error {
+	if w.unsettled {
+		return errors.New("nobody has compared the whole tree after the act before this one")
+	}
+	a, err := w.actor(name)
+	if err != nil {
+		return err
+	}
+	if w.before == nil || len(w.byHand) > 0 {
+		if err := w.look(); err != nil {
+			return err
+		}
+	}
+	w.before = w.seen
+	w.now = w.now.Add(time.Minute)
+	w.last = outcome{}
+	ctx, cancel := context.WithTimeout(w.ctx, actTimeout)
+	defer cancel()
+	w.last.err = do(ctx, a, &w.last)
+	w.unsettled = true
+	w.want = w.before.Clone()
+	return w.look()
+}
+
+// arrange is an act that is not what the scenario is about: it must succeed.
+func (w *world) arrange(name string, do func(ctx context.Context, a *actor, answer *outcome) error) error {
+	if err := w.act(name, do); err != nil {
+		return err
+	}
+	w.unsettled = false
+	if w.last.err != nil {
+		return fmt.Errorf("this is needed for the scenario and failed: %w", w.last.err)
+	}
+	return nil
+}
+
+// look sees what the tree is, and what has happened since the last look.
+func (w *world) look() error {
+	if err := w.flush(); err != nil {
+		return err
+	}
+	seen, err := w.suite.door.tree(w.root)
+	if err != nil {
+		return err
+	}
+	w.saw = append(w.saw, w.observe(w.seen, seen))
+	w.seen, w.there = seen, seen.Clone()
+	return nil
+}
+
+// write makes znodes by hand, at the latest before anybody acts. What is
+// written by hand is nobody's step.
+func (w *world) write(nodes ...znode.Node) error {
+	for _, n := range nodes {
+		if err := w.seen.Put(n); err != nil {
+			return err
+		}
+	}
+	w.byHand = append(w.byHand, nodes...)
+	return nil
+}
+
+// flush sends what was written by hand.
+func (w *world) flush() error {
+	if len(w.byHand) == 0 {
+		return nil
+	}
+	nodes := w.byHand
+	w.byHand = nil
+	return w.suite.door.write(w.root, w.there, nodes...)
+}
+
+// furnish makes the scenario's chroot and what is in it before any batch or job.
+func (w *world) furnish() (err error) {
+	if _, err := w.suite.door.conn.Create(w.root, []byte{}, 0, zk.WorldACL(zk.PermAll)); err != nil {
+		return fmt.Errorf("make the scenario's chroot: %w", err)
+	}
+	w.seen, w.there = znode.NewTree(), znode.NewTree()
+	var nodes []znode.Node
+	for _, state := range w.folders {
+		nodes = append(nodes, znode.Node{Path: "/jobs/states/" + state, Data: []byte{}})
+	}
+	if len(nodes) == 0 {
+		return nil
+	}
+	return w.write(nodes...)
+}
+
+// path is the path of what a scenario has given a name.
+func (w *world) path(name string) (string, error) {
+	if p, ok := w.names[name]; ok {
+		return p, nil
+	}
+	return "", fmt.Errorf("the scenario has no %s", name)
+}
