@@ -779,3 +779,13 @@ func TestRollbackOfBatches(t *testing.T) {
 		t.Error("the kept batch lost jobs")
 	}
 }
+
+// A batchID that a Java service cut inside a character is migrated and verified.
+func TestBatchIDCutInsideACharacter(t *testing.T) {
+	src := source(t, queue(t, map[string][]byte{
+		"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, legacy.Payload{"batchID": "cut \xed\xa0\xbd", "jobID": "one"}),
+	}))
+	target := fileTarget(znode.NewTree())
+	mustMigrate(t, target, src, options(permissive()))
+	mustVerify(t, src, treeOf(t, target))
+}

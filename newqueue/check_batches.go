@@ -3,6 +3,8 @@ package newqueue
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"mrtq/internal/znode"
 )
@@ -19,7 +21,11 @@ func (c *checker) batches() {
 					c.add(path, RuleContent, "%v", err)
 					return
 				}
-				c.batchIDs[bid] = s.BatchID
+				// A Java string cut inside a character can't be told from
+				// another here: encoding/json reads both as U+FFFD.
+				if !strings.ContainsRune(s.BatchID, utf8.RuneError) {
+					c.batchIDs[bid] = s.BatchID
+				}
 			}},
 			{"status", true, func(c *checker, path string, data []byte) { state = c.batchStatus(path, data) }},
 			{"status-report", false, content(func(data []byte) (StatusReport, error) { return ParseStatusReport(c.d, data) })},
