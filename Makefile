@@ -7,7 +7,7 @@
 .PHONY: test demo build lint fuzz
 
 test: lint
-	go test -race -timeout 15m ./...
+	go test -race -timeout 30m ./...
 
 demo: build
 	@harness/demo
