@@ -1,0 +1,123 @@
+package minizk
+
+import (
+	"time"
+)
+
+// clock is the test's or the machine's. Server.mu guards it.
+type clock struct {
+	real   bool
+	at     time.Time // of a manual clock
+	alarms []alarm
+}
+
+// alarm is something that waits for a manual clock.
+type alarm struct {
+	at time.Time
+	ch chan struct{}
+}
+
+func newClock(o Options) clock {
+	c := clock{real: o.RealTime, at: o.Now}
+	if c.at.IsZero() {
+		c.at = time.Now()
+	}
+	return c
+}
+
+func (c *clock) now() time.Time {
+	if c.real {
+		return time.Now()
+	}
+	return c.at
+}
+
+// after returns a channel that is closed when d has passed on a manual clock.
+func (c *clock) after(d time.Duration) <-chan struct{} {
+	ch := make(chan struct{})
+	c.alarms = append(c.alarms, alarm{c.at.Add(d), ch})
+	return ch
+}
+
+func (c *clock) ring() {
+	kept := c.alarms[:0]
+	for _, a := range c.alarms {
+		if a.at.After(c.at) {
+			kept = append(kept, a)
+			continue
+		}
+		close(a.ch)
+	}
+	clear(c.alarms[len(kept):])
+	c.alarms = kept
+}
+
+// Now is the server's time.
+func (s *Server) Now() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.clock.now()
+}
+
+// Advance moves a manual clock by d. Before it returns, the sessions that have not been heard of
+// for longer than their timeout are expired, in the order of their deadlines, container and TTL
+// nodes that are due are removed, and delayed operations that are due may go on. A connected
+// client that is not given the time to ping in between is expired too: advance in steps of less
+// than its timeout to keep it. A stopped server's clock moves, but nothing ends before Restart.
+// With a real clock Advance panics: it is a mistake in the test.
+func (s *Server) Advance(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.clock.real {
+		panic("minizk: Advance on a server with Options.RealTime")
+	}
+	s.clock.at = s.clock.at.Add(d)
+	s.tick()
+	s.clock.ring()
+}
+
+// handshakePatience is how long a connection may be without a session, as with a real server
+// (zookeeper.nio.sessionlessCnxnTimeout).
+const handshakePatience = 10 * time.Second
+
+// tick does what time has made due. The caller holds mu.
+func (s *Server) tick() {
+	if len(s.listeners) == 0 {
+		return // stopped: Restart gives all sessions their time anew
+	}
+	now := s.clock.now()
+	for _, ss := range s.sessions.due(now) {
+		s.endSession(ss, "expired")
+	}
+	// Once more after each round: a container that has gone may have been its parent's last child.
+	for due := s.tree.Due(now.UnixMilli()); len(due) > 0; due = s.tree.Due(now.UnixMilli()) {
+		for _, path := range due {
+			tx := s.nextTx()
+			s.tree.Reap(tx, path)
+			s.log.add(Entry{At: now, Op: wireReap, Path: path, Zxid: tx.Zxid})
+		}
+	}
+	for c := range s.open {
+		if c.session == nil && now.Sub(c.since) > handshakePatience {
+			c.out.abort()
+		}
+	}
+}
+
+// realGrain is how late a session may expire, and a node be removed, by a real clock.
+const realGrain = 50 * time.Millisecond
+
+func (s *Server) passTime() {
+	t := time.NewTicker(realGrain)
+	defer t.Stop()
+	for {
+		select {
+		case <-s.quit:
+			return
+		case <-t.C:
+			s.mu.Lock()
+			s.tick()
+			s.mu.Unlock()
+		}
+	}
+}

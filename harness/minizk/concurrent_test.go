@@ -1,0 +1,54 @@
+package minizk_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"mrtq/harness/minizk"
+	"mrtq/harness/minizk/internal/rawzk"
+	"mrtq/harness/minizk/wire"
+)
+
+// TestConcurrentClients: every counter of a node adds up when many write at once.
+func TestConcurrentClients(t *testing.T) {
+	s := run(t, minizk.Options{})
+	a := raw(t, s)
+	want(t, "create", do(t, a, wire.OpCreate, createBody("/q", "", 0)), wire.OK)
+	const clients, each = 16, 200
+	var wg sync.WaitGroup
+	errs := make(chan error, clients)
+	for range clients {
+		wg.Go(func() {
+			c, err := rawzk.Open(s.Addr(), sessionTimeout)
+			if err != nil {
+				errs <- err
+				return
+			}
+			defer c.Close()
+			for range each {
+				for _, r := range []struct {
+					op   wire.OpCode
+					body []byte
+				}{{wire.OpCreate, createBody("/q/n-", "", 2)}, {wire.OpSetData, wire.AppendSetDataRequest(nil, wire.SetDataRequest{Path: "/q", Version: -1})}} {
+					if p, _, err := c.Do(r.op, r.body); err != nil || p.Err != wire.OK {
+						errs <- fmt.Errorf("%s: %v %v", r.op, p.Err, err)
+						return
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	close(errs)
+	for err := range errs {
+		t.Error(err)
+	}
+	q := second(t, s, "/q")
+	if q.Stat.NumChildren != clients*each || q.Stat.Cversion != clients*each || q.Stat.Version != clients*each {
+		t.Errorf("%+v", q.Stat)
+	}
+	if second(t, s, fmt.Sprintf("/q/n-%010d", clients*each-1)) == nil {
+		t.Error("the last number is missing")
+	}
+}

@@ -1,0 +1,128 @@
+package minizk
+
+import (
+	"bufio"
+	"encoding/binary"
+	"net"
+	"time"
+
+	"mrtq/harness/minizk/internal/ztree"
+	"mrtq/harness/minizk/wire"
+)
+
+// conn is one client's connection.
+type conn struct {
+	s     *Server
+	nc    net.Conn
+	br    *bufio.Reader
+	out   *outQueue
+	frame []byte  // reused for each request
+	req   request // reused for each request
+
+	// Server.mu guards what follows.
+	since        time.Time // when it was accepted
+	session      *session  // nil before the handshake
+	ids          []wire.ID
+	received     int64
+	event, reply []byte // reused for each packet
+}
+
+// readBuffer holds a burst of small requests and no more: there may be ten thousand connections.
+const readBuffer = 16 << 10
+
+func newConn(s *Server, nc net.Conn) *conn {
+	return &conn{
+		s: s, nc: nc, br: bufio.NewReaderSize(nc, readBuffer),
+		out: newOutQueue(nc, s.opt.MaxQueue), ids: identitiesOf(nc),
+	}
+}
+
+// serve is the connection's life: one four-letter word, or a handshake and then requests one by
+// one. Whatever a client sends that cannot be answered ends it.
+func (c *conn) serve() {
+	defer c.out.abort()
+	// Before the client can see its end, its watches have gone.
+	defer c.s.gone(c)
+	head, err := c.br.Peek(wire.LenPrefix)
+	if err != nil {
+		return
+	}
+	if word := string(head); isWord(word) {
+		c.s.answerWord(word, c.nc)
+		return
+	}
+	if !c.handshake() {
+		return
+	}
+	for c.next() {
+		if !c.handle() {
+			// The last reply and what came before it still go out.
+			c.out.silence()
+			_ = c.out.flush() // the connection is ending either way
+			return
+		}
+	}
+}
+
+// flushAt is how many bytes may wait while the client keeps sending. It also bounds what a client
+// that never reads can make the server hold: this, and one reply.
+const flushAt = 64 << 10
+
+// next reads a frame. Replies are flushed first if the read may have to wait.
+func (c *conn) next() bool {
+	if (c.out.waiting() > flushAt || !c.frameReady()) && c.out.flush() != nil {
+		return false
+	}
+	b, err := wire.ReadFrame(c.br, c.frame[:0], c.s.opt.MaxBuffer)
+	if err != nil {
+		return false
+	}
+	if cap(b) <= keepBuffer {
+		c.frame = b
+	}
+	c.req.payload = b
+	return true
+}
+
+func (c *conn) frameReady() bool {
+	have := c.br.Buffered()
+	if have < wire.LenPrefix {
+		return false
+	}
+	head, err := c.br.Peek(wire.LenPrefix)
+	return err == nil && have-wire.LenPrefix >= int(binary.BigEndian.Uint32(head))
+}
+
+// Notify implements ztree.Watcher. The caller holds Server.mu.
+func (c *conn) Notify(e wire.WatcherEvent) {
+	b := append(c.event[:0], make([]byte, wire.LenPrefix)...)
+	b = wire.AppendReplyHeader(b, wire.ReplyHeader{Xid: wire.XidNotification, Zxid: -1})
+	b = wire.AppendWatcherEvent(b, e)
+	wire.SealFrame(b)
+	c.event = b
+	if c == c.s.current {
+		c.out.add(b) // the reply that follows takes it along
+		return
+	}
+	c.out.notify(b)
+}
+
+// Identities implements ztree.Watcher. The caller holds Server.mu.
+func (c *conn) Identities() []wire.ID { return c.ids }
+
+// caller is who a request of this connection comes from. The caller holds Server.mu.
+func (c *conn) caller() ztree.Caller {
+	return ztree.Caller{Session: c.session.id, IDs: c.ids}
+}
+
+// alive is false once the connection was cut, its session has ended or has moved to another
+// connection: requests that had already been received are then not done. The caller holds
+// Server.mu.
+func (c *conn) alive() bool {
+	select {
+	case <-c.out.done:
+		return false
+	default:
+		return c.s.sessions.byID[c.session.id] == c.session && c.session.conn == c
+	}
+}

@@ -1,0 +1,73 @@
+package minizk
+
+import (
+	"crypto/subtle"
+	"time"
+
+	"mrtq/harness/minizk/wire"
+)
+
+// handshake reads the connect request and answers it. It returns false if the connection is to
+// end: on bytes that are no such request, for a client that has seen a later zxid than there is
+// (it belongs to another server), and for a session that does not exist.
+func (c *conn) handshake() bool {
+	if !c.next() {
+		return false
+	}
+	d := wire.NewDecoder(c.req.payload)
+	req := d.ConnectRequest()
+	if d.Err() != nil {
+		return false
+	}
+	resp, ok := c.s.connect(c, req)
+	if resp == nil {
+		return false
+	}
+	b := wire.AppendConnectResponse(make([]byte, wire.LenPrefix), *resp)
+	wire.SealFrame(b)
+	c.out.add(b)
+	if err := c.out.flush(); err != nil {
+		return false
+	}
+	return ok
+}
+
+// connect opens or resumes a session for c. ok is false if the session is refused; a nil
+// response means that not even that is said.
+func (s *Server) connect(c *conn, req wire.ConnectRequest) (resp *wire.ConnectResponse, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if req.LastZxidSeen > s.zxid {
+		return nil, false
+	}
+	timeout := min(max(time.Duration(req.TimeoutMillis)*time.Millisecond, s.opt.MinTimeout), s.opt.MaxTimeout)
+	now := s.clock.now()
+	e := Entry{At: now, Op: wire.OpCreateSession, Path: "opened"}
+	var ss *session
+	if req.SessionID == 0 {
+		s.nextTx()
+		ss = s.sessions.add(timeout)
+	} else {
+		e.Path = "resumed"
+		ss = s.sessions.byID[req.SessionID]
+		if ss != nil && ss.conn != nil {
+			// The newer connection wins, even if it then cannot tell the password.
+			ss.conn.out.abort()
+			s.tree.Forget(ss.conn)
+			ss.conn = nil
+		}
+		if ss == nil || subtle.ConstantTimeCompare(req.Password, s.password(ss.id)) != 1 {
+			s.log.add(Entry{At: now, Session: req.SessionID, Op: wire.OpCreateSession, Path: "refused", Zxid: s.zxid, Err: wire.SessionExpired})
+			return &wire.ConnectResponse{Password: make([]byte, wire.PasswordLen), HasReadOnly: req.HasReadOnly}, false
+		}
+		ss.timeout = timeout
+	}
+	ss.touch(now)
+	ss.conn, c.session = c, ss
+	e.Session, e.Zxid = ss.id, s.zxid
+	s.log.add(e)
+	return &wire.ConnectResponse{
+		TimeoutMillis: int32(timeout.Milliseconds()), SessionID: ss.id,
+		Password: s.password(ss.id), HasReadOnly: req.HasReadOnly,
+	}, true
+}

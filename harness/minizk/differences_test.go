@@ -1,0 +1,168 @@
+package minizk_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"mrtq/harness/minizk"
+	"mrtq/harness/minizk/wire"
+)
+
+// A difference is something that minizk is known to do otherwise than the real server. Its probe
+// plays on both, and README.md shows what each answered: when they agree one day, or differ in
+// another way, the test says so.
+type difference struct {
+	name  string
+	why   string
+	alone bool // it wants a real server for itself
+	fatal bool // which does not survive it
+	probe func(*world)
+}
+
+var differences = []difference{
+	{name: "create-ttl-without-mode", alone: true, fatal: true,
+		why: "createTTL whose flags are not a TTL mode, with a negative time to live, is a request that no client library makes. The real server logs it, fails to apply it and exits. minizk refuses it.",
+		probe: func(w *world) {
+			a := w.session("A")
+			a.createWith(wire.OpCreateTTL, wire.CreateRequest{Path: dir + "/x", ACL: open, TTL: -1})
+		}},
+	{name: "create-session-request",
+		why: "A createSession sent as an ordinary request makes the real server answer with a second handshake. minizk treats it as an unknown operation.",
+		probe: func(w *world) {
+			a := w.session("A")
+			xid, err := a.c.Queue(wire.OpCreateSession, wire.AppendInt(nil, 5000))
+			if err == nil {
+				err = a.c.Flush()
+			}
+			p, err2 := a.c.ReadPacket()
+			w.note("A createSession: answered by a reply to it: %v (%v, %v)", p.Xid == xid, err, err2)
+			a.dead = true
+		}},
+	{name: "text",
+		why: "Java writes characters beyond the basic plane as surrogates and replaces what is not UTF-8; minizk gives the bytes back. It shows in the names of access lists and in what sync answers: no node can have such a path.",
+		probe: func(w *world) {
+			a := w.session("A")
+			a.ask(wire.OpSync, "/\U0001F600")
+			a.ask(wire.OpSync, "/a\xff")
+			a.createWith(wire.OpCreate, wire.CreateRequest{Path: dir + "/x", ACL: []wire.ACL{acl(31, "digest", "\U0001F600:x"), acl(31, "digest", "\xff:x"), acl(31, "world", "anyone")}})
+			p := a.must(wire.OpGetACL, wire.AppendString(nil, dir+"/x"))
+			for _, e := range wire.NewDecoder(p.Body).ACLs() {
+				w.note("A getACL: %q", e.ID.Name)
+			}
+			a.must(wire.OpDelete, wire.AppendPathVersion(nil, wire.PathVersion{Path: dir + "/x", Version: -1}))
+		}},
+	{name: "auth-order",
+		why: "A connection's several identities, as scheme auth expands to them, come in the order of a hash table from the real server, and in the order of authentication from minizk.",
+		probe: func(w *world) {
+			a := w.session("A")
+			a.auth("digest", "b:b")
+			a.auth("digest", ownerSecret)
+			a.auth("digest", "b2:b")
+			a.createWith(wire.OpCreate, wire.CreateRequest{Path: dir + "/x", ACL: []wire.ACL{acl(31, "auth", "")}})
+			a.ask(wire.OpGetACL, dir+"/x")
+		}},
+	{name: "order-of-children",
+		why: "Children come in the order of a hash table from the real server; from minizk in an order that is neither sorted nor that of creation, but the same each time.",
+		probe: func(w *world) {
+			a := w.session("A")
+			for _, name := range []string{"a", "b", "c", "d"} {
+				a.create(dir+"/"+name, "", 0)
+			}
+			p := a.must(wire.OpGetChildren, wire.AppendPathWatch(nil, wire.PathWatch{Path: dir}))
+			w.note("A getChildren as it comes: %v", wire.NewDecoder(p.Body).Strings("names"))
+		}},
+	{name: "order-of-a-session's-end",
+		why: "The ephemeral nodes of a session that ends are deleted in one transaction, by the real server in the order of a hash table, by minizk in the order of their paths. Their events come in that order.",
+		probe: func(w *world) {
+			a, b := w.session("A"), w.session("B")
+			for _, name := range []string{"d", "c", "b", "a", "zz", "yy"} {
+				a.create(dir+"/"+name, "", 1)
+			}
+			b.tell(wire.OpAddWatch, dir, wire.WatchPersistentRecursive)
+			a.do("close", wire.OpCloseSession, nil)
+			a.expectEnd()
+			b.settle()
+		}},
+	{name: "watch-path",
+		why: "While anybody has a recursive watch, the real server cannot look for watches of a path without a slash.",
+		probe: func(w *world) {
+			a := w.session("A")
+			a.tell(wire.OpAddWatch, dir, wire.WatchPersistentRecursive)
+			a.tell(wire.OpCheckWatches, "bad", wire.WatcherAny)
+		}},
+	{name: "quotas", alone: true,
+		why: "minizk keeps no quotas: nodes below /zookeeper/quota are nodes like others, and their statistics are not counted.",
+		probe: func(w *world) {
+			a := w.session("A")
+			q := "/zookeeper/quota" + dir
+			stats := q + "/zookeeper_stats"
+			a.create(q, "", 0)
+			a.create(q+"/zookeeper_limits", "count=5,bytes=-1", 0)
+			a.create(stats, "count=0,bytes=0", 0)
+			a.create(dir+"/counted", "12345", 0)
+			p := a.must(wire.OpGetData, wire.AppendPathWatch(nil, wire.PathWatch{Path: stats}))
+			d := wire.NewDecoder(p.Body)
+			w.note("A getData %s: %s", stats, data(d.Buffer("data")))
+			for _, path := range []string{stats, q + "/zookeeper_limits", q} {
+				a.must(wire.OpDelete, wire.AppendPathVersion(nil, wire.PathVersion{Path: path, Version: -1}))
+			}
+		}},
+}
+
+// TestDifferences plays each probe on both servers and holds README.md to what came out.
+func TestDifferences(t *testing.T) {
+	part := readmeSection(t, "differences", "go test -run TestDifferences -update")
+	for _, d := range differences { // so that also a machine without Java finds one that was forgotten
+		if !*update && !strings.Contains(part.was, "### "+d.name+"\n") {
+			t.Errorf("README.md says nothing of %s", d.name)
+		}
+	}
+	var b strings.Builder
+	for _, d := range differences {
+		server := real38
+		if d.alone {
+			server = &realServer{reap: time.Hour}
+			defer func() {
+				if err := server.stop(); err != nil && !d.fatal {
+					t.Error(err)
+				}
+			}()
+		}
+		on := onReal(server.addr(t))
+		on.mayDie = d.fatal
+		theirs := play(t, on, d.probe)
+		var ours string
+		t.Run(d.name, func(t *testing.T) { ours = play(t, onMini(run(t, minizk.Options{})), d.probe) })
+		if theirs == ours {
+			t.Errorf("%s: both servers answer the same, so it is no difference:\n%s", d.name, ours)
+		}
+		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n```diff\n", d.name, d.why)
+		writeDiff(&b, theirs, ours)
+		b.WriteString("```\n")
+	}
+	b.WriteString("\n")
+	if *update {
+		part.write(t, b.String())
+		return
+	}
+	sameLines(t, b.String(), part.was)
+}
+
+// writeDiff shows the lines that differ, the real server's with a minus. Probes are written so
+// that lines correspond.
+func writeDiff(b *strings.Builder, theirs, ours string) {
+	r, m := strings.Split(strings.TrimSpace(theirs), "\n"), strings.Split(strings.TrimSpace(ours), "\n")
+	for i := range max(len(r), len(m)) {
+		if i < len(r) && i < len(m) && r[i] == m[i] {
+			continue
+		}
+		if i < len(r) {
+			fmt.Fprintf(b, "-real   %s\n", r[i])
+		}
+		if i < len(m) {
+			fmt.Fprintf(b, "+minizk %s\n", m[i])
+		}
+	}
+}

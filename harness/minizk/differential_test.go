@@ -1,0 +1,247 @@
+package minizk_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"mrtq/harness/minizk"
+	"mrtq/harness/minizk/wire"
+)
+
+// step is one random operation. Every field is drawn for every step, so that steps shrink alike.
+type step struct {
+	Client int
+	Do     int
+	Path   string
+	Data   []byte
+	Flag   int32
+	Ver    int32
+	Watch  bool
+	ACL    []wire.ACL
+	Multi  []step
+}
+
+// The paths collide often, and some are wrong.
+var somePaths = []string{"", "/a", "/a/b", "/a/b/c", "/b", "/b/a", "/c", "/a/", "/a//b", "/a/.", "bad"}
+
+var someACLs = [][]wire.ACL{
+	open, open, open, open, nil,
+	{acl(31, "auth", "")},
+	{acl(31, "digest", digest(ownerSecret)), acl(1, "world", "anyone")},
+	{acl(31, "digest", digest(ownerSecret)), acl(30, "world", "anyone")},
+	{acl(31, "digest", digest(ownerSecret)), acl(4, "ip", "127.0.0.0/8"), acl(8, "digest", digest("x:x"))},
+}
+
+var someData = [][]byte{nil, {}, []byte("x"), []byte("longer data")}
+
+func stepGen(deep bool) *rapid.Generator[step] {
+	return rapid.Custom(func(t *rapid.T) step {
+		s := step{
+			Client: rapid.IntRange(0, 2).Draw(t, "client"),
+			Do:     rapid.IntRange(0, len(actions)-1).Draw(t, "do"),
+			Path:   rapid.SampledFrom(somePaths).Draw(t, "path"),
+			Data:   rapid.SampledFrom(someData).Draw(t, "data"),
+			Flag:   rapid.Int32Range(0, 6).Draw(t, "flag"),
+			Ver:    rapid.SampledFrom([]int32{-1, -1, 0, 1, 2, 3}).Draw(t, "version"),
+			Watch:  rapid.Bool().Draw(t, "watch"),
+			ACL:    rapid.SampledFrom(someACLs).Draw(t, "acl"),
+		}
+		if deep {
+			s.Multi = rapid.SliceOfN(stepGen(false), 0, 5).Draw(t, "multi")
+		}
+		return s
+	})
+}
+
+func (s step) path() string {
+	if strings.HasPrefix(s.Path, "/") || s.Path == "" {
+		return dir + s.Path
+	}
+	return s.Path
+}
+
+func (s step) createRequest() wire.CreateRequest {
+	return wire.CreateRequest{Path: s.newPath(), Data: s.Data, ACL: s.ACL, Flags: s.Flag}
+}
+
+// newPath keeps what is created below dir: a sequential sibling of dir would tell how often the
+// root has had children.
+func (s step) newPath() string {
+	if s.path() == dir {
+		return dir + "/"
+	}
+	return s.path()
+}
+
+// subOp makes an operation of a multi: a change, or a read for multiRead.
+func (s step) subOp(read bool) wire.MultiOp {
+	if read {
+		return wire.MultiOp{Op: []wire.OpCode{wire.OpGetData, wire.OpGetChildren}[s.Do%2], Read: wire.PathWatch{Path: s.path(), Watch: s.Watch}}
+	}
+	switch s.Do % 7 {
+	case 5:
+		return wire.MultiOp{Op: wire.OpCreateContainer, Create: s.createRequest()}
+	case 6:
+		r := s.createRequest()
+		r.TTL = []int64{1 << 30, 0, -1, 1 << 50}[s.Ver&3]
+		return wire.MultiOp{Op: wire.OpCreateTTL, Create: r}
+	case 0:
+		return wire.MultiOp{Op: wire.OpCreate, Create: s.createRequest()}
+	case 1:
+		return wire.MultiOp{Op: wire.OpCreate2, Create: s.createRequest()}
+	case 2:
+		return wire.MultiOp{Op: wire.OpDelete, Version: wire.PathVersion{Path: s.path(), Version: s.Ver}}
+	case 3:
+		return wire.MultiOp{Op: wire.OpSetData, Set: wire.SetDataRequest{Path: s.path(), Data: s.Data, Version: s.Ver}}
+	}
+	return wire.MultiOp{Op: wire.OpCheck, Version: wire.PathVersion{Path: s.path(), Version: s.Ver}}
+}
+
+func (s step) multi(c *client, op wire.OpCode) {
+	var ops []wire.MultiOp
+	for _, sub := range s.Multi {
+		ops = append(ops, sub.subOp(op == wire.OpMultiRead))
+	}
+	c.multi(op, ops...)
+}
+
+// actions are what a step can do; those that are listed twice are tried more often.
+var actions = []func(s step, c *client){
+	func(s step, c *client) { c.createWith(wire.OpCreate, s.createRequest()) },
+	func(s step, c *client) { c.createWith(wire.OpCreate2, s.createRequest()) },
+	func(s step, c *client) {
+		c.createWith(wire.OpCreate, wire.CreateRequest{Path: s.newPath(), ACL: open, Flags: s.Flag % 4})
+	},
+	func(s step, c *client) { c.createWith(wire.OpCreateContainer, s.createRequest()) },
+	func(s step, c *client) {
+		r := s.createRequest()
+		r.TTL = 1 << 30
+		c.createWith(wire.OpCreateTTL, r)
+	},
+	func(s step, c *client) { c.delete(s.path(), s.Ver) },
+	func(s step, c *client) { c.delete(s.path(), -1) },
+	func(s step, c *client) { c.set(s.path(), s.Data, s.Ver) },
+	func(s step, c *client) { c.setACL(s.path(), s.ACL, s.Ver) },
+	func(s step, c *client) { c.read(wire.OpExists, s.path(), s.Watch) },
+	func(s step, c *client) { c.read(wire.OpGetData, s.path(), s.Watch) },
+	func(s step, c *client) { c.read(wire.OpGetChildren, s.path(), s.Watch) },
+	func(s step, c *client) { c.read(wire.OpGetChildren2, s.path(), s.Watch) },
+	func(s step, c *client) { c.ask(wire.OpGetACL, s.path()) },
+	func(s step, c *client) { c.ask(wire.OpGetAllChildrenNumber, s.path()) },
+	func(s step, c *client) { c.ask(wire.OpGetEphemerals, s.path()) },
+	func(s step, c *client) { c.ask(wire.OpSync, s.path()) },
+	func(s step, c *client) { s.multi(c, wire.OpMulti) },
+	func(s step, c *client) { s.multi(c, wire.OpMulti) },
+	func(s step, c *client) { s.multi(c, wire.OpMultiRead) },
+	func(s step, c *client) { c.tell(wire.OpAddWatch, watchable(s), s.Flag%2) },
+	func(s step, c *client) { c.tell(wire.OpRemoveWatches, watchable(s), s.Flag%4) },
+	func(s step, c *client) { c.tell(wire.OpCheckWatches, watchable(s), s.Flag%4) },
+	// One identity for each client: several come in no order (known difference auth-order).
+	func(s step, c *client) { c.auth("digest", []string{ownerSecret, "x:x", ownerSecret}[s.Client]) },
+	func(s step, c *client) {
+		c.setWatches(wire.OpSetWatches, wire.SetWatchesRequest{
+			RelativeZxid: c.w.base + int64(s.Ver), Data: []string{s.path()}, Exist: []string{dir + "/c"}, Child: []string{s.path()},
+		})
+	},
+	func(s step, c *client) {
+		r := wire.SetWatchesRequest{RelativeZxid: c.w.base + int64(s.Flag)}
+		for i, list := range []*[]string{&r.Data, &r.Exist, &r.Child, &r.Persistent, &r.PersistentRecurse} {
+			if i == int(s.Flag)%5 || i == int(s.Ver+5)%5 {
+				*list = []string{watchable(s), dir + "/b"}
+			}
+		}
+		c.setWatches(wire.OpSetWatches2, r)
+	},
+	func(s step, c *client) {
+		// A version that is wrong, for a right one is not answered.
+		c.do(fmt.Sprintf("check %q", s.path()), wire.OpCheck, wire.AppendPathVersion(nil, wire.PathVersion{Path: s.path(), Version: 99}))
+	},
+	func(_ step, c *client) { c.do("whoAmI", wire.OpWhoAmI, nil) },
+	func(s step, c *client) { // ends the connection, but not the session
+		c.auth("nosuchscheme", s.Path)
+		c.expectEnd()
+	},
+	func(_ step, c *client) { c.resume() },
+	func(_ step, c *client) { c.resume() },
+	func(s step, c *client) { c.takeOver(make([]byte, wire.PasswordLen)) },
+	func(_ step, c *client) {
+		from := len(c.w.lines)
+		c.do("close", wire.OpCloseSession, nil)
+		slices.Sort(c.w.lines[from : len(c.w.lines)-1]) // its nodes go in no particular order
+		c.expectEnd()
+		c.closed = true
+	},
+}
+
+// watchable avoids a path without a slash: known difference watch-path.
+func watchable(s step) string {
+	if !strings.HasPrefix(s.path(), "/") {
+		return dir
+	}
+	return s.path()
+}
+
+// program plays steps with three clients, noting what each hears after each step, and then reads
+// the whole tree.
+func program(steps []step) func(*world) {
+	return func(w *world) {
+		names := []string{"A", "B", "C"}
+		clients := make([]*client, len(names))
+		for _, s := range steps {
+			for i, name := range names {
+				switch c := clients[i]; {
+				case c == nil || c.closed:
+					clients[i] = w.session(name)
+				case c.dead: // cut by the server: the session lives
+					c.resume()
+				}
+			}
+			actions[s.Do](s, clients[s.Client])
+			for _, c := range clients {
+				if !c.dead {
+					c.settleSorted() // the nodes of a closed session go in no particular order
+				}
+			}
+		}
+		for _, c := range clients {
+			if c != nil && c.dead && !c.closed {
+				c.resume() // so that it can be closed: on a real server its end would come later
+			}
+		}
+		reader := w.session("reader")
+		reader.auth("digest", ownerSecret)
+		reader.tree(dir)
+		reader.settle()
+	}
+}
+
+// tree notes all there is below path.
+func (c *client) tree(path string) {
+	c.read(wire.OpGetData, path, false)
+	c.ask(wire.OpGetACL, path)
+	p := c.read(wire.OpGetChildren2, path, false)
+	if p.Err != wire.OK {
+		return
+	}
+	names := wire.NewDecoder(p.Body).Strings("names")
+	slices.Sort(names)
+	for _, name := range names {
+		c.tree(path + "/" + name)
+	}
+}
+
+// TestDifferential plays the same random operations to both servers and compares every reply,
+// every event and the final trees.
+func TestDifferential(t *testing.T) {
+	addr := real38.addr(t)
+	s := run(t, minizk.Options{})
+	steps := rapid.SliceOfN(stepGen(true), 1, 30)
+	rapid.Check(t, func(t *rapid.T) {
+		p := program(steps.Draw(t, "steps"))
+		sameLines(t, play(t, onMini(s), p), play(t, onReal(addr), p))
+	})
+}

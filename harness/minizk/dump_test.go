@@ -1,0 +1,87 @@
+package minizk_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"mrtq/harness/minizk"
+	"mrtq/harness/minizk/wire"
+	"mrtq/internal/znode"
+)
+
+func TestSnapshotAndLoad(t *testing.T) {
+	s := run(t, minizk.Options{})
+	a := raw(t, s)
+	do(t, a, wire.OpCreate, createBody("/q", "data", 0))
+	for range 3 {
+		do(t, a, wire.OpCreate, createBody("/q/n-", "x", 2))
+	}
+	do(t, a, wire.OpDelete, wire.AppendPathVersion(nil, wire.PathVersion{Path: "/q/n-0000000001", Version: -1}))
+	do(t, a, wire.OpSetData, wire.AppendSetDataRequest(nil, wire.SetDataRequest{Path: "/q", Version: -1})) // null
+	do(t, a, wire.OpSetACL, wire.AppendSetACLRequest(nil, wire.SetACLRequest{Path: "/q", ACL: []wire.ACL{acl(31, "ip", "127.0.0.1")}, Version: -1}))
+	do(t, a, wire.OpCreate, createBody("/eph", "", 1))
+	snap, err := s.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dump bytes.Buffer
+	if err := s.WriteDump(&dump); err != nil {
+		t.Fatal(err)
+	}
+
+	s2 := run(t, minizk.Options{})
+	if err := s2.LoadDump(strings.NewReader("{}")); err == nil || !strings.HasPrefix(err.Error(), "minizk: dump line 1") {
+		t.Errorf("a bad dump: %v", err)
+	}
+	if err := s2.LoadDump(&dump); err != nil {
+		t.Fatal(err)
+	}
+	snap2, err := s2.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := znode.Diff(snap, snap2, "/"); len(d) != 0 {
+		t.Errorf("not the same: %v", d)
+	}
+	if snap.Hash("/q") != snap2.Hash("/q") {
+		t.Error("the Stats differ")
+	}
+	b := raw(t, s2)
+	p, _, err := b.Do(wire.OpCreate, createBody("/q/n-", "x", 2))
+	if err != nil || string(p.Body[4:]) != "/q/n-0000000003" {
+		t.Errorf("the sequence went on with %q, %v", p.Body, err)
+	}
+	if s2.Zxid() <= snap.Zxid() {
+		t.Errorf("zxid %d, the dump's was %d", s2.Zxid(), snap.Zxid())
+	}
+	// The orphaned ephemeral goes when its session's time is over.
+	s2.Advance(41 * time.Second)
+	if second(t, s2, "/eph") != nil || second(t, s2, "/q") == nil {
+		t.Error("want /eph gone and /q kept")
+	}
+}
+
+// TestLoadedOwnersAreNotGivenOut: a dump's ephemeral nodes may have the ids that this server would
+// give out next, and yet are nobody's.
+func TestLoadedOwnersAreNotGivenOut(t *testing.T) {
+	first := run(t, minizk.Options{})
+	want(t, "create", do(t, raw(t, first), wire.OpCreate, createBody("/eph", "", 1)), wire.OK)
+	dump, err := first.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := run(t, minizk.Options{})
+	if err := s.Load(dump); err != nil {
+		t.Fatal(err)
+	}
+	a := raw(t, s)
+	if owner := second(t, s, "/eph").Stat.EphemeralOwner; owner == a.Session.SessionID {
+		t.Errorf("the new session %#x owns what it did not make", owner)
+	}
+	want(t, "close", do(t, a, wire.OpCloseSession, nil), wire.OK)
+	if second(t, s, "/eph") == nil {
+		t.Error("the node went with a stranger's session")
+	}
+}

@@ -1,0 +1,157 @@
+package minizk_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/harness/minizk"
+	"mrtq/harness/minizk/wire"
+)
+
+// In a test, minizk.Run(t) is shorter than Start and Close, and prints Log if the test fails.
+func Example() {
+	server, err := minizk.Start(minizk.Options{})
+	check(err)
+	defer server.Close()
+
+	conn := dial(server)
+	defer conn.Close()
+	_, err = conn.Create("/greeting", []byte("hello"), 0, zk.WorldACL(zk.PermAll))
+	check(err)
+	data, stat, err := conn.Get("/greeting")
+	check(err)
+	fmt.Printf("%s, version %d\n", data, stat.Version)
+	fmt.Println(server.Counts().Writes, "write")
+	// Output:
+	// hello, version 0
+	// 1 write
+}
+
+// What becomes of others when a worker dies: its session ends, and its ephemeral nodes with it.
+func ExampleServer_ExpireSession() {
+	server, err := minizk.Start(minizk.Options{})
+	check(err)
+	defer server.Close()
+
+	worker, watcher := dial(server), dial(server)
+	defer worker.Close()
+	defer watcher.Close()
+	_, err = worker.Create("/worker", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+	check(err)
+	_, _, gone, err := watcher.ExistsW("/worker")
+	check(err)
+
+	server.ExpireSession(worker.SessionID())
+	fmt.Println((<-gone).Type)
+	// Output: EventNodeDeleted
+}
+
+// A connection that is lost after the server has done what was asked, but before it could say so:
+// the client cannot know, and has to look.
+func ExampleServer_Inject() {
+	server, err := minizk.Start(minizk.Options{})
+	check(err)
+	defer server.Close()
+
+	conn := dial(server)
+	defer conn.Close()
+	fault := server.Inject(minizk.Fault{On: minizk.OnPath("/job"), Nth: 1, Do: minizk.CutAfter()})
+	_, err = conn.Create("/job", nil, 0, zk.WorldACL(zk.PermAll))
+	fmt.Println(err, fault.Fired())
+
+	_, err = conn.Create("/job", nil, 0, zk.WorldACL(zk.PermAll))
+	fmt.Println(err)
+	// Output:
+	// zk: connection closed 1
+	// zk: node already exists
+}
+
+// Refusals are errors of the server, as its clients know them.
+func ExampleRefuse() {
+	server, err := minizk.Start(minizk.Options{})
+	check(err)
+	defer server.Close()
+
+	conn := dial(server)
+	defer conn.Close()
+	server.Inject(minizk.Fault{On: minizk.Changing, Do: minizk.Refuse(wire.NoAuth)})
+	_, err = conn.Create("/job", nil, 0, zk.WorldACL(zk.PermAll))
+	fmt.Println(errors.Is(err, zk.ErrNoAuth))
+	// Output: true
+}
+
+// An hour passes at once: a node with a time to live has gone. So would the client's session be,
+// had it not asked for a longer one; or else the hour has to come in steps, in which it can ping.
+func ExampleServer_Advance() {
+	server, err := minizk.Start(minizk.Options{MaxTimeout: 2 * time.Hour})
+	check(err)
+	defer server.Close()
+
+	conn, _, err := zk.Connect([]string{server.Addr()}, 2*time.Hour, zk.WithLogger(silence{}))
+	check(err)
+	defer conn.Close()
+	_, err = conn.CreateTTL("/offer", nil, zk.FlagTTL, zk.WorldACL(zk.PermAll), time.Hour)
+	check(err)
+	for range 2 {
+		there, _, err := conn.Exists("/offer")
+		check(err)
+		fmt.Println(there)
+		server.Advance(time.Hour + time.Minute)
+	}
+	// Output:
+	// true
+	// false
+}
+
+// A tree is prepared once and loaded by every test: versions and the numbers of sequential
+// children go on where they were.
+func ExampleServer_LoadDump() {
+	origin, err := minizk.Start(minizk.Options{})
+	check(err)
+	defer origin.Close()
+	conn := dial(origin)
+	defer conn.Close()
+	for _, path := range []string{"/queue", "/queue/item-", "/queue/item-"} {
+		flags := int32(0)
+		if path != "/queue" {
+			flags = zk.FlagSequence
+		}
+		_, err := conn.Create(path, nil, flags, zk.WorldACL(zk.PermAll))
+		check(err)
+	}
+	var dump bytes.Buffer // or a file
+	check(origin.WriteDump(&dump))
+
+	copied, err := minizk.Start(minizk.Options{})
+	check(err)
+	defer copied.Close()
+	check(copied.LoadDump(&dump))
+	other := dial(copied)
+	defer other.Close()
+	path, err := other.Create("/queue/item-", nil, zk.FlagSequence, zk.WorldACL(zk.PermAll))
+	check(err)
+	fmt.Println(path)
+	// Output: /queue/item-0000000002
+}
+
+func dial(s *minizk.Server) *zk.Conn {
+	conn, _, err := zk.Connect([]string{s.Addr()}, 10*time.Second, zk.WithLogger(silence{}))
+	check(err)
+	return conn
+}
+
+// silence is a logger for a client that would tell of every connection.
+type silence struct{}
+
+func (silence) Printf(string, ...any) {}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}

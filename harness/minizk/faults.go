@@ -1,0 +1,196 @@
+package minizk
+
+import (
+	"slices"
+	"time"
+
+	"mrtq/harness/minizk/wire"
+)
+
+// Op is an operation as a fault's condition sees it, before it is done.
+type Op struct {
+	Session int64
+	Code    wire.OpCode
+	Path    string   // "" for a multi
+	Paths   []string // of each operation of a multi, in order
+	Changes bool     // it could change the tree
+}
+
+// Fault is trouble asked for. The handshake that opens or resumes a session is not an operation.
+type Fault struct {
+	// On says which operations are meant; nil means all but pings, which come by the client's
+	// clock. It is called with the server locked: it must not block or call the server.
+	On func(Op) bool
+	// Nth is which of the operations that On means, counted from 1; 0 is every one.
+	Nth int
+	// Do is what happens to it.
+	Do Action
+}
+
+// Action is what happens to an operation. The zero value is nothing, which is good for counting.
+type Action struct {
+	kind  actionKind
+	code  wire.Code
+	delay time.Duration
+	gate  <-chan struct{}
+}
+
+type actionKind int
+
+const (
+	nothing actionKind = iota
+	cutBefore
+	cutAfter
+	refuse
+	delay
+	hold
+)
+
+// CutBefore ends the connection instead of doing the operation. Replies to earlier operations
+// are sent first.
+func CutBefore() Action { return Action{kind: cutBefore} }
+
+// CutAfter does the operation and ends the connection without a reply, nor any notification that
+// the operation caused for it: the client cannot know whether it was done.
+func CutAfter() Action { return Action{kind: cutAfter} }
+
+// Refuse answers with code instead of doing the operation. No zxid is taken.
+func Refuse(code wire.Code) Action { return Action{kind: refuse, code: code} }
+
+// Delay does the operation when d has passed on the server's clock: with a manual one, by
+// Advance. Later requests of the connection wait behind it, pings too.
+func Delay(d time.Duration) Action { return Action{kind: delay, delay: d} }
+
+// Hold does the operation when gate is closed. Later requests of the connection wait behind it,
+// pings too.
+func Hold(gate <-chan struct{}) Action { return Action{kind: hold, gate: gate} }
+
+// Changing is a condition for operations that could change the tree. Opening and closing a
+// session is not one.
+func Changing(o Op) bool { return o.Changes }
+
+// OnOp returns a condition for operations of the given kinds.
+func OnOp(codes ...wire.OpCode) func(Op) bool {
+	return func(o Op) bool { return slices.Contains(codes, o.Code) }
+}
+
+// OnPath returns a condition for operations that name exactly this path, alone or in a multi.
+func OnPath(path string) func(Op) bool {
+	return func(o Op) bool { return o.Path == path || slices.Contains(o.Paths, path) }
+}
+
+// Injected is a fault in place.
+type Injected struct {
+	s     *Server
+	fault Fault
+	met   int // operations that On meant; guarded by Server.mu
+	fired int
+}
+
+// faultList is in the order of injection. Server.mu guards it.
+type faultList []*Injected
+
+// Inject puts a fault in place until its Remove. Where several mean the same operation all count
+// it, and the first one injected of those whose turn it is acts.
+func (s *Server) Inject(f Fault) *Injected {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	in := &Injected{s: s, fault: f}
+	s.faults = append(s.faults, in)
+	return in
+}
+
+// Remove ends the fault. An operation that it already holds stays held.
+func (in *Injected) Remove() {
+	in.s.mu.Lock()
+	defer in.s.mu.Unlock()
+	in.s.faults = slices.DeleteFunc(slices.Clone(in.s.faults), func(o *Injected) bool { return o == in })
+}
+
+// Met is how many operations the fault's condition has meant.
+func (in *Injected) Met() int {
+	in.s.mu.Lock()
+	defer in.s.mu.Unlock()
+	return in.met
+}
+
+// Fired is how many times the fault has acted.
+func (in *Injected) Fired() int {
+	in.s.mu.Lock()
+	defer in.s.mu.Unlock()
+	return in.fired
+}
+
+// match counts the request against all faults and returns what is to happen to it.
+func (l faultList) match(r *request) Action {
+	if len(l) == 0 {
+		return Action{}
+	}
+	op := r.operation()
+	var act Action
+	for _, in := range l {
+		if in.fault.On == nil {
+			if op.Code == wire.OpPing {
+				continue
+			}
+		} else if !in.fault.On(op) {
+			continue
+		}
+		in.met++
+		if in.fault.Nth != 0 && in.fault.Nth != in.met {
+			continue
+		}
+		if act.kind == nothing {
+			in.fired++
+			act = in.fault.Do
+		}
+	}
+	return act
+}
+
+func (r *request) operation() Op {
+	op := Op{Code: r.op, Path: r.path, Changes: r.op.Changes() && r.op != wire.OpCloseSession}
+	if r.c.session != nil {
+		op.Session = r.c.session.id
+	}
+	if r.op == wire.OpMulti || r.op == wire.OpMultiRead {
+		op.Path = ""
+		for i := range r.ops {
+			op.Paths = append(op.Paths, r.ops[i].Path())
+		}
+	}
+	return op
+}
+
+// await lets a delayed or held operation wait, with mu released meanwhile. It returns false if
+// the connection ended first. The caller holds mu.
+func (s *Server) await(c *conn, a Action) bool {
+	var gate <-chan struct{}
+	var timer <-chan time.Time
+	switch {
+	case a.kind == hold:
+		gate = a.gate
+	case a.kind == delay && s.clock.real:
+		t := time.NewTimer(a.delay)
+		defer t.Stop()
+		timer = t.C
+	case a.kind == delay:
+		gate = s.clock.after(a.delay)
+	default:
+		return true
+	}
+	s.mu.Unlock()
+	defer s.mu.Lock()
+	// What was answered before must not wait with it.
+	if c.out.flush() != nil {
+		return false
+	}
+	select {
+	case <-gate:
+		return true
+	case <-timer:
+		return true
+	case <-c.out.done:
+		return false
+	}
+}

@@ -1,0 +1,176 @@
+package minizk_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"mrtq/harness/minizk"
+	"mrtq/harness/minizk/wire"
+)
+
+func TestCutBeforeAndAfter(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		do   minizk.Action
+		done bool
+	}{{"before", minizk.CutBefore(), false}, {"after", minizk.CutAfter(), true}} {
+		for n := 1; n <= 4; n++ {
+			t.Run(fmt.Sprint(c.name, n), func(t *testing.T) {
+				s := run(t, minizk.Options{})
+				fault := s.Inject(minizk.Fault{On: minizk.Changing, Nth: n, Do: c.do})
+				conn := raw(t, s)
+				for i := 1; i <= 4; i++ {
+					code := do(t, conn, wire.OpCreate, createBody(fmt.Sprint("/n", i), "x", 0))
+					if i == n {
+						want(t, "the cut create", code, wire.ConnectionLoss)
+						conn = resumed(t, s, conn)
+					} else {
+						want(t, "create", code, wire.OK)
+					}
+					if exists := second(t, s, fmt.Sprint("/n", i)) != nil; exists != (i != n || c.done) {
+						t.Errorf("node %d exists: %v", i, exists)
+					}
+				}
+				if fault.Fired() != 1 || fault.Met() != 4 {
+					t.Errorf("fired %d of %d, want 1 of 4", fault.Fired(), fault.Met())
+				}
+			})
+		}
+	}
+}
+
+// TestCutSendsWhatCameBefore: replies to earlier requests of a pipeline still arrive.
+func TestCutSendsWhatCameBefore(t *testing.T) {
+	for name, act := range map[string]minizk.Action{"before": minizk.CutBefore(), "after": minizk.CutAfter()} {
+		t.Run(name, func(t *testing.T) {
+			s := run(t, minizk.Options{})
+			s.Inject(minizk.Fault{On: minizk.OnPath("/3"), Do: act})
+			c := raw(t, s)
+			for i := 1; i <= 4; i++ {
+				if _, err := c.Queue(wire.OpCreate, createBody(fmt.Sprint("/", i), "", 0)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := c.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			for i := range 2 {
+				if p, err := c.ReadPacket(); err != nil || p.Err != wire.OK {
+					t.Fatalf("reply %d: %v %v", i+1, p.Err, err)
+				}
+			}
+			if p, err := c.ReadPacket(); err == nil {
+				t.Fatalf("a third reply: %+v", p)
+			}
+			if second(t, s, "/4") != nil {
+				t.Error("the request after the cut was done")
+			}
+		})
+	}
+}
+
+func TestRefuse(t *testing.T) {
+	s := run(t, minizk.Options{})
+	c := raw(t, s)
+	in := s.Inject(minizk.Fault{On: minizk.OnOp(wire.OpMulti, wire.OpCreate), Nth: 2, Do: minizk.Refuse(wire.OperationTimeout)})
+	before := s.Zxid()
+	want(t, "first", do(t, c, wire.OpCreate, createBody("/a", "", 0)), wire.OK)
+	want(t, "second", do(t, c, wire.OpMulti, wire.AppendMultiOps(nil, []wire.MultiOp{mCreate("/b", 0)})), wire.OperationTimeout)
+	want(t, "third", do(t, c, wire.OpCreate, createBody("/c", "", 0)), wire.OK)
+	if second(t, s, "/b") != nil {
+		t.Error("the refused multi was done")
+	}
+	if got := s.Zxid() - before; got != 2 {
+		t.Errorf("%d transactions, want 2", got)
+	}
+	in.Remove()
+	in.Remove()
+	want(t, "after Remove", do(t, c, wire.OpCreate, createBody("/d", "", 0)), wire.OK)
+	if in.Met() != 3 {
+		t.Errorf("met %d, want 3", in.Met())
+	}
+}
+
+func TestFaultsSeeTheSessionAndThePaths(t *testing.T) {
+	s := run(t, minizk.Options{})
+	a, b := raw(t, s), raw(t, s)
+	var seen []minizk.Op
+	s.Inject(minizk.Fault{On: func(o minizk.Op) bool {
+		if o.Session == a.Session.SessionID {
+			seen = append(seen, o)
+		}
+		return false
+	}})
+	do(t, a, wire.OpCreate, createBody("/a", "", 0))
+	do(t, b, wire.OpCreate, createBody("/b", "", 0))
+	do(t, a, wire.OpMulti, wire.AppendMultiOps(nil, []wire.MultiOp{mCreate("/c", 0), mDelete("/a", -1)}))
+	do(t, a, wire.OpGetData, pathBody("/c"))
+	got := fmt.Sprintf("%+v", seen)
+	id := fmt.Sprint(a.Session.SessionID)
+	wanted := "[{Session:" + id + " Code:create Path:/a Paths:[] Changes:true} {Session:" + id + " Code:multi Path: Paths:[/c /a] Changes:true} {Session:" + id + " Code:getData Path:/c Paths:[] Changes:false}]"
+	if got != wanted {
+		t.Errorf("saw\n%s\nwant\n%s", got, wanted)
+	}
+}
+
+// TestDelayGoesByTheClock: a delayed operation waits for Advance, and what follows it waits too.
+func TestDelayGoesByTheClock(t *testing.T) {
+	s := run(t, minizk.Options{})
+	a, b := raw(t, s), raw(t, s)
+	s.Inject(minizk.Fault{On: minizk.OnPath("/slow"), Do: minizk.Delay(10 * time.Second)})
+	for _, p := range []string{"/before", "/slow", "/after"} {
+		if _, err := a.Queue(wire.OpCreate, createBody(p, "", 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := a.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := a.ReadPacket(); err != nil || p.Err != wire.OK {
+		t.Fatalf("reply to /before: %v %v", p, err)
+	}
+	want(t, "another client", do(t, b, wire.OpCreate, createBody("/other", "", 0)), wire.OK)
+	s.Advance(9 * time.Second)
+	want(t, "another client", do(t, b, wire.OpSync, wire.AppendString(nil, "/")), wire.OK)
+	if second(t, s, "/slow") != nil || second(t, s, "/after") != nil {
+		t.Fatal("done before its time")
+	}
+	s.Advance(time.Second)
+	for _, p := range []string{"/slow", "/after"} {
+		if r, err := a.ReadPacket(); err != nil || r.Err != wire.OK {
+			t.Fatalf("reply to %s: %v %v", p, r, err)
+		}
+	}
+}
+
+func TestHoldAndCloseWhileHeld(t *testing.T) {
+	s := run(t, minizk.Options{})
+	a := raw(t, s)
+	gate := make(chan struct{})
+	in := s.Inject(minizk.Fault{Nth: 1, Do: minizk.Hold(gate)})
+	if _, err := a.Queue(wire.OpCreate, createBody("/held", "", 0)); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for in.Fired() == 0 { // until it has arrived: nothing else tells
+		time.Sleep(time.Millisecond)
+	}
+	if second(t, s, "/held") != nil {
+		t.Fatal("not held")
+	}
+	close(gate)
+	if p, err := a.ReadPacket(); err != nil || p.Err != wire.OK {
+		t.Fatalf("%v %v", p, err)
+	}
+	// A held operation does not keep the server from closing: run's leak check would tell.
+	s.Inject(minizk.Fault{Do: minizk.Hold(make(chan struct{}))})
+	if _, err := a.Queue(wire.OpCreate, createBody("/never", "", 0)); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Flush(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,335 @@
+//go:build unix
+
+package minizk_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"mrtq/harness"
+	"mrtq/harness/minizk"
+	"mrtq/harness/minizk/internal/rawzk"
+	"mrtq/harness/minizk/wire"
+)
+
+var figures = flag.Bool("figures", false, "measure minizk beside a jvm server and hold it to its bars")
+
+// The sizes of the measurements.
+const (
+	starts      = 51
+	jvmStarts   = 5
+	loadClients = 16
+	loadWindow  = 100
+	loadCreates = 4000 // by each client
+	loadGets    = 10000
+	loadData    = 1024
+	memNodes    = 200_000
+	million     = 1_000_000
+)
+
+// TestFigures prints the figures of README.md, measured in one run, and fails where a bar is
+// missed; with -update it writes them there.
+func TestFigures(t *testing.T) {
+	part := readmeSection(t, "figures", "go test -run TestFigures -figures -update -v")
+	if !*figures {
+		t.Skip("skipped: takes two minutes of the whole machine; ask for it with -figures")
+	}
+	var table strings.Builder
+	line := func(format string, args ...any) {
+		fmt.Printf(format+"\n", args...) // at once, for who watches
+		fmt.Fprintf(&table, format+"\n", args...)
+	}
+	line("| what | minizk | jvm | bar |\n|---|---|---|---|")
+	row := func(what, mini, jvm, bar string, ok bool) {
+		line("| %s | %s | %s | %s |", what, mini, jvm, bar)
+		if !ok {
+			t.Errorf("%s: %s, jvm %s, bar %s", what, mini, jvm, bar)
+		}
+	}
+	fast, slow := medianStart(t, starts, startMini), medianStart(t, jvmStarts, startJVM)
+	row("start to first read, median", ms(fast), ms(slow), "under 5 ms, 100 times faster", fast < 5*time.Millisecond && slow >= 100*fast)
+
+	miniCreate, miniGet := throughput(t, startMini)
+	jvmCreate, jvmGet := throughput(t, startFastJVM)
+	per := func(r float64) string { return fmt.Sprintf("%.0f/s", r) }
+	row("1 KiB creates, 16 pipelining clients", per(miniCreate), per(jvmCreate), fmt.Sprintf("3 times (%.1f)", miniCreate/jvmCreate), miniCreate >= 3*jvmCreate)
+	row("1 KiB gets, 16 pipelining clients", per(miniGet), per(jvmGet), fmt.Sprintf("3 times (%.1f)", miniGet/jvmGet), miniGet >= 3*jvmGet)
+
+	miniMem, jvmMem := miniMemory(t), jvmMemory(t)
+	row("memory per znode, 16-byte names, 100 bytes of data", fmt.Sprintf("%d B", miniMem), fmt.Sprintf("%d B", jvmMem), "no more", miniMem <= jvmMem)
+
+	first, last, all, list := children(t, startMini)
+	jf, jl, jall, jlist := children(t, startFastJVM)
+	row("time to append, the last 300,000 of a million children against the first", ratio(last, first), ratio(jl, jf), "no quadratic: under 5", last < 5*first)
+	row("a million children created, one pipelining client", ms(all), ms(jall), "faster", all < jall)
+	row("a million children listed", ms(list), ms(jlist), "under 2 s", list < 2*time.Second)
+	if *update {
+		part.write(t, "\n"+table.String()+"\n")
+	}
+}
+
+func ms(d time.Duration) string {
+	return fmt.Sprintf("%.2f ms", float64(d.Microseconds())/1000)
+}
+
+func ratio(a, b time.Duration) string { return fmt.Sprintf("%.2f", float64(a)/float64(b)) }
+
+// server is something started for a measurement, to be stopped after it.
+type server func(t *testing.T) (addr string, stop func())
+
+func startMini(t *testing.T) (string, func()) {
+	s, err := minizk.Start(minizk.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Addr(), func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// startJVM starts the server as the harness does.
+func startJVM(t *testing.T) (string, func()) { return startJVMWith(t, io.Discard) }
+
+// startFastJVM lets it compile as much as it can, as a production server does: the harness asks
+// for a quick start instead.
+func startFastJVM(t *testing.T) (string, func()) {
+	t.Setenv("_JAVA_OPTIONS", "-XX:TieredStopAtLevel=4")
+	return startJVM(t)
+}
+
+func startJVMWith(t *testing.T, log io.Writer) (string, func()) {
+	s, err := harness.Start(t.Context(), harness.JVM, harness.Options{Heap: 2048, Log: log})
+	if err != nil {
+		missing(t, err.Error())
+	}
+	return s.Address(), func() {
+		if err := s.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func session(t *testing.T, addr string) *rawzk.Conn {
+	t.Helper()
+	c, err := rawzk.Open(addr, 30*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func medianStart(t *testing.T, n int, start server) time.Duration {
+	var all []time.Duration
+	for range n {
+		began := time.Now()
+		addr, stop := start(t)
+		c := session(t, addr)
+		want(t, "read", do(t, c, wire.OpGetData, pathBody("/zookeeper")), wire.OK)
+		all = append(all, time.Since(began))
+		c.Close()
+		stop()
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+// load runs f on every client at once and returns how many of n×clients were done in a second.
+func load(t *testing.T, addr string, n int, f func(c *rawzk.Conn, client int) error) float64 {
+	t.Helper()
+	conns := make([]*rawzk.Conn, loadClients)
+	for i := range conns {
+		conns[i] = session(t, addr)
+		defer conns[i].Close()
+	}
+	errs := make([]error, loadClients)
+	began := time.Now()
+	var wg sync.WaitGroup
+	for i, c := range conns {
+		wg.Go(func() { errs[i] = f(c, i) })
+	}
+	wg.Wait()
+	took := time.Since(began)
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return float64(n*loadClients) / took.Seconds()
+}
+
+// throughput measures creates and gets, the third time round: a JVM compiles what is used often.
+func throughput(t *testing.T, start server) (creates, gets float64) {
+	addr, stop := start(t)
+	defer stop()
+	data := make([]byte, loadData)
+	for round := range 3 {
+		creates = load(t, addr, loadCreates, func(c *rawzk.Conn, client int) error {
+			return c.Pipeline(loadCreates, loadWindow, wire.OpCreate, func(b []byte, i int) []byte {
+				return wire.AppendCreateRequest(b, wire.OpCreate, wire.CreateRequest{Path: fmt.Sprintf("/n%d-%d-%d", round, client, i), Data: data, ACL: open})
+			})
+		})
+		gets = load(t, addr, loadGets, func(c *rawzk.Conn, client int) error {
+			return c.Pipeline(loadGets, loadWindow, wire.OpGetData, func(b []byte, i int) []byte {
+				return wire.AppendPathWatch(b, wire.PathWatch{Path: fmt.Sprintf("/n%d-%d-%d", round, client, i%loadCreates)})
+			})
+		})
+	}
+	return creates, gets
+}
+
+// fill creates n nodes with names of 16 bytes below /q.
+func fill(t *testing.T, addr string, n int) {
+	t.Helper()
+	c := session(t, addr)
+	defer c.Close()
+	want(t, "create", do(t, c, wire.OpCreate, createBody("/q", "", 0)), wire.OK)
+	data := make([]byte, 100)
+	err := c.Pipeline(n, loadWindow, wire.OpCreate, func(b []byte, i int) []byte {
+		return wire.AppendCreateRequest(b, wire.OpCreate, wire.CreateRequest{Path: fmt.Sprintf("/q/node-%011d", i), Data: data, ACL: open})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func miniMemory(t *testing.T) int64 {
+	addr, stop := startMini(t)
+	defer stop()
+	live := func() int64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := live()
+	fill(t, addr, memNodes)
+	return (live() - before) / memNodes
+}
+
+// jvmMemory asks the JVM for what is alive: on SIGQUIT it collects and prints a histogram.
+func jvmMemory(t *testing.T) int64 {
+	const marker = "MRTQ_MINIZK_FIGURES=1"
+	t.Setenv("JAVA_TOOL_OPTIONS", "-XX:+PrintClassHistogram")
+	t.Setenv("MRTQ_MINIZK_FIGURES", "1")
+	log := &histogram{totals: make(chan int64, 1)}
+	addr, stop := startJVMWith(t, log)
+	defer stop()
+	pid := childWith(t, marker)
+	live := func() int64 {
+		if err := syscall.Kill(pid, syscall.SIGQUIT); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case n := <-log.totals:
+			return n
+		case <-time.After(time.Minute):
+			t.Fatal("the JVM printed no histogram")
+			return 0
+		}
+	}
+	before := live()
+	fill(t, addr, memNodes)
+	return (live() - before) / memNodes
+}
+
+// histogram finds the total in what a JVM prints.
+type histogram struct {
+	line   []byte
+	totals chan int64
+}
+
+var totalLine = regexp.MustCompile(`^Total\s+\d+\s+(\d+)`)
+
+func (h *histogram) Write(p []byte) (int, error) {
+	h.line = append(h.line, p...)
+	for {
+		head, rest, found := strings.Cut(string(h.line), "\n")
+		if !found {
+			return len(p), nil
+		}
+		h.line = []byte(rest)
+		if m := totalLine.FindStringSubmatch(head); m != nil {
+			n, err := strconv.ParseInt(m[1], 10, 64)
+			if err != nil {
+				return 0, err
+			}
+			h.totals <- n
+		}
+	}
+}
+
+// childWith finds the process that has a marker in its environment and is not this one.
+func childWith(t *testing.T, marker string) int {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(f)))
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		if env, err := os.ReadFile(f); err == nil && slices.Contains(strings.Split(string(env), "\x00"), marker) {
+			return pid
+		}
+	}
+	t.Fatal("the JVM is not to be found in /proc")
+	return 0
+}
+
+// children creates a million children of one node and returns the time of the median of the first
+// three and of the last three tenths, of all, and of a listing.
+func children(t *testing.T, start server) (first, last, all, list time.Duration) {
+	addr, stop := start(t)
+	defer stop()
+	c := session(t, addr)
+	defer c.Close()
+	want(t, "create", do(t, c, wire.OpCreate, createBody("/q", "", 0)), wire.OK)
+	const tenth = million / 10
+	var took []time.Duration
+	for range 10 {
+		began := time.Now()
+		err := c.Pipeline(tenth, loadWindow, wire.OpCreate, func(b []byte, _ int) []byte {
+			return wire.AppendCreateRequest(b, wire.OpCreate, wire.CreateRequest{Path: "/q/n-", ACL: open, Flags: wire.ModeSequential})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		took = append(took, time.Since(began))
+		all += took[len(took)-1]
+	}
+	median := func(three []time.Duration) time.Duration {
+		slices.Sort(three)
+		return three[1]
+	}
+	first, last = median(took[:3]), median(took[7:])
+	began := time.Now()
+	p, _, err := c.Do(wire.OpGetChildren, pathBody("/q"))
+	list = time.Since(began)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := wire.NewDecoder(p.Body).Strings("names")
+	slices.Sort(names)
+	if len(slices.Compact(names)) != million {
+		t.Fatalf("%d children were listed", len(names))
+	}
+	return first, last, all, list
+}

@@ -1,0 +1,52 @@
+//go:build unix
+
+package minizk_test
+
+import (
+	"net"
+	"strings"
+	"testing"
+
+	"mrtq/harness/minizk"
+	"mrtq/harness/minizk/wire"
+)
+
+func TestFourLetterWords(t *testing.T) {
+	s := run(t, minizk.Options{})
+	old := raw(t, s)
+	ask := func(word string) string {
+		c, err := net.Dial("tcp", s.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := c.Write([]byte(word)); err != nil {
+			t.Fatal(err)
+		}
+		return string(ended(t, c))
+	}
+	do(t, old, wire.OpCreate, createBody("/a", "data", 1))
+	do(t, old, wire.OpExists, wire.AppendPathWatch(nil, wire.PathWatch{Path: "/b", Watch: true}))
+	for word, parts := range map[string][]string{
+		"ruok": {"imok"}, "isro": {"rw"},
+		"srvr": {"Zookeeper version: 3.8.0-", "\nLatency min/avg/max: ", "\nReceived: 2\n", "\nZxid: 0x2\n", "\nMode: standalone\n", "\nNode count: 6\n"},
+		"stat": {"Zookeeper version: ", "\nClients:\n /127.0.0.1:", "](queued=0,recved=2,", "\n\nLatency", "Node count: 6\n"},
+		"cons": {" /127.0.0.1:"},
+		"mntr": {"zk_version\t3.8.0-", "zk_server_state\tstandalone\n", "zk_znode_count\t6\n", "zk_ephemerals_count\t1\n", "zk_watch_count\t1\n", "zk_num_alive_connections\t"},
+		"wchs": {"1 connections watching 1 paths\nTotal watches:1\n"},
+		"envi": {"Environment:\nzookeeper.version=3.8.0-"},
+		"conf": {"conf is not executed because it is not in the whitelist.\n"},
+		"xxxx": {""},
+	} {
+		got := ask(word)
+		for _, p := range parts {
+			if !strings.Contains(got, p) {
+				t.Errorf("%s: %q is not in\n%s", word, p, got)
+			}
+		}
+		if len(parts) == 1 && parts[0] == "" && got != "" {
+			t.Errorf("%s: %q", word, got)
+		}
+	}
+	well(t, s, old)
+}

@@ -1,0 +1,56 @@
+//go:build unix
+
+package minizk_test
+
+import (
+	"net"
+	"testing"
+	"time"
+
+	"mrtq/harness/minizk"
+	"mrtq/harness/minizk/wire"
+)
+
+// FuzzServer sends arbitrary bytes behind a handshake. The server must end the connection or
+// answer, and be well afterwards.
+func FuzzServer(f *testing.F) {
+	for op := wire.OpCode(-12); op < 110; op++ {
+		b := wire.AppendRequestHeader(make([]byte, wire.LenPrefix), wire.RequestHeader{Xid: 1, Op: op})
+		b = append(b, createBody("/fuzz", "x", 0)...)
+		wire.SealFrame(b)
+		f.Add(b)
+	}
+	b := wire.AppendRequestHeader(make([]byte, wire.LenPrefix), wire.RequestHeader{Xid: 1, Op: wire.OpMulti})
+	b = wire.AppendMultiOps(b, []wire.MultiOp{mCreate("/a", 0), mDelete("/a", -1), mSet("/a", "x", -1), mCheck("/", -1)})
+	wire.SealFrame(b)
+	f.Add(b)
+	s, err := minizk.Start(minizk.Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			f.Error(err)
+		}
+	})
+	hello := wire.AppendConnectRequest(make([]byte, wire.LenPrefix), wire.ConnectRequest{TimeoutMillis: 4000, HasReadOnly: true})
+	wire.SealFrame(hello)
+	f.Fuzz(func(t *testing.T, in []byte) {
+		c, err := net.Dial("tcp", s.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := c.Write(append(append([]byte(nil), hello...), in...)); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.(*net.TCPConn).CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		ended(t, c)
+		s.Advance(time.Minute) // its session and what it left go
+		if tree, err := s.Snapshot(); err != nil || tree.Get("/") == nil {
+			t.Fatalf("the tree is not well: %v", err)
+		}
+	})
+}

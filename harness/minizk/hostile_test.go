@@ -1,0 +1,244 @@
+//go:build unix
+
+package minizk_test
+
+import (
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"mrtq/harness/minizk"
+	"mrtq/harness/minizk/internal/rawzk"
+	"mrtq/harness/minizk/wire"
+)
+
+// well checks that a server still serves, by a client that was there before and by a new one.
+func well(t testing.TB, s *minizk.Server, old *rawzk.Conn) {
+	t.Helper()
+	want(t, "the old client", do(t, old, wire.OpExists, pathBody("/")), wire.OK)
+	c, err := rawzk.Open(s.Addr(), sessionTimeout)
+	if err != nil {
+		t.Fatalf("a new client: %v", err)
+	}
+	defer c.Close()
+	want(t, "the new client", do(t, c, wire.OpExists, pathBody("/")), wire.OK)
+}
+
+// ended reads until the server ends the connection.
+func ended(t testing.TB, c net.Conn) []byte {
+	t.Helper()
+	if err := c.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(c)
+	if err != nil && !errors.Is(err, syscall.ECONNRESET) {
+		t.Fatalf("want the end of the connection: %v", err)
+	}
+	return b
+}
+
+func TestGarbage(t *testing.T) {
+	s := run(t, minizk.Options{})
+	old := raw(t, s)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range 200 {
+		b := make([]byte, 4+rng.IntN(200))
+		for j := range b {
+			b[j] = byte(rng.Uint32())
+		}
+		if i%2 == 0 { // a plausible length
+			b[0], b[1], b[2], b[3] = 0, 0, 0, byte(len(b)-4)
+		}
+		c, err := net.Dial("tcp", s.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i%4 < 2 { // behind a good handshake
+			good := wire.AppendConnectRequest(make([]byte, 4), wire.ConnectRequest{TimeoutMillis: 4000, HasReadOnly: true})
+			wire.SealFrame(good)
+			b = append(good, b...)
+		}
+		if _, err := c.Write(b); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.(*net.TCPConn).CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		ended(t, c)
+		c.Close()
+	}
+	well(t, s, old)
+}
+
+// TestCutOff stops a handshake and a request at every byte, and leaves the connection open: the
+// server must neither answer nor mind, and let go when it is closed.
+func TestCutOff(t *testing.T) {
+	s := run(t, minizk.Options{})
+	old := raw(t, s)
+	hello := wire.AppendConnectRequest(make([]byte, 4), wire.ConnectRequest{TimeoutMillis: 4000, Password: make([]byte, 16), HasReadOnly: true})
+	wire.SealFrame(hello)
+	ask := append(wire.AppendRequestHeader(make([]byte, 4), wire.RequestHeader{Xid: 1, Op: wire.OpCreate}), createBody("/x", "x", 0)...)
+	wire.SealFrame(ask)
+	all := append(hello, ask...)
+	var open []net.Conn
+	for n := range len(all) {
+		c, err := net.Dial("tcp", s.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, c)
+		if _, err := c.Write(all[:n]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	well(t, s, old)
+	if second(t, s, "/x") != nil {
+		t.Error("half a request was done")
+	}
+	for _, c := range open {
+		c.Close()
+	}
+}
+
+// TestHugeLengthTakesNoMemory: a length is not believed before the bytes are there.
+func TestHugeLengthTakesNoMemory(t *testing.T) {
+	s := run(t, minizk.Options{MaxBuffer: 1 << 30})
+	old := raw(t, s)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	c := raw(t, s)
+	for _, body := range [][]byte{
+		{0x7f, 0xff, 0xff, 0xff},
+		append(wire.AppendString(nil, "/a"), 0x7f, 0xff, 0xff, 0xff),
+		append(wire.AppendBuffer(wire.AppendString(nil, "/a"), nil), 0x7f, 0xff, 0xff, 0xff),
+	} {
+		want(t, "create", do(t, c, wire.OpCreate, body), wire.MarshallingError)
+	}
+	for range 20 { // a frame that is promised
+		c, err := net.Dial("tcp", s.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := c.Write(wire.AppendInt(nil, 1<<30)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	well(t, s, old)
+	runtime.ReadMemStats(&after)
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > 8<<20 {
+		t.Errorf("%d bytes were allocated", grown)
+	}
+}
+
+// TestSlowClients: who says nothing, or less than a handshake, is sent away; who has a session and
+// then never ends a request is sent away with it.
+func TestSlowClients(t *testing.T) {
+	s := run(t, minizk.Options{})
+	old, halting := raw(t, s), raw(t, s)
+	var slow []net.Conn
+	for _, said := range []string{"", "r", "ruo", "\x00\x00\x00\x2d", "\x00\x00\x00\x2d\x00\x00\x00"} {
+		c, err := net.Dial("tcp", s.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := io.WriteString(c, said); err != nil {
+			t.Fatal(err)
+		}
+		slow = append(slow, c)
+	}
+	well(t, s, old) // by when they have been accepted: connections come in their order
+	s.Advance(9 * time.Second)
+	for _, c := range slow {
+		if err := c.SetReadDeadline(time.Now().Add(time.Millisecond)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatalf("after 9 s: %v, want it to be open", err)
+		}
+	}
+	s.Advance(2 * time.Second)
+	for _, c := range slow {
+		ended(t, c)
+	}
+	well(t, s, old)
+	if _, err := halting.Conn.Write([]byte{0, 0, 0, 50, 0}); err != nil {
+		t.Fatal(err)
+	}
+	s.Advance(sessionTimeout - 5*time.Second)
+	ended(t, halting.Conn)
+	well(t, s, old)
+}
+
+// TestMultiReadIsBounded: a small request for the same large node again and again would have a
+// reply of gigabytes.
+func TestMultiReadIsBounded(t *testing.T) {
+	s := run(t, minizk.Options{})
+	old, greedy := raw(t, s), raw(t, s)
+	want(t, "create", do(t, old, wire.OpCreate, createBody("/big", strings.Repeat("x", 1_000_000), 0)), wire.OK)
+	ask := func(n int) wire.Code {
+		return do(t, greedy, wire.OpMultiRead, wire.AppendMultiOps(nil, slices.Repeat([]wire.MultiOp{mRead(wire.OpGetData, "/big")}, n)))
+	}
+	want(t, "20 MB", ask(20), wire.OK)
+	want(t, "20 GB", ask(20_000), wire.ConnectionLoss)
+	well(t, s, old)
+}
+
+// TestClientThatStopsReading: its own requests stall, notifications that others cause end it, and
+// nobody else notices.
+func TestClientThatStopsReading(t *testing.T) {
+	const limit = 64 << 10
+	s := run(t, minizk.Options{MaxQueue: limit})
+	a := raw(t, s)
+	long := "/" + strings.Repeat("n", 10000)
+	deaf := raw(t, s)
+	if err := deaf.Conn.(*net.TCPConn).SetReadBuffer(4096); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "watch", do(t, deaf, wire.OpAddWatch, wire.AppendPathInt(nil, wire.PathInt{Path: "/", N: wire.WatchPersistentRecursive})), wire.OK)
+	connected := func() bool {
+		for _, ss := range s.Sessions() {
+			if ss.ID == deaf.Session.SessionID {
+				return ss.Connected
+			}
+		}
+		return false
+	}
+	// The kernel takes some megabytes first.
+	for i := 0; connected(); i++ {
+		if i > 20000 {
+			t.Fatal("200 MB of notifications were not enough")
+		}
+		want(t, "create", do(t, a, wire.OpCreate, createBody(long, "", 0)), wire.OK)
+		want(t, "delete", do(t, a, wire.OpDelete, wire.AppendPathVersion(nil, wire.PathVersion{Path: long, Version: -1})), wire.OK)
+	}
+	well(t, s, a)
+
+	// A client that only asks: what it does not read is asked for no more than once.
+	want(t, "create", do(t, a, wire.OpCreate, createBody("/big", strings.Repeat("x", 900_000), 0)), wire.OK)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	asker := raw(t, s)
+	for range 2000 {
+		if _, err := asker.Queue(wire.OpGetData, pathBody("/big")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := asker.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	well(t, s, a)
+	runtime.ReadMemStats(&after)
+	if grown := int64(after.HeapInuse) - int64(before.HeapInuse); grown > 64<<20 {
+		t.Errorf("%d bytes are held for a client that does not read", grown)
+	}
+}

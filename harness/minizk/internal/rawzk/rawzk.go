@@ -1,0 +1,185 @@
+// Package rawzk is a ZooKeeper client with nothing in the way: it sends the packets it is told
+// to and returns what comes back, in order. Tests use it for what ordinary clients hide: exact
+// reply bytes, the place of a notification among replies, malformed packets, pipelining.
+package rawzk
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"time"
+
+	"mrtq/harness/minizk/wire"
+)
+
+// ioTimeout bounds every read and write, so that a server that stays silent fails a test
+// instead of hanging it.
+const ioTimeout = 20 * time.Second
+
+// maxReply is the longest reply accepted, in bytes: a million children fit.
+const maxReply = 1 << 27
+
+// Conn is one connection. It is not safe for concurrent use, except that one goroutine may send
+// while another reads.
+type Conn struct {
+	net.Conn
+	r   *bufio.Reader
+	w   *bufio.Writer
+	xid int32
+
+	// Session is what the server answered to Connect.
+	Session wire.ConnectResponse
+}
+
+// Packet is a reply or a notification.
+type Packet struct {
+	wire.ReplyHeader
+	Body []byte
+}
+
+// Dial opens a connection to addr without a session.
+func Dial(addr string) (*Conn, error) {
+	c, err := net.DialTimeout("tcp", addr, ioTimeout)
+	if err != nil {
+		return nil, err
+	}
+	return New(c), nil
+}
+
+// New speaks over a connection that has been made otherwise.
+func New(c net.Conn) *Conn {
+	return &Conn{Conn: c, r: bufio.NewReaderSize(c, 64<<10), w: bufio.NewWriterSize(c, 64<<10)}
+}
+
+// Open dials and opens a new session with the given timeout.
+func Open(addr string, timeout time.Duration) (*Conn, error) {
+	c, err := Dial(addr)
+	if err != nil {
+		return nil, err
+	}
+	_, err = c.Connect(wire.ConnectRequest{TimeoutMillis: int32(timeout.Milliseconds()), Password: make([]byte, wire.PasswordLen), HasReadOnly: true})
+	if err != nil {
+		c.Close()
+		return nil, err
+	}
+	if c.Session.TimeoutMillis == 0 {
+		c.Close()
+		return nil, fmt.Errorf("rawzk: session refused by %s", addr)
+	}
+	return c, nil
+}
+
+// Connect sends the first packet and reads its answer.
+func (c *Conn) Connect(req wire.ConnectRequest) (wire.ConnectResponse, error) {
+	if err := c.WriteFrame(wire.AppendConnectRequest(nil, req)); err != nil {
+		return wire.ConnectResponse{}, err
+	}
+	b, err := c.ReadFrame()
+	if err != nil {
+		return wire.ConnectResponse{}, err
+	}
+	d := wire.NewDecoder(b)
+	resp := d.ConnectResponse()
+	if err := d.End(); err != nil {
+		return wire.ConnectResponse{}, err
+	}
+	c.Session = resp
+	return resp, nil
+}
+
+// Queue buffers a request and returns its xid; Flush sends what is queued.
+func (c *Conn) Queue(op wire.OpCode, body []byte) (int32, error) {
+	c.xid++
+	return c.xid, c.QueueXid(c.xid, op, body)
+}
+
+// QueueXid is Queue with an xid of the caller's.
+func (c *Conn) QueueXid(xid int32, op wire.OpCode, body []byte) error {
+	var head [12]byte
+	b := wire.AppendInt(head[:0], int32(8+len(body)))
+	b = wire.AppendRequestHeader(b, wire.RequestHeader{Xid: xid, Op: op})
+	if _, err := c.w.Write(b); err != nil {
+		return err
+	}
+	_, err := c.w.Write(body)
+	return err
+}
+
+// Flush sends what is queued.
+func (c *Conn) Flush() error {
+	if err := c.SetWriteDeadline(time.Now().Add(ioTimeout)); err != nil {
+		return err
+	}
+	return c.w.Flush()
+}
+
+// WriteFrame sends payload with its length before it.
+func (c *Conn) WriteFrame(payload []byte) error {
+	if _, err := c.w.Write(wire.AppendInt(nil, int32(len(payload)))); err != nil {
+		return err
+	}
+	if _, err := c.w.Write(payload); err != nil {
+		return err
+	}
+	return c.Flush()
+}
+
+// ReadFrame reads one payload.
+func (c *Conn) ReadFrame() ([]byte, error) {
+	if err := c.SetReadDeadline(time.Now().Add(ioTimeout)); err != nil {
+		return nil, err
+	}
+	return wire.ReadFrame(c.r, nil, maxReply)
+}
+
+// ReadPacket reads the next reply or notification.
+func (c *Conn) ReadPacket() (Packet, error) {
+	b, err := c.ReadFrame()
+	if err != nil {
+		return Packet{}, err
+	}
+	d := wire.NewDecoder(b)
+	h := d.ReplyHeader()
+	if d.Err() != nil {
+		return Packet{}, d.Err()
+	}
+	return Packet{ReplyHeader: h, Body: b[wire.ReplyHeaderLen:]}, nil
+}
+
+// Do sends one request and reads up to its reply. Notifications that came before are returned
+// too, in the order they came.
+func (c *Conn) Do(op wire.OpCode, body []byte) (reply Packet, before []Packet, err error) {
+	xid, err := c.Queue(op, body)
+	if err != nil {
+		return Packet{}, nil, err
+	}
+	return c.await(xid)
+}
+
+// DoXid is Do with an xid of the caller's.
+func (c *Conn) DoXid(xid int32, op wire.OpCode, body []byte) (reply Packet, before []Packet, err error) {
+	if err := c.QueueXid(xid, op, body); err != nil {
+		return Packet{}, nil, err
+	}
+	return c.await(xid)
+}
+
+func (c *Conn) await(xid int32) (reply Packet, before []Packet, err error) {
+	if err := c.Flush(); err != nil {
+		return Packet{}, nil, err
+	}
+	for {
+		p, err := c.ReadPacket()
+		if err != nil {
+			return Packet{}, before, err
+		}
+		if p.Xid == wire.XidNotification && xid != wire.XidNotification {
+			before = append(before, p)
+			continue
+		}
+		if p.Xid != xid {
+			return p, before, fmt.Errorf("rawzk: reply to xid %d, want %d", p.Xid, xid)
+		}
+		return p, before, nil
+	}
+}

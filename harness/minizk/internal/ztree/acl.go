@@ -1,0 +1,172 @@
+package ztree
+
+import (
+	"crypto/sha1"
+	"encoding/base64"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mrtq/harness/minizk/wire"
+)
+
+// accessList is immutable, so that nodes can share one.
+type accessList struct{ acls []wire.ACL }
+
+var (
+	anyone     = wire.ID{Scheme: "world", Name: "anyone"}
+	openUnsafe = &accessList{[]wire.ACL{{Perms: wire.PermAll, ID: anyone}}}
+	readUnsafe = &accessList{[]wire.ACL{{Perms: wire.PermRead, ID: anyone}}}
+)
+
+// share returns a list equal to acls: the parent's or the open one where they are.
+func share(acls []wire.ACL, parent *accessList) *accessList {
+	for _, known := range []*accessList{parent, openUnsafe, readUnsafe} {
+		if slices.Equal(acls, known.acls) {
+			return known
+		}
+	}
+	return &accessList{acls}
+}
+
+// provider is an authentication scheme that the server knows.
+type provider struct {
+	// authenticated says whether its identities stand in for scheme "auth".
+	authenticated bool
+	valid         func(name string) bool
+	matches       func(id, acl string) bool
+}
+
+var providers = map[string]provider{
+	"digest": {authenticated: true, valid: validDigest, matches: func(id, acl string) bool { return id == acl }},
+	"ip":     {valid: func(name string) bool { _, ok := parseNet(name); return ok }, matches: matchIP},
+}
+
+// DigestID is the identity that "user:password" proves: "digest", user and the SHA-1 of both.
+// Without a colon it is all user, which the server accepts.
+func DigestID(secret []byte) wire.ID {
+	user, _, _ := strings.Cut(string(secret), ":")
+	sum := sha1.Sum(secret)
+	return wire.ID{Scheme: "digest", Name: user + ":" + base64.StdEncoding.EncodeToString(sum[:])}
+}
+
+// validDigest wants user:hash. Empty parts at the end do not count, as in Java's split.
+func validDigest(name string) bool {
+	return len(strings.Split(strings.TrimRight(name, ":"), ":")) == 2
+}
+
+// ipNet is an IPv4 address and how many of its bits matter.
+type ipNet struct {
+	addr uint32
+	bits int
+}
+
+func parseNet(s string) (ipNet, bool) {
+	host, width, cidr := strings.Cut(s, "/")
+	n := ipNet{bits: 32}
+	parts := strings.Split(host, ".")
+	if len(parts) != 4 {
+		return ipNet{}, false
+	}
+	for _, p := range parts {
+		b, err := strconv.Atoi(p)
+		if err != nil || b < 0 || b > 255 {
+			return ipNet{}, false
+		}
+		n.addr = n.addr<<8 | uint32(b)
+	}
+	if cidr {
+		var err error
+		if n.bits, err = strconv.Atoi(width); err != nil || n.bits < 0 || n.bits > 32 {
+			return ipNet{}, false
+		}
+	}
+	return n, true
+}
+
+func matchIP(id, acl string) bool {
+	have, ok1 := parseNet(id)
+	want, ok2 := parseNet(acl)
+	mask := ^uint32(0) << (32 - want.bits)
+	return ok1 && ok2 && have.addr&mask == want.addr&mask
+}
+
+// Super is the identity that no ACL binds. It is nobody's to claim: the server gives it.
+var Super = wire.ID{Scheme: "super"}
+
+// allow returns NoAuth unless list grants one of perms to one of ids.
+func allow(list []wire.ACL, perms int32, ids []wire.ID) error {
+	if len(list) == 0 || slices.Contains(ids, Super) {
+		return nil
+	}
+	for _, a := range list {
+		if a.Perms&perms == 0 {
+			continue
+		}
+		if a.ID == anyone {
+			return nil
+		}
+		p, ok := providers[a.ID.Scheme]
+		if !ok {
+			continue
+		}
+		for _, id := range ids {
+			if id.Scheme == a.ID.Scheme && p.matches(id.Name, a.ID.Name) {
+				return nil
+			}
+		}
+	}
+	return wire.NoAuth
+}
+
+// fixACL checks the list of a create or setACL and replaces scheme "auth" by the caller's own
+// identities. The error is InvalidACL.
+func fixACL(acls []wire.ACL, ids []wire.ID) ([]wire.ACL, error) {
+	var out []wire.ACL
+	var seen map[wire.ACL]struct{} // a packet has room for 80,000: no comparing each with each
+	if len(acls) > 1 {
+		seen = make(map[wire.ACL]struct{}, len(acls))
+	}
+	for _, a := range acls {
+		if _, twice := seen[a]; twice {
+			continue
+		}
+		if seen != nil {
+			seen[a] = struct{}{}
+		}
+		p, known := providers[a.ID.Scheme]
+		switch {
+		case a.ID == anyone:
+			out = append(out, a)
+		case a.ID.Scheme == "auth":
+			before := len(out)
+			for _, id := range ids {
+				if providers[id.Scheme].authenticated {
+					out = append(out, wire.ACL{Perms: a.Perms, ID: id})
+				}
+			}
+			if len(out) == before {
+				return nil, wire.InvalidACL
+			}
+		case known && p.valid(a.ID.Name):
+			out = append(out, a)
+		default:
+			return nil, wire.InvalidACL
+		}
+	}
+	if len(out) == 0 {
+		return nil, wire.InvalidACL
+	}
+	return out, nil
+}
+
+// redact hides the hashes of digest identities from those who may not change the list.
+func redact(acls []wire.ACL) []wire.ACL {
+	out := slices.Clone(acls)
+	for i, a := range out {
+		if user, _, ok := strings.Cut(a.ID.Name, ":"); ok && a.ID.Scheme == "digest" {
+			out[i].ID.Name = user + ":x"
+		}
+	}
+	return out
+}

@@ -1,0 +1,138 @@
+package ztree
+
+import (
+	"fmt"
+	"strings"
+
+	"mrtq/harness/minizk/wire"
+)
+
+// Create makes a node and returns its path, with the sequence number where one was asked for,
+// and its Stat. The tree keeps r.Data and r.ACL. The order of the checks decides which error a
+// request with several faults gets; it is the server's.
+func (t *Tree) Create(tx Tx, who Caller, op wire.OpCode, r wire.CreateRequest) (string, wire.Stat, error) {
+	path, n, err := t.create(tx, who, op, r)
+	if err != nil {
+		return "", wire.Stat{}, err
+	}
+	t.commit()
+	return path, n.stat(), nil
+}
+
+func (t *Tree) create(tx Tx, who Caller, op wire.OpCode, r wire.CreateRequest) (string, *node, error) {
+	m, err := t.createMode(op, r)
+	if err != nil {
+		return "", nil, err
+	}
+	path := r.Path
+	parentPath, _, err := split(path)
+	if err != nil {
+		return "", nil, err
+	}
+	acls, err := fixACL(r.ACL, who.IDs)
+	if err != nil {
+		return "", nil, err
+	}
+	parent := t.lookup(parentPath)
+	if parent == nil {
+		return "", nil, wire.NoNode
+	}
+	if err := allow(parent.acl.acls, wire.PermCreate, who.IDs); err != nil {
+		return "", nil, err
+	}
+	if m.sequential {
+		path = fmt.Sprintf("%s%010d", path, parent.cversion)
+	}
+	if err := validatePath(path); err != nil {
+		return "", nil, err
+	}
+	if t.lookup(path) != nil {
+		return "", nil, wire.NodeExists
+	}
+	if kindOf(parent.owner) == kindEphemeral {
+		return "", nil, wire.NoChildrenForEph
+	}
+
+	n := &node{
+		// A clone, so that the node does not keep the whole path alive.
+		name:  strings.Clone(path[len(parentPath)+1:]),
+		data:  r.Data,
+		czxid: tx.Zxid, mzxid: tx.Zxid, pzxid: tx.Zxid, ctime: tx.Time, mtime: tx.Time,
+		owner: ownerFor(op, m, r.TTL, who.Session),
+		acl:   share(acls, parent.acl),
+	}
+	t.link(tx, path, parentPath, parent, n)
+	return path, n, nil
+}
+
+// createMode checks flags and TTL against each other and against what the server allows.
+func (t *Tree) createMode(op wire.OpCode, r wire.CreateRequest) (mode, error) {
+	m, ok := modes[r.Flags]
+	switch {
+	case !ok:
+		return m, wire.BadArguments
+	case m.ttl && !t.extendedTypes:
+		return m, wire.Unimplemented
+	case m.ttl && (r.TTL <= 0 || r.TTL > maxTTL):
+		return m, wire.BadArguments
+	case !m.ttl && op == wire.OpCreateTTL:
+		// With a negative time to live the real server accepts this and dies of it: there
+		// is nothing to imitate.
+		return m, wire.BadArguments
+	}
+	return m, nil
+}
+
+func (t *Tree) link(tx Tx, path, parentPath string, parent, n *node) {
+	oldC, oldP := parent.cversion, parent.pzxid
+	// At the largest int the counter stays where it is, and with it pzxid.
+	if next := parent.cversion + 1; next > parent.cversion {
+		parent.cversion = next
+		parent.pzxid = tx.Zxid
+	}
+	parent.addChild(n)
+	t.count++
+	t.bytes += int64(len(path) + len(n.data))
+	t.own(path, n)
+	t.onUndo(func() {
+		t.disown(path, n)
+		t.bytes -= int64(len(path) + len(n.data))
+		t.count--
+		parent.removeChild(n)
+		parent.cversion, parent.pzxid = oldC, oldP
+	})
+	t.events = append(t.events,
+		event{kind: wire.EventCreated, path: path, acl: n.acl},
+		event{kind: wire.EventChildrenChanged, path: watchPath(parentPath), acl: parent.acl})
+}
+
+// own enters a new node in the set that its owner stands for.
+func (t *Tree) own(path string, n *node) {
+	switch kindOf(n.owner) {
+	case kindContainer:
+		t.containers[path] = n
+	case kindTTL:
+		t.ttls[path] = n
+	case kindEphemeral:
+		if t.ephemerals[n.owner] == nil {
+			t.ephemerals[n.owner] = map[string]struct{}{}
+		}
+		t.ephemerals[n.owner][path] = struct{}{}
+	}
+}
+
+// disown takes a node that is deleted out of that set.
+func (t *Tree) disown(path string, n *node) {
+	switch kindOf(n.owner) {
+	case kindContainer:
+		delete(t.containers, path)
+	case kindTTL:
+		delete(t.ttls, path)
+	case kindEphemeral:
+		set := t.ephemerals[n.owner]
+		delete(set, path)
+		if len(set) == 0 {
+			delete(t.ephemerals, n.owner)
+		}
+	}
+}

@@ -1,0 +1,236 @@
+package ztree
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"mrtq/harness/minizk/wire"
+)
+
+// broken says what is wrong with a tree whose tables contradict its nodes, or "".
+func (t *Tree) broken() string {
+	count, bytes := 1, int64(0) // ZooKeeper counts the root twice
+	kinds := map[string]ownerKind{}
+	owners := map[string]int64{}
+	var walk func(path string, n *node) string
+	walk = func(path string, n *node) string {
+		count++
+		bytes += int64(len(path) + len(n.data))
+		kinds[path], owners[path] = kindOf(n.owner), n.owner
+		if n.kids == nil {
+			return ""
+		}
+		if len(n.kids.order) == 0 || len(n.kids.byName) != len(n.kids.order) {
+			return fmt.Sprintf("%q lists %d children and names %d", path, len(n.kids.order), len(n.kids.byName))
+		}
+		for i, k := range n.kids.order {
+			if int(k.slot) != i || n.kids.byName[k.name] != k {
+				return fmt.Sprintf("%q: child %d is %q in slot %d", path, i, k.name, k.slot)
+			}
+			if b := walk(path+"/"+k.name, k); b != "" {
+				return b
+			}
+		}
+		return ""
+	}
+	if b := walk("", t.root); b != "" {
+		return b
+	}
+	if count != t.count || bytes != t.bytes {
+		return fmt.Sprintf("%d nodes of %d bytes are counted as %d of %d", count, bytes, t.count, t.bytes)
+	}
+	of := func(kind ownerKind) (paths []string) {
+		for p, k := range kinds {
+			if k == kind {
+				paths = append(paths, p)
+			}
+		}
+		slices.Sort(paths)
+		return paths
+	}
+	for kind, set := range map[ownerKind]map[string]*node{kindContainer: t.containers, kindTTL: t.ttls} {
+		if got := slices.Sorted(maps.Keys(set)); !slices.Equal(got, of(kind)) {
+			return fmt.Sprintf("the nodes of kind %d are %v, kept are %v", kind, of(kind), got)
+		}
+		for p, n := range set {
+			if t.lookup(p) != n {
+				return fmt.Sprintf("another node is kept for %q", p)
+			}
+		}
+	}
+	var ephemerals []string
+	for session, set := range t.ephemerals {
+		if len(set) == 0 {
+			return fmt.Sprintf("session %d is kept without nodes", session)
+		}
+		for p := range set {
+			ephemerals = append(ephemerals, p)
+			if owners[p] != session {
+				return fmt.Sprintf("%q is kept for session %d and belongs to %d", p, session, owners[p])
+			}
+		}
+	}
+	slices.Sort(ephemerals)
+	if !slices.Equal(ephemerals, of(kindEphemeral)) {
+		return fmt.Sprintf("the ephemerals are %v, kept are %v", of(kindEphemeral), ephemerals)
+	}
+	for name, wt := range map[string]*watchTable{"data": &t.data, "child": &t.child} {
+		if b := wt.broken(); b != "" {
+			return name + " watches: " + b
+		}
+	}
+	if len(t.events) != 0 || len(t.undo) != 0 || t.recording {
+		return fmt.Sprintf("%d events and %d undos are left over, recording %v", len(t.events), len(t.undo), t.recording)
+	}
+	return ""
+}
+
+func (wt *watchTable) broken() string {
+	forward, back, recursive := 0, 0, 0
+	for path, at := range wt.byPath {
+		if len(at) == 0 {
+			return fmt.Sprintf("%q is kept without watchers", path)
+		}
+		for w, m := range at {
+			forward++
+			if m == watchRecursive {
+				recursive++
+			}
+			if _, ok := wt.byWatcher[w][path]; !ok {
+				return fmt.Sprintf("%q has a watcher that does not know", path)
+			}
+		}
+	}
+	for _, paths := range wt.byWatcher {
+		back += len(paths)
+		if len(paths) == 0 {
+			return "a watcher is kept without paths"
+		}
+	}
+	if forward != back || recursive != wt.recursive || forward != wt.count() {
+		return fmt.Sprintf("%d by path, %d by watcher, counted %d; %d recursive, counted %d", forward, back, wt.count(), recursive, wt.recursive)
+	}
+	return ""
+}
+
+// image is everything that a failed multi may not change.
+func (t *Tree) image() string {
+	var lines []string
+	for n := range t.All() {
+		at := t.lookup(n.Path)
+		lines = append(lines, fmt.Sprintf("%s %q %v %v %d %d", n.Path, n.Data, n.ACL, n.Stat, at.owner, at.cversion))
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+// ear counts what it hears.
+type ear struct{ heard int }
+
+func (e *ear) Notify(wire.WatcherEvent) { e.heard++ }
+func (e *ear) Identities() []wire.ID    { return nil }
+
+// TestInvariants does random operations, multis that fail among them. After each, the tree's
+// tables agree with its nodes; after a multi that failed nothing has changed and nobody has heard.
+func TestInvariants(t *testing.T) {
+	paths := []string{"/a", "/a/b", "/a/b/c", "/b", "/b/a", "/c", "/zookeeper/quota/x"}
+	all := []wire.ACL{{Perms: wire.PermAll, ID: anyone}}
+	rapid.Check(t, func(t *rapid.T) {
+		tree := New(true)
+		ears := []*ear{{}, {}}
+		zxid := int64(0)
+		path := rapid.SampledFrom(paths)
+		ear := rapid.SampledFrom(ears)
+		who := rapid.SampledFrom([]Caller{{Session: 1}, {Session: 2}})
+		tx := func() Tx { zxid++; return Tx{Zxid: zxid, Time: zxid} }
+		change := func(t *rapid.T) wire.MultiOp {
+			p := path.Draw(t, "path")
+			switch rapid.IntRange(0, 4).Draw(t, "change") {
+			case 0:
+				return wire.MultiOp{Op: wire.OpDelete, Version: wire.PathVersion{Path: p, Version: -1}}
+			case 1:
+				return wire.MultiOp{Op: wire.OpSetData, Set: wire.SetDataRequest{Path: p, Data: []byte(p), Version: -1}}
+			}
+			flags := rapid.Int32Range(0, 6).Draw(t, "flags")
+			op := map[int32]wire.OpCode{4: wire.OpCreateContainer, 5: wire.OpCreateTTL, 6: wire.OpCreateTTL}[flags]
+			if op == 0 {
+				op = wire.OpCreate
+			}
+			return wire.MultiOp{Op: op, Create: wire.CreateRequest{Path: p, ACL: all, Flags: flags, TTL: 5}}
+		}
+		whole := func(t *rapid.T) {
+			if b := tree.broken(); b != "" {
+				t.Fatal(b)
+			}
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"": whole,
+			"change": func(t *rapid.T) {
+				_, _ = tree.Multi(tx(), who.Draw(t, "who"), []wire.MultiOp{change(t)}) // failing is fine
+			},
+			"failing multi": func(t *rapid.T) {
+				ops := rapid.SliceOfN(rapid.Custom(change), 1, 6).Draw(t, "ops")
+				ops = append(ops, wire.MultiOp{Op: wire.OpCheck, Version: wire.PathVersion{Path: "/", Version: 99}})
+				was, heard := tree.image(), ears[0].heard+ears[1].heard
+				rs, err := tree.Multi(tx(), who.Draw(t, "who"), ops)
+				if err != nil || len(rs) != len(ops) || rs[len(rs)-1].Op != wire.OpError {
+					t.Fatalf("%v, %v", rs, err)
+				}
+				if now := tree.image(); now != was {
+					t.Fatalf("changed\nfrom\n%s\nto\n%s", was, now)
+				}
+				if ears[0].heard+ears[1].heard != heard {
+					t.Fatal("somebody was told")
+				}
+			},
+			"close session": func(t *rapid.T) { tree.CloseSession(tx(), who.Draw(t, "who").Session) },
+			"reap": func(t *rapid.T) {
+				for _, p := range tree.Due(zxid) {
+					tree.Reap(tx(), p)
+				}
+			},
+			"watch": func(t *rapid.T) {
+				_, _ = tree.Exists(path.Draw(t, "path"), ear.Draw(t, "ear")) // no node is fine
+			},
+			"watch children": func(t *rapid.T) {
+				_, _, _ = tree.AppendChildren(nil, Caller{}, path.Draw(t, "path"), ear.Draw(t, "ear"))
+			},
+			"add watch": func(t *rapid.T) {
+				if err := tree.AddWatch(path.Draw(t, "path"), ear.Draw(t, "ear"), rapid.Int32Range(0, 1).Draw(t, "mode")); err != nil {
+					t.Fatal(err)
+				}
+			},
+			"remove watch": func(t *rapid.T) {
+				_ = tree.RemoveWatch(path.Draw(t, "path"), ear.Draw(t, "ear"), rapid.Int32Range(1, 3).Draw(t, "kind"))
+			},
+			"forget": func(t *rapid.T) { tree.Forget(ear.Draw(t, "ear")) },
+			"restore": func(t *rapid.T) {
+				restored, err := tree.Restored(tree.All())
+				if err != nil {
+					t.Fatal(err)
+				}
+				whole(t)
+				if b := restored.broken(); b != "" {
+					t.Fatal("restored: ", b)
+				}
+			},
+		})
+	})
+}
+
+// TestManyACLs: a packet full of different entries is looked at once, not each with each.
+func TestManyACLs(t *testing.T) {
+	list := make([]wire.ACL, 80_000)
+	for i := range list {
+		list[i] = wire.ACL{Perms: int32(i), ID: anyone}
+	}
+	out, err := fixACL(append(list, list...), nil)
+	if err != nil || !slices.Equal(out, list) {
+		t.Errorf("%d entries, %v, want the first %d", len(out), err, len(list))
+	}
+}

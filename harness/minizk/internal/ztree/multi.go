@@ -1,0 +1,117 @@
+package ztree
+
+import (
+	"mrtq/harness/minizk/wire"
+)
+
+// Multi does all operations in one transaction or none, and returns one result for each. Where
+// one fails, its result has its error, those before it OK and those after it
+// RuntimeInconsistency, all as error results, and nothing has changed. The tree keeps the data.
+//
+// The error is MarshallingError if an operation that is reached makes no sense in a multi: a
+// read, or flags that want a time to live which the operation does not have.
+func (t *Tree) Multi(tx Tx, who Caller, ops []wire.MultiOp) ([]wire.MultiResult, error) {
+	t.recording = true
+	defer func() { t.recording = false }()
+	results := make([]wire.MultiResult, len(ops))
+	for i := range ops {
+		normalize(&ops[i])
+		r, err := t.apply(tx, who, &ops[i])
+		if err != nil {
+			t.rollback()
+			if err == wire.MarshallingError {
+				return nil, err
+			}
+			return failed(results, i, wire.CodeOf(err)), nil
+		}
+		results[i] = r
+	}
+	t.commit()
+	return results, nil
+}
+
+// normalize makes each create what the server makes of it when it reads a multi: there, other than
+// alone, the flags decide and not the operation, so that create2 becomes create.
+func normalize(o *wire.MultiOp) {
+	m := modes[o.Create.Flags]
+	switch {
+	case o.Op != wire.OpCreate && o.Op != wire.OpCreate2 && o.Op != wire.OpCreateContainer && o.Op != wire.OpCreateTTL:
+	case m.ttl && o.Op == wire.OpCreateTTL:
+	case m.container:
+		o.Op, o.Create.TTL = wire.OpCreateContainer, -1
+	default:
+		o.Op, o.Create.TTL = wire.OpCreate, -1
+	}
+}
+
+func (t *Tree) apply(tx Tx, who Caller, o *wire.MultiOp) (wire.MultiResult, error) {
+	r := wire.MultiResult{Op: o.Op}
+	switch o.Op {
+	case wire.OpDelete:
+		return r, t.delete(tx, who, o.Version)
+	case wire.OpCheck:
+		return r, t.Check(who, o.Version)
+	case wire.OpSetData:
+		n, err := t.setData(tx, who, o.Set)
+		if err == nil {
+			r.Stat = n.stat()
+		}
+		return r, err
+	case wire.OpGetData, wire.OpGetChildren:
+		return r, wire.MarshallingError
+	case wire.OpCreate:
+		if modes[o.Create.Flags].ttl {
+			return r, wire.MarshallingError
+		}
+	}
+	path, n, err := t.create(tx, who, o.Op, o.Create)
+	if err != nil {
+		return r, err
+	}
+	r.Path = path
+	if o.Op != wire.OpCreate {
+		// Whatever made it, a result with a Stat is create2's.
+		r.Op, r.Stat = wire.OpCreate2, n.stat()
+	}
+	return r, nil
+}
+
+func failed(results []wire.MultiResult, at int, code wire.Code) []wire.MultiResult {
+	for i := range results {
+		results[i] = wire.MultiResult{Op: wire.OpError}
+		switch {
+		case i == at:
+			results[i].Err = code
+		case i > at:
+			results[i].Err = wire.RuntimeInconsistency
+		}
+	}
+	return results
+}
+
+// AppendMultiRead does each read and appends its result to b, without the end header. A read
+// that fails is an error result; the others are not affected. The requests have room for a watch,
+// but the server drops it. It gives up, with false, when b becomes longer than limit.
+func (t *Tree) AppendMultiRead(b []byte, who Caller, ops []wire.MultiOp, limit int) ([]byte, bool) {
+	for i := range ops {
+		o := &ops[i].Read
+		mark := len(b)
+		var err error
+		if ops[i].Op == wire.OpGetData {
+			r := wire.MultiResult{Op: wire.OpGetData}
+			if r.Data, r.Stat, err = t.GetData(who, o.Path, nil); err == nil {
+				b = wire.AppendMultiResult(b, &r)
+			}
+		} else {
+			b = wire.AppendMultiHeader(b, wire.MultiHeader{Op: wire.OpGetChildren})
+			b, _, err = t.AppendChildren(b, who, o.Path, nil)
+		}
+		if err != nil {
+			b = wire.AppendMultiResult(b[:mark], &wire.MultiResult{Op: wire.OpError, Err: wire.CodeOf(err)})
+		}
+		if len(b) > limit {
+			return nil, false
+		}
+	}
+	return b, true
+}

@@ -1,0 +1,72 @@
+package ztree
+
+import (
+	"math"
+
+	"mrtq/harness/minizk/wire"
+)
+
+// A node's owner field holds a session, 0, or a code for what is not owned by a session
+// (EphemeralType in the server):
+//
+//	0                     persistent
+//	0x8000000000000000    container
+//	0xff0000 + 40 bits    TTL in milliseconds
+//	anything else         the session of an ephemeral node
+const (
+	ownerContainer int64 = math.MinInt64
+	ttlMark        int64 = -0x0100000000000000 // 0xff in the first byte
+	ttlTypeBits    int64 = 0x00ffff0000000000
+	maxTTL         int64 = 0xffffffffff
+)
+
+type ownerKind int
+
+const (
+	kindPersistent ownerKind = iota
+	kindEphemeral
+	kindContainer
+	kindTTL
+)
+
+func kindOf(owner int64) ownerKind {
+	switch {
+	case owner == 0:
+		return kindPersistent
+	case owner == ownerContainer:
+		return kindContainer
+	case owner&ttlMark == ttlMark && owner&ttlTypeBits == 0:
+		return kindTTL
+	}
+	return kindEphemeral
+}
+
+func ttlOf(owner int64) int64 { return owner & maxTTL }
+
+// mode is what a create request's flags say.
+type mode struct{ ephemeral, sequential, container, ttl bool }
+
+var modes = map[int32]mode{
+	wire.ModePersistent:              {},
+	wire.ModeEphemeral:               {ephemeral: true},
+	wire.ModeSequential:              {sequential: true},
+	wire.ModeEphemeralSequential:     {ephemeral: true, sequential: true},
+	wire.ModeContainer:               {container: true},
+	wire.ModePersistentTTL:           {ttl: true},
+	wire.ModePersistentSequentialTTL: {ttl: true, sequential: true},
+}
+
+// ownerFor decides a new node's owner. What kind it becomes goes by the operation, not by the
+// flags: create with the container flag makes a persistent node, createContainer without it a
+// container.
+func ownerFor(op wire.OpCode, m mode, ttl, session int64) int64 {
+	switch {
+	case op == wire.OpCreateContainer:
+		return ownerContainer
+	case op == wire.OpCreateTTL:
+		return ttlMark | ttl
+	case m.ephemeral:
+		return session
+	}
+	return 0
+}

@@ -1,0 +1,119 @@
+package ztree
+
+import (
+	"slices"
+	"strings"
+
+	"mrtq/harness/minizk/wire"
+)
+
+// readable finds a node that the caller may read.
+func (t *Tree) readable(who Caller, path string) (*node, error) {
+	n := t.lookup(path)
+	if n == nil {
+		return nil, wire.NoNode
+	}
+	return n, allow(n.acl.acls, wire.PermRead, who.IDs)
+}
+
+// Exists returns a node's Stat. It asks for no permission; a watch is set whether or not the
+// node exists.
+func (t *Tree) Exists(path string, w Watcher) (wire.Stat, error) {
+	if strings.IndexByte(path, 0) >= 0 {
+		return wire.Stat{}, wire.BadArguments
+	}
+	if w != nil {
+		t.data.add(path, w, watchOnce)
+	}
+	n := t.lookup(path)
+	if n == nil {
+		return wire.Stat{}, wire.NoNode
+	}
+	return n.stat(), nil
+}
+
+// GetData returns a node's data, which must not be changed, and Stat. A nil watcher sets no watch.
+func (t *Tree) GetData(who Caller, path string, w Watcher) ([]byte, wire.Stat, error) {
+	n, err := t.readable(who, path)
+	if err != nil {
+		return nil, wire.Stat{}, err
+	}
+	if w != nil {
+		t.data.add(path, w, watchOnce)
+	}
+	return n.data, n.stat(), nil
+}
+
+// AppendChildren appends the names of a node's children to b as a vector, and returns the
+// node's Stat. With many children a list of their own would double the work.
+func (t *Tree) AppendChildren(b []byte, who Caller, path string, w Watcher) ([]byte, wire.Stat, error) {
+	n, err := t.readable(who, path)
+	if err != nil {
+		return b, wire.Stat{}, err
+	}
+	if w != nil {
+		t.child.add(path, w, watchOnce)
+	}
+	b = slices.Grow(b, n.listLength()+statLength)
+	b = wire.AppendInt(b, int32(n.numChildren()))
+	n.eachChild(func(name string) { b = wire.AppendString(b, name) })
+	return b, n.stat(), nil
+}
+
+// statLength is what a Stat takes in a reply that goes on after the list, in bytes.
+const statLength = 68
+
+// listLength estimates the bytes of the list of children by the first: siblings are alike.
+func (n *node) listLength() int {
+	if n.kids == nil {
+		return wire.LenPrefix
+	}
+	return wire.LenPrefix + len(n.kids.order)*(wire.LenPrefix+len(n.kids.order[0].name))
+}
+
+// Descendants counts all nodes below path. Of the root they are what the server's map holds
+// less two, and of "" less one: it counts keys, and the root is two of them.
+func (t *Tree) Descendants(who Caller, path string) (int, error) {
+	n, err := t.readable(who, path)
+	switch {
+	case err != nil:
+		return 0, err
+	case path == "/":
+		return t.count - 2, nil
+	case path == "":
+		return t.count - 1, nil
+	}
+	return n.descendants(), nil
+}
+
+// descendants keeps its own stack: a hostile tree may be deep.
+func (n *node) descendants() int {
+	total := 0
+	for stack := []*node{n}; len(stack) > 0; {
+		top := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if top.kids == nil {
+			continue
+		}
+		total += len(top.kids.order)
+		stack = append(stack, top.kids.order...)
+	}
+	return total
+}
+
+// GetACL returns a node's access list, which must not be changed, and Stat. READ or ADMIN is
+// enough; without ADMIN the hashes of digest identities are hidden.
+func (t *Tree) GetACL(who Caller, path string) ([]wire.ACL, wire.Stat, error) {
+	n := t.lookup(path)
+	if n == nil {
+		return nil, wire.Stat{}, wire.NoNode
+	}
+	if err := allow(n.acl.acls, wire.PermRead|wire.PermAdmin, who.IDs); err != nil {
+		return nil, wire.Stat{}, err
+	}
+	acls := n.acl.acls
+	if allow(acls, wire.PermAdmin, who.IDs) != nil {
+		acls = redact(acls)
+	}
+	return acls, n.stat(), nil
+}

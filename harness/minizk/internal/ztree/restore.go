@@ -1,0 +1,100 @@
+package ztree
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+
+	"mrtq/harness/minizk/wire"
+)
+
+// systemRoot is where the server's own nodes are. They are neither shown by All nor restored.
+const systemRoot = "/zookeeper"
+
+// Node is a node from outside or for outside: with the Stat that clients see.
+type Node struct {
+	Path string
+	Data []byte // nil is null
+	ACL  []wire.ACL
+	Stat wire.Stat
+}
+
+// All are the nodes but the server's own, parents first. Data and ACL must not be changed.
+func (t *Tree) All() iter.Seq[Node] {
+	return func(yield func(Node) bool) {
+		type place struct {
+			path string
+			n    *node
+		}
+		for stack := []place{{"/", t.root}}; len(stack) > 0; {
+			at := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			if at.path == systemRoot {
+				continue
+			}
+			if !yield(Node{at.path, at.n.data, at.n.acl.acls, at.n.stat()}) {
+				return
+			}
+			if at.n.kids != nil {
+				for _, k := range at.n.kids.order {
+					stack = append(stack, place{strings.TrimSuffix(at.path, "/") + "/" + k.name, k})
+				}
+			}
+		}
+	}
+}
+
+// Restored returns a tree that holds the server's own nodes and these, which come parents first
+// and are kept. The number of creates, which a Stat only implies, is (cversion+children)/2. What
+// was a container or TTL node is persistent now: its Stat does not tell. The error names a path
+// that is not valid or has no parent.
+func (t *Tree) Restored(nodes iter.Seq[Node]) (*Tree, error) {
+	out := New(t.extendedTypes)
+	for nd := range nodes {
+		if nd.Path == systemRoot || strings.HasPrefix(nd.Path, systemRoot+"/") {
+			continue
+		}
+		n := out.root
+		if nd.Path != "/" {
+			if err := validatePath(nd.Path); err != nil {
+				return nil, fmt.Errorf("path %q: %w", nd.Path, err)
+			}
+			parentPath, name, err := split(nd.Path)
+			if err != nil {
+				return nil, fmt.Errorf("path %q: %w", nd.Path, err)
+			}
+			parent := out.lookup(parentPath)
+			if parent == nil {
+				return nil, fmt.Errorf("path %q comes before its parent: %w", nd.Path, wire.NoNode)
+			}
+			if parent.child(name) != nil {
+				return nil, fmt.Errorf("path %q comes twice: %w", nd.Path, wire.NodeExists)
+			}
+			n = &node{name: strings.Clone(name), owner: nd.Stat.EphemeralOwner}
+			parent.addChild(n)
+			out.count++
+			out.bytes += int64(len(nd.Path))
+			out.own(nd.Path, n)
+		}
+		out.bytes += int64(len(nd.Data))
+		n.data = nd.Data
+		n.acl = openUnsafe
+		if len(nd.ACL) > 0 {
+			n.acl = share(nd.ACL, openUnsafe)
+		}
+		s := nd.Stat
+		n.czxid, n.mzxid, n.pzxid, n.ctime, n.mtime = s.Czxid, s.Mzxid, s.Pzxid, s.Ctime, s.Mtime
+		n.version, n.aversion = s.Version, s.Aversion
+		n.cversion = int32((uint32(s.Cversion) + uint32(s.NumChildren)) / 2)
+	}
+	return out, nil
+}
+
+// Owners are the sessions that ephemeral nodes belong to.
+func (t *Tree) Owners() []int64 {
+	ids := make([]int64, 0, len(t.ephemerals))
+	for id := range t.ephemerals {
+		ids = append(ids, id)
+	}
+	return ids
+}

@@ -1,0 +1,46 @@
+package ztree
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"mrtq/harness/minizk/wire"
+)
+
+// TestCounterStopsAtItsEnd: past 2^31-1 creates the counter neither wraps nor grows, and so the
+// next sequential child's name is taken. No conformance run can create that many.
+func TestCounterStopsAtItsEnd(t *testing.T) {
+	tree, err := New(true).Restored(func(yield func(Node) bool) {
+		yield(Node{Path: "/q", Stat: wire.Stat{Cversion: -4}}) // 2*(2^31-2) in 32 bits
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []wire.ACL{{Perms: wire.PermAll, ID: anyone}}
+	for i, want := range []string{"/q/n2147483646", "/q/n2147483647"} {
+		path, _, err := tree.Create(Tx{Zxid: int64(i + 1)}, Caller{}, wire.OpCreate, wire.CreateRequest{Path: "/q/n", ACL: all, Flags: wire.ModeSequential, TTL: -1})
+		if err != nil || path != want {
+			t.Fatalf("create %d: %s, %v, want %s", i, path, err, want)
+		}
+	}
+	_, _, err = tree.Create(Tx{Zxid: 3}, Caller{}, wire.OpCreate, wire.CreateRequest{Path: "/q/n", ACL: all, Flags: wire.ModeSequential, TTL: -1})
+	if err != wire.NodeExists {
+		t.Fatalf("third create: %v, want NodeExists", err)
+	}
+}
+
+func TestRestoredErrors(t *testing.T) {
+	for name, c := range map[string]struct {
+		nodes []Node
+		want  error
+	}{
+		"no parent": {[]Node{{Path: "/a/b"}}, wire.NoNode},
+		"bad path":  {[]Node{{Path: "/a/"}}, wire.BadArguments},
+		"twice":     {[]Node{{Path: "/a"}, {Path: "/a"}}, wire.NodeExists},
+	} {
+		if tree, err := New(true).Restored(slices.Values(c.nodes)); tree != nil || !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package ztree
+
+import (
+	"mrtq/harness/minizk/wire"
+)
+
+// nextVersion returns the version after have, or BadVersion if want is neither have nor -1.
+func nextVersion(have, want int32) (int32, error) {
+	if want != -1 && want != have {
+		return 0, wire.BadVersion
+	}
+	return have + 1, nil
+}
+
+// SetData replaces a node's data, which the tree keeps, and returns its new Stat.
+func (t *Tree) SetData(tx Tx, who Caller, r wire.SetDataRequest) (wire.Stat, error) {
+	n, err := t.setData(tx, who, r)
+	if err != nil {
+		return wire.Stat{}, err
+	}
+	t.commit()
+	return n.stat(), nil
+}
+
+func (t *Tree) setData(tx Tx, who Caller, r wire.SetDataRequest) (*node, error) {
+	if err := validatePath(r.Path); err != nil {
+		return nil, err
+	}
+	n := t.lookup(r.Path)
+	if n == nil {
+		return nil, wire.NoNode
+	}
+	if err := allow(n.acl.acls, wire.PermWrite, who.IDs); err != nil {
+		return nil, err
+	}
+	version, err := nextVersion(n.version, r.Version)
+	if err != nil {
+		return nil, err
+	}
+	data, oldVersion, mzxid, mtime := n.data, n.version, n.mzxid, n.mtime
+	t.bytes += int64(len(r.Data) - len(data))
+	n.data, n.version, n.mzxid, n.mtime = r.Data, version, tx.Zxid, tx.Time
+	t.onUndo(func() {
+		t.bytes -= int64(len(r.Data) - len(data))
+		n.data, n.version, n.mzxid, n.mtime = data, oldVersion, mzxid, mtime
+	})
+	t.events = append(t.events, event{kind: wire.EventDataChanged, path: r.Path, acl: n.acl})
+	return n, nil
+}
+
+// SetACL replaces a node's access list, which the tree keeps, and returns its new Stat. It
+// cannot be part of a multi.
+func (t *Tree) SetACL(who Caller, r wire.SetACLRequest) (wire.Stat, error) {
+	if err := validatePath(r.Path); err != nil {
+		return wire.Stat{}, err
+	}
+	acls, err := fixACL(r.ACL, who.IDs)
+	if err != nil {
+		return wire.Stat{}, err
+	}
+	n := t.lookup(r.Path)
+	if n == nil {
+		return wire.Stat{}, wire.NoNode
+	}
+	if err := allow(n.acl.acls, wire.PermAdmin, who.IDs); err != nil {
+		return wire.Stat{}, err
+	}
+	aversion, err := nextVersion(n.aversion, r.Version)
+	if err != nil {
+		return wire.Stat{}, err
+	}
+	n.aversion = aversion
+	n.acl = share(acls, n.acl)
+	return n.stat(), nil
+}
+
+// Check verifies a node's version, as part of a multi or alone.
+func (t *Tree) Check(who Caller, r wire.PathVersion) error {
+	if err := validatePath(r.Path); err != nil {
+		return err
+	}
+	n := t.lookup(r.Path)
+	if n == nil {
+		return wire.NoNode
+	}
+	if err := allow(n.acl.acls, wire.PermRead, who.IDs); err != nil {
+		return err
+	}
+	_, err := nextVersion(n.version, r.Version)
+	return err
+}

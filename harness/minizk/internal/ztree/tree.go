@@ -1,0 +1,129 @@
+// Package ztree is the meaning of ZooKeeper without its wire: a tree of znodes with their
+// counters, access lists, ephemerals, containers and watches, and the rules by which operations
+// change it. It knows nothing of sockets, sessions' timeouts or clocks: every change is told its
+// zxid and its time. It is not safe for concurrent use; the server holds one lock around it.
+//
+// The rules are those of Apache ZooKeeper 3.8 (PrepRequestProcessor, FinalRequestProcessor,
+// DataTree, WatchManager), learnt by asking a running server; the conformance suite in
+// harness/minizk keeps asking.
+//
+// Errors are wire.Code values.
+package ztree
+
+import (
+	"mrtq/harness/minizk/wire"
+)
+
+// Tx stamps a change.
+type Tx struct {
+	Zxid int64
+	Time int64 // milliseconds since 1970
+}
+
+// Caller is who asks: the session that owns the ephemerals it creates, and the identities that
+// access lists are matched against.
+type Caller struct {
+	Session int64
+	IDs     []wire.ID
+}
+
+// Tree is all znodes with their watches.
+type Tree struct {
+	root *node
+	// count and bytes are what mntr reports: znodes, and the length of their data and paths.
+	count int
+	bytes int64
+
+	ephemerals map[int64]map[string]struct{}
+	containers map[string]*node
+	ttls       map[string]*node
+
+	data, child watchTable
+
+	// events are the changes made by the operation under way, delivered when it has
+	// succeeded as a whole.
+	events []event
+	// undo reverses the operation under way, last entry first. It is kept only within a
+	// multi: a single operation checks everything before it changes anything.
+	undo      []func()
+	recording bool
+
+	extendedTypes bool
+}
+
+// New returns the tree of a server that has never been used. extendedTypes allows TTL nodes, as
+// the server's property extendedTypesEnabled does.
+func New(extendedTypes bool) *Tree {
+	t := &Tree{
+		root:          newSystemNode(""),
+		ephemerals:    map[int64]map[string]struct{}{},
+		containers:    map[string]*node{},
+		ttls:          map[string]*node{},
+		data:          newWatchTable(),
+		child:         newWatchTable(),
+		extendedTypes: extendedTypes,
+	}
+	zk := newSystemNode("zookeeper")
+	config := newSystemNode("config")
+	config.acl = readUnsafe
+	config.aversion = -1
+	t.root.addChild(zk)
+	zk.addChild(newSystemNode("quota"))
+	zk.addChild(config)
+	// ZooKeeper counts the root twice, as "" and as "/".
+	t.count = 5
+	t.bytes = int64(len("/zookeeper") + len("/zookeeper/quota") + len("/zookeeper/config"))
+	return t
+}
+
+// newSystemNode is a node that exists without ever having been created: it counts nothing.
+func newSystemNode(name string) *node {
+	return &node{name: name, data: []byte{}, acl: openUnsafe}
+}
+
+// isSpecial names the nodes that cannot be deleted.
+func isSpecial(path string) bool {
+	return path == "/" || path == "/zookeeper" || path == "/zookeeper/quota" || path == "/zookeeper/config"
+}
+
+// Count is the number of znodes, the root twice, as the server's own figure has it.
+func (t *Tree) Count() int { return t.count }
+
+// Bytes is roughly the size of all data and paths.
+func (t *Tree) Bytes() int64 { return t.bytes }
+
+// Ephemerals is the number of ephemeral nodes.
+func (t *Tree) Ephemerals() int {
+	n := 0
+	for _, set := range t.ephemerals {
+		n += len(set)
+	}
+	return n
+}
+
+// commit delivers the events of an operation that has succeeded.
+func (t *Tree) commit() {
+	t.undo = nil
+	for i := range t.events {
+		t.trigger(&t.events[i])
+		t.events[i] = event{}
+	}
+	t.events = t.events[:0]
+}
+
+// rollback reverses the changes of a multi that has failed.
+func (t *Tree) rollback() {
+	for i := len(t.undo) - 1; i >= 0; i-- {
+		t.undo[i]()
+	}
+	t.undo = nil
+	clear(t.events)
+	t.events = t.events[:0]
+}
+
+// onUndo keeps how to reverse a change that has just been made.
+func (t *Tree) onUndo(f func()) {
+	if t.recording {
+		t.undo = append(t.undo, f)
+	}
+}

@@ -1,0 +1,110 @@
+package minizk_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"mrtq/harness"
+	"mrtq/harness/minizk"
+)
+
+var update = flag.Bool("update", false, "record the real server's transcripts in testdata, and README's differences")
+
+// jvmProperties make the real server comparable: TTL nodes on, and session timeouts as ours.
+var jvmProperties = map[string]string{
+	"extendedTypesEnabled": "true", "minSessionTimeout": "4000", "maxSessionTimeout": "40000",
+}
+
+// realServer is a real server that tests share: it is started when the first asks for it.
+type realServer struct {
+	// reap is how often the server looks for containers and TTL nodes to remove. That it does
+	// so at a moment of its own would make random programs differ.
+	reap time.Duration
+	// plain leaves extendedTypesEnabled as it is by default: off.
+	plain bool
+
+	start sync.Once
+	s     *harness.Server
+	err   error
+}
+
+var (
+	real38  = &realServer{reap: time.Hour}
+	reaping = &realServer{reap: 100 * time.Millisecond}
+)
+
+// addr is the server's address. Without Java or the jars the test is skipped with what to
+// install, or fails if MRTQ_REQUIRE_BACKENDS names jvm.
+func (r *realServer) addr(t testing.TB) string {
+	t.Helper()
+	r.start.Do(func() {
+		// No line of zoo.cfg can set these in 3.8, and this variable wins over the command line.
+		os.Setenv("_JAVA_OPTIONS", fmt.Sprintf("-Dznode.container.checkIntervalMs=%d -Dzookeeper.DigestAuthenticationProvider.superDigest=%s",
+			r.reap.Milliseconds(), digest(superSecret)))
+		defer os.Unsetenv("_JAVA_OPTIONS")
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		p := maps.Clone(jvmProperties)
+		if r.plain {
+			delete(p, "extendedTypesEnabled")
+		}
+		r.s, r.err = harness.Start(ctx, harness.JVM, harness.Options{Properties: p})
+	})
+	if errors.Is(r.err, harness.ErrUnavailable) {
+		missing(t, r.err.Error())
+	}
+	if r.err != nil {
+		t.Fatal(r.err)
+	}
+	return r.s.Address()
+}
+
+func (r *realServer) stop() error {
+	if r.s == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	return r.s.Stop(ctx)
+}
+
+// missing skips a test for want of a tool, unless the environment demands it.
+func missing(t testing.TB, what string) {
+	t.Helper()
+	if slices.Contains(strings.Split(os.Getenv(harness.RequireVariable), ","), string(harness.JVM)) {
+		t.Fatalf("%s demands jvm, but: %s", harness.RequireVariable, what)
+	}
+	t.Skipf("skipped: %s", what)
+}
+
+// run starts a minizk for one test and checks that nothing of it is left behind.
+func run(t testing.TB, opt minizk.Options) *minizk.Server {
+	t.Helper()
+	leaks := goleak.IgnoreCurrent()
+	t.Cleanup(func() {
+		if err := goleak.Find(leaks); err != nil {
+			t.Errorf("after the test: %v", err)
+		}
+	})
+	return minizk.RunWith(t, opt)
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := errors.Join(real38.stop(), reaping.stop()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}

@@ -1,0 +1,95 @@
+package minizk
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"mrtq/harness/minizk/wire"
+)
+
+// Entry is one thing that a server did.
+type Entry struct {
+	N       int64 // 1 for the server's first
+	At      time.Time
+	Session int64       // 0 for what the server did by itself
+	Op      wire.OpCode // createSession and closeSession also for resumed and expired sessions
+	Path    string      // of a multi a summary; of sessions what happened
+	Note    string      // what a fault did
+	Err     wire.Code
+	Zxid    int64 // reached after it
+}
+
+// wireReap marks the removal of a container or TTL node.
+const wireReap = wire.OpDeleteContainer
+
+func (e Entry) String() string {
+	s := fmt.Sprintf("%6d %s %#x zxid %d %s %s", e.N, e.At.UTC().Format("15:04:05.000"), e.Session, e.Zxid, e.Op, e.Path)
+	if e.Err != wire.OK {
+		s += ": " + e.Err.String()
+	}
+	if e.Note != "" {
+		s += " [" + e.Note + "]"
+	}
+	return s
+}
+
+// opLog keeps the last entries. Server.mu guards it.
+type opLog struct {
+	ring []Entry
+	n    int64
+}
+
+func newOpLog(size int) opLog { return opLog{ring: make([]Entry, 0, size)} }
+
+func (l *opLog) add(e Entry) {
+	l.n++
+	e.N = l.n
+	if len(l.ring) < cap(l.ring) {
+		l.ring = append(l.ring, e)
+		return
+	}
+	l.ring[int((l.n-1)%int64(len(l.ring)))] = e
+}
+
+func (r *request) entry(note string, code wire.Code) Entry {
+	e := Entry{At: r.c.s.clock.now(), Op: r.op, Path: clip(r.path), Note: note, Err: code, Zxid: r.c.s.zxid}
+	if r.c.session != nil {
+		e.Session = r.c.session.id
+	}
+	return e
+}
+
+// clipAt is how much of a path the log keeps: one may be as long as a packet.
+const clipAt = 300
+
+func clip(path string) string {
+	if len(path) <= clipAt {
+		return path
+	}
+	return strings.Clone(path[:clipAt]) + "…"
+}
+
+// Log returns the last operations, oldest first, without pings: what was asked, by which session,
+// and how it ended.
+func (s *Server) Log() []Entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ring := s.log.ring
+	if len(ring) < cap(ring) {
+		return append([]Entry(nil), ring...)
+	}
+	at := int(s.log.n % int64(len(ring)))
+	return append(append([]Entry(nil), ring[at:]...), ring[:at]...)
+}
+
+// WriteLog writes Log one entry to a line.
+func (s *Server) WriteLog(w io.Writer) error {
+	for _, e := range s.Log() {
+		if _, err := fmt.Fprintln(w, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}

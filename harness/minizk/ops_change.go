@@ -1,0 +1,84 @@
+package minizk
+
+import (
+	"bytes"
+
+	"mrtq/harness/minizk/wire"
+)
+
+// The changes. Each takes a zxid before anything else, so that a refused one takes one too, and
+// copies the data that it keeps: the request's memory is used again.
+
+func (s *Server) create(r *request) error {
+	tx := s.nextTx()
+	r.create.Data = bytes.Clone(r.create.Data)
+	path, stat, err := s.tree.Create(tx, r.c.caller(), r.op, r.create)
+	if err != nil {
+		return err
+	}
+	r.body = wire.AppendString(r.body, path)
+	if r.op != wire.OpCreate {
+		r.body = wire.AppendStat(r.body, &stat)
+	}
+	return nil
+}
+
+func (s *Server) delete(r *request) error {
+	return s.tree.Delete(s.nextTx(), r.c.caller(), r.version)
+}
+
+// deleteContainer is how a server's own reaper asks. From a client it never succeeds: the server
+// takes the whole packet for the path, which therefore has a zero byte.
+func (s *Server) deleteContainer(*request) error {
+	s.nextTx()
+	return wire.BadArguments
+}
+
+func (s *Server) setData(r *request) error {
+	tx := s.nextTx()
+	r.set.Data = bytes.Clone(r.set.Data)
+	stat, err := s.tree.SetData(tx, r.c.caller(), r.set)
+	if err == nil {
+		r.body = wire.AppendStat(r.body, &stat)
+	}
+	return err
+}
+
+func (s *Server) setACL(r *request) error {
+	s.nextTx()
+	stat, err := s.tree.SetACL(r.c.caller(), r.setACL)
+	if err == nil {
+		r.body = wire.AppendStat(r.body, &stat)
+	}
+	return err
+}
+
+// check outside a multi is something that no client sends: a server that finds the version right
+// has no Stat to answer with, trips over that and does not answer at all.
+func (s *Server) check(r *request) error {
+	s.nextTx()
+	err := s.tree.Check(r.c.caller(), r.version)
+	r.mute = err == nil
+	return err
+}
+
+// multi answers OK in the header even if it failed; the results say what happened.
+func (s *Server) multi(r *request) error {
+	tx := s.nextTx()
+	for i := range r.ops {
+		o := &r.ops[i]
+		o.Create.Data = bytes.Clone(o.Create.Data)
+		o.Set.Data = bytes.Clone(o.Set.Data)
+	}
+	results, err := s.tree.Multi(tx, r.c.caller(), r.ops)
+	if err == nil {
+		r.body = wire.AppendMultiResults(r.body, results)
+	}
+	return err
+}
+
+// reconfig is for ensembles, and off by default even there.
+func (s *Server) reconfig(*request) error {
+	s.nextTx()
+	return wire.ReconfigDisabled
+}

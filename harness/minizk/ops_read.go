@@ -1,0 +1,101 @@
+package minizk
+
+import (
+	"strings"
+
+	"mrtq/harness/minizk/internal/ztree"
+	"mrtq/harness/minizk/wire"
+)
+
+// watcher is the connection if the request asks for a watch.
+func (r *request) watcher() ztree.Watcher {
+	if r.watch.Watch {
+		return r.c
+	}
+	return nil
+}
+
+func (s *Server) exists(r *request) error {
+	stat, err := s.tree.Exists(r.path, r.watcher())
+	if err == nil {
+		r.body = wire.AppendStat(r.body, &stat)
+	}
+	return err
+}
+
+func (s *Server) getData(r *request) error {
+	data, stat, err := s.tree.GetData(r.c.caller(), r.path, r.watcher())
+	if err == nil {
+		r.body = wire.AppendStat(wire.AppendBuffer(r.body, data), &stat)
+	}
+	return err
+}
+
+func (s *Server) getChildren(r *request) error {
+	body, stat, err := s.tree.AppendChildren(r.body, r.c.caller(), r.path, r.watcher())
+	if err != nil {
+		return err
+	}
+	if r.op == wire.OpGetChildren2 {
+		body = wire.AppendStat(body, &stat)
+	}
+	r.body = body
+	return nil
+}
+
+func (s *Server) getAllChildrenNumber(r *request) error {
+	n, err := s.tree.Descendants(r.c.caller(), r.path)
+	if err == nil {
+		r.body = wire.AppendInt(r.body, int32(n))
+	}
+	return err
+}
+
+// getEphemerals lists the session's own, below a prefix of characters, not of names.
+func (s *Server) getEphemerals(r *request) error {
+	paths := s.tree.EphemeralsOf(r.c.session.id)
+	if trimmed := strings.TrimSpace(r.path); trimmed != "" && trimmed != "/" {
+		kept := paths[:0]
+		for _, p := range paths {
+			if strings.HasPrefix(p, r.path) {
+				kept = append(kept, p)
+			}
+		}
+		paths = kept
+	}
+	r.body = wire.AppendStrings(r.body, paths)
+	return nil
+}
+
+func (s *Server) getACL(r *request) error {
+	acls, stat, err := s.tree.GetACL(r.c.caller(), r.path)
+	if err == nil {
+		r.body = wire.AppendStat(wire.AppendACLs(r.body, acls), &stat)
+	}
+	return err
+}
+
+// maxReply bounds the one reply that may be thousands of times longer than what the tree holds, in
+// bytes. The real server makes it as long as it has memory for.
+const maxReply = 256 << 20
+
+// multiRead ends the connection of a client that asks for more than maxReply.
+func (s *Server) multiRead(r *request) error {
+	if len(r.ops) > 0 && r.ops[0].Op != wire.OpGetData && r.ops[0].Op != wire.OpGetChildren {
+		r.body = wire.AppendMultiEnd(r.body)
+		return wire.MarshallingError
+	}
+	body, ok := s.tree.AppendMultiRead(r.body, r.c.caller(), r.ops, maxReply)
+	if !ok {
+		r.mute, r.last = true, true
+		return wire.SystemError
+	}
+	r.body = wire.AppendMultiEnd(body)
+	return nil
+}
+
+// sync waits for nothing: a server alone is never behind. Any path will do, even none.
+func (s *Server) sync(r *request) error {
+	r.body = wire.AppendNullString(r.body, r.prefix)
+	return nil
+}

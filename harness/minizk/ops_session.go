@@ -1,0 +1,63 @@
+package minizk
+
+import (
+	"slices"
+	"strings"
+
+	"mrtq/harness/minizk/internal/ztree"
+	"mrtq/harness/minizk/wire"
+)
+
+func (s *Server) ping(*request) error { return nil }
+
+func (s *Server) closeSession(r *request) error {
+	s.endSession(r.c.session, "closed")
+	r.last = true
+	return nil
+}
+
+// auth adds an identity to the connection, not to the session: clients repeat it when they
+// reconnect. A digest is believed whatever it says; there is nothing to check it against. An
+// unknown scheme ends the connection.
+func (s *Server) auth(r *request) error {
+	switch r.auth.Scheme {
+	case "digest":
+		id := ztree.DigestID(r.auth.Auth)
+		if id.Name == s.opt.SuperDigest {
+			r.c.prove(ztree.Super)
+		}
+		r.c.prove(id)
+	case "ip":
+		// The connection has it already.
+	default:
+		r.last = true
+		return wire.AuthFailed
+	}
+	return nil
+}
+
+// prove adds an identity. What was handed out before keeps the old list.
+func (c *conn) prove(id wire.ID) {
+	if !slices.Contains(c.ids, id) {
+		c.ids = append(slices.Clip(c.ids), id)
+	}
+}
+
+// sasl is answered as by a server without a login module: with no token. The client gives up.
+func (s *Server) sasl(r *request) error {
+	r.body = wire.AppendBuffer(r.body, nil)
+	return nil
+}
+
+// whoAmI lists scheme and user of the connection's identities; a digest's user without its hash.
+func (s *Server) whoAmI(r *request) error {
+	r.body = wire.AppendInt(r.body, int32(len(r.c.ids)))
+	for _, id := range r.c.ids {
+		user := id.Name
+		if id.Scheme == "digest" {
+			user, _, _ = strings.Cut(user, ":")
+		}
+		r.body = wire.AppendString(wire.AppendString(r.body, id.Scheme), user)
+	}
+	return nil
+}

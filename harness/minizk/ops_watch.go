@@ -1,0 +1,27 @@
+package minizk
+
+import (
+	"mrtq/harness/minizk/wire"
+)
+
+func (s *Server) setWatches(r *request) error {
+	s.tree.SetWatches(r.watches, r.c)
+	return nil
+}
+
+// addWatch answers with an error code in a record of its own, always 0.
+func (s *Server) addWatch(r *request) error {
+	if err := s.tree.AddWatch(r.path, r.c, r.pathInt.N); err != nil {
+		return err
+	}
+	r.body = wire.AppendInt(r.body, 0)
+	return nil
+}
+
+func (s *Server) checkWatches(r *request) error {
+	return s.tree.CheckWatch(r.path, r.pathInt.N)
+}
+
+func (s *Server) removeWatches(r *request) error {
+	return s.tree.RemoveWatch(r.path, r.c, r.pathInt.N)
+}

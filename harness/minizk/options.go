@@ -1,0 +1,86 @@
+package minizk
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net"
+	"time"
+
+	"mrtq/harness/minizk/wire"
+)
+
+// Options of a server. The zero value is what tests want.
+type Options struct {
+	// Addr is the address to listen on; "" is 127.0.0.1 and a free port.
+	Addr string
+	// RealTime lets time pass by itself, for programs and for clients that cannot be told
+	// about a manual clock. Otherwise time stands still but for Advance.
+	RealTime bool
+	// Now is where a manual clock starts; zero is the present.
+	Now time.Time
+	// MinTimeout and MaxTimeout bound the session timeouts that clients get. 0 is 4 s and 40 s,
+	// two and twenty of a server's usual ticks.
+	MinTimeout, MaxTimeout time.Duration
+	// MaxBuffer is jute.maxbuffer, the longest packet accepted, in bytes. 0 is wire.MaxBuffer.
+	MaxBuffer int
+	// MaxQueue bounds the bytes of notifications that wait for a client that does not read; it is
+	// disconnected when there are more. (Requests of a client that does not read their replies
+	// are not read either.) 0 is 16 MiB.
+	MaxQueue int
+	// TLS, if not nil, adds a second port for it, see Server.SecureAddr. Its clients have the
+	// identities that those of the plain port have: no x509.
+	TLS *tls.Config
+	// SuperDigest is the identity that no ACL binds, as a server's property
+	// zookeeper.DigestAuthenticationProvider.superDigest: user:base64(sha1(user:password)).
+	// "" is none.
+	SuperDigest string
+	// NoExtendedTypes refuses TTL nodes, as a server does whose configuration does not set
+	// extendedTypesEnabled.
+	NoExtendedTypes bool
+	// LogSize is how many operations Log keeps; 0 is 1000.
+	LogSize int
+}
+
+// The defaults of Options.
+const (
+	defaultMinTimeout = 4 * time.Second
+	defaultMaxTimeout = 40 * time.Second
+	defaultMaxQueue   = 16 << 20
+	defaultLogSize    = 1000
+)
+
+func (o Options) withDefaults() (Options, error) {
+	if o.Addr == "" {
+		o.Addr = "127.0.0.1:0"
+	}
+	if o.MinTimeout == 0 {
+		o.MinTimeout = defaultMinTimeout
+	}
+	if o.MaxTimeout == 0 {
+		o.MaxTimeout = max(defaultMaxTimeout, o.MinTimeout)
+	}
+	if o.MaxBuffer == 0 {
+		o.MaxBuffer = wire.MaxBuffer
+	}
+	if o.MaxQueue == 0 {
+		o.MaxQueue = defaultMaxQueue
+	}
+	if o.LogSize == 0 {
+		o.LogSize = defaultLogSize
+	}
+	switch {
+	case o.MinTimeout < time.Millisecond || o.MaxTimeout < o.MinTimeout:
+		return o, fmt.Errorf("minizk: session timeouts from %v to %v: want at least 1ms, and the least first", o.MinTimeout, o.MaxTimeout)
+	case o.MaxBuffer < 0 || o.MaxQueue < 0 || o.LogSize < 0:
+		return o, fmt.Errorf("minizk: MaxBuffer %d, MaxQueue %d, LogSize %d: want none below 0", o.MaxBuffer, o.MaxQueue, o.LogSize)
+	case o.RealTime && !o.Now.IsZero():
+		return o, fmt.Errorf("minizk: Now is %v and RealTime is set: a real clock starts at the present", o.Now)
+	}
+	return o, nil
+}
+
+// host is that of Addr; whether it is one is for listening to say.
+func (o Options) host() string {
+	host, _, _ := net.SplitHostPort(o.Addr)
+	return host
+}

@@ -1,0 +1,134 @@
+package minizk
+
+import (
+	"net"
+	"sync"
+)
+
+// outQueue holds what is to be sent on one connection. Replies are flushed by the connection's
+// own reader when it has nothing left to read, so that a client which sends many requests at once
+// gets its replies in few writes; a client that does not read thereby stops being read from.
+// Notifications caused by others are flushed by pushLoop.
+type outQueue struct {
+	nc    net.Conn
+	limit int // of pushed
+
+	push chan struct{} // asks pushLoop to flush
+	done chan struct{} // closed when the connection is to end
+	once sync.Once
+
+	flushing sync.Mutex // held while writing; guards spare
+	spare    []byte
+
+	mu     sync.Mutex // guards what follows; taken within Server.mu, never around it
+	buf    []byte
+	pushed int  // how many of buf's bytes are notifications that others caused
+	mute   bool // nothing more is accepted
+}
+
+// Buffers that a large reply has grown beyond this are not kept.
+const keepBuffer = 256 << 10
+
+func newOutQueue(nc net.Conn, limit int) *outQueue {
+	return &outQueue{nc: nc, limit: limit, push: make(chan struct{}, 1), done: make(chan struct{})}
+}
+
+// add queues one packet, which it copies.
+func (q *outQueue) add(packet []byte) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.mute {
+		q.buf = append(q.buf, packet...)
+	}
+}
+
+// give is add for a packet that the caller does not use again, which saves copying a large one.
+func (q *outQueue) give(packet []byte) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case q.mute:
+	case len(q.buf) == 0:
+		q.buf = packet
+	default:
+		q.buf = append(q.buf, packet...)
+	}
+}
+
+// waiting is how many bytes are queued.
+func (q *outQueue) waiting() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.buf)
+}
+
+// notify queues a packet that another connection caused. A client that lets too many wait is cut;
+// its own replies, however large, do not count, for it has them only while it asks.
+func (q *outQueue) notify(packet []byte) {
+	q.mu.Lock()
+	tooMany := false
+	if !q.mute {
+		q.buf = append(q.buf, packet...)
+		q.pushed += len(packet)
+		tooMany = q.pushed > q.limit
+	}
+	q.mu.Unlock()
+	if tooMany {
+		q.abort()
+		return
+	}
+	select {
+	case q.push <- struct{}{}:
+	default: // pushLoop has been asked and will see this packet too
+	}
+}
+
+// flush writes what is queued.
+func (q *outQueue) flush() error {
+	q.flushing.Lock()
+	defer q.flushing.Unlock()
+	q.mu.Lock()
+	b := q.buf
+	q.buf, q.pushed = q.spare[:0], 0
+	q.mu.Unlock()
+	q.spare = nil
+	if len(b) == 0 {
+		q.spare = b
+		return nil
+	}
+	_, err := q.nc.Write(b)
+	if cap(b) <= keepBuffer {
+		q.spare = b
+	}
+	return err
+}
+
+func (q *outQueue) pushLoop() {
+	for {
+		select {
+		case <-q.done:
+			return
+		case <-q.push:
+			if q.flush() != nil {
+				q.abort()
+				return
+			}
+		}
+	}
+}
+
+// silence refuses further packets; what is queued may still be flushed.
+func (q *outQueue) silence() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.mute = true
+}
+
+// abort ends the connection at once. The reader notices by its next read.
+func (q *outQueue) abort() {
+	q.silence()
+	q.once.Do(func() {
+		close(q.done)
+		q.nc.Close()
+	})
+}

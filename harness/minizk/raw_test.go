@@ -1,0 +1,69 @@
+package minizk_test
+
+import (
+	"testing"
+
+	"mrtq/harness/minizk"
+	"mrtq/harness/minizk/internal/rawzk"
+	"mrtq/harness/minizk/wire"
+	"mrtq/internal/znode"
+)
+
+// raw opens a session that the test's end closes.
+func raw(t testing.TB, s *minizk.Server) *rawzk.Conn {
+	t.Helper()
+	c, err := rawzk.Open(s.Addr(), sessionTimeout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// resumed opens a new connection for an old session.
+func resumed(t testing.TB, s *minizk.Server, old *rawzk.Conn) *rawzk.Conn {
+	t.Helper()
+	c, err := rawzk.Dial(s.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	resp, err := c.Connect(wire.ConnectRequest{TimeoutMillis: 20000, SessionID: old.Session.SessionID, Password: old.Session.Password, HasReadOnly: true})
+	if err != nil || resp.TimeoutMillis == 0 {
+		t.Fatalf("resume: %+v, %v", resp, err)
+	}
+	return c
+}
+
+func createBody(path, data string, flags int32) []byte {
+	return wire.AppendCreateRequest(nil, wire.OpCreate, wire.CreateRequest{Path: path, Data: []byte(data), ACL: open, Flags: flags})
+}
+
+func pathBody(path string) []byte { return wire.AppendPathWatch(nil, wire.PathWatch{Path: path}) }
+
+// do sends a request and returns its code; a cut connection is ConnectionLoss.
+func do(t testing.TB, c *rawzk.Conn, op wire.OpCode, body []byte) wire.Code {
+	t.Helper()
+	p, _, err := c.Do(op, body)
+	if err != nil {
+		return wire.ConnectionLoss
+	}
+	return p.Err
+}
+
+func want(t testing.TB, what string, got, want wire.Code) {
+	t.Helper()
+	if got != want {
+		t.Fatalf("%s: %v, want %v", what, got, want)
+	}
+}
+
+// second returns the data at path through the second door: the tree itself.
+func second(t testing.TB, s *minizk.Server, path string) *znode.Node {
+	t.Helper()
+	tree, err := s.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree.Get(path)
+}

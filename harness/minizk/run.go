@@ -1,0 +1,36 @@
+package minizk
+
+import (
+	"strings"
+)
+
+// T is what Run needs of a *testing.T. If it also has Failed() bool, as that has, a failing test
+// prints the server's operations.
+type T interface {
+	Cleanup(func())
+	Fatalf(format string, args ...any)
+	Logf(format string, args ...any)
+}
+
+// Run starts a server with default options that is closed when the test ends.
+func Run(t T) *Server { return RunWith(t, Options{}) }
+
+// RunWith is Run with options.
+func RunWith(t T, opt Options) *Server {
+	s, err := Start(opt)
+	if err != nil {
+		t.Fatalf("%v", err)
+		return nil // for a T whose Fatalf returns
+	}
+	t.Cleanup(func() {
+		if f, ok := t.(interface{ Failed() bool }); ok && f.Failed() {
+			var b strings.Builder
+			_ = s.WriteLog(&b) // a Builder does not fail
+			t.Logf("operations of the ZooKeeper at %s:\n%s", s.Addr(), b.String())
+		}
+		if err := s.Close(); err != nil {
+			t.Fatalf("%v", err)
+		}
+	})
+	return s
+}

@@ -1,0 +1,62 @@
+package minizk_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mrtq/harness/minizk"
+	"mrtq/harness/minizk/wire"
+)
+
+// recorder is a T that a test looks at afterwards.
+type recorder struct {
+	cleanup []func()
+	failed  bool
+	logged  []string
+}
+
+func (r *recorder) Cleanup(f func()) { r.cleanup = append(r.cleanup, f) }
+func (r *recorder) Fatalf(f string, a ...any) {
+	r.logged = append(r.logged, "fatal "+fmt.Sprintf(f, a...))
+}
+func (r *recorder) Logf(f string, a ...any) { r.logged = append(r.logged, fmt.Sprintf(f, a...)) }
+func (r *recorder) Failed() bool            { return r.failed }
+
+func TestRunPrintsTheLogOfAFailingTest(t *testing.T) {
+	for _, fail := range []bool{false, true} {
+		r := &recorder{failed: fail}
+		s := minizk.Run(r)
+		c := raw(t, s)
+		do(t, c, wire.OpCreate, createBody("/seen", "", 0))
+		for _, f := range slices.Backward(r.cleanup) {
+			f()
+		}
+		if got := strings.Join(r.logged, ""); strings.Contains(got, "create /seen") != fail {
+			t.Errorf("failed %v, logged %q", fail, got)
+		}
+	}
+	r := &recorder{}
+	if minizk.RunWith(r, minizk.Options{MinTimeout: -1}) != nil || len(r.logged) != 1 {
+		t.Errorf("bad options logged %q", r.logged)
+	}
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	for _, c := range []struct {
+		opt  minizk.Options
+		want string
+	}{
+		{minizk.Options{MinTimeout: -1}, "minizk: session timeouts from -1ns to 40s: want at least 1ms, and the least first"},
+		{minizk.Options{MinTimeout: time.Minute, MaxTimeout: time.Second}, "minizk: session timeouts from 1m0s to 1s: want at least 1ms, and the least first"},
+		{minizk.Options{MaxQueue: -1}, "minizk: MaxBuffer 1048575, MaxQueue -1, LogSize 1000: want none below 0"},
+		{minizk.Options{RealTime: true, Now: time.Unix(1, 0).UTC()}, "minizk: Now is 1970-01-01 00:00:01 +0000 UTC and RealTime is set: a real clock starts at the present"},
+		{minizk.Options{Addr: "nonsense"}, "minizk: listen tcp: address nonsense: missing port in address"},
+	} {
+		if s, err := minizk.Start(c.opt); err == nil || err.Error() != c.want {
+			t.Errorf("%+v: %v, %v, want %s", c.opt, s, err, c.want)
+		}
+	}
+}

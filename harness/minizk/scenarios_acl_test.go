@@ -1,0 +1,154 @@
+package minizk_test
+
+import (
+	"fmt"
+
+	"mrtq/harness/minizk/internal/ztree"
+	"mrtq/harness/minizk/wire"
+)
+
+func init() {
+	scenarios["acl_lists"] = aclLists
+	scenarios["acl_enforced"] = aclEnforced
+	scenarios["acl_events"] = aclEvents
+	scenarios["superuser"] = superuser
+}
+
+func acl(perms int32, scheme, name string) wire.ACL {
+	return wire.ACL{Perms: perms, ID: wire.ID{Scheme: scheme, Name: name}}
+}
+
+func digest(secret string) string { return ztree.DigestID([]byte(secret)).Name }
+
+// aclLists tries lists of all shapes: as given, and as they are kept.
+func aclLists(w *world) {
+	a, b := w.session("A"), w.session("B")
+	b.auth("digest", "b:b")
+	anybody := acl(31, "world", "anyone")
+	for i, list := range [][]wire.ACL{
+		nil, {}, {anybody}, {anybody, anybody}, {acl(1, "world", "anyone"), acl(2, "world", "anyone")}, {acl(0, "world", "anyone")}, {acl(99, "world", "anyone")}, {acl(-1, "world", "anyone")},
+		{acl(31, "world", "x")}, {acl(31, "world", "")}, {acl(31, "", "")}, {acl(31, "auth", "")}, {acl(3, "auth", "ignored"), anybody}, {anybody, acl(31, "auth", "")},
+		{acl(31, "digest", "a")}, {acl(31, "digest", "a:b")}, {acl(31, "digest", "a:b:c")}, {acl(31, "digest", "a:")}, {acl(31, "digest", ":b")}, {acl(31, "digest", "a:b:")}, {acl(31, "digest", "")}, {acl(31, "digest", ":")},
+		{acl(31, "ip", "127.0.0.1")}, {acl(31, "ip", "127.0.0.0/8")}, {acl(31, "ip", "127.0.0.1/33")}, {acl(31, "ip", "127.0.0.1/-1")}, {acl(31, "ip", "127.0.0.1/x")}, {acl(31, "ip", "127.0.0.1/0")},
+		{acl(31, "ip", "256.0.0.1")}, {acl(31, "ip", "1.2.3")}, {acl(31, "ip", "1.2.3.4.5")}, {acl(31, "ip", "")}, {acl(31, "ip", "::1")}, {acl(31, "ip", "localhost")}, {acl(31, "ip", "1.2.3.")},
+		{acl(31, "sasl", "x")}, {acl(31, "x509", "x")}, {acl(31, "super", "x:y")}, {anybody, acl(31, "nope", "x")},
+	} {
+		path := fmt.Sprintf("%s/n%d", dir, i)
+		for _, c := range []*client{a, b} {
+			c.createWith(wire.OpCreate, wire.CreateRequest{Path: path + c.name, ACL: list})
+			c.ask(wire.OpGetACL, path+c.name)
+		}
+		b.create(path, "", 0)
+		b.setACL(path, list, -1)
+		b.ask(wire.OpGetACL, path)
+		a.setACL(dir+"/nope", list, -1)
+	}
+}
+
+// aclEnforced tries every operation on nodes with every single permission.
+func aclEnforced(w *world) {
+	owner, other := w.session("owner"), w.session("other")
+	owner.auth("digest", ownerSecret)
+	owner.createWith(wire.OpCreate, wire.CreateRequest{Path: dir + "/acl", ACL: open})
+	for _, perms := range []int32{0, 1, 2, 4, 8, 16, 31} {
+		node := fmt.Sprintf("%s/acl/%d", dir, perms)
+		owner.createWith(wire.OpCreate, wire.CreateRequest{Path: node, Data: []byte("d"), ACL: open})
+		owner.createWith(wire.OpCreate, wire.CreateRequest{Path: node + "/kid", ACL: open})
+		owner.setACL(node, []wire.ACL{acl(31, "digest", digest(ownerSecret)), acl(perms, "digest", digest("x:x")), acl(perms, "ip", "127.0.0.0/8")}, -1)
+		c := other
+		c.read(wire.OpExists, node, false)
+		c.read(wire.OpGetData, node, true)
+		c.read(wire.OpGetChildren, node, true)
+		c.read(wire.OpGetChildren2, node, false)
+		c.ask(wire.OpGetACL, node)
+		c.ask(wire.OpGetAllChildrenNumber, node)
+		c.ask(wire.OpSync, node)
+		c.multi(wire.OpMultiRead, mRead(wire.OpGetData, node), mRead(wire.OpGetChildren, node))
+		c.multi(wire.OpMulti, mCheck(node, -1))
+		c.set(node, []byte("x"), -1)
+		c.set(node, []byte("x"), 77)
+		c.create(node+"/new", "", 0)
+		c.create(node+"/kid", "", 0)
+		c.delete(node+"/kid", 77)
+		c.delete(node+"/nope", -1)
+		c.delete(node+"/kid", -1)
+		c.multi(wire.OpMulti, mCreate(node+"/m", 0), mDelete(node+"/m", -1), mSet(node, "m", -1))
+		c.setACL(node, open, 77)
+		c.settle()
+	}
+	owner.create(dir+"/acl/none", "", 0)
+	owner.setACL(dir+"/acl/none", []wire.ACL{acl(31, "auth", "")}, -1)
+	other.read(wire.OpGetData, dir+"/acl/none", false)
+	other.auth("digest", "o:wrong")
+	other.read(wire.OpGetData, dir+"/acl/none", false)
+	other.auth("digest", "o:o")
+	other.read(wire.OpGetData, dir+"/acl/none", false)
+	other.ask(wire.OpGetACL, dir+"/acl/none")
+	// So that the janitor may clear up.
+	for _, perms := range []int32{0, 1, 2, 4, 8, 16, 31} {
+		owner.setACL(fmt.Sprintf("%s/acl/%d", dir, perms), open, -1)
+	}
+}
+
+// aclEvents: a watch on what may not be read is spent without a word.
+func aclEvents(w *world) {
+	owner, other := w.session("owner"), w.session("other")
+	owner.auth("digest", ownerSecret)
+	private := []wire.ACL{acl(31, "auth", "")}
+	owner.create(dir+"/p", "", 0)
+	watch := func() {
+		other.read(wire.OpExists, dir+"/p", true)
+		other.read(wire.OpExists, dir+"/new", true)
+		other.read(wire.OpGetChildren, dir+"/p", true)
+		other.tell(wire.OpAddWatch, dir+"/p", wire.WatchPersistent)
+		other.tell(wire.OpAddWatch, dir, wire.WatchPersistentRecursive)
+	}
+	watch()
+	owner.setACL(dir+"/p", private, -1)
+	owner.set(dir+"/p", []byte("1"), -1)
+	other.settle()
+	owner.createWith(wire.OpCreate, wire.CreateRequest{Path: dir + "/new", ACL: private})
+	owner.createWith(wire.OpCreate, wire.CreateRequest{Path: dir + "/p/open", ACL: open})
+	other.settle()
+	owner.createWith(wire.OpCreate, wire.CreateRequest{Path: dir + "/p/closed", ACL: private})
+	owner.delete(dir+"/p/closed", -1)
+	owner.delete(dir+"/p/open", -1)
+	other.settle()
+	owner.delete(dir+"/new", -1)
+	owner.delete(dir+"/p", -1)
+	other.settle()
+	other.auth("digest", "o:o")
+	owner.createWith(wire.OpCreate, wire.CreateRequest{Path: dir + "/p", ACL: private})
+	owner.createWith(wire.OpCreate, wire.CreateRequest{Path: dir + "/p/closed", ACL: private})
+	other.settle()
+}
+
+// superSecret is the superuser's, on both servers.
+const superSecret = "super:secret"
+
+// superuser: no list binds it, and what it makes with scheme auth belongs to its digest.
+func superuser(w *world) {
+	owner, boss := w.session("owner"), w.session("boss")
+	owner.auth("digest", ownerSecret)
+	locked := []wire.ACL{acl(31, "auth", "")}
+	owner.createWith(wire.OpCreate, wire.CreateRequest{Path: dir + "/p", Data: []byte("x"), ACL: locked})
+	boss.auth("digest", "super:wrong")
+	boss.read(wire.OpGetData, dir+"/p", false)
+	boss.auth("digest", superSecret)
+	boss.do("whoAmI", wire.OpWhoAmI, nil)
+	boss.read(wire.OpGetData, dir+"/p", true)
+	boss.tell(wire.OpAddWatch, dir, wire.WatchPersistentRecursive)
+	boss.ask(wire.OpGetACL, dir+"/p")
+	owner.set(dir+"/p", []byte("y"), -1)
+	boss.settle()
+	boss.set(dir+"/p", []byte("z"), -1)
+	boss.createWith(wire.OpCreate2, wire.CreateRequest{Path: dir + "/p/kid", ACL: []wire.ACL{acl(1, "auth", "")}})
+	boss.createWith(wire.OpCreate, wire.CreateRequest{Path: dir + "/p/super", ACL: []wire.ACL{acl(31, "super", "")}})
+	boss.setACL(dir+"/p/kid", []wire.ACL{acl(0, "world", "anyone")}, -1)
+	boss.read(wire.OpGetData, dir+"/p/kid", false)
+	boss.multi(wire.OpMulti, mCheck(dir+"/p/kid", 0), mSet(dir+"/p/kid", "m", 0), mDelete(dir+"/p/kid", 1))
+	boss.delete(dir+"/p", -1)
+	boss.delete("/zookeeper", -1)
+	boss.set("/zookeeper/config", nil, -7)
+	boss.settle()
+}

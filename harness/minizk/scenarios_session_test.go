@@ -1,0 +1,236 @@
+package minizk_test
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"mrtq/harness/minizk/wire"
+)
+
+func init() {
+	scenarios["handshake"] = handshake
+	scenarios["resume"] = resume
+	scenarios["ephemerals"] = ephemerals
+	scenarios["auth"] = auths
+	scenarios["unknown_ops"] = unknownOps
+	scenarios["expiry"] = expiry
+	scenarios["reaping"] = reapings
+	scenarios["words"] = fourLetterWords
+}
+
+func (c *client) password() []byte { return c.c.Session.Password }
+
+func handshake(w *world) {
+	for _, r := range []wire.ConnectRequest{
+		{TimeoutMillis: 1}, {TimeoutMillis: -1}, {TimeoutMillis: 10000, HasReadOnly: true}, {TimeoutMillis: 1 << 30, HasReadOnly: true},
+		{TimeoutMillis: 10000, ProtocolVersion: 9, HasReadOnly: true, ReadOnly: true, Password: []byte("short")},
+		{TimeoutMillis: 10000, SessionID: 0x77, Password: make([]byte, 16), HasReadOnly: true},
+		{TimeoutMillis: 10000, SessionID: 0x77, Password: make([]byte, 16)},
+		{TimeoutMillis: 10000, LastZxidSeen: 1 << 60, HasReadOnly: true},
+	} {
+		w.dial("A").connect(r)
+	}
+	for _, first := range [][]byte{{}, {1}, make([]byte, 20), make([]byte, 27)} {
+		c := w.dial("first")
+		if err := c.c.WriteFrame(first); err != nil {
+			w.t.Fatal(err)
+		}
+		c.expectEnd()
+	}
+	for _, n := range []int32{-1, wire.MaxBuffer + 1} {
+		c := w.dial("length")
+		if _, err := c.c.Write(wire.AppendInt(nil, n)); err != nil {
+			w.t.Fatal(err)
+		}
+		c.expectEnd()
+	}
+}
+
+func resume(w *world) {
+	a, b := w.session("A"), w.session("B")
+	a.create(dir+"/eph", "", 1)
+	a.read(wire.OpGetData, dir+"/eph", true)
+	a2 := w.dial("A2")
+	a2.connect(wire.ConnectRequest{TimeoutMillis: 15000, SessionID: a.c.Session.SessionID, Password: a.password(), HasReadOnly: true})
+	a.expectEnd()
+	b.set(dir+"/eph", []byte("x"), -1) // the watch went with the connection
+	a2.settle()
+	a2.ask(wire.OpGetEphemerals, "/")
+	wrong := w.dial("wrong")
+	wrong.connect(wire.ConnectRequest{TimeoutMillis: 15000, SessionID: a.c.Session.SessionID, Password: make([]byte, 16), HasReadOnly: true})
+	a2.expectEnd()
+	b.read(wire.OpExists, dir+"/eph", false)
+	b.auth("digest", ownerSecret)
+	b.do("whoAmI", wire.OpWhoAmI, nil)
+	b.resume()
+	b.do("whoAmI", wire.OpWhoAmI, nil) // identities are the connection's
+	a3 := w.dial("A3")
+	a3.connect(wire.ConnectRequest{TimeoutMillis: 15000, SessionID: a.c.Session.SessionID, Password: a.password(), HasReadOnly: true})
+	a3.do("close", wire.OpCloseSession, nil)
+	a3.expectEnd()
+	b.read(wire.OpExists, dir+"/eph", false)
+	a4 := w.dial("A4")
+	a4.connect(wire.ConnectRequest{TimeoutMillis: 15000, SessionID: a.c.Session.SessionID, Password: a.password(), HasReadOnly: true})
+	b.settle()
+}
+
+func ephemerals(w *world) {
+	a, b := w.session("A"), w.session("B")
+	b.tell(wire.OpAddWatch, dir, wire.WatchPersistentRecursive)
+	b.read(wire.OpGetChildren, dir, true)
+	a.create(dir+"/p", "", 0)
+	a.create(dir+"/p/one", "", 1)
+	b.settle()
+	a.create(dir+"/e1", "", 1)
+	a.create(dir+"/e2", "", 3)
+	a.create(dir+"/gone", "", 1)
+	a.delete(dir+"/gone", -1)
+	b.create(dir+"/mine", "", 1)
+	b.delete(dir+"/e1", -1) // anyone may
+	a.create(dir+"/e1", "", 1)
+	b.settle()
+	b.read(wire.OpGetData, dir+"/p/one", true)
+	b.read(wire.OpGetChildren, dir+"/p", true)
+	a.do("close", wire.OpCloseSession, nil)
+	a.expectEnd()
+	b.settleSorted()
+	b.read(wire.OpGetChildren2, dir, false)
+	b.read(wire.OpGetChildren2, dir+"/p", false)
+	b.ask(wire.OpGetEphemerals, "/")
+}
+
+func auths(w *world) {
+	a := w.session("A")
+	who := func(c *client) { c.do("whoAmI", wire.OpWhoAmI, nil) }
+	who(a)
+	a.auth("digest", "user:secret")
+	a.auth("digest", "user:secret")
+	a.auth("digest", "nocolon")
+	a.auth("digest", ":")
+	a.auth("digest", "")
+	a.auth("ip", "1.2.3.4")
+	who(a)
+	for _, scheme := range []string{"world", "auth", "sasl", "super", "x509", "", "Digest"} {
+		c := w.session("C")
+		c.auth(scheme, "x:y")
+		if !c.dead {
+			c.expectEnd()
+		}
+	}
+	c := w.session("sasl")
+	c.do("sasl", wire.OpSasl, wire.AppendBuffer(nil, []byte("token")))
+	c.settle()
+	c = w.session("auth short")
+	c.doXid("auth short", wire.XidAuth, wire.OpAuth, []byte{0, 0})
+}
+
+func unknownOps(w *world) {
+	for _, op := range []wire.OpCode{-99, -12, -1, 0, 10, 23, 55, 99, 108, 1000} {
+		c := w.session("A")
+		c.do(op.String(), op, nil)
+		if !c.dead {
+			c.expectEnd()
+		}
+	}
+	a := w.session("B")
+	a.do("reconfig empty", wire.OpReconfig, nil)
+	a.do("reconfig", wire.OpReconfig, wire.AppendLong(wire.AppendString(wire.AppendString(wire.AppendString(nil, ""), ""), ""), -1))
+	a.do("check wrong version", wire.OpCheck, wire.AppendPathVersion(nil, wire.PathVersion{Path: dir, Version: 7}))
+	a.do("check missing", wire.OpCheck, wire.AppendPathVersion(nil, wire.PathVersion{Path: dir + "/nope", Version: -1}))
+	a.unanswered("check", wire.OpCheck, wire.AppendPathVersion(nil, wire.PathVersion{Path: dir, Version: 0}))
+	a.read(wire.OpExists, dir, false)
+	a.doXid("ping with xid 9", 9, wire.OpPing, nil)
+}
+
+// expiry: a session that is not heard of ends, with its nodes and its connection.
+func expiry(w *world) {
+	a, b := w.dial("A"), w.session("B")
+	a.connect(wire.ConnectRequest{TimeoutMillis: 4000, HasReadOnly: true})
+	a.create(dir+"/eph", "", 1)
+	b.read(wire.OpExists, dir+"/eph", true)
+	w.pass(5 * time.Second)
+	b.expectEvent()
+	b.read(wire.OpExists, dir+"/eph", false)
+	a.expectEnd()
+	again := w.dial("again")
+	again.connect(wire.ConnectRequest{TimeoutMillis: 4000, SessionID: a.c.Session.SessionID, Password: a.password(), HasReadOnly: true})
+	b.settle()
+}
+
+// reapings: containers go when their last child has gone, but not before they had one; TTL nodes
+// when they have no children and were not set for long enough.
+func reapings(w *world) {
+	a, b := w.session("A"), w.session("B")
+	never := wire.CreateRequest{Path: dir + "/never", ACL: open, Flags: 4}
+	a.createWith(wire.OpCreateContainer, never)
+	used := wire.CreateRequest{Path: dir + "/used", ACL: open, Flags: 4}
+	a.createWith(wire.OpCreateContainer, used)
+	a.create(dir+"/used/kid", "", 0)
+	b.read(wire.OpExists, dir+"/used", true)
+	w.pass(time.Second)
+	b.settle()
+	a.delete(dir+"/used/kid", -1)
+	w.pass(time.Second)
+	b.expectEvent()
+	a.settle()
+	b.read(wire.OpExists, dir+"/used", false)
+	a.createWith(wire.OpCreateTTL, wire.CreateRequest{Path: dir + "/ttl", ACL: open, Flags: 5, TTL: 300})
+	a.create(dir+"/ttl/kid", "", 0)
+	b.read(wire.OpExists, dir+"/ttl", true)
+	w.pass(time.Second)
+	b.settle()
+	a.delete(dir+"/ttl/kid", -1)
+	w.pass(time.Second)
+	b.expectEvent()
+	b.read(wire.OpGetChildren2, dir, false)
+	a.createWith(wire.OpCreateTTL, wire.CreateRequest{Path: dir + "/long", ACL: open, Flags: 5, TTL: 1 << 30})
+	w.pass(time.Second)
+	b.settle()
+}
+
+// number is what differs from one server to the other, and from moment to moment.
+var number = regexp.MustCompile(`0x[0-9a-f]+|[0-9]+([.:][0-9]+)*`)
+
+// monitored are the lines of mntr that minizk has; a real server has hundreds.
+var monitored = []string{
+	"zk_server_state", "zk_znode_count", "zk_ephemerals_count", "zk_approximate_data_size", "zk_watch_count",
+	"zk_num_alive_connections", "zk_global_sessions", "zk_outstanding_requests", "zk_packets_received", "zk_packets_sent",
+	"zk_min_latency", "zk_avg_latency", "zk_max_latency", "zk_uptime",
+}
+
+// fourLetterWords: their answers line by line, but for numbers.
+func fourLetterWords(w *world) {
+	a := w.session("A")
+	a.read(wire.OpExists, dir, true)
+	for _, word := range []string{"ruok", "isro", "srvr", "stat", "wchs", "mntr", "xxxx"} {
+		c := w.dial(word)
+		if err := c.c.SetDeadline(time.Now().Add(sessionTimeout)); err != nil {
+			w.t.Fatal(err)
+		}
+		if _, err := c.c.Write([]byte(word)); err != nil {
+			w.t.Fatal(err)
+		}
+		answer, err := io.ReadAll(c.c)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		var lines []string
+		for line := range strings.Lines(string(answer)) {
+			line = strings.TrimSuffix(line, "\n")
+			key, _, _ := strings.Cut(line, "\t")
+			if strings.HasPrefix(line, "Zookeeper version") || word == "mntr" && !slices.Contains(monitored, key) {
+				continue
+			}
+			lines = append(lines, fmt.Sprintf("%s: %q", word, number.ReplaceAllString(line, "N")))
+		}
+		if word == "mntr" {
+			slices.Sort(lines) // a hash table's order
+		}
+		w.lines = append(w.lines, slices.Compact(lines)...) // one line for all clients
+		w.note("%s ends", word)
+	}
+}

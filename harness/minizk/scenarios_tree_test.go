@@ -1,0 +1,270 @@
+package minizk_test
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"mrtq/harness/minizk/wire"
+)
+
+func init() {
+	scenarios["create_modes"] = createModes
+	scenarios["counters"] = counters
+	scenarios["sequence"] = sequence
+	scenarios["paths"] = paths
+	scenarios["delete"] = deletes
+	scenarios["null_and_empty"] = nullAndEmpty
+	scenarios["reads"] = reads
+	scenarios["limits"] = limits
+	scenarios["system_nodes"] = systemNodes
+	scenarios[untouched] = untouchedServer
+}
+
+func createModes(w *world) {
+	a := w.session("A")
+	for flags := int32(-1); flags <= 7; flags++ {
+		for _, op := range []wire.OpCode{wire.OpCreate, wire.OpCreate2, wire.OpCreateContainer} {
+			path := fmt.Sprintf("%s/%s%d", dir, op, flags)
+			a.createWith(op, wire.CreateRequest{Path: path, Data: []byte("x"), ACL: open, Flags: flags})
+			a.read(wire.OpExists, path, false)
+		}
+		for _, ttl := range []int64{-5, 0, 100000, 0xffffffffff, 0x10000000000} {
+			if (flags < 5 || flags > 6) && ttl < 0 {
+				continue // kills the real server: known difference create-ttl-without-mode
+			}
+			a.createWith(wire.OpCreateTTL, wire.CreateRequest{Path: fmt.Sprintf("%s/ttl%d.%d", dir, flags, ttl), ACL: open, Flags: flags, TTL: ttl})
+		}
+	}
+	a.read(wire.OpExists, dir, false)
+	a.create(dir+"/create0", "", 0)
+	a.create(dir+"/create1/child", "", 0)
+	a.create(dir+"/create1/child", "", 2)
+	a.create(dir+"/nope/child", "", 0)
+	a.create(dir+"/createContainer4/child", "", 0)
+	a.read(wire.OpExists, dir+"/createContainer4", false)
+}
+
+func counters(w *world) {
+	a := w.session("A")
+	stat := func() { a.read(wire.OpExists, dir, false) }
+	stat()
+	a.create(dir+"/a", "1", 0)
+	stat()
+	a.create(dir+"/a", "1", 0) // refused, yet it takes a zxid
+	stat()
+	a.set(dir+"/a", []byte("22"), 0)
+	a.set(dir+"/a", []byte("22"), 0)
+	a.set(dir+"/a", []byte("333"), -1)
+	a.set(dir+"/a", []byte("333"), -2)
+	stat()
+	a.create(dir+"/a/b", "", 0)
+	stat()
+	a.read(wire.OpGetData, dir+"/a", false)
+	a.delete(dir+"/a/b", 0)
+	a.read(wire.OpGetData, dir+"/a", false)
+	a.delete(dir+"/a", 0)
+	a.delete(dir+"/a", 2)
+	stat()
+	a.create(dir+"/a", "", 0)
+	stat()
+	a.setACL(dir+"/a", open, 0)
+	a.setACL(dir+"/a", open, 0)
+	a.setACL(dir+"/a", open, -1)
+	a.read(wire.OpExists, dir+"/a", false)
+	a.settle()
+}
+
+func sequence(w *world) {
+	a := w.session("A")
+	a.create(dir+"/n-", "", 2)
+	a.create(dir+"/plain", "", 0)
+	a.create(dir+"/e-", "", 3)
+	a.delete(dir+"/plain", -1)
+	a.create(dir+"/other-", "", 2)
+	a.create(dir+"/", "", 2)
+	a.create(dir+"/n-0000000006", "", 0) // which takes the number the next one would get
+	a.create(dir+"/n-", "", 2)
+	a.create(dir+"/n-", "", 2)
+	a.createWith(wire.OpCreate2, wire.CreateRequest{Path: dir + "/n-", ACL: open, Flags: 2})
+	a.createWith(wire.OpCreateTTL, wire.CreateRequest{Path: dir + "/t-", ACL: open, Flags: 6, TTL: 100000})
+	a.read(wire.OpGetChildren2, dir, false)
+	a.multi(wire.OpMulti, mCreate(dir+"/m-", 2), mCreate(dir+"/m-", 2), mDelete(dir+"/n-0000000000", -1), mCreate(dir+"/m-", 2))
+	a.multi(wire.OpMulti, mCreate(dir+"/m-", 2), mCheck(dir+"/nope", -1))
+	a.create(dir+"/after-", "", 2)
+}
+
+func paths(w *world) {
+	a := w.session("A")
+	a.create(dir+"/p", "", 0)
+	for _, p := range []string{
+		"", "/", "s", "s/p", "/s/", "/s/p/", "//s", "/s//p", "/s/./p", "/s/../p", "/s/.", "/s/..", "/s/...", "/s/.p", "/s/p.",
+		"/s/a\x00b", "/s/a\x01", "/s/a\x1f", "/s/a\t", "/s/ ", "/s/a b", "/s/a\u007f", "/s/a\u009f", "/s/a\u00a0", "/s/é",
+		"/s/\ud7ff", "/s/\ue000", "/s/\uf8ff", "/s/\uf900", "/s/\uffef", "/s/\ufff0", "/s/\uffff", "/s/\U0001F600", "/s/a\xff", "/s/" + strings.Repeat("n", 300),
+	} {
+		a.create(p, "", 0)
+		if p != "/" && p != "" { // the root's Stat and sequence tell of other scenarios
+			a.create(p, "", 2)
+			a.set(p, []byte("d"), 5)
+			a.read(wire.OpGetData, p, false)
+			a.read(wire.OpExists, p, false)
+			a.read(wire.OpGetChildren2, p, false)
+			a.ask(wire.OpGetACL, p)
+			a.setACL(p, open, 9)
+			a.ask(wire.OpGetAllChildrenNumber, p)
+		}
+		a.multi(wire.OpMulti, mCheck(p, 7))
+		a.delete(p, 9)
+		if utf8.ValidString(p) && !strings.Contains(p, "\U0001F600") { // known difference text
+			a.ask(wire.OpSync, p)
+		}
+	}
+	// What the root has in sequence is the janitor's business.
+	kids := a.must(wire.OpGetChildren, wire.AppendPathWatch(nil, wire.PathWatch{Path: "/"}))
+	for _, name := range wire.NewDecoder(kids.Body).Strings("names") {
+		if name != "zookeeper" && name != strings.TrimPrefix(dir, "/") {
+			a.must(wire.OpDelete, wire.AppendPathVersion(nil, wire.PathVersion{Path: "/" + name, Version: -1}))
+		}
+	}
+}
+
+func deletes(w *world) {
+	a := w.session("A")
+	a.create(dir+"/a", "", 0)
+	a.create(dir+"/a/b", "", 0)
+	a.delete(dir+"/a", -1)
+	a.delete(dir+"/a", 3) // the version is looked at first
+	a.delete(dir+"/nope", -1)
+	a.delete(dir+"/nope/b", -1)
+	a.delete(dir+"/a/b", 1)
+	a.delete(dir+"/a/b", 0)
+	a.delete(dir+"/a", 0)
+	for _, p := range []string{"/", "/zookeeper", "/zookeeper/quota", "/zookeeper/config", "/zookeeper/nope"} {
+		a.delete(p, -1)
+	}
+	a.do("deleteContainer", wire.OpDeleteContainer, wire.AppendString(nil, dir))
+	a.settle()
+}
+
+func nullAndEmpty(w *world) {
+	a := w.session("A")
+	for _, d := range [][]byte{nil, {}, {0}} {
+		path := fmt.Sprintf("%s/%s", dir, strings.Trim(data(d), `"\`))
+		if len(d) == 0 && d != nil {
+			path = dir + "/empty"
+		}
+		a.createWith(wire.OpCreate, wire.CreateRequest{Path: path, Data: d, ACL: open})
+		a.read(wire.OpGetData, path, false)
+		a.set(path, nil, -1)
+		a.read(wire.OpGetData, path, false)
+		a.set(path, []byte{}, -1)
+		a.read(wire.OpGetData, path, false)
+		a.multi(wire.OpMultiRead, mRead(wire.OpGetData, path))
+	}
+	null := mCreate(dir+"/m", 0)
+	null.Create.Data = nil
+	a.multi(wire.OpMulti, null)
+	a.multi(wire.OpMultiRead, mRead(wire.OpGetData, dir+"/m"))
+}
+
+func reads(w *world) {
+	a, b := w.session("A"), w.session("B")
+	for _, p := range []string{"/a", "/a/b", "/a/b/c", "/ab", "/x"} {
+		a.create(dir+p, p, 0)
+	}
+	a.create(dir+"/a/eph", "", 1)
+	a.create(dir+"/eph2", "", 1)
+	b.create(dir+"/a/ephB", "", 1)
+	for _, p := range []string{"", "/a", "/a/b", "/a/b/c", "/nope", "/a/eph"} {
+		for _, op := range []wire.OpCode{wire.OpExists, wire.OpGetData, wire.OpGetChildren, wire.OpGetChildren2} {
+			b.read(op, dir+p, false)
+		}
+		b.ask(wire.OpGetAllChildrenNumber, dir+p)
+		b.ask(wire.OpGetACL, dir+p)
+	}
+	for _, prefix := range []string{"", "/", " ", "/s/a", "/s/a/", "/s/e", "s", "/nope"} {
+		a.ask(wire.OpGetEphemerals, prefix)
+	}
+	a.do("getEphemerals null", wire.OpGetEphemerals, wire.AppendInt(nil, -1))
+	a.ask(wire.OpSync, "/nope")
+	a.do("sync null", wire.OpSync, wire.AppendInt(nil, -1))
+	a.multi(wire.OpMultiRead, mRead(wire.OpGetData, dir+"/a"), mRead(wire.OpGetChildren, dir+"/a"), mRead(wire.OpGetData, dir+"/nope"), mRead(wire.OpGetChildren, dir+"/x"))
+	a.multi(wire.OpMultiRead)
+	a.multi(wire.OpMultiRead, mCheck(dir, -1))
+	a.multi(wire.OpMultiRead, mRead(wire.OpGetData, dir+"/a"), mCheck(dir, -1))
+	a.settle()
+}
+
+func limits(w *world) {
+	a := w.session("A")
+	head := len(wire.AppendRequestHeader(nil, wire.RequestHeader{})) +
+		len(wire.AppendCreateRequest(nil, wire.OpCreate, wire.CreateRequest{Path: dir + "/big", Data: []byte{}, ACL: open}))
+	for _, over := range []int{-1, 0, 1} {
+		c := w.session(fmt.Sprintf("C%d", over))
+		c.createWith(wire.OpCreate, wire.CreateRequest{Path: dir + "/big", Data: make([]byte, wire.MaxBuffer-head+over), ACL: open})
+		a.settle()
+	}
+	a.read(wire.OpGetData, dir+"/big", false)
+	for _, n := range []int32{-1, -1 << 31, 1<<31 - 1, wire.MaxBuffer + 1} {
+		c := w.session("length")
+		if _, err := c.c.Write(wire.AppendInt(nil, n)); err != nil {
+			w.t.Fatal(err)
+		}
+		c.expectEnd()
+	}
+	c := w.session("empty")
+	if err := c.c.WriteFrame(nil); err != nil {
+		w.t.Fatal(err)
+	}
+	c.expectEnd()
+	c = w.session("half header")
+	if err := c.c.WriteFrame([]byte{0, 0, 0, 1, 0, 0}); err != nil {
+		w.t.Fatal(err)
+	}
+	c.expectEnd()
+	a.settle()
+}
+
+func systemNodes(w *world) {
+	a := w.session("A")
+	for _, p := range []string{"/zookeeper/quota", "/zookeeper/config"} {
+		a.read(wire.OpGetData, p, false)
+		a.read(wire.OpGetChildren2, p, false)
+		a.ask(wire.OpGetACL, p)
+	}
+	a.set("/zookeeper/config", []byte("x"), -1)
+	a.create("/zookeeper/config/x", "", 0)
+	a.setACL("/zookeeper/config", open, -1)
+	a.create("/zookeeper", "", 0)
+}
+
+// untouchedServer looks at what is there before anybody came, but for the janitor, and asks for
+// TTL nodes, which are off by default.
+func untouchedServer(w *world) {
+	a := w.session("A")
+	for _, p := range []string{"/", "", "/zookeeper", "/zookeeper/quota", "/zookeeper/config"} {
+		a.read(wire.OpGetData, p, false)
+		a.read(wire.OpGetChildren2, p, false)
+		a.ask(wire.OpGetACL, p)
+		a.ask(wire.OpGetAllChildrenNumber, p)
+	}
+	for flags := int32(4); flags <= 6; flags++ {
+		a.createWith(wire.OpCreate, wire.CreateRequest{Path: dir + "/a", ACL: open, Flags: flags})
+		a.createWith(wire.OpCreateTTL, wire.CreateRequest{Path: dir + "/b", ACL: open, Flags: flags, TTL: 5})
+		ttl := mCreate(dir+"/c", flags)
+		ttl.Op, ttl.Create.TTL = wire.OpCreateTTL, 5
+		a.multi(wire.OpMulti, ttl)
+	}
+	a.create("/", "", 2)
+	a.read(wire.OpExists, "/", false)
+	a.set("/", []byte("root"), -1)
+	a.setACL("/", open, -1)
+	a.read(wire.OpGetData, "", false)
+	root := w.session("root")
+	root.read(wire.OpGetChildren, "/", true)
+	root.read(wire.OpGetData, "/", true)
+	a.delete("/0000000001", -1)
+	a.set("/", nil, -1)
+	root.settle()
+	a.settle()
+}

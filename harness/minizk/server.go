@@ -1,0 +1,242 @@
+package minizk
+
+import (
+	"crypto/rand"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"mrtq/harness/minizk/internal/ztree"
+	"mrtq/harness/minizk/wire"
+)
+
+// ErrClosed is returned by what needs a server that has been closed.
+var ErrClosed = errors.New("minizk: server closed")
+
+// Server is one ZooKeeper. Its methods may be called from any goroutine.
+type Server struct {
+	opt    Options
+	addr   string
+	secure string   // the address for TLS
+	secret [16]byte // from which session passwords are made
+
+	conns sync.WaitGroup // goroutines of connections
+	loops sync.WaitGroup // the accepting loop and the real clock
+	quit  chan struct{}  // closed by Close
+
+	mu        sync.Mutex // guards everything below, and the fields of conn and session that say so
+	listeners []net.Listener
+	closed    bool
+	open      map[*conn]struct{}
+	current   *conn // whose request is being done
+	tree      *ztree.Tree
+	zxid      int64
+	sessions  sessionTable
+	clock     clock
+	faults    faultList
+	counts    counts
+	log       opLog
+	started   time.Time
+}
+
+// Start returns a running server, to be ended by Close. The error is from Options or from
+// listening.
+func Start(opt Options) (*Server, error) {
+	opt, err := opt.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		opt:     opt,
+		quit:    make(chan struct{}),
+		open:    map[*conn]struct{}{},
+		tree:    ztree.New(!opt.NoExtendedTypes),
+		log:     newOpLog(opt.LogSize),
+		clock:   newClock(opt),
+		started: time.Now(),
+	}
+	s.sessions.init()
+	if _, err := rand.Read(s.secret[:]); err != nil {
+		return nil, fmt.Errorf("minizk: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.bind(opt.Addr, net.JoinHostPort(opt.host(), "0")); err != nil {
+		return nil, err
+	}
+	s.addr = s.listeners[0].Addr().String()
+	if opt.TLS != nil {
+		s.secure = s.listeners[1].Addr().String()
+	}
+	if opt.RealTime {
+		s.loops.Go(s.passTime)
+	}
+	return s, nil
+}
+
+// Addr is the address to connect to, "127.0.0.1:34567".
+func (s *Server) Addr() string { return s.addr }
+
+// SecureAddr is the address for clients with TLS, "" without Options.TLS.
+func (s *Server) SecureAddr() string { return s.secure }
+
+// bind opens the ports. The caller holds mu.
+func (s *Server) bind(addr, secure string) error {
+	l, err := s.listen(addr, nil)
+	if err != nil || s.opt.TLS == nil {
+		return err
+	}
+	if _, err := s.listen(secure, s.opt.TLS); err != nil {
+		s.listeners = nil
+		return errors.Join(err, l.Close())
+	}
+	return nil
+}
+
+// listen opens a port, for TLS unless conf is nil. The caller holds mu.
+func (s *Server) listen(addr string, conf *tls.Config) (net.Listener, error) {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("minizk: %w", err)
+	}
+	s.listeners = append(s.listeners, l)
+	s.loops.Go(func() { s.accept(l, conf) })
+	return l, nil
+}
+
+// secureConn is a connection with TLS that ends at once: TLS's own farewell could wait for a
+// client that does not read.
+type secureConn struct {
+	*tls.Conn
+	raw net.Conn
+}
+
+func (c secureConn) Close() error { return c.raw.Close() }
+
+// Retrying after a failed Accept waits, so that a process out of file descriptors does not spin.
+const acceptRetry = 5 * time.Millisecond
+
+func (s *Server) accept(l net.Listener, conf *tls.Config) {
+	for {
+		nc, err := l.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			select {
+			case <-s.quit:
+				return
+			case <-time.After(acceptRetry):
+				continue
+			}
+		}
+		if conf != nil {
+			nc = secureConn{tls.Server(nc, conf), nc}
+		}
+		s.mu.Lock()
+		if !slices.Contains(s.listeners, l) {
+			s.mu.Unlock()
+			nc.Close()
+			continue
+		}
+		c := newConn(s, nc)
+		c.since = s.clock.now()
+		s.open[c] = struct{}{}
+		s.conns.Add(2)
+		s.mu.Unlock()
+		go func() { defer s.conns.Done(); c.serve() }()
+		go func() { defer s.conns.Done(); c.out.pushLoop() }()
+	}
+}
+
+// Stop ends all connections and frees the ports. The tree, the sessions and the addresses are
+// kept for Restart.
+func (s *Server) Stop() error {
+	s.mu.Lock()
+	listeners := s.listeners
+	s.listeners = nil
+	s.dropAll()
+	s.mu.Unlock()
+	s.conns.Wait()
+	for _, l := range listeners {
+		if err := l.Close(); err != nil {
+			return fmt.Errorf("minizk: %w", err)
+		}
+	}
+	return nil
+}
+
+// Restart ends all connections and serves again at the same addresses with the same tree and
+// sessions, whose timeouts start anew, as after the restart of a server with its data. It also
+// resumes after Stop, where the error may be that another program has taken the port.
+func (s *Server) Restart() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return ErrClosed
+	}
+	s.dropAll()
+	s.sessions.touchAll(s.clock.now())
+	if s.listeners != nil {
+		return nil
+	}
+	return s.bind(s.addr, s.secure)
+}
+
+// Close ends the server and waits until all its goroutines have. Closing twice is fine.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	first := !s.closed
+	s.closed = true
+	if first {
+		close(s.quit)
+	}
+	s.mu.Unlock()
+	err := s.Stop()
+	s.loops.Wait()
+	return err
+}
+
+// dropAll cuts every connection. The caller holds mu.
+func (s *Server) dropAll() {
+	for c := range s.open {
+		c.out.abort()
+	}
+}
+
+// nextTx takes the next zxid. The caller holds mu.
+func (s *Server) nextTx() ztree.Tx {
+	s.zxid++
+	return ztree.Tx{Zxid: s.zxid, Time: s.clock.now().UnixMilli()}
+}
+
+// Zxid is the last transaction's.
+func (s *Server) Zxid() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.zxid
+}
+
+// gone forgets a connection whose reading has ended. The session stays until it times out.
+func (s *Server) gone(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, c)
+	s.tree.Forget(c)
+	if c.session != nil && c.session.conn == c {
+		c.session.conn = nil
+	}
+}
+
+// identitiesOf are those that a connection has without asking: its address.
+func identitiesOf(nc net.Conn) []wire.ID {
+	host, _, err := net.SplitHostPort(nc.RemoteAddr().String())
+	if err != nil {
+		return nil // not an IP socket
+	}
+	return []wire.ID{{Scheme: "ip", Name: host}}
+}

@@ -1,0 +1,160 @@
+package minizk_test
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"testing"
+	"time"
+
+	"mrtq/harness/minizk"
+	"mrtq/harness/minizk/internal/rawzk"
+	"mrtq/harness/minizk/wire"
+)
+
+func TestExpireAndDisconnect(t *testing.T) {
+	s := run(t, minizk.Options{})
+	a, b := raw(t, s), raw(t, s)
+	want(t, "create", do(t, a, wire.OpCreate, createBody("/eph", "", 1)), wire.OK)
+	if got := s.Sessions(); len(got) != 2 || got[0].ID != a.Session.SessionID || !got[0].Connected || !slices.Equal(got[0].Ephemerals, []string{"/eph"}) || got[0].Timeout != sessionTimeout {
+		t.Errorf("sessions %+v", got)
+	}
+	if !s.Disconnect(a.Session.SessionID) || s.Disconnect(a.Session.SessionID) {
+		t.Error("Disconnect: want true, then false")
+	}
+	if _, err := a.ReadPacket(); err == nil {
+		t.Error("still connected")
+	}
+	want(t, "the node outlives the connection", do(t, b, wire.OpExists, pathBody("/eph")), wire.OK)
+	a = resumed(t, s, a)
+	if !s.ExpireSession(a.Session.SessionID) || s.ExpireSession(a.Session.SessionID) {
+		t.Error("ExpireSession: want true, then false")
+	}
+	want(t, "but not the session", do(t, b, wire.OpExists, pathBody("/eph")), wire.NoNode)
+	if _, err := a.ReadPacket(); err == nil {
+		t.Error("still connected")
+	}
+}
+
+// TestManualClock: nothing expires by itself, and who is heard of in time does not expire.
+func TestManualClock(t *testing.T) {
+	start := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
+	s := run(t, minizk.Options{Now: start})
+	a, b := raw(t, s), raw(t, s)
+	want(t, "create", do(t, a, wire.OpCreate, createBody("/eph", "", 1)), wire.OK)
+	if got := second(t, s, "/eph").Stat.Ctime; got != start.UnixMilli() {
+		t.Errorf("ctime %d, want %d", got, start.UnixMilli())
+	}
+	for range 5 {
+		s.Advance(sessionTimeout / 2)
+		want(t, "b", do(t, b, wire.OpSync, wire.AppendString(nil, "/")), wire.OK)
+	}
+	if len(s.Sessions()) != 1 || second(t, s, "/eph") != nil {
+		t.Errorf("a should have expired: %+v", s.Sessions())
+	}
+	s.Advance(sessionTimeout)
+	want(t, "exactly at its timeout", do(t, b, wire.OpSync, wire.AppendString(nil, "/")), wire.OK)
+	if !s.Now().Equal(start.Add(5*sessionTimeout/2 + sessionTimeout)) {
+		t.Errorf("now %v", s.Now())
+	}
+}
+
+func TestRealClockExpires(t *testing.T) {
+	s := run(t, minizk.Options{RealTime: true, MinTimeout: 50 * time.Millisecond})
+	c, err := rawzk.Open(s.Addr(), 50*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.ReadPacket(); !errors.Is(err, io.EOF) {
+		t.Errorf("want the server to end the connection, got %v", err)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("Advance of a real clock did not panic")
+		}
+	}()
+	s.Advance(time.Second)
+}
+
+func TestRestartKeepsTreeAndSessions(t *testing.T) {
+	s := run(t, minizk.Options{})
+	a := raw(t, s)
+	want(t, "create", do(t, a, wire.OpCreate, createBody("/eph", "x", 1)), wire.OK)
+	for _, stop := range []bool{false, true} {
+		addr := s.Addr()
+		if stop {
+			if err := s.Stop(); err != nil {
+				t.Fatal(err)
+			}
+			if c, err := rawzk.Dial(addr); err == nil {
+				c.Close()
+				t.Fatal("stopped, yet it accepts")
+			}
+		}
+		if err := s.Restart(); err != nil {
+			t.Fatal(err)
+		}
+		if s.Addr() != addr {
+			t.Fatalf("address %s, was %s", s.Addr(), addr)
+		}
+		if _, err := a.ReadPacket(); err == nil {
+			t.Fatal("the old connection lives")
+		}
+		a = resumed(t, s, a)
+		want(t, "exists", do(t, a, wire.OpExists, pathBody("/eph")), wire.OK)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Restart(); !errors.Is(err, minizk.ErrClosed) {
+		t.Errorf("Restart after Close: %v", err)
+	}
+}
+
+// TestStoppedServerEndsNothing: while it is stopped no session's time runs out, and after Restart
+// all have theirs anew.
+func TestStoppedServerEndsNothing(t *testing.T) {
+	s := run(t, minizk.Options{})
+	a := raw(t, s)
+	want(t, "create", do(t, a, wire.OpCreate, createBody("/eph", "", 1)), wire.OK)
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	s.Advance(time.Hour)
+	if second(t, s, "/eph") == nil {
+		t.Fatal("a stopped server has ended a session")
+	}
+	if err := s.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	s.Advance(sessionTimeout)
+	resumed(t, s, a)
+	s.Advance(sessionTimeout + time.Second)
+	if second(t, s, "/eph") != nil || len(s.Sessions()) != 0 {
+		t.Errorf("sessions %+v", s.Sessions())
+	}
+}
+
+// TestReapingGoesUp: the last container in a container takes its parent along.
+func TestReapingGoesUp(t *testing.T) {
+	s := run(t, minizk.Options{})
+	a := raw(t, s)
+	container := func(path string) {
+		body := wire.AppendCreateRequest(nil, wire.OpCreateContainer, wire.CreateRequest{Path: path, ACL: open, Flags: wire.ModeContainer})
+		want(t, "createContainer", do(t, a, wire.OpCreateContainer, body), wire.OK)
+	}
+	for _, path := range []string{"/c", "/c/c", "/c/c/c"} {
+		container(path)
+	}
+	want(t, "create", do(t, a, wire.OpCreate, createBody("/c/c/c/kid", "", 0)), wire.OK)
+	s.Advance(time.Second)
+	if second(t, s, "/c/c/c") == nil {
+		t.Fatal("a container with a child has gone")
+	}
+	want(t, "delete", do(t, a, wire.OpDelete, wire.AppendPathVersion(nil, wire.PathVersion{Path: "/c/c/c/kid", Version: -1})), wire.OK)
+	s.Advance(time.Second)
+	if second(t, s, "/c") != nil {
+		t.Error("containers that have lost their children are still there")
+	}
+}

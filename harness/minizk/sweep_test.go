@@ -1,0 +1,27 @@
+package minizk
+
+import (
+	"strings"
+	"testing"
+
+	"mrtq/harness/minizk/wire"
+)
+
+// TestEveryOperationIsThere: what has a name is answered, but for what only servers say.
+func TestEveryOperationIsThere(t *testing.T) {
+	notAsked := map[wire.OpCode]bool{wire.OpNotification: true, wire.OpCreateSession: true, wire.OpError: true}
+	named := 0
+	for op := wire.OpCode(-20); op < 200; op++ {
+		_, known := operations[op]
+		name := !strings.HasPrefix(op.String(), "op ")
+		if name {
+			named++
+		}
+		if known != (name && !notAsked[op]) {
+			t.Errorf("%s: in the table %v, want %v", op, known, !known)
+		}
+	}
+	if named != len(operations)+len(notAsked) {
+		t.Errorf("%d operations have names, %d are in the table", named, len(operations))
+	}
+}

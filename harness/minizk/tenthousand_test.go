@@ -1,0 +1,131 @@
+//go:build unix
+
+package minizk_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"mrtq/harness/minizk"
+	"mrtq/harness/minizk/internal/rawzk"
+	"mrtq/harness/minizk/wire"
+)
+
+// dialTo asks this test binary, started anew, to be the client of TestTenThousandConnections: both
+// ends in one process would want twice as many open files as it may have.
+const (
+	dialTo    = "MINIZK_TEST_DIAL"
+	dialCount = "MINIZK_TEST_DIAL_COUNT"
+)
+
+const tenThousand = 10_000
+
+// spareFiles are what each of the two processes opens besides the connections.
+const spareFiles = 200
+
+// raiseFileLimit lets this process open n files, or as many as it may, and returns how many.
+func raiseFileLimit(t *testing.T, n uint64) uint64 {
+	t.Helper()
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if limit.Cur < min(n, limit.Max) {
+		limit.Cur = min(n, limit.Max)
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return min(n, limit.Cur)
+}
+
+// TestTenThousandConnections: half of them with sessions, half silent.
+func TestTenThousandConnections(t *testing.T) {
+	n := tenThousand
+	if files := raiseFileLimit(t, uint64(n+spareFiles)); files < uint64(n+spareFiles) {
+		n = int(files-spareFiles) / 2 * 2
+		t.Logf("only %d connections: the hard limit is %d open files (ulimit -Hn)", n, files)
+	}
+	s := run(t, minizk.Options{})
+	old := raw(t, s)
+	helper := exec.Command(os.Args[0], "-test.run=^TestDialMany$")
+	helper.Env = append(os.Environ(), dialTo+"="+s.Addr(), dialCount+"="+strconv.Itoa(n))
+	helper.Stderr = os.Stderr
+	hold, err1 := helper.StdinPipe()
+	out, err2 := helper.StdoutPipe()
+	if err := errors.Join(err1, err2, helper.Start()); err != nil {
+		t.Fatal(err)
+	}
+	said, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil || said != "connected\n" {
+		t.Fatalf("the client said %q, %v", said, err)
+	}
+	if got := len(s.Sessions()); got != n/2+1 {
+		t.Errorf("%d sessions, want %d", got, n/2+1)
+	}
+	well(t, s, old)
+	s.Advance(sessionTimeout + time.Second)
+	if tree, err := s.Snapshot(); err != nil || tree.Len() != 1 {
+		t.Errorf("%d nodes are left, %v", tree.Len(), err)
+	}
+	if err := hold.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, out) // what the testing package says at the end
+	if err := helper.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDialMany is the client of TestTenThousandConnections. It holds the connections until its
+// standard input ends.
+func TestDialMany(t *testing.T) {
+	addr := os.Getenv(dialTo)
+	if addr == "" {
+		t.Skip("skipped: it is a part of TestTenThousandConnections")
+	}
+	n, err := strconv.Atoi(os.Getenv(dialCount))
+	if err != nil {
+		t.Fatal(err)
+	}
+	raiseFileLimit(t, uint64(n+spareFiles))
+	conns := make([]net.Conn, n)
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	const dialers = 16
+	for d := range dialers {
+		wg.Go(func() {
+			for i := d; i < n; i += dialers {
+				if i%2 == 1 {
+					conns[i], errs[i] = net.Dial("tcp", addr)
+					continue
+				}
+				c, err := rawzk.Open(addr, sessionTimeout)
+				if err == nil {
+					conns[i] = c
+					_, _, err = c.Do(wire.OpCreate, createBody(fmt.Sprint("/e", i), "", 1))
+				}
+				errs[i] = err
+			}
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Println("connected")
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	for _, c := range conns {
+		c.Close()
+	}
+}

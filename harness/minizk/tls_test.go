@@ -1,0 +1,68 @@
+//go:build unix
+
+package minizk_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"net"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"mrtq/harness/minizk"
+	"mrtq/harness/minizk/internal/rawzk"
+	"mrtq/harness/minizk/wire"
+)
+
+// TestTLS: the secure port serves, ends who does not speak TLS, and does not wait for ever.
+func TestTLS(t *testing.T) {
+	web := httptest.NewTLSServer(nil) // for its certificate
+	defer web.Close()
+	s := run(t, minizk.Options{TLS: &tls.Config{Certificates: web.TLS.Certificates}})
+	roots := x509.NewCertPool()
+	roots.AddCert(web.Certificate())
+	old := raw(t, s)
+	secure := func(ctx context.Context, network, addr string) (net.Conn, error) {
+		return (&tls.Dialer{Config: &tls.Config{RootCAs: roots, ServerName: "example.com"}}).DialContext(ctx, network, addr)
+	}
+	nc, err := secure(t.Context(), "tcp", s.SecureAddr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := rawzk.New(nc)
+	defer c.Close()
+	if _, err := c.Connect(wire.ConnectRequest{TimeoutMillis: 20000, HasReadOnly: true}); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "create", do(t, c, wire.OpCreate, createBody("/tls", "x", 1)), wire.OK)
+	want(t, "read", do(t, old, wire.OpExists, pathBody("/tls")), wire.OK)
+	for _, said := range []string{"", "GET / HTTP/1.1\r\n\r\n"} {
+		plain, err := net.Dial("tcp", s.SecureAddr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer plain.Close()
+		if _, err := io.WriteString(plain, said); err != nil {
+			t.Fatal(err)
+		}
+		// Once a later client has been served, this one has been accepted.
+		later, err := secure(t.Context(), "tcp", s.SecureAddr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		later.Close()
+		s.Advance(11 * time.Second)
+		ended(t, plain)
+		want(t, "still there", do(t, c, wire.OpExists, pathBody("/tls")), wire.OK)
+		want(t, "still there", do(t, old, wire.OpExists, pathBody("/tls")), wire.OK)
+	}
+	if err := s.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.ReadPacket(); err == nil {
+		t.Error("Restart left a secure connection")
+	}
+}

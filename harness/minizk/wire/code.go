@@ -1,0 +1,92 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Code is the error number in a reply header. It is an error, so that a function of the tree
+// can return one and a caller can branch on it with errors.Is. OK is never returned as an
+// error: success is nil.
+type Code int32
+
+// The codes of KeeperException.Code, of ZooKeeper 3.8.
+const (
+	OK                   Code = 0
+	SystemError          Code = -1
+	RuntimeInconsistency Code = -2
+	DataInconsistency    Code = -3
+	ConnectionLoss       Code = -4
+	MarshallingError     Code = -5
+	Unimplemented        Code = -6
+	OperationTimeout     Code = -7
+	BadArguments         Code = -8
+	NewConfigNoQuorum    Code = -13
+	ReconfigInProgress   Code = -14
+	UnknownSession       Code = -12
+	APIError             Code = -100
+	NoNode               Code = -101
+	NoAuth               Code = -102
+	BadVersion           Code = -103
+	NoChildrenForEph     Code = -108
+	NodeExists           Code = -110
+	NotEmpty             Code = -111
+	SessionExpired       Code = -112
+	InvalidCallback      Code = -113
+	InvalidACL           Code = -114
+	AuthFailed           Code = -115
+	SessionMoved         Code = -118
+	NotReadOnly          Code = -119
+	EphOnLocalSession    Code = -120
+	NoWatcher            Code = -121
+	RequestTimeout       Code = -122
+	ReconfigDisabled     Code = -123
+	SessionClosedSASL    Code = -124
+	QuotaExceeded        Code = -125
+	ThrottledOp          Code = -127
+)
+
+var codeNames = map[Code]string{
+	OK: "OK", SystemError: "SystemError", RuntimeInconsistency: "RuntimeInconsistency",
+	DataInconsistency: "DataInconsistency", ConnectionLoss: "ConnectionLoss",
+	MarshallingError: "MarshallingError", Unimplemented: "Unimplemented",
+	OperationTimeout: "OperationTimeout", BadArguments: "BadArguments",
+	NewConfigNoQuorum: "NewConfigNoQuorum", ReconfigInProgress: "ReconfigInProgress",
+	UnknownSession: "UnknownSession", APIError: "APIError", NoNode: "NoNode", NoAuth: "NoAuth",
+	BadVersion: "BadVersion", NoChildrenForEph: "NoChildrenForEphemerals",
+	NodeExists: "NodeExists", NotEmpty: "NotEmpty", SessionExpired: "SessionExpired",
+	InvalidCallback: "InvalidCallback", InvalidACL: "InvalidACL", AuthFailed: "AuthFailed",
+	SessionMoved: "SessionMoved", NotReadOnly: "NotReadOnly",
+	EphOnLocalSession: "EphemeralOnLocalSession", NoWatcher: "NoWatcher",
+	RequestTimeout: "RequestTimeout", ReconfigDisabled: "ReconfigDisabled",
+	SessionClosedSASL: "SessionClosedRequireSaslAuth", QuotaExceeded: "QuotaExceeded",
+	ThrottledOp: "ThrottledOp",
+}
+
+// String returns KeeperException's name for the code, or "code -77" for an unknown one.
+func (c Code) String() string {
+	if s, ok := codeNames[c]; ok {
+		return s
+	}
+	return fmt.Sprintf("code %d", int32(c))
+}
+
+// Error is "zookeeper: NoNode (-101)".
+func (c Code) Error() string { return fmt.Sprintf("zookeeper: %s (%d)", c.String(), int32(c)) }
+
+// CodeOf returns the code to put in a reply header for err: OK for nil, the code itself for a
+// Code or an error wrapping one, MarshallingError for a [DecodeError], SystemError otherwise.
+func CodeOf(err error) Code {
+	if err == nil {
+		return OK
+	}
+	var c Code
+	if errors.As(err, &c) {
+		return c
+	}
+	var d *DecodeError
+	if errors.As(err, &d) {
+		return MarshallingError
+	}
+	return SystemError
+}

@@ -1,0 +1,171 @@
+package wire
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// What can be wrong with bytes; a *[DecodeError] wraps one of these.
+var (
+	ErrShort    = errors.New("ends too early")
+	ErrLength   = errors.New("length is out of range")
+	ErrTrailing = errors.New("bytes left over")
+	ErrOp       = errors.New("operation not allowed here")
+	ErrNull     = errors.New("is null")
+)
+
+// DecodeError says which field of a record could not be read, at which byte of the payload.
+type DecodeError struct {
+	Off   int    // offset in the bytes given to NewDecoder
+	Field string // "path", "acl count"
+	Err   error  // one of the sentinels above
+}
+
+func (e *DecodeError) Error() string {
+	return fmt.Sprintf("zookeeper record: byte %d: %s: %v", e.Off, e.Field, e.Err)
+}
+
+func (e *DecodeError) Unwrap() error { return e.Err }
+
+// Decoder reads jute from a byte slice. After its first error every read returns a zero value
+// and Err keeps that error, so a record is read in full and checked once. No read allocates
+// more than the bytes that are there: counts are checked against what is left.
+type Decoder struct {
+	buf []byte
+	off int
+	err error
+}
+
+// NewDecoder reads from b, which it keeps; buffers it returns alias b.
+func NewDecoder(b []byte) *Decoder { return &Decoder{buf: b} }
+
+// Reset makes d read from b.
+func (d *Decoder) Reset(b []byte) { *d = Decoder{buf: b} }
+
+// Err is the first error met, a *[DecodeError], or nil.
+func (d *Decoder) Err() error { return d.err }
+
+// Len is how many bytes are left.
+func (d *Decoder) Len() int { return len(d.buf) - d.off }
+
+func (d *Decoder) fail(off int, field string, err error) {
+	if d.err == nil {
+		d.err = &DecodeError{Off: off, Field: field, Err: err}
+	}
+}
+
+// End fails with ErrTrailing if bytes are left. The server itself, like ZooKeeper's, forgives
+// them in requests.
+func (d *Decoder) End() error {
+	if d.err == nil && d.Len() != 0 {
+		d.fail(d.off, "end", ErrTrailing)
+	}
+	return d.err
+}
+
+func (d *Decoder) take(n int, field string) []byte {
+	if d.err != nil {
+		return nil
+	}
+	if d.Len() < n {
+		d.fail(d.off, field, ErrShort)
+		return nil
+	}
+	b := d.buf[d.off : d.off+n : d.off+n]
+	d.off += n
+	return b
+}
+
+// Int reads a 4-byte int.
+func (d *Decoder) Int(field string) int32 {
+	b := d.take(4, field)
+	if b == nil {
+		return 0
+	}
+	return int32(binary.BigEndian.Uint32(b))
+}
+
+// Long reads an 8-byte long.
+func (d *Decoder) Long(field string) int64 {
+	b := d.take(8, field)
+	if b == nil {
+		return 0
+	}
+	return int64(binary.BigEndian.Uint64(b))
+}
+
+// Bool reads one byte. As in Java's DataInput any byte but 0 is true.
+func (d *Decoder) Bool(field string) bool {
+	b := d.take(1, field)
+	return b != nil && b[0] != 0
+}
+
+// Buffer reads a buffer, nil for null and non-nil for empty. It aliases the input.
+func (d *Decoder) Buffer(field string) []byte {
+	off := d.off
+	n := d.Int(field)
+	if d.err != nil || n == -1 {
+		return nil
+	}
+	if n < 0 {
+		d.fail(off, field, ErrLength)
+		return nil
+	}
+	return d.take(int(n), field)
+}
+
+// String reads a string; null gives ErrNull, since no request means anything with a null one.
+func (d *Decoder) String(field string) string {
+	off := d.off
+	b := d.Buffer(field)
+	if b == nil {
+		d.fail(off, field, ErrNull)
+		return ""
+	}
+	return string(b)
+}
+
+// NullString reads a string, nil for null.
+func (d *Decoder) NullString(field string) *string {
+	b := d.Buffer(field)
+	if b == nil {
+		return nil
+	}
+	s := string(b)
+	return &s
+}
+
+// count reads a vector's count, -1 for null. each is the fewest bytes an element can take.
+func (d *Decoder) count(field string, each int) int {
+	off := d.off
+	n := d.Int(field)
+	if d.err != nil {
+		return 0
+	}
+	if n < -1 {
+		d.fail(off, field, ErrLength)
+		return 0
+	}
+	if int(n)*each > d.Len() {
+		d.fail(off, field, ErrShort)
+		return 0
+	}
+	return int(n)
+}
+
+// Strings reads a vector of strings, nil for a null one.
+func (d *Decoder) Strings(field string) []string {
+	n := d.count(field, 4)
+	if n < 0 || d.err != nil {
+		return nil
+	}
+	out := make([]string, 0, n)
+	for range n {
+		out = append(out, d.String(field))
+	}
+	if d.err != nil {
+		return nil
+	}
+	return out
+}

@@ -1,0 +1,59 @@
+package wire
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// LenPrefix is the width of a frame's length, in bytes.
+const LenPrefix = 4
+
+// MaxBuffer is ZooKeeper's default jute.maxbuffer: the longest payload a server accepts.
+const MaxBuffer = 0xfffff
+
+// ErrFrame is a frame length that is negative or above the limit. A server closes the
+// connection: it cannot know where the next frame starts.
+var ErrFrame = errors.New("zookeeper frame: length out of range")
+
+// firstStep is how many bytes of a payload are made room for before any has come.
+const firstStep = 16 << 10
+
+// ReadFrame reads one frame from r and returns its payload, in buf's memory where that is large
+// enough. The error is io.EOF for a clean end before a frame, io.ErrUnexpectedEOF inside one,
+// or wraps ErrFrame. The length is not believed: memory is taken as the bytes come.
+func ReadFrame(r io.Reader, buf []byte, limit int) ([]byte, error) {
+	var head [LenPrefix]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return nil, err
+	}
+	return ReadPayload(r, int32(binary.BigEndian.Uint32(head[:])), buf, limit)
+}
+
+// ReadPayload reads the n bytes that follow a length already read; errors as for ReadFrame.
+func ReadPayload(r io.Reader, n int32, buf []byte, limit int) ([]byte, error) {
+	if n < 0 || int(n) > limit {
+		return nil, fmt.Errorf("%w: %d, want 0..%d (jute.maxbuffer)", ErrFrame, n, limit)
+	}
+	buf = buf[:0]
+	for len(buf) < int(n) {
+		// What there is room for, or as much again as has come.
+		step := min(int(n)-len(buf), max(cap(buf)-len(buf), len(buf), firstStep))
+		buf = slices.Grow(buf, step)
+		got, err := io.ReadFull(r, buf[len(buf):len(buf)+step])
+		buf = buf[:len(buf)+got]
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return buf, nil
+}
+
+// SealFrame writes the length of b[LenPrefix:] into b's first bytes, which the caller has
+// reserved.
+func SealFrame(b []byte) { binary.BigEndian.PutUint32(b, uint32(len(b)-LenPrefix)) }

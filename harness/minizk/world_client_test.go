@@ -1,0 +1,229 @@
+package minizk_test
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"time"
+
+	"mrtq/harness/minizk/internal/rawzk"
+	"mrtq/harness/minizk/wire"
+)
+
+// client is one connection of a scenario.
+type client struct {
+	w    *world
+	name string
+	c    *rawzk.Conn
+	dead bool // disconnected
+	// closed says that the session has ended too; a dead client without it may resume.
+	closed bool
+}
+
+const sessionTimeout = 20 * time.Second
+
+func (c *client) open() {
+	c.w.t.Helper()
+	c.connect(wire.ConnectRequest{TimeoutMillis: int32(sessionTimeout.Milliseconds()), Password: make([]byte, wire.PasswordLen), HasReadOnly: true})
+	if c.dead {
+		c.w.t.Fatalf("%s got no session", c.name)
+	}
+}
+
+// connect sends the given connect request and notes what comes back.
+func (c *client) connect(r wire.ConnectRequest) {
+	resp, err := c.c.Connect(r)
+	if err != nil {
+		c.cut(err)
+		c.w.note("%s connect: disconnected", c.name)
+		return
+	}
+	if resp.SessionID != 0 {
+		if _, known := c.w.sessions[resp.SessionID]; !known {
+			c.w.sessions[resp.SessionID] = c.name
+		}
+	}
+	zeros := !slices.ContainsFunc(resp.Password, func(b byte) bool { return b != 0 })
+	c.w.note("%s connect: version %d timeout %d session %s password %d bytes, zeros %v, readonly flag %v %v", c.name,
+		resp.ProtocolVersion, resp.TimeoutMillis, c.w.owner(resp.SessionID), len(resp.Password), zeros, resp.HasReadOnly, resp.ReadOnly)
+	if resp.TimeoutMillis == 0 {
+		if _, err := c.c.ReadFrame(); err != nil {
+			c.cut(err)
+			c.w.note("%s disconnected", c.name)
+		}
+	}
+}
+
+// cut takes note that the server has ended the connection: that it says nothing is something else.
+func (c *client) cut(err error) {
+	c.w.t.Helper()
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		c.w.t.Fatalf("%s: the server neither answered nor hung up", c.name)
+	}
+	c.dead = true
+}
+
+// resume takes the session over to a new connection, whether or not the old one still lives.
+func (c *client) resume() {
+	c.w.t.Helper()
+	old := c.c
+	fresh, err := rawzk.Dial(c.w.addr)
+	if err != nil {
+		c.w.t.Fatal(err)
+	}
+	c.c, c.dead = fresh, false
+	c.connect(wire.ConnectRequest{TimeoutMillis: int32(sessionTimeout.Milliseconds()), SessionID: old.Session.SessionID, Password: old.Session.Password, HasReadOnly: true})
+	old.Close()
+	if c.dead {
+		c.w.t.Fatalf("%s cannot resume its session", c.name)
+	}
+}
+
+// takeOver is an attempt of another client to resume the session with a password of its own. It
+// fails, yet the session's connection is cut.
+func (c *client) takeOver(password []byte) {
+	c.w.t.Helper()
+	thief := c.w.dial(c.name + "'s thief")
+	thief.connect(wire.ConnectRequest{TimeoutMillis: int32(sessionTimeout.Milliseconds()), SessionID: c.c.Session.SessionID, Password: password, HasReadOnly: true})
+	c.expectEnd()
+}
+
+// hangUp ends the client's session, if it has one, also where the server has cut its connection:
+// left alone it would expire, and take a zxid, in the midst of another scenario.
+func (c *client) hangUp() {
+	session := c.c.Session
+	if c.dead && session.TimeoutMillis != 0 {
+		c.c.Close()
+		fresh, err := rawzk.Dial(c.w.addr)
+		if err != nil {
+			return // the server is dead: known difference create-ttl-without-mode
+		}
+		c.c = fresh
+		_, err = fresh.Connect(wire.ConnectRequest{TimeoutMillis: session.TimeoutMillis, SessionID: session.SessionID, Password: session.Password})
+		c.dead = err != nil // or the session has ended, and there is none to close
+	}
+	if !c.dead && c.c.Session.TimeoutMillis != 0 {
+		_, _, _ = c.c.Do(wire.OpCloseSession, nil)
+	}
+	c.c.Close()
+}
+
+// must is a request of the test's own that is not noted and has to succeed.
+func (c *client) must(op wire.OpCode, body []byte) rawzk.Packet {
+	c.w.t.Helper()
+	xid := int32(1000)
+	if op == wire.OpPing {
+		xid = wire.XidPing
+	}
+	p, _, err := c.c.DoXid(xid, op, body)
+	if err != nil || p.Err != wire.OK {
+		c.w.t.Fatalf("%s %s: %v %v", c.name, op, p.Err, err)
+	}
+	return p
+}
+
+// wipe removes a path and what is below it.
+func (c *client) wipe(path string) {
+	c.w.t.Helper()
+	p, _, err := c.c.Do(wire.OpGetChildren, wire.AppendPathWatch(nil, wire.PathWatch{Path: path}))
+	if err != nil {
+		c.w.t.Fatal(err)
+	}
+	if p.Err == wire.NoNode {
+		return
+	}
+	if p.Err == wire.OK { // else it may not be read, and has to be without children
+		for _, name := range wire.NewDecoder(p.Body).Strings("children") {
+			c.wipe(path + "/" + name)
+		}
+	}
+	p, _, err = c.c.Do(wire.OpDelete, wire.AppendPathVersion(nil, wire.PathVersion{Path: path, Version: -1}))
+	if err != nil || p.Err != wire.OK && p.Err != wire.NoNode {
+		c.w.t.Fatalf("wipe %s: %v %v", path, p.Err, err)
+	}
+}
+
+// do sends a request and notes the events that came before its reply, and the reply.
+func (c *client) do(what string, op wire.OpCode, body []byte) rawzk.Packet {
+	return c.doXid(what, 0, op, body)
+}
+
+func (c *client) doXid(what string, xid int32, op wire.OpCode, body []byte) rawzk.Packet {
+	c.w.t.Helper()
+	if c.dead {
+		c.w.t.Fatalf("%s is disconnected and cannot %s", c.name, what)
+	}
+	var p rawzk.Packet
+	var before []rawzk.Packet
+	var err error
+	if xid == 0 {
+		p, before, err = c.c.Do(op, body)
+	} else {
+		p, before, err = c.c.DoXid(xid, op, body)
+	}
+	for _, e := range before {
+		c.w.note("%s event %s", c.name, c.w.event(e))
+	}
+	if err != nil {
+		c.cut(err)
+		c.w.note("%s %s: disconnected", c.name, what)
+		return p
+	}
+	c.w.note("%s %s: %s", c.name, what, c.w.reply(op, p))
+	return p
+}
+
+// unanswered sends a request to which there is no reply: what comes is the reply to a ping sent
+// after it.
+func (c *client) unanswered(what string, op wire.OpCode, body []byte) {
+	c.w.t.Helper()
+	if _, err := c.c.Queue(op, body); err != nil {
+		c.w.t.Fatal(err)
+	}
+	c.w.note("%s %s:", c.name, what)
+	c.settle()
+}
+
+// settle notes the events that have arrived, by sending a ping and reading up to its reply. The
+// ping's own zxid is noted too: it tells how many transactions there have been.
+func (c *client) settle() {
+	c.w.t.Helper()
+	c.doXid("ping", wire.XidPing, wire.OpPing, nil)
+}
+
+// settleSorted is settle where the order of events is not defined: of those between two replies.
+func (c *client) settleSorted() {
+	c.w.t.Helper()
+	from := len(c.w.lines)
+	c.settle()
+	slices.Sort(c.w.lines[from : len(c.w.lines)-1])
+}
+
+// expectEvent waits for the next notification and notes it.
+func (c *client) expectEvent() {
+	c.w.t.Helper()
+	p, err := c.c.ReadPacket()
+	if err != nil || p.Xid != wire.XidNotification {
+		c.w.t.Fatalf("%s waits for an event, got reply to %d, %v", c.name, p.Xid, err)
+	}
+	c.w.note("%s event %s", c.name, c.w.event(p))
+}
+
+// expectEnd notes that the connection is ended by the server, and what came before.
+func (c *client) expectEnd() {
+	for {
+		p, err := c.c.ReadPacket()
+		if err != nil {
+			c.cut(err)
+			c.w.note("%s disconnected", c.name)
+			return
+		}
+		if p.Xid == wire.XidNotification {
+			c.w.note("%s event %s", c.name, c.w.event(p))
+			continue
+		}
+		c.w.note("%s unexpected reply to %d", c.name, p.Xid)
+	}
+}
+
+// The operations, with what is said of them.

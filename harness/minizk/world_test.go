@@ -1,0 +1,107 @@
+package minizk_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"mrtq/harness/minizk"
+	"mrtq/harness/minizk/internal/rawzk"
+	"mrtq/harness/minizk/wire"
+)
+
+// world is one server under a scenario. What clients see is written down in lines that do not
+// depend on which server it is: zxids relative to where the scenario began, sessions by name,
+// times only as set or not, lists of children sorted.
+type world struct {
+	side
+	t        tb
+	base     int64
+	sessions map[int64]string
+	clients  []*client
+	lines    []string
+}
+
+// side is a server that scenarios play on.
+type side struct {
+	addr string
+	// pass lets time pass: a manual clock's; a real one's passes anyway, while the scenario
+	// waits for what is due.
+	pass func(time.Duration)
+	// mayDie is set where a scenario is known to end the server, which then cannot be cleaned.
+	mayDie bool
+}
+
+func onReal(addr string) side { return side{addr: addr, pass: func(time.Duration) {}} }
+
+func onMini(s *minizk.Server) side { return side{addr: s.Addr(), pass: s.Advance} }
+
+// tb is the part of testing.TB that rapid's T has too.
+type tb interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+	Errorf(string, ...any)
+}
+
+// dir is the node below which scenarios play. It is made before them and gone after them.
+const dir = "/s"
+
+var open = []wire.ACL{{Perms: wire.PermAll, ID: wire.ID{Scheme: "world", Name: "anyone"}}}
+
+// ownerSecret is what scenarios lock nodes with, so that whoever clears up can open them.
+const ownerSecret = "o:o"
+
+// play runs a scenario on a server and returns its transcript.
+func play(t tb, on side, scenario func(*world)) string {
+	t.Helper()
+	w := &world{t: t, side: on, sessions: map[int64]string{}}
+	janitor := w.dial("janitor")
+	janitor.open()
+	janitor.auth("digest", ownerSecret)
+	janitor.wipe(dir)
+	janitor.must(wire.OpCreate, wire.AppendCreateRequest(nil, wire.OpCreate, wire.CreateRequest{Path: dir, ACL: open}))
+	p := janitor.must(wire.OpPing, nil)
+	w.base = p.Zxid
+	w.lines = nil
+	defer func() {
+		for _, c := range slices.Backward(w.clients) {
+			c.hangUp()
+		}
+		if on.mayDie {
+			return
+		}
+		end := (&world{t: t, side: on, sessions: map[int64]string{}}).dial("end")
+		end.open()
+		end.auth("digest", ownerSecret)
+		end.wipe(dir)
+		end.hangUp()
+	}()
+	scenario(w)
+	return strings.Join(w.lines, "\n") + "\n"
+}
+
+func (w *world) note(format string, args ...any) {
+	w.lines = append(w.lines, fmt.Sprintf(format, args...))
+}
+
+// dial connects without a session.
+func (w *world) dial(name string) *client {
+	w.t.Helper()
+	c, err := rawzk.Dial(w.addr)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	cl := &client{w: w, name: name, c: c}
+	w.clients = append(w.clients, cl)
+	return cl
+}
+
+// session connects and opens a session.
+func (w *world) session(name string) *client {
+	w.t.Helper()
+	c := w.dial(name)
+	c.open()
+	return c
+}
