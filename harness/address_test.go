@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -94,7 +95,7 @@ func TestAddressRefusals(t *testing.T) {
 		want   string // after the address
 	}{
 		{"/missing", harness.Options{}, ": the chroot /missing does not exist there; create it first"},
-		{"/readonly", harness.Options{}, `: no permission to create a znode in "/readonly/" there; give an address with a chroot where everybody may`},
+		{"/readonly", harness.Options{}, `: no permission to create a znode in "/readonly/" there; give credentials, or an address with a chroot where everybody may`},
 	} {
 		b := harness.Backend(real.Address() + tc.suffix)
 		_, err := harness.Start(t.Context(), b, tc.opt)
@@ -115,6 +116,56 @@ func TestAddressRefusals(t *testing.T) {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}
+}
+
+// A run that was killed leaves its chroot, and the next one tells of it.
+func TestAddressTellsOfOthers(t *testing.T) {
+	s, owner := startAddress(t)
+	if others := s.Others(); len(others) != 0 {
+		t.Errorf("%v", others)
+	}
+	create(t, owner, "/base/mrtq-of-somebody", "made by hand")
+	next := harness.ForTest(t, harness.Backend(strings.TrimSuffix(s.Address(), chroot(t, s))+"/base"), harness.Options{})
+	others := next.Others()
+	if len(others) != 1 || others[0].Path != chroot(t, s) || !strings.HasPrefix(others[0].Note, "made by mrtq's test harness on ") {
+		t.Errorf("%v", others)
+	}
+}
+
+// Sessions that are the caller's to open, as with TLS, and an ACL that shuts
+// out everybody else.
+func TestAddressConnect(t *testing.T) {
+	real := harness.ForTest(t, harness.JVM, harness.Options{})
+	var opened, closed int
+	opt := harness.Options{ACL: zk.DigestACL(zk.PermAll, "me", "secret"), Connect: func(context.Context) (*zk.Conn, func(), error) {
+		conn, events, err := zk.Connect([]string{real.Address()}, 10*time.Second, zk.WithLogInfo(false), zk.WithLogger(quiet{}))
+		if err != nil {
+			return nil, nil, err
+		}
+		opened++
+		return conn, func() {
+			conn.Close()
+			for range events {
+			}
+			closed++
+		}, conn.AddAuth("digest", []byte("me:secret"))
+	}}
+	s := harness.ForTest(t, harness.Backend(real.Address()), opt)
+	_, root, _ := strings.Cut(s.Address(), "/")
+	stranger := connect(t, real.Address())
+	if _, _, err := stranger.Get("/" + root); !errors.Is(err, zk.ErrNoAuth) {
+		t.Errorf("a stranger reads the chroot: %v", err)
+	}
+	if err := s.Clean(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := s.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if opened != 3 || closed != opened {
+		t.Errorf("%d sessions opened, %d closed", opened, closed)
+	}
+	wantChildren(t, stranger, "/", "zookeeper")
 }
 
 // Nobody answers: an error in the time that was given, not a hang.
@@ -150,7 +201,7 @@ func TestParseBackend(t *testing.T) {
 		"h:1/..":  `chroot "/.." is not a path of a znode`,
 	} {
 		_, err := harness.ParseBackend(s)
-		want := `unknown backend "` + s + `": want jvm, docker or an address host:port[,host:port…][/chroot] (` + why + ")"
+		want := `unknown backend "` + s + `": want embedded, jvm, docker or an address host:port[,host:port…][/chroot] (` + why + ")"
 		if err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}

@@ -7,14 +7,15 @@ import (
 	"strings"
 )
 
-// A Backend says where a server comes from: [JVM], [Docker], or the address of
+// A Backend says where a server comes from: [Embedded], [JVM], [Docker], or the address of
 // a running server as [ParseBackend] accepts it.
 type Backend string
 
 // The backends that the harness starts itself.
 const (
-	JVM    Backend = "jvm"
-	Docker Backend = "docker"
+	Embedded Backend = "embedded"
+	JVM      Backend = "jvm"
+	Docker   Backend = "docker"
 )
 
 // own lists the backends that need no address, in the order of their cost, with
@@ -23,6 +24,7 @@ var own = []struct {
 	backend Backend
 	launch  launcher
 }{
+	{Embedded, launchEmbedded},
 	{JVM, launchJVM},
 	{Docker, launchDocker},
 }

@@ -8,13 +8,14 @@
 //
 // A backend is where the server comes from:
 //
+//	embedded            a ZooKeeper in this process, see [mrtq/harness/minizk]
 //	jvm                 Apache ZooKeeper's own server as a child process
 //	docker              the same in a container
 //	host:port[,…][/p]   somebody's running server, inside a chroot of our own
 //
-// The first two are ours to kill and restart and also come as ensembles; the
-// third is only ever touched below the chroot that Start makes and Stop
-// removes. All are reached the same way, over the wire, and are ready when
+// The first three are ours to kill and restart; jvm and docker also come as
+// ensembles. The last is only ever touched below the chroot that Start makes and
+// Stop removes. All are reached the same way, over the wire, and are ready when
 // Start returns: a session has been opened and /zookeeper has been read.
 //
 // In tests, [ForTest] does the same with cleanup, and [Backends] lists what a

@@ -1,21 +1,28 @@
 package harness
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 )
 
 // Options say what kind of server is wanted. The zero value is a standalone
 // server with ZooKeeper's own limits and quick session timeouts.
 //
-// Only StartTimeout has a meaning for an address backend; anything else that is
-// set is refused there, for it could not be honoured.
+// Only Connect, ACL and StartTimeout have a meaning for an address backend;
+// anything else that is set is refused there, for it could not be honoured.
 type Options struct {
 	// Nodes is the number of servers: 0 or 1 for a standalone one, 3 (or
-	// another odd number up to 7) for an ensemble.
+	// another odd number up to 7) for an ensemble (jvm, docker).
 	Nodes int
+	// Listen is the host:port to serve at (embedded only); "" is a free port of
+	// the loopback interface.
+	Listen string
 	// JuteMaxBuffer is the largest packet in bytes that the server accepts,
 	// which bounds data, transactions and child lists; 0 is ZooKeeper's own
 	// limit of 1,048,575.
@@ -25,20 +32,27 @@ type Options struct {
 	// of expiry quick.
 	TickTime time.Duration
 	// Heap is the server's heap in MiB; 0 means 256. A million small znodes
-	// want about 1024.
+	// want about 1024. An embedded server has this process's.
 	Heap int
 	// TLS adds a secure port with certificates made for this server; see
 	// Server.SecureAddress and Server.TLSFiles. Clients must show one.
 	TLS bool
-	// Properties are further lines for zoo.cfg; they override our choices, but for
-	// ports and folders, which are refused.
+	// Properties are further lines for zoo.cfg (jvm, docker); they override our
+	// choices, but for ports and folders, which are refused.
 	Properties map[string]string
 	// DataDir is where the server's data lives (jvm only). It is made if
 	// missing and left in place by Stop. "" is a folder that Stop removes.
 	DataDir string
-	// Log receives what the servers print (jvm: as it is printed; docker: when
-	// a server is stopped or found dead). May be nil. Writes are not concurrent.
+	// Log receives what the servers print (jvm: as it is printed; docker: when a
+	// server is stopped or found dead; embedded: its last operations, when it is
+	// stopped). May be nil. Writes are not concurrent.
 	Log io.Writer
+	// Connect opens a session with an address that wants more than a plain one,
+	// such as TLS or credentials, and returns what closes it. Other backends don't
+	// look at it.
+	Connect func(context.Context) (*zk.Conn, func(), error)
+	// ACL is that of our chroot at an address; nil is open to all.
+	ACL []zk.ACL
 	// StartTimeout bounds how long a server may take to be ready, without the
 	// time for pulling an image; 0 means 60 s.
 	StartTimeout time.Duration
@@ -80,6 +94,12 @@ func (o Options) validate(b Backend) error {
 	if b.IsAddress() {
 		return o.validateAddress(b)
 	}
+	if b == Embedded {
+		return o.validateEmbedded()
+	}
+	if o.Listen != "" {
+		return fmt.Errorf("harness: Options.Listen with backend %s: %w: it chooses its ports itself; use %s", b, errors.ErrUnsupported, Embedded)
+	}
 	if b == Docker && o.DataDir != "" {
 		return fmt.Errorf("harness: Options.DataDir is for the %s backend: a container keeps its data inside", JVM)
 	}
@@ -106,6 +126,7 @@ func (o Options) validateAddress(b Backend) error {
 		set  bool
 	}{
 		{"Nodes", o.Nodes != 1},
+		{"Listen", o.Listen != ""},
 		{"JuteMaxBuffer", o.JuteMaxBuffer != 0},
 		{"TickTime", o.TickTime != 0},
 		{"Heap", o.Heap != 0},

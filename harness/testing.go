@@ -14,6 +14,18 @@ import (
 // instead of being skipped.
 const RequireVariable = "MRTQ_REQUIRE_BACKENDS"
 
+// TestVariable is the environment variable that names what [TestBackend] returns.
+const TestVariable = "MRTQ_TEST_BACKEND"
+
+// TestBackend is the backend for tests that want one server and don't mind which:
+// [Embedded], or the one that [TestVariable] names.
+func TestBackend() Backend {
+	if name := os.Getenv(TestVariable); name != "" {
+		return Backend(name)
+	}
+	return Embedded
+}
+
 // T is the part of *testing.T that ForTest needs. It keeps the testing package
 // out of this one's interface.
 type T interface {

@@ -120,8 +120,9 @@ func TestRefusedOptions(t *testing.T) {
 		{JVM, Options{Properties: map[string]string{"a=b": "c"}}, `harness: Options.Properties "a=b"="c": white space, backslashes and separators are not possible here`},
 		{JVM, Options{Properties: map[string]string{"clientPort": "1"}}, "harness: Options.Properties has clientPort: ports and folders are chosen by the harness"},
 		{Docker, Options{Properties: map[string]string{"server.1": "x"}}, "harness: Options.Properties has server.1: ports and folders are chosen by the harness"},
+		{JVM, Options{Listen: ":1"}, "harness: Options.Listen with backend jvm: unsupported operation: it chooses its ports itself; use embedded"},
 		{Docker, Options{DataDir: "x"}, "harness: Options.DataDir is for the jvm backend: a container keeps its data inside"},
-		{"jvn", Options{}, `harness: unknown backend "jvn": want jvm, docker or an address host:port[,host:port…][/chroot] (address jvn: missing port in address)`},
+		{"jvn", Options{}, `harness: unknown backend "jvn": want embedded, jvm, docker or an address host:port[,host:port…][/chroot] (address jvn: missing port in address)`},
 	} {
 		_, err := Start(t.Context(), tc.backend, tc.opt)
 		if err == nil || err.Error() != tc.want {

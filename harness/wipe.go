@@ -23,34 +23,37 @@ const (
 // wipe deletes what is below root ("/" or "/a/b/" with the trailing slash),
 // except /zookeeper, which is the server's. root itself stays.
 func wipe(ctx context.Context, hosts []string, auth *login, root string) error {
-	err := withSession(ctx, hosts, nil, auth, func(conn *zk.Conn) error {
-		var err error
-		for range wipeRounds {
-			var levels [][]string
-			if levels, err = list(ctx, conn, root); err != nil {
-				return err
-			}
-			if len(levels) == 0 {
-				return nil
-			}
-			for i := len(levels) - 1; i >= 0; i-- {
-				if err = deleteAll(ctx, conn, levels[i]); err != nil {
-					break
-				}
-			}
-			if err != nil && !errors.Is(err, zk.ErrNotEmpty) && !errors.Is(err, zk.ErrNoNode) {
-				return err
-			}
-		}
-		if err == nil {
-			err = errors.New("znodes keep appearing")
-		}
-		return fmt.Errorf("somebody is writing there: %w", err)
-	})
+	err := withSession(ctx, hosts, nil, auth, func(conn *zk.Conn) error { return wipeOn(ctx, conn, root) })
 	if err != nil {
 		return fmt.Errorf("harness: clean %s: %w", root, err)
 	}
 	return nil
+}
+
+// wipeOn is wipe on an open session.
+func wipeOn(ctx context.Context, conn *zk.Conn, root string) error {
+	var err error
+	for range wipeRounds {
+		var levels [][]string
+		if levels, err = list(ctx, conn, root); err != nil {
+			return err
+		}
+		if len(levels) == 0 {
+			return nil
+		}
+		for i := len(levels) - 1; i >= 0; i-- {
+			if err = deleteAll(ctx, conn, levels[i]); err != nil {
+				break
+			}
+		}
+		if err != nil && !errors.Is(err, zk.ErrNotEmpty) && !errors.Is(err, zk.ErrNoNode) {
+			return err
+		}
+	}
+	if err == nil {
+		err = errors.New("znodes keep appearing")
+	}
+	return fmt.Errorf("somebody is writing there: %w", err)
 }
 
 // list returns the paths below root, level by level, parents before children.

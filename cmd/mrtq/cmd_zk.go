@@ -19,6 +19,7 @@ import (
 type zkCmd struct {
 	backend string
 	nodes   int
+	addr    string
 	load    string
 }
 
@@ -32,8 +33,9 @@ func (a *app) zkCmd() *cobra.Command {
 		Short: "run a disposable ZooKeeper",
 		Long: `Start a ZooKeeper that keeps nothing, and print its address. It runs until
 Ctrl-C; or, given a command, until that ends, whose exit code is then mrtq's. The
-command finds the address in $` + addressVariable + `.`,
-		Example: `  mrtq zk --load queue.ndjson.gz
+command finds the address in $` + addressVariable + `. The embedded one needs nothing
+installed and starts in milliseconds; jvm and docker are Apache's own.`,
+		Example: `  mrtq zk --addr localhost:2181 --load queue.ndjson.gz
   mrtq zk --backend docker --nodes 3 -- go test ./...`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
 	}
@@ -43,7 +45,8 @@ command finds the address in $` + addressVariable + `.`,
 		names = append(names, string(b))
 	}
 	choice(f, &c.backend, "backend", "", "what to run it on", names...)
-	f.IntVar(&c.nodes, "nodes", 1, "1 server, or an ensemble of 3")
+	f.IntVar(&c.nodes, "nodes", 1, "1 server, or an ensemble of 3 (jvm, docker)")
+	f.StringVar(&c.addr, "addr", "", "`host:port` to serve at, instead of a free port (embedded)")
 	f.StringVar(&c.load, "load", "", "dump `file` to load first")
 	return cmd
 }
@@ -51,6 +54,12 @@ command finds the address in $` + addressVariable + `.`,
 func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 	if c.nodes != 1 && c.nodes != 3 {
 		return usageError("--nodes %d: want 1 or 3", c.nodes)
+	}
+	if harness.Backend(c.backend) == harness.Embedded && c.nodes != 1 {
+		return usageError("--nodes %d: an embedded ZooKeeper is one server; add --backend %s or %s", c.nodes, harness.JVM, harness.Docker)
+	}
+	if harness.Backend(c.backend) != harness.Embedded && c.addr != "" {
+		return usageError("--addr %s: only the %s backend can be told where to serve", c.addr, harness.Embedded)
 	}
 	var tree *znode.Tree
 	if c.load != "" {
@@ -63,7 +72,7 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 			return fmt.Errorf("zk: %w", err)
 		}
 	}
-	server, err := harness.Start(ctx, harness.Backend(c.backend), harness.Options{Nodes: c.nodes})
+	server, err := harness.Start(ctx, harness.Backend(c.backend), harness.Options{Nodes: c.nodes, Listen: c.addr})
 	if err != nil {
 		return fmt.Errorf("zk: %w", err)
 	}

@@ -30,7 +30,7 @@ func TestScripts(t *testing.T) { runScripts(t, "testdata/script", "") }
 
 // TestServerScripts runs it on a real server, each script in a chroot of its own.
 func TestServerScripts(t *testing.T) {
-	server := harness.ForTest(t, harness.JVM, harness.Options{})
+	server := harness.ForTest(t, harness.TestBackend(), harness.Options{})
 	runScripts(t, "testdata/server", server.Address())
 }
 

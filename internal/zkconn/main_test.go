@@ -35,7 +35,7 @@ var (
 func server(t *testing.T) *harness.Server {
 	t.Helper()
 	if shared == nil {
-		shared = harness.ForTest(kept{t}, harness.JVM, harness.Options{})
+		shared = harness.ForTest(kept{t}, harness.TestBackend(), harness.Options{})
 	}
 	return shared
 }
@@ -43,7 +43,7 @@ func server(t *testing.T) *harness.Server {
 func serverTLS(t *testing.T) *harness.Server {
 	t.Helper()
 	if sharedTLS == nil {
-		sharedTLS = harness.ForTest(kept{t}, harness.JVM, harness.Options{TLS: true})
+		sharedTLS = harness.ForTest(kept{t}, harness.TestBackend(), harness.Options{TLS: true})
 	}
 	return sharedTLS
 }

@@ -33,18 +33,19 @@ type Config struct {
 	// MaxResponse is the largest answer accepted, in bytes; 0 means 64 MiB,
 	// the names of about two million children.
 	MaxResponse int
-	Log         *slog.Logger // nil: none
+	// MaxRequest is the largest request that can be sent, in bytes; 0 means
+	// 16 MiB, so that a server with a raised jute.maxbuffer can be used, and the
+	// server's own limit, lower as a rule, is what counts. The library sets so
+	// much aside for each session.
+	MaxRequest int
+	Log        *slog.Logger // nil: none
 }
 
 const (
 	defaultSessionTimeout = 10 * time.Second
 	defaultGiveUp         = 30 * time.Second
 	defaultMaxResponse    = 64 << 20
-
-	// maxRequest bounds what the client can send in one packet, so that a
-	// server with a raised jute.maxbuffer can be used; the server's own limit
-	// is what counts, and is lower as a rule.
-	maxRequest = 16 << 20
+	maxRequest            = 16 << 20
 )
 
 // session is what Reader and Writer share.
@@ -81,6 +82,9 @@ func open(ctx context.Context, cfg Config) (*session, error) {
 	if cfg.MaxResponse == 0 {
 		cfg.MaxResponse = defaultMaxResponse
 	}
+	if cfg.MaxRequest == 0 {
+		cfg.MaxRequest = maxRequest
+	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
@@ -100,7 +104,7 @@ func open(ctx context.Context, cfg Config) (*session, error) {
 		zk.WithDialer(s.dialer(config)),
 		zk.WithLogger(clientLog{s}),
 		zk.WithEventCallback(s.event),
-		zk.WithMaxConnBufferSize(maxRequest),
+		zk.WithMaxConnBufferSize(cfg.MaxRequest),
 	)
 	if err != nil {
 		s.end(err)

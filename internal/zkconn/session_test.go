@@ -16,7 +16,7 @@ import (
 // waits returns.
 func TestServerGone(t *testing.T) {
 	noLeak(t)
-	s := harness.ForTest(t, harness.JVM, harness.Options{})
+	s := harness.ForTest(t, harness.TestBackend(), harness.Options{})
 	addr, err := ParseAddress(s.Address())
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package zkconn
 
 import (
+	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ import (
 type wire struct {
 	net.Conn
 	s         *session
+	in        *bufio.Reader // the library reads each length by itself
 	handshake *time.Timer
 
 	wrote bool // the first packet, the connect request, went out
@@ -41,10 +43,13 @@ const (
 	// of xid, zxid and error.
 	minConnectResponse, maxConnectResponse = 36, 64
 	responseHeaderSize                     = 4 + 8 + 4
+
+	// readAhead is enough for the answers to what a pipeline keeps under way.
+	readAhead = 32 << 10
 )
 
 func newWire(conn net.Conn, s *session) *wire {
-	w := &wire{Conn: conn, s: s}
+	w := &wire{Conn: conn, s: s, in: bufio.NewReaderSize(conn, readAhead)}
 	w.handshake = time.AfterFunc(s.patience(), func() {
 		s.noteFailure(&handshakeError{errors.New("no answer to the handshake")})
 		w.Close()
@@ -62,19 +67,21 @@ func (w *wire) Close() error {
 // connection only: the library answers a request twice whose Write fails, which
 // deadlocks it while it resends credentials.
 func (w *wire) Write(b []byte) (int, error) {
+	if w.wrote && len(b) >= opcodeOffset+4 && binary.BigEndian.Uint32(b[opcodeOffset:]) == opcodeMulti {
+		// Before it is: afterwards its answer may have come, and the next one
+		// have the turn. What comes next waits for this call all the same.
+		w.s.multiWritten()
+	}
 	if _, err := w.Conn.Write(b); err != nil {
 		w.failed(err)
 		w.Close()
-	}
-	if w.wrote && len(b) >= opcodeOffset+4 && binary.BigEndian.Uint32(b[opcodeOffset:]) == opcodeMulti {
-		w.s.multiWritten()
 	}
 	w.wrote = true
 	return len(b), nil
 }
 
 func (w *wire) Read(p []byte) (int, error) {
-	n, err := w.Conn.Read(p)
+	n, err := w.in.Read(p)
 	if ferr := w.frame.follow(p[:n], w.begins, w.ends); ferr != nil {
 		w.failed(ferr)
 		w.Close()

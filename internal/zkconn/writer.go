@@ -104,11 +104,14 @@ func (s *session) takeTurn() *ticket {
 	return s.sending
 }
 
-// multiWritten is called when a multi went out: the one that has the turn.
+// multiWritten is called when a multi went out: the one that has the turn, or
+// one of a [Session], where nobody waits for it.
 func (s *session) multiWritten() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sending.pass()
+	if s.sending != nil {
+		s.sending.pass()
+	}
 }
 
 // answer is the library's to a multi.
@@ -162,8 +165,8 @@ func (a answer) verdict(ops []znode.Op) error {
 // requests are the operations as the library wants them. Paths are checked
 // here, for the chroot would make a good one of "x".
 func (w *Writer) requests(ops []znode.Op) ([]any, error) {
-	if n := znode.MultiSize(ops, len(w.s.cfg.Address.Chroot)); n > maxRequest {
-		return nil, fmt.Errorf("nothing was sent: %d operations take %d bytes, more than the %d that one request can have", len(ops), n, maxRequest)
+	if n := znode.MultiSize(ops, len(w.s.cfg.Address.Chroot)); n > w.s.cfg.MaxRequest {
+		return nil, fmt.Errorf("nothing was sent: %d operations take %d bytes, more than the %d that one request can have", len(ops), n, w.s.cfg.MaxRequest)
 	}
 	out := make([]any, len(ops))
 	for i, op := range ops {

@@ -31,7 +31,7 @@ var (
 func server(t *testing.T) *harness.Server {
 	t.Helper()
 	if shared == nil {
-		shared = harness.ForTest(kept{t}, harness.JVM, harness.Options{})
+		shared = harness.ForTest(kept{t}, harness.TestBackend(), harness.Options{})
 	}
 	if err := shared.Clean(t.Context()); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,122 @@
+package harness
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"mrtq/harness/minizk"
+)
+
+// launchEmbedded starts a server inside this process.
+func launchEmbedded(_ context.Context, s *Server) (cluster, error) {
+	tick := time.Duration(s.opt.ticks()) * time.Millisecond
+	opt := minizk.Options{
+		Addr:        s.opt.Listen,
+		RealTime:    true, // whoever has only an address can't tell the time
+		MinTimeout:  2 * tick,
+		MaxTimeout:  maxSessionTimeout,
+		MaxBuffer:   s.opt.JuteMaxBuffer,
+		SuperDigest: s.superDigest(),
+	}
+	if s.opt.TLS {
+		conf, err := s.certs.server()
+		if err != nil {
+			return nil, err
+		}
+		opt.TLS = conf
+	}
+	zk, err := minizk.Start(opt)
+	if err != nil {
+		return nil, fmt.Errorf("harness: %w", err)
+	}
+	return &embedded{s, zk}, nil
+}
+
+// validateEmbedded refuses what a server in this process doesn't have.
+func (o Options) validateEmbedded() error {
+	for _, set := range []struct {
+		name string
+		set  bool
+	}{
+		{"Nodes", o.Nodes != 1},
+		{"Properties", len(o.Properties) > 0},
+		{"DataDir", o.DataDir != ""},
+	} {
+		if set.set {
+			return fmt.Errorf("harness: Options.%s with backend %s: %w: it is one server without zoo.cfg and data directory; use %s or %s",
+				set.name, Embedded, errors.ErrUnsupported, JVM, Docker)
+		}
+	}
+	return nil
+}
+
+// server is what a server in this process uses: only clients of ours are let in.
+func (c *certificates) server() (*tls.Config, error) {
+	file := filepath.Join(c.folder, c.serverName)
+	own, err := tls.LoadX509KeyPair(file, file)
+	if err != nil {
+		return nil, fmt.Errorf("harness: %w", err)
+	}
+	ca, err := os.ReadFile(c.files.CA)
+	if err != nil {
+		return nil, fmt.Errorf("harness: %w", err)
+	}
+	clients := x509.NewCertPool()
+	clients.AppendCertsFromPEM(ca)
+	return &tls.Config{
+		Certificates: []tls.Certificate{own},
+		ClientCAs:    clients,
+		ClientAuth:   tls.RequireAndVerifyClientCert,
+		MinVersion:   tls.VersionTLS12,
+	}, nil
+}
+
+// embedded is a cluster of one node, and that node.
+type embedded struct {
+	s  *Server
+	zk *minizk.Server
+}
+
+func (e *embedded) hosts() []string { return []string{e.zk.Addr()} }
+func (e *embedded) chroot() string  { return "" }
+func (e *embedded) nodes() []node   { return []node{e} }
+
+func (e *embedded) secureHosts() []string {
+	if e.zk.SecureAddr() == "" {
+		return nil
+	}
+	return []string{e.zk.SecureAddr()}
+}
+
+func (e *embedded) remove(context.Context) error {
+	if e.s.opt.Log != nil {
+		if err := e.zk.WriteLog(e.s.opt.Log); err != nil {
+			return fmt.Errorf("harness: Options.Log: %w", err)
+		}
+	}
+	return e.zk.Close()
+}
+
+func (e *embedded) start(context.Context) error { return e.zk.Restart() }
+func (e *embedded) stop(context.Context) error  { return e.zk.Stop() }
+
+// kill differs in nothing from stop: there is no process to lose, and nothing is
+// written that could be written halfway.
+func (e *embedded) kill() error { return e.zk.Stop() }
+
+// ended and stranger: the server lives as long as this process, at a port that it has.
+func (e *embedded) ended(context.Context) error    { return nil }
+func (e *embedded) stranger(context.Context) error { return nil }
+
+func (e *embedded) lastWords(context.Context) string {
+	var b strings.Builder
+	_ = e.zk.WriteLog(&b) // a Builder does not fail
+	return b.String()
+}

@@ -1,0 +1,100 @@
+package harness_test
+
+import (
+	"errors"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/harness"
+)
+
+// What a server in this process can be told is heeded, and the rest refused.
+func TestEmbeddedOptions(t *testing.T) {
+	var log strings.Builder
+	s := harness.ForTest(t, harness.Embedded, harness.Options{
+		JuteMaxBuffer: 4 << 20,
+		TickTime:      300 * time.Millisecond,
+		Log:           &log,
+	})
+	quick, events, err := zk.Connect([]string{s.Address()}, time.Millisecond,
+		zk.WithLogInfo(false), zk.WithLogger(quiet{}), zk.WithMaxConnBufferSize(8<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := quick.Create("/big", make([]byte, 3<<20), 0, zk.WorldACL(zk.PermAll)); err != nil {
+		t.Errorf("3 MiB with jute.maxbuffer at 4 MiB: %v", err)
+	}
+	if got := fourLetters(t, s.Address(), "ruok"); got != "imok" {
+		t.Errorf("ruok: %q", got)
+	}
+	quick.Close()
+	for range events {
+	}
+	if err := s.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(log.String(), " create /big\n") {
+		t.Errorf("the log of operations: %s", log.String())
+	}
+
+	for _, opt := range []harness.Options{
+		{Nodes: 3},
+		{Properties: map[string]string{"snapCount": "5"}},
+		{DataDir: t.TempDir()},
+	} {
+		_, err := harness.Start(t.Context(), harness.Embedded, opt)
+		if !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("%+v: %v", opt, err)
+		}
+	}
+	_, err = harness.Start(t.Context(), harness.Embedded, harness.Options{Nodes: 3})
+	const want = "harness: Options.Nodes with backend embedded: unsupported operation: it is one server without zoo.cfg and data directory; use jvm or docker"
+	if err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+// Session timeouts are bounded by ticks, and a session that nobody hears of
+// ends, its znodes with it, without anybody moving a clock.
+func TestEmbeddedSessionsExpire(t *testing.T) {
+	s := harness.ForTest(t, harness.Embedded, harness.Options{TickTime: 10 * time.Millisecond})
+	var dialled atomic.Pointer[net.Conn]
+	lost, events, err := zk.Connect([]string{s.Address()}, time.Second, zk.WithLogInfo(false), zk.WithLogger(quiet{}),
+		zk.WithDialer(func(network, address string, timeout time.Duration) (net.Conn, error) {
+			if dialled.Load() != nil {
+				return nil, errors.New("cut off")
+			}
+			conn, err := net.DialTimeout(network, address, timeout)
+			dialled.Store(&conn)
+			return conn, err
+		}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		lost.Close()
+		for range events {
+		}
+	}()
+	if _, err := lost.Create("/session", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
+		t.Fatal(err)
+	}
+	there, _, gone, err := connect(t, s.Address()).ExistsW("/session")
+	if err != nil || !there {
+		t.Fatalf("%t, %v", there, err)
+	}
+	(*dialled.Load()).Close()
+	select {
+	case e := <-gone:
+		if e.Type != zk.EventNodeDeleted {
+			t.Errorf("got %v", e)
+		}
+	case <-time.After(10 * time.Second): // twenty ticks are 0.2 s
+		t.Error("/session outlives its session")
+	}
+}
