@@ -133,6 +133,9 @@ func (a *Access) load(ctx context.Context) error {
 	if n, err = a.q.get(ctx, a.Path()+"/token"); err != nil {
 		return err
 	}
+	if a.q.dialect.noObject(n.data) {
+		return nil
+	}
 	if a.Token, err = ParseToken(n.data); err != nil {
 		return &NodeError{a.Path() + "/token", err}
 	}
@@ -191,18 +194,18 @@ func (q *Queue) acquireAccess(ctx context.Context, queue AccessQueue, qid string
 	}
 	a := &Access{Queue: queue, ID: qid, q: q}
 	if err := a.load(ctx); err != nil {
-		return nil, errors.Join(err, q.unlock(ctx, l, path, status.version))
+		q.giveBack(ctx, l, path, status.version)
+		return nil, err
 	}
 	a.lock, a.version = l, status.version
 	return a, nil
 }
 
 // Unlock gives the request back as it is, for another to take. The error wraps
-// [ErrNotLocked] when the lock was lost before.
+// [ErrNotLocked] when the lock was lost before; after any other error it is
+// still the caller's, who may try again.
 func (a *Access) Unlock(ctx context.Context) error {
-	l := a.lock
-	a.lock = lock{}
-	return a.q.unlock(ctx, l, a.Path(), a.version)
+	return a.q.release(ctx, &a.lock, a.Path(), a.version)
 }
 
 // Succeed moves an acquired request on: pending to processing (A2), processing
@@ -335,7 +338,11 @@ func (q *Queue) moveAccess(ctx context.Context, queue AccessQueue, qid string, b
 			}
 			ops = append(ops, znode.Set(path+"/status", data, version))
 		}
-		return q.commit(ctx, write{ops: ops, done: q.statusWritten(path+"/status", version, ops, t.Nodes == NodesGo)})
+		done := q.written(path+"/status", version, ops, t.Nodes == NodesGo)
+		if by != nil {
+			done = q.givenBack(by.lock, done)
+		}
+		return q.commit(ctx, write{ops: ops, done: done})
 	})
 	return status, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"time"
 
 	"mrtq/internal/znode"
 )
@@ -13,6 +14,7 @@ import (
 type lock struct {
 	path    string
 	session int64
+	made    int64 // the transaction that made it, by which it differs from every later one
 }
 
 // errSkip says that something can't be acquired now and the next may.
@@ -42,22 +44,34 @@ func (q *Queue) acquire(ctx context.Context, path string, fits func(status []byt
 		if err := fits(status.data); err != nil {
 			return status, lock{}, err
 		}
-		l.path = path + "/lock"
+		at := path + "/lock"
+		acquired := status.version + 1
 		err = q.commit(ctx, write{
-			lock: l.path,
+			lock: at,
 			ops:  []znode.Op{znode.Set(path+"/status", status.data, status.version)},
 			done: func(ctx context.Context) (bool, error) {
-				_, err := q.taken(ctx, l.path)
+				// The lock alone may be another goroutine's of this session.
+				n, err := q.get(ctx, path+"/status")
+				if errors.Is(err, ErrNotFound) || err == nil && n.version != acquired {
+					return false, nil
+				}
+				if err == nil {
+					_, err = q.taken(ctx, at)
+				}
 				if errors.Is(err, errSkip) {
 					return false, nil
 				}
 				return err == nil, err
 			},
+			late: func() { q.giveBack(ctx, lock{path: at, session: q.conn.SessionID()}, path, acquired) },
 		})
 		switch {
 		case err == nil:
-			status.version++
-			l, err = q.taken(ctx, l.path)
+			status.version = acquired
+			l, err = q.taken(ctx, at)
+			if err != nil && !errors.Is(err, errSkip) {
+				q.giveBack(ctx, lock{path: at, session: q.conn.SessionID()}, path, acquired)
+			}
 			return status, l, err
 		case errors.Is(err, znode.ErrBadVersion): // it moved meanwhile: look again
 		case errors.Is(err, znode.ErrNodeExists), errors.Is(err, znode.ErrNoNode):
@@ -80,7 +94,7 @@ func (q *Queue) taken(ctx context.Context, path string) (lock, error) {
 	case !ok || stat.EphemeralOwner != q.conn.SessionID():
 		return lock{}, errSkip // the session has ended since, and the lock with it
 	}
-	return lock{path, stat.EphemeralOwner}, nil
+	return lock{path, stat.EphemeralOwner, stat.Czxid}, nil
 }
 
 // reserve keeps the other goroutines of this queue from taking the same lock
@@ -111,6 +125,15 @@ func (q *Queue) owns(ctx context.Context, l lock) error {
 	return err
 }
 
+// release gives a holder's lock back, and forgets it when it has gone.
+func (q *Queue) release(ctx context.Context, l *lock, entity string, version int32) error {
+	err := q.unlock(ctx, *l, entity, version)
+	if err == nil || errors.Is(err, ErrNotLocked) {
+		*l = lock{}
+	}
+	return err
+}
+
 // unlock gives a lock back without a transition. The version proves, as in
 // acquire, that it isn't another's.
 func (q *Queue) unlock(ctx context.Context, l lock, entity string, version int32) error {
@@ -131,6 +154,38 @@ func (q *Queue) unlock(ctx context.Context, l lock, entity string, version int32
 		return &opError{"unlock", entity, err}
 	}
 	return nil
+}
+
+// giveBack unlocks what the caller will never know that it has: its context may
+// have ended, and must not keep the lock for as long as the session lives.
+func (q *Queue) giveBack(ctx context.Context, l lock, entity string, version int32) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTime)
+	defer cancel()
+	if err := q.unlock(ctx, l, entity, version); err != nil {
+		q.log.WarnContext(ctx, "lock not given back: it stays until the session ends", "error", err)
+	}
+}
+
+// giveBackTime bounds how long a caller whose context has ended waits for
+// giveBack.
+const giveBackTime = 2 * time.Second
+
+// givenBack looks whether a transition that gives a lock back happened. While
+// the session lives nothing else takes its lock away, so that the lock tells,
+// however much others have done since; without the session, the status may.
+func (q *Queue) givenBack(l lock, status func(context.Context) (bool, error)) func(context.Context) (bool, error) {
+	return func(ctx context.Context) (bool, error) {
+		stat, ok, err := q.stat(ctx, l.path)
+		switch {
+		case err != nil:
+			return false, err
+		case ok && stat.Czxid == l.made:
+			return false, nil
+		case q.conn.SessionID() == l.session:
+			return true, nil
+		}
+		return status(ctx)
+	}
 }
 
 // AcquireJob locks the first job of a state that no other has locked: lowest
@@ -186,7 +241,10 @@ func (q *Queue) AcquireJobs(ctx context.Context, s JobState) iter.Seq2[*Job, err
 				return
 			}
 			if j != nil && j.Locked() {
-				if err := j.Unlock(ctx); err != nil && !yield(nil, err) {
+				if ctx.Err() != nil {
+					q.giveBack(ctx, j.lock, j.Path(), j.version)
+					j.lock = lock{}
+				} else if err := j.Unlock(ctx); err != nil && !yield(nil, err) {
 					return
 				}
 			}
@@ -214,7 +272,8 @@ func (q *Queue) acquireEntry(ctx context.Context, e entry, s JobState) (*Job, er
 	}
 	j := &Job{ID: e.jid, q: q}
 	if err := j.load(ctx); err != nil {
-		return nil, errors.Join(err, q.unlock(ctx, l, path, status.version))
+		q.giveBack(ctx, l, path, status.version)
+		return nil, err
 	}
 	j.lock, j.version = l, status.version
 	return j, nil
@@ -231,9 +290,8 @@ func (q *Queue) workersState(e Entity, s string) error {
 }
 
 // Unlock gives the job back as it is, for another to take. The error wraps
-// [ErrNotLocked] when the lock was lost before.
+// [ErrNotLocked] when the lock was lost before; after any other error it is
+// still the caller's, who may try again.
 func (j *Job) Unlock(ctx context.Context) error {
-	l := j.lock
-	j.lock = lock{}
-	return j.q.unlock(ctx, l, j.Path(), j.version)
+	return j.q.release(ctx, &j.lock, j.Path(), j.version)
 }

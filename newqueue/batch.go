@@ -103,6 +103,9 @@ func (b *Batch) load(ctx context.Context) error {
 	if n, err = b.q.get(ctx, path+"/submission"); err != nil {
 		return err
 	}
+	if b.q.dialect.noObject(n.data) {
+		return nil
+	}
 	if b.Submitted, err = ParseObject(n.data); err == nil {
 		b.Submission, err = ParseSubmission(b.q.dialect, n.data)
 	}
@@ -229,7 +232,8 @@ func (q *Queue) acquireBatch(ctx context.Context, bid string, s BatchState) (*Ba
 	}
 	b := &Batch{ID: bid, q: q}
 	if err := b.load(ctx); err != nil {
-		return nil, errors.Join(err, q.unlock(ctx, l, path, status.version))
+		q.giveBack(ctx, l, path, status.version)
+		return nil, err
 	}
 	b.lock, b.version = l, status.version
 	return b, nil
@@ -252,9 +256,8 @@ func (q *Queue) AcquireUpdateReportingBatch(ctx context.Context) (*Batch, error)
 }
 
 // Unlock gives the batch back as it is, for another to take. The error wraps
-// [ErrNotLocked] when the lock was lost before.
+// [ErrNotLocked] when the lock was lost before; after any other error it is
+// still the caller's, who may try again.
 func (b *Batch) Unlock(ctx context.Context) error {
-	l := b.lock
-	b.lock = lock{}
-	return b.q.unlock(ctx, l, b.Path(), b.version)
+	return b.q.release(ctx, &b.lock, b.Path(), b.version)
 }

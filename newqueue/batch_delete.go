@@ -57,6 +57,16 @@ func (q *Queue) snapDeletion(ctx context.Context, s *batchSnap) (err error) {
 	}
 	for jid, paths := range entries {
 		j := jobRemains{id: jid}
+		bid, known, err := q.maybe(ctx, JobPath(jid)+"/bid")
+		if err != nil {
+			return err
+		}
+		if known && string(bid.data) != s.id {
+			// A stray entry: the job is another batch's, and stays.
+			j.ops = deleteAll(paths)
+			s.jobs = append(s.jobs, j)
+			continue
+		}
 		nodes, err := q.subtree(ctx, JobPath(jid))
 		if err != nil {
 			return err

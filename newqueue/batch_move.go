@@ -103,5 +103,9 @@ func (q *Queue) tryMoveBatch(ctx context.Context, m move, bid string, bm batchMo
 		return s, none, err
 	}
 	ops = append(ops, bm.jobs...)
-	return s, status, q.commit(ctx, write{ops: ops, done: q.statusWritten(m.path+"/status", s.version, ops, t.Nodes == NodesGo)})
+	done := q.written(m.path+"/status", s.version, ops, t.Nodes == NodesGo)
+	if bm.by != nil {
+		done = q.givenBack(bm.by.lock, done)
+	}
+	return s, status, q.commit(ctx, write{ops: ops, done: done})
 }

@@ -143,6 +143,15 @@ func content[T any](parse func([]byte) (T, error)) func(*checker, string, []byte
 	}
 }
 
+// object spares check what is spelled as no data (see [Dialect.noObject]).
+func object(check func(*checker, string, []byte)) func(*checker, string, []byte) {
+	return func(c *checker, path string, data []byte) {
+		if !c.d.noObject(data) {
+			check(c, path, data)
+		}
+	}
+}
+
 // texts checks that data is an object in which the given keys, where they are,
 // hold texts: the client library fails on anything else.
 func texts(keys ...string) func(*checker, string, []byte) {

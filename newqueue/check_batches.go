@@ -15,7 +15,7 @@ func (c *checker) batches() {
 		path := BatchPath(bid)
 		var state BatchState
 		c.properties(path, []property{
-			{"submission", true, func(c *checker, path string, data []byte) {
+			{"submission", true, object(func(c *checker, path string, data []byte) {
 				s, err := ParseSubmission(c.d, data)
 				if err != nil {
 					c.add(path, RuleContent, "%v", err)
@@ -26,7 +26,7 @@ func (c *checker) batches() {
 				if !strings.ContainsRune(s.BatchID, utf8.RuneError) {
 					c.batchIDs[bid] = s.BatchID
 				}
-			}},
+			})},
 			{"status", true, func(c *checker, path string, data []byte) { state = c.batchStatus(path, data) }},
 			{"status-report", false, content(func(data []byte) (StatusReport, error) { return ParseStatusReport(c.d, data) })},
 			{"lock", false, lockNode},
@@ -121,7 +121,7 @@ func (c *checker) access() {
 		queue := AccessQueuePath(AccessQueue(q))
 		for _, qid := range c.children(queue, RuleName, "a request's id (qid and ten digits)", isID(AccessPrefix)) {
 			c.properties(znode.Join(queue, qid), []property{
-				{"token", true, content(ParseObject)},
+				{"token", true, object(content(ParseObject))},
 				{"status", true, (*checker).accessStatus},
 				{"lock", false, lockNode},
 			})

@@ -11,19 +11,19 @@ import (
 func (c *checker) jobProperties(j *checkedJob) []property {
 	props := []property{
 		{"bid", true, func(_ *checker, _ string, data []byte) { j.bid = string(data) }},
-		{"configuration", true, texts("profile_name", "submitter", "payload_url", "payload_type", "response_type")},
+		{"configuration", true, object(texts("profile_name", "submitter", "payload_url", "payload_type", "response_type"))},
 		{"status", true, j.status},
 		{"priority", true, j.checkPriority},
 		// The client library fails on a job without it; the documents' jobs get
 		// it from the estimating step.
 		{"space_needed", c.d == MrtZK, content(ParseNumber)},
-		{"identifiers", false, content(ParseIdentifiers)},
-		{"metadata", false, content(ParseMetadata)},
-		{"inventory", false, content(ParseInventory)},
+		{"identifiers", false, object(content(ParseIdentifiers))},
+		{"metadata", false, object(content(ParseMetadata))},
+		{"inventory", false, object(content(ParseInventory))},
 		{"lock", false, lockNode},
 	}
 	if c.d == MrtZK {
-		props = append(props, property{"store", false, content(ParseStore)})
+		props = append(props, property{"store", false, object(content(ParseStore))})
 	}
 	return props
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"mrtq/internal/znode"
 )
@@ -227,9 +226,7 @@ func TestCheckLayoutFinds(t *testing.T) {
 			tree := parseTree(t, good[c.d])
 			for _, do := range c.do {
 				if path, ok := strings.CutPrefix(do, "-"); ok {
-					if err := tree.Multi([]znode.Op{znode.Delete(path, -1)}, time.Time{}); err != nil {
-						t.Fatal(err)
-					}
+					tree = pruned(t, tree, path)
 					continue
 				}
 				path, data, _ := strings.Cut(do, " ")
@@ -246,6 +243,24 @@ func TestCheckLayoutFinds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// pruned is the tree without a node and what is below it.
+func pruned(t *testing.T, tree *znode.Tree, root string) *znode.Tree {
+	t.Helper()
+	rest := znode.NewTree()
+	for n := range tree.All("/") {
+		if znode.Within(n.Path, root) {
+			continue
+		}
+		if err := rest.Put(*n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if rest.Len() == tree.Len() {
+		t.Fatalf("%s is not there", root)
+	}
+	return rest
 }
 
 // TestCheckLayoutLocks: where the tree has Stats, a lock of the wrong kind shows.

@@ -27,6 +27,9 @@ type write struct {
 	// done looks whether the write happened, for when its answer was lost. It
 	// may return [ErrUnknownOutcome].
 	done func(context.Context) (bool, error)
+	// late, if not nil, is told when the write was done after its context had
+	// ended, and the caller had been told [ErrUnknownOutcome].
+	late func()
 }
 
 // commit sends one transaction, with the folders that it needs and that aren't
@@ -119,6 +122,10 @@ func (q *Queue) send(ctx context.Context, w write, folders []znode.Op) error {
 	a, ended := call(ctx, func() (answer, error) {
 		results, err := q.conn.Multi(requests...)
 		return answer{results, err}, nil
+	}, func(a answer, _ error) {
+		if a.err == nil && w.late != nil {
+			w.late()
+		}
 	})
 	if ended != nil {
 		return fmt.Errorf("%w (%w)", ErrUnknownOutcome, ended)
@@ -152,6 +159,8 @@ func (q *Queue) look(ctx context.Context, w write, cause error) error {
 	}
 	happened, err := w.done(ctx)
 	switch {
+	case errors.Is(err, ErrUnknownOutcome):
+		return fmt.Errorf("%w (%w)", ErrUnknownOutcome, cause)
 	case err != nil:
 		return fmt.Errorf("%w (%w)", ErrUnknownOutcome, err)
 	case !happened:

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
+	"github.com/go-zookeeper/zk"
 
 	"mrtq/newqueue"
 )
@@ -29,8 +30,15 @@ type oneJob struct {
 	holder int // 0: nobody
 }
 
+// What a worker was told of its step.
+const (
+	no      = "no"
+	yes     = "yes"
+	unknown = "unknown" // ErrUnknownOutcome: either
+)
+
 func jobModel(d newqueue.Dialect) porcupine.Model {
-	return porcupine.Model{
+	model := porcupine.NondeterministicModel{
 		Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 			byJob := map[string][]porcupine.Operation{}
 			for _, o := range history {
@@ -43,43 +51,72 @@ func jobModel(d newqueue.Dialect) porcupine.Model {
 			}
 			return all
 		},
-		Init: func() any { return oneJob{state: newqueue.JobPending} },
-		Step: func(s, in, out any) (bool, any) {
-			job, op, done := s.(oneJob), in.(input), out.(bool)
-			switch op.kind {
-			case "acquire": // recorded only when it succeeded
-				return job.holder == 0 && job.state == op.state, oneJob{job.state, op.worker}
-			case "succeed":
-				if !done {
-					return job.holder != op.worker, job
-				}
-				return job.holder == op.worker, oneJob{state: newqueue.Success(job.state, d)}
+		Init: func() []any { return []any{oneJob{state: newqueue.JobPending}} },
+		Step: func(s, in, out any) []any {
+			job, op := s.(oneJob), in.(input)
+			moved := oneJob{state: newqueue.Success(job.state, d)}
+			switch {
+			case op.kind == "acquire" && job.holder == 0 && job.state == op.state: // recorded only when it succeeded
+				return []any{oneJob{job.state, op.worker}}
+			case op.kind == "succeed" && job.holder == op.worker && out == yes:
+				return []any{moved}
+			case op.kind == "succeed" && job.holder == op.worker && out == unknown:
+				return []any{moved, job}
+			case op.kind == "succeed" && job.holder != op.worker && out != yes:
+				return []any{job}
+			case op.kind == "lose" && job.holder == op.worker:
+				return []any{oneJob{state: job.state}}
+			case op.kind == "lose":
+				return []any{job}
 			}
-			if job.holder == op.worker {
-				job.holder = 0
-			}
-			return true, job
+			return nil
 		},
 		DescribeOperation: func(in, out any) string { return fmt.Sprint(in, " ", out) },
 	}
+	return model.ToModel()
+}
+
+// mortal is a connection whose session ends at random in the middle of a
+// request: before it is sent, or once it is done.
+type mortal struct {
+	newqueue.Conn
+	rng    *rand.Rand // of the one worker
+	expire func()
+}
+
+func (c mortal) perhaps(oneIn int) {
+	if c.rng.IntN(oneIn) == 0 {
+		c.expire()
+	}
+}
+
+func (c mortal) Multi(ops ...any) ([]zk.MultiResponse, error) {
+	c.perhaps(20)
+	defer c.perhaps(20)
+	return c.Conn.Multi(ops...)
+}
+
+func (c mortal) Exists(path string) (bool, *zk.Stat, error) {
+	c.perhaps(40)
+	return c.Conn.Exists(path)
 }
 
 // TestWorkers lets 16 workers drain a queue while they lose their sessions at
-// random: each job is acquired once at a time and none is lost.
+// random, between operations and inside them: each job is acquired once at a
+// time and none is lost.
 func TestWorkers(t *testing.T) {
 	const workers, jobs = 16, 24
 	eachDialect(t, func(t *testing.T, w *world) {
 		q := w.queue()
 		bid, ids := batchOf(t, q, jobs)
 		var (
-			mu        sync.Mutex
-			history   []porcupine.Operation
-			completed atomic.Int32
-			lost      atomic.Int32
-			running   sync.WaitGroup
+			mu      sync.Mutex
+			history []porcupine.Operation
+			lost    atomic.Int32
+			running sync.WaitGroup
 		)
 		start := time.Now()
-		record := func(in input, call int64, done bool) {
+		record := func(in input, call int64, done string) {
 			mu.Lock()
 			defer mu.Unlock()
 			history = append(history, porcupine.Operation{ClientId: in.worker, Input: in, Call: call, Output: done, Return: int64(time.Since(start))})
@@ -89,10 +126,27 @@ func TestWorkers(t *testing.T) {
 			states = append(states, s)
 		}
 		for n := 1; n <= workers; n++ {
-			q, session := w.open()
+			conn, session := connect(t, address(t))
 			rng := rand.New(rand.NewPCG(uint64(n), 1))
+			expire := func() {
+				call := int64(time.Since(start))
+				if err := session.expire(); err != nil {
+					t.Error(err)
+				}
+				lost.Add(1)
+				for _, jid := range ids { // whichever it had
+					record(input{"lose", n, jid, ""}, call, yes)
+				}
+			}
+			q := newqueue.Open(mortal{conn, rng, expire}, w.d, newqueue.WithRoot(w.root))
 			running.Go(func() {
-				for turn := 0; completed.Load() < jobs; turn++ {
+				for {
+					if all, err := q.BatchJobs(ctx, bid); err != nil {
+						t.Errorf("worker %d: %v", n, err)
+						return
+					} else if len(all[newqueue.FolderCompleted]) == jobs {
+						return
+					}
 					if time.Since(start) > 30*time.Second {
 						t.Error("not done after 30 seconds")
 						return
@@ -101,30 +155,26 @@ func TestWorkers(t *testing.T) {
 					call := int64(time.Since(start))
 					j, err := q.AcquireJob(ctx, s)
 					switch {
-					case errors.Is(err, newqueue.ErrNone), errors.Is(err, newqueue.ErrNotDone):
+					case errors.Is(err, newqueue.ErrNone), errors.Is(err, newqueue.ErrNotDone), errors.Is(err, newqueue.ErrUnknownOutcome):
 						continue
 					case err != nil:
 						t.Errorf("worker %d: %v", n, err)
 						return
 					}
 					in := input{"acquire", n, j.ID, s}
-					record(in, call, true)
-					if rng.IntN(6) == 0 {
-						in.kind, call = "lose", int64(time.Since(start))
-						if err := session.expire(); err != nil {
-							t.Error(err)
-							return
-						}
-						lost.Add(1)
-						record(in, call, true)
+					record(in, call, yes)
+					if rng.IntN(10) == 0 {
+						expire()
 					}
 					in.kind, call = "succeed", int64(time.Since(start))
-					err = j.Succeed(ctx)
-					record(in, call, err == nil)
-					switch {
-					case err == nil && j.Status.State == newqueue.JobCompleted:
-						completed.Add(1)
-					case err != nil && !errors.Is(err, newqueue.ErrNotLocked) && !errors.Is(err, newqueue.ErrNotDone):
+					switch err = j.Succeed(ctx); {
+					case err == nil:
+						record(in, call, yes)
+					case errors.Is(err, newqueue.ErrUnknownOutcome):
+						record(in, call, unknown)
+					case errors.Is(err, newqueue.ErrNotLocked), errors.Is(err, newqueue.ErrNotDone), errors.Is(err, newqueue.ErrConflict):
+						record(in, call, no) // its session is over, and the lock with it
+					default:
 						t.Errorf("worker %d: %v", n, err)
 						return
 					}
@@ -149,7 +199,7 @@ func TestWorkers(t *testing.T) {
 // TestModelCanFail: a history in which two workers have one job is refused.
 func TestModelCanFail(t *testing.T) {
 	at := func(n int64, in input) porcupine.Operation {
-		return porcupine.Operation{ClientId: in.worker, Input: in, Call: n, Output: true, Return: n + 1}
+		return porcupine.Operation{ClientId: in.worker, Input: in, Call: n, Output: yes, Return: n + 1}
 	}
 	both := []porcupine.Operation{
 		at(1, input{"acquire", 1, "j", newqueue.JobPending}),

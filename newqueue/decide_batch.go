@@ -49,7 +49,11 @@ func decideBatch(t Transition, s batchSnap, message string, d Dialect, now time.
 	case t.To == processing: // B3
 		ops = append(ops, znode.Create(BatchStatesPath(s.id), empty), znode.Create(BatchFolderPath(s.id, FolderProcessing), empty))
 	case t.Who == Event: // B5
-		if len(s.folders[FolderProcessing]) > 0 {
+		if jobs, ok := s.folders[FolderProcessing]; !ok {
+			// The client library makes the folder with a batch's first job: it is
+			// not done, it has not begun.
+			return nil, status, &NodeError{BatchFolderPath(s.id, FolderProcessing), ErrNotFound}
+		} else if len(jobs) > 0 {
 			return nil, status, ErrStillProcessing
 		}
 		ops = append(ops, s.stillEmpty(FolderProcessing)...)

@@ -117,6 +117,11 @@ func (d Dialect) LocalIDLocksPath() string {
 // session, for it is another service that ends the work.
 func (d Dialect) storageLocksEphemeral() bool { return d != MrtZK }
 
+// noObject reports whether data is an object that is spelled as no data: the
+// client library writes an empty one so, and reads it as one (QueueItem.serialize
+// and optJsonProperty).
+func (d Dialect) noObject(data []byte) bool { return d == MrtZK && len(data) == 0 }
+
 // StartNodes are the znodes that are there before any batch or job, parents
 // first. The client library makes every state's folder at its start and looks
 // for none later; the documents' way is to make a folder when it is needed.
@@ -126,6 +131,22 @@ func (d Dialect) StartNodes() []string {
 		for _, s := range d.JobStates() {
 			nodes = append(nodes, JobStatePath(s))
 		}
+	}
+	return nodes
+}
+
+// initNodes are the znodes that [Queue.Init] makes, parents first: what the
+// client library's Job.initNodes, Access.initNodes and MerrittLocks.initLocks
+// make. Without a lock's folder its lock methods say that another has the lock,
+// for ever.
+func (d Dialect) initNodes() []string {
+	nodes := d.StartNodes()
+	if d == MrtZK {
+		nodes = append(nodes, AccessPath)
+		for _, q := range AccessQueues {
+			nodes = append(nodes, AccessQueuePath(q))
+		}
+		nodes = append(nodes, LocksPath, QueueLocksPath, d.LocalIDLocksPath(), StorageLocksPath, InventoryLocksPath, CollectionLocksPath)
 	}
 	return nodes
 }

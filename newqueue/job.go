@@ -64,13 +64,13 @@ func (j *Job) load(ctx context.Context) error {
 		required bool
 		parse    func([]byte) error
 	}{
-		{"configuration", true, into(&j.Configuration, func(b []byte) (Configuration, error) { return ParseConfiguration(j.q.dialect, b) })},
+		{"configuration", true, j.q.object(into(&j.Configuration, func(b []byte) (Configuration, error) { return ParseConfiguration(j.q.dialect, b) }))},
 		{"priority", true, into(&j.Priority, ParsePriority)},
 		{"space_needed", false, into(&j.SpaceNeeded, ParseNumber)},
-		{"identifiers", false, into(&j.Identifiers, ParseIdentifiers)},
-		{"metadata", false, into(&j.Metadata, ParseMetadata)},
-		{"inventory", false, into(&j.Inventory, ParseInventory)},
-		{"store", false, into(&j.Store, ParseStore)},
+		{"identifiers", false, j.q.object(into(&j.Identifiers, ParseIdentifiers))},
+		{"metadata", false, j.q.object(into(&j.Metadata, ParseMetadata))},
+		{"inventory", false, j.q.object(into(&j.Inventory, ParseInventory))},
+		{"store", false, j.q.object(into(&j.Store, ParseStore))},
 	} {
 		n, ok, err := j.q.maybe(ctx, path+"/"+p.name)
 		if err == nil && !ok && p.required {
@@ -87,6 +87,16 @@ func (j *Job) load(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// object spares parse what is spelled as no data (see [Dialect.noObject]).
+func (q *Queue) object(parse func([]byte) error) func([]byte) error {
+	return func(data []byte) error {
+		if q.dialect.noObject(data) {
+			return nil
+		}
+		return parse(data)
+	}
 }
 
 // into parses a property into a field.
@@ -110,10 +120,12 @@ func (q *Queue) Jobs(ctx context.Context, s JobState) ([]*Job, error) {
 	var jobs []*Job
 	var bad []error
 	for _, e := range entries {
+		if e.err != nil {
+			bad = append(bad, e.err)
+			continue
+		}
 		j, err := q.Job(ctx, e.jid)
 		switch {
-		case e.err != nil:
-			bad = append(bad, e.err)
 		case errors.Is(err, ErrNotFound) && !q.there(ctx, JobPath(e.jid)): // deleted meanwhile
 		case err != nil:
 			bad = append(bad, err)

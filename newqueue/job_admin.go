@@ -64,6 +64,9 @@ func (q *Queue) DeleteJob(ctx context.Context, jid string) (Deletion, error) {
 
 // refuse is the error for a step that the table has for others only.
 func (q *Queue) refuse(e Entity, path, from, to string) error {
+	if err := q.knownState(e, path, from); err != nil {
+		return err
+	}
 	err := &StateError{Entity: e, Path: path, From: from, To: to}
 	for _, t := range leaving(q.tables[e], from) {
 		if t.To != to {
@@ -159,18 +162,13 @@ func (q *Queue) SetPriority(ctx context.Context, jid string, priority int) error
 			if err != nil || s.priority == priority {
 				return err
 			}
-			return q.commit(ctx, write{
-				ops: []znode.Op{
-					znode.Check(path+"/status", s.version),
-					znode.Set(path+"/priority", Number(int64(priority)), s.priorityV),
-					znode.Delete(JobEntryPath(s.status.State, s.priority, jid), -1),
-					znode.Create(JobEntryPath(s.status.State, priority, jid), empty),
-				},
-				done: func(ctx context.Context) (bool, error) {
-					n, err := q.get(ctx, path+"/priority")
-					return err == nil && string(n.data) == string(Number(int64(priority))), err
-				},
-			})
+			ops := []znode.Op{
+				znode.Check(path+"/status", s.version),
+				znode.Set(path+"/priority", Number(int64(priority)), s.priorityV),
+				znode.Delete(JobEntryPath(s.status.State, s.priority, jid), -1),
+				znode.Create(JobEntryPath(s.status.State, priority, jid), empty),
+			}
+			return q.commit(ctx, write{ops: ops, done: q.written(path+"/priority", s.priorityV, ops, false)})
 		})
 	}
 	if err != nil {

@@ -118,21 +118,44 @@ func (q *Queue) CreateJob(ctx context.Context, bid string, n NewJob) (string, er
 	return jid, nil
 }
 
-// created looks whether nodes were made by this write: they are there with
-// what it wrote. (Another's would have to be equal to the nanosecond.)
+// created looks whether nodes were made by this write: they are there, and
+// those that nobody has changed since hold what it wrote. What workers have
+// changed tells nothing, but an entity always has static nodes too. (Another's
+// would have to have the same content and the same number, and to be at work.)
 func (q *Queue) created(ops []znode.Op) func(context.Context) (bool, error) {
 	return func(ctx context.Context) (bool, error) {
 		for _, op := range ops {
 			n, ok, err := q.maybe(ctx, op.Path)
-			if err != nil || !ok {
+			switch {
+			case err != nil:
 				return false, err
-			}
-			if !bytes.Equal(n.data, op.Data) {
+			case !ok:
+				return false, q.neverMade(ctx, op.Path)
+			case n.version == 0 && !bytes.Equal(n.data, op.Data):
 				return false, nil
 			}
 		}
 		return true, nil
 	}
+}
+
+// neverMade returns [ErrUnknownOutcome] unless it is certain that no entity of
+// this number has been and gone: its parent's counter would be past it.
+func (q *Queue) neverMade(ctx context.Context, path string) error {
+	for _, prefix := range []string{BatchPrefix, JobPrefix, AccessPrefix} {
+		n, ok := ParseSequenceID(prefix, znode.Name(path))
+		if !ok {
+			continue
+		}
+		stat, there, err := q.stat(ctx, znode.Parent(path))
+		if err != nil || !there {
+			return err
+		}
+		if next, _ := (znode.Stat{Cversion: stat.Cversion, NumChildren: stat.NumChildren}).NextSequence(); next > n {
+			return ErrUnknownOutcome
+		}
+	}
+	return nil
 }
 
 // withIDs calls try with the next n ids of a parent until no other creator is

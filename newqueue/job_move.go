@@ -128,7 +128,11 @@ func (q *Queue) tryMoveJob(ctx context.Context, m move, jid string, by *Job, tar
 	if err != nil {
 		return s, JobStatus{}, err
 	}
-	return s, status, q.commit(ctx, write{ops: ops, done: q.jobMoved(t, s, ops)})
+	done := q.jobMoved(t, s, ops)
+	if by != nil {
+		done = q.givenBack(by.lock, done)
+	}
+	return s, status, q.commit(ctx, write{ops: ops, done: done})
 }
 
 // jobMoved looks whether a transition happened.
@@ -139,5 +143,5 @@ func (q *Queue) jobMoved(t Transition, s jobSnap, ops []znode.Op) func(context.C
 			return !ok, err
 		}
 	}
-	return q.statusWritten(JobPath(s.id)+"/status", s.version, ops, t.Nodes == NodesGo)
+	return q.written(JobPath(s.id)+"/status", s.version, ops, t.Nodes == NodesGo)
 }

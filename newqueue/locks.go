@@ -1,6 +1,7 @@
 package newqueue
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -119,7 +120,19 @@ func (q *Queue) takeLock(ctx context.Context, l Lock) error {
 		return ok && stat.EphemeralOwner == q.conn.SessionID(), err
 	}}
 	if l.Ephemeral(q.dialect) {
+		// Another goroutine of this session may have it, which looking after a
+		// lost answer would not tell from having taken it.
+		if _, taken, err := q.stat(ctx, path); err != nil || taken {
+			return cmp.Or(err, ErrLocked)
+		}
 		w.lock = path
+		w.late = func() {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTime)
+			defer cancel()
+			if err := q.liftLock(ctx, l); err != nil {
+				q.log.WarnContext(ctx, "lock not given back: it stays until the session ends", "error", err)
+			}
+		}
 	} else {
 		w.ops = []znode.Op{znode.Create(path, empty)}
 	}

@@ -28,7 +28,7 @@ func (m move) retry(try func() error) error {
 		if again {
 			continue
 		}
-		if err != nil && attempt > 1 && !errors.Is(err, ErrUnknownOutcome) && !errors.Is(err, ErrNotDone) {
+		if err != nil && attempt > 1 && attempt < attempts && !errors.Is(err, ErrUnknownOutcome) && !errors.Is(err, ErrNotDone) {
 			err = fmt.Errorf("%w: %w", ErrConflict, err) // it would have gone, had it been alone
 		}
 		return err
@@ -39,8 +39,8 @@ func (m move) retry(try func() error) error {
 func (q *Queue) allowed(m move, from, to string) (Transition, error) {
 	t, ok := find(q.tables[m.entity], from, to)
 	if !ok {
-		if !slices.Contains(States(m.entity, q.dialect), from) {
-			return t, &NodeError{m.path + "/status", fmt.Errorf("%w: its state %s is none of dialect %s", ErrValue, from, q.dialect)}
+		if err := q.knownState(m.entity, m.path, from); err != nil {
+			return t, err
 		}
 		e := &StateError{Entity: m.entity, Path: m.path, From: from, To: to}
 		for _, next := range leaving(q.tables[m.entity], from) {
@@ -54,6 +54,14 @@ func (q *Queue) allowed(m move, from, to string) (Transition, error) {
 	return t, nil
 }
 
+// knownState refuses a state that the dialect doesn't have.
+func (q *Queue) knownState(e Entity, path, s string) error {
+	if slices.Contains(States(e, q.dialect), s) {
+		return nil
+	}
+	return &NodeError{path + "/status", fmt.Errorf("%w: its state %s is none of dialect %s", ErrValue, s, q.dialect)}
+}
+
 // refused says what a refusal means: again is true when the decision is to be
 // made anew on a fresh look.
 func (m move) refused(err error, attempt int) (again bool, result error) {
@@ -64,7 +72,7 @@ func (m move) refused(err error, attempt int) (again bool, result error) {
 	switch {
 	case r.Op.Path == m.path+"/lock" && errors.Is(err, znode.ErrNodeExists):
 		return false, ErrLocked
-	case r.Op.Path == m.path+"/lock" && errors.Is(err, znode.ErrNoNode):
+	case m.by && r.Op.Path == m.path+"/lock" && errors.Is(err, znode.ErrNoNode):
 		return false, ErrNotLocked
 	case m.by && r.Op.Path == m.path+"/status":
 		return false, fmt.Errorf("%w: the session lost the lock", ErrConflict)
@@ -88,10 +96,11 @@ func isRace(err error) bool {
 	return false
 }
 
-// statusWritten looks whether a transaction that set a status, or deleted it,
-// happened. Acquisitions write a status again as it is, so that a newer
-// version with the same bytes still is the one that was written.
-func (q *Queue) statusWritten(path string, version int32, ops []znode.Op, gone bool) func(context.Context) (bool, error) {
+// written looks whether a transaction that set a node, or deleted it, happened.
+// Acquisitions write a status again as it is, so that a newer version with the
+// same bytes is still the one that was written: no two clocks agree to the
+// nanosecond. To the second, which is all that dialect mrt-zk has, they do.
+func (q *Queue) written(path string, version int32, ops []znode.Op, gone bool) func(context.Context) (bool, error) {
 	var wrote []byte
 	for _, op := range ops {
 		if op.Kind == znode.OpSet && op.Path == path {
@@ -109,10 +118,13 @@ func (q *Queue) statusWritten(path string, version int32, ops []znode.Op, gone b
 			return false, ErrUnknownOutcome // the whole entity has gone since
 		case n.version == version:
 			return false, nil
-		case string(n.data) == string(wrote):
-			return true, nil
+		}
+		same := string(n.data) == string(wrote)
+		switch {
 		case n.version == version+1:
-			return false, nil // another's write was the next
+			return same, nil // or another's write was the next
+		case same && q.dialect != MrtZK:
+			return true, nil
 		}
 		return false, ErrUnknownOutcome
 	}

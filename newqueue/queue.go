@@ -34,7 +34,8 @@ var _ Conn = (*zk.Conn)(nil)
 // session, for queues know of each other's locks only through their sessions.
 //
 // Every operation takes a context. When it ends during a write, the write goes
-// on without the caller, and the error is [ErrUnknownOutcome].
+// on without the caller, and the error is [ErrUnknownOutcome]; a lock that such
+// a write takes is given back.
 type Queue struct {
 	conn    Conn
 	dialect Dialect
@@ -94,10 +95,11 @@ func Open(conn Conn, d Dialect, opts ...Option) *Queue {
 func (q *Queue) Dialect() Dialect { return q.dialect }
 
 // Init makes the folders that are there before any batch or job
-// ([Dialect.StartNodes]) where they are missing. Only the client library needs
-// them beforehand; this one makes folders when it needs them.
+// ([Dialect.StartNodes]) where they are missing, and in dialect mrt-zk those of
+// the access requests and the locks. Only the client library needs them
+// beforehand; this one makes folders when it needs them.
 func (q *Queue) Init(ctx context.Context) error {
-	for _, path := range q.dialect.StartNodes() {
+	for _, path := range q.dialect.initNodes() {
 		_, ok, err := q.stat(ctx, path)
 		if err == nil && !ok {
 			err = q.commit(ctx, write{ops: []znode.Op{znode.Create(path, empty)}, done: func(ctx context.Context) (bool, error) {
@@ -131,8 +133,9 @@ const (
 )
 
 // call runs one request of the client, which knows no context. When ctx ends
-// first, the request goes on unheeded.
-func call[T any](ctx context.Context, f func() (T, error)) (T, error) {
+// first, the request goes on unheeded, and late, if not nil, is told of its
+// answer.
+func call[T any](ctx context.Context, f func() (T, error), late func(T, error)) (T, error) {
 	type answer struct {
 		v   T
 		err error
@@ -146,6 +149,12 @@ func call[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	case a := <-done:
 		return a.v, a.err
 	case <-ctx.Done():
+		if late != nil {
+			go func() {
+				a := <-done
+				late(a.v, a.err)
+			}()
+		}
 		var none T
 		return none, context.Cause(ctx)
 	}
@@ -154,7 +163,7 @@ func call[T any](ctx context.Context, f func() (T, error)) (T, error) {
 // read runs a request that may be repeated.
 func read[T any](ctx context.Context, path string, f func() (T, error)) (T, error) {
 	for attempt := 1; ; attempt++ {
-		v, err := call(ctx, f)
+		v, err := call(ctx, f, nil)
 		switch {
 		case err == nil:
 			return v, nil

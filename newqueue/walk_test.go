@@ -160,9 +160,29 @@ func expectJob(t *testing.T, before *znode.Tree, d newqueue.Dialect, row newqueu
 		}
 		ops = append(ops, znode.Set(job+"/status", []byte(expectStatus(d, row, old)), -1))
 	}
-	tree := before
-	must(t, tree.Multi(ops, noon))
-	return tree
+	return changed(t, before, ops)
+}
+
+// changed is the tree after the operations, but for Stats.
+func changed(t *testing.T, tree *znode.Tree, ops []znode.Op) *znode.Tree {
+	t.Helper()
+	data := map[string][]byte{}
+	for n := range tree.All("/") {
+		data[n.Path] = n.Data
+	}
+	for _, op := range ops {
+		if _, there := data[op.Path]; there == (op.Kind == znode.OpCreate) {
+			t.Fatalf("%v: there already, or not there", op)
+		}
+		if data[op.Path] = op.Data; op.Kind == znode.OpDelete {
+			delete(data, op.Path)
+		}
+	}
+	after := znode.NewTree()
+	for path, d := range data {
+		must(t, after.Put(znode.Node{Path: path, Data: d}))
+	}
+	return after
 }
 
 // expectStatus spells the status by hand.

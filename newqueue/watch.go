@@ -32,29 +32,28 @@ func (q *Queue) ReportIfEmptied(ctx context.Context, bid string) error {
 // in exactly one of all callers that wait for the same batch, however many
 // jobs finish at the same moment (S10); the others return false once the batch
 // has moved on, or is gone. It waits by watches and polls nothing; a batch that
-// was emptied before the call, or while the connection was lost, is seen.
+// was emptied before the call, or while the connection was lost, is seen, and
+// one that the client library is making step by step is waited for.
 func (q *Queue) ReportWhenEmptied(ctx context.Context, bid string) (fired bool, err error) {
+	w := batchWatch{q: q, bid: bid}
 	for {
-		changed, state, err := q.watchBatch(ctx, bid)
-		switch {
-		case errors.Is(err, ErrNotFound):
-			return false, nil
-		case err != nil:
+		seen, err := w.look(ctx)
+		if err != nil {
 			return false, err
 		}
-		switch state {
+		switch seen {
 		case emptied:
 			err := q.ReportIfEmptied(ctx, bid)
 			var moved *StateError
 			switch {
 			case err == nil:
 				return true, nil
-			case errors.As(err, &moved), errors.Is(err, ErrNotFound):
+			case errors.As(err, &moved):
 				return false, nil
-			case errors.Is(err, ErrStillProcessing), errors.Is(err, ErrConflict), errors.Is(err, ErrNotDone):
+			case errors.Is(err, ErrNotFound), errors.Is(err, ErrStillProcessing), errors.Is(err, ErrConflict), errors.Is(err, ErrNotDone):
 				continue
 			case errors.Is(err, ErrLocked):
-				changed, err = q.watchGone(ctx, BatchPath(bid)+"/lock")
+				w.rest, err = q.watchGone(ctx, BatchPath(bid)+"/lock")
 				if err != nil {
 					return false, err
 				}
@@ -64,30 +63,109 @@ func (q *Queue) ReportWhenEmptied(ctx context.Context, bid string) (fired bool, 
 		case movedOn:
 			return false, nil
 		}
-		select {
-		case <-changed: // whatever it says: look again
-		case <-ctx.Done():
-			return false, context.Cause(ctx)
+		if err := w.wait(ctx); err != nil {
+			return false, err
 		}
 	}
 }
 
-// emptiness is what a look at a batch says.
-type emptiness int
+// batchWatch looks at a batch and waits until it looks different. Its watches
+// are set by the reads that it decides on, so that nothing falls between, and
+// the one on the status is set anew only when it has fired: the client keeps
+// every watch until then.
+type batchWatch struct {
+	q      *Queue
+	bid    string
+	state  BatchState      // as long as status has not fired
+	status <-chan zk.Event // on the status; nil when it is to be read
+	rest   <-chan zk.Event // on whatever else the batch waits for; nil for nothing
+}
+
+// seen is what a look at a batch says.
+type seen int
 
 const (
-	waiting emptiness = iota // it has no jobs yet, or jobs to be done
+	waiting seen = iota // it isn't all there, has no jobs yet, or jobs to be done
 	emptied
-	movedOn // it is past processing
+	movedOn // it is past processing, or gone
 )
 
-// watchBatch looks at a batch, and returns what tells that it looks different
-// now. The watch is set by the same read, so that nothing falls between.
-func (q *Queue) watchBatch(ctx context.Context, bid string) (<-chan zk.Event, emptiness, error) {
+func (w *batchWatch) look(ctx context.Context) (seen, error) {
+	w.rest = nil
+	select {
+	case <-w.status:
+		w.status = nil
+	default:
+	}
+	if w.status == nil {
+		var err error
+		w.state, w.status, err = w.q.watchStatus(ctx, w.bid)
+		if errors.Is(err, ErrNotFound) {
+			return w.lookFor(ctx, BatchPath(w.bid), "status")
+		}
+		if err != nil {
+			return waiting, err
+		}
+	}
+	switch w.state {
+	case BatchPending, BatchHeld:
+		return waiting, nil
+	case BatchProcessing:
+	default:
+		return movedOn, nil
+	}
+	jobs, changed, err := w.q.watchChildren(ctx, BatchFolderPath(w.bid, FolderProcessing))
+	switch {
+	case errors.Is(err, ErrNotFound):
+		seen, err := w.lookFor(ctx, BatchStatesPath(w.bid), string(FolderProcessing))
+		if seen == movedOn && err == nil {
+			return w.lookFor(ctx, BatchPath(w.bid), "states")
+		}
+		return seen, err
+	case err != nil:
+		return waiting, err
+	}
+	w.rest = changed
+	if len(jobs) > 0 {
+		return waiting, nil
+	}
+	return emptied, nil
+}
+
+// lookFor waits for a child that wasn't there: the client library makes a
+// batch step by step. Without its parent there is nothing to wait for.
+func (w *batchWatch) lookFor(ctx context.Context, parent, child string) (seen, error) {
+	names, changed, err := w.q.watchChildren(ctx, parent)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return movedOn, nil
+	case err != nil:
+		return waiting, err
+	}
+	w.rest = changed
+	if slices.Contains(names, child) { // by now
+		return w.look(ctx)
+	}
+	return waiting, nil
+}
+
+// wait returns when a watch has fired, whatever it says: it is time to look again.
+func (w *batchWatch) wait(ctx context.Context) error {
+	select {
+	case <-w.status:
+		w.status = nil
+	case <-w.rest:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// watchStatus reads a batch's state, and returns what tells that it has changed.
+func (q *Queue) watchStatus(ctx context.Context, bid string) (BatchState, <-chan zk.Event, error) {
 	path := BatchPath(bid) + "/status"
 	type found struct {
 		data    []byte
-		names   []string
 		changed <-chan zk.Event
 	}
 	f, err := read(ctx, path, func() (f found, err error) {
@@ -95,31 +173,27 @@ func (q *Queue) watchBatch(ctx context.Context, bid string) (<-chan zk.Event, em
 		return f, err
 	})
 	if err != nil {
-		return nil, waiting, err
+		return "", nil, err
 	}
 	s, err := ParseBatchStatus(q.dialect, f.data)
 	if err != nil {
-		return nil, waiting, &NodeError{path, err}
+		return "", nil, &NodeError{path, err}
 	}
-	switch s.State {
-	case BatchPending, BatchHeld:
-		return f.changed, waiting, nil
-	case BatchProcessing:
-	default:
-		return nil, movedOn, nil
+	return s.State, f.changed, nil
+}
+
+// watchChildren lists a folder, and returns what tells that the list has
+// changed. The error wraps [ErrNotFound] when the folder isn't there.
+func (q *Queue) watchChildren(ctx context.Context, path string) ([]string, <-chan zk.Event, error) {
+	type found struct {
+		names   []string
+		changed <-chan zk.Event
 	}
-	folder := BatchFolderPath(bid, FolderProcessing)
-	f, err = read(ctx, folder, func() (f found, err error) {
-		f.names, _, f.changed, err = q.conn.ChildrenW(q.path(folder))
+	f, err := read(ctx, path, func() (f found, err error) {
+		f.names, _, f.changed, err = q.conn.ChildrenW(q.path(path))
 		return f, err
 	})
-	if err != nil {
-		return nil, waiting, err
-	}
-	if len(f.names) > 0 {
-		return f.changed, waiting, nil
-	}
-	return f.changed, emptied, nil
+	return f.names, f.changed, err
 }
 
 // watchGone returns what tells that a node has gone; it has fired if it wasn't
@@ -195,19 +269,15 @@ func (q *Queue) WatchBatches(ctx context.Context, onReporting func(bid string)) 
 // or that the folder has come into being.
 func (q *Queue) watchFolder(ctx context.Context, path string) ([]string, <-chan zk.Event, error) {
 	type found struct {
-		names   []string
 		ok      bool
 		changed <-chan zk.Event
 	}
 	for {
-		f, err := read(ctx, path, func() (f found, err error) {
-			f.names, _, f.changed, err = q.conn.ChildrenW(q.path(path))
-			return f, err
-		})
+		names, changed, err := q.watchChildren(ctx, path)
 		if !errors.Is(err, ErrNotFound) {
-			return f.names, f.changed, err
+			return names, changed, err
 		}
-		f, err = read(ctx, path, func() (f found, err error) {
+		f, err := read(ctx, path, func() (f found, err error) {
 			f.ok, _, f.changed, err = q.conn.ExistsW(q.path(path))
 			return f, err
 		})

@@ -1,0 +1,144 @@
+package newqueue_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/newqueue"
+)
+
+// cancelling is a connection on which the caller's context ends at a certain
+// request.
+type cancelling struct {
+	newqueue.Conn
+	cancel  context.CancelFunc
+	atRead  string        // at a read of a path that ends so, or
+	atMulti bool          // at the first transaction,
+	goOn    chan struct{} // which is done once this is closed,
+	done    chan struct{} // and closes this
+	once    sync.Once
+}
+
+func (c *cancelling) Get(path string) ([]byte, *zk.Stat, error) {
+	if c.atRead != "" && strings.HasSuffix(path, c.atRead) {
+		c.cancel()
+	}
+	return c.Conn.Get(path)
+}
+
+func (c *cancelling) Exists(path string) (bool, *zk.Stat, error) {
+	if c.atRead != "" && strings.HasSuffix(path, c.atRead) {
+		c.cancel()
+	}
+	return c.Conn.Exists(path)
+}
+
+func (c *cancelling) Multi(ops ...any) ([]zk.MultiResponse, error) {
+	first := false
+	c.once.Do(func() { first = true })
+	if !c.atMulti || !first {
+		return c.Conn.Multi(ops...)
+	}
+	defer close(c.done)
+	c.cancel()
+	<-c.goOn
+	return c.Conn.Multi(ops...)
+}
+
+// TestCancelledAcquisition: a context that ends in the middle of an
+// acquisition leaves no lock behind that nobody knows of: it would stay as
+// long as the session.
+func TestCancelledAcquisition(t *testing.T) {
+	job := func(ctx context.Context, q *newqueue.Queue) error {
+		_, err := q.AcquireJob(ctx, newqueue.JobPending)
+		return err
+	}
+	batch := func(ctx context.Context, q *newqueue.Queue) error {
+		_, err := q.AcquirePendingBatch(ctx)
+		return err
+	}
+	access := func(ctx context.Context, q *newqueue.Queue) error {
+		_, err := q.AcquireAccess(ctx, newqueue.AccessSmall, newqueue.AccessPending)
+		return err
+	}
+	pass := func(ctx context.Context, q *newqueue.Queue) error {
+		// Its context ends in the loop's body, which neither moves nor keeps the job.
+		for _, err := range q.AcquireJobs(ctx, newqueue.JobPending) {
+			if err != nil {
+				return err
+			}
+			value(q.Batch(context.WithoutCancel(ctx), "bid0000000000"))(t)
+		}
+		return context.Cause(ctx)
+	}
+	lock := func(ctx context.Context, q *newqueue.Queue) error {
+		return q.Lock(ctx, newqueue.InventoryLock("ark:/1"))
+	}
+	const jobLock, accessLock, inventory = "/jobs/jid0000000000/lock", "/access/small/qid0000000000/lock", "/locks/inventory/ark_1"
+	for _, c := range []struct {
+		name    string
+		do      func(context.Context, *newqueue.Queue) error
+		atRead  string
+		atMulti bool
+		lock    string
+	}{
+		{"job, at the look at the lock", job, "/lock", false, jobLock},
+		{"job, at its configuration", job, "/configuration", false, jobLock},
+		{"job, at the transaction", job, "", true, jobLock},
+		{"job, in a pass", pass, "/batches/bid0000000000/status", false, jobLock},
+		{"batch, at its submission", batch, "/submission", false, "/batches/bid0000000001/lock"},
+		{"batch, at the transaction", batch, "", true, "/batches/bid0000000001/lock"},
+		{"access, at its token", access, "/token", false, accessLock},
+		{"access, at the transaction", access, "", true, accessLock},
+		{"inventory, at the transaction", lock, "", true, inventory},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, newqueue.Design)
+			batchOf(t, w.queue(), 1)
+			value(w.queue().CreateBatch(ctx, newqueue.Submission{}))(t)
+			value(w.queue().CreateAccess(ctx, newqueue.AccessSmall, newqueue.Token{}))(t)
+			w.put("/locks/inventory", "")
+			conn, _ := connect(t, address(t))
+			stop := newStop()
+			faulty := &cancelling{Conn: conn, cancel: stop.cancel, atRead: c.atRead, atMulti: c.atMulti, goOn: make(chan struct{}), done: make(chan struct{})}
+			q := newqueue.Open(faulty, w.d, newqueue.WithRoot(w.root))
+			err := c.do(stop.ctx, q)
+			if !errors.Is(err, context.Canceled) || c.atMulti && !errors.Is(err, newqueue.ErrUnknownOutcome) {
+				t.Errorf("%v", err)
+			}
+			if c.atMulti { // only now
+				close(faulty.goOn)
+				<-faulty.done
+				w.gone(c.lock)
+			}
+			if w.tree().Get(c.lock) != nil {
+				t.Errorf("%s is still there", c.lock)
+			}
+			w.check()
+		})
+	}
+}
+
+// gone waits until a znode isn't there.
+func (w *world) gone(path string) {
+	w.t.Helper()
+	for {
+		there, _, changed, err := w.raw.ExistsW(w.root + path)
+		must(w.t, err)
+		if !there {
+			return
+		}
+		select {
+		case <-changed:
+		case <-time.After(10 * time.Second):
+			w.t.Fatalf("%s stays", path)
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package newqueue_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"mrtq/newqueue"
+)
+
+// TestLostAnswerWhileOthersGoOn loses an answer, and others go on with what
+// was written before the caller can look: the caller learns all the same.
+func TestLostAnswerWhileOthersGoOn(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		// prepare returns the write whose answer is lost.
+		prepare func(t *testing.T, w *world, q *newqueue.Queue) func() error
+		also    func(t *testing.T, q *newqueue.Queue)
+	}{
+		{"create batch", func(_ *testing.T, _ *world, q *newqueue.Queue) func() error {
+			return func() error {
+				_, err := q.CreateBatch(ctx, newqueue.Submission{BatchID: "lost"})
+				return err
+			}
+		}, func(t *testing.T, q *newqueue.Queue) {
+			must(t, value(q.AcquirePendingBatch(ctx))(t).Hold(ctx, "collection hold"))
+		}},
+		{"create job", func(t *testing.T, w *world, q *newqueue.Queue) func() error {
+			bid, _ := batchOf(t, w.queue(), 0)
+			return func() error {
+				_, err := q.CreateJob(ctx, bid, newqueue.NewJob{Priority: 3, SpaceNeeded: 1, Identifiers: newqueue.Identifiers{LocalIDs: []string{"a"}}})
+				return err
+			}
+		}, func(t *testing.T, q *newqueue.Queue) {
+			j := value(q.AcquireJob(ctx, newqueue.JobPending))(t)
+			must(t, j.SetIdentifiers(ctx, newqueue.Identifiers{PrimaryID: "ark:/1"}))
+			must(t, j.Succeed(ctx, newqueue.WithPriority(7), newqueue.WithSpaceNeeded(9)))
+		}},
+		{"create access", func(_ *testing.T, _ *world, q *newqueue.Queue) func() error {
+			return func() error {
+				_, err := q.CreateAccess(ctx, newqueue.AccessSmall, newqueue.Token{Token: "x"})
+				return err
+			}
+		}, func(t *testing.T, q *newqueue.Queue) {
+			must(t, value(q.AcquireAccess(ctx, newqueue.AccessSmall, newqueue.AccessPending))(t).Succeed(ctx))
+		}},
+		{"succeed", func(t *testing.T, w *world, q *newqueue.Queue) func() error {
+			batchOf(t, w.queue(), 1)
+			j := value(q.AcquireJob(ctx, newqueue.JobPending))(t)
+			return func() error { return j.Succeed(ctx) }
+		}, func(t *testing.T, q *newqueue.Queue) {
+			must(t, value(q.AcquireJob(ctx, newqueue.JobEstimating))(t).Succeed(ctx))
+			must(t, value(q.AcquireJob(ctx, newqueue.JobProvisioning))(t).Succeed(ctx))
+		}},
+		{"process", func(t *testing.T, w *world, q *newqueue.Queue) func() error {
+			value(w.queue().CreateBatch(ctx, newqueue.Submission{}))(t)
+			b := value(q.AcquirePendingBatch(ctx))(t)
+			return func() error { _, err := b.Process(ctx); return err }
+		}, func(t *testing.T, q *newqueue.Queue) {
+			must(t, q.ReportIfEmptied(ctx, "bid0000000000"))
+			b := value(q.AcquireReportingBatch(ctx))(t)
+			must(t, b.Finish(ctx, value(b.Report(ctx))(t)))
+		}},
+		{"access", func(t *testing.T, w *world, q *newqueue.Queue) func() error {
+			value(w.queue().CreateAccess(ctx, newqueue.AccessSmall, newqueue.Token{}))(t)
+			a := value(q.AcquireAccess(ctx, newqueue.AccessSmall, newqueue.AccessPending))(t)
+			return func() error { return a.Succeed(ctx) }
+		}, func(t *testing.T, q *newqueue.Queue) {
+			must(t, value(q.AcquireAccess(ctx, newqueue.AccessSmall, newqueue.AccessProcessing))(t).Fail(ctx, ""))
+		}},
+	} {
+		for _, d := range newqueue.Dialects {
+			t.Run(fmt.Sprintf("%s/%s", c.name, d), func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, d)
+				conn, _ := connect(t, address(t))
+				faulty := &losing{Conn: conn}
+				q := newqueue.Open(faulty, d, newqueue.WithRoot(w.root))
+				must(t, q.Init(ctx))
+				w.put("/access/small", "")
+				for _, s := range newqueue.States(newqueue.EntityJob, d) {
+					w.put("/jobs/states/"+s, "") // so that the write is one attempt
+				}
+				do := c.prepare(t, w, q)
+				other := w.queue()
+				faulty.also = func() { c.also(t, other) }
+				faulty.lose = true
+				if err := do(); err != nil {
+					t.Errorf("it happened, and the caller is told: %v", err)
+				}
+				w.check()
+			})
+		}
+	}
+}
+
+// TestCreatedAndGone: what was made has been deleted again before its maker
+// could look. Nobody can tell that from another's having had the id.
+func TestCreatedAndGone(t *testing.T) {
+	w := newWorld(t, newqueue.Design)
+	conn, _ := connect(t, address(t))
+	other := w.queue()
+	must(t, other.Init(ctx))
+	faulty := &losing{Conn: conn, lose: true, also: func() {
+		b := value(other.AcquirePendingBatch(ctx))(t)
+		must(t, b.Hold(ctx, ""))
+		value(other.DeleteBatch(ctx, b.ID))(t)
+	}}
+	_, err := newqueue.Open(faulty, w.d, newqueue.WithRoot(w.root)).CreateBatch(ctx, newqueue.Submission{BatchID: "u"})
+	if !errors.Is(err, newqueue.ErrUnknownOutcome) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestLostAnswerInOneSession: two goroutines of one queue want the same lock,
+// which shows only their session's id. The one whose request was lost must not
+// take the other's lock for its own.
+func TestLostAnswerInOneSession(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		conn, _ := connect(t, address(t))
+		faulty := &losing{Conn: conn, before: true}
+		q := newqueue.Open(faulty, w.d, newqueue.WithRoot(w.root))
+		batchOf(t, w.queue(), 1)
+		j := value(q.AcquireJob(ctx, newqueue.JobPending))(t)
+		faulty.lose = true
+		if second, err := q.AcquireJob(ctx, newqueue.JobPending); err == nil {
+			t.Errorf("%s was acquired twice", second.ID)
+		}
+		must(t, j.Succeed(ctx))
+
+		lock := newqueue.InventoryLock("ark:/1")
+		must(t, q.Lock(ctx, lock))
+		faulty.lose = true
+		if err := q.Lock(ctx, lock); !errors.Is(err, newqueue.ErrLocked) {
+			t.Errorf("taken twice: %v", err)
+		}
+		faulty.lose = false
+		must(t, q.Unlock(ctx, lock))
+	})
+}
+
+// TestAnothersStepLooksLikeOurs: a worker's request was lost together with its
+// session, and another worker does the same step within the second that is all
+// that the client library's times tell. The first must not take that for its own.
+func TestAnothersStepLooksLikeOurs(t *testing.T) {
+	w := newWorld(t, newqueue.MrtZK)
+	conn, session := connect(t, address(t))
+	faulty := &losing{Conn: conn, before: true}
+	q := newqueue.Open(faulty, w.d, newqueue.WithRoot(w.root), clock())
+	batchOf(t, w.queue(), 1)
+	j := value(q.AcquireJob(ctx, newqueue.JobPending))(t)
+	faulty.lose = true
+	faulty.also = func() {
+		must(t, session.expire())
+		must(t, value(w.queue(clock()).AcquireJob(ctx, newqueue.JobPending))(t).Succeed(ctx))
+	}
+	if err := j.Succeed(ctx); !errors.Is(err, newqueue.ErrUnknownOutcome) {
+		t.Errorf("two workers finished one step: %v", err)
+	}
+}
+
+// TestUnlockCanBeRepeated: a lock whose giving back failed is still the
+// caller's to give back.
+func TestUnlockCanBeRepeated(t *testing.T) {
+	w := newWorld(t, newqueue.Design)
+	conn, _ := connect(t, address(t))
+	faulty := &losing{Conn: conn, before: true}
+	q := newqueue.Open(faulty, w.d, newqueue.WithRoot(w.root))
+	batchOf(t, w.queue(), 1)
+	value(w.queue().CreateBatch(ctx, newqueue.Submission{}))(t)
+	value(w.queue().CreateAccess(ctx, newqueue.AccessSmall, newqueue.Token{}))(t)
+	j := value(q.AcquireJob(ctx, newqueue.JobPending))(t)
+	b := value(q.AcquirePendingBatch(ctx))(t)
+	a := value(q.AcquireAccess(ctx, newqueue.AccessSmall, newqueue.AccessPending))(t)
+	for name, held := range map[string]interface {
+		Unlock(context.Context) error
+		Locked() bool
+	}{"job": j, "batch": b, "access": a} {
+		faulty.lose = true
+		if err := held.Unlock(ctx); !errors.Is(err, newqueue.ErrNotDone) || !held.Locked() {
+			t.Errorf("%s: %v, still locked: %t", name, err, held.Locked())
+		}
+		if err := held.Unlock(ctx); err != nil || held.Locked() {
+			t.Errorf("%s: %v, still locked: %t", name, err, held.Locked())
+		}
+	}
+}

@@ -1,0 +1,585 @@
+package newqueue_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+// This file holds dialect mrt-zk to the client library that is deployed
+// (CDLUC3/mrt-zk: org.cdlib.mrt.zk in Java, MerrittZK in Ruby): whatever the
+// library reads of a tree that newqueue wrote must be there as the library
+// wants it, and newqueue must load whatever the library writes.
+
+// libraryRead is one read of the library. On what its type doesn't fit the
+// library throws, on absence only if it is required.
+type libraryRead struct {
+	by       string // the library's method
+	path     string // BID, JID, QID, UUID and so on stand for every child there
+	key      string // of the JSON object there; "" for the node itself
+	as       readAs
+	required bool
+}
+
+type readAs string
+
+const (
+	anObject    readAs = "object"   // new JSONObject(text); JSON.parse
+	anInt       readAs = "int"      // Integer.parseInt(text), JSONObject.getInt
+	aLong       readAs = "long"     // Long.parseLong(text), JSONObject.getLong
+	aString     readAs = "string"   // JSONObject.getString: null and numbers throw
+	stringArray readAs = "[string]" // (JSONArray), getString of each
+	aTime       readAs = "time"     // SimpleDateFormat("yyyy-MM-dd HH:mm:ss Z"), Time#to_s
+	anID        readAs = "id"       // names a node: the text is put into a path
+	nothing     readAs = "nothing"  // the node's being there, and no more
+	jobState    readAs = "JobState"
+	batchState  readAs = "BatchState"
+	accessState readAs = "AccessState"
+	jobStateOr0 readAs = "JobState or null"
+)
+
+var libraryReads = []libraryRead{
+	// QueueItem.load: loadStatus, then the class's loadProperties.
+	{"Batch.loadStatus", "/batches/BID/status", "", anObject, true},
+	{"Batch.loadStatus", "/batches/BID/status", "status", batchState, true},
+	{"QueueItem.statusObject", "/batches/BID/status", "last_modified", aTime, true},
+	{"QueueItem.setStatus", "/batches/BID/status", "message", aString, true},
+	{"Batch.loadProperties", "/batches/BID/submission", "", anObject, true}, // required in Ruby
+	{"Batch.batchUuid", "/batches/BID/submission", "batchID", aString, false},
+	{"Batch.findByUuid", "/batch-uuids/UUID", "", anID, true},
+
+	{"Job.loadStatus", "/jobs/JID/status", "", anObject, true},
+	{"Job.loadStatus", "/jobs/JID/status", "status", jobState, true},
+	{"Job.loadStatus", "/jobs/JID/status", "retry_count", anInt, true},
+	{"Job.statusObject", "/jobs/JID/status", "last_successful_status", jobStateOr0, true}, // and the admin tool's requeue
+	{"QueueItem.statusObject", "/jobs/JID/status", "last_modified", aTime, true},
+	{"QueueItem.setStatus", "/jobs/JID/status", "message", aString, true},
+	{"Job.loadProperties", "/jobs/JID/configuration", "", anObject, true}, // required in Ruby
+	{"Job.profileName", "/jobs/JID/configuration", "profile_name", aString, false},
+	{"Job.submitter", "/jobs/JID/configuration", "submitter", aString, false},
+	{"Job.payloadUrl", "/jobs/JID/configuration", "payload_url", aString, false},
+	{"Job.payloadType", "/jobs/JID/configuration", "payload_type", aString, false},
+	{"Job.responseType", "/jobs/JID/configuration", "response_type", aString, false},
+	{"Job.loadProperties", "/jobs/JID/bid", "", anID, true},
+	{"Job.loadProperties", "/jobs/JID/priority", "", anInt, true},
+	{"Job.loadProperties", "/jobs/JID/space_needed", "", aLong, true},
+	{"Job.loadProperties", "/jobs/JID/identifiers", "", anObject, false},
+	{"Job.primaryId", "/jobs/JID/identifiers", "primary_id", aString, false},
+	{"Job.localId", "/jobs/JID/identifiers", "local_id", stringArray, false},
+	{"Job.loadProperties", "/jobs/JID/metadata", "", anObject, false},
+	{"Job.ercWho", "/jobs/JID/metadata", "erc_who", aString, false},
+	{"Job.ercWhat", "/jobs/JID/metadata", "erc_what", aString, false},
+	{"Job.ercWhen", "/jobs/JID/metadata", "erc_when", aString, false},
+	{"Job.ercWhere", "/jobs/JID/metadata", "erc_where", aString, false},
+	{"Job.loadProperties", "/jobs/JID/inventory", "", anObject, false},
+	{"Job.inventoryManifestUrl", "/jobs/JID/inventory", "manifest_url", aString, false},
+	{"Job.inventoryMode", "/jobs/JID/inventory", "mode", aString, false},
+	{"Job.loadProperties", "/jobs/JID/store", "", anObject, false},
+	{"Job.storeManifestUrl", "/jobs/JID/store", "manifest_url", aString, false},
+	{"Job.storeMode", "/jobs/JID/store", "mode", aString, false},
+	{"Job.storeDelete", "/jobs/JID/store", "delete", aString, false},
+
+	{"Access.loadStatus", "/access/QUEUE/QID/status", "", anObject, true},
+	{"Access.loadStatus", "/access/QUEUE/QID/status", "status", accessState, true},
+	{"QueueItem.statusObject", "/access/QUEUE/QID/status", "last_modified", aTime, true},
+	{"QueueItem.setStatus", "/access/QUEUE/QID/status", "message", aString, true},
+	{"Access.loadProperties", "/access/QUEUE/QID/token", "", anObject, true}, // required in Ruby
+	{"Access.token", "/access/QUEUE/QID/token", "token", aString, false},
+	{"Access.deliveryNode", "/access/QUEUE/QID/token", "delivery-node", anInt, false},
+	{"Access.cloudContentByte", "/access/QUEUE/QID/token", "cloud-content-byte", aLong, false},
+	{"Access.tokenStatus", "/access/QUEUE/QID/token", "status", aString, false},
+	{"Access.url", "/access/QUEUE/QID/token", "url", aString, false},
+	{"Access.anticipatedAvailabilityTime", "/access/QUEUE/QID/token", "anticipated-availability-time", aString, false},
+
+	// Lists without which the library throws, or locks nothing and says only
+	// "false": Job.initNodes, Access.initNodes, MerrittLocks.initLocks.
+	{"Batch.acquirePendingBatch", "/batches", "", nothing, true},
+	{"Batch.createBatch", "/batch-uuids", "", nothing, true},
+	{"Job.listJobs", "/jobs", "", nothing, true},
+	{"Job.initNodes", "/jobs/states", "", nothing, true},
+	{"Access.acquirePendingAssembly", "/access/small", "", nothing, true},
+	{"Access.acquirePendingAssembly", "/access/large", "", nothing, true},
+	{"MerrittLocks.lockIngestQueue", "/locks/queue", "", nothing, true},
+	{"MerrittLocks.lockObjectLocalID", "/locks/localid", "", nothing, true},
+	{"MerrittLocks.lockObjectStorage", "/locks/storage", "", nothing, true},
+	{"MerrittLocks.lockObjectInventory", "/locks/inventory", "", nothing, true},
+	{"MerrittLocks.lockCollection", "/locks/collections", "", nothing, true},
+}
+
+// The library's states (states.yml), and what it deletes of each
+// (IngestState.isDeletable: where no way leads on).
+var (
+	libraryJobStates    = strings.Fields("Pending Held Estimating Provisioning Downloading Processing Storing Recording Notify Completed Deleted Failed")
+	libraryBatchStates  = strings.Fields("Pending Held Processing Reporting Completed Deleted Failed UpdateReporting")
+	libraryAccessStates = strings.Fields("Pending Processing Completed Deleted Failed")
+)
+
+// complaints are what the library would throw on in a tree.
+func complaints(tree *znode.Tree) []string {
+	var all []string
+	for _, r := range libraryReads {
+		for _, path := range expand(tree, r.path) {
+			n := tree.Get(path)
+			var err error
+			switch {
+			case n == nil && r.required:
+				err = fmt.Errorf("it isn't there")
+			case n != nil:
+				err = r.read(tree, n.Data)
+			}
+			if err != nil {
+				all = append(all, fmt.Sprintf("%s %s %s: %v", r.by, path, r.key, err))
+			}
+		}
+	}
+	return append(all, strayEntries(tree)...)
+}
+
+// expand puts every child there into a path's upper-case parts.
+func expand(tree *znode.Tree, pattern string) []string {
+	paths := []string{""}
+	for _, part := range strings.Split(pattern[1:], "/") {
+		var longer []string
+		for _, p := range paths {
+			if part != strings.ToUpper(part) {
+				longer = append(longer, p+"/"+part)
+				continue
+			}
+			for _, name := range tree.Children(p) {
+				if p != "/jobs" || name != "states" {
+					longer = append(longer, p+"/"+name)
+				}
+			}
+		}
+		paths = longer
+	}
+	return paths
+}
+
+func (r libraryRead) read(tree *znode.Tree, data []byte) error {
+	text := string(data)
+	if r.key != "" {
+		var o map[string]json.RawMessage
+		if err := json.Unmarshal(data, &o); err != nil {
+			return nil // the read of the whole node says so
+		}
+		raw, has := o[r.key]
+		if !has {
+			if r.required {
+				return fmt.Errorf("no such key")
+			}
+			return nil
+		}
+		text = string(raw)
+		if s, err := strconv.Unquote(text); err == nil {
+			text = s
+		} else if !slices.Contains([]readAs{anInt, aLong, stringArray, jobStateOr0}, r.as) {
+			return fmt.Errorf("%s is no text", raw)
+		}
+	}
+	ok := true
+	switch r.as {
+	case anObject:
+		ok = json.Unmarshal(data, &map[string]any{}) == nil
+	case anInt:
+		_, err := strconv.ParseInt(text, 10, 32)
+		ok = err == nil
+	case aLong:
+		_, err := strconv.ParseInt(text, 10, 64)
+		ok = err == nil
+	case stringArray:
+		ok = json.Unmarshal([]byte(text), &[]string{}) == nil
+	case aTime:
+		ok = regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4}$`).MatchString(text)
+	case anID:
+		ok = tree.Get("/batches/"+text) != nil
+	case jobState:
+		ok = slices.Contains(libraryJobStates, text)
+	case jobStateOr0:
+		ok = text == "null" || slices.Contains(libraryJobStates, text)
+	case batchState:
+		ok = slices.Contains(libraryBatchStates, text)
+	case accessState:
+		ok = slices.Contains(libraryAccessStates, text)
+	}
+	if !ok {
+		return fmt.Errorf("%q is no %s", text, r.as)
+	}
+	return nil
+}
+
+// strayEntries are references that the library follows into nowhere, and jobs
+// that it would not find, or find twice.
+func strayEntries(tree *znode.Tree) (all []string) {
+	for _, path := range expand(tree, "/jobs/states/STATE/ENTRY") {
+		// Job.acquireJob: new Job(entry.substring(3)).load, and its entry is
+		// the one that Job.setJobStatePath makes of the status and the priority.
+		job := "/jobs/" + znode.Name(path)[3:]
+		if tree.Get(job) == nil {
+			all = append(all, "Job.acquireJob "+path+": no such job")
+		}
+	}
+	for _, path := range expand(tree, "/batches/BID/states/FOLDER/JID") {
+		if tree.Get("/jobs/"+znode.Name(path)) == nil { // Batch.getJobs, Batch.delete
+			all = append(all, "Batch.getJobs "+path+": no such job")
+		}
+	}
+	for _, job := range expand(tree, "/jobs/JID") {
+		var status struct{ Status string }
+		if json.Unmarshal(tree.Get(job+"/status").Data, &status) != nil {
+			continue
+		}
+		priority, err := strconv.Atoi(string(tree.Get(job + "/priority").Data))
+		if err != nil {
+			continue
+		}
+		folder := map[string]string{"Failed": "batch-failed", "Completed": "batch-completed", "Deleted": "batch-deleted"}[status.Status]
+		if folder == "" {
+			folder = "batch-processing"
+		}
+		for place, method := range map[string]string{
+			fmt.Sprintf("/jobs/states/%s/%02d-%s", strings.ToLower(status.Status), priority, znode.Name(job)): "Job.setJobStatePath",
+			fmt.Sprintf("/batches/%s/states/%s/%s", tree.Get(job+"/bid").Data, folder, znode.Name(job)):       "Job.setBatchStatePath",
+		} {
+			if tree.Get(place) == nil {
+				all = append(all, method+" "+place+": it isn't there, and the library would make it")
+			}
+		}
+	}
+	return all
+}
+
+// TestLibraryReadsUs lives a full life of batches, jobs and access requests,
+// and has the library read the tree after every step.
+func TestLibraryReadsUs(t *testing.T) {
+	w := newWorld(t, newqueue.MrtZK)
+	q := w.queue(clock())
+	reads := func(step string) {
+		t.Helper()
+		tree := w.tree()
+		for _, c := range complaints(tree) {
+			t.Errorf("after %s: %s", step, c)
+		}
+	}
+	must(t, q.Init(ctx))
+	reads("init")
+
+	// A batch that is held, released, fails, is resumed and completes.
+	bid := value(q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p", Submitter: "me", SubmissionDate: noon, BatchID: "uuid"}))(t)
+	reads("B1")
+	must(t, value(q.AcquirePendingBatch(ctx))(t).Hold(ctx, "collection hold"))
+	reads("B2")
+	must(t, q.ReleaseBatch(ctx, bid))
+	reads("B4")
+	b := value(q.AcquirePendingBatch(ctx))(t)
+	if w.tree().Get("/batches/"+bid+"/states") != nil {
+		t.Error("Batch.acquirePendingBatch passes over what has states")
+	}
+	reads("Q1")
+	ids := value(b.Process(ctx,
+		newqueue.NewJob{Priority: 5, SpaceNeeded: 1 << 40, Configuration: newqueue.Configuration{ProfileName: "p", PayloadURL: "http://x", PayloadType: "file", ResponseType: "xml", SubmissionMode: "add"},
+			Identifiers: newqueue.Identifiers{LocalIDs: []string{"a", "b"}}, Metadata: newqueue.Metadata{ErcWho: "who"}},
+		newqueue.NewJob{Priority: 99, Identifiers: newqueue.Identifiers{PrimaryID: "ark:/1"}},
+		newqueue.NewJob{}))(t)
+	reads("B3, J1")
+	last := ids[2] // priority 0 goes first
+	must(t, value(q.AcquireJob(ctx, newqueue.JobPending))(t).Hold(ctx))
+	reads("J3")
+	value(q.DeleteJob(ctx, last))(t)
+	reads("J22")
+	value(q.CleanupJobs(ctx))(t)
+	reads("J23")
+	for _, jid := range ids[:2] {
+		for s := newqueue.JobPending; s != newqueue.JobCompleted; s = newqueue.Success(s, w.d) {
+			if s != newqueue.JobPending {
+				j := value(q.AcquireJob(ctx, s))(t)
+				must(t, j.Fail(ctx, "why"))
+				reads("a failure in " + string(s))
+				must(t, q.RetryJob(ctx, jid, s))
+				reads("a retry in " + string(s))
+			}
+			j := value(q.AcquireJob(ctx, s))(t)
+			reads("acquisition in " + string(s))
+			must(t, j.SetIdentifiers(ctx, newqueue.Identifiers{PrimaryID: "ark:/2"}))
+			must(t, j.SetMetadata(ctx, newqueue.Metadata{}))
+			reads("identifiers in " + string(s))
+			must(t, j.Succeed(ctx, newqueue.WithPriority(7), newqueue.WithSpaceNeeded(1<<50), newqueue.WithInventory(newqueue.Inventory{ManifestURL: "u"}), newqueue.WithStore(newqueue.Store{})))
+			reads("success in " + string(s))
+			must(t, q.SetPriority(ctx, jid, 42))
+			reads("a priority in " + string(s))
+		}
+	}
+	must(t, q.ReportIfEmptied(ctx, bid))
+	reads("B5")
+	b = value(q.AcquireReportingBatch(ctx))(t)
+	must(t, b.Finish(ctx, value(b.Report(ctx))(t)))
+	reads("B6")
+	if w.tree().Get("/batches/"+bid+"/states/batch-processing") == nil {
+		t.Error("Batch.deleteCompletedBatches passes over what has no batch-processing")
+	}
+	value(q.CleanupJobs(ctx))(t)
+	reads("J20")
+	value(q.CleanupBatches(ctx))(t)
+	reads("B13")
+
+	// One that fails, is reported once more, and deleted.
+	bid, ids = batchOf(t, q, 2)
+	must(t, value(q.AcquireJob(ctx, newqueue.JobPending))(t).Fail(ctx, "bad digest"))
+	must(t, value(q.AcquireJob(ctx, newqueue.JobPending))(t).Fail(ctx, "bad digest"))
+	value(q.DeleteJob(ctx, ids[0]))(t)
+	reads("J21")
+	must(t, q.ReportIfEmptied(ctx, bid))
+	b = value(q.AcquireReportingBatch(ctx))(t)
+	must(t, b.Finish(ctx, value(b.Report(ctx))(t)))
+	reads("B7")
+	must(t, q.UpdateReportBatch(ctx, bid))
+	reads("B8")
+	b = value(q.AcquireUpdateReportingBatch(ctx))(t)
+	must(t, b.Finish(ctx, value(b.Report(ctx))(t)))
+	reads("B10")
+	value(q.DeleteBatch(ctx, bid))(t)
+	reads("B11")
+
+	for _, queue := range newqueue.AccessQueues {
+		qid := value(q.CreateAccess(ctx, queue, newqueue.Token{Token: "t", DeliveryNode: 9, CloudContentBytes: 1 << 40, Status: "200"}))(t)
+		reads("A1")
+		must(t, value(q.AcquireAccess(ctx, queue, newqueue.AccessPending))(t).Succeed(ctx))
+		reads("A2")
+		must(t, value(q.AcquireAccess(ctx, queue, newqueue.AccessProcessing))(t).Fail(ctx, "no room"))
+		reads("A4")
+		must(t, q.RetryAccess(ctx, queue, qid))
+		reads("A5")
+		must(t, value(q.AcquireAccess(ctx, queue, newqueue.AccessProcessing))(t).Succeed(ctx))
+		reads("A3")
+	}
+	w.check()
+}
+
+// TestLibraryReadsCanFail: each read of the table refuses a tree that is wrong
+// just there.
+func TestLibraryReadsCanFail(t *testing.T) {
+	w := newWorld(t, newqueue.MrtZK)
+	q := w.queue()
+	must(t, q.Init(ctx))
+	batchOf(t, q, 1)
+	j := value(q.AcquireJob(ctx, newqueue.JobPending))(t)
+	must(t, j.SetMetadata(ctx, newqueue.Metadata{}))
+	must(t, j.SetIdentifiers(ctx, newqueue.Identifiers{}))
+	must(t, j.Succeed(ctx, newqueue.WithInventory(newqueue.Inventory{}), newqueue.WithStore(newqueue.Store{})))
+	value(q.CreateAccess(ctx, newqueue.AccessLarge, newqueue.Token{}))(t)
+	tree := w.tree()
+	if c := complaints(tree); c != nil {
+		t.Fatal(c)
+	}
+	for _, r := range libraryReads {
+		if r.as == nothing {
+			continue // TestLibraryReadsUs counts on Init
+		}
+		path := expand(tree, r.path)[0]
+		bad := "[]"
+		if r.key != "" {
+			bad = fmt.Sprintf(`{%q:{}}`, r.key)
+		}
+		broken := changed(t, tree, []znode.Op{znode.Set(path, []byte(bad), -1)})
+		found := false
+		for _, c := range complaints(broken) {
+			found = found || strings.HasPrefix(c, r.by+" "+path+" "+r.key+": ")
+		}
+		if !found {
+			t.Errorf("%+v: nothing said of %s", r, bad)
+		}
+	}
+}
+
+// TestLibraryLocks (MerrittLocks): the same node, of the same kind, so that
+// either side refuses what the other has.
+func TestLibraryLocks(t *testing.T) {
+	w := newWorld(t, newqueue.MrtZK)
+	q := w.queue()
+	must(t, q.Init(ctx))
+	for _, c := range []struct {
+		method    string
+		lock      newqueue.Lock
+		path      string
+		ephemeral bool
+	}{
+		{"lockIngestQueue", newqueue.QueueLock(newqueue.HoldIngest), "/locks/queue/ingest", false},
+		{"lockSmallAccessQueue", newqueue.QueueLock(newqueue.HoldAccessSmall), "/locks/queue/accessSmall", false},
+		{"lockLargeAccessQueue", newqueue.QueueLock(newqueue.HoldAccessLarge), "/locks/queue/accessLarge", false},
+		{"lockCollection", newqueue.CollectionLock("merritt_demo"), "/locks/collections/merritt_demo", false},
+		{"lockObjectStorage", newqueue.StorageLock("ark:/99999/fk4"), "/locks/storage/ark_99999_fk4", false},
+		{"lockObjectInventory", newqueue.InventoryLock("ark:/99999/fk4"), "/locks/inventory/ark_99999_fk4", true},
+		{"lockObjectLocalID", newqueue.LocalIDLock("a:b", ":/c//"), "/locks/localid/a:b_c__", true},
+	} {
+		must(t, q.Lock(ctx, c.lock))
+		n := w.tree().Get(c.path)
+		if n == nil || len(n.Data) > 0 || (n.Stat.EphemeralOwner != 0) != c.ephemeral {
+			t.Errorf("%s: %+v", c.method, n)
+			continue
+		}
+		must(t, q.Unlock(ctx, c.lock))
+		// The library's own.
+		w.put(c.path, "")
+		if locked := value(q.IsLocked(ctx, c.lock))(t); !locked {
+			t.Errorf("%s is not seen", c.method)
+		}
+	}
+}
+
+// TestWeReadTheLibrary loads trees as the library writes them, with the fields
+// that it sets and no others, and goes on with them.
+func TestWeReadTheLibrary(t *testing.T) {
+	const (
+		now     = `"last_modified":"2024-03-01 12:00:00 -0800"`
+		batch   = "/batches/bid0000000000"
+		job     = "/jobs/jid0000000001" // states is the first child
+		request = "/access/small/qid0000000000"
+	)
+	type node struct{ path, data string } // "nil" for Ruby's null data
+	setUp := []node{{"/batches", ""}, {"/batch-uuids", ""}, {"/jobs", ""}, {"/jobs/states", ""}, {"/access", ""}, {"/access/small", ""}}
+	for _, s := range libraryJobStates {
+		setUp = append(setUp, node{"/jobs/states/" + strings.ToLower(s), ""})
+	}
+	createBatch := []node{ // Batch.createBatch, with what mrt-ingest submits
+		{batch, ""},
+		{"/batch-uuids/7f7dd8b6", "bid0000000000"},
+		{batch + "/submission", `{"submissionDate":"Fri Mar 01 12:00:00 PST 2024","batchID":"7f7dd8b6","profile":"p","type":"file","size":5,"update":false,"submitter":"me\/you"}`},
+		{batch + "/status", `{"message":"","status":"Pending",` + now + `}`},
+	}
+	acquireBatch := []node{ // Batch.acquirePendingBatch, and its unlock
+		{batch + "/states", ""},
+		{batch + "/status", `{"message":"","status":"Processing",` + now + `}`},
+	}
+	createJob := []node{ // Job.createJob
+		{job, ""},
+		{job + "/bid", "bid0000000000"},
+		{job + "/priority", "5"},
+		{job + "/space_needed", "0"},
+		{job + "/configuration", `{"update":true,"jobID":"jid-1","localID":"a;b","filename":"f"}`},
+		{job + "/identifiers", `{"primary_id":"","local_id":["a","b"]}`},
+		{job + "/status", `{"retry_count":0,"last_successful_status":null,"message":"","status":"Pending",` + now + `}`},
+		{"/jobs/states/pending/05-jid0000000001", ""},
+		{batch + "/states/batch-processing", ""},
+		{batch + "/states/batch-processing/jid0000000001", ""},
+	}
+	for _, c := range []struct {
+		name  string
+		nodes [][]node
+		then  func(*testing.T, *world, *newqueue.Queue)
+	}{
+		{"Batch.createBatch", [][]node{createBatch}, func(t *testing.T, w *world, q *newqueue.Queue) {
+			b := value(q.FindBatch(ctx, "7f7dd8b6"))(t)
+			if b.ID != "bid0000000000" || b.Submission.Submitter != "me/you" || b.Submitted["profile"] != "p" {
+				t.Errorf("%+v", b)
+			}
+			value(value(q.AcquirePendingBatch(ctx))(t).Process(ctx, newqueue.NewJob{}))(t)
+		}},
+		{"Ruby's Batch.create_batch of nothing", [][]node{{
+			{batch, "nil"}, {batch + "/submission", "nil"},
+			{batch + "/status", `{` + now + `,"status":"Pending","message":""}`},
+		}}, func(t *testing.T, w *world, q *newqueue.Queue) {
+			value(value(q.AcquirePendingBatch(ctx))(t).Process(ctx))(t)
+		}},
+		{"Job.createJob", [][]node{createBatch, acquireBatch, createJob}, func(t *testing.T, w *world, q *newqueue.Queue) {
+			j := value(q.AcquireJob(ctx, newqueue.JobPending))(t)
+			if j.Priority != 5 || !slices.Equal(j.Identifiers.LocalIDs, []string{"a", "b"}) || j.Configuration.Other["update"] != true {
+				t.Errorf("%+v", j)
+			}
+			must(t, j.Succeed(ctx))
+			complete(t, q, newqueue.JobEstimating)
+			must(t, q.ReportIfEmptied(ctx, "bid0000000000"))
+		}},
+		{"Ruby's Job.create_job of nothing", [][]node{createBatch, acquireBatch, createJob, {
+			{job + "/configuration", "nil"}, {job + "/identifiers", "nil"},
+		}}, func(t *testing.T, w *world, q *newqueue.Queue) {
+			must(t, value(q.AcquireJob(ctx, newqueue.JobPending))(t).Succeed(ctx))
+		}},
+		{"Job.setStatus of a failure in storing", [][]node{createBatch, acquireBatch, createJob, {
+			{job + "/store", `{"manifest_url":"http:\/\/s","mode":"add","delete":"no"}`},
+			{job + "/inventory", `{"manifest_url":"http:\/\/m","mode":"add"}`},
+			{job + "/status", `{"retry_count":2,"last_successful_status":"Processing","message":"no room","status":"Failed",` + now + `}`},
+			{"/jobs/states/failed/05-jid0000000001", ""}, {"/jobs/states/pending/05-jid0000000001", "-"},
+			{batch + "/states/batch-failed", ""}, {batch + "/states/batch-failed/jid0000000001", ""},
+			{batch + "/states/batch-processing/jid0000000001", "-"},
+		}}, func(t *testing.T, w *world, q *newqueue.Queue) {
+			if s := value(q.ResumeJob(ctx, "jid0000000001"))(t); s != newqueue.JobStoring {
+				t.Errorf("resumed at %s", s)
+			}
+			j := value(q.AcquireJob(ctx, newqueue.JobStoring))(t)
+			// Java writes the state that was left, which Ruby keeps out.
+			if j.Status.RetryCount != 3 || j.Status.LastSuccessful != newqueue.JobFailed || j.Status.Message != "" || j.Store.Delete != "no" || j.Inventory.ManifestURL != "http://m" {
+				t.Errorf("%+v", j)
+			}
+		}},
+		{"Ruby's requeue", [][]node{createBatch, acquireBatch, createJob, {
+			// Ruby keeps the time of the status before, and a step before Failed.
+			{job + "/status", `{"retry_count":1,"last_successful_status":"Estimating","message":"","status":"Provisioning",` + now + `}`},
+			{"/jobs/states/provisioning/05-jid0000000001", "nil"}, {"/jobs/states/pending/05-jid0000000001", "-"},
+		}}, func(t *testing.T, w *world, q *newqueue.Queue) {
+			must(t, value(q.AcquireJob(ctx, newqueue.JobProvisioning))(t).Fail(ctx, ""))
+			if s := value(q.ResumeJob(ctx, "jid0000000001"))(t); s != newqueue.JobProvisioning {
+				t.Errorf("resumed at %s", s)
+			}
+		}},
+		{"Job.setStatus(Deleted)", [][]node{createBatch, acquireBatch, createJob, {
+			{job + "/status", `{"retry_count":0,"last_successful_status":"Pending","message":"","status":"Deleted",` + now + `}`},
+			{"/jobs/states/deleted/05-jid0000000001", ""}, {"/jobs/states/pending/05-jid0000000001", "-"},
+			{batch + "/states/batch-deleted", ""}, {batch + "/states/batch-deleted/jid0000000001", ""},
+			{batch + "/states/batch-processing/jid0000000001", "-"},
+		}}, func(t *testing.T, w *world, q *newqueue.Queue) {
+			if cleaned := value(q.CleanupJobs(ctx))(t); len(cleaned) != 1 {
+				t.Errorf("%v", cleaned)
+			}
+		}},
+		{"Access.createAssembly", [][]node{{
+			{request, ""},
+			{request + "/token", `{"token":"t","delivery-node":9,"cloud-content-byte":1099511627776,"status":202,"url":"http:\/\/u","anticipated-availability-time":"2024-03-01T12:00:00-08:00"}`},
+			{request + "/status", `{"message":"","status":"Pending",` + now + `}`},
+		}}, func(t *testing.T, w *world, q *newqueue.Queue) {
+			a := value(q.AcquireAccess(ctx, newqueue.AccessSmall, newqueue.AccessPending))(t)
+			if a.Token.Status != "202" || a.Token.CloudContentBytes != 1<<40 {
+				t.Errorf("%+v", a.Token)
+			}
+			must(t, a.Succeed(ctx))
+		}},
+		{"Ruby's Access.create_assembly of nothing", [][]node{{
+			{request, "nil"}, {request + "/token", "nil"}, {request + "/status", `{` + now + `,"status":"Pending","message":""}`},
+		}}, func(t *testing.T, w *world, q *newqueue.Queue) {
+			must(t, value(q.AcquireAccess(ctx, newqueue.AccessSmall, newqueue.AccessPending))(t).Succeed(ctx))
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, newqueue.MrtZK)
+			for _, nodes := range append([][]node{setUp}, c.nodes...) {
+				for _, n := range nodes {
+					path, data := w.root+n.path, []byte(n.data)
+					if n.data == "nil" {
+						data = nil
+					}
+					var err error
+					if n.data == "-" {
+						err = w.raw.Delete(path, -1)
+					} else if _, err = w.raw.Create(path, data, 0, zk.WorldACL(zk.PermAll)); err == zk.ErrNodeExists {
+						_, err = w.raw.Set(path, data, -1)
+					}
+					if err != nil {
+						t.Fatalf("%s: %v", n.path, err)
+					}
+				}
+			}
+			w.check()
+			c.then(t, w, w.queue())
+			w.check()
+		})
+	}
+}

@@ -1,0 +1,52 @@
+package newqueue_test
+
+import (
+	"errors"
+	"testing"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+// TestStrayEntry: an entry in a batch's folder that names another batch's job
+// goes with the batch; the job stays.
+func TestStrayEntry(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		q := w.queue()
+		_, ids := batchOf(t, q, 1)
+		held := value(q.CreateBatch(ctx, newqueue.Submission{}))(t)
+		must(t, value(q.AcquirePendingBatch(ctx))(t).Hold(ctx, ""))
+		before := w.tree()
+		w.put("/batches/"+held+"/states/batch-processing/"+ids[0], "")
+		value(q.DeleteBatch(ctx, held))(t)
+		after := w.tree()
+		if after.Get("/batches/"+held) != nil {
+			t.Error("the batch is still there")
+		}
+		for _, c := range znode.Diff(before, after, "/jobs") {
+			t.Errorf("changed: %v", c)
+		}
+		w.check()
+	})
+}
+
+// TestInTheWay: a znode that no operation left there is in a transition's way.
+// The caller is told which; that another was quicker would be no help.
+func TestInTheWay(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		q := w.queue()
+		_, ids := batchOf(t, q, 1)
+		stray := "/jobs/states/estimating/05-" + ids[0]
+		w.put(stray, "")
+		j := value(q.AcquireJob(ctx, newqueue.JobPending))(t)
+		before := w.tree()
+		err := j.Succeed(ctx)
+		var bad *newqueue.NodeError
+		if !errors.As(err, &bad) || bad.Path != stray || !errors.Is(err, newqueue.ErrExists) || errors.Is(err, newqueue.ErrConflict) {
+			t.Errorf("%v", err)
+		}
+		same(t, before, w.tree())
+		w.delete(stray)
+		must(t, j.Succeed(ctx))
+	})
+}
