@@ -14,7 +14,7 @@ import (
 
 // Migrator carries plans out on a target. Target is required.
 type Migrator struct {
-	Target Target
+	Target *Target
 	Now    func() time.Time // nil: time.Now
 	// Budget is the size of a transaction in bytes, InFlight how many are
 	// under way at once; 0 means the defaults.
@@ -75,10 +75,10 @@ type ReadFunc func(context.Context) (*Source, error)
 func (m *Migrator) Migrate(ctx context.Context, read ReadFunc, opt Options, expect *Plan) (*Result, error) {
 	m.defaults()
 	res := &Result{}
-	if _, err := m.Target.Lead(ctx, m.owner, opt.ACL, m.Say); err != nil {
+	if err := m.Target.lead(ctx, m.owner, opt.ACL, m.Say); err != nil {
 		return res, interrupted(err)
 	}
-	defer m.Target.Resign()
+	defer m.Target.resign()
 	for retry := (retries{budget: m.Budget}); ; {
 		src, err := read(ctx)
 		if err != nil {
@@ -180,7 +180,7 @@ func (m *Migrator) apply(ctx context.Context, p *Plan, budget int) (int, Done, e
 		if !yield(unit{ops: first.ops}) {
 			return
 		}
-		for t := range pack(p.units(), budget, m.Target.ChrootLen()) {
+		for t := range pack(p.units(), budget, m.Target.chrootLen()) {
 			if !yield(t) {
 				return
 			}
@@ -255,7 +255,9 @@ func (c *chain) send(ctx context.Context, transactions iter.Seq[unit], progress 
 
 // start sends one transaction together with its link of the chain.
 func (c *chain) start(ctx context.Context, t unit) <-chan error {
-	c.run.Done.add(t.done)
+	if c.run.State == RunRunning { // a rollback leaves it at what the run made
+		c.run.Done.add(t.done)
+	}
 	c.run.Steps = c.base + 1
 	link := znode.Set(c.run.path(), c.run.encode(), c.base)
 	ops := append([]znode.Op{link}, t.ops...)

@@ -55,22 +55,10 @@ func clock() func() time.Time {
 	return func() time.Time { now = now.Add(time.Second); return now }
 }
 
-// fileTarget is an in-memory target.
-func fileTarget(tree *znode.Tree) *File { return NewFile(tree, clock()) }
-
-func treeOf(t testing.TB, target Target) *znode.Tree {
+func mustMigrate(t testing.TB, s *site, src *Source, opt Options) *Result {
 	t.Helper()
-	tree, err := target.Tree(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
-}
-
-func mustMigrate(t testing.TB, target Target, src *Source, opt Options) *Result {
-	t.Helper()
-	m := &Migrator{Target: target, Now: clock()}
-	res, err := m.Migrate(context.Background(), static(src), opt, nil)
+	m := &Migrator{Target: s.Target, Now: clock()}
+	res, err := m.Migrate(t.Context(), static(src), opt, nil)
 	if err != nil {
 		t.Fatalf("migrate: %v", err)
 	}
@@ -128,14 +116,6 @@ func queue(t testing.TB, records map[string][]byte) *znode.Tree {
 func put(t testing.TB, tree *znode.Tree, path string, data []byte) {
 	t.Helper()
 	if err := tree.Put(znode.Node{Path: path, Data: data}); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// do changes a tree as a client would.
-func do(t testing.TB, target *File, ops ...znode.Op) {
-	t.Helper()
-	if err := <-target.Start(context.Background(), ops); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -230,11 +230,10 @@ var knownBatchNode = map[string]bool{"submission": true, "status": true, "status
 // Errors are those of [PlanRollback] and [Migrator.Migrate].
 func (m *Migrator) Rollback(ctx context.Context, id string, force bool) (*Undo, error) {
 	m.defaults()
-	leader, err := m.Target.Lead(ctx, m.owner, nil, m.Say)
-	if err != nil {
+	if err := m.Target.lead(ctx, m.owner, nil, m.Say); err != nil {
 		return nil, interrupted(err)
 	}
-	defer m.Target.Resign()
+	defer m.Target.resign()
 	var total Done
 	for retry := (retries{budget: m.Budget}); ; {
 		tree, err := m.Target.Tree(ctx)
@@ -245,7 +244,8 @@ func (m *Migrator) Rollback(ctx context.Context, id string, force bool) (*Undo, 
 		if err != nil {
 			return nil, err
 		}
-		steps, err := m.undo(ctx, u, leader, &total, retry.budget)
+		steps, done, err := m.undo(ctx, u, retry.budget)
+		total.add(done)
 		u.Done = total
 		var again *lookAgain
 		if err == nil || !errors.As(err, &again) {
@@ -258,32 +258,31 @@ func (m *Migrator) Rollback(ctx context.Context, id string, force bool) (*Undo, 
 	}
 }
 
-// undo carries one look's plan out.
-func (m *Migrator) undo(ctx context.Context, u *Undo, leader string, total *Done, budget int) (int, error) {
+// undo carries one look's plan out. It returns the number of transactions that
+// were done and what they took back.
+func (m *Migrator) undo(ctx context.Context, u *Undo, budget int) (int, Done, error) {
 	c := &chain{m: m, run: u.run, base: u.run.stat.Version}
 	c.run.State, c.run.Owner = RunRollingBack, m.owner
-	c.run.Done = u.run.Done
 	transactions := func(yield func(unit) bool) {
 		if !yield(unit{}) { // marks the run before anything goes
 			return
 		}
-		for t := range pack(slices.Values(u.units), budget, m.Target.ChrootLen()) {
-			t.done = Done{} // the run's own counts stay what it made
+		for t := range pack(slices.Values(u.units), budget, m.Target.chrootLen()) {
 			if !yield(t) {
 				return
 			}
 		}
 	}
 	if err := c.send(ctx, transactions, func(n int) { m.Progress(n, len(u.units)) }); err != nil {
-		return c.steps, err
+		return c.steps, c.done, err
 	}
-	total.add(u.Done)
-	return c.steps, m.undoStructure(ctx, c, u, leader)
+	err := m.undoStructure(ctx, c, u)
+	return c.steps, c.done, err
 }
 
 // undoStructure removes the run's own znodes of the layout that are empty now,
 // its holds, and its record, in one transaction.
-func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo, leader string) error {
+func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo) error {
 	var ops []znode.Op
 	removed := map[string]bool{}
 	for _, path := range u.structure {
@@ -316,7 +315,7 @@ func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo, leader 
 		c.run.Holds = []string{}
 		return c.send(ctx, slices.Values([]unit{{ops: ops}}), func(int) {})
 	}
-	own, err := m.ownNodes(ctx, c.run.path(), c.base, leader)
+	own, err := m.ownNodes(ctx, c.run.path(), c.base)
 	if err != nil {
 		return err
 	}
@@ -334,10 +333,10 @@ func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo, leader 
 // ownNodes are the operations that remove the run's record, demanding its
 // version, and the migration's own folders if nothing else is in them: no
 // other run, and no other migrator standing by.
-func (m *Migrator) ownNodes(ctx context.Context, run string, version int32, leader string) ([]znode.Op, error) {
+func (m *Migrator) ownNodes(ctx context.Context, run string, version int32) ([]znode.Op, error) {
 	ops := []znode.Op{znode.Delete(run, version)}
 	below := int32(0) // children of /migration that go
-	for _, own := range []struct{ folder, child string }{{RunsPath, run}, {ElectionPath, leader}} {
+	for _, own := range []struct{ folder, child string }{{RunsPath, run}, {ElectionPath, m.Target.leader}} {
 		n, err := m.Target.Get(ctx, own.folder)
 		if errors.Is(err, znode.ErrNoNode) {
 			continue
@@ -348,8 +347,8 @@ func (m *Migrator) ownNodes(ctx context.Context, run string, version int32, lead
 		if n.Stat.NumChildren > 1 {
 			return ops, nil
 		}
-		if own.folder == ElectionPath && leader != "" {
-			ops = append(ops, znode.Delete(leader, -1))
+		if own.folder == ElectionPath {
+			ops = append(ops, znode.Delete(own.child, -1))
 		}
 		ops = append(ops, znode.Delete(own.folder, -1))
 		below++

@@ -11,44 +11,27 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Target is where the new tree is, or is to be: a server or a file.
-type Target interface {
-	// Tree reads what a migration is concerned with.
-	Tree(ctx context.Context) (*znode.Tree, error)
-	// Get reads one node; the error wraps [znode.ErrNoNode] if it isn't there.
-	Get(ctx context.Context, path string) (znode.Node, error)
-	// Start begins a transaction and returns; successive ones take effect in
-	// order. The channel gives the error of [zkconn.Writer.Multi].
-	Start(ctx context.Context, ops []znode.Op) <-chan error
-	// Lead waits until this is the only migrator at work; say is told why it
-	// waits. The path is that of the node which says so, "" if there is none.
-	// acl is given to the znodes that have to be made for it.
-	Lead(ctx context.Context, owner string, acl []znode.ACL, say func(string)) (path string, err error)
-	// Resign ends what Lead began.
-	Resign()
-	// ChrootLen is how many bytes the target's chroot adds to every path.
-	ChrootLen() int
-}
-
-// Live is a target on a server.
-type Live struct {
+// Target is where the new tree is, or is to be, over a session that can write.
+type Target struct {
 	*zkconn.Writer
-	leader string
+	leader string // this session's place in the election of migrators
 }
 
-// NewLive is the target that a session writes to.
-func NewLive(w *zkconn.Writer) *Live { return &Live{Writer: w} }
+// NewTarget is the target that a session writes to.
+func NewTarget(w *zkconn.Writer) *Target { return &Target{Writer: w} }
 
 // Tree reads the new layout and the migration's own nodes.
-func (l *Live) Tree(ctx context.Context) (*znode.Tree, error) { return ReadTarget(ctx, &l.Reader, nil) }
+func (t *Target) Tree(ctx context.Context) (*znode.Tree, error) {
+	return ReadTarget(ctx, &t.Reader, nil)
+}
 
 // Get reads one node as of now: no older than anything that any client was told
 // before the call, whichever server of an ensemble answers.
-func (l *Live) Get(ctx context.Context, path string) (znode.Node, error) {
-	if err := l.Sync(ctx); err != nil {
+func (t *Target) Get(ctx context.Context, path string) (znode.Node, error) {
+	if err := t.Sync(ctx); err != nil {
 		return znode.Node{}, err
 	}
-	return l.Writer.Get(ctx, path)
+	return t.Writer.Get(ctx, path)
 }
 
 // ReadTarget reads what a migration is concerned with of a target on a server.
@@ -98,90 +81,49 @@ func ReadLegacy(ctx context.Context, r *zkconn.Reader, queues Queues, progress f
 	return tree, nil
 }
 
-// File is a target that is the new tree as a dump.
-type File struct {
-	tree *znode.Tree
-	now  func() time.Time
-}
+// chrootLen is how many bytes the session's chroot adds to every path.
+func (t *Target) chrootLen() int { return len(t.Address().Chroot) }
 
-// NewFile is a file target that begins as the given tree, which it takes over.
-// It is in memory: the caller writes the tree that [File.Tree] gives.
-func NewFile(tree *znode.Tree, now func() time.Time) *File {
-	tree.SetDefaultStats(0)
-	return &File{tree: tree, now: now}
-}
-
-// Tree is a copy of the tree as it is now.
-func (f *File) Tree(context.Context) (*znode.Tree, error) { return f.tree.Clone(), nil }
-
-// Get reads one node.
-func (f *File) Get(_ context.Context, path string) (znode.Node, error) {
-	if n := f.tree.Get(path); n != nil {
-		return *n, nil
-	}
-	return znode.Node{}, fmt.Errorf("get %s: %w", path, znode.ErrNoNode)
-}
-
-// Start applies the operations at once.
-func (f *File) Start(_ context.Context, ops []znode.Op) <-chan error {
-	done := make(chan error, 1)
-	done <- f.tree.Multi(ops, f.now())
-	return done
-}
-
-// Lead returns at once: a file has one writer.
-func (f *File) Lead(context.Context, string, []znode.ACL, func(string)) (string, error) {
-	return "", nil
-}
-
-// ChrootLen is 0.
-func (f *File) ChrootLen() int { return 0 }
-
-// Resign does nothing.
-func (f *File) Resign() {}
-
-// ChrootLen is the length of the session's chroot.
-func (l *Live) ChrootLen() int { return len(l.Address().Chroot) }
-
-// Lead joins the election of migrators: the lowest ephemeral sequential node
-// leads, the others stand by (04-migration, "One writer").
-func (l *Live) Lead(ctx context.Context, owner string, acl []znode.ACL, say func(string)) (string, error) {
+// lead waits until this is the only migrator at work; say is told why it waits.
+// The lowest ephemeral sequential node leads, the others stand by (04-migration,
+// "One writer"). acl is given to the znodes that have to be made for it.
+func (t *Target) lead(ctx context.Context, owner string, acl []znode.ACL, say func(string)) error {
 	for _, path := range []string{MigrationPath, ElectionPath} {
-		err := l.Multi(ctx, []znode.Op{{Kind: znode.OpCreate, Path: path, Data: none, ACL: acl}})
+		err := t.Multi(ctx, []znode.Op{{Kind: znode.OpCreate, Path: path, Data: none, ACL: acl}})
 		if err != nil && !errors.Is(err, znode.ErrNodeExists) {
-			return "", fmt.Errorf("join the election: %w", err)
+			return fmt.Errorf("join the election: %w", err)
 		}
 	}
-	me, err := l.CreateEphemeral(ctx, ElectionPath+"/n-", []byte(owner))
+	me, err := t.CreateEphemeral(ctx, ElectionPath+"/n-", []byte(owner))
 	if err != nil {
-		return "", fmt.Errorf("join the election: %w", err)
+		return fmt.Errorf("join the election: %w", err)
 	}
-	l.leader = me
+	t.leader = me
 	for {
-		ahead, err := l.ahead(ctx, me)
+		ahead, err := t.ahead(ctx, me)
 		if err != nil {
-			return "", err
+			return err
 		}
 		if ahead == "" {
-			return me, nil
+			return nil
 		}
-		n, err := l.Get(ctx, ahead)
+		n, err := t.Get(ctx, ahead)
 		if errors.Is(err, znode.ErrNoNode) {
 			continue
 		}
 		if err != nil {
-			return "", err
+			return err
 		}
 		say(fmt.Sprintf("another migrator is at work (%s); standing by until it ends", n.Data))
-		if err := l.WaitGone(ctx, ahead); err != nil {
-			return "", err
+		if err := t.WaitGone(ctx, ahead); err != nil {
+			return err
 		}
 	}
 }
 
 // ahead is the node just before me in the election, "" if I lead.
-func (l *Live) ahead(ctx context.Context, me string) (string, error) {
-	names, err := l.Children(ctx, ElectionPath)
+func (t *Target) ahead(ctx context.Context, me string) (string, error) {
+	names, err := t.Children(ctx, ElectionPath)
 	if err != nil {
 		return "", err
 	}
@@ -199,16 +141,16 @@ func (l *Live) ahead(ctx context.Context, me string) (string, error) {
 	return best, nil
 }
 
-// Resign leaves the election. What can't be told to the server now, the end of
+// resign leaves the election. What can't be told to the server now, the end of
 // the session tells it.
-func (l *Live) Resign() {
-	if l.leader == "" {
+func (t *Target) resign() {
+	if t.leader == "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	<-l.Start(ctx, []znode.Op{znode.Delete(l.leader, -1)})
-	l.leader = ""
+	<-t.Start(ctx, []znode.Op{znode.Delete(t.leader, -1)})
+	t.leader = ""
 }
 
 // OwnerName tells a person which process this is.

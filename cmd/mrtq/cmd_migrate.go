@@ -185,17 +185,20 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, opt migrate.
 		if err != nil {
 			return nil, err
 		}
-		file := migrate.NewFile(tree, time.Now)
-		m.Target = file
+		f, err := a.openFileTarget(ctx, s.target.file, tree, opt.Packet)
+		if err != nil {
+			return nil, failed("target", s.target.text, err)
+		}
+		defer f.Close()
+		m.Target = f.Target
 		res, err := m.Migrate(ctx, c.source(a, s), opt, expect)
 		if err != nil {
-			return nil, fmt.Errorf("%w; %s is as it was", err, s.target.file)
+			return nil, f.asItWas(err)
 		}
-		tree, err = file.Tree(ctx)
-		if err != nil {
-			return nil, err
+		if res.Steps == 0 {
+			return res, nil
 		}
-		if err := writeDump(s.target.file, tree); err != nil {
+		if err := f.save(); err != nil {
 			return nil, failed("target", s.target.text, unnamed(err))
 		}
 		return res, nil
@@ -205,7 +208,7 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, opt migrate.
 		return nil, err
 	}
 	defer w.Close()
-	m.Target = migrate.NewLive(w)
+	m.Target = migrate.NewTarget(w)
 	return m.Migrate(ctx, c.source(a, s), opt, expect)
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -95,24 +94,24 @@ func (c *rollbackCmd) carryOut(ctx context.Context, a *app, e endpoint) (*migrat
 		if err != nil {
 			return nil, err
 		}
-		file := migrate.NewFile(tree, time.Now)
-		m.Target = file
+		f, err := a.openFileTarget(ctx, e.file, tree, 0)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		m.Target = f.Target
 		u, err := m.Rollback(ctx, c.run, c.force)
 		if err != nil {
-			return nil, err
+			return nil, f.asItWas(err)
 		}
-		after, err := file.Tree(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return u, writeDump(e.file, after)
+		return u, unnamed(f.save())
 	}
 	w, err := a.writer(ctx, e)
 	if err != nil {
 		return nil, err
 	}
 	defer w.Close()
-	m.Target = migrate.NewLive(w)
+	m.Target = migrate.NewTarget(w)
 	return m.Rollback(ctx, c.run, c.force)
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -75,6 +76,17 @@ func parseACL(s string) ([]znode.ACL, error) {
 	return acl, nil
 }
 
+// aclOfFile refuses what only a server can make something of: auth stands for a
+// session's credentials, and other schemes are its configuration's.
+func aclOfFile(acl []znode.ACL) error {
+	for _, a := range acl {
+		if !slices.Contains([]string{"world", "digest", "ip"}, a.Scheme) {
+			return fmt.Errorf("scheme %q: a file's znodes can have world, digest and ip", a.Scheme)
+		}
+	}
+	return nil
+}
+
 // sides are a command's SOURCE and TARGET.
 type sides struct{ source, target endpoint }
 
@@ -92,6 +104,11 @@ func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (*migrate.Pla
 	opt, err := p.options(s.source.text, s.target.text)
 	if err != nil {
 		return nil, nil, opt, err
+	}
+	if s.target.file != "" {
+		if err := aclOfFile(opt.ACL); err != nil {
+			return nil, nil, opt, usageError("--acl: %w", err)
+		}
 	}
 	src, err := a.readSource(ctx, s.source, &p.legacyFlags)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // is not safe for concurrent use while being changed.
 type Tree struct {
 	nodes map[string]*Node
-	zxid  int64 // newest transaction: of the nodes read, or made by Multi
+	zxid  int64 // newest transaction of the nodes
 }
 
 // NewTree is a tree that holds only the root.
@@ -29,8 +29,7 @@ func (t *Tree) Get(path string) *Node { return t.nodes[path] }
 func (t *Tree) Len() int { return len(t.nodes) }
 
 // Zxid is the newest transaction that any node of the tree shows (created,
-// modified, or a child created or deleted), or that [Tree.Multi] made; 0 when
-// no node has a Stat.
+// modified, or a child created or deleted); 0 when no node has a Stat.
 func (t *Tree) Zxid() int64 { return t.zxid }
 
 // Children are the names of path's children in byte order; nil when it has none.
@@ -105,11 +104,6 @@ func (t *Tree) insert(n *Node) {
 	}
 	p.children[Name(n.Path)] = n
 	t.nodes[n.Path] = n
-}
-
-func (t *Tree) remove(path string) {
-	delete(t.nodes[Parent(path)].children, Name(path))
-	delete(t.nodes, path)
 }
 
 // Paths are all paths at or below root in byte order, in which every node

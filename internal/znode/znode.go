@@ -1,6 +1,6 @@
 // Package znode is a ZooKeeper tree in memory: znodes with their Stat and ACL,
-// the dump format that mrtq reads and writes, multi-operation transactions as
-// the server applies them, and the difference between two trees.
+// the dump format that mrtq reads and writes, the operations of a transaction
+// and their size, and the difference between two trees.
 //
 // Nothing here speaks to a server: [mrtq/internal/zkconn] does.
 package znode

@@ -3,7 +3,6 @@ package znode
 import (
 	"errors"
 	"fmt"
-	"time"
 )
 
 // OpKind is what an [Op] does.
@@ -124,86 +123,3 @@ type MultiError struct {
 func (e *MultiError) Error() string { return fmt.Sprintf("%s: %v", e.Op, e.Err) }
 
 func (e *MultiError) Unwrap() error { return e.Err }
-
-// Multi applies the operations to the tree as a server would: all under one
-// new transaction id, with Stats kept, or none and a *[MultiError].
-func (t *Tree) Multi(ops []Op, now time.Time) error {
-	zxid := t.zxid + 1
-	var undo []func()
-	for i, op := range ops {
-		u, err := t.apply(op, zxid, now.UnixMilli())
-		if err != nil {
-			for j := len(undo) - 1; j >= 0; j-- {
-				undo[j]()
-			}
-			return &MultiError{Index: i, Op: op, Err: err}
-		}
-		undo = append(undo, u)
-	}
-	t.zxid = zxid
-	return nil
-}
-
-func (t *Tree) apply(op Op, zxid, now int64) (undo func(), err error) {
-	if err := ValidatePath(op.Path); err != nil {
-		return nil, err
-	}
-	n := t.nodes[op.Path]
-	if op.Kind == OpCreate {
-		return t.applyCreate(op, zxid, now)
-	}
-	if n == nil {
-		return nil, ErrNoNode
-	}
-	if op.Version != -1 && op.Version != n.Stat.Version {
-		return nil, fmt.Errorf("%w: %d, not %d", ErrBadVersion, n.Stat.Version, op.Version)
-	}
-	switch op.Kind {
-	case OpSet:
-		data, stat := n.Data, n.Stat
-		n.Data = op.Data
-		n.Stat.Mzxid, n.Stat.Mtime, n.Stat.DataLength = zxid, now, int32(len(op.Data))
-		n.Stat.Version++
-		return func() { n.Data, n.Stat = data, stat }, nil
-	case OpDelete:
-		if op.Path == "/" {
-			return nil, fmt.Errorf("%w %q: the root can't be deleted", ErrPath, op.Path)
-		}
-		if len(n.children) > 0 {
-			return nil, ErrNotEmpty
-		}
-		p := t.nodes[Parent(op.Path)]
-		stat := p.Stat
-		t.remove(op.Path)
-		p.Stat.NumChildren--
-		p.Stat.Cversion++
-		p.Stat.Pzxid = zxid
-		return func() { t.insert(n); p.Stat = stat }, nil
-	}
-	return func() {}, nil // OpCheck
-}
-
-func (t *Tree) applyCreate(op Op, zxid, now int64) (undo func(), err error) {
-	if t.nodes[op.Path] != nil {
-		return nil, ErrNodeExists
-	}
-	p := t.nodes[Parent(op.Path)]
-	if p == nil {
-		return nil, fmt.Errorf("%w: its parent %s", ErrNoNode, Parent(op.Path))
-	}
-	if p.Stat.EphemeralOwner != 0 {
-		return nil, fmt.Errorf("%w: %s", ErrEphemeralParent, p.Path)
-	}
-	stat := p.Stat
-	acl := op.ACL
-	if acl == nil {
-		acl = OpenACL()
-	}
-	t.insert(&Node{Path: op.Path, Data: op.Data, ACL: acl, Stat: Stat{
-		Czxid: zxid, Mzxid: zxid, Pzxid: zxid, Ctime: now, Mtime: now, DataLength: int32(len(op.Data)),
-	}})
-	p.Stat.NumChildren++
-	p.Stat.Cversion++
-	p.Stat.Pzxid = zxid
-	return func() { t.remove(op.Path); p.Stat = stat }, nil
-}

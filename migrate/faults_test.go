@@ -1,0 +1,293 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"mrtq/harness/minizk"
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/newqueue"
+)
+
+// Whatever transaction's answer is lost, done or not, the tree is the same in
+// the end, and every job is counted once.
+func TestLostAnswerAtEveryTransaction(t *testing.T) {
+	src := source(t, corpus(t))
+	whole := serve(t, znode.NewTree())
+	m := &Migrator{Target: whole.Target, Now: clock(), Budget: 1}
+	res, err := m.Migrate(t.Context(), static(src), options(permissive()), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := dumpOf(t, treeOf(t, whole), theNew...)
+	for at := 1; at <= res.Steps; at++ {
+		for _, carried := range []bool{false, true} {
+			t.Run(fmt.Sprintf("at %d, carried out %t", at, carried), func(t *testing.T) {
+				t.Parallel()
+				s := serve(t, znode.NewTree())
+				fault := s.cut(at, carried)
+				m := &Migrator{Target: s.Target, Now: clock(), Budget: 1, InFlight: 3}
+				got, err := m.Migrate(t.Context(), static(src), options(permissive()), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if fault.Fired() != 1 {
+					t.Errorf("%d answers were lost", fault.Fired())
+				}
+				if got.Done != res.Done {
+					t.Errorf("done %+v, want %+v", got.Done, res.Done)
+				}
+				tree := treeOf(t, s)
+				if d := firstDifference(want, dumpOf(t, tree, theNew...)); d != "" {
+					t.Errorf("another tree: %s", d)
+				}
+				mustVerify(t, src, tree)
+			})
+		}
+	}
+}
+
+// Killed before or after every transaction of a migration, the next run
+// finishes the same.
+func TestKilledAtEveryTransaction(t *testing.T) {
+	src := source(t, corpus(t))
+	opt := options(permissive())
+	whole := live(t, newqueue.Design)
+	m := &Migrator{Target: whole.Target, Now: clock(), Budget: 1}
+	res, err := m.Migrate(t.Context(), static(src), opt, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := dumpOf(t, treeOf(t, whole), theNew...)
+	for at := 1; at <= res.Steps; at++ {
+		for _, carried := range []bool{false, true} {
+			t.Run(fmt.Sprintf("at %d, carried out %t", at, carried), func(t *testing.T) {
+				t.Parallel()
+				s := live(t, newqueue.Design)
+				s.kill(t, at, carried)
+				m := &Migrator{Target: s.Target, Now: clock(), Budget: 1, InFlight: 2}
+				if _, err := m.Migrate(t.Context(), static(src), opt, nil); !errors.Is(err, zkconn.ErrLost) {
+					t.Fatalf("killed: %v", err)
+				}
+				s.begin(t)
+				mustMigrate(t, s, src, opt)
+				tree := treeOf(t, s)
+				if d := firstDifference(want, dumpOf(t, tree, theNew...)); d != "" {
+					t.Errorf("another tree: %s", d)
+				}
+				mustVerify(t, src, tree)
+			})
+		}
+	}
+}
+
+// A rollback that was killed before or after any of its transactions is
+// finished by the next.
+func TestRollbackKilledAtEveryTransaction(t *testing.T) {
+	src := source(t, corpus(t))
+	whole := live(t, newqueue.Design)
+	before := dumpOf(t, treeOf(t, whole), "/")
+	res := mustMigrate(t, whole, src, options(permissive()))
+	migrated := treeOf(t, whole)
+	transactions := whole.zk.Inject(minizk.Fault{On: whole.transactions()})
+	m := &Migrator{Target: whole.Target, Now: clock(), Budget: 1}
+	if _, err := m.Rollback(t.Context(), res.Run, false); err != nil {
+		t.Fatal(err)
+	}
+	for at := 1; at <= transactions.Met(); at++ {
+		for _, carried := range []bool{false, true} {
+			t.Run(fmt.Sprintf("at %d, carried out %t", at, carried), func(t *testing.T) {
+				t.Parallel()
+				s := serve(t, migrated)
+				s.kill(t, at, carried)
+				m := &Migrator{Target: s.Target, Now: clock(), Budget: 1, InFlight: 2}
+				if _, err := m.Rollback(t.Context(), res.Run, false); !errors.Is(err, zkconn.ErrLost) {
+					t.Fatalf("killed: %v", err)
+				}
+				if at < transactions.Met() || !carried { // else the run is gone
+					s.begin(t)
+					m = &Migrator{Target: s.Target, Now: clock()}
+					if _, err := m.Rollback(t.Context(), res.Run, false); err != nil {
+						t.Fatalf("then: %v", err)
+					}
+				}
+				if d := firstDifference(before, dumpOf(t, treeOf(t, s), "/")); d != "" {
+					t.Errorf("another tree: %s", d)
+				}
+			})
+		}
+	}
+}
+
+// Whatever answer to a rollback is lost, it is finished by looking, and every
+// job is counted once.
+func TestRollbackLosesAnAnswerAtEveryTransaction(t *testing.T) {
+	src := source(t, corpus(t))
+	whole := live(t, newqueue.Design)
+	before := dumpOf(t, treeOf(t, whole), "/")
+	res := mustMigrate(t, whole, src, options(permissive()))
+	migrated := treeOf(t, whole)
+	transactions := whole.zk.Inject(minizk.Fault{On: whole.transactions()})
+	m := &Migrator{Target: whole.Target, Now: clock(), Budget: 1}
+	if _, err := m.Rollback(t.Context(), res.Run, false); err != nil {
+		t.Fatal(err)
+	}
+	for at := 1; at <= transactions.Met(); at++ {
+		for _, carried := range []bool{false, true} {
+			t.Run(fmt.Sprintf("at %d, carried out %t", at, carried), func(t *testing.T) {
+				t.Parallel()
+				s := serve(t, migrated)
+				fault := s.cut(at, carried)
+				m := &Migrator{Target: s.Target, Now: clock(), Budget: 1, InFlight: 3}
+				u, err := m.Rollback(t.Context(), res.Run, false)
+				if err != nil || fault.Fired() != 1 {
+					t.Fatalf("%d answers lost: %v", fault.Fired(), err)
+				}
+				if u.Done != res.Done {
+					t.Errorf("removed %+v, want %+v", u.Done, res.Done)
+				}
+				if d := firstDifference(before, dumpOf(t, treeOf(t, s), "/")); d != "" {
+					t.Errorf("another tree: %s", d)
+				}
+			})
+		}
+	}
+}
+
+// Somebody else's new job, at whatever moment, gets its id, and the migration
+// goes on after it in order.
+func TestNewJobsOfOthersMeanwhile(t *testing.T) {
+	src := source(t, corpus(t))
+	for at := 2; at <= 12; at++ {
+		t.Run(fmt.Sprintf("before transaction %d", at), func(t *testing.T) {
+			s := live(t, newqueue.Design)
+			s.before(t, func(n int) {
+				if n == at {
+					submit(t, s)
+				}
+			})
+			m := &Migrator{Target: s.Target, Now: clock(), Budget: 1, InFlight: 4}
+			res, err := m.Migrate(t.Context(), static(src), options(permissive()), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if res.Done.Jobs != 10 {
+				t.Errorf("%d jobs", res.Done.Jobs)
+			}
+			tree := treeOf(t, s)
+			for _, d := range verdict(t, src, tree, VerifyOptions{Others: true}).Differences {
+				t.Error(d)
+			}
+			// Without leave, what came after the run began is named.
+			if v := verdict(t, src, tree, VerifyOptions{}); v.OK() {
+				t.Error("the other's job was not named")
+			}
+		})
+	}
+}
+
+// submit creates a job, as a client of a live queue does.
+func submit(t *testing.T, s *site) {
+	tree, err := s.zk.Snapshot()
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	seq, _ := tree.Get("/jobs").Stat.NextSequence()
+	jid := newqueue.SequenceID("jid", seq)
+	p := newqueue.JobPath(jid)
+	err = send(s.door, []znode.Op{
+		znode.Create(p, none), znode.Create(p+"/bid", []byte("bid0000000000")), znode.Create(p+"/configuration", []byte(`{"batch_id":"bid0000000000"}`)),
+		znode.Create(p+"/status", encode(newqueue.JobStatus{State: newqueue.JobPending, LastModified: testNow}.Object(newqueue.Design))),
+		znode.Create(p+"/priority", []byte("5")), znode.Create(p+"/space_needed", []byte("0")),
+		znode.Create("/batches/bid0000000000/states/batch-processing/"+jid, none), znode.Create("/jobs/states/pending/05-"+jid, none),
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// A batch that is half made, or half taken back, never looks done.
+func TestNoBatchLooksDoneBeforeItIs(t *testing.T) {
+	records := map[string][]byte{}
+	for i, status := range []legacy.Status{legacy.Completed, legacy.Completed, legacy.Failed, legacy.Pending, legacy.Completed, legacy.Pending, legacy.Completed} {
+		records[fmt.Sprintf("/ingest/mrtQ-0500%010d", i)] = record(t, status, legacy.Payload{"batchID": "mixed", "jobID": fmt.Sprint(i)})
+		records[fmt.Sprintf("/ingest/mrtQ-0500%010d", 100+i)] = record(t, legacy.Completed, legacy.Payload{"batchID": "ended", "jobID": fmt.Sprint(i)})
+	}
+	src := source(t, queue(t, records))
+	s := serve(t, znode.NewTree())
+	// Looked at between any two transactions, as the client library and a watch
+	// do: a batch whose batch-processing is there and empty while its jobs aren't
+	// all where they end would be reported to its depositor.
+	jobs := map[string]int{"bid0000000000": 7, "bid0000000001": 7} // in the end
+	looksDone, looks := map[string]string{}, 0
+	look := func(int) {
+		tree, err := s.zk.Snapshot()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		looks++
+		for _, bid := range tree.Children("/batches") {
+			entries := 0
+			for _, f := range newqueue.BatchFolders {
+				entries += len(tree.Children(newqueue.BatchFolderPath(bid, f)))
+			}
+			processing := newqueue.BatchFolderPath(bid, newqueue.FolderProcessing)
+			if tree.Get(processing) != nil && len(tree.Children(processing)) == 0 && entries != jobs[bid] {
+				looksDone[bid] = fmt.Sprintf("with %d of its %d jobs", entries, jobs[bid])
+			}
+		}
+	}
+	s.before(t, look)
+	m := &Migrator{Target: s.Target, Now: clock(), Budget: 1, InFlight: 1}
+	res, err := m.Migrate(t.Context(), static(src), options(permissive()), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if looks != res.Steps {
+		t.Errorf("%d looks at %d transactions", looks, res.Steps)
+	}
+	mustVerify(t, src, treeOf(t, s))
+	if len(looksDone) > 0 {
+		t.Errorf("migrating: %v", looksDone)
+	}
+	if _, err := m.Rollback(t.Context(), res.Run, false); err != nil {
+		t.Fatal(err)
+	}
+	delete(looksDone, "bid0000000001") // all of it had ended: nothing of it is waited for
+	if len(looksDone) > 0 {
+		t.Errorf("rolling back: %v", looksDone)
+	}
+}
+
+// A migrator that waited for another reads the source anew.
+func TestSourceIsReadAfterWaiting(t *testing.T) {
+	first := map[string][]byte{
+		"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, legacy.Payload{"jobID": "one"}),
+		"/ingest/mrtQ-05000000000002": record(t, legacy.Pending, legacy.Payload{"jobID": "two"}),
+	}
+	before := source(t, queue(t, first))
+	delete(first, "/ingest/mrtQ-05000000000002")
+	after := source(t, queue(t, first))
+	now := before
+	s := serve(t, znode.NewTree())
+	other := NewTarget(open(t, s.zk))
+	if err := other.lead(t.Context(), "another", nil, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	m := &Migrator{Target: s.Target, Now: clock(), Say: func(text string) {
+		if text == "another migrator is at work (another); standing by until it ends" {
+			now = after
+			other.resign()
+		}
+	}}
+	res, err := m.Migrate(t.Context(), func(context.Context) (*Source, error) { return now, nil }, options(permissive()), nil)
+	if err != nil || res.Done.Jobs != 1 {
+		t.Errorf("%d jobs (%v): the record that went while it waited was migrated", res.Done.Jobs, err)
+	}
+}

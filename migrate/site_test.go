@@ -1,0 +1,190 @@
+package migrate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/harness/minizk"
+	"mrtq/harness/minizk/wire"
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+)
+
+// site is a ZooKeeper that a migrator works on, seen and changed by the test
+// through other doors than the migrator's.
+type site struct {
+	*Target // over the migrator's session
+	zk      *minizk.Server
+	session int64 // the migrator's
+	door    *zk.Conn
+}
+
+// serve runs a server that holds the tree.
+func serve(t testing.TB, tree *znode.Tree) *site {
+	t.Helper()
+	s := &site{zk: minizk.RunWith(t, minizk.Options{Now: testNow})}
+	if err := s.zk.Load(tree); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if s.door, err = connect(s.zk); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.door.Close)
+	s.begin(t)
+	return s
+}
+
+// begin gives the migrator a session of its own, as a process that is started
+// anew has.
+func (s *site) begin(t testing.TB) {
+	t.Helper()
+	s.Target = NewTarget(open(t, s.zk))
+	all := s.zk.Sessions()
+	s.session = all[len(all)-1].ID
+}
+
+func open(t testing.TB, server *minizk.Server) *zkconn.Writer {
+	t.Helper()
+	w, err := zkconn.OpenWriter(t.Context(), zkconn.Config{
+		Address:    zkconn.Address{Servers: []string{server.Addr()}},
+		MaxRequest: 1 << 20, // so much is set aside for each of many sessions
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	return w
+}
+
+// connect opens a session of the client library itself, by which the migrator's
+// code is not judged by itself.
+func connect(server *minizk.Server) (*zk.Conn, error) {
+	conn, _, err := zk.Connect([]string{server.Addr()}, 10*time.Second, zk.WithLogInfo(false), zk.WithMaxConnBufferSize(64<<10))
+	if err == nil {
+		_, _, err = conn.Exists("/") // waits until the session is there
+	}
+	return conn, err
+}
+
+// send carries the operations out as one transaction.
+func send(conn *zk.Conn, ops []znode.Op) error {
+	requests := make([]any, len(ops))
+	for i, op := range ops {
+		switch op.Kind {
+		case znode.OpCreate:
+			requests[i] = &zk.CreateRequest{Path: op.Path, Data: op.Data, Acl: zk.WorldACL(zk.PermAll)}
+		case znode.OpSet:
+			requests[i] = &zk.SetDataRequest{Path: op.Path, Data: op.Data, Version: op.Version}
+		case znode.OpDelete:
+			requests[i] = &zk.DeleteRequest{Path: op.Path, Version: op.Version}
+		default:
+			return fmt.Errorf("%v: not what a test does", op)
+		}
+	}
+	_, err := conn.Multi(requests...)
+	return err
+}
+
+// treeOf is all that the server holds.
+func treeOf(t testing.TB, s *site) *znode.Tree {
+	t.Helper()
+	tree, err := s.zk.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+// do changes the tree as another client does.
+func do(t testing.TB, s *site, ops ...znode.Op) {
+	t.Helper()
+	if err := send(s.door, ops); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// transactions says of an operation if it is a link of the chain of the migrator
+// that is at work now.
+func (s *site) transactions() func(minizk.Op) bool {
+	session := s.session
+	return func(op minizk.Op) bool {
+		return op.Code == wire.OpMulti && op.Session == session &&
+			slices.ContainsFunc(op.Paths, func(path string) bool { return strings.HasPrefix(path, RunsPath+"/") })
+	}
+}
+
+// cut ends the connection at the migrator's n-th transaction, which is carried
+// out or not.
+func (s *site) cut(n int, carried bool) *minizk.Injected {
+	act := minizk.CutBefore()
+	if carried {
+		act = minizk.CutAfter()
+	}
+	return s.zk.Inject(minizk.Fault{On: s.transactions(), Nth: n, Do: act})
+}
+
+// kill ends the migrator for good at its n-th transaction, as kill -9 does: the
+// connection is cut, nothing more arrives, and the session ends.
+func (s *site) kill(t testing.TB, n int, carried bool) {
+	s.cut(n, carried)
+	session, transaction, seen := s.session, s.transactions(), 0
+	dead := make(chan struct{}, 1)
+	s.zk.Inject(minizk.Fault{
+		On: func(op minizk.Op) bool {
+			if op.Session != session {
+				return false
+			}
+			if transaction(op) {
+				if seen++; seen == n {
+					dead <- struct{}{}
+				}
+			}
+			return seen >= n // but at the n-th it is the cut that acts
+		},
+		Do: minizk.Hold(nil),
+	})
+	go func() {
+		select {
+		case <-dead:
+			s.zk.ExpireSession(session)
+		case <-t.Context().Done():
+		}
+	}()
+}
+
+// before calls f before each of the migrator's transactions, which waits for it.
+func (s *site) before(t testing.TB, f func(n int)) {
+	arrived, gate := make(chan struct{}, 1), make(chan struct{})
+	transaction := s.transactions()
+	s.zk.Inject(minizk.Fault{
+		On: func(op minizk.Op) bool {
+			if !transaction(op) {
+				return false
+			}
+			arrived <- struct{}{} // there is room: what is sent next waits behind this one
+			return true
+		},
+		Do: minizk.Hold(gate),
+	})
+	go func() {
+		for n := 1; ; n++ {
+			select {
+			case <-arrived:
+			case <-t.Context().Done():
+				return
+			}
+			f(n)
+			select {
+			case gate <- struct{}{}:
+			case <-t.Context().Done():
+				return
+			}
+		}
+	}()
+}
