@@ -34,6 +34,7 @@ func (a *app) openFileTarget(ctx context.Context, path string, tree *znode.Tree,
 	// Its clock stands still: no session ends, of this process or of the dump's
 	// workers, however long it takes.
 	server, err := minizk.Start(minizk.Options{
+		Private:     true, // nobody else on this machine may look in
 		MaxBuffer:   packet,
 		SuperDigest: zk.DigestACL(zk.PermAll, user, password)[0].ID, // no ACL binds whoever has the file
 		LogSize:     1,                                              // nobody reads it
@@ -52,7 +53,8 @@ func (a *app) openFileTarget(ctx context.Context, path string, tree *znode.Tree,
 	}
 	f.others = server.Sessions()
 	w, err := zkconn.OpenWriter(ctx, zkconn.Config{
-		Address:     zkconn.Address{Servers: []string{server.Addr()}},
+		Address:     zkconn.Address{Servers: []string{"private:0"}},
+		Dial:        server.Dial,
 		Auth:        []zkconn.Auth{zkconn.DigestAuth(user, password)},
 		MaxResponse: math.MaxInt32, // --max-response is about what others send
 		Log:         a.log,

@@ -13,6 +13,8 @@ import (
 type Options struct {
 	// Addr is the address to listen on; "" is 127.0.0.1 and a free port.
 	Addr string
+	// Private opens no port: Server.Dial is the only way in, and Addr is not used.
+	Private bool
 	// RealTime lets time pass by itself, for programs and for clients that cannot be told
 	// about a manual clock. Otherwise time stands still but for Advance.
 	RealTime bool
@@ -69,6 +71,8 @@ func (o Options) withDefaults() (Options, error) {
 		o.LogSize = defaultLogSize
 	}
 	switch {
+	case o.Private && o.TLS != nil:
+		return o, fmt.Errorf("minizk: Private and TLS: nobody listens to what stays in the process")
 	case o.MinTimeout < time.Millisecond || o.MaxTimeout < o.MinTimeout:
 		return o, fmt.Errorf("minizk: session timeouts from %v to %v: want at least 1ms, and the least first", o.MinTimeout, o.MaxTimeout)
 	case o.MaxBuffer < 0 || o.MaxQueue < 0 || o.LogSize < 0:

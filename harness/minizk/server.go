@@ -78,7 +78,8 @@ func Start(opt Options) (*Server, error) {
 	return s, nil
 }
 
-// Addr is the address to connect to, "127.0.0.1:34567".
+// Addr is the address to connect to, "127.0.0.1:34567"; with Options.Private there is none, and it
+// is "private".
 func (s *Server) Addr() string { return s.addr }
 
 // SecureAddr is the address for clients with TLS, "" without Options.TLS.
@@ -99,9 +100,12 @@ func (s *Server) bind(addr, secure string) error {
 
 // listen opens a port, for TLS unless conf is nil. The caller holds mu.
 func (s *Server) listen(addr string, conf *tls.Config) (net.Listener, error) {
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return nil, fmt.Errorf("minizk: %w", err)
+	var l net.Listener = newInside()
+	if !s.opt.Private {
+		var err error
+		if l, err = net.Listen("tcp", addr); err != nil {
+			return nil, fmt.Errorf("minizk: %w", err)
+		}
 	}
 	s.listeners = append(s.listeners, l)
 	s.loops.Go(func() { s.accept(l, conf) })

@@ -52,7 +52,7 @@ func (s *session) dialer(config *tls.Config) zk.Dialer {
 	return func(network, address string, _ time.Duration) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(s.dialing, s.patience())
 		defer cancel()
-		conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		conn, err := s.connect(ctx, network, address)
 		if err == nil && config != nil {
 			conn, err = secure(ctx, conn, config, address)
 		}
@@ -67,6 +67,13 @@ func (s *session) dialer(config *tls.Config) zk.Dialer {
 		}
 		return w, nil
 	}
+}
+
+func (s *session) connect(ctx context.Context, network, address string) (net.Conn, error) {
+	if s.cfg.Dial != nil {
+		return s.cfg.Dial(ctx)
+	}
+	return (&net.Dialer{}).DialContext(ctx, network, address)
 }
 
 // patience bounds each of the two steps to a session: TCP and TLS, and then the

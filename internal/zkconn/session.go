@@ -14,6 +14,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync"
 	"time"
 
@@ -38,7 +39,9 @@ type Config struct {
 	// server's own limit, lower as a rule, is what counts. The library sets so
 	// much aside for each session.
 	MaxRequest int
-	Log        *slog.Logger // nil: none
+	// Dial connects to whatever server Address names; nil: TCP.
+	Dial func(context.Context) (net.Conn, error)
+	Log  *slog.Logger // nil: none
 }
 
 const (

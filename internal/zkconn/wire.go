@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -30,7 +31,7 @@ type wire struct {
 	wrote bool // the first packet, the connect request, went out
 
 	frame  frame
-	opened bool // the first frame, the connect response, came
+	opened atomic.Bool // the first frame, the connect response, came
 }
 
 const (
@@ -96,7 +97,7 @@ func (w *wire) Read(p []byte) (int, error) {
 // failed notes why there is no session yet; once there was one, what broke it
 // tells a user nothing that the next attempt doesn't.
 func (w *wire) failed(err error) {
-	if !w.opened && !errors.Is(err, net.ErrClosed) { // closed by us, who know why
+	if !w.opened.Load() && !errors.Is(err, net.ErrClosed) { // closed by us, who know why
 		w.s.noteFailure(&handshakeError{err})
 	}
 }
@@ -105,11 +106,11 @@ func (w *wire) failed(err error) {
 func (w *wire) begins(length [4]byte) (size int, err error) {
 	n := binary.BigEndian.Uint32(length[:])
 	switch limit := w.s.cfg.MaxResponse; {
-	case !w.opened && (n < minConnectResponse || n > maxConnectResponse):
+	case !w.opened.Load() && (n < minConnectResponse || n > maxConnectResponse):
 		return 0, &protocolError{length}
-	case w.opened && n < responseHeaderSize:
+	case w.opened.Load() && n < responseHeaderSize:
 		return 0, &protocolError{length}
-	case w.opened && int(n) > limit:
+	case w.opened.Load() && int(n) > limit:
 		err := &ResponseTooLargeError{Size: int(n), Limit: limit}
 		w.s.end(err)
 		return 0, err
@@ -118,7 +119,7 @@ func (w *wire) begins(length [4]byte) (size int, err error) {
 }
 
 func (w *wire) ends() {
-	w.opened = true
+	w.opened.Store(true)
 }
 
 // protocolError is an answer that isn't ZooKeeper's.

@@ -1,0 +1,71 @@
+package minizk_test
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	zkclient "github.com/go-zookeeper/zk"
+
+	"mrtq/harness/minizk"
+)
+
+// A private server has no port, and serves whoever is in the process, also after a restart.
+func TestPrivate(t *testing.T) {
+	zk := run(t, minizk.Options{Private: true})
+	if zk.Addr() != "private" {
+		t.Errorf("its address is %s", zk.Addr())
+	}
+	conn, events, err := zkclient.Connect([]string{"127.0.0.1:1"}, 10*time.Second, zkclient.WithLogInfo(false), zkclient.WithLogger(silence{}),
+		zkclient.WithDialer(func(_, _ string, timeout time.Duration) (net.Conn, error) {
+			ctx, cancel := context.WithTimeout(t.Context(), timeout)
+			defer cancel()
+			return zk.Dial(ctx)
+		}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		conn.Close()
+		for range events {
+		}
+	}()
+	big := make([]byte, 900<<10) // more than a pipe takes at once
+	if _, err := conn.Create("/a", big, zkclient.FlagEphemeral, zkclient.WorldACL(zkclient.PermAll)); err != nil {
+		t.Fatal(err)
+	}
+	if err := zk.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := zk.Dial(t.Context()); !errors.Is(err, minizk.ErrClosed) {
+		t.Errorf("dial a stopped server: %v", err)
+	}
+	if err := zk.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		data, _, err := conn.Get("/a")
+		if errors.Is(err, zkclient.ErrConnectionClosed) || errors.Is(err, zkclient.ErrNoServer) || errors.Is(err, io.ErrClosedPipe) {
+			continue // the client is on its way
+		}
+		if err != nil || len(data) != len(big) {
+			t.Errorf("%d bytes, %v", len(data), err)
+		}
+		break
+	}
+}
+
+func TestDialWantsAPrivateServer(t *testing.T) {
+	_, err := run(t, minizk.Options{}).Dial(t.Context())
+	if want := "minizk: Dial on a server without Options.Private: connect to Addr"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	_, err = minizk.Start(minizk.Options{Private: true, TLS: &tls.Config{}})
+	if want := "minizk: Private and TLS: nobody listens to what stays in the process"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
