@@ -55,8 +55,44 @@ Feature: An access request's life
     And nothing else has changed
 
   @A7
-  Scenario: The cleaning pass takes away a completed request
-    Given a completed request
+  Scenario: The cleaning pass takes away completed requests
+    Given these completed requests for small objects
+      | request |
+      | A       |
+      | B       |
     When the cleaning pass over requests comes by
-    Then nothing is left of the request
+    Then nothing is left of the requests A B
     And nothing else has changed
+
+  # Whose step it is
+
+  Scenario Outline: An administrator waits while a worker is at work there: <action>
+    Given a failed request
+    And somebody else has locked the request
+    When an administrator <action>
+    Then it is refused, for another has the lock
+    And nothing has changed
+
+    @A5
+    Examples:
+      | action                      |
+      | has the request tried again |
+
+    @A6
+    Examples:
+      | action              |
+      | deletes the request |
+
+  @A7
+  Scenario: The cleaning pass leaves a request alone while a worker has it
+    Given a completed request
+    And somebody else has locked the request
+    When the cleaning pass over requests comes by
+    Then nothing has changed
+
+  @A2
+  Scenario: Nobody takes a worker's step without the lock
+    Given a pending request
+    When an administrator tries to move the request to processing
+    Then it is refused, for the lock is a worker's to have
+    And nothing has changed

@@ -126,3 +126,25 @@ Feature: Acquiring
     When another worker acquires the next job in pending
     Then the other worker has the job, under a lock that ends with his session
     And nothing else has changed
+
+  @Q4
+  Scenario: An entry of a job that has moved on is passed over
+    Given these jobs in pending
+      | job | priority |
+      | A   | 7        |
+    And a job B of it that is downloading
+    And the job B stands in the queue of pending as well, with priority 1
+    When the worker acquires the next job in pending
+    Then the worker has the job A, under a lock that ends with his session
+    And nothing else has changed
+
+  @Q4
+  Scenario: What can't be read is passed over
+    Given these jobs in pending
+      | job | priority |
+      | A   | 3        |
+      | B   | 7        |
+    And the status of the job A holds {"status":
+    When the worker acquires the next job in pending
+    Then the worker has the job B, under a lock that ends with his session
+    And nothing else has changed

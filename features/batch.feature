@@ -23,8 +23,8 @@ Feature: A batch's life
   @B2
   Scenario: Its collection is held
     Given a pending batch that a worker has acquired
-    When the worker holds it
-    Then the batch is held
+    When the worker holds it, saying "the collection is frozen"
+    Then the batch is held, saying "the collection is frozen"
     And the lock is given back
     And nothing else has changed
 
@@ -71,9 +71,18 @@ Feature: A batch's life
     Then it is refused, for it has jobs that are still to be done
     And nothing has changed
 
-  @B5f @mrt-zk
-  Scenario: An administrator gives it up
+  @B5
+  Scenario: The event waits while a worker is at work there
     Given a batch in processing with the completed jobs A B
+    And somebody else has locked the batch
+    When the event comes that its batch-processing is empty
+    Then it is refused, for another has the lock
+    And nothing has changed
+
+  @B5f @mrt-zk
+  Scenario: An administrator gives it up before all of its jobs are done
+    Given a batch in processing with the completed jobs A B
+    And a job C of it that is downloading
     When an administrator gives the batch up, saying "withdrawn"
     Then the batch is failed, saying "withdrawn"
     And nothing else has changed
@@ -118,26 +127,80 @@ Feature: A batch's life
     And the lock is given back
     And nothing else has changed
 
+  @B9
+  Scenario: Its failed job is at work again, and nobody is told that all is well
+    Given a batch in update-reporting with the completed jobs A
+    And a job B of it that is downloading
+    And its last report listed as completed A and as failed B
+    And a worker has acquired the batch
+    When the worker reports it
+    Then it is refused, for it has jobs that are still to be done
+    And nothing has changed
+
   @B10
-  Scenario: One of its failed jobs has come to its end, and one has not
+  Scenario: Of its failed jobs one has come to its end, one has not, and one is at work again
     Given a batch in update-reporting with the completed jobs A B
     And a job C of it that is failed
-    And its last report listed as completed A and as failed B C
+    And a job D of it that is downloading
+    And its last report listed as completed A and as failed B C D
     And a worker has acquired the batch
     When the worker reports it
     Then the batch is failed
     And its status report lists as completed A B and as failed C
     And the report tells as new: completed B, failed none
+    And the report tells as still failed C, and as at work again D
     And the lock is given back
     And nothing else has changed
+
+  @B10
+  Scenario: Another of its jobs has failed since
+    Given a batch in update-reporting with the completed jobs A
+    And a job B of it that is failed
+    And its last report listed as completed A and as failed none
+    And a worker has acquired the batch
+    When the worker reports it
+    Then the batch is failed
+    And its status report lists as completed A and as failed B
+    And the report tells as new: completed none, failed B
+    And there is something to send
+    And the lock is given back
+    And nothing else has changed
+
+  @B7
+  Scenario: A report that is out of date is not recorded
+    Given a batch in reporting with the completed jobs A
+    And a job B of it that is failed
+    And a worker has acquired the batch
+    When the worker makes its report
+    Then nothing has changed
+    When an administrator resumes the job B
+    Then the job B is downloading
+    And in its batch it moves from failed to processing
+    And its last successful status is provisioning (mrt-zk: failed)
+    And its retry count is one more
+    And nothing else has changed
+    When the worker records the report as sent
+    Then it is refused, for another was quicker
+    And nothing has changed
 
   @B11
   Scenario: An administrator deletes a failed batch, and every job of it goes with it
     Given a batch in failed with the completed jobs A B
     And a job C of it that is failed
+    And a job D of it that is downloading
     When an administrator deletes the batch
-    Then nothing is left of the batch, nor of its jobs A B C
+    Then nothing is left of the batch, nor of its jobs A B C D
+    And the answer warns of nothing
     And nothing else has changed
+
+  @B11
+  Scenario: An administrator waits while a worker is at work on one of its jobs
+    Given a batch in failed with the completed jobs A B
+    And a job C of it that is downloading
+    And somebody else has locked the job C
+    When an administrator deletes the batch
+    Then it is refused, for another has the lock
+    And nothing has changed
 
   @B12
   Scenario: An administrator deletes a held batch, and its depositor isn't told
@@ -152,6 +215,49 @@ Feature: A batch's life
     Given a batch in completed with the completed jobs A B
     When the cleaning pass over batches comes by
     Then nothing is left of the batch, nor of its jobs A B
+    And nothing else has changed
+
+  @B13
+  Scenario: The cleaning pass takes away all that are completed
+    Given these batches in completed
+      | batch |
+      | A     |
+      | B     |
+    When the cleaning pass over batches comes by
+    Then nothing is left of the batches A B
+    And nothing else has changed
+
+  @B13
+  Scenario: The cleaning pass leaves a batch alone while a worker has it
+    Given a completed batch
+    And somebody else has locked the batch
+    When the cleaning pass over batches comes by
+    Then nothing has changed
+
+  @B13
+  Scenario: An administrator leaves a completed batch to the cleaning pass
+    Given a completed batch
+    When an administrator deletes the batch
+    Then it is refused, for that is not an administrator's step
+    And nothing has changed
+
+  @B3
+  Scenario: Nobody takes a worker's step without the lock
+    Given a pending batch
+    When an administrator tries to move the batch to processing
+    Then it is refused, for the lock is a worker's to have
+    And nothing has changed
+
+  @B1
+  Scenario: The number of a batch that is gone is not given again
+    Given a held batch
+    When an administrator deletes the batch
+    Then nothing is left of the batch
+    And nothing else has changed
+    When a submission comes in with the UUID 7f7dd8b6-8ac6-4c41-8b1c-5a4b0b7a3d62
+    Then there is a new pending batch that holds the submission
+    And its number is higher than any before
+    And it is found by its UUID
     And nothing else has changed
 
   Scenario Outline: An administrator waits while a worker is at work there: <action>

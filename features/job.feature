@@ -33,6 +33,38 @@ Feature: A job's life
     And no step of theirs has succeeded, and none was retried
     And nothing else has changed
 
+  @J1
+  Scenario Outline: No job is made in a batch that is <state>
+    Given a batch in <state>
+    When a batch worker makes one job more of it
+      | payload                 | priority | local id |
+      | http://example.org/more | 5        | loc-4    |
+    Then it is refused, for only a batch that is processing takes jobs
+    And nothing has changed
+
+    Examples:
+      | state     |
+      | reporting |
+      | completed |
+
+  @J1
+  Scenario: No job is made with a priority of three digits
+    Given a batch in processing
+    When a batch worker makes one job more of it
+      | payload                 | priority | local id |
+      | http://example.org/more | 100      | loc-4    |
+    Then it is refused, for a priority has two digits
+    And nothing has changed
+
+  @J1
+  Scenario: A job that is made says what its manifest says of it
+    Given a batch in processing
+    When a batch worker makes one job more of it
+      | payload                 | priority | local id | primary id           | bytes | title     |
+      | http://example.org/more | 7        | loc-4    | ark:/99999/fk4stated | 4096  | One title |
+    Then each of these is a pending job, to be found under its batch and in the queue
+    And nothing else has changed
+
   # From worker to worker
 
   @J4
@@ -53,6 +85,13 @@ Feature: A job's life
     And its last successful status is estimating
     And the lock is given back
     And nothing else has changed
+
+  @J6
+  Scenario: A priority of three digits is refused
+    Given an estimating job that a worker has acquired
+    When the worker succeeds: it needs 5000000 bytes and gets priority 100
+    Then it is refused, for a priority has two digits
+    And nothing has changed
 
   @J7
   Scenario: Room is found for it
@@ -184,8 +223,8 @@ Feature: A job's life
   @J3
   Scenario: Its collection is held
     Given a pending job that a worker has acquired
-    When the worker holds it
-    Then the job is held
+    When the worker holds it, saying "the collection is frozen"
+    Then the job is held, saying "the collection is frozen"
     And its last successful status is none (mrt-zk: pending)
     And the lock is given back
     And nothing else has changed
@@ -213,6 +252,7 @@ Feature: A job's life
     Examples:
       | last | at      |
       | none | pending |
+      | held | pending |
 
     @J16e @mrt-zk
     Examples:
@@ -271,6 +311,27 @@ Feature: A job's life
     Then it is refused, for no step of it has succeeded yet
     And nothing has changed
 
+  @J2 @design
+  Scenario: Nor does it go on at a step of an administrator's choice
+    Given a failed job whose last successful status is none
+    When an administrator has the job retried at downloading
+    Then it is refused, for no step of it has succeeded yet
+    And nothing has changed
+
+  @J5
+  Scenario: Only what is held is released
+    Given a failed job
+    When an administrator releases the job
+    Then it is refused, for it is in another state
+    And nothing has changed
+
+  @J5
+  Scenario: Only what has failed is retried
+    Given a held job
+    When an administrator has the job retried at pending
+    Then it is refused, for it is in another state
+    And nothing has changed
+
   # Out of the world
 
   @J20 @design
@@ -279,6 +340,31 @@ Feature: A job's life
     When the cleaning pass over jobs comes by
     Then the job has left the queue of completed
     And nothing else has changed
+
+  @J20 @design
+  Scenario: The cleaning pass takes every completed job out of the queue
+    Given these jobs in completed
+      | job | priority |
+      | A   | 5        |
+      | B   | 5        |
+    When the cleaning pass over jobs comes by
+    Then the job A has left the queue of completed
+    And the job B has left the queue of completed
+    And nothing else has changed
+
+  @J20
+  Scenario: The cleaning pass leaves a job alone while a worker has it
+    Given a completed job of a completed batch
+    And somebody else has locked the job
+    When the cleaning pass over jobs comes by
+    Then nothing has changed
+
+  @J20
+  Scenario: An administrator leaves a completed job to the cleaning pass
+    Given a completed job of a completed batch
+    When an administrator deletes the job
+    Then it is refused, for that is not an administrator's step
+    And nothing has changed
 
   @J20 @mrt-zk
   Scenario: The cleaning pass takes away a completed job of a completed batch
@@ -308,6 +394,14 @@ Feature: A job's life
     Then the job is deleted
     And in its batch it moves from failed to deleted
     And the answer warns that its depositor will not be told of it
+    And nothing else has changed
+
+  @J21
+  Scenario: An administrator deletes a failed job of a completed batch, and there is nobody left to tell
+    Given a failed job of a completed batch
+    When an administrator deletes the job
+    Then the job is deleted as the dialect does it, from failed
+    And the answer warns of nothing
     And nothing else has changed
 
   @J22 @design
@@ -366,6 +460,14 @@ Feature: A job's life
   @J4
   Scenario: Nobody takes a worker's step without the lock
     Given a pending job
+    When an administrator tries to move it to estimating
+    Then it is refused, for the lock is a worker's to have
+    And nothing has changed
+
+  @J4
+  Scenario: Nobody takes a worker's step with that worker's lock
+    Given a pending job
+    And somebody else has locked the job
     When an administrator tries to move it to estimating
     Then it is refused, for the lock is a worker's to have
     And nothing has changed

@@ -45,6 +45,15 @@ Feature: What happens around the steps
     Then the worker has the job C, under a lock that ends with his session
     And nothing else has changed
 
+  @S2
+  Scenario: A priority has two digits
+    Given these jobs in pending
+      | job | priority |
+      | A   | 7        |
+    When an administrator gives the job A priority 100
+    Then it is refused, for a priority has two digits
+    And nothing has changed
+
   @S3
   Scenario: A collection is held, and released
     Given a pending batch
@@ -164,6 +173,17 @@ Feature: What happens around the steps
     And there is something to send
     And nothing else has changed
 
+  @S7
+  Scenario: The depositor of an empty batch is told, too
+    Given a batch in reporting
+    And a worker has acquired the batch
+    When the worker reports it
+    Then the batch is completed
+    And its status report lists as completed none and as failed none
+    And there is something to send
+    And the lock is given back
+    And nothing else has changed
+
   @S8
   Scenario: A worker dies, and another takes the job on from the state it was in
     Given a downloading job that a worker has acquired
@@ -212,6 +232,13 @@ Feature: What happens around the steps
     And the batch is reporting
     And the jobs A B C are completed, and nobody has a lock on them
     And nothing else has changed
+
+  @S10
+  Scenario: A watch that comes too late does not fire
+    Given a batch in reporting with the completed jobs A B
+    When a watcher waits for the last of its jobs
+    Then the watch has not fired
+    And nothing has changed
 
   # The use cases
 

@@ -10,10 +10,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/spf13/cobra"
 
 	"mrtq/harness"
 	"mrtq/harness/accept"
+	"mrtq/internal/zkconn"
 	"mrtq/newqueue"
 )
 
@@ -39,10 +41,16 @@ through a second connection, and the whole tree is compared each time.
 
 The backend is ` + strings.Join(backends, ", ") + `, or the address host:port[,…][/chroot] of a running
 server, where everything happens in a chroot of its own that is removed
-afterwards. The table at the end says which transitions were seen. Anything
-that fails, and, without --tags, anything that was not seen, is exit code 1.`,
+afterwards, on Ctrl-C too. An address is reached as by all other commands, with
+TLS and credentials; with credentials, everything that is made can be read and
+written with them only, and without, by everybody. What a run left that was
+killed is told of by the next one.
+
+The table at the end says which transitions were seen. Anything that fails, and,
+without --tags, anything that was not seen, is exit code 1.`,
 		Example: `  mrtq accept
   mrtq accept --backend staging:2181/scratch --dialect mrt-zk
+  mrtq accept --backend staging:2281 --tls-ca ca.pem --auth-file credentials
   mrtq accept --tags '@J9,@J11' --format junit --out accept.xml`,
 		Args: args(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context(), a) },
@@ -61,19 +69,29 @@ func (c *acceptCmd) run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return usageError("--backend: %w", err)
 	}
-	server, err := harness.Start(ctx, backend, harness.Options{})
+	opt, session, err := a.reach(backend)
+	if err != nil {
+		return err
+	}
+	server, err := harness.Start(ctx, backend, opt)
 	if err != nil {
 		return fmt.Errorf("accept: %w", err)
 	}
 	defer func() {
 		// Ctrl-C ended ctx, and leaves nothing behind all the same.
+		if ctx.Err() != nil && backend.IsAddress() {
+			a.say("removing what was made on %s; Ctrl-C once more leaves it there", server.Address())
+		}
 		sctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 		defer cancel()
-		if serr := server.Stop(sctx); err == nil && serr != nil {
-			err = fmt.Errorf("accept: %w", serr)
+		if serr := server.Stop(sctx); serr != nil {
+			err = errors.Join(err, fmt.Errorf("accept: %w", serr))
 		}
 	}()
-	report, err := c.scenarios(ctx, a, server.Address())
+	for _, other := range server.Others() {
+		a.say("another run is at work there, or was killed and left its chroot %s: %s", other.Path, other.Note)
+	}
+	report, err := c.scenarios(ctx, a, accept.Options{Address: server.Address(), Session: session, Tidy: backend.IsAddress()})
 	var tags *accept.TagsError
 	switch {
 	case errors.As(err, &tags), errors.Is(err, accept.ErrNothing):
@@ -84,9 +102,30 @@ func (c *acceptCmd) run(ctx context.Context, a *app) (err error) {
 	return c.conclude(a, report)
 }
 
+// reach says how to open sessions with an address: as all commands do. A server
+// of our own wants nothing of that.
+func (a *app) reach(backend harness.Backend) (harness.Options, zkconn.Config, error) {
+	if !backend.IsAddress() {
+		return harness.Options{}, zkconn.Config{}, nil
+	}
+	address, err := zkconn.ParseAddress(string(backend))
+	if err != nil {
+		return harness.Options{}, zkconn.Config{}, usageError("--backend: %w", err)
+	}
+	cfg, err := a.connConfig(address)
+	connect := func(ctx context.Context) (*zk.Conn, func(), error) {
+		session, err := zkconn.OpenSession(ctx, cfg)
+		if err != nil {
+			return nil, nil, err
+		}
+		return session.Conn, session.Close, nil
+	}
+	return harness.Options{Connect: connect, ACL: cfg.ACL(), StartTimeout: a.conn.timeout}, cfg, err
+}
+
 // scenarios runs them and tells them where they are to be told.
-func (c *acceptCmd) scenarios(ctx context.Context, a *app, address string) (*accept.Report, error) {
-	opt := accept.Options{Address: address, Tags: c.tags, Format: accept.Format(c.format), Out: a.stdout}
+func (c *acceptCmd) scenarios(ctx context.Context, a *app, opt accept.Options) (*accept.Report, error) {
+	opt.Tags, opt.Format, opt.Out = c.tags, accept.Format(c.format), a.stdout
 	if c.dialect != bothDialects {
 		opt.Dialects = []newqueue.Dialect{newqueue.Dialect(c.dialect)}
 	}

@@ -1,7 +1,6 @@
 package accept
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,8 +11,8 @@ import (
 	"sync"
 
 	"github.com/cucumber/godog"
-	"github.com/go-zookeeper/zk"
 
+	"mrtq/internal/zkconn"
 	"mrtq/newqueue"
 )
 
@@ -32,10 +31,17 @@ var Formats = []Format{Pretty, Cucumber, JUnit}
 
 // Options say what to run and where.
 type Options struct {
-	// Address is a ZooKeeper's connect string, host:port[,…][/chroot]. Scenarios
-	// make chroots below it and leave them: give one that is thrown away, such
-	// as that of a harness.Server.
+	// Address is a ZooKeeper's connect string, host:port[,…][/chroot]. Each
+	// scenario makes a chroot below it: give an address that is thrown away,
+	// such as that of a harness.Server.
 	Address string
+	// Tidy removes a scenario's chroot as soon as it has ended, for a server that
+	// is somebody's and not thrown away itself. It is not done for certain: the
+	// connection may be lost before.
+	Tidy bool
+	// Session says how to reach it: TLS, credentials, timeouts. With credentials
+	// everything that is made can be read and written with them only.
+	Session zkconn.Config
 	// Dialects to run in; nil is both.
 	Dialects []newqueue.Dialect
 	// Tags select scenarios, in Cucumber's older language: "@J9,@J10" is one of
@@ -48,8 +54,9 @@ type Options struct {
 	Out io.Writer
 	// Color lets a pretty Out be coloured.
 	Color bool
-	// Parallel is how many scenarios run at once; 0 is 1. With more, a pretty
-	// Out tells them in the order in which they end.
+	// Parallel is how many scenarios run at once; 0 is 1, or for a pretty Out one
+	// of each dialect. With more, a pretty Out tells them in the order in which
+	// they end.
 	Parallel int
 
 	features []Feature // in place of the embedded ones, in every dialect
@@ -89,7 +96,7 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 		opt.Dialects = newqueue.Dialects
 	}
 	s := &suite{opt: opt, used: newUsage()}
-	var all []godog.Feature
+	var chapters [][]godog.Feature // one a dialect
 	for _, d := range opt.Dialects {
 		texts := opt.features
 		if texts == nil {
@@ -98,29 +105,41 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 				return nil, err
 			}
 		}
-		all = append(all, contents(texts, d)...)
+		chapters = append(chapters, contents(texts, d))
 		s.rows = append(s.rows, coverage(d)...)
 	}
-	conn, err := connect(ctx, opt.Address)
+	address, err := zkconn.ParseAddress(opt.Address)
+	if err != nil {
+		return nil, fmt.Errorf("accept: %w", err)
+	}
+	s.root = address.Chroot
+	s.idle.cfg = opt.Session
+	s.idle.cfg.Address = address
+	s.idle.cfg.MaxRequest = maxRequest
+	conn, err := zkconn.OpenSession(ctx, s.idle.cfg)
 	if err != nil {
 		return nil, fmt.Errorf("accept: %w", err)
 	}
 	defer conn.Close()
-	s.door = door{conn}
-	s.address, s.root, _ = strings.Cut(opt.Address, "/")
-	if s.root != "" {
-		s.root = "/" + s.root
-	}
-	return s.run(ctx, all)
+	defer s.idle.close()
+	s.door = door{conn, opt.Session.ACL()}
+	ctx, s.stop = context.WithCancelCause(ctx)
+	defer s.stop(nil)
+	return s.run(ctx, chapters)
 }
+
+// maxRequest is room for the largest transaction of the code under test. There
+// are many sessions, and each has that much set aside.
+const maxRequest = newqueue.MaxTransaction + 1<<16
 
 // suite is one run.
 type suite struct {
-	opt     Options
-	address string // without the chroot, which is root
-	root    string
-	door    door
-	used    *usage
+	opt  Options
+	root string // chroot of the address
+	door door
+	idle sessions
+	used *usage
+	stop context.CancelCauseFunc // ends the run for a reason that is no scenario's
 
 	mu   sync.Mutex
 	n    int // worlds made
@@ -128,33 +147,17 @@ type suite struct {
 	rows []*Row
 }
 
-func (s *suite) run(ctx context.Context, all []godog.Feature) (*Report, error) {
-	out := &narrator{ctx: ctx, w: s.opt.Out}
-	if s.opt.Out == nil {
-		out.w = io.Discard
-	}
-	format := s.opt.Format
-	if format == "" {
-		format = Pretty
-	}
-	code := godog.TestSuite{
-		Name:                "mrtq accept",
-		ScenarioInitializer: s.scenario,
-		Options: &godog.Options{
-			Format: string(format), Output: out, NoColors: !s.opt.Color, Strict: true,
-			Tags: filter(s.opt.Tags), FeatureContents: all, DefaultContext: ctx, Concurrency: max(1, s.opt.Parallel),
-		},
-	}.Run()
-	if err := out.flush(); err != nil {
+func (s *suite) run(ctx context.Context, chapters [][]godog.Feature) (*Report, error) {
+	passed, err := s.tell(ctx, chapters)
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("accept: %w", err)
-	}
-	if ctx.Err() != nil {
+	case ctx.Err() != nil:
 		return nil, fmt.Errorf("accept: stopped after %d scenarios: %w", len(s.ran), context.Cause(ctx))
-	}
-	if len(s.ran) == 0 && code == 0 {
+	case len(s.ran) == 0 && passed:
 		return nil, ErrNothing
 	}
-	return s.report(code), nil
+	return s.report(passed), nil
 }
 
 // scenario gives a scenario its world. Its dialect is known only when it
@@ -177,12 +180,13 @@ func (s *suite) scenario(sc *godog.ScenarioContext) {
 }
 
 // open opens the code under test on a session.
-func (s *suite) open(conn *zk.Conn, d newqueue.Dialect, opts ...newqueue.Option) *newqueue.Queue {
-	var c newqueue.Conn = conn
+func (s *suite) open(conn *zkconn.Session, w *world, opts ...newqueue.Option) *newqueue.Queue {
+	var c newqueue.Conn = overtaken{unsorted{conn}, w}
 	if s.opt.conn != nil {
 		c = s.opt.conn(c)
 	}
-	return newqueue.Open(c, d, append(opts, s.opt.queue...)...)
+	opts = append(opts, newqueue.WithACL(s.door.acl))
+	return newqueue.Open(c, w.dialect, append(opts, s.opt.queue...)...)
 }
 
 // finished notes how a scenario went.
@@ -199,7 +203,10 @@ var rowID = regexp.MustCompile(`^@[A-Z][0-9]+[a-z]?$`)
 var oneLine = strings.NewReplacer(":\n  ", ": ", "\n  ", "; ", "\n", "; ")
 
 // report judges the run.
-func (s *suite) report(code int) *Report {
+func (s *suite) report(passed bool) *Report {
+	slices.SortStableFunc(s.ran, func(a, b scenario) int {
+		return slices.Index(s.opt.Dialects, a.dialect) - slices.Index(s.opt.Dialects, b.dialect)
+	})
 	r := &Report{Scenarios: len(s.ran), Subset: s.opt.Tags != ""}
 	for _, sc := range s.ran {
 		if sc.failed != nil {
@@ -217,7 +224,7 @@ func (s *suite) report(code int) *Report {
 			row.count(sc)
 		}
 	}
-	if code != 0 && len(r.Problems) == 0 {
+	if !passed && len(r.Problems) == 0 {
 		r.Problems = append(r.Problems, "something could not be run: a feature that can't be read, or a scenario without steps; stderr may say more")
 	}
 	for _, row := range s.rows {
@@ -237,38 +244,4 @@ func (s *suite) report(code int) *Report {
 
 func idsOf(tags []string) []string {
 	return slices.DeleteFunc(slices.Clone(tags), func(tag string) bool { return !rowID.MatchString(tag) })
-}
-
-// narrator passes on what godog prints, by the line. It leaves out where a step
-// is defined, which is always the same line of usage.go, and says no more once
-// its context has ended: the scenarios that are left then fail for no other
-// reason.
-type narrator struct {
-	ctx  context.Context
-	w    io.Writer
-	line []byte // that has not ended yet
-}
-
-var definedAt = regexp.MustCompile(`[ \t]*(\x1b\[[0-9;]*m)*# usage\.go:\d+ -> \*world(\x1b\[[0-9;]*m)*`)
-
-func (n *narrator) Write(b []byte) (int, error) {
-	n.line = append(n.line, b...)
-	end := bytes.LastIndexByte(n.line, '\n') + 1
-	lines := n.line[:end]
-	n.line = n.line[end:]
-	if err := n.say(lines); err != nil {
-		return 0, err
-	}
-	return len(b), nil
-}
-
-// flush says a last line that has no end.
-func (n *narrator) flush() error { return n.say(n.line) }
-
-func (n *narrator) say(lines []byte) error {
-	if n.ctx.Err() != nil || len(lines) == 0 {
-		return nil
-	}
-	_, err := n.w.Write(definedAt.ReplaceAll(lines, nil))
-	return err
 }

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"mrtq/harness"
+	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
 )
@@ -61,7 +62,11 @@ func address(t *testing.T) string {
 
 func chroot(t *testing.T, server string) string {
 	t.Helper()
-	conn, err := connect(t.Context(), server)
+	address, err := zkconn.ParseAddress(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := zkconn.OpenSession(t.Context(), zkconn.Config{Address: address})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,12 +165,36 @@ func TestTags(t *testing.T) {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}
-	if _, err := Run(t.Context(), Options{Address: address(t), Tags: "@J9 && @J10"}); !errors.Is(err, ErrNothing) {
-		t.Errorf("%v", err)
+	var told bytes.Buffer
+	if _, err := Run(t.Context(), Options{Address: address(t), Out: &told, Tags: "@J9 && @J10"}); !errors.Is(err, ErrNothing) || told.Len() > 0 {
+		t.Errorf("%v\n%s", err, told.String())
 	}
 	r, err := Run(t.Context(), Options{Address: address(t), Tags: "@J10,@J9 && ~@illegal", Dialects: []newqueue.Dialect{newqueue.Design}})
 	if err != nil || !r.OK() || !r.Subset || r.Scenarios != 2 {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestChapters: a pretty run tells one dialect after the other, although both
+// run at once, and says nothing of one that has no such scenario.
+func TestChapters(t *testing.T) {
+	for tags, want := range map[string]string{
+		"@J9,@A4": "A job's life, dialect design|An access request's life, dialect design|A job's life, dialect mrt-zk|An access request's life, dialect mrt-zk",
+		"@J6f":    "A job's life, dialect mrt-zk",
+	} {
+		var told bytes.Buffer
+		if _, err := Run(t.Context(), Options{Address: address(t), Out: &told, Tags: tags}); err != nil {
+			t.Fatal(err)
+		}
+		var features []string
+		for line := range strings.Lines(told.String()) {
+			if title, ok := strings.CutPrefix(line, "Feature: "); ok {
+				features = append(features, strings.TrimSpace(title))
+			}
+		}
+		if got := strings.Join(features, "|"); got != want || strings.Contains(told.String(), "No scenarios") {
+			t.Errorf("%s: got %s\nwant %s\n%s", tags, got, want, told.String())
+		}
 	}
 }
 
@@ -199,5 +228,72 @@ func TestObserveGoneWithBatch(t *testing.T) {
 	want := []Step{{newqueue.EntityJob, "held", "deleted"}, {newqueue.EntityBatch, "failed", "deleted"}}
 	if !slices.Equal(saw.steps, want) {
 		t.Errorf("got %v, want %v", saw.steps, want)
+	}
+}
+
+// TestCredentials: with credentials, nobody else can look at what a run makes,
+// neither at what is written by hand nor at what the code under test writes.
+func TestCredentials(t *testing.T) {
+	at := address(t)
+	parsed, err := zkconn.ParseAddress(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger, err := zkconn.OpenSession(t.Context(), zkconn.Config{Address: parsed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stranger.Close()
+	cfg := zkconn.Config{Auth: []zkconn.Auth{zkconn.DigestAuth("me", "secret")}}
+	var shut atomic.Int64
+	opt := Options{
+		Address: at, Tidy: true, Session: cfg, Tags: "@J1,@J10,@K1,@K4,@A1,@B11", Parallel: 4,
+		conn: func(c newqueue.Conn) newqueue.Conn {
+			return saboteur{c, func(op any) any {
+				create, ok := op.(*zk.CreateRequest)
+				if !ok {
+					return op
+				}
+				if !slices.Equal(create.Acl, cfg.ACL()) {
+					t.Errorf("%s is made with %v", create.Path, create.Acl)
+				}
+				chroot, _, _ := strings.Cut(strings.TrimPrefix(create.Path, parsed.Chroot+"/"), "/")
+				if _, _, err := stranger.Children(parsed.Chroot + "/" + chroot); !errors.Is(err, zk.ErrNoAuth) {
+					t.Errorf("a stranger looks into %s: %v", chroot, err)
+				}
+				shut.Add(1)
+				return op
+			}}
+		},
+	}
+	r, err := Run(t.Context(), opt)
+	if err != nil || !r.OK() {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if shut.Load() == 0 {
+		t.Error("nobody has made anything")
+	}
+	// Each scenario has removed what it made.
+	if names, _, err := stranger.Children(parsed.Chroot); err != nil || len(names) > 0 {
+		t.Errorf("left behind: %v %v", names, err)
+	}
+}
+
+// TestServerGone: the server goes away while scenarios run. That is no failure
+// of theirs, and the rest of them doesn't wait for it.
+func TestServerGone(t *testing.T) {
+	server := harness.ForTest(t, harness.Embedded, harness.Options{})
+	var once sync.Once
+	opt := Options{Address: server.Address(), Parallel: 4, conn: func(c newqueue.Conn) newqueue.Conn {
+		once.Do(func() {
+			if err := server.Kill(); err != nil {
+				t.Error(err)
+			}
+		})
+		return c
+	}}
+	r, err := Run(t.Context(), opt)
+	if err == nil || !strings.Contains(err.Error(), ": the connection was lost: ") {
+		t.Errorf("%v, %v", r, err)
 	}
 }

@@ -30,6 +30,58 @@ func TestEveryRowCounts(t *testing.T) {
 	}
 }
 
+// TestEveryIllegalPairCounts lets everybody take every step that the documents
+// don't have: each of the scenarios that want it refused fails.
+func TestEveryIllegalPairCounts(t *testing.T) {
+	for _, d := range newqueue.Dialects {
+		for _, e := range newqueue.Entities {
+			t.Run(fmt.Sprintf("%s/%s", d, e), func(t *testing.T) {
+				t.Parallel()
+				steps := documented(e, d)
+				table := newqueue.Transitions(e, d)
+				for i, p := range notJoined(steps) {
+					table = append(table, newqueue.Transition{
+						ID: fmt.Sprintf("X%d", i), From: p.from, To: p.to, Who: newqueue.Admin, Nodes: newqueue.NodesStay,
+						LastSuccess: newqueue.LSSSame, Retry: newqueue.RetrySame, QueueEntry: newqueue.PlaceStays, BatchEntry: newqueue.PlaceStays,
+					})
+				}
+				r, err := Run(t.Context(), Options{
+					Address: address(t), Tags: "@illegal", Dialects: []newqueue.Dialect{d}, Parallel: 4,
+					features: []Feature{{"illegal.feature", illegal(e, d)}},
+					queue:    []newqueue.Option{newqueue.WithTransitions(e, table)},
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Scenarios == 0 || r.Failed != r.Scenarios {
+					t.Errorf("%d of %d scenarios have failed", r.Failed, r.Scenarios)
+				}
+			})
+		}
+	}
+}
+
+// TestDocuments: the tables that are shown to people (mrtq states) have the
+// steps and the actors of the documents. What they do to the tree the scenarios
+// show; who takes a step that needs no lock leaves no trace there.
+func TestDocuments(t *testing.T) {
+	for _, d := range newqueue.Dialects {
+		for _, e := range newqueue.Entities {
+			var want, got []string
+			for _, s := range documented(e, d) {
+				want = append(want, fmt.Sprintf("%s %v %s", s.id, s.Step, s.who))
+			}
+			for _, row := range newqueue.Transitions(e, d) {
+				who := strings.ReplaceAll(string(row.Who), " ", "-")
+				got = append(got, fmt.Sprintf("%s %v %s", row.ID, Step{e, row.From, row.To}, who))
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s %s\ngot  %q\nwant %q", d, e, got, want)
+			}
+		}
+	}
+}
+
 // columns are a job's in its tables, and how each can be wrong. A column that
 // has nothing to say in a row can't be.
 var columns = map[string]func(*newqueue.Transition) (broken bool){
@@ -251,6 +303,15 @@ func TestEveryEffectCounts(t *testing.T) {
 			}
 			return op
 		}},
+		{"a place in the queue ends with the worker's session", "J12", `/jobs/states/notify/05-jid0000000002: it ends with its maker's session`, ephemeral("/jobs/states/notify/")},
+		{"a place in the batch ends with the worker's session", "J14", `/states/batch-completed/jid0000000002: it ends with its maker's session`, ephemeral("/batch-completed/")},
+		{"a report ends with the worker's session", "B6", `/status-report: it ends with its maker's session`, ephemeral("/status-report")},
+		{"what should hold nothing holds a null", "J12", `/jobs/states/notify/05-jid0000000002 holds a null`, func(op any) any {
+			if c, ok := op.(*zk.CreateRequest); ok && len(c.Data) == 0 {
+				return &zk.CreateRequest{Path: c.Path, Acl: c.Acl, Flags: c.Flags}
+			}
+			return op
+		}},
 		{"another's static node is written again as it is", "J5", `/jobs/jid0000000000/bid: it was written, and holds what it held before`, func(op any) any {
 			if d, ok := op.(*zk.DeleteRequest); ok && strings.HasSuffix(d.Path, "/lock") {
 				return &zk.SetDataRequest{Path: strings.Replace(strings.TrimSuffix(d.Path, "/lock"), "jid0000000002", "jid0000000000", 1) + "/bid", Data: []byte("bid0000000000"), Version: -1}
@@ -260,12 +321,7 @@ func TestEveryEffectCounts(t *testing.T) {
 		{"locks are persistent", "Q4", `nothing to acquire`, persistent},
 		{"locks are persistent, and a dead worker's stays", "S8", `nothing to acquire`, persistent},
 		{"a storage lock is persistent", "K3", `is ephemeral: false, want true`, persistent},
-		{"an administrator's hold is ephemeral", "K2", `is ephemeral: true, want false`, func(op any) any {
-			if c, ok := op.(*zk.CreateRequest); ok && strings.Contains(c.Path, "/collections/") {
-				return &zk.CreateRequest{Path: c.Path, Data: c.Data, Acl: c.Acl, Flags: zk.FlagEphemeral}
-			}
-			return op
-		}},
+		{"an administrator's hold is ephemeral", "K2", `is ephemeral: true, want false`, ephemeral("/collections/")},
 		{"a lock is elsewhere", "K5", `/locks/queue/localid/a_bark_13030_owner is not there`, moved("/localid/", "/localids-")},
 		{"a state is spelled as the other dialect does", "B8", `status is "UpdateReporting", want "update-reporting"`, inStatus(func(o object) { o["status"] = "UpdateReporting" })},
 	} {
@@ -284,4 +340,14 @@ func persistent(op any) any {
 		return &zk.CreateRequest{Path: c.Path, Data: c.Data, Acl: c.Acl}
 	}
 	return op
+}
+
+// ephemeral makes what contains part end with the session.
+func ephemeral(part string) func(any) any {
+	return func(op any) any {
+		if c, ok := op.(*zk.CreateRequest); ok && strings.Contains(c.Path, part) {
+			return &zk.CreateRequest{Path: c.Path, Data: c.Data, Acl: c.Acl, Flags: zk.FlagEphemeral}
+		}
+		return op
+	}
 }

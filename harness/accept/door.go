@@ -1,33 +1,37 @@
 package accept
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 )
 
 // door is the second connection: it writes what a scenario starts from and
 // reads what has become of it, and knows nothing of the code under test.
-type door struct{ conn *zk.Conn }
+type door struct {
+	conn *zkconn.Session
+	acl  []zk.ACL // of what it writes
+}
 
 // readers is how many requests are on their way at once when a tree is read.
 const readers = 32
 
-// tree reads everything at and below root; paths are relative to it.
-func (d door) tree(root string) (*znode.Tree, error) {
+// tree reads everything at and below root; paths are relative to it. last is
+// what was seen before, if anything was: a folder whose children have not
+// changed since, by its own Stat, isn't listed again.
+func (d door) tree(root string, last *znode.Tree) (*znode.Tree, error) {
 	// The server that answers has seen all that any session was told.
 	if _, err := d.conn.Sync(root); err != nil {
 		return nil, fmt.Errorf("look at the tree: %w", err)
 	}
-	r := &reading{conn: d.conn, root: root, tree: znode.NewTree(), slots: make(chan struct{}, readers)}
+	r := &reading{conn: d.conn, root: root, last: last, tree: znode.NewTree(), slots: make(chan struct{}, readers)}
 	r.running.Add(1)
 	r.visit(root)
 	r.running.Wait()
@@ -36,8 +40,9 @@ func (d door) tree(root string) (*znode.Tree, error) {
 
 // reading is one look at a tree.
 type reading struct {
-	conn    *zk.Conn
+	conn    *zkconn.Session
 	root    string
+	last    *znode.Tree
 	slots   chan struct{}
 	running sync.WaitGroup
 
@@ -52,14 +57,14 @@ func (r *reading) visit(at string) {
 	data, stat, err := r.conn.Get(at)
 	var names []string
 	if err == nil && stat.NumChildren > 0 {
-		names, _, err = r.conn.Children(at)
+		names, err = r.children(at, stat)
 	}
 	<-r.slots
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err == nil && at != r.root {
 		err = r.tree.Put(znode.Node{Path: strings.TrimPrefix(at, r.root), Data: data, Stat: znode.Stat{
-			Czxid: stat.Czxid, Mzxid: stat.Mzxid, Version: stat.Version, EphemeralOwner: stat.EphemeralOwner,
+			Czxid: stat.Czxid, Mzxid: stat.Mzxid, Pzxid: stat.Pzxid, Version: stat.Version, EphemeralOwner: stat.EphemeralOwner,
 		}})
 	}
 	if err != nil {
@@ -72,35 +77,74 @@ func (r *reading) visit(at string) {
 	}
 }
 
+// children lists them, unless they are those of the last look.
+func (r *reading) children(at string, stat *zk.Stat) ([]string, error) {
+	relative := strings.TrimPrefix(at, r.root)
+	if n := r.last.Get(relative); n != nil && n.Stat.Czxid == stat.Czxid && n.Stat.Pzxid == stat.Pzxid {
+		return r.last.Children(relative), nil
+	}
+	names, _, err := r.conn.Children(at)
+	return names, err
+}
+
 // write makes znodes in one transaction, with the folders above them that are
-// missing in tree, which is what there is; those that are there are set.
-func (d door) write(root string, tree *znode.Tree, nodes ...znode.Node) error {
+// missing in tree, which is what there is; those that are there are set. When
+// there was nothing, it returns the tree that there is now: what one transaction
+// has made needn't be looked at, but for when that was.
+func (d door) write(root string, tree *znode.Tree, nodes ...znode.Node) (made *znode.Tree, err error) {
 	var ops []any
 	tree = tree.Clone()
+	first := len(tree.Children("/")) == 0
 	add := func(at string, data []byte) error {
 		if tree.Get(at) != nil {
+			first = false
 			ops = append(ops, &zk.SetDataRequest{Path: root + at, Data: data, Version: -1})
 			return nil
 		}
-		ops = append(ops, &zk.CreateRequest{Path: root + at, Data: data, Acl: zk.WorldACL(zk.PermAll)})
+		ops = append(ops, &zk.CreateRequest{Path: root + at, Data: data, Acl: d.acl})
 		return tree.Put(znode.Node{Path: at, Data: data})
 	}
 	for _, n := range nodes {
 		for i, c := range n.Path {
 			if folder := n.Path[:i]; c == '/' && i > 0 && tree.Get(folder) == nil {
 				if err := add(folder, []byte{}); err != nil {
-					return err
+					return nil, err
 				}
 			}
 		}
 		if err := add(n.Path, n.Data); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if _, err := d.conn.Multi(ops...); err != nil {
-		return fmt.Errorf("write %d znodes: %w", len(nodes), err)
+		return nil, fmt.Errorf("write %d znodes: %w", len(nodes), err)
 	}
-	return nil
+	if !first {
+		return nil, nil
+	}
+	_, stat, err := d.conn.Exists(root)
+	if err != nil {
+		return nil, fmt.Errorf("look when %d znodes were written: %w", len(nodes), err)
+	}
+	for n := range tree.All("/") {
+		if n.Path == "/" {
+			continue // the chroot itself is never compared
+		}
+		n.Stat = znode.Stat{Czxid: stat.Pzxid, Mzxid: stat.Pzxid, Pzxid: stat.Pzxid}
+	}
+	return tree, nil
+}
+
+// remove deletes a scenario's chroot, of which tree is what was seen last. It
+// takes one request and no answer: what is there after all, or can't be deleted
+// now, goes with everything else when the run is over.
+func (d door) remove(root string, tree *znode.Tree) {
+	var ops []any
+	for n := range tree.All("/") {
+		ops = append(ops, &zk.DeleteRequest{Path: strings.TrimSuffix(root+n.Path, "/"), Version: -1})
+	}
+	slices.Reverse(ops) // children first
+	_, _ = d.conn.Multi(ops...)
 }
 
 // object is what a znode that holds JSON holds.
@@ -122,36 +166,4 @@ func (o object) bytes() []byte {
 		panic(err) // texts, numbers and lists of texts always can be spelled
 	}
 	return b
-}
-
-// dialTimeout bounds how long a session may take to open.
-const dialTimeout = 20 * time.Second
-
-// sessionTimeout is long: whoever is to die in a scenario closes its session.
-const sessionTimeout = 20 * time.Second
-
-type silent struct{}
-
-func (silent) Printf(string, ...any) {}
-
-// connect opens a session.
-func connect(ctx context.Context, address string) (*zk.Conn, error) {
-	hosts, _, _ := strings.Cut(address, "/")
-	conn, events, err := zk.Connect(strings.Split(hosts, ","), sessionTimeout, zk.WithLogger(silent{}), zk.WithLogInfo(false))
-	if err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", hosts, err)
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, dialTimeout, errors.New("no session in time"))
-	defer cancel()
-	for {
-		select {
-		case e := <-events:
-			if e.State == zk.StateHasSession {
-				return conn, nil
-			}
-		case <-ctx.Done():
-			conn.Close()
-			return nil, fmt.Errorf("connect to %s: %w", hosts, context.Cause(ctx))
-		}
-	}
 }

@@ -72,6 +72,8 @@ func (w *world) wantNode(at string, data []byte) error {
 	switch {
 	case n == nil:
 		return fmt.Errorf("%s is not there", at)
+	case n.Data == nil:
+		return fmt.Errorf("%s holds a null, which is not the same as nothing to all clients", at)
 	case !sameContent(n.Data, data):
 		return fmt.Errorf("%s holds %q, want %q", at, n.Data, data)
 	}
@@ -127,7 +129,8 @@ func (w *world) settle() error {
 			wrong = append(wrong, c.String())
 		}
 	}
-	return failure("beside what was said, the tree has changed", append(wrong, w.touched()...))
+	wrong = append(append(wrong, w.touched()...), w.kinds()...)
+	return failure("beside what was said, the tree has changed", wrong)
 }
 
 // touched are znodes that were written although what they hold has not
@@ -142,6 +145,22 @@ func (w *world) touched() []string {
 		}
 		if now.Stat.Mzxid != n.Stat.Mzxid {
 			names = append(names, n.Path+": it was written, and holds what it held before")
+		}
+	}
+	return names
+}
+
+// kinds are new znodes that aren't of the kind that 02-new-layout has for them:
+// all but locks stay when their maker's session ends. Whether a lock does, its
+// own Then says.
+func (w *world) kinds() []string {
+	var names []string
+	for n := range w.seen.All("/") {
+		if old := w.before.Get(n.Path); old != nil && old.Stat == n.Stat {
+			continue
+		}
+		if n.Stat.EphemeralOwner != 0 && path.Base(n.Path) != "lock" && !znode.Within(n.Path, "/locks") {
+			names = append(names, n.Path+": it ends with its maker's session")
 		}
 	}
 	return names

@@ -19,7 +19,8 @@ type Feature struct {
 
 // files are the features of the new queue, in the order in which they are read
 // best.
-var files = []string{"job.feature", "batch.feature", "access.feature", "acquire.feature", "locks.feature", "stories.feature"}
+var files = []string{"job.feature", "batch.feature", "access.feature", "acquire.feature", "locks.feature",
+	"stories.feature", "start.feature", "races.feature", "damage.feature"}
 
 // Features are all features of the new queue for a dialect: those of
 // features/, and the illegal pairs of its tables.
@@ -32,7 +33,7 @@ func Features(d newqueue.Dialect) ([]Feature, error) {
 		}
 		all = append(all, Feature{name, string(text)})
 	}
-	for _, e := range newqueue.Entities {
+	for _, e := range entities {
 		all = append(all, Feature{"illegal-" + string(e) + ".feature", illegal(e, d)})
 	}
 	return all, nil

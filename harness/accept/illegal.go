@@ -2,33 +2,38 @@ package accept
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mrtq/newqueue"
 )
 
-// illegal is the feature of every pair of an entity's states that no row of its
-// table joins, made from the table.
+// pair is two states of one entity.
+type pair struct{ from, to string }
+
+// illegal is the feature of every pair of an entity's states, a state with
+// itself included, that no documented step joins.
 func illegal(e newqueue.Entity, d newqueue.Dialect) string {
-	noun := nouns[e]
+	noun, table := nouns[e], documented(e, d)
 	var b strings.Builder
 	fmt.Fprintf(&b, `Feature: What a %s can't do
   Every two states that no transition joins: the step is refused with an error
   that says where the %s can go instead, and nothing has changed.
 `, noun, noun)
-	outline := func(title, given, when string, pairs []newqueue.Pair) {
+	outline := func(title, given, when string, pairs []pair) {
 		fmt.Fprintf(&b, "\n  @illegal\n  Scenario Outline: %s\n    Given %s\n    When %s\n", title, given, when)
 		fmt.Fprintf(&b, "    Then it is refused: from <from> the %s can go to <allowed>\n    And nothing has changed\n", noun)
 		fmt.Fprintf(&b, "\n    Examples:\n      | from | to | allowed |\n")
 		for _, p := range pairs {
-			fmt.Fprintf(&b, "      | %s | %s | %s |\n", p.From, p.To, allowed(e, d, p.From))
+			fmt.Fprintf(&b, "      | %s | %s | %s |\n", p.from, p.to, allowed(table, p.from))
 		}
 	}
-	pairs := newqueue.Illegal(e, d)
+	pairs := notJoined(table)
 	outline(fmt.Sprintf("no administrator takes a %s from <from> to <to>", noun),
 		fmt.Sprintf("a %s that is <from>", noun), fmt.Sprintf("an administrator tries to move the %s to <to>", noun), pairs)
 	outline(fmt.Sprintf("no worker takes a %s from <from> to <to>", noun),
-		fmt.Sprintf("a %s that is <from>, acquired by a worker", noun), "the worker tries to move it to <to>", workers(e, d, pairs))
+		fmt.Sprintf("a %s that is <from>, acquired by a worker", noun), "the worker tries to move it to <to>",
+		slices.DeleteFunc(slices.Clone(pairs), func(p pair) bool { return !workersState(table, p.from) }))
 	return b.String()
 }
 
@@ -37,10 +42,23 @@ var nouns = map[newqueue.Entity]string{
 	newqueue.EntityJob: "job", newqueue.EntityBatch: "batch", newqueue.EntityAccess: "request",
 }
 
+// notJoined are the pairs of states that no step of a table joins.
+func notJoined(table []transition) []pair {
+	var pairs []pair
+	for _, from := range statesOf(table) {
+		for _, to := range statesOf(table) {
+			if !slices.ContainsFunc(table, func(t transition) bool { return t.From == from && t.To == to }) {
+				pairs = append(pairs, pair{from, to})
+			}
+		}
+	}
+	return pairs
+}
+
 // allowed are the states to which an entity can go from a state.
-func allowed(e newqueue.Entity, d newqueue.Dialect, from string) string {
+func allowed(table []transition, from string) string {
 	var states []string
-	for _, t := range newqueue.Next(e, d, from) {
+	for _, t := range leaving(table, from) {
 		states = append(states, t.To)
 	}
 	if len(states) == 0 {
@@ -49,16 +67,7 @@ func allowed(e newqueue.Entity, d newqueue.Dialect, from string) string {
 	return strings.Join(states, " ")
 }
 
-// workers are the pairs that begin where a worker may be at work.
-func workers(e newqueue.Entity, d newqueue.Dialect, pairs []newqueue.Pair) []newqueue.Pair {
-	var some []newqueue.Pair
-	for _, p := range pairs {
-		for _, t := range newqueue.Next(e, d, p.From) {
-			if t.Who == newqueue.Worker {
-				some = append(some, p)
-				break
-			}
-		}
-	}
-	return some
+// workersState reports whether a worker may be at work in a state.
+func workersState(table []transition, state string) bool {
+	return slices.ContainsFunc(leaving(table, state), func(t transition) bool { return t.who == "worker" })
 }

@@ -26,7 +26,7 @@ type sighting struct {
 // observe compares two looks at a tree.
 func (s spelling) observe(before, after *znode.Tree) sighting {
 	var saw sighting
-	for _, e := range newqueue.Entities {
+	for _, e := range entities {
 		old, now := s.states(e, before), s.states(e, after)
 		for at, from := range old {
 			to, there := now[at]
@@ -39,7 +39,7 @@ func (s spelling) observe(before, after *znode.Tree) sighting {
 		}
 		for at, to := range now {
 			if _, there := old[at]; !there {
-				saw.steps = append(saw.steps, Step{e, newqueue.Created, to})
+				saw.steps = append(saw.steps, Step{e, created, to})
 			}
 		}
 	}
@@ -52,7 +52,7 @@ func (s spelling) observe(before, after *znode.Tree) sighting {
 // was marked as deleted before, the end.
 func gone(from string) string {
 	if from == "deleted" {
-		return newqueue.Removed
+		return removed
 	}
 	return "deleted"
 }

@@ -15,7 +15,6 @@ type seed struct {
 	state    string
 	priority int
 	lss      string // none or a state; "" is what is usual for the state
-	message  string
 	space    int64
 	localID  string
 }
@@ -64,7 +63,7 @@ func (w *world) newBatch(name, state string) error {
 	bid := w.id("bid", "/batches")
 	at := "/batches/" + bid
 	status := object{"status": w.state(state), "last_modified": w.time(longAgo)}
-	w.message(status, "")
+	w.message(status, usualMessage(state))
 	submission := object{
 		"profile_name": "merritt_demo_content", "submitter": "Dee Positor", "payload_filename": "three.checkm",
 		"submissionDate": w.time(longAgo), "erc_what": "", "erc_who": "", "erc_when": "", "erc_where": "",
@@ -97,7 +96,7 @@ func (w *world) newJob(name, batch string, s seed) error {
 		"status": w.state(s.state), "last_successful_status": w.state(s.lss),
 		w.jobTime: w.time(longAgo), "retry_count": retries,
 	}
-	w.message(status, s.message)
+	w.message(status, usualMessage(s.state))
 	nodes := append(jobNodes(at, bid, s.priority, s.space), []znode.Node{
 		{Path: at + "/configuration", Data: w.configuration(bid, "http://example.org/"+jid, s.localID).bytes()},
 		{Path: at + "/status", Data: status.bytes()},
@@ -109,6 +108,18 @@ func (w *world) newJob(name, batch string, s seed) error {
 	}
 	w.names[name] = at
 	return w.write(nodes...)
+}
+
+// usualMessage is what the status of something in a state says: one that stays
+// for too long shows.
+func usualMessage(state string) string {
+	switch state {
+	case "failed":
+		return "what went wrong"
+	case "held":
+		return "why it was held"
+	}
+	return ""
 }
 
 // jobNodes are what a job has in both dialects and never loses.
@@ -139,7 +150,7 @@ func entry(state string, priority int, jid string) string {
 func (w *world) newAccess(name, queue, state string) error {
 	at := "/access/" + queue + "/" + w.id("qid", "/access/"+queue)
 	status := object{"status": w.state(state), "last_modified": w.time(longAgo)}
-	w.message(status, "")
+	w.message(status, usualMessage(state))
 	w.names[name] = at
 	return w.write(
 		znode.Node{Path: at, Data: []byte{}},

@@ -7,8 +7,8 @@ func (w *world) register(s steps) {
 	s.step(`a queue with other people's work in it`, w.othersWork)
 	s.step(`an? (\S+) job( that a worker has acquired)?`, w.aJob)
 	s.step(`a failed job whose last successful status is (\S+)`, w.aFailedJob)
-	s.step(`a completed job of a completed batch`, w.aCompletedJobOfACompletedBatch)
-	s.step(`somebody else has locked the (job|batch|request)`, w.somebodyElseHasLocked)
+	s.step(`an? (\S+) job of a completed batch`, w.aJobOfACompletedBatch)
+	s.step(`somebody else has locked the (job(?: [A-Z])?|batch|request)`, w.lockByHand)
 
 	// What a job goes through.
 	s.step(`the worker makes these jobs of it`, w.workerMakesJobs)
@@ -19,7 +19,7 @@ func (w *world) register(s steps) {
 	s.step(`the worker succeeds, with (\S+) for the storage`, w.workerSucceedsWithStore)
 	s.step(`the worker mints the identifier (\S+) for it`, w.workerMints)
 	s.step(`the (other )?worker fails it, saying "(.*)"`, w.workerFails)
-	s.step(`the worker holds it`, w.workerHolds)
+	s.step(`the worker holds it(?:, saying "(.*)")?`, w.workerHolds)
 	s.step(`an administrator (releases|resumes|deletes) the (job(?: [A-Z])?)`, w.adminActsOnJob)
 	s.step(`an administrator has the job retried at (\S+)`, w.adminRetriesJob)
 	s.step(`an administrator tries to move it to (\S+)`, w.adminMovesJob)
@@ -37,9 +37,10 @@ func (w *world) register(s steps) {
 	s.step(`the inventory is to record (\S+)`, w.inventoryIs)
 	s.step(`the storage is to store (\S+)`, w.storeIs)
 	s.step(`in its batch it moves from (\S+) to (\S+)`, w.batchEntryMoves)
-	s.step(`the job has left the queue of (\S+)`, w.jobLeftQueue)
+	s.step(`the (job(?: [A-Z])?) has left the queue of (\S+)`, w.jobLeftQueue)
 	s.step(`nothing is left of the job`, w.jobIsGone)
 	s.step(`the answer warns that its depositor will not be told of it`, w.answerWarns)
+	s.step(`the answer warns of nothing`, w.answerWarnsOfNothing)
 
 	// What a batch goes through.
 	s.step(`an? (\S+) batch( that a worker has acquired)?`, w.aBatch)
@@ -54,14 +55,19 @@ func (w *world) register(s steps) {
 	s.step(`an administrator gives the batch up, saying "(.*)"`, w.adminGivesUp)
 	s.step(`the event comes that its batch-processing is empty`, w.eventComes)
 	s.step(`the worker reports it`, w.workerReports)
+	s.step(`the worker makes its report`, w.workerMakesReport)
+	s.step(`the worker records the report as sent`, w.workerRecordsReport)
 
 	// What a batch is then.
 	s.step(`there is a new pending batch that holds the submission`, w.batchIsMade)
 	s.step(`it is found by its UUID`, w.batchIsFound)
+	s.step(`its number is higher than any before`, w.numberIsNew)
 	s.step(`the (batch|request) is ([a-z-]+)(?:, saying "(.*)")?`, w.itIs)
 	s.step(`there is a folder for the jobs that it waits for`, w.thereIsAFolder)
 	s.step(`its status report lists as completed ([A-Z ]+|none) and as failed ([A-Z ]+|none)`, w.reportLists)
 	s.step(`the report tells as new: completed ([A-Z ]+|none), failed ([A-Z ]+|none)`, w.reportTellsAsNew)
+	s.step(`the report tells as still failed ([A-Z ]+|none), and as at work again ([A-Z ]+|none)`, w.reportTellsOfTheRest)
+	s.step(`nothing is left of the (batches|requests) ([A-Z ]+)`, w.allAreGone)
 	s.step(`nothing is left of the batch(?:, nor of its jobs ([A-Z ]+))?`, w.batchIsGone)
 	s.step(`the answer warns that its depositor will not be told`, w.answerWarnsOfBatch)
 
@@ -75,14 +81,15 @@ func (w *world) register(s steps) {
 	// Acquiring.
 	s.step(`these jobs in (\S+)`, w.theseJobs)
 	s.step(`these batches in (\S+)`, w.theseBatches)
-	s.step(`these pending requests for (small|large) objects`, w.theseRequests)
+	s.step(`these (\S+) requests for (small|large) objects`, w.theseRequests)
+	s.step(`the job ([A-Z]) stands in the queue of (\S+) as well, with priority (\d+)`, w.staleEntry)
 	s.step(`(the|another) worker acquires the next (job|batch|request) (?:in|for a) (\S+)(?: object)?`, w.workerAcquires)
 	s.step(`the (other )?worker has the ((?:job|batch|request)(?: [A-Z])?), under a lock that ends with his session`, w.workerHas)
 	s.step(`the worker gives it back as it is`, w.workerGivesBack)
 
 	// Locks and holds.
-	s.step(`(the worker|another worker|an administrator) (takes|lifts) the (queue hold|collection hold|storage lock|inventory lock|local id lock) (\S+)(?: of (\S+))?`, w.workerLocks)
-	s.step(`the (other )?worker's session ends`, w.sessionEnds)
+	s.step(`(the|another|an) (worker|administrator) (takes|lifts) the (queue hold|collection hold|storage lock|inventory lock|local id lock) (\S+)(?: of (\S+))?`, w.takesOrLifts)
+	s.step(`(the|another|an) (worker|administrator)'s session ends`, w.sessionEnds)
 	s.step(`(/locks/\S+) is there, and (stays until it is lifted|ends with the session)`, w.lockIsThere)
 	s.step(`(/locks/\S+) is (still there|gone)`, w.lockIs)
 
@@ -103,6 +110,8 @@ func (w *world) register(s steps) {
 	s.step(`each of them has been acquired by a worker of its own`, w.eachAcquired)
 	s.step(`all of them succeed at the same moment, while three watchers wait`, w.allSucceedAtOnce)
 	s.step(`the watch has fired once`, w.watchFiredOnce)
+	s.step(`a watcher waits for the last of its jobs`, w.watcherWaits)
+	s.step(`the watch has not fired`, w.watchHasNotFired)
 	s.step(`the jobs ([A-Z ]+) are completed, and nobody has a lock on them`, w.jobsAreCompleted)
 	s.step(`the batch stands at (\S+), and its jobs ([A-Z ]+) at ([a-z ]+)`, w.batchStandsAt)
 	s.step(`the job is deleted as the dialect does it, from (\S+)`, w.jobIsDeleted)
@@ -113,9 +122,23 @@ func (w *world) register(s steps) {
 	s.step(`the worker tries to move it to (\S+)`, w.workerMoves)
 	s.step(`it is refused: from (\S+) the (job|batch|request) can go to (.*)`, w.isIllegal)
 
+	// Before anything else.
+	s.step(`an empty ZooKeeper`, w.emptyZooKeeper)
+	s.step(`an administrator sets the queue up`, w.adminSetsUp)
+	s.step(`there are folders for batches, their UUIDs, and jobs and their states`, w.foldersAreThere)
+	s.step(`there is a folder for jobs in each of ([a-z ]+)`, w.stateFoldersAreThere)
+	s.step(`there are folders for access requests and for every kind of lock`, w.accessAndLockFoldersAreThere)
+
+	// What can't be read, and who is quicker.
+	s.step(`its (\S+) is missing`, w.isMissing)
+	s.step(`its (\S+) holds (.*)`, w.holds)
+	s.step(`the (\S+) of the (job [A-Z]) holds (.*)`, w.ofTheJobHolds)
+	s.step(`somebody else is quicker, and (\S+) the (job(?: [A-Z])?)(?: priority (\d+))?`, w.isQuicker)
+	s.step(`somebody else is quicker, and makes a job ([A-Z]) of it that is (\S+)`, w.makesJobQuicker)
+
 	// How it ends.
 	s.step(`the lock is given back`, w.lockIsGivenBack)
 	s.step(`it is refused, for (.*)`, w.isRefused)
 	s.step(`nothing else has changed`, w.settle)
-	s.step(`nothing has changed`, w.unchanged)
+	s.step(`nothing has changed(?: since)?`, w.unchanged)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cucumber/godog"
 
+	"mrtq/internal/znode"
 	"mrtq/newqueue"
 )
 
@@ -42,9 +43,9 @@ func (w *world) theseBatches(state string, t *godog.Table) error {
 	return nil
 }
 
-func (w *world) theseRequests(size string, t *godog.Table) error {
+func (w *world) theseRequests(state, size string, t *godog.Table) error {
 	for _, r := range t.Rows[1:] {
-		if err := w.newAccess("request "+r.Cells[0].Value, size, "pending"); err != nil {
+		if err := w.newAccess("request "+r.Cells[0].Value, size, state); err != nil {
 			return err
 		}
 	}
@@ -106,7 +107,21 @@ func (w *world) workerGivesBack() error {
 	return w.worker(func(ctx context.Context, a *actor) error { return a.job.Unlock(ctx) })
 }
 
-func (w *world) workerLocks(who, action, kind, name, owner string) error {
+// staleEntry is what a step of the deployed library leaves that was interrupted:
+// it writes a job's places one by one.
+func (w *world) staleEntry(name, state string, priority int) error {
+	return w.write(znode.Node{Path: entry(state, priority, path.Base(w.names["job "+name])), Data: []byte{}})
+}
+
+// somebody is who "the worker" and "another administrator" are.
+func somebody(which, who string) string {
+	if which == "another" {
+		return "other " + who
+	}
+	return who
+}
+
+func (w *world) takesOrLifts(which, who, action, kind, name, owner string) error {
 	lock := map[string]newqueue.Lock{
 		"queue hold":      newqueue.QueueLock(newqueue.QueueHold(name)),
 		"collection hold": newqueue.CollectionLock(name),
@@ -114,13 +129,7 @@ func (w *world) workerLocks(who, action, kind, name, owner string) error {
 		"inventory lock":  newqueue.InventoryLock(name),
 		"local id lock":   newqueue.LocalIDLock(name, owner),
 	}[kind]
-	switch who {
-	case "the worker":
-		who = "worker"
-	case "another worker":
-		who = "other worker"
-	}
-	return w.act(who, func(ctx context.Context, a *actor, _ *outcome) error {
+	return w.act(somebody(which, who), func(ctx context.Context, a *actor, _ *outcome) error {
 		if action == "lifts" {
 			return a.q.Unlock(ctx, lock)
 		}
@@ -130,12 +139,13 @@ func (w *world) workerLocks(who, action, kind, name, owner string) error {
 
 // sessionEnds ends a session as its client's death would, at once: closing it
 // is what the server itself does when it has heard nothing for too long.
-func (w *world) sessionEnds(other string) error {
-	err := w.workerOr(other, func(_ context.Context, a *actor) error {
+func (w *world) sessionEnds(which, who string) error {
+	name := somebody(which, who)
+	err := w.act(name, func(_ context.Context, a *actor, _ *outcome) error {
 		a.conn.Close()
 		return nil
 	})
-	delete(w.actors, other+"worker")
+	delete(w.actors, name)
 	return err
 }
 

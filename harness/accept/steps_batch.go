@@ -130,8 +130,20 @@ func (w *world) workerReports() error {
 	})
 }
 
+func (w *world) workerMakesReport() error {
+	return w.act("worker", func(ctx context.Context, a *actor, _ *outcome) (err error) {
+		w.report, err = a.batch.Report(ctx)
+		return err
+	})
+}
+
+func (w *world) workerRecordsReport() error {
+	return w.worker(func(ctx context.Context, a *actor) error { return a.batch.Finish(ctx, w.report) })
+}
+
 func (w *world) batchIsMade() error {
 	made := w.newcomers("/batches")
+	w.highest = max(w.highest, slices.Max(append(w.before.Children("/batches"), "")))
 	if err := w.done(); err != nil {
 		return err
 	}
@@ -184,10 +196,40 @@ func (w *world) reportLists(completed, failed string) error {
 
 func (w *world) reportTellsAsNew(completed, failed string) error {
 	r := w.last.report
-	if !slices.Equal(r.NewlyCompleted, w.ids(completed)) || len(r.NewlyFailed) != len(w.ids(failed)) {
+	if !slices.Equal(r.NewlyCompleted, w.ids(completed)) || !slices.Equal(r.NewlyFailed, w.ids(failed)) {
 		return fmt.Errorf("the report tells of %v as newly completed and of %v as newly failed", r.NewlyCompleted, r.NewlyFailed)
 	}
 	return nil
+}
+
+func (w *world) reportTellsOfTheRest(failed, atWork string) error {
+	r := w.last.report
+	if !slices.Equal(r.Unresolved, w.ids(failed)) || !slices.Equal(r.Unfinished, w.ids(atWork)) {
+		return fmt.Errorf("the report tells of %v as still failed and of %v as at work again", r.Unresolved, r.Unfinished)
+	}
+	return nil
+}
+
+// numberIsNew compares with all that there have been, be they gone.
+func (w *world) numberIsNew() error {
+	if bid := path.Base(w.names["batch"]); bid <= w.highest {
+		return fmt.Errorf("%s, and there was %s", bid, w.highest)
+	}
+	return nil
+}
+
+// allAreGone wants batches or requests without jobs to be gone.
+func (w *world) allAreGone(what, names string) error {
+	wrong := []error{w.done()}
+	for _, name := range strings.Fields(names) {
+		if what == "requests" {
+			wrong = append(wrong, w.wantGone(w.names["request "+name]))
+			continue
+		}
+		at := w.names["batch "+name]
+		wrong = append(wrong, w.wantGone(at), w.wantGone("/batch-uuids/uuid-of-"+path.Base(at)))
+	}
+	return errors.Join(wrong...)
 }
 
 // batchIsGone wants everything of the batch and of its jobs to be gone.

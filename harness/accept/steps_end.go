@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -15,26 +16,65 @@ import (
 
 // refusals are the reasons that Thens give, and the error that says so.
 var refusals = map[string]error{
-	"another has the lock":                  newqueue.ErrLocked,
-	"the lock is a worker's to have":        newqueue.ErrNotLocked,
-	"no step of it has succeeded yet":       newqueue.ErrNotResumable,
-	"it has jobs that are still to be done": newqueue.ErrStillProcessing,
-	"there is one with that UUID already":   newqueue.ErrExists,
-	"there is nothing to acquire":           newqueue.ErrNone,
+	"another has the lock":                       newqueue.ErrLocked,
+	"the lock is a worker's to have":             newqueue.ErrNotLocked,
+	"there is no such lock of theirs":            newqueue.ErrNotLocked,
+	"no step of it has succeeded yet":            newqueue.ErrNotResumable,
+	"it has jobs that are still to be done":      newqueue.ErrStillProcessing,
+	"there is one with that UUID already":        newqueue.ErrExists,
+	"there is nothing to acquire":                newqueue.ErrNone,
+	"only a batch that is processing takes jobs": newqueue.ErrNotProcessing,
+	"a priority has two digits":                  newqueue.ErrPriority,
+	"the layout has no such value":               newqueue.ErrValue,
+	"another was quicker":                        newqueue.ErrConflict,
+	"it is not there any more":                   newqueue.ErrNotFound,
+	"it is in another state":                     errState,
+	"that is not an administrator's step":        errState,
 }
+
+// errState stands for every *newqueue.StateError.
+var errState = errors.New("a state error")
+
+// ofZnode is a reason that names a znode of what the scenario is about.
+var ofZnode = regexp.MustCompile(`^its (\S+) (is not there|can't be read)$`)
 
 func (w *world) isRefused(why string) error {
 	w.last.judged = true
-	want, known := refusals[why]
-	switch {
-	case !known:
-		return fmt.Errorf("no error is known for %q", why)
-	case w.last.err == nil:
+	if w.last.err == nil {
 		return errors.New("it was not refused")
-	case !errors.Is(w.last.err, want):
+	}
+	if m := ofZnode.FindStringSubmatch(why); m != nil {
+		return w.namesZnode(m[1], m[2] == "is not there")
+	}
+	want, known := refusals[why]
+	if !known {
+		return fmt.Errorf("no error is known for %q", why)
+	}
+	var state *newqueue.StateError
+	if !errors.Is(w.last.err, want) && (want != errState || !errors.As(w.last.err, &state)) {
 		return fmt.Errorf("it was refused, but otherwise: %w", w.last.err)
 	}
 	return nil
+}
+
+// namesZnode wants the typed error that names a znode.
+func (w *world) namesZnode(name string, missing bool) error {
+	want := w.subject() + "/" + name
+	var e *newqueue.NodeError
+	if !errors.As(w.last.err, &e) || e.Path != want || errors.Is(e, newqueue.ErrNotFound) != missing {
+		return fmt.Errorf("it was refused, but not for %s: %w", want, w.last.err)
+	}
+	return nil
+}
+
+// subject is the path of what the scenario is about.
+func (w *world) subject() string {
+	for _, name := range []string{"job", "batch", "request"} {
+		if at, ok := w.names[name]; ok {
+			return at
+		}
+	}
+	return ""
 }
 
 // something is any entity in any state.
@@ -94,10 +134,10 @@ func (w *world) lockByHand(what string) error {
 	if err != nil {
 		return err
 	}
-	if err := w.flush(); err != nil {
+	if _, err := w.flush(); err != nil {
 		return err
 	}
-	if _, err := a.conn.Create(w.root+w.names[what]+"/lock", []byte{}, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
+	if _, err := a.conn.Create(w.root+w.names[what]+"/lock", []byte{}, zk.FlagEphemeral, w.suite.door.acl); err != nil {
 		return fmt.Errorf("lock the %s: %w", what, err)
 	}
 	w.before, w.seen = nil, w.seen.Clone()

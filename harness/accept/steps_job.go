@@ -35,18 +35,14 @@ func (w *world) jobWith(s seed) error {
 }
 
 func (w *world) aFailedJob(last string) error {
-	return w.jobWith(seed{state: "failed", lss: last, message: "what went wrong"})
+	return w.jobWith(seed{state: "failed", lss: last})
 }
 
-func (w *world) aCompletedJobOfACompletedBatch() error {
+func (w *world) aJobOfACompletedBatch(state string) error {
 	if err := w.newBatch("batch", "completed"); err != nil {
 		return err
 	}
-	return w.jobWith(seed{state: "completed"})
-}
-
-func (w *world) somebodyElseHasLocked(what string) error {
-	return w.lockByHand(what)
+	return w.jobWith(seed{state: state})
 }
 
 // acquireJob acquires the next job in a state.
@@ -108,12 +104,12 @@ func (w *world) workerFails(other, why string) error {
 	})
 }
 
-func (w *world) workerHolds() error {
+func (w *world) workerHolds(why string) error {
 	return w.worker(func(ctx context.Context, a *actor) error {
 		if a.batch != nil {
-			return a.batch.Hold(ctx, "")
+			return a.batch.Hold(ctx, why)
 		}
-		return a.job.Hold(ctx)
+		return a.job.Hold(ctx, newqueue.WithMessage(why))
 	})
 }
 
@@ -164,19 +160,35 @@ func (w *world) cleaningPass(what string) error {
 
 // wanted is a job of a scenario's table, as its manifest has it.
 type wanted struct {
-	url, localID, primaryID string
-	priority                int
+	url, localID, primaryID, title string
+	priority                       int
+	space                          int64
 }
 
 // jobsOf reads a scenario's table.
 func jobsOf(t *godog.Table) (jobs []wanted, err error) {
 	for _, r := range t.Rows[1:] {
-		j := wanted{url: r.Cells[0].Value, localID: r.Cells[2].Value}
-		if j.priority, err = strconv.Atoi(r.Cells[1].Value); err != nil {
-			return nil, err
-		}
-		if len(r.Cells) > 3 {
-			j.primaryID = r.Cells[3].Value
+		var j wanted
+		for i, c := range r.Cells {
+			switch column := t.Rows[0].Cells[i].Value; column {
+			case "payload":
+				j.url = c.Value
+			case "local id":
+				j.localID = c.Value
+			case "primary id":
+				j.primaryID = c.Value
+			case "title":
+				j.title = c.Value
+			case "priority":
+				j.priority, err = strconv.Atoi(c.Value)
+			case "bytes":
+				j.space, err = strconv.ParseInt(c.Value, 10, 64)
+			default:
+				err = fmt.Errorf("no job has a %q", column)
+			}
+			if err != nil {
+				return nil, err
+			}
 		}
 		jobs = append(jobs, j)
 	}
@@ -192,6 +204,8 @@ func (j wanted) newJob() newqueue.NewJob {
 			PayloadURL: j.url, PayloadType: "Manifest", ResponseType: "JSON", LocalID: j.localID, SubmissionMode: "Add",
 		},
 		Identifiers: newqueue.Identifiers{PrimaryID: j.primaryID, LocalIDs: []string{j.localID}},
+		Metadata:    newqueue.Metadata{ErcWhat: j.title},
+		SpaceNeeded: j.space,
 	}
 }
 
@@ -241,14 +255,19 @@ func (w *world) jobIsMade(jid string, j wanted) error {
 	at, bid := "/jobs/"+jid, path.Base(w.names["batch"])
 	status := object{"status": w.state("pending"), "last_successful_status": nil, w.jobTime: w.time(w.now), "retry_count": 0}
 	w.message(status, "")
-	var wrong []error
-	for _, n := range append(jobNodes(at, bid, j.priority, 0),
+	nodes := append(jobNodes(at, bid, j.priority, j.space),
 		znode.Node{Path: at + "/configuration", Data: w.configuration(bid, j.url, j.localID).bytes()},
 		znode.Node{Path: at + "/identifiers", Data: object{"primary_id": j.primaryID, "local_id": []string{j.localID}}.bytes()},
 		znode.Node{Path: at + "/status", Data: status.bytes()},
 		znode.Node{Path: entry("pending", j.priority, jid), Data: []byte{}},
 		znode.Node{Path: w.names["batch"] + "/states/batch-processing/" + jid, Data: []byte{}},
-	) {
+	)
+	if j.title != "" {
+		metadata := object{"erc_what": j.title, "erc_who": "", "erc_when": "", "erc_where": ""}
+		nodes = append(nodes, znode.Node{Path: at + "/metadata", Data: metadata.bytes()})
+	}
+	var wrong []error
+	for _, n := range nodes {
 		wrong = append(wrong, w.wantNode(n.Path, n.Data))
 	}
 	return errors.Join(wrong...)
@@ -336,8 +355,8 @@ func (w *world) batchEntryMoves(from, to string) error {
 	return errors.Join(w.wantGone(states+from+"/"+jid), w.wantNode(states+to+"/"+jid, []byte{}))
 }
 
-func (w *world) jobLeftQueue(state string) error {
-	return errors.Join(w.done(), w.wantGone(entry(state, usualPriority, path.Base(w.names["job"]))))
+func (w *world) jobLeftQueue(name, state string) error {
+	return errors.Join(w.done(), w.wantGone(entry(state, usualPriority, path.Base(w.names[name]))))
 }
 
 // jobIsGone wants all three places of the job to be gone.
@@ -356,4 +375,11 @@ func (w *world) answerWarns() error {
 		}
 	}
 	return fmt.Errorf("the answer is %q", w.last.warnings)
+}
+
+func (w *world) answerWarnsOfNothing() error {
+	if err := w.done(); err != nil || len(w.last.warnings) > 0 {
+		return errors.Join(err, fmt.Errorf("the answer is %q", w.last.warnings))
+	}
+	return nil
 }

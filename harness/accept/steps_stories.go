@@ -286,6 +286,24 @@ func (w *world) watchFiredOnce() error {
 	return nil
 }
 
+func (w *world) watcherWaits() error {
+	bid := path.Base(w.names["batch"])
+	return w.act("watcher", func(ctx context.Context, a *actor, answer *outcome) error {
+		fired, err := a.q.ReportWhenEmptied(ctx, bid)
+		if fired {
+			answer.fired++
+		}
+		return err
+	})
+}
+
+func (w *world) watchHasNotFired() error {
+	if err := w.done(); err != nil || w.last.fired != 0 {
+		return errors.Join(err, fmt.Errorf("it fired %d times", w.last.fired))
+	}
+	return nil
+}
+
 func (w *world) jobsAreCompleted(names string) error {
 	var wrong []error
 	for _, name := range strings.Fields(names) {

@@ -9,6 +9,7 @@ import (
 	"github.com/cucumber/godog"
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
 )
@@ -35,10 +36,15 @@ type world struct {
 	saw    []sighting
 	// unsettled: an act's outcome has not been compared as a whole yet.
 	unsettled bool
-	uuid      string   // of the scenario's submission
+	uuid      string // of the scenario's submission
+	highest   string // id of a batch that there has been
+	report    newqueue.Report
 	target    string   // where the last step that can't be was to lead
 	jobs      []wanted // of the scenario's table
 	onTheWay  []error  // what was not as documented in an act of several steps
+	// meanwhile, unless it is nil, is what somebody else does just before the
+	// code under test writes.
+	meanwhile func() error
 }
 
 // outcome is what the code under test answered, for a Then to judge.
@@ -56,7 +62,7 @@ type outcome struct {
 
 // actor is somebody with a session, and what he has acquired in it.
 type actor struct {
-	conn   *zk.Conn
+	conn   *zkconn.Session
 	q      *newqueue.Queue
 	job    *newqueue.Job
 	batch  *newqueue.Batch
@@ -81,10 +87,17 @@ func (w *world) setUp(ctx context.Context, sc *godog.Scenario) (context.Context,
 	return ctx, w.furnish()
 }
 
-// tearDown ends every session and judges what no Then has.
+// tearDown gives the sessions back, removes the chroot, and judges what no Then
+// has.
 func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (context.Context, error) {
 	for _, a := range w.actors {
-		a.conn.Close()
+		w.suite.idle.put(a.conn)
+	}
+	if ctx.Err() != nil {
+		return ctx, nil // the run is over; whatever this one has shown doesn't count
+	}
+	if w.suite.opt.Tidy && w.there != nil {
+		w.suite.door.remove(w.root, w.there)
 	}
 	var own error
 	if err == nil && w.unsettled {
@@ -99,11 +112,11 @@ func (w *world) actor(name string) (*actor, error) {
 	if a, ok := w.actors[name]; ok {
 		return a, nil
 	}
-	conn, err := connect(w.ctx, w.suite.address)
+	conn, err := w.suite.idle.take(w.ctx)
 	if err != nil {
-		return nil, err
+		return nil, w.stopIfLost(err)
 	}
-	a := &actor{conn: conn, q: w.suite.open(conn, w.dialect,
+	a := &actor{conn: conn, q: w.suite.open(conn, w,
 		newqueue.WithRoot(w.root), newqueue.WithClock(func() time.Time { return w.now }))}
 	w.actors[name] = a
 	return a, nil
@@ -129,9 +142,12 @@ func (w *world) act(name string, do func(ctx context.Context, a *actor, answer *
 	w.last = outcome{}
 	ctx, cancel := context.WithTimeout(w.ctx, actTimeout)
 	defer cancel()
-	w.last.err = do(ctx, a, &w.last)
+	w.last.err = w.stopIfLost(do(ctx, a, &w.last))
 	w.unsettled = true
 	w.want = w.before.Clone()
+	if w.meanwhile != nil {
+		return errors.New("nothing was written, and nobody was quicker")
+	}
 	return w.look()
 }
 
@@ -149,12 +165,12 @@ func (w *world) arrange(name string, do func(ctx context.Context, a *actor, answ
 
 // look sees what the tree is, and what has happened since the last look.
 func (w *world) look() error {
-	if err := w.flush(); err != nil {
+	if known, err := w.flush(); known || err != nil {
 		return err
 	}
-	seen, err := w.suite.door.tree(w.root)
+	seen, err := w.suite.door.tree(w.root, w.there)
 	if err != nil {
-		return err
+		return w.stopIfLost(err)
 	}
 	w.saw = append(w.saw, w.observe(w.seen, seen))
 	w.seen, w.there = seen, seen.Clone()
@@ -173,20 +189,47 @@ func (w *world) write(nodes ...znode.Node) error {
 	return nil
 }
 
-// flush sends what was written by hand.
-func (w *world) flush() error {
+// flush sends what was written by hand. known says that this was all that there
+// is, and needn't be looked at: see [door.write].
+func (w *world) flush() (known bool, err error) {
 	if len(w.byHand) == 0 {
-		return nil
+		return false, nil
 	}
 	nodes := w.byHand
 	w.byHand = nil
-	return w.suite.door.write(w.root, w.there, nodes...)
+	made, err := w.suite.door.write(w.root, w.there, nodes...)
+	if made != nil {
+		w.seen, w.there = made, made.Clone()
+	}
+	return made != nil, w.stopIfLost(err)
+}
+
+// stopIfLost ends the whole run when err says that a connection broke: what is
+// seen after that proves nothing, neither of this scenario nor of the next.
+func (w *world) stopIfLost(err error) error {
+	for _, lost := range connectionLost {
+		if errors.Is(err, lost) {
+			w.suite.stop(fmt.Errorf("the connection was lost: %w", err))
+			return err
+		}
+	}
+	if connecting := (*zkconn.ConnectError)(nil); errors.As(err, &connecting) {
+		w.suite.stop(err)
+	}
+	return err
+}
+
+// connectionLost is how a broken connection shows in errors, those of the code
+// under test included.
+var connectionLost = []error{
+	zk.ErrNoServer, zk.ErrConnectionClosed, zk.ErrSessionExpired, zk.ErrSessionMoved, zk.ErrClosing,
+	newqueue.ErrUnknownOutcome, newqueue.ErrNotDone,
 }
 
 // furnish makes the scenario's chroot and what is in it before any batch or job.
 func (w *world) furnish() (err error) {
-	if _, err := w.suite.door.conn.Create(w.root, []byte{}, 0, zk.WorldACL(zk.PermAll)); err != nil {
-		return fmt.Errorf("make the scenario's chroot: %w", err)
+	if _, err := w.suite.door.conn.Create(w.root, []byte{}, 0, w.suite.door.acl); err != nil {
+		return w.stopIfLost(fmt.Errorf("make the scenario's chroot: %w", err))
 	}
 	w.seen, w.there = znode.NewTree(), znode.NewTree()
 	var nodes []znode.Node

@@ -1,0 +1,23 @@
+Feature: Before the first batch
+  The documents' way is to make a folder when it is needed. The deployed library
+  looks for every state's queue, the requests and the locks, and has to find them.
+
+  @design
+  Scenario: A queue is set up
+    Given an empty ZooKeeper
+    When an administrator sets the queue up
+    Then there are folders for batches, their UUIDs, and jobs and their states
+    And nothing else has changed
+    When an administrator sets the queue up
+    Then nothing has changed
+
+  @mrt-zk
+  Scenario: A queue is set up, with a folder for every state
+    Given an empty ZooKeeper
+    When an administrator sets the queue up
+    Then there are folders for batches, their UUIDs, and jobs and their states
+    And there is a folder for jobs in each of pending held estimating provisioning downloading processing storing recording notify failed completed deleted
+    And there are folders for access requests and for every kind of lock
+    And nothing else has changed
+    When an administrator sets the queue up
+    Then nothing has changed

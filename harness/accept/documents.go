@@ -1,0 +1,122 @@
+package accept
+
+import (
+	"slices"
+	"strings"
+
+	"mrtq/newqueue"
+)
+
+// transitions are the tables of 03-transitions, and what 02-new-layout says of
+// the deployed library, typed in once more: id, from, to, who. The code under
+// test has tables of its own, and neither is made from the other. A dialect at
+// the end of a line has that step alone.
+const transitions = `
+job
+J1   create       pending          batch-worker
+J2   pending      failed           worker
+J3   pending      held             worker
+J4   pending      estimating       worker
+J5   held         pending          admin
+J6   estimating   provisioning     worker
+J6f  estimating   failed           worker        mrt-zk
+J7   provisioning downloading      worker
+J7f  provisioning failed           worker        mrt-zk
+J8   downloading  processing       worker
+J9   downloading  failed           worker
+J10  processing   recording        worker        design
+J10s processing   storing          worker        mrt-zk
+J10  storing      recording        worker        mrt-zk
+J11  processing   failed           worker
+J11s storing      failed           worker        mrt-zk
+J12  recording    notify           worker
+J13  recording    failed           worker
+J14  notify       completed        worker
+J15  notify       failed           worker
+J16p failed       pending          admin         mrt-zk
+J16e failed       estimating       admin         mrt-zk
+J16v failed       provisioning     admin         mrt-zk
+J16  failed       downloading      admin
+J17  failed       processing       admin
+J17s failed       storing          admin         mrt-zk
+J18  failed       recording        admin
+J19  failed       notify           admin
+J20  completed    deleted          automatic
+J21  failed       deleted          admin
+J22  held         deleted          admin
+J23  deleted      removed          automatic     mrt-zk
+batch
+B1   create           pending          API
+B2   pending          held             worker
+B3   pending          processing       worker
+B4   held             pending          admin
+B5   processing       reporting        event
+B5f  processing       failed           admin         mrt-zk
+B6   reporting        completed        worker
+B7   reporting        failed           worker
+B8   failed           update-reporting admin
+B9   update-reporting completed        worker
+B10  update-reporting failed           worker
+B11  failed           deleted          admin
+B12  held             deleted          admin
+B13  completed        deleted          automatic
+access
+A1   create       pending          API
+A2   pending      processing       worker
+A3   processing   completed        worker
+A4   processing   failed           worker
+A5   failed       processing       admin
+A6   failed       deleted          admin
+A7   completed    deleted          automatic
+`
+
+// entities are what has a state, in the order of the documents.
+var entities = []newqueue.Entity{newqueue.EntityJob, newqueue.EntityBatch, newqueue.EntityAccess}
+
+// created and removed stand where there is no state yet, or no more.
+const (
+	created = "create"
+	removed = "removed"
+)
+
+// A transition is a documented step.
+type transition struct {
+	id string
+	Step
+	who string
+}
+
+// documented are the steps of an entity in a dialect, in the order of the
+// documents.
+func documented(e newqueue.Entity, d newqueue.Dialect) []transition {
+	var all []transition
+	var table newqueue.Entity
+	for line := range strings.Lines(transitions) {
+		f := strings.Fields(line)
+		switch {
+		case len(f) == 1:
+			table = newqueue.Entity(f[0])
+		case len(f) > 1 && table == e && (len(f) == 4 || f[4] == string(d)):
+			all = append(all, transition{f[0], Step{e, f[1], f[2]}, f[3]})
+		}
+	}
+	return all
+}
+
+// leaving are the steps that lead away from a state.
+func leaving(table []transition, from string) []transition {
+	return slices.DeleteFunc(slices.Clone(table), func(t transition) bool { return t.From != from })
+}
+
+// statesOf are the states that a table names.
+func statesOf(table []transition) []string {
+	var states []string
+	for _, t := range table {
+		for _, s := range []string{t.From, t.To} {
+			if s != created && s != removed && !slices.Contains(states, s) {
+				states = append(states, s)
+			}
+		}
+	}
+	return states
+}

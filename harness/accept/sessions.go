@@ -1,0 +1,70 @@
+package accept
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/internal/zkconn"
+	"mrtq/newqueue"
+)
+
+// sessions are those that nobody in a scenario has just now. To open one takes
+// longer than most scenarios, and what its last owner left behind, a lock or a
+// watch, is in another chroot.
+type sessions struct {
+	cfg zkconn.Config
+
+	mu   sync.Mutex
+	idle []*zkconn.Session
+}
+
+// take gives a session that is the caller's until it is put back or closed.
+func (p *sessions) take(ctx context.Context) (*zkconn.Session, error) {
+	p.mu.Lock()
+	if n := len(p.idle); n > 0 {
+		defer p.mu.Unlock()
+		conn := p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		return conn, nil
+	}
+	p.mu.Unlock()
+	return zkconn.OpenSession(ctx, p.cfg)
+}
+
+func (p *sessions) put(conn *zkconn.Session) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.idle = append(p.idle, conn)
+}
+
+// close ends all that are back.
+func (p *sessions) close() {
+	var closing sync.WaitGroup
+	for _, conn := range p.idle {
+		closing.Go(conn.Close)
+	}
+	closing.Wait()
+}
+
+// unsorted lists children from the last to the first: ZooKeeper promises no
+// order, and who relies on the one that it happens to have is found out.
+type unsorted struct{ newqueue.Conn }
+
+func (u unsorted) Children(path string) ([]string, *zk.Stat, error) {
+	names, stat, err := u.Conn.Children(path)
+	return lastFirst(names), stat, err
+}
+
+func (u unsorted) ChildrenW(path string) ([]string, *zk.Stat, <-chan zk.Event, error) {
+	names, stat, changed, err := u.Conn.ChildrenW(path)
+	return lastFirst(names), stat, changed, err
+}
+
+func lastFirst(names []string) []string {
+	slices.Sort(names)
+	slices.Reverse(names)
+	return names
+}

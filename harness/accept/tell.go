@@ -1,0 +1,98 @@
+package accept
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"regexp"
+	"slices"
+	"sync"
+
+	"github.com/cucumber/godog"
+)
+
+// tell runs all chapters at once, and reports whether everything in them passed.
+// People are told one chapter after the other, machines get one document.
+func (s *suite) tell(ctx context.Context, chapters [][]godog.Feature) (passed bool, err error) {
+	options := godog.Options{
+		Format: string(s.opt.Format), NoColors: !s.opt.Color, Strict: true,
+		Tags: filter(s.opt.Tags), DefaultContext: ctx, Concurrency: max(1, s.opt.Parallel),
+	}
+	begins := regexp.MustCompile("")
+	switch s.opt.Format {
+	case "", Pretty:
+		options.Format, begins = string(Pretty), featureLine
+	default:
+		chapters = [][]godog.Feature{slices.Concat(chapters...)}
+	}
+	out := s.opt.Out
+	if out == nil {
+		out = io.Discard
+	}
+	var running sync.WaitGroup
+	codes, later, wrong := make([]int, len(chapters)), make([]bytes.Buffer, len(chapters)), make([]error, len(chapters))
+	for i, features := range chapters {
+		n := &narrator{ctx: ctx, begins: begins, w: &later[i]}
+		if i == 0 {
+			n.w = out
+		}
+		running.Go(func() {
+			opt := options
+			opt.Output, opt.FeatureContents = n, features
+			codes[i] = godog.TestSuite{Name: "mrtq accept", ScenarioInitializer: s.scenario, Options: &opt}.Run()
+			wrong[i] = n.flush()
+		})
+	}
+	running.Wait()
+	for i := range chapters {
+		if wrong[i] == nil {
+			_, wrong[i] = later[i].WriteTo(out)
+		}
+		if wrong[i] != nil {
+			return false, wrong[i]
+		}
+	}
+	return !slices.ContainsFunc(codes, func(code int) bool { return code != 0 }), nil
+}
+
+// narrator passes on what godog prints, by the line, from a line on that begins
+// it: a chapter without scenarios has nothing to say. It leaves out where a step
+// is defined, which is always the same line of usage.go, and says no more once
+// its context has ended: the scenarios that are left then fail for no other
+// reason.
+type narrator struct {
+	ctx    context.Context
+	w      io.Writer
+	begins *regexp.Regexp // nil once it has
+	line   []byte         // that has not ended yet
+}
+
+var (
+	featureLine = regexp.MustCompile(`(?m)^(\x1b\[[0-9;]*m)*Feature`)
+	definedAt   = regexp.MustCompile(`[ \t]*(\x1b\[[0-9;]*m)*# usage\.go:\d+ -> \*world(\x1b\[[0-9;]*m)*`)
+)
+
+func (n *narrator) Write(b []byte) (int, error) {
+	n.line = append(n.line, b...)
+	end := bytes.LastIndexByte(n.line, '\n') + 1
+	lines := n.line[:end]
+	n.line = n.line[end:]
+	if err := n.say(lines); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// flush says a last line that has no end.
+func (n *narrator) flush() error { return n.say(n.line) }
+
+func (n *narrator) say(lines []byte) error {
+	if n.begins != nil && n.begins.Match(lines) {
+		n.begins = nil
+	}
+	if n.begins != nil || n.ctx.Err() != nil || len(lines) == 0 {
+		return nil
+	}
+	_, err := n.w.Write(definedAt.ReplaceAll(lines, nil))
+	return err
+}
