@@ -3,6 +3,7 @@ package migrate
 import (
 	"fmt"
 	"iter"
+	"slices"
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
@@ -46,8 +47,8 @@ func (p *Plan) planStructure() {
 		}
 	}
 	need = append(need, newqueue.LocksPath, newqueue.QueueLocksPath)
-	for _, path := range need {
-		if p.ex.tree.Get(path) == nil {
+	for i, path := range need {
+		if p.ex.tree.Get(path) == nil && !slices.Contains(need[:i], path) {
 			p.Structure = append(p.Structure, path)
 		}
 	}

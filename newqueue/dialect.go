@@ -123,30 +123,21 @@ func (d Dialect) storageLocksEphemeral() bool { return d != MrtZK }
 func (d Dialect) noObject(data []byte) bool { return d == MrtZK && len(data) == 0 }
 
 // StartNodes are the znodes that are there before any batch or job, parents
-// first. The client library makes every state's folder at its start and looks
-// for none later; the documents' way is to make a folder when it is needed.
+// first. The documents' way is to make a folder when it is needed; the client
+// library makes them all at its start (Job.initNodes, Access.initNodes and
+// MerrittLocks.initLocks) and looks for none later: without a lock's folder its
+// lock methods say that another has the lock, for ever.
 func (d Dialect) StartNodes() []string {
 	nodes := []string{BatchesPath, BatchUUIDsPath, JobsPath, JobStatesPath}
-	if d == MrtZK {
-		for _, s := range d.JobStates() {
-			nodes = append(nodes, JobStatePath(s))
-		}
+	if d != MrtZK {
+		return nodes
 	}
-	return nodes
-}
-
-// initNodes are the znodes that [Queue.Init] makes, parents first: what the
-// client library's Job.initNodes, Access.initNodes and MerrittLocks.initLocks
-// make. Without a lock's folder its lock methods say that another has the lock,
-// for ever.
-func (d Dialect) initNodes() []string {
-	nodes := d.StartNodes()
-	if d == MrtZK {
-		nodes = append(nodes, AccessPath)
-		for _, q := range AccessQueues {
-			nodes = append(nodes, AccessQueuePath(q))
-		}
-		nodes = append(nodes, LocksPath, QueueLocksPath, d.LocalIDLocksPath(), StorageLocksPath, InventoryLocksPath, CollectionLocksPath)
+	for _, s := range d.JobStates() {
+		nodes = append(nodes, JobStatePath(s))
 	}
-	return nodes
+	nodes = append(nodes, AccessPath)
+	for _, q := range AccessQueues {
+		nodes = append(nodes, AccessQueuePath(q))
+	}
+	return append(nodes, LocksPath, QueueLocksPath, d.LocalIDLocksPath(), StorageLocksPath, InventoryLocksPath, CollectionLocksPath)
 }

@@ -95,11 +95,10 @@ func Open(conn Conn, d Dialect, opts ...Option) *Queue {
 func (q *Queue) Dialect() Dialect { return q.dialect }
 
 // Init makes the folders that are there before any batch or job
-// ([Dialect.StartNodes]) where they are missing, and in dialect mrt-zk those of
-// the access requests and the locks. Only the client library needs them
-// beforehand; this one makes folders when it needs them.
+// ([Dialect.StartNodes]) where they are missing. Only the client library needs
+// them beforehand; this one makes folders when it needs them.
 func (q *Queue) Init(ctx context.Context) error {
-	for _, path := range q.dialect.initNodes() {
+	for _, path := range q.dialect.StartNodes() {
 		_, ok, err := q.stat(ctx, path)
 		if err == nil && !ok {
 			err = q.commit(ctx, write{ops: []znode.Op{znode.Create(path, empty)}, done: func(ctx context.Context) (bool, error) {
