@@ -16,6 +16,7 @@ test: lint
 
 test-jvm:
 	MRTQ_TEST_BACKEND=jvm go test $(race) ./newqueue ./internal/... ./cmd/...
+	MRTQ_TEST_BACKEND=jvm go test $(race) ./harness -run Address
 
 demo: build
 	@harness/demo

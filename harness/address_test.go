@@ -16,7 +16,7 @@ import (
 // somebody's data below /base.
 func startAddress(t *testing.T) (s *harness.Server, owner *zk.Conn) {
 	t.Helper()
-	real := harness.ForTest(t, harness.JVM, harness.Options{})
+	real := harness.ForTest(t, harness.TestBackend(), harness.Options{})
 	owner = connect(t, real.Address())
 	create(t, owner, "/base", "")
 	create(t, owner, "/base/precious", "x")
@@ -84,7 +84,7 @@ func TestAddressLeavesNothing(t *testing.T) {
 }
 
 func TestAddressRefusals(t *testing.T) {
-	real := harness.ForTest(t, harness.JVM, harness.Options{})
+	real := harness.ForTest(t, harness.TestBackend(), harness.Options{})
 	owner := connect(t, real.Address())
 	if _, err := owner.Create("/readonly", nil, 0, zk.WorldACL(zk.PermRead)); err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestAddressTellsOfOthers(t *testing.T) {
 // Sessions that are the caller's to open, as with TLS, and an ACL that shuts
 // out everybody else.
 func TestAddressConnect(t *testing.T) {
-	real := harness.ForTest(t, harness.JVM, harness.Options{})
+	real := harness.ForTest(t, harness.TestBackend(), harness.Options{})
 	var opened, closed int
 	opt := harness.Options{ACL: zk.DigestACL(zk.PermAll, "me", "secret"), Connect: func(context.Context) (*zk.Conn, func(), error) {
 		conn, events, err := zk.Connect([]string{real.Address()}, 10*time.Second, zk.WithLogInfo(false), zk.WithLogger(quiet{}))

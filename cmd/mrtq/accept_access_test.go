@@ -17,7 +17,7 @@ import (
 // TestAcceptWithCredentials: on a server that is reached by TLS, below a znode
 // that only who has its password may touch.
 func TestAcceptWithCredentials(t *testing.T) {
-	server := harness.ForTest(t, harness.JVM, harness.Options{TLS: true})
+	server := harness.ForTest(t, harness.TestBackend(), harness.Options{TLS: true})
 	connect := func() *zk.Conn {
 		conn, _, err := zk.Connect([]string{server.Address()}, 10*time.Second, zk.WithLogInfo(false))
 		if err != nil {

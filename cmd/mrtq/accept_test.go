@@ -17,7 +17,7 @@ import (
 // TestAcceptLeavesNothing: on somebody's server, the chroot that accept made is
 // gone when it has ended, and when it was interrupted.
 func TestAcceptLeavesNothing(t *testing.T) {
-	server := harness.ForTest(t, harness.JVM, harness.Options{})
+	server := harness.ForTest(t, harness.TestBackend(), harness.Options{})
 	conn, _, err := zk.Connect([]string{server.Address()}, 10*time.Second, zk.WithLogInfo(false))
 	if err != nil {
 		t.Fatal(err)
