@@ -96,12 +96,13 @@ func (e *embedded) secureHosts() []string {
 }
 
 func (e *embedded) remove(context.Context) error {
+	err := e.zk.Close()
 	if e.s.opt.Log != nil {
-		if err := e.zk.WriteLog(e.s.opt.Log); err != nil {
-			return fmt.Errorf("harness: Options.Log: %w", err)
+		if lerr := e.zk.WriteLog(e.s.opt.Log); lerr != nil {
+			err = errors.Join(err, fmt.Errorf("harness: Options.Log: %w", lerr))
 		}
 	}
-	return e.zk.Close()
+	return err
 }
 
 func (e *embedded) start(context.Context) error { return e.zk.Restart() }

@@ -98,3 +98,25 @@ func TestEmbeddedSessionsExpire(t *testing.T) {
 		t.Error("/session outlives its session")
 	}
 }
+
+// A log that can't be written is told, and no reason to leave the server.
+func TestEmbeddedStopsWithoutItsLog(t *testing.T) {
+	full := errors.New("disk full")
+	s, err := harness.Start(t.Context(), harness.Embedded, harness.Options{Log: failing{full}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := s.NodeAddress(0)
+	if err := s.Stop(t.Context()); !errors.Is(err, full) {
+		t.Errorf("stop: %v", err)
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		t.Fatalf("the port is not free: %v", err)
+	}
+	l.Close()
+}
+
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mrtq/harness/minizk"
+	"mrtq/harness/minizk/wire"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
@@ -289,5 +290,23 @@ func TestSourceIsReadAfterWaiting(t *testing.T) {
 	res, err := m.Migrate(t.Context(), func(context.Context) (*Source, error) { return now, nil }, options(permissive()), nil)
 	if err != nil || res.Done.Jobs != 1 {
 		t.Errorf("%d jobs (%v): the record that went while it waited was migrated", res.Done.Jobs, err)
+	}
+}
+
+// Ctrl-C while a rollback reads is told as what it is, as that of a migration.
+func TestRollbackInterruptedWhileReading(t *testing.T) {
+	s := live(t, newqueue.Design)
+	res := mustMigrate(t, s, source(t, corpus(t)), options(permissive()))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	s.zk.Inject(minizk.Fault{On: func(o minizk.Op) bool {
+		if o.Code == wire.OpSync { // what every look at the target begins with
+			cancel()
+		}
+		return false
+	}})
+	m := &Migrator{Target: s.Target, Now: clock()}
+	if _, err := m.Rollback(ctx, res.Run, false); !errors.Is(err, ErrInterrupted) {
+		t.Errorf("rollback: %v", err)
 	}
 }

@@ -238,7 +238,7 @@ func (m *Migrator) Rollback(ctx context.Context, id string, force bool) (*Undo, 
 	for retry := (retries{budget: m.Budget}); ; {
 		tree, err := m.Target.Tree(ctx)
 		if err != nil {
-			return nil, err
+			return nil, interrupted(err)
 		}
 		u, err := PlanRollback(tree, id, force)
 		if err != nil {

@@ -181,11 +181,7 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, opt migrate.
 	defer finish()
 	m.Progress = show
 	if s.target.file != "" {
-		tree, err := a.comingTarget(ctx, s.target)
-		if err != nil {
-			return nil, err
-		}
-		f, err := a.openFileTarget(ctx, s.target.file, tree, opt.Packet)
+		f, err := a.openFileTarget(ctx, s.target.file, opt.Packet)
 		if err != nil {
 			return nil, failed("target", s.target.text, err)
 		}

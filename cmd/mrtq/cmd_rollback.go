@@ -90,11 +90,7 @@ func (c *rollbackCmd) carryOut(ctx context.Context, a *app, e endpoint) (*migrat
 	defer finish()
 	m.Progress = show
 	if e.file != "" {
-		tree, err := readDump(e.file)
-		if err != nil {
-			return nil, err
-		}
-		f, err := a.openFileTarget(ctx, e.file, tree, 0)
+		f, err := a.openFileTarget(ctx, e.file, 0)
 		if err != nil {
 			return nil, err
 		}

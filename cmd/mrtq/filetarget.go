@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
+	"os"
 	"slices"
 
 	"github.com/go-zookeeper/zk"
@@ -21,14 +24,28 @@ import (
 type fileTarget struct {
 	*migrate.Target
 	path   string
+	before fs.FileInfo // of the file as it was read; nil: there was none
 	server *minizk.Server
 	others []minizk.Session // whose ephemeral znodes, workers' locks, are in the dump
 	system []*znode.Node    // what of the dump the server takes for its own
 }
 
-// openFileTarget loads the tree, which is the file's or is to be. packet is the
-// server's jute.maxbuffer in bytes, 0 the default. Close it.
-func (a *app) openFileTarget(ctx context.Context, path string, tree *znode.Tree, packet int) (_ *fileTarget, err error) {
+// errOverwritten says that a file target is no longer the file that was read.
+var errOverwritten = errors.New("somebody else wrote to the file meanwhile; it is as they left it: run the same command again")
+
+// openFileTarget loads the file's tree, which is empty if there is no file.
+// packet is the server's jute.maxbuffer in bytes, 0 the default. Close it.
+func (a *app) openFileTarget(ctx context.Context, path string, packet int) (_ *fileTarget, err error) {
+	before, err := os.Stat(path) // before it is read, so that no change is missed
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, unnamed(err)
+	}
+	tree := znode.NewTree()
+	if before != nil {
+		if tree, err = readDump(path); err != nil {
+			return nil, err
+		}
+	}
 	const user = "owner"
 	password := rand.Text()
 	// Its clock stands still: no session ends, of this process or of the dump's
@@ -47,7 +64,7 @@ func (a *app) openFileTarget(ctx context.Context, path string, tree *znode.Tree,
 			server.Close()
 		}
 	}()
-	f := &fileTarget{path: path, server: server, system: slices.Collect(tree.All("/zookeeper"))}
+	f := &fileTarget{path: path, before: before, server: server, system: slices.Collect(tree.All("/zookeeper"))}
 	if err := server.Load(tree); err != nil {
 		return nil, err
 	}
@@ -85,7 +102,8 @@ func (f *fileTarget) dismiss(ctx context.Context, tree *znode.Tree) error {
 	return f.Multi(ctx, ops)
 }
 
-// save gives the file the tree as it has become, and closes the target.
+// save gives the file the tree as it has become, and closes the target. It
+// fails with errOverwritten where that would undo what others have written.
 func (f *fileTarget) save() error {
 	defer f.Close()
 	f.Target.Close()
@@ -104,7 +122,24 @@ func (f *fileTarget) save() error {
 			return err
 		}
 	}
+	if f.overwritten() {
+		return checkError(errOverwritten)
+	}
 	return writeDump(f.path, tree)
+}
+
+// overwritten reports whether the file is another than the one that was read.
+// What can't be looked at can't be written either, and says so itself.
+func (f *fileTarget) overwritten() bool {
+	now, err := os.Stat(f.path)
+	switch {
+	case err != nil:
+		return f.before != nil && errors.Is(err, fs.ErrNotExist)
+	case f.before == nil:
+		return true
+	}
+	return now.Mode().IsRegular() &&
+		!(os.SameFile(f.before, now) && now.Size() == f.before.Size() && now.ModTime().Equal(f.before.ModTime()))
 }
 
 // Close ends the server with all that it holds. Closing twice is fine.

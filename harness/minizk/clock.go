@@ -36,6 +36,7 @@ func (c *clock) now() time.Time {
 func (c *clock) after(d time.Duration) <-chan struct{} {
 	ch := make(chan struct{})
 	c.alarms = append(c.alarms, alarm{c.at.Add(d), ch})
+	c.ring() // it may be due
 	return ch
 }
 

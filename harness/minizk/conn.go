@@ -70,8 +70,11 @@ const flushAt = 64 << 10
 
 // next reads a frame. Replies are flushed first if the read may have to wait.
 func (c *conn) next() bool {
-	if (c.out.waiting() > flushAt || !c.frameReady()) && c.out.flush() != nil {
-		return false
+	if c.out.waiting() > flushAt || !c.frameReady() {
+		c.req = request{} // for as long as the wait may be, a large one is not kept
+		if c.out.flush() != nil {
+			return false
+		}
 	}
 	b, err := wire.ReadFrame(c.br, c.frame[:0], c.s.opt.MaxBuffer)
 	if err != nil {

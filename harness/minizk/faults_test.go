@@ -174,3 +174,16 @@ func TestHoldAndCloseWhileHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestNoDelayIsNone: what is due already does not wait for the clock to be moved.
+func TestNoDelayIsNone(t *testing.T) {
+	s := run(t, minizk.Options{})
+	a := raw(t, s)
+	for _, d := range []time.Duration{0, -time.Second} {
+		in := s.Inject(minizk.Fault{Do: minizk.Delay(d)})
+		want(t, d.String(), do(t, a, wire.OpSync, wire.AppendString(nil, "/")), wire.OK)
+		if in.Remove(); in.Fired() != 1 {
+			t.Errorf("%v: fired %d times", d, in.Fired())
+		}
+	}
+}

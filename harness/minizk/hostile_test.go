@@ -242,3 +242,27 @@ func TestClientThatStopsReading(t *testing.T) {
 		t.Errorf("%d bytes are held for a client that does not read", grown)
 	}
 }
+
+// TestIdleClientsHoldNothing: what a large request and its reply took is free again when they are
+// done, and not when the client next asks.
+func TestIdleClientsHoldNothing(t *testing.T) {
+	s := run(t, minizk.Options{})
+	old := raw(t, s)
+	want(t, "create", do(t, old, wire.OpCreate, createBody("/big", strings.Repeat("x", 1_000_000), 0)), wire.OK)
+	held := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := held()
+	twice := wire.AppendMultiOps(nil, slices.Repeat([]wire.MultiOp{mRead(wire.OpGetData, "/big")}, 2))
+	for range 20 {
+		c := raw(t, s)
+		want(t, "2 MB", do(t, c, wire.OpMultiRead, twice), wire.OK)
+	}
+	well(t, s, old)
+	if grown := held() - before; grown > 10<<20 {
+		t.Errorf("%d bytes are held for 20 clients that have got all they asked for", grown)
+	}
+}

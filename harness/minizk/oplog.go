@@ -3,8 +3,10 @@ package minizk
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"mrtq/harness/minizk/wire"
 )
@@ -24,8 +26,13 @@ type Entry struct {
 // wireReap marks the removal of a container or TTL node.
 const wireReap = wire.OpDeleteContainer
 
+// String is one line: a path that would not be is quoted, for clients may send what they like.
 func (e Entry) String() string {
-	s := fmt.Sprintf("%6d %s %#x zxid %d %s %s", e.N, e.At.UTC().Format("15:04:05.000"), e.Session, e.Zxid, e.Op, e.Path)
+	path := e.Path
+	if quoted := strconv.Quote(path); quoted != `"`+path+`"` {
+		path = quoted
+	}
+	s := fmt.Sprintf("%6d %s %#x zxid %d %s %s", e.N, e.At.UTC().Format("15:04:05.000"), e.Session, e.Zxid, e.Op, path)
 	if e.Err != wire.OK {
 		s += ": " + e.Err.String()
 	}
@@ -61,14 +68,18 @@ func (r *request) entry(note string, code wire.Code) Entry {
 	return e
 }
 
-// clipAt is how much of a path the log keeps: one may be as long as a packet.
+// clipAt is how many bytes of a path the log keeps: one may be as long as a packet.
 const clipAt = 300
 
 func clip(path string) string {
 	if len(path) <= clipAt {
 		return path
 	}
-	return strings.Clone(path[:clipAt]) + "…"
+	at := clipAt
+	for at > clipAt-utf8.UTFMax && !utf8.RuneStart(path[at]) {
+		at--
+	}
+	return strings.Clone(path[:at]) + "…"
 }
 
 // Log returns the last operations, oldest first, without pings: what was asked, by which session,

@@ -62,3 +62,24 @@ func TestLog(t *testing.T) {
 		t.Errorf("a long path is kept as %q", log[3].Path)
 	}
 }
+
+// What a client sends is printed by a failing test, on somebody's terminal: it must neither command
+// that nor pass for a line of the log.
+func TestLogIsHarmless(t *testing.T) {
+	s := run(t, minizk.Options{})
+	a := raw(t, s)
+	for path, want := range map[string]string{
+		"/a b é 世界":                          "/a b é 世界",
+		"/a\x1b[2J":                          `"/a\x1b[2J"`,
+		"/a\n     9 03:04:05.006":            `"/a\n     9 03:04:05.006"`,
+		"/a\xff":                             `"/a\xff"`,
+		"/a\u202e":                           `"/a\u202e"`,
+		"/" + strings.Repeat("n", 298) + "é": "/" + strings.Repeat("n", 298) + "…",
+	} {
+		do(t, a, wire.OpExists, pathBody(path))
+		log := s.Log()
+		if got := log[len(log)-1].String(); !strings.HasSuffix(got, " exists "+want+": NoNode") {
+			t.Errorf("%q is shown as %s", path, got)
+		}
+	}
+}

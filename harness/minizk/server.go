@@ -28,6 +28,7 @@ type Server struct {
 	loops sync.WaitGroup // the accepting loop and the real clock
 	quit  chan struct{}  // closed by Close
 
+	turning   sync.Mutex // held by Stop and Restart, around mu: neither meets the other halfway
 	mu        sync.Mutex // guards everything below, and the fields of conn and session that say so
 	listeners []net.Listener
 	closed    bool
@@ -160,6 +161,8 @@ func (s *Server) accept(l net.Listener, conf *tls.Config) {
 // Stop ends all connections and frees the ports. The tree, the sessions and the addresses are
 // kept for Restart.
 func (s *Server) Stop() error {
+	s.turning.Lock()
+	defer s.turning.Unlock()
 	s.mu.Lock()
 	listeners := s.listeners
 	s.listeners = nil
@@ -178,6 +181,8 @@ func (s *Server) Stop() error {
 // sessions, whose timeouts start anew, as after the restart of a server with its data. It also
 // resumes after Stop, where the error may be that another program has taken the port.
 func (s *Server) Restart() error {
+	s.turning.Lock()
+	defer s.turning.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {

@@ -158,3 +158,30 @@ func TestReapingGoesUp(t *testing.T) {
 		t.Error("containers that have lost their children are still there")
 	}
 }
+
+// TestStopAndRestartAtOnce: whoever stops a server need not know who starts it again. In whichever
+// order, the port is the server's or it is free.
+func TestStopAndRestartAtOnce(t *testing.T) {
+	s := run(t, minizk.Options{})
+	for range 100 {
+		c := raw(t, s)
+		stopped := make(chan error)
+		go func() { stopped <- s.Stop() }()
+		for done := false; !done; {
+			if err := s.Restart(); err != nil {
+				t.Error(err)
+			}
+			select {
+			case err := <-stopped:
+				if done = true; err != nil {
+					t.Error(err)
+				}
+			default:
+			}
+		}
+		if err := s.Restart(); err != nil {
+			t.Fatal(err)
+		}
+		c.Close()
+	}
+}

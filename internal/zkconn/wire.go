@@ -15,7 +15,7 @@ import (
 // between because the library leaves open what this package promises:
 //
 //   - It has no call that sends a multi and returns before the answer, so the
-//     wire tells when one has been written (see [Writer.Start]).
+//     wire tells when one is written (see [Writer.Start]).
 //   - It makes room for whatever length a peer sends it, and panics on a packet
 //     shorter than its header, so the wire reads the lengths first.
 //   - It waits more than a minute for the answer to its first packet.

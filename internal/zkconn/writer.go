@@ -32,8 +32,8 @@ func (w *Writer) Multi(ctx context.Context, ops []znode.Op) error {
 	return <-w.Start(ctx, ops)
 }
 
-// Start sends the operations and returns as soon as they are on the wire (or
-// will never be); the channel then gives [Writer.Multi]'s error. The server
+// Start sends the operations and returns as soon as they are next on the wire, or
+// will never be, or ctx ends; the channel gives [Writer.Multi]'s error. The server
 // carries out what one connection sends in order, so successive Starts take
 // effect in their order, any number of them under way at once. A lost
 // connection loses those under way: the first of them may have been carried out
@@ -81,8 +81,8 @@ func (w *Writer) Start(ctx context.Context, ops []znode.Op) <-chan error {
 	return done
 }
 
-// ticket is the turn to write a multi: it passes when that has been written, or
-// won't be. A caller that is gone before keeps it, so that the library can't
+// ticket is the turn to write a multi: it passes when that is written, or won't
+// be. A caller that is gone before keeps it, so that the library can't
 // let the next one overtake.
 type ticket struct {
 	once   sync.Once
@@ -104,7 +104,7 @@ func (s *session) takeTurn() *ticket {
 	return s.sending
 }
 
-// multiWritten is called when a multi went out: the one that has the turn, or
+// multiWritten is called when a multi goes out: the one that has the turn, or
 // one of a [Session], where nobody waits for it.
 func (s *session) multiWritten() {
 	s.mu.Lock()

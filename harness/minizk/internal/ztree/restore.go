@@ -47,7 +47,7 @@ func (t *Tree) All() iter.Seq[Node] {
 // Restored returns a tree that holds the server's own nodes and these, which come parents first
 // and are kept. The number of creates, which a Stat only implies, is (cversion+children)/2. What
 // was a container or TTL node is persistent now: its Stat does not tell. The error names a path
-// that is not valid or has no parent.
+// that is not valid or has no parent that may have children.
 func (t *Tree) Restored(nodes iter.Seq[Node]) (*Tree, error) {
 	out := New(t.extendedTypes)
 	for nd := range nodes {
@@ -66,6 +66,9 @@ func (t *Tree) Restored(nodes iter.Seq[Node]) (*Tree, error) {
 			parent := out.lookup(parentPath)
 			if parent == nil {
 				return nil, fmt.Errorf("path %q comes before its parent: %w", nd.Path, wire.NoNode)
+			}
+			if kindOf(parent.owner) == kindEphemeral {
+				return nil, fmt.Errorf("path %q is in an ephemeral node: %w", nd.Path, wire.NoChildrenForEph)
 			}
 			if parent.child(name) != nil {
 				return nil, fmt.Errorf("path %q comes twice: %w", nd.Path, wire.NodeExists)

@@ -38,6 +38,8 @@ func TestRestoredErrors(t *testing.T) {
 		"no parent": {[]Node{{Path: "/a/b"}}, wire.NoNode},
 		"bad path":  {[]Node{{Path: "/a/"}}, wire.BadArguments},
 		"twice":     {[]Node{{Path: "/a"}, {Path: "/a"}}, wire.NodeExists},
+		// The end of its session would take nodes along that are others', or leave them nowhere.
+		"ephemeral parent": {[]Node{{Path: "/a", Stat: wire.Stat{EphemeralOwner: 1}}, {Path: "/a/b", Stat: wire.Stat{EphemeralOwner: 2}}}, wire.NoChildrenForEph},
 	} {
 		if tree, err := New(true).Restored(slices.Values(c.nodes)); tree != nil || !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
