@@ -2,11 +2,12 @@
 // TLS, credentials, and the difference between "was not done" and "may have
 // been done".
 //
-// There are two types. A [Reader] has no method that writes, so whatever holds
+// Two types are for work. A [Reader] has no method that writes, so whatever holds
 // only a Reader is unable to: inspect, dump, plan and verify do. A [Writer] is
 // a Reader that can also write. Reads are repeated by themselves when the
 // connection breaks; writes never are: a write whose answer was lost returns
-// [ErrUnknownOutcome], and the caller looks.
+// [ErrUnknownOutcome], and the caller looks. For code that takes the client
+// library's own type there is [Session], which is opened the same way.
 package zkconn
 
 import (
