@@ -45,7 +45,7 @@ func TestMigration(t *testing.T) {
 			suite := godog.TestSuite{
 				ScenarioInitializer: func(sc *godog.ScenarioContext) { newWorld(t, server).steps(used.watch(sc)) },
 				Options: &godog.Options{
-					Format: "pretty", Output: testWriter{t}, FS: Files, Paths: []string{"migration.feature"},
+					Format: "pretty", Output: t.Output(), FS: Files, Paths: []string{"migration.feature"},
 					Strict: true, TestingT: t, NoColors: true, Tags: os.Getenv("MRTQ_TAGS"),
 				},
 			}
@@ -57,14 +57,6 @@ func TestMigration(t *testing.T) {
 			}
 		})
 	}
-}
-
-// testWriter prints what godog prints into the test's log.
-type testWriter struct{ t *testing.T }
-
-func (w testWriter) Write(b []byte) (int, error) {
-	w.t.Logf("%s", b)
-	return len(b), nil
 }
 
 // usage finds steps that no scenario uses: they would rot.

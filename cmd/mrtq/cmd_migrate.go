@@ -26,9 +26,9 @@ func (a *app) migrateCmd() *cobra.Command {
 		Use:   "migrate SOURCE TARGET",
 		Short: "carry a migration out, or finish one",
 		Long: `Make a plan and carry it out. A plan with problems is refused before anything is
-written. The source is never written. Before anything else, holds are put on the
-new queues, so that no worker starts on half of one; they stay until you release
-them. What the target holds already is left alone.
+written. The source's records are never written. Before anything else, holds are put
+on the new queues, so that no worker that heeds them starts on half of one; they
+stay until you release them. What the target holds already is left alone.
 
 Interrupted anywhere, by Ctrl-C, kill -9 or a lost server, it is finished by
 running it again. Run when there is nothing to do, it writes nothing.`,

@@ -84,6 +84,9 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	} else {
 		a.printVerdict(v)
 	}
+	if n := v.Records.Quarantined; n > 0 && c.quarantine == "" {
+		a.say("%s in quarantine; whether the bytes are kept was not checked: add --quarantine FILE", count(n, "record is", "records are"))
+	}
 	if !v.OK() {
 		return checkError(fmt.Errorf("verify: %w: %s", errDiffers, count(len(v.Differences), "difference", "differences")))
 	}
