@@ -84,7 +84,7 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	} else {
 		a.printVerdict(v)
 	}
-	if n := v.Records.Quarantined; n > 0 && c.quarantine == "" {
+	if n := v.Records.Quarantined; n > 0 && c.quarantine == "" && v.OK() {
 		a.say("%s in quarantine; whether the bytes are kept was not checked: add --quarantine FILE", count(n, "record is", "records are"))
 	}
 	if !v.OK() {
