@@ -89,68 +89,59 @@ func TestKilledAtEveryTransaction(t *testing.T) {
 // A rollback that was killed before or after any of its transactions is
 // finished by the next.
 func TestRollbackKilledAtEveryTransaction(t *testing.T) {
-	src := source(t, corpus(t))
-	whole := live(t, newqueue.Design)
-	before := dumpOf(t, treeOf(t, whole), "/")
-	res := mustMigrate(t, whole, src, options(permissive()))
-	migrated := treeOf(t, whole)
-	transactions := whole.zk.Inject(minizk.Fault{On: whole.transactions()})
-	m := &Migrator{Target: whole.Target, Now: clock(), Budget: 1}
-	if _, err := m.Rollback(t.Context(), res.Run, false); err != nil {
-		t.Fatal(err)
-	}
-	for at := 1; at <= transactions.Met(); at++ {
-		for _, carried := range []bool{false, true} {
-			t.Run(fmt.Sprintf("at %d, carried out %t", at, carried), func(t *testing.T) {
-				t.Parallel()
-				s := serve(t, migrated)
-				s.kill(t, at, carried)
-				m := &Migrator{Target: s.Target, Now: clock(), Budget: 1, InFlight: 2}
-				if _, err := m.Rollback(t.Context(), res.Run, false); !errors.Is(err, zkconn.ErrLost) {
-					t.Fatalf("killed: %v", err)
-				}
-				if at < transactions.Met() || !carried { // else the run is gone
-					s.begin(t)
-					m = &Migrator{Target: s.Target, Now: clock()}
-					if _, err := m.Rollback(t.Context(), res.Run, false); err != nil {
-						t.Fatalf("then: %v", err)
-					}
-				}
-				if d := firstDifference(before, dumpOf(t, treeOf(t, s), "/")); d != "" {
-					t.Errorf("another tree: %s", d)
-				}
-			})
+	atEveryRollback(t, func(t *testing.T, s *site, res *Result, at int, carried, last bool) {
+		s.kill(t, at, carried)
+		m := &Migrator{Target: s.Target, Now: clock(), Budget: 1, InFlight: 2}
+		if _, err := m.Rollback(t.Context(), res.Run, false); !errors.Is(err, zkconn.ErrLost) {
+			t.Fatalf("killed: %v", err)
 		}
-	}
+		if last && carried {
+			return // the run is gone
+		}
+		s.begin(t)
+		m = &Migrator{Target: s.Target, Now: clock()}
+		if _, err := m.Rollback(t.Context(), res.Run, false); err != nil {
+			t.Fatalf("then: %v", err)
+		}
+	})
 }
 
 // Whatever answer to a rollback is lost, it is finished by looking, and every
 // job is counted once.
 func TestRollbackLosesAnAnswerAtEveryTransaction(t *testing.T) {
-	src := source(t, corpus(t))
+	atEveryRollback(t, func(t *testing.T, s *site, res *Result, at int, carried, last bool) {
+		fault := s.cut(at, carried)
+		m := &Migrator{Target: s.Target, Now: clock(), Budget: 1, InFlight: 3}
+		u, err := m.Rollback(t.Context(), res.Run, false)
+		if err != nil || fault.Fired() != 1 {
+			t.Fatalf("%d answers lost: %v", fault.Fired(), err)
+		}
+		if u.Done != res.Done {
+			t.Errorf("removed %+v, want %+v", u.Done, res.Done)
+		}
+	})
+}
+
+// atEveryRollback runs rollback for each transaction of one, on a migrated site
+// of its own, and demands that the tree is then what it was before the migration.
+func atEveryRollback(t *testing.T, rollback func(t *testing.T, s *site, res *Result, at int, carried, last bool)) {
+	t.Helper()
 	whole := live(t, newqueue.Design)
 	before := dumpOf(t, treeOf(t, whole), "/")
-	res := mustMigrate(t, whole, src, options(permissive()))
+	res := mustMigrate(t, whole, source(t, corpus(t)), options(permissive()))
 	migrated := treeOf(t, whole)
 	transactions := whole.zk.Inject(minizk.Fault{On: whole.transactions()})
 	m := &Migrator{Target: whole.Target, Now: clock(), Budget: 1}
 	if _, err := m.Rollback(t.Context(), res.Run, false); err != nil {
 		t.Fatal(err)
 	}
-	for at := 1; at <= transactions.Met(); at++ {
+	n := transactions.Met()
+	for at := 1; at <= n; at++ {
 		for _, carried := range []bool{false, true} {
 			t.Run(fmt.Sprintf("at %d, carried out %t", at, carried), func(t *testing.T) {
 				t.Parallel()
 				s := serve(t, migrated)
-				fault := s.cut(at, carried)
-				m := &Migrator{Target: s.Target, Now: clock(), Budget: 1, InFlight: 3}
-				u, err := m.Rollback(t.Context(), res.Run, false)
-				if err != nil || fault.Fired() != 1 {
-					t.Fatalf("%d answers lost: %v", fault.Fired(), err)
-				}
-				if u.Done != res.Done {
-					t.Errorf("removed %+v, want %+v", u.Done, res.Done)
-				}
+				rollback(t, s, res, at, carried, at == n)
 				if d := firstDifference(before, dumpOf(t, treeOf(t, s), "/")); d != "" {
 					t.Errorf("another tree: %s", d)
 				}

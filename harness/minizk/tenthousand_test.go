@@ -21,12 +21,24 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// dialTo asks this test binary, started anew, to be the client of TestTenThousandConnections: both
-// ends in one process would want twice as many open files as it may have.
+// dialTo asks this test binary, started anew, to be the client of TestTenThousandConnections and
+// nothing else: both ends in one process would want twice as many open files as it may have.
 const (
 	dialTo    = "MINIZK_TEST_DIAL"
 	dialCount = "MINIZK_TEST_DIAL_COUNT"
 )
+
+func init() {
+	addr := os.Getenv(dialTo)
+	if addr == "" {
+		return
+	}
+	if err := dialMany(addr, os.Getenv(dialCount)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
 
 const tenThousand = 10_000
 
@@ -34,31 +46,34 @@ const tenThousand = 10_000
 const spareFiles = 200
 
 // raiseFileLimit lets this process open n files, or as many as it may, and returns how many.
-func raiseFileLimit(t *testing.T, n uint64) uint64 {
-	t.Helper()
+func raiseFileLimit(n uint64) (uint64, error) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
+		return 0, err
 	}
 	if limit.Cur < min(n, limit.Max) {
 		limit.Cur = min(n, limit.Max)
 		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-			t.Fatal(err)
+			return 0, err
 		}
 	}
-	return min(n, limit.Cur)
+	return min(n, limit.Cur), nil
 }
 
 // TestTenThousandConnections: half of them with sessions, half silent.
 func TestTenThousandConnections(t *testing.T) {
 	n := tenThousand
-	if files := raiseFileLimit(t, uint64(n+spareFiles)); files < uint64(n+spareFiles) {
+	files, err := raiseFileLimit(uint64(n + spareFiles))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files < uint64(n+spareFiles) {
 		n = int(files-spareFiles) / 2 * 2
 		t.Logf("only %d connections: the hard limit is %d open files (ulimit -Hn)", n, files)
 	}
 	s := run(t, minizk.Options{})
 	old := raw(t, s)
-	helper := exec.Command(os.Args[0], "-test.run=^TestDialMany$")
+	helper := exec.Command(os.Args[0])
 	helper.Env = append(os.Environ(), dialTo+"="+s.Addr(), dialCount+"="+strconv.Itoa(n))
 	helper.Stderr = os.Stderr
 	hold, err1 := helper.StdinPipe()
@@ -81,25 +96,21 @@ func TestTenThousandConnections(t *testing.T) {
 	if err := hold.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, _ = io.Copy(io.Discard, out) // what the testing package says at the end
 	if err := helper.Wait(); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestDialMany is the client of TestTenThousandConnections. It holds the connections until its
-// standard input ends.
-func TestDialMany(t *testing.T) {
-	addr := os.Getenv(dialTo)
-	if addr == "" {
-		t.Skip("skipped: it is a part of TestTenThousandConnections")
-	}
-	n, err := strconv.Atoi(os.Getenv(dialCount))
+// dialMany holds connections, every second one with a session, until its standard input ends.
+func dialMany(addr, count string) error {
+	n, err := strconv.Atoi(count)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
-	raiseFileLimit(t, uint64(n+spareFiles))
-	conns := make([]net.Conn, n)
+	if _, err := raiseFileLimit(uint64(n + spareFiles)); err != nil {
+		return err
+	}
+	conns := make([]net.Conn, n) // one that nobody refers to is closed by the collector
 	errs := make([]error, n)
 	var wg sync.WaitGroup
 	const dialers = 16
@@ -121,11 +132,12 @@ func TestDialMany(t *testing.T) {
 	}
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
+		return err
 	}
 	fmt.Println("connected")
-	_, _ = io.Copy(io.Discard, os.Stdin)
+	_, err = io.Copy(io.Discard, os.Stdin)
 	for _, c := range conns {
 		c.Close()
 	}
+	return err
 }
