@@ -10,6 +10,7 @@ import (
 
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
+	"mrtq/newqueue"
 )
 
 // Migrator carries plans out on a target. Target is required.
@@ -88,10 +89,7 @@ func (m *Migrator) Migrate(ctx context.Context, read ReadFunc, opt Options, expe
 		if err != nil {
 			return res, interrupted(err)
 		}
-		p, err := MakePlan(src, tree, opt)
-		if err != nil {
-			return res, err
-		}
+		p := MakePlan(src, tree, opt)
 		if res.Plan == nil {
 			res.Plan, res.Run = p, p.Run
 			if expect != nil && (p.Source.Hash != expect.Source.Hash || p.decisions() != expect.decisions()) {
@@ -175,24 +173,50 @@ func (e *lookAgain) Unwrap() error { return e.err }
 func (m *Migrator) apply(ctx context.Context, p *Plan, budget int) (int, Done, error) {
 	run, first := m.begin(p)
 	c := &chain{m: m, run: run, base: first.base, acl: p.opt.ACL}
-	total := len(p.jobs)
-	transactions := func(yield func(unit) bool) {
-		if !yield(unit{ops: first.ops}) {
-			return
-		}
-		for t := range pack(p.units(), budget, m.Target.chrootLen()) {
-			if !yield(t) {
-				return
-			}
-		}
+	tail, err := decodeTail(run)
+	if err != nil {
+		return 0, Done{}, err
 	}
-	err := c.send(ctx, transactions, func(n int) { m.Progress(n, total) })
-	if err == nil {
-		c.run.State, c.run.Finished = RunDone, m.Now().UTC()
-		err = c.send(ctx, slices.Values([]unit{{}}), func(int) {})
+	c.log = ledgerLog{run: run.ID, acl: p.opt.ACL, tail: tail}
+	if err := c.send(ctx, slices.Values([]unit{{ops: first.ops}}), func(unit) {}); err != nil {
+		return c.steps, c.done, err
 	}
+	if err := m.make(ctx, c, p, budget); err != nil {
+		return c.steps, c.done, err
+	}
+	err = c.end(ctx, RunDone, nil, func(t trace, r Run) trace { return t.with(r) })
 	return c.steps, c.done, err
 }
+
+// make sends all that the plan makes. When others take ids meanwhile, what is
+// not made yet is numbered anew and sent again.
+func (m *Migrator) make(ctx context.Context, c *chain, p *Plan, budget int) error {
+	making := p.making()
+	total, items, idle := len(p.jobs), 0, 0
+	for {
+		err := c.send(ctx, pack(making.units(), budget, m.Target.chrootLen()), func(t unit) {
+			making.landed(t)
+			idle = 0
+			items += t.count
+			m.Progress(items, total)
+		})
+		var taken *idTaken
+		if !errors.As(err, &taken) {
+			return err
+		}
+		if idle++; idle > maxTaken {
+			return fmt.Errorf("%w: %d times in a row somebody else's new job or batch came first: %w", ErrContended, idle, taken.err)
+		}
+		if err := p.numbers.catchUp(ctx, m.Target, making.back()); err != nil {
+			return interrupted(err)
+		}
+	}
+}
+
+// maxTaken is how many times in a row others may take the next id before
+// anything of ours was made. Each try costs a few round trips, in which a client
+// that submits without pause wins some, and not a thousand in a row.
+const maxTaken = 1000
 
 // opening is the first transaction of an apply.
 type opening struct {
@@ -201,28 +225,38 @@ type opening struct {
 }
 
 // begin is the run's record as the first transaction writes it, and that
-// transaction's operations: the run, the holds and the missing layout.
+// transaction's operations: the run, its ledger, the holds and the missing
+// layout, and the trace on /jobs.
 func (m *Migrator) begin(p *Plan) (Run, opening) {
 	o := opening{base: -1}
+	run := Run{
+		ID: p.Run, State: RunRunning, Plan: p.ID, Source: p.opt.Source, Dialect: p.Dialect, Policies: p.Policies, Time: p.opt.Time.String(),
+		Owner: m.owner, Started: m.Now().UTC(), Made: p.Structure, Holds: p.holds, ACL: p.opt.ACL,
+	}
 	if p.Resumes {
-		run := p.began
+		run = p.began
 		o.base = run.stat.Version
 		run.Owner = m.owner
 		run.Made = append(slices.Clone(run.Made), p.Structure...)
 		run.Holds = append(slices.Clone(run.Holds), p.holds...)
-		o.ops = p.structure().ops
-		return run, o
-	}
-	for _, path := range []string{MigrationPath, RunsPath, ElectionPath} {
-		if p.ex.tree.Get(path) == nil {
-			o.ops = append(o.ops, creates([]leaf{{path, none}}, p.opt.ACL)...)
+	} else {
+		own := []string{MigrationPath, RunsPath, ElectionPath, LedgerPath}
+		for _, path := range append(own, ledgerPath(p.Run)) {
+			if p.ex.tree.Get(path) == nil {
+				o.ops = append(o.ops, creates([]leaf{{path, none}}, p.opt.ACL)...)
+			}
 		}
 	}
-	run := Run{
-		ID: p.Run, State: RunRunning, Plan: p.ID, Source: p.opt.Source, Dialect: p.Dialect, Policies: p.Policies, Time: p.opt.Time.String(),
-		Owner: m.owner, Started: m.Now().UTC(), Made: p.Structure, Holds: p.holds,
-	}
 	o.ops = append(o.ops, p.structure().ops...)
+	old, _ := readTrace(p.ex.tree)
+	next := old.with(run)
+	for i, op := range o.ops {
+		if op.Path == newqueue.JobsPath {
+			next.Was = none
+			o.ops[i].Data = next.encode()
+		}
+	}
+	o.ops = append(o.ops, setTrace(p.ex.tree.Get(newqueue.JobsPath), next)...)
 	return run, o
 }
 
@@ -231,6 +265,7 @@ func (m *Migrator) begin(p *Plan) (Run, opening) {
 type chain struct {
 	m     *Migrator
 	run   Run
+	log   ledgerLog
 	base  int32 // version that the next transaction demands; -1: it creates the node
 	steps int   // done
 	done  Done  // by those
@@ -238,14 +273,12 @@ type chain struct {
 }
 
 // send sends the transactions in order and waits for all; see [Migrator.pipeline].
-// progress is told how many of the units' items were done.
-func (c *chain) send(ctx context.Context, transactions iter.Seq[unit], progress func(int)) error {
-	items := 0
+// done is told of each that was done.
+func (c *chain) send(ctx context.Context, transactions iter.Seq[unit], done func(unit)) error {
 	failed, err := c.m.pipeline(ctx, transactions, c.start, func(t unit) {
 		c.steps++
 		c.done.add(t.done)
-		items += t.count
-		progress(items)
+		done(t)
 	})
 	if len(failed) > 0 {
 		return c.lost(context.WithoutCancel(ctx), failed, err)
@@ -253,14 +286,24 @@ func (c *chain) send(ctx context.Context, transactions iter.Seq[unit], progress 
 	return err
 }
 
-// start sends one transaction together with its link of the chain.
+// start sends one transaction together with its link of the chain: the run's
+// record, which holds the newest of the ledger.
 func (c *chain) start(ctx context.Context, t unit) <-chan error {
 	if c.run.State == RunRunning { // a rollback leaves it at what the run made
 		c.run.Done.add(t.done)
 	}
+	ops, err := c.log.add(&c.run.Ledger, t.ledger, t.ends)
+	if err != nil {
+		failed := make(chan error, 1)
+		failed <- err
+		return failed
+	}
+	if t.ends && c.run.Ledger.Closed == 0 {
+		c.run.Ledger.Closed = c.run.Ledger.Shards
+	}
 	c.run.Steps = c.base + 1
 	link := znode.Set(c.run.path(), c.run.encode(), c.base)
-	ops := append([]znode.Op{link}, t.ops...)
+	ops = slices.Concat([]znode.Op{link}, t.ops, ops)
 	if c.base == -1 {
 		// The run's node comes after its parents, which t makes if need be.
 		i := 0
@@ -271,6 +314,22 @@ func (c *chain) start(ctx context.Context, t unit) <-chan error {
 	}
 	c.base++
 	return c.m.Target.Start(ctx, ops)
+}
+
+// end sends the last transaction of a run or of its rollback, which also brings
+// the trace on /jobs up to date and makes the run's newest shard.
+func (c *chain) end(ctx context.Context, state RunState, ops []znode.Op, traced func(trace, Run) trace) error {
+	jobs, err := c.m.Target.Get(ctx, newqueue.JobsPath)
+	if err != nil && !errors.Is(err, znode.ErrNoNode) {
+		return interrupted(err)
+	}
+	c.run.State, c.run.Finished = state, c.m.Now().UTC()
+	if err == nil {
+		// What the transaction itself adds to the ledger is nothing.
+		old, _ := parseTrace(jobs.Data)
+		ops = append(ops, setTrace(&jobs, traced(old, c.run))...)
+	}
+	return c.send(ctx, slices.Values([]unit{{ops: ops, ends: true}}), func(unit) {})
 }
 
 // lost is called when a transaction failed, with it and those after it, which
@@ -293,6 +352,9 @@ func (c *chain) lost(ctx context.Context, failed []unit, err error) error {
 		if written != 0 && !c.ours(n) {
 			return fmt.Errorf("%w: %s", ErrTakenOver, n.Data)
 		}
+		if written == 0 && refused != nil && takenID(refused) && c.restore(n) {
+			return &idTaken{err}
+		}
 		for i := int32(0); i < written && int(i) < len(failed); i++ {
 			c.steps++
 			c.done.add(failed[i].done)
@@ -302,6 +364,46 @@ func (c *chain) lost(ctx context.Context, failed []unit, err error) error {
 		return err
 	}
 	return &lookAgain{err}
+}
+
+// idTaken says that somebody else's new znode has the id that the transaction
+// was to give, and that nothing else is known to have changed.
+type idTaken struct{ err error }
+
+func (e *idTaken) Error() string { return e.err.Error() }
+func (e *idTaken) Unwrap() error { return e.err }
+
+// takenID reports whether a refusal is about a new id: a child of a parent that
+// numbers its children.
+func takenID(refused *znode.MultiError) bool {
+	if refused.Op.Kind != znode.OpCreate || !errors.Is(refused.Err, znode.ErrNodeExists) {
+		return false
+	}
+	for _, c := range []struct{ parent, prefix string }{
+		{newqueue.JobsPath, newqueue.JobPrefix},
+		{newqueue.BatchesPath, newqueue.BatchPrefix},
+		{newqueue.AccessQueuePath(newqueue.AccessSmall), newqueue.AccessPrefix},
+		{newqueue.AccessQueuePath(newqueue.AccessLarge), newqueue.AccessPrefix},
+	} {
+		if _, ok := newqueue.ParseSequenceID(c.prefix, znode.Name(refused.Op.Path)); ok && znode.Parent(refused.Op.Path) == c.parent {
+			return true
+		}
+	}
+	return false
+}
+
+// restore goes back to the run as the target has it, if this migrator wrote it.
+func (c *chain) restore(n znode.Node) bool {
+	r, err := parseRun(&n)
+	if err != nil || r.Owner != c.m.owner {
+		return false
+	}
+	tail, err := decodeTail(r)
+	if err != nil {
+		return false
+	}
+	c.run, c.base, c.log.tail = r, r.stat.Version, tail
+	return true
 }
 
 // overtaken reports whether a refusal means that somebody else wrote first.
@@ -316,10 +418,6 @@ func overtaken(err error) bool {
 
 // ours reports whether the run's node was last written by this migrator.
 func (c *chain) ours(n znode.Node) bool {
-	t := znode.NewTree()
-	if err := t.Put(n); err != nil {
-		return false
-	}
-	r, err := FindRun(t, c.run.ID)
+	r, err := parseRun(&n)
 	return err == nil && r.Owner == c.m.owner
 }

@@ -49,13 +49,18 @@ func (k batchKey) uuid() string {
 
 // batch is one batch and the jobs that the migration put into it.
 type batch struct {
-	key  batchKey
-	run  string // that made it
-	bid  string
-	jobs []job // in the order of their ids
+	key batchKey
+	run string // that made it
+	bid string
+	// number is the one that the plan gives to a new batch.
+	number int64
+	isNew  bool
+	jobs   []*job // in the order of their ids
 	// dirty: the plan adds to it or changes one of its jobs, planned of them.
 	dirty   bool
 	planned int
+	// wrote is what a migrator wrote into the batch last, see [making].
+	wrote []leaf
 }
 
 // job is one migrated record with its place in the new queue.
@@ -65,6 +70,17 @@ type job struct {
 	run  string // that made it
 	id   string // jid, or qid of an access request
 	bid  string // "" for an access request
+	// number is the one that the plan gives to a new job; see [numbering].
+	number int64
+	isNew  bool
+}
+
+// root is the job's or the access request's own znode.
+func (j job) root() string {
+	if isAccess(j.rec.Queue) {
+		return newqueue.AccessRequestPath(accessQueue(j.rec.Queue), j.id)
+	}
+	return newqueue.JobPath(j.id)
 }
 
 func (j job) nodes(d newqueue.Dialect) []leaf {

@@ -11,11 +11,13 @@ import (
 
 // existing is what a target holds already, seen through its provenance.
 type existing struct {
-	tree   *znode.Tree
-	runs   []Run               // oldest first
-	jobs   map[string]placed   // by the legacy record's path
-	twice  []string            // record paths that two jobs claim
-	queued map[string][]string // a job's entries under /jobs/states, by jid
+	tree    *znode.Tree
+	runs    []Run           // the sound ones, oldest first
+	spans   map[string]span // of the runs, by id
+	custody *custody
+	jobs    map[string]placed   // by the legacy record's path
+	twice   []string            // record paths that two jobs claim
+	queued  map[string][]string // a job's entries under /jobs/states, by jid
 }
 
 // placed is one migrated job or access request in the target.
@@ -26,14 +28,13 @@ type placed struct {
 	bid  string // "" for an access request
 }
 
-// readExisting finds what migrations made in the target. The error is a run's
-// record that can't be read.
-func readExisting(tree *znode.Tree) (*existing, error) {
-	runs, err := readRuns(tree)
-	if err != nil {
-		return nil, err
+// readExisting finds what migrations made in the target.
+func readExisting(tree *znode.Tree) *existing {
+	runs, damage := readRuns(tree)
+	ex := &existing{tree: tree, runs: runs, spans: map[string]span{}, custody: readCustody(tree, runs, damage), jobs: map[string]placed{}, queued: map[string][]string{}}
+	for _, r := range runs {
+		ex.spans[r.ID] = r.span(tree)
 	}
-	ex := &existing{tree: tree, runs: runs, jobs: map[string]placed{}, queued: map[string][]string{}}
 	for _, jid := range tree.Children(newqueue.JobsPath) {
 		root := newqueue.JobPath(jid)
 		if p, ok := parseProvenance(tree.Get(root).Data); ok {
@@ -60,15 +61,26 @@ func readExisting(tree *znode.Tree) (*existing, error) {
 			}
 		}
 	}
-	return ex, nil
+	return ex
 }
 
+// place notes a job that says it was made from a record. One that the ledger
+// does not know of is somebody's copy or forgery, beside which the real one, if
+// it stands, counts.
 func (ex *existing) place(p placed) {
-	if _, dup := ex.jobs[p.prov.Path]; dup {
+	other, dup := ex.jobs[p.prov.Path]
+	if dup {
 		ex.twice = append(ex.twice, p.prov.Path)
-		return
 	}
-	ex.jobs[p.prov.Path] = p
+	if !dup || ex.known(p) && !ex.known(other) {
+		ex.jobs[p.prov.Path] = p
+	}
+}
+
+// known reports whether the ledger says that a run made this very job.
+func (ex *existing) known(p placed) bool {
+	h, there := ex.custody.records[p.prov.Path]
+	return there && h.root == p.root
 }
 
 // newest is the last run, if there is one.
@@ -98,6 +110,9 @@ func (ex *existing) placedNodes(p placed) []string {
 // a run made it, "" if nothing (see "Why versions tell what was touched").
 func (ex *existing) touched(p placed) string {
 	made := ex.tree.Get(p.root).Stat.Czxid
+	if why := ex.madeAgain(p); why != "" {
+		return why
+	}
 	nodes := ex.placedNodes(p)
 	for _, path := range nodes {
 		switch s := ex.tree.Get(path).Stat; {
@@ -119,6 +134,20 @@ func (ex *existing) touched(p placed) string {
 	// A job that was moved leaves no entry of its own transaction behind.
 	if n := len(nodes) - len(ex.tree.Paths(p.root)); n == 0 {
 		return "its entries are gone"
+	}
+	return ""
+}
+
+// madeAgain says why a job is not the one that the ledger tells of, "" if it is:
+// its transaction lies where the ledger has its entry.
+func (ex *existing) madeAgain(p placed) string {
+	h, there := ex.custody.records[p.prov.Path]
+	czxid := ex.tree.Get(p.root).Stat.Czxid
+	switch {
+	case !there || h.root != p.root:
+		return "the ledger does not say that a run made " + p.root
+	case h.until != 0 && (czxid < h.after || czxid > h.until):
+		return p.root + " was deleted and made again"
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -14,6 +15,55 @@ import (
 type counter struct {
 	parent, prefix string
 	first, next    int64
+	// While a plan is carried out, somebody else's new child can take a number
+	// that was meant for ours: those that are not made yet move up by shift.
+	made  int64 // numbers below are made
+	shift int64
+}
+
+// id is the name for a number that is not made yet.
+func (c *counter) id(number int64) string {
+	return newqueue.SequenceID(c.prefix, int32(number+c.shift))
+}
+
+// numbering is the counters of a plan, by parent.
+type numbering map[string]*counter
+
+// of is the counter that a job's id comes from.
+func (n numbering) of(j *job) *counter {
+	if isAccess(j.rec.Queue) {
+		return n[newqueue.AccessQueuePath(accessQueue(j.rec.Queue))]
+	}
+	return n[newqueue.JobsPath]
+}
+
+// assign gives a new job that is not made yet its id as of now.
+func (n numbering) assign(j *job) {
+	if c := n.of(j); j.isNew && j.number >= c.made {
+		j.id = c.id(j.number)
+	}
+}
+
+// catchUp reads where the parents' counters are, and moves the numbers that are
+// not made yet there. ahead is how many children of a parent are made before them.
+func (n numbering) catchUp(ctx context.Context, t *Target, ahead map[string]int64) error {
+	if err := t.Sync(ctx); err != nil {
+		return err
+	}
+	for parent, c := range n {
+		if c.made >= c.next {
+			continue
+		}
+		stat, there, err := t.Exists(ctx, parent)
+		if err != nil {
+			return err
+		}
+		if there {
+			next, _ := stat.NextSequence()
+			c.shift = int64(next) + ahead[parent] - c.made
+		}
+	}
+	return nil
 }
 
 // burn advances a parent's counter by creating and deleting a child: a tree
@@ -34,7 +84,7 @@ func (p *Plan) counter(parent, prefix string, before int) *counter {
 	n := p.ex.tree.Get(parent)
 	if n == nil {
 		c.first = int64(before)
-		c.next = c.first
+		c.next, c.made = c.first, c.first
 		return c
 	}
 	at, _ := n.Stat.NextSequence()
@@ -49,7 +99,7 @@ func (p *Plan) counter(parent, prefix string, before int) *counter {
 		p.burnTo(parent, highest+1-c.first, highest)
 		c.first = highest + 1
 	}
-	c.next = c.first
+	c.next, c.made = c.first, c.first
 	return c
 }
 
@@ -64,10 +114,10 @@ func (p *Plan) burnTo(parent string, times, highest int64) {
 	p.burns = append(p.burns, burn{parent, times})
 }
 
-func (c *counter) take() string {
-	id := newqueue.SequenceID(c.prefix, int32(c.next))
+func (c *counter) take() int64 {
+	n := c.next
 	c.next++
-	return id
+	return n
 }
 
 // assignIDs gives ids to batches, jobs and access requests that are new, in
@@ -78,32 +128,31 @@ func (p *Plan) assignIDs() {
 	if p.ex.tree.Get(newqueue.JobStatesPath) == nil {
 		states = 1 // /jobs/states is a child of /jobs
 	}
-	counters := map[string]*counter{
+	p.numbers = numbering{
 		newqueue.BatchesPath: p.counter(newqueue.BatchesPath, newqueue.BatchPrefix, 0),
 		newqueue.JobsPath:    p.counter(newqueue.JobsPath, newqueue.JobPrefix, states),
 	}
 	for _, q := range []newqueue.AccessQueue{newqueue.AccessSmall, newqueue.AccessLarge} {
 		path := newqueue.AccessQueuePath(q)
-		counters[path] = p.counter(path, newqueue.AccessPrefix, 0)
+		p.numbers[path] = p.counter(path, newqueue.AccessPrefix, 0)
 	}
 	for _, pl := range p.jobs {
 		if pl.old != nil {
-			counters[znode.Parent(pl.old.root)].next++
+			c := p.numbers[znode.Parent(pl.old.root)]
+			c.next++
+			c.made++
 		}
 	}
-	ids := map[string]string{} // by record path
-	for i := range p.jobs {
-		pl := &p.jobs[i]
+	for _, pl := range p.jobs {
 		if pl.old == nil {
-			if isAccess(pl.rec.Queue) {
-				pl.id = counters[newqueue.AccessQueuePath(accessQueue(pl.rec.Queue))].take()
-			} else {
-				pl.id = counters[newqueue.JobsPath].take()
-			}
+			pl.isNew, pl.number = true, p.numbers.of(pl.job).take()
+			p.numbers.assign(pl.job)
 		}
 		if b := p.batchOf(pl.job); b != nil {
 			if b.bid == "" {
-				b.bid = counters[newqueue.BatchesPath].take()
+				c := p.numbers[newqueue.BatchesPath]
+				b.isNew, b.number = true, c.take()
+				b.bid = c.id(b.number)
 			}
 			if pl.old != nil && pl.old.bid != b.bid {
 				p.problem(Problem{Kind: BatchChanged, Path: pl.rec.Path, Message: fmt.Sprintf("its batchID changed since it became %s in batch %s", pl.id, pl.old.bid),
@@ -111,30 +160,28 @@ func (p *Plan) assignIDs() {
 			}
 			pl.bid = b.bid
 		}
-		ids[pl.rec.Path] = pl.id
 	}
 	for _, b := range p.batches {
-		for i := range b.jobs {
-			j := &b.jobs[i]
+		for _, j := range b.jobs {
 			j.bid = b.bid
-			if j.id == "" {
-				j.id = ids[j.rec.Path]
-			}
 		}
 	}
-	p.fillEntries(ids)
-	p.forecast(counters)
+	p.fillEntries()
+	p.forecast()
 }
 
-func (p *Plan) batchOf(j job) *batch {
+func (p *Plan) batchOf(j *job) *batch {
 	if isAccess(j.rec.Queue) {
 		return nil
 	}
 	return p.batches[keyOf(*j.rec, j.run)]
 }
 
-func (p *Plan) fillEntries(ids map[string]string) {
-	bids := map[string]string{}
+func (p *Plan) fillEntries() {
+	ids, bids := map[string]string{}, map[string]string{} // by record path
+	for _, pl := range p.jobs {
+		ids[pl.rec.Path] = pl.id
+	}
 	for _, b := range p.batches {
 		for _, j := range b.jobs {
 			bids[j.rec.Path] = b.bid
@@ -159,9 +206,9 @@ func (p *Plan) fillEntries(ids map[string]string) {
 }
 
 // forecast tells how much room the sequences have, and refuses what has none.
-func (p *Plan) forecast(counters map[string]*counter) {
+func (p *Plan) forecast() {
 	for _, parent := range []string{newqueue.BatchesPath, newqueue.JobsPath, newqueue.AccessQueuePath(newqueue.AccessSmall), newqueue.AccessQueuePath(newqueue.AccessLarge)} {
-		c := counters[parent]
+		c := p.numbers[parent]
 		h := Headroom{Path: parent, Next: c.first, Needs: c.next - c.first, Left: math.MaxInt32 + 1 - c.next}
 		if h.Needs == 0 && p.ex.tree.Get(parent) == nil {
 			continue

@@ -1,6 +1,8 @@
 package migrate
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -134,6 +136,9 @@ func TestLiveTargetIsRespected(t *testing.T) {
 			res := mustMigrate(t, target, src, options(permissive()))
 			after := treeOf(t, target)
 			for n := range before.All("/") {
+				if n.Path == newqueue.JobsPath {
+					continue // whose data says that a ledger must be there
+				}
 				if got := after.Get(n.Path); got == nil || !znode.SameData(n.Data, got.Data) || got.Stat.Version != n.Stat.Version {
 					t.Errorf("%s was changed", n.Path)
 				}
@@ -226,9 +231,9 @@ func TestReconcile(t *testing.T) {
 		third := maps.Clone(second)
 		delete(third, "/ingest/mrtQ-05000000000001")
 		src := source(t, queue(t, third))
-		p, err := MakePlan(src, treeOf(t, target), opt)
-		if err != nil || len(p.Vanished) != 1 || p.Vanished[0] != (VanishedAt{"/ingest/mrtQ-05000000000001", "/jobs/jid0000000001"}) || !p.Empty() {
-			t.Errorf("plan: %v, vanished %v", err, p.Vanished)
+		p := MakePlan(src, treeOf(t, target), opt)
+		if len(p.Vanished) != 1 || p.Vanished[0] != (VanishedAt{"/ingest/mrtQ-05000000000001", "/jobs/jid0000000001"}) || !p.Empty() {
+			t.Errorf("vanished %v", p.Vanished)
 		}
 		if v := verdict(t, src, treeOf(t, target), VerifyOptions{}); v.OK() {
 			t.Error("verify doesn't name the vanished record")
@@ -276,14 +281,18 @@ func TestPlanApproval(t *testing.T) {
 	src := source(t, corpus(t))
 	opt := options(permissive())
 	plan := func(t *testing.T, src *Source, f *site, opt Options) *Plan {
-		p, err := MakePlan(src, treeOf(t, f), opt)
+		return MakePlan(src, treeOf(t, f), opt)
+	}
+	approve := func(p *Plan) Approved {
+		b, err := json.Marshal(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return p
-	}
-	approve := func(p *Plan) Approved {
-		return Approved{ID: p.ID, Source: p.Source, Target: p.Target, Dialect: string(p.Dialect), Policies: p.Policies}
+		a, err := ReadApproved(bytes.NewReader(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
 	}
 	t.Run("same", func(t *testing.T) {
 		f := serve(t, znode.NewTree())
@@ -374,9 +383,9 @@ func TestMigratedRecordIsDamaged(t *testing.T) {
 	mustMigrate(t, target, source(t, queue(t, records)), opt)
 	records["/ingest/mrtQ-05000000000001"] = []byte{9}
 	src := source(t, queue(t, records))
-	p, err := MakePlan(src, treeOf(t, target), opt)
-	if err != nil || len(p.Problems) != 1 || p.Problems[0].Kind != Touched {
-		t.Errorf("plan: %v, problems %v", err, p.Problems)
+	p := MakePlan(src, treeOf(t, target), opt)
+	if len(p.Problems) != 1 || p.Problems[0].Kind != Touched {
+		t.Errorf("problems %v", p.Problems)
 	}
 	v := verdict(t, src, treeOf(t, target), VerifyOptions{})
 	if !slices.ContainsFunc(v.Differences, func(d Difference) bool {
@@ -408,10 +417,7 @@ func TestLiveQueueInTheOtherDialect(t *testing.T) {
 		for _, chosen := range newqueue.Dialects {
 			opt := options(permissive())
 			opt.Dialect = chosen
-			p, err := MakePlan(source(t, corpus(t)), treeOf(t, live(t, d)), opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := MakePlan(source(t, corpus(t)), treeOf(t, live(t, d)), opt)
 			refused := slices.ContainsFunc(p.Problems, func(x Problem) bool { return x.Kind == OtherDialect })
 			if refused != (d != chosen) {
 				t.Errorf("a queue in %s, a plan in %s: problems %v", d, chosen, p.Problems)

@@ -23,6 +23,7 @@ type Notes struct {
 	ACLs     []ACLNote    `json:"acls"`     // of the legacy queues, where not open
 	Missing  []string     `json:"missing"`  // legacy queue nodes that are not there
 	Vanished []VanishedAt `json:"vanished"` // migrated before, and no longer in the source
+	Gone     []GoneAt     `json:"gone"`     // migrated before, and no longer in the target
 }
 
 // Warning is something that an operator should know and that stops nothing.
@@ -70,6 +71,14 @@ type ListSize struct {
 type ACLNote struct {
 	Path string      `json:"path"`
 	ACL  []znode.ACL `json:"acl"`
+}
+
+// GoneAt is a migrated record that is still in the source and whose job is gone.
+type GoneAt struct {
+	Record string `json:"record"`
+	Job    string `json:"job,omitempty"` // what it became; none if declared done
+	Run    string `json:"run"`
+	What   string `json:"what"`
 }
 
 // VanishedAt is a migrated job whose record is gone.
@@ -285,6 +294,11 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 	orEmpty(&q.ACLs)
 	orEmpty(&q.Missing)
 	orEmpty(&q.Vanished)
+	orEmpty(&q.Gone)
+	orEmpty(&q.Settings.Queues)
+	orEmpty(&q.Settings.ACL)
+	orEmpty(&q.Settings.Again)
+	orEmpty(&q.Settings.Done)
 	return json.Marshal((*plain)(&q))
 }
 

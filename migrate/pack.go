@@ -30,9 +30,11 @@ func pack(units iter.Seq[unit], budget, chroot int) iter.Seq[unit] {
 			t.ops = append(t.ops, u.ops...)
 			t.done.add(u.done)
 			t.count += u.count
+			t.ledger = append(t.ledger, u.ledger...)
+			t.steps = append(t.steps, u.steps...)
 			size += n
 		}
-		if len(t.ops) > 0 {
+		if len(t.steps) > 0 || len(t.ops) > 0 {
 			yield(t)
 		}
 	}

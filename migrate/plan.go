@@ -24,9 +24,17 @@ type Options struct {
 	ACL []znode.ACL
 	// Packet is the server's jute.maxbuffer in bytes; 0 means its default.
 	Packet int
-	// Source and Target are names for reports, free of credentials.
+	// Again and Done are the operator's word on records that were migrated and
+	// whose jobs are gone: paths of records, or [All]. Again makes a new job of
+	// such a record; Done enters one whose custody was lost as done.
+	Again, Done []string
+	// Source and Target are names for reports, free of credentials. A plan is
+	// good for the target of that name only.
 	Source, Target string
 }
+
+// All stands in [Options] for every record.
+const All = "all"
 
 // DefaultPacket is ZooKeeper's default jute.maxbuffer: the longest request
 // that a server takes, and the longest answer that a Java client takes.
@@ -51,13 +59,14 @@ const (
 	ActCreate     Action = "create"     // it becomes a new job or access request
 	ActRewrite    Action = "rewrite"    // it changed since it was migrated
 	ActUnchanged  Action = "unchanged"  // it was migrated before
+	ActGone       Action = "gone"       // it was migrated before, and its job is gone: done and cleaned, or deleted
 	ActSkip       Action = "skip"       // by policy
 	ActQuarantine Action = "quarantine" // it can't be decoded; its bytes go to a file
 	ActBlock      Action = "block"      // see the plan's problems
 )
 
 // Actions are all actions, in the order in which tables show them.
-var Actions = []Action{ActCreate, ActRewrite, ActUnchanged, ActSkip, ActQuarantine, ActBlock}
+var Actions = []Action{ActCreate, ActRewrite, ActUnchanged, ActGone, ActSkip, ActQuarantine, ActBlock}
 
 // Entry is one record's line in the plan. Every record has exactly one.
 type Entry struct {
@@ -91,11 +100,12 @@ type Pin struct {
 // Plan is what a migration would do. It is made by [MakePlan] alone and
 // changes nothing.
 type Plan struct {
-	ID       string           `json:"id"` // of everything below but names and notes
+	ID       string           `json:"id"` // a digest of everything below but the source's name
 	Source   Pin              `json:"source"`
 	Target   Pin              `json:"target"`
 	Dialect  newqueue.Dialect `json:"dialect"`
 	Policies Policies         `json:"policies"`
+	Settings Settings         `json:"settings"`
 	Run      string           `json:"run"`     // that it starts or finishes
 	Resumes  bool             `json:"resumes"` // the run was begun before
 	Records  []Entry          `json:"records"` // in path order
@@ -111,17 +121,32 @@ type Plan struct {
 	batches map[batchKey]*batch
 	burns   []burn
 	holds   []string
-	began   Run // the run that it resumes
+	began   Run           // the run that it resumes
+	settled []ledgerEntry // records that the operator says are done
+	stale   []*batch      // that say what a run said which was rolled back
+	numbers numbering
+}
+
+// Settings are what else a plan was made under.
+type Settings struct {
+	Queues []string    `json:"queues"` // and locks: the legacy znodes
+	Time   string      `json:"time"`
+	ACL    []znode.ACL `json:"acl"` // none is open
+	Packet int         `json:"packet"`
+	Again  []string    `json:"again"`
+	Done   []string    `json:"done"`
 }
 
 // planned is one record that the plan makes or rewrites.
 type planned struct {
-	job
+	*job
 	old *placed // what it replaces
 }
 
 // Empty reports whether there is nothing to do.
-func (p *Plan) Empty() bool { return len(p.jobs) == 0 && !p.Resumes }
+func (p *Plan) Empty() bool {
+	return len(p.jobs) == 0 && len(p.settled) == 0 && len(p.stale) == 0 && !p.Resumes
+}
 
 // Blocked reports whether the plan has problems.
 func (p *Plan) Blocked() bool { return len(p.Problems) > 0 }
@@ -149,27 +174,27 @@ var pinnedRoots = []string{
 }
 
 // MakePlan says what a migration would do: what the source says should exist,
-// less what the target's provenance says does. It is a pure function, so the
-// same two trees and options give the same plan, id included. The error is a
-// target that can't be understood.
-func MakePlan(src *Source, target *znode.Tree, opt Options) (*Plan, error) {
-	ex, err := readExisting(target)
-	if err != nil {
-		return nil, err
-	}
+// less what the target's ledger and provenance say does, or did. It is a pure
+// function, so the same two trees and options give the same plan, id included.
+// What is wrong with either side is among the plan's problems.
+func MakePlan(src *Source, target *znode.Tree, opt Options) *Plan {
 	p := &Plan{
 		Source: pin(opt.Source, src.Tree, src.Queues.Roots()), Target: pinTarget(opt.Target, target),
 		Dialect: opt.Dialect, Policies: opt.Policies,
-		opt: opt, src: src, ex: ex, batches: map[batchKey]*batch{},
+		Settings: Settings{Queues: src.Queues.Roots(), Time: opt.Time.String(), ACL: opt.ACL, Packet: opt.packet(), Again: opt.Again, Done: opt.Done},
+		opt:      opt, src: src, ex: readExisting(target), batches: map[batchKey]*batch{},
 	}
+	p.Problems = append(p.Problems, p.ex.custody.damage...)
 	p.chooseRun()
 	p.decideRecords()
+	p.checkChoices()
+	p.findStale()
 	p.assignIDs()
 	p.planStructure()
 	p.checkSizes()
 	p.addNotes()
 	p.ID = p.digest()
-	return p, nil
+	return p
 }
 
 func pin(name string, tree *znode.Tree, roots []string) Pin {
@@ -275,6 +300,10 @@ func (p *Plan) decideRecords() {
 
 func (p *Plan) decideRecord(r Record, e *Entry) {
 	old, migrated := p.ex.jobs[r.Path]
+	if h, there := p.ex.custody.records[r.Path]; there && !migrated && !p.again(r, h) {
+		p.noteGone(r, h, e)
+		return
+	}
 	fate, land, reason := decide(r, old.policies(r, p.Policies))
 	switch {
 	case fate == FateBlock:
@@ -296,7 +325,11 @@ func (p *Plan) decideRecord(r Record, e *Entry) {
 		// Migrated by an earlier run, whose policy was another; it stays.
 		land = landings[r.Queue][r.Legacy.Header.Status]
 	}
-	j := job{rec: &r, land: land, run: p.Run}
+	if !migrated && p.unknown(r) {
+		p.decideUnknown(r, e)
+		return
+	}
+	j := &job{rec: &r, land: land, run: p.Run}
 	e.State = string(land.job) + string(land.access)
 	if migrated {
 		j.run, j.id, j.bid = old.prov.Run, old.id, old.bid
@@ -313,13 +346,13 @@ func (p *Plan) decideRecord(r Record, e *Entry) {
 			break
 		}
 		e.Action = ActRewrite
-		p.jobs = append(p.jobs, planned{j, &old})
+		p.jobs = append(p.jobs, planned{job: j, old: &old})
 	default:
 		e.Action = ActCreate
 		if land.warning != "" {
 			p.warn(r.Path, land.warning)
 		}
-		p.jobs = append(p.jobs, planned{j, nil})
+		p.jobs = append(p.jobs, planned{job: j})
 	}
 	if !isAccess(r.Queue) {
 		b := p.joinBatch(j)
@@ -331,7 +364,7 @@ func (p *Plan) decideRecord(r Record, e *Entry) {
 }
 
 // joinBatch adds a job, new or not, to its batch.
-func (p *Plan) joinBatch(j job) *batch {
+func (p *Plan) joinBatch(j *job) *batch {
 	key := keyOf(*j.rec, j.run)
 	b := p.batches[key]
 	if b == nil {
@@ -368,15 +401,17 @@ func (p *Plan) findBatch(b *batch) {
 	b.bid, b.run = bid, prov.Run
 }
 
-// digest is the plan's id: what it was made from, under what, and what it
-// decides. Names and notes don't count.
+// digest is the plan's id: all that the plan says, the target's name included.
+// Only how the source is spelled does not count, nor how far either side's
+// transactions went, because others write there too.
 func (p *Plan) digest() string {
-	h := sha256.New()
-	enc := json.NewEncoder(h)
-	enc.Encode([]any{p.Source.Hash, p.Target.Hash, p.Dialect, p.Policies, p.opt.Time.String(), p.src.Queues.Roots(), p.Run, p.opt.ACL})
-	enc.Encode(p.Records)
-	enc.Encode(p.Batches)
-	return hex.EncodeToString(h.Sum(nil))
+	q := *p
+	q.ID, q.Source.Name, q.Source.Zxid, q.Target.Zxid = "", "", 0, 0
+	b, err := json.Marshal(&q)
+	if err != nil {
+		panic("migrate: a plan is always JSON: " + err.Error())
+	}
+	return digest(b)
 }
 
 // decisions is the part of the id that does not depend on what else moved in

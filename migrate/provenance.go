@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"time"
@@ -26,6 +27,15 @@ type Provenance struct {
 	SHA256       string `json:"sha256"` // of the record's raw bytes
 	// Consumed is the policy under which a consumed record was migrated.
 	Consumed string `json:"consumed,omitempty"`
+}
+
+// hash is what the ledger keeps of the record's digest; 0 if it is no digest.
+func (p Provenance) hash() uint32 {
+	b, err := hex.DecodeString(p.SHA256)
+	if err != nil || len(b) < 4 {
+		return 0
+	}
+	return binary.BigEndian.Uint32(b)
 }
 
 // policies are those that decide on a record which was migrated before, and

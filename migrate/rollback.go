@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,32 +33,67 @@ type Undo struct {
 	tree      *znode.Tree
 	ex        *existing
 	force     bool
+	rewritten int // jobs of earlier runs that this one made anew
 }
+
+// whole reports whether nothing of the run is left to tell of, once the rest is
+// removed.
+func (u *Undo) whole() bool { return len(u.Kept) == 0 && u.rewritten == 0 }
 
 // PlanRollback says what taking back a run would remove and keep: jobs, access
 // requests and batches that it made and that nobody changed since. With force
-// only a worker's lock protects them. It is a pure function. The error wraps
-// [ErrNoRun] or [ErrNotNewest].
+// only a worker's lock protects them. Ours is what the run's own transactions
+// made: what somebody deleted and made again is theirs. It is a pure function.
+// The error wraps [ErrNoRun], [ErrNotNewest] or [ErrLedger].
 func PlanRollback(tree *znode.Tree, id string, force bool) (*Undo, error) {
 	run, err := FindRun(tree, id)
 	if err != nil {
 		return nil, err
 	}
-	ex, err := readExisting(tree)
-	if err != nil {
-		return nil, err
+	ex := readExisting(tree)
+	if d := ex.custody.damage; len(d) > 0 {
+		return nil, fmt.Errorf("%w: %s", ErrLedger, d[0])
 	}
 	if newest, _ := ex.newest(); newest.ID != id {
 		return nil, fmt.Errorf("%w: %s came after %s; roll that back first", ErrNotNewest, newest.ID, id)
 	}
 	u := &Undo{Run: id, Kept: []Kept{}, Left: []Kept{}, run: run, tree: tree, ex: ex, force: force}
-	u.undoJobsAndBatches()
-	if run.Done.Rewritten > 0 {
-		u.Left = append(u.Left, Kept{run.path(), fmt.Sprintf("%d jobs of earlier runs were rewritten by this one and stay as it left them", run.Done.Rewritten)})
+	if !run.Ledger.Void {
+		u.undoJobsAndBatches()
+		u.keepCustody()
 	}
 	u.structure = slices.Clone(run.Made)
 	slices.Reverse(u.structure)
 	return u, nil
+}
+
+// keepCustody names what the ledger goes on to tell of: records of which the run
+// made jobs that are gone, and jobs of earlier runs that it made anew.
+func (u *Undo) keepCustody() {
+	rewritten := 0
+	for _, record := range slices.Sorted(maps.Keys(u.ex.custody.records)) {
+		h := u.ex.custody.records[record]
+		if h.run != u.Run {
+			continue
+		}
+		switch p, stands := u.ex.jobs[record]; {
+		case !stands:
+			u.keep(cmp.Or(h.root, record), u.ex.gone(h)+"; the ledger keeps it, so that it is not made again")
+		case p.prov.Run != u.Run:
+			rewritten++
+		}
+	}
+	if rewritten > 0 {
+		u.rewritten = rewritten
+		u.Left = append(u.Left, Kept{u.run.path(), fmt.Sprintf("%s of earlier runs %s rewritten by this one and stay as it left them; the record of the run stays with them", counted(rewritten, "job", "jobs"), wasWere(rewritten))})
+	}
+}
+
+func wasWere(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
 }
 
 func (u *Undo) keep(path, why string) { u.Kept = append(u.Kept, Kept{path, why}) }
@@ -69,7 +105,11 @@ func (u *Undo) keep(path, why string) { u.Kept = append(u.Kept, Kept{path, why})
 func (u *Undo) undoJobsAndBatches() {
 	jobs := map[string][]placed{} // by BID; "" are access requests
 	for _, p := range u.ex.jobs {
-		if p.prov.Run == u.Run {
+		switch {
+		case p.prov.Run != u.Run:
+		case !u.ex.known(p):
+			u.Left = append(u.Left, Kept{p.root, "it says that this run made it, and the ledger knows nothing of it"})
+		default:
 			jobs[p.bid] = append(jobs[p.bid], p)
 		}
 	}
@@ -132,7 +172,9 @@ func (u *Undo) remove(p placed) *unit {
 	if p.bid == "" {
 		done = Done{Access: 1}
 	}
-	u.units = append(u.units, unit{ops: u.ex.removal(p), done: done, count: 1})
+	back := u.ex.custody.records[p.prov.Path].ledgerEntry
+	back.op = tookBack
+	u.units = append(u.units, unit{ops: u.ex.removal(p), done: done, count: 1, ledger: []ledgerEntry{back}})
 	u.Done.add(done)
 	return &u.units[len(u.units)-1]
 }
@@ -167,7 +209,7 @@ func (u *Undo) undoBatch(bid string, mine []placed, uuids []*znode.Node) {
 			continue
 		}
 		n := u.tree.Get(path)
-		if why := batchTouched(bid, n, u.force); why != "" {
+		if why := u.batchTouched(bid, n); why != "" {
 			u.keepBatch(bid, mine, why)
 			return
 		}
@@ -203,23 +245,16 @@ func locked(tree *znode.Tree, root string) bool {
 }
 
 // batchTouched says why a node keeps its batch from being removed.
-func batchTouched(bid string, n *znode.Node, force bool) string {
-	folder := znode.Parent(n.Path)
+func (u *Undo) batchTouched(bid string, n *znode.Node) string {
 	switch {
 	case n.Stat.EphemeralOwner != 0:
 		return n.Path + " is a worker's"
-	case znode.Parent(folder) == newqueue.BatchStatesPath(bid):
+	case znode.Parent(znode.Parent(n.Path)) == newqueue.BatchStatesPath(bid):
 		return n.Path + " is a job that stays"
-	case force:
+	case u.force:
 		return ""
-	case n.Stat.Version != 0:
-		return fmt.Sprintf("%s was set %s", n.Path, times(n.Stat.Version))
-	case n.Stat.Aversion != 0:
-		return n.Path + " was given another ACL"
-	case folder == newqueue.BatchPath(bid) && !knownBatchNode[znode.Name(n.Path)]:
-		return n.Path + " was made by somebody else"
 	}
-	return ""
+	return u.ex.batchNodeTouched(bid, n)
 }
 
 var knownBatchNode = map[string]bool{"submission": true, "status": true, "status-report": true, "states": true}
@@ -261,10 +296,16 @@ func (m *Migrator) Rollback(ctx context.Context, id string, force bool) (*Undo, 
 // undo carries one look's plan out. It returns the number of transactions that
 // were done and what they took back.
 func (m *Migrator) undo(ctx context.Context, u *Undo, budget int) (int, Done, error) {
-	c := &chain{m: m, run: u.run, base: u.run.stat.Version}
+	c := &chain{m: m, run: u.run, base: u.run.stat.Version, acl: u.run.ACL}
+	tail, err := decodeTail(u.run)
+	if err != nil {
+		return 0, Done{}, err
+	}
+	c.log = ledgerLog{run: u.Run, acl: u.run.ACL, tail: tail}
 	c.run.State, c.run.Owner = RunRollingBack, m.owner
 	transactions := func(yield func(unit) bool) {
-		if !yield(unit{}) { // marks the run before anything goes
+		// Marks the run before anything goes, and where its making ended.
+		if !yield(unit{ends: true}) {
 			return
 		}
 		for t := range pack(slices.Values(u.units), budget, m.Target.chrootLen()) {
@@ -273,16 +314,23 @@ func (m *Migrator) undo(ctx context.Context, u *Undo, budget int) (int, Done, er
 			}
 		}
 	}
-	if err := c.send(ctx, transactions, func(n int) { m.Progress(n, len(u.units)) }); err != nil {
+	items := 0
+	err = c.send(ctx, transactions, func(t unit) {
+		items += t.count
+		m.Progress(items, len(u.units))
+	})
+	if err != nil {
 		return c.steps, c.done, err
 	}
-	err := m.undoStructure(ctx, c, u)
+	err = m.undoStructure(ctx, c, u)
 	return c.steps, c.done, err
 }
 
 // undoStructure removes the run's own znodes of the layout that are empty now,
-// its holds, and its record, in one transaction.
+// and its holds. When nothing of the run is left to tell of, its ledger and its
+// record go too.
 func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo) error {
+	made := u.run.span(u.tree)
 	var ops []znode.Op
 	removed := map[string]bool{}
 	for _, path := range u.structure {
@@ -302,20 +350,35 @@ func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo) error {
 		switch {
 		case left > 0:
 			u.Left = append(u.Left, Kept{path, fmt.Sprintf("others have made what is in it (%d)", left)})
-		case n.Stat.Version != 0:
+		case path == newqueue.JobsPath && (!u.whole() || len(u.ex.runs) > 1):
+			// The trace of what stays is on it.
+		case made.known() && !made.holds(n.Stat.Czxid):
+			u.Left = append(u.Left, Kept{path, "somebody deleted it and made it again"})
+		case n.Stat.Version != 0 && !onlyTraced(n):
 			u.Left = append(u.Left, Kept{path, "it was set " + times(n.Stat.Version)})
 		default:
 			removed[path] = true
-			ops = append(ops, znode.Delete(path, 0))
+			ops = append(ops, znode.Delete(path, n.Stat.Version))
 		}
 	}
-	if len(u.Kept) > 0 {
-		c.run.State, c.run.Finished = RunRolledBack, m.Now().UTC()
+	if !u.whole() {
 		c.run.Made = slices.DeleteFunc(slices.Clone(c.run.Made), func(path string) bool { return removed[path] })
 		c.run.Holds = []string{}
-		return c.send(ctx, slices.Values([]unit{{ops: ops}}), func(int) {})
+		return c.end(ctx, RunRolledBack, ops, func(t trace, r Run) trace { return t.with(r) })
 	}
-	own, err := m.ownNodes(ctx, c.run.path(), c.base)
+	if err := c.dropLedger(ctx); err != nil {
+		return err
+	}
+	if !removed[newqueue.JobsPath] {
+		jobs, err := m.Target.Get(ctx, newqueue.JobsPath)
+		if err == nil {
+			old, _ := parseTrace(jobs.Data)
+			ops = append(ops, setTrace(&jobs, old.without(u.Run))...)
+		} else if !errors.Is(err, znode.ErrNoNode) {
+			return err
+		}
+	}
+	own, err := m.ownNodes(ctx, c.run, c.base)
 	if err != nil {
 		return err
 	}
@@ -330,13 +393,65 @@ func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo) error {
 	return err
 }
 
+// onlyTraced reports whether it is /jobs, and nobody but runs set its data.
+func onlyTraced(n znode.Node) bool {
+	t, ok := parseTrace(n.Data)
+	return ok && n.Path == newqueue.JobsPath && t.Sets == n.Stat.Version
+}
+
+// shardsAtOnce is how many shards go in one transaction.
+const shardsAtOnce = 500
+
+// dropLedger removes most of a long ledger, of which nothing counts any more
+// because all that it tells of was taken back. What is left goes with the run's
+// record; the closing shard is among it, which tells until then what is ours.
+func (c *chain) dropLedger(ctx context.Context) error {
+	shards, err := c.m.Target.Children(ctx, ledgerPath(c.run.ID))
+	if err != nil && !errors.Is(err, znode.ErrNoNode) {
+		return interrupted(err)
+	}
+	if len(shards) <= shardsAtOnce {
+		return nil
+	}
+	closing := znode.Name(shardPath(c.run.ID, c.run.Ledger.Closed-1))
+	shards = slices.DeleteFunc(shards, func(name string) bool { return name == closing })
+	c.run.Ledger.Void = true
+	transactions := func(yield func(unit) bool) {
+		if !yield(unit{}) { // says so before the first goes
+			return
+		}
+		for names := range slices.Chunk(shards, shardsAtOnce) {
+			var t unit
+			for _, name := range names {
+				t.ops = append(t.ops, znode.Delete(znode.Join(ledgerPath(c.run.ID), name), -1))
+			}
+			if !yield(t) {
+				return
+			}
+		}
+	}
+	return c.send(ctx, transactions, func(unit) {})
+}
+
 // ownNodes are the operations that remove the run's record, demanding its
 // version, and the migration's own folders if nothing else is in them: no
-// other run, and no other migrator standing by.
-func (m *Migrator) ownNodes(ctx context.Context, run string, version int32) ([]znode.Op, error) {
-	ops := []znode.Op{znode.Delete(run, version)}
+// other run, and no other migrator standing by. Of /migration only the one that
+// a migrator made goes.
+func (m *Migrator) ownNodes(ctx context.Context, run Run, version int32) ([]znode.Op, error) {
+	ops := []znode.Op{znode.Delete(run.path(), version)}
+	shards, err := m.Target.Children(ctx, ledgerPath(run.ID))
+	switch {
+	case err == nil:
+		for _, name := range shards {
+			ops = append(ops, znode.Delete(znode.Join(ledgerPath(run.ID), name), -1))
+		}
+		ops = append(ops, znode.Delete(ledgerPath(run.ID), -1))
+	case !errors.Is(err, znode.ErrNoNode):
+		return nil, err
+	}
 	below := int32(0) // children of /migration that go
-	for _, own := range []struct{ folder, child string }{{RunsPath, run}, {ElectionPath, m.Target.leader}} {
+	var election znode.Node
+	for _, own := range []struct{ folder, child string }{{RunsPath, run.path()}, {LedgerPath, ledgerPath(run.ID)}, {ElectionPath, m.Target.leader}} {
 		n, err := m.Target.Get(ctx, own.folder)
 		if errors.Is(err, znode.ErrNoNode) {
 			continue
@@ -348,6 +463,7 @@ func (m *Migrator) ownNodes(ctx context.Context, run string, version int32) ([]z
 			return ops, nil
 		}
 		if own.folder == ElectionPath {
+			election = n
 			ops = append(ops, znode.Delete(own.child, -1))
 		}
 		ops = append(ops, znode.Delete(own.folder, -1))
@@ -357,7 +473,7 @@ func (m *Migrator) ownNodes(ctx context.Context, run string, version int32) ([]z
 	if err != nil {
 		return nil, err
 	}
-	if n.Stat.NumChildren == below {
+	if n.Stat.NumChildren == below && ownMigration(n.Stat, election.Stat) {
 		ops = append(ops, znode.Delete(MigrationPath, -1))
 	}
 	return ops, nil

@@ -51,10 +51,21 @@ type Run struct {
 	Steps int32 `json:"steps"`
 	// Made are the znodes of the layout that were not there and that no record
 	// owns, parents first; rollback removes those left empty.
-	Made  []string   `json:"made"`
-	Holds []string   `json:"holds"` // those that the run made; others are an administrator's
-	Done  Done       `json:"done"`
-	stat  znode.Stat // as read
+	Made  []string `json:"made"`
+	Holds []string `json:"holds"` // those that the run made; others are an administrator's
+	Done  Done     `json:"done"`
+	// ACL is what the run gives to every znode that it makes; none is open.
+	ACL    []znode.ACL `json:"acl,omitempty"`
+	Ledger Ledger      `json:"ledger"`
+	// From and To are the transactions in which the run made its znodes, if its
+	// record was rebuilt; Lost counts the records whose custody was not
+	// recovered then.
+	From int64 `json:"from,omitempty"`
+	To   int64 `json:"to,omitempty"`
+	Lost int   `json:"lost,omitempty"`
+	// Seal is a digest over everything above.
+	Seal string     `json:"seal"`
+	stat znode.Stat // as read
 }
 
 // Done counts what a run did.
@@ -63,6 +74,7 @@ type Done struct {
 	Access    int `json:"access"`
 	Batches   int `json:"batches"`
 	Rewritten int `json:"rewritten"`
+	Refreshed int `json:"refreshed"` // batches whose contents were derived again, no job of them being made
 }
 
 func (d *Done) add(o Done) {
@@ -70,11 +82,18 @@ func (d *Done) add(o Done) {
 	d.Access += o.Access
 	d.Batches += o.Batches
 	d.Rewritten += o.Rewritten
+	d.Refreshed += o.Refreshed
 }
 
 func (r Run) path() string { return znode.Join(RunsPath, r.ID) }
 
+// encode is the record's data, sealed.
 func (r Run) encode() []byte {
+	r.Seal = r.seal()
+	return r.plain()
+}
+
+func (r Run) plain() []byte {
 	b, err := json.Marshal(r)
 	if err != nil {
 		panic("migrate: a Run is always JSON: " + err.Error())
@@ -82,30 +101,77 @@ func (r Run) encode() []byte {
 	return b
 }
 
-// readRuns are the runs of a target, oldest first. The error names a node that
-// is no run's record: somebody else wrote there.
-func readRuns(tree *znode.Tree) ([]Run, error) {
-	var runs []Run
-	for _, name := range tree.Children(RunsPath) {
-		n := tree.Get(znode.Join(RunsPath, name))
-		var r Run
-		if err := json.Unmarshal(n.Data, &r); err != nil || r.ID != name {
-			return nil, fmt.Errorf("%s is no record of a run (%q): restore it, or remove it if no migration made it", n.Path, clip(n.Data))
-		}
-		r.stat = n.Stat
-		runs = append(runs, r)
-	}
-	slices.SortFunc(runs, func(a, b Run) int { return int(a.number()) - int(b.number()) })
-	return runs, nil
+// seal is a digest over the record. It keeps an edit from being believed; that
+// nobody edited record and seal together, the transactions tell.
+func (r Run) seal() string {
+	r.Seal = ""
+	return digest(r.plain())
 }
 
-// NewestRun is the last run of a target; ok is false if there was none.
-func NewestRun(tree *znode.Tree) (r Run, ok bool, err error) {
-	runs, err := readRuns(tree)
-	if err != nil || len(runs) == 0 {
-		return Run{}, false, err
+// parseRun reads a run's record. The error says what is wrong with it.
+func parseRun(n *znode.Node) (Run, error) {
+	var r Run
+	switch err := json.Unmarshal(n.Data, &r); {
+	case err != nil || r.ID != znode.Name(n.Path):
+		return Run{}, fmt.Errorf("it is no record of a run: %q", clip(n.Data))
+	case r.Seal != r.seal():
+		return Run{}, fmt.Errorf("its seal does not fit its content: somebody changed it, or another version of mrtq wrote it")
 	}
-	return runs[len(runs)-1], true, nil
+	r.stat = n.Stat
+	return r, nil
+}
+
+// readRuns are the sound runs of a target, oldest first, and what is below
+// /migration/runs besides.
+func readRuns(tree *znode.Tree) (runs []Run, damage []Problem) {
+	for _, name := range tree.Children(RunsPath) {
+		n := tree.Get(znode.Join(RunsPath, name))
+		r, err := parseRun(n)
+		if err != nil {
+			damage = append(damage, Problem{Kind: RunDamaged, Path: n.Path, Message: err.Error(), Next: rebuildHint})
+			continue
+		}
+		problem, ok := r.borneOut(tree)
+		if problem != nil {
+			damage = append(damage, *problem)
+		}
+		if ok {
+			runs = append(runs, r)
+		}
+	}
+	slices.SortFunc(runs, func(a, b Run) int { return int(a.number()) - int(b.number()) })
+	return runs, damage
+}
+
+// borneOut checks a record against what the transactions left: the last one of a
+// run, or of its rollback, set the record and made the newest shard. Of the two
+// the later one is not what the run left. ok is false if that is the record.
+func (r Run) borneOut(tree *znode.Tree) (problem *Problem, ok bool) {
+	ended := r.State == RunDone || r.State == RunRolledBack
+	if !ended || r.From != 0 || r.stat.Czxid == 0 || r.Steps != r.stat.Version {
+		return nil, true
+	}
+	n := tree.Get(shardPath(r.ID, r.Ledger.Shards-1))
+	if n == nil || n.Stat.Czxid == r.stat.Mzxid {
+		return nil, true
+	}
+	p := &Problem{Kind: RunDamaged, Path: r.path(), Next: rebuildHint,
+		Message: fmt.Sprintf("it was written in transaction %#x, and the run ended in %#x: somebody wrote to it", r.stat.Mzxid, n.Stat.Czxid)}
+	if n.Stat.Czxid > r.stat.Mzxid {
+		p.Kind, p.Path = LedgerDamaged, n.Path
+		p.Message = fmt.Sprintf("it was made in transaction %#x, and the run ended in %#x: somebody made it again", n.Stat.Czxid, r.stat.Mzxid)
+		return p, true
+	}
+	return p, false
+}
+
+// NewestRun is the last run of a target; ok is false if it has no sound one.
+func NewestRun(tree *znode.Tree) (r Run, ok bool) {
+	runs, _ := readRuns(tree)
+	if len(runs) == 0 {
+		return Run{}, false
+	}
+	return runs[len(runs)-1], true
 }
 
 func (r Run) number() int32 {
@@ -115,16 +181,18 @@ func (r Run) number() int32 {
 
 // FindRun reads one run of a target.
 func FindRun(tree *znode.Tree, id string) (Run, error) {
-	runs, err := readRuns(tree)
-	if err != nil {
-		return Run{}, err
-	}
+	runs, damage := readRuns(tree)
 	var have []string
 	for _, r := range runs {
 		if r.ID == id {
 			return r, nil
 		}
 		have = append(have, r.ID)
+	}
+	for _, d := range damage {
+		if znode.Name(d.Path) == id {
+			return Run{}, fmt.Errorf("%w: %s", ErrLedger, d)
+		}
 	}
 	if len(have) == 0 {
 		return Run{}, fmt.Errorf("%w: %s; the target has none; nothing was written", ErrNoRun, id)

@@ -14,11 +14,12 @@ import (
 // Target is where the new tree is, or is to be, over a session that can write.
 type Target struct {
 	*zkconn.Writer
-	leader string // this session's place in the election of migrators
+	leader string          // this session's place in the election of migrators
+	strays map[string]bool // what stands in the election and is no migrator
 }
 
 // NewTarget is the target that a session writes to.
-func NewTarget(w *zkconn.Writer) *Target { return &Target{Writer: w} }
+func NewTarget(w *zkconn.Writer) *Target { return &Target{Writer: w, strays: map[string]bool{}} }
 
 // Tree reads the new layout and the migration's own nodes.
 func (t *Target) Tree(ctx context.Context) (*znode.Tree, error) {
@@ -88,11 +89,8 @@ func (t *Target) chrootLen() int { return len(t.Address().Chroot) }
 // The lowest ephemeral sequential node leads, the others stand by (04-migration,
 // "One writer"). acl is given to the znodes that have to be made for it.
 func (t *Target) lead(ctx context.Context, owner string, acl []znode.ACL, say func(string)) error {
-	for _, path := range []string{MigrationPath, ElectionPath} {
-		err := t.Multi(ctx, []znode.Op{{Kind: znode.OpCreate, Path: path, Data: none, ACL: acl}})
-		if err != nil && !errors.Is(err, znode.ErrNodeExists) {
-			return fmt.Errorf("join the election: %w", err)
-		}
+	if err := t.openElection(ctx, acl); err != nil {
+		return fmt.Errorf("join the election: %w", err)
 	}
 	me, err := t.CreateEphemeral(ctx, ElectionPath+"/n-", []byte(owner))
 	if err != nil {
@@ -114,6 +112,13 @@ func (t *Target) lead(ctx context.Context, owner string, acl []znode.ACL, say fu
 		if err != nil {
 			return err
 		}
+		if n.Stat.EphemeralOwner == 0 {
+			// No session holds it, so no migrator is at work there, and it would
+			// stand there for ever.
+			say(fmt.Sprintf("%s is no migrator's, because no session holds it; it is ignored: remove it when you know who made it", ahead))
+			t.strays[ahead] = true
+			continue
+		}
 		say(fmt.Sprintf("another migrator is at work (%s); standing by until it ends", n.Data))
 		if err := t.WaitGone(ctx, ahead); err != nil {
 			return err
@@ -131,7 +136,7 @@ func (t *Target) ahead(ctx context.Context, me string) (string, error) {
 	for _, name := range names {
 		path := znode.Join(ElectionPath, name)
 		there = there || path == me
-		if path < me && path > best {
+		if path < me && path > best && !t.strays[path] {
 			best = path
 		}
 	}
@@ -141,8 +146,26 @@ func (t *Target) ahead(ctx context.Context, me string) (string, error) {
 	return best, nil
 }
 
-// resign leaves the election. What can't be told to the server now, the end of
-// the session tells it.
+// openElection makes the znodes that the election needs. /migration, if it has to
+// be made, comes in one transaction with the election, so that it can be told
+// from one that was there; see [ownMigration].
+func (t *Target) openElection(ctx context.Context, acl []znode.ACL) error {
+	for _, missing := range [][]leaf{{{MigrationPath, none}, {ElectionPath, none}}, {{ElectionPath, none}}} {
+		err := t.Multi(ctx, creates(missing, acl))
+		if err == nil || !errors.Is(err, znode.ErrNodeExists) {
+			return err
+		}
+	}
+	return nil
+}
+
+// ownMigration reports whether a migrator made /migration, and not somebody who
+// keeps markers of their own there (12-deployed-services, section 8).
+func ownMigration(migration, election znode.Stat) bool { return migration.Czxid == election.Czxid }
+
+// resign leaves the election, and removes it with /migration if nobody else is
+// there and no run is recorded: a migrator that did nothing leaves nothing. What
+// can't be told to the server now, the end of the session tells it.
 func (t *Target) resign() {
 	if t.leader == "" {
 		return
@@ -151,7 +174,33 @@ func (t *Target) resign() {
 	defer cancel()
 	<-t.Start(ctx, []znode.Op{znode.Delete(t.leader, -1)})
 	t.leader = ""
+	t.tidy(ctx)
 }
+
+// tidy removes an election that nobody takes part in, and /migration, where no
+// run is recorded. Whatever else stands there makes the transaction fail.
+func (t *Target) tidy(ctx context.Context) {
+	election, err := t.Get(ctx, ElectionPath)
+	if err != nil || election.Stat.NumChildren > 0 {
+		return
+	}
+	if _, runs, err := t.Exists(ctx, RunsPath); err != nil || runs {
+		return
+	}
+	migration, err := t.Get(ctx, MigrationPath)
+	if err != nil {
+		return
+	}
+	ops := []znode.Op{znode.Delete(ElectionPath, 0)}
+	if ownMigration(migration.Stat, election.Stat) && migration.Stat.NumChildren == 1 {
+		ops = append(ops, znode.Delete(MigrationPath, 0))
+	}
+	<-t.Start(ctx, ops)
+}
+
+// Tidy removes what a migrator left that was killed before its first
+// transaction: an election without runs.
+func (t *Target) Tidy(ctx context.Context) { t.tidy(ctx) }
 
 // OwnerName tells a person which process this is.
 func OwnerName(now time.Time) string {

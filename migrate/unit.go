@@ -2,7 +2,6 @@ package migrate
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 
 	"mrtq/internal/znode"
@@ -12,9 +11,12 @@ import (
 // unit is what must be done together: a job with its entries, and ahead of it
 // whatever its batch needs first. Units are carried out in order.
 type unit struct {
-	ops   []znode.Op
-	done  Done
-	count int // of jobs and the like, for progress
+	ops    []znode.Op
+	done   Done
+	count  int           // of jobs and the like, for progress
+	ledger []ledgerEntry // what the custody ledger says of it
+	steps  []step        // see [making]
+	ends   bool          // the last transaction of a run or of its rollback
 }
 
 // planStructure lists the layout's znodes that are missing, holds included.
@@ -70,91 +72,31 @@ func (p *Plan) structure() unit {
 	return unit{ops: creates(nodes, p.opt.ACL)}
 }
 
-// units yields everything that the plan makes, in order: counters brought up,
-// then jobs to be rewritten (whose creation moves the counter too), then new
-// ones by ascending id.
-func (p *Plan) units() iter.Seq[unit] {
-	return func(yield func(unit) bool) {
-		for _, b := range p.burns {
-			for i := int64(0); i < b.times; i++ {
-				if !yield(burnUnit(b.parent)) {
-					return
-				}
-			}
-		}
-		started := map[*batch]*progress{}
-		for _, rewrites := range []bool{true, false} {
-			for _, pl := range p.jobs {
-				if (pl.old != nil) == rewrites && !yield(p.unit(pl, started)) {
-					return
-				}
-			}
-		}
-	}
-}
-
 // burnUnit moves a parent's counter by one.
 func burnUnit(parent string) unit {
 	path := znode.Join(parent, "mrtq-counter")
 	return unit{ops: []znode.Op{znode.Create(path, none), znode.Delete(path, 0)}}
 }
 
-// progress is how far the units of a batch have come.
-type progress struct {
-	units int  // yielded
-	open  bool // batch-processing is there
-}
-
-func (p *Plan) unit(pl planned, started map[*batch]*progress) unit {
-	u := unit{count: 1}
-	b := p.batchOf(pl.job)
-	if b != nil && started[b] == nil {
-		started[b] = &progress{open: p.ex.tree.Get(b.processing().path) != nil}
-		u.ops, u.done = p.batchOps(b)
-	}
-	if b != nil {
-		// A batch whose batch-processing is there and empty is taken for done,
-		// by the client library and by a watch. So that a half-made one never
-		// is, the folder comes with the first job that stands in it, or, if
-		// none does, with the last job.
-		pr := started[b]
-		pr.units++
-		if !pr.open && (pl.land.job.Folder() == newqueue.FolderProcessing || pr.units == b.planned) {
-			pr.open = true
-			u.ops = append(u.ops, creates([]leaf{b.processing()}, p.opt.ACL)...)
-		}
-	}
-	if pl.old != nil {
-		u.ops = append(u.ops, p.ex.removal(*pl.old)...)
-		u.done.Rewritten++
-	} else if isAccess(pl.rec.Queue) {
-		u.done.Access++
-	} else {
-		u.done.Jobs++
-	}
-	u.ops = append(u.ops, creates(pl.nodes(p.Dialect), p.opt.ACL)...)
-	return u
-}
-
 // batchOps make a batch, or bring one that was migrated before up to date.
 func (p *Plan) batchOps(b *batch) ([]znode.Op, Done) {
 	tree := p.ex.tree
+	contents := b.contents(p.Dialect)
+	b.wrote = contents
 	if tree.Get(newqueue.BatchPath(b.bid)) == nil {
 		nodes := b.nodes(p.Dialect)
 		return creates(nodes[:len(nodes)-1], p.opt.ACL), Done{Batches: 1}
 	}
 	var ops []znode.Op
 	wanted := map[string]bool{}
-	for _, n := range b.contents(p.Dialect) {
+	for _, n := range contents {
 		wanted[n.path] = true
 		old := tree.Get(n.path)
-		if old != nil && znode.SameData(old.Data, n.data) {
-			continue
+		if old == nil {
+			ops = append(ops, creates([]leaf{n}, p.opt.ACL)...)
+		} else {
+			ops = append(ops, rewrites(leaf{n.path, old.Data}, n, p.opt.ACL)...)
 		}
-		if old != nil {
-			ops = append(ops, znode.Delete(n.path, 0))
-		}
-		ops = append(ops, creates([]leaf{n}, p.opt.ACL)...)
 	}
 	if report := newqueue.BatchPath(b.bid) + "/status-report"; !wanted[report] && tree.Get(report) != nil {
 		ops = append(ops, znode.Delete(report, 0))
@@ -191,15 +133,15 @@ func (p *Plan) checkSizes() {
 		return // ids may be missing
 	}
 	limit := p.opt.packet() - packetSlack
-	started := map[*batch]*progress{}
+	m := p.making()
 	for _, pl := range p.jobs {
 		b := p.batchOf(pl.job)
 		// What a unit holds is at most a few times its record, unless it
 		// brings a batch's report.
-		if first := b != nil && started[b] == nil; !first && len(pl.rec.Data)*escapeGrowth+smallUnit < limit {
+		if first := b != nil && m.started[b] == nil; !first && len(pl.rec.Data)*escapeGrowth+smallUnit < limit {
 			continue
 		}
-		if size := znode.MultiSize(p.unit(pl, started).ops, maxChroot); size > limit {
+		if size := znode.MultiSize(m.unit(pl).ops, maxChroot); size > limit {
 			p.problem(Problem{Kind: TooLarge, Path: pl.rec.Path, Message: fmt.Sprintf("its job takes %d bytes in one transaction, the server's limit leaves %d", size, limit),
 				Next: "raise jute.maxbuffer on the servers and give the same number with --packet"})
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
@@ -16,6 +17,7 @@ type DifferenceKind string
 // The kinds.
 const (
 	NotMigrated   DifferenceKind = "not-migrated"   // a record without a job
+	JobGone       DifferenceKind = "gone"           // a record whose job is not there any more: done and cleaned, or deleted
 	MigratedTwice DifferenceKind = "migrated-twice" // a record with two
 	NoRecord      DifferenceKind = "no-record"      // a migrated job whose record is gone
 	RecordChanged DifferenceKind = "record-changed" // since it was migrated
@@ -29,6 +31,10 @@ const (
 	Undecided     DifferenceKind = "undecided"    // an undecodable or consumed record that no policy covers
 	NotKept       DifferenceKind = "not-kept"     // an undecodable record whose bytes no quarantine file holds
 	RunUnfinished DifferenceKind = "run-unfinished"
+	Damaged       DifferenceKind = "damaged"    // the migration's own records are not as a run left them
+	MadeAgain     DifferenceKind = "made-again" // a node is not the one that a run made
+	OtherACL      DifferenceKind = "other-acl"
+	Forged        DifferenceKind = "forged" // a job says that a run made it, and the ledger says otherwise
 )
 
 // Difference is one thing that is not as it should be.
@@ -50,12 +56,16 @@ type Verdict struct {
 	States map[string]int `json:"states"`
 	Others int            `json:"others"` // znodes that were there before the run, or are allowed
 	Nodes  int            `json:"nodes"`  // compared
+	ACLs   int            `json:"acls"`   // of them, those whose ACL was read and compared
+	// Settled counts records that were migrated and are gone from both sides.
+	Settled int `json:"settled"`
 }
 
 // Accounted is where the records went.
 type Accounted struct {
 	Total       int `json:"total"`
 	Migrated    int `json:"migrated"`
+	Gone        int `json:"gone"` // migrated, and the job is not there any more
 	Skipped     int `json:"skipped"`
 	Quarantined int `json:"quarantined"`
 	Missing     int `json:"missing"`
@@ -71,7 +81,8 @@ type VerifyOptions struct {
 	// each was migrated under.
 	Policies *Policies
 	// Others allows znodes that somebody else made since the newest run
-	// began: a live queue's own jobs, batches and locks.
+	// began: a live queue's own jobs, batches and locks. What stands inside a
+	// migrated job or batch is allowed only if it is a session's, as a lock is.
 	Others bool
 	// Quarantined, if not nil, holds the undecodable records whose bytes were
 	// kept: path to raw data of any time. Every undecodable one must be there.
@@ -80,17 +91,15 @@ type VerifyOptions struct {
 
 // Verify compares a target with its source. It re-derives from the source what
 // should exist, and trusts nothing that a migration reported: of the runs'
-// records it takes only the operator's choices (dialect, policies), and of the
-// jobs' provenance only which record they claim to be. It is a pure function
-// of two trees that the caller has just read. The error is a target that can't
-// be understood.
-func Verify(src *Source, target *znode.Tree, opt VerifyOptions) (*Verdict, error) {
-	ex, err := readExisting(target)
-	if err != nil {
-		return nil, err
-	}
+// records it takes the operator's choices (dialect, policies), of the ledger
+// which records were migrated, and of the jobs' provenance which record they
+// claim to be; and each of these is held against the others and against the
+// transactions that the tree shows. It is a pure function of two trees that the
+// caller has just read.
+func Verify(src *Source, target *znode.Tree, opt VerifyOptions) *Verdict {
+	ex := readExisting(target)
 	v := &verifier{src: src, ex: ex, opt: opt, policies: DefaultPolicies(), dialect: newqueue.Design,
-		want: znode.NewTree(), ours: map[string]bool{}, verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}}}
+		want: znode.NewTree(), ours: map[string]string{}, verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}}}
 	if run, ok := ex.newest(); ok {
 		v.policies, v.dialect, v.began = run.Policies, run.Dialect, run.stat.Czxid
 		if run.State != RunDone {
@@ -99,6 +108,9 @@ func Verify(src *Source, target *znode.Tree, opt VerifyOptions) (*Verdict, error
 	}
 	if opt.Policies != nil {
 		v.policies = *opt.Policies
+	}
+	for _, d := range ex.custody.damage {
+		v.differ(Damaged, d.Path, d.Message+"; "+d.Next)
 	}
 	v.records()
 	v.wantBatches()
@@ -110,7 +122,7 @@ func Verify(src *Source, target *znode.Tree, opt VerifyOptions) (*Verdict, error
 	slices.SortStableFunc(v.verdict.Differences, func(a, b Difference) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Message, b.Message))
 	})
-	return v.verdict, nil
+	return v.verdict
 }
 
 type verifier struct {
@@ -120,9 +132,9 @@ type verifier struct {
 	policies Policies
 	dialect  newqueue.Dialect
 	began    int64 // czxid of the newest run; 0 if there was none
-	jobs     []job
+	jobs     []*job
 	want     *znode.Tree
-	ours     map[string]bool // wanted nodes that a run must have made
+	ours     map[string]string // wanted nodes that a run must have made, with the job that they are part of, "" for none
 	verdict  *Verdict
 }
 
@@ -140,6 +152,17 @@ func (v *verifier) records() {
 	for _, r := range inOrder(v.src.Records) {
 		a.Total++
 		old, there := v.ex.jobs[r.Path]
+		if h, migrated := v.ex.custody.records[r.Path]; migrated && !there {
+			a.Gone++
+			claimed[r.Path] = true
+			if h.op != settled {
+				v.differ(JobGone, r.Path, v.ex.gone(h))
+			}
+			continue
+		}
+		if there && !v.ex.known(old) {
+			v.differ(Forged, old.root, fmt.Sprintf("it says that %s made it from %s, and the ledger does not say so", old.prov.Run, r.Path))
+		}
 		policies := v.policies
 		if v.opt.Policies == nil {
 			policies = old.policies(r, policies)
@@ -174,7 +197,13 @@ func (v *verifier) records() {
 		if old.prov.SHA256 != digest(r.Data) {
 			v.differ(RecordChanged, r.Path, fmt.Sprintf("it changed since it became %s: run mrtq migrate", old.root))
 		}
-		v.jobs = append(v.jobs, job{rec: &r, land: land, run: old.prov.Run, id: old.id, bid: old.bid})
+		v.jobs = append(v.jobs, &job{rec: &r, land: land, run: old.prov.Run, id: old.id, bid: old.bid})
+	}
+	for record, h := range v.ex.custody.records {
+		_, stands := v.ex.jobs[record]
+		if _, known := claimed[record]; !known && !stands && h.op != settled {
+			v.verdict.Settled++
+		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(v.ex.jobs)) {
 		if _, known := claimed[path]; !known {
@@ -208,18 +237,18 @@ func (v *verifier) wantBatches() {
 			v.jobs[i].bid = b.bid
 			b.jobs = append(b.jobs, v.jobs[i])
 		}
-		v.wantNodes(v.jobs[i].nodes(v.dialect))
-		v.readBack(v.jobs[i])
+		v.wantNodes(v.jobs[i].nodes(v.dialect), v.jobs[i].root())
+		v.readBack(*v.jobs[i])
 	}
 	for _, b := range batches {
-		slices.SortStableFunc(b.jobs, func(x, y job) int { return cmp.Compare(x.id, y.id) })
-		v.wantNodes(b.nodes(v.dialect))
+		slices.SortStableFunc(b.jobs, func(x, y *job) int { return cmp.Compare(x.id, y.id) })
+		v.wantNodes(b.nodes(v.dialect), "")
 	}
 }
 
 // findBatch is the batch under its uuid; failing that, the one that the first
 // job says it is in.
-func (v *verifier) findBatch(key batchKey, first job) *batch {
+func (v *verifier) findBatch(key batchKey, first *job) *batch {
 	b := &batch{key: key, bid: first.bid, run: first.run}
 	if n := v.ex.tree.Get(newqueue.BatchUUIDPath(key.uuid())); n != nil {
 		b.bid = string(n.Data)
@@ -232,14 +261,16 @@ func (v *verifier) findBatch(key batchKey, first job) *batch {
 	return b
 }
 
-func (v *verifier) wantNodes(nodes []leaf) {
+// wantNodes puts nodes into the wanted tree that a run must have made: with that
+// job, if they are part of one.
+func (v *verifier) wantNodes(nodes []leaf, job string) {
 	for _, n := range nodes {
 		if err := v.want.Put(znode.Node{Path: n.path, Data: n.data}); err != nil {
 			// A job whose ids were damaged can't be placed.
 			v.differ(NodeChanged, n.path, err.Error())
 			continue
 		}
-		v.ours[n.path] = true
+		v.ours[n.path] = job
 	}
 }
 
@@ -249,32 +280,61 @@ func (v *verifier) wantStructure() {
 	if len(v.ex.runs) == 0 && len(v.ex.jobs) == 0 {
 		return
 	}
-	made := []string{MigrationPath, RunsPath, ElectionPath}
+	own := []string{RunsPath, ElectionPath, LedgerPath}
+	if m, e := v.ex.tree.Get(MigrationPath), v.ex.tree.Get(ElectionPath); m == nil || e == nil || ownMigration(m.Stat, e.Stat) {
+		own = append(own, MigrationPath)
+	}
+	for _, path := range own {
+		v.wantNodes([]leaf{{path, none}}, "")
+	}
 	for _, run := range v.ex.runs {
-		made = append(made, run.Made...)
+		for _, path := range run.Made {
+			v.wantNodes([]leaf{{path, none}}, "")
+		}
+		v.wantNodes([]leaf{{ledgerPath(run.ID), none}}, "")
 	}
 	for _, p := range v.ex.jobs {
 		v.wantThere(znode.Join(RunsPath, p.prov.Run))
 	}
-	for _, path := range made {
-		v.wantNodes([]leaf{{path, none}})
-	}
-	there := append(v.dialect.StartNodes(), newqueue.LocksPath, newqueue.QueueLocksPath)
+	there := append(v.dialect.StartNodes(), MigrationPath, newqueue.LocksPath, newqueue.QueueLocksPath)
 	for _, h := range newqueue.QueueHolds {
 		there = append(there, newqueue.QueueHoldPath(h))
 	}
 	for _, path := range there {
-		if v.want.Get(path) == nil || !v.ours[path] {
+		if _, ours := v.ours[path]; v.want.Get(path) == nil || !ours {
 			v.wantThere(path)
 		}
 	}
+	// The data of these is compared in ways of their own; see [readCustody].
+	v.wantThere(newqueue.JobsPath)
 	for _, run := range v.ex.runs {
-		// What the record says is only a claim, but its version tells if
-		// anybody but the run wrote it.
 		v.wantThere(run.path())
+		v.checkOwn(run.path())
+		for i := range run.Ledger.Shards {
+			if slices.Contains(run.Ledger.Missing, i) {
+				continue
+			}
+			v.wantThere(shardPath(run.ID, i))
+			v.checkOwn(shardPath(run.ID, i))
+		}
 		if run.Steps != run.stat.Version {
 			v.differ(NodeTouched, run.path(), fmt.Sprintf("its version is %d, the run left it at %d: somebody wrote to it", run.stat.Version, run.Steps))
 		}
+	}
+}
+
+// checkOwn looks at one of the migration's own records, whose data is compared
+// elsewhere.
+func (v *verifier) checkOwn(path string) {
+	n := v.ex.tree.Get(path)
+	switch {
+	case n == nil:
+	case n.Stat.EphemeralOwner != 0:
+		v.differ(MadeAgain, path, fmt.Sprintf("it is ephemeral: it goes when session %#x ends", n.Stat.EphemeralOwner))
+	case n.Stat.Aversion != 0:
+		v.differ(NodeTouched, path, "its ACL was changed")
+	case n.Stat.Version != 0 && znode.Parent(path) != RunsPath:
+		v.differ(NodeTouched, path, fmt.Sprintf("it was set %s since it was made", times(n.Stat.Version)))
 	}
 }
 
@@ -284,8 +344,9 @@ func (v *verifier) wantThere(path string) {
 	if there := v.ex.tree.Get(path); there != nil {
 		n.Data = there.Data
 	}
+	delete(v.ours, path)
 	if err := v.want.Put(n); err != nil {
-		panic("migrate: a path of the layout is always valid: " + err.Error())
+		v.differ(NodeChanged, path, err.Error()) // a forged provenance can name any
 	}
 }
 
@@ -296,7 +357,7 @@ func (v *verifier) compare() {
 			switch {
 			case c.Kind == znode.Missing:
 				v.differ(NodeMissing, c.Path, "it should be there and isn't")
-			case c.Kind == znode.Changed && !v.ours[c.Path]:
+			case c.Kind == znode.Changed && !v.isOurs(c.Path):
 				// A folder that was there before, made by a client that
 				// writes null data: its data says nothing.
 			case c.Kind == znode.Changed:
@@ -312,21 +373,78 @@ func (v *verifier) compare() {
 	}
 }
 
-// extra is a node that no record asks for. What was there before the newest
-// run began is somebody else's; what came since is not explained by anything.
+func (v *verifier) isOurs(path string) bool { _, ours := v.ours[path]; return ours }
+
+// extra is a node that no record asks for. What stands inside what a run made is
+// the run's to answer for, whenever it came: nothing of others can be older than
+// the node that it is in. Elsewhere, what was there before the newest run began
+// is somebody else's, and what came since is not explained by anything.
 func (v *verifier) extra(n *znode.Node) {
-	if v.opt.Others || n.Stat.Czxid < v.began {
+	what := "nothing in the source asks for it, and it came after the run began"
+	switch inside := v.inside(n); {
+	case foreignMarker(n.Path), v.emptied(n):
 		v.verdict.Others++
 		return
-	}
-	what := "nothing in the source asks for it, and it came after the run began"
-	if v.began == 0 {
+	case v.opt.Others && (inside == "" || n.Stat.EphemeralOwner != 0):
+		v.verdict.Others++ // a worker's lock, in one of ours too
+		return
+	case inside != "":
+		what = fmt.Sprintf("it belongs to %s, which the migration made, and nothing in the source asks for it", inside)
+	case n.Stat.Czxid < v.began:
+		v.verdict.Others++
+		return
+	case v.began == 0:
 		what = "nothing in the source asks for it, and no run is recorded that it was there before"
 	}
 	if n.Stat.EphemeralOwner != 0 {
 		what = "a session holds it: somebody is at work"
 	}
 	v.differ(NodeExtra, n.Path, what)
+}
+
+// foreignMarker reports whether path is one of the field's own: which queue the
+// services use (12-deployed-services, section 8).
+func foreignMarker(path string) bool {
+	return path == MigrationPath+"/m1" || path == MigrationPath+"/m3"
+}
+
+// emptied reports whether a node is a batch's folder that a run made and that a
+// later run, which made its jobs anew in another state, left empty.
+func (v *verifier) emptied(n *znode.Node) bool {
+	batch, ok := strings.CutSuffix(znode.Parent(n.Path), "/states")
+	return ok && v.isOurs(batch) && n.Stat.NumChildren == 0 && n.Stat.Cversion > 0 && n.Stat.EphemeralOwner == 0 && v.ex.bornInRun(n.Stat.Czxid)
+}
+
+// inside is the job, batch, request or record of a run that a node belongs to:
+// by where it stands, by its name, or by what it names; "" for none.
+func (v *verifier) inside(n *znode.Node) string {
+	for path := znode.Parent(n.Path); path != "/" && path != ""; path = znode.Parent(path) {
+		if job, ours := v.ours[path]; ours && job != "" {
+			return job
+		}
+		for _, own := range []string{newqueue.BatchesPath, RunsPath, LedgerPath} {
+			if znode.Parent(path) == own && v.isOurs(path) {
+				return path
+			}
+		}
+	}
+	switch parent := znode.Parent(n.Path); {
+	case parent == RunsPath || parent == LedgerPath:
+		return MigrationPath
+	case parent == newqueue.BatchUUIDsPath:
+		if batch := newqueue.BatchPath(string(n.Data)); len(n.Data) > 0 && v.isOurs(batch) {
+			return batch
+		}
+	case znode.Parent(parent) == newqueue.JobStatesPath:
+		if _, jid, ok := strings.Cut(znode.Name(n.Path), "-"); ok && v.isOurs(newqueue.JobPath(jid)) {
+			return newqueue.JobPath(jid)
+		}
+	case strings.HasSuffix(znode.Parent(parent), "/states"):
+		if job := newqueue.JobPath(znode.Name(n.Path)); v.isOurs(job) {
+			return job
+		}
+	}
+	return ""
 }
 
 // dangling names the jobs that entries in queues and batches stand for and
@@ -350,18 +468,60 @@ func (v *verifier) dangling() {
 	}
 }
 
-// checkVersions finds nodes that were written since a run made them, even
-// where the data is the same again.
+// checkVersions finds nodes that were written since a run made them, even where
+// the data is the same again; and nodes that are not the ones that the run made,
+// even where they look the same.
 func (v *verifier) checkVersions(path string) {
 	n := v.ex.tree.Get(path)
-	if n == nil || !v.ours[path] {
+	job, ours := v.ours[path]
+	if n == nil || !ours {
 		return
 	}
+	v.checkACL(n)
 	switch {
+	case n.Stat.EphemeralOwner != 0:
+		v.differ(MadeAgain, path, fmt.Sprintf("it is ephemeral: it goes when session %#x ends", n.Stat.EphemeralOwner))
 	case n.Stat.Aversion != 0:
 		v.differ(NodeTouched, path, "its ACL was changed")
 	case n.Stat.Version != 0 && znode.SameData(n.Data, v.want.Get(path).Data):
 		v.differ(NodeTouched, path, fmt.Sprintf("it was set %s since it was made, to the same data", times(n.Stat.Version)))
+	case !v.ex.dated():
+		// A copy, restored from a dump: its transactions tell nothing.
+	case job != "" && v.ex.tree.Get(job) != nil && n.Stat.Czxid != v.ex.tree.Get(job).Stat.Czxid:
+		v.differ(MadeAgain, path, fmt.Sprintf("transaction %#x made it, and %#x made its job: somebody deleted it and made it again", n.Stat.Czxid, v.ex.tree.Get(job).Stat.Czxid))
+	case path == job:
+		if p, ok := v.ex.jobs[v.recordOf(path)]; ok && p.root == path && v.ex.known(p) {
+			if why := v.ex.madeAgain(p); why != "" {
+				v.differ(MadeAgain, path, why)
+			}
+		}
+	case job == "" && !v.ex.bornInRun(n.Stat.Czxid) && path != ElectionPath && path != MigrationPath && !v.ex.rebuilt(path):
+		v.differ(MadeAgain, path, "no run was at work when it was made: somebody deleted it and made it again")
+	}
+}
+
+// recordOf is the record that the job's own znode says it was made from.
+func (v *verifier) recordOf(job string) string {
+	p, _ := parseProvenance(v.data(job))
+	return p.Path
+}
+
+// checkACL compares a node's ACL, where it was read, with that of its run's own
+// record.
+func (v *verifier) checkACL(n *znode.Node) {
+	if n.ACL == nil {
+		return
+	}
+	for id, s := range v.ex.spans {
+		record := v.ex.tree.Get(znode.Join(RunsPath, id))
+		if !s.known() || !s.holds(n.Stat.Czxid) || record == nil || record.ACL == nil {
+			continue
+		}
+		v.verdict.ACLs++
+		if !sameACL(n.ACL, record.ACL) {
+			v.differ(OtherACL, n.Path, fmt.Sprintf("its ACL is %v, and the run gave %v to all that it made", n.ACL, record.ACL))
+		}
+		return
 	}
 }
 
@@ -373,9 +533,9 @@ func (v *verifier) order() {
 		state    newqueue.JobState
 		priority int
 	}
-	last := map[lane]job{}
+	last := map[lane]*job{}
 	jobs := slices.Clone(v.jobs)
-	slices.SortFunc(jobs, func(a, b job) int { return cmp.Compare(a.id, b.id) })
+	slices.SortFunc(jobs, func(a, b *job) int { return cmp.Compare(a.id, b.id) })
 	for _, j := range jobs {
 		if isAccess(j.rec.Queue) {
 			continue

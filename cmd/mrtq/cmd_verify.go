@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mrtq/internal/znode"
 	"mrtq/migrate"
 )
 
@@ -15,6 +17,7 @@ type verifyCmd struct {
 	legacyFlags
 	policies   migrate.Policies
 	others     bool
+	acl        bool
 	quarantine string
 	output     string
 }
@@ -39,6 +42,7 @@ only if not given here. Nothing is written. Exit code 1 if anything differs.`,
 	c.flags(f)
 	policyFlags(f, &c.policies)
 	f.BoolVar(&c.others, "others", false, "allow jobs, batches and locks that somebody else made since the migration began")
+	f.BoolVar(&c.acl, "acl", false, "compare the ACLs of all znodes that were made, not only of a sample; one more request a znode")
 	f.StringVar(&c.quarantine, "quarantine", "", "`file` in which the bytes of every undecodable record must be")
 	choice(f, &c.output, "output", "o", "format", "table", "json")
 	return cmd
@@ -59,10 +63,10 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	if err != nil {
 		return failed("verify: target", args[1], err)
 	}
-	run, ran, err := migrate.NewestRun(tree)
-	if err != nil {
+	if err := a.readACLs(cmd.Context(), s.target, tree, c.acl); err != nil {
 		return failed("verify: target", args[1], err)
 	}
+	run, ran := migrate.NewestRun(tree)
 	if !ran {
 		run.Policies = migrate.DefaultPolicies()
 	} else if !cmd.Flags().Changed("time") {
@@ -73,10 +77,7 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	if err != nil {
 		return failed("verify: source", args[0], err)
 	}
-	v, err := migrate.Verify(src, tree, opt)
-	if err != nil {
-		return failed("verify: target", args[1], err)
-	}
+	v := migrate.Verify(src, tree, opt)
 	if c.output == "json" {
 		if err := a.printJSON(v); err != nil {
 			return err
@@ -109,11 +110,26 @@ func (c *verifyCmd) chosen(p migrate.Policies, changed func(flag string) bool) *
 	return &p
 }
 
+// readACLs adds ACLs to what was read of a target on a server; a dump has its own.
+func (a *app) readACLs(ctx context.Context, e endpoint, tree *znode.Tree, all bool) error {
+	if e.file != "" {
+		return nil
+	}
+	r, err := a.reader(ctx, e)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return migrate.ReadACLs(ctx, r, tree, all)
+}
+
 func (a *app) printVerdict(v *migrate.Verdict) {
 	r := v.Records
-	a.table("", []string{"RECORDS", "COUNT"}, [][]any{
-		{"migrated", r.Migrated}, {"skipped by policy", r.Skipped}, {"in quarantine", r.Quarantined}, {"missing", r.Missing}, {"all", r.Total},
-	})
+	rows := [][]any{{"migrated", r.Migrated}}
+	if r.Gone > 0 {
+		rows = append(rows, []any{"migrated, and the job gone", r.Gone})
+	}
+	a.table("", []string{"RECORDS", "COUNT"}, append(rows, []any{"skipped by policy", r.Skipped}, []any{"in quarantine", r.Quarantined}, []any{"missing", r.Missing}, []any{"all", r.Total}))
 	var states [][]any
 	for _, s := range slices.Sorted(maps.Keys(v.States)) {
 		states = append(states, []any{s, v.States[s]})
@@ -125,7 +141,14 @@ func (a *app) printVerdict(v *migrate.Verdict) {
 	if slices.ContainsFunc(v.Differences, func(d migrate.Difference) bool { return d.Kind == migrate.NodeExtra }) {
 		fmt.Fprint(a.stdout, "If the extra znodes are a live queue's own, --others allows them.\n\n")
 	}
-	fmt.Fprintf(a.stdout, "%s compared, %d of others left alone\n", count(v.Nodes, "znode", "znodes"), v.Others)
+	compared := count(v.Nodes, "znode", "znodes")
+	if v.ACLs > 0 {
+		compared += " and " + count(v.ACLs, "ACL", "ACLs")
+	}
+	fmt.Fprintf(a.stdout, "%s compared, %d of others left alone\n", compared, v.Others)
+	if v.Settled > 0 {
+		fmt.Fprintf(a.stdout, "%s in custody, gone from both sides\n", count(v.Settled, "record is", "records are"))
+	}
 	if v.OK() {
 		fmt.Fprintln(a.stdout, "Verified: the target is what the source says it should be.")
 	}

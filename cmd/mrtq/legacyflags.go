@@ -118,32 +118,12 @@ func (a *app) comingTarget(ctx context.Context, e endpoint) (*znode.Tree, error)
 	if err != nil {
 		return nil, err
 	}
-	top := tree.Children("/")
-	if e.file == "" {
-		if top, err = a.topOf(ctx, e); err != nil {
-			return nil, err
-		}
-	}
-	for _, name := range top {
-		if _, err := legacy.ParseKey(name); err == nil {
-			return nil, usageError("TARGET %s is a legacy queue's own znode: it holds the record %s; give the new queue a chroot of its own", e.text, name)
+	if e.file != "" {
+		if err := migrate.CheckPlacesInFile(tree); err != nil {
+			return nil, usageError("TARGET %s: %w", e.text, err)
 		}
 	}
 	return tree, nil
-}
-
-// topOf lists what is directly below a server's chroot; nothing if that isn't there.
-func (a *app) topOf(ctx context.Context, e endpoint) ([]string, error) {
-	r, err := a.reader(ctx, e)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	names, err := r.Children(ctx, "/")
-	if errors.Is(err, znode.ErrNoNode) {
-		return nil, nil
-	}
-	return names, err
 }
 
 // targetTree reads a target, over a session that cannot write.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,6 +22,8 @@ type planFlags struct {
 	dialect  string
 	acl      string
 	packet   int
+	again    []string
+	done     []string
 }
 
 func (p *planFlags) flags(f *pflag.FlagSet) {
@@ -28,6 +31,8 @@ func (p *planFlags) flags(f *pflag.FlagSet) {
 	choice(f, &p.dialect, "dialect", "", "spelling of the new layout: as the documents write it, or as the deployed client library does", "design", "mrt-zk")
 	policyFlags(f, &p.policies)
 	f.StringVar(&p.acl, "acl", "world:anyone:cdrwa", "access control `list` of the znodes made: scheme:id:perms, separated by commas; perms of r, w, c, d, a")
+	f.StringArrayVar(&p.again, "again", nil, "make a new job of this migrated `record`, whose job is gone: its path, or all; may be given several times")
+	f.StringArrayVar(&p.done, "done", nil, "enter this `record`, whose custody was lost, as done: its path, or all; may be given several times")
 	f.IntVar(&p.packet, "packet", migrate.DefaultPacket, "the servers' jute.maxbuffer in `bytes`")
 }
 
@@ -45,7 +50,7 @@ func (p *planFlags) options(source, target string) (migrate.Options, error) {
 	if p.packet < least {
 		return migrate.Options{}, usageError("--packet %d: want at least %d", p.packet, least)
 	}
-	return migrate.Options{Dialect: dialect, Policies: p.policies, ACL: acl, Packet: p.packet, Source: source, Target: target}, nil
+	return migrate.Options{Dialect: dialect, Policies: p.policies, ACL: acl, Packet: p.packet, Again: p.again, Done: p.done, Source: source, Target: target}, nil
 }
 
 // parseACL reads scheme:id:perms[,…]. An id may hold colons (digest's does).
@@ -110,6 +115,9 @@ func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (*migrate.Pla
 			return nil, nil, opt, usageError("--acl: %w", err)
 		}
 	}
+	if err := a.checkPlaces(ctx, s, &p.legacyFlags); err != nil {
+		return nil, nil, opt, err
+	}
 	src, err := a.readSource(ctx, s.source, &p.legacyFlags)
 	if err != nil {
 		return nil, nil, opt, failed("source", s.source.text, err)
@@ -118,9 +126,39 @@ func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (*migrate.Pla
 	if err != nil {
 		return nil, nil, opt, failed("target", s.target.text, err)
 	}
-	plan, err := migrate.MakePlan(src, tree, opt)
-	if err != nil {
-		return nil, nil, opt, failed("target", s.target.text, err)
+	return migrate.MakePlan(src, tree, opt), src, opt, nil
+}
+
+// checkPlaces refuses a target that has no place where it is, before anything is
+// written.
+func (a *app) checkPlaces(ctx context.Context, s sides, l *legacyFlags) error {
+	if s.target.file != "" {
+		return nil // see comingTarget
 	}
-	return plan, src, opt, nil
+	queues, err := l.queues()
+	if err != nil {
+		return err
+	}
+	target, err := a.reader(ctx, s.target)
+	if err != nil {
+		return failed("target", s.target.text, err)
+	}
+	defer target.Close()
+	if s.source.file != "" {
+		err = migrate.CheckTargetPlace(ctx, target)
+	} else {
+		source, serr := a.reader(ctx, s.source)
+		if serr != nil {
+			return failed("source", s.source.text, serr)
+		}
+		defer source.Close()
+		err = migrate.CheckPlaces(ctx, source, target, queues)
+	}
+	if errors.Is(err, migrate.ErrPlace) {
+		return usageError("TARGET %s: %w", s.target.text, err)
+	}
+	if err != nil {
+		return failed("target", s.target.text, err)
+	}
+	return nil
 }

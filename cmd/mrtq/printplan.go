@@ -43,6 +43,7 @@ func (a *app) printPlan(p *migrate.Plan) {
 		return []any{x.Path, x.Time, x.Data, x.Record}
 	})
 	list(a, "Migrated before, and gone from the source", p.Vanished, []string{"RECORD", "JOB"}, func(x migrate.VanishedAt) []any { return []any{x.Record, x.Job} })
+	list(a, "Migrated before, and gone from the target: not made again, unless --again names it", p.Gone, []string{"RECORD", "WHAT"}, func(x migrate.GoneAt) []any { return []any{x.Record, x.What} })
 	list(a, "Warnings", p.Warnings, []string{"RECORD OR ZNODE", "WARNING"}, func(x migrate.Warning) []any { return []any{x.Path, x.Message} })
 	list(a, "Child lists over a Java client's default buffer", p.Lists, []string{"ZNODE", "CHILDREN", "BYTES", "WHAT IT MEANS"}, func(x migrate.ListSize) []any {
 		return []any{x.Path, x.Children, x.Bytes, x.Message}
@@ -167,6 +168,9 @@ func (a *app) sayNotes(p *migrate.Plan) {
 	}
 	if n := len(p.Vanished); n > 0 {
 		notes = append(notes, count(n, "migrated record that is", "migrated records that are")+" gone from the source")
+	}
+	if n := len(p.Gone); n > 0 {
+		notes = append(notes, count(n, "migrated record", "migrated records")+" whose job is gone from the target")
 	}
 	if len(notes) > 0 {
 		a.say("mrtq plan has more on: %s", strings.Join(notes, "; "))

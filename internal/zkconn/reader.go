@@ -10,7 +10,10 @@ import (
 
 // Reader is a session that cannot write. Paths are inside the chroot of its
 // address. It is safe for concurrent use, and concurrent calls are pipelined.
-type Reader struct{ s *session }
+type Reader struct {
+	s  *session
+	at Address // whose chroot paths are inside of
+}
 
 // OpenReader connects, authenticates and returns a session that cannot write.
 // The error is a *[ConnectError] when no session could be had. Close it.
@@ -19,8 +22,14 @@ func OpenReader(ctx context.Context, cfg Config) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{s}, nil
+	return newReader(s), nil
 }
+
+func newReader(s *session) *Reader { return &Reader{s: s, at: s.cfg.Address} }
+
+// Outside reads over the same session and outside of its chroot: paths are the
+// server's own.
+func (r *Reader) Outside() *Reader { return &Reader{s: r.s} }
 
 // Close ends the session; its ephemeral nodes go with it. Calls under way return.
 func (r *Reader) Close() { r.s.close() }
@@ -102,7 +111,7 @@ func (r *Reader) read(ctx context.Context, op, path string, f func(abs string) e
 	if err := znode.ValidatePath(path); err != nil {
 		return err
 	}
-	if err := r.s.repeat(ctx, func() error { return f(r.s.cfg.Address.abs(path)) }); err != nil {
+	if err := r.s.repeat(ctx, func() error { return f(r.at.abs(path)) }); err != nil {
 		return &pathError{op: op, path: path, err: apiError(err)}
 	}
 	return nil

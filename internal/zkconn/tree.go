@@ -145,5 +145,5 @@ func (rd *treeReader) readOne(ctx context.Context, path string) ([]string, error
 // system reports whether path is ZooKeeper's own subtree: configuration and
 // quotas of the server, not of the application.
 func (rd *treeReader) system(path string) bool {
-	return rd.r.s.cfg.Address.abs(path) == "/zookeeper"
+	return rd.r.at.abs(path) == "/zookeeper"
 }

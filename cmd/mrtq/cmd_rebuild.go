@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mrtq/migrate"
+)
+
+func (a *app) rebuildCmd() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "rebuild TARGET",
+		Short: "rebuild the custody ledger after somebody damaged or removed it",
+		Long: `Write the damaged or missing records of runs and the custody ledger below
+/migration anew: from the trace on /jobs, from what can still be read of the
+ledger, and from the jobs that still stand. Records whose jobs are gone can only
+be counted, if the ledger that knew them is lost. From then on, mrtq plan stops at
+each record that may be one of them, until you say with --done or --again what
+became of it. No job, batch or request is written. When nothing is damaged,
+nothing is written. Exit code 1 if the custody of a record stays lost.`,
+		Example: `  mrtq rebuild zk1:2181/new`,
+		Args:    args("TARGET"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.rebuild(cmd.Context(), args[0], output) },
+	}
+	choice(cmd.Flags(), &output, "output", "o", "format", "table", "json")
+	return cmd
+}
+
+func (a *app) rebuild(ctx context.Context, target, output string) error {
+	e, err := parseEndpoint("TARGET", target)
+	if err != nil {
+		return err
+	}
+	r, err := a.carryOutRebuild(ctx, e)
+	if err != nil {
+		return failed("rebuild", target, err)
+	}
+	lost := 0
+	for _, run := range r.Runs {
+		lost += run.Lost
+	}
+	if output == "json" {
+		err = a.printJSON(r)
+	} else {
+		a.printRebuilt(r)
+	}
+	if err == nil && lost > 0 {
+		err = checkError(fmt.Errorf("rebuild %s: the custody of %s stays lost; mrtq plan names the records that may be among them", target, count(lost, "record", "records")))
+	}
+	return err
+}
+
+func (a *app) carryOutRebuild(ctx context.Context, e endpoint) (*migrate.Rebuilt, error) {
+	// A chroot that isn't there is no target, and is not made.
+	if _, err := a.targetTree(ctx, e); err != nil {
+		return nil, err
+	}
+	m := &migrate.Migrator{Say: func(text string) { a.say("%s", text) }}
+	if e.file != "" {
+		f, err := a.openFileTarget(ctx, e.file, 0)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		m.Target = f.Target
+		r, err := m.Rebuild(ctx)
+		if err != nil {
+			return nil, f.asItWas(err)
+		}
+		if len(r.Runs) == 0 {
+			return r, nil
+		}
+		return r, unnamed(f.save())
+	}
+	w, err := a.writer(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close()
+	m.Target = migrate.NewTarget(w)
+	return m.Rebuild(ctx)
+}
+
+func (a *app) printRebuilt(r *migrate.Rebuilt) {
+	if len(r.Runs) == 0 {
+		fmt.Fprintln(a.stdout, "Nothing to do: the records of all runs are as the runs left them.")
+		return
+	}
+	var rows [][]any
+	for _, run := range r.Runs {
+		guessed := ""
+		if run.Guessed {
+			guessed = "its settings were lost: the default ones are assumed"
+		}
+		rows = append(rows, []any{run.Run, run.Entries, run.Lost, strings.Join(append(run.Why, guessed), "; ")})
+	}
+	a.table("", []string{"RUN", "RECORDS IN CUSTODY", "LOST", "WHAT WAS DAMAGED"}, rows)
+}

@@ -1,0 +1,250 @@
+package migrate
+
+import (
+	"fmt"
+	"slices"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+// custody is what the runs' ledgers say together: which records were migrated,
+// whatever became of their jobs.
+type custody struct {
+	records map[string]held // by the record's path
+	damage  []Problem       // records of runs, ledgers and the trace that are not as they were left
+	lost    int             // records whose entries a rebuilt ledger lacks
+	highest map[string]int32
+}
+
+// held is what the ledger says of one record now.
+type held struct {
+	ledgerEntry
+	run string
+	// The transaction that made the job is one of after..until; both 0 where
+	// that can't be told.
+	after, until int64
+}
+
+// span is the transactions in which a run made its znodes. The zero span means
+// that it can't be told: the tree was restored from a dump.
+type span struct{ from, to int64 }
+
+func (s span) known() bool           { return s != span{} }
+func (s span) holds(zxid int64) bool { return s.from <= zxid && zxid <= s.to }
+
+// span of a run: from the transaction that made its record to the one that made
+// its closing shard, or, while it is not done, the newest that set the record.
+func (r Run) span(tree *znode.Tree) span {
+	switch {
+	case r.From != 0:
+		return span{r.From, r.To}
+	case r.stat.Czxid == 0 || r.Steps != r.stat.Version:
+		return span{}
+	case r.Ledger.Closed == 0:
+		return span{r.stat.Czxid, r.stat.Mzxid}
+	}
+	if n := tree.Get(shardPath(r.ID, r.Ledger.Closed-1)); n != nil {
+		return span{r.stat.Czxid, n.Stat.Czxid}
+	}
+	return span{}
+}
+
+// readCustody reads the ledgers of the target's sound runs, and names what is
+// damaged.
+func readCustody(tree *znode.Tree, runs []Run, damage []Problem) *custody {
+	c := &custody{records: map[string]held{}, damage: damage, highest: map[string]int32{}}
+	for _, r := range runs {
+		c.lost += r.Lost
+		for queue, n := range r.Ledger.Highest {
+			if h, there := c.highest[queue]; !there || uint32(n) > uint32(h) {
+				c.highest[queue] = n
+			}
+		}
+		if r.Ledger.Void {
+			continue
+		}
+		log, err := readLedger(tree, r)
+		if err != nil {
+			c.broken(err.(*damaged).path, err.(*damaged).why)
+			continue
+		}
+		c.add(tree, r, log)
+	}
+	c.checkShards(tree, runs)
+	c.checkTrace(tree, runs)
+	return c
+}
+
+// checkShards looks for shards that came in another order than the log's. The
+// newest shard is compared with its run's record; see [Run.borneOut].
+func (c *custody) checkShards(tree *znode.Tree, runs []Run) {
+	for _, r := range runs {
+		if !r.span(tree).known() || r.From != 0 {
+			continue
+		}
+		next := r.stat.Mzxid
+		for i := r.Ledger.Shards - 1; i >= 0; i-- {
+			n := tree.Get(shardPath(r.ID, i))
+			if n == nil {
+				break // named above
+			}
+			if n.Stat.Czxid > next {
+				if i < r.Ledger.Shards-1 {
+					c.broken(n.Path, "it was made after the shard that follows it: somebody made it again")
+				}
+				continue
+			}
+			next = n.Stat.Czxid
+		}
+	}
+}
+
+func (c *custody) broken(path, why string) {
+	c.damage = append(c.damage, Problem{Kind: LedgerDamaged, Path: path, Message: why, Next: rebuildHint})
+}
+
+const rebuildHint = "put back what was there, or rebuild what can be rebuilt from the jobs that still stand: mrtq rebuild TARGET"
+
+// add folds one run's log into what earlier runs left. A rollback takes away
+// what its own run said and nothing else.
+func (c *custody) add(tree *znode.Tree, r Run, log []ledgerEntry) {
+	whole := r.span(tree)
+	mine := map[string]held{}
+	shards := newBounds(tree, r)
+	for i, e := range log {
+		switch e.op {
+		case tookBack:
+			delete(mine, e.record)
+		default:
+			h := held{ledgerEntry: e, run: r.ID}
+			if whole.known() {
+				h.after, h.until = shards.of(i)
+				if r.From != 0 {
+					h.after, h.until = r.From, r.To
+				}
+			}
+			mine[e.record] = h
+		}
+	}
+	for record, h := range mine {
+		c.records[record] = h
+	}
+}
+
+// bounds tell in which transactions the entries of a log were written: not before
+// the one that made the shard before theirs, and not after the one that made theirs.
+type bounds struct {
+	ends  []int   // entries in the log up to each shard's end
+	zxids []int64 // of the shards
+	run   znode.Stat
+}
+
+func newBounds(tree *znode.Tree, r Run) bounds {
+	b := bounds{run: r.stat}
+	total := 0
+	for i := range r.Ledger.Shards {
+		n := tree.Get(shardPath(r.ID, i))
+		if n == nil {
+			break
+		}
+		entries, err := unpackShard(n.Data)
+		if err != nil {
+			break
+		}
+		total += len(entries)
+		b.ends, b.zxids = append(b.ends, total), append(b.zxids, n.Stat.Czxid)
+	}
+	return b
+}
+
+func (b bounds) of(entry int) (after, until int64) {
+	i, _ := slices.BinarySearchFunc(b.ends, entry, func(end, e int) int {
+		if end <= e {
+			return -1
+		}
+		return 1
+	})
+	after, until = b.run.Czxid, b.run.Mzxid
+	if i > 0 {
+		after = b.zxids[i-1]
+	}
+	if i < len(b.zxids) {
+		until = b.zxids[i]
+	}
+	return after, until
+}
+
+// checkTrace compares the runs with what the trace on /jobs says that there were.
+func (c *custody) checkTrace(tree *znode.Tree, runs []Run) {
+	named := map[string]bool{}
+	for _, d := range c.damage {
+		named[d.Path] = true
+	}
+	there := map[string]Run{}
+	for _, r := range runs {
+		there[r.ID] = r
+	}
+	t, ok := readTrace(tree)
+	jobs := tree.Get(newqueue.JobsPath)
+	if !ok {
+		if len(runs) > 0 {
+			c.broken(newqueue.JobsPath, fmt.Sprintf("its data should say that %s ran here, and says %q", runs[len(runs)-1].ID, clip(dataOf(jobs))))
+		}
+		return
+	}
+	for _, tr := range t.Runs {
+		path := znode.Join(RunsPath, tr.ID)
+		switch r, is := there[tr.ID]; {
+		case !is && named[path]:
+		case !is:
+			c.broken(path, fmt.Sprintf("the record of %s is gone, and with it the custody of %s; the trace on /jobs says that it ran here", tr.ID, counted(tr.Entries, "record", "records")))
+		case r.State == RunDone || r.State == RunRolledBack:
+			if !(trace{Runs: []tracedRun{tr}}).same(trace{Runs: []tracedRun{traced(r)}}) {
+				c.broken(path, "it says otherwise than the trace on /jobs, which the same transaction wrote: one of the two was changed since")
+			}
+		}
+	}
+	for _, r := range runs {
+		if _, is := t.find(r.ID); !is {
+			c.broken(r.path(), "the trace on /jobs knows nothing of this run: no migration made this record")
+		}
+	}
+	if s := jobs.Stat; s.Czxid != 0 && s.Version != t.Sets && !copied(runs) {
+		c.broken(newqueue.JobsPath, fmt.Sprintf("its version is %d, and the last run left it at %d: somebody wrote to it", s.Version, t.Sets))
+	}
+}
+
+// copied reports whether the tree is a copy, restored from a dump: no version of
+// it is what its run left.
+func copied(runs []Run) bool {
+	return len(runs) > 0 && !slices.ContainsFunc(runs, func(r Run) bool { return r.Steps == r.stat.Version })
+}
+
+func dataOf(n *znode.Node) []byte {
+	if n == nil {
+		return nil
+	}
+	return n.Data
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// gone says what became of a migrated record whose job is not in the target any
+// more; it tells what can be seen, not who did it.
+func (ex *existing) gone(h held) string {
+	switch {
+	case h.op == settled:
+		return fmt.Sprintf("declared done with --done in %s", h.run)
+	case h.bid == "":
+		return fmt.Sprintf("migrated as %s by %s, and gone: done and cleaned, or deleted", h.root, h.run)
+	case ex.tree.Get(newqueue.BatchPath(h.bid)) == nil:
+		return fmt.Sprintf("migrated as %s by %s, and gone with its batch %s: done and cleaned", h.root, h.run, h.bid)
+	}
+	return fmt.Sprintf("migrated as %s by %s, and deleted: its batch %s still stands", h.root, h.run, h.bid)
+}

@@ -1,0 +1,188 @@
+package migrate
+
+import (
+	"fmt"
+	"slices"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+// A record is migrated once, whatever became of its job. This file decides on
+// records that the ledger knows and the target has no job of, and on those of
+// which a rebuilt ledger can't know.
+
+func chosen(paths []string, record string) bool {
+	return slices.Contains(paths, record) || slices.Contains(paths, All)
+}
+
+// again reports whether the operator wants a new job of a record whose job is
+// gone. A job that this plan's own unfinished run made of it, and that is gone
+// since, is not made yet another time.
+func (p *Plan) again(r Record, h held) bool {
+	return chosen(p.opt.Again, r.Path) && !(p.Resumes && h.run == p.Run)
+}
+
+// noteGone is the entry of a record that was migrated and whose job is gone.
+func (p *Plan) noteGone(r Record, h held, e *Entry) {
+	what := p.ex.gone(h)
+	switch {
+	case r.Err != nil && h.op != settled:
+		what += "; it can't be decoded any more"
+	case r.Err == nil && h.hash != ledgerHash(r):
+		what += "; the record has changed since"
+	}
+	e.Action, e.Reason = ActGone, what
+	p.Gone = append(p.Gone, GoneAt{Record: r.Path, Job: h.root, Run: h.run, What: what})
+}
+
+// unknown reports whether the record may be one whose custody was lost: a
+// ledger that was rebuilt lacks entries, and the record's number is none that
+// came after what the runs took over.
+func (p *Plan) unknown(r Record) bool {
+	highest, there := p.ex.custody.highest[znode.Parent(r.Path)]
+	if p.ex.custody.lost == 0 || chosen(p.opt.Again, r.Path) {
+		return false
+	}
+	return !there || uint32(r.Legacy.Key.Sequence) <= uint32(highest)
+}
+
+func (p *Plan) decideUnknown(r Record, e *Entry) {
+	if chosen(p.opt.Done, r.Path) {
+		e.Action, e.Reason = ActGone, "declared done with --done"
+		p.settled = append(p.settled, ledgerEntry{op: settled, record: r.Path, hash: ledgerHash(r)})
+		return
+	}
+	e.Action, e.Reason = ActBlock, "it may have been migrated: the ledger that said so was lost"
+	p.problem(Problem{Kind: CustodyLost, Path: r.Path,
+		Message: fmt.Sprintf("no job stands for it, and it may be one of the %s whose custody was lost with the ledger", counted(p.ex.custody.lost, "record", "records")),
+		Next:    "find out whether it was done; then give --done with its path, or --again to make a job of it"})
+}
+
+// checkChoices names paths of --again and --done that choose nothing, most often
+// because they are misspelled.
+func (p *Plan) checkChoices() {
+	for _, c := range []struct {
+		flag  string
+		paths []string
+	}{{"--again", p.opt.Again}, {"--done", p.opt.Done}} {
+		for _, path := range c.paths {
+			if path != All && !slices.ContainsFunc(p.Records, func(e Entry) bool { return e.Path == path }) {
+				p.problem(Problem{Kind: NotGone, Path: path, Message: c.flag + " names it, and the source has no such record", Next: "give the record's whole path, as mrtq plan shows it"})
+			}
+		}
+	}
+}
+
+// findStale finds batches whose contents are not what their records say, though
+// nobody touched them: a run added to them and was rolled back, which can't know
+// what they said before.
+func (p *Plan) findStale() {
+	var jobs *batchJobs
+	for _, b := range p.sortedBatches() {
+		if b.dirty || b.bid == "" || !p.differs(b) || !p.ex.untouchedBatch(b.bid) {
+			continue
+		}
+		if jobs == nil {
+			jobs = p.ex.batchJobs()
+		}
+		if !jobs.gone[b.bid] && !jobs.touched[b.bid] {
+			b.dirty = true
+			p.stale = append(p.stale, b)
+		}
+	}
+}
+
+// differs reports whether the batch's own znodes say otherwise than its jobs.
+func (p *Plan) differs(b *batch) bool {
+	want := b.contents(p.Dialect)
+	for _, n := range want {
+		if got := p.ex.tree.Get(n.path); got == nil || !znode.SameData(got.Data, n.data) {
+			return true
+		}
+	}
+	report := newqueue.BatchPath(b.bid) + "/status-report"
+	return p.ex.tree.Get(report) != nil && !slices.ContainsFunc(want, func(n leaf) bool { return n.path == report })
+}
+
+// batchJobs are the batches, by BID, of which a job is gone or was touched: what
+// such a batch says is not the migration's to derive.
+type batchJobs struct{ gone, touched map[string]bool }
+
+func (ex *existing) batchJobs() *batchJobs {
+	b := &batchJobs{gone: map[string]bool{}, touched: map[string]bool{}}
+	for path, h := range ex.custody.records {
+		if _, stands := ex.jobs[path]; !stands {
+			b.gone[h.bid] = true
+		}
+	}
+	for _, p := range ex.jobs {
+		if p.bid != "" && ex.touched(p) != "" {
+			b.touched[p.bid] = true
+		}
+	}
+	return b
+}
+
+// untouchedBatch reports whether the batch's znodes are as runs left them, but
+// for entries of jobs, which belong to those.
+func (ex *existing) untouchedBatch(bid string) bool {
+	if ex.tree.Get(newqueue.BatchPath(bid)) == nil {
+		return false
+	}
+	for _, path := range ex.tree.Paths(newqueue.BatchPath(bid)) {
+		if ex.batchNodeTouched(bid, ex.tree.Get(path)) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// batchNodeTouched says what somebody changed of a znode of a migrated batch, ""
+// if nothing.
+func (ex *existing) batchNodeTouched(bid string, n *znode.Node) string {
+	folder := znode.Parent(n.Path)
+	switch {
+	case znode.Parent(folder) == newqueue.BatchStatesPath(bid):
+		return "" // a job's entry
+	case n.Stat.EphemeralOwner != 0:
+		return n.Path + " is a worker's"
+	case n.Stat.Version != 0:
+		return fmt.Sprintf("%s was set %s", n.Path, times(n.Stat.Version))
+	case n.Stat.Aversion != 0:
+		return n.Path + " was given another ACL"
+	case folder == newqueue.BatchPath(bid) && !knownBatchNode[znode.Name(n.Path)]:
+		return n.Path + " was made by somebody else"
+	case !ex.bornInRun(n.Stat.Czxid):
+		return n.Path + " was made while no run was at work"
+	}
+	return ""
+}
+
+// dated reports whether the transactions that the tree shows tell which znodes
+// are a run's: not in a copy that was restored from a dump.
+func (ex *existing) dated() bool {
+	for _, s := range ex.spans {
+		if !s.known() {
+			return false
+		}
+	}
+	return len(ex.spans) > 0
+}
+
+// rebuilt reports whether path is one of the migration's own znodes and they
+// were rebuilt, outside of any run.
+func (ex *existing) rebuilt(path string) bool {
+	return znode.Within(path, MigrationPath) && slices.ContainsFunc(ex.runs, func(r Run) bool { return r.From != 0 })
+}
+
+// bornInRun reports whether a znode was made while a run was at work, or that
+// can't be told.
+func (ex *existing) bornInRun(czxid int64) bool {
+	for _, s := range ex.spans {
+		if !s.known() || s.holds(czxid) {
+			return true
+		}
+	}
+	return false
+}

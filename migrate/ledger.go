@@ -1,0 +1,448 @@
+package migrate
+
+import (
+	"bytes"
+	"compress/flate"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/newqueue"
+)
+
+// LedgerPath holds the custody ledger: what became of each record that a run
+// took over, kept after the job that it became is done and cleaned. Below it
+// stand one znode a run, and below that the run's shards, numbered from 0.
+//
+// A run's ledger is a log. Its newest entries are in the run's own record,
+// which every transaction sets anyway, so an entry is written in the very
+// transaction that makes or removes its job. When the record holds many, the
+// transaction moves them into a shard.
+//
+// A shard is flate-compressed; a record's tail is not. Inside, column after
+// column, because alike things compress well side by side:
+//
+//	version   1 byte, ledgerVersion
+//	n         uvarint, the number of entries
+//	kinds     uvarint count, and for each: operation (1 byte), the record's path
+//	          up to its sequence, the job's path up to its number (both as a
+//	          uvarint length and bytes)
+//	kind      n × uvarint, an index into kinds
+//	sequence  n × varint, the difference from the entry before
+//	number    n × varint, of the job, the difference from one more than the entry before's
+//	batch     n × varint, one more than the batch's number and 0 for none, the difference from the entry before
+//	hash      n × 4 bytes, the beginning of the record's SHA-256
+const LedgerPath = "/migration/ledger"
+
+const ledgerVersion = 1
+
+// tailEntries is how many entries a run's record holds before they move into a
+// shard. Every transaction writes them again, so few are better for speed; many
+// make fewer shards.
+const tailEntries = 256
+
+// ErrLedger says that the custody ledger, or a record of a run, is not as a
+// migration left it.
+var ErrLedger = errors.New("the migration's own records are damaged")
+
+// ledgerOp is what an entry says of its record.
+type ledgerOp uint8
+
+const (
+	tookOver ledgerOp = iota // the record became the job
+	tookBack                 // a rollback removed the job again
+	settled                  // the operator said that the record is done (--done)
+	ledgerOps
+)
+
+// ledgerEntry is one line of the ledger.
+type ledgerEntry struct {
+	op     ledgerOp
+	record string // path of the legacy record
+	root   string // /jobs/JID or /access/QUEUE/QID; "" where settled
+	bid    string // "" for an access request
+	hash   uint32
+}
+
+// ledgerHash is the part of a record's digest that the ledger keeps. It tells
+// whether a record changed; which record it is, its path tells.
+func ledgerHash(r Record) uint32 { return binary.BigEndian.Uint32(r.Legacy.SHA256[:]) }
+
+// ledgerOf is the entry of a job that is made.
+func ledgerOf(j job) ledgerEntry {
+	return ledgerEntry{op: tookOver, record: j.rec.Path, root: j.root(), bid: j.bid, hash: ledgerHash(*j.rec)}
+}
+
+// ledgerKind is what many entries have in common.
+type ledgerKind struct {
+	op           ledgerOp
+	record, root string // without the numbers at their ends
+}
+
+// numbered splits a path into what stands before its number and the number.
+func numbered(path string) (stem string, n int64, err error) {
+	if key, kerr := legacy.ParseKey(znode.Name(path)); kerr == nil {
+		digits := fmt.Sprintf("%010d", key.Sequence)
+		return path[:len(path)-len(digits)], int64(key.Sequence), nil
+	}
+	if len(path) < sequenceDigits {
+		return "", 0, fmt.Errorf("%w: %q has no number", ErrLedger, path)
+	}
+	stem = path[:len(path)-sequenceDigits]
+	n, err = strconv.ParseInt(path[len(stem):], 10, 32)
+	if err != nil {
+		return "", 0, fmt.Errorf("%w: %q has no number", ErrLedger, path)
+	}
+	return stem, n, nil
+}
+
+const sequenceDigits = 10
+
+// encodeLedger is the log's binary form. It fails for an entry whose names are
+// none that a migration gives.
+func encodeLedger(entries []ledgerEntry) ([]byte, error) {
+	var kinds []ledgerKind
+	index := map[ledgerKind]int{}
+	var columns [4][]byte // kind, sequence, number, batch
+	var hashes []byte
+	var lastSequence, lastNumber, lastBatch int64
+	for _, e := range entries {
+		k := ledgerKind{op: e.op}
+		var sequence, number, batch int64
+		var err error
+		if k.record, sequence, err = numbered(e.record); err != nil {
+			return nil, err
+		}
+		if e.root != "" {
+			if k.root, number, err = numbered(e.root); err != nil {
+				return nil, err
+			}
+		}
+		if e.bid != "" {
+			_, n, err := numbered(e.bid)
+			if err != nil {
+				return nil, err
+			}
+			batch = n + 1
+		}
+		i, known := index[k]
+		if !known {
+			i = len(kinds)
+			index[k], kinds = i, append(kinds, k)
+		}
+		columns[0] = binary.AppendUvarint(columns[0], uint64(i))
+		columns[1] = binary.AppendVarint(columns[1], sequence-lastSequence)
+		columns[2] = binary.AppendVarint(columns[2], number-lastNumber-1)
+		columns[3] = binary.AppendVarint(columns[3], batch-lastBatch)
+		hashes = binary.BigEndian.AppendUint32(hashes, e.hash)
+		lastSequence, lastNumber, lastBatch = sequence, number, batch
+	}
+	out := []byte{ledgerVersion}
+	out = binary.AppendUvarint(out, uint64(len(entries)))
+	out = binary.AppendUvarint(out, uint64(len(kinds)))
+	for _, k := range kinds {
+		out = append(out, byte(k.op))
+		for _, s := range []string{k.record, k.root} {
+			out = append(binary.AppendUvarint(out, uint64(len(s))), s...)
+		}
+	}
+	for _, c := range columns {
+		out = append(out, c...)
+	}
+	return append(out, hashes...), nil
+}
+
+// maxShard bounds what a shard may unpack to: a znode's limit, many times over.
+const maxShard = 16 << 20
+
+// decodeLedger reads what encodeLedger wrote. Errors wrap [ErrLedger].
+func decodeLedger(data []byte) ([]ledgerEntry, error) {
+	r := &ledgerReader{data: data}
+	if v := r.bytes(1); r.err == nil && v[0] != ledgerVersion {
+		return nil, fmt.Errorf("%w: format %d, want %d: another version of mrtq wrote it", ErrLedger, v[0], ledgerVersion)
+	}
+	n := r.count(4) // an entry has 4 bytes of hash at least
+	kinds := make([]ledgerKind, r.count(3))
+	for i := range kinds {
+		if op := r.bytes(1); r.err == nil {
+			kinds[i].op = ledgerOp(op[0])
+		}
+		kinds[i].record, kinds[i].root = r.text(), r.text()
+		if kinds[i].op >= ledgerOps {
+			r.fail("unknown operation")
+		}
+	}
+	entries := make([]ledgerEntry, n)
+	kind := make([]uint64, n)
+	for i := range kind {
+		if kind[i] = r.uvarint(); r.err == nil && kind[i] >= uint64(len(kinds)) {
+			r.fail("unknown kind")
+		}
+	}
+	sequences, numbers, batches := r.column(n, 0), r.column(n, 1), r.column(n, 0)
+	for i := range entries {
+		hash := r.bytes(4)
+		if r.err != nil {
+			return nil, r.err
+		}
+		k := kinds[kind[i]]
+		e := &entries[i]
+		e.op, e.record, e.hash = k.op, fmt.Sprintf("%s%010d", k.record, sequences[i]), binary.BigEndian.Uint32(hash)
+		if k.root != "" {
+			e.root = fmt.Sprintf("%s%010d", k.root, numbers[i])
+		}
+		if batches[i] > 0 {
+			e.bid = newqueue.SequenceID(newqueue.BatchPrefix, int32(batches[i]-1))
+		}
+	}
+	if r.err == nil && len(r.data) > 0 {
+		r.fail("more bytes than entries")
+	}
+	return entries, r.err
+}
+
+// ledgerReader takes values off the front of data until the first error.
+type ledgerReader struct {
+	data []byte
+	read int
+	err  error
+}
+
+func (r *ledgerReader) fail(why string) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%w: at byte %d: %s", ErrLedger, r.read, why)
+		r.data = nil
+	}
+}
+
+func (r *ledgerReader) bytes(n int) []byte {
+	if n > len(r.data) {
+		r.fail("it ends too soon")
+		return make([]byte, min(n, 8))
+	}
+	b := r.data[:n]
+	r.data, r.read = r.data[n:], r.read+n
+	return b
+}
+
+func (r *ledgerReader) uvarint() uint64 {
+	v, n := binary.Uvarint(r.data)
+	if n <= 0 {
+		r.fail("no number")
+		return 0
+	}
+	r.bytes(n)
+	return v
+}
+
+// count is a number of things of which each takes that many bytes at least.
+func (r *ledgerReader) count(each int) int {
+	n := r.uvarint()
+	if n > uint64(len(r.data)/each) {
+		r.fail("it ends too soon")
+		return 0
+	}
+	return int(n)
+}
+
+func (r *ledgerReader) text() string { return string(r.bytes(r.count(1))) }
+
+// column reads n differences, each from step more than the value before.
+func (r *ledgerReader) column(n int, step int64) []int64 {
+	values := make([]int64, n)
+	last := int64(0)
+	for i := range values {
+		v, width := binary.Varint(r.data)
+		if width <= 0 {
+			r.fail("no number")
+			return values
+		}
+		r.bytes(width)
+		last += v + step
+		if last != int64(int32(last)) && last != 1<<31 { // a batch's is one more than its number
+			r.fail("a number that no znode has")
+		}
+		values[i] = last
+	}
+	return values
+}
+
+// packShard is a shard's data.
+func packShard(raw []byte) []byte {
+	var b bytes.Buffer
+	w, err := flate.NewWriter(&b, flate.BestSpeed)
+	if err == nil {
+		_, err = w.Write(raw)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		panic("migrate: memory takes all that is written to it: " + err.Error())
+	}
+	return b.Bytes()
+}
+
+// unpackShard reads a shard's data. Errors wrap [ErrLedger].
+func unpackShard(data []byte) ([]ledgerEntry, error) {
+	z := flate.NewReader(bytes.NewReader(data))
+	raw, err := io.ReadAll(io.LimitReader(z, maxShard+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: it can't be unpacked: %w", ErrLedger, err)
+	case len(raw) > maxShard:
+		return nil, fmt.Errorf("%w: it unpacks to more than %d bytes", ErrLedger, maxShard)
+	}
+	return decodeLedger(raw)
+}
+
+// ledgerSum chains the digest of a log over one more entry. It does not depend
+// on how the entries are spread over shards.
+func ledgerSum(before string, e ledgerEntry) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s %d %q %q %q %08x", before, e.op, e.record, e.root, e.bid, e.hash)
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+// Ledger is what a run's record says of the run's part of the ledger.
+type Ledger struct {
+	Entries int `json:"entries"` // in shards and tail
+	Shards  int `json:"shards"`  // znodes, numbered from 0
+	// Missing are the numbers of shards that a rebuild gave up.
+	Missing []int  `json:"missing,omitempty"`
+	Closed  int    `json:"closed"`         // shards there were when the run was done, the last of which its last transaction made; 0 before
+	Sum     string `json:"sum"`            // digest of all entries in order, "" for none
+	Tail    []byte `json:"tail,omitempty"` // the newest entries
+	// Highest is, by legacy queue znode, the highest sequence that the run took over.
+	Highest map[string]int32 `json:"highest,omitempty"`
+	// Void says that a rollback took back everything, and the rest is being removed.
+	Void bool `json:"void,omitempty"`
+}
+
+func ledgerPath(run string) string { return znode.Join(LedgerPath, run) }
+
+func shardPath(run string, n int) string {
+	return znode.Join(ledgerPath(run), fmt.Sprintf("%0*d", sequenceDigits, n))
+}
+
+// ledgerLog is a run's ledger while a migrator adds to it.
+type ledgerLog struct {
+	run  string
+	acl  []znode.ACL // of shards
+	tail []ledgerEntry
+}
+
+// decodeTail reads the entries that the run's record itself holds.
+func decodeTail(r Run) ([]ledgerEntry, error) {
+	if len(r.Ledger.Tail) == 0 {
+		return nil, nil
+	}
+	entries, err := decodeLedger(r.Ledger.Tail)
+	if err != nil {
+		return nil, &damaged{r.path(), strings.TrimPrefix(err.Error(), ErrLedger.Error()+": ")}
+	}
+	return entries, nil
+}
+
+// add puts entries into the run's record. Each time that it holds tailEntries of
+// them they move on into a shard, and with close the rest does too; it returns
+// the operations for that. Where a shard ends does not depend on transactions, so
+// an interrupted run leaves the same shards as one that went through.
+func (l *ledgerLog) add(led *Ledger, entries []ledgerEntry, close bool) ([]znode.Op, error) {
+	for _, e := range entries {
+		led.Sum = ledgerSum(led.Sum, e)
+	}
+	led.noteHighest(entries)
+	led.Entries += len(entries)
+	l.tail = append(l.tail, entries...)
+	var ops []znode.Op
+	for len(l.tail) >= tailEntries || close {
+		n := min(tailEntries, len(l.tail))
+		raw, err := encodeLedger(l.tail[:n])
+		if err != nil {
+			return nil, err
+		}
+		ops = append(ops, znode.Op{Kind: znode.OpCreate, Path: shardPath(l.run, led.Shards), Data: packShard(raw), ACL: l.acl})
+		led.Shards++
+		l.tail = slices.Clone(l.tail[n:])
+		close = close && len(l.tail) > 0
+	}
+	led.Tail = nil
+	if len(l.tail) == 0 {
+		return ops, nil
+	}
+	var err error
+	led.Tail, err = encodeLedger(l.tail)
+	return ops, err
+}
+
+// noteHighest leaves the old map as it is: other copies of the record share it.
+func (led *Ledger) noteHighest(entries []ledgerEntry) {
+	highest := maps.Clone(led.Highest)
+	for _, e := range entries {
+		_, n, err := numbered(e.record)
+		if err != nil || e.op != tookOver {
+			continue // encodeLedger says so
+		}
+		queue := znode.Parent(e.record)
+		if highest == nil {
+			highest = map[string]int32{}
+		}
+		if h, there := highest[queue]; !there || uint32(n) > uint32(h) {
+			highest[queue] = int32(n)
+		}
+	}
+	led.Highest = highest
+}
+
+// readLedger reads a run's whole log. The error wraps [ErrLedger] and names the
+// znode.
+func readLedger(tree *znode.Tree, run Run) ([]ledgerEntry, error) {
+	dir := ledgerPath(run.ID)
+	if tree.Get(dir) == nil {
+		return nil, &damaged{dir, "it is gone, and with it the custody of what " + run.ID + " migrated"}
+	}
+	var log []ledgerEntry
+	for i := range run.Ledger.Shards {
+		if slices.Contains(run.Ledger.Missing, i) {
+			continue
+		}
+		path := shardPath(run.ID, i)
+		n := tree.Get(path)
+		if n == nil {
+			return nil, &damaged{path, "it is gone: the run's record counts " + strconv.Itoa(run.Ledger.Shards) + " shards"}
+		}
+		entries, err := unpackShard(n.Data)
+		if err != nil {
+			return nil, &damaged{path, strings.TrimPrefix(err.Error(), ErrLedger.Error()+": ")}
+		}
+		log = append(log, entries...)
+	}
+	tail, err := decodeTail(run)
+	if err != nil {
+		return nil, err
+	}
+	log = append(log, tail...)
+	sum := ""
+	for _, e := range log {
+		sum = ledgerSum(sum, e)
+	}
+	if sum != run.Ledger.Sum || len(log) != run.Ledger.Entries {
+		return nil, &damaged{dir, fmt.Sprintf("its %d entries are not the %d that the run's record seals", len(log), run.Ledger.Entries)}
+	}
+	return log, nil
+}
+
+// damaged is one znode of the migration's own that is not as it was left.
+type damaged struct{ path, why string }
+
+func (d *damaged) Error() string { return fmt.Sprintf("%s: %v: %s", d.path, ErrLedger, d.why) }
+func (d *damaged) Unwrap() error { return ErrLedger }

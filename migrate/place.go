@@ -1,0 +1,115 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/newqueue"
+)
+
+// ErrPlace says that the new queue can't be where the target is.
+var ErrPlace = errors.New("the new queue can't be there")
+
+// CheckTargetPlace refuses a target whose chroot is ZooKeeper's own subtree, a
+// legacy queue's znode, or lies below one: whatever the source is. Nothing is
+// written, and the chroot need not exist. The error wraps [ErrPlace].
+func CheckTargetPlace(ctx context.Context, target *zkconn.Reader) error {
+	chroot := chrootOf(target)
+	if znode.Within(chroot, "/zookeeper") {
+		return fmt.Errorf("%w: %s is ZooKeeper's own", ErrPlace, chroot)
+	}
+	server := target.Outside()
+	for at := chroot; ; at = znode.Parent(at) {
+		name := znode.Name(at)
+		if _, err := legacy.ParseKey(name); err == nil {
+			return fmt.Errorf("%w: %s is a legacy record, or is named like one", ErrPlace, at)
+		}
+		if name == legacyLocksName {
+			return fmt.Errorf("%w: %s holds legacy locks", ErrPlace, at)
+		}
+		names, err := server.Children(ctx, at)
+		if err != nil && !errors.Is(err, znode.ErrNoNode) && !errors.Is(err, zkconn.ErrNoAuth) {
+			return err
+		}
+		for _, child := range names {
+			if _, err := legacy.ParseKey(child); err == nil {
+				return fmt.Errorf("%w: %s is a legacy queue's own znode: it holds the record %s; give the new queue a chroot of its own", ErrPlace, at, child)
+			}
+		}
+		if at == "/" {
+			return nil
+		}
+	}
+}
+
+// legacyLocksName is the usual name of the znode that holds the legacy locks,
+// whose children have no names that would tell (01-legacy-facts).
+const legacyLocksName = "mrt.lock"
+
+// CheckPlaces refuses a target that is, contains or lies inside one of the
+// source's legacy queues. Whether both are on one server, the server itself
+// tells: a queue's znode that is at the same place on both, and was made there
+// in the same transaction and millisecond, is one znode, or an exact copy of it,
+// in which the new queue has no place either. The error wraps [ErrPlace].
+func CheckPlaces(ctx context.Context, source, target *zkconn.Reader, queues Queues) error {
+	if err := CheckTargetPlace(ctx, target); err != nil {
+		return err
+	}
+	same := false
+	for _, root := range queues.Roots() {
+		at := path.Join(chrootOf(source), root)
+		here, there, err := statsOf(ctx, source.Outside(), target.Outside(), at)
+		if err != nil {
+			return err
+		}
+		same = same || here != (znode.Stat{}) && here.Czxid == there.Czxid && here.Ctime == there.Ctime
+	}
+	if !same {
+		return nil
+	}
+	for _, root := range queues.Roots() {
+		at := path.Join(chrootOf(source), root)
+		if chroot := chrootOf(target); znode.Within(chroot, at) {
+			return fmt.Errorf("%w: %s is, or lies below, the legacy queue's %s on the same server; give the new queue a chroot of its own", ErrPlace, chroot, at)
+		}
+		for _, own := range targetRoots {
+			if of := path.Join(chrootOf(target), own); znode.Within(at, of) || znode.Within(of, at) {
+				return fmt.Errorf("%w: its %s and the legacy queue's %s on the same server are one, or one in the other; give the new queue a chroot of its own", ErrPlace, of, at)
+			}
+		}
+	}
+	return nil
+}
+
+func chrootOf(r *zkconn.Reader) string {
+	if chroot := r.Address().Chroot; chroot != "" {
+		return chroot
+	}
+	return "/"
+}
+
+// statsOf are the Stats of one path on two servers, zero where it is not there.
+func statsOf(ctx context.Context, a, b *zkconn.Reader, path string) (onA, onB znode.Stat, err error) {
+	if onA, _, err = a.Exists(ctx, path); err != nil {
+		return onA, onB, err
+	}
+	onB, _, err = b.Exists(ctx, path)
+	return onA, onB, err
+}
+
+// CheckPlacesInFile is [CheckTargetPlace] for a target that is a dump.
+func CheckPlacesInFile(tree *znode.Tree) error {
+	for _, root := range append([]string{"/"}, newqueue.JobsPath) {
+		for _, child := range tree.Children(root) {
+			if _, err := legacy.ParseKey(child); err == nil {
+				return fmt.Errorf("%w: %s is a legacy queue's own znode: it holds the record %s; give the new queue a file of its own", ErrPlace, root, child)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package migrate
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+// A trace is the data of /jobs: what runs there were, said a second time outside
+// of /migration. The field's own script removes /migration with all below it
+// when it sets its markers (12-deployed-services, section 8), and readers of the
+// layout ignore the data of /jobs (02-new-layout). So a ledger that is gone is
+// noticed, and records that were migrated are not taken for new ones.
+type trace struct {
+	// Ledger says to a person who finds the trace what it is.
+	Ledger string `json:"custody_ledger"`
+	// Sets is the version that /jobs has with this trace.
+	Sets int32 `json:"sets"`
+	// Was is the data that /jobs had before the first run; null for null.
+	Was  []byte      `json:"was"`
+	Runs []tracedRun `json:"runs"` // oldest first
+}
+
+// tracedRun is what is needed of a run when its record is lost. An interrupted
+// run and one that went through leave the same.
+type tracedRun struct {
+	ID       string           `json:"run"`
+	Dialect  newqueue.Dialect `json:"dialect"`
+	Policies Policies         `json:"policies"`
+	Time     string           `json:"time"`
+	ACL      []znode.ACL      `json:"acl,omitempty"`
+	Made     []string         `json:"made"`
+	Holds    []string         `json:"holds"`
+	Entries  int              `json:"entries"` // of its ledger; 0 until the run is done
+	Sum      string           `json:"sum,omitempty"`
+	Highest  map[string]int32 `json:"highest,omitempty"`
+	Lost     int              `json:"lost,omitempty"`
+}
+
+// traced is what the trace says of a run. What a run that is not done has
+// entered in its ledger is not in it.
+func traced(r Run) tracedRun {
+	t := tracedRun{ID: r.ID, Dialect: r.Dialect, Policies: r.Policies, Time: r.Time, ACL: r.ACL, Made: r.Made, Holds: r.Holds, Lost: r.Lost}
+	if r.State == RunDone || r.State == RunRolledBack {
+		t.Entries, t.Sum, t.Highest = r.Ledger.Entries, r.Ledger.Sum, r.Ledger.Highest
+	}
+	return t
+}
+
+// readTrace reads the trace of a target; ok is false if there is none.
+func readTrace(tree *znode.Tree) (t trace, ok bool) {
+	n := tree.Get(newqueue.JobsPath)
+	if n == nil {
+		return trace{}, false
+	}
+	return parseTrace(n.Data)
+}
+
+func parseTrace(data []byte) (t trace, ok bool) {
+	if !bytes.HasPrefix(data, []byte(`{"custody_ledger":`)) || json.Unmarshal(data, &t) != nil {
+		return trace{}, false
+	}
+	return t, t.Ledger == LedgerPath
+}
+
+func (t trace) encode() []byte {
+	b, err := json.Marshal(t)
+	if err != nil {
+		panic("migrate: a trace is always JSON: " + err.Error())
+	}
+	return b
+}
+
+func (t trace) find(run string) (tracedRun, bool) {
+	i := slices.IndexFunc(t.Runs, func(r tracedRun) bool { return r.ID == run })
+	if i < 0 {
+		return tracedRun{}, false
+	}
+	return t.Runs[i], true
+}
+
+// with is the trace with a run added or brought up to date.
+func (t trace) with(r Run) trace {
+	t.Ledger = LedgerPath
+	t.Runs = slices.Clone(t.Runs)
+	if i := slices.IndexFunc(t.Runs, func(o tracedRun) bool { return o.ID == r.ID }); i >= 0 {
+		t.Runs[i] = traced(r)
+	} else {
+		t.Runs = append(t.Runs, traced(r))
+	}
+	return t
+}
+
+// without is the trace with a run taken out.
+func (t trace) without(run string) trace {
+	t.Runs = slices.DeleteFunc(slices.Clone(t.Runs), func(r tracedRun) bool { return r.ID == run })
+	return t
+}
+
+func (t trace) same(o trace) bool {
+	t.Sets, o.Sets = 0, 0
+	return bytes.Equal(t.encode(), o.encode())
+}
+
+// setTrace are the operations that bring /jobs, as it was read, to a trace. With
+// no run left it gets back the data that it had.
+func setTrace(jobs *znode.Node, next trace) []znode.Op {
+	if jobs == nil {
+		return nil // the run makes it, or it is gone and verify says so
+	}
+	old, was := parseTrace(jobs.Data)
+	switch {
+	case len(next.Runs) == 0 && !was:
+		return nil
+	case len(next.Runs) == 0:
+		return []znode.Op{znode.Set(newqueue.JobsPath, old.Was, jobs.Stat.Version)}
+	case was && old.same(next):
+		return nil
+	case !was:
+		next.Was = jobs.Data
+	}
+	next.Sets = jobs.Stat.Version + 1
+	return []znode.Op{znode.Set(newqueue.JobsPath, next.encode(), jobs.Stat.Version)}
+}
