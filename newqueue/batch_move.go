@@ -72,10 +72,14 @@ func (q *Queue) tryMoveBatch(ctx context.Context, m move, bid string, bm batchMo
 	if err != nil {
 		return s, none, err
 	}
-	if from := s.status.State; from == BatchProcessing || from == BatchReporting || from == BatchUpdateReporting {
-		if err := q.snapReport(ctx, &s); err != nil {
-			return s, none, err
-		}
+	switch s.status.State {
+	case BatchProcessing, BatchReporting, BatchUpdateReporting:
+		err = q.snapReport(ctx, &s)
+	case BatchCompleted, BatchDeleted:
+		s.folders, err = q.folders(ctx, bid)
+	}
+	if err != nil {
+		return s, none, err
 	}
 	to, err := bm.target(s)
 	if err != nil {
@@ -89,6 +93,14 @@ func (q *Queue) tryMoveBatch(ctx context.Context, m move, bid string, bm batchMo
 		if err := q.owns(ctx, bm.by.lock); err != nil {
 			return s, none, err
 		}
+	}
+	if s.waits() && t.Nodes == NodesStay {
+		if s.states, err = q.leftStates(ctx, bid); err != nil {
+			return s, none, err
+		}
+	}
+	if t.Who == Automatic && len(s.folders[FolderProcessing]) > 0 {
+		return s, none, ErrStillProcessing
 	}
 	if t.Nodes == NodesGo {
 		if err := q.snapDeletion(ctx, &s); err != nil {
