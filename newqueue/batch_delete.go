@@ -36,7 +36,7 @@ func (q *Queue) snapDeletion(ctx context.Context, s *batchSnap) (err error) {
 	if err != nil {
 		return err
 	}
-	s.subtree, s.jobs = nil, nil
+	s.subtree, s.jobs, s.unfinished = nil, nil, false
 	entries := map[string][]string{} // JID → its entries in the batch
 	for _, path := range all {
 		folder := znode.Parent(path)
@@ -44,6 +44,7 @@ func (q *Queue) snapDeletion(ctx context.Context, s *batchSnap) (err error) {
 		case path == BatchPath(s.id)+"/lock":
 		case znode.Parent(folder) == BatchStatesPath(s.id):
 			entries[znode.Name(path)] = append(entries[znode.Name(path)], path)
+			s.unfinished = s.unfinished || folder == BatchFolderPath(s.id, FolderProcessing)
 		default:
 			s.subtree = append(s.subtree, path)
 		}

@@ -72,14 +72,10 @@ func (q *Queue) tryMoveBatch(ctx context.Context, m move, bid string, bm batchMo
 	if err != nil {
 		return s, none, err
 	}
-	switch s.status.State {
-	case BatchProcessing, BatchReporting, BatchUpdateReporting:
-		err = q.snapReport(ctx, &s)
-	case BatchCompleted, BatchDeleted:
-		s.folders, err = q.folders(ctx, bid)
-	}
-	if err != nil {
-		return s, none, err
+	if from := s.status.State; from == BatchProcessing || from == BatchReporting || from == BatchUpdateReporting {
+		if err := q.snapReport(ctx, &s); err != nil {
+			return s, none, err
+		}
 	}
 	to, err := bm.target(s)
 	if err != nil {
@@ -99,12 +95,12 @@ func (q *Queue) tryMoveBatch(ctx context.Context, m move, bid string, bm batchMo
 			return s, none, err
 		}
 	}
-	if t.Who == Automatic && len(s.folders[FolderProcessing]) > 0 {
-		return s, none, ErrStillProcessing
-	}
 	if t.Nodes == NodesGo {
 		if err := q.snapDeletion(ctx, &s); err != nil {
 			return s, none, err
+		}
+		if t.Who == Automatic && s.unfinished {
+			return s, none, ErrStillProcessing
 		}
 		if err := q.deleteAhead(ctx, t, &s); err != nil {
 			return s, none, err

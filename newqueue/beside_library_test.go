@@ -295,6 +295,28 @@ func TestLibraryMarkedDeleted(t *testing.T) {
 	w.check()
 }
 
+// TestResumedWhileItsBatchIsCleaned: a job of a deleted batch is requeued between
+// the pass's look and its write, and the batch stays.
+func TestResumedWhileItsBatchIsCleaned(t *testing.T) {
+	w := newWorld(t, newqueue.MrtZK)
+	l, other := library{w}, w.queue()
+	bid, ids := batchOf(t, other, 1)
+	drive(t, other, ids[0], newqueue.JobFailed)
+	must(t, other.ReportIfEmptied(ctx, bid))
+	report(t, other, newqueue.BatchReporting)
+	must(t, l.setStatus("/batches/"+bid, "Deleted", false))
+	conn, _ := connect(t, address(t))
+	c := &meddled{Conn: conn, meddle: func() { must(t, l.setStatus("/jobs/"+ids[0], "Downloading", true)) }}
+	q := newqueue.Open(c, w.d, newqueue.WithRoot(w.root))
+	if gone, err := q.CleanupBatches(ctx); len(gone) > 0 || err != nil {
+		t.Errorf("cleaned up %v: %v", gone, err)
+	}
+	if j := value(other.AcquireJob(ctx, newqueue.JobDownloading))(t); j.ID != ids[0] {
+		t.Errorf("acquired %s", j.ID)
+	}
+	w.check()
+}
+
 // TestCompletedIsRemoved: no way leads on from the library's Completed. What is
 // completed is removed, and no status says Deleted before.
 func TestCompletedIsRemoved(t *testing.T) {

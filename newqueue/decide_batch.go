@@ -22,6 +22,8 @@ type batchSnap struct {
 	states  []string         // a waiting batch's states child, if it has one, and all below it
 	subtree []string         // of /batches/BID without the lock and the jobs' entries, for a deletion
 	jobs    []jobRemains     // what there is of its jobs, for a deletion
+	// unfinished: a job of it is still to be done, for a deletion.
+	unfinished bool
 }
 
 // decideBatch spells a transition of a batch, all but the jobs that are made
