@@ -1,8 +1,10 @@
 package migrate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
@@ -121,6 +123,9 @@ func (p *Plan) assignIDs() {
 				j.id = ids[j.rec.Path]
 			}
 		}
+		// A later run may add what the old queue would have handed out before
+		// the jobs that are there.
+		slices.SortStableFunc(b.jobs, func(x, y job) int { return cmp.Compare(x.id, y.id) })
 	}
 	p.fillEntries(ids)
 	p.forecast(counters)
