@@ -387,7 +387,7 @@ func (v *verifier) order() {
 			l = lane{queue: j.rec.Queue, access: j.land.access}
 		}
 		if before, ok := last[l]; ok && before.run == j.run && before.rec.Legacy.Key.Compare(j.rec.Legacy.Key) > 0 {
-			v.differ(OutOfOrder, path, fmt.Sprintf("%s comes after %s (%s), and in the legacy queue it was before it", j.rec.Path, before.rec.Path, before.id))
+			v.differ(OutOfOrder, path, fmt.Sprintf("%s comes after %s (%s), but the old queue would have handed it out first: to put it right, roll the run back and migrate again", j.rec.Path, before.rec.Path, before.id))
 		}
 		last[l] = j
 	}

@@ -16,8 +16,8 @@ type Consumer struct {
 	// Worker is the digit of the records that it takes; "" takes any, as in the
 	// inventory and access queues, whose names have none.
 	Worker string
-	// HighPriority takes only what is flagged so: each ingest worker ran a
-	// second consumer that did.
+	// HighPriority takes of these only what is flagged so: each ingest worker ran
+	// a second consumer that did.
 	HighPriority bool
 }
 
@@ -45,10 +45,13 @@ func (c Consumer) Consume(tree *znode.Tree, queue string) (string, error) {
 }
 
 func (c Consumer) takes(name string) bool {
-	if c.HighPriority && name[flagAt:flagAt+1] != "1" {
-		return false
+	if c.Worker == "" {
+		return true
 	}
-	return c.Worker == "" || name[flagAt+1:flagAt+2] == c.Worker
+	if len(name) < flagAt+2 {
+		return false // the library's substring throws, and it takes that for no
+	}
+	return name[flagAt+1:flagAt+2] == c.Worker && (!c.HighPriority || name[flagAt] == '1')
 }
 
 // walk is the order in which a consumer looks at a queue's children: by the
