@@ -125,7 +125,7 @@ func (q *Queue) FindBatch(ctx context.Context, uuid string) (*Batch, error) {
 	}
 	b, err := q.Batch(ctx, string(n.data))
 	if err == nil && b.Submission.BatchID != uuid && BatchUUIDPath(b.Submission.BatchID) == path {
-		// It is written "a/b" as "a%2Fb" is; see [BatchUUIDPath].
+		// Two UUIDs share this name: "a/b" is escaped to "a%2Fb".
 		return nil, &NodeError{path, ErrNotFound}
 	}
 	return b, err
