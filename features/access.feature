@@ -64,6 +64,16 @@ Feature: An access request's life
     Then nothing is left of the requests A B
     And nothing else has changed
 
+  @A8
+  Scenario: The cleaning pass takes away requests that were marked as deleted
+    Given these deleted requests for large objects
+      | request |
+      | A       |
+      | B       |
+    When the cleaning pass over requests comes by
+    Then nothing is left of the requests A B
+    And nothing else has changed
+
   # Whose step it is
 
   Scenario Outline: An administrator waits while a worker is at work there: <action>
@@ -83,12 +93,21 @@ Feature: An access request's life
       | action              |
       | deletes the request |
 
-  @A7
-  Scenario: The cleaning pass leaves a request alone while a worker has it
-    Given a completed request
+  Scenario Outline: The cleaning pass leaves a <state> request alone while a worker has it
+    Given a <state> request
     And somebody else has locked the request
     When the cleaning pass over requests comes by
     Then nothing has changed
+
+    @A7
+    Examples:
+      | state     |
+      | completed |
+
+    @A8
+    Examples:
+      | state   |
+      | deleted |
 
   @A2
   Scenario: Nobody takes a worker's step without the lock

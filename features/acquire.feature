@@ -96,6 +96,20 @@ Feature: Acquiring
       | state            |
       | update-reporting |
 
+  @Q1
+  Scenario: A batch that says pending and has jobs already is passed over
+    Given these batches in pending
+      | batch |
+      | A     |
+      | B     |
+    And the batch A has a job already
+    When the worker acquires the next batch in pending
+    Then the worker has the batch B, under a lock that ends with his session
+    And nothing else has changed
+    When another worker acquires the next batch in pending
+    Then it is refused, for there is nothing to acquire
+    And nothing has changed
+
   @Q11
   Scenario Outline: Workers share out the requests for <size> objects, the oldest first
     Given these pending requests for <size> objects

@@ -28,6 +28,31 @@ Feature: A batch's life
     And the lock is given back
     And nothing else has changed
 
+  @B2
+  Scenario: Its collection is held, and nothing stays of a worker that died while it took the batch up
+    Given a pending batch
+    And a worker of another make died while it took the batch up
+    And a worker has acquired the batch
+    When the worker holds it, saying "the collection is frozen"
+    Then the batch is held, saying "the collection is frozen"
+    And the batch has no states
+    And the lock is given back
+    And nothing else has changed
+
+  @B3
+  Scenario: Its jobs are made, although another worker died while it took the batch up
+    Given a pending batch
+    And a worker of another make died while it took the batch up
+    And a worker has acquired the batch
+    When the worker makes these jobs of it
+      | payload                | priority | local id |
+      | http://example.org/one | 5        | loc-1    |
+      | http://example.org/two | 5        | loc-2    |
+    Then the batch is processing
+    And each of these is a pending job, to be found under its batch and in the queue
+    And the lock is given back
+    And nothing else has changed
+
   @B3
   Scenario: Its jobs are made
     Given a pending batch that a worker has acquired
@@ -55,6 +80,51 @@ Feature: A batch's life
     When an administrator releases the batch
     Then the batch is pending
     And nothing else has changed
+
+  @B4
+  Scenario: Released, it can be taken up by every worker, although one tried it while it was held
+    Given a held batch
+    And a worker of another make died while it took the batch up
+    When an administrator releases the batch
+    Then the batch is pending
+    And the batch has no states
+    And nothing else has changed
+
+  @B4
+  Scenario: It is not released when it has jobs already, for they would be made twice
+    Given a held batch
+    And the batch has a job already
+    When an administrator releases the batch
+    Then it is refused, for it has jobs already
+    And nothing has changed
+
+  Scenario Outline: The repairing pass gives a <state> batch back to workers of every make
+    Given a <state> batch
+    And a worker of another make died while it took the batch up
+    When the repairing pass over batches comes by
+    Then the batch has no states
+    And nothing else has changed
+    When the repairing pass over batches comes by
+    Then nothing has changed
+
+    Examples:
+      | state   |
+      | pending |
+      | held    |
+
+  Scenario: The repairing pass leaves a batch alone while a worker has it
+    Given a pending batch
+    And a worker of another make died while it took the batch up
+    And somebody else has locked the batch
+    When the repairing pass over batches comes by
+    Then nothing has changed
+
+  Scenario: The repairing pass names a batch that has jobs already, and leaves it to an administrator
+    Given a pending batch
+    And the batch has a job already
+    When the repairing pass over batches comes by
+    Then it is refused, for it has jobs already
+    And nothing has changed
 
   @B5
   Scenario: The last of its jobs is done
@@ -176,7 +246,7 @@ Feature: A batch's life
     When an administrator resumes the job B
     Then the job B is downloading
     And in its batch it moves from failed to processing
-    And its last successful status is provisioning (mrt-zk: failed)
+    And its last successful status is still provisioning
     And its retry count is one more
     And nothing else has changed
     When the worker records the report as sent
@@ -227,12 +297,55 @@ Feature: A batch's life
     Then nothing is left of the batches A B
     And nothing else has changed
 
-  @B13
-  Scenario: The cleaning pass leaves a batch alone while a worker has it
-    Given a completed batch
+  @B14
+  Scenario: The cleaning pass takes away a batch that was marked as deleted, with its jobs
+    Given a batch in deleted with the completed jobs A B
+    And a job C of it that is failed
+    When the cleaning pass over batches comes by
+    Then nothing is left of the batch, nor of its jobs A B C
+    And nothing else has changed
+
+  @B14
+  Scenario: The cleaning pass takes away all that were marked as deleted
+    Given these batches in deleted
+      | batch |
+      | A     |
+      | B     |
+    When the cleaning pass over batches comes by
+    Then nothing is left of the batches A B
+    And nothing else has changed
+
+  Scenario Outline: The cleaning pass leaves a <state> batch alone while a worker has it
+    Given a <state> batch
     And somebody else has locked the batch
     When the cleaning pass over batches comes by
     Then nothing has changed
+
+    @B13
+    Examples:
+      | state     |
+      | completed |
+
+    @B14
+    Examples:
+      | state   |
+      | deleted |
+
+  Scenario Outline: The cleaning pass leaves a <state> batch alone while a job of it is still to be done
+    Given a batch in <state> with the completed jobs A
+    And a job B of it that is downloading
+    When the cleaning pass over batches comes by
+    Then nothing has changed
+
+    @B13
+    Examples:
+      | state     |
+      | completed |
+
+    @B14
+    Examples:
+      | state   |
+      | deleted |
 
   @B13
   Scenario: An administrator leaves a completed batch to the cleaning pass

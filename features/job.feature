@@ -244,7 +244,7 @@ Feature: A job's life
     When an administrator resumes the job
     Then the job is <at>
     And in its batch it moves from failed to processing
-    And its last successful status is <last> (mrt-zk: failed)
+    And its last successful status is still <last>
     And its retry count is one more
     And nothing else has changed
 
@@ -252,7 +252,6 @@ Feature: A job's life
     Examples:
       | last | at      |
       | none | pending |
-      | held | pending |
 
     @J16e @mrt-zk
     Examples:
@@ -294,15 +293,184 @@ Feature: A job's life
       | last      | at     |
       | recording | notify |
 
-  @J17
-  Scenario: An administrator chooses the step at which a failed job goes on
-    Given a failed job whose last successful status is provisioning
-    When an administrator has the job retried at processing
-    Then the job is processing
+  @J16p @mrt-zk
+  Scenario: A job that failed after it was held and released is begun anew
+    Given a failed job whose last successful status is held
+    When an administrator resumes the job
+    Then the job is pending
     And in its batch it moves from failed to processing
-    And its last successful status is provisioning (mrt-zk: failed)
+    And its last successful status is none
     And its retry count is one more
     And nothing else has changed
+
+  Scenario Outline: An administrator chooses the step at which a failed job goes on, <at>
+    Given a failed job whose last successful status is <last>
+    When an administrator has the job retried at <at>
+    Then the job is <at>
+    And in its batch it moves from failed to processing
+    And its last successful status is <last> (mrt-zk: <before>)
+    And its retry count is one more
+    And nothing else has changed
+
+    @J16p @mrt-zk
+    Examples: in the deployed library what is noted is the step before, so that it is resumed there if it fails again
+      | last         | at      | before |
+      | provisioning | pending | none   |
+
+    @J16e @mrt-zk
+    Examples:
+      | last         | at         | before  |
+      | provisioning | estimating | pending |
+
+    @J16v @mrt-zk
+    Examples:
+      | last         | at           | before     |
+      | provisioning | provisioning | estimating |
+
+    @J16
+    Examples:
+      | last      | at          | before       |
+      | recording | downloading | provisioning |
+
+    @J17
+    Examples:
+      | last         | at         | before      |
+      | provisioning | processing | downloading |
+
+    @J17s @mrt-zk
+    Examples:
+      | last         | at      | before     |
+      | provisioning | storing | processing |
+
+    @J18
+    Examples:
+      | last         | at        | before  |
+      | provisioning | recording | storing |
+
+    @J19
+    Examples:
+      | last         | at     | before    |
+      | provisioning | notify | recording |
+
+  Scenario Outline: A job that fails in <state> again and again is resumed there each time
+    Given a <state> job that a worker has acquired
+    When the worker fails it, saying "once"
+    Then the job is failed, saying "once"
+    And in its batch it moves from processing to failed
+    And its last successful status is still <last> (mrt-zk: <deployed last>)
+    And the lock is given back
+    And nothing else has changed
+    When an administrator resumes the job
+    Then the job is <state>
+    And in its batch it moves from failed to processing
+    And its last successful status is still <last> (mrt-zk: <deployed last>)
+    And its retry count is one more
+    And nothing else has changed
+    When the worker acquires the next job in <state>
+    Then the worker has the job, under a lock that ends with his session
+    And nothing else has changed
+    When the worker fails it, saying "twice"
+    Then the job is failed, saying "twice"
+    And in its batch it moves from processing to failed
+    And its last successful status is still <last> (mrt-zk: <deployed last>)
+    And the lock is given back
+    And nothing else has changed
+    When an administrator resumes the job
+    Then the job is <state>
+    And in its batch it moves from failed to processing
+    And its last successful status is still <last> (mrt-zk: <deployed last>)
+    And its retry count is one more
+    And nothing else has changed
+
+    @J16p @mrt-zk
+    Examples:
+      | state   | last | deployed last |
+      | pending | none | none          |
+
+    @J16e @mrt-zk
+    Examples:
+      | state      | last | deployed last |
+      | estimating | none | pending       |
+
+    @J16v @mrt-zk
+    Examples:
+      | state        | last       | deployed last |
+      | provisioning | estimating | estimating    |
+
+    @J16
+    Examples:
+      | state       | last         | deployed last |
+      | downloading | provisioning | provisioning  |
+
+    @J17
+    Examples:
+      | state      | last        | deployed last |
+      | processing | downloading | downloading   |
+
+    @J17s @mrt-zk
+    Examples:
+      | state   | last       | deployed last |
+      | storing | processing | processing    |
+
+    @J18
+    Examples:
+      | state     | last       | deployed last |
+      | recording | processing | storing       |
+
+    @J19
+    Examples:
+      | state  | last      | deployed last |
+      | notify | recording | recording     |
+
+  @mrt-zk
+  Scenario Outline: A <state> job that Java's library has resumed fails again, and can be resumed
+    Given a <state> job that Java's library has resumed and a worker has acquired
+    When the worker fails it, saying "again"
+    Then the job is failed, saying "again"
+    And in its batch it moves from processing to failed
+    And its last successful status is <last>
+    And the lock is given back
+    And nothing else has changed
+
+    @J2
+    Examples:
+      | state   | last |
+      | pending | none |
+
+    @J6f
+    Examples:
+      | state      | last    |
+      | estimating | pending |
+
+    @J7f
+    Examples:
+      | state        | last       |
+      | provisioning | estimating |
+
+    @J9
+    Examples:
+      | state       | last         |
+      | downloading | provisioning |
+
+    @J11
+    Examples:
+      | state      | last        |
+      | processing | downloading |
+
+    @J11s
+    Examples:
+      | state   | last       |
+      | storing | processing |
+
+    @J13
+    Examples:
+      | state     | last    |
+      | recording | storing |
+
+    @J15
+    Examples:
+      | state  | last      |
+      | notify | recording |
 
   @J2 @design
   Scenario: A job that failed before its first success can't be resumed

@@ -158,7 +158,7 @@ Feature: What happens around the steps
     When an administrator resumes the job B
     Then the job B is downloading
     And in its batch it moves from failed to processing
-    And its last successful status is provisioning (mrt-zk: failed)
+    And its last successful status is still provisioning
     And its retry count is one more
     And nothing else has changed
     When workers take the job B on to completed
@@ -213,7 +213,7 @@ Feature: What happens around the steps
     When an administrator resumes the job A
     Then the job A is downloading
     And in its batch it moves from failed to processing
-    And its last successful status is provisioning (mrt-zk: failed)
+    And its last successful status is still provisioning
     And its retry count is one more
     And nothing else has changed
     When workers take the job A on to completed
@@ -293,7 +293,7 @@ Feature: What happens around the steps
     When an administrator resumes the job B
     Then the job B is downloading
     And in its batch it moves from failed to processing
-    And its last successful status is provisioning (mrt-zk: failed)
+    And its last successful status is still provisioning
     And its retry count is one more
     And nothing else has changed
     And the batch stands at failed, and its jobs A B C at completed downloading completed

@@ -109,9 +109,20 @@ func (k Key) number() int64 {
 	return n*1e10 + int64(k.Sequence)
 }
 
-// Compare orders keys as the legacy consumer walks them: by the number after
-// the prefix. Keys that it skips come last, by what stands before the sequence
-// and then in the order ZooKeeper gave them out. It is 0 for equal keys only.
+// Compare orders keys as a legacy consumer walks them, and is the order in which
+// the old queue hands its records out: by the number that everything after the
+// prefix is (01-legacy-facts, "The key"; orderedChildren of cdl-zk-queue's
+// DistributedQueue, a TreeMap of Long), so by priority, high-priority flag,
+// worker, and sequence.
+//
+// A consumer takes the first that is pending and its own: an ingest worker's, the
+// records of its digit; its second one, of those the records of high priority
+// (consume, doesWorkerMatch, isHighPriority). So each consumer's records are in
+// this order, while between those of two workers the old queue had none.
+//
+// Keys that every consumer skips come last, by what stands before the sequence
+// and then by the sequence as the unsigned number that it was before ZooKeeper
+// printed it: the order in which it was given out. Compare is 0 for equal keys only.
 func (k Key) Compare(l Key) int {
 	if k.Skipped() != l.Skipped() {
 		if k.Skipped() {

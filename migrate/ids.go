@@ -1,9 +1,11 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
@@ -165,6 +167,9 @@ func (p *Plan) assignIDs() {
 		for _, j := range b.jobs {
 			j.bid = b.bid
 		}
+		// A later run may add what the old queue would have handed out before
+		// the jobs that are there.
+		slices.SortStableFunc(b.jobs, func(x, y *job) int { return cmp.Compare(x.id, y.id) })
 	}
 	p.fillEntries()
 	p.forecast()

@@ -252,14 +252,14 @@ func TestRollbackKeepsWhatWasTouched(t *testing.T) {
 	src := source(t, corpus(t))
 	target := serve(t, znode.NewTree())
 	res := mustMigrate(t, target, src, options(permissive()))
-	do(t, target, znode.Set("/jobs/jid0000000003/status", []byte(`{"status":"estimating"}`), 0),
-		znode.Delete("/jobs/states/pending/02-jid0000000003", 0), znode.Create("/jobs/states/estimating", none), znode.Create("/jobs/states/estimating/02-jid0000000003", none))
+	do(t, target, znode.Set("/jobs/jid0000000001/status", []byte(`{"status":"estimating"}`), 0),
+		znode.Delete("/jobs/states/pending/02-jid0000000001", 0), znode.Create("/jobs/states/estimating", none), znode.Create("/jobs/states/estimating/02-jid0000000001", none))
 	m := &Migrator{Target: target.Target, Now: clock()}
 	u, err := m.Rollback(t.Context(), res.Run, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Kept{{"/batches/bid0000000000", "/jobs/jid0000000003/status was set once; with it stay the 5 jobs that the run put into it"}}
+	want := []Kept{{"/batches/bid0000000000", "/jobs/jid0000000001/status was set once; with it stay the 5 jobs that the run put into it"}}
 	if !slices.Equal(u.Kept, want) {
 		t.Errorf("kept %v\nwant %v", u.Kept, want)
 	}

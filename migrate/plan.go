@@ -371,6 +371,7 @@ func (p *Plan) joinBatch(j *job) *batch {
 		b = &batch{key: key, run: p.Run}
 		p.batches[key] = b
 		p.findBatch(b)
+		p.checkBatchName(b, *j)
 	}
 	b.jobs = append(b.jobs, j)
 	return b

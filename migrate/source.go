@@ -165,15 +165,16 @@ func topLevel(tree *znode.Tree) string {
 	return "/" + strings.Join(names, ", /")
 }
 
-// inOrder are the records in the order in which the new queue gets them:
-// ascending legacy sequence, read as the unsigned number that it was before
-// ZooKeeper printed it (04-migration, "Order is kept").
+// inOrder are the records in the order in which the new queue gets them, kind by
+// kind: that in which the old queue would have handed them out (04-migration,
+// "Order is kept"; [legacy.Key.Compare]). What can't be decoded has no place in
+// it; of a key in two nodes of a kind, the paths decide.
 func inOrder(records []Record) []Record {
 	out := slices.Clone(records)
 	slices.SortStableFunc(out, func(a, b Record) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(QueueKinds, a.Queue), slices.Index(QueueKinds, b.Queue)),
-			cmp.Compare(uint32(a.Legacy.Key.Sequence), uint32(b.Legacy.Key.Sequence)),
+			a.Legacy.Key.Compare(b.Legacy.Key),
 			cmp.Compare(a.Path, b.Path),
 		)
 	})

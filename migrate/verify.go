@@ -526,23 +526,28 @@ func (v *verifier) checkACL(n *znode.Node) {
 }
 
 // order: among jobs of one state and priority the new queue hands out the
-// lowest id first; that must be the order of their legacy sequences.
+// lowest id first, among access requests of one state whatever their priority
+// was; that must be the order in which the old queue would have handed out their
+// records ([legacy.Key.Compare]).
 func (v *verifier) order() {
 	type lane struct {
 		queue    QueueKind
-		state    newqueue.JobState
+		job      newqueue.JobState
+		access   newqueue.AccessState
 		priority int
 	}
 	last := map[lane]*job{}
 	jobs := slices.Clone(v.jobs)
 	slices.SortFunc(jobs, func(a, b *job) int { return cmp.Compare(a.id, b.id) })
 	for _, j := range jobs {
+		path := newqueue.JobPath(j.id)
+		l := lane{queue: j.rec.Queue, job: j.land.job, priority: j.rec.Legacy.Key.Priority}
 		if isAccess(j.rec.Queue) {
-			continue
+			path = newqueue.AccessRequestPath(accessQueue(j.rec.Queue), j.id)
+			l = lane{queue: j.rec.Queue, access: j.land.access}
 		}
-		l := lane{j.rec.Queue, j.land.job, j.rec.Legacy.Key.Priority}
-		if before, ok := last[l]; ok && before.run == j.run && uint32(before.rec.Legacy.Key.Sequence) > uint32(j.rec.Legacy.Key.Sequence) {
-			v.differ(OutOfOrder, newqueue.JobPath(j.id), fmt.Sprintf("%s comes after %s (%s), and in the legacy queue it was before it", j.rec.Path, before.rec.Path, before.id))
+		if before, ok := last[l]; ok && before.run == j.run && before.rec.Legacy.Key.Compare(j.rec.Legacy.Key) > 0 {
+			v.differ(OutOfOrder, path, fmt.Sprintf("%s comes after %s (%s), but the old queue would have handed it out first: to put it right, roll the run back and migrate again", j.rec.Path, before.rec.Path, before.id))
 		}
 		last[l] = j
 	}

@@ -21,20 +21,22 @@ type Token struct {
 	Other Object
 }
 
-// Object spells the token.
+// Object spells the token, with the status as a number where it is one: it is
+// the HTTP status that the storage service answered (TokenPostState).
 func (t Token) Object() Object {
 	return t.Other.with(Object{
 		"token":                         t.Token,
 		"delivery-node":                 t.DeliveryNode,
 		"cloud-content-byte":            t.CloudContentBytes,
-		"status":                        t.Status,
+		"status":                        numberOrText(t.Status),
 		"url":                           t.URL,
 		"anticipated-availability-time": t.AnticipatedAvailabilityTime,
 	})
 }
 
-// ParseToken reads what /access/QUEUE/QID/token holds. Migrated tokens write
-// their numbers as texts; both are read.
+// ParseToken reads what /access/QUEUE/QID/token holds. The storage service
+// writes numbers, the status among them, and a migrated token is its JSON as it
+// was; numbers in texts are read, too.
 func ParseToken(data []byte) (Token, error) {
 	o, err := ParseObject(data)
 	if err != nil {
@@ -258,14 +260,25 @@ func (q *Queue) RetryAccess(ctx context.Context, queue AccessQueue, qid string) 
 	return nil
 }
 
-// DeleteAccess deletes a failed request (A6) or a completed one (A7). Errors
-// as for [Queue.MoveJob].
+// DeleteAccess deletes a failed request (A6), or one that the automatic pass
+// would take away (A7, A8). Errors as for [Queue.MoveJob].
 func (q *Queue) DeleteAccess(ctx context.Context, queue AccessQueue, qid string) error {
-	return q.MoveAccess(ctx, queue, qid, AccessDeleted)
+	path := AccessRequestPath(queue, qid)
+	_, err := q.moveAccess(ctx, queue, qid, nil, func(s AccessState) (AccessState, error) {
+		if t, ok := automatic(q.tables[EntityAccess], string(s)); ok {
+			return AccessState(t.To), nil
+		}
+		return AccessDeleted, nil
+	}, "")
+	if err != nil {
+		return &opError{"delete", path, err}
+	}
+	return nil
 }
 
-// CleanupAccess is the automatic pass over a queue's completed requests (A7).
-// It returns those that it deleted; errors as for [Queue.CleanupJobs].
+// CleanupAccess is the automatic pass over a queue's requests that are
+// completed (A7) or that the admin tool marked as deleted (A8). It returns those
+// that it removed; errors as for [Queue.CleanupJobs].
 func (q *Queue) CleanupAccess(ctx context.Context, queue AccessQueue) ([]string, error) {
 	ids, err := q.children(ctx, AccessQueuePath(queue))
 	if err != nil {
@@ -276,10 +289,11 @@ func (q *Queue) CleanupAccess(ctx context.Context, queue AccessQueue) ([]string,
 	var bad []error
 	for _, qid := range ids {
 		_, err := q.moveAccess(ctx, queue, qid, nil, func(s AccessState) (AccessState, error) {
-			if t, ok := find(q.tables[EntityAccess], string(s), deleted); !ok || t.Who != Automatic {
+			t, ok := automatic(q.tables[EntityAccess], string(s))
+			if !ok {
 				return "", errSkip
 			}
-			return AccessDeleted, nil
+			return AccessState(t.To), nil
 		}, "")
 		switch {
 		case err == nil:

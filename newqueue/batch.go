@@ -118,11 +118,17 @@ func (b *Batch) load(ctx context.Context) error {
 // FindBatch reads the batch of a UUID. The error wraps [ErrNotFound] when
 // there is none.
 func (q *Queue) FindBatch(ctx context.Context, uuid string) (*Batch, error) {
-	n, err := q.get(ctx, BatchUUIDPath(uuid))
+	path := BatchUUIDPath(uuid)
+	n, err := q.get(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	return q.Batch(ctx, string(n.data))
+	b, err := q.Batch(ctx, string(n.data))
+	if err == nil && b.Submission.BatchID != uuid && BatchUUIDPath(b.Submission.BatchID) == path {
+		// Two UUIDs share this name: "a/b" is escaped to "a%2Fb".
+		return nil, &NodeError{path, ErrNotFound}
+	}
+	return b, err
 }
 
 // Batches reads all batches in the order of their ids. Those that can't be
@@ -185,7 +191,8 @@ func (q *Queue) folders(ctx context.Context, bid string) (map[BatchFolder][]stri
 // AcquireBatch locks the first batch of a state that no other has locked,
 // oldest first: pending, reporting, or update-reporting. The lock ends with
 // the batch's transition, with [Batch.Unlock], or with the session. Errors as
-// for [Queue.AcquireJob].
+// for [Queue.AcquireJob]; a pending batch that has jobs already is passed over
+// and named ([ErrHasJobs]).
 func (q *Queue) AcquireBatch(ctx context.Context, s BatchState) (*Batch, error) {
 	if err := q.workersState(EntityBatch, string(s)); err != nil {
 		return nil, err
@@ -225,7 +232,10 @@ func (q *Queue) acquireBatch(ctx context.Context, bid string, s BatchState) (*Ba
 		if st.State != s {
 			return errSkip
 		}
-		return nil
+		if s == BatchPending {
+			_, err = q.leftStates(ctx, bid)
+		}
+		return err
 	})
 	if err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ func (q *Queue) snapDeletion(ctx context.Context, s *batchSnap) (err error) {
 	if err != nil {
 		return err
 	}
-	s.subtree, s.jobs = nil, nil
+	s.subtree, s.jobs, s.unfinished = nil, nil, false
 	entries := map[string][]string{} // JID → its entries in the batch
 	for _, path := range all {
 		folder := znode.Parent(path)
@@ -44,6 +44,7 @@ func (q *Queue) snapDeletion(ctx context.Context, s *batchSnap) (err error) {
 		case path == BatchPath(s.id)+"/lock":
 		case znode.Parent(folder) == BatchStatesPath(s.id):
 			entries[znode.Name(path)] = append(entries[znode.Name(path)], path)
+			s.unfinished = s.unfinished || folder == BatchFolderPath(s.id, FolderProcessing)
 		default:
 			s.subtree = append(s.subtree, path)
 		}
@@ -146,8 +147,10 @@ func (q *Queue) DeleteBatch(ctx context.Context, bid string) (Deletion, error) {
 	return d, nil
 }
 
-// CleanBatch deletes a completed batch and every job of it (B13). Errors as
-// for [Queue.DeleteBatch].
+// CleanBatch removes a batch that is completed (B13), or that the admin tool
+// marked as deleted (B14), and every job of it. Errors as for
+// [Queue.DeleteBatch], and [ErrStillProcessing] while a job of it is still to be
+// done, as the client library leaves it then.
 func (q *Queue) CleanBatch(ctx context.Context, bid string) error {
 	if _, err := q.deleteBatch(ctx, bid, Automatic); err != nil {
 		return &opError{"clean up", BatchPath(bid), err}
@@ -157,24 +160,28 @@ func (q *Queue) CleanBatch(ctx context.Context, bid string) error {
 
 func (q *Queue) deleteBatch(ctx context.Context, bid string, who Actor) (batchSnap, error) {
 	s, _, err := q.moveBatch(ctx, bid, batchMove{target: func(s batchSnap) (BatchState, error) {
-		if t, ok := find(q.tables[EntityBatch], string(s.status.State), deleted); ok && t.Who != who {
+		t, ok := automatic(q.tables[EntityBatch], string(s.status.State))
+		switch {
+		case ok != (who == Automatic):
 			return "", q.refuse(EntityBatch, BatchPath(bid), string(s.status.State), deleted)
+		case ok:
+			return BatchState(t.To), nil
 		}
 		return BatchDeleted, nil
 	}})
 	return s, err
 }
 
-// CleanupBatches is the automatic pass over all completed batches: see
-// [Queue.CleanBatch]. It returns those that it deleted. A batch that a worker
-// still has is left for the next pass; other errors are joined and don't stop
-// the pass.
+// CleanupBatches is the automatic pass over all batches that are done with: see
+// [Queue.CleanBatch]. It returns those that it removed. A batch that a worker
+// still has, or of which a job is still to be done, is left for the next pass;
+// other errors are joined and don't stop the pass.
 func (q *Queue) CleanupBatches(ctx context.Context) ([]string, error) {
 	batches, err := q.Batches(ctx)
 	var cleaned []string
 	bad := []error{err}
 	for _, b := range batches {
-		if b.Status.State != BatchCompleted {
+		if _, ok := automatic(q.tables[EntityBatch], string(b.Status.State)); !ok {
 			continue
 		}
 		err := q.CleanBatch(ctx, b.ID)
@@ -182,7 +189,7 @@ func (q *Queue) CleanupBatches(ctx context.Context) ([]string, error) {
 		switch {
 		case err == nil:
 			cleaned = append(cleaned, b.ID)
-		case errors.Is(err, ErrLocked), errors.As(err, &state), errors.Is(err, ErrNotFound) && !q.there(ctx, b.Path()):
+		case errors.Is(err, ErrLocked), errors.Is(err, ErrStillProcessing), errors.As(err, &state), errors.Is(err, ErrNotFound) && !q.there(ctx, b.Path()):
 		default:
 			bad = append(bad, err)
 		}

@@ -90,9 +90,17 @@ func (q *Queue) tryMoveBatch(ctx context.Context, m move, bid string, bm batchMo
 			return s, none, err
 		}
 	}
+	if s.waits() && t.Nodes == NodesStay {
+		if s.states, err = q.leftStates(ctx, bid); err != nil {
+			return s, none, err
+		}
+	}
 	if t.Nodes == NodesGo {
 		if err := q.snapDeletion(ctx, &s); err != nil {
 			return s, none, err
+		}
+		if t.Who == Automatic && s.unfinished {
+			return s, none, ErrStillProcessing
 		}
 		if err := q.deleteAhead(ctx, t, &s); err != nil {
 			return s, none, err

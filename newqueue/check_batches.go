@@ -63,9 +63,9 @@ func (c *checker) batchStates(bid string, state BatchState) {
 		return
 	}
 	if waiting {
-		c.add(path, RuleStates, "the batch is %s and has states: no worker will take it", state)
+		c.add(path, RuleStates, "the batch is %s and has states, so the client library will never take it: delete them while no worker has the batch; if jobs are in them, find out first who made those", state)
 	}
-	if processing := BatchFolderPath(bid, FolderProcessing); c.tree.Get(processing) == nil {
+	if processing := BatchFolderPath(bid, FolderProcessing); !waiting && c.tree.Get(processing) == nil {
 		c.add(processing, RuleStates, "it must be there, even empty: without it the batch is never reported")
 	}
 	for _, folder := range c.children(path, RuleState, "one of "+fmt.Sprint(BatchFolders), oneOf(BatchFolders)) {

@@ -183,7 +183,7 @@ func TestCheckLayoutFinds(t *testing.T) {
 			"/batches/bid0000000001/states/batch-processing: it must be there, even empty: without it the batch is never reported (states)",
 		}},
 		{"a pending batch with states", Design, []string{"/batches/bid0000000001/states/batch-processing "}, []string{
-			"/batches/bid0000000001/states: the batch is pending and has states: no worker will take it (states)",
+			"/batches/bid0000000001/states: the batch is pending and has states, so the client library will never take it: delete them while no worker has the batch; if jobs are in them, find out first who made those (states)",
 		}},
 		{"a reporting batch without", Design, []string{`/batches/bid0000000001/status {"status":"reporting"}`}, []string{
 			"/batches/bid0000000001/states: the batch is reporting and has no states: it looks pending to a worker (states)",

@@ -41,7 +41,7 @@ func decideJob(t Transition, s jobSnap, c change, d Dialect, now time.Time) ([]z
 		return nil, JobStatus{}, err
 	}
 	path := JobPath(s.id)
-	status := nextJobStatus(t, s.status, c.message, now)
+	status := nextJobStatus(t, s.status, c.message, d, now)
 	ops := lockOps(t.Who, path)
 	switch t.Nodes {
 	case NodesStay:
@@ -53,8 +53,9 @@ func decideJob(t Transition, s jobSnap, c change, d Dialect, now time.Time) ([]z
 	case NodesAlone:
 		ops = append(ops, znode.Check(path+"/status", s.version))
 	}
-	if s.batch != "" && t.To == deleted && t.Nodes != NodesAlone {
-		// What the answer warns of depends on the batch's state.
+	if s.batch != "" && asksBatch(t) && t.Nodes != NodesAlone {
+		// What the answer warns of depends on the batch's state, and so does
+		// whether a report still needs the job.
 		ops = append(ops, znode.Check(BatchPath(s.bid)+"/status", s.batchV))
 	}
 	priority, changes, err := changeOps(s, c, d)
@@ -70,6 +71,9 @@ func decideJob(t Transition, s jobSnap, c change, d Dialect, now time.Time) ([]z
 	return ops, status, nil
 }
 
+// asksBatch reports whether a job's transition depends on its batch's state.
+func asksBatch(t Transition) bool { return t.To == deleted || t.From == completed }
+
 // permitJob refuses what the table's notes exclude.
 func permitJob(t Transition, s jobSnap, d Dialect) error {
 	switch {
@@ -82,13 +86,19 @@ func permitJob(t Transition, s jobSnap, d Dialect) error {
 	return nil
 }
 
-func nextJobStatus(t Transition, s JobStatus, message string, now time.Time) JobStatus {
+func nextJobStatus(t Transition, s JobStatus, message string, d Dialect, now time.Time) JobStatus {
 	s.State, s.LastModified, s.Message = JobState(t.To), now, message
 	switch t.LastSuccess {
 	case LSSNull:
 		s.LastSuccessful = ""
 	case LSSLeft:
 		s.LastSuccessful = JobState(t.From)
+	case LSSBefore:
+		at := t.To
+		if at == failed {
+			at = t.From
+		}
+		s.LastSuccessful = stepBefore(JobState(at), d)
 	}
 	switch t.Retry {
 	case RetryZero:
@@ -200,9 +210,8 @@ func deleteAll(paths []string) []znode.Op {
 }
 
 // resumeAt is the step after last_successful_status, where a failed job goes
-// on. In dialect mrt-zk that may also be a failed job's own past: after a
-// second failure the library's last_successful_status is Failed, which tells
-// nothing.
+// on. A job that the client library resumed and failed again says Failed there,
+// which tells nothing: an administrator has to choose.
 func resumeAt(table []Transition, s JobStatus) (JobState, error) {
 	var at string
 	switch last := s.LastSuccessful; last {

@@ -19,8 +19,11 @@ type batchSnap struct {
 	folders map[BatchFolder][]string
 	failedV map[string]int32 // status versions of the failed jobs
 	report  *int32           // version of the status-report; nil when there is none
+	states  []string         // a waiting batch's states child, if it has one, and all below it
 	subtree []string         // of /batches/BID without the lock and the jobs' entries, for a deletion
 	jobs    []jobRemains     // what there is of its jobs, for a deletion
+	// unfinished: a job of it is still to be done, for a deletion.
+	unfinished bool
 }
 
 // decideBatch spells a transition of a batch, all but the jobs that are made
@@ -46,7 +49,10 @@ func decideBatch(t Transition, s batchSnap, message string, d Dialect, now time.
 	}
 	ops = append(ops, znode.Set(path+"/status", data, s.version))
 	switch {
+	case t.To == held, t.To == pending: // B2, B4
+		ops = append(ops, deleteAll(s.states)...)
 	case t.To == processing: // B3
+		ops = append(ops, deleteAll(s.states)...)
 		ops = append(ops, znode.Create(BatchStatesPath(s.id), empty), znode.Create(BatchFolderPath(s.id, FolderProcessing), empty))
 	case t.Who == Event: // B5
 		if jobs, ok := s.folders[FolderProcessing]; !ok {

@@ -25,7 +25,7 @@
 //
 // Batches are acquired, processed and reported in the same way. An
 // administrator's steps (release, resume, retry, delete) and the automatic
-// passes (clean up) are methods of the queue and need no lock.
+// passes (clean up, repair) are methods of the queue and need no lock.
 //
 // What may happen, and all that it does, stands in tables: [Transitions], one an
 // entity and [Dialect]. Operations look their row up, decide.go spells it as

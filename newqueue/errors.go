@@ -46,6 +46,10 @@ var (
 	// ErrStillProcessing says that a batch has jobs that are still to be done.
 	ErrStillProcessing = errors.New("the batch has jobs that are still to be done")
 
+	// ErrHasJobs says that a pending or held batch has entries of jobs: taken
+	// up, its jobs would be made a second time.
+	ErrHasJobs = errors.New("the batch waits to have its jobs made, and has entries of jobs: find out who made them, and delete the batch or correct its status")
+
 	// ErrNotProcessing says that a batch takes no jobs: only a processing one does.
 	ErrNotProcessing = errors.New("jobs are made in a batch that is processing")
 

@@ -82,10 +82,8 @@ func (q *Queue) refuse(e Entity, path, from, to string) error {
 // *[StateError], [ErrLocked], [ErrNotReported].
 func (q *Queue) CleanJob(ctx context.Context, jid string) error {
 	_, _, err := q.moveJob(ctx, jid, nil, func(s JobStatus) (JobState, error) {
-		for _, t := range leaving(q.tables[EntityJob], string(s.State)) {
-			if t.Who == Automatic {
-				return JobState(t.To), nil
-			}
+		if t, ok := automatic(q.tables[EntityJob], string(s.State)); ok {
+			return JobState(t.To), nil
 		}
 		return "", q.refuse(EntityJob, JobPath(jid), string(s.State), deleted)
 	}, change{})

@@ -40,7 +40,7 @@ func decideNewJob(t Transition, jid, bid string, n NewJob, d Dialect, q *Queue) 
 	if n.SpaceNeeded < 0 {
 		return jobOps{}, fmt.Errorf("space_needed %d: %w", n.SpaceNeeded, ErrValue)
 	}
-	status := nextJobStatus(t, JobStatus{}, "", q.now().Round(0))
+	status := nextJobStatus(t, JobStatus{}, "", d, q.now().Round(0))
 	path := JobPath(jid)
 	ops := jobOps{nodes: []znode.Op{
 		znode.Create(path, empty),

@@ -113,7 +113,7 @@ func (q *Queue) tryMoveJob(ctx context.Context, m move, jid string, by *Job, tar
 	if err := q.snapOptional(ctx, &s, c.optional()...); err != nil {
 		return s, JobStatus{}, err
 	}
-	if t.BatchEntry != PlaceStays || t.To == deleted {
+	if t.BatchEntry != PlaceStays || asksBatch(t) {
 		if err := q.snapBatch(ctx, &s); err != nil {
 			return s, JobStatus{}, err
 		}

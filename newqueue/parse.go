@@ -363,6 +363,14 @@ func (p *fields) scalar(key string) string {
 	return p.text(key)
 }
 
+// numberOrText is what scalar reads, spelled again: a whole number as a number.
+func numberOrText(s string) any {
+	if n, err := ParseNumber([]byte(s)); err == nil && string(Number(n)) == s {
+		return json.Number(s)
+	}
+	return s
+}
+
 // number is a whole number, or a text that holds one; 0 when there is none.
 func (p *fields) number(key string) int64 {
 	s := p.scalar(key)

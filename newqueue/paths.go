@@ -3,6 +3,9 @@ package newqueue
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
+
+	"mrtq/internal/znode"
 )
 
 // The fixed znodes of the layout (02-new-layout, "Paths").
@@ -58,21 +61,45 @@ func BatchEntryPath(bid string, f BatchFolder, jid string) string {
 }
 
 // BatchUUIDPath is /batch-uuids/UUID, which holds the BID. A UUID is whatever
-// the depositor's side called the batch, so what no znode name may hold is
-// written %XX, as is % itself; usual UUIDs stay as they are.
+// the depositor's side called the batch. The client library takes it for the
+// znode's name as it is (Batch.batchUuidPath), blanks, percent signs and other
+// scripts included, and so does this. Only what no znode name may hold is
+// written %XX; the library can't find such a batch: see [CheckBatchID].
 func BatchUUIDPath(uuid string) string { return BatchUUIDsPath + "/" + escapeName(uuid) }
 
+// CheckBatchID returns an error that wraps [ErrValue] when a batch's UUID can't
+// be a znode's name as it is, as the client library makes it.
+func CheckBatchID(uuid string) error {
+	if !isName(uuid) {
+		return fmt.Errorf("batchID %.80q: %w: no znode can have this name", uuid, ErrValue)
+	}
+	return nil
+}
+
+// isName reports whether a text can be a znode's name.
+func isName(s string) bool {
+	return !strings.Contains(s, "/") && znode.ValidatePath("/"+s) == nil && s != ""
+}
+
+// escapeName writes what no znode name may hold as %XX, byte by byte.
 func escapeName(s string) string {
-	if s == "." || s == ".." {
+	switch {
+	case isName(s):
+		return s
+	case s == ".", s == "..":
 		return strings.ReplaceAll(s, ".", "%2E")
 	}
 	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c <= 0x20 || c == '/' || c == '%' || c >= 0x7f {
-			fmt.Fprintf(&b, "%%%02X", c)
+	for len(s) > 0 {
+		_, size := utf8.DecodeRuneInString(s)
+		if c := s[:size]; c == "." || isName(c) {
+			b.WriteString(c)
 		} else {
-			b.WriteByte(c)
+			for i := range size {
+				fmt.Fprintf(&b, "%%%02X", c[i])
+			}
 		}
+		s = s[size:]
 	}
 	return b.String()
 }

@@ -52,6 +52,9 @@ const (
 	LSSSame LastSuccess = "same"
 	LSSLeft LastSuccess = "left" // the state that was just left
 	LSSNone LastSuccess = "–"    // there is no status any more, or it isn't touched
+	// LSSBefore is the step before the one that a job fails in or goes on at;
+	// null when there is none.
+	LSSBefore LastSuccess = "step before"
 )
 
 // Retry is what a transition does to retry_count.
@@ -114,8 +117,8 @@ func Transitions(e Entity, d Dialect) []Transition { return slices.Clone(tables[
 
 // tables holds every table.
 var tables = map[Dialect]map[Entity][]Transition{
-	Design: {EntityJob: jobsDesign, EntityBatch: batchesDesign, EntityAccess: accesses},
-	MrtZK:  {EntityJob: jobsMrtZK, EntityBatch: batchesMrtZK, EntityAccess: accesses},
+	Design: {EntityJob: jobsDesign, EntityBatch: batchesDesign, EntityAccess: accessesDesign},
+	MrtZK:  {EntityJob: jobsMrtZK, EntityBatch: batchesMrtZK, EntityAccess: accessesMrtZK},
 }
 
 // States are the states of an entity that a dialect's table names, in the
@@ -196,6 +199,27 @@ func success(table []Transition, from string) string {
 		}
 	}
 	return ""
+}
+
+// stepBefore is the step whose success leads a job to a state; "" for pending,
+// and for what no step leads to.
+func stepBefore(s JobState, d Dialect) JobState {
+	for _, before := range d.JobStates() {
+		if Success(before, d) == s {
+			return before
+		}
+	}
+	return ""
+}
+
+// automatic is the step that a cleaning pass takes from a state.
+func automatic(table []Transition, from string) (Transition, bool) {
+	for _, t := range leaving(table, from) {
+		if t.Who == Automatic {
+			return t, true
+		}
+	}
+	return Transition{}, false
 }
 
 // The states' names once more as plain strings, for the tables: job, batch and

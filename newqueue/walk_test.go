@@ -140,7 +140,7 @@ func expectJob(t *testing.T, before *znode.Tree, d newqueue.Dialect, row newqueu
 		ops = append(ops, znode.Set(job+"/priority", []byte("7"), -1), znode.Set(job+"/space_needed", []byte("9"), -1))
 	}
 	ops = append(ops, znode.Delete(entry(row.From, "05"), -1))
-	gone := row.ID == "J23" || row.To == "deleted" && (d == newqueue.Design || row.From == "completed")
+	gone := row.To == newqueue.Removed || row.To == "deleted" && d == newqueue.Design
 	switch {
 	case row.ID == "J20" && d == newqueue.Design: // only the queue entry goes
 	case gone:
@@ -196,7 +196,14 @@ func expectStatus(d newqueue.Dialect, row newqueue.Transition, old newqueue.JobS
 		if row.From != "pending" && row.From != "held" && row.From != "failed" && row.To != "failed" {
 			last = row.From
 		}
-	} else if row.To != "failed" && row.To != "deleted" {
+	} else if row.To == "failed" || row.From == "failed" && row.To != "deleted" {
+		chain := []string{"", "pending", "estimating", "provisioning", "downloading", "processing", "storing", "recording", "notify"}
+		at := row.To
+		if at == "failed" {
+			at = row.From
+		}
+		last = chain[slices.Index(chain, at)-1]
+	} else if row.To != "deleted" {
 		last = row.From
 	}
 	title := func(s string) string {

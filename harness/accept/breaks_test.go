@@ -93,6 +93,14 @@ var columns = map[string]func(*newqueue.Transition) (broken bool){
 		}
 		return t.Nodes == newqueue.NodesStay || t.Nodes == newqueue.NodesNew
 	},
+	// What a failure and a resumption write is not only what was there before.
+	"step before": func(t *newqueue.Transition) bool {
+		was := t.LastSuccess
+		if was == newqueue.LSSBefore {
+			t.LastSuccess = newqueue.LSSSame
+		}
+		return was == newqueue.LSSBefore
+	},
 	"retry": func(t *newqueue.Transition) bool {
 		if t.Nodes != newqueue.NodesStay {
 			return false
@@ -292,6 +300,10 @@ func TestEveryEffectCounts(t *testing.T) {
 		{"an update report is not written", "B9", `/status-report holds`, dropSet("status-report")},
 		{"the UUID is not written", "B1", `/batch-uuids/7f7dd8b6-8ac6-4c41-8b1c-5a4b0b7a3d62 is not there`, dropCreate("/batch-uuids/")},
 		{"the UUID is left behind", "B13", `/batch-uuids/uuid-of-bid0000000001 is still there`, dropDelete("/batch-uuids/")},
+		{"a batch that was marked as deleted leaves its UUID", "B14", `/batch-uuids/uuid-of-bid0000000001 is still there`, dropDelete("/batch-uuids/")},
+		{"a request that was marked as deleted stays", "A8", `/access/large/qid0000000001 is still there`, dropDelete("/access/")},
+		{"what a dead worker left of a batch stays when it is held", "B2", `/batches/bid0000000001/states is still there`, dropDelete("/states")},
+		{"what a dead worker left of a batch stays when it is released", "B4", `/batches/bid0000000001/states is still there`, dropDelete("/states")},
 		{"a job is made without its place in the queue", "J1", `/jobs/states/pending/05-jid0000000003 is not there`, dropCreate("/jobs/states/")},
 		{"a job is made without its place in the batch", "B3", `/states/batch-processing/jid0000000003 is not there`, dropCreate("/batch-processing/")},
 		{"a deleted batch leaves its jobs' queue entries", "B11", `/jobs/states/completed/05-jid0000000002 is still there`, dropDelete("/jobs/states/")},

@@ -11,6 +11,11 @@ import (
 // the deployed library, typed in once more: id, from, to, who. The code under
 // test has tables of its own, and neither is made from the other. A dialect at
 // the end of a line has that step alone.
+//
+// No way leads on from the library's Completed and Deleted (states.yml): what is
+// completed is removed without having been Deleted. B14 and A8 are in no
+// document, for nothing there only marks a batch or a request as deleted; the
+// library's admin tool does.
 const transitions = `
 job
 J1   create       pending          batch-worker
@@ -41,7 +46,8 @@ J17  failed       processing       admin
 J17s failed       storing          admin         mrt-zk
 J18  failed       recording        admin
 J19  failed       notify           admin
-J20  completed    deleted          automatic
+J20  completed    deleted          automatic     design
+J20  completed    removed          automatic     mrt-zk
 J21  failed       deleted          admin
 J22  held         deleted          admin
 J23  deleted      removed          automatic     mrt-zk
@@ -59,7 +65,9 @@ B9   update-reporting completed        worker
 B10  update-reporting failed           worker
 B11  failed           deleted          admin
 B12  held             deleted          admin
-B13  completed        deleted          automatic
+B13  completed        deleted          automatic     design
+B13  completed        removed          automatic     mrt-zk
+B14  deleted          removed          automatic
 access
 A1   create       pending          API
 A2   pending      processing       worker
@@ -67,7 +75,9 @@ A3   processing   completed        worker
 A4   processing   failed           worker
 A5   failed       processing       admin
 A6   failed       deleted          admin
-A7   completed    deleted          automatic
+A7   completed    deleted          automatic     design
+A7   completed    removed          automatic     mrt-zk
+A8   deleted      removed          automatic
 `
 
 // entities are what has a state, in the order of the documents.

@@ -34,7 +34,7 @@ func (s spelling) observe(before, after *znode.Tree) sighting {
 			case there && to != from:
 				saw.steps = append(saw.steps, Step{e, from, to})
 			case !there && !goneWithBatch(at, before, after):
-				saw.steps = append(saw.steps, Step{e, from, gone(from)})
+				saw.steps = append(saw.steps, Step{e, from, s.gone(from)})
 			}
 		}
 		for at, to := range now {
@@ -48,10 +48,11 @@ func (s spelling) observe(before, after *znode.Tree) sighting {
 	return saw
 }
 
-// gone is the state of what isn't there any more: a deletion's, or, for what
-// was marked as deleted before, the end.
-func gone(from string) string {
-	if from == "deleted" {
+// gone is the state of what isn't there any more: a deletion's, or the end of
+// what was marked as deleted before. The deployed library's Completed is an end,
+// too: no status follows.
+func (s spelling) gone(from string) string {
+	if from == "deleted" || from == "completed" && s.mrtZK() {
 		return removed
 	}
 	return "deleted"

@@ -159,10 +159,11 @@ func (w *world) newAccess(name, queue, state string) error {
 	)
 }
 
-// tokenOf is a request's token.
+// tokenOf is a request's token. Its status is a number, as the storage service
+// writes it.
 func tokenOf(text string) object {
 	return object{
-		"token": text, "delivery-node": 7777, "cloud-content-byte": 123456, "status": "202",
+		"token": text, "delivery-node": 7777, "cloud-content-byte": 123456, "status": 202,
 		"url": "http://example.org/presigned", "anticipated-availability-time": "2024-03-01T13:00:00-08:00",
 	}
 }

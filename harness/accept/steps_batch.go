@@ -48,6 +48,28 @@ func (w *world) workerHasAcquiredTheBatch() error {
 	return w.arrange("worker", acquireBatch(state))
 }
 
+// batchWasHalfAcquired is what a worker of the deployed library leaves that
+// dies after the first of its two steps, or may not take the second: it makes
+// states first (Batch.acquirePendingBatch).
+func (w *world) batchWasHalfAcquired() error {
+	return w.write(znode.Node{Path: w.names["batch"] + "/states", Data: []byte{}})
+}
+
+func (w *world) batchHasAJob(name string) error {
+	return w.write(znode.Node{Path: w.names[name] + "/states/batch-processing/jid0000000099", Data: []byte{}})
+}
+
+func (w *world) batchHasNoStates() error {
+	return errors.Join(w.done(), w.wantGone(w.names["batch"]+"/states"))
+}
+
+func (w *world) repairingPass() error {
+	return w.act("repairing pass", func(ctx context.Context, a *actor, answer *outcome) (err error) {
+		answer.ids, err = a.q.RepairBatches(ctx)
+		return err
+	})
+}
+
 // ids are the ids of jobs by their names in the scenario: "A B", or none.
 func (w *world) ids(names string) []string {
 	ids := []string{}

@@ -21,6 +21,7 @@ var refusals = map[string]error{
 	"there is no such lock of theirs":            newqueue.ErrNotLocked,
 	"no step of it has succeeded yet":            newqueue.ErrNotResumable,
 	"it has jobs that are still to be done":      newqueue.ErrStillProcessing,
+	"it has jobs already":                        newqueue.ErrHasJobs,
 	"there is one with that UUID already":        newqueue.ErrExists,
 	"there is nothing to acquire":                newqueue.ErrNone,
 	"only a batch that is processing takes jobs": newqueue.ErrNotProcessing,

@@ -38,6 +38,15 @@ func (w *world) aFailedJob(last string) error {
 	return w.jobWith(seed{state: "failed", lss: last})
 }
 
+// aJobResumedByJava: Java's library notes the state just left, of a failed job
+// too (Job.statusObject).
+func (w *world) aJobResumedByJava(state string) error {
+	if err := w.jobWith(seed{state: state, lss: "failed"}); err != nil {
+		return err
+	}
+	return w.arrange("worker", acquireJob(state))
+}
+
 func (w *world) aJobOfACompletedBatch(state string) error {
 	if err := w.newBatch("batch", "completed"); err != nil {
 		return err

@@ -1,6 +1,7 @@
 // Package legacyqueue makes legacy queues of any size, with records of every
 // format, status and kind, for scenarios, tests and benchmarks. The same
-// number and seed give the same queue.
+// number and seed give the same queue. A [Consumer] takes its records as the
+// legacy services did.
 package legacyqueue
 
 import (

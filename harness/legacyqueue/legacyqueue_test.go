@@ -1,6 +1,7 @@
 package legacyqueue
 
 import (
+	"slices"
 	"testing"
 
 	"mrtq/internal/znode"
@@ -33,5 +34,51 @@ func TestMake(t *testing.T) {
 	again, err := Make(opt)
 	if err != nil || again.Hash("/") != tree.Hash("/") {
 		t.Errorf("the same options gave another queue (%v)", err)
+	}
+}
+
+// A consumer takes what is pending and its own, in the order of the numbers
+// that the names are, and what is no number never.
+func TestConsumer(t *testing.T) {
+	tree := znode.NewTree()
+	for name, status := range map[string]legacy.Status{
+		"mrtQ-05000000000009": legacy.Pending, "mrtQ-05010000000003": legacy.Pending, "mrtQ-05110000000001": legacy.Pending,
+		"mrtQ-02110000000008": legacy.Pending, "mrtQ-02010000000007": legacy.Held, "mrtQ-0201-2147483648": legacy.Pending,
+		"mrtQ-7": legacy.Pending, "lock": legacy.Pending,
+	} {
+		if err := tree.Put(znode.Node{Path: "/ingest/" + name, Data: []byte{byte(status)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		consumer Consumer
+		want     []string
+	}{
+		{Consumer{Worker: "1"}, []string{"mrtQ-02110000000008", "mrtQ-05010000000003", "mrtQ-05110000000001"}},
+		{Consumer{Worker: "1", HighPriority: true}, []string{"mrtQ-02110000000008", "mrtQ-05110000000001"}},
+		{Consumer{Worker: "0"}, []string{"mrtQ-05000000000009"}},
+		{Consumer{}, []string{"mrtQ-7", "mrtQ-02110000000008", "mrtQ-05000000000009", "mrtQ-05010000000003", "mrtQ-05110000000001"}},
+	} {
+		queue := tree.Clone()
+		var got []string
+		for {
+			path, err := c.consumer.Consume(queue, "/ingest")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if path == "" {
+				break
+			}
+			got = append(got, znode.Name(path))
+			if legacy.Status(queue.Get(path).Data[0]) != legacy.Consumed {
+				t.Errorf("%s is not consumed", path)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%+v took %v, want %v", c.consumer, got, c.want)
+		}
+	}
+	if tree.Get("/ingest/mrtQ-05000000000009").Data[0] != byte(legacy.Pending) {
+		t.Error("a clone's record is the tree's")
 	}
 }

@@ -1,0 +1,78 @@
+package legacyqueue
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+)
+
+// Consumer is a worker of a legacy queue, as cdl-zk-queue's DistributedQueue
+// makes it (orderedChildren, consume, doesWorkerMatch, isHighPriority). It reads
+// names as that does and knows nothing of [legacy.Key].
+type Consumer struct {
+	// Worker is the digit of the records that it takes; "" takes any, as in the
+	// inventory and access queues, whose names have none.
+	Worker string
+	// HighPriority takes of these only what is flagged so: each ingest worker ran
+	// a second consumer that did.
+	HighPriority bool
+}
+
+// Where names of the ingest queue, mrtQ-PPHW…, have the flag and the worker.
+const (
+	prefix = "mrtQ-"
+	flagAt = len(prefix) + 2
+)
+
+// Consume takes the first record of a queue node that is pending and the
+// consumer's, marks it as consumed in the tree, and returns its path; "" when
+// there is none.
+func (c Consumer) Consume(tree *znode.Tree, queue string) (string, error) {
+	for _, name := range walk(tree.Children(queue)) {
+		n := tree.Get(znode.Join(queue, name))
+		if len(n.Data) == 0 || legacy.Status(n.Data[0]) != legacy.Pending || !c.takes(name) {
+			continue
+		}
+		taken := *n
+		taken.Data = slices.Clone(n.Data)
+		taken.Data[0] = byte(legacy.Consumed)
+		return n.Path, tree.Put(taken)
+	}
+	return "", nil
+}
+
+func (c Consumer) takes(name string) bool {
+	if c.Worker == "" {
+		return true
+	}
+	if len(name) < flagAt+2 {
+		return false // the library's substring throws, and it takes that for no
+	}
+	return name[flagAt+1:flagAt+2] == c.Worker && (!c.HighPriority || name[flagAt] == '1')
+}
+
+// walk is the order in which a consumer looks at a queue's children: by the
+// number that everything after the prefix is. What is none it passes over.
+func walk(names []string) []string {
+	numbers := map[string]int64{}
+	for _, name := range names {
+		suffix, ok := strings.CutPrefix(name, prefix)
+		if n, err := strconv.ParseInt(suffix, 10, 64); ok && err == nil {
+			numbers[name] = n
+		}
+	}
+	var order []string
+	for name := range numbers {
+		order = append(order, name)
+	}
+	slices.SortFunc(order, func(a, b string) int {
+		if numbers[a] < numbers[b] {
+			return -1
+		}
+		return 1
+	})
+	return order
+}

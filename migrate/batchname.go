@@ -1,0 +1,28 @@
+package migrate
+
+import (
+	"fmt"
+
+	"mrtq/newqueue"
+)
+
+// BadBatchID says that a batchID can't be the name of a znode.
+const BadBatchID ProblemKind = "bad-batch-id"
+
+// checkBatchName looks whether a new batch can be found by its batchID, which
+// is the name of a znode below /batch-uuids. In dialect mrt-zk it must be that
+// name as it is: the services look for no other, and find no batch to report
+// (12-deployed-services, R06 and R07). In dialect design newqueue finds it
+// under the name that [newqueue.BatchUUIDPath] writes.
+func (p *Plan) checkBatchName(b *batch, first job) {
+	if b.key.kind != ofBatch || newqueue.CheckBatchID(b.key.name) == nil {
+		return
+	}
+	what := fmt.Sprintf("its batchID %.80q can't be a znode's name", b.key.name)
+	if p.Dialect != newqueue.MrtZK {
+		p.warn(first.rec.Path, fmt.Sprintf("%s: the batch is found as %q", what, newqueue.BatchUUIDPath(b.key.name)))
+		return
+	}
+	p.problem(Problem{Kind: BadBatchID, Path: first.rec.Path, Message: what + ": the services would not find the batch, and its report would be lost",
+		Next: "let the legacy workers finish that batch, or give its records another batchID"})
+}

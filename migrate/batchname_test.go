@@ -1,0 +1,63 @@
+package migrate
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/newqueue"
+)
+
+// A batchID that can't be a znode's name: in dialect mrt-zk the plan can't be
+// carried out, because no service would find the batch; in dialect design it is
+// warned of. Every other one is the name as it is, and is found by it.
+func TestBatchIDAsAName(t *testing.T) {
+	for _, c := range []struct {
+		id  string
+		bad bool
+	}{
+		{"bid-7f7dd8b6-8ac6-4c41-8b1c-5a4b0b7a3d62", false},
+		{"a batch of May", false},
+		{"Überführung 漢字", false},
+		{"100%", false},
+		{"a%2Fb", false},
+		{"a/b", true},
+		{".", true},
+		{"..", true},
+		{"bell \a", true},
+		{"clef \U0001d11e", true},
+		{"cut \xed\xa0\xbd", true},
+	} {
+		path := "/ingest/mrtQ-05000000000001"
+		src := source(t, queue(t, map[string][]byte{
+			path:                          record(t, legacy.Pending, legacy.Payload{"batchID": c.id, "jobID": "one"}),
+			"/ingest/mrtQ-05000000000002": record(t, legacy.Pending, legacy.Payload{"batchID": c.id, "jobID": "two"}),
+		}))
+		for _, d := range newqueue.Dialects {
+			t.Run(fmt.Sprintf("%q %s", c.id, d), func(t *testing.T) {
+				opt := options(permissive())
+				opt.Dialect = d
+				plan := MakePlan(src, znode.NewTree(), opt)
+				warned := strings.Contains(fmt.Sprint(plan.Warnings), "can't be a znode's name")
+				if warned != (c.bad && d == newqueue.Design) {
+					t.Errorf("warnings: %v", plan.Warnings)
+				}
+				if c.bad && d == newqueue.MrtZK {
+					if len(plan.Problems) != 1 || plan.Problems[0].Kind != BadBatchID || plan.Problems[0].Path != path || plan.Problems[0].Next == "" {
+						t.Errorf("problems: %v", plan.Problems)
+					}
+					return
+				}
+				target := serve(t, znode.NewTree())
+				mustMigrate(t, target, src, opt)
+				tree := treeOf(t, target)
+				mustVerify(t, src, tree)
+				if names := tree.Children("/batch-uuids"); len(names) != 1 || !c.bad && names[0] != c.id {
+					t.Errorf("it is found by %q", names)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,419 @@
+package newqueue_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+// These tests are of newqueue at work beside the deployed client library.
+
+// TestResumedAnyNumberOfTimes: a job fails and is resumed three times in the
+// same step, in every step, whoever fails it and whoever resumes it.
+func TestResumedAnyNumberOfTimes(t *testing.T) {
+	states := map[newqueue.JobState]string{
+		newqueue.JobPending: "Pending", newqueue.JobEstimating: "Estimating", newqueue.JobProvisioning: "Provisioning",
+		newqueue.JobDownloading: "Downloading", newqueue.JobProcessing: "Processing", newqueue.JobStoring: "Storing",
+		newqueue.JobRecording: "Recording", newqueue.JobNotify: "Notify",
+	}
+	for _, c := range []struct{ fails, resumes string }{
+		{"we", "we"}, {"Java", "we"}, {"we", "Java"}, {"we", "Ruby"}, {"Java", "Ruby"},
+	} {
+		for state, name := range states {
+			t.Run(fmt.Sprintf("%s fails, %s resumes, %s", c.fails, c.resumes, state), func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, newqueue.MrtZK)
+				q, l := w.queue(), library{w}
+				_, ids := batchOf(t, q, 1)
+				job := "/jobs/" + ids[0]
+				drive(t, q, ids[0], state)
+				for round := 1; round <= 3; round++ {
+					if c.fails == "we" {
+						must(t, value(q.AcquireJob(ctx, state))(t).Fail(ctx, "no luck"))
+					} else {
+						must(t, l.setStatus(job, "Failed", false))
+					}
+					// The step of the work that succeeded last is what the field's
+					// admin tool requeues by: any other value and it does nothing.
+					var status struct {
+						Last *string `json:"last_successful_status"`
+					}
+					must(t, json.Unmarshal(w.tree().Get(job+"/status").Data, &status))
+					if last, want := fmt.Sprint(deref(status.Last)), stepBefore(states, state); last != want {
+						t.Errorf("failed for the %d. time, its last_successful_status is %s, want %s", round, last, want)
+					}
+					if c.resumes == "we" {
+						if at := value(q.ResumeJob(ctx, ids[0]))(t); at != state {
+							t.Fatalf("resumed at %s", at)
+						}
+					} else {
+						must(t, l.setStatus(job, name, c.resumes == "Ruby"))
+					}
+					w.check()
+				}
+			})
+		}
+	}
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return "null"
+	}
+	return *s
+}
+
+// stepBefore is the library's name of the step from which work leads to a state.
+func stepBefore(states map[newqueue.JobState]string, s newqueue.JobState) string {
+	for before, name := range states {
+		if newqueue.Success(before, newqueue.MrtZK) == s {
+			return name
+		}
+	}
+	return "null"
+}
+
+// TestRetriedElsewhere: a job whose retry an administrator began at an earlier
+// step than the one that failed fails there, and goes on there.
+func TestRetriedElsewhere(t *testing.T) {
+	w := newWorld(t, newqueue.MrtZK)
+	q := w.queue()
+	_, ids := batchOf(t, q, 1)
+	drive(t, q, ids[0], newqueue.JobNotify)
+	must(t, value(q.AcquireJob(ctx, newqueue.JobNotify))(t).Fail(ctx, "503"))
+	must(t, q.RetryJob(ctx, ids[0], newqueue.JobDownloading))
+	must(t, library{w}.setStatus("/jobs/"+ids[0], "Failed", false))
+	if at := value(q.ResumeJob(ctx, ids[0]))(t); at != newqueue.JobDownloading {
+		t.Errorf("resumed at %s: the steps between were not done again", at)
+	}
+	// A job that waited for its collection and fails at once is begun anew: the
+	// library notes Held, which no reader of last_successful_status knows.
+	w = newWorld(t, newqueue.MrtZK)
+	q = w.queue()
+	_, ids = batchOf(t, q, 1)
+	must(t, value(q.AcquireJob(ctx, newqueue.JobPending))(t).Hold(ctx))
+	must(t, q.ReleaseJob(ctx, ids[0]))
+	must(t, value(q.AcquireJob(ctx, newqueue.JobPending))(t).Fail(ctx, "bad digest"))
+	if last := value(q.Job(ctx, ids[0]))(t).Status.LastSuccessful; last != "" {
+		t.Errorf("its last_successful_status is %s", last)
+	}
+}
+
+// TestHalfAcquiredBatch: a worker of the library died when it had made states
+// and not yet changed the status. Our workers take the batch up as any other,
+// and it keeps nobody from those behind it.
+func TestHalfAcquiredBatch(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		q := w.queue()
+		for _, c := range []struct {
+			name string
+			left []string // below the batch
+		}{
+			{"states alone", []string{"/states"}},
+			{"an empty folder, too", []string{"/states/batch-processing"}},
+			{"all empty folders", []string{"/states/batch-processing", "/states/batch-failed", "/states/batch-completed", "/states/batch-deleted"}},
+		} {
+			half := value(q.CreateBatch(ctx, newqueue.Submission{}))(t)
+			behind := value(q.CreateBatch(ctx, newqueue.Submission{}))(t)
+			for _, p := range c.left {
+				w.put("/batches/"+half+p, "")
+			}
+			for _, bid := range []string{half, behind} {
+				b := value(q.AcquirePendingBatch(ctx))(t)
+				if b.ID != bid {
+					t.Fatalf("%s: acquired %s, want %s", c.name, b.ID, bid)
+				}
+				ids := value(b.Process(ctx, newqueue.NewJob{Priority: 5}))(t)
+				if jobs := value(q.BatchJobs(ctx, bid))(t); !slices.Equal(jobs[newqueue.FolderProcessing], ids) {
+					t.Errorf("%s: %v", c.name, jobs)
+				}
+			}
+			w.check()
+		}
+	})
+}
+
+// TestPendingBatchWithJobs: a batch that says pending and has entries of jobs is
+// nobody's to work on: its jobs would be made twice. It is named, nothing of it
+// is touched, and those behind it go on.
+func TestPendingBatchWithJobs(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		q := w.queue()
+		odd := value(q.CreateBatch(ctx, newqueue.Submission{}))(t)
+		behind := value(q.CreateBatch(ctx, newqueue.Submission{}))(t)
+		w.put("/batches/"+odd+"/states/batch-processing/jid0000000009", "")
+		before := w.tree()
+		b := value(q.AcquirePendingBatch(ctx))(t)
+		if b.ID != behind {
+			t.Fatalf("acquired %s", b.ID)
+		}
+		must(t, b.Unlock(ctx))
+		named := func(what string, err error) {
+			t.Helper()
+			var bad *newqueue.NodeError
+			if !errors.As(err, &bad) || bad.Path != "/batches/"+odd+"/states" || !errors.Is(err, newqueue.ErrHasJobs) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		b = value(q.AcquirePendingBatch(ctx))(t)
+		_, err := q.AcquirePendingBatch(ctx)
+		if !errors.Is(err, newqueue.ErrNone) {
+			t.Errorf("%v", err)
+		}
+		named("acquire", err)
+		must(t, b.Unlock(ctx))
+		_, err = q.RepairBatches(ctx)
+		named("repair", err)
+		for _, c := range znode.Diff(before, w.tree(), "/batches/"+odd) {
+			t.Errorf("changed: %v", c)
+		}
+		// Nor is a held one released into that.
+		w.put("/batches/"+odd+"/status", strings.NewReplacer("ending", "eld", "p", "h", "P", "H").Replace(string(before.Get("/batches/"+odd+"/status").Data)))
+		named("release", q.ReleaseBatch(ctx, odd))
+	})
+}
+
+// TestHeldBatchThatTheLibraryTried: the library tries a held batch, for it only
+// looks if there is a states child; it makes one and then may not go on.
+// Released, the batch is what the library takes up.
+func TestHeldBatchThatTheLibraryTried(t *testing.T) {
+	w := newWorld(t, newqueue.MrtZK)
+	q, l := w.queue(), library{w}
+	bid := value(q.CreateBatch(ctx, newqueue.Submission{BatchID: "bid-1"}))(t)
+	must(t, value(q.AcquirePendingBatch(ctx))(t).Hold(ctx, "collection hold"))
+
+	worker, session := connect(t, address(t))
+	if got, err := l.acquirePendingBatch(worker); got != bid || err == nil {
+		t.Fatalf("the library acquired %q (%v), and it is held", got, err)
+	}
+	if err := q.ReleaseBatch(ctx, bid); !errors.Is(err, newqueue.ErrLocked) {
+		t.Errorf("released under a worker's hands: %v", err)
+	}
+	must(t, session.expire())
+	if got := value(l.acquirePendingBatch(w.raw))(t); got != "" {
+		t.Fatalf("the library acquired %q, and it is held", got)
+	}
+	must(t, q.ReleaseBatch(ctx, bid))
+	w.check()
+	if got, err := l.acquirePendingBatch(w.raw); got != bid || err != nil {
+		t.Errorf("released, the library acquired %q: %v", got, err)
+	}
+}
+
+// TestHoldOfAHalfAcquiredBatch: what is held has no states, whatever the worker
+// left that died there.
+func TestHoldOfAHalfAcquiredBatch(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		q := w.queue()
+		bid := value(q.CreateBatch(ctx, newqueue.Submission{}))(t)
+		w.put("/batches/"+bid+"/states", "")
+		must(t, value(q.AcquirePendingBatch(ctx))(t).Hold(ctx, ""))
+		w.check()
+		must(t, q.ReleaseBatch(ctx, bid))
+		w.check()
+	})
+}
+
+// TestRepairBatches gives the library back what its worker left half acquired:
+// it would pass it over for ever.
+func TestRepairBatches(t *testing.T) {
+	w := newWorld(t, newqueue.MrtZK)
+	q, l := w.queue(), library{w}
+	bid := value(q.CreateBatch(ctx, newqueue.Submission{}))(t)
+	w.put("/batches/"+bid+"/states", "")
+	if got := value(l.acquirePendingBatch(w.raw))(t); got != "" {
+		t.Fatalf("the library acquired %s", got)
+	}
+	// A worker may be there still, between its two steps.
+	b := value(q.AcquirePendingBatch(ctx))(t)
+	if repaired := value(q.RepairBatches(ctx))(t); len(repaired) > 0 {
+		t.Errorf("repaired under a worker's hands: %v", repaired)
+	}
+	must(t, b.Unlock(ctx))
+	if repaired := value(q.RepairBatches(ctx))(t); !slices.Equal(repaired, []string{bid}) {
+		t.Errorf("repaired %v", repaired)
+	}
+	w.check()
+	if repaired := value(q.RepairBatches(ctx))(t); len(repaired) > 0 {
+		t.Errorf("repaired again: %v", repaired)
+	}
+	if got := value(l.acquirePendingBatch(w.raw))(t); got != bid {
+		t.Errorf("the library acquired %q", got)
+	}
+}
+
+// TestLibraryMarkedDeleted: what the admin tool only marks as deleted goes with
+// the cleaning pass, and nothing of it stays.
+func TestLibraryMarkedDeleted(t *testing.T) {
+	w := newWorld(t, newqueue.MrtZK)
+	q, l := w.queue(), library{w}
+	bid, ids := batchOf(t, q, 2)
+	uuid := value(q.Batch(ctx, bid))(t).Submission.BatchID
+	drive(t, q, ids[0], newqueue.JobFailed)
+	must(t, value(q.AcquireJob(ctx, newqueue.JobPending))(t).Fail(ctx, "bad digest"))
+	must(t, q.ReportIfEmptied(ctx, bid))
+	report(t, q, newqueue.BatchReporting)
+	must(t, l.setStatus("/batches/"+bid, "Deleted", false))
+	w.check()
+
+	// While one of its jobs is at work again, it stays, as with the library.
+	must(t, l.setStatus("/jobs/"+ids[1], "Estimating", true))
+	if gone := value(q.CleanupBatches(ctx))(t); len(gone) > 0 {
+		t.Errorf("cleaned up %v under a job that is at work", gone)
+	}
+	if err := q.CleanBatch(ctx, bid); !errors.Is(err, newqueue.ErrStillProcessing) {
+		t.Errorf("%v", err)
+	}
+	must(t, l.setStatus("/jobs/"+ids[1], "Failed", true))
+	if gone := value(q.CleanupBatches(ctx))(t); !slices.Equal(gone, []string{bid}) {
+		t.Errorf("cleaned up %v", gone)
+	}
+	for _, part := range []string{bid, uuid, ids[0], ids[1]} {
+		if nodes := left(w.tree(), part); len(nodes) > 0 {
+			t.Errorf("left: %v", nodes)
+		}
+	}
+
+	for _, queue := range newqueue.AccessQueues {
+		qid := value(q.CreateAccess(ctx, queue, newqueue.Token{Token: "t"}))(t)
+		must(t, value(q.AcquireAccess(ctx, queue, newqueue.AccessPending))(t).Succeed(ctx))
+		must(t, value(q.AcquireAccess(ctx, queue, newqueue.AccessProcessing))(t).Fail(ctx, "no room"))
+		must(t, l.setStatus(newqueue.AccessRequestPath(queue, qid), "Deleted", false))
+		if gone := value(q.CleanupAccess(ctx, queue))(t); !slices.Equal(gone, []string{qid}) {
+			t.Errorf("cleaned up %v", gone)
+		}
+		if nodes := w.tree().Children(newqueue.AccessQueuePath(queue)); len(nodes) > 0 {
+			t.Errorf("left: %v", nodes)
+		}
+	}
+	w.check()
+}
+
+// TestResumedWhileItsBatchIsCleaned: a job of a deleted batch is requeued between
+// the pass's look and its write, and the batch stays.
+func TestResumedWhileItsBatchIsCleaned(t *testing.T) {
+	w := newWorld(t, newqueue.MrtZK)
+	l, other := library{w}, w.queue()
+	bid, ids := batchOf(t, other, 1)
+	drive(t, other, ids[0], newqueue.JobFailed)
+	must(t, other.ReportIfEmptied(ctx, bid))
+	report(t, other, newqueue.BatchReporting)
+	must(t, l.setStatus("/batches/"+bid, "Deleted", false))
+	conn, _ := connect(t, address(t))
+	c := &meddled{Conn: conn, meddle: func() { must(t, l.setStatus("/jobs/"+ids[0], "Downloading", true)) }}
+	q := newqueue.Open(c, w.d, newqueue.WithRoot(w.root))
+	if gone, err := q.CleanupBatches(ctx); len(gone) > 0 || err != nil {
+		t.Errorf("cleaned up %v: %v", gone, err)
+	}
+	if j := value(other.AcquireJob(ctx, newqueue.JobDownloading))(t); j.ID != ids[0] {
+		t.Errorf("acquired %s", j.ID)
+	}
+	w.check()
+}
+
+// TestCompletedIsRemoved: no way leads on from the library's Completed. What is
+// completed is removed, and no status says Deleted before.
+func TestCompletedIsRemoved(t *testing.T) {
+	for _, e := range newqueue.Entities {
+		if _, ok := newqueue.Find(e, newqueue.MrtZK, "completed", "deleted"); ok {
+			t.Errorf("%s: completed → deleted", e)
+		}
+		row, ok := newqueue.Find(e, newqueue.MrtZK, "completed", newqueue.Removed)
+		if !ok || row.Who != newqueue.Automatic || row.Nodes != newqueue.NodesGo {
+			t.Errorf("%s: %v", e, row)
+		}
+	}
+	w := newWorld(t, newqueue.MrtZK)
+	q := w.queue()
+	bid, _ := batchOf(t, q, 1)
+	finish(t, q, true)
+	must(t, q.ReportIfEmptied(ctx, bid))
+	report(t, q, newqueue.BatchReporting)
+	var state *newqueue.StateError
+	if err := q.MoveBatch(ctx, bid, newqueue.BatchDeleted); !errors.As(err, &state) || !slices.Equal(state.Allowed, []string{newqueue.Removed}) {
+		t.Errorf("%v", err)
+	}
+	must(t, q.CleanBatch(ctx, bid))
+	if nodes := left(w.tree(), bid); len(nodes) > 0 {
+		t.Errorf("left: %v", nodes)
+	}
+}
+
+// TestBatchIDIsTheName: each side finds and cleans up what the other made, by
+// the batchID as it is.
+func TestBatchIDIsTheName(t *testing.T) {
+	w := newWorld(t, newqueue.MrtZK)
+	q, l := w.queue(), library{w}
+	must(t, q.Init(ctx))
+	for i, id := range []string{"bid-7f7dd8b6", "a batch of May", "Überführung 漢字", "100%", "a%2Fb", "%41", "...", "bid:1;x&y"} {
+		ours := value(q.CreateBatch(ctx, newqueue.Submission{BatchID: id}))(t)
+		if got := l.findByUUID(id); got != ours {
+			t.Errorf("the library finds %q under %q, want %s", got, id, ours)
+		}
+		must(t, value(q.AcquirePendingBatch(ctx))(t).Hold(ctx, ""))
+		value(q.DeleteBatch(ctx, ours))(t)
+		if names := w.tree().Children("/batch-uuids"); len(names) > 0 {
+			t.Errorf("left: %q", names)
+		}
+
+		theirs := newqueue.SequenceID(newqueue.BatchPrefix, int32(100+i))
+		must(t, l.createBatch(theirs, id))
+		w.check()
+		if b := value(q.FindBatch(ctx, id))(t); b.ID != theirs {
+			t.Errorf("found %s under %q, want %s", b.ID, id, theirs)
+		}
+		if _, err := q.CreateBatch(ctx, newqueue.Submission{BatchID: id}); !errors.Is(err, newqueue.ErrExists) {
+			t.Errorf("%q a second time: %v", id, err)
+		}
+		must(t, value(q.AcquirePendingBatch(ctx))(t).Hold(ctx, ""))
+		value(q.DeleteBatch(ctx, theirs))(t)
+		if names := w.tree().Children("/batch-uuids"); len(names) > 0 {
+			t.Errorf("left: %q", names)
+		}
+	}
+}
+
+// TestBatchIDThatCantBeAName: the library can't have such a batch. We find ours
+// under another name, and take no other batch for it.
+func TestBatchIDThatCantBeAName(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		q := w.queue()
+		for _, id := range []string{"a/b", ".", "..", "bell \a", "a/", "clef \U0001d11e"} {
+			if err := newqueue.CheckBatchID(id); !errors.Is(err, newqueue.ErrValue) {
+				t.Errorf("%q: %v", id, err)
+			}
+			bid := value(q.CreateBatch(ctx, newqueue.Submission{BatchID: id}))(t)
+			must(t, value(q.AcquirePendingBatch(ctx))(t).Hold(ctx, ""))
+			w.check()
+			if b := value(q.FindBatch(ctx, id))(t); b.ID != bid {
+				t.Errorf("found %s under %q", b.ID, id)
+			}
+			value(q.DeleteBatch(ctx, bid))(t)
+		}
+		value(q.CreateBatch(ctx, newqueue.Submission{BatchID: "a/b"}))(t)
+		if b, err := q.FindBatch(ctx, "a%2Fb"); !errors.Is(err, newqueue.ErrNotFound) {
+			t.Errorf("found %+v: %v", b, err)
+		}
+	})
+}
+
+// TestTokensNumbers: a request that newqueue makes holds the numbers that the
+// storage service writes as numbers (TokenPostState), its HTTP status among them.
+func TestTokensNumbers(t *testing.T) {
+	w := newWorld(t, newqueue.MrtZK)
+	q := w.queue()
+	qid := value(q.CreateAccess(ctx, newqueue.AccessSmall, newqueue.Token{Token: "t", DeliveryNode: 7001, CloudContentBytes: 1 << 40, Status: "201"}))(t)
+	want := `{"anticipated-availability-time":"","cloud-content-byte":1099511627776,"delivery-node":7001,"status":201,"token":"t","url":""}`
+	if got := string(w.tree().Get("/access/small/" + qid + "/token").Data); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if a := value(q.Access(ctx, newqueue.AccessSmall, qid))(t); a.Token.Status != "201" {
+		t.Errorf("%+v", a.Token)
+	}
+}
