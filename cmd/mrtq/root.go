@@ -57,8 +57,10 @@ type app struct {
 	stderr  io.Writer
 	verbose bool
 	config  string
-	conn    connection
-	log     *slog.Logger
+	// settingsFile is the settings file that was read, "" if there is none.
+	settingsFile string
+	conn         connection
+	log          *slog.Logger
 }
 
 // run is the whole command; it returns the exit code.

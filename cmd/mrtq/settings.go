@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
+
+	"mrtq/internal/openfile"
 )
 
 const defaultConfig = "mrtq.yaml"
@@ -78,13 +80,14 @@ func (a *app) readConfig(cmd *cobra.Command) (map[string]setting, error) {
 	if !wanted {
 		path = defaultConfig
 	}
-	text, err := os.ReadFile(path)
+	text, err := openfile.ReadAll(path)
 	if errors.Is(err, fs.ErrNotExist) && !wanted {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("settings file: %w", err)
 	}
+	a.settingsFile = path
 	names, err := settingNodes(text)
 	if err != nil {
 		return nil, usageError("settings file %s: %w", path, err)

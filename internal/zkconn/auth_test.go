@@ -68,7 +68,7 @@ func TestAuthNeverPrinted(t *testing.T) {
 	cfg := Config{Auth: []Auth{a}}
 	s := &session{cfg: cfg}
 	type hidden struct{ cfg Config }
-	for _, v := range []any{a, &a, cfg, &cfg, cfg.Auth, hidden{cfg}, s, Reader{s}, &Writer{Reader{s}}} {
+	for _, v := range []any{a, &a, cfg, &cfg, cfg.Auth, hidden{cfg}, s, Reader{s: s}, &Writer{Reader{s: s}}} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%o"} {
 			checkHidden(t, verb, fmt.Sprintf(verb, v))
 		}

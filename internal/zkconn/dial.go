@@ -6,10 +6,11 @@ import (
 	"crypto/x509"
 	"fmt"
 	"net"
-	"os"
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"mrtq/internal/openfile"
 )
 
 // TLS names the files of a TLS connection, all PEM.
@@ -22,7 +23,7 @@ type TLS struct {
 func (t *TLS) config() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
 	if t.CA != "" {
-		pem, err := os.ReadFile(t.CA)
+		pem, err := openfile.ReadAll(t.CA)
 		if err != nil {
 			return nil, fmt.Errorf("TLS authorities: %w", err)
 		}
@@ -36,13 +37,25 @@ func (t *TLS) config() (*tls.Config, error) {
 	case t.Cert == "" || t.Key == "":
 		return nil, fmt.Errorf("TLS client certificate: give both the certificate and its key")
 	default:
-		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+		pair, err := keyPair(t.Cert, t.Key)
 		if err != nil {
 			return nil, fmt.Errorf("TLS client certificate: %w", err)
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}
 	return c, nil
+}
+
+func keyPair(certFile, keyFile string) (tls.Certificate, error) {
+	cert, err := openfile.ReadAll(certFile)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	key, err := openfile.ReadAll(keyFile)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.X509KeyPair(cert, key)
 }
 
 // dialer is what the library connects with. It ends with the session, keeps

@@ -10,7 +10,10 @@ import (
 
 // Reader is a session that cannot write. Paths are inside the chroot of its
 // address. It is safe for concurrent use, and concurrent calls are pipelined.
-type Reader struct{ s *session }
+type Reader struct {
+	s     *session
+	marks bool // see MarkUnreadable
+}
 
 // OpenReader connects, authenticates and returns a session that cannot write.
 // The error is a *[ConnectError] when no session could be had. Close it.
@@ -19,11 +22,15 @@ func OpenReader(ctx context.Context, cfg Config) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{s}, nil
+	return &Reader{s: s}, nil
 }
 
 // Close ends the session; its ephemeral nodes go with it. Calls under way return.
 func (r *Reader) Close() { r.s.close() }
+
+// MarkUnreadable is the same session, whose Tree says of a znode that may not be
+// read that it is there and unreadable, and goes on.
+func (r *Reader) MarkUnreadable() *Reader { return &Reader{s: r.s, marks: true} }
 
 // Address is where the session is.
 func (r *Reader) Address() Address { return r.s.cfg.Address }

@@ -22,7 +22,7 @@ func OpenWriter(ctx context.Context, cfg Config) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Writer{Reader{s}}, nil
+	return &Writer{Reader{s: s}}, nil
 }
 
 // Multi carries the operations out, all or none. The error is a
