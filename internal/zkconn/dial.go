@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net"
 	"time"
@@ -65,15 +66,23 @@ func (s *session) dialer(config *tls.Config) zk.Dialer {
 	return func(network, address string, _ time.Duration) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(s.dialing, s.patience())
 		defer cancel()
+		if config == nil && s.suspected(address) && s.speaksTLS(network, address) {
+			err := &mistakenError{tls: true}
+			s.noteFailure(err)
+			return nil, err
+		}
 		conn, err := s.connect(ctx, network, address)
 		if err == nil && config != nil {
 			conn, err = secure(ctx, conn, config, address)
+			if voiceless(err) && !s.opened() && s.speaksPlain(network, address) {
+				err = &mistakenError{tls: false}
+			}
 		}
 		if err != nil {
 			s.noteFailure(err)
 			return nil, err
 		}
-		w := newWire(conn, s)
+		w := newWire(conn, s, address)
 		if err := s.use(w); err != nil {
 			w.Close()
 			return nil, err
@@ -109,6 +118,13 @@ func secure(ctx context.Context, conn net.Conn, config *tls.Config, address stri
 		return nil, &tlsError{err}
 	}
 	return c, nil
+}
+
+// voiceless reports whether a TLS handshake failed without a word of TLS from
+// the other side.
+func voiceless(err error) bool {
+	var shaking *tlsError
+	return errors.As(err, &shaking) && !hopeless(err)
 }
 
 // tlsError is a TLS handshake that failed on this side.
