@@ -107,7 +107,7 @@ func (w *world) plan(flags string) error {
 }
 
 func (w *world) migrate(flags string) error {
-	return w.run("migrate -o json --dialect "+w.dialect+" "+flags, w.source(), w.target())
+	return w.run("migrate -o json --dialect "+w.dialect+" --quarantine "+w.quarantineFile+" "+flags, w.source(), w.target())
 }
 
 func (w *world) migrateDeciding() error { return w.migrate(decide) }

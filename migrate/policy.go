@@ -146,7 +146,8 @@ const consumedMessage = "was consumed in the legacy queue when it was migrated"
 // decide says what becomes of one record; reason is empty for FateMigrate.
 func decide(r Record, p Policies) (fate Fate, land landing, reason string) {
 	if r.Err != nil {
-		if p.Undecodable == Quarantine {
+		// Of one that can't be read there are no bytes to keep.
+		if p.Undecodable == Quarantine && r.Err.Kind != UnreadableRecord {
 			return FateQuarantine, landing{}, r.Err.Error()
 		}
 		return FateBlock, landing{}, r.Err.Error()

@@ -13,6 +13,7 @@ type ProblemKind string
 // The kinds.
 const (
 	Undecodable        ProblemKind = "undecodable"
+	Unreadable         ProblemKind = "unreadable"
 	Consumed           ProblemKind = "consumed"
 	Touched            ProblemKind = "touched"
 	Twice              ProblemKind = "twice"
@@ -48,6 +49,9 @@ func (p Problem) String() string {
 }
 
 func recordProblem(r Record, reason string) Problem {
+	if r.Err != nil && r.Err.Kind == UnreadableRecord {
+		return Problem{Kind: Unreadable, Path: r.Path, Record: r.Err.Kind, Message: reason, Next: giveCredentials}
+	}
 	if r.Err != nil {
 		p := Problem{Kind: Undecodable, Path: r.Path, Record: r.Err.Kind, Message: reason,
 			Next: "repair it, or choose --undecodable quarantine, which keeps its bytes in a file"}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"syscall"
 
 	"mrtq/internal/znode"
 	"mrtq/legacy"
@@ -29,11 +30,16 @@ type quarantineError struct {
 	Message string      `json:"message"`
 }
 
-// Quarantined are the records of a source that could not be decoded.
+// ErrQuarantineFile says that a quarantine file is none that could keep
+// anything: a pipe, a device, a folder.
+var ErrQuarantineFile = errors.New("is no regular file, and so can't keep anything")
+
+// Quarantined are the records of a source whose bytes could not be decoded. One
+// that could not be read is none of them: there are no bytes to keep.
 func Quarantined(src *Source) []Record {
 	var bad []Record
 	for _, r := range src.Records {
-		if r.Err != nil {
+		if r.Err != nil && r.Err.Kind != UnreadableRecord {
 			bad = append(bad, r)
 		}
 	}
@@ -42,16 +48,28 @@ func Quarantined(src *Source) []Record {
 
 // WriteQuarantine adds the records to a quarantine file. Records that the file
 // holds already, with the same bytes, are not added again; nothing is removed.
+// Writers of one file wait for each other, in whatever process they are. write
+// gives a file new content, and may replace it.
 func WriteQuarantine(path string, records []Record, write func(path string, f func(io.Writer) error) error) error {
-	old, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := CheckQuarantineFile(path); err != nil {
+		return fmt.Errorf("quarantine file %w", err)
+	}
+	unlock, err := lockFile(path)
+	if err != nil {
 		return fmt.Errorf("quarantine file: %w", err)
 	}
-	kept := map[string][][]byte{}
-	if len(old) > 0 {
-		if kept, err = ReadQuarantine(path); err != nil {
-			return err
-		}
+	defer unlock()
+	kept, err := ReadQuarantine(path)
+	if err != nil {
+		return err
+	}
+	records = slices.DeleteFunc(slices.Clone(records), func(r Record) bool { return holds(kept, r) })
+	if len(records) == 0 {
+		return nil
+	}
+	old, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("quarantine file: %w", err)
 	}
 	err = write(path, func(w io.Writer) error {
 		if _, err := w.Write(old); err != nil {
@@ -60,9 +78,6 @@ func WriteQuarantine(path string, records []Record, write func(path string, f fu
 		enc := json.NewEncoder(w)
 		enc.SetEscapeHTML(false)
 		for _, r := range records {
-			if holds(kept, r) {
-				continue
-			}
 			l := quarantineLine{Path: r.Path, Error: &quarantineError{r.Err.Kind, r.Err.Offset, r.Err.Error()}}
 			if r.Data != nil {
 				l.Data = &r.Data
@@ -79,6 +94,54 @@ func WriteQuarantine(path string, records []Record, write func(path string, f fu
 	return nil
 }
 
+// CheckQuarantineFile refuses a path where something is that can't keep
+// anything; the error wraps [ErrQuarantineFile].
+func CheckQuarantineFile(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s %w; name another", path, ErrQuarantineFile)
+	}
+	return nil
+}
+
+// lockFile holds a file, made if it isn't there, against all other callers until
+// unlock is called. The lock is on the file that has the name: whoever holds it
+// may replace the file, so whoever got it looks if it is that file still.
+func lockFile(path string) (unlock func(), err error) {
+	for {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NONBLOCK, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if err := flock(f); err != nil {
+			f.Close()
+			return nil, err
+		}
+		mine, err := f.Stat()
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
+		named, err := os.Stat(path)
+		if err == nil && os.SameFile(mine, named) {
+			return func() { f.Close() }, nil
+		}
+		f.Close()
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+}
+
+// flock waits for the lock, however often a signal comes meanwhile.
+func flock(f *os.File) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+		if !errors.Is(err, syscall.EINTR) {
+			return os.NewSyscallError("flock", err)
+		}
+	}
+}
+
 // holds reports whether the record's bytes are among those kept.
 func holds(kept map[string][][]byte, r Record) bool {
 	return slices.ContainsFunc(kept[r.Path], func(data []byte) bool { return znode.SameData(data, r.Data) })
@@ -87,6 +150,9 @@ func holds(kept map[string][][]byte, r Record) bool {
 // ReadQuarantine reads the bytes that a quarantine file keeps, by path: all
 // that a record ever had when it was added.
 func ReadQuarantine(path string) (map[string][][]byte, error) {
+	if err := CheckQuarantineFile(path); err != nil {
+		return nil, fmt.Errorf("quarantine file %w", err)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("quarantine file: %w", err)

@@ -26,6 +26,27 @@ type Restored struct {
 // another ACL, where a dump is to be restored.
 var ErrOtherData = errors.New("the target holds something else")
 
+// ErrTooLarge says that a znode does not fit a packet of the server's.
+var ErrTooLarge = errors.New("it is larger than the server takes")
+
+// CheckPacket refuses a tree with a znode that a server whose jute.maxbuffer is
+// that many bytes could not be sent, below a chroot that is so many bytes long.
+// The error wraps [ErrTooLarge].
+func CheckPacket(tree *znode.Tree, packet, chroot int) error {
+	for n := range tree.All("/") {
+		op := znode.Op{Kind: znode.OpCreate, Path: n.Path, Data: n.Data, ACL: aclOf(n)}
+		if size := znode.MultiSize([]znode.Op{op}, chroot); size > packet-packetSlack && n.Stat.EphemeralOwner == 0 && n.Path != "/" {
+			return fmt.Errorf("%s: %w: it takes %d bytes, and a jute.maxbuffer of %d leaves %d; raise that on the servers and give the same number with --packet; nothing was written",
+				n.Path, ErrTooLarge, size, packet, packet-packetSlack)
+		}
+	}
+	return nil
+}
+
+// PacketBudget is the largest transaction for a server whose jute.maxbuffer is
+// that many bytes, see [Migrator].
+func PacketBudget(packet int) int { return min(defaultBudget, packet-packetSlack) }
+
 // Restore loads a tree into a server, below the session's chroot. What is there
 // with the same data stays; if anything is there with other data, nothing is
 // written and the error wraps [ErrOtherData]. Sequence counters are brought to

@@ -80,6 +80,11 @@ type Record struct {
 	Err    *legacy.Error
 }
 
+// UnreadableRecord is the kind of a [Record] whose data could not be read at
+// all, most often for want of a permission. Nothing is known of it but that it
+// is there.
+const UnreadableRecord legacy.Kind = "unreadable"
+
 // Lock is one outstanding legacy object lock.
 type Lock struct {
 	Path string
@@ -102,10 +107,21 @@ type Source struct {
 // wrong chroot, or other names.
 var ErrNoQueues = errors.New("none of the legacy queue nodes is there")
 
+// ErrUnlisted says that a queue node itself could not be read, and so not what
+// is below it either: any number of records.
+var ErrUnlisted = errors.New("it may not be listed, so what is in it is not known")
+
+const giveCredentials = "give credentials that may read it, with --auth-file or $MRTQ_ZK_AUTH, or have its ACL changed; if this is a dump, make it again with them"
+
 // ReadSource decodes every record of the queues in the tree. A bad record is
-// one with an Err, never an error; the error is [ErrNoQueues].
+// one with an Err, never an error; the error wraps [ErrNoQueues] or [ErrUnlisted].
 func ReadSource(tree *znode.Tree, queues Queues, opt legacy.Options) (*Source, error) {
 	src := &Source{Queues: queues, Tree: tree}
+	for _, root := range queues.Roots() {
+		if n := tree.Get(root); n != nil && n.Unreadable != "" {
+			return nil, fmt.Errorf("%s: %w (%s); %s", root, ErrUnlisted, n.Unreadable, giveCredentials)
+		}
+	}
 	found := 0
 	for _, kind := range QueueKinds {
 		for _, root := range queues.Nodes[kind] {
@@ -124,6 +140,10 @@ func ReadSource(tree *znode.Tree, queues Queues, opt legacy.Options) (*Source, e
 	for _, root := range queues.Locks {
 		for _, name := range tree.Children(root) {
 			path := znode.Join(root, name)
+			if err := unreadable(tree.Get(path)); err != nil {
+				src.Locks = append(src.Locks, Lock{Path: path, Err: err})
+				continue
+			}
 			l, err := legacy.DecodeLock(tree.Get(path).Data, opt)
 			src.Locks = append(src.Locks, Lock{Path: path, Legacy: l, Err: err})
 		}
@@ -139,15 +159,25 @@ func (src *Source) readQueue(kind QueueKind, root string, opt legacy.Options) {
 			continue // a queue below a queue node is no record of it
 		}
 		r := Record{Path: path, Queue: kind, Data: src.Tree.Get(path).Data}
-		rec, err := legacy.Decode(name, r.Data, opt)
-		if err == nil {
-			r.Legacy = rec
-		} else if !errors.As(err, &r.Err) {
-			r.Err = &legacy.Error{Kind: legacy.BadPayload, Offset: -1, Err: err}
+		if r.Err = unreadable(src.Tree.Get(path)); r.Err == nil {
+			rec, err := legacy.Decode(name, r.Data, opt)
+			if err == nil {
+				r.Legacy = rec
+			} else if !errors.As(err, &r.Err) {
+				r.Err = &legacy.Error{Kind: legacy.BadPayload, Offset: -1, Err: err}
+			}
 		}
 		src.Records = append(src.Records, r)
 		src.Below = append(src.Below, below(src.Tree, path)...)
 	}
+}
+
+// unreadable is the error of a node that could not be read, nil of others.
+func unreadable(n *znode.Node) *legacy.Error {
+	if n.Unreadable == "" {
+		return nil
+	}
+	return &legacy.Error{Kind: UnreadableRecord, Offset: -1, Msg: n.Unreadable + "; " + giveCredentials}
 }
 
 func below(tree *znode.Tree, path string) []string {

@@ -69,6 +69,9 @@ func (c *acceptCmd) run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return usageError("--backend: %w", err)
 	}
+	if err := a.apart([]named{{by: "--out", path: c.out}}); err != nil {
+		return err
+	}
 	opt, session, err := a.reach(backend)
 	if err != nil {
 		return err

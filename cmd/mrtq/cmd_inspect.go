@@ -26,8 +26,8 @@ func (a *app) inspectCmd() *cobra.Command {
 		Use:   "inspect SOURCE",
 		Short: "decode legacy records",
 		Long: `Decode every record of the legacy queues and print it, in path order. Records
-that can't be decoded are printed with the reason and stop nothing. Nothing is
-written.`,
+that can't be read or decoded are printed with the reason and stop nothing.
+Nothing is written.`,
 		Example: `  mrtq inspect zk1:2181 --status failed
   mrtq inspect file:queue.ndjson.gz --queue inventory -o ndjson`,
 		Args: args("SOURCE"),
@@ -61,12 +61,15 @@ func (c *inspectCmd) run(cmd *cobra.Command, a *app, source string) error {
 		}
 	}
 	var chosen []migrate.Record
-	bad := 0
+	bad, unreadable := 0, 0
 	for _, r := range src.Records {
 		if c.wants(r) {
 			chosen = append(chosen, r)
 			if r.Err != nil {
 				bad++
+			}
+			if r.Err != nil && r.Err.Kind == migrate.UnreadableRecord {
+				unreadable++
 			}
 		}
 	}
@@ -77,6 +80,9 @@ func (c *inspectCmd) run(cmd *cobra.Command, a *app, source string) error {
 		a.say("%s is not there", m)
 	}
 	a.say("%s: %d decoded, %d not", count(len(chosen), "record", "records"), len(chosen)-bad, bad)
+	if unreadable > 0 {
+		a.say("%s may not be read: give credentials that may, with --auth-file or $%s", count(unreadable, "record", "records"), authVariable)
+	}
 	return nil
 }
 

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"mrtq/internal/openfile"
 	"mrtq/migrate"
 )
 
@@ -41,7 +41,7 @@ running it again. Run when there is nothing to do, it writes nothing.`,
 	c.flags(cmd.Flags())
 	choice(cmd.Flags(), &c.output, "output", "o", "format", "table", "json")
 	cmd.Flags().StringVar(&c.plan, "plan", "", "carry out only this saved plan `file`, and refuse it if it is stale or was used")
-	cmd.Flags().StringVar(&c.quarantine, "quarantine", "mrtq-quarantine.ndjson", "`file` that keeps the bytes of undecodable records, with --undecodable quarantine; added to if it exists")
+	cmd.Flags().StringVar(&c.quarantine, "quarantine", "", "`file` that keeps the bytes of undecodable records, with --undecodable quarantine; added to if it exists (default mrtq-quarantine-TARGET.ndjson)")
 	return cmd
 }
 
@@ -62,11 +62,16 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case s.source.file != "" && sameFile(s.source.file, s.target.file):
-		return usageError("SOURCE and TARGET are the same file, %s; the source is never written", s.source.file)
-	case packed(c.quarantine):
+	if packed(c.quarantine) {
 		return usageError("--quarantine %s: the file is added to and can't be packed; leave out .gz", c.quarantine)
+	}
+	writes := []named{s.target.written("TARGET"), {"--quarantine", c.quarantine, true}}
+	if c.quarantine == "" && c.policies.Undecodable == migrate.Quarantine {
+		c.quarantine = quarantineFile(s.target)
+		writes[1].path = c.quarantine
+	}
+	if err := a.apart(writes, s.source.read("SOURCE"), named{by: "--plan", path: c.plan}); err != nil {
+		return err
 	}
 	var approved *migrate.Approved
 	if c.plan != "" {
@@ -142,22 +147,19 @@ func made(d migrate.Done) string {
 }
 
 func readApproved(path string) (*migrate.Approved, error) {
-	f, err := os.Open(path)
+	f, err := openfile.Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("--plan: %w", err)
 	}
 	defer f.Close()
 	approved, err := migrate.ReadApproved(f)
-	if err != nil {
+	switch {
+	case errors.Is(err, openfile.ErrNobodyWrites):
+		return nil, fmt.Errorf("--plan %s: %w", path, openfile.ErrNobodyWrites)
+	case err != nil:
 		return nil, usageError("--plan %s: %w", path, err)
 	}
 	return &approved, nil
-}
-
-func sameFile(a, b string) bool {
-	ai, aerr := os.Stat(a)
-	bi, berr := os.Stat(b)
-	return aerr == nil && berr == nil && os.SameFile(ai, bi)
 }
 
 // source reads the source anew, and keeps the bytes of what can't be decoded,

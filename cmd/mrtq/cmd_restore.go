@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -9,8 +10,13 @@ import (
 	"mrtq/migrate"
 )
 
+type restoreCmd struct {
+	in, output string
+	packet     int
+}
+
 func (a *app) restoreCmd() *cobra.Command {
-	var in, output string
+	c := &restoreCmd{}
 	cmd := &cobra.Command{
 		Use:   "restore TARGET --in FILE",
 		Short: "load a dump",
@@ -18,53 +24,70 @@ func (a *app) restoreCmd() *cobra.Command {
 same data stays; if anything is there with other data, nothing is written.
 Ephemeral znodes are left out: their sessions are over. Sequence counters are
 brought to where they were, so that new sequential children sort after those
-restored. Interrupted, run it again.`,
+restored. A dump that lacks znodes, see mrtq dump, is refused. Interrupted, run
+it again.`,
 		Example: `  mrtq restore localhost:2181/copy --in queue.ndjson.gz`,
 		Args:    args("TARGET"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			e, err := parseEndpoint("TARGET", args[0])
-			if err != nil {
-				return err
-			}
-			if e.file != "" {
-				return usageError("TARGET %q is a dump already", args[0])
-			}
-			if in == "" {
+			if c.in == "" {
 				return usageError("--in FILE is missing; usage: mrtq %s", cmd.Use)
 			}
-			tree, err := readDump(in)
-			if err != nil {
-				return fmt.Errorf("restore: --in %s: %w", in, err)
-			}
-			if tree.Len() == 1 {
-				return fmt.Errorf("restore: --in %s: it holds no znode", in)
-			}
-			w, err := a.writer(cmd.Context(), e)
-			if err != nil {
-				return failed("restore", args[0], err)
-			}
-			defer w.Close()
-			m := &migrate.Migrator{Say: func(s string) { a.say("%s", s) }}
-			show, finish := a.progress("restoring")
-			m.Progress = show
-			res, err := m.Restore(cmd.Context(), w, tree)
-			finish()
-			if errors.Is(err, migrate.ErrOtherData) {
-				err = checkError(err)
-			}
-			if err != nil {
-				return failed("restore", args[0], err)
-			}
-			if output == "json" {
-				return a.printJSON(res)
-			}
-			a.printRestored(res)
-			return nil
+			return c.run(cmd.Context(), a, args[0])
 		},
 	}
-	cmd.Flags().StringVar(&in, "in", "", "dump `file`, unpacked if its name ends in .gz")
-	choice(cmd.Flags(), &output, "output", "o", "format", "table", "json")
+	cmd.Flags().StringVar(&c.in, "in", "", "dump `file`, unpacked if its name ends in .gz")
+	cmd.Flags().IntVar(&c.packet, "packet", 0, "the servers' jute.maxbuffer in `bytes`, to be told of a larger znode before anything is written, and for one that is under its default (0: not known)")
+	choice(cmd.Flags(), &c.output, "output", "o", "format", "table", "json")
 	return cmd
+}
+
+// leastPacket leaves room for a znode beside what a server adds to it.
+const leastPacket = 16 << 10
+
+func (c *restoreCmd) run(ctx context.Context, a *app, target string) error {
+	e, err := parseEndpoint("TARGET", target)
+	switch {
+	case err != nil:
+		return err
+	case e.file != "":
+		return usageError("TARGET %q is a dump already", target)
+	case c.packet != 0 && c.packet < leastPacket:
+		return usageError("--packet %d: want at least %d, or 0", c.packet, leastPacket)
+	}
+	tree, err := readDump(c.in)
+	if err != nil {
+		return fmt.Errorf("restore: --in %s: %w", c.in, err)
+	}
+	if tree.Len() == 1 {
+		return fmt.Errorf("restore: --in %s: it holds no znode", c.in)
+	}
+	m := &migrate.Migrator{Say: func(s string) { a.say("%s", s) }}
+	if c.packet > 0 {
+		if err := migrate.CheckPacket(tree, c.packet, len(e.addr.Chroot)); err != nil {
+			return checkError(fmt.Errorf("restore: --in %s: %w", c.in, err))
+		}
+		m.Budget = migrate.PacketBudget(c.packet)
+	}
+	w, err := a.writer(ctx, e)
+	if err != nil {
+		return failed("restore", target, err)
+	}
+	defer w.Close()
+	show, finish := a.progress("restoring")
+	m.Progress = show
+	res, err := m.Restore(ctx, w, tree)
+	finish()
+	if errors.Is(err, migrate.ErrOtherData) {
+		err = checkError(err)
+	}
+	if err != nil {
+		return failed("restore", target, err)
+	}
+	if c.output == "json" {
+		return a.printJSON(res)
+	}
+	a.printRestored(res)
+	return nil
 }
 
 func (a *app) printRestored(r *migrate.Restored) {

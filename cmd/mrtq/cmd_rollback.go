@@ -45,6 +45,9 @@ func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
 	if err != nil {
 		return err
 	}
+	if err := a.apart([]named{e.written("TARGET")}); err != nil {
+		return err
+	}
 	// A run or chroot that isn't there is told before anything is written.
 	u, err := c.look(cmd.Context(), a, e)
 	if err == nil && !c.dry {

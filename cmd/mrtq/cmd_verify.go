@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 
@@ -34,7 +35,7 @@ compare: every record accounted for exactly once, every znode's data, every
 property read back, order, counts, the layout's rules. Of what a migration
 recorded, only the operator's choices (dialect, policies) are taken over, and
 only if not given here. Nothing is written. Exit code 1 if anything differs.`,
-		Example: `  mrtq verify zk1:2181 zk1:2181/new --quarantine mrtq-quarantine.ndjson`,
+		Example: `  mrtq verify zk1:2181 zk1:2181/new --quarantine mrtq-quarantine-zk1-2181-new.ndjson`,
 		Args:    args("SOURCE", "TARGET"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return c.run(cmd, a, args) },
 	}
@@ -54,10 +55,8 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		return err
 	}
 	opt := migrate.VerifyOptions{Others: c.others}
-	if c.quarantine != "" {
-		if opt.Quarantined, err = migrate.ReadQuarantine(c.quarantine); err != nil {
-			return fmt.Errorf("verify: %w", err)
-		}
+	if opt.Quarantined, err = c.kept(); err != nil {
+		return err
 	}
 	tree, err := a.targetTree(cmd.Context(), s.target)
 	if err != nil {
@@ -88,10 +87,31 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	if n := v.Records.Quarantined; n > 0 && c.quarantine == "" && v.OK() {
 		a.say("%s in quarantine; whether the bytes are kept was not checked: add --quarantine FILE", count(n, "record is", "records are"))
 	}
+	if v.Records.Quarantined > 0 && c.quarantine != "" && len(opt.Quarantined) == 0 {
+		a.say("%s holds nothing, or is not there", c.quarantine)
+	}
 	if !v.OK() {
 		return checkError(fmt.Errorf("verify: %w: %s", errDiffers, count(len(v.Differences), "difference", "differences")))
 	}
 	return nil
+}
+
+// kept is what the quarantine file keeps, nil if none is given. One that isn't
+// there keeps nothing: migrate makes it for the first record that is to be kept.
+func (c *verifyCmd) kept() (map[string][][]byte, error) {
+	if c.quarantine == "" {
+		return nil, nil
+	}
+	kept, err := migrate.ReadQuarantine(c.quarantine)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return map[string][][]byte{}, nil
+	case errors.Is(err, migrate.ErrQuarantineFile):
+		return nil, usageError("--quarantine %s %w; name another", c.quarantine, migrate.ErrQuarantineFile)
+	case err != nil:
+		return nil, fmt.Errorf("verify: %w", err)
+	}
+	return kept, nil
 }
 
 // chosen are the policies given here, and for the rest those of the newest

@@ -19,6 +19,7 @@ type connection struct {
 	tls                     zkconn.TLS
 	authFile                string
 	maxResponse             int
+	patient                 bool // --timeout was given: servers that refuse are worth as long a wait
 }
 
 // authVariable holds credentials where a file is unhandy; a flag must not,
@@ -26,7 +27,7 @@ type connection struct {
 const authVariable = "MRTQ_ZK_AUTH"
 
 func (c *connection) flags(f *pflag.FlagSet) {
-	f.DurationVar(&c.timeout, "timeout", 30*time.Second, "give up when no server can be reached for so long")
+	f.DurationVar(&c.timeout, "timeout", 30*time.Second, "give up when no server can be reached for so long; if all refuse the connection, after 5s unless this is given")
 	f.DurationVar(&c.sessionTimeout, "session-timeout", 10*time.Second, "ZooKeeper session timeout to ask for")
 	f.BoolVar(&c.useTLS, "tls", false, "use TLS, trusting the system's authorities unless --tls-ca is given")
 	f.StringVar(&c.tls.CA, "tls-ca", "", "PEM `file` of the authorities to trust; implies --tls")
@@ -47,7 +48,11 @@ func (a *app) connConfig(addr zkconn.Address) (zkconn.Config, error) {
 	case c.maxResponse <= 0:
 		return zkconn.Config{}, usageError("--max-response %d: want more than 0", c.maxResponse)
 	}
-	cfg := zkconn.Config{Address: addr, SessionTimeout: c.sessionTimeout, GiveUp: c.timeout, MaxResponse: c.maxResponse, Log: a.log}
+	cfg := zkconn.Config{Address: addr, SessionTimeout: c.sessionTimeout, GiveUp: c.timeout, MaxResponse: c.maxResponse, Log: a.log,
+		Say: func(news string) { a.say("%s", news) }}
+	if c.patient {
+		cfg.Refused = c.timeout
+	}
 	if c.useTLS || c.tls != (zkconn.TLS{}) {
 		cfg.TLS = &c.tls
 	}

@@ -10,16 +10,33 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mrtq/internal/openfile"
 	"mrtq/internal/znode"
 )
 
 // packed says of a file's name whether its content is packed with gzip.
 func packed(path string) bool { return strings.HasSuffix(path, ".gz") }
 
-// readDump reads a dump from a file, unpacked if its name ends in .gz. Errors
-// leave it to the caller to name the file.
+// errLacking says that a dump is not the whole tree.
+var errLacking = errors.New("which could not be read when it was made: make it again with credentials that may read everything")
+
+// readDump reads a whole dump from a file, see [readLackingDump].
 func readDump(path string) (*znode.Tree, error) {
-	f, err := os.Open(path)
+	tree, err := readLackingDump(path)
+	if err != nil {
+		return nil, err
+	}
+	if lacks := tree.Unreadable(); len(lacks) > 0 {
+		return nil, fmt.Errorf("the dump lacks the data of %s, %w", lacks[0].Path, errLacking)
+	}
+	return tree, nil
+}
+
+// readLackingDump reads a dump from a file, unpacked if its name ends in .gz. It
+// may hold znodes that are marked as unreadable. Errors leave it to the caller
+// to name the file.
+func readLackingDump(path string) (*znode.Tree, error) {
+	f, err := openfile.Read(path)
 	if err != nil {
 		return nil, unnamed(err)
 	}
@@ -124,7 +141,7 @@ func syncDir(path string) error {
 
 // writeDevice writes to what can't be replaced: a device, a pipe.
 func writeDevice(path string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	f, err := openfile.Write(path)
 	if err != nil {
 		return err
 	}

@@ -96,7 +96,7 @@ func (a *app) readSource(ctx context.Context, e endpoint, l *legacyFlags) (*migr
 
 func (a *app) sourceTree(ctx context.Context, e endpoint, queues migrate.Queues) (*znode.Tree, error) {
 	if e.file != "" {
-		return readDump(e.file)
+		return readLackingDump(e.file)
 	}
 	r, err := a.reader(ctx, e)
 	if err != nil {
@@ -105,7 +105,7 @@ func (a *app) sourceTree(ctx context.Context, e endpoint, queues migrate.Queues)
 	defer r.Close()
 	show, finish := a.progress("reading the source")
 	defer finish()
-	return migrate.ReadLegacy(ctx, r, queues, func(n int) { show(n, 0) })
+	return migrate.ReadLegacy(ctx, r.MarkUnreadable(), queues, func(n int) { show(n, 0) })
 }
 
 // comingTarget is targetTree for a target that is yet to be made, perhaps: a

@@ -57,8 +57,10 @@ type app struct {
 	stderr  io.Writer
 	verbose bool
 	config  string
-	conn    connection
-	log     *slog.Logger
+	// settingsFile is the settings file that was read, "" if there is none.
+	settingsFile string
+	conn         connection
+	log          *slog.Logger
 }
 
 // run is the whole command; it returns the exit code.
@@ -98,7 +100,9 @@ batch and job layout, verifies the outcome, and can take it back.
 A SOURCE or TARGET is host:port[,host:port…][/chroot], ZooKeeper's own connect
 string, or file:tree.ndjson[.gz], a dump. Settings come from flags, then from
 MRTQ_* environment variables (--max-response is MRTQ_MAX_RESPONSE), then from
-mrtq.yaml. Data goes to stdout, everything else to stderr. Exit codes: 0 done,
+mrtq.yaml; what the last two set is shown. What could lose a job or have it run
+twice (--consumed, --undecodable, --force and their like) is taken from flags
+only. Data goes to stdout, everything else to stderr. Exit codes: 0 done,
 1 the check failed, 2 wrong usage, 3 the environment failed.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -107,6 +111,7 @@ mrtq.yaml. Data goes to stdout, everything else to stderr. Exit codes: 0 done,
 			if err := a.settings(cmd); err != nil {
 				return err
 			}
+			a.conn.patient = cmd.Flags().Changed("timeout")
 			level := slog.LevelWarn
 			if a.verbose {
 				level = slog.LevelDebug

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,32 +12,58 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
+
+	"mrtq/internal/openfile"
 )
 
 const defaultConfig = "mrtq.yaml"
 
 // settings fills flags that were not given from the environment, then from the
-// settings file.
+// settings file, and shows each that it fills.
 func (a *app) settings(cmd *cobra.Command) error {
 	file, err := a.readConfig(cmd)
 	if err != nil {
 		return err
 	}
 	var bad error
+	var fromVariables []string
+	var fromFile []setting
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Changed || bad != nil || f.Name == "help" || f.Name == "config" {
 			return
 		}
 		name := variable(f.Name)
 		if value, ok := os.LookupEnv(name); ok {
+			if bad = fromElsewhere(f.Name, "$"+name); bad != nil {
+				return
+			}
 			if err := cmd.Flags().Set(f.Name, value); err != nil {
 				bad = usageError("$%s: %w", name, err)
+				return
 			}
+			fromVariables = append(fromVariables, fmt.Sprintf("$%s: --%s %s", name, f.Name, value))
 			return
 		}
-		bad = file[f.Name].apply(cmd.Flags(), f)
+		s, ok := file[f.Name]
+		if !ok {
+			return
+		}
+		if bad = fromElsewhere(f.Name, s.where+", "+f.Name); bad == nil {
+			bad = s.apply(cmd.Flags(), f)
+		}
+		fromFile = append(fromFile, s)
 	})
-	return bad
+	if bad != nil {
+		return bad
+	}
+	slices.SortFunc(fromFile, func(a, b setting) int { return cmp.Compare(a.line, b.line) })
+	for _, s := range fromFile {
+		a.say("%s: --%s %s", s.where, s.flag, strings.Join(s.values, ","))
+	}
+	for _, s := range fromVariables {
+		a.say("%s", s)
+	}
+	return nil
 }
 
 // variable is the environment variable of a flag.
@@ -46,21 +73,23 @@ func variable(flag string) string {
 
 // setting is what a settings file says of one flag.
 type setting struct {
-	where  string // file, line and name
+	flag   string
+	where  string // file and line
+	line   int
 	list   bool
 	values []string
 }
 
 func (s setting) apply(flags *pflag.FlagSet, f *pflag.Flag) error {
 	if _, ok := f.Value.(pflag.SliceValue); s.list && !ok {
-		return usageError("%s: it takes one value, not a list", s.where)
+		return usageError("%s, %s: it takes one value, not a list", s.where, s.flag)
 	}
 	if s.list && len(s.values) == 0 {
 		s.values = []string{""} // for none, as on the command line
 	}
 	for _, value := range s.values {
 		if err := flags.Set(f.Name, value); err != nil {
-			return usageError("%s: %w", s.where, err)
+			return usageError("%s, %s: %w", s.where, s.flag, err)
 		}
 	}
 	return nil
@@ -78,13 +107,14 @@ func (a *app) readConfig(cmd *cobra.Command) (map[string]setting, error) {
 	if !wanted {
 		path = defaultConfig
 	}
-	text, err := os.ReadFile(path)
+	text, err := openfile.ReadAll(path)
 	if errors.Is(err, fs.ErrNotExist) && !wanted {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("settings file: %w", err)
 	}
+	a.settingsFile = path
 	names, err := settingNodes(text)
 	if err != nil {
 		return nil, usageError("settings file %s: %w", path, err)
@@ -93,12 +123,12 @@ func (a *app) readConfig(cmd *cobra.Command) (map[string]setting, error) {
 	settings := map[string]setting{}
 	for i := 0; i < len(names); i += 2 {
 		name, value := names[i], names[i+1]
-		s := setting{where: fmt.Sprintf("settings file %s, line %d, %s", path, name.Line, name.Value)}
+		s := setting{flag: name.Value, where: fmt.Sprintf("settings file %s, line %d", path, name.Line), line: name.Line}
 		if !known[name.Value] {
-			return nil, usageError("%s: no command has a flag --%s", s.where, name.Value)
+			return nil, usageError("%s, %s: no command has a flag --%s", s.where, s.flag, name.Value)
 		}
 		if _, twice := settings[name.Value]; twice {
-			return nil, usageError("%s: it was set before", s.where)
+			return nil, usageError("%s, %s: it was set before", s.where, s.flag)
 		}
 		items := []*yaml.Node{value}
 		if value.Kind == yaml.SequenceNode {
@@ -106,7 +136,7 @@ func (a *app) readConfig(cmd *cobra.Command) (map[string]setting, error) {
 		}
 		for _, item := range items {
 			if item.Kind != yaml.ScalarNode || item.Tag == "!!null" {
-				return nil, usageError("%s: want a value or a list of values", s.where)
+				return nil, usageError("%s, %s: want a value or a list of values", s.where, s.flag)
 			}
 			s.values = append(s.values, item.Value)
 		}

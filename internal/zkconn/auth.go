@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
+
+	"mrtq/internal/openfile"
 )
 
 // Auth is one credential of a session. It never prints its secret.
@@ -55,7 +56,7 @@ func ParseAuth(text string) ([]Auth, error) {
 
 // ReadAuthFile reads credentials from a file that only its owner may read.
 func ReadAuthFile(path string) ([]Auth, error) {
-	f, err := os.Open(path)
+	f, err := openfile.Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("credentials: %w", err)
 	}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net"
-	"os"
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"mrtq/internal/openfile"
 )
 
 // TLS names the files of a TLS connection, all PEM.
@@ -22,7 +24,7 @@ type TLS struct {
 func (t *TLS) config() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
 	if t.CA != "" {
-		pem, err := os.ReadFile(t.CA)
+		pem, err := openfile.ReadAll(t.CA)
 		if err != nil {
 			return nil, fmt.Errorf("TLS authorities: %w", err)
 		}
@@ -36,13 +38,25 @@ func (t *TLS) config() (*tls.Config, error) {
 	case t.Cert == "" || t.Key == "":
 		return nil, fmt.Errorf("TLS client certificate: give both the certificate and its key")
 	default:
-		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+		pair, err := keyPair(t.Cert, t.Key)
 		if err != nil {
 			return nil, fmt.Errorf("TLS client certificate: %w", err)
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}
 	return c, nil
+}
+
+func keyPair(certFile, keyFile string) (tls.Certificate, error) {
+	cert, err := openfile.ReadAll(certFile)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	key, err := openfile.ReadAll(keyFile)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.X509KeyPair(cert, key)
 }
 
 // dialer is what the library connects with. It ends with the session, keeps
@@ -52,15 +66,23 @@ func (s *session) dialer(config *tls.Config) zk.Dialer {
 	return func(network, address string, _ time.Duration) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(s.dialing, s.patience())
 		defer cancel()
+		if config == nil && s.suspected(address) && s.speaksTLS(network, address) {
+			err := &mistakenError{tls: true}
+			s.noteFailure(err)
+			return nil, err
+		}
 		conn, err := s.connect(ctx, network, address)
 		if err == nil && config != nil {
 			conn, err = secure(ctx, conn, config, address)
+			if voiceless(err) && !s.opened() && s.speaksPlain(network, address) {
+				err = &mistakenError{tls: false}
+			}
 		}
 		if err != nil {
 			s.noteFailure(err)
 			return nil, err
 		}
-		w := newWire(conn, s)
+		w := newWire(conn, s, address)
 		if err := s.use(w); err != nil {
 			w.Close()
 			return nil, err
@@ -96,6 +118,13 @@ func secure(ctx context.Context, conn net.Conn, config *tls.Config, address stri
 		return nil, &tlsError{err}
 	}
 	return c, nil
+}
+
+// voiceless reports whether a TLS handshake failed without a word of TLS from
+// the other side.
+func voiceless(err error) bool {
+	var shaking *tlsError
+	return errors.As(err, &shaking) && !hopeless(err)
 }
 
 // tlsError is a TLS handshake that failed on this side.

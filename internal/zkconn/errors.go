@@ -57,8 +57,13 @@ func hint(err error, useTLS bool) string {
 		protocol  *protocolError
 		shaking   *tlsError
 		handshake *handshakeError
+		mistaken  *mistakenError
 	)
 	switch {
+	case errors.As(err, &mistaken) && mistaken.tls:
+		return "use --tls (with --tls-ca, --tls-cert, --tls-key as need be), or the plain port"
+	case errors.As(err, &mistaken):
+		return "use the secure port, or leave out --tls and its like"
 	case errors.Is(err, zk.ErrAuthFailed):
 		return "check the credentials in --auth-file or $MRTQ_ZK_AUTH"
 	case errors.As(err, &dns):
@@ -92,11 +97,12 @@ func hopeless(err error) bool {
 		record   tls.RecordHeaderError
 		cert     *tls.CertificateVerificationError
 		protocol *protocolError
+		mistaken *mistakenError
 	)
 	switch {
 	case errors.As(err, &dns):
 		return dns.IsNotFound
-	case errors.As(err, &record), errors.As(err, &cert), errors.As(err, &protocol):
+	case errors.As(err, &mistaken), errors.As(err, &record), errors.As(err, &cert), errors.As(err, &protocol):
 		return true
 	}
 	return tlsRefused(err)

@@ -11,8 +11,9 @@ import (
 // Reader is a session that cannot write. Paths are inside the chroot of its
 // address. It is safe for concurrent use, and concurrent calls are pipelined.
 type Reader struct {
-	s  *session
-	at Address // whose chroot paths are inside of
+	s     *session
+	at    Address // whose chroot paths are inside of
+	marks bool    // see MarkUnreadable
 }
 
 // OpenReader connects, authenticates and returns a session that cannot write.
@@ -33,6 +34,10 @@ func (r *Reader) Outside() *Reader { return &Reader{s: r.s} }
 
 // Close ends the session; its ephemeral nodes go with it. Calls under way return.
 func (r *Reader) Close() { r.s.close() }
+
+// MarkUnreadable is the same session, whose Tree says of a znode that may not be
+// read that it is there and unreadable, and goes on.
+func (r *Reader) MarkUnreadable() *Reader { return &Reader{s: r.s, at: r.at, marks: true} }
 
 // Address is where the session is.
 func (r *Reader) Address() Address { return r.s.cfg.Address }

@@ -16,7 +16,7 @@ import (
 // A Reader has these methods, none of which writes: whoever adds one has to
 // think here. That none gives a Writer away shows in the types of their results.
 func TestReaderCannotWrite(t *testing.T) {
-	want := []string{"ACL", "Address", "Children", "Close", "Exists", "Get", "Outside", "Sync", "Tree"}
+	want := []string{"ACL", "Address", "Children", "Close", "Exists", "Get", "MarkUnreadable", "Outside", "Sync", "Tree"}
 	var got []string
 	for m := range reflect.TypeFor[*Reader]().Methods() {
 		got = append(got, m.Name)
@@ -188,6 +188,13 @@ func TestNoPermission(t *testing.T) {
 	wantMessage(t, err, "get /locked: "+remedy)
 	_, err = stranger.Tree(t.Context(), TreeOptions{})
 	wantMessage(t, err, "get /locked: "+remedy)
+	marking, err := stranger.MarkUnreadable().Tree(t.Context(), TreeOptions{ACL: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := marking.Get("/locked"); n == nil || n.Unreadable != "no permission" || n.Data != nil || n.Stat.Czxid == 0 || n.Stat.DataLength != 1 || len(marking.Unreadable()) != 1 {
+		t.Errorf("a tree with what can't be read: %+v", n)
+	}
 	err = stranger.Multi(t.Context(), []znode.Op{znode.Check("/", -1), znode.Set("/locked", nil, -1)})
 	wantMessage(t, err, "set /locked: "+remedy)
 	var me *znode.MultiError

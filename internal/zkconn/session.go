@@ -13,10 +13,12 @@ package zkconn
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -30,8 +32,12 @@ type Config struct {
 	// GiveUp is how long no server may be reachable, at the start or later,
 	// before the session counts as lost; 0 means 30 s.
 	GiveUp time.Duration
-	TLS    *TLS   // nil: no TLS
-	Auth   []Auth // added to the session in this order
+	// Refused is how long every server may refuse the connection at the start:
+	// one that is just starting does, for a moment; 0 means 5 s, and it is never
+	// longer than GiveUp.
+	Refused time.Duration
+	TLS     *TLS   // nil: no TLS
+	Auth    []Auth // added to the session in this order
 	// MaxResponse is the largest answer accepted, in bytes; 0 means 64 MiB,
 	// the names of about two million children.
 	MaxResponse int
@@ -43,11 +49,15 @@ type Config struct {
 	// Dial connects to whatever server Address names; nil: TCP.
 	Dial func(context.Context) (net.Conn, error)
 	Log  *slog.Logger // nil: none
+	// Say, if not nil, is told once what is tried, when that takes a while. It
+	// is called by whoever opens the session.
+	Say func(string)
 }
 
 const (
 	defaultSessionTimeout = 10 * time.Second
 	defaultGiveUp         = 30 * time.Second
+	defaultRefused        = 5 * time.Second
 	defaultMaxResponse    = 64 << 20
 	maxRequest            = 16 << 20
 )
@@ -62,6 +72,7 @@ type session struct {
 	hangUp  context.CancelFunc
 	over    chan struct{}  // closed when fatal is set
 	up      chan struct{}  // closed when the first session opened
+	news    chan string    // holds one: what the operator should know before that
 	turn    chan struct{}  // holds one: the multi that is to be written next
 	giveUp  *time.Timer    // runs while disconnected
 	calls   sync.WaitGroup // the goroutines of enter
@@ -71,8 +82,13 @@ type session struct {
 	connected bool
 	wire      *wire   // the last one
 	failure   error   // why the last attempt to connect failed; nil after a success
-	hope      bool    // an attempt since the last pause failed of what may pass
 	sending   *ticket // of the multi that has the turn
+
+	// Of the attempts since the last pause, see allFailed: one failed of what
+	// may pass, one was refused.
+	hope, refused bool
+	refusedSince  time.Time       // the first time that all were
+	suspects      map[string]bool // addresses that may speak TLS; false once they were asked
 }
 
 // open connects and waits until a session is there.
@@ -82,6 +98,13 @@ func open(ctx context.Context, cfg Config) (*session, error) {
 	}
 	if cfg.GiveUp == 0 {
 		cfg.GiveUp = defaultGiveUp
+	}
+	if cfg.Refused == 0 {
+		cfg.Refused = defaultRefused
+	}
+	cfg.Refused = min(cfg.Refused, cfg.GiveUp)
+	if cfg.Say == nil {
+		cfg.Say = func(string) {}
 	}
 	if cfg.MaxResponse == 0 {
 		cfg.MaxResponse = defaultMaxResponse
@@ -99,7 +122,7 @@ func open(ctx context.Context, cfg Config) (*session, error) {
 			return nil, &ConnectError{Address: cfg.Address.String(), Err: err, Hint: "check the files of --tls-ca, --tls-cert and --tls-key"}
 		}
 	}
-	s := &session{cfg: cfg, over: make(chan struct{}), up: make(chan struct{}), turn: make(chan struct{}, 1)}
+	s := &session{cfg: cfg, over: make(chan struct{}), up: make(chan struct{}), news: make(chan string, 1), turn: make(chan struct{}, 1), suspects: map[string]bool{}}
 	s.dialing, s.hangUp = context.WithCancel(context.Background())
 	s.giveUp = time.AfterFunc(cfg.GiveUp, s.gaveUp)
 	var err error
@@ -128,7 +151,21 @@ func open(ctx context.Context, cfg Config) (*session, error) {
 	return s, nil
 }
 
+// quiet is how long nothing is said of an attempt that is under way.
+const quiet = time.Second
+
 func (s *session) waitUp(ctx context.Context) error {
+	late := time.NewTimer(quiet)
+	defer late.Stop()
+	select {
+	case <-s.up:
+	case <-s.over:
+	case <-ctx.Done():
+	case news := <-s.news:
+		s.cfg.Say(news)
+	case <-late.C:
+		s.cfg.Say(fmt.Sprintf("connecting to %s: no answer yet; trying for %s", s.cfg.Address, s.cfg.GiveUp))
+	}
 	select {
 	case <-s.up:
 		return nil
@@ -208,18 +245,63 @@ func (s *session) gaveUp() {
 }
 
 // allFailed is called when every server was tried in vain. Before the first
-// session, what can't pass is told at once.
+// session, what can't pass ends it at once, and what hardly will, soon.
 func (s *session) allFailed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	select {
-	case <-s.up:
-	default:
-		if s.failure != nil && !s.hope {
+	if !s.opened() && s.failure != nil {
+		switch {
+		case s.hope:
+			s.refusedSince = time.Time{}
+			s.tell(fmt.Sprintf("%s: %v; trying for %s", s.cfg.Address, s.failure, s.cfg.GiveUp))
+		case !s.refused:
+			s.endLocked(s.failure)
+		case s.refusedSince.IsZero():
+			s.refusedSince = time.Now()
+			s.tell(fmt.Sprintf("%s: the connection is refused; trying for %s, in case the server is just starting", s.cfg.Address, s.cfg.Refused))
+		case time.Since(s.refusedSince) >= s.cfg.Refused:
 			s.endLocked(s.failure)
 		}
 	}
-	s.hope = false
+	s.hope, s.refused = false, false
+}
+
+// tell leaves it to waitUp to say something, unless there is something already.
+func (s *session) tell(news string) {
+	select {
+	case s.news <- news:
+	default:
+	}
+}
+
+// opened reports whether there was a session.
+func (s *session) opened() bool {
+	select {
+	case <-s.up:
+		return true
+	default:
+		return false
+	}
+}
+
+// suspect notes that a server did not answer as ZooKeeper does.
+func (s *session) suspect(address string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, asked := s.suspects[address]; !asked {
+		s.suspects[address] = true
+	}
+}
+
+// suspected reports, once, whether a server should be asked if it speaks TLS.
+func (s *session) suspected(address string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ask := s.suspects[address] && !s.opened()
+	if ask {
+		s.suspects[address] = false
+	}
+	return ask
 }
 
 func (s *session) noteFailure(err error) {
@@ -227,7 +309,9 @@ func (s *session) noteFailure(err error) {
 	defer s.mu.Unlock()
 	if s.fatal == nil { // else it is only this side hanging up
 		s.failure = err
-		s.hope = s.hope || !hopeless(err)
+		refused := errors.Is(err, syscall.ECONNREFUSED)
+		s.refused = s.refused || refused
+		s.hope = s.hope || !refused && !hopeless(err)
 	}
 }
 

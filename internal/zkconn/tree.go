@@ -29,7 +29,8 @@ const readsInFlight = 64
 // are left out: a tree that is being written is not read as of one moment, but
 // each node is read as it was at some moment of the call. The parents of roots
 // are read as nodes too, without their other children. ZooKeeper's own
-// /zookeeper is left out.
+// /zookeeper is left out. A node that may not be read is an error, unless
+// [Reader.MarkUnreadable].
 func (r *Reader) Tree(ctx context.Context, opt TreeOptions) (*znode.Tree, error) {
 	roots := opt.Roots
 	if len(roots) == 0 {
@@ -104,6 +105,9 @@ func (rd *treeReader) readParents(ctx context.Context, roots []string) error {
 		for p := znode.Parent(root); p != "" && !seen[p]; p = znode.Parent(p) {
 			seen[p] = true
 			n, err := rd.r.Get(ctx, p)
+			if errors.Is(err, ErrNoAuth) && rd.r.marks {
+				n, err = rd.unreadable(ctx, p)
+			}
 			if errors.Is(err, znode.ErrNoNode) {
 				continue
 			}
@@ -126,6 +130,10 @@ func (rd *treeReader) readOne(ctx context.Context, path string) ([]string, error
 	if err == nil && n.Stat.NumChildren > 0 {
 		names, err = rd.r.Children(ctx, path)
 	}
+	if errors.Is(err, ErrNoAuth) && rd.r.marks {
+		names = nil
+		n, err = rd.unreadable(ctx, path)
+	}
 	if errors.Is(err, znode.ErrNoNode) {
 		return nil, nil
 	}
@@ -140,6 +148,16 @@ func (rd *treeReader) readOne(ctx context.Context, path string) ([]string, error
 		}
 	}
 	return paths, nil
+}
+
+// unreadable is what can be known of a znode without the permission to read it:
+// that it is there, and its Stat.
+func (rd *treeReader) unreadable(ctx context.Context, path string) (znode.Node, error) {
+	stat, ok, err := rd.r.Exists(ctx, path)
+	if err == nil && !ok {
+		err = znode.ErrNoNode
+	}
+	return znode.Node{Path: path, Stat: stat, Unreadable: ErrNoAuth.Error()}, err
 }
 
 // system reports whether path is ZooKeeper's own subtree: configuration and

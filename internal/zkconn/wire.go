@@ -26,6 +26,7 @@ type wire struct {
 	net.Conn
 	s         *session
 	in        *bufio.Reader // the library reads each length by itself
+	address   string        // as dialed
 	handshake *time.Timer
 
 	wrote bool // the first packet, the connect request, went out
@@ -49,10 +50,10 @@ const (
 	readAhead = 32 << 10
 )
 
-func newWire(conn net.Conn, s *session) *wire {
-	w := &wire{Conn: conn, s: s, in: bufio.NewReaderSize(conn, readAhead)}
+func newWire(conn net.Conn, s *session, address string) *wire {
+	w := &wire{Conn: conn, s: s, address: address, in: bufio.NewReaderSize(conn, readAhead)}
 	w.handshake = time.AfterFunc(s.patience(), func() {
-		s.noteFailure(&handshakeError{errors.New("no answer to the handshake")})
+		w.unanswered(errors.New("no answer to the handshake"))
 		w.Close()
 	})
 	return w
@@ -98,8 +99,18 @@ func (w *wire) Read(p []byte) (int, error) {
 // tells a user nothing that the next attempt doesn't.
 func (w *wire) failed(err error) {
 	if !w.opened.Load() && !errors.Is(err, net.ErrClosed) { // closed by us, who know why
-		w.s.noteFailure(&handshakeError{err})
+		w.unanswered(err)
 	}
+}
+
+// unanswered is a handshake that was not answered as ZooKeeper does: perhaps
+// because the port awaits another.
+func (w *wire) unanswered(err error) {
+	var protocol *protocolError
+	if !errors.As(err, &protocol) { // which says what was seen
+		w.s.suspect(w.address)
+	}
+	w.s.noteFailure(&handshakeError{err})
 }
 
 // begins judges a packet by its length.
@@ -138,7 +149,7 @@ func (e *protocolError) Error() string {
 
 // tls reports whether the answer is a TLS record: an alert or a handshake.
 func (e *protocolError) tls() bool {
-	return (e.begins[0] == 0x15 || e.begins[0] == 0x16) && e.begins[1] == 3
+	return beginsTLS(e.begins[:])
 }
 
 // handshakeError is a connection that was accepted and then gave no session.

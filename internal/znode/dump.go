@@ -17,6 +17,8 @@ type dumpLine struct {
 	Data dumpData `json:"data"`
 	Stat *Stat    `json:"stat,omitempty"`
 	ACL  []ACL    `json:"acl,omitempty"`
+	// Unreadable says why the data is not known, which null then stands for.
+	Unreadable string `json:"unreadable,omitempty"`
 }
 
 // dumpData is base64, or null for null data.
@@ -105,7 +107,7 @@ func parseLine(text []byte) (Node, error) {
 	case !l.Data.given:
 		return Node{}, fmt.Errorf("%s: %s has no data (null is null data)", wantLine, l.Path)
 	}
-	n := Node{Path: l.Path, Data: l.Data.bytes, ACL: l.ACL}
+	n := Node{Path: l.Path, Data: l.Data.bytes, ACL: l.ACL, Unreadable: l.Unreadable}
 	if l.Stat != nil {
 		n.Stat = *l.Stat
 	}
@@ -113,14 +115,14 @@ func parseLine(text []byte) (Node, error) {
 }
 
 // WriteDump writes the tree sorted by path. The root is written only where it
-// says something (data, or an ACL that isn't open): every tree has one. The
+// says something (data, an ACL that isn't open, or that it couldn't be read): every tree has one. The
 // ACL is left out where it is open or was not read.
 func WriteDump(w io.Writer, t *Tree) error {
 	bw := bufio.NewWriterSize(w, 1<<16)
 	enc := json.NewEncoder(bw)
 	enc.SetEscapeHTML(false)
 	for n := range t.All("/") {
-		if n.Path == "/" && len(n.Data) == 0 && IsOpenACL(n.ACL) {
+		if n.Path == "/" && len(n.Data) == 0 && IsOpenACL(n.ACL) && n.Unreadable == "" {
 			continue
 		}
 		if err := enc.Encode(n.line()); err != nil {
@@ -134,7 +136,7 @@ func WriteDump(w io.Writer, t *Tree) error {
 func (n *Node) MarshalJSON() ([]byte, error) { return json.Marshal(n.line()) }
 
 func (n *Node) line() dumpLine {
-	l := dumpLine{Path: n.Path, Data: dumpData{bytes: n.Data}}
+	l := dumpLine{Path: n.Path, Data: dumpData{bytes: n.Data}, Unreadable: n.Unreadable}
 	if n.Stat != (Stat{}) && n.Stat != n.defaultStat(0) {
 		l.Stat = &n.Stat
 	}

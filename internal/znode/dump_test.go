@@ -210,3 +210,21 @@ func writeDump(t fataler, tree *znode.Tree) string {
 	}
 	return b.String()
 }
+
+// A node that could not be read is known as such after a dump, too, and never
+// taken for one with null data.
+func TestDumpOfUnreadable(t *testing.T) {
+	const dump = `{"path":"/a","data":null,"unreadable":"no permission"}` + "\n" + `{"path":"/b","data":null}` + "\n"
+	tree, err := znode.ReadDump(strings.NewReader(dump))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lacks := tree.Unreadable()
+	if len(lacks) != 1 || lacks[0].Path != "/a" || lacks[0].Unreadable != "no permission" {
+		t.Errorf("%+v", lacks)
+	}
+	var again strings.Builder
+	if err := znode.WriteDump(&again, tree); err != nil || again.String() != dump {
+		t.Errorf("%v: %s", err, again.String())
+	}
+}

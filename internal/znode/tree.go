@@ -137,6 +137,17 @@ func (t *Tree) All(root string) iter.Seq[*Node] {
 	}
 }
 
+// Unreadable are the nodes that could not be read, in the order of [Tree.Paths].
+func (t *Tree) Unreadable() []*Node {
+	var nodes []*Node
+	for n := range t.All("/") {
+		if n.Unreadable != "" {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
+
 // SetDefaultStats gives every node that came without a Stat the one that it
 // would have had, had the tree just been made: no version, one create for
 // each child. zxid is the transaction they are said to come from.

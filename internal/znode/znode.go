@@ -15,6 +15,9 @@ type Node struct {
 	Stat Stat
 	// ACL is nil where it was not read; see [OpenACL] for the usual one.
 	ACL []ACL
+	// Unreadable is why neither the node's data nor its children are known; ""
+	// for a node that was read.
+	Unreadable string
 
 	children map[string]*Node // by name; nil for a leaf
 }

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// named is a file of a command, with the flag or argument that named it.
+type named struct {
+	by, path string
+	// kept is a file that a later run adds to or reads again: a regular one.
+	kept bool
+}
+
+// written are a side's file, if it is one that a command writes to.
+func (e endpoint) written(by string) named { return named{by, e.file, true} }
+
+// read is a side's file, if it is one.
+func (e endpoint) read(by string) named { return named{by: by, path: e.file} }
+
+// apart refuses to write to a file that the command also reads, or to one file
+// in two ways: what is lost then is most often the source. It is asked before
+// anything is read. Files without a path are none.
+func (a *app) apart(writes []named, reads ...named) error {
+	reads = append(reads,
+		named{by: "--config", path: a.settingsFile},
+		named{by: "--auth-file", path: a.conn.authFile},
+		named{by: "--tls-ca", path: a.conn.tls.CA},
+		named{by: "--tls-cert", path: a.conn.tls.Cert},
+		named{by: "--tls-key", path: a.conn.tls.Key},
+	)
+	for i, w := range writes {
+		if w.path == "" {
+			continue
+		}
+		for _, other := range append(writes[:i:i], reads...) {
+			if other.path != "" && sameFile(w.path, other.path) {
+				return usageError("%s %s is the same file as %s %s, which would be overwritten; name another file; nothing was read or written", w.by, w.path, other.by, other.path)
+			}
+		}
+		if info, err := os.Stat(w.path); w.kept && err == nil && !info.Mode().IsRegular() {
+			return usageError("%s %s is no regular file, and so can't keep anything; name another; nothing was read or written", w.by, w.path)
+		}
+	}
+	return nil
+}
+
+// sameFile reports whether two paths lead to one file, or would once it is made:
+// by another spelling, a symbolic link, a hard link.
+func sameFile(a, b string) bool {
+	ai, aerr := os.Stat(a)
+	bi, berr := os.Stat(b)
+	if aerr == nil || berr == nil {
+		return aerr == nil && berr == nil && os.SameFile(ai, bi)
+	}
+	a, b = linked(a), linked(b)
+	if filepath.Base(a) != filepath.Base(b) {
+		return false
+	}
+	ai, aerr = os.Stat(filepath.Dir(a))
+	bi, berr = os.Stat(filepath.Dir(b))
+	return aerr == nil && berr == nil && os.SameFile(ai, bi)
+}
+
+// linked is where a path leads whose symbolic link, if it is one, leads to what
+// isn't there yet.
+func linked(path string) string {
+	for range 40 { // as many as the system follows
+		to, err := os.Readlink(path)
+		if err != nil {
+			return path
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	return path
+}

@@ -1,0 +1,28 @@
+package main
+
+import "slices"
+
+// flagOnly are the settings that can lose a job or have it run twice, hide that
+// one was, or choose what is taken back. A file that happens to be in the
+// working folder, or a variable that an earlier command was given, must not
+// decide that: they come from the command line alone.
+var flagOnly = []string{
+	"again",       // makes jobs anew that were migrated before
+	"completed",   // skip: never made
+	"consumed",    // could run twice, or never
+	"deleted",     // migrate: comes back
+	"done",        // enters a record as done: never made
+	"force",       // removes what others changed
+	"others",      // verify: allows what nobody accounts for
+	"run",         // what a rollback takes back
+	"undecodable", // quarantine: not made
+	"unreadable",  // accept: missing from a dump
+}
+
+// fromElsewhere refuses a setting that where says, unless it may be said there.
+func fromElsewhere(flag, where string) error {
+	if !slices.Contains(flagOnly, flag) {
+		return nil
+	}
+	return usageError("%s: --%s is taken from the command line only, because it can lose a job or have it run twice; remove it there, and give the flag if you want it", where, flag)
+}

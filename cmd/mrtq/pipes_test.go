@@ -1,0 +1,45 @@
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Whatever a command reads may be a pipe. One that nobody comes to write to is
+// told of, and not waited for until somebody kills the command.
+func TestPipeThatNobodyWritesTo(t *testing.T) {
+	corpus, err := filepath.Abs("testdata/legacy.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, args := range map[string]string{
+		"inspect": "inspect file:pipe",
+		"restore": "restore localhost:1 --in pipe",
+		"zk":      "zk --load pipe",
+		"plan":    "migrate file:" + corpus + " file:new.ndjson --plan pipe",
+		"config":  "inspect file:" + corpus + " --config pipe",
+		"auth":    "inspect localhost:1 --auth-file pipe",
+		"CA":      "inspect localhost:1 --tls-ca pipe",
+		"key":     "inspect localhost:1 --tls-cert pipe --tls-key pipe",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command("mrtq", strings.Fields(args)...)
+			cmd.Dir = dir
+			killed := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
+			defer killed.Stop()
+			out, _ := cmd.CombinedOutput()
+			if code := cmd.ProcessState.ExitCode(); code != exitEnv || !strings.Contains(string(out), "nothing came out of this pipe: nobody writes to it") {
+				t.Errorf("exit code %d: %s", code, out)
+			}
+		})
+	}
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"encoding/base64"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"mrtq/migrate"
+)
+
+// Migrations at once, in processes of their own, of different sources into
+// different targets and with one quarantine file: what each says that it kept
+// is there.
+func TestQuarantineOfManyProcesses(t *testing.T) {
+	dir := t.TempDir()
+	const processes, each = 8, 200
+	path := func(p, n int) string { return fmt.Sprintf("/ingest/mrtQ-05%05d%05d", p, n) }
+	for p := range processes {
+		var dump strings.Builder
+		dump.WriteString(`{"path":"/ingest","data":""}` + "\n")
+		for n := range each {
+			fmt.Fprintf(&dump, `{"path":%q,"data":%q}`+"\n", path(p, n), base64.StdEncoding.EncodeToString([]byte("bad")))
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.ndjson", p)), []byte(dump.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var all sync.WaitGroup
+	for p := range processes {
+		all.Go(func() {
+			cmd := exec.Command("mrtq", "migrate", fmt.Sprintf("file:%d.ndjson", p), fmt.Sprintf("file:new%d.ndjson", p),
+				"--undecodable", "quarantine", "--quarantine", "shared.ndjson")
+			cmd.Dir = dir
+			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"}
+			if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "200, kept in shared.ndjson") {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+	all.Wait()
+	kept, err := migrate.ReadQuarantine(filepath.Join(dir, "shared.ndjson"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := 0
+	for p := range processes {
+		for n := range each {
+			if len(kept[path(p, n)]) == 0 {
+				lost++
+			}
+		}
+	}
+	if lost > 0 {
+		t.Errorf("the bytes of %d of %d records are lost", lost, processes*each)
+	}
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestQuarantineFileName(t *testing.T) {
+	long := strings.Repeat("zookeeper.example.org:2181,", 20) + "z:2181/new"
+	for target, want := range map[string]string{
+		"localhost:2181/new":             "mrtq-quarantine-localhost-2181-new.ndjson",
+		"localhost:2182/new":             "mrtq-quarantine-localhost-2182-new.ndjson",
+		"zk1:2181,zk2:2181/a/b":          "mrtq-quarantine-zk1-2181-zk2-2181-a-b.ndjson",
+		"[::1]:2181":                     "mrtq-quarantine-1-2181.ndjson",
+		"file:new.ndjson":                "mrtq-quarantine-new.ndjson",
+		"file:new.ndjson.gz":             "mrtq-quarantine-new.ndjson",
+		"file:../x y/é\nnew.ndjson":      "mrtq-quarantine-x-y-new.ndjson",
+		"localhost:2181/" + "../../../x": "",
+		long:                             "*-z-2181-new.ndjson",
+	} {
+		e, err := parseEndpoint("TARGET", target)
+		if want == "" {
+			if err == nil {
+				t.Errorf("%q: no error", target)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := quarantineFile(e)
+		if end, cut := strings.CutPrefix(want, "*"); cut && (!strings.HasSuffix(got, end) || len(got) > 255) || !cut && got != want {
+			t.Errorf("%q: %q, want %q", target, got, want)
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package zkconn
+
+import (
+	"crypto/tls"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"mrtq/harness"
+)
+
+// said collects what an operator is told while a session is awaited.
+type said struct {
+	mu    sync.Mutex
+	lines []string
+	at    []time.Duration
+	since time.Time
+}
+
+func listenIn() *said { return &said{since: time.Now()} }
+
+func (s *said) say(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lines, s.at = append(s.lines, line), append(s.at, time.Since(s.since))
+}
+
+func (s *said) first() (line string, at time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.lines) == 0 {
+		return "", 0
+	}
+	return s.lines[0], s.at[0]
+}
+
+// A server that is just starting refuses for a moment, so a refusal is said at
+// once and tried again; but not for as long as a server that is lost.
+func TestRefusedEndsEarly(t *testing.T) {
+	noLeak(t)
+	a, b := unused(t), unused(t)
+	addr, _ := ParseAddress(a + "," + b)
+	heard := listenIn()
+	within(t, 20*time.Second, "the error", func() {
+		_, err := OpenReader(t.Context(), Config{Address: addr, GiveUp: time.Minute, Refused: 2 * time.Second, Say: heard.say})
+		if err == nil || !strings.Contains(err.Error(), "connection refused; check the address and that the server runs") {
+			t.Errorf("%v", err)
+		}
+	})
+	line, at := heard.first()
+	if want := addr.String() + ": the connection is refused; trying for 2s, in case the server is just starting"; line != want || at > time.Second {
+		t.Errorf("after %v: %q, want %q", at, line, want)
+	}
+}
+
+// A server that begins to listen meanwhile is found, and nobody was told twice.
+func TestRefusedAndThenThere(t *testing.T) {
+	noLeak(t)
+	address := unused(t)
+	addr, _ := ParseAddress(address)
+	heard := listenIn()
+	up := make(chan struct{})
+	time.AfterFunc(500*time.Millisecond, func() {
+		defer close(up)
+		s, err := harness.Start(t.Context(), harness.Embedded, harness.Options{Listen: address})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		t.Cleanup(func() { s.Stop(t.Context()) })
+	})
+	r, err := OpenReader(t.Context(), Config{Address: addr, GiveUp: time.Minute, Refused: 20 * time.Second, Say: heard.say})
+	<-up
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	if len(heard.lines) != 1 {
+		t.Errorf("%q", heard.lines)
+	}
+}
+
+// Silence is told of before it is over.
+func TestSilenceIsToldOf(t *testing.T) {
+	noLeak(t)
+	addr, _ := ParseAddress(listen(t, func(c net.Conn) { read(c, 1<<20) }))
+	heard := listenIn()
+	start := time.Now()
+	_, err := OpenReader(t.Context(), Config{Address: addr, GiveUp: 3 * time.Second, Say: heard.say})
+	if err == nil || time.Since(start) < 3*time.Second {
+		t.Errorf("after %v: %v", time.Since(start), err)
+	}
+	line, at := heard.first()
+	if want := "connecting to " + addr.String() + ": no answer yet; trying for 3s"; line != want || at > 2500*time.Millisecond {
+		t.Errorf("after %v: %q, want %q", at, line, want)
+	}
+}
+
+// Where a server answers, nobody is bothered.
+func TestNothingToldOfSuccess(t *testing.T) {
+	heard := listenIn()
+	openReader(t, Config{Address: address(t, server(t).Address()), Say: heard.say})
+	if line, _ := heard.first(); line != "" {
+		t.Errorf("%q", line)
+	}
+}
+
+// TLS to a plain port, and the other way round, is named by what the port said
+// when it was asked in its own tongue, long before anything is given up.
+func TestPlainAndTLSMistaken(t *testing.T) {
+	s := serverTLS(t)
+	noLeak(t)
+	files := s.TLSFiles()
+	good := &TLS{CA: files.CA, Cert: files.Cert, Key: files.Key}
+	silentTLS := tlsOnly(t, files)
+	for _, tc := range []struct {
+		name, address string
+		tls           *TLS
+		want          string
+	}{
+		{"TLS to a plain port", s.Address(), good,
+			"the port speaks ZooKeeper's plain protocol, not TLS (it answered \"srvr\" without TLS); use the secure port, or leave out --tls and its like"},
+		{"plain to a secure port", s.SecureAddress(), nil,
+			"the port speaks TLS (it answered a TLS greeting), not ZooKeeper's plain protocol; use --tls (with --tls-ca, --tls-cert, --tls-key as need be), or the plain port"},
+		{"plain to a TLS port that says nothing", silentTLS, nil,
+			"the port speaks TLS (it answered a TLS greeting), not ZooKeeper's plain protocol; use --tls (with --tls-ca, --tls-cert, --tls-key as need be), or the plain port"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			addr, err := ParseAddress(tc.address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			within(t, 20*time.Second, "the error", func() {
+				_, err = OpenReader(t.Context(), Config{Address: addr, TLS: tc.tls, GiveUp: time.Minute})
+			})
+			wantConnectError(t, err, tc.address, tc.want)
+		})
+	}
+}
+
+// tlsOnly is a TLS port that closes on what isn't TLS, without a word.
+func tlsOnly(t *testing.T, files harness.TLSFiles) string {
+	t.Helper()
+	pair, err := tls.LoadX509KeyPair(files.Cert, files.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return listen(t, func(c net.Conn) {
+		tc := tls.Server(c, &tls.Config{Certificates: []tls.Certificate{pair}})
+		tc.Handshake()
+	})
+}

@@ -1,0 +1,118 @@
+package migrate
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"mrtq/legacy"
+)
+
+// renamed writes beside a file and renames into place, as the command does.
+func renamed(path string, f func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := f(&b); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), "tmp.*")
+	if err != nil {
+		return err
+	}
+	if _, err := tmp.Write(b.Bytes()); err != nil {
+		return err
+	}
+	if err := tmp.Close(); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+// undecodable is the n-th record of a writer.
+func undecodable(writer, n int) Record {
+	return Record{
+		Path: fmt.Sprintf("/ingest/mrtQ-05%05d%05d", writer, n),
+		Data: fmt.Appendf(nil, "bytes of %d from %d", n, writer),
+		Err:  &legacy.Error{Kind: legacy.TruncatedHeader, Msg: "bad"},
+	}
+}
+
+// Writers at once, who know nothing of each other, into one file that is not
+// there at first: no bytes are lost.
+func TestWriteQuarantineAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "q.ndjson")
+	const writers, times, each = 16, 5, 10
+	var all sync.WaitGroup
+	for w := range writers {
+		all.Go(func() {
+			for i := range times {
+				var records []Record
+				for n := range each {
+					records = append(records, undecodable(w, i*each+n))
+				}
+				if err := WriteQuarantine(path, records, renamed); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	kept, err := ReadQuarantine(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := 0
+	for w := range writers {
+		for n := range times * each {
+			if !holds(kept, undecodable(w, n)) {
+				lost++
+			}
+		}
+	}
+	if lost > 0 || len(kept) != writers*times*each {
+		t.Errorf("%d of %d records' bytes are lost", lost, writers*times*each)
+	}
+}
+
+// A file that was replaced while a writer waited for it is the one that is
+// added to, and one that was removed is made anew.
+func TestWriteQuarantineToReplacedFile(t *testing.T) {
+	for name, replace := range map[string]func(path string) error{
+		"replaced": func(path string) error {
+			return renamed(path, func(w io.Writer) error {
+				_, err := io.WriteString(w, `{"path":"/theirs","data":""}`+"\n")
+				return err
+			})
+		},
+		"removed": os.Remove,
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "q.ndjson")
+			if err := WriteQuarantine(path, []Record{undecodable(1, 1)}, renamed); err != nil {
+				t.Fatal(err)
+			}
+			// Whoever replaces it does so under the lock, while another waits.
+			waiting := make(chan error, 1)
+			err := WriteQuarantine(path, []Record{undecodable(1, 2)}, func(path string, _ func(io.Writer) error) error {
+				go func() { waiting <- WriteQuarantine(path, []Record{undecodable(1, 3)}, renamed) }()
+				return replace(path)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := <-waiting; err != nil {
+				t.Fatal(err)
+			}
+			kept, err := ReadQuarantine(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, theirs := kept["/theirs"]; !holds(kept, undecodable(1, 3)) || theirs != (name == "replaced") {
+				t.Errorf("the file holds %d records: %v", len(kept), kept)
+			}
+		})
+	}
+}
