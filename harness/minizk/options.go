@@ -18,7 +18,8 @@ type Options struct {
 	// RealTime lets time pass by itself, for programs and for clients that cannot be told
 	// about a manual clock. Otherwise time stands still but for Advance.
 	RealTime bool
-	// Now is where a manual clock starts; zero is the present.
+	// Now is where a manual clock starts; zero is the present. Session ids begin with it, so that
+	// with a Now they are the same each time.
 	Now time.Time
 	// MinTimeout and MaxTimeout bound the session timeouts that clients get. 0 is 4 s and 40 s,
 	// two and twenty of a server's usual ticks.

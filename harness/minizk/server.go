@@ -61,7 +61,7 @@ func Start(opt Options) (*Server, error) {
 		clock:   newClock(opt),
 		started: time.Now(),
 	}
-	s.sessions.init()
+	s.sessions.init(startTime(opt))
 	if _, err := rand.Read(s.secret[:]); err != nil {
 		return nil, fmt.Errorf("minizk: %w", err)
 	}
