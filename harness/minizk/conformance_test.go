@@ -35,7 +35,11 @@ func TestConformance(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v: record it with go test -run TestConformanceReal -update", err)
 			}
-			s := run(t, minizk.Options{NoExtendedTypes: name == untouched, SuperDigest: digest(superSecret)})
+			opt := minizk.Options{NoExtendedTypes: name == untouched, SuperDigest: digest(superSecret)}
+			if name == "reaping" {
+				opt.ContainerInterval = reaping.reap
+			}
+			s := run(t, opt)
 			sameLines(t, play(t, onMini(s), scenario), string(want))
 		})
 	}

@@ -43,6 +43,7 @@ type Server struct {
 	counts    counts
 	log       opLog
 	started   time.Time
+	nextReap  time.Time // when containers are looked for
 }
 
 // Start returns a running server, to be ended by Close. The error is from Options or from
@@ -62,6 +63,7 @@ func Start(opt Options) (*Server, error) {
 		started: time.Now(),
 	}
 	s.sessions.init(startTime(opt))
+	s.nextReap = s.clock.now().Add(opt.ContainerInterval)
 	if _, err := rand.Read(s.secret[:]); err != nil {
 		return nil, fmt.Errorf("minizk: %w", err)
 	}
@@ -191,6 +193,7 @@ func (s *Server) Restart() error {
 	}
 	s.dropAll()
 	s.sessions.touchAll(s.clock.now())
+	s.nextReap = s.clock.now().Add(s.opt.ContainerInterval)
 	if s.listeners != nil {
 		return nil
 	}

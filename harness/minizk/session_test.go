@@ -182,29 +182,6 @@ func TestStoppedServerEndsNothing(t *testing.T) {
 	}
 }
 
-// TestReapingGoesUp: the last container in a container takes its parent along.
-func TestReapingGoesUp(t *testing.T) {
-	s := run(t, minizk.Options{})
-	a := raw(t, s)
-	container := func(path string) {
-		body := wire.AppendCreateRequest(nil, wire.OpCreateContainer, wire.CreateRequest{Path: path, ACL: open, Flags: wire.ModeContainer})
-		want(t, "createContainer", do(t, a, wire.OpCreateContainer, body), wire.OK)
-	}
-	for _, path := range []string{"/c", "/c/c", "/c/c/c"} {
-		container(path)
-	}
-	want(t, "create", do(t, a, wire.OpCreate, createBody("/c/c/c/kid", "", 0)), wire.OK)
-	s.Advance(time.Second)
-	if second(t, s, "/c/c/c") == nil {
-		t.Fatal("a container with a child has gone")
-	}
-	want(t, "delete", do(t, a, wire.OpDelete, wire.AppendPathVersion(nil, wire.PathVersion{Path: "/c/c/c/kid", Version: -1})), wire.OK)
-	s.Advance(time.Second)
-	if second(t, s, "/c") != nil {
-		t.Error("containers that have lost their children are still there")
-	}
-}
-
 // TestStopAndRestartAtOnce: whoever stops a server need not know who starts it again. In whichever
 // order, the port is the server's or it is free.
 func TestStopAndRestartAtOnce(t *testing.T) {
