@@ -108,7 +108,7 @@ func TestAddressRefusals(t *testing.T) {
 	b := harness.Backend(real.Address())
 	for name, opt := range map[string]harness.Options{
 		"Nodes": {Nodes: 3}, "JuteMaxBuffer": {JuteMaxBuffer: 1}, "TLS": {TLS: true}, "Heap": {Heap: 1},
-		"Properties": {Properties: map[string]string{"a": "b"}}, "DataDir": {DataDir: "x"}, "TickTime": {TickTime: 1e9}, "Log": {Log: &strings.Builder{}},
+		"Properties": {Properties: map[string]string{"a": "b"}}, "DataDir": {DataDir: "x"}, "TickTime": {TickTime: 1e9}, "MinSessionTimeout": {MinSessionTimeout: 1e9}, "Log": {Log: &strings.Builder{}},
 	} {
 		_, err := harness.Start(t.Context(), b, opt)
 		want := "harness: Options." + name + " with the address " + string(b) + ": that server is not ours to control; use the jvm or the docker backend"

@@ -16,12 +16,11 @@ import (
 
 // launchEmbedded starts a server inside this process.
 func launchEmbedded(_ context.Context, s *Server) (cluster, error) {
-	tick := time.Duration(s.opt.ticks()) * time.Millisecond
 	opt := minizk.Options{
 		Addr:        s.opt.Listen,
 		RealTime:    true, // whoever has only an address can't tell the time
-		MinTimeout:  2 * tick,
-		MaxTimeout:  maxSessionTimeout,
+		MinTimeout:  time.Duration(s.opt.minSessionTimeout()) * time.Millisecond,
+		MaxTimeout:  MaxSessionTimeout,
 		MaxBuffer:   s.opt.JuteMaxBuffer,
 		SuperDigest: s.superDigest(),
 	}

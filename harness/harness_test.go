@@ -239,10 +239,13 @@ func TestOptionsReachTheServer(t *testing.T) {
 		s := harness.ForTest(t, b, harness.Options{
 			JuteMaxBuffer: 4 << 20,
 			TickTime:      300 * time.Millisecond,
-			Properties:    map[string]string{"snapCount": "54321", "maxSessionTimeout": "7000"},
+
+			MinSessionTimeout: 700 * time.Millisecond,
+
+			Properties: map[string]string{"snapCount": "54321", "maxSessionTimeout": "7000"},
 		})
 		conf := fourLetters(t, s.Address(), "conf")
-		for _, line := range []string{"tickTime=300", "minSessionTimeout=600", "maxSessionTimeout=7000", "maxClientCnxns=0"} {
+		for _, line := range []string{"tickTime=300", "minSessionTimeout=700", "maxSessionTimeout=7000", "maxClientCnxns=0"} {
 			wantLine(t, conf, line)
 		}
 		envi := fourLetters(t, s.Address(), "envi")

@@ -27,10 +27,12 @@ type Options struct {
 	// which bounds data, transactions and child lists; 0 is ZooKeeper's own
 	// limit of 1,048,575.
 	JuteMaxBuffer int
-	// TickTime is the server's clock: sessions expire by its grain, and no
-	// session timeout is below two ticks. 0 means 200 ms, which makes tests
-	// of expiry quick.
+	// TickTime is the server's clock: sessions expire by its grain. 0 means
+	// 200 ms, which makes tests of expiry quick.
 	TickTime time.Duration
+	// MinSessionTimeout is the shortest session timeout that a client gets; 0
+	// is two ticks.
+	MinSessionTimeout time.Duration
 	// Heap is the server's heap in MiB; 0 means 256. A million small znodes
 	// want about 1024. An embedded server has this process's.
 	Heap int
@@ -80,6 +82,8 @@ func (o Options) validate(b Backend) error {
 		return fmt.Errorf("harness: Options has a negative size or time: %+v", o)
 	case o.TickTime != 0 && o.TickTime < time.Millisecond:
 		return fmt.Errorf("harness: Options.TickTime is %v: want at least 1ms", o.TickTime)
+	case o.MinSessionTimeout != 0 && (o.MinSessionTimeout < time.Millisecond || o.MinSessionTimeout > MaxSessionTimeout):
+		return fmt.Errorf("harness: Options.MinSessionTimeout is %v: want 1ms to %v", o.MinSessionTimeout, MaxSessionTimeout)
 	}
 	for k, v := range o.Properties {
 		// The image takes extra lines as words of one variable, so neither
@@ -129,6 +133,7 @@ func (o Options) validateAddress(b Backend) error {
 		{"Listen", o.Listen != ""},
 		{"JuteMaxBuffer", o.JuteMaxBuffer != 0},
 		{"TickTime", o.TickTime != 0},
+		{"MinSessionTimeout", o.MinSessionTimeout != 0},
 		{"Heap", o.Heap != 0},
 		{"TLS", o.TLS},
 		{"Properties", len(o.Properties) > 0},
@@ -148,6 +153,14 @@ func (o Options) ticks() int64 {
 		return 200
 	}
 	return o.TickTime.Milliseconds()
+}
+
+// minSessionTimeout returns the shortest session timeout in whole milliseconds.
+func (o Options) minSessionTimeout() int64 {
+	if o.MinSessionTimeout == 0 {
+		return 2 * o.ticks()
+	}
+	return o.MinSessionTimeout.Milliseconds()
 }
 
 // heap returns the heap in MiB.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/moby/moby/client"
 )
@@ -116,6 +117,8 @@ func TestRefusedOptions(t *testing.T) {
 		{JVM, Options{Nodes: -1}, "harness: Options.Nodes is -1: want 1 or an odd number up to 7"},
 		{JVM, Options{Nodes: 9}, "harness: Options.Nodes is 9: want 1 or an odd number up to 7"},
 		{JVM, Options{TickTime: 1}, "harness: Options.TickTime is 1ns: want at least 1ms"},
+		{JVM, Options{MinSessionTimeout: -1}, "harness: Options.MinSessionTimeout is -1ns: want 1ms to 10m0s"},
+		{Embedded, Options{MinSessionTimeout: time.Hour}, "harness: Options.MinSessionTimeout is 1h0m0s: want 1ms to 10m0s"},
 		{JVM, Options{Properties: map[string]string{"a": "b c"}}, `harness: Options.Properties "a"="b c": white space, backslashes and separators are not possible here`},
 		{JVM, Options{Properties: map[string]string{"a=b": "c"}}, `harness: Options.Properties "a=b"="c": white space, backslashes and separators are not possible here`},
 		{JVM, Options{Properties: map[string]string{"clientPort": "1"}}, "harness: Options.Properties has clientPort: ports and folders are chosen by the harness"},

@@ -8,9 +8,10 @@ import (
 	"time"
 )
 
-// maxSessionTimeout is above what any test asks for; ZooKeeper's own maximum of
-// 20 ticks would cut sessions to 4 s.
-const maxSessionTimeout = 10 * time.Minute
+// MaxSessionTimeout is the longest session timeout that a client gets of a server
+// started here. It is above what any test asks for; ZooKeeper's own maximum of 20
+// ticks would cut sessions to 4 s.
+const MaxSessionTimeout = 10 * time.Minute
 
 // Patience of an ensemble, in time rather than in ticks.
 const (
@@ -25,8 +26,8 @@ func (o Options) properties() map[string]string {
 		"tickTime":               fmt.Sprint(tick),
 		"initLimit":              fmt.Sprint(max(2, joinTime.Milliseconds()/tick)),
 		"syncLimit":              fmt.Sprint(max(2, syncTime.Milliseconds()/tick)),
-		"minSessionTimeout":      fmt.Sprint(2 * tick),
-		"maxSessionTimeout":      fmt.Sprint(maxSessionTimeout.Milliseconds()),
+		"minSessionTimeout":      fmt.Sprint(o.minSessionTimeout()),
+		"maxSessionTimeout":      fmt.Sprint(MaxSessionTimeout.Milliseconds()),
 		"maxClientCnxns":         "0", // all of a test's sessions come from one address
 		"admin.enableServer":     "false",
 		"4lw.commands.whitelist": "*",

@@ -21,7 +21,12 @@ type zkCmd struct {
 	nodes   int
 	addr    string
 	load    string
+
+	minSessionTimeout time.Duration
 }
+
+// usualMinSessionTimeout is what a real server grants at least: two of its usual ticks.
+const usualMinSessionTimeout = 4 * time.Second
 
 // addressVariable tells a command run by mrtq zk where the server is.
 const addressVariable = "MRTQ_ADDRESS"
@@ -34,7 +39,10 @@ func (a *app) zkCmd() *cobra.Command {
 		Long: `Start a ZooKeeper that keeps nothing, and print its address. It runs until
 Ctrl-C; or, given a command, until that ends, whose exit code is then mrtq's. The
 command finds the address in $` + addressVariable + `. The embedded one needs nothing
-installed and starts in milliseconds; jvm and docker are Apache's own.`,
+installed and starts in milliseconds; jvm and docker are Apache's own.
+
+Clients get the session timeout that they ask for, up to 10 minutes, but none below
+--min-session-timeout, which is a real server's unless you choose another.`,
 		Example: `  mrtq zk --addr localhost:2181 --load queue.ndjson.gz
   mrtq zk --backend docker --nodes 3 -- go test ./...`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
@@ -47,6 +55,7 @@ installed and starts in milliseconds; jvm and docker are Apache's own.`,
 	choice(f, &c.backend, "backend", "", "what to run it on", names...)
 	f.IntVar(&c.nodes, "nodes", 1, "1 server, or an ensemble of 3 (jvm, docker)")
 	f.StringVar(&c.addr, "addr", "", "`host:port` to serve at, instead of a free port (embedded)")
+	f.DurationVar(&c.minSessionTimeout, "min-session-timeout", usualMinSessionTimeout, "shortest session timeout that clients get")
 	f.StringVar(&c.load, "load", "", "dump `file` to load first")
 	return cmd
 }
@@ -61,6 +70,9 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 	if harness.Backend(c.backend) != harness.Embedded && c.addr != "" {
 		return usageError("--addr %s: only the %s backend can be told where to serve", c.addr, harness.Embedded)
 	}
+	if c.minSessionTimeout < time.Millisecond || c.minSessionTimeout > harness.MaxSessionTimeout {
+		return usageError("--min-session-timeout %v: want 1ms to %v", c.minSessionTimeout, harness.MaxSessionTimeout)
+	}
 	var tree *znode.Tree
 	if c.load != "" {
 		if tree, err = readDump(c.load); err != nil {
@@ -72,7 +84,7 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 			return fmt.Errorf("zk: %w", err)
 		}
 	}
-	server, err := harness.Start(ctx, harness.Backend(c.backend), harness.Options{Nodes: c.nodes, Listen: c.addr})
+	server, err := harness.Start(ctx, harness.Backend(c.backend), harness.Options{Nodes: c.nodes, Listen: c.addr, MinSessionTimeout: c.minSessionTimeout})
 	if err != nil {
 		return fmt.Errorf("zk: %w", err)
 	}

@@ -23,7 +23,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the scripts expect")
 
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"mrtq": main}) }
+func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"mrtq": main, "granted": granted}) }
 
 // TestScripts runs the command on dumps.
 func TestScripts(t *testing.T) { runScripts(t, "testdata/script", "") }

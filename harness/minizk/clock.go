@@ -62,7 +62,7 @@ func (s *Server) Now() time.Time {
 
 // Advance moves a manual clock by d. Before it returns, the sessions that have not been heard of
 // for longer than their timeout are expired, in the order of their deadlines, container and TTL
-// nodes that are due are removed, and delayed operations that are due may go on. A connected
+// nodes that are due are removed as often as Options.ContainerInterval says, and delayed operations that are due may go on. A connected
 // client that is not given the time to ping in between is expired too: advance in steps of less
 // than its timeout to keep it. A stopped server's clock moves, but nothing ends before Restart.
 // With a real clock Advance panics: it is a mistake in the test.
@@ -90,12 +90,10 @@ func (s *Server) tick() {
 	for _, ss := range s.sessions.due(now) {
 		s.endSession(ss, "expired")
 	}
-	// Once more after each round: a container that has gone may have been its parent's last child.
-	for due := s.tree.Due(now.UnixMilli()); len(due) > 0; due = s.tree.Due(now.UnixMilli()) {
-		for _, path := range due {
-			tx := s.nextTx()
-			s.tree.Reap(tx, path)
-			s.log.add(Entry{At: now, Op: wireReap, Path: path, Zxid: tx.Zxid})
+	for ; !now.Before(s.nextReap); s.nextReap = s.nextReap.Add(s.opt.ContainerInterval) {
+		if s.reap(now) == 0 {
+			// Nor would there be anything in the other rounds until now.
+			s.nextReap = now.Add(-now.Sub(s.nextReap) % s.opt.ContainerInterval)
 		}
 	}
 	for c := range s.open {
@@ -103,6 +101,18 @@ func (s *Server) tick() {
 			c.out.abort()
 		}
 	}
+}
+
+// reap removes the container and TTL nodes that are due, and tells how many. A container that
+// thereby loses its last child is for the next round. The caller holds mu.
+func (s *Server) reap(now time.Time) int {
+	due := s.tree.Due(now.UnixMilli())
+	for _, path := range due {
+		tx := s.nextTx()
+		s.tree.Reap(tx, path)
+		s.log.add(Entry{At: now, Op: wireReap, Path: path, Zxid: tx.Zxid})
+	}
+	return len(due)
 }
 
 // realGrain is how late a session may expire, and a node be removed, by a real clock.

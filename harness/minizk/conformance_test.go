@@ -16,7 +16,7 @@ import (
 // give the transcript that is in testdata, which the real one wrote (-update).
 var scenarios = map[string]func(*world){}
 
-// untouched is the scenario that wants a server for itself, with the default configuration.
+// untouched is the scenario that wants a server with the default configuration.
 const untouched = "untouched_server"
 
 func transcriptFile(name string) string {
@@ -35,7 +35,11 @@ func TestConformance(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v: record it with go test -run TestConformanceReal -update", err)
 			}
-			s := run(t, minizk.Options{NoExtendedTypes: name == untouched, SuperDigest: digest(superSecret)})
+			opt := minizk.Options{NoExtendedTypes: name == untouched, SuperDigest: digest(superSecret)}
+			if name == "reaping" {
+				opt.ContainerInterval = reaping.reap
+			}
+			s := run(t, opt)
 			sameLines(t, play(t, onMini(s), scenario), string(want))
 		})
 	}
@@ -50,8 +54,8 @@ func TestConformanceReal(t *testing.T) {
 			switch name {
 			case "reaping":
 				server = reaping
-			case untouched:
-				server = &realServer{reap: time.Hour, plain: true}
+			case untouched, "null_fields", "null_watches":
+				server = &realServer{reap: time.Hour, plain: name == untouched}
 				defer func() {
 					if err := server.stop(); err != nil {
 						t.Error(err)

@@ -61,6 +61,11 @@ func (c *conn) serve() {
 			_ = c.out.flush() // the connection is ending either way
 			return
 		}
+		if c.req.deaf {
+			_ = c.out.flush() // whether or not the client reads
+			<-c.out.done
+			return
+		}
 	}
 }
 

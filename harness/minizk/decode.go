@@ -17,11 +17,12 @@ func decodeCreate(r *request) {
 func decodeVersion(r *request) {
 	r.version = r.d.PathVersion()
 	r.path = r.version.Path
+	r.noPath = r.version.NullPath && r.op == wire.OpDelete
 }
 
 func decodeWatch(r *request) {
 	r.watch = r.d.PathWatch()
-	r.path = r.watch.Path
+	r.path, r.noPath = r.watch.Path, r.watch.NullPath
 }
 
 func decodeSet(r *request) {
@@ -56,7 +57,7 @@ func decodeAuth(r *request) {
 	r.path = r.auth.Scheme // never the secret
 }
 
-func decodeSasl(r *request) { r.d.Buffer("token") }
+func decodeSasl(r *request) { r.deaf = r.d.Buffer("token") == nil }
 
 // decodeReconfig reads joining, leaving and new members, and the configuration's number. Nothing
 // is done with them.

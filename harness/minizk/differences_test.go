@@ -1,7 +1,9 @@
 package minizk_test
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -91,6 +93,22 @@ var differences = []difference{
 			a := w.session("A")
 			a.tell(wire.OpAddWatch, dir, wire.WatchPersistentRecursive)
 			a.tell(wire.OpCheckWatches, "bad", wire.WatcherAny)
+		}},
+	{name: "watch-of-null", alone: true,
+		why: "A null path can be watched, though nothing ever happens to it. The real server keeps such a watch, trips over it from then on, and does not hang up when the session ends. minizk keeps none.",
+		probe: func(w *world) {
+			a := w.session("A")
+			for _, op := range []wire.OpCode{wire.OpAddWatch, wire.OpAddWatch, wire.OpRemoveWatches, wire.OpRemoveWatches} {
+				a.do(fmt.Sprintf("%s null", op), op, wire.AppendPathInt(nil, wire.PathInt{NullPath: true, N: wire.WatchPersistentRecursive}))
+			}
+			w.note("wchs %q", w.say("wchs"))
+			a.do("close", wire.OpCloseSession, nil)
+			if err := a.c.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
+				w.t.Fatal(err)
+			}
+			_, err := a.c.Read(make([]byte, 1))
+			w.note("A a second later: disconnected %v", errors.Is(err, io.EOF))
+			a.dead = true
 		}},
 	{name: "quotas", alone: true,
 		why: "minizk keeps no quotas: nodes below /zookeeper/quota are nodes like others, and their statistics are not counted.",

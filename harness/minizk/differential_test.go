@@ -31,6 +31,7 @@ var somePaths = []string{"", "/a", "/a/b", "/a/b/c", "/b", "/b/a", "/c", "/a/", 
 var someACLs = [][]wire.ACL{
 	open, open, open, open, nil,
 	{acl(31, "auth", "")},
+	{{Perms: 31, ID: wire.ID{Scheme: "auth", NullName: true}}, acl(1, "world", "anyone")},
 	{acl(31, "digest", digest(ownerSecret)), acl(1, "world", "anyone")},
 	{acl(31, "digest", digest(ownerSecret)), acl(30, "world", "anyone")},
 	{acl(31, "digest", digest(ownerSecret)), acl(4, "ip", "127.0.0.0/8"), acl(8, "digest", digest("x:x"))},
@@ -144,14 +145,14 @@ var actions = []func(s step, c *client){
 	func(s step, c *client) { c.auth("digest", []string{ownerSecret, "x:x", ownerSecret}[s.Client]) },
 	func(s step, c *client) {
 		c.setWatches(wire.OpSetWatches, wire.SetWatchesRequest{
-			RelativeZxid: c.w.base + int64(s.Ver), Data: []string{s.path()}, Exist: []string{dir + "/c"}, Child: []string{s.path()},
+			RelativeZxid: c.w.base + int64(s.Ver), Data: watches(s.path()), Exist: watches(dir + "/c"), Child: watches(s.path()),
 		})
 	},
 	func(s step, c *client) {
 		r := wire.SetWatchesRequest{RelativeZxid: c.w.base + int64(s.Flag)}
-		for i, list := range []*[]string{&r.Data, &r.Exist, &r.Child, &r.Persistent, &r.PersistentRecurse} {
+		for i, list := range []*[]*string{&r.Data, &r.Exist, &r.Child, &r.Persistent, &r.PersistentRecurse} {
 			if i == int(s.Flag)%5 || i == int(s.Ver+5)%5 {
-				*list = []string{watchable(s), dir + "/b"}
+				*list = watches(watchable(s), dir+"/b")
 			}
 		}
 		c.setWatches(wire.OpSetWatches2, r)

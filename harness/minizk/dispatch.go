@@ -26,9 +26,12 @@ type request struct {
 	ops     []wire.MultiOp
 	prefix  *string
 
+	noPath bool // the path is null where the server can do nothing without one
+
 	body []byte // the reply's record, appended by run
 	last bool   // the connection ends after this request
 	mute bool   // there is no reply
+	deaf bool   // nor is anything read any more
 	zxid int64  // for the reply's header, if not the server's
 }
 
@@ -119,7 +122,7 @@ func (c *conn) handle() bool {
 		err, r.last, r.zxid = wire.Unimplemented, true, -1
 	case action.kind == refuse:
 		err = action.code
-	case r.d.Err() != nil:
+	case r.d.Err() != nil, r.noPath:
 		err = s.malformed(r)
 	default:
 		s.current = c

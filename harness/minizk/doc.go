@@ -10,8 +10,9 @@
 //		zk.Advance(time.Minute)
 //	}
 //
-// Time is the test's: sessions expire, and container and TTL nodes are removed, when Advance says
-// so, unless Options.RealTime lets it pass by itself. Trouble is asked for with Inject: a
+// Time is the test's: sessions expire, and container and TTL nodes are removed (once a minute, as by
+// a real server, or as Options.ContainerInterval says), when Advance says so, unless Options.RealTime
+// lets it pass by itself. Trouble is asked for with Inject: a
 // connection cut before or after an operation, an operation delayed, held or refused. What
 // happened is in Counts and in Log, which a failing test started with Run prints.
 //

@@ -3,7 +3,9 @@
 package minizk_test
 
 import (
+	"fmt"
 	"net"
+	"os"
 	"strings"
 	"testing"
 
@@ -49,4 +51,18 @@ func TestFourLetterWords(t *testing.T) {
 		}
 	}
 	well(t, s, old)
+
+	// README.md says which lines of mntr there are.
+	var keys []string
+	for line := range strings.Lines(ask("mntr")) {
+		key, _, _ := strings.Cut(line, "\t")
+		keys = append(keys, "`"+strings.TrimPrefix(key, "zk_")+"`")
+	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if claim := fmt.Sprintf("of `mntr` %d lines, %s:", len(keys), strings.Join(keys, ", ")); !strings.Contains(strings.Join(strings.Fields(string(readme)), " "), claim) {
+		t.Errorf("README.md does not say: %s", claim)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -101,6 +102,9 @@ func run(t testing.TB, opt minizk.Options) *minizk.Server {
 }
 
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == serverScript {
+		os.Exit(member())
+	}
 	code := m.Run()
 	if err := errors.Join(real38.stop(), reaping.stop()); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -44,10 +44,10 @@ func TestLog(t *testing.T) {
 	if err := s.WriteLog(&b); err != nil {
 		t.Fatal(err)
 	}
-	all := `     1 03:04:05.006 0x100000000000001 zxid 1 createSession opened
-     2 03:04:05.006 0x100000000000001 zxid 1 auth digest
-     3 03:04:05.006 0x100000000000001 zxid 2 create /a
-     4 03:04:05.006 0x100000000000001 zxid 3 create /a: NodeExists
+	all := `     1 03:04:05.006 0x16f6435cc8e0000 zxid 1 createSession opened
+     2 03:04:05.006 0x16f6435cc8e0000 zxid 1 auth digest
+     3 03:04:05.006 0x16f6435cc8e0000 zxid 2 create /a
+     4 03:04:05.006 0x16f6435cc8e0000 zxid 3 create /a: NodeExists
 `
 	if b.String() != all {
 		t.Errorf("log\n%swant\n%s", b.String(), all)

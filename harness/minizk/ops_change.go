@@ -62,8 +62,14 @@ func (s *Server) check(r *request) error {
 	return err
 }
 
-// multi answers OK in the header even if it failed; the results say what happened.
+// multi answers OK in the header even if it failed; the results say what happened. Over a null path
+// the server trips before there is a transaction: the zxid is spent, but nobody is told of it.
 func (s *Server) multi(r *request) error {
+	if firstNull(r.ops) < len(r.ops) {
+		s.spent++
+		r.body = wire.AppendMultiEnd(r.body)
+		return wire.MarshallingError
+	}
 	tx := s.nextTx()
 	for i := range r.ops {
 		o := &r.ops[i]
@@ -75,6 +81,16 @@ func (s *Server) multi(r *request) error {
 		r.body = wire.AppendMultiResults(r.body, results)
 	}
 	return err
+}
+
+// firstNull is the index of the first operation whose path is null, or past them all.
+func firstNull(ops []wire.MultiOp) int {
+	for i := range ops {
+		if ops[i].NullPath() {
+			return i
+		}
+	}
+	return len(ops)
 }
 
 // reconfig is for ensembles, and off by default even there.

@@ -79,18 +79,23 @@ func (s *Server) getACL(r *request) error {
 // bytes. The real server makes it as long as it has memory for.
 const maxReply = 256 << 20
 
-// multiRead ends the connection of a client that asks for more than maxReply.
+// multiRead ends the connection of a client that asks for more than maxReply. At a null path it
+// stops, and answers what it has with an error in the header.
 func (s *Server) multiRead(r *request) error {
 	if len(r.ops) > 0 && r.ops[0].Op != wire.OpGetData && r.ops[0].Op != wire.OpGetChildren {
 		r.body = wire.AppendMultiEnd(r.body)
 		return wire.MarshallingError
 	}
-	body, ok := s.tree.AppendMultiRead(r.body, r.c.caller(), r.ops, maxReply)
+	null := firstNull(r.ops)
+	body, ok := s.tree.AppendMultiRead(r.body, r.c.caller(), r.ops[:null], maxReply)
 	if !ok {
 		r.mute, r.last = true, true
 		return wire.SystemError
 	}
 	r.body = wire.AppendMultiEnd(body)
+	if null < len(r.ops) {
+		return wire.MarshallingError
+	}
 	return nil
 }
 

@@ -17,11 +17,15 @@ func (s *Server) closeSession(r *request) error {
 }
 
 // auth adds an identity to the connection, not to the session: clients repeat it when they
-// reconnect. A digest is believed whatever it says; there is nothing to check it against. An
-// unknown scheme ends the connection.
+// reconnect. A digest is believed whatever it says; there is nothing to check it against. One that
+// says nothing, and a scheme that is null or unknown, end the connection.
 func (s *Server) auth(r *request) error {
 	switch r.auth.Scheme {
 	case "digest":
+		if r.auth.Auth == nil {
+			r.last = true
+			return wire.AuthFailed
+		}
 		id := ztree.DigestID(r.auth.Auth)
 		if id.Name == s.opt.SuperDigest {
 			r.c.prove(ztree.Super)
@@ -43,8 +47,13 @@ func (c *conn) prove(id wire.ID) {
 	}
 }
 
-// sasl is answered as by a server without a login module: with no token. The client gives up.
+// sasl is answered as by a server without a login module: with no token. The client gives up. Over
+// a null token the server trips so that it neither answers nor reads on; the session then expires.
 func (s *Server) sasl(r *request) error {
+	if r.deaf {
+		r.mute = true
+		return nil
+	}
 	r.body = wire.AppendBuffer(r.body, nil)
 	return nil
 }

@@ -5,13 +5,12 @@ import (
 )
 
 func (s *Server) setWatches(r *request) error {
-	s.tree.SetWatches(r.watches, r.c)
-	return nil
+	return s.tree.SetWatches(r.op, r.watches, r.c)
 }
 
 // addWatch answers with an error code in a record of its own, always 0.
 func (s *Server) addWatch(r *request) error {
-	if err := s.tree.AddWatch(r.path, r.c, r.pathInt.N); err != nil {
+	if err := s.tree.AddWatch(r.pathInt, r.c); err != nil {
 		return err
 	}
 	r.body = wire.AppendInt(r.body, 0)
@@ -19,9 +18,9 @@ func (s *Server) addWatch(r *request) error {
 }
 
 func (s *Server) checkWatches(r *request) error {
-	return s.tree.CheckWatch(r.path, r.pathInt.N)
+	return s.tree.CheckWatch(r.pathInt)
 }
 
 func (s *Server) removeWatches(r *request) error {
-	return s.tree.RemoveWatch(r.path, r.c, r.pathInt.N)
+	return s.tree.RemoveWatch(r.pathInt, r.c)
 }

@@ -18,11 +18,16 @@ type Options struct {
 	// RealTime lets time pass by itself, for programs and for clients that cannot be told
 	// about a manual clock. Otherwise time stands still but for Advance.
 	RealTime bool
-	// Now is where a manual clock starts; zero is the present.
+	// Now is where a manual clock starts; zero is the present. Session ids begin with it, so that
+	// with a Now they are the same each time.
 	Now time.Time
 	// MinTimeout and MaxTimeout bound the session timeouts that clients get. 0 is 4 s and 40 s,
 	// two and twenty of a server's usual ticks.
 	MinTimeout, MaxTimeout time.Duration
+	// ContainerInterval is how often the server looks for container and TTL nodes to remove, as a
+	// server's property znode.container.checkIntervalMs; with a real clock not more often than every
+	// 50 ms. 0 is a real server's minute: recipes count on containers that do not go at once.
+	ContainerInterval time.Duration
 	// MaxBuffer is jute.maxbuffer, the longest packet accepted, in bytes. 0 is wire.MaxBuffer.
 	MaxBuffer int
 	// MaxQueue bounds the bytes of notifications that wait for a client that does not read; it is
@@ -45,10 +50,11 @@ type Options struct {
 
 // The defaults of Options.
 const (
-	defaultMinTimeout = 4 * time.Second
-	defaultMaxTimeout = 40 * time.Second
-	defaultMaxQueue   = 16 << 20
-	defaultLogSize    = 1000
+	defaultMinTimeout        = 4 * time.Second
+	defaultMaxTimeout        = 40 * time.Second
+	defaultContainerInterval = time.Minute
+	defaultMaxQueue          = 16 << 20
+	defaultLogSize           = 1000
 )
 
 func (o Options) withDefaults() (Options, error) {
@@ -60,6 +66,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.MaxTimeout == 0 {
 		o.MaxTimeout = max(defaultMaxTimeout, o.MinTimeout)
+	}
+	if o.ContainerInterval == 0 {
+		o.ContainerInterval = defaultContainerInterval
 	}
 	if o.MaxBuffer == 0 {
 		o.MaxBuffer = wire.MaxBuffer
@@ -75,6 +84,8 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("minizk: Private and TLS: nobody listens to what stays in the process")
 	case o.MinTimeout < time.Millisecond || o.MaxTimeout < o.MinTimeout:
 		return o, fmt.Errorf("minizk: session timeouts from %v to %v: want at least 1ms, and the least first", o.MinTimeout, o.MaxTimeout)
+	case o.ContainerInterval < 0:
+		return o, fmt.Errorf("minizk: ContainerInterval %v: want none below 0", o.ContainerInterval)
 	case o.MaxBuffer < 0 || o.MaxQueue < 0 || o.LogSize < 0:
 		return o, fmt.Errorf("minizk: MaxBuffer %d, MaxQueue %d, LogSize %d: want none below 0", o.MaxBuffer, o.MaxQueue, o.LogSize)
 	case o.RealTime && !o.Now.IsZero():

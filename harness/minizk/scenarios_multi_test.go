@@ -92,8 +92,8 @@ func malformed(w *world) {
 		wire.OpAddWatch:             wire.AppendPathInt(nil, wire.PathInt{Path: dir + "/a", N: 0}),
 		wire.OpCheckWatches:         wire.AppendPathInt(nil, wire.PathInt{Path: dir + "/a", N: 3}),
 		wire.OpRemoveWatches:        wire.AppendPathInt(nil, wire.PathInt{Path: dir + "/a", N: 3}),
-		wire.OpSetWatches:           wire.AppendSetWatchesRequest(nil, wire.OpSetWatches, wire.SetWatchesRequest{RelativeZxid: 1 << 60, Data: []string{dir + "/a"}}),
-		wire.OpSetWatches2:          wire.AppendSetWatchesRequest(nil, wire.OpSetWatches2, wire.SetWatchesRequest{RelativeZxid: 1 << 60, Data: []string{dir + "/a"}}),
+		wire.OpSetWatches:           wire.AppendSetWatchesRequest(nil, wire.OpSetWatches, wire.SetWatchesRequest{RelativeZxid: 1 << 60, Data: watches(dir + "/a"), Exist: watches(), Child: watches()}),
+		wire.OpSetWatches2:          wire.AppendSetWatchesRequest(nil, wire.OpSetWatches2, wire.SetWatchesRequest{RelativeZxid: 1 << 60, Data: watches(dir + "/a"), Exist: watches(), Child: watches(), Persistent: watches(), PersistentRecurse: watches()}),
 		wire.OpMulti:                wire.AppendMultiOps(nil, []wire.MultiOp{mCheck(dir+"/a", 0)}),
 		wire.OpMultiRead:            wire.AppendMultiOps(nil, []wire.MultiOp{mRead(wire.OpGetData, dir+"/a")}),
 	}

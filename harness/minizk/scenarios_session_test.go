@@ -207,19 +207,8 @@ func fourLetterWords(w *world) {
 	a := w.session("A")
 	a.read(wire.OpExists, dir, true)
 	for _, word := range []string{"ruok", "isro", "srvr", "stat", "wchs", "mntr", "xxxx"} {
-		c := w.dial(word)
-		if err := c.c.SetDeadline(time.Now().Add(sessionTimeout)); err != nil {
-			w.t.Fatal(err)
-		}
-		if _, err := c.c.Write([]byte(word)); err != nil {
-			w.t.Fatal(err)
-		}
-		answer, err := io.ReadAll(c.c)
-		if err != nil {
-			w.t.Fatal(err)
-		}
 		var lines []string
-		for line := range strings.Lines(string(answer)) {
+		for line := range strings.Lines(w.say(word)) {
 			line = strings.TrimSuffix(line, "\n")
 			key, _, _ := strings.Cut(line, "\t")
 			if strings.HasPrefix(line, "Zookeeper version") || word == "mntr" && !slices.Contains(monitored, key) {
@@ -233,4 +222,20 @@ func fourLetterWords(w *world) {
 		w.lines = append(w.lines, slices.Compact(lines)...) // one line for all clients
 		w.note("%s ends", word)
 	}
+}
+
+// say asks a four-letter word.
+func (w *world) say(word string) string {
+	c := w.dial(word)
+	if err := c.c.SetDeadline(time.Now().Add(sessionTimeout)); err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := c.c.Write([]byte(word)); err != nil {
+		w.t.Fatal(err)
+	}
+	answer, err := io.ReadAll(c.c)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(answer)
 }

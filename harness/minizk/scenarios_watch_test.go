@@ -174,7 +174,7 @@ func watchSet(w *world) {
 	a.create(dir+"/fresh", "", 0)
 	a.create(dir+"/parent/kid", "", 0)
 	a.create(dir+"/set", "", 0)
-	all := []string{dir + "/old", dir + "/parent", dir + "/fresh", dir + "/set", dir + "/nope", dir}
+	all := watches(dir+"/old", dir+"/parent", dir+"/fresh", dir+"/set", dir+"/nope", dir)
 	for i, r := range []wire.SetWatchesRequest{
 		{RelativeZxid: since, Data: all}, {RelativeZxid: since, Exist: all}, {RelativeZxid: since, Child: all},
 		{RelativeZxid: since, Persistent: all}, {RelativeZxid: since, PersistentRecurse: all},

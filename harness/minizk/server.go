@@ -35,13 +35,15 @@ type Server struct {
 	open      map[*conn]struct{}
 	current   *conn // whose request is being done
 	tree      *ztree.Tree
-	zxid      int64
+	zxid      int64 // the last transaction's
+	spent     int64 // how many more numbers the next one passes over
 	sessions  sessionTable
 	clock     clock
 	faults    faultList
 	counts    counts
 	log       opLog
 	started   time.Time
+	nextReap  time.Time // when containers are looked for
 }
 
 // Start returns a running server, to be ended by Close. The error is from Options or from
@@ -60,7 +62,8 @@ func Start(opt Options) (*Server, error) {
 		clock:   newClock(opt),
 		started: time.Now(),
 	}
-	s.sessions.init()
+	s.sessions.init(startTime(opt))
+	s.nextReap = s.clock.now().Add(opt.ContainerInterval)
 	if _, err := rand.Read(s.secret[:]); err != nil {
 		return nil, fmt.Errorf("minizk: %w", err)
 	}
@@ -190,6 +193,7 @@ func (s *Server) Restart() error {
 	}
 	s.dropAll()
 	s.sessions.touchAll(s.clock.now())
+	s.nextReap = s.clock.now().Add(s.opt.ContainerInterval)
 	if s.listeners != nil {
 		return nil
 	}
@@ -219,7 +223,8 @@ func (s *Server) dropAll() {
 
 // nextTx takes the next zxid. The caller holds mu.
 func (s *Server) nextTx() ztree.Tx {
-	s.zxid++
+	s.zxid += 1 + s.spent
+	s.spent = 0
 	return ztree.Tx{Zxid: s.zxid, Time: s.clock.now().UnixMilli()}
 }
 

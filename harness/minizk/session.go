@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"mrtq/harness/minizk/wire"
@@ -23,12 +24,35 @@ type sessionTable struct {
 	last int64
 }
 
-// firstSession looks like the ids of a real server, whose first byte is its own number.
-const firstSession int64 = 1 << 56
-
-func (t *sessionTable) init() {
+func (t *sessionTable) init(started time.Time) {
 	t.byID = map[int64]*session{}
-	t.last = firstSession
+	t.last = firstSession(started) - 1
+}
+
+// firstSession is where ids begin: as a real server's, whose first byte is its own number, with the
+// time (SessionTrackerImpl.initializeNextSessionId). A client of a server that has ended then
+// cannot ask the next one at its address for the session of somebody else.
+func firstSession(started time.Time) int64 {
+	const server = 1
+	return server<<56 | int64(uint64(started.UnixMilli())<<24>>8)
+}
+
+// lastStart is the latest time, in milliseconds since 1970, that a server's ids begin with.
+var lastStart atomic.Int64
+
+// startTime is the time that a server's ids begin with: the one that Options tell, so that a test
+// can have the same ids each time, or one of its own.
+func startTime(o Options) time.Time {
+	if !o.Now.IsZero() {
+		return o.Now
+	}
+	for {
+		last := lastStart.Load()
+		now := max(time.Now().UnixMilli(), last+1)
+		if lastStart.CompareAndSwap(last, now) {
+			return time.UnixMilli(now)
+		}
+	}
 }
 
 func (t *sessionTable) add(timeout time.Duration) *session {

@@ -36,6 +36,52 @@ func TestExpireAndDisconnect(t *testing.T) {
 	}
 }
 
+// TestStrangersSession: a server that takes another's place at its address has sessions of its own.
+// A client of the one that has ended is told so, and nobody else is disturbed.
+func TestStrangersSession(t *testing.T) {
+	first := run(t, minizk.Options{RealTime: true})
+	orphan := raw(t, first)
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	next := run(t, minizk.Options{RealTime: true, Addr: first.Addr()})
+	stranger := raw(t, next)
+	c, err := rawzk.Dial(next.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	resp, err := c.Connect(wire.ConnectRequest{TimeoutMillis: 20000, SessionID: orphan.Session.SessionID, Password: orphan.Session.Password, HasReadOnly: true})
+	if err != nil || resp.TimeoutMillis != 0 {
+		t.Errorf("the orphan is told %+v, %v, want that its session has ended", resp, err)
+	}
+	want(t, "the stranger", do(t, stranger, wire.OpExists, pathBody("/")), wire.OK)
+}
+
+// TestSessionIDs: they begin with the time, below the number of the server, and go on by one; of
+// servers that start in the same millisecond each begins elsewhere.
+func TestSessionIDs(t *testing.T) {
+	at := time.Date(2020, 1, 2, 3, 4, 5, 6e6, time.UTC)
+	for range 2 { // the same each time, where the time is told
+		s := run(t, minizk.Options{Now: at})
+		for i := range int64(3) {
+			if got, want := raw(t, s).Session.SessionID, int64(0x16f6435cc8e0000)+i; got != want {
+				t.Errorf("session %d is %#x, want %#x", i, got, want)
+			}
+		}
+	}
+	seen := map[int64]bool{}
+	const low40 = 1<<40 - 1 // of the time's bits there is room for these
+	before := time.Now().UnixMilli() & low40
+	for range 20 {
+		id := raw(t, run(t, minizk.Options{})).Session.SessionID
+		if ms := id >> 16 & low40; seen[id] || id>>56 != 1 || ms < before || ms > time.Now().UnixMilli()&low40+20 {
+			t.Errorf("session %#x, of the time %d; it is past %d", id, ms, before)
+		}
+		seen[id] = true
+	}
+}
+
 // TestManualClock: nothing expires by itself, and who is heard of in time does not expire.
 func TestManualClock(t *testing.T) {
 	start := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -133,29 +179,6 @@ func TestStoppedServerEndsNothing(t *testing.T) {
 	s.Advance(sessionTimeout + time.Second)
 	if second(t, s, "/eph") != nil || len(s.Sessions()) != 0 {
 		t.Errorf("sessions %+v", s.Sessions())
-	}
-}
-
-// TestReapingGoesUp: the last container in a container takes its parent along.
-func TestReapingGoesUp(t *testing.T) {
-	s := run(t, minizk.Options{})
-	a := raw(t, s)
-	container := func(path string) {
-		body := wire.AppendCreateRequest(nil, wire.OpCreateContainer, wire.CreateRequest{Path: path, ACL: open, Flags: wire.ModeContainer})
-		want(t, "createContainer", do(t, a, wire.OpCreateContainer, body), wire.OK)
-	}
-	for _, path := range []string{"/c", "/c/c", "/c/c/c"} {
-		container(path)
-	}
-	want(t, "create", do(t, a, wire.OpCreate, createBody("/c/c/c/kid", "", 0)), wire.OK)
-	s.Advance(time.Second)
-	if second(t, s, "/c/c/c") == nil {
-		t.Fatal("a container with a child has gone")
-	}
-	want(t, "delete", do(t, a, wire.OpDelete, wire.AppendPathVersion(nil, wire.PathVersion{Path: "/c/c/c/kid", Version: -1})), wire.OK)
-	s.Advance(time.Second)
-	if second(t, s, "/c") != nil {
-		t.Error("containers that have lost their children are still there")
 	}
 }
 

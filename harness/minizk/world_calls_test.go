@@ -63,9 +63,24 @@ func (c *client) auth(scheme, secret string) {
 	c.doXid("auth "+scheme, wire.XidAuth, wire.OpAuth, wire.AppendAuthRequest(nil, wire.AuthRequest{Scheme: scheme, Auth: []byte(secret)}))
 }
 
+// setWatches sends r with empty lists in place of null ones.
 func (c *client) setWatches(op wire.OpCode, r wire.SetWatchesRequest) {
 	c.w.t.Helper()
+	for _, l := range []*[]*string{&r.Data, &r.Exist, &r.Child, &r.Persistent, &r.PersistentRecurse} {
+		if *l == nil {
+			*l = watches()
+		}
+	}
 	c.doXid(op.String(), wire.XidSetWatches, op, wire.AppendSetWatchesRequest(nil, op, r))
+}
+
+// watches are paths that setWatches is told.
+func watches(paths ...string) []*string {
+	out := []*string{}
+	for _, p := range paths {
+		out = append(out, &p)
+	}
+	return out
 }
 
 func (c *client) multi(op wire.OpCode, ops ...wire.MultiOp) {

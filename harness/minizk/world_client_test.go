@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"mrtq/harness/minizk/internal/rawzk"
@@ -58,7 +59,7 @@ func (c *client) connect(r wire.ConnectRequest) {
 func (c *client) cut(err error) {
 	c.w.t.Helper()
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		c.w.t.Fatalf("%s: the server neither answered nor hung up", c.name)
+		c.w.t.Fatalf("%s: the server neither answered nor hung up, after\n%s", c.name, strings.Join(c.w.lines[max(0, len(c.w.lines)-60):], "\n"))
 	}
 	c.dead = true
 }

@@ -115,7 +115,7 @@ func (d *Decoder) Buffer(field string) []byte {
 	return d.take(int(n), field)
 }
 
-// String reads a string; null gives ErrNull, since no request means anything with a null one.
+// String reads a string; null gives ErrNull.
 func (d *Decoder) String(field string) string {
 	off := d.off
 	b := d.Buffer(field)
@@ -124,6 +124,12 @@ func (d *Decoder) String(field string) string {
 		return ""
 	}
 	return string(b)
+}
+
+// maybeString reads a string where null means something: it is "" and true.
+func (d *Decoder) maybeString(field string) (s string, null bool) {
+	b := d.Buffer(field)
+	return string(b), b == nil && d.err == nil
 }
 
 // NullString reads a string, nil for null.
@@ -152,6 +158,22 @@ func (d *Decoder) count(field string, each int) int {
 		return 0
 	}
 	return int(n)
+}
+
+// NullStrings reads a vector of strings that may be null, nil for a null one.
+func (d *Decoder) NullStrings(field string) []*string {
+	n := d.count(field, 4)
+	if n < 0 || d.err != nil {
+		return nil
+	}
+	out := make([]*string, 0, n)
+	for range n {
+		out = append(out, d.NullString(field))
+	}
+	if d.err != nil {
+		return nil
+	}
+	return out
 }
 
 // Strings reads a vector of strings, nil for a null one.

@@ -22,6 +22,11 @@ func (o *MultiOp) Path() string {
 	return o.Create.Path
 }
 
+// NullPath reports whether that path, then "", is null.
+func (o *MultiOp) NullPath() bool {
+	return o.Create.NullPath || o.Version.NullPath || o.Set.NullPath || o.Read.NullPath
+}
+
 func (o *MultiOp) reads() bool { return o.Op == OpGetData || o.Op == OpGetChildren }
 
 // MultiOps reads the operations up to the end header. An operation that a multi cannot carry,

@@ -156,7 +156,22 @@ func AppendStat(b []byte, s *Stat) []byte {
 }
 
 // ID is a scheme and a name within it: "digest", "user:hash".
-type ID struct{ Scheme, Name string }
+type ID struct {
+	Scheme, Name string
+	// NullScheme and NullName are set in a request where the string, then "", is null.
+	NullScheme, NullName bool
+}
+
+// String is "{digest user:hash}".
+func (id ID) String() string {
+	if id.NullScheme {
+		id.Scheme = "null"
+	}
+	if id.NullName {
+		id.Name = "null"
+	}
+	return "{" + id.Scheme + " " + id.Name + "}"
+}
 
 // ACL grants permission bits to an ID.
 type ACL struct {
@@ -167,7 +182,7 @@ type ACL struct {
 // aclMinLen is the fewest bytes an ACL can take: perms and two string lengths.
 const aclMinLen = 12
 
-// ACLs reads a vector of ACLs, nil for a null one. A null scheme or name is ErrNull.
+// ACLs reads a vector of ACLs, nil for a null one.
 func (d *Decoder) ACLs() []ACL {
 	n := d.count("acl count", aclMinLen)
 	if n < 0 || d.err != nil {
@@ -175,7 +190,10 @@ func (d *Decoder) ACLs() []ACL {
 	}
 	out := make([]ACL, 0, n)
 	for range n {
-		out = append(out, ACL{Perms: d.Int("perms"), ID: ID{Scheme: d.String("scheme"), Name: d.String("id")}})
+		a := ACL{Perms: d.Int("perms")}
+		a.ID.Scheme, a.ID.NullScheme = d.maybeString("scheme")
+		a.ID.Name, a.ID.NullName = d.maybeString("id")
+		out = append(out, a)
 	}
 	if d.err != nil {
 		return nil
@@ -191,8 +209,8 @@ func AppendACLs(b []byte, v []ACL) []byte {
 	b = AppendInt(b, int32(len(v)))
 	for _, a := range v {
 		b = AppendInt(b, a.Perms)
-		b = AppendString(b, a.ID.Scheme)
-		b = AppendString(b, a.ID.Name)
+		b = appendMaybe(b, a.ID.Scheme, a.ID.NullScheme)
+		b = appendMaybe(b, a.ID.Name, a.ID.NullName)
 	}
 	return b
 }

@@ -1,17 +1,23 @@
 package wire
 
 // CreateRequest is the record of create, create2 and createContainer, and with TTL of createTTL.
+// Here and in the records below a path is "" where NullPath says that it is null, which to a server
+// is something else.
 type CreateRequest struct {
 	Path  string
 	Data  []byte // nil is null
 	ACL   []ACL  // nil is a null vector
 	Flags int32
 	TTL   int64 // milliseconds; on the wire only in createTTL
+
+	NullPath bool
 }
 
 // CreateRequest reads the record that op carries. Data aliases the input.
 func (d *Decoder) CreateRequest(op OpCode) CreateRequest {
-	r := CreateRequest{Path: d.String("path"), Data: d.Buffer("data"), ACL: d.ACLs(), Flags: d.Int("flags"), TTL: -1}
+	var r CreateRequest
+	r.Path, r.NullPath = d.maybeString("path")
+	r.Data, r.ACL, r.Flags, r.TTL = d.Buffer("data"), d.ACLs(), d.Int("flags"), -1
 	if op == OpCreateTTL {
 		r.TTL = d.Long("ttl")
 	}
@@ -20,7 +26,7 @@ func (d *Decoder) CreateRequest(op OpCode) CreateRequest {
 
 // AppendCreateRequest appends r as op carries it.
 func AppendCreateRequest(b []byte, op OpCode, r CreateRequest) []byte {
-	b = AppendString(b, r.Path)
+	b = appendMaybe(b, r.Path, r.NullPath)
 	b = AppendBuffer(b, r.Data)
 	b = AppendACLs(b, r.ACL)
 	b = AppendInt(b, r.Flags)
@@ -32,141 +38,154 @@ func AppendCreateRequest(b []byte, op OpCode, r CreateRequest) []byte {
 
 // PathVersion is the record of delete and check. Version -1 is any.
 type PathVersion struct {
-	Path    string
-	Version int32
+	Path     string
+	Version  int32
+	NullPath bool
 }
 
 // PathVersion reads one.
 func (d *Decoder) PathVersion() PathVersion {
-	return PathVersion{Path: d.String("path"), Version: d.Int("version")}
+	var r PathVersion
+	r.Path, r.NullPath = d.maybeString("path")
+	r.Version = d.Int("version")
+	return r
 }
 
 // AppendPathVersion appends r.
 func AppendPathVersion(b []byte, r PathVersion) []byte {
-	return AppendInt(AppendString(b, r.Path), r.Version)
+	return AppendInt(appendMaybe(b, r.Path, r.NullPath), r.Version)
 }
 
 // PathWatch is the record of exists, getData, getChildren and getChildren2.
 type PathWatch struct {
-	Path  string
-	Watch bool
+	Path     string
+	Watch    bool
+	NullPath bool
 }
 
 // PathWatch reads one.
 func (d *Decoder) PathWatch() PathWatch {
-	return PathWatch{Path: d.String("path"), Watch: d.Bool("watch")}
+	var r PathWatch
+	r.Path, r.NullPath = d.maybeString("path")
+	r.Watch = d.Bool("watch")
+	return r
 }
 
 // AppendPathWatch appends r.
 func AppendPathWatch(b []byte, r PathWatch) []byte {
-	return AppendBool(AppendString(b, r.Path), r.Watch)
+	return AppendBool(appendMaybe(b, r.Path, r.NullPath), r.Watch)
 }
 
 // SetDataRequest is the record of setData. Version -1 is any; nil data is null.
 type SetDataRequest struct {
-	Path    string
-	Data    []byte
-	Version int32
+	Path     string
+	Data     []byte
+	Version  int32
+	NullPath bool
 }
 
 // SetDataRequest reads one. Data aliases the input.
 func (d *Decoder) SetDataRequest() SetDataRequest {
-	return SetDataRequest{Path: d.String("path"), Data: d.Buffer("data"), Version: d.Int("version")}
+	var r SetDataRequest
+	r.Path, r.NullPath = d.maybeString("path")
+	r.Data, r.Version = d.Buffer("data"), d.Int("version")
+	return r
 }
 
 // AppendSetDataRequest appends r.
 func AppendSetDataRequest(b []byte, r SetDataRequest) []byte {
-	return AppendInt(AppendBuffer(AppendString(b, r.Path), r.Data), r.Version)
+	return AppendInt(AppendBuffer(appendMaybe(b, r.Path, r.NullPath), r.Data), r.Version)
 }
 
 // SetACLRequest is the record of setACL. Version is the aversion wanted, -1 for any.
 type SetACLRequest struct {
-	Path    string
-	ACL     []ACL
-	Version int32
+	Path     string
+	ACL      []ACL
+	Version  int32
+	NullPath bool
 }
 
 // SetACLRequest reads one.
 func (d *Decoder) SetACLRequest() SetACLRequest {
-	return SetACLRequest{Path: d.String("path"), ACL: d.ACLs(), Version: d.Int("version")}
+	var r SetACLRequest
+	r.Path, r.NullPath = d.maybeString("path")
+	r.ACL, r.Version = d.ACLs(), d.Int("version")
+	return r
 }
 
 // AppendSetACLRequest appends r.
 func AppendSetACLRequest(b []byte, r SetACLRequest) []byte {
-	return AppendInt(AppendACLs(AppendString(b, r.Path), r.ACL), r.Version)
+	return AppendInt(AppendACLs(appendMaybe(b, r.Path, r.NullPath), r.ACL), r.Version)
 }
 
-// AuthRequest is the record of auth.
+// AuthRequest is the record of auth. Nil Auth is null.
 type AuthRequest struct {
-	Type   int32
-	Scheme string
-	Auth   []byte
+	Type       int32
+	Scheme     string
+	Auth       []byte
+	NullScheme bool // then Scheme is ""
 }
 
 // AuthRequest reads one. Auth aliases the input.
 func (d *Decoder) AuthRequest() AuthRequest {
-	return AuthRequest{Type: d.Int("type"), Scheme: d.String("scheme"), Auth: d.Buffer("auth")}
+	r := AuthRequest{Type: d.Int("type")}
+	r.Scheme, r.NullScheme = d.maybeString("scheme")
+	r.Auth = d.Buffer("auth")
+	return r
 }
 
 // AppendAuthRequest appends r.
 func AppendAuthRequest(b []byte, r AuthRequest) []byte {
-	return AppendBuffer(AppendString(AppendInt(b, r.Type), r.Scheme), r.Auth)
+	return AppendBuffer(appendMaybe(AppendInt(b, r.Type), r.Scheme, r.NullScheme), r.Auth)
 }
 
-// SetWatchesRequest is the record of setWatches, and with the last two lists of setWatches2.
+// SetWatchesRequest is the record of setWatches, and with the last two lists of setWatches2. A list
+// may be null, which is nil, and so may its strings.
 type SetWatchesRequest struct {
 	RelativeZxid                  int64
-	Data, Exist, Child            []string
-	Persistent, PersistentRecurse []string
+	Data, Exist, Child            []*string
+	Persistent, PersistentRecurse []*string
 }
 
-// SetWatchesRequest reads the record that op carries. No list may be null.
+// SetWatchesRequest reads the record that op carries.
 func (d *Decoder) SetWatchesRequest(op OpCode) SetWatchesRequest {
-	r := SetWatchesRequest{
-		RelativeZxid: d.Long("relativeZxid"),
-		Data:         d.fullStrings("dataWatches"), Exist: d.fullStrings("existWatches"), Child: d.fullStrings("childWatches"),
-	}
+	r := SetWatchesRequest{RelativeZxid: d.Long("relativeZxid")}
+	r.Data, r.Exist, r.Child = d.NullStrings("dataWatches"), d.NullStrings("existWatches"), d.NullStrings("childWatches")
 	if op == OpSetWatches2 {
-		r.Persistent = d.fullStrings("persistentWatches")
-		r.PersistentRecurse = d.fullStrings("persistentRecursiveWatches")
+		r.Persistent, r.PersistentRecurse = d.NullStrings("persistentWatches"), d.NullStrings("persistentRecursiveWatches")
 	}
 	return r
 }
 
-// fullStrings is Strings where null is refused.
-func (d *Decoder) fullStrings(field string) []string {
-	off := d.off
-	s := d.Strings(field)
-	if s == nil {
-		d.fail(off, field, ErrNull)
-	}
-	return s
-}
-
-// AppendSetWatchesRequest appends r as op carries it; a nil list as an empty one.
+// AppendSetWatchesRequest appends r as op carries it.
 func AppendSetWatchesRequest(b []byte, op OpCode, r SetWatchesRequest) []byte {
 	b = AppendLong(b, r.RelativeZxid)
-	lists := [][]string{r.Data, r.Exist, r.Child}
+	lists := [][]*string{r.Data, r.Exist, r.Child}
 	if op == OpSetWatches2 {
 		lists = append(lists, r.Persistent, r.PersistentRecurse)
 	}
 	for _, l := range lists {
-		if l == nil {
-			l = []string{}
-		}
-		b = AppendStrings(b, l)
+		b = AppendNullStrings(b, l)
 	}
 	return b
 }
 
 // PathInt is the record of addWatch, checkWatches and removeWatches: a path and a mode or kind.
 type PathInt struct {
-	Path string
-	N    int32
+	Path     string
+	N        int32
+	NullPath bool
 }
 
 // PathInt reads one.
-func (d *Decoder) PathInt() PathInt { return PathInt{Path: d.String("path"), N: d.Int("mode")} }
+func (d *Decoder) PathInt() PathInt {
+	var r PathInt
+	r.Path, r.NullPath = d.maybeString("path")
+	r.N = d.Int("mode")
+	return r
+}
 
 // AppendPathInt appends r.
-func AppendPathInt(b []byte, r PathInt) []byte { return AppendInt(AppendString(b, r.Path), r.N) }
+func AppendPathInt(b []byte, r PathInt) []byte {
+	return AppendInt(appendMaybe(b, r.Path, r.NullPath), r.N)
+}

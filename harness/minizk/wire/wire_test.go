@@ -25,11 +25,22 @@ var (
 	}
 )
 
+// What may be null, there and null.
+var (
+	again     = SetWatchesRequest{RelativeZxid: 7, Data: []*string{new("/a"), nil, new("")}, Exist: []*string{}, Child: nil}
+	again2    = SetWatchesRequest{7, []*string{new("/a")}, nil, []*string{nil}, []*string{new("/p")}, []*string{nil, new("/r")}}
+	nullACLs  = []ACL{{Perms: 1, ID: ID{NullScheme: true, Name: "x"}}, {Perms: 2, ID: ID{Scheme: "auth", NullName: true}}, {ID: ID{NullScheme: true, NullName: true}}, {}}
+	nullMulti = []MultiOp{
+		{Op: OpCreate, Create: CreateRequest{NullPath: true, TTL: -1}}, {Op: OpDelete, Version: PathVersion{NullPath: true}}, {Op: OpCheck, Version: PathVersion{NullPath: true}},
+		{Op: OpSetData, Set: SetDataRequest{NullPath: true}}, {Op: OpSetData},
+	}
+)
+
 // loose are the records that can be written in more ways than one: a true bool is any byte but 0,
 // and Java leaves what ends a list undefined.
 var loose = map[string]bool{
 	"connect request": true, "connect request before 3.4": true, "connect response": true,
-	"path and watch": true, "multi": true, "multi results": true,
+	"path and watch": true, "multi": true, "multi results": true, "null path and watch": true, "multi of nulls": true,
 }
 
 // records are one of each record: how it is written, how it is read, and what.
@@ -51,14 +62,21 @@ var records = []struct {
 	{"create", multi[0].Create, AppendCreateRequest(nil, OpCreate, multi[0].Create), func(d *Decoder) any { return d.CreateRequest(OpCreate) }},
 	{"createTTL", multi[1].Create, AppendCreateRequest(nil, OpCreateTTL, multi[1].Create), func(d *Decoder) any { return d.CreateRequest(OpCreateTTL) }},
 	{"path and version", multi[2].Version, AppendPathVersion(nil, multi[2].Version), func(d *Decoder) any { return d.PathVersion() }},
-	{"path and watch", PathWatch{"/a", true}, AppendPathWatch(nil, PathWatch{"/a", true}), func(d *Decoder) any { return d.PathWatch() }},
+	{"path and watch", PathWatch{Path: "/a", Watch: true}, AppendPathWatch(nil, PathWatch{Path: "/a", Watch: true}), func(d *Decoder) any { return d.PathWatch() }},
 	{"set data", multi[3].Set, AppendSetDataRequest(nil, multi[3].Set), func(d *Decoder) any { return d.SetDataRequest() }},
-	{"set acl", SetACLRequest{"/a", acls, 2}, AppendSetACLRequest(nil, SetACLRequest{"/a", acls, 2}), func(d *Decoder) any { return d.SetACLRequest() }},
-	{"auth", AuthRequest{1, "digest", []byte("a:b")}, AppendAuthRequest(nil, AuthRequest{1, "digest", []byte("a:b")}), func(d *Decoder) any { return d.AuthRequest() }},
-	{"set watches", SetWatchesRequest{7, []string{"/a"}, []string{}, []string{"/b", "/c"}, nil, nil}, AppendSetWatchesRequest(nil, OpSetWatches, SetWatchesRequest{7, []string{"/a"}, nil, []string{"/b", "/c"}, nil, nil}), func(d *Decoder) any { return d.SetWatchesRequest(OpSetWatches) }},
-	{"set watches 2", SetWatchesRequest{7, []string{"/a"}, []string{}, []string{}, []string{"/p"}, []string{"/r"}}, AppendSetWatchesRequest(nil, OpSetWatches2, SetWatchesRequest{7, []string{"/a"}, nil, nil, []string{"/p"}, []string{"/r"}}), func(d *Decoder) any { return d.SetWatchesRequest(OpSetWatches2) }},
-	{"path and int", PathInt{"/a", 1}, AppendPathInt(nil, PathInt{"/a", 1}), func(d *Decoder) any { return d.PathInt() }},
+	{"set acl", SetACLRequest{Path: "/a", ACL: acls, Version: 2}, AppendSetACLRequest(nil, SetACLRequest{Path: "/a", ACL: acls, Version: 2}), func(d *Decoder) any { return d.SetACLRequest() }},
+	{"auth", AuthRequest{Type: 1, Scheme: "digest", Auth: []byte("a:b")}, AppendAuthRequest(nil, AuthRequest{Type: 1, Scheme: "digest", Auth: []byte("a:b")}), func(d *Decoder) any { return d.AuthRequest() }},
+	{"set watches", again, AppendSetWatchesRequest(nil, OpSetWatches, again), func(d *Decoder) any { return d.SetWatchesRequest(OpSetWatches) }},
+	{"set watches 2", again2, AppendSetWatchesRequest(nil, OpSetWatches2, again2), func(d *Decoder) any { return d.SetWatchesRequest(OpSetWatches2) }},
+	{"path and int", PathInt{Path: "/a", N: 1}, AppendPathInt(nil, PathInt{Path: "/a", N: 1}), func(d *Decoder) any { return d.PathInt() }},
 	{"multi", multi, AppendMultiOps(nil, multi), func(d *Decoder) any { return d.MultiOps() }},
+	{"null path and version", PathVersion{NullPath: true}, AppendPathVersion(nil, PathVersion{NullPath: true}), func(d *Decoder) any { return d.PathVersion() }},
+	{"null path and watch", PathWatch{NullPath: true}, AppendPathWatch(nil, PathWatch{NullPath: true}), func(d *Decoder) any { return d.PathWatch() }},
+	{"null path and int", PathInt{NullPath: true}, AppendPathInt(nil, PathInt{NullPath: true}), func(d *Decoder) any { return d.PathInt() }},
+	{"null auth", AuthRequest{NullScheme: true}, AppendAuthRequest(nil, AuthRequest{NullScheme: true}), func(d *Decoder) any { return d.AuthRequest() }},
+	{"set null acl", SetACLRequest{NullPath: true}, AppendSetACLRequest(nil, SetACLRequest{NullPath: true}), func(d *Decoder) any { return d.SetACLRequest() }},
+	{"acls of nulls", nullACLs, AppendACLs(nil, nullACLs), func(d *Decoder) any { return d.ACLs() }},
+	{"multi of nulls", nullMulti, AppendMultiOps(nil, nullMulti), func(d *Decoder) any { return d.MultiOps() }},
 	{"multi results", results, AppendMultiResults(nil, results), func(d *Decoder) any { return d.MultiResults() }},
 }
 
@@ -177,6 +195,8 @@ func FuzzDecode(f *testing.F) {
 		"multi results": func(v any) []byte { return AppendMultiResults(nil, v.([]MultiResult)) },
 	}
 	write["connect request before 3.4"], write["null acls"] = write["connect request"], write["acls"]
+	write["null path and version"], write["null path and watch"], write["null path and int"] = write["path and version"], write["path and watch"], write["path and int"]
+	write["null auth"], write["set null acl"], write["acls of nulls"], write["multi of nulls"] = write["auth"], write["set acl"], write["acls"], write["multi"]
 	for _, r := range records {
 		if write[r.name] == nil {
 			f.Fatalf("%s is not written back", r.name)

@@ -119,25 +119,52 @@ func allow(list []wire.ACL, perms int32, ids []wire.ID) error {
 	return wire.NoAuth
 }
 
-// fixACL checks the list of a create or setACL and replaces scheme "auth" by the caller's own
-// identities. The error is InvalidACL.
-func fixACL(acls []wire.ACL, ids []wire.ID) ([]wire.ACL, error) {
-	var out []wire.ACL
-	var seen map[wire.ACL]struct{} // a packet has room for 80,000: no comparing each with each
-	if len(acls) > 1 {
-		seen = make(map[wire.ACL]struct{}, len(acls))
+// distinct leaves out what is in the list twice. The server compares each entry with those before
+// it, by permissions, then scheme, then name, and trips over a null that it gets to compare: the
+// error is then MarshallingError.
+func distinct(acls []wire.ACL) ([]wire.ACL, error) {
+	if len(acls) < 2 {
+		return acls, nil
 	}
+	// A packet has room for 80,000: no comparing each with each.
+	type half struct {
+		perms  int32
+		scheme string
+	}
+	perms, schemes, whole := map[int32]bool{}, map[half]bool{}, make(map[wire.ACL]bool, len(acls))
+	out := make([]wire.ACL, 0, len(acls))
 	for _, a := range acls {
-		if _, twice := seen[a]; twice {
+		h := half{a.Perms, a.ID.Scheme}
+		switch {
+		case a.ID.NullScheme && perms[a.Perms], !a.ID.NullScheme && a.ID.NullName && schemes[h]:
+			return nil, wire.MarshallingError
+		case whole[a]:
 			continue
 		}
-		if seen != nil {
-			seen[a] = struct{}{}
+		perms[a.Perms], whole[a] = true, true
+		if !a.ID.NullScheme {
+			schemes[h] = true
 		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+// fixACL checks the list of a create or setACL and replaces scheme "auth" by the caller's own
+// identities. The error is InvalidACL, or MarshallingError where the server trips over a null.
+func fixACL(acls []wire.ACL, ids []wire.ID) ([]wire.ACL, error) {
+	acls, err := distinct(acls)
+	if err != nil {
+		return nil, err
+	}
+	var out []wire.ACL
+	for _, a := range acls {
 		p, known := providers[a.ID.Scheme]
 		switch {
 		case a.ID == anyone:
 			out = append(out, a)
+		case a.ID.NullName && (known || a.ID.Scheme == anyone.Scheme):
+			return nil, wire.MarshallingError
 		case a.ID.Scheme == "auth":
 			before := len(out)
 			for _, id := range ids {

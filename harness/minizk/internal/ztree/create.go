@@ -24,6 +24,9 @@ func (t *Tree) create(tx Tx, who Caller, op wire.OpCode, r wire.CreateRequest) (
 	if err != nil {
 		return "", nil, err
 	}
+	if r.NullPath {
+		return "", nil, wire.MarshallingError
+	}
 	path := r.Path
 	parentPath, _, err := split(path)
 	if err != nil {

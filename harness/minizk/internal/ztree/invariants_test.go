@@ -201,12 +201,12 @@ func TestInvariants(t *testing.T) {
 				_, _, _ = tree.AppendChildren(nil, Caller{}, path.Draw(t, "path"), ear.Draw(t, "ear"))
 			},
 			"add watch": func(t *rapid.T) {
-				if err := tree.AddWatch(path.Draw(t, "path"), ear.Draw(t, "ear"), rapid.Int32Range(0, 1).Draw(t, "mode")); err != nil {
+				if err := tree.AddWatch(wire.PathInt{Path: path.Draw(t, "path"), N: rapid.Int32Range(0, 1).Draw(t, "mode")}, ear.Draw(t, "ear")); err != nil {
 					t.Fatal(err)
 				}
 			},
 			"remove watch": func(t *rapid.T) {
-				_ = tree.RemoveWatch(path.Draw(t, "path"), ear.Draw(t, "ear"), rapid.Int32Range(1, 3).Draw(t, "kind"))
+				_ = tree.RemoveWatch(wire.PathInt{Path: path.Draw(t, "path"), N: rapid.Int32Range(1, 3).Draw(t, "kind")}, ear.Draw(t, "ear"))
 			},
 			"forget": func(t *rapid.T) { tree.Forget(ear.Draw(t, "ear")) },
 			"restore": func(t *rapid.T) {

@@ -150,39 +150,43 @@ func (t *Tree) trigger(e *event) {
 }
 
 // AddWatch sets a persistent watch. Another mode than those in wire is MarshallingError, as
-// from the server.
-func (t *Tree) AddWatch(path string, w Watcher, mode int32) error {
-	switch mode {
-	case wire.WatchPersistent:
-		t.data.add(path, w, watchPersistent)
-		t.child.add(path, w, watchPersistent)
-	case wire.WatchPersistentRecursive:
-		t.data.add(path, w, watchRecursive)
-		t.child.add(path, w, watchRecursive)
-	default:
+// from the server. A null path may be watched, and as nothing ever happens to it no such watch is
+// kept.
+func (t *Tree) AddWatch(r wire.PathInt, w Watcher) error {
+	m, ok := map[int32]watchMode{wire.WatchPersistent: watchPersistent, wire.WatchPersistentRecursive: watchRecursive}[r.N]
+	if !ok {
 		return wire.MarshallingError
+	}
+	if !r.NullPath {
+		t.watchAll(r.Path, w, m)
 	}
 	return nil
 }
 
 // CheckWatch returns nil if path is watched in the way asked for, else NoWatcher. As in the server
-// (WatchManager.containsWatcher of 3.8) it does not matter by whom.
-func (t *Tree) CheckWatch(path string, kind int32) error {
-	data, child, err := kinds(kind)
-	if err == nil && !(data && t.data.watched(path)) && !(child && t.child.watched(path)) {
+// (WatchManager.containsWatcher of 3.8) it does not matter by whom. A null path is MarshallingError.
+func (t *Tree) CheckWatch(r wire.PathInt) error {
+	data, child, err := kinds(r.N)
+	if err == nil && r.NullPath {
+		return wire.MarshallingError
+	}
+	if err == nil && !(data && t.data.watched(r.Path)) && !(child && t.child.watched(r.Path)) {
 		return wire.NoWatcher
 	}
 	return err
 }
 
-// RemoveWatch ends w's watches of path of the kind asked for; NoWatcher if there were none.
-func (t *Tree) RemoveWatch(path string, w Watcher, kind int32) error {
-	data, child, err := kinds(kind)
+// RemoveWatch ends w's watches of a path of the kind asked for; NoWatcher if there were none.
+func (t *Tree) RemoveWatch(r wire.PathInt, w Watcher) error {
+	data, child, err := kinds(r.N)
 	if err != nil {
 		return err
 	}
-	removed := data && t.data.remove(path, w)
-	if child && t.child.remove(path, w) {
+	if r.NullPath {
+		return wire.NoWatcher
+	}
+	removed := data && t.data.remove(r.Path, w)
+	if child && t.child.remove(r.Path, w) {
 		removed = true
 	}
 	if !removed {
@@ -227,43 +231,69 @@ func (t *Tree) Watches() (watches, paths, watchers int) {
 // SetWatches sets watches again after a reconnection. Where the change a watch waits for has
 // happened since relativeZxid, the event is delivered now and no watch is set. Access lists are
 // not asked here.
-func (t *Tree) SetWatches(r wire.SetWatchesRequest, w Watcher) {
+//
+// The error is MarshallingError at the first null list, and at the first null path where nodes are
+// looked up; what came before has been done.
+func (t *Tree) SetWatches(op wire.OpCode, r wire.SetWatchesRequest, w Watcher) error {
 	tell := func(kind int32, path string) {
 		w.Notify(wire.WatcherEvent{Type: kind, State: wire.StateConnected, Path: path})
 	}
-	for _, p := range r.Data {
-		switch n := t.lookup(p); {
-		case n == nil:
-			tell(wire.EventDeleted, p)
-		case n.mzxid > r.RelativeZxid:
-			tell(wire.EventDataChanged, p)
-		default:
-			t.data.add(p, w, watchOnce)
+	lists := []struct {
+		paths []*string
+		null  bool // a null path does no harm
+		set   func(path string, n *node)
+	}{
+		{r.Data, false, func(p string, n *node) {
+			switch {
+			case n == nil:
+				tell(wire.EventDeleted, p)
+			case n.mzxid > r.RelativeZxid:
+				tell(wire.EventDataChanged, p)
+			default:
+				t.data.add(p, w, watchOnce)
+			}
+		}},
+		{r.Exist, false, func(p string, n *node) {
+			if n != nil {
+				tell(wire.EventCreated, p)
+			} else {
+				t.data.add(p, w, watchOnce)
+			}
+		}},
+		{r.Child, false, func(p string, n *node) {
+			switch {
+			case n == nil:
+				tell(wire.EventDeleted, p)
+			case n.pzxid > r.RelativeZxid:
+				tell(wire.EventChildrenChanged, p)
+			default:
+				t.child.add(p, w, watchOnce)
+			}
+		}},
+		{r.Persistent, true, func(p string, _ *node) { t.watchAll(p, w, watchPersistent) }},
+		{r.PersistentRecurse, true, func(p string, _ *node) { t.watchAll(p, w, watchRecursive) }},
+	}
+	if op == wire.OpSetWatches {
+		lists = lists[:3]
+	}
+	for _, l := range lists {
+		if l.paths == nil {
+			return wire.MarshallingError
+		}
+		for _, p := range l.paths {
+			switch {
+			case p != nil:
+				l.set(*p, t.lookup(*p))
+			case !l.null:
+				return wire.MarshallingError
+			}
 		}
 	}
-	for _, p := range r.Exist {
-		if t.lookup(p) != nil {
-			tell(wire.EventCreated, p)
-		} else {
-			t.data.add(p, w, watchOnce)
-		}
-	}
-	for _, p := range r.Child {
-		switch n := t.lookup(p); {
-		case n == nil:
-			tell(wire.EventDeleted, p)
-		case n.pzxid > r.RelativeZxid:
-			tell(wire.EventChildrenChanged, p)
-		default:
-			t.child.add(p, w, watchOnce)
-		}
-	}
-	for _, p := range r.Persistent {
-		t.data.add(p, w, watchPersistent)
-		t.child.add(p, w, watchPersistent)
-	}
-	for _, p := range r.PersistentRecurse {
-		t.data.add(p, w, watchRecursive)
-		t.child.add(p, w, watchRecursive)
-	}
+	return nil
+}
+
+// watchAll sets a watch of both kinds.
+func (t *Tree) watchAll(path string, w Watcher, m watchMode) {
+	t.data.add(path, w, m)
+	t.child.add(path, w, m)
 }

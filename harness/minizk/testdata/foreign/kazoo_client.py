@@ -11,7 +11,7 @@ from kazoo.client import KazooClient, KazooState
 from kazoo.exceptions import (BadVersionError, InvalidACLError, NoAuthError, NodeExistsError, NoNodeError,
                               NotEmptyError, RolledBackError, RuntimeInconsistency)
 from kazoo.recipe.partitioner import PartitionState
-from kazoo.security import OPEN_ACL_UNSAFE, make_acl, make_digest_acl
+from kazoo.security import CREATOR_ALL_ACL, OPEN_ACL_UNSAFE, make_acl, make_digest_acl, make_digest_acl_credential
 
 HOSTS = sys.argv[1]
 WAIT = 20
@@ -61,6 +61,19 @@ def acls(z):
     got, stat = z.get_acls("/acl")
     assert got == [acl], got
     assert z.set_acls("/acl", OPEN_ACL_UNSAFE).aversion == 1
+    # The creator's own list has an empty id, which kazoo writes as null.
+    z.create("/acl/mine", b"", acl=CREATOR_ALL_ACL)
+    user, secret = make_digest_acl_credential("u", "p").split(":")
+    assert z.get_acls("/acl/mine")[0] == [make_acl("digest", user + ":" + secret, all=True)]
+    t = z.transaction()
+    t.create("/acl/mine/kid", b"", acl=CREATOR_ALL_ACL)
+    assert t.commit() == ["/acl/mine/kid"]
+    stranger = client()
+    raises(NoAuthError, stranger.get, "/acl/mine")
+    raises(InvalidACLError, stranger.create, "/acl/theirs", b"", acl=CREATOR_ALL_ACL)
+    raises(InvalidACLError, stranger.set_acls, "/acl", CREATOR_ALL_ACL)
+    stranger.stop()
+    stranger.close()
     # An empty list kazoo would replace by its default; one that nobody can meet it sends.
     raises(InvalidACLError, z.create, "/acl/x", b"", acl=[make_acl("nosuchscheme", "x", all=True)])
 

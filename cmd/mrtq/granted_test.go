@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"mrtq/harness/minizk/wire"
+)
+
+// granted is the program "granted TIMEOUT…" of scripts: it opens a session of each timeout at the
+// server that a command of mrtq zk is told of, and prints what was granted.
+func granted() {
+	for _, asked := range os.Args[1:] {
+		got, err := grant(os.Getenv(addressVariable), asked)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		fmt.Printf("%s: %v\n", asked, got)
+	}
+}
+
+func grant(address, asked string) (time.Duration, error) {
+	timeout, err := time.ParseDuration(asked)
+	if err != nil {
+		return 0, err
+	}
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		return 0, err
+	}
+	defer c.Close()
+	hello := wire.AppendConnectRequest(make([]byte, wire.LenPrefix), wire.ConnectRequest{TimeoutMillis: int32(timeout.Milliseconds()), HasReadOnly: true})
+	wire.SealFrame(hello)
+	if _, err := c.Write(hello); err != nil {
+		return 0, err
+	}
+	b, err := wire.ReadFrame(c, nil, wire.MaxBuffer)
+	if err != nil {
+		return 0, err
+	}
+	d := wire.NewDecoder(b)
+	r := d.ConnectResponse()
+	return time.Duration(r.TimeoutMillis) * time.Millisecond, d.End()
+}

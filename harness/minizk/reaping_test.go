@@ -1,0 +1,115 @@
+package minizk_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"mrtq/harness/minizk"
+	"mrtq/harness/minizk/internal/rawzk"
+	"mrtq/harness/minizk/wire"
+)
+
+// nested opens a session that lives for an hour, and makes three containers, one in the other, of
+// which the innermost has had a child, and a node whose second of life is over.
+func nested(t *testing.T, s *minizk.Server) {
+	t.Helper()
+	a, err := rawzk.Open(s.Addr(), time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	for _, path := range []string{"/c", "/c/c", "/c/c/c"} {
+		body := wire.AppendCreateRequest(nil, wire.OpCreateContainer, wire.CreateRequest{Path: path, ACL: open, Flags: wire.ModeContainer})
+		want(t, "createContainer", do(t, a, wire.OpCreateContainer, body), wire.OK)
+	}
+	body := wire.AppendCreateRequest(nil, wire.OpCreateTTL, wire.CreateRequest{Path: "/ttl", ACL: open, Flags: wire.ModePersistentTTL, TTL: 1000})
+	want(t, "createTTL", do(t, a, wire.OpCreateTTL, body), wire.OK)
+	want(t, "create", do(t, a, wire.OpCreate, createBody("/c/c/c/kid", "", 0)), wire.OK)
+	want(t, "delete", do(t, a, wire.OpDelete, wire.AppendPathVersion(nil, wire.PathVersion{Path: "/c/c/c/kid", Version: -1})), wire.OK)
+}
+
+// left are the nodes of nested that are there.
+func left(t *testing.T, s *minizk.Server) string {
+	t.Helper()
+	var there []string
+	for _, path := range []string{"/c", "/c/c", "/c/c/c", "/ttl"} {
+		if second(t, s, path) != nil {
+			there = append(there, path)
+		}
+	}
+	return strings.Join(there, " ")
+}
+
+// TestContainersAreLookedForNowAndThen: not when they are due, but as often as was asked, or else as
+// often as by a real server; and one that loses its last child to that stays until the next time.
+func TestContainersAreLookedForNowAndThen(t *testing.T) {
+	type passed struct {
+		time time.Duration
+		left string
+	}
+	for _, tc := range []struct {
+		every time.Duration
+		after []passed
+	}{
+		{0, []passed{{59 * time.Second, "/c /c/c /c/c/c /ttl"}, {time.Second, "/c /c/c"}, {59 * time.Second, "/c /c/c"}, {time.Second, "/c"}, {61 * time.Second, ""}}},
+		{0, []passed{{2*time.Minute + time.Second, "/c"}, {58 * time.Second, "/c"}, {time.Second, ""}}},
+		{time.Second, []passed{{999 * time.Millisecond, "/c /c/c /c/c/c /ttl"}, {time.Millisecond, "/c /c/c /ttl"}, {time.Second, "/c"}, {time.Second, ""}}},
+		{time.Millisecond, []passed{{time.Millisecond, "/c /c/c /ttl"}, {1000 * time.Hour, ""}}},
+	} {
+		s := run(t, minizk.Options{ContainerInterval: tc.every, MaxTimeout: 2000 * time.Hour})
+		nested(t, s)
+		for _, p := range tc.after {
+			s.Advance(p.time)
+			if got := left(t, s); got != p.left {
+				t.Errorf("every %v, after %v: %q is left, want %q", tc.every, p.time, got, p.left)
+			}
+		}
+	}
+}
+
+// TestRestartLooksForContainersAnew: the time before it counts no more.
+func TestRestartLooksForContainersAnew(t *testing.T) {
+	s := run(t, minizk.Options{MaxTimeout: time.Hour})
+	nested(t, s)
+	s.Advance(59 * time.Second)
+	if err := s.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	s.Advance(59 * time.Second)
+	if got := left(t, s); got != "/c /c/c /c/c/c /ttl" {
+		t.Errorf("%q is left a minute after the start and none after the restart", got)
+	}
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	s.Advance(time.Hour)
+	if err := s.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	s.Advance(time.Second)
+	if got := left(t, s); got != "/c /c/c /c/c/c /ttl" {
+		t.Errorf("%q is left a second after the restart", got)
+	}
+	s.Advance(59 * time.Second)
+	if got := left(t, s); got != "/c /c/c" {
+		t.Errorf("%q is left a minute after the restart", got)
+	}
+}
+
+// TestRealClockLooksForContainers: by itself, where that is asked for.
+func TestRealClockLooksForContainers(t *testing.T) {
+	s := run(t, minizk.Options{RealTime: true, ContainerInterval: time.Millisecond, MaxTimeout: time.Hour})
+	b := raw(t, s)
+	want(t, "watch", do(t, b, wire.OpAddWatch, wire.AppendPathInt(nil, wire.PathInt{Path: "/", N: wire.WatchPersistentRecursive})), wire.OK)
+	nested(t, s)
+	for gone := map[string]bool{}; len(gone) < 5; { // and the child
+		p, err := b.ReadPacket()
+		if err != nil {
+			t.Fatalf("of five nodes only %v have gone: %v", gone, err)
+		}
+		if e := wire.NewDecoder(p.Body).WatcherEvent(); e.Type == wire.EventDeleted {
+			gone[e.Path] = true
+		}
+	}
+}
