@@ -23,6 +23,10 @@ type Notes struct {
 	ACLs     []ACLNote    `json:"acls"`     // of the legacy queues, where not open
 	Missing  []string     `json:"missing"`  // legacy queue nodes that are not there
 	Vanished []VanishedAt `json:"vanished"` // migrated before, and no longer in the source
+	// Services are what no deployed service could work, and what else an
+	// operator should know of them; none in dialect design.
+	Services []ServiceFinding `json:"services"`
+	Readers  string           `json:"readers"` // which services can read the dialect
 }
 
 // Warning is something that an operator should know and that stops nothing.
@@ -82,6 +86,7 @@ func (p *Plan) warn(path, message string) { p.Warnings = append(p.Warnings, Warn
 
 func (p *Plan) addNotes() {
 	p.Missing = p.src.Missing
+	p.Readers = readers[p.Dialect]
 	p.noteRecords()
 	p.noteBatches()
 	p.noteSameObject()
@@ -116,7 +121,7 @@ func (p *Plan) noteRecords() {
 func (p *Plan) noteBatches() {
 	for _, b := range p.sortedBatches() {
 		if _, warnings := b.submission(); b.dirty {
-			for _, w := range warnings {
+			for _, w := range append(warnings, b.serviceWarnings(p.Dialect, warnings)...) {
 				p.warn(newqueue.BatchPath(b.bid), w)
 			}
 		}
@@ -285,6 +290,7 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 	orEmpty(&q.ACLs)
 	orEmpty(&q.Missing)
 	orEmpty(&q.Vanished)
+	orEmpty(&q.Services)
 	return json.Marshal((*plain)(&q))
 }
 

@@ -25,6 +25,8 @@ const (
 	OtherDialect       ProblemKind = "other-dialect"
 	OtherPolicies      ProblemKind = "other-policies"
 	RollbackUnfinished ProblemKind = "rollback-unfinished"
+	Unserviceable      ProblemKind = "unserviceable"     // no deployed service could work it
+	InventoryWaiting   ProblemKind = "inventory-waiting" // an unfinished inventory record
 )
 
 // Problem is one reason why a plan can't be carried out as it is.

@@ -89,9 +89,10 @@ func recoverProperties(configuration legacy.Payload) legacy.Payload {
 		return nil
 	}
 	p := legacy.Payload{}
+	added, _ := configuration["legacy.absent"].([]any)
 	for key, value := range configuration {
 		switch key {
-		case "batch_id", "submissionDate", "submission_mode":
+		case "batch_id", "submissionDate", "submission_mode", "legacy.absent":
 			// of the migration
 		case "profile_name":
 			setDefault(p, "profile", value)
@@ -103,6 +104,11 @@ func recoverProperties(configuration legacy.Payload) legacy.Payload {
 			setDefault(p, "responseForm", value)
 		case "local_id":
 			setDefault(p, "localID", value)
+		case "update":
+			// The services want a boolean; another spelling is kept aside.
+			if _, aside := configuration["legacy.update"]; !aside && !slices.Contains(added, any("update")) {
+				p["update"] = value
+			}
 		default:
 			p[strings.TrimPrefix(key, "legacy.")] = value
 		}

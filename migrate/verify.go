@@ -29,6 +29,9 @@ const (
 	Undecided     DifferenceKind = "undecided"    // an undecodable or consumed record that no policy covers
 	NotKept       DifferenceKind = "not-kept"     // an undecodable record whose bytes no quarantine file holds
 	RunUnfinished DifferenceKind = "run-unfinished"
+	// NotServiceable: a deployed service could not work it, and not because of
+	// what its record lacks.
+	NotServiceable DifferenceKind = "not-serviceable"
 )
 
 // Difference is one thing that is not as it should be.
@@ -50,6 +53,9 @@ type Verdict struct {
 	States map[string]int `json:"states"`
 	Others int            `json:"others"` // znodes that were there before the run, or are allowed
 	Nodes  int            `json:"nodes"`  // compared
+	// Services are what no deployed service could work because of what the
+	// records lack, as the plan said, and what others made.
+	Services []ServiceFinding `json:"services"`
 }
 
 // Accounted is where the records went.
@@ -90,7 +96,7 @@ func Verify(src *Source, target *znode.Tree, opt VerifyOptions) (*Verdict, error
 		return nil, err
 	}
 	v := &verifier{src: src, ex: ex, opt: opt, policies: DefaultPolicies(), dialect: newqueue.Design,
-		want: znode.NewTree(), ours: map[string]bool{}, verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}}}
+		want: znode.NewTree(), ours: map[string]bool{}, verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}, Services: []ServiceFinding{}}}
 	if run, ok := ex.newest(); ok {
 		v.policies, v.dialect, v.began = run.Policies, run.Dialect, run.stat.Czxid
 		if run.State != RunDone {
@@ -107,6 +113,7 @@ func Verify(src *Source, target *znode.Tree, opt VerifyOptions) (*Verdict, error
 	v.dangling()
 	v.order()
 	v.layout()
+	v.services()
 	slices.SortStableFunc(v.verdict.Differences, func(a, b Difference) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Message, b.Message))
 	})

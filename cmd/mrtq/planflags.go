@@ -21,11 +21,13 @@ type planFlags struct {
 	dialect  string
 	acl      string
 	packet   int
+	given    func(flag string) bool // on the command line or in the settings
 }
 
 func (p *planFlags) flags(f *pflag.FlagSet) {
 	p.legacyFlags.flags(f)
-	choice(f, &p.dialect, "dialect", "", "spelling of the new layout: as the documents write it, or as the deployed client library does", "design", "mrt-zk")
+	choice(f, &p.dialect, "dialect", "", "dialect of the new layout: as the documents write it, or as the deployed services read and write it; if not given, the dialect of the queue that the target holds", "design", "mrt-zk")
+	p.given = func(flag string) bool { return f.Changed(flag) }
 	policyFlags(f, &p.policies)
 	f.StringVar(&p.acl, "acl", "world:anyone:cdrwa", "access control `list` of the znodes made: scheme:id:perms, separated by commas; perms of r, w, c, d, a")
 	f.IntVar(&p.packet, "packet", migrate.DefaultPacket, "the servers' jute.maxbuffer in `bytes`")
@@ -117,6 +119,9 @@ func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (*migrate.Pla
 	tree, err := a.comingTarget(ctx, s.target)
 	if err != nil {
 		return nil, nil, opt, failed("target", s.target.text, err)
+	}
+	if d, _, ok := migrate.FindDialect(tree); ok && !p.given("dialect") {
+		opt.Dialect = d
 	}
 	plan, err := migrate.MakePlan(src, tree, opt)
 	if err != nil {

@@ -51,7 +51,7 @@ func Notices(tree *znode.Tree) []Notice {
 		case working == 0 && (state == "Completed" || state == "Deleted"):
 			add(RemovedSoon, path, "it is %s: the hourly cleanup removes it and its jobs, although the queue is held", state)
 		case working > 0 && done > 0:
-			add(MailsOldJobs, path, "%d of its jobs are done: its mail will list them with the %d that are not", done, working)
+			add(MailsOldJobs, path, "its mail will list jobs that were done before it was migrated: %d done, %d still to do", done, working)
 		}
 	}
 	for _, jid := range tree.Children(newqueue.JobsPath) {
