@@ -52,10 +52,13 @@ func configuration(r Record, bid string, d newqueue.Dialect) newqueue.Object {
 		if text, ok := p.Text(f.property); ok {
 			o[f.key] = text
 			_, renamed[f.property] = p[f.property].(string)
+			if d == newqueue.MrtZK && f.key != f.property {
+				renamed[f.property] = false // the services want both
+			}
 		}
 	}
 	for name, value := range p {
-		if !renamed[name] || d == newqueue.MrtZK {
+		if !renamed[name] {
 			o[ownName(name)] = value
 		}
 	}
