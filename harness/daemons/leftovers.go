@@ -3,6 +3,7 @@ package daemons
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mrtq/newqueue"
@@ -14,7 +15,8 @@ import (
 func (w *World) Leftovers() (err error) {
 	defer w.lost(&err)
 	left := func(d services.Daemon, e services.Effect, item string, err error) {
-		if len(w.Of(item)) == 0 {
+		noticed := slices.ContainsFunc(w.Of(item), func(t Trouble) bool { return t.Daemon != services.Admin })
+		if !noticed {
 			w.trouble(d, e, item, err)
 		}
 	}
