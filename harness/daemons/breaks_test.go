@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/harness/daemons"
 	"mrtq/harness/minizk"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
@@ -202,7 +203,10 @@ var broken = []struct {
 	{"R20", "no batchID", func(b *breaker) { b.key(b.pending+"/configuration", "batchID", absent) }},
 	{"R21", "no profile", func(b *breaker) { b.key(b.pending+"/configuration", "profile", "") }},
 	{"R22", "a type that is none of theirs", func(b *breaker) { b.key(b.pending+"/configuration", "type", "object-manifest") }},
-	{"R22", "the type of a batch", func(b *breaker) { b.at(b.pending, "Downloading"); b.key(b.pending+"/configuration", "type", "batchManifest") }},
+	{"R22", "the type of a batch", func(b *breaker) {
+		b.at(b.pending, "Downloading")
+		b.key(b.pending+"/configuration", "type", "batchManifest")
+	}},
 	{"R23", "an empty filename", func(b *breaker) { b.key(b.pending+"/configuration", "filename", "") }},
 	{"R24", "update is null", func(b *breaker) { b.key(b.pending+"/configuration", "update", nil) }},
 	{"R25", "DCdate is a number", func(b *breaker) { b.key(b.pending+"/configuration", "DCdate", 2024) }},
@@ -251,7 +255,7 @@ func TestEveryBrokenRequirementIsFoundAndStopsItsDaemon(t *testing.T) {
 		tried[damage.id] = true
 		t.Run(damage.id+" "+damage.what, func(t *testing.T) {
 			t.Parallel()
-			s := &site{server: minizk.Run(t), src: s.src}
+			s := &site{server: minizk.RunWith(t, minizk.Options{Private: true}), private: true, src: s.src}
 			must(t, s.server.Load(clean))
 			b := &breaker{t: t, conn: s.dial(t), tree: clean}
 			b.find()
@@ -271,7 +275,8 @@ func TestEveryBrokenRequirementIsFoundAndStopsItsDaemon(t *testing.T) {
 				t.Error("verify finds nothing")
 			}
 
-			w := s.services(t)
+			w := daemons.New(daemons.Options{Conn: b.conn, Directories: s.directories()})
+			must(t, w.LiftHolds())
 			if damage.id == "R05" && damage.what == "a completed batch with a failed job" {
 				must(t, w.Clean())
 			}

@@ -1,6 +1,7 @@
 package daemons_test
 
 import (
+	"net"
 	"os"
 	"slices"
 	"strings"
@@ -66,9 +67,10 @@ func options(p migrate.Policies) migrate.Options {
 
 // site is a ZooKeeper with a queue that was migrated to it.
 type site struct {
-	server *minizk.Server
-	src    *migrate.Source
-	plan   *migrate.Plan
+	server  *minizk.Server
+	private bool // reached inside the process only
+	src     *migrate.Source
+	plan    *migrate.Plan
 }
 
 // migrated is a queue, migrated in dialect mrt-zk.
@@ -90,7 +92,12 @@ func (s *site) tree(t *testing.T) *znode.Tree {
 
 func (s *site) dial(t *testing.T) *zk.Conn {
 	t.Helper()
-	conn, _, err := zk.Connect([]string{s.server.Addr()}, 10*time.Second, zk.WithLogInfo(false))
+	address, dial := s.server.Addr, net.DialTimeout
+	if s.private {
+		address = func() string { return "127.0.0.1:2181" }
+		dial = func(string, string, time.Duration) (net.Conn, error) { return s.server.Dial(t.Context()) }
+	}
+	conn, _, err := zk.Connect([]string{address()}, 10*time.Second, zk.WithLogInfo(false), zk.WithDialer(dial))
 	must(t, err)
 	t.Cleanup(conn.Close)
 	return conn
