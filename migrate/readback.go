@@ -104,13 +104,12 @@ func recoverProperties(configuration legacy.Payload) legacy.Payload {
 			setDefault(p, "responseForm", value)
 		case "local_id":
 			setDefault(p, "localID", value)
-		case "update":
-			// The services want a boolean; another spelling is kept aside.
-			if _, aside := configuration["legacy.update"]; !aside && !slices.Contains(added, any("update")) {
-				p["update"] = value
-			}
 		default:
-			p[strings.TrimPrefix(key, "legacy.")] = value
+			// A default of the services', or a key whose own value stands aside.
+			_, aside := configuration["legacy."+key]
+			if !aside && !slices.Contains(added, any(key)) {
+				p[strings.TrimPrefix(key, "legacy.")] = value
+			}
 		}
 	}
 	return p
