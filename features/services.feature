@@ -81,7 +81,7 @@ Feature: The deployed services take the migrated queue
       | a file of an unknown digest       | Initialize would fail it                                                        | nobody  | Failed    | once  |
       | a file without profile            | Initialize would fail it, its batch would stick in Reporting                    | nobody  | Failed    | never |
       | a file of a batch without bid-    | Initialize would fail it, its batch would stick in Reporting                    | nobody  | Failed    | never |
-      | an inventory record               | Inventory would record it again, Notify would fail it, and its batch would stick in Reporting | Inventory | Failed | never |
+      | an inventory record               | Inventory would record it, Notify would then fail it, and its batch would stick in Reporting | Inventory | Failed | never |
 
     Examples: A request for an object
       | record                            | plan                                                             | daemons | state     | times |

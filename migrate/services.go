@@ -42,20 +42,21 @@ const inventoryFinding = "inventory"
 // it is recorded (page 12, section 4).
 const (
 	inventoryWhat = "an inventory record holds only a manifest URL, and no profile, batchID or update"
-	inventoryThen = "Inventory would record it again, Notify would fail it, and its batch would stick in Reporting"
+	inventoryThen = "Inventory would record it, Notify would then fail it, and its batch would stick in Reporting"
 	inventoryNext = "drain the inventory queue first: let the legacy inventory service finish it; or choose --inventory-records migrate and fail or delete the jobs by hand"
 	serviceNext   = "repair or remove these records in the legacy queue, or choose --unserviceable migrate and see to the jobs by hand"
 )
 
 // findings collects what was found, by kind.
 type findings struct {
-	byKind map[string]*ServiceFinding
-	order  []string
+	byKind  map[string]*ServiceFinding
+	order   []string
+	drained map[string]bool // inventory records that were added
 }
 
 func (f *findings) add(key string, one ServiceFinding, item ServiceItem) {
 	if f.byKind == nil {
-		f.byKind = map[string]*ServiceFinding{}
+		f.byKind, f.drained = map[string]*ServiceFinding{}, map[string]bool{}
 	}
 	if f.byKind[key] == nil {
 		one.What = item.What
@@ -70,9 +71,10 @@ func (f *findings) add(key string, one ServiceFinding, item ServiceItem) {
 func (f *findings) violation(v services.Violation, record string, inventory bool) {
 	item := ServiceItem{Path: cmp.Or(record, v.Item), Node: v.Path, What: v.What}
 	if inventory {
-		if !slices.ContainsFunc(f.items(inventoryFinding), func(i ServiceItem) bool { return i.Path == item.Path }) {
+		if !f.drained[item.Path] {
 			item.What = inventoryWhat
 			f.add(inventoryFinding, ServiceFinding{Requirement: inventoryFinding, Then: inventoryThen, Daemon: string(services.Notify), Blocking: true, Policy: "inventory-records"}, item)
+			f.drained[item.Path] = true
 		}
 		return
 	}
@@ -94,13 +96,6 @@ var noticeThen = map[services.NoticeKind]string{
 	services.RemovedSoon:   "gone within the hour: the hold on the queue does not stop the cleanup",
 	services.SkipsInit:     "what Initialize would have prepared must be there when it is requeued",
 	services.LostIfUnsized: "it could be lost in Estimating",
-}
-
-func (f *findings) items(key string) []ServiceItem {
-	if one := f.byKind[key]; one != nil {
-		return one.Items
-	}
-	return nil
 }
 
 // all are the findings, blocking ones first.
