@@ -68,7 +68,7 @@ type item struct {
 }
 
 // first is what happens to the item first: by the daemons that it has ahead of
-// it, then by those that look at its batch.
+// it, then by those that look at its batch, and by the admin tool.
 func (it item) first(stops []Stop) Stop {
 	for _, d := range onTheWay(it.worker) {
 		for _, s := range stops {
@@ -78,18 +78,17 @@ func (it item) first(stops []Stop) Stop {
 		}
 	}
 	for _, s := range stops {
-		if it.isDone() && slices.Contains([]Daemon{BatchReport, UpdateBatchReport}, s.Daemon) && strings.HasPrefix(it.path, newqueue.BatchesPath) {
-			continue // it was reported
-		}
-		if s.Daemon.State() == "" || it.worker != "" || !it.isJob() {
+		behind := s.Daemon.State() != "" // a daemon that the job has behind it
+		reported := it.isBatch() && it.isDone() && slices.Contains([]Daemon{BatchReport, UpdateBatchReport}, s.Daemon)
+		if !behind && !reported {
 			return s
 		}
 	}
 	return Stop{stops[0].Daemon, Harmless}
 }
 
-func (it item) isJob() bool  { return strings.HasPrefix(it.path, newqueue.JobsPath+"/") }
-func (it item) isDone() bool { return it.state == "Completed" || it.state == "Deleted" }
+func (it item) isBatch() bool { return strings.HasPrefix(it.path, newqueue.BatchesPath+"/") }
+func (it item) isDone() bool  { return it.state == "Completed" || it.state == "Deleted" }
 
 // object is a JSON object below the item, nil if there is none.
 func (it item) object(node string) newqueue.Object { return it.nodes[node] }
