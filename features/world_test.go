@@ -63,7 +63,7 @@ func newWorld(t *testing.T, server *harness.Server) *world {
 
 // decide is what an operator chooses in order to migrate every record that can
 // be read.
-const decide = "--undecodable quarantine --consumed pending"
+const decide = "--undecodable quarantine --consumed pending --inventory-records migrate --unserviceable migrate"
 
 func (w *world) setUp(ctx context.Context, _ *godog.Scenario) (context.Context, error) {
 	w.root = fmt.Sprintf("/scenario-%d", scenario.Add(1))

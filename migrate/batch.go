@@ -98,14 +98,14 @@ var submissionFields = []struct {
 	wide bool
 	set  func(*newqueue.Submission, string)
 }{
-	{field{"profile_name", "profile"}, true, func(s *newqueue.Submission, v string) { s.ProfileName = v }},
-	{field{"submitter", "submitter"}, true, func(s *newqueue.Submission, v string) { s.Submitter = v }},
-	{field{"type", "type"}, true, func(s *newqueue.Submission, v string) { s.Type = v }},
-	{field{"payload_filename", "filename"}, false, func(s *newqueue.Submission, v string) { s.PayloadFilename = v }},
-	{field{"erc_what", "title"}, false, func(s *newqueue.Submission, v string) { s.ErcWhat = v }},
-	{field{"erc_who", "creator"}, false, func(s *newqueue.Submission, v string) { s.ErcWho = v }},
-	{field{"erc_when", "date"}, false, func(s *newqueue.Submission, v string) { s.ErcWhen = v }},
-	{field{"erc_where", "objectID"}, false, func(s *newqueue.Submission, v string) { s.ErcWhere = v }},
+	{field{key: "profile_name", property: "profile"}, true, func(s *newqueue.Submission, v string) { s.ProfileName = v }},
+	{field{key: "submitter", property: "submitter"}, true, func(s *newqueue.Submission, v string) { s.Submitter = v }},
+	{field{key: "type", property: "type"}, true, func(s *newqueue.Submission, v string) { s.Type = v }},
+	{field{key: "payload_filename", property: "filename"}, false, func(s *newqueue.Submission, v string) { s.PayloadFilename = v }},
+	{field{key: "erc_what", property: "title"}, false, func(s *newqueue.Submission, v string) { s.ErcWhat = v }},
+	{field{key: "erc_who", property: "creator"}, false, func(s *newqueue.Submission, v string) { s.ErcWho = v }},
+	{field{key: "erc_when", property: "date"}, false, func(s *newqueue.Submission, v string) { s.ErcWhen = v }},
+	{field{key: "erc_where", property: "objectID"}, false, func(s *newqueue.Submission, v string) { s.ErcWhere = v }},
 }
 
 // submission is what the batch's jobs share; warnings name two records that
@@ -231,7 +231,7 @@ func (b *batch) contents(d newqueue.Dialect) []leaf {
 	submission, _ := b.submission()
 	status, report := b.status()
 	nodes := []leaf{
-		{path + "/submission", encode(submission.Object(d))},
+		{path + "/submission", encode(b.submissionObject(submission, d))},
 		{path + "/status", encode(status.Object(d))},
 	}
 	if report != nil {

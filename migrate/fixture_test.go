@@ -40,7 +40,7 @@ func source(t testing.TB, tree *znode.Tree) *Source {
 
 // permissive policies take every record somewhere.
 func permissive() Policies {
-	return Policies{Consumed: AsPending, Completed: Migrate, Deleted: Migrate, Undecodable: Quarantine}
+	return Policies{Consumed: AsPending, Completed: Migrate, Deleted: Migrate, Undecodable: Quarantine, InventoryRecords: Migrate, Unserviceable: Migrate}
 }
 
 func options(p Policies) Options {

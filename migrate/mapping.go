@@ -9,20 +9,21 @@ import (
 	"mrtq/newqueue"
 )
 
-// field is one row of the mapping: a key of the new znode and the legacy
-// property that it comes from.
-type field struct{ key, property string }
+// field is one row of the mapping: a key of the new znode, the legacy property
+// that it comes from, and who reads the key.
+type field struct{ key, property, readBy string }
 
 // configurationFields are the properties that a configuration holds under
 // another name (04-migration, "Record → znodes"). Every other property is
-// there under its own.
+// there under its own. In dialect mrt-zk so are these: the deployed services
+// read the legacy names, see [serviceKeys].
 var configurationFields = []field{
-	{"profile_name", "profile"},
-	{"submitter", "submitter"},
-	{"payload_url", "filename"},
-	{"payload_type", "type"},
-	{"response_type", "responseForm"},
-	{"local_id", "localID"},
+	{"profile_name", "profile", "the library's profileName; a trace line of inventory"},
+	{"submitter", "submitter", "mail, mrt-ingest.txt; the library's submitter; a trace line of inventory"},
+	{"payload_url", "filename", "the library's payloadUrl; a trace line of inventory"},
+	{"payload_type", "type", "the library's payloadType; a trace line of inventory"},
+	{"response_type", "responseForm", "the library's responseType; a trace line of inventory"},
+	{"local_id", "localID", "nobody: the documents have it"},
 }
 
 // Keys of a configuration that come from elsewhere.
@@ -51,12 +52,18 @@ func configuration(r Record, bid string, d newqueue.Dialect) newqueue.Object {
 		if text, ok := p.Text(f.property); ok {
 			o[f.key] = text
 			_, renamed[f.property] = p[f.property].(string)
+			if d == newqueue.MrtZK && f.key != f.property {
+				renamed[f.property] = false // the services want both
+			}
 		}
 	}
 	for name, value := range p {
 		if !renamed[name] {
 			o[ownName(name)] = value
 		}
+	}
+	if d == newqueue.MrtZK && r.Queue == Ingest {
+		forServices(o, p)
 	}
 	return o
 }

@@ -24,6 +24,10 @@ type Notes struct {
 	Missing  []string     `json:"missing"`  // legacy queue nodes that are not there
 	Vanished []VanishedAt `json:"vanished"` // migrated before, and no longer in the source
 	Gone     []GoneAt     `json:"gone"`     // migrated before, and no longer in the target
+	// Services are what no deployed service could work, and what else an
+	// operator should know of them; none in dialect design.
+	Services []ServiceFinding `json:"services"`
+	Readers  string           `json:"readers"` // which services can read the dialect
 }
 
 // Warning is something that an operator should know and that stops nothing.
@@ -91,6 +95,7 @@ func (p *Plan) warn(path, message string) { p.Warnings = append(p.Warnings, Warn
 
 func (p *Plan) addNotes() {
 	p.Missing = p.src.Missing
+	p.Readers = readers[p.Dialect]
 	p.noteRecords()
 	p.noteBatches()
 	p.noteSameObject()
@@ -125,7 +130,7 @@ func (p *Plan) noteRecords() {
 func (p *Plan) noteBatches() {
 	for _, b := range p.sortedBatches() {
 		if _, warnings := b.submission(); b.dirty {
-			for _, w := range warnings {
+			for _, w := range append(warnings, b.serviceWarnings(p.Dialect, warnings)...) {
 				p.warn(newqueue.BatchPath(b.bid), w)
 			}
 		}
@@ -299,6 +304,7 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 	orEmpty(&q.Settings.ACL)
 	orEmpty(&q.Settings.Again)
 	orEmpty(&q.Settings.Done)
+	orEmpty(&q.Services)
 	return json.Marshal((*plain)(&q))
 }
 

@@ -192,6 +192,7 @@ func MakePlan(src *Source, target *znode.Tree, opt Options) *Plan {
 	p.assignIDs()
 	p.planStructure()
 	p.checkSizes()
+	p.checkServices()
 	p.addNotes()
 	p.ID = p.digest()
 	return p
@@ -245,27 +246,6 @@ func (p *Plan) chooseRun() {
 	case RunRollingBack:
 		p.problem(Problem{Kind: RollbackUnfinished, Path: last.path(), Message: last.ID + " is being rolled back",
 			Next: fmt.Sprintf("finish that first: mrtq rollback TARGET --run %s", last.ID)})
-	}
-}
-
-// checkDialect refuses to write one dialect beside a live queue in the other.
-func (p *Plan) checkDialect() {
-	foreign := func(d newqueue.Dialect) (states []string) {
-		for _, problem := range newqueue.CheckLayout(p.ex.tree, d) {
-			if problem.Rule == newqueue.RuleState {
-				states = append(states, problem.Path)
-			}
-		}
-		return states
-	}
-	wrong := foreign(p.Dialect)
-	if len(wrong) == 0 {
-		return
-	}
-	for _, d := range newqueue.Dialects {
-		if d != p.Dialect && len(foreign(d)) == 0 {
-			p.problem(Problem{Kind: OtherDialect, Path: wrong[0], Message: fmt.Sprintf("the target holds a queue in dialect %s, this plan is in %s", d, p.Dialect), Next: fmt.Sprintf("give --dialect %s", d)})
-		}
 	}
 }
 

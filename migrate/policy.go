@@ -16,6 +16,9 @@ type Policies struct {
 	Completed   string `json:"completed"`   // migrate or skip
 	Deleted     string `json:"deleted"`     // skip or migrate
 	Undecodable string `json:"undecodable"` // block or quarantine
+	// Of dialect mrt-zk, in which the deployed services take the new queue:
+	InventoryRecords string `json:"inventory_records"` // block or migrate
+	Unserviceable    string `json:"unserviceable"`     // block or migrate
 }
 
 // The values of [Policies].
@@ -41,6 +44,8 @@ var PolicyChoices = []PolicyChoice{
 	{"completed", func(p *Policies) *string { return &p.Completed }, []string{Migrate, Skip}},
 	{"deleted", func(p *Policies) *string { return &p.Deleted }, []string{Skip, Migrate}},
 	{"undecodable", func(p *Policies) *string { return &p.Undecodable }, []string{Block, Quarantine}},
+	{"inventory-records", func(p *Policies) *string { return &p.InventoryRecords }, []string{Block, Migrate}},
+	{"unserviceable", func(p *Policies) *string { return &p.Unserviceable }, []string{Block, Migrate}},
 }
 
 // DefaultPolicies are the safe ones.
@@ -96,8 +101,13 @@ type landing struct {
 }
 
 // last is the last_successful_status: the step whose success leads to next, in
-// dialect design processing before recording, in mrt-zk storing.
+// dialect design processing before recording, in mrt-zk storing. In mrt-zk an
+// ingest job that failed has left pending, as the field's own script has it, so
+// that the admin tool's requeue and ours both lead to estimating.
 func (l landing) last(d newqueue.Dialect) newqueue.JobState {
+	if d == newqueue.MrtZK && l.job == newqueue.JobFailed && l.next == "" {
+		return newqueue.JobPending
+	}
 	for _, s := range d.JobStates() {
 		if l.next != "" && newqueue.Success(s, d) == l.next {
 			return s

@@ -26,10 +26,12 @@ const (
 	OtherDialect       ProblemKind = "other-dialect"
 	OtherPolicies      ProblemKind = "other-policies"
 	RollbackUnfinished ProblemKind = "rollback-unfinished"
-	RunDamaged         ProblemKind = "run-damaged"    // a run's record is not what a run left
-	LedgerDamaged      ProblemKind = "ledger-damaged" // or the ledger, or the trace of it
-	CustodyLost        ProblemKind = "custody-lost"   // a rebuilt ledger may lack the record
-	NotGone            ProblemKind = "not-gone"       // --again or --done for a record that is not gone
+	RunDamaged         ProblemKind = "run-damaged"       // a run's record is not what a run left
+	LedgerDamaged      ProblemKind = "ledger-damaged"    // or the ledger, or the trace of it
+	CustodyLost        ProblemKind = "custody-lost"      // a rebuilt ledger may lack the record
+	NotGone            ProblemKind = "not-gone"          // --again or --done for a record that is not gone
+	Unserviceable      ProblemKind = "unserviceable"     // no deployed service could work it
+	InventoryWaiting   ProblemKind = "inventory-waiting" // an unfinished inventory record
 )
 
 // Problem is one reason why a plan can't be carried out as it is.

@@ -89,9 +89,10 @@ func recoverProperties(configuration legacy.Payload) legacy.Payload {
 		return nil
 	}
 	p := legacy.Payload{}
+	added, _ := configuration["legacy.absent"].([]any)
 	for key, value := range configuration {
 		switch key {
-		case "batch_id", "submissionDate", "submission_mode":
+		case "batch_id", "submissionDate", "submission_mode", "legacy.absent":
 			// of the migration
 		case "profile_name":
 			setDefault(p, "profile", value)
@@ -104,7 +105,11 @@ func recoverProperties(configuration legacy.Payload) legacy.Payload {
 		case "local_id":
 			setDefault(p, "localID", value)
 		default:
-			p[strings.TrimPrefix(key, "legacy.")] = value
+			// A default of the services', or a key whose own value stands aside.
+			_, aside := configuration["legacy."+key]
+			if !aside && !slices.Contains(added, any(key)) {
+				p[strings.TrimPrefix(key, "legacy.")] = value
+			}
 		}
 	}
 	return p

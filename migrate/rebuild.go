@@ -203,21 +203,14 @@ func (ex *existing) remember(id string, t trace) (r Run, guessed bool) {
 	}
 	tr, ok := t.find(id)
 	if !ok {
-		tr = tracedRun{ID: id, Dialect: guessDialect(ex.tree), Policies: DefaultPolicies(), Time: "auto", Made: []string{}, Holds: []string{}}
+		dialect, _, found := FindDialect(ex.tree)
+		if !found {
+			dialect = newqueue.Design
+		}
+		tr = tracedRun{ID: id, Dialect: dialect, Policies: DefaultPolicies(), Time: "auto", Made: []string{}, Holds: []string{}}
 	}
 	return Run{ID: id, Dialect: tr.Dialect, Policies: tr.Policies, Time: tr.Time, ACL: tr.ACL, Made: tr.Made, Holds: tr.Holds,
 		Lost: tr.Lost, Ledger: Ledger{Entries: tr.Entries, Highest: tr.Highest}}, !ok
-}
-
-// guessDialect is the dialect in which the target has fewest faults.
-func guessDialect(tree *znode.Tree) newqueue.Dialect {
-	best, fewest := newqueue.Design, -1
-	for _, d := range newqueue.Dialects {
-		if n := len(newqueue.CheckLayout(tree, d)); fewest < 0 || n < fewest {
-			best, fewest = d, n
-		}
-	}
-	return best
 }
 
 // maxShards keeps a forged name from being counted up to.

@@ -35,6 +35,9 @@ const (
 	MadeAgain     DifferenceKind = "made-again" // a node is not the one that a run made
 	OtherACL      DifferenceKind = "other-acl"
 	Forged        DifferenceKind = "forged" // a job says that a run made it, and the ledger says otherwise
+	// NotServiceable: a deployed service could not work it, and not because of
+	// what its record lacks.
+	NotServiceable DifferenceKind = "not-serviceable"
 )
 
 // Difference is one thing that is not as it should be.
@@ -59,6 +62,9 @@ type Verdict struct {
 	ACLs   int            `json:"acls"`   // of them, those whose ACL was read and compared
 	// Settled counts records that were migrated and are gone from both sides.
 	Settled int `json:"settled"`
+	// Services are what no deployed service could work because of what the
+	// records lack, as the plan said, and what others made.
+	Services []ServiceFinding `json:"services"`
 }
 
 // Accounted is where the records went.
@@ -99,7 +105,7 @@ type VerifyOptions struct {
 func Verify(src *Source, target *znode.Tree, opt VerifyOptions) *Verdict {
 	ex := readExisting(target)
 	v := &verifier{src: src, ex: ex, opt: opt, policies: DefaultPolicies(), dialect: newqueue.Design,
-		want: znode.NewTree(), ours: map[string]string{}, verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}}}
+		want: znode.NewTree(), ours: map[string]string{}, verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}, Services: []ServiceFinding{}}}
 	if run, ok := ex.newest(); ok {
 		v.policies, v.dialect, v.began = run.Policies, run.Dialect, run.stat.Czxid
 		if run.State != RunDone {
@@ -119,6 +125,7 @@ func Verify(src *Source, target *znode.Tree, opt VerifyOptions) *Verdict {
 	v.dangling()
 	v.order()
 	v.layout()
+	v.services()
 	slices.SortStableFunc(v.verdict.Differences, func(a, b Difference) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Message, b.Message))
 	})

@@ -23,7 +23,8 @@ func (a *app) planCmd() *cobra.Command {
 		Long: `Read both sides and say what a migration would do, and everything that an
 operator should know before it: records that block it, jobs that could run twice
 or never, outstanding locks, sequence headroom, lists too long for a client.
-Nothing is written to either side. Exit code 1 if the plan has problems.
+In dialect mrt-zk it also says what no deployed service could work, and what would
+happen to it. Nothing is written to either side. Exit code 1 if the plan has problems.
 
 A plan saved with --out can be approved and carried out with mrtq migrate
 --plan and the same flags, which refuses it if either side has changed since, or

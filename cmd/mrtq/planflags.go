@@ -24,11 +24,13 @@ type planFlags struct {
 	packet   int
 	again    []string
 	done     []string
+	given    func(flag string) bool // on the command line or in the settings
 }
 
 func (p *planFlags) flags(f *pflag.FlagSet) {
 	p.legacyFlags.flags(f)
-	choice(f, &p.dialect, "dialect", "", "spelling of the new layout: as the documents write it, or as the deployed client library does", "design", "mrt-zk")
+	choice(f, &p.dialect, "dialect", "", "dialect of the new layout: as the documents write it, or as the deployed services read and write it; if not given, the dialect of the queue that the target holds", "design", "mrt-zk")
+	p.given = func(flag string) bool { return f.Changed(flag) }
 	policyFlags(f, &p.policies)
 	f.StringVar(&p.acl, "acl", "world:anyone:cdrwa", "access control `list` of the znodes made: scheme:id:perms, separated by commas; perms of r, w, c, d, a")
 	f.StringArrayVar(&p.again, "again", nil, "make a new job of this migrated `record`, whose job is gone: its path, or all; may be given several times")
@@ -125,6 +127,9 @@ func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (*migrate.Pla
 	tree, err := a.comingTarget(ctx, s.target)
 	if err != nil {
 		return nil, nil, opt, failed("target", s.target.text, err)
+	}
+	if d, _, ok := migrate.FindDialect(tree); ok && !p.given("dialect") {
+		opt.Dialect = d
 	}
 	return migrate.MakePlan(src, tree, opt), src, opt, nil
 }

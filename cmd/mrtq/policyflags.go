@@ -12,6 +12,9 @@ var policyUsage = map[string]string{
 	"completed":   "what becomes of completed records",
 	"deleted":     "what becomes of deleted records",
 	"undecodable": "what becomes of records that can't be decoded",
+
+	"inventory-records": "in dialect mrt-zk, what becomes of unfinished inventory records, which no deployed service can work to the end",
+	"unserviceable":     "in dialect mrt-zk, what becomes of other records that no deployed service could work",
 }
 
 // policyFlags adds a flag for each policy; the first choice is the safe one.

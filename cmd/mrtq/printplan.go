@@ -20,7 +20,8 @@ func (a *app) printPlan(p *migrate.Plan) {
 	if p.Resumes {
 		run = "finishes " + p.Run
 	}
-	fmt.Fprintf(a.stdout, "run       %s, dialect %s\n\n", cell(run), p.Dialect)
+	fmt.Fprintf(a.stdout, "run       %s, dialect %s\n", cell(run), p.Dialect)
+	fmt.Fprintf(a.stdout, "read by   %s\n\n", p.Readers)
 
 	a.table("", []string{"RECORDS", "COUNT"}, countRows(p))
 	a.table("", []string{"QUEUE", "STATUS", "BECOMES", "COUNT"}, becomesRows(p))
@@ -38,6 +39,7 @@ func (a *app) printPlan(p *migrate.Plan) {
 		return []any{x.Path, x.Message}
 	})
 	a.printNext(p.Problems)
+	a.printServices("What the deployed services would do with it", p.Services)
 	a.printRisks(p)
 	list(a, "Outstanding legacy locks: never migrated, and in the way of a cutover", p.Locks, []string{"LOCK", "SINCE", "DATA", "CONSUMED RECORD"}, func(x migrate.HeldLock) []any {
 		return []any{x.Path, x.Time, x.Data, x.Record}
@@ -131,6 +133,17 @@ func (a *app) printRisks(p *migrate.Plan) {
 	}
 }
 
+// printServices counts, by kind, what no deployed service could work.
+func (a *app) printServices(title string, found []migrate.ServiceFinding) {
+	list(a, title, found, []string{"COUNT", "WHAT IS WRONG", "WHAT WOULD HAPPEN", "WHICH"}, func(f migrate.ServiceFinding) []any {
+		var paths []string
+		for _, i := range f.Items {
+			paths = append(paths, i.Path)
+		}
+		return []any{f.Count(), f.What, f.Then, firstOf(paths)}
+	})
+}
+
 func firstOf(paths []string) string {
 	const most = 3
 	if len(paths) <= most {
@@ -165,6 +178,15 @@ func (a *app) sayNotes(p *migrate.Plan) {
 		if r.Chosen && len(r.Twice)+len(r.Never) > 0 {
 			notes = append(notes, fmt.Sprintf("%s that could run twice, %d never", count(len(r.Twice), "job", "jobs"), len(r.Never)))
 		}
+	}
+	unserviceable := 0
+	for _, f := range p.Services {
+		if f.Blocking {
+			unserviceable += f.Count()
+		}
+	}
+	if unserviceable > 0 {
+		notes = append(notes, count(unserviceable, "fault", "faults")+" that keep a deployed service from working a job")
 	}
 	if n := len(p.Vanished); n > 0 {
 		notes = append(notes, count(n, "migrated record that is", "migrated records that are")+" gone from the source")

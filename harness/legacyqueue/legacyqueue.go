@@ -110,7 +110,7 @@ func (g *generator) ingest(i int, format legacy.Format) legacy.Payload {
 	g.left--
 	p := legacy.Payload{
 		"batchID": fmt.Sprintf("bid-%08d-2f3b-4d8e-9a57-0d6c0a5d1a10", g.batch), "jobID": fmt.Sprintf("jid-%07d", i),
-		"profile": "demo_merritt_content", "type": "object-manifest", "submitter": "demo/Demo Depositor",
+		"profile": "demo_merritt_content", "type": []string{"manifest", "file", "container"}[i%3], "submitter": "demo/Demo Depositor",
 		"queuePriority": "05", "responseForm": "xml", "update": g.rnd.IntN(2) == 0,
 		"filename": fmt.Sprintf("http://example.org/manifests/jid-%07d.checkm", i),
 	}

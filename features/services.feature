@@ -1,0 +1,130 @@
+Feature: The deployed services take the migrated queue
+  On Sunday morning the services that are really deployed take the queue that was
+  migrated on Saturday night. The operator must know before whether they can, and
+  what they would do with each record that they can't.
+
+  Background:
+    Given the dialect mrt-zk
+
+  @S1
+  Scenario: What the deployed services wrote is worked to its end
+    Given a legacy queue as the deployed services wrote it
+    When the operator plans the migration
+    Then the plan is accepted
+    And it says that the deployed services can read the new queue
+    When the operator migrates with the defaults
+    And the operator verifies
+    Then nothing differs
+    When the holds are released and the services run
+    And an administrator releases the held jobs and requeues the failed ones
+    And the services run
+    And an administrator has the failed batches reported
+    And the services run
+    Then every job is completed, but for those that were deleted
+    And every batch that was not completed before was reported once
+    And nothing troubled the services
+    When the hourly cleanup comes by
+    Then no batch and no job is left
+
+  @S2
+  Scenario Outline: Of <queue> the services work what the plan did not name
+    Given <queue>
+    When the operator plans the migration, deciding every record
+    And the operator migrates, deciding every record
+    And the operator verifies
+    Then nothing differs
+    When the holds are released and the services run
+    And an administrator releases the held jobs and requeues the failed ones
+    And the services run
+    Then every job that the plan did not name is completed, but for those that were deleted
+    And the plan named everything that troubled the services
+
+    Examples:
+      | queue                                         |
+      | the legacy queue that the JVM services wrote  |
+      | a legacy queue of 100 records of all formats  |
+      | a legacy queue as the deployed services wrote it |
+
+  @S3
+  Scenario Outline: <record>
+    Given a legacy queue with <record>
+    When the operator plans the migration
+    Then the plan says <plan>
+    When the operator migrates, deciding every record
+    And the holds are released and the services run
+    Then it is taken by <daemons>
+    And it ends <state>
+    And its batch's report is sent <times>
+
+    Examples: Everything is there
+      | record                            | plan    | daemons   | state     | times |
+      | a file                            | nothing | all       | Completed | once  |
+      | a container                       | nothing | all       | Completed | once  |
+      | a manifest                        | nothing | all       | Completed | once  |
+      | a file of before February 2024    | nothing | all       | Completed | once  |
+      | a file whose update is a text     | nothing | all       | Completed | once  |
+      | a file without update             | nothing | all       | Completed | once  |
+      | a file with all optional keys     | nothing | all       | Completed | once  |
+
+    Examples: It is not at work
+      | record                            | plan                                                                            | daemons | state     | times |
+      | a held file                       | nothing                                                                         | nobody  | Held      | never |
+      | a failed file                     | what Initialize would have prepared must be there when it is requeued           | nobody  | Failed    | never |
+      | a completed file                  | gone within the hour: the hold on the queue does not stop the cleanup           | nobody  | Completed | never |
+
+    Examples: A service fails it
+      | record                            | plan                                                                            | daemons | state     | times |
+      | an object-manifest                | Initialize would fail it                                                        | nobody  | Failed    | once  |
+      | a file without filename           | Initialize would fail it                                                        | nobody  | Failed    | once  |
+      | a file without jobID              | Initialize would fail it                                                        | nobody  | Failed    | once  |
+      | a file whose DCdate is a number   | Initialize would fail it                                                        | nobody  | Failed    | once  |
+      | a file of an unknown digest       | Initialize would fail it                                                        | nobody  | Failed    | once  |
+      | a file without profile            | Initialize would fail it, its batch would stick in Reporting                    | nobody  | Failed    | never |
+      | a file of a batch without bid-    | Initialize would fail it, its batch would stick in Reporting                    | nobody  | Failed    | never |
+      | an inventory record               | Inventory would record it, Notify would then fail it, and its batch would stick in Reporting | Inventory | Failed | never |
+
+    Examples: A request for an object
+      | record                            | plan                                                             | daemons | state     | times |
+      | a request for a small object      | nothing                                                          | Access  | Completed | never |
+      | a request for a large object      | nothing                                                          | Access  | Completed | never |
+      | a request without its size        | Access would fail it                                             | nobody  | Failed    | never |
+      | a request without its token       | Access would lock it and leave it until the daemon is restarted  | nobody  | Pending   | never |
+
+  @S4
+  Scenario Outline: What no service could work keeps the migration from starting
+    Given a legacy queue with <record>
+    When the operator migrates with the defaults
+    Then the migration is refused
+    And it says "<next>"
+    And nothing at all was written
+
+    Examples:
+      | record              | next                            |
+      | an object-manifest  | choose --unserviceable migrate  |
+      | an inventory record | drain the inventory queue first |
+
+  @S5
+  Scenario: The holds stop the services, and not the cleanup
+    Given a legacy queue as the deployed services wrote it
+    And the queue was migrated
+    When the services run
+    Then they took nothing and sent no mail
+    When the hourly cleanup comes by
+    Then it removes the batches that the plan said it would
+
+  @S6
+  Scenario Outline: The dialect is the one that the target holds
+    Given a legacy queue as the deployed services wrote it
+    And the dialect <dialect>
+    And the queue was migrated
+    When the operator migrates without naming a dialect
+    Then nothing at all was written
+    When the operator migrates in dialect <other>
+    Then the migration is refused
+    And it says "give --dialect <dialect>"
+    And nothing at all was written
+
+    Examples:
+      | dialect | other  |
+      | design  | mrt-zk |
+      | mrt-zk  | design |

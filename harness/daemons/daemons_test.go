@@ -1,0 +1,186 @@
+package daemons_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"mrtq/harness/daemons"
+	"mrtq/migrate"
+	"mrtq/newqueue"
+	"mrtq/newqueue/services"
+)
+
+func static(src *migrate.Source) migrate.ReadFunc {
+	return func(context.Context) (*migrate.Source, error) { return src, nil }
+}
+
+// named are the items that the plan said a service could not work: by znode or
+// by batch, as the finding has them.
+func named(p *migrate.Plan) map[string]bool {
+	all := map[string]bool{}
+	for _, f := range p.Services {
+		for _, i := range f.Items {
+			if f.Blocking {
+				all[i.Path], all[i.Node] = true, true
+			}
+		}
+	}
+	return all
+}
+
+// Everything that is migrated in dialect mrt-zk meets every demand, but for
+// what the plan named before; the services work all of that to its end, and
+// report each batch once.
+func TestMigratedQueuesAreWorkedToTheEnd(t *testing.T) {
+	for name, legacyQueue := range corpora(t) {
+		t.Run(name, func(t *testing.T) {
+			s := migrated(t, legacyQueue)
+			tree := s.tree(t)
+			bad := named(s.plan)
+			all := map[string]bool{} // also what the plan only warned of
+			for _, f := range s.plan.Services {
+				for _, i := range f.Items {
+					all[i.Path], all[i.Node] = true, true
+				}
+			}
+			recordOf := map[string]string{}
+			for _, e := range s.plan.Records {
+				for _, root := range []string{"/jobs/", "/access/small/", "/access/large/"} {
+					if e.ID != "" && tree.Get(root+e.ID) != nil {
+						recordOf[root+e.ID] = e.Path
+					}
+				}
+			}
+			inventory := map[string]bool{} // batches of inventory records
+			for _, r := range s.plan.Records {
+				if r.Queue == migrate.Inventory && r.ID != "" {
+					inventory[batchOf(tree, "/jobs/"+r.ID)] = true
+				}
+			}
+			for _, v := range services.Check(tree, services.Options{}) {
+				if !all[recordOf[v.Item]] && !all[v.Item] && !inventory[v.Item] {
+					t.Errorf("the plan did not name %s", v)
+				}
+			}
+
+			w := s.services(t)
+			for _, job := range jobs(tree, "Held") {
+				must(t, w.Release(strings.TrimPrefix(job, "/jobs/")))
+			}
+			for _, job := range jobs(tree, "Failed") {
+				must(t, w.Requeue(strings.TrimPrefix(job, "/jobs/")))
+			}
+			atFirst := value(w.Batches())(t)
+			must(t, w.Run())
+			for bid, state := range atFirst {
+				if state == "Failed" && !bad["/batches/"+bid] && !inventory["/batches/"+bid] {
+					must(t, w.UpdateReport(bid))
+				}
+			}
+			must(t, w.Run())
+			must(t, w.Leftovers())
+
+			for jid, state := range value(w.Jobs())(t) {
+				item := "/jobs/" + jid
+				if state != "Completed" && state != "Deleted" && !bad[recordOf[item]] {
+					t.Errorf("%s (%s) ends %s: %v", item, recordOf[item], state, w.Of(item))
+				}
+			}
+			for _, trouble := range w.Troubles {
+				if !bad[trouble.Item] && !bad[recordOf[trouble.Item]] && !inventory[trouble.Item] && trouble.Daemon != services.Admin {
+					t.Errorf("the plan did not name %s (%s)", trouble, recordOf[trouble.Item])
+				}
+			}
+			mails := map[string]int{}
+			for _, m := range w.Mails {
+				mails[m.Batch]++
+			}
+			for bid, state := range atFirst {
+				if bad["/batches/"+bid] || inventory["/batches/"+bid] {
+					continue
+				}
+				want := 1
+				if state == "Completed" {
+					want = 0
+				}
+				if mails[bid] != want {
+					t.Errorf("batch %s, migrated as %s, was mailed %d times, want %d", bid, state, mails[bid], want)
+				}
+			}
+			for _, q := range newqueue.AccessQueues {
+				for qid, state := range value(w.Requests(q))(t) {
+					if path := newqueue.AccessRequestPath(q, qid); state != "Completed" && state != "Deleted" && state != "Failed" && !bad[recordOf[path]] {
+						t.Errorf("%s (%s) ends %s: %v", path, recordOf[path], state, w.Of(path))
+					}
+				}
+			}
+		})
+	}
+}
+
+// What the plan says would happen is what happens: the daemon that it names
+// first does what it says.
+func TestPlanForetellsWhatTheServicesDo(t *testing.T) {
+	for name, legacyQueue := range corpora(t) {
+		t.Run(name, func(t *testing.T) {
+			s := migrated(t, legacyQueue)
+			tree := s.tree(t)
+			w := s.services(t)
+			violations := services.Check(tree, services.Options{})
+			for _, job := range jobs(tree, "Failed") {
+				must(t, w.Requeue(strings.TrimPrefix(job, "/jobs/")))
+			}
+			for _, job := range jobs(tree, "Held") {
+				must(t, w.Release(strings.TrimPrefix(job, "/jobs/")))
+			}
+			must(t, w.Run())
+			must(t, w.Leftovers())
+			first := map[string]daemons.Trouble{}
+			for _, trouble := range w.Troubles {
+				if _, there := first[trouble.Item]; !there {
+					first[trouble.Item] = trouble
+				}
+			}
+			told := map[string]bool{}
+			for _, v := range violations {
+				if got, there := first[v.Item]; there && got.Daemon == v.Stop.Daemon && got.Effect == v.Stop.Effect {
+					told[v.Item] = true
+				}
+			}
+			for item, trouble := range first {
+				if !told[item] {
+					t.Errorf("nothing told of %s", trouble)
+				}
+			}
+			if name == "as deployed" && len(w.Troubles) > 0 {
+				t.Errorf("troubles with records as deployed services wrote them: %v", w.Troubles)
+			}
+		})
+	}
+}
+
+// Everything that was completed goes within the hour, held or not.
+func TestCleanupHeedsNoHold(t *testing.T) {
+	s := migrated(t, deployed(t))
+	w := daemons.New(daemons.Options{Conn: s.dial(t)})
+	must(t, w.Run())
+	if len(w.Took) > 0 || len(w.Mails) > 0 {
+		t.Errorf("held, and yet: %v, %v", w.Took, w.Mails)
+	}
+	foretold := map[string]bool{}
+	for _, n := range services.Notices(s.tree(t)) {
+		if n.Kind == services.RemovedSoon {
+			foretold[strings.TrimPrefix(n.Item, "/batches/")] = true
+		}
+	}
+	must(t, w.Clean())
+	if len(w.Removed) == 0 || len(w.Removed) != len(foretold) {
+		t.Errorf("removed %v, foretold %v", w.Removed, foretold)
+	}
+	for _, bid := range w.Removed {
+		if !foretold[bid] {
+			t.Errorf("removed %s, which was not foretold", bid)
+		}
+	}
+}

@@ -1,0 +1,17 @@
+// Package daemons simulates the deployed services on a queue in dialect mrt-zk:
+// the nine daemons of mrt-ingest and its cleanup, the storage and the inventory
+// service, the access workers, and the Ruby admin tool.
+//
+// Each simulated daemon acquires, reads, demands and writes exactly what its
+// original does, in the same order, and fails where the original fails: the job
+// becomes Failed, or stays locked, or stops everything behind it. The content
+// work between (downloading files, minting ids) is left out and succeeds.
+//
+// The demands are written here a second time, as code, and not taken from
+// [mrtq/newqueue/services]: tests hold the two against each other.
+//
+// The originals, as of the snapshots named on the page "What the deployed
+// services read and write in the new queue": org.cdlib.mrt.zk (the client
+// library), org.cdlib.mrt.ingest.consumer, org.cdlib.mrt.store.consumer,
+// org.cdlib.mrt.inv.zoo, and mrtzk.rb of the admin tool.
+package daemons

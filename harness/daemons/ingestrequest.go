@@ -1,0 +1,127 @@
+package daemons
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mrtq/newqueue"
+)
+
+// request is org.cdlib.mrt.ingest.IngestRequest, as far as it decides.
+type request struct {
+	profile, packageType, filename string
+	hasProfile                     bool
+	digestType, digestValue        string
+	batchID, jobID                 string
+	update                         bool
+	primaryID                      string
+	localIDs                       []string
+}
+
+var dublinCore = strings.Fields("DCcontributor DCcoverage DCcreator DCdate DCdescription DCformat DCidentifier DClanguage " +
+	"DCpublisher DCrelation DCrights DCsource DCsubject DCtitle DCtype")
+
+// packageTypes are PackageTypeEnum.
+var packageTypes = strings.Fields("file container manifest batchManifestFile batchManifestContainer batchManifest")
+
+// digestTypes are DigestEnum.
+var digestTypes = strings.Fields("Alder-32 CRC-32 MD2 MD5 SHA-1 SHA-256 SHA-384 SHA-512")
+
+// populate is JSONUtil.populateIngestRequest: what it throws on.
+func populate(jp, ji newqueue.Object) (request, error) {
+	var r request
+	var err error
+	if r.primaryID, err = getString(ji, "primary_id"); err != nil {
+		return r, err
+	}
+	// The constructor of IngestRequest swallows a profile that is no
+	// identifier, and then the package type stays null, too.
+	r.profile, r.hasProfile = value(jp, "profile")
+	if r.hasProfile = r.profile != ""; r.hasProfile {
+		r.packageType, _ = value(jp, "type")
+	}
+	r.filename, _ = value(jp, "filename")
+	r.digestType, _ = value(jp, "digestType")
+	r.digestValue, _ = value(jp, "digestValue")
+	if r.localIDs, err = stringArray(ji["local_id"]); err != nil {
+		return r, err
+	}
+	r.jobID, _ = value(jp, "jobID")
+	r.batchID, _ = value(jp, "batchID")
+	if r.update, err = getBoolean(jp, "update"); err != nil {
+		return r, err
+	}
+	for _, key := range dublinCore {
+		if jp[key] == nil {
+			continue
+		}
+		if _, err := getString(jp, key); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+var errNull = errors.New("null") // NullPointerException
+
+// openProfile is ProfileUtil: it cuts the queue path at "bid-" and reads the
+// profile.
+func (r request) openProfile() error {
+	if r.batchID == "" {
+		return fmt.Errorf("batchID: %w", errNull)
+	}
+	if !strings.Contains(r.batchID, "bid-") {
+		return fmt.Errorf("the queue path has no bid-: string index out of range: -1")
+	}
+	if !r.hasProfile {
+		return fmt.Errorf("profile: %w", errNull)
+	}
+	return nil
+}
+
+// openJob is what every ingest daemon does with a job's request before its
+// handlers run.
+func (r request) openJob(directories map[string]bool) error {
+	if r.jobID == "" {
+		return fmt.Errorf("jobID: %w", errNull)
+	}
+	if err := r.openProfile(); err != nil {
+		return err
+	}
+	if strings.Contains(r.jobID, "/") || strings.Contains(r.batchID, "/") {
+		return fmt.Errorf("the directory %s/%s can't be made", r.batchID, r.jobID)
+	}
+	if directories != nil && !directories[r.batchID+"/"+r.jobID] {
+		return fmt.Errorf("submission package can't be found: HOME/queue/%s/%s", r.batchID, r.jobID)
+	}
+	return nil
+}
+
+// known: the package type is none of the enumeration's, so it is null.
+func (r request) known() error {
+	if !slices.Contains(packageTypes, r.packageType) {
+		return fmt.Errorf("package type: %w", errNull)
+	}
+	return nil
+}
+
+// recognised is what HandlerEstimate and HandlerRetrieve can do.
+func (r request) recognised() error {
+	if !slices.Contains([]string{"file", "container", "manifest"}, r.packageType) {
+		return fmt.Errorf("specified package type not recognized (file/container/manifest): %s", r.packageType)
+	}
+	return nil
+}
+
+// verified is HandlerVerify.
+func (r request) verified() error {
+	if r.filename == "" {
+		return fmt.Errorf("package name not supplied")
+	}
+	if r.digestValue != "" && !slices.Contains(digestTypes, r.digestType) {
+		return fmt.Errorf("digest type %q is not known", r.digestType)
+	}
+	return nil
+}

@@ -1,0 +1,251 @@
+package daemons
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"mrtq/newqueue"
+)
+
+// job is org.cdlib.mrt.zk.Job.
+type job struct {
+	*library
+	id, bid                                 string
+	status                                  string
+	retry                                   int64
+	priority                                int64
+	space                                   int64
+	data, identifiers, inventory, storeData newqueue.Object
+	statePath, batchPath                    string
+}
+
+func (j *job) path() string { return "/jobs/" + j.id }
+
+// next are JobState.nextStates.
+var next = map[string][]string{
+	"Pending":      {"Held", "Estimating", "Failed"},
+	"Held":         {"Pending", "Deleted"},
+	"Estimating":   {"Provisioning", "Failed"},
+	"Provisioning": {"Failed", "Downloading"},
+	"Downloading":  {"Failed", "Processing"},
+	"Processing":   {"Failed", "Storing"},
+	"Storing":      {"Failed", "Recording"},
+	"Recording":    {"Failed", "Notify"},
+	"Notify":       {"Failed", "Completed"},
+	"Failed":       {"Pending", "Estimating", "Provisioning", "Deleted", "Downloading", "Processing", "Storing", "Recording", "Notify"},
+	"Completed":    {},
+	"Deleted":      {},
+}
+
+// success are JobState.success; pending has none in the library.
+var success = map[string]string{
+	"Estimating": "Provisioning", "Provisioning": "Downloading", "Downloading": "Processing", "Processing": "Storing",
+	"Storing": "Recording", "Recording": "Notify", "Notify": "Completed",
+}
+
+// load is QueueItem.load, Job.loadStatus and Job.loadProperties.
+func (j *job) load(setStatus bool) error {
+	if !j.exists(j.path()) {
+		return invalid("missing node %s", j.path())
+	}
+	status, err := j.jsonProperty(j.path() + "/status")
+	if err != nil {
+		return err
+	}
+	if j.status, err = getString(status, "status"); err != nil {
+		return err
+	}
+	if _, known := next[j.status]; !known {
+		return fmt.Errorf("no enum constant JobState.%s", j.status)
+	}
+	if j.retry, err = getNumber(status, "retry_count", 32); err != nil {
+		return err
+	}
+	if j.data, err = j.optJSONProperty(j.path() + "/configuration"); err != nil {
+		return err
+	}
+	if j.bid, err = j.get(j.path() + "/bid"); err != nil {
+		return err
+	}
+	if j.priority, err = j.number("priority", 32); err != nil {
+		return err
+	}
+	if j.space, err = j.number("space_needed", 64); err != nil {
+		return err
+	}
+	if j.identifiers, err = j.optJSONProperty(j.path() + "/identifiers"); err != nil {
+		return err
+	}
+	if _, err = j.optJSONProperty(j.path() + "/metadata"); err != nil {
+		return err
+	}
+	if j.inventory, err = j.optJSONProperty(j.path() + "/inventory"); err != nil {
+		return err
+	}
+	if j.storeData, err = j.optJSONProperty(j.path() + "/store"); err != nil {
+		return err
+	}
+	if setStatus {
+		return j.place()
+	}
+	return nil
+}
+
+func (j *job) number(node string, bits int) (int64, error) {
+	text, err := j.get(j.path() + "/" + node)
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.ParseInt(text, 10, bits)
+	if err != nil {
+		return 0, invalid("improperly formatted number for %s/%s", j.path(), node)
+	}
+	return n, nil
+}
+
+// place is setJobStatePath and setBatchStatePath: the old entry is deleted and
+// made anew even where it is the same.
+func (j *job) place() error {
+	folder := "/jobs/states/" + strings.ToLower(j.status)
+	entry := fmt.Sprintf("%s/%02d-%s", folder, j.priority, j.id)
+	if err := j.delete(j.statePath); err != nil {
+		return err
+	}
+	j.statePath = entry
+	if err := j.make(folder, entry); err != nil {
+		return err
+	}
+	sub := map[string]string{"Failed": "batch-failed", "Completed": "batch-completed", "Deleted": "batch-deleted"}[j.status]
+	if sub == "" {
+		sub = "batch-processing"
+	}
+	folder = "/batches/" + j.bid + "/states/" + sub
+	entry = folder + "/" + j.id
+	if err := j.delete(j.batchPath); err != nil {
+		return err
+	}
+	j.batchPath = entry
+	return j.make(folder, entry)
+}
+
+func (l *library) make(folder, entry string) error {
+	if l.exists(entry) {
+		return nil
+	}
+	if err := l.createIfNeeded(folder); err != nil {
+		return err
+	}
+	return l.create(entry, "")
+}
+
+// errState is MerrittStateError.
+type errState struct{ from, to string }
+
+func (e errState) Error() string {
+	return fmt.Sprintf("state change (%s->%s) is not allowed", e.from, e.to)
+}
+
+// setStatus is QueueItem.setStatus with Job.statusObject.
+func (j *job) setStatus(status, message string) error {
+	if status == "" {
+		return errState{j.status, "null"}
+	}
+	if status != j.status {
+		if !slices.Contains(next[j.status], status) {
+			return errState{j.status, status}
+		}
+		o, err := j.jsonProperty(j.path() + "/status")
+		if err != nil {
+			return err
+		}
+		if _, there := o["last_successful_status"]; !there {
+			o["last_successful_status"] = nil
+		}
+		if status != "Failed" && status != "Deleted" {
+			o["last_successful_status"] = o["status"]
+		}
+		o["status"], o["message"], o["retry_count"], o["last_modified"] = status, message, j.retry, now()
+		if err := j.putObject(j.path()+"/status", o); err != nil {
+			return err
+		}
+		j.status = status
+	}
+	return j.place()
+}
+
+func now() string { return time.Now().Format("2006-01-02 15:04:05 -0700") }
+
+func (j *job) setPriority(priority int64) error {
+	j.priority = priority
+	return j.set(j.path()+"/priority", strconv.FormatInt(priority, 10))
+}
+
+// localID is Job.localId: it casts to an array, and its elements to strings.
+func (j *job) localID() (string, error) {
+	v, there := j.identifiers["local_id"]
+	if !there {
+		return "", nil
+	}
+	ids, err := stringArray(v)
+	return strings.Join(ids, ";"), err
+}
+
+func stringArray(v any) ([]string, error) {
+	array, ok := v.([]any)
+	if !ok {
+		return nil, fmt.Errorf("%v cannot be cast to JSONArray", v)
+	}
+	var all []string
+	for i, v := range array {
+		s, ok := v.(string)
+		if !ok {
+			return nil, fmt.Errorf("JSONArray[%d] is not a string", i)
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// remove is Job.delete.
+func (j *job) remove() error {
+	if len(next[j.status]) > 0 {
+		return errState{j.status, "removed"}
+	}
+	for _, path := range []string{j.statePath, j.batchPath} {
+		if err := j.delete(path); err != nil {
+			return err
+		}
+	}
+	return j.deleteAll(j.path())
+}
+
+// acquireJob is Job.acquireJob. A checked error unlocks the job, any other
+// leaves it locked; both end the search. item is the job that it is about.
+func (l *library) acquireJob(state string) (j *job, item string, err error) {
+	folder := "/jobs/states/" + strings.ToLower(state)
+	if !l.exists(folder) {
+		return nil, "", nil
+	}
+	entries, err := l.children(folder)
+	if err != nil {
+		return nil, folder, err
+	}
+	for _, entry := range entries {
+		if len(entry) < 3 {
+			return nil, folder + "/" + entry, fmt.Errorf("string index out of range: 3")
+		}
+		j := &job{library: l, id: entry[3:]}
+		if strings.Contains(j.id, "/") || j.id == "" || !l.lock(j.path()) {
+			continue
+		}
+		err := j.load(true)
+		if checked(err) {
+			l.unlock(j.path())
+		}
+		return j, j.path(), err
+	}
+	return nil, "", nil
+}

@@ -1,0 +1,63 @@
+package daemons
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mrtq/newqueue"
+	"mrtq/newqueue/services"
+)
+
+// Leftovers adds, after a run, what no daemon came to and none complained of:
+// jobs and requests that none found, and batches that none reported.
+func (w *World) Leftovers() (err error) {
+	defer w.lost(&err)
+	left := func(d services.Daemon, e services.Effect, item string, err error) {
+		noticed := slices.ContainsFunc(w.Of(item), func(t Trouble) bool { return t.Daemon != services.Admin })
+		if !noticed {
+			w.trouble(d, e, item, err)
+		}
+	}
+	jobs := w.states("/jobs")
+	for jid, status := range jobs {
+		d := services.Worker(newqueue.JobState(strings.ToLower(status)), "")
+		if status == "Held" || status == "Failed" || d == "" || w.stopped(d) {
+			continue
+		}
+		left(d, services.NotFound, "/jobs/"+jid, fmt.Errorf("it is still %s", status))
+	}
+	for bid, status := range w.states("/batches") {
+		unfinished := false
+		for _, jid := range w.jobsOf(bid) {
+			s := jobs[jid]
+			unfinished = unfinished || s != "Completed" && s != "Failed" && s != "Deleted"
+		}
+		switch {
+		case unfinished:
+		case status == "UpdateReporting":
+			left(services.UpdateBatchReport, services.NeverReported, "/batches/"+bid, errors.New("its jobs are done"))
+		case status == "Processing", status == "Reporting", status == "Held":
+			left(services.BatchReport, services.NeverReported, "/batches/"+bid, errors.New("its jobs are done"))
+		}
+	}
+	for _, q := range newqueue.AccessQueues {
+		for qid, status := range w.states(newqueue.AccessQueuePath(q)) {
+			if status == "Pending" || status == "Processing" {
+				left(services.Access, services.NotFound, newqueue.AccessRequestPath(q, qid), fmt.Errorf("it is still %s", status))
+			}
+		}
+	}
+	return nil
+}
+
+// stopped reports whether something else keeps a daemon from working.
+func (w *World) stopped(d services.Daemon) bool {
+	for _, t := range w.Troubles {
+		if t.Daemon == d && (t.Effect == services.StopsQueue || t.Effect == services.EndsThread) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,148 @@
+package daemons_test
+
+import (
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/harness/daemons"
+	"mrtq/harness/legacyqueue"
+	"mrtq/harness/minizk"
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/migrate"
+	"mrtq/newqueue"
+	"mrtq/newqueue/services"
+)
+
+// corpora are the legacy queues that everything is tried on.
+func corpora(t *testing.T) map[string]*znode.Tree {
+	t.Helper()
+	f := value(os.Open("../../features/testdata/legacy.ndjson"))(t)
+	defer f.Close()
+	return map[string]*znode.Tree{
+		"written by JVM encoders": value(znode.ReadDump(f))(t),
+		"generated":               value(legacyqueue.Make(legacyqueue.Options{Records: 150, Seed: 1, Consumed: true}))(t),
+		"as deployed":             deployed(t),
+	}
+}
+
+func deployed(t *testing.T) *znode.Tree { return value(legacyqueue.Deployed())(t) }
+
+func value[T any](v T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// everything takes every record somewhere, whatever a service could do with it.
+var everything = migrate.Policies{Consumed: migrate.AsPending, Completed: migrate.Migrate, Deleted: migrate.Migrate,
+	Undecodable: migrate.Quarantine, InventoryRecords: migrate.Migrate, Unserviceable: migrate.Migrate}
+
+func source(t *testing.T, tree *znode.Tree) *migrate.Source {
+	t.Helper()
+	return value(migrate.ReadSource(tree, migrate.DefaultQueues(), legacy.Options{}))(t)
+}
+
+func options(p migrate.Policies) migrate.Options {
+	return migrate.Options{Queues: migrate.DefaultQueues(), Dialect: newqueue.MrtZK, Policies: p}
+}
+
+// site is a ZooKeeper with a queue that was migrated to it.
+type site struct {
+	server  *minizk.Server
+	private bool // reached inside the process only
+	src     *migrate.Source
+	plan    *migrate.Plan
+}
+
+// migrated is a queue, migrated in dialect mrt-zk.
+func migrated(t *testing.T, legacyQueue *znode.Tree) *site {
+	t.Helper()
+	s := &site{server: minizk.Run(t), src: source(t, legacyQueue)}
+	s.plan = migrate.MakePlan(s.src, znode.NewTree(), options(everything))
+	w := value(zkconn.OpenWriter(t.Context(), zkconn.Config{Address: zkconn.Address{Servers: []string{s.server.Addr()}}}))(t)
+	defer w.Close()
+	m := &migrate.Migrator{Target: migrate.NewTarget(w)}
+	value(m.Migrate(t.Context(), static(s.src), options(everything), nil))(t)
+	return s
+}
+
+func (s *site) tree(t *testing.T) *znode.Tree {
+	t.Helper()
+	return value(s.server.Snapshot())(t)
+}
+
+func (s *site) dial(t *testing.T) *zk.Conn {
+	t.Helper()
+	address, dial := s.server.Addr, net.DialTimeout
+	if s.private {
+		address = func() string { return "127.0.0.1:2181" }
+		dial = func(string, string, time.Duration) (net.Conn, error) { return s.server.Dial(t.Context()) }
+	}
+	conn, _, err := zk.Connect([]string{address()}, 10*time.Second, zk.WithLogInfo(false), zk.WithDialer(dial))
+	must(t, err)
+	t.Cleanup(conn.Close)
+	return conn
+}
+
+// directories are those below HOME/queue that the legacy ingest has left.
+func (s *site) directories() map[string]bool {
+	there := map[string]bool{}
+	for _, r := range s.src.Records {
+		if r.Err == nil {
+			batch, _ := r.Legacy.Payload.Text("batchID")
+			job, _ := r.Legacy.Payload.Text("jobID")
+			there[batch+"/"+job] = true
+		}
+	}
+	return there
+}
+
+func (s *site) services(t *testing.T) *daemons.World {
+	t.Helper()
+	w := daemons.New(daemons.Options{Conn: s.dial(t), Directories: s.directories()})
+	must(t, w.LiftHolds())
+	return w
+}
+
+// jobs are the migrated jobs in a state, in the order of their ids.
+func jobs(tree *znode.Tree, state string) []string {
+	var all []string
+	for _, entry := range tree.Children("/jobs/states/" + strings.ToLower(state)) {
+		all = append(all, "/jobs/"+entry[3:])
+	}
+	slices.Sort(all)
+	return all
+}
+
+func batchOf(tree *znode.Tree, job string) string {
+	n := tree.Get(job + "/bid")
+	if n == nil {
+		return ""
+	}
+	return "/batches/" + string(n.Data)
+}
+
+func has(troubles []daemons.Trouble, d services.Daemon, e services.Effect, items ...string) bool {
+	return slices.ContainsFunc(troubles, func(t daemons.Trouble) bool {
+		return t.Daemon == d && t.Effect == e && (len(items) == 0 || slices.Contains(items, t.Item))
+	})
+}

@@ -1,0 +1,83 @@
+package migrate
+
+import (
+	"fmt"
+	"slices"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+// FindDialect is the dialect of the queue that a target holds, and the znode
+// that shows it. A run's record says it; failing that, a status does; failing
+// that, a folder that only one dialect has. ok is false for a target that holds
+// none of these.
+func FindDialect(tree *znode.Tree) (d newqueue.Dialect, shownBy string, ok bool) {
+	if run, ran := NewestRun(tree); ran && slices.Contains(newqueue.Dialects, run.Dialect) {
+		return run.Dialect, run.path(), true
+	}
+	for _, path := range statusPaths(tree) {
+		if d, ok := dialectOfStatus(tree, path); ok {
+			return d, path, true
+		}
+	}
+	for _, sign := range []struct {
+		path string
+		of   newqueue.Dialect
+	}{
+		{newqueue.JobStatePath(newqueue.JobStoring), newqueue.MrtZK},
+		{newqueue.MrtZK.LocalIDLocksPath(), newqueue.MrtZK},
+		{newqueue.Design.LocalIDLocksPath(), newqueue.Design},
+	} {
+		if tree.Get(sign.path) != nil {
+			return sign.of, sign.path, true
+		}
+	}
+	return "", "", false
+}
+
+// statusPaths are the statuses of everything in the queue.
+func statusPaths(tree *znode.Tree) []string {
+	var paths []string
+	for _, bid := range tree.Children(newqueue.BatchesPath) {
+		paths = append(paths, newqueue.BatchPath(bid)+"/status")
+	}
+	for _, jid := range tree.Children(newqueue.JobsPath) {
+		paths = append(paths, newqueue.JobPath(jid)+"/status")
+	}
+	for _, q := range newqueue.AccessQueues {
+		for _, qid := range tree.Children(newqueue.AccessQueuePath(q)) {
+			paths = append(paths, newqueue.AccessRequestPath(q, qid)+"/status")
+		}
+	}
+	return paths
+}
+
+// dialectOfStatus: the client library writes the states' names with a capital,
+// the documents without.
+func dialectOfStatus(tree *znode.Tree, path string) (newqueue.Dialect, bool) {
+	n := tree.Get(path)
+	if n == nil {
+		return "", false
+	}
+	o, err := newqueue.ParseObject(n.Data)
+	if err != nil {
+		return "", false
+	}
+	switch name, _ := o.String("status"); {
+	case name == "":
+		return "", false
+	case name[0] >= 'A' && name[0] <= 'Z':
+		return newqueue.MrtZK, true
+	case name[0] >= 'a' && name[0] <= 'z':
+		return newqueue.Design, true
+	}
+	return "", false
+}
+
+// checkDialect refuses to write one dialect beside a queue in the other.
+func (p *Plan) checkDialect() {
+	if d, shownBy, ok := FindDialect(p.ex.tree); ok && d != p.Dialect {
+		p.problem(Problem{Kind: OtherDialect, Path: shownBy, Message: fmt.Sprintf("the target holds a queue in dialect %s, this plan is in %s", d, p.Dialect), Next: fmt.Sprintf("give --dialect %s, or leave it out", d)})
+	}
+}

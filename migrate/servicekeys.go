@@ -1,0 +1,160 @@
+package migrate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mrtq/legacy"
+	"mrtq/newqueue"
+)
+
+// serviceKey is a key that the deployed services read, or once read, in a
+// configuration or a submission of dialect mrt-zk. It has the name and the type
+// that the legacy record gave it (HandlerSubmit of both sides).
+type serviceKey struct {
+	key, readBy string
+	// batch says how the key comes into a batch's submission.
+	batch inBatch
+}
+
+type inBatch int
+
+const (
+	notInBatch  inBatch = iota // of one job
+	wideInBatch                // the same in all of its jobs
+	ifShared                   // of one object: only where its jobs agree
+)
+
+// serviceKeys are all of them. What isn't here is kept too, and nobody reads it.
+var serviceKeys = []serviceKey{
+	{"jobID", "every ingest daemon: the job's directory, the callback", notInBatch},
+	{"batchID", "every ingest daemon: the batch's directory, the profile; the report", notInBatch}, // the submission has it already
+	{"profile", "every ingest daemon, the collection hold, the report, the admin's lists", wideInBatch},
+	{"type", "Initialize, Estimate, Download", wideInBatch},
+	{"filename", "Initialize (Verify, mrt-ingest.txt), the admin's lists", ifShared},
+	{"update", "every ingest daemon, the report: as a boolean", notInBatch}, // see forServices and submissionObject
+	{"submitter", "the mail, mrt-ingest.txt, the admin's lists", wideInBatch},
+	{"responseForm", "nobody: its reader drops it", wideInBatch},
+	{"notification", "the report: who gets the mail", wideInBatch},
+	{"notificationFormat", "the callback's format", wideInBatch},
+	{"creator", "the object's metadata", ifShared},
+	{"title", "the object's metadata", ifShared},
+	{"date", "the object's metadata", ifShared},
+	{"note", "the object's metadata", ifShared},
+	{"objectID", "the report of a verbose profile; else identifiers has it", ifShared},
+	{"localID", "the report of a verbose profile; else identifiers has it", ifShared},
+	{"digestType", "Initialize (Verify), Download", notInBatch},
+	{"digestValue", "Initialize (Verify), Download", notInBatch},
+	{"size", "nobody: a string is read and not used", notInBatch},
+	{"DCcontributor", "the object's metadata", wideInBatch},
+	{"DCcoverage", "the object's metadata", wideInBatch},
+	{"DCcreator", "the object's metadata", wideInBatch},
+	{"DCdate", "the object's metadata", wideInBatch},
+	{"DCdescription", "the object's metadata", wideInBatch},
+	{"DCformat", "the object's metadata", wideInBatch},
+	{"DCidentifier", "the object's metadata", wideInBatch},
+	{"DClanguage", "the object's metadata", wideInBatch},
+	{"DCpublisher", "the object's metadata", wideInBatch},
+	{"DCrelation", "the object's metadata", wideInBatch},
+	{"DCrights", "the object's metadata", wideInBatch},
+	{"DCsource", "the object's metadata", wideInBatch},
+	{"DCsubject", "the object's metadata", wideInBatch},
+	{"DCtitle", "the object's metadata", wideInBatch},
+	{"DCtype", "the object's metadata", wideInBatch},
+	{"DataCiteResourceType", "nobody: the legacy services did", wideInBatch},
+	{"retainTargetURL", `the identifier service: the string "true"`, wideInBatch},
+	{"queuePriority", "nobody: the znode priority has it", notInBatch},
+}
+
+// keyAbsent lists the keys of a configuration that the record did not have and
+// that have a safe default.
+const keyAbsent = aside + "absent"
+
+const keyUpdate = "update"
+
+// forServices gives a configuration the types that the deployed services
+// demand: update is a boolean, false if the record has none, which is what the
+// legacy service wrote then. What the record said is kept aside.
+func forServices(o newqueue.Object, p legacy.Payload) {
+	said, there := p[keyUpdate]
+	value, ok := updateFlag(p)
+	switch {
+	case !ok: // neither true nor false: the plan says so
+	case !there:
+		o[keyUpdate], o[keyAbsent] = value, []any{keyUpdate}
+	default:
+		o[keyUpdate] = value
+		if _, isBool := said.(bool); !isBool {
+			o[aside+keyUpdate] = said
+		}
+	}
+}
+
+// updateFlag is the flag as a boolean; ok is false if the record says neither.
+func updateFlag(p legacy.Payload) (value, ok bool) {
+	switch v := p[keyUpdate].(type) {
+	case nil:
+		return false, true
+	case bool:
+		return v, true
+	case string:
+		return strings.EqualFold(v, "true"), strings.EqualFold(v, "true") || strings.EqualFold(v, "false")
+	}
+	return false, false
+}
+
+// submissionObject is the submission as it is written: in dialect mrt-zk also
+// with the keys that the services read.
+func (b *batch) submissionObject(s newqueue.Submission, d newqueue.Dialect) newqueue.Object {
+	o := s.Object(d)
+	if d != newqueue.MrtZK {
+		return o
+	}
+	keys, _ := b.serviceKeys()
+	for k, v := range keys {
+		o[k] = v
+	}
+	return o
+}
+
+// serviceKeys are the keys of the submission that the services read; warnings
+// name two records that disagree on a batch-wide one.
+func (b *batch) serviceKeys() (o newqueue.Object, warnings []string) {
+	// The batch manifest's name is in no record; an empty one is safe.
+	o = newqueue.Object{"filename": "", keyUpdate: false}
+	for _, k := range serviceKeys {
+		if k.batch == notInBatch {
+			continue
+		}
+		value, warning := b.shared(k.key, k.batch == wideInBatch && b.key.kind == ofBatch)
+		if value != "" {
+			o[k.key] = value
+		}
+		if warning != "" {
+			warnings = append(warnings, warning)
+		}
+	}
+	from := ""
+	for _, j := range b.jobs {
+		value, ok := updateFlag(j.rec.Legacy.Payload)
+		switch {
+		case !ok:
+		case from == "":
+			o[keyUpdate], from = value, j.rec.Path
+		case value != o[keyUpdate]:
+			return o, append(warnings, fmt.Sprintf("batch %s: update is %t in %s and %t in %s; the first goes into the submission",
+				b.key.name, o[keyUpdate], from, value, j.rec.Path))
+		}
+	}
+	return o, warnings
+}
+
+// serviceWarnings are the warnings of [batch.serviceKeys] that said doesn't have.
+func (b *batch) serviceWarnings(d newqueue.Dialect, said []string) []string {
+	if d != newqueue.MrtZK {
+		return nil
+	}
+	_, warnings := b.serviceKeys()
+	return slices.DeleteFunc(warnings, func(w string) bool { return slices.Contains(said, w) })
+}

@@ -1,0 +1,213 @@
+package migrate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+	"mrtq/newqueue/services"
+)
+
+// ServiceFinding is one way in which records of a kind don't meet what the
+// deployed services demand, with all records that have it.
+type ServiceFinding struct {
+	Requirement string `json:"requirement"` // R01 to R32, or "inventory" or a notice's kind
+	What        string `json:"what"`        // is wrong, of the first item
+	Then        string `json:"then"`        // what would happen on the night
+	Daemon      string `json:"daemon,omitempty"`
+	// Blocking: it is bad enough to keep the plan from being carried out,
+	// unless the policy of that name says otherwise.
+	Blocking bool          `json:"blocking"`
+	Policy   string        `json:"policy,omitempty"`
+	Items    []ServiceItem `json:"items"`
+}
+
+// ServiceItem is one record, or one batch, and the job or request that it is to
+// become.
+type ServiceItem struct {
+	Path string `json:"path"`           // of the legacy record; of the batch, if it is a batch's
+	Node string `json:"node,omitempty"` // in the new queue
+	What string `json:"what"`
+}
+
+// Count is the number of items.
+func (f ServiceFinding) Count() int { return len(f.Items) }
+
+// inventoryFinding is the requirement of the finding on inventory records.
+const inventoryFinding = "inventory"
+
+// inventoryWhat: an inventory record holds one key, and a job needs more after
+// it is recorded (page 12, section 4).
+const (
+	inventoryWhat = "an inventory record holds only a manifest URL, and no profile, batchID or update"
+	inventoryThen = "Inventory would record it, Notify would then fail it, and its batch would stick in Reporting"
+	inventoryNext = "drain the inventory queue first: let the legacy inventory service finish it; or choose --inventory-records migrate and fail or delete the jobs by hand"
+	serviceNext   = "repair or remove these records in the legacy queue, or choose --unserviceable migrate and see to the jobs by hand"
+)
+
+// findings collects what was found, by kind.
+type findings struct {
+	byKind  map[string]*ServiceFinding
+	order   []string
+	drained map[string]bool // inventory records that were added
+}
+
+func (f *findings) add(key string, one ServiceFinding, item ServiceItem) {
+	if f.byKind == nil {
+		f.byKind, f.drained = map[string]*ServiceFinding{}, map[string]bool{}
+	}
+	if f.byKind[key] == nil {
+		one.What = item.What
+		f.byKind[key] = &one
+		f.order = append(f.order, key)
+	}
+	f.byKind[key].Items = append(f.byKind[key].Items, item)
+}
+
+// violation adds one; origin names the record that an item is made from and
+// reports whether it is an unfinished inventory record or the batch of one.
+func (f *findings) violation(v services.Violation, record string, inventory bool) {
+	item := ServiceItem{Path: cmp.Or(record, v.Item), Node: v.Path, What: v.What}
+	if inventory {
+		if !f.drained[item.Path] {
+			item.What = inventoryWhat
+			f.add(inventoryFinding, ServiceFinding{Requirement: inventoryFinding, Then: inventoryThen, Daemon: string(services.Notify), Blocking: true, Policy: "inventory-records"}, item)
+			f.drained[item.Path] = true
+		}
+		return
+	}
+	one := ServiceFinding{Requirement: v.Demand.ID, Then: v.Then(), Daemon: string(v.Stop.Daemon), Blocking: v.Stop.Effect.Blocking()}
+	if one.Blocking {
+		one.Policy = "unserviceable"
+	}
+	f.add(fmt.Sprint(v.Demand.ID, v.Demand.Node, v.Demand.Key, v.Stop), one, item)
+}
+
+func (f *findings) notice(n services.Notice, record string) {
+	f.add(string(n.Kind), ServiceFinding{Requirement: string(n.Kind), Then: noticeThen[n.Kind]}, ServiceItem{Path: cmp.Or(record, n.Item), Node: n.Item, What: n.What})
+}
+
+// noticeThen says what an operator should expect.
+var noticeThen = map[services.NoticeKind]string{
+	services.MailsAtOnce:   "its depositor gets a mail, again if there was one before",
+	services.MailsOldJobs:  "its one mail lists old and new jobs",
+	services.RemovedSoon:   "gone within the hour: the hold on the queue does not stop the cleanup",
+	services.SkipsInit:     "what Initialize would have prepared must be there when it is requeued",
+	services.LostIfUnsized: "it could be lost in Estimating",
+}
+
+// all are the findings, blocking ones first.
+func (f *findings) all() []ServiceFinding {
+	list := []ServiceFinding{}
+	for _, blocking := range []bool{true, false} {
+		for _, key := range f.order {
+			if f.byKind[key].Blocking == blocking {
+				list = append(list, *f.byKind[key])
+			}
+		}
+	}
+	return list
+}
+
+// checkServices says what of the plan no deployed service could work. It looks
+// at the very znodes that would be made, a batch at a time.
+func (p *Plan) checkServices() {
+	if p.Dialect != newqueue.MrtZK {
+		return
+	}
+	var found findings
+	opt := services.Options{Part: true, Profiles: slices.ContainsFunc(p.jobs, func(pl planned) bool {
+		_, named := pl.rec.Legacy.Payload["profile"].(string)
+		return named
+	})}
+	news := map[string]bool{} // roots of what the plan makes
+	for _, pl := range p.jobs {
+		news[pl.job.root()] = true
+		if isAccess(pl.rec.Queue) {
+			for _, v := range services.Check(partOf(pl.nodes(p.Dialect)), opt) {
+				found.violation(v, pl.rec.Path, false)
+			}
+		}
+	}
+	for _, b := range p.sortedBatches() {
+		if !b.dirty {
+			continue
+		}
+		tree, records := b.part(p.Dialect)
+		drain := b.key.kind == ofInventory
+		for _, v := range services.Check(tree, opt) {
+			rec := records[v.Item]
+			switch {
+			case rec != nil && !news[v.Item]:
+			case rec != nil:
+				found.violation(v, rec.rec.Path, drain && isUnfinished(rec.land))
+			case drain && slices.ContainsFunc(b.jobs, func(j *job) bool { return isUnfinished(j.land) }):
+				// Told of its records.
+			default:
+				found.violation(v, "", false)
+			}
+		}
+		for _, n := range services.Notices(tree) {
+			switch rec := records[n.Item]; {
+			case drain:
+			case rec == nil:
+				found.notice(n, "")
+			case news[n.Item]:
+				found.notice(n, rec.rec.Path)
+			}
+		}
+	}
+	p.Services = found.all()
+	for _, f := range p.Services {
+		p.blockService(f)
+	}
+}
+
+// blockService makes a problem of a finding that is bad enough, unless the
+// operator chose to go on.
+func (p *Plan) blockService(f ServiceFinding) {
+	choice := map[string]string{"unserviceable": p.Policies.Unserviceable, "inventory-records": p.Policies.InventoryRecords}[f.Policy]
+	if !f.Blocking || choice == Migrate {
+		return
+	}
+	problem := Problem{Kind: Unserviceable, Path: f.Items[0].Path, Message: fmt.Sprintf("%s: %s", f.What, f.Then), Next: serviceNext}
+	if n := f.Count() - 1; n > 0 {
+		problem.Message += fmt.Sprintf(" (and %d more like it)", n)
+	}
+	if f.Requirement == inventoryFinding {
+		problem.Kind, problem.Next = InventoryWaiting, inventoryNext
+	}
+	p.problem(problem)
+}
+
+func isUnfinished(land landing) bool {
+	return land.job != newqueue.JobCompleted && land.job != newqueue.JobDeleted
+}
+
+// part is the batch with its jobs as a tree, and the jobs by their znode.
+func (b *batch) part(d newqueue.Dialect) (*znode.Tree, map[string]*job) {
+	nodes := b.nodes(d)
+	jobs := map[string]*job{}
+	for _, j := range b.jobs {
+		jobs[j.root()] = j
+		nodes = append(nodes, j.nodes(d)...)
+	}
+	return partOf(nodes), jobs
+}
+
+// partOf is a tree of the nodes; what can't be a znode is named elsewhere.
+func partOf(nodes []leaf) *znode.Tree {
+	tree := znode.NewTree()
+	for _, n := range nodes {
+		_ = tree.Put(znode.Node{Path: n.path, Data: n.data})
+	}
+	return tree
+}
+
+// readers say which services can read a dialect.
+var readers = map[newqueue.Dialect]string{
+	newqueue.Design: "services built on the documents' layout, such as those that use mrtq's newqueue. None of the deployed services can: for them choose --dialect mrt-zk",
+	newqueue.MrtZK:  "the deployed services: mrt-ingest, mrt-store, mrt-inventory and the Ruby admin tool",
+}

@@ -1,0 +1,290 @@
+package services
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+func one(path, format string, args ...any) []fault {
+	return []fault{{path: path, what: fmt.Sprintf(format, args...)}}
+}
+
+func (f fault) by(d Daemon, e Effect) fault {
+	f.stop = &Stop{d, e}
+	return f
+}
+
+func locked(c *checker, d *Demand, it item) []fault {
+	if path := it.path + "/" + d.Node; c.tree.Get(path) != nil {
+		return one(path, "a lock is left on it")
+	}
+	return nil
+}
+
+// object: the node is there and holds a JSON object.
+func object(_ *checker, d *Demand, it item) []fault {
+	path := it.path + "/" + d.Node
+	switch {
+	case it.missing[d.Node]:
+		return one(path, "it isn't there")
+	case it.bad[d.Node] != "":
+		return one(path, "%s", it.bad[d.Node])
+	}
+	return nil
+}
+
+// present: the node is there and holds something.
+func present(c *checker, d *Demand, it item) []fault {
+	path := it.path + "/" + d.Node
+	if len(dataOf(c.tree, path)) > 0 {
+		return nil
+	}
+	if it.missing[d.Node] {
+		return one(path, "it isn't there")
+	}
+	return one(path, "it is empty")
+}
+
+// objectIfThere: the Java library reads an empty node as an empty object, the
+// Ruby library fails on one.
+func objectIfThere(c *checker, d *Demand, it item) []fault {
+	path := it.path + "/" + d.Node
+	n := c.tree.Get(path)
+	switch {
+	case n == nil || it.bad[d.Node] == "":
+		return nil
+	case len(n.Data) == 0:
+		return []fault{fault{path: path, what: "it is empty"}.by(Admin, BreaksPage)}
+	}
+	return one(path, "%s", it.bad[d.Node])
+}
+
+func stringValues(_ *checker, d *Demand, it item) []fault {
+	var faults []fault
+	for key, v := range it.object(d.Node) {
+		if !isText(v) {
+			faults = append(faults, fault{path: it.path + "/" + d.Node, what: key + " is " + show(v) + ": want a string"})
+		}
+	}
+	return faults
+}
+
+// hasStates: a batch without states is a submission that waits for its jobs to
+// be made. A pending or held one without jobs is just that.
+func hasStates(c *checker, d *Demand, it item) []fault {
+	path := it.path + "/" + d.Node
+	waiting := (it.state == "Pending" || it.state == "Held") && len(c.children[it.id]) == 0
+	if c.tree.Get(path) != nil || waiting {
+		return nil
+	}
+	return one(path, "it isn't there: the batch looks like a new submission")
+}
+
+func hasProcessing(c *checker, d *Demand, it item) []fault {
+	if path := it.path + "/" + d.Node; c.tree.Get(newqueue.BatchStatesPath(it.id)) != nil && c.tree.Get(path) == nil {
+		return one(path, "it isn't there")
+	}
+	return nil
+}
+
+func (c *checker) folder(bid string, f newqueue.BatchFolder) []string {
+	return c.tree.Children(newqueue.BatchFolderPath(bid, f))
+}
+
+func agreesUnfinished(c *checker, d *Demand, it item) []fault {
+	n := len(c.folder(it.id, newqueue.FolderProcessing))
+	if n == 0 && (it.state != "Pending" && it.state != "Held" || c.tree.Get(newqueue.BatchStatesPath(it.id)) == nil) {
+		return nil
+	}
+	if it.state == "" || it.state == "Processing" || it.state == "Reporting" {
+		return nil
+	}
+	return one(it.path+"/"+d.Node, "the batch is %s and has %d unfinished jobs", it.state, n)
+}
+
+func agreesFailed(c *checker, d *Demand, it item) []fault {
+	if n := len(c.folder(it.id, newqueue.FolderFailed)); n > 0 && it.isDone() {
+		return one(it.path+"/"+d.Node, "the batch is %s and has %d failed jobs", it.state, n)
+	}
+	return nil
+}
+
+// uuid: the mail handler finds the batch by its batchID.
+func uuid(c *checker, _ *Demand, it item) []fault {
+	id, ok := it.object("submission")["batchID"].(string)
+	if !ok || id == "" || strings.Contains(id, "/") {
+		return nil // R06 says so
+	}
+	path := newqueue.BatchUUIDsPath + "/" + id // as the library has it
+	if c.tree.Get(path) == nil {
+		path = newqueue.BatchUUIDPath(id)
+	}
+	switch n := c.tree.Get(path); {
+	case n == nil:
+		return one(path, "it isn't there, and the batch can't be found by its batchID")
+	case string(n.Data) != it.id:
+		return one(path, "it names %s, but %s has this batchID", show(string(n.Data)), it.id)
+	}
+	return nil
+}
+
+func bid(c *checker, d *Demand, it item) []fault {
+	path := it.path + "/" + d.Node
+	n := c.tree.Get(path)
+	if n == nil {
+		return one(path, "it isn't there")
+	}
+	id := string(n.Data)
+	if id == "" || strings.Contains(id, "/") || c.tree.Get(newqueue.BatchPath(id)) == nil {
+		return one(path, "there is no batch %s", show(id))
+	}
+	if c.tree.Get(newqueue.BatchStatesPath(id)) == nil {
+		return one(path, "batch %s has no states, where the job would stand", id)
+	}
+	return nil
+}
+
+func decimal(c *checker, path string) (int64, []fault) {
+	n := c.tree.Get(path)
+	if n == nil {
+		return 0, one(path, "it isn't there")
+	}
+	number, err := newqueue.ParseNumber(n.Data)
+	if err != nil {
+		return 0, one(path, "%v", err)
+	}
+	return number, nil
+}
+
+func priority(c *checker, d *Demand, it item) []fault {
+	path := it.path + "/" + d.Node
+	n, faults := decimal(c, path)
+	if faults == nil && n > 99 {
+		// An entry's name is cut at a fixed three characters.
+		return []fault{fault{path: path, what: fmt.Sprintf("it is %d: want 0 to 99", n)}.by(it.worker, NotFound)}
+	}
+	return faults
+}
+
+func spaceNeeded(c *checker, d *Demand, it item) []fault {
+	_, faults := decimal(c, it.path+"/"+d.Node)
+	return faults
+}
+
+// queueEntry: a worker finds a job by its entry alone, and stops at one that
+// its job's status doesn't agree with.
+func queueEntry(c *checker, _ *Demand, it item) []fault {
+	state := stateOf(it.state)
+	number, err := strconv.Atoi(string(dataOf(c.tree, it.path+"/priority")))
+	if state == "" || err != nil || number < 0 || number > 99 {
+		return nil // another row says so
+	}
+	want := newqueue.JobEntryPath(state, number, it.id)
+	var faults []fault
+	for _, e := range c.queued[it.id] {
+		if e == want {
+			continue
+		}
+		f := fault{path: e, what: fmt.Sprintf("%s is %s with priority %d", it.id, it.state, number)}
+		switch d := Worker(newqueue.JobState(znode.Name(znode.Parent(e))), ""); {
+		case znode.Parent(e) == newqueue.JobStatePath(newqueue.JobHeld), znode.Parent(e) == newqueue.JobStatePath(newqueue.JobFailed), d == "":
+			f = f.by(Admin, BreaksPage)
+		case d == Inventory:
+			f = f.by(d, Stuck)
+		default:
+			f = f.by(d, StopsQueue)
+		}
+		faults = append(faults, f)
+	}
+	if !slices.Contains(c.queued[it.id], want) {
+		f := fault{path: want, what: fmt.Sprintf("it isn't there, and %s is %s", it.id, it.state)}.by(it.worker, NotFound)
+		if it.worker == "" || it.state == "Held" || it.state == "Failed" {
+			f = f.by(Admin, BreaksPage)
+		}
+		faults = append(faults, f)
+	}
+	return faults
+}
+
+func batchEntry(c *checker, _ *Demand, it item) []fault {
+	state := stateOf(it.state)
+	id := string(dataOf(c.tree, it.path+"/bid"))
+	if state == "" || id == "" || strings.Contains(id, "/") {
+		return nil
+	}
+	want := newqueue.BatchEntryPath(id, state.Folder(), it.id)
+	var faults []fault
+	for _, e := range c.inBatch[it.id] {
+		if e == want {
+			continue
+		}
+		f := fault{path: e, what: fmt.Sprintf("%s is %s, in batch %s", it.id, it.state, id)}.by(BatchReport, ReportsWrong)
+		if znode.Name(znode.Parent(e)) == string(newqueue.FolderProcessing) {
+			f = f.by(BatchReport, NeverReported)
+		}
+		faults = append(faults, f)
+	}
+	if !slices.Contains(c.inBatch[it.id], want) {
+		f := fault{path: want, what: fmt.Sprintf("it isn't there, and %s is %s", it.id, it.state)}.by(BatchReport, ReportsWrong)
+		if state.Folder() == newqueue.FolderProcessing {
+			f = f.by(BatchReport, ReportsEarly)
+		}
+		faults = append(faults, f)
+	}
+	return faults
+}
+
+// configuration: one that isn't there or is empty lets the job be loaded, and
+// then Initialize and Estimate throw outside of what they catch.
+func configuration(c *checker, d *Demand, it item) []fault {
+	path := it.path + "/" + d.Node
+	switch n := c.tree.Get(path); {
+	case n == nil:
+		return one(path, "it isn't there")
+	case len(n.Data) == 0:
+		return one(path, "it is empty")
+	case it.bad[d.Node] != "":
+		return []fault{{path: path, what: it.bad[d.Node], stop: new(it.first(loadedBy(StopsQueue)))}}
+	}
+	return nil
+}
+
+// batchID: the daemons find the job's directory by it, in HOME/queue/batchID.
+func batchID(c *checker, d *Demand, it item) []fault {
+	o, ok := it.nodes[d.Node]
+	if !ok {
+		return nil
+	}
+	path := it.path + "/" + d.Node
+	if id, there := o["batchID"]; !there || !batchFolder.ok(id) {
+		return one(path, "batchID is %s: want %s", show(id), batchFolder.Words)
+	}
+	id := string(dataOf(c.tree, it.path+"/bid"))
+	if want, ok := c.batchIDs[id]; ok && want != o["batchID"] {
+		return one(path, "batchID is %s, and its batch %s has %s", show(o["batchID"]), id, show(want))
+	}
+	return nil
+}
+
+func digestType(_ *checker, d *Demand, it item) []fault {
+	o := it.object(d.Node)
+	value, _ := o["digestValue"].(string)
+	kind, _ := o["digestType"].(string)
+	if value == "" || slices.Contains(digests, kind) {
+		return nil
+	}
+	return one(it.path+"/"+d.Node, "digestType is %s, and there is a digestValue: want one of %s", show(o["digestType"]), strings.Join(digests, ", "))
+}
+
+func profiles(c *checker, d *Demand, it item) []fault {
+	o, ok := it.nodes[d.Node]
+	if _, named := o["profile"].(string); !ok || named || !c.profiles {
+		return nil
+	}
+	return one(it.path+"/"+d.Node, "profile is %s, and other jobs have one", show(o["profile"]))
+}

@@ -1,0 +1,91 @@
+package services
+
+import (
+	"regexp"
+	"strings"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+// rootNodes: the services make these nodes at their start (Job.initNodes,
+// Access.initNodes, MerrittLocks.initLocks). One that runs already looks for
+// none: without the folder of a lock, its lock methods say that another has it.
+func rootNodes(c *checker, _ *Demand, _ item) []fault {
+	stop := map[string]Stop{
+		newqueue.BatchesPath: {BatchReport, StopsReports}, newqueue.BatchUUIDsPath: {BatchReport, ReportLost},
+		newqueue.AccessPath: {Access, StopsQueue}, newqueue.AccessQueuePath(newqueue.AccessSmall): {Access, StopsQueue}, newqueue.AccessQueuePath(newqueue.AccessLarge): {Access, StopsQueue},
+		newqueue.LocksPath: {Store, Waits}, newqueue.StorageLocksPath: {Store, Waits}, newqueue.MrtZK.LocalIDLocksPath(): {Process, Waits},
+		newqueue.InventoryLocksPath: {Inventory, Fails}, newqueue.QueueLocksPath: {Admin, BreaksPage}, newqueue.CollectionLocksPath: {Admin, BreaksPage},
+	}
+	var faults []fault
+	for _, path := range newqueue.MrtZK.StartNodes() {
+		if c.tree.Get(path) != nil {
+			continue
+		}
+		s, ok := stop[path]
+		if !ok { // a state's queue
+			s = Stop{Worker(newqueue.JobState(znode.Name(path)), ""), NotFound}
+		}
+		if s.Daemon == "" {
+			s = Stop{Initialize, NotFound}
+		}
+		faults = append(faults, fault{path, "it isn't there", &s})
+	}
+	return faults
+}
+
+// objectLocks: the lock on an object in storage is persistent and survives
+// whoever took it; the others end with their session, if a session made them.
+func objectLocks(c *checker, _ *Demand, _ item) []fault {
+	var faults []fault
+	for folder, stop := range map[string]Stop{
+		newqueue.StorageLocksPath:         {Store, Waits},
+		newqueue.InventoryLocksPath:       {Inventory, Fails},
+		newqueue.MrtZK.LocalIDLocksPath(): {Process, Waits},
+	} {
+		for _, name := range c.tree.Children(folder) {
+			faults = append(faults, fault{znode.Join(folder, name), "a lock is left here", &stop})
+		}
+	}
+	return faults
+}
+
+func names(c *checker, _ *Demand, _ item) []fault {
+	var faults []fault
+	for path, want := range map[string]*regexp.Regexp{
+		newqueue.BatchesPath: regexp.MustCompile(`^bid\d+$`), newqueue.JobsPath: regexp.MustCompile(`^(jid\d+|states)$`),
+	} {
+		for _, name := range c.tree.Children(path) {
+			if !want.MatchString(name) {
+				faults = append(faults, fault{path: znode.Join(path, name), what: "want a name such as " + strings.TrimSuffix(want.String()[1:], "$")})
+			}
+		}
+	}
+	return faults
+}
+
+func strayUUIDs(c *checker, _ *Demand, _ item) []fault {
+	var faults []fault
+	for _, name := range c.tree.Children(newqueue.BatchUUIDsPath) {
+		path := znode.Join(newqueue.BatchUUIDsPath, name)
+		bid := string(dataOf(c.tree, path))
+		if bid == "" || strings.Contains(bid, "/") || c.tree.Get(newqueue.BatchPath(bid)) == nil {
+			faults = append(faults, fault{path: path, what: "it names " + show(bid) + ", which is no batch"})
+		}
+	}
+	return faults
+}
+
+func strayEntries(c *checker, _ *Demand, _ item) []fault {
+	var faults []fault
+	for jid, entries := range c.queued {
+		if jid != "" && c.tree.Get(newqueue.JobPath(jid)) != nil {
+			continue
+		}
+		for _, e := range entries {
+			faults = append(faults, fault{path: e, what: "it stands for no job"})
+		}
+	}
+	return faults
+}

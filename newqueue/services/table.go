@@ -1,0 +1,168 @@
+package services
+
+import "slices"
+
+// dublinCore are the keys that the services read as Dublin Core.
+var dublinCore = []string{
+	"DCcontributor", "DCcoverage", "DCcreator", "DCdate", "DCdescription", "DCformat", "DCidentifier", "DClanguage",
+	"DCpublisher", "DCrelation", "DCrights", "DCsource", "DCsubject", "DCtitle", "DCtype",
+}
+
+// ingest are the daemons of mrt-ingest that fill an ingest request from a job
+// (populateIngestRequest).
+var ingest = []Daemon{Initialize, Estimate, Provision, Download, Process, Notify}
+
+// failedBy is what most faults of a job do: the daemon catches an exception
+// and the job becomes Failed.
+func failedBy(daemons ...Daemon) []Stop { return each(Fails, daemons) }
+
+func each(e Effect, daemons []Daemon) []Stop {
+	var stops []Stop
+	for _, d := range daemons {
+		stops = append(stops, Stop{d, e})
+	}
+	return stops
+}
+
+// loadedBy is what a fault does that keeps a job from being loaded. Every
+// daemon loads it under its lock; the report and the cleanup load it too.
+func loadedBy(e Effect) []Stop {
+	var stops []Stop
+	for _, c := range chain {
+		if c.daemon == Inventory {
+			stops = append(stops, Stop{c.daemon, EndsThread})
+			continue
+		}
+		stops = append(stops, Stop{c.daemon, e})
+	}
+	return append(stops, Stop{BatchReport, ReportLost}, Stop{Cleanup, NeverCleaned}, Stop{Admin, BreaksPage})
+}
+
+var (
+	reporting    = []Stop{{BatchReport, StuckReporting}, {UpdateBatchReport, StuckReporting}}
+	mailing      = []Stop{{BatchReport, ReportLost}, {UpdateBatchReport, ReportLost}}
+	adminPage    = []Stop{{Admin, BreaksPage}}
+	batchLoad    = []Stop{{BatchReport, StopsReports}, {Cleanup, NeverCleaned}, {Admin, BreaksPage}}
+	accessQueue  = []Stop{{Access, StopsQueue}}
+	tracedByInv  = failedBy(Inventory)
+	storedByProc = failedBy(Process, Store)
+)
+
+// Demands are all demands, in the order of their ids; readers must not change
+// them.
+var Demands = slices.Concat(treeDemands, batchDemands, jobDemands, configurationDemands, jobNodeDemands, accessDemands)
+
+var treeDemands = []Demand{
+	{ID: "R01", Of: OfTree, Says: "the root nodes of the layout exist", faults: rootNodes, Stops: slices.Concat(
+		each(Waits, []Daemon{Process, Store}), failedBy(Inventory), accessQueue, each(NotFound, []Daemon{Initialize}), []Stop{{BatchReport, StopsReports}, {Admin, BreaksPage}})},
+	{ID: "R02", Of: OfTree, Says: "no lock is left on a local id or an object", faults: objectLocks, Stops: slices.Concat(each(Waits, []Daemon{Process, Store}), failedBy(Inventory))},
+	{ID: "R03", Of: OfTree, Says: "names are bid and digits, jid and digits", faults: names, Stops: adminPage},
+	{ID: "R07", Of: OfTree, Says: "every entry of /batch-uuids names a batch", faults: strayUUIDs, Stops: adminPage},
+	{ID: "R16", Of: OfTree, Says: "every queue entry stands for a job", faults: strayEntries, Stops: adminPage},
+}
+
+var batchDemands = slices.Concat([]Demand{
+	{ID: "R02", Of: OfBatch, Node: "lock", Says: "no lock is left on it", faults: locked, Stops: []Stop{{BatchReport, NeverReported}, {UpdateBatchReport, NeverReported}}},
+	{ID: "R04", Of: OfBatch, Node: "status", Says: "it has a status, a JSON object", faults: object, Stops: batchLoad},
+	{ID: "R04", Of: OfBatch, Node: "status", Key: "status", Type: batchState, Stops: batchLoad},
+	{ID: "R05", Of: OfBatch, Node: "states", Says: "it has states", faults: hasStates, Stops: []Stop{{Batch, Resubmits}}},
+	{ID: "R05", Of: OfBatch, Node: "states/batch-processing", Says: "it has states/batch-processing, empty or not", faults: hasProcessing, Stops: []Stop{{BatchReport, NeverReported}}},
+	{ID: "R05", Of: OfBatch, Node: "status", Says: "its status agrees with its jobs: with unfinished ones Processing or Reporting", faults: agreesUnfinished, Stops: []Stop{{BatchReport, NeverReported}}},
+	{ID: "R05", Of: OfBatch, Node: "status", Says: "a Completed or Deleted one has no failed job", faults: agreesFailed, Stops: []Stop{{Cleanup, NeverCleaned}}},
+	{ID: "R05", Of: OfBatch, Node: "submission", Says: "it has a submission, a JSON object", faults: object, Stops: slices.Concat(reporting, []Stop{{Cleanup, NeverCleaned}}, adminPage)},
+	{ID: "R06", Of: OfBatch, Node: "submission", Key: "batchID", Type: batchFolder, Stops: reporting},
+	{ID: "R07", Of: OfBatch, Node: "submission", Says: "/batch-uuids/<batchID> holds its BID", faults: uuid, Stops: mailing},
+	{ID: "R08", Of: OfOpenBatch, Node: "submission", Key: "update", Type: boolean, Default: "false", Stops: reporting},
+	{ID: "R09", Of: OfOpenBatch, Node: "submission", Key: "profile", Type: filled, Stops: reporting},
+	{ID: "R10", Of: OfOpenBatch, Node: "submission", Key: "submissionDate", Type: text, Default: "the earliest time of its records", Stops: mailing},
+	{ID: "R10", Of: OfOpenBatch, Node: "submission", Key: "submitter", Type: text, Default: "an empty string", Stops: mailing},
+	{ID: "R30", Of: OfBatch, Node: "submission", Key: "submissionDate", Type: dateText, Optional: true, Stops: adminPage},
+}, forEach(dublinCore, func(key string) Demand {
+	return Demand{ID: "R11", Of: OfOpenBatch, Node: "submission", Key: key, Type: textOrNull, Optional: true, Stops: reporting}
+}))
+
+var jobDemands = []Demand{
+	{ID: "R02", Of: OfJob, Node: "lock", Says: "no lock is left on it", faults: locked, Stops: each(NotFound, workers())},
+	{ID: "R12", Of: OfJob, Node: "status", Says: "it has a status, a JSON object", faults: object, Stops: loadedBy(StopsQueue)},
+	{ID: "R12", Of: OfJob, Node: "status", Key: "status", Type: jobState, Stops: loadedBy(Stuck)},
+	{ID: "R12", Of: OfJob, Node: "status", Key: "retry_count", Type: integer, Stops: loadedBy(Stuck)},
+	{ID: "R12", Of: OfJob, Node: "status", Key: "last_successful_status", Type: jobOrNull, Optional: true, Stops: adminPage},
+	{ID: "R13", Of: OfFailedJob, Node: "status", Key: "message", Type: text, Default: "an empty string", Stops: mailing},
+	{ID: "R14", Of: OfJob, Node: "bid", Says: "it names a batch that exists and has states, with no other byte", faults: bid, Stops: loadedBy(StopsQueue)},
+	{ID: "R15", Of: OfJob, Node: "priority", Says: "it is decimal text from 0 to 99", faults: priority, Stops: loadedBy(StopsQueue)},
+	{ID: "R15", Of: OfJob, Node: "space_needed", Says: "it is decimal text", faults: spaceNeeded, Stops: loadedBy(StopsQueue)},
+	{ID: "R16", Of: OfJob, Says: "it stands once below /jobs/states, as its status and priority say", faults: queueEntry, Stops: slices.Concat(each(NotFound, workers()), each(StopsQueue, workers()))},
+	{ID: "R17", Of: OfJob, Says: "it stands once below its batch, in the folder of its status", faults: batchEntry, Stops: []Stop{{BatchReport, ReportsEarly}, {BatchReport, NeverReported}, {BatchReport, ReportsWrong}}},
+}
+
+var configurationDemands = slices.Concat([]Demand{
+	{ID: "R18", Of: OfJob, Node: "configuration", Says: "it has a configuration, a JSON object", faults: configuration, Stops: slices.Concat(
+		each(Stuck, []Daemon{Initialize, Estimate}), failedBy(Provision, Download, Process, Notify), adminPage)},
+	{ID: "R19", Of: OfOpenJob, Node: "configuration", Key: "jobID", Type: folder, Stops: failedBy(ingest...)},
+	{ID: "R20", Of: OfOpenJob, Node: "configuration", Says: "its batchID is its batch's", faults: batchID, Stops: failedBy(ingest...)},
+	{ID: "R21", Of: OfOpenJob, Node: "configuration", Key: "profile", Type: filled, Stops: failedBy(ingest...)},
+	{ID: "R22", Of: OfOpenJob, Node: "configuration", Key: "type", Type: packageType, Stops: failedBy(Initialize, Estimate, Download)},
+	{ID: "R23", Of: OfOpenJob, Node: "configuration", Key: "filename", Type: filled, Stops: failedBy(Initialize)},
+	{ID: "R24", Of: OfOpenJob, Node: "configuration", Key: "update", Type: boolean, Default: "false", Stops: failedBy(ingest...)},
+	{ID: "R25", Of: OfOpenJob, Node: "configuration", Says: "its digestType is a known one if there is a digestValue", faults: digestType, Stops: failedBy(Initialize)},
+}, forEach(dublinCore, func(key string) Demand {
+	return Demand{ID: "R25", Of: OfOpenJob, Node: "configuration", Key: key, Type: textOrNull, Optional: true, Stops: failedBy(ingest...)}
+}), forEach([]string{"submitter", "profile_name", "payload_url", "payload_type", "response_type"}, func(key string) Demand {
+	return Demand{ID: "R26", Of: OfOpenJob, Node: "configuration", Key: key, Type: text, Optional: true, Stops: tracedByInv}
+}), []Demand{
+	{ID: "R30", Of: OfJob, Node: "configuration", Says: "profile is a string, if it is one in any job", faults: profiles, Stops: adminPage},
+	{ID: "R30", Of: OfJob, Node: "configuration", Key: "submissionDate", Type: dateText, Optional: true, Stops: adminPage},
+})
+
+var jobNodeDemands = slices.Concat([]Demand{
+	{ID: "R27", Of: OfOpenJob, Node: "identifiers", Says: "it has identifiers", faults: present, Default: `{"primary_id":"","local_id":[]}`, Stops: failedBy(ingest...)},
+	{ID: "R27", Of: OfJob, Node: "identifiers", Says: "they are a JSON object", faults: objectIfThere, Stops: loadedBy(StopsQueue)},
+	{ID: "R27", Of: OfOpenJob, Node: "identifiers", Key: "primary_id", Type: text, Stops: failedBy(ingest...)},
+	{ID: "R27", Of: OfOpenJob, Node: "identifiers", Key: "local_id", Type: texts, Stops: failedBy(ingest...)},
+	{ID: "R27", Of: OfDoneJob, Node: "identifiers", Key: "local_id", Type: texts, Optional: true, Stops: mailing},
+}, forEach([]string{"metadata", "inventory", "store"}, func(node string) Demand {
+	return Demand{ID: "R28", Of: OfJob, Node: node, Says: "if there, it is a JSON object", faults: objectIfThere, Stops: loadedBy(StopsQueue)}
+}), []Demand{
+	{ID: "R28", Of: OfJob, Node: "metadata", Says: "its values are strings", faults: stringValues, Stops: []Stop{{Admin, Harmless}}},
+	{ID: "R28", Of: OfOpenJob, Node: "inventory", Key: "manifest_url", Type: text, Optional: true, Stops: failedBy(Process, Inventory)},
+	{ID: "R28", Of: OfOpenJob, Node: "inventory", Key: "mode", Type: text, Optional: true, Stops: tracedByInv},
+	{ID: "R28", Of: OfOpenJob, Node: "store", Key: "manifest_url", Type: text, Optional: true, Stops: storedByProc},
+	{ID: "R28", Of: OfOpenJob, Node: "store", Key: "mode", Type: text, Optional: true, Stops: failedBy(Store)},
+	{ID: "R28", Of: OfOpenJob, Node: "store", Key: "delete", Type: text, Optional: true, Stops: failedBy(Store)},
+	{ID: "R29", Of: OfStoringJob, Node: "store", Says: "it is there", faults: present, Stops: failedBy(Store)},
+	{ID: "R29", Of: OfStoringJob, Node: "store", Key: "manifest_url", Type: text, Stops: failedBy(Store)},
+	{ID: "R29", Of: OfStoringJob, Node: "store", Key: "mode", Type: storeMode, Stops: failedBy(Store)},
+	{ID: "R29", Of: OfStoringJob, Node: "store", Key: "delete", Type: text, Stops: failedBy(Store)},
+	{ID: "R29", Of: OfRecordingJob, Node: "inventory", Says: "it is there", faults: present, Stops: failedBy(Inventory)},
+	{ID: "R29", Of: OfRecordingJob, Node: "inventory", Key: "manifest_url", Type: address, Stops: failedBy(Inventory)},
+})
+
+var accessDemands = []Demand{
+	{ID: "R02", Of: OfAccess, Node: "lock", Says: "no lock is left on it", faults: locked, Stops: each(NotFound, []Daemon{Access})},
+	{ID: "R31", Of: OfAccess, Node: "status", Says: "it has a status, a JSON object", faults: object, Stops: accessQueue},
+	{ID: "R31", Of: OfAccess, Node: "status", Key: "status", Type: accessState, Stops: accessQueue},
+	{ID: "R31", Of: OfAccess, Node: "status", Key: "status", Type: accessWaits, Stops: each(NotFound, []Daemon{Access})},
+	{ID: "R30", Of: OfAccess, Node: "status", Key: "last_modified", Type: dateText, Optional: true, Stops: adminPage},
+	{ID: "R32", Of: OfAccess, Node: "token", Says: "if there, it is a JSON object", faults: objectIfThere, Stops: accessQueue},
+	{ID: "R32", Of: OfWaitingAccess, Node: "token", Says: "it is there", faults: present, Stops: each(Stuck, []Daemon{Access})},
+	{ID: "R32", Of: OfWaitingAccess, Node: "token", Key: "token", Type: text, Stops: each(Stuck, []Daemon{Access})},
+	{ID: "R32", Of: OfWaitingAccess, Node: "token", Key: "cloud-content-byte", Type: long, Stops: failedBy(Access)},
+	{ID: "R32", Of: OfWaitingAccess, Node: "token", Key: "delivery-node", Type: long, Stops: failedBy(Access)},
+}
+
+func forEach(keys []string, row func(key string) Demand) []Demand {
+	var rows []Demand
+	for _, k := range keys {
+		rows = append(rows, row(k))
+	}
+	return rows
+}
+
+// workers are the daemons that acquire jobs.
+func workers() []Daemon {
+	var all []Daemon
+	for _, c := range chain {
+		all = append(all, c.daemon)
+	}
+	return all
+}
