@@ -12,6 +12,7 @@ import (
 // whatever became of their jobs.
 type custody struct {
 	records map[string]held // by the record's path
+	sound   map[string]bool // runs, by id, whose ledger could be read
 	damage  []Problem       // records of runs, ledgers and the trace that are not as they were left
 	lost    int             // records whose entries a rebuilt ledger lacks
 	highest map[string]int32
@@ -53,7 +54,7 @@ func (r Run) span(tree *znode.Tree) span {
 // readCustody reads the ledgers of the target's sound runs, and names what is
 // damaged.
 func readCustody(tree *znode.Tree, runs []Run, damage []Problem) *custody {
-	c := &custody{records: map[string]held{}, damage: damage, highest: map[string]int32{}}
+	c := &custody{records: map[string]held{}, sound: map[string]bool{}, damage: damage, highest: map[string]int32{}}
 	for _, r := range runs {
 		c.lost += r.Lost
 		for queue, n := range r.Ledger.Highest {
@@ -69,6 +70,7 @@ func readCustody(tree *znode.Tree, runs []Run, damage []Problem) *custody {
 			c.broken(err.(*damaged).path, err.(*damaged).why)
 			continue
 		}
+		c.sound[r.ID] = true
 		c.add(tree, r, log)
 	}
 	c.checkShards(tree, runs)

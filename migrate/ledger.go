@@ -5,6 +5,7 @@ import (
 	"compress/flate"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +15,6 @@ import (
 	"strings"
 
 	"mrtq/internal/znode"
-	"mrtq/legacy"
 	"mrtq/newqueue"
 )
 
@@ -87,21 +87,22 @@ type ledgerKind struct {
 	record, root string // without the numbers at their ends
 }
 
-// numbered splits a path into what stands before its number and the number.
+// numbered splits a path into what stands before its number and the number,
+// which is written as ZooKeeper's %010d: a negative one, of a counter that has
+// wrapped, takes a character more where its digits fill the ten.
 func numbered(path string) (stem string, n int64, err error) {
-	if key, kerr := legacy.ParseKey(znode.Name(path)); kerr == nil {
-		digits := fmt.Sprintf("%010d", key.Sequence)
-		return path[:len(path)-len(digits)], int64(key.Sequence), nil
-	}
-	if len(path) < sequenceDigits {
+	at := len(path) - sequenceDigits
+	if at < 0 {
 		return "", 0, fmt.Errorf("%w: %q has no number", ErrLedger, path)
 	}
-	stem = path[:len(path)-sequenceDigits]
-	n, err = strconv.ParseInt(path[len(stem):], 10, 32)
+	if at > 0 && path[at-1] == '-' && path[at] != '0' && path[at] != '-' {
+		at--
+	}
+	n, err = strconv.ParseInt(path[at:], 10, 32)
 	if err != nil {
 		return "", 0, fmt.Errorf("%w: %q has no number", ErrLedger, path)
 	}
-	return stem, n, nil
+	return path[:at], n, nil
 }
 
 const sequenceDigits = 10
@@ -307,9 +308,14 @@ func unpackShard(data []byte) ([]ledgerEntry, error) {
 // ledgerSum chains the digest of a log over one more entry. It does not depend
 // on how the entries are spread over shards.
 func ledgerSum(before string, e ledgerEntry) string {
-	h := sha256.New()
-	fmt.Fprintf(h, "%s %d %q %q %q %08x", before, e.op, e.record, e.root, e.bid, e.hash)
-	return fmt.Sprintf("%x", h.Sum(nil))
+	text := make([]byte, 0, 256)
+	for _, s := range []string{before, e.record, e.root, e.bid} {
+		text = append(binary.AppendUvarint(text, uint64(len(s))), s...)
+	}
+	text = append(text, byte(e.op))
+	text = binary.BigEndian.AppendUint32(text, e.hash)
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
 }
 
 // Ledger is what a run's record says of the run's part of the ledger.

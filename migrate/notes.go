@@ -103,6 +103,7 @@ func (p *Plan) addNotes() {
 	p.noteLocks()
 	p.noteLists()
 	p.noteVanished()
+	slices.SortFunc(p.Gone, func(a, b GoneAt) int { return strings.Compare(a.Record, b.Record) })
 	for _, root := range p.src.Queues.Roots() {
 		if n := p.src.Tree.Get(root); n != nil && !znode.IsOpenACL(n.ACL) {
 			p.ACLs = append(p.ACLs, ACLNote{root, n.ACL})

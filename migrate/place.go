@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
-	"mrtq/newqueue"
 )
 
 // ErrPlace says that the new queue can't be where the target is.
@@ -36,6 +36,7 @@ func CheckTargetPlace(ctx context.Context, target *zkconn.Reader) error {
 		if err != nil && !errors.Is(err, znode.ErrNoNode) && !errors.Is(err, zkconn.ErrNoAuth) {
 			return err
 		}
+		slices.Sort(names)
 		for _, child := range names {
 			if _, err := legacy.ParseKey(child); err == nil {
 				return fmt.Errorf("%w: %s is a legacy queue's own znode: it holds the record %s; give the new queue a chroot of its own", ErrPlace, at, child)
@@ -104,11 +105,9 @@ func statsOf(ctx context.Context, a, b *zkconn.Reader, path string) (onA, onB zn
 
 // CheckPlacesInFile is [CheckTargetPlace] for a target that is a dump.
 func CheckPlacesInFile(tree *znode.Tree) error {
-	for _, root := range append([]string{"/"}, newqueue.JobsPath) {
-		for _, child := range tree.Children(root) {
-			if _, err := legacy.ParseKey(child); err == nil {
-				return fmt.Errorf("%w: %s is a legacy queue's own znode: it holds the record %s; give the new queue a file of its own", ErrPlace, root, child)
-			}
+	for _, child := range tree.Children("/") {
+		if _, err := legacy.ParseKey(child); err == nil {
+			return fmt.Errorf("%w: it is a legacy queue's own znode: it holds the record %s; give the new queue a file of its own", ErrPlace, child)
 		}
 	}
 	return nil

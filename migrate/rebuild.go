@@ -30,6 +30,10 @@ type RebuiltRun struct {
 	Why     []string `json:"why"` // what was damaged
 }
 
+// Damage is what is not as runs left it of their records, their ledgers and the
+// trace on /jobs; none where there was no run.
+func Damage(tree *znode.Tree) []Problem { return readExisting(tree).custody.damage }
+
 // Rebuild writes the damaged or missing records of runs, their ledgers and the
 // trace on /jobs anew: from the trace, from what is sound of the ledger, and
 // from what the jobs that still stand say of themselves. Jobs that are gone can
@@ -42,7 +46,7 @@ func (m *Migrator) Rebuild(ctx context.Context) (*Rebuilt, error) {
 	if err != nil {
 		return nil, interrupted(err)
 	}
-	if len(readExisting(tree).custody.damage) == 0 {
+	if len(Damage(tree)) == 0 {
 		return &Rebuilt{Runs: []RebuiltRun{}}, nil
 	}
 	if err := m.Target.lead(ctx, m.owner, nil, m.Say); err != nil {
@@ -209,8 +213,7 @@ func (ex *existing) remember(id string, t trace) (r Run, guessed bool) {
 		}
 		tr = tracedRun{ID: id, Dialect: dialect, Policies: DefaultPolicies(), Time: "auto", Made: []string{}, Holds: []string{}}
 	}
-	return Run{ID: id, Dialect: tr.Dialect, Policies: tr.Policies, Time: tr.Time, ACL: tr.ACL, Made: tr.Made, Holds: tr.Holds,
-		Lost: tr.Lost, Ledger: Ledger{Entries: tr.Entries, Highest: tr.Highest}}, !ok
+	return tr.run(), !ok
 }
 
 // maxShards keeps a forged name from being counted up to.

@@ -165,13 +165,18 @@ func (r Run) borneOut(tree *znode.Tree) (problem *Problem, ok bool) {
 	return p, false
 }
 
-// NewestRun is the last run of a target; ok is false if it has no sound one.
+// NewestRun is the last run of a target, as its record says, or, if no record is
+// sound, as far as the trace on /jobs does; ok is false if there was none.
 func NewestRun(tree *znode.Tree) (r Run, ok bool) {
 	runs, _ := readRuns(tree)
-	if len(runs) == 0 {
+	if len(runs) > 0 {
+		return runs[len(runs)-1], true
+	}
+	t, ok := readTrace(tree)
+	if !ok || len(t.Runs) == 0 {
 		return Run{}, false
 	}
-	return runs[len(runs)-1], true
+	return t.Runs[len(t.Runs)-1].run(), true
 }
 
 func (r Run) number() int32 {

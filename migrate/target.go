@@ -174,33 +174,31 @@ func (t *Target) resign() {
 	defer cancel()
 	<-t.Start(ctx, []znode.Op{znode.Delete(t.leader, -1)})
 	t.leader = ""
-	t.tidy(ctx)
+	t.Tidy(ctx)
 }
 
-// tidy removes an election that nobody takes part in, and /migration, where no
-// run is recorded. Whatever else stands there makes the transaction fail.
-func (t *Target) tidy(ctx context.Context) {
+// Tidy removes an election that nobody takes part in, and /migration with it if a
+// migrator made it, where no run is recorded: what a migrator leaves that was
+// killed before its first transaction. Whatever else stands there makes the
+// transaction fail. It reports whether anything was removed.
+func (t *Target) Tidy(ctx context.Context) bool {
 	election, err := t.Get(ctx, ElectionPath)
 	if err != nil || election.Stat.NumChildren > 0 {
-		return
+		return false
 	}
 	if _, runs, err := t.Exists(ctx, RunsPath); err != nil || runs {
-		return
+		return false
 	}
 	migration, err := t.Get(ctx, MigrationPath)
 	if err != nil {
-		return
+		return false
 	}
 	ops := []znode.Op{znode.Delete(ElectionPath, 0)}
 	if ownMigration(migration.Stat, election.Stat) && migration.Stat.NumChildren == 1 {
 		ops = append(ops, znode.Delete(MigrationPath, 0))
 	}
-	<-t.Start(ctx, ops)
+	return <-t.Start(ctx, ops) == nil
 }
-
-// Tidy removes what a migrator left that was killed before its first
-// transaction: an election without runs.
-func (t *Target) Tidy(ctx context.Context) { t.tidy(ctx) }
 
 // OwnerName tells a person which process this is.
 func OwnerName(now time.Time) string {

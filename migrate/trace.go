@@ -50,6 +50,12 @@ func traced(r Run) tracedRun {
 	return t
 }
 
+// run is what the trace tells of a run: all but its state, times and counts.
+func (t tracedRun) run() Run {
+	return Run{ID: t.ID, Dialect: t.Dialect, Policies: t.Policies, Time: t.Time, ACL: t.ACL, Made: t.Made, Holds: t.Holds,
+		Lost: t.Lost, Ledger: Ledger{Entries: t.Entries, Highest: t.Highest}}
+}
+
 // readTrace reads the trace of a target; ok is false if there is none.
 func readTrace(tree *znode.Tree) (t trace, ok bool) {
 	n := tree.Get(newqueue.JobsPath)

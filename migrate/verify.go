@@ -108,9 +108,11 @@ func Verify(src *Source, target *znode.Tree, opt VerifyOptions) *Verdict {
 		want: znode.NewTree(), ours: map[string]string{}, verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}, Services: []ServiceFinding{}}}
 	if run, ok := ex.newest(); ok {
 		v.policies, v.dialect, v.began = run.Policies, run.Dialect, run.stat.Czxid
-		if run.State != RunDone {
+		if run.State == RunRunning || run.State == RunRollingBack {
 			v.differ(RunUnfinished, run.path(), fmt.Sprintf("it is %s: run the same mrtq migrate (or rollback) again", run.State))
 		}
+	} else if run, ok := NewestRun(target); ok { // its record is lost
+		v.policies, v.dialect = run.Policies, run.Dialect
 	}
 	if opt.Policies != nil {
 		v.policies = *opt.Policies
@@ -167,7 +169,7 @@ func (v *verifier) records() {
 			}
 			continue
 		}
-		if there && !v.ex.known(old) {
+		if there && !v.ex.known(old) && v.ex.custody.sound[old.prov.Run] {
 			v.differ(Forged, old.root, fmt.Sprintf("it says that %s made it from %s, and the ledger does not say so", old.prov.Run, r.Path))
 		}
 		policies := v.policies

@@ -55,9 +55,13 @@ func (a *app) rebuild(ctx context.Context, target, output string) error {
 }
 
 func (a *app) carryOutRebuild(ctx context.Context, e endpoint) (*migrate.Rebuilt, error) {
-	// A chroot that isn't there is no target, and is not made.
-	if _, err := a.targetTree(ctx, e); err != nil {
+	// Nothing is opened for writing, and no chroot made, where nothing is damaged.
+	tree, err := a.targetTree(ctx, e)
+	if err != nil {
 		return nil, err
+	}
+	if len(migrate.Damage(tree)) == 0 {
+		return &migrate.Rebuilt{Runs: []migrate.RebuiltRun{}}, nil
 	}
 	m := &migrate.Migrator{Say: func(text string) { a.say("%s", text) }}
 	if e.file != "" {
@@ -87,16 +91,16 @@ func (a *app) carryOutRebuild(ctx context.Context, e endpoint) (*migrate.Rebuilt
 
 func (a *app) printRebuilt(r *migrate.Rebuilt) {
 	if len(r.Runs) == 0 {
-		fmt.Fprintln(a.stdout, "Nothing to do: the records of all runs are as the runs left them.")
+		fmt.Fprintln(a.stdout, "Nothing to do: nothing that runs recorded is damaged.")
 		return
 	}
 	var rows [][]any
 	for _, run := range r.Runs {
-		guessed := ""
+		why := run.Why
 		if run.Guessed {
-			guessed = "its settings were lost: the default ones are assumed"
+			why = append(why, "its settings were lost: the default ones are assumed")
 		}
-		rows = append(rows, []any{run.Run, run.Entries, run.Lost, strings.Join(append(run.Why, guessed), "; ")})
+		rows = append(rows, []any{run.Run, run.Entries, run.Lost, strings.Join(why, "; ")})
 	}
 	a.table("", []string{"RUN", "RECORDS IN CUSTODY", "LOST", "WHAT WAS DAMAGED"}, rows)
 }

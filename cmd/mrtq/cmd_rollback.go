@@ -53,7 +53,10 @@ func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
 	if err == nil && !c.dry {
 		u, err = c.carryOut(cmd.Context(), a, e)
 	}
-	if errors.Is(err, migrate.ErrNoRun) || errors.Is(err, migrate.ErrNotNewest) {
+	if errors.Is(err, migrate.ErrNoRun) && !c.dry && e.file == "" {
+		a.tidy(cmd.Context(), e)
+	}
+	if errors.Is(err, migrate.ErrNoRun) || errors.Is(err, migrate.ErrNotNewest) || errors.Is(err, migrate.ErrLedger) {
 		err = checkError(err)
 	}
 	if err != nil {
@@ -68,6 +71,22 @@ func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
 		err = checkError(fmt.Errorf("rollback %s: not everything: kept %s; see why above, --force removes all that no worker has locked", target, count(len(u.Kept), "job or batch", "jobs or batches")))
 	}
 	return err
+}
+
+// tidy removes what a migrate left that was killed before it wrote anything. That
+// there is no run to take back is told in any case, so failing is no error.
+func (a *app) tidy(ctx context.Context, e endpoint) {
+	if tree, err := a.targetTree(ctx, e); err != nil || tree.Get(migrate.ElectionPath) == nil {
+		return
+	}
+	w, err := a.writer(ctx, e)
+	if err != nil {
+		return
+	}
+	defer w.Close()
+	if migrate.NewTarget(w).Tidy(ctx) {
+		a.say("removed %s, left by a migrate that was killed before its first transaction", migrate.MigrationPath)
+	}
 }
 
 // look plans the rollback over a session that cannot write, or says which runs

@@ -1,0 +1,91 @@
+package migrate
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+)
+
+// A migrator that did nothing leaves nothing: not after a killed one, whose
+// election it finds, and not when it waited for another.
+func TestElectionGoesWithItsLast(t *testing.T) {
+	src := source(t, corpus(t))
+
+	t.Run("killed before its first transaction", func(t *testing.T) {
+		s := serve(t, znode.NewTree())
+		s.kill(t, 1, false)
+		m := &Migrator{Target: s.Target, Now: clock()}
+		if _, err := m.Migrate(t.Context(), static(src), options(permissive()), nil); !errors.Is(err, zkconn.ErrLost) {
+			t.Fatal(err)
+		}
+		if tree := treeOf(t, s); tree.Get(ElectionPath) == nil || tree.Get(RunsPath) != nil {
+			t.Fatalf("left: %v", tree.Paths("/"))
+		}
+		s.begin(t)
+		s.Tidy(t.Context())
+		if left := treeOf(t, s).Paths("/"); len(left) != 1 {
+			t.Errorf("left: %v", left)
+		}
+	})
+	t.Run("a rollback of nothing", func(t *testing.T) {
+		s := serve(t, znode.NewTree())
+		m := &Migrator{Target: s.Target, Now: clock()}
+		if _, err := m.Rollback(t.Context(), "run0000000000", false); !errors.Is(err, ErrNoRun) {
+			t.Fatal(err)
+		}
+		if left := treeOf(t, s).Paths("/"); len(left) != 1 {
+			t.Errorf("left: %v", left)
+		}
+	})
+	t.Run("two rollbacks at once", func(t *testing.T) {
+		s := serve(t, znode.NewTree())
+		res := mustMigrate(t, s, src, options(permissive()))
+		var both sync.WaitGroup
+		errs := make([]error, 2)
+		for i := range errs {
+			m := &Migrator{Target: NewTarget(open(t, s.zk)), Now: clock()}
+			both.Go(func() { _, errs[i] = m.Rollback(t.Context(), res.Run, false) })
+		}
+		both.Wait()
+		for _, err := range errs {
+			if err != nil && !errors.Is(err, ErrNoRun) {
+				t.Error(err)
+			}
+		}
+		if left := treeOf(t, s).Paths("/"); len(left) != 1 {
+			t.Errorf("left: %v", left)
+		}
+	})
+	t.Run("somebody else's own", func(t *testing.T) {
+		s := serve(t, znode.NewTree())
+		do(t, s, znode.Create(MigrationPath, none))
+		do(t, s, znode.Create(ElectionPath, none))
+		s.Tidy(t.Context())
+		if left := treeOf(t, s).Paths("/"); !slices.Equal(left, []string{"/", "/migration"}) {
+			t.Errorf("left: %v", left)
+		}
+	})
+}
+
+// A persistent znode in the election is no migrator: it is named and passed by.
+func TestStrayInTheElection(t *testing.T) {
+	s := serve(t, znode.NewTree())
+	do(t, s, znode.Create(MigrationPath, none), znode.Create(ElectionPath, none), znode.Create(ElectionPath+"/n-", none), znode.Create(ElectionPath+"/a", none))
+	var said []string
+	m := &Migrator{Target: s.Target, Now: clock(), Say: func(text string) { said = append(said, text) }}
+	src := source(t, corpus(t))
+	if _, err := m.Migrate(t.Context(), static(src), options(permissive()), nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{ElectionPath + "/n-", ElectionPath + "/a"} {
+		want := path + " is no migrator's, because no session holds it; it is ignored: remove it when you know who made it"
+		if !slices.Contains(said, want) {
+			t.Errorf("said %q, want %q", strings.Join(said, "\n"), want)
+		}
+	}
+}

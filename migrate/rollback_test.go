@@ -1,0 +1,189 @@
+package migrate
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/newqueue"
+)
+
+// A rollback removes what its run's transactions made. What somebody made since,
+// at the same place and with the same data, is theirs and stays.
+func TestRollbackRemovesOnlyItsOwn(t *testing.T) {
+	const batch = "/batches/bid0000000000"
+	for name, c := range map[string]struct {
+		change func(*testing.T, *site)
+		stays  []string
+		why    string // of what is kept or left
+	}{
+		"a hold that an administrator set again": {
+			change: func(t *testing.T, s *site) {
+				do(t, s, znode.Delete("/locks/queue/ingest", -1))
+				do(t, s, znode.Create("/locks/queue/ingest", none))
+			},
+			stays: []string{"/locks", "/locks/queue", "/locks/queue/ingest"},
+			why:   "somebody deleted it and made it again",
+		},
+		"a status-report that somebody added": {
+			change: func(t *testing.T, s *site) { do(t, s, znode.Create(batch+"/status-report", []byte("{}"))) },
+			stays:  []string{batch, batch + "/status", batch + "/status-report", "/jobs/jid0000000001", "/jobs/jid0000000002"},
+			why:    batch + "/status-report was made while no run was at work; with it stay the 2 jobs that the run put into it",
+		},
+		"a batch's status that was made again": {
+			change: func(t *testing.T, s *site) {
+				n := treeOf(t, s).Get(batch + "/status")
+				do(t, s, znode.Delete(n.Path, -1))
+				do(t, s, znode.Create(n.Path, n.Data))
+			},
+			stays: []string{batch, batch + "/status", "/jobs/jid0000000001", "/jobs/jid0000000002"},
+			why:   batch + "/status was made while no run was at work; with it stay the 2 jobs that the run put into it",
+		},
+		"a whole job that was made again": {
+			change: func(t *testing.T, s *site) {
+				tree := treeOf(t, s)
+				nodes := append(tree.Paths("/jobs/jid0000000001"), "/jobs/states/pending/05-jid0000000001", batch+"/states/batch-processing/jid0000000001")
+				var ops []znode.Op
+				for _, path := range slices.Backward(nodes) {
+					ops = append(ops, znode.Delete(path, -1))
+				}
+				for _, path := range nodes {
+					ops = append(ops, znode.Create(path, tree.Get(path).Data))
+				}
+				do(t, s, ops...)
+			},
+			stays: []string{batch, "/jobs/jid0000000001", "/jobs/jid0000000002"},
+			why:   "/jobs/jid0000000001 was deleted and made again; with it stay the 2 jobs that the run put into it",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			target := serve(t, znode.NewTree())
+			src := source(t, queue(t, map[string][]byte{
+				"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, legacy.Payload{"batchID": "bid-0", "jobID": "one"}),
+				"/ingest/mrtQ-05000000000002": record(t, legacy.Pending, legacy.Payload{"batchID": "bid-0", "jobID": "two"}),
+			}))
+			res := mustMigrate(t, target, src, options(permissive()))
+			c.change(t, target)
+			u, err := (&Migrator{Target: target.Target, Now: clock()}).Rollback(t.Context(), res.Run, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			after := treeOf(t, target)
+			for _, path := range c.stays {
+				if after.Get(path) == nil {
+					t.Errorf("%s is gone; left are %v", path, after.Paths("/"))
+				}
+			}
+			if told := slices.Concat(u.Kept, u.Left); !slices.ContainsFunc(told, func(k Kept) bool { return k.Why == c.why }) {
+				t.Errorf("told %q, want %q", told, c.why)
+			}
+		})
+	}
+}
+
+// A run that added to an earlier run's batch is rolled back, and its record goes
+// from the source, too: the next migrate derives the batch again, and all is well.
+func TestBatchIsDerivedAgainAfterARollback(t *testing.T) {
+	for _, d := range newqueue.Dialects {
+		t.Run(string(d), func(t *testing.T) {
+			opt := options(permissive())
+			opt.Dialect = d
+			rec := func(status legacy.Status, name string) []byte {
+				return record(t, status, legacy.Payload{"batchID": "bid-0", "jobID": name})
+			}
+			records := map[string][]byte{}
+			for i, name := range []string{"one", "two", "three", "four", "five"} {
+				records["/ingest/mrtQ-0500000000000"+string(rune('1'+i))] = rec(legacy.Failed, name)
+			}
+			target := serve(t, znode.NewTree())
+			mustMigrate(t, target, source(t, queue(t, records)), opt)
+			five := dumpOf(t, treeOf(t, target), "/batches")
+
+			six := maps.Clone(records)
+			six["/ingest/mrtQ-05000000000006"] = rec(legacy.Failed, "six")
+			res := mustMigrate(t, target, source(t, queue(t, six)), opt)
+			m := &Migrator{Target: target.Target, Now: clock()}
+			if _, err := m.Rollback(t.Context(), res.Run, false); err != nil {
+				t.Fatal(err)
+			}
+			if report := string(treeOf(t, target).Get("/batches/bid0000000000/status-report").Data); !strings.Contains(report, "jid0000000006") {
+				t.Errorf("the rollback knows more than it can: %s", report)
+			}
+			again := mustMigrate(t, target, source(t, queue(t, records)), opt)
+			if want := (Done{Refreshed: 1}); again.Done != want {
+				t.Errorf("done %+v, want %+v", again.Done, want)
+			}
+			if got := dumpOf(t, treeOf(t, target), "/batches"); got != five {
+				t.Errorf("the batch is not as it was: %s", firstDifference(five, got))
+			}
+			mustVerify(t, source(t, queue(t, records)), treeOf(t, target))
+			if res := mustMigrate(t, target, source(t, queue(t, records)), opt); res.Steps != 0 {
+				t.Errorf("and once more: %+v", res.Done)
+			}
+		})
+	}
+}
+
+// A forged record hides nothing, and an edited one makes no rollback leave what
+// its run made behind its back.
+func TestForgedAndEditedRunRecords(t *testing.T) {
+	src := source(t, corpus(t))
+	target := serve(t, znode.NewTree())
+	res := mustMigrate(t, target, src, options(permissive()))
+	clean := treeOf(t, target)
+	const run = "/migration/runs/run0000000000"
+	data := string(clean.Get(run).Data)
+	for name, c := range map[string]struct {
+		change []znode.Op
+		names  string
+	}{
+		"forged": {[]znode.Op{znode.Create("/locks/collections", none), znode.Create("/migration/runs/run0000000001",
+			[]byte(strings.ReplaceAll(strings.ReplaceAll(data, `"run":"run0000000000"`, `"run":"run0000000001"`), `"steps":2`, `"steps":0`)))}, "/migration/runs/run0000000001"},
+		"edited": {[]znode.Op{znode.Set(run, []byte(strings.ReplaceAll(data, `"/locks/queue/ingest"`, `"/nothing"`)), -1)}, run},
+		"sealed again": {[]znode.Op{znode.Set(run, sealedAgain(t, clean.Get(run), func(r *Run) {
+			r.Made, r.Steps = nil, r.Steps+1
+		}), -1)}, run},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, clean)
+			do(t, s, c.change...)
+			v := verdict(t, src, treeOf(t, s), VerifyOptions{})
+			if !slices.ContainsFunc(v.Differences, func(d Difference) bool { return d.Path == c.names }) {
+				t.Errorf("verify names %v", v.Differences)
+			}
+			if name == "forged" && !slices.ContainsFunc(v.Differences, func(d Difference) bool { return d.Path == "/locks/collections" }) {
+				t.Errorf("the forged run hides what came before it: %v", v.Differences)
+			}
+			m := &Migrator{Target: s.Target, Now: clock()}
+			if _, err := m.Rollback(t.Context(), res.Run, false); err == nil || !strings.Contains(err.Error(), c.names) || !strings.Contains(err.Error(), "mrtq rebuild") {
+				t.Errorf("rollback: %v", err)
+			}
+			// And there is a way out.
+			if r, err := m.Rebuild(t.Context()); err != nil {
+				t.Fatalf("rebuild: %v, %+v", err, r)
+			}
+			u, err := m.Rollback(t.Context(), res.Run, false)
+			if err != nil || len(u.Kept) > 0 {
+				t.Fatalf("rollback after the rebuild: %v, %+v", err, u)
+			}
+			for _, path := range treeOf(t, s).Paths("/")[1:] {
+				if !strings.HasPrefix(path, "/locks") || name != "forged" {
+					t.Errorf("left: %s", path)
+				}
+			}
+		})
+	}
+}
+
+func sealedAgain(t *testing.T, n *znode.Node, edit func(*Run)) []byte {
+	t.Helper()
+	r, err := parseRun(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit(&r)
+	return r.encode()
+}
