@@ -7,10 +7,13 @@
 //	policy.go     what becomes of each: a table of queue × status
 //	mapping.go    the new znodes of one record: a table of fields
 //	batch.go      the batches that the jobs are put into
-//	plan.go       what should exist, less what the target's provenance says does
+//	plan.go       what should exist, less what the ledger says was migrated
+//	gone.go       records whose job is gone: not made again
 //	unit.go       the operations for each thing to be made
+//	making.go     ... handed out in order, and again from where others' ids came between
 //	pack.go       ... packed into transactions
 //	apply.go      ... sent, in order, many under way at once
+//	ledger.go     what was taken over, written in the same transactions
 //	verify.go     both sides read anew, and everything derived again
 //	rollback.go   what a run made and nobody changed, taken back
 //
@@ -25,10 +28,23 @@
 // many were done, which answers every "was it done?" after a lost connection;
 // and a migrator that was taken over can do nothing more.
 //
-// # Why versions tell what was touched
+// # Why a ledger outlives the jobs
+//
+// A job says in its own znode which record it was made from. That dies with the
+// job, and the record may still stand in the legacy queue: without more it would
+// look like a new one, and be run a second time. So each run also keeps a log of
+// what it took over (ledger.go), a second trace of which stands on /jobs, outside
+// of /migration (trace.go). What the log says of a record, through all runs and
+// rollbacks, is its custody (custody.go).
+//
+// # Why versions and transactions tell what was touched
 //
 // A migrated znode is only ever created, never set: where it must change it is
 // deleted and created in one transaction. So a migrated znode at version 0
 // whose children's count equals its cversion is as the run left it, and
-// anything else was touched by somebody. Rollback and repeated runs rely on it.
+// anything else was touched by somebody. One that somebody deleted and made
+// again looks the same; but it is from another transaction than its run's.
+// All znodes of one job are from one transaction, which lies where the ledger
+// has the job's entry, and everything else that a run makes is from between its
+// first transaction and its last. Rollback, verify and repeated runs rely on it.
 package migrate

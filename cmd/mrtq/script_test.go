@@ -89,6 +89,7 @@ var varying = []struct {
 	{regexp.MustCompile(`\d+\.\d s\b`), "T s"},
 	{regexp.MustCompile(`"seconds": [\d.e-]+`), `"seconds": "T"`},
 	{regexp.MustCompile(`(?m)^plan      [0-9a-f]{16}$`), "plan      ID"},
+	{regexp.MustCompile(`(?m)^(run\d{10} \S+ +)2\d{3}-\S+Z `), "${1}STARTED "},
 	{regexp.MustCompile(`mrtq-quarantine-[0-9.]+-\d+-\w+-new`), "mrtq-quarantine-CHROOT-new"},
 	{regexp.MustCompile(`zxid \d+  [0-9a-f]{16}`), "zxid N  HASH"},
 	{regexp.MustCompile(`zxid \d+ then, \d+ now`), "zxid N then, M now"},
