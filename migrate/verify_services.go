@@ -16,7 +16,7 @@ func (v *verifier) services() {
 		return
 	}
 	expected := map[string]bool{}
-	for _, x := range services.Check(v.want, services.Options{}) {
+	for _, x := range services.Check(v.want) {
 		expected[x.String()] = true
 	}
 	named := map[string]bool{}
@@ -31,7 +31,7 @@ func (v *verifier) services() {
 		}
 	}
 	var found findings
-	for _, x := range services.Check(v.ex.tree, services.Options{}) {
+	for _, x := range services.Check(v.ex.tree) {
 		made := v.isOurs(x.Path) || v.isOurs(x.Item)
 		switch {
 		case named[x.Path]:

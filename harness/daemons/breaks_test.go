@@ -247,7 +247,7 @@ var broken = []struct {
 func TestEveryBrokenRequirementIsFoundAndStopsItsDaemon(t *testing.T) {
 	s := migrated(t, deployed(t))
 	clean := s.tree(t)
-	if all := services.Check(clean, services.Options{}); len(all) > 0 {
+	if all := services.Check(clean); len(all) > 0 {
 		t.Fatalf("before anything is broken: %v", all)
 	}
 	tried := map[string]bool{}
@@ -263,13 +263,13 @@ func TestEveryBrokenRequirementIsFoundAndStopsItsDaemon(t *testing.T) {
 			tree := s.tree(t)
 
 			var found []services.Violation
-			for _, v := range services.Check(tree, services.Options{}) {
+			for _, v := range services.Check(tree) {
 				if v.Demand.ID == damage.id {
 					found = append(found, v)
 				}
 			}
 			if len(found) == 0 {
-				t.Fatalf("the check finds no violation of %s in %v", damage.id, services.Check(tree, services.Options{}))
+				t.Fatalf("the check finds no violation of %s in %v", damage.id, services.Check(tree))
 			}
 			if v := migrate.Verify(s.src, tree, migrate.VerifyOptions{}); v.OK() {
 				t.Error("verify finds nothing")

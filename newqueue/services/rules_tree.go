@@ -11,7 +11,7 @@ import (
 // rootNodes: the services make these nodes at their start (Job.initNodes,
 // Access.initNodes, MerrittLocks.initLocks). One that runs already looks for
 // none: without the folder of a lock, its lock methods say that another has it.
-func rootNodes(c *checker, _ *Demand, _ item) []fault {
+func rootNodes(c *checker, _ *Demand, _ *item) []fault {
 	stop := map[string]Stop{
 		newqueue.BatchesPath: {BatchReport, StopsReports}, newqueue.BatchUUIDsPath: {BatchReport, ReportLost},
 		newqueue.AccessPath: {Access, StopsQueue}, newqueue.AccessQueuePath(newqueue.AccessSmall): {Access, StopsQueue}, newqueue.AccessQueuePath(newqueue.AccessLarge): {Access, StopsQueue},
@@ -37,7 +37,7 @@ func rootNodes(c *checker, _ *Demand, _ item) []fault {
 
 // objectLocks: the lock on an object in storage is persistent and survives
 // whoever took it; the others end with their session, if a session made them.
-func objectLocks(c *checker, _ *Demand, _ item) []fault {
+func objectLocks(c *checker, _ *Demand, _ *item) []fault {
 	var faults []fault
 	for folder, stop := range map[string]Stop{
 		newqueue.StorageLocksPath:         {Store, Waits},
@@ -51,7 +51,7 @@ func objectLocks(c *checker, _ *Demand, _ item) []fault {
 	return faults
 }
 
-func names(c *checker, _ *Demand, _ item) []fault {
+func names(c *checker, _ *Demand, _ *item) []fault {
 	var faults []fault
 	for path, want := range map[string]*regexp.Regexp{
 		newqueue.BatchesPath: regexp.MustCompile(`^bid\d+$`), newqueue.JobsPath: regexp.MustCompile(`^(jid\d+|states)$`),
@@ -65,7 +65,7 @@ func names(c *checker, _ *Demand, _ item) []fault {
 	return faults
 }
 
-func strayUUIDs(c *checker, _ *Demand, _ item) []fault {
+func strayUUIDs(c *checker, _ *Demand, _ *item) []fault {
 	var faults []fault
 	for _, name := range c.tree.Children(newqueue.BatchUUIDsPath) {
 		path := znode.Join(newqueue.BatchUUIDsPath, name)
@@ -77,7 +77,7 @@ func strayUUIDs(c *checker, _ *Demand, _ item) []fault {
 	return faults
 }
 
-func strayEntries(c *checker, _ *Demand, _ item) []fault {
+func strayEntries(c *checker, _ *Demand, _ *item) []fault {
 	var faults []fault
 	for jid, entries := range c.queued {
 		if jid != "" && c.tree.Get(newqueue.JobPath(jid)) != nil {

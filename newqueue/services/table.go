@@ -53,25 +53,25 @@ var (
 var Demands = slices.Concat(treeDemands, batchDemands, jobDemands, configurationDemands, jobNodeDemands, accessDemands)
 
 var treeDemands = []Demand{
-	{ID: "R01", Of: OfTree, Says: "the root nodes of the layout exist", faults: rootNodes, Stops: slices.Concat(
+	{ID: "R01", Of: OfTree, Says: "the root nodes of the layout exist", place: rootNodes, Stops: slices.Concat(
 		each(Waits, []Daemon{Process, Store}), failedBy(Inventory), accessQueue, each(NotFound, []Daemon{Initialize}), []Stop{{BatchReport, StopsReports}, {Admin, BreaksPage}})},
-	{ID: "R02", Of: OfTree, Says: "no lock is left on a local id or an object", faults: objectLocks, Stops: slices.Concat(each(Waits, []Daemon{Process, Store}), failedBy(Inventory))},
-	{ID: "R03", Of: OfTree, Says: "names are bid and digits, jid and digits", faults: names, Stops: adminPage},
-	{ID: "R07", Of: OfTree, Says: "every entry of /batch-uuids names a batch", faults: strayUUIDs, Stops: adminPage},
-	{ID: "R16", Of: OfTree, Says: "every queue entry stands for a job", faults: strayEntries, Stops: adminPage},
+	{ID: "R02", Of: OfTree, Says: "no lock is left on a local id or an object", place: objectLocks, Stops: slices.Concat(each(Waits, []Daemon{Process, Store}), failedBy(Inventory))},
+	{ID: "R03", Of: OfTree, Says: "names are bid and digits, jid and digits", place: names, Stops: adminPage},
+	{ID: "R07", Of: OfTree, Says: "every entry of /batch-uuids names a batch", place: strayUUIDs, Stops: adminPage},
+	{ID: "R16", Of: OfTree, Says: "every queue entry stands for a job", place: strayEntries, Stops: adminPage},
 }
 
 var batchDemands = slices.Concat([]Demand{
-	{ID: "R02", Of: OfBatch, Node: "lock", Says: "no lock is left on it", faults: locked, Stops: []Stop{{BatchReport, NeverReported}, {UpdateBatchReport, NeverReported}}},
+	{ID: "R02", Of: OfBatch, Node: "lock", Says: "no lock is left on it", place: locked, Stops: []Stop{{BatchReport, NeverReported}, {UpdateBatchReport, NeverReported}}},
 	{ID: "R04", Of: OfBatch, Node: "status", Says: "it has a status, a JSON object", faults: object, Stops: batchLoad},
 	{ID: "R04", Of: OfBatch, Node: "status", Key: "status", Type: batchState, Stops: batchLoad},
-	{ID: "R05", Of: OfBatch, Node: "states", Says: "it has states", faults: hasStates, Stops: []Stop{{Batch, Resubmits}}},
-	{ID: "R05", Of: OfBatch, Node: "states/batch-processing", Says: "it has states/batch-processing, empty or not", faults: hasProcessing, Stops: []Stop{{BatchReport, NeverReported}}},
-	{ID: "R05", Of: OfBatch, Node: "status", Says: "its status agrees with its jobs: with unfinished ones Processing or Reporting", faults: agreesUnfinished, Stops: []Stop{{BatchReport, NeverReported}}},
-	{ID: "R05", Of: OfBatch, Node: "status", Says: "a Completed or Deleted one has no failed job", faults: agreesFailed, Stops: []Stop{{Cleanup, NeverCleaned}}},
+	{ID: "R05", Of: OfBatch, Node: "states", Says: "it has states", place: hasStates, Stops: []Stop{{Batch, Resubmits}}},
+	{ID: "R05", Of: OfBatch, Node: "states/batch-processing", Says: "it has states/batch-processing, empty or not", place: hasProcessing, Stops: []Stop{{BatchReport, NeverReported}}},
+	{ID: "R05", Of: OfBatch, Node: "status", Says: "its status agrees with its jobs: with unfinished ones Processing or Reporting", place: agreesUnfinished, Stops: []Stop{{BatchReport, NeverReported}}},
+	{ID: "R05", Of: OfBatch, Node: "status", Says: "a Completed or Deleted one has no failed job", place: agreesFailed, Stops: []Stop{{Cleanup, NeverCleaned}}},
 	{ID: "R05", Of: OfBatch, Node: "submission", Says: "it has a submission, a JSON object", faults: object, Stops: slices.Concat(reporting, []Stop{{Cleanup, NeverCleaned}}, adminPage)},
 	{ID: "R06", Of: OfBatch, Node: "submission", Key: "batchID", Type: batchFolder, Stops: reporting},
-	{ID: "R07", Of: OfBatch, Node: "submission", Says: "/batch-uuids/<batchID> holds its BID", faults: uuid, Stops: mailing},
+	{ID: "R07", Of: OfBatch, Node: "submission", Says: "/batch-uuids/<batchID> holds its BID", place: uuid, Stops: mailing},
 	{ID: "R08", Of: OfOpenBatch, Node: "submission", Key: "update", Type: boolean, Default: "false", Stops: reporting},
 	{ID: "R09", Of: OfOpenBatch, Node: "submission", Key: "profile", Type: filled, Stops: reporting},
 	{ID: "R10", Of: OfOpenBatch, Node: "submission", Key: "submissionDate", Type: text, Default: "the earliest time of its records", Stops: mailing},
@@ -82,17 +82,17 @@ var batchDemands = slices.Concat([]Demand{
 }))
 
 var jobDemands = []Demand{
-	{ID: "R02", Of: OfJob, Node: "lock", Says: "no lock is left on it", faults: locked, Stops: each(NotFound, workers())},
+	{ID: "R02", Of: OfJob, Node: "lock", Says: "no lock is left on it", place: locked, Stops: each(NotFound, workers())},
 	{ID: "R12", Of: OfJob, Node: "status", Says: "it has a status, a JSON object", faults: object, Stops: loadedBy(StopsQueue)},
 	{ID: "R12", Of: OfJob, Node: "status", Key: "status", Type: jobState, Stops: loadedBy(Stuck)},
 	{ID: "R12", Of: OfJob, Node: "status", Key: "retry_count", Type: integer, Stops: loadedBy(Stuck)},
 	{ID: "R12", Of: OfJob, Node: "status", Key: "last_successful_status", Type: jobOrNull, Optional: true, Stops: adminPage},
 	{ID: "R13", Of: OfFailedJob, Node: "status", Key: "message", Type: text, Default: "an empty string", Stops: mailing},
-	{ID: "R14", Of: OfJob, Node: "bid", Says: "it names a batch that exists and has states, with no other byte", faults: bid, Stops: loadedBy(StopsQueue)},
-	{ID: "R15", Of: OfJob, Node: "priority", Says: "it is decimal text from 0 to 99", faults: priority, Stops: loadedBy(StopsQueue)},
-	{ID: "R15", Of: OfJob, Node: "space_needed", Says: "it is decimal text", faults: spaceNeeded, Stops: loadedBy(StopsQueue)},
-	{ID: "R16", Of: OfJob, Says: "it stands once below /jobs/states, as its status and priority say", faults: queueEntry, Stops: slices.Concat(each(NotFound, workers()), each(StopsQueue, workers()))},
-	{ID: "R17", Of: OfJob, Says: "it stands once below its batch, in the folder of its status", faults: batchEntry, Stops: []Stop{{BatchReport, ReportsEarly}, {BatchReport, NeverReported}, {BatchReport, ReportsWrong}}},
+	{ID: "R14", Of: OfJob, Node: "bid", Says: "it names a batch that exists and has states, with no other byte", place: bid, Stops: loadedBy(StopsQueue)},
+	{ID: "R15", Of: OfJob, Node: "priority", Says: "it is decimal text from 0 to 99", place: priority, Stops: loadedBy(StopsQueue)},
+	{ID: "R15", Of: OfJob, Node: "space_needed", Says: "it is decimal text", place: spaceNeeded, Stops: loadedBy(StopsQueue)},
+	{ID: "R16", Of: OfJob, Says: "it stands once below /jobs/states, as its status and priority say", place: queueEntry, Stops: slices.Concat(each(NotFound, workers()), each(StopsQueue, workers()))},
+	{ID: "R17", Of: OfJob, Says: "it stands once below its batch, in the folder of its status", place: batchEntry, Stops: []Stop{{BatchReport, ReportsEarly}, {BatchReport, NeverReported}, {BatchReport, ReportsWrong}}},
 }
 
 var configurationDemands = slices.Concat([]Demand{
@@ -138,7 +138,7 @@ var jobNodeDemands = slices.Concat([]Demand{
 })
 
 var accessDemands = []Demand{
-	{ID: "R02", Of: OfAccess, Node: "lock", Says: "no lock is left on it", faults: locked, Stops: each(NotFound, []Daemon{Access})},
+	{ID: "R02", Of: OfAccess, Node: "lock", Says: "no lock is left on it", place: locked, Stops: each(NotFound, []Daemon{Access})},
 	{ID: "R31", Of: OfAccess, Node: "status", Says: "it has a status, a JSON object", faults: object, Stops: accessQueue},
 	{ID: "R31", Of: OfAccess, Node: "status", Key: "status", Type: accessState, Stops: accessQueue},
 	{ID: "R31", Of: OfAccess, Node: "status", Key: "status", Type: accessWaits, Stops: each(NotFound, []Daemon{Access})},

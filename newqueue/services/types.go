@@ -118,6 +118,8 @@ func isWhole(v any, bits int) bool {
 	switch n := v.(type) {
 	case json.Number:
 		s = n.String()
+	case int:
+		s = strconv.Itoa(n)
 	case string:
 		s = n
 	default:
