@@ -98,10 +98,12 @@ type checker struct {
 	queued   map[string][]string // a job's entries below /jobs/states
 	inBatch  map[string][]string // and below the batches
 	children map[string]int      // how many jobs name a batch as theirs
+	batches  map[string]*item    // by path
+	batchIDs map[string]any      // of submissions, by BID
 }
 
 func newChecker(tree *znode.Tree) *checker {
-	c := &checker{tree: tree, queued: map[string][]string{}, inBatch: map[string][]string{}, children: map[string]int{}}
+	c := &checker{tree: tree, queued: map[string][]string{}, inBatch: map[string][]string{}, children: map[string]int{}, batches: map[string]*item{}, batchIDs: map[string]any{}}
 	c.items = append(c.items, &item{path: "/", scopes: []Scope{OfTree}})
 	for _, state := range tree.Children(newqueue.JobStatesPath) {
 		folder := znode.Join(newqueue.JobStatesPath, state)
@@ -110,7 +112,6 @@ func newChecker(tree *znode.Tree) *checker {
 			c.queued[jid] = append(c.queued[jid], znode.Join(folder, name))
 		}
 	}
-	batchIDs := map[string]any{}
 	for _, bid := range tree.Children(newqueue.BatchesPath) {
 		for _, f := range tree.Children(newqueue.BatchStatesPath(bid)) {
 			for _, jid := range tree.Children(znode.Join(newqueue.BatchStatesPath(bid), f)) {
@@ -120,8 +121,9 @@ func newChecker(tree *znode.Tree) *checker {
 		it := c.read(newqueue.BatchPath(bid), "submission", "status")
 		it.asBatch()
 		if id, ok := it.value("submission", "batchID").(string); ok {
-			batchIDs[bid] = id
+			c.batchIDs[bid] = id
 		}
+		c.batches[it.path] = it
 		c.items = append(c.items, it)
 	}
 	profiles := false
@@ -133,7 +135,7 @@ func newChecker(tree *znode.Tree) *checker {
 		it := c.read(newqueue.JobPath(jid), "status", "configuration", "identifiers", "metadata", "inventory", "store")
 		it.asJob()
 		it.bid = string(dataOf(tree, it.path+"/bid"))
-		it.batchID = batchIDs[it.bid]
+		it.batchID = c.batchIDs[it.bid]
 		c.children[it.bid]++
 		if stateOf(it.state) == "" && len(c.queued[jid]) > 0 { // whoever finds its entry meets it
 			it.worker = Worker(newqueue.JobState(znode.Name(znode.Parent(c.queued[jid][0]))), stateOf(it.value("status", "last_successful_status")))

@@ -118,10 +118,10 @@ func uuid(c *checker, _ *Demand, it *item) []fault {
 	if !ok || id == "" || strings.Contains(id, "/") {
 		return nil // R06 says so
 	}
-	path := newqueue.BatchUUIDsPath + "/" + id // as the library has it
-	if c.tree.Get(path) == nil {
-		path = newqueue.BatchUUIDPath(id)
+	if newqueue.CheckBatchID(id) != nil {
+		return one(it.path+"/submission", "batchID is %s: no znode can have this name, and the batch can't be found by it", show(id))
 	}
+	path := newqueue.BatchUUIDPath(id)
 	switch n := c.tree.Get(path); {
 	case n == nil:
 		return one(path, "it isn't there, and the batch can't be found by its batchID")

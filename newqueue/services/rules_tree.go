@@ -65,6 +65,8 @@ func names(c *checker, _ *Demand, _ *item) []fault {
 	return faults
 }
 
+// strayUUIDs: an entry leads to the batch that has its name for a batchID. The
+// library removes no other with the batch.
 func strayUUIDs(c *checker, _ *Demand, _ *item) []fault {
 	var faults []fault
 	for _, name := range c.tree.Children(newqueue.BatchUUIDsPath) {
@@ -72,6 +74,8 @@ func strayUUIDs(c *checker, _ *Demand, _ *item) []fault {
 		bid := string(dataOf(c.tree, path))
 		if bid == "" || strings.Contains(bid, "/") || c.tree.Get(newqueue.BatchPath(bid)) == nil {
 			faults = append(faults, fault{path: path, what: "it names " + show(bid) + ", which is no batch"})
+		} else if id, known := c.batchIDs[bid]; known && id != name {
+			faults = append(faults, fault{path: path, what: "it names " + bid + ", whose batchID is " + show(id)}.by(Cleanup, NeverCleaned))
 		}
 	}
 	return faults
@@ -85,6 +89,32 @@ func strayEntries(c *checker, _ *Demand, _ *item) []fault {
 		}
 		for _, e := range entries {
 			faults = append(faults, fault{path: e, what: "it stands for no job"})
+		}
+	}
+	return faults
+}
+
+// strayBatchEntries: the report and the cleanup load every job that stands below
+// a batch.
+func strayBatchEntries(c *checker, _ *Demand, _ *item) []fault {
+	var faults []fault
+	for jid, entries := range c.inBatch {
+		if c.tree.Get(newqueue.JobPath(jid)) != nil {
+			continue
+		}
+		for _, e := range entries {
+			f := fault{path: e, what: "it stands for no job"}
+			folder := znode.Parent(e)
+			batch := c.batches[znode.Parent(znode.Parent(folder))]
+			switch {
+			case znode.Name(folder) == string(newqueue.FolderProcessing):
+				f = f.by(BatchReport, NeverReported)
+			case znode.Name(folder) == string(newqueue.FolderDeleted), batch != nil && (batch.isDone() || batch.state == "Failed"):
+				f = f.by(Cleanup, NeverCleaned)
+			default:
+				f = f.by(BatchReport, ReportLost)
+			}
+			faults = append(faults, f)
 		}
 	}
 	return faults

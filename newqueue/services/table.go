@@ -57,8 +57,9 @@ var treeDemands = []Demand{
 		each(Waits, []Daemon{Process, Store}), failedBy(Inventory), accessQueue, each(NotFound, []Daemon{Initialize}), []Stop{{BatchReport, StopsReports}, {Admin, BreaksPage}})},
 	{ID: "R02", Of: OfTree, Says: "no lock is left on a local id or an object", place: objectLocks, Stops: slices.Concat(each(Waits, []Daemon{Process, Store}), failedBy(Inventory))},
 	{ID: "R03", Of: OfTree, Says: "names are bid and digits, jid and digits", place: names, Stops: adminPage},
-	{ID: "R07", Of: OfTree, Says: "every entry of /batch-uuids names a batch", place: strayUUIDs, Stops: adminPage},
+	{ID: "R07", Of: OfTree, Says: "every entry of /batch-uuids names the batch that has this batchID", place: strayUUIDs, Stops: []Stop{{Admin, BreaksPage}, {Cleanup, NeverCleaned}}},
 	{ID: "R16", Of: OfTree, Says: "every queue entry stands for a job", place: strayEntries, Stops: adminPage},
+	{ID: "R17", Of: OfTree, Says: "every entry below a batch stands for a job", place: strayBatchEntries, Stops: []Stop{{BatchReport, ReportLost}, {Cleanup, NeverCleaned}, {BatchReport, NeverReported}}},
 }
 
 var batchDemands = slices.Concat([]Demand{
