@@ -207,6 +207,7 @@ var broken = []struct {
 	{"R20", "no batchID", func(b *breaker) { b.key(b.pending+"/configuration", "batchID", absent) }},
 	{"R21", "no profile", func(b *breaker) { b.key(b.pending+"/configuration", "profile", "") }},
 	{"R22", "a type that is none of theirs", func(b *breaker) { b.key(b.pending+"/configuration", "type", "object-manifest") }},
+	{"R22", "the type of a batch from the start", func(b *breaker) { b.key(b.pending+"/configuration", "type", "batchManifestFile") }},
 	{"R22", "the type of a batch", func(b *breaker) {
 		b.at(b.pending, "Downloading")
 		b.key(b.pending+"/configuration", "type", "batchManifest")

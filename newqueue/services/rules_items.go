@@ -267,6 +267,16 @@ func batchID(d *Demand, it *item) []fault {
 	return nil
 }
 
+// packageKind: Initialize takes the types of whole batches too; Estimate is the
+// first that does not.
+func packageKind(d *Demand, it *item) []fault {
+	faults := it.keyFaults(d)
+	if kind, _ := it.value(d.Node, d.Key).(string); len(faults) > 0 && it.worker == Initialize && slices.Contains(batchTypes, kind) {
+		faults[0] = faults[0].by(Estimate, Fails)
+	}
+	return faults
+}
+
 func digestType(d *Demand, it *item) []fault {
 	value, _ := it.value(d.Node, "digestValue").(string)
 	kind, _ := it.value(d.Node, "digestType").(string)

@@ -1,10 +1,12 @@
 package services_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
 	"mrtq/internal/znode"
+	"mrtq/newqueue"
 	"mrtq/newqueue/services"
 )
 
@@ -42,6 +44,49 @@ func TestRulesAboutPlaces(t *testing.T) {
 		}
 		if c.want == "" && len(paths) > 0 || c.want != "" && !slices.Contains(paths, c.want) {
 			t.Errorf("%s: %s is violated at %q, want %q", c.what, c.id, paths, c.want)
+		}
+	}
+}
+
+// The types are as strict and as lenient as the getters of org.json.
+func TestTypesAreOrgJSONs(t *testing.T) {
+	for _, c := range []struct {
+		item, node, key string
+		taken, refused  []string // as JSON
+	}{
+		{"/batches/bid1", "submission", "update", []string{`true`, `false`, `"true"`, `"FALSE"`}, []string{`null`, `1`, `"yes"`, `""`}},
+		{"/batches/bid1", "submission", "profile", []string{`"p"`}, []string{`""`, `null`, `5`}},
+		{"/batches/bid1", "submission", "submitter", []string{`""`, `"me"`}, []string{`null`, `5`, `true`}},
+		{"/batches/bid1", "submission", "DCtitle", []string{`null`, `""`, `"t"`}, []string{`5`, `true`, `[]`}},
+		{"/batches/bid1", "submission", "batchID", []string{`"bid-1"`, `"x bid-"`}, []string{`"1"`, `"bid-/"`, `null`, `5`}},
+		{"/jobs/jid1", "status", "retry_count", []string{`0`, `7`, `"7"`, `"-7"`, `1.5`, `1e3`}, []string{`null`, `""`, `"1.5"`, `"x"`, `true`, `"99999999999"`}},
+		{"/jobs/jid1", "status", "last_successful_status", []string{`null`, `"Pending"`}, []string{`"pending"`, `5`, `""`}},
+		{"/jobs/jid1", "configuration", "type", []string{`"file"`, `"container"`, `"manifest"`}, []string{`"File"`, `"batchManifest"`, `null`}},
+		{"/jobs/jid1", "configuration", "jobID", []string{`"j"`}, []string{`""`, `"a/b"`, `5`}},
+		{"/jobs/jid1", "identifiers", "local_id", []string{`[]`, `["a"]`}, []string{`null`, `"a"`, `[1]`, `[null]`}},
+		{"/access/small/qid1", "token", "cloud-content-byte", []string{`1234567890123`, `"1234567890123"`, `1.5e9`}, []string{`null`, `"1.5e9"`, `""`, `false`}},
+		{"/access/small/qid1", "token", "token", []string{`""`, `"t"`}, []string{`null`, `5`}},
+	} {
+		refuses := func(value string) bool {
+			o, err := newqueue.ParseObject([]byte(fmt.Sprintf(`{"status":"Pending",%q:%s}`, c.key, value)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			objects := []services.NodeObject{{Node: c.node, Object: o}}
+			if c.node != "status" {
+				objects = append(objects, services.NodeObject{Node: "status", Object: newqueue.Object{"status": "Pending"}})
+			}
+			return slices.ContainsFunc(services.CheckContent(services.Item{Path: c.item, Objects: objects}), func(v services.Violation) bool { return v.Demand.Key == c.key && v.Demand.Node == c.node })
+		}
+		for _, value := range c.taken {
+			if refuses(value) {
+				t.Errorf("%s of %s: %s is refused", c.key, c.node, value)
+			}
+		}
+		for _, value := range c.refused {
+			if !refuses(value) {
+				t.Errorf("%s of %s: %s is taken", c.key, c.node, value)
+			}
 		}
 	}
 }

@@ -102,7 +102,7 @@ var configurationDemands = slices.Concat([]Demand{
 	{ID: "R19", Of: OfOpenJob, Node: "configuration", Key: "jobID", Type: folder, Stops: failedBy(ingest...)},
 	{ID: "R20", Of: OfOpenJob, Node: "configuration", Says: "its batchID is its batch's", faults: batchID, Stops: failedBy(ingest...)},
 	{ID: "R21", Of: OfOpenJob, Node: "configuration", Key: "profile", Type: filled, Stops: failedBy(ingest...)},
-	{ID: "R22", Of: OfOpenJob, Node: "configuration", Key: "type", Type: packageType, Stops: failedBy(Initialize, Estimate, Download)},
+	{ID: "R22", Of: OfOpenJob, Node: "configuration", Key: "type", Type: packageType, faults: packageKind, Stops: failedBy(Initialize, Estimate, Download)},
 	{ID: "R23", Of: OfOpenJob, Node: "configuration", Key: "filename", Type: filled, Stops: failedBy(Initialize)},
 	{ID: "R24", Of: OfOpenJob, Node: "configuration", Key: "update", Type: boolean, Default: "false", Stops: failedBy(ingest...)},
 	{ID: "R25", Of: OfOpenJob, Node: "configuration", Says: "its digestType is a known one if there is a digestValue", faults: digestType, Stops: failedBy(Initialize)},
