@@ -161,15 +161,11 @@ func (b *batch) checkServices(d newqueue.Dialect, profiles bool, news map[*job]b
 		for _, v := range services.CheckContent(services.Item{Path: newqueue.BatchPath(b.bid), Objects: objects}) {
 			found.violation(v, "", false)
 		}
-	}
-	working, done := 0, 0
-	for _, j := range b.jobs {
-		switch j.land.job.Folder() {
-		case newqueue.FolderProcessing:
-			working++
-		case newqueue.FolderCompleted, newqueue.FolderFailed:
-			done++
+		for _, n := range services.BatchNotices(newqueue.BatchPath(b.bid), stateName(objects), b.count(newqueue.FolderProcessing), b.count(newqueue.FolderCompleted)+b.count(newqueue.FolderFailed)) {
+			found.notice(n, "")
 		}
+	}
+	for _, j := range b.jobs {
 		if !news[j] {
 			continue
 		}
@@ -186,19 +182,24 @@ func (b *batch) checkServices(d newqueue.Dialect, profiles bool, news map[*job]b
 		for _, v := range services.CheckContent(item) {
 			found.violation(v, j.rec.Path, drain && isUnfinished(j.land))
 		}
-		if drain {
+		if drain && isUnfinished(j.land) {
 			continue
 		}
-		for _, n := range services.JobNotices(item.Path, stateName(item.Objects), j.rec.Legacy.Payload["type"], j.rec.Legacy.Key.Priority) {
+		for _, n := range services.JobNotices(item.Path, stateName(item.Objects), status["last_successful_status"], j.rec.Legacy.Payload["type"], j.rec.Legacy.Key.Priority) {
 			found.notice(n, j.rec.Path)
 		}
 	}
-	if !drain {
-		state := stateName(objects)
-		for _, n := range services.BatchNotices(newqueue.BatchPath(b.bid), state, working, done) {
-			found.notice(n, "")
+}
+
+// count is how many of the batch's jobs stand in a folder.
+func (b *batch) count(f newqueue.BatchFolder) int {
+	n := 0
+	for _, j := range b.jobs {
+		if j.land.job.Folder() == f {
+			n++
 		}
 	}
+	return n
 }
 
 // checked are the objects of a new job as far as a service may object to them.

@@ -118,6 +118,7 @@ func TestPlanNamesWhatNoServiceCouldWork(t *testing.T) {
 		{"a token without size", "/accessSmall.1/mrtQ-000000000001", legacy.Pending, legacy.Payload{"token": "y"}, "R32", "Access would fail it", "unserviceable"},
 		{"a priority that is lost", "/ingest/mrtQ-95000000000001", legacy.Pending, ingestRecord(legacy.Payload{"type": "manifest"}), "lost-if-unsized", "it could be lost in Estimating", ""},
 		{"a failed job", job, legacy.Failed, ingestRecord(nil), "skips-initialize", noticeThen[services.SkipsInit], ""},
+		{"a completed inventory record", "/mrt.inventory.full/mrtQ-000000000001", legacy.Completed, legacy.Payload{"manifestURL": "http://store/m/ark"}, "removed-soon", noticeThen[services.RemovedSoon], ""},
 		{"a completed batch", job, legacy.Completed, ingestRecord(nil), "removed-soon", noticeThen[services.RemovedSoon], ""},
 	} {
 		t.Run(c.what, func(t *testing.T) {

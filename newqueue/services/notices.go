@@ -48,12 +48,15 @@ func Notices(tree *znode.Tree) []Notice {
 	}
 	for _, jid := range tree.Children(newqueue.JobsPath) {
 		path := newqueue.JobPath(jid)
-		var status struct{ Status string }
+		var status struct {
+			Status string
+			Last   any `json:"last_successful_status"`
+		}
 		json.Unmarshal(dataOf(tree, path+"/status"), &status)
 		number, _ := strconv.Atoi(string(dataOf(tree, path+"/priority")))
 		var configuration struct{ Type any }
 		json.Unmarshal(dataOf(tree, path+"/configuration"), &configuration)
-		all = append(all, JobNotices(path, status.Status, configuration.Type, number)...)
+		all = append(all, JobNotices(path, status.Status, status.Last, configuration.Type, number)...)
 	}
 	return all
 }
@@ -73,11 +76,11 @@ func BatchNotices(path, state string, working, done int) []Notice {
 	return nil
 }
 
-// JobNotices are the notices on one job, by the exact name of its state, the
-// type in its configuration, and its priority.
-func JobNotices(path, state string, kind any, priority int) []Notice {
+// JobNotices are the notices on one job, by the exact names of its state and of
+// the one that it left last, the type in its configuration, and its priority.
+func JobNotices(path, state string, last, kind any, priority int) []Notice {
 	var all []Notice
-	if state == "Failed" {
+	if state == "Failed" && (last == nil || last == "" || last == "Pending") {
 		all = notice(SkipsInit, path, "it is Failed: the admin tool's requeue leads to Estimating, past Initialize")
 	}
 	early := state == "Pending" || state == "Held" || state == "Estimating" || state == "Failed"

@@ -90,3 +90,17 @@ func TestTypesAreOrgJSONs(t *testing.T) {
 		}
 	}
 }
+
+// The admin tool's requeue leads past Initialize only where nothing but pending
+// was left behind.
+func TestRequeuePastInitialize(t *testing.T) {
+	for last, want := range map[string]bool{`null`: true, `"Pending"`: true, `""`: true, `"Storing"`: false} {
+		tree := znode.NewTree()
+		if err := tree.Put(znode.Node{Path: "/jobs/jid1/status", Data: []byte(`{"status":"Failed","last_successful_status":` + last + `}`)}); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(services.Notices(tree)) > 0; got != want {
+			t.Errorf("last %s: %v", last, services.Notices(tree))
+		}
+	}
+}
