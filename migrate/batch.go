@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mrtq/newqueue"
+	"mrtq/newqueue/services"
 )
 
 // batchKind says what a migrated batch stands for.
@@ -21,23 +22,27 @@ const (
 // batchKey names a batch before it has a BID.
 type batchKey struct {
 	kind batchKind
-	name string // the legacy batchID, or the run
+	name string // the legacy batchID, or what a run calls its own batches
 }
 
 // keyOf is the batch that a job goes into (04-migration: one per distinct
 // batchID; records without one share a batch a run, and so do inventory's).
-func keyOf(r Record, run string) batchKey {
+func keyOf(r Record, run string, d newqueue.Dialect) batchKey {
 	if r.Queue == Inventory {
-		return batchKey{ofInventory, run}
+		return batchKey{ofInventory, ownBatchPrefix[d] + run}
 	}
 	if id := text(r.Legacy.Payload, "batchID"); strings.TrimSpace(id) != "" {
 		return batchKey{ofBatch, id}
 	}
-	return batchKey{ofUnbatched, run}
+	return batchKey{ofUnbatched, ownBatchPrefix[d] + run}
 }
 
-// ownBatchName is what uuid gives for a run's own batches.
-var ownBatchName = regexp.MustCompile(`^run\d{10}-(unbatched|inventory)$`)
+// ownBatchPrefix is put before the run in the name of a run's own batch: the
+// deployed services look for "bid-" in every batchID (12-deployed-services, R06).
+var ownBatchPrefix = map[newqueue.Dialect]string{newqueue.MrtZK: "bid-"}
+
+// ownBatchName is what uuid gives for a run's own batches, in either dialect.
+var ownBatchName = regexp.MustCompile(`^(bid-)?run\d{10}-(unbatched|inventory)$`)
 
 // uuid is the name by which the batch is found under /batch-uuids.
 func (k batchKey) uuid() string {
@@ -61,6 +66,31 @@ type batch struct {
 	planned int
 	// wrote is what a migrator wrote into the batch last, see [making].
 	wrote []leaf
+	// said is what its jobs say of it, as [batch.says] found it.
+	said *batchSays
+}
+
+// batchSays is what a batch's jobs say of it together. It takes a look at each
+// property of each job, so it is found once.
+type batchSays struct {
+	jobs       int // of so many
+	submission newqueue.Submission
+	keys       newqueue.Object // that the services read
+	// warnings name two records that disagree, of which the first is believed.
+	warnings, keyWarnings []string
+}
+
+// says is what the batch's jobs say of it. All of them must be in it, and in
+// the order of their ids.
+func (b *batch) says(d newqueue.Dialect) *batchSays {
+	if b.said == nil || b.said.jobs != len(b.jobs) {
+		b.said = &batchSays{jobs: len(b.jobs)}
+		b.said.submission, b.said.warnings = b.submission()
+		if d == newqueue.MrtZK {
+			b.said.keys, b.said.keyWarnings = b.serviceKeys()
+		}
+	}
+	return b.said
 }
 
 // job is one migrated record with its place in the new queue.
@@ -228,16 +258,23 @@ func (b *batch) processing() leaf {
 // contents are the znodes that depend on the batch's jobs.
 func (b *batch) contents(d newqueue.Dialect) []leaf {
 	path := newqueue.BatchPath(b.bid)
-	submission, _ := b.submission()
-	status, report := b.status()
-	nodes := []leaf{
-		{path + "/submission", encode(b.submissionObject(submission, d))},
-		{path + "/status", encode(status.Object(d))},
+	var nodes []leaf
+	for _, o := range b.objects(d) {
+		nodes = append(nodes, leaf{path + "/" + o.Node, encodeValues(o.Object)})
 	}
-	if report != nil {
+	if _, report := b.status(); report != nil {
 		nodes = append(nodes, leaf{path + "/status-report", encode(report.Object(d))})
 	}
 	return nodes
+}
+
+// objects are the JSON objects that the services read of the batch.
+func (b *batch) objects(d newqueue.Dialect) []services.NodeObject {
+	status, _ := b.status()
+	return []services.NodeObject{
+		{Node: "submission", Object: b.submissionObject(d)},
+		{Node: "status", Object: status.Object(d)},
+	}
 }
 
 // headerWidth is the status byte and the time before a record's payload

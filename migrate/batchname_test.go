@@ -2,12 +2,14 @@ package migrate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/newqueue"
+	"mrtq/newqueue/services"
 )
 
 // A batchID that can't be a znode's name: in dialect mrt-zk the plan can't be
@@ -58,6 +60,44 @@ func TestBatchIDAsAName(t *testing.T) {
 					t.Errorf("it is found by %q", names)
 				}
 			})
+		}
+	}
+}
+
+// A run's own batches have names that the services accept in dialect mrt-zk
+// (R06): what is wrong with such a batch is only what its records lack. No
+// legacy batch may have such a name.
+func TestNamesOfARunsOwnBatches(t *testing.T) {
+	src := source(t, queue(t, map[string][]byte{
+		"/ingest/mrtQ-05000000000001":           record(t, legacy.Pending, ingestRecord(legacy.Payload{"batchID": nil})),
+		"/mrt.inventory.full/mrtQ-000000000001": record(t, legacy.Completed, legacy.Payload{"manifestURL": "http://store/m/ark"}),
+	}))
+	for d, want := range map[newqueue.Dialect][]string{
+		newqueue.Design: {"run0000000000-inventory", "run0000000000-unbatched"},
+		newqueue.MrtZK:  {"bid-run0000000000-inventory", "bid-run0000000000-unbatched"},
+	} {
+		opt := options(permissive())
+		opt.Dialect = d
+		target := serve(t, znode.NewTree())
+		mustMigrate(t, target, src, opt)
+		tree := treeOf(t, target)
+		mustVerify(t, src, tree)
+		if names := tree.Children("/batch-uuids"); !slices.Equal(names, want) {
+			t.Errorf("%s: batches are found by %q, want %q", d, names, want)
+		}
+		if d == newqueue.MrtZK {
+			for _, v := range services.Check(tree) {
+				if v.Demand.ID == "R06" || v.Demand.ID == "R07" {
+					t.Errorf("the services would not take the name: %s", v)
+				}
+			}
+		}
+		for _, name := range want {
+			taken := source(t, queue(t, map[string][]byte{"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, ingestRecord(legacy.Payload{"batchID": name}))}))
+			p := MakePlan(taken, znode.NewTree(), opt)
+			if !slices.ContainsFunc(p.Problems, func(x Problem) bool { return x.Kind == BatchExists }) {
+				t.Errorf("%s: a legacy batch may be called %s: %v", d, name, p.Problems)
+			}
 		}
 	}
 }

@@ -179,7 +179,7 @@ func (p *Plan) batchOf(j *job) *batch {
 	if isAccess(j.rec.Queue) {
 		return nil
 	}
-	return p.batches[keyOf(*j.rec, j.run)]
+	return p.batches[keyOf(*j.rec, j.run, p.Dialect)]
 }
 
 func (p *Plan) fillEntries() {

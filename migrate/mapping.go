@@ -7,6 +7,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/newqueue"
+	"mrtq/newqueue/services"
 )
 
 // field is one row of the mapping: a key of the new znode, the legacy property
@@ -37,48 +38,91 @@ const (
 // meaning for that name.
 const aside = "legacy."
 
-// configuration is the whole record as /jobs/JID/configuration. A property
-// whose value isn't a string is there under its own name too, because the
-// mapped key holds text and would lose its type.
-func configuration(r Record, bid string, d newqueue.Dialect) newqueue.Object {
-	p := r.Legacy.Payload
-	o := newqueue.Object{
-		keyBatchID:        bid,
-		keySubmissionDate: d.FormatTime(r.Legacy.Header.Time),
-		keySubmissionMode: submissionMode(p),
+// configured is a record as the /jobs/JID/configuration that it becomes.
+type configured struct {
+	rec Record
+	bid string
+	d   newqueue.Dialect
+}
+
+// Value is what the configuration holds under a key. A property whose value
+// isn't a string is there under its own name too, because the mapped key holds
+// text and would lose its type. In dialect mrt-zk every property is, because the
+// services read those names.
+func (c configured) Value(key string) (v any, there bool) {
+	p := c.rec.Legacy.Payload
+	switch key {
+	case keyBatchID:
+		return c.bid, true
+	case keySubmissionDate:
+		return c.d.FormatTime(c.rec.Legacy.Header.Time), true
+	case keySubmissionMode:
+		return submissionMode(p), true
 	}
-	renamed := map[string]bool{}
+	if property, mapped := propertyOfKey[key]; mapped {
+		if v, there = p[property]; isText(v) {
+			return v, there
+		}
+		text, ok := p.Text(property)
+		return text, ok
+	}
+	if c.d == newqueue.MrtZK && c.rec.Queue == Ingest {
+		if v, there, ours := forServices(key, p); ours {
+			return v, there
+		}
+	}
+	property := key
+	if rest, ok := strings.CutPrefix(key, aside); ok {
+		if ownName(rest) != key {
+			return nil, false
+		}
+		property = rest
+	}
+	v, there = p[property]
+	if mapped := keyOfProperty[property]; mapped != "" && (c.d != newqueue.MrtZK || mapped == property) && isText(v) {
+		return nil, false // it is there under the mapped key only
+	}
+	return v, there
+}
+
+// Object is the whole configuration.
+func (c configured) Object() newqueue.Object {
+	p := c.rec.Legacy.Payload
+	o := make(newqueue.Object, len(p)+len(configurationFields)+5)
+	add := func(key string) {
+		if v, there := c.Value(key); there {
+			o[key] = v
+		}
+	}
+	for _, key := range []string{keyBatchID, keySubmissionDate, keySubmissionMode, keyUpdate, keyAbsent, aside + keyUpdate} {
+		add(key)
+	}
 	for _, f := range configurationFields {
-		if text, ok := p.Text(f.property); ok {
-			o[f.key] = text
-			_, renamed[f.property] = p[f.property].(string)
-			if d == newqueue.MrtZK && f.key != f.property {
-				renamed[f.property] = false // the services want both
-			}
-		}
+		add(f.key)
 	}
-	for name, value := range p {
-		if !renamed[name] {
-			o[ownName(name)] = value
-		}
-	}
-	if d == newqueue.MrtZK && r.Queue == Ingest {
-		forServices(o, p)
+	for name := range p {
+		add(ownName(name))
 	}
 	return o
 }
 
 // ownName is the key under which a configuration holds a property as it was.
 func ownName(property string) string {
-	reserved := property == keyBatchID || property == keySubmissionDate || property == keySubmissionMode
-	for _, f := range configurationFields {
-		reserved = reserved || property == f.key
-	}
-	if reserved || strings.HasPrefix(property, aside) {
+	_, mapped := propertyOfKey[property]
+	if mapped || property == keyBatchID || property == keySubmissionDate || property == keySubmissionMode || strings.HasPrefix(property, aside) {
 		return aside + property
 	}
 	return property
 }
+
+// propertyOfKey and keyOfProperty are [configurationFields] both ways.
+var propertyOfKey, keyOfProperty = func() (properties, keys map[string]string) {
+	properties, keys = map[string]string{}, map[string]string{}
+	for _, f := range configurationFields {
+		properties[f.key], keys[f.property] = f.property, f.key
+	}
+	return properties, keys
+}()
 
 // submissionMode: a true "update", as a Boolean or as text.
 func submissionMode(p legacy.Payload) string {
@@ -87,6 +131,8 @@ func submissionMode(p legacy.Payload) string {
 	}
 	return "add"
 }
+
+func isText(v any) bool { _, ok := v.(string); return ok }
 
 func text(p legacy.Payload, property string) string {
 	s, _ := p.Text(property)
@@ -126,24 +172,41 @@ type leaf struct {
 // library writes empty data, not null.
 var none = []byte{}
 
+// jobObjects are the JSON objects of one migrated job, by their znodes.
+func jobObjects(r Record, land landing, bid string, d newqueue.Dialect) []services.NodeObject {
+	p := r.Legacy.Payload
+	objects := []services.NodeObject{
+		{Node: "configuration", Object: configured{r, bid, d}},
+		{Node: "identifiers", Object: identifiers(p).Object()},
+		{Node: "metadata", Object: metadata(p).Object()},
+		{Node: "status", Object: jobStatus(r, land, d).Object(d)},
+	}
+	if r.Queue == Inventory {
+		objects = append(objects, services.NodeObject{Node: "inventory", Object: inventoryOf(r).Object()})
+	}
+	return objects
+}
+
+func jobStatus(r Record, land landing, d newqueue.Dialect) newqueue.JobStatus {
+	return newqueue.JobStatus{State: land.job, LastSuccessful: land.last(d), LastModified: r.Legacy.Header.Time, Message: land.message}
+}
+
+func inventoryOf(r Record) newqueue.Inventory {
+	return newqueue.Inventory{ManifestURL: text(r.Legacy.Payload, "manifestURL"), Mode: inventoryMode}
+}
+
 // jobNodes are all znodes of one migrated job, parents first: the job itself,
 // then its entries in its batch and in the queue of its state.
 func jobNodes(r Record, land landing, run, bid, jid string, d newqueue.Dialect) []leaf {
 	job := newqueue.JobPath(jid)
-	p := r.Legacy.Payload
-	status := newqueue.JobStatus{State: land.job, LastSuccessful: land.last(d), LastModified: r.Legacy.Header.Time, Message: land.message}
 	nodes := []leaf{
 		{job, provenance(r, land, run).encode()},
 		{job + "/bid", []byte(bid)},
-		{job + "/configuration", encode(configuration(r, bid, d))},
-		{job + "/identifiers", encode(identifiers(p).Object())},
-		{job + "/metadata", encode(metadata(p).Object())},
 		{job + "/priority", newqueue.Number(int64(r.Legacy.Key.Priority))},
 		{job + "/space_needed", newqueue.Number(0)},
-		{job + "/status", encode(status.Object(d))},
 	}
-	if r.Queue == Inventory {
-		nodes = append(nodes, leaf{job + "/inventory", encode(newqueue.Inventory{ManifestURL: text(p, "manifestURL"), Mode: inventoryMode}.Object())})
+	for _, o := range jobObjects(r, land, bid, d) {
+		nodes = append(nodes, leaf{job + "/" + o.Node, encodeValues(o.Object)})
 	}
 	nodes = append(nodes, leaf{newqueue.BatchEntryPath(bid, land.job.Folder(), jid), none})
 	if land.job != newqueue.JobDeleted || d.KeepsDeleted() {
@@ -153,19 +216,30 @@ func jobNodes(r Record, land landing, run, bid, jid string, d newqueue.Dialect) 
 }
 
 // accessNodes are all znodes of one migrated access request, parents first.
-// The token is the record's payload: verbatim where it is JSON.
 func accessNodes(r Record, land landing, run, qid string, d newqueue.Dialect) []leaf {
 	request := newqueue.AccessRequestPath(accessQueue(r.Queue), qid)
-	status := newqueue.AccessStatus{State: land.access, LastModified: r.Legacy.Header.Time, Message: land.message}
-	token := r.Data[headerWidth:]
-	if r.Legacy.Format != legacy.JSON {
-		token = legacy.AppendJSON(nil, r.Legacy.Payload)
-	}
 	return []leaf{
 		{request, provenance(r, land, run).encode()},
-		{request + "/token", token},
-		{request + "/status", encode(status.Object(d))},
+		{request + "/token", token(r)},
+		{request + "/status", encode(accessStatus(r, land, d))},
 	}
+}
+
+// token is the record's payload: verbatim where it is JSON.
+func token(r Record) []byte {
+	if r.Legacy.Format == legacy.JSON {
+		return r.Data[headerWidth:]
+	}
+	return legacy.AppendJSON(nil, r.Legacy.Payload)
+}
+
+func accessStatus(r Record, land landing, d newqueue.Dialect) newqueue.Object {
+	return newqueue.AccessStatus{State: land.access, LastModified: r.Legacy.Header.Time, Message: land.message}.Object(d)
+}
+
+// accessObjects are the JSON objects of one migrated access request.
+func accessObjects(r Record, land landing, d newqueue.Dialect) []services.NodeObject {
+	return []services.NodeObject{{Node: "token", Object: newqueue.Object(r.Legacy.Payload)}, {Node: "status", Object: accessStatus(r, land, d)}}
 }
 
 func accessQueue(kind QueueKind) newqueue.AccessQueue {

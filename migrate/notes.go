@@ -130,8 +130,8 @@ func (p *Plan) noteRecords() {
 
 func (p *Plan) noteBatches() {
 	for _, b := range p.sortedBatches() {
-		if _, warnings := b.submission(); b.dirty {
-			for _, w := range append(warnings, b.serviceWarnings(p.Dialect, warnings)...) {
+		if b.dirty {
+			for _, w := range b.submissionWarnings(p.Dialect) {
 				p.warn(newqueue.BatchPath(b.bid), w)
 			}
 		}

@@ -345,7 +345,7 @@ func (p *Plan) decideRecord(r Record, e *Entry) {
 
 // joinBatch adds a job, new or not, to its batch.
 func (p *Plan) joinBatch(j *job) *batch {
-	key := keyOf(*j.rec, j.run)
+	key := keyOf(*j.rec, j.run, p.Dialect)
 	b := p.batches[key]
 	if b == nil {
 		b = &batch{key: key, run: p.Run}

@@ -8,6 +8,7 @@ import (
 
 	"mrtq/legacy"
 	"mrtq/newqueue"
+	"mrtq/newqueue/services"
 )
 
 // Provenance is what a migrated job's or access request's own znode says of
@@ -111,4 +112,12 @@ func encode(o newqueue.Object) []byte {
 		plain[k] = v
 	}
 	return legacy.AppendJSON(nil, plain)
+}
+
+// encodeValues is the canonical JSON of what an item's znode is to hold.
+func encodeValues(v services.Values) []byte {
+	if c, ok := v.(configured); ok {
+		return encode(c.Object())
+	}
+	return encode(v.(newqueue.Object))
 }

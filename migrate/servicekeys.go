@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -73,22 +74,26 @@ const keyAbsent = aside + "absent"
 
 const keyUpdate = "update"
 
-// forServices gives a configuration the types that the deployed services
-// demand: update is a boolean, false if the record has none, which is what the
-// legacy service wrote then. What the record said is kept aside.
-func forServices(o newqueue.Object, p legacy.Payload) {
-	said, there := p[keyUpdate]
-	value, ok := updateFlag(p)
-	switch {
-	case !ok: // neither true nor false: the plan says so
-	case !there:
-		o[keyUpdate], o[keyAbsent] = value, []any{keyUpdate}
-	default:
-		o[keyUpdate] = value
-		if _, isBool := said.(bool); !isBool {
-			o[aside+keyUpdate] = said
-		}
+// forServices is what a configuration holds under the keys that the services
+// demand in a type that the record may not have: update is a boolean, false if
+// the record has none, which is what the legacy service wrote then. What the
+// record said is kept aside. ours is false for every other key.
+func forServices(key string, p legacy.Payload) (v any, there, ours bool) {
+	if key != keyUpdate && key != keyAbsent && key != aside+keyUpdate {
+		return nil, false, false
 	}
+	said, has := p[keyUpdate]
+	_, isBool := said.(bool)
+	flag, ok := updateFlag(p)
+	switch {
+	case key == keyUpdate && !ok: // neither true nor false: the plan says so
+		return said, has, true
+	case key == keyUpdate:
+		return flag, true, true
+	case key == keyAbsent:
+		return []any{keyUpdate}, ok && !has, true
+	}
+	return said, ok && has && !isBool, true
 }
 
 // updateFlag is the flag as a boolean; ok is false if the record says neither.
@@ -106,14 +111,11 @@ func updateFlag(p legacy.Payload) (value, ok bool) {
 
 // submissionObject is the submission as it is written: in dialect mrt-zk also
 // with the keys that the services read.
-func (b *batch) submissionObject(s newqueue.Submission, d newqueue.Dialect) newqueue.Object {
-	o := s.Object(d)
-	if d != newqueue.MrtZK {
-		return o
-	}
-	keys, _ := b.serviceKeys()
-	for k, v := range keys {
-		o[k] = v
+func (b *batch) submissionObject(d newqueue.Dialect) newqueue.Object {
+	said := b.says(d)
+	o := said.submission.Object(d)
+	if d == newqueue.MrtZK {
+		maps.Copy(o, said.keys)
 	}
 	return o
 }
@@ -150,11 +152,12 @@ func (b *batch) serviceKeys() (o newqueue.Object, warnings []string) {
 	return o, warnings
 }
 
-// serviceWarnings are the warnings of [batch.serviceKeys] that said doesn't have.
-func (b *batch) serviceWarnings(d newqueue.Dialect, said []string) []string {
-	if d != newqueue.MrtZK {
-		return nil
+// submissionWarnings are the warnings about what is written.
+func (b *batch) submissionWarnings(d newqueue.Dialect) []string {
+	said := b.says(d)
+	warnings := slices.Clone(said.warnings)
+	if d == newqueue.MrtZK {
+		warnings = append(warnings, slices.DeleteFunc(slices.Clone(said.keyWarnings), func(w string) bool { return slices.Contains(warnings, w) })...)
 	}
-	_, warnings := b.serviceKeys()
-	return slices.DeleteFunc(warnings, func(w string) bool { return slices.Contains(said, w) })
+	return warnings
 }

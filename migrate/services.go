@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"mrtq/internal/znode"
 	"mrtq/newqueue"
 	"mrtq/newqueue/services"
 )
@@ -71,11 +70,7 @@ func (f *findings) add(key string, one ServiceFinding, item ServiceItem) {
 func (f *findings) violation(v services.Violation, record string, inventory bool) {
 	item := ServiceItem{Path: cmp.Or(record, v.Item), Node: v.Path, What: v.What}
 	if inventory {
-		if !f.drained[item.Path] {
-			item.What = inventoryWhat
-			f.add(inventoryFinding, ServiceFinding{Requirement: inventoryFinding, Then: inventoryThen, Daemon: string(services.Notify), Blocking: true, Policy: "inventory-records"}, item)
-			f.drained[item.Path] = true
-		}
+		f.inventory(item.Path, item.Node)
 		return
 	}
 	one := ServiceFinding{Requirement: v.Demand.ID, Then: v.Then(), Daemon: string(v.Stop.Daemon), Blocking: v.Stop.Effect.Blocking()}
@@ -83,6 +78,16 @@ func (f *findings) violation(v services.Violation, record string, inventory bool
 		one.Policy = "unserviceable"
 	}
 	f.add(fmt.Sprint(v.Demand.ID, v.Demand.Node, v.Demand.Key, v.Stop), one, item)
+}
+
+// inventory adds an unfinished inventory record, once.
+func (f *findings) inventory(record, node string) {
+	if f.drained[record] {
+		return
+	}
+	f.add(inventoryFinding, ServiceFinding{Requirement: inventoryFinding, Then: inventoryThen, Daemon: string(services.Notify), Blocking: true, Policy: "inventory-records"},
+		ServiceItem{Path: record, Node: node, What: inventoryWhat})
+	f.drained[record] = true
 }
 
 func (f *findings) notice(n services.Notice, record string) {
@@ -112,57 +117,120 @@ func (f *findings) all() []ServiceFinding {
 }
 
 // checkServices says what of the plan no deployed service could work. It looks
-// at the very znodes that would be made, a batch at a time.
+// at the JSON objects that are to be written. What depends on where an item
+// stands is not looked at here, because a migration always makes that right
+// (TestPlanChecksWhatItWrites).
 func (p *Plan) checkServices() {
 	if p.Dialect != newqueue.MrtZK {
 		return
 	}
 	var found findings
-	opt := services.Options{Part: true, Profiles: slices.ContainsFunc(p.jobs, func(pl planned) bool {
-		_, named := pl.rec.Legacy.Payload["profile"].(string)
-		return named
-	})}
-	news := map[string]bool{} // roots of what the plan makes
+	profiles := false
+	for _, b := range p.batches {
+		profiles = profiles || slices.ContainsFunc(b.jobs, func(j *job) bool {
+			_, named := j.rec.Legacy.Payload["profile"].(string)
+			return named
+		})
+	}
+	news := map[*job]bool{} // what the plan makes
+	statuses := map[landing]newqueue.Object{}
 	for _, pl := range p.jobs {
-		news[pl.job.root()] = true
+		news[pl.job] = true
 		if isAccess(pl.rec.Queue) {
-			for _, v := range services.Check(partOf(pl.nodes(p.Dialect)), opt) {
+			for _, v := range services.CheckContent(services.Item{Path: pl.root(), Objects: accessObjects(*pl.rec, pl.land, p.Dialect)}) {
 				found.violation(v, pl.rec.Path, false)
 			}
 		}
 	}
 	for _, b := range p.sortedBatches() {
-		if !b.dirty {
-			continue
-		}
-		tree, records := b.part(p.Dialect)
-		drain := b.key.kind == ofInventory
-		for _, v := range services.Check(tree, opt) {
-			rec := records[v.Item]
-			switch {
-			case rec != nil && !news[v.Item]:
-			case rec != nil:
-				found.violation(v, rec.rec.Path, drain && isUnfinished(rec.land))
-			case drain && slices.ContainsFunc(b.jobs, func(j *job) bool { return isUnfinished(j.land) }):
-				// Told of its records.
-			default:
-				found.violation(v, "", false)
-			}
-		}
-		for _, n := range services.Notices(tree) {
-			switch rec := records[n.Item]; {
-			case drain:
-			case rec == nil:
-				found.notice(n, "")
-			case news[n.Item]:
-				found.notice(n, rec.rec.Path)
-			}
+		if b.dirty {
+			b.checkServices(p.Dialect, profiles, news, statuses, &found)
 		}
 	}
 	p.Services = found.all()
 	for _, f := range p.Services {
 		p.blockService(f)
 	}
+}
+
+// checkServices adds what no service could work of a batch and its new jobs.
+func (b *batch) checkServices(d newqueue.Dialect, profiles bool, news map[*job]bool, statuses map[landing]newqueue.Object, found *findings) {
+	objects := b.objects(d)
+	drain := b.key.kind == ofInventory
+	if !drain || !slices.ContainsFunc(b.jobs, func(j *job) bool { return isUnfinished(j.land) }) { // else its records say so
+		for _, v := range services.CheckContent(services.Item{Path: newqueue.BatchPath(b.bid), Objects: objects}) {
+			found.violation(v, "", false)
+		}
+		for _, n := range services.BatchNotices(newqueue.BatchPath(b.bid), stateName(objects), b.count(newqueue.FolderProcessing), b.count(newqueue.FolderCompleted)+b.count(newqueue.FolderFailed)) {
+			found.notice(n, "")
+		}
+	}
+	for _, j := range b.jobs {
+		if !news[j] {
+			continue
+		}
+		if _, named := j.rec.Legacy.Payload["profile"]; drain && !named && isUnfinished(j.land) {
+			found.inventory(j.rec.Path, j.root()+"/configuration") // R21, whatever else it lacks
+			continue
+		}
+		status := statuses[j.land]
+		if status == nil {
+			status = jobStatus(Record{}, j.land, d).Object(d)
+			statuses[j.land] = status
+		}
+		item := services.Item{Path: j.root(), Objects: j.checked(b.bid, status, d), BatchID: b.key.uuid(), Profiles: profiles}
+		for _, v := range services.CheckContent(item) {
+			found.violation(v, j.rec.Path, drain && isUnfinished(j.land))
+		}
+		if drain && isUnfinished(j.land) {
+			continue
+		}
+		for _, n := range services.JobNotices(item.Path, stateName(item.Objects), status["last_successful_status"], j.rec.Legacy.Payload["type"], j.rec.Legacy.Key.Priority) {
+			found.notice(n, j.rec.Path)
+		}
+	}
+}
+
+// count is how many of the batch's jobs stand in a folder.
+func (b *batch) count(f newqueue.BatchFolder) int {
+	n := 0
+	for _, j := range b.jobs {
+		if j.land.job.Folder() == f {
+			n++
+		}
+	}
+	return n
+}
+
+// checked are the objects of a new job as far as a service may object to them.
+// Only the configuration and the manifest's URL depend on what the record says:
+// its status depends on its landing (and the time of the record, which may be
+// any), and identifiers and metadata are texts whatever it says.
+func (j *job) checked(bid string, status newqueue.Object, d newqueue.Dialect) []services.NodeObject {
+	objects := []services.NodeObject{
+		{Node: "configuration", Object: configured{*j.rec, bid, d}},
+		{Node: "identifiers", Object: anyIdentifiers},
+		{Node: "metadata", Object: anyMetadata},
+		{Node: "status", Object: status},
+	}
+	if j.rec.Queue == Inventory {
+		objects = append(objects, services.NodeObject{Node: "inventory", Object: inventoryOf(*j.rec).Object()})
+	}
+	return objects
+}
+
+var anyIdentifiers, anyMetadata = newqueue.Identifiers{}.Object(), newqueue.Metadata{}.Object()
+
+// stateName is the name of the state as an item's status has it.
+func stateName(objects []services.NodeObject) string {
+	for _, o := range objects {
+		if o.Node == "status" {
+			v, _ := o.Object.Value("status")
+			name, _ := v.(string)
+			return name
+		}
+	}
+	return ""
 }
 
 // blockService makes a problem of a finding that is bad enough, unless the
@@ -184,26 +252,6 @@ func (p *Plan) blockService(f ServiceFinding) {
 
 func isUnfinished(land landing) bool {
 	return land.job != newqueue.JobCompleted && land.job != newqueue.JobDeleted
-}
-
-// part is the batch with its jobs as a tree, and the jobs by their znode.
-func (b *batch) part(d newqueue.Dialect) (*znode.Tree, map[string]*job) {
-	nodes := b.nodes(d)
-	jobs := map[string]*job{}
-	for _, j := range b.jobs {
-		jobs[j.root()] = j
-		nodes = append(nodes, j.nodes(d)...)
-	}
-	return partOf(nodes), jobs
-}
-
-// partOf is a tree of the nodes; what can't be a znode is named elsewhere.
-func partOf(nodes []leaf) *znode.Tree {
-	tree := znode.NewTree()
-	for _, n := range nodes {
-		_ = tree.Put(znode.Node{Path: n.path, Data: n.data})
-	}
-	return tree
 }
 
 // readers say which services can read a dialect.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-zookeeper/zk"
+
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/newqueue"
@@ -116,6 +118,7 @@ func TestPlanNamesWhatNoServiceCouldWork(t *testing.T) {
 		{"a token without size", "/accessSmall.1/mrtQ-000000000001", legacy.Pending, legacy.Payload{"token": "y"}, "R32", "Access would fail it", "unserviceable"},
 		{"a priority that is lost", "/ingest/mrtQ-95000000000001", legacy.Pending, ingestRecord(legacy.Payload{"type": "manifest"}), "lost-if-unsized", "it could be lost in Estimating", ""},
 		{"a failed job", job, legacy.Failed, ingestRecord(nil), "skips-initialize", noticeThen[services.SkipsInit], ""},
+		{"a completed inventory record", "/mrt.inventory.full/mrtQ-000000000001", legacy.Completed, legacy.Payload{"manifestURL": "http://store/m/ark"}, "removed-soon", noticeThen[services.RemovedSoon], ""},
 		{"a completed batch", job, legacy.Completed, ingestRecord(nil), "removed-soon", noticeThen[services.RemovedSoon], ""},
 	} {
 		t.Run(c.what, func(t *testing.T) {
@@ -227,6 +230,35 @@ func TestFindDialect(t *testing.T) {
 		d, by, ok := FindDialect(tree)
 		if d != c.want || by != c.by || ok != (c.want != "") {
 			t.Errorf("%s: %q by %q, %t; want %q by %q", name, d, by, ok, c.want, c.by)
+		}
+	}
+}
+
+// A worker's lock in a live queue is a session's and no fault, where the
+// operator allows what others do; one that outlives its session is one.
+func TestLocksOfOthersAtWork(t *testing.T) {
+	records := map[string][]byte{"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, ingestRecord(nil))}
+	src := source(t, queue(t, records))
+	opt := options(permissive())
+	opt.Dialect = newqueue.MrtZK
+	target := serve(t, znode.NewTree())
+	mustMigrate(t, target, src, opt)
+	conn, err := connect(target.zk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for flags, faulty := range map[int32]bool{zk.FlagEphemeral: false, 0: true} {
+		lock := "/jobs/jid0000000001/lock"
+		if _, err := conn.Create(lock, none, flags, zk.WorldACL(zk.PermAll)); err != nil {
+			t.Fatal(err)
+		}
+		v := verdict(t, src, treeOf(t, target), VerifyOptions{Others: true})
+		if got := len(v.Differences) > 0; got != faulty {
+			t.Errorf("flags %d: differences %v", flags, v.Differences)
+		}
+		if err := conn.Delete(lock, -1); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

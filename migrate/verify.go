@@ -236,7 +236,7 @@ func (v *verifier) wantBatches() {
 	batches := map[batchKey]*batch{}
 	for i, j := range v.jobs {
 		if !isAccess(j.rec.Queue) {
-			key := keyOf(*j.rec, j.run)
+			key := keyOf(*j.rec, j.run, v.dialect)
 			b := batches[key]
 			if b == nil {
 				b = v.findBatch(key, j)

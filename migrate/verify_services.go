@@ -15,9 +15,15 @@ func (v *verifier) services() {
 	if v.dialect != newqueue.MrtZK || len(v.ex.runs) == 0 {
 		return
 	}
-	expected := map[string]bool{}
-	for _, x := range services.Check(v.want, services.Options{}) {
-		expected[x.String()] = true
+	var expected map[string]bool // what the records lack; asked for only if something is wrong
+	isExpected := func(x services.Violation) bool {
+		if expected == nil {
+			expected = map[string]bool{}
+			for _, w := range services.Check(v.want) {
+				expected[w.String()] = true
+			}
+		}
+		return expected[x.String()]
 	}
 	named := map[string]bool{}
 	for _, d := range v.verdict.Differences {
@@ -31,11 +37,12 @@ func (v *verifier) services() {
 		}
 	}
 	var found findings
-	for _, x := range services.Check(v.ex.tree, services.Options{}) {
+	for _, x := range services.Check(v.ex.tree) {
 		made := v.isOurs(x.Path) || v.isOurs(x.Item)
 		switch {
 		case named[x.Path]:
-		case made && !expected[x.String()]:
+		case v.opt.Others && v.atWork(x.Path):
+		case made && !isExpected(x):
 			v.differ(NotServiceable, x.Path, x.What+": "+x.Then())
 		case strings.HasPrefix(x.Item, newqueue.BatchesPath) && inventory[x.Item]:
 			// Told of its records.
@@ -44,4 +51,10 @@ func (v *verifier) services() {
 		}
 	}
 	v.verdict.Services = found.all()
+}
+
+// atWork reports whether a session holds a node: the lock of a worker.
+func (v *verifier) atWork(path string) bool {
+	n := v.ex.tree.Get(path)
+	return n != nil && n.Stat.EphemeralOwner != 0
 }

@@ -11,6 +11,12 @@ import (
 // readers ignore keys they do not know.
 type Object map[string]any
 
+// Value is what the object holds under a key.
+func (o Object) Value(key string) (v any, there bool) {
+	v, there = o[key]
+	return v, there
+}
+
 // Submission is what /batches/BID/submission holds.
 type Submission struct {
 	ProfileName     string
@@ -118,8 +124,11 @@ func (s AccessStatus) Object(d Dialect) Object {
 	}), s.Message)
 }
 
-// with is both objects in one; more wins.
+// with is both objects in one; more, which the caller made for this, wins.
 func (o Object) with(more Object) Object {
+	if len(o) == 0 {
+		return more
+	}
 	all := make(Object, len(o)+len(more))
 	maps.Copy(all, o)
 	maps.Copy(all, more)

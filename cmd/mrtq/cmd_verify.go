@@ -158,7 +158,7 @@ func (a *app) printVerdict(v *migrate.Verdict) {
 	list(a, "Differences", v.Differences, []string{"RECORD OR ZNODE", "DIFFERENCE", "WHAT"}, func(d migrate.Difference) []any {
 		return []any{d.Path, string(d.Kind), d.Message}
 	})
-	a.printServices("What no deployed service could work, because of what its record lacks", v.Services)
+	a.printServices("What the deployed services would do with it", v.Services)
 	if slices.ContainsFunc(v.Differences, func(d migrate.Difference) bool { return d.Kind == migrate.NodeExtra }) {
 		fmt.Fprint(a.stdout, "If the extra znodes are a live queue's own, --others allows them.\n\n")
 	}

@@ -7,16 +7,18 @@ import "slices"
 // working folder, or a variable that an earlier command was given, must not
 // decide that: they come from the command line alone.
 var flagOnly = []string{
-	"again",       // makes jobs anew that were migrated before
-	"completed",   // skip: never made
-	"consumed",    // could run twice, or never
-	"deleted",     // migrate: comes back
-	"done",        // enters a record as done: never made
-	"force",       // removes what others changed
-	"others",      // verify: allows what nobody accounts for
-	"run",         // what a rollback takes back
-	"undecodable", // quarantine: not made
-	"unreadable",  // accept: missing from a dump
+	"again",             // makes jobs anew that were migrated before
+	"completed",         // skip: never made
+	"consumed",          // could run twice, or never
+	"deleted",           // migrate: comes back
+	"done",              // enters a record as done: never made
+	"force",             // removes what others changed
+	"inventory-records", // migrate: jobs that no service can end
+	"others",            // verify: allows what nobody accounts for
+	"run",               // what a rollback takes back
+	"undecodable",       // quarantine: not made
+	"unreadable",        // accept: missing from a dump
+	"unserviceable",     // migrate: jobs that a service fails or sticks at
 }
 
 // fromElsewhere refuses a setting that where says, unless it may be said there.

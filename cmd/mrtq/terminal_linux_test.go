@@ -1,13 +1,16 @@
 package main
 
 import (
+	"encoding/base64"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 )
@@ -64,6 +67,35 @@ func TestTableOnTerminal(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %q", want, text)
 		}
+	}
+}
+
+// A table that is wider than the terminal is wrapped within its cells: nothing
+// of it is lost.
+func TestWideTableOnTerminal(t *testing.T) {
+	dir := t.TempDir()
+	dump := `{"path":"/ingest/mrtQ-05000000000001","data":"` + base64.StdEncoding.EncodeToString(append(make([]byte, 9), `{"batchID":"bid-1","jobID":"jid-1","profile":"demo","type":"object-manifest","filename":"a.txt"}`...)) + `"}`
+	if err := os.WriteFile(filepath.Join(dir, "one.ndjson"), []byte(dump+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text := onTerminal(t, dir, "plan", "file:one.ndjson", "file:new.ndjson", "--dialect", "mrt-zk", "--unserviceable", "migrate")
+	_, table, _ := strings.Cut(text, "What the deployed services would do with it")
+	table, _, _ = strings.Cut(table, "Sequence headroom")
+	all := ""
+	for line := range strings.Lines(table) {
+		line = regexp.MustCompile("\x1b\\[[0-9]*m").ReplaceAllString(strings.TrimRight(line, "\r\n"), "")
+		if n := utf8.RuneCountInString(line); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+		all += line + " "
+	}
+	for _, word := range strings.Fields("object-manifest container Initialize would fail mrtQ-05000000000001") {
+		if !strings.Contains(all, word) {
+			t.Errorf("no %q in\n%s", word, table)
+		}
+	}
+	if strings.Contains(all, "≈") {
+		t.Errorf("it is cut off:\n%s", table)
 	}
 }
 

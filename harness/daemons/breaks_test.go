@@ -159,6 +159,7 @@ var broken = []struct {
 	{"R07", "a batch that its batchID does not lead to", func(b *breaker) {
 		b.set("/batch-uuids/"+fmt.Sprint(b.object(b.batch + "/submission")["batchID"]), "bid0000009999")
 	}},
+	{"R07", "a second name of a batch", func(b *breaker) { b.create("/batch-uuids/bid-another", znode.Name(b.finished)) }},
 	{"R08", "a batch's update is a number", func(b *breaker) { b.key(b.batch+"/submission", "update", 1) }},
 	{"R09", "a batch without profile", func(b *breaker) { b.key(b.batch+"/submission", "profile", "") }},
 	{"R10", "a batch without date", func(b *breaker) { b.key(b.batch+"/submission", "submissionDate", absent) }},
@@ -194,6 +195,9 @@ var broken = []struct {
 	}},
 	{"R17", "a completed job that its batch waits for", func(b *breaker) { b.create(b.batch+"/states/batch-processing/"+znode.Name(b.done), "") }},
 	{"R17", "a failed job that its batch doesn't have", func(b *breaker) { b.remove(b.batch + "/states/batch-failed/" + znode.Name(b.failed)) }},
+	{"R17", "a failed job of a batch that isn't there", func(b *breaker) { b.create(b.batch+"/states/batch-failed/jid9999999999", "") }},
+	{"R17", "an unfinished job of a batch that isn't there", func(b *breaker) { b.create(b.batch+"/states/batch-processing/jid9999999999", "") }},
+	{"R17", "a job of a completed batch that isn't there", func(b *breaker) { b.create(b.finished+"/states/batch-completed/jid9999999999", "") }},
 	{"R18", "a configuration that is no JSON", func(b *breaker) { b.set(b.pending+"/configuration", "x") }},
 	{"R18", "no configuration", func(b *breaker) { b.remove(b.pending + "/configuration") }},
 	{"R18", "no configuration in Provisioning", func(b *breaker) { b.at(b.pending, "Provisioning"); b.remove(b.pending + "/configuration") }},
@@ -203,6 +207,7 @@ var broken = []struct {
 	{"R20", "no batchID", func(b *breaker) { b.key(b.pending+"/configuration", "batchID", absent) }},
 	{"R21", "no profile", func(b *breaker) { b.key(b.pending+"/configuration", "profile", "") }},
 	{"R22", "a type that is none of theirs", func(b *breaker) { b.key(b.pending+"/configuration", "type", "object-manifest") }},
+	{"R22", "the type of a batch from the start", func(b *breaker) { b.key(b.pending+"/configuration", "type", "batchManifestFile") }},
 	{"R22", "the type of a batch", func(b *breaker) {
 		b.at(b.pending, "Downloading")
 		b.key(b.pending+"/configuration", "type", "batchManifest")
@@ -242,12 +247,15 @@ var broken = []struct {
 	{"R32", "no size", func(b *breaker) { b.key(b.access+"/token", "cloud-content-byte", absent) }},
 }
 
+// seenByTheCleanup are the damages that only the hourly cleanup comes upon.
+var seenByTheCleanup = map[string]bool{"a completed batch with a failed job": true, "a second name of a batch": true, "a job of a completed batch that isn't there": true}
+
 // Breaking any one requirement is found by the check and by verify, and has
 // exactly the effect on a simulated service that the table of demands says.
 func TestEveryBrokenRequirementIsFoundAndStopsItsDaemon(t *testing.T) {
 	s := migrated(t, deployed(t))
 	clean := s.tree(t)
-	if all := services.Check(clean, services.Options{}); len(all) > 0 {
+	if all := services.Check(clean); len(all) > 0 {
 		t.Fatalf("before anything is broken: %v", all)
 	}
 	tried := map[string]bool{}
@@ -263,13 +271,13 @@ func TestEveryBrokenRequirementIsFoundAndStopsItsDaemon(t *testing.T) {
 			tree := s.tree(t)
 
 			var found []services.Violation
-			for _, v := range services.Check(tree, services.Options{}) {
+			for _, v := range services.Check(tree) {
 				if v.Demand.ID == damage.id {
 					found = append(found, v)
 				}
 			}
 			if len(found) == 0 {
-				t.Fatalf("the check finds no violation of %s in %v", damage.id, services.Check(tree, services.Options{}))
+				t.Fatalf("the check finds no violation of %s in %v", damage.id, services.Check(tree))
 			}
 			if v := migrate.Verify(s.src, tree, migrate.VerifyOptions{}); v.OK() {
 				t.Error("verify finds nothing")
@@ -277,7 +285,7 @@ func TestEveryBrokenRequirementIsFoundAndStopsItsDaemon(t *testing.T) {
 
 			w := daemons.New(daemons.Options{Conn: b.conn, Directories: s.directories()})
 			must(t, w.LiftHolds())
-			if damage.id == "R05" && damage.what == "a completed batch with a failed job" {
+			if seenByTheCleanup[damage.what] {
 				must(t, w.Clean())
 			}
 			must(t, w.Pages())

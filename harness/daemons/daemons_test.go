@@ -58,7 +58,7 @@ func TestMigratedQueuesAreWorkedToTheEnd(t *testing.T) {
 					inventory[batchOf(tree, "/jobs/"+r.ID)] = true
 				}
 			}
-			for _, v := range services.Check(tree, services.Options{}) {
+			for _, v := range services.Check(tree) {
 				if !all[recordOf[v.Item]] && !all[v.Item] && !inventory[v.Item] {
 					t.Errorf("the plan did not name %s", v)
 				}
@@ -127,7 +127,7 @@ func TestPlanForetellsWhatTheServicesDo(t *testing.T) {
 			s := migrated(t, legacyQueue)
 			tree := s.tree(t)
 			w := s.services(t)
-			violations := services.Check(tree, services.Options{})
+			violations := services.Check(tree)
 			for _, job := range jobs(tree, "Failed") {
 				must(t, w.Requeue(strings.TrimPrefix(job, "/jobs/")))
 			}

@@ -42,6 +42,12 @@ func (w *World) Leftovers() (err error) {
 			left(services.BatchReport, services.NeverReported, "/batches/"+bid, errors.New("its jobs are done"))
 		}
 	}
+	uuids, _ := w.children("/batch-uuids")
+	for _, uuid := range uuids {
+		if bid, _ := w.get("/batch-uuids/" + uuid); slices.Contains(w.Removed, bid) {
+			left(services.Cleanup, services.NeverCleaned, "/batch-uuids/"+uuid, fmt.Errorf("its batch %s was removed", bid))
+		}
+	}
 	for _, q := range newqueue.AccessQueues {
 		for qid, status := range w.states(newqueue.AccessQueuePath(q)) {
 			if status == "Pending" || status == "Processing" {

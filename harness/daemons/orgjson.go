@@ -36,7 +36,9 @@ func getNumber(o newqueue.Object, key string, bits int) (int64, error) {
 	text := ""
 	switch v := o[key].(type) {
 	case json.Number:
-		text = v.String()
+		if f, err := v.Float64(); err == nil { // Number.intValue, Number.longValue
+			return int64(f), nil
+		}
 	case string:
 		text = v
 	}

@@ -41,8 +41,15 @@ type Demand struct {
 	// Default is what a migration writes when a legacy record has none,
 	// because that is safe; "" means that there is no safe default.
 	Default string
-	// faults finds what breaks a rule that is not about one key.
-	faults func(c *checker, d *Demand, it item) []fault
+	// Library is the method of the client library itself that reads it, so that
+	// the demand holds for every tree that the library is to load, whoever wrote
+	// it; "" if only a service demands it.
+	Library string
+	// faults finds what breaks a rule that is not about one key, and needs to
+	// see only the item's own JSON objects.
+	faults func(d *Demand, it *item) []fault
+	// place is the same for a rule about where the item stands in the tree.
+	place func(c *checker, d *Demand, it *item) []fault
 }
 
 // String is the rule in one line.

@@ -36,43 +36,60 @@ const estimateAdds = 10
 // Notices are the notices on a tree.
 func Notices(tree *znode.Tree) []Notice {
 	var all []Notice
-	add := func(kind NoticeKind, item, format string, args ...any) {
-		all = append(all, Notice{kind, item, fmt.Sprintf(format, args...)})
-	}
 	for _, bid := range tree.Children(newqueue.BatchesPath) {
+		if tree.Get(newqueue.BatchFolderPath(bid, newqueue.FolderProcessing)) == nil {
+			continue
+		}
 		count := func(f newqueue.BatchFolder) int { return len(tree.Children(newqueue.BatchFolderPath(bid, f))) }
 		path := newqueue.BatchPath(bid)
-		state := stateText(dataOf(tree, path+"/status"))
-		working, done := count(newqueue.FolderProcessing), count(newqueue.FolderCompleted)+count(newqueue.FolderFailed)
-		switch there := tree.Get(newqueue.BatchFolderPath(bid, newqueue.FolderProcessing)) != nil; {
-		case !there:
-		case working == 0 && (state == "Processing" || state == "Reporting"):
-			add(MailsAtOnce, path, "all of its jobs are done and it is %s: its mail is sent as soon as the hold is released, again if it was sent before", state)
-		case working == 0 && (state == "Completed" || state == "Deleted"):
-			add(RemovedSoon, path, "it is %s: the hourly cleanup removes it and its jobs, although the queue is held", state)
-		case working > 0 && done > 0:
-			add(MailsOldJobs, path, "its mail will list jobs that were done before it was migrated: %d done, %d still to do", done, working)
-		}
+		var status struct{ Status string }
+		json.Unmarshal(dataOf(tree, path+"/status"), &status)
+		all = append(all, BatchNotices(path, status.Status, count(newqueue.FolderProcessing), count(newqueue.FolderCompleted)+count(newqueue.FolderFailed))...)
 	}
 	for _, jid := range tree.Children(newqueue.JobsPath) {
 		path := newqueue.JobPath(jid)
-		state := stateText(dataOf(tree, path+"/status"))
-		if state == "Failed" {
-			add(SkipsInit, path, "it is Failed: the admin tool's requeue leads to Estimating, past Initialize")
+		var status struct {
+			Status string
+			Last   any `json:"last_successful_status"`
 		}
+		json.Unmarshal(dataOf(tree, path+"/status"), &status)
 		number, _ := strconv.Atoi(string(dataOf(tree, path+"/priority")))
 		var configuration struct{ Type any }
 		json.Unmarshal(dataOf(tree, path+"/configuration"), &configuration)
-		early := state == "Pending" || state == "Held" || state == "Estimating" || state == "Failed"
-		if early && configuration.Type == "manifest" && number+estimateAdds > 99 {
-			add(LostIfUnsized, path, "its priority is %d: if the length of its manifest is not known, Estimate adds %d, and no daemon finds a priority of three digits", number, estimateAdds)
-		}
+		all = append(all, JobNotices(path, status.Status, status.Last, configuration.Type, number)...)
 	}
 	return all
 }
 
-func stateText(status []byte) string {
-	var s struct{ Status string }
-	json.Unmarshal(status, &s)
-	return s.Status
+// BatchNotices are the notices on one batch with states/batch-processing, by the
+// exact name of its state and how many of its jobs are at work and how many are
+// completed or failed.
+func BatchNotices(path, state string, working, done int) []Notice {
+	switch {
+	case working == 0 && (state == "Processing" || state == "Reporting"):
+		return notice(MailsAtOnce, path, "all of its jobs are done and it is %s: its mail is sent as soon as the hold is released, again if it was sent before", state)
+	case working == 0 && (state == "Completed" || state == "Deleted"):
+		return notice(RemovedSoon, path, "it is %s: the hourly cleanup removes it and its jobs, although the queue is held", state)
+	case working > 0 && done > 0:
+		return notice(MailsOldJobs, path, "its mail will list jobs that were done before it was migrated: %d done, %d still to do", done, working)
+	}
+	return nil
+}
+
+// JobNotices are the notices on one job, by the exact names of its state and of
+// the one that it left last, the type in its configuration, and its priority.
+func JobNotices(path, state string, last, kind any, priority int) []Notice {
+	var all []Notice
+	if state == "Failed" && (last == nil || last == "" || last == "Pending") {
+		all = notice(SkipsInit, path, "it is Failed: the admin tool's requeue leads to Estimating, past Initialize")
+	}
+	early := state == "Pending" || state == "Held" || state == "Estimating" || state == "Failed"
+	if early && kind == "manifest" && priority+estimateAdds > 99 {
+		all = append(all, notice(LostIfUnsized, path, "its priority is %d: if the length of its manifest is not known, Estimate adds %d, and no daemon finds a priority of three digits", priority, estimateAdds)...)
+	}
+	return all
+}
+
+func notice(kind NoticeKind, item, format string, args ...any) []Notice {
+	return []Notice{{kind, item, fmt.Sprintf(format, args...)}}
 }

@@ -19,7 +19,7 @@ func (f fault) by(d Daemon, e Effect) fault {
 	return f
 }
 
-func locked(c *checker, d *Demand, it item) []fault {
+func locked(c *checker, d *Demand, it *item) []fault {
 	if path := it.path + "/" + d.Node; c.tree.Get(path) != nil {
 		return one(path, "a lock is left on it")
 	}
@@ -27,46 +27,44 @@ func locked(c *checker, d *Demand, it item) []fault {
 }
 
 // object: the node is there and holds a JSON object.
-func object(_ *checker, d *Demand, it item) []fault {
-	path := it.path + "/" + d.Node
-	switch {
-	case it.missing[d.Node]:
-		return one(path, "it isn't there")
-	case it.bad[d.Node] != "":
-		return one(path, "%s", it.bad[d.Node])
+func object(d *Demand, it *item) []fault {
+	switch n := it.node(d.Node); {
+	case n == nil:
+		return one(it.path+"/"+d.Node, "it isn't there")
+	case n.bad != "":
+		return one(it.path+"/"+d.Node, "%s", n.bad)
 	}
 	return nil
 }
 
 // present: the node is there and holds something.
-func present(c *checker, d *Demand, it item) []fault {
-	path := it.path + "/" + d.Node
-	if len(dataOf(c.tree, path)) > 0 {
-		return nil
+func present(d *Demand, it *item) []fault {
+	switch n := it.node(d.Node); {
+	case n == nil:
+		return one(it.path+"/"+d.Node, "it isn't there")
+	case n.empty:
+		return one(it.path+"/"+d.Node, "it is empty")
 	}
-	if it.missing[d.Node] {
-		return one(path, "it isn't there")
-	}
-	return one(path, "it is empty")
+	return nil
 }
 
 // objectIfThere: the Java library reads an empty node as an empty object, the
 // Ruby library fails on one.
-func objectIfThere(c *checker, d *Demand, it item) []fault {
-	path := it.path + "/" + d.Node
-	n := c.tree.Get(path)
-	switch {
-	case n == nil || it.bad[d.Node] == "":
+func objectIfThere(d *Demand, it *item) []fault {
+	switch n := it.node(d.Node); {
+	case n == nil || n.bad == "":
 		return nil
-	case len(n.Data) == 0:
-		return []fault{fault{path: path, what: "it is empty"}.by(Admin, BreaksPage)}
+	case n.empty:
+		return []fault{fault{path: it.path + "/" + d.Node, what: "it is empty"}.by(Admin, BreaksPage)}
+	default:
+		return one(it.path+"/"+d.Node, "%s", n.bad)
 	}
-	return one(path, "%s", it.bad[d.Node])
 }
 
-func stringValues(_ *checker, d *Demand, it item) []fault {
+func stringValues(d *Demand, it *item) []fault {
 	var faults []fault
-	for key, v := range it.object(d.Node) {
+	o, _ := it.object(d.Node).(newqueue.Object)
+	for key, v := range o {
 		if !isText(v) {
 			faults = append(faults, fault{path: it.path + "/" + d.Node, what: key + " is " + show(v) + ": want a string"})
 		}
@@ -76,16 +74,16 @@ func stringValues(_ *checker, d *Demand, it item) []fault {
 
 // hasStates: a batch without states is a submission that waits for its jobs to
 // be made. A pending or held one without jobs is just that.
-func hasStates(c *checker, d *Demand, it item) []fault {
+func hasStates(c *checker, d *Demand, it *item) []fault {
 	path := it.path + "/" + d.Node
-	waiting := (it.state == "Pending" || it.state == "Held") && len(c.children[it.id]) == 0
+	waiting := (it.state == "Pending" || it.state == "Held") && c.children[it.id] == 0
 	if c.tree.Get(path) != nil || waiting {
 		return nil
 	}
 	return one(path, "it isn't there: the batch looks like a new submission")
 }
 
-func hasProcessing(c *checker, d *Demand, it item) []fault {
+func hasProcessing(c *checker, d *Demand, it *item) []fault {
 	if path := it.path + "/" + d.Node; c.tree.Get(newqueue.BatchStatesPath(it.id)) != nil && c.tree.Get(path) == nil {
 		return one(path, "it isn't there")
 	}
@@ -96,7 +94,7 @@ func (c *checker) folder(bid string, f newqueue.BatchFolder) []string {
 	return c.tree.Children(newqueue.BatchFolderPath(bid, f))
 }
 
-func agreesUnfinished(c *checker, d *Demand, it item) []fault {
+func agreesUnfinished(c *checker, d *Demand, it *item) []fault {
 	n := len(c.folder(it.id, newqueue.FolderProcessing))
 	if n == 0 && (it.state != "Pending" && it.state != "Held" || c.tree.Get(newqueue.BatchStatesPath(it.id)) == nil) {
 		return nil
@@ -107,7 +105,7 @@ func agreesUnfinished(c *checker, d *Demand, it item) []fault {
 	return one(it.path+"/"+d.Node, "the batch is %s and has %d unfinished jobs", it.state, n)
 }
 
-func agreesFailed(c *checker, d *Demand, it item) []fault {
+func agreesFailed(c *checker, d *Demand, it *item) []fault {
 	if n := len(c.folder(it.id, newqueue.FolderFailed)); n > 0 && it.isDone() {
 		return one(it.path+"/"+d.Node, "the batch is %s and has %d failed jobs", it.state, n)
 	}
@@ -115,15 +113,15 @@ func agreesFailed(c *checker, d *Demand, it item) []fault {
 }
 
 // uuid: the mail handler finds the batch by its batchID.
-func uuid(c *checker, _ *Demand, it item) []fault {
-	id, ok := it.object("submission")["batchID"].(string)
+func uuid(c *checker, _ *Demand, it *item) []fault {
+	id, ok := it.value("submission", "batchID").(string)
 	if !ok || id == "" || strings.Contains(id, "/") {
 		return nil // R06 says so
 	}
-	path := newqueue.BatchUUIDsPath + "/" + id // as the library has it
-	if c.tree.Get(path) == nil {
-		path = newqueue.BatchUUIDPath(id)
+	if newqueue.CheckBatchID(id) != nil {
+		return one(it.path+"/submission", "batchID is %s: no znode can have this name, and the batch can't be found by it", show(id))
 	}
+	path := newqueue.BatchUUIDPath(id)
 	switch n := c.tree.Get(path); {
 	case n == nil:
 		return one(path, "it isn't there, and the batch can't be found by its batchID")
@@ -133,7 +131,7 @@ func uuid(c *checker, _ *Demand, it item) []fault {
 	return nil
 }
 
-func bid(c *checker, d *Demand, it item) []fault {
+func bid(c *checker, d *Demand, it *item) []fault {
 	path := it.path + "/" + d.Node
 	n := c.tree.Get(path)
 	if n == nil {
@@ -161,7 +159,7 @@ func decimal(c *checker, path string) (int64, []fault) {
 	return number, nil
 }
 
-func priority(c *checker, d *Demand, it item) []fault {
+func priority(c *checker, d *Demand, it *item) []fault {
 	path := it.path + "/" + d.Node
 	n, faults := decimal(c, path)
 	if faults == nil && n > 99 {
@@ -171,14 +169,14 @@ func priority(c *checker, d *Demand, it item) []fault {
 	return faults
 }
 
-func spaceNeeded(c *checker, d *Demand, it item) []fault {
+func spaceNeeded(c *checker, d *Demand, it *item) []fault {
 	_, faults := decimal(c, it.path+"/"+d.Node)
 	return faults
 }
 
 // queueEntry: a worker finds a job by its entry alone, and stops at one that
 // its job's status doesn't agree with.
-func queueEntry(c *checker, _ *Demand, it item) []fault {
+func queueEntry(c *checker, _ *Demand, it *item) []fault {
 	state := stateOf(it.state)
 	number, err := strconv.Atoi(string(dataOf(c.tree, it.path+"/priority")))
 	if state == "" || err != nil || number < 0 || number > 99 {
@@ -211,7 +209,7 @@ func queueEntry(c *checker, _ *Demand, it item) []fault {
 	return faults
 }
 
-func batchEntry(c *checker, _ *Demand, it item) []fault {
+func batchEntry(c *checker, _ *Demand, it *item) []fault {
 	state := stateOf(it.state)
 	id := string(dataOf(c.tree, it.path+"/bid"))
 	if state == "" || id == "" || strings.Contains(id, "/") {
@@ -241,50 +239,57 @@ func batchEntry(c *checker, _ *Demand, it item) []fault {
 
 // configuration: one that isn't there or is empty lets the job be loaded, and
 // then Initialize and Estimate throw outside of what they catch.
-func configuration(c *checker, d *Demand, it item) []fault {
-	path := it.path + "/" + d.Node
-	switch n := c.tree.Get(path); {
+func configuration(d *Demand, it *item) []fault {
+	switch n := it.node(d.Node); {
 	case n == nil:
-		return one(path, "it isn't there")
-	case len(n.Data) == 0:
-		return one(path, "it is empty")
-	case it.bad[d.Node] != "":
-		return []fault{{path: path, what: it.bad[d.Node], stop: new(it.first(loadedBy(StopsQueue)))}}
+		return one(it.path+"/"+d.Node, "it isn't there")
+	case n.empty:
+		return one(it.path+"/"+d.Node, "it is empty")
+	case n.bad != "":
+		return []fault{{path: it.path + "/" + d.Node, what: n.bad, stop: new(it.first(loadedBy(StopsQueue)))}}
 	}
 	return nil
 }
 
 // batchID: the daemons find the job's directory by it, in HOME/queue/batchID.
-func batchID(c *checker, d *Demand, it item) []fault {
-	o, ok := it.nodes[d.Node]
-	if !ok {
+func batchID(d *Demand, it *item) []fault {
+	o := it.object(d.Node)
+	if o == nil {
 		return nil
 	}
-	path := it.path + "/" + d.Node
-	if id, there := o["batchID"]; !there || !batchFolder.ok(id) {
-		return one(path, "batchID is %s: want %s", show(id), batchFolder.Words)
+	id, _ := o.Value("batchID")
+	if !batchFolder.ok(id) {
+		return one(it.path+"/"+d.Node, "batchID is %s: want %s", show(id), batchFolder.Words)
 	}
-	id := string(dataOf(c.tree, it.path+"/bid"))
-	if want, ok := c.batchIDs[id]; ok && want != o["batchID"] {
-		return one(path, "batchID is %s, and its batch %s has %s", show(o["batchID"]), id, show(want))
+	if it.batchID != nil && it.batchID != id {
+		return one(it.path+"/"+d.Node, "batchID is %s, and its batch has %s", show(id), show(it.batchID))
 	}
 	return nil
 }
 
-func digestType(_ *checker, d *Demand, it item) []fault {
-	o := it.object(d.Node)
-	value, _ := o["digestValue"].(string)
-	kind, _ := o["digestType"].(string)
+// packageKind: Initialize takes the types of whole batches too; Estimate is the
+// first that does not.
+func packageKind(d *Demand, it *item) []fault {
+	faults := it.keyFaults(d)
+	if kind, _ := it.value(d.Node, d.Key).(string); len(faults) > 0 && it.worker == Initialize && slices.Contains(batchTypes, kind) {
+		faults[0] = faults[0].by(Estimate, Fails)
+	}
+	return faults
+}
+
+func digestType(d *Demand, it *item) []fault {
+	value, _ := it.value(d.Node, "digestValue").(string)
+	kind, _ := it.value(d.Node, "digestType").(string)
 	if value == "" || slices.Contains(digests, kind) {
 		return nil
 	}
-	return one(it.path+"/"+d.Node, "digestType is %s, and there is a digestValue: want one of %s", show(o["digestType"]), strings.Join(digests, ", "))
+	return one(it.path+"/"+d.Node, "digestType is %s, and there is a digestValue: want one of %s", show(it.value(d.Node, "digestType")), strings.Join(digests, ", "))
 }
 
-func profiles(c *checker, d *Demand, it item) []fault {
-	o, ok := it.nodes[d.Node]
-	if _, named := o["profile"].(string); !ok || named || !c.profiles {
+func profiles(d *Demand, it *item) []fault {
+	profile := it.value(d.Node, "profile")
+	if it.object(d.Node) == nil || !it.profiles || isText(profile) {
 		return nil
 	}
-	return one(it.path+"/"+d.Node, "profile is %s, and other jobs have one", show(o["profile"]))
+	return one(it.path+"/"+d.Node, "profile is %s, and other jobs have one", show(profile))
 }

@@ -11,7 +11,7 @@ import (
 // rootNodes: the services make these nodes at their start (Job.initNodes,
 // Access.initNodes, MerrittLocks.initLocks). One that runs already looks for
 // none: without the folder of a lock, its lock methods say that another has it.
-func rootNodes(c *checker, _ *Demand, _ item) []fault {
+func rootNodes(c *checker, _ *Demand, _ *item) []fault {
 	stop := map[string]Stop{
 		newqueue.BatchesPath: {BatchReport, StopsReports}, newqueue.BatchUUIDsPath: {BatchReport, ReportLost},
 		newqueue.AccessPath: {Access, StopsQueue}, newqueue.AccessQueuePath(newqueue.AccessSmall): {Access, StopsQueue}, newqueue.AccessQueuePath(newqueue.AccessLarge): {Access, StopsQueue},
@@ -37,7 +37,7 @@ func rootNodes(c *checker, _ *Demand, _ item) []fault {
 
 // objectLocks: the lock on an object in storage is persistent and survives
 // whoever took it; the others end with their session, if a session made them.
-func objectLocks(c *checker, _ *Demand, _ item) []fault {
+func objectLocks(c *checker, _ *Demand, _ *item) []fault {
 	var faults []fault
 	for folder, stop := range map[string]Stop{
 		newqueue.StorageLocksPath:         {Store, Waits},
@@ -51,7 +51,7 @@ func objectLocks(c *checker, _ *Demand, _ item) []fault {
 	return faults
 }
 
-func names(c *checker, _ *Demand, _ item) []fault {
+func names(c *checker, _ *Demand, _ *item) []fault {
 	var faults []fault
 	for path, want := range map[string]*regexp.Regexp{
 		newqueue.BatchesPath: regexp.MustCompile(`^bid\d+$`), newqueue.JobsPath: regexp.MustCompile(`^(jid\d+|states)$`),
@@ -65,19 +65,23 @@ func names(c *checker, _ *Demand, _ item) []fault {
 	return faults
 }
 
-func strayUUIDs(c *checker, _ *Demand, _ item) []fault {
+// strayUUIDs: an entry leads to the batch that has its name for a batchID. The
+// library removes no other with the batch.
+func strayUUIDs(c *checker, _ *Demand, _ *item) []fault {
 	var faults []fault
 	for _, name := range c.tree.Children(newqueue.BatchUUIDsPath) {
 		path := znode.Join(newqueue.BatchUUIDsPath, name)
 		bid := string(dataOf(c.tree, path))
 		if bid == "" || strings.Contains(bid, "/") || c.tree.Get(newqueue.BatchPath(bid)) == nil {
 			faults = append(faults, fault{path: path, what: "it names " + show(bid) + ", which is no batch"})
+		} else if id, known := c.batchIDs[bid]; known && id != name {
+			faults = append(faults, fault{path: path, what: "it names " + bid + ", whose batchID is " + show(id)}.by(Cleanup, NeverCleaned))
 		}
 	}
 	return faults
 }
 
-func strayEntries(c *checker, _ *Demand, _ item) []fault {
+func strayEntries(c *checker, _ *Demand, _ *item) []fault {
 	var faults []fault
 	for jid, entries := range c.queued {
 		if jid != "" && c.tree.Get(newqueue.JobPath(jid)) != nil {
@@ -85,6 +89,32 @@ func strayEntries(c *checker, _ *Demand, _ item) []fault {
 		}
 		for _, e := range entries {
 			faults = append(faults, fault{path: e, what: "it stands for no job"})
+		}
+	}
+	return faults
+}
+
+// strayBatchEntries: the report and the cleanup load every job that stands below
+// a batch.
+func strayBatchEntries(c *checker, _ *Demand, _ *item) []fault {
+	var faults []fault
+	for jid, entries := range c.inBatch {
+		if c.tree.Get(newqueue.JobPath(jid)) != nil {
+			continue
+		}
+		for _, e := range entries {
+			f := fault{path: e, what: "it stands for no job"}
+			folder := znode.Parent(e)
+			batch := c.batches[znode.Parent(znode.Parent(folder))]
+			switch {
+			case znode.Name(folder) == string(newqueue.FolderProcessing):
+				f = f.by(BatchReport, NeverReported)
+			case znode.Name(folder) == string(newqueue.FolderDeleted), batch != nil && (batch.isDone() || batch.state == "Failed"):
+				f = f.by(Cleanup, NeverCleaned)
+			default:
+				f = f.by(BatchReport, ReportLost)
+			}
+			faults = append(faults, f)
 		}
 	}
 	return faults

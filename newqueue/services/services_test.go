@@ -79,7 +79,7 @@ func TestWhatIsBehindIsHarmless(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		all := services.Check(tree, services.Options{Part: true})
+		all := services.Check(tree)
 		i := slices.IndexFunc(all, func(v services.Violation) bool { return v.Demand.ID == "R22" })
 		if i < 0 || all[i].Stop != want {
 			t.Errorf("%s: %v", state, all)
@@ -87,11 +87,10 @@ func TestWhatIsBehindIsHarmless(t *testing.T) {
 	}
 }
 
-// An empty tree lacks its root nodes, and a part of one has nothing to answer
-// for.
+// An empty tree lacks its root nodes.
 func TestCheckOfAnEmptyTree(t *testing.T) {
 	var lacks []string
-	for _, v := range services.Check(znode.NewTree(), services.Options{}) {
+	for _, v := range services.Check(znode.NewTree()) {
 		if v.Demand.ID == "R01" {
 			lacks = append(lacks, v.Path)
 		}
@@ -100,9 +99,6 @@ func TestCheckOfAnEmptyTree(t *testing.T) {
 	slices.Sort(want)
 	if !slices.Equal(lacks, want) {
 		t.Errorf("lacks %v", lacks)
-	}
-	if all := services.Check(znode.NewTree(), services.Options{Part: true}); len(all) > 0 {
-		t.Errorf("a part: %v", all)
 	}
 }
 
@@ -123,7 +119,7 @@ func TestCheckOfAnything(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for _, v := range services.Check(tree, services.Options{}) {
+		for _, v := range services.Check(tree) {
 			if v.What == "" || v.Then() == "" || !strings.HasPrefix(v.Path, "/") || strings.Contains(v.String(), "%!") {
 				t.Errorf("%+v", v)
 			}

@@ -57,9 +57,10 @@ var (
 		return ok && slices.Contains([]string{"file", "container", "manifest"}, s)
 	}}
 
-	// integer is getInt, long is getLong: a number or a numeric string.
-	integer = Type{"a whole number", func(v any) bool { return isWhole(v, 32) }}
-	long    = Type{"a whole number", func(v any) bool { return isWhole(v, 64) }}
+	// integer is getInt, long is getLong: any number, which is cut to a whole
+	// one, or a string of digits.
+	integer = Type{"a number", func(v any) bool { return isNumber(v, 32) }}
+	long    = Type{"a number", func(v any) bool { return isNumber(v, 64) }}
 
 	texts = Type{"an array of strings", func(v any) bool {
 		all, ok := v.([]any)
@@ -108,23 +109,23 @@ var (
 	accessStates = strings.Fields("Pending Processing Completed Deleted Failed")
 )
 
+// batchTypes are the other names of org.cdlib's PackageTypeEnum.
+var batchTypes = []string{"batchManifestFile", "batchManifestContainer", "batchManifest"}
+
 // digests are the names of org.cdlib's DigestEnum.
 var digests = []string{"Alder-32", "CRC-32", "MD2", "MD5", "SHA-1", "SHA-256", "SHA-384", "SHA-512"}
 
 func isText(v any) bool { _, ok := v.(string); return ok }
 
-func isWhole(v any, bits int) bool {
-	var s string
+func isNumber(v any, bits int) bool {
 	switch n := v.(type) {
-	case json.Number:
-		s = n.String()
+	case json.Number, int:
+		return true
 	case string:
-		s = n
-	default:
-		return false
+		_, err := strconv.ParseInt(n, 10, bits)
+		return err == nil
 	}
-	_, err := strconv.ParseInt(s, 10, bits)
-	return err == nil
+	return false
 }
 
 func oneOf(names []string) func(any) bool {
