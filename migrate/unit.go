@@ -55,6 +55,9 @@ func (p *Plan) planStructure() {
 		}
 	}
 	for _, h := range newqueue.QueueHolds {
+		if len(p.jobs) == 0 {
+			break // nothing that a worker could start on too early
+		}
 		if path := newqueue.QueueHoldPath(h); p.ex.tree.Get(path) == nil {
 			p.holds = append(p.holds, path)
 		}
