@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -57,6 +58,9 @@ func (p *Plan) CheckApproved(a Approved) error {
 		if p.Source.Hash != a.Source.Hash {
 			return fmt.Errorf("%w: %s was begun with it, and the source has changed since; finish with mrtq migrate without --plan, which adds what changed", ErrStale, r.ID)
 		}
+		if !p.Settings.same(a.Settings) {
+			return a.otherOptions()
+		}
 		return nil
 	}
 	switch {
@@ -67,7 +71,17 @@ func (p *Plan) CheckApproved(a Approved) error {
 	case p.Target.Hash != a.Target.Hash:
 		return fmt.Errorf("%w: the target has changed since it was made (zxid %d then, %d now); make a new one with mrtq plan", ErrStale, a.Target.Zxid, p.Target.Zxid)
 	}
+	return a.otherOptions()
+}
+
+func (a Approved) otherOptions() error {
 	return fmt.Errorf("%w: it was made under other options (%s); give the same, or make a new one with mrtq plan", ErrStale, strings.Join(a.flags(), " "))
+}
+
+// same reports whether two settings make the same of the same two trees. The
+// packet size may be another: a run that was thwarted by it is finished so.
+func (s Settings) same(o Settings) bool {
+	return s.Time == o.Time && slices.Equal(s.Queues, o.Queues) && slices.Equal(s.ACL, o.ACL) && slices.Equal(s.Again, o.Again) && slices.Equal(s.Done, o.Done)
 }
 
 // flags are the options that the plan was made under, as mrtq migrate takes them.

@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -53,6 +54,7 @@ func readExisting(tree *znode.Tree) *existing {
 			}
 		}
 	}
+	ex.checkUnrecorded()
 	for _, state := range tree.Children(newqueue.JobStatesPath) {
 		folder := znode.Join(newqueue.JobStatesPath, state)
 		for _, entry := range tree.Children(folder) {
@@ -75,6 +77,40 @@ func (ex *existing) place(p placed) {
 	if !dup || ex.known(p) && !ex.known(other) {
 		ex.jobs[p.prov.Path] = p
 	}
+}
+
+// checkUnrecorded names runs that nothing but jobs tells of: of what else those
+// runs took over, no ledger and no trace is left.
+func (ex *existing) checkUnrecorded() {
+	told := map[string]bool{}
+	for _, r := range ex.runs {
+		told[r.path()] = true
+	}
+	for _, d := range ex.custody.damage {
+		told[d.Path] = true
+	}
+	for _, record := range slices.Sorted(maps.Keys(ex.jobs)) {
+		p := ex.jobs[record]
+		path := znode.Join(RunsPath, p.prov.Run)
+		if _, ok := p.entry(); ok && !told[path] {
+			told[path] = true
+			ex.custody.damage = append(ex.custody.damage, Problem{Kind: RunDamaged, Path: path,
+				Message: fmt.Sprintf("%s says that %s made it, and of that run there is no record and no trace: they are gone, and with them the custody of what it took over, or no migration made that job", p.root, p.prov.Run),
+				Next:    "remove the job if no migration made it; else " + rebuildHint})
+		}
+	}
+}
+
+// entry is what the ledger says of the job, as far as the job itself tells; ok is
+// false for a job whose names are none that a migration gives.
+func (p placed) entry() (e ledgerEntry, ok bool) {
+	e = ledgerEntry{op: tookOver, record: p.prov.Path, root: p.root, bid: p.bid, hash: p.prov.hash()}
+	data, err := encodeLedger([]ledgerEntry{e})
+	if _, run := newqueue.ParseSequenceID(runPrefix, p.prov.Run); err != nil || !run {
+		return ledgerEntry{}, false
+	}
+	back, err := decodeLedger(data)
+	return e, err == nil && back[0] == e
 }
 
 // known reports whether the ledger says that a run made this very job.

@@ -55,13 +55,20 @@ func (p *Plan) decideUnknown(r Record, e *Entry) {
 	}
 	e.Action, e.Reason = ActBlock, "it may have been migrated: the ledger that said so was lost"
 	p.problem(Problem{Kind: CustodyLost, Path: r.Path,
-		Message: fmt.Sprintf("no job stands for it, and it may be one of the %s whose custody was lost with the ledger", counted(p.ex.custody.lost, "record", "records")),
+		Message: fmt.Sprintf("no job stands for it, and it may be one of those (%d at least) whose custody was lost with the ledger", p.ex.custody.lost),
 		Next:    "find out whether it was done; then give --done with its path, or --again to make a job of it"})
 }
 
 // checkChoices names paths of --again and --done that choose nothing, most often
-// because they are misspelled.
+// because they are misspelled, and records that the operator says are done and of
+// which a job would be made all the same.
 func (p *Plan) checkChoices() {
+	for _, e := range p.Records {
+		if (e.Action == ActCreate || e.Action == ActRewrite) && slices.Contains(p.opt.Done, e.Path) {
+			p.problem(Problem{Kind: NotGone, Path: e.Path, Message: "--done names it, and its custody was not lost: a job would be made of it",
+				Next: "leave --done out, or take the record out of the legacy queue if it is done"})
+		}
+	}
 	for _, c := range []struct {
 		flag  string
 		paths []string
@@ -86,7 +93,9 @@ func (p *Plan) findStale() {
 		if jobs == nil {
 			jobs = p.ex.batchJobs()
 		}
-		if !jobs.gone[b.bid] && !jobs.touched[b.bid] {
+		// A job whose record was removed from the source still counts in its
+		// batch, and what it says can't be derived.
+		if !jobs.gone[b.bid] && !jobs.touched[b.bid] && jobs.standing[b.bid] == len(b.jobs) {
 			b.dirty = true
 			p.stale = append(p.stale, b)
 		}
@@ -106,18 +115,26 @@ func (p *Plan) differs(b *batch) bool {
 }
 
 // batchJobs are the batches, by BID, of which a job is gone or was touched: what
-// such a batch says is not the migration's to derive.
-type batchJobs struct{ gone, touched map[string]bool }
+// such a batch says is not the migration's to derive. standing counts the migrated
+// jobs of each.
+type batchJobs struct {
+	gone, touched map[string]bool
+	standing      map[string]int
+}
 
 func (ex *existing) batchJobs() *batchJobs {
-	b := &batchJobs{gone: map[string]bool{}, touched: map[string]bool{}}
+	b := &batchJobs{gone: map[string]bool{}, touched: map[string]bool{}, standing: map[string]int{}}
 	for path, h := range ex.custody.records {
 		if _, stands := ex.jobs[path]; !stands {
 			b.gone[h.bid] = true
 		}
 	}
 	for _, p := range ex.jobs {
-		if p.bid != "" && ex.touched(p) != "" {
+		if p.bid == "" {
+			continue
+		}
+		b.standing[p.bid]++
+		if ex.touched(p) != "" {
 			b.touched[p.bid] = true
 		}
 	}

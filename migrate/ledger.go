@@ -161,8 +161,12 @@ func encodeLedger(entries []ledgerEntry) ([]byte, error) {
 	return append(out, hashes...), nil
 }
 
-// maxShard bounds what a shard may unpack to: a znode's limit, many times over.
-const maxShard = 16 << 20
+// Bounds of what a shard may hold, many times what a run writes: its bytes when
+// unpacked, and those of its entries' names when spelled out; and its entries.
+const (
+	maxShard   = 16 << 20
+	maxEntries = 64 * tailEntries
+)
 
 // decodeLedger reads what encodeLedger wrote. Errors wrap [ErrLedger].
 func decodeLedger(data []byte) ([]ledgerEntry, error) {
@@ -171,6 +175,10 @@ func decodeLedger(data []byte) ([]ledgerEntry, error) {
 		return nil, fmt.Errorf("%w: format %d, want %d: another version of mrtq wrote it", ErrLedger, v[0], ledgerVersion)
 	}
 	n := r.count(4) // an entry has 4 bytes of hash at least
+	if n > maxEntries {
+		r.fail(fmt.Sprintf("%d entries, and a run writes %d together at most", n, tailEntries))
+		n = 0
+	}
 	kinds := make([]ledgerKind, r.count(3))
 	for i := range kinds {
 		if op := r.bytes(1); r.err == nil {
@@ -189,12 +197,17 @@ func decodeLedger(data []byte) ([]ledgerEntry, error) {
 		}
 	}
 	sequences, numbers, batches := r.column(n, 0), r.column(n, 1), r.column(n, 0)
+	spelled := 0
 	for i := range entries {
 		hash := r.bytes(4)
 		if r.err != nil {
 			return nil, r.err
 		}
 		k := kinds[kind[i]]
+		if spelled += len(k.record) + len(k.root); spelled > maxShard {
+			r.fail(fmt.Sprintf("it spells out to more than %d bytes", maxShard))
+			return nil, r.err
+		}
 		e := &entries[i]
 		e.op, e.record, e.hash = k.op, fmt.Sprintf("%s%010d", k.record, sequences[i]), binary.BigEndian.Uint32(hash)
 		if k.root != "" {
@@ -370,16 +383,20 @@ func (l *ledgerLog) add(led *Ledger, entries []ledgerEntry, close bool) ([]znode
 	led.Entries += len(entries)
 	l.tail = append(l.tail, entries...)
 	var ops []znode.Op
-	for len(l.tail) >= tailEntries || close {
-		n := min(tailEntries, len(l.tail))
-		raw, err := encodeLedger(l.tail[:n])
+	rest := l.tail
+	for len(rest) >= tailEntries || close {
+		n := min(tailEntries, len(rest))
+		raw, err := encodeLedger(rest[:n])
 		if err != nil {
 			return nil, err
 		}
 		ops = append(ops, znode.Op{Kind: znode.OpCreate, Path: shardPath(l.run, led.Shards), Data: packShard(raw), ACL: l.acl})
 		led.Shards++
-		l.tail = slices.Clone(l.tail[n:])
-		close = close && len(l.tail) > 0
+		rest = rest[n:]
+		close = close && len(rest) > 0
+	}
+	if len(ops) > 0 {
+		l.tail = slices.Clone(rest)
 	}
 	led.Tail = nil
 	if len(l.tail) == 0 {

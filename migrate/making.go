@@ -28,6 +28,7 @@ type making struct {
 type step struct {
 	pl    *planned
 	ahead func() unit
+	moves string // the parent whose counter it moves, ahead of the jobs
 	undo  func() // puts back what handing it out noted
 }
 
@@ -41,7 +42,7 @@ func (p *Plan) making() *making {
 	m := &making{p: p, started: map[*batch]*progress{}, shifted: map[*batch]bool{}}
 	for _, b := range p.burns {
 		for range b.times {
-			m.steps = append(m.steps, step{ahead: func() unit { return burnUnit(b.parent) }})
+			m.steps = append(m.steps, step{moves: b.parent, ahead: func() unit { return burnUnit(b.parent) }})
 		}
 	}
 	for _, e := range p.settled {
@@ -100,7 +101,8 @@ func (m *making) landed(t unit) {
 }
 
 // back returns to what was done. It says how many children of each parent are
-// still to be made ahead of the new ids: rewritten jobs.
+// still to be made ahead of the new ids: those that bring a counter up, and
+// rewritten jobs.
 func (m *making) back() (ahead map[string]int64) {
 	ahead = map[string]int64{}
 	for i := m.at - 1; i >= m.done; i-- {
@@ -112,6 +114,9 @@ func (m *making) back() (ahead map[string]int64) {
 	}
 	m.at = m.done
 	for _, s := range m.steps[m.done:] {
+		if s.moves != "" {
+			ahead[s.moves]++
+		}
 		if s.pl == nil {
 			continue
 		}

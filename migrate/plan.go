@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -392,7 +393,9 @@ func (p *Plan) digest() string {
 	if err != nil {
 		panic("migrate: a plan is always JSON: " + err.Error())
 	}
-	return digest(b)
+	// Bytes that are no UTF-8 are escaped here, and when the plan was read back
+	// they are the character that stands for them.
+	return digest(bytes.ReplaceAll(b, []byte(`\ufffd`), []byte("\ufffd")))
 }
 
 // decisions is the part of the id that does not depend on what else moved in

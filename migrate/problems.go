@@ -29,7 +29,7 @@ const (
 	RunDamaged         ProblemKind = "run-damaged"       // a run's record is not what a run left
 	LedgerDamaged      ProblemKind = "ledger-damaged"    // or the ledger, or the trace of it
 	CustodyLost        ProblemKind = "custody-lost"      // a rebuilt ledger may lack the record
-	NotGone            ProblemKind = "not-gone"          // --again or --done for a record that is not gone
+	NotGone            ProblemKind = "not-gone"          // --again or --done for a record that is not there, or --done for one that is not lost
 	Unserviceable      ProblemKind = "unserviceable"     // no deployed service could work it
 	InventoryWaiting   ProblemKind = "inventory-waiting" // an unfinished inventory record
 )

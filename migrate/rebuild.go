@@ -49,18 +49,23 @@ func (m *Migrator) Rebuild(ctx context.Context) (*Rebuilt, error) {
 	if len(Damage(tree)) == 0 {
 		return &Rebuilt{Runs: []RebuiltRun{}}, nil
 	}
-	if err := m.Target.lead(ctx, m.owner, nil, m.Say); err != nil {
+	newest, _ := NewestRun(tree)
+	if err := m.Target.lead(ctx, m.owner, newest.ACL, m.Say); err != nil {
 		return nil, interrupted(err)
 	}
 	defer m.Target.resign()
 	if tree, err = m.Target.Tree(ctx); err != nil {
 		return nil, interrupted(err)
 	}
-	plan := planRebuild(tree, m.owner)
+	plan := planRebuild(tree, m.owner, m.Budget, m.Target.chrootLen())
 	for _, ops := range plan.transactions {
 		err := m.Target.Multi(context.WithoutCancel(ctx), ops)
-		if errors.Is(err, zkconn.ErrUnknownOutcome) {
+		var refused *znode.MultiError
+		switch {
+		case errors.Is(err, zkconn.ErrUnknownOutcome):
 			return nil, fmt.Errorf("%w; run the same command again", err)
+		case errors.As(err, &refused) && overtaken(refused.Err):
+			return nil, fmt.Errorf("%w: %w; run the same command again", ErrContended, err)
 		}
 		if err != nil {
 			return nil, err
@@ -76,22 +81,25 @@ type rebuildPlan struct {
 	Rebuilt
 	transactions [][]znode.Op
 	last         []znode.Op
+	budget       int // of a transaction, in bytes
+	chroot       int // length of the target's
 }
 
-func planRebuild(tree *znode.Tree, owner string) *rebuildPlan {
+func planRebuild(tree *znode.Tree, owner string, budget, chroot int) *rebuildPlan {
 	ex := readExisting(tree)
 	old, _ := readTrace(tree)
 	next := old
 	next.Runs = nil
-	plan := &rebuildPlan{Rebuilt: Rebuilt{Runs: []RebuiltRun{}}}
+	plan := &rebuildPlan{Rebuilt: Rebuilt{Runs: []RebuiltRun{}}, budget: budget, chroot: chroot}
+	newest, _ := NewestRun(tree)
 	for _, path := range []string{MigrationPath, RunsPath, LedgerPath} {
 		if tree.Get(path) == nil {
-			plan.transactions = append(plan.transactions, []znode.Op{znode.Create(path, none)})
+			plan.transactions = append(plan.transactions, creates([]leaf{{path, none}}, newest.ACL))
 		}
 	}
 	for _, id := range ex.runIDs(old) {
 		if run, sound := ex.run(id); sound {
-			if _, err := readLedger(tree, run); err == nil {
+			if run.Ledger.Void || ex.soundLedger(run) {
 				next = next.with(run)
 				continue
 			}
@@ -100,23 +108,42 @@ func planRebuild(tree *znode.Tree, owner string) *rebuildPlan {
 			next = next.with(run)
 		}
 	}
-	plan.last = append(plan.last, setTrace(tree.Get(newqueue.JobsPath), next)...)
-	plan.transactions = append(plan.transactions, plan.last)
+	jobs := tree.Get(newqueue.JobsPath)
+	set := setTrace(jobs, next)
+	if len(set) == 0 && jobs != nil && len(next.Runs) > 0 {
+		// It says the same already. Somebody set it to that: from now on it was us.
+		next.Sets = jobs.Stat.Version + 1
+		set = []znode.Op{znode.Set(jobs.Path, next.encode(), jobs.Stat.Version)}
+	}
+	plan.last = append(plan.last, set...)
+	if len(plan.last) > 0 {
+		plan.transactions = append(plan.transactions, plan.last)
+	}
 	return plan
+}
+
+// soundLedger reports whether the run's ledger is whole, and its shards are those
+// that the run made.
+func (ex *existing) soundLedger(r Run) bool {
+	_, err := readLedger(ex.tree, r)
+	return err == nil && !slices.ContainsFunc(ex.custody.damage, func(d Problem) bool { return znode.Within(d.Path, ledgerPath(r.ID)) })
 }
 
 // rebuild plans one run's record and ledger; ok is false for one that never was:
 // no job stands for it, no shard and no trace tells of it.
 func (plan *rebuildPlan) rebuild(ex *existing, id string, t trace, owner string) (Run, bool) {
-	run, guessed := ex.remember(id, t)
+	run, guessed, counted := ex.remember(id, t)
 	had := run.Ledger.Entries
 	log, led := ex.readableShards(id)
 	standing := ex.standing(id, log)
-	if ex.tree.Get(run.path()) != nil {
+	record := ex.tree.Get(run.path())
+	// What somebody put below one of these is not ours to remove; verify names it.
+	below := record != nil && len(ex.tree.Children(run.path())) > 0
+	if record != nil && !below {
 		plan.last = append(plan.last, znode.Delete(run.path(), -1))
 	}
 	for _, n := range led.Missing {
-		if path := shardPath(id, n); ex.tree.Get(path) != nil {
+		if path := shardPath(id, n); ex.tree.Get(path) != nil && len(ex.tree.Children(path)) == 0 {
 			plan.last = append(plan.last, znode.Delete(path, -1))
 		}
 	}
@@ -127,7 +154,7 @@ func (plan *rebuildPlan) rebuild(ex *existing, id string, t trace, owner string)
 		return Run{}, false
 	}
 	if ex.tree.Get(ledgerPath(id)) == nil {
-		plan.transactions = append(plan.transactions, []znode.Op{znode.Create(ledgerPath(id), none)})
+		plan.transactions = append(plan.transactions, creates([]leaf{{ledgerPath(id), none}}, run.ACL))
 	}
 	led.Highest = run.Ledger.Highest
 	for _, e := range log {
@@ -140,18 +167,33 @@ func (plan *rebuildPlan) rebuild(ex *existing, id string, t trace, owner string)
 	if err != nil {
 		panic("migrate: each entry was encoded before: " + err.Error())
 	}
-	for ops := range slices.Chunk(shards, shardsAtOnce) {
-		plan.transactions = append(plan.transactions, ops)
+	each := func(yield func(unit) bool) {
+		for _, op := range shards {
+			if !yield(unit{ops: []znode.Op{op}}) {
+				return
+			}
+		}
+	}
+	for t := range pack(each, plan.budget, plan.chroot) {
+		plan.transactions = append(plan.transactions, t.ops)
 	}
 	led.Closed = led.Shards
 	why := ex.damageOf(id)
 	run.Ledger = led
 	run.From, run.To = ex.spanOf(run, append(log, standing...))
 	lost := max(had-led.Entries, 0)
+	if !counted {
+		lost = max(lost, 1) // nobody knows how many; none would be a promise
+	}
 	run.Lost += lost
 	run.State, run.Owner, run.Steps = RunDone, owner, 0
 	run.Done = doneOf(append(log, standing...))
-	plan.last = append(plan.last, znode.Op{Kind: znode.OpCreate, Path: run.path(), Data: run.encode(), ACL: run.ACL})
+	if below {
+		run.Steps = record.Stat.Version + 1
+		plan.last = append(plan.last, znode.Set(run.path(), run.encode(), record.Stat.Version))
+	} else {
+		plan.last = append(plan.last, znode.Op{Kind: znode.OpCreate, Path: run.path(), Data: run.encode(), ACL: run.ACL})
+	}
 	plan.Runs = append(plan.Runs, RebuiltRun{Run: id, Entries: led.Entries, Lost: lost, Guessed: guessed, Why: why})
 	return run, true
 }
@@ -200,10 +242,11 @@ func (ex *existing) damageOf(id string) (why []string) {
 }
 
 // remember is a run as its sound record, or else the trace, or else nothing but
-// the defaults tell of it; guessed says that it was the last.
-func (ex *existing) remember(id string, t trace) (r Run, guessed bool) {
+// the defaults tell of it; guessed says that it was the last, and counted that
+// the number of its entries is known.
+func (ex *existing) remember(id string, t trace) (r Run, guessed, counted bool) {
 	if r, sound := ex.run(id); sound {
-		return r, false
+		return r, false, true
 	}
 	tr, ok := t.find(id)
 	if !ok {
@@ -213,11 +256,12 @@ func (ex *existing) remember(id string, t trace) (r Run, guessed bool) {
 		}
 		tr = tracedRun{ID: id, Dialect: dialect, Policies: DefaultPolicies(), Time: "auto", Made: []string{}, Holds: []string{}}
 	}
-	return tr.run(), !ok
+	return tr.run(), !ok, tr.Done
 }
 
-// maxShards keeps a forged name from being counted up to.
-const maxShards = 1_000_000
+// maxShards keeps a forged name from being counted up to: the numbers of shards
+// that are missing must fit the run's record. So many hold 25 million records.
+const maxShards = 100_000
 
 // readableShards are the entries of a run's shards that can be read and that
 // nobody wrote to, and a Ledger with their number and those given up.
@@ -252,8 +296,7 @@ func (ex *existing) standing(id string, log []ledgerEntry) []ledgerEntry {
 		if p.prov.Run != id || logged[record] {
 			continue
 		}
-		e := ledgerEntry{op: tookOver, record: record, root: p.root, bid: p.bid, hash: p.prov.hash()}
-		if _, err := encodeLedger([]ledgerEntry{e}); err == nil { // else no migration gave those names
+		if e, ok := p.entry(); ok {
 			entries = append(entries, e)
 		}
 	}
@@ -264,6 +307,9 @@ func (ex *existing) standing(id string, log []ledgerEntry) []ledgerEntry {
 // spanOf is the transactions in which a run made what stands of it.
 func (ex *existing) spanOf(r Run, standing []ledgerEntry) (from, to int64) {
 	if s := r.span(ex.tree); s.known() {
+		if r.From == 0 && r.State == RunDone { // its record was set last when it ended; the shard may be made again
+			s.to = min(s.to, r.stat.Mzxid)
+		}
 		return s.from, s.to
 	}
 	for _, e := range standing {

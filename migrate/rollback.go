@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mrtq/internal/zkconn"
@@ -38,7 +39,7 @@ type Undo struct {
 
 // whole reports whether nothing of the run is left to tell of, once the rest is
 // removed.
-func (u *Undo) whole() bool { return len(u.Kept) == 0 && u.rewritten == 0 }
+func (u *Undo) whole() bool { return len(u.Kept) == 0 && u.rewritten == 0 && u.run.Lost == 0 }
 
 // PlanRollback says what taking back a run would remove and keep: jobs, access
 // requests and batches that it made and that nobody changed since. With force
@@ -46,13 +47,13 @@ func (u *Undo) whole() bool { return len(u.Kept) == 0 && u.rewritten == 0 }
 // made: what somebody deleted and made again is theirs. It is a pure function.
 // The error wraps [ErrNoRun], [ErrNotNewest] or [ErrLedger].
 func PlanRollback(tree *znode.Tree, id string, force bool) (*Undo, error) {
-	run, err := FindRun(tree, id)
-	if err != nil {
-		return nil, err
-	}
 	ex := readExisting(tree)
 	if d := ex.custody.damage; len(d) > 0 {
 		return nil, fmt.Errorf("%w: %s", ErrLedger, d[0])
+	}
+	run, err := FindRun(tree, id)
+	if err != nil {
+		return nil, err
 	}
 	if newest, _ := ex.newest(); newest.ID != id {
 		return nil, fmt.Errorf("%w: %s came after %s; roll that back first", ErrNotNewest, newest.ID, id)
@@ -62,6 +63,7 @@ func PlanRollback(tree *znode.Tree, id string, force bool) (*Undo, error) {
 		u.undoJobsAndBatches()
 		u.keepCustody()
 	}
+	u.keepForeign()
 	u.structure = slices.Clone(run.Made)
 	slices.Reverse(u.structure)
 	return u, nil
@@ -77,15 +79,30 @@ func (u *Undo) keepCustody() {
 			continue
 		}
 		switch p, stands := u.ex.jobs[record]; {
-		case !stands:
+		case !stands || !u.ex.known(p): // or it is a copy of one that is gone
 			u.keep(cmp.Or(h.root, record), u.ex.gone(h)+"; the ledger keeps it, so that it is not made again")
 		case p.prov.Run != u.Run:
 			rewritten++
 		}
 	}
+	if u.run.Lost > 0 {
+		u.keep(u.run.path(), fmt.Sprintf("%s of which this run made jobs (at least) were lost with its ledger; its record stays, so that a plan goes on asking about them", counted(u.run.Lost, "record", "records")))
+	}
 	if rewritten > 0 {
 		u.rewritten = rewritten
 		u.Left = append(u.Left, Kept{u.run.path(), fmt.Sprintf("%s of earlier runs %s rewritten by this one and stay as it left them; the record of the run stays with them", counted(rewritten, "job", "jobs"), wasWere(rewritten))})
+	}
+}
+
+// keepForeign names what others put below the run's record and its ledger.
+func (u *Undo) keepForeign() {
+	for _, root := range []string{u.run.path(), ledgerPath(u.Run)} {
+		for _, path := range u.tree.Paths(root) {
+			n, err := strconv.Atoi(znode.Name(path))
+			if shard := err == nil && n < u.run.Ledger.Shards && path == shardPath(u.Run, n); path != root && !shard {
+				u.keep(path, "no migration made it; the record of the run stays as long as it does")
+			}
+		}
 	}
 }
 
@@ -339,7 +356,7 @@ func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo) error {
 			continue
 		}
 		if err != nil {
-			return err
+			return interrupted(err)
 		}
 		left := int(n.Stat.NumChildren)
 		for child := range removed {
@@ -375,12 +392,12 @@ func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo) error {
 			old, _ := parseTrace(jobs.Data)
 			ops = append(ops, setTrace(&jobs, old.without(u.Run))...)
 		} else if !errors.Is(err, znode.ErrNoNode) {
-			return err
+			return interrupted(err)
 		}
 	}
 	own, err := m.ownNodes(ctx, c.run, c.base)
 	if err != nil {
-		return err
+		return interrupted(err)
 	}
 	err = <-m.Target.Start(ctx, append(ops, own...))
 	var refused *znode.MultiError

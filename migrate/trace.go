@@ -34,6 +34,7 @@ type tracedRun struct {
 	ACL      []znode.ACL      `json:"acl,omitempty"`
 	Made     []string         `json:"made"`
 	Holds    []string         `json:"holds"`
+	Done     bool             `json:"done,omitempty"`
 	Entries  int              `json:"entries"` // of its ledger; 0 until the run is done
 	Sum      string           `json:"sum,omitempty"`
 	Highest  map[string]int32 `json:"highest,omitempty"`
@@ -45,7 +46,7 @@ type tracedRun struct {
 func traced(r Run) tracedRun {
 	t := tracedRun{ID: r.ID, Dialect: r.Dialect, Policies: r.Policies, Time: r.Time, ACL: r.ACL, Made: r.Made, Holds: r.Holds, Lost: r.Lost}
 	if r.State == RunDone || r.State == RunRolledBack {
-		t.Entries, t.Sum, t.Highest = r.Ledger.Entries, r.Ledger.Sum, r.Ledger.Highest
+		t.Done, t.Entries, t.Sum, t.Highest = true, r.Ledger.Entries, r.Ledger.Sum, r.Ledger.Highest
 	}
 	return t
 }

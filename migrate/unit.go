@@ -1,8 +1,12 @@
 package migrate
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
@@ -55,6 +59,9 @@ func (p *Plan) planStructure() {
 		}
 	}
 	for _, h := range newqueue.QueueHolds {
+		if len(p.jobs) == 0 {
+			break // nothing that a worker could start on too early
+		}
 		if path := newqueue.QueueHoldPath(h); p.ex.tree.Get(path) == nil {
 			p.holds = append(p.holds, path)
 		}
@@ -132,7 +139,7 @@ func (p *Plan) checkSizes() {
 	if p.Blocked() {
 		return // ids may be missing
 	}
-	limit := p.opt.packet() - packetSlack
+	limit := p.opt.packet() - packetSlack - p.recordSize()
 	m := p.making()
 	for _, pl := range p.jobs {
 		b := p.batchOf(pl.job)
@@ -147,6 +154,40 @@ func (p *Plan) checkSizes() {
 		}
 	}
 }
+
+// recordSize bounds the run's record, which goes with each transaction: all that
+// it says of the run, and as much of the ledger as it ever holds.
+func (p *Plan) recordSize() int {
+	run := p.began
+	if !p.Resumes {
+		run = Run{ID: p.Run, Plan: strings.Repeat("0", 2*sha256.Size), Source: p.opt.Source, Policies: p.Policies, Holds: p.holds, ACL: p.opt.ACL}
+	}
+	run.Made = slices.Concat(run.Made, p.Structure)
+	stems := map[int]int{} // how many kinds of records have stems of a length
+	seen := map[string]bool{}
+	for _, pl := range p.jobs {
+		stem, _, _ := numbered(pl.rec.Path)
+		if !seen[stem] {
+			seen[stem] = true
+			stems[len(stem)]++
+		}
+	}
+	tail, kinds := tailEntries*mostOfEntry, 0
+	for _, length := range slices.Backward(slices.Sorted(maps.Keys(stems))) {
+		n := min(stems[length], tailEntries-kinds)
+		tail, kinds = tail+n*(length+mostOfKind), kinds+n
+	}
+	return len(run.encode()) + base64.StdEncoding.EncodedLen(tail) + mostOfQueue*len(QueueKinds)
+}
+
+// Bounds for [Plan.recordSize]: what an entry of a ledger takes without its kind
+// (an index, three differences and a hash), what a kind takes besides the record's
+// path, and what a queue does in [Ledger.Highest] and the counts besides.
+const (
+	mostOfEntry = 2 + 3*5 + 4
+	mostOfKind  = 32
+	mostOfQueue = 256
+)
 
 // Bounds for [Plan.checkSizes]: JSON writes a byte as six at most and a text
 // may stand three times in a job; smallUnit covers the rest of one.

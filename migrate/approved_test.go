@@ -1,0 +1,49 @@
+package migrate
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+)
+
+// A saved plan is read back, whatever bytes names and batchIDs have.
+func TestPlanWithHostileNamesReadsBack(t *testing.T) {
+	for _, text := range []string{"caf\xe9", "a\xed\xa0\x80z", `\ufffd`, "\ufffd", "<&>\u2028", "\x00\x1b"} {
+		p := MakePlan(source(t, queue(t, map[string][]byte{"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, legacy.Payload{"jobID": "one"})})), znode.NewTree(), options(permissive()))
+		p.warn(text, text)
+		p.ID = p.digest()
+		b, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadApproved(bytes.NewReader(b)); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// What finishes a run that a saved plan began does what that plan said, no more.
+func TestApprovedPlanIsNotWidened(t *testing.T) {
+	opt := options(permissive())
+	src := source(t, queue(t, fourRecords(t)))
+	s := serve(t, znode.NewTree())
+	mustMigrate(t, s, src, opt)
+	workOff(t, s, opt.Dialect)
+	opt.Again = []string{"/ingest/mrtQ-05000000000001"}
+	saved := MakePlan(src, treeOf(t, s), opt)
+	approved := Approved{ID: saved.ID, Source: saved.Source, Target: saved.Target, Dialect: string(saved.Dialect), Policies: saved.Policies, Settings: saved.Settings}
+	began := *saved
+	began.ex = &existing{runs: []Run{{ID: saved.Run, State: RunRunning, Plan: saved.ID}}}
+	if err := began.CheckApproved(approved); err != nil {
+		t.Errorf("the same: %v", err)
+	}
+	wider := began
+	wider.Settings.Again = []string{All}
+	if err := wider.CheckApproved(approved); !errors.Is(err, ErrStale) {
+		t.Errorf("with --again all: %v", err)
+	}
+}

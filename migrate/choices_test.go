@@ -1,0 +1,62 @@
+package migrate
+
+import (
+	"testing"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+)
+
+// A job whose record was removed from the legacy queue still counts in its
+// batch: a migrate without it leaves the batch alone.
+func TestBatchOfAVanishedRecordIsNotStale(t *testing.T) {
+	rec := func(status legacy.Status, name string) []byte {
+		return record(t, status, legacy.Payload{"batchID": "bid-0", "jobID": name})
+	}
+	records := map[string][]byte{
+		"/ingest/mrtQ-05000000000001": rec(legacy.Pending, "one"),
+		"/ingest/mrtQ-05000000000002": rec(legacy.Completed, "two"),
+	}
+	opt := options(permissive())
+	s := serve(t, znode.NewTree())
+	mustMigrate(t, s, source(t, queue(t, records)), opt)
+	before := dumpOf(t, treeOf(t, s), "/batches")
+	delete(records, "/ingest/mrtQ-05000000000001")
+	if res := mustMigrate(t, s, source(t, queue(t, records)), opt); res.Steps != 0 {
+		t.Errorf("there is nothing to do, and it did %+v", res.Done)
+	}
+	if after := dumpOf(t, treeOf(t, s), "/batches"); after != before {
+		t.Errorf("the batch of a pending job was written: %s", firstDifference(before, after))
+	}
+}
+
+// --done for a record of which a job would be made is refused, not overheard.
+func TestDoneForARecordThatIsNotLost(t *testing.T) {
+	opt := options(permissive())
+	opt.Done = []string{"/ingest/mrtQ-05000000000001"}
+	p := MakePlan(source(t, queue(t, fourRecords(t))), znode.NewTree(), opt)
+	if problemAt(p, NotGone, opt.Done[0]) == nil {
+		t.Errorf("problems %v, %d to create", p.Problems, p.Count(ActCreate))
+	}
+}
+
+// A plan that only enters records as done, or derives a batch again, sets no hold
+// that the operator has released.
+func TestNoHoldsWhereNoJobIsMade(t *testing.T) {
+	opt := options(permissive())
+	src := source(t, queue(t, fourRecords(t)))
+	s := serve(t, znode.NewTree())
+	mustMigrate(t, s, src, opt)
+	removeAll(t, s, "/jobs/jid0000000001", "/jobs/jid0000000002", "/jobs/states/pending/05-jid0000000001", "/jobs/states/pending/05-jid0000000002",
+		"/batches/bid0000000000", "/batch-uuids/bid-0")
+	releaseHolds(t, s)
+	wipe(t, s)
+	if _, err := (&Migrator{Target: s.Target, Now: clock()}).Rebuild(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	opt.Done = []string{All}
+	mustMigrate(t, s, src, opt)
+	if held := treeOf(t, s).Children("/locks/queue"); len(held) > 0 {
+		t.Errorf("held: %v", held)
+	}
+}
