@@ -327,7 +327,7 @@ func (c *chain) end(ctx context.Context, state RunState, ops []znode.Op, traced 
 	if err == nil {
 		// What the transaction itself adds to the ledger is nothing.
 		old, _ := parseTrace(jobs.Data)
-		ops = append(ops, setTrace(&jobs, traced(old, c.run))...)
+		ops = append(ops, signTrace(&jobs, traced(old, c.run))...)
 	}
 	return c.send(ctx, slices.Values([]unit{{ops: ops, ends: true}}), func(unit) {})
 }

@@ -35,7 +35,8 @@ func (s span) known() bool           { return s != span{} }
 func (s span) holds(zxid int64) bool { return s.from <= zxid && zxid <= s.to }
 
 // span of a run: from the transaction that made its record to the one that made
-// its closing shard, or, while it is not done, the newest that set the record.
+// its closing shard, or, while it is not done, the newest that set the record. A
+// shard that is newer than that is not the one that the run made.
 func (r Run) span(tree *znode.Tree) span {
 	switch {
 	case r.From != 0:
@@ -46,7 +47,7 @@ func (r Run) span(tree *znode.Tree) span {
 		return span{r.stat.Czxid, r.stat.Mzxid}
 	}
 	if n := tree.Get(shardPath(r.ID, r.Ledger.Closed-1)); n != nil {
-		return span{r.stat.Czxid, n.Stat.Czxid}
+		return span{r.stat.Czxid, min(n.Stat.Czxid, r.stat.Mzxid)}
 	}
 	return span{}
 }
@@ -73,6 +74,11 @@ func readCustody(tree *znode.Tree, runs []Run, damage []Problem) *custody {
 		c.sound[r.ID] = true
 		c.add(tree, r, log)
 	}
+	for i, r := range runs {
+		if i < len(runs)-1 && !r.ended() {
+			c.broken(r.path(), fmt.Sprintf("it is %s, and %s came after it: no run begins while another is unfinished", r.State, runs[i+1].ID))
+		}
+	}
 	c.checkShards(tree, runs)
 	c.checkTrace(tree, runs)
 	return c
@@ -82,7 +88,7 @@ func readCustody(tree *znode.Tree, runs []Run, damage []Problem) *custody {
 // newest shard is compared with its run's record; see [Run.borneOut].
 func (c *custody) checkShards(tree *znode.Tree, runs []Run) {
 	for _, r := range runs {
-		if !r.span(tree).known() || r.From != 0 {
+		if !r.span(tree).known() {
 			continue
 		}
 		next := r.stat.Mzxid
@@ -172,7 +178,7 @@ func (b bounds) of(entry int) (after, until int64) {
 		after = b.zxids[i-1]
 	}
 	if i < len(b.zxids) {
-		until = b.zxids[i]
+		until = min(until, b.zxids[i])
 	}
 	return after, until
 }
@@ -201,7 +207,7 @@ func (c *custody) checkTrace(tree *znode.Tree, runs []Run) {
 		case !is && named[path]:
 		case !is:
 			c.broken(path, fmt.Sprintf("the record of %s is gone, and with it the custody of %s; the trace on /jobs says that it ran here", tr.ID, counted(tr.Entries, "record", "records")))
-		case r.State == RunDone || r.State == RunRolledBack:
+		case r.ended():
 			if !(trace{Runs: []tracedRun{tr}}).same(trace{Runs: []tracedRun{traced(r)}}) {
 				c.broken(path, "it says otherwise than the trace on /jobs, which the same transaction wrote: one of the two was changed since")
 			}
@@ -212,9 +218,31 @@ func (c *custody) checkTrace(tree *znode.Tree, runs []Run) {
 			c.broken(r.path(), "the trace on /jobs knows nothing of this run: no migration made this record")
 		}
 	}
-	if s := jobs.Stat; s.Czxid != 0 && s.Version != t.Sets && !copied(runs) {
+	switch s := jobs.Stat; {
+	case s.Czxid == 0 || copied(runs):
+	case s.Version != t.Sets:
 		c.broken(newqueue.JobsPath, fmt.Sprintf("its version is %d, and the last run left it at %d: somebody wrote to it", s.Version, t.Sets))
+	case !signed(tree, runs):
+		c.broken(newqueue.JobsPath, fmt.Sprintf("it was written in transaction %#x, which wrote nothing of a run: somebody wrote to it", s.Mzxid))
 	}
+}
+
+// signed reports whether the transaction that set the trace last wrote something
+// else of a migration, as each does that sets it: a run's record or shard, or
+// what stands in their folders. While a run is unfinished, more than these may have set it.
+func signed(tree *znode.Tree, runs []Run) bool {
+	set := tree.Get(newqueue.JobsPath).Stat.Mzxid
+	for _, r := range runs {
+		if !r.ended() || r.stat.Czxid == set || r.stat.Mzxid == set {
+			return true
+		}
+	}
+	for _, folder := range []string{RunsPath, LedgerPath} {
+		if n := tree.Get(folder); n != nil && n.Stat.Pzxid == set {
+			return true
+		}
+	}
+	return false
 }
 
 // copied reports whether the tree is a copy, restored from a dump: no version of

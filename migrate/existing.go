@@ -18,6 +18,7 @@ type existing struct {
 	custody *custody
 	jobs    map[string]placed   // by the legacy record's path
 	twice   []string            // record paths that two jobs claim
+	copies  []placed            // jobs that claim a record for which another counts
 	queued  map[string][]string // a job's entries under /jobs/states, by jid
 }
 
@@ -74,8 +75,14 @@ func (ex *existing) place(p placed) {
 	if dup {
 		ex.twice = append(ex.twice, p.prov.Path)
 	}
-	if !dup || ex.known(p) && !ex.known(other) {
+	switch {
+	case !dup:
 		ex.jobs[p.prov.Path] = p
+	case ex.known(p) && !ex.known(other):
+		ex.jobs[p.prov.Path] = p
+		ex.copies = append(ex.copies, other)
+	default:
+		ex.copies = append(ex.copies, p)
 	}
 }
 

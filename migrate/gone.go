@@ -187,10 +187,13 @@ func (ex *existing) dated() bool {
 	return len(ex.spans) > 0
 }
 
-// rebuilt reports whether path is one of the migration's own znodes and they
-// were rebuilt, outside of any run.
-func (ex *existing) rebuilt(path string) bool {
-	return znode.Within(path, MigrationPath) && slices.ContainsFunc(ex.runs, func(r Run) bool { return r.From != 0 })
+// besideRuns reports whether a znode is one of the migration's own that a migrator
+// made outside of any run: to have an election, or to rebuild what was lost.
+func (ex *existing) besideRuns(n *znode.Node) bool {
+	if n.Path == MigrationPath || n.Path == ElectionPath {
+		return true
+	}
+	return znode.Within(n.Path, MigrationPath) && slices.ContainsFunc(ex.runs, func(r Run) bool { return r.From != 0 && n.Stat.Czxid <= r.stat.Czxid })
 }
 
 // bornInRun reports whether a znode was made while a run was at work, or that

@@ -108,17 +108,12 @@ func planRebuild(tree *znode.Tree, owner string, budget, chroot int) *rebuildPla
 			next = next.with(run)
 		}
 	}
-	jobs := tree.Get(newqueue.JobsPath)
-	set := setTrace(jobs, next)
-	if len(set) == 0 && jobs != nil && len(next.Runs) > 0 {
-		// It says the same already. Somebody set it to that: from now on it was us.
-		next.Sets = jobs.Stat.Version + 1
-		set = []znode.Op{znode.Set(jobs.Path, next.encode(), jobs.Stat.Version)}
-	}
-	plan.last = append(plan.last, set...)
-	if len(plan.last) > 0 {
-		plan.transactions = append(plan.transactions, plan.last)
-	}
+	plan.last = append(plan.last, signTrace(tree.Get(newqueue.JobsPath), next)...)
+	// Where nothing but the trace is written, this bears it out; see [custody.checkTrace].
+	mark := znode.Join(LedgerPath, "rebuilt")
+	plan.last = append(plan.last, creates([]leaf{{mark, none}}, newest.ACL)...)
+	plan.last = append(plan.last, znode.Delete(mark, 0))
+	plan.transactions = append(plan.transactions, plan.last)
 	return plan
 }
 

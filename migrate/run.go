@@ -144,19 +144,23 @@ func readRuns(tree *znode.Tree) (runs []Run, damage []Problem) {
 }
 
 // borneOut checks a record against what the transactions left: the last one of a
-// run, or of its rollback, set the record and made the newest shard. Of the two
-// the later one is not what the run left. ok is false if that is the record.
+// run, or of its rollback, set the record and the trace on /jobs, and made the
+// newest shard. Of record and shard the later one is not what the run left, and
+// a record that is later than the trace never is. ok is false if it is the record.
 func (r Run) borneOut(tree *znode.Tree) (problem *Problem, ok bool) {
-	ended := r.State == RunDone || r.State == RunRolledBack
-	if !ended || r.From != 0 || r.stat.Czxid == 0 || r.Steps != r.stat.Version {
+	if !r.ended() || r.stat.Czxid == 0 || r.Steps != r.stat.Version {
 		return nil, true
+	}
+	p := &Problem{Kind: RunDamaged, Path: r.path(), Next: rebuildHint}
+	if jobs := tree.Get(newqueue.JobsPath); jobs != nil && r.stat.Mzxid > jobs.Stat.Mzxid {
+		p.Message = fmt.Sprintf("it was written in transaction %#x, and the trace on /jobs, which a run's last transaction writes too, in %#x: somebody wrote to one of the two", r.stat.Mzxid, jobs.Stat.Mzxid)
+		return p, false
 	}
 	n := tree.Get(shardPath(r.ID, r.Ledger.Shards-1))
-	if n == nil || n.Stat.Czxid == r.stat.Mzxid {
+	if n == nil || n.Stat.Czxid == r.stat.Mzxid || r.From != 0 && n.Stat.Czxid < r.stat.Mzxid {
 		return nil, true
 	}
-	p := &Problem{Kind: RunDamaged, Path: r.path(), Next: rebuildHint,
-		Message: fmt.Sprintf("it was written in transaction %#x, and the run ended in %#x: somebody wrote to it", r.stat.Mzxid, n.Stat.Czxid)}
+	p.Message = fmt.Sprintf("it was written in transaction %#x, and the run ended in %#x: somebody wrote to it", r.stat.Mzxid, n.Stat.Czxid)
 	if n.Stat.Czxid > r.stat.Mzxid {
 		p.Kind, p.Path = LedgerDamaged, n.Path
 		p.Message = fmt.Sprintf("it was made in transaction %#x, and the run ended in %#x: somebody made it again", n.Stat.Czxid, r.stat.Mzxid)
@@ -164,6 +168,9 @@ func (r Run) borneOut(tree *znode.Tree) (problem *Problem, ok bool) {
 	}
 	return p, false
 }
+
+// ended reports whether nothing of the run, or of its rollback, is left to do.
+func (r Run) ended() bool { return r.State == RunDone || r.State == RunRolledBack }
 
 // NewestRun is the last run of a target, as its record says, or, if no record is
 // sound, as far as the trace on /jobs does; ok is false if there was none.

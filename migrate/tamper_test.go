@@ -2,89 +2,253 @@ package migrate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/go-zookeeper/zk"
+
 	"mrtq/harness/minizk"
 	"mrtq/internal/znode"
+	"mrtq/legacy"
 	"mrtq/newqueue"
 )
 
-// Verify names the node after any one node of the new tree was deleted,
-// changed or added: all nodes, all three.
-func TestVerifyNamesEveryTamperedNode(t *testing.T) {
+// Verify names the node after anything that somebody does by hand to any one
+// node of a migrated tree: every node and every kind of change. One case of
+// sampled is tried, and all with -torture.
+func TestTamperMatrix(t *testing.T) {
+	counts := &tally{tried: map[string]int{}, missed: map[string]int{}}
+	t.Run("of", func(t *testing.T) {
+		for _, d := range newqueue.Dialects {
+			for _, kind := range worlds {
+				t.Run(string(d)+"/"+kind.name, func(t *testing.T) {
+					t.Parallel()
+					w := kind.build(t, d)
+					w.mustBeClean(t)
+					tryAll(t, w, kind.cases(w), counts)
+				})
+			}
+		}
+	})
+	t.Log(counts)
+}
+
+// What somebody adds inside of what a run made is named after the next run, too,
+// which began when it was there already.
+func TestVerifyNamesWhatCameBetweenRuns(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {
 			t.Parallel()
-			src := source(t, corpus(t))
-			opt := options(permissive())
-			opt.Dialect = d
 			target := live(t, d)
-			foreign := treeOf(t, target)
-			mustMigrate(t, target, src, opt)
-			clean := treeOf(t, target)
-			mustVerify(t, src, clean)
-
-			// Most of the time goes by waiting for answers: many at once.
-			work := make(chan tampering)
-			var workers sync.WaitGroup
-			for range 8 {
-				zk := minizk.RunWith(t, minizk.Options{Now: testNow})
-				workers.Go(func() {
-					for w := range work {
-						if err := w.named(zk, src, clean); err != nil {
-							t.Errorf("%s %s: %v", w.what, w.path, err)
-						}
-					}
-				})
+			w := &world{others: others{}.add(0, treeOf(t, target))}
+			mustMigrate(t, target, source(t, earlierCorpus(t, false)), inDialect(d))
+			w.clean = treeOf(t, target)
+			var extras multi
+			var names []string
+			for _, path := range w.clean.Paths("/")[1:] {
+				if path == RunsPath || slices.Contains([]string{"submission", "status"}, znode.Name(path)) && znode.Within(path, newqueue.BatchesPath) {
+					continue // while this is so, the plan is blocked
+				}
+				child := znode.Join(path, "by-hand")
+				extras = append(extras, create(child, none))
+				if w.entity(path) != "" || path == ElectionPath {
+					names = append(names, child)
+				}
 			}
-			for _, w := range tamperings(clean, foreign) {
-				work <- w
+			must(t, target, extras)
+			src := source(t, corpus(t))
+			target.begin(t)
+			if res := mustMigrate(t, target, src, inDialect(d)); res.Run != "run0000000001" || res.Done.Jobs == 0 {
+				t.Fatalf("%s did %+v", res.Run, res.Done)
 			}
-			close(work)
-			workers.Wait()
+			for _, others := range []bool{false, true} {
+				if err := (tampering{names: names}).judge(Verify(src, treeOf(t, target), VerifyOptions{Others: others})); err != nil {
+					t.Errorf("others %t: %v", others, err)
+				}
+			}
+			t.Logf("%d extras named", len(names))
 		})
 	}
 }
 
-// tampering is what somebody does by hand to one znode, and what verify should
-// name then.
-type tampering struct {
-	what, path, names string
-	ops               []znode.Op
-}
-
-func tamperings(clean, foreign *znode.Tree) []tampering {
-	var all []tampering
-	for _, path := range clean.Paths("/")[1:] {
-		added := znode.Join(path, "by-hand")
-		all = append(all, tampering{"add below", path, added, []znode.Op{znode.Create(added, none)}})
-		if foreign.Get(path) != nil {
-			continue
-		}
-		all = append(all,
-			tampering{"change", path, path, []znode.Op{znode.Set(path, []byte("by hand"), -1)}},
-			tampering{"set to the same data", path, path, []znode.Op{znode.Set(path, clean.Get(path).Data, -1)}})
-		names := path
-		if strings.HasPrefix(path, "/access/") && strings.HasPrefix(znode.Name(path), "qid") {
-			// Nothing else in the target knew of it: its record is named.
-			p, _ := parseProvenance(clean.Get(path).Data)
-			names = p.Path
-		}
-		var ops []znode.Op
-		for _, p := range slices.Backward(clean.Paths(path)) {
-			ops = append(ops, znode.Delete(p, -1))
-		}
-		all = append(all, tampering{"delete", path, names, ops})
+// A znode below what a run would have to write again in a batch blocks the plan,
+// which names it.
+func TestPlanNamesWhatStandsInTheWayInABatch(t *testing.T) {
+	opt := options(permissive())
+	rec := func(title string) []byte {
+		return record(t, legacy.Pending, legacy.Payload{"batchID": "B", "jobID": title, "title": title})
 	}
-	return all
+	records := map[string][]byte{"/ingest/mrtQ-05000000000001": rec("one")}
+	target := serve(t, znode.NewTree())
+	mustMigrate(t, target, source(t, queue(t, records)), opt)
+	must(t, target, multi{create("/batches/bid0000000000/submission/by-hand", none)})
+	records["/ingest/mrtQ-05000000000002"] = rec("two")
+	p := MakePlan(source(t, queue(t, records)), treeOf(t, target), opt)
+	if len(p.Problems) != 1 || p.Problems[0].Kind != BatchTouched || p.Problems[0].Path != "/batches/bid0000000000/submission" {
+		t.Errorf("problems %v", p.Problems)
+	}
 }
 
-// named does it to the clean tree and is nil if verify names it.
-func (w tampering) named(server *minizk.Server, src *Source, clean *znode.Tree) error {
-	if err := server.Load(clean); err != nil {
+// The trees hold no secret, so whoever knows the format and makes everything
+// again in one transaction makes what a migration might have made. Verify says so
+// little of these as README.md does.
+func TestWhatVerifyCannotTell(t *testing.T) {
+	for _, d := range newqueue.Dialects {
+		w := emptyWorld(t, d)
+		runs, _ := readRuns(w.clean)
+		server := minizk.RunWith(t, minizk.Options{Now: testNow})
+		everything := w.again(targetRoots...)
+		for _, path := range []string{runs[0].path(), newqueue.JobsPath} {
+			for range w.clean.Get(path).Stat.Version {
+				everything = append(everything, set(path, w.clean.Get(path).Data))
+			}
+		}
+		for _, c := range []tampering{
+			{kind: "everything made again in one transaction, up to its versions", do: []any{everything}},
+			{kind: "the election made again", do: []any{w.again(ElectionPath)}},
+			w.forgedWithItsTrace(runs[0]),
+		} {
+			t.Run(string(d)+"/"+c.kind, func(t *testing.T) {
+				c.only = true // and nothing is
+				if err := w.try(server, c); err != nil {
+					t.Errorf("verify has learnt to tell it: %v; move it to the matrix", err)
+				}
+			})
+		}
+	}
+}
+
+// forgedWithItsTrace is a later run that never was, in all places that tell of
+// one, after a znode of which it would be said that it was there before.
+func (w *world) forgedWithItsTrace(r Run) tampering {
+	jobs := w.clean.Get(newqueue.JobsPath)
+	t, _ := parseTrace(jobs.Data)
+	log := ledgerLog{run: "run0000000007"}
+	r.ID, r.Ledger, r.Made, r.Holds, r.Steps = log.run, Ledger{}, []string{}, []string{}, 1
+	ops, err := log.add(&r.Ledger, []ledgerEntry{{op: settled, record: "/ingest/mrtQ-05000000000020"}}, true)
+	if err != nil {
+		panic(err) // the name is a record's
+	}
+	r.Ledger.Closed = r.Ledger.Shards
+	extra := multi{create(newqueue.CollectionLocksPath+"/demo", none)}
+	if w.clean.Get(newqueue.CollectionLocksPath) == nil {
+		extra = append(multi{create(newqueue.CollectionLocksPath, none)}, extra...)
+	}
+	t = t.with(r)
+	t.Sets = jobs.Stat.Version + 1
+	return tampering{kind: "a run forged in all places after an extra", do: []any{
+		extra,
+		multi{create(r.path(), none), create(ledgerPath(r.ID), none), create(ops[0].Path, ops[0].Data), set(r.path(), r.encode()), set(newqueue.JobsPath, t.encode())},
+	}}
+}
+
+// sampled is a prime, so that the sample meets every kind at every kind of node.
+const sampled = 29
+
+// tryAll carries out each case of the sample on a copy of the world.
+func tryAll(t *testing.T, w *world, cases []tampering, counts *tally) {
+	work := make(chan tampering)
+	var workers sync.WaitGroup
+	for range 4 { // half of the time goes by waiting for answers
+		server := minizk.RunWith(t, minizk.Options{Now: testNow})
+		workers.Go(func() {
+			for c := range work {
+				err := w.try(server, c)
+				counts.add(c.kind, err == nil)
+				if err != nil {
+					t.Errorf("%s %s: %v", c.kind, c.path, err)
+				}
+			}
+		})
+	}
+	for i, c := range cases {
+		if *torture || i%sampled == 0 {
+			work <- c
+		}
+	}
+	close(work)
+	workers.Wait()
+}
+
+// tally counts cases by kind.
+type tally struct {
+	mu            sync.Mutex
+	tried, missed map[string]int
+}
+
+func (c *tally) add(kind string, named bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tried[kind]++
+	if !named {
+		c.missed[kind]++
+	}
+}
+
+func (c *tally) String() string {
+	var b strings.Builder
+	all, missed := 0, 0
+	for _, kind := range slices.Sorted(maps.Keys(c.tried)) {
+		fmt.Fprintf(&b, "\n%7d %s", c.tried[kind], kind)
+		if n := c.missed[kind]; n > 0 {
+			fmt.Fprintf(&b, ", %d MISSED", n)
+		}
+		all, missed = all+c.tried[kind], missed+c.missed[kind]
+	}
+	return fmt.Sprintf("%d tamperings, %d missed, by kind:%s", all, missed, b.String())
+}
+
+// tampering is what somebody does by hand, and what verify should name then.
+type tampering struct {
+	kind, path string
+	do         []any    // transactions: a multi, or setACL
+	names      []string // each must be named
+	// only: nothing may be named but these.
+	only bool
+	// theirs need not be named by verify --others, because others may do that.
+	theirs []string
+	// acls: verify reads ACLs.
+	acls bool
+}
+
+// multi is one transaction, of go-zookeeper's requests.
+type multi []any
+
+// setACL is a request that no transaction takes.
+type setACL struct {
+	path string
+	acl  []zk.ACL
+}
+
+// world is a migrated target and the source that it was migrated from.
+type world struct {
+	src    *Source
+	clean  *znode.Tree
+	others others
+}
+
+// ours reports whether a run made the node.
+func (w *world) ours(path string) bool {
+	czxid, there := w.others[path]
+	return !there || czxid != w.clean.Get(path).Stat.Czxid
+}
+
+func (w *world) mustBeClean(t *testing.T) {
+	t.Helper()
+	for _, others := range []bool{false, true} {
+		for _, d := range Verify(w.src, w.clean, VerifyOptions{Others: others}).Differences {
+			t.Errorf("before anybody tampers: %s", d)
+		}
+	}
+}
+
+// try does it to the clean tree and is nil if verify names it: by a tree read
+// without ACLs, as most of a large one is.
+func (w *world) try(server *minizk.Server, c tampering) error {
+	if err := server.Load(w.clean); err != nil {
 		return err
 	}
 	door, err := connect(server) // Load cut the one that was there
@@ -92,16 +256,95 @@ func (w tampering) named(server *minizk.Server, src *Source, clean *znode.Tree) 
 		return err
 	}
 	defer door.Close()
-	if err := send(door, w.ops); err != nil {
-		return err
+	for _, do := range c.do {
+		if err := carryOut(door, do); err != nil {
+			return fmt.Errorf("the tampering itself: %w", err)
+		}
 	}
 	tree, err := server.Snapshot()
 	if err != nil {
 		return err
 	}
-	v := Verify(src, tree, VerifyOptions{})
-	if !slices.ContainsFunc(v.Differences, func(d Difference) bool { return d.Path == w.names }) {
-		return fmt.Errorf("%s is not named in %d differences: %.300v", w.names, len(v.Differences), v.Differences)
+	for n := range tree.All("/") {
+		if !c.acls {
+			n.ACL = nil
+		}
+	}
+	if err := c.judge(Verify(w.src, tree, VerifyOptions{})); err != nil {
+		return err
+	}
+	c.names = slices.DeleteFunc(slices.Clone(c.names), func(p string) bool { return slices.Contains(c.theirs, p) })
+	if err := c.judge(Verify(w.src, tree, VerifyOptions{Others: true})); err != nil {
+		return fmt.Errorf("with --others: %w", err)
 	}
 	return nil
+}
+
+func carryOut(door *zk.Conn, do any) error {
+	switch do := do.(type) {
+	case multi:
+		_, err := door.Multi(do...)
+		return err
+	case setACL:
+		_, err := door.SetACL(do.path, do.acl, -1)
+		return err
+	}
+	return fmt.Errorf("%T: neither a multi nor a setACL", do)
+}
+
+func (c tampering) judge(v *Verdict) error {
+	for _, name := range c.names {
+		if !slices.ContainsFunc(v.Differences, func(d Difference) bool { return d.Path == name }) {
+			return fmt.Errorf("%s is not named in %d differences: %.300v", name, len(v.Differences), v.Differences)
+		}
+	}
+	for _, d := range v.Differences {
+		if c.only && !slices.Contains(c.names, d.Path) {
+			return fmt.Errorf("%s is named too", d)
+		}
+	}
+	return nil
+}
+
+// The requests of which tamperings are made.
+
+func create(path string, data []byte) *zk.CreateRequest {
+	return &zk.CreateRequest{Path: path, Data: data, Acl: zk.WorldACL(zk.PermAll)}
+}
+
+func createEphemeral(path string, data []byte) *zk.CreateRequest {
+	return &zk.CreateRequest{Path: path, Data: data, Acl: zk.WorldACL(zk.PermAll), Flags: zk.FlagEphemeral}
+}
+
+func set(path string, data []byte) *zk.SetDataRequest {
+	return &zk.SetDataRequest{Path: path, Data: data, Version: -1}
+}
+
+// remove deletes subtrees.
+func (w *world) remove(roots ...string) multi {
+	var m multi
+	for _, root := range roots {
+		for _, p := range slices.Backward(w.clean.Paths(root)) {
+			m = append(m, &zk.DeleteRequest{Path: p, Version: -1})
+		}
+	}
+	return m
+}
+
+// copyTo makes the subtree at from again at to.
+func (w *world) copyTo(from, to string) multi {
+	var m multi
+	for n := range w.clean.All(from) {
+		m = append(m, create(to+strings.TrimPrefix(n.Path, from), n.Data))
+	}
+	return m
+}
+
+// again removes subtrees and makes them again in one transaction.
+func (w *world) again(roots ...string) multi {
+	m := w.remove(roots...)
+	for _, root := range roots {
+		m = append(m, w.copyTo(root, root)...)
+	}
+	return m
 }

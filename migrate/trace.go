@@ -118,14 +118,24 @@ func setTrace(jobs *znode.Node, next trace) []znode.Op {
 	if jobs == nil {
 		return nil // the run makes it, or it is gone and verify says so
 	}
+	if old, was := parseTrace(jobs.Data); was && old.same(next) {
+		return nil
+	}
+	return signTrace(jobs, next)
+}
+
+// signTrace is setTrace that also writes what is there already: that /jobs was
+// set in the same transaction bears out what else it wrote; see [Run.borneOut].
+func signTrace(jobs *znode.Node, next trace) []znode.Op {
+	if jobs == nil {
+		return nil
+	}
 	old, was := parseTrace(jobs.Data)
 	switch {
 	case len(next.Runs) == 0 && !was:
 		return nil
 	case len(next.Runs) == 0:
 		return []znode.Op{znode.Set(newqueue.JobsPath, old.Was, jobs.Stat.Version)}
-	case was && old.same(next):
-		return nil
 	case !was:
 		next.Was = jobs.Data
 	}

@@ -124,7 +124,7 @@ func (p *Plan) checkBatches() {
 		}
 		for _, name := range []string{"submission", "status", "status-report", "lock"} {
 			path := newqueue.BatchPath(b.bid) + "/" + name
-			if n := p.ex.tree.Get(path); n != nil && (n.Stat.Version != 0 || name == "lock") {
+			if n := p.ex.tree.Get(path); n != nil && (n.Stat.Version != 0 || n.Stat.NumChildren != 0 || name == "lock") {
 				p.problem(Problem{Kind: BatchTouched, Path: path, Message: fmt.Sprintf("batch %s is to get jobs, and somebody has worked on it since it was migrated", b.key.uuid()),
 					Next: "wait until its lock is free, or add the jobs by hand"})
 			}

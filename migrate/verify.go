@@ -108,11 +108,13 @@ func Verify(src *Source, target *znode.Tree, opt VerifyOptions) *Verdict {
 		want: znode.NewTree(), ours: map[string]string{}, verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}, Services: []ServiceFinding{}}}
 	if run, ok := ex.newest(); ok {
 		v.policies, v.dialect, v.began = run.Policies, run.Dialect, run.stat.Czxid
-		if run.State == RunRunning || run.State == RunRollingBack {
+		if !run.ended() {
 			v.differ(RunUnfinished, run.path(), fmt.Sprintf("it is %s: run the same mrtq migrate (or rollback) again", run.State))
 		}
 	} else if run, ok := NewestRun(target); ok { // its record is lost
 		v.policies, v.dialect = run.Policies, run.Dialect
+	} else if d, _, found := FindDialect(target); found {
+		v.dialect = d
 	}
 	if opt.Policies != nil {
 		v.policies = *opt.Policies
@@ -156,6 +158,9 @@ func (v *verifier) records() {
 	for _, path := range v.ex.twice {
 		v.differ(MigratedTwice, path, "two jobs in the target claim it")
 	}
+	for _, p := range v.ex.copies {
+		v.differ(Forged, p.root, fmt.Sprintf("it says that %s made it from %s, and so does %s", p.prov.Run, p.prov.Path, v.ex.jobs[p.prov.Path].root))
+	}
 	claimed := map[string]bool{}
 	a := &v.verdict.Records
 	for _, r := range inOrder(v.src.Records) {
@@ -164,7 +169,11 @@ func (v *verifier) records() {
 		if h, migrated := v.ex.custody.records[r.Path]; migrated && !there {
 			a.Gone++
 			claimed[r.Path] = true
-			if h.op != settled {
+			switch {
+			case h.op == settled:
+			case v.ex.tree.Get(h.root) != nil:
+				v.differ(NodeChanged, h.root, fmt.Sprintf("%s made it from %s, and it does not say so any more", h.run, r.Path))
+			default:
 				v.differ(JobGone, r.Path, v.ex.gone(h))
 			}
 			continue
@@ -317,6 +326,9 @@ func (v *verifier) wantStructure() {
 	// The data of these is compared in ways of their own; see [readCustody].
 	v.wantThere(newqueue.JobsPath)
 	for _, run := range v.ex.runs {
+		if slices.Contains(run.Made, newqueue.JobsPath) {
+			v.checkOwn(newqueue.JobsPath)
+		}
 		v.wantThere(run.path())
 		v.checkOwn(run.path())
 		for i := range run.Ledger.Shards {
@@ -342,8 +354,10 @@ func (v *verifier) checkOwn(path string) {
 		v.differ(MadeAgain, path, fmt.Sprintf("it is ephemeral: it goes when session %#x ends", n.Stat.EphemeralOwner))
 	case n.Stat.Aversion != 0:
 		v.differ(NodeTouched, path, "its ACL was changed")
-	case n.Stat.Version != 0 && znode.Parent(path) != RunsPath:
+	case n.Stat.Version != 0 && znode.Within(path, LedgerPath):
 		v.differ(NodeTouched, path, fmt.Sprintf("it was set %s since it was made", times(n.Stat.Version)))
+	case path == newqueue.JobsPath && v.ex.dated() && !v.ex.bornInRun(n.Stat.Czxid):
+		v.differ(MadeAgain, path, "no run was at work when it was made: somebody deleted it and made it again")
 	}
 }
 
@@ -431,10 +445,10 @@ func (v *verifier) inside(n *znode.Node) string {
 		if job, ours := v.ours[path]; ours && job != "" {
 			return job
 		}
-		for _, own := range []string{newqueue.BatchesPath, RunsPath, LedgerPath} {
-			if znode.Parent(path) == own && v.isOurs(path) {
-				return path
-			}
+		switch parent := znode.Parent(path); {
+		case parent == newqueue.BatchesPath && v.isOurs(path),
+			(parent == RunsPath || parent == LedgerPath) && v.want.Get(path) != nil, path == ElectionPath:
+			return path
 		}
 	}
 	switch parent := znode.Parent(n.Path); {
@@ -504,7 +518,7 @@ func (v *verifier) checkVersions(path string) {
 				v.differ(MadeAgain, path, why)
 			}
 		}
-	case job == "" && !v.ex.bornInRun(n.Stat.Czxid) && path != ElectionPath && path != MigrationPath && !v.ex.rebuilt(path):
+	case job == "" && !v.ex.bornInRun(n.Stat.Czxid) && !v.ex.besideRuns(n):
 		v.differ(MadeAgain, path, "no run was at work when it was made: somebody deleted it and made it again")
 	}
 }

@@ -1,0 +1,447 @@
+package migrate
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+// everything is each node of the world with each kind of change.
+func everything(w *world) []tampering {
+	var all []tampering
+	partners := w.partners()
+	for _, path := range w.clean.Paths("/")[1:] {
+		all = append(all, w.additions(path)...)
+		if w.ours(path) {
+			all = append(all, w.changes(path)...)
+			all = append(all, w.remakings(path)...)
+			all = append(all, w.moves(path)...)
+			if partner := partners[path]; partner != "" {
+				all = append(all, w.swaps(path, partner)...)
+			}
+		}
+	}
+	for _, i := range w.items() {
+		all = append(all, w.wholes(i)...)
+		all = append(all, w.provenances(i)...)
+	}
+	return append(all, ownRecords(w)...)
+}
+
+// changes leave the node where it is.
+func (w *world) changes(path string) []tampering {
+	data := w.clean.Get(path).Data
+	var all []tampering
+	for _, c := range []struct {
+		kind string
+		do   any
+	}{
+		{"set to other data", multi{set(path, []byte("by hand"))}},
+		{"set to null", multi{set(path, nil)}},
+		{"set to the same data", multi{set(path, data)}},
+		{"set to other data and back", multi{set(path, []byte("by hand")), set(path, data)}},
+		{"ACL changed", setACL{path, zk.WorldACL(zk.PermRead)}},
+	} {
+		// What a job or a batch says of itself is believed as far as it goes, so
+		// that more than the node may differ where that is damaged.
+		only := (c.kind == "set to the same data" || c.kind == "ACL changed") && !znode.Within(path, RunsPath)
+		all = append(all, tampering{kind: c.kind, path: path, do: []any{c.do}, names: []string{path}, only: only})
+	}
+	all = append(all, tampering{kind: "deleted", path: path, do: []any{w.remove(path)}, names: w.standsFor(path)})
+	return all
+}
+
+// standsFor is what can be named when a node and all below it is gone: a request
+// for access leaves nothing in the target that knows of it but the ledger, which
+// knows its record.
+func (w *world) standsFor(path string) []string {
+	if strings.HasPrefix(znode.Name(path), newqueue.AccessPrefix) && znode.Within(path, newqueue.AccessPath) {
+		return []string{w.record(path)}
+	}
+	return []string{path}
+}
+
+// record is the one that a job or request was made from.
+func (w *world) record(root string) string {
+	p, _ := parseProvenance(w.clean.Get(root).Data)
+	return p.Path
+}
+
+// remakings delete the node, with all below it, and make it again.
+func (w *world) remakings(path string) []tampering {
+	data := w.clean.Get(path).Data
+	leaf := len(w.clean.Children(path)) == 0
+	names := []string{path}
+	switch path {
+	case MigrationPath, RunsPath:
+		// Where the records of all runs are new, the tree may have been restored
+		// from a dump. They are named themselves.
+		names = nil
+		for _, run := range w.clean.Children(RunsPath) {
+			names = append(names, znode.Join(RunsPath, run))
+		}
+	}
+	var all []tampering
+	add := func(kind string, do ...any) {
+		all = append(all, tampering{kind: kind, path: path, do: do, names: names, only: leaf && !znode.Within(path, MigrationPath) && !w.isRoot(path)})
+	}
+	if path != ElectionPath { // which a migrator makes again itself where it is gone
+		add("made again", w.remove(path), w.copyTo(path, path))
+		add("made again in one transaction", w.again(path))
+	}
+	versions := multi{}
+	for range w.clean.Get(path).Stat.Version {
+		versions = append(versions, set(path, data))
+	}
+	if len(versions) > 0 {
+		add("made again up to its version", slices.Concat(w.again(path), versions))
+	}
+	another := w.again(path)
+	if leaf {
+		another[len(another)-1] = createEphemeral(path, data)
+		add("made again as ephemeral", another)
+		another = w.again(path)
+		readOnly := create(path, data)
+		readOnly.Acl = zk.WorldACL(zk.PermRead)
+		another[len(another)-1] = readOnly
+		add("made again with a read-only ACL", another)
+		all[len(all)-1].acls = path == ElectionPath
+	} else {
+		// Children can be made in it, and its data can't be changed.
+		for _, op := range another {
+			if c, ok := op.(*zk.CreateRequest); ok && c.Path == path {
+				c.Acl = zk.WorldACL(zk.PermAll &^ zk.PermWrite)
+			}
+		}
+		add("made again with a read-only ACL", another)
+	}
+	return all
+}
+
+// additions put something that no run made below the node.
+func (w *world) additions(path string) []tampering {
+	var all []tampering
+	for _, name := range append([]string{"by-hand"}, plausible(path)...) {
+		child := znode.Join(path, name)
+		if w.clean.Get(child) != nil {
+			continue
+		}
+		all = append(all,
+			tampering{kind: "child added", path: child, do: []any{multi{create(child, none)}}, names: []string{child}, theirs: w.theirs(child)},
+			tampering{kind: "ephemeral child added", path: child, do: []any{multi{createEphemeral(child, none)}}, names: []string{child}, theirs: []string{child}})
+	}
+	return all
+}
+
+// theirs is a new node, if it stands where others have business.
+func (w *world) theirs(path string) []string {
+	if w.entity(znode.Parent(path)) != "" {
+		return nil
+	}
+	return []string{path}
+}
+
+// plausible are names that the layout, or a migration, has below such a node.
+func plausible(path string) []string {
+	name, parent := znode.Name(path), znode.Parent(path)
+	switch {
+	case parent == newqueue.JobsPath && name != "states":
+		return []string{"lock", "inventory", "store"}
+	case parent == newqueue.BatchesPath:
+		return []string{"lock", "status-report"}
+	case strings.HasSuffix(path, "/states"):
+		return []string{"batch-failed", "batch-completed", "batch-processing", "batch-deleted", "deleted", "held"}
+	case znode.Parent(parent) == newqueue.BatchesPath || strings.HasPrefix(name, "batch-"):
+		return []string{"jid0000000001", "jid0000009999"}
+	case parent == newqueue.JobStatesPath:
+		return []string{"00-jid0000000002", "05-jid0000009999"}
+	case path == newqueue.BatchUUIDsPath:
+		return []string{"run0000000007-unbatched"}
+	case path == newqueue.JobsPath:
+		return []string{"jid0000009999"}
+	case path == newqueue.BatchesPath:
+		return []string{"bid0000009999"}
+	case parent == newqueue.AccessPath:
+		return []string{"qid0000009999"}
+	case strings.HasPrefix(name, newqueue.AccessPrefix):
+		return []string{"lock"}
+	case path == RunsPath, path == LedgerPath:
+		return []string{"run0000000007"}
+	case parent == LedgerPath:
+		return []string{"0000000007"}
+	}
+	return nil
+}
+
+// entity is the job, request, batch or record of a run that a node is part of, ""
+// for none, or for one of others'.
+func (w *world) entity(path string) string {
+	for at := path; at != "/"; at = znode.Parent(at) {
+		root := w.isRoot(at) || znode.Parent(at) == newqueue.BatchesPath || znode.Parent(at) == RunsPath || znode.Parent(at) == LedgerPath
+		if root && w.ours(at) {
+			return at
+		}
+	}
+	return ""
+}
+
+func (w *world) isRoot(path string) bool {
+	for _, prefix := range []string{newqueue.JobsPath + "/jid", "/access/small/qid", "/access/large/qid"} {
+		if strings.HasPrefix(path, prefix) && strings.Count(path, "/") == strings.Count(prefix, "/") {
+			return true
+		}
+	}
+	return false
+}
+
+// moves are a node, with all below it, in another place.
+func (w *world) moves(path string) []tampering {
+	name, parent := znode.Name(path), znode.Parent(path)
+	var to []string
+	number := regexp.MustCompile(`\d{10}$`)
+	if number.MatchString(name) {
+		to = append(to, znode.Join(parent, number.ReplaceAllString(name, "0000000777")))
+	} else {
+		to = append(to, path+"-moved")
+	}
+	switch {
+	case znode.Parent(parent) == newqueue.JobStatesPath: // a queue's entry
+		_, jid, _ := strings.Cut(name, "-")
+		to = append(to, znode.Join(parent, "77-"+jid))
+		for _, state := range w.clean.Children(newqueue.JobStatesPath) {
+			if s := znode.Join(newqueue.JobStatesPath, state); s != parent {
+				to = append(to, znode.Join(s, name))
+			}
+		}
+	case strings.HasPrefix(znode.Name(parent), "batch-"): // a batch's entry
+		for _, p := range w.clean.Paths(newqueue.BatchesPath) {
+			if strings.HasPrefix(znode.Name(p), "batch-") && p != parent {
+				to = append(to, znode.Join(p, name))
+			}
+		}
+	case parent == newqueue.JobStatesPath:
+		to = append(to, znode.Join(parent, "held"))
+	case znode.Parent(path) == newqueue.AccessQueuePath(newqueue.AccessSmall):
+		to = append(to, newqueue.AccessRequestPath(newqueue.AccessLarge, name))
+	}
+	var all []tampering
+	for _, p := range to {
+		if w.clean.Get(p) == nil && !znode.Within(p, path) {
+			// A request that stands elsewhere is named there.
+			names := []string{p}
+			if s := w.standsFor(path); s[0] == path {
+				names = append(names, path)
+			}
+			if !slices.ContainsFunc(targetRoots, func(root string) bool { return znode.Within(p, root) }) {
+				names = []string{path} // nobody looks there
+			}
+			theirs := w.theirs(p)
+			if w.isRoot(path) {
+				theirs = nil // it says that we made it
+			}
+			all = append(all, tampering{kind: "moved", path: path + " → " + p, do: []any{append(w.remove(path), w.copyTo(path, p)...)}, names: names, theirs: theirs})
+		}
+	}
+	return all
+}
+
+// likeness is a path with what tells one job, batch or run from another left out.
+var likeness = regexp.MustCompile(`(jid|bid|qid|run|/)\d{10}|\d\d-jid\d{10}|/batch-uuids/.+`)
+
+// partners are, for each of our nodes, another that is like it, with other data
+// where there is one.
+func (w *world) partners() map[string]string {
+	like := map[string][]string{}
+	for _, path := range w.clean.Paths("/")[1:] {
+		if key := likeness.ReplaceAllString(path, "#"); w.ours(path) {
+			like[key] = append(like[key], path)
+		}
+	}
+	partners := map[string]string{}
+	for _, group := range like {
+		for i, path := range group {
+			for k := 1; k < len(group); k++ {
+				p := group[(i+k)%len(group)]
+				if partners[path] == "" || !znode.SameData(w.clean.Get(p).Data, w.clean.Get(path).Data) {
+					partners[path] = p
+				}
+				if !znode.SameData(w.clean.Get(p).Data, w.clean.Get(path).Data) {
+					break
+				}
+			}
+		}
+	}
+	return partners
+}
+
+// swaps give two like nodes the other's contents.
+func (w *world) swaps(a, b string) []tampering {
+	names := []string{a, b}
+	dataA, dataB := w.clean.Get(a).Data, w.clean.Get(b).Data
+	all := []tampering{
+		{kind: "swapped by set", path: a + " ↔ " + b, do: []any{multi{set(a, dataB), set(b, dataA)}}, names: names},
+		{kind: "swapped whole in one transaction", path: a + " ↔ " + b, do: []any{slices.Concat(w.remove(a, b), w.copyTo(a, b), w.copyTo(b, a))}, names: names},
+	}
+	return all
+}
+
+// item is a job, a request or a batch with its jobs: all nodes that it is made of.
+type item struct {
+	root  string
+	roots []string // of its subtrees
+	jobs  []item   // a batch's
+}
+
+// items are the world's, made by runs.
+func (w *world) items() []item {
+	var jobs, all []item
+	for _, path := range w.clean.Paths("/")[1:] {
+		if !w.isRoot(path) || !w.ours(path) {
+			continue
+		}
+		i := item{root: path, roots: []string{path}}
+		for _, p := range w.clean.Paths("/")[1:] {
+			if strings.HasSuffix(p, znode.Name(path)) && p != path && znode.Within(path, newqueue.JobsPath) {
+				i.roots = append(i.roots, p)
+			}
+		}
+		if len(i.roots) > 1 {
+			jobs = append(jobs, i)
+		}
+		all = append(all, i)
+	}
+	for _, bid := range w.clean.Children(newqueue.BatchesPath) {
+		b := item{root: newqueue.BatchPath(bid), roots: []string{newqueue.BatchPath(bid)}}
+		if !w.ours(b.root) {
+			continue
+		}
+		for _, uuid := range w.clean.Children(newqueue.BatchUUIDsPath) {
+			if p := znode.Join(newqueue.BatchUUIDsPath, uuid); string(w.clean.Get(p).Data) == bid {
+				b.roots = append(b.roots, p)
+			}
+		}
+		for _, j := range jobs {
+			if string(w.clean.Get(j.root+"/bid").Data) != bid {
+				continue
+			}
+			b.jobs = append(b.jobs, j)
+			for _, r := range j.roots {
+				if !znode.Within(r, b.root) {
+					b.roots = append(b.roots, r)
+				}
+			}
+		}
+		all = append(all, b)
+	}
+	return all
+}
+
+// wholes are changes of everything that belongs to a job, a request or a batch.
+func (w *world) wholes(i item) []tampering {
+	what := "request"
+	var records, roots []string
+	switch {
+	case len(i.jobs) > 0:
+		what = "batch"
+		roots = []string{i.root}
+		for _, j := range i.jobs {
+			roots, records = append(roots, j.root), append(records, w.record(j.root))
+		}
+	case len(i.roots) > 1:
+		what = "job"
+		fallthrough
+	default:
+		roots, records = []string{i.root}, []string{w.record(i.root)}
+	}
+	all := []tampering{
+		{kind: "whole " + what + " deleted", path: i.root, do: []any{w.remove(i.roots...)}, names: records},
+		{kind: "whole " + what + " made again in one transaction", path: i.root, do: []any{w.again(i.roots...)}, names: roots},
+	}
+	if what == "batch" {
+		return all
+	}
+	// As another one, beside it or in its place.
+	id := znode.Name(i.root)
+	other := id[:3] + "0000000777"
+	var copied multi
+	for _, r := range i.roots {
+		copied = append(copied, w.copyTo(r, strings.TrimSuffix(r, id)+other)...)
+	}
+	copy := znode.Join(znode.Parent(i.root), other)
+	return append(all,
+		tampering{kind: "whole " + what + " copied", path: i.root, do: []any{copied}, names: []string{copy}},
+		tampering{kind: "whole " + what + " given another id", path: i.root, do: []any{append(w.remove(i.roots...), copied...)}, names: []string{copy}})
+}
+
+// provenances are edits of what a job, a request or a batch says of its origin:
+// each field, by set, and in one that is made again whole.
+func (w *world) provenances(i item) []tampering {
+	var all []tampering
+	for _, e := range w.edits(w.clean.Get(i.root).Data) {
+		all = append(all, tampering{kind: "provenance edited", path: i.root + " " + e.what, do: []any{multi{set(i.root, e.data)}}, names: []string{i.root}})
+		if len(i.jobs) > 0 {
+			continue
+		}
+		again := w.again(i.roots...)
+		for _, op := range again {
+			if c, ok := op.(*zk.CreateRequest); ok && c.Path == i.root {
+				c.Data = e.data
+			}
+		}
+		all = append(all, tampering{kind: "provenance edited, made again whole", path: i.root + " " + e.what, do: []any{again}, names: []string{i.root}})
+	}
+	return all
+}
+
+// edit is one way to change data.
+type edit struct {
+	what string
+	data []byte
+}
+
+// edits change each field of a JSON object, or take it away.
+func (w *world) edits(data []byte) []edit {
+	object := decodeObject(data)
+	var all []edit
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		for _, other := range w.otherValues(key, object[key]) {
+			o := newqueue.Object(maps.Clone(object))
+			o[key] = other
+			all = append(all, edit{key, encode(o)})
+		}
+		o := newqueue.Object(maps.Clone(object))
+		delete(o, key)
+		all = append(all, edit{key + " taken away", encode(o)})
+	}
+	return all
+}
+
+// otherValues are those that a field might have had as well.
+func (w *world) otherValues(key string, value any) []any {
+	switch v := value.(type) {
+	case bool:
+		return []any{!v}
+	case string:
+		all := []any{v + "x", ""}
+		for _, like := range map[string][]string{
+			"run":       {"run0000000000", "run0000000001", "run0000000007"},
+			"path":      {w.src.Records[0].Path, w.src.Records[len(w.src.Records)-1].Path},
+			"time_unit": {"s", "ms", "none"},
+			"status":    {"pending", "failed", "completed"},
+			"of":        {"batch", "unbatched", "inventory"},
+			"consumed":  {"pending", "failed"},
+		}[key] {
+			if like != v {
+				all = append(all, like)
+			}
+		}
+		return all
+	}
+	return []any{int64(4711), "x", nil}
+}

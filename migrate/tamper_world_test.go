@@ -1,0 +1,171 @@
+package migrate
+
+import (
+	"fmt"
+	"testing"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/newqueue"
+)
+
+// worlds are the targets that are tampered with, and how.
+var worlds = []struct {
+	name  string
+	build func(*testing.T, newqueue.Dialect) *world
+	cases func(*world) []tampering
+}{
+	{"first run on an empty target", emptyWorld, everything},
+	{"live target, and the field's markers", liveWorld, everything},
+	{"two runs, others' jobs between", twoWorld, everything},
+	{"rebuilt after /migration was removed", rebuiltWorld, everything},
+	{"several shards", shardsWorld, ledgersOfAll},
+}
+
+// others collects what no run made: the nodes of a target that came after one
+// moment and stand there at another.
+type others map[string]int64 // czxid by path
+
+func (o others) add(after int64, now *znode.Tree) others {
+	for n := range now.All("/") {
+		if n.Stat.Czxid > after {
+			o[n.Path] = n.Stat.Czxid
+		}
+	}
+	return o
+}
+
+func inDialect(d newqueue.Dialect) Options {
+	opt := options(permissive())
+	opt.Dialect = d
+	return opt
+}
+
+func emptyWorld(t *testing.T, d newqueue.Dialect) *world {
+	src := source(t, corpus(t))
+	target := serve(t, znode.NewTree())
+	mustMigrate(t, target, src, inDialect(d))
+	return &world{src, treeOf(t, target), nil}
+}
+
+func liveWorld(t *testing.T, d newqueue.Dialect) *world {
+	src := source(t, corpus(t))
+	target := live(t, d)
+	setMarkers(t, target)
+	there := others{}.add(0, treeOf(t, target))
+	mustMigrate(t, target, src, inDialect(d))
+	return &world{src, treeOf(t, target), there}
+}
+
+// setMarkers is what the field's script does at the end (12-deployed-services,
+// section 8).
+func setMarkers(t *testing.T, target *site) {
+	must(t, target, multi{create(MigrationPath, none), create(MigrationPath+"/m1", none), create(MigrationPath+"/m3", none)})
+}
+
+// twoWorld is migrated in two runs: the second has a third of the corpus, and one
+// record that has changed. Between the two, somebody else submits a job.
+func twoWorld(t *testing.T, d newqueue.Dialect) *world { return twoRuns(t, d, live(t, d)) }
+
+func twoRuns(t *testing.T, d newqueue.Dialect, target *site) *world {
+	theirs := others{}.add(0, treeOf(t, target))
+	mustMigrate(t, target, source(t, earlierCorpus(t, true)), inDialect(d))
+	then := treeOf(t, target).Zxid()
+	othersJob(t, target, d)
+	theirs.add(then, treeOf(t, target))
+	src := source(t, corpus(t))
+	target.begin(t)
+	if res := mustMigrate(t, target, src, inDialect(d)); res.Done.Rewritten != 1 || res.Done.Jobs == 0 || res.Run != "run0000000001" {
+		t.Fatalf("%s did %+v", res.Run, res.Done)
+	}
+	return &world{src, treeOf(t, target), theirs}
+}
+
+// earlierCorpus is the corpus with some records not there yet, and one in another
+// state if changed.
+func earlierCorpus(t *testing.T, changed bool) *znode.Tree {
+	const changes = "/ingest/mrtQ-05000000000001"
+	tree := znode.NewTree()
+	i := 0
+	for n := range corpus(t).All("/") {
+		n := *n
+		if _, err := legacy.ParseKey(znode.Name(n.Path)); err == nil {
+			i++
+		}
+		switch {
+		case n.Path == changes && !changed:
+		case n.Path == changes:
+			n.Data = append([]byte{byte(legacy.Failed)}, n.Data[1:]...)
+		case n.Path == "/" || i > 0 && i%3 == 0:
+			continue
+		}
+		if err := tree.Put(n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return tree
+}
+
+// othersJob makes somebody else's job in a batch of its own.
+func othersJob(t *testing.T, target *site, d newqueue.Dialect) {
+	const bid, jid = "bid0000000090", "jid0000000090"
+	b, j := newqueue.BatchPath(bid), newqueue.JobPath(jid)
+	must(t, target, multi{
+		create(b, none),
+		create(b+"/submission", []byte(`{"batchID":"another","profile_name":"p"}`)),
+		create(b+"/status", encode(newqueue.BatchStatus{State: newqueue.BatchProcessing, LastModified: testNow}.Object(d))),
+		create(b+"/states", none),
+		create(b+"/states/batch-processing", none),
+		create(newqueue.BatchUUIDPath("another"), []byte(bid)),
+		create(j, none),
+		create(j+"/bid", []byte(bid)),
+		create(j+"/configuration", []byte(`{"batch_id":"`+bid+`"}`)),
+		create(j+"/status", encode(newqueue.JobStatus{State: newqueue.JobPending, LastModified: testNow}.Object(d))),
+		create(j+"/priority", []byte("5")),
+		create(j+"/space_needed", []byte("0")),
+		create(newqueue.BatchEntryPath(bid, newqueue.FolderProcessing, jid), none),
+		create(newqueue.JobEntryPath(newqueue.JobPending, 5, jid), none),
+	})
+}
+
+// rebuiltWorld is what remains when the field's script has removed /migration and
+// made it again with its markers, and the operator has had it rebuilt.
+func rebuiltWorld(t *testing.T, d newqueue.Dialect) *world {
+	target := live(t, d)
+	w := twoRuns(t, d, target)
+	then := w.clean.Zxid()
+	must(t, target, w.remove(MigrationPath))
+	setMarkers(t, target)
+	w.others.add(then, treeOf(t, target))
+	target.begin(t)
+	if _, err := (&Migrator{Target: target.Target, Now: clock()}).Rebuild(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.clean = treeOf(t, target)
+	return w
+}
+
+func must(t *testing.T, target *site, do any) {
+	t.Helper()
+	if err := carryOut(target.door, do); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// shardsWorld has two runs, and the first of them three shards.
+func shardsWorld(t *testing.T, d newqueue.Dialect) *world {
+	const first = 2*tailEntries + 40
+	records := map[string][]byte{}
+	add := func(from, to int) *Source {
+		for i := from; i < to; i++ {
+			records["/accessSmall.1/"+legacy.Key{Priority: 5, Sequence: int32(i)}.String()] = record(t, legacy.Pending, legacy.Payload{"token": fmt.Sprint("t", i)})
+		}
+		return source(t, queue(t, records))
+	}
+	target := serve(t, znode.NewTree())
+	mustMigrate(t, target, add(0, first), inDialect(d))
+	src := add(first, first+10)
+	target.begin(t)
+	mustMigrate(t, target, src, inDialect(d))
+	return &world{src, treeOf(t, target), nil}
+}
