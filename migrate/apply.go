@@ -172,7 +172,7 @@ func (e *lookAgain) Unwrap() error { return e.err }
 // and what they did.
 func (m *Migrator) apply(ctx context.Context, p *Plan, budget int) (int, Done, error) {
 	run, first := m.begin(p)
-	c := &chain{m: m, run: run, base: first.base, acl: p.opt.ACL}
+	c := &chain{m: m, run: run, base: first.base, acl: p.opt.ACL, trace: first.trace}
 	tail, err := decodeTail(run)
 	if err != nil {
 		return 0, Done{}, err
@@ -220,8 +220,9 @@ const maxTaken = 1000
 
 // opening is the first transaction of an apply.
 type opening struct {
-	ops  []znode.Op
-	base int32 // the run's version that it demands; -1: it creates the run
+	ops   []znode.Op
+	base  int32 // the run's version that it demands; -1: it creates the run
+	trace trace // on /jobs, as it leaves it
 }
 
 // begin is the run's record as the first transaction writes it, and that
@@ -257,6 +258,7 @@ func (m *Migrator) begin(p *Plan) (Run, opening) {
 		}
 	}
 	o.ops = append(o.ops, setTrace(p.ex.tree.Get(newqueue.JobsPath), next)...)
+	o.trace = next
 	return run, o
 }
 
@@ -270,6 +272,7 @@ type chain struct {
 	steps int   // done
 	done  Done  // by those
 	acl   []znode.ACL
+	trace trace // on /jobs, as this migrator knows it
 }
 
 // send sends the transactions in order and waits for all; see [Migrator.pipeline].
@@ -326,7 +329,10 @@ func (c *chain) end(ctx context.Context, state RunState, ops []znode.Op, traced 
 	c.run.State, c.run.Finished = state, c.m.Now().UTC()
 	if err == nil {
 		// What the transaction itself adds to the ledger is nothing.
-		old, _ := parseTrace(jobs.Data)
+		old, ok := parseTrace(jobs.Data)
+		if !ok { // somebody set it to something else meanwhile
+			old = c.trace
+		}
 		ops = append(ops, signTrace(&jobs, traced(old, c.run))...)
 	}
 	return c.send(ctx, slices.Values([]unit{{ops: ops, ends: true}}), func(unit) {})

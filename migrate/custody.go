@@ -222,7 +222,7 @@ func (c *custody) checkTrace(tree *znode.Tree, runs []Run) {
 	case s.Czxid == 0 || copied(runs):
 	case s.Version != t.Sets:
 		c.broken(newqueue.JobsPath, fmt.Sprintf("its version is %d, and the last run left it at %d: somebody wrote to it", s.Version, t.Sets))
-	case len(c.damage) == 0 && !signed(tree, runs): // else the record that bore it out may be gone
+	case len(runs) > 0 && !signed(tree, runs): // without runs, what bore it out is gone
 		c.broken(newqueue.JobsPath, fmt.Sprintf("it was written in transaction %#x, which wrote nothing of a run: somebody wrote to it", s.Mzxid))
 	}
 }

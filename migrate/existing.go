@@ -96,15 +96,21 @@ func (ex *existing) checkUnrecorded() {
 	for _, d := range ex.custody.damage {
 		told[d.Path] = true
 	}
-	for _, record := range slices.Sorted(maps.Keys(ex.jobs)) {
-		p := ex.jobs[record]
+	jobs := map[string]placed{} // that nothing else tells of: one for each such run
+	for _, p := range ex.jobs {
 		path := znode.Join(RunsPath, p.prov.Run)
-		if _, ok := p.entry(); ok && !told[path] {
-			told[path] = true
-			ex.custody.damage = append(ex.custody.damage, Problem{Kind: RunDamaged, Path: path,
-				Message: fmt.Sprintf("%s says that %s made it, and of that run there is no record and no trace: they are gone, and with them the custody of what it took over, or no migration made that job", p.root, p.prov.Run),
-				Next:    "remove the job if no migration made it; else " + rebuildHint})
+		if other, there := jobs[path]; told[path] || there && other.root <= p.root {
+			continue
 		}
+		if _, ok := p.entry(); ok {
+			jobs[path] = p
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(jobs)) {
+		p := jobs[path]
+		ex.custody.damage = append(ex.custody.damage, Problem{Kind: RunDamaged, Path: path,
+			Message: fmt.Sprintf("%s says that %s made it, and of that run there is no record and no trace: they are gone, and with them the custody of what it took over, or no migration made that job", p.root, p.prov.Run),
+			Next:    "remove the job if no migration made it; else " + rebuildHint})
 	}
 }
 

@@ -314,6 +314,7 @@ func (m *Migrator) Rollback(ctx context.Context, id string, force bool) (*Undo, 
 // were done and what they took back.
 func (m *Migrator) undo(ctx context.Context, u *Undo, budget int) (int, Done, error) {
 	c := &chain{m: m, run: u.run, base: u.run.stat.Version, acl: u.run.ACL}
+	c.trace, _ = readTrace(u.tree)
 	tail, err := decodeTail(u.run)
 	if err != nil {
 		return 0, Done{}, err
@@ -389,7 +390,10 @@ func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo) error {
 	if !removed[newqueue.JobsPath] {
 		jobs, err := m.Target.Get(ctx, newqueue.JobsPath)
 		if err == nil {
-			old, _ := parseTrace(jobs.Data)
+			old, ok := parseTrace(jobs.Data)
+			if !ok { // somebody set it to something else meanwhile
+				old = c.trace
+			}
 			ops = append(ops, setTrace(&jobs, old.without(u.Run))...)
 		} else if !errors.Is(err, znode.ErrNoNode) {
 			return interrupted(err)

@@ -160,7 +160,7 @@ func (p *Plan) checkSizes() {
 func (p *Plan) recordSize() int {
 	run := p.began
 	if !p.Resumes {
-		run = Run{ID: p.Run, Plan: strings.Repeat("0", 2*sha256.Size), Source: p.opt.Source, Policies: p.Policies, Holds: p.holds, ACL: p.opt.ACL}
+		run = Run{ID: p.Run, Plan: strings.Repeat("0", 2*sha256.Size), Source: strings.Repeat("0", max(len(p.opt.Source), mostOfNames)), Policies: p.Policies, Holds: p.holds, ACL: p.opt.ACL}
 	}
 	run.Made = slices.Concat(run.Made, p.Structure)
 	stems := map[int]int{} // how many kinds of records have stems of a length
@@ -182,11 +182,13 @@ func (p *Plan) recordSize() int {
 
 // Bounds for [Plan.recordSize]: what an entry of a ledger takes without its kind
 // (an index, three differences and a hash), what a kind takes besides the record's
-// path, and what a queue does in [Ledger.Highest] and the counts besides.
+// path, what a queue does in [Ledger.Highest] and the counts besides, and what the
+// names of most sources and migrators do.
 const (
 	mostOfEntry = 2 + 3*5 + 4
 	mostOfKind  = 32
 	mostOfQueue = 256
+	mostOfNames = 512
 )
 
 // Bounds for [Plan.checkSizes]: JSON writes a byte as six at most and a text
