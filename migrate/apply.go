@@ -237,8 +237,9 @@ func (m *Migrator) begin(p *Plan) (Run, opening) {
 		run = p.began
 		o.base = run.stat.Version
 		run.Owner = m.owner
-		run.Made = append(slices.Clone(run.Made), p.Structure...)
-		run.Holds = append(slices.Clone(run.Holds), p.holds...)
+		run.Copied = !p.ex.spans[run.ID].known()
+		run.Made = withNew(run.Made, p.Structure)
+		run.Holds = withNew(run.Holds, p.holds)
 	} else {
 		own := []string{MigrationPath, RunsPath, ElectionPath, LedgerPath}
 		for _, path := range append(own, ledgerPath(p.Run)) {
@@ -258,6 +259,18 @@ func (m *Migrator) begin(p *Plan) (Run, opening) {
 	}
 	o.ops = append(o.ops, setTrace(p.ex.tree.Get(newqueue.JobsPath), next)...)
 	return run, o
+}
+
+// withNew is a list of paths with those added that it lacks: what somebody removed
+// while a run was interrupted, the run makes a second time.
+func withNew(paths, more []string) []string {
+	paths = slices.Clone(paths)
+	for _, path := range more {
+		if !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 // chain sends transactions that each demand the version of the run's znode

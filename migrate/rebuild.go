@@ -142,7 +142,8 @@ func (plan *rebuildPlan) rebuild(ex *existing, id string, t trace, owner string)
 	led.Closed = led.Shards
 	why := ex.damageOf(id)
 	run.Ledger = led
-	run.From, run.To = ex.spanOf(run, append(log, standing...))
+	run.From, run.To = ex.spanOf(run)
+	run.Home, run.Copied = homeOf(ex.tree), false
 	lost := max(had-led.Entries, 0)
 	run.Lost += lost
 	run.State, run.Owner, run.Steps = RunDone, owner, 0
@@ -258,25 +259,41 @@ func (ex *existing) standing(id string, log []ledgerEntry) []ledgerEntry {
 	return entries
 }
 
-// spanOf is the transactions in which a run made what stands of it.
-func (ex *existing) spanOf(r Run, standing []ledgerEntry) (from, to int64) {
+// spanOf is the transactions in which a run made what stands of it. Of a run
+// whose record is gone nothing tells when it began and ended: what it made first
+// and last can be gone too. So all that the runs made counts as made by it, up to
+// the last thing that any of them is known to have made; what somebody made again
+// since is later than that.
+func (ex *existing) spanOf(r Run) (from, to int64) {
 	if s := r.span(ex.tree); s.known() {
 		return s.from, s.to
 	}
-	for _, e := range standing {
-		if n := ex.tree.Get(e.root); n != nil {
+	to = 1
+	note := func(path string) {
+		if n := ex.tree.Get(path); n != nil {
 			to = max(to, n.Stat.Czxid)
-			if from == 0 || n.Stat.Czxid < from {
-				from = n.Stat.Czxid
-			}
 		}
+	}
+	for _, s := range ex.spans {
+		to = max(to, s.to)
+	}
+	for _, p := range ex.jobs {
+		note(p.root)
 	}
 	for _, path := range r.Made {
-		if n := ex.tree.Get(path); n != nil && n.Stat.Czxid != 0 && (n.Stat.Czxid < from || from == 0) {
-			from, to = n.Stat.Czxid, max(to, n.Stat.Czxid)
+		note(path)
+	}
+	for _, bid := range ex.tree.Children(newqueue.BatchesPath) {
+		if _, ours := parseBatchProvenance(ex.tree.Get(newqueue.BatchPath(bid)).Data); ours {
+			note(newqueue.BatchPath(bid))
 		}
 	}
-	return max(from, 1), max(to, 1)
+	if t, ok := readTrace(ex.tree); ok {
+		if s := ex.tree.Get(newqueue.JobsPath).Stat; s.Version == t.Sets {
+			to = max(to, s.Mzxid) // the newest run's last transaction, or a rebuild's
+		}
+	}
+	return 1, to
 }
 
 func doneOf(entries []ledgerEntry) Done {

@@ -24,7 +24,7 @@ type Kept struct {
 type Undo struct {
 	Run  string `json:"run"`
 	Done Done   `json:"removed"`
-	Kept []Kept `json:"kept"` // jobs and batches
+	Kept []Kept `json:"kept"` // jobs and batches, and records of what is gone
 	Left []Kept `json:"left"` // what else is not as it was before the run
 
 	units     []unit
@@ -62,7 +62,7 @@ func PlanRollback(tree *znode.Tree, id string, force bool) (*Undo, error) {
 		u.undoJobsAndBatches()
 		u.keepCustody()
 	}
-	u.structure = slices.Clone(run.Made)
+	u.structure = withNew(nil, run.Made)
 	slices.Reverse(u.structure)
 	return u, nil
 }
@@ -82,6 +82,9 @@ func (u *Undo) keepCustody() {
 		case p.prov.Run != u.Run:
 			rewritten++
 		}
+	}
+	if n := u.run.Lost; n > 0 {
+		u.keep(u.run.path(), fmt.Sprintf("the custody of %s was lost before it was rebuilt; it stays to say so, so that they are not made again", counted(n, "record", "records")))
 	}
 	if rewritten > 0 {
 		u.rewritten = rewritten
@@ -130,7 +133,9 @@ func (u *Undo) undoJobsAndBatches() {
 		case bid == "":
 			u.undoEach(mine)
 		case !ok || prov.Run != u.Run:
+			ahead := len(u.units)
 			u.undoEach(mine)
+			u.undoFolders(bid, u.units[ahead:])
 			u.noteRewritten(bid)
 		default:
 			u.undoBatch(bid, mine, uuids[bid])
@@ -155,6 +160,31 @@ func (u *Undo) undoEach(mine []placed) {
 			continue
 		}
 		u.remove(p)
+	}
+}
+
+// undoFolders plans the removal of folders that the run made in a batch of an
+// earlier one, if all that is in them goes with its jobs.
+func (u *Undo) undoFolders(bid string, jobs []unit) {
+	made := u.run.span(u.tree)
+	if !made.known() {
+		return
+	}
+	removed := map[string]bool{}
+	for _, j := range jobs {
+		for _, op := range j.ops {
+			removed[op.Path] = true
+		}
+	}
+	for _, f := range newqueue.BatchFolders {
+		folder := u.tree.Get(newqueue.BatchFolderPath(bid, f))
+		if f == newqueue.FolderProcessing || folder == nil || !made.holds(folder.Stat.Czxid) || u.ex.batchNodeTouched(bid, folder) != "" {
+			continue
+		}
+		stays := func(jid string) bool { return !removed[newqueue.BatchEntryPath(bid, f, jid)] }
+		if !slices.ContainsFunc(u.tree.Children(folder.Path), stays) {
+			u.units = append(u.units, unit{ops: []znode.Op{znode.Delete(folder.Path, 0)}})
+		}
 	}
 }
 
@@ -303,6 +333,7 @@ func (m *Migrator) undo(ctx context.Context, u *Undo, budget int) (int, Done, er
 	}
 	c.log = ledgerLog{run: u.Run, acl: u.run.ACL, tail: tail}
 	c.run.State, c.run.Owner = RunRollingBack, m.owner
+	c.run.Copied = !u.ex.spans[u.Run].known()
 	transactions := func(yield func(unit) bool) {
 		// Marks the run before anything goes, and where its making ended.
 		if !yield(unit{ends: true}) {

@@ -63,6 +63,12 @@ type Run struct {
 	From int64 `json:"from,omitempty"`
 	To   int64 `json:"to,omitempty"`
 	Lost int   `json:"lost,omitempty"`
+	// Home tells the tree in which the record was rebuilt from a copy of that
+	// tree, where From and To mean nothing.
+	Home string `json:"home,omitempty"`
+	// Copied says that the run, or its rollback, went on in a copy, so that
+	// its transactions tell nothing of what was made before.
+	Copied bool `json:"copied,omitempty"`
 	// Seal is a digest over everything above.
 	Seal string     `json:"seal"`
 	stat znode.Stat // as read

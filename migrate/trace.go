@@ -117,8 +117,8 @@ func setTrace(jobs *znode.Node, next trace) []znode.Op {
 		return nil
 	case len(next.Runs) == 0:
 		return []znode.Op{znode.Set(newqueue.JobsPath, old.Was, jobs.Stat.Version)}
-	case was && old.same(next):
-		return nil
+	case was && old.same(next) && old.Sets == jobs.Stat.Version:
+		return nil // else it is a copy's, whose versions begin anew
 	case !was:
 		next.Was = jobs.Data
 	}

@@ -1,0 +1,239 @@
+package migrate
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"mrtq/harness/minizk"
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/newqueue"
+)
+
+// What the operator's life found, shrunk.
+
+// theSame records are two of one batch.
+func twoOfABatch(t *testing.T) *Source {
+	return source(t, queue(t, map[string][]byte{
+		"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, legacy.Payload{"batchID": "A", "jobID": "one"}),
+		"/ingest/mrtQ-05000000000002": record(t, legacy.Pending, legacy.Payload{"batchID": "A", "jobID": "two"}),
+	}))
+}
+
+// wipe does what the field's own script does: all below /migration goes, and its
+// marker comes.
+func wipe(t *testing.T, s *site) {
+	tree := treeOf(t, s)
+	for i := len(tree.Paths(MigrationPath)) - 1; i > 0; i-- {
+		do(t, s, znode.Delete(tree.Paths(MigrationPath)[i], -1))
+	}
+	do(t, s, znode.Create(MigrationPath+"/m1", none))
+}
+
+// copyOf is a new server that holds what a dump of the other held.
+func copyOf(t *testing.T, s *site) *site {
+	t.Helper()
+	var dump bytes.Buffer
+	if err := znode.WriteDump(&dump, treeOf(t, s)); err != nil {
+		t.Fatal(err)
+	}
+	tree, err := znode.ReadDump(&dump)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := serveOn(t, minizk.RunWith(t, minizk.Options{Now: testNow.Add(time.Hour)}), znode.NewTree()) // a copy is made later
+	if _, err := (&Migrator{Target: c.Target, Now: clock()}).Restore(t.Context(), c.Target.Writer, tree); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func mustRebuild(t *testing.T, s *site) {
+	t.Helper()
+	if _, err := (&Migrator{Target: s.Target, Now: clock()}).Rebuild(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A copy of a target that the field's script had wiped can be rebuilt: nothing
+// is damaged any more.
+func TestRebuildOfAWipedCopy(t *testing.T) {
+	src := twoOfABatch(t)
+	s := serve(t, znode.NewTree())
+	mustMigrate(t, s, src, options(permissive()))
+	wipe(t, s)
+	s = copyOf(t, s)
+	mustRebuild(t, s)
+	mustVerify(t, src, treeOf(t, s))
+}
+
+// A copy of a target whose records were rebuilt is a copy as any other: it says
+// that it is one, and accuses nobody of having made its jobs again.
+func TestCopyOfARebuiltTarget(t *testing.T) {
+	src := twoOfABatch(t)
+	s := serve(t, znode.NewTree())
+	mustMigrate(t, s, src, options(permissive()))
+	wipe(t, s)
+	mustRebuild(t, s)
+	mustVerify(t, src, treeOf(t, s))
+	c := copyOf(t, s)
+	for _, d := range verdict(t, src, treeOf(t, c), VerifyOptions{}).Differences {
+		if d.Kind != NodeTouched || d.Path != "/migration/runs/run0000000000" {
+			t.Errorf("verify: %s", d)
+		}
+	}
+	if p := MakePlan(src, treeOf(t, c), options(permissive())); p.Blocked() || !p.Empty() {
+		t.Errorf("plan: %v", p.Problems)
+	}
+}
+
+// When a rollback left jobs that its run had rewritten, there is a way on: the
+// next migration, though it has no job to make, leaves a target that verifies.
+func TestMigrateAfterARollbackOfRewrittenJobs(t *testing.T) {
+	path := "/ingest/mrtQ-05000000000001"
+	records := map[string][]byte{path: record(t, legacy.Pending, legacy.Payload{"batchID": "A", "jobID": "one"})}
+	s := serve(t, znode.NewTree())
+	mustMigrate(t, s, source(t, queue(t, records)), options(permissive()))
+	records[path] = record(t, legacy.Held, legacy.Payload{"batchID": "A", "jobID": "one"})
+	src := source(t, queue(t, records))
+	res := mustMigrate(t, s, src, options(permissive()))
+	if _, err := (&Migrator{Target: s.Target, Now: clock()}).Rollback(t.Context(), res.Run, false); err != nil {
+		t.Fatal(err)
+	}
+	mustMigrate(t, s, src, options(permissive()))
+	mustVerify(t, src, treeOf(t, s))
+	if again := mustMigrate(t, s, src, options(permissive())); again.Steps != 0 {
+		t.Errorf("a second run that has nothing to do made %d transactions", again.Steps)
+	}
+}
+
+// A copy does not tell which jobs somebody worked on: a rollback there keeps
+// them all, and a change of a record is the operator's to decide.
+func TestCopyDoesNotForgetWhatWasWorkedOn(t *testing.T) {
+	path := "/accessSmall.1/mrtQ-050000000001"
+	records := map[string][]byte{path: record(t, legacy.Pending, legacy.Payload{"jobID": "one"})}
+	s := serve(t, znode.NewTree())
+	res := mustMigrate(t, s, source(t, queue(t, records)), options(permissive()))
+	do(t, s, znode.Set("/access/small/qid0000000000/status", encode(newqueue.AccessStatus{State: newqueue.AccessCompleted, LastModified: testNow}.Object(newqueue.Design)), 0))
+	c := copyOf(t, s)
+	records[path] = record(t, legacy.Failed, legacy.Payload{"jobID": "one"})
+	p := MakePlan(source(t, queue(t, records)), treeOf(t, c), options(permissive()))
+	if len(p.Problems) != 1 || p.Problems[0].Kind != Touched {
+		t.Errorf("the record changed, and the plan has these problems: %v", p.Problems)
+	}
+	u, err := (&Migrator{Target: c.Target, Now: clock()}).Rollback(t.Context(), res.Run, false)
+	if err != nil || len(u.Kept) != 1 || treeOf(t, c).Get("/access/small/qid0000000000") == nil {
+		t.Errorf("rollback: %v, kept %v", err, u.Kept)
+	}
+}
+
+// What a rebuilt run lost stays lost when the run is rolled back: its record
+// goes on saying so, and no finished job is made again.
+func TestRollbackOfARebuiltRunKeepsWhatIsLost(t *testing.T) {
+	src := twoOfABatch(t)
+	s := serve(t, znode.NewTree())
+	res := mustMigrate(t, s, src, options(permissive()))
+	remove(t, s, "jid0000000001", "bid0000000000")
+	wipe(t, s)
+	mustRebuild(t, s)
+	u, err := (&Migrator{Target: s.Target, Now: clock()}).Rollback(t.Context(), res.Run, false)
+	if err != nil || len(u.Kept) != 1 {
+		t.Fatalf("rollback: %v, kept %v", err, u.Kept)
+	}
+	p := MakePlan(src, treeOf(t, s), options(permissive()))
+	if !slices.ContainsFunc(p.Problems, func(p Problem) bool { return p.Kind == CustodyLost }) {
+		t.Errorf("the plan makes %d jobs, one of them of a record whose job was done", p.Count(ActCreate))
+	}
+}
+
+// remove takes a pending job away, as an administrator's tool does.
+func remove(t *testing.T, s *site, jid, bid string) {
+	t.Helper()
+	tree := treeOf(t, s)
+	var ops []znode.Op
+	for _, path := range nodesOfJob(tree, newqueue.JobPath(jid), bid) {
+		ops = append([]znode.Op{znode.Delete(path, -1)}, ops...)
+	}
+	do(t, s, ops...)
+}
+
+// A rebuilt run accuses nobody of having made a batch again whose first job is
+// gone, or one that a later run brought up to date.
+func TestRebuiltRunOwnsItsBatches(t *testing.T) {
+	records := map[string][]byte{
+		"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, legacy.Payload{"batchID": "A", "jobID": "one"}),
+		"/ingest/mrtQ-05000000000002": record(t, legacy.Pending, legacy.Payload{"batchID": "B", "jobID": "two"}),
+		"/ingest/mrtQ-05000000000003": record(t, legacy.Pending, legacy.Payload{"batchID": "B", "jobID": "three"}),
+	}
+	s := serve(t, znode.NewTree())
+	migrate := func(src *Source) {
+		t.Helper()
+		m := &Migrator{Target: s.Target, Now: clock(), Budget: 1}
+		if _, err := m.Migrate(t.Context(), static(src), options(permissive()), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	migrate(source(t, queue(t, records)))
+	records["/ingest/mrtQ-05000000000004"] = record(t, legacy.Pending, legacy.Payload{"batchID": "A", "jobID": "four", "profile": "p"})
+	records["/ingest/mrtQ-05000000000005"] = record(t, legacy.Pending, legacy.Payload{"batchID": "B", "jobID": "five", "profile": "p"})
+	src := source(t, queue(t, records))
+	migrate(src)
+	remove(t, s, "jid0000000002", "bid0000000001") // that the batch came with
+	remove(t, s, "jid0000000004", "bid0000000000") // that batch A was brought up to date with
+	wipe(t, s)
+	mustRebuild(t, s)
+	for _, d := range verdict(t, src, treeOf(t, s), VerifyOptions{}).Differences {
+		if d.Kind == MadeAgain {
+			t.Errorf("verify: %s", d)
+		}
+	}
+}
+
+// A hold that an administrator lifted while a run was interrupted, and that the
+// run then set again, does not keep the run from being rolled back.
+func TestRollbackOfAHoldThatWasSetTwice(t *testing.T) {
+	src := twoOfABatch(t)
+	s := serve(t, znode.NewTree())
+	s.kill(t, 3, false)
+	m := &Migrator{Target: s.Target, Now: clock(), Budget: 1}
+	if _, err := m.Migrate(t.Context(), static(src), options(permissive()), nil); !errors.Is(err, zkconn.ErrLost) {
+		t.Fatal(err)
+	}
+	do(t, s, znode.Delete("/locks/queue/ingest", 0))
+	s.begin(t)
+	res := mustMigrate(t, s, src, options(permissive()))
+	if _, err := (&Migrator{Target: s.Target, Now: clock()}).Rollback(t.Context(), res.Run, false); err != nil {
+		t.Fatalf("rollback: %v", err)
+	}
+	if paths := treeOf(t, s).Paths("/"); len(paths) != 1 {
+		t.Errorf("left %v", paths)
+	}
+}
+
+// A rollback of a run that put a job into a batch of an earlier one takes back
+// the folder that came with it too, so that the earlier run can go as well.
+func TestRollbackOfAFolderInAnEarlierBatch(t *testing.T) {
+	records := map[string][]byte{
+		"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, legacy.Payload{"batchID": "A", "jobID": "one"}),
+	}
+	s := serve(t, znode.NewTree())
+	first := mustMigrate(t, s, source(t, queue(t, records)), options(permissive()))
+	before := dumpOf(t, treeOf(t, s), "/batches")
+	records["/ingest/mrtQ-05000000000002"] = record(t, legacy.Failed, legacy.Payload{"batchID": "A", "jobID": "one"})
+	second := mustMigrate(t, s, source(t, queue(t, records)), options(permissive()))
+	m := &Migrator{Target: s.Target, Now: clock()}
+	if _, err := m.Rollback(t.Context(), second.Run, false); err != nil {
+		t.Fatal(err)
+	}
+	if d := firstDifference(before, dumpOf(t, treeOf(t, s), "/batches")); d != "" {
+		t.Errorf("the earlier batch is not what it was: %s", d)
+	}
+	u, err := m.Rollback(t.Context(), first.Run, false)
+	if err != nil || len(u.Kept) > 0 || len(treeOf(t, s).Paths("/")) != 1 {
+		t.Errorf("first run: %v, kept %v, left %v", err, u.Kept, treeOf(t, s).Paths("/"))
+	}
+}
