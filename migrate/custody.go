@@ -37,10 +37,10 @@ func (s span) holds(zxid int64) bool { return s.from <= zxid && zxid <= s.to }
 // its closing shard, or, while it is not done, the newest that set the record.
 func (r Run) span(tree *znode.Tree) span {
 	switch {
-	case r.From != 0 && r.Home == homeOf(tree):
-		return span{r.From, r.To}
-	case r.From != 0 || r.Copied || r.stat.Czxid == 0 || r.Steps != r.stat.Version:
+	case r.Copied || r.stat.Czxid == 0 || r.Steps != r.stat.Version:
 		return span{}
+	case r.From != 0:
+		return span{r.From, r.To}
 	case r.Ledger.Closed == 0:
 		return span{r.stat.Czxid, r.stat.Mzxid}
 	}
@@ -48,15 +48,6 @@ func (r Run) span(tree *znode.Tree) span {
 		return span{r.stat.Czxid, n.Stat.Czxid}
 	}
 	return span{}
-}
-
-// homeOf tells a tree from its copies, by when /jobs was made.
-func homeOf(tree *znode.Tree) string {
-	n := tree.Get(newqueue.JobsPath)
-	if n == nil || n.Stat.Czxid == 0 {
-		return "unknown"
-	}
-	return fmt.Sprintf("%#x %d", n.Stat.Czxid, n.Stat.Ctime)
 }
 
 // readCustody reads the ledgers of the target's sound runs, and names what is
@@ -219,17 +210,15 @@ func (c *custody) checkTrace(tree *znode.Tree, runs []Run) {
 			c.broken(r.path(), "the trace on /jobs knows nothing of this run: no migration made this record")
 		}
 	}
-	if s := jobs.Stat; s.Czxid != 0 && s.Version != t.Sets && !copied(tree, runs) {
+	if s := jobs.Stat; s.Czxid != 0 && s.Version != t.Sets && !copied(runs) {
 		c.broken(newqueue.JobsPath, fmt.Sprintf("its version is %d, and the last run left it at %d: somebody wrote to it", s.Version, t.Sets))
 	}
 }
 
 // copied reports whether the tree is a copy, restored from a dump: no version of
 // it is what its run left.
-func copied(tree *znode.Tree, runs []Run) bool {
-	return len(runs) > 0 && !slices.ContainsFunc(runs, func(r Run) bool {
-		return r.Steps == r.stat.Version && (r.From == 0 || r.Home == homeOf(tree))
-	})
+func copied(runs []Run) bool {
+	return len(runs) > 0 && !slices.ContainsFunc(runs, func(r Run) bool { return r.Steps == r.stat.Version && !r.Copied })
 }
 
 func dataOf(n *znode.Node) []byte {

@@ -237,3 +237,118 @@ func TestRollbackOfAFolderInAnEarlierBatch(t *testing.T) {
 		t.Errorf("first run: %v, kept %v, left %v", err, u.Kept, treeOf(t, s).Paths("/"))
 	}
 }
+
+// A rollback that was killed after the last job still knows, when it is finished,
+// which batches of earlier runs its run wrote to.
+func TestKilledRollbackRemembersEarlierBatches(t *testing.T) {
+	records := map[string][]byte{
+		"/ingest/mrtQ-05000000000001": record(t, legacy.Completed, legacy.Payload{"batchID": "A", "jobID": "one"}),
+	}
+	s := serve(t, znode.NewTree())
+	mustMigrate(t, s, source(t, queue(t, records)), options(permissive()))
+	records["/ingest/mrtQ-05000000000002"] = record(t, legacy.Pending, legacy.Payload{"batchID": "A", "jobID": "two"})
+	src := source(t, queue(t, records))
+	second := mustMigrate(t, s, src, options(permissive()))
+	s.begin(t)
+	s.kill(t, 2, true) // the first marks the run, the second removes the job
+	if _, err := (&Migrator{Target: s.Target, Now: clock()}).Rollback(t.Context(), second.Run, false); !errors.Is(err, zkconn.ErrLost) {
+		t.Fatal(err)
+	}
+	s.begin(t)
+	u, err := (&Migrator{Target: s.Target, Now: clock()}).Rollback(t.Context(), second.Run, false)
+	if err != nil || len(u.Kept) != 1 || u.Kept[0].Path != "/batches/bid0000000000" {
+		t.Fatalf("rollback: %v, kept %v", err, u.Kept)
+	}
+	mustMigrate(t, s, src, options(permissive()))
+	mustVerify(t, src, treeOf(t, s))
+}
+
+// A copy that was wiped and rebuilt still does not tell what somebody worked on
+// before.
+func TestRebuiltCopyIsStillACopy(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		copy func(*site) *site
+	}{
+		{"wiped, then copied", func(s *site) *site { wipe(t, s); return copyOf(t, s) }},
+		{"copied, migrated, then wiped", func(s *site) *site {
+			s = copyOf(t, s)
+			mustMigrate(t, s, source(t, queue(t, map[string][]byte{
+				"/accessSmall.1/mrtQ-050000000001": record(t, legacy.Pending, legacy.Payload{"jobID": "three"}),
+			})), options(permissive()))
+			wipe(t, s)
+			return s
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := serve(t, znode.NewTree())
+			first := mustMigrate(t, s, twoOfABatch(t), options(permissive()))
+			worked := newqueue.JobStatus{State: newqueue.JobPending, LastModified: testNow, Message: "worked"}
+			do(t, s, znode.Set("/jobs/jid0000000001/status", encode(worked.Object(newqueue.Design)), 0))
+			s = c.copy(s)
+			mustRebuild(t, s)
+			m := &Migrator{Target: s.Target, Now: clock()}
+			if newest, _ := NewestRun(treeOf(t, s)); newest.ID != first.Run {
+				if u, err := m.Rollback(t.Context(), newest.ID, false); err != nil || len(u.Kept) > 0 {
+					t.Fatalf("rollback of the run in the copy: %v, kept %v", err, u.Kept)
+				}
+			}
+			u, err := m.Rollback(t.Context(), first.Run, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if u.Done.Jobs > 0 {
+				t.Errorf("a rollback removed %d jobs, one of which somebody worked on", u.Done.Jobs)
+			}
+		})
+	}
+}
+
+// A copy of a run that had just begun is a copy too: it can be finished.
+func TestCopyOfARunThatHadJustBegun(t *testing.T) {
+	src := twoOfABatch(t)
+	s := serve(t, znode.NewTree())
+	do(t, s, znode.Create("/jobs", none), znode.Create("/jobs/states", none)) // somebody else's: the run sets its data
+	s.kill(t, 1, true)
+	if _, err := (&Migrator{Target: s.Target, Now: clock(), Budget: 1}).Migrate(t.Context(), static(src), options(permissive()), nil); !errors.Is(err, zkconn.ErrLost) {
+		t.Fatal(err)
+	}
+	c := copyOf(t, s)
+	mustMigrate(t, c, src, options(permissive()))
+	mustVerify(t, src, treeOf(t, c))
+}
+
+// A rollback in a copy that was killed is finished by the next.
+func TestKilledRollbackInACopy(t *testing.T) {
+	s := serve(t, znode.NewTree())
+	do(t, s, znode.Create("/jobs", none), znode.Create("/jobs/states", none)) // somebody else's: the run sets its data
+	res := mustMigrate(t, s, twoOfABatch(t), options(permissive()))
+	c := copyOf(t, s)
+	c.begin(t)
+	c.kill(t, 1, true)
+	if _, err := (&Migrator{Target: c.Target, Now: clock()}).Rollback(t.Context(), res.Run, false); !errors.Is(err, zkconn.ErrLost) {
+		t.Fatal(err)
+	}
+	c.begin(t)
+	if _, err := (&Migrator{Target: c.Target, Now: clock()}).Rollback(t.Context(), res.Run, true); err != nil {
+		t.Error(err)
+	}
+}
+
+// So is a copy of a target that was wiped while its first run was interrupted.
+func TestRebuiltCopyOfAnInterruptedRun(t *testing.T) {
+	s := serve(t, znode.NewTree())
+	s.kill(t, 3, true)
+	if _, err := (&Migrator{Target: s.Target, Now: clock(), Budget: 1}).Migrate(t.Context(), static(twoOfABatch(t)), options(permissive()), nil); !errors.Is(err, zkconn.ErrLost) {
+		t.Fatal(err)
+	}
+	worked := newqueue.JobStatus{State: newqueue.JobPending, LastModified: testNow, Message: "worked"}
+	do(t, s, znode.Set("/jobs/jid0000000001/status", encode(worked.Object(newqueue.Design)), 0))
+	wipe(t, s)
+	c := copyOf(t, s)
+	mustRebuild(t, c)
+	u, err := (&Migrator{Target: c.Target, Now: clock()}).Rollback(t.Context(), "run0000000000", false)
+	if err != nil || u.Done.Jobs > 0 {
+		t.Errorf("rollback (%v) removed %d jobs, one of which somebody worked on", err, u.Done.Jobs)
+	}
+}

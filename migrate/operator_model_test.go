@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -313,13 +314,15 @@ func (l *life) crowded(m *Migrator) bool {
 
 func (p *place) before_(l *life, f func(int)) { p.site.before(l.T, f) }
 
+var othersBatches atomic.Int64
+
 // othersBatch makes a batch with jobs, as a client of the new queue does.
 func (p *place) othersBatch(jobs int) error {
 	ctx := context.Background()
 	if err := p.queue.Init(ctx); err != nil {
 		return err
 	}
-	if _, err := p.queue.CreateBatch(ctx, newqueue.Submission{ProfileName: "other", Submitter: "other", BatchID: fmt.Sprintf("other-%d", p.zk.Zxid())}); err != nil {
+	if _, err := p.queue.CreateBatch(ctx, newqueue.Submission{ProfileName: "other", Submitter: "other", BatchID: fmt.Sprintf("other-%d", othersBatches.Add(1))}); err != nil {
 		return err
 	}
 	b, err := p.queue.AcquirePendingBatch(ctx)
@@ -387,7 +390,7 @@ func (l *life) migrate(b befall) {
 		f := p.fate(r, c, resumes)
 		fates[r.token] = f
 		if f == blocked && why == "" {
-			why = r.path
+			why = fmt.Sprintf("%s %s %+v", r.path, r.status, p.top(r.token))
 		}
 		may = may || f == either
 	}
@@ -414,15 +417,16 @@ func (l *life) migrate(b befall) {
 	p.begin(l.T)
 	if resumes != "" {
 		p.resumed[resumes] = true
-		p.went(resumes)
+		p.went(resumes, after)
 	}
 	p.migrated(l, after, fates, c, err == nil)
 }
 
 // went notes that a run of which the record came from a dump went on.
-func (o *oracle) went(run string) {
-	if _, copied := o.copied[run]; copied {
-		o.copied[run] = false
+func (p *place) went(run string, after *znode.Tree) {
+	record := "/migration/runs/" + run
+	if _, copied := p.copied[run]; copied && !sameNode(p.before.Get(record), after.Get(record)) {
+		p.copied[run] = false
 	}
 }
 
@@ -580,7 +584,7 @@ func (l *life) rollback(force bool, b befall) {
 		l.Fatalf("rollback: %v", err)
 	}
 	p.begin(l.T)
-	p.went(run)
+	p.went(run, after)
 	p.rolledBack(l, after, run, force, err == nil, u)
 }
 
@@ -852,7 +856,6 @@ func (l *life) rebuild() {
 	p.damaged = false
 	p.lossy = true
 	for _, r := range res.Runs {
-		p.rebuilt[r.Run] = true
 		delete(p.copied, r.Run)
 	}
 	for _, list := range p.works {

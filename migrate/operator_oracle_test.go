@@ -83,16 +83,15 @@ type oracle struct {
 	damaged bool            // the migration's own records are gone
 	lossy   bool            // they were rebuilt, and something was lost
 	copied  map[string]bool // runs whose record came from a dump, and whether that can still be seen of it
-	rebuilt map[string]bool // runs whose record was rebuilt
 	resumed map[string]bool // runs that were finished later than begun, so that records can have come in between
 }
 
 func newOracle() *oracle {
-	return &oracle{works: map[string][]*work{}, runs: map[string]*pastRun{}, batches: map[string]bool{}, stale: map[string]bool{}, copied: map[string]bool{}, resumed: map[string]bool{}, rebuilt: map[string]bool{}}
+	return &oracle{works: map[string][]*work{}, runs: map[string]*pastRun{}, batches: map[string]bool{}, stale: map[string]bool{}, copied: map[string]bool{}, resumed: map[string]bool{}}
 }
 
 func (o *oracle) clone() *oracle {
-	c := &oracle{works: map[string][]*work{}, runs: map[string]*pastRun{}, batches: maps.Clone(o.batches), stale: maps.Clone(o.stale), damaged: o.damaged, lossy: o.lossy, copied: maps.Clone(o.copied), resumed: maps.Clone(o.resumed), rebuilt: maps.Clone(o.rebuilt)}
+	c := &oracle{works: map[string][]*work{}, runs: map[string]*pastRun{}, batches: maps.Clone(o.batches), stale: maps.Clone(o.stale), damaged: o.damaged, lossy: o.lossy, copied: maps.Clone(o.copied), resumed: maps.Clone(o.resumed)}
 	for token, list := range o.works {
 		for _, w := range list {
 			same := *w

@@ -45,11 +45,7 @@ func (o *oracle) expect(tree *znode.Tree, records []*oldRecord) expected {
 		e.must[subjectOwn] = RunUnfinished
 	}
 	for _, r := range runs {
-		switch {
-		case !o.copied[r.Run]:
-		case o.rebuilt[r.Run]:
-			e.may[subjectOwn] = true
-		case e.must[subjectOwn] == "":
+		if o.copied[r.Run] && e.must[subjectOwn] == "" {
 			e.must[subjectOwn] = NodeTouched
 		}
 	}

@@ -143,12 +143,12 @@ func (plan *rebuildPlan) rebuild(ex *existing, id string, t trace, owner string)
 	why := ex.damageOf(id)
 	run.Ledger = led
 	run.From, run.To = ex.spanOf(run)
-	run.Home, run.Copied = homeOf(ex.tree), false
+	run.Copied = run.Copied || t.copied(ex.tree.Get(newqueue.JobsPath)) && len(t.Runs) > 0
 	lost := max(had-led.Entries, 0)
 	run.Lost += lost
-	run.State, run.Owner, run.Steps = RunDone, owner, 0
+	run.State, run.Owner, run.Steps = RunDone, owner, 1
 	run.Done = doneOf(append(log, standing...))
-	plan.last = append(plan.last, znode.Op{Kind: znode.OpCreate, Path: run.path(), Data: run.encode(), ACL: run.ACL})
+	plan.last = append(plan.last, run.creates(run.ACL)...)
 	plan.Runs = append(plan.Runs, RebuiltRun{Run: id, Entries: led.Entries, Lost: lost, Guessed: guessed, Why: why})
 	return run, true
 }
@@ -211,7 +211,7 @@ func (ex *existing) remember(id string, t trace) (r Run, guessed bool) {
 		tr = tracedRun{ID: id, Dialect: dialect, Policies: DefaultPolicies(), Time: "auto", Made: []string{}, Holds: []string{}}
 	}
 	return Run{ID: id, Dialect: tr.Dialect, Policies: tr.Policies, Time: tr.Time, ACL: tr.ACL, Made: tr.Made, Holds: tr.Holds,
-		Lost: tr.Lost, Ledger: Ledger{Entries: tr.Entries, Highest: tr.Highest}}, !ok
+		Lost: tr.Lost, Copied: tr.Copied, Ledger: Ledger{Entries: tr.Entries, Highest: tr.Highest}}, !ok
 }
 
 // maxShards keeps a forged name from being counted up to.

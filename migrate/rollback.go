@@ -117,8 +117,8 @@ func (u *Undo) undoJobsAndBatches() {
 		}
 	}
 	for _, bid := range u.tree.Children(newqueue.BatchesPath) {
-		if prov, ok := parseBatchProvenance(u.tree.Get(newqueue.BatchPath(bid)).Data); ok && prov.Run == u.Run && jobs[bid] == nil {
-			jobs[bid] = []placed{} // a batch whose jobs are gone
+		if _, ok := u.batchOf(bid); ok && jobs[bid] == nil {
+			jobs[bid] = []placed{} // its jobs are gone, or it is an earlier run's that this one may have written to
 		}
 	}
 	uuids := map[string][]*znode.Node{} // by BID
@@ -178,7 +178,7 @@ func (u *Undo) undoFolders(bid string, jobs []unit) {
 	}
 	for _, f := range newqueue.BatchFolders {
 		folder := u.tree.Get(newqueue.BatchFolderPath(bid, f))
-		if f == newqueue.FolderProcessing || folder == nil || !made.holds(folder.Stat.Czxid) || u.ex.batchNodeTouched(bid, folder) != "" {
+		if f == newqueue.FolderProcessing || folder == nil || !made.holds(folder.Stat.Czxid) || !u.madeLater(bid, folder) || u.ex.batchNodeTouched(bid, folder) != "" {
 			continue
 		}
 		stays := func(jid string) bool { return !removed[newqueue.BatchEntryPath(bid, f, jid)] }
@@ -186,6 +186,12 @@ func (u *Undo) undoFolders(bid string, jobs []unit) {
 			u.units = append(u.units, unit{ops: []znode.Op{znode.Delete(folder.Path, 0)}})
 		}
 	}
+}
+
+// madeLater reports whether a node of a batch did not come with the batch. A run
+// whose record was rebuilt can't tell its time from that of earlier runs.
+func (u *Undo) madeLater(bid string, n *znode.Node) bool {
+	return n.Stat.Czxid != u.tree.Get(newqueue.BatchPath(bid)).Stat.Czxid
 }
 
 // stays says why a job must stay, "" if it can go.
@@ -212,8 +218,9 @@ func (u *Undo) remove(p placed) *unit {
 // noteRewritten names a batch of an earlier run that this run added to: what
 // its znodes said before can't be known without the source.
 func (u *Undo) noteRewritten(bid string) {
+	made := u.run.span(u.tree)
 	for _, name := range []string{"status", "submission", "status-report"} {
-		if n := u.tree.Get(newqueue.BatchPath(bid) + "/" + name); n != nil && n.Stat.Czxid > u.run.stat.Czxid {
+		if n := u.tree.Get(newqueue.BatchPath(bid) + "/" + name); n != nil && made.known() && made.holds(n.Stat.Czxid) && u.madeLater(bid, n) {
 			u.keep(newqueue.BatchPath(bid), "an earlier run made it and this one added to it: its status and submission stay as this run wrote them, until mrtq migrate derives them again")
 			return
 		}
