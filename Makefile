@@ -3,10 +3,11 @@
 # make test-jvm  what of it runs on the embedded ZooKeeper, on Apache's own
 # make demo      a legacy queue migrated, verified and taken back, on a ZooKeeper
 #                that is started for it and thrown away
+# make torture   the random and exhaustive tests at a large size, with their counts
 # make bench     the README's figures
 # make build     bin/mrtq
 
-.PHONY: test test-jvm demo bench build lint fuzz
+.PHONY: test test-jvm torture demo bench build lint fuzz
 
 # The race detector wants a C compiler; go says 0 where there is none.
 race := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
@@ -17,6 +18,9 @@ test: lint
 test-jvm:
 	MRTQ_TEST_BACKEND=jvm go test $(race) ./newqueue ./internal/... ./cmd/...
 	MRTQ_TEST_BACKEND=jvm go test $(race) ./harness -run Address
+
+torture:
+	go test ./migrate -run TestOperatorsLife -rapid.checks 3000 -rapid.nofailfile -count 1 -v -timeout 60m
 
 demo: build
 	@harness/demo

@@ -54,9 +54,17 @@ func (r Run) span(tree *znode.Tree) span {
 // damaged.
 func readCustody(tree *znode.Tree, runs []Run, damage []Problem) *custody {
 	c := &custody{records: map[string]held{}, damage: damage, highest: map[string]int32{}}
-	for _, r := range runs {
-		c.lost += r.Lost
+	lossy := -1 // the newest run that lost something: those after it know all that they made
+	for i, r := range runs {
+		if c.lost += r.Lost; r.Lost > 0 {
+			lossy = i
+		}
+	}
+	for i, r := range runs {
 		for queue, n := range r.Ledger.Highest {
+			if i > lossy {
+				break
+			}
 			if h, there := c.highest[queue]; !there || uint32(n) > uint32(h) {
 				c.highest[queue] = n
 			}

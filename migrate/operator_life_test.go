@@ -16,7 +16,7 @@ import (
 
 // What the operator's life found, shrunk.
 
-// theSame records are two of one batch.
+// twoOfABatch are two pending records.
 func twoOfABatch(t *testing.T) *Source {
 	return source(t, queue(t, map[string][]byte{
 		"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, legacy.Payload{"batchID": "A", "jobID": "one"}),
@@ -350,5 +350,50 @@ func TestRebuiltCopyOfAnInterruptedRun(t *testing.T) {
 	u, err := (&Migrator{Target: c.Target, Now: clock()}).Rollback(t.Context(), "run0000000000", false)
 	if err != nil || u.Done.Jobs > 0 {
 		t.Errorf("rollback (%v) removed %d jobs, one of which somebody worked on", err, u.Done.Jobs)
+	}
+}
+
+// A target that was wiped while its run was interrupted: how much the run had made
+// nobody knows, so none of what may be gone is made again.
+func TestWipedWhileInterrupted(t *testing.T) {
+	src := twoOfABatch(t)
+	s := serve(t, znode.NewTree())
+	s.kill(t, 3, true)
+	if _, err := (&Migrator{Target: s.Target, Now: clock(), Budget: 1}).Migrate(t.Context(), static(src), options(permissive()), nil); !errors.Is(err, zkconn.ErrLost) {
+		t.Fatal(err)
+	}
+	s.begin(t)
+	remove(t, s, "jid0000000001", "bid0000000000")
+	wipe(t, s)
+	mustRebuild(t, s)
+	p := MakePlan(src, treeOf(t, s), options(permissive()))
+	if !slices.ContainsFunc(p.Problems, func(p Problem) bool {
+		return p.Kind == CustodyLost && p.Path == "/ingest/mrtQ-05000000000001"
+	}) {
+		t.Errorf("the plan makes %d jobs, one of them of a record whose job was done; problems %v", p.Count(ActCreate), p.Problems)
+	}
+}
+
+// A run that came after a loss of custody has lost nothing itself: interrupted, it
+// is finished by running it again.
+func TestInterruptedAfterALoss(t *testing.T) {
+	s := serve(t, znode.NewTree())
+	mustMigrate(t, s, twoOfABatch(t), options(permissive()))
+	remove(t, s, "jid0000000001", "bid0000000000")
+	wipe(t, s)
+	mustRebuild(t, s)
+	records := map[string][]byte{}
+	for _, name := range []string{"mrtQ-05000000000011", "mrtQ-01000000000012"} { // made in the other order
+		records["/ingest/"+name] = record(t, legacy.Pending, legacy.Payload{"batchID": "C", "jobID": name})
+	}
+	src := source(t, queue(t, records))
+	s.begin(t)
+	s.kill(t, 2, true)
+	if _, err := (&Migrator{Target: s.Target, Now: clock(), Budget: 1}).Migrate(t.Context(), static(src), options(permissive()), nil); !errors.Is(err, zkconn.ErrLost) {
+		t.Fatal(err)
+	}
+	s.begin(t)
+	if res := mustMigrate(t, s, src, options(permissive())); res.Done.Jobs != 1 {
+		t.Errorf("%d jobs were made of the rest", res.Done.Jobs)
 	}
 }

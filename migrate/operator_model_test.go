@@ -33,8 +33,7 @@ import (
 func TestOperatorsLife(t *testing.T) {
 	checks := flag.Lookup("rapid.checks")
 	if checks.Value.String() == checks.DefValue { // a hundred lives are too many for every test
-		small := "20"
-		if err := flag.Set("rapid.checks", small); err != nil {
+		if err := flag.Set("rapid.checks", "50"); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { flag.Set("rapid.checks", checks.DefValue) })
@@ -43,7 +42,7 @@ func TestOperatorsLife(t *testing.T) {
 		t.Run(string(d), func(t *testing.T) {
 			t.Parallel()
 			counts := lifeCounts{}
-			rapid.Check(t, func(rt *rapid.T) { live := newLife(rt, d, counts); rt.Repeat(live.steps()) })
+			rapid.Check(t, func(rt *rapid.T) { rt.Repeat(newLife(rt, d, counts).steps()) })
 			t.Log(counts)
 		})
 	}
@@ -73,7 +72,7 @@ type life struct {
 	made    int            // records ever
 	numbers map[string]int // by legacy queue
 	targets []*place
-	servers int // ever, each later than the one before
+	servers int    // ever, each later than the one before
 	now     *place // the step's own
 }
 
@@ -299,7 +298,7 @@ func (l *life) crowded(m *Migrator) bool {
 			l.Errorf("others could not submit: %v", failed)
 		}
 	})
-	p.before_(l, func(n int) {
+	p.site.before(l.T, func(n int) {
 		if !slices.Contains(at, n) {
 			return
 		}
@@ -311,8 +310,6 @@ func (l *life) crowded(m *Migrator) bool {
 	})
 	return false
 }
-
-func (p *place) before_(l *life, f func(int)) { p.site.before(l.T, f) }
 
 var othersBatches atomic.Int64
 
@@ -403,7 +400,7 @@ func (l *life) migrate(b befall) {
 	switch {
 	case errors.Is(err, ErrBlocked) && (why != "" || may):
 		if got := dumpWithStats(after); got != dumpWithStats(p.before) && len(runs) > 0 {
-			l.Fatalf("a plan that is blocked wrote something: %s", firstDifference(dumpWithStats(p.before), got))
+			l.Fatalf("a plan that is blocked (%v) wrote something: %s", err, firstDifference(dumpWithStats(p.before), got))
 		}
 		p.begin(l.T)
 		return
@@ -504,7 +501,7 @@ func (p *place) migrated(l *life, after *znode.Tree, fates map[string]fate, c ch
 		case f == declared && whole:
 			w.state, w.run = settledBy, runs[len(runs)-1].Run
 		case f == declared:
-			// Known only when the run is done.
+			// The run that was to enter it did not end: what it entered, the next one tells.
 		}
 	}
 	for bid := range p.batches {
@@ -611,7 +608,7 @@ func (p *place) rolledBack(l *life, after *znode.Tree, run string, force, whole 
 				mine[n] = true
 			}
 			p.works[token] = p.works[token][:len(p.works[token])-1]
-		case whole && w.run == run && !w.touched && !w.copied && !force && !kept[w.bid] && !p.batches[w.bid] && !p.othersIn(w.bid):
+		case whole && w.run == run && !w.touched && !w.copied && !force && !kept[w.bid] && !p.batches[w.bid]:
 			l.Fatalf("rollback of %s left %s, which nobody touched: %v", run, w.root, u.Kept)
 		}
 	}
@@ -643,9 +640,6 @@ func (p *place) rolledBack(l *life, after *znode.Tree, run string, force, whole 
 		delete(p.copied, run)
 	}
 }
-
-// othersIn reports whether others made a job in the batch.
-func (p *place) othersIn(bid string) bool { return false }
 
 // layout are znodes of the layout that a run may have made, and its rollback removes.
 func (p *place) layout() []string {

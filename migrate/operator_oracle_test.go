@@ -359,7 +359,7 @@ func stateAt(tree *znode.Tree, root string) string {
 	return strings.ToLower(status.Status)
 }
 
-// dataOfNode is a node's data, nil if it is not there.
+// sameNode reports whether a node is there and nobody wrote to it.
 func sameNode(a, b *znode.Node) bool {
 	return a != nil && b != nil && bytes.Equal(a.Data, b.Data) && a.Stat.Version == b.Stat.Version && a.Stat.Czxid == b.Stat.Czxid && a.Stat.Aversion == b.Stat.Aversion
 }

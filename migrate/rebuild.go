@@ -145,6 +145,9 @@ func (plan *rebuildPlan) rebuild(ex *existing, id string, t trace, owner string)
 	run.From, run.To = ex.spanOf(run)
 	run.Copied = run.Copied || t.copied(ex.tree.Get(newqueue.JobsPath)) && len(t.Runs) > 0
 	lost := max(had-led.Entries, 0)
+	if _, sound := ex.run(id); !sound && t.open(id) {
+		lost = max(lost, 1) // how many, nothing tells
+	}
 	run.Lost += lost
 	run.State, run.Owner, run.Steps = RunDone, owner, 1
 	run.Done = doneOf(append(log, standing...))

@@ -38,6 +38,8 @@ type tracedRun struct {
 	Sum      string           `json:"sum,omitempty"`
 	Highest  map[string]int32 `json:"highest,omitempty"`
 	Lost     int              `json:"lost,omitempty"`
+	// Open says that the run is not done, and has made more than is said here.
+	Open bool `json:"open,omitempty"`
 	// Copied says that the tree is a copy of the one in which the run was done.
 	Copied bool `json:"copied,omitempty"`
 }
@@ -49,6 +51,7 @@ func traced(r Run) tracedRun {
 	if r.State == RunDone || r.State == RunRolledBack {
 		t.Entries, t.Sum, t.Highest = r.Ledger.Entries, r.Ledger.Sum, r.Ledger.Highest
 	}
+	t.Open = r.State == RunRunning
 	return t
 }
 
@@ -82,6 +85,12 @@ func (t trace) find(run string) (tracedRun, bool) {
 		return tracedRun{}, false
 	}
 	return t.Runs[i], true
+}
+
+// open reports whether a run was not done when the trace was last written.
+func (t trace) open(run string) bool {
+	r, _ := t.find(run)
+	return r.Open
 }
 
 // with is the trace with a run added or brought up to date.
