@@ -1,9 +1,9 @@
 # make test      everything that a change must pass; needs Go alone, and uses a JVM
 #                with ZooKeeper's jars and Docker where they are (.ci/install gets them)
 # make test-jvm  what of it runs on the embedded ZooKeeper, on Apache's own
-# make torture   all cases of the tests of which make test tries a sample
 # make demo      a legacy queue migrated, verified and taken back, on a ZooKeeper
 #                that is started for it and thrown away
+# make torture   the random and exhaustive tests at a large size, with their counts
 # make bench     the README's figures
 # make build     bin/mrtq
 
@@ -21,6 +21,7 @@ test-jvm:
 
 torture:
 	go test ./migrate -run TestTamperMatrix -torture -count 1 -v -timeout 60m
+	go test ./migrate -run TestOperatorsLife -rapid.checks 3000 -rapid.nofailfile -count 1 -v -timeout 60m
 
 demo: build
 	@harness/demo

@@ -144,3 +144,38 @@ Feature: A legacy queue becomes a new queue
     And the operator migrates them
     And the operator verifies
     Then nothing differs
+
+  @M13
+  Scenario Outline: Jobs that were worked off and cleaned are not made again, in dialect <dialect>
+    Given the dialect <dialect>
+    And the queue was migrated
+    And the services worked off what they could, reported it and cleaned up
+    When the operator migrates again
+    Then nothing at all was written
+    When the operator verifies
+    Then verification names the records whose jobs are gone
+    When the operator migrates one of those records again
+    Then 1 job was made and 0 made anew
+
+    Examples:
+      | dialect |
+      | design  |
+      | mrt-zk  |
+
+  @M14
+  Scenario: The field's own script removes the ledger, and what can be rebuilt is
+    Given the queue was migrated
+    And the services worked off what they could, reported it and cleaned up
+    When the field's own script sets its marker, as it does after a cutover
+    And the operator migrates again
+    Then it is refused because its custody is lost
+    And nothing at all was written
+    When the operator rebuilds the ledger
+    Then the records whose custody stays lost are counted
+    And the field's marker is there
+    When the operator migrates again
+    Then it is refused because they may have been migrated
+    And nothing at all was written
+    When the operator migrates again, and declares them done
+    Then 0 job was made and 0 made anew
+    And the field's marker is there

@@ -37,6 +37,8 @@ func (w *world) steps(s stepper) {
 	})
 	s.step(`a legacy service adds a record`, w.addRecord)
 	s.step(`a legacy service fails the job of (\S+)`, w.failRecord)
+	s.step(`the services worked off what they could, reported it and cleaned up`, w.workOff)
+	s.step(`the field's own script sets its marker, as it does after a cutover`, w.setMarker)
 
 	// what the operator does
 	s.step(`the operator inspects the legacy queue`, func() error { return w.run("inspect -o ndjson", w.source()) })
@@ -45,6 +47,11 @@ func (w *world) steps(s stepper) {
 	s.step(`the operator migrates with the defaults`, func() error { return w.migrate("") })
 	s.step(`the operator migrates, deciding every record`, w.migrateDeciding)
 	s.step(`the operator migrates again`, w.migrateDeciding)
+	s.step(`the operator migrates one of those records again`, func() error {
+		return w.migrate(decide + " -o json --again " + w.gone[0])
+	})
+	s.step(`the operator rebuilds the ledger`, func() error { return w.run("rebuild -o json", w.target()) })
+	s.step(`the operator migrates again, and declares them done`, func() error { return w.migrate(decide + " --done all") })
 	s.step(`the operator migrates them`, w.migrateDeciding)
 	s.step(`the operator migrates with the saved plan(?: once more)?`, func() error {
 		return w.migrate(decide + " --plan " + filepath.Join(w.dir, "plan.json"))
@@ -88,6 +95,11 @@ func (w *world) steps(s stepper) {
 	s.step(`both end well, and every record was migrated once`, w.migratedOnce)
 	s.step(`verification names (\S+) and the new record`, w.namesChanged)
 	s.step(`(\d+) job was made and (\d+) made anew`, w.made)
+	s.step(`verification names the records whose jobs are gone`, w.namesGone)
+	s.step(`it is refused because its custody is lost`, func() error { return w.blockedBy("is gone, and with it the custody of") })
+	s.step(`it is refused because they may have been migrated`, func() error { return w.blockedBy("whose custody was lost with the ledger") })
+	s.step(`the records whose custody stays lost are counted`, w.countsLost)
+	s.step(`the field's marker is there`, w.markerThere)
 	s.step(`both new queues are the same`, w.bothSame)
 	s.step(`it stops, says how to go on, and no job is half made`, w.stoppedCleanly)
 }

@@ -39,6 +39,7 @@ type world struct {
 	others         map[string]seen // what was in the new queue before us
 	tampered       []string        // paths tampered with and not named
 	added          string
+	gone           []string // records whose jobs were done and cleaned
 	quarantineFile string
 	large          bool // too large to be looked at before every command
 }

@@ -238,8 +238,9 @@ func (m *Migrator) begin(p *Plan) (Run, opening) {
 		run = p.began
 		o.base = run.stat.Version
 		run.Owner = m.owner
-		run.Made = append(slices.Clone(run.Made), p.Structure...)
-		run.Holds = append(slices.Clone(run.Holds), p.holds...)
+		run.Copied = !p.ex.spans[run.ID].known()
+		run.Made = withNew(run.Made, p.Structure)
+		run.Holds = withNew(run.Holds, p.holds)
 	} else {
 		own := []string{MigrationPath, RunsPath, ElectionPath, LedgerPath}
 		for _, path := range append(own, ledgerPath(p.Run)) {
@@ -251,15 +252,24 @@ func (m *Migrator) begin(p *Plan) (Run, opening) {
 	o.ops = append(o.ops, p.structure().ops...)
 	old, _ := readTrace(p.ex.tree)
 	next := old.with(run)
-	for i, op := range o.ops {
-		if op.Path == newqueue.JobsPath {
-			next.Was = none
-			o.ops[i].Data = next.encode()
-		}
+	if slices.Contains(p.Structure, newqueue.JobsPath) {
+		o.ops = append(o.ops, setTrace(&znode.Node{Path: newqueue.JobsPath, Data: none}, next)...)
 	}
 	o.ops = append(o.ops, setTrace(p.ex.tree.Get(newqueue.JobsPath), next)...)
 	o.trace = next
 	return run, o
+}
+
+// withNew is a list of paths with those added that it lacks: what somebody removed
+// while a run was interrupted, the run makes a second time.
+func withNew(paths, more []string) []string {
+	paths = slices.Clone(paths)
+	for _, path := range more {
+		if !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 // chain sends transactions that each demand the version of the run's znode
@@ -304,19 +314,26 @@ func (c *chain) start(ctx context.Context, t unit) <-chan error {
 	if t.ends && c.run.Ledger.Closed == 0 {
 		c.run.Ledger.Closed = c.run.Ledger.Shards
 	}
-	c.run.Steps = c.base + 1
-	link := znode.Set(c.run.path(), c.run.encode(), c.base)
-	ops = slices.Concat([]znode.Op{link}, t.ops, ops)
 	if c.base == -1 {
 		// The run's node comes after its parents, which t makes if need be.
 		i := 0
 		for i < len(t.ops) && znode.Within(RunsPath, t.ops[i].Path) {
 			i++
 		}
-		ops = slices.Insert(slices.Clone(t.ops), i, znode.Op{Kind: znode.OpCreate, Path: c.run.path(), Data: c.run.encode(), ACL: c.acl})
+		c.run.Steps = 1
+		ops = slices.Insert(slices.Clone(t.ops), i, c.run.creates(c.acl)...)
+	} else {
+		c.run.Steps = c.base + 1
+		ops = slices.Concat([]znode.Op{znode.Set(c.run.path(), c.run.encode(), c.base)}, t.ops, ops)
 	}
-	c.base++
+	c.base = c.run.Steps
 	return c.m.Target.Start(ctx, ops)
+}
+
+// creates are the operations that make the run's znode at version 1: in a copy,
+// where every version is 0, no record fits its own.
+func (r Run) creates(acl []znode.ACL) []znode.Op {
+	return []znode.Op{{Kind: znode.OpCreate, Path: r.path(), Data: none, ACL: acl}, znode.Set(r.path(), r.encode(), 0)}
 }
 
 // end sends the last transaction of a run or of its rollback, which also brings

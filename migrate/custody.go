@@ -39,10 +39,10 @@ func (s span) holds(zxid int64) bool { return s.from <= zxid && zxid <= s.to }
 // shard that is newer than that is not the one that the run made.
 func (r Run) span(tree *znode.Tree) span {
 	switch {
+	case r.Copied || r.stat.Czxid == 0 || r.Steps != r.stat.Version:
+		return span{}
 	case r.From != 0:
 		return span{r.From, r.To}
-	case r.stat.Czxid == 0 || r.Steps != r.stat.Version:
-		return span{}
 	case r.Ledger.Closed == 0:
 		return span{r.stat.Czxid, r.stat.Mzxid}
 	}
@@ -56,9 +56,17 @@ func (r Run) span(tree *znode.Tree) span {
 // damaged.
 func readCustody(tree *znode.Tree, runs []Run, damage []Problem) *custody {
 	c := &custody{records: map[string]held{}, sound: map[string]bool{}, damage: damage, highest: map[string]int32{}}
-	for _, r := range runs {
-		c.lost += r.Lost
+	lossy := -1 // the newest run that lost something: those after it know all that they made
+	for i, r := range runs {
+		if c.lost += r.Lost; r.Lost > 0 {
+			lossy = i
+		}
+	}
+	for i, r := range runs {
 		for queue, n := range r.Ledger.Highest {
+			if i > lossy {
+				break
+			}
 			if h, there := c.highest[queue]; !there || uint32(n) > uint32(h) {
 				c.highest[queue] = n
 			}
@@ -248,7 +256,7 @@ func signed(tree *znode.Tree, runs []Run) bool {
 // copied reports whether the tree is a copy, restored from a dump: no version of
 // it is what its run left.
 func copied(runs []Run) bool {
-	return len(runs) > 0 && !slices.ContainsFunc(runs, func(r Run) bool { return r.Steps == r.stat.Version })
+	return len(runs) > 0 && !slices.ContainsFunc(runs, func(r Run) bool { return r.Steps == r.stat.Version && !r.Copied })
 }
 
 func dataOf(n *znode.Node) []byte {

@@ -162,6 +162,9 @@ func (ex *existing) touched(p placed) string {
 	if why := ex.madeAgain(p); why != "" {
 		return why
 	}
+	if !ex.spans[ex.custody.records[p.prov.Path].run].known() {
+		return p.root + " was restored from a dump, and a copy does not tell what somebody changed before"
+	}
 	nodes := ex.placedNodes(p)
 	for _, path := range nodes {
 		switch s := ex.tree.Get(path).Stat; {

@@ -123,6 +123,7 @@ type Plan struct {
 	burns   []burn
 	holds   []string
 	began   Run           // the run that it resumes
+	renews  bool          // the run before was rolled back, and left something
 	settled []ledgerEntry // records that the operator says are done
 	stale   []*batch      // that say what a run said which was rolled back
 	numbers numbering
@@ -144,9 +145,11 @@ type planned struct {
 	old *placed // what it replaces
 }
 
-// Empty reports whether there is nothing to do.
+// Empty reports whether there is nothing to do. After a rollback that left
+// something there is: the holds and the layout, which it removed, and a record
+// of a run that stands.
 func (p *Plan) Empty() bool {
-	return len(p.jobs) == 0 && len(p.settled) == 0 && len(p.stale) == 0 && !p.Resumes
+	return len(p.jobs) == 0 && len(p.settled) == 0 && len(p.stale) == 0 && !p.Resumes && !p.renews
 }
 
 // Blocked reports whether the plan has problems.
@@ -244,6 +247,8 @@ func (p *Plan) chooseRun() {
 			p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("%s was begun under other policies (%s)", last.ID, flagsOrDefaults(last.Policies)),
 				Next: fmt.Sprintf("finish it with those, or take it back first: mrtq rollback TARGET --run %s", last.ID)})
 		}
+	case RunRolledBack:
+		p.renews = true
 	case RunRollingBack:
 		p.problem(Problem{Kind: RollbackUnfinished, Path: last.path(), Message: last.ID + " is being rolled back",
 			Next: fmt.Sprintf("finish that first: mrtq rollback TARGET --run %s", last.ID)})

@@ -175,19 +175,20 @@ func (plan *rebuildPlan) rebuild(ex *existing, id string, t trace, owner string)
 	led.Closed = led.Shards
 	why := ex.damageOf(id)
 	run.Ledger = led
-	run.From, run.To = ex.spanOf(run, append(log, standing...))
+	run.From, run.To = ex.spanOf(run)
+	run.Copied = run.Copied || t.copied(ex.tree.Get(newqueue.JobsPath)) && len(t.Runs) > 0
 	lost := max(had-led.Entries, 0)
 	if !counted {
 		lost = max(lost, 1) // nobody knows how many; none would be a promise
 	}
 	run.Lost += lost
-	run.State, run.Owner, run.Steps = RunDone, owner, 0
+	run.State, run.Owner, run.Steps = RunDone, owner, 1
 	run.Done = doneOf(append(log, standing...))
 	if below {
 		run.Steps = record.Stat.Version + 1
 		plan.last = append(plan.last, znode.Set(run.path(), run.encode(), record.Stat.Version))
 	} else {
-		plan.last = append(plan.last, znode.Op{Kind: znode.OpCreate, Path: run.path(), Data: run.encode(), ACL: run.ACL})
+		plan.last = append(plan.last, run.creates(run.ACL)...)
 	}
 	plan.Runs = append(plan.Runs, RebuiltRun{Run: id, Entries: led.Entries, Lost: lost, Guessed: guessed, Why: why})
 	return run, true
@@ -299,28 +300,44 @@ func (ex *existing) standing(id string, log []ledgerEntry) []ledgerEntry {
 	return entries
 }
 
-// spanOf is the transactions in which a run made what stands of it.
-func (ex *existing) spanOf(r Run, standing []ledgerEntry) (from, to int64) {
+// spanOf is the transactions in which a run made what stands of it. Of a run
+// whose record is gone nothing tells when it began and ended: what it made first
+// and last can be gone too. So all that the runs made counts as made by it, up to
+// the last thing that any of them is known to have made; what somebody made again
+// since is later than that.
+func (ex *existing) spanOf(r Run) (from, to int64) {
 	if s := r.span(ex.tree); s.known() {
 		if r.From == 0 && r.State == RunDone { // its record was set last when it ended; the shard may be made again
 			s.to = min(s.to, r.stat.Mzxid)
 		}
 		return s.from, s.to
 	}
-	for _, e := range standing {
-		if n := ex.tree.Get(e.root); n != nil {
+	to = 1
+	note := func(path string) {
+		if n := ex.tree.Get(path); n != nil {
 			to = max(to, n.Stat.Czxid)
-			if from == 0 || n.Stat.Czxid < from {
-				from = n.Stat.Czxid
-			}
 		}
+	}
+	for _, s := range ex.spans {
+		to = max(to, s.to)
+	}
+	for _, p := range ex.jobs {
+		note(p.root)
 	}
 	for _, path := range r.Made {
-		if n := ex.tree.Get(path); n != nil && n.Stat.Czxid != 0 && (n.Stat.Czxid < from || from == 0) {
-			from, to = n.Stat.Czxid, max(to, n.Stat.Czxid)
+		note(path)
+	}
+	for _, bid := range ex.tree.Children(newqueue.BatchesPath) {
+		if _, ours := parseBatchProvenance(ex.tree.Get(newqueue.BatchPath(bid)).Data); ours {
+			note(newqueue.BatchPath(bid))
 		}
 	}
-	return max(from, 1), max(to, 1)
+	if t, ok := readTrace(ex.tree); ok {
+		if s := ex.tree.Get(newqueue.JobsPath).Stat; s.Version == t.Sets {
+			to = max(to, s.Mzxid) // the newest run's last transaction, or a rebuild's
+		}
+	}
+	return 1, to
 }
 
 func doneOf(entries []ledgerEntry) Done {

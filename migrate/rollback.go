@@ -25,7 +25,7 @@ type Kept struct {
 type Undo struct {
 	Run  string `json:"run"`
 	Done Done   `json:"removed"`
-	Kept []Kept `json:"kept"` // jobs and batches
+	Kept []Kept `json:"kept"` // jobs and batches, and records of what is gone
 	Left []Kept `json:"left"` // what else is not as it was before the run
 
 	units     []unit
@@ -64,7 +64,7 @@ func PlanRollback(tree *znode.Tree, id string, force bool) (*Undo, error) {
 		u.keepCustody()
 	}
 	u.keepForeign()
-	u.structure = slices.Clone(run.Made)
+	u.structure = withNew(nil, run.Made)
 	slices.Reverse(u.structure)
 	return u, nil
 }
@@ -131,8 +131,8 @@ func (u *Undo) undoJobsAndBatches() {
 		}
 	}
 	for _, bid := range u.tree.Children(newqueue.BatchesPath) {
-		if prov, ok := parseBatchProvenance(u.tree.Get(newqueue.BatchPath(bid)).Data); ok && prov.Run == u.Run && jobs[bid] == nil {
-			jobs[bid] = []placed{} // a batch whose jobs are gone
+		if _, ok := u.batchOf(bid); ok && jobs[bid] == nil {
+			jobs[bid] = []placed{} // its jobs are gone, or it is an earlier run's that this one may have written to
 		}
 	}
 	uuids := map[string][]*znode.Node{} // by BID
@@ -147,7 +147,9 @@ func (u *Undo) undoJobsAndBatches() {
 		case bid == "":
 			u.undoEach(mine)
 		case !ok || prov.Run != u.Run:
+			ahead := len(u.units)
 			u.undoEach(mine)
+			u.undoFolders(bid, u.units[ahead:])
 			u.noteRewritten(bid)
 		default:
 			u.undoBatch(bid, mine, uuids[bid])
@@ -175,6 +177,37 @@ func (u *Undo) undoEach(mine []placed) {
 	}
 }
 
+// undoFolders plans the removal of folders that the run made in a batch of an
+// earlier one, if all that is in them goes with its jobs.
+func (u *Undo) undoFolders(bid string, jobs []unit) {
+	made := u.run.span(u.tree)
+	if !made.known() {
+		return
+	}
+	removed := map[string]bool{}
+	for _, j := range jobs {
+		for _, op := range j.ops {
+			removed[op.Path] = true
+		}
+	}
+	for _, f := range newqueue.BatchFolders {
+		folder := u.tree.Get(newqueue.BatchFolderPath(bid, f))
+		if f == newqueue.FolderProcessing || folder == nil || !made.holds(folder.Stat.Czxid) || !u.madeLater(bid, folder) || u.ex.batchNodeTouched(bid, folder) != "" {
+			continue
+		}
+		stays := func(jid string) bool { return !removed[newqueue.BatchEntryPath(bid, f, jid)] }
+		if !slices.ContainsFunc(u.tree.Children(folder.Path), stays) {
+			u.units = append(u.units, unit{ops: []znode.Op{znode.Delete(folder.Path, 0)}})
+		}
+	}
+}
+
+// madeLater reports whether a node of a batch did not come with the batch. A run
+// whose record was rebuilt can't tell its time from that of earlier runs.
+func (u *Undo) madeLater(bid string, n *znode.Node) bool {
+	return n.Stat.Czxid != u.tree.Get(newqueue.BatchPath(bid)).Stat.Czxid
+}
+
 // stays says why a job must stay, "" if it can go.
 func (u *Undo) stays(p placed) string {
 	why := u.ex.touched(p)
@@ -199,8 +232,9 @@ func (u *Undo) remove(p placed) *unit {
 // noteRewritten names a batch of an earlier run that this run added to: what
 // its znodes said before can't be known without the source.
 func (u *Undo) noteRewritten(bid string) {
+	made := u.run.span(u.tree)
 	for _, name := range []string{"status", "submission", "status-report"} {
-		if n := u.tree.Get(newqueue.BatchPath(bid) + "/" + name); n != nil && n.Stat.Czxid > u.run.stat.Czxid {
+		if n := u.tree.Get(newqueue.BatchPath(bid) + "/" + name); n != nil && made.known() && made.holds(n.Stat.Czxid) && u.madeLater(bid, n) {
 			u.keep(newqueue.BatchPath(bid), "an earlier run made it and this one added to it: its status and submission stay as this run wrote them, until mrtq migrate derives them again")
 			return
 		}
@@ -321,6 +355,7 @@ func (m *Migrator) undo(ctx context.Context, u *Undo, budget int) (int, Done, er
 	}
 	c.log = ledgerLog{run: u.Run, acl: u.run.ACL, tail: tail}
 	c.run.State, c.run.Owner = RunRollingBack, m.owner
+	c.run.Copied = !u.ex.spans[u.Run].known()
 	transactions := func(yield func(unit) bool) {
 		// Marks the run before anything goes, and where its making ended.
 		if !yield(unit{ends: true}) {

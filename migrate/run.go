@@ -46,8 +46,8 @@ type Run struct {
 	Owner    string    `json:"owner"`
 	Started  time.Time `json:"started"`
 	Finished time.Time `json:"finished,omitzero"`
-	// Steps is the version that the run's znode had when this was written,
-	// plus one: a finished run's znode whose version is another was touched.
+	// Steps is the version that the run's znode has with this record: one whose
+	// version is another was touched, or is a copy.
 	Steps int32 `json:"steps"`
 	// Made are the znodes of the layout that were not there and that no record
 	// owns, parents first; rollback removes those left empty.
@@ -63,6 +63,9 @@ type Run struct {
 	From int64 `json:"from,omitempty"`
 	To   int64 `json:"to,omitempty"`
 	Lost int   `json:"lost,omitempty"`
+	// Copied says that the run, or its rollback, went on in a copy, so that
+	// its transactions tell nothing of what was made before.
+	Copied bool `json:"copied,omitempty"`
 	// Seal is a digest over everything above.
 	Seal string     `json:"seal"`
 	stat znode.Stat // as read

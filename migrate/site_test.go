@@ -1,10 +1,10 @@
 package migrate
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -14,6 +14,16 @@ import (
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 )
+
+// tester is what a site needs of a test, or of one of rapid's many.
+type tester interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	Logf(format string, args ...any)
+	Cleanup(f func())
+	Context() context.Context
+}
 
 // site is a ZooKeeper that a migrator works on, seen and changed by the test
 // through other doors than the migrator's.
@@ -25,9 +35,15 @@ type site struct {
 }
 
 // serve runs a server that holds the tree.
-func serve(t testing.TB, tree *znode.Tree) *site {
+func serve(t tester, tree *znode.Tree) *site {
 	t.Helper()
-	s := &site{zk: minizk.RunWith(t, minizk.Options{Now: testNow})}
+	return serveOn(t, minizk.RunWith(t, minizk.Options{Now: testNow}), tree)
+}
+
+// serveOn has a server hold the tree.
+func serveOn(t tester, server *minizk.Server, tree *znode.Tree) *site {
+	t.Helper()
+	s := &site{zk: server}
 	if err := s.zk.Load(tree); err != nil {
 		t.Fatal(err)
 	}
@@ -42,14 +58,14 @@ func serve(t testing.TB, tree *znode.Tree) *site {
 
 // begin gives the migrator a session of its own, as a process that is started
 // anew has.
-func (s *site) begin(t testing.TB) {
+func (s *site) begin(t tester) {
 	t.Helper()
 	s.Target = NewTarget(open(t, s.zk))
 	all := s.zk.Sessions()
 	s.session = all[len(all)-1].ID
 }
 
-func open(t testing.TB, server *minizk.Server) *zkconn.Writer {
+func open(t tester, server *minizk.Server) *zkconn.Writer {
 	t.Helper()
 	w, err := zkconn.OpenWriter(t.Context(), zkconn.Config{
 		Address:    zkconn.Address{Servers: []string{server.Addr()}},
@@ -92,7 +108,7 @@ func send(conn *zk.Conn, ops []znode.Op) error {
 }
 
 // treeOf is all that the server holds.
-func treeOf(t testing.TB, s *site) *znode.Tree {
+func treeOf(t tester, s *site) *znode.Tree {
 	t.Helper()
 	tree, err := s.zk.Snapshot()
 	if err != nil {
@@ -102,7 +118,7 @@ func treeOf(t testing.TB, s *site) *znode.Tree {
 }
 
 // do changes the tree as another client does.
-func do(t testing.TB, s *site, ops ...znode.Op) {
+func do(t tester, s *site, ops ...znode.Op) {
 	t.Helper()
 	if err := send(s.door, ops); err != nil {
 		t.Fatal(err)
@@ -131,7 +147,7 @@ func (s *site) cut(n int, carried bool) *minizk.Injected {
 
 // kill ends the migrator for good at its n-th transaction, as kill -9 does: the
 // connection is cut, nothing more arrives, and the session ends.
-func (s *site) kill(t testing.TB, n int, carried bool) {
+func (s *site) kill(t tester, n int, carried bool) {
 	s.cut(n, carried)
 	session, transaction, seen := s.session, s.transactions(), 0
 	dead := make(chan struct{}, 1)
@@ -159,7 +175,7 @@ func (s *site) kill(t testing.TB, n int, carried bool) {
 }
 
 // before calls f before each of the migrator's transactions, which waits for it.
-func (s *site) before(t testing.TB, f func(n int)) {
+func (s *site) before(t tester, f func(n int)) {
 	arrived, gate := make(chan struct{}, 1), make(chan struct{})
 	transaction := s.transactions()
 	s.zk.Inject(minizk.Fault{

@@ -39,12 +39,14 @@ type tracedRun struct {
 	Sum      string           `json:"sum,omitempty"`
 	Highest  map[string]int32 `json:"highest,omitempty"`
 	Lost     int              `json:"lost,omitempty"`
+	// Copied says that the tree is a copy of the one in which the run was done.
+	Copied bool `json:"copied,omitempty"`
 }
 
 // traced is what the trace says of a run. What a run that is not done has
 // entered in its ledger is not in it.
 func traced(r Run) tracedRun {
-	t := tracedRun{ID: r.ID, Dialect: r.Dialect, Policies: r.Policies, Time: r.Time, ACL: r.ACL, Made: r.Made, Holds: r.Holds, Lost: r.Lost}
+	t := tracedRun{ID: r.ID, Dialect: r.Dialect, Policies: r.Policies, Time: r.Time, ACL: r.ACL, Made: r.Made, Holds: r.Holds, Lost: r.Lost, Copied: r.Copied}
 	if r.State == RunDone || r.State == RunRolledBack {
 		t.Done, t.Entries, t.Sum, t.Highest = true, r.Ledger.Entries, r.Ledger.Sum, r.Ledger.Highest
 	}
@@ -54,7 +56,7 @@ func traced(r Run) tracedRun {
 // run is what the trace tells of a run: all but its state, times and counts.
 func (t tracedRun) run() Run {
 	return Run{ID: t.ID, Dialect: t.Dialect, Policies: t.Policies, Time: t.Time, ACL: t.ACL, Made: t.Made, Holds: t.Holds,
-		Lost: t.Lost, Ledger: Ledger{Entries: t.Entries, Highest: t.Highest}}
+		Lost: t.Lost, Copied: t.Copied, Ledger: Ledger{Entries: t.Entries, Highest: t.Highest}}
 }
 
 // readTrace reads the trace of a target; ok is false if there is none.
@@ -107,10 +109,21 @@ func (t trace) without(run string) trace {
 	return t
 }
 
+// same compares what traces say of the runs themselves, wherever they stand now.
 func (t trace) same(o trace) bool {
-	t.Sets, o.Sets = 0, 0
-	return bytes.Equal(t.encode(), o.encode())
+	plain := func(t trace) []byte {
+		t.Sets, t.Runs = 0, slices.Clone(t.Runs)
+		for i := range t.Runs {
+			t.Runs[i].Copied = false
+		}
+		return t.encode()
+	}
+	return bytes.Equal(plain(t), plain(o))
 }
+
+// copied reports whether the trace came to /jobs from a dump: its version begins
+// anew then, and is not what the last run left.
+func (t trace) copied(jobs *znode.Node) bool { return jobs != nil && t.Sets != jobs.Stat.Version }
 
 // setTrace are the operations that bring /jobs, as it was read, to a trace. With
 // no run left it gets back the data that it had.
@@ -118,7 +131,7 @@ func setTrace(jobs *znode.Node, next trace) []znode.Op {
 	if jobs == nil {
 		return nil // the run makes it, or it is gone and verify says so
 	}
-	if old, was := parseTrace(jobs.Data); was && old.same(next) {
+	if old, was := parseTrace(jobs.Data); was && old.same(next) && !old.copied(jobs) {
 		return nil
 	}
 	return signTrace(jobs, next)
@@ -138,6 +151,12 @@ func signTrace(jobs *znode.Node, next trace) []znode.Op {
 		return []znode.Op{znode.Set(newqueue.JobsPath, old.Was, jobs.Stat.Version)}
 	case !was:
 		next.Was = jobs.Data
+	}
+	next.Runs = slices.Clone(next.Runs)
+	for i := range next.Runs {
+		if o, before := old.find(next.Runs[i].ID); before && (o.Copied || old.copied(jobs)) {
+			next.Runs[i].Copied = true
+		}
 	}
 	next.Sets = jobs.Stat.Version + 1
 	return []znode.Op{znode.Set(newqueue.JobsPath, next.encode(), jobs.Stat.Version)}

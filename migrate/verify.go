@@ -108,7 +108,7 @@ func Verify(src *Source, target *znode.Tree, opt VerifyOptions) *Verdict {
 		want: znode.NewTree(), ours: map[string]string{}, verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}, Services: []ServiceFinding{}}}
 	if run, ok := ex.newest(); ok {
 		v.policies, v.dialect, v.began = run.Policies, run.Dialect, run.stat.Czxid
-		if !run.ended() {
+		if run.State != RunDone {
 			v.differ(RunUnfinished, run.path(), fmt.Sprintf("it is %s: run the same mrtq migrate (or rollback) again", run.State))
 		}
 	} else if run, ok := NewestRun(target); ok { // its record is lost

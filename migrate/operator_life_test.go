@@ -1,0 +1,389 @@
+package migrate
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"mrtq/harness/minizk"
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/newqueue"
+)
+
+// What the operator's life found, shrunk.
+
+// twoOfABatch are two pending records.
+func twoOfABatch(t *testing.T) *Source {
+	return source(t, queue(t, map[string][]byte{
+		"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, legacy.Payload{"batchID": "A", "jobID": "one"}),
+		"/ingest/mrtQ-05000000000002": record(t, legacy.Pending, legacy.Payload{"batchID": "A", "jobID": "two"}),
+	}))
+}
+
+// copyOf is a new server that holds what a dump of the other held.
+func copyOf(t *testing.T, s *site) *site {
+	t.Helper()
+	var dump bytes.Buffer
+	if err := znode.WriteDump(&dump, treeOf(t, s)); err != nil {
+		t.Fatal(err)
+	}
+	tree, err := znode.ReadDump(&dump)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := serveOn(t, minizk.RunWith(t, minizk.Options{Now: testNow.Add(time.Hour)}), znode.NewTree()) // a copy is made later
+	if _, err := (&Migrator{Target: c.Target, Now: clock()}).Restore(t.Context(), c.Target.Writer, tree); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func mustRebuild(t *testing.T, s *site) {
+	t.Helper()
+	if _, err := (&Migrator{Target: s.Target, Now: clock()}).Rebuild(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A copy of a target that the field's script had wiped can be rebuilt: nothing
+// is damaged any more.
+func TestRebuildOfAWipedCopy(t *testing.T) {
+	src := twoOfABatch(t)
+	s := serve(t, znode.NewTree())
+	mustMigrate(t, s, src, options(permissive()))
+	wipe(t, s)
+	s = copyOf(t, s)
+	mustRebuild(t, s)
+	mustVerify(t, src, treeOf(t, s))
+}
+
+// A copy of a target whose records were rebuilt is a copy as any other: it says
+// that it is one, and accuses nobody of having made its jobs again.
+func TestCopyOfARebuiltTarget(t *testing.T) {
+	src := twoOfABatch(t)
+	s := serve(t, znode.NewTree())
+	mustMigrate(t, s, src, options(permissive()))
+	wipe(t, s)
+	mustRebuild(t, s)
+	mustVerify(t, src, treeOf(t, s))
+	c := copyOf(t, s)
+	for _, d := range verdict(t, src, treeOf(t, c), VerifyOptions{}).Differences {
+		if d.Kind != NodeTouched || d.Path != "/migration/runs/run0000000000" {
+			t.Errorf("verify: %s", d)
+		}
+	}
+	if p := MakePlan(src, treeOf(t, c), options(permissive())); p.Blocked() || !p.Empty() {
+		t.Errorf("plan: %v", p.Problems)
+	}
+}
+
+// When a rollback left jobs that its run had rewritten, there is a way on: the
+// next migration, though it has no job to make, leaves a target that verifies.
+func TestMigrateAfterARollbackOfRewrittenJobs(t *testing.T) {
+	path := "/ingest/mrtQ-05000000000001"
+	records := map[string][]byte{path: record(t, legacy.Pending, legacy.Payload{"batchID": "A", "jobID": "one"})}
+	s := serve(t, znode.NewTree())
+	mustMigrate(t, s, source(t, queue(t, records)), options(permissive()))
+	records[path] = record(t, legacy.Held, legacy.Payload{"batchID": "A", "jobID": "one"})
+	src := source(t, queue(t, records))
+	res := mustMigrate(t, s, src, options(permissive()))
+	if _, err := (&Migrator{Target: s.Target, Now: clock()}).Rollback(t.Context(), res.Run, false); err != nil {
+		t.Fatal(err)
+	}
+	mustMigrate(t, s, src, options(permissive()))
+	mustVerify(t, src, treeOf(t, s))
+	if again := mustMigrate(t, s, src, options(permissive())); again.Steps != 0 {
+		t.Errorf("a second run that has nothing to do made %d transactions", again.Steps)
+	}
+}
+
+// A copy does not tell which jobs somebody worked on: a rollback there keeps
+// them all, and a change of a record is the operator's to decide.
+func TestCopyDoesNotForgetWhatWasWorkedOn(t *testing.T) {
+	path := "/accessSmall.1/mrtQ-050000000001"
+	records := map[string][]byte{path: record(t, legacy.Pending, legacy.Payload{"jobID": "one"})}
+	s := serve(t, znode.NewTree())
+	res := mustMigrate(t, s, source(t, queue(t, records)), options(permissive()))
+	do(t, s, znode.Set("/access/small/qid0000000000/status", encode(newqueue.AccessStatus{State: newqueue.AccessCompleted, LastModified: testNow}.Object(newqueue.Design)), 0))
+	c := copyOf(t, s)
+	records[path] = record(t, legacy.Failed, legacy.Payload{"jobID": "one"})
+	p := MakePlan(source(t, queue(t, records)), treeOf(t, c), options(permissive()))
+	if len(p.Problems) != 1 || p.Problems[0].Kind != Touched {
+		t.Errorf("the record changed, and the plan has these problems: %v", p.Problems)
+	}
+	u, err := (&Migrator{Target: c.Target, Now: clock()}).Rollback(t.Context(), res.Run, false)
+	if err != nil || len(u.Kept) != 1 || treeOf(t, c).Get("/access/small/qid0000000000") == nil {
+		t.Errorf("rollback: %v, kept %v", err, u.Kept)
+	}
+}
+
+// What a rebuilt run lost stays lost when the run is rolled back: its record
+// goes on saying so, and no finished job is made again.
+func TestRollbackOfARebuiltRunKeepsWhatIsLost(t *testing.T) {
+	src := twoOfABatch(t)
+	s := serve(t, znode.NewTree())
+	res := mustMigrate(t, s, src, options(permissive()))
+	remove(t, s, "jid0000000001", "bid0000000000")
+	wipe(t, s)
+	mustRebuild(t, s)
+	u, err := (&Migrator{Target: s.Target, Now: clock()}).Rollback(t.Context(), res.Run, false)
+	if err != nil || len(u.Kept) != 1 {
+		t.Fatalf("rollback: %v, kept %v", err, u.Kept)
+	}
+	p := MakePlan(src, treeOf(t, s), options(permissive()))
+	if !slices.ContainsFunc(p.Problems, func(p Problem) bool { return p.Kind == CustodyLost }) {
+		t.Errorf("the plan makes %d jobs, one of them of a record whose job was done", p.Count(ActCreate))
+	}
+}
+
+// remove takes a pending job away, as an administrator's tool does.
+func remove(t *testing.T, s *site, jid, bid string) {
+	t.Helper()
+	tree := treeOf(t, s)
+	var ops []znode.Op
+	for _, path := range nodesOfJob(tree, newqueue.JobPath(jid), bid) {
+		ops = append([]znode.Op{znode.Delete(path, -1)}, ops...)
+	}
+	do(t, s, ops...)
+}
+
+// A rebuilt run accuses nobody of having made a batch again whose first job is
+// gone, or one that a later run brought up to date.
+func TestRebuiltRunOwnsItsBatches(t *testing.T) {
+	records := map[string][]byte{
+		"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, legacy.Payload{"batchID": "A", "jobID": "one"}),
+		"/ingest/mrtQ-05000000000002": record(t, legacy.Pending, legacy.Payload{"batchID": "B", "jobID": "two"}),
+		"/ingest/mrtQ-05000000000003": record(t, legacy.Pending, legacy.Payload{"batchID": "B", "jobID": "three"}),
+	}
+	s := serve(t, znode.NewTree())
+	migrate := func(src *Source) {
+		t.Helper()
+		m := &Migrator{Target: s.Target, Now: clock(), Budget: 1}
+		if _, err := m.Migrate(t.Context(), static(src), options(permissive()), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	migrate(source(t, queue(t, records)))
+	records["/ingest/mrtQ-05000000000004"] = record(t, legacy.Pending, legacy.Payload{"batchID": "A", "jobID": "four", "profile": "p"})
+	records["/ingest/mrtQ-05000000000005"] = record(t, legacy.Pending, legacy.Payload{"batchID": "B", "jobID": "five", "profile": "p"})
+	src := source(t, queue(t, records))
+	migrate(src)
+	remove(t, s, "jid0000000002", "bid0000000001") // that the batch came with
+	remove(t, s, "jid0000000004", "bid0000000000") // that batch A was brought up to date with
+	wipe(t, s)
+	mustRebuild(t, s)
+	for _, d := range verdict(t, src, treeOf(t, s), VerifyOptions{}).Differences {
+		if d.Kind == MadeAgain {
+			t.Errorf("verify: %s", d)
+		}
+	}
+}
+
+// A hold that an administrator lifted while a run was interrupted, and that the
+// run then set again, does not keep the run from being rolled back.
+func TestRollbackOfAHoldThatWasSetTwice(t *testing.T) {
+	src := twoOfABatch(t)
+	s := serve(t, znode.NewTree())
+	s.kill(t, 3, false)
+	m := &Migrator{Target: s.Target, Now: clock(), Budget: 1}
+	if _, err := m.Migrate(t.Context(), static(src), options(permissive()), nil); !errors.Is(err, zkconn.ErrLost) {
+		t.Fatal(err)
+	}
+	do(t, s, znode.Delete("/locks/queue/ingest", 0))
+	s.begin(t)
+	res := mustMigrate(t, s, src, options(permissive()))
+	if _, err := (&Migrator{Target: s.Target, Now: clock()}).Rollback(t.Context(), res.Run, false); err != nil {
+		t.Fatalf("rollback: %v", err)
+	}
+	if paths := treeOf(t, s).Paths("/"); len(paths) != 1 {
+		t.Errorf("left %v", paths)
+	}
+}
+
+// A rollback of a run that put a job into a batch of an earlier one takes back
+// the folder that came with it too, so that the earlier run can go as well.
+func TestRollbackOfAFolderInAnEarlierBatch(t *testing.T) {
+	records := map[string][]byte{
+		"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, legacy.Payload{"batchID": "A", "jobID": "one"}),
+	}
+	s := serve(t, znode.NewTree())
+	first := mustMigrate(t, s, source(t, queue(t, records)), options(permissive()))
+	before := dumpOf(t, treeOf(t, s), "/batches")
+	records["/ingest/mrtQ-05000000000002"] = record(t, legacy.Failed, legacy.Payload{"batchID": "A", "jobID": "one"})
+	second := mustMigrate(t, s, source(t, queue(t, records)), options(permissive()))
+	m := &Migrator{Target: s.Target, Now: clock()}
+	if _, err := m.Rollback(t.Context(), second.Run, false); err != nil {
+		t.Fatal(err)
+	}
+	if d := firstDifference(before, dumpOf(t, treeOf(t, s), "/batches")); d != "" {
+		t.Errorf("the earlier batch is not what it was: %s", d)
+	}
+	u, err := m.Rollback(t.Context(), first.Run, false)
+	if err != nil || len(u.Kept) > 0 || len(treeOf(t, s).Paths("/")) != 1 {
+		t.Errorf("first run: %v, kept %v, left %v", err, u.Kept, treeOf(t, s).Paths("/"))
+	}
+}
+
+// A rollback that was killed after the last job still knows, when it is finished,
+// which batches of earlier runs its run wrote to.
+func TestKilledRollbackRemembersEarlierBatches(t *testing.T) {
+	records := map[string][]byte{
+		"/ingest/mrtQ-05000000000001": record(t, legacy.Completed, legacy.Payload{"batchID": "A", "jobID": "one"}),
+	}
+	s := serve(t, znode.NewTree())
+	mustMigrate(t, s, source(t, queue(t, records)), options(permissive()))
+	records["/ingest/mrtQ-05000000000002"] = record(t, legacy.Pending, legacy.Payload{"batchID": "A", "jobID": "two"})
+	src := source(t, queue(t, records))
+	second := mustMigrate(t, s, src, options(permissive()))
+	s.begin(t)
+	s.kill(t, 2, true) // the first marks the run, the second removes the job
+	if _, err := (&Migrator{Target: s.Target, Now: clock()}).Rollback(t.Context(), second.Run, false); !errors.Is(err, zkconn.ErrLost) {
+		t.Fatal(err)
+	}
+	s.begin(t)
+	u, err := (&Migrator{Target: s.Target, Now: clock()}).Rollback(t.Context(), second.Run, false)
+	if err != nil || len(u.Kept) != 1 || u.Kept[0].Path != "/batches/bid0000000000" {
+		t.Fatalf("rollback: %v, kept %v", err, u.Kept)
+	}
+	mustMigrate(t, s, src, options(permissive()))
+	mustVerify(t, src, treeOf(t, s))
+}
+
+// A copy that was wiped and rebuilt still does not tell what somebody worked on
+// before.
+func TestRebuiltCopyIsStillACopy(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		copy func(*site) *site
+	}{
+		{"wiped, then copied", func(s *site) *site { wipe(t, s); return copyOf(t, s) }},
+		{"copied, migrated, then wiped", func(s *site) *site {
+			s = copyOf(t, s)
+			mustMigrate(t, s, source(t, queue(t, map[string][]byte{
+				"/accessSmall.1/mrtQ-050000000001": record(t, legacy.Pending, legacy.Payload{"jobID": "three"}),
+			})), options(permissive()))
+			wipe(t, s)
+			return s
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := serve(t, znode.NewTree())
+			first := mustMigrate(t, s, twoOfABatch(t), options(permissive()))
+			worked := newqueue.JobStatus{State: newqueue.JobPending, LastModified: testNow, Message: "worked"}
+			do(t, s, znode.Set("/jobs/jid0000000001/status", encode(worked.Object(newqueue.Design)), 0))
+			s = c.copy(s)
+			mustRebuild(t, s)
+			m := &Migrator{Target: s.Target, Now: clock()}
+			if newest, _ := NewestRun(treeOf(t, s)); newest.ID != first.Run {
+				if u, err := m.Rollback(t.Context(), newest.ID, false); err != nil || len(u.Kept) > 0 {
+					t.Fatalf("rollback of the run in the copy: %v, kept %v", err, u.Kept)
+				}
+			}
+			u, err := m.Rollback(t.Context(), first.Run, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if u.Done.Jobs > 0 {
+				t.Errorf("a rollback removed %d jobs, one of which somebody worked on", u.Done.Jobs)
+			}
+		})
+	}
+}
+
+// A copy of a run that had just begun is a copy too: it can be finished.
+func TestCopyOfARunThatHadJustBegun(t *testing.T) {
+	src := twoOfABatch(t)
+	s := serve(t, znode.NewTree())
+	do(t, s, znode.Create("/jobs", none), znode.Create("/jobs/states", none)) // somebody else's: the run sets its data
+	s.kill(t, 1, true)
+	if _, err := (&Migrator{Target: s.Target, Now: clock(), Budget: 1}).Migrate(t.Context(), static(src), options(permissive()), nil); !errors.Is(err, zkconn.ErrLost) {
+		t.Fatal(err)
+	}
+	c := copyOf(t, s)
+	mustMigrate(t, c, src, options(permissive()))
+	mustVerify(t, src, treeOf(t, c))
+}
+
+// A rollback in a copy that was killed is finished by the next.
+func TestKilledRollbackInACopy(t *testing.T) {
+	s := serve(t, znode.NewTree())
+	do(t, s, znode.Create("/jobs", none), znode.Create("/jobs/states", none)) // somebody else's: the run sets its data
+	res := mustMigrate(t, s, twoOfABatch(t), options(permissive()))
+	c := copyOf(t, s)
+	c.begin(t)
+	c.kill(t, 1, true)
+	if _, err := (&Migrator{Target: c.Target, Now: clock()}).Rollback(t.Context(), res.Run, false); !errors.Is(err, zkconn.ErrLost) {
+		t.Fatal(err)
+	}
+	c.begin(t)
+	if _, err := (&Migrator{Target: c.Target, Now: clock()}).Rollback(t.Context(), res.Run, true); err != nil {
+		t.Error(err)
+	}
+}
+
+// So is a copy of a target that was wiped while its first run was interrupted.
+func TestRebuiltCopyOfAnInterruptedRun(t *testing.T) {
+	s := serve(t, znode.NewTree())
+	s.kill(t, 3, true)
+	if _, err := (&Migrator{Target: s.Target, Now: clock(), Budget: 1}).Migrate(t.Context(), static(twoOfABatch(t)), options(permissive()), nil); !errors.Is(err, zkconn.ErrLost) {
+		t.Fatal(err)
+	}
+	worked := newqueue.JobStatus{State: newqueue.JobPending, LastModified: testNow, Message: "worked"}
+	do(t, s, znode.Set("/jobs/jid0000000001/status", encode(worked.Object(newqueue.Design)), 0))
+	wipe(t, s)
+	c := copyOf(t, s)
+	mustRebuild(t, c)
+	u, err := (&Migrator{Target: c.Target, Now: clock()}).Rollback(t.Context(), "run0000000000", false)
+	if err != nil || u.Done.Jobs > 0 {
+		t.Errorf("rollback (%v) removed %d jobs, one of which somebody worked on", err, u.Done.Jobs)
+	}
+}
+
+// A target that was wiped while its run was interrupted: how much the run had made
+// nobody knows, so none of what may be gone is made again.
+func TestWipedWhileInterrupted(t *testing.T) {
+	src := twoOfABatch(t)
+	s := serve(t, znode.NewTree())
+	s.kill(t, 3, true)
+	if _, err := (&Migrator{Target: s.Target, Now: clock(), Budget: 1}).Migrate(t.Context(), static(src), options(permissive()), nil); !errors.Is(err, zkconn.ErrLost) {
+		t.Fatal(err)
+	}
+	s.begin(t)
+	remove(t, s, "jid0000000001", "bid0000000000")
+	wipe(t, s)
+	mustRebuild(t, s)
+	p := MakePlan(src, treeOf(t, s), options(permissive()))
+	if !slices.ContainsFunc(p.Problems, func(p Problem) bool {
+		return p.Kind == CustodyLost && p.Path == "/ingest/mrtQ-05000000000001"
+	}) {
+		t.Errorf("the plan makes %d jobs, one of them of a record whose job was done; problems %v", p.Count(ActCreate), p.Problems)
+	}
+}
+
+// A run that came after a loss of custody has lost nothing itself: interrupted, it
+// is finished by running it again.
+func TestInterruptedAfterALoss(t *testing.T) {
+	s := serve(t, znode.NewTree())
+	mustMigrate(t, s, twoOfABatch(t), options(permissive()))
+	remove(t, s, "jid0000000001", "bid0000000000")
+	wipe(t, s)
+	mustRebuild(t, s)
+	records := map[string][]byte{}
+	for _, name := range []string{"mrtQ-05000000000011", "mrtQ-01000000000012"} { // made in the other order
+		records["/ingest/"+name] = record(t, legacy.Pending, legacy.Payload{"batchID": "C", "jobID": name})
+	}
+	src := source(t, queue(t, records))
+	s.begin(t)
+	s.kill(t, 2, true)
+	if _, err := (&Migrator{Target: s.Target, Now: clock(), Budget: 1}).Migrate(t.Context(), static(src), options(permissive()), nil); !errors.Is(err, zkconn.ErrLost) {
+		t.Fatal(err)
+	}
+	s.begin(t)
+	if res := mustMigrate(t, s, src, options(permissive())); res.Done.Jobs != 1 {
+		t.Errorf("%d jobs were made of the rest", res.Done.Jobs)
+	}
+}

@@ -1,0 +1,892 @@
+package migrate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"mrtq/harness/minizk"
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/newqueue"
+)
+
+// The operator's life: random steps of all who have to do with a legacy queue
+// and two targets, with faults, and after each step an oracle that knows what
+// must be there, what must never be made twice, and what verify has to say.
+//
+// A small size runs with every test; make torture runs a large one:
+//
+//	go test ./migrate -run TestOperatorsLife -rapid.checks 500 -v
+func TestOperatorsLife(t *testing.T) {
+	checks := flag.Lookup("rapid.checks")
+	if checks.Value.String() == checks.DefValue { // a hundred lives are too many for every test
+		if err := flag.Set("rapid.checks", "50"); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { flag.Set("rapid.checks", checks.DefValue) })
+	}
+	for _, d := range newqueue.Dialects {
+		t.Run(string(d), func(t *testing.T) {
+			t.Parallel()
+			counts := lifeCounts{}
+			rapid.Check(t, func(rt *rapid.T) { rt.Repeat(newLife(rt, d, counts).steps()) })
+			t.Log(counts)
+		})
+	}
+}
+
+// lifeCounts are the steps that were taken, by kind.
+type lifeCounts map[string]int
+
+func (c lifeCounts) String() string {
+	total := 0
+	var kinds []string
+	for _, kind := range slices.Sorted(maps.Keys(c)) {
+		if kind != "lives" {
+			total += c[kind]
+		}
+		kinds = append(kinds, fmt.Sprintf("%s %d", kind, c[kind]))
+	}
+	return fmt.Sprintf("%d lives, %d steps: %s", c["lives"], total, strings.Join(kinds, ", "))
+}
+
+// life is one life: a legacy queue, and the targets that it is migrated to.
+type life struct {
+	*rapid.T
+	counts  lifeCounts
+	dialect newqueue.Dialect
+	records []*oldRecord
+	made    int            // records ever
+	numbers map[string]int // by legacy queue
+	targets []*place
+	servers int    // ever, each later than the one before
+	now     *place // the step's own
+}
+
+// place is a target with what is known of it.
+type place struct {
+	*site
+	*oracle
+	queue  *newqueue.Queue
+	held   []*newqueue.Job // what a worker has and has not finished
+	saved  *saved
+	before *znode.Tree
+}
+
+// saved is a dump of a target, and what was known of it then.
+type saved struct {
+	dump   []byte
+	oracle *oracle
+}
+
+func newLife(t *rapid.T, d newqueue.Dialect, counts lifeCounts) *life {
+	counts["lives"]++
+	l := &life{T: t, counts: counts, dialect: d, numbers: map[string]int{}}
+	for range 2 {
+		p := &place{oracle: newOracle()}
+		p.open(l, znode.NewTree())
+		l.targets = append(l.targets, p)
+	}
+	return l
+}
+
+// open serves the tree, on a server that was never there before.
+func (p *place) open(l *life, tree *znode.Tree) {
+	l.servers++
+	now := testNow.Add(time.Duration(l.servers) * time.Hour)
+	server, err := minizk.Start(minizk.Options{Now: now}) // a failing life is told by its steps, not by the server's log
+	l.must(err)
+	l.Cleanup(func() { server.Close() })
+	p.site = serveOn(l.T, server, tree)
+	p.queue = newqueue.Open(p.door, l.dialect)
+	p.held = nil
+}
+
+// steps are all that can happen.
+func (l *life) steps() map[string]func(*rapid.T) {
+	steps := map[string]func(){
+		"legacy: submit": l.submit, "legacy: submit more": l.submit, "legacy: status": l.changeStatus, "legacy: remove": l.removeRecord,
+		"migrate":                     func() { l.migrate(l.healthy) },
+		"migrate again":               func() { l.migrate(l.healthy) },
+		"migrate, killed":             func() { l.migrate(l.killed) },
+		"migrate, an answer lost":     func() { l.migrate(l.cutOff) },
+		"migrate, others submit":      func() { l.migrate(l.crowded) },
+		"work: take":                  l.take,
+		"work: finish":                l.finish,
+		"work: through":               l.workThrough,
+		"work: access":                l.workAccess,
+		"work: report":                l.report,
+		"work: clean":                 l.clean,
+		"administrator: delete a job": l.deleteJob,
+		"administrator: move a job":   l.moveJob,
+		"administrator: holds":        l.holds,
+		"others: submit":              l.othersSubmit,
+		"rollback":                    func() { l.rollback(false, l.healthy) },
+		"rollback, killed":            func() { l.rollback(false, l.killed) },
+		"rollback, forced":            func() { l.rollback(true, l.healthy) },
+		"field script: wipe":          l.wipe,
+		"rebuild":                     l.rebuild,
+		"dump":                        l.dump,
+		"restore":                     l.restore,
+	}
+	actions := map[string]func(*rapid.T){}
+	for name, step := range steps {
+		actions[name] = func(t *rapid.T) {
+			l.T = t
+			l.now = l.targets[0]
+			if rapid.IntRange(0, 4).Draw(t, "target") == 4 {
+				l.now = l.targets[1]
+			}
+			l.now.before = treeOf(t, l.now.site)
+			step()
+			l.counts[name]++
+			l.check()
+		}
+	}
+	return actions
+}
+
+// check holds every target to its oracle.
+func (l *life) check() {
+	src := l.source()
+	for _, p := range l.targets {
+		tree := treeOf(l.T, p.site)
+		p.checkJobs(l, tree)
+		v := Verify(src, tree, VerifyOptions{Others: true})
+		if why := p.expect(tree, l.records).differs(tree, v); why != "" {
+			l.Fatal(why)
+		}
+		if strict := Verify(src, tree, VerifyOptions{}); len(strict.Differences) < len(v.Differences) {
+			l.Fatalf("without leave for others verify finds %d differences, with it %d", len(strict.Differences), len(v.Differences))
+		}
+	}
+}
+
+// checkJobs: nothing is there twice, and nothing that is known to stand is lost.
+func (p *place) checkJobs(l *life, tree *znode.Tree) {
+	found := jobsByToken(tree)
+	for token, places := range found {
+		if w := p.top(token); len(places) > 1 || w == nil || w.state != standing || w.root != places[0].root {
+			l.Fatalf("%s stands at %v, and the oracle knows %+v", token, places, w)
+		}
+	}
+	for token, w := range p.all() {
+		if w.state == standing && len(found[token]) == 0 {
+			l.Fatalf("%s (%s) is lost", token, w.root)
+		}
+	}
+}
+
+// source is the legacy queue as it is now.
+func (l *life) source() *Source {
+	tree := znode.NewTree()
+	for _, root := range DefaultQueues().Roots() {
+		l.put(tree, root, []byte{})
+	}
+	for _, r := range l.records {
+		l.put(tree, r.path, []byte(r.bytes()))
+	}
+	tree.SetDefaultStats(1)
+	src, err := ReadSource(tree, DefaultQueues(), legacy.Options{})
+	l.must(err)
+	return src
+}
+
+func (l *life) put(tree *znode.Tree, path string, data []byte) {
+	l.must(tree.Put(znode.Node{Path: path, Data: data}))
+}
+
+func (l *life) must(err error) {
+	l.Helper()
+	if err != nil {
+		l.Fatal(err)
+	}
+}
+
+// observed ends a step of others than the migrator.
+func (l *life) observed() {
+	l.now.observe(l.now.before, treeOf(l.T, l.now.site))
+}
+
+// The legacy services.
+
+func (l *life) submit() {
+	for range rapid.IntRange(1, 4).Draw(l.T, "records") {
+		kind := rapid.SampledFrom([]QueueKind{Ingest, Ingest, Ingest, Inventory, AccessSmall, AccessLarge}).Draw(l.T, "queue")
+		root := DefaultQueues().Nodes[kind][0]
+		l.made++
+		l.numbers[root]++
+		key := legacy.Key{Priority: rapid.IntRange(0, 3).Draw(l.T, "priority"), Sequence: int32(l.numbers[root])}
+		if kind == Ingest {
+			key.Long, key.HighPriority, key.Worker = true, rapid.Bool().Draw(l.T, "high"), fmt.Sprint(rapid.IntRange(0, 1).Draw(l.T, "worker"))
+		}
+		token := fmt.Sprintf("tok%04d", l.made)
+		payload := legacy.Payload{"jobID": token, "title": token, "profile": "p", "submitter": "s", "manifestURL": "http://m", "token": "t"}
+		if b := rapid.SampledFrom([]string{"", "A", "A", "B", "C"}).Draw(l.T, "batch"); b != "" {
+			payload["batchID"] = b
+		}
+		l.records = append(l.records, &oldRecord{
+			path: root + "/" + key.String(), kind: kind, token: token, payload: payload, status: l.drawStatus(),
+			bad: rapid.IntRange(0, 9).Draw(l.T, "bad") == 9,
+		})
+	}
+}
+
+func (l *life) drawStatus() legacy.Status {
+	return rapid.SampledFrom([]legacy.Status{legacy.Pending, legacy.Pending, legacy.Pending, legacy.Consumed, legacy.Held, legacy.Failed, legacy.Completed, legacy.Deleted}).Draw(l.T, "status")
+}
+
+func (l *life) drawRecord() int {
+	if len(l.records) == 0 {
+		l.SkipNow()
+	}
+	return rapid.IntRange(0, len(l.records)-1).Draw(l.T, "record")
+}
+
+func (l *life) changeStatus() { l.records[l.drawRecord()].status = l.drawStatus() }
+
+func (l *life) removeRecord() {
+	i := l.drawRecord()
+	l.records = slices.Delete(l.records, i, i+1)
+}
+
+// The migrator, and what befalls it.
+
+// befall prepares what happens to the migrator and says whether it may be killed
+// by it.
+type befall func(m *Migrator) (killed bool)
+
+func (l *life) healthy(*Migrator) bool { return false }
+
+func (l *life) killed(m *Migrator) bool {
+	m.Budget = rapid.SampledFrom([]int{1, 1, 0}).Draw(l.T, "budget")
+	l.now.kill(l.T, rapid.IntRange(1, 8).Draw(l.T, "at"), rapid.Bool().Draw(l.T, "carried"))
+	return true
+}
+
+func (l *life) cutOff(m *Migrator) bool {
+	m.Budget = 1
+	l.now.cut(rapid.IntRange(1, 8).Draw(l.T, "at"), rapid.Bool().Draw(l.T, "carried"))
+	return false
+}
+
+// crowded has somebody submit to the new queue while it is migrated to.
+func (l *life) crowded(m *Migrator) bool {
+	m.Budget = 1
+	at := rapid.SliceOfNDistinct(rapid.IntRange(1, 8), 1, 3, rapid.ID[int]).Draw(l.T, "at")
+	jobs := rapid.IntRange(0, 2).Draw(l.T, "jobs")
+	p := l.now
+	var mu sync.Mutex
+	var failed error
+	l.Cleanup(func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if failed != nil {
+			l.Errorf("others could not submit: %v", failed)
+		}
+	})
+	p.site.before(l.T, func(n int) {
+		if !slices.Contains(at, n) {
+			return
+		}
+		if err := p.othersBatch(jobs); err != nil {
+			mu.Lock()
+			failed = err
+			mu.Unlock()
+		}
+	})
+	return false
+}
+
+var othersBatches atomic.Int64
+
+// othersBatch makes a batch with jobs, as a client of the new queue does.
+func (p *place) othersBatch(jobs int) error {
+	ctx := context.Background()
+	if err := p.queue.Init(ctx); err != nil {
+		return err
+	}
+	if _, err := p.queue.CreateBatch(ctx, newqueue.Submission{ProfileName: "other", Submitter: "other", BatchID: fmt.Sprintf("other-%d", othersBatches.Add(1))}); err != nil {
+		return err
+	}
+	b, err := p.queue.AcquirePendingBatch(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = b.Process(ctx, make([]newqueue.NewJob, jobs)...)
+	return err
+}
+
+func (l *life) othersSubmit() {
+	l.must(l.now.othersBatch(rapid.IntRange(0, 2).Draw(l.T, "jobs")))
+	l.observed()
+}
+
+func (l *life) drawChoice() choice {
+	p := permissive()
+	if rapid.IntRange(0, 3).Draw(l.T, "strict") == 3 {
+		for _, c := range PolicyChoices[:4] {
+			*c.Value(&p) = rapid.SampledFrom(c.Values).Draw(l.T, c.Name)
+		}
+	}
+	c := choice{policies: p}
+	paths := func(flag string, chance int) (some []string) {
+		if rapid.IntRange(0, chance).Draw(l.T, flag) != chance {
+			return nil
+		}
+		for _, r := range l.records {
+			w := l.now.top(r.token)
+			if w != nil && w.state != standing && rapid.Bool().Draw(l.T, r.path) {
+				some = append(some, r.path)
+			}
+		}
+		return some
+	}
+	c.again, c.done = paths("again", 3), paths("done", 3)
+	return c
+}
+
+// migrate runs the migrator once, and holds what it did to what it should do.
+func (l *life) migrate(b befall) {
+	p, src, c := l.now, l.source(), l.drawChoice()
+	runs := rawRuns(p.before)
+	resumes, others := "", ""
+	if n := len(runs); n > 0 {
+		switch last := runs[n-1]; {
+		case last.State == "running":
+			resumes = last.Run
+			if last.Policies != c.policies && rapid.Bool().Draw(l.T, "same policies") {
+				c.policies = last.Policies
+			}
+			if last.Policies != c.policies {
+				others = "other policies"
+			}
+		case last.State == "rolling-back":
+			others = "rolling back"
+		}
+	}
+	fates, why := map[string]fate{}, others
+	may := p.mayBlock(l.records)
+	if p.damaged {
+		why = "damaged"
+	}
+	for _, r := range l.records {
+		f := p.fate(r, c, resumes)
+		fates[r.token] = f
+		if f == blocked && why == "" {
+			why = fmt.Sprintf("%s %s %+v", r.path, r.status, p.top(r.token))
+		}
+		may = may || f == either
+	}
+	opt := options(c.policies)
+	opt.Dialect, opt.Again, opt.Done = l.dialect, c.again, c.done
+	m := &Migrator{Target: p.Target, Now: clock(), InFlight: 3}
+	mayDie := b(m)
+	res, err := m.Migrate(l.Context(), static(src), opt, nil)
+	after := treeOf(l.T, p.site)
+	switch {
+	case errors.Is(err, ErrBlocked) && (why != "" || may):
+		if got := dumpWithStats(after); got != dumpWithStats(p.before) && len(runs) > 0 {
+			l.Fatalf("a plan that is blocked (%v) wrote something: %s", err, firstDifference(dumpWithStats(p.before), got))
+		}
+		p.begin(l.T)
+		return
+	case err == nil && why != "":
+		l.Fatalf("migrated, and it should be blocked by %s", why)
+	case err == nil:
+	case mayDie && errors.Is(err, zkconn.ErrLost):
+	default:
+		l.Fatalf("migrate: %v (%+v)", err, res)
+	}
+	p.begin(l.T)
+	if resumes != "" {
+		p.resumed[resumes] = true
+		p.went(resumes, after)
+	}
+	p.migrated(l, after, fates, c, err == nil)
+}
+
+// went notes that a run of which the record came from a dump went on.
+func (p *place) went(run string, after *znode.Tree) {
+	record := "/migration/runs/" + run
+	if _, copied := p.copied[run]; copied && !sameNode(p.before.Get(record), after.Get(record)) {
+		p.copied[run] = false
+	}
+}
+
+// mayBlock: what somebody did to a batch, or a record that was removed though its
+// job stands in one, can be in the way of new jobs.
+func (o *oracle) mayBlock(records []*oldRecord) bool {
+	for token, w := range o.all() {
+		if w.state == standing && w.bid != "" && !slices.ContainsFunc(records, func(r *oldRecord) bool { return r.token == token }) {
+			return true
+		}
+	}
+	return slices.Contains(slices.Collect(maps.Values(o.batches)), true)
+}
+
+// migrated notes what a migration did, whole or in part, and demands that it was
+// to do it.
+func (p *place) migrated(l *life, after *znode.Tree, fates map[string]fate, c choice, whole bool) {
+	runs := rawRuns(after)
+	if whole && len(runs) > 0 && runs[len(runs)-1].State != "done" {
+		l.Fatalf("migrated, and %s is %s", runs[len(runs)-1].Run, runs[len(runs)-1].State)
+	}
+	for _, r := range runs {
+		if _, known := p.runs[r.Run]; !known {
+			p.runs[r.Run] = &pastRun{before: dumpOfAll(p.before, len(p.runs) > 0), hadRuns: len(p.runs) > 0}
+		}
+	}
+	found := jobsByToken(after)
+	mine := map[string]bool{} // znodes that it may change
+	byToken := map[string]*oldRecord{}
+	for _, r := range l.records {
+		byToken[r.token] = r
+	}
+	changedBefore := false
+	for token, places := range found {
+		r, w, here := byToken[token], p.top(token), places[0]
+		switch f := fates[token]; {
+		case len(places) > 1:
+			l.Fatalf("%s was made twice: %v", token, places)
+		case w != nil && w.state == standing && w.root == here.root:
+			was, is := nodesOfJob(p.before, w.root, w.bid), nodesOfJob(after, here.root, here.bid)
+			if facts(p.before, was, true) == facts(after, is, true) {
+				if whole && f == rewritten {
+					l.Fatalf("%s changed and its job %s did not", r.path, w.root)
+				}
+				continue
+			}
+			if f != rewritten {
+				l.Fatalf("%s was changed by a migration, and should be left %s: %s", w.root, f, firstDifference(facts(p.before, was, true), facts(after, is, true)))
+			}
+			for _, n := range was {
+				mine[n] = true
+			}
+			w.data, changedBefore = r.bytes(), true
+		case f == created || f == either:
+			run := runs[len(runs)-1].Run
+			_, copied := p.copied[run]
+			p.works[token] = append(p.works[token], &work{root: here.root, bid: here.bid, run: run, record: r.path, data: r.bytes(), state: standing, copied: copied})
+			if here.bid != "" {
+				if _, known := p.batches[here.bid]; !known {
+					p.batches[here.bid] = false
+				}
+				changedBefore = changedBefore || p.before.Get("/batches/"+here.bid) != nil && runs[len(runs)-1].Run != string(runOfBatch(p.before, here.bid))
+			}
+		default:
+			l.Fatalf("%s was made of a record that should be left %s (%+v)", here.root, f, w)
+		}
+		if want := arrives(r, c.policies); stateAt(after, here.root) != want && r.status != legacy.Consumed {
+			l.Fatalf("%s of a %s record is %s, want %s", here.root, r.status, stateAt(after, here.root), want)
+		}
+	}
+	for token, f := range fates {
+		switch w := p.top(token); {
+		case whole && f == created && len(found[token]) == 0:
+			l.Fatalf("%s was not made", token)
+		case f == declared && whole:
+			w.state, w.run = settledBy, runs[len(runs)-1].Run
+		case f == declared:
+			// The run that was to enter it did not end: what it entered, the next one tells.
+		}
+	}
+	for bid := range p.batches {
+		for _, n := range ownNodesOfBatch(p.before, bid) {
+			if s := p.before.Get(n).Stat; s.Version == 0 && s.EphemeralOwner == 0 {
+				mine[n] = true
+				changedBefore = changedBefore || !sameNode(p.before.Get(n), after.Get(n)) && runOfBatch(p.before, bid) != runs[len(runs)-1].Run
+			}
+		}
+		if whole {
+			delete(p.stale, bid)
+		}
+	}
+	p.othersStay(l, after, mine)
+	if changedBefore {
+		p.unclean()
+	}
+	if p.before.Get("/batches") != nil || after.Get("/batches") != nil {
+		p.othersCame(after)
+	}
+}
+
+// runOfBatch is the run that a batch says made it.
+func runOfBatch(tree *znode.Tree, bid string) string {
+	prov, _ := parseBatchProvenance(tree.Get("/batches/" + bid).Data)
+	return prov.Run
+}
+
+// othersCame: when somebody submitted meanwhile, a rollback leaves it.
+func (p *place) othersCame(after *znode.Tree) {
+	for _, name := range after.Children("/batch-uuids") {
+		if strings.HasPrefix(name, "other-") && p.before.Get("/batch-uuids/"+name) == nil {
+			p.unclean()
+		}
+	}
+}
+
+// othersStay demands that a migration or a rollback left everything that is not
+// its own as it was.
+func (p *place) othersStay(l *life, after *znode.Tree, mine map[string]bool) {
+	l.Helper()
+	for n := range p.before.All("/") {
+		own := strings.HasPrefix(n.Path, MigrationPath+"/") && !foreignMarker(n.Path) || n.Path == MigrationPath
+		if own || mine[n.Path] || n.Path == "/" || n.Path == "/jobs" || n.Stat.EphemeralOwner != 0 {
+			continue
+		}
+		if !sameNode(n, after.Get(n.Path)) {
+			l.Fatalf("%s is not ours, and was changed or removed", n.Path)
+		}
+	}
+}
+
+// rollback takes the newest run back, and holds what went to what may go.
+func (l *life) rollback(force bool, b befall) {
+	p := l.now
+	runs := rawRuns(p.before)
+	if len(runs) == 0 {
+		l.SkipNow()
+	}
+	run := runs[len(runs)-1].Run
+	m := &Migrator{Target: p.Target, Now: clock(), InFlight: 3}
+	mayDie := b(m)
+	u, err := m.Rollback(l.Context(), run, force)
+	after := treeOf(l.T, p.site)
+	switch {
+	case p.damaged && errors.Is(err, ErrLedger):
+		if dumpWithStats(p.before) != dumpWithStats(after) {
+			l.Fatal("a rollback that is refused wrote something")
+		}
+		p.begin(l.T)
+		return
+	case p.damaged:
+		l.Fatalf("rollback of what is damaged: %v", err)
+	case err == nil:
+	case mayDie && errors.Is(err, zkconn.ErrLost):
+	default:
+		l.Fatalf("rollback: %v", err)
+	}
+	p.begin(l.T)
+	p.went(run, after)
+	p.rolledBack(l, after, run, force, err == nil, u)
+}
+
+func (p *place) rolledBack(l *life, after *znode.Tree, run string, force, whole bool, u *Undo) {
+	mine := map[string]bool{}
+	kept := map[string]bool{} // batches that have a reason to stay
+	for _, w := range p.all() {
+		if w.state == standing && w.run == run && w.bid != "" && (w.touched || w.copied) {
+			kept[w.bid] = true
+		}
+	}
+	for token, w := range p.all() {
+		if w.state != standing {
+			continue
+		}
+		stays := after.Get(w.root) != nil
+		switch {
+		case w.run != run && !stays:
+			l.Fatalf("rollback of %s removed %s, which %s made", run, w.root, w.run)
+		case !stays && (w.touched || w.copied) && !force:
+			l.Fatalf("rollback of %s removed %s, which somebody touched: %+v", run, w.root, w)
+		case !stays:
+			for _, n := range nodesOfJob(p.before, w.root, w.bid) {
+				mine[n] = true
+			}
+			p.works[token] = p.works[token][:len(p.works[token])-1]
+		case whole && w.run == run && !w.touched && !w.copied && !force && !kept[w.bid] && !p.batches[w.bid]:
+			l.Fatalf("rollback of %s left %s, which nobody touched: %v", run, w.root, u.Kept)
+		}
+	}
+	for bid := range p.batches {
+		if p.batches[bid] && !force && after.Get("/batches/"+bid) == nil && p.before.Get("/batches/"+bid) != nil {
+			l.Fatalf("rollback of %s removed /batches/%s, which somebody changed", run, bid)
+		}
+		for _, n := range ownNodesOfBatch(p.before, bid) {
+			mine[n] = true
+		}
+		if after.Get("/batches/"+bid) == nil && p.before.Get("/batches/"+bid) != nil {
+			delete(p.batches, bid)
+		} else {
+			p.stale[bid] = true
+		}
+	}
+	for _, r := range p.layout() {
+		mine[r] = true
+	}
+	p.othersStay(l, after, mine)
+	past := p.runs[run]
+	if whole && past != nil && past.before != "" {
+		if got := dumpOfAll(after, past.hadRuns); got != past.before {
+			l.Fatalf("rollback of %s, which nobody touched, left another tree: %s", run, firstDifference(past.before, got))
+		}
+	}
+	if after.Get("/migration/runs/"+run) == nil {
+		delete(p.runs, run)
+		delete(p.copied, run)
+	}
+}
+
+// layout are znodes of the layout that a run may have made, and its rollback removes.
+func (p *place) layout() []string {
+	paths := []string{"/batches", "/batch-uuids", "/jobs", "/access", "/locks"}
+	for _, parent := range []string{"/jobs", "/access", "/locks", "/locks/queue", "/jobs/states"} {
+		for _, name := range p.before.Children(parent) {
+			paths = append(paths, znode.Join(parent, name))
+		}
+	}
+	return slices.DeleteFunc(paths, func(n string) bool {
+		return strings.HasPrefix(n, "/jobs/jid") || strings.Count(n, "/") > 3
+	})
+}
+
+// The new queue's workers and administrators.
+
+func (l *life) drawState() newqueue.JobState {
+	return rapid.SampledFrom([]newqueue.JobState{newqueue.JobPending, newqueue.JobPending, newqueue.JobRecording, newqueue.JobEstimating}).Draw(l.T, "state")
+}
+
+// refused are answers that say that a step is not possible now.
+func refused(err error) bool {
+	var state *newqueue.StateError
+	var node *newqueue.NodeError
+	return errors.As(err, &state) || errors.As(err, &node) || errors.Is(err, newqueue.ErrLocked) || errors.Is(err, newqueue.ErrNone) ||
+		errors.Is(err, newqueue.ErrNotFound) || errors.Is(err, newqueue.ErrNotResumable) || errors.Is(err, newqueue.ErrStillProcessing) ||
+		errors.Is(err, newqueue.ErrNotReported) || errors.Is(err, newqueue.ErrNotLocked) || errors.Is(err, newqueue.ErrExists) || errors.Is(err, newqueue.ErrConflict)
+}
+
+func (l *life) possible(err error) {
+	l.Helper()
+	if err != nil && !refused(err) {
+		l.Fatal(err)
+	}
+}
+
+func (l *life) take() {
+	j, err := l.now.queue.AcquireJob(l.Context(), l.drawState())
+	l.possible(err)
+	if err == nil {
+		l.now.held = append(l.now.held, j)
+	}
+	l.observed()
+}
+
+func (l *life) finish() {
+	if len(l.now.held) == 0 {
+		l.SkipNow()
+	}
+	j := l.now.held[0]
+	l.now.held = l.now.held[1:]
+	switch rapid.IntRange(0, 2).Draw(l.T, "how") {
+	case 0:
+		l.possible(j.Unlock(l.Context()))
+	case 1:
+		l.possible(j.Fail(l.Context(), "broken"))
+	default:
+		l.possible(j.Succeed(l.Context()))
+	}
+	l.observed()
+}
+
+// workThrough takes a job as far as it goes, or until a step fails.
+func (l *life) workThrough() {
+	state, steps := l.drawState(), rapid.IntRange(1, 12).Draw(l.T, "steps")
+	for range steps {
+		j, err := l.now.queue.AcquireJob(l.Context(), state)
+		l.possible(err)
+		if err != nil {
+			break
+		}
+		l.possible(j.Succeed(l.Context()))
+		if state = j.Status.State; state == newqueue.JobCompleted {
+			break
+		}
+	}
+	l.observed()
+}
+
+func (l *life) workAccess() {
+	queue := rapid.SampledFrom(newqueue.AccessQueues).Draw(l.T, "queue")
+	state := newqueue.AccessPending
+	for range rapid.IntRange(1, 4).Draw(l.T, "steps") {
+		a, err := l.now.queue.AcquireAccess(l.Context(), queue, state)
+		l.possible(err)
+		if err != nil {
+			break
+		}
+		l.possible(a.Succeed(l.Context()))
+		if state = a.Status.State; state == newqueue.AccessCompleted {
+			break
+		}
+	}
+	l.observed()
+}
+
+// report reports every batch of which all jobs are done.
+func (l *life) report() {
+	ctx, q := l.Context(), l.now.queue
+	for _, bid := range l.now.before.Children("/batches") {
+		l.possible(q.ReportIfEmptied(ctx, bid))
+	}
+	for {
+		b, err := q.AcquireReportingBatch(ctx)
+		l.possible(err)
+		if err != nil {
+			break
+		}
+		r, err := b.Report(ctx)
+		l.possible(err)
+		if err == nil {
+			err = b.Finish(ctx, r)
+			l.possible(err)
+		}
+		if err != nil {
+			break
+		}
+	}
+	l.observed()
+}
+
+func (l *life) clean() {
+	ctx, q := l.Context(), l.now.queue
+	_, err := q.CleanupJobs(ctx)
+	l.possible(err)
+	_, err = q.CleanupBatches(ctx)
+	l.possible(err)
+	for _, queue := range newqueue.AccessQueues {
+		_, err = q.CleanupAccess(ctx, queue)
+		l.possible(err)
+	}
+	l.observed()
+}
+
+func (l *life) drawJob() string {
+	jids := slices.DeleteFunc(l.now.before.Children("/jobs"), func(name string) bool { return name == "states" })
+	if len(jids) == 0 {
+		l.SkipNow()
+	}
+	return rapid.SampledFrom(jids).Draw(l.T, "job")
+}
+
+func (l *life) deleteJob() {
+	_, err := l.now.queue.DeleteJob(l.Context(), l.drawJob())
+	l.possible(err)
+	l.observed()
+}
+
+func (l *life) moveJob() {
+	jid, ctx, q := l.drawJob(), l.Context(), l.now.queue
+	switch rapid.IntRange(0, 2).Draw(l.T, "how") {
+	case 0:
+		l.possible(q.ReleaseJob(ctx, jid))
+	case 1:
+		_, err := q.ResumeJob(ctx, jid)
+		l.possible(err)
+	default:
+		l.possible(q.SetPriority(ctx, jid, rapid.IntRange(0, 9).Draw(l.T, "priority")))
+	}
+	l.observed()
+}
+
+// holds has an administrator lift a hold or set one.
+func (l *life) holds() {
+	h := rapid.SampledFrom(newqueue.QueueHolds).Draw(l.T, "hold")
+	if l.now.before.Get(newqueue.QueueHoldPath(h)) != nil {
+		l.possible(l.now.queue.Unlock(l.Context(), newqueue.QueueLock(h)))
+	} else {
+		l.possible(l.now.queue.Lock(l.Context(), newqueue.QueueLock(h)))
+	}
+	l.observed()
+}
+
+// The field's script, and what helps after it.
+
+// wipe removes all below /migration and makes the field's own marker, as that
+// script does (12-deployed-services, section 8).
+func (l *life) wipe() {
+	p := l.now
+	for _, path := range slices.Backward(p.before.Paths(MigrationPath)) {
+		if p.before.Get(path).Stat.EphemeralOwner == 0 && path != MigrationPath {
+			do(l.T, p.site, znode.Delete(path, -1))
+		}
+	}
+	if p.before.Get(MigrationPath) == nil {
+		do(l.T, p.site, znode.Create(MigrationPath, none))
+	}
+	do(l.T, p.site, znode.Create(MigrationPath+"/m1", none))
+	p.unclean()
+	if n := p.before.Get("/jobs"); n != nil && bytes.Contains(n.Data, []byte("custody_ledger")) {
+		p.damaged = true
+	}
+}
+
+func (l *life) rebuild() {
+	p := l.now
+	m := &Migrator{Target: p.Target, Now: clock()}
+	res, err := m.Rebuild(l.Context())
+	l.must(err)
+	after := treeOf(l.T, p.site)
+	p.othersStay(l, after, nil)
+	if !p.damaged {
+		if len(res.Runs) > 0 {
+			l.Fatalf("rebuilt what was not damaged: %+v", res.Runs)
+		}
+		return
+	}
+	p.damaged = false
+	p.lossy = true
+	for _, r := range res.Runs {
+		delete(p.copied, r.Run)
+	}
+	for _, list := range p.works {
+		for _, w := range list {
+			if w.state == gone || w.state == settledBy {
+				w.state = forgotten
+			}
+		}
+	}
+}
+
+// A dump of the target, and one day its restore in place of all that came since.
+
+func (l *life) dump() {
+	var b bytes.Buffer
+	l.must(znode.WriteDump(&b, l.now.before))
+	l.now.saved = &saved{b.Bytes(), l.now.oracle.clone()}
+}
+
+func (l *life) restore() {
+	p := l.now
+	if p.saved == nil {
+		l.SkipNow()
+	}
+	tree, err := znode.ReadDump(bytes.NewReader(p.saved.dump))
+	l.must(err)
+	p.oracle = p.saved.oracle.clone()
+	p.unclean()
+	p.open(l, znode.NewTree())
+	m := &Migrator{Target: p.Target, Now: clock()}
+	_, err = m.Restore(l.Context(), p.Target.Writer, tree)
+	l.must(err)
+	for _, w := range p.all() {
+		w.copied, w.blurred, w.seen = true, w.blurred || w.seen, false
+	}
+	for _, r := range rawRuns(tree) {
+		p.copied[r.Run] = true
+	}
+	p.begin(l.T)
+}

@@ -1,0 +1,365 @@
+package migrate
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+)
+
+// The oracle of the operator's life: what one target should hold, kept beside
+// it. It reads the raw tree and what it was told of each step; it shares no rule
+// with the package: which job is whose it sees by a token in each record's
+// payload, and not by provenance or ledger.
+
+// oldRecord is one record of the legacy queue.
+type oldRecord struct {
+	path    string
+	kind    QueueKind
+	token   string // in its payload and in no other
+	payload legacy.Payload
+	status  legacy.Status
+	bad     bool // it can't be decoded
+}
+
+// bytes are the record's data.
+func (r *oldRecord) bytes() string {
+	data, err := legacy.Encode(legacy.NewHeader(r.status, testNow, legacy.Milliseconds), legacy.JSON, r.payload)
+	if err != nil {
+		panic(err)
+	}
+	if r.bad {
+		return string(data[:len(data)-1])
+	}
+	return string(data)
+}
+
+// batch is the legacy batch's id, "" for none.
+func (r *oldRecord) batch() string {
+	name, _ := r.payload["batchID"].(string)
+	return name
+}
+
+// workState is what became of a job that was made of a record.
+type workState string
+
+const (
+	standing  workState = "standing"
+	gone      workState = "gone"      // others removed it
+	settledBy workState = "settled"   // the operator said --done
+	forgotten workState = "forgotten" // gone, and its custody was lost
+)
+
+// work is one job or access request that was made of a record and not taken back.
+type work struct {
+	root, bid, run string
+	record, data   string // the record's path, and its bytes as the job tells them
+	state          workState
+	seen           bool // somebody changed what stands there
+	touched        bool // somebody had it, whatever can be seen of that
+	why            string
+	copied         bool // it was restored from a dump
+	blurred        bool // and it was seen before, of which the copy may tell nothing
+}
+
+// pastRun is one run as it was begun.
+type pastRun struct {
+	before  string // all that there was, "" if something came between
+	hadRuns bool
+}
+
+// oracle is what there should be in one target.
+type oracle struct {
+	works   map[string][]*work // by token, the newest last
+	runs    map[string]*pastRun
+	batches map[string]bool // BIDs of those that runs made: whether somebody changed one
+	stale   map[string]bool // batches that may say what a run said which was taken back
+	damaged bool            // the migration's own records are gone
+	lossy   bool            // they were rebuilt, and something was lost
+	copied  map[string]bool // runs whose record came from a dump, and whether that can still be seen of it
+	resumed map[string]bool // runs that were finished later than begun, so that records can have come in between
+}
+
+func newOracle() *oracle {
+	return &oracle{works: map[string][]*work{}, runs: map[string]*pastRun{}, batches: map[string]bool{}, stale: map[string]bool{}, copied: map[string]bool{}, resumed: map[string]bool{}}
+}
+
+func (o *oracle) clone() *oracle {
+	c := &oracle{works: map[string][]*work{}, runs: map[string]*pastRun{}, batches: maps.Clone(o.batches), stale: maps.Clone(o.stale), damaged: o.damaged, lossy: o.lossy, copied: maps.Clone(o.copied), resumed: maps.Clone(o.resumed)}
+	for token, list := range o.works {
+		for _, w := range list {
+			same := *w
+			c.works[token] = append(c.works[token], &same)
+		}
+	}
+	for id, r := range o.runs {
+		same := *r
+		c.runs[id] = &same
+	}
+	return c
+}
+
+// all are the newest works, by token.
+func (o *oracle) all() map[string]*work {
+	newest := map[string]*work{}
+	for token := range o.works {
+		if w := o.top(token); w != nil {
+			newest[token] = w
+		}
+	}
+	return newest
+}
+
+func (o *oracle) top(token string) *work {
+	list := o.works[token]
+	if len(list) == 0 {
+		return nil
+	}
+	return list[len(list)-1]
+}
+
+// rawRun is a run's record as anybody can read it.
+type rawRun struct {
+	Run      string   `json:"run"`
+	State    string   `json:"state"`
+	Policies Policies `json:"policies"`
+}
+
+func rawRuns(tree *znode.Tree) []rawRun {
+	var runs []rawRun
+	for _, name := range tree.Children("/migration/runs") {
+		var r rawRun
+		if json.Unmarshal(tree.Get("/migration/runs/"+name).Data, &r) == nil {
+			runs = append(runs, r)
+		}
+	}
+	return runs
+}
+
+// at is where a job stands.
+type at struct{ root, bid string }
+
+// jobsByToken are all jobs and access requests, by the token in them.
+func jobsByToken(tree *znode.Tree) map[string][]at {
+	found := map[string][]at{}
+	note := func(root, content, bid string) {
+		var payload struct {
+			Token string `json:"jobID"`
+		}
+		n := tree.Get(content)
+		if n != nil && json.Unmarshal(n.Data, &payload) == nil && payload.Token != "" {
+			found[payload.Token] = append(found[payload.Token], at{root, bid})
+		}
+	}
+	for _, jid := range tree.Children("/jobs") {
+		bid := ""
+		if n := tree.Get("/jobs/" + jid + "/bid"); n != nil {
+			bid = string(n.Data)
+		}
+		note("/jobs/"+jid, "/jobs/"+jid+"/configuration", bid)
+	}
+	for _, queue := range tree.Children("/access") {
+		for _, qid := range tree.Children("/access/" + queue) {
+			root := "/access/" + queue + "/" + qid
+			note(root, root+"/token", "")
+		}
+	}
+	return found
+}
+
+// nodesOfJob are a job's subtree and its entries in queues and batch.
+func nodesOfJob(tree *znode.Tree, root, bid string) []string {
+	nodes := tree.Paths(root)
+	jid := path.Base(root)
+	for _, state := range tree.Children("/jobs/states") {
+		for _, entry := range tree.Children("/jobs/states/" + state) {
+			if strings.HasSuffix(entry, "-"+jid) {
+				nodes = append(nodes, "/jobs/states/"+state+"/"+entry)
+			}
+		}
+	}
+	for _, folder := range tree.Children("/batches/" + bid + "/states") {
+		if entry := "/batches/" + bid + "/states/" + folder + "/" + jid; bid != "" && tree.Get(entry) != nil {
+			nodes = append(nodes, entry)
+		}
+	}
+	return nodes
+}
+
+// ownNodesOfBatch are a batch's znodes but for its jobs' entries.
+func ownNodesOfBatch(tree *znode.Tree, bid string) []string {
+	if tree.Get("/batches/"+bid) == nil {
+		return nil
+	}
+	nodes := slices.DeleteFunc(tree.Paths("/batches/"+bid), func(p string) bool { return strings.Count(p, "/") == 5 })
+	for _, name := range tree.Children("/batch-uuids") {
+		if uuid := "/batch-uuids/" + name; string(tree.Get(uuid).Data) == bid {
+			nodes = append(nodes, uuid)
+		}
+	}
+	return nodes
+}
+
+// facts is a set of znodes, in one line each. Without quiet it leaves out what a
+// worker's lock leaves behind.
+func facts(tree *znode.Tree, nodes []string, quiet bool) string {
+	var b strings.Builder
+	for _, p := range slices.Sorted(slices.Values(nodes)) {
+		n := tree.Get(p)
+		if n.Stat.EphemeralOwner != 0 && !quiet {
+			continue
+		}
+		fmt.Fprintf(&b, "%s %q %d %d %d", p, n.Data, n.Stat.Version, n.Stat.Aversion, n.Stat.Czxid)
+		if quiet {
+			fmt.Fprintf(&b, " %d", n.Stat.Cversion)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// observe notes what others than the migrator did between two looks.
+func (o *oracle) observe(before, after *znode.Tree) {
+	changed := dumpWithStats(before) != dumpWithStats(after)
+	for _, w := range o.all() {
+		if w.state != standing {
+			continue
+		}
+		if after.Get(w.root) == nil {
+			w.state = gone
+			continue
+		}
+		was, is := nodesOfJob(before, w.root, w.bid), nodesOfJob(after, w.root, w.bid)
+		w.seen = w.seen || facts(before, was, false) != facts(after, is, false)
+		if d := firstDifference(facts(before, was, true), facts(after, is, true)); d != "" {
+			w.why += d + "; "
+		}
+		w.touched = w.touched || facts(before, was, true) != facts(after, is, true)
+	}
+	for bid := range o.batches {
+		if facts(before, ownNodesOfBatch(before, bid), false) != facts(after, ownNodesOfBatch(after, bid), false) {
+			o.batches[bid] = true
+		}
+	}
+	if changed {
+		o.unclean()
+	}
+}
+
+// unclean notes that no run's rollback leaves what was before any more.
+func (o *oracle) unclean() {
+	for _, r := range o.runs {
+		r.before = ""
+	}
+}
+
+// dumpWithStats is all that there is and by whom it was written.
+func dumpWithStats(tree *znode.Tree) string {
+	return facts(tree, slices.DeleteFunc(tree.Paths("/"), func(p string) bool { return strings.HasPrefix(p, ElectionPath) }), true)
+}
+
+// dumpOfAll is all that there is, byte for byte. The data of /jobs tells of
+// earlier runs how often it was set, and is left out then; and a migrator that
+// was killed too early leaves an election, which the next one tidies.
+func dumpOfAll(tree *znode.Tree, hadRuns bool) string {
+	var b strings.Builder
+	for n := range tree.All("/") {
+		if znode.Within(n.Path, ElectionPath) || n.Path == MigrationPath || n.Path == "/jobs" && hadRuns {
+			continue
+		}
+		fmt.Fprintf(&b, "%s %q %t\n", n.Path, n.Data, n.Data == nil)
+	}
+	return b.String()
+}
+
+// choice is what the operator gives with a migration.
+type choice struct {
+	policies    Policies
+	again, done []string
+}
+
+// fate is what a migration should do with a record.
+type fate string
+
+const (
+	unchanged fate = "unchanged"
+	rewritten fate = "rewrite"
+	created   fate = "create"
+	leftGone  fate = "gone"
+	leftOut   fate = "left out" // skipped, or quarantined
+	blocked   fate = "block"
+	declared  fate = "settle"
+	// A rebuilt ledger can't tell whether it was ever migrated.
+	either fate = "create, settle or block"
+)
+
+// fate of a record, by the documents' promises. resumes is the run that is to be
+// finished, "" for none.
+func (o *oracle) fate(r *oldRecord, c choice, resumes string) fate {
+	w := o.top(r.token)
+	again := slices.Contains(c.again, r.path)
+	switch {
+	case w != nil && w.state == standing:
+		switch {
+		case w.data == r.bytes():
+			return unchanged
+		case r.bad, r.status == legacy.Consumed && c.policies.Consumed == Block, w.touched, w.copied:
+			return blocked
+		}
+		return rewritten
+	case w != nil && w.state != forgotten && (!again || w.run == resumes):
+		return leftGone
+	case r.bad && c.policies.Undecodable == Quarantine:
+		return leftOut
+	case r.bad, r.status == legacy.Consumed && c.policies.Consumed == Block:
+		return blocked
+	case r.status == legacy.Completed && c.policies.Completed == Skip, r.status == legacy.Deleted && c.policies.Deleted == Skip:
+		return leftOut
+	case again:
+		return created
+	case w != nil && slices.Contains(c.done, r.path):
+		return declared
+	case w != nil:
+		return blocked
+	case o.lossy:
+		return either
+	}
+	return created
+}
+
+// arrives is the state in which a record's job begins (04-migration, "Policies").
+func arrives(r *oldRecord, p Policies) string {
+	status := r.status
+	if status == legacy.Consumed {
+		status = map[string]legacy.Status{AsPending: legacy.Pending, AsFailed: legacy.Failed}[p.Consumed]
+	}
+	switch {
+	case r.kind == Inventory && status == legacy.Pending:
+		return "recording"
+	case r.kind == Inventory && status == legacy.Held:
+		return "failed"
+	case isAccess(r.kind) && status == legacy.Held:
+		return "pending"
+	}
+	return status.String()
+}
+
+// stateAt is a job's or access request's state as its status says it.
+func stateAt(tree *znode.Tree, root string) string {
+	var status struct{ Status string }
+	if n := tree.Get(root + "/status"); n != nil {
+		json.Unmarshal(n.Data, &status)
+	}
+	return strings.ToLower(status.Status)
+}
+
+// sameNode reports whether a node is there and nobody wrote to it.
+func sameNode(a, b *znode.Node) bool {
+	return a != nil && b != nil && bytes.Equal(a.Data, b.Data) && a.Stat.Version == b.Stat.Version && a.Stat.Czxid == b.Stat.Czxid && a.Stat.Aversion == b.Stat.Aversion
+}

@@ -1,0 +1,188 @@
+package migrate
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/newqueue"
+)
+
+// expected is what verify should say: of each subject (a record, a job with its
+// entries, a batch, the layout, the migration's own records) that it differs,
+// and how if that is known; that it may, because what it stands for changed; and
+// of every other that it does not.
+type expected struct {
+	must map[string]DifferenceKind // "" is any
+	may  map[string]bool
+	late map[string]bool // jobs of runs that were interrupted: a record that came meanwhile is behind its place
+	any  bool            // nothing can be said but that it is not OK
+}
+
+const (
+	subjectLayout = "the layout"
+	subjectOwn    = "the migration's own records"
+)
+
+// expect is what verify should say of the target, with leave for others' nodes.
+func (o *oracle) expect(tree *znode.Tree, records []*oldRecord) expected {
+	e := expected{must: map[string]DifferenceKind{}, may: map[string]bool{}, late: map[string]bool{}}
+	policies := DefaultPolicies()
+	runs := rawRuns(tree)
+	unfinished := false
+	if o.damaged {
+		e.any = true
+		return e
+	}
+	if len(runs) > 0 {
+		last := runs[len(runs)-1]
+		policies, unfinished = last.Policies, last.State != "done"
+	}
+	if unfinished {
+		e.must[subjectOwn] = RunUnfinished
+	}
+	for _, r := range runs {
+		if o.copied[r.Run] && e.must[subjectOwn] == "" {
+			e.must[subjectOwn] = NodeTouched
+		}
+	}
+	e.expectRecords(o, records, policies)
+	o.expectJobs(&e, records)
+	for bid := range o.batches {
+		switch {
+		case o.stale[bid] || unfinished:
+			e.may["/batches/"+bid] = true
+		case tree.Get("/batches/"+bid) == nil:
+		case o.batches[bid]:
+			e.may["/batches/"+bid] = true
+		}
+	}
+	if unfinished {
+		e.may[subjectLayout] = true
+	}
+	if len(runs) == 0 {
+		return e
+	}
+	for _, h := range newqueue.QueueHolds {
+		if tree.Get(newqueue.QueueHoldPath(h)) == nil && !unfinished {
+			e.must[subjectLayout] = NodeMissing
+		}
+		e.may[subjectLayout] = true // a hold that was lifted and set again
+	}
+	return e
+}
+
+func (e *expected) expectRecords(o *oracle, records []*oldRecord, policies Policies) {
+	for _, r := range records {
+		w := o.top(r.token)
+		switch {
+		case w != nil && w.state == standing:
+			if w.data != r.bytes() {
+				e.must[r.path] = RecordChanged
+			}
+		case w != nil && w.state == gone:
+			e.must[r.path] = JobGone
+		case w != nil && w.state == settledBy:
+		case r.bad && policies.Undecodable == Quarantine:
+		case r.bad, r.status == legacy.Consumed && policies.Consumed == Block:
+			e.must[r.path] = Undecided
+		case r.status == legacy.Completed && policies.Completed == Skip, r.status == legacy.Deleted && policies.Deleted == Skip:
+		default:
+			e.must[r.path] = NotMigrated
+		}
+	}
+}
+
+func (o *oracle) expectJobs(e *expected, records []*oldRecord) {
+	there := map[string]*oldRecord{}
+	for _, r := range records {
+		there[r.token] = r
+	}
+	for _, list := range o.works {
+		for _, w := range list {
+			if w.state != standing && w.bid != "" {
+				e.may["/batches/"+w.bid] = true // what it says without that job is not the records' to tell
+			}
+		}
+	}
+	for token, w := range o.all() {
+		r, stands := there[token], w.state == standing
+		e.late[w.root] = o.resumed[w.run]
+		switch {
+		case !stands:
+		case r == nil:
+			e.must[w.root] = NoRecord
+		case w.data != r.bytes(), w.blurred && !w.seen:
+			e.may[w.root] = true
+		case w.seen:
+			e.must[w.root] = ""
+		default:
+			continue // and its batch is what the record says
+		}
+		if w.bid != "" {
+			e.may["/batches/"+w.bid] = true // it should say otherwise, or has a folder more
+		}
+	}
+}
+
+// subject is what a difference is about.
+func subject(tree *znode.Tree, p string) string {
+	parts := strings.Split(strings.TrimPrefix(p, "/"), "/")
+	at := func(i int) string {
+		if i < len(parts) {
+			return parts[i]
+		}
+		return ""
+	}
+	switch {
+	case at(0) == "migration":
+		return subjectOwn
+	case at(0) == "jobs" && at(1) == "states" && at(3) != "":
+		_, jid, _ := strings.Cut(at(3), "-")
+		return "/jobs/" + jid
+	case at(0) == "jobs" && at(1) != "" && at(1) != "states":
+		return "/jobs/" + at(1)
+	case at(0) == "access" && at(2) != "":
+		return "/access/" + at(1) + "/" + at(2)
+	case at(0) == "batches" && at(2) == "states" && at(4) != "":
+		return "/jobs/" + at(4)
+	case at(0) == "batches" && at(1) != "":
+		return "/batches/" + at(1)
+	case at(0) == "batch-uuids" && at(1) != "":
+		if n := tree.Get(p); n != nil {
+			return "/batches/" + string(n.Data)
+		}
+		return p
+	case slices.Contains([]string{"locks", "jobs", "batches", "batch-uuids", "access"}, at(0)):
+		return subjectLayout
+	}
+	return p // a record
+}
+
+// differs says where a verdict is not the expected one, "" if it is.
+func (e expected) differs(tree *znode.Tree, v *Verdict) string {
+	if e.any {
+		if !slices.ContainsFunc(v.Differences, func(d Difference) bool { return d.Kind == Damaged }) {
+			return fmt.Sprintf("the migration's own records are gone, and verify says %v", v.Differences)
+		}
+		return ""
+	}
+	named := map[string][]Difference{}
+	for _, d := range v.Differences {
+		s := subject(tree, d.Path)
+		named[s] = append(named[s], d)
+		if _, must := e.must[s]; !must && !e.may[s] && !(d.Kind == OutOfOrder && e.late[s]) {
+			return fmt.Sprintf("verify names %s, and nothing is wrong with it: %s", s, d)
+		}
+	}
+	for _, s := range slices.Sorted(maps.Keys(e.must)) {
+		kind := e.must[s]
+		if !slices.ContainsFunc(named[s], func(d Difference) bool { return kind == "" || d.Kind == kind }) {
+			return fmt.Sprintf("verify should say of %s that it is %q, and says %v", s, kind, named[s])
+		}
+	}
+	return ""
+}
