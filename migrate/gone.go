@@ -190,8 +190,11 @@ func (ex *existing) dated() bool {
 // besideRuns reports whether a znode is one of the migration's own that a migrator
 // made outside of any run: to have an election, or to rebuild what was lost.
 func (ex *existing) besideRuns(n *znode.Node) bool {
-	if n.Path == MigrationPath || n.Path == ElectionPath {
+	switch n.Path {
+	case MigrationPath, ElectionPath:
 		return true
+	case RunsPath, LedgerPath:
+		return true // the run that made them can have been rolled back; they can't be made again without what is in them
 	}
 	return znode.Within(n.Path, MigrationPath) && slices.ContainsFunc(ex.runs, func(r Run) bool { return r.From != 0 && n.Stat.Czxid <= r.stat.Czxid })
 }

@@ -40,12 +40,6 @@ func (r *oldRecord) bytes() string {
 	return string(data)
 }
 
-// batch is the legacy batch's id, "" for none.
-func (r *oldRecord) batch() string {
-	name, _ := r.payload["batchID"].(string)
-	return name
-}
-
 // workState is what became of a job that was made of a record.
 type workState string
 
@@ -61,11 +55,11 @@ type work struct {
 	root, bid, run string
 	record, data   string // the record's path, and its bytes as the job tells them
 	state          workState
-	seen           bool // somebody changed what stands there
-	touched        bool // somebody had it, whatever can be seen of that
-	why            string
-	copied         bool // it was restored from a dump
-	blurred        bool // and it was seen before, of which the copy may tell nothing
+	seen           bool   // somebody changed what stands there
+	touched        bool   // somebody had it, whatever can be seen of that
+	why            string // what was changed, for whoever reads a failure
+	copied         bool   // it was restored from a dump
+	blurred        bool   // and it was seen before, of which the copy may tell nothing
 }
 
 // pastRun is one run as it was begun.

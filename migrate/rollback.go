@@ -55,8 +55,13 @@ func PlanRollback(tree *znode.Tree, id string, force bool) (*Undo, error) {
 	if err != nil {
 		return nil, err
 	}
-	if newest, _ := ex.newest(); newest.ID != id {
-		return nil, fmt.Errorf("%w: %s came after %s; roll that back first", ErrNotNewest, newest.ID, id)
+	for _, later := range slices.Backward(ex.runs) {
+		if later.ID == id {
+			break
+		}
+		if later.State != RunRolledBack || ex.rewrote(later.ID, id) {
+			return nil, fmt.Errorf("%w: %s came after %s; roll that back first", ErrNotNewest, later.ID, id)
+		}
 	}
 	u := &Undo{Run: id, Kept: []Kept{}, Left: []Kept{}, run: run, tree: tree, ex: ex, force: force}
 	if !run.Ledger.Void {
@@ -67,6 +72,16 @@ func PlanRollback(tree *znode.Tree, id string, force bool) (*Undo, error) {
 	u.structure = withNew(nil, run.Made)
 	slices.Reverse(u.structure)
 	return u, nil
+}
+
+// rewrote reports whether a run made jobs of an earlier one anew that stand.
+func (ex *existing) rewrote(run, earlier string) bool {
+	for record, h := range ex.custody.records {
+		if p, stands := ex.jobs[record]; h.run == run && stands && p.prov.Run == earlier {
+			return true
+		}
+	}
+	return false
 }
 
 // keepCustody names what the ledger goes on to tell of: records of which the run

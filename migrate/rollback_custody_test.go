@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"mrtq/internal/znode"
+	"mrtq/legacy"
 )
 
 // Somebody else's znodes inside the ledger, and a copy of a job in place of the
@@ -53,5 +54,40 @@ func TestRollbackOfAWipedRun(t *testing.T) {
 	wipe(t, s)
 	if _, err := PlanRollback(treeOf(t, s), res.Run, false); !errors.Is(err, ErrLedger) {
 		t.Errorf("%v", err)
+	}
+}
+
+// What is left of a run that was rolled back keeps no earlier one from it.
+func TestRollbackPastARunThatWasRolledBack(t *testing.T) {
+	opt := options(permissive())
+	records := fourRecords(t)
+	s := serve(t, znode.NewTree())
+	mustMigrate(t, s, source(t, queue(t, records)), opt)
+	records["/ingest/mrtQ-05000000000005"] = record(t, legacy.Pending, legacy.Payload{"batchID": "bid-2", "jobID": "five"})
+	src := source(t, queue(t, records))
+	mustMigrate(t, s, src, opt)
+	removeAll(t, s, "/jobs/jid0000000005", "/jobs/states/pending/05-jid0000000005", "/batches/bid0000000002", "/batch-uuids/bid-2")
+	m := &Migrator{Target: s.Target, Now: clock()}
+	if _, err := m.Rollback(t.Context(), "run0000000000", false); !errors.Is(err, ErrNotNewest) {
+		t.Errorf("the first run before the second: %v", err)
+	}
+	if u, err := m.Rollback(t.Context(), "run0000000001", false); err != nil || len(u.Kept) != 1 {
+		t.Fatalf("%v, kept %v", err, u)
+	}
+	if u, err := m.Rollback(t.Context(), "run0000000000", false); err != nil || len(u.Kept) != 0 || u.Done.Jobs != 4 {
+		t.Fatalf("%v, %+v", err, u)
+	}
+	p := MakePlan(src, treeOf(t, s), opt)
+	if p.Blocked() || p.Count(ActCreate) != 4 || len(p.Gone) != 1 {
+		t.Errorf("problems %v, %d to create, gone %v", p.Problems, p.Count(ActCreate), p.Gone)
+	}
+	res := mustMigrate(t, s, src, opt)
+	if res.Done.Jobs != 4 {
+		t.Errorf("made %+v", res.Done)
+	}
+	for _, d := range Verify(src, treeOf(t, s), VerifyOptions{}).Differences {
+		if d.Kind != JobGone {
+			t.Errorf("%s", d)
+		}
 	}
 }

@@ -117,6 +117,8 @@ func parseRun(n *znode.Node) (Run, error) {
 	switch err := json.Unmarshal(n.Data, &r); {
 	case err != nil || r.ID != znode.Name(n.Path):
 		return Run{}, fmt.Errorf("it is no record of a run: %q", clip(n.Data))
+	case r.Ledger.Shards < 0 || r.Ledger.Shards > maxShards || len(r.Ledger.Missing) > r.Ledger.Shards:
+		return Run{}, fmt.Errorf("it counts %d shards of a ledger, and %d that are missing: no run wrote that", r.Ledger.Shards, len(r.Ledger.Missing))
 	case r.Seal != r.seal():
 		return Run{}, fmt.Errorf("its seal does not fit its content: somebody changed it, or another version of mrtq wrote it")
 	}
@@ -129,6 +131,10 @@ func parseRun(n *znode.Node) (Run, error) {
 func readRuns(tree *znode.Tree) (runs []Run, damage []Problem) {
 	for _, name := range tree.Children(RunsPath) {
 		n := tree.Get(znode.Join(RunsPath, name))
+		if _, ok := newqueue.ParseSequenceID(runPrefix, name); !ok {
+			damage = append(damage, Problem{Kind: RunDamaged, Path: n.Path, Message: "no migration made it: it has no run's name", Next: "remove it when you know who made it"})
+			continue
+		}
 		r, err := parseRun(n)
 		if err != nil {
 			damage = append(damage, Problem{Kind: RunDamaged, Path: n.Path, Message: err.Error(), Next: rebuildHint})

@@ -1,0 +1,36 @@
+package migrate
+
+import (
+	"testing"
+
+	"mrtq/internal/znode"
+)
+
+// A record that counts a million million shards, sealed, keeps nobody counting.
+func TestForgedShardCount(t *testing.T) {
+	s := serve(t, znode.NewTree())
+	src := source(t, queue(t, fourRecords(t)))
+	mustMigrate(t, s, src, options(permissive()))
+	const run = "/migration/runs/run0000000000"
+	do(t, s, znode.Set(run, sealedAgain(t, treeOf(t, s).Get(run), func(r *Run) {
+		r.Ledger.Shards, r.Ledger.Void, r.State, r.Steps = 1<<40, true, RunRollingBack, r.Steps+1
+	}), -1))
+	for _, d := range Damage(treeOf(t, s)) {
+		if d.Path == run {
+			return
+		}
+	}
+	t.Errorf("named are %v", Damage(treeOf(t, s)))
+}
+
+// What has no run's name among the runs is named, and nobody is told to rebuild it.
+func TestForeignNameAmongTheRuns(t *testing.T) {
+	s := serve(t, znode.NewTree())
+	mustMigrate(t, s, source(t, queue(t, fourRecords(t))), options(permissive()))
+	do(t, s, znode.Create("/migration/runs/readme", []byte("hello")))
+	damage := Damage(treeOf(t, s))
+	want := Problem{Kind: RunDamaged, Path: "/migration/runs/readme", Message: "no migration made it: it has no run's name", Next: "remove it when you know who made it"}
+	if len(damage) != 1 || damage[0] != want {
+		t.Errorf("damage %v", damage)
+	}
+}
