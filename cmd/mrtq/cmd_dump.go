@@ -89,6 +89,13 @@ func (a *app) wholeTree(ctx context.Context, e endpoint) (*znode.Tree, error) {
 	if e.file != "" {
 		return readLackingDump(e.file)
 	}
+	if e.data != nil {
+		d, err := a.readData(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		return d.Tree()
+	}
 	r, err := a.reader(ctx, e)
 	if err != nil {
 		return nil, err

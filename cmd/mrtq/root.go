@@ -59,7 +59,9 @@ type app struct {
 	config  string
 	// settingsFile is the settings file that was read, "" if there is none.
 	settingsFile string
-	conn         connection
+	// asOf is what was said of the data directory that was read.
+	asOf string
+	conn connection
 	log          *slog.Logger
 }
 
