@@ -317,7 +317,7 @@ func tell(t *testing.T, c *zk.Conn) map[string]string {
 		if err := errors.Join(err, aerr, nerr); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		all[path] = fmt.Sprintf("%+v %#v %+v", *stat, data, acl)
+		all[path] = line(*stat, data, acl)
 		for _, name := range names {
 			if child := strings.TrimSuffix(path, "/") + "/" + name; child != "/zookeeper" {
 				walk(child)
@@ -326,6 +326,15 @@ func tell(t *testing.T, c *zk.Conn) map[string]string {
 	}
 	walk("/")
 	return all
+}
+
+// line is all there is to know of a znode, null data and empty data kept apart.
+func line(stat zk.Stat, data []byte, acl []zk.ACL) string {
+	text := "null"
+	if data != nil {
+		text = fmt.Sprintf("%q", data)
+	}
+	return fmt.Sprintf("%+v %s %+v", stat, text, acl)
 }
 
 // fromFiles is what a data directory says of each znode.
@@ -341,7 +350,7 @@ func fromFiles(t *testing.T, dir string) map[string]string {
 		for _, a := range n.ACL {
 			acl = append(acl, zk.ACL{Perms: a.Perms, Scheme: a.Scheme, ID: a.ID})
 		}
-		all[n.Path] = fmt.Sprintf("%+v %#v %+v", zk.Stat(n.Stat), n.Data, acl)
+		all[n.Path] = line(zk.Stat(n.Stat), n.Data, acl)
 	}
 	return all
 }
