@@ -103,6 +103,9 @@ func (p Place) folders() (snapshots, logs string, err error) {
 // versionDir is the version-2 inside a data directory, or dir itself.
 func versionDir(dir string) (string, error) {
 	info, err := os.Stat(dir)
+	if perr := (*fs.PathError)(nil); errors.As(err, &perr) {
+		return "", fmt.Errorf("%s: %w", dir, perr.Err)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -288,7 +288,7 @@ func TestPlaces(t *testing.T) {
 		{logs + "," + one, "", logs + "/version-2: it holds transaction logs, although the logs are to be in " + one + "/version-2; give dataDir and dataLogDir as they are in zoo.cfg, in this order: DIR,LOGDIR"},
 		{one + "," + whole, "", whole + ": it holds snapshots, although it is to hold logs alone; give dataDir and dataLogDir as they are in zoo.cfg, in this order: DIR,LOGDIR"},
 		{file, "", file + ": this is no folder; give the server's dataDir, or the version-2 inside it"},
-		{whole + "/none", "", "stat " + whole + "/none: no such file or directory"},
+		{whole + "/none", "", whole + "/none: no such file or directory"},
 	} {
 		got, _, err := read(t, tc.place)
 		if got != tc.want || (err == nil) != (tc.err == "") || err != nil && err.Error() != tc.err {
