@@ -1,7 +1,6 @@
 package zkdata_test
 
 import (
-	"cmp"
 	"encoding/binary"
 	"hash/adler32"
 	"hash/crc32"
@@ -37,17 +36,16 @@ type znodeIn struct {
 	version      int32
 	owner        int64
 	acl          int64 // 1 is in the snapshot's list, -1 is the open one
-	time         int64 // 0 is 1000
+	time         int64
 }
 
 func (n znodeIn) stat() jute {
-	return jute{}.long(n.czxid).long(n.czxid).long(1000).long(1000).int(n.version).int(n.cversion).int(0).long(n.owner).long(n.pzxid)
+	return jute{}.long(n.czxid).long(n.czxid).long(n.time).long(n.time).int(n.version).int(n.cversion).int(0).long(n.owner).long(n.pzxid)
 }
 
 // digest is its part of a tree's digest, which has a Stat in another order.
 func (n znodeIn) digest() uint64 {
-	at := cmp.Or(n.time, 1000)
-	stat := jute{}.long(n.czxid).long(n.czxid).long(n.pzxid).long(at).long(at).int(n.version).int(n.cversion).int(0).long(n.owner)
+	stat := jute{}.long(n.czxid).long(n.czxid).long(n.pzxid).long(n.time).long(n.time).int(n.version).int(n.cversion).int(0).long(n.owner)
 	return uint64(crc32.ChecksumIEEE(append([]byte(n.path+n.data), stat...)))
 }
 

@@ -197,19 +197,21 @@ func look(t *testing.T, h *history) {
 	for _, own := range h.tree.owned {
 		owned += len(own)
 	}
-	count, sessions := tally(h.tree.root)
+	count, sessions := h.tree.tally(h.tree.root)
 	if count != h.tree.count || sessions != owned {
 		t.Errorf("%d znodes, %d ephemeral, are kept as %d and %d", count, sessions, h.tree.count, owned)
 	}
 }
 
-func tally(n *node) (count, ephemeral int) {
+func (t *tree) tally(n *node) (count, ephemeral int) {
 	count = 1
-	if isSession(n.stat.owner) && n.parent != nil {
-		ephemeral = 1
+	if t.owned[n.stat.owner] != nil {
+		if _, ok := t.owned[n.stat.owner][n]; ok {
+			ephemeral = 1
+		}
 	}
 	for _, c := range n.children {
-		a, b := tally(c)
+		a, b := t.tally(c)
 		count, ephemeral = count+a, ephemeral+b
 	}
 	return count, ephemeral

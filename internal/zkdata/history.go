@@ -21,7 +21,6 @@ import (
 type history struct {
 	snapshot string // its file, for errors; "" without one
 	tree     *tree
-	sessions map[int64]int32
 	start    int64  // zxid of the snapshot
 	last     moment // the last transaction that was taken
 	inLogs   bool   // whether the logs have transaction start
@@ -46,10 +45,10 @@ type history struct {
 func begin(snap *snapshot, say func(string)) (*history, error) {
 	h := &history{acls: map[string]*[]znode.ACL{}, say: say}
 	if snap == nil {
-		h.tree, h.sessions, h.settled = newTree(), map[int64]int32{}, true
+		h.tree, h.settled = newTree(), true
 		return h, nil
 	}
-	h.snapshot, h.tree, h.sessions, h.start = snap.path, snap.tree, snap.sessions, snap.zxid
+	h.snapshot, h.tree, h.start = snap.path, snap.tree, snap.zxid
 	h.last.zxid = snap.zxid
 	h.least = max(snap.zxid, snap.newest, snap.finished)
 	h.known = snap.finished >= 0
@@ -221,9 +220,9 @@ func (h *history) change(t *transaction, c *change) error {
 	case opSetACL:
 		return h.tree.setACL(t.moment, c)
 	case opCreateSession:
-		h.sessions[t.session] = c.timeout
+		h.tree.sessions[t.session] = c.timeout
 	case opCloseSession:
-		delete(h.sessions, t.session)
+		delete(h.tree.sessions, t.session)
 		return h.tree.closeSession(t.moment, t.session, c.listed)
 	}
 	return nil // error and check change nothing

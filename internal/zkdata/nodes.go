@@ -19,7 +19,7 @@ func (d *Data) Get(path string) (znode.Node, bool) {
 	if n == nil {
 		return znode.Node{}, false
 	}
-	return n.znode(path), true
+	return d.znode(n, path), true
 }
 
 // Children are the names of a znode's children in byte order.
@@ -49,7 +49,7 @@ func (d *Data) Nodes(path string) iter.Seq[znode.Node] {
 }
 
 func (d *Data) walk(n *node, path string, yield func(znode.Node) bool) bool {
-	if !yield(n.znode(path)) {
+	if !yield(d.znode(n, path)) {
 		return false
 	}
 	for _, name := range slices.Sorted(maps.Keys(n.children)) {
@@ -114,8 +114,8 @@ func (d *Data) find(path string) *node {
 }
 
 // znode is the node as a client sees it; its ACL is nil if it is not known.
-func (n *node) znode(path string) znode.Node {
-	z := znode.Node{Path: path, Data: n.data, Stat: n.clientStat()}
+func (d *Data) znode(n *node, path string) znode.Node {
+	z := znode.Node{Path: path, Data: n.data, Stat: d.tree.clientStat(n)}
 	if n.acl != nil {
 		z.ACL = *n.acl
 	}

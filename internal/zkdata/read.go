@@ -24,7 +24,6 @@ type Data struct {
 	place    Place
 	tree     *tree
 	top      *node // at the chroot
-	sessions map[int64]int32
 	snapshot string
 	last     moment
 }
@@ -67,7 +66,7 @@ func Read(ctx context.Context, p Place, opt Options) (*Data, error) {
 	if err := h.replay(ctx, after(files, h.start), opt.Progress); err != nil {
 		return nil, err
 	}
-	d := &Data{place: p, tree: h.tree, sessions: h.sessions, snapshot: h.snapshot, last: h.last}
+	d := &Data{place: p, tree: h.tree, snapshot: h.snapshot, last: h.last}
 	d.top = d.tree.find([]byte(p.Chroot))
 	if d.top == nil {
 		return nil, &Error{Kind: ErrNoChroot, File: p.Dir, Offset: -1, What: fmt.Sprintf("%s is not there", p.Chroot), Do: "give the path of a znode after the #"}
@@ -157,8 +156,8 @@ func (d *Data) Len() int { return d.tree.count }
 
 // Sessions are the sessions that were open, with their timeouts.
 func (d *Data) Sessions() map[int64]time.Duration {
-	all := make(map[int64]time.Duration, len(d.sessions))
-	for id, ms := range d.sessions {
+	all := make(map[int64]time.Duration, len(d.tree.sessions))
+	for id, ms := range d.tree.sessions {
 		all[id] = time.Duration(ms) * time.Millisecond
 	}
 	return all

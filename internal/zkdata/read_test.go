@@ -86,6 +86,7 @@ func TestRead(t *testing.T) {
 		{"no snapshot, logs from the beginning", with(files{"snapshot.0": nil, "snapshot.4": nil}), after7, ""},
 		{"a new server", files{"snapshot.0": snapshotOf(rootIn(0, 0)...)}, "0x0 /=", ""},
 		{"a log without entries", with(files{"log.8": logOf()}), after7, ""},
+		{"a log without entries after the snapshot", with(files{"log.5": logOf()}), after4, ""},
 		{"an empty last log", with(files{"log.8": {}}), after7, ""},
 		{"no zeros behind the end", with(files{"log.5": logOf(history[4:]...)[:len(logOf(history[4:]...))-300]}), after7, ""},
 		{"the last entry half written", with(files{"log.5": logOf(history[4:]...)[:len(logOf(history[4:]...))-310]}), after6,
@@ -93,7 +94,7 @@ func TestRead(t *testing.T) {
 		{"a half-written snapshot", with(files{"snapshot.7": usual()["snapshot.4"][:100]}), after7,
 			"a snapshot is not whole: DIR/snapshot.7 at byte 100: the file ends here, inside a znode's data\nDIR/snapshot.4 is used instead, with the transactions since"},
 		{"a snapshot with a wrong checksum", with(files{"snapshot.4": append(usual()["snapshot.4"][:20:20], append(jute{9}, usual()["snapshot.4"][21:]...)...)}), after7,
-			"a snapshot is not whole: DIR/snapshot.4 at byte 520: the checksum is 87244cb0, and that of what comes before it 98b84cb9\nDIR/snapshot.0 is used instead, with the transactions since"},
+			"a snapshot is not whole: DIR/snapshot.4 at byte 520: the checksum is f674382, and that of what comes before it 20fb438b\nDIR/snapshot.0 is used instead, with the transactions since"},
 		{"an unreadable request's error has no zxid of its own", with(files{"log.5": logOf(history[4], txn(5, -1, jute{}.int(-5)), history[5], history[6])}), after7, ""},
 		{"a new epoch", with(files{"log.5": logOf(history[4:]...), "log.100000001": logOf(create(0x100000001, "/e", "", 4)), "log.300000001": logOf(remove(0x300000001, "/e"))}),
 			strings.Replace(after7, "0x7", "0x300000001", 1), ""},
@@ -421,6 +422,7 @@ func TestDigests(t *testing.T) {
 		{"none, 3.9", files{"snapshot.4": mid().withLast(4)}, after7, ""},
 		{"an empty one", files{"snapshot.4": mid().withDigest(0, 0)}, after7, ""},
 		{"an older one", files{"snapshot.4": mid().withDigest(3, 99)}, after7, ""},
+		{"an older one, while the server went on", files{"snapshot.4": mid().withDigest(3, 99), "log.5": logOf(history[4], remove(6, "/none"))}, after5At6, ""},
 		{"in hexadecimal", files{"snapshot.4": mid().long(4).int(1).text("ab12").seal()}, after7, ""},
 		{"of the snapshot, wrong", files{"snapshot.4": mid().withDigest(4, sum+1)}, "",
 			fmt.Sprintf("DIR/snapshot.4: after transaction 0x4 the tree's digest is %x, and the server's was %x: %s", sum, sum+1, other)},
@@ -459,32 +461,49 @@ const after5At6 = "0x6 /= /a=three /a/b=two /c=four"
 
 // TestAFuzzySnapshot is one that the server wrote while /a was deleted and made
 // again, with children: it has the later one, and the log begins with the
-// earlier.
+// earlier. Wherever in between it was begun, the tree is that of the log.
 func TestAFuzzySnapshot(t *testing.T) {
 	log := logOf(openSession(1), create(2, "/a", "first", 1), create(3, "/a/x", "first", 1), set(4, "/a", "set", 1), remove(5, "/a/x"), remove(6, "/a"),
-		create(7, "/a", "second", 2), create(8, "/a/x", "second", 1), create(9, "/b", "", 3))
+		create(7, "/a", "second", 2), createEphemeral(8, "/a/x", 1), create(9, "/b", "", 3))
 	snap := snapshotOf(append(rootIn(2, 7),
-		znodeIn{path: "/a", data: "second", czxid: 7, pzxid: 8, cversion: 1, acl: -1}, znodeIn{path: "/a/x", data: "second", czxid: 8, pzxid: 8, acl: 9})...)
-	for start := range 9 {
-		f := files{fmt.Sprintf("snapshot.%d", start): snap, "log.1": log}
-		if start == 0 {
-			f["snapshot.0"] = snap
-		}
-		dir := f.write(t)
-		d, err := zkdata.Read(t.Context(), zkdata.Place{Dir: dir}, zkdata.Options{})
+		znodeIn{path: "/a", data: "second", czxid: 7, pzxid: 8, cversion: 1, acl: -1, time: 7000}, znodeIn{path: "/a/x", czxid: 8, pzxid: 8, acl: 9, time: 8000, owner: 7})...)
+	all := func(f files) (list []string, znodes int, err error) {
+		d, err := zkdata.Read(t.Context(), zkdata.Place{Dir: f.write(t)}, zkdata.Options{})
 		if err != nil {
-			t.Fatalf("from %d: %v", start, err)
+			t.Fatal(err)
 		}
-		var list []string
 		for n := range d.Nodes("/") {
-			list = append(list, shown(n))
+			list = append(list, fmt.Sprintf("%s %+v %s", n.Path, n.Stat, n.Data))
 		}
-		if start == 8 {
-			continue // its ACL is in no transaction that is replayed
+		_, err = d.Tree()
+		return list, d.Len(), err
+	}
+	want, _, err := all(files{"log.1": log})
+	if err != nil || len(want) != 4 {
+		t.Fatalf("%q, %v", want, err)
+	}
+	for start := range 9 {
+		got, znodes, err := all(files{fmt.Sprintf("snapshot.%d", start): snap, "log.1": log})
+		if !slices.Equal(got, want) || znodes != 6 {
+			t.Errorf("from %d:\n got %q, %d znodes\nwant %q, 6", start, got, znodes, want)
 		}
-		const want = "/ cversion 3 children 3, /a second cversion 1 children 1, /a/x second, /b"
-		if got := strings.Join(list, ", "); got != want {
-			t.Errorf("from %d:\n got %s\nwant %s", start, got, want)
+		// The ACL of /a/x is in the transaction that made it.
+		if unknown := errors.Is(err, zkdata.ErrCorrupt); unknown != (start == 8) || err != nil && !unknown {
+			t.Errorf("from %d: %v", start, err)
+		}
+	}
+}
+
+// TestHole: a transaction is found behind zeros wherever it begins.
+func TestHole(t *testing.T) {
+	first, next := logOf(history[4]), logOf(history[5])
+	for at := 8192 - 40; at < 8192+40; at++ {
+		log := append(first[:len(first)-300:len(first)-300], make([]byte, at)...)
+		begins := len(log)
+		log = append(log, next[16:]...)
+		_, _, err := read(t, with(files{"log.5": log}).write(t))
+		if want := fmt.Sprintf("0x6 follows at byte %d", begins); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }
@@ -510,7 +529,7 @@ func TestDataSays(t *testing.T) {
 	if _, ok := d.Get("/zookeeper"); ok {
 		t.Error("/zookeeper is there")
 	}
-	want := znode.Stat{Czxid: 2, Mzxid: 2, Ctime: 1000, Mtime: 1000, Version: 1, Cversion: 2, DataLength: 5, Pzxid: 6}
+	want := znode.Stat{Czxid: 2, Mzxid: 2, Version: 1, Cversion: 2, DataLength: 5, Pzxid: 6}
 	if n, ok := d.Get("/a"); !ok || n.Stat != want || !znode.IsOpenACL(n.ACL) {
 		t.Errorf("%+v, %t", n, ok)
 	}

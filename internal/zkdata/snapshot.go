@@ -20,8 +20,7 @@ const (
 // snapshot is what a snapshot file holds.
 type snapshot struct {
 	dataFile
-	tree     *tree
-	sessions map[int64]int32 // timeouts in milliseconds
+	tree *tree
 	// digest is the tree's, as of the moment when the snapshot was finished; nil
 	// before 3.6, and where the server had none.
 	digest *treeDigest
@@ -55,7 +54,7 @@ func readSnapshot(ctx context.Context, file dataFile, progress func(int)) (*snap
 // of ACLs, the znodes, each parent before its children, and "/" for the end. A
 // checksum seals that, and each part that a later version added.
 func parseSnapshot(ctx context.Context, file dataFile, s *stream, progress func(int)) (*snapshot, error) {
-	snap := &snapshot{dataFile: file, sessions: map[int64]int32{}, finished: -1}
+	snap := &snapshot{dataFile: file, tree: emptyTree(), finished: -1}
 	s.header(snapshotMagic, "ZKSN, a snapshot")
 	sessions := s.vector("number of sessions")
 	for range sessions {
@@ -63,7 +62,7 @@ func parseSnapshot(ctx context.Context, file dataFile, s *stream, progress func(
 		if s.err != nil {
 			return nil, s.err
 		}
-		snap.sessions[id] = timeout
+		snap.tree.sessions[id] = timeout
 	}
 	acls := s.acls()
 	if s.err == nil {
@@ -127,7 +126,7 @@ func (s *stream) acls() map[int64]*[]znode.ACL {
 
 // nodes reads the tree (DataTree.deserialize).
 func (snap *snapshot) nodes(ctx context.Context, s *stream, acls map[int64]*[]znode.ACL, progress func(int)) error {
-	t := &tree{owned: map[int64]map[*node]struct{}{}}
+	t := snap.tree
 	for read := 0; ; read++ {
 		if read%checkEvery == 0 {
 			if err := ctx.Err(); err != nil {
@@ -173,7 +172,6 @@ func (snap *snapshot) nodes(ctx context.Context, s *stream, acls map[int64]*[]zn
 	if s.err == nil && t.root == nil {
 		s.fail(s.offset(), "it holds no root")
 	}
-	snap.tree = t
 	return s.err
 }
 

@@ -32,17 +32,23 @@ type stat struct {
 
 // tree is a server's tree. It is changed by the rules of DataTree.processTxn.
 type tree struct {
-	root  *node
-	count int
+	root     *node
+	count    int
+	sessions map[int64]int32 // those that are open, and their timeouts in milliseconds
 	// owned are the ephemeral znodes of each session.
 	owned  map[int64]map[*node]struct{}
 	digest digest
 }
 
+// emptyTree has not even a root.
+func emptyTree() *tree {
+	return &tree{sessions: map[int64]int32{}, owned: map[int64]map[*node]struct{}{}}
+}
+
 // newTree is the tree of a server that has just been set up, less what is below
 // /zookeeper, which nothing depends on.
 func newTree() *tree {
-	t := &tree{owned: map[int64]map[*node]struct{}{}}
+	t := emptyTree()
 	t.root = &node{data: []byte{}, acl: &openACL}
 	t.count = 1
 	t.insert(t.root, &node{name: "zookeeper", data: []byte{}, acl: &openACL})
@@ -101,7 +107,7 @@ func (t *tree) insert(parent, n *node) {
 	}
 	parent.children[n.name] = n
 	t.count++
-	if isSession(n.stat.owner) {
+	if t.isSession(n.stat.owner) {
 		own := t.owned[n.stat.owner]
 		if own == nil {
 			own = map[*node]struct{}{}
@@ -264,28 +270,33 @@ func (t *tree) closeSession(at moment, session int64, listed [][]byte) error {
 const containerOwner = -1 << 63
 
 // isSession reports whether an ephemeralOwner is a session's id. A TTL znode's
-// holds its TTL behind 0xff, or since 3.5.4 with emulate353TTLNodes behind 0x80,
-// where a session has bits of the time when it was opened.
-func isSession(owner int64) bool {
+// holds its TTL behind 0xff, or in 3.5.3 and with emulate353TTLNodes behind 0x80.
+// The sessions of servers with these two numbers look the same for some hours
+// after the machine was started; but they are open.
+func (t *tree) isSession(owner int64) bool {
 	if owner == 0 || owner == containerOwner {
 		return false
 	}
-	const timeBits = 0x00ffff0000000000
+	const zeroInTTL = 0x00ffff0000000000
 	mark := uint64(owner) >> 56
-	return mark != 0xff && mark != 0x80 || owner&timeBits != 0
+	if mark != 0xff && mark != 0x80 || owner&zeroInTTL != 0 {
+		return true
+	}
+	_, open := t.sessions[owner]
+	return open
 }
 
 // ttlOwner is the ephemeralOwner of a TTL znode.
 func ttlOwner(ttl int64) int64 { return -1<<56 | ttl }
 
 // clientStat is the Stat that a server shows (DataNode.copyStat).
-func (n *node) clientStat() znode.Stat {
+func (t *tree) clientStat(n *node) znode.Stat {
 	s := znode.Stat{
 		Czxid: n.stat.czxid, Mzxid: n.stat.mzxid, Ctime: n.stat.ctime, Mtime: n.stat.mtime,
 		Version: n.stat.version, Cversion: n.stat.cversion*2 - int32(len(n.children)), Aversion: n.stat.aversion,
 		DataLength: int32(len(n.data)), NumChildren: int32(len(n.children)), Pzxid: n.stat.pzxid,
 	}
-	if isSession(n.stat.owner) {
+	if t.isSession(n.stat.owner) {
 		s.EphemeralOwner = n.stat.owner
 	}
 	return s
