@@ -45,5 +45,8 @@ fuzz:
 	go test ./legacy -run '^$$' -fuzz FuzzDecode -fuzztime 30s
 	go test ./legacy/javaobj -run '^$$' -fuzz FuzzJavaobj -fuzztime 30s
 	go test ./internal/znode -run '^$$' -fuzz Fuzz -fuzztime 30s
+	for f in FuzzSnapshot FuzzSealed FuzzLog FuzzTransaction; do \
+	  go test ./internal/zkdata -run '^$$' -fuzz "^$$f$$" -fuzztime 30s -fuzzminimizetime 10x || exit; \
+	done
 	go test ./harness/minizk -run '^$$' -fuzz FuzzServer -fuzztime 30s
 	go test ./harness/minizk/wire -run '^$$' -fuzz FuzzDecode -fuzztime 30s

@@ -10,13 +10,21 @@ type named struct {
 	by, path string
 	// kept is a file that a later run adds to or reads again: a regular one.
 	kept bool
+	// folders are those of a data directory, in which nothing is written.
+	folders []string
 }
 
 // written are a side's file, if it is one that a command writes to.
-func (e endpoint) written(by string) named { return named{by, e.file, true} }
+func (e endpoint) written(by string) named { return named{by: by, path: e.file, kept: true} }
 
-// read is a side's file, if it is one.
-func (e endpoint) read(by string) named { return named{by: by, path: e.file} }
+// read is a side's file, or its folders, if it is one.
+func (e endpoint) read(by string) named {
+	n := named{by: by, path: e.file}
+	if e.data != nil {
+		n.folders = e.data.Dirs()
+	}
+	return n
+}
 
 // apart refuses to write to a file that the command also reads, or to one file
 // in two ways: what is lost then is most often the source. It is asked before
@@ -34,6 +42,11 @@ func (a *app) apart(writes []named, reads ...named) error {
 			continue
 		}
 		for _, other := range append(writes[:i:i], reads...) {
+			for _, folder := range other.folders {
+				if within(w.path, folder) {
+					return usageError("%s %s would be written into the data directory %s of %s; name a file elsewhere; nothing was read or written", w.by, w.path, folder, other.by)
+				}
+			}
 			if other.path != "" && sameFile(w.path, other.path) {
 				return usageError("%s %s is the same file as %s %s, which would be overwritten; name another file; nothing was read or written", w.by, w.path, other.by, other.path)
 			}
@@ -60,6 +73,21 @@ func sameFile(a, b string) bool {
 	ai, aerr = os.Stat(filepath.Dir(a))
 	bi, berr = os.Stat(filepath.Dir(b))
 	return aerr == nil && berr == nil && os.SameFile(ai, bi)
+}
+
+// within reports whether a file is, or would be, in a data directory or the
+// version-2 inside it.
+func within(path, folder string) bool {
+	at, err := os.Stat(filepath.Dir(linked(path)))
+	if err != nil {
+		return false
+	}
+	for _, f := range []string{folder, filepath.Join(folder, "version-2")} {
+		if info, err := os.Stat(f); err == nil && os.SameFile(at, info) {
+			return true
+		}
+	}
+	return false
 }
 
 // linked is where a path leads whose symbolic link, if it is one, leads to what

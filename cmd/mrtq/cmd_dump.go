@@ -31,7 +31,8 @@ Nothing is written to the source.
 A znode that may not be read is named, and marked in the dump as unreadable, so
 that whatever reads the dump knows what it lacks. Such a dump is exit code 3 and
 replaces no file, unless --unreadable accept.`,
-		Example: `  mrtq dump zk1:2181,zk2:2181 --out queue.ndjson.gz`,
+		Example: `  mrtq dump zk1:2181,zk2:2181 --out queue.ndjson.gz
+  mrtq dump snapshot:/var/lib/zookeeper,/var/log/zookeeper#/app --out queue.ndjson.gz`,
 		Args:    args("SOURCE"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args[0]) },
 	}
@@ -88,6 +89,13 @@ func (c *dumpCmd) write(a *app, tree *znode.Tree) error {
 func (a *app) wholeTree(ctx context.Context, e endpoint) (*znode.Tree, error) {
 	if e.file != "" {
 		return readLackingDump(e.file)
+	}
+	if e.data != nil {
+		d, err := a.readData(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		return d.Tree()
 	}
 	r, err := a.reader(ctx, e)
 	if err != nil {

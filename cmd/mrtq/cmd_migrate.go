@@ -65,7 +65,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	if packed(c.quarantine) {
 		return usageError("--quarantine %s: the file is added to and can't be packed; leave out .gz", c.quarantine)
 	}
-	writes := []named{s.target.written("TARGET"), {"--quarantine", c.quarantine, true}}
+	writes := []named{s.target.written("TARGET"), {by: "--quarantine", path: c.quarantine, kept: true}}
 	if c.quarantine == "" && c.policies.Undecodable == migrate.Quarantine {
 		c.quarantine = quarantineFile(s.target)
 		writes[1].path = c.quarantine

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"mrtq/internal/zkconn"
+	"mrtq/internal/zkdata"
 )
 
 // connection holds the flags that say how to reach a server.
@@ -71,6 +72,7 @@ func (a *app) connConfig(addr zkconn.Address) (zkconn.Config, error) {
 type endpoint struct {
 	text string
 	file string         // of a file: endpoint
+	data *zkdata.Place  // of a snapshot: endpoint, a server's data directory
 	addr zkconn.Address // of a server
 }
 
@@ -83,11 +85,24 @@ func parseEndpoint(what, text string) (endpoint, error) {
 		e.file = path
 		return e, nil
 	}
-	if scheme, _, ok := strings.Cut(text, ":"); ok && (scheme == "snapshot" || scheme == "embedded") || text == "embedded" {
-		return e, usageError("%s %q: this version reads servers and dumps (file:…) only", what, text)
+	if dirs, ok := strings.CutPrefix(text, "snapshot:"); ok {
+		if what != "SOURCE" {
+			return e, usageError("%s %q: a data directory is only read, and can be a SOURCE; a %s is a server or a dump (file:…)", what, text, what)
+		}
+		place, err := zkdata.ParsePlace(dirs)
+		if err != nil {
+			return e, usageError("%s %q: %w", what, text, err)
+		}
+		e.data = &place
+		return e, nil
+	}
+	if scheme, _, _ := strings.Cut(text, ":"); scheme == "embedded" {
+		return e, usageError("%s %q: this version reads servers, dumps (file:…) and data directories (snapshot:…) only", what, text)
 	}
 	if info, err := os.Stat(text); err == nil && info.Mode().IsRegular() {
 		return e, usageError("%s %q is a file: say file:%s", what, text, text)
+	} else if err == nil && info.IsDir() {
+		return e, usageError("%s %q is a folder: if it is a server's data directory, say snapshot:%s", what, text, text)
 	}
 	if strings.HasSuffix(text, ".ndjson") || packed(text) {
 		return e, usageError("%s %q is neither a server's address nor a file that is there; a dump is given as file:%s", what, text, text)

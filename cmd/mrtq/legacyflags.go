@@ -98,6 +98,9 @@ func (a *app) sourceTree(ctx context.Context, e endpoint, queues migrate.Queues)
 	if e.file != "" {
 		return readLackingDump(e.file)
 	}
+	if e.data != nil {
+		return a.legacyData(ctx, e, queues)
+	}
 	r, err := a.reader(ctx, e)
 	if err != nil {
 		return nil, err

@@ -149,7 +149,7 @@ func (a *app) checkPlaces(ctx context.Context, s sides, l *legacyFlags) error {
 		return failed("target", s.target.text, err)
 	}
 	defer target.Close()
-	if s.source.file != "" {
+	if s.source.file != "" || s.source.data != nil {
 		err = migrate.CheckTargetPlace(ctx, target)
 	} else {
 		source, serr := a.reader(ctx, s.source)

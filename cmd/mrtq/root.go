@@ -59,7 +59,9 @@ type app struct {
 	config  string
 	// settingsFile is the settings file that was read, "" if there is none.
 	settingsFile string
-	conn         connection
+	// asOf is what was said of the data directory that was read.
+	asOf string
+	conn connection
 	log          *slog.Logger
 }
 
@@ -98,8 +100,10 @@ func (a *app) root() *cobra.Command {
 batch and job layout, verifies the outcome, and can take it back.
 
 A SOURCE or TARGET is host:port[,host:port…][/chroot], ZooKeeper's own connect
-string, or file:tree.ndjson[.gz], a dump. Settings come from flags, then from
-MRTQ_* environment variables (--max-response is MRTQ_MAX_RESPONSE), then from
+string, or file:tree.ndjson[.gz], a dump. A SOURCE can also be
+snapshot:DIR[,LOGDIR][#/chroot], a server's data directory (its dataDir, and its
+dataLogDir if it has one), which is read without the server. Settings come from
+flags, then from MRTQ_* environment variables (--max-response is MRTQ_MAX_RESPONSE), then from
 mrtq.yaml; what the last two set is shown. What could lose a job or have it run
 twice (--consumed, --undecodable, --force and their like) is taken from flags
 only. Data goes to stdout, everything else to stderr. Exit codes: 0 done,

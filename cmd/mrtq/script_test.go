@@ -35,8 +35,9 @@ func TestServerScripts(t *testing.T) {
 }
 
 // runScripts runs a folder of scripts. Each has the corpus as legacy.ndjson and
-// legacy.expected.ndjson, and if there is a server, the connect strings $ZK,
-// with the script's own chroot, and $SERVER, without.
+// legacy.expected.ndjson, data directories that a real server wrote with it in
+// zkdata, and if there is a server, the connect strings $ZK, with the script's own
+// chroot, and $SERVER, without.
 func runScripts(t *testing.T, dir, server string) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 dir,
@@ -57,6 +58,9 @@ func runScripts(t *testing.T, dir, server string) {
 				if err := os.WriteFile(filepath.Join(env.WorkDir, name), data, 0o600); err != nil {
 					return err
 				}
+			}
+			if err := os.CopyFS(filepath.Join(env.WorkDir, "zkdata"), os.DirFS("../../internal/zkdata/testdata")); err != nil {
+				return err
 			}
 			// A process of the race detector sleeps for a second before it ends.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")

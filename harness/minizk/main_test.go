@@ -34,6 +34,9 @@ type realServer struct {
 	reap time.Duration
 	// plain leaves extendedTypesEnabled as it is by default: off.
 	plain bool
+	// dataDir is where its data is kept, more are further lines of its zoo.cfg.
+	dataDir string
+	more    map[string]string
 
 	start sync.Once
 	s     *harness.Server
@@ -60,7 +63,8 @@ func (r *realServer) addr(t testing.TB) string {
 		if r.plain {
 			delete(p, "extendedTypesEnabled")
 		}
-		r.s, r.err = harness.Start(ctx, harness.JVM, harness.Options{Properties: p})
+		maps.Copy(p, r.more)
+		r.s, r.err = harness.Start(ctx, harness.JVM, harness.Options{Properties: p, DataDir: r.dataDir})
 	})
 	if errors.Is(r.err, harness.ErrUnavailable) {
 		missing(t, r.err.Error())

@@ -1,0 +1,90 @@
+package zkdata
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+)
+
+// digestVersion is how servers since 3.6 compute a tree's digest. Others are
+// read and not compared, as by the server.
+const digestVersion = 2
+
+// treeDigest is a digest as a server writes it, in a snapshot with the zxid
+// that the tree had.
+type treeDigest struct {
+	zxid    int64
+	version int32
+	value   uint64
+}
+
+// digest is the sum, over all znodes but those below /zookeeper, of a CRC-32 of
+// path, data and Stat (DigestCalculator, AdHash). The zero digest is switched
+// off: nobody wrote one to compare with.
+type digest struct {
+	on  bool
+	sum uint64
+	// foreign are the znodes whose path is not ASCII. A server hashes a path in
+	// the character set of its platform, which nobody wrote down.
+	foreign int
+	scratch []byte
+}
+
+// switchOn begins to keep the digest of a tree.
+func (d *digest) switchOn(t *tree) {
+	if d.on {
+		return
+	}
+	d.on = true
+	d.add(t.root)
+}
+
+func (d *digest) add(n *node) {
+	d.enter(n)
+	for _, c := range n.children {
+		d.add(c)
+	}
+}
+
+// enter adds a node as it is now, leave takes it away: before each change and
+// after it.
+func (d *digest) enter(n *node) {
+	if d.on {
+		d.change(n, 1)
+	}
+}
+
+func (d *digest) leave(n *node) {
+	if d.on {
+		d.change(n, -1)
+	}
+}
+
+func (d *digest) change(n *node, by int) {
+	b := n.appendPath(d.scratch[:0])
+	d.scratch = b
+	if len(b) > len("/zookeeper") && system(b) {
+		return
+	}
+	for _, c := range b {
+		if c >= 0x80 {
+			d.foreign += by
+			break
+		}
+	}
+	crc := crc32.ChecksumIEEE(b)
+	crc = crc32.Update(crc, crc32.IEEETable, n.data)
+	s := &n.stat
+	be := binary.BigEndian
+	b = be.AppendUint64(b[:0], uint64(s.czxid))
+	b = be.AppendUint64(b, uint64(s.mzxid))
+	b = be.AppendUint64(b, uint64(s.pzxid))
+	b = be.AppendUint64(b, uint64(s.ctime))
+	b = be.AppendUint64(b, uint64(s.mtime))
+	b = be.AppendUint32(b, uint32(s.version))
+	b = be.AppendUint32(b, uint32(s.cversion))
+	b = be.AppendUint32(b, uint32(s.aversion))
+	b = be.AppendUint64(b, uint64(s.owner))
+	crc = crc32.Update(crc, crc32.IEEETable, b)
+	d.scratch = b
+	d.sum += uint64(by) * uint64(crc)
+}

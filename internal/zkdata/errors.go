@@ -1,0 +1,55 @@
+package zkdata
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The kinds of an [Error].
+var (
+	// ErrNoData says that the directory has no data, or not all parts of it.
+	ErrNoData = errors.New("not a whole data directory")
+	// ErrCorrupt says that a file does not hold what a server writes.
+	ErrCorrupt = errors.New("damaged")
+	// ErrGap says that transactions are missing between the files.
+	ErrGap = errors.New("transactions are missing")
+	// ErrDigest says that the tree is not the one that the server had.
+	ErrDigest = errors.New("another tree than the server had")
+	// ErrNoChroot says that the chroot is not in the tree.
+	ErrNoChroot = errors.New("the chroot is not there")
+)
+
+// Error says what is wrong with a data directory, and what to do.
+type Error struct {
+	Kind   error  // one of the sentinels above, for errors.Is
+	File   string // the file, or the directory
+	Offset int64  // where in the file, of a packed one unpacked; -1 if nowhere
+	What   string // what was found, and what was wanted
+	Do     string // what to do about it
+}
+
+func (e *Error) Error() string {
+	text := e.File
+	if e.Offset >= 0 {
+		text += fmt.Sprintf(" at byte %d", e.Offset)
+	}
+	text += ": " + e.What
+	if e.Do != "" {
+		text += "; " + e.Do
+	}
+	return text
+}
+
+func (e *Error) Unwrap() error { return e.Kind }
+
+// What to do about what can't be read.
+const (
+	copyAgain   = "copy the directory again, snapshots first and logs after them, or read another member's"
+	giveLogDir  = "if the server has a dataLogDir, give it too, as DIR,LOGDIR; otherwise " + copyAgain
+	readAnother = "read another member's directory, or the server itself"
+	// A copy can hold the end of what was being written, and not its beginning.
+	copyOrAnother = "if it was copied while the server wrote to it, copy it again; otherwise " + readAnother
+)
+
+// zx is a zxid as ZooKeeper prints it.
+func zx(zxid int64) string { return fmt.Sprintf("0x%x", zxid) }

@@ -1,0 +1,218 @@
+package zkdata
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"hash/adler32"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// goldenFiles are the files that Apache's server wrote, by a pattern of their
+// names.
+func goldenFiles(f *testing.F, pattern string) [][]byte {
+	f.Helper()
+	paths, err := filepath.Glob(filepath.Join("testdata", "*", versionFolder, pattern))
+	if err != nil || len(paths) == 0 {
+		f.Fatalf("no %s (%v)", pattern, err)
+	}
+	var all [][]byte
+	for _, p := range paths {
+		data, err := os.ReadFile(p)
+		if err != nil {
+			f.Fatal(err)
+		}
+		all = append(all, data)
+	}
+	return all
+}
+
+// bounded fails if parsing cost more memory than its input lets expect.
+func bounded(t *testing.T, input int, parse func()) {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	parse()
+	runtime.ReadMemStats(&after)
+	// A byte can unpack to a thousand, and be a node of some hundred bytes.
+	if used, most := after.TotalAlloc-before.TotalAlloc, uint64(64<<20+input*4096); used > most {
+		t.Errorf("%d bytes of input took %d bytes of memory, want at most %d", input, used, most)
+	}
+}
+
+// FuzzSnapshot: whatever a snapshot holds, reading it ends with a tree or an
+// *Error, in memory that its size bounds.
+func FuzzSnapshot(f *testing.F) {
+	for ext, pattern := range map[string]string{"": "snapshot.??", "gz": "snapshot.??.gz", "snappy": "snapshot.??.snappy"} {
+		for _, data := range goldenFiles(f, pattern) {
+			f.Add(ext, data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, ext string, data []byte) {
+		bounded(t, len(data), func() {
+			r, err := unpacked("snapshot.1."+ext, bytes.NewReader(data))
+			if err != nil {
+				if !damaged(err) {
+					t.Errorf("%v is no damage", err)
+				}
+				return
+			}
+			snap, err := parseSnapshot(context.Background(), dataFile{"snapshot.1", 1}, newStream("snapshot.1", r), func(int) {})
+			if err != nil {
+				if !errors.Is(err, ErrCorrupt) {
+					t.Errorf("%v is of no kind", err)
+				}
+				return
+			}
+			h, err := begin(snap, func(string) {})
+			if err != nil {
+				return
+			}
+			look(t, h)
+		})
+	})
+}
+
+// FuzzSealed is FuzzSnapshot with a checksum that is right, so that what is
+// wrong gets past it.
+func FuzzSealed(f *testing.F) {
+	for _, data := range goldenFiles(f, "snapshot.??") {
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		sealed := binary.BigEndian.AppendUint64(bytes.Clone(data), uint64(adler32.Checksum(data)))
+		sealed = append(sealed, 0, 0, 0, 1, '/')
+		bounded(t, len(data), func() {
+			snap, err := parseSnapshot(context.Background(), dataFile{"snapshot.1", 1}, newStream("snapshot.1", bytes.NewReader(sealed)), func(int) {})
+			if err != nil {
+				return
+			}
+			h, err := begin(snap, func(string) {})
+			if err != nil {
+				return
+			}
+			look(t, h)
+		})
+	})
+}
+
+// FuzzLog replays a log of arbitrary transactions with right checksums and zxids
+// that follow on each other.
+func FuzzLog(f *testing.F) {
+	for _, data := range goldenFiles(f, "log.??") {
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "log.1")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l, err := openLog(dataFile{path, 1})
+		if err != nil {
+			return
+		}
+		defer l.close()
+		bounded(t, len(data), func() {
+			h, err := begin(nil, func(string) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.acls = nil
+			var txn transaction
+			for zxid := int64(1); ; zxid++ {
+				entry, at, err := l.next()
+				if err == io.EOF {
+					break
+				}
+				if err != nil {
+					if !errors.Is(err, ErrCorrupt) {
+						t.Errorf("%v is of no kind", err)
+					}
+					break
+				}
+				binary.BigEndian.PutUint64(entry[zxidAt:], uint64(zxid))
+				f := fields{b: entry, acls: h.acls}
+				if f.transaction(&txn) != nil || h.take(l, at, &txn) != nil {
+					continue
+				}
+			}
+			look(t, h)
+		})
+	})
+}
+
+// FuzzTransaction decodes and carries out one transaction of arbitrary bytes.
+func FuzzTransaction(f *testing.F) {
+	for _, data := range goldenFiles(f, "log.??") {
+		for off := logHeader; off+entryHead < len(data); {
+			n := int(binary.BigEndian.Uint32(data[off+8:]))
+			if n == 0 {
+				break
+			}
+			f.Add(data[off+entryHead+headerSize-4 : off+entryHead+n])
+			off += entryHead + n + 1
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		entry := binary.BigEndian.AppendUint64(make([]byte, zxidAt), 1)
+		entry = append(append(entry, make([]byte, 8)...), data...)
+		h, err := begin(nil, func(string) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		bounded(t, len(data), func() {
+			var txn transaction
+			fs := fields{b: entry}
+			if fs.transaction(&txn) != nil {
+				return
+			}
+			_ = h.take(&logFile{dataFile: dataFile{"log.1", 1}}, logHeader, &txn)
+			look(t, h)
+		})
+	})
+}
+
+// look reads all of a tree, and holds its digest and counts to what they are
+// when they are made anew.
+func look(t *testing.T, h *history) {
+	t.Helper()
+	d := &Data{tree: h.tree, top: h.tree.root, last: h.last}
+	nodes := 0
+	for range d.Nodes("/") {
+		nodes++
+	}
+	_, _ = d.Tree() // names that no znode can have are an error
+	fresh, kept := digest{}, &h.tree.digest
+	fresh.switchOn(h.tree)
+	if kept.on && (kept.sum != fresh.sum || kept.foreign != fresh.foreign) {
+		t.Errorf("the digest is kept as %x (%d), and is %x (%d)", kept.sum, kept.foreign, fresh.sum, fresh.foreign)
+	}
+	owned := 0
+	for _, own := range h.tree.owned {
+		owned += len(own)
+	}
+	count, sessions := h.tree.tally(h.tree.root)
+	if count != h.tree.count || sessions != owned {
+		t.Errorf("%d znodes, %d ephemeral, are kept as %d and %d", count, sessions, h.tree.count, owned)
+	}
+}
+
+func (t *tree) tally(n *node) (count, ephemeral int) {
+	count = 1
+	if t.owned[n.stat.owner] != nil {
+		if _, ok := t.owned[n.stat.owner][n]; ok {
+			ephemeral = 1
+		}
+	}
+	for _, c := range n.children {
+		a, b := t.tally(c)
+		count, ephemeral = count+a, ephemeral+b
+	}
+	return count, ephemeral
+}

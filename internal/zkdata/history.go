@@ -1,0 +1,262 @@
+package zkdata
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"mrtq/internal/znode"
+)
+
+// history restores a tree: it starts with a snapshot and takes one transaction
+// after the other.
+//
+// A snapshot is named after the last transaction before it was begun, and the
+// server goes on while it is written. So what is in it is a mixture, and only
+// the transactions after that make it a tree that the server once had: each is
+// carried out again, whether the snapshot has its work already or not. Up to
+// that point the tree is unsettled, and a transaction may find its work done or
+// undone. From there on, it may not.
+type history struct {
+	snapshot string // its file, for errors; "" without one
+	tree     *tree
+	start    int64  // zxid of the snapshot
+	last     moment // the last transaction that was taken
+	inLogs   bool   // whether the logs have transaction start
+
+	settled bool
+	// settles is the transaction with which the tree is settled, if known is
+	// set. It is when the server wrote down the last transaction at the
+	// snapshot's end, which those since 3.6 do, if only with the digest.
+	settles int64
+	known   bool
+	// least is a transaction whose work the snapshot has, or part of it: the
+	// tree isn't settled before.
+	least    int64
+	digest   *treeDigest // of the snapshot, until it was compared
+	mismatch error       // the first digest that differed, if none was equal since
+	acls     map[string]*[]znode.ACL
+	say      func(string)
+	foreign  bool // it was said that digests can't be compared
+}
+
+// begin makes the history of a snapshot, or with nil that of a new server.
+func begin(snap *snapshot, say func(string)) (*history, error) {
+	h := &history{acls: map[string]*[]znode.ACL{}, say: say}
+	if snap == nil {
+		h.tree, h.settled = newTree(), true
+		return h, nil
+	}
+	h.snapshot, h.tree, h.start = snap.path, snap.tree, snap.zxid
+	h.last.zxid = snap.zxid
+	h.least = max(snap.zxid, snap.newest, snap.finished)
+	h.known = snap.finished >= 0
+	// A digest that is older than the snapshot says nothing of it; the server
+	// passes over it too (DataTree.deserializeZxidDigest).
+	if d := snap.digest; d != nil && d.zxid >= snap.zxid {
+		h.known = true
+		h.least = max(h.least, d.zxid)
+		h.tree.digest.switchOn(h.tree)
+		if snap.newest <= d.zxid {
+			h.digest = d
+		}
+	}
+	h.settles = h.least
+	return h, h.settle()
+}
+
+// settle is called when the tree has come to h.last.
+func (h *history) settle() error {
+	if d := h.digest; d != nil && h.last.zxid == d.zxid {
+		h.digest = nil
+		if err := h.compare(d); err != nil {
+			return h.digestError(h.snapshot, -1, d.zxid, err)
+		}
+	}
+	if h.known && h.last.zxid >= h.settles {
+		h.settled = true
+	}
+	return nil
+}
+
+// compare holds the tree's digest to one that the server wrote down.
+func (h *history) compare(d *treeDigest) error {
+	have := &h.tree.digest
+	if have.sum == d.value {
+		return nil
+	}
+	if have.foreign > 0 {
+		if !h.foreign {
+			h.foreign = true
+			h.say(fmt.Sprintf("the tree's digest can't be compared: znodes have names that are not ASCII, %d of them, and the server's platform decides how those count", have.foreign))
+		}
+		return nil
+	}
+	return fmt.Errorf("the tree's digest is %x, and the server's was %x", have.sum, d.value)
+}
+
+func (h *history) digestError(file string, at, zxid int64, err error) error {
+	return &Error{Kind: ErrDigest, File: file, Offset: at, What: fmt.Sprintf("after transaction %s %v: what was read is not what the server had", zx(zxid), err), Do: readAnother}
+}
+
+// replay takes all transactions of the logs that come after the snapshot.
+func (h *history) replay(ctx context.Context, logs []dataFile, progress func(int)) error {
+	var t transaction
+	for i, file := range logs {
+		l, err := openLog(file)
+		if errors.Is(err, errEmpty) {
+			if i == len(logs)-1 {
+				break // the server was killed when it made it, and will remove it
+			}
+			return &Error{Kind: ErrCorrupt, File: file.path, Offset: 0, What: "it is empty, and " + logs[i+1].path + " follows", Do: readAnother}
+		}
+		if err != nil {
+			return err
+		}
+		err = h.replayLog(ctx, l, &t, progress)
+		l.close()
+		if err != nil {
+			return err
+		}
+	}
+	return h.finish()
+}
+
+func (h *history) replayLog(ctx context.Context, l *logFile, t *transaction, progress func(int)) error {
+	for n := 0; ; n++ {
+		if n%checkEvery == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			progress(h.tree.count)
+		}
+		entry, at, err := l.next()
+		if err == io.EOF {
+			if l.torn >= 0 {
+				h.say(fmt.Sprintf("%s ends inside a transaction, at byte %d, which counts for nothing: the server leaves it out too; the last whole one is %s", l.path, l.torn, zx(l.last)))
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if n == 0 && l.last != l.zxid {
+			return l.damaged(at, fmt.Sprintf("its first transaction is %s, and its name says %s", zx(l.last), zx(l.zxid)))
+		}
+		if l.last <= h.start {
+			h.inLogs = h.inLogs || l.last == h.start
+			continue
+		}
+		f := fields{b: entry, acls: h.acls}
+		if err := f.transaction(t); err != nil {
+			return l.damaged(at, err.Error())
+		}
+		if err := h.take(l, at, t); err != nil {
+			return err
+		}
+	}
+}
+
+// take carries a transaction out.
+func (h *history) take(l *logFile, at int64, t *transaction) error {
+	if t.zxid <= h.last.zxid {
+		if t.typ == opError {
+			return nil // a request that the server could not read: it takes no zxid
+		}
+		return l.damaged(at, fmt.Sprintf("transaction %s comes after %s", zx(t.zxid), zx(h.last.zxid)))
+	}
+	if !follow(h.last.zxid, t.zxid) {
+		return &Error{Kind: ErrGap, File: l.path, Offset: at, Do: giveLogDir,
+			What: fmt.Sprintf("transaction %s comes right after %s: those between are missing", zx(t.zxid), zx(h.last.zxid))}
+	}
+	for i := range t.changes {
+		if err := h.apply(t, &t.changes[i]); err != nil {
+			return &Error{Kind: ErrGap, File: l.path, Offset: at, Do: readAnother,
+				What: fmt.Sprintf("transaction %s (%s %q) can't be carried out: %v", zx(t.zxid), t.changes[i].typ, t.changes[i].path, err)}
+		}
+	}
+	h.last = t.moment
+	if err := h.settle(); err != nil {
+		return err
+	}
+	h.checkDigest(l, at, t.digest)
+	return nil
+}
+
+// follow reports whether a transaction can be the next one: the next number, or
+// the first of a later epoch.
+func follow(last, next int64) bool {
+	return next == last+1 || next>>32 > last>>32 && uint32(next) == 1
+}
+
+// apply carries out a transaction, or a part of a multi. While the tree is
+// unsettled, the snapshot may lack a znode because a later transaction deleted
+// it. What is below /zookeeper a server makes by itself as well.
+func (h *history) apply(t *transaction, c *change) error {
+	err := h.change(t, c)
+	if (errors.Is(err, errNoNode) || errors.Is(err, errNoParent)) && (!h.settled || system(c.path)) {
+		return nil
+	}
+	return err
+}
+
+func (h *history) change(t *transaction, c *change) error {
+	switch c.typ {
+	case opCreate, opCreate2:
+		owner := int64(0)
+		if c.ephemeral {
+			owner = t.session
+		}
+		return h.tree.create(t.moment, c, owner)
+	case opCreateContainer:
+		return h.tree.create(t.moment, c, containerOwner)
+	case opCreateTTL:
+		return h.tree.create(t.moment, c, ttlOwner(c.ttl))
+	case opDelete, opDeleteContainer:
+		return h.tree.delete(t.moment, c.path)
+	case opSetData, opReconfig:
+		return h.tree.setData(t.moment, c)
+	case opSetACL:
+		return h.tree.setACL(t.moment, c)
+	case opCreateSession:
+		h.tree.sessions[t.session] = c.timeout
+	case opCloseSession:
+		delete(h.tree.sessions, t.session)
+		return h.tree.closeSession(t.moment, t.session, c.listed)
+	}
+	return nil // error and check change nothing
+}
+
+// checkDigest holds the tree to the digest that came with a transaction. The
+// server foretells that one, and is wrong at times: it takes a create with the
+// flag of a container for one until it is carried out. So one that differs
+// counts only if no later one is equal. Without knowing when the tree is
+// settled, it is as soon as one is.
+func (h *history) checkDigest(l *logFile, at int64, d *treeDigest) {
+	if d == nil || d.version != digestVersion || h.last.zxid < h.least || h.known && !h.settled {
+		return
+	}
+	h.tree.digest.switchOn(h.tree)
+	err := h.compare(d)
+	if err == nil {
+		h.settled, h.mismatch = true, nil
+	} else if h.mismatch == nil {
+		h.mismatch = h.digestError(l.path, at, d.zxid, err)
+	}
+}
+
+// finish is called after the last transaction.
+func (h *history) finish() error {
+	if h.last.zxid < h.least {
+		return &Error{Kind: ErrGap, File: h.snapshot, Offset: -1, Do: giveLogDir,
+			What: fmt.Sprintf("it was written while the server went on to transaction %s, and the logs end with %s", zx(h.least), zx(h.last.zxid))}
+	}
+	// A server's snapshot comes after the transaction that it is named after,
+	// which is in a log; only the first of an epoch is none.
+	if h.last.zxid == h.start && uint32(h.start) != 0 && !h.inLogs {
+		return &Error{Kind: ErrGap, File: h.snapshot, Offset: -1, Do: giveLogDir + "; a member that got this snapshot from its leader can't be read before it has logged a transaction",
+			What: fmt.Sprintf("no log holds its last transaction, %s, or a later one", zx(h.start))}
+	}
+	return h.mismatch
+}

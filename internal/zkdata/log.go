@@ -1,0 +1,252 @@
+package zkdata
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/adler32"
+	"io"
+	"os"
+
+	"mrtq/internal/openfile"
+)
+
+// A log is a header of 16 bytes and entries: the checksum of what follows in 8
+// bytes, its length in 4, the transaction, and a B. The server makes a log
+// longer beforehand and cuts nothing off, so zeros follow the last entry
+// (FileTxnLog).
+const (
+	logHeader  = 16
+	entryHead  = 8 + 4
+	entryEnd   = 'B'
+	headerSize = 8 + 4 + 8 + 8 + 4 // of a TxnHeader
+	zxidAt     = 8 + 4             // in it
+	// maxEntry is far above what a server takes: twice jute.maxbuffer, which is
+	// 1 MiB unless it was raised.
+	maxEntry = 1 << 30
+)
+
+// logFile reads the entries of one log.
+type logFile struct {
+	dataFile
+	f      *os.File
+	close  func() error
+	off    int64 // where the next entry begins
+	last   int64 // zxid of the last entry
+	window []byte
+	from   int64 // where window begins
+	// torn is where an entry begins that was not written to its end; -1 if none.
+	torn int64
+}
+
+// errEmpty says that a log has no header: the server was killed when it made
+// the file.
+var errEmpty = errors.New("the log is empty")
+
+// openLog opens a log and checks its header.
+func openLog(file dataFile) (*logFile, error) {
+	f, err := openfile.Read(file.path)
+	if err != nil {
+		return nil, err
+	}
+	l := &logFile{dataFile: file, f: f.File, close: f.Close, off: logHeader, last: file.zxid, torn: -1}
+	if err := l.checkHeader(); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *logFile) checkHeader() error {
+	head, err := l.at(0, logHeader)
+	switch {
+	case err != nil:
+		return err
+	case len(head) == 0:
+		return errEmpty
+	case len(head) < logHeader:
+		return l.damaged(0, fmt.Sprintf("the header is %d bytes long, want %d", len(head), logHeader))
+	}
+	magic, version := binary.BigEndian.Uint32(head), binary.BigEndian.Uint32(head[4:])
+	if magic != logMagic {
+		return l.damaged(0, fmt.Sprintf("it begins with %08x, want %08x (ZKLG, a transaction log)", magic, logMagic))
+	}
+	if version != formatVersion {
+		return l.damaged(4, fmt.Sprintf("its format is version %d, want %d", version, formatVersion))
+	}
+	return nil
+}
+
+func (l *logFile) damaged(at int64, what string) error {
+	return &Error{Kind: ErrCorrupt, File: l.path, Offset: at, What: what, Do: copyOrAnother}
+}
+
+const windowSize = 256 << 10
+
+// at is n bytes of the file, fewer at its end, until the next call.
+func (l *logFile) at(off int64, n int) ([]byte, error) {
+	if off < l.from || off+int64(n) > l.from+int64(len(l.window)) {
+		size, err := l.size()
+		if err != nil {
+			return nil, err
+		}
+		want := int(max(0, min(int64(max(n, windowSize)), size-off)))
+		if cap(l.window) < want {
+			l.window = make([]byte, want)
+		}
+		got, err := l.f.ReadAt(l.window[:want], off)
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+		l.window, l.from = l.window[:got], off
+	}
+	b := l.window[off-l.from:]
+	return b[:min(n, len(b))], nil
+}
+
+func (l *logFile) size() (int64, error) {
+	info, err := l.f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// next is the next transaction, and where its entry begins; io.EOF after the
+// last. A server may be writing to the file at this moment: what is wrong is
+// looked at a second time, as what was read might have been half new.
+func (l *logFile) next() (entry []byte, at int64, err error) {
+	for range 2 {
+		entry, err = l.entry()
+		if err == nil {
+			at = l.off
+			l.off += entryHead + int64(len(entry)) + 1
+			l.last = int64(binary.BigEndian.Uint64(entry[zxidAt:]))
+			return entry, at, nil
+		}
+		if err == io.EOF {
+			return nil, l.off, io.EOF
+		}
+		l.window = l.window[:0]
+	}
+	return nil, l.off, err
+}
+
+// entry is the transaction whose entry begins at l.off.
+func (l *logFile) entry() ([]byte, error) {
+	head, err := l.at(l.off, entryHead)
+	if err != nil {
+		return nil, err
+	}
+	if len(head) < entryHead {
+		return nil, l.end(head)
+	}
+	sum, n := binary.BigEndian.Uint64(head), int32(binary.BigEndian.Uint32(head[8:]))
+	if n == 0 {
+		return nil, l.end(head)
+	}
+	if n < 0 || n > maxEntry {
+		return nil, l.damaged(l.off+8, fmt.Sprintf("a transaction's length is %d", n))
+	}
+	body, err := l.at(l.off+entryHead, int(n)+1)
+	if err != nil {
+		return nil, err
+	}
+	if len(body) <= int(n) || body[n] != entryEnd {
+		return nil, l.end([]byte{1})
+	}
+	body = body[:n]
+	if got := uint64(adler32.Checksum(body)); got != sum {
+		return nil, l.damaged(l.off, fmt.Sprintf("a transaction's checksum is %x, and the log says %x", got, sum))
+	}
+	if n < headerSize {
+		return nil, l.damaged(l.off+8, fmt.Sprintf("a transaction is %d bytes long, want at least %d", n, headerSize))
+	}
+	return body, nil
+}
+
+// end is io.EOF if nothing follows that is a transaction. The server stops here
+// whatever follows (FileTxnIterator.next): an entry that is cut short was the
+// last that it wrote before it was killed. With others after it, it is damage,
+// over which the server would lose those.
+func (l *logFile) end(begun []byte) error {
+	follows, zxid, err := l.find(l.off + 1)
+	if err != nil {
+		return err
+	}
+	if follows >= 0 {
+		return l.damaged(l.off, fmt.Sprintf("no whole transaction is here, and %s follows at byte %d", zx(zxid), follows))
+	}
+	if len(bytes.Trim(begun, "\x00")) > 0 {
+		l.torn = l.off
+	}
+	return io.EOF
+}
+
+// find looks for a whole entry anywhere at or after an offset, whose zxid could
+// follow on the last one.
+func (l *logFile) find(from int64) (at, zxid int64, err error) {
+	const least = entryHead + headerSize + 1
+	for {
+		b, err := l.at(from, windowSize)
+		if err != nil {
+			return -1, 0, err
+		}
+		if len(b) < least {
+			return -1, 0, nil
+		}
+		// Copied, as looking closer reads elsewhere.
+		b = bytes.Clone(b)
+		i := 0
+		for ; i+least <= len(b); i++ {
+			if i%zeroBlock == 0 && i+zeroBlock <= len(b) && allZero(b[i:i+zeroBlock]) {
+				i += zeroBlock - 8 // an entry's first bytes can be zero
+				continue
+			}
+			n, zxid := plausible(b[i:], l.last)
+			if n == 0 {
+				continue
+			}
+			entry, err := l.at(from+int64(i), entryHead+n+1)
+			if err != nil {
+				return -1, 0, err
+			}
+			if len(entry) == entryHead+n+1 && entry[entryHead+n] == entryEnd &&
+				uint64(adler32.Checksum(entry[entryHead:entryHead+n])) == binary.BigEndian.Uint64(entry) {
+				return from + int64(i), zxid, nil
+			}
+		}
+		from += int64(i)
+	}
+}
+
+// zeroBlock is how many zeros are passed over at once.
+const zeroBlock = 4 << 10
+
+var zeros [zeroBlock]byte
+
+func allZero(b []byte) bool { return bytes.Equal(b, zeros[:len(b)]) }
+
+// plausible reports the length of an entry that b could begin with, 0 if it
+// can't, and its zxid.
+func plausible(b []byte, last int64) (n int, zxid int64) {
+	const (
+		longest = 64 << 20
+		further = 1 << 24 // transactions, within an epoch, and epochs
+	)
+	sum := binary.BigEndian.Uint64(b)
+	if sum == 0 || sum > 1<<32-1 {
+		return 0, 0
+	}
+	n = int(binary.BigEndian.Uint32(b[8:]))
+	if n < headerSize || n > longest {
+		return 0, 0
+	}
+	zxid = int64(binary.BigEndian.Uint64(b[entryHead+zxidAt:]))
+	epochs := zxid>>32 - last>>32
+	if epochs < 0 || epochs > further || epochs == 0 && (zxid <= last || zxid-last > further) {
+		return 0, 0
+	}
+	return n, zxid
+}

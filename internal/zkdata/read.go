@@ -1,0 +1,164 @@
+package zkdata
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// Options are what [Read] tells its caller meanwhile. Both may be nil.
+type Options struct {
+	// Say is told what an operator should know: a snapshot that was passed over,
+	// an entry that was not written to its end.
+	Say func(news string)
+	// Progress is called with the number of znodes now and then.
+	Progress func(nodes int)
+}
+
+// Data is the tree of a data directory.
+type Data struct {
+	place    Place
+	tree     *tree
+	top      *node // at the chroot
+	snapshot string
+	last     moment
+}
+
+// maxSnapshots is how many snapshots a server tries, newest first.
+const maxSnapshots = 100
+
+// Read restores the tree of a data directory as of its last transaction. The
+// directory may be a running server's, which is then read as of some
+// transaction during the call. An error that the files are to blame for is an
+// [*Error].
+func Read(ctx context.Context, p Place, opt Options) (*Data, error) {
+	if opt.Say == nil {
+		opt.Say = func(string) {}
+	}
+	if opt.Progress == nil {
+		opt.Progress = func(int) {}
+	}
+	snapshots, logs, err := p.folders()
+	if err != nil {
+		return nil, err
+	}
+	snap, err := newestSnapshot(ctx, snapshots, opt)
+	if err != nil {
+		return nil, err
+	}
+	// Listed after the snapshot was read: a running server has then logged all
+	// that is in it.
+	files, err := list(logs, logPrefix)
+	if err != nil {
+		return nil, err
+	}
+	if err := enough(snapshots, logs, snap, files); err != nil {
+		return nil, err
+	}
+	h, err := begin(snap, opt.Say)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.replay(ctx, after(files, h.start), opt.Progress); err != nil {
+		return nil, err
+	}
+	d := &Data{place: p, tree: h.tree, snapshot: h.snapshot, last: h.last}
+	d.top = d.tree.find([]byte(p.Chroot))
+	if d.top == nil {
+		return nil, &Error{Kind: ErrNoChroot, File: p.Dir, Offset: -1, What: fmt.Sprintf("%s is not there", p.Chroot), Do: "give the path of a znode after the #"}
+	}
+	return d, nil
+}
+
+// newestSnapshot is the newest snapshot that is whole, nil if there is none at
+// all. As the server does (FileSnap.deserialize), it passes over those that
+// aren't: the server was killed, or is writing it at this moment.
+func newestSnapshot(ctx context.Context, dir string, opt Options) (*snapshot, error) {
+	files, err := list(dir, snapshotPrefix)
+	if err != nil {
+		return nil, err
+	}
+	var first error
+	for i, file := range slices.Backward(files) {
+		if i < len(files)-maxSnapshots {
+			break
+		}
+		snap, err := readSnapshot(ctx, file, opt.Progress)
+		if err == nil {
+			if first != nil {
+				opt.Say(fmt.Sprintf("%s is used instead, with the transactions since", file.path))
+			}
+			return snap, nil
+		}
+		if !errors.Is(err, ErrCorrupt) && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if first == nil {
+			first = err
+		}
+		opt.Say(fmt.Sprintf("a snapshot is not whole: %v", err))
+	}
+	if first != nil {
+		return nil, &Error{Kind: ErrCorrupt, File: dir, Offset: -1, What: fmt.Sprintf("none of %d snapshots is whole; the newest: %v", len(files), first), Do: copyAgain}
+	}
+	return nil, nil
+}
+
+// enough refuses a directory that lacks the snapshots or the logs. Only a server
+// that has just been set up has no log; only one before 3.5 may have no
+// snapshot, and its logs go back to the beginning.
+func enough(snapshots, logs string, snap *snapshot, files []dataFile) error {
+	switch {
+	case snap == nil && len(files) == 0:
+		return &Error{Kind: ErrNoData, File: snapshots, Offset: -1, What: "it holds no file named snapshot.ZXID or log.ZXID", Do: "give the server's dataDir, or the version-2 inside it"}
+	case snap == nil && !follow(0, files[0].zxid):
+		return &Error{Kind: ErrNoData, File: snapshots, Offset: -1, Do: "give the server's dataDir, and if it has a dataLogDir that too: DIR,LOGDIR",
+			What: fmt.Sprintf("it holds no snapshot, and the first log, %s, is not from the beginning", filepath.Base(files[0].path))}
+	case snap != nil && len(files) == 0 && !(uint32(snap.zxid) == 0 && snap.zxid>>32 <= 1):
+		return &Error{Kind: ErrNoData, File: logs, Offset: -1, What: "it holds no transaction log (log.ZXID), so that what came after " + filepath.Base(snap.path) + " is not known", Do: giveLogDir}
+	}
+	return nil
+}
+
+// after are the logs that can hold transactions after a zxid: the last one that
+// begins at it or before, and all later ones (FileTxnIterator.init).
+func after(logs []dataFile, zxid int64) []dataFile {
+	first := 0
+	for i, l := range logs {
+		if l.zxid <= zxid {
+			first = i
+		}
+	}
+	return logs[first:]
+}
+
+// Zxid is the last transaction that the tree holds.
+func (d *Data) Zxid() int64 { return d.last.zxid }
+
+// Time is when the last transaction was made, by the server's clock; zero if
+// none came after the snapshot.
+func (d *Data) Time() time.Time {
+	if d.last.time == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(d.last.time).UTC()
+}
+
+// Snapshot is the file of the snapshot that was read, "" if there was none.
+func (d *Data) Snapshot() string { return d.snapshot }
+
+// Len counts the znodes, with ZooKeeper's own.
+func (d *Data) Len() int { return d.tree.count }
+
+// Sessions are the sessions that were open, with their timeouts.
+func (d *Data) Sessions() map[int64]time.Duration {
+	all := make(map[int64]time.Duration, len(d.tree.sessions))
+	for id, ms := range d.tree.sessions {
+		all[id] = time.Duration(ms) * time.Millisecond
+	}
+	return all
+}

@@ -1,0 +1,547 @@
+package zkdata_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mrtq/internal/zkdata"
+	"mrtq/internal/znode"
+)
+
+// The history of most tests: transactions 1 to 4 in one log, 5 to 7 in the
+// next, and a snapshot before each.
+var (
+	history  = []jute{openSession(1), create(2, "/a", "one", 1), create(3, "/a/b", "two", 1), set(4, "/a", "three", 1), create(5, "/c", "four", 2), remove(6, "/a/b"), create(7, "/d", "", 3)}
+	midNodes = append(rootIn(1, 2),
+		znodeIn{path: "/a", data: "three", czxid: 2, pzxid: 3, cversion: 1, version: 1, acl: -1},
+		znodeIn{path: "/a/b", data: "two", czxid: 3, pzxid: 3, acl: 1})
+)
+
+func usual() files {
+	return files{
+		"snapshot.0": snapshotOf(rootIn(0, 0)...),
+		"log.1":      logOf(history[:4]...),
+		"snapshot.4": snapshotOf(midNodes...),
+		"log.5":      logOf(history[4:]...),
+	}
+}
+
+// read is the tree of a directory: paths and data, and what was said.
+func read(t testing.TB, place string) (tree, said string, err error) {
+	t.Helper()
+	p, err := zkdata.ParsePlace(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var news []string
+	d, err := zkdata.Read(t.Context(), p, zkdata.Options{Say: func(s string) { news = append(news, s) }})
+	said = strings.Join(news, "\n")
+	if err != nil {
+		return "", said, err
+	}
+	var list []string
+	for n := range d.Nodes("/") {
+		list = append(list, fmt.Sprintf("%s=%s", n.Path, n.Data))
+	}
+	return fmt.Sprintf("%#x %s", d.Zxid(), strings.Join(list, " ")), said, nil
+}
+
+const (
+	after4 = "0x4 /= /a=three /a/b=two"
+	after5 = "0x5 /= /a=three /a/b=two /c=four"
+	after6 = "0x6 /= /a=three /c=four"
+	after7 = "0x7 /= /a=three /c=four /d="
+)
+
+// with is the usual directory with files of other content, or without them.
+func with(change files) files {
+	f := usual()
+	for name, data := range change {
+		if data == nil {
+			delete(f, name)
+		} else {
+			f[name] = data
+		}
+	}
+	return f
+}
+
+func TestRead(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		files files
+		want  string
+		said  string
+	}{
+		{"snapshot and logs", usual(), after7, ""},
+		{"version-2 inside", files{"version-2/snapshot.0": snapshotOf(rootIn(0, 0)...), "version-2/log.1": logOf(history...)}, after7, ""},
+		{"one snapshot, all logs", with(files{"snapshot.4": nil}), after7, ""},
+		{"no snapshot, logs from the beginning", with(files{"snapshot.0": nil, "snapshot.4": nil}), after7, ""},
+		{"a new server", files{"snapshot.0": snapshotOf(rootIn(0, 0)...)}, "0x0 /=", ""},
+		{"a log without entries", with(files{"log.8": logOf()}), after7, ""},
+		{"a log without entries after the snapshot", with(files{"log.5": logOf()}), after4, ""},
+		{"an empty last log", with(files{"log.8": {}}), after7, ""},
+		{"no zeros behind the end", with(files{"log.5": logOf(history[4:]...)[:len(logOf(history[4:]...))-300]}), after7, ""},
+		{"the last entry half written", with(files{"log.5": logOf(history[4:]...)[:len(logOf(history[4:]...))-310]}), after6,
+			"DIR/log.5 ends inside a transaction, at byte 160, which counts for nothing: the server leaves it out too; the last whole one is 0x6"},
+		{"a half-written snapshot", with(files{"snapshot.7": usual()["snapshot.4"][:100]}), after7,
+			"a snapshot is not whole: DIR/snapshot.7 at byte 100: the file ends here, inside a znode's data\nDIR/snapshot.4 is used instead, with the transactions since"},
+		{"a snapshot with a wrong checksum", with(files{"snapshot.4": append(usual()["snapshot.4"][:20:20], append(jute{9}, usual()["snapshot.4"][21:]...)...)}), after7,
+			"a snapshot is not whole: DIR/snapshot.4 at byte 520: the checksum is f674382, and that of what comes before it 20fb438b\nDIR/snapshot.0 is used instead, with the transactions since"},
+		{"an unreadable request's error has no zxid of its own", with(files{"log.5": logOf(history[4], txn(5, -1, jute{}.int(-5)), history[5], history[6])}), after7, ""},
+		{"a new epoch", with(files{"log.5": logOf(history[4:]...), "log.100000001": logOf(create(0x100000001, "/e", "", 4)), "log.300000001": logOf(remove(0x300000001, "/e"))}),
+			strings.Replace(after7, "0x7", "0x300000001", 1), ""},
+		{"a version after -2", files{"snapshot.1": snapshotOf(append(rootIn(1, 1), znodeIn{path: "/a", czxid: 1, version: -2, acl: -1})...), "log.1": logOf(openSession(1), set(2, "/a", "x", 0))}, "0x2 /= /a=x", ""},
+		{"other files", with(files{"acceptedEpoch": jute("1"), "log.txt": jute("x"), "snapshot": jute("x"), "logs.1": jute("x")}), after7, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			dir := tc.files.write(t)
+			got, said, err := read(t, dir)
+			said = strings.ReplaceAll(said, dir, "DIR")
+			if err != nil || got != tc.want || said != tc.said {
+				t.Errorf("%v\n got %s\nwant %s\nsaid %s\nwant %s", err, got, tc.want, said, tc.said)
+			}
+		})
+	}
+}
+
+func TestRefused(t *testing.T) {
+	long := usual()["log.5"]
+	const (
+		copyAgain  = "copy the directory again, snapshots first and logs after them, or read another member's"
+		giveLogDir = "if the server has a dataLogDir, give it too, as DIR,LOGDIR; otherwise " + copyAgain
+		another    = "read another member's directory, or the server itself"
+		copied     = "if it was copied while the server wrote to it, copy it again; otherwise " + another
+		dataDir    = "give the server's dataDir, or the version-2 inside it"
+	)
+	for _, tc := range []struct {
+		name  string
+		files files
+		kind  error
+		want  string
+	}{
+		{"nothing", files{"x": jute("x")}, zkdata.ErrNoData, "DIR: it holds no file named snapshot.ZXID or log.ZXID; " + dataDir},
+		{"no log", with(files{"log.1": nil, "log.5": nil}), zkdata.ErrNoData, "DIR: it holds no transaction log (log.ZXID), so that what came after snapshot.4 is not known; " + giveLogDir},
+		{"no snapshot", files{"log.5": usual()["log.5"]}, zkdata.ErrNoData, "DIR: it holds no snapshot, and the first log, log.5, is not from the beginning; give the server's dataDir, and if it has a dataLogDir that too: DIR,LOGDIR"},
+		{"no whole snapshot", with(files{"snapshot.0": jute("x"), "snapshot.4": jute("ZKSM....")}), zkdata.ErrCorrupt,
+			"DIR: none of 2 snapshots is whole; the newest: DIR/snapshot.4 at byte 0: it begins with 5a4b534d, want 5a4b534e (ZKSN, a snapshot); " + copyAgain},
+		{"a missing log", with(files{"log.5": nil, "log.6": logOf(history[5:]...)}), zkdata.ErrGap,
+			"DIR/log.6 at byte 16: transaction 0x6 comes right after 0x4: those between are missing; " + giveLogDir},
+		{"a missing entry", with(files{"log.5": logOf(history[4], history[6])}), zkdata.ErrGap,
+			"DIR/log.5 at byte 107: transaction 0x7 comes right after 0x5: those between are missing; " + giveLogDir},
+		{"logs older than the snapshot", with(files{"log.1": logOf(history[:3]...), "log.5": nil}), zkdata.ErrGap,
+			"DIR/snapshot.4: no log holds its last transaction, 0x4, or a later one; " + giveLogDir + "; a member that got this snapshot from its leader can't be read before it has logged a transaction"},
+		{"a snapshot of a busy server without the log", with(files{"snapshot.4": snapshotOf(append(midNodes[:4:4], znodeIn{path: "/x", czxid: 9, acl: -1})...)}), zkdata.ErrGap,
+			"DIR/snapshot.4: it was written while the server went on to transaction 0x9, and the logs end with 0x7; " + giveLogDir},
+		{"a later epoch that doesn't begin", with(files{"log.100000002": logOf(create(0x100000002, "/e", "", 4))}), zkdata.ErrGap,
+			"DIR/log.100000002 at byte 16: transaction 0x100000002 comes right after 0x7: those between are missing; " + giveLogDir},
+		{"out of order", with(files{"log.5": logOf(history[4], history[5], history[4])}), zkdata.ErrCorrupt,
+			"DIR/log.5 at byte 160: transaction 0x5 comes after 0x6; " + copied},
+		{"a damaged entry", with(files{"log.5": changed(long, 60)}), zkdata.ErrCorrupt,
+			"DIR/log.5 at byte 16: a transaction's checksum is c316081e, and the log says b76807dd; " + copied},
+		{"a damaged length", with(files{"log.5": changed(long, 26)}), zkdata.ErrCorrupt,
+			"DIR/log.5 at byte 16: no whole transaction is here, and 0x6 follows at byte 107; " + copied},
+		{"a negative length", with(files{"log.5": append(append(long[:24:24], 0xff), long[25:]...)}), zkdata.ErrCorrupt,
+			"DIR/log.5 at byte 24: a transaction's length is -16777138; " + copied},
+		{"zeros in the middle", with(files{"log.5": append(append(long[:16:16], make([]byte, 91)...), long[107:]...)}), zkdata.ErrCorrupt,
+			"DIR/log.5 at byte 16: no whole transaction is here, and 0x6 follows at byte 107; " + copied},
+		{"an empty log before others", with(files{"log.1": {}, "snapshot.4": nil}), zkdata.ErrCorrupt, "DIR/log.1 at byte 0: it is empty, and DIR/log.5 follows; " + another},
+		{"half a header", with(files{"log.5": long[:9]}), zkdata.ErrCorrupt, "DIR/log.5 at byte 0: the header is 9 bytes long, want 16; " + copied},
+		{"no log at all", with(files{"log.5": jute("PK\x03\x04............")}), zkdata.ErrCorrupt, "DIR/log.5 at byte 0: it begins with 504b0304, want 5a4b4c47 (ZKLG, a transaction log); " + copied},
+		{"a later format", with(files{"log.5": append(jute("ZKLG").int(3), long[8:]...)}), zkdata.ErrCorrupt, "DIR/log.5 at byte 4: its format is version 3, want 2; " + copied},
+		{"a wrong name", with(files{"log.5": nil, "log.3": long}), zkdata.ErrCorrupt, "DIR/log.3 at byte 16: its first transaction is 0x5, and its name says 0x3; " + copied},
+		{"an unknown type", with(files{"log.8": logOf(txn(8, 99, nil))}), zkdata.ErrCorrupt,
+			"DIR/log.8 at byte 16: transaction 0x8 (type 99): in its byte 32: there is no such transaction in ZooKeeper 3.4 to 3.9; " + copied},
+		{"a setACL in a multi", with(files{"log.8": logOf(txn(8, 14, jute{}.int(1).int(7).buffer(jute{}.text("/a").open().int(1))))}), zkdata.ErrCorrupt,
+			"DIR/log.8 at byte 16: transaction 0x8 (multi): in its byte 81: part 1 (setACL): in its byte 0: setACL can't be a part of a multi; " + copied},
+		{"an entry too short for its type", with(files{"log.8": logOf(txn(8, 5, jute{}.text("/a")))}), zkdata.ErrCorrupt,
+			"DIR/log.8 at byte 16: transaction 0x8 (setData): in its byte 38: length of data is 4 bytes long, and 0 are left; " + copied},
+		{"an entry too long for its type", with(files{"log.8": logOf(txn(8, 2, jute{}.text("/a").int(1)))}), zkdata.ErrCorrupt,
+			"DIR/log.8 at byte 16: transaction 0x8 (delete): in its byte 38: 4 bytes are left over; " + copied},
+		{"no path", with(files{"log.8": logOf(create(8, "a", "", 1))}), zkdata.ErrCorrupt,
+			`DIR/log.8 at byte 16: transaction 0x8 (create): in its byte 37: "a" is no znode's path; ` + copied},
+		{"created twice", with(files{"log.8": logOf(create(8, "/c", "", 4))}), zkdata.ErrGap,
+			`DIR/log.8 at byte 16: transaction 0x8 (create "/c") can't be carried out: it is there since transaction 0x5, so its deletion is missing; ` + another},
+		{"a child that was never counted", with(files{"log.8": logOf(create(8, "/e", "", 5))}), zkdata.ErrGap,
+			`DIR/log.8 at byte 16: transaction 0x8 (create "/e") can't be carried out: it is child 5 of its parent, and 3 were created before, so transactions are missing; ` + another},
+		{"a version left out", with(files{"log.8": logOf(set(8, "/a", "", 3))}), zkdata.ErrGap,
+			`DIR/log.8 at byte 16: transaction 0x8 (setData "/a") can't be carried out: it goes from version 1 to 3, so transactions are missing; ` + another},
+		{"children left when it is deleted", with(files{"log.8": logOf(create(8, "/a/x", "", 2), remove(9, "/a"))}), zkdata.ErrGap,
+			`DIR/log.8 at byte 105: transaction 0x9 (delete "/a") can't be carried out: it has 1 children, so their deletion is missing; ` + another},
+		{"an ACL that isn't listed", with(files{"snapshot.4": snapshotOf(append(midNodes[:3:3], znodeIn{path: "/a", czxid: 2, cversion: 1, version: 1, acl: 5}, znodeIn{path: "/a/b", acl: 1})...)}), zkdata.ErrCorrupt,
+			"DIR/snapshot.4: /a has an ACL that the snapshot doesn't list; " + another},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			dir := tc.files.write(t)
+			d, err := zkdata.Read(t.Context(), zkdata.Place{Dir: dir}, zkdata.Options{})
+			if err == nil {
+				_, err = d.Tree()
+			}
+			if err == nil {
+				t.Fatal("it was read")
+			}
+			if got := strings.ReplaceAll(err.Error(), dir, "DIR"); got != tc.want {
+				t.Errorf("\n got %s\nwant %s", got, tc.want)
+			}
+			if e := (*zkdata.Error)(nil); !errors.Is(err, tc.kind) || !errors.As(err, &e) {
+				t.Errorf("kind %v", errors.Unwrap(err))
+			}
+		})
+	}
+}
+
+// changed is data with a bit of one byte turned over.
+func changed(data jute, at int) jute {
+	out := slices.Clone(data)
+	out[at] ^= 0x41
+	return out
+}
+
+// TestDamageIsNeverPassedOver cuts each file at each byte, and changes each
+// byte of it: what is read then is the tree, or a tree before its last entry if
+// that is damaged, and never any other.
+func TestDamageIsNeverPassedOver(t *testing.T) {
+	dir := usual().write(t)
+	for name, whole := range usual() {
+		lastEntry := 16
+		if name == "log.5" {
+			lastEntry = 160
+		}
+		try := func(how string, at int, data jute) {
+			t.Helper()
+			files{name: data}.writeTo(t, dir)
+			got, _, err := read(t, dir)
+			switch {
+			case err != nil:
+			case got == after7:
+			case name == "log.5" && how == "cut" && (got == after4 || got == after5 || got == after6):
+				// The end of the newest log was not written: the server leaves it out.
+			case name == "log.5" && at >= lastEntry && got == after6:
+			default:
+				t.Errorf("%s %s at byte %d: %s", name, how, at, got)
+			}
+		}
+		for at := range whole {
+			try("cut", at, whole[:at])
+			try("changed", at, changed(whole, at))
+		}
+		files{name: whole}.writeTo(t, dir)
+	}
+}
+
+// TestMissingFiles leaves out each set of files: what is read then is the tree,
+// or as much as the newest file of the rest says.
+func TestMissingFiles(t *testing.T) {
+	names := slices.Sorted(maps.Keys(usual()))
+	want := map[string]string{
+		"log.1 log.5 snapshot.0 snapshot.4": after7, "log.1 log.5 snapshot.0": after7, "log.1 log.5 snapshot.4": after7,
+		"log.1 log.5": after7, "log.5 snapshot.0 snapshot.4": after7, "log.5 snapshot.4": after7,
+		// Nothing tells that there was another log.
+		"log.1 snapshot.0 snapshot.4": after4, "log.1 snapshot.0": after4, "log.1 snapshot.4": after4, "log.1": after4,
+		"snapshot.0": "0x0 /=",
+	}
+	for set := range 1 << len(names) {
+		f, kept := files{}, []string{}
+		for i, name := range names {
+			if set&(1<<i) != 0 {
+				f[name], kept = usual()[name], append(kept, name)
+			}
+		}
+		got, _, err := read(t, f.write(t))
+		if w := want[strings.Join(kept, " ")]; got != w || (err == nil) != (w != "") {
+			t.Errorf("%v: %q, %v; want %q", kept, got, err, w)
+		}
+	}
+}
+
+func TestPlaces(t *testing.T) {
+	one, logs := t.TempDir(), t.TempDir()
+	for name, data := range usual() {
+		if strings.HasPrefix(name, "log") {
+			files{"version-2/" + name: data}.writeTo(t, logs)
+		} else {
+			files{"version-2/" + name: data}.writeTo(t, one)
+		}
+	}
+	whole := usual().write(t)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(whole, link); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(whole, "log.1")
+	for _, tc := range []struct{ place, want, err string }{
+		{one + "," + logs, after7, ""},
+		{one + "/version-2," + logs + "/version-2", after7, ""},
+		{whole + "," + whole, after7, ""},
+		{link + "," + whole, after7, ""},
+		{whole + "#", after7, ""},
+		{whole + "#/", after7, ""},
+		{whole + "#/a", "0x7 /=three", ""},
+		{one + "," + logs + "#/c", "0x7 /=four", ""},
+		{whole + "#/none", "", whole + ": /none is not there; give the path of a znode after the #"},
+		{logs + "," + one, "", logs + "/version-2: it holds transaction logs, although the logs are to be in " + one + "/version-2; give dataDir and dataLogDir as they are in zoo.cfg, in this order: DIR,LOGDIR"},
+		{one + "," + whole, "", whole + ": it holds snapshots, although it is to hold logs alone; give dataDir and dataLogDir as they are in zoo.cfg, in this order: DIR,LOGDIR"},
+		{file, "", file + ": this is no folder; give the server's dataDir, or the version-2 inside it"},
+		{whole + "/none", "", whole + "/none: no such file or directory"},
+	} {
+		got, _, err := read(t, tc.place)
+		if got != tc.want || (err == nil) != (tc.err == "") || err != nil && err.Error() != tc.err {
+			t.Errorf("%s: %q, %v", tc.place, got, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"":        "an empty folder name; want DIR[,LOGDIR][#/chroot]",
+		"a,":      "an empty folder name; want DIR[,LOGDIR][#/chroot]",
+		"a,b,c":   "more than two folders; want DIR[,LOGDIR][#/chroot]",
+		"#/a":     "an empty folder name; want DIR[,LOGDIR][#/chroot]",
+		"a#/b//c": `chroot: invalid znode path "/b//c": it has an empty element`,
+		"a#/../b": `chroot: invalid znode path "/../b": relative elements are not allowed`,
+	} {
+		if p, err := zkdata.ParsePlace(text); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, %v", text, p, err)
+		}
+	}
+	for _, text := range []string{"a", "a,b", "a#/b", "a,b#/c/d", "/var/lib/zoo#keeper", "a#b#/c"} {
+		if p, err := zkdata.ParsePlace(text); err != nil || p.String() != text {
+			t.Errorf("%q: %v, %v", text, p, err)
+		}
+	}
+}
+
+// TestTransactions replays each type, as each version writes it.
+func TestTransactions(t *testing.T) {
+	v := func(zxid int64, typ int32, path string, rest jute) jute {
+		return txn(zxid, typ, append(jute{}.text(path).text("x").open(), rest...))
+	}
+	part := func(typ int32, body jute) jute { return jute{}.int(typ).buffer(body) }
+	multi := func(zxid int64, parts ...jute) jute {
+		j := jute{}.int(int32(len(parts)))
+		for _, p := range parts {
+			j = append(j, p...)
+		}
+		return txn(zxid, 14, j)
+	}
+	someDigest := jute{}.int(1).long(77)
+	for _, tc := range []struct {
+		name string
+		txns []jute
+		want string
+	}{
+		{"create, before 3.4", []jute{v(1, 1, "/a", jute{}.bool(false)), v(2, 1, "/b", jute{}.bool(true))}, "/ cversion 2 children 3, /a x, /b x owner 7"},
+		{"create, create2", []jute{create(1, "/a", "x", 1), v(2, 15, "/b", jute{}.bool(true).int(2))}, "/ cversion 2 children 3, /a x, /b x owner 7"},
+		{"with a digest", []jute{append(create(1, "/a", "x", 1), someDigest...), append(v(2, 15, "/b", jute{}.bool(true).int(2)), someDigest...)}, "/ cversion 2 children 3, /a x, /b x owner 7"},
+		{"container", []jute{v(1, 19, "/a", jute{}.int(1))}, "/ cversion 1 children 2, /a x"},
+		{"ttl", []jute{v(1, 21, "/a", jute{}.int(1).long(60000))}, "/ cversion 1 children 2, /a x"},
+		{"delete, deleteContainer", []jute{create(1, "/a", "x", 1), create(2, "/b", "x", 2), remove(3, "/a"), txn(4, 20, jute{}.text("/b"))}, "/ cversion 2 children 1"},
+		{"setData", []jute{create(1, "/a", "", 1), set(2, "/a", "x", 1), txn(3, 5, jute{}.text("/").text("root").int(1))}, "/ root version 1 cversion 1 children 2, /a x version 1"},
+		{"null data", []jute{txn(1, 1, jute{}.text("/a").null().open().bool(false).int(1))}, "/ cversion 1 children 2, /a null"},
+		{"setACL", []jute{create(1, "/a", "x", 1), txn(2, 7, jute{}.text("/a").int(1).int(1).text("ip").text("::1").int(1))}, "/ cversion 1 children 2, /a x aversion 1 acl [{1 ip ::1}]"},
+		{"null ACL", []jute{txn(1, 1, jute{}.text("/a").text("x").null().bool(false).int(1))}, "/ cversion 1 children 2, /a x"},
+		{"error, check, reconfig", []jute{txn(1, -1, jute{}.int(-101)), txn(2, 13, jute{}.text("/a").int(4)), txn(3, 16, jute{}.text("/zookeeper/config").text("x").int(-1))}, "/ children 1"},
+		{"multi", []jute{multi(1, part(1, jute{}.text("/a").text("x").open().bool(false).int(1)), part(5, jute{}.text("/a").text("y").int(1)),
+			part(13, jute{}.text("/a").int(1)), part(15, jute{}.text("/a/b").text("x").open().bool(false).int(1)), part(2, jute{}.text("/a/b")), part(19, jute{}.text("/c").text("x").open().int(2)),
+			part(21, jute{}.text("/t").text("x").open().int(3).long(9)))}, "/ cversion 3 children 4, /a y version 1 cversion 1, /c x, /t x"},
+		{"a failed multi", []jute{multi(1, part(1, jute{}.text("/a").text("x").open().bool(false).int(1)), part(-1, jute{}.int(-101)))}, "/ children 1"},
+		{"closeSession, before 3.6", []jute{openSession(1), createEphemeral(2, "/a", 1), create(3, "/b", "x", 2), txn(4, -11, nil)}, "/ cversion 2 children 2, /b x"},
+		{"closeSession without its list", []jute{openSession(1), createEphemeral(2, "/a", 1), txn(3, -11, someDigest)}, "/ cversion 1 children 1"},
+		{"closeSession with its list", []jute{openSession(1), createEphemeral(2, "/a", 1), createEphemeral(3, "/b", 2), txn(4, -11, append(jute{}.int(2).text("/a").text("/b"), someDigest...))}, "/ cversion 2 children 1"},
+		{"closeSession whose list is as long as a digest", []jute{openSession(1), createEphemeral(2, "/abc", 1), txn(3, -11, jute{}.int(1).text("/abc"))}, "/ cversion 1 children 1"},
+		{"closeSession with an empty list", []jute{openSession(1), createEphemeral(2, "/a", 1), txn(3, -11, jute{}.int(0))}, "/ cversion 1 children 1"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			dir := files{"snapshot.0": snapshotOf(rootIn(0, 0)...), "log.1": logOf(tc.txns...)}.write(t)
+			d, err := zkdata.Read(t.Context(), zkdata.Place{Dir: dir}, zkdata.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var list []string
+			for n := range d.Nodes("/") {
+				list = append(list, shown(n))
+			}
+			if got := strings.Join(list, ", "); got != tc.want {
+				t.Errorf("\n got %s\nwant %s", got, tc.want)
+			}
+		})
+	}
+}
+
+// shown is what is not zero of a znode; cversion counts creates.
+func shown(n znode.Node) string {
+	s := n.Path
+	if n.Data == nil {
+		s += " null"
+	} else if len(n.Data) > 0 {
+		s += " " + string(n.Data)
+	}
+	for _, f := range []struct {
+		name  string
+		value int64
+	}{
+		{"version", int64(n.Stat.Version)}, {"cversion", int64(n.Stat.Cversion+n.Stat.NumChildren) / 2}, {"children", int64(n.Stat.NumChildren)},
+		{"aversion", int64(n.Stat.Aversion)}, {"owner", n.Stat.EphemeralOwner},
+	} {
+		if f.value != 0 {
+			s += fmt.Sprintf(" %s %d", f.name, f.value)
+		}
+	}
+	if !znode.IsOpenACL(n.ACL) {
+		s += fmt.Sprintf(" acl %v", n.ACL)
+	}
+	return s
+}
+
+// TestDigests holds trees to the digests that servers since 3.6 write down, and
+// to the transaction with which a snapshot was finished.
+func TestDigests(t *testing.T) {
+	sum := digestOf(midNodes...)
+	sum5 := digestOf(append(rootIn(2, 5), midNodes[3:]...)...) + digestOf(znodeIn{path: "/c", data: "four", czxid: 5, pzxid: 5, time: 5000})
+	digest := func(t jute, value uint64) jute { return append(t, jute{}.int(2).long(int64(value))...) }
+	mid := func() jute { return snapshotOf(midNodes...) }
+	busy := func() jute {
+		return snapshotOf(append(midNodes[:4:4], znodeIn{path: "/a/b", data: "two", czxid: 3, pzxid: 3, acl: 1})...)
+	}
+	const (
+		other   = "what was read is not what the server had; read another member's directory, or the server itself"
+		another = "read another member's directory, or the server itself"
+	)
+	for _, tc := range []struct {
+		name  string
+		files files
+		want  string
+		err   string
+	}{
+		{"of the snapshot", files{"snapshot.4": mid().withDigest(4, sum)}, after7, ""},
+		{"of the snapshot, 3.9", files{"snapshot.4": mid().withDigest(4, sum).withLast(4)}, after7, ""},
+		{"none, 3.9", files{"snapshot.4": mid().withLast(4)}, after7, ""},
+		{"an empty one", files{"snapshot.4": mid().withDigest(0, 0)}, after7, ""},
+		{"an older one", files{"snapshot.4": mid().withDigest(3, 99)}, after7, ""},
+		{"an older one, while the server went on", files{"snapshot.4": mid().withDigest(3, 99), "log.5": logOf(history[4], remove(6, "/none"))}, after5At6, ""},
+		{"in hexadecimal", files{"snapshot.4": mid().long(4).int(1).text("ab12").seal()}, after7, ""},
+		{"of the snapshot, wrong", files{"snapshot.4": mid().withDigest(4, sum+1)}, "",
+			fmt.Sprintf("DIR/snapshot.4: after transaction 0x4 the tree's digest is %x, and the server's was %x: %s", sum, sum+1, other)},
+		{"of a transaction", files{"snapshot.4": mid().withDigest(4, sum), "log.5": logOf(digest(history[4], sum5), history[5], history[6])}, after7, ""},
+		{"of the last transaction, wrong", files{"log.5": logOf(digest(history[4], sum5+1), history[5], history[6])}, "",
+			fmt.Sprintf("DIR/log.5 at byte 16: after transaction 0x5 the tree's digest is %x, and the server's was %x: %s", sum5, sum5+1, other)},
+		{"foretold wrongly once", files{"log.5": logOf(digest(history[4], 1), digest(txn(6, -1, jute{}.int(0)), sum5))}, after5At6, ""},
+		{"of a transaction while the snapshot was written", files{"snapshot.4": busy().withDigest(5, sum5), "log.5": logOf(digest(history[4], sum5), history[5], history[6])}, after7, ""},
+		{"of a transaction while the snapshot was written, wrong", files{"snapshot.4": busy().withDigest(5, sum5+1)}, "",
+			fmt.Sprintf("DIR/snapshot.4: after transaction 0x5 the tree's digest is %x, and the server's was %x: %s", sum5, sum5+1, other)},
+		{"of a transaction that the logs lack", files{"snapshot.4": busy().withDigest(9, sum5)}, "",
+			"DIR/snapshot.4: it was written while the server went on to transaction 0x9, and the logs end with 0x7; if the server has a dataLogDir, give it too, as DIR,LOGDIR; otherwise copy the directory again, snapshots first and logs after them, or read another member's"},
+		{"a znode that is missing when the snapshot was finished before", files{"snapshot.4": mid().withLast(4), "log.5": logOf(history[4], remove(6, "/none"))}, "",
+			`DIR/log.5 at byte 107: transaction 0x6 (delete "/none") can't be carried out: the znode is not there; ` + another},
+		{"a znode that is missing because the snapshot was finished after", files{"snapshot.4": mid().withLast(6), "log.5": logOf(history[4], remove(6, "/none"))}, after5At6, ""},
+		{"names that are not ASCII", files{"snapshot.4": snapshotOf(append(midNodes, znodeIn{path: "/ä", czxid: 4, acl: -1})...).withDigest(4, 99)}, after7 + " /ä=", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			dir := with(tc.files).write(t)
+			got, said, err := read(t, dir)
+			if err != nil {
+				if text := strings.ReplaceAll(err.Error(), dir, "DIR"); text != tc.err {
+					t.Errorf("\n got %s\nwant %s", text, tc.err)
+				}
+			} else if got != tc.want || tc.err != "" {
+				t.Errorf("\n got %s\nwant %s (%s)", got, tc.want, tc.err)
+			}
+			if (said != "") != strings.HasPrefix(tc.name, "names") {
+				t.Errorf("said %q", said)
+			}
+		})
+	}
+}
+
+const after5At6 = "0x6 /= /a=three /a/b=two /c=four"
+
+// TestAFuzzySnapshot is one that the server wrote while /a was deleted and made
+// again, with children: it has the later one, and the log begins with the
+// earlier. Wherever in between it was begun, the tree is that of the log.
+func TestAFuzzySnapshot(t *testing.T) {
+	log := logOf(openSession(1), create(2, "/a", "first", 1), create(3, "/a/x", "first", 1), set(4, "/a", "set", 1), remove(5, "/a/x"), remove(6, "/a"),
+		create(7, "/a", "second", 2), createEphemeral(8, "/a/x", 1), set(9, "/a", "third", 1))
+	snap := snapshotOf(append(rootIn(2, 7),
+		znodeIn{path: "/a", data: "second", czxid: 7, pzxid: 8, cversion: 1, acl: -1, time: 7000}, znodeIn{path: "/a/x", czxid: 8, pzxid: 8, acl: 9, time: 8000, owner: 7})...)
+	all := func(f files) (list []string, znodes int, err error) {
+		d, err := zkdata.Read(t.Context(), zkdata.Place{Dir: f.write(t)}, zkdata.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range d.Nodes("/") {
+			list = append(list, fmt.Sprintf("%s %+v %s", n.Path, n.Stat, n.Data))
+		}
+		_, err = d.Tree()
+		return list, d.Len(), err
+	}
+	want, _, err := all(files{"log.1": log})
+	if err != nil || len(want) != 3 {
+		t.Fatalf("%q, %v", want, err)
+	}
+	for start := range 9 {
+		got, znodes, err := all(files{fmt.Sprintf("snapshot.%d", start): snap, "log.1": log})
+		if !slices.Equal(got, want) || znodes != 5 {
+			t.Errorf("from %d:\n got %q, %d znodes\nwant %q, 5", start, got, znodes, want)
+		}
+		// The ACL of /a/x is in the transaction that made it.
+		if unknown := errors.Is(err, zkdata.ErrCorrupt); unknown != (start == 8) || err != nil && !unknown {
+			t.Errorf("from %d: %v", start, err)
+		}
+	}
+}
+
+// TestHole: a transaction is found behind zeros wherever it begins.
+func TestHole(t *testing.T) {
+	first, next := logOf(history[4]), logOf(history[5])
+	for i := range 80 {
+		at := []int{4096, 8192}[i%2] - 20 + i/2
+		log := append(first[:len(first)-300:len(first)-300], make([]byte, at)...)
+		begins := len(log)
+		log = append(log, next[16:]...)
+		_, _, err := read(t, with(files{"log.5": log}).write(t))
+		if want := fmt.Sprintf("0x6 follows at byte %d", begins); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+func TestDataSays(t *testing.T) {
+	dir := usual().write(t)
+	d, err := zkdata.Read(t.Context(), zkdata.Place{Dir: dir}, zkdata.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Zxid() != 7 || !d.Time().Equal(time.UnixMilli(7000)) || d.Snapshot() != filepath.Join(dir, "snapshot.4") || d.Len() != 6 {
+		t.Errorf("%d, %v, %s, %d znodes", d.Zxid(), d.Time(), d.Snapshot(), d.Len())
+	}
+	if s := d.Sessions(); len(s) != 1 || s[7] != 4*time.Second {
+		t.Errorf("sessions %v", s)
+	}
+	if names := d.Children("/"); !slices.Equal(names, []string{"a", "c", "d"}) {
+		t.Errorf("children %v", names)
+	}
+	if d.Children("/none") != nil || len(d.Children("/d")) != 0 {
+		t.Errorf("children of none, and of a leaf: %v %v", d.Children("/none"), d.Children("/d"))
+	}
+	if _, ok := d.Get("/zookeeper"); ok {
+		t.Error("/zookeeper is there")
+	}
+	want := znode.Stat{Czxid: 2, Mzxid: 2, Version: 1, Cversion: 2, DataLength: 5, Pzxid: 6}
+	if n, ok := d.Get("/a"); !ok || n.Stat != want || !znode.IsOpenACL(n.ACL) {
+		t.Errorf("%+v, %t", n, ok)
+	}
+	tree, err := d.Tree("/a", "/none", "/c")
+	if err != nil || !slices.Equal(tree.Paths("/"), []string{"/", "/a", "/c"}) {
+		t.Errorf("%v, %v", tree.Paths("/"), err)
+	}
+	if root := tree.Get("/"); root.Stat.NumChildren != 4 { // as a client sees it, with /zookeeper
+		t.Errorf("%+v", root.Stat)
+	}
+	if tree, err = d.Tree(); err != nil || !slices.Equal(tree.Paths("/"), []string{"/", "/a", "/c", "/d"}) {
+		t.Errorf("%v, %v", tree.Paths("/"), err)
+	}
+}
