@@ -33,8 +33,8 @@ that whatever reads the dump knows what it lacks. Such a dump is exit code 3 and
 replaces no file, unless --unreadable accept.`,
 		Example: `  mrtq dump zk1:2181,zk2:2181 --out queue.ndjson.gz
   mrtq dump snapshot:/var/lib/zookeeper,/var/log/zookeeper#/app --out queue.ndjson.gz`,
-		Args:    args("SOURCE"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args[0]) },
+		Args: args("SOURCE"),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args[0]) },
 	}
 	cmd.Flags().StringVar(&c.out, "out", "", "`file` to write, packed if its name ends in .gz; default stdout")
 	choice(cmd.Flags(), &c.unreadable, "unreadable", "", "what a znode that may not be read makes of the dump: a failure, or a dump that lacks it", unreadableFail, unreadableAccept)

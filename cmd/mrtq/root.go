@@ -62,7 +62,7 @@ type app struct {
 	// asOf is what was said of the data directory that was read.
 	asOf string
 	conn connection
-	log          *slog.Logger
+	log  *slog.Logger
 }
 
 // run is the whole command; it returns the exit code.
