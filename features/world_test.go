@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -158,38 +159,53 @@ func (w *world) tree(sub string) (map[string]seen, error) {
 	tree := map[string]seen{}
 	var mu sync.Mutex
 	var first error
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, 64)
-	var visit func(path string)
-	visit = func(path string) {
-		defer wg.Done()
-		slots <- struct{}{}
-		data, stat, err := w.conn.Get(path)
-		var names []string
-		if err == nil && stat.NumChildren > 0 {
-			names, _, err = w.conn.Children(path)
+	// A few readers a level, and not one for each znode: the race detector
+	// remembers every goroutine that there ever was.
+	for level := []string{base}; len(level) > 0 && first == nil; {
+		below := make([][]string, len(level))
+		work := make(chan int)
+		var readers sync.WaitGroup
+		for range 32 {
+			readers.Go(func() {
+				for i := range work {
+					n, names, err := w.look(level[i])
+					mu.Lock()
+					if tree[strings.TrimPrefix(level[i], base)] = n; err != nil {
+						first = err
+					}
+					mu.Unlock()
+					below[i] = names
+				}
+			})
 		}
-		<-slots
-		mu.Lock()
-		defer mu.Unlock()
-		if err != nil {
-			first = fmt.Errorf("%s: %w", path, err)
-			return
+		for i := range level {
+			work <- i
 		}
-		text := string(data)
-		if data == nil {
-			text = "(null)"
-		}
-		tree[strings.TrimPrefix(path, base)] = seen{text, *stat}
-		for _, name := range names {
-			wg.Add(1)
-			go visit(path + "/" + name)
-		}
+		close(work)
+		readers.Wait()
+		level = slices.Concat(below...)
 	}
-	wg.Add(1)
-	go visit(base)
-	wg.Wait()
 	return tree, first
+}
+
+// look reads one znode and its children's paths.
+func (w *world) look(path string) (seen, []string, error) {
+	data, stat, err := w.conn.Get(path)
+	var names []string
+	if err == nil && stat.NumChildren > 0 {
+		names, _, err = w.conn.Children(path)
+	}
+	if err != nil {
+		return seen{}, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	text := string(data)
+	if data == nil {
+		text = "(null)"
+	}
+	for i, name := range names {
+		names[i] = path + "/" + name
+	}
+	return seen{text, *stat}, names, nil
 }
 
 // sameData compares two trees' paths and data.
