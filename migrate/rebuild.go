@@ -45,7 +45,7 @@ func (m *Migrator) Rebuild(ctx context.Context) (*Rebuilt, error) {
 	if len(readExisting(tree).custody.damage) == 0 {
 		return &Rebuilt{Runs: []RebuiltRun{}}, nil
 	}
-	if err := m.Target.lead(ctx, m.owner, nil, m.Say); err != nil {
+	if err := m.Target.lead(ctx, m.owner, lastACL(tree), m.Say); err != nil {
 		return nil, interrupted(err)
 	}
 	defer m.Target.resign()
@@ -82,7 +82,7 @@ func planRebuild(tree *znode.Tree, owner string) *rebuildPlan {
 	plan := &rebuildPlan{Rebuilt: Rebuilt{Runs: []RebuiltRun{}}}
 	for _, path := range []string{MigrationPath, RunsPath, LedgerPath} {
 		if tree.Get(path) == nil {
-			plan.transactions = append(plan.transactions, []znode.Op{znode.Create(path, none)})
+			plan.transactions = append(plan.transactions, creates([]leaf{{path, none}}, lastACL(tree)))
 		}
 	}
 	for _, id := range ex.runIDs(old) {
@@ -126,7 +126,7 @@ func (plan *rebuildPlan) rebuild(ex *existing, id string, t trace, owner string)
 		return Run{}, false
 	}
 	if ex.tree.Get(ledgerPath(id)) == nil {
-		plan.transactions = append(plan.transactions, []znode.Op{znode.Create(ledgerPath(id), none)})
+		plan.transactions = append(plan.transactions, creates([]leaf{{ledgerPath(id), none}}, run.ACL))
 	}
 	led.Highest = run.Ledger.Highest
 	for _, e := range log {
@@ -153,6 +153,17 @@ func (plan *rebuildPlan) rebuild(ex *existing, id string, t trace, owner string)
 	plan.last = append(plan.last, znode.Op{Kind: znode.OpCreate, Path: run.path(), Data: run.encode(), ACL: run.ACL})
 	plan.Runs = append(plan.Runs, RebuiltRun{Run: id, Entries: led.Entries, Lost: lost, Guessed: guessed, Why: why})
 	return run, true
+}
+
+// lastACL is what the last run that is told of gave to what it made.
+func lastACL(tree *znode.Tree) []znode.ACL {
+	if r, ok := NewestRun(tree); ok {
+		return r.ACL
+	}
+	if t, _ := readTrace(tree); len(t.Runs) > 0 {
+		return t.Runs[len(t.Runs)-1].ACL
+	}
+	return nil
 }
 
 // runIDs are the runs that anything in the target tells of, oldest first.
