@@ -19,7 +19,7 @@ const aclSample = 200
 const aclsInFlight = 64
 
 // ReadACLs reads ACLs of a target's znodes into its tree, which [Verify] then
-// compares: those of the runs' records and holds, and of the rest a sample that
+// compares: those of the runs' records, the election and holds, and of the rest a sample that
 // is spread evenly, or all. An ACL that may not be read stays unknown.
 func ReadACLs(ctx context.Context, r *zkconn.Reader, tree *znode.Tree, all bool) error {
 	var paths []string
@@ -33,7 +33,7 @@ func ReadACLs(ctx context.Context, r *zkconn.Reader, tree *znode.Tree, all bool)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(aclsInFlight)
 	for i, path := range paths {
-		if parent := znode.Parent(path); i%step != 0 && parent != RunsPath && parent != newqueue.QueueLocksPath {
+		if parent := znode.Parent(path); i%step != 0 && parent != RunsPath && parent != newqueue.QueueLocksPath && path != ElectionPath {
 			continue
 		}
 		n := tree.Get(path)

@@ -31,7 +31,35 @@ func everything(w *world) []tampering {
 		all = append(all, w.wholes(i)...)
 		all = append(all, w.provenances(i)...)
 	}
-	return append(all, ownRecords(w)...)
+	return slices.Concat(all, w.misc(), ownRecords(w))
+}
+
+// misc are what fits no other kind.
+func (w *world) misc() []tampering {
+	var all []tampering
+	for _, i := range w.items() {
+		if !znode.Within(i.root, newqueue.BatchesPath) {
+			continue
+		}
+		// Found by a second name; and a folder that looks as a run leaves one from
+		// which it took the last job.
+		uuid := znode.Join(newqueue.BatchUUIDsPath, "by-hand")
+		all = append(all, tampering{kind: "second name of a batch", path: i.root, do: []any{multi{create(uuid, []byte(znode.Name(i.root)))}}, names: []string{uuid}})
+		for _, f := range newqueue.BatchFolders {
+			folder := newqueue.BatchFolderPath(znode.Name(i.root), f)
+			if w.clean.Get(folder) == nil {
+				entry := znode.Join(folder, "jid0000009999")
+				all = append(all, tampering{kind: "folder of a batch added, filled and emptied", path: folder,
+					do: []any{multi{create(folder, none), create(entry, none)}, multi{&zk.DeleteRequest{Path: entry, Version: -1}}}, names: []string{folder}})
+			}
+		}
+	}
+	for _, hold := range newqueue.QueueHolds {
+		if path := newqueue.QueueHoldPath(hold); !w.ours(path) {
+			all = append(all, tampering{kind: "others' hold deleted", path: path, do: []any{w.remove(path)}, names: []string{path}})
+		}
+	}
+	return all
 }
 
 // changes leave the node where it is.
@@ -127,28 +155,43 @@ func (w *world) remakings(path string) []tampering {
 // additions put something that no run made below the node.
 func (w *world) additions(path string) []tampering {
 	var all []tampering
-	for _, name := range append([]string{"by-hand"}, plausible(path)...) {
+	for _, name := range append([]string{"by-hand"}, w.plausible(path)...) {
 		child := znode.Join(path, name)
 		if w.clean.Get(child) != nil {
 			continue
 		}
 		all = append(all,
-			tampering{kind: "child added", path: child, do: []any{multi{create(child, none)}}, names: []string{child}, theirs: w.theirs(child)},
+			tampering{kind: "child added", path: child, do: []any{multi{create(child, readable[name])}}, names: []string{child}, theirs: w.theirs(child)},
 			tampering{kind: "ephemeral child added", path: child, do: []any{multi{createEphemeral(child, none)}}, names: []string{child}, theirs: []string{child}})
 	}
 	return all
 }
 
-// theirs is a new node, if it stands where others have business.
+// readable is what the layout wants in a node of that name, so that nothing is
+// wrong with it but that it is there.
+var readable = map[string][]byte{
+	"inventory":     encode(newqueue.Inventory{ManifestURL: "http://m", Mode: inventoryMode}.Object()),
+	"store":         encode(newqueue.Store{}.Object()),
+	"status-report": encode(newqueue.StatusReport{LastModified: testNow}.Object(newqueue.Design)),
+}
+
+// theirs is a new node, if it stands where others have business, and is no entry
+// of a job of ours.
 func (w *world) theirs(path string) []string {
-	if w.entity(znode.Parent(path)) != "" {
+	name, parent := znode.Name(path), znode.Parent(path)
+	if w.entity(parent) != "" || parent == RunsPath || parent == LedgerPath {
 		return nil
+	}
+	for _, i := range w.items() {
+		if strings.HasSuffix(name, znode.Name(i.root)) && name != znode.Name(i.root)+"-moved" && parent != znode.Parent(i.root) {
+			return nil
+		}
 	}
 	return []string{path}
 }
 
 // plausible are names that the layout, or a migration, has below such a node.
-func plausible(path string) []string {
+func (w *world) plausible(path string) []string {
 	name, parent := znode.Name(path), znode.Parent(path)
 	switch {
 	case parent == newqueue.JobsPath && name != "states":
@@ -157,10 +200,10 @@ func plausible(path string) []string {
 		return []string{"lock", "status-report"}
 	case strings.HasSuffix(path, "/states"):
 		return []string{"batch-failed", "batch-completed", "batch-processing", "batch-deleted", "deleted", "held"}
-	case znode.Parent(parent) == newqueue.BatchesPath || strings.HasPrefix(name, "batch-"):
-		return []string{"jid0000000001", "jid0000009999"}
+	case strings.HasPrefix(name, "batch-"):
+		return []string{znode.Name(w.items()[0].root), "jid0000009999"}
 	case parent == newqueue.JobStatesPath:
-		return []string{"00-jid0000000002", "05-jid0000009999"}
+		return []string{"00-" + znode.Name(w.items()[0].root), "05-jid0000009999"}
 	case path == newqueue.BatchUUIDsPath:
 		return []string{"run0000000007-unbatched"}
 	case path == newqueue.JobsPath:
@@ -183,7 +226,7 @@ func plausible(path string) []string {
 // for none, or for one of others'.
 func (w *world) entity(path string) string {
 	for at := path; at != "/"; at = znode.Parent(at) {
-		root := w.isRoot(at) || znode.Parent(at) == newqueue.BatchesPath || znode.Parent(at) == RunsPath || znode.Parent(at) == LedgerPath
+		root := w.isRoot(at) || at == ElectionPath || znode.Parent(at) == newqueue.BatchesPath || znode.Parent(at) == RunsPath || znode.Parent(at) == LedgerPath
 		if root && w.ours(at) {
 			return at
 		}
@@ -375,7 +418,7 @@ func (w *world) wholes(i item) []tampering {
 	}
 	copy := znode.Join(znode.Parent(i.root), other)
 	return append(all,
-		tampering{kind: "whole " + what + " copied", path: i.root, do: []any{copied}, names: []string{copy}},
+		tampering{kind: "whole " + what + " copied", path: i.root, do: []any{copied}, names: []string{copy, w.record(i.root)}},
 		tampering{kind: "whole " + what + " given another id", path: i.root, do: []any{append(w.remove(i.roots...), copied...)}, names: []string{copy}})
 }
 

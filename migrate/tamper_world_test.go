@@ -2,6 +2,8 @@ package migrate
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"mrtq/internal/znode"
@@ -19,6 +21,7 @@ var worlds = []struct {
 	{"live target, and the field's markers", liveWorld, everything},
 	{"two runs, others' jobs between", twoWorld, everything},
 	{"rebuilt after /migration was removed", rebuiltWorld, everything},
+	{"copy, restored from a dump", copyWorld, withoutTransactions},
 	{"several shards", shardsWorld, ledgersOfAll},
 }
 
@@ -45,16 +48,17 @@ func emptyWorld(t *testing.T, d newqueue.Dialect) *world {
 	src := source(t, corpus(t))
 	target := serve(t, znode.NewTree())
 	mustMigrate(t, target, src, inDialect(d))
-	return &world{src, treeOf(t, target), nil}
+	return &world{src: src, clean: treeOf(t, target)}
 }
 
 func liveWorld(t *testing.T, d newqueue.Dialect) *world {
 	src := source(t, corpus(t))
 	target := live(t, d)
 	setMarkers(t, target)
+	must(t, target, multi{create(newqueue.LocksPath, none), create(newqueue.QueueLocksPath, none), create(newqueue.QueueHoldPath(newqueue.QueueHolds[0]), none)})
 	there := others{}.add(0, treeOf(t, target))
 	mustMigrate(t, target, src, inDialect(d))
-	return &world{src, treeOf(t, target), there}
+	return &world{src: src, clean: treeOf(t, target), others: there}
 }
 
 // setMarkers is what the field's script does at the end (12-deployed-services,
@@ -78,7 +82,7 @@ func twoRuns(t *testing.T, d newqueue.Dialect, target *site) *world {
 	if res := mustMigrate(t, target, src, inDialect(d)); res.Done.Rewritten != 1 || res.Done.Jobs == 0 || res.Run != "run0000000001" {
 		t.Fatalf("%s did %+v", res.Run, res.Done)
 	}
-	return &world{src, treeOf(t, target), theirs}
+	return &world{src: src, clean: treeOf(t, target), others: theirs}
 }
 
 // earlierCorpus is the corpus with some records not there yet, and one in another
@@ -145,11 +149,74 @@ func rebuiltWorld(t *testing.T, d newqueue.Dialect) *world {
 	return w
 }
 
+// What a rebuild makes again has the ACL that the runs gave, and verify compares it.
+func TestRebuildGivesTheRunsACL(t *testing.T) {
+	opt := options(permissive())
+	opt.ACL = []znode.ACL{{Perms: znode.PermAll, Scheme: "world", ID: "anyone"}, {Perms: 1, Scheme: "digest", ID: "reader:hash"}}
+	src := source(t, corpus(t))
+	target := serve(t, znode.NewTree())
+	mustMigrate(t, target, src, opt)
+	must(t, target, (&world{clean: treeOf(t, target)}).remove(MigrationPath))
+	target.begin(t)
+	if _, err := (&Migrator{Target: target.Target, Now: clock()}).Rebuild(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tree := treeOf(t, target)
+	for n := range tree.All(MigrationPath) {
+		if !sameACL(n.ACL, opt.ACL) {
+			t.Errorf("%s has the ACL %v", n.Path, n.ACL)
+		}
+	}
+	mustVerify(t, src, tree)
+}
+
 func must(t *testing.T, target *site, do any) {
 	t.Helper()
 	if err := carryOut(target.door, do); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// copyWorld is twoWorld written to another server, whose transactions tell nothing.
+func copyWorld(t *testing.T, d newqueue.Dialect) *world {
+	w := twoWorld(t, d)
+	target := serve(t, znode.NewTree())
+	var all multi
+	for n := range w.clean.All("/") {
+		if n.Path != "/" {
+			all = append(all, create(n.Path, n.Data))
+		}
+	}
+	for chunk := range slices.Chunk(all, 100) {
+		must(t, target, chunk)
+	}
+	theirs := others{}
+	tree := treeOf(t, target)
+	for path := range w.others {
+		if n := tree.Get(path); n != nil && !w.ours(path) {
+			theirs[path] = n.Stat.Czxid
+		}
+	}
+	copied := &world{src: w.src, clean: tree, others: theirs, before: map[Difference]bool{}}
+	for _, d := range Verify(w.src, tree, VerifyOptions{}).Differences {
+		copied.before[d] = true
+	}
+	return copied
+}
+
+// withoutTransactions are the changes that what is there tells of by itself.
+func withoutTransactions(w *world) []tampering {
+	var all []tampering
+	for _, c := range everything(w) {
+		needs := strings.Contains(c.kind, "made again") && c.kind != "made again as ephemeral"
+		for _, kind := range []string{"whole in one transaction", "sealed", "trace edited", "trace of a run", "folder of a batch"} {
+			needs = needs || strings.Contains(c.kind, kind)
+		}
+		if !needs {
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 // shardsWorld has two runs, and the first of them three shards.
@@ -167,5 +234,5 @@ func shardsWorld(t *testing.T, d newqueue.Dialect) *world {
 	src := add(first, first+10)
 	target.begin(t)
 	mustMigrate(t, target, src, inDialect(d))
-	return &world{src, treeOf(t, target), nil}
+	return &world{src: src, clean: treeOf(t, target)}
 }

@@ -435,7 +435,7 @@ func foreignMarker(path string) bool {
 // later run, which made its jobs anew in another state, left empty.
 func (v *verifier) emptied(n *znode.Node) bool {
 	batch, ok := strings.CutSuffix(znode.Parent(n.Path), "/states")
-	return ok && v.isOurs(batch) && n.Stat.NumChildren == 0 && n.Stat.Cversion > 0 && n.Stat.EphemeralOwner == 0 && v.ex.bornInRun(n.Stat.Czxid)
+	return ok && v.isOurs(batch) && n.Stat.NumChildren == 0 && n.Stat.Cversion > 0 && v.ex.bornInRun(n.Stat.Czxid)
 }
 
 // inside is the job, batch, request or record of a run that a node belongs to:
@@ -535,14 +535,16 @@ func (v *verifier) checkACL(n *znode.Node) {
 	if n.ACL == nil {
 		return
 	}
-	for id, s := range v.ex.spans {
-		record := v.ex.tree.Get(znode.Join(RunsPath, id))
-		if !s.known() || !s.holds(n.Stat.Czxid) || record == nil || record.ACL == nil {
+	for _, r := range v.ex.runs {
+		s, record := v.ex.spans[r.ID], v.ex.tree.Get(r.path())
+		// The election is made before the first run, and by whoever misses it.
+		mine := s.known() && s.holds(n.Stat.Czxid) || n.Path == ElectionPath
+		if !mine || record.ACL == nil {
 			continue
 		}
 		v.verdict.ACLs++
 		if !sameACL(n.ACL, record.ACL) {
-			v.differ(OtherACL, n.Path, fmt.Sprintf("its ACL is %v, and the run gave %v to all that it made", n.ACL, record.ACL))
+			v.differ(OtherACL, n.Path, fmt.Sprintf("its ACL is %v, and %s gave %v to all that it made", n.ACL, r.ID, record.ACL))
 		}
 		return
 	}
