@@ -32,8 +32,8 @@ import (
 //	go test ./migrate -run TestOperatorsLife -rapid.checks 500 -v
 func TestOperatorsLife(t *testing.T) {
 	checks := flag.Lookup("rapid.checks")
-	if checks.Value.String() == checks.DefValue { // a hundred lives are too many for every test
-		if err := flag.Set("rapid.checks", "50"); err != nil {
+	if checks.Value.String() == checks.DefValue { // a hundred lives are too many for every test, with the race detector above all
+		if err := flag.Set("rapid.checks", "20"); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { flag.Set("rapid.checks", checks.DefValue) })

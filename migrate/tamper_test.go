@@ -147,7 +147,7 @@ func (w *world) forgedWithItsTrace(r Run) tampering {
 }
 
 // sampled is a prime, so that the sample meets every kind at every kind of node.
-const sampled = 29
+const sampled = 97
 
 // tryAll carries out each case of the sample on a copy of the world.
 func tryAll(t *testing.T, w *world, cases []tampering, counts *tally) {
