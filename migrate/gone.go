@@ -194,7 +194,9 @@ func (ex *existing) besideRuns(n *znode.Node) bool {
 	case MigrationPath, ElectionPath:
 		return true
 	case RunsPath, LedgerPath:
-		return true // the run that made them can have been rolled back; they can't be made again without what is in them
+		// The run that made them can have been rolled back since. But they are older
+		// than any run that stands.
+		return len(ex.runs) > 0 && n.Stat.Czxid <= ex.runs[0].stat.Czxid
 	}
 	return znode.Within(n.Path, MigrationPath) && slices.ContainsFunc(ex.runs, func(r Run) bool { return r.From != 0 && n.Stat.Czxid <= r.stat.Czxid })
 }
