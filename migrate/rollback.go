@@ -331,7 +331,11 @@ var knownBatchNode = map[string]bool{"submission": true, "status": true, "status
 // Errors are those of [PlanRollback] and [Migrator.Migrate].
 func (m *Migrator) Rollback(ctx context.Context, id string, force bool) (*Undo, error) {
 	m.defaults()
-	if err := m.Target.lead(ctx, m.owner, nil, m.Say); err != nil {
+	acl, err := m.Target.runACL(ctx, id)
+	if err != nil {
+		return nil, interrupted(err)
+	}
+	if err := m.Target.lead(ctx, m.owner, acl, m.Say); err != nil {
 		return nil, interrupted(err)
 	}
 	defer m.Target.resign()

@@ -203,7 +203,7 @@ func TestNoPermission(t *testing.T) {
 	}
 	err = stranger.SetACL(t.Context(), "/locked", znode.OpenACL())
 	wantMessage(t, err, "set the ACL of /locked: "+remedy)
-	_, err = stranger.CreateEphemeral(t.Context(), "/locked/x", nil)
+	_, err = stranger.CreateEphemeral(t.Context(), "/locked/x", nil, nil)
 	wantMessage(t, err, "create /locked/x: "+remedy)
 
 	// Credentials outlive the connection.

@@ -22,7 +22,7 @@ func TestServerGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := openWriter(t, Config{Address: addr, GiveUp: 1500 * time.Millisecond}) // a second attempt comes after a second
-	path, err := w.CreateEphemeral(t.Context(), "/x-", nil)
+	path, err := w.CreateEphemeral(t.Context(), "/x-", nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestExpiry(t *testing.T) {
 	direct := w.Address()
 	direct.Servers = []string{server(t).Address()}
 	other := openWriter(t, Config{Address: direct})
-	path, err := w.CreateEphemeral(t.Context(), "/x-", nil)
+	path, err := w.CreateEphemeral(t.Context(), "/x-", nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestContext(t *testing.T) {
 		"Sync":            w.Sync,
 		"Tree":            func(ctx context.Context) error { return second(w.Tree(ctx, TreeOptions{})) },
 		"Multi":           func(ctx context.Context) error { return w.Multi(ctx, []znode.Op{znode.Check("/", -1)}) },
-		"CreateEphemeral": func(ctx context.Context) error { return second(w.CreateEphemeral(ctx, "/e-", nil)) },
+		"CreateEphemeral": func(ctx context.Context) error { return second(w.CreateEphemeral(ctx, "/e-", nil, nil)) },
 		"WaitGone":        func(ctx context.Context) error { return w.WaitGone(ctx, "/x") },
 		"SetACL":          func(ctx context.Context) error { return w.SetACL(ctx, "/x", nil) },
 		"MakeChroot":      func(ctx context.Context) error { return second(w.MakeChroot(ctx)) },

@@ -175,7 +175,7 @@ func TestLostAnswer(t *testing.T) {
 	}
 	// The same for the other writes.
 	p.decide(once(cutWithin, answerTo(func(p packet) bool { return p.opcode() == 1 })))
-	_, err := w.CreateEphemeral(t.Context(), "/eph-", nil)
+	_, err := w.CreateEphemeral(t.Context(), "/eph-", nil, nil)
 	wantMessage(t, err, "create /eph-: the connection was lost before the answer came: the write may or may not have happened (zk: connection closed)")
 	p.decide(once(cutWithin, answerTo(func(p packet) bool { return p.opcode() == 7 })))
 	err = w.SetACL(t.Context(), "/", znode.OpenACL())
@@ -256,7 +256,7 @@ func TestUnsent(t *testing.T) {
 	for range 20 { // the choice between two ready channels is random
 		wantMessage(t, w.Multi(ctx, op), "nothing was sent: stop")
 	}
-	_, err := w.CreateEphemeral(ctx, "/x-", nil)
+	_, err := w.CreateEphemeral(ctx, "/x-", nil, nil)
 	wantMessage(t, err, "create /x-: nothing was sent: stop")
 	wantMessage(t, w.SetACL(ctx, "/", nil), "set the ACL of /: nothing was sent: stop")
 	_, err = w.Get(ctx, "/")
@@ -303,7 +303,7 @@ func TestPathsStayInChroot(t *testing.T) {
 			t.Errorf("WaitGone %q: %v", path, err)
 		}
 	}
-	if _, err := w.CreateEphemeral(t.Context(), "x", nil); !errors.Is(err, znode.ErrPath) {
+	if _, err := w.CreateEphemeral(t.Context(), "x", nil, nil); !errors.Is(err, znode.ErrPath) {
 		t.Errorf("CreateEphemeral: %v", err)
 	}
 }
@@ -414,7 +414,7 @@ func TestMakeChroot(t *testing.T) {
 func TestEphemerals(t *testing.T) {
 	w, p := setup(t, Config{})
 	other := openWriter(t, Config{Address: w.Address()})
-	first, err := w.CreateEphemeral(t.Context(), "/e-", []byte("me"))
+	first, err := w.CreateEphemeral(t.Context(), "/e-", []byte("me"), nil)
 	if err != nil || first != "/e-0000000000" {
 		t.Fatalf("%s, %v", first, err)
 	}
