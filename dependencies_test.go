@@ -26,6 +26,7 @@ var brings = map[string]map[string]string{
 	},
 	"mrtq/harness/minizk": {},
 	"mrtq/harness": {
+		"golang.org/x/sync":                           "bounded groups of reads",
 		"github.com/go-zookeeper/zk":                  "the ZooKeeper client",
 		"github.com/testcontainers/testcontainers-go": "servers in Docker",
 		"github.com/moby/moby/api":                    "servers in Docker: addresses of ports",
