@@ -156,14 +156,10 @@ func (t *Tree) SetDefaultStats(zxid int64) {
 		if n.Stat != (Stat{}) {
 			continue
 		}
-		n.Stat = n.defaultStat(zxid)
+		n.Stat = DefaultStat(len(n.Data), len(n.children))
+		n.Stat.Czxid, n.Stat.Mzxid, n.Stat.Pzxid = zxid, zxid, zxid
 	}
 	t.zxid = max(t.zxid, zxid)
-}
-
-func (n *Node) defaultStat(zxid int64) Stat {
-	k := int32(len(n.children))
-	return Stat{Czxid: zxid, Mzxid: zxid, Pzxid: zxid, DataLength: int32(len(n.Data)), Cversion: k, NumChildren: k}
 }
 
 // Hash is a digest of everything at or below the given roots: paths, data, and
