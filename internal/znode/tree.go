@@ -51,15 +51,24 @@ func (t *Tree) Children(path string) []string {
 // come near: it reads and writes its own recursively.
 const maxDepth = 1000
 
+// ValidateTreePath is [ValidatePath], and refuses a path that is deeper than any
+// server's. The error wraps [ErrPath].
+func ValidateTreePath(path string) error {
+	if err := ValidatePath(path); err != nil {
+		return err
+	}
+	if strings.Count(path, "/") > maxDepth {
+		return fmt.Errorf("%w %.60q…: it is deeper than %d znodes", ErrPath, path, maxDepth)
+	}
+	return nil
+}
+
 // Put adds a node that was read somewhere, or replaces it, taking its Stat as
 // it is. Missing parents are added empty, so that nodes may come in any order.
 // The error wraps [ErrPath].
 func (t *Tree) Put(n Node) error {
-	if err := ValidatePath(n.Path); err != nil {
+	if err := ValidateTreePath(n.Path); err != nil {
 		return err
-	}
-	if strings.Count(n.Path, "/") > maxDepth {
-		return fmt.Errorf("%w %.60q…: it is deeper than %d znodes", ErrPath, n.Path, maxDepth)
 	}
 	n.children = nil // those of the tree that n comes from, perhaps
 	if old := t.nodes[n.Path]; old != nil {
