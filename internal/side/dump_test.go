@@ -69,10 +69,10 @@ func TestDump(t *testing.T) {
 			}
 			return line
 		}),
-		"with a root":  append([]byte(`{"path":"/","data":"aGk=","stat":{"czxid":0,"cversion":9},"acl":[{"perms":1,"scheme":"world","id":"anyone"}]}`+"\n"), canonical...),
+		"with a root":    append([]byte(`{"path":"/","data":"aGk=","stat":{"czxid":0,"cversion":9},"acl":[{"perms":1,"scheme":"world","id":"anyone"}]}`+"\n"), canonical...),
 		"one unreadable": append(slices.Clone(canonical), `{"path":"/zz","data":null,"unreadable":"no permission"}`...),
-		"empty":        nil,
-		"only blanks":  []byte("\n \n"),
+		"empty":          nil,
+		"only blanks":    []byte("\n \n"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			want, err := znode.ReadDump(bytes.NewReader(text))

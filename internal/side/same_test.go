@@ -78,8 +78,10 @@ func same(t *testing.T, got side.Side, tree *znode.Tree, show shows) {
 	rand.New(rand.NewPCG(1, 1)).Shuffle(len(byChance), func(i, j int) { byChance[i], byChance[j] = byChance[j], byChance[i] })
 	for _, roots := range [][]string{paths, backwards, byChance, nil} {
 		a, b := subtrees(t, got, roots, show), subtrees(t, want, roots, show)
-		if i := slices.IndexFunc(b, func(string) bool { return true }); !slices.Equal(a, b) {
-			for i = 0; i < len(a) && i < len(b) && a[i] == b[i]; i++ {
+		if !slices.Equal(a, b) {
+			i := 0
+			for i < len(a) && i < len(b) && a[i] == b[i] {
+				i++
 			}
 			t.Fatalf("Subtrees differs at %d of %d and %d:\n%.300s\n%.300s", i, len(a), len(b), at(a, i), at(b, i))
 		}

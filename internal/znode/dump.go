@@ -138,9 +138,8 @@ func WriteDump(w io.Writer, t *Tree) error {
 
 // DumpWriter writes a dump node by node, as [WriteDump] does a tree.
 type DumpWriter struct {
-	w       *bufio.Writer
-	enc     *json.Encoder
-	written int
+	w   *bufio.Writer
+	enc *json.Encoder
 }
 
 // NewDumpWriter is a dump that is written to w. Close it.
@@ -159,12 +158,8 @@ func (d *DumpWriter) write(n *Node, children int) error {
 	if n.Path == "/" && len(n.Data) == 0 && IsOpenACL(n.ACL) && n.Unreadable == "" {
 		return nil
 	}
-	d.written++
 	return d.enc.Encode(n.line(children))
 }
-
-// Written counts the lines.
-func (d *DumpWriter) Written() int { return d.written }
 
 // Close writes what is still to be written. It does not close the writer below.
 func (d *DumpWriter) Close() error { return d.w.Flush() }
