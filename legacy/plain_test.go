@@ -14,8 +14,8 @@ var plainPayloads = map[Format][]string{
 	BeansXML: {
 		`<?xml version="1.0" encoding="UTF-8"?>` + "\n" + `<java version="1.8.0_402" class="java.beans.XMLDecoder">` + "\n" + ` <object class="java.util.Properties">` + "\n" +
 			`<void method="put"><string>a</string><string>é &amp;&#x41;<char code="#7"/> b 😀</string></void>` + "\n</object></java>\n",
-		`<java version="17" class="java.beans.XMLDecoder"><object class="java.util.Properties"><void method="put"><string>n</string><int>-12</int></void>` +
-			`<void method="put"><string>l</string><long>80</long></void><void method="put"><string>b</string><boolean>true</boolean></void></object></java>`,
+		`<java version="17" class="java.beans.XMLDecoder"><object class="java.util.Properties"><void method="put"><string>n</string><int>2147483647</int></void>` +
+			`<void method="put"><string>l</string><long>-80</long></void><void method="put"><string>b</string><boolean>true</boolean></void></object></java>`,
 	},
 	PropertiesXML: {
 		`<?xml version="1.0" encoding="UTF-8" standalone="no"?>` + "\r\n" + `<!DOCTYPE properties SYSTEM "http://java.sun.com/dtd/properties.dtd">` + "\n<properties>\n<comment>a test</comment>\n" +
@@ -104,6 +104,23 @@ func checkPlain(t testing.TB, payload []byte) bool {
 		t.Fatalf("%q\nplain, as %s: %q\nwant, as %s: %q", payload, format, p, wantFormat, want)
 	}
 	return true
+}
+
+// A string that is shared many times stands for more than its record's size
+// warrants: Decode refuses it, and so a plain reader must not take it.
+func TestPlainIsBounded(t *testing.T) {
+	long := &javaobj.String{Text: strings.Repeat("x", 20_000)}
+	p := javaobj.New(20)
+	for i := range 20 {
+		p.Entries = append(p.Entries, javaobj.Entry{Key: &javaobj.String{Text: strings.Repeat("k", i)}, Value: long})
+	}
+	stream, err := p.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := DecodePayload(stream); err == nil || !strings.Contains(err.Error(), "shared strings") {
+		t.Errorf("got %v", err)
+	}
 }
 
 // TestPlainSpoilt writes, at each place of the plain payloads, all that a format

@@ -58,7 +58,7 @@ func (s *scanner) propertiesKey() (string, bool) {
 		switch c := s.text[s.pos]; c {
 		case '=':
 			s.pos++
-			return joinSurrogates(string(out)), len(out) > 0
+			return joinSurrogates(string(out)), true
 		case ':', ' ':
 			return "", false
 		default:
