@@ -37,12 +37,16 @@ func (c command) run(ctx context.Context, args ...string) (sample, error) {
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = io.Discard, &said
 	began := time.Now()
-	err := cmd.Run()
+	if err := cmd.Start(); err != nil {
+		return sample{}, err
+	}
+	ended := watchPeak(cmd.Process.Pid)
+	err := cmd.Wait()
 	s := since(began)
+	s.Peak = ended()
 	if err != nil {
 		return s, fmt.Errorf("mrtq %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(said.Bytes()))
 	}
 	s.CPU = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
-	s.Peak = peak(cmd.ProcessState)
 	return s, nil
 }
