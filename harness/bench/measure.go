@@ -21,7 +21,7 @@ const (
 	plan       = "mrtq plan"
 	inspect    = "mrtq inspect"
 	migrate    = "mrtq migrate"
-	sending    = "mrtq migrate, its sending" // from the first multi to the last answer, seen from outside
+	sending    = "mrtq migrate, its sending" // from the run's first multi to the last answer, seen from outside
 	verify     = "mrtq verify"
 	dump       = "mrtq dump of the target"
 	rollback   = "mrtq rollback"
@@ -35,8 +35,7 @@ const (
 	byTheBook  = "documented way"
 )
 
-// order is that of the table. ofJobs are counted in jobs of their own, the others
-// in the queue's records.
+// order is that of the table.
 var order = []string{inspect, plan, migrate, sending, verify, dump, rollback, load, unload, readSource, readTarget, readACLs, wireSource, wireTarget, byTheBook}
 
 // result is what was measured on one server.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"net"
 	"slices"
@@ -18,15 +19,15 @@ type request struct {
 }
 
 // recorder passes on what clients and a server say to each other, and keeps the
-// clients' changes in their order. It also tells how long the multis took.
+// clients' changes in their order. It also tells how long a run's multis took.
 type recorder struct {
 	listener net.Listener
 	server   string
 
 	mu       sync.Mutex
 	requests []request
-	first    time.Time // when the first multi was sent
-	last     time.Time // when the last was answered
+	first    time.Time // when the first multi of a run was sent
+	last     time.Time // when the last multi was answered
 	conns    []net.Conn
 	passing  sync.WaitGroup
 }
@@ -53,8 +54,8 @@ func (r *recorder) close() (requests []request, sending time.Duration, err error
 	}
 	r.mu.Unlock()
 	r.passing.Wait()
-	if r.last.IsZero() {
-		err = errors.Join(err, errors.New("no multi was recorded"))
+	if r.first.IsZero() || r.last.IsZero() {
+		err = errors.Join(err, errors.New("no multi of a run was recorded"))
 	}
 	return r.requests, r.last.Sub(r.first), err
 }
@@ -117,6 +118,10 @@ type passage struct {
 	waiting  map[int32]request // for their answers, by xid
 }
 
+// runs is where a migration's run stands. What is sent before it exists is the
+// election, after which the source is read.
+const runs = "/migration/runs/"
+
 // requestHeaderLen is the width of a [wire.RequestHeader], in bytes.
 const requestHeaderLen = 8
 
@@ -129,7 +134,7 @@ func (p *passage) asked(payload []byte) {
 	p.recorder.mu.Lock()
 	defer p.recorder.mu.Unlock()
 	p.waiting[h.Xid] = request{h.Op, slices.Clone(payload[requestHeaderLen:])}
-	if h.Op == wire.OpMulti && p.recorder.first.IsZero() {
+	if h.Op == wire.OpMulti && p.recorder.first.IsZero() && bytes.Contains(payload, []byte(runs)) {
 		p.recorder.first = time.Now()
 	}
 }

@@ -40,7 +40,7 @@ func median[T any](of []T, f func(T) float64) float64 {
 	return values[len(values)/2]
 }
 
-// seconds is what something took a record, or a job, in one round.
+// each is what something took for a record, or a job, in one round, in seconds.
 func (r result) each(what string, round int) float64 {
 	count := r.Records
 	if what == byTheBook {
