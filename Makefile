@@ -5,7 +5,7 @@
 #                that is started for it and thrown away
 # make torture   the random and exhaustive tests at a large size, with their counts
 # make bench     the README's figures; and mrtq's commands beside the bare server,
-#                small: RECORDS=20000 JOBS=500 are the sizes to quote
+#                small: RECORDS=20000 JOBS=500 ROUNDS=3 gives what can be quoted
 # make build     bin/mrtq
 
 .PHONY: test test-jvm torture demo bench build lint fuzz
@@ -16,6 +16,7 @@ race := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 # What make bench migrates, and where it leaves the measurements and their chart.
 RECORDS ?= 200
 JOBS ?= 40
+ROUNDS ?= 1
 BENCH ?= bin/bench.json
 
 test: lint
@@ -37,7 +38,7 @@ bench: build
 	@for on in embedded jvm; do for run in 1 2 3 4 5; do \
 	  bash -c "TIMEFORMAT='mrtq accept, all of it, on $$on: %R s'; time bin/mrtq accept --backend $$on >/dev/null 2>&1" || exit; \
 	done; done
-	go run ./harness/bench --records $(RECORDS) --jobs $(JOBS) --out $(BENCH) --svg $(BENCH:.json=.svg)
+	go run ./harness/bench --records $(RECORDS) --jobs $(JOBS) --rounds $(ROUNDS) --out $(BENCH) --svg $(BENCH:.json=.svg)
 
 build:
 	go build -o bin/mrtq ./cmd/mrtq
