@@ -278,7 +278,7 @@ func TestSourceIsReadAfterWaiting(t *testing.T) {
 			other.resign()
 		}
 	}}
-	res, err := m.Migrate(t.Context(), func(context.Context) (*Source, error) { return now, nil }, options(permissive()), nil)
+	res, err := m.Migrate(t.Context(), func(ctx context.Context) (*LegacyQueue, func(), error) { return static(now)(ctx) }, options(permissive()), nil)
 	if err != nil || res.Done.Jobs != 1 {
 		t.Errorf("%d jobs (%v): the record that went while it waited was migrated", res.Done.Jobs, err)
 	}

@@ -48,7 +48,7 @@ func (c *planCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	if err := a.apart([]named{{by: "--out", path: c.out}}, s.source.read("SOURCE"), s.target.read("TARGET")); err != nil {
 		return err
 	}
-	plan, _, _, err := a.makePlan(cmd.Context(), s, &c.planFlags)
+	plan, _, err := a.makePlan(cmd.Context(), s, &c.planFlags)
 	if err != nil {
 		return fmt.Errorf("plan: %w", err)
 	}
