@@ -46,6 +46,22 @@ type progress struct {
 	open  bool // batch-processing is there
 }
 
+// isOpen reports whether the target has the batch's batch-processing.
+func (p *Plan) isOpen(b *batch) bool { return p.ex.tree.Get(b.processing().path) != nil }
+
+// hand hands out the unit of one more job, and reports whether batch-processing
+// comes with it.
+//
+// A batch whose batch-processing is there and empty is taken for done, by the
+// client library and by a watch. So that a half-made one never is, the folder comes
+// with the first job that stands in it, or, if none does, with the last job.
+func (p *progress) hand(b *batch, j *job) (opens bool) {
+	p.units++
+	opens = !p.open && (j.land.job.Folder() == newqueue.FolderProcessing || p.units == b.planned)
+	p.open = p.open || opens
+	return opens
+}
+
 // landed is told of a unit that was done. After the last one, nobody asks any more
 // what the batch's jobs say, and a batch is far larger than what else is kept of it.
 func (p *progress) landed(b *batch) {
@@ -211,7 +227,7 @@ func (m *making) joined(b *batch, u *unit, pl planned) (undo func()) {
 	p, wrote := m.p, b.wrote
 	first := m.started[b] == nil
 	if first {
-		m.started[b] = &progress{open: p.ex.tree.Get(b.processing().path) != nil}
+		m.started[b] = &progress{open: p.isOpen(b)}
 		m.number(b)
 		u.ops, u.done = p.batchOps(b)
 	} else if m.shifted[b] {
@@ -219,15 +235,9 @@ func (m *making) joined(b *batch, u *unit, pl planned) (undo func()) {
 		u.ops = m.renamed(b)
 	}
 	delete(m.shifted, b)
-	// A batch whose batch-processing is there and empty is taken for done,
-	// by the client library and by a watch. So that a half-made one never
-	// is, the folder comes with the first job that stands in it, or, if
-	// none does, with the last job.
 	pr := m.started[b]
-	pr.units++
-	opens := !pr.open && (pl.land.job.Folder() == newqueue.FolderProcessing || pr.units == b.planned)
+	opens := pr.hand(b, pl.job)
 	if opens {
-		pr.open = true
 		u.ops = append(u.ops, creates([]leaf{b.processing()}, p.opt.ACL)...)
 	}
 	return func() {

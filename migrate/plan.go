@@ -1,12 +1,10 @@
 package migrate
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -293,31 +291,6 @@ func (p *Plan) findBatch(b *batch) {
 		return
 	}
 	b.bid, b.run = bid, prov.Run
-}
-
-// digest is the plan's id: all that the plan says, the target's name included.
-// Only how the source is spelled does not count, nor how far either side's
-// transactions went, because others write there too.
-func (p *Plan) digest() string {
-	q := *p
-	q.ID, q.Source.Name, q.Source.Zxid, q.Target.Zxid = "", "", 0, 0
-	b, err := json.Marshal(&q)
-	if err != nil {
-		panic("migrate: a plan is always JSON: " + err.Error())
-	}
-	// Bytes that are no UTF-8 are escaped here, and when the plan was read back
-	// they are the character that stands for them.
-	return digest(bytes.ReplaceAll(b, []byte(`\ufffd`), []byte("\ufffd")))
-}
-
-// decisions is the part of the id that does not depend on what else moved in
-// the target.
-func (p *Plan) decisions() string {
-	h := sha256.New()
-	enc := json.NewEncoder(h)
-	enc.Encode(p.Records)
-	enc.Encode(p.Batches)
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 func digest(data []byte) string {

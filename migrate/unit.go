@@ -144,18 +144,27 @@ func (p *Plan) checkSizes(ctx context.Context) error {
 	// What a unit holds is at most a few times its record, and what its batch needs
 	// first; only the records of those that may be too large are read for it.
 	var large []*planned
-	first := map[*batch]*planned{} // the job that brings the batch
+	var before []*progress // of the batches of these
+	started := map[*batch]progress{}
 	for i := range p.jobs {
 		pl := &p.jobs[i]
 		most := pl.size*escapeGrowth + smallUnit
-		if b := pl.batch; b != nil && first[b] == nil {
-			first[b] = pl
-			ops, _ := p.batchOps(b)
-			b.wrote = nil
-			most += znode.MultiSize(ops, maxChroot)
+		var so *progress
+		if b := pl.batch; b != nil {
+			pr, there := started[b]
+			if there {
+				so = new(pr)
+			} else {
+				pr.open = p.isOpen(b)
+				ops, _ := p.batchOps(b)
+				b.wrote = nil
+				most += znode.MultiSize(ops, maxChroot)
+			}
+			pr.hand(b, pl.job)
+			started[b] = pr
 		}
 		if most >= limit {
-			large = append(large, pl)
+			large, before = append(large, pl), append(before, so)
 		}
 	}
 	at := 0
@@ -164,11 +173,11 @@ func (p *Plan) checkSizes(ctx context.Context) error {
 			return err
 		}
 		pl := large[at]
-		at++
 		m := p.making()
-		if b := pl.batch; b != nil && first[b] != pl {
-			m.started[b] = &progress{}
+		if before[at] != nil {
+			m.started[pl.batch] = before[at]
 		}
+		at++
 		if size := znode.MultiSize(m.unit(*pl, j.rec).ops, maxChroot); size > limit {
 			p.problem(Problem{Kind: TooLarge, Path: pl.rec.Path, Message: fmt.Sprintf("its job takes %d bytes in one transaction, the server's limit leaves %d", size, limit),
 				Next: "raise jute.maxbuffer on the servers and give the same number with --packet"})

@@ -53,13 +53,13 @@ func (c *planCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		return fmt.Errorf("plan: %w", err)
 	}
 	if c.out != "" {
-		if err := writeFile(c.out, func(w io.Writer) error { return writeJSON(w, plan) }); err != nil {
+		if err := writeFile(c.out, func(w io.Writer) error { return writePlan(w, plan) }); err != nil {
 			return fmt.Errorf("plan: %w", err)
 		}
 		a.say("the plan is saved in %s", c.out)
 	}
 	if c.output == "json" {
-		if err := a.printJSON(plan); err != nil {
+		if err := writePlan(a.stdout, plan); err != nil {
 			return err
 		}
 	} else {
