@@ -122,13 +122,14 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		}
 		return c.print(a, out, "Nothing to do: every record that is to be migrated has been.", s)
 	}
+	plan = nil // a large one, and another is made where the target can be written to
 	res, err := c.carryOut(cmd.Context(), a, s, opt, expect)
 	if res != nil {
 		out.Done, out.Transactions = res.Done, res.Steps
 	}
 	if err != nil {
 		if out.Transactions > 0 {
-			a.say("%s: %s made, in %s", plan.Run, made(out.Done), count(out.Transactions, "transaction", "transactions"))
+			a.say("%s: %s made, in %s", out.Run, made(out.Done), count(out.Transactions, "transaction", "transactions"))
 		}
 		for _, check := range []error{migrate.ErrBlocked, migrate.ErrStale, migrate.ErrTakenOver, migrate.ErrContended} {
 			if errors.Is(err, check) {
