@@ -1,53 +1,46 @@
 package migrate
 
 import (
-	"context"
-	"errors"
+	"hash/maphash"
+	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
-
-	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
 )
 
-// aclSample is how many ACLs [ReadACLs] reads unless it is to read all: enough
-// to notice that a whole queue or folder was given another.
+// aclSample is how many ACLs are read unless all are: enough to notice that a
+// whole queue or folder was given another.
 const aclSample = 200
 
-// aclsInFlight is how many requests are under way at once.
-const aclsInFlight = 64
+// ACLSample says of which znodes of a target the ACL is to be read, which costs a
+// request each and which [Verify] then compares: the runs' records, the election
+// and holds, and of the rest a sample that is spread evenly, or all. It is safe
+// for concurrent use.
+type ACLSample struct {
+	all   bool
+	seed  maphash.Seed
+	every atomic.Uint64 // one of so many; 0 while little was read, and all are wanted
+}
 
-// ReadACLs reads ACLs of a target's znodes into its tree, which [Verify] then
-// compares: those of the runs' records, the election and holds, and of the rest a sample that
-// is spread evenly, or all. An ACL that may not be read stays unknown.
-func ReadACLs(ctx context.Context, r *zkconn.Reader, tree *znode.Tree, all bool) error {
-	var paths []string
-	for _, root := range targetRoots {
-		paths = append(paths, tree.Paths(root)...)
+// NewACLSample is a sample, or all.
+func NewACLSample(all bool) *ACLSample { return &ACLSample{all: all, seed: maphash.MakeSeed()} }
+
+// Wants reports whether a znode's ACL is to be read.
+func (s *ACLSample) Wants(path string) bool {
+	parent := znode.Parent(path)
+	if s.all || parent == RunsPath || parent == newqueue.QueueLocksPath || path == ElectionPath {
+		return true
 	}
-	step := 1
-	if !all {
-		step = max(len(paths)/aclSample, 1)
+	every := s.every.Load()
+	return every == 0 || maphash.String(s.seed, path)%every == 0
+}
+
+// nodesEachJob is about how many znodes there are for each job.
+const nodesEachJob = 11
+
+// spread fits the sample to a target with so many jobs.
+func (s *ACLSample) spread(jobs int) {
+	if s != nil {
+		s.every.Store(uint64(max(jobs*nodesEachJob/aclSample, 1)))
 	}
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(aclsInFlight)
-	for i, path := range paths {
-		if parent := znode.Parent(path); i%step != 0 && parent != RunsPath && parent != newqueue.QueueLocksPath && path != ElectionPath {
-			continue
-		}
-		n := tree.Get(path)
-		g.Go(func() error {
-			acl, err := r.ACL(ctx, path)
-			switch {
-			case err == nil:
-				n.ACL = acl
-			case errors.Is(err, znode.ErrNoNode), errors.Is(err, zkconn.ErrNoAuth):
-			default:
-				return err
-			}
-			return nil
-		})
-	}
-	return g.Wait()
 }

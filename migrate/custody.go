@@ -227,12 +227,16 @@ func counted(n int, one, many string) string {
 // gone says what became of a migrated record whose job is not in the target any
 // more; it tells what can be seen, not who did it.
 func (ex *existing) gone(h held) string {
+	return h.gone(ex.tree.Get(newqueue.BatchPath(h.bid)) != nil)
+}
+
+func (h held) gone(batchStands bool) string {
 	switch {
 	case h.op == settled:
 		return fmt.Sprintf("declared done with --done in %s", h.run)
 	case h.bid == "":
 		return fmt.Sprintf("migrated as %s by %s, and gone: done and cleaned, or deleted", h.root, h.run)
-	case ex.tree.Get(newqueue.BatchPath(h.bid)) == nil:
+	case !batchStands:
 		return fmt.Sprintf("migrated as %s by %s, and gone with its batch %s: done and cleaned", h.root, h.run, h.bid)
 	}
 	return fmt.Sprintf("migrated as %s by %s, and deleted: its batch %s still stands", h.root, h.run, h.bid)

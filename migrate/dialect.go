@@ -1,6 +1,8 @@
 package migrate
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -17,7 +19,7 @@ func FindDialect(tree *znode.Tree) (d newqueue.Dialect, shownBy string, ok bool)
 		return run.Dialect, run.path(), true
 	}
 	for _, path := range statusPaths(tree) {
-		if d, ok := dialectOfStatus(tree, path); ok {
+		if d, ok := dialectOfStatus(dataOf(tree.Get(path))); ok {
 			return d, path, true
 		}
 	}
@@ -34,6 +36,39 @@ func FindDialect(tree *znode.Tree) (d newqueue.Dialect, shownBy string, ok bool)
 		}
 	}
 	return "", "", false
+}
+
+// findDialect is [FindDialect] for a target of any size.
+func (l *listing) findDialect(ctx context.Context) (d newqueue.Dialect, ok bool, err error) {
+	if run, ran := NewestRun(l.tree); ran && slices.Contains(newqueue.Dialects, run.Dialect) {
+		return run.Dialect, true, nil
+	}
+	statuses := func(yield func(string) bool) {
+		for _, b := range l.batches {
+			if !yield(newqueue.BatchPath(l.names.text(b.bid)) + "/status") {
+				return
+			}
+		}
+		for root := range l.allRoots() {
+			if !yield(root + "/status") {
+				return
+			}
+		}
+	}
+	for path := range statuses {
+		n, err := l.side.Get(ctx, path)
+		if errors.Is(err, znode.ErrNoNode) {
+			continue
+		}
+		if err != nil {
+			return "", false, err
+		}
+		if d, ok := dialectOfStatus(n.Data); ok {
+			return d, true, nil
+		}
+	}
+	d, _, ok = FindDialect(l.tree)
+	return d, ok, nil
 }
 
 // statusPaths are the statuses of everything in the queue.
@@ -55,12 +90,8 @@ func statusPaths(tree *znode.Tree) []string {
 
 // dialectOfStatus: the client library writes the states' names with a capital,
 // the documents without.
-func dialectOfStatus(tree *znode.Tree, path string) (newqueue.Dialect, bool) {
-	n := tree.Get(path)
-	if n == nil {
-		return "", false
-	}
-	o, err := newqueue.ParseObject(n.Data)
+func dialectOfStatus(data []byte) (newqueue.Dialect, bool) {
+	o, err := newqueue.ParseObject(data)
 	if err != nil {
 		return "", false
 	}

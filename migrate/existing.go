@@ -16,10 +16,10 @@ type existing struct {
 	spans   map[string]span // of the runs, by id
 	names   *names
 	custody *custody
-	jobs    jobRows    // by the legacy record's path
-	queued  queuedRows // the jobs' entries under /jobs/states
-	twice   []string   // record paths that two jobs claim
-	copies  []placed   // jobs that claim a record for which another counts
+	jobs    jobRows   // by the legacy record's path
+	queued  entryRows // the jobs' entries under /jobs/states
+	twice   []string  // record paths that two jobs claim
+	copies  []placed  // jobs that claim a record for which another counts
 }
 
 // placed is one migrated job or access request in the target.
@@ -37,12 +37,7 @@ func (p Provenance) origin() origin { return origin{p.Run, p.Path, p.SHA256, p.C
 
 // readExisting finds what migrations made in the target.
 func readExisting(tree *znode.Tree) *existing {
-	runs, damage := readRuns(tree)
-	ex := &existing{tree: tree, runs: runs, spans: map[string]span{}, names: newNames()}
-	ex.custody = readCustody(ex.names, tree, runs, damage)
-	for _, r := range runs {
-		ex.spans[r.ID] = r.span(tree)
-	}
+	ex := readOwn(tree)
 	claims := newJobRows(ex.names)
 	for _, jid := range tree.Children(newqueue.JobsPath) {
 		root := newqueue.JobPath(jid)
@@ -60,14 +55,25 @@ func readExisting(tree *znode.Tree) *existing {
 	}
 	ex.settle(claims)
 	ex.checkUnrecorded()
-	ex.queued = newQueuedRows(ex.names)
 	for _, state := range tree.Children(newqueue.JobStatesPath) {
 		folder := znode.Join(newqueue.JobStatesPath, state)
 		for _, entry := range tree.Children(folder) {
-			ex.queued.add(folder, entry)
+			ex.queued.add(tree.Get(znode.Join(folder, entry)))
 		}
 	}
 	ex.queued.sort()
+	return ex
+}
+
+// readOwn reads the migration's own records.
+func readOwn(tree *znode.Tree) *existing {
+	runs, damage := readRuns(tree)
+	ex := &existing{tree: tree, runs: runs, spans: map[string]span{}, names: newNames()}
+	ex.custody = readCustody(ex.names, tree, runs, damage)
+	for _, r := range runs {
+		ex.spans[r.ID] = r.span(tree)
+	}
+	ex.queued.names = ex.names
 	return ex
 }
 
@@ -101,29 +107,50 @@ func (ex *existing) job(record string) (p placed, stands bool) { return ex.jobs.
 // checkUnrecorded names runs that nothing but jobs tells of: of what else those
 // runs took over, no ledger and no trace is left.
 func (ex *existing) checkUnrecorded() {
-	told := map[string]bool{}
+	u := ex.unrecorded()
+	for p := range ex.jobs.all() {
+		u.see(p)
+	}
+	ex.custody.damage = append(ex.custody.damage, u.damage()...)
+}
+
+// unrecorded collects runs that nothing but jobs tells of, with the first job of
+// each.
+type unrecorded struct {
+	told map[string]bool   // runs' paths of which more is known
+	jobs map[string]placed // by the run's path
+}
+
+func (ex *existing) unrecorded() *unrecorded {
+	u := &unrecorded{told: map[string]bool{}, jobs: map[string]placed{}}
 	for _, r := range ex.runs {
-		told[r.path()] = true
+		u.told[r.path()] = true
 	}
 	for _, d := range ex.custody.damage {
-		told[d.Path] = true
+		u.told[d.Path] = true
 	}
-	jobs := map[string]placed{} // that nothing else tells of: one for each such run
-	for p := range ex.jobs.all() {
-		path := znode.Join(RunsPath, p.prov.Run)
-		if other, there := jobs[path]; told[path] || there && other.root <= p.root {
-			continue
-		}
-		if _, ok := p.entry(); ok {
-			jobs[path] = p
-		}
+	return u
+}
+
+// see looks at a job that counts for its record.
+func (u *unrecorded) see(p placed) {
+	path := znode.Join(RunsPath, p.prov.Run)
+	if other, there := u.jobs[path]; u.told[path] || there && other.root <= p.root {
+		return
 	}
-	for _, path := range slices.Sorted(maps.Keys(jobs)) {
-		p := jobs[path]
-		ex.custody.damage = append(ex.custody.damage, Problem{Kind: RunDamaged, Path: path,
+	if _, ok := p.entry(); ok {
+		u.jobs[path] = p
+	}
+}
+
+func (u *unrecorded) damage() (damage []Problem) {
+	for _, path := range slices.Sorted(maps.Keys(u.jobs)) {
+		p := u.jobs[path]
+		damage = append(damage, Problem{Kind: RunDamaged, Path: path,
 			Message: fmt.Sprintf("%s says that %s made it, and of that run there is no record and no trace: they are gone, and with them the custody of what it took over, or no migration made that job", p.root, p.prov.Run),
 			Next:    "remove the job if no migration made it; else " + rebuildHint})
 	}
+	return damage
 }
 
 // entry is what the ledger says of the job, as far as the job itself tells; ok is
@@ -164,7 +191,7 @@ func (ex *existing) placedNodes(p placed) []string {
 			nodes = append(nodes, e)
 		}
 	}
-	return append(nodes, ex.queued.of(p.id)...)
+	return append(nodes, ex.queued.paths(p.id)...)
 }
 
 // touched says what somebody changed of a migrated job or access request since

@@ -81,16 +81,24 @@ func (h *heldRows) held(row heldRow) held {
 	return held{ledgerEntry: e, run: p.run, made: p.made}
 }
 
+// at is what the ledger says of the i-th record.
+func (h *heldRows) at(i int) held { return h.held(h.rows[i]) }
+
+// find is what the ledger says of a record.
 func (h *heldRows) find(record string) (e held, there bool) {
+	if i, there := h.index(record); there {
+		return h.at(i), true
+	}
+	return held{}, false
+}
+
+// index is where a record is among the rows.
+func (h *heldRows) index(record string) (i int, there bool) {
 	r, known := h.names.find(record)
 	if !known {
-		return held{}, false
+		return 0, false
 	}
-	i, there := slices.BinarySearchFunc(h.rows, r, func(row heldRow, r ref) int { return h.names.compare(row.record, r) })
-	if !there {
-		return held{}, false
-	}
-	return h.held(h.rows[i]), true
+	return slices.BinarySearchFunc(h.rows, r, func(row heldRow, r ref) int { return h.names.compare(row.record, r) })
 }
 
 // all yields what the ledger says of each record, in the order of their paths.

@@ -165,11 +165,11 @@ func (l *life) check() {
 	for _, p := range l.targets {
 		tree := treeOf(l.T, p.site)
 		p.checkJobs(l, tree)
-		v := Verify(src, tree, VerifyOptions{Others: true})
+		v := verifyTree(src, tree, VerifyOptions{Others: true})
 		if why := p.expect(tree, l.records).differs(tree, v); why != "" {
 			l.Fatal(why)
 		}
-		if strict := Verify(src, tree, VerifyOptions{}); len(strict.Differences) < len(v.Differences) {
+		if strict := verifyTree(src, tree, VerifyOptions{}); len(strict.Differences) < len(v.Differences) {
 			l.Fatalf("without leave for others verify finds %d differences, with it %d", len(strict.Differences), len(v.Differences))
 		}
 	}

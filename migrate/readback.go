@@ -17,39 +17,39 @@ import (
 // in the target and recovers the record's key, header and every property from
 // them, by rules of its own. The forward mapping may be wrong in the same way
 // when it migrates and when it verifies; this would still find what was lost.
-func (v *verifier) readBack(j job) {
+func (p *piece) readBack(j job) {
 	root := newqueue.JobPath(j.id)
 	if isAccess(j.rec.Queue) {
 		root = newqueue.AccessRequestPath(accessQueue(j.rec.Queue), j.id)
 	}
 	lost := func(what string, got, want any) {
-		v.differ(NotLossless, root, fmt.Sprintf("%s of %s reads back as %q, wanted %q", what, j.rec.Path, fmt.Sprint(got), fmt.Sprint(want)))
+		p.differ(NotLossless, root, fmt.Sprintf("%s of %s reads back as %q, wanted %q", what, j.rec.Path, fmt.Sprint(got), fmt.Sprint(want)))
 	}
 	l := j.rec.Legacy
-	p, ok := parseProvenance(v.data(root))
+	prov, ok := parseProvenance(p.data(root))
 	if !ok {
 		return // already missing or changed
 	}
-	if name := znode.Name(p.Path); name != l.Key.String() {
+	if name := znode.Name(prov.Path); name != l.Key.String() {
 		lost("the key", name, l.Key)
 	}
-	if p.Status != l.Header.Status.String() {
-		lost("the status", p.Status, l.Header.Status)
+	if prov.Status != l.Header.Status.String() {
+		lost("the status", prov.Status, l.Header.Status)
 	}
-	if want := newqueue.Design.FormatTime(l.Header.Time); p.Time != want || p.TimeUnit != string(l.Header.Unit) {
-		lost("the time", p.Time+" "+p.TimeUnit, want+" "+string(l.Header.Unit))
+	if want := newqueue.Design.FormatTime(l.Header.Time); prov.Time != want || prov.TimeUnit != string(l.Header.Unit) {
+		lost("the time", prov.Time+" "+prov.TimeUnit, want+" "+string(l.Header.Unit))
 	}
-	if p.HighPriority != l.Key.HighPriority || p.Worker != l.Key.Worker || p.Sequence != l.Key.Sequence {
-		lost("the key's parts", p, l.Key)
+	if prov.HighPriority != l.Key.HighPriority || prov.Worker != l.Key.Worker || prov.Sequence != l.Key.Sequence {
+		lost("the key's parts", prov, l.Key)
 	}
 	var got legacy.Payload
 	if isAccess(j.rec.Queue) {
-		got = decodeObject(v.data(root + "/token"))
+		got = decodeObject(p.data(root + "/token"))
 	} else {
-		if n := string(v.data(root + "/priority")); n != fmt.Sprint(l.Key.Priority) {
+		if n := string(p.data(root + "/priority")); n != fmt.Sprint(l.Key.Priority) {
 			lost("the priority", n, l.Key.Priority)
 		}
-		got = recoverProperties(decodeObject(v.data(root + "/configuration")))
+		got = recoverProperties(decodeObject(p.data(root + "/configuration")))
 	}
 	if got == nil {
 		return
@@ -67,8 +67,8 @@ func (v *verifier) readBack(j job) {
 	}
 }
 
-func (v *verifier) data(path string) []byte {
-	if n := v.ex.tree.Get(path); n != nil {
+func (p *piece) data(path string) []byte {
+	if n := p.tree.Get(path); n != nil {
 		return n.Data
 	}
 	return nil

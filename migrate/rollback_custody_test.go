@@ -85,7 +85,7 @@ func TestRollbackPastARunThatWasRolledBack(t *testing.T) {
 	if res.Done.Jobs != 4 {
 		t.Errorf("made %+v", res.Done)
 	}
-	for _, d := range Verify(src, treeOf(t, s), VerifyOptions{}).Differences {
+	for _, d := range verifyTree(src, treeOf(t, s), VerifyOptions{}).Differences {
 		if d.Kind != JobGone {
 			t.Errorf("%s", d)
 		}

@@ -243,7 +243,7 @@ func (w *world) ours(path string) bool {
 func (w *world) mustBeClean(t *testing.T) {
 	t.Helper()
 	for _, others := range []bool{false, true} {
-		for _, d := range Verify(w.src, w.clean, VerifyOptions{Others: others}).Differences {
+		for _, d := range verifyTree(w.src, w.clean, VerifyOptions{Others: others}).Differences {
 			if !w.before[d] {
 				t.Errorf("before anybody tampers: %s", d)
 			}
@@ -299,7 +299,7 @@ func carryOut(door *zk.Conn, do any) error {
 }
 
 func (w *world) judge(c tampering, tree *znode.Tree, opt VerifyOptions) error {
-	v := Verify(w.src, tree, opt)
+	v := verifyTree(w.src, tree, opt)
 	v.Differences = slices.DeleteFunc(v.Differences, func(d Difference) bool { return w.before[d] })
 	for _, name := range c.names {
 		if !slices.ContainsFunc(v.Differences, func(d Difference) bool { return d.Path == name }) {

@@ -198,7 +198,7 @@ func copyWorld(t *testing.T, d newqueue.Dialect) *world {
 		}
 	}
 	copied := &world{src: w.src, clean: tree, others: theirs, before: map[Difference]bool{}}
-	for _, d := range Verify(w.src, tree, VerifyOptions{}).Differences {
+	for _, d := range verifyTree(w.src, tree, VerifyOptions{}).Differences {
 		copied.before[d] = true
 	}
 	return copied

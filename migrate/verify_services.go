@@ -1,60 +1,168 @@
 package migrate
 
 import (
+	"cmp"
+	"context"
+	"slices"
 	"strings"
 
+	"mrtq/internal/znode"
 	"mrtq/newqueue"
 	"mrtq/newqueue/services"
 )
 
-// services holds a target in dialect mrt-zk to what the deployed services
-// demand. What the records themselves lack was named by the plan and migrated
-// by the operator's choice: it is told again, and is no difference. Anything
-// else of what the migration made is one.
-func (v *verifier) services() {
-	if v.dialect != newqueue.MrtZK || len(v.ex.runs) == 0 {
+// serviceFault is a violation of what the deployed services demand, and what a
+// verdict on it needs to know.
+type serviceFault struct {
+	services.Violation
+	made      bool   // it is about something that a run made
+	expected  bool   // of what the records say, the same is wrong
+	atWork    bool   // a session holds the node: the lock of a worker
+	record    string // that the item was made from
+	inventory bool   // it is an unfinished inventory record's, or such a one's batch
+}
+
+// restOf says what a part doesn't show of a batch.
+type restOf func(bid string) services.BatchRest
+
+// services holds a piece to what the deployed services demand. Counts says which
+// violations are of this piece, by the znode or by the item.
+func (p *piece) services(counts func(path string) bool, there, wanted restOf) {
+	if p.dialect != newqueue.MrtZK || len(p.target.runs) == 0 {
 		return
 	}
 	var expected map[string]bool // what the records lack; asked for only if something is wrong
-	isExpected := func(x services.Violation) bool {
+	for _, x := range services.CheckPart(p.tree, orNone(there)) {
+		if !counts(x.Path) && !counts(x.Item) {
+			continue
+		}
 		if expected == nil {
 			expected = map[string]bool{}
-			for _, w := range services.Check(v.want) {
+			for _, w := range services.CheckPart(p.want, orNone(wanted)) {
 				expected[w.String()] = true
 			}
 		}
-		return expected[x.String()]
+		n := p.tree.Get(x.Path)
+		p.faults = append(p.faults, serviceFault{
+			Violation: x, made: p.isOurs(x.Path) || p.isOurs(x.Item), expected: expected[x.String()],
+			atWork: n != nil && n.Stat.EphemeralOwner != 0, record: p.records[x.Item], inventory: p.inventory[x.Item],
+		})
 	}
-	named := map[string]bool{}
-	for _, d := range v.verdict.Differences {
-		named[d.Path] = true
+}
+
+// orNone is rest, or of batches that are not looked at, which show all that counts.
+func orNone(rest restOf) restOf {
+	if rest != nil {
+		return rest
 	}
-	records, inventory := map[string]string{}, map[string]bool{}
-	for _, j := range v.jobs {
-		records[j.root()] = j.rec.Path
-		if j.rec.Queue == Inventory && isUnfinished(j.land) {
-			inventory[j.root()], inventory[newqueue.BatchPath(j.bid)] = true, true
+	return func(string) services.BatchRest {
+		return services.BatchRest{Standing: func(newqueue.BatchFolder) int { return 0 }}
+	}
+}
+
+// jobServices looks at jobs and requests.
+func (p *piece) jobServices(ctx context.Context, jobs []*job) error {
+	if p.dialect != newqueue.MrtZK {
+		return nil
+	}
+	if err := p.addSubmissions(ctx); err != nil {
+		return err
+	}
+	p.profiles.there = p.profiles.there || services.HasProfile(p.tree)
+	p.profiles.wanted = p.profiles.wanted || services.HasProfile(p.want)
+	p.records, p.inventory = map[string]string{}, map[string]bool{}
+	for _, j := range jobs {
+		p.records[j.root()] = j.rec.Path
+		p.inventory[j.root()] = j.rec.Queue == Inventory && isUnfinished(j.land)
+	}
+	p.services(p.owns, nil, nil)
+	return nil
+}
+
+// addSubmissions adds what the jobs' batches are called: a job has to call it the
+// same. Of a batch that is called as it should be, it is known without reading.
+func (p *piece) addSubmissions(ctx context.Context) error {
+	var others []string
+	for _, root := range p.roots {
+		bid := string(dataOf(p.tree.Get(root + "/bid")))
+		row := p.target.batchOf(bid)
+		path := newqueue.BatchPath(bid) + "/submission"
+		if row == nil || p.tree.Get(path) != nil {
+			continue
+		}
+		known := false
+		for _, b := range p.wanted[bid] {
+			data := encode(newqueue.Object{"batchID": b.key.uuid()})
+			if known = p.target.called.of(batchIDIn(data)) == row.called; known {
+				if err := p.put(znode.Node{Path: path, Data: data}); err != nil {
+					return err
+				}
+				break
+			}
+		}
+		if !known {
+			others = append(others, path)
 		}
 	}
+	return p.target.read(ctx, p.part, distinct(others))
+}
+
+// batchServices looks at batches.
+func (p *piece) batchServices() {
+	p.inventory = map[string]bool{}
+	for _, path := range p.roots {
+		for _, b := range p.wanted[strings.TrimPrefix(path, newqueue.BatchesPath+"/")] {
+			p.inventory[path] = p.inventory[path] || b.drain
+		}
+	}
+	there := func(bid string) services.BatchRest {
+		b := p.target.batchOf(bid)
+		if b == nil {
+			return orNone(nil)(bid)
+		}
+		return services.BatchRest{Jobs: int(b.jobs), Standing: func(f newqueue.BatchFolder) int { return int(b.standing[slices.Index(newqueue.BatchFolders, f)]) }}
+	}
+	wanted := func(bid string) services.BatchRest {
+		jobs, in := 0, map[newqueue.BatchFolder]int{}
+		for _, b := range p.wanted[bid] {
+			for f, n := range b.tally().in {
+				jobs, in[f] = jobs+n, in[f]+n
+			}
+		}
+		return services.BatchRest{Jobs: jobs, Standing: func(f newqueue.BatchFolder) int { return in[f] }}
+	}
+	p.services(p.owns, there, wanted)
+}
+
+// concludeServices: what the records themselves lack was named by the plan and
+// migrated by the operator's choice; it is told again, and is no difference.
+// Anything else of what the migration made is one. What is named already is left
+// out.
+func (v *verifier) concludeServices(named map[string]bool) {
+	if v.dialect != newqueue.MrtZK {
+		return
+	}
+	slices.SortStableFunc(v.faults, func(a, b serviceFault) int {
+		return cmp.Or(strings.Compare(a.Demand.ID, b.Demand.ID), strings.Compare(a.Path, b.Path), strings.Compare(a.What, b.What))
+	})
 	var found findings
-	for _, x := range services.Check(v.ex.tree) {
-		made := v.isOurs(x.Path) || v.isOurs(x.Item)
+	for _, x := range v.faults {
+		if x.Demand.OnlyWithProfiles() {
+			if !v.profiles.there {
+				continue
+			}
+			x.expected = x.expected && v.profiles.wanted
+		}
 		switch {
 		case named[x.Path]:
-		case v.opt.Others && v.atWork(x.Path):
-		case made && !isExpected(x):
+		case v.opt.Others && x.atWork:
+		case x.made && !x.expected:
 			v.differ(NotServiceable, x.Path, x.What+": "+x.Then())
-		case strings.HasPrefix(x.Item, newqueue.BatchesPath) && inventory[x.Item]:
+		case strings.HasPrefix(x.Item, newqueue.BatchesPath) && x.inventory:
 			// Told of its records.
 		default:
-			found.violation(x, records[x.Item], inventory[x.Item])
+			found.violation(x.Violation, x.record, x.inventory)
 		}
 	}
 	v.verdict.Services = found.all()
-}
-
-// atWork reports whether a session holds a node: the lock of a worker.
-func (v *verifier) atWork(path string) bool {
-	n := v.ex.tree.Get(path)
-	return n != nil && n.Stat.EphemeralOwner != 0
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mrtq/internal/znode"
 	"mrtq/migrate"
 )
 
@@ -58,25 +56,10 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	if opt.Quarantined, err = c.kept(); err != nil {
 		return err
 	}
-	tree, err := a.targetTree(cmd.Context(), s.target)
+	v, err := c.verify(cmd, a, s, opt)
 	if err != nil {
-		return failed("verify: target", args[1], err)
+		return err
 	}
-	if err := a.readACLs(cmd.Context(), s.target, tree, c.acl); err != nil {
-		return failed("verify: target", args[1], err)
-	}
-	run, ran := migrate.NewestRun(tree)
-	if !ran {
-		run.Policies = migrate.DefaultPolicies()
-	} else if !cmd.Flags().Changed("time") {
-		c.time = run.Time
-	}
-	opt.Policies = c.chosen(run.Policies, cmd.Flags().Changed)
-	src, err := a.readSource(cmd.Context(), s.source, &c.legacyFlags)
-	if err != nil {
-		return failed("verify: source", args[0], err)
-	}
-	v := migrate.Verify(src, tree, opt)
 	if c.output == "json" {
 		if err := a.printJSON(v); err != nil {
 			return err
@@ -94,6 +77,48 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		return checkError(fmt.Errorf("verify: %w: %s", errDiffers, count(len(v.Differences), "difference", "differences")))
 	}
 	return nil
+}
+
+// verify reads both sides, beside each other.
+func (c *verifyCmd) verify(cmd *cobra.Command, a *app, s sides, opt migrate.VerifyOptions) (*migrate.Verdict, error) {
+	ctx := cmd.Context()
+	opt.ACLs = migrate.NewACLSample(c.acl)
+	target, err := a.openTarget(ctx, s.target, opt.ACLs.Wants)
+	if err != nil {
+		return nil, failed("verify: target", s.target.text, err)
+	}
+	defer target.Close()
+	run, ran, err := migrate.ReadNewestRun(ctx, target)
+	if err != nil {
+		return nil, failed("verify: target", s.target.text, err)
+	}
+	if !ran {
+		run.Policies = migrate.DefaultPolicies()
+	} else if !cmd.Flags().Changed("time") {
+		c.time = run.Time
+	}
+	opt.Policies = c.chosen(run.Policies, cmd.Flags().Changed)
+	queues, times, err := c.reads()
+	if err != nil {
+		return nil, err
+	}
+	source, err := a.openSource(ctx, s.source, nil)
+	if err != nil {
+		return nil, failed("verify: source", s.source.text, err)
+	}
+	defer source.Close()
+	queue, err := migrate.OpenLegacyQueue(ctx, source, queues, times)
+	if err != nil {
+		return nil, failed("verify: source", s.source.text, err)
+	}
+	show, finish := a.progress("verifying")
+	defer finish()
+	opt.Progress = show
+	v, err := migrate.Verify(ctx, queue, target, opt)
+	if err != nil {
+		return nil, failed("verify", s.source.text+" "+s.target.text, err)
+	}
+	return v, nil
 }
 
 // kept is what the quarantine file keeps, nil if none is given. One that isn't
@@ -128,19 +153,6 @@ func (c *verifyCmd) chosen(p migrate.Policies, changed func(flag string) bool) *
 		return nil
 	}
 	return &p
-}
-
-// readACLs adds ACLs to what was read of a target on a server; a dump has its own.
-func (a *app) readACLs(ctx context.Context, e endpoint, tree *znode.Tree, all bool) error {
-	if e.file != "" {
-		return nil
-	}
-	r, err := a.reader(ctx, e)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	return migrate.ReadACLs(ctx, r, tree, all)
 }
 
 func (a *app) printVerdict(v *migrate.Verdict) {

@@ -10,7 +10,9 @@ import (
 
 	"mrtq/harness/daemons"
 	"mrtq/harness/minizk"
+	"mrtq/internal/side"
 	"mrtq/internal/znode"
+	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
 	"mrtq/newqueue/services"
@@ -279,7 +281,8 @@ func TestEveryBrokenRequirementIsFoundAndStopsItsDaemon(t *testing.T) {
 			if len(found) == 0 {
 				t.Fatalf("the check finds no violation of %s in %v", damage.id, services.Check(tree))
 			}
-			if v := migrate.Verify(s.src, tree, migrate.VerifyOptions{}); v.OK() {
+			queue := value(migrate.OpenLegacyQueue(t.Context(), side.Tree(s.src.Tree), s.src.Queues, legacy.Options{}))(t)
+			if v := value(migrate.Verify(t.Context(), queue, side.Tree(tree), migrate.VerifyOptions{}))(t); v.OK() {
 				t.Error("verify finds nothing")
 			}
 

@@ -11,8 +11,9 @@ import (
 
 // Check holds a tree in dialect mrt-zk to every demand and returns what
 // violates one, in the order of ids and paths. The tree must be at rest.
-func Check(tree *znode.Tree) []Violation {
-	c := newChecker(tree)
+func Check(tree *znode.Tree) []Violation { return newChecker(tree).check() }
+
+func (c *checker) check() []Violation {
 	var all []Violation
 	for _, it := range c.items {
 		all = it.violations(c, all)
@@ -100,6 +101,7 @@ type checker struct {
 	children map[string]int      // how many jobs name a batch as theirs
 	batches  map[string]*item    // by path
 	batchIDs map[string]any      // of submissions, by BID
+	rest     func(bid string) BatchRest
 }
 
 func newChecker(tree *znode.Tree) *checker {

@@ -76,7 +76,7 @@ func stringValues(d *Demand, it *item) []fault {
 // be made. A pending or held one without jobs is just that.
 func hasStates(c *checker, d *Demand, it *item) []fault {
 	path := it.path + "/" + d.Node
-	waiting := (it.state == "Pending" || it.state == "Held") && c.children[it.id] == 0
+	waiting := (it.state == "Pending" || it.state == "Held") && c.jobs(it.id) == 0
 	if c.tree.Get(path) != nil || waiting {
 		return nil
 	}
@@ -90,12 +90,8 @@ func hasProcessing(c *checker, d *Demand, it *item) []fault {
 	return nil
 }
 
-func (c *checker) folder(bid string, f newqueue.BatchFolder) []string {
-	return c.tree.Children(newqueue.BatchFolderPath(bid, f))
-}
-
 func agreesUnfinished(c *checker, d *Demand, it *item) []fault {
-	n := len(c.folder(it.id, newqueue.FolderProcessing))
+	n := c.standing(it.id, newqueue.FolderProcessing)
 	if n == 0 && (it.state != "Pending" && it.state != "Held" || c.tree.Get(newqueue.BatchStatesPath(it.id)) == nil) {
 		return nil
 	}
@@ -106,7 +102,7 @@ func agreesUnfinished(c *checker, d *Demand, it *item) []fault {
 }
 
 func agreesFailed(c *checker, d *Demand, it *item) []fault {
-	if n := len(c.folder(it.id, newqueue.FolderFailed)); n > 0 && it.isDone() {
+	if n := c.standing(it.id, newqueue.FolderFailed); n > 0 && it.isDone() {
 		return one(it.path+"/"+d.Node, "the batch is %s and has %d failed jobs", it.state, n)
 	}
 	return nil

@@ -1,0 +1,118 @@
+package migrate
+
+import (
+	"slices"
+	"strings"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+// entryRow is an entry that stands for a job: in the queue of a state, or in a
+// folder of a batch. There are two for each job, so it has no pointers and is
+// small.
+type entryRow struct {
+	jid ref
+	at  ref   // the entry's path; the BID of one in a batch
+	acl int16 // as one more than its index in entryRows.acls; 0 where it was not read
+	in  int8  // 0 for a queue's; else the batch's folder, as one more than its index in [newqueue.BatchFolders]
+	odd bool  // it is not as it was made, so that its transaction does not tell all of it
+	zx  int64 // the transaction that made it
+}
+
+// entryRows are entries in the order of the jobs' ids, and of one job as they were
+// found.
+type entryRows struct {
+	names *names
+	rows  []entryRow
+	acls  [][]znode.ACL // that entries have
+}
+
+// add adds an entry at the end; see [entryRows.sort].
+func (e *entryRows) add(n *znode.Node) {
+	row := entryRow{zx: n.Stat.Czxid, odd: !asMade(n)}
+	jid, bid, folder := entryOf(n.Path)
+	row.jid, row.at = e.names.ref(jid), e.names.ref(n.Path)
+	if bid != "" {
+		row.at, row.in = e.names.ref(bid), int8(slices.Index(newqueue.BatchFolders, folder))+1
+	}
+	if n.ACL != nil {
+		i := slices.IndexFunc(e.acls, func(acl []znode.ACL) bool { return slices.Equal(acl, n.ACL) })
+		switch {
+		case i >= 0:
+		case len(e.acls) < mostACLs:
+			i, e.acls = len(e.acls), append(e.acls, n.ACL)
+		default:
+			row.odd = true
+		}
+		row.acl = int16(i + 1)
+	}
+	e.rows = append(e.rows, row)
+}
+
+// mostACLs is how many different ACLs are remembered: a run gives one.
+const mostACLs = 100
+
+// entryOf takes the path of an entry apart; bid is "" for one in a state's queue,
+// and jid where its name is none of an entry.
+func entryOf(path string) (jid, bid string, folder newqueue.BatchFolder) {
+	above := znode.Parent(path)
+	name := znode.Name(path)
+	if znode.Within(path, newqueue.JobStatesPath) {
+		_, jid, _ = strings.Cut(name, "-")
+		return jid, "", ""
+	}
+	return name, znode.Name(znode.Parent(znode.Parent(above))), newqueue.BatchFolder(znode.Name(above))
+}
+
+// asMade reports whether an entry is as a run makes it, and was left so.
+func asMade(n *znode.Node) bool {
+	s := n.Stat
+	s.Ctime, s.Mtime = 0, 0
+	return n.Data != nil && len(n.Data) == 0 && n.Unreadable == "" && s == entryStat(s.Czxid)
+}
+
+func entryStat(made int64) znode.Stat { return znode.Stat{Czxid: made, Mzxid: made, Pzxid: made} }
+
+// sort brings the rows into order.
+func (e *entryRows) sort() {
+	slices.SortStableFunc(e.rows, func(a, b entryRow) int { return e.names.compare(a.jid, b.jid) })
+}
+
+// of are a job's rows.
+func (e *entryRows) of(jid string) []entryRow {
+	r, known := e.names.find(jid)
+	if !known {
+		return nil
+	}
+	at, _ := slices.BinarySearchFunc(e.rows, r, func(row entryRow, r ref) int { return e.names.compare(row.jid, r) })
+	end := at
+	for end < len(e.rows) && e.rows[end].jid == r {
+		end++
+	}
+	return e.rows[at:end]
+}
+
+// paths are where a job's entries stand.
+func (e *entryRows) paths(jid string) (paths []string) {
+	for _, row := range e.of(jid) {
+		paths = append(paths, e.path(row))
+	}
+	return paths
+}
+
+func (e *entryRows) path(row entryRow) string {
+	if row.in == 0 {
+		return e.names.text(row.at)
+	}
+	return newqueue.BatchEntryPath(e.names.text(row.at), newqueue.BatchFolders[row.in-1], e.names.text(row.jid))
+}
+
+// node is an entry that is as it was made.
+func (e *entryRows) node(row entryRow) znode.Node {
+	n := znode.Node{Path: e.path(row), Data: none, Stat: entryStat(row.zx)}
+	if row.acl > 0 {
+		n.ACL = e.acls[row.acl-1]
+	}
+	return n
+}

@@ -1,0 +1,144 @@
+package migrate
+
+import (
+	"context"
+	"slices"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+// wantedBatch is a batch as its records say that it should be.
+type wantedBatch struct {
+	batch
+	drain bool // an unfinished inventory record is in it
+}
+
+// findBatches finds the batches that jobs should be in and that were not met
+// before: under their uuids; failing that, where the first job says it is.
+func (p *piece) findBatches(ctx context.Context, jobs []*job) error {
+	first := map[batchKey]*job{}
+	var uuids []string
+	for _, j := range jobs {
+		if isAccess(j.rec.Queue) {
+			continue
+		}
+		key := keyOf(*j.rec, j.run, p.dialect)
+		if p.batches[key] == nil && first[key] == nil {
+			first[key] = j
+			uuids = append(uuids, newqueue.BatchUUIDPath(key.uuid()))
+		}
+	}
+	named, err := p.target.data(ctx, uuids)
+	if err != nil {
+		return err
+	}
+	for key, j := range first {
+		b := &wantedBatch{batch: batch{key: key, bid: j.bid, run: j.run}}
+		if data, there := named[newqueue.BatchUUIDPath(key.uuid())]; there {
+			b.bid = string(data)
+		}
+		if row := p.target.batchOf(b.bid); row != nil && row.run != (ref{}) {
+			b.run = p.target.names.text(row.run)
+		}
+		p.batches[key] = b
+		p.wanted[b.bid] = append(p.wanted[b.bid], b)
+	}
+	return nil
+}
+
+// data is what znodes hold, by path; those that are not there are left out.
+func (l *listing) data(ctx context.Context, paths []string) (map[string][]byte, error) {
+	data := map[string][]byte{}
+	for sub, err := range l.side.Subtrees(ctx, slices.Values(distinct(paths))) {
+		if err != nil {
+			return nil, err
+		}
+		if !sub.Missing() {
+			data[sub.Root] = sub.Nodes[0].Data
+		}
+	}
+	return data, nil
+}
+
+// allBatches looks at all batches but for their jobs' entries, and at those that
+// should be there.
+func (v *verifier) allBatches(ctx context.Context) error {
+	met := map[string]bool{}
+	for p, err := range v.target.batchParts(ctx) {
+		if err != nil {
+			return err
+		}
+		for _, path := range p.roots {
+			met[znode.Name(path)] = true
+		}
+		if err := v.piece(p).batchesThere(ctx); err != nil {
+			return err
+		}
+	}
+	missing := newPart()
+	for bid := range v.wanted {
+		if !met[bid] {
+			missing.add(newqueue.BatchPath(bid))
+		}
+	}
+	slices.Sort(missing.roots)
+	return v.piece(missing).batchesThere(ctx)
+}
+
+// batchesThere compares the batches of a part with what their jobs say of them.
+func (p *piece) batchesThere(ctx context.Context) error {
+	var wantedUUIDs, uuids []string
+	for _, path := range p.roots {
+		for _, b := range p.wanted[znode.Name(path)] {
+			p.wantNodes(b.nodes(p.dialect), "")
+			wantedUUIDs = append(wantedUUIDs, newqueue.BatchUUIDPath(b.key.uuid()))
+		}
+		if id := batchIDIn(dataOf(p.tree.Get(path + "/submission"))); id != "" {
+			uuids = append(uuids, newqueue.BatchUUIDPath(id))
+		}
+	}
+	wantedUUIDs = distinct(wantedUUIDs)
+	if err := p.addUUIDs(ctx, slices.Concat(wantedUUIDs, uuids)); err != nil {
+		return err
+	}
+	for _, path := range wantedUUIDs {
+		p.uuids.add(path)
+	}
+	p.compare(p.roots...)
+	p.compare(wantedUUIDs...)
+	p.layout(p.owns)
+	p.batchServices()
+	return nil
+}
+
+// batchIDIn is what a submission calls its batch; "" if it does not say.
+func batchIDIn(submission []byte) string {
+	o, err := newqueue.ParseObject(submission)
+	if err != nil {
+		return ""
+	}
+	id, _ := o["batchID"].(string)
+	return id
+}
+
+// addUUIDs adds entries of /batch-uuids, as the part's own, and stubs of the
+// batches of other parts that they name.
+func (p *piece) addUUIDs(ctx context.Context, paths []string) error {
+	paths = slices.DeleteFunc(distinct(paths), func(path string) bool { return znode.ValidatePath(path) != nil })
+	for _, path := range paths {
+		p.own[path] = true
+	}
+	if err := p.target.read(ctx, p.part, paths); err != nil {
+		return err
+	}
+	for _, path := range paths {
+		bid := string(dataOf(p.tree.Get(path)))
+		if b := p.target.batchOf(bid); b != nil {
+			if err := p.stub(bid, false); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

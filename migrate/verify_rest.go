@@ -1,0 +1,181 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+// strayUUIDs looks at the entries of /batch-uuids that no record asks for.
+func (v *verifier) strayUUIDs(ctx context.Context) error {
+	names, err := childrenOf(ctx, v.target.side, newqueue.BatchUUIDsPath)
+	if err != nil {
+		return err
+	}
+	v.uuids.sort()
+	var stray []string
+	for _, name := range names {
+		if path := znode.Join(newqueue.BatchUUIDsPath, name); !v.uuids.has(path) {
+			stray = append(stray, path)
+		}
+	}
+	for chunk := range slices.Chunk(stray, v.target.part) {
+		p := v.piece(newPart())
+		if err := p.addUUIDs(ctx, chunk); err != nil {
+			return err
+		}
+		var submissions []string
+		for _, path := range chunk {
+			if bid := string(dataOf(p.tree.Get(path))); v.target.batchOf(bid) != nil {
+				submissions = append(submissions, newqueue.BatchPath(bid)+"/submission")
+			}
+		}
+		if err := v.target.read(ctx, p.part, distinct(submissions)); err != nil {
+			return err
+		}
+		p.compare(chunk...)
+		p.layout(p.owns)
+		p.services(p.owns, nil, nil)
+	}
+	return nil
+}
+
+// strayEntries looks at entries that stand for no job, and at those that stand for
+// one where no record asks for it.
+func (v *verifier) strayEntries(ctx context.Context) error {
+	for chunk := range slices.Chunk(v.strays, v.target.part) {
+		p := v.piece(newPart())
+		if err := v.target.putEntries(ctx, p.part, chunk); err != nil {
+			return err
+		}
+		p.compare(p.entries...)
+	}
+	for chunk := range slices.Chunk(v.dangling(), v.target.part) {
+		p := v.piece(newPart())
+		if err := v.target.putEntries(ctx, p.part, chunk); err != nil {
+			return err
+		}
+		var statuses []string // of their batches: what happens depends on it
+		for _, row := range chunk {
+			p.own[newqueue.JobPath(v.target.names.text(row.jid))] = true
+			if row.in > 0 {
+				statuses = append(statuses, newqueue.BatchPath(v.target.names.text(row.at))+"/status")
+			}
+		}
+		if err := v.target.read(ctx, p.part, distinct(statuses)); err != nil {
+			return err
+		}
+		p.compare(p.entries...)
+		p.layout(p.owns)
+		p.services(p.owns, nil, nil)
+	}
+	return nil
+}
+
+// dangling are the entries that stand for a job which is not there. It names
+// those jobs.
+func (v *verifier) dangling() []entryRow {
+	var rows []entryRow
+	last := map[string]string{}
+	for _, list := range []*entryRows{&v.target.queued, &v.target.inBatch} {
+		for _, row := range list.rows {
+			job := newqueue.JobPath(v.target.names.text(row.jid))
+			if row.jid != (ref{}) && v.target.stands(job) {
+				continue
+			}
+			rows = append(rows, row)
+			if _, named := last[job]; row.jid != (ref{}) && (!named || row.in > 0) {
+				last[job] = list.path(row)
+			}
+		}
+	}
+	for job, entry := range last {
+		v.differ(NodeMissing, job, entry+" stands for it")
+	}
+	return rows
+}
+
+// ownRecords looks at the layout's own znodes and at the migration's.
+func (v *verifier) ownRecords() {
+	p := v.piece(&part{tree: v.target.tree})
+	if len(v.target.runs) > 0 || len(v.runs) > 0 {
+		p.wantStructure()
+	}
+	p.compare(targetRoots...)
+	isLayouts := func(path string) bool { return ownerOf(path) == "" }
+	p.layout(isLayouts)
+	p.services(isLayouts, nil, nil)
+}
+
+// wantStructure asks for the layout's own znodes. Those that a run made are its to
+// answer for; of others it only matters that they are there.
+func (p *piece) wantStructure() {
+	runs := p.target.runs
+	own := []string{RunsPath, ElectionPath, LedgerPath}
+	if m, e := p.tree.Get(MigrationPath), p.tree.Get(ElectionPath); m == nil || e == nil || ownMigration(m.Stat, e.Stat) {
+		own = append(own, MigrationPath)
+	}
+	for _, path := range own {
+		p.wantNodes([]leaf{{path, none}}, "")
+	}
+	for _, run := range runs {
+		for _, path := range run.Made {
+			p.wantNodes([]leaf{{path, none}}, "")
+		}
+		p.wantNodes([]leaf{{ledgerPath(run.ID), none}}, "")
+	}
+	for run := range p.runs {
+		p.wantThere(znode.Join(RunsPath, run))
+	}
+	there := append(p.dialect.StartNodes(), MigrationPath, newqueue.LocksPath, newqueue.QueueLocksPath)
+	for _, h := range newqueue.QueueHolds {
+		there = append(there, newqueue.QueueHoldPath(h))
+	}
+	for folder := range p.folders {
+		there = append(there, folder)
+	}
+	for _, path := range there {
+		if _, ours := p.ours[path]; p.want.Get(path) == nil || !ours {
+			p.wantThere(path)
+		}
+	}
+	// The data of these is compared in ways of their own; see [readCustody].
+	p.wantThere(newqueue.JobsPath)
+	for _, run := range runs {
+		if slices.Contains(run.Made, newqueue.JobsPath) {
+			p.checkOwn(newqueue.JobsPath)
+		}
+		p.wantThere(run.path())
+		p.checkOwn(run.path())
+		for i := range run.Ledger.Shards {
+			if slices.Contains(run.Ledger.Missing, i) {
+				continue
+			}
+			p.wantThere(shardPath(run.ID, i))
+			p.checkOwn(shardPath(run.ID, i))
+		}
+		if run.Steps != run.stat.Version {
+			p.differ(NodeTouched, run.path(), fmt.Sprintf("its version is %d, the run left it at %d: somebody wrote to it", run.stat.Version, run.Steps))
+		}
+	}
+}
+
+// checkOwn looks at one of the migration's own records, whose data is compared
+// elsewhere.
+func (p *piece) checkOwn(path string) {
+	n := p.tree.Get(path)
+	switch {
+	case n == nil:
+	case n.Stat.EphemeralOwner != 0:
+		p.differ(MadeAgain, path, fmt.Sprintf("it is ephemeral: it goes when session %#x ends", n.Stat.EphemeralOwner))
+	case n.Stat.Aversion != 0:
+		p.differ(NodeTouched, path, "its ACL was changed")
+	case n.Stat.Version != 0 && znode.Within(path, LedgerPath):
+		p.differ(NodeTouched, path, fmt.Sprintf("it was set %s since it was made", times(n.Stat.Version)))
+	case path == newqueue.JobsPath && p.target.dated() && !p.target.bornInRun(n.Stat.Czxid):
+		p.differ(MadeAgain, path, "no run was at work when it was made: somebody deleted it and made it again")
+	}
+}

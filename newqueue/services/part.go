@@ -1,0 +1,61 @@
+package services
+
+import (
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+// BatchRest is what a tree that is part of a queue does not show of a batch: its
+// jobs, which may be in other parts.
+type BatchRest struct {
+	Standing func(newqueue.BatchFolder) int // how many entries there are in a folder
+	Jobs     int                            // how many jobs name it as theirs
+}
+
+// CheckPart is [Check] for a tree that is part of a queue: some batches, jobs or
+// requests. A job is there with all its entries. What a part violates only because
+// it is one, the caller has to leave out: demands on the tree, and on items that
+// are not of this part. For all items, some job is taken to have a profile; see
+// [Demand.OnlyWithProfiles].
+func CheckPart(tree *znode.Tree, rest func(bid string) BatchRest) []Violation {
+	c := newChecker(tree)
+	c.rest = rest
+	for _, it := range c.items {
+		it.profiles = true
+	}
+	return c.check()
+}
+
+// OnlyWithProfiles reports whether the demand counts only where some job of the
+// queue has a profile.
+func (d *Demand) OnlyWithProfiles() bool { return d.ID == "R30" }
+
+// HasProfile reports whether some job of a tree has a profile.
+func HasProfile(tree *znode.Tree) bool {
+	for _, jid := range tree.Children(newqueue.JobsPath) {
+		o, err := newqueue.ParseObject(dataOf(tree, newqueue.JobPath(jid)+"/configuration"))
+		if err != nil {
+			continue
+		}
+		if v, _ := o.Value("profile"); isText(v) {
+			return true
+		}
+	}
+	return false
+}
+
+// standing is how many entries there are in a folder of a batch.
+func (c *checker) standing(bid string, f newqueue.BatchFolder) int {
+	if c.rest != nil {
+		return c.rest(bid).Standing(f)
+	}
+	return len(c.tree.Children(newqueue.BatchFolderPath(bid, f)))
+}
+
+// jobs is how many jobs name a batch as theirs.
+func (c *checker) jobs(bid string) int {
+	if c.rest != nil {
+		return c.rest(bid).Jobs
+	}
+	return c.children[bid]
+}
