@@ -30,19 +30,19 @@ type LegacyQueue struct {
 	nodes []queueNode            // those that are there
 	kinds map[string]QueueKind   // of the nodes, by path
 	roots map[string]*znode.Node // queue and lock nodes that are there, by path
-	lists map[string]listing     // of their children
+	lists map[string]listLength  // of their children
 	locks []znode.Node           // the outstanding locks, with what is below them
 	// vanished are records that were listed and then not there.
 	vanished map[string]bool
 }
 
-// listing is how long a list of children is.
-type listing struct {
+// listLength is how long a list of children is.
+type listLength struct {
 	children int
 	bytes    int // of names, as jute writes them
 }
 
-func (l *listing) add(name string) {
+func (l *listLength) add(name string) {
 	l.children++
 	l.bytes += 4 + len(name)
 }
@@ -57,7 +57,7 @@ type queueNode struct {
 // wraps [ErrNoQueues] or [ErrUnlisted].
 func OpenLegacyQueue(ctx context.Context, s side.Side, queues Queues, opt legacy.Options) (*LegacyQueue, error) {
 	q := &LegacyQueue{Queues: queues, side: s, opt: opt, kinds: map[string]QueueKind{}, roots: map[string]*znode.Node{},
-		lists: map[string]listing{}, vanished: map[string]bool{}}
+		lists: map[string]listLength{}, vanished: map[string]bool{}}
 	for _, root := range queues.Roots() {
 		n, err := s.Get(ctx, root)
 		switch {
@@ -111,7 +111,7 @@ func (q *LegacyQueue) children(ctx context.Context, root string) ([]string, erro
 		return nil, fmt.Errorf("%s: %w", root, znode.ErrNoNode)
 	}
 	names, err := q.side.Children(ctx, root)
-	var l listing
+	var l listLength
 	for _, name := range names {
 		l.add(name)
 	}

@@ -190,7 +190,7 @@ func (p *Plan) noteLocks() {
 // noteLists foresees the child lists that a client with the default buffer
 // can't read: it drops the connection and tries again for ever.
 func (p *Plan) noteLists() {
-	lists := map[string]listing{}
+	lists := map[string]listLength{}
 	add := func(path string) {
 		parent := znode.Parent(path)
 		l := lists[parent]
