@@ -24,6 +24,9 @@ type Migrator struct {
 	// is. Either may be nil.
 	Say      func(string)
 	Progress func(done, total int)
+	// Keep is given the records that can't be decoded and are quarantined, before
+	// anything is written. It may be nil.
+	Keep func([]Record) error
 
 	owner string
 }
@@ -62,8 +65,17 @@ type Result struct {
 	Steps int `json:"transactions"`
 }
 
-// ReadFunc reads and decodes the source as it is now.
-type ReadFunc func(context.Context) (*Source, error)
+// ReadFunc opens the source as it is now; done closes it.
+type ReadFunc func(context.Context) (queue *LegacyQueue, done func(), err error)
+
+// Expectation is what the first plan of a migration must decide: the plan that was
+// looked at, without all that it says.
+type Expectation struct{ id, source, decisions string }
+
+// Expectation is what the plan decides.
+func (p *Plan) Expectation() *Expectation {
+	return &Expectation{id: p.ID, source: p.Source.Hash, decisions: p.decisions()}
+}
 
 // Migrate makes a plan of the source and carries it out, again and again until
 // there is nothing left to do: whatever got in the way, a lost connection or
@@ -73,7 +85,7 @@ type ReadFunc func(context.Context) (*Source, error)
 // [ErrStale]. Errors wrap [ErrBlocked], [ErrInterrupted], [ErrTakenOver],
 // [ErrContended] or [zkconn.ErrLost]; the Result says in every case what was
 // done.
-func (m *Migrator) Migrate(ctx context.Context, read ReadFunc, opt Options, expect *Plan) (*Result, error) {
+func (m *Migrator) Migrate(ctx context.Context, read ReadFunc, opt Options, expect *Expectation) (*Result, error) {
 	m.defaults()
 	res := &Result{}
 	if err := m.Target.lead(ctx, m.owner, opt.ACL, m.Say); err != nil {
@@ -81,45 +93,65 @@ func (m *Migrator) Migrate(ctx context.Context, read ReadFunc, opt Options, expe
 	}
 	defer m.Target.resign()
 	for retry := (retries{budget: m.Budget}); ; {
-		src, err := read(ctx)
-		if err != nil {
-			return res, interrupted(err)
-		}
-		tree, err := m.Target.Tree(ctx)
-		if err != nil {
-			return res, interrupted(err)
-		}
-		p := MakePlan(src, tree, opt)
-		if res.Plan == nil {
-			res.Plan, res.Run = p, p.Run
-			if expect != nil && (p.Source.Hash != expect.Source.Hash || p.decisions() != expect.decisions()) {
-				return res, fmt.Errorf("%w: the source or the target changed while this migrator waited", ErrStale)
-			}
-			if expect != nil {
-				p.ID = expect.ID // the one that was approved
-			}
-		}
-		if p.Blocked() {
-			return res, fmt.Errorf("%w: %d problems, the first: %s", ErrBlocked, len(p.Problems), p.Problems[0])
-		}
-		if p.Empty() {
-			return res, nil
-		}
-		steps, done, err := m.apply(ctx, p, retry.budget)
-		res.Steps += steps
-		res.Done.add(done)
+		steps, err := m.look(ctx, read, opt, expect, retry.budget, res)
 		var again *lookAgain
 		switch {
 		case err == nil:
 			return res, nil
 		case !errors.As(err, &again):
 			return res, err
+		case expect != nil && errors.Is(err, errSourceChanged):
+			return res, fmt.Errorf("%w: %w; finish with mrtq migrate without --plan, which adds what changed", ErrStale, err)
 		}
 		if err := retry.next(steps, again.err); err != nil {
 			return res, err
 		}
 		m.Say(fmt.Sprintf("looking again: %v", again.err))
 	}
+}
+
+// look reads both sides, plans what is left to do, and does it.
+func (m *Migrator) look(ctx context.Context, read ReadFunc, opt Options, expect *Expectation, budget int, res *Result) (steps int, err error) {
+	queue, done, err := read(ctx)
+	if err != nil {
+		return 0, interrupted(err)
+	}
+	defer done()
+	tree, err := m.Target.Tree(ctx)
+	if err != nil {
+		return 0, interrupted(err)
+	}
+	p, err := MakePlan(ctx, queue, tree, opt)
+	if errors.Is(err, errSourceChanged) {
+		return 0, &lookAgain{err}
+	}
+	if err != nil {
+		return 0, interrupted(err)
+	}
+	if res.Plan == nil {
+		res.Plan, res.Run = p, p.Run
+		if expect != nil && (p.Source.Hash != expect.source || p.decisions() != expect.decisions) {
+			return 0, fmt.Errorf("%w: the source or the target changed while this migrator waited", ErrStale)
+		}
+		if expect != nil {
+			p.ID = expect.id // the one that was approved
+		}
+	}
+	if bad := p.Quarantined(); len(bad) > 0 && m.Keep != nil {
+		if err := m.Keep(bad); err != nil {
+			return 0, err
+		}
+	}
+	if p.Blocked() {
+		return 0, fmt.Errorf("%w: %d problems, the first: %s", ErrBlocked, len(p.Problems), p.Problems[0])
+	}
+	if p.Empty() {
+		return 0, nil
+	}
+	steps, made, err := m.apply(ctx, p, budget)
+	res.Steps += steps
+	res.Done.add(made)
+	return steps, err
 }
 
 // retries bounds how often a plan may be thwarted in a row before anything of
@@ -194,12 +226,15 @@ func (m *Migrator) make(ctx context.Context, c *chain, p *Plan, budget int) erro
 	making := p.making()
 	total, items, idle := len(p.jobs), 0, 0
 	for {
-		err := c.send(ctx, pack(making.units(), budget, m.Target.chrootLen()), func(t unit) {
+		err := c.send(ctx, pack(making.units(ctx), budget, m.Target.chrootLen()), func(t unit) {
 			making.landed(t)
 			idle = 0
 			items += t.count
 			m.Progress(items, total)
 		})
+		if err == nil {
+			err = making.failed(ctx)
+		}
 		var taken *idTaken
 		if !errors.As(err, &taken) {
 			return err

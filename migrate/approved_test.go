@@ -13,7 +13,7 @@ import (
 // A saved plan is read back, whatever bytes names and batchIDs have.
 func TestPlanWithHostileNamesReadsBack(t *testing.T) {
 	for _, text := range []string{"caf\xe9", "a\xed\xa0\x80z", `\ufffd`, "\ufffd", "<&>\u2028", "\x00\x1b"} {
-		p := MakePlan(source(t, queue(t, map[string][]byte{"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, legacy.Payload{"jobID": "one"})})), znode.NewTree(), options(permissive()))
+		p := makePlan(t, source(t, queue(t, map[string][]byte{"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, legacy.Payload{"jobID": "one"})})), znode.NewTree(), options(permissive()))
 		p.warn(text, text)
 		p.ID = p.digest()
 		b, err := json.Marshal(p)
@@ -34,7 +34,7 @@ func TestApprovedPlanIsNotWidened(t *testing.T) {
 	mustMigrate(t, s, src, opt)
 	workOff(t, s, opt.Dialect)
 	opt.Again = []string{"/ingest/mrtQ-05000000000001"}
-	saved := MakePlan(src, treeOf(t, s), opt)
+	saved := makePlan(t, src, treeOf(t, s), opt)
 	approved := Approved{ID: saved.ID, Source: saved.Source, Target: saved.Target, Dialect: string(saved.Dialect), Policies: saved.Policies, Settings: saved.Settings}
 	began := *saved
 	began.ex = &existing{runs: []Run{{ID: saved.Run, State: RunRunning, Plan: saved.ID}}}

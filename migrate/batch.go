@@ -30,7 +30,7 @@ func keyOf(r Record, run string, d newqueue.Dialect) batchKey {
 		return batchKey{ofInventory, ownBatchPrefix[d] + run}
 	}
 	if id := text(r.Legacy.Payload, "batchID"); strings.TrimSpace(id) != "" {
-		return batchKey{ofBatch, id}
+		return batchKey{ofBatch, strings.Clone(id)} // not all that it was cut from
 	}
 	return batchKey{ofUnbatched, ownBatchPrefix[d] + run}
 }
@@ -70,13 +70,18 @@ type batch struct {
 	tallied jobTally   // of jobs that were taken
 }
 
-// take takes a job into account and does not keep it. Jobs come in the order of
-// their ids.
-func (b *batch) take(j *job, d newqueue.Dialect) {
+// hear takes into account what a job's record says, and nothing else of the job.
+func (b *batch) hear(j *job, d newqueue.Dialect) {
 	if b.said == nil {
 		b.said = &batchSays{}
 	}
 	b.said.add(b.key, j, d)
+}
+
+// take takes a job into account and does not keep it. Jobs come in the order of
+// their ids.
+func (b *batch) take(j *job, d newqueue.Dialect) {
+	b.hear(j, d)
 	b.tallied.add(j)
 }
 
@@ -87,6 +92,12 @@ type job struct {
 	run  string // that made it
 	id   string // jid, or qid of an access request
 	bid  string // "" for an access request
+	// Between the passes over the source, a plan keeps of the record what [abridged]
+	// says, and with it what else it has to know of it.
+	batch  *batch // nil for an access request
+	size   int    // of the record's data
+	entry  int32  // index into [Plan.Records]
+	object string // see [objectOf]
 	// number is the one that the plan gives to a new job; see [numbering].
 	number int64
 	isNew  bool

@@ -41,7 +41,7 @@ func TestBatchIDAsAName(t *testing.T) {
 			t.Run(fmt.Sprintf("%q %s", c.id, d), func(t *testing.T) {
 				opt := options(permissive())
 				opt.Dialect = d
-				plan := MakePlan(src, znode.NewTree(), opt)
+				plan := makePlan(t, src, znode.NewTree(), opt)
 				warned := strings.Contains(fmt.Sprint(plan.Warnings), "can't be a znode's name")
 				if warned != (c.bad && d == newqueue.Design) {
 					t.Errorf("warnings: %v", plan.Warnings)
@@ -94,7 +94,7 @@ func TestNamesOfARunsOwnBatches(t *testing.T) {
 		}
 		for _, name := range want {
 			taken := source(t, queue(t, map[string][]byte{"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, ingestRecord(legacy.Payload{"batchID": name}))}))
-			p := MakePlan(taken, znode.NewTree(), opt)
+			p := makePlan(t, taken, znode.NewTree(), opt)
 			if !slices.ContainsFunc(p.Problems, func(x Problem) bool { return x.Kind == BatchExists }) {
 				t.Errorf("%s: a legacy batch may be called %s: %v", d, name, p.Problems)
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"mrtq/newqueue"
@@ -88,7 +89,7 @@ func (s *batchSays) share(key batchKey, f sharedField, v, from string) {
 	switch {
 	case known == nil && v == "": // as all before
 	case known == nil:
-		s.shared[f.property] = &sharedValue{value: v, from: from, differs: !wide && s.jobs > 0}
+		s.shared[f.property] = &sharedValue{value: strings.Clone(v), from: from, differs: !wide && s.jobs > 0}
 	case v == known.value || wide && v == "" || known.differs:
 	case !wide:
 		known.differs = true

@@ -34,7 +34,7 @@ func TestBatchOfAVanishedRecordIsNotStale(t *testing.T) {
 func TestDoneForARecordThatIsNotLost(t *testing.T) {
 	opt := options(permissive())
 	opt.Done = []string{"/ingest/mrtQ-05000000000001"}
-	p := MakePlan(source(t, queue(t, fourRecords(t))), znode.NewTree(), opt)
+	p := makePlan(t, source(t, queue(t, fourRecords(t))), znode.NewTree(), opt)
 	if problemAt(p, NotGone, opt.Done[0]) == nil {
 		t.Errorf("problems %v, %d to create", p.Problems, p.Count(ActCreate))
 	}

@@ -101,7 +101,10 @@ func TestNoSecondLookForATakenID(t *testing.T) {
 	})
 	reads := 0
 	m := &Migrator{Target: target.Target, Now: clock(), Budget: 1}
-	res, err := m.Migrate(t.Context(), func(context.Context) (*Source, error) { reads++; return src, nil }, options(permissive()), nil)
+	res, err := m.Migrate(t.Context(), func(ctx context.Context) (*LegacyQueue, func(), error) {
+		reads++
+		return static(src)(ctx)
+	}, options(permissive()), nil)
 	if err != nil || res.Done.Jobs != 50 || reads != 1 {
 		t.Errorf("%v, done %+v, the source was read %d times", err, res.Done, reads)
 	}

@@ -112,7 +112,7 @@ func TestDoneJobsAreNotMadeAgain(t *testing.T) {
 				t.Fatalf("not cleaned: %v", cleaned.Paths("/batches"))
 			}
 
-			p := MakePlan(src, cleaned, opt)
+			p := makePlan(t, src, cleaned, opt)
 			if !p.Empty() || p.Blocked() || p.Count(ActGone) != 4 || len(p.Gone) != 4 {
 				t.Fatalf("plan: empty %t, problems %v, gone %v", p.Empty(), p.Problems, p.Gone)
 			}
@@ -174,7 +174,7 @@ func TestDeletedJobIsNotMadeAgain(t *testing.T) {
 			if n := treeOf(t, target).Get("/jobs/jid0000000001"); n != nil {
 				t.Fatal("not deleted")
 			}
-			p := MakePlan(src, treeOf(t, target), opt)
+			p := makePlan(t, src, treeOf(t, target), opt)
 			want := "migrated as /jobs/jid0000000001 by run0000000000, and deleted: its batch bid0000000000 still stands"
 			if !p.Empty() || len(p.Gone) != 1 || p.Gone[0].What != want {
 				t.Errorf("plan: empty %t, gone %v", p.Empty(), p.Gone)
@@ -197,7 +197,7 @@ func TestChangedRecordOfADoneJob(t *testing.T) {
 	records["/ingest/mrtQ-05000000000003"] = record(t, legacy.Pending, legacy.Payload{"batchID": "bid-1", "jobID": "other"})
 	records["/ingest/mrtQ-05000000000004"] = []byte{7}
 	records["/ingest/mrtQ-05000000000005"] = record(t, legacy.Pending, legacy.Payload{"batchID": "bid-1", "jobID": "new"})
-	p := MakePlan(source(t, queue(t, records)), treeOf(t, target), opt)
+	p := makePlan(t, source(t, queue(t, records)), treeOf(t, target), opt)
 	if p.Count(ActCreate) != 1 || p.Count(ActGone) != 4 {
 		t.Errorf("plan: %v", p.Records)
 	}
@@ -238,7 +238,7 @@ func TestLedgerIsWipedAndRebuilt(t *testing.T) {
 	wipe(t, target)
 	const run = "/migration/runs/run0000000000"
 	wiped := treeOf(t, target)
-	p := MakePlan(src, wiped, opt)
+	p := makePlan(t, src, wiped, opt)
 	want := Problem{Kind: LedgerDamaged, Path: run,
 		Message: "the record of run0000000000 is gone, and with it the custody of 12 records; the trace on /jobs says that it ran here",
 		Next:    "put back what was there, or rebuild what can be rebuilt from the jobs that still stand: mrtq rebuild TARGET"}
@@ -262,7 +262,7 @@ func TestLedgerIsWipedAndRebuilt(t *testing.T) {
 	}
 	rebuilt := treeOf(t, target)
 	mustVerify(t, src, rebuilt)
-	if p := MakePlan(src, rebuilt, opt); !p.Empty() || p.Blocked() {
+	if p := makePlan(t, src, rebuilt, opt); !p.Empty() || p.Blocked() {
 		t.Errorf("plan after the rebuild: %v", p.Problems)
 	}
 	if r, err := m.Rebuild(t.Context()); err != nil || len(r.Runs) != 0 {
@@ -303,7 +303,7 @@ func TestWhatARebuildCanNotKnow(t *testing.T) {
 
 	records["/ingest/mrtQ-05000000000009"] = record(t, legacy.Pending, legacy.Payload{"batchID": "later", "jobID": "new"})
 	src = source(t, queue(t, records))
-	p := MakePlan(src, treeOf(t, target), opt)
+	p := makePlan(t, src, treeOf(t, target), opt)
 	for _, path := range []string{"/ingest/mrtQ-05000000000001", "/ingest/mrtQ-05000000000002"} {
 		if problemAt(p, CustodyLost, path) == nil {
 			t.Errorf("%s doesn't stop the plan: %v", path, p.Problems)
@@ -318,7 +318,7 @@ func TestWhatARebuildCanNotKnow(t *testing.T) {
 		t.Errorf("made %+v", res.Done)
 	}
 	opt.Done, opt.Again = nil, nil
-	p = MakePlan(src, treeOf(t, target), opt)
+	p = makePlan(t, src, treeOf(t, target), opt)
 	if p.Blocked() || !p.Empty() || !slices.Equal(gonePaths(p), []string{"/ingest/mrtQ-05000000000001"}) {
 		t.Errorf("in the end: problems %v, gone %v", p.Problems, p.Gone)
 	}
@@ -404,7 +404,7 @@ func TestRollbackKeepsCustodyOfWhatIsDone(t *testing.T) {
 	if res := mustMigrate(t, target, src, opt); res.Done.Jobs != 2 || res.Run != "run0000000001" {
 		t.Errorf("made again: %+v in %s", res.Done, res.Run)
 	}
-	p := MakePlan(src, treeOf(t, target), opt)
+	p := makePlan(t, src, treeOf(t, target), opt)
 	if !p.Empty() || p.Blocked() || len(p.Gone) != 2 {
 		t.Errorf("in the end: problems %v, gone %v", p.Problems, p.Gone)
 	}
@@ -413,7 +413,7 @@ func TestRollbackKeepsCustodyOfWhatIsDone(t *testing.T) {
 	if err != nil || len(u.Kept) != 0 || u.Done.Jobs != 2 {
 		t.Fatalf("second rollback: %v, %+v", err, u)
 	}
-	if p := MakePlan(src, treeOf(t, target), opt); p.Blocked() || p.Count(ActCreate) != 2 || len(p.Gone) != 2 {
+	if p := makePlan(t, src, treeOf(t, target), opt); p.Blocked() || p.Count(ActCreate) != 2 || len(p.Gone) != 2 {
 		t.Errorf("after both: problems %v, gone %v", p.Problems, p.Gone)
 	}
 }
@@ -422,7 +422,7 @@ func TestRollbackKeepsCustodyOfWhatIsDone(t *testing.T) {
 func TestMisspelledChoice(t *testing.T) {
 	opt := options(permissive())
 	opt.Again, opt.Done = []string{"/ingest/mrtQ-1"}, []string{"ingest"}
-	p := MakePlan(source(t, corpus(t)), znode.NewTree(), opt)
+	p := makePlan(t, source(t, corpus(t)), znode.NewTree(), opt)
 	for _, path := range []string{"/ingest/mrtQ-1", "ingest"} {
 		if problemAt(p, NotGone, path) == nil {
 			t.Errorf("%s: %v", path, p.Problems)

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"mrtq/harness/minizk"
 	"mrtq/harness/minizk/wire"
+	"mrtq/internal/side"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
@@ -278,7 +280,7 @@ func TestSourceIsReadAfterWaiting(t *testing.T) {
 			other.resign()
 		}
 	}}
-	res, err := m.Migrate(t.Context(), func(context.Context) (*Source, error) { return now, nil }, options(permissive()), nil)
+	res, err := m.Migrate(t.Context(), func(ctx context.Context) (*LegacyQueue, func(), error) { return static(now)(ctx) }, options(permissive()), nil)
 	if err != nil || res.Done.Jobs != 1 {
 		t.Errorf("%d jobs (%v): the record that went while it waited was migrated", res.Done.Jobs, err)
 	}
@@ -299,5 +301,69 @@ func TestRollbackInterruptedWhileReading(t *testing.T) {
 	m := &Migrator{Target: s.Target, Now: clock()}
 	if _, err := m.Rollback(ctx, res.Run, false); !errors.Is(err, ErrInterrupted) {
 		t.Errorf("rollback: %v", err)
+	}
+}
+
+// A source that changes between the two passes over it: the migration stops where
+// it is, looks again, and makes what the source says now.
+func TestSourceChangesBetweenThePasses(t *testing.T) {
+	for name, change := range map[string]func(t *testing.T, tree *znode.Tree, path string) *znode.Tree{
+		"another status": func(t *testing.T, tree *znode.Tree, path string) *znode.Tree {
+			put(t, tree, path, record(t, legacy.Held, legacy.Payload{"jobID": "changed"}))
+			return tree
+		},
+		"damaged": func(t *testing.T, tree *znode.Tree, path string) *znode.Tree {
+			put(t, tree, path, []byte("x"))
+			return tree
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			records := map[string][]byte{}
+			for i := range 600 {
+				records[fmt.Sprintf("/ingest/mrtQ-0500%010d", i)] = record(t, legacy.Pending, legacy.Payload{"batchID": fmt.Sprint("bid-", i/7), "jobID": fmt.Sprint(i)})
+			}
+			tree := queue(t, records)
+			s := serve(t, znode.NewTree())
+			var said []string
+			changed := false
+			m := &Migrator{Target: s.Target, Now: clock(), Budget: 1, Say: func(text string) { said = append(said, text) },
+				Keep: func([]Record) error { return nil },
+				Progress: func(done, _ int) {
+					if done >= 10 && !changed {
+						changed = true
+						tree = change(t, tree, "/ingest/mrtQ-05000000000590")
+					}
+				}}
+			read := func(ctx context.Context) (*LegacyQueue, func(), error) {
+				q, err := OpenLegacyQueue(ctx, side.Tree(tree), DefaultQueues(), legacy.Options{})
+				return q, func() {}, err
+			}
+			if _, err := m.Migrate(t.Context(), read, options(permissive()), nil); err != nil {
+				t.Fatal(err)
+			}
+			if len(said) != 1 || !strings.Contains(said[0], "/ingest/mrtQ-05000000000590: the source has changed") {
+				t.Errorf("it said %q", said)
+			}
+			mustVerify(t, source(t, tree), treeOf(t, s))
+		})
+	}
+}
+
+// What was approved is not carried out with a record that has changed since.
+func TestApprovedSourceChangesBetweenThePasses(t *testing.T) {
+	records := map[string][]byte{}
+	for i := range 600 {
+		records[fmt.Sprintf("/ingest/mrtQ-0500%010d", i)] = record(t, legacy.Pending, legacy.Payload{"jobID": fmt.Sprint(i)})
+	}
+	tree := queue(t, records)
+	s := serve(t, znode.NewTree())
+	opt := options(permissive())
+	expect := makePlan(t, source(t, tree), treeOf(t, s), opt).Expectation()
+	m := &Migrator{Target: s.Target, Now: clock(), Budget: 1, Progress: func(int, int) {
+		put(t, tree, "/ingest/mrtQ-05000000000590", []byte("x"))
+	}}
+	_, err := m.Migrate(t.Context(), static(source(t, tree)), opt, expect)
+	if !errors.Is(err, ErrStale) {
+		t.Errorf("got %v", err)
 	}
 }

@@ -87,9 +87,44 @@ func verifyTree(src *Source, target *znode.Tree, opt VerifyOptions) *Verdict {
 	return v
 }
 
+// opened is the queue that a source is.
+func opened(ctx context.Context, src *Source) (*LegacyQueue, error) {
+	return OpenLegacyQueue(ctx, side.Tree(src.Tree), src.Queues, legacy.Options{})
+}
+
 // static is a source that does not change.
 func static(src *Source) ReadFunc {
-	return func(context.Context) (*Source, error) { return src, nil }
+	return func(ctx context.Context) (*LegacyQueue, func(), error) {
+		q, err := opened(ctx, src)
+		return q, func() {}, err
+	}
+}
+
+// whole is one of the plan's jobs, with its record.
+func whole(t tester, p *Plan, i int) *job {
+	t.Helper()
+	for j, err := range p.loaded(t.Context(), []*planned{&p.jobs[i]}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return j
+	}
+	t.Fatalf("the plan has %d jobs", len(p.jobs))
+	return nil
+}
+
+// makePlan plans a migration of a source that does not change.
+func makePlan(t tester, src *Source, target *znode.Tree, opt Options) *Plan {
+	t.Helper()
+	q, err := opened(t.Context(), src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := MakePlan(t.Context(), q, target, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // mustVerify demands that nothing differs.

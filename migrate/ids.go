@@ -150,7 +150,7 @@ func (p *Plan) assignIDs() {
 			pl.isNew, pl.number = true, p.numbers.of(pl.job).take()
 			p.numbers.assign(pl.job)
 		}
-		if b := p.batchOf(pl.job); b != nil {
+		if b := pl.batch; b != nil {
 			if b.bid == "" {
 				c := p.numbers[newqueue.BatchesPath]
 				b.isNew, b.number = true, c.take()
@@ -175,29 +175,14 @@ func (p *Plan) assignIDs() {
 	p.forecast()
 }
 
-func (p *Plan) batchOf(j *job) *batch {
-	if isAccess(j.rec.Queue) {
-		return nil
-	}
-	return p.batches[keyOf(*j.rec, j.run, p.Dialect)]
-}
-
 func (p *Plan) fillEntries() {
-	ids, bids := map[string]string{}, map[string]string{} // by record path
 	for _, pl := range p.jobs {
-		ids[pl.rec.Path] = pl.id
+		p.Records[pl.entry].ID = pl.id
 	}
 	for _, b := range p.batches {
 		for _, j := range b.jobs {
-			bids[j.rec.Path] = b.bid
+			p.Records[j.entry].Batch = b.bid
 		}
-	}
-	for i := range p.Records {
-		e := &p.Records[i]
-		if id := ids[e.Path]; id != "" {
-			e.ID = id
-		}
-		e.Batch = bids[e.Path]
 	}
 	for _, b := range p.sortedBatches() {
 		if !b.dirty {

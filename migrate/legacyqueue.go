@@ -21,12 +21,30 @@ type LegacyQueue struct {
 	Queues  Queues
 	Locks   []Lock
 	Missing []string // queue nodes that are not there
+	// Progress, if not nil, is told how many records of how many were read, of those
+	// that are read at a time.
+	Progress func(done, total int)
 
 	side  side.Side
 	opt   legacy.Options
 	nodes []queueNode            // those that are there
 	kinds map[string]QueueKind   // of the nodes, by path
 	roots map[string]*znode.Node // queue and lock nodes that are there, by path
+	lists map[string]listLength  // of their children
+	locks []znode.Node           // the outstanding locks, with what is below them
+	// vanished are records that were listed and then not there.
+	vanished map[string]bool
+}
+
+// listLength is how long a list of children is.
+type listLength struct {
+	children int
+	bytes    int // of names, as jute writes them
+}
+
+func (l *listLength) add(name string) {
+	l.children++
+	l.bytes += 4 + len(name)
 }
 
 // queueNode is one znode whose children are records.
@@ -38,7 +56,8 @@ type queueNode struct {
 // OpenLegacyQueue lists the records of the queues, and reads the locks. The error
 // wraps [ErrNoQueues] or [ErrUnlisted].
 func OpenLegacyQueue(ctx context.Context, s side.Side, queues Queues, opt legacy.Options) (*LegacyQueue, error) {
-	q := &LegacyQueue{Queues: queues, side: s, opt: opt, kinds: map[string]QueueKind{}, roots: map[string]*znode.Node{}}
+	q := &LegacyQueue{Queues: queues, side: s, opt: opt, kinds: map[string]QueueKind{}, roots: map[string]*znode.Node{},
+		lists: map[string]listLength{}, vanished: map[string]bool{}}
 	for _, root := range queues.Roots() {
 		n, err := s.Get(ctx, root)
 		switch {
@@ -91,7 +110,13 @@ func (q *LegacyQueue) children(ctx context.Context, root string) ([]string, erro
 	if q.roots[root] == nil {
 		return nil, fmt.Errorf("%s: %w", root, znode.ErrNoNode)
 	}
-	return q.side.Children(ctx, root)
+	names, err := q.side.Children(ctx, root)
+	var l listLength
+	for _, name := range names {
+		l.add(name)
+	}
+	q.lists[root] = l
+	return names, err
 }
 
 func (q *LegacyQueue) readLocks(ctx context.Context, root string) error {
@@ -115,6 +140,7 @@ func (q *LegacyQueue) readLocks(ctx context.Context, root string) error {
 		}
 		if !sub.Missing() {
 			q.Locks = append(q.Locks, readLock(&sub.Nodes[0], q.opt))
+			q.locks = append(q.locks, sub.Nodes...)
 		}
 	}
 	return nil
@@ -178,6 +204,18 @@ func (n queueNode) record(i int) string {
 	return znode.Join(n.path, n.names[i])
 }
 
+// has reports whether a record is there.
+func (q *LegacyQueue) has(path string) bool {
+	parent, name := znode.Parent(path), znode.Name(path)
+	for _, n := range q.nodes {
+		if n.path == parent {
+			_, there := slices.BinarySearch(n.names, name)
+			return there && !q.vanished[path]
+		}
+	}
+	return false
+}
+
 // Records reads and decodes the records in path order. A bad record is one with an
 // Err; one that vanished meanwhile is left out.
 func (q *LegacyQueue) Records(ctx context.Context) iter.Seq2[Record, error] {
@@ -212,6 +250,9 @@ func (q *LegacyQueue) fetch(ctx context.Context, paths iter.Seq[string]) iter.Se
 		flush := func() bool {
 			q.decodeAll(window)
 			for _, f := range window {
+				if !f.there() {
+					q.vanished[f.Path] = true
+				}
 				if !yield(f, nil) {
 					return false
 				}
@@ -219,7 +260,11 @@ func (q *LegacyQueue) fetch(ctx context.Context, paths iter.Seq[string]) iter.Se
 			window = window[:0]
 			return true
 		}
+		read := 0
 		for sub, err := range q.side.Subtrees(ctx, paths) {
+			if read++; read%100 == 0 && q.Progress != nil {
+				q.Progress(read, q.Len())
+			}
 			if err != nil {
 				if flush() {
 					yield(fetched{}, err)

@@ -1,7 +1,11 @@
 package migrate
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"iter"
+	"slices"
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
@@ -17,9 +21,12 @@ import (
 // the numbers move up, and units are handed out again from there.
 type making struct {
 	p       *Plan
-	steps   []step // all, in order
-	at      int    // index of the next one
-	done    int    // how many were done
+	ahead   []step     // all that is not a job, in order
+	jobs    []*planned // in order, after those
+	at      int        // index of the next one
+	done    int        // how many were done
+	handed  []step     // out and not done, in order
+	err     error      // why no more can be handed out
 	started map[*batch]*progress
 	shifted map[*batch]bool // batches that may name ids which moved
 }
@@ -35,21 +42,46 @@ type step struct {
 // progress is how far the units of a batch have come.
 type progress struct {
 	units int  // handed out
+	done  int  // of those
 	open  bool // batch-processing is there
+}
+
+// isOpen reports whether the target has the batch's batch-processing.
+func (p *Plan) isOpen(b *batch) bool { return p.ex.tree.Get(b.processing().path) != nil }
+
+// hand hands out the unit of one more job, and reports whether batch-processing
+// comes with it.
+//
+// A batch whose batch-processing is there and empty is taken for done, by the
+// client library and by a watch. So that a half-made one never is, the folder comes
+// with the first job that stands in it, or, if none does, with the last job.
+func (p *progress) hand(b *batch, j *job) (opens bool) {
+	p.units++
+	opens = !p.open && (j.land.job.Folder() == newqueue.FolderProcessing || p.units == b.planned)
+	p.open = p.open || opens
+	return opens
+}
+
+// landed is told of a unit that was done. After the last one, nobody asks any more
+// what the batch's jobs say, and a batch is far larger than what else is kept of it.
+func (p *progress) landed(b *batch) {
+	if p.done++; p.done == b.planned {
+		b.wrote, b.said = nil, nil
+	}
 }
 
 func (p *Plan) making() *making {
 	m := &making{p: p, started: map[*batch]*progress{}, shifted: map[*batch]bool{}}
 	for _, b := range p.burns {
 		for range b.times {
-			m.steps = append(m.steps, step{moves: b.parent, ahead: func() unit { return burnUnit(b.parent) }})
+			m.ahead = append(m.ahead, step{moves: b.parent, ahead: func() unit { return burnUnit(b.parent) }})
 		}
 	}
 	for _, e := range p.settled {
-		m.steps = append(m.steps, step{ahead: func() unit { return unit{ledger: []ledgerEntry{e}} }})
+		m.ahead = append(m.ahead, step{ahead: func() unit { return unit{ledger: []ledgerEntry{e}} }})
 	}
 	for _, b := range p.stale {
-		m.steps = append(m.steps, step{ahead: func() unit {
+		m.ahead = append(m.ahead, step{ahead: func() unit {
 			ops, _ := p.batchOps(b)
 			return unit{ops: ops, done: Done{Refreshed: 1}}
 		}})
@@ -57,43 +89,76 @@ func (p *Plan) making() *making {
 	for _, rewrites := range []bool{true, false} {
 		for i := range p.jobs {
 			if (p.jobs[i].old != nil) == rewrites {
-				m.steps = append(m.steps, step{pl: &p.jobs[i]})
+				m.jobs = append(m.jobs, &p.jobs[i])
 			}
 		}
 	}
 	return m
 }
 
-// units yields what is not handed out yet.
-func (m *making) units() iter.Seq[unit] {
+// units yields what is not handed out yet. It ends early where a record can't be
+// read again as it was; see [making.failed].
+func (m *making) units(ctx context.Context) iter.Seq[unit] {
 	return func(yield func(unit) bool) {
-		for m.at < len(m.steps) {
-			s := &m.steps[m.at]
-			m.at++
-			var u unit
-			if s.pl != nil {
-				u = m.unit(*s.pl)
-				s.undo = u.steps[0].undo
-			} else {
-				u = s.ahead()
-				u.steps = []step{*s}
+		for m.at < len(m.ahead) {
+			s := m.ahead[m.at]
+			u := s.ahead()
+			u.steps = []step{s}
+			if !m.hand(u, yield) {
+				return
 			}
-			if !yield(u) {
+		}
+		left := m.jobs[m.at-len(m.ahead):]
+		for j, err := range m.p.loaded(ctx, left) {
+			if err != nil {
+				m.err = err
+				return
+			}
+			pl := left[0]
+			left = left[1:]
+			if !m.hand(m.unit(*pl, j.rec), yield) {
 				return
 			}
 		}
 	}
 }
 
+// hand hands out a unit of one step.
+func (m *making) hand(u unit, yield func(unit) bool) bool {
+	m.at++
+	m.handed = append(m.handed, u.steps...)
+	return yield(u)
+}
+
+// failed is why not all was handed out.
+func (m *making) failed(ctx context.Context) error {
+	switch {
+	case m.err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("%w; run the same command again to finish", ErrInterrupted)
+	case errors.Is(m.err, errSourceChanged):
+		return &lookAgain{m.err}
+	}
+	return m.err
+}
+
 // landed is told of a transaction that was done.
 func (m *making) landed(t unit) {
+	m.handed = m.handed[len(t.steps):]
 	for _, s := range t.steps {
 		m.done++
-		if s.pl == nil || s.pl.old != nil {
+		if s.pl == nil {
+			continue
+		}
+		if b := s.pl.batch; b != nil {
+			m.started[b].landed(b)
+		}
+		if s.pl.old != nil {
 			continue
 		}
 		m.p.numbers.of(s.pl.job).made = s.pl.number + 1
-		if b := m.p.batchOf(s.pl.job); b != nil && b.isNew {
+		if b := s.pl.batch; b != nil && b.isNew {
 			c := m.p.numbers[newqueue.BatchesPath]
 			c.made = max(c.made, b.number+1)
 		}
@@ -105,25 +170,22 @@ func (m *making) landed(t unit) {
 // rewritten jobs.
 func (m *making) back() (ahead map[string]int64) {
 	ahead = map[string]int64{}
-	for i := m.at - 1; i >= m.done; i-- {
-		s := &m.steps[i]
+	for _, s := range slices.Backward(m.handed) {
 		if s.undo != nil {
 			s.undo()
-			s.undo = nil
 		}
 	}
-	m.at = m.done
-	for _, s := range m.steps[m.done:] {
+	m.at, m.handed = m.done, nil
+	for _, s := range m.ahead[min(m.done, len(m.ahead)):] {
 		if s.moves != "" {
 			ahead[s.moves]++
 		}
-		if s.pl == nil {
-			continue
-		}
-		if s.pl.old == nil {
+	}
+	for _, pl := range m.jobs[max(m.done-len(m.ahead), 0):] {
+		if pl.old == nil {
 			break // rewritten jobs come first
 		}
-		ahead[znode.Parent(s.pl.old.root)]++
+		ahead[znode.Parent(pl.old.root)]++
 	}
 	for b := range m.started {
 		m.shifted[b] = true
@@ -131,12 +193,13 @@ func (m *making) back() (ahead map[string]int64) {
 	return ahead
 }
 
-// unit is what makes one job, and ahead of it what its batch needs first.
-func (m *making) unit(pl planned) unit {
+// unit is what makes one job of its record, and ahead of it what its batch needs
+// first.
+func (m *making) unit(pl planned, rec *Record) unit {
 	p := m.p
 	u := unit{count: 1}
 	p.numbers.assign(pl.job)
-	b := p.batchOf(pl.job)
+	b := pl.batch
 	undo := func() {}
 	if b != nil {
 		undo = m.joined(b, &u, pl)
@@ -150,7 +213,9 @@ func (m *making) unit(pl planned) unit {
 	} else {
 		u.done.Jobs++
 	}
-	u.ops = append(u.ops, creates(pl.nodes(p.Dialect), p.opt.ACL)...)
+	whole := *pl.job
+	whole.rec = rec
+	u.ops = append(u.ops, creates(whole.nodes(p.Dialect), p.opt.ACL)...)
 	u.ledger = []ledgerEntry{ledgerOf(*pl.job)}
 	u.steps = []step{{pl: &pl, undo: undo}}
 	return u
@@ -162,7 +227,7 @@ func (m *making) joined(b *batch, u *unit, pl planned) (undo func()) {
 	p, wrote := m.p, b.wrote
 	first := m.started[b] == nil
 	if first {
-		m.started[b] = &progress{open: p.ex.tree.Get(b.processing().path) != nil}
+		m.started[b] = &progress{open: p.isOpen(b)}
 		m.number(b)
 		u.ops, u.done = p.batchOps(b)
 	} else if m.shifted[b] {
@@ -170,15 +235,9 @@ func (m *making) joined(b *batch, u *unit, pl planned) (undo func()) {
 		u.ops = m.renamed(b)
 	}
 	delete(m.shifted, b)
-	// A batch whose batch-processing is there and empty is taken for done,
-	// by the client library and by a watch. So that a half-made one never
-	// is, the folder comes with the first job that stands in it, or, if
-	// none does, with the last job.
 	pr := m.started[b]
-	pr.units++
-	opens := !pr.open && (pl.land.job.Folder() == newqueue.FolderProcessing || pr.units == b.planned)
+	opens := pr.hand(b, pl.job)
 	if opens {
-		pr.open = true
 		u.ops = append(u.ops, creates([]leaf{b.processing()}, p.opt.ACL)...)
 	}
 	return func() {

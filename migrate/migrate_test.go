@@ -231,7 +231,7 @@ func TestReconcile(t *testing.T) {
 		third := maps.Clone(second)
 		delete(third, "/ingest/mrtQ-05000000000001")
 		src := source(t, queue(t, third))
-		p := MakePlan(src, treeOf(t, target), opt)
+		p := makePlan(t, src, treeOf(t, target), opt)
 		if len(p.Vanished) != 1 || p.Vanished[0] != (VanishedAt{"/ingest/mrtQ-05000000000001", "/jobs/jid0000000001"}) || !p.Empty() {
 			t.Errorf("vanished %v", p.Vanished)
 		}
@@ -281,7 +281,7 @@ func TestPlanApproval(t *testing.T) {
 	src := source(t, corpus(t))
 	opt := options(permissive())
 	plan := func(t *testing.T, src *Source, f *site, opt Options) *Plan {
-		return MakePlan(src, treeOf(t, f), opt)
+		return makePlan(t, src, treeOf(t, f), opt)
 	}
 	approve := func(p *Plan) Approved {
 		b, err := json.Marshal(p)
@@ -312,7 +312,7 @@ func TestPlanApproval(t *testing.T) {
 		f := serve(t, znode.NewTree())
 		p := plan(t, src, f, opt)
 		m := &Migrator{Target: f.Target, Now: clock()}
-		res, err := m.Migrate(t.Context(), static(src), opt, p)
+		res, err := m.Migrate(t.Context(), static(src), opt, p.Expectation())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -340,7 +340,7 @@ func TestPlanApproval(t *testing.T) {
 		p := plan(t, src, f, opt)
 		f.kill(t, 4, false)
 		m := &Migrator{Target: f.Target, Now: clock(), Budget: 1}
-		if _, err := m.Migrate(t.Context(), static(src), opt, p); !errors.Is(err, zkconn.ErrLost) {
+		if _, err := m.Migrate(t.Context(), static(src), opt, p.Expectation()); !errors.Is(err, zkconn.ErrLost) {
 			t.Fatal(err)
 		}
 		if err := plan(t, src, f, opt).CheckApproved(approve(p)); err != nil {
@@ -383,7 +383,7 @@ func TestMigratedRecordIsDamaged(t *testing.T) {
 	mustMigrate(t, target, source(t, queue(t, records)), opt)
 	records["/ingest/mrtQ-05000000000001"] = []byte{9}
 	src := source(t, queue(t, records))
-	p := MakePlan(src, treeOf(t, target), opt)
+	p := makePlan(t, src, treeOf(t, target), opt)
 	if len(p.Problems) != 1 || p.Problems[0].Kind != Touched {
 		t.Errorf("problems %v", p.Problems)
 	}
@@ -417,7 +417,7 @@ func TestLiveQueueInTheOtherDialect(t *testing.T) {
 		for _, chosen := range newqueue.Dialects {
 			opt := options(permissive())
 			opt.Dialect = chosen
-			p := MakePlan(source(t, corpus(t)), treeOf(t, live(t, d)), opt)
+			p := makePlan(t, source(t, corpus(t)), treeOf(t, live(t, d)), opt)
 			refused := slices.ContainsFunc(p.Problems, func(x Problem) bool { return x.Kind == OtherDialect })
 			if refused != (d != chosen) {
 				t.Errorf("a queue in %s, a plan in %s: problems %v", d, chosen, p.Problems)

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"mrtq/internal/znode"
-	"mrtq/legacy"
 	"mrtq/newqueue"
 )
 
@@ -94,9 +93,10 @@ type VanishedAt struct {
 func (p *Plan) warn(path, message string) { p.Warnings = append(p.Warnings, Warning{path, message}) }
 
 func (p *Plan) addNotes() {
-	p.Missing = p.src.Missing
+	p.Missing = p.queue.Missing
 	p.Readers = readers[p.Dialect]
-	p.noteRecords()
+	p.seen.sort()
+	p.Warnings = append(p.Warnings, p.seen.warnings...)
 	p.noteBatches()
 	p.noteSameObject()
 	p.noteRisks()
@@ -104,27 +104,10 @@ func (p *Plan) addNotes() {
 	p.noteLists()
 	p.noteVanished()
 	slices.SortFunc(p.Gone, func(a, b GoneAt) int { return strings.Compare(a.Record, b.Record) })
-	for _, root := range p.src.Queues.Roots() {
-		if n := p.src.Tree.Get(root); n != nil && !znode.IsOpenACL(n.ACL) {
+	for _, root := range p.queue.Queues.Roots() {
+		if n := p.queue.roots[root]; n != nil && !znode.IsOpenACL(n.ACL) {
 			p.ACLs = append(p.ACLs, ACLNote{root, n.ACL})
 		}
-	}
-}
-
-func (p *Plan) noteRecords() {
-	for _, r := range p.src.Records {
-		if r.Err != nil {
-			continue
-		}
-		if r.Legacy.Key.Skipped() {
-			p.warn(r.Path, "its sequence number has wrapped: the legacy consumer could never read it, and its job has waited ever since")
-		}
-		if r.Queue == Inventory && text(r.Legacy.Payload, "manifestURL") == "" {
-			p.warn(r.Path, "an inventory record without manifestURL: nothing can record it")
-		}
-	}
-	for _, path := range p.src.Below {
-		p.warn(path, "a znode below a record: no part of it, not migrated")
 	}
 }
 
@@ -143,16 +126,16 @@ func (p *Plan) noteBatches() {
 func (p *Plan) noteSameObject() {
 	ingest := map[string]string{}
 	for _, pl := range p.jobs {
-		if id := text(pl.rec.Legacy.Payload, "objectID"); id != "" && pl.rec.Queue == Ingest && pl.land.job.Folder() == newqueue.FolderProcessing {
-			ingest[id] = pl.rec.Path
+		if pl.object != "" && pl.rec.Queue == Ingest {
+			ingest[pl.object] = pl.rec.Path
 		}
 	}
 	for _, pl := range p.jobs {
 		if pl.rec.Queue != Inventory {
 			continue
 		}
-		if ark := arkOf(text(pl.rec.Legacy.Payload, "manifestURL")); ingest[ark] != "" && ark != "" {
-			p.warn(pl.rec.Path, fmt.Sprintf("object %s has an ingest record too, %s: both jobs will record it", ark, ingest[ark]))
+		if other := ingest[pl.object]; other != "" {
+			p.warn(pl.rec.Path, fmt.Sprintf("object %s has an ingest record too, %s: both jobs will record it", pl.object, other))
 		}
 	}
 }
@@ -175,12 +158,7 @@ func arkOf(manifest string) string {
 // noteRisks: what a choice about consumed records can do. A worker may be
 // inside the job or have died in it, and the record doesn't say which.
 func (p *Plan) noteRisks() {
-	var consumed []string
-	for _, r := range p.src.Records {
-		if _, migrated := p.ex.job(r.Path); r.Err == nil && r.Legacy.Header.Status == legacy.Consumed && !migrated {
-			consumed = append(consumed, r.Path)
-		}
-	}
+	consumed := p.seen.consumed
 	for _, choice := range PolicyChoices[0].Values {
 		risk := Risk{Choice: choice, Twice: []string{}, Never: []string{}, Chosen: choice == p.Policies.Consumed}
 		switch choice {
@@ -194,21 +172,13 @@ func (p *Plan) noteRisks() {
 }
 
 func (p *Plan) noteLocks() {
-	consumed := map[string]string{}
-	for _, r := range p.src.Records {
-		if r.Err == nil && r.Legacy.Header.Status == legacy.Consumed {
-			if id := text(r.Legacy.Payload, "jobID"); id != "" {
-				consumed[id] = r.Path
-			}
-		}
-	}
-	for _, l := range p.src.Locks {
+	for _, l := range p.queue.Locks {
 		h := HeldLock{Path: l.Path}
 		if l.Err != nil {
 			h.Data = l.Err.Error()
 		} else {
 			h.Data = string(l.Legacy.Data)
-			h.Record = consumed[h.Data]
+			h.Record = p.seen.holders[h.Data]
 			if !l.Legacy.Time.IsZero() {
 				h.Time = newqueue.Design.FormatTime(l.Legacy.Time)
 			}
@@ -220,12 +190,12 @@ func (p *Plan) noteLocks() {
 // noteLists foresees the child lists that a client with the default buffer
 // can't read: it drops the connection and tries again for ever.
 func (p *Plan) noteLists() {
-	sizes := map[string]int{} // bytes of names, as jute writes them
-	counts := map[string]int{}
+	lists := map[string]listLength{}
 	add := func(path string) {
 		parent := znode.Parent(path)
-		sizes[parent] += 4 + len(znode.Name(path))
-		counts[parent]++
+		l := lists[parent]
+		l.add(znode.Name(path))
+		lists[parent] = l
 	}
 	for _, parent := range append([]string{newqueue.JobsPath, newqueue.BatchesPath}, p.stateFolders()...) {
 		for _, name := range p.ex.tree.Children(parent) {
@@ -233,23 +203,16 @@ func (p *Plan) noteLists() {
 		}
 	}
 	for _, pl := range p.jobs {
-		if pl.old == nil {
-			for _, n := range []string{newqueue.JobPath(pl.id), newqueue.JobEntryPath(pl.land.job, pl.rec.Legacy.Key.Priority, pl.id)} {
-				if !isAccess(pl.rec.Queue) {
-					add(n)
-				}
-			}
+		if pl.old == nil && !isAccess(pl.rec.Queue) {
+			add(newqueue.JobPath(pl.id))
+			add(newqueue.JobEntryPath(pl.land.job, pl.rec.Legacy.Key.Priority, pl.id))
 		}
 	}
-	for _, root := range p.src.Queues.Roots() {
-		for _, name := range p.src.Tree.Children(root) {
-			add(znode.Join(root, name))
-		}
-	}
-	for _, parent := range slices.Sorted(maps.Keys(sizes)) {
-		if sizes[parent] > DefaultPacket {
-			p.Lists = append(p.Lists, ListSize{Path: parent, Children: counts[parent], Bytes: sizes[parent], Limit: DefaultPacket,
-				Message: fmt.Sprintf("a Java client's default buffer holds %d bytes: workers that list it need -Djute.maxbuffer=%d or more", DefaultPacket, 2*sizes[parent])})
+	maps.Copy(lists, p.queue.lists)
+	for _, parent := range slices.Sorted(maps.Keys(lists)) {
+		if l := lists[parent]; l.bytes > DefaultPacket {
+			p.Lists = append(p.Lists, ListSize{Path: parent, Children: l.children, Bytes: l.bytes, Limit: DefaultPacket,
+				Message: fmt.Sprintf("a Java client's default buffer holds %d bytes: workers that list it need -Djute.maxbuffer=%d or more", DefaultPacket, 2*l.bytes)})
 		}
 	}
 }
@@ -263,17 +226,13 @@ func (p *Plan) stateFolders() []string {
 }
 
 func (p *Plan) noteVanished() {
-	there := map[string]bool{}
-	for _, r := range p.src.Records {
-		there[r.Path] = true
-	}
 	dirty := map[string]bool{} // by BID
 	for _, b := range p.batches {
 		dirty[b.bid] = b.dirty && b.bid != ""
 	}
 	for pl := range p.ex.jobs.all() {
 		path := pl.prov.Path
-		if there[path] {
+		if p.queue.has(path) {
 			continue
 		}
 		p.Vanished = append(p.Vanished, VanishedAt{path, pl.root})

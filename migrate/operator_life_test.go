@@ -76,7 +76,7 @@ func TestCopyOfARebuiltTarget(t *testing.T) {
 			t.Errorf("verify: %s", d)
 		}
 	}
-	if p := MakePlan(src, treeOf(t, c), options(permissive())); p.Blocked() || !p.Empty() {
+	if p := makePlan(t, src, treeOf(t, c), options(permissive())); p.Blocked() || !p.Empty() {
 		t.Errorf("plan: %v", p.Problems)
 	}
 }
@@ -111,7 +111,7 @@ func TestCopyDoesNotForgetWhatWasWorkedOn(t *testing.T) {
 	do(t, s, znode.Set("/access/small/qid0000000000/status", encode(newqueue.AccessStatus{State: newqueue.AccessCompleted, LastModified: testNow}.Object(newqueue.Design)), 0))
 	c := copyOf(t, s)
 	records[path] = record(t, legacy.Failed, legacy.Payload{"jobID": "one"})
-	p := MakePlan(source(t, queue(t, records)), treeOf(t, c), options(permissive()))
+	p := makePlan(t, source(t, queue(t, records)), treeOf(t, c), options(permissive()))
 	if len(p.Problems) != 1 || p.Problems[0].Kind != Touched {
 		t.Errorf("the record changed, and the plan has these problems: %v", p.Problems)
 	}
@@ -134,7 +134,7 @@ func TestRollbackOfARebuiltRunKeepsWhatIsLost(t *testing.T) {
 	if err != nil || len(u.Kept) != 1 {
 		t.Fatalf("rollback: %v, kept %v", err, u.Kept)
 	}
-	p := MakePlan(src, treeOf(t, s), options(permissive()))
+	p := makePlan(t, src, treeOf(t, s), options(permissive()))
 	if !slices.ContainsFunc(p.Problems, func(p Problem) bool { return p.Kind == CustodyLost }) {
 		t.Errorf("the plan makes %d jobs, one of them of a record whose job was done", p.Count(ActCreate))
 	}
@@ -356,7 +356,7 @@ func TestWipedWhileInterrupted(t *testing.T) {
 	remove(t, s, "jid0000000001", "bid0000000000")
 	wipe(t, s)
 	mustRebuild(t, s)
-	p := MakePlan(src, treeOf(t, s), options(permissive()))
+	p := makePlan(t, src, treeOf(t, s), options(permissive()))
 	if !slices.ContainsFunc(p.Problems, func(p Problem) bool {
 		return p.Kind == CustodyLost && p.Path == "/ingest/mrtQ-05000000000001"
 	}) {

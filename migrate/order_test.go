@@ -94,7 +94,7 @@ func TestOrderIsEveryConsumers(t *testing.T) {
 		}
 		opt := options(permissive())
 		opt.Queues = orderQueues
-		plan := MakePlan(src, znode.NewTree(), opt)
+		plan := makePlan(t, src, znode.NewTree(), opt)
 		if plan.Blocked() {
 			rt.Fatalf("%v", plan.Problems)
 		}

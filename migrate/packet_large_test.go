@@ -41,7 +41,7 @@ func TestLargeJobBesideAFullRecord(t *testing.T) {
 	// The largest that the plan lets through.
 	low, high := 100_000, 1<<20
 	for high-low > 16 {
-		if mid := (low + high) / 2; MakePlan(large(mid), znode.NewTree(), opt).Blocked() {
+		if mid := (low + high) / 2; makePlan(t, large(mid), znode.NewTree(), opt).Blocked() {
 			high = mid
 		} else {
 			low = mid

@@ -1,11 +1,10 @@
 package migrate
 
 import (
-	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -116,8 +115,9 @@ type Plan struct {
 	Structure []string `json:"structure"` // znodes of the layout that it makes, holds included
 
 	opt     Options
-	src     *Source
+	queue   *LegacyQueue
 	ex      *existing
+	seen    observed  // what the records said, of which only this is kept
 	jobs    []planned // to be made or rewritten, in the order of their ids within a kind
 	batches map[batchKey]*batch
 	burns   []burn
@@ -178,28 +178,34 @@ var pinnedRoots = []string{
 }
 
 // MakePlan says what a migration would do: what the source says should exist,
-// less what the target's ledger and provenance say does, or did. It is a pure
-// function, so the same two trees and options give the same plan, id included.
-// What is wrong with either side is among the plan's problems.
-func MakePlan(src *Source, target *znode.Tree, opt Options) *Plan {
+// less what the target's ledger and provenance say does, or did. The same source,
+// target and options give the same plan, id included. What is wrong with either
+// side is among the plan's problems; the error is one of reading the source.
+func MakePlan(ctx context.Context, queue *LegacyQueue, target *znode.Tree, opt Options) (*Plan, error) {
+	roots := queue.Queues.Roots()
 	p := &Plan{
-		Source: pin(opt.Source, src.Tree, src.Queues.Roots()), Target: pinTarget(opt.Target, target),
-		Dialect: opt.Dialect, Policies: opt.Policies,
-		Settings: Settings{Queues: src.Queues.Roots(), Time: opt.Time.String(), ACL: opt.ACL, Packet: opt.packet(), Again: opt.Again, Done: opt.Done},
-		opt:      opt, src: src, ex: readExisting(target), batches: map[batchKey]*batch{},
+		Target: pinTarget(opt.Target, target), Dialect: opt.Dialect, Policies: opt.Policies,
+		Settings: Settings{Queues: roots, Time: opt.Time.String(), ACL: opt.ACL, Packet: opt.packet(), Again: opt.Again, Done: opt.Done},
+		opt:      opt, queue: queue, ex: readExisting(target), batches: map[batchKey]*batch{},
 	}
 	p.Problems = append(p.Problems, p.ex.custody.damage...)
 	p.chooseRun()
-	p.decideRecords()
+	if err := p.decideRecords(ctx); err != nil {
+		return nil, err
+	}
 	p.checkChoices()
 	p.findStale()
 	p.assignIDs()
 	p.planStructure()
-	p.checkSizes()
-	p.checkServices()
+	if err := p.checkSizes(ctx); err != nil {
+		return nil, err
+	}
+	if err := p.checkServices(ctx); err != nil {
+		return nil, err
+	}
 	p.addNotes()
 	p.ID = p.digest()
-	return p
+	return p, nil
 }
 
 func pin(name string, tree *znode.Tree, roots []string) Pin {
@@ -262,107 +268,6 @@ func flagsOrDefaults(p Policies) string {
 	return "the default ones"
 }
 
-// decideRecords gives every record its entry, and collects the jobs to make
-// and the batches they belong to.
-func (p *Plan) decideRecords() {
-	for _, path := range p.ex.twice {
-		p.problem(Problem{Kind: Twice, Path: path, Message: "two jobs in the target claim this record", Next: "find out which is right, and remove the other"})
-	}
-	for _, r := range p.src.Records {
-		e := Entry{Path: r.Path, Queue: r.Queue, SHA256: digest(r.Data)}
-		if r.Err == nil {
-			e.Status = r.Legacy.Header.Status.String()
-		}
-		p.Records = append(p.Records, e)
-	}
-	index := make(map[string]int, len(p.Records))
-	for i, e := range p.Records {
-		index[e.Path] = i
-	}
-	for _, r := range inOrder(p.src.Records) {
-		p.decideRecord(r, &p.Records[index[r.Path]])
-	}
-}
-
-func (p *Plan) decideRecord(r Record, e *Entry) {
-	old, migrated := p.ex.job(r.Path)
-	if h, there := p.ex.custody.lookup(r.Path); there && !migrated && !p.again(r, h) {
-		p.noteGone(r, h, e)
-		return
-	}
-	fate, land, reason := decide(r, old.policies(r, p.Policies))
-	switch {
-	case fate == FateBlock:
-		e.Action, e.Reason = ActBlock, reason
-		p.problem(recordProblem(r, reason))
-		return
-	case fate == FateQuarantine && migrated:
-		e.Action, e.Reason = ActBlock, reason
-		p.problem(Problem{Kind: Touched, Path: r.Path, Message: fmt.Sprintf("it became %s and can't be decoded any more: %s", old.root, reason),
-			Next: "find out what damaged it, and put the record back"})
-		return
-	case fate == FateQuarantine:
-		e.Action, e.Reason = ActQuarantine, reason
-		return
-	case fate == FateSkip && !migrated:
-		e.Action, e.Reason = ActSkip, reason
-		return
-	case fate == FateSkip:
-		// Migrated by an earlier run, whose policy was another; it stays.
-		land = landings[r.Queue][r.Legacy.Header.Status]
-	}
-	if !migrated && p.unknown(r) {
-		p.decideUnknown(r, e)
-		return
-	}
-	j := &job{rec: &r, land: land, run: p.Run}
-	e.State = string(land.job) + string(land.access)
-	if migrated {
-		j.run, j.id, j.bid = old.prov.Run, old.id, old.bid
-	}
-	e.ID = j.id
-	switch {
-	case migrated && old.prov.SHA256 == e.SHA256:
-		e.Action = ActUnchanged
-	case migrated:
-		if why := p.ex.touched(old); why != "" {
-			e.Action, e.Reason = ActBlock, "it changed since it was migrated, and so did its job: "+why
-			p.problem(Problem{Kind: Touched, Path: r.Path, Message: fmt.Sprintf("%s changed since it became %s, which somebody touched: %s", r.Path, old.root, why),
-				Next: "decide which is right: the legacy worker's change, or the new queue's"})
-			break
-		}
-		e.Action = ActRewrite
-		p.jobs = append(p.jobs, planned{job: j, old: &old})
-	default:
-		e.Action = ActCreate
-		if land.warning != "" {
-			p.warn(r.Path, land.warning)
-		}
-		p.jobs = append(p.jobs, planned{job: j})
-	}
-	if !isAccess(r.Queue) {
-		b := p.joinBatch(j)
-		if e.Action == ActCreate || e.Action == ActRewrite {
-			b.dirty = true
-			b.planned++
-		}
-	}
-}
-
-// joinBatch adds a job, new or not, to its batch.
-func (p *Plan) joinBatch(j *job) *batch {
-	key := keyOf(*j.rec, j.run, p.Dialect)
-	b := p.batches[key]
-	if b == nil {
-		b = &batch{key: key, run: p.Run}
-		p.batches[key] = b
-		p.findBatch(b)
-		p.checkBatchName(b, *j)
-	}
-	b.jobs = append(b.jobs, j)
-	return b
-}
-
 // findBatch looks for the batch in the target.
 func (p *Plan) findBatch(b *batch) {
 	if b.key.kind == ofBatch && ownBatchName.MatchString(b.key.name) {
@@ -386,31 +291,6 @@ func (p *Plan) findBatch(b *batch) {
 		return
 	}
 	b.bid, b.run = bid, prov.Run
-}
-
-// digest is the plan's id: all that the plan says, the target's name included.
-// Only how the source is spelled does not count, nor how far either side's
-// transactions went, because others write there too.
-func (p *Plan) digest() string {
-	q := *p
-	q.ID, q.Source.Name, q.Source.Zxid, q.Target.Zxid = "", "", 0, 0
-	b, err := json.Marshal(&q)
-	if err != nil {
-		panic("migrate: a plan is always JSON: " + err.Error())
-	}
-	// Bytes that are no UTF-8 are escaped here, and when the plan was read back
-	// they are the character that stands for them.
-	return digest(bytes.ReplaceAll(b, []byte(`\ufffd`), []byte("\ufffd")))
-}
-
-// decisions is the part of the id that does not depend on what else moved in
-// the target.
-func (p *Plan) decisions() string {
-	h := sha256.New()
-	enc := json.NewEncoder(h)
-	enc.Encode(p.Records)
-	enc.Encode(p.Batches)
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 func digest(data []byte) string {

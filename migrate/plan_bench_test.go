@@ -24,7 +24,7 @@ func BenchmarkPlan(b *testing.B) {
 			opt.Dialect = d
 			before := used(b)
 			for b.Loop() {
-				MakePlan(src, znode.NewTree(), opt)
+				makePlan(b, src, znode.NewTree(), opt)
 			}
 			b.ReportMetric(float64((used(b)-before).Milliseconds())/float64(b.N), "cpu-ms/op")
 		})

@@ -34,18 +34,6 @@ type quarantineError struct {
 // anything: a pipe, a device, a folder.
 var ErrQuarantineFile = errors.New("is no regular file, and so can't keep anything")
 
-// Quarantined are the records of a source whose bytes could not be decoded. One
-// that could not be read is none of them: there are no bytes to keep.
-func Quarantined(src *Source) []Record {
-	var bad []Record
-	for _, r := range src.Records {
-		if r.Err != nil && r.Err.Kind != UnreadableRecord {
-			bad = append(bad, r)
-		}
-	}
-	return bad
-}
-
 // WriteQuarantine adds the records to a quarantine file. Records that the file
 // holds already, with the same bytes, are not added again; nothing is removed.
 // Writers of one file wait for each other, in whatever process they are. write

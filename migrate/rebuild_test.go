@@ -95,7 +95,7 @@ func TestLostCustodyOutlivesARollback(t *testing.T) {
 	if len(u.Kept) != 1 {
 		t.Errorf("kept %v", u.Kept)
 	}
-	p := MakePlan(src, treeOf(t, s), opt)
+	p := makePlan(t, src, treeOf(t, s), opt)
 	for _, path := range []string{"/ingest/mrtQ-05000000000001", "/ingest/mrtQ-05000000000002"} {
 		if problemAt(p, CustodyLost, path) == nil {
 			t.Errorf("%s doesn't stop the plan: it makes %d", path, p.Count(ActCreate))
@@ -114,14 +114,14 @@ func TestLedgerAndTraceAreGone(t *testing.T) {
 		"/batches/bid0000000000", "/batch-uuids/bid-0")
 	wipe(t, s)
 	do(t, s, znode.Set("/jobs", none, -1))
-	if p := MakePlan(src, treeOf(t, s), opt); !p.Blocked() {
+	if p := makePlan(t, src, treeOf(t, s), opt); !p.Blocked() {
 		t.Fatalf("the plan makes %d jobs, two of them anew", p.Count(ActCreate))
 	}
 	m := &Migrator{Target: s.Target, Now: clock()}
 	if r, err := m.Rebuild(t.Context()); err != nil || len(r.Runs) != 1 || !r.Runs[0].Guessed || r.Runs[0].Lost == 0 {
 		t.Fatalf("rebuild: %v, %+v", err, r)
 	}
-	p := MakePlan(src, treeOf(t, s), opt)
+	p := makePlan(t, src, treeOf(t, s), opt)
 	for _, path := range []string{"/ingest/mrtQ-05000000000001", "/ingest/mrtQ-05000000000002"} {
 		if problemAt(p, CustodyLost, path) == nil {
 			t.Errorf("%s doesn't stop the plan: %v", path, p.Problems)
@@ -149,7 +149,7 @@ func TestRebuildOfAnUnfinishedRun(t *testing.T) {
 	if r, err := m.Rebuild(t.Context()); err != nil || len(r.Runs) != 1 || r.Runs[0].Lost == 0 {
 		t.Errorf("rebuild: %v, %+v", err, r)
 	}
-	p := MakePlan(src, treeOf(t, s), opt)
+	p := makePlan(t, src, treeOf(t, s), opt)
 	if problemAt(p, CustodyLost, "/ingest/mrtQ-05000000000001") == nil {
 		t.Errorf("it is made anew: %d to create, problems %v", p.Count(ActCreate), p.Problems)
 	}

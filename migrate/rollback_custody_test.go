@@ -42,7 +42,7 @@ func TestRollbackKeepsCustodyBesideAForgedJob(t *testing.T) {
 		t.Errorf("%v, kept %v", err, u.Kept)
 	}
 	removeAll(t, s, "/jobs/jid0000000099")
-	if p := MakePlan(src, treeOf(t, s), opt); p.Count(ActCreate) > 0 {
+	if p := makePlan(t, src, treeOf(t, s), opt); p.Count(ActCreate) > 0 {
 		t.Errorf("%d are made anew", p.Count(ActCreate))
 	}
 }
@@ -77,7 +77,7 @@ func TestRollbackPastARunThatWasRolledBack(t *testing.T) {
 	if u, err := m.Rollback(t.Context(), "run0000000000", false); err != nil || len(u.Kept) != 0 || u.Done.Jobs != 4 {
 		t.Fatalf("%v, %+v", err, u)
 	}
-	p := MakePlan(src, treeOf(t, s), opt)
+	p := makePlan(t, src, treeOf(t, s), opt)
 	if p.Blocked() || p.Count(ActCreate) != 4 || len(p.Gone) != 1 {
 		t.Errorf("problems %v, %d to create, gone %v", p.Problems, p.Count(ActCreate), p.Gone)
 	}

@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
@@ -120,74 +121,96 @@ func (f *findings) all() []ServiceFinding {
 // at the JSON objects that are to be written. What depends on where an item
 // stands is not looked at here, because a migration always makes that right
 // (TestPlanChecksWhatItWrites).
-func (p *Plan) checkServices() {
+func (p *Plan) checkServices(ctx context.Context) error {
 	if p.Dialect != newqueue.MrtZK {
-		return
+		return nil
 	}
 	var found findings
-	profiles := false
-	for _, b := range p.batches {
-		profiles = profiles || slices.ContainsFunc(b.jobs, func(j *job) bool {
-			_, named := j.rec.Legacy.Payload["profile"].(string)
-			return named
-		})
+	// Access requests come first, then the jobs batch by batch.
+	order := make([]*planned, len(p.jobs))
+	for i := range p.jobs {
+		order[i] = &p.jobs[i]
 	}
-	news := map[*job]bool{} // what the plan makes
-	statuses := map[landing]newqueue.Object{}
-	for _, pl := range p.jobs {
-		news[pl.job] = true
-		if isAccess(pl.rec.Queue) {
-			for _, v := range services.CheckContent(services.Item{Path: pl.root(), Objects: accessObjects(*pl.rec, pl.land, p.Dialect)}) {
-				found.violation(v, pl.rec.Path, false)
-			}
+	slices.SortStableFunc(order, func(a, b *planned) int {
+		if a.bid != b.bid || a.batch == nil {
+			return cmp.Compare(a.bid, b.bid)
 		}
+		return cmp.Compare(a.id, b.id)
+	})
+	checks := serviceChecks{d: p.Dialect, profiles: p.seen.profiles, statuses: map[landing]newqueue.Object{}, found: &found}
+	for _, b := range p.stale {
+		checks.batch(b)
 	}
-	for _, b := range p.sortedBatches() {
-		if b.dirty {
-			b.checkServices(p.Dialect, profiles, news, statuses, &found)
+	var last *batch
+	for j, err := range p.loaded(ctx, order) {
+		switch {
+		case err != nil:
+			return err
+		case j.batch == nil:
+			checks.request(j)
+			continue
+		case j.batch != last:
+			last = j.batch
+			checks.batch(last)
 		}
+		checks.job(j)
 	}
 	p.Services = found.all()
 	for _, f := range p.Services {
 		p.blockService(f)
 	}
+	return nil
 }
 
-// checkServices adds what no service could work of a batch and its new jobs.
-func (b *batch) checkServices(d newqueue.Dialect, profiles bool, news map[*job]bool, statuses map[landing]newqueue.Object, found *findings) {
-	objects, in := b.objects(d), b.tally().in
-	drain := b.key.kind == ofInventory
-	if !drain || !slices.ContainsFunc(b.jobs, func(j *job) bool { return isUnfinished(j.land) }) { // else its records say so
-		for _, v := range services.CheckContent(services.Item{Path: newqueue.BatchPath(b.bid), Objects: objects}) {
-			found.violation(v, "", false)
-		}
-		for _, n := range services.BatchNotices(newqueue.BatchPath(b.bid), stateName(objects), in[newqueue.FolderProcessing], in[newqueue.FolderCompleted]+in[newqueue.FolderFailed]) {
-			found.notice(n, "")
-		}
+// serviceChecks collects what no service could work.
+type serviceChecks struct {
+	d        newqueue.Dialect
+	profiles bool // whether any job has one
+	statuses map[landing]newqueue.Object
+	found    *findings
+}
+
+func (c *serviceChecks) request(j *job) {
+	for _, v := range services.CheckContent(services.Item{Path: j.root(), Objects: accessObjects(*j.rec, j.land, c.d)}) {
+		c.found.violation(v, j.rec.Path, false)
 	}
-	for _, j := range b.jobs {
-		if !news[j] {
-			continue
-		}
-		if _, named := j.rec.Legacy.Payload["profile"]; drain && !named && isUnfinished(j.land) {
-			found.inventory(j.rec.Path, j.root()+"/configuration") // R21, whatever else it lacks
-			continue
-		}
-		status := statuses[j.land]
-		if status == nil {
-			status = jobStatus(Record{}, j.land, d).Object(d)
-			statuses[j.land] = status
-		}
-		item := services.Item{Path: j.root(), Objects: j.checked(b.bid, status, d), BatchID: b.key.uuid(), Profiles: profiles}
-		for _, v := range services.CheckContent(item) {
-			found.violation(v, j.rec.Path, drain && isUnfinished(j.land))
-		}
-		if drain && isUnfinished(j.land) {
-			continue
-		}
-		for _, n := range services.JobNotices(item.Path, stateName(item.Objects), status["last_successful_status"], j.rec.Legacy.Payload["type"], j.rec.Legacy.Key.Priority) {
-			found.notice(n, j.rec.Path)
-		}
+}
+
+// batch looks at the batch's own znodes.
+func (c *serviceChecks) batch(b *batch) {
+	if b.key.kind == ofInventory && slices.ContainsFunc(b.jobs, func(j *job) bool { return isUnfinished(j.land) }) {
+		return // its records say so
+	}
+	objects, in := b.objects(c.d), b.tally().in
+	for _, v := range services.CheckContent(services.Item{Path: newqueue.BatchPath(b.bid), Objects: objects}) {
+		c.found.violation(v, "", false)
+	}
+	for _, n := range services.BatchNotices(newqueue.BatchPath(b.bid), stateName(objects), in[newqueue.FolderProcessing], in[newqueue.FolderCompleted]+in[newqueue.FolderFailed]) {
+		c.found.notice(n, "")
+	}
+}
+
+// job looks at a new job.
+func (c *serviceChecks) job(j *job) {
+	drain := j.batch.key.kind == ofInventory
+	if _, named := j.rec.Legacy.Payload["profile"]; drain && !named && isUnfinished(j.land) {
+		c.found.inventory(j.rec.Path, j.root()+"/configuration") // R21, whatever else it lacks
+		return
+	}
+	status := c.statuses[j.land]
+	if status == nil {
+		status = jobStatus(Record{}, j.land, c.d).Object(c.d)
+		c.statuses[j.land] = status
+	}
+	item := services.Item{Path: j.root(), Objects: j.checked(j.batch.bid, status, c.d), BatchID: j.batch.key.uuid(), Profiles: c.profiles}
+	for _, v := range services.CheckContent(item) {
+		c.found.violation(v, j.rec.Path, drain && isUnfinished(j.land))
+	}
+	if drain && isUnfinished(j.land) {
+		return
+	}
+	for _, n := range services.JobNotices(item.Path, stateName(item.Objects), status["last_successful_status"], j.rec.Legacy.Payload["type"], j.rec.Legacy.Key.Priority) {
+		c.found.notice(n, j.rec.Path)
 	}
 }
 

@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -28,7 +29,7 @@ func treeOfPlan(t interface{ Fatal(...any) }, p *Plan) *znode.Tree {
 		add(path, none)
 	}
 	m := p.making()
-	for u := range m.units() {
+	for u := range m.units(context.Background()) {
 		for _, op := range u.ops {
 			if op.Kind == znode.OpCreate {
 				add(op.Path, op.Data)
@@ -53,7 +54,7 @@ func said(all []ServiceFinding) []string {
 // samePlanAndTree: the plan looks at each item's objects alone. Looking at the
 // whole tree that it makes finds the same and nothing more.
 func samePlanAndTree(t interface {
-	Fatal(...any)
+	tester
 	Errorf(string, ...any)
 }, tree *znode.Tree) {
 	src, err := ReadSource(tree, DefaultQueues(), legacy.Options{})
@@ -62,7 +63,7 @@ func samePlanAndTree(t interface {
 	}
 	opt := options(permissive())
 	opt.Dialect = newqueue.MrtZK
-	p := MakePlan(src, znode.NewTree(), opt)
+	p := makePlan(t, src, znode.NewTree(), opt)
 	if p.Blocked() {
 		return // nothing can be made of it
 	}

@@ -28,7 +28,7 @@ func planOf(t *testing.T, policies Policies, d newqueue.Dialect, records map[str
 	t.Helper()
 	opt := options(policies)
 	opt.Dialect = d
-	return MakePlan(source(t, queue(t, records)), znode.NewTree(), opt)
+	return makePlan(t, source(t, queue(t, records)), znode.NewTree(), opt)
 }
 
 // A configuration in dialect mrt-zk has the legacy names with the types that
@@ -197,7 +197,7 @@ func TestFailedJobsResumeAtEstimating(t *testing.T) {
 	records := map[string][]byte{"/ingest/mrtQ-05000000000001": record(t, legacy.Failed, ingestRecord(nil))}
 	for d, want := range map[newqueue.Dialect]any{newqueue.Design: nil, newqueue.MrtZK: "Pending"} {
 		p := planOf(t, permissive(), d, records)
-		for _, n := range p.jobs[0].nodes(d) {
+		for _, n := range whole(t, p, 0).nodes(d) {
 			if strings.HasSuffix(n.path, "/status") {
 				if got := jsonOf(t, n.data)["last_successful_status"]; got != want {
 					t.Errorf("%s: %v, want %v", d, got, want)

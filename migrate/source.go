@@ -186,12 +186,14 @@ func topLevel(tree *znode.Tree) string {
 // it; of a key in two nodes of a kind, the paths decide.
 func inOrder(records []Record) []Record {
 	out := slices.Clone(records)
-	slices.SortStableFunc(out, func(a, b Record) int {
-		return cmp.Or(
-			cmp.Compare(slices.Index(QueueKinds, a.Queue), slices.Index(QueueKinds, b.Queue)),
-			a.Legacy.Key.Compare(b.Legacy.Key),
-			cmp.Compare(a.Path, b.Path),
-		)
-	})
+	slices.SortStableFunc(out, compareRecords)
 	return out
+}
+
+func compareRecords(a, b Record) int {
+	return cmp.Or(
+		cmp.Compare(slices.Index(QueueKinds, a.Queue), slices.Index(QueueKinds, b.Queue)),
+		a.Legacy.Key.Compare(b.Legacy.Key),
+		cmp.Compare(a.Path, b.Path),
+	)
 }

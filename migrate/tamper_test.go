@@ -87,7 +87,7 @@ func TestPlanNamesWhatStandsInTheWayInABatch(t *testing.T) {
 	mustMigrate(t, target, source(t, queue(t, records)), opt)
 	must(t, target, multi{create("/batches/bid0000000000/submission/by-hand", none)})
 	records["/ingest/mrtQ-05000000000002"] = rec("two")
-	p := MakePlan(source(t, queue(t, records)), treeOf(t, target), opt)
+	p := makePlan(t, source(t, queue(t, records)), treeOf(t, target), opt)
 	if len(p.Problems) != 1 || p.Problems[0].Kind != BatchTouched || p.Problems[0].Path != "/batches/bid0000000000/submission" {
 		t.Errorf("problems %v", p.Problems)
 	}

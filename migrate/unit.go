@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
@@ -134,25 +135,55 @@ func (p *Plan) checkBatches() {
 
 // checkSizes refuses what the server would: a unit that doesn't fit a packet
 // is named here, before anything is sent.
-func (p *Plan) checkSizes() {
+func (p *Plan) checkSizes(ctx context.Context) error {
 	p.checkBatches()
 	if p.Blocked() {
-		return // ids may be missing
+		return nil // ids may be missing
 	}
 	limit := p.opt.packet() - packetSlack - p.recordSize()
-	m := p.making()
-	for _, pl := range p.jobs {
-		b := p.batchOf(pl.job)
-		// What a unit holds is at most a few times its record, unless it
-		// brings a batch's report.
-		if first := b != nil && m.started[b] == nil; !first && len(pl.rec.Data)*escapeGrowth+smallUnit < limit {
-			continue
+	// What a unit holds is at most a few times its record, and what its batch needs
+	// first; only the records of those that may be too large are read for it.
+	var large []*planned
+	var before []*progress // of the batches of these
+	started := map[*batch]progress{}
+	for i := range p.jobs {
+		pl := &p.jobs[i]
+		most := pl.size*escapeGrowth + smallUnit
+		var so *progress
+		if b := pl.batch; b != nil {
+			pr, there := started[b]
+			if there {
+				so = new(pr)
+			} else {
+				pr.open = p.isOpen(b)
+				ops, _ := p.batchOps(b)
+				b.wrote = nil
+				most += znode.MultiSize(ops, maxChroot)
+			}
+			pr.hand(b, pl.job)
+			started[b] = pr
 		}
-		if size := znode.MultiSize(m.unit(pl).ops, maxChroot); size > limit {
+		if most >= limit {
+			large, before = append(large, pl), append(before, so)
+		}
+	}
+	at := 0
+	for j, err := range p.loaded(ctx, large) {
+		if err != nil {
+			return err
+		}
+		pl := large[at]
+		m := p.making()
+		if before[at] != nil {
+			m.started[pl.batch] = before[at]
+		}
+		at++
+		if size := znode.MultiSize(m.unit(*pl, j.rec).ops, maxChroot); size > limit {
 			p.problem(Problem{Kind: TooLarge, Path: pl.rec.Path, Message: fmt.Sprintf("its job takes %d bytes in one transaction, the server's limit leaves %d", size, limit),
 				Next: "raise jute.maxbuffer on the servers and give the same number with --packet"})
 		}
 	}
+	return nil
 }
 
 // recordSize bounds the run's record, which goes with each transaction: all that

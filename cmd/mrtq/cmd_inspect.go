@@ -51,7 +51,7 @@ func (c *inspectCmd) run(cmd *cobra.Command, a *app, source string) error {
 			return usageError("--status: %w, or %q", err, statusBad)
 		}
 	}
-	queues, opt, err := c.reads()
+	queues, err := c.queues()
 	if err != nil {
 		return err
 	}
@@ -61,15 +61,11 @@ func (c *inspectCmd) run(cmd *cobra.Command, a *app, source string) error {
 			return usageError("--queue %q: want ingest, inventory, accessSmall, accessLarge, or one of %s", q, strings.Join(nodes, ", "))
 		}
 	}
-	from, err := a.openSource(cmd.Context(), e, nil)
+	queue, done, err := a.openQueue(cmd.Context(), e, &c.legacyFlags)
 	if err != nil {
 		return failed("inspect", source, err)
 	}
-	defer from.Close()
-	queue, err := migrate.OpenLegacyQueue(cmd.Context(), from, queues, opt)
-	if err != nil {
-		return failed("inspect", source, err)
-	}
+	defer done()
 	told, err := c.printAll(cmd.Context(), a, queue)
 	if err != nil {
 		return failed("inspect", source, err)
@@ -101,15 +97,12 @@ func (t *tally) add(r migrate.Record) {
 func (c *inspectCmd) printAll(ctx context.Context, a *app, queue *migrate.LegacyQueue) (tally, error) {
 	show, finish := a.progress("reading the source")
 	defer finish()
+	queue.Progress = show
 	print := c.printer(a)
 	var told tally
-	read := 0
 	for r, err := range queue.Records(ctx) {
 		if err != nil {
 			return told, err
-		}
-		if read++; read%100 == 0 {
-			show(read, queue.Len())
 		}
 		if !c.wants(r) {
 			continue

@@ -80,16 +80,16 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		}
 	}
 	started := time.Now()
-	plan, src, opt, err := a.makePlan(cmd.Context(), s, &c.planFlags)
+	plan, opt, err := a.makePlan(cmd.Context(), s, &c.planFlags)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
-	var expect *migrate.Plan
+	var expect *migrate.Expectation
 	if approved != nil {
 		if err := plan.CheckApproved(*approved); err != nil {
 			return checkError(fmt.Errorf("migrate: %s: %w; nothing was written", c.plan, err))
 		}
-		expect = plan
+		expect = plan.Expectation()
 	}
 	out := migrated{Run: plan.Run, Plan: plan.ID, Records: map[migrate.Action]int{}, Problems: []migrate.Problem{}}
 	for _, act := range migrate.Actions {
@@ -109,7 +109,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		return checkError(fmt.Errorf("migrate: %w: %s, listed above; nothing was written", migrate.ErrBlocked, problems(len(plan.Problems))))
 	}
 	// The bytes of what is left out are safe before anything is written.
-	if bad := migrate.Quarantined(src); len(bad) > 0 {
+	if bad := plan.Quarantined(); len(bad) > 0 {
 		out.Quarantine = c.quarantine
 		if err := migrate.WriteQuarantine(c.quarantine, bad, writeFile); err != nil {
 			return fmt.Errorf("migrate: %w", err)
@@ -122,13 +122,14 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		}
 		return c.print(a, out, "Nothing to do: every record that is to be migrated has been.", s)
 	}
+	plan = nil // a large one, and another is made where the target can be written to
 	res, err := c.carryOut(cmd.Context(), a, s, opt, expect)
 	if res != nil {
 		out.Done, out.Transactions = res.Done, res.Steps
 	}
 	if err != nil {
 		if out.Transactions > 0 {
-			a.say("%s: %s made, in %s", plan.Run, made(out.Done), count(out.Transactions, "transaction", "transactions"))
+			a.say("%s: %s made, in %s", out.Run, made(out.Done), count(out.Transactions, "transaction", "transactions"))
 		}
 		for _, check := range []error{migrate.ErrBlocked, migrate.ErrStale, migrate.ErrTakenOver, migrate.ErrContended} {
 			if errors.Is(err, check) {
@@ -162,23 +163,23 @@ func readApproved(path string) (*migrate.Approved, error) {
 	return &approved, nil
 }
 
-// source reads the source anew, and keeps the bytes of what can't be decoded,
-// each time that the migration looks: it may have waited for another migrator.
+// source opens the source anew each time that the migration looks: it may have
+// waited for another migrator.
 func (c *migrateCmd) source(a *app, s sides) migrate.ReadFunc {
-	return func(ctx context.Context) (*migrate.Source, error) {
-		src, err := a.readSource(ctx, s.source, &c.legacyFlags)
+	return func(ctx context.Context) (*migrate.LegacyQueue, func(), error) {
+		queue, done, err := a.openQueue(ctx, s.source, &c.legacyFlags)
 		if err != nil {
-			return nil, failed("source", s.source.text, err)
+			return nil, nil, failed("source", s.source.text, err)
 		}
-		if bad := migrate.Quarantined(src); len(bad) > 0 && c.policies.Undecodable == migrate.Quarantine {
-			err = migrate.WriteQuarantine(c.quarantine, bad, writeFile)
-		}
-		return src, err
+		return queue, done, nil
 	}
 }
 
-func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, opt migrate.Options, expect *migrate.Plan) (*migrate.Result, error) {
-	m := &migrate.Migrator{Say: func(text string) { a.say("%s", text) }}
+func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, opt migrate.Options, expect *migrate.Expectation) (*migrate.Result, error) {
+	m := &migrate.Migrator{
+		Say:  func(text string) { a.say("%s", text) },
+		Keep: func(bad []migrate.Record) error { return migrate.WriteQuarantine(c.quarantine, bad, writeFile) },
+	}
 	show, finish := a.progress("migrating")
 	defer finish()
 	m.Progress = show

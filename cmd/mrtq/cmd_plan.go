@@ -48,18 +48,18 @@ func (c *planCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	if err := a.apart([]named{{by: "--out", path: c.out}}, s.source.read("SOURCE"), s.target.read("TARGET")); err != nil {
 		return err
 	}
-	plan, _, _, err := a.makePlan(cmd.Context(), s, &c.planFlags)
+	plan, _, err := a.makePlan(cmd.Context(), s, &c.planFlags)
 	if err != nil {
 		return fmt.Errorf("plan: %w", err)
 	}
 	if c.out != "" {
-		if err := writeFile(c.out, func(w io.Writer) error { return writeJSON(w, plan) }); err != nil {
+		if err := writeFile(c.out, func(w io.Writer) error { return writePlan(w, plan) }); err != nil {
 			return fmt.Errorf("plan: %w", err)
 		}
 		a.say("the plan is saved in %s", c.out)
 	}
 	if c.output == "json" {
-		if err := a.printJSON(plan); err != nil {
+		if err := writePlan(a.stdout, plan); err != nil {
 			return err
 		}
 	} else {

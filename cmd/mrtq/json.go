@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"mrtq/migrate"
 )
 
 // printJSON is the -o json of every command.
@@ -45,8 +47,9 @@ var escaped = regexp.MustCompile(`[\x{7f}-\x{9f}\p{Cf}\x{2028}\x{2029}]`)
 
 // jsonList writes what [writeJSON] writes of a list, element by element.
 type jsonList struct {
-	w     *bufio.Writer
-	count int
+	w      *bufio.Writer
+	margin string // what its lines are indented by
+	count  int
 }
 
 func newJSONList(w io.Writer) *jsonList { return &jsonList{w: bufio.NewWriter(w)} }
@@ -62,7 +65,7 @@ func (l *jsonList) add(v any) error {
 	}
 	l.count++
 	for line := range bytes.Lines(b.Bytes()) {
-		l.w.WriteString(before + "\n" + indent)
+		l.w.WriteString(before + "\n" + l.margin + indent)
 		l.w.Write(bytes.TrimSuffix(line, []byte("\n")))
 		before = ""
 	}
@@ -76,10 +79,40 @@ func (l *jsonList) flushed() error {
 }
 
 func (l *jsonList) end() error {
-	if l.count == 0 {
-		l.w.WriteString("[]\n")
-	} else {
-		l.w.WriteString("\n]\n")
-	}
+	l.bracket()
+	l.w.WriteString("\n")
 	return l.w.Flush()
+}
+
+// bracket ends the list itself.
+func (l *jsonList) bracket() {
+	if l.count == 0 {
+		l.w.WriteString("[]")
+	} else {
+		l.w.WriteString("\n" + l.margin + "]")
+	}
+}
+
+// writePlan writes what [writeJSON] writes of a plan, record by record.
+func writePlan(w io.Writer, p *migrate.Plan) error {
+	rest := *p
+	rest.Records = nil
+	var b bytes.Buffer
+	if err := writeJSON(&b, &rest); err != nil {
+		return err
+	}
+	const key = `"records": `
+	before, after, _ := bytes.Cut(b.Bytes(), []byte(key+"[]"))
+	out := bufio.NewWriter(w)
+	out.Write(before)
+	out.WriteString(key)
+	list := jsonList{w: out, margin: indent}
+	for _, e := range p.Records {
+		if err := list.add(e); err != nil {
+			return err
+		}
+	}
+	list.bracket()
+	out.Write(after)
+	return out.Flush()
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"testing"
+
+	"mrtq/migrate"
 )
 
 // TestJSONList: element by element it is what it is as a whole.
@@ -19,6 +21,25 @@ func TestJSONList(t *testing.T) {
 			}
 		}
 		if err := l.end(); err != nil {
+			t.Fatal(err)
+		}
+		if got.String() != want.String() {
+			t.Errorf("got\n%s\nwant\n%s", &got, &want)
+		}
+	}
+}
+
+// TestWritePlan: record by record it is what it is as a whole.
+func TestWritePlan(t *testing.T) {
+	for _, p := range []*migrate.Plan{
+		{},
+		{Run: "run0000000000", Records: []migrate.Entry{{Path: "/a\u202e", Action: migrate.ActCreate}, {Path: "/b", Reason: "<>"}}},
+	} {
+		var want, got bytes.Buffer
+		if err := writeJSON(&want, p); err != nil {
+			t.Fatal(err)
+		}
+		if err := writePlan(&got, p); err != nil {
 			t.Fatal(err)
 		}
 		if got.String() != want.String() {

@@ -107,31 +107,39 @@ func parseSides(args []string) (sides, error) {
 }
 
 // makePlan reads both sides, over sessions that cannot write, and plans.
-func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (*migrate.Plan, *migrate.Source, migrate.Options, error) {
+func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (*migrate.Plan, migrate.Options, error) {
 	opt, err := p.options(s.source.text, s.target.text)
 	if err != nil {
-		return nil, nil, opt, err
+		return nil, opt, err
 	}
 	if s.target.file != "" {
 		if err := aclOfFile(opt.ACL); err != nil {
-			return nil, nil, opt, usageError("--acl: %w", err)
+			return nil, opt, usageError("--acl: %w", err)
 		}
 	}
 	if err := a.checkPlaces(ctx, s, &p.legacyFlags); err != nil {
-		return nil, nil, opt, err
+		return nil, opt, err
 	}
-	src, err := a.readSource(ctx, s.source, &p.legacyFlags)
+	queue, done, err := a.openQueue(ctx, s.source, &p.legacyFlags)
 	if err != nil {
-		return nil, nil, opt, failed("source", s.source.text, err)
+		return nil, opt, failed("source", s.source.text, err)
 	}
+	defer done()
 	tree, err := a.comingTarget(ctx, s.target)
 	if err != nil {
-		return nil, nil, opt, failed("target", s.target.text, err)
+		return nil, opt, failed("target", s.target.text, err)
 	}
 	if d, _, ok := migrate.FindDialect(tree); ok && !p.given("dialect") {
 		opt.Dialect = d
 	}
-	return migrate.MakePlan(src, tree, opt), src, opt, nil
+	show, finish := a.progress("reading the source")
+	defer finish()
+	queue.Progress = show
+	plan, err := migrate.MakePlan(ctx, queue, tree, opt)
+	if err != nil {
+		return nil, opt, failed("source", s.source.text, err)
+	}
+	return plan, opt, nil
 }
 
 // checkPlaces refuses a target that has no place where it is, before anything is

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"mrtq/internal/side"
+	"mrtq/migrate"
 )
 
 // reading is an endpoint that is open to be read. Close it.
@@ -40,6 +42,25 @@ func (a *app) openSource(ctx context.Context, e endpoint, acl func(path string) 
 		return nil, err
 	}
 	return &reading{side.Session(r.MarkUnreadable(), acl), r.Close}, nil
+}
+
+// openQueue opens a legacy queue to be read. done closes it.
+func (a *app) openQueue(ctx context.Context, e endpoint, l *legacyFlags) (queue *migrate.LegacyQueue, done func(), err error) {
+	queues, opt, err := l.reads()
+	if err != nil {
+		return nil, nil, err
+	}
+	roots := queues.Roots()
+	from, err := a.openSource(ctx, e, func(path string) bool { return slices.Contains(roots, path) })
+	if err != nil {
+		return nil, nil, err
+	}
+	queue, err = migrate.OpenLegacyQueue(ctx, from, queues, opt)
+	if err != nil {
+		from.Close()
+		return nil, nil, err
+	}
+	return queue, from.Close, nil
 }
 
 // openTarget opens a TARGET so that nothing can be written to it. What may not be

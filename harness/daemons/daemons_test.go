@@ -6,13 +6,24 @@ import (
 	"testing"
 
 	"mrtq/harness/daemons"
+	"mrtq/internal/side"
+	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
 	"mrtq/newqueue/services"
 )
 
+// opened is the queue that a source is.
+func opened(ctx context.Context, src *migrate.Source) (*migrate.LegacyQueue, error) {
+	return migrate.OpenLegacyQueue(ctx, side.Tree(src.Tree), src.Queues, legacy.Options{})
+}
+
+// static is a source that does not change.
 func static(src *migrate.Source) migrate.ReadFunc {
-	return func(context.Context) (*migrate.Source, error) { return src, nil }
+	return func(ctx context.Context) (*migrate.LegacyQueue, func(), error) {
+		queue, err := opened(ctx, src)
+		return queue, func() {}, err
+	}
 }
 
 // named are the items that the plan said a service could not work: by znode or

@@ -77,7 +77,7 @@ type site struct {
 func migrated(t *testing.T, legacyQueue *znode.Tree) *site {
 	t.Helper()
 	s := &site{server: minizk.Run(t), src: source(t, legacyQueue)}
-	s.plan = migrate.MakePlan(s.src, znode.NewTree(), options(everything))
+	s.plan = value(migrate.MakePlan(t.Context(), value(opened(t.Context(), s.src))(t), znode.NewTree(), options(everything)))(t)
 	w := value(zkconn.OpenWriter(t.Context(), zkconn.Config{Address: zkconn.Address{Servers: []string{s.server.Addr()}}}))(t)
 	defer w.Close()
 	m := &migrate.Migrator{Target: migrate.NewTarget(w)}

@@ -180,13 +180,15 @@ func (t *Tree) Hash(roots ...string) [sha256.Size]byte {
 	for _, root := range roots {
 		fmt.Fprintf(h, "%q %t\n", root, t.nodes[root] != nil)
 		for n := range t.All(root) {
-			n.hash(h)
+			n.HashTo(h)
 		}
 	}
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-func (n *Node) hash(h hash.Hash) {
+// HashTo adds the node to a digest: its path, its data, and the parts of Stat that
+// any change moves.
+func (n *Node) HashTo(h hash.Hash) {
 	var b []byte
 	b = binary.BigEndian.AppendUint32(b, uint32(len(n.Path)))
 	b = append(b, n.Path...)

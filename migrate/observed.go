@@ -1,0 +1,72 @@
+package migrate
+
+import (
+	"slices"
+	"strings"
+
+	"mrtq/legacy"
+	"mrtq/newqueue"
+)
+
+// observed is what a plan keeps of what the records say, beside the jobs.
+type observed struct {
+	warnings []Warning
+	consumed []string          // records that no job stands for
+	holders  map[string]string // consumed records, by their jobID
+	profiles bool              // whether any job has a profile
+	bad      []Record          // could not be decoded, see [Plan.Quarantined]
+}
+
+// record takes a look at one more record.
+func (o *observed) record(p *Plan, f fetched) {
+	for _, n := range f.nodes[1:] {
+		o.warnings = append(o.warnings, Warning{n.Path, "a znode below a record: no part of it, not migrated"})
+	}
+	r := f.Record
+	if r.Err != nil {
+		if r.Err.Kind != UnreadableRecord && p.Policies.Undecodable == Quarantine {
+			o.bad = append(o.bad, r)
+		}
+		return
+	}
+	if r.Legacy.Key.Skipped() {
+		o.warnings = append(o.warnings, Warning{r.Path, "its sequence number has wrapped: the legacy consumer could never read it, and its job has waited ever since"})
+	}
+	if r.Queue == Inventory && text(r.Legacy.Payload, "manifestURL") == "" {
+		o.warnings = append(o.warnings, Warning{r.Path, "an inventory record without manifestURL: nothing can record it"})
+	}
+	if r.Legacy.Header.Status != legacy.Consumed {
+		return
+	}
+	if _, migrated := p.ex.job(r.Path); !migrated {
+		o.consumed = append(o.consumed, r.Path)
+	}
+	if id := text(r.Legacy.Payload, "jobID"); id != "" {
+		if o.holders == nil {
+			o.holders = map[string]string{}
+		}
+		o.holders[id] = max(o.holders[id], r.Path)
+	}
+}
+
+// sort puts all into path order.
+func (o *observed) sort() {
+	slices.SortStableFunc(o.warnings, func(a, b Warning) int { return strings.Compare(a.Path, b.Path) })
+	slices.Sort(o.consumed)
+	slices.SortFunc(o.bad, func(a, b Record) int { return strings.Compare(a.Path, b.Path) })
+}
+
+// Quarantined are the records whose bytes could not be decoded and are to be kept.
+// One that could not be read is none of them: there are no bytes to keep.
+func (p *Plan) Quarantined() []Record { return p.seen.bad }
+
+// objectOf is the object that a job will record, as far as its record says.
+func objectOf(r Record, land landing) string {
+	switch {
+	case r.Queue == Inventory:
+		return arkOf(text(r.Legacy.Payload, "manifestURL"))
+	case r.Queue == Ingest && land.job.Folder() == newqueue.FolderProcessing:
+		return strings.Clone(text(r.Legacy.Payload, "objectID"))
+	}
+	return ""
+}
