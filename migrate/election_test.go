@@ -114,7 +114,10 @@ func TestElectionHasTheRunsACL(t *testing.T) {
 	opt := options(permissive())
 	opt.ACL = acl
 	m := &Migrator{Target: s.Target, Now: clock()}
-	res, err := m.Migrate(t.Context(), func(context.Context) (*Source, error) { look(t, s); return src, nil }, opt, nil)
+	res, err := m.Migrate(t.Context(), func(ctx context.Context) (*LegacyQueue, func(), error) {
+		look(t, s)
+		return static(src)(ctx)
+	}, opt, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
