@@ -33,6 +33,7 @@ type View struct {
 	// says why, and all else is as it was then.
 	Connected bool      `json:"connected"`
 	Trouble   string    `json:"trouble,omitempty"`
+	Troubled  float64   `json:"trouble_seconds,omitempty"` // for how long
 	AsOf      time.Time `json:"as_of,omitzero"`
 	There     bool      `json:"there"` // the target's chroot is
 
@@ -156,7 +157,9 @@ func (h History) View() View {
 }
 
 // age is how old something is. The server's clock may be ahead of ours.
-func age(now, since time.Time) float64 { return max(0, now.Sub(since).Seconds()) }
+func age(now, since time.Time) float64 {
+	return max(0, now.Sub(since).Round(time.Millisecond).Seconds())
+}
 
 func (h History) queue(f Folder, folders func(Snapshot) []Folder) Queue {
 	now := h[len(h)-1].At
