@@ -129,11 +129,12 @@ type watching struct {
 	// trouble is why nothing new is known, and since when; "" if that is not so.
 	trouble string
 	since   time.Time
+	failed  bool // the last look
 }
 
 func (w *watching) saw(s live.Snapshot) {
 	w.history = w.history.Add(s)
-	w.trouble = ""
+	w.trouble, w.failed = "", false
 }
 
 func (w *watching) troubled(now time.Time, why string) {
@@ -217,11 +218,14 @@ func (w *watching) loop(ctx context.Context, cfg zkconn.Config, v viewer, also f
 			case len(w.history) == 0 && hopeless(l.err):
 				return l.err
 			default:
+				w.failed = true
 				w.troubled(started, l.err.Error())
 			}
 			err = show()
 		case text := <-news:
-			w.troubled(started, text)
+			if !w.failed { // which says more
+				w.troubled(started, text)
+			}
 			err = v.redraw(w.view(time.Now()))
 		case signal := <-v.signals():
 			v.handle(signal)

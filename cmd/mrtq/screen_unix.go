@@ -14,5 +14,13 @@ func notifyScreen(events chan<- os.Signal) { signal.Notify(events, syscall.SIGWI
 
 func suspends(s os.Signal) bool { return s == syscall.SIGTSTP }
 
-// suspend stops this process until the shell continues it.
-func suspend() { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) }
+// suspend stops this process until the shell continues it. The stop takes a
+// moment, in which nothing may be drawn.
+func suspend() {
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, syscall.SIGCONT)
+	defer signal.Stop(continued)
+	if syscall.Kill(os.Getpid(), syscall.SIGSTOP) == nil {
+		<-continued
+	}
+}

@@ -211,7 +211,7 @@ func lockLines(l live.LocksView, width int) []line {
 		}
 		t := fmt.Sprintf("%10s  %s", ago(lock.Seconds), cell(lock.Path))
 		if width >= wide {
-			t = pad(t, width-22) + " session " + whose
+			t = pad(t, width-28) + " session " + whose
 		}
 		lines = append(lines, line{text: t})
 	}
