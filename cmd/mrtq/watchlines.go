@@ -207,11 +207,11 @@ func lockLines(l live.LocksView, width int) []line {
 	for _, lock := range l.List {
 		whose := "persistent"
 		if lock.Session != "" {
-			whose = lock.Session
+			whose = "session " + lock.Session
 		}
 		t := fmt.Sprintf("%10s  %s", ago(lock.Seconds), cell(lock.Path))
 		if width >= wide {
-			t = pad(t, width-28) + " session " + whose
+			t = pad(t, width-28) + " " + whose
 		}
 		lines = append(lines, line{text: t})
 	}

@@ -138,7 +138,7 @@ func (h History) View() View {
 		for _, f := range of.folders(s) {
 			*of.to = append(*of.to, h.queue(f, of.folders))
 			if f.Unlisted != "" {
-				v.Notes = append(v.Notes, fmt.Sprintf("%s: %s, so neither its oldest nor its locks are known", f.Path, f.Unlisted))
+				v.Notes = append(v.Notes, fmt.Sprintf("%s: %s, so neither its oldest entry nor its locks are known", f.Path, f.Unlisted))
 			}
 		}
 	}
