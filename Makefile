@@ -6,8 +6,10 @@
 # make torture   the random and exhaustive tests at a large size, with their counts
 # make bench     the README's figures
 # make build     bin/mrtq
+# make release   dist: stripped, reproducible binaries for Linux and macOS, their checksums, and an SBOM;
+#                VERSION=v0.1.0 make release
 
-.PHONY: test test-jvm torture demo bench build lint fuzz
+.PHONY: test test-jvm torture demo bench build release lint fuzz
 
 # The race detector wants a C compiler; go says 0 where there is none.
 race := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
@@ -34,6 +36,10 @@ bench: build
 
 build:
 	go build -o bin/mrtq ./cmd/mrtq
+
+release:
+	@test -n "$(VERSION)" || { echo 'which version? VERSION=v0.1.0 make release'; exit 2; }
+	go run ./internal/release -version $(VERSION) -out dist
 
 lint:
 	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "gofmt would change: $$out"; exit 1; fi

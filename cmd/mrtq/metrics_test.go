@@ -2,8 +2,8 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,8 +20,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
-	"github.com/prometheus/prometheus/model/labels"
-	"github.com/prometheus/prometheus/model/textparse"
 	"go.uber.org/goleak"
 
 	"mrtq/harness/minizk"
@@ -31,8 +29,7 @@ import (
 
 const openMetrics = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
-// scrape gets metrics as Prometheus does, by its own parser: values by name and
-// labels, as `{__name__="mrtq_jobs", state="held"}`.
+// scrape gets metrics: values by name and labels, as mrtq_jobs{state="held"}.
 func scrape(t *testing.T, url string) map[string]float64 {
 	t.Helper()
 	resp, err := http.Get(url)
@@ -47,31 +44,34 @@ func scrape(t *testing.T, url string) map[string]float64 {
 	if got := resp.Header.Get("Content-Type"); !strings.HasPrefix(got, openMetrics) {
 		t.Errorf("Content-Type %q", got)
 	}
+	if !strings.HasSuffix(string(text), "\n# EOF\n") {
+		t.Errorf("it does not end as OpenMetrics does:\n%s", text)
+	}
 	return parse(t, text)
 }
 
+// parse reads metrics by Prometheus's own parser.
 func parse(t *testing.T, text []byte) map[string]float64 {
 	t.Helper()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(bytes.NewReader(text))
+	if err != nil {
+		t.Fatalf("Prometheus can't read it: %v\n%s", err, text)
+	}
 	values := map[string]float64{}
-	p := textparse.NewOpenMetricsParser(text, labels.NewSymbolTable())
-	for {
-		entry, err := p.Next()
-		if errors.Is(err, io.EOF) {
-			return values
-		}
-		if err != nil {
-			t.Fatalf("Prometheus can't read it: %v\n%s", err, text)
-		}
-		if entry == textparse.EntrySeries {
-			_, _, value := p.Series()
-			var l labels.Labels
-			p.Labels(&l)
-			if _, twice := values[l.String()]; twice {
-				t.Errorf("%s is there twice", l)
+	for name, family := range families {
+		for _, m := range family.Metric {
+			at := name
+			if len(m.Label) > 0 {
+				at += fmt.Sprintf("{%s=%q}", m.Label[0].GetName(), m.Label[0].GetValue())
 			}
-			values[l.String()] = value
+			if _, twice := values[at]; twice || len(m.Label) > 1 {
+				t.Errorf("%s is there twice, or has more labels", at)
+			}
+			values[at] = m.GetGauge().GetValue() + m.GetCounter().GetValue() + m.GetUntyped().GetValue()
 		}
 	}
+	return values
 }
 
 func expect(t *testing.T, got, want map[string]float64) {
@@ -125,34 +125,34 @@ func TestWatchMetrics(t *testing.T) {
 	m := &watchMetrics{}
 	s := handler(t, m)
 	got := scrape(t, s.URL+metricsPath)
-	if len(got) != 1 || got[`{__name__="mrtq_target_up"}`] != 0 {
+	if len(got) != 1 || got[`mrtq_target_up`] != 0 {
 		t.Errorf("before the first look: %v", got)
 	}
 	m.set(full())
 	got = scrape(t, s.URL+metricsPath)
 	expect(t, got, map[string]float64{
-		`{__name__="mrtq_target_up"}`:                                    1,
-		`{__name__="mrtq_jobs", state="pending"}`:                        12,
-		`{__name__="mrtq_jobs", state="other"}`:                          5,
-		`{__name__="mrtq_jobs_entered_total", state="pending"}`:          20,
-		`{__name__="mrtq_jobs_left_total", state="held"}`:                3,
-		`{__name__="mrtq_job_oldest_seconds", state="pending"}`:          90061,
-		`{__name__="mrtq_access_requests", queue="small"}`:               1,
-		`{__name__="mrtq_access_request_oldest_seconds", queue="small"}`: 5,
-		`{__name__="mrtq_batches"}`:                                      4,
-		`{__name__="mrtq_batch_oldest_seconds"}`:                         7,
-		`{__name__="mrtq_locks", kind="storage"}`:                        2,
-		`{__name__="mrtq_locks", kind="batch"}`:                          0,
-		`{__name__="mrtq_lock_oldest_seconds"}`:                          400,
-		`{__name__="mrtq_queue_held", queue="ingest"}`:                   1,
-		`{__name__="mrtq_queue_held", queue="accessLarge"}`:              0,
-		`{__name__="mrtq_collections_held"}`:                             1,
-		`{__name__="mrtq_migrators"}`:                                    2,
-		`{__name__="mrtq_run_state", state="running"}`:                   1,
-		`{__name__="mrtq_run_state", state="done"}`:                      0,
-		`{__name__="mrtq_run_records_done_total"}`:                       500,
-		`{__name__="mrtq_run_records_planned"}`:                          2000,
-		`{__name__="mrtq_run_transactions_total"}`:                       40,
+		`mrtq_target_up`:                                    1,
+		`mrtq_jobs{state="pending"}`:                        12,
+		`mrtq_jobs{state="other"}`:                          5,
+		`mrtq_jobs_entered_total{state="pending"}`:          20,
+		`mrtq_jobs_left_total{state="held"}`:                3,
+		`mrtq_job_oldest_seconds{state="pending"}`:          90061,
+		`mrtq_access_requests{queue="small"}`:               1,
+		`mrtq_access_request_oldest_seconds{queue="small"}`: 5,
+		`mrtq_batches`:                                      4,
+		`mrtq_batch_oldest_seconds`:                         7,
+		`mrtq_locks{kind="storage"}`:                        2,
+		`mrtq_locks{kind="batch"}`:                          0,
+		`mrtq_lock_oldest_seconds`:                          400,
+		`mrtq_queue_held{queue="ingest"}`:                   1,
+		`mrtq_queue_held{queue="accessLarge"}`:              0,
+		`mrtq_collections_held`:                             1,
+		`mrtq_migrators`:                                    2,
+		`mrtq_run_state{state="running"}`:                   1,
+		`mrtq_run_state{state="done"}`:                      0,
+		`mrtq_run_records_done_total`:                       500,
+		`mrtq_run_records_planned`:                          2000,
+		`mrtq_run_transactions_total`:                       40,
 	})
 	for name := range got {
 		if strings.Contains(name, "evil") {
@@ -248,10 +248,10 @@ func TestRunMetrics(t *testing.T) {
 		wantDone, all float64
 	}{{10, 100, 10, 100}, {60, 100, 60, 100}, {5, 40, 65, 100}, {40, 40, 100, 100}} {
 		progress(step.done, step.total)
-		expect(t, scrape(t, s.URL+metricsPath), map[string]float64{`{__name__="mrtq_run_records_done_total"}`: step.wantDone, `{__name__="mrtq_run_records_planned"}`: step.all})
+		expect(t, scrape(t, s.URL+metricsPath), map[string]float64{`mrtq_run_records_done_total`: step.wantDone, `mrtq_run_records_planned`: step.all})
 	}
 	say("another migrator is at work")
-	expect(t, scrape(t, s.URL+metricsPath), map[string]float64{`{__name__="mrtq_run_notices_total"}`: 1})
+	expect(t, scrape(t, s.URL+metricsPath), map[string]float64{`mrtq_run_notices_total`: 1})
 	if len(said) != 1 || len(shown) != 4 {
 		t.Errorf("%q %q", said, shown)
 	}
@@ -320,7 +320,7 @@ func TestWatchServesMetrics(t *testing.T) {
 	if !strings.HasPrefix(url, "http://127.0.0.1:") && !strings.HasPrefix(url, "http://[::1]:") {
 		t.Errorf("%s", url)
 	}
-	for name := range scrapeUntil(t, url, `{__name__="mrtq_jobs", state="pending"}`, 1) {
+	for name := range scrapeUntil(t, url, `mrtq_jobs{state="pending"}`, 1) {
 		if strings.Contains(name, "secret-word") || strings.Contains(name, "ann") {
 			t.Errorf("%s", name)
 		}
@@ -328,11 +328,11 @@ func TestWatchServesMetrics(t *testing.T) {
 	if err := server.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	scrapeUntil(t, url, `{__name__="mrtq_target_up"}`, 0)
+	scrapeUntil(t, url, `mrtq_target_up`, 0)
 	if err := server.Restart(); err != nil {
 		t.Fatal(err)
 	}
-	scrapeUntil(t, url, `{__name__="mrtq_target_up"}`, 1)
+	scrapeUntil(t, url, `mrtq_target_up`, 1)
 	signal(os.Interrupt)
 	if err := end(); err != nil {
 		t.Error(err)
@@ -366,8 +366,8 @@ func TestMigrateServesMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	url, _, end := serving(t, dir, "migrate", "file:legacy.ndjson", server.Addr()+"/new", "--undecodable", "quarantine", "--consumed", "failed", "--metrics", "localhost:0")
-	got := scrapeUntil(t, url, `{__name__="mrtq_run_notices_total"}`, 1)
-	expect(t, got, map[string]float64{`{__name__="mrtq_run_records_done_total"}`: 0})
+	got := scrapeUntil(t, url, `mrtq_run_notices_total`, 1)
+	expect(t, got, map[string]float64{`mrtq_run_records_done_total`: 0})
 	if err := door.conn.Delete(other, -1); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package zkconn
+package zkconn_test
 
 import (
 	"errors"
@@ -6,11 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 )
 
 // fires waits until a watch has fired.
-func fires(t *testing.T, what string, w Watch) {
+func fires(t *testing.T, what string, w zkconn.Watch) {
 	t.Helper()
 	within(t, 10*time.Second, what, func() {
 		for !w.Fired() {
@@ -21,9 +22,9 @@ func fires(t *testing.T, what string, w Watch) {
 
 // A watch fires once and of the change that it was set for, and not before.
 func TestWatches(t *testing.T) {
-	w, _ := setup(t, Config{})
+	w, _ := setup(t, zkconn.Config{})
 	ctx := t.Context()
-	r := openReader(t, Config{Address: w.Address()})
+	r := openReader(t, zkconn.Config{Address: w.Address()})
 
 	_, there, created, err := r.ExistsW(ctx, "/a")
 	if err != nil || there || !created.Set() {
@@ -64,18 +65,18 @@ func TestWatches(t *testing.T) {
 	if _, _, none, err := r.ChildrenW(ctx, "/a"); !errors.Is(err, znode.ErrNoNode) || none.Set() {
 		t.Errorf("set %v, %v", none.Set(), err)
 	}
-	if (Watch{}).Fired() || (Watch{}).Set() {
+	if (zkconn.Watch{}).Fired() || (zkconn.Watch{}).Set() {
 		t.Error("no watch is one")
 	}
 }
 
 // A reconnection keeps a watch, and what changed meanwhile fires it.
 func TestWatchOutlivesConnection(t *testing.T) {
-	w, p := setup(t, Config{})
+	w, p := setup(t, zkconn.Config{})
 	ctx := t.Context()
 	direct := w.Address()
 	direct.Servers = []string{server(t).Address()}
-	other := openWriter(t, Config{Address: direct})
+	other := openWriter(t, zkconn.Config{Address: direct})
 	multi(t, w, znode.Create("/a", nil), znode.Create("/b", nil))
 	_, _, a, err := w.ChildrenW(ctx, "/a")
 	if err != nil {
