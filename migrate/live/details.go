@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"mrtq/internal/election"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
@@ -154,7 +155,7 @@ func holdsOf(list []child, collections bool) []Hold {
 func migratorsOf(list []child) []Migrator {
 	var migrators []Migrator
 	for _, c := range list {
-		if c.stat.EphemeralOwner != 0 {
+		if election.Held(c.stat) {
 			migrators = append(migrators, Migrator{Path: c.path, Since: millis(c.stat.Ctime)})
 		}
 	}
