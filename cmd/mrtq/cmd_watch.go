@@ -9,10 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"mrtq/internal/zkconn"
+	"mrtq/migrate"
 	"mrtq/migrate/live"
 )
 
 type watchCmd struct {
+	legacyFlags
 	interval time.Duration
 	once     bool
 	output   string
@@ -27,14 +29,16 @@ const (
 func (a *app) watchCmd() *cobra.Command {
 	c := &watchCmd{}
 	cmd := &cobra.Command{
-		Use:   "watch TARGET",
+		Use:   "watch TARGET [SOURCE]",
 		Short: "show what happens in the queues",
 		Long: `Show the queues of a target while they are used, until Ctrl-C: how many jobs are in
 each state and how many came and went in the last minute, access requests, batches,
 holds, locks and their age, and how far a migration is. Nothing is written, and not
 every job is read: ZooKeeper counts the jobs and says when something changes. Locks
 on jobs are looked for on the first 20 jobs of each state, in the order in which
-workers take them. The oldest job of a state is the one that was made first.
+workers take them. The oldest job of a state is the one that was made first. Given
+a SOURCE too, watch also counts the records of its legacy queues, and the legacy
+locks, so that one can see the queues run empty.
 
 If the connection is lost, or there is no target yet, watch says so, shows what it
 saw last, and tries again. In a pipe, one picture follows another; -o ndjson prints
@@ -45,20 +49,27 @@ server that can't be reached is an error.
 is no password, so without a host (--metrics :9464) only this machine can read them;
 0.0.0.0:9464 lets everybody who can reach this machine.`,
 		Example: `  mrtq watch zk1:2181/new
-  mrtq watch zk1:2181/new -o ndjson --interval 10s
+  mrtq watch zk1:2181/new zk1:2181 -o ndjson --interval 10s
   mrtq watch zk1:2181/new --metrics :9464`,
-		Args: args("TARGET"),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args[0]) },
+		Args: func(cmd *cobra.Command, given []string) error {
+			if len(given) > 1 {
+				return args("TARGET", "SOURCE")(cmd, given)
+			}
+			return args("TARGET")(cmd, given)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
 	}
 	f := cmd.Flags()
 	choice(f, &c.output, "output", "o", "format", "table", "ndjson")
 	f.DurationVar(&c.interval, "interval", usualInterval, "time between looks")
 	f.BoolVar(&c.once, "once", false, "look once and exit")
 	metricsFlag(f, &c.metrics)
+	c.nodeFlags(f)
 	return cmd
 }
 
-func (c *watchCmd) run(ctx context.Context, a *app, target string) error {
+func (c *watchCmd) run(ctx context.Context, a *app, given []string) error {
+	target := given[0]
 	e, err := parseEndpoint("TARGET", target)
 	switch {
 	case err != nil:
@@ -70,12 +81,17 @@ func (c *watchCmd) run(ctx context.Context, a *app, target string) error {
 	case c.once && c.metrics != "":
 		return usageError("--once and --metrics: after one look nobody is there to serve metrics; leave one of them out")
 	}
-	cfg, err := a.connConfig(e.addr)
-	if err != nil {
+	s := &sight{}
+	if s.target, err = a.connConfig(e.addr); err != nil {
 		return failed("watch", target, err)
 	}
+	if len(given) > 1 {
+		if err := c.alsoSource(a, s, given[1]); err != nil {
+			return err
+		}
+	}
 	if c.once {
-		return c.lookOnce(ctx, a, target, cfg)
+		return c.lookOnce(ctx, a, target, s)
 	}
 	m := &watchMetrics{}
 	stop, err := a.serveMetrics(c.metrics, m)
@@ -90,14 +106,33 @@ func (c *watchCmd) run(ctx context.Context, a *app, target string) error {
 		show = s
 	}
 	w := watching{target: target, interval: c.interval}
-	if err := w.loop(ctx, cfg, show, m.set); err != nil {
+	if err := w.loop(ctx, s, show, m.set); err != nil {
 		return failed("watch", target, err)
 	}
 	return nil
 }
 
-func (c *watchCmd) lookOnce(ctx context.Context, a *app, target string, cfg zkconn.Config) error {
-	s := sight{cfg: cfg}
+// alsoSource has the legacy queues looked at too.
+func (c *watchCmd) alsoSource(a *app, s *sight, source string) error {
+	e, err := parseEndpoint("SOURCE", source)
+	if err != nil {
+		return err
+	}
+	if e.file != "" || e.data != nil {
+		return usageError("SOURCE %q: what is in files does not change, so there is nothing to watch; give a server", source)
+	}
+	if s.queues, err = c.queues(); err != nil {
+		return err
+	}
+	cfg, err := a.connConfig(e.addr)
+	if err != nil {
+		return failed("watch", source, err)
+	}
+	s.source = &cfg
+	return nil
+}
+
+func (c *watchCmd) lookOnce(ctx context.Context, a *app, target string, s *sight) error {
 	defer s.close()
 	snap, err := s.look(ctx)
 	if err != nil {
@@ -160,15 +195,14 @@ const patience = 3 * time.Second
 // loop looks at each interval, and shows what is known then, until ctx ends. The
 // error says that nothing was ever seen and that nothing will be, or that nothing
 // can be shown.
-func (w *watching) loop(ctx context.Context, cfg zkconn.Config, v viewer, also func(live.View)) error {
+func (w *watching) loop(ctx context.Context, s *sight, v viewer, also func(live.View)) error {
 	news := make(chan string, 1)
-	cfg.Say = func(text string) {
+	s.say(func(text string) {
 		select {
 		case news <- text:
 		default:
 		}
-	}
-	s := sight{cfg: cfg}
+	})
 	looks := make(chan look, 1)
 	started, busy := time.Now(), true
 	start := func() {
@@ -242,11 +276,24 @@ func hopeless(err error) bool {
 	return errors.As(err, &c) && c.Hopeless()
 }
 
-// sight looks at a target, over another session when one is lost.
+// sight looks at a target, and at a source if there is one, over other sessions
+// when one is lost.
 type sight struct {
-	cfg    zkconn.Config
-	reader *zkconn.Reader
-	looker *live.Looker
+	target zkconn.Config
+	source *zkconn.Config // nil: none
+	queues migrate.Queues // the source's
+
+	readers []*zkconn.Reader
+	looker  *live.Looker
+	legacy  *live.SourceLooker
+}
+
+// say has news of an attempt to connect told otherwise than on stderr.
+func (s *sight) say(tell func(string)) {
+	s.target.Say = tell
+	if s.source != nil {
+		s.source.Say = tell
+	}
 }
 
 type look struct {
@@ -259,24 +306,43 @@ func (s *sight) lookNow(ctx context.Context) look {
 	return look{snap, err}
 }
 
-func (s *sight) look(ctx context.Context) (live.Snapshot, error) {
-	if s.reader == nil {
-		r, err := zkconn.OpenReader(ctx, s.cfg)
+func (s *sight) look(ctx context.Context) (snap live.Snapshot, err error) {
+	defer func() {
 		if err != nil {
-			return live.Snapshot{}, err
+			s.close()
 		}
-		s.reader, s.looker = r, live.NewLooker(r, time.Now)
+	}()
+	if s.looker == nil {
+		r, err := s.open(ctx, s.target)
+		if err != nil {
+			return snap, err
+		}
+		s.looker = live.NewLooker(r, time.Now)
 	}
-	snap, err := s.looker.Look(ctx)
-	if err != nil {
-		s.close()
+	if s.source != nil && s.legacy == nil {
+		r, err := s.open(ctx, *s.source)
+		if err != nil {
+			return snap, err
+		}
+		s.legacy = live.NewSourceLooker(r, s.queues, time.Now)
+	}
+	if snap, err = s.looker.Look(ctx); err == nil && s.legacy != nil {
+		snap.Source, err = s.legacy.Look(ctx)
 	}
 	return snap, err
 }
 
-func (s *sight) close() {
-	if s.reader != nil {
-		s.reader.Close()
-		s.reader, s.looker = nil, nil
+func (s *sight) open(ctx context.Context, cfg zkconn.Config) (*zkconn.Reader, error) {
+	r, err := zkconn.OpenReader(ctx, cfg)
+	if err == nil {
+		s.readers = append(s.readers, r)
 	}
+	return r, err
+}
+
+func (s *sight) close() {
+	for _, r := range s.readers {
+		r.Close()
+	}
+	s.readers, s.looker, s.legacy = nil, nil, nil
 }

@@ -96,6 +96,10 @@ func handler(t *testing.T, c prometheus.Collector) *httptest.Server {
 
 func number(f float64) *float64 { return &f }
 
+// hostileNode is a znode that an operator names, and whose name no format takes as
+// it is.
+const hostileNode = "a\"b\\c\nd\x1b[2J\u202e"
+
 // full is a view with everything in it, and much of it hostile.
 func full() live.View {
 	const evil = "x\"} 1\nmrtq_evil{a=\"\\\u202e\x1b[2J"
@@ -108,6 +112,7 @@ func full() live.View {
 		},
 		Access:  []live.Queue{{Name: "small", Count: 1, Entered: 1, Oldest: &live.OldestView{ID: "qid0000000000", Seconds: 5, Here: 5}}, {Name: "large"}},
 		Batches: []live.Queue{{Name: "batches", Count: 4, Entered: 4, Oldest: &live.OldestView{ID: "bid0000000000", Seconds: 7, Here: 7}}},
+		Source:  []live.Queue{{Name: "/ingest", Count: 9, Entered: 9, In: number(0), Out: number(3)}, {Name: "/" + hostileNode, Count: 1}},
 		Holds: []live.HoldView{{Path: "/locks/queue/ingest", Name: "ingest", Seconds: 30}, {Path: "/locks/queue/" + evil, Name: evil},
 			{Path: "/locks/collections/" + evil, Name: evil, Collection: true, Seconds: 4000}},
 		Locks: live.LocksView{Count: map[live.LockKind]int{live.LockJob: 1, live.LockStorage: 2}, Oldest: 400,
@@ -154,6 +159,7 @@ func TestWatchMetrics(t *testing.T) {
 		`mrtq_run_records_planned`:                          2000,
 		`mrtq_run_transactions_total`:                       40,
 	})
+	expect(t, got, map[string]float64{`mrtq_legacy_children{node="/ingest"}`: 9, fmt.Sprintf("mrtq_legacy_children{node=%q}", "/"+hostileNode): 1})
 	for name := range got {
 		if strings.Contains(name, "evil") {
 			t.Errorf("%s", name)
@@ -421,7 +427,7 @@ func TestWatchLoopEnds(t *testing.T) {
 			defer cancel()
 			views := 0
 			w := watching{target: "x", interval: shortestInterval}
-			err = w.loop(ctx, cfg, (&watchCmd{output: "ndjson"}).printer(a), func(live.View) {
+			err = w.loop(ctx, &sight{target: cfg}, (&watchCmd{output: "ndjson"}).printer(a), func(live.View) {
 				if views++; views == 3 {
 					cancel()
 				}

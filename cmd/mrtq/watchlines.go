@@ -69,7 +69,7 @@ func watchLines(v live.View, width int) []line {
 	}
 	if !v.There {
 		add(nil, "Nothing is there yet: the target's znode is not on the server.")
-		return lines
+		return append(lines, sourceLines(v, width)...)
 	}
 	for _, note := range v.Notes {
 		add(warning, "NOTE: %s", cell(note))
@@ -79,6 +79,7 @@ func watchLines(v live.View, width int) []line {
 	lines = append(lines, labelled("Holds", width, holdsText(v.Holds))...)
 	lines = append(lines, line{})
 	lines = append(lines, queueLines(v, width)...)
+	lines = append(lines, sourceLines(v, width)...)
 	lines = append(lines, line{})
 	return append(lines, lockLines(v.Locks, width)...)
 }
@@ -190,6 +191,23 @@ func queueLines(v live.View, width int) []line {
 	}
 	rows("access ", v.Access)
 	rows("", v.Batches)
+	return lines
+}
+
+// sourceLines are the legacy queues and locks.
+func sourceLines(v live.View, width int) []line {
+	if len(v.Source) == 0 {
+		return nil
+	}
+	const counts = 3 * 10
+	name := min(max(15, width-counts), 45)
+	row := func(what, n, in, out string) string {
+		return fmt.Sprintf("%s %9s %9s %9s", pad(what, name), n, in, out)
+	}
+	lines := []line{{row("LEGACY", "COUNT", "IN/MIN", "OUT/MIN"), heading}}
+	for _, q := range v.Source {
+		lines = append(lines, line{text: row(cell(q.Name), fmt.Sprint(q.Count), rateText(q.In), rateText(q.Out))})
+	}
 	return lines
 }
 

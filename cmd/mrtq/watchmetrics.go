@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -33,6 +34,7 @@ var (
 	metricCollections   = metric("collections_held", "Collections on which there is a hold.")
 	metricMigrators     = metric("migrators", "Sessions in the election of migrators: one is at work, the others stand by.")
 	metricRunState      = metric("run_state", "1 for the state of the newest run, 0 for the others.", "state")
+	metricLegacy        = metric("legacy_children", "Records in a legacy queue, or locks in a folder of legacy locks, by its znode.", "node")
 	metricTransactions  = metric("run_transactions_total", "Transactions of the newest run and of its rollback.")
 )
 
@@ -40,7 +42,7 @@ var (
 func (m *watchMetrics) Describe(descs chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		metricTargetUp, metricJobs, metricJobsEntered, metricJobsLeft, metricJobOldest, metricRequests, metricRequestOldest, metricBatches, metricBatchOldest,
-		metricLocks, metricLockOldest, metricHeld, metricCollections, metricMigrators, metricRunState, metricRecordsDone, metricRecordsPlanned, metricTransactions,
+		metricLocks, metricLockOldest, metricHeld, metricCollections, metricMigrators, metricRunState, metricRecordsDone, metricRecordsPlanned, metricTransactions, metricLegacy,
 	} {
 		descs <- d
 	}
@@ -113,6 +115,9 @@ func samples(v live.View) []sample {
 	}
 	for _, q := range newqueue.QueueHolds {
 		gauge(metricHeld, truth(holds[string(q)]), string(q))
+	}
+	for _, q := range v.Source {
+		gauge(metricLegacy, float64(q.Count), strings.ToValidUTF8(q.Name, "?"))
 	}
 	gauge(metricCollections, float64(of))
 	gauge(metricMigrators, float64(v.Migrators))

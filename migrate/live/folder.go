@@ -28,7 +28,7 @@ type folder struct {
 	// age orders names by age, the oldest first; "" is no name that counts. nil:
 	// nobody asks for the oldest.
 	age  func(name string) string
-	keep int // how many of the first names are kept
+	keep int // how many of the first names are kept; none: it is only counted
 
 	stat   znode.Stat // zero if it is not there
 	watch  zkconn.Watch
@@ -66,7 +66,7 @@ func (f *folder) choose(stat znode.Stat, now time.Time) way {
 		return count // it would be refused again
 	case n <= watchable:
 		return listWatch
-	case n > listable, stat.Czxid == f.listed.Czxid && stat.Pzxid == f.listed.Pzxid:
+	case f.keep == 0, n > listable, stat.Czxid == f.listed.Czxid && stat.Pzxid == f.listed.Pzxid:
 		return count
 	case now.Sub(f.at) < time.Duration(n)*time.Second/listedPerSecond:
 		return count

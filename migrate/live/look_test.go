@@ -12,6 +12,7 @@ import (
 
 	"mrtq/harness/minizk/wire"
 	"mrtq/internal/zkconn"
+	"mrtq/migrate"
 	"mrtq/newqueue"
 )
 
@@ -249,4 +250,33 @@ func TestStatesOfBothDialects(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Legacy queues are counted, whatever their size, and never listed when they are
+// large; one that is not there is left out.
+func TestSource(t *testing.T) {
+	s := serve(t)
+	s.make("/ingest/mrtQ-05000000000001", "/accessLarge.1", "/mrt.lock/ark-1")
+	l := NewSourceLooker(s.r, migrate.DefaultQueues(), s.now)
+	look := func() []string {
+		t.Helper()
+		if err := s.r.Sync(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		list, err := l.Look(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return names(list)
+	}
+	want(t, "source", look(), []string{"/ingest 1", "/accessLarge.1 0", "/mrt.lock 1"})
+	want(t, "requests", s.reads(func() { look() }), map[wire.OpCode]int64{})
+	for i := range watchable + 1 {
+		s.make(fmt.Sprintf("/ingest/mrtQ-05%012d", 10+i))
+	}
+	s.delete("/mrt.lock/ark-1", "/mrt.lock")
+	want(t, "source", look(), []string{fmt.Sprint("/ingest ", watchable+2), "/accessLarge.1 0"})
+	s.make("/ingest/mrtQ-05000000000002")
+	want(t, "requests", s.reads(func() { look() }), map[wire.OpCode]int64{wire.OpExists: 1})
+	want(t, "source", look(), []string{fmt.Sprint("/ingest ", watchable+3), "/accessLarge.1 0"})
 }

@@ -29,6 +29,9 @@ type Snapshot struct {
 	Locks       []Lock
 	LockFolders []LockFolder
 	Migration   Migration
+	// Source are the legacy queues that are there and the legacy locks, if they
+	// are looked at.
+	Source []Folder
 }
 
 // Folder is a znode whose children are counted.

@@ -37,9 +37,10 @@ type View struct {
 	AsOf      time.Time `json:"as_of,omitzero"`
 	There     bool      `json:"there"` // the target's chroot is
 
-	Jobs      []Queue    `json:"jobs"`    // by state
-	Access    []Queue    `json:"access"`  // by queue
-	Batches   []Queue    `json:"batches"` // one, or none
+	Jobs      []Queue    `json:"jobs"`             // by state
+	Access    []Queue    `json:"access"`           // by queue
+	Batches   []Queue    `json:"batches"`          // one, or none
+	Source    []Queue    `json:"source,omitempty"` // legacy queues and locks, by znode, if they are watched
 	Holds     []HoldView `json:"holds"`
 	Locks     LocksView  `json:"locks"`
 	Migration *RunView   `json:"migration,omitempty"` // the newest run
@@ -134,6 +135,7 @@ func (h History) View() View {
 		{&v.Jobs, func(s Snapshot) []Folder { return s.Jobs }},
 		{&v.Access, func(s Snapshot) []Folder { return s.Access }},
 		{&v.Batches, func(s Snapshot) []Folder { return s.Batches }},
+		{&v.Source, func(s Snapshot) []Folder { return s.Source }},
 	} {
 		for _, f := range of.folders(s) {
 			*of.to = append(*of.to, h.queue(f, of.folders))

@@ -107,7 +107,7 @@ func TestChoose(t *testing.T) {
 	stat := func(children int32, pzxid int64) znode.Stat {
 		return znode.Stat{Czxid: 1, NumChildren: children, Pzxid: pzxid}
 	}
-	known := func(s znode.Stat) folder { return folder{listed: s, at: testNow} }
+	known := func(s znode.Stat) folder { return folder{keep: 1, listed: s, at: testNow} }
 	refused := stat(5, 3)
 	opened := refused
 	opened.Aversion = 1
@@ -118,11 +118,12 @@ func TestChoose(t *testing.T) {
 		want  way
 	}{
 		"small":                     {folder{}, stat(watchable, 3), 0, listWatch},
-		"large, never listed":       {folder{}, stat(watchable+1, 3), 0, list},
+		"large, never listed":       {folder{keep: 1}, stat(watchable+1, 3), 0, list},
 		"large, as listed":          {known(stat(5000, 3)), stat(5000, 3), time.Hour, count},
 		"large, changed, too soon":  {known(stat(5000, 3)), stat(5001, 4), 400 * time.Millisecond, count},
 		"large, changed, by now":    {known(stat(5000, 3)), stat(5000, 5), 600 * time.Millisecond, list},
-		"huge":                      {folder{}, stat(listable+1, 3), 0, count},
+		"large, only counted":       {folder{}, stat(watchable+1, 3), 0, count},
+		"huge":                      {folder{keep: 1}, stat(listable+1, 3), 0, count},
 		"refused":                   {folder{refused: &refused}, refused, time.Hour, count},
 		"refused, and then changed": {folder{refused: &refused}, opened, 0, listWatch},
 	} {
