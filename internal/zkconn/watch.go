@@ -28,31 +28,36 @@ func (w Watch) Fired() bool {
 
 // ChildrenW is [Reader.Children] with the node's Stat and a watch on both: it
 // fires when a child comes or goes, and when the node itself goes.
-func (r *Reader) ChildrenW(ctx context.Context, path string) (names []string, stat znode.Stat, watch Watch, err error) {
-	var st *zk.Stat
-	err = r.read(ctx, "list", path, func(abs string) (err error) {
-		names, st, watch.event, err = r.s.conn.ChildrenW(abs)
+func (r *Reader) ChildrenW(ctx context.Context, path string) ([]string, znode.Stat, Watch, error) {
+	// No results of this function: a call that is given up may still set them.
+	var names []string
+	var stat *zk.Stat
+	var event <-chan zk.Event
+	err := r.read(ctx, "list", path, func(abs string) (err error) {
+		names, stat, event, err = r.s.conn.ChildrenW(abs)
 		return err
 	})
 	if err != nil {
 		return nil, znode.Stat{}, Watch{}, err
 	}
-	return names, fromStat(st), watch, nil
+	return names, fromStat(stat), Watch{event}, nil
 }
 
 // ExistsW is [Reader.Exists] with a watch: it fires when the node comes or goes,
 // or its data changes.
-func (r *Reader) ExistsW(ctx context.Context, path string) (stat znode.Stat, ok bool, watch Watch, err error) {
-	var st *zk.Stat
-	err = r.read(ctx, "watch", path, func(abs string) (err error) {
-		ok, st, watch.event, err = r.s.conn.ExistsW(abs)
+func (r *Reader) ExistsW(ctx context.Context, path string) (znode.Stat, bool, Watch, error) {
+	var there bool
+	var stat *zk.Stat
+	var event <-chan zk.Event
+	err := r.read(ctx, "watch", path, func(abs string) (err error) {
+		there, stat, event, err = r.s.conn.ExistsW(abs)
 		return err
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return znode.Stat{}, false, Watch{}, err
+	case !there:
+		return znode.Stat{}, false, Watch{event}, nil
 	}
-	if ok {
-		stat = fromStat(st)
-	}
-	return stat, ok, watch, nil
+	return fromStat(stat), true, Watch{event}, nil
 }

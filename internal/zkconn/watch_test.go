@@ -1,6 +1,7 @@
 package zkconn_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -96,4 +97,25 @@ func TestWatchOutlivesConnection(t *testing.T) {
 	}
 	multi(t, other, znode.Create("/b/x", nil))
 	fires(t, "what changed afterwards", b)
+}
+
+// A watch that is given up while its answer is under way is nobody's: the race
+// detector tells if the answer still sets what the caller has.
+func TestWatchGivenUp(t *testing.T) {
+	w, _ := setup(t, zkconn.Config{})
+	for i := range 200 {
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			time.Sleep(time.Duration(i) * time.Microsecond)
+			cancel()
+		}()
+		_, there, watch, err := w.ExistsW(ctx, "/none")
+		if there || (err == nil) != watch.Set() {
+			t.Fatalf("there %v, set %v, %v", there, watch.Set(), err)
+		}
+		_, _, watch, err = w.ChildrenW(ctx, "/")
+		if (err == nil) != watch.Set() {
+			t.Fatalf("set %v, %v", watch.Set(), err)
+		}
+	}
 }
