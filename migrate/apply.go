@@ -284,6 +284,7 @@ func (m *Migrator) begin(p *Plan) (Run, opening) {
 			}
 		}
 	}
+	run.Total = run.Done.Records() + len(p.jobs)
 	o.ops = append(o.ops, p.structure().ops...)
 	old, _ := readTrace(p.ex.tree)
 	next := old.with(run)

@@ -526,7 +526,7 @@ func (m *Migrator) ownNodes(ctx context.Context, run Run, version int32) ([]znod
 	}
 	below := int32(0) // children of /migration that go
 	var election znode.Node
-	for _, own := range []struct{ folder, child string }{{RunsPath, run.path()}, {LedgerPath, ledgerPath(run.ID)}, {ElectionPath, m.Target.leader}} {
+	for _, own := range []struct{ folder, child string }{{RunsPath, run.path()}, {LedgerPath, ledgerPath(run.ID)}, {ElectionPath, m.Target.place.Path()}} {
 		n, err := m.Target.Get(ctx, own.folder)
 		if errors.Is(err, znode.ErrNoNode) {
 			continue

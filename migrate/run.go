@@ -54,6 +54,9 @@ type Run struct {
 	Made  []string `json:"made"`
 	Holds []string `json:"holds"` // those that the run made; others are an administrator's
 	Done  Done     `json:"done"`
+	// Total is how many jobs and access requests will have been made or rewritten
+	// when the run is done, as its last plan says.
+	Total int `json:"total,omitempty"`
 	// ACL is what the run gives to every znode that it makes; none is open.
 	ACL    []znode.ACL `json:"acl,omitempty"`
 	Ledger Ledger      `json:"ledger"`
@@ -79,6 +82,10 @@ type Done struct {
 	Rewritten int `json:"rewritten"`
 	Refreshed int `json:"refreshed"` // batches whose contents were derived again, no job of them being made
 }
+
+// Records counts the records that became a job or an access request, or whose
+// job was rewritten.
+func (d Done) Records() int { return d.Jobs + d.Access + d.Rewritten }
 
 func (d *Done) add(o Done) {
 	d.Jobs += o.Jobs
@@ -125,6 +132,20 @@ func parseRun(n *znode.Node) (Run, error) {
 	r.stat = n.Stat
 	return r, nil
 }
+
+// ReadRun reads one run's record by itself. Whether the rest of the target bears
+// it out, [ReadStatus] tells.
+func ReadRun(n znode.Node) (Run, error) { return parseRun(&n) }
+
+// IsRun reports whether a znode below [RunsPath] has a run's name.
+func IsRun(name string) bool {
+	_, ok := newqueue.ParseSequenceID(runPrefix, name)
+	return ok
+}
+
+// Transactions is how many transactions of the run, and of its rollback, were
+// done, as the version of its znode tells.
+func (r Run) Transactions() int32 { return r.stat.Version }
 
 // readRuns are the sound runs of a target, oldest first, and what is below
 // /migration/runs besides.

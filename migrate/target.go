@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"mrtq/internal/election"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
@@ -15,12 +16,11 @@ import (
 // Target is where the new tree is, or is to be, over a session that can write.
 type Target struct {
 	*zkconn.Writer
-	leader string          // this session's place in the election of migrators
-	strays map[string]bool // what stands in the election and is no migrator
+	place *election.Place // in the election of migrators; nil outside of it
 }
 
 // NewTarget is the target that a session writes to.
-func NewTarget(w *zkconn.Writer) *Target { return &Target{Writer: w, strays: map[string]bool{}} }
+func NewTarget(w *zkconn.Writer) *Target { return &Target{Writer: w} }
 
 // Tree reads the new layout and the migration's own nodes.
 func (t *Target) Tree(ctx context.Context) (*znode.Tree, error) {
@@ -86,66 +86,24 @@ func ReadLegacy(ctx context.Context, r *zkconn.Reader, queues Queues, progress f
 // chrootLen is how many bytes the session's chroot adds to every path.
 func (t *Target) chrootLen() int { return len(t.Address().Chroot) }
 
-// lead waits until this is the only migrator at work; say is told why it waits.
-// The lowest ephemeral sequential node leads, the others stand by (04-migration,
-// "One writer"). acl, the run's, is given to the znodes that are made for it: who
-// may not write to the run may not remove who is at work on it.
+// lead waits until this is the only migrator at work; say is told why it waits
+// (04-migration, "One writer"). acl, the run's, is given to the znodes that are
+// made for it: who may not write to the run may not remove who is at work on it.
 func (t *Target) lead(ctx context.Context, owner string, acl []znode.ACL, say func(string)) error {
 	if err := t.openElection(ctx, acl); err != nil {
 		return fmt.Errorf("join the election: %w", err)
 	}
-	me, err := t.CreateEphemeral(ctx, ElectionPath+"/n-", []byte(owner), acl)
-	if err != nil {
-		return fmt.Errorf("join the election: %w", err)
+	var err error
+	if t.place, err = election.Join(ctx, t.Writer, ElectionPath, owner, acl); err != nil {
+		return err
 	}
-	t.leader = me
-	for {
-		ahead, err := t.ahead(ctx, me)
-		if err != nil {
-			return err
+	return t.place.Lead(ctx, func(a election.Ahead) {
+		if a.Stray {
+			say(fmt.Sprintf("%s is no migrator's, because no session holds it; it is ignored: remove it when you know who made it", a.Path))
+		} else {
+			say(fmt.Sprintf("another migrator is at work (%s); standing by until it ends", a.Owner))
 		}
-		if ahead == "" {
-			return nil
-		}
-		n, err := t.Get(ctx, ahead)
-		if errors.Is(err, znode.ErrNoNode) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if n.Stat.EphemeralOwner == 0 {
-			// No session holds it, so no migrator is at work there, and it would
-			// stand there for ever.
-			say(fmt.Sprintf("%s is no migrator's, because no session holds it; it is ignored: remove it when you know who made it", ahead))
-			t.strays[ahead] = true
-			continue
-		}
-		say(fmt.Sprintf("another migrator is at work (%s); standing by until it ends", n.Data))
-		if err := t.WaitGone(ctx, ahead); err != nil {
-			return err
-		}
-	}
-}
-
-// ahead is the node just before me in the election, "" if I lead.
-func (t *Target) ahead(ctx context.Context, me string) (string, error) {
-	names, err := t.Children(ctx, ElectionPath)
-	if err != nil {
-		return "", err
-	}
-	best, there := "", false
-	for _, name := range names {
-		path := znode.Join(ElectionPath, name)
-		there = there || path == me
-		if path < me && path > best && !t.strays[path] {
-			best = path
-		}
-	}
-	if !there {
-		return "", fmt.Errorf("%w: this session's place in the election is gone", zkconn.ErrLost)
-	}
-	return best, nil
+	})
 }
 
 // runACL is the ACL that a run gives to all that it makes, as its record says, or
@@ -196,13 +154,13 @@ func ownMigration(migration, election znode.Stat) bool { return migration.Czxid 
 // there and no run is recorded: a migrator that did nothing leaves nothing. What
 // can't be told to the server now, the end of the session tells it.
 func (t *Target) resign() {
-	if t.leader == "" {
+	if t.place == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	<-t.Start(ctx, []znode.Op{znode.Delete(t.leader, -1)})
-	t.leader = ""
+	_ = t.place.Resign(ctx) // else the end of the session does it
+	t.place = nil
 	t.Tidy(ctx)
 }
 

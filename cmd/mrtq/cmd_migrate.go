@@ -18,6 +18,8 @@ type migrateCmd struct {
 	output     string
 	plan       string
 	quarantine string
+	metrics    string
+	running    runMetrics
 }
 
 func (a *app) migrateCmd() *cobra.Command {
@@ -42,6 +44,7 @@ running it again. Run when there is nothing to do, it writes nothing.`,
 	choice(cmd.Flags(), &c.output, "output", "o", "format", "table", "json")
 	cmd.Flags().StringVar(&c.plan, "plan", "", "carry out only this saved plan `file`, and refuse it if it is stale or was used")
 	cmd.Flags().StringVar(&c.quarantine, "quarantine", "", "`file` that keeps the bytes of undecodable records, with --undecodable quarantine; added to if it exists (default mrtq-quarantine-TARGET.ndjson)")
+	metricsFlag(cmd.Flags(), &c.metrics)
 	return cmd
 }
 
@@ -79,6 +82,11 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 			return fmt.Errorf("migrate: %w", err)
 		}
 	}
+	stop, err := a.serveMetrics(c.metrics, &c.running)
+	if err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	defer stop()
 	started := time.Now()
 	plan, opt, err := a.makePlan(cmd.Context(), s, &c.planFlags)
 	if err != nil {
@@ -176,13 +184,10 @@ func (c *migrateCmd) source(a *app, s sides) migrate.ReadFunc {
 }
 
 func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, opt migrate.Options, expect *migrate.Expectation) (*migrate.Result, error) {
-	m := &migrate.Migrator{
-		Say:  func(text string) { a.say("%s", text) },
-		Keep: func(bad []migrate.Record) error { return migrate.WriteQuarantine(c.quarantine, bad, writeFile) },
-	}
+	m := &migrate.Migrator{Keep: func(bad []migrate.Record) error { return migrate.WriteQuarantine(c.quarantine, bad, writeFile) }}
 	show, finish := a.progress("migrating")
 	defer finish()
-	m.Progress = show
+	m.Say, m.Progress = c.running.hook(func(text string) { a.say("%s", text) }, show)
 	if s.target.file != "" {
 		f, err := a.openFileTarget(ctx, s.target.file, opt.Packet)
 		if err != nil {

@@ -31,13 +31,18 @@ var queueFlags = []struct {
 }
 
 func (l *legacyFlags) flags(f *pflag.FlagSet) {
+	l.nodeFlags(f)
+	choice(f, &l.time, "time", "", "unit of the records' times; auto decides by magnitude", "auto", "s", "ms")
+}
+
+// nodeFlags say only where the queues are.
+func (l *legacyFlags) nodeFlags(f *pflag.FlagSet) {
 	def := migrate.DefaultQueues()
 	l.nodes = map[migrate.QueueKind]*[]string{}
 	for _, q := range queueFlags {
 		l.nodes[q.kind] = f.StringSlice(q.flag, def.Nodes[q.kind], "legacy "+string(q.kind)+" queue `node`; can be repeated, and \"\" means none")
 	}
 	f.StringSliceVar(&l.locks, "locks", def.Locks, "`node` of the outstanding legacy locks; can be repeated")
-	choice(f, &l.time, "time", "", "unit of the records' times; auto decides by magnitude", "auto", "s", "ms")
 }
 
 func (l *legacyFlags) queues() (migrate.Queues, error) {

@@ -136,7 +136,7 @@ only. Data goes to stdout, everything else to stderr. Exit codes: 0 done,
 	a.conn.flags(f)
 	root.AddCommand(
 		a.inspectCmd(), a.dumpCmd(), a.restoreCmd(),
-		a.planCmd(), a.migrateCmd(), a.verifyCmd(), a.rollbackCmd(), a.statusCmd(), a.rebuildCmd(),
+		a.planCmd(), a.migrateCmd(), a.verifyCmd(), a.rollbackCmd(), a.statusCmd(), a.watchCmd(), a.rebuildCmd(),
 		a.zkCmd(),
 		a.acceptCmd(), a.statesCmd(),
 	)

@@ -15,29 +15,42 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onTerminal runs mrtq with a terminal for stdout and stderr, and returns what
-// the terminal got.
-func onTerminal(t *testing.T, dir string, args ...string) string {
+// openTerminal makes a terminal. What is written to it control reads, and the
+// other way round.
+func openTerminal(t *testing.T, width, height int) (control, terminal *os.File) {
 	t.Helper()
 	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer control.Close()
+	t.Cleanup(func() { control.Close() })
 	number, err := unix.IoctlGetInt(int(control.Fd()), unix.TIOCGPTN)
 	if err == nil {
 		err = unix.IoctlSetPointerInt(int(control.Fd()), unix.TIOCSPTLCK, 0)
 	}
-	if err == nil {
-		err = unix.IoctlSetWinsize(int(control.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80})
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	terminal, err := os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR, 0)
+	resize(t, control, width, height)
+	terminal, err = os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return control, terminal
+}
+
+func resize(t *testing.T, control *os.File, width, height int) {
+	t.Helper()
+	if err := unix.IoctlSetWinsize(int(control.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(height), Col: uint16(width)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// onTerminal runs mrtq with a terminal for stdout and stderr, and returns what
+// the terminal got.
+func onTerminal(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	control, terminal := openTerminal(t, 80, 24)
 	got := make(chan string, 1)
 	go func() {
 		text, _ := io.ReadAll(control) // ends with EIO once nobody has the terminal
@@ -47,7 +60,7 @@ func onTerminal(t *testing.T, dir string, args ...string) string {
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "GORACE=atexit_sleep_ms=0"}
 	cmd.Stdout, cmd.Stderr = terminal, terminal
-	err = cmd.Run()
+	err := cmd.Run()
 	terminal.Close()
 	text := <-got
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // A Reader has these methods, none of which writes: whoever adds one has to
 // think here. That none gives a Writer away shows in the types of their results.
 func TestReaderCannotWrite(t *testing.T) {
-	want := []string{"ACL", "Address", "Children", "Close", "Exists", "Get", "Look", "MarkUnreadable", "Outside", "Sync", "System", "Tree"}
+	want := []string{"ACL", "Address", "Children", "ChildrenW", "Close", "Exists", "ExistsW", "Get", "Look", "MarkUnreadable", "Outside", "Sync", "System", "Tree"}
 	var got []string
 	for m := range reflect.TypeFor[*zkconn.Reader]().Methods() {
 		got = append(got, m.Name)
@@ -77,6 +77,12 @@ func TestReaderWritesNothing(t *testing.T) {
 		if tree, err := r.Tree(ctx, zkconn.TreeOptions{ACL: true}); err != nil || tree.Len() != 4 {
 			t.Errorf("%v, %v", tree, err)
 		}
+		if names, stat, _, err := r.ChildrenW(ctx, "/a"); err != nil || !slices.Equal(names, []string{"b"}) || stat.NumChildren != 1 {
+			t.Errorf("%q, %+v, %v", names, stat, err)
+		}
+		if s, ok, _, err := r.ExistsW(ctx, "/none"); err != nil || ok || s != (znode.Stat{}) {
+			t.Errorf("%+v, %t, %v", s, ok, err)
+		}
 		for op, err := range map[string]error{
 			"get /none": second(r.Get(ctx, "/none")), "list /none": second(r.Children(ctx, "/none")), "get the ACL of /none": second(r.ACL(ctx, "/none")),
 		} {
@@ -91,7 +97,7 @@ func TestReaderWritesNothing(t *testing.T) {
 	}
 	r.Close()
 
-	reads := map[int]string{-1: "connect", 3: "exists", 4: "getData", 6: "getACL", 9: "sync", 11: "ping", 12: "getChildren2", 100: "auth", -11: "close"}
+	reads := map[int]string{-1: "connect", 3: "exists", 4: "getData", 6: "getACL", 9: "sync", 11: "ping", 12: "getChildren2", 100: "auth", 101: "setWatches", -11: "close"}
 	seen := map[string]int{}
 	for _, req := range p.requests()[first:] {
 		name, ok := reads[req.opcode()]

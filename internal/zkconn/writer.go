@@ -223,17 +223,12 @@ func (w *Writer) CreateEphemeral(ctx context.Context, prefix string, data []byte
 // WaitGone waits until the node at path is not there.
 func (w *Writer) WaitGone(ctx context.Context, path string) error {
 	for {
-		var ok bool
-		var gone <-chan zk.Event
-		err := w.read(ctx, "watch", path, func(abs string) (err error) {
-			ok, _, gone, err = w.s.conn.ExistsW(abs)
-			return err
-		})
-		if err != nil || !ok {
+		_, there, watch, err := w.ExistsW(ctx, path)
+		if err != nil || !there {
 			return err
 		}
 		// Gone, or changed: look again.
-		if _, err := await(ctx, w.s, gone); err != nil {
+		if _, err := await(ctx, w.s, watch.event); err != nil {
 			return &pathError{op: "watch", path: path, err: err}
 		}
 	}

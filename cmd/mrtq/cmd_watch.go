@@ -1,0 +1,348 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mrtq/internal/zkconn"
+	"mrtq/migrate"
+	"mrtq/migrate/live"
+)
+
+type watchCmd struct {
+	legacyFlags
+	interval time.Duration
+	once     bool
+	output   string
+	metrics  string
+}
+
+const (
+	usualInterval    = 2 * time.Second
+	shortestInterval = 100 * time.Millisecond
+)
+
+func (a *app) watchCmd() *cobra.Command {
+	c := &watchCmd{}
+	cmd := &cobra.Command{
+		Use:   "watch TARGET [SOURCE]",
+		Short: "show what happens in the queues",
+		Long: `Show the queues of a target while they are used, until Ctrl-C: how many jobs are in
+each state and how many came and went in the last minute, access requests, batches,
+holds, locks and their age, and how far a migration is. Nothing is written, and not
+every job is read: ZooKeeper counts the jobs and says when something changes. Locks
+on jobs are looked for on the first 20 jobs of each state, in the order in which
+workers take them. The oldest job of a state is the one that was made first. Given
+a SOURCE too, watch also counts the records of its legacy queues, and the legacy
+locks, so that one can see the queues run empty.
+
+If the connection is lost, or there is no target yet, watch says so, shows what it
+saw last, and tries again. In a pipe, one picture follows another; -o ndjson prints
+one JSON object a line at each interval. With --once there is one look only, and a
+server that can't be reached is an error.
+
+--metrics serves the same numbers to Prometheus, as OpenMetrics at /metrics. There
+is no password, so without a host (--metrics :9464) only this machine can read them;
+0.0.0.0:9464 lets everybody who can reach this machine.`,
+		Example: `  mrtq watch zk1:2181/new
+  mrtq watch zk1:2181/new zk1:2181 -o ndjson --interval 10s
+  mrtq watch zk1:2181/new --metrics :9464`,
+		Args: func(cmd *cobra.Command, given []string) error {
+			if len(given) > 1 {
+				return args("TARGET", "SOURCE")(cmd, given)
+			}
+			return args("TARGET")(cmd, given)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
+	}
+	f := cmd.Flags()
+	choice(f, &c.output, "output", "o", "format", "table", "ndjson")
+	f.DurationVar(&c.interval, "interval", usualInterval, "time between looks")
+	f.BoolVar(&c.once, "once", false, "look once and exit")
+	metricsFlag(f, &c.metrics)
+	c.nodeFlags(f)
+	return cmd
+}
+
+func (c *watchCmd) run(ctx context.Context, a *app, given []string) error {
+	target := given[0]
+	e, err := parseEndpoint("TARGET", target)
+	switch {
+	case err != nil:
+		return err
+	case e.file != "":
+		return usageError("TARGET %q: a dump does not change, so there is nothing to watch; mrtq status %s says what is in it", target, target)
+	case c.interval < shortestInterval:
+		return usageError("--interval %v: want %v or more", c.interval, shortestInterval)
+	case c.once && c.metrics != "":
+		return usageError("--once and --metrics: after one look nobody is there to serve metrics; leave one of them out")
+	}
+	s := &sight{}
+	if s.target, err = a.connConfig(e.addr); err != nil {
+		return failed("watch", target, err)
+	}
+	if len(given) > 1 {
+		if err := c.alsoSource(a, s, given[1]); err != nil {
+			return err
+		}
+	}
+	if c.once {
+		return c.lookOnce(ctx, a, target, s)
+	}
+	m := &watchMetrics{}
+	stop, err := a.serveMetrics(c.metrics, m)
+	if err != nil {
+		return failed("watch", target, err)
+	}
+	defer stop()
+	var show viewer = c.printer(a)
+	if file, ok := screenFile(a.stdout.Writer); ok && c.output == "table" {
+		s := newScreen(a.stdout, file)
+		defer s.leave()
+		show = s
+	}
+	w := watching{target: target, interval: c.interval}
+	if err := w.loop(ctx, s, show, m.set); err != nil {
+		return failed("watch", target, err)
+	}
+	return nil
+}
+
+// alsoSource has the legacy queues looked at too.
+func (c *watchCmd) alsoSource(a *app, s *sight, source string) error {
+	e, err := parseEndpoint("SOURCE", source)
+	if err != nil {
+		return err
+	}
+	if e.file != "" || e.data != nil {
+		return usageError("SOURCE %q: what is in files does not change, so there is nothing to watch; give a server", source)
+	}
+	if s.queues, err = c.queues(); err != nil {
+		return err
+	}
+	cfg, err := a.connConfig(e.addr)
+	if err != nil {
+		return failed("watch", source, err)
+	}
+	s.source = &cfg
+	return nil
+}
+
+func (c *watchCmd) lookOnce(ctx context.Context, a *app, target string, s *sight) error {
+	defer s.close()
+	snap, err := s.look(ctx)
+	if err != nil {
+		return failed("watch", target, err)
+	}
+	w := watching{target: target}
+	w.saw(snap)
+	return c.printer(a).show(w.view(snap.At))
+}
+
+// viewer shows views, one after the other.
+type viewer interface {
+	// show shows what a look saw, or that an interval passed without one.
+	show(live.View) error
+	// redraw shows it again where a picture stays.
+	redraw(live.View) error
+	// signals are the system's about the terminal; handle does what one asks for.
+	signals() <-chan os.Signal
+	handle(os.Signal)
+	// leave puts back what the viewer changed.
+	leave()
+}
+
+// watching is what is known of a target, and how well.
+type watching struct {
+	target   string
+	interval time.Duration
+	history  live.History
+	// trouble is why nothing new is known, and since when; "" if that is not so.
+	trouble string
+	since   time.Time
+	failed  bool // the last look
+}
+
+func (w *watching) saw(s live.Snapshot) {
+	w.history = w.history.Add(s)
+	w.trouble, w.failed = "", false
+}
+
+func (w *watching) troubled(now time.Time, why string) {
+	if w.trouble == "" {
+		w.since = now
+	}
+	w.trouble = why
+}
+
+func (w *watching) view(now time.Time) live.View {
+	v := w.history.View()
+	v.Target, v.Time = w.target, now.UTC()
+	v.Connected, v.Trouble = w.trouble == "" && len(w.history) > 0, w.trouble
+	if w.trouble != "" {
+		v.Troubled = now.Sub(w.since).Round(time.Millisecond).Seconds()
+	}
+	return v
+}
+
+// patience is how long a look may take before that is said.
+const patience = 3 * time.Second
+
+// loop looks at each interval, and shows what is known then, until ctx ends. The
+// error says that nothing was ever seen and that nothing will be, or that nothing
+// can be shown.
+func (w *watching) loop(ctx context.Context, s *sight, v viewer, also func(live.View)) error {
+	news := make(chan string, 1)
+	s.say(func(text string) {
+		select {
+		case news <- text:
+		default:
+		}
+	})
+	looks := make(chan look, 1)
+	started, busy := time.Now(), true
+	start := func() {
+		started, busy = time.Now(), true
+		go func() { looks <- s.lookNow(ctx) }()
+	}
+	defer func() {
+		v.leave()
+		if busy {
+			<-looks
+		}
+		s.close()
+	}()
+	tick := time.NewTicker(w.interval)
+	defer tick.Stop()
+	show := func() error {
+		view := w.view(time.Now())
+		also(view)
+		return v.show(view)
+	}
+	start()
+	w.troubled(started, "connecting")
+	if err := v.redraw(w.view(started)); err != nil {
+		return err
+	}
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			if !busy {
+				start()
+				continue
+			}
+			if time.Since(started) >= patience && w.trouble == "" {
+				w.troubled(started, "no answer yet")
+			}
+			err = show()
+		case l := <-looks:
+			busy = false
+			switch {
+			case ctx.Err() != nil:
+				return nil
+			case l.err == nil:
+				w.saw(l.snapshot)
+			case len(w.history) == 0 && hopeless(l.err):
+				return l.err
+			default:
+				w.failed = true
+				w.troubled(started, l.err.Error())
+			}
+			err = show()
+		case text := <-news:
+			if !w.failed { // which says more
+				w.troubled(started, text)
+			}
+			err = v.redraw(w.view(time.Now()))
+		case signal := <-v.signals():
+			v.handle(signal)
+			err = v.redraw(w.view(time.Now()))
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func hopeless(err error) bool {
+	var c *zkconn.ConnectError
+	return errors.As(err, &c) && c.Hopeless()
+}
+
+// sight looks at a target, and at a source if there is one, over other sessions
+// when one is lost.
+type sight struct {
+	target zkconn.Config
+	source *zkconn.Config // nil: none
+	queues migrate.Queues // the source's
+
+	readers []*zkconn.Reader
+	looker  *live.Looker
+	legacy  *live.SourceLooker
+}
+
+// say has news of an attempt to connect told otherwise than on stderr.
+func (s *sight) say(tell func(string)) {
+	s.target.Say = tell
+	if s.source != nil {
+		s.source.Say = tell
+	}
+}
+
+type look struct {
+	snapshot live.Snapshot
+	err      error
+}
+
+func (s *sight) lookNow(ctx context.Context) look {
+	snap, err := s.look(ctx)
+	return look{snap, err}
+}
+
+func (s *sight) look(ctx context.Context) (snap live.Snapshot, err error) {
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	if s.looker == nil {
+		r, err := s.open(ctx, s.target)
+		if err != nil {
+			return snap, err
+		}
+		s.looker = live.NewLooker(r, time.Now)
+	}
+	if s.source != nil && s.legacy == nil {
+		r, err := s.open(ctx, *s.source)
+		if err != nil {
+			return snap, err
+		}
+		s.legacy = live.NewSourceLooker(r, s.queues, time.Now)
+	}
+	if snap, err = s.looker.Look(ctx); err == nil && s.legacy != nil {
+		snap.Source, err = s.legacy.Look(ctx)
+	}
+	return snap, err
+}
+
+func (s *sight) open(ctx context.Context, cfg zkconn.Config) (*zkconn.Reader, error) {
+	r, err := zkconn.OpenReader(ctx, cfg)
+	if err == nil {
+		s.readers = append(s.readers, r)
+	}
+	return r, err
+}
+
+func (s *sight) close() {
+	for _, r := range s.readers {
+		r.Close()
+	}
+	s.readers, s.looker, s.legacy = nil, nil, nil
+}

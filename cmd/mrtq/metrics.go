@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/spf13/pflag"
+)
+
+func metricsFlag(f *pflag.FlagSet, p *string) {
+	f.StringVar(p, "metrics", "", "serve metrics at `host:port`; without a host (:9464), to this machine only")
+}
+
+// metricsAddress is where metrics are served. They have no password, so nobody
+// but this machine gets them unless a host is given.
+func metricsAddress(given string) (string, error) {
+	host, port, err := net.SplitHostPort(given)
+	if err != nil {
+		return "", usageError("--metrics %s: %w; want host:port, or :port for this machine only", given, err)
+	}
+	if host == "" {
+		host = "localhost"
+	}
+	return net.JoinHostPort(host, port), nil
+}
+
+// metricsPath is where Prometheus looks unless it is told otherwise.
+const metricsPath = "/metrics"
+
+// serveMetrics serves a collector's metrics until stop is called. Where nobody
+// asked for any, it does nothing.
+func (a *app) serveMetrics(address string, c prometheus.Collector) (stop func(), err error) {
+	if address == "" {
+		return func() {}, nil
+	}
+	at, err := metricsAddress(address)
+	if err != nil {
+		return nil, err
+	}
+	handler, err := metricsHandler(c)
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", at)
+	if err != nil {
+		return nil, fmt.Errorf("--metrics: %w; name another address", err)
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			a.say("metrics are no longer served: %v", err)
+		}
+	})
+	a.say("metrics: http://%s%s", l.Addr(), metricsPath)
+	return func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if server.Shutdown(ctx) != nil {
+			_ = server.Close()
+		}
+		serving.Wait()
+	}, nil
+}
+
+// metricsHandler serves OpenMetrics, or Prometheus's older text to a client that
+// asks for that alone.
+func metricsHandler(c prometheus.Collector) (http.Handler, error) {
+	registry := prometheus.NewRegistry()
+	if err := registry.Register(c); err != nil {
+		return nil, err
+	}
+	negotiating := promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+metricsPath, func(w http.ResponseWriter, r *http.Request) {
+		if accept := r.Header.Get("Accept"); accept == "" || strings.Contains(accept, "*/*") && !strings.Contains(accept, "openmetrics") && !strings.Contains(accept, "text/plain") {
+			r.Header.Set("Accept", "application/openmetrics-text; version=1.0.0")
+		}
+		negotiating.ServeHTTP(w, r)
+	})
+	return mux, nil
+}
+
+// metric describes a metric without constant labels.
+func metric(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("mrtq_"+name, help, labels, nil)
+}
+
+// What watch and migrate both tell of a run.
+var (
+	metricRecordsDone    = metric("run_records_done_total", "Records that the newest run has made into jobs and access requests, or whose jobs it has rewritten.")
+	metricRecordsPlanned = metric("run_records_planned", "Records that the newest run will have made or rewritten when it is done.")
+)
+
+// runMetrics are the metrics of the migration that this process carries out.
+type runMetrics struct {
+	mu      sync.Mutex
+	before  int // done under earlier plans
+	done    int // under this one
+	total   int
+	notices int
+}
+
+var metricNotices = metric("run_notices_total", "Notices that the migration has printed, such as that another migrator is at work.")
+
+// hook has the metrics follow what a migrator tells.
+func (m *runMetrics) hook(say func(string), progress func(done, total int)) (func(string), func(done, total int)) {
+	return func(text string) {
+			m.mu.Lock()
+			m.notices++
+			m.mu.Unlock()
+			say(text)
+		}, func(done, total int) {
+			m.mu.Lock()
+			if done < m.done { // another plan, of what was left
+				m.before += m.done
+			}
+			m.done, m.total = done, total
+			m.mu.Unlock()
+			progress(done, total)
+		}
+}
+
+// Describe implements [prometheus.Collector].
+func (m *runMetrics) Describe(descs chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{metricRecordsDone, metricRecordsPlanned, metricNotices} {
+		descs <- d
+	}
+}
+
+// Collect implements [prometheus.Collector].
+func (m *runMetrics) Collect(metrics chan<- prometheus.Metric) {
+	m.mu.Lock()
+	done, planned, said := m.before+m.done, m.before+m.total, m.notices
+	m.mu.Unlock()
+	metrics <- prometheus.MustNewConstMetric(metricRecordsDone, prometheus.CounterValue, float64(done))
+	metrics <- prometheus.MustNewConstMetric(metricRecordsPlanned, prometheus.GaugeValue, float64(planned))
+	metrics <- prometheus.MustNewConstMetric(metricNotices, prometheus.CounterValue, float64(said))
+}

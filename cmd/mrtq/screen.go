@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"mrtq/migrate/live"
+)
+
+// printer shows views one below the other, for pipes and files.
+type printer struct {
+	a     *app
+	json  bool
+	shown bool
+}
+
+func (c *watchCmd) printer(a *app) *printer { return &printer{a: a, json: c.output == "ndjson"} }
+
+// pipeWidth is how wide a picture is where there is no terminal.
+const pipeWidth = 120
+
+func (p *printer) show(v live.View) error {
+	if p.json {
+		return encodeJSON(p.a.stdout, v, "")
+	}
+	if p.shown {
+		fmt.Fprintln(p.a.stdout)
+	}
+	p.shown = true
+	width, draw := pipeWidth, line.plain
+	if file, ok := terminal(p.a.stdout.Writer); ok { // with --once
+		width, _ = size(file)
+		draw = line.draw
+	}
+	for _, l := range watchLines(v, width) {
+		fmt.Fprintln(p.a.stdout, draw(l, width))
+	}
+	return p.a.stdout.err
+}
+
+func (p *printer) redraw(live.View) error    { return p.a.stdout.err }
+func (p *printer) signals() <-chan os.Signal { return nil }
+func (p *printer) handle(os.Signal)          {}
+func (p *printer) leave()                    {}
+
+// The escape sequences that a screen needs; every terminal of the last decades
+// knows them.
+const (
+	enterScreen = "\x1b[?1049h\x1b[?25l" // another screen, without a cursor
+	leaveScreen = "\x1b[?25h\x1b[?1049l"
+	clearScreen = "\x1b[2J"
+	goHome      = "\x1b[H"
+	clearLine   = "\x1b[K" // from the cursor on
+	clearRest   = "\x1b[J"
+)
+
+// screen keeps one view on a terminal. What was there before comes back in the end.
+type screen struct {
+	out           *output
+	file          *os.File
+	events        chan os.Signal
+	width, height int // as last drawn
+	entered       bool
+}
+
+// screenFile is the terminal that w writes to, if it can keep a screen.
+func screenFile(w io.Writer) (*os.File, bool) {
+	file, ok := terminal(w)
+	name := os.Getenv("TERM")
+	return file, ok && name != "" && name != "dumb"
+}
+
+func newScreen(out *output, file *os.File) *screen {
+	s := &screen{out: out, file: file, events: make(chan os.Signal, 1)}
+	notifyScreen(s.events)
+	return s
+}
+
+func (s *screen) enter() {
+	if !s.entered {
+		io.WriteString(s.out, enterScreen)
+		s.entered, s.width = true, 0
+	}
+}
+
+func (s *screen) leave() {
+	if s.entered {
+		io.WriteString(s.out, leaveScreen)
+		s.entered = false
+	}
+}
+
+func (s *screen) show(v live.View) error { return s.redraw(v) }
+
+// redraw draws the view at once, over the last one.
+func (s *screen) redraw(v live.View) error {
+	s.enter()
+	var b strings.Builder
+	if width, height := size(s.file); width != s.width || height != s.height {
+		b.WriteString(clearScreen)
+		s.width, s.height = width, height
+	}
+	b.WriteString(goHome)
+	// A line that ended in the last column would be cut by what clears its rest.
+	width := max(1, s.width-1)
+	for i, l := range fit(watchLines(v, width), s.height) {
+		if i > 0 {
+			b.WriteString("\r\n")
+		}
+		b.WriteString(l.draw(width) + clearLine)
+	}
+	b.WriteString(clearRest)
+	io.WriteString(s.out, b.String())
+	return s.out.err
+}
+
+func (s *screen) signals() <-chan os.Signal { return s.events }
+
+func (s *screen) handle(signal os.Signal) {
+	if suspends(signal) {
+		s.leave()
+		suspend()
+	}
+}
+
+// size is a terminal's, or the usual one where it does not tell.
+func size(file *os.File) (width, height int) {
+	width, height, err := term.GetSize(int(file.Fd()))
+	if err != nil || width <= 0 || height <= 0 {
+		return 80, 24
+	}
+	return width, height
+}

@@ -1,0 +1,260 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/harness/minizk"
+)
+
+// watched is mrtq watch on a terminal, and the server that it looks at.
+type watched struct {
+	*testing.T
+	server  *minizk.Server
+	door    *door
+	control *os.File
+	screen  *emulator
+	cmd     *exec.Cmd
+	ended   chan error
+}
+
+// watchOn runs mrtq watch SERVER/new on a terminal of this size.
+func watchOn(t *testing.T, width, height int, server *minizk.Server, env []string, flags ...string) *watched {
+	t.Helper()
+	w := &watched{T: t, server: server, screen: newEmulator(width, height), ended: make(chan error, 1)}
+	control, terminal := openTerminal(t, width, height)
+	w.control = control
+	fmt.Fprintln(terminal, "what was there before")
+	got := make(chan struct{})
+	go func() {
+		defer close(got)
+		_, _ = io.Copy(w.screen, control) // ends with EIO once nobody has the terminal
+	}()
+	w.cmd = exec.Command("mrtq", append([]string{"watch", server.Addr() + "/new", "--interval", "100ms"}, flags...)...)
+	w.cmd.Dir = t.TempDir()
+	w.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "GORACE=atexit_sleep_ms=0"}, env...)
+	w.cmd.Stdin, w.cmd.Stdout, w.cmd.Stderr = terminal, terminal, terminal
+	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true} // it is told of Ctrl-C and of another size
+	if err := w.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	terminal.Close()
+	go func() {
+		err := w.cmd.Wait()
+		<-got
+		w.ended <- err
+	}()
+	t.Cleanup(func() {
+		_ = w.cmd.Process.Kill() // if the test has failed
+		if text := w.screen.look(); len(text.wrong) > 0 {
+			t.Errorf("the terminal got %q", text.wrong)
+		}
+	})
+	return w
+}
+
+// open opens the tests' own session, with /new and what is in it.
+func (w *watched) open() {
+	w.Helper()
+	var err error
+	if w.door, err = openDoor(w.server.Addr(), "/new"); err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(w.door.conn.Close)
+}
+
+func (w *watched) make(paths ...string) {
+	w.Helper()
+	for _, path := range paths {
+		if err := w.door.make("/new"+path, []byte{}); err != nil && err != zk.ErrNodeExists {
+			w.Fatal(path, err)
+		}
+	}
+}
+
+// until waits until the screen shows what a pattern matches.
+func (w *watched) until(what, pattern string) seen {
+	w.Helper()
+	re := regexp.MustCompile(pattern)
+	late := time.After(30 * time.Second)
+	for {
+		s := w.screen.look()
+		if re.MatchString(s.text) {
+			return s
+		}
+		select {
+		case err := <-w.ended:
+			w.Fatalf("%s: it ended: %v\n%s", what, err, s.text)
+		case <-late:
+			w.Fatalf("%s: no %s on the screen:\n%s", what, pattern, s.text)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// interrupt is Ctrl-C: it demands exit code 0 and the terminal as it was.
+func (w *watched) interrupt() {
+	w.Helper()
+	if _, err := w.control.WriteString("\x03"); err != nil {
+		w.Fatal(err)
+	}
+	select {
+	case err := <-w.ended:
+		if err != nil {
+			w.Errorf("it ended with %v", err)
+		}
+	case <-time.After(30 * time.Second):
+		w.Fatal("Ctrl-C did not end it")
+	}
+	if s := w.screen.look(); s.other || s.hidden || !strings.HasPrefix(s.text, "what was there before") {
+		w.Errorf("the terminal is not as it was: %+v", s)
+	}
+}
+
+// An operator's evening: the queue is used, the window changes its size, the
+// session expires, the server goes and comes back, and Ctrl-C.
+func TestWatchOnTerminal(t *testing.T) {
+	server := minizk.RunWith(t, minizk.Options{RealTime: true})
+	w := watchOn(t, 80, 24, server, nil, "--session-timeout", "4s", "--timeout", "2s")
+	w.until("before there is a target", `Nothing is there yet`)
+	w.open()
+	w.make("/jobs/states/pending/05-jid0000000001", "/jobs/jid0000000001", "/jobs/states/pending/05-jid0000000002", "/access/large")
+	w.until("a queue", `(?m)^pending +2 +\S+ +\S+ +jid0000000001 `)
+	w.make("/jobs/states/pending/05-jid0000000003")
+	w.until("another job", `(?m)^pending +3 `)
+
+	// Text that would drive a terminal, in data and in names.
+	w.make("/locks/collections/\u202eevil", "/migration/election")
+	if _, err := w.door.conn.Create("/new/migration/election/n-", []byte("\x1b]0;evil\x07\x1b[2J\u202e\u009b2J"), zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll)); err != nil {
+		t.Fatal(err)
+	}
+	w.until("a hostile hold", `collection \\u202eevil for `)
+	w.until("a hostile migrator", `at work: \\u001b\]0;evil\\u0007\\u001b\[2J\\u202e\\u009b2J`)
+	w.make("/locks/queue/ingest", "/locks/storage")
+	if _, err := w.door.conn.Create("/new/locks/storage/ark_99999_fk4abc123", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
+		t.Fatal(err)
+	}
+	w.until("a hold", `ingest for \d+s`)
+	s := w.until("a lock", `(?m)^Locks +1, the oldest for \d+s: 1 storage\n +\d+s  /locks/storage/ark_99999_fk4abc123$`)
+	if strings.Contains(s.text, "session 0x") {
+		t.Errorf("80 columns have no room for sessions:\n%s", s.text)
+	}
+	if !s.other || !s.hidden || !s.coloured {
+		t.Errorf("%+v", s)
+	}
+
+	w.screen.resize(120, 40)
+	resize(t, w.control, 120, 40)
+	w.until("a wide window", `(?m)^ +\d+s  /locks/storage/ark_99999_fk4abc123 +session 0x[0-9a-f]+$`)
+	w.screen.resize(60, 8)
+	resize(t, w.control, 60, 8)
+	w.until("a low window", `… and \d+ more lines; make the terminal taller$`)
+	w.screen.resize(80, 24)
+	resize(t, w.control, 80, 24)
+	w.until("the usual window", `(?m)^Locks +1, the oldest`)
+
+	for _, session := range server.Sessions() {
+		if session.ID != w.door.conn.SessionID() {
+			server.ExpireSession(session.ID)
+		}
+	}
+	w.make("/jobs/states/pending/05-jid0000000004")
+	w.until("after its session expired", `(?m)^pending +4 `)
+
+	w.door.conn.Close()
+	if err := server.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	w.until("no server", `(?m)^NOT CONNECTED for \d+s: (?s:.+)^Trying again. What follows was so at \d{4}-.*Z\.$(?s:.+)^pending +4 `)
+	w.until("a session that is lost", `(?m)^NOT CONNECTED for [3-9]s: `)
+	if err := server.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	w.open()
+	w.make("/jobs/states/pending/05-jid0000000005")
+	s = w.until("the server is back", `(?m)^pending +5 `)
+	if strings.Contains(s.text, "NOT CONNECTED") {
+		t.Errorf("%s", s.text)
+	}
+	w.interrupt()
+}
+
+// A server that is not there yet is waited for. $NO_COLOR keeps everything plain,
+// and what colour would say the words say too.
+func TestWatchWaitsForServer(t *testing.T) {
+	server := minizk.RunWith(t, minizk.Options{RealTime: true})
+	if err := server.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	w := watchOn(t, 120, 40, server, []string{"NO_COLOR=1"}, "--timeout", "1s")
+	w.until("no server", `(?m)^NOT CONNECTED for \d+s: (?s:.+)connection\s+refused`)
+	if err := server.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	w.open()
+	w.make("/jobs/states/held/05-jid0000000001")
+	if s := w.until("a queue", `(?m)^held +1 `); s.coloured {
+		t.Error("there are colours")
+	}
+	w.interrupt()
+}
+
+// Ctrl-Z gives the terminal back to the shell, and fg takes it again.
+func TestWatchIsSuspended(t *testing.T) {
+	server := minizk.RunWith(t, minizk.Options{RealTime: true})
+	w := watchOn(t, 80, 24, server, nil)
+	w.until("the first picture", `Nothing is there yet`)
+	if _, err := w.control.WriteString("\x1a"); err != nil {
+		t.Fatal(err)
+	}
+	w.until("the shell's screen", `^what was there before`)
+	if s := w.screen.look(); s.other || s.hidden {
+		t.Errorf("%+v", s)
+	}
+	for late := time.Now().Add(10 * time.Second); !stopped(t, w.cmd.Process.Pid); {
+		if time.Now().After(late) {
+			t.Fatal("it goes on")
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	if err := w.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	w.until("the picture again", `Nothing is there yet`)
+	w.interrupt()
+}
+
+func stopped(t *testing.T, pid int) bool {
+	t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(stat), ") ")
+	return strings.HasPrefix(after, "T")
+}
+
+// A terminal that can't keep a screen gets one picture after another.
+func TestWatchOnDumbTerminal(t *testing.T) {
+	server := minizk.RunWith(t, minizk.Options{RealTime: true})
+	w := watchOn(t, 80, 24, server, []string{"TERM=dumb"})
+	s := w.until("two pictures", `(?s)Nothing is there yet.*\n\n.*Nothing is there yet`)
+	if s.other || s.hidden || s.coloured {
+		t.Errorf("%+v", s)
+	}
+	if _, err := w.control.WriteString("\x03"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-w.ended; err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,283 @@
+package election_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"mrtq/harness"
+	"mrtq/harness/minizk"
+	"mrtq/harness/minizk/wire"
+	"mrtq/internal/election"
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const path = "/election"
+
+func open(t *testing.T, address string) *zkconn.Writer {
+	t.Helper()
+	w, err := zkconn.OpenWriter(t.Context(), zkconn.Config{Address: zkconn.Address{Servers: []string{address}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	return w
+}
+
+// serve is a server with an election, by name of its address.
+func serve(t *testing.T) string {
+	t.Helper()
+	address := harness.ForTest(t, harness.TestBackend(), harness.Options{}).Address()
+	do(t, open(t, address), znode.Create(path, nil))
+	return address
+}
+
+func do(t *testing.T, w *zkconn.Writer, ops ...znode.Op) {
+	t.Helper()
+	if err := w.Multi(t.Context(), ops); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// candidate is one who takes part, and what it was told and what became of it.
+type candidate struct {
+	w     *zkconn.Writer
+	place *election.Place
+	told  chan election.Ahead
+	leads chan error
+}
+
+// stand joins and begins to wait.
+func stand(t *testing.T, ctx context.Context, w *zkconn.Writer, owner string) *candidate {
+	t.Helper()
+	place, err := election.Join(ctx, w, path, owner, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &candidate{w, place, make(chan election.Ahead, 10), make(chan error, 1)}
+	go func() { c.leads <- place.Lead(ctx, func(a election.Ahead) { c.told <- a }) }()
+	return c
+}
+
+func resign(t *testing.T, c *candidate) {
+	t.Helper()
+	if err := c.place.Resign(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// receive waits for what must come.
+func receive[T any](t *testing.T, what string, from <-chan T) T {
+	t.Helper()
+	select {
+	case got := <-from:
+		return got
+	case <-time.After(20 * time.Second):
+		t.Fatalf("%s: nothing came", what)
+		panic("unreachable")
+	}
+}
+
+func (c *candidate) mustLead(t *testing.T, what string) {
+	t.Helper()
+	if err := receive(t, what, c.leads); err != nil {
+		t.Errorf("%s: %v", what, err)
+	}
+}
+
+func (c *candidate) mustWait(t *testing.T, what string) {
+	t.Helper()
+	select {
+	case err := <-c.leads:
+		t.Errorf("%s: leads, or failed: %v", what, err)
+	default:
+	}
+}
+
+// Places are taken in the order of joining. Who leaves before its turn, or dies,
+// lets nobody past another.
+func TestOneLeadsAtATime(t *testing.T) {
+	address := serve(t)
+	var all []*candidate
+	for i := range 4 {
+		all = append(all, stand(t, t.Context(), open(t, address), fmt.Sprint("owner ", i)))
+		if i == 0 {
+			all[0].mustLead(t, "the first")
+			continue
+		}
+		want := election.Ahead{Path: all[i-1].place.Path(), Owner: fmt.Sprint("owner ", i-1)}
+		if got := receive(t, "who is ahead", all[i].told); got != want {
+			t.Errorf("%d was told %+v, want %+v", i, got, want)
+		}
+	}
+	resign(t, all[2]) // before its turn
+	if got, want := receive(t, "who is ahead now", all[3].told), all[1].place.Path(); got.Path != want {
+		t.Errorf("%+v, want %s", got, want)
+	}
+	all[1].mustWait(t, "the second")
+	all[3].mustWait(t, "the fourth")
+	all[0].w.Close() // its session ends
+	all[1].mustLead(t, "the second")
+	all[3].mustWait(t, "the fourth")
+	resign(t, all[1])
+	all[3].mustLead(t, "the fourth")
+	if err := receive(t, "whose own place is gone", all[2].leads); !errors.Is(err, zkconn.ErrLost) {
+		t.Errorf("%v", err)
+	}
+	resign(t, all[3])
+	resign(t, all[3]) // nothing is left to give up
+	if names, err := all[3].w.Children(t.Context(), path); err != nil || len(names) > 0 {
+		t.Errorf("%q, %v", names, err)
+	}
+}
+
+// However many come at once, one works at a time, and each comes to its turn.
+func TestManyAtOnce(t *testing.T) {
+	address := serve(t)
+	var inside, turns atomic.Int32
+	var all sync.WaitGroup
+	for range 12 {
+		w := open(t, address)
+		all.Go(func() {
+			for range 3 {
+				place, err := election.Join(t.Context(), w, path, "", nil)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if err := place.Lead(t.Context(), func(election.Ahead) {}); err != nil {
+					t.Error(err)
+					return
+				}
+				if n := inside.Add(1); n != 1 {
+					t.Errorf("%d lead at once", n)
+				}
+				turns.Add(1)
+				inside.Add(-1)
+				if err := place.Resign(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if turns.Load() != 36 {
+		t.Errorf("%d turns", turns.Load())
+	}
+}
+
+// What no session holds is told of once and passed by, wherever it stands.
+func TestStrays(t *testing.T) {
+	address := serve(t)
+	w := open(t, address)
+	do(t, w, znode.Create(path+"/n-", nil), znode.Create(path+"/a", nil), znode.Create(path+"/z", nil))
+	first := stand(t, t.Context(), w, "first")
+	first.mustLead(t, "the first")
+	var got []string
+	for range 2 {
+		a := receive(t, "a stray", first.told)
+		if !a.Stray || a.Owner != "" {
+			t.Errorf("%+v", a)
+		}
+		got = append(got, a.Path)
+	}
+	if want := []string{path + "/n-", path + "/a"}; !slices.Equal(got, want) {
+		t.Errorf("told of %q, want %q", got, want)
+	}
+	second := stand(t, t.Context(), open(t, address), "second")
+	if a := receive(t, "who is ahead", second.told); a.Stray || a.Owner != "first" {
+		t.Errorf("%+v", a)
+	}
+	resign(t, first)
+	second.mustLead(t, "the second")
+	if len(second.told) != 2 {
+		t.Errorf("told of %d strays", len(second.told))
+	}
+}
+
+// Who does not want to wait any longer, and who has nothing to join.
+func TestNoPlace(t *testing.T) {
+	address := serve(t)
+	stand(t, t.Context(), open(t, address), "first").mustLead(t, "the first")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	second := stand(t, ctx, open(t, address), "second")
+	receive(t, "who is ahead", second.told)
+	enough := errors.New("enough")
+	cancel(enough)
+	if err := receive(t, "the end of the wait", second.leads); !errors.Is(err, enough) {
+		t.Errorf("%v", err)
+	}
+	if _, err := election.Join(t.Context(), second.w, "/none", "x", nil); !errors.Is(err, znode.ErrNoNode) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A place has the ACL that it was given.
+func TestPlaceHasItsACL(t *testing.T) {
+	address := serve(t)
+	w := open(t, address)
+	acl := []znode.ACL{{Perms: 1, Scheme: "world", ID: "anyone"}}
+	place, err := election.Join(t.Context(), w, path, "x", acl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := w.ACL(t.Context(), place.Path())
+	if err != nil || !slices.Equal(got, acl) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// Who goes wakes the one behind it and nobody else. A connection that is lost
+// costs nobody the place, nor does the leader's, whose session goes on.
+func TestOnlyTheNextWakes(t *testing.T) {
+	server := minizk.RunWith(t, minizk.Options{RealTime: true})
+	do(t, open(t, server.Addr()), znode.Create(path, nil))
+	var all []*candidate
+	for i := range 5 {
+		all = append(all, stand(t, t.Context(), open(t, server.Addr()), ""))
+		if i > 0 {
+			receive(t, "who is ahead", all[i].told)
+		}
+	}
+	all[0].mustLead(t, "the first")
+	asked := func(f func()) (requests int64) {
+		server.ResetCounts()
+		f()
+		c := server.Counts().ByOp
+		return c[wire.OpExists] + c[wire.OpGetData] + c[wire.OpGetChildren2] + c[wire.OpSync]
+	}
+	n := asked(func() {
+		resign(t, all[0])
+		all[1].mustLead(t, "the second")
+	})
+	// It looks for the one before it (exists), then at the list, after a sync.
+	if n > 4 {
+		t.Errorf("%d requests by those who wait", n)
+	}
+	for _, s := range server.Sessions() {
+		server.Disconnect(s.ID)
+	}
+	for i := 2; i < 5; i++ {
+		all[i].mustWait(t, "after the connections broke")
+	}
+	resign(t, all[1])
+	all[2].mustLead(t, "the third")
+	stat, there, err := all[3].w.Exists(t.Context(), all[2].place.Path())
+	if err != nil || !there || !server.ExpireSession(stat.EphemeralOwner) {
+		t.Fatalf("%+v, %v", stat, err)
+	}
+	all[3].mustLead(t, "the fourth")
+	if err := all[2].place.Resign(t.Context()); !errors.Is(err, zkconn.ErrLost) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,221 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"mrtq/internal/election"
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+	"mrtq/migrate"
+	"mrtq/newqueue"
+)
+
+// details reads what the lists of the folders name, many requests at a time.
+type details struct {
+	l     *Looker
+	ctx   context.Context // of the requests: ends with the first error
+	group *errgroup.Group
+	then  []func() // when all are answered
+
+	mu    sync.Mutex
+	tried []Lock
+}
+
+// lookAtDetails returns the locks on jobs, batches and access requests that it
+// found.
+func (l *Looker) lookAtDetails(ctx context.Context) ([]Lock, error) {
+	d := &details{l: l}
+	d.group, d.ctx = errgroup.WithContext(ctx)
+	d.group.SetLimit(inFlight)
+	for state, f := range l.jobs {
+		d.oldest(f, newqueue.JobPath)
+		if workable(state) {
+			d.try(LockJob, f.first, jobOf, newqueue.JobPath)
+		}
+	}
+	d.oldest(l.batches, newqueue.BatchPath)
+	d.try(LockBatch, slices.Concat(l.batches.first, l.batches.last), l.batches.age, newqueue.BatchPath)
+	for q, f := range l.access {
+		path := func(qid string) string { return newqueue.AccessRequestPath(q, qid) }
+		d.oldest(f, path)
+		d.try(LockAccess, f.first, f.age, path)
+	}
+	for _, f := range l.locks {
+		d.each(f.folder, func(list []child) { f.folder.locks = locksOf(f.kind, list) })
+	}
+	for _, f := range l.holds {
+		d.each(f.folder, func(list []child) { f.folder.holds = holdsOf(list, f.collections) })
+	}
+	d.each(l.contest, func(list []child) { l.migrators, l.asked = migratorsOf(list), false })
+	d.group.Go(func() error { return l.lookAtRun(d.ctx) })
+	if err := d.group.Wait(); err != nil {
+		return nil, err
+	}
+	for _, f := range d.then {
+		f()
+	}
+	return d.tried, l.askLeader(ctx)
+}
+
+// child is one child of a folder.
+type child struct {
+	path string
+	stat znode.Stat // zero if it has gone
+}
+
+// each gives the first children of a folder that was listed anew.
+func (d *details) each(f *folder, use func([]child)) {
+	if !f.fresh {
+		return
+	}
+	list := make([]child, len(f.first))
+	for i, name := range f.first {
+		list[i].path = znode.Join(f.path, name)
+		d.group.Go(func() (err error) {
+			list[i].stat, _, err = d.l.r.Exists(d.ctx, list[i].path)
+			return err
+		})
+	}
+	d.then = append(d.then, func() {
+		use(slices.DeleteFunc(list, func(c child) bool { return c.stat == znode.Stat{} }))
+	})
+}
+
+// oldest reads when the oldest of a folder was made, and when it came there.
+func (d *details) oldest(f *folder, path func(id string) string) {
+	if !f.fresh {
+		return
+	}
+	f.entry = nil
+	if f.oldest == "" {
+		return
+	}
+	d.group.Go(func() error {
+		here, there, err := d.l.r.Exists(d.ctx, znode.Join(f.path, f.oldest))
+		if err != nil || !there {
+			return err
+		}
+		id := f.age(f.oldest)
+		itself, there, err := d.l.r.Exists(d.ctx, path(id))
+		if err != nil || !there {
+			return err
+		}
+		f.entry = &Entry{ID: id, Made: millis(itself.Ctime), Since: millis(here.Ctime)}
+		return nil
+	})
+}
+
+// try looks for a lock on each of those that the names stand for.
+func (d *details) try(kind LockKind, names []string, idOf, path func(string) string) {
+	for _, name := range names {
+		id := idOf(name)
+		if id == "" {
+			continue
+		}
+		d.group.Go(func() error {
+			at := path(id) + "/lock"
+			stat, there, err := d.l.r.Exists(d.ctx, at)
+			if err != nil || !there {
+				return err
+			}
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.tried = append(d.tried, locksOf(kind, []child{{at, stat}})...)
+			return nil
+		})
+	}
+}
+
+func locksOf(kind LockKind, list []child) []Lock {
+	var locks []Lock
+	for _, c := range list {
+		locks = append(locks, Lock{Kind: kind, Path: c.path, Since: millis(c.stat.Ctime), Session: c.stat.EphemeralOwner})
+	}
+	return locks
+}
+
+// holdsOf are the holds among the children of a folder: in dialect design the
+// locks on local ids are beside the holds on queues.
+func holdsOf(list []child, collections bool) []Hold {
+	var holds []Hold
+	for _, c := range list {
+		if c.path != newqueue.Design.LocalIDLocksPath() {
+			holds = append(holds, Hold{Path: c.path, Name: znode.Name(c.path), Collection: collections, Since: millis(c.stat.Ctime)})
+		}
+	}
+	return holds
+}
+
+// migratorsOf are those in the election. What no session holds is no migrator.
+func migratorsOf(list []child) []Migrator {
+	var migrators []Migrator
+	for _, c := range list {
+		if election.Held(c.stat) {
+			migrators = append(migrators, Migrator{Path: c.path, Since: millis(c.stat.Ctime)})
+		}
+	}
+	return migrators
+}
+
+// askLeader reads what the migrator at work says of itself.
+func (l *Looker) askLeader(ctx context.Context) error {
+	if len(l.migrators) == 0 || l.asked {
+		return nil
+	}
+	l.asked = true
+	n, err := l.r.Get(ctx, l.migrators[0].Path)
+	switch {
+	case errors.Is(err, znode.ErrNoNode), errors.Is(err, zkconn.ErrNoAuth):
+		return nil
+	case err == nil:
+		l.migrators[0].Owner = string(n.Data)
+	}
+	return err
+}
+
+// lookAtRun reads the record of the newest run when it has changed.
+func (l *Looker) lookAtRun(ctx context.Context) error {
+	path := ""
+	for _, name := range slices.Backward(slices.Concat(l.runs.first, l.runs.last)) {
+		if migrate.IsRun(name) {
+			path = znode.Join(migrate.RunsPath, name)
+			break
+		}
+	}
+	if path == "" {
+		l.run = run{}
+		return nil
+	}
+	if path == l.run.path && !l.run.watch.Fired() {
+		return nil
+	}
+	// The watch comes first, so that what is read is no older.
+	_, _, watch, err := l.r.ExistsW(ctx, path)
+	if err != nil {
+		return err
+	}
+	l.run = run{path: path, watch: watch}
+	n, err := l.r.Get(ctx, path)
+	if err == nil {
+		var r migrate.Run
+		if r, err = migrate.ReadRun(n); err == nil {
+			l.run.record = &r
+			return nil
+		}
+		l.run.damage = err.Error()
+		return nil
+	}
+	switch {
+	case errors.Is(err, znode.ErrNoNode): // rolled back: the watch on the list tells
+		return nil
+	case errors.Is(err, zkconn.ErrNoAuth):
+		l.run.damage = "no permission to read it"
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,242 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+	"mrtq/migrate"
+	"mrtq/newqueue"
+)
+
+// How many are looked at of what others may make any number of.
+const (
+	locksTried   = 20  // first jobs of a state and requests of a queue, first and last batches
+	locksListed  = 100 // locks in one folder
+	holdsListed  = 100
+	statesListed = 20 // folders of states that no document has
+	contenders   = 20 // sessions in the election
+
+	inFlight = 64 // requests
+)
+
+// Looker looks at one target again and again over one session. It is not safe
+// for concurrent use.
+type Looker struct {
+	r   *zkconn.Reader
+	now func() time.Time
+
+	root  zkconn.Watch
+	there bool
+
+	states  *folder            // /jobs/states
+	jobs    map[string]*folder // by state
+	batches *folder
+	access  map[newqueue.AccessQueue]*folder
+	locks   []lockFolder
+	holds   []holdFolder
+	runs    *folder
+	contest *folder // the election
+
+	run       run // the newest
+	migrators []Migrator
+	asked     bool // the first of them, who it is
+}
+
+// run is what is known of the newest run.
+type run struct {
+	path   string // of its record, "" if there is no run
+	watch  zkconn.Watch
+	record *migrate.Run
+	damage string
+}
+
+type lockFolder struct {
+	*folder
+	kind LockKind
+}
+
+type holdFolder struct {
+	*folder
+	collections bool
+}
+
+// NewLooker looks over a session with the target.
+func NewLooker(r *zkconn.Reader, now func() time.Time) *Looker {
+	l := &Looker{
+		r: r, now: now,
+		states:  &folder{path: newqueue.JobStatesPath, keep: watchable},
+		jobs:    map[string]*folder{},
+		batches: &folder{path: newqueue.BatchesPath, keep: locksTried, age: sequence(newqueue.BatchPrefix)},
+		access:  map[newqueue.AccessQueue]*folder{},
+		// A local id's locks are in one or the other place by dialect.
+		locks: []lockFolder{
+			{newLocks(newqueue.StorageLocksPath), LockStorage},
+			{newLocks(newqueue.InventoryLocksPath), LockInventory},
+			{newLocks(newqueue.Design.LocalIDLocksPath()), LockLocalID},
+			{newLocks(newqueue.MrtZK.LocalIDLocksPath()), LockLocalID},
+		},
+		holds: []holdFolder{
+			{&folder{path: newqueue.QueueLocksPath, keep: holdsListed}, false},
+			{&folder{path: newqueue.CollectionLocksPath, keep: holdsListed}, true},
+		},
+		runs:    &folder{path: migrate.RunsPath, keep: watchable},
+		contest: &folder{path: migrate.ElectionPath, keep: contenders},
+	}
+	for _, state := range documented {
+		l.addState(string(state))
+	}
+	for _, q := range newqueue.AccessQueues {
+		l.access[q] = &folder{path: newqueue.AccessQueuePath(q), keep: locksTried, age: sequence(newqueue.AccessPrefix)}
+	}
+	return l
+}
+
+// documented are the states of both dialects: mrt-zk has all that design has.
+var documented = newqueue.MrtZK.JobStates()
+
+func newLocks(path string) *folder { return &folder{path: path, keep: locksListed} }
+
+func (l *Looker) addState(name string) *folder {
+	f := &folder{path: znode.Join(newqueue.JobStatesPath, name), keep: locksTried, age: jobOf}
+	l.jobs[name] = f
+	return f
+}
+
+// sequence takes the names that ZooKeeper makes of a prefix for ids, and no others.
+func sequence(prefix string) func(name string) string {
+	return func(name string) string {
+		if _, ok := newqueue.ParseSequenceID(prefix, name); !ok {
+			return ""
+		}
+		return name
+	}
+}
+
+// jobOf is the job of an entry PP-JID in a state's folder, "" for another name.
+func jobOf(entry string) string {
+	_, jid, _ := strings.Cut(entry, "-")
+	return sequence(newqueue.JobPrefix)(jid)
+}
+
+// workable reports whether a worker may have a job of this state: the others are
+// not looked at for locks.
+func workable(state string) bool {
+	return state != string(newqueue.JobCompleted) && state != string(newqueue.JobDeleted)
+}
+
+// Look looks at the target once. What no watch or count shows to have changed
+// is not read again, but for the locks of jobs, batches and access requests:
+// these are looked for where the next worker would look for work.
+func (l *Looker) Look(ctx context.Context) (Snapshot, error) {
+	now := l.now()
+	if !l.root.Set() || l.root.Fired() {
+		var err error
+		if _, l.there, l.root, err = l.r.ExistsW(ctx, "/"); err != nil {
+			return Snapshot{}, err
+		}
+	}
+	if !l.there {
+		return Snapshot{At: now}, nil
+	}
+	if err := l.lookAtFolders(ctx, now); err != nil {
+		return Snapshot{}, err
+	}
+	tried, err := l.lookAtDetails(ctx)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	return l.snapshot(now, tried), nil
+}
+
+func (l *Looker) lookAtFolders(ctx context.Context, now time.Time) error {
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(inFlight)
+	for f := range l.folders {
+		g.Go(func() error { return f.look(gctx, l.r, now) })
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	// Folders of states that no document has are known by name only.
+	maps.DeleteFunc(l.jobs, func(name string, _ *folder) bool {
+		return !newqueue.JobState(name).Known() && !slices.Contains(l.states.first, name)
+	})
+	for _, name := range l.states.first {
+		if l.jobs[name] != nil || len(l.jobs) == len(documented)+statesListed {
+			continue
+		}
+		if err := l.addState(name).look(ctx, l.r, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// folders yields every folder.
+func (l *Looker) folders(yield func(*folder) bool) {
+	all := []*folder{l.states, l.batches, l.runs, l.contest}
+	for _, f := range l.jobs {
+		all = append(all, f)
+	}
+	for _, f := range l.access {
+		all = append(all, f)
+	}
+	for _, f := range l.locks {
+		all = append(all, f.folder)
+	}
+	for _, f := range l.holds {
+		all = append(all, f.folder)
+	}
+	for _, f := range all {
+		if !yield(f) {
+			return
+		}
+	}
+}
+
+// snapshot is what is known now.
+func (l *Looker) snapshot(now time.Time, tried []Lock) Snapshot {
+	s := Snapshot{At: now, There: true, Locks: tried}
+	s.Migration = Migration{Path: l.run.path, Run: l.run.record, Damage: l.run.damage, Migrators: slices.Clone(l.migrators)}
+	for _, state := range documented {
+		s.Jobs = l.jobs[string(state)].appendTo(s.Jobs)
+	}
+	for _, name := range l.states.first {
+		if f := l.jobs[name]; f != nil && !newqueue.JobState(name).Known() {
+			s.Jobs = f.appendTo(s.Jobs)
+		}
+	}
+	for _, q := range newqueue.AccessQueues {
+		s.Access = l.access[q].appendTo(s.Access)
+	}
+	s.Batches = l.batches.appendTo(s.Batches)
+	for _, f := range l.locks {
+		if f.there() {
+			s.Locks = append(s.Locks, f.folder.locks...)
+			s.LockFolders = append(s.LockFolders, LockFolder{f.kind, int(f.stat.NumChildren)})
+		}
+	}
+	for _, f := range l.holds {
+		s.Holds = append(s.Holds, f.folder.holds...)
+	}
+	slices.SortFunc(s.Locks, func(a, b Lock) int {
+		return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.Path, b.Path))
+	})
+	return s
+}
+
+// appendTo adds the folder to a list if it is there.
+func (f *folder) appendTo(list []Folder) []Folder {
+	if !f.there() {
+		return list
+	}
+	return append(list, Folder{Path: f.path, Name: znode.Name(f.path), Stat: f.stat, Unlisted: f.unlisted(), Oldest: f.entry})
+}

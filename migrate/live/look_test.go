@@ -1,0 +1,282 @@
+package live
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/harness/minizk/wire"
+	"mrtq/internal/zkconn"
+	"mrtq/migrate"
+	"mrtq/newqueue"
+)
+
+// names are a list's folders and counts: "pending 2".
+func names(list []Folder) []string {
+	out := []string{}
+	for _, f := range list {
+		out = append(out, fmt.Sprintf("%s %d", f.Name, f.Stat.NumChildren))
+	}
+	return out
+}
+
+func want[T any](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s: got %+v, want %+v", what, got, want)
+	}
+}
+
+// A target comes into being, is used, and goes: each look shows it as it is.
+func TestLookFollows(t *testing.T) {
+	s := serve(t)
+	if snap := s.look(); snap.There {
+		t.Errorf("%+v", snap)
+	}
+	s.make("")
+	if snap := s.look(); !snap.There || len(snap.Jobs)+len(snap.Access)+len(snap.Batches) > 0 {
+		t.Errorf("%+v", snap)
+	}
+	s.make("/jobs/states/pending/05-jid0000000001", "/jobs/jid0000000001", "/access/large/qid0000000003", "/batches/bid0000000000")
+	s.zk.Advance(time.Minute)
+	s.make("/jobs/states/pending/00-jid0000000002", "/jobs/jid0000000002", "/jobs/states/odd")
+	snap := s.look()
+	want(t, "jobs", names(snap.Jobs), []string{"pending 2", "odd 0"})
+	want(t, "access", names(snap.Access), []string{"large 1"})
+	want(t, "batches", names(snap.Batches), []string{"batches 1"})
+	// The oldest is the one that was made first, whatever its priority.
+	want(t, "oldest job", snap.Jobs[0].Oldest, &Entry{"jid0000000001", testNow, testNow})
+	want(t, "oldest request", snap.Access[0].Oldest.ID, "qid0000000003")
+	want(t, "oldest batch", snap.Batches[0].Oldest.ID, "bid0000000000")
+
+	s.zk.Advance(time.Minute)
+	s.delete("/jobs/states/pending/05-jid0000000001")
+	s.make("/jobs/states/processing/05-jid0000000001")
+	snap = s.look()
+	want(t, "jobs", names(snap.Jobs), []string{"pending 1", "processing 1", "odd 0"})
+	want(t, "oldest pending", snap.Jobs[0].Oldest, &Entry{"jid0000000002", testNow.Add(time.Minute), testNow.Add(time.Minute)})
+	want(t, "oldest processing", snap.Jobs[1].Oldest, &Entry{"jid0000000001", testNow, testNow.Add(2 * time.Minute)})
+
+	s.delete("/jobs/states/odd", "/jobs/states/processing/05-jid0000000001", "/jobs/states/processing")
+	want(t, "jobs", names(s.look().Jobs), []string{"pending 1"})
+	s.delete("/jobs/states/pending/00-jid0000000002", "/jobs/states/pending", "/jobs/states", "/jobs/jid0000000001", "/jobs/jid0000000002", "/jobs",
+		"/access/large/qid0000000003", "/access/large", "/access", "/batches/bid0000000000", "/batches", "")
+	if snap := s.look(); snap.There {
+		t.Errorf("%+v", snap)
+	}
+	s.make("/jobs/states/held/05-jid0000000001")
+	want(t, "jobs", names(s.look().Jobs), []string{"held 1"})
+}
+
+// Every kind of lock is found, and every hold, with their ages.
+func TestLocksAndHolds(t *testing.T) {
+	s := serve(t)
+	s.make("/jobs/states/processing/05-jid0000000001", "/jobs/jid0000000001", "/jobs/states/completed/05-jid0000000002", "/jobs/jid0000000002",
+		"/batches/bid0000000000", "/access/small/qid0000000000", "/locks/inventory", "/locks/localid", "/locks/queue/localid", "/locks/collections",
+		"/locks/storage/ark_1")
+	s.look()
+	s.zk.Advance(time.Minute)
+	for _, path := range []string{"/jobs/jid0000000001", "/jobs/jid0000000002", "/batches/bid0000000000", "/access/small/qid0000000000"} {
+		s.lock(path + "/lock")
+	}
+	s.zk.Advance(time.Minute)
+	for _, path := range []string{"/locks/inventory/i", "/locks/localid/a", "/locks/queue/localid/b"} {
+		s.lock(path)
+	}
+	s.make("/locks/queue/ingest", "/locks/collections/demo")
+	snap := s.look()
+	got := []string{}
+	for _, l := range snap.Locks {
+		got = append(got, fmt.Sprintf("%s %s %v %t", l.Kind, l.Path, l.Since.Sub(testNow), l.Session == s.door.SessionID()))
+	}
+	want(t, "locks", got, []string{
+		"storage /locks/storage/ark_1 0s false", // persistent, as in dialect mrt-zk
+		"access /access/small/qid0000000000/lock 1m0s true",
+		"batch /batches/bid0000000000/lock 1m0s true",
+		"job /jobs/jid0000000001/lock 1m0s true", // and none of what is done
+		"inventory /locks/inventory/i 2m0s true",
+		"localid /locks/localid/a 2m0s true",
+		"localid /locks/queue/localid/b 2m0s true",
+	})
+	at := testNow.Add(2 * time.Minute)
+	want(t, "holds", snap.Holds, []Hold{{"/locks/queue/ingest", "ingest", false, at}, {"/locks/collections/demo", "demo", true, at}})
+	want(t, "counted", History{snap}.View().Locks.Count, map[LockKind]int{LockJob: 1, LockBatch: 1, LockAccess: 1, LockStorage: 1, LockInventory: 1, LockLocalID: 2})
+
+	s.delete("/locks/queue/ingest", "/locks/inventory/i", "/jobs/jid0000000001/lock")
+	snap = s.look()
+	want(t, "what is left", []int{len(snap.Locks), len(snap.Holds)}, []int{5, 1})
+}
+
+// A quiet queue costs nothing but a look for locks on what would be worked next:
+// this is what keeps watch under 1 % of a core.
+func TestQuietQueueCosts(t *testing.T) {
+	s := serve(t)
+	for i := range watchable + 1 {
+		s.make(fmt.Sprintf("/jobs/states/pending/05-jid%010d", i))
+	}
+	for i := range 30 {
+		s.make(fmt.Sprintf("/jobs/states/completed/05-jid%010d", 5000+i), fmt.Sprintf("/jobs/states/failed/05-jid%010d", 6000+i))
+	}
+	s.make("/jobs/jid0000000000", "/batches/bid0000000000", "/locks/queue/ingest", "/locks/storage/x", "/access/small")
+	s.look()
+	s.zk.Advance(time.Hour)
+	s.look()
+	const looks = 10
+	got := s.reads(func() {
+		for range looks {
+			s.zk.Advance(2 * time.Second)
+			s.look()
+		}
+	})
+	// Locks: 20 of pending, 20 of failed, 1 batch. The one large folder: its Stat.
+	want(t, "requests", got, map[wire.OpCode]int64{wire.OpExists: looks * (20 + 20 + 1 + 1)})
+}
+
+// A large folder that changes all the time is counted at each look, and listed
+// now and then.
+func TestBusyLargeFolder(t *testing.T) {
+	s := serve(t)
+	for i := range 2 * watchable {
+		s.make(fmt.Sprintf("/jobs/states/completed/05-jid%010d", i))
+	}
+	s.look()
+	lists := int64(0)
+	for i := range 100 { // in 2 s
+		s.zk.Advance(20 * time.Millisecond)
+		s.delete(fmt.Sprintf("/jobs/states/completed/05-jid%010d", i))
+		var snap Snapshot
+		lists += s.reads(func() { snap = s.look() })[wire.OpGetChildren2]
+		if got := snap.Jobs[0]; got.Stat.NumChildren != int32(2*watchable-i-1) || got.Removed() != int64(i+1) {
+			t.Fatalf("%d: %+v", i, got)
+		}
+	}
+	if lists < 5 || lists > 10 { // 2000 names 5 times a second at the most
+		t.Errorf("%d lists", lists)
+	}
+}
+
+// What may not be listed is counted, named, and not asked for again and again.
+func TestNoPermissionToList(t *testing.T) {
+	s := serve(t)
+	s.make("/jobs/states/pending/05-jid0000000001", "/migration/runs/run0000000000")
+	door := zk.DigestACL(zk.PermAll, "operator", "secret")
+	for _, path := range []string{"/new/jobs/states/pending", "/new/migration/runs/run0000000000"} {
+		if _, err := s.door.SetACL(path, door, -1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	snap := s.look()
+	want(t, "jobs", names(snap.Jobs), []string{"pending 1"})
+	want(t, "why", snap.Jobs[0].Unlisted, "no permission to list it")
+	want(t, "run", snap.Migration.Damage, "no permission to read it")
+	want(t, "requests", s.reads(func() { s.look() }), map[wire.OpCode]int64{wire.OpExists: 1})
+	if err := s.door.AddAuth("digest", []byte("operator:secret")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.door.SetACL("/new/jobs/states/pending", zk.WorldACL(zk.PermAll), -1); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "why", s.look().Jobs[0].Unlisted, "")
+}
+
+// Names that nobody's software makes count, and are never taken for an id or a path.
+func TestStrangeNames(t *testing.T) {
+	s := serve(t)
+	s.make("/jobs/states/pending/no entry", "/jobs/states/pending/05-", "/jobs/states/pending/05-jid1", "/jobs/states/pending/05-jid00000000012x",
+		"/batches/x", "/access/small/\u202e", "/migration/runs/zzz", "/migration/election/me")
+	for i := range 2 * statesListed {
+		s.make(fmt.Sprintf("/jobs/states/\u202e%02d", i))
+	}
+	snap := s.look()
+	want(t, "jobs", names(snap.Jobs)[0], "pending 4")
+	want(t, "folders", len(snap.Jobs), 1+statesListed)
+	for _, f := range slices.Concat(snap.Jobs, snap.Batches, snap.Access) {
+		if f.Oldest != nil {
+			t.Errorf("%s: %+v", f.Path, f.Oldest)
+		}
+	}
+	want(t, "migration", snap.Migration, Migration{})
+	if log := fmt.Sprint(s.zk.Log()); strings.Contains(log, "/lock ") {
+		t.Errorf("a lock was looked for:\n%s", log)
+	}
+}
+
+// A connection that breaks costs no look: the session goes on, with its watches.
+func TestLookOutlivesConnection(t *testing.T) {
+	s := serve(t)
+	s.make("/jobs/states/pending", "/jobs/states/held")
+	s.look()
+	for _, session := range s.zk.Sessions() {
+		if session.ID != s.door.SessionID() {
+			s.zk.Disconnect(session.ID)
+		}
+	}
+	s.make("/jobs/states/held/05-jid0000000001")
+	// The client sets its watches again after the first requests, perhaps.
+	for late := time.Now().Add(10 * time.Second); names(s.look().Jobs)[1] != "held 1"; {
+		if time.Now().After(late) {
+			t.Fatalf("%+v", s.look())
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// A session that has expired is an error: whoever looks opens another.
+func TestLookTellsOfALostSession(t *testing.T) {
+	s := serve(t)
+	s.make("/jobs/states/pending/05-jid0000000001")
+	s.look()
+	for _, session := range s.zk.Sessions() {
+		if session.ID != s.door.SessionID() {
+			s.zk.ExpireSession(session.ID)
+		}
+	}
+	if _, err := s.Look(t.Context()); err == nil || !strings.Contains(err.Error(), zkconn.ErrLost.Error()) {
+		t.Errorf("%v", err)
+	}
+}
+
+// The states that are looked at are those of both dialects.
+func TestStatesOfBothDialects(t *testing.T) {
+	for _, d := range newqueue.Dialects {
+		for _, state := range d.JobStates() {
+			if !slices.Contains(documented, state) {
+				t.Errorf("%s of %s", state, d)
+			}
+		}
+	}
+}
+
+// Legacy queues are counted, whatever their size, and never listed when they are
+// large; one that is not there is left out.
+func TestSource(t *testing.T) {
+	s := serve(t)
+	s.make("/ingest/mrtQ-05000000000001", "/accessLarge.1", "/mrt.lock/ark-1")
+	l := NewSourceLooker(s.r, migrate.DefaultQueues(), s.now)
+	look := func() []string {
+		t.Helper()
+		if err := s.r.Sync(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		list, err := l.Look(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return names(list)
+	}
+	want(t, "source", look(), []string{"/ingest 1", "/accessLarge.1 0", "/mrt.lock 1"})
+	want(t, "requests", s.reads(func() { look() }), map[wire.OpCode]int64{})
+	for i := range watchable + 1 {
+		s.make(fmt.Sprintf("/ingest/mrtQ-05%012d", 10+i))
+	}
+	s.delete("/mrt.lock/ark-1", "/mrt.lock")
+	want(t, "source", look(), []string{fmt.Sprint("/ingest ", watchable+2), "/accessLarge.1 0"})
+	s.make("/ingest/mrtQ-05000000000002")
+	want(t, "requests", s.reads(func() { look() }), map[wire.OpCode]int64{wire.OpExists: 1})
+	want(t, "source", look(), []string{fmt.Sprint("/ingest ", watchable+3), "/accessLarge.1 0"})
+}

@@ -1,0 +1,102 @@
+package live
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"go.uber.org/goleak"
+
+	"mrtq/harness/minizk"
+	"mrtq/harness/minizk/wire"
+	"mrtq/internal/zkconn"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var testNow = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+// site is a server, a session through which the tests change its tree, and a
+// Looker. The clock of both is the server's.
+type site struct {
+	*testing.T
+	zk   *minizk.Server
+	door *zk.Conn
+	*Looker
+}
+
+// serve looks at /new of an empty server.
+func serve(t *testing.T, auth ...zkconn.Auth) *site {
+	t.Helper()
+	server := minizk.RunWith(t, minizk.Options{Now: testNow, MinTimeout: 24 * time.Hour})
+	door, _, err := zk.Connect([]string{server.Addr()}, 10*time.Second, zk.WithLogInfo(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(door.Close)
+	r, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: zkconn.Address{Servers: []string{server.Addr()}, Chroot: "/new"}, Auth: auth})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	return &site{t, server, door, NewLooker(r, server.Now)}
+}
+
+// make makes znodes below /new, with parents.
+func (s *site) make(paths ...string) {
+	s.Helper()
+	for _, path := range paths {
+		at := ""
+		for _, name := range strings.Split(strings.TrimPrefix("/new"+path, "/"), "/") {
+			at += "/" + name
+			if _, err := s.door.Create(at, []byte{}, 0, zk.WorldACL(zk.PermAll)); err != nil && err != zk.ErrNodeExists {
+				s.Fatal(at, err)
+			}
+		}
+	}
+}
+
+// lock makes an ephemeral znode.
+func (s *site) lock(path string) {
+	s.Helper()
+	if _, err := s.door.Create("/new"+path, []byte{}, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
+		s.Fatal(path, err)
+	}
+}
+
+func (s *site) delete(paths ...string) {
+	s.Helper()
+	for _, path := range paths {
+		if err := s.door.Delete("/new"+path, -1); err != nil {
+			s.Fatal(path, err)
+		}
+	}
+}
+
+// look looks once, after what the tests changed.
+func (s *site) look() Snapshot {
+	s.Helper()
+	if err := s.r.Sync(s.Context()); err != nil { // the watches that fired are told of before the answer
+		s.Fatal(err)
+	}
+	snap, err := s.Look(s.Context())
+	if err != nil {
+		s.Fatal(err)
+	}
+	return snap
+}
+
+// reads counts what f asks of the server, pings not.
+func (s *site) reads(f func()) map[wire.OpCode]int64 {
+	s.Helper()
+	s.zk.ResetCounts()
+	f()
+	c := s.zk.Counts()
+	if c.Writes > 0 {
+		s.Errorf("%d writes", c.Writes)
+	}
+	delete(c.ByOp, wire.OpPing)
+	delete(c.ByOp, wire.OpSync)
+	return c.ByOp
+}

@@ -1,0 +1,152 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/migrate"
+	"mrtq/newqueue"
+)
+
+// queue is a legacy queue with so many records.
+func queue(t *testing.T, records int) *migrate.Source {
+	t.Helper()
+	tree := znode.NewTree()
+	for i := range records {
+		data, err := legacy.Encode(legacy.NewHeader(legacy.Pending, testNow, legacy.Milliseconds), legacy.JSON, legacy.Payload{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tree.Put(znode.Node{Path: fmt.Sprintf("/ingest/mrtQ-%014d", i), Data: data}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tree.SetDefaultStats(1)
+	src, err := migrate.ReadSource(tree, migrate.DefaultQueues(), legacy.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return src
+}
+
+// A migration shows from its first transaction to its last, and so does its
+// rollback; one that was given up is named.
+func TestRunShows(t *testing.T) {
+	const records = 300
+	s := serve(t)
+	w, err := zkconn.OpenWriter(t.Context(), zkconn.Config{Address: s.r.Address()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	if _, err := w.MakeChroot(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var h History
+	look := func() View {
+		t.Helper()
+		h = h.Add(s.look())
+		return h.View()
+	}
+	if v := look(); v.Migration != nil || v.Migrators != 0 {
+		t.Errorf("before: %+v", v)
+	}
+	src := queue(t, records)
+	last := 0
+	m := &migrate.Migrator{Target: migrate.NewTarget(w), Now: s.now, Budget: 2000, InFlight: 1}
+	m.Progress = func(done, total int) {
+		s.zk.Advance(time.Second)
+		v := look()
+		r := v.Migration
+		if r == nil || r.Run != "run0000000000" || r.State != migrate.RunRunning || r.Total != records || r.Records < done || r.Records < last {
+			t.Errorf("%d of %d: %+v", done, total, r)
+			return
+		}
+		last = r.Records
+		if v.Migrators != 1 || !strings.Contains(v.Leader, fmt.Sprint("pid ", os.Getpid())) || len(v.Notes) > 0 {
+			t.Errorf("%+v", v)
+		}
+		if done > 100 && (r.RecordRate == nil || *r.RecordRate <= 0 || r.Left == nil || *r.Left < 0) {
+			t.Errorf("%d of %d: %+v", done, total, r)
+		}
+	}
+	opt := migrate.Options{Queues: migrate.DefaultQueues(), Dialect: newqueue.Design, Source: "source", Target: "target"}
+	read := func(context.Context) (*migrate.Source, error) { return src, nil }
+	if _, err := m.Migrate(t.Context(), read, opt, nil); err != nil {
+		t.Fatal(err)
+	}
+	v := look()
+	if r := v.Migration; r.State != migrate.RunDone || r.Records != records || r.Total != records || r.Finished.IsZero() || r.Left != nil {
+		t.Errorf("%+v", r)
+	}
+	if v.Migrators != 0 || v.Leader != "" || len(v.Holds) != 3 || len(v.Notes) > 0 {
+		t.Errorf("%+v", v)
+	}
+	if q := v.Jobs[0]; q.Name != "pending" || q.Count != records || q.Entered != records || q.Oldest.ID != "jid0000000001" { // states took number 0
+		t.Errorf("%+v", q)
+	}
+
+	// Given up in the middle of its rollback.
+	ctx, cancel := context.WithCancel(t.Context())
+	m = &migrate.Migrator{Target: migrate.NewTarget(w), Now: s.now, Budget: 2000, InFlight: 1, Progress: func(int, int) { cancel() }}
+	if _, err := m.Rollback(ctx, "run0000000000", false); err == nil {
+		t.Fatal("the rollback ended")
+	}
+	look()
+	s.zk.Advance(time.Second)
+	v = look()
+	if r := v.Migration; r.State != migrate.RunRollingBack || !r.Unfinished() || r.Left != nil || r.TransactionRate == nil {
+		t.Errorf("%+v", r)
+	}
+	want(t, "notes", v.Notes, []string{"the rollback of run0000000000 is not finished and nobody is at work on it: mrtq rollback TARGET --run run0000000000"})
+
+	// A record that nobody can read.
+	if _, err := s.door.Set("/new/migration/runs/run0000000000", []byte("\x1b[2J"), -1); err != nil {
+		t.Fatal(err)
+	}
+	v = look()
+	if v.Migration.Damage == "" || len(v.Notes) != 1 || !strings.HasPrefix(v.Notes[0], "the record of run0000000000 can't be used: ") {
+		t.Errorf("%+v %q", v.Migration, v.Notes)
+	}
+	if err := w.Multi(t.Context(), []znode.Op{znode.Delete("/migration/runs/run0000000000", -1)}); err != nil {
+		t.Fatal(err)
+	}
+	if v := look(); v.Migration != nil || len(v.Notes) > 0 {
+		t.Errorf("%+v", v)
+	}
+}
+
+// Two who want to migrate: one is at work, the other stands by. What no session
+// holds is neither.
+func TestElectionShows(t *testing.T) {
+	s := serve(t)
+	s.make("/migration/election/n-")
+	for _, owner := range []string{"first", "second"} {
+		if _, err := s.door.Create("/new/migration/election/n-", []byte(owner), zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v := History{s.look()}.View()
+	want(t, "migrators", v.Migrators, 2)
+	want(t, "leader", v.Leader, "first")
+	names, _, err := s.door.Children("/new/migration/election")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "1") { // after the one that no session holds, which is 0 of the counter
+			s.delete("/migration/election/" + name)
+		}
+	}
+	v = History{s.look()}.View()
+	want(t, "leader", v.Leader, "second")
+}

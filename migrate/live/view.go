@@ -1,0 +1,266 @@
+package live
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"mrtq/internal/znode"
+	"mrtq/migrate"
+	"mrtq/newqueue"
+)
+
+// Window is over what time rates are taken.
+const Window = time.Minute
+
+// History is what the looks of the last minute found, the newest last.
+type History []Snapshot
+
+// Add is the history with one look more, and without what is older than [Window].
+func (h History) Add(s Snapshot) History {
+	first := 0
+	for first < len(h)-1 && s.At.Sub(h[first].At) > Window {
+		first++
+	}
+	return append(h[first:len(h):len(h)], s)
+}
+
+// View is what an operator wants to know of a target. It is the line of -o ndjson.
+type View struct {
+	Time   time.Time `json:"time"`
+	Target string    `json:"target"`
+	// Connected says that AsOf is as new as it should be. While it is not, Trouble
+	// says why, and all else is as it was then.
+	Connected bool      `json:"connected"`
+	Trouble   string    `json:"trouble,omitempty"`
+	Troubled  float64   `json:"trouble_seconds,omitempty"` // for how long
+	AsOf      time.Time `json:"as_of,omitzero"`
+	There     bool      `json:"there"` // the target's chroot is
+
+	Jobs      []Queue    `json:"jobs"`             // by state
+	Access    []Queue    `json:"access"`           // by queue
+	Batches   []Queue    `json:"batches"`          // one, or none
+	Source    []Queue    `json:"source,omitempty"` // legacy queues and locks, by znode, if they are watched
+	Holds     []HoldView `json:"holds"`
+	Locks     LocksView  `json:"locks"`
+	Migration *RunView   `json:"migration,omitempty"` // the newest run
+	Migrators int        `json:"migrators"`           // sessions in the election: one at work, the others standing by
+	Leader    string     `json:"leader,omitempty"`    // what the one at work says of itself
+	Notes     []string   `json:"notes"`               // what to look after
+}
+
+// Queue is how many there are of one kind, and how fast they come and go.
+type Queue struct {
+	Name  string `json:"name"`
+	Count int    `json:"count"`
+	// Entered and Left count since the folder was made.
+	Entered int64 `json:"entered"`
+	Left    int64 `json:"left"`
+	// Rates over the last minute, nil before there were two looks.
+	In  *float64 `json:"in_per_minute,omitempty"`
+	Out *float64 `json:"out_per_minute,omitempty"`
+	// Oldest is the one that was made first, nil if there is none or it is not
+	// known.
+	Oldest *OldestView `json:"oldest,omitempty"`
+}
+
+// OldestView is the oldest of a queue.
+type OldestView struct {
+	ID      string  `json:"id"`
+	Seconds float64 `json:"age_seconds"`
+	Here    float64 `json:"here_seconds"` // since it came into this state or queue
+}
+
+// HoldView is one hold.
+type HoldView struct {
+	Path       string  `json:"path"`
+	Name       string  `json:"name"`
+	Collection bool    `json:"collection"`
+	Seconds    float64 `json:"age_seconds"`
+}
+
+// LocksView is what is locked, as far as it was looked at.
+type LocksView struct {
+	Count  map[LockKind]int `json:"count"`
+	Oldest float64          `json:"oldest_seconds"` // 0 without locks
+	List   []LockView       `json:"list"`           // oldest first
+}
+
+// LockView is one lock.
+type LockView struct {
+	Kind    LockKind `json:"kind"`
+	Path    string   `json:"path"`
+	Seconds float64  `json:"age_seconds"`
+	Session string   `json:"session"` // "" for a persistent one
+}
+
+// RunView is what a migration is doing or has done.
+type RunView struct {
+	Run          string           `json:"run"`
+	State        migrate.RunState `json:"state,omitempty"`
+	Damage       string           `json:"damage,omitempty"` // why nothing more is known
+	Source       string           `json:"source,omitempty"`
+	Dialect      newqueue.Dialect `json:"dialect,omitempty"`
+	Owner        string           `json:"owner,omitempty"` // the process that wrote last
+	Started      time.Time        `json:"started,omitzero"`
+	Finished     time.Time        `json:"finished,omitzero"`
+	Records      int              `json:"records_done"`
+	Total        int              `json:"records_total,omitempty"` // 0 if it is not known
+	Transactions int32            `json:"transactions"`
+	// Rates over the last minute, nil before there were two looks.
+	RecordRate      *float64 `json:"records_per_second,omitempty"`
+	TransactionRate *float64 `json:"transactions_per_second,omitempty"`
+	// Left is how long the rest takes at this rate, nil if that can't be said.
+	Left *float64 `json:"seconds_left,omitempty"`
+}
+
+// Unfinished reports whether the run was begun and not ended.
+func (r RunView) Unfinished() bool {
+	return r.State == migrate.RunRunning || r.State == migrate.RunRollingBack
+}
+
+// View is what the newest look shows, with rates over the history. It is a pure
+// function; the caller fills in the target and how fresh it is.
+func (h History) View() View {
+	v := View{Jobs: []Queue{}, Access: []Queue{}, Batches: []Queue{}, Holds: []HoldView{}, Locks: LocksView{Count: map[LockKind]int{}, List: []LockView{}}, Notes: []string{}}
+	if len(h) == 0 {
+		return v
+	}
+	s := h[len(h)-1]
+	v.AsOf, v.There = s.At, s.There
+	for _, of := range []struct {
+		to      *[]Queue
+		folders func(Snapshot) []Folder
+	}{
+		{&v.Jobs, func(s Snapshot) []Folder { return s.Jobs }},
+		{&v.Access, func(s Snapshot) []Folder { return s.Access }},
+		{&v.Batches, func(s Snapshot) []Folder { return s.Batches }},
+		{&v.Source, func(s Snapshot) []Folder { return s.Source }},
+	} {
+		for _, f := range of.folders(s) {
+			*of.to = append(*of.to, h.queue(f, of.folders))
+			if f.Unlisted != "" {
+				v.Notes = append(v.Notes, fmt.Sprintf("%s: %s, so neither its oldest entry nor its locks are known", f.Path, f.Unlisted))
+			}
+		}
+	}
+	for _, hold := range s.Holds {
+		v.Holds = append(v.Holds, HoldView{Path: hold.Path, Name: hold.Name, Collection: hold.Collection, Seconds: age(s.At, hold.Since)})
+	}
+	v.Locks.fill(s)
+	v.Migrators = len(s.Migration.Migrators)
+	if v.Migrators > 0 {
+		v.Leader = s.Migration.Migrators[0].Owner
+	}
+	if v.Migration = h.run(); v.Migration != nil {
+		v.Notes = append(v.Notes, v.Migration.notes(h.attended())...)
+	}
+	return v
+}
+
+// age is how old something is. The server's clock may be ahead of ours.
+func age(now, since time.Time) float64 {
+	return max(0, now.Sub(since).Round(time.Millisecond).Seconds())
+}
+
+func (h History) queue(f Folder, folders func(Snapshot) []Folder) Queue {
+	now := h[len(h)-1].At
+	q := Queue{Name: f.Name, Count: int(f.Stat.NumChildren), Entered: f.Created(), Left: f.Removed()}
+	if o := f.Oldest; o != nil {
+		q.Oldest = &OldestView{ID: o.ID, Seconds: age(now, o.Made), Here: age(now, o.Since)}
+	}
+	for _, s := range h[:len(h)-1] {
+		for _, before := range folders(s) {
+			if before.Path == f.Path && before.Stat.Czxid == f.Stat.Czxid {
+				q.In = rate(f.Created()-before.Created(), now.Sub(s.At).Minutes())
+				q.Out = rate(f.Removed()-before.Removed(), now.Sub(s.At).Minutes())
+				return q
+			}
+		}
+	}
+	return q
+}
+
+// rate is nil where none can be told.
+func rate(n int64, per float64) *float64 {
+	if per <= 0 || n < 0 {
+		return nil
+	}
+	r := float64(n) / per
+	return &r
+}
+
+func (v *LocksView) fill(s Snapshot) {
+	for _, l := range s.Locks {
+		lv := LockView{Kind: l.Kind, Path: l.Path, Seconds: age(s.At, l.Since)}
+		if l.Session != 0 {
+			lv.Session = fmt.Sprintf("%#x", l.Session)
+		}
+		v.List = append(v.List, lv)
+		v.Oldest = max(v.Oldest, lv.Seconds)
+		if l.Kind == LockJob || l.Kind == LockBatch || l.Kind == LockAccess {
+			v.Count[l.Kind]++
+		}
+	}
+	for _, f := range s.LockFolders {
+		v.Count[f.Kind] += f.Count
+	}
+}
+
+// Total is how many locks there are.
+func (v LocksView) Total() int {
+	n := 0
+	for _, c := range v.Count {
+		n += c
+	}
+	return n
+}
+
+func (h History) run() *RunView {
+	s := h[len(h)-1]
+	m := s.Migration
+	if m.Path == "" {
+		return nil
+	}
+	if m.Run == nil {
+		return &RunView{Run: znode.Name(m.Path), Damage: m.Damage}
+	}
+	r := m.Run
+	v := &RunView{
+		Run: r.ID, State: r.State, Source: r.Source, Dialect: r.Dialect, Owner: r.Owner, Started: r.Started, Finished: r.Finished,
+		Records: r.Done.Records(), Total: r.Total, Transactions: r.Transactions(),
+	}
+	for _, before := range h[:len(h)-1] {
+		if b := before.Migration.Run; b != nil && b.ID == r.ID && b.State == r.State {
+			seconds := s.At.Sub(before.At).Seconds()
+			v.RecordRate = rate(int64(v.Records-b.Done.Records()), seconds)
+			v.TransactionRate = rate(int64(v.Transactions-b.Transactions()), seconds)
+			break
+		}
+	}
+	if v.State == migrate.RunRunning && v.RecordRate != nil && *v.RecordRate > 0 && v.Total >= v.Records {
+		left := float64(v.Total-v.Records) / *v.RecordRate
+		v.Left = &left
+	}
+	return v
+}
+
+// attended reports whether a migrator was in the election at one of the last two
+// looks: one look reads it and the run's record one after the other.
+func (h History) attended() bool {
+	return slices.ContainsFunc(h[max(0, len(h)-2):], func(s Snapshot) bool { return len(s.Migration.Migrators) > 0 })
+}
+
+// notes are what an operator should do about the run.
+func (r RunView) notes(attended bool) []string {
+	switch {
+	case r.Damage != "":
+		return []string{fmt.Sprintf("the record of %s can't be used: %s; see mrtq status", r.Run, r.Damage)}
+	case attended:
+	case r.State == migrate.RunRunning:
+		return []string{fmt.Sprintf("%s is not finished and no migrator is at work: run the same mrtq migrate again", r.Run)}
+	case r.State == migrate.RunRollingBack:
+		return []string{fmt.Sprintf("the rollback of %s is not finished and nobody is at work on it: mrtq rollback TARGET --run %s", r.Run, r.Run)}
+	}
+	return nil
+}
