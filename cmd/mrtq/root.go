@@ -56,6 +56,7 @@ type app struct {
 	stdout  *output
 	stderr  io.Writer
 	verbose bool
+	wide    bool // tables as wide as their content
 	config  string
 	// settingsFile is the settings file that was read, "" if there is none.
 	settingsFile string
@@ -132,6 +133,7 @@ only. Data goes to stdout, everything else to stderr. Exit codes: 0 done,
 	})
 	f := root.PersistentFlags()
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "log what happens to stderr")
+	f.BoolVar(&a.wide, "wide", false, "don't fit tables to the terminal's width; page them with less -S")
 	f.StringVar(&a.config, "config", "", "settings `file` (default $"+variable("config")+", or "+defaultConfig+" if there is one)")
 	a.conn.flags(f)
 	root.AddCommand(

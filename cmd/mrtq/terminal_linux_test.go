@@ -15,9 +15,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onTerminal runs mrtq with a terminal for stdout and stderr, and returns what
-// the terminal got.
+// onTerminal runs mrtq with a terminal of 80 columns for stdout and stderr, and
+// returns what the terminal got.
 func onTerminal(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	text, err := screen{columns: 80}.run(t, dir, args...)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return text
+}
+
+// screen is a terminal to run mrtq on.
+type screen struct {
+	columns uint16
+	env     []string // besides what every run has
+	// dataOnly has stderr elsewhere: progress comes as it likes.
+	dataOnly bool
+}
+
+// run returns what the terminal got.
+func (s screen) run(t *testing.T, dir string, args ...string) (string, error) {
 	t.Helper()
 	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -29,7 +47,7 @@ func onTerminal(t *testing.T, dir string, args ...string) string {
 		err = unix.IoctlSetPointerInt(int(control.Fd()), unix.TIOCSPTLCK, 0)
 	}
 	if err == nil {
-		err = unix.IoctlSetWinsize(int(control.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80})
+		err = unix.IoctlSetWinsize(int(control.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: s.columns})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -45,15 +63,14 @@ func onTerminal(t *testing.T, dir string, args ...string) string {
 	}()
 	cmd := exec.Command("mrtq", args...)
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "GORACE=atexit_sleep_ms=0"}
-	cmd.Stdout, cmd.Stderr = terminal, terminal
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "GORACE=atexit_sleep_ms=0"}, s.env...)
+	cmd.Stdout = terminal
+	if !s.dataOnly {
+		cmd.Stderr = terminal
+	}
 	err = cmd.Run()
 	terminal.Close()
-	text := <-got
-	if err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	return text
+	return <-got, err
 }
 
 // A terminal gets frames and a head in bold, within its width.
