@@ -307,6 +307,10 @@ func (v *verifier) wantStructure() {
 	}
 	for _, run := range v.ex.runs {
 		for _, path := range run.Made {
+			if administrators(v.ex.tree.Get(path)) {
+				v.wantThere(path)
+				continue
+			}
 			v.wantNodes([]leaf{{path, none}}, "")
 		}
 		v.wantNodes([]leaf{{ledgerPath(run.ID), none}}, "")
@@ -405,7 +409,7 @@ func (v *verifier) isOurs(path string) bool { _, ours := v.ours[path]; return ou
 func (v *verifier) extra(n *znode.Node) {
 	what := "nothing in the source asks for it, and it came after the run began"
 	switch inside := v.inside(n); {
-	case foreignMarker(n.Path), v.emptied(n):
+	case foreignMarker(n.Path), v.emptied(n), administrators(n):
 		v.verdict.Others++
 		return
 	case v.opt.Others && (inside == "" || n.Stat.EphemeralOwner != 0):

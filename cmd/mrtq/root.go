@@ -62,6 +62,9 @@ type app struct {
 	settingsFile string
 	// asOf is what was said of the data directory that was read.
 	asOf string
+	// verdict is the last line; see [app.conclude].
+	verdict verdict
+
 	conn connection
 	log  *slog.Logger
 }
@@ -82,12 +85,17 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if a.stdout.err != nil {
 		err = a.stdout.err // whatever was found, it was not said
 	}
-	if err == nil {
-		return exitDone
-	}
-	fmt.Fprintf(stderr, "mrtq: %s\n", printable(err.Error()))
+	code := exitCode(err)
+	io.WriteString(stderr, a.lastLine(err, code))
+	return code
+}
+
+func exitCode(err error) int {
 	var c *coded
-	if errors.As(err, &c) {
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &c):
 		return c.code
 	}
 	return exitEnv
@@ -139,6 +147,7 @@ only. Data goes to stdout, everything else to stderr. Exit codes: 0 done,
 	root.AddCommand(
 		a.inspectCmd(), a.dumpCmd(), a.restoreCmd(),
 		a.planCmd(), a.migrateCmd(), a.verifyCmd(), a.rollbackCmd(), a.statusCmd(), a.rebuildCmd(),
+		a.holdCmd(), a.releaseCmd(),
 		a.zkCmd(),
 		a.acceptCmd(), a.statesCmd(),
 	)

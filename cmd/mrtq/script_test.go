@@ -45,7 +45,7 @@ func runScripts(t *testing.T, dir, server string) {
 		RequireUniqueNames:  true,
 		RequireExplicitExec: true,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exitcode": exitCode,
+			"exitcode": wantExitCode,
 			"record":   record,
 			"znode":    secondDoor,
 		},
@@ -116,10 +116,10 @@ func steady(ts *testscript.TestScript, text string) string {
 	return text
 }
 
-// exitCode is the command "exitcode N COMMAND [ARG…]": it demands the exit code
+// wantExitCode is the command "exitcode N COMMAND [ARG…]": it demands the exit code
 // and keeps what was printed, made steady, as stdout and stderr. What is
 // compared byte by byte is run with exec instead.
-func exitCode(ts *testscript.TestScript, neg bool, args []string) {
+func wantExitCode(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exitcode N COMMAND [ARG…]")
 	}
