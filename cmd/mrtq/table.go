@@ -31,15 +31,15 @@ func (a *app) tableLines(header []string, rows [][]any) []string {
 		return plainLines(header, rows, false)
 	}
 	widths, words := measure(header, rows)
-	bold := colourful(screen)
+	colour := colourful(screen)
 	if a.wide {
-		return framedLines(header, rows, widths, bold)
+		return framedLines(header, rows, widths, colour)
 	}
 	columns, _, err := term.GetSize(int(screen.Fd()))
 	if err != nil || columns <= 0 {
-		return framedLines(header, rows, widths, bold)
+		return framedLines(header, rows, widths, colour)
 	}
-	return fit(widths, words, columns).lines(header, rows, columns, bold)
+	return fit(widths, words, columns).lines(header, rows, columns, colour)
 }
 
 // oneLined makes each cell's text safe to print on one line.
@@ -48,14 +48,25 @@ func oneLined(rows [][]any) [][]any {
 	for i, r := range rows {
 		out[i] = make([]any, len(r))
 		for j, v := range r {
-			if s, ok := v.(string); ok {
+			switch s := v.(type) {
+			case string:
 				v = cell(s)
+			case toned:
+				v = toned{s.tone, cell(s.text)}
 			}
 			out[i][j] = v
 		}
 	}
 	return out
 }
+
+// toned is a cell's text with a colour, where there are any.
+type toned struct {
+	tone tone
+	text string
+}
+
+func (t toned) String() string { return t.text }
 
 // longestWord is the longest word that is kept whole inside a column. Whatever
 // stands in the first column, most often a path, is kept whole in any case:
@@ -133,17 +144,17 @@ func fit(widths, words []int, screen int) shape {
 	return shape{beside: beside}
 }
 
-func (s shape) lines(header []string, rows [][]any, screen int, bold bool) []string {
+func (s shape) lines(header []string, rows [][]any, screen int, colour bool) []string {
 	switch {
 	case s.framed != nil:
-		return framedLines(header, rows, s.framed, bold)
+		return framedLines(header, rows, s.framed, colour)
 	case s.beside == len(header):
-		return plainLines(header, rows, bold)
+		return plainLines(header, rows, colour)
 	}
-	return stackedLines(header, rows, s.beside, screen, bold)
+	return stackedLines(header, rows, s.beside, screen, colour)
 }
 
-func render(style table.Style, header []string, rows [][]any, bold bool, configs []table.ColumnConfig) []string {
+func render(style table.Style, header []string, rows [][]any, colour bool, configs []table.ColumnConfig) []string {
 	t := table.NewWriter()
 	style.Format.Header = text.FormatDefault
 	t.SetStyle(style)
@@ -151,35 +162,42 @@ func render(style table.Style, header []string, rows [][]any, bold bool, configs
 	head := make(table.Row, len(header))
 	for i, h := range header {
 		head[i] = h
-		if bold {
+		if colour {
 			head[i] = text.Bold.Sprint(h)
 		}
 	}
 	t.AppendHeader(head)
 	for _, r := range rows {
-		t.AppendRow(r)
+		row := make(table.Row, len(r))
+		for i, v := range r {
+			if c, ok := v.(toned); ok && colour {
+				v = toneColours[c.tone].Sprint(c.text)
+			}
+			row[i] = v
+		}
+		t.AppendRow(row)
 	}
 	return strings.Split(t.Render(), "\n")
 }
 
-func plainLines(header []string, rows [][]any, bold bool) []string {
+func plainLines(header []string, rows [][]any, colour bool) []string {
 	style := table.StyleDefault
 	style.Options = table.OptionsNoBordersAndSeparators
 	style.Box.PaddingLeft = ""
-	return render(style, header, rows, bold, nil)
+	return render(style, header, rows, colour, nil)
 }
 
-func framedLines(header []string, rows [][]any, widths []int, bold bool) []string {
+func framedLines(header []string, rows [][]any, widths []int, colour bool) []string {
 	configs := make([]table.ColumnConfig, len(header))
 	for i, w := range widths {
 		configs[i] = table.ColumnConfig{Number: i + 1, WidthMax: w, WidthMaxEnforcer: text.WrapSoft}
 	}
-	return render(table.StyleLight, header, rows, bold, configs)
+	return render(table.StyleLight, header, rows, colour, configs)
 }
 
 // stackedLines has the first columns side by side and each of the others on
 // lines of its own beneath its row, after its heading. Empty cells have none.
-func stackedLines(header []string, rows [][]any, beside, screen int, bold bool) []string {
+func stackedLines(header []string, rows [][]any, beside, screen int, colour bool) []string {
 	const indent = "    "
 	first := make([][]any, len(rows))
 	for i, r := range rows {
@@ -190,7 +208,7 @@ func stackedLines(header []string, rows [][]any, beside, screen int, bold bool) 
 		heading = max(heading, text.StringWidthWithoutEscSequences(h))
 	}
 	var lines []string
-	for i, line := range plainLines(header[:beside], first, bold) {
+	for i, line := range plainLines(header[:beside], first, colour) {
 		lines = append(lines, line)
 		if i == 0 {
 			continue
