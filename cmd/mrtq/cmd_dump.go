@@ -71,6 +71,15 @@ func (c *dumpCmd) run(ctx context.Context, a *app, source string) error {
 	if lacking != nil {
 		return failed("dump", source, lacking)
 	}
+	where := ""
+	if c.out != "" {
+		where = " in " + c.out
+	}
+	if len(lacks) > 0 {
+		a.conclude(attention, "Dump: %s%s, without the data of %d.", count(tree.Len()-1, "znode", "znodes"), where, len(lacks))
+	} else {
+		a.conclude(good, "Dump: %s%s.", count(tree.Len()-1, "znode", "znodes"), where)
+	}
 	return nil
 }
 
@@ -78,11 +87,7 @@ func (c *dumpCmd) write(a *app, tree *znode.Tree) error {
 	if c.out == "" {
 		return znode.WriteDump(a.stdout, tree)
 	}
-	if err := writeDump(c.out, tree); err != nil {
-		return err
-	}
-	a.say("%s in %s", count(tree.Len()-1, "znode", "znodes"), c.out)
-	return nil
+	return writeDump(c.out, tree)
 }
 
 // wholeTree reads everything; what may not be read is marked.

@@ -80,7 +80,11 @@ func (c *inspectCmd) run(cmd *cobra.Command, a *app, source string) error {
 	for _, m := range src.Missing {
 		a.say("%s is not there", m)
 	}
-	a.say("%s: %d decoded, %d not", count(len(chosen), "record", "records"), len(chosen)-bad, bad)
+	t := good
+	if bad > 0 {
+		t = attention
+	}
+	a.conclude(t, "Inspect: %s: %d decoded, %d not.", count(len(chosen), "record", "records"), len(chosen)-bad, bad)
 	if unreadable > 0 {
 		a.say("%s may not be read: give credentials that may, with --auth-file or $%s", count(unreadable, "record", "records"), authVariable)
 	}

@@ -102,3 +102,31 @@ func golden(t *testing.T, path, got string) {
 		t.Errorf("%s has\n%s\ngot\n%s", path, want, got)
 	}
 }
+
+// TestVerdictOnTerminal: the last line has the colour of what it says; nothing has
+// one if NO_COLOR is set, or on a terminal that has none.
+func TestVerdictOnTerminal(t *testing.T) {
+	dir := t.TempDir()
+	corpus, err := filepath.Abs("testdata/legacy.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ args, want string }{
+		{"inspect file:" + corpus + " --status held", "\x1b[32mInspect: 1 record: 1 decoded, 0 not.\x1b[0m\r\n"},
+		{"inspect file:" + corpus, "\x1b[33mInspect: 21 records: 12 decoded, 9 not.\x1b[0m\r\n"},
+		{"plan file:" + corpus + " file:new.ndjson", "\x1b[31mPlan: 9 to create, 1 to skip, 11 to decide: not ready, 11 problems.\x1b[0m\r\n"},
+		{"inspect file:nowhere.ndjson", "\x1b[31mmrtq: inspect file:nowhere.ndjson: no such file or directory\x1b[0m\r\n"},
+		{"accept --tags @J9 --format pretty", "\x1b[32mAccept: 3 scenarios in both dialects passed; 2 of 154 rows covered.\x1b[0m\r\n"},
+	} {
+		text, _ := screen{columns: 80}.run(t, dir, strings.Fields(c.args)...)
+		if !strings.HasSuffix(text, c.want) {
+			t.Errorf("%s: the screen ends with %q, want %q", c.args, text[max(0, len(text)-len(c.want)-20):], c.want)
+		}
+		for _, env := range []string{"NO_COLOR=1", "TERM=dumb"} {
+			text, _ := screen{columns: 80, env: []string{env}}.run(t, dir, strings.Fields(c.args)...)
+			if strings.Contains(text, "\x1b[") {
+				t.Errorf("%s with %s: %q", c.args, env, text)
+			}
+		}
+	}
+}
