@@ -134,7 +134,9 @@ only. Data goes to stdout, everything else to stderr. Exit codes: 0 done,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.Version = thisVersion().String()
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetHelpCommand(helpCmd())
 	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError("%w; see %s --help", err, cmd.CommandPath())
@@ -150,7 +152,9 @@ only. Data goes to stdout, everything else to stderr. Exit codes: 0 done,
 		a.holdCmd(), a.releaseCmd(),
 		a.zkCmd(),
 		a.acceptCmd(), a.statesCmd(),
+		a.versionCmd(), a.manCmd(),
 	)
+	addCompletion(root)
 	return root
 }
 
