@@ -43,7 +43,7 @@ only if not given here. Nothing is written. Exit code 1 if anything differs.`,
 	c.flags(f)
 	policyFlags(f, &c.policies)
 	f.BoolVar(&c.others, "others", false, "allow jobs, batches and locks that somebody else made since the migration began")
-	f.BoolVar(&c.acl, "acl", false, "compare the ACLs of all znodes that were made, not only of a sample; one more request a znode")
+	f.BoolVar(&c.acl, "all-acls", false, "compare the ACLs of all znodes that were made, not only of a sample; one more request a znode")
 	f.StringVar(&c.quarantine, "quarantine", "", "`file` in which the bytes of every undecodable record must be")
 	choice(f, &c.output, "output", "o", "format", "table", "json")
 	return cmd
