@@ -73,8 +73,8 @@ mrtq release lifts holds.`,
 	return cmd
 }
 
-// held is the -o json of hold.
-type held struct {
+// holdOutput is the -o json of hold.
+type holdOutput struct {
 	Set   []migrate.Hold `json:"set"`
 	There []migrate.Hold `json:"there"` // set before, by whomever
 }
@@ -92,7 +92,7 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 		return failed("hold", target, err)
 	}
 	note := migrate.HoldNote{By: cmp.Or(c.by, whoami()), At: time.Now().UTC().Truncate(time.Second), Why: c.why}
-	out := held{Set: []migrate.Hold{}, There: []migrate.Hold{}}
+	out := holdOutput{Set: []migrate.Hold{}, There: []migrate.Hold{}}
 	err = a.onTarget(ctx, e, func(t *migrate.Target) error {
 		set, there, err := t.SetHolds(ctx, paths, note)
 		out.Set, out.There = append(out.Set, set...), append(out.There, there...)
