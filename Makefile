@@ -7,13 +7,20 @@
 # make bench     the README's figures
 # make build     bin/mrtq
 
-.PHONY: test test-jvm torture demo bench build lint fuzz
+.PHONY: test skipped test-jvm torture demo bench build lint fuzz
 
 # The race detector wants a C compiler; go says 0 where there is none.
 race := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 
 test: lint
-	go test $(race) -timeout 30m ./...
+	@echo go test $(race) -timeout 30m ./...
+	@go test $(race) -timeout 30m ./...; code=$$?; $(MAKE) -s skipped; exit $$code
+
+# What make test ends with: the backends that are not here, and why.
+skipped: build
+	@for on in jvm docker; do \
+	  why=$$(bin/mrtq zk --backend $$on -- true 2>&1 >/dev/null) || not="$${not:+$$not; }the tests on $$on: $$why"; \
+	done; echo "make test skipped $${not:-no backend}"
 
 test-jvm:
 	MRTQ_TEST_BACKEND=jvm go test $(race) ./newqueue ./internal/... ./cmd/...
@@ -36,7 +43,7 @@ build:
 	go build -o bin/mrtq ./cmd/mrtq
 
 lint:
-	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "gofmt would change: $$out"; exit 1; fi
+	@out=$$(gofmt -l .) || exit 1; if [ -n "$$out" ]; then echo "gofmt would change: $$out"; exit 1; fi
 	go vet ./...
 	go tool staticcheck ./...
 
