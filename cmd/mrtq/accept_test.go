@@ -70,7 +70,7 @@ J9 job downloading → failed passed passed
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exitEnv {
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exitInterrupted {
 		t.Errorf("%v, %s", err, stderr)
 	}
 	alone()

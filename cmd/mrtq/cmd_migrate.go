@@ -137,7 +137,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 				err = checkError(err)
 			}
 		}
-		return fmt.Errorf("migrate: %w", err)
+		return fmt.Errorf("migrate: %w", lost(err, plan.Run, out.Done, plan.Count(migrate.ActCreate)+plan.Count(migrate.ActRewrite)))
 	}
 	out.Seconds = time.Since(started).Seconds()
 	return c.print(a, out, "", s)

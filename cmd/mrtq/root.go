@@ -20,6 +20,8 @@ const (
 	exitCheck = 1 // the check failed: verify found differences, a plan can't be carried out
 	exitUsage = 2 // wrong usage
 	exitEnv   = 3 // the environment failed: no server, no permission, no file
+
+	exitInterrupted = 130 // by Ctrl-C or SIGTERM; what a shell says of SIGINT
 )
 
 // coded is an error with its exit code.
@@ -81,7 +83,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	cmd.SetArgs(args)
 	cmd.SetOut(a.stdout)
 	cmd.SetErr(stderr)
-	err := cmd.ExecuteContext(ctx)
+	ran, err := cmd.ExecuteContextC(ctx)
+	err = interruption(ctx, ran.Name(), err)
 	if a.stdout.err != nil {
 		err = a.stdout.err // whatever was found, it was not said
 	}
@@ -116,7 +119,7 @@ flags, then from MRTQ_* environment variables (--max-response is MRTQ_MAX_RESPON
 mrtq.yaml; what the last two set is shown. What could lose a job or have it run
 twice (--consumed, --undecodable, --force and their like) is taken from flags
 only. Data goes to stdout, everything else to stderr. Exit codes: 0 done,
-1 the check failed, 2 wrong usage, 3 the environment failed.`,
+1 the check failed, 2 wrong usage, 3 the environment failed, 130 interrupted.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noSuchCommand,
