@@ -98,6 +98,9 @@ var varying = []struct {
 	{regexp.MustCompile(`zxid \d+  [0-9a-f]{16}`), "zxid N  HASH"},
 	{regexp.MustCompile(`zxid \d+ then, \d+ now`), "zxid N then, M now"},
 	{regexp.MustCompile(`"(plan|id|hash)": "[0-9a-f]{64}"`), `"$1": "HASH"`},
+	{regexp.MustCompile(`"(started|finished|since)": "2\d{3}-[^"]*Z"`), `"$1": "TIME"`},
+	{regexp.MustCompile(`"owner": "[^"]*"`), `"owner": "OWNER"`},
+	{regexp.MustCompile(`since 2\d{3}-\S+Z`), "since TIME"},
 	{regexp.MustCompile(`"zxid": [1-9]\d*`), `"zxid": "N"`},
 	{regexp.MustCompile(`lookup (\S+)( on \S+)?:.*; check`), "lookup $1: NO SUCH HOST; check"},
 }
