@@ -29,6 +29,8 @@ func interruption(ctx context.Context, command string, err error) error {
 		text += "; nothing was written"
 	case slices.Contains(resumable, command):
 		text += "; run the same command again to finish"
+	case command == "hold" || command == "release":
+		text += "; mrtq status TARGET shows which holds are set"
 	}
 	return &coded{exitInterrupted, errors.New(text)}
 }

@@ -21,7 +21,8 @@ func (a *app) printPlan(p *migrate.Plan) {
 		run = "finishes " + p.Run
 	}
 	fmt.Fprintf(a.stdout, "run       %s, dialect %s\n", cell(run), p.Dialect)
-	fmt.Fprintf(a.stdout, "read by   %s\n\n", p.Readers)
+	a.prose("read by   ", p.Readers)
+	fmt.Fprintln(a.stdout)
 
 	a.table("", []string{"RECORDS", "COUNT"}, countRows(p))
 	a.table("", []string{"QUEUE", "STATUS", "BECOMES", "COUNT"}, becomesRows(p))
@@ -63,9 +64,10 @@ func problems(n int) string { return count(n, "problem", "problems") }
 func (a *app) printNext(problems []migrate.Problem) {
 	said := map[string]bool{}
 	for _, x := range problems {
-		if line := fmt.Sprintf("%s: %s", x.Kind, x.Next); !said[line] && len(said) < mostRows {
+		label := string(x.Kind) + ": "
+		if line := label + x.Next; !said[line] && len(said) < mostRows {
 			said[line] = true
-			fmt.Fprintln(a.stdout, cell(line))
+			a.prose(label, x.Next)
 		}
 	}
 	if len(said) > 0 {

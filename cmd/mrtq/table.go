@@ -228,3 +228,17 @@ func stackedLines(header []string, rows [][]any, beside, screen int, colour bool
 	}
 	return lines
 }
+
+// prose prints text after a label, wrapped between words beside it on a terminal.
+func (a *app) prose(label, line string) {
+	label, line = cell(label), cell(line)
+	if screen, ok := terminal(a.stdout.Writer); ok && !a.wide {
+		beside := text.StringWidthWithoutEscSequences(label)
+		if columns, _, err := term.GetSize(int(screen.Fd())); err == nil && columns > 2*beside {
+			line = strings.ReplaceAll(text.WrapSoft(line, columns-beside), "\n", "\n"+strings.Repeat(" ", beside))
+		}
+	}
+	for part := range strings.Lines(label + line) {
+		fmt.Fprintln(a.stdout, strings.TrimRight(part, " \n"))
+	}
+}
