@@ -32,8 +32,20 @@ func interruption(ctx context.Context, command string, err error) error {
 	case command == "hold" || command == "release":
 		text += "; mrtq status TARGET shows which holds are set"
 	}
+	if file := (*unchanged)(nil); errors.As(err, &file) {
+		text += fmt.Sprintf("; %s is as it was", file.path)
+	}
 	return &coded{exitInterrupted, errors.New(text)}
 }
+
+// unchanged is an error after which the file is as it was before the command.
+type unchanged struct {
+	err  error
+	path string
+}
+
+func (e *unchanged) Error() string { return fmt.Sprintf("%v; %s is as it was", e.err, e.path) }
+func (e *unchanged) Unwrap() error { return e.err }
 
 // lost adds to an error of a session that is over for good how far the run is,
 // and what to do. total counts the records that the run is to make jobs of.
