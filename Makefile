@@ -10,7 +10,7 @@
 # make release   dist: stripped, reproducible binaries for Linux and macOS, their checksums, and an SBOM;
 #                VERSION=v0.1.0 make release
 
-.PHONY: test test-jvm torture demo bench build release lint fuzz
+.PHONY: test skipped test-jvm torture demo bench build release lint fuzz
 
 # The race detector wants a C compiler; go says 0 where there is none.
 race := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
@@ -22,7 +22,14 @@ ROUNDS ?= 1
 BENCH ?= bin/bench.json
 
 test: lint
-	go test $(race) -timeout 30m ./...
+	@echo go test $(race) -timeout 30m ./...
+	@go test $(race) -timeout 30m ./...; code=$$?; $(MAKE) -s skipped; exit $$code
+
+# What make test ends with: the backends that are not here, and why.
+skipped: build
+	@for on in jvm docker; do \
+	  why=$$(bin/mrtq zk --backend $$on -- true 2>&1 >/dev/null) || not="$${not:+$$not; }the tests on $$on: $$why"; \
+	done; echo "make test skipped $${not:-no backend}"
 
 test-jvm:
 	MRTQ_TEST_BACKEND=jvm go test $(race) ./newqueue ./internal/... ./cmd/...
@@ -50,7 +57,7 @@ release:
 	go run ./internal/release -version $(VERSION) -out dist
 
 lint:
-	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "gofmt would change: $$out"; exit 1; fi
+	@out=$$(gofmt -l .) || exit 1; if [ -n "$$out" ]; then echo "gofmt would change: $$out"; exit 1; fi
 	go vet ./...
 	go tool staticcheck ./...
 

@@ -698,7 +698,7 @@ func (w *world) serverLost() error {
 	}
 	w.last, err = wait(nil)
 	if err == nil && w.last.code == exitLost {
-		if !strings.Contains(w.last.stderr, "session is lost") {
+		if !strings.Contains(w.last.stderr, "session is lost") || !strings.Contains(w.last.stderr, "run the same command again to finish") {
 			err = fmt.Errorf("it says %q", w.last.stderr)
 		}
 		return err
@@ -709,8 +709,11 @@ func (w *world) serverLost() error {
 // exitLost is the exit code of a lost environment.
 const exitLost = 3
 
+// exitInterrupted is that of an interrupted command.
+const exitInterrupted = 130
+
 func (w *world) stoppedCleanly() error {
-	if err := w.wantCode(3); err != nil {
+	if err := w.wantCode(exitInterrupted); err != nil {
 		return err
 	}
 	if !strings.Contains(w.last.stderr, "run the same command again to finish") {

@@ -162,6 +162,9 @@ func (s *Status) readHolds(ex *existing) {
 			continue
 		}
 		h := HoldStatus{Path: path, By: "others"}
+		if note, ok := ParseHoldNote(n.Data); ok {
+			h.By = fmt.Sprintf("%s since %s", note.By, note.At.Format(time.RFC3339))
+		}
 		for _, r := range ex.runs {
 			if span := ex.spans[r.ID]; slices.Contains(r.Holds, path) && (!span.known() || span.holds(n.Stat.Czxid)) {
 				h.By = r.ID
@@ -206,7 +209,7 @@ func (s *Status) next() string {
 	case newest.Run == "":
 		return "mrtq plan SOURCE TARGET: no run is recorded here"
 	case newest.State == RunDone && held:
-		return fmt.Sprintf("mrtq verify SOURCE TARGET; then release the holds of %s", newest.Run)
+		return fmt.Sprintf("mrtq release TARGET SOURCE, which verifies the target and then lifts the holds of %s", newest.Run)
 	}
 	return ""
 }

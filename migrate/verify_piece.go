@@ -92,7 +92,7 @@ func (p *piece) isOurs(path string) bool {
 func (p *piece) extra(n *znode.Node) {
 	what := "nothing in the source asks for it, and it came after the run began"
 	switch inside := p.inside(n); {
-	case foreignMarker(n.Path), p.emptied(n):
+	case foreignMarker(n.Path), p.emptied(n), administrators(n):
 		p.verdict.Others++
 		return
 	case p.opt.Others && (inside == "" || n.Stat.EphemeralOwner != 0):

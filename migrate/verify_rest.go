@@ -140,6 +140,10 @@ func (p *piece) wantStructure() {
 	}
 	for _, run := range runs {
 		for _, path := range run.Made {
+			if administrators(p.tree.Get(path)) {
+				p.wantThere(path)
+				continue
+			}
 			p.wantNodes([]leaf{{path, none}}, "")
 		}
 		p.wantNodes([]leaf{{ledgerPath(run.ID), none}}, "")

@@ -40,17 +40,10 @@ func writeTable(w io.Writer, d Dialect) error {
 		if i > 0 {
 			fmt.Fprintln(tw)
 		}
-		header := []string{"id", string(e) + " from → to", "who"}
-		if e == EntityJob {
-			header = append(header, "last success", "retry", "queue entry", "batch entry")
-		}
-		fmt.Fprintln(tw, strings.Join(append(header, "nodes", "note"), "\t"))
-		for _, t := range Transitions(e, d) {
-			row := []string{t.ID, t.From + " → " + t.To, string(t.Who)}
-			if e == EntityJob {
-				row = append(row, string(t.LastSuccess), string(t.Retry), string(t.QueueEntry), batchEntryText(t))
-			}
-			fmt.Fprintln(tw, strings.Join(append(row, string(t.Nodes), t.Note), "\t"))
+		header, rows := StateRows(e, d)
+		fmt.Fprintln(tw, strings.Join(header, "\t"))
+		for _, row := range rows {
+			fmt.Fprintln(tw, strings.Join(row, "\t"))
 		}
 	}
 	if err := tw.Flush(); err != nil {
@@ -62,6 +55,24 @@ func writeTable(w io.Writer, d Dialect) error {
 		}
 	}
 	return nil
+}
+
+// StateRows is an entity's transitions in a dialect as a table to print: the
+// headings, and a row for each transition.
+func StateRows(e Entity, d Dialect) (header []string, rows [][]string) {
+	header = []string{"id", string(e) + " from → to", "who"}
+	if e == EntityJob {
+		header = append(header, "last success", "retry", "queue entry", "batch entry")
+	}
+	header = append(header, "nodes", "note")
+	for _, t := range Transitions(e, d) {
+		row := []string{t.ID, t.From + " → " + t.To, string(t.Who)}
+		if e == EntityJob {
+			row = append(row, string(t.LastSuccess), string(t.Retry), string(t.QueueEntry), batchEntryText(t))
+		}
+		rows = append(rows, append(row, string(t.Nodes), t.Note))
+	}
+	return header, rows
 }
 
 // batchEntryText says where the batch entry goes, without the folders' common

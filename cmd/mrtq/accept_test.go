@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,7 +49,7 @@ J9 job downloading → failed passed passed
 	if got := strings.TrimRight(stdout.String(), "\n") + "\n"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := stderr.String(); got != "3 scenarios in both dialects passed; 2 of 154 rows covered\n" {
+	if got := stderr.String(); got != "Accept: 3 scenarios in both dialects passed; 2 of 154 rows covered.\n" {
 		t.Errorf("stderr: %s", got)
 	}
 	xml, err := os.ReadFile(junit)
@@ -69,7 +70,7 @@ J9 job downloading → failed passed passed
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exitEnv {
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exitInterrupted {
 		t.Errorf("%v, %s", err, stderr)
 	}
 	alone()
@@ -87,4 +88,72 @@ J9 job downloading → failed passed passed
 		}
 	}
 	alone()
+}
+
+// TestAcceptClean: what a killed run left is listed and removed; a run that may be
+// at work keeps its chroot unless forced, and what isn't a run's stays.
+func TestAcceptClean(t *testing.T) {
+	server := harness.ForTest(t, harness.TestBackend(), harness.Options{})
+	conn, _, err := zk.Connect([]string{server.Address()}, 10*time.Second, zk.WithLogInfo(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	clean := func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command("mrtq", append([]string{"accept", "--clean", "--backend", server.Address()}, args...)...)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return string(out)
+	}
+	if got, want := clean(), "Accept: nothing to remove: no run left anything there.\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	_, _, created, err := conn.ChildrenW("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	killed := exec.Command("mrtq", "accept", "--backend", server.Address())
+	if err := killed.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-created
+	for _, other := range []string{"/mrtq-mine", "/mrtq-elsewhere"} {
+		note := "somebody's"
+		if other == "/mrtq-elsewhere" {
+			note = "made by mrtq's test harness on another.example.org, process 1, 2026-01-02T03:04:05Z; can be removed when that has ended"
+		}
+		if _, err := conn.Create(other, []byte(note), 0, zk.WorldACL(zk.PermAll)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := clean(); !strings.Contains(got, "Accept: 0 chroots removed, 2 left.") {
+		t.Errorf("one is at work, the other may be: %s", got)
+	}
+	if err := killed.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = killed.Wait() // it was killed
+	if got := clean(); !strings.Contains(got, "removed\n") || !strings.Contains(got, "Accept: 1 chroot removed, 1 left.") {
+		t.Errorf("after the kill: %s", got)
+	}
+	if got := clean("--force"); !strings.Contains(got, "/mrtq-elsewhere process 1 on another.example.org 2026-01-02T03:04:05Z removed") {
+		t.Errorf("forced: %s", got)
+	}
+	names, _, err := conn.Children("/")
+	slices.Sort(names)
+	if want := []string{"mrtq-mine", "zookeeper"}; err != nil || !slices.Equal(names, want) {
+		t.Errorf("left: %v %v, want %v", names, err, want)
+	}
+	for args, want := range map[string]string{
+		"--clean": "mrtq: --clean: a server of mrtq's own keeps nothing; give --backend ADDRESS, where the killed run was\n",
+		"--force": "mrtq: --force is for --clean\n",
+	} {
+		out, _ := exec.Command("mrtq", "accept", args).CombinedOutput()
+		if string(out) != want {
+			t.Errorf("%s: got %q, want %q", args, out, want)
+		}
+	}
 }

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -54,6 +57,9 @@ func (a *app) apart(writes []named, reads ...named) error {
 		if info, err := os.Stat(w.path); w.kept && err == nil && !info.Mode().IsRegular() {
 			return usageError("%s %s is no regular file, and so can't keep anything; name another; nothing was read or written", w.by, w.path)
 		}
+		if err := writable(w.path); err != nil {
+			return fmt.Errorf("%s %s can't be written: %w; nothing was read or written", w.by, w.path, err)
+		}
 	}
 	return nil
 }
@@ -104,4 +110,26 @@ func linked(path string) string {
 		path = to
 	}
 	return path
+}
+
+// writable says why a file could not be written in the end, before there is
+// anything to write: hours of work would be lost. What is there and is no regular
+// file, such as a pipe, is left to whoever writes to it.
+func writable(path string) error {
+	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir():
+		return errors.New("it is a folder")
+	case err == nil && !info.Mode().IsRegular():
+		return nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return unnamed(err)
+	}
+	path = linked(path)
+	// As writeFile does.
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("no file can be made in %s: %w", filepath.Dir(path), unnamed(err))
+	}
+	f.Close()
+	return os.Remove(f.Name())
 }

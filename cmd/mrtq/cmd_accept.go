@@ -20,7 +20,11 @@ import (
 
 type acceptCmd struct {
 	backend, tags, dialect, format, out string
+
+	clean, force bool
 }
+
+var errNotAccepted = errors.New("accept: not everything passed")
 
 // bothDialects is --dialect's way to say so.
 const bothDialects = "both"
@@ -42,23 +46,35 @@ The backend is ` + strings.Join(backends, ", ") + `, or the address host:port[,�
 server, where everything happens in a chroot of its own that is removed
 afterwards, on Ctrl-C too. An address is reached as by all other commands, with
 TLS and credentials; with credentials, everything that is made can be read and
-written with them only, and without, by everybody. What a run left that was
-killed is told of by the next one.
+written with them only, and without, by everybody. If a run was killed, the next one
+lists what it left behind, and --clean removes it.
 
-The table at the end says which transitions were seen. Anything that fails, and,
-without --tags, anything that was not seen, is exit code 1.`,
+You see a line for each feature, and the steps of what failed; with -v every step,
+and the table of all transitions. Anything that fails, and, without --tags, any
+transition that was not seen, is exit code 1.`,
 		Example: `  mrtq accept
   mrtq accept --backend staging:2181/scratch --dialect mrt-zk
   mrtq accept --backend staging:2281 --tls-ca ca.pem --auth-file credentials
+  mrtq accept --backend staging:2181/scratch --clean
   mrtq accept --tags '@J9,@J11' --format junit --out accept.xml`,
 		Args: args(),
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context(), a) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if c.clean {
+				return c.removeLeftovers(cmd.Context(), a)
+			}
+			if c.force {
+				return usageError("--force is for --clean")
+			}
+			return c.run(cmd.Context(), a)
+		},
 	}
 	f := cmd.Flags()
+	f.BoolVar(&c.clean, "clean", false, "run nothing: remove what killed runs left at the address")
+	f.BoolVar(&c.force, "force", false, "with --clean, also what a run that is still at work may need")
 	f.StringVar(&c.backend, "backend", backends[0], "what to run on: "+strings.Join(backends, ", ")+" or an `address`")
 	f.StringVar(&c.tags, "tags", "", "run only scenarios with these `tags`: , is or, && is and, ~ is not")
 	choice(f, &c.dialect, "dialect", "", "whose spelling of the layout", bothDialects, string(newqueue.Design), string(newqueue.MrtZK))
-	choice(f, &c.format, "format", "", "how to tell what happens", string(accept.Pretty), string(accept.Cucumber), string(accept.JUnit))
+	choice(f, &c.format, "format", "", "how to tell what happens: brief is a line a feature and the steps of what failed, pretty is every step (-v says the same)", string(accept.Brief), string(accept.Pretty), string(accept.Cucumber), string(accept.JUnit))
 	f.StringVar(&c.out, "out", "", "`file` to tell it to, instead of stdout")
 	return cmd
 }
@@ -91,7 +107,7 @@ func (c *acceptCmd) run(ctx context.Context, a *app) (err error) {
 		}
 	}()
 	for _, other := range server.Others() {
-		a.say("another run is at work there, or was killed and left its chroot %s: %s", other.Path, other.Note)
+		a.say("another run is at work there, or was killed and left its chroot %s: %s. mrtq accept --backend %s --clean removes what killed runs left", other.Path, other.Note, backend)
 	}
 	report, err := c.scenarios(ctx, a, accept.Options{Address: server.Address(), Session: session, Tidy: backend.IsAddress()})
 	var tags *accept.TagsError
@@ -128,13 +144,16 @@ func (a *app) reach(backend harness.Backend) (harness.Options, zkconn.Config, er
 // scenarios runs them and tells them where they are to be told.
 func (c *acceptCmd) scenarios(ctx context.Context, a *app, opt accept.Options) (*accept.Report, error) {
 	opt.Tags, opt.Format, opt.Out = c.tags, accept.Format(c.format), a.stdout
+	if opt.Format == accept.Brief && a.verbose {
+		opt.Format = accept.Pretty
+	}
 	if c.dialect != bothDialects {
 		opt.Dialects = []newqueue.Dialect{newqueue.Dialect(c.dialect)}
 	}
-	if opt.Format != accept.Pretty {
+	if !forPeople(opt.Format) {
 		opt.Parallel = parallelScenarios // told in one piece at the end
 	}
-	_, opt.Color = terminal(a.stdout.Writer)
+	opt.Color = colourful(a.stdout.Writer)
 	if c.out == "" {
 		return accept.Run(ctx, opt)
 	}
@@ -151,23 +170,27 @@ func (c *acceptCmd) scenarios(ctx context.Context, a *app, opt accept.Options) (
 // parallelScenarios hides the round trips to the server.
 const parallelScenarios = 4
 
+// forPeople reports whether a format is for people, and not for a machine.
+func forPeople(f accept.Format) bool { return f == accept.Brief || f == accept.Pretty }
+
 // conclude prints the coverage and what is wrong. Where stdout is a machine's,
 // that is for people, and goes to stderr.
 func (c *acceptCmd) conclude(a *app, r *accept.Report) error {
 	people := *a
-	if c.out == "" && accept.Format(c.format) != accept.Pretty {
+	if c.out == "" && !forPeople(accept.Format(c.format)) {
 		people.stdout = &output{Writer: a.stderr}
 	}
-	people.coverage(r)
+	people.coverage(r, accept.Format(c.format) == accept.Brief && !a.verbose)
 	if r.OK() {
-		a.say("%s in %s passed; %s", count(r.Scenarios, "scenario", "scenarios"), c.dialects(), covered(r))
+		a.conclude(good, "Accept: %s in %s passed; %s.", count(r.Scenarios, "scenario", "scenarios"), c.dialects(), covered(r))
 		return nil
 	}
 	for _, p := range r.Problems {
 		a.say("%s", p)
 	}
-	return checkError(fmt.Errorf("accept: %s; %s of %d failed; %s",
-		count(len(r.Problems), "problem", "problems"), count(r.Failed, "scenario", "scenarios"), r.Scenarios, covered(r)))
+	a.conclude(bad, "Accept: %s of %d failed; %s; %s.",
+		count(r.Failed, "scenario", "scenarios"), r.Scenarios, covered(r), count(len(r.Problems), "problem", "problems"))
+	return checkError(errNotAccepted)
 }
 
 func (c *acceptCmd) dialects() string {
@@ -187,9 +210,11 @@ func covered(r *accept.Report) string {
 	return fmt.Sprintf("%d of %d rows covered", passed, len(r.Coverage))
 }
 
+var coverageTones = map[accept.Result]tone{accept.Passed: good, accept.Failed: bad, accept.NotRun: attention}
+
 // coverage prints a row for everything documented, with a column a dialect. Of
-// a run with --tags it prints what has run.
-func (a *app) coverage(r *accept.Report) {
+// a run with --tags it prints what has run; if brief, only what has not passed.
+func (a *app) coverage(r *accept.Report, brief bool) {
 	results := map[string]map[newqueue.Dialect]accept.Result{}
 	var lines []string // keys of results, in the documents' order
 	var dialects []newqueue.Dialect
@@ -217,10 +242,15 @@ func (a *app) coverage(r *accept.Report) {
 	for _, key := range lines {
 		id, what, _ := strings.Cut(key, "\t")
 		row := []any{id, what}
+		passed := true
 		for _, d := range dialects {
-			row = append(row, cmp.Or(string(results[key][d]), "–"))
+			result := results[key][d]
+			passed = passed && (result == accept.Passed || result == "")
+			row = append(row, toned{coverageTones[result], cmp.Or(string(result), "–")})
 		}
-		rows = append(rows, row)
+		if !brief || !passed {
+			rows = append(rows, row)
+		}
 	}
 	a.table("Coverage", header, rows)
 }

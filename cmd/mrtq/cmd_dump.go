@@ -78,14 +78,20 @@ func (c *dumpCmd) run(ctx context.Context, a *app, source string) error {
 	} else {
 		err = writeFile(c.out, write)
 	}
-	if err == nil && c.out != "" {
-		a.say("%s in %s", count(d.written, "znode", "znodes"), c.out)
-	}
 	if err == nil {
 		err = kept
 	}
 	if err != nil {
 		return failed("dump", source, err)
+	}
+	where := ""
+	if c.out != "" {
+		where = " in " + c.out
+	}
+	if d.lacks > 0 {
+		a.conclude(attention, "Dump: %s%s, without the data of %d.", count(d.written, "znode", "znodes"), where, d.lacks)
+	} else {
+		a.conclude(good, "Dump: %s%s.", count(d.written, "znode", "znodes"), where)
 	}
 	return nil
 }

@@ -73,7 +73,11 @@ func (c *inspectCmd) run(cmd *cobra.Command, a *app, source string) error {
 	for _, m := range queue.Missing {
 		a.say("%s is not there", m)
 	}
-	a.say("%s: %d decoded, %d not", count(told.records, "record", "records"), told.records-told.bad, told.bad)
+	t := good
+	if told.bad > 0 {
+		t = attention
+	}
+	a.conclude(t, "Inspect: %s: %d decoded, %d not.", count(told.records, "record", "records"), told.records-told.bad, told.bad)
 	if told.unreadable > 0 {
 		a.say("%s may not be read: give credentials that may, with --auth-file or $%s", count(told.unreadable, "record", "records"), authVariable)
 	}

@@ -114,6 +114,8 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		} else {
 			a.printPlan(plan)
 		}
+		tone, text := planVerdict(plan)
+		a.conclude(tone, "Migrate: %s; nothing was written.", text)
 		return checkError(fmt.Errorf("migrate: %w: %s, listed above; nothing was written", migrate.ErrBlocked, problems(len(plan.Problems))))
 	}
 	// The bytes of what is left out are safe before anything is written.
@@ -128,7 +130,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		if newest := plan.NewestRun(); newest != "" {
 			out.Run = newest
 		}
-		return c.print(a, out, "Nothing to do: every record that is to be migrated has been.", s)
+		return c.print(a, out, "nothing to do: every record that is to be migrated has been.", s)
 	}
 	plan = nil // a large one, and another is made where the target can be written to
 	res, err := c.carryOut(cmd.Context(), a, s, opt, expect)
@@ -144,7 +146,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 				err = checkError(err)
 			}
 		}
-		return fmt.Errorf("migrate: %w", err)
+		return fmt.Errorf("migrate: %w", lost(err, plan.Run, out.Done, plan.Count(migrate.ActCreate)+plan.Count(migrate.ActRewrite)))
 	}
 	out.Seconds = time.Since(started).Seconds()
 	return c.print(a, out, "", s)
@@ -217,22 +219,24 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, opt migrate.
 }
 
 func (c *migrateCmd) print(a *app, out migrated, note string, s sides) error {
+	if note != "" {
+		a.conclude(good, "Migrate: %s", note)
+	} else {
+		next := []string{"mrtq verify", s.source.text, s.target.text}
+		if out.Quarantine != "" {
+			next = append(next, "--quarantine", out.Quarantine)
+		}
+		a.conclude(good, "Migrate: done, and the new queues are held. Next: %s", strings.Join(next, " "))
+	}
 	if c.output == "json" {
 		return a.printJSON(out)
 	}
-	if note != "" {
-		fmt.Fprintln(a.stdout, note)
-	} else {
+	if note == "" {
 		fmt.Fprintf(a.stdout, "%s: %s made, %s rewritten, in %s and %.1f s\n",
 			out.Run, made(out.Done), count(out.Done.Rewritten, "job", "jobs"), count(out.Transactions, "transaction", "transactions"), out.Seconds)
 	}
-	next := []string{"mrtq verify", s.source.text, s.target.text}
 	if out.Quarantine != "" {
 		fmt.Fprintf(a.stdout, "Undecodable records: %d, kept in %s\n", out.Records[migrate.ActQuarantine], cell(out.Quarantine))
-		next = append(next, "--quarantine", out.Quarantine)
-	}
-	if note == "" {
-		fmt.Fprintf(a.stdout, "The new queues are held. Next: %s\n", cell(strings.Join(next, " ")))
 	}
 	return nil
 }

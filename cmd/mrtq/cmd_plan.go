@@ -65,6 +65,8 @@ func (c *planCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	} else {
 		a.printPlan(plan)
 	}
+	tone, text := planVerdict(plan)
+	a.conclude(tone, "Plan: %s.", text)
 	if plan.Blocked() {
 		return checkError(fmt.Errorf("plan: %w: %s", migrate.ErrBlocked, problems(len(plan.Problems))))
 	}

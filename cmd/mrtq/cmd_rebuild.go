@@ -48,6 +48,14 @@ func (a *app) rebuild(ctx context.Context, target, output string) error {
 	} else {
 		a.printRebuilt(r)
 	}
+	switch {
+	case len(r.Runs) == 0:
+		a.conclude(good, "Rebuild: nothing to do: nothing that runs recorded is damaged.")
+	case lost > 0:
+		a.conclude(attention, "Rebuild: %s rebuilt; the custody of %s stays lost: mrtq plan names the records that may be among them.", count(len(r.Runs), "run", "runs"), count(lost, "record", "records"))
+	default:
+		a.conclude(good, "Rebuild: %s rebuilt, and nothing is lost.", count(len(r.Runs), "run", "runs"))
+	}
 	if err == nil && lost > 0 {
 		err = checkError(fmt.Errorf("rebuild %s: the custody of %s stays lost; mrtq plan names the records that may be among them", target, count(lost, "record", "records")))
 	}
@@ -91,7 +99,6 @@ func (a *app) carryOutRebuild(ctx context.Context, e endpoint) (*migrate.Rebuilt
 
 func (a *app) printRebuilt(r *migrate.Rebuilt) {
 	if len(r.Runs) == 0 {
-		fmt.Fprintln(a.stdout, "Nothing to do: nothing that runs recorded is damaged.")
 		return
 	}
 	var rows [][]any

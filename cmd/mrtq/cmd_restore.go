@@ -83,6 +83,12 @@ func (c *restoreCmd) run(ctx context.Context, a *app, target string) error {
 	if err != nil {
 		return failed("restore", target, err)
 	}
+	t := good
+	if len(res.Warnings) > 0 {
+		t = attention
+	}
+	a.conclude(t, "Restore: %s created, %d there already, %d ephemeral left out, sequence counters brought up by %d.",
+		count(res.Created, "znode", "znodes"), res.There, len(res.Ephemerals), res.Counters)
 	if c.output == "json" {
 		return a.printJSON(res)
 	}
@@ -105,6 +111,4 @@ func (a *app) printRestored(r *migrate.Restored) {
 		}
 		a.say("%s: %s", w.Path, w.Message)
 	}
-	a.say("%s created, %d there already, %d ephemeral left out, sequence counters brought up by %d",
-		count(r.Created, "znode", "znodes"), r.There, len(r.Ephemerals), r.Counters)
 }

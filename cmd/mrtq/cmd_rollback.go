@@ -67,6 +67,10 @@ func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
 	} else {
 		c.print(a, u)
 	}
+	a.conclude(good, "Rollback: %s: %s %s.", u.Run, made(u.Done), c.removed())
+	if len(u.Kept) > 0 {
+		a.conclude(attention, "Rollback: %s: %s %s; %s kept: see why above, --force removes all that no worker has locked.", u.Run, made(u.Done), c.removed(), count(len(u.Kept), "job or batch", "jobs or batches"))
+	}
 	if err == nil && len(u.Kept) > 0 {
 		err = checkError(fmt.Errorf("rollback %s: not everything: kept %s; see why above, --force removes all that no worker has locked", target, count(len(u.Kept), "job or batch", "jobs or batches")))
 	}
@@ -134,12 +138,14 @@ func (c *rollbackCmd) carryOut(ctx context.Context, a *app, e endpoint) (*migrat
 }
 
 func (c *rollbackCmd) print(a *app, u *migrate.Undo) {
-	verb := "removed"
-	if c.dry {
-		verb = "would be removed"
-	}
-	fmt.Fprintf(a.stdout, "%s: %s %s\n\n", cell(u.Run), made(u.Done), verb)
 	row := func(k migrate.Kept) []any { return []any{k.Path, k.Why} }
 	list(a, "Kept", u.Kept, []string{"JOB OR BATCH", "WHY"}, row)
 	list(a, "Left", u.Left, []string{"ZNODE", "WHY"}, row)
+}
+
+func (c *rollbackCmd) removed() string {
+	if c.dry {
+		return "would be removed"
+	}
+	return "removed"
 }

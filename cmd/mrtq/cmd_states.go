@@ -29,8 +29,26 @@ changes, as a table, as a Mermaid diagram, or as a picture.`,
 }
 
 func (c *statesCmd) run(a *app) error {
+	if _, ok := terminal(a.stdout.Writer); ok && c.output == string(newqueue.StatesTable) {
+		a.printStates(newqueue.Dialect(c.dialect))
+		return nil
+	}
 	if err := newqueue.WriteStates(a.stdout, newqueue.Dialect(c.dialect), newqueue.StatesFormat(c.output)); err != nil {
 		return fmt.Errorf("states: %w", err)
 	}
 	return nil
+}
+
+// printStates fits the tables to the terminal, as all tables are.
+func (a *app) printStates(d newqueue.Dialect) {
+	for _, e := range newqueue.Entities {
+		header, texts := newqueue.StateRows(e, d)
+		rows := make([][]any, len(texts))
+		for i, row := range texts {
+			for _, s := range row {
+				rows[i] = append(rows[i], s)
+			}
+		}
+		a.table("", header, rows)
+	}
 }

@@ -46,6 +46,14 @@ func (a *app) status(ctx context.Context, target, output string) error {
 	} else {
 		a.printStatus(s)
 	}
+	t, text := good, "nothing is unfinished"
+	if s.Unfinished() {
+		t, text = bad, errUnfinished.Error()
+	}
+	if s.Next != "" {
+		text += ". Next: " + s.Next
+	}
+	a.conclude(t, "Status: %s", text)
 	if err == nil && s.Unfinished() {
 		err = checkError(fmt.Errorf("status %s: %w", target, errUnfinished))
 	}
@@ -71,8 +79,5 @@ func (a *app) printStatus(s *migrate.Status) {
 	list(a, "", s.Locks, []string{"LOCK", "SESSION"}, func(l migrate.LockStatus) []any { return []any{l.Path, l.Session} })
 	if s.Touched > 0 {
 		fmt.Fprintf(a.stdout, "%s changed since migrated.\n", count(s.Touched, "job or request was", "jobs and requests were"))
-	}
-	if s.Next != "" {
-		fmt.Fprintf(a.stdout, "Next: %s\n", s.Next)
 	}
 }

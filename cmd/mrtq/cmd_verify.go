@@ -41,7 +41,7 @@ only if not given here. Nothing is written. Exit code 1 if anything differs.`,
 	c.flags(f)
 	policyFlags(f, &c.policies)
 	f.BoolVar(&c.others, "others", false, "allow jobs, batches and locks that somebody else made since the migration began")
-	f.BoolVar(&c.acl, "acl", false, "compare the ACLs of all znodes that were made, not only of a sample; one more request a znode")
+	f.BoolVar(&c.acl, "all-acls", false, "compare the ACLs of all znodes that were made, not only of a sample; one more request a znode")
 	f.StringVar(&c.quarantine, "quarantine", "", "`file` in which the bytes of every undecodable record must be")
 	choice(f, &c.output, "output", "o", "format", "table", "json")
 	return cmd
@@ -73,7 +73,10 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	if v.Records.Quarantined > 0 && c.quarantine != "" && len(opt.Quarantined) == 0 {
 		a.say("%s holds nothing, or is not there", c.quarantine)
 	}
-	if !v.OK() {
+	if v.OK() {
+		a.conclude(good, "Verified: the target is what the source says it should be.")
+	} else {
+		a.conclude(bad, "Verify: %s: %v.", count(len(v.Differences), "difference", "differences"), errDiffers)
 		return checkError(fmt.Errorf("verify: %w: %s", errDiffers, count(len(v.Differences), "difference", "differences")))
 	}
 	return nil
@@ -181,8 +184,5 @@ func (a *app) printVerdict(v *migrate.Verdict) {
 	fmt.Fprintf(a.stdout, "%s compared, %d of others left alone\n", compared, v.Others)
 	if v.Settled > 0 {
 		fmt.Fprintf(a.stdout, "%s in custody, gone from both sides\n", count(v.Settled, "record is", "records are"))
-	}
-	if v.OK() {
-		fmt.Fprintln(a.stdout, "Verified: the target is what the source says it should be.")
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -150,5 +149,5 @@ func (f *fileTarget) Close() {
 
 // asItWas is err with what became of the file: nothing.
 func (f *fileTarget) asItWas(err error) error {
-	return fmt.Errorf("%w; %s is as it was", err, f.path)
+	return &unchanged{err, f.path}
 }

@@ -8,12 +8,14 @@ import "slices"
 // decide that: they come from the command line alone.
 var flagOnly = []string{
 	"again",             // makes jobs anew that were migrated before
+	"collection",        // what is held and released
 	"completed",         // skip: never made
 	"consumed",          // could run twice, or never
 	"deleted",           // migrate: comes back
 	"done",              // enters a record as done: never made
 	"force",             // removes what others changed
 	"inventory-records", // migrate: jobs that no service can end
+	"only",              // what is held and released
 	"others",            // verify: allows what nobody accounts for
 	"run",               // what a rollback takes back
 	"undecodable",       // quarantine: not made

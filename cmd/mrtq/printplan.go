@@ -21,7 +21,8 @@ func (a *app) printPlan(p *migrate.Plan) {
 		run = "finishes " + p.Run
 	}
 	fmt.Fprintf(a.stdout, "run       %s, dialect %s\n", cell(run), p.Dialect)
-	fmt.Fprintf(a.stdout, "read by   %s\n\n", p.Readers)
+	a.prose("read by   ", p.Readers)
+	fmt.Fprintln(a.stdout)
 
 	a.table("", []string{"RECORDS", "COUNT"}, countRows(p))
 	a.table("", []string{"QUEUE", "STATUS", "BECOMES", "COUNT"}, becomesRows(p))
@@ -46,7 +47,7 @@ func (a *app) printPlan(p *migrate.Plan) {
 	})
 	list(a, "Migrated before, and gone from the source", p.Vanished, []string{"RECORD", "JOB"}, func(x migrate.VanishedAt) []any { return []any{x.Record, x.Job} })
 	list(a, "Migrated before, and gone from the target: not made again, unless --again names it", p.Gone, []string{"RECORD", "WHAT"}, func(x migrate.GoneAt) []any { return []any{x.Record, x.What} })
-	list(a, "Warnings", p.Warnings, []string{"RECORD OR ZNODE", "WARNING"}, func(x migrate.Warning) []any { return []any{x.Path, x.Message} })
+	a.printWarnings(p.Warnings)
 	list(a, "Child lists over a Java client's default buffer", p.Lists, []string{"ZNODE", "CHILDREN", "BYTES", "WHAT IT MEANS"}, func(x migrate.ListSize) []any {
 		return []any{x.Path, x.Children, x.Bytes, x.Message}
 	})
@@ -54,12 +55,6 @@ func (a *app) printPlan(p *migrate.Plan) {
 	list(a, "Sequence headroom", p.Headroom, []string{"PARENT", "NEXT", "NEEDED", "LEFT AFTER"}, func(x migrate.Headroom) []any { return []any{x.Path, x.Next, x.Needs, x.Left} })
 	if len(p.Missing) > 0 {
 		fmt.Fprintf(a.stdout, "Not in the source: %s\n\n", strings.Join(p.Missing, ", "))
-	}
-	switch {
-	case p.Blocked():
-		fmt.Fprintf(a.stdout, "Not to be carried out: %s.\n", problems(len(p.Problems)))
-	case p.Empty():
-		fmt.Fprintln(a.stdout, "Nothing to do.")
 	}
 }
 
@@ -69,9 +64,10 @@ func problems(n int) string { return count(n, "problem", "problems") }
 func (a *app) printNext(problems []migrate.Problem) {
 	said := map[string]bool{}
 	for _, x := range problems {
-		if line := fmt.Sprintf("%s: %s", x.Kind, x.Next); !said[line] && len(said) < mostRows {
+		label := string(x.Kind) + ": "
+		if line := label + x.Next; !said[line] && len(said) < mostRows {
 			said[line] = true
-			fmt.Fprintln(a.stdout, cell(line))
+			a.prose(label, x.Next)
 		}
 	}
 	if len(said) > 0 {

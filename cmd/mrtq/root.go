@@ -20,6 +20,8 @@ const (
 	exitCheck = 1 // the check failed: verify found differences, a plan can't be carried out
 	exitUsage = 2 // wrong usage
 	exitEnv   = 3 // the environment failed: no server, no permission, no file
+
+	exitInterrupted = 130 // by Ctrl-C or SIGTERM; what a shell says of SIGINT
 )
 
 // coded is an error with its exit code.
@@ -56,11 +58,15 @@ type app struct {
 	stdout  *output
 	stderr  io.Writer
 	verbose bool
+	wide    bool // tables as wide as their content
 	config  string
 	// settingsFile is the settings file that was read, "" if there is none.
 	settingsFile string
 	// asOf is what was said of the data directory that was read.
 	asOf string
+	// verdict is the last line; see [app.conclude].
+	verdict verdict
+
 	conn connection
 	log  *slog.Logger
 }
@@ -77,16 +83,22 @@ func run(args []string, stdout, stderr io.Writer) int {
 	cmd.SetArgs(args)
 	cmd.SetOut(a.stdout)
 	cmd.SetErr(stderr)
-	err := cmd.ExecuteContext(ctx)
+	ran, err := cmd.ExecuteContextC(ctx)
+	err = interruption(ctx, ran.Name(), err)
 	if a.stdout.err != nil {
 		err = a.stdout.err // whatever was found, it was not said
 	}
-	if err == nil {
-		return exitDone
-	}
-	fmt.Fprintf(stderr, "mrtq: %s\n", printable(err.Error()))
+	code := exitCode(err)
+	io.WriteString(stderr, a.lastLine(err, code))
+	return code
+}
+
+func exitCode(err error) int {
 	var c *coded
-	if errors.As(err, &c) {
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &c):
 		return c.code
 	}
 	return exitEnv
@@ -107,7 +119,7 @@ flags, then from MRTQ_* environment variables (--max-response is MRTQ_MAX_RESPON
 mrtq.yaml; what the last two set is shown. What could lose a job or have it run
 twice (--consumed, --undecodable, --force and their like) is taken from flags
 only. Data goes to stdout, everything else to stderr. Exit codes: 0 done,
-1 the check failed, 2 wrong usage, 3 the environment failed.`,
+1 the check failed, 2 wrong usage, 3 the environment failed, 130 interrupted.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noSuchCommand,
@@ -125,21 +137,27 @@ only. Data goes to stdout, everything else to stderr. Exit codes: 0 done,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.Version = thisVersion().String()
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetHelpCommand(helpCmd())
 	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError("%w; see %s --help", err, cmd.CommandPath())
 	})
 	f := root.PersistentFlags()
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "log what happens to stderr")
+	f.BoolVar(&a.wide, "wide", false, "don't fit tables to the terminal's width; page them with less -S")
 	f.StringVar(&a.config, "config", "", "settings `file` (default $"+variable("config")+", or "+defaultConfig+" if there is one)")
 	a.conn.flags(f)
 	root.AddCommand(
 		a.inspectCmd(), a.dumpCmd(), a.restoreCmd(),
 		a.planCmd(), a.migrateCmd(), a.verifyCmd(), a.rollbackCmd(), a.statusCmd(), a.watchCmd(), a.rebuildCmd(),
+		a.holdCmd(), a.releaseCmd(),
 		a.zkCmd(),
 		a.acceptCmd(), a.statesCmd(),
+		a.versionCmd(), a.manCmd(),
 	)
+	addCompletion(root)
 	return root
 }
 

@@ -107,7 +107,7 @@ func (s *screen) redraw(v live.View) error {
 	b.WriteString(goHome)
 	// A line that ended in the last column would be cut by what clears its rest.
 	width := max(1, s.width-1)
-	for i, l := range fit(watchLines(v, width), s.height) {
+	for i, l := range clipped(watchLines(v, width), s.height) {
 		if i > 0 {
 			b.WriteString("\r\n")
 		}

@@ -45,7 +45,7 @@ func runScripts(t *testing.T, dir, server string) {
 		RequireUniqueNames:  true,
 		RequireExplicitExec: true,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exitcode": exitCode,
+			"exitcode": wantExitCode,
 			"record":   record,
 			"znode":    secondDoor,
 		},
@@ -98,6 +98,9 @@ var varying = []struct {
 	{regexp.MustCompile(`zxid \d+  [0-9a-f]{16}`), "zxid N  HASH"},
 	{regexp.MustCompile(`zxid \d+ then, \d+ now`), "zxid N then, M now"},
 	{regexp.MustCompile(`"(plan|id|hash)": "[0-9a-f]{64}"`), `"$1": "HASH"`},
+	{regexp.MustCompile(`"(started|finished|since)": "2\d{3}-[^"]*Z"`), `"$1": "TIME"`},
+	{regexp.MustCompile(`"owner": "[^"]*"`), `"owner": "OWNER"`},
+	{regexp.MustCompile(`since 2\d{3}-\S+Z`), "since TIME"},
 	{regexp.MustCompile(`"zxid": [1-9]\d*`), `"zxid": "N"`},
 	{regexp.MustCompile(`lookup (\S+)( on \S+)?:.*; check`), "lookup $1: NO SUCH HOST; check"},
 }
@@ -116,10 +119,10 @@ func steady(ts *testscript.TestScript, text string) string {
 	return text
 }
 
-// exitCode is the command "exitcode N COMMAND [ARG…]": it demands the exit code
+// wantExitCode is the command "exitcode N COMMAND [ARG…]": it demands the exit code
 // and keeps what was printed, made steady, as stdout and stderr. What is
 // compared byte by byte is run with exec instead.
-func exitCode(ts *testscript.TestScript, neg bool, args []string) {
+func wantExitCode(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exitcode N COMMAND [ARG…]")
 	}

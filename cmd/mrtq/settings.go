@@ -21,6 +21,9 @@ const defaultConfig = "mrtq.yaml"
 // settings fills flags that were not given from the environment, then from the
 // settings file, and shows each that it fills.
 func (a *app) settings(cmd *cobra.Command) error {
+	if err := checkVariables(cmd.Root(), os.Environ()); err != nil {
+		return err
+	}
 	file, err := a.readConfig(cmd)
 	if err != nil {
 		return err
@@ -29,7 +32,7 @@ func (a *app) settings(cmd *cobra.Command) error {
 	var fromVariables []string
 	var fromFile []setting
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if f.Changed || bad != nil || f.Name == "help" || f.Name == "config" {
+		if f.Changed || bad != nil || f.Name == "help" || f.Name == "version" || f.Name == "config" {
 			return
 		}
 		name := variable(f.Name)
@@ -171,6 +174,7 @@ func flagNames(root *cobra.Command) map[string]bool {
 	}
 	delete(names, "config") // it says where the file is
 	delete(names, "help")
+	delete(names, "version")
 	return names
 }
 

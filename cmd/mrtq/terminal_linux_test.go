@@ -46,11 +46,29 @@ func resize(t *testing.T, control *os.File, width, height int) {
 	}
 }
 
-// onTerminal runs mrtq with a terminal for stdout and stderr, and returns what
-// the terminal got.
+// onTerminal runs mrtq with a terminal of 80 columns for stdout and stderr, and
+// returns what the terminal got.
 func onTerminal(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	control, terminal := openTerminal(t, 80, 24)
+	text, err := terminalRun{columns: 80}.run(t, dir, args...)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return text
+}
+
+// terminalRun is how mrtq is run on a terminal.
+type terminalRun struct {
+	columns int
+	env     []string // besides what every run has
+	// dataOnly has stderr elsewhere: progress comes as it likes.
+	dataOnly bool
+}
+
+// run returns what the terminal got.
+func (r terminalRun) run(t *testing.T, dir string, args ...string) (string, error) {
+	t.Helper()
+	control, terminal := openTerminal(t, r.columns, 24)
 	got := make(chan string, 1)
 	go func() {
 		text, _ := io.ReadAll(control) // ends with EIO once nobody has the terminal
@@ -58,15 +76,14 @@ func onTerminal(t *testing.T, dir string, args ...string) string {
 	}()
 	cmd := exec.Command("mrtq", args...)
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "GORACE=atexit_sleep_ms=0"}
-	cmd.Stdout, cmd.Stderr = terminal, terminal
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "GORACE=atexit_sleep_ms=0"}, r.env...)
+	cmd.Stdout = terminal
+	if !r.dataOnly {
+		cmd.Stderr = terminal
+	}
 	err := cmd.Run()
 	terminal.Close()
-	text := <-got
-	if err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	return text
+	return <-got, err
 }
 
 // A terminal gets frames and a head in bold, within its width.

@@ -32,8 +32,8 @@ func (l line) draw(width int) string {
 	return l.style.Sprint(s)
 }
 
-// fit are the lines that a terminal of this height has room for.
-func fit(lines []line, height int) []line {
+// clipped are the lines that a terminal of this height has room for.
+func clipped(lines []line, height int) []line {
 	if len(lines) <= height {
 		return lines
 	}

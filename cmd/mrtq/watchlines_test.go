@@ -68,7 +68,7 @@ func TestWatchLinesFit(t *testing.T) {
 				}
 			}
 			for height := 1; height < len(lines)+2; height++ {
-				fitting := fit(lines, height)
+				fitting := clipped(lines, height)
 				if len(fitting) > height || len(lines) > height && !strings.Contains(fitting[height-1].text, "make the terminal taller") {
 					t.Errorf("%s: %d lines of %d: %v", name, len(fitting), height, fitting[len(fitting)-1])
 				}

@@ -21,13 +21,14 @@ type Format string
 
 // The formats.
 const (
-	Pretty   Format = "pretty"   // for people
+	Brief    Format = "brief"    // for people: a line a feature, and the steps of what failed
+	Pretty   Format = "pretty"   // for people: every step
 	Cucumber Format = "cucumber" // Cucumber's JSON
 	JUnit    Format = "junit"    // JUnit's XML
 )
 
 // Formats are all formats, the default first.
-var Formats = []Format{Pretty, Cucumber, JUnit}
+var Formats = []Format{Brief, Pretty, Cucumber, JUnit}
 
 // Options say what to run and where.
 type Options struct {
@@ -48,15 +49,15 @@ type Options struct {
 	// them, "@J && ~@illegal" both conditions. "" is all. With tags, what isn't
 	// covered is no failure.
 	Tags string
-	// Format is that of Out; "" is Pretty.
+	// Format is that of Out; "" is Brief.
 	Format Format
 	// Out is told how it goes; nil is nobody.
 	Out io.Writer
-	// Color lets a pretty Out be coloured.
+	// Color lets an Out for people be coloured.
 	Color bool
-	// Parallel is how many scenarios run at once; 0 is 1, or for a pretty Out one
-	// of each dialect. With more, a pretty Out tells them in the order in which
-	// they end.
+	// Parallel is how many scenarios run at once; 0 is 1, or for an Out for people
+	// one of each dialect. With more, a pretty Out tells them in the order in which
+	// they end. A brief Out has no more.
 	Parallel int
 
 	features []Feature // in place of the embedded ones, in every dialect

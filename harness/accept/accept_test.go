@@ -92,8 +92,7 @@ func TestAccept(t *testing.T) {
 				t.Error(p)
 			}
 			if t.Failed() {
-				_, failures, _ := strings.Cut(told.String(), "--- Failed steps")
-				t.Log(failures)
+				t.Log(told.String())
 			}
 			for _, row := range r.Coverage {
 				if row.Result != Passed {
@@ -183,7 +182,7 @@ func TestChapters(t *testing.T) {
 		"@J6f":    "A job's life, dialect mrt-zk",
 	} {
 		var told bytes.Buffer
-		if _, err := Run(t.Context(), Options{Address: address(t), Out: &told, Tags: tags}); err != nil {
+		if _, err := Run(t.Context(), Options{Address: address(t), Out: &told, Tags: tags, Format: Pretty}); err != nil {
 			t.Fatal(err)
 		}
 		var features []string
@@ -198,6 +197,37 @@ func TestChapters(t *testing.T) {
 	}
 }
 
+// TestBrief: a line a feature, and of what fails every step up to the reason.
+func TestBrief(t *testing.T) {
+	var told bytes.Buffer
+	opt := Options{Address: address(t), Out: &told, Tags: "@J9,@A4", Dialects: []newqueue.Dialect{newqueue.Design}}
+	if _, err := Run(t.Context(), opt); err != nil {
+		t.Fatal(err)
+	}
+	if want := "passed   1 scenario   A job's life, dialect design\npassed   1 scenario   An access request's life, dialect design\n"; told.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", told.String(), want)
+	}
+	for file, want := range map[string]string{
+		"failing":   "FAILED   1 scenario   Broken, dialect design: 1 of them failed\n  Scenario: ",
+		"pending":   "    this is still to be written\n      the step does nothing yet\n",
+		"undefined": "      no step is defined that says so\n",
+		"ambiguous": "    this may be one\n      ambiguous step definition",
+	} {
+		text, err := os.ReadFile("testdata/broken/" + file + ".feature")
+		if err != nil {
+			t.Fatal(err)
+		}
+		told.Reset()
+		opt := Options{Address: address(t), Out: &told, Dialects: []newqueue.Dialect{newqueue.Design}, features: []Feature{{file, string(text)}}, extra: broken}
+		if _, err := Run(t.Context(), opt); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(told.String(), want) {
+			t.Errorf("%s: got\n%s\nwant\n%s", file, told.String(), want)
+		}
+	}
+}
+
 // TestInterrupted: the context ends while scenarios run.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -207,7 +237,7 @@ func TestInterrupted(t *testing.T) {
 		return c
 	}}
 	_, err := Run(ctx, opt)
-	if err == nil || !strings.Contains(err.Error(), "Ctrl-C") || strings.Contains(told.String(), "--- Failed") {
+	if err == nil || !strings.Contains(err.Error(), "Ctrl-C") || strings.Contains(told.String(), "FAILED") {
 		t.Errorf("%v\n%s", err, told.String())
 	}
 }

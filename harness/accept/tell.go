@@ -20,8 +20,10 @@ func (s *suite) tell(ctx context.Context, chapters [][]godog.Feature) (passed bo
 	}
 	begins := regexp.MustCompile("")
 	switch s.opt.Format {
-	case "", Pretty:
-		options.Format, begins = string(Pretty), featureLine
+	case "", Brief:
+		options.Format, options.Concurrency = string(Brief), 1
+	case Pretty:
+		begins = featureLine
 	default:
 		chapters = [][]godog.Feature{slices.Concat(chapters...)}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/internal/side"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
@@ -18,7 +19,7 @@ import (
 )
 
 // queue is a legacy queue with so many records.
-func queue(t *testing.T, records int) *migrate.Source {
+func queue(t *testing.T, records int) side.Side {
 	t.Helper()
 	tree := znode.NewTree()
 	for i := range records {
@@ -31,11 +32,7 @@ func queue(t *testing.T, records int) *migrate.Source {
 		}
 	}
 	tree.SetDefaultStats(1)
-	src, err := migrate.ReadSource(tree, migrate.DefaultQueues(), legacy.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return src
+	return side.Tree(tree)
 }
 
 // A migration shows from its first transaction to its last, and so does its
@@ -80,7 +77,10 @@ func TestRunShows(t *testing.T) {
 		}
 	}
 	opt := migrate.Options{Queues: migrate.DefaultQueues(), Dialect: newqueue.Design, Source: "source", Target: "target"}
-	read := func(context.Context) (*migrate.Source, error) { return src, nil }
+	read := func(ctx context.Context) (*migrate.LegacyQueue, func(), error) {
+		q, err := migrate.OpenLegacyQueue(ctx, src, opt.Queues, legacy.Options{})
+		return q, func() {}, err
+	}
 	if _, err := m.Migrate(t.Context(), read, opt, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"mrtq/harness"
+)
+
+// removeLeftovers removes the chroots of killed runs at an address. A run whose
+// process may be at work is left, unless forced.
+func (c *acceptCmd) removeLeftovers(ctx context.Context, a *app) error {
+	backend, err := harness.ParseBackend(c.backend)
+	if err != nil {
+		return usageError("--backend: %w", err)
+	}
+	if !backend.IsAddress() {
+		return usageError("--clean: a server of mrtq's own keeps nothing; give --backend ADDRESS, where the killed run was")
+	}
+	opt, _, err := a.reach(backend)
+	if err != nil {
+		return err
+	}
+	found, err := harness.Leftovers(ctx, backend, opt)
+	if err != nil {
+		return fmt.Errorf("accept: %w", err)
+	}
+	var rows [][]any
+	removed := 0
+	for _, left := range found {
+		what := "removed"
+		switch {
+		case !c.force && !left.Ended():
+			what = "left: its process may be at work"
+		default:
+			if err := harness.RemoveLeftover(ctx, backend, opt, left); err != nil {
+				return fmt.Errorf("accept: %w", err)
+			}
+			removed++
+		}
+		host, process, made, ok := left.Maker()
+		if !ok {
+			rows = append(rows, []any{left.Path, "unknown", "", what})
+			continue
+		}
+		rows = append(rows, []any{left.Path, fmt.Sprintf("process %d on %s", process, host), made.Format(time.RFC3339), what})
+	}
+	a.table("", []string{"CHROOT", "MADE BY", "AT", ""}, rows)
+	switch left := len(found) - removed; {
+	case len(found) == 0:
+		a.conclude(good, "Accept: nothing to remove: no run left anything there.")
+	case left > 0:
+		a.conclude(attention, "Accept: %s removed, %d left. If nobody runs mrtq accept there now, add --force.", count(removed, "chroot", "chroots"), left)
+	default:
+		a.conclude(good, "Accept: %s removed.", count(removed, "chroot", "chroots"))
+	}
+	return nil
+}

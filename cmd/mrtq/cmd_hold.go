@@ -1,0 +1,216 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"mrtq/internal/znode"
+	"mrtq/migrate"
+	"mrtq/newqueue"
+)
+
+// heldFlags choose holds: the same for hold and release.
+type heldFlags struct{ only, collections []string }
+
+func (h *heldFlags) flags(f *pflag.FlagSet) {
+	f.StringSliceVar(&h.only, "only", nil, "only this `queue`: ingest, accessSmall or accessLarge; can be repeated, and \"\" means none")
+	f.StringSliceVar(&h.collections, "collection", nil, "this collection, by its `profile`; can be repeated")
+}
+
+// paths are the holds that the flags name: those of all queues, unless they say
+// otherwise.
+func (h *heldFlags) paths() ([]string, error) {
+	queues := newqueue.QueueHolds
+	if h.only != nil || h.collections != nil {
+		queues = nil
+		for _, q := range given(h.only) {
+			queues = append(queues, newqueue.QueueHold(q))
+		}
+	}
+	paths, err := migrate.HoldPaths(queues, h.collections)
+	if err != nil {
+		return nil, usageError("%w", err)
+	}
+	return paths, nil
+}
+
+type holdCmd struct {
+	heldFlags
+	by, why, output string
+}
+
+func (a *app) holdCmd() *cobra.Command {
+	c := &holdCmd{}
+	cmd := &cobra.Command{
+		Use:   "hold TARGET",
+		Short: "hold queues and collections: services that heed it start nothing",
+		Long: `Put holds on the new queues, or on those and the collections that you name, all
+in one transaction. The services that heed a hold begin no new work on what is
+held; work that has begun goes on. Each hold says who set it, when, and why, and
+mrtq status shows it. A hold that is there already stays as it is.
+
+mrtq release lifts holds.`,
+		Example: `  mrtq hold zk1:2181/new --why maintenance
+  mrtq hold zk1:2181/new --only ingest
+  mrtq hold zk1:2181/new --collection merritt_content`,
+		Args: args("TARGET"),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args[0]) },
+	}
+	f := cmd.Flags()
+	c.flags(f)
+	f.StringVar(&c.by, "by", "", "`name` of who sets the hold, for others to ask (default you, as this machine knows you)")
+	f.StringVar(&c.why, "why", "", "the `reason`, for others to read")
+	choice(f, &c.output, "output", "o", "format", "table", "json")
+	return cmd
+}
+
+// holdOutput is the -o json of hold.
+type holdOutput struct {
+	Set   []migrate.Hold `json:"set"`
+	There []migrate.Hold `json:"there"` // set before, by whomever
+}
+
+func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
+	e, err := parseEndpoint("TARGET", target)
+	if err != nil {
+		return err
+	}
+	paths, err := c.paths()
+	if err != nil {
+		return err
+	}
+	if _, err := a.holds(ctx, e); err != nil { // before a chroot is made
+		return failed("hold", target, err)
+	}
+	note := migrate.HoldNote{By: cmp.Or(c.by, whoami()), At: time.Now().UTC().Truncate(time.Second), Why: c.why}
+	out := holdOutput{Set: []migrate.Hold{}, There: []migrate.Hold{}}
+	err = a.onTarget(ctx, e, func(t *migrate.Target) error {
+		set, there, err := t.SetHolds(ctx, paths, note)
+		out.Set, out.There = append(out.Set, set...), append(out.There, there...)
+		return err
+	})
+	if err != nil {
+		return failed("hold", target, err)
+	}
+	if c.output == "json" {
+		if err := a.printJSON(out); err != nil {
+			return err
+		}
+	} else {
+		a.table("", holdHeader, append(holdRows(out.Set, "set"), holdRows(out.There, "was there before")...))
+	}
+	if len(out.Set) == 0 {
+		a.conclude(good, "Hold: nothing to do: %s, set before.", count(len(out.There), "hold is there", "holds are there"))
+	} else {
+		a.conclude(good, "Hold: %s set: %s.", count(len(out.Set), "hold", "holds"), holdNames(out.Set))
+	}
+	return nil
+}
+
+// whoami is who runs this, as the machine knows them.
+func whoami() string {
+	name := os.Getenv("SUDO_USER")
+	if u, err := user.Current(); name == "" && err == nil {
+		name = u.Username
+	}
+	if host, err := os.Hostname(); err == nil {
+		return cmp.Or(name, "somebody") + "@" + host
+	}
+	return cmp.Or(name, "somebody")
+}
+
+// holds reads the holds of a target, over a session that can't write.
+func (a *app) holds(ctx context.Context, e endpoint) (h *migrate.Holds, err error) {
+	if e.file != "" {
+		tree, err := readDump(e.file)
+		if err != nil {
+			return nil, err
+		}
+		h, err = migrate.HoldsIn(tree)
+		return h, noQueue(err)
+	}
+	r, err := a.reader(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	h, err = migrate.ReadHolds(ctx, r)
+	return h, noQueue(err)
+}
+
+// noQueue makes wrong usage of an address where there is nothing to hold.
+func noQueue(err error) error {
+	if errors.Is(err, migrate.ErrNoQueue) {
+		return checkError(fmt.Errorf("%w; check the address and its chroot", err))
+	}
+	return err
+}
+
+// onTarget does something over a session with a target that can write. A dump is
+// written afterwards, or stays as it was.
+func (a *app) onTarget(ctx context.Context, e endpoint, do func(*migrate.Target) error) error {
+	if e.file == "" {
+		w, err := a.writer(ctx, e)
+		if err != nil {
+			return err
+		}
+		defer w.Close()
+		return do(migrate.NewTarget(w))
+	}
+	f, err := a.openFileTarget(ctx, e.file, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := do(f.Target); err != nil {
+		return f.asItWas(err)
+	}
+	return unnamed(f.save())
+}
+
+var holdHeader = []string{"HOLD", "SET BY", "SINCE", "", "WHY"}
+
+func holdRows(holds []migrate.Hold, what string) (rows [][]any) {
+	for _, h := range holds {
+		since := ""
+		if !h.Since.IsZero() {
+			since = h.Since.Format(time.RFC3339)
+		}
+		rows = append(rows, []any{h.Path, cmp.Or(h.By, "others"), since, what, h.Why})
+	}
+	return rows
+}
+
+func holdNames(holds []migrate.Hold) string {
+	var names []string
+	for _, h := range holds {
+		names = append(names, znode.Name(h.Path))
+	}
+	const most = 6
+	if n := len(names) - most; n > 0 {
+		names = append(names[:most], fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(names, ", ")
+}
+
+// pick splits holds into those that satisfy f and the rest.
+func pick(holds []migrate.Hold, f func(migrate.Hold) bool) (in, out []migrate.Hold) {
+	in, out = []migrate.Hold{}, []migrate.Hold{}
+	for _, h := range holds {
+		if f(h) {
+			in = append(in, h)
+		} else {
+			out = append(out, h)
+		}
+	}
+	return in, out
+}

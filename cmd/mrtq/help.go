@@ -1,0 +1,48 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// helpCmd is mrtq help: cobra's own prints the root's help for a command that
+// there isn't, as if all were well.
+func helpCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "say what a command does, and its flags",
+		RunE: func(cmd *cobra.Command, words []string) error {
+			found, rest, err := cmd.Root().Find(words)
+			switch {
+			case err != nil:
+				return usageError("%w", err)
+			case len(rest) > 0 && found == cmd.Root():
+				return noSuchCommand(found, rest)
+			case len(rest) > 0:
+				return usageError("%q is one argument too many; usage: mrtq help [COMMAND]", rest[0])
+			}
+			found.InitDefaultHelpFlag() // so that it is listed
+			return found.Help()
+		},
+	}
+}
+
+// addCompletion adds cobra's own command for the shells' completion, in mrtq's
+// words, with an error for a shell that it doesn't know.
+func addCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	c, _, err := root.Find([]string{"completion"})
+	if err != nil {
+		return // cobra adds none to a command that has no others
+	}
+	c.Short = "write a completion script for a shell"
+	c.Long = `Write the script that completes mrtq's commands and flags in a shell: bash, fish,
+powershell or zsh. mrtq completion SHELL --help says where the shell wants it.`
+	c.Example = `  mrtq completion bash`
+	c.RunE = func(*cobra.Command, []string) error {
+		return usageError("which shell? usage: mrtq completion bash|fish|powershell|zsh")
+	}
+	c.Args = func(_ *cobra.Command, given []string) error {
+		if len(given) > 0 {
+			return usageError("completion for %q: want bash, fish, powershell or zsh", given[0])
+		}
+		return nil
+	}
+}

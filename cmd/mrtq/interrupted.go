@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"mrtq/internal/zkconn"
+	"mrtq/migrate"
+)
+
+// readers are the commands that write nothing to either side.
+var readers = []string{"inspect", "dump", "plan", "verify", "status", "states"}
+
+// resumable are the commands that are finished by running them again.
+var resumable = []string{"migrate", "rollback", "restore", "rebuild"}
+
+// interruption is what a command says that was ended by Ctrl-C or SIGTERM, with
+// the exit code of its own; err, if it ended for another reason. Where it was
+// just then, which path it read, says nothing.
+func interruption(ctx context.Context, command string, err error) error {
+	if err == nil || ctx.Err() == nil || !errors.Is(err, context.Canceled) && !errors.Is(err, migrate.ErrInterrupted) {
+		return err
+	}
+	text := command + ": interrupted"
+	switch {
+	case slices.Contains(readers, command):
+		text += "; nothing was written"
+	case slices.Contains(resumable, command):
+		text += "; run the same command again to finish"
+	case command == "hold" || command == "release":
+		text += "; mrtq status TARGET shows which holds are set"
+	}
+	if file := (*unchanged)(nil); errors.As(err, &file) {
+		text += fmt.Sprintf("; %s is as it was", file.path)
+	}
+	return &coded{exitInterrupted, errors.New(text)}
+}
+
+// unchanged is an error after which the file is as it was before the command.
+type unchanged struct {
+	err  error
+	path string
+}
+
+func (e *unchanged) Error() string { return fmt.Sprintf("%v; %s is as it was", e.err, e.path) }
+func (e *unchanged) Unwrap() error { return e.err }
+
+// lost adds to an error of a session that is over for good how far the run is,
+// and what to do. total counts the records that the run is to make jobs of.
+func lost(err error, run string, done migrate.Done, total int) error {
+	if !errors.Is(err, zkconn.ErrLost) {
+		return err
+	}
+	return fmt.Errorf("%w. %s is not finished: this call made %d of %s; when a server can be reached, run the same command again to finish",
+		err, run, done.Jobs+done.Access+done.Rewritten, count(total, "job or request", "jobs and requests"))
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"mrtq/internal/zkconn"
+	"mrtq/migrate"
+)
+
+// TestInterruption: what a command says, and its exit code, when a person ends it.
+func TestInterruption(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	reading := fmt.Errorf("verify: source localhost: list /ingest: %w", context.Canceled)
+	for _, c := range []struct {
+		name    string
+		ctx     context.Context
+		command string
+		err     error
+		want    string
+		code    int
+	}{
+		{"reading", ended, "plan", reading, "plan: interrupted; nothing was written", exitInterrupted},
+		{"at a transaction's edge", ended, "migrate", fmt.Errorf("migrate: %w", migrate.ErrInterrupted), "migrate: interrupted; run the same command again to finish", exitInterrupted},
+		{"before anything was written", ended, "migrate", reading, "migrate: interrupted; run the same command again to finish", exitInterrupted},
+		{"on the way", ended, "accept", reading, "accept: interrupted", exitInterrupted},
+		{"too late", ended, "plan", nil, "", exitDone},
+		{"an error of its own", ended, "plan", usageError("no"), "no", exitUsage},
+		{"nobody ended it", t.Context(), "plan", reading, reading.Error(), exitEnv},
+	} {
+		err := interruption(c.ctx, c.command, c.err)
+		got := ""
+		if err != nil {
+			got = err.Error()
+		}
+		if got != c.want || exitCode(err) != c.code {
+			t.Errorf("%s: %q, code %d; want %q, code %d", c.name, got, exitCode(err), c.want, c.code)
+		}
+	}
+}
+
+// TestLost: a session that is over tells how far the run is; other errors don't.
+func TestLost(t *testing.T) {
+	done := migrate.Done{Jobs: 100, Access: 20, Batches: 7}
+	err := lost(fmt.Errorf("%w: no server for 30s", zkconn.ErrLost), "run0000000000", done, 5000)
+	const want = "the ZooKeeper session is lost: no server for 30s. run0000000000 is not finished: this call made 120 of 5000 jobs and requests; when a server can be reached, run the same command again to finish"
+	if !errors.Is(err, zkconn.ErrLost) || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	if err := lost(fs.ErrPermission, "run0000000000", done, 5000); err != fs.ErrPermission {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestInterruptedCommands: Ctrl-C and SIGTERM, while a command waits for a server.
+func TestInterruptedCommands(t *testing.T) {
+	corpus, err := filepath.Abs("testdata/legacy.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		"plan SILENT file:new.ndjson":              "mrtq: plan: interrupted; nothing was written\n",
+		"verify SILENT file:" + corpus:             "mrtq: verify: interrupted; nothing was written\n",
+		"verify file:" + corpus + " SILENT":        "mrtq: verify: interrupted; nothing was written\n",
+		"status SILENT":                            "mrtq: status: interrupted; nothing was written\n",
+		"migrate SILENT file:new.ndjson":           "mrtq: migrate: interrupted; run the same command again to finish\n",
+		"migrate file:" + corpus + " SILENT":       "mrtq: migrate: interrupted; run the same command again to finish\n",
+		"rollback SILENT --run run0000000000":      "mrtq: rollback: interrupted; run the same command again to finish\n",
+		"hold SILENT":                              "mrtq: hold: interrupted; mrtq status TARGET shows which holds are set\n",
+		"release SILENT --force":                   "mrtq: release: interrupted; mrtq status TARGET shows which holds are set\n",
+		"restore SILENT --in " + corpus:            "mrtq: restore: interrupted; run the same command again to finish\n",
+		"rebuild SILENT":                           "mrtq: rebuild: interrupted; run the same command again to finish\n",
+		"dump SILENT --out dump.ndjson":            "mrtq: dump: interrupted; nothing was written\n",
+		"accept --backend SILENT --tags @J9":       "mrtq: accept: interrupted\n",
+		"accept --backend SILENT --clean":          "mrtq: accept: interrupted\n",
+		"inspect SILENT --status failed --wide -v": "mrtq: inspect: interrupted; nothing was written\n",
+	} {
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			address, called := silent(t)
+			cmd := exec.Command("mrtq", append(strings.Fields(strings.ReplaceAll(args, "SILENT", address)), "--timeout", "1m")...)
+			cmd.Dir = t.TempDir()
+			cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+			var stderr strings.Builder
+			cmd.Stderr = &stderr
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			killed := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
+			defer killed.Stop()
+			<-called
+			signal := syscall.SIGINT
+			if len(args)%2 == 0 {
+				signal = syscall.SIGTERM
+			}
+			if err := cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait() // its exit code tells
+			if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !strings.HasSuffix(stderr.String(), want) {
+				t.Errorf("exit code %d: %q, want %q", code, stderr.String(), want)
+			}
+		})
+	}
+}
+
+// silent is a server that takes connections and says nothing; called is closed
+// when the first has come.
+func silent(t *testing.T) (address string, called <-chan struct{}) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	came := make(chan struct{})
+	go func() {
+		for first := true; ; first = false {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			if first {
+				close(came)
+			}
+			t.Cleanup(func() { c.Close() })
+		}
+	}()
+	t.Cleanup(func() { l.Close() })
+	return l.Addr().String(), came
+}

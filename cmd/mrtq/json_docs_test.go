@@ -1,0 +1,119 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mrtq/migrate"
+)
+
+// jsonOutputs is what each command prints with -o json.
+var jsonOutputs = map[string]any{
+	"inspect":  []inspected{},
+	"restore":  migrate.Restored{},
+	"plan":     migrate.Plan{},
+	"migrate":  migrated{},
+	"verify":   migrate.Verdict{},
+	"rollback": migrate.Undo{},
+	"status":   migrate.Status{},
+	"rebuild":  migrate.Rebuilt{},
+	"hold":     holdOutput{},
+	"release":  released{},
+	"version":  version{},
+}
+
+// TestJSONDocumented: docs/json.md has a section for each command with -o json,
+// and a row in it for each field that there is, and none for one that there isn't.
+func TestJSONDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/json.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sections := map[string]string{}
+	for _, s := range strings.Split(string(text), "\n## ")[1:] {
+		title, body, _ := strings.Cut(s, "\n")
+		sections[strings.Trim(title, "`")] = body
+	}
+	row := regexp.MustCompile("(?m)^\\| `([^`]+)` \\| ([^|]+) \\|")
+	for _, c := range newRoot().Commands() {
+		output := c.Flags().Lookup("output")
+		if output == nil || !strings.Contains(output.Value.Type(), "json") {
+			continue
+		}
+		of, ok := jsonOutputs[c.Name()]
+		if !ok {
+			t.Errorf("%s has -o json, and jsonOutputs doesn't say what it prints", c.Name())
+			continue
+		}
+		var got []string
+		for _, m := range row.FindAllStringSubmatch(sections[c.Name()], -1) {
+			got = append(got, m[1]+": "+strings.TrimSpace(m[2]))
+		}
+		want := fields(reflect.TypeOf(of), "")
+		slices.Sort(got)
+		slices.Sort(want)
+		for _, f := range want {
+			if !slices.Contains(got, f) {
+				t.Errorf("docs/json.md, %s: no row for `%s`", c.Name(), strings.Replace(f, ": ", "` | ", 1))
+			}
+		}
+		for _, f := range got {
+			if !slices.Contains(want, f) {
+				t.Errorf("docs/json.md, %s: there is no `%s`", c.Name(), f)
+			}
+		}
+	}
+}
+
+// fields are the fields that encoding/json writes of a type, each with its path,
+// in which [] is an item of a list and {} a value of an object with other keys.
+func fields(t reflect.Type, path string) []string {
+	switch {
+	case t == reflect.TypeFor[time.Time]():
+		return []string{path + ": time"}
+	case path == "": // a plan marshals itself: the same fields, with no list null
+	case t.Implements(reflect.TypeFor[json.Marshaler]()) || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Marshaler]()):
+		return []string{path + ": value"}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return fields(t.Elem(), path)
+	case reflect.Slice, reflect.Array:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return []string{path + ": bytes"}
+		}
+		return fields(t.Elem(), path+"[]")
+	case reflect.Map:
+		return fields(t.Elem(), path+"{}")
+	case reflect.Struct:
+		var out []string
+		for i := range t.NumField() {
+			f := t.Field(i)
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			switch {
+			case f.Anonymous && name == "":
+				out = append(out, fields(f.Type, path)...)
+			case !f.IsExported() || name == "-":
+			case path == "":
+				out = append(out, fields(f.Type, name)...)
+			default:
+				out = append(out, fields(f.Type, path+"."+name)...)
+			}
+		}
+		return out
+	case reflect.String:
+		return []string{path + ": string"}
+	case reflect.Bool:
+		return []string{path + ": boolean"}
+	case reflect.Interface:
+		return []string{path + ": any"}
+	}
+	return []string{fmt.Sprintf("%s: number", path)}
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// TestScreens: what an operator sees on a terminal of 80 and of 120 columns.
+// -update rewrites the screens, testdata/screen/NAME.COLUMNS, in which \e is the
+// escape character.
+func TestScreens(t *testing.T) {
+	corpus, err := os.ReadFile("testdata/legacy.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "legacy.ndjson"), corpus, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	quiet := terminalRun{columns: 80, dataOnly: true}
+	// What verify, status and hold look at.
+	if text, err := quiet.run(t, dir, "migrate", "file:legacy.ndjson", "file:new.ndjson", "--undecodable", "quarantine", "--consumed", "failed"); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	lines := strings.SplitAfter(string(corpus), "\n")
+	for i, line := range lines { // a source that isn't what it was
+		if strings.Contains(line, `"/ingest/mrtQ-05000000000001"`) {
+			lines = append(lines[:i], lines[i+1:]...)
+			break
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "later.ndjson"), []byte(strings.Join(lines, "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, args := range map[string]string{
+		"inspect": "inspect file:legacy.ndjson",
+		"plan":    "plan file:legacy.ndjson file:other.ndjson --dialect mrt-zk",
+		"verify":  "verify file:later.ndjson file:new.ndjson",
+		"status":  "status file:new.ndjson",
+		"states":  "states",
+	} {
+		for _, columns := range []int{80, 120} {
+			t.Run(fmt.Sprintf("%s/%d", name, columns), func(t *testing.T) {
+				text, err := terminalRun{columns: columns, dataOnly: true}.run(t, dir, strings.Fields(args)...)
+				if text == "" {
+					t.Fatalf("nothing on the screen: %v", err)
+				}
+				got := visible(text)
+				for line := range strings.Lines(escapes.ReplaceAllString(got, "")) {
+					if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > int(columns) && tableLine.MatchString(line) {
+						t.Errorf("%d columns wide: %s", n, line)
+					}
+				}
+				golden(t, fmt.Sprintf("testdata/screen/%s.%d", name, columns), got)
+			})
+		}
+		t.Run(name+"/wide", func(t *testing.T) {
+			text, err := terminalRun{columns: 80, dataOnly: true}.run(t, dir, append(strings.Fields(args), "--wide")...)
+			if plain := escapes.ReplaceAllString(visible(text), ""); !strings.Contains(plain, "┌") || strings.Contains(plain, "\n    ") {
+				t.Errorf("%v: want every table in a frame, none stacked:\n%s", err, plain)
+			}
+		})
+	}
+}
+
+var (
+	escapes   = regexp.MustCompile(`\\e\[[0-9;]*m`)
+	tableLine = regexp.MustCompile(`^([│┌├└]|    \S)`)
+)
+
+// visible is what a terminal got, in a form to read and compare.
+func visible(text string) string {
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\x1b", `\e`)
+	for _, v := range varying {
+		text = v.pattern.ReplaceAllString(text, v.by)
+	}
+	return today.ReplaceAllString(text, "STARTED-------------") // as wide
+}
+
+// today matches the times of now; those of the corpus have milliseconds.
+var today = regexp.MustCompile(`2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+
+// golden compares with what a file has, or with -update writes it.
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s has\n%s\ngot\n%s", path, want, got)
+	}
+}
+
+// TestVerdictOnTerminal: the last line has the colour of what it says; nothing has
+// one if NO_COLOR is set, or on a terminal that has none.
+func TestVerdictOnTerminal(t *testing.T) {
+	dir := t.TempDir()
+	corpus, err := filepath.Abs("testdata/legacy.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ args, want string }{
+		{"inspect file:" + corpus + " --status held", "\x1b[32mInspect: 1 record: 1 decoded, 0 not.\x1b[0m\r\n"},
+		{"inspect file:" + corpus, "\x1b[33mInspect: 21 records: 12 decoded, 9 not.\x1b[0m\r\n"},
+		{"plan file:" + corpus + " file:new.ndjson", "\x1b[31mPlan: 9 to create, 1 to skip, 11 to decide: not ready, 11 problems.\x1b[0m\r\n"},
+		{"inspect file:nowhere.ndjson", "\x1b[31mmrtq: inspect file:nowhere.ndjson: no such file or directory\x1b[0m\r\n"},
+		{"accept --tags @J9 --format pretty", "\x1b[32mAccept: 3 scenarios in both dialects passed; 2 of 154 rows covered.\x1b[0m\r\n"},
+	} {
+		text, _ := terminalRun{columns: 80}.run(t, dir, strings.Fields(c.args)...)
+		if !strings.HasSuffix(text, c.want) {
+			t.Errorf("%s: the screen ends with %q, want %q", c.args, text[max(0, len(text)-len(c.want)-20):], c.want)
+		}
+		for _, env := range []string{"NO_COLOR=1", "TERM=dumb"} {
+			text, _ := terminalRun{columns: 80, env: []string{env}}.run(t, dir, strings.Fields(c.args)...)
+			if strings.Contains(text, "\x1b[") {
+				t.Errorf("%s with %s: %q", c.args, env, text)
+			}
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// documented is a flag that a settings file may set, and the commands that have it.
+type documented struct {
+	flag     *pflag.Flag
+	commands []string // none: all have it
+}
+
+// settable are the flags that a settings file may set: those of all commands
+// first, then the others by name.
+func settable(root *cobra.Command) []documented {
+	byName := map[string]*documented{}
+	root.PersistentFlags().VisitAll(func(f *pflag.Flag) { byName[f.Name] = &documented{flag: f} })
+	for _, c := range root.Commands() {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			d := byName[f.Name]
+			if d == nil {
+				d = &documented{flag: f}
+				byName[f.Name] = d
+			}
+			if len(d.commands) > 0 || root.PersistentFlags().Lookup(f.Name) == nil {
+				d.commands = append(d.commands, c.Name())
+			}
+		})
+	}
+	known := flagNames(root)
+	var all []documented
+	for name, d := range byName {
+		if known[name] && !slices.Contains(flagOnly, name) {
+			all = append(all, *d)
+		}
+	}
+	slices.SortFunc(all, func(a, b documented) int {
+		if (a.commands == nil) != (b.commands == nil) {
+			return map[bool]int{true: -1, false: 1}[a.commands == nil]
+		}
+		return strings.Compare(a.flag.Name, b.flag.Name)
+	})
+	return all
+}
+
+// schemaOf says in JSON Schema what values a flag takes. Where several commands
+// have a flag of one name, one of them speaks for all, as to its type.
+func schemaOf(d documented) map[string]any {
+	_, usage := pflag.UnquoteUsage(d.flag)
+	s := map[string]any{"description": usage}
+	switch kind := d.flag.Value.Type(); {
+	case kind == "bool":
+		s["type"] = "boolean"
+	case kind == "int":
+		s["type"] = "integer"
+	case kind == "duration":
+		s["type"], s["pattern"] = "string", `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`
+	case kind == "stringSlice" || kind == "stringArray":
+		s["type"], s["items"] = []string{"string", "array"}, map[string]any{"type": "string"}
+	case strings.Contains(kind, "|"):
+		// Commands differ in what they take.
+		if d.flag.Name != "output" && d.flag.Name != "backend" && d.flag.Name != "dialect" {
+			s["enum"] = strings.Split(kind, "|")
+		} else {
+			s["type"] = "string"
+		}
+	default:
+		s["type"] = "string"
+	}
+	return s
+}
+
+// TestSettingsSchema: docs/mrtq.schema.json has each setting, and no other. -update
+// writes it.
+func TestSettingsSchema(t *testing.T) {
+	properties := map[string]any{}
+	for _, d := range settable(newRoot()) {
+		properties[d.flag.Name] = schemaOf(d)
+	}
+	b, err := json.MarshalIndent(map[string]any{
+		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "mrtq.yaml, the settings of mrtq",
+		"type": "object", "additionalProperties": false, "properties": properties,
+	}, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "../../docs/mrtq.schema.json", string(b)+"\n")
+}
+
+// TestSettingsExample: docs/mrtq.yaml has each setting with its default. -update
+// writes it.
+func TestSettingsExample(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`# yaml-language-server: $schema=mrtq.schema.json
+#
+# Settings of mrtq, an example: mrtq reads mrtq.yaml in the working folder, or the
+# file that --config or $MRTQ_CONFIG names. A line FLAG: VALUE stands for --FLAG
+# VALUE. Flags on the command line and MRTQ_* variables come before it. mrtq shows
+# what the file sets.
+#
+# What could lose a job or have it run twice is taken from the command line only,
+# and is refused here: --` + strings.Join(flagOnly, ", --") + `.
+#
+# Every line below has the default; remove the # to set another.
+`)
+	for _, d := range settable(newRoot()) {
+		of := "all commands"
+		if d.commands != nil {
+			of = strings.Join(d.commands, ", ")
+		}
+		_, usage := pflag.UnquoteUsage(d.flag)
+		value := d.flag.DefValue
+		switch {
+		case strings.HasPrefix(value, "["):
+			value = "[" + strings.ReplaceAll(strings.Trim(value, "[]"), ",", ", ") + "]"
+		case value == "":
+			value = `""`
+		}
+		fmt.Fprintf(&b, "\n# %s (%s)\n#%s: %s\n", usage, of, d.flag.Name, value)
+	}
+	golden(t, "../../docs/mrtq.yaml", b.String())
+}
+
+// TestSettingsExampleIsTaken: the example with all its lines is taken, by a command
+// that has many of the flags.
+func TestSettingsExampleIsTaken(t *testing.T) {
+	example, err := os.ReadFile("../../docs/mrtq.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "all.yaml")
+	if err := os.WriteFile(path, regexp.MustCompile(`(?m)^#([a-z-]+: )`).ReplaceAll(example, []byte("$1")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range newRoot().Commands() {
+		a := &app{stdout: &output{Writer: &strings.Builder{}}, stderr: &strings.Builder{}, config: path}
+		root := a.root()
+		cmd, _, err := root.Find([]string{command.Name()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.InheritedFlags()
+		a.config = path
+		// Values of one command may be none of another's.
+		if err := a.settings(cmd); err != nil && !strings.Contains(err.Error(), "want one of") {
+			t.Errorf("%s: %v", command.Name(), err)
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"golang.org/x/term"
+)
+
+// table prints rows under a title: plain columns in a pipe, and on a terminal
+// whatever shape shows all of it there, see [fit].
+func (a *app) table(title string, header []string, rows [][]any) {
+	if len(rows) == 0 {
+		return
+	}
+	if title != "" {
+		fmt.Fprintln(a.stdout, title)
+	}
+	for _, line := range a.tableLines(header, rows) {
+		fmt.Fprintln(a.stdout, strings.TrimRight(line, " "))
+	}
+	fmt.Fprintln(a.stdout)
+}
+
+func (a *app) tableLines(header []string, rows [][]any) []string {
+	rows = oneLined(rows)
+	screen, ok := terminal(a.stdout.Writer)
+	if !ok {
+		return plainLines(header, rows, false)
+	}
+	widths, words := measure(header, rows)
+	colour := colourful(screen)
+	if a.wide {
+		return framedLines(header, rows, widths, colour)
+	}
+	columns, _, err := term.GetSize(int(screen.Fd()))
+	if err != nil || columns <= 0 {
+		return framedLines(header, rows, widths, colour)
+	}
+	return fit(widths, words, columns).lines(header, rows, columns, colour)
+}
+
+// oneLined makes each cell's text safe to print on one line.
+func oneLined(rows [][]any) [][]any {
+	out := make([][]any, len(rows))
+	for i, r := range rows {
+		out[i] = make([]any, len(r))
+		for j, v := range r {
+			switch s := v.(type) {
+			case string:
+				v = cell(s)
+			case toned:
+				v = toned{s.tone, cell(s.text)}
+			}
+			out[i][j] = v
+		}
+	}
+	return out
+}
+
+// toned is a cell's text with a colour, where there are any.
+type toned struct {
+	tone tone
+	text string
+}
+
+func (t toned) String() string { return t.text }
+
+// longestWord is the longest word that is kept whole inside a column. Whatever
+// stands in the first column, most often a path, is kept whole in any case:
+// somebody will want to copy it.
+const longestWord = 40
+
+// measure returns the width of each column, and the least width at which its
+// words are whole.
+func measure(header []string, rows [][]any) (widths, words []int) {
+	widths, words = make([]int, len(header)), make([]int, len(header))
+	add := func(column int, s string) {
+		widths[column] = max(widths[column], text.StringWidthWithoutEscSequences(s))
+		for _, word := range strings.Fields(s) {
+			w := text.StringWidthWithoutEscSequences(word)
+			if column > 0 {
+				w = min(w, longestWord)
+			}
+			words[column] = max(words[column], w)
+		}
+	}
+	for i, h := range header {
+		add(i, h)
+		for _, r := range rows {
+			add(i, fmt.Sprint(r[i]))
+		}
+	}
+	return widths, words
+}
+
+// shape is how a table is shown on a terminal.
+type shape struct {
+	// beside is how many columns stand side by side. The others stand beneath
+	// their row.
+	beside int
+	// framed are the widths of the columns of a table in a frame, in which
+	// longer cells are wrapped; nil if there is no frame.
+	framed []int
+}
+
+// fit decides how a table is shown on a screen of so many columns, so that
+// nothing of it is lost: in a frame if it fits; else without; else in a frame
+// with the widest columns wrapped between words; else with as many columns as
+// fit side by side and the others beneath.
+func fit(widths, words []int, screen int) shape {
+	const bars = 3 // one to the left of each column, and a blank on either side of its text
+	bare, total := -1, 1
+	wrapped := append([]int{}, widths...)
+	for _, w := range widths {
+		bare += 1 + w
+		total += w + bars
+	}
+	if total > screen && bare <= screen {
+		return shape{beside: len(widths)}
+	}
+	for ; total > screen; total-- {
+		widest := -1
+		for i, w := range wrapped {
+			if w > words[i] && (widest < 0 || w > wrapped[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			break
+		}
+		wrapped[widest]--
+	}
+	if total <= screen {
+		return shape{len(widths), wrapped}
+	}
+	beside, used := 1, widths[0]
+	for beside < len(widths)-1 && used+1+widths[beside] <= screen {
+		used += 1 + widths[beside]
+		beside++
+	}
+	return shape{beside: beside}
+}
+
+func (s shape) lines(header []string, rows [][]any, screen int, colour bool) []string {
+	switch {
+	case s.framed != nil:
+		return framedLines(header, rows, s.framed, colour)
+	case s.beside == len(header):
+		return plainLines(header, rows, colour)
+	}
+	return stackedLines(header, rows, s.beside, screen, colour)
+}
+
+func render(style table.Style, header []string, rows [][]any, colour bool, configs []table.ColumnConfig) []string {
+	t := table.NewWriter()
+	style.Format.Header = text.FormatDefault
+	t.SetStyle(style)
+	t.SetColumnConfigs(configs)
+	head := make(table.Row, len(header))
+	for i, h := range header {
+		head[i] = h
+		if colour {
+			head[i] = text.Bold.Sprint(h)
+		}
+	}
+	t.AppendHeader(head)
+	for _, r := range rows {
+		row := make(table.Row, len(r))
+		for i, v := range r {
+			if c, ok := v.(toned); ok && colour {
+				v = toneColours[c.tone].Sprint(c.text)
+			}
+			row[i] = v
+		}
+		t.AppendRow(row)
+	}
+	return strings.Split(t.Render(), "\n")
+}
+
+func plainLines(header []string, rows [][]any, colour bool) []string {
+	style := table.StyleDefault
+	style.Options = table.OptionsNoBordersAndSeparators
+	style.Box.PaddingLeft = ""
+	return render(style, header, rows, colour, nil)
+}
+
+func framedLines(header []string, rows [][]any, widths []int, colour bool) []string {
+	configs := make([]table.ColumnConfig, len(header))
+	for i, w := range widths {
+		configs[i] = table.ColumnConfig{Number: i + 1, WidthMax: w, WidthMaxEnforcer: text.WrapSoft}
+	}
+	return render(table.StyleLight, header, rows, colour, configs)
+}
+
+// stackedLines has the first columns side by side and each of the others on
+// lines of its own beneath its row, after its heading. Empty cells have none.
+func stackedLines(header []string, rows [][]any, beside, screen int, colour bool) []string {
+	const indent = "    "
+	first := make([][]any, len(rows))
+	for i, r := range rows {
+		first[i] = r[:beside]
+	}
+	heading := 0
+	for _, h := range header[beside:] {
+		heading = max(heading, text.StringWidthWithoutEscSequences(h))
+	}
+	var lines []string
+	for i, line := range plainLines(header[:beside], first, colour) {
+		lines = append(lines, line)
+		if i == 0 {
+			continue
+		}
+		for j, v := range rows[i-1][beside:] {
+			s := fmt.Sprint(v)
+			if s == "" {
+				continue
+			}
+			label := indent + text.Pad(header[beside+j], heading+1, ' ')
+			room := max(screen-len(indent)-heading-1, 1)
+			for _, part := range strings.Split(text.WrapSoft(s, room), "\n") {
+				lines = append(lines, label+part)
+				label = indent + strings.Repeat(" ", heading+1)
+			}
+		}
+	}
+	return lines
+}
+
+// prose prints text after a label, wrapped between words beside it on a terminal.
+func (a *app) prose(label, line string) {
+	label, line = cell(label), cell(line)
+	if screen, ok := terminal(a.stdout.Writer); ok && !a.wide {
+		beside := text.StringWidthWithoutEscSequences(label)
+		if columns, _, err := term.GetSize(int(screen.Fd())); err == nil && columns > 2*beside {
+			line = strings.ReplaceAll(text.WrapSoft(line, columns-beside), "\n", "\n"+strings.Repeat(" ", beside))
+		}
+	}
+	for part := range strings.Lines(label + line) {
+		fmt.Fprintln(a.stdout, strings.TrimRight(part, " \n"))
+	}
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// otherVariables are the MRTQ_* variables that are no flag's.
+var otherVariables = []string{
+	"MRTQ_CONFIG",
+	authVariable,
+	addressVariable, // mrtq zk sets it for its COMMAND, which may be mrtq
+
+	// Of the harness, and of the project's own tests and demonstration, which
+	// run mrtq.
+	"MRTQ_ZK_IMAGE",
+	"MRTQ_REQUIRE_BACKENDS",
+	"MRTQ_TEST_BACKEND",
+	"MRTQ_TEST_ENSEMBLES",
+	"MRTQ_TAGS",
+	"MRTQ_HARNESS_CHILD",
+	"MRTQ_MINIZK_FIGURES",
+	"MRTQ_DEMO_ADDRESS",
+}
+
+// checkVariables refuses MRTQ_* variables that mean nothing: a misspelt setting
+// would silently not be set.
+func checkVariables(root *cobra.Command, environment []string) error {
+	known := slices.Clone(otherVariables)
+	for name := range flagNames(root) {
+		known = append(known, variable(name))
+	}
+	for _, entry := range environment {
+		name, _, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, "MRTQ_") || slices.Contains(known, name) {
+			continue
+		}
+		flag := "--" + strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, "MRTQ_"), "_", "-"))
+		return usageError("$%s: no command has a flag %s; unset it, or see the flags with mrtq COMMAND --help", name, flag)
+	}
+	return nil
+}

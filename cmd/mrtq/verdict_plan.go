@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"mrtq/migrate"
+)
+
+// toDo says of each action what is to be done, as a verdict has it.
+var toDo = map[migrate.Action]string{
+	migrate.ActCreate:     "to create",
+	migrate.ActRewrite:    "to rewrite",
+	migrate.ActUnchanged:  "migrated before",
+	migrate.ActGone:       "migrated before and gone",
+	migrate.ActSkip:       "to skip",
+	migrate.ActQuarantine: "to quarantine",
+	migrate.ActBlock:      "to decide",
+}
+
+// planVerdict is a plan in one line: what becomes of the records, and whether it
+// can be carried out.
+func planVerdict(p *migrate.Plan) (tone, string) {
+	var parts []string
+	for _, act := range migrate.Actions {
+		if n := p.Count(act); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, toDo[act]))
+		}
+	}
+	records := strings.Join(parts, ", ")
+	if records == "" {
+		records = "no record"
+	}
+	switch {
+	case p.Blocked():
+		return bad, fmt.Sprintf("%s: not ready, %s", records, problems(len(p.Problems)))
+	case p.Empty():
+		return good, records + ": nothing to do"
+	case len(p.Warnings) > 0:
+		return attention, fmt.Sprintf("%s: ready, with %s", records, count(len(p.Warnings), "warning", "warnings"))
+	}
+	return good, records + ": ready"
+}
+
+// class is warnings that say the same of different things.
+type class struct {
+	message string // with … for what differs, if there are several
+	paths   []string
+}
+
+// classes groups warnings, in the order of the first of each class.
+func classes(warnings []migrate.Warning) []*class {
+	var order []*class
+	found := map[string]*class{}
+	for _, w := range warnings {
+		key := particular.ReplaceAllString(w.Message, "…")
+		c := found[key]
+		if c == nil {
+			c = &class{message: w.Message}
+			found[key] = c
+			order = append(order, c)
+		} else {
+			c.message = key
+		}
+		c.paths = append(c.paths, w.Path)
+	}
+	return order
+}
+
+// particular is what a message says of one thing only: something quoted, a path,
+// an identifier, a number.
+var particular = regexp.MustCompile(`"(\\.|[^"\\])*"|[^\s"]*[/0-9][^\s":,;]*`)
+
+func (a *app) printWarnings(warnings []migrate.Warning) {
+	list(a, "Warnings", classes(warnings), []string{"COUNT", "WARNING", "RECORD OR ZNODE"}, func(c *class) []any {
+		return []any{len(c.paths), c.message, firstOf(c.paths)}
+	})
+}

@@ -1,0 +1,93 @@
+package harness
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+)
+
+// Maker says who made a chroot: the host and process, and when. ok is false if
+// the note doesn't say.
+func (c Chroot) Maker() (host string, process int, made time.Time, ok bool) {
+	rest, begins := strings.CutPrefix(c.Note, noteBegins)
+	rest, _, ends := strings.Cut(rest, ";")
+	parts := strings.Split(rest, ", ")
+	if !begins || !ends || len(parts) != 3 {
+		return "", 0, time.Time{}, false
+	}
+	made, err := time.Parse(time.RFC3339, parts[2])
+	if _, serr := fmt.Sscanf(parts[1], "process %d", &process); err != nil || serr != nil || process <= 0 {
+		return "", 0, time.Time{}, false
+	}
+	return parts[0], process, made, true
+}
+
+// Ended reports whether the process that made a chroot is known to have ended.
+// Of a process on another machine nothing is known.
+func (c Chroot) Ended() bool {
+	host, process, _, ok := c.Maker()
+	if here, err := os.Hostname(); !ok || err != nil || host != here {
+		return false
+	}
+	p, err := os.FindProcess(process)
+	return err != nil || errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
+}
+
+// Leftovers are the chroots that harnesses made at an address: those of runs that
+// are going on, or that were killed and could not remove them.
+func Leftovers(ctx context.Context, address Backend, opt Options) (found []Chroot, err error) {
+	err = atAddress(ctx, address, opt, func(c *borrowed, w *zkconn.Writer) error {
+		if _, there, err := w.Exists(ctx, cmp.Or(c.base, "/")); err != nil {
+			return err
+		} else if !there {
+			return fmt.Errorf("the chroot %s does not exist there", c.base)
+		}
+		found = c.strangers(ctx, w)
+		return nil
+	})
+	return found, err
+}
+
+// RemoveLeftover removes a chroot that [Leftovers] found, with all that is below
+// it. It looks once more that a harness made it.
+func RemoveLeftover(ctx context.Context, address Backend, opt Options, left Chroot) error {
+	return atAddress(ctx, address, opt, func(c *borrowed, w *zkconn.Writer) error {
+		n, err := w.Get(ctx, left.Path)
+		switch {
+		case errors.Is(err, znode.ErrNoNode):
+			return nil // somebody else has removed it
+		case err != nil:
+			return err
+		case !strings.HasPrefix(left.Path, c.base+"/"+chrootPrefix) || string(n.Data) != left.Note:
+			return fmt.Errorf("%s is no chroot of a harness, or another than it was", left.Path)
+		}
+		if err := wipe(ctx, w, left.Path); err != nil {
+			return err
+		}
+		if err := w.Multi(ctx, []znode.Op{znode.Delete(left.Path, -1)}); !errors.Is(err, znode.ErrNoNode) {
+			return err
+		}
+		return nil
+	})
+}
+
+// atAddress opens a session at an address, beside all chroots.
+func atAddress(ctx context.Context, address Backend, opt Options, do func(*borrowed, *zkconn.Writer) error) error {
+	hosts, base, err := splitAddress(string(address))
+	if err != nil {
+		return fmt.Errorf("harness: %w", err)
+	}
+	c := &borrowed{servers: hosts, base: base, client: opt.Client}
+	if err := c.session(ctx, func(w *zkconn.Writer) error { return do(c, w) }); err != nil {
+		return fmt.Errorf("harness: %s: %w", address, err)
+	}
+	return nil
+}

@@ -1,0 +1,292 @@
+package migrate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+// Errors of setting and releasing holds.
+var (
+	// ErrNoQueue says that a target has no new queue, so there is nothing to hold.
+	ErrNoQueue = errors.New("there is no new queue here")
+	// ErrHoldsChanged says that holds, or the newest run, are not what they were
+	// when they were looked at.
+	ErrHoldsChanged = errors.New("somebody changed it meanwhile")
+)
+
+// HoldNote is the data of a hold that mrtq hold sets. A hold is its znode's
+// being there: the deployed services and newqueue don't read the data.
+type HoldNote struct {
+	By  string    `json:"by"`
+	At  time.Time `json:"at"`
+	Why string    `json:"why,omitempty"`
+}
+
+// Encode is the note as a znode's data.
+func (n HoldNote) Encode() []byte {
+	b, err := json.Marshal(n)
+	if err != nil {
+		panic("migrate: a HoldNote is always JSON: " + err.Error())
+	}
+	return b
+}
+
+// ParseHoldNote reads a hold's data; ok is false if mrtq hold didn't write it.
+func ParseHoldNote(data []byte) (n HoldNote, ok bool) {
+	err := json.Unmarshal(data, &n)
+	return n, err == nil && n.By != "" && !n.At.IsZero()
+}
+
+// Hold is one hold of a target.
+type Hold struct {
+	Path string `json:"path"`
+	// By is the run that set it, or who set it with mrtq hold; "" if neither did.
+	By    string    `json:"by"`
+	Since time.Time `json:"since,omitzero"` // zero in a dump that doesn't tell
+	Why   string    `json:"why,omitempty"`
+
+	// Proof says that it covers a migration: it stood when the newest run ended,
+	// or that run has not ended.
+	Proof bool `json:"-"`
+
+	node *znode.Node
+}
+
+// Holds are the holds of a target, as they were read.
+type Holds struct {
+	Standing []Hold // on queues, then on collections
+	tree     *znode.Tree
+	newest   *Run
+}
+
+// holdRoots is all that is read to set or release a hold.
+var holdRoots = []string{newqueue.QueueLocksPath, newqueue.CollectionLocksPath, RunsPath}
+
+// ReadHolds reads the holds of a target on a server. The error wraps ErrNoQueue
+// if the target has nothing that could be held.
+func ReadHolds(ctx context.Context, r *zkconn.Reader) (*Holds, error) {
+	if err := r.Sync(ctx); err != nil {
+		return nil, err
+	}
+	tree, err := r.Tree(ctx, zkconn.TreeOptions{Roots: holdRoots})
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range []string{newqueue.LocksPath, newqueue.JobsPath} {
+		stat, there, err := r.Exists(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		if there && tree.Get(path) == nil {
+			if err := tree.Put(znode.Node{Path: path, Stat: stat}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return HoldsIn(tree)
+}
+
+// HoldsIn are the holds in a tree; see [ReadHolds].
+func HoldsIn(tree *znode.Tree) (*Holds, error) {
+	if tree.Get(newqueue.JobsPath) == nil && tree.Get(newqueue.LocksPath) == nil {
+		return nil, fmt.Errorf("%w: it has neither %s nor %s", ErrNoQueue, newqueue.JobsPath, newqueue.LocksPath)
+	}
+	h := &Holds{tree: tree}
+	var runs []Run
+	for _, name := range tree.Children(RunsPath) {
+		// What is wrong with a run's record is for status, verify and rebuild to say.
+		if r, err := parseRun(tree.Get(znode.Join(RunsPath, name))); err == nil {
+			runs = append(runs, r)
+		}
+	}
+	slices.SortFunc(runs, func(a, b Run) int { return int(a.number()) - int(b.number()) })
+	if len(runs) > 0 {
+		h.newest = &runs[len(runs)-1]
+	}
+	var paths []string
+	for _, q := range newqueue.QueueHolds {
+		paths = append(paths, newqueue.QueueHoldPath(q))
+	}
+	for _, name := range tree.Children(newqueue.CollectionLocksPath) {
+		paths = append(paths, znode.Join(newqueue.CollectionLocksPath, name))
+	}
+	for _, path := range paths {
+		if n := tree.Get(path); n != nil {
+			h.Standing = append(h.Standing, h.describe(n, runs))
+		}
+	}
+	return h, nil
+}
+
+func (h *Holds) describe(n *znode.Node, runs []Run) Hold {
+	hold := Hold{Path: n.Path, node: n}
+	if n.Stat.Ctime != 0 {
+		hold.Since = time.UnixMilli(n.Stat.Ctime).UTC()
+	}
+	if note, ok := ParseHoldNote(n.Data); ok {
+		hold.By, hold.Since, hold.Why = note.By, note.At, note.Why
+	} else {
+		for _, r := range runs {
+			if slices.Contains(r.Holds, n.Path) && (r.Copied || r.stat.Czxid <= n.Stat.Czxid && n.Stat.Czxid <= r.stat.Mzxid) {
+				hold.By, hold.Proof = r.ID, true
+			}
+		}
+	}
+	if r := h.newest; r != nil && r.State != RunRolledBack {
+		hold.Proof = hold.Proof || !r.ended() || n.Stat.Czxid <= r.stat.Mzxid
+	}
+	return hold
+}
+
+// Set are the operations that put a hold on each path that has none. A hold is
+// for whoever may write to the newest run: it has that run's ACL.
+func (h *Holds) Set(paths []string, note HoldNote) []znode.Op {
+	var acl []znode.ACL
+	if h.newest != nil {
+		acl = h.newest.ACL
+	}
+	var ops []znode.Op
+	made := map[string]bool{}
+	add := func(path string, data []byte) {
+		if h.tree.Get(path) == nil && !made[path] {
+			made[path] = true
+			ops = append(ops, znode.Op{Kind: znode.OpCreate, Path: path, Data: data, ACL: acl})
+		}
+	}
+	for _, path := range paths {
+		folder := znode.Parent(path)
+		add(znode.Parent(folder), none)
+		add(folder, note.Encode()) // says who made it, if it has to be made
+		add(path, note.Encode())
+	}
+	return ops
+}
+
+// lift are the operations that remove holds. The error wraps ErrHoldsChanged if
+// one was set again since it was looked at, or if the newest run is another than
+// then, or went on.
+func (h *Holds) lift(lifted []Hold, as *Holds) ([]znode.Op, error) {
+	was, is := as.newest, h.newest
+	switch {
+	case (was == nil) != (is == nil), was != nil && (was.ID != is.ID || was.stat.Version != is.stat.Version):
+		return nil, fmt.Errorf("%w: a migration or a rollback wrote to the target; verify it again", ErrHoldsChanged)
+	}
+	var ops []znode.Op
+	for _, l := range lifted {
+		n := h.tree.Get(l.Path)
+		switch {
+		case n == nil: // released, by us or somebody else
+		case n.Stat.Czxid != l.node.Stat.Czxid || n.Stat.Version != l.node.Stat.Version:
+			return nil, fmt.Errorf("%w: %s was set again; look who holds it", ErrHoldsChanged, l.Path)
+		default:
+			ops = append(ops, znode.Delete(l.Path, n.Stat.Version))
+		}
+	}
+	if len(ops) > 0 && is != nil {
+		ops = append(ops, znode.Check(is.path(), is.stat.Version))
+	}
+	return ops, nil
+}
+
+// holdTries is how often a transaction is planned again after somebody else's
+// came first, or after its answer was lost.
+const holdTries = 5
+
+// SetHolds puts a hold on each path that has none, in one transaction, and
+// returns those that it set and those that were there.
+func (t *Target) SetHolds(ctx context.Context, paths []string, note HoldNote) (set, there []Hold, err error) {
+	for range holdTries {
+		var h *Holds
+		if h, err = ReadHolds(ctx, &t.Reader); err != nil {
+			return nil, nil, err
+		}
+		ops := h.Set(paths, note)
+		if len(ops) == 0 {
+			for _, hold := range h.Standing {
+				switch {
+				case !slices.Contains(paths, hold.Path):
+				case string(hold.node.Data) == string(note.Encode()):
+					set = append(set, hold)
+				default:
+					there = append(there, hold)
+				}
+			}
+			return set, there, nil
+		}
+		if err = t.Multi(ctx, ops); err != nil && !lookAgainAfter(err) {
+			return nil, nil, err
+		}
+	}
+	return nil, nil, err
+}
+
+// LiftHolds removes holds that were read as part of as, all in one transaction.
+// One that is gone already is no error. See [ErrHoldsChanged].
+func (t *Target) LiftHolds(ctx context.Context, lifted []Hold, as *Holds) (err error) {
+	for range holdTries {
+		var h *Holds
+		if h, err = ReadHolds(ctx, &t.Reader); err != nil {
+			return err
+		}
+		ops, refused := h.lift(lifted, as)
+		if refused != nil || len(ops) == 0 {
+			return refused
+		}
+		if err = t.Multi(ctx, ops); err != nil && !lookAgainAfter(err) {
+			return err
+		}
+	}
+	return err
+}
+
+// lookAgainAfter reports whether a transaction may have failed, or have been
+// carried out unseen, because of what happened meanwhile.
+func lookAgainAfter(err error) bool {
+	var refused *znode.MultiError
+	return errors.Is(err, zkconn.ErrUnknownOutcome) || errors.As(err, &refused) && overtaken(refused.Err)
+}
+
+// HoldPaths are the znodes of holds on queues and collections.
+func HoldPaths(queues []newqueue.QueueHold, collections []string) ([]string, error) {
+	var paths []string
+	for _, q := range queues {
+		if !slices.Contains(newqueue.QueueHolds, q) {
+			return nil, fmt.Errorf("queue %q: want %s, %s or %s", q, newqueue.HoldIngest, newqueue.HoldAccessSmall, newqueue.HoldAccessLarge)
+		}
+		paths = append(paths, newqueue.QueueHoldPath(q))
+	}
+	for _, c := range collections {
+		path := znode.Join(newqueue.CollectionLocksPath, c)
+		if c == "" || strings.Contains(c, "/") || znode.ValidatePath(path) != nil {
+			return nil, fmt.Errorf("collection %q: it can't be the name of a znode", c)
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
+// administrators reports whether a znode is a hold that mrtq hold set, or a
+// folder that it made for one: no run answers for it, whatever run had held the
+// queue before.
+func administrators(n *znode.Node) bool {
+	if n == nil {
+		return false
+	}
+	switch {
+	case n.Path == newqueue.QueueLocksPath, n.Path == newqueue.CollectionLocksPath:
+	case znode.Parent(n.Path) == newqueue.QueueLocksPath, znode.Parent(n.Path) == newqueue.CollectionLocksPath:
+	default:
+		return false
+	}
+	_, ok := ParseHoldNote(n.Data)
+	return ok && n.Stat.Version == 0
+}
