@@ -17,7 +17,7 @@
 //	pack.go         ... packed into transactions
 //	apply.go        ... sent, in order, many under way at once
 //	ledger.go       what was taken over, written in the same transactions
-//	verify.go       both sides read anew, and everything derived again
+//	verify.go       both sides read anew, part by part, and everything derived again
 //	rollback.go     what a run made and nobody changed, taken back
 //
 // Everything up to pack.go depends on the two sides and the options alone: no
@@ -29,6 +29,17 @@
 // keeps some hundred bytes of each. It is read again when its job is made. One that
 // is another by then ends the run at a transaction's edge, and the rest is planned
 // anew: what was decided was decided of another record.
+//
+// # Why rows and parts
+//
+// A queue can be larger than memory. What there is one of for each record is
+// remembered in rows, which are small and have no pointers: what the ledger says of
+// it (heldrows.go), the job that claims it (jobrows.go), that job's entries in
+// queues and batches (entryrows.go). Names are kept in them as a stem and a number
+// (names.go). All else is read part by part (part.go): some jobs with all that
+// belongs to them as a tree of their own, beside the records that they were made
+// from. What is decided of a znode is decided by functions on such trees, which
+// know nothing of parts.
 //
 // # Why the transactions form a chain
 //

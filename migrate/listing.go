@@ -22,6 +22,8 @@ type listing struct {
 	inBatch entryRows  // the jobs' entries in batches
 	called  nameHash
 	part    int // of jobs or batches, that are looked at together
+
+	vanished map[string]bool // jobs and requests that were gone when they were to be read
 }
 
 // batchRow is one child of /batches.
@@ -41,12 +43,14 @@ func listTarget(ctx context.Context, s side.Side, sample *ACLSample) (*listing, 
 	if err != nil {
 		return nil, err
 	}
-	l := &listing{existing: readOwn(tree), side: s, called: newNameHash(), part: partSize}
+	l := &listing{existing: readOwn(tree), side: s, called: newNameHash(), part: partSize, vanished: map[string]bool{}}
 	l.inBatch.names = l.names
 	if err := l.listRoots(ctx); err != nil {
 		return nil, err
 	}
 	sample.spread(len(l.roots))
+	l.queued.rows = make([]entryRow, 0, len(l.roots)) // as a rule, each has one
+	l.inBatch.rows = make([]entryRow, 0, len(l.roots))
 	if err := l.listQueued(ctx); err != nil {
 		return nil, err
 	}
@@ -156,7 +160,7 @@ func (l *listing) batchOf(bid string) *batchRow {
 // stands reports whether a job or request is there.
 func (l *listing) stands(root string) bool {
 	r, known := l.names.find(root)
-	if !known {
+	if !known || l.vanished[root] {
 		return false
 	}
 	_, there := slices.BinarySearchFunc(l.roots, r, l.names.compare)

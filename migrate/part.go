@@ -84,7 +84,11 @@ func (l *listing) jobParts(ctx context.Context, roots iter.Seq[string], take fun
 	return func(yield func(*part, error) bool) {
 		p := newPart()
 		for sub, err := range l.side.Subtrees(ctx, roots) {
-			if err == nil && !sub.Missing() && take(sub) {
+			switch {
+			case err != nil:
+			case sub.Missing():
+				l.vanished[sub.Root] = true
+			case take(sub):
 				p.add(sub.Root)
 				err = p.put(sub.Nodes...)
 			}

@@ -176,7 +176,7 @@ func newVerifier(src *LegacyQueue, l *listing, opt VerifyOptions) *verifier {
 		src: src, target: l, opt: opt, policies: DefaultPolicies(), dialect: newqueue.Design,
 		verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}, Services: []ServiceFinding{}},
 		claims:  newJobRows(l.names), runs: map[string]bool{}, untold: l.unrecorded(), claimed: make([]bool, len(l.custody.held.rows)),
-		lanes: map[lane]int32{}, folders: map[string]bool{}, batches: map[batchKey]*wantedBatch{}, wanted: map[string][]*wantedBatch{}, uuids: newNameSet(),
+		jobs: make([]verifiedRow, 0, len(l.roots)), lanes: map[lane]int32{}, folders: map[string]bool{}, batches: map[batchKey]*wantedBatch{}, wanted: map[string][]*wantedBatch{}, uuids: newNameSet(),
 	}
 	if run, ok := l.newest(); ok {
 		v.policies, v.dialect, v.began = run.Policies, run.Dialect, run.stat.Czxid

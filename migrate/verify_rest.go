@@ -53,49 +53,66 @@ func (v *verifier) strayEntries(ctx context.Context) error {
 		}
 		p.compare(p.entries...)
 	}
-	for chunk := range slices.Chunk(v.dangling(), v.target.part) {
-		p := v.piece(newPart())
-		if err := v.target.putEntries(ctx, p.part, chunk); err != nil {
+	rows, entries := v.dangling()
+	for chunk := range slices.Chunk(rows, v.target.part) {
+		if err := v.withoutJobs(ctx, chunk, entries); err != nil {
 			return err
 		}
-		var statuses []string // of their batches: what happens depends on it
-		for _, row := range chunk {
-			p.own[newqueue.JobPath(v.target.names.text(row.jid))] = true
-			if row.in > 0 {
-				statuses = append(statuses, newqueue.BatchPath(v.target.names.text(row.at))+"/status")
-			}
-		}
-		if err := v.target.read(ctx, p.part, distinct(statuses)); err != nil {
-			return err
-		}
-		p.compare(p.entries...)
-		p.layout(p.owns)
-		p.services(p.owns, nil, nil)
 	}
 	return nil
 }
 
-// dangling are the entries that stand for a job which is not there. It names
-// those jobs.
-func (v *verifier) dangling() []entryRow {
-	var rows []entryRow
-	last := map[string]string{}
+// dangling are the entries that stood for no job when they were listed, and of
+// each such job the one that tells of it.
+func (v *verifier) dangling() (rows []entryRow, tells map[string]string) {
+	tells = map[string]string{}
 	for _, list := range []*entryRows{&v.target.queued, &v.target.inBatch} {
 		for _, row := range list.rows {
 			job := newqueue.JobPath(v.target.names.text(row.jid))
 			if row.jid != (ref{}) && v.target.stands(job) {
 				continue
 			}
+			row.odd = true // on a live target, it may be gone by now
 			rows = append(rows, row)
-			if _, named := last[job]; row.jid != (ref{}) && (!named || row.in > 0) {
-				last[job] = list.path(row)
+			if _, told := tells[job]; row.jid != (ref{}) && (!told || row.in > 0) {
+				tells[job] = list.path(row)
 			}
 		}
 	}
-	for job, entry := range last {
-		v.differ(NodeMissing, job, entry+" stands for it")
+	return rows, tells
+}
+
+// withoutJobs looks again at entries that stood for no job, and names the jobs.
+func (v *verifier) withoutJobs(ctx context.Context, rows []entryRow, tells map[string]string) error {
+	p := v.piece(newPart())
+	if err := v.target.putEntries(ctx, p.part, rows); err != nil {
+		return err
 	}
-	return rows
+	var jobs, statuses []string // what happens depends on the batch's status
+	for _, row := range rows {
+		job := newqueue.JobPath(v.target.names.text(row.jid))
+		p.own[job] = true
+		if row.jid != (ref{}) && znode.ValidatePath(job) == nil {
+			jobs = append(jobs, job)
+		}
+		if row.in > 0 {
+			statuses = append(statuses, newqueue.BatchPath(v.target.names.text(row.at))+"/status")
+		}
+	}
+	jobs = distinct(jobs)
+	if err := v.target.read(ctx, p.part, slices.Concat(jobs, distinct(statuses))); err != nil {
+		return err
+	}
+	for _, job := range jobs {
+		if entry := tells[job]; p.tree.Get(job) == nil && p.tree.Get(entry) != nil {
+			p.differ(NodeMissing, job, entry+" stands for it")
+		}
+	}
+	p.compare(p.entries...)
+	p.compare(jobs...) // made since they were listed
+	p.layout(p.owns)
+	p.services(p.owns, nil, nil)
+	return nil
 }
 
 // ownRecords looks at the layout's own znodes and at the migration's.
