@@ -3,22 +3,32 @@
 //
 // A record's way is a straight line through the files of this package:
 //
-//	source.go     the znodes of the legacy queues, decoded
-//	policy.go     what becomes of each: a table of queue × status
-//	mapping.go    the new znodes of one record: a table of fields
-//	batch.go      the batches that the jobs are put into
-//	plan.go       what should exist, less what the ledger says was migrated
-//	gone.go       records whose job is gone: not made again
-//	unit.go       the operations for each thing to be made
-//	making.go     ... handed out in order, and again from where others' ids came between
-//	pack.go       ... packed into transactions
-//	apply.go      ... sent, in order, many under way at once
-//	ledger.go     what was taken over, written in the same transactions
-//	verify.go     both sides read anew, part by part, and everything derived again
-//	rollback.go   what a run made and nobody changed, taken back
+//	legacyqueue.go  the znodes of the legacy queues, read one after the other and decoded
+//	reading.go      ... in the order of the ids that they have or get
+//	policy.go       what becomes of each: a table of queue × status
+//	decide.go       what should exist, less what the ledger says was migrated
+//	batch.go        the batches that the jobs are put into
+//	gone.go         records whose job is gone: not made again
+//	plan.go         all that together
+//	load.go         the records, read a second time
+//	mapping.go      the new znodes of one record: a table of fields
+//	unit.go         the operations for each thing to be made
+//	making.go       ... handed out in order, and again from where others' ids came between
+//	pack.go         ... packed into transactions
+//	apply.go        ... sent, in order, many under way at once
+//	ledger.go       what was taken over, written in the same transactions
+//	verify.go       both sides read anew, part by part, and everything derived again
+//	rollback.go     what a run made and nobody changed, taken back
 //
-// Everything up to pack.go is a function of two trees and the options: no
-// server, no clock, no randomness. The source is never written.
+// Everything up to pack.go depends on the two sides and the options alone: no
+// clock, no randomness. The source is never written.
+//
+// # Why the source is read twice
+//
+// What a record holds is let go of once it is decided what becomes of it; a plan
+// keeps some hundred bytes of each. It is read again when its job is made. One that
+// is another by then ends the run at a transaction's edge, and the rest is planned
+// anew: what was decided was decided of another record.
 //
 // # Why rows and parts
 //

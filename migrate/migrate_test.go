@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"mrtq/internal/side"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
@@ -240,7 +241,7 @@ func TestReconcile(t *testing.T) {
 		}
 	})
 	t.Run("rollback newest first", func(t *testing.T) {
-		_, err := PlanRollback(treeOf(t, target), "run0000000000", false)
+		_, err := PlanRollback(t.Context(), side.Tree(treeOf(t, target)), "run0000000000", false)
 		if want := "a later run builds on it: run0000000001 came after run0000000000; roll that back first"; err == nil || err.Error() != want {
 			t.Errorf("error %q, want %q", err, want)
 		}

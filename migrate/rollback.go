@@ -5,11 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
+	"mrtq/internal/side"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
@@ -28,14 +27,30 @@ type Undo struct {
 	Kept []Kept `json:"kept"` // jobs and batches, and records of what is gone
 	Left []Kept `json:"left"` // what else is not as it was before the run
 
-	units     []unit
-	structure []string // the run's own nodes of the layout, children first
 	run       Run
-	tree      *znode.Tree
-	ex        *existing
+	target    *listing
 	force     bool
-	rewritten int // jobs of earlier runs that this one made anew
+	structure []string    // the run's own nodes of the layout, children first
+	jobs      []undoneJob // that the run made, in the order in which they go
+	batches   []undoneBatch
+	uuids     []namedBatch // entries of /batch-uuids, in the order of the BIDs
+	rewritten int          // jobs of earlier runs that this one made anew
+
+	// While it is decided:
+	stay      map[ref]string     // why jobs stay, by root
+	forced    map[ref][]znode.Op // what removes jobs that are not as they were made
+	custody   []jobStands        // of the ledger's records, by row
+	rewroteBy map[string]bool    // runs that made jobs of this one anew
 }
+
+// jobStands is what became of the job of a record in custody.
+type jobStands uint8
+
+const (
+	notStanding   jobStands = iota
+	asThisRunMade           // and known to the ledger
+	asAnotherMade
+)
 
 // whole reports whether nothing of the run is left to tell of, once the rest is
 // removed.
@@ -44,58 +59,63 @@ func (u *Undo) whole() bool { return len(u.Kept) == 0 && u.rewritten == 0 && u.r
 // PlanRollback says what taking back a run would remove and keep: jobs, access
 // requests and batches that it made and that nobody changed since. With force
 // only a worker's lock protects them. Ours is what the run's own transactions
-// made: what somebody deleted and made again is theirs. It is a pure function.
-// The error wraps [ErrNoRun], [ErrNotNewest] or [ErrLedger].
-func PlanRollback(tree *znode.Tree, id string, force bool) (*Undo, error) {
-	ex := readExisting(tree)
-	if d := ex.custody.damage; len(d) > 0 {
-		return nil, fmt.Errorf("%w: %s", ErrLedger, d[0])
-	}
-	run, err := FindRun(tree, id)
+// made: what somebody deleted and made again is theirs. The target is read part by
+// part, and nothing is written. The error wraps [ErrNoRun], [ErrNotNewest] or
+// [ErrLedger], or is one of reading.
+func PlanRollback(ctx context.Context, target side.Side, id string, force bool) (*Undo, error) {
+	l, err := listTarget(ctx, target, nil)
 	if err != nil {
 		return nil, err
 	}
-	for _, later := range slices.Backward(ex.runs) {
+	u := &Undo{
+		Run: id, Kept: []Kept{}, Left: []Kept{}, target: l, force: force,
+		stay: map[ref]string{}, forced: map[ref][]znode.Op{}, custody: make([]jobStands, len(l.custody.held.rows)), rewroteBy: map[string]bool{},
+	}
+	if err := u.lookAtJobs(ctx); err != nil {
+		return nil, err
+	}
+	if d := l.custody.damage; len(d) > 0 {
+		return nil, fmt.Errorf("%w: %s", ErrLedger, d[0])
+	}
+	if u.run, err = FindRun(l.tree, id); err != nil {
+		return nil, err
+	}
+	for _, later := range slices.Backward(l.runs) {
 		if later.ID == id {
 			break
 		}
-		if later.State != RunRolledBack || ex.rewrote(later.ID, id) {
+		if later.State != RunRolledBack || u.rewroteBy[later.ID] {
 			return nil, fmt.Errorf("%w: %s came after %s; roll that back first", ErrNotNewest, later.ID, id)
 		}
 	}
-	u := &Undo{Run: id, Kept: []Kept{}, Left: []Kept{}, run: run, tree: tree, ex: ex, force: force}
-	if !run.Ledger.Void {
-		u.undoJobsAndBatches()
+	if u.run.Ledger.Void {
+		u.jobs, u.Left = nil, []Kept{}
+	} else {
+		if err := u.lookAtBatches(ctx); err != nil {
+			return nil, err
+		}
+		u.decide()
 		u.keepCustody()
 	}
 	u.keepForeign()
-	u.structure = withNew(nil, run.Made)
+	u.structure = withNew(nil, u.run.Made)
 	slices.Reverse(u.structure)
 	return u, nil
-}
-
-// rewrote reports whether a run made jobs of an earlier one anew that stand.
-func (ex *existing) rewrote(run, earlier string) bool {
-	for h := range ex.custody.held.all() {
-		if p, stands := ex.job(h.record); h.run == run && stands && p.prov.Run == earlier {
-			return true
-		}
-	}
-	return false
 }
 
 // keepCustody names what the ledger goes on to tell of: records of which the run
 // made jobs that are gone, and jobs of earlier runs that it made anew.
 func (u *Undo) keepCustody() {
 	rewritten := 0
-	for h := range u.ex.custody.held.all() {
+	for i := range u.custody {
+		h := u.target.custody.held.at(i)
 		if h.run != u.Run {
 			continue
 		}
-		switch p, stands := u.ex.job(h.record); {
-		case !stands || !u.ex.known(p): // or it is a copy of one that is gone
-			u.keep(cmp.Or(h.root, h.record), u.ex.gone(h)+"; the ledger keeps it, so that it is not made again")
-		case p.prov.Run != u.Run:
+		switch u.custody[i] {
+		case notStanding: // or it is a copy of one that is gone
+			u.keep(cmp.Or(h.root, h.record), u.target.gone(h)+"; the ledger keeps it, so that it is not made again")
+		case asAnotherMade:
 			rewritten++
 		}
 	}
@@ -111,7 +131,7 @@ func (u *Undo) keepCustody() {
 // keepForeign names what others put below the run's record and its ledger.
 func (u *Undo) keepForeign() {
 	for _, root := range []string{u.run.path(), ledgerPath(u.Run)} {
-		for _, path := range u.tree.Paths(root) {
+		for _, path := range u.target.tree.Paths(root) {
 			n, err := strconv.Atoi(znode.Name(path))
 			if shard := err == nil && n < u.run.Ledger.Shards && path == shardPath(u.Run, n); path != root && !shard {
 				u.keep(path, "no migration made it; the record of the run stays as long as it does")
@@ -129,202 +149,6 @@ func wasWere(n int) string {
 
 func (u *Undo) keep(path, why string) { u.Kept = append(u.Kept, Kept{path, why}) }
 
-// undoJobsAndBatches plans what goes. Jobs go newest first, so that what is
-// left after an interruption is a beginning; a batch goes after its last job,
-// and stays whole if anything of it must stay: with some of its jobs gone, it
-// would be taken for done.
-func (u *Undo) undoJobsAndBatches() {
-	jobs := map[string][]placed{} // by BID; "" are access requests
-	for p := range u.ex.jobs.all() {
-		switch {
-		case p.prov.Run != u.Run:
-		case !u.ex.known(p):
-			u.Left = append(u.Left, Kept{p.root, "it says that this run made it, and the ledger knows nothing of it"})
-		default:
-			jobs[p.bid] = append(jobs[p.bid], p)
-		}
-	}
-	for _, bid := range u.tree.Children(newqueue.BatchesPath) {
-		if _, ok := u.batchOf(bid); ok && jobs[bid] == nil {
-			jobs[bid] = []placed{} // its jobs are gone, or it is an earlier run's that this one may have written to
-		}
-	}
-	uuids := map[string][]*znode.Node{} // by BID
-	for _, name := range u.tree.Children(newqueue.BatchUUIDsPath) {
-		n := u.tree.Get(znode.Join(newqueue.BatchUUIDsPath, name))
-		uuids[string(n.Data)] = append(uuids[string(n.Data)], n)
-	}
-	for _, bid := range slices.Backward(slices.Sorted(maps.Keys(jobs))) {
-		mine := jobs[bid]
-		slices.SortFunc(mine, func(a, b placed) int { return strings.Compare(b.root, a.root) })
-		switch prov, ok := u.batchOf(bid); {
-		case bid == "":
-			u.undoEach(mine)
-		case !ok || prov.Run != u.Run:
-			ahead := len(u.units)
-			u.undoEach(mine)
-			u.undoFolders(bid, u.units[ahead:])
-			u.noteRewritten(bid)
-		default:
-			u.undoBatch(bid, mine, uuids[bid])
-		}
-	}
-}
-
-func (u *Undo) batchOf(bid string) (batchProvenance, bool) {
-	n := u.tree.Get(newqueue.BatchPath(bid))
-	if bid == "" || n == nil {
-		return batchProvenance{}, false
-	}
-	return parseBatchProvenance(n.Data)
-}
-
-// undoEach plans the removal of jobs one by one: access requests, and jobs
-// that the run added to somebody else's batch.
-func (u *Undo) undoEach(mine []placed) {
-	for _, p := range mine {
-		if why := u.stays(p); why != "" {
-			u.keep(p.root, why)
-			continue
-		}
-		u.remove(p)
-	}
-}
-
-// undoFolders plans the removal of folders that the run made in a batch of an
-// earlier one, if all that is in them goes with its jobs.
-func (u *Undo) undoFolders(bid string, jobs []unit) {
-	made := u.run.span(u.tree)
-	if !made.known() {
-		return
-	}
-	removed := map[string]bool{}
-	for _, j := range jobs {
-		for _, op := range j.ops {
-			removed[op.Path] = true
-		}
-	}
-	for _, f := range newqueue.BatchFolders {
-		folder := u.tree.Get(newqueue.BatchFolderPath(bid, f))
-		if f == newqueue.FolderProcessing || folder == nil || !made.holds(folder.Stat.Czxid) || !u.madeLater(bid, folder) || u.ex.batchNodeTouched(bid, folder) != "" {
-			continue
-		}
-		stays := func(jid string) bool { return !removed[newqueue.BatchEntryPath(bid, f, jid)] }
-		if !slices.ContainsFunc(u.tree.Children(folder.Path), stays) {
-			u.units = append(u.units, unit{ops: []znode.Op{znode.Delete(folder.Path, 0)}})
-		}
-	}
-}
-
-// madeLater reports whether a node of a batch did not come with the batch. A run
-// whose record was rebuilt can't tell its time from that of earlier runs.
-func (u *Undo) madeLater(bid string, n *znode.Node) bool {
-	return n.Stat.Czxid != u.tree.Get(newqueue.BatchPath(bid)).Stat.Czxid
-}
-
-// stays says why a job must stay, "" if it can go.
-func (u *Undo) stays(p placed) string {
-	why := u.ex.touched(p)
-	if u.force && !locked(u.tree, p.root) {
-		return ""
-	}
-	return why
-}
-
-func (u *Undo) remove(p placed) *unit {
-	done := Done{Jobs: 1}
-	if p.bid == "" {
-		done = Done{Access: 1}
-	}
-	h, _ := u.ex.custody.lookup(p.prov.Path)
-	back := h.ledgerEntry
-	back.op = tookBack
-	u.units = append(u.units, unit{ops: u.ex.removal(p), done: done, count: 1, ledger: []ledgerEntry{back}})
-	u.Done.add(done)
-	return &u.units[len(u.units)-1]
-}
-
-// noteRewritten names a batch of an earlier run that this run added to: what
-// its znodes said before can't be known without the source.
-func (u *Undo) noteRewritten(bid string) {
-	made := u.run.span(u.tree)
-	for _, name := range []string{"status", "submission", "status-report"} {
-		if n := u.tree.Get(newqueue.BatchPath(bid) + "/" + name); n != nil && made.known() && made.holds(n.Stat.Czxid) && u.madeLater(bid, n) {
-			u.keep(newqueue.BatchPath(bid), "an earlier run made it and this one added to it: its status and submission stay as this run wrote them, until mrtq migrate derives them again")
-			return
-		}
-	}
-}
-
-// undoBatch plans the removal of a batch of this run with its jobs.
-func (u *Undo) undoBatch(bid string, mine []placed, uuids []*znode.Node) {
-	goes := map[string]bool{} // nodes that go with the jobs
-	for _, p := range mine {
-		if why := u.stays(p); why != "" {
-			u.keepBatch(bid, mine, why)
-			return
-		}
-		for _, path := range u.ex.placedNodes(p) {
-			goes[path] = true
-		}
-	}
-	processing := newqueue.BatchFolderPath(bid, newqueue.FolderProcessing)
-	var ops []znode.Op
-	for _, path := range slices.Backward(u.tree.Paths(newqueue.BatchPath(bid))) {
-		if goes[path] {
-			continue
-		}
-		n := u.tree.Get(path)
-		if why := u.batchTouched(bid, n); why != "" {
-			u.keepBatch(bid, mine, why)
-			return
-		}
-		ops = append(ops, znode.Delete(path, n.Stat.Version))
-	}
-	for _, n := range uuids {
-		ops = append(ops, znode.Delete(n.Path, n.Stat.Version))
-	}
-	// With the last job that stands in it goes batch-processing itself: there
-	// and empty, it would mean that the batch is done.
-	standing := len(u.tree.Children(processing))
-	for _, p := range mine {
-		job := u.remove(p)
-		if goes[newqueue.BatchEntryPath(bid, newqueue.FolderProcessing, p.id)] {
-			if standing--; standing == 0 {
-				job.ops = append(job.ops, znode.Delete(processing, u.tree.Get(processing).Stat.Version))
-				ops = slices.DeleteFunc(ops, func(o znode.Op) bool { return o.Path == processing })
-			}
-		}
-	}
-	u.units = append(u.units, unit{ops: ops, done: Done{Batches: 1}, count: 1})
-	u.Done.Batches++
-}
-
-// keepBatch keeps a batch whole.
-func (u *Undo) keepBatch(bid string, mine []placed, why string) {
-	u.keep(newqueue.BatchPath(bid), fmt.Sprintf("%s; with it stay the %d jobs that the run put into it", why, len(mine)))
-}
-
-func locked(tree *znode.Tree, root string) bool {
-	n := tree.Get(root + "/lock")
-	return n != nil && n.Stat.EphemeralOwner != 0
-}
-
-// batchTouched says why a node keeps its batch from being removed.
-func (u *Undo) batchTouched(bid string, n *znode.Node) string {
-	switch {
-	case n.Stat.EphemeralOwner != 0:
-		return n.Path + " is a worker's"
-	case znode.Parent(znode.Parent(n.Path)) == newqueue.BatchStatesPath(bid):
-		return n.Path + " is a job that stays"
-	case u.force:
-		return ""
-	}
-	return u.ex.batchNodeTouched(bid, n)
-}
-
-var knownBatchNode = map[string]bool{"submission": true, "status": true, "status-report": true, "states": true}
-
 // Rollback takes back a run. What others touched is kept and listed, unless
 // forced; the run's record then stays too, as rolled back. When nothing is kept
 // the record goes, and the target holds what it held before. Interrupted, it is finished by calling it again.
@@ -341,13 +165,12 @@ func (m *Migrator) Rollback(ctx context.Context, id string, force bool) (*Undo, 
 	defer m.Target.resign()
 	var total Done
 	for retry := (retries{budget: m.Budget}); ; {
-		tree, err := m.Target.Tree(ctx)
-		if err != nil {
+		if err := m.Target.Sync(ctx); err != nil {
 			return nil, interrupted(err)
 		}
-		u, err := PlanRollback(tree, id, force)
+		u, err := PlanRollback(ctx, side.Session(&m.Target.Reader, nil), id, force)
 		if err != nil {
-			return nil, err
+			return nil, interrupted(err)
 		}
 		steps, done, err := m.undo(ctx, u, retry.budget)
 		total.add(done)
@@ -367,29 +190,29 @@ func (m *Migrator) Rollback(ctx context.Context, id string, force bool) (*Undo, 
 // were done and what they took back.
 func (m *Migrator) undo(ctx context.Context, u *Undo, budget int) (int, Done, error) {
 	c := &chain{m: m, run: u.run, base: u.run.stat.Version, acl: u.run.ACL}
-	c.trace, _ = readTrace(u.tree)
+	c.trace, _ = readTrace(u.target.tree)
 	tail, err := decodeTail(u.run)
 	if err != nil {
 		return 0, Done{}, err
 	}
 	c.log = ledgerLog{run: u.Run, acl: u.run.ACL, tail: tail}
 	c.run.State, c.run.Owner = RunRollingBack, m.owner
-	c.run.Copied = !u.ex.spans[u.Run].known()
+	c.run.Copied = !u.target.spans[u.Run].known()
 	transactions := func(yield func(unit) bool) {
 		// Marks the run before anything goes, and where its making ended.
 		if !yield(unit{ends: true}) {
 			return
 		}
-		for t := range pack(slices.Values(u.units), budget, m.Target.chrootLen()) {
+		for t := range pack(u.units(), budget, m.Target.chrootLen()) {
 			if !yield(t) {
 				return
 			}
 		}
 	}
-	items := 0
+	items, total := 0, u.Done.Jobs+u.Done.Access+u.Done.Batches
 	err = c.send(ctx, transactions, func(t unit) {
 		items += t.count
-		m.Progress(items, len(u.units))
+		m.Progress(items, total)
 	})
 	if err != nil {
 		return c.steps, c.done, err
@@ -402,7 +225,7 @@ func (m *Migrator) undo(ctx context.Context, u *Undo, budget int) (int, Done, er
 // and its holds. When nothing of the run is left to tell of, its ledger and its
 // record go too.
 func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo) error {
-	made := u.run.span(u.tree)
+	made := u.run.span(u.target.tree)
 	var ops []znode.Op
 	removed := map[string]bool{}
 	for _, path := range u.structure {
@@ -422,7 +245,7 @@ func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo) error {
 		switch {
 		case left > 0:
 			u.Left = append(u.Left, Kept{path, fmt.Sprintf("others have made what is in it (%d)", left)})
-		case path == newqueue.JobsPath && (!u.whole() || len(u.ex.runs) > 1):
+		case path == newqueue.JobsPath && (!u.whole() || len(u.target.runs) > 1):
 			// The trace of what stays is on it.
 		case made.known() && !made.holds(n.Stat.Czxid):
 			u.Left = append(u.Left, Kept{path, "somebody deleted it and made it again"})

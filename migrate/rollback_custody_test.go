@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"mrtq/internal/side"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 )
@@ -52,7 +53,7 @@ func TestRollbackOfAWipedRun(t *testing.T) {
 	s := serve(t, znode.NewTree())
 	res := mustMigrate(t, s, source(t, queue(t, fourRecords(t))), options(permissive()))
 	wipe(t, s)
-	if _, err := PlanRollback(treeOf(t, s), res.Run, false); !errors.Is(err, ErrLedger) {
+	if _, err := PlanRollback(t.Context(), side.Tree(treeOf(t, s)), res.Run, false); !errors.Is(err, ErrLedger) {
 		t.Errorf("%v", err)
 	}
 }

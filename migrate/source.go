@@ -180,16 +180,9 @@ func topLevel(tree *znode.Tree) string {
 	return "/" + strings.Join(names, ", /")
 }
 
-// inOrder are the records in the order in which the new queue gets them, kind by
-// kind: that in which the old queue would have handed them out (04-migration,
-// "Order is kept"; [legacy.Key.Compare]). What can't be decoded has no place in
-// it; of a key in two nodes of a kind, the paths decide.
-func inOrder(records []Record) []Record {
-	out := slices.Clone(records)
-	slices.SortStableFunc(out, compareRecords)
-	return out
-}
-
+// compareRecords is the order in which the new queue gets records, kind by kind:
+// that in which the old queue would have handed them out (04-migration, "Order is
+// kept"; [legacy.Key.Compare]). Of a key in two nodes of a kind, the paths decide.
 func compareRecords(a, b Record) int {
 	return cmp.Or(
 		cmp.Compare(slices.Index(QueueKinds, a.Queue), slices.Index(QueueKinds, b.Queue)),

@@ -44,45 +44,6 @@ func ReadTarget(ctx context.Context, r *zkconn.Reader, progress func(int)) (*zno
 	return r.Tree(ctx, zkconn.TreeOptions{Roots: targetRoots, Progress: progress})
 }
 
-// ReadLegacy reads the legacy queues of a source on a server, with the ACLs of
-// the queue nodes.
-func ReadLegacy(ctx context.Context, r *zkconn.Reader, queues Queues, progress func(int)) (*znode.Tree, error) {
-	if err := r.Sync(ctx); err != nil {
-		return nil, err
-	}
-	tree, err := r.Tree(ctx, zkconn.TreeOptions{Roots: queues.Roots(), Progress: progress})
-	if err != nil {
-		return nil, err
-	}
-	found := false
-	for _, root := range queues.Roots() {
-		n := tree.Get(root)
-		if n == nil {
-			continue
-		}
-		found = true
-		acl, err := r.ACL(ctx, root)
-		if err != nil && !errors.Is(err, zkconn.ErrNoAuth) {
-			return nil, err
-		}
-		n.ACL = acl
-	}
-	if found {
-		return tree, nil
-	}
-	// Nothing of a legacy queue: what is there helps to see why.
-	names, err := r.Children(ctx, "/")
-	if err != nil && !errors.Is(err, znode.ErrNoNode) {
-		return nil, err
-	}
-	for _, name := range names {
-		if err := tree.Put(znode.Node{Path: "/" + name}); err != nil {
-			return nil, err
-		}
-	}
-	return tree, nil
-}
-
 // chrootLen is how many bytes the session's chroot adds to every path.
 func (t *Target) chrootLen() int { return len(t.Address().Chroot) }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mrtq/internal/znode"
 	"mrtq/migrate"
 )
 
@@ -96,18 +97,23 @@ func (a *app) tidy(ctx context.Context, e endpoint) {
 // look plans the rollback over a session that cannot write, or says which runs
 // there are.
 func (c *rollbackCmd) look(ctx context.Context, a *app, e endpoint) (*migrate.Undo, error) {
-	tree, err := a.targetTree(ctx, e)
+	target, err := a.openTarget(ctx, e, nil)
 	if err != nil {
 		return nil, err
 	}
+	defer target.Close()
 	if c.run == "" {
 		runs := "no run"
-		if names := tree.Children(migrate.RunsPath); len(names) > 0 {
+		names, err := target.Children(ctx, migrate.RunsPath)
+		if err != nil && !errors.Is(err, znode.ErrNoNode) {
+			return nil, err
+		}
+		if len(names) > 0 {
 			runs = strings.Join(names, ", ")
 		}
 		return nil, usageError("--run is missing; the target has %s", runs)
 	}
-	return migrate.PlanRollback(tree, c.run, c.force)
+	return migrate.PlanRollback(ctx, target, c.run, c.force)
 }
 
 func (c *rollbackCmd) carryOut(ctx context.Context, a *app, e endpoint) (*migrate.Undo, error) {

@@ -108,7 +108,11 @@ func writePlan(w io.Writer, p *migrate.Plan) error {
 	out.WriteString(key)
 	list := jsonList{w: out, margin: indent}
 	for _, e := range p.Records {
-		if err := list.add(e); err != nil {
+		text, err := json.Marshal(e) // < and > escaped, as in the rest
+		if err != nil {
+			return err
+		}
+		if err := list.add(json.RawMessage(text)); err != nil {
 			return err
 		}
 	}

@@ -95,36 +95,6 @@ func (l *legacyFlags) reads() (migrate.Queues, legacy.Options, error) {
 	return queues, legacy.Options{Time: policy}, nil
 }
 
-// readSource reads and decodes a legacy queue, over a session that cannot write.
-func (a *app) readSource(ctx context.Context, e endpoint, l *legacyFlags) (*migrate.Source, error) {
-	queues, opt, err := l.reads()
-	if err != nil {
-		return nil, err
-	}
-	tree, err := a.sourceTree(ctx, e, queues)
-	if err != nil {
-		return nil, err
-	}
-	return migrate.ReadSource(tree, queues, opt)
-}
-
-func (a *app) sourceTree(ctx context.Context, e endpoint, queues migrate.Queues) (*znode.Tree, error) {
-	if e.file != "" {
-		return readLackingDump(e.file)
-	}
-	if e.data != nil {
-		return a.legacyData(ctx, e, queues)
-	}
-	r, err := a.reader(ctx, e)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	show, finish := a.progress("reading the source")
-	defer finish()
-	return migrate.ReadLegacy(ctx, r.MarkUnreadable(), queues, func(n int) { show(n, 0) })
-}
-
 // comingTarget is targetTree for a target that is yet to be made, perhaps: a
 // file that isn't there is empty. A legacy queue's own node is refused.
 func (a *app) comingTarget(ctx context.Context, e endpoint) (*znode.Tree, error) {

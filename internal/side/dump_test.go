@@ -3,9 +3,11 @@ package side_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"syscall"
 	"testing"
@@ -143,4 +145,57 @@ func TestDumpThatChanges(t *testing.T) {
 	if _, err := d.Get(t.Context(), "/a/b"); err == nil {
 		t.Error("a file that was overwritten meanwhile is read all the same")
 	}
+}
+
+// TestDumpIsFlat: a dump of 40 MB is read with a few in memory.
+func TestDumpIsFlat(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "dump.ndjson"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w := znode.NewDumpWriter(f)
+	data := bytes.Repeat([]byte("x"), 3000)
+	const records = 10_000
+	for i := range records {
+		if err := w.Write(&znode.Node{Path: fmt.Sprintf("/n%05d", i), Data: data}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before := heap()
+	d := openDump(t, f.Name(), false)
+	names, err := d.Children(t.Context(), "/")
+	if err != nil || len(names) != records {
+		t.Fatalf("%d names, %v", len(names), err)
+	}
+	roots := func(yield func(string) bool) {
+		for _, name := range names {
+			if !yield("/" + name) {
+				return
+			}
+		}
+	}
+	seen, most := 0, before
+	for sub, err := range d.Subtrees(t.Context(), roots) {
+		if err != nil || sub.Missing() {
+			t.Fatal(sub.Root, err)
+		}
+		if seen++; seen%1000 == 0 {
+			most = max(most, heap())
+		}
+	}
+	if grown := int64(most) - int64(before); grown > 4<<20 {
+		t.Errorf("reading took %d bytes", grown)
+	}
+}
+
+// heap is how many bytes are in use.
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }

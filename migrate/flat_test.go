@@ -53,9 +53,39 @@ func TestVerifyIsFlat(t *testing.T) {
 	runtime.KeepAlive(queue)
 }
 
+// What a rollback keeps of each job is rows, too, and what it sends it makes of them.
+func TestRollbackIsFlat(t *testing.T) {
+	const (
+		records = 2000
+		aRecord = 900
+	)
+	_, to := migratedDumps(t, records)
+	before := inUse()
+	u, err := PlanRollback(t.Context(), to, "run0000000000", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	planned := int(inUse()) - int(before)
+	units, most := 0, 0
+	for range u.units() {
+		if units++; units%500 == 0 {
+			most = max(most, int(inUse())-int(before))
+		}
+	}
+	if done := u.Done.Jobs + u.Done.Access + u.Done.Batches; done != units || units < records {
+		t.Errorf("%d units for %d things of %d records", units, done, records)
+	}
+	t.Logf("%d bytes a record", planned/records)
+	if grown := max(planned, most); grown > records*aRecord {
+		t.Errorf("memory grew by %d bytes: want %d a record", grown, aRecord)
+	}
+	runtime.KeepAlive(u)
+}
+
 // inUse is how many bytes are in use after a garbage collection.
 func inUse() uint64 {
 	runtime.GC()
+	runtime.GC() // what pools hold goes with the second
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc

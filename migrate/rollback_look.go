@@ -1,0 +1,376 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mrtq/internal/side"
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+// undoneJob is a job or request that a run made, of which nothing has to be read
+// again to remove it: of a million there is one each, so it is small.
+type undoneJob struct {
+	root, bid ref
+	held      int32 // row of the ledger
+	nodes     nodeSet
+	stays     bool
+}
+
+// undoneBatch is a batch that a migration made, or one in which a run's jobs are.
+type undoneBatch struct {
+	bid     ref
+	own     bool // the run made it
+	stays   bool
+	nodes   nodeSet
+	empty   [4]bool    // its folders that the run made and that are left empty
+	ops     []znode.Op // in place of nodes, where not all is as it was made
+	why     string     // it stays
+	rewrote bool       // it is an earlier run's, and says what this run wrote
+}
+
+// namedBatch is an entry of /batch-uuids that names a batch of the run.
+type namedBatch struct {
+	bid     ref
+	path    string
+	version int32
+}
+
+// nodeSet is which of the znodes that a migration makes of a thing are there, as
+// bits, each at version 0.
+type nodeSet uint16
+
+// jobNodeNames and batchNodeNames are the names of the znodes below a job, request or batch, parents first.
+var (
+	jobNodeNames   = []string{"bid", "priority", "space_needed", "configuration", "identifiers", "metadata", "status", "inventory", "token"}
+	batchNodeNames = []string{"submission", "status", "status-report", "states",
+		"states/" + string(newqueue.BatchFolders[0]), "states/" + string(newqueue.BatchFolders[1]), "states/" + string(newqueue.BatchFolders[2]), "states/" + string(newqueue.BatchFolders[3])}
+)
+
+// nodeSetOf is the set of znodes; ok is false if one has another name or was set.
+func nodeSetOf(root string, names []string, nodes []*znode.Node) (set nodeSet, ok bool) {
+	for _, n := range nodes {
+		i := slices.Index(names, strings.TrimPrefix(n.Path, root+"/"))
+		if n.Stat.Version != 0 || i < 0 && n.Path != root {
+			return 0, false
+		}
+		if i >= 0 {
+			set |= 1 << i
+		}
+	}
+	return set, true
+}
+
+// paths are the root and what is in the set.
+func (s nodeSet) paths(root string, names []string) []string {
+	paths := []string{root}
+	for i, name := range names {
+		if s&(1<<i) != 0 {
+			paths = append(paths, root+"/"+name)
+		}
+	}
+	return paths
+}
+
+// lookAtJobs looks at all jobs and requests: which the run made, and why one stays.
+func (u *Undo) lookAtJobs(ctx context.Context) error {
+	l := u.target
+	held := &l.custody.held
+	doubtful := newJobRows(l.names)
+	untold := l.unrecorded()
+	type known struct {
+		placed
+		row int
+	}
+	var jobs []known
+	take := func(sub side.Subtree) bool {
+		p, claims := claimOf(sub)
+		if !claims {
+			return false
+		}
+		i, there := held.index(p.prov.Path)
+		if !there || held.at(i).root != p.root {
+			doubtful.add(p)
+			return false
+		}
+		untold.see(p)
+		u.custody[i] = asAnotherMade
+		if p.prov.Run == u.Run {
+			u.custody[i] = asThisRunMade
+			u.rewroteBy[held.at(i).run] = true
+			jobs = append(jobs, known{p, i})
+		}
+		return p.prov.Run == u.Run
+	}
+	for p, err := range l.jobParts(ctx, l.allRoots(), take) {
+		if err != nil {
+			return err
+		}
+		ex := *l.existing
+		ex.tree = p.tree
+		for _, j := range jobs {
+			u.lookAtJob(&ex, j.placed, j.row)
+		}
+		jobs = jobs[:0]
+	}
+	l.settleDoubtful(&doubtful, func(p placed) {
+		untold.see(p)
+		if p.prov.Run == u.Run {
+			u.Left = append(u.Left, Kept{p.root, "it says that this run made it, and the ledger knows nothing of it"})
+		}
+	}, u.custody)
+	l.custody.damage = append(l.custody.damage, untold.damage()...)
+	n := l.names
+	slices.SortFunc(u.jobs, func(a, b undoneJob) int {
+		if c := n.compare(b.bid, a.bid); c != 0 {
+			return c
+		}
+		return n.compare(b.root, a.root)
+	})
+	return nil
+}
+
+// settleDoubtful tells of those claims that count though the ledger does not know
+// of them.
+func (l *listing) settleDoubtful(claims *jobRows, counts func(placed), custody []jobStands) {
+	claims.sort()
+	for i, row := range claims.rows {
+		if i > 0 && claims.rows[i-1].record == row.record {
+			continue
+		}
+		p := claims.placed(row)
+		if at, there := l.custody.held.index(p.prov.Path); there && custody[at] != notStanding {
+			continue // beside a real one
+		}
+		counts(p)
+	}
+}
+
+// lookAtJob notes one job that the run made. What it is made of is in ex's tree.
+func (u *Undo) lookAtJob(ex *existing, p placed, row int) {
+	j := undoneJob{root: ex.names.ref(p.root), bid: ex.names.ref(p.bid), held: int32(row)}
+	why := ex.touched(p)
+	if u.force && !locked(ex.tree, p.root) {
+		why = ""
+	}
+	if why == "" && !u.force {
+		why = onEntry(ex, p)
+	}
+	if why != "" {
+		j.stays = true
+		u.stay[j.root] = why
+	} else if set, ok := u.plainJob(ex, p); ok {
+		j.nodes = set
+	} else {
+		u.forced[j.root] = ex.removal(p)
+	}
+	u.jobs = append(u.jobs, j)
+}
+
+// onEntry says what is below a job's entry, where nothing should be; "" if nothing is.
+func onEntry(ex *existing, p placed) string {
+	for _, path := range ex.placedNodes(p) {
+		if names := ex.tree.Children(path); !znode.Within(path, p.root) && len(names) > 0 {
+			return znode.Join(path, names[0]) + " was made by somebody else"
+		}
+	}
+	return ""
+}
+
+// plainJob is the set of a job's znodes, if all of them and its entries can be
+// removed at version 0.
+func (u *Undo) plainJob(ex *existing, p placed) (set nodeSet, ok bool) {
+	for _, path := range ex.placedNodes(p) {
+		if ex.tree.Get(path).Stat.Version != 0 {
+			return 0, false
+		}
+	}
+	return nodeSetOf(p.root, jobNodeNames, slices.Collect(ex.tree.All(p.root)))
+}
+
+func locked(tree *znode.Tree, root string) bool {
+	n := tree.Get(root + "/lock")
+	return n != nil && n.Stat.EphemeralOwner != 0
+}
+
+// jobsOf are the run's jobs that name a batch, in the order in which they go.
+func (u *Undo) jobsOf(bid ref) []undoneJob {
+	n := u.target.names
+	at, _ := slices.BinarySearchFunc(u.jobs, bid, func(j undoneJob, bid ref) int { return n.compare(bid, j.bid) })
+	end := at
+	for end < len(u.jobs) && u.jobs[end].bid == bid {
+		end++
+	}
+	return u.jobs[at:end]
+}
+
+// lookAtBatches looks at the batches that a migration made, and at those in which
+// jobs of the run are.
+func (u *Undo) lookAtBatches(ctx context.Context) error {
+	for p, err := range u.target.batchParts(ctx) {
+		if err != nil {
+			return err
+		}
+		ex := *u.target.existing
+		ex.tree = p.tree
+		for _, path := range p.roots {
+			bid := u.target.names.ref(znode.Name(path))
+			prov, ours := parseBatchProvenance(p.tree.Get(path).Data)
+			mine := u.jobsOf(bid)
+			if !ours && len(mine) == 0 {
+				continue
+			}
+			b := undoneBatch{bid: bid, own: ours && prov.Run == u.Run}
+			if b.own {
+				u.lookAtOwn(&ex, &b, path, mine)
+			} else {
+				u.lookAtEarlier(&ex, &b, path, mine)
+			}
+			u.batches = append(u.batches, b)
+		}
+	}
+	n := u.target.names
+	slices.SortFunc(u.batches, func(a, b undoneBatch) int { return n.compare(b.bid, a.bid) })
+	return u.lookAtUUIDs(ctx)
+}
+
+// lookAtOwn decides on a batch of the run: it stays whole if anything of it must
+// stay: with some of its jobs gone, it would be taken for done.
+func (u *Undo) lookAtOwn(ex *existing, b *undoneBatch, path string, mine []undoneJob) {
+	b.why = func() string {
+		for _, j := range mine {
+			if j.stays {
+				return u.stay[j.root]
+			}
+		}
+		stays := ""
+		if u.standing(b.bid, mine) != u.target.batch(b.bid).standing {
+			stays = u.foreignEntry(b.bid, mine)
+		}
+		for _, at := range slices.Backward(ex.tree.Paths(path)) {
+			if stays > at {
+				break
+			}
+			if why := u.batchTouched(ex, znode.Name(path), ex.tree.Get(at)); why != "" {
+				return why
+			}
+		}
+		if stays != "" {
+			return stays + " is a job that stays"
+		}
+		return ""
+	}()
+	b.stays = b.why != ""
+	nodes := slices.Collect(ex.tree.All(path))
+	set, plain := nodeSetOf(path, batchNodeNames, nodes)
+	b.nodes = set
+	if !plain && !b.stays {
+		for _, n := range slices.Backward(nodes) {
+			b.ops = append(b.ops, znode.Delete(n.Path, n.Stat.Version))
+		}
+	}
+}
+
+// standing counts the entries that jobs have in a batch, by folder.
+func (u *Undo) standing(bid ref, jobs []undoneJob) (n [4]int32) {
+	for _, j := range jobs {
+		if j.stays {
+			continue
+		}
+		for _, e := range u.target.inBatch.of(znode.Name(u.target.names.text(j.root))) {
+			if e.at == bid {
+				n[e.in-1]++
+			}
+		}
+	}
+	return n
+}
+
+// foreignEntry is the last entry in a batch that is none of those jobs'.
+func (u *Undo) foreignEntry(bid ref, jobs []undoneJob) (last string) {
+	mine := map[string]bool{}
+	for _, j := range jobs {
+		mine[znode.Name(u.target.names.text(j.root))] = true
+	}
+	for _, e := range u.target.inBatch.rows {
+		if e.at == bid && !mine[u.target.names.text(e.jid)] {
+			last = max(last, u.target.inBatch.path(e))
+		}
+	}
+	return last
+}
+
+// batchTouched says why a node keeps its batch from being removed.
+func (u *Undo) batchTouched(ex *existing, bid string, n *znode.Node) string {
+	switch {
+	case n.Stat.EphemeralOwner != 0:
+		return n.Path + " is a worker's"
+	case znode.Parent(znode.Parent(n.Path)) == newqueue.BatchStatesPath(bid):
+		return n.Path + " is a job that stays"
+	case u.force:
+		return ""
+	}
+	return ex.batchNodeTouched(bid, n)
+}
+
+// lookAtEarlier decides on what the run added to a batch that it did not make:
+// folders, which go if all that is in them goes with its jobs; and what the batch
+// says, which stays, because what it said before can't be known without the source.
+func (u *Undo) lookAtEarlier(ex *existing, b *undoneBatch, path string, mine []undoneJob) {
+	made := u.run.span(u.target.tree)
+	if !made.known() {
+		return
+	}
+	// A run whose record was rebuilt can't tell its time from that of earlier runs.
+	cameLater := func(n *znode.Node) bool {
+		return n != nil && made.holds(n.Stat.Czxid) && n.Stat.Czxid != ex.tree.Get(path).Stat.Czxid
+	}
+	bid := znode.Name(path)
+	removed, standing := u.standing(b.bid, mine), u.target.batch(b.bid).standing
+	for i, f := range newqueue.BatchFolders {
+		folder := ex.tree.Get(newqueue.BatchFolderPath(bid, f))
+		b.empty[i] = f != newqueue.FolderProcessing && cameLater(folder) && removed[i] == standing[i] && ex.batchNodeTouched(bid, folder) == ""
+	}
+	for _, name := range []string{"status", "submission", "status-report"} {
+		b.rewrote = b.rewrote || cameLater(ex.tree.Get(path+"/"+name))
+	}
+}
+
+// lookAtUUIDs notes the entries of /batch-uuids that name batches of the run.
+func (u *Undo) lookAtUUIDs(ctx context.Context) error {
+	names, err := childrenOf(ctx, u.target.side, newqueue.BatchUUIDsPath)
+	if err != nil {
+		return err
+	}
+	paths := func(yield func(string) bool) {
+		for _, name := range names {
+			if !yield(znode.Join(newqueue.BatchUUIDsPath, name)) {
+				return
+			}
+		}
+	}
+	for sub, err := range u.target.side.Subtrees(ctx, paths) {
+		if err != nil {
+			return err
+		}
+		if sub.Missing() {
+			continue
+		}
+		if b := u.target.batchOf(string(sub.Nodes[0].Data)); b != nil && u.target.names.text(b.run) == u.Run {
+			u.uuids = append(u.uuids, namedBatch{b.bid, sub.Root, sub.Nodes[0].Stat.Version})
+		}
+	}
+	n := u.target.names
+	slices.SortStableFunc(u.uuids, func(a, b namedBatch) int { return n.compare(a.bid, b.bid) })
+	return nil
+}
+
+// keptBatch says that a batch stays whole.
+func keptBatch(why string, jobs int) string {
+	return fmt.Sprintf("%s; with it stay the %d jobs that the run put into it", why, jobs)
+}
+
+var knownBatchNode = map[string]bool{"submission": true, "status": true, "status-report": true, "states": true}
