@@ -39,7 +39,8 @@
 // (names.go). All else is read part by part (part.go): some jobs with all that
 // belongs to them as a tree of their own, beside the records that they were made
 // from. What is decided of a znode is decided by functions on such trees, which
-// know nothing of parts.
+// know nothing of parts. A rollback notes of each job that goes which znodes it
+// has (rollback_look.go), and makes of that what it sends (rollback_units.go).
 //
 // # Why the transactions form a chain
 //
