@@ -128,6 +128,7 @@ type checker struct {
 	pending  []reference         // that are to be looked up
 	led      map[pathHash]string // targets of references, with the relation's id
 	awaiting []waiting           // that some reference should lead to
+	aged     []aged              // that must not be old
 }
 
 // pathHash stands for a path: the check remembers names, and a million of them
@@ -289,9 +290,9 @@ func indexed(sub side.Subtree) *small {
 	return s
 }
 
-func (s *small) get(path string) *znode.Node  { return s.nodes[path] }
-func (s *small) below(path string) []string   { return s.kids[path] }
-func (p *place) composite() bool              { return p.node.Codec != nil && p.node.Codec.Composite }
+func (s *small) get(path string) *znode.Node { return s.nodes[path] }
+func (s *small) below(path string) []string  { return s.kids[path] }
+func (p *place) composite() bool             { return p.node.Codec != nil && p.node.Codec.Composite }
 func (c *checker) subtree(pl *place, params Params, sub side.Subtree) {
 	c.within(pl, sub.Root, params, indexed(sub))
 }
@@ -325,6 +326,9 @@ func (c *checker) visit(pl *place, path string, params Params, zn *znode.Node, n
 	for _, native := range c.natives {
 		native.Visit(Visit{Node: n, Params: params, Znode: *zn, Children: names})
 	}
+	if n.Oldest > 0 && zn.Stat.Ctime > 0 {
+		c.aged = append(c.aged, aged{n, path, zn.Stat.Ctime})
+	}
 	value, ok := c.read(n, path, zn, names, s)
 	c.relate(n, path, params, zn, value, ok)
 	if n.Most >= 0 && len(names) > n.Most {
@@ -338,7 +342,7 @@ func (c *checker) visit(pl *place, path string, params Params, zn *znode.Node, n
 	}
 	for name, child := range pl.literal {
 		if _, there := slices.BinarySearch(names, name); !there && child.node.Required {
-			c.fault(child.node, Missing, znode.Join(path, name), "it must be there", "it is not there", child.node.Missing)
+			c.fault(child.node, Missing, znode.Join(path, name), "the znode", "it is not there", child.node.Missing)
 		}
 	}
 }
@@ -354,19 +358,21 @@ func (c *checker) name(pl *place, path, name string) {
 	case near != nil:
 		c.fault(near.node, near.last().Rule, at, near.names(), show([]byte(name)), "")
 	default:
-		c.fault(pl.node, UnknownPath, at, pl.names(), show([]byte(name)), "")
+		c.fault(pl.node, UnknownPath, at, pl.known(), show([]byte(name)), "")
 	}
 }
 
-// names says which names are good at a place.
+// names says which names are good at a place that has parameters.
 func (p *place) names() string {
-	if p.match != nil {
-		var words []string
-		for _, s := range p.segs {
-			words = append(words, s.typ.Says)
-		}
-		return strings.Join(words, ", then ")
+	var words []string
+	for _, s := range p.segs {
+		words = append(words, s.typ.Says)
 	}
+	return strings.Join(words, ", then ")
+}
+
+// known says which names can be below a place that has no parameters there.
+func (p *place) known() string {
 	if len(p.literal) == 0 {
 		return "nothing below " + p.node.Path
 	}

@@ -65,12 +65,12 @@ type (
 		Values, Dialects                 []string
 	}
 	yamlNode struct {
-		ID, Path, Codec, Creator, Changer, Says, Missing, Section string
-		Kind                                                      Kind
-		Sequence, Required, Undocumented                          bool
-		MayBeEmpty                                                bool `yaml:"may-be-empty"`
-		Schema                                                    any
-		Most                                                      *struct {
+		ID, Path, Codec, Creator, Changer, Says, Missing, Section, Oldest string
+		Kind                                                              Kind
+		Sequence, Required, Undocumented                                  bool
+		MayBeEmpty                                                        bool `yaml:"may-be-empty"`
+		Schema                                                            any
+		Most                                                              *struct {
 			Children int
 			Rule     string
 		}
@@ -359,6 +359,12 @@ func (l *loader) node(at *yaml.Node, prefix, under string, groupLine int, groupS
 	if n.Kind == "" {
 		n.Kind = Persistent
 	}
+	if y.Oldest != "" {
+		var err error
+		if n.Oldest, err = time.ParseDuration(y.Oldest); err != nil {
+			return l.bad(at.Line, "%s: oldest: %v", n.ID, err)
+		}
+	}
 	if y.Most != nil {
 		n.Most, n.MostRule = y.Most.Children, y.Most.Rule
 	}
@@ -536,8 +542,11 @@ func (l *loader) finish() error {
 			severity := n.severity[kind]
 			if severity == "" {
 				severity = Error
-				if kind == Undocumented {
+				switch kind {
+				case Undocumented:
 					severity = Info
+				case TooOld:
+					severity = Warning
 				}
 			}
 			id := n.ID + "/" + kind

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -80,6 +81,8 @@ type Node struct {
 	MayBeEmpty bool
 	// Required: it is there whenever the znode above it is.
 	Required bool
+	// Oldest is how long it may be there, 0 for ever.
+	Oldest time.Duration
 	// Undocumented: real, and not in the document. It and all below it are
 	// reported as information and not looked at.
 	Undocumented bool
@@ -96,7 +99,7 @@ type Node struct {
 	severity map[string]Severity
 	params   []param // of the whole pattern
 	own      []param // of its last element
-	implied  bool // a folder on the way to others
+	implied  bool    // a folder on the way to others
 	fileLine int
 	order    int
 }
@@ -184,6 +187,9 @@ func (n *Node) kinds() []string {
 	if n.MostRule != "" {
 		add(n.MostRule)
 	}
+	if n.Oldest > 0 {
+		add(TooOld)
+	}
 	if n.Codec == nil || !n.Codec.Composite {
 		add(UnknownPath)
 	}
@@ -199,6 +205,7 @@ const (
 	Missing      = "missing"
 	BadShape     = "bad-shape"
 	Unreadable   = "unreadable"
+	TooOld       = "too-old"
 )
 
 // says is a rule of a znode in words.
@@ -217,6 +224,8 @@ func (n *Node) says(kind string) string {
 		return "it is there whenever the znode above it is"
 	case BadShape:
 		return "its JSON is as the schema says"
+	case TooOld:
+		return fmt.Sprintf("it is not older than %s", n.Oldest)
 	case Unreadable:
 		return "it can be read"
 	case n.MostRule:

@@ -23,6 +23,13 @@ type waiting struct {
 	since int64
 }
 
+// aged is a znode that may be too old.
+type aged struct {
+	n     *Node
+	path  string
+	since int64
+}
+
 // relate applies the relations of a znode: at once where it alone decides, at the
 // end where others must be known.
 func (c *checker) relate(n *Node, path string, params Params, zn *znode.Node, value any, read bool) {
@@ -114,6 +121,11 @@ func (c *checker) settle() error {
 	for _, w := range c.awaiting {
 		if age := now.UnixMilli() - w.since; c.led[hashPath(w.path)] == "" && age > w.r.younger {
 			c.broken(w.r, w.path, "a znode that names it", fmt.Sprintf("none does, and it is %s old", time.Duration(age)*time.Millisecond), nil)
+		}
+	}
+	for _, a := range c.aged {
+		if age := now.Sub(time.UnixMilli(a.since)).Truncate(time.Second); age > a.n.Oldest {
+			c.fault(a.n, TooOld, a.path, fmt.Sprintf("a znode that is not older than %s", a.n.Oldest), fmt.Sprintf("it is %s old", age), "")
 		}
 	}
 	for _, native := range c.natives {
