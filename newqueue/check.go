@@ -23,7 +23,7 @@ var merrittMaps = map[Dialect]func() *layout.Map{}
 func init() {
 	for _, d := range Dialects {
 		merrittMaps[d] = sync.OnceValue(func() *layout.Map {
-			m, err := layout.Load("merritt.yaml", merrittText, string(d), codecsOf(d)...)
+			m, err := LoadLayout(d)
 			if err != nil {
 				panic(err) // it is embedded
 			}
@@ -32,11 +32,14 @@ func init() {
 	}
 }
 
-// LayoutText is the map of the layout as YAML.
-func LayoutText() []byte { return slices.Clone(merrittText) }
+// LoadLayout is the map of the layout in a dialect, the one statement of its
+// rules, for a caller who adds rules to it. It goes with the rules of [Places].
+func LoadLayout(d Dialect) (*layout.Map, error) {
+	return layout.Load("merritt.yaml", merrittText, string(d), codecsOf(d)...)
+}
 
-// LayoutMap is the map of the layout in a dialect: the one statement of its
-// rules. The caller must not change it. It goes with the rules of [Places].
+// LayoutMap is the map of [LoadLayout] that the package itself uses. The caller
+// must not change it.
 func LayoutMap(d Dialect) *layout.Map { return merrittMaps[d]() }
 
 // Problem is one place where a tree breaks a rule of the layout.

@@ -57,6 +57,7 @@ type Visit struct {
 	Params   Params
 	Znode    znode.Node
 	Children []string
+	Value    any // what its codec read, nil if nothing
 }
 
 // Report is the outcome of a check.
@@ -323,13 +324,13 @@ func (c *checker) visit(pl *place, path string, params Params, zn *znode.Node, n
 		return
 	}
 	c.kind(n, path, zn.Stat)
-	for _, native := range c.natives {
-		native.Visit(Visit{Node: n, Params: params, Znode: *zn, Children: names})
-	}
 	if n.Oldest > 0 && zn.Stat.Ctime > 0 {
 		c.aged = append(c.aged, aged{n, path, zn.Stat.Ctime})
 	}
 	value, ok := c.read(n, path, zn, names, s)
+	for _, native := range c.natives {
+		native.Visit(Visit{Node: n, Params: params, Znode: *zn, Children: names, Value: value})
+	}
 	c.relate(n, path, params, zn, value, ok)
 	if n.Most >= 0 && len(names) > n.Most {
 		c.fault(n, n.MostRule, path, fmt.Sprintf("at most %d children", n.Most), fmt.Sprintf("%d: %s", len(names), strings.Join(names, ", ")), "")
