@@ -3,6 +3,7 @@ package layout
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mrtq/internal/znode"
@@ -56,3 +57,17 @@ func compareFindings(a, b Finding) int {
 func (f Finding) same(g Finding) bool {
 	return f.Path == g.Path && f.Rule == g.Rule && f.Found == g.Found && f.Expected == g.Expected
 }
+
+// Transaction is what a fix commits. For each lock, a znode is created in its
+// place and deleted again: that fails if anybody has the lock, and no one can
+// take it meanwhile.
+func (f *Fix) Transaction() []znode.Op {
+	var ops []znode.Op
+	for _, lock := range f.Locks {
+		ops = append(ops, znode.Create(lock, nil), znode.Delete(lock, -1))
+	}
+	return append(ops, f.Ops...)
+}
+
+// IsLock reports whether an operation of the transaction is about a lock.
+func (f *Fix) IsLock(op znode.Op) bool { return slices.Contains(f.Locks, op.Path) }
