@@ -358,7 +358,7 @@ func (c *checker) name(pl *place, path, name string) {
 	case child != nil:
 	case near != nil:
 		c.fault(near.node, near.last().Rule, at, near.names(), show([]byte(name)), "")
-	default:
+	default: // no pattern with a parameter is here: see [Node.kinds]
 		c.fault(pl.node, UnknownPath, at, pl.known(), show([]byte(name)), "")
 	}
 }

@@ -55,6 +55,9 @@ type Type struct {
 	whole *regexp.Regexp
 }
 
+// any reports whether every name is of the type.
+func (t *Type) any() bool { return t.Match == "[^/]+" }
+
 // Kind is how ZooKeeper keeps a znode.
 type Kind string
 
@@ -99,6 +102,7 @@ type Node struct {
 	severity map[string]Severity
 	params   []param // of the whole pattern
 	own      []param // of its last element
+	open     bool    // a pattern with a parameter is right below it
 	implied  bool    // a folder on the way to others
 	fileLine int
 	order    int
@@ -167,7 +171,9 @@ func (n *Node) kinds() []string {
 		return []string{Undocumented}
 	}
 	for _, p := range n.own {
-		add(p.typ.Rule)
+		if !p.typ.any() {
+			add(p.typ.Rule)
+		}
 	}
 	switch n.Kind {
 	case Persistent, Ephemeral, Container, TTL:
@@ -190,7 +196,7 @@ func (n *Node) kinds() []string {
 	if n.Oldest > 0 {
 		add(TooOld)
 	}
-	if n.Codec == nil || !n.Codec.Composite {
+	if !n.open && (n.Codec == nil || !n.Codec.Composite) {
 		add(UnknownPath)
 	}
 	add(Unreadable)

@@ -144,6 +144,7 @@ func (l *loader) settle(p *place, path string) error {
 		}
 	}
 	children = append(children, p.params...)
+	p.node.open = len(p.params) > 0
 	for _, c := range children {
 		f := first(c)
 		at := path + "/" + lastSegment(f, path)
@@ -156,7 +157,7 @@ func (l *loader) settle(p *place, path string) error {
 		}
 		p.bounded = p.bounded && c.bounded
 	}
-	if p.node != nil && p.node.Codec != nil && p.node.Codec.Composite && len(children) > 0 {
+	if p.node.Codec != nil && p.node.Codec.Composite && len(children) > 0 {
 		return l.bad(first(children[0]).fileLine, "%s is below %s, whose codec %s reads the children itself", first(children[0]).Path, p.node.Path, p.node.Codec.Name)
 	}
 	return nil
