@@ -99,7 +99,7 @@ func codecsOf(d Dialect) []*layout.Codec {
 		codec("submission", "a JSON object; its texts are texts", jsonKinds, object(d, content(func(data []byte) (Submission, error) { return ParseSubmission(d, data) }))),
 		codec("batch-status", "a JSON object with a batch's state and a time", statusKinds, batchStatus(d)),
 		codec("status-report", "a JSON object with lists of jobs", jsonKinds, content(func(data []byte) (StatusReport, error) { return ParseStatusReport(d, data) })),
-		codec("object", "a JSON object", jsonKinds, object(d, content(ParseObject))),
+		codec("object", "a JSON object", []string{layout.NotJSON}, object(d, content(ParseObject))),
 		codec("access-status", "a JSON object with an access request's state and a time", statusKinds, accessStatus(d)),
 		codec("configuration", "a JSON object; what the client library reads of it are texts", jsonKinds, object(d, content(parseConfiguration))),
 		codec("job-status", "a JSON object with a job's state, its last one, a number of retries and a time", statusKinds, jobStatus(d)),

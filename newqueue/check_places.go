@@ -141,7 +141,7 @@ func (p *places) Done(time.Time) {
 	p.batchUUIDs()
 	for jid, j := range p.jobs {
 		if j.hasBID && p.batches[j.bid] == nil {
-			p.found("job-bid/orphan", JobPath(jid)+"/bid", "a batch that is there", fmt.Sprintf("batch %.40q, which doesn't exist", j.bid), "Find the job's batch by the batches' entries, or delete the job.", nil)
+			p.lacks(BatchPath(j.bid), "job-bid/orphan", JobPath(jid)+"/bid", "a batch that is there", fmt.Sprintf("batch %.40q, which doesn't exist", j.bid), "Find the job's batch by the batches' entries, or delete the job.", nil)
 		}
 	}
 	for _, q := range p.queued {
@@ -158,7 +158,12 @@ func (p *places) Done(time.Time) {
 }
 
 func (p *places) found(rule, path, expected, found, mend string, fix *layout.Fix) {
-	p.report(layout.Found{Rule: rule, Path: path, Expected: expected, Found: found, Mend: mend, Fix: fix})
+	p.lacks("", rule, path, expected, found, mend, fix)
+}
+
+// lacks reports what is wrong because another znode is not there.
+func (p *places) lacks(absent, rule, path, expected, found, mend string, fix *layout.Fix) {
+	p.report(layout.Found{Rule: rule, Path: path, Expected: expected, Found: found, Mend: mend, Fix: fix, Absent: absent})
 }
 
 // batchStates checks /batches/BID/states: a batch is pending exactly while it
@@ -195,7 +200,7 @@ func (p *places) batchUUIDs() {
 		b := p.batches[u.bid]
 		switch {
 		case b == nil:
-			p.found("batch-uuid/orphan", path, "a batch that is there", fmt.Sprintf("batch %.40q, which doesn't exist", u.bid), "Delete the entry.", &layout.Fix{Ops: []znode.Op{znode.Delete(path, u.version)}})
+			p.lacks(BatchPath(u.bid), "batch-uuid/orphan", path, "a batch that is there", fmt.Sprintf("batch %.40q, which doesn't exist", u.bid), "Delete the entry.", &layout.Fix{Ops: []znode.Op{znode.Delete(path, u.version)}})
 		case b.hasUUID && BatchUUIDPath(b.uuid) != path:
 			p.found("batch-uuid/other-batch", path, fmt.Sprintf("the batchID of batch %s, %.80q", u.bid, b.uuid), fmt.Sprintf("%.80q", u.name), "Delete the entry if no batch has this batchID.", nil)
 		}
@@ -245,7 +250,7 @@ func (p *places) create(ops []znode.Op, entry string) []znode.Op {
 func (p *places) queueEntry(q queuePlace) {
 	j := p.jobs[q.jid]
 	if j == nil {
-		p.found("queue-entry/orphan", q.path, "an entry of a job that is there", "job "+q.jid+" doesn't exist: a worker that takes it fails", "Delete the entry.",
+		p.lacks(JobPath(q.jid), "queue-entry/orphan", q.path, "an entry of a job that is there", "job "+q.jid+" doesn't exist: a worker that takes it fails", "Delete the entry.",
 			&layout.Fix{Ops: []znode.Op{znode.Delete(q.path, q.version)}})
 		return
 	}
@@ -272,7 +277,7 @@ func (p *places) batchEntry(e folderPlace) {
 	path := BatchEntryPath(e.bid, e.folder, e.jid)
 	j := p.jobs[e.jid]
 	if j == nil {
-		p.found("batch-entry/orphan", path, "an entry of a job that is there", "job "+e.jid+" doesn't exist", "Delete the entry.",
+		p.lacks(JobPath(e.jid), "batch-entry/orphan", path, "an entry of a job that is there", "job "+e.jid+" doesn't exist", "Delete the entry.",
 			&layout.Fix{Ops: []znode.Op{znode.Delete(path, e.version)}, Locks: []string{BatchPath(e.bid) + "/lock"}})
 		return
 	}

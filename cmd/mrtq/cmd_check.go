@@ -74,7 +74,7 @@ func (c *checkCmd) run(ctx context.Context, a *app, target string) error {
 	if c.fix && e.data != nil {
 		return usageError("--fix: a data directory is only read; check the server itself or a dump")
 	}
-	s, done, err := a.side(ctx, e)
+	s, err := a.openSource(ctx, e, nil)
 	if err != nil {
 		return failed("check", target, err)
 	}
@@ -82,7 +82,7 @@ func (c *checkCmd) run(ctx context.Context, a *app, target string) error {
 	if errors.Is(err, layout.ErrNoMatch) {
 		err = a.noMatch(ctx, s, c.layout)
 	}
-	done()
+	s.Close()
 	if err != nil {
 		return failed("check", target, err)
 	}

@@ -141,10 +141,10 @@ func (c *checkCmd) again(ctx context.Context, a *app, l layouts.Layout, m mender
 		}
 		return c.check(ctx, a, l, side.Tree(tree), e)
 	}
-	s, done, err := a.side(ctx, e)
+	s, err := a.openSource(ctx, e, nil)
 	if err != nil {
 		return nil, err
 	}
-	defer done()
+	defer s.Close()
 	return c.check(ctx, a, l, s, e)
 }

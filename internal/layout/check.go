@@ -49,6 +49,9 @@ type Found struct {
 	Found    string
 	Mend     string
 	Fix      *Fix
+	// Absent is the znode that is not there, if that is what is wrong and it is
+	// not the one at Path.
+	Absent string
 }
 
 // Visit is one znode on its way past a native rule.
@@ -130,6 +133,7 @@ type checker struct {
 	led      map[pathHash]string // targets of references, with the relation's id
 	awaiting []waiting           // that some reference should lead to
 	aged     []aged              // that must not be old
+	hidden   []string            // znodes that can't be read: what is below them is not known
 }
 
 // pathHash stands for a path: the check remembers names, and a million of them
@@ -321,6 +325,7 @@ func (c *checker) visit(pl *place, path string, params Params, zn *znode.Node, n
 	c.newest = max(c.newest, zn.Stat.Mtime, zn.Stat.Ctime)
 	if zn.Unreadable != "" {
 		c.fault(n, Unreadable, path, "a znode that can be read", zn.Unreadable, "")
+		c.hidden = append(c.hidden, path)
 		return
 	}
 	c.kind(n, path, zn.Stat)
@@ -454,6 +459,9 @@ func (c *checker) fault(n *Node, kind, path, expected, found, mend string) {
 
 // found takes what a native rule reports.
 func (c *checker) found(f Found) {
+	if c.isHidden(f.Path) || f.Absent != "" && c.isHidden(f.Absent) {
+		return
+	}
 	out := Finding{Path: f.Path, Rule: f.Rule, Severity: f.Severity, Expected: f.Expected, Found: f.Found, Mend: f.Mend, Fix: f.Fix}
 	if rule := c.m.rules[f.Rule]; rule != nil {
 		out.Document = rule.Document
@@ -462,4 +470,9 @@ func (c *checker) found(f Found) {
 		}
 	}
 	c.findings = append(c.findings, out)
+}
+
+// isHidden reports whether a znode may be there although it was not seen.
+func (c *checker) isHidden(path string) bool {
+	return slices.ContainsFunc(c.hidden, func(root string) bool { return znode.Within(path, root) })
 }

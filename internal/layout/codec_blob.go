@@ -15,7 +15,7 @@ import (
 // Limits of what is inflated: a few bytes of zlib can stand for gigabytes.
 const (
 	maxShard   = 1_000_000 // bytes of a shard
-	maxInflate = 64 << 20  // bytes that a blob may inflate to
+	maxInflate = 32 << 20  // bytes that a blob may inflate to
 )
 
 var errBomb = errors.New("it inflates to too much")

@@ -101,7 +101,7 @@ func (c *checker) broken(r *Relation, path, expected, found string, fix *Fix) {
 // settle decides what had to wait for the whole tree.
 func (c *checker) settle() error {
 	for _, ref := range c.pending {
-		if c.there[hashPath(ref.to)] {
+		if c.there[hashPath(ref.to)] || c.isHidden(ref.to) {
 			continue
 		}
 		// A relation may lead anywhere, and what it leads to may be new.

@@ -32,7 +32,10 @@ func (f forest) remove(root string) {
 
 // change gives a znode other data, or none if data is "".
 func (f forest) change(path, data string) {
-	n := f[path]
+	n, ok := f[path]
+	if !ok {
+		panic("no " + path)
+	}
 	n.Data = []byte(data)
 	f[path] = n
 }

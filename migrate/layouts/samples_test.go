@@ -34,7 +34,7 @@ var zuulSample = sample{
 	},
 	breaks: zuulBreaks(),
 	// An example's event data is of an entry that holds its own.
-	also: map[string][]string{"*": zuulUnreferenced()},
+	also: map[string][]string{"*": zuulUnreferenced(), "buildset/bad-name": {"buildsets/multiple-buildsets"}},
 }
 
 var zuulQueues = map[string]string{
@@ -124,13 +124,7 @@ func merrittSample(dialect string) sample {
 	s.sound = func(t testing.TB, m *layout.Map) forest {
 		data := merrittData[dialect]
 		f := example(t, m, data)
-		f.remove(batchPath + "/states")
-		for _, folder := range []string{"", "/batch-processing", "/batch-failed"} {
-			f.put(batchPath+"/states"+folder, "")
-		}
-		f.put(inBatch, "")
-		f.remove("/batch-uuids/x")
-		f.put("/batch-uuids/bid-1", "bid0000000000")
+		f.put(batchPath+"/states/batch-failed", "")
 		for _, path := range newStart(dialect) {
 			if f[path].Path == "" {
 				f.put(path, "")
@@ -156,7 +150,7 @@ var merrittData = map[string]map[string]string{
 		"request-token": `{"token":"t","cloud-content-byte":1,"delivery-node":2}`, "request-status": `{"status":"Pending"}`,
 		"job-bid": "bid0000000000", "job-status": `{"status":"Pending","retry_count":0,"last_successful_status":null,"message":""}`, "job-priority": "5", "job-space": "0",
 		"job-configuration": `{"jobID":"j","batchID":"bid-1","profile":"p","type":"file","filename":"f","update":false}`,
-		"job-identifiers":   `{"primary_id":"","local_id":[]}`, "job-metadata": `{"erc_what":"w"}`, "job-inventory": `{"manifest_url":"http://x/","mode":""}`, "job-store": `{"manifest_url":"http://x/","mode":"add","delete":"no"}`,
+		"job-identifiers":   `{"primary_id":"","local_id":[]}`, "job-metadata": `{"erc_what":"w"}`, "job-inventory": `{"manifest_url":"http://x/","mode":""}`, "job-store": `{"manifest_url":"http://x/","mode":"add/9502/ark%3A%2F99999%2Ffk4","delete":"no"}`,
 		"batch-uuid": "bid0000000000",
 	},
 }
@@ -215,29 +209,28 @@ func merrittBreaks(dialect string) map[string]func(f forest) {
 			f.remove(jobPath)
 			f.remove(entryPath)
 		},
-		"job-priority/bad-value":    set(jobPath+"/priority", "100"),
-		"job-space/bad-value":       set(jobPath+"/space_needed", "-1"),
-		"job-state/bad-state":       func(f forest) { f.put("/jobs/states/odd", "") },
-		"batch-folder/bad-state":    func(f forest) { f.put(batchPath+"/states/processing", "") },
-		"queue-entry/bad-name":      func(f forest) { f.put("/jobs/states/pending/5-jid0000000000", "") },
+		"job-priority/bad-value":     set(jobPath+"/priority", "100"),
+		"job-space/bad-value":        set(jobPath+"/space_needed", "-1"),
+		"job-state/bad-state":        func(f forest) { f.put("/jobs/states/odd", "") },
+		"batch-folder/bad-state":     func(f forest) { f.put(batchPath+"/states/processing", "") },
+		"queue-entry/bad-name":       func(f forest) { f.put("/jobs/states/pending/5-jid0000000000", "") },
 		"batch-submission/bad-value": set(batchPath+"/submission", strings.Replace(merrittData[dialect]["batch-submission"], `{`, `{"type":5,`, 1)),
 	}
 	for id, path := range map[string]string{"batch": batchPath, "request": "/access/small/qid0000000000", "job": jobPath} {
 		status := merrittData[dialect][id+"-status"]
-		time := "last_modified"
+		key := "last_modified"
 		if id == "job" && dialect == "design" {
-			time = "last_modification_date"
+			key = "last_modification_date"
 		}
-		b[id+"-status/bad-time"] = set(path+"/status", strings.Replace(status, `{`, `{"`+time+`":"yesterday",`, 1))
+		b[id+"-status/bad-time"] = func(f forest) { setKey(f, path+"/status", key, "yesterday") }
 		b[id+"-status/bad-state"] = set(path+"/status", strings.NewReplacer(state("pending"), "odd", state("processing"), "odd").Replace(status))
-		b[id+"-status/bad-value"] = set(path+"/status", strings.Replace(status, `{`, `{"message":5,`, 1))
+		b[id+"-status/bad-value"] = func(f forest) { setKey(f, path+"/status", "message", 5) }
 	}
 	b["batch-report/bad-value"] = set(batchPath+"/status-report", `{"failed_jobs":5}`)
 	for node, key := range map[string]string{"configuration": "submitter", "identifiers": "primary_id", "metadata": "erc_what", "inventory": "manifest_url", "store": "mode"} {
-		if dialect == "design" && node == "store" {
-			continue
+		if dialect == "mrt-zk" || node != "store" {
+			b["job-"+node+"/bad-value"] = func(f forest) { setKey(f, jobPath+"/"+node, key, 5) }
 		}
-		b["job-"+node+"/bad-value"] = set(jobPath+"/"+node, strings.Replace(strings.Replace(merrittData[dialect]["job-"+node], `"`+key+`"`, `"x"`, 1), `{`, `{"`+key+`":5,"y":"",`, 1))
 	}
 	return b
 }
