@@ -146,17 +146,17 @@ func (m *Map) WriteHTML(w io.Writer) error {
 		Ties                []*Rule
 	}{Heading: m.heading(), Name: m.Name, Rest: strings.ReplaceAll(m.rest(), "`", ""), Map: m, Ties: m.ties()}
 	for _, n := range m.shown() {
-		data.Rows = append(data.Rows, row{plain(n.Path), n.kindWords(), plain(n.dataWords()), plain(n.words()), plain(n.whoWords())})
+		data.Rows = append(data.Rows, row{n.Path, n.kindWords(), n.dataWords(), n.words(), n.whoWords()})
 	}
 	return pageTemplate.Execute(w, data)
 }
 
-var pageTemplate = htmltemplate.Must(htmltemplate.New("map").Parse(`<!doctype html>
+var pageTemplate = htmltemplate.Must(htmltemplate.New("map").Funcs(htmltemplate.FuncMap{"plain": plain}).Parse(`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>{{.Heading}}</title>
+<title>{{plain .Heading}}</title>
 <style>
 :root { color-scheme: light dark }
 body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 80rem; padding: 0 1rem }
@@ -166,28 +166,28 @@ code { font-size: .9em; overflow-wrap: anywhere }
 </style>
 </head>
 <body>
-<h1>{{.Heading}}</h1>
-<p>{{.Map.Says}}</p>
-<p>Map <code>{{.Name}}</code>, from <em>{{.Map.Document.Title}}</em> ({{.Map.Document.File}}).</p>
+<h1>{{plain .Heading}}</h1>
+<p>{{plain .Map.Says}}</p>
+<p>Map <code>{{.Name}}</code>, from <em>{{plain .Map.Document.Title}}</em> ({{plain .Map.Document.File}}).</p>
 <h2>Znodes</h2>
 <table>
 <thead><tr><th scope="col">znode</th><th scope="col">kind</th><th scope="col">data</th><th scope="col">what it is</th><th scope="col">who makes it, who changes it</th></tr></thead>
 <tbody>{{range .Rows}}
-<tr><td><code>{{.Path}}</code></td><td>{{.Kind}}</td><td>{{.Data}}</td><td>{{.What}}</td><td>{{.Who}}</td></tr>{{end}}
+<tr><td><code>{{plain .Path}}</code></td><td>{{plain .Kind}}</td><td>{{plain .Data}}</td><td>{{plain .What}}</td><td>{{plain .Who}}</td></tr>{{end}}
 </tbody>
 </table>
 <h2>Types of names</h2>
 <table>
 <thead><tr><th scope="col">type</th><th scope="col">names</th><th scope="col">example</th></tr></thead>
 <tbody>{{range .Map.Types}}
-<tr><td><code>{{.Name}}</code></td><td>{{.Says}}</td><td><code>{{.Example}}</code></td></tr>{{end}}
+<tr><td><code>{{.Name}}</code></td><td>{{plain .Says}}</td><td><code>{{plain .Example}}</code></td></tr>{{end}}
 </tbody>
 </table>
 <h2>What belongs together</h2>
 <table>
 <thead><tr><th scope="col">rule</th><th scope="col">znode</th><th scope="col">what it says</th><th scope="col">if not</th><th scope="col">document</th></tr></thead>
 <tbody>{{range .Ties}}
-<tr><td><code>{{.ID}}</code></td><td><code>{{.Path}}</code></td><td>{{.Says}}</td><td>{{.Severity}}</td><td>{{.Document}}</td></tr>{{end}}
+<tr><td><code>{{.ID}}</code></td><td><code>{{plain .Path}}</code></td><td>{{plain .Says}}</td><td>{{.Severity}}</td><td>{{plain .Document}}</td></tr>{{end}}
 </tbody>
 </table>
 <p>{{.Rest}}</p>
