@@ -77,7 +77,7 @@ func (n *Node) dataWords() string {
 	case n.Undocumented:
 		return "not looked at"
 	case n.Codec == nil:
-		return "not looked at"
+		return "a folder: not looked at"
 	case n.MayBeEmpty:
 		return n.Codec.Says + ", or nothing"
 	}
