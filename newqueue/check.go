@@ -88,10 +88,10 @@ const (
 // codecsOf read what the znodes of the layout hold, as the client library does.
 func codecsOf(d Dialect) []*layout.Codec {
 	jsonKinds := []string{layout.NotJSON, badValue}
-	codec := func(name, says string, kinds []string, read func(r *layout.Reading)) *layout.Codec {
+	codec := func(name, says string, kinds []string, read func(r *layout.Reading) any) *layout.Codec {
 		return &layout.Codec{Name: name, Says: says, Kinds: kinds, Read: func(r *layout.Reading) (any, bool) {
-			read(r)
-			return nil, false
+			v := read(r)
+			return v, v != nil
 		}}
 	}
 	statusKinds := append(slices.Clone(jsonKinds), badState, badTime)
@@ -112,12 +112,15 @@ func codecsOf(d Dialect) []*layout.Codec {
 	}
 }
 
-// content checks data by one of the parse functions.
-func content[T any](parse func([]byte) (T, error)) func(*layout.Reading) {
-	return func(r *layout.Reading) {
-		if _, err := parse(r.Data); err != nil {
+// content checks data by one of the parse functions, and returns what it reads.
+func content[T any](parse func([]byte) (T, error)) func(*layout.Reading) any {
+	return func(r *layout.Reading) any {
+		v, err := parse(r.Data)
+		if err != nil {
 			contentFault(r, err)
+			return nil
 		}
+		return v
 	}
 }
 
@@ -130,11 +133,12 @@ func contentFault(r *layout.Reading, err error) {
 }
 
 // object spares read what is spelled as no data (see [Dialect.noObject]).
-func object(d Dialect, read func(*layout.Reading)) func(*layout.Reading) {
-	return func(r *layout.Reading) {
-		if !d.noObject(r.Data) {
-			read(r)
+func object(d Dialect, read func(*layout.Reading) any) func(*layout.Reading) any {
+	return func(r *layout.Reading) any {
+		if d.noObject(r.Data) {
+			return nil
 		}
+		return read(r)
 	}
 }
 
@@ -149,12 +153,34 @@ func parseConfiguration(data []byte) (Object, error) {
 	return o, p.err
 }
 
-func jobStatus(d Dialect) func(*layout.Reading) {
-	return func(r *layout.Reading) {
-		s, err := ParseJobStatus(d, r.Data)
+// statusCodec checks a status: what of says, and that its time, under key, can
+// be read. It returns the object.
+func statusCodec(d Dialect, key string, of func(o Object, r *layout.Reading) error) func(*layout.Reading) any {
+	return func(r *layout.Reading) any {
+		o, err := ParseObject(r.Data)
+		if err == nil {
+			err = of(o, r)
+		}
 		if err != nil {
 			contentFault(r, err)
-			return
+			return nil
+		}
+		text, err := o.String(key)
+		if err == nil {
+			_, err = d.ParseTime(text)
+		}
+		if err != nil { // reading tolerates it
+			r.Fault(badTime, "a time as "+d.FormatTime(time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC)), fmt.Sprintf("%s: %v", key, err))
+		}
+		return o
+	}
+}
+
+func jobStatus(d Dialect) func(*layout.Reading) any {
+	return statusCodec(d, d.jobTimeField(), func(o Object, r *layout.Reading) error {
+		s, err := jobStatusOf(d, o)
+		if err != nil {
+			return err
 		}
 		if !slices.Contains(d.JobStates(), s.State) {
 			stateFault(r, "status", string(s.State), "a job's state in dialect "+string(d))
@@ -162,58 +188,35 @@ func jobStatus(d Dialect) func(*layout.Reading) {
 		if s.LastSuccessful != "" && !slices.Contains(d.JobStates(), s.LastSuccessful) {
 			stateFault(r, "last_successful_status", string(s.LastSuccessful), "a job's state in dialect "+string(d))
 		}
-		statusTime(d, r, d.jobTimeField())
-		if o, _ := ParseObject(r.Data); o["retry_count"] == nil {
+		if o["retry_count"] == nil {
 			r.Fault(badValue, r.Node.Codec.Says, "retry_count is missing")
 		}
-	}
+		return nil
+	})
 }
 
-func batchStatus(d Dialect) func(*layout.Reading) {
-	return func(r *layout.Reading) {
-		s, err := ParseBatchStatus(d, r.Data)
-		if err != nil {
-			contentFault(r, err)
-			return
-		}
-		statusTime(d, r, "last_modified")
-		if !s.State.Known() {
+func batchStatus(d Dialect) func(*layout.Reading) any {
+	return statusCodec(d, "last_modified", func(o Object, r *layout.Reading) error {
+		s, err := batchStatusOf(d, o)
+		if err == nil && !s.State.Known() {
 			stateFault(r, "status", string(s.State), "a batch's state in dialect "+string(d))
 		}
-	}
+		return err
+	})
 }
 
-func accessStatus(d Dialect) func(*layout.Reading) {
-	return func(r *layout.Reading) {
-		s, err := ParseAccessStatus(d, r.Data)
-		if err != nil {
-			contentFault(r, err)
-			return
-		}
-		statusTime(d, r, "last_modified")
-		if !s.State.Known() {
+func accessStatus(d Dialect) func(*layout.Reading) any {
+	return statusCodec(d, "last_modified", func(o Object, r *layout.Reading) error {
+		s, err := accessStatusOf(d, o)
+		if err == nil && !s.State.Known() {
 			stateFault(r, "status", string(s.State), "an access request's state in dialect "+string(d))
 		}
-	}
+		return err
+	})
 }
 
 func stateFault(r *layout.Reading, key, state, want string) {
 	r.Fault(badState, want, key+" "+state)
-}
-
-// statusTime checks the time of a status, which reading tolerates.
-func statusTime(d Dialect, r *layout.Reading, key string) {
-	o, err := ParseObject(r.Data)
-	if err != nil {
-		return // reported as content
-	}
-	text, err := o.String(key)
-	if err == nil {
-		_, err = d.ParseTime(text)
-	}
-	if err != nil {
-		r.Fault(badTime, "a time as "+d.FormatTime(time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC)), fmt.Sprintf("%s: %v", key, err))
-	}
 }
 
 // ParseJobEntry takes the name of a queue entry, PP-JID, apart.

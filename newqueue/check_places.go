@@ -84,7 +84,8 @@ func (p *places) Visit(v layout.Visit) {
 	case "batch-submission":
 		p.submission(v)
 	case "batch-status":
-		if s, err := ParseBatchStatus(p.d, n.Data); err == nil && s.State.Known() {
+		o, _ := v.Value.(Object)
+		if s, err := batchStatusOf(p.d, o); err == nil && s.State.Known() {
 			b := p.batches[v.Params.Get("bid")]
 			b.state, b.status = s.State, n.Stat.Version
 		}
@@ -102,7 +103,8 @@ func (p *places) Visit(v layout.Visit) {
 		j := p.jobs[v.Params.Get("jid")]
 		j.bid, j.hasBID, j.bidVersion = string(n.Data), true, n.Stat.Version
 	case "job-status":
-		s, err := ParseJobStatus(p.d, n.Data)
+		o, _ := v.Value.(Object)
+		s, err := jobStatusOf(p.d, o)
 		j := p.jobs[v.Params.Get("jid")]
 		j.statusVersion = n.Stat.Version
 		if i := slices.Index(p.d.JobStates(), s.State); err == nil && i >= 0 {

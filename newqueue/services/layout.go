@@ -91,7 +91,12 @@ func (p *passing) Visit(v layout.Visit) {
 		p.finish()
 		p.it = &item{path: n.Path, id: znode.Name(n.Path)}
 	case "batch-submission", "batch-status", "job-status", "job-configuration", "job-identifiers", "job-metadata", "job-inventory", "job-store", "request-token", "request-status":
-		p.it.nodes = append(p.it.nodes, readContent(znode.Name(n.Path), n.Data))
+		name := znode.Name(n.Path)
+		if o, ok := v.Value.(newqueue.Object); ok { // as the map's codec read it
+			p.it.nodes = append(p.it.nodes, content{node: name, object: o})
+			break
+		}
+		p.it.nodes = append(p.it.nodes, readContent(name, n.Data))
 	case "batch-states":
 		p.states = true
 	case "batch-folder":
