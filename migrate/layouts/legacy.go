@@ -97,7 +97,7 @@ func legacyAt(q migrate.Queues) ([]byte, error) {
 		}
 	}
 	m["groups"].([]any)[0].(map[string]any)["at"] = at
-	var nodes []any
+	nodes := []any{}
 	for i, root := range q.Locks {
 		for _, n := range m["nodes"].([]any) {
 			row := map[string]any{}
