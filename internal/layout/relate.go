@@ -41,7 +41,7 @@ func (c *checker) relate(n *Node, path string, params Params, zn *znode.Node, va
 			c.awaiting = append(c.awaiting, waiting{r, path, zn.Stat.Ctime})
 			continue
 		}
-		if r.field == nil && r.usesField() == false {
+		if r.field == nil && !r.usesField() {
 			c.apply(r, path, params, "", zn)
 			continue
 		}
