@@ -69,15 +69,13 @@ func Rules(report func(layout.Found)) layout.Native {
 
 // passing is the item that passes, and what must be known beside it.
 type passing struct {
-	report     func(layout.Found)
-	it         *item
-	there      map[string]bool // the root nodes that are there
-	batchIDs   map[string]string
-	states     bool
-	unfinished int
-	failed     int
-	profiles   bool              // some job has one
-	without    map[string]string // jobs that have none, with what they have
+	report   func(layout.Found)
+	it       *item
+	there    map[string]bool // the root nodes that are there
+	batchIDs map[string]string
+	states   *znode.Tree       // of the batch that passes: its folders, with entries where they matter
+	profiles bool              // some job has one
+	without  map[string]string // jobs that have none, with what they have
 }
 
 // Visit takes the znodes of an item together.
@@ -89,6 +87,7 @@ func (p *passing) Visit(v layout.Visit) {
 	switch v.Node.ID {
 	case "batch", "job", "request":
 		p.finish()
+		p.states = znode.NewTree()
 		p.it = &item{path: n.Path, id: znode.Name(n.Path)}
 	case "batch-submission", "batch-status", "job-status", "job-configuration", "job-identifiers", "job-metadata", "job-inventory", "job-store", "request-token", "request-status":
 		name := znode.Name(n.Path)
@@ -97,15 +96,8 @@ func (p *passing) Visit(v layout.Visit) {
 			break
 		}
 		p.it.nodes = append(p.it.nodes, readContent(name, n.Data))
-	case "batch-states":
-		p.states = true
-	case "batch-folder":
-		switch newqueue.BatchFolder(v.Params.Get("folder")) {
-		case newqueue.FolderProcessing:
-			p.unfinished = len(v.Children)
-		case newqueue.FolderFailed:
-			p.failed = len(v.Children)
-		}
+	case "batch-states", "batch-folder":
+		p.folder(n.Path, v.Children)
 	case "job-bid":
 		p.it.bid = string(n.Data)
 	case "batch-lock", "job-lock", "request-lock", "storage-lock", "inventory-lock", "localid-lock":
@@ -163,7 +155,19 @@ func (p *passing) finish() {
 			p.violation(v)
 		}
 	}
-	p.states, p.unfinished, p.failed = false, 0, 0
+}
+
+// folder notes a folder of a batch, and which jobs are unfinished or failed.
+func (p *passing) folder(path string, names []string) {
+	if name := newqueue.BatchFolder(znode.Name(path)); name != newqueue.FolderProcessing && name != newqueue.FolderFailed {
+		names = nil
+	}
+	for _, at := range append([]string{path}, names...) {
+		if at != path {
+			at = path + "/" + at
+		}
+		_ = p.states.Put(znode.Node{Path: at}) // it was read, so that it is a path
+	}
 }
 
 // statedByMap reports whether the map says the same: that the znode is there, and
@@ -198,17 +202,15 @@ func (d *Demand) wanted() string {
 	return d.Says
 }
 
+// agrees holds a batch's status to its jobs.
 func (p *passing) agrees(it *item) {
+	c := &checker{tree: p.states}
 	for i := range Demands {
 		d := &Demands[i]
 		if d.Of != OfBatch || d.Node != "status" || d.ID != "R05" {
 			continue
 		}
-		faults := unfinished(d, it, p.unfinished, p.states)
-		if !strings.Contains(d.Says, "unfinished") {
-			faults = failedJobs(d, it, p.failed)
-		}
-		for _, f := range faults {
+		for _, f := range d.place(c, d, it) {
 			p.violation(Violation{Demand: d, Item: it.path, Path: f.path, What: f.what, Stop: it.first(d.Stops)})
 		}
 	}

@@ -95,12 +95,8 @@ func (c *checker) folder(bid string, f newqueue.BatchFolder) []string {
 }
 
 func agreesUnfinished(c *checker, d *Demand, it *item) []fault {
-	return unfinished(d, it, len(c.folder(it.id, newqueue.FolderProcessing)), c.tree.Get(newqueue.BatchStatesPath(it.id)) != nil)
-}
-
-// unfinished holds a batch's status to how many of its jobs are unfinished.
-func unfinished(d *Demand, it *item, n int, states bool) []fault {
-	if n == 0 && (it.state != "Pending" && it.state != "Held" || !states) {
+	n := len(c.folder(it.id, newqueue.FolderProcessing))
+	if n == 0 && (it.state != "Pending" && it.state != "Held" || c.tree.Get(newqueue.BatchStatesPath(it.id)) == nil) {
 		return nil
 	}
 	if it.state == "" || it.state == "Processing" || it.state == "Reporting" {
@@ -110,12 +106,7 @@ func unfinished(d *Demand, it *item, n int, states bool) []fault {
 }
 
 func agreesFailed(c *checker, d *Demand, it *item) []fault {
-	return failedJobs(d, it, len(c.folder(it.id, newqueue.FolderFailed)))
-}
-
-// failedJobs holds a batch's status to how many of its jobs failed.
-func failedJobs(d *Demand, it *item, n int) []fault {
-	if n > 0 && it.isDone() {
+	if n := len(c.folder(it.id, newqueue.FolderFailed)); n > 0 && it.isDone() {
 		return one(it.path+"/"+d.Node, "the batch is %s and has %d failed jobs", it.state, n)
 	}
 	return nil
