@@ -73,9 +73,9 @@ type passing struct {
 	it       *item
 	there    map[string]bool // the root nodes that are there
 	batchIDs map[string]string
-	states   *znode.Tree       // of the batch that passes: its folders, with entries where they matter
-	profiles bool              // some job has one
-	without  map[string]string // jobs that have none, with what they have
+	folders  map[string][]string // of the batch that passes: states and its folders, with what is in them
+	profiles bool                // some job has one
+	without  map[string]string   // jobs that have none, with what they have
 }
 
 // Visit takes the znodes of an item together.
@@ -87,7 +87,7 @@ func (p *passing) Visit(v layout.Visit) {
 	switch v.Node.ID {
 	case "batch", "job", "request":
 		p.finish()
-		p.states = znode.NewTree()
+		p.folders = map[string][]string{}
 		p.it = &item{path: n.Path, id: znode.Name(n.Path)}
 	case "batch-submission", "batch-status", "job-status", "job-configuration", "job-identifiers", "job-metadata", "job-inventory", "job-store", "request-token", "request-status":
 		name := znode.Name(n.Path)
@@ -97,7 +97,7 @@ func (p *passing) Visit(v layout.Visit) {
 		}
 		p.it.nodes = append(p.it.nodes, readContent(name, n.Data))
 	case "batch-states", "batch-folder":
-		p.folder(n.Path, v.Children)
+		p.folders[n.Path] = v.Children
 	case "job-bid":
 		p.it.bid = string(n.Data)
 	case "batch-lock", "job-lock", "request-lock", "storage-lock", "inventory-lock", "localid-lock":
@@ -157,19 +157,6 @@ func (p *passing) finish() {
 	}
 }
 
-// folder notes a folder of a batch, and which jobs are unfinished or failed.
-func (p *passing) folder(path string, names []string) {
-	if name := newqueue.BatchFolder(znode.Name(path)); name != newqueue.FolderProcessing && name != newqueue.FolderFailed {
-		names = nil
-	}
-	for _, at := range append([]string{path}, names...) {
-		if at != path {
-			at = path + "/" + at
-		}
-		_ = p.states.Put(znode.Node{Path: at}) // it was read, so that it is a path
-	}
-}
-
 // statedByMap reports whether the map says the same: that the znode is there, and
 // that it is JSON.
 func (it *item) statedByMap(v Violation) bool {
@@ -204,7 +191,17 @@ func (d *Demand) wanted() string {
 
 // agrees holds a batch's status to its jobs.
 func (p *passing) agrees(it *item) {
-	c := &checker{tree: p.states}
+	if it.state == "Processing" || it.state == "Reporting" {
+		return // it agrees with any, and may have very many
+	}
+	tree := znode.NewTree()
+	for folder, names := range p.folders {
+		_ = tree.Put(znode.Node{Path: folder}) // it was read, so that it is a path
+		for _, name := range names {
+			_ = tree.Put(znode.Node{Path: znode.Join(folder, name)})
+		}
+	}
+	c := &checker{tree: tree}
 	for i := range Demands {
 		d := &Demands[i]
 		if d.Of != OfBatch || d.Node != "status" || d.ID != "R05" {
