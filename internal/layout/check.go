@@ -454,6 +454,9 @@ func (c *checker) fault(n *Node, kind, path, expected, found, mend string) {
 	if rule == nil {
 		panic("layout: no rule " + id) // a codec that does not name all of its kinds
 	}
+	if mend == "" {
+		mend = mends[kind]
+	}
 	c.findings = append(c.findings, Finding{Path: path, Rule: id, Severity: rule.Severity, Expected: expected, Found: found, Mend: mend, Document: rule.Document})
 }
 
