@@ -174,6 +174,33 @@ func (w *fixWorld) unchanged(fix *layout.Fix, why string) {
 	}
 }
 
+// A lock of Zuul's whose request is gone is removed when nobody holds it.
+func TestZuulLockIsRemoved(t *testing.T) {
+	l := named(t, "zuul", "")
+	f := zuulSample.sound(t, l.Map)
+	zuulSample.breaks["merger.lock/lock-without-request"](f)
+	lock := "/zuul/merger/locks/" + strings.Repeat("f", 32)
+	for _, held := range []bool{false, true} {
+		broken := f.clone()
+		if held {
+			contender := lock + "/" + uuid + "__lock__0000000000"
+			broken.put(contender, "")
+			x := broken[contender]
+			x.Stat.EphemeralOwner = 7
+			broken[contender] = x
+		}
+		var fix *layout.Fix
+		for _, found := range findings(t, l, broken) {
+			if found.Rule == "merger.lock/lock-without-request" {
+				fix = found.Fix
+			}
+		}
+		if fix == nil || len(fix.Ops) != 1 || fix.Ops[0].Kind != znode.OpDelete || fix.Ops[0].Path != lock {
+			t.Fatalf("held %t: the mend is %v: want the delete of %s, which fails while it has contenders", held, fix, lock)
+		}
+	}
+}
+
 // Every rule that has a mend is in the list.
 func TestMendedIsWhole(t *testing.T) {
 	for _, s := range samples[2:] {
