@@ -127,7 +127,7 @@ func (p *places) submission(v layout.Visit) {
 	switch {
 	case err != nil && !p.d.noObject(v.Znode.Data):
 	case s.BatchID == "":
-		p.found("batch-submission/no-batchid", v.Znode.Path, "a batchID", "none: nobody finds the batch by it", "", nil)
+		p.found("batch-submission/no-batchid", v.Znode.Path, "a batchID", "no batchID: nobody finds the batch by it", "", nil)
 	// A Java string cut inside a character can't be told from another here:
 	// encoding/json reads both as U+FFFD.
 	case !strings.ContainsRune(s.BatchID, utf8.RuneError):
@@ -178,7 +178,7 @@ func (p *places) batchStates(bid string, b *batchPlace) {
 	locks := []string{BatchPath(bid) + "/lock"}
 	switch {
 	case !b.hasStates && b.state != "" && !waiting && b.state != BatchDeleted:
-		p.found("batch-states/no-states", path, "states, because the batch is "+string(b.state), "none: it looks pending to a worker",
+		p.found("batch-states/no-states", path, "states, because the batch is "+string(b.state), "no states: it looks pending to a worker",
 			"Make states and states/batch-processing.", &layout.Fix{Ops: []znode.Op{unchanged, znode.Create(path, nil), znode.Create(BatchFolderPath(bid, FolderProcessing), nil)}, Locks: locks})
 	case b.hasStates && waiting:
 		var fix *layout.Fix
@@ -215,7 +215,7 @@ func (p *places) batchUUIDs() {
 		other, ok := there[znode.Name(path)]
 		switch {
 		case !ok:
-			p.found("batch-uuid/no-entry", path, "an entry for batch "+bid, "none: the batch can't be found by its batchID", "Make it.",
+			p.found("batch-uuid/no-entry", path, "an entry for batch "+bid, "no entry: the batch can't be found by its batchID", "Make it.",
 				&layout.Fix{Ops: []znode.Op{znode.Check(BatchPath(bid)+"/submission", b.submission), znode.Create(path, []byte(bid))}, Locks: []string{BatchPath(bid) + "/lock"}})
 		case other != bid:
 			p.found("batch-uuid/other-batch", path, fmt.Sprintf("%s, whose batchID this is", bid), fmt.Sprintf("%.40q", other), "", nil)
@@ -302,13 +302,13 @@ func (p *places) batchEntry(e folderPlace) {
 func (p *places) entriesOf(jid string, j *jobPlace) {
 	want, optional := p.wants(jid, j)
 	if !j.inQueue && !optional && want != "" {
-		p.found("queue-entry/no-entry", want, fmt.Sprintf("an entry of job %s, which is %s", jid, j.state), "none: no worker will find the job", "Make it.",
+		p.found("queue-entry/no-entry", want, fmt.Sprintf("an entry of job %s, which is %s", jid, j.state), "no entry: no worker will find the job", "Make it.",
 			&layout.Fix{Ops: p.create(j.guards(jid), want), Locks: []string{JobPath(jid) + "/lock"}})
 	}
 	if j.inBatch || p.batches[j.bid] == nil {
 		return // reported with the job's bid
 	}
 	want = BatchEntryPath(j.bid, j.state.Folder(), jid)
-	p.found("batch-entry/no-entry", want, fmt.Sprintf("an entry of job %s, which is %s", jid, j.state), "none: its batch doesn't know of it", "Make it.",
+	p.found("batch-entry/no-entry", want, fmt.Sprintf("an entry of job %s, which is %s", jid, j.state), "no entry: its batch doesn't know of it", "Make it.",
 		&layout.Fix{Ops: p.create(append(j.guards(jid), znode.Check(JobPath(jid)+"/bid", j.bidVersion)), want), Locks: []string{JobPath(jid) + "/lock", BatchPath(j.bid) + "/lock"}})
 }

@@ -117,17 +117,17 @@ func TestCheckLayoutFinds(t *testing.T) {
 		want []string
 	}{
 		{"a job without bid", Design, []string{"-/jobs/jid0000000001/bid"}, []string{
-			"/jobs/jid0000000001/bid: it is not there; want the znode (job-bid/missing)",
+			"/jobs/jid0000000001/bid: it is not there; want this znode (job-bid/missing)",
 		}},
 		{"a job of no batch", Design, []string{"/jobs/jid0000000001/bid bid0000000009"}, []string{
 			`/jobs/jid0000000001/bid: batch "bid0000000009", which doesn't exist; want a batch that is there (job-bid/orphan)`,
 		}},
 		{"a job of another batch", Design, []string{"/jobs/jid0000000001/bid bid0000000001"}, []string{
 			`/batches/bid0000000000/states/batch-processing/jid0000000001: job jid0000000001 belongs to batch "bid0000000001"; want an entry of a job of this batch (batch-entry/other-batch)`,
-			"/batches/bid0000000001/states/batch-processing/jid0000000001: none: its batch doesn't know of it; want an entry of job jid0000000001, which is pending (batch-entry/no-entry)",
+			"/batches/bid0000000001/states/batch-processing/jid0000000001: no entry: its batch doesn't know of it; want an entry of job jid0000000001, which is pending (batch-entry/no-entry)",
 		}},
 		{"no space_needed", MrtZK, []string{"-/jobs/jid0000000001/space_needed"}, []string{
-			"/jobs/jid0000000001/space_needed: it is not there; want the znode (job-space/missing)",
+			"/jobs/jid0000000001/space_needed: it is not there; want this znode (job-space/missing)",
 		}},
 		{"store in design", Design, []string{"/jobs/jid0000000001/store {}"}, []string{
 			`/jobs/jid0000000001/store: "store"; want one of bid, configuration, identifiers, inventory, lock, metadata, priority, space_needed, status (job/unknown-path)`,
@@ -152,13 +152,13 @@ func TestCheckLayoutFinds(t *testing.T) {
 		}},
 		{"an entry of another priority", Design, []string{"/jobs/jid0000000001/priority 6"}, []string{
 			"/jobs/states/pending/05-jid0000000001: an entry of job jid0000000001, which is pending with priority 6; want its entry at /jobs/states/pending/06-jid0000000001 (queue-entry/wrong-priority)",
-			"/jobs/states/pending/06-jid0000000001: none: no worker will find the job; want an entry of job jid0000000001, which is pending (queue-entry/no-entry)",
+			"/jobs/states/pending/06-jid0000000001: no entry: no worker will find the job; want an entry of job jid0000000001, which is pending (queue-entry/no-entry)",
 		}},
 		{"two entries", Design, []string{"/jobs/states/held/05-jid0000000001 "}, []string{
 			"/jobs/states/held/05-jid0000000001: an entry of job jid0000000001, which is pending with priority 5; want its entry at /jobs/states/pending/05-jid0000000001 (queue-entry/wrong-queue)",
 		}},
 		{"no entry", MrtZK, []string{"-/jobs/states/pending/05-jid0000000001"}, []string{
-			"/jobs/states/pending/05-jid0000000001: none: no worker will find the job; want an entry of job jid0000000001, which is pending (queue-entry/no-entry)",
+			"/jobs/states/pending/05-jid0000000001: no entry: no worker will find the job; want an entry of job jid0000000001, which is pending (queue-entry/no-entry)",
 		}},
 		{"an entry of nothing", Design, []string{"/jobs/states/pending/05-jid0000000007 "}, []string{
 			"/jobs/states/pending/05-jid0000000007: job jid0000000007 doesn't exist: a worker that takes it fails; want an entry of a job that is there (queue-entry/orphan)",
@@ -170,7 +170,7 @@ func TestCheckLayoutFinds(t *testing.T) {
 			`/jobs/states/storing: "storing"; want a job's state in lower case (job-state/bad-state)`,
 		}},
 		{"a batch entry in the wrong folder", Design, []string{"-/batches/bid0000000000/states/batch-failed/jid0000000002", "/batches/bid0000000000/states/batch-processing/jid0000000002 "}, []string{
-			"/batches/bid0000000000/states/batch-failed/jid0000000002: none: its batch doesn't know of it; want an entry of job jid0000000002, which is failed (batch-entry/no-entry)",
+			"/batches/bid0000000000/states/batch-failed/jid0000000002: no entry: its batch doesn't know of it; want an entry of job jid0000000002, which is failed (batch-entry/no-entry)",
 			"/batches/bid0000000000/states/batch-processing/jid0000000002: an entry of job jid0000000002, which is failed; want its entry at /batches/bid0000000000/states/batch-failed/jid0000000002 (batch-entry/wrong-folder)",
 		}},
 		{"a batch entry of nothing", Design, []string{"/batches/bid0000000000/states/batch-completed/jid0000000007 "}, []string{
@@ -186,7 +186,7 @@ func TestCheckLayoutFinds(t *testing.T) {
 			"/batches/bid0000000001/states: states: the client library will never take the batch; want no states, because the batch is pending (batch-states/too-early)",
 		}},
 		{"a reporting batch without", Design, []string{`/batches/bid0000000001/status {"status":"reporting"}`}, []string{
-			"/batches/bid0000000001/states: none: it looks pending to a worker; want states, because the batch is reporting (batch-states/no-states)",
+			"/batches/bid0000000001/states: no states: it looks pending to a worker; want states, because the batch is reporting (batch-states/no-states)",
 		}},
 		{"a batch's unknown state", Design, []string{`/batches/bid0000000001/status {"status":"paused"}`}, []string{
 			"/batches/bid0000000001/status: status paused; want a batch's state in dialect design (batch-status/bad-state)",
@@ -201,7 +201,7 @@ func TestCheckLayoutFinds(t *testing.T) {
 			`/batch-uuids/uuid-2: "uuid-2"; want the batchID of batch bid0000000000, "uuid-1" (batch-uuid/other-batch)`,
 		}},
 		{"a batch without its UUID", Design, []string{"-/batch-uuids/uuid-1"}, []string{
-			"/batch-uuids/uuid-1: none: the batch can't be found by its batchID; want an entry for batch bid0000000000 (batch-uuid/no-entry)",
+			"/batch-uuids/uuid-1: no entry: the batch can't be found by its batchID; want an entry for batch bid0000000000 (batch-uuid/no-entry)",
 		}},
 		{"strange names", Design, []string{"/batches/bid1 ", "/jobs/job1 ", "/access/medium ", "/access/small/q1 ", "/locks/zoo ", "/locks/queue/egress "}, []string{
 			`/access/medium: "medium"; want small or large (access-queue/bad-name)`,
@@ -216,7 +216,7 @@ func TestCheckLayoutFinds(t *testing.T) {
 		}},
 		{"an access request without token", Design, []string{"-/access/small/qid0000000000/token", `/access/small/qid0000000000/status {"status":"held"}`}, []string{
 			"/access/small/qid0000000000/status: status held; want an access request's state in dialect design (request-status/bad-state)",
-			"/access/small/qid0000000000/token: it is not there; want the znode (request-token/missing)",
+			"/access/small/qid0000000000/token: it is not there; want this znode (request-token/missing)",
 		}},
 		{"a node below a property", Design, []string{"/jobs/jid0000000001/bid/x "}, []string{
 			`/jobs/jid0000000001/bid/x: "x"; want nothing below /jobs/{jid}/bid (job-bid/unknown-path)`,

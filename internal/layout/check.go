@@ -348,7 +348,7 @@ func (c *checker) visit(pl *place, path string, params Params, zn *znode.Node, n
 	}
 	for name, child := range pl.literal {
 		if _, there := slices.BinarySearch(names, name); !there && child.node.Required {
-			c.fault(child.node, Missing, znode.Join(path, name), "the znode", "it is not there", child.node.Missing)
+			c.fault(child.node, Missing, znode.Join(path, name), "this znode", "it is not there", child.node.Missing)
 		}
 	}
 }
