@@ -15,6 +15,7 @@ import (
 // mender is where mends are written.
 type mender interface {
 	Multi(ctx context.Context, ops []znode.Op) error
+	ACL(ctx context.Context, path string) ([]znode.ACL, error)
 }
 
 // mostRounds bounds how often a tree is checked again after mends: one mend may
@@ -88,7 +89,10 @@ func (c *checkCmd) showMends(a *app, fixable []layout.Finding) {
 
 // commit mends one finding; ok is false if the znodes have changed or are locked.
 func (c *checkCmd) commit(ctx context.Context, a *app, m mender, f layout.Finding) (ok bool, err error) {
-	err = m.Multi(ctx, f.Fix.Transaction())
+	ops, err := inherit(ctx, m, f.Fix.Transaction())
+	if err == nil {
+		err = m.Multi(ctx, ops)
+	}
 	var op *znode.MultiError
 	switch {
 	case err == nil:
@@ -97,7 +101,7 @@ func (c *checkCmd) commit(ctx context.Context, a *app, m mender, f layout.Findin
 	case errors.As(err, &op) && f.Fix.IsLock(op.Op):
 		a.say("%s is locked: left as it is", znode.Parent(op.Op.Path))
 		return false, nil
-	case errors.As(err, &op) && (errors.Is(err, znode.ErrBadVersion) || errors.Is(err, znode.ErrNoNode) || errors.Is(err, znode.ErrNodeExists) || errors.Is(err, znode.ErrNotEmpty)):
+	case errors.Is(err, znode.ErrNoNode), errors.As(err, &op) && (errors.Is(err, znode.ErrBadVersion) || errors.Is(err, znode.ErrNodeExists) || errors.Is(err, znode.ErrNotEmpty)):
 		a.say("%s has changed since it was checked (%v): left as it is", f.Path, err)
 		return false, nil
 	}
@@ -147,4 +151,25 @@ func (c *checkCmd) again(ctx context.Context, a *app, l layouts.Layout, m mender
 	}
 	defer s.Close()
 	return c.check(ctx, a, l, s, e)
+}
+
+// inherit gives what a transaction creates the ACL of the znode above it: whoever
+// may not read a queue may not read what is mended in it.
+func inherit(ctx context.Context, m mender, ops []znode.Op) ([]znode.Op, error) {
+	made := map[string][]znode.ACL{}
+	for i, op := range ops {
+		if op.Kind != znode.OpCreate {
+			continue
+		}
+		parent := znode.Parent(op.Path)
+		acl, ok := made[parent]
+		if !ok {
+			var err error
+			if acl, err = m.ACL(ctx, parent); err != nil {
+				return nil, err
+			}
+		}
+		ops[i].ACL, made[op.Path] = acl, acl
+	}
+	return ops, nil
 }

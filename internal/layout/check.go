@@ -127,13 +127,13 @@ type checker struct {
 	newest   int64 // milliseconds since 1970
 
 	of       map[*Node][]*Relation
-	targets  map[*Node]bool      // znodes that relations lead to
-	there    map[pathHash]bool   // of them, those that are there
-	pending  []reference         // that are to be looked up
-	led      map[pathHash]string // targets of references, with the relation's id
-	awaiting []waiting           // that some reference should lead to
-	aged     []aged              // that must not be old
-	hidden   []string            // znodes that can't be read: what is below them is not known
+	targets  map[*Node]bool    // znodes that relations lead to
+	there    map[pathHash]bool // of them, those that are there
+	pending  []reference       // that are to be looked up
+	led      map[pathHash]bool // targets of references
+	awaiting []waiting         // that some reference should lead to
+	aged     []aged            // that must not be old
+	hidden   []string          // znodes that can't be read: what is below them is not known
 }
 
 // pathHash stands for a path: the check remembers names, and a million of them
@@ -146,7 +146,7 @@ func hashPath(path string) pathHash {
 }
 
 func look(ctx context.Context, s side.Side, m *Map, opt Options) (*Report, error) {
-	c := &checker{ctx: ctx, side: s, m: m, opt: opt, of: map[*Node][]*Relation{}, targets: map[*Node]bool{}, there: map[pathHash]bool{}, led: map[pathHash]string{}}
+	c := &checker{ctx: ctx, side: s, m: m, opt: opt, of: map[*Node][]*Relation{}, targets: map[*Node]bool{}, there: map[pathHash]bool{}, led: map[pathHash]bool{}}
 	for _, r := range m.Relations {
 		c.of[r.Of] = append(c.of[r.Of], r)
 		if r.target != nil {
@@ -214,7 +214,7 @@ func (c *checker) folder(pl *place, path string, params Params) error {
 		return nil
 	}
 	for len(names) > 0 {
-		if _, far := c.far(pl, names[0]); far != nil {
+		if far := far(pl, names[0]); far != nil {
 			at := znode.Join(path, names[0])
 			err := c.folder(far, at, params.with(far, names[0]))
 			if err != nil && !errors.Is(err, znode.ErrNoNode) { // it may be gone by now
@@ -224,7 +224,7 @@ func (c *checker) folder(pl *place, path string, params Params) error {
 			continue
 		}
 		run := 1
-		for run < len(names) && !c.isFar(pl, names[run]) {
+		for run < len(names) && far(pl, names[run]) == nil {
 			run++
 		}
 		if err := c.stream(pl, path, params, names[:run]); err != nil {
@@ -237,17 +237,12 @@ func (c *checker) folder(pl *place, path string, params Params) error {
 
 // far is the place of a name below which there may be any number of znodes, nil
 // for all others.
-func (c *checker) far(pl *place, name string) (string, *place) {
+func far(pl *place, name string) *place {
 	child, _ := pl.child(name)
 	if child == nil || child.bounded || child.composite() {
-		return name, nil
+		return nil
 	}
-	return name, child
-}
-
-func (c *checker) isFar(pl *place, name string) bool {
-	_, far := c.far(pl, name)
-	return far != nil
+	return child
 }
 
 // stream reads small subtrees in the order of their names.

@@ -508,13 +508,8 @@ func (l *loader) rule(at *yaml.Node) error {
 	if y.Severity == "" {
 		y.Severity = Error
 	}
-	return l.AddRule(at.Line, &Rule{ID: y.ID, Severity: y.Severity, Path: y.Path, Says: y.Says, Document: l.m.place(y.Line, y.Section)})
-}
-
-// AddRule adds a rule that Go implements.
-func (l *loader) AddRule(line int, r *Rule) error {
-	if err := l.m.AddRule(r); err != nil {
-		return l.bad(line, "%v", err)
+	if err := l.m.AddRule(&Rule{ID: y.ID, Severity: y.Severity, Path: y.Path, Says: y.Says, Document: l.m.place(y.Line, y.Section)}); err != nil {
+		return l.bad(at.Line, "%v", err)
 	}
 	return nil
 }
