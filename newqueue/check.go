@@ -1,46 +1,59 @@
 package newqueue
 
 import (
-	"cmp"
+	"context"
+	_ "embed"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
+	"mrtq/internal/layout"
+	"mrtq/internal/side"
 	"mrtq/internal/znode"
 )
 
-// Rule names one invariant of the layout.
-type Rule string
+//go:embed merritt.yaml
+var merrittText []byte
 
-// The rules that [CheckLayout] holds a tree to.
-const (
-	RuleName       Rule = "name"        // a znode has a name that its place doesn't allow
-	RuleUnknown    Rule = "unknown"     // a znode that the layout doesn't know
-	RuleMissing    Rule = "missing"     // a znode that must be there isn't
-	RuleContent    Rule = "content"     // data that can't be read as what it should be
-	RuleState      Rule = "state"       // a state or a folder of a state that the dialect doesn't have
-	RulePriority   Rule = "priority"    // a priority that is not 0 to 99, or an entry with another than its job's
-	RuleQueueEntry Rule = "queue-entry" // a job is not in exactly the queue of its state
-	RuleBatchEntry Rule = "batch-entry" // a job is not in exactly the folder of its batch that its state wants
-	RuleOrphan     Rule = "orphan"      // a reference to something that isn't there
-	RuleBatchJob   Rule = "batch-job"   // a job and a batch disagree on belonging together
-	RuleUUID       Rule = "uuid"        // batch-uuids and a submission disagree
-	RuleStates     Rule = "states"      // a batch has a states child and should not, or the reverse
-	RuleLock       Rule = "lock"        // a lock that outlives its session, or should and doesn't
-)
+var merrittMaps = map[Dialect]func() *layout.Map{}
+
+func init() {
+	for _, d := range Dialects {
+		merrittMaps[d] = sync.OnceValue(func() *layout.Map {
+			m, err := LoadLayout(d)
+			if err != nil {
+				panic(err) // it is embedded
+			}
+			return m
+		})
+	}
+}
+
+// LoadLayout is the map of the layout in a dialect, the one statement of its
+// rules, for a caller who adds rules to it. It goes with the rules of [Places].
+func LoadLayout(d Dialect) (*layout.Map, error) {
+	return layout.Load("merritt.yaml", merrittText, string(d), codecsOf(d)...)
+}
+
+// LayoutMap is the map of [LoadLayout] that the package itself uses. The caller
+// must not change it.
+func LayoutMap(d Dialect) *layout.Map { return merrittMaps[d]() }
 
 // Problem is one place where a tree breaks a rule of the layout.
 type Problem struct {
 	Path    string
-	Rule    Rule
+	Rule    string // its id in [LayoutMap]
 	Message string
 }
 
 func (p Problem) String() string { return fmt.Sprintf("%s: %s (%s)", p.Path, p.Message, p.Rule) }
 
-// CheckLayout holds a tree to the invariants of the layout (02-new-layout,
-// "Paths" and "Two dialects of one layout") and returns every place that
-// breaks one, in path order; nil when all is well.
+// CheckLayout holds a tree to the map of the layout and returns every place that
+// breaks a rule, in path order; nil when all is well. What the map only warns of
+// is left out.
 //
 // It looks below /batches, /batch-uuids, /jobs, /access and /locks only. The
 // data of /batches/BID, /jobs/JID and /access/QUEUE/QID is free, and so is
@@ -49,160 +62,172 @@ func (p Problem) String() string { return fmt.Sprintf("%s: %s (%s)", p.Path, p.M
 // tree that was read while the client library wrote to it may show the middle
 // of one of its steps.
 func CheckLayout(tree *znode.Tree, d Dialect) []Problem {
-	c := &checker{tree: tree, d: d, jobs: map[string]*checkedJob{}, batchIDs: map[string]string{}}
-	c.jobNodes()
-	c.queueEntries()
-	c.batches()
-	c.uuids()
-	c.jobPlaces()
-	c.access()
-	c.locks()
-	slices.SortFunc(c.problems, func(a, b Problem) int {
-		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(string(a.Rule), string(b.Rule)), strings.Compare(a.Message, b.Message))
-	})
-	return c.problems
-}
-
-type checker struct {
-	tree     *znode.Tree
-	d        Dialect
-	jobs     map[string]*checkedJob
-	batchIDs map[string]string // BID → the UUID that its submission has
-	problems []Problem
-}
-
-// checkedJob is what the tree says about a job in all its places.
-type checkedJob struct {
-	bid          string
-	state        JobState
-	priority     int
-	read         bool // state and priority could be read
-	queueEntries []string
-	batchEntries []string
-}
-
-func (c *checker) add(path string, r Rule, format string, args ...any) {
-	c.problems = append(c.problems, Problem{path, r, fmt.Sprintf(format, args...)})
-}
-
-// children checks the names below a node against what may be there, and
-// returns those that are allowed.
-func (c *checker) children(path string, r Rule, want string, ok func(string) bool) []string {
-	var good []string
-	for _, name := range c.tree.Children(path) {
-		if ok(name) {
-			good = append(good, name)
-			continue
-		}
-		c.add(znode.Join(path, name), r, "want %s here", want)
-	}
-	return good
-}
-
-// leaf complains about children where there must be none.
-func (c *checker) leaf(path string) {
-	for _, name := range c.tree.Children(path) {
-		c.add(znode.Join(path, name), RuleUnknown, "nothing may be below %s", path)
-	}
-}
-
-// property is a child of an entity that holds a value.
-type property struct {
-	name     string
-	required bool
-	check    func(c *checker, path string, data []byte)
-}
-
-// properties checks an entity's children against the ones that it may have.
-// other are names that have their own check.
-func (c *checker) properties(path string, props []property, other ...string) {
-	allowed := slices.Clone(other)
-	for _, p := range props {
-		allowed = append(allowed, p.name)
-		at := znode.Join(path, p.name)
-		n := c.tree.Get(at)
-		switch {
-		case n == nil && p.required:
-			c.add(at, RuleMissing, "it must be there")
-		case n != nil && p.check != nil:
-			c.leaf(at)
-			p.check(c, at, n.Data)
-		}
-	}
-	c.children(path, RuleUnknown, "one of "+strings.Join(allowed, ", "), func(name string) bool {
-		return slices.Contains(allowed, name)
-	})
-}
-
-// content checks data by one of the parse functions.
-func content[T any](parse func([]byte) (T, error)) func(*checker, string, []byte) {
-	return func(c *checker, path string, data []byte) {
-		if _, err := parse(data); err != nil {
-			c.add(path, RuleContent, "%v", err)
-		}
-	}
-}
-
-// object spares check what is spelled as no data (see [Dialect.noObject]).
-func object(check func(*checker, string, []byte)) func(*checker, string, []byte) {
-	return func(c *checker, path string, data []byte) {
-		if !c.d.noObject(data) {
-			check(c, path, data)
-		}
-	}
-}
-
-// texts checks that data is an object in which the given keys, where they are,
-// hold texts: the client library fails on anything else.
-func texts(keys ...string) func(*checker, string, []byte) {
-	return content(func(data []byte) (Object, error) {
-		o, err := ParseObject(data)
-		p := fields{o: o, err: err}
-		for _, k := range keys {
-			p.text(k)
-		}
-		return o, p.err
-	})
-}
-
-// lockNode is an entity's lock: data free, no children, dying with its session.
-func lockNode(c *checker, path string, _ []byte) { c.lockKind(path, true) }
-
-// lockKind complains about a lock that lives longer or shorter than it should.
-// A dump without Stats can't tell.
-func (c *checker) lockKind(path string, ephemeral bool) {
-	s := c.tree.Get(path).Stat
+	report, err := layout.Check(context.Background(), side.Tree(tree), LayoutMap(d), layout.Options{Natives: []layout.NewNative{Places(d)}})
 	switch {
-	case s.Czxid == 0:
-	case ephemeral && s.EphemeralOwner == 0:
-		c.add(path, RuleLock, "this lock must be ephemeral, and will outlive whoever took it: remove it when no worker is at work there")
-	case !ephemeral && s.EphemeralOwner != 0:
-		c.add(path, RuleLock, "this lock must be persistent, and will end with session %#x", s.EphemeralOwner)
+	case errors.Is(err, layout.ErrNoMatch):
+		return nil
+	case err != nil: // a tree in memory can always be read
+		return []Problem{{"/", "layout", err.Error()}}
+	}
+	var problems []Problem
+	for _, f := range report.Findings {
+		if f.Severity == layout.Error {
+			problems = append(problems, Problem{f.Path, f.Rule, f.Found + "; want " + f.Expected})
+		}
+	}
+	return problems
+}
+
+// The kinds of findings of the layout's own codecs.
+const (
+	badValue = "bad-value"
+	badState = "bad-state"
+	badTime  = "bad-time"
+)
+
+// codecsOf read what the znodes of the layout hold, as the client library does.
+func codecsOf(d Dialect) []*layout.Codec {
+	jsonKinds := []string{layout.NotJSON, badValue}
+	codec := func(name, says string, kinds []string, read func(r *layout.Reading) any) *layout.Codec {
+		return &layout.Codec{Name: name, Says: says, Kinds: kinds, Read: func(r *layout.Reading) (any, bool) {
+			v := read(r)
+			return v, v != nil
+		}}
+	}
+	statusKinds := append(slices.Clone(jsonKinds), badState, badTime)
+	return []*layout.Codec{
+		codec("submission", "a JSON object; its texts are texts", jsonKinds, object(d, content(func(data []byte) (Submission, error) { return ParseSubmission(d, data) }))),
+		codec("batch-status", "a JSON object with a batch's state and a time", statusKinds, batchStatus(d)),
+		codec("status-report", "a JSON object with lists of jobs", jsonKinds, content(func(data []byte) (StatusReport, error) { return ParseStatusReport(d, data) })),
+		codec("object", "a JSON object", []string{layout.NotJSON}, object(d, content(ParseObject))),
+		codec("access-status", "a JSON object with an access request's state and a time", statusKinds, accessStatus(d)),
+		codec("configuration", "a JSON object; what the client library reads of it are texts", jsonKinds, object(d, content(parseConfiguration))),
+		codec("job-status", "a JSON object with a job's state, its last one, a number of retries and a time", statusKinds, jobStatus(d)),
+		codec("priority", "a decimal number from 0 to 99", []string{badValue}, content(ParsePriority)),
+		codec("number", "a decimal number", []string{badValue}, content(ParseNumber)),
+		codec("identifiers", "a JSON object with a text primary_id and a list local_id", jsonKinds, object(d, content(ParseIdentifiers))),
+		codec("metadata", "a JSON object of texts", jsonKinds, object(d, content(ParseMetadata))),
+		codec("inventory", "a JSON object with a text manifest_url and a mode", jsonKinds, object(d, content(ParseInventory))),
+		codec("store", "a JSON object with texts manifest_url, mode and delete", jsonKinds, object(d, content(ParseStore))),
 	}
 }
 
-// statusTime checks the time of a status, which reading tolerates.
-func (c *checker) statusTime(path string, data []byte, key string) {
+// content checks data by one of the parse functions, and returns what it reads.
+func content[T any](parse func([]byte) (T, error)) func(*layout.Reading) any {
+	return func(r *layout.Reading) any {
+		v, err := parse(r.Data)
+		if err != nil {
+			contentFault(r, err)
+			return nil
+		}
+		return v
+	}
+}
+
+func contentFault(r *layout.Reading, err error) {
+	kind := badValue
+	if _, bad := ParseObject(r.Data); bad != nil && slices.Contains(r.Node.Codec.Kinds, layout.NotJSON) {
+		kind = layout.NotJSON
+	}
+	r.Fault(kind, r.Node.Codec.Says, err.Error())
+}
+
+// object spares read what is spelled as no data (see [Dialect.noObject]).
+func object(d Dialect, read func(*layout.Reading) any) func(*layout.Reading) any {
+	return func(r *layout.Reading) any {
+		if d.noObject(r.Data) {
+			return nil
+		}
+		return read(r)
+	}
+}
+
+// parseConfiguration: the client library fails on anything but texts under
+// these keys.
+func parseConfiguration(data []byte) (Object, error) {
 	o, err := ParseObject(data)
-	if err != nil {
-		return // reported as content
+	p := fields{o: o, err: err}
+	for _, k := range []string{"profile_name", "submitter", "payload_url", "payload_type", "response_type"} {
+		p.text(k)
 	}
-	text, err := o.String(key)
-	if err == nil {
-		_, err = c.d.ParseTime(text)
-	}
-	if err != nil {
-		c.add(path, RuleContent, "%s: %v", key, err)
+	return o, p.err
+}
+
+// statusCodec checks a status: what of says, and that its time, under key, can
+// be read. It returns the object.
+func statusCodec(d Dialect, key string, of func(o Object, r *layout.Reading) error) func(*layout.Reading) any {
+	return func(r *layout.Reading) any {
+		o, err := ParseObject(r.Data)
+		if err == nil {
+			err = of(o, r)
+		}
+		if err != nil {
+			contentFault(r, err)
+			return nil
+		}
+		text, err := o.String(key)
+		if err == nil {
+			_, err = d.ParseTime(text)
+		}
+		if err != nil { // reading tolerates it
+			r.Fault(badTime, "a time as "+d.FormatTime(time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC)), fmt.Sprintf("%s: %v", key, err))
+		}
+		return o
 	}
 }
 
-func isID(prefix string) func(string) bool {
-	return func(name string) bool {
-		_, ok := ParseSequenceID(prefix, name)
-		return ok
-	}
+func jobStatus(d Dialect) func(*layout.Reading) any {
+	return statusCodec(d, d.jobTimeField(), func(o Object, r *layout.Reading) error {
+		s, err := jobStatusOf(d, o)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(d.JobStates(), s.State) {
+			stateFault(r, "status", string(s.State), "a job's state in dialect "+string(d))
+		}
+		if s.LastSuccessful != "" && !slices.Contains(d.JobStates(), s.LastSuccessful) {
+			stateFault(r, "last_successful_status", string(s.LastSuccessful), "a job's state in dialect "+string(d))
+		}
+		if o["retry_count"] == nil {
+			r.Fault(badValue, r.Node.Codec.Says, "retry_count is missing")
+		}
+		return nil
+	})
 }
 
-func oneOf[S ~string](values []S) func(string) bool {
-	return func(name string) bool { return slices.Contains(values, S(name)) }
+func batchStatus(d Dialect) func(*layout.Reading) any {
+	return statusCodec(d, "last_modified", func(o Object, r *layout.Reading) error {
+		s, err := batchStatusOf(d, o)
+		if err == nil && !s.State.Known() {
+			stateFault(r, "status", string(s.State), "a batch's state in dialect "+string(d))
+		}
+		return err
+	})
+}
+
+func accessStatus(d Dialect) func(*layout.Reading) any {
+	return statusCodec(d, "last_modified", func(o Object, r *layout.Reading) error {
+		s, err := accessStatusOf(d, o)
+		if err == nil && !s.State.Known() {
+			stateFault(r, "status", string(s.State), "an access request's state in dialect "+string(d))
+		}
+		return err
+	})
+}
+
+func stateFault(r *layout.Reading, key, state, want string) {
+	r.Fault(badState, want, key+" "+state)
+}
+
+// ParseJobEntry takes the name of a queue entry, PP-JID, apart.
+func ParseJobEntry(name string) (priority int, jid string, err error) {
+	pp, jid, found := strings.Cut(name, "-")
+	if _, ok := ParseSequenceID(JobPrefix, jid); !found || len(pp) != 2 || !ok {
+		return 0, "", fmt.Errorf("%.60q is no queue entry: want two digits of priority, - and a job's id", name)
+	}
+	n, err := ParseNumber([]byte(pp))
+	if err != nil {
+		return 0, "", fmt.Errorf("%.60q is no queue entry: its priority %w", name, err)
+	}
+	return int(n), jid, nil
 }

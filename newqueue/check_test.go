@@ -117,109 +117,109 @@ func TestCheckLayoutFinds(t *testing.T) {
 		want []string
 	}{
 		{"a job without bid", Design, []string{"-/jobs/jid0000000001/bid"}, []string{
-			"/jobs/jid0000000001/bid: it must be there (missing)",
+			"/jobs/jid0000000001/bid: it is not there; want this znode (job-bid/missing)",
 		}},
 		{"a job of no batch", Design, []string{"/jobs/jid0000000001/bid bid0000000009"}, []string{
-			`/jobs/jid0000000001/bid: its batch "bid0000000009" doesn't exist (orphan)`,
+			`/jobs/jid0000000001/bid: batch "bid0000000009", which doesn't exist; want a batch that is there (job-bid/orphan)`,
 		}},
 		{"a job of another batch", Design, []string{"/jobs/jid0000000001/bid bid0000000001"}, []string{
-			"/batches/bid0000000000/states/batch-processing/jid0000000001: job jid0000000001 belongs to batch bid0000000001 (batch-job)",
-			"/batches/bid0000000001/states/batch-processing/jid0000000001: job jid0000000001 is pending and has no entry there: its batch doesn't know of it (batch-entry)",
+			`/batches/bid0000000000/states/batch-processing/jid0000000001: job jid0000000001 belongs to batch "bid0000000001"; want an entry of a job of this batch (batch-entry/other-batch)`,
+			"/batches/bid0000000001/states/batch-processing/jid0000000001: no entry: its batch doesn't know of it; want an entry of job jid0000000001, which is pending (batch-entry/no-entry)",
 		}},
 		{"no space_needed", MrtZK, []string{"-/jobs/jid0000000001/space_needed"}, []string{
-			"/jobs/jid0000000001/space_needed: it must be there (missing)",
+			"/jobs/jid0000000001/space_needed: it is not there; want this znode (job-space/missing)",
 		}},
 		{"store in design", Design, []string{"/jobs/jid0000000001/store {}"}, []string{
-			"/jobs/jid0000000001/store: want one of bid, configuration, status, priority, space_needed, identifiers, metadata, inventory, lock here (unknown)",
+			`/jobs/jid0000000001/store: "store"; want one of bid, configuration, identifiers, inventory, lock, metadata, priority, space_needed, status (job/unknown-path)`,
 		}},
 		{"another dialect's state name", MrtZK, []string{`/jobs/jid0000000001/status {"status":"pending","retry_count":0}`}, []string{
-			`/jobs/jid0000000001/status: status "pending": no job's state in dialect mrt-zk (state)`,
+			`/jobs/jid0000000001/status: status "pending"; want a job's state in dialect mrt-zk (job-status/bad-state)`,
 		}},
 		{"another dialect's state", Design, []string{`/jobs/jid0000000002/status {"status":"failed","last_successful_status":"storing","retry_count":0}`}, []string{
-			"/jobs/jid0000000002/status: last_successful_status storing: no job's state in dialect design (state)",
+			"/jobs/jid0000000002/status: last_successful_status storing; want a job's state in dialect design (job-status/bad-state)",
 		}},
 		{"another dialect's time", MrtZK, []string{`/jobs/jid0000000001/status {"status":"Pending","retry_count":0,"last_modified":"2024-03-01T12:00:00Z"}`}, []string{
-			`/jobs/jid0000000001/status: last_modified: time "2024-03-01T12:00:00Z": want the form 2006-01-02 15:04:05 -0700 (content)`,
+			`/jobs/jid0000000001/status: last_modified: time "2024-03-01T12:00:00Z": want the form 2006-01-02 15:04:05 -0700; want a time as 2024-03-01 12:00:00 +0000 (job-status/bad-time)`,
 		}},
 		{"no retry_count", MrtZK, []string{`/jobs/jid0000000001/status {"status":"Pending"}`}, []string{
-			"/jobs/jid0000000001/status: retry_count is missing (content)",
+			"/jobs/jid0000000001/status: retry_count is missing; want a JSON object with a job's state, its last one, a number of retries and a time (job-status/bad-value)",
 		}},
 		{"a status that is no JSON", Design, []string{"/jobs/jid0000000001/status {"}, []string{
-			"/jobs/jid0000000001/status: not a JSON object: unexpected EOF (content)",
+			"/jobs/jid0000000001/status: not a JSON object: unexpected EOF; want a JSON object with a job's state, its last one, a number of retries and a time (job-status/not-json)",
 		}},
 		{"a priority of three digits", Design, []string{"/jobs/jid0000000001/priority 100"}, []string{
-			"/jobs/jid0000000001/priority: 100: a priority is a number from 0 to 99 (priority)",
+			"/jobs/jid0000000001/priority: 100: a priority is a number from 0 to 99; want a decimal number from 0 to 99 (job-priority/bad-value)",
 		}},
 		{"an entry of another priority", Design, []string{"/jobs/jid0000000001/priority 6"}, []string{
-			"/jobs/states/pending/05-jid0000000001: job jid0000000001 is pending with priority 6: its entry should be /jobs/states/pending/06-jid0000000001 (priority)",
-			"/jobs/states/pending/06-jid0000000001: job jid0000000001 is pending and has no entry there: no worker will find it (queue-entry)",
+			"/jobs/states/pending/05-jid0000000001: an entry of job jid0000000001, which is pending with priority 6; want its entry at /jobs/states/pending/06-jid0000000001 (queue-entry/wrong-priority)",
+			"/jobs/states/pending/06-jid0000000001: no entry: no worker will find the job; want an entry of job jid0000000001, which is pending (queue-entry/no-entry)",
 		}},
 		{"two entries", Design, []string{"/jobs/states/held/05-jid0000000001 "}, []string{
-			"/jobs/states/held/05-jid0000000001: job jid0000000001 is pending with priority 5: its entry should be /jobs/states/pending/05-jid0000000001 (queue-entry)",
+			"/jobs/states/held/05-jid0000000001: an entry of job jid0000000001, which is pending with priority 5; want its entry at /jobs/states/pending/05-jid0000000001 (queue-entry/wrong-queue)",
 		}},
 		{"no entry", MrtZK, []string{"-/jobs/states/pending/05-jid0000000001"}, []string{
-			"/jobs/states/pending/05-jid0000000001: job jid0000000001 is pending and has no entry there: no worker will find it (queue-entry)",
+			"/jobs/states/pending/05-jid0000000001: no entry: no worker will find the job; want an entry of job jid0000000001, which is pending (queue-entry/no-entry)",
 		}},
 		{"an entry of nothing", Design, []string{"/jobs/states/pending/05-jid0000000007 "}, []string{
-			"/jobs/states/pending/05-jid0000000007: job jid0000000007 doesn't exist: a worker that takes it fails (orphan)",
+			"/jobs/states/pending/05-jid0000000007: job jid0000000007 doesn't exist: a worker that takes it fails; want an entry of a job that is there (queue-entry/orphan)",
 		}},
 		{"an entry's name", Design, []string{"/jobs/states/pending/5-jid0000000001 "}, []string{
-			`/jobs/states/pending/5-jid0000000001: "5-jid0000000001" is no queue entry: want two digits of priority, - and a job's id (name)`,
+			`/jobs/states/pending/5-jid0000000001: "5-jid0000000001"; want a priority of two digits, then jid and ten digits (queue-entry/bad-name)`,
 		}},
 		{"a folder of no state", Design, []string{"/jobs/states/storing "}, []string{
-			"/jobs/states/storing: want the name of a job's state in dialect design here (state)",
+			`/jobs/states/storing: "storing"; want a job's state in lower case (job-state/bad-state)`,
 		}},
 		{"a batch entry in the wrong folder", Design, []string{"-/batches/bid0000000000/states/batch-failed/jid0000000002", "/batches/bid0000000000/states/batch-processing/jid0000000002 "}, []string{
-			"/batches/bid0000000000/states/batch-failed/jid0000000002: job jid0000000002 is failed and has no entry there: its batch doesn't know of it (batch-entry)",
-			"/batches/bid0000000000/states/batch-processing/jid0000000002: job jid0000000002 is failed: its entry should be /batches/bid0000000000/states/batch-failed/jid0000000002 (batch-entry)",
+			"/batches/bid0000000000/states/batch-failed/jid0000000002: no entry: its batch doesn't know of it; want an entry of job jid0000000002, which is failed (batch-entry/no-entry)",
+			"/batches/bid0000000000/states/batch-processing/jid0000000002: an entry of job jid0000000002, which is failed; want its entry at /batches/bid0000000000/states/batch-failed/jid0000000002 (batch-entry/wrong-folder)",
 		}},
 		{"a batch entry of nothing", Design, []string{"/batches/bid0000000000/states/batch-completed/jid0000000007 "}, []string{
-			"/batches/bid0000000000/states/batch-completed/jid0000000007: job jid0000000007 doesn't exist (orphan)",
+			"/batches/bid0000000000/states/batch-completed/jid0000000007: job jid0000000007 doesn't exist; want an entry of a job that is there (batch-entry/orphan)",
 		}},
 		{"the older folder's name", Design, []string{"/batches/bid0000000000/states/processing "}, []string{
-			"/batches/bid0000000000/states/processing: want one of [batch-processing batch-failed batch-completed batch-deleted] here (state)",
+			`/batches/bid0000000000/states/processing: "processing"; want batch-processing, batch-failed, batch-completed or batch-deleted (batch-folder/bad-state)`,
 		}},
 		{"no batch-processing", Design, []string{"/batches/bid0000000001/states ", `/batches/bid0000000001/status {"status":"reporting"}`}, []string{
-			"/batches/bid0000000001/states/batch-processing: it must be there, even empty: without it the batch is never reported (states)",
+			"/batches/bid0000000001/states/batch-processing: it is not there: the batch is never reported; want the folder, even empty (batch-states/no-processing)",
 		}},
 		{"a pending batch with states", Design, []string{"/batches/bid0000000001/states/batch-processing "}, []string{
-			"/batches/bid0000000001/states: the batch is pending and has states, so the client library will never take it: delete them while no worker has the batch; if jobs are in them, find out first who made those (states)",
+			"/batches/bid0000000001/states: states: the client library will never take the batch; want no states, because the batch is pending (batch-states/too-early)",
 		}},
 		{"a reporting batch without", Design, []string{`/batches/bid0000000001/status {"status":"reporting"}`}, []string{
-			"/batches/bid0000000001/states: the batch is reporting and has no states: it looks pending to a worker (states)",
+			"/batches/bid0000000001/states: no states: it looks pending to a worker; want states, because the batch is reporting (batch-states/no-states)",
 		}},
 		{"a batch's unknown state", Design, []string{`/batches/bid0000000001/status {"status":"paused"}`}, []string{
-			"/batches/bid0000000001/status: status paused: no batch's state in dialect design (state)",
+			"/batches/bid0000000001/status: status paused; want a batch's state in dialect design (batch-status/bad-state)",
 		}},
 		{"an unknown node of a batch", Design, []string{"/batches/bid0000000001/notes x"}, []string{
-			"/batches/bid0000000001/notes: want one of states, submission, status, status-report, lock here (unknown)",
+			`/batches/bid0000000001/notes: "notes"; want one of lock, states, status, status-report, submission (batch/unknown-path)`,
 		}},
 		{"a UUID of no batch", Design, []string{"/batch-uuids/uuid-2 bid0000000009"}, []string{
-			`/batch-uuids/uuid-2: batch "bid0000000009" doesn't exist (orphan)`,
+			`/batch-uuids/uuid-2: batch "bid0000000009", which doesn't exist; want a batch that is there (batch-uuid/orphan)`,
 		}},
 		{"a UUID of another batch", Design, []string{"/batch-uuids/uuid-2 bid0000000000"}, []string{
-			`/batch-uuids/uuid-2: the submission of batch bid0000000000 says batchID "uuid-1" (uuid)`,
+			`/batch-uuids/uuid-2: "uuid-2"; want the batchID of batch bid0000000000, "uuid-1" (batch-uuid/other-batch)`,
 		}},
 		{"a batch without its UUID", Design, []string{"-/batch-uuids/uuid-1"}, []string{
-			"/batch-uuids/uuid-1: batch bid0000000000 has this UUID and can't be found by it (missing)",
+			"/batch-uuids/uuid-1: no entry: the batch can't be found by its batchID; want an entry for batch bid0000000000 (batch-uuid/no-entry)",
 		}},
 		{"strange names", Design, []string{"/batches/bid1 ", "/jobs/job1 ", "/access/medium ", "/access/small/q1 ", "/locks/zoo ", "/locks/queue/egress "}, []string{
-			"/access/medium: want small or large here (name)",
-			"/access/small/q1: want a request's id (qid and ten digits) here (name)",
-			"/batches/bid1: want a batch's id (bid and ten digits) here (name)",
-			"/jobs/job1: want states, or a job's id (jid and ten digits) here (name)",
-			"/locks/queue/egress: want a hold on a queue: [ingest accessSmall accessLarge] here (name)",
-			"/locks/zoo: want one of [collections inventory queue storage] here (name)",
+			`/access/medium: "medium"; want small or large (access-queue/bad-name)`,
+			`/access/small/q1: "q1"; want qid and ten digits (request/bad-name)`,
+			`/batches/bid1: "bid1"; want bid and ten digits (batch/bad-name)`,
+			`/jobs/job1: "job1"; want jid and ten digits (job/bad-name)`,
+			`/locks/queue/egress: "egress"; want a hold on a queue: ingest, accessSmall or accessLarge (queue-hold/bad-name)`,
+			`/locks/zoo: "zoo"; want one of collections, inventory, queue, storage (locks/unknown-path)`,
 		}},
 		{"local ids in another dialect's place", MrtZK, []string{"/locks/queue/localid/x "}, []string{
-			"/locks/queue/localid: want a hold on a queue: [ingest accessSmall accessLarge] here (name)",
+			`/locks/queue/localid: "localid"; want a hold on a queue: ingest, accessSmall or accessLarge (queue-hold/bad-name)`,
 		}},
 		{"an access request without token", Design, []string{"-/access/small/qid0000000000/token", `/access/small/qid0000000000/status {"status":"held"}`}, []string{
-			"/access/small/qid0000000000/status: status held: no access request's state in dialect design (state)",
-			"/access/small/qid0000000000/token: it must be there (missing)",
+			"/access/small/qid0000000000/status: status held; want an access request's state in dialect design (request-status/bad-state)",
+			"/access/small/qid0000000000/token: it is not there; want this znode (request-token/missing)",
 		}},
 		{"a node below a property", Design, []string{"/jobs/jid0000000001/bid/x "}, []string{
-			"/jobs/jid0000000001/bid/x: nothing may be below /jobs/jid0000000001/bid (unknown)",
+			`/jobs/jid0000000001/bid/x: "x"; want nothing below /jobs/{jid}/bid (job-bid/unknown-path)`,
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -277,9 +277,9 @@ func TestCheckLayoutLocks(t *testing.T) {
 	put("/locks/storage/s", 0)
 	var got []string
 	for _, p := range CheckLayout(tree, Design) {
-		got = append(got, p.Path+" "+string(p.Rule))
+		got = append(got, p.Path+" "+p.Rule)
 	}
-	want := []string{"/jobs/jid0000000002/lock lock", "/locks/collections/c lock", "/locks/storage/s lock"}
+	want := []string{"/jobs/jid0000000002/lock job-lock/not-ephemeral", "/locks/collections/c collection-hold/not-persistent", "/locks/storage/s storage-lock/not-ephemeral"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

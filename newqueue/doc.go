@@ -37,6 +37,6 @@
 //
 // The layout (02-new-layout, "Paths") is in paths.go, the states in state.go,
 // the two spellings of one layout in dialect.go, and what the znodes hold in
-// content.go and values.go. [CheckLayout] holds a whole tree to the layout's
-// invariants.
+// content.go and values.go. merritt.yaml is its map, with the rules that a tree
+// must keep: [CheckLayout] holds a whole tree to them.
 package newqueue

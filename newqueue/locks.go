@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mrtq/internal/znode"
@@ -82,7 +83,7 @@ func (l Lock) Ephemeral(d Dialect) bool {
 
 func (l Lock) validate(d Dialect) error {
 	bad := func(err error) error { return fmt.Errorf("%w: %w", ErrValue, err) }
-	if l.kind == queueLock && !oneOf(QueueHolds)(l.name) {
+	if l.kind == queueLock && !slices.Contains(QueueHolds, QueueHold(l.name)) {
 		return bad(fmt.Errorf("want one of %v", QueueHolds))
 	}
 	if strings.Contains(l.name, "/") {

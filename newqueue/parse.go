@@ -159,6 +159,10 @@ func ParseJobStatus(d Dialect, data []byte) (JobStatus, error) {
 	if err != nil {
 		return JobStatus{}, err
 	}
+	return jobStatusOf(d, o)
+}
+
+func jobStatusOf(d Dialect, o Object) (JobStatus, error) {
 	p := fields{o: o}
 	s := JobStatus{
 		State:          JobState(d.parseState(p.required("status"), jobNames)),
@@ -178,6 +182,10 @@ func ParseBatchStatus(d Dialect, data []byte) (BatchStatus, error) {
 	if err != nil {
 		return BatchStatus{}, err
 	}
+	return batchStatusOf(d, o)
+}
+
+func batchStatusOf(d Dialect, o Object) (BatchStatus, error) {
 	p := fields{o: o}
 	s := BatchStatus{
 		State:        BatchState(d.parseState(p.required("status"), batchNames)),
@@ -195,6 +203,10 @@ func ParseAccessStatus(d Dialect, data []byte) (AccessStatus, error) {
 	if err != nil {
 		return AccessStatus{}, err
 	}
+	return accessStatusOf(d, o)
+}
+
+func accessStatusOf(d Dialect, o Object) (AccessStatus, error) {
 	p := fields{o: o}
 	s := AccessStatus{
 		State:        AccessState(d.parseState(p.required("status"), accessNames)),

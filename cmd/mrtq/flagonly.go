@@ -13,6 +13,7 @@ var flagOnly = []string{
 	"consumed",          // could run twice, or never
 	"deleted",           // migrate: comes back
 	"done",              // enters a record as done: never made
+	"fix",               // writes to the tree
 	"force",             // removes what others changed
 	"inventory-records", // migrate: jobs that no service can end
 	"only",              // what is held and released
@@ -21,6 +22,7 @@ var flagOnly = []string{
 	"undecodable",       // quarantine: not made
 	"unreadable",        // accept: missing from a dump
 	"unserviceable",     // migrate: jobs that a service fails or sticks at
+	"yes",               // with --fix: commits
 }
 
 // fromElsewhere refuses a setting that where says, unless it may be said there.

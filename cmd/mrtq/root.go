@@ -150,11 +150,11 @@ only. Data goes to stdout, everything else to stderr. Exit codes: 0 done,
 	f.StringVar(&a.config, "config", "", "settings `file` (default $"+variable("config")+", or "+defaultConfig+" if there is one)")
 	a.conn.flags(f)
 	root.AddCommand(
-		a.inspectCmd(), a.dumpCmd(), a.restoreCmd(),
+		a.inspectCmd(), a.checkCmd(), a.dumpCmd(), a.restoreCmd(),
 		a.planCmd(), a.migrateCmd(), a.verifyCmd(), a.rollbackCmd(), a.statusCmd(), a.watchCmd(), a.rebuildCmd(),
 		a.holdCmd(), a.releaseCmd(),
 		a.zkCmd(),
-		a.acceptCmd(), a.statesCmd(),
+		a.acceptCmd(), a.statesCmd(), a.layoutCmd(),
 		a.versionCmd(), a.manCmd(),
 	)
 	addCompletion(root)

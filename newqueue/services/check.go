@@ -167,14 +167,17 @@ func (c *checker) read(path string, nodes ...string) *item {
 		if n == nil {
 			continue
 		}
-		o, err := newqueue.ParseObject(n.Data)
-		x := content{node: name, object: o, empty: len(n.Data) == 0}
-		if err != nil {
-			x.object, x.bad = nil, err.Error()
-		}
-		it.nodes = append(it.nodes, x)
+		it.nodes = append(it.nodes, readContent(name, n.Data))
 	}
 	return it
+}
+
+func readContent(node string, data []byte) content {
+	o, err := newqueue.ParseObject(data)
+	if err != nil {
+		return content{node: node, bad: err.Error(), empty: len(data) == 0}
+	}
+	return content{node: node, object: o}
 }
 
 func dataOf(tree *znode.Tree, path string) []byte {

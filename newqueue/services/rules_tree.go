@@ -12,6 +12,10 @@ import (
 // Access.initNodes, MerrittLocks.initLocks). One that runs already looks for
 // none: without the folder of a lock, its lock methods say that another has it.
 func rootNodes(c *checker, _ *Demand, _ *item) []fault {
+	return missingRoots(func(path string) bool { return c.tree.Get(path) != nil })
+}
+
+func missingRoots(there func(path string) bool) []fault {
 	stop := map[string]Stop{
 		newqueue.BatchesPath: {BatchReport, StopsReports}, newqueue.BatchUUIDsPath: {BatchReport, ReportLost},
 		newqueue.AccessPath: {Access, StopsQueue}, newqueue.AccessQueuePath(newqueue.AccessSmall): {Access, StopsQueue}, newqueue.AccessQueuePath(newqueue.AccessLarge): {Access, StopsQueue},
@@ -20,7 +24,7 @@ func rootNodes(c *checker, _ *Demand, _ *item) []fault {
 	}
 	var faults []fault
 	for _, path := range newqueue.MrtZK.StartNodes() {
-		if c.tree.Get(path) != nil {
+		if there(path) {
 			continue
 		}
 		s, ok := stop[path]

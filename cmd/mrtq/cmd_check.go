@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mrtq/internal/layout"
+	"mrtq/internal/side"
+	"mrtq/legacy"
+	"mrtq/migrate/layouts"
+)
+
+type checkCmd struct {
+	legacyFlags
+	layout  string
+	dialect string
+	output  string
+	info    bool
+	fix     bool
+	yes     bool
+}
+
+// looks is how often a server's tree is read before something is reported.
+const looks = 3
+
+var errBroken = errors.New("the tree is not as its map says")
+
+func (a *app) checkCmd() *cobra.Command {
+	c := &checkCmd{}
+	cmd := &cobra.Command{
+		Use:   "check TARGET",
+		Short: "hold a tree to the map of its layout",
+		Long: `Read a tree and report every znode that is not as the map of its layout says: what
+was expected, what was found, and what can be done. TARGET can also be a data
+directory. A server's tree may change meanwhile: what was found is looked at
+again, and only what stays is reported. Exit code 1 if there are errors.
+
+Nothing is written, unless you say --fix --yes. --fix alone shows what could be
+mended safely. Each mend is one transaction, which does nothing if the znodes
+have changed or a worker has them locked.`,
+		Example: `  mrtq check zk1:2181 --layout merritt --dialect mrt-zk
+  mrtq check snapshot:/var/lib/zookeeper --layout zuul -o json
+  mrtq check zk1:2181 --layout merritt --fix`,
+		Args: args("TARGET"),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args[0]) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.layout, "layout", "merritt", "`map` to hold the tree to: merritt, merritt-legacy, zuul, or a file")
+	f.StringVar(&c.dialect, "dialect", "", "`dialect` of the layout, if it has several: design or mrt-zk")
+	choice(f, &c.output, "output", "o", "format", "table", "json")
+	f.BoolVar(&c.info, "info", false, "print information too, not only errors and warnings")
+	f.BoolVar(&c.fix, "fix", false, "show the transactions that would mend what can be mended safely")
+	f.BoolVar(&c.yes, "yes", false, "with --fix: commit them")
+	c.legacyFlags.flags(f)
+	return cmd
+}
+
+func (c *checkCmd) run(ctx context.Context, a *app, target string) error {
+	if c.yes && !c.fix {
+		return usageError("--yes says that --fix may write; give both")
+	}
+	e, err := parseEndpoint("SOURCE", target)
+	if err != nil {
+		return err
+	}
+	l, err := c.named()
+	if err != nil {
+		return err
+	}
+	if c.fix && e.data != nil {
+		return usageError("--fix: a data directory is only read; check the server itself or a dump")
+	}
+	s, err := a.openSource(ctx, e, nil)
+	if err != nil {
+		return failed("check", target, err)
+	}
+	report, err := c.check(ctx, a, l, s, e)
+	if errors.Is(err, layout.ErrNoMatch) {
+		err = a.noMatch(ctx, s, c.layout)
+	}
+	s.Close()
+	if err != nil {
+		return failed("check", target, err)
+	}
+	if err := c.print(a, report); err != nil {
+		return err
+	}
+	if c.fix {
+		return c.mend(ctx, a, l, e, report)
+	}
+	return broken(report)
+}
+
+func broken(report *layout.Report) error {
+	if n := report.Count(layout.Error); n > 0 {
+		return checkError(fmt.Errorf("check: %w: %s", errBroken, count(n, "error", "errors")))
+	}
+	return nil
+}
+
+func (c *checkCmd) named() (layouts.Layout, error) {
+	q, err := c.queues()
+	if err != nil {
+		return layouts.Layout{}, err
+	}
+	policy, err := legacy.ParseTimePolicy(c.time)
+	if err != nil {
+		return layouts.Layout{}, usageError("--time: %w", err)
+	}
+	return namedLayout(c.layout, layouts.Options{Dialect: c.dialect, Queues: q, Legacy: legacy.Options{Time: policy}})
+}
+
+func (c *checkCmd) check(ctx context.Context, a *app, l layouts.Layout, s side.Side, e endpoint) (*layout.Report, error) {
+	show, finish := a.progress("checking")
+	defer finish()
+	opt := layout.Options{Progress: func(n int) { show(n, 0) }}
+	if e.file == "" && e.data == nil {
+		opt.Looks, opt.Now = looks, time.Now()
+	}
+	return l.Check(ctx, s, opt)
+}
+
+// noMatch says of which layout the tree seems to be.
+func (a *app) noMatch(ctx context.Context, s side.Side, name string) error {
+	near, ok, err := layouts.Nearest(ctx, s)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return checkError(fmt.Errorf("nothing of the layout %s is there, nor of any other that mrtq knows", name))
+	case near.Below != "/":
+		return checkError(fmt.Errorf("nothing of the layout %s is there; the nearest is %s, below %s: add %s to the address", name, near.Name, near.Below, near.Below))
+	}
+	return checkError(fmt.Errorf("nothing of the layout %s is there; the nearest is %s (%d of %s)", name, near.Name, len(near.Roots), count(near.Of, "root", "roots")))
+}
+
+// checked is a report as -o json prints it.
+type checked struct {
+	Layout   string                  `json:"layout"`
+	Dialect  string                  `json:"dialect,omitempty"`
+	Nodes    int                     `json:"nodes"`
+	Counts   map[layout.Severity]int `json:"counts"`
+	Findings []layout.Finding        `json:"findings"`
+}
+
+func (c *checkCmd) print(a *app, r *layout.Report) error {
+	if c.output == "json" {
+		out := checked{Layout: r.Map.Name, Dialect: r.Map.Dialect, Nodes: r.Nodes, Counts: map[layout.Severity]int{}, Findings: r.Findings}
+		if out.Findings == nil {
+			out.Findings = []layout.Finding{}
+		}
+		for _, s := range layout.Severities {
+			out.Counts[s] = r.Count(s)
+		}
+		return a.printJSON(out)
+	}
+	for _, s := range layout.Severities {
+		if s == layout.Info && !c.info {
+			continue
+		}
+		var rows [][]any
+		for _, f := range r.Findings {
+			if f.Severity == s {
+				rows = append(rows, []any{f.Path, f.Rule, f.Found, f.Expected, f.Mend, f.Document})
+			}
+		}
+		a.table(severityTitles[s], []string{"ZNODE", "RULE", "FOUND", "EXPECTED", "WHAT TO DO", "DOCUMENT"}, rows)
+	}
+	fmt.Fprintf(a.stdout, "%s checked against %s: %s, %s, %d for information\n", count(r.Nodes, "znode", "znodes"), r.Map.Name,
+		count(r.Count(layout.Error), "error", "errors"), count(r.Count(layout.Warning), "warning", "warnings"), r.Count(layout.Info))
+	return nil
+}
+
+var severityTitles = map[layout.Severity]string{layout.Error: "Errors", layout.Warning: "Warnings", layout.Info: "For information"}

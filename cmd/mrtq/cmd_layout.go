@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mrtq/internal/layout"
+	"mrtq/migrate/layouts"
+)
+
+type layoutCmd struct{ output, dialect string }
+
+func (a *app) layoutCmd() *cobra.Command {
+	c := &layoutCmd{}
+	cmd := &cobra.Command{
+		Use:   "layout NAME",
+		Short: "print the map of a layout as a page",
+		Long: `Print what is known of a layout: its znodes, what they hold, who writes them, and
+how they belong together. NAME is merritt, merritt-legacy, zuul, or a file with a
+map of your own.`,
+		Example: `  mrtq layout merritt --dialect mrt-zk
+  mrtq layout zuul -o html`,
+		Args: args("NAME"),
+		RunE: func(_ *cobra.Command, args []string) error { return c.run(a, args[0]) },
+	}
+	choice(cmd.Flags(), &c.output, "output", "o", "format", "markdown", "html")
+	cmd.Flags().StringVar(&c.dialect, "dialect", "", "`dialect` of the layout, if it has several: design or mrt-zk")
+	return cmd
+}
+
+func (c *layoutCmd) run(a *app, name string) error {
+	l, err := namedLayout(name, layouts.Options{Dialect: c.dialect})
+	if err != nil {
+		return err
+	}
+	if c.output == "html" {
+		err = l.Map.WriteHTML(a.stdout)
+	} else {
+		err = l.Map.WriteMarkdown(a.stdout)
+	}
+	if err != nil {
+		return fmt.Errorf("layout: %w", err)
+	}
+	return nil
+}
+
+// namedLayout is a map by its name, or the one in a file.
+func namedLayout(name string, opt layouts.Options) (layouts.Layout, error) {
+	if opt.Dialect != "" && name != "merritt" && !isMapFile(name) {
+		return layouts.Layout{}, usageError("--dialect %s: the layout %s has no dialects", opt.Dialect, name)
+	}
+	if !isMapFile(name) {
+		l, err := layouts.Named(name, opt)
+		if errors.Is(err, layouts.ErrUnknown) {
+			return l, usageError("%w, and files whose names end in .yaml", err)
+		}
+		if err != nil {
+			return l, usageError("%w", err)
+		}
+		return l, nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return layouts.Layout{}, fmt.Errorf("the map %s: %w", name, unnamed(err))
+	}
+	m, err := layout.Load(name, text, opt.Dialect)
+	if err != nil {
+		return layouts.Layout{}, usageError("%w", err)
+	}
+	return layouts.Layout{Map: m}, nil
+}
+
+// isMapFile reports whether a name is that of a file.
+func isMapFile(name string) bool {
+	return strings.ContainsAny(name, "/.")
+}

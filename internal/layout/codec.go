@@ -1,0 +1,134 @@
+package layout
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"mrtq/internal/znode"
+)
+
+// Codec reads what znodes hold.
+type Codec struct {
+	Name string
+	Says string
+	// Kinds are the findings that it can make.
+	Kinds []string
+	// Composite: the children are part of what it reads.
+	Composite bool
+	// Values: it reads a JSON value, which a schema and relations can be about.
+	Values bool
+	// Read looks at a znode and returns its value; ok is false if it has none.
+	Read func(r *Reading) (value any, ok bool)
+}
+
+// Reading is one znode for a codec.
+type Reading struct {
+	Map      *Map
+	Node     *Node
+	Path     string
+	Data     []byte
+	Children []string
+
+	get   func(path string) *znode.Node
+	below func(path string) []string
+	fault func(kind, path, expected, found string)
+}
+
+// Fault reports that the znode is not as the codec wants it.
+func (r *Reading) Fault(kind, expected, found string) { r.fault(kind, r.Path, expected, found) }
+
+// The kinds of findings of the codecs.
+const (
+	NotEmpty      = "not-empty"
+	NotText       = "not-text"
+	NotInteger    = "not-integer"
+	NotJSON       = "not-json"
+	JSONTooDeep   = "json-too-deep"
+	CorruptBlob   = "corrupt-blob"
+	BlobTooLarge  = "blob-too-large"
+	MissingShard  = "missing-shard"
+	ShardTooLarge = "shard-too-large"
+	BadShard      = "bad-shard"
+	NotEphemeral  = "not-ephemeral"
+	BadContender  = "bad-contender"
+)
+
+var (
+	jsonKinds = []string{NotJSON, JSONTooDeep}
+	zlibKinds = append([]string{CorruptBlob, BlobTooLarge}, jsonKinds...)
+	blobKinds = []string{MissingShard, ShardTooLarge, BadShard, CorruptBlob, BlobTooLarge, NotEmpty}
+)
+
+// codecs are those that every map can name.
+var codecs = []*Codec{
+	{Name: "free", Says: "anything: no reader looks at it", Read: readNothing},
+	{Name: "none", Says: "nothing: its data is empty", Kinds: []string{NotEmpty}, Read: readNone},
+	{Name: "string", Says: "UTF-8 text", Kinds: []string{NotText}, Values: true, Read: readString},
+	{Name: "integer", Says: "a decimal number", Kinds: []string{NotInteger}, Values: true, Read: readInteger},
+	{Name: "json", Says: "JSON", Kinds: jsonKinds, Values: true, Read: readJSON},
+	{Name: "zlib-json", Says: "JSON, compressed with zlib or plain", Kinds: zlibKinds, Values: true, Read: readZlibJSON},
+	{Name: "sharded-json", Says: "JSON, compressed with zlib, in shards of at most 1,000,000 bytes", Kinds: slices.Concat(blobKinds, jsonKinds), Composite: true, Values: true, Read: readShardedJSON},
+	{Name: "sharded-bytes", Says: "bytes, compressed with zlib, in shards of at most 1,000,000 bytes", Kinds: blobKinds, Composite: true, Read: readShardedBytes},
+	{Name: "lock", Says: "a lock: no data, and contenders that are ephemeral and numbered", Kinds: []string{NotEmpty, NotEphemeral, BadContender}, Composite: true, Read: readLock},
+}
+
+func readNothing(*Reading) (any, bool) { return nil, false }
+
+func readNone(r *Reading) (any, bool) {
+	if len(r.Data) > 0 {
+		r.Fault(NotEmpty, "no data", show(r.Data))
+	}
+	return nil, false
+}
+
+func readString(r *Reading) (any, bool) {
+	if !utf8.Valid(r.Data) {
+		r.Fault(NotText, "UTF-8 text", show(r.Data))
+		return nil, false
+	}
+	return string(r.Data), true
+}
+
+func readInteger(r *Reading) (any, bool) {
+	n, err := strconv.ParseInt(string(r.Data), 10, 64)
+	if err != nil {
+		r.Fault(NotInteger, "a decimal number", show(r.Data))
+		return nil, false
+	}
+	return n, true
+}
+
+// readLock looks at a lock and its contenders. What is wrong with a contender is
+// wrong with the lock: it blocks those that wait behind it.
+func readLock(r *Reading) (any, bool) {
+	readNone(r)
+	contender := r.Map.typeNamed("contender")
+	for _, name := range r.Children {
+		path := znode.Join(r.Path, name)
+		n := r.get(path)
+		if n == nil {
+			continue
+		}
+		switch {
+		case contender != nil && !contender.matches(name):
+			r.Fault(BadContender, "contenders that are "+contender.Says, "contender "+show([]byte(name)))
+		case n.Stat.Czxid != 0 && n.Stat.EphemeralOwner == 0:
+			r.Fault(NotEphemeral, "contenders that end with their session", "contender "+name+" is persistent and would block for ever")
+		}
+	}
+	return nil, false
+}
+
+// show is data for a finding: quoted, and cut where it is long.
+func show(data []byte) string {
+	const most = 60
+	switch {
+	case data == nil:
+		return "no data"
+	case len(data) > most:
+		return fmt.Sprintf("%q… (%d bytes)", data[:most], len(data))
+	}
+	return fmt.Sprintf("%q", data)
+}

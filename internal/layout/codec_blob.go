@@ -1,0 +1,141 @@
+package layout
+
+import (
+	"bytes"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"mrtq/internal/znode"
+)
+
+// Limits of what is inflated: a few bytes of zlib can stand for gigabytes.
+const (
+	maxShard   = 1_000_000 // bytes of a shard
+	maxInflate = 32 << 20  // bytes that a blob may inflate to
+)
+
+var errBomb = errors.New("it inflates to too much")
+
+// inflate undoes zlib.
+func inflate(data []byte) ([]byte, error) {
+	z, err := zlib.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	out, err := io.ReadAll(io.LimitReader(z, maxInflate+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(out) > maxInflate {
+		return nil, errBomb
+	}
+	return out, nil
+}
+
+// isZlib reports whether data begins as zlib's output does.
+func isZlib(data []byte) bool {
+	return len(data) > 1 && data[0] == 0x78 && (uint(data[0])<<8|uint(data[1]))%31 == 0
+}
+
+// inflated reports what is wrong with a compressed blob.
+func (r *Reading) inflated(data []byte) ([]byte, bool) {
+	out, err := inflate(data)
+	switch {
+	case errors.Is(err, errBomb):
+		r.Fault(BlobTooLarge, fmt.Sprintf("a blob that inflates to at most %d bytes", maxInflate), fmt.Sprintf("%d bytes that inflate to more", len(data)))
+	case err != nil:
+		r.Fault(CorruptBlob, "a blob that zlib can inflate", fmt.Sprintf("%s: %v", show(data), err))
+	default:
+		return out, true
+	}
+	return nil, false
+}
+
+func readZlibJSON(r *Reading) (any, bool) {
+	data := r.Data
+	if isZlib(data) {
+		var ok bool
+		if data, ok = r.inflated(data); !ok {
+			return nil, false
+		}
+	}
+	return r.parse(data)
+}
+
+func readShardedJSON(r *Reading) (any, bool) {
+	data, ok := r.joined()
+	if !ok {
+		return nil, false
+	}
+	return r.parse(data)
+}
+
+func readShardedBytes(r *Reading) (any, bool) {
+	r.joined()
+	return nil, false
+}
+
+// joined is the blob that the shards hold; ok is false if there is none, or a
+// fault was reported.
+func (r *Reading) joined() ([]byte, bool) {
+	readNone(r)
+	shards, whole := r.shards()
+	if len(shards) == 0 || !whole {
+		return nil, false
+	}
+	// The older format compresses each shard, the newer one the whole.
+	if each := len(shards) > 1 && isZlib(shards[1]); each {
+		if _, err := inflate(shards[1]); err == nil {
+			var all []byte
+			for _, s := range shards {
+				part, ok := r.inflated(s)
+				if !ok {
+					return nil, false
+				}
+				if all = append(all, part...); len(all) > maxInflate {
+					r.Fault(BlobTooLarge, fmt.Sprintf("a blob that inflates to at most %d bytes", maxInflate), fmt.Sprintf("%d shards that inflate to more", len(shards)))
+					return nil, false
+				}
+			}
+			return all, true
+		}
+	}
+	all := slices.Concat(shards...)
+	if !isZlib(all) {
+		r.Fault(CorruptBlob, "a blob that zlib can inflate", show(all))
+		return nil, false
+	}
+	return r.inflated(all)
+}
+
+// shards are the data of a blob's shards, in order; whole is false where some
+// are missing.
+func (r *Reading) shards() (shards [][]byte, whole bool) {
+	whole = true
+	for _, name := range r.Children {
+		path := znode.Join(r.Path, name)
+		n := r.get(path)
+		if n == nil {
+			continue
+		}
+		number, err := strconv.Atoi(name)
+		if err != nil || len(name) != 10 || len(r.below(path)) > 0 {
+			r.fault(BadShard, path, "a shard: ten digits, with nothing below it", show([]byte(name)))
+			continue
+		}
+		if missing := len(shards); whole && number != missing {
+			r.Fault(MissingShard, fmt.Sprintf("shard %010d", missing), "shard "+name+" comes next")
+			whole = false
+		}
+		if len(n.Data) > maxShard {
+			r.fault(ShardTooLarge, path, fmt.Sprintf("at most %d bytes", maxShard), fmt.Sprintf("%d bytes", len(n.Data)))
+		}
+		shards = append(shards, n.Data)
+	}
+	return shards, whole
+}

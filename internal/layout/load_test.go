@@ -1,0 +1,144 @@
+package layout_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"mrtq/internal/layout"
+	"mrtq/internal/side"
+	"mrtq/internal/znode"
+)
+
+// aMap is a map whose rows follow a head of ten lines.
+const aMap = `map: own
+title: My own
+says: Something of mine.
+document: {title: My notes, file: notes.txt}
+roots: [/x]
+types:
+  - {name: digits, match: '[0-9]+', example: '1', says: digits}
+  - {name: name, match: '[^/]+', example: y, says: a name}
+  - {name: letters, match: '[a-z]+', example: a, says: letters}
+nodes:
+`
+
+// Each mistake is refused with its line and a reason.
+func TestMistakes(t *testing.T) {
+	for _, c := range []struct{ name, rows, want string }{
+		{"unknown codec", "- {id: a, path: /x, codec: jsno, says: s}", `own.yaml:11: a: unknown codec "jsno"; there are free, none, string, integer, json, zlib-json, sharded-json, sharded-bytes, lock`},
+		{"one pattern twice", "- {id: a, path: /x/y, says: s}\n- {id: b, path: /x/y, says: s}", "own.yaml:12: b overlaps a of line 11: both are /x/y"},
+		{"a name of two patterns", "- {id: a, path: '/x/{a:digits}', says: s}\n- {id: b, path: '/x/{b:name}', says: s}", "own.yaml:12: /x/{b:name} overlaps /x/{a:digits} of line 11: one name can belong to both"},
+		{"a literal that is also a parameter", "- {id: a, path: '/x/{a:letters}', says: s}\n- {id: b, path: /x/lock, says: s}", `own.yaml:12: /x/lock overlaps /x/{a:letters} of line 11: the name "lock" belongs to both`},
+		{"an id twice", "- {id: a, path: /x/y, says: s}\n- {id: a, path: /x/z, says: s}", "own.yaml:12: id a is used twice, here and in line 11"},
+		{"no root above", "- {id: a, path: /z, says: s}", "own.yaml:11: a: /z is below none of the map's roots: /x"},
+		{"unknown type", "- {id: a, path: '/x/{a:colour}', says: s}", `own.yaml:11: a: parameter {a}: no type "colour"; the map has digits, letters, name`},
+		{"a brace", "- {id: a, path: '/x/{a', says: s}", `own.yaml:11: a: "{a" has a brace that begins or ends no parameter: want {name} or {name:type}`},
+		{"a parameter twice", "- {id: a, path: '/x/{a:digits}/{a:name}', says: s}", "own.yaml:11: a: the parameter {a} is in the pattern twice"},
+		{"below a blob", "- {id: a, path: /x/y, codec: lock, says: s}\n- {id: b, path: /x/y/z, says: s}", "own.yaml:12: /x/y/z is below /x/y, whose codec lock reads the children itself"},
+		{"a schema of no JSON", "- {id: a, path: /x/y, codec: free, schema: {type: object}, says: s}", "own.yaml:11: a has a schema, and no codec that reads JSON"},
+		{"a bad schema", "- {id: a, path: /x/y, codec: json, schema: {type: thing}, says: s}", "own.yaml:11: a: the schema:"},
+		{"an unknown kind", "- {id: a, path: /x/y, kind: eternal, says: s}", "own.yaml:11: nodes.0.kind: value must be one of 'persistent', 'ephemeral', 'container', 'ttl', 'any'"},
+		{"an unknown key", "- {id: a, path: /x/y, colour: red, says: s}", "own.yaml:11: nodes.0: additional properties 'colour' not allowed"},
+		{"a severity of nothing", "- {id: a, path: /x/y, says: s, severity: {not-json: warning}}", "own.yaml:11: a has a severity for not-json, which it never reports; it reports not-persistent, unknown-path, unreadable"},
+		{"an age", "- {id: a, path: /x/y, oldest: old, says: s}", `own.yaml:11: a: oldest: time: invalid duration "old"`},
+		{"relation of nobody", "- {id: a, path: /x/y, says: s}\nrelations:\n- {of: b, rule: r, refers: /x, says: s}", `own.yaml:13: relation r is of "b", which is no node of the map`},
+		{"relation to nowhere", "- {id: a, path: /x/y, codec: json, says: s}\nrelations:\n- {of: a, rule: r, field: f, refers: '/x/z/{value}', says: s}", "own.yaml:13: relation a/r leads to /x/z/{value}, which no pattern of the map has"},
+		{"relation to no node", "- {id: a, path: /x/y, codec: json, says: s}\nrelations:\n- {of: a, rule: r, field: f, refers: '{value}', to: b, says: s}", `own.yaml:13: relation a/r leads to "b", which is no node of the map`},
+		{"relation about no value", "- {id: a, path: /x/y, codec: free, says: s}\nrelations:\n- {of: a, rule: r, field: f, refers: '{value}', says: s}", "own.yaml:13: relation a/r is about a value, and a has no codec that reads one"},
+		{"relation with no such parameter", "- {id: a, path: /x/y, codec: json, says: s}\nrelations:\n- {of: a, rule: r, field: f, same: '{b}', says: s}", "own.yaml:13: relation a/r uses {b}, which is no parameter of /x/y"},
+		{"relation that waits for nothing", "- {id: a, path: /x/y, says: s}\nrelations:\n- {of: a, rule: r, referenced-by: [b/c], says: s}", "own.yaml:13: relation a/r waits for b/c, which is no rule of the map"},
+		{"a rule twice", "- {id: a, path: /x/y, codec: json, says: s}\nrelations:\n- {of: a, rule: not-json, field: f, same: x, says: s}", "own.yaml:13: rule a/not-json is defined twice"},
+		{"no YAML", "- {id: [", "own.yaml:11: not YAML: line 11: did not find expected node content"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := layout.Load("own.yaml", []byte(aMap+c.rows), "")
+			var bad *layout.MapError
+			if !errors.As(err, &bad) || !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("got  %v\nwant %s", err, c.want)
+			}
+		})
+	}
+	for _, c := range []struct{ name, text, dialect, want string }{
+		{"empty", "", "", "own.yaml:1: the map is empty"},
+		{"a type that does not match its example", strings.Replace(aMap, "example: a,", "example: A,", 1) + "- {id: a, path: /x, says: s}", "", `own.yaml:9: type letters does not match its own example "A"`},
+		{"a type twice", strings.Replace(aMap, "name: letters", "name: digits", 1) + "- {id: a, path: /x, says: s}", "", "own.yaml:9: type digits is defined twice"},
+		{"no expression", strings.Replace(aMap, "'[a-z]+'", "'[a-z'", 1) + "- {id: a, path: /x, says: s}", "", "own.yaml:9: type letters: error parsing regexp"},
+		{"roots in each other", strings.Replace(aMap, "[/x]", "[/x, /x/y]", 1) + "- {id: a, path: /x, says: s}", "", "own.yaml:1: the roots /x and /x/y overlap"},
+		{"a dialect that is not there", aMap + "- {id: a, path: /x, says: s}", "old", `own.yaml:1: the map own has no dialect "old"; it has none`},
+	} {
+		if _, err := layout.Load("own.yaml", []byte(c.text), c.dialect); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s:\ngot  %v\nwant %s", c.name, err, c.want)
+		}
+	}
+}
+
+// Every value of a map's kinds is checked where the tree tells.
+func TestKinds(t *testing.T) {
+	const session, container, ttl = 7, -1 << 63, int64(-1<<56) | 5
+	for _, c := range []struct {
+		kind  string
+		owner int64
+		want  string
+	}{
+		{"persistent", 0, ""}, {"persistent", session, "a/not-persistent"}, {"ephemeral", session, ""}, {"ephemeral", container, "a/not-ephemeral"},
+		{"container", container, ""}, {"container", 0, "a/not-container"}, {"ttl", ttl, ""}, {"ttl", session, "a/not-ttl"}, {"any", session, ""},
+	} {
+		m, err := layout.Load("own.yaml", []byte(aMap+"- {id: a, path: /x, kind: "+c.kind+", says: s}"), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree := znode.NewTree()
+		if err := tree.Put(znode.Node{Path: "/x", Stat: znode.Stat{Czxid: 1, EphemeralOwner: c.owner}}); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, f := range check(t, m, tree) {
+			got += f.Rule
+		}
+		if got != c.want {
+			t.Errorf("%s with owner %#x: %q, want %q", c.kind, c.owner, got, c.want)
+		}
+	}
+}
+
+// A tree in which nothing of the map is there is none of its trees.
+func TestNoMatch(t *testing.T) {
+	if _, err := layout.Check(t.Context(), side.Tree(znode.NewTree()), zuul(t), layout.Options{}); !errors.Is(err, layout.ErrNoMatch) {
+		t.Errorf("an empty tree: %v", err)
+	}
+}
+
+// Every heading of Zuul's document is a pattern of the map, at that line.
+func TestZuulIsWhole(t *testing.T) {
+	m := zuul(t)
+	patterns := map[string]bool{}
+	for _, n := range m.Nodes {
+		patterns[plainPattern(n.Path)] = true
+	}
+	headings := 0
+	for i, line := range documentLines(t) {
+		if !strings.HasPrefix(line, "zuul/") || strings.Contains(line, ".rst") {
+			continue
+		}
+		headings++
+		if !patterns[plainPattern("/"+line)] {
+			t.Errorf("line %d: %s is no pattern of the map", i+1, line)
+		}
+	}
+	if headings < 49 {
+		t.Errorf("only %d headings were found", headings)
+	}
+}
+
+// plainPattern is a pattern with * for every parameter, however it is written.
+func plainPattern(path string) string {
+	var words []string
+	for _, word := range strings.Split(path, "/") {
+		if strings.HasPrefix(word, "{") || strings.HasPrefix(word, "<") {
+			word = "*"
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, "/")
+}

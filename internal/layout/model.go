@@ -1,0 +1,255 @@
+package layout
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Map is what is known of one layout.
+type Map struct {
+	Name  string
+	Title string
+	Says  string
+	// Document is where the map was taken from.
+	Document Document
+	// Dialect is the spelling that the map was read for, "" if there is one only.
+	Dialect  string
+	Dialects []string
+	// Roots are the znodes at which the layout begins. What is beside them is
+	// nobody's business here.
+	Roots     []string
+	Types     []*Type
+	Nodes     []*Node
+	Relations []*Relation
+	// Natives are the rules that Go implements, as the map states them.
+	Natives []*Rule
+	// File is the map's name in errors.
+	File string
+
+	python bool // JSON as Python writes it
+	tops   map[string]*place
+	rules  map[string]*Rule
+}
+
+// Document is a text that states rules.
+type Document struct {
+	Title string
+	File  string
+}
+
+// Type is a kind of name or of a part of one.
+type Type struct {
+	Name    string
+	Match   string   // a regular expression
+	Values  []string // or a list
+	Example string
+	Says    string
+	// Rule is the kind of finding that another name makes.
+	Rule string
+
+	whole *regexp.Regexp
+}
+
+// any reports whether every name is of the type.
+func (t *Type) any() bool { return t.Match == "[^/]+" }
+
+// Kind is how ZooKeeper keeps a znode.
+type Kind string
+
+// The kinds.
+const (
+	Persistent Kind = "persistent"
+	Ephemeral  Kind = "ephemeral"
+	Container  Kind = "container"
+	TTL        Kind = "ttl"
+	AnyKind    Kind = "any"
+)
+
+// Node is every znode of one path pattern.
+type Node struct {
+	ID       string
+	Path     string // the pattern
+	Kind     Kind
+	Sequence bool // ZooKeeper numbers its name
+	Codec    *Codec
+	Schema   *jsonschema.Schema
+	// SchemaText is the schema as it is printed.
+	SchemaText string
+	// MayBeEmpty: no data is as good as what the codec reads.
+	MayBeEmpty bool
+	// Required: it is there whenever the znode above it is.
+	Required bool
+	// Oldest is how long it may be there, 0 for ever.
+	Oldest time.Duration
+	// Undocumented: real, and not in the document. It and all below it are
+	// reported as information and not looked at.
+	Undocumented bool
+	// Most is how many children it may have, -1 for any number.
+	Most     int
+	MostRule string
+	Creator  string
+	Changer  string
+	Says     string
+	Missing  string // what it means that it is not there
+	Line     int    // in the document
+	Section  string // of the document
+
+	severity map[string]Severity
+	params   []param // of the whole pattern
+	own      []param // of its last element
+	open     bool    // a pattern with a parameter is right below it
+	implied  bool    // a folder on the way to others
+	fileLine int
+	order    int
+}
+
+// Relation ties znodes to each other.
+type Relation struct {
+	ID       string
+	Of       *Node
+	Severity Severity
+	Says     string
+	Line     int
+	Section  string
+	Mend     string
+
+	// Refers: the znode at each of these paths must be there.
+	refers template
+	// Same: the value of the field must be this text.
+	same   template
+	prefix bool // it need only begin the text
+	// Unreferenced: a relation of one of these ids must lead here.
+	by      []string
+	younger int64 // milliseconds for which a znode may wait for its reference
+	field   fieldPath
+	target  *Node
+	remove  bool // a mend may delete it, if it has no children
+
+	fileLine int
+}
+
+// Rule is one thing that a map demands.
+type Rule struct {
+	ID       string
+	Severity Severity
+	Path     string // the pattern of the znodes that it is about
+	Says     string
+	Document string
+}
+
+// Rules are all rules of the map, in the order of its file.
+func (m *Map) Rules() []*Rule {
+	var all []*Rule
+	for _, n := range m.Nodes {
+		for _, kind := range n.kinds() {
+			all = append(all, m.rules[n.ID+"/"+kind])
+		}
+	}
+	for _, r := range m.Relations {
+		all = append(all, m.rules[r.ID])
+	}
+	return append(all, m.Natives...)
+}
+
+// Rule is a rule by its id, nil if there is none.
+func (m *Map) Rule(id string) *Rule { return m.rules[id] }
+
+// kinds are the ways in which a znode of this pattern can break it.
+func (n *Node) kinds() []string {
+	var kinds []string
+	add := func(kind string) {
+		if !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	if n.Undocumented {
+		return []string{Undocumented}
+	}
+	for _, p := range n.own {
+		if !p.typ.any() {
+			add(p.typ.Rule)
+		}
+	}
+	switch n.Kind {
+	case Persistent, Ephemeral, Container, TTL:
+		add("not-" + string(n.Kind))
+	}
+	if n.Required {
+		add(Missing)
+	}
+	if n.Codec != nil {
+		for _, k := range n.Codec.Kinds {
+			add(k)
+		}
+	}
+	if n.Schema != nil {
+		add(BadShape)
+	}
+	if n.MostRule != "" {
+		add(n.MostRule)
+	}
+	if n.Oldest > 0 {
+		add(TooOld)
+	}
+	if !n.open && (n.Codec == nil || !n.Codec.Composite) {
+		add(UnknownPath)
+	}
+	add(Unreadable)
+	return kinds
+}
+
+// The kinds of findings that any map can make; its types, codecs and relations
+// have more.
+const (
+	UnknownPath  = "unknown-path"
+	Undocumented = "undocumented"
+	Missing      = "missing"
+	BadShape     = "bad-shape"
+	Unreadable   = "unreadable"
+	TooOld       = "too-old"
+)
+
+// says is a rule of a znode in words.
+func (n *Node) says(kind string) string {
+	for _, p := range n.own {
+		if p.typ.Rule == kind {
+			return fmt.Sprintf("%s is %s", p.name, p.typ.Says)
+		}
+	}
+	switch kind {
+	case UnknownPath:
+		return "nothing else is below it"
+	case Undocumented:
+		return "the znode is real, and the document does not have it"
+	case Missing:
+		return "it is there whenever the znode above it is"
+	case BadShape:
+		return "its JSON is as the schema says"
+	case TooOld:
+		return fmt.Sprintf("it is not older than %s", n.Oldest)
+	case Unreadable:
+		return "it can be read"
+	case n.MostRule:
+		return fmt.Sprintf("it has at most %d children", n.Most)
+	}
+	if rest, ok := strings.CutPrefix(kind, "not-"); ok && rest == string(n.Kind) {
+		return "it is " + rest
+	}
+	return n.Codec.Says
+}
+
+// place is the document's statement of a line or section.
+func (m *Map) place(line int, section string) string {
+	switch {
+	case section != "":
+		return m.Document.Title + ", " + section
+	case line > 0:
+		return fmt.Sprintf("%s, line %d", m.Document.Title, line)
+	}
+	return m.Document.Title
+}

@@ -1,0 +1,149 @@
+package layout
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// place is a position in the tree of a map's patterns.
+type place struct {
+	node    *Node
+	literal map[string]*place
+	params  []*place
+	// match takes a name apart, for a place with parameters.
+	match *regexp.Regexp
+	segs  []param // the parameters of match, in its groups' order
+	// bounded: no pattern below it has a parameter, so that its subtree is small.
+	bounded bool
+}
+
+// param is a parameter of a pattern.
+type param struct {
+	name string
+	typ  *Type
+}
+
+// Params are the values of a path's parameters.
+type Params []binding
+
+type binding struct{ name, value string }
+
+// Get is the value of a parameter, "" if there is none.
+func (p Params) Get(name string) string {
+	for i := len(p) - 1; i >= 0; i-- {
+		if p[i].name == name {
+			return p[i].value
+		}
+	}
+	return ""
+}
+
+// with is p with more values. The callers' slices stay their own.
+func (p Params) with(pl *place, name string) Params {
+	if pl.match == nil {
+		return p
+	}
+	groups := pl.match.FindStringSubmatch(name)
+	out := append(Params(nil), p...)
+	for i, s := range pl.segs {
+		out = append(out, binding{s.name, groups[i+1]})
+	}
+	return out
+}
+
+// child is the place of a name below this one; ok is false when there is none.
+// A name that only looks wrong belongs to the place that is returned as near.
+func (p *place) child(name string) (c *place, near *place) {
+	if c := p.literal[name]; c != nil {
+		return c, nil
+	}
+	for _, c := range p.params {
+		if c.match.MatchString(name) {
+			return c, nil
+		}
+	}
+	if len(p.params) > 0 {
+		return nil, p.params[0]
+	}
+	return nil, nil
+}
+
+var paramPattern = regexp.MustCompile(`\{([a-z_]+)(?::([a-z0-9_-]+))?\}`)
+
+// splitSegment takes one element of a path pattern apart: its parameters, and the
+// expression that names of it match.
+func splitSegment(text string, types map[string]*Type) (params []param, match *regexp.Regexp, err error) {
+	found := paramPattern.FindAllStringSubmatchIndex(text, -1)
+	if found == nil {
+		if strings.ContainsAny(text, "{}") {
+			return nil, nil, fmt.Errorf("%q has a brace that begins or ends no parameter: want {name} or {name:type}", text)
+		}
+		return nil, nil, nil
+	}
+	var expr strings.Builder
+	expr.WriteString("^")
+	at := 0
+	for _, f := range found {
+		expr.WriteString(regexp.QuoteMeta(text[at:f[0]]))
+		name := text[f[2]:f[3]]
+		typeName := name
+		if f[4] >= 0 {
+			typeName = text[f[4]:f[5]]
+		}
+		t := types[typeName]
+		if t == nil {
+			return nil, nil, fmt.Errorf("parameter {%s}: no type %q; the map has %s", name, typeName, typeNames(types))
+		}
+		params = append(params, param{name, t})
+		expr.WriteString("(" + t.expr() + ")")
+		at = f[1]
+	}
+	expr.WriteString(regexp.QuoteMeta(text[at:]) + "$")
+	match, err = regexp.Compile(expr.String())
+	return params, match, err
+}
+
+// expr is the type as a regular expression without groups of its own.
+func (t *Type) expr() string {
+	if t.Values == nil {
+		return t.Match
+	}
+	quoted := make([]string, len(t.Values))
+	for i, v := range t.Values {
+		quoted[i] = regexp.QuoteMeta(v)
+	}
+	return strings.Join(quoted, "|")
+}
+
+// sample is a name that the segment's pattern matches.
+func sample(text string, params []param) string {
+	i := -1
+	return paramPattern.ReplaceAllStringFunc(text, func(string) string {
+		i++
+		return params[i].typ.Example
+	})
+}
+
+// template is a text with parameters and fields to fill in.
+type template string
+
+// fill puts values in; ok is false when one is not known.
+func (t template) fill(value func(name string) (string, bool)) (out string, ok bool) {
+	ok = true
+	out = paramPattern.ReplaceAllStringFunc(string(t), func(p string) string {
+		v, found := value(paramPattern.FindStringSubmatch(p)[1])
+		ok = ok && found
+		return v
+	})
+	return out, ok
+}
+
+// names are the template's parameters.
+func (t template) names() []string {
+	var names []string
+	for _, m := range paramPattern.FindAllStringSubmatch(string(t), -1) {
+		names = append(names, m[1])
+	}
+	return names
+}

@@ -1,0 +1,135 @@
+package layout
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"mrtq/internal/znode"
+)
+
+// reference is a znode that names another.
+type reference struct {
+	r        *Relation
+	from, to string
+	fix      *Fix
+}
+
+// waiting is a znode that some reference should lead to.
+type waiting struct {
+	r     *Relation
+	path  string
+	since int64
+}
+
+// aged is a znode that may be too old.
+type aged struct {
+	n     *Node
+	path  string
+	since int64
+}
+
+// relate applies the relations of a znode: at once where it alone decides, at the
+// end where others must be known.
+func (c *checker) relate(n *Node, path string, params Params, zn *znode.Node, value any, read bool) {
+	if c.targets[n] {
+		c.there[hashPath(path)] = true
+	}
+	for _, r := range c.of[n] {
+		if r.by != nil {
+			c.awaiting = append(c.awaiting, waiting{r, path, zn.Stat.Ctime})
+			continue
+		}
+		if r.field == nil && !r.usesField() {
+			c.apply(r, path, params, "", zn)
+			continue
+		}
+		if !read {
+			continue
+		}
+		for _, v := range r.field.values(value) {
+			c.apply(r, path, params, text(v), zn)
+		}
+	}
+}
+
+// usesField reports whether the relation is about the znode's own value.
+func (r *Relation) usesField() bool {
+	return strings.Contains(string(r.refers), "{value}") || r.same != ""
+}
+
+func (c *checker) apply(r *Relation, path string, params Params, value string, zn *znode.Node) {
+	fill := func(name string) (string, bool) {
+		if name == "value" {
+			return value, true
+		}
+		return params.Get(name), true
+	}
+	if r.same != "" {
+		want, _ := r.same.fill(fill)
+		if want != value && !(r.prefix && strings.HasPrefix(want, value)) {
+			c.broken(r, path, r.fieldName()+" "+show([]byte(want)), show([]byte(value)), nil)
+		}
+		return
+	}
+	to, _ := r.refers.fill(fill)
+	if znode.ValidatePath(to) != nil {
+		c.broken(r, path, "a path of a znode", show([]byte(to)), nil)
+		return
+	}
+	c.led[hashPath(to)] = true
+	ref := reference{r: r, from: path, to: to}
+	if r.remove {
+		ref.fix = &Fix{Ops: []znode.Op{znode.Delete(path, zn.Stat.Version)}}
+	}
+	c.pending = append(c.pending, ref)
+}
+
+func (r *Relation) fieldName() string {
+	if r.field == nil {
+		return "the value"
+	}
+	return strings.ReplaceAll(strings.Join(r.field, "."), ".[]", "[]")
+}
+
+func (c *checker) broken(r *Relation, path, expected, found string, fix *Fix) {
+	rule := c.m.rules[r.ID]
+	c.findings = append(c.findings, Finding{Path: path, Rule: r.ID, Severity: rule.Severity, Expected: expected, Found: found, Mend: r.Mend, Document: rule.Document, Fix: fix})
+}
+
+// settle decides what had to wait for the whole tree.
+func (c *checker) settle() error {
+	for _, ref := range c.pending {
+		if c.there[hashPath(ref.to)] || c.isHidden(ref.to) {
+			continue
+		}
+		// A relation may lead anywhere, and what it leads to may be new.
+		_, err := c.side.Get(c.ctx, ref.to)
+		switch {
+		case err == nil:
+			continue
+		case !errors.Is(err, znode.ErrNoNode):
+			return err
+		}
+		c.broken(ref.r, ref.from, ref.to+" is there", "it is not there", ref.fix)
+	}
+	now := c.opt.Now
+	if now.IsZero() {
+		now = time.UnixMilli(c.newest)
+	}
+	for _, w := range c.awaiting {
+		if age := now.UnixMilli() - w.since; !c.led[hashPath(w.path)] && age > w.r.younger {
+			c.broken(w.r, w.path, "a znode that names it", fmt.Sprintf("none does, and it is %s old", time.Duration(age)*time.Millisecond), nil)
+		}
+	}
+	for _, a := range c.aged {
+		if age := now.Sub(time.UnixMilli(a.since)).Truncate(time.Second); age > a.n.Oldest {
+			c.fault(a.n, TooOld, a.path, fmt.Sprintf("a znode that is not older than %s", a.n.Oldest), fmt.Sprintf("it is %s old", age), "")
+		}
+	}
+	for _, native := range c.natives {
+		native.Done(now)
+	}
+	return c.ctx.Err()
+}

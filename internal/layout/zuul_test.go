@@ -1,0 +1,118 @@
+package layout_test
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"mrtq/internal/layout"
+	"mrtq/internal/side"
+	"mrtq/internal/znode"
+)
+
+func zuul(t testing.TB) *layout.Map {
+	t.Helper()
+	m, err := layout.Zuul()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func readDump(t testing.TB, name string) *znode.Tree {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := znode.ReadDump(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+func check(t testing.TB, m *layout.Map, tree *znode.Tree) []layout.Finding {
+	t.Helper()
+	r, err := layout.Check(t.Context(), side.Tree(tree), m, layout.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Findings
+}
+
+// What Zuul's own code wrote is as its document says. What the document does not
+// have is information, each once.
+func TestZuulSound(t *testing.T) {
+	text, err := os.ReadFile("testdata/zuul-tree.coverage.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var coverage struct{ Undocumented []string }
+	if err := json.Unmarshal(text, &coverage); err != nil {
+		t.Fatal(err)
+	}
+	want := slices.DeleteFunc(coverage.Undocumented, func(path string) bool { return !znode.Within(path, "/zuul") })
+	var got []string
+	for _, f := range check(t, zuul(t), readDump(t, "zuul-tree.ndjson.gz")) {
+		if f.Severity != layout.Info {
+			t.Errorf("%v", f)
+		}
+		got = append(got, f.Path)
+	}
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("undocumented:\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// Each defect is found where it is, and nothing else.
+func TestZuulBroken(t *testing.T) {
+	text, err := os.ReadFile("testdata/zuul-tree-broken.expected.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var defects []struct{ Path, Kind string }
+	if err := json.Unmarshal(text, &defects); err != nil {
+		t.Fatal(err)
+	}
+	var want, got []string
+	for _, d := range defects {
+		want = append(want, d.Path+" "+d.Kind)
+	}
+	lines := documentLines(t)
+	for _, f := range check(t, zuul(t), readDump(t, "zuul-tree-broken.ndjson.gz")) {
+		if f.Severity == layout.Info {
+			continue
+		}
+		got = append(got, f.Path+" "+f.Rule[strings.LastIndex(f.Rule, "/")+1:])
+		_, number, found := strings.Cut(f.Document, "line ")
+		if n, err := strconv.Atoi(number); !found || err != nil || n > len(lines) || lines[n-1] == "" {
+			t.Errorf("%v: %q names no line of the document", f, f.Document)
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func documentLines(t *testing.T) []string {
+	t.Helper()
+	text, err := os.ReadFile("testdata/zookeeper-map.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(string(text), "\n")
+}

@@ -1,0 +1,146 @@
+package layouts
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"mrtq/internal/layout"
+	"mrtq/legacy"
+	"mrtq/migrate"
+)
+
+//go:embed merritt-legacy.yaml
+var legacyText []byte
+
+// The findings that only this layout has.
+const (
+	wrappedSequence = "wrapped-sequence"
+	inWork          = "in-work"
+)
+
+// legacyCodecs read the records and locks of the legacy queue.
+func legacyCodecs(opt legacy.Options) []*layout.Codec {
+	record := &layout.Codec{
+		Name: "legacy-record", Says: "a status byte, eight bytes of time, and a payload", Values: true,
+		Kinds: []string{string(legacy.BadKey), string(legacy.TruncatedHeader), string(legacy.UnknownStatus), string(legacy.EmptyPayload), string(legacy.BadPayload), string(legacy.UnsupportedClass), wrappedSequence, inWork},
+		Read: func(r *layout.Reading) (any, bool) {
+			rec, err := legacy.Decode(r.Path[strings.LastIndexByte(r.Path, '/')+1:], r.Data, opt)
+			if err != nil {
+				legacyFault(r, err)
+				return nil, false
+			}
+			if rec.Key.Sequence < 0 {
+				r.Fault(wrappedSequence, "a number from 0", fmt.Sprintf("%d: the legacy consumer skips it for ever", rec.Key.Sequence))
+			}
+			if rec.Header.Status == legacy.Consumed {
+				r.Fault(inWork, "no record that a consumer has while the queue is at rest", "a consumed record: a consumer works on it, or died with it")
+			}
+			return rec.Payload, true
+		},
+	}
+	lock := &layout.Codec{
+		Name: "legacy-lock", Says: "eight bytes of time, then data", Kinds: []string{string(legacy.TruncatedHeader), string(legacy.BadPayload)},
+		Read: func(r *layout.Reading) (any, bool) {
+			if _, err := legacy.DecodeLock(r.Data, opt); err != nil {
+				legacyFault(r, err)
+			}
+			return nil, false
+		},
+	}
+	return []*layout.Codec{record, lock}
+}
+
+// legacyFault reports why a record can't be decoded.
+func legacyFault(r *layout.Reading, err error) {
+	kind := string(legacy.BadPayload)
+	var bad *legacy.Error
+	if errors.As(err, &bad) {
+		kind = string(bad.Kind)
+	}
+	r.Fault(kind, r.Node.Codec.Says, err.Error())
+}
+
+// legacyMap is the map of the legacy queue, whose queues may be elsewhere.
+func legacyMap(q migrate.Queues, opt legacy.Options) (*layout.Map, error) {
+	text := legacyText
+	if !slices.Equal(q.Roots(), migrate.DefaultQueues().Roots()) {
+		var err error
+		if text, err = legacyAt(q); err != nil {
+			return nil, err
+		}
+	}
+	return layout.Load("merritt-legacy.yaml", text, "", legacyCodecs(opt)...)
+}
+
+// legacyAt is the map's text with the queues at other places.
+func legacyAt(q migrate.Queues) ([]byte, error) {
+	var m map[string]any
+	if err := yaml.Unmarshal(legacyText, &m); err != nil {
+		return nil, err
+	}
+	m["roots"] = q.Roots()
+	var at []any
+	for _, kind := range migrate.QueueKinds {
+		for i, node := range q.Nodes[kind] {
+			id := strings.ToLower(strings.NewReplacer("Small", "-small", "Large", "-large").Replace(string(kind)))
+			if i > 0 {
+				id += fmt.Sprint("-", i+1)
+			}
+			at = append(at, map[string]any{"id": id, "path": node, "line": 1, "says": "Records of " + string(kind) + "."})
+		}
+	}
+	m["groups"].([]any)[0].(map[string]any)["at"] = at
+	nodes := []any{}
+	for i, root := range q.Locks {
+		for _, n := range m["nodes"].([]any) {
+			row := map[string]any{}
+			for k, v := range n.(map[string]any) {
+				row[k] = v
+			}
+			row["path"] = root + strings.TrimPrefix(row["path"].(string), "/mrt.lock")
+			if i > 0 {
+				row["id"] = fmt.Sprint(row["id"], "-", i+1)
+			}
+			nodes = append(nodes, row)
+		}
+	}
+	m["nodes"] = nodes
+	return yaml.Marshal(m)
+}
+
+// duplicates finds records of one job.
+type duplicates struct {
+	report func(layout.Found)
+	seen   map[[16]byte]bool
+}
+
+func newDuplicates(report func(layout.Found)) layout.Native {
+	return &duplicates{report, map[[16]byte]bool{}}
+}
+
+func (d *duplicates) Visit(v layout.Visit) {
+	p, ok := v.Value.(legacy.Payload)
+	if !ok {
+		return
+	}
+	id, ok := p.Text("jobID")
+	if !ok || id == "" {
+		return
+	}
+	sum := sha256.Sum256([]byte(id))
+	key := [16]byte(sum[:16])
+	if d.seen[key] {
+		d.report(layout.Found{Rule: "record/duplicate-job", Path: v.Znode.Path, Expected: "a jobID that no other record has", Found: fmt.Sprintf("jobID %.60q, which a record before it has", id),
+			Mend: "Find out which of the two is right before the queue is migrated."})
+	}
+	d.seen[key] = true
+}
+
+func (d *duplicates) Done(time.Time) {}

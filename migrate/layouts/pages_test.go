@@ -1,0 +1,41 @@
+package layouts_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the documents anew")
+
+// pages are the project's own documents of the layouts.
+var pages = []struct{ name, dialect, file string }{
+	{"merritt", "design", "layout-merritt.md"},
+	{"merritt", "mrt-zk", "layout-merritt-mrt-zk.md"},
+	{"merritt-legacy", "", "layout-merritt-legacy.md"},
+	{"zuul", "", "layout-zuul.md"},
+}
+
+// TestDocuments holds docs/layout-*.md up to date; -update writes them anew.
+func TestDocuments(t *testing.T) {
+	for _, p := range pages {
+		path := "../../docs/" + p.file
+		var page bytes.Buffer
+		if err := named(t, p.name, p.dialect).Map.WriteMarkdown(&page); err != nil {
+			t.Fatal(err)
+		}
+		if *update {
+			if err := os.WriteFile(path, page.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		written, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(written, page.Bytes()) {
+			t.Errorf("%s is not what the map says: run go test ./migrate/layouts -run TestDocuments -update", path)
+		}
+	}
+}

@@ -1,0 +1,193 @@
+package layouts_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mrtq/internal/layout"
+	"mrtq/internal/side"
+	"mrtq/internal/znode"
+	"mrtq/migrate/layouts"
+)
+
+func named(t testing.TB, name, dialect string) layouts.Layout {
+	t.Helper()
+	l, err := layouts.Named(name, layouts.Options{Dialect: dialect})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func findings(t testing.TB, l layouts.Layout, f forest) []layout.Finding {
+	t.Helper()
+	r, err := l.Check(t.Context(), side.Tree(f.tree(t)), layout.Options{Now: time.UnixMilli(exampleTime).Add(time.Hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Findings
+}
+
+// sample is a map with a sound example, and the breaks that are its own.
+type sample struct {
+	name, dialect string
+	sound         func(t testing.TB, m *layout.Map) forest
+	// breaks are those that no kind of finding tells how to make.
+	breaks map[string]func(f forest)
+	// also are findings that can't but come along, by rule; "*" for all.
+	also map[string][]string
+}
+
+// TestEveryRule breaks a sound example of every map for every rule alone: that
+// rule is found, and no other.
+func TestEveryRule(t *testing.T) {
+	for _, s := range samples {
+		t.Run(s.name+s.dialect, func(t *testing.T) {
+			l := named(t, s.name, s.dialect)
+			sound := s.sound(t, l.Map)
+			for _, f := range findings(t, l, sound) {
+				if !slices.Contains(s.also["*"], f.Rule) {
+					t.Errorf("the sound example: %v", f)
+				}
+			}
+			for _, rule := range l.Map.Rules() {
+				if slices.Contains(s.also["*"], rule.ID) {
+					continue // it is in the sound example
+				}
+				broken := sound.clone()
+				if do := s.breaks[rule.ID]; do != nil {
+					do(broken)
+				} else if !breakGenerically(l.Map, rule, broken) {
+					t.Errorf("%s: no break is known", rule.ID)
+					continue
+				}
+				found := false
+				for _, f := range findings(t, l, broken) {
+					switch {
+					case f.Rule == rule.ID:
+						found = true
+						if f.Document == "" || f.Expected == "" || f.Found == "" {
+							t.Errorf("%s: %+v says too little", rule.ID, f)
+						}
+					case !slices.Contains(s.also["*"], f.Rule) && !slices.Contains(s.also[rule.ID], f.Rule):
+						t.Errorf("%s: also found %v", rule.ID, f)
+					}
+				}
+				if !found {
+					t.Errorf("%s is not found", rule.ID)
+				}
+			}
+			for id := range s.breaks {
+				if l.Map.Rule(id) == nil {
+					t.Errorf("the break of %s is of no rule", id)
+				}
+			}
+		})
+	}
+}
+
+var bomb = compressed(strings.Repeat("0", 33<<20))
+
+// breakGenerically breaks a rule by the kind of finding that it is.
+func breakGenerically(m *layout.Map, rule *layout.Rule, f forest) bool {
+	slash := strings.LastIndexByte(rule.ID, '/')
+	if slash < 0 {
+		return false
+	}
+	id, kind := rule.ID[:slash], rule.ID[slash+1:]
+	i := slices.IndexFunc(m.Nodes, func(n *layout.Node) bool { return n.ID == id })
+	if i < 0 {
+		return false
+	}
+	n := m.Nodes[i]
+	path := samplePath(m, n)
+	composite := n.Codec != nil && n.Codec.Composite
+	stat := func(do func(s *znode.Stat)) {
+		x := f[path]
+		do(&x.Stat)
+		f[path] = x
+	}
+	content := func(data string) {
+		switch {
+		case composite:
+			f.put(path+"/0000000000", data)
+		default:
+			f.change(path, data)
+		}
+	}
+	encoded := func(data string) string {
+		if composite {
+			return compressed(data)
+		}
+		return data
+	}
+	switch kind {
+	case layout.UnknownPath:
+		f.put(path+"/unknown", "")
+	case layout.Undocumented:
+		f.put(path, "")
+	case layout.Missing:
+		f.remove(path)
+	case layout.Unreadable:
+		f.remove(path)
+		f[path] = znode.Node{Path: path, Unreadable: "no permission"}
+	case layout.TooOld:
+		stat(func(s *znode.Stat) { s.Ctime -= (48 * time.Hour).Milliseconds() })
+	case "not-persistent":
+		stat(func(s *znode.Stat) { s.EphemeralOwner = 9 })
+	case "not-ephemeral":
+		if n.Kind == layout.Ephemeral {
+			stat(func(s *znode.Stat) { s.EphemeralOwner = 0 })
+		} else {
+			f.put(path+"/"+m.Types[slices.IndexFunc(m.Types, func(t *layout.Type) bool { return t.Name == "contender" })].Example, "")
+		}
+	case "bad-name", "not-sequence", "bad-state":
+		f.put(znode.Parent(path)+"/!", "")
+	case layout.BadContender:
+		f.put(path+"/me", "")
+	case layout.BadShape:
+		content(encoded("5"))
+	case layout.NotJSON:
+		content(encoded("{"))
+	case layout.JSONTooDeep:
+		content(encoded(strings.Repeat("[", 10_000)))
+	case layout.NotEmpty:
+		f.change(path, "x")
+	case layout.CorruptBlob:
+		content(compressed("something long enough")[:12])
+	case layout.BlobTooLarge:
+		content(bomb)
+	case layout.MissingShard:
+		f[path+"/0000000001"] = f[path+"/0000000000"]
+		f.remove(path + "/0000000000")
+		x := f[path+"/0000000001"]
+		x.Path = path + "/0000000001"
+		f[x.Path] = x
+	case layout.ShardTooLarge:
+		content(stored(inflated(f[path+"/0000000000"].Data) + strings.Repeat(" ", 1_000_001)))
+	case layout.BadShard:
+		f.put(path+"/0", "")
+	case n.MostRule:
+		for i := range n.Most + 1 {
+			f.put(fmt.Sprintf("%s/%032x", path, i+16), compressed("{}"))
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// Each requirement of the deployed services is a rule of the map, or a rule of the
+// map says that it is the requirement.
+func TestEveryRequirement(t *testing.T) {
+	rules := named(t, "merritt", "mrt-zk").Map.Rules()
+	for i := 1; i <= 32; i++ {
+		id := fmt.Sprintf("R%02d", i)
+		if !slices.ContainsFunc(rules, func(r *layout.Rule) bool { return strings.HasPrefix(r.ID, id) || strings.Contains(r.Document, id) }) {
+			t.Errorf("no rule is about %s", id)
+		}
+	}
+}
