@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mrtq/internal/printable"
 	"mrtq/internal/zkconn"
 )
 
@@ -84,7 +85,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return exitDone
 	}
-	fmt.Fprintf(stderr, "mrtq: %s\n", printable(err.Error()))
+	fmt.Fprintf(stderr, "mrtq: %s\n", printable.Text(err.Error()))
 	var c *coded
 	if errors.As(err, &c) {
 		return c.code
