@@ -65,18 +65,10 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	if err := a.readACLs(cmd.Context(), s.target, tree, c.acl); err != nil {
 		return failed("verify: target", args[1], err)
 	}
-	run, ran := migrate.NewestRun(tree)
-	if !ran {
-		run.Policies = migrate.DefaultPolicies()
-	} else if !cmd.Flags().Changed("time") {
-		c.time = run.Time
-	}
-	opt.Policies = c.chosen(run.Policies, cmd.Flags().Changed)
-	src, err := a.readSource(cmd.Context(), s.source, &c.legacyFlags)
+	v, _, err := c.compare(cmd.Context(), a, s.source, tree, opt, cmd.Flags().Changed)
 	if err != nil {
 		return failed("verify: source", args[0], err)
 	}
-	v := migrate.Verify(src, tree, opt)
 	if c.output == "json" {
 		if err := a.printJSON(v); err != nil {
 			return err
@@ -94,6 +86,23 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		return checkError(fmt.Errorf("verify: %w: %s", errDiffers, count(len(v.Differences), "difference", "differences")))
 	}
 	return nil
+}
+
+// compare reads the source anew, as the target's newest run did and with its
+// choices where none are given here, and holds the target to it.
+func (c *verifyCmd) compare(ctx context.Context, a *app, source endpoint, tree *znode.Tree, opt migrate.VerifyOptions, changed func(flag string) bool) (*migrate.Verdict, *migrate.Source, error) {
+	run, ran := migrate.NewestRun(tree)
+	if !ran {
+		run.Policies = migrate.DefaultPolicies()
+	} else if !changed("time") {
+		c.time = run.Time
+	}
+	opt.Policies = c.chosen(run.Policies, changed)
+	src, err := a.readSource(ctx, source, &c.legacyFlags)
+	if err != nil {
+		return nil, nil, err
+	}
+	return migrate.Verify(src, tree, opt), src, nil
 }
 
 // kept is what the quarantine file keeps, nil if none is given. One that isn't

@@ -138,6 +138,7 @@ only. Data goes to stdout, everything else to stderr. Exit codes: 0 done,
 	root.AddCommand(
 		a.inspectCmd(), a.dumpCmd(), a.restoreCmd(),
 		a.planCmd(), a.migrateCmd(), a.verifyCmd(), a.rollbackCmd(), a.statusCmd(), a.rebuildCmd(),
+		a.reportCmd(),
 		a.zkCmd(),
 		a.acceptCmd(), a.statesCmd(),
 	)

@@ -1,0 +1,381 @@
+'use strict';
+(() => {
+  const ROW = 30;        // as page.css has it
+  const OVERSCAN = 8;    // rows drawn beyond those in sight
+  const PAPER = 300;     // rows that a printout has
+  const lists = new Map();
+
+  const make = (name, className, text) => {
+    const e = document.createElement(name);
+    if (className) e.className = className;
+    if (text !== undefined) e.textContent = text;
+    return e;
+  };
+  const pad = (n) => String(n).padStart(2, '0');
+  const moment = (ms) => {
+    const t = new Date(ms);
+    if (isNaN(t)) return '';
+    return `${t.getUTCFullYear()}-${pad(t.getUTCMonth() + 1)}-${pad(t.getUTCDate())} ${pad(t.getUTCHours())}:${pad(t.getUTCMinutes())}:${pad(t.getUTCSeconds())} UTC`;
+  };
+  const number = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ',');
+
+  // A column is texts or numbers, and knows how its rows compare.
+  class Column {
+    constructor(c, n) {
+      Object.assign(this, { name: c.name, label: c.label, shown: !!c.shown, facet: !!c.facet, time: !!c.time });
+      if (c.numbers) {
+        this.numbers = c.numbers;
+      } else if (c.which) {
+        this.which = Uint32Array.from(c.which);
+        this.words = c.words;
+      } else {
+        this.texts = n === 0 ? [] : (c.lines || '').split('\n');
+      }
+    }
+    text(i) {
+      if (this.texts) return this.texts[i] || '';
+      if (this.which) return this.words[this.which[i]];
+      const v = this.numbers[i];
+      if (v === null) return '';
+      return this.time ? moment(v) : number(v);
+    }
+    // rank gives each row a number in whose order it is sorted; what is empty comes last.
+    compare(up) {
+      const sign = up ? 1 : -1;
+      if (this.numbers) {
+        const v = this.numbers;
+        return (a, b) => {
+          if (v[a] === v[b]) return a - b;
+          if (v[a] === null) return 1;
+          if (v[b] === null) return -1;
+          return sign * (v[a] - v[b]);
+        };
+      }
+      const less = (x, y) => (x < y ? -1 : x > y ? 1 : 0);
+      if (this.which) {
+        const order = this.words.map((_, i) => i).sort((a, b) => less(this.words[a], this.words[b]));
+        const rank = new Int32Array(order.length);
+        order.forEach((word, at) => { rank[word] = at; });
+        const w = this.which, words = this.words;
+        return (a, b) => {
+          if (w[a] === w[b]) return a - b;
+          if (words[w[a]] === '') return 1;
+          if (words[w[b]] === '') return -1;
+          return sign * (rank[w[a]] - rank[w[b]]);
+        };
+      }
+      const t = this.texts;
+      return (a, b) => {
+        if (t[a] === t[b]) return a - b;
+        if (t[a] === '') return 1;
+        if (t[b] === '') return -1;
+        return sign * less(t[a], t[b]);
+      };
+    }
+  }
+
+  // A list draws the rows in sight of a long table, and searches and sorts them all.
+  class List {
+    constructor(data, box) {
+      this.one = data.one;
+      this.many = data.many;
+      this.n = data.n;
+      this.columns = data.columns.map((c) => new Column(c, data.n));
+      this.shown = this.columns.filter((c) => c.shown);
+      this.box = box;
+      this.scroll = box.querySelector('.scroll');
+      this.table = box.querySelector('table');
+      this.body = box.querySelector('tbody');
+      this.more = box.querySelector('.more');
+      this.order = Uint32Array.from({ length: this.n }, (_, i) => i); // all rows as sorted
+      this.rows = this.order; // of them, those that are searched for
+      this.facets = new Map();
+      this.pool = [];
+      this.from = -1;
+      this.sorted = null;
+      this.haystack = null;
+      this.tools();
+      this.heads();
+      this.body.replaceChildren();
+      this.above = this.gap();
+      this.below = this.gap();
+      this.body.append(this.above, this.below);
+      this.more.textContent = '';
+      box.classList.add('live');
+      this.scroll.addEventListener('scroll', () => this.draw(), { passive: true });
+      this.body.addEventListener('click', (e) => {
+        const row = e.target.closest('tr');
+        if (row && row.dataset.at) this.open(Number(row.dataset.at));
+      });
+      this.body.addEventListener('keydown', (e) => this.key(e));
+      this.refresh();
+    }
+    gap() {
+      const tr = make('tr', 'gap');
+      tr.setAttribute('aria-hidden', 'true');
+      const td = make('td');
+      td.colSpan = this.shown.length;
+      tr.append(td);
+      return tr;
+    }
+    tools() {
+      const tools = this.box.querySelector('.tools');
+      const label = make('label', 'search', `Search the ${this.many}`);
+      this.search = make('input');
+      this.search.type = 'search';
+      this.search.autocomplete = 'off';
+      this.search.spellcheck = false;
+      this.search.placeholder = 'path, id, state, reason … all words must be there';
+      label.append(this.search);
+      tools.append(label);
+      for (const c of this.columns) {
+        if (!c.facet || c.words.length < 2) continue;
+        const counts = new Uint32Array(c.words.length);
+        for (const w of c.which) counts[w]++;
+        const select = make('select');
+        select.append(new Option('all', ''));
+        c.words.map((word, i) => [word, i]).sort((a, b) => counts[b[1]] - counts[a[1]]).slice(0, 200).forEach(([word, i]) => {
+          select.append(new Option(`${word || '(none)'} (${number(counts[i])})`, String(i)));
+        });
+        select.addEventListener('change', () => this.refresh());
+        const name = make('label', '', c.label);
+        name.append(select);
+        tools.append(name);
+        this.facets.set(c, select);
+      }
+      this.said = make('output');
+      this.said.setAttribute('aria-live', 'polite');
+      tools.append(this.said);
+      tools.hidden = this.n < 6;
+      let asked = 0;
+      this.search.addEventListener('input', () => {
+        cancelAnimationFrame(asked);
+        asked = requestAnimationFrame(() => this.refresh());
+      });
+    }
+    heads() {
+      const ths = this.table.querySelectorAll('thead th');
+      this.shown.forEach((c, i) => {
+        const button = make('button', '', c.label);
+        button.type = 'button';
+        button.addEventListener('click', () => this.sort(c, ths[i], ths));
+        ths[i].replaceChildren(button);
+        ths[i].setAttribute('aria-sort', 'none');
+      });
+    }
+    sort(c, th, ths) {
+      const up = !(this.sorted && this.sorted.c === c && this.sorted.up);
+      this.sorted = { c, up };
+      for (const other of ths) other.setAttribute('aria-sort', 'none');
+      th.setAttribute('aria-sort', up ? 'ascending' : 'descending');
+      this.order = this.order.slice().sort(c.compare(up));
+      this.refresh();
+    }
+    // words are each row's texts, once, in small letters.
+    words() {
+      if (!this.haystack) {
+        const small = this.columns.filter((c) => !c.numbers).map((c) => {
+          if (c.which) {
+            const words = c.words.map((w) => w.toLowerCase());
+            return (i) => words[c.which[i]];
+          }
+          return (i) => c.texts[i].toLowerCase();
+        });
+        this.haystack = Array.from({ length: this.n }, (_, i) => {
+          let s = '';
+          for (const text of small) s += text(i) + '\n';
+          return s;
+        });
+      }
+      return this.haystack;
+    }
+    refresh() {
+      const terms = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const only = [];
+      for (const [c, select] of this.facets) if (select.value !== '') only.push([c.which, Number(select.value)]);
+      if (terms.length === 0 && only.length === 0) {
+        this.rows = this.order;
+      } else {
+        const hay = terms.length ? this.words() : null;
+        this.rows = this.order.filter((i) => {
+          for (const [which, w] of only) if (which[i] !== w) return false;
+          for (const t of terms) if (!hay[i].includes(t)) return false;
+          return true;
+        });
+      }
+      const all = `${number(this.n)} ${this.n === 1 ? this.one : this.many}`;
+      this.said.textContent = this.rows.length === this.n ? all : `${number(this.rows.length)} of ${all}`;
+      this.table.setAttribute('aria-rowcount', String(this.rows.length + 1));
+      this.scroll.scrollTop = 0;
+      this.from = -1;
+      this.draw();
+    }
+    // draw shows the rows in sight, or those asked for.
+    draw(from, count) {
+      if (from === undefined) {
+        from = Math.max(0, Math.floor(this.scroll.scrollTop / ROW) - OVERSCAN);
+        count = Math.ceil((this.scroll.clientHeight || 600) / ROW) + 2 * OVERSCAN;
+      }
+      const to = Math.min(this.rows.length, from + count);
+      from = Math.min(from, to);
+      if (from === this.from && to === this.to) return;
+      const focus = this.body.contains(document.activeElement) ? document.activeElement.closest('tr').dataset.at : null;
+      this.from = from;
+      this.to = to;
+      while (this.pool.length < to - from) this.pool.push(this.row());
+      const rows = this.pool.slice(0, to - from);
+      rows.forEach((tr, k) => this.fill(tr, from + k));
+      this.above.firstChild.style.height = `${from * ROW}px`;
+      this.below.firstChild.style.height = `${(this.rows.length - to) * ROW}px`;
+      this.body.replaceChildren(this.above, ...rows, this.below);
+      if (focus !== null) {
+        const again = rows.find((tr) => tr.dataset.at === focus) || rows[0];
+        if (again) again.querySelector('button').focus({ preventScroll: true });
+      }
+    }
+    row() {
+      const tr = make('tr');
+      this.shown.forEach((c, k) => {
+        const td = make('td', `c-${c.name}${c.numbers ? ' num' : ''}`);
+        if (k === 0) {
+          const button = make('button', 'open');
+          button.type = 'button';
+          td.append(button);
+        }
+        tr.append(td);
+      });
+      return tr;
+    }
+    fill(tr, at) {
+      const i = this.rows[at];
+      tr.dataset.at = String(at);
+      tr.setAttribute('aria-rowindex', String(at + 2));
+      this.shown.forEach((c, k) => {
+        const cell = k === 0 ? tr.cells[0].firstChild : tr.cells[k];
+        const text = c.text(i);
+        if (cell.textContent !== text) cell.textContent = text;
+        tr.cells[k].title = text.length > 24 ? text : '';
+      });
+    }
+    key(e) {
+      const row = e.target.closest('tr');
+      if (!row || !row.dataset.at) return;
+      const at = Number(row.dataset.at);
+      const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: this.rows.length - 1 }[e.key];
+      if (to === undefined || to < 0 || to >= this.rows.length) return;
+      e.preventDefault();
+      this.reveal(to);
+    }
+    // reveal brings a row into sight and puts the focus on it.
+    reveal(at) {
+      const head = this.table.tHead.offsetHeight;
+      const top = at * ROW, s = this.scroll;
+      if (top < s.scrollTop) s.scrollTop = top;
+      else if (top + ROW + head > s.scrollTop + s.clientHeight) s.scrollTop = top + ROW + head - s.clientHeight;
+      this.draw();
+      const tr = this.pool.find((r) => r.isConnected && r.dataset.at === String(at));
+      if (tr) tr.querySelector('button').focus({ preventScroll: true });
+    }
+    open(at) {
+      const i = this.rows[at];
+      const dialog = document.getElementById('detail');
+      dialog.querySelector('h2').textContent = this.columns[0].text(i);
+      const dl = dialog.querySelector('dl');
+      dl.replaceChildren();
+      for (const c of this.columns.slice(1)) {
+        const text = c.text(i);
+        if (text !== '') dl.append(make('dt', '', c.label), make('dd', '', text));
+      }
+      dialog.showModal();
+    }
+    // pick shows the rows with a word in one column, and others in the rest.
+    pick(name, word, search) {
+      for (const [c, select] of this.facets) {
+        const i = c.name === name ? c.words.indexOf(word) : -1;
+        select.value = i < 0 ? '' : String(i);
+      }
+      this.search.value = search;
+      this.refresh();
+    }
+    paper(on) {
+      this.from = -1;
+      if (!on) { this.more.textContent = ''; this.draw(); return; }
+      this.draw(0, PAPER);
+      this.above.firstChild.style.height = this.below.firstChild.style.height = '0';
+      this.more.textContent = this.rows.length > PAPER ? `The first ${PAPER} of ${number(this.rows.length)}; the file has all.` : '';
+    }
+  }
+
+  // sortable lets a short table that stands in the page be sorted.
+  function sortable(table) {
+    const ths = [...table.tHead.rows[0].cells];
+    const value = (tr, k) => {
+      const text = tr.cells[k].textContent.trim();
+      const n = Number(text.replace(/,/g, ''));
+      return text !== '' && !isNaN(n) ? n : text;
+    };
+    ths.forEach((th, k) => {
+      if (th.tagName !== 'TH') return;
+      const button = make('button', '', th.textContent);
+      button.type = 'button';
+      th.replaceChildren(button);
+      th.setAttribute('aria-sort', 'none');
+      button.addEventListener('click', () => {
+        const up = th.getAttribute('aria-sort') !== 'ascending';
+        ths.forEach((o) => { if (o.hasAttribute('aria-sort')) o.setAttribute('aria-sort', 'none'); });
+        th.setAttribute('aria-sort', up ? 'ascending' : 'descending');
+        const body = table.tBodies[0];
+        const rows = [...body.rows].sort((a, b) => {
+          const x = value(a, k), y = value(b, k);
+          const by = typeof x === typeof y ? (x < y ? -1 : x > y ? 1 : 0) : typeof x === 'number' ? -1 : 1;
+          return up ? by : -by;
+        });
+        body.append(...rows);
+      });
+    });
+  }
+
+  async function unpack() {
+    const text = document.getElementById('packed').textContent;
+    const raw = atob(text);
+    const bytes = new Uint8Array(raw.length);
+    for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+    return JSON.parse(await new Response(stream).text());
+  }
+
+  function trouble(text) {
+    const p = document.getElementById('trouble');
+    p.textContent = text;
+    p.hidden = false;
+  }
+
+  async function start() {
+    document.querySelectorAll('table.sortable').forEach(sortable);
+    document.querySelector('#detail .close').addEventListener('click', () => document.getElementById('detail').close());
+    if (typeof DecompressionStream === 'undefined') {
+      trouble('This browser can\u2019t unpack the long lists; the first rows of each are shown. Chromium since 80, Firefox since 113 and Safari since 16.4 can.');
+      return;
+    }
+    for (const data of await unpack()) {
+      const box = document.querySelector(`[data-list="${data.id}"]`);
+      if (box) lists.set(data.id, new List(data, box));
+    }
+    document.querySelectorAll('a.pick').forEach((a) => a.addEventListener('click', () => {
+      const records = lists.get('records');
+      if (records) records.pick('outcome', a.dataset.outcome, a.dataset.search);
+    }));
+    addEventListener('keydown', (e) => {
+      const records = lists.get('records');
+      if (e.key !== '/' || e.ctrlKey || e.metaKey || e.altKey || !records || /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName)) return;
+      e.preventDefault();
+      records.search.focus();
+    });
+    addEventListener('beforeprint', () => lists.forEach((l) => l.paper(true)));
+    addEventListener('afterprint', () => lists.forEach((l) => l.paper(false)));
+    addEventListener('resize', () => lists.forEach((l) => l.draw()));
+  }
+
+  start().catch((e) => trouble(`The long lists could not be unpacked (${e.message}); the first rows of each are shown.`))
+    .finally(() => { document.documentElement.dataset.ready = String(Math.round(performance.now())); });
+})();
