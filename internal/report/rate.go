@@ -69,14 +69,14 @@ func rateOf(run string, at []time.Time) rate {
 		counts[min(int(t.Sub(from)/width), len(counts)-1)]++
 	}
 	perSecond := func(n int) float64 { return float64(n) / width.Seconds() }
-	r := rate{Run: run, Jobs: len(at), Bin: width.String(), Took: duration(took), From: clock(from), To: clock(to)}
+	r := rate{Run: run, Jobs: len(at), Bin: width.String(), Took: duration(took), From: clock(from)}
 	peak := slices.Max(counts)
 	r.Peak = perSec(perSecond(peak))
-	// Within one column there is no telling how long it took.
-	r.Mean = "–"
-	if took >= width {
-		r.Mean = perSec(float64(len(at)) / took.Seconds())
+	if len(counts) == 1 {
+		r.NotKnown = fmt.Sprintf("All %s made at one moment, %s UTC: that tells no rate.", count(len(at), "job was", "jobs were"), clock(from))
+		return r
 	}
+	r.Mean = perSec(float64(len(at)) / took.Seconds())
 	c := columns{Title: run, Most: r.Peak}
 	c.draw(counts, func(i int) string {
 		return fmt.Sprintf("%s: %s jobs a second", clock(from.Add(time.Duration(i)*width)), perSec(perSecond(counts[i])))
