@@ -19,17 +19,25 @@
   };
   const number = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ',');
 
-  // A column is texts or numbers, and knows how its rows compare.
+  const count = (n) => {
+    const a = new Uint32Array(n);
+    for (let i = 0; i < n; i++) a[i] = i;
+    return a;
+  };
+  const less = (x, y) => (x < y ? -1 : x > y ? 1 : 0);
+
+  // A column is texts or numbers. It finds its rows with a term, and sorts them.
   class Column {
     constructor(c, n) {
-      Object.assign(this, { name: c.name, label: c.label, shown: !!c.shown, facet: !!c.facet, time: !!c.time });
+      Object.assign(this, { n, name: c.name, label: c.label, shown: !!c.shown, facet: !!c.facet, time: !!c.time });
       if (c.numbers) {
         this.numbers = c.numbers;
       } else if (c.which) {
-        this.which = Uint32Array.from(c.which);
+        this.which = new Uint32Array(c.which);
         this.words = c.words;
       } else {
-        this.texts = n === 0 ? [] : (c.lines || '').split('\n');
+        this.lines = c.lines || '';
+        this.texts = n === 0 ? [] : this.lines.split('\n');
       }
     }
     text(i) {
@@ -39,38 +47,47 @@
       if (v === null) return '';
       return this.time ? moment(v) : number(v);
     }
-    // rank gives each row a number in whose order it is sorted; what is empty comes last.
-    compare(up) {
-      const sign = up ? 1 : -1;
-      if (this.numbers) {
-        const v = this.numbers;
-        return (a, b) => {
-          if (v[a] === v[b]) return a - b;
-          if (v[a] === null) return 1;
-          if (v[b] === null) return -1;
-          return sign * (v[a] - v[b]);
-        };
-      }
-      const less = (x, y) => (x < y ? -1 : x > y ? 1 : 0);
+    // find marks the rows that have a term. Of texts it goes through all at once.
+    find(term, mark) {
       if (this.which) {
-        const order = this.words.map((_, i) => i).sort((a, b) => less(this.words[a], this.words[b]));
-        const rank = new Int32Array(order.length);
-        order.forEach((word, at) => { rank[word] = at; });
-        const w = this.which, words = this.words;
-        return (a, b) => {
-          if (w[a] === w[b]) return a - b;
-          if (words[w[a]] === '') return 1;
-          if (words[w[b]] === '') return -1;
-          return sign * (rank[w[a]] - rank[w[b]]);
-        };
+        const hit = this.words.map((w) => w.toLowerCase().includes(term));
+        if (hit.includes(true)) for (let i = 0; i < this.n; i++) if (hit[this.which[i]]) mark[i] = 1;
+      } else if (this.texts && this.n) {
+        if (!this.small) {
+          this.small = this.lines.toLowerCase();
+          this.starts = new Uint32Array(this.n + 1);
+          for (let i = 1, at = 0; i <= this.n; i++) {
+            const end = this.small.indexOf('\n', at);
+            this.starts[i] = at = end < 0 ? this.small.length + 1 : end + 1;
+          }
+        }
+        let row = 0;
+        for (let at = this.small.indexOf(term); at >= 0; at = this.small.indexOf(term, this.starts[row])) {
+          while (this.starts[row + 1] <= at) row++;
+          mark[row++] = 1;
+          if (row >= this.n) break;
+        }
       }
-      const t = this.texts;
-      return (a, b) => {
-        if (t[a] === t[b]) return a - b;
-        if (t[a] === '') return 1;
-        if (t[b] === '') return -1;
-        return sign * less(t[a], t[b]);
-      };
+    }
+    // sorted is the rows in the order of their values, once, and after them those without.
+    sorted() {
+      if (this.order) return this.order;
+      const value = this.numbers ? (i) => this.numbers[i] : this.which ? null : (i) => this.texts[i];
+      const full = [], empty = [];
+      if (this.which) {
+        const byWord = this.words.map(() => []);
+        for (let i = 0; i < this.n; i++) byWord[this.which[i]].push(i);
+        this.words.map((word, at) => [word, byWord[at]]).sort((a, b) => less(a[0], b[0])).forEach(([word, rows]) => {
+          const to = word === '' ? empty : full;
+          for (const i of rows) to.push(i);
+        });
+      } else {
+        for (let i = 0; i < this.n; i++) (value(i) === null || value(i) === '' ? empty : full).push(i);
+        const v = this.numbers || this.texts;
+        full.sort(this.numbers ? (a, b) => v[a] - v[b] : (a, b) => less(v[a], v[b]));
+      }
+      this.order = { full, empty };
+      return this.order;
     }
   }
 
@@ -87,13 +104,12 @@
       this.table = box.querySelector('table');
       this.body = box.querySelector('tbody');
       this.more = box.querySelector('.more');
-      this.order = Uint32Array.from({ length: this.n }, (_, i) => i); // all rows as sorted
+      this.order = count(this.n); // all rows as sorted
       this.rows = this.order; // of them, those that are searched for
       this.facets = new Map();
       this.pool = [];
       this.from = -1;
       this.sorted = null;
-      this.haystack = null;
       this.tools();
       this.heads();
       this.body.replaceChildren();
@@ -168,26 +184,9 @@
       this.sorted = { c, up };
       for (const other of ths) other.setAttribute('aria-sort', 'none');
       th.setAttribute('aria-sort', up ? 'ascending' : 'descending');
-      this.order = this.order.slice().sort(c.compare(up));
+      const { full, empty } = c.sorted();
+      this.order = Uint32Array.from((up ? full : full.toReversed()).concat(empty));
       this.refresh();
-    }
-    // words are each row's texts, once, in small letters.
-    words() {
-      if (!this.haystack) {
-        const small = this.columns.filter((c) => !c.numbers).map((c) => {
-          if (c.which) {
-            const words = c.words.map((w) => w.toLowerCase());
-            return (i) => words[c.which[i]];
-          }
-          return (i) => c.texts[i].toLowerCase();
-        });
-        this.haystack = Array.from({ length: this.n }, (_, i) => {
-          let s = '';
-          for (const text of small) s += text(i) + '\n';
-          return s;
-        });
-      }
-      return this.haystack;
     }
     refresh() {
       const terms = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -196,10 +195,14 @@
       if (terms.length === 0 && only.length === 0) {
         this.rows = this.order;
       } else {
-        const hay = terms.length ? this.words() : null;
+        const marks = terms.map((term) => {
+          const mark = new Uint8Array(this.n);
+          for (const c of this.columns) c.find(term, mark);
+          return mark;
+        });
         this.rows = this.order.filter((i) => {
           for (const [which, w] of only) if (which[i] !== w) return false;
-          for (const t of terms) if (!hay[i].includes(t)) return false;
+          for (const mark of marks) if (!mark[i]) return false;
           return true;
         });
       }
@@ -227,9 +230,12 @@
       rows.forEach((tr, k) => this.fill(tr, from + k));
       this.above.firstChild.style.height = `${from * ROW}px`;
       this.below.firstChild.style.height = `${(this.rows.length - to) * ROW}px`;
+      // The focus goes first: when what has it is taken out, the browser lays out
+      // what is left, and scrolls to where that ends.
+      if (focus !== null) this.scroll.focus({ preventScroll: true });
       this.body.replaceChildren(this.above, ...rows, this.below);
       if (focus !== null) {
-        const again = rows.find((tr) => tr.dataset.at === focus) || rows[0];
+        const again = rows.find((tr) => tr.dataset.at === focus);
         if (again) again.querySelector('button').focus({ preventScroll: true });
       }
     }

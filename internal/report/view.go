@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"html/template"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -311,7 +312,7 @@ func (v *view) machines(d *Data) {
 	for _, m := range d.Machines {
 		known := map[string]bool{}
 		n := 0
-		m.States = slices.Clone(m.States)
+		m.States, m.Steps = slices.Clone(m.States), slices.Clone(m.Steps)
 		for i, s := range m.States {
 			known[s.Name] = true
 			if d.Read && !s.Bound {
@@ -327,6 +328,7 @@ func (v *view) machines(d *Data) {
 		if d.Coverage != nil {
 			m = d.Coverage.mark(m)
 		}
+		scrubValue(reflect.ValueOf(&m).Elem())
 		v.Machines = append(v.Machines, figure{Name: m.Name, SVG: template.HTML(statedraw.Figure(m, label(m, d.Read))), N: n, Steps: len(m.Steps)})
 	}
 }
