@@ -244,12 +244,12 @@ func searchAndSort(t *testing.T, ctx context.Context) {
 	want(b, said, "0 of 400 records")
 	typed("")
 	want(b, said, "400 records")
-	head := `[data-list=records] th.c-job button`
+	head := `[data-list=records] th.c-id button`
 	b.run(chromedp.Click(head))
-	want(b, records+`.querySelector('th.c-job').getAttribute('aria-sort')`, "ascending")
+	want(b, records+`.querySelector('th.c-id').getAttribute('aria-sort')`, "ascending")
 	want(b, firstCell, sample(400).Records[0].Path)
 	b.run(chromedp.Click(head))
-	want(b, records+`.querySelector('th.c-job').getAttribute('aria-sort')`, "descending")
+	want(b, records+`.querySelector('th.c-id').getAttribute('aria-sort')`, "descending")
 	want(b, firstCell, sample(400).Records[399].Path)
 	// Numbers are sorted as numbers, and the facets narrow.
 	b.run(chromedp.Click(`[data-list=records] th.c-priority button`), chromedp.Click(`[data-list=records] th.c-priority button`))
@@ -446,7 +446,7 @@ func manyRecords(t *testing.T, ctx context.Context) {
 // pictures are those of the README; with -update they are taken anew.
 func pictures(t *testing.T, ctx context.Context) {
 	for _, scheme := range []string{"light", "dark"} {
-		b := open(t, ctx, sample(4000), 1120, 840, emulateScheme(scheme))
+		b := open(t, ctx, sample(4000), 1120, 1180, emulateScheme(scheme))
 		shot := func(take chromedp.Action[[]byte], path string) {
 			png, err := chromedp.Run(b.ctx, take)
 			if err == nil {

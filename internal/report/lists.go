@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strings"
 	"time"
 )
 
@@ -22,7 +23,7 @@ func recordList(records []Record) list {
 	return list{ID: "records", One: "record", Many: "records", N: n, Columns: []listColumn{
 		shown("record", "Legacy record", func(r *Record) string { return r.Path }),
 		facet("outcome", "Outcome", func(r *Record) string { return string(r.Outcome) }),
-		shown("job", "New job or request", func(r *Record) string { return r.Job }),
+		shown("id", "New id", func(r *Record) string { return r.Job[strings.LastIndexByte(r.Job, '/')+1:] }),
 		facet("state", "New state", func(r *Record) string { return r.State }),
 		shown("batch", "Batch", func(r *Record) string { return r.Batch }),
 		facet("queue", "Queue", func(r *Record) string { return r.Queue }),
@@ -30,6 +31,7 @@ func recordList(records []Record) list {
 		listColumn{Name: "priority", Label: "Priority", Shown: true}.numbers(n, func(i int) (int64, bool) {
 			return int64(records[i].Priority), records[i].Priority >= 0
 		}),
+		text("job", "New znode", func(r *Record) string { return r.Job }),
 		text("reason", "Why", func(r *Record) string { return r.Reason }),
 		text("format", "Format", func(r *Record) string { return r.Format }),
 		at("time", "Written", func(r *Record) time.Time { return r.Time }),

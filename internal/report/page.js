@@ -130,7 +130,6 @@
       const tr = make('tr', 'gap');
       tr.setAttribute('aria-hidden', 'true');
       const td = make('td');
-      td.colSpan = this.shown.length;
       tr.append(td);
       return tr;
     }

@@ -69,7 +69,7 @@ func rateOf(run string, at []time.Time) rate {
 		counts[min(int(t.Sub(from)/width), len(counts)-1)]++
 	}
 	perSecond := func(n int) float64 { return float64(n) / width.Seconds() }
-	r := rate{Run: run, Jobs: len(at), Bin: width.String(), Took: duration(took), From: clock(from)}
+	r := rate{Run: run, Jobs: len(at), Bin: duration(width), Took: duration(took), From: clock(from)}
 	peak := slices.Max(counts)
 	r.Peak = perSec(perSecond(peak))
 	if len(counts) == 1 {

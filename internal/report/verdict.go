@@ -62,10 +62,10 @@ var rules = []struct {
 		return fmt.Sprintf("This plan can't be carried out: %s to be decided or mended.", count(len(d.Plan.Problems), "problem", "problems"))
 	}},
 	{func(d *Data) bool { return d.Plan.Empty }, "Nothing to do", toneGood, func(*Data) string { return "Every record that is to be migrated has been." }},
-	{func(d *Data) bool { return d.risky() > 0 }, "With risk", toneWarn, func(d *Data) string {
+	{func(d *Data) bool { return d.risky() > 0 }, "Ready, with risk", toneWarn, func(d *Data) string {
 		return fmt.Sprintf("This plan can be carried out; %s could run twice, or never.", count(d.risky(), "job", "jobs"))
 	}},
-	{func(d *Data) bool { return len(d.Plan.Locks)+d.blockingServices() > 0 }, "With care", toneWarn, func(d *Data) string {
+	{func(d *Data) bool { return len(d.Plan.Locks)+d.blockingServices() > 0 }, "Ready, with care", toneWarn, func(d *Data) string {
 		return fmt.Sprintf("This plan can be carried out; %s and %s want a look.", count(len(d.Plan.Locks), "outstanding legacy lock", "outstanding legacy locks"), count(d.blockingServices(), "fault for a deployed service", "faults for deployed services"))
 	}},
 	{func(*Data) bool { return true }, "Ready", toneGood, func(d *Data) string {

@@ -245,7 +245,6 @@ func (v *view) charts(d *Data, of []*Record) {
 			v.Charts = append(v.Charts, c)
 		}
 	}
-	add(tally("Queue", of, func(r *Record) string { return r.Queue }))
 	add(tally("State in the new queue", of, func(r *Record) string { return r.State }))
 	add(tally("Format of the payload", of, func(r *Record) string { return r.Format }))
 	old := ageChart(of, at)
