@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -216,23 +217,29 @@ func TestReadCoverage(t *testing.T) {
 }
 
 // TestFigures: a page of 100,000 records is made in less than 5 s, and is a file
-// of less than 30 MB.
+// of less than 30 MB. What counts is the processor's time: the machine may be busy.
 func TestFigures(t *testing.T) {
 	d := sample(100_000)
-	var took time.Duration
-	size := 0
-	for try := 0; try == 0 || try < 3 && took > 5*time.Second; try++ { // the machine may be busy
-		began := time.Now()
-		n := &counter{}
-		if err := Write(n, d); err != nil {
-			t.Fatal(err)
-		}
-		took, size = time.Since(began), n.n
+	began, before := time.Now(), processor(t)
+	n := &counter{}
+	if err := Write(n, d); err != nil {
+		t.Fatal(err)
 	}
-	if took > 5*time.Second || size > 30<<20 {
-		t.Errorf("%v and %d bytes", took, size)
+	took := processor(t) - before
+	if took > 5*time.Second || n.n > 30<<20 {
+		t.Errorf("%v and %d bytes", took, n.n)
 	}
-	t.Logf("100,000 records: %.2f s, %.1f MB", took.Seconds(), float64(size)/1e6)
+	t.Logf("100,000 records: %.2f s of the processor, %.2f s by the clock, %.1f MB", took.Seconds(), time.Since(began).Seconds(), float64(n.n)/1e6)
+}
+
+// processor is how long this process has computed.
+func processor(t *testing.T) time.Duration {
+	t.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 type counter struct{ n int }
