@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -30,24 +31,53 @@ var update = flag.Bool("update", false, "rewrite golden files and the pictures i
 // browsers are the names under which systems have one.
 var browsers = []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"}
 
-// browser starts one for a test. Where there is none the test is skipped, unless
+// findBrowser is a browser's path. Where there is none the test is skipped, unless
 // MRTQ_REQUIRE_BACKENDS names chromium.
-func browser(t *testing.T) context.Context {
-	t.Helper()
-	path := ""
+func findBrowser(t ending) string {
 	for _, name := range browsers {
 		if found, err := exec.LookPath(name); err == nil {
-			path = found
-			break
+			return found
 		}
 	}
-	if path == "" {
-		const missing = "no browser: apt-get install chromium-headless-shell (or chromium)"
-		if harness.Required("chromium") {
-			t.Fatal(missing)
-		}
-		t.Skip(missing)
+	const missing = "no browser: apt-get install chromium-headless-shell (or chromium)"
+	if harness.Required("chromium") {
+		t.Fatal(missing)
 	}
+	t.Skip("skipped without a browser: " + missing)
+	return "" // for an ending that returns
+}
+
+// ending are the ways in which a test ends early.
+type ending interface {
+	Fatal(...any)
+	Skip(...any)
+}
+
+// ended remembers how a test would have ended.
+type ended struct{ how string }
+
+func (e *ended) Fatal(why ...any) { e.how = cmp.Or(e.how, "fatal: "+fmt.Sprint(why...)) }
+func (e *ended) Skip(why ...any)  { e.how = cmp.Or(e.how, "skip: "+fmt.Sprint(why...)) }
+
+// A missing browser is a skip that says why, and a failure where it is required.
+func TestMissingBrowser(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	for _, c := range []struct{ required, want string }{
+		{"", "skip: skipped without a browser: no browser: apt-get install chromium-headless-shell (or chromium)"},
+		{"jvm,docker,chromium", "fatal: no browser: apt-get install chromium-headless-shell (or chromium)"},
+	} {
+		t.Setenv(harness.RequireVariable, c.required)
+		var e ended
+		if findBrowser(&e); e.how != c.want {
+			t.Errorf("required %q: %q, want %q", c.required, e.how, c.want)
+		}
+	}
+}
+
+// browser starts one for a test; see [findBrowser].
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	path := findBrowser(t)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path))
 	if os.Getuid() == 0 {
 		options = append(options, chromedp.NoSandbox)

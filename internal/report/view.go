@@ -260,9 +260,7 @@ func (v *view) decisions(d *Data) {
 		return
 	}
 	v.Risks = d.Plan.Risks
-	for _, l := range d.Plan.Locks {
-		v.Legacy = append(v.Legacy, l)
-	}
+	v.Legacy = d.Plan.Locks
 	list := func(what string, paths []string) {
 		if len(paths) > 0 {
 			v.Decisions = append(v.Decisions, decision{what, strings.Join(paths, " ")})
