@@ -68,7 +68,7 @@ func (in *reportInput) data() (*report.Data, error) {
 
 func planOf(p *migrate.Plan) *report.Plan {
 	out := &report.Plan{ID: p.ID, Run: p.Run, Problems: problemsOf(p.Problems), Missing: p.Missing, Again: p.Settings.Again, Done: p.Settings.Done, ACL: aclText(p.Settings.ACL)}
-	out.Empty = !p.Resumes && p.Count(migrate.ActCreate)+p.Count(migrate.ActRewrite) == 0
+	out.Empty = !p.Resumes && len(p.Settings.Done) == 0 && p.Count(migrate.ActCreate)+p.Count(migrate.ActRewrite) == 0
 	for _, w := range p.Warnings {
 		out.Warnings = append(out.Warnings, report.Note{Path: w.Path, Message: w.Message})
 	}

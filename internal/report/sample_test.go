@@ -9,6 +9,8 @@ import (
 
 var sampleTime = time.Date(2026, 11, 21, 22, 0, 0, 0, time.UTC)
 
+const samplePlan = "37e5b5f4e2ca4ed5b1c0aa54f6d1e2f3a4b5c6d7e8f90123456789abcdef0123"
+
 // machine is a small one; the command draws the new queue's own tables.
 func machine() statedraw.Machine {
 	return statedraw.Machine{Name: "job", States: []statedraw.State{{Name: "create", Bound: true}, {Name: "pending"}, {Name: "processing"}, {Name: "failed"}, {Name: "completed"}},
@@ -26,9 +28,9 @@ func machine() statedraw.Machine {
 func sample(n int) *Data {
 	d := &Data{
 		Made: sampleTime.Add(2 * time.Hour), Source: "zk1:2181,zk2:2181", Target: "zk1:2181,zk2:2181/new", Dialect: "design", Read: true,
-		Runs: []Run{{ID: "run0000000000", State: RunDone, Source: "zk1:2181,zk2:2181", Owner: "night1 pid 4711 since 2026-11-21T21:59:58Z", Plan: "p1",
+		Runs: []Run{{ID: "run0000000000", State: RunDone, Source: "zk1:2181,zk2:2181", Owner: "night1 pid 4711 since 2026-11-21T21:59:58Z", Plan: samplePlan,
 			Started: sampleTime, Finished: sampleTime.Add(42 * time.Second), Jobs: n, Batches: n / 20}},
-		Plan:         &Plan{ID: "p1", Run: "run0000000000", Carried: "run0000000000", Again: []string{"/ingest/mrtQ-05000000000007"}},
+		Plan:         &Plan{ID: samplePlan, Run: "run0000000000", Carried: "run0000000000", Again: []string{"/ingest/mrtQ-05000000000007"}},
 		Verification: &Verification{Total: n, Nodes: 9 * n, ACLs: 200, QuarantineChecked: true},
 		Policies: []Policy{
 			{Name: "consumed", Value: "failed", Default: "block", Records: n / 50, What: "records that a legacy worker may be inside"},
@@ -45,23 +47,24 @@ func sample(n int) *Data {
 	}
 	d.Plan.Locks = []LegacyLock{{Path: "/mrt.lock/ark-99999-fk4abc123", Since: "2024-02-29T00:00:00.123Z", Data: "jid-0002", Record: "/ingest/mrtQ-05000000000002"}}
 	d.Plan.Warnings = []Note{{Path: "/ingest/mrtQ-05000000000001", Message: "its sequence number has wrapped"}}
-	states := []string{"pending", "completed", "failed", "held"}
-	statuses := []string{"Pending", "Completed", "Failed", "Held"}
+	states := []string{"pending", "completed", "pending", "failed", "completed", "pending", "held", "pending"}
+	statuses := []string{"pending", "completed", "pending", "failed", "completed", "pending", "held", "pending"}
 	queues := []struct{ node, kind string }{{"/ingest", "ingest"}, {"/ingest", "ingest"}, {"/ingest", "ingest"}, {"/mrt.inventory.full", "inventory"}}
 	formats := []string{"json", "java-serialized", "properties", "beans-xml"}
 	for i := range n {
+		priority := []int{5, 5, 2, 5, 10, 5, 50, 2, 5, 20}[i*i%10] + i%7*i%5
 		q := queues[i*7%4]
 		r := Record{
-			Path: fmt.Sprintf("%s/mrtQ-%02d000000%07d", q.node, i*i%17*5, i), Queue: q.kind, Status: statuses[i%4], Format: formats[i*3%7%4],
-			Priority: i * i % 17 * 5, Time: sampleTime.Add(-time.Duration(i%400) * 9 * time.Hour), Outcome: Migrated,
-			Job: fmt.Sprintf("/jobs/jid%010d", i), Batch: fmt.Sprintf("bid%010d", i/20), State: states[i%4], Run: "run0000000000",
+			Path: fmt.Sprintf("%s/mrtQ-%02d000000%07d", q.node, priority, i), Queue: q.kind, Status: statuses[i%8], Format: formats[i*3%7%4],
+			Priority: priority, Time: sampleTime.Add(-time.Duration(i%400) * 9 * time.Hour), Outcome: Migrated,
+			Job: fmt.Sprintf("/jobs/jid%010d", i), Batch: fmt.Sprintf("bid%010d", i/20), State: states[i%8], Run: "run0000000000",
 			Planned: fmt.Sprintf("jid%010d", i), At: sampleTime.Add(time.Duration(i*42000/n+i*i%900) * time.Millisecond),
 		}
 		switch {
 		case i%100 == 17:
 			r = Record{Path: r.Path, Queue: r.Queue, Priority: r.Priority, Outcome: Quarantined, Reason: fmt.Sprintf("unsupported-class at byte %d: XML", i), Forced: "--undecodable quarantine"}
 		case i%100 == 42:
-			r = Record{Path: r.Path, Queue: r.Queue, Priority: r.Priority, Status: "Deleted", Outcome: Skipped, Reason: "deleted"}
+			r = Record{Path: r.Path, Queue: r.Queue, Priority: r.Priority, Status: "deleted", Outcome: Skipped, Reason: "deleted"}
 		case i%100 == 60:
 			r.Outcome, r.Reason, r.State = Gone, "migrated as "+r.Job+" by run0000000000, and gone with its batch: done and cleaned", ""
 		case i%100 == 61:

@@ -245,7 +245,12 @@ func (v *view) charts(d *Data, of []*Record) {
 			v.Charts = append(v.Charts, c)
 		}
 	}
-	add(tally("State in the new queue", of, func(r *Record) string { return r.State }))
+	add(tally("State in the new queue", of, func(r *Record) string {
+		if r.Outcome == Gone || r.Outcome == Settled {
+			return string(r.Outcome)
+		}
+		return r.State
+	}))
 	add(tally("Format of the payload", of, func(r *Record) string { return r.Format }))
 	old := ageChart(of, at)
 	old.Title += ", " + reference
