@@ -216,9 +216,9 @@ type reportInput struct {
 }
 
 // runs are the target's runs that the page is about.
-func (in *reportInput) runs() ([]migrate.Run, error) {
+func (in *reportInput) runs(status *migrate.Status) ([]migrate.Run, error) {
 	var runs []migrate.Run
-	for _, s := range migrate.ReadStatus(in.tree).Runs {
+	for _, s := range status.Runs {
 		r, err := migrate.FindRun(in.tree, s.Run)
 		if err != nil {
 			return nil, err

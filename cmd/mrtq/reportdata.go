@@ -25,7 +25,8 @@ func (in *reportInput) data() (*report.Data, error) {
 	}
 	if in.tree != nil {
 		d.Read = true
-		runs, err := in.runs()
+		status := migrate.ReadStatus(in.tree)
+		runs, err := in.runs(status)
 		if err != nil {
 			return nil, err
 		}
@@ -40,7 +41,6 @@ func (in *reportInput) data() (*report.Data, error) {
 		if found, _, ok := migrate.FindDialect(in.tree); ok && len(runs) == 0 {
 			d.Dialect = string(found)
 		}
-		status := migrate.ReadStatus(in.tree)
 		d.Damage, d.Next = problemsOf(status.Damage), status.Next
 		d.Holds = holdsOf(runs, status)
 		for _, l := range status.Locks {

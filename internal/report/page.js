@@ -184,7 +184,7 @@
       for (const other of ths) other.setAttribute('aria-sort', 'none');
       th.setAttribute('aria-sort', up ? 'ascending' : 'descending');
       const { full, empty } = c.sorted();
-      this.order = Uint32Array.from((up ? full : full.toReversed()).concat(empty));
+      this.order = Uint32Array.from((up ? full : full.slice().reverse()).concat(empty));
       this.refresh();
     }
     refresh() {
@@ -359,7 +359,7 @@
     document.querySelectorAll('table.sortable').forEach(sortable);
     document.querySelector('#detail .close').addEventListener('click', () => document.getElementById('detail').close());
     if (typeof DecompressionStream === 'undefined') {
-      trouble('This browser can\u2019t unpack the long lists; the first rows of each are shown. Chromium since 80, Firefox since 113 and Safari since 16.4 can.');
+      trouble('This browser can\u2019t unpack the long lists; the first rows of each are shown. Chromium since 86, Firefox since 113 and Safari since 16.4 can.');
       return;
     }
     for (const data of await unpack()) {
