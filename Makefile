@@ -4,13 +4,22 @@
 # make demo      a legacy queue migrated, verified and taken back, on a ZooKeeper
 #                that is started for it and thrown away
 # make torture   the random and exhaustive tests at a large size, with their counts
-# make bench     the README's figures
+# make bench     the README's figures; and mrtq's commands beside the bare server,
+#                small: RECORDS=20000 JOBS=500 ROUNDS=3 gives what can be quoted
 # make build     bin/mrtq
+# make release   dist: stripped, reproducible binaries for Linux and macOS, their checksums, and an SBOM;
+#                VERSION=v0.1.0 make release
 
-.PHONY: test test-jvm torture demo bench build lint fuzz
+.PHONY: test test-jvm torture demo bench build release lint fuzz
 
 # The race detector wants a C compiler; go says 0 where there is none.
 race := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
+
+# What make bench migrates, and where it leaves the measurements and their chart.
+RECORDS ?= 200
+JOBS ?= 40
+ROUNDS ?= 1
+BENCH ?= bin/bench.json
 
 test: lint
 	go test $(race) -timeout 30m ./...
@@ -32,9 +41,14 @@ bench: build
 	@for on in embedded jvm; do for run in 1 2 3 4 5; do \
 	  bash -c "TIMEFORMAT='mrtq accept, all of it, on $$on: %R s'; time bin/mrtq accept --backend $$on >/dev/null 2>&1" || exit; \
 	done; done
+	go run ./harness/bench --records $(RECORDS) --jobs $(JOBS) --rounds $(ROUNDS) --out $(BENCH) --svg $(BENCH:.json=.svg)
 
 build:
 	go build -o bin/mrtq ./cmd/mrtq
+
+release:
+	@test -n "$(VERSION)" || { echo 'which version? VERSION=v0.1.0 make release'; exit 2; }
+	go run ./internal/release -version $(VERSION) -out dist
 
 lint:
 	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "gofmt would change: $$out"; exit 1; fi
@@ -44,6 +58,7 @@ lint:
 # A short look for inputs that no decoder, and no server, should survive badly.
 fuzz:
 	go test ./legacy -run '^$$' -fuzz FuzzDecode -fuzztime 30s
+	go test ./legacy -run '^$$' -fuzz FuzzPlain -fuzztime 30s
 	go test ./legacy/javaobj -run '^$$' -fuzz FuzzJavaobj -fuzztime 30s
 	go test ./internal/znode -run '^$$' -fuzz Fuzz -fuzztime 30s
 	for f in FuzzSnapshot FuzzSealed FuzzLog FuzzTransaction; do \

@@ -11,7 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-zookeeper/zk"
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
 )
 
 // removeTimeout bounds the cleaning up on somebody's server, which goes on
@@ -31,25 +32,25 @@ func launchAddress(ctx context.Context, s *Server) (cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("harness: %w", err)
 	}
-	c := &borrowed{servers: hosts, base: base, root: base + "/" + chrootPrefix + strings.ToLower(rand.Text()), connect: s.opt.Connect}
+	c := &borrowed{servers: hosts, base: base, root: base + "/" + chrootPrefix + strings.ToLower(rand.Text()), client: s.opt.Client}
 	ctx, cancel := context.WithTimeoutCause(ctx, s.opt.StartTimeout, fmt.Errorf("no session after %v", s.opt.StartTimeout))
 	defer cancel()
 	host, _ := os.Hostname()
 	note := fmt.Sprintf("%s%s, process %d, %s; can be removed when that has ended",
 		noteBegins, host, os.Getpid(), time.Now().UTC().Format(time.RFC3339))
-	acl := s.opt.ACL
-	if acl == nil {
-		acl = zk.WorldACL(zk.PermAll)
+	var acl []znode.ACL // open
+	for _, a := range s.opt.ACL {
+		acl = append(acl, znode.ACL{Perms: a.Perms, Scheme: a.Scheme, ID: a.ID})
 	}
 	tried := false
-	err = c.session(ctx, func(conn *zk.Conn) error {
+	err = c.session(ctx, func(w *zkconn.Writer) error {
 		tried = true
-		c.others = c.strangers(conn)
-		_, err := conn.Create(c.root, []byte(note), 0, acl)
-		if errors.Is(err, zk.ErrNoNode) {
+		c.others = c.strangers(ctx, w)
+		err := w.Multi(ctx, []znode.Op{{Kind: znode.OpCreate, Path: c.root, Data: []byte(note), ACL: acl}})
+		if errors.Is(err, znode.ErrNoNode) {
 			return fmt.Errorf("the chroot %s does not exist there; create it first", base)
 		}
-		if errors.Is(err, zk.ErrNoAuth) {
+		if errors.Is(err, zkconn.ErrNoAuth) {
 			return fmt.Errorf("no permission to create a znode in %q there; give credentials, or an address with a chroot where everybody may", base+"/")
 		}
 		return err
@@ -88,7 +89,7 @@ type borrowed struct {
 	servers    []string
 	base, root string
 	others     []Chroot
-	connect    func(context.Context) (*zk.Conn, func(), error)
+	client     Client
 }
 
 func (c *borrowed) hosts() []string       { return c.servers }
@@ -97,22 +98,14 @@ func (c *borrowed) secureHosts() []string { return nil }
 func (c *borrowed) nodes() []node         { return nil }
 
 // session calls do with an open session.
-func (c *borrowed) session(ctx context.Context, do func(*zk.Conn) error) error {
-	if c.connect == nil {
-		return withSession(ctx, c.servers, nil, nil, do)
-	}
-	conn, end, err := c.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer end()
-	return do(conn)
+func (c *borrowed) session(ctx context.Context, do func(*zkconn.Writer) error) error {
+	return withSession(ctx, c.servers, c.client, do)
 }
 
 // strangers are the other chroots with our prefix that say that they are a
 // harness's. Whoever may not look has none to tell of.
-func (c *borrowed) strangers(conn *zk.Conn) []Chroot {
-	names, _, err := conn.Children(cmp.Or(c.base, "/"))
+func (c *borrowed) strangers(ctx context.Context, w *zkconn.Writer) []Chroot {
+	names, err := w.Children(ctx, cmp.Or(c.base, "/"))
 	if err != nil {
 		return nil
 	}
@@ -123,8 +116,8 @@ func (c *borrowed) strangers(conn *zk.Conn) []Chroot {
 			continue
 		}
 		path := c.base + "/" + name
-		if note, _, err := conn.Get(path); err == nil && strings.HasPrefix(string(note), noteBegins) {
-			found = append(found, Chroot{path, string(note)})
+		if n, err := w.Get(ctx, path); err == nil && strings.HasPrefix(string(n.Data), noteBegins) {
+			found = append(found, Chroot{path, string(n.Data)})
 		}
 	}
 	return found
@@ -132,7 +125,7 @@ func (c *borrowed) strangers(conn *zk.Conn) []Chroot {
 
 // clean deletes what is below root.
 func (c *borrowed) clean(ctx context.Context) error {
-	err := c.session(ctx, func(conn *zk.Conn) error { return wipeOn(ctx, conn, c.root+"/") })
+	err := c.session(ctx, func(w *zkconn.Writer) error { return wipe(ctx, w, c.root) })
 	if err != nil {
 		return fmt.Errorf("harness: clean %s: %w", c.root, err)
 	}
@@ -142,13 +135,16 @@ func (c *borrowed) clean(ctx context.Context) error {
 func (c *borrowed) remove(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), removeTimeout, fmt.Errorf("not done after %v", removeTimeout))
 	defer cancel()
-	err := c.session(ctx, func(conn *zk.Conn) error {
-		if err := wipeOn(ctx, conn, c.root+"/"); err != nil {
+	err := c.session(ctx, func(w *zkconn.Writer) error {
+		if _, there, err := w.Exists(ctx, c.root); err != nil || !there {
+			return err // it may never have been made
+		}
+		if err := wipe(ctx, w, c.root); err != nil {
 			return err
 		}
-		return conn.Delete(c.root, -1)
+		return w.Multi(ctx, []znode.Op{znode.Delete(c.root, -1)})
 	})
-	if err == nil || errors.Is(err, zk.ErrNoNode) {
+	if err == nil || errors.Is(err, znode.ErrNoNode) {
 		return nil
 	}
 	return fmt.Errorf("harness: %s was left on %s; remove it by hand, with zkCli.sh's deleteall: %w", c.root, strings.Join(c.servers, ","), err)

@@ -3,9 +3,9 @@ package harness_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -132,25 +132,14 @@ func TestAddressTellsOfOthers(t *testing.T) {
 	}
 }
 
-// Sessions that are the caller's to open, as with TLS, and an ACL that shuts
-// out everybody else.
-func TestAddressConnect(t *testing.T) {
+// Credentials open a chroot of our own that shuts out everybody else.
+func TestAddressWithCredentials(t *testing.T) {
 	real := harness.ForTest(t, harness.TestBackend(), harness.Options{})
-	var opened, closed int
-	opt := harness.Options{ACL: zk.DigestACL(zk.PermAll, "me", "secret"), Connect: func(context.Context) (*zk.Conn, func(), error) {
-		conn, events, err := zk.Connect([]string{real.Address()}, 10*time.Second, zk.WithLogInfo(false), zk.WithLogger(quiet{}))
-		if err != nil {
-			return nil, nil, err
-		}
-		opened++
-		return conn, func() {
-			conn.Close()
-			for range events {
-			}
-			closed++
-		}, conn.AddAuth("digest", []byte("me:secret"))
-	}}
-	s := harness.ForTest(t, harness.Backend(real.Address()), opt)
+	mine := harness.Options{ACL: zk.DigestACL(zk.PermAll, "me", "secret"), Client: harness.Client{Credentials: []harness.Credential{harness.Digest("me", "secret")}}}
+	if text := fmt.Sprintf("%v %+v %#v", mine, mine, mine); strings.Contains(text, "secret") {
+		t.Errorf("the options show the password: %s", text)
+	}
+	s := harness.ForTest(t, harness.Backend(real.Address()), mine)
 	_, root, _ := strings.Cut(s.Address(), "/")
 	stranger := connect(t, real.Address())
 	if _, _, err := stranger.Get("/" + root); !errors.Is(err, zk.ErrNoAuth) {
@@ -162,16 +151,21 @@ func TestAddressConnect(t *testing.T) {
 	if err := s.Stop(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if opened != 3 || closed != opened {
-		t.Errorf("%d sessions opened, %d closed", opened, closed)
-	}
 	wantChildren(t, stranger, "/", "zookeeper")
+}
+
+// An address whose port speaks TLS.
+func TestAddressOverTLS(t *testing.T) {
+	real := harness.ForTest(t, harness.TestBackend(), harness.Options{TLS: true})
+	files := real.TLSFiles()
+	s := harness.ForTest(t, harness.Backend(real.SecureAddress()), harness.Options{Client: harness.Client{TLS: &files}})
+	wantChildren(t, connect(t, real.Address()), "/", s.Address()[strings.LastIndexByte(s.Address(), '/')+1:], "zookeeper")
 }
 
 // Nobody answers: an error in the time that was given, not a hang.
 func TestAddressWithoutServer(t *testing.T) {
 	_, err := harness.Start(t.Context(), "127.0.0.1:1", harness.Options{StartTimeout: 2e8})
-	if err == nil || !strings.HasPrefix(err.Error(), "harness: 127.0.0.1:1: no session after 200ms (last: failed to connect to 127.0.0.1:1: ") {
+	if err == nil || !strings.HasPrefix(err.Error(), "harness: 127.0.0.1:1: cannot open a session with ZooKeeper at 127.0.0.1:1: no session after 200ms (last: dial tcp 127.0.0.1:1: ") {
 		t.Error(err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -31,7 +30,6 @@ type certificates struct {
 	folder             string
 	caName, serverName string // file names within folder; the latter holds key and certificate
 	files              TLSFiles
-	client             *tls.Config // what a client with those files would use
 }
 
 // makeCertificates writes a new authority's certificate, one for a server on
@@ -84,13 +82,6 @@ func (c *certificates) write(now time.Time) error {
 			return err
 		}
 	}
-	own, err := tls.X509KeyPair(clientPair.certPEM, clientPair.keyPEM)
-	if err != nil {
-		return err
-	}
-	roots := x509.NewCertPool()
-	roots.AddCert(caPair.cert)
-	c.client = &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{own}, MinVersion: tls.VersionTLS12}
 	return nil
 }
 

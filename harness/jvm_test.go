@@ -190,7 +190,7 @@ func TestRestartOnATakenPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.kill()
-	if err := awaitReady(t.Context(), s.Address(), nil, nil); err != nil {
+	if err := awaitReady(t.Context(), s.Address(), Client{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Restart(t.Context()); !errors.Is(err, errPortTaken) {

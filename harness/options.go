@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +13,7 @@ import (
 // Options say what kind of server is wanted. The zero value is a standalone
 // server with ZooKeeper's own limits and quick session timeouts.
 //
-// Only Connect, ACL and StartTimeout have a meaning for an address backend;
+// Only Client, ACL and StartTimeout have a meaning for an address backend;
 // anything else that is set is refused there, for it could not be honoured.
 type Options struct {
 	// Nodes is the number of servers: 0 or 1 for a standalone one, 3 (or
@@ -49,10 +48,9 @@ type Options struct {
 	// server is stopped or found dead; embedded: its last operations, when it is
 	// stopped). May be nil. Writes are not concurrent.
 	Log io.Writer
-	// Connect opens a session with an address that wants more than a plain one,
-	// such as TLS or credentials, and returns what closes it. Other backends don't
-	// look at it.
-	Connect func(context.Context) (*zk.Conn, func(), error)
+	// Client says how to open sessions with an address that wants more than a
+	// plain one, such as TLS or credentials. Other backends don't look at it.
+	Client Client
 	// ACL is that of our chroot at an address; nil is open to all.
 	ACL []zk.ACL
 	// StartTimeout bounds how long a server may take to be ready, without the

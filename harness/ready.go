@@ -2,7 +2,6 @@ package harness
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-zookeeper/zk"
+	"mrtq/internal/zkconn"
 )
 
 // probeInterval is how often a server that is awaited is asked whether it has
@@ -21,7 +20,7 @@ const probeInterval = 50 * time.Millisecond
 // /zookeeper be read: an open port is not enough, for a container's proxy
 // accepts connections before there is a server behind it. n, if not nil, is
 // watched meanwhile; when it ends, its *ExitError is returned.
-func awaitReady(ctx context.Context, host string, tlsConf *tls.Config, n node) error {
+func awaitReady(ctx context.Context, host string, client Client, n node) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	watched := make(chan struct{})
 	defer func() { cancel(nil); <-watched }()
@@ -32,8 +31,8 @@ func awaitReady(ctx context.Context, host string, tlsConf *tls.Config, n node) e
 		}
 	}()
 
-	err := withSession(ctx, []string{host}, tlsConf, nil, func(conn *zk.Conn) error {
-		_, _, err := conn.Get("/zookeeper")
+	err := withSession(ctx, []string{host}, client, func(w *zkconn.Writer) error {
+		_, err := w.Get(ctx, "/zookeeper")
 		return err
 	})
 	if err == nil && n != nil {

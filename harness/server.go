@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"mrtq/internal/zkconn"
 )
 
 // A Server is a running ZooKeeper, standalone or an ensemble. Its methods may be
@@ -122,7 +124,11 @@ func (s *Server) Clean(ctx context.Context) error {
 	if b, ok := s.cluster.(*borrowed); ok {
 		return b.clean(ctx)
 	}
-	return wipe(ctx, s.cluster.hosts(), s.auth(), "/")
+	err := withSession(ctx, s.cluster.hosts(), s.super(), func(w *zkconn.Writer) error { return wipe(ctx, w, "/") })
+	if err != nil {
+		return fmt.Errorf("harness: clean /: %w", err)
+	}
+	return nil
 }
 
 // Stop ends the servers in good order and removes every trace: processes,
@@ -199,11 +205,11 @@ func (s *Server) await(ctx context.Context, i int) error {
 	if len(nodes) == 0 {
 		return nil // an address: the session that made our chroot was the proof
 	}
-	if err := awaitReady(ctx, host, nil, nodes[i]); err != nil {
+	if err := awaitReady(ctx, host, Client{}, nodes[i]); err != nil {
 		return err
 	}
 	if secure := s.cluster.secureHosts(); secure != nil {
-		return awaitReady(ctx, secure[i], s.certs.client, nodes[i])
+		return awaitReady(ctx, secure[i], Client{TLS: &s.certs.files}, nodes[i])
 	}
 	return nil
 }

@@ -2,169 +2,75 @@ package harness
 
 import (
 	"context"
-	"crypto/tls"
-	"fmt"
-	"net"
-	"sync"
 	"time"
 
-	"github.com/go-zookeeper/zk"
+	"mrtq/internal/zkconn"
 )
 
-// sessionTimeout outlives a leader election, so that a session survives the
-// loss of the server it was on.
-const sessionTimeout = 20 * time.Second
+// Client says how to open sessions with an address that wants more than a plain
+// one. The zero Client is plain.
+type Client struct {
+	// TLS, if not nil, are the files of a TLS connection. An empty CA means the
+	// system's authorities; the certificate and its key may both be empty.
+	TLS *TLSFiles
+	// ServerName is expected in the server's certificate; "" means the host of
+	// the address.
+	ServerName string
+	// Credentials are added to each session, in this order.
+	Credentials []Credential
+}
 
-// retryPause is the time between attempts to connect. The client's own is a
-// second, longer than a server takes to start.
-const retryPause = 20 * time.Millisecond
+// Credential is what a session authenticates with. It never prints its secret.
+type Credential struct{ auth zkconn.Auth }
 
-// handshakeTimeout is how long a server that has accepted a connection may take
-// to open a session; after silence the next attempt may take twice as long, up
-// to maxHandshake. A ZooKeeper 3.8 that is connected to while it starts can fail
-// on that connection and leave it open for ever, and the client itself would
-// wait for more than a minute.
+// Digest is a user and password of ZooKeeper's digest scheme.
+func Digest(user, password string) Credential {
+	return Credential{zkconn.DigestAuth(user, password)}
+}
+
+// String hides the password.
+func (c Credential) String() string { return c.auth.String() }
+
+// GoString hides the password from %#v.
+func (c Credential) GoString() string { return c.auth.String() }
+
 const (
-	handshakeTimeout = 250 * time.Millisecond
-	maxHandshake     = 8 * time.Second
+	// sessionTimeout outlives a leader election, so that a session survives the
+	// loss of the server it was on.
+	sessionTimeout = 20 * time.Second
+	// longestRequest is more than any transaction of the harness takes.
+	longestRequest = 1 << 20
 )
 
-// A login is what a session authenticates with, nil for nothing.
-type login struct{ scheme, secret string }
+// config is how sessions with these servers are opened.
+func (c Client) config(hosts []string) zkconn.Config {
+	cfg := zkconn.Config{
+		Address:        zkconn.Address{Servers: hosts},
+		SessionTimeout: sessionTimeout,
+		MaxRequest:     longestRequest,
+		Eager:          true,
+	}
+	if c.TLS != nil {
+		cfg.TLS = &zkconn.TLS{CA: c.TLS.CA, Cert: c.TLS.Cert, Key: c.TLS.Key, ServerName: c.ServerName}
+	}
+	for _, credential := range c.Credentials {
+		cfg.Auth = append(cfg.Auth, credential.auth)
+	}
+	return cfg
+}
 
 // withSession calls do with an open session on one of hosts and closes it
-// afterwards; nothing of it is left when withSession returns. It retries to
-// connect until ctx is done; calls in do fail soon after ctx is done. tlsConf
-// is nil for a plain connection.
-func withSession(ctx context.Context, hosts []string, tlsConf *tls.Config, auth *login, do func(*zk.Conn) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	last := &lastLine{}
-	c := &connector{ctx: ctx, tls: tlsConf, patience: handshakeTimeout}
-	conn, events, err := zk.Connect(hosts, sessionTimeout,
-		zk.WithDialer(c.dial),
-		zk.WithHostProvider(c),
-		zk.WithLogger(last),
-		zk.WithLogInfo(false))
-	if err != nil {
-		return fmt.Errorf("harness: %w", err)
+// afterwards; nothing of it is left when withSession returns. It tries to connect
+// until ctx ends.
+func withSession(ctx context.Context, hosts []string, client Client, do func(*zkconn.Writer) error) error {
+	cfg := client.config(hosts)
+	if deadline, ok := ctx.Deadline(); ok {
+		cfg.GiveUp = max(time.Until(deadline), 0) + time.Second // it is ctx that ends it, and says why
 	}
-	defer func() {
-		conn.Close()
-		cancel()
-		for range events { // until the client's loop has ended
-		}
-	}()
-	if err := opened(ctx, events); err != nil {
-		if why := last.String(); why != "" {
-			err = fmt.Errorf("%w (last: %s)", err, why)
-		}
+	w, err := zkconn.OpenWriter(ctx, cfg)
+	if err != nil {
 		return err
 	}
-	if auth != nil {
-		if err := conn.AddAuth(auth.scheme, []byte(auth.secret)); err != nil {
-			return fmt.Errorf("harness: authenticate with scheme %s: %w", auth.scheme, err)
-		}
-	}
-	return do(conn)
-}
-
-func opened(ctx context.Context, events <-chan zk.Event) error {
-	for {
-		select {
-		case e := <-events:
-			if e.State == zk.StateHasSession {
-				return nil
-			}
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-// connector is the client's dialer and its [zk.HostProvider]: it goes round the
-// hosts with a short pause, cuts a connection on which no session is opened in
-// time or when ctx is done, and then ends the client's loop of attempts. The
-// client calls it from one goroutine.
-type connector struct {
-	ctx      context.Context
-	tls      *tls.Config // nil for plain connections
-	hosts    []string
-	next     int
-	patience time.Duration // with the next handshake
-	watchdog *time.Timer   // of the current one
-}
-
-func (c *connector) Init(hosts []string) error { c.hosts = hosts; return nil }
-func (c *connector) Len() int                  { return len(c.hosts) }
-
-func (c *connector) Next() (host string, retryStart bool) {
-	// Longer only after silence, not after a refusal.
-	if c.watchdog != nil && !c.watchdog.Stop() {
-		c.patience = min(2*c.patience, maxHandshake)
-	}
-	c.watchdog = nil
-	if c.next > 0 {
-		select {
-		case <-time.After(retryPause):
-		case <-c.ctx.Done():
-		}
-	}
-	host = c.hosts[c.next%len(c.hosts)]
-	c.next++
-	// Only on a "retry from the start" does the client look whether it was closed.
-	return host, c.ctx.Err() != nil
-}
-
-// Connected is called when a session has been opened.
-func (c *connector) Connected() {
-	c.watchdog.Stop()
-	c.watchdog = nil
-	c.patience = handshakeTimeout
-}
-
-func (c *connector) dial(network, address string, timeout time.Duration) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(c.ctx, timeout)
-	defer cancel()
-	d := net.Dialer{}
-	conn, err := d.DialContext(ctx, network, address)
-	if err != nil {
-		return nil, err
-	}
-	if c.tls != nil {
-		secure := tls.Client(conn, withServerName(c.tls, address))
-		if err := secure.HandshakeContext(ctx); err != nil {
-			conn.Close()
-			return nil, err
-		}
-		conn = secure
-	}
-	context.AfterFunc(c.ctx, func() { conn.Close() })
-	c.watchdog = time.AfterFunc(c.patience, func() { conn.Close() })
-	return conn, nil
-}
-
-func withServerName(conf *tls.Config, address string) *tls.Config {
-	conf = conf.Clone()
-	conf.ServerName, _, _ = net.SplitHostPort(address)
-	return conf
-}
-
-// lastLine is a [zk.Logger] that keeps the client's last complaint, which says
-// why no session was opened.
-type lastLine struct {
-	mu   sync.Mutex
-	line string
-}
-
-func (l *lastLine) Printf(format string, args ...any) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.line = fmt.Sprintf(format, args...)
-}
-
-func (l *lastLine) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.line
+	defer w.Close()
+	return do(w)
 }

@@ -20,10 +20,7 @@ func (s *Server) superDigest() string {
 	return superUser + ":" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// auth is the super user's login on servers of our own, nil elsewhere.
-func (s *Server) auth() *login {
-	if s.backend.IsAddress() {
-		return nil
-	}
-	return &login{scheme: "digest", secret: superUser + ":" + s.secret}
+// super is how a server of our own is used by who must not be bound by ACLs.
+func (s *Server) super() Client {
+	return Client{Credentials: []Credential{Digest(superUser, s.secret)}}
 }

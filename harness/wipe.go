@@ -4,15 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-	"sync"
+	"iter"
+	"slices"
 
-	"github.com/go-zookeeper/zk"
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
 )
 
 const (
-	wipeWorkers = 16   // requests in flight: hides the round trip, loads no staging server
-	wipeBatch   = 1000 // paths of one transaction at most,
+	wipeInFlight = 16   // transactions: hides the round trip, loads no staging server
+	wipeBatch    = 1000 // paths of one transaction at most,
 	// and bytes: well under ZooKeeper's packet limit of 1 MiB (09-peers, pains 1 and 2).
 	wipeBytes = 256 << 10
 	// Somebody may still be creating; a few rounds outrun a worker that is
@@ -20,139 +21,77 @@ const (
 	wipeRounds = 5
 )
 
-// wipe deletes what is below root ("/" or "/a/b/" with the trailing slash),
-// except /zookeeper, which is the server's. root itself stays.
-func wipe(ctx context.Context, hosts []string, auth *login, root string) error {
-	err := withSession(ctx, hosts, nil, auth, func(conn *zk.Conn) error { return wipeOn(ctx, conn, root) })
-	if err != nil {
-		return fmt.Errorf("harness: clean %s: %w", root, err)
-	}
-	return nil
-}
-
-// wipeOn is wipe on an open session.
-func wipeOn(ctx context.Context, conn *zk.Conn, root string) error {
-	var err error
+// wipe deletes what is below root, except /zookeeper, which is the server's.
+// root itself stays.
+func wipe(ctx context.Context, w *zkconn.Writer, root string) error {
+	var last error
 	for range wipeRounds {
-		var levels [][]string
-		if levels, err = list(ctx, conn, root); err != nil {
-			return err
-		}
-		if len(levels) == 0 {
-			return nil
-		}
-		for i := len(levels) - 1; i >= 0; i-- {
-			if err = deleteAll(ctx, conn, levels[i]); err != nil {
-				break
-			}
-		}
-		if err != nil && !errors.Is(err, zk.ErrNotEmpty) && !errors.Is(err, zk.ErrNoNode) {
-			return err
-		}
-	}
-	if err == nil {
-		err = errors.New("znodes keep appearing")
-	}
-	return fmt.Errorf("somebody is writing there: %w", err)
-}
-
-// list returns the paths below root, level by level, parents before children.
-func list(ctx context.Context, conn *zk.Conn, root string) ([][]string, error) {
-	var levels [][]string
-	level := []string{root}
-	for {
-		below, err := children(ctx, conn, level)
-		if err != nil || len(below) == 0 {
-			return levels, err
-		}
-		levels = append(levels, below)
-		level = below
-	}
-}
-
-func children(ctx context.Context, conn *zk.Conn, level []string) ([]string, error) {
-	found := make([][]string, len(level))
-	err := inParallel(ctx, len(level), func(i int) error {
-		parent := level[i]
-		path := parent
-		if len(path) > 1 {
-			path = strings.TrimSuffix(path, "/")
-		}
-		names, _, err := conn.Children(path)
-		if errors.Is(err, zk.ErrNoNode) && path+"/" != parent {
-			return nil // gone meanwhile
-		}
+		tree, err := w.Tree(ctx, zkconn.TreeOptions{Roots: []string{root}})
 		if err != nil {
-			return fmt.Errorf("list %s: %w", path, err)
+			return err
 		}
-		for _, name := range names {
-			child := strings.TrimSuffix(parent, "/") + "/" + name
-			if child != "/zookeeper" {
-				found[i] = append(found[i], child)
-			}
-		}
-		return nil
-	})
-	var all []string
-	for _, f := range found {
-		all = append(all, f...)
-	}
-	return all, err
-}
-
-func deleteAll(ctx context.Context, conn *zk.Conn, paths []string) error {
-	batches := split(paths)
-	return inParallel(ctx, len(batches), func(i int) error {
-		ops := make([]any, len(batches[i]))
-		for j, p := range batches[i] {
-			ops[j] = &zk.DeleteRequest{Path: p, Version: -1}
-		}
-		_, err := conn.Multi(ops...)
-		if err == nil {
+		paths := tree.Paths(root)
+		if len(paths) < 2 {
 			return nil
 		}
-		// One znode that has gone undoes its whole transaction; the next
-		// round's list will be without it.
-		return fmt.Errorf("delete %d znodes from %s on: %w", len(ops), batches[i][0], err)
-	})
-}
-
-func split(paths []string) [][]string {
-	var batches [][]string
-	start, size := 0, 0
-	for i, p := range paths {
-		if i-start == wipeBatch || size+len(p) > wipeBytes && i > start {
-			batches = append(batches, paths[start:i])
-			start, size = i, 0
+		last = deleteAll(ctx, w, paths[1:])
+		switch {
+		case last == nil, errors.Is(last, znode.ErrNotEmpty), errors.Is(last, znode.ErrNoNode), errors.Is(last, zkconn.ErrUnknownOutcome):
+			// The next look tells what is left.
+		default:
+			return last
 		}
-		size += len(p)
 	}
-	return append(batches, paths[start:])
+	if last == nil {
+		last = errors.New("znodes keep appearing")
+	}
+	return fmt.Errorf("somebody is writing there: %w", last)
 }
 
-// inParallel calls do for 0..n-1 from a few goroutines and returns the first
-// error; after one, or when ctx is done, no further calls begin.
-func inParallel(ctx context.Context, n int, do func(i int) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range min(n, wipeWorkers) {
-		wg.Go(func() {
-			for i := range next {
-				if err := do(i); err != nil {
-					cancel(err)
-				}
+// deleteAll deletes the znodes, each of which comes after its parent in paths,
+// and returns the first error. Transactions that are under way together take
+// effect in their order, so children go before their parents.
+func deleteAll(ctx context.Context, w *zkconn.Writer, paths []string) error {
+	paths = slices.Clone(paths)
+	slices.Reverse(paths)
+	var first error
+	var underWay []<-chan error
+	await := func(most int) {
+		for ; len(underWay) > most; underWay = underWay[1:] {
+			if err := <-underWay[0]; first == nil {
+				first = err
 			}
-		})
-	}
-	for i := 0; i < n && ctx.Err() == nil; i++ {
-		select {
-		case next <- i:
-		case <-ctx.Done():
 		}
 	}
-	close(next)
-	wg.Wait()
-	return context.Cause(ctx)
+	for batch := range batches(paths) {
+		if await(wipeInFlight - 1); first != nil {
+			break
+		}
+		ops := make([]znode.Op, len(batch))
+		for i, path := range batch {
+			ops[i] = znode.Delete(path, -1)
+		}
+		underWay = append(underWay, w.Start(ctx, ops))
+	}
+	await(0)
+	return first
+}
+
+// batches are the paths of one transaction each.
+func batches(paths []string) iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		start, size := 0, 0
+		for i, p := range paths {
+			if i-start == wipeBatch || size+len(p) > wipeBytes && i > start {
+				if !yield(paths[start:i]) {
+					return
+				}
+				start, size = i, 0
+			}
+			size += len(p)
+		}
+		if start < len(paths) {
+			yield(paths[start:])
+		}
+	}
 }

@@ -133,15 +133,21 @@ func (d *document) argument(e *etree.Element) (any, *Error) {
 		}
 		return text == "true", nil
 	}
-	n, parseErr := strconv.ParseInt(text, 10, bits)
-	if parseErr != nil || strconv.FormatInt(n, 10) != text { // Java takes 010 for eight
+	if !isJavaInteger(text, bits) {
 		return nil, badPayload(d.at(e), "XML: %s %.40q: want a decimal number of %d bits", tag, text, bits)
 	}
 	return json.Number(text), nil
 }
 
+// isJavaInteger tells whether text is a number as Java prints it: it reads 010
+// as eight.
+func isJavaInteger(text string, bits int) bool {
+	n, err := strconv.ParseInt(text, 10, bits)
+	return err == nil && strconv.FormatInt(n, 10) == text
+}
+
 // char reads <char code="#7"/>, which stands for a character that XML can't
-// hold. Java reads the number with Integer.decode.
+// hold.
 func (d *document) char(e *etree.Element) (string, *Error) {
 	if e.FullTag() != "char" {
 		return "", d.refuse(e, "char")
@@ -150,7 +156,15 @@ func (d *document) char(e *etree.Element) (string, *Error) {
 	if err != nil {
 		return "", err
 	}
-	code := attributes["code"]
+	text, ok := fromCharCode(attributes["code"])
+	if !ok || len(e.Child) > 0 {
+		return "", badPayload(d.at(e), "XML: char with code %.40q: want the empty element char with the number of a character, such as #7", attributes["code"])
+	}
+	return text, nil
+}
+
+// fromCharCode reads the number of a character as Java does, with Integer.decode.
+func fromCharCode(code string) (text string, ok bool) {
 	digits, base := code, 10
 	for _, prefix := range []string{"#", "0x", "0X"} {
 		if rest, ok := strings.CutPrefix(code, prefix); ok {
@@ -160,14 +174,14 @@ func (d *document) char(e *etree.Element) (string, *Error) {
 	if base == 10 && len(code) > 1 && code[0] == '0' {
 		base = 8
 	}
-	n, parseErr := strconv.ParseUint(digits, base, 32)
-	if parseErr != nil || n > 0x10ffff || len(e.Child) > 0 {
-		return "", badPayload(d.at(e), "XML: char with code %.40q: want the empty element char with the number of a character, such as #7", code)
+	n, err := strconv.ParseUint(digits, base, 32)
+	if err != nil || n > utf8.MaxRune {
+		return "", false
 	}
 	if n > 0xffff {
-		return string(rune(n)), nil
+		return string(rune(n)), true
 	}
-	return string(appendUnit(nil, uint16(n))), nil
+	return string(appendUnit(nil, uint16(n))), true
 }
 
 // refuse is the error for an element that stands for another class.

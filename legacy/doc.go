@@ -24,6 +24,10 @@
 // fetched, and memory and time are bounded by the record's own size. One that
 // can't be decoded gives an [*Error] which says where and why.
 //
+// Records are read twice over: nearly all are written plainly, as the services'
+// own encoders write, and a reader for just that takes them in one pass. What it
+// doesn't take, a library reads, which knows all of the format.
+//
 // Which encodings come back byte for byte: the header, the key, an object
 // stream kept as a [mrtq/legacy/javaobj.Properties], and JSON that was
 // canonical (see [AppendJSON]). The two XML formats and properties text keep

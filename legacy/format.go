@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
-	"slices"
 )
 
 // Format names how a payload is encoded.
@@ -19,19 +18,32 @@ const (
 	Properties     Format = "properties"      // Properties.store
 )
 
-// codec is a format's two directions. decode's offsets count from the payload.
+// codec is a format's two directions. plain reads what is written as the services
+// write it, and gives up at everything else.
+// decode's offsets count from the payload.
 type codec struct {
 	format Format
+	plain  func(string) (Payload, bool)
 	decode func([]byte) (Payload, *Error)
 	encode func(Payload) ([]byte, error)
 }
 
-var codecs = []codec{
-	{JavaSerialized, decodeJava, encodeJava},
-	{BeansXML, decodeBeans, encodeBeans},
-	{PropertiesXML, decodePropertiesXML, encodePropertiesXML},
-	{JSON, decodeJSON, encodeJSON},
-	{Properties, decodeProperties, encodeProperties},
+var codecs = [...]codec{
+	{JavaSerialized, plainJava, decodeJava, encodeJava},
+	{BeansXML, plainBeans, decodeBeans, encodeBeans},
+	{PropertiesXML, plainPropertiesXML, decodePropertiesXML, encodePropertiesXML},
+	{JSON, plainJSON, decodeJSON, encodeJSON},
+	{Properties, plainProperties, decodeProperties, encodeProperties},
+}
+
+// codecOf returns the codec of a format, nil if it is none.
+func codecOf(format Format) *codec {
+	for i := range codecs {
+		if codecs[i].format == format {
+			return &codecs[i]
+		}
+	}
+	return nil
 }
 
 // Formats returns every format.
@@ -107,12 +119,19 @@ func DecodePayload(payload []byte) (Format, Payload, error) {
 	if len(payload) == 0 {
 		return "", nil, &Error{Kind: EmptyPayload, Offset: 0, Msg: "nothing is there: want a payload"}
 	}
+	if format, p, ok := decodePlain(payload); ok {
+		return format, p, nil
+	}
+	return decodeAny(payload)
+}
+
+// decodeAny decodes a payload that needn't be plain.
+func decodeAny(payload []byte) (Format, Payload, error) {
 	format := DetectFormat(payload)
 	if format == "" {
 		return "", nil, unknownXML(payload)
 	}
-	c := codecs[slices.IndexFunc(codecs, func(c codec) bool { return c.format == format })]
-	p, err := c.decode(payload)
+	p, err := codecOf(format).decode(payload)
 	if err != nil {
 		return "", nil, err
 	}
@@ -124,17 +143,15 @@ func DecodePayload(payload []byte) (Format, Payload, error) {
 // the format can't hold: properties text and XML hold only strings, and only
 // JSON holds null, arrays, objects, and numbers beyond 64 bits.
 func EncodePayload(f Format, p Payload) ([]byte, error) {
-	for _, c := range codecs {
-		if c.format != f {
-			continue
-		}
-		b, err := c.encode(p)
-		if err != nil {
-			return nil, fmt.Errorf("encode %s: %w", f, err)
-		}
-		return b, nil
+	c := codecOf(f)
+	if c == nil {
+		return nil, fmt.Errorf("encode: format %q is unknown: want one of %q", f, Formats())
 	}
-	return nil, fmt.Errorf("encode: format %q is unknown: want one of %q", f, Formats())
+	b, err := c.encode(p)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", f, err)
+	}
+	return b, nil
 }
 
 // Encode returns a record's whole data. It fails as [EncodePayload] does.

@@ -85,6 +85,10 @@ func AppendHeader(dst []byte, h Header) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, byte(h.Status)), uint64(h.Raw))
 }
 
+// lastSecond ends the year 9999. A negative time is no status change of a
+// queue, and later years can't be printed as RFC 3339: either is a damaged header.
+var lastSecond = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC).Unix()
+
 // readTime reads eight bytes that lie at the offset of the znode's data.
 func readTime(b []byte, offset int, policy TimePolicy) (raw int64, t time.Time, unit TimeUnit, err *Error) {
 	raw = int64(binary.BigEndian.Uint64(b))
@@ -95,9 +99,7 @@ func readTime(b []byte, offset int, policy TimePolicy) (raw int64, t time.Time, 
 	if policy == TimeSeconds || policy == TimeAuto && raw < secondsBelow {
 		unit = Seconds
 	}
-	// A negative time is no status change of a queue, and years past 9999
-	// can't be printed as RFC 3339. Either is a damaged header.
-	last := time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC).Unix()
+	last := lastSecond
 	if unit == Milliseconds {
 		last = last*1000 + 999
 	}

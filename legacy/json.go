@@ -271,6 +271,11 @@ func appendObject(dst []byte, object map[string]any) []byte {
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for i := 0; i < len(s); {
+		if n := plainRun(s[i:]); n > 0 {
+			dst = append(dst, s[i:i+n]...)
+			i += n
+			continue
+		}
 		r, n := decodeRune(s[i:])
 		switch {
 		case r == '"' || r == '\\':
@@ -286,6 +291,17 @@ func appendString(dst []byte, s string) []byte {
 		i += n
 	}
 	return append(dst, '"')
+}
+
+// plainRun returns how many characters at the beginning of s are ASCII and stand
+// for themselves: usually all.
+func plainRun(s string) int {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
+			return i
+		}
+	}
+	return len(s)
 }
 
 // unprintable tells whether r is written as an escape. All these are below

@@ -1,10 +1,8 @@
 package migrate
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
-	"time"
 
 	"mrtq/newqueue"
 	"mrtq/newqueue/services"
@@ -60,37 +58,26 @@ type batch struct {
 	// number is the one that the plan gives to a new batch.
 	number int64
 	isNew  bool
-	jobs   []*job // in the order of their ids
+	// jobs are a plan's, in the order of their ids, which can still move. Verify
+	// keeps none: see [batch.take].
+	jobs []*job
 	// dirty: the plan adds to it or changes one of its jobs, planned of them.
 	dirty   bool
 	planned int
 	// wrote is what a migrator wrote into the batch last, see [making].
-	wrote []leaf
-	// said is what its jobs say of it, as [batch.says] found it.
-	said *batchSays
+	wrote   []leaf
+	said    *batchSays // see [batch.says]
+	tallied jobTally   // of jobs that were taken
 }
 
-// batchSays is what a batch's jobs say of it together. It takes a look at each
-// property of each job, so it is found once.
-type batchSays struct {
-	jobs       int // of so many
-	submission newqueue.Submission
-	keys       newqueue.Object // that the services read
-	// warnings name two records that disagree, of which the first is believed.
-	warnings, keyWarnings []string
-}
-
-// says is what the batch's jobs say of it. All of them must be in it, and in
-// the order of their ids.
-func (b *batch) says(d newqueue.Dialect) *batchSays {
-	if b.said == nil || b.said.jobs != len(b.jobs) {
-		b.said = &batchSays{jobs: len(b.jobs)}
-		b.said.submission, b.said.warnings = b.submission()
-		if d == newqueue.MrtZK {
-			b.said.keys, b.said.keyWarnings = b.serviceKeys()
-		}
+// take takes a job into account and does not keep it. Jobs come in the order of
+// their ids.
+func (b *batch) take(j *job, d newqueue.Dialect) {
+	if b.said == nil {
+		b.said = &batchSays{}
 	}
-	return b.said
+	b.said.add(b.key, j, d)
+	b.tallied.add(j)
 }
 
 // job is one migrated record with its place in the new queue.
@@ -138,96 +125,29 @@ var submissionFields = []struct {
 	{field{key: "erc_where", property: "objectID"}, false, func(s *newqueue.Submission, v string) { s.ErcWhere = v }},
 }
 
-// submission is what the batch's jobs share; warnings name two records that
-// disagree on a batch-wide field, of which the first is believed.
-func (b *batch) submission() (s newqueue.Submission, warnings []string) {
-	s.BatchID = b.key.uuid()
-	for _, f := range submissionFields {
-		value, warning := b.shared(f.property, f.wide && b.key.kind == ofBatch)
-		f.set(&s, value)
-		if warning != "" {
-			warnings = append(warnings, warning)
-		}
-	}
-	s.SubmissionMode = "add"
-	for i, j := range b.jobs {
-		s.SubmissionDate = earlier(s.SubmissionDate, j.rec.Legacy.Header.Time)
-		if i == 0 {
-			s.SubmissionMode = submissionMode(j.rec.Legacy.Payload)
-		}
-	}
-	return s, warnings
-}
-
-// shared is the value that all of the batch's jobs have for a property, or "".
-// For a batch-wide property, jobs without it have no say, and the first job
-// that has it wins over others with a warning.
-func (b *batch) shared(property string, wide bool) (value, warning string) {
-	from := ""
-	for i, j := range b.jobs {
-		v := text(j.rec.Legacy.Payload, property)
-		switch {
-		case i == 0 || wide && value == "":
-			value, from = v, j.rec.Path
-		case v == value || wide && v == "":
-		case !wide:
-			return "", ""
-		case warning == "":
-			warning = fmt.Sprintf("batch %s: %s is %q in %s and %q in %s; the first goes into the submission",
-				b.key.name, property, value, from, v, j.rec.Path)
-		}
-	}
-	return value, warning
-}
-
 // state is processing while a job is still to run, else failed if one failed,
 // else completed.
-func (b *batch) state() newqueue.BatchState {
-	state := newqueue.BatchCompleted
-	for _, j := range b.jobs {
-		switch j.land.job.Folder() {
-		case newqueue.FolderProcessing:
-			return newqueue.BatchProcessing
-		case newqueue.FolderFailed:
-			state = newqueue.BatchFailed
-		}
-	}
-	return state
-}
+func (b *batch) state() newqueue.BatchState { return b.tally().state() }
 
 // status is the batch's status, as of the last change of any of its jobs, and
 // its report if it failed, from which a later update report tells what changed.
 func (b *batch) status() (newqueue.BatchStatus, *newqueue.StatusReport) {
-	var last time.Time
-	report := &newqueue.StatusReport{}
-	for _, j := range b.jobs {
-		last = later(last, j.rec.Legacy.Header.Time)
-		switch j.land.job {
-		case newqueue.JobFailed:
-			report.FailedJobs = append(report.FailedJobs, j.id)
-		case newqueue.JobCompleted:
-			report.Successful = append(report.Successful, j.id)
-		}
-	}
-	st := newqueue.BatchStatus{State: b.state(), LastModified: last}
+	t := b.tally()
+	st := newqueue.BatchStatus{State: t.state(), LastModified: t.last}
 	if st.State != newqueue.BatchFailed {
 		return st, nil
 	}
-	report.LastModified = last
-	return st, report
+	return st, &newqueue.StatusReport{FailedJobs: t.failed, Successful: t.successful, LastModified: t.last}
 }
 
 // folders are the folders of states that the batch needs in the end.
 // batch-processing is always one of them: without it, the client library would
 // never report the batch (02-new-layout, "Two dialects").
 func (b *batch) folders() []newqueue.BatchFolder {
-	need := map[newqueue.BatchFolder]bool{newqueue.FolderProcessing: true}
-	for _, j := range b.jobs {
-		need[j.land.job.Folder()] = true
-	}
+	t := b.tally()
 	var folders []newqueue.BatchFolder
 	for _, f := range newqueue.BatchFolders {
-		if need[f] {
+		if f == newqueue.FolderProcessing || t.in[f] > 0 {
 			folders = append(folders, f)
 		}
 	}

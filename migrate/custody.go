@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -11,21 +12,15 @@ import (
 // custody is what the runs' ledgers say together: which records were migrated,
 // whatever became of their jobs.
 type custody struct {
-	records map[string]held // by the record's path
+	held    heldRows        // by the record's path
 	sound   map[string]bool // runs, by id, whose ledger could be read
 	damage  []Problem       // records of runs, ledgers and the trace that are not as they were left
 	lost    int             // records whose entries a rebuilt ledger lacks
 	highest map[string]int32
 }
 
-// held is what the ledger says of one record now.
-type held struct {
-	ledgerEntry
-	run string
-	// The transaction that made the job is one of after..until; both 0 where
-	// that can't be told.
-	after, until int64
-}
+// lookup is what the ledger says of a record now.
+func (c *custody) lookup(record string) (h held, there bool) { return c.held.find(record) }
 
 // span is the transactions in which a run made its znodes. The zero span means
 // that it can't be told: the tree was restored from a dump.
@@ -54,8 +49,8 @@ func (r Run) span(tree *znode.Tree) span {
 
 // readCustody reads the ledgers of the target's sound runs, and names what is
 // damaged.
-func readCustody(tree *znode.Tree, runs []Run, damage []Problem) *custody {
-	c := &custody{records: map[string]held{}, sound: map[string]bool{}, damage: damage, highest: map[string]int32{}}
+func readCustody(names *names, tree *znode.Tree, runs []Run, damage []Problem) *custody {
+	c := &custody{held: newHeldRows(names), sound: map[string]bool{}, damage: damage, highest: map[string]int32{}}
 	lossy := -1 // the newest run that lost something: those after it know all that they made
 	for i, r := range runs {
 		if c.lost += r.Lost; r.Lost > 0 {
@@ -74,14 +69,13 @@ func readCustody(tree *znode.Tree, runs []Run, damage []Problem) *custody {
 		if r.Ledger.Void {
 			continue
 		}
-		log, err := readLedger(tree, r)
-		if err != nil {
-			c.broken(err.(*damaged).path, err.(*damaged).why)
+		if bad := (*damaged)(nil); errors.As(c.add(tree, r), &bad) {
+			c.broken(bad.path, bad.why)
 			continue
 		}
 		c.sound[r.ID] = true
-		c.add(tree, r, log)
 	}
+	c.held.settle()
 	for i, r := range runs {
 		if i < len(runs)-1 && !r.ended() {
 			c.broken(r.path(), fmt.Sprintf("it is %s, and %s came after it: no run begins while another is unfinished", r.State, runs[i+1].ID))
@@ -122,73 +116,30 @@ func (c *custody) broken(path, why string) {
 
 const rebuildHint = "put back what was there, or rebuild what can be rebuilt from the jobs that still stand: mrtq rebuild TARGET"
 
-// add folds one run's log into what earlier runs left. A rollback takes away
-// what its own run said and nothing else.
-func (c *custody) add(tree *znode.Tree, r Run, log []ledgerEntry) {
-	whole := r.span(tree)
-	mine := map[string]held{}
-	shards := newBounds(tree, r)
-	for i, e := range log {
-		switch e.op {
-		case tookBack:
-			delete(mine, e.record)
-		default:
-			h := held{ledgerEntry: e, run: r.ID}
-			if whole.known() {
-				h.after, h.until = shards.of(i)
-				if r.From != 0 {
-					h.after, h.until = r.From, r.To
-				}
-			}
-			mine[e.record] = h
+// add takes over what one run's log says; of a log that is damaged, nothing.
+func (c *custody) add(tree *znode.Tree, r Run) error {
+	before := len(c.held.rows)
+	whole, after := r.span(tree), r.stat.Czxid
+	err := walkLedger(tree, r, func(shard *znode.Node, entries []ledgerEntry) {
+		// Not before the transaction that made the shard before theirs, and not
+		// after the one that made theirs.
+		made := span{after, r.stat.Mzxid}
+		if shard != nil {
+			made.to = min(made.to, shard.Stat.Czxid)
+			after = shard.Stat.Czxid
 		}
-	}
-	for record, h := range mine {
-		c.records[record] = h
-	}
-}
-
-// bounds tell in which transactions the entries of a log were written: not before
-// the one that made the shard before theirs, and not after the one that made theirs.
-type bounds struct {
-	ends  []int   // entries in the log up to each shard's end
-	zxids []int64 // of the shards
-	run   znode.Stat
-}
-
-func newBounds(tree *znode.Tree, r Run) bounds {
-	b := bounds{run: r.stat}
-	total := 0
-	for i := range r.Ledger.Shards {
-		n := tree.Get(shardPath(r.ID, i))
-		if n == nil {
-			break
+		switch {
+		case !whole.known():
+			made = span{}
+		case r.From != 0:
+			made = span{r.From, r.To}
 		}
-		entries, err := unpackShard(n.Data)
-		if err != nil {
-			break
-		}
-		total += len(entries)
-		b.ends, b.zxids = append(b.ends, total), append(b.zxids, n.Stat.Czxid)
-	}
-	return b
-}
-
-func (b bounds) of(entry int) (after, until int64) {
-	i, _ := slices.BinarySearchFunc(b.ends, entry, func(end, e int) int {
-		if end <= e {
-			return -1
-		}
-		return 1
+		c.held.add(r.ID, made, entries)
 	})
-	after, until = b.run.Czxid, b.run.Mzxid
-	if i > 0 {
-		after = b.zxids[i-1]
+	if err != nil {
+		c.held.rows = c.held.rows[:before]
 	}
-	if i < len(b.zxids) {
-		until = min(until, b.zxids[i])
-	}
-	return after, until
+	return err
 }
 
 // checkTrace compares the runs with what the trace on /jobs says that there were.

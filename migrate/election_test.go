@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -87,5 +88,66 @@ func TestStrayInTheElection(t *testing.T) {
 		if !slices.Contains(said, want) {
 			t.Errorf("said %q, want %q", strings.Join(said, "\n"), want)
 		}
+	}
+}
+
+// What a migrator makes to have an election has the ACL that its run gives to all
+// that it makes, its own place included: who may not write to the run may not
+// remove the migrator that is at work on it. A rollback gives that of its run.
+func TestElectionHasTheRunsACL(t *testing.T) {
+	acl := []znode.ACL{{Perms: znode.PermAll, Scheme: "world", ID: "anyone"}, {Perms: 1, Scheme: "digest", ID: "reader:hash"}}
+	look := func(t *testing.T, s *site) {
+		t.Helper()
+		tree := treeOf(t, s)
+		paths := tree.Paths(ElectionPath)
+		if len(paths) < 2 {
+			t.Fatalf("nobody is in the election: %v", paths)
+		}
+		for _, path := range paths {
+			if n := tree.Get(path); !sameACL(n.ACL, acl) {
+				t.Errorf("%s has the ACL %v", path, n.ACL)
+			}
+		}
+	}
+	s := serve(t, znode.NewTree())
+	src := source(t, corpus(t))
+	opt := options(permissive())
+	opt.ACL = acl
+	m := &Migrator{Target: s.Target, Now: clock()}
+	res, err := m.Migrate(t.Context(), func(context.Context) (*Source, error) { look(t, s); return src, nil }, opt, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	for _, c := range []struct {
+		name string
+		harm []znode.Op
+	}{
+		{"as the run left it", nil},
+		{"somebody removed the election", []znode.Op{znode.Delete(ElectionPath, -1)}},
+		{"... and damaged the run's record", []znode.Op{znode.Delete(ElectionPath, -1), znode.Set(znode.Join(RunsPath, res.Run), []byte("x"), -1)}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := serve(t, treeOf(t, s))
+			if len(c.harm) > 0 {
+				do(t, s, c.harm...)
+			}
+			looked := false
+			m := &Migrator{Target: s.Target, Now: clock(), Say: func(string) {}}
+			m.Progress = func(int, int) { looked = true; look(t, s) }
+			_, err := m.Rollback(t.Context(), res.Run, false)
+			if len(c.harm) > 1 {
+				if !errors.Is(err, ErrLedger) {
+					t.Fatal(err)
+				}
+				if n := treeOf(t, s).Get(ElectionPath); !sameACL(n.ACL, acl) {
+					t.Errorf("%s has the ACL %v", n.Path, n.ACL)
+				}
+				return
+			}
+			if err != nil || !looked {
+				t.Fatalf("looked: %v, error: %v", looked, err)
+			}
+		})
 	}
 }

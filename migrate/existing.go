@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
@@ -15,76 +14,89 @@ type existing struct {
 	tree    *znode.Tree
 	runs    []Run           // the sound ones, oldest first
 	spans   map[string]span // of the runs, by id
+	names   *names
 	custody *custody
-	jobs    map[string]placed   // by the legacy record's path
-	twice   []string            // record paths that two jobs claim
-	copies  []placed            // jobs that claim a record for which another counts
-	queued  map[string][]string // a job's entries under /jobs/states, by jid
+	jobs    jobRows    // by the legacy record's path
+	queued  queuedRows // the jobs' entries under /jobs/states
+	twice   []string   // record paths that two jobs claim
+	copies  []placed   // jobs that claim a record for which another counts
 }
 
 // placed is one migrated job or access request in the target.
 type placed struct {
-	prov Provenance
+	prov origin
 	root string // /jobs/JID or /access/QUEUE/QID
 	id   string
 	bid  string // "" for an access request
 }
 
+// origin is the part of a job's [Provenance] that says which record it claims.
+type origin struct{ Run, Path, SHA256, Consumed string }
+
+func (p Provenance) origin() origin { return origin{p.Run, p.Path, p.SHA256, p.Consumed} }
+
 // readExisting finds what migrations made in the target.
 func readExisting(tree *znode.Tree) *existing {
 	runs, damage := readRuns(tree)
-	ex := &existing{tree: tree, runs: runs, spans: map[string]span{}, custody: readCustody(tree, runs, damage), jobs: map[string]placed{}, queued: map[string][]string{}}
+	ex := &existing{tree: tree, runs: runs, spans: map[string]span{}, names: newNames()}
+	ex.custody = readCustody(ex.names, tree, runs, damage)
 	for _, r := range runs {
 		ex.spans[r.ID] = r.span(tree)
 	}
+	claims := newJobRows(ex.names)
 	for _, jid := range tree.Children(newqueue.JobsPath) {
 		root := newqueue.JobPath(jid)
 		if p, ok := parseProvenance(tree.Get(root).Data); ok {
-			pl := placed{prov: p, root: root, id: jid}
-			if n := tree.Get(root + "/bid"); n != nil {
-				pl.bid = string(n.Data)
-			}
-			ex.place(pl)
+			claims.add(placed{prov: p.origin(), root: root, id: jid, bid: string(dataOf(tree.Get(root + "/bid")))})
 		}
 	}
-	for _, q := range []newqueue.AccessQueue{newqueue.AccessSmall, newqueue.AccessLarge} {
+	for _, q := range newqueue.AccessQueues {
 		for _, qid := range tree.Children(newqueue.AccessQueuePath(q)) {
 			root := newqueue.AccessRequestPath(q, qid)
 			if p, ok := parseProvenance(tree.Get(root).Data); ok {
-				ex.place(placed{prov: p, root: root, id: qid})
+				claims.add(placed{prov: p.origin(), root: root, id: qid})
 			}
 		}
 	}
+	ex.settle(claims)
 	ex.checkUnrecorded()
+	ex.queued = newQueuedRows(ex.names)
 	for _, state := range tree.Children(newqueue.JobStatesPath) {
 		folder := znode.Join(newqueue.JobStatesPath, state)
 		for _, entry := range tree.Children(folder) {
-			if _, jid, ok := strings.Cut(entry, "-"); ok {
-				ex.queued[jid] = append(ex.queued[jid], znode.Join(folder, entry))
-			}
+			ex.queued.add(folder, entry)
 		}
 	}
+	ex.queued.sort()
 	return ex
 }
 
-// place notes a job that says it was made from a record. One that the ledger
-// does not know of is somebody's copy or forgery, beside which the real one, if
-// it stands, counts.
-func (ex *existing) place(p placed) {
-	other, dup := ex.jobs[p.prov.Path]
-	if dup {
-		ex.twice = append(ex.twice, p.prov.Path)
+// settle decides which job counts for each record. Of two that claim one, that
+// of which the ledger does not know is somebody's copy or forgery, beside which
+// the real one, if it stands, counts.
+func (ex *existing) settle(claims jobRows) {
+	claims.sort()
+	counting := claims.rows[:0]
+	for _, row := range claims.rows {
+		last := len(counting) - 1
+		if last < 0 || counting[last].record != row.record {
+			counting = append(counting, row)
+			continue
+		}
+		before, now := claims.placed(counting[last]), claims.placed(row)
+		ex.twice = append(ex.twice, now.prov.Path)
+		if ex.known(now) && !ex.known(before) {
+			counting[last] = row
+			now = before
+		}
+		ex.copies = append(ex.copies, now)
 	}
-	switch {
-	case !dup:
-		ex.jobs[p.prov.Path] = p
-	case ex.known(p) && !ex.known(other):
-		ex.jobs[p.prov.Path] = p
-		ex.copies = append(ex.copies, other)
-	default:
-		ex.copies = append(ex.copies, p)
-	}
+	claims.rows = counting
+	ex.jobs = claims
 }
+
+// job is the job that was made from a record, if one stands.
+func (ex *existing) job(record string) (p placed, stands bool) { return ex.jobs.find(record) }
 
 // checkUnrecorded names runs that nothing but jobs tells of: of what else those
 // runs took over, no ledger and no trace is left.
@@ -97,7 +109,7 @@ func (ex *existing) checkUnrecorded() {
 		told[d.Path] = true
 	}
 	jobs := map[string]placed{} // that nothing else tells of: one for each such run
-	for _, p := range ex.jobs {
+	for p := range ex.jobs.all() {
 		path := znode.Join(RunsPath, p.prov.Run)
 		if other, there := jobs[path]; told[path] || there && other.root <= p.root {
 			continue
@@ -128,7 +140,7 @@ func (p placed) entry() (e ledgerEntry, ok bool) {
 
 // known reports whether the ledger says that a run made this very job.
 func (ex *existing) known(p placed) bool {
-	h, there := ex.custody.records[p.prov.Path]
+	h, there := ex.custody.lookup(p.prov.Path)
 	return there && h.root == p.root
 }
 
@@ -152,7 +164,7 @@ func (ex *existing) placedNodes(p placed) []string {
 			nodes = append(nodes, e)
 		}
 	}
-	return append(nodes, ex.queued[p.id]...)
+	return append(nodes, ex.queued.of(p.id)...)
 }
 
 // touched says what somebody changed of a migrated job or access request since
@@ -162,7 +174,7 @@ func (ex *existing) touched(p placed) string {
 	if why := ex.madeAgain(p); why != "" {
 		return why
 	}
-	if !ex.spans[ex.custody.records[p.prov.Path].run].known() {
+	if h, _ := ex.custody.lookup(p.prov.Path); !ex.spans[h.run].known() {
 		return p.root + " was restored from a dump, and a copy does not tell what somebody changed before"
 	}
 	nodes := ex.placedNodes(p)
@@ -193,12 +205,12 @@ func (ex *existing) touched(p placed) string {
 // madeAgain says why a job is not the one that the ledger tells of, "" if it is:
 // its transaction lies where the ledger has its entry.
 func (ex *existing) madeAgain(p placed) string {
-	h, there := ex.custody.records[p.prov.Path]
+	h, there := ex.custody.lookup(p.prov.Path)
 	czxid := ex.tree.Get(p.root).Stat.Czxid
 	switch {
 	case !there || h.root != p.root:
 		return "the ledger does not say that a run made " + p.root
-	case h.until != 0 && (czxid < h.after || czxid > h.until):
+	case h.made.known() && !h.made.holds(czxid):
 		return p.root + " was deleted and made again"
 	}
 	return ""

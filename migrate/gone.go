@@ -124,12 +124,12 @@ type batchJobs struct {
 
 func (ex *existing) batchJobs() *batchJobs {
 	b := &batchJobs{gone: map[string]bool{}, touched: map[string]bool{}, standing: map[string]int{}}
-	for path, h := range ex.custody.records {
-		if _, stands := ex.jobs[path]; !stands {
+	for h := range ex.custody.held.all() {
+		if _, stands := ex.job(h.record); !stands {
 			b.gone[h.bid] = true
 		}
 	}
-	for _, p := range ex.jobs {
+	for p := range ex.jobs.all() {
 		if p.bid == "" {
 			continue
 		}

@@ -426,14 +426,22 @@ func (led *Ledger) noteHighest(entries []ledgerEntry) {
 	led.Highest = highest
 }
 
-// readLedger reads a run's whole log. The error wraps [ErrLedger] and names the
-// znode.
-func readLedger(tree *znode.Tree, run Run) ([]ledgerEntry, error) {
+// walkLedger reads a run's whole log, shard after shard, and at last the entries
+// that the run's record holds itself, for which shard is nil. What it has told
+// counts only if it returns nil; an error is a [damaged].
+func walkLedger(tree *znode.Tree, run Run, each func(shard *znode.Node, entries []ledgerEntry)) error {
 	dir := ledgerPath(run.ID)
 	if tree.Get(dir) == nil {
-		return nil, &damaged{dir, "it is gone, and with it the custody of what " + run.ID + " migrated"}
+		return &damaged{dir, "it is gone, and with it the custody of what " + run.ID + " migrated"}
 	}
-	var log []ledgerEntry
+	total, sum := 0, ""
+	tell := func(shard *znode.Node, entries []ledgerEntry) {
+		for _, e := range entries {
+			sum = ledgerSum(sum, e)
+		}
+		total += len(entries)
+		each(shard, entries)
+	}
 	for i := range run.Ledger.Shards {
 		if slices.Contains(run.Ledger.Missing, i) {
 			continue
@@ -441,27 +449,23 @@ func readLedger(tree *znode.Tree, run Run) ([]ledgerEntry, error) {
 		path := shardPath(run.ID, i)
 		n := tree.Get(path)
 		if n == nil {
-			return nil, &damaged{path, "it is gone: the run's record counts " + strconv.Itoa(run.Ledger.Shards) + " shards"}
+			return &damaged{path, "it is gone: the run's record counts " + strconv.Itoa(run.Ledger.Shards) + " shards"}
 		}
 		entries, err := unpackShard(n.Data)
 		if err != nil {
-			return nil, &damaged{path, strings.TrimPrefix(err.Error(), ErrLedger.Error()+": ")}
+			return &damaged{path, strings.TrimPrefix(err.Error(), ErrLedger.Error()+": ")}
 		}
-		log = append(log, entries...)
+		tell(n, entries)
 	}
 	tail, err := decodeTail(run)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	log = append(log, tail...)
-	sum := ""
-	for _, e := range log {
-		sum = ledgerSum(sum, e)
+	tell(nil, tail)
+	if sum != run.Ledger.Sum || total != run.Ledger.Entries {
+		return &damaged{dir, fmt.Sprintf("its %d entries are not the %d that the run's record seals", total, run.Ledger.Entries)}
 	}
-	if sum != run.Ledger.Sum || len(log) != run.Ledger.Entries {
-		return nil, &damaged{dir, fmt.Sprintf("its %d entries are not the %d that the run's record seals", len(log), run.Ledger.Entries)}
-	}
-	return log, nil
+	return nil
 }
 
 // damaged is one znode of the migration's own that is not as it was left.

@@ -177,7 +177,7 @@ func arkOf(manifest string) string {
 func (p *Plan) noteRisks() {
 	var consumed []string
 	for _, r := range p.src.Records {
-		if _, migrated := p.ex.jobs[r.Path]; r.Err == nil && r.Legacy.Header.Status == legacy.Consumed && !migrated {
+		if _, migrated := p.ex.job(r.Path); r.Err == nil && r.Legacy.Header.Status == legacy.Consumed && !migrated {
 			consumed = append(consumed, r.Path)
 		}
 	}
@@ -271,8 +271,8 @@ func (p *Plan) noteVanished() {
 	for _, b := range p.batches {
 		dirty[b.bid] = b.dirty && b.bid != ""
 	}
-	for _, path := range slices.Sorted(maps.Keys(p.ex.jobs)) {
-		pl := p.ex.jobs[path]
+	for pl := range p.ex.jobs.all() {
+		path := pl.prov.Path
 		if there[path] {
 			continue
 		}

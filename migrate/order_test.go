@@ -166,8 +166,8 @@ func TestAcquiredInOrder(t *testing.T) {
 
 	record := map[string]string{} // by job or request
 	ex := readExisting(migrated)
-	for path, p := range ex.jobs {
-		record[p.root] = path
+	for p := range ex.jobs.all() {
+		record[p.root] = p.prov.Path
 	}
 	conn, err := connect(target.zk)
 	if err != nil {

@@ -285,8 +285,8 @@ func (p *Plan) decideRecords() {
 }
 
 func (p *Plan) decideRecord(r Record, e *Entry) {
-	old, migrated := p.ex.jobs[r.Path]
-	if h, there := p.ex.custody.records[r.Path]; there && !migrated && !p.again(r, h) {
+	old, migrated := p.ex.job(r.Path)
+	if h, there := p.ex.custody.lookup(r.Path); there && !migrated && !p.again(r, h) {
 		p.noteGone(r, h, e)
 		return
 	}

@@ -31,7 +31,7 @@ type Provenance struct {
 }
 
 // hash is what the ledger keeps of the record's digest; 0 if it is no digest.
-func (p Provenance) hash() uint32 {
+func (p origin) hash() uint32 {
 	b, err := hex.DecodeString(p.SHA256)
 	if err != nil || len(b) < 4 {
 		return 0

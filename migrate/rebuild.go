@@ -120,7 +120,7 @@ func planRebuild(tree *znode.Tree, owner string, budget, chroot int) *rebuildPla
 // soundLedger reports whether the run's ledger is whole, and its shards are those
 // that the run made.
 func (ex *existing) soundLedger(r Run) bool {
-	_, err := readLedger(ex.tree, r)
+	err := walkLedger(ex.tree, r, func(*znode.Node, []ledgerEntry) {})
 	return err == nil && !slices.ContainsFunc(ex.custody.damage, func(d Problem) bool { return znode.Within(d.Path, ledgerPath(r.ID)) })
 }
 
@@ -205,7 +205,7 @@ func (ex *existing) runIDs(t trace) []string {
 			ids[name] = true
 		}
 	}
-	for _, p := range ex.jobs {
+	for p := range ex.jobs.all() {
 		ids[p.prov.Run] = true
 	}
 	maps.DeleteFunc(ids, func(id string, _ bool) bool {
@@ -288,8 +288,8 @@ func (ex *existing) standing(id string, log []ledgerEntry) []ledgerEntry {
 		logged[e.record] = e.op != tookBack
 	}
 	var entries []ledgerEntry
-	for record, p := range ex.jobs {
-		if p.prov.Run != id || logged[record] {
+	for p := range ex.jobs.all() {
+		if p.prov.Run != id || logged[p.prov.Path] {
 			continue
 		}
 		if e, ok := p.entry(); ok {
@@ -321,7 +321,7 @@ func (ex *existing) spanOf(r Run) (from, to int64) {
 	for _, s := range ex.spans {
 		to = max(to, s.to)
 	}
-	for _, p := range ex.jobs {
+	for p := range ex.jobs.all() {
 		note(p.root)
 	}
 	for _, path := range r.Made {

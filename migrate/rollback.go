@@ -76,8 +76,8 @@ func PlanRollback(tree *znode.Tree, id string, force bool) (*Undo, error) {
 
 // rewrote reports whether a run made jobs of an earlier one anew that stand.
 func (ex *existing) rewrote(run, earlier string) bool {
-	for record, h := range ex.custody.records {
-		if p, stands := ex.jobs[record]; h.run == run && stands && p.prov.Run == earlier {
+	for h := range ex.custody.held.all() {
+		if p, stands := ex.job(h.record); h.run == run && stands && p.prov.Run == earlier {
 			return true
 		}
 	}
@@ -88,14 +88,13 @@ func (ex *existing) rewrote(run, earlier string) bool {
 // made jobs that are gone, and jobs of earlier runs that it made anew.
 func (u *Undo) keepCustody() {
 	rewritten := 0
-	for _, record := range slices.Sorted(maps.Keys(u.ex.custody.records)) {
-		h := u.ex.custody.records[record]
+	for h := range u.ex.custody.held.all() {
 		if h.run != u.Run {
 			continue
 		}
-		switch p, stands := u.ex.jobs[record]; {
+		switch p, stands := u.ex.job(h.record); {
 		case !stands || !u.ex.known(p): // or it is a copy of one that is gone
-			u.keep(cmp.Or(h.root, record), u.ex.gone(h)+"; the ledger keeps it, so that it is not made again")
+			u.keep(cmp.Or(h.root, h.record), u.ex.gone(h)+"; the ledger keeps it, so that it is not made again")
 		case p.prov.Run != u.Run:
 			rewritten++
 		}
@@ -136,7 +135,7 @@ func (u *Undo) keep(path, why string) { u.Kept = append(u.Kept, Kept{path, why})
 // would be taken for done.
 func (u *Undo) undoJobsAndBatches() {
 	jobs := map[string][]placed{} // by BID; "" are access requests
-	for _, p := range u.ex.jobs {
+	for p := range u.ex.jobs.all() {
 		switch {
 		case p.prov.Run != u.Run:
 		case !u.ex.known(p):
@@ -237,7 +236,8 @@ func (u *Undo) remove(p placed) *unit {
 	if p.bid == "" {
 		done = Done{Access: 1}
 	}
-	back := u.ex.custody.records[p.prov.Path].ledgerEntry
+	h, _ := u.ex.custody.lookup(p.prov.Path)
+	back := h.ledgerEntry
 	back.op = tookBack
 	u.units = append(u.units, unit{ops: u.ex.removal(p), done: done, count: 1, ledger: []ledgerEntry{back}})
 	u.Done.add(done)
@@ -331,7 +331,11 @@ var knownBatchNode = map[string]bool{"submission": true, "status": true, "status
 // Errors are those of [PlanRollback] and [Migrator.Migrate].
 func (m *Migrator) Rollback(ctx context.Context, id string, force bool) (*Undo, error) {
 	m.defaults()
-	if err := m.Target.lead(ctx, m.owner, nil, m.Say); err != nil {
+	acl, err := m.Target.runACL(ctx, id)
+	if err != nil {
+		return nil, interrupted(err)
+	}
+	if err := m.Target.lead(ctx, m.owner, acl, m.Say); err != nil {
 		return nil, interrupted(err)
 	}
 	defer m.Target.resign()

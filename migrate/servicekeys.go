@@ -1,13 +1,9 @@
 package migrate
 
 import (
-	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"mrtq/legacy"
-	"mrtq/newqueue"
 )
 
 // serviceKey is a key that the deployed services read, or once read, in a
@@ -107,57 +103,4 @@ func updateFlag(p legacy.Payload) (value, ok bool) {
 		return strings.EqualFold(v, "true"), strings.EqualFold(v, "true") || strings.EqualFold(v, "false")
 	}
 	return false, false
-}
-
-// submissionObject is the submission as it is written: in dialect mrt-zk also
-// with the keys that the services read.
-func (b *batch) submissionObject(d newqueue.Dialect) newqueue.Object {
-	said := b.says(d)
-	o := said.submission.Object(d)
-	if d == newqueue.MrtZK {
-		maps.Copy(o, said.keys)
-	}
-	return o
-}
-
-// serviceKeys are the keys of the submission that the services read; warnings
-// name two records that disagree on a batch-wide one.
-func (b *batch) serviceKeys() (o newqueue.Object, warnings []string) {
-	// The batch manifest's name is in no record; an empty one is safe.
-	o = newqueue.Object{"filename": "", keyUpdate: false}
-	for _, k := range serviceKeys {
-		if k.batch == notInBatch {
-			continue
-		}
-		value, warning := b.shared(k.key, k.batch == wideInBatch && b.key.kind == ofBatch)
-		if value != "" {
-			o[k.key] = value
-		}
-		if warning != "" {
-			warnings = append(warnings, warning)
-		}
-	}
-	from := ""
-	for _, j := range b.jobs {
-		value, ok := updateFlag(j.rec.Legacy.Payload)
-		switch {
-		case !ok:
-		case from == "":
-			o[keyUpdate], from = value, j.rec.Path
-		case value != o[keyUpdate]:
-			return o, append(warnings, fmt.Sprintf("batch %s: update is %t in %s and %t in %s; the first goes into the submission",
-				b.key.name, o[keyUpdate], from, value, j.rec.Path))
-		}
-	}
-	return o, warnings
-}
-
-// submissionWarnings are the warnings about what is written.
-func (b *batch) submissionWarnings(d newqueue.Dialect) []string {
-	said := b.says(d)
-	warnings := slices.Clone(said.warnings)
-	if d == newqueue.MrtZK {
-		warnings = append(warnings, slices.DeleteFunc(slices.Clone(said.keyWarnings), func(w string) bool { return slices.Contains(warnings, w) })...)
-	}
-	return warnings
 }

@@ -155,13 +155,13 @@ func (p *Plan) checkServices() {
 
 // checkServices adds what no service could work of a batch and its new jobs.
 func (b *batch) checkServices(d newqueue.Dialect, profiles bool, news map[*job]bool, statuses map[landing]newqueue.Object, found *findings) {
-	objects := b.objects(d)
+	objects, in := b.objects(d), b.tally().in
 	drain := b.key.kind == ofInventory
 	if !drain || !slices.ContainsFunc(b.jobs, func(j *job) bool { return isUnfinished(j.land) }) { // else its records say so
 		for _, v := range services.CheckContent(services.Item{Path: newqueue.BatchPath(b.bid), Objects: objects}) {
 			found.violation(v, "", false)
 		}
-		for _, n := range services.BatchNotices(newqueue.BatchPath(b.bid), stateName(objects), b.count(newqueue.FolderProcessing), b.count(newqueue.FolderCompleted)+b.count(newqueue.FolderFailed)) {
+		for _, n := range services.BatchNotices(newqueue.BatchPath(b.bid), stateName(objects), in[newqueue.FolderProcessing], in[newqueue.FolderCompleted]+in[newqueue.FolderFailed]) {
 			found.notice(n, "")
 		}
 	}
@@ -189,17 +189,6 @@ func (b *batch) checkServices(d newqueue.Dialect, profiles bool, news map[*job]b
 			found.notice(n, j.rec.Path)
 		}
 	}
-}
-
-// count is how many of the batch's jobs stand in a folder.
-func (b *batch) count(f newqueue.BatchFolder) int {
-	n := 0
-	for _, j := range b.jobs {
-		if j.land.job.Folder() == f {
-			n++
-		}
-	}
-	return n
 }
 
 // checked are the objects of a new job as far as a service may object to them.

@@ -139,13 +139,7 @@ func ReadSource(tree *znode.Tree, queues Queues, opt legacy.Options) (*Source, e
 	}
 	for _, root := range queues.Locks {
 		for _, name := range tree.Children(root) {
-			path := znode.Join(root, name)
-			if err := unreadable(tree.Get(path)); err != nil {
-				src.Locks = append(src.Locks, Lock{Path: path, Err: err})
-				continue
-			}
-			l, err := legacy.DecodeLock(tree.Get(path).Data, opt)
-			src.Locks = append(src.Locks, Lock{Path: path, Legacy: l, Err: err})
+			src.Locks = append(src.Locks, readLock(tree.Get(znode.Join(root, name)), opt))
 		}
 	}
 	slices.SortFunc(src.Records, func(a, b Record) int { return cmp.Compare(a.Path, b.Path) })
@@ -158,16 +152,7 @@ func (src *Source) readQueue(kind QueueKind, root string, opt legacy.Options) {
 		if slices.Contains(src.Queues.Roots(), path) {
 			continue // a queue below a queue node is no record of it
 		}
-		r := Record{Path: path, Queue: kind, Data: src.Tree.Get(path).Data}
-		if r.Err = unreadable(src.Tree.Get(path)); r.Err == nil {
-			rec, err := legacy.Decode(name, r.Data, opt)
-			if err == nil {
-				r.Legacy = rec
-			} else if !errors.As(err, &r.Err) {
-				r.Err = &legacy.Error{Kind: legacy.BadPayload, Offset: -1, Err: err}
-			}
-		}
-		src.Records = append(src.Records, r)
+		src.Records = append(src.Records, decodeRecord(kind, src.Tree.Get(path), opt))
 		src.Below = append(src.Below, below(src.Tree, path)...)
 	}
 }

@@ -74,7 +74,7 @@ func ReadStatus(tree *znode.Tree) *Status {
 	ex := readExisting(tree)
 	s := &Status{Runs: []RunStatus{}, Damage: append([]Problem{}, ex.custody.damage...), Holds: []HoldStatus{}, Locks: []LockStatus{}}
 	ours := map[string]bool{} // roots
-	for _, p := range ex.jobs {
+	for p := range ex.jobs.all() {
 		ours[p.root] = true
 		if ex.touched(p) != "" {
 			s.Touched++
@@ -82,12 +82,12 @@ func ReadStatus(tree *znode.Tree) *Status {
 	}
 	for _, r := range ex.runs {
 		rs := RunStatus{Run: r.ID, State: r.State, Dialect: r.Dialect, Source: r.Source, Started: r.Started, Finished: r.Finished, Owner: r.Owner, Done: r.Done}
-		for record, h := range ex.custody.records {
+		for h := range ex.custody.held.all() {
 			if h.run != r.ID {
 				continue
 			}
 			rs.Custody++
-			if p, stands := ex.jobs[record]; stands && p.root == h.root {
+			if p, stands := ex.job(h.record); stands && p.root == h.root {
 				rs.Standing++
 			} else {
 				rs.Gone++

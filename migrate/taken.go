@@ -1,8 +1,6 @@
 package migrate
 
 import (
-	"maps"
-	"slices"
 	"time"
 
 	"mrtq/internal/znode"
@@ -34,15 +32,15 @@ type Taken struct {
 func ReadTaken(tree *znode.Tree) []Taken {
 	ex := readExisting(tree)
 	clock := ledgerClock(tree, ex.runs)
-	taken := make([]Taken, 0, len(ex.custody.records))
-	for _, record := range slices.Sorted(maps.Keys(ex.custody.records)) {
-		h := ex.custody.records[record]
-		t := Taken{Record: record, Run: h.run, Job: h.root, Batch: h.bid, Settled: h.op == settled}
-		p, there := ex.jobs[record]
+	var taken []Taken
+	for h := range ex.custody.held.all() {
+		t := Taken{Record: h.record, Run: h.run, Job: h.root, Batch: h.bid, Settled: h.op == settled}
+		p, there := ex.job(h.record)
 		t.Standing = there && p.root == h.root
-		ctime := clock[h.until]
+		ctime := clock[h.made.to]
 		if t.Standing {
-			t.Provenance, t.Touched = p.prov, ex.touched(p)
+			t.Provenance, _ = parseProvenance(tree.Get(p.root).Data)
+			t.Touched = ex.touched(p)
 			if ex.madeAgain(p) == "" {
 				ctime = tree.Get(p.root).Stat.Ctime
 			}

@@ -9,6 +9,7 @@ import (
 
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
+	"mrtq/newqueue"
 )
 
 // Target is where the new tree is, or is to be, over a session that can write.
@@ -87,12 +88,13 @@ func (t *Target) chrootLen() int { return len(t.Address().Chroot) }
 
 // lead waits until this is the only migrator at work; say is told why it waits.
 // The lowest ephemeral sequential node leads, the others stand by (04-migration,
-// "One writer"). acl is given to the znodes that have to be made for it.
+// "One writer"). acl, the run's, is given to the znodes that are made for it: who
+// may not write to the run may not remove who is at work on it.
 func (t *Target) lead(ctx context.Context, owner string, acl []znode.ACL, say func(string)) error {
 	if err := t.openElection(ctx, acl); err != nil {
 		return fmt.Errorf("join the election: %w", err)
 	}
-	me, err := t.CreateEphemeral(ctx, ElectionPath+"/n-", []byte(owner))
+	me, err := t.CreateEphemeral(ctx, ElectionPath+"/n-", []byte(owner), acl)
 	if err != nil {
 		return fmt.Errorf("join the election: %w", err)
 	}
@@ -144,6 +146,33 @@ func (t *Target) ahead(ctx context.Context, me string) (string, error) {
 		return "", fmt.Errorf("%w: this session's place in the election is gone", zkconn.ErrLost)
 	}
 	return best, nil
+}
+
+// runACL is the ACL that a run gives to all that it makes, as its record says, or
+// the trace on /jobs where that can't be read; nil, which is open, where nothing
+// tells of the run.
+func (t *Target) runACL(ctx context.Context, id string) ([]znode.ACL, error) {
+	if _, ok := newqueue.ParseSequenceID(runPrefix, id); !ok {
+		return nil, nil
+	}
+	n, err := t.Get(ctx, znode.Join(RunsPath, id))
+	if err == nil {
+		if run, err := parseRun(&n); err == nil {
+			return run.ACL, nil
+		}
+	} else if !errors.Is(err, znode.ErrNoNode) {
+		return nil, err
+	}
+	n, err = t.Get(ctx, newqueue.JobsPath)
+	if errors.Is(err, znode.ErrNoNode) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	trace, _ := parseTrace(n.Data)
+	run, _ := trace.find(id)
+	return run.ACL, nil
 }
 
 // openElection makes the znodes that the election needs. /migration, if it has to

@@ -3,7 +3,6 @@ package migrate
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -159,14 +158,14 @@ func (v *verifier) records() {
 		v.differ(MigratedTwice, path, "two jobs in the target claim it")
 	}
 	for _, p := range v.ex.copies {
-		v.differ(Forged, p.root, fmt.Sprintf("it says that %s made it from %s, and so does %s", p.prov.Run, p.prov.Path, v.ex.jobs[p.prov.Path].root))
+		v.differ(Forged, p.root, fmt.Sprintf("it says that %s made it from %s, and so does %s", p.prov.Run, p.prov.Path, v.counting(p).root))
 	}
 	claimed := map[string]bool{}
 	a := &v.verdict.Records
 	for _, r := range inOrder(v.src.Records) {
 		a.Total++
-		old, there := v.ex.jobs[r.Path]
-		if h, migrated := v.ex.custody.records[r.Path]; migrated && !there {
+		old, there := v.ex.job(r.Path)
+		if h, migrated := v.ex.custody.lookup(r.Path); migrated && !there {
 			a.Gone++
 			claimed[r.Path] = true
 			switch {
@@ -217,17 +216,23 @@ func (v *verifier) records() {
 		}
 		v.jobs = append(v.jobs, &job{rec: &r, land: land, run: old.prov.Run, id: old.id, bid: old.bid})
 	}
-	for record, h := range v.ex.custody.records {
-		_, stands := v.ex.jobs[record]
-		if _, known := claimed[record]; !known && !stands && h.op != settled {
+	for h := range v.ex.custody.held.all() {
+		_, stands := v.ex.job(h.record)
+		if _, known := claimed[h.record]; !known && !stands && h.op != settled {
 			v.verdict.Settled++
 		}
 	}
-	for _, path := range slices.Sorted(maps.Keys(v.ex.jobs)) {
-		if _, known := claimed[path]; !known {
-			v.differ(NoRecord, v.ex.jobs[path].root, fmt.Sprintf("it was made from %s, which is not in the source (any more): it could run twice", path))
+	for p := range v.ex.jobs.all() {
+		if _, known := claimed[p.prov.Path]; !known {
+			v.differ(NoRecord, p.root, fmt.Sprintf("it was made from %s, which is not in the source (any more): it could run twice", p.prov.Path))
 		}
 	}
+}
+
+// counting is the job that counts for the record that another claims.
+func (v *verifier) counting(copy placed) placed {
+	p, _ := v.ex.job(copy.prov.Path)
+	return p
 }
 
 func (v *verifier) checkKept(r Record) {
@@ -295,7 +300,7 @@ func (v *verifier) wantNodes(nodes []leaf, job string) {
 // wantStructure adds the layout's own znodes. Those that a run made are its to
 // answer for; of others it only matters that they are there.
 func (v *verifier) wantStructure() {
-	if len(v.ex.runs) == 0 && len(v.ex.jobs) == 0 {
+	if len(v.ex.runs) == 0 && len(v.ex.jobs.rows) == 0 {
 		return
 	}
 	own := []string{RunsPath, ElectionPath, LedgerPath}
@@ -311,7 +316,7 @@ func (v *verifier) wantStructure() {
 		}
 		v.wantNodes([]leaf{{ledgerPath(run.ID), none}}, "")
 	}
-	for _, p := range v.ex.jobs {
+	for p := range v.ex.jobs.all() {
 		v.wantThere(znode.Join(RunsPath, p.prov.Run))
 	}
 	there := append(v.dialect.StartNodes(), MigrationPath, newqueue.LocksPath, newqueue.QueueLocksPath)
@@ -474,8 +479,8 @@ func (v *verifier) inside(n *znode.Node) string {
 // that are not there.
 func (v *verifier) dangling() {
 	gone := map[string]string{}
-	for jid, entries := range v.ex.queued {
-		gone[jid] = entries[0]
+	for _, row := range slices.Backward(v.ex.queued.rows) {
+		gone[v.ex.names.text(row.jid)] = v.ex.names.text(row.entry)
 	}
 	for _, bid := range v.ex.tree.Children(newqueue.BatchesPath) {
 		for _, f := range newqueue.BatchFolders {
@@ -513,7 +518,7 @@ func (v *verifier) checkVersions(path string) {
 	case job != "" && v.ex.tree.Get(job) != nil && n.Stat.Czxid != v.ex.tree.Get(job).Stat.Czxid:
 		v.differ(MadeAgain, path, fmt.Sprintf("transaction %#x made it, and %#x made its job: somebody deleted it and made it again", n.Stat.Czxid, v.ex.tree.Get(job).Stat.Czxid))
 	case path == job:
-		if p, ok := v.ex.jobs[v.recordOf(path)]; ok && p.root == path && v.ex.known(p) {
+		if p, ok := v.ex.job(v.recordOf(path)); ok && p.root == path && v.ex.known(p) {
 			if why := v.ex.madeAgain(p); why != "" {
 				v.differ(MadeAgain, path, why)
 			}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/spf13/cobra"
 
 	"mrtq/harness"
@@ -132,14 +131,14 @@ func (a *app) reach(backend harness.Backend) (harness.Options, zkconn.Config, er
 		return harness.Options{}, zkconn.Config{}, usageError("--backend: %w", err)
 	}
 	cfg, err := a.connConfig(address)
-	connect := func(ctx context.Context) (*zk.Conn, func(), error) {
-		session, err := zkconn.OpenSession(ctx, cfg)
-		if err != nil {
-			return nil, nil, err
-		}
-		return session.Conn, session.Close, nil
+	var client harness.Client
+	if t := cfg.TLS; t != nil {
+		client.TLS, client.ServerName = &harness.TLSFiles{CA: t.CA, Cert: t.Cert, Key: t.Key}, t.ServerName
 	}
-	return harness.Options{Connect: connect, ACL: cfg.ACL(), StartTimeout: a.conn.timeout}, cfg, err
+	for _, auth := range cfg.Auth {
+		client.Credentials = append(client.Credentials, harness.Digest(auth.UserPassword()))
+	}
+	return harness.Options{Client: client, ACL: cfg.ACL(), StartTimeout: a.conn.timeout}, cfg, err
 }
 
 // scenarios runs them and tells them where they are to be told.

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
-	"mrtq/internal/zkconn"
+	"mrtq/internal/side"
 	"mrtq/internal/znode"
 )
 
@@ -49,68 +51,89 @@ func (c *dumpCmd) run(ctx context.Context, a *app, source string) error {
 	if err := a.apart([]named{{by: "--out", path: c.out}}, e.read("SOURCE")); err != nil {
 		return err
 	}
-	tree, err := a.wholeTree(ctx, e)
+	d := dumping{a: a}
+	from, err := a.openSource(ctx, e, side.AllACLs)
 	if err != nil {
 		return failed("dump", source, err)
 	}
-	lacks := tree.Unreadable()
-	for _, n := range lacks {
-		a.say("%s: unreadable: %s; nor is known what is below it", n.Path, n.Unreadable)
-	}
-	var lacking error
-	if len(lacks) > 0 && c.unreadable == unreadableFail {
-		lacking = fmt.Errorf("%s could not be read, named above; give credentials that may, with --auth-file or $%s, or accept a dump without them with --unreadable %s",
-			count(len(lacks), "znode", "znodes"), authVariable, unreadableAccept)
-	}
-	if info, err := os.Stat(c.out); lacking != nil && err == nil && info.Mode().IsRegular() {
-		return failed("dump", source, fmt.Errorf("%w; %s is as it was", lacking, c.out))
-	}
-	if err := c.write(a, tree); err != nil {
+	defer from.Close()
+	if _, err := from.Get(ctx, "/"); errors.Is(err, znode.ErrNoNode) {
+		return failed("dump", source, fmt.Errorf("the chroot %s is not there", e.addr.Chroot))
+	} else if err != nil {
 		return failed("dump", source, err)
 	}
-	if lacking != nil {
-		return failed("dump", source, lacking)
-	}
-	return nil
-}
-
-func (c *dumpCmd) write(a *app, tree *znode.Tree) error {
-	if c.out == "" {
-		return znode.WriteDump(a.stdout, tree)
-	}
-	if err := writeDump(c.out, tree); err != nil {
-		return err
-	}
-	a.say("%s in %s", count(tree.Len()-1, "znode", "znodes"), c.out)
-	return nil
-}
-
-// wholeTree reads everything; what may not be read is marked.
-func (a *app) wholeTree(ctx context.Context, e endpoint) (*znode.Tree, error) {
-	if e.file != "" {
-		return readLackingDump(e.file)
-	}
-	if e.data != nil {
-		d, err := a.readData(ctx, e)
-		if err != nil {
-			return nil, err
+	var kept error // why a file that is there is not replaced
+	write := func(w io.Writer) error {
+		if err := d.write(ctx, from, w); err != nil {
+			return err
 		}
-		return d.Tree()
+		if kept = d.lacking(c.unreadable); kept != nil && replaces(c.out) {
+			kept = fmt.Errorf("%w; %s is as it was", kept, c.out)
+			return kept
+		}
+		return nil
 	}
-	r, err := a.reader(ctx, e)
+	if c.out == "" {
+		err = write(a.stdout)
+	} else {
+		err = writeFile(c.out, write)
+	}
+	if err == nil && c.out != "" {
+		a.say("%s in %s", count(d.written, "znode", "znodes"), c.out)
+	}
+	if err == nil {
+		err = kept
+	}
 	if err != nil {
-		return nil, err
+		return failed("dump", source, err)
 	}
-	defer r.Close()
-	if _, ok, err := r.Exists(ctx, "/"); err != nil {
-		return nil, err
-	} else if !ok {
-		return nil, fmt.Errorf("the chroot %s is not there", e.addr.Chroot)
-	}
-	if err := r.Sync(ctx); err != nil {
-		return nil, err
-	}
-	show, finish := a.progress("reading")
+	return nil
+}
+
+// replaces reports whether a file is there that writing to path would replace.
+func replaces(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// dumping is a dump while it is written.
+type dumping struct {
+	a       *app
+	written int
+	lacks   int // znodes that may not be read
+}
+
+// write writes all that is there as it is read, and names what may not be read.
+func (d *dumping) write(ctx context.Context, from side.Side, w io.Writer) error {
+	show, finish := d.a.progress("reading")
 	defer finish()
-	return r.MarkUnreadable().Tree(ctx, zkconn.TreeOptions{ACL: true, Progress: func(n int) { show(n, 0) }})
+	out := znode.NewDumpWriter(w)
+	for n, err := range from.Walk(ctx, "/") {
+		if err != nil {
+			return err
+		}
+		if err := out.Write(&n); err != nil {
+			return err
+		}
+		if n.Path != "/" {
+			d.written++
+		}
+		if n.Unreadable != "" {
+			d.lacks++
+			d.a.say("%s: unreadable: %s; nor is known what is below it", n.Path, n.Unreadable)
+		}
+		if d.written%100 == 0 {
+			show(d.written, 0)
+		}
+	}
+	return out.Close()
+}
+
+// lacking is what is wrong with a dump that lacks something, if that is a failure.
+func (d *dumping) lacking(unreadable string) error {
+	if d.lacks == 0 || unreadable == unreadableAccept {
+		return nil
+	}
+	return fmt.Errorf("%s could not be read, named above; give credentials that may, with --auth-file or $%s, or accept a dump without them with --unreadable %s",
+		count(d.lacks, "znode", "znodes"), authVariable, unreadableAccept)
 }

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bufio"
+	"context"
 	"encoding/hex"
 	"slices"
 	"strings"
@@ -51,40 +51,75 @@ func (c *inspectCmd) run(cmd *cobra.Command, a *app, source string) error {
 			return usageError("--status: %w, or %q", err, statusBad)
 		}
 	}
-	src, err := a.readSource(cmd.Context(), e, &c.legacyFlags)
+	queues, opt, err := c.reads()
 	if err != nil {
-		return failed("inspect", source, err)
+		return err
 	}
-	nodes := queueNodes(src.Queues)
+	nodes := queueNodes(queues)
 	for _, q := range c.queue {
 		if !slices.Contains(migrate.QueueKinds, migrate.QueueKind(q)) && !slices.Contains(nodes, q) {
 			return usageError("--queue %q: want ingest, inventory, accessSmall, accessLarge, or one of %s", q, strings.Join(nodes, ", "))
 		}
 	}
-	var chosen []migrate.Record
-	bad, unreadable := 0, 0
-	for _, r := range src.Records {
-		if c.wants(r) {
-			chosen = append(chosen, r)
-			if r.Err != nil {
-				bad++
-			}
-			if r.Err != nil && r.Err.Kind == migrate.UnreadableRecord {
-				unreadable++
-			}
-		}
+	from, err := a.openSource(cmd.Context(), e, nil)
+	if err != nil {
+		return failed("inspect", source, err)
 	}
-	if err := c.print(a, chosen); err != nil {
-		return err
+	defer from.Close()
+	queue, err := migrate.OpenLegacyQueue(cmd.Context(), from, queues, opt)
+	if err != nil {
+		return failed("inspect", source, err)
 	}
-	for _, m := range src.Missing {
+	told, err := c.printAll(cmd.Context(), a, queue)
+	if err != nil {
+		return failed("inspect", source, err)
+	}
+	for _, m := range queue.Missing {
 		a.say("%s is not there", m)
 	}
-	a.say("%s: %d decoded, %d not", count(len(chosen), "record", "records"), len(chosen)-bad, bad)
-	if unreadable > 0 {
-		a.say("%s may not be read: give credentials that may, with --auth-file or $%s", count(unreadable, "record", "records"), authVariable)
+	a.say("%s: %d decoded, %d not", count(told.records, "record", "records"), told.records-told.bad, told.bad)
+	if told.unreadable > 0 {
+		a.say("%s may not be read: give credentials that may, with --auth-file or $%s", count(told.unreadable, "record", "records"), authVariable)
 	}
 	return nil
+}
+
+// tally counts what was printed.
+type tally struct{ records, bad, unreadable int }
+
+func (t *tally) add(r migrate.Record) {
+	t.records++
+	if r.Err != nil {
+		t.bad++
+		if r.Err.Kind == migrate.UnreadableRecord {
+			t.unreadable++
+		}
+	}
+}
+
+// printAll prints the chosen records as they are read.
+func (c *inspectCmd) printAll(ctx context.Context, a *app, queue *migrate.LegacyQueue) (tally, error) {
+	show, finish := a.progress("reading the source")
+	defer finish()
+	print := c.printer(a)
+	var told tally
+	read := 0
+	for r, err := range queue.Records(ctx) {
+		if err != nil {
+			return told, err
+		}
+		if read++; read%100 == 0 {
+			show(read, queue.Len())
+		}
+		if !c.wants(r) {
+			continue
+		}
+		told.add(r)
+		if err := print.record(r); err != nil {
+			return told, err
+		}
+	}
+	return told, print.end()
 }
 
 // queueNodes are the znodes whose children are records.
@@ -156,40 +191,6 @@ func inspect(r migrate.Record) inspected {
 		Status: l.Header.Status.String(), Time: &at, TimeUnit: &unit,
 		Format: string(l.Format), Payload: l.Payload, SHA256: hex.EncodeToString(l.SHA256[:]),
 	}
-}
-
-func (c *inspectCmd) print(a *app, records []migrate.Record) error {
-	switch c.output {
-	case "ndjson":
-		w := bufio.NewWriter(a.stdout)
-		for _, r := range records {
-			if err := encodeJSON(w, inspect(r), ""); err != nil {
-				return err
-			}
-		}
-		return w.Flush()
-	case "json":
-		all := make([]inspected, len(records))
-		for i, r := range records {
-			all[i] = inspect(r)
-		}
-		return a.printJSON(all)
-	}
-	var rows [][]any
-	for _, r := range records {
-		if r.Err != nil {
-			rows = append(rows, []any{r.Path, statusBad, "", "", r.Err.Error()})
-			continue
-		}
-		h := r.Legacy.Header
-		at := ""
-		if !h.Time.IsZero() {
-			at = h.Time.Format(time.RFC3339Nano)
-		}
-		rows = append(rows, []any{r.Path, h.Status.String(), at, string(r.Legacy.Format), summary(r)})
-	}
-	a.table("", []string{"RECORD", "STATUS", "TIME", "FORMAT", "WHAT"}, rows)
-	return nil
 }
 
 // summary is what an operator knows a record by.

@@ -77,21 +77,30 @@ func given(names []string) []string {
 	return out
 }
 
-// readSource reads and decodes a legacy queue, over a session that cannot write.
-func (a *app) readSource(ctx context.Context, e endpoint, l *legacyFlags) (*migrate.Source, error) {
+// reads says what to read of a source, and how.
+func (l *legacyFlags) reads() (migrate.Queues, legacy.Options, error) {
 	queues, err := l.queues()
 	if err != nil {
-		return nil, err
+		return queues, legacy.Options{}, err
 	}
 	policy, err := legacy.ParseTimePolicy(l.time)
 	if err != nil {
-		return nil, usageError("--time: %w", err)
+		return queues, legacy.Options{}, usageError("--time: %w", err)
+	}
+	return queues, legacy.Options{Time: policy}, nil
+}
+
+// readSource reads and decodes a legacy queue, over a session that cannot write.
+func (a *app) readSource(ctx context.Context, e endpoint, l *legacyFlags) (*migrate.Source, error) {
+	queues, opt, err := l.reads()
+	if err != nil {
+		return nil, err
 	}
 	tree, err := a.sourceTree(ctx, e, queues)
 	if err != nil {
 		return nil, err
 	}
-	return migrate.ReadSource(tree, queues, legacy.Options{Time: policy})
+	return migrate.ReadSource(tree, queues, opt)
 }
 
 func (a *app) sourceTree(ctx context.Context, e endpoint, queues migrate.Queues) (*znode.Tree, error) {

@@ -1,15 +1,10 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -55,35 +50,6 @@ func terminal(w io.Writer) (*os.File, bool) {
 func (a *app) say(format string, args ...any) {
 	fmt.Fprintln(a.stderr, cell(fmt.Sprintf(format, args...)))
 }
-
-// printJSON is the -o json of every command.
-func (a *app) printJSON(v any) error { return writeJSON(a.stdout, v) }
-
-func writeJSON(w io.Writer, v any) error { return encodeJSON(w, v, "  ") }
-
-// encodeJSON writes v and a line's end. Like [printable.Text] it leaves nothing that
-// a terminal would act on, of which encoding/json escapes what is below 0x20.
-func encodeJSON(w io.Writer, v any, indent string) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", indent)
-	if err := enc.Encode(v); err != nil {
-		return err
-	}
-	// All of that is in strings.
-	_, err := w.Write(escaped.ReplaceAllFunc(b.Bytes(), func(char []byte) []byte {
-		r, _ := utf8.DecodeRune(char)
-		var out []byte
-		for _, unit := range utf16.AppendRune(nil, r) {
-			out = fmt.Appendf(out, "\\u%04x", unit)
-		}
-		return out
-	}))
-	return err
-}
-
-var escaped = regexp.MustCompile(`[\x{7f}-\x{9f}\p{Cf}\x{2028}\x{2029}]`)
 
 // table prints rows under a title: framed on a terminal, plain columns in a
 // pipe.

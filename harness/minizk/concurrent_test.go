@@ -5,8 +5,8 @@ import (
 	"sync"
 	"testing"
 
+	"mrtq/harness/internal/rawzk"
 	"mrtq/harness/minizk"
-	"mrtq/harness/minizk/internal/rawzk"
 	"mrtq/harness/minizk/wire"
 )
 

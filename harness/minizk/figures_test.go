@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"mrtq/harness"
+	"mrtq/harness/internal/rawzk"
 	"mrtq/harness/minizk"
-	"mrtq/harness/minizk/internal/rawzk"
 	"mrtq/harness/minizk/wire"
 )
 

@@ -3,8 +3,8 @@ package minizk_test
 import (
 	"testing"
 
+	"mrtq/harness/internal/rawzk"
 	"mrtq/harness/minizk"
-	"mrtq/harness/minizk/internal/rawzk"
 	"mrtq/harness/minizk/wire"
 	"mrtq/internal/znode"
 )

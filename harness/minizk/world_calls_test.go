@@ -3,7 +3,7 @@ package minizk_test
 import (
 	"fmt"
 
-	"mrtq/harness/minizk/internal/rawzk"
+	"mrtq/harness/internal/rawzk"
 	"mrtq/harness/minizk/wire"
 )
 

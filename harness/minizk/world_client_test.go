@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"mrtq/harness/minizk/internal/rawzk"
+	"mrtq/harness/internal/rawzk"
 	"mrtq/harness/minizk/wire"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"mrtq/harness/minizk/internal/rawzk"
+	"mrtq/harness/internal/rawzk"
 	"mrtq/harness/minizk/wire"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"mrtq/harness/internal/rawzk"
 	"mrtq/harness/minizk"
-	"mrtq/harness/minizk/internal/rawzk"
 	"mrtq/harness/minizk/wire"
 )
 

@@ -2,7 +2,6 @@ package side
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"slices"
 
@@ -20,7 +19,7 @@ func (s tree) Get(ctx context.Context, path string) (znode.Node, error) {
 	}
 	n := s.t.Get(path)
 	if n == nil {
-		return znode.Node{}, fmt.Errorf("%s: %w", path, znode.ErrNoNode)
+		return znode.Node{}, notThere(path)
 	}
 	return *n, nil
 }
@@ -30,7 +29,7 @@ func (s tree) Children(ctx context.Context, path string) ([]string, error) {
 		return nil, err
 	}
 	if s.t.Get(path) == nil {
-		return nil, fmt.Errorf("%s: %w", path, znode.ErrNoNode)
+		return nil, notThere(path)
 	}
 	return slices.Clone(s.t.Children(path)), nil
 }
@@ -47,6 +46,20 @@ func (s tree) Subtrees(ctx context.Context, roots iter.Seq[string]) iter.Seq2[Su
 				sub.Nodes = append(sub.Nodes, *n)
 			}
 			if !yield(sub, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (s tree) Walk(ctx context.Context, root string) iter.Seq2[znode.Node, error] {
+	return func(yield func(znode.Node, error) bool) {
+		for n := range s.t.All(root) {
+			if err := ctx.Err(); err != nil {
+				yield(znode.Node{}, err)
+				return
+			}
+			if !yield(*n, nil) {
 				return
 			}
 		}

@@ -1,6 +1,7 @@
-package zkconn
+package zkconn_test
 
 import (
+	"mrtq/internal/zkconn"
 	"reflect"
 	"testing"
 )
@@ -19,8 +20,8 @@ func TestParseAddress(t *testing.T) {
 		{"[::1]/x", "[::1]:2181/x", "/x", []string{"[::1]:2181"}},
 		{"127.0.0.1", "127.0.0.1:2181", "", []string{"127.0.0.1:2181"}},
 	} {
-		a, err := ParseAddress(tc.in)
-		if err != nil || !reflect.DeepEqual(a, Address{tc.servers, tc.chroot}) || a.String() != tc.out {
+		a, err := zkconn.ParseAddress(tc.in)
+		if err != nil || !reflect.DeepEqual(a, zkconn.Address{tc.servers, tc.chroot}) || a.String() != tc.out {
 			t.Errorf("%q: %+v (%s), %v", tc.in, a, a, err)
 		}
 	}
@@ -44,17 +45,7 @@ func TestParseAddressErrors(t *testing.T) {
 		{"a:1/x//", `address "a:1/x//": chroot: invalid znode path "/x/": it has an empty element`},
 		{"a:1/../x", `address "a:1/../x": chroot: invalid znode path "/../x": relative elements are not allowed`},
 	} {
-		_, err := ParseAddress(tc.in)
+		_, err := zkconn.ParseAddress(tc.in)
 		wantMessage(t, err, tc.want)
-	}
-}
-
-func TestAbs(t *testing.T) {
-	for _, tc := range []struct{ chroot, path, want string }{
-		{"", "/", "/"}, {"", "/a", "/a"}, {"/x/y", "/", "/x/y"}, {"/x/y", "/a/b", "/x/y/a/b"},
-	} {
-		if got := (Address{Chroot: tc.chroot}).abs(tc.path); got != tc.want {
-			t.Errorf("%q in %q: %q", tc.path, tc.chroot, got)
-		}
 	}
 }

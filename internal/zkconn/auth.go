@@ -24,6 +24,13 @@ func DigestAuth(user, password string) Auth {
 	return Auth{Scheme: "digest", credential: &credential}
 }
 
+// UserPassword are the parts of the credential, for another library to use and
+// for nobody to print.
+func (a Auth) UserPassword() (user, password string) {
+	user, password, _ = strings.Cut(*a.credential, ":")
+	return user, password
+}
+
 // String hides the password.
 func (a Auth) String() string { return a.Scheme + ":…" }
 

@@ -32,7 +32,7 @@ func TestParseAuth(t *testing.T) {
 		{strings.Repeat(secret, 10000), "bufio.Scanner: token too long"},
 	} {
 		_, err := ParseAuth(tc.in)
-		wantMessage(t, err, tc.want)
+		wantAuthError(t, err, tc.want)
 	}
 }
 
@@ -51,14 +51,14 @@ func TestReadAuthFile(t *testing.T) {
 	}
 	write("digest:ann:"+secret, 0o640)
 	_, err := ReadAuthFile(path)
-	wantMessage(t, err, fmt.Sprintf("credentials: %s can be read by others (mode 0640): chmod 600 %s", path, path))
+	wantAuthError(t, err, fmt.Sprintf("credentials: %s can be read by others (mode 0640): chmod 600 %s", path, path))
 	write(secret, 0o600)
 	_, err = ReadAuthFile(path)
-	wantMessage(t, err, path+`: credentials, line 1: want lines of the form scheme:user:password, such as "digest:user:password"`)
+	wantAuthError(t, err, path+`: credentials, line 1: want lines of the form scheme:user:password, such as "digest:user:password"`)
 	_, err = ReadAuthFile(filepath.Join(dir, "none"))
-	wantMessage(t, err, "credentials: open "+filepath.Join(dir, "none")+": no such file or directory")
+	wantAuthError(t, err, "credentials: open "+filepath.Join(dir, "none")+": no such file or directory")
 	_, err = ReadAuthFile("/dev/null/none")
-	wantMessage(t, err, "credentials: open /dev/null/none: not a directory")
+	wantAuthError(t, err, "credentials: open /dev/null/none: not a directory")
 }
 
 // No way of printing that a careless line of code might use shows a password,
@@ -99,5 +99,12 @@ func checkHidden(t *testing.T, how, text string) {
 		if strings.Contains(text, digits) {
 			t.Errorf("%s shows the password's bytes: %s", how, text)
 		}
+	}
+}
+
+func wantAuthError(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || err.Error() != want {
+		t.Errorf("\ngot  %v\nwant %s", err, want)
 	}
 }

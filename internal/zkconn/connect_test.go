@@ -1,8 +1,9 @@
-package zkconn
+package zkconn_test
 
 import (
 	"context"
 	"errors"
+	"mrtq/internal/zkconn"
 	"net"
 	"net/http/httptest"
 	"os"
@@ -43,12 +44,12 @@ func TestConnectErrors(t *testing.T) {
 			"connected, but got no session: no answer to the handshake; check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			addr, err := ParseAddress(tc.address)
+			addr, err := zkconn.ParseAddress(tc.address)
 			if err != nil {
 				t.Fatal(err)
 			}
 			within(t, 5*time.Second, "the error", func() {
-				_, err = OpenReader(t.Context(), Config{Address: addr, GiveUp: impatient})
+				_, err = zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: impatient})
 			})
 			wantConnectError(t, err, tc.address, tc.want)
 		})
@@ -60,7 +61,7 @@ var reset = regexp.MustCompile(`read tcp \S+: read: connection reset by peer`)
 
 func wantConnectError(t *testing.T, err error, address, want string) {
 	t.Helper()
-	var ce *ConnectError
+	var ce *zkconn.ConnectError
 	if !errors.As(err, &ce) || ce.Address != address {
 		t.Fatalf("%#v", err)
 	}
@@ -72,8 +73,8 @@ func wantConnectError(t *testing.T, err error, address, want string) {
 func TestConnectToWebServer(t *testing.T) {
 	web := httptest.NewServer(nil)
 	defer web.Close()
-	addr, _ := ParseAddress(web.Listener.Addr().String())
-	_, err := OpenReader(t.Context(), Config{Address: addr, GiveUp: impatient})
+	addr, _ := zkconn.ParseAddress(web.Listener.Addr().String())
+	_, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: impatient})
 	wantConnectError(t, err, addr.String(), "connected, but got no session: no answer to the handshake; check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum")
 }
 
@@ -82,25 +83,25 @@ func TestConnectToWebServer(t *testing.T) {
 func TestHopelessIsToldAtOnce(t *testing.T) {
 	noLeak(t)
 	http := listen(t, func(c net.Conn) { c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) })
-	addr, _ := ParseAddress(http + "," + http)
+	addr, _ := zkconn.ParseAddress(http + "," + http)
 	within(t, 5*time.Second, "the error", func() {
-		_, err := OpenReader(t.Context(), Config{Address: addr, GiveUp: time.Minute})
+		_, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: time.Minute})
 		wantConnectError(t, err, addr.String(), "connected, but got no session: what answers speaks HTTP; check that this is a ZooKeeper client port")
 	})
-	addr, _ = ParseAddress(http + "," + unused(t))
+	addr, _ = zkconn.ParseAddress(http + "," + unused(t))
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	if _, err := OpenReader(ctx, Config{Address: addr, GiveUp: time.Minute}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := zkconn.OpenReader(ctx, zkconn.Config{Address: addr, GiveUp: time.Minute}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("with a server that may come up: %v", err)
 	}
 }
 
 func TestConnectWrongHostName(t *testing.T) {
 	fakeDNS(t)
-	addr, _ := ParseAddress("zk.invalid.:2181")
+	addr, _ := zkconn.ParseAddress("zk.invalid.:2181")
 	var err error
 	within(t, 5*time.Second, "the error", func() {
-		_, err = OpenReader(t.Context(), Config{Address: addr, GiveUp: time.Minute})
+		_, err = zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: time.Minute})
 	})
 	var dns *net.DNSError
 	if !errors.As(err, &dns) {
@@ -139,17 +140,17 @@ func fakeDNS(t *testing.T) {
 
 func TestConnectCancelled(t *testing.T) {
 	noLeak(t)
-	addr, _ := ParseAddress(listen(t, func(c net.Conn) { read(c, 1<<20) }))
+	addr, _ := zkconn.ParseAddress(listen(t, func(c net.Conn) { read(c, 1<<20) }))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(50*time.Millisecond, func() { cancel(errors.New("somebody pressed ^C")) })
 	within(t, 5*time.Second, "the error", func() {
-		_, err := OpenReader(ctx, Config{Address: addr})
+		_, err := zkconn.OpenReader(ctx, zkconn.Config{Address: addr})
 		wantConnectError(t, err, addr.String(), "somebody pressed ^C; nothing was read or written")
 	})
-	addr, _ = ParseAddress(unused(t))
+	addr, _ = zkconn.ParseAddress(unused(t))
 	ctx, cancel2 := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel2()
-	_, err := OpenReader(ctx, Config{Address: addr})
+	_, err := zkconn.OpenReader(ctx, zkconn.Config{Address: addr})
 	wantConnectError(t, err, addr.String(), "context deadline exceeded (last: dial tcp ADDRESS: connect: connection refused); check the address and that the server runs")
 }
 
@@ -157,7 +158,7 @@ func TestTLS(t *testing.T) {
 	s := serverTLS(t)
 	noLeak(t)
 	files := s.TLSFiles()
-	good := TLS{CA: files.CA, Cert: files.Cert, Key: files.Key}
+	good := zkconn.TLS{CA: files.CA, Cert: files.Cert, Key: files.Key}
 	_, port, _ := net.SplitHostPort(s.SecureAddress())
 	named := "localhost:" + port
 	empty := filepath.Join(t.TempDir(), "empty.pem")
@@ -172,39 +173,39 @@ func TestTLS(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		name, address string
-		tls           *TLS
+		tls           *zkconn.TLS
 		want          string // a regexp would hide more than it helps: whole messages, "" for success
 	}{
 		{"by address", s.SecureAddress(), &good, ""},
 		{"by name", named, &good, ""},
-		{"by a name given", s.SecureAddress(), &TLS{CA: files.CA, Cert: files.Cert, Key: files.Key, ServerName: "localhost"}, ""},
+		{"by a name given", s.SecureAddress(), &zkconn.TLS{CA: files.CA, Cert: files.Cert, Key: files.Key, ServerName: "localhost"}, ""},
 		{"TLS to what speaks no TLS", listen(t, func(c net.Conn) { c.Write([]byte("220 smtp\r\n")); read(c, 1<<20) }), &good,
 			"TLS handshake: tls: first record does not look like a TLS handshake; this port speaks no TLS: use the secure port, or leave out --tls"},
-		{"unknown authority", s.SecureAddress(), &TLS{CA: files.Cert, Cert: files.Cert, Key: files.Key},
+		{"unknown authority", s.SecureAddress(), &zkconn.TLS{CA: files.Cert, Cert: files.Cert, Key: files.Key},
 			"TLS handshake: tls: failed to verify certificate: x509: certificate signed by unknown authority; the server's certificate is signed by none of the authorities in --tls-ca"},
-		{"wrong name", s.SecureAddress(), &TLS{CA: files.CA, Cert: files.Cert, Key: files.Key, ServerName: "zk.example.org"},
+		{"wrong name", s.SecureAddress(), &zkconn.TLS{CA: files.CA, Cert: files.Cert, Key: files.Key, ServerName: "zk.example.org"},
 			"TLS handshake: tls: failed to verify certificate: x509: certificate is valid for localhost, not zk.example.org; give the name that the certificate holds with --tls-server-name"},
-		{"no client certificate", s.SecureAddress(), &TLS{CA: files.CA},
+		{"no client certificate", s.SecureAddress(), &zkconn.TLS{CA: files.CA},
 			refused + "; the server refused the TLS handshake: it may want a client certificate (--tls-cert, --tls-key)"},
-		{"no such file", s.SecureAddress(), &TLS{CA: empty + "x"},
+		{"no such file", s.SecureAddress(), &zkconn.TLS{CA: empty + "x"},
 			"TLS authorities: open " + empty + "x: no such file or directory; " + noChoice},
-		{"no authority in it", s.SecureAddress(), &TLS{CA: empty},
+		{"no authority in it", s.SecureAddress(), &zkconn.TLS{CA: empty},
 			"TLS authorities: " + empty + " holds no PEM certificate; " + noChoice},
-		{"no key", s.SecureAddress(), &TLS{CA: files.CA, Cert: files.Cert},
+		{"no key", s.SecureAddress(), &zkconn.TLS{CA: files.CA, Cert: files.Cert},
 			"TLS client certificate: give both the certificate and its key; " + noChoice},
-		{"a key that is none", s.SecureAddress(), &TLS{CA: files.CA, Cert: files.Cert, Key: empty},
+		{"a key that is none", s.SecureAddress(), &zkconn.TLS{CA: files.CA, Cert: files.Cert, Key: empty},
 			"TLS client certificate: tls: failed to find any PEM data in key input; " + noChoice},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			addr, err := ParseAddress(tc.address)
+			addr, err := zkconn.ParseAddress(tc.address)
 			if err != nil {
 				t.Fatal(err)
 			}
-			cfg := Config{Address: addr, TLS: tc.tls, GiveUp: 5 * time.Second}
+			cfg := zkconn.Config{Address: addr, TLS: tc.tls, GiveUp: 5 * time.Second}
 			if tc.want != "" {
 				cfg.GiveUp = time.Second
 			}
-			r, err := OpenReader(t.Context(), cfg)
+			r, err := zkconn.OpenReader(t.Context(), cfg)
 			if err == nil {
 				defer r.Close()
 				_, err = r.Get(t.Context(), "/")
@@ -215,31 +216,6 @@ func TestTLS(t *testing.T) {
 				t.Error(err)
 			}
 		})
-	}
-}
-
-// The library's own order of trying servers would wait a second before each
-// reconnection.
-func TestServersOrder(t *testing.T) {
-	p := &servers{s: &session{up: make(chan struct{})}}
-	p.Init([]string{"a", "b"})
-	var got []string
-	next := func() {
-		server, pause := p.Next()
-		if pause {
-			server = "pause " + server
-		}
-		got = append(got, server)
-	}
-	for range 5 {
-		next()
-	}
-	p.Connected()
-	for range 3 {
-		next()
-	}
-	if want := "a b pause a b pause a b a pause b"; strings.Join(got, " ") != want || p.Len() != 2 {
-		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

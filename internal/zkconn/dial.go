@@ -66,7 +66,7 @@ func (s *session) dialer(config *tls.Config) zk.Dialer {
 	return func(network, address string, _ time.Duration) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(s.dialing, s.patience())
 		defer cancel()
-		if config == nil && s.suspected(address) && s.speaksTLS(network, address) {
+		if config == nil && !s.cfg.Eager && s.suspected(address) && s.speaksTLS(network, address) {
 			err := &mistakenError{tls: true}
 			s.noteFailure(err)
 			return nil, err
@@ -97,11 +97,6 @@ func (s *session) connect(ctx context.Context, network, address string) (net.Con
 	}
 	return (&net.Dialer{}).DialContext(ctx, network, address)
 }
-
-// patience bounds each of the two steps to a session: TCP and TLS, and then the
-// server's answer. A server that is just starting may accept a connection and
-// never answer on it, where the next attempt succeeds.
-func (s *session) patience() time.Duration { return min(5*time.Second, s.cfg.GiveUp/2) }
 
 func secure(ctx context.Context, conn net.Conn, config *tls.Config, address string) (net.Conn, error) {
 	if config.ServerName == "" {
@@ -157,10 +152,24 @@ func (p *servers) Next() (server string, pause bool) {
 		p.tried = 0
 		p.s.allFailed()
 	}
+	if p.s.cfg.Eager && p.next > 0 {
+		pause = p.s.breathe()
+	}
 	server = p.list[p.next%len(p.list)]
 	p.next++
 	p.tried++
 	return server, pause
+}
+
+// breathe waits between two eager attempts, and reports whether the session is
+// over: the library looks whether it was closed only where it is told to pause.
+func (s *session) breathe() (over bool) {
+	select {
+	case <-time.After(eagerPause):
+		return false
+	case <-s.dialing.Done():
+		return true
+	}
 }
 
 // Connected is called for every session that was opened or resumed.

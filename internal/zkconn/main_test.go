@@ -1,4 +1,4 @@
-package zkconn
+package zkconn_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"mrtq/harness"
+	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 )
 
@@ -58,6 +59,9 @@ func (kept) Errorf(format string, args ...any) {
 	exitCode = 1
 }
 
+// password is a credential's.
+const password = "s3cret:pass word"
+
 // noLeak fails the test unless every goroutine that it started has ended.
 // Called first, it looks last.
 func noLeak(t *testing.T) {
@@ -68,10 +72,10 @@ func noLeak(t *testing.T) {
 
 // address is the shared server by way of host, with a chroot that is there and
 // the test's own.
-func address(t *testing.T, host string) Address {
+func address(t *testing.T, host string) zkconn.Address {
 	t.Helper()
-	plain := Address{Servers: []string{server(t).Address()}, Chroot: "/" + t.Name()}
-	w := openWriter(t, Config{Address: plain})
+	plain := zkconn.Address{Servers: []string{server(t).Address()}, Chroot: "/" + t.Name()}
+	w := openWriter(t, zkconn.Config{Address: plain})
 	if _, err := w.MakeChroot(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +86,7 @@ func address(t *testing.T, host string) Address {
 
 // setup is a writer behind a proxy, in a chroot of its own on an otherwise empty
 // server, with no goroutine left at the test's end.
-func setup(t *testing.T, cfg Config) (*Writer, *proxy) {
+func setup(t *testing.T, cfg zkconn.Config) (*zkconn.Writer, *proxy) {
 	t.Helper()
 	if err := server(t).Clean(t.Context()); err != nil {
 		t.Fatal(err)
@@ -93,9 +97,9 @@ func setup(t *testing.T, cfg Config) (*Writer, *proxy) {
 	return openWriter(t, cfg), p
 }
 
-func openWriter(t *testing.T, cfg Config) *Writer {
+func openWriter(t *testing.T, cfg zkconn.Config) *zkconn.Writer {
 	t.Helper()
-	w, err := OpenWriter(t.Context(), cfg)
+	w, err := zkconn.OpenWriter(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,9 +107,9 @@ func openWriter(t *testing.T, cfg Config) *Writer {
 	return w
 }
 
-func openReader(t *testing.T, cfg Config) *Reader {
+func openReader(t *testing.T, cfg zkconn.Config) *zkconn.Reader {
 	t.Helper()
-	r, err := OpenReader(t.Context(), cfg)
+	r, err := zkconn.OpenReader(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +117,7 @@ func openReader(t *testing.T, cfg Config) *Reader {
 	return r
 }
 
-func multi(t *testing.T, w *Writer, ops ...znode.Op) {
+func multi(t *testing.T, w *zkconn.Writer, ops ...znode.Op) {
 	t.Helper()
 	if err := w.Multi(t.Context(), ops); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package zkconn
+package zkconn_test
 
 import (
 	"encoding/binary"
@@ -6,6 +6,8 @@ import (
 	"net"
 	"sync"
 	"testing"
+
+	"mrtq/internal/zkconn"
 )
 
 // proxy stands between a session and its server, and does to their packets
@@ -199,7 +201,7 @@ func once(f fate, match func(packet) bool) func(packet) fate {
 	}
 }
 
-func isMulti(p packet) bool { return p.opcode() == opcodeMulti }
+func isMulti(p packet) bool { return p.opcode() == zkconn.OpcodeMulti }
 
 // answerTo matches the answer to the first request that match takes.
 func answerTo(match func(packet) bool) func(packet) bool {

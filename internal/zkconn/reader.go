@@ -2,6 +2,7 @@ package zkconn
 
 import (
 	"context"
+	"errors"
 
 	"github.com/go-zookeeper/zk"
 
@@ -35,8 +36,8 @@ func (r *Reader) Outside() *Reader { return &Reader{s: r.s} }
 // Close ends the session; its ephemeral nodes go with it. Calls under way return.
 func (r *Reader) Close() { r.s.close() }
 
-// MarkUnreadable is the same session, whose Tree says of a znode that may not be
-// read that it is there and unreadable, and goes on.
+// MarkUnreadable is the same session, whose Look and Tree say of a znode that may
+// not be read that it is there and unreadable, and go on.
 func (r *Reader) MarkUnreadable() *Reader { return &Reader{s: r.s, at: r.at, marks: true} }
 
 // Address is where the session is.
@@ -65,6 +66,28 @@ func (r *Reader) Get(ctx context.Context, path string) (znode.Node, error) {
 	}
 	return znode.Node{Path: path, Data: data, Stat: fromStat(stat)}, nil
 }
+
+// Look is Get, with the ACL if acl is true. Of a node that may not be read it
+// gives what is known without that permission, if [Reader.MarkUnreadable] says so:
+// that it is there, and its Stat.
+func (r *Reader) Look(ctx context.Context, path string, acl bool) (znode.Node, error) {
+	n, err := r.Get(ctx, path)
+	if err == nil && acl {
+		n.ACL, err = r.ACL(ctx, path)
+	}
+	if !r.marks || !errors.Is(err, ErrNoAuth) {
+		return n, err
+	}
+	stat, ok, err := r.Exists(ctx, path)
+	if err == nil && !ok {
+		err = &pathError{op: "get", path: path, err: znode.ErrNoNode}
+	}
+	return znode.Node{Path: path, Stat: stat, Unreadable: ErrNoAuth.Error()}, err
+}
+
+// System reports whether path is ZooKeeper's own subtree: configuration and
+// quotas of the server, not of the application.
+func (r *Reader) System(path string) bool { return r.at.abs(path) == "/zookeeper" }
 
 // Exists reads a node's Stat; ok is false when it is not there.
 func (r *Reader) Exists(ctx context.Context, path string) (stat znode.Stat, ok bool, err error) {

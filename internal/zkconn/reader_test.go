@@ -1,4 +1,4 @@
-package zkconn
+package zkconn_test
 
 import (
 	"errors"
@@ -10,15 +10,16 @@ import (
 	"testing"
 	"time"
 
+	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 )
 
 // A Reader has these methods, none of which writes: whoever adds one has to
 // think here. That none gives a Writer away shows in the types of their results.
 func TestReaderCannotWrite(t *testing.T) {
-	want := []string{"ACL", "Address", "Children", "Close", "Exists", "Get", "MarkUnreadable", "Outside", "Sync", "Tree"}
+	want := []string{"ACL", "Address", "Children", "Close", "Exists", "Get", "Look", "MarkUnreadable", "Outside", "Sync", "System", "Tree"}
 	var got []string
-	for m := range reflect.TypeFor[*Reader]().Methods() {
+	for m := range reflect.TypeFor[*zkconn.Reader]().Methods() {
 		got = append(got, m.Name)
 		for i := range m.Type.NumOut() {
 			if strings.Contains(m.Type.Out(i).String(), "Writer") || strings.Contains(m.Type.Out(i).String(), "zk.") {
@@ -29,7 +30,7 @@ func TestReaderCannotWrite(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("methods %q, want %q", got, want)
 	}
-	for f := range reflect.TypeFor[Reader]().Fields() {
+	for f := range reflect.TypeFor[zkconn.Reader]().Fields() {
 		if f.IsExported() {
 			t.Errorf("field %s is exported", f.Name)
 		}
@@ -39,14 +40,14 @@ func TestReaderCannotWrite(t *testing.T) {
 // Whatever a Reader's session is used for, only requests that read go over the
 // wire, also after a reconnection, and the server's tree stays as it was.
 func TestReaderWritesNothing(t *testing.T) {
-	w, p := setup(t, Config{})
-	auth := DigestAuth("ann", secret)
+	w, p := setup(t, zkconn.Config{})
+	auth := zkconn.DigestAuth("ann", password)
 	multi(t, w, znode.Create("/a", []byte("1")), znode.Create("/a/b", nil), znode.Create("/c", []byte{}))
 	before := everything(t)
 	w.Close()
 	first := len(p.requests())
 
-	r := openReader(t, Config{Address: w.Address(), Auth: []Auth{auth}})
+	r := openReader(t, zkconn.Config{Address: w.Address(), Auth: []zkconn.Auth{auth}})
 	ctx := t.Context()
 	for range 2 {
 		if err := r.Sync(ctx); err != nil {
@@ -73,7 +74,7 @@ func TestReaderWritesNothing(t *testing.T) {
 		if acl, err := r.ACL(ctx, "/a"); err != nil || !reflect.DeepEqual(acl, znode.OpenACL()) {
 			t.Errorf("%v, %v", acl, err)
 		}
-		if tree, err := r.Tree(ctx, TreeOptions{ACL: true}); err != nil || tree.Len() != 4 {
+		if tree, err := r.Tree(ctx, zkconn.TreeOptions{ACL: true}); err != nil || tree.Len() != 4 {
 			t.Errorf("%v, %v", tree, err)
 		}
 		for op, err := range map[string]error{
@@ -114,8 +115,8 @@ func second[T any](_ T, err error) error { return err }
 // everything is the Stats of all nodes on the shared server, read past the proxy.
 func everything(t *testing.T) map[string]znode.Stat {
 	t.Helper()
-	r := openReader(t, Config{Address: Address{Servers: []string{server(t).Address()}}})
-	tree, err := r.Tree(t.Context(), TreeOptions{})
+	r := openReader(t, zkconn.Config{Address: zkconn.Address{Servers: []string{server(t).Address()}}})
+	tree, err := r.Tree(t.Context(), zkconn.TreeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,14 +129,14 @@ func everything(t *testing.T) map[string]znode.Stat {
 }
 
 func TestTree(t *testing.T) {
-	w, _ := setup(t, Config{})
+	w, _ := setup(t, zkconn.Config{})
 	ops := []znode.Op{znode.Create("/zookeeper", []byte("not the server's")), znode.Create("/a", nil), znode.Create("/a/deep", nil), znode.Create("/b", nil)}
 	for i := range 200 {
 		ops = append(ops, znode.Create(fmt.Sprintf("/a/deep/n%03d", i), []byte{byte(i)}))
 	}
 	multi(t, w, ops...)
 	progress := 0
-	tree, err := w.Tree(t.Context(), TreeOptions{Progress: func(n int) {
+	tree, err := w.Tree(t.Context(), zkconn.TreeOptions{Progress: func(n int) {
 		if n < progress {
 			t.Errorf("progress went from %d to %d", progress, n)
 		}
@@ -155,7 +156,7 @@ func TestTree(t *testing.T) {
 			t.Errorf("%+v", n)
 		}
 	}
-	some, err := w.Tree(t.Context(), TreeOptions{Roots: []string{"/b", "/a/deep/n007", "/none/below", "/a/deep/n008"}})
+	some, err := w.Tree(t.Context(), zkconn.TreeOptions{Roots: []string{"/b", "/a/deep/n007", "/none/below", "/a/deep/n008"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +167,7 @@ func TestTree(t *testing.T) {
 		t.Errorf("a root's parent has %+v", s)
 	}
 
-	whole, err := openReader(t, Config{Address: Address{Servers: []string{server(t).Address()}}}).Tree(t.Context(), TreeOptions{})
+	whole, err := openReader(t, zkconn.Config{Address: zkconn.Address{Servers: []string{server(t).Address()}}}).Tree(t.Context(), zkconn.TreeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,19 +177,19 @@ func TestTree(t *testing.T) {
 }
 
 func TestNoPermission(t *testing.T) {
-	w, p := setup(t, Config{Auth: []Auth{DigestAuth("ann", secret)}})
+	w, p := setup(t, zkconn.Config{Auth: []zkconn.Auth{zkconn.DigestAuth("ann", password)}})
 	multi(t, w, znode.Op{Kind: znode.OpCreate, Path: "/locked", Data: []byte("x"), ACL: []znode.ACL{{Perms: znode.PermAll, Scheme: "auth"}}})
 	acl, err := w.ACL(t.Context(), "/locked")
 	if err != nil || len(acl) != 1 || acl[0].Scheme != "digest" || !strings.HasPrefix(acl[0].ID, "ann:") {
 		t.Fatalf("%v, %v", acl, err)
 	}
 	const remedy = "no permission (give credentials with --auth-file or $MRTQ_ZK_AUTH, or have the znode's ACL changed)"
-	stranger := openWriter(t, Config{Address: w.Address()})
+	stranger := openWriter(t, zkconn.Config{Address: w.Address()})
 	_, err = stranger.Get(t.Context(), "/locked")
 	wantMessage(t, err, "get /locked: "+remedy)
-	_, err = stranger.Tree(t.Context(), TreeOptions{})
+	_, err = stranger.Tree(t.Context(), zkconn.TreeOptions{})
 	wantMessage(t, err, "get /locked: "+remedy)
-	marking, err := stranger.MarkUnreadable().Tree(t.Context(), TreeOptions{ACL: true})
+	marking, err := stranger.MarkUnreadable().Tree(t.Context(), zkconn.TreeOptions{ACL: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,12 +199,12 @@ func TestNoPermission(t *testing.T) {
 	err = stranger.Multi(t.Context(), []znode.Op{znode.Check("/", -1), znode.Set("/locked", nil, -1)})
 	wantMessage(t, err, "set /locked: "+remedy)
 	var me *znode.MultiError
-	if !errors.Is(err, ErrNoAuth) || !errors.As(err, &me) || me.Index != 1 {
+	if !errors.Is(err, zkconn.ErrNoAuth) || !errors.As(err, &me) || me.Index != 1 {
 		t.Errorf("%#v", err)
 	}
 	err = stranger.SetACL(t.Context(), "/locked", znode.OpenACL())
 	wantMessage(t, err, "set the ACL of /locked: "+remedy)
-	_, err = stranger.CreateEphemeral(t.Context(), "/locked/x", nil)
+	_, err = stranger.CreateEphemeral(t.Context(), "/locked/x", nil, nil)
 	wantMessage(t, err, "create /locked/x: "+remedy)
 
 	// Credentials outlive the connection.
@@ -224,7 +225,7 @@ func TestNoPermission(t *testing.T) {
 // An answer over the limit fails its call with the size it needs and ends the
 // session: no connection is made again only to break again.
 func TestMaxResponse(t *testing.T) {
-	w, p := setup(t, Config{})
+	w, p := setup(t, zkconn.Config{})
 	var ops []znode.Op
 	for i := range 1000 {
 		ops = append(ops, znode.Create(fmt.Sprintf("/child%04d", i), nil))
@@ -232,21 +233,21 @@ func TestMaxResponse(t *testing.T) {
 	multi(t, w, ops...)
 	// The header of 16 bytes, the count, the names of 9 with their lengths, the Stat.
 	const size = 16 + 4 + 1000*(4+9) + 68
-	r := openReader(t, Config{Address: w.Address(), MaxResponse: size})
+	r := openReader(t, zkconn.Config{Address: w.Address(), MaxResponse: size})
 	if names, err := r.Children(t.Context(), "/"); err != nil || len(names) != 1000 {
 		t.Fatalf("%d names, %v", len(names), err)
 	}
-	r = openReader(t, Config{Address: w.Address(), MaxResponse: size - 1})
+	r = openReader(t, zkconn.Config{Address: w.Address(), MaxResponse: size - 1})
 	before := p.connections()
 	within(t, 5*time.Second, "the error", func() {
 		_, err := r.Children(t.Context(), "/")
 		wantMessage(t, err, fmt.Sprintf("list /: the server's answer is %d bytes and the limit is %d: a znode has very many children; raise --max-response to %d or more", size, size-1, size))
-		var too *ResponseTooLargeError
+		var too *zkconn.ResponseTooLargeError
 		if !errors.As(err, &too) || too.Size != size || too.Limit != size-1 {
 			t.Errorf("%#v", err)
 		}
 	})
-	if _, err := r.Get(t.Context(), "/"); !errors.As(err, new(*ResponseTooLargeError)) {
+	if _, err := r.Get(t.Context(), "/"); !errors.As(err, new(*zkconn.ResponseTooLargeError)) {
 		t.Errorf("the next call: %v", err)
 	}
 	r.Close()

@@ -36,8 +36,13 @@ type Config struct {
 	// one that is just starting does, for a moment; 0 means 5 s, and it is never
 	// longer than GiveUp.
 	Refused time.Duration
-	TLS     *TLS   // nil: no TLS
-	Auth    []Auth // added to the session in this order
+	// Eager is for a server that this process is just starting: attempts to
+	// connect follow each other at once, and one that the server keeps silent on
+	// is soon given up for the next. A refusal is then no reason to stop: Refused
+	// is as long as GiveUp.
+	Eager bool
+	TLS   *TLS   // nil: no TLS
+	Auth  []Auth // added to the session in this order
 	// MaxResponse is the largest answer accepted, in bytes; 0 means 64 MiB,
 	// the names of about two million children.
 	MaxResponse int
@@ -89,6 +94,7 @@ type session struct {
 	hope, refused bool
 	refusedSince  time.Time       // the first time that all were
 	suspects      map[string]bool // addresses that may speak TLS; false once they were asked
+	silence       time.Duration   // see patience
 }
 
 // open connects and waits until a session is there.
@@ -101,6 +107,9 @@ func open(ctx context.Context, cfg Config) (*session, error) {
 	}
 	if cfg.Refused == 0 {
 		cfg.Refused = defaultRefused
+	}
+	if cfg.Eager {
+		cfg.Refused = cfg.GiveUp
 	}
 	cfg.Refused = min(cfg.Refused, cfg.GiveUp)
 	if cfg.Say == nil {
@@ -122,7 +131,7 @@ func open(ctx context.Context, cfg Config) (*session, error) {
 			return nil, &ConnectError{Address: cfg.Address.String(), Err: err, Hint: "check the files of --tls-ca, --tls-cert and --tls-key"}
 		}
 	}
-	s := &session{cfg: cfg, over: make(chan struct{}), up: make(chan struct{}), news: make(chan string, 1), turn: make(chan struct{}, 1), suspects: map[string]bool{}}
+	s := &session{cfg: cfg, over: make(chan struct{}), up: make(chan struct{}), news: make(chan string, 1), turn: make(chan struct{}, 1), suspects: map[string]bool{}, silence: firstSilence}
 	s.dialing, s.hangUp = context.WithCancel(context.Background())
 	s.giveUp = time.AfterFunc(cfg.GiveUp, s.gaveUp)
 	var err error
@@ -303,6 +312,32 @@ func (s *session) suspected(address string) bool {
 	}
 	return ask
 }
+
+// patience bounds each of the two steps to a session: TCP and TLS, and then the
+// server's answer. A server that is just starting may accept a connection and
+// never answer on it, where the next attempt succeeds; so an eager session waits
+// a moment at first, and longer after each silence.
+func (s *session) patience() time.Duration {
+	most := min(5*time.Second, s.cfg.GiveUp/2)
+	if !s.cfg.Eager {
+		return most
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return min(s.silence, most)
+}
+
+// silent notes that a server did not answer in time.
+func (s *session) silent() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.silence *= 2
+}
+
+const (
+	firstSilence = 250 * time.Millisecond // see patience
+	eagerPause   = 20 * time.Millisecond  // between attempts
+)
 
 func (s *session) noteFailure(err error) {
 	s.mu.Lock()

@@ -1,4 +1,4 @@
-package zkconn
+package zkconn_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mrtq/harness"
+	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 )
 
@@ -17,12 +18,12 @@ import (
 func TestServerGone(t *testing.T) {
 	noLeak(t)
 	s := harness.ForTest(t, harness.TestBackend(), harness.Options{})
-	addr, err := ParseAddress(s.Address())
+	addr, err := zkconn.ParseAddress(s.Address())
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := openWriter(t, Config{Address: addr, GiveUp: 1500 * time.Millisecond}) // a second attempt comes after a second
-	path, err := w.CreateEphemeral(t.Context(), "/x-", nil)
+	w := openWriter(t, zkconn.Config{Address: addr, GiveUp: 1500 * time.Millisecond}) // a second attempt comes after a second
+	path, err := w.CreateEphemeral(t.Context(), "/x-", nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +39,7 @@ func TestServerGone(t *testing.T) {
 		wantMessage(t, <-gone, "watch "+path+": "+want)
 		err = w.Multi(t.Context(), []znode.Op{znode.Check("/", -1)})
 		wantMessage(t, err, "nothing was sent: "+want)
-		if !errors.Is(err, ErrLost) || errors.Is(err, ErrUnknownOutcome) {
+		if !errors.Is(err, zkconn.ErrLost) || errors.Is(err, zkconn.ErrUnknownOutcome) {
 			t.Errorf("%#v", err)
 		}
 	})
@@ -47,13 +48,13 @@ func TestServerGone(t *testing.T) {
 // A server without a quorum takes connections and closes them: that is no
 // server, however often.
 func TestServerWithoutQuorum(t *testing.T) {
-	w, p := setup(t, Config{GiveUp: 2200 * time.Millisecond})
+	w, p := setup(t, zkconn.Config{GiveUp: 2200 * time.Millisecond})
 	p.refuse(true)
 	within(t, 15*time.Second, "giving up", func() {
 		_, err := w.Get(t.Context(), "/")
 		// How the closing shows, as an end or as a reset, is the kernel's choice.
 		want := "get /: the ZooKeeper session is lost: no server of " + w.Address().String() + " could be reached for 2.2s (last: connected, but got no session: "
-		if !errors.Is(err, ErrLost) || !strings.HasPrefix(err.Error(), want) {
+		if !errors.Is(err, zkconn.ErrLost) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("\ngot  %v\nwant %s…", err, want)
 		}
 	})
@@ -65,11 +66,11 @@ func TestServerWithoutQuorum(t *testing.T) {
 // A session that the server has ended while nothing came through is lost: its
 // ephemerals are gone, and nothing may be written as if they weren't.
 func TestExpiry(t *testing.T) {
-	w, p := setup(t, Config{SessionTimeout: time.Second})
+	w, p := setup(t, zkconn.Config{SessionTimeout: time.Second})
 	direct := w.Address()
 	direct.Servers = []string{server(t).Address()}
-	other := openWriter(t, Config{Address: direct})
-	path, err := w.CreateEphemeral(t.Context(), "/x-", nil)
+	other := openWriter(t, zkconn.Config{Address: direct})
+	path, err := w.CreateEphemeral(t.Context(), "/x-", nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func TestExpiry(t *testing.T) {
 	p.cut()
 	p.stall(false)
 	within(t, 20*time.Second, "the pending write", func() {
-		if err := <-pending; !errors.Is(err, ErrUnknownOutcome) {
+		if err := <-pending; !errors.Is(err, zkconn.ErrUnknownOutcome) {
 			t.Errorf("%v", err)
 		}
 		_, err := w.Get(t.Context(), "/")
@@ -101,7 +102,7 @@ func TestExpiry(t *testing.T) {
 
 // A restarted server is found again by reads, which are repeated.
 func TestReadsOutliveTheConnection(t *testing.T) {
-	w, p := setup(t, Config{})
+	w, p := setup(t, zkconn.Config{})
 	multi(t, w, znode.Create("/a", []byte("1")))
 	for _, f := range []fate{cutBefore, cutWithin} {
 		for _, match := range []func(packet) bool{
@@ -118,7 +119,7 @@ func TestReadsOutliveTheConnection(t *testing.T) {
 
 // A request of which the connection breaks each time is not repeated for ever.
 func TestReadThatBreaksTheConnection(t *testing.T) {
-	w, p := setup(t, Config{GiveUp: impatient})
+	w, p := setup(t, zkconn.Config{GiveUp: impatient})
 	p.decide(func(p packet) fate {
 		if p.opcode() == 4 {
 			return cutBefore
@@ -137,7 +138,7 @@ func TestReadThatBreaksTheConnection(t *testing.T) {
 // Calls end with their context, whatever the server does, and what they leave
 // behind ends with the session.
 func TestContext(t *testing.T) {
-	w, p := setup(t, Config{})
+	w, p := setup(t, zkconn.Config{})
 	multi(t, w, znode.Create("/x", nil))
 	p.decide(func(p packet) fate {
 		if p.answer {
@@ -148,9 +149,9 @@ func TestContext(t *testing.T) {
 	for name, call := range map[string]func(context.Context) error{
 		"Get":             func(ctx context.Context) error { return second(w.Get(ctx, "/")) },
 		"Sync":            w.Sync,
-		"Tree":            func(ctx context.Context) error { return second(w.Tree(ctx, TreeOptions{})) },
+		"Tree":            func(ctx context.Context) error { return second(w.Tree(ctx, zkconn.TreeOptions{})) },
 		"Multi":           func(ctx context.Context) error { return w.Multi(ctx, []znode.Op{znode.Check("/", -1)}) },
-		"CreateEphemeral": func(ctx context.Context) error { return second(w.CreateEphemeral(ctx, "/e-", nil)) },
+		"CreateEphemeral": func(ctx context.Context) error { return second(w.CreateEphemeral(ctx, "/e-", nil, nil)) },
 		"WaitGone":        func(ctx context.Context) error { return w.WaitGone(ctx, "/x") },
 		"SetACL":          func(ctx context.Context) error { return w.SetACL(ctx, "/x", nil) },
 		"MakeChroot":      func(ctx context.Context) error { return second(w.MakeChroot(ctx)) },
@@ -164,7 +165,7 @@ func TestContext(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 			writes := name == "Multi" || name == "CreateEphemeral" || name == "SetACL"
-			if writes != errors.Is(err, ErrUnknownOutcome) {
+			if writes != errors.Is(err, zkconn.ErrUnknownOutcome) {
 				t.Errorf("%s: %v", name, err)
 			}
 		})
@@ -173,7 +174,7 @@ func TestContext(t *testing.T) {
 
 // Close ends the calls under way; a read would else be repeated for ever.
 func TestCloseEndsCalls(t *testing.T) {
-	w, p := setup(t, Config{})
+	w, p := setup(t, zkconn.Config{})
 	p.decide(func(p packet) fate {
 		if p.answer {
 			return swallow
@@ -186,7 +187,7 @@ func TestCloseEndsCalls(t *testing.T) {
 	pending := w.Start(t.Context(), []znode.Op{znode.Check("/", -1)})
 	eventually(t, func() bool { return len(p.requests()) >= seen+2 })
 	within(t, 10*time.Second, "Close", w.Close)
-	if err := <-pending; !errors.Is(err, ErrUnknownOutcome) {
+	if err := <-pending; !errors.Is(err, zkconn.ErrUnknownOutcome) {
 		t.Errorf("the write: %v", err)
 	}
 	wantMessage(t, <-answers, "get /: the ZooKeeper session was closed")
@@ -204,42 +205,20 @@ func TestHostileServer(t *testing.T) {
 		"unasked":                 "\x00\x00\x00\x10" + "\x00\x00\x03\xe7" + "\x00\x00\x00\x00\x00\x00\x00\x01" + "\x00\x00\x00\x00",
 	} {
 		t.Run(name, func(t *testing.T) {
-			addr, _ := ParseAddress(listen(t, func(c net.Conn) {
+			addr, _ := zkconn.ParseAddress(listen(t, func(c net.Conn) {
 				read(c, 48)
 				c.Write([]byte(welcome))
 				read(c, 4+8+4+len("/")+1) // getData
 				c.Write([]byte(answer))
 			}))
-			r := openReader(t, Config{Address: addr, GiveUp: impatient})
+			r := openReader(t, zkconn.Config{Address: addr, GiveUp: impatient})
 			within(t, 10*time.Second, "the error", func() {
 				_, err := r.Get(t.Context(), "/")
-				if !errors.Is(err, ErrLost) && !errors.As(err, new(*ResponseTooLargeError)) {
+				if !errors.Is(err, zkconn.ErrLost) && !errors.As(err, new(*zkconn.ResponseTooLargeError)) {
 					t.Errorf("%v", err)
 				}
 			})
 			r.Close()
 		})
-	}
-}
-
-// What comes in pieces is followed all the same.
-func TestFrame(t *testing.T) {
-	const stream = "\x00\x00\x00\x02ab\x00\x00\x00\x00\x00\x00\x00\x05hello\x00\x00\x00\x01"
-	for step := 1; step <= len(stream); step++ {
-		var f frame
-		var sizes []int
-		ends := 0
-		for i := 0; i < len(stream); i += step {
-			err := f.follow([]byte(stream[i:min(i+step, len(stream))]), func(b [4]byte) (int, error) {
-				sizes = append(sizes, int(b[3]))
-				return int(b[3]), nil
-			}, func() { ends++ })
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		if len(sizes) != 4 || sizes[0] != 2 || sizes[1] != 0 || sizes[2] != 5 || sizes[3] != 1 || ends != 3 || f.left != 1 {
-			t.Fatalf("in steps of %d: sizes %v, %d ends, %d left", step, sizes, ends, f.left)
-		}
 	}
 }

@@ -104,10 +104,7 @@ func (rd *treeReader) readParents(ctx context.Context, roots []string) error {
 	for _, root := range roots {
 		for p := znode.Parent(root); p != "" && !seen[p]; p = znode.Parent(p) {
 			seen[p] = true
-			n, err := rd.r.Get(ctx, p)
-			if errors.Is(err, ErrNoAuth) && rd.r.marks {
-				n, err = rd.unreadable(ctx, p)
-			}
+			n, err := rd.r.Look(ctx, p, false)
 			if errors.Is(err, znode.ErrNoNode) {
 				continue
 			}
@@ -122,17 +119,10 @@ func (rd *treeReader) readParents(ctx context.Context, roots []string) error {
 
 // readOne reads a node and returns its children's paths.
 func (rd *treeReader) readOne(ctx context.Context, path string) ([]string, error) {
-	n, err := rd.r.Get(ctx, path)
-	if err == nil && rd.opt.ACL {
-		n.ACL, err = rd.r.ACL(ctx, path)
-	}
+	n, err := rd.r.Look(ctx, path, rd.opt.ACL)
 	var names []string
-	if err == nil && n.Stat.NumChildren > 0 {
+	if err == nil && n.Stat.NumChildren > 0 && n.Unreadable == "" {
 		names, err = rd.r.Children(ctx, path)
-	}
-	if errors.Is(err, ErrNoAuth) && rd.r.marks {
-		names = nil
-		n, err = rd.unreadable(ctx, path)
 	}
 	if errors.Is(err, znode.ErrNoNode) {
 		return nil, nil
@@ -143,25 +133,9 @@ func (rd *treeReader) readOne(ctx context.Context, path string) ([]string, error
 	rd.got <- n
 	paths := make([]string, 0, len(names))
 	for _, name := range names {
-		if p := znode.Join(path, name); !rd.system(p) {
+		if p := znode.Join(path, name); !rd.r.System(p) {
 			paths = append(paths, p)
 		}
 	}
 	return paths, nil
-}
-
-// unreadable is what can be known of a znode without the permission to read it:
-// that it is there, and its Stat.
-func (rd *treeReader) unreadable(ctx context.Context, path string) (znode.Node, error) {
-	stat, ok, err := rd.r.Exists(ctx, path)
-	if err == nil && !ok {
-		err = znode.ErrNoNode
-	}
-	return znode.Node{Path: path, Stat: stat, Unreadable: ErrNoAuth.Error()}, err
-}
-
-// system reports whether path is ZooKeeper's own subtree: configuration and
-// quotas of the server, not of the application.
-func (rd *treeReader) system(path string) bool {
-	return rd.r.at.abs(path) == "/zookeeper"
 }

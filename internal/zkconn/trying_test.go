@@ -1,7 +1,8 @@
-package zkconn
+package zkconn_test
 
 import (
 	"crypto/tls"
+	"mrtq/internal/zkconn"
 	"net"
 	"strings"
 	"sync"
@@ -41,10 +42,10 @@ func (s *said) first() (line string, at time.Duration) {
 func TestRefusedEndsEarly(t *testing.T) {
 	noLeak(t)
 	a, b := unused(t), unused(t)
-	addr, _ := ParseAddress(a + "," + b)
+	addr, _ := zkconn.ParseAddress(a + "," + b)
 	heard := listenIn()
 	within(t, 20*time.Second, "the error", func() {
-		_, err := OpenReader(t.Context(), Config{Address: addr, GiveUp: time.Minute, Refused: 2 * time.Second, Say: heard.say})
+		_, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: time.Minute, Refused: 2 * time.Second, Say: heard.say})
 		if err == nil || !strings.Contains(err.Error(), "connection refused; check the address and that the server runs") {
 			t.Errorf("%v", err)
 		}
@@ -59,7 +60,7 @@ func TestRefusedEndsEarly(t *testing.T) {
 func TestRefusedAndThenThere(t *testing.T) {
 	noLeak(t)
 	address := unused(t)
-	addr, _ := ParseAddress(address)
+	addr, _ := zkconn.ParseAddress(address)
 	heard := listenIn()
 	up := make(chan struct{})
 	time.AfterFunc(500*time.Millisecond, func() {
@@ -71,7 +72,7 @@ func TestRefusedAndThenThere(t *testing.T) {
 		}
 		t.Cleanup(func() { s.Stop(t.Context()) })
 	})
-	r, err := OpenReader(t.Context(), Config{Address: addr, GiveUp: time.Minute, Refused: 20 * time.Second, Say: heard.say})
+	r, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: time.Minute, Refused: 20 * time.Second, Say: heard.say})
 	<-up
 	if err != nil {
 		t.Fatal(err)
@@ -85,10 +86,10 @@ func TestRefusedAndThenThere(t *testing.T) {
 // Silence is told of before it is over.
 func TestSilenceIsToldOf(t *testing.T) {
 	noLeak(t)
-	addr, _ := ParseAddress(listen(t, func(c net.Conn) { read(c, 1<<20) }))
+	addr, _ := zkconn.ParseAddress(listen(t, func(c net.Conn) { read(c, 1<<20) }))
 	heard := listenIn()
 	start := time.Now()
-	_, err := OpenReader(t.Context(), Config{Address: addr, GiveUp: 3 * time.Second, Say: heard.say})
+	_, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: 3 * time.Second, Say: heard.say})
 	if err == nil || time.Since(start) < 3*time.Second {
 		t.Errorf("after %v: %v", time.Since(start), err)
 	}
@@ -101,7 +102,7 @@ func TestSilenceIsToldOf(t *testing.T) {
 // Where a server answers, nobody is bothered.
 func TestNothingToldOfSuccess(t *testing.T) {
 	heard := listenIn()
-	openReader(t, Config{Address: address(t, server(t).Address()), Say: heard.say})
+	openReader(t, zkconn.Config{Address: address(t, server(t).Address()), Say: heard.say})
 	if line, _ := heard.first(); line != "" {
 		t.Errorf("%q", line)
 	}
@@ -113,11 +114,11 @@ func TestPlainAndTLSMistaken(t *testing.T) {
 	s := serverTLS(t)
 	noLeak(t)
 	files := s.TLSFiles()
-	good := &TLS{CA: files.CA, Cert: files.Cert, Key: files.Key}
+	good := &zkconn.TLS{CA: files.CA, Cert: files.Cert, Key: files.Key}
 	silentTLS := tlsOnly(t, files)
 	for _, tc := range []struct {
 		name, address string
-		tls           *TLS
+		tls           *zkconn.TLS
 		want          string
 	}{
 		{"TLS to a plain port", s.Address(), good,
@@ -128,12 +129,12 @@ func TestPlainAndTLSMistaken(t *testing.T) {
 			"the port speaks TLS (it answered a TLS greeting), not ZooKeeper's plain protocol; use --tls (with --tls-ca, --tls-cert, --tls-key as need be), or the plain port"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			addr, err := ParseAddress(tc.address)
+			addr, err := zkconn.ParseAddress(tc.address)
 			if err != nil {
 				t.Fatal(err)
 			}
 			within(t, 20*time.Second, "the error", func() {
-				_, err = OpenReader(t.Context(), Config{Address: addr, TLS: tc.tls, GiveUp: time.Minute})
+				_, err = zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, TLS: tc.tls, GiveUp: time.Minute})
 			})
 			wantConnectError(t, err, tc.address, tc.want)
 		})

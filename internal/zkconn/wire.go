@@ -53,6 +53,7 @@ const (
 func newWire(conn net.Conn, s *session, address string) *wire {
 	w := &wire{Conn: conn, s: s, address: address, in: bufio.NewReaderSize(conn, readAhead)}
 	w.handshake = time.AfterFunc(s.patience(), func() {
+		s.silent()
 		w.unanswered(errors.New("no answer to the handshake"))
 		w.Close()
 	})

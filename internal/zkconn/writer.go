@@ -203,14 +203,15 @@ func toACL(acl []znode.ACL) []zk.ACL {
 }
 
 // CreateEphemeral makes an ephemeral sequential node and returns its path. A
-// lost answer leaves a node that dies with this session at the latest.
-func (w *Writer) CreateEphemeral(ctx context.Context, prefix string, data []byte) (string, error) {
+// lost answer leaves a node that dies with this session at the latest. The ACL nil
+// is open to all.
+func (w *Writer) CreateEphemeral(ctx context.Context, prefix string, data []byte, acl []znode.ACL) (string, error) {
 	if err := znode.ValidatePath(prefix + "0"); err != nil {
 		return "", err
 	}
 	var path string
 	err := w.s.write(ctx, func() (err error) {
-		path, err = w.s.conn.Create(w.s.cfg.Address.abs(prefix), data, zk.FlagEphemeral|zk.FlagSequence, toACL(nil))
+		path, err = w.s.conn.Create(w.s.cfg.Address.abs(prefix), data, zk.FlagEphemeral|zk.FlagSequence, toACL(acl))
 		return err
 	})
 	if err != nil {

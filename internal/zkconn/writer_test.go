@@ -1,4 +1,4 @@
-package zkconn
+package zkconn_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 )
 
@@ -20,7 +21,7 @@ func link(i int) []znode.Op {
 }
 
 func TestStartKeepsOrder(t *testing.T) {
-	w, _ := setup(t, Config{})
+	w, _ := setup(t, zkconn.Config{})
 	multi(t, w, znode.Create("/chain", nil))
 	const n = 500
 	var answers []<-chan error
@@ -46,7 +47,7 @@ func TestStartKeepsOrder(t *testing.T) {
 // answer says that the multi was done, was refused, or that nobody knows; and
 // the version tells how many were done, which those that were answered agree with.
 func TestStartCut(t *testing.T) {
-	w, p := setup(t, Config{})
+	w, p := setup(t, zkconn.Config{})
 	for round, f := range []fate{cutBefore, cutWithin, cutAfter, cutBefore, cutWithin, cutAfter} {
 		after := 7 + 5*round
 		match := isMulti
@@ -71,7 +72,7 @@ func TestStartCut(t *testing.T) {
 			switch {
 			case err == nil:
 				done = i + 1 // and all before it, for each checks what the one before left
-			case !errors.As(err, new(*znode.MultiError)) && !errors.Is(err, ErrUnknownOutcome):
+			case !errors.As(err, new(*znode.MultiError)) && !errors.Is(err, zkconn.ErrUnknownOutcome):
 				t.Fatalf("round %d: %d: %v", round, i, err)
 			default:
 				failed = true
@@ -103,7 +104,7 @@ func TestStartCut(t *testing.T) {
 // Whoever goes on after a failure, as a migration does, gets a whole chain
 // through however often the connection is cut.
 func TestChainThroughCuts(t *testing.T) {
-	w, p := setup(t, Config{})
+	w, p := setup(t, zkconn.Config{})
 	multi(t, w, znode.Create("/chain", nil))
 	var count, cuts int
 	p.decide(func(pkt packet) fate {
@@ -126,7 +127,7 @@ func TestChainThroughCuts(t *testing.T) {
 			answers = append(answers, w.Start(t.Context(), link(j)))
 		}
 		for _, a := range answers {
-			if err := <-a; err != nil && !errors.Is(err, ErrUnknownOutcome) && !errors.Is(err, znode.ErrBadVersion) {
+			if err := <-a; err != nil && !errors.Is(err, zkconn.ErrUnknownOutcome) && !errors.Is(err, znode.ErrBadVersion) {
 				t.Fatal(err)
 			}
 		}
@@ -150,7 +151,7 @@ func TestChainThroughCuts(t *testing.T) {
 // A lost answer is told as one; a multi whose request never got through, too,
 // because the client can't know.
 func TestLostAnswer(t *testing.T) {
-	w, p := setup(t, Config{})
+	w, p := setup(t, zkconn.Config{})
 	for _, tc := range []struct {
 		name string
 		rule func(packet) fate
@@ -165,7 +166,7 @@ func TestLostAnswer(t *testing.T) {
 		path := "/" + strings.ReplaceAll(tc.name, " ", "-")
 		err := w.Multi(t.Context(), []znode.Op{znode.Create(path, nil)})
 		p.decide(nil)
-		if !errors.Is(err, ErrUnknownOutcome) {
+		if !errors.Is(err, zkconn.ErrUnknownOutcome) {
 			t.Errorf("%s: %v", tc.name, err)
 		}
 		wantMessage(t, err, "the connection was lost before the answer came: the write may or may not have happened (zk: connection closed)")
@@ -175,18 +176,18 @@ func TestLostAnswer(t *testing.T) {
 	}
 	// The same for the other writes.
 	p.decide(once(cutWithin, answerTo(func(p packet) bool { return p.opcode() == 1 })))
-	_, err := w.CreateEphemeral(t.Context(), "/eph-", nil)
+	_, err := w.CreateEphemeral(t.Context(), "/eph-", nil, nil)
 	wantMessage(t, err, "create /eph-: the connection was lost before the answer came: the write may or may not have happened (zk: connection closed)")
 	p.decide(once(cutWithin, answerTo(func(p packet) bool { return p.opcode() == 7 })))
 	err = w.SetACL(t.Context(), "/", znode.OpenACL())
-	if !errors.Is(err, ErrUnknownOutcome) {
+	if !errors.Is(err, zkconn.ErrUnknownOutcome) {
 		t.Error(err)
 	}
 }
 
 // A write that could not be sent waits for the server, as it was not done.
 func TestWriteWhileDisconnected(t *testing.T) {
-	w, p := setup(t, Config{})
+	w, p := setup(t, zkconn.Config{})
 	p.refuse(true)
 	awaitAttempts(t, p, 1) // else it may still be written to the old connection
 	var answers []<-chan error
@@ -220,14 +221,14 @@ func awaitAttempts(t *testing.T, p *proxy, n int) {
 // A caller that goes away before its multi is on the wire doesn't let later
 // ones overtake each other.
 func TestAbandonedStartKeepsOrder(t *testing.T) {
-	w, p := setup(t, Config{})
+	w, p := setup(t, zkconn.Config{})
 	multi(t, w, znode.Create("/chain", nil))
 	p.refuse(true)
 	awaitAttempts(t, p, 1)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	gone := make(chan (<-chan error))
 	go func() { gone <- w.Start(ctx, []znode.Op{znode.Create("/abandoned", nil)}) }()
-	eventually(t, func() bool { return len(w.s.turn) == 1 }) // it has its turn, and no connection
+	eventually(t, func() bool { return w.HasTurn() }) // it has its turn, and no connection
 	cancel(errors.New("not any more"))
 	within(t, 5*time.Second, "the abandoned call", func() {
 		err := <-<-gone
@@ -249,30 +250,30 @@ func TestAbandonedStartKeepsOrder(t *testing.T) {
 
 // What was never sent is told from what may have been done.
 func TestUnsent(t *testing.T) {
-	w, _ := setup(t, Config{})
+	w, _ := setup(t, zkconn.Config{})
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("stop"))
 	op := []znode.Op{znode.Create("/x", nil)}
 	for range 20 { // the choice between two ready channels is random
 		wantMessage(t, w.Multi(ctx, op), "nothing was sent: stop")
 	}
-	_, err := w.CreateEphemeral(ctx, "/x-", nil)
+	_, err := w.CreateEphemeral(ctx, "/x-", nil, nil)
 	wantMessage(t, err, "create /x-: nothing was sent: stop")
 	wantMessage(t, w.SetACL(ctx, "/", nil), "set the ACL of /: nothing was sent: stop")
 	_, err = w.Get(ctx, "/")
 	wantMessage(t, err, "get /: stop")
 
-	big := []znode.Op{znode.Create("/x", make([]byte, maxRequest))}
+	big := []znode.Op{znode.Create("/x", make([]byte, zkconn.MaxRequest))}
 	wantMessage(t, w.Multi(t.Context(), big), fmt.Sprintf("nothing was sent: 1 operations take %d bytes, more than the 16777216 that one request can have", znode.MultiSize(big, len(w.Address().Chroot))))
 	// Around the library's buffer, whose end makes it panic.
 	empty := znode.MultiSize([]znode.Op{znode.Create("/x", []byte{})}, len(w.Address().Chroot))
-	for n := maxRequest - empty + 1; n < maxRequest-empty+12; n++ {
+	for n := zkconn.MaxRequest - empty + 1; n < zkconn.MaxRequest-empty+12; n++ {
 		if err := w.Multi(t.Context(), []znode.Op{znode.Create("/x", make([]byte, n))}); err == nil || !strings.HasPrefix(err.Error(), "nothing was sent: ") {
 			t.Errorf("%d bytes: %v", n, err)
 		}
 	}
 	// This is sent, and more than the server takes.
-	if err := w.Multi(t.Context(), []znode.Op{znode.Create("/x", make([]byte, maxRequest-empty))}); !errors.Is(err, ErrUnknownOutcome) {
+	if err := w.Multi(t.Context(), []znode.Op{znode.Create("/x", make([]byte, zkconn.MaxRequest-empty))}); !errors.Is(err, zkconn.ErrUnknownOutcome) {
 		t.Errorf("at the limit: %v", err)
 	}
 
@@ -284,7 +285,7 @@ func TestUnsent(t *testing.T) {
 
 // No path leaves the chroot.
 func TestPathsStayInChroot(t *testing.T) {
-	w, _ := setup(t, Config{})
+	w, _ := setup(t, zkconn.Config{})
 	for _, path := range []string{"x", "/../x", "", "//x", "/x/"} {
 		for _, op := range []znode.Op{znode.Create(path, nil), znode.Set(path, nil, -1), znode.Delete(path, -1), znode.Check(path, -1)} {
 			err := w.Multi(t.Context(), []znode.Op{znode.Check("/", -1), op})
@@ -303,14 +304,14 @@ func TestPathsStayInChroot(t *testing.T) {
 			t.Errorf("WaitGone %q: %v", path, err)
 		}
 	}
-	if _, err := w.CreateEphemeral(t.Context(), "x", nil); !errors.Is(err, znode.ErrPath) {
+	if _, err := w.CreateEphemeral(t.Context(), "x", nil, nil); !errors.Is(err, znode.ErrPath) {
 		t.Errorf("CreateEphemeral: %v", err)
 	}
 }
 
 // The sizes that transactions are packed by are those on the wire, to the byte.
 func TestMultiSize(t *testing.T) {
-	w, p := setup(t, Config{})
+	w, p := setup(t, zkconn.Config{})
 	multi(t, w, znode.Create("/a", nil))
 	data := rapid.SampledFrom([][]byte{nil, {}, []byte("x"), make([]byte, 1000)})
 	acl := rapid.SampledFrom([][]znode.ACL{nil, znode.OpenACL(), {{Perms: 1, Scheme: "digest", ID: "u:h"}, {Perms: 31, Scheme: "world", ID: "anyone"}}})
@@ -332,7 +333,7 @@ func TestMultiSize(t *testing.T) {
 			rt.Fatalf("%d bytes on the wire, MultiSize says %d", got, want)
 		}
 	})
-	whole := openWriter(t, Config{Address: Address{Servers: []string{p.address()}}})
+	whole := openWriter(t, zkconn.Config{Address: zkconn.Address{Servers: []string{p.address()}}})
 	ops := []znode.Op{znode.Check("/", 7), znode.Create(w.Address().Chroot+"/q", []byte("x")), znode.Check("/none", -1)}
 	whole.Multi(t.Context(), ops)
 	all := p.requests()
@@ -342,7 +343,7 @@ func TestMultiSize(t *testing.T) {
 }
 
 func TestMultiErrorsOfServer(t *testing.T) {
-	w, _ := setup(t, Config{})
+	w, _ := setup(t, zkconn.Config{})
 	multi(t, w, znode.Create("/a", nil), znode.Create("/a/b", nil))
 	for _, tc := range []struct {
 		op       znode.Op
@@ -369,11 +370,11 @@ func TestMultiErrorsOfServer(t *testing.T) {
 }
 
 func TestMakeChroot(t *testing.T) {
-	w, p := setup(t, Config{})
+	w, p := setup(t, zkconn.Config{})
 	addr := w.Address()
 	base := addr.Chroot
 	addr.Chroot += "/x/y"
-	deep := openWriter(t, Config{Address: addr})
+	deep := openWriter(t, zkconn.Config{Address: addr})
 	_, err := deep.Get(t.Context(), "/")
 	wantMessage(t, err, "get /: no such znode")
 	made, err := deep.MakeChroot(t.Context())
@@ -393,28 +394,28 @@ func TestMakeChroot(t *testing.T) {
 	if n, err := w.Get(t.Context(), "/x/y/in"); err != nil || string(n.Data) != "1" {
 		t.Errorf("from outside: %+v, %v", n, err)
 	}
-	whole := openWriter(t, Config{Address: Address{Servers: addr.Servers}})
+	whole := openWriter(t, zkconn.Config{Address: zkconn.Address{Servers: addr.Servers}})
 	if made, err := whole.MakeChroot(t.Context()); err != nil || made != nil {
 		t.Errorf("without a chroot: %q, %v", made, err)
 	}
 
 	// A parent that is there, but closed to us.
-	ann := openWriter(t, Config{Address: w.Address(), Auth: []Auth{DigestAuth("ann", secret)}})
+	ann := openWriter(t, zkconn.Config{Address: w.Address(), Auth: []zkconn.Auth{zkconn.DigestAuth("ann", password)}})
 	closed := []znode.ACL{{Perms: znode.PermAll, Scheme: "auth"}}
 	multi(t, ann, znode.Op{Kind: znode.OpCreate, Path: "/closed", ACL: closed}, znode.Create("/closed/open", nil))
 	addr.Chroot = base + "/closed/open/z"
-	if made, err := openWriter(t, Config{Address: addr}).MakeChroot(t.Context()); err != nil || !slices.Equal(made, []string{addr.Chroot}) {
+	if made, err := openWriter(t, zkconn.Config{Address: addr}).MakeChroot(t.Context()); err != nil || !slices.Equal(made, []string{addr.Chroot}) {
 		t.Errorf("below a closed parent: %q, %v", made, err)
 	}
 	addr.Chroot = base + "/closed/mine"
-	_, err = openWriter(t, Config{Address: addr}).MakeChroot(t.Context())
+	_, err = openWriter(t, zkconn.Config{Address: addr}).MakeChroot(t.Context())
 	wantMessage(t, err, "create the chroot "+addr.Chroot+": no permission (give credentials with --auth-file or $MRTQ_ZK_AUTH, or have the znode's ACL changed)")
 }
 
 func TestEphemerals(t *testing.T) {
-	w, p := setup(t, Config{})
-	other := openWriter(t, Config{Address: w.Address()})
-	first, err := w.CreateEphemeral(t.Context(), "/e-", []byte("me"))
+	w, p := setup(t, zkconn.Config{})
+	other := openWriter(t, zkconn.Config{Address: w.Address()})
+	first, err := w.CreateEphemeral(t.Context(), "/e-", []byte("me"), nil)
 	if err != nil || first != "/e-0000000000" {
 		t.Fatalf("%s, %v", first, err)
 	}

@@ -89,10 +89,22 @@ func (d *Data) Tree(roots ...string) (*znode.Tree, error) {
 }
 
 func (d *Data) put(t *znode.Tree, n znode.Node) error {
+	if err := d.Check(n); err != nil {
+		return err
+	}
+	if err := t.Put(n); err != nil {
+		return &Error{Kind: ErrCorrupt, File: d.place.Dir, Offset: -1, What: err.Error(), Do: readAnother}
+	}
+	return nil
+}
+
+// Check refuses a znode of the directory that no sound one has. The error is an
+// [*Error].
+func (d *Data) Check(n znode.Node) error {
 	if n.ACL == nil {
 		return &Error{Kind: ErrCorrupt, File: d.snapshot, Offset: -1, What: fmt.Sprintf("%s has an ACL that the snapshot doesn't list", n.Path), Do: readAnother}
 	}
-	if err := t.Put(n); err != nil {
+	if err := znode.ValidatePath(n.Path); err != nil {
 		return &Error{Kind: ErrCorrupt, File: d.place.Dir, Offset: -1, What: err.Error(), Do: readAnother}
 	}
 	return nil

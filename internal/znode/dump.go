@@ -58,8 +58,8 @@ func (e *DumpError) Error() string {
 
 func (e *DumpError) Unwrap() error { return e.Err }
 
-// errTwice: a second line for a path would silently win over the first.
-var errTwice = errors.New("the path was dumped before")
+// ErrDumpedTwice: a second line for a path would silently win over the first.
+var ErrDumpedTwice = errors.New("the path was dumped before")
 
 // ReadDump reads a dump into a tree. Nodes without a stat get the default one
 // (see [Tree.SetDefaultStats]). The error is a *[DumpError] for a bad line, or
@@ -75,9 +75,9 @@ func ReadDump(r io.Reader) (*Tree, error) {
 			return nil, err
 		}
 		if len(bytes.TrimSpace(text)) > 0 {
-			n, perr := parseLine(text)
+			n, perr := ParseDumpLine(text)
 			if perr == nil && seen[n.Path] {
-				perr = fmt.Errorf("%s: %w", n.Path, errTwice)
+				perr = fmt.Errorf("%s: %w", n.Path, ErrDumpedTwice)
 			}
 			if perr == nil {
 				perr = t.Put(n)
@@ -97,7 +97,16 @@ func ReadDump(r io.Reader) (*Tree, error) {
 
 const wantLine = `want {"path":…,"data":…}`
 
-func parseLine(text []byte) (Node, error) {
+// ParseDumpLine reads one line of a dump, which is not blank. A Stat that the line
+// doesn't have is zero.
+func ParseDumpLine(text []byte) (Node, error) {
+	if n, ok := parsePlainLine(text); ok {
+		return n, nil
+	}
+	return parseAnyLine(text)
+}
+
+func parseAnyLine(text []byte) (Node, error) {
 	var l dumpLine
 	switch err := json.Unmarshal(text, &l); {
 	case err != nil:
@@ -118,26 +127,49 @@ func parseLine(text []byte) (Node, error) {
 // says something (data, an ACL that isn't open, or that it couldn't be read): every tree has one. The
 // ACL is left out where it is open or was not read.
 func WriteDump(w io.Writer, t *Tree) error {
-	bw := bufio.NewWriterSize(w, 1<<16)
-	enc := json.NewEncoder(bw)
-	enc.SetEscapeHTML(false)
+	d := NewDumpWriter(w)
 	for n := range t.All("/") {
-		if n.Path == "/" && len(n.Data) == 0 && IsOpenACL(n.ACL) && n.Unreadable == "" {
-			continue
-		}
-		if err := enc.Encode(n.line()); err != nil {
+		if err := d.write(n, len(n.children)); err != nil {
 			return err
 		}
 	}
-	return bw.Flush()
+	return d.Close()
 }
 
-// MarshalJSON is the node as a dump's line, without the line's end.
-func (n *Node) MarshalJSON() ([]byte, error) { return json.Marshal(n.line()) }
+// DumpWriter writes a dump node by node, as [WriteDump] does a tree.
+type DumpWriter struct {
+	w   *bufio.Writer
+	enc *json.Encoder
+}
 
-func (n *Node) line() dumpLine {
+// NewDumpWriter is a dump that is written to w. Close it.
+func NewDumpWriter(w io.Writer) *DumpWriter {
+	d := &DumpWriter{w: bufio.NewWriterSize(w, 1<<16)}
+	d.enc = json.NewEncoder(d.w)
+	d.enc.SetEscapeHTML(false)
+	return d
+}
+
+// Write adds a node, with as many children as its Stat says. Nodes must come in
+// path order, which is not looked at.
+func (d *DumpWriter) Write(n *Node) error { return d.write(n, int(n.Stat.NumChildren)) }
+
+func (d *DumpWriter) write(n *Node, children int) error {
+	if n.Path == "/" && len(n.Data) == 0 && IsOpenACL(n.ACL) && n.Unreadable == "" {
+		return nil
+	}
+	return d.enc.Encode(n.line(children))
+}
+
+// Close writes what is still to be written. It does not close the writer below.
+func (d *DumpWriter) Close() error { return d.w.Flush() }
+
+// MarshalJSON is the node as a dump's line, without the line's end.
+func (n *Node) MarshalJSON() ([]byte, error) { return json.Marshal(n.line(len(n.children))) }
+
+func (n *Node) line(children int) dumpLine {
 	l := dumpLine{Path: n.Path, Data: dumpData{bytes: n.Data}, Unreadable: n.Unreadable}
-	if n.Stat != (Stat{}) && n.Stat != n.defaultStat(0) {
+	if n.Stat != (Stat{}) && n.Stat != DefaultStat(len(n.Data), children) {
 		l.Stat = &n.Stat
 	}
 	if !IsOpenACL(n.ACL) {

@@ -11,7 +11,7 @@ import (
 // The server gives an ephemeral node no children.
 func TestEphemeralParentAsServer(t *testing.T) {
 	w := open(t)
-	path, err := w.CreateEphemeral(t.Context(), "/eph-", nil)
+	path, err := w.CreateEphemeral(t.Context(), "/eph-", nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestNextSequenceAsServer(t *testing.T) {
 	step("deletes", 8, znode.Delete("/seq/c0", -1), znode.Delete("/seq/c7", -1))
 	sequential := func(want string) {
 		t.Helper()
-		path, err := w.CreateEphemeral(ctx, "/seq/s-", nil)
+		path, err := w.CreateEphemeral(ctx, "/seq/s-", nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -51,15 +51,24 @@ func (t *Tree) Children(path string) []string {
 // come near: it reads and writes its own recursively.
 const maxDepth = 1000
 
+// ValidateTreePath is [ValidatePath], and refuses a path that is deeper than any
+// server's. The error wraps [ErrPath].
+func ValidateTreePath(path string) error {
+	if err := ValidatePath(path); err != nil {
+		return err
+	}
+	if strings.Count(path, "/") > maxDepth {
+		return fmt.Errorf("%w %.60q…: it is deeper than %d znodes", ErrPath, path, maxDepth)
+	}
+	return nil
+}
+
 // Put adds a node that was read somewhere, or replaces it, taking its Stat as
 // it is. Missing parents are added empty, so that nodes may come in any order.
 // The error wraps [ErrPath].
 func (t *Tree) Put(n Node) error {
-	if err := ValidatePath(n.Path); err != nil {
+	if err := ValidateTreePath(n.Path); err != nil {
 		return err
-	}
-	if strings.Count(n.Path, "/") > maxDepth {
-		return fmt.Errorf("%w %.60q…: it is deeper than %d znodes", ErrPath, n.Path, maxDepth)
 	}
 	n.children = nil // those of the tree that n comes from, perhaps
 	if old := t.nodes[n.Path]; old != nil {
@@ -156,14 +165,10 @@ func (t *Tree) SetDefaultStats(zxid int64) {
 		if n.Stat != (Stat{}) {
 			continue
 		}
-		n.Stat = n.defaultStat(zxid)
+		n.Stat = DefaultStat(len(n.Data), len(n.children))
+		n.Stat.Czxid, n.Stat.Mzxid, n.Stat.Pzxid = zxid, zxid, zxid
 	}
 	t.zxid = max(t.zxid, zxid)
-}
-
-func (n *Node) defaultStat(zxid int64) Stat {
-	k := int32(len(n.children))
-	return Stat{Czxid: zxid, Mzxid: zxid, Pzxid: zxid, DataLength: int32(len(n.Data)), Cversion: k, NumChildren: k}
 }
 
 // Hash is a digest of everything at or below the given roots: paths, data, and

@@ -38,6 +38,12 @@ type Stat struct {
 	Pzxid          int64 `json:"pzxid"`
 }
 
+// DefaultStat is the Stat of a node in a dump that says nothing of it: no version,
+// one create for each child.
+func DefaultStat(data, children int) Stat {
+	return Stat{DataLength: int32(data), Cversion: int32(children), NumChildren: int32(children)}
+}
+
 // NextSequence is the number that ZooKeeper will give the next sequential
 // child of a node with this Stat, and how many numbers are left from there on
 // before its signed 32-bit counter wraps to negative names.

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+)
+
+// TestJSONList: element by element it is what it is as a whole.
+func TestJSONList(t *testing.T) {
+	for _, list := range [][]any{{}, {"a"}, {map[string]any{"x": []any{1, "two\nlines \u202e", map[string]any{}}, "y": nil}, 7, []any{}, "<&>"}} {
+		var want, got bytes.Buffer
+		if err := writeJSON(&want, list); err != nil {
+			t.Fatal(err)
+		}
+		l := newJSONList(&got)
+		for _, v := range list {
+			if err := l.add(v); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := l.end(); err != nil {
+			t.Fatal(err)
+		}
+		if got.String() != want.String() {
+			t.Errorf("got\n%s\nwant\n%s", &got, &want)
+		}
+	}
+}

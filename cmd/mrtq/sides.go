@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"mrtq/internal/side"
+)
+
+// reading is an endpoint that is open to be read. Close it.
+type reading struct {
+	side.Side
+	Close func()
+}
+
+// openSource opens a SOURCE so that nothing can be written to it; what may not be
+// read there is marked. On a server, the ACLs are read of those znodes that acl
+// says.
+func (a *app) openSource(ctx context.Context, e endpoint, acl func(path string) bool) (*reading, error) {
+	switch {
+	case e.file != "":
+		d, err := a.openDump(ctx, e.file)
+		if err != nil {
+			return nil, err
+		}
+		return &reading{d, func() { d.Close() }}, nil
+	case e.data != nil:
+		d, err := a.readData(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		return &reading{side.Data(d), func() {}}, nil
+	}
+	r, err := a.reader(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Sync(ctx); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return &reading{side.Session(r.MarkUnreadable(), acl), r.Close}, nil
+}
+
+// openTarget opens a TARGET so that nothing can be written to it. What may not be
+// read there is an error, also in a dump.
+func (a *app) openTarget(ctx context.Context, e endpoint, acl func(path string) bool) (*reading, error) {
+	if e.file != "" {
+		d, err := a.openDump(ctx, e.file)
+		if err != nil {
+			return nil, err
+		}
+		if lacks := d.Unreadable(); len(lacks) > 0 {
+			d.Close()
+			return nil, fmt.Errorf("the dump lacks the data of %s, %w", lacks[0], errLacking)
+		}
+		return &reading{d, func() { d.Close() }}, nil
+	}
+	r, err := a.reader(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Sync(ctx); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return &reading{side.Session(r, acl), r.Close}, nil
+}
+
+// openDump opens a dump to be read, unpacked if its name ends in .gz. Errors leave
+// it to the caller to name the file.
+func (a *app) openDump(ctx context.Context, path string) (*side.Dump, error) {
+	show, finish := a.progress("reading the dump")
+	defer finish()
+	d, err := side.OpenDump(ctx, path, packed(path), func(n int) { show(n, 0) })
+	return d, unnamed(err)
+}

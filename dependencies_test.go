@@ -1,0 +1,125 @@
+package mrtq_test
+
+import (
+	"encoding/json"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A user who imports one of these packages gets these modules with it, for these
+// reasons, and no others. What the modules bring themselves is theirs to explain.
+var brings = map[string]map[string]string{
+	"mrtq/legacy": {
+		"github.com/beevik/etree":          "XML payloads",
+		"github.com/magiconair/properties": "properties payloads",
+	},
+	"mrtq/newqueue": {
+		"github.com/go-zookeeper/zk": "its users open the sessions",
+	},
+	"mrtq/migrate": {
+		"github.com/beevik/etree":          "XML payloads",
+		"github.com/magiconair/properties": "properties payloads",
+		"github.com/go-zookeeper/zk":       "the ZooKeeper client",
+		"golang.org/x/sync":                "bounded groups of reads",
+	},
+	"mrtq/harness/minizk": {},
+	"mrtq/harness": {
+		"golang.org/x/sync":                           "bounded groups of reads",
+		"github.com/go-zookeeper/zk":                  "the ZooKeeper client",
+		"github.com/testcontainers/testcontainers-go": "servers in Docker",
+		"github.com/moby/moby/api":                    "servers in Docker: addresses of ports",
+		"github.com/moby/moby/client":                 "servers in Docker: which images are there",
+		"github.com/containerd/errdefs":               "servers in Docker: the engine's errors",
+	},
+}
+
+// Packages that a library for a queue has no use for, and the modules that bring
+// them all the same.
+var heavy = map[string][]string{
+	"net/http":                    {"github.com/magiconair/properties"}, // loads files from URLs, which legacy never asks for
+	"os/exec":                     nil,
+	"github.com/spf13/cobra":      nil,
+	"github.com/docker/docker":    nil,
+	"github.com/moby/moby/client": nil,
+}
+
+// light are the packages that must not bring any of heavy.
+var light = []string{"mrtq/legacy", "mrtq/newqueue", "mrtq/migrate", "mrtq/harness/minizk"}
+
+// listed is what go list says of a package.
+type listed struct {
+	ImportPath string
+	Imports    []string
+	Standard   bool
+	Module     *struct{ Path string }
+}
+
+func (p listed) module() string {
+	if p.Module == nil {
+		return ""
+	}
+	return p.Module.Path
+}
+
+func TestWhatImportingBrings(t *testing.T) {
+	for root, reasons := range brings {
+		packages := dependencies(t, root)
+		got := map[string]bool{}
+		for _, p := range packages {
+			if p.module() != "mrtq" {
+				continue
+			}
+			for _, path := range p.Imports {
+				if m := packages[path].module(); m != "" && m != "mrtq" {
+					got[m] = true
+					if reasons[m] == "" {
+						t.Errorf("%s brings %s, which %s imports, and no reason is given", root, m, p.ImportPath)
+					}
+				}
+			}
+		}
+		for m := range reasons {
+			if !got[m] {
+				t.Errorf("%s does not bring %s any more: take the reason out", root, m)
+			}
+		}
+	}
+}
+
+func TestLibrariesStayLight(t *testing.T) {
+	for _, root := range light {
+		for _, p := range dependencies(t, root) {
+			if p.Standard {
+				continue
+			}
+			for _, path := range p.Imports {
+				if by, is := heavy[path]; is && !slices.Contains(by, p.module()) {
+					t.Errorf("%s brings %s, which %s imports", root, path, p.ImportPath)
+				}
+			}
+		}
+	}
+}
+
+// dependencies are a package and all that it needs, by import path.
+func dependencies(t *testing.T, root string) map[string]listed {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports,Standard,Module", root).Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	packages := map[string]listed{}
+	for dec := json.NewDecoder(strings.NewReader(string(out))); dec.More(); {
+		var p listed
+		if err := dec.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		packages[p.ImportPath] = p
+	}
+	if len(packages) < 2 {
+		t.Fatalf("go list knows only %d packages of %s", len(packages), root)
+	}
+	return packages
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"golang.org/x/sync/errgroup"
+
+	"mrtq/harness/internal/rawzk"
+	"mrtq/harness/minizk/wire"
+)
+
+const (
+	// How many requests are sent before the first is answered: enough to keep a
+	// server busy. More multis, which are large, made a JVM slower (of 1, 4, 16 and
+	// 64 under way, 16 was the quickest).
+	readsUnderWay  = 64
+	multisUnderWay = 16
+	// deletes of one multi.
+	deletes = 500
+
+	sessionTimeout = 30 * time.Second
+	// longest child list of a large queue, in bytes, several times over.
+	maxReply = 256 << 20
+)
+
+// bareLoad sends recorded changes again, to another chroot with a name of the same
+// length, and nothing else: the very bytes, over a connection that only counts the
+// answers.
+func bareLoad(address string, requests []request, from, to string) (sample, error) {
+	bodies := make([][]byte, len(requests))
+	for i, r := range requests {
+		bodies[i] = bytes.ReplaceAll(r.body, []byte(from), []byte(to))
+	}
+	return stream(address, len(requests), multisUnderWay, func(i int) (wire.OpCode, []byte) { return requests[i].op, bodies[i] })
+}
+
+// bareDelete deletes znodes in multis, and does nothing else.
+func bareDelete(address string, paths []string) (sample, error) {
+	deepest := slices.Sorted(slices.Values(paths)) // a parent before its children
+	slices.Reverse(deepest)
+	var bodies [][]byte
+	for some := range slices.Chunk(deepest, deletes) {
+		ops := make([]wire.MultiOp, len(some))
+		for i, path := range some {
+			ops[i] = wire.MultiOp{Op: wire.OpDelete, Version: wire.PathVersion{Path: path, Version: -1}}
+		}
+		bodies = append(bodies, wire.AppendMultiOps(nil, ops))
+	}
+	return stream(address, len(bodies), multisUnderWay, func(i int) (wire.OpCode, []byte) { return wire.OpMulti, bodies[i] })
+}
+
+// wireRead reads the data of znodes and looks at none of it.
+func wireRead(address string, paths []string) (sample, error) {
+	return stream(address, len(paths), readsUnderWay, func(i int) (wire.OpCode, []byte) {
+		return wire.OpGetData, wire.AppendPathWatch(nil, wire.PathWatch{Path: paths[i]})
+	})
+}
+
+// stream measures requests over one connection, without what opens it.
+func stream(address string, n, underWay int, request func(i int) (wire.OpCode, []byte)) (sample, error) {
+	c, err := rawzk.Open(address, sessionTimeout)
+	if err != nil {
+		return sample{}, err
+	}
+	defer c.Close()
+	began := time.Now()
+	err = c.Stream(n, underWay, request)
+	s := since(began)
+	if err == nil {
+		_, _, err = c.Do(wire.OpCloseSession, nil)
+	}
+	return s, err
+}
+
+// bareRead reads znodes with the client library, each once, and does nothing else.
+func bareRead(ctx context.Context, conn *zk.Conn, paths []string, acls bool) (sample, error) {
+	g, ctx := errgroup.WithContext(ctx)
+	var next atomic.Int64
+	began := time.Now()
+	for range readsUnderWay {
+		g.Go(func() error {
+			for i := next.Add(1) - 1; i < int64(len(paths)) && ctx.Err() == nil; i = next.Add(1) - 1 {
+				if _, _, err := conn.Get(paths[i]); err != nil {
+					return fmt.Errorf("%s: %w", paths[i], err)
+				}
+				if !acls {
+					continue
+				}
+				if _, _, err := conn.GetACL(paths[i]); err != nil {
+					return fmt.Errorf("%s: %w", paths[i], err)
+				}
+			}
+			return nil
+		})
+	}
+	err := g.Wait()
+	return since(began), err
+}
+
+// connect opens a session of the client library.
+func connect(ctx context.Context, address string) (*zk.Conn, error) {
+	conn, events, err := zk.Connect([]string{address}, sessionTimeout, zk.WithLogInfo(false), zk.WithMaxBufferSize(maxReply))
+	if err != nil {
+		return nil, err
+	}
+	for {
+		select {
+		case e := <-events:
+			if e.State == zk.StateHasSession {
+				return conn, nil
+			}
+		case <-ctx.Done():
+			conn.Close()
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// below lists a znode and all below it, a parent before its children.
+func below(conn *zk.Conn, path string) ([]string, error) {
+	paths := []string{path}
+	for i := 0; i < len(paths); i++ {
+		children, _, err := conn.Children(paths[i])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", paths[i], err)
+		}
+		for _, name := range children {
+			paths = append(paths, paths[i]+"/"+name)
+		}
+	}
+	return paths, nil
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mrtq/harness"
+)
+
+// Everything is measured of the command as it is now, on a server; the table, the
+// file and the chart have it all, and can be had from the file again.
+func TestMeasure(t *testing.T) {
+	dir := t.TempDir()
+	mrtq, out, svg := filepath.Join(dir, "mrtq"), filepath.Join(dir, "out.json"), filepath.Join(dir, "out.svg")
+	if said, err := exec.Command("go", "build", "-o", mrtq, "mrtq/cmd/mrtq").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	var printed bytes.Buffer
+	err := run(t.Context(), []string{"--mrtq", mrtq, "--backends", string(harness.TestBackend()), "--records", "40", "--jobs", "21", "--rounds", "2", "--out", out, "--svg", svg}, &printed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var results []result
+	if err := json.Unmarshal(text, &results); err != nil || len(results) != 1 {
+		t.Fatalf("%d results, %v", len(results), err)
+	}
+	r := results[0]
+	if r.Records != 40 || r.Source < 40 || r.Target < 5*40 {
+		t.Errorf("%d records, %d znodes that become %d", r.Records, r.Source, r.Target)
+	}
+	if len(r.Samples) != len(order) {
+		t.Errorf("%d things were measured, want %d", len(r.Samples), len(order))
+	}
+	for _, what := range order {
+		if len(r.Samples[what]) != 2 {
+			t.Errorf("%s: %d samples, want 2", what, len(r.Samples[what]))
+		}
+		for _, s := range r.Samples[what] {
+			command := strings.HasPrefix(what, "mrtq") && what != sending
+			if s.Seconds <= 0 || command != (s.CPU > 0) {
+				t.Errorf("%s: %+v", what, s)
+			}
+		}
+		if !strings.Contains(printed.String(), what) {
+			t.Errorf("the table lacks %s", what)
+		}
+	}
+	drawn, err := os.ReadFile(svg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rects := elements(t, drawn)["rect"]; rects != len(bars) {
+		t.Errorf("the chart has %d bars, want %d", rects, len(bars))
+	}
+	var again bytes.Buffer
+	if err := run(t.Context(), []string{"--from", out, "--svg", svg}, &again); err != nil {
+		t.Fatal(err)
+	}
+	redrawn, err := os.ReadFile(svg)
+	if err != nil || !bytes.Equal(redrawn, drawn) || again.String() != printed.String() {
+		t.Errorf("the file gives another table or chart than the measurement (%v)", err)
+	}
+}
+
+// elements counts the elements of a document, which must be well-formed.
+func elements(t *testing.T, doc []byte) map[string]int {
+	t.Helper()
+	count := map[string]int{}
+	for d := xml.NewDecoder(bytes.NewReader(doc)); ; {
+		token, err := d.Token()
+		if err == io.EOF {
+			return count
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if start, ok := token.(xml.StartElement); ok {
+			count[start.Name.Local]++
+		}
+	}
+}
+
+// A ratio is the median of the rounds' own ratios, and of what is counted
+// differently it compares the times for one.
+func TestRatios(t *testing.T) {
+	seconds := func(values ...float64) []sample {
+		var s []sample
+		for _, v := range values {
+			s = append(s, sample{Seconds: v})
+		}
+		return s
+	}
+	r := result{Records: 100, Jobs: 10, Samples: map[string][]sample{
+		migrate: seconds(4, 2, 10), load: seconds(1, 1, 2), readSource: seconds(1, 0.5, 1), plan: seconds(1, 1, 1), byTheBook: seconds(40, 10, 10),
+	}}
+	want := map[string]float64{
+		"migrate, of the bare read of the source and the bare load": 0.5, // of 0.5, 0.75 and 0.3
+		"migrate, times the documented way, for a record and a job": 50,  // of 100, 50 and 10
+		"plan, times migrate": 4, // of 4, 2 and 10
+	}
+	for what, value := range want {
+		i := slices.IndexFunc(ratios, func(of ratio) bool { return of.what == what })
+		if i < 0 {
+			t.Errorf("there is no ratio %q", what)
+		} else if got := r.value(ratios[i]); math.Abs(got-value) > 1e-9 {
+			t.Errorf("%s: got %v, want %v", what, got, value)
+		}
+	}
+	if rate := r.rate(migrate); rate != 25 {
+		t.Errorf("got %v records a second, want 25", rate)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for _, args := range [][]string{
+		{"--records", "0"}, {"--jobs", "0"}, {"--rounds", "0"}, {"--from", "/nowhere"},
+		{"--mrtq", "/nowhere/mrtq", "--backends", "embedded"}, {"--backends", "nothing"},
+	} {
+		if err := run(t.Context(), args, io.Discard); err == nil {
+			t.Errorf("%q: no error", args)
+		}
+	}
+}

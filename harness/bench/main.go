@@ -1,0 +1,122 @@
+// Command bench measures mrtq's commands beside what their server can do: the
+// same multis sent without anything else, the same znodes read without anything
+// else, and the way that the documents describe, a round trip a step. Everything
+// is measured in one run against one server, several rounds of it, and printed as
+// ratios. It takes the commands as they are, as processes:
+//
+//	go run ./harness/bench --backends jvm --records 20000
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mrtq/harness"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// options are the flags.
+type options struct {
+	mrtq     string
+	backends string
+	records  int
+	jobs     int
+	rounds   int
+	heap     int
+	out      string
+	svg      string
+	from     string
+}
+
+func run(ctx context.Context, args []string, stdout io.Writer) error {
+	var o options
+	f := flag.NewFlagSet("bench", flag.ContinueOnError)
+	f.StringVar(&o.mrtq, "mrtq", "bin/mrtq", "the command to measure")
+	f.StringVar(&o.backends, "backends", "embedded,jvm", "servers to measure on, separated by commas; one that isn't installed is left out")
+	f.IntVar(&o.records, "records", 500, "records of the legacy queue")
+	f.IntVar(&o.jobs, "jobs", 100, "jobs that are made in the documented way")
+	f.IntVar(&o.rounds, "rounds", 3, "rounds, of which medians are taken")
+	f.IntVar(&o.heap, "heap", 1024, "heap of a JVM server, in MiB")
+	f.StringVar(&o.out, "out", "", "file to write all measurements to, as JSON")
+	f.StringVar(&o.svg, "svg", "", "file to draw a chart to")
+	f.StringVar(&o.from, "from", "", "measure nothing: take the measurements from this file")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	if o.records < 1 || o.jobs < 1 || o.rounds < 1 {
+		return errors.New("want at least one record, one job and one round")
+	}
+	results, err := resultsOf(ctx, o)
+	if err != nil {
+		return err
+	}
+	for _, r := range results {
+		if err := r.print(stdout); err != nil {
+			return err
+		}
+	}
+	if o.out != "" {
+		text, err := json.MarshalIndent(results, "", " ")
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(o.out, append(text, '\n'), 0o666); err != nil {
+			return err
+		}
+	}
+	if o.svg != "" {
+		return os.WriteFile(o.svg, chart(results), 0o666)
+	}
+	return nil
+}
+
+// resultsOf measures, or reads what was measured before.
+func resultsOf(ctx context.Context, o options) ([]result, error) {
+	var results []result
+	if o.from != "" {
+		text, err := os.ReadFile(o.from)
+		if err != nil {
+			return nil, err
+		}
+		return results, json.Unmarshal(text, &results)
+	}
+	var err error
+	if o.mrtq, err = filepath.Abs(o.mrtq); err != nil {
+		return nil, err
+	}
+	// The harness wants a server that starts soon; this one is to be as quick as
+	// a production server.
+	if err := os.Setenv("_JAVA_OPTIONS", "-XX:TieredStopAtLevel=4"); err != nil {
+		return nil, err
+	}
+	required := strings.Split(os.Getenv(harness.RequireVariable), ",")
+	for _, backend := range strings.Split(o.backends, ",") {
+		r, err := measure(ctx, harness.Backend(backend), o)
+		if errors.Is(err, harness.ErrUnavailable) && !slices.Contains(required, backend) {
+			fmt.Fprintf(os.Stderr, "%s is left out: %v\n", backend, err)
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", backend, err)
+		}
+		results = append(results, r)
+	}
+	return results, nil
+}

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/harness"
+	"mrtq/harness/legacyqueue"
+	"mrtq/internal/znode"
+)
+
+// What is measured.
+const (
+	plan       = "mrtq plan"
+	inspect    = "mrtq inspect"
+	migrate    = "mrtq migrate"
+	sending    = "mrtq migrate, its sending" // from the run's first multi to the last answer, seen from outside
+	verify     = "mrtq verify"
+	dump       = "mrtq dump of the target"
+	rollback   = "mrtq rollback"
+	load       = "bare load"
+	unload     = "bare delete of the target"
+	readSource = "bare read of the source"
+	readTarget = "bare read of the target"
+	readACLs   = "bare read of the target with ACLs"
+	wireSource = "wire read of the source"
+	wireTarget = "wire read of the target"
+	byTheBook  = "documented way"
+)
+
+// order is that of the table.
+var order = []string{inspect, plan, migrate, sending, verify, dump, rollback, load, unload, readSource, readTarget, readACLs, wireSource, wireTarget, byTheBook}
+
+// result is what was measured on one server.
+type result struct {
+	Backend string              `json:"backend"`
+	Time    time.Time           `json:"time"`
+	Cores   int                 `json:"cores"`
+	Records int                 `json:"records"`
+	Source  int                 `json:"sourceZnodes"`
+	Target  int                 `json:"targetZnodes"`
+	Jobs    int                 `json:"jobs"`    // of the documented way
+	Samples map[string][]sample `json:"samples"` // one a round
+}
+
+// The run that a first migration to a target is.
+const firstRun = "run0000000000"
+
+// bench is one server while it is measured.
+type bench struct {
+	options
+	command
+	address string
+	conn    *zk.Conn
+	source  []string // the paths of the legacy queue
+	target  []string // the paths of the migrated queue, inside its chroot
+	result  result
+}
+
+func measure(ctx context.Context, backend harness.Backend, o options) (_ result, err error) {
+	dir, err := os.MkdirTemp("", "mrtq-bench-")
+	if err != nil {
+		return result{}, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	server, err := harness.Start(ctx, backend, harness.Options{Heap: o.heap})
+	if err != nil {
+		return result{}, err
+	}
+	defer func() { err = errors.Join(err, server.Stop(context.WithoutCancel(ctx))) }()
+	conn, err := connect(ctx, server.Address())
+	if err != nil {
+		return result{}, err
+	}
+	defer conn.Close()
+	b := &bench{
+		options: o, command: command{mrtq: o.mrtq, dir: dir}, address: server.Address(), conn: conn,
+		result: result{Backend: string(backend), Time: time.Now().UTC().Truncate(time.Second), Cores: runtime.NumCPU(), Records: o.records, Jobs: o.jobs, Samples: map[string][]sample{}},
+	}
+	if err := b.makeSource(ctx); err != nil {
+		return result{}, err
+	}
+	requests, err := b.rehearse(ctx)
+	if err != nil {
+		return result{}, err
+	}
+	for round := range o.rounds {
+		if err := b.round(ctx, round, requests); err != nil {
+			return result{}, fmt.Errorf("round %d: %w", round, err)
+		}
+	}
+	return b.result, nil
+}
+
+// The chroots; their names are equally long, see bareLoad.
+const sourceRoot = "/source"
+
+func chroot(kind string, round int) string { return fmt.Sprintf("/%s%02d", kind, round) }
+
+// makeSource makes a legacy queue and restores it to the server.
+func (b *bench) makeSource(ctx context.Context) error {
+	tree, err := legacyqueue.Make(legacyqueue.Options{Records: b.records, Seed: 1})
+	if err != nil {
+		return err
+	}
+	file, err := os.Create(filepath.Join(b.dir, "source.ndjson"))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := znode.WriteDump(file, tree); err != nil {
+		return err
+	}
+	for _, path := range tree.Paths("/") {
+		b.source = append(b.source, znode.Join(sourceRoot, path[1:]))
+	}
+	b.source[0] = sourceRoot
+	b.result.Source = len(b.source)
+	_, err = b.run(ctx, "restore", b.address+sourceRoot, "--in", file.Name())
+	return err
+}
+
+// rehearse migrates once, which isn't measured, and records what migrate sends.
+// That the same requests sent again make what verify accepts is seen here, too.
+func (b *bench) rehearse(ctx context.Context) ([]request, error) {
+	recorded, replayed := chroot("recd", 0), chroot("rpld", 0)
+	requests, _, err := b.recordedMigrate(ctx, recorded)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := below(b.conn, recorded)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		b.target = append(b.target, path[len(recorded):])
+	}
+	b.result.Target = len(b.target)
+	if _, err := bareDelete(b.address, paths); err != nil {
+		return nil, err
+	}
+	if _, err := bareLoad(b.address, requests, recorded, replayed); err != nil {
+		return nil, fmt.Errorf("bare load: %w", err)
+	}
+	if _, err := b.run(ctx, "verify", b.address+sourceRoot, b.address+replayed); err != nil {
+		return nil, fmt.Errorf("what the bare load made isn't what migrate makes: %w", err)
+	}
+	_, err = bareDelete(b.address, b.in(replayed))
+	return requests, err
+}
+
+// in is the target's paths in a chroot.
+func (b *bench) in(chroot string) []string {
+	paths := make([]string, len(b.target))
+	for i, path := range b.target {
+		paths[i] = chroot + path
+	}
+	return paths
+}
+
+// recordedMigrate migrates through a recorder.
+func (b *bench) recordedMigrate(ctx context.Context, chroot string) ([]request, time.Duration, error) {
+	r, err := record(b.address)
+	if err != nil {
+		return nil, 0, err
+	}
+	_, err = b.run(ctx, "migrate", b.address+sourceRoot, r.address()+chroot)
+	requests, sending, rerr := r.close()
+	return requests, sending, errors.Join(err, rerr)
+}
+
+// round measures everything once.
+func (b *bench) round(ctx context.Context, round int, requests []request) error {
+	recorded, made, replayed, book := chroot("recd", 0), chroot("made", round), chroot("rpld", round), chroot("book", round)
+	seen := chroot("seen", round)
+	source, target := b.address+sourceRoot, b.address+made
+	steps := []struct {
+		what string
+		do   func() (sample, error)
+	}{
+		{inspect, func() (sample, error) { return b.run(ctx, "inspect", source, "-o", "ndjson") }},
+		{plan, func() (sample, error) { return b.run(ctx, "plan", source, target) }},
+		{migrate, func() (sample, error) { return b.run(ctx, "migrate", source, target) }},
+		{readSource, func() (sample, error) { return bareRead(ctx, b.conn, b.source, false) }},
+		{wireSource, func() (sample, error) { return wireRead(b.address, b.source) }},
+		{readTarget, func() (sample, error) { return bareRead(ctx, b.conn, b.in(made), false) }},
+		{wireTarget, func() (sample, error) { return wireRead(b.address, b.in(made)) }},
+		{readACLs, func() (sample, error) { return bareRead(ctx, b.conn, b.in(made), true) }},
+		{verify, func() (sample, error) { return b.run(ctx, "verify", source, target) }},
+		{dump, func() (sample, error) { return b.run(ctx, "dump", target, "--out", "target.ndjson") }},
+		{rollback, func() (sample, error) { return b.run(ctx, "rollback", target, "--run", firstRun) }},
+		{load, func() (sample, error) { return bareLoad(b.address, requests, recorded, replayed) }},
+		{unload, func() (sample, error) { return bareDelete(b.address, b.in(replayed)) }},
+		{sending, func() (sample, error) {
+			_, took, err := b.recordedMigrate(ctx, seen)
+			return sample{Seconds: took.Seconds()}, err
+		}},
+		{byTheBook, func() (sample, error) { return documented(ctx, b.conn, book, b.jobs) }},
+	}
+	for _, step := range steps {
+		s, err := step.do()
+		if err != nil {
+			return fmt.Errorf("%s: %w", step.what, err)
+		}
+		b.result.Samples[step.what] = append(b.result.Samples[step.what], s)
+	}
+	for _, left := range []string{made, seen, book} {
+		paths, err := below(b.conn, left)
+		if err != nil {
+			return err
+		}
+		if _, err := bareDelete(b.address, paths); err != nil {
+			return err
+		}
+	}
+	return nil
+}

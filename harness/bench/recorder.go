@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"mrtq/harness/minizk/wire"
+)
+
+// request is one that changes something, as it went over the wire.
+type request struct {
+	op   wire.OpCode
+	body []byte
+}
+
+// recorder passes on what clients and a server say to each other, and keeps the
+// clients' changes in their order. It also tells how long a run's multis took.
+type recorder struct {
+	listener net.Listener
+	server   string
+
+	mu       sync.Mutex
+	requests []request
+	first    time.Time // when the first multi of a run was sent
+	last     time.Time // when the last multi was answered
+	conns    []net.Conn
+	passing  sync.WaitGroup
+}
+
+// record listens on a port of its own, and passes on to the server.
+func record(server string) (*recorder, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	r := &recorder{listener: l, server: server}
+	r.passing.Go(r.accept)
+	return r, nil
+}
+
+func (r *recorder) address() string { return r.listener.Addr().String() }
+
+// close ends all connections, and returns what was recorded.
+func (r *recorder) close() (requests []request, sending time.Duration, err error) {
+	err = r.listener.Close()
+	r.mu.Lock()
+	for _, c := range r.conns {
+		c.Close()
+	}
+	r.mu.Unlock()
+	r.passing.Wait()
+	if r.first.IsZero() || r.last.IsZero() {
+		err = errors.Join(err, errors.New("no multi of a run was recorded"))
+	}
+	return r.requests, r.last.Sub(r.first), err
+}
+
+func (r *recorder) accept() {
+	for {
+		client, err := r.listener.Accept()
+		if err != nil {
+			return // it was closed
+		}
+		server, err := net.Dial("tcp", r.server)
+		if err != nil {
+			client.Close() // the client will tell
+			continue
+		}
+		r.mu.Lock()
+		r.conns = append(r.conns, client, server)
+		r.mu.Unlock()
+		p := &passage{recorder: r, waiting: map[int32]request{}}
+		r.passing.Go(func() { pass(client, server, p.asked) })
+		r.passing.Go(func() { pass(server, client, p.answered) })
+	}
+}
+
+// pass copies frames until either side is gone. The first, which opens the
+// session, isn't looked at.
+func pass(from, to net.Conn, look func(payload []byte)) {
+	defer from.Close()
+	defer to.Close()
+	r, w := bufio.NewReaderSize(from, 64<<10), bufio.NewWriterSize(to, 64<<10)
+	var buf []byte
+	for n := 0; ; n++ {
+		payload, err := wire.ReadFrame(r, buf, 1<<28)
+		if err != nil {
+			return
+		}
+		buf = payload
+		if n > 0 {
+			look(payload)
+		}
+		if err := send(w, payload, r.Buffered() == 0); err != nil {
+			return
+		}
+	}
+}
+
+func send(w *bufio.Writer, payload []byte, flush bool) error {
+	if _, err := w.Write(wire.AppendInt(nil, int32(len(payload)))); err != nil {
+		return err
+	}
+	if _, err := w.Write(payload); err != nil || !flush {
+		return err
+	}
+	return w.Flush()
+}
+
+// passage is one connection.
+type passage struct {
+	recorder *recorder
+	waiting  map[int32]request // for their answers, by xid
+}
+
+// runs is where a migration's run stands. What is sent before it exists is the
+// election, after which the source is read.
+const runs = "/migration/runs/"
+
+// requestHeaderLen is the width of a [wire.RequestHeader], in bytes.
+const requestHeaderLen = 8
+
+func (p *passage) asked(payload []byte) {
+	d := wire.NewDecoder(payload)
+	h := d.RequestHeader()
+	if d.Err() != nil || !h.Op.Changes() || h.Op == wire.OpCloseSession {
+		return
+	}
+	p.recorder.mu.Lock()
+	defer p.recorder.mu.Unlock()
+	p.waiting[h.Xid] = request{h.Op, slices.Clone(payload[requestHeaderLen:])}
+	if h.Op == wire.OpMulti && p.recorder.first.IsZero() && bytes.Contains(payload, []byte(runs)) {
+		p.recorder.first = time.Now()
+	}
+}
+
+// answered keeps what was done. A server answers one connection in order; of two
+// connections the order is that of the answers.
+func (p *passage) answered(payload []byte) {
+	d := wire.NewDecoder(payload)
+	h := d.ReplyHeader()
+	p.recorder.mu.Lock()
+	defer p.recorder.mu.Unlock()
+	req, ok := p.waiting[h.Xid]
+	if d.Err() != nil || !ok {
+		return
+	}
+	delete(p.waiting, h.Xid)
+	if h.Err == wire.OK {
+		p.recorder.requests = append(p.recorder.requests, req)
+	}
+	if req.op == wire.OpMulti {
+		p.recorder.last = time.Now()
+	}
+}

@@ -1,0 +1,125 @@
+package rawzk
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"time"
+
+	"mrtq/harness/minizk/wire"
+)
+
+// resultHeaderLen is the width of a [wire.MultiHeader], in bytes.
+const resultHeaderLen = 9
+
+// Pipeline sends n requests in batches of window and reads every reply, at the cost of next to
+// nothing but the copying: figures are to be the server's. body is called for each request and
+// appends its record. The first reply that is not OK is an error.
+func (c *Conn) Pipeline(n, window int, op wire.OpCode, body func(b []byte, i int) []byte) error {
+	var buf []byte
+	for done := 0; done < n; {
+		if err := c.SetDeadline(time.Now().Add(ioTimeout)); err != nil {
+			return err
+		}
+		batch := min(window, n-done)
+		buf = buf[:0]
+		for i := range batch {
+			start := len(buf)
+			buf = append(buf, make([]byte, wire.LenPrefix)...)
+			buf = wire.AppendRequestHeader(buf, wire.RequestHeader{Xid: int32(done + i + 1), Op: op})
+			buf = body(buf, done+i)
+			binary.BigEndian.PutUint32(buf[start:], uint32(len(buf)-start-wire.LenPrefix))
+		}
+		if _, err := c.Write(buf); err != nil {
+			return err
+		}
+		for range batch {
+			if err := c.skipReply(op == wire.OpMulti); err != nil {
+				return err
+			}
+		}
+		done += batch
+	}
+	return nil
+}
+
+// skipReply reads a reply and looks at its header alone; of a multi also at the
+// first result's, for one that was refused says so nowhere else.
+func (c *Conn) skipReply(multi bool) error {
+	head, err := c.r.Peek(wire.LenPrefix + wire.ReplyHeaderLen)
+	if err != nil {
+		return err
+	}
+	n := int(binary.BigEndian.Uint32(head))
+	h := wire.NewDecoder(head[wire.LenPrefix:]).ReplyHeader()
+	if h.Err != wire.OK {
+		return fmt.Errorf("rawzk: reply to %d: %w", h.Xid, h.Err)
+	}
+	if multi {
+		const headers = wire.LenPrefix + wire.ReplyHeaderLen + resultHeaderLen
+		if head, err = c.r.Peek(headers); err != nil {
+			return err
+		}
+		result := wire.NewDecoder(head[wire.LenPrefix+wire.ReplyHeaderLen:]).MultiHeader()
+		if result.Op == wire.OpError && !result.Done {
+			return fmt.Errorf("rawzk: reply to %d, a multi: it was refused", h.Xid)
+		}
+	}
+	_, err = c.r.Discard(wire.LenPrefix + n)
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// Stream sends n requests with about window of them under way, and reads every
+// reply. The first that is not OK, or a multi that was refused, is an error, after
+// which the connection is closed.
+func (c *Conn) Stream(n, window int, request func(i int) (wire.OpCode, []byte)) error {
+	underWay, over := make(chan wire.OpCode, window), make(chan struct{})
+	sent := make(chan error, 1)
+	go func() {
+		sent <- c.sendAll(n, underWay, over, request)
+		close(underWay)
+	}()
+	for op := range underWay {
+		err := c.SetReadDeadline(time.Now().Add(ioTimeout))
+		if err == nil {
+			err = c.skipReply(op == wire.OpMulti)
+		}
+		if err != nil {
+			close(over)
+			c.Close() // a sender that waits for the server would wait for ever
+			<-sent
+			return err
+		}
+	}
+	return <-sent
+}
+
+// sendAll ends early when over is closed.
+func (c *Conn) sendAll(n int, underWay chan<- wire.OpCode, over <-chan struct{}, request func(i int) (wire.OpCode, []byte)) error {
+	for i := range n {
+		op, body := request(i)
+		if err := c.SetWriteDeadline(time.Now().Add(ioTimeout)); err != nil {
+			return err
+		}
+		if err := c.QueueXid(int32(i+1), op, body); err != nil {
+			return err
+		}
+		select {
+		case underWay <- op:
+			continue
+		default:
+		}
+		if err := c.Flush(); err != nil {
+			return err
+		}
+		select {
+		case underWay <- op:
+		case <-over:
+			return nil
+		}
+	}
+	return c.Flush()
+}

@@ -1,0 +1,49 @@
+package side
+
+import (
+	"context"
+	"iter"
+	"sync"
+)
+
+// ahead runs f on all that comes in, most of them at once, and yields the results
+// in order; after the first error it ends. What comes in is pulled only between
+// two yields, so nothing piles up while the caller is busy; when it returns, no f
+// is running.
+func ahead[In, Out any](ctx context.Context, in iter.Seq[In], most int, f func(context.Context, In) (Out, error)) iter.Seq2[Out, error] {
+	type result struct {
+		out Out
+		err error
+	}
+	return func(yield func(Out, error) bool) {
+		next, stop := iter.Pull(in)
+		defer stop()
+		ctx, cancel := context.WithCancel(ctx)
+		var running sync.WaitGroup
+		defer running.Wait()
+		defer cancel()
+		var under []chan result
+		more := true
+		for {
+			for more && len(under) < most {
+				var item In
+				if item, more = next(); more {
+					done := make(chan result, 1)
+					running.Go(func() {
+						out, err := f(ctx, item)
+						done <- result{out, err}
+					})
+					under = append(under, done)
+				}
+			}
+			if len(under) == 0 {
+				return
+			}
+			r := <-under[0]
+			under = under[1:]
+			if !yield(r.out, r.err) || r.err != nil {
+				return
+			}
+		}
+	}
+}

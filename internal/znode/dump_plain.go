@@ -1,0 +1,141 @@
+package znode
+
+import (
+	"bytes"
+	"encoding/base64"
+	"math"
+	"unicode/utf8"
+)
+
+// Nearly every line of a dump is spelled as [DumpWriter] spells it: the keys in
+// its order, no blanks, nothing escaped, no ACL. Such a line is read here without
+// reflection; any other is left to encoding/json, and so are all complaints.
+
+// parsePlainLine reads such a line; ok is false for any other.
+func parsePlainLine(text []byte) (n Node, ok bool) {
+	p := plainLine{rest: bytes.TrimSuffix(text, []byte("\n"))}
+	p.want(`{"path":`)
+	path := p.path()
+	p.want(`,"data":`)
+	if !p.has("null") {
+		packed := p.text()
+		if p.bad || bytes.ContainsAny(packed, "\r\n") { // which the decoder would pass over
+			return Node{}, false
+		}
+		data, err := base64.StdEncoding.Strict().AppendDecode(make([]byte, 0, base64.StdEncoding.DecodedLen(len(packed))), packed)
+		if err != nil {
+			return Node{}, false
+		}
+		n.Data = data
+	}
+	if p.has(`,"stat":{`) {
+		p.stat(&n.Stat)
+	}
+	p.want("}")
+	if p.bad || len(p.rest) > 0 {
+		return Node{}, false
+	}
+	n.Path = string(path)
+	return n, true
+}
+
+// PathOfDumpLine is the path of a line that [ParseDumpLine] can read; nil of most
+// others.
+func PathOfDumpLine(text []byte) []byte {
+	p := plainLine{rest: text}
+	p.want(`{"path":`)
+	if path := p.path(); !p.bad {
+		return path
+	}
+	n, err := parseAnyLine(text)
+	if err != nil {
+		return nil
+	}
+	return []byte(n.Path)
+}
+
+// plainLine takes a line apart, as far as it is spelled as expected.
+type plainLine struct {
+	rest []byte
+	bad  bool
+}
+
+func (p *plainLine) has(s string) bool {
+	if p.bad || len(p.rest) < len(s) || string(p.rest[:len(s)]) != s {
+		return false
+	}
+	p.rest = p.rest[len(s):]
+	return true
+}
+
+func (p *plainLine) want(s string) {
+	if !p.has(s) {
+		p.bad = true
+	}
+}
+
+// text is a string that ends at the next quote; of what is in it, only its caller
+// knows if it can stand for itself.
+func (p *plainLine) text() []byte {
+	p.want(`"`)
+	end := bytes.IndexByte(p.rest, '"')
+	if p.bad || end < 0 {
+		p.bad = true
+		return nil
+	}
+	s := p.rest[:end]
+	p.rest = p.rest[end+1:]
+	return s
+}
+
+// path is a text in which nothing is escaped, nor should be.
+func (p *plainLine) path() []byte {
+	path := p.text()
+	for _, c := range path {
+		p.bad = p.bad || c < ' ' || c == '\\'
+	}
+	p.bad = p.bad || len(path) == 0 || !utf8.Valid(path)
+	return path
+}
+
+func (p *plainLine) stat(s *Stat) {
+	s.Czxid = p.number(`"czxid":`, math.MaxInt64)
+	s.Mzxid = p.number(`,"mzxid":`, math.MaxInt64)
+	s.Ctime = p.number(`,"ctime":`, math.MaxInt64)
+	s.Mtime = p.number(`,"mtime":`, math.MaxInt64)
+	s.Version = int32(p.number(`,"version":`, math.MaxInt32))
+	s.Cversion = int32(p.number(`,"cversion":`, math.MaxInt32))
+	s.Aversion = int32(p.number(`,"aversion":`, math.MaxInt32))
+	s.EphemeralOwner = p.number(`,"ephemeralOwner":`, math.MaxInt64)
+	s.DataLength = int32(p.number(`,"dataLength":`, math.MaxInt32))
+	s.NumChildren = int32(p.number(`,"numChildren":`, math.MaxInt32))
+	s.Pzxid = p.number(`,"pzxid":`, math.MaxInt64)
+	p.want("}")
+}
+
+// number is a whole number after a key; the least one, beyond -limit, is left to
+// encoding/json.
+func (p *plainLine) number(key string, limit int64) int64 {
+	p.want(key)
+	minus := p.has("-")
+	var v int64
+	digits := 0
+	for digits < len(p.rest) && p.rest[digits] >= '0' && p.rest[digits] <= '9' {
+		d := int64(p.rest[digits] - '0')
+		if v > (limit-d)/10 {
+			p.bad = true
+			return 0
+		}
+		v = v*10 + d
+		digits++
+	}
+	if digits == 0 || digits > 1 && p.rest[0] == '0' {
+		p.bad = true
+		return 0
+	}
+	p.rest = p.rest[digits:]
+	if minus {
+		return -v
+	}
+	return v
+}

@@ -1,0 +1,113 @@
+package legacy
+
+import "unicode/utf8"
+
+// xmlDeclaration goes past the declaration that the JDK writes, or none.
+func (s *scanner) xmlDeclaration() bool {
+	if s.take(`<?xml version="1.0" encoding="UTF-8"`) {
+		s.take(` standalone="no"`)
+		if !s.take("?>") {
+			return false
+		}
+	}
+	s.blank()
+	return true
+}
+
+// xmlText reads character data up to a tag, or the value of an attribute up to
+// its quote, and stops before that. It gives up at what XML has special rules
+// for: carriage returns, white space in an attribute, CDATA sections and
+// comments (which the caller finds to be no tag of its own), and characters
+// that may stand only as a reference.
+func (s *scanner) xmlText(end byte) (string, bool) {
+	begin := s.pos
+	for i := begin; i < len(s.text); i++ {
+		switch c := s.text[i]; {
+		case c == end:
+			s.pos = i
+			return s.text[begin:i], true
+		case c == '&':
+			s.pos = i
+			return s.xmlReferences(s.text[begin:i], end)
+		case !xmlPlain(s.text, i, end):
+			return "", false
+		}
+	}
+	return "", false
+}
+
+// xmlReferences reads the rest of a text, from its first reference on.
+func (s *scanner) xmlReferences(head string, end byte) (string, bool) {
+	out := append(make([]byte, 0, 2*len(head)+32), head...)
+	for !s.atEnd() {
+		switch c := s.text[s.pos]; {
+		case c == end:
+			return joinSurrogates(string(out)), true
+		case c == '&':
+			r, ok := s.xmlReference()
+			switch {
+			case !ok:
+				return "", false
+			case r > 0xffff:
+				out = utf8.AppendRune(out, r)
+			default:
+				out = appendUnit(out, uint16(r))
+			}
+		case !xmlPlain(s.text, s.pos, end):
+			return "", false
+		default:
+			out = append(out, c)
+			s.pos++
+		}
+	}
+	return "", false
+}
+
+// xmlPlain tells whether the byte may stand in a text that ends before end.
+func xmlPlain(text string, i int, end byte) bool {
+	switch c := text[i]; {
+	case c < ' ':
+		return end == '<' && (c == '\n' || c == '\t')
+	case c == '<' || c == '>':
+		return false
+	case c == 0xef: // U+FFFE and U+FFFF are EF BF BE and EF BF BF
+		return text[i+1] != 0xbf || text[i+2] < 0xbe
+	}
+	return true
+}
+
+// xmlReference reads a reference to a character, by number or by name. As Java
+// does, it takes the numbers of characters that XML forbids.
+func (s *scanner) xmlReference() (rune, bool) {
+	switch {
+	case s.take("&amp;"):
+		return '&', true
+	case s.take("&lt;"):
+		return '<', true
+	case s.take("&gt;"):
+		return '>', true
+	case s.take("&quot;"):
+		return '"', true
+	case s.take("&apos;"):
+		return '\'', true
+	case !s.take("&#"):
+		return 0, false
+	}
+	base := rune(10)
+	if s.take("x") {
+		base = 16
+	}
+	r := rune(0)
+	for begin := s.pos; !s.atEnd() && s.pos-begin < 8; s.pos++ {
+		if s.text[s.pos] == ';' {
+			s.pos++
+			return r, s.pos-1 > begin && r <= utf8.MaxRune
+		}
+		digit, ok := hexDigit(s.text[s.pos])
+		if !ok || rune(digit) >= base || r > utf8.MaxRune {
+			return 0, false
+		}
+		r = r*base + rune(digit)
+	}
+	return 0, false
+}

@@ -1,0 +1,98 @@
+package migrate
+
+import (
+	"encoding/hex"
+	"iter"
+	"slices"
+
+	"mrtq/internal/znode"
+)
+
+// jobRow is a migrated job or access request in memory: of a million there is
+// one each, so it has no pointers and is small. [placed] is what it says.
+type jobRow struct {
+	record, root, bid ref
+	claim             int32 // index into jobRows.claims
+	sha               [32]byte
+}
+
+// claim is what the provenance of many jobs has in common.
+type claim struct {
+	run, consumed string
+	sha           string // where it is not the hexadecimal digest that a migration writes; else ""
+}
+
+// jobRows are the migrated jobs of a target, in the order of their records' paths.
+type jobRows struct {
+	names   *names
+	rows    []jobRow
+	claims  []claim
+	claimed map[claim]int32 // index into claims
+}
+
+func newJobRows(n *names) jobRows { return jobRows{names: n, claimed: map[claim]int32{}} }
+
+// add adds a job at the end; see [jobRows.sort].
+func (j *jobRows) add(p placed) {
+	c := claim{run: p.prov.Run, consumed: p.prov.Consumed}
+	row := jobRow{record: j.names.ref(p.prov.Path), root: j.names.ref(p.root), bid: j.names.ref(p.bid)}
+	if sum, err := hex.DecodeString(p.prov.SHA256); err == nil && len(sum) == len(row.sha) && hex.EncodeToString(sum) == p.prov.SHA256 {
+		row.sha = [32]byte(sum)
+	} else {
+		c.sha = p.prov.SHA256
+	}
+	i, known := j.claimed[c]
+	if !known {
+		i = int32(len(j.claims))
+		j.claimed[c], j.claims = i, append(j.claims, c)
+	}
+	row.claim = i
+	j.rows = append(j.rows, row)
+}
+
+// sort brings the rows into order. Of one record they stay as they were added.
+func (j *jobRows) sort() {
+	slices.SortStableFunc(j.rows, func(a, b jobRow) int { return j.names.compare(a.record, b.record) })
+}
+
+// placed is the job that a row stands for.
+func (j *jobRows) placed(row jobRow) placed {
+	c := j.claims[row.claim]
+	p := placed{
+		prov: origin{Run: c.run, Path: j.names.text(row.record), SHA256: c.sha, Consumed: c.consumed},
+		root: j.names.text(row.root), bid: j.names.text(row.bid),
+	}
+	p.id = znode.Name(p.root)
+	if p.prov.SHA256 == "" {
+		p.prov.SHA256 = hex.EncodeToString(row.sha[:])
+	}
+	return p
+}
+
+// find is the job made from a record.
+func (j *jobRows) find(record string) (p placed, there bool) {
+	if i, there := j.index(record); there {
+		return j.placed(j.rows[i]), true
+	}
+	return placed{}, false
+}
+
+// index is where a record's job is among the rows.
+func (j *jobRows) index(record string) (i int, there bool) {
+	r, known := j.names.find(record)
+	if !known {
+		return 0, false
+	}
+	return slices.BinarySearchFunc(j.rows, r, func(row jobRow, r ref) int { return j.names.compare(row.record, r) })
+}
+
+// all yields the jobs in the order of their records' paths.
+func (j *jobRows) all() iter.Seq[placed] {
+	return func(yield func(placed) bool) {
+		for _, row := range j.rows {
+			if !yield(j.placed(row)) {
+				return
+			}
+		}
+	}
+}

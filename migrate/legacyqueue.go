@@ -1,0 +1,267 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"mrtq/internal/side"
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+)
+
+// LegacyQueue is a legacy queue that is read record by record. Only the records'
+// names are in memory.
+type LegacyQueue struct {
+	Queues  Queues
+	Locks   []Lock
+	Missing []string // queue nodes that are not there
+
+	side  side.Side
+	opt   legacy.Options
+	nodes []queueNode            // those that are there
+	kinds map[string]QueueKind   // of the nodes, by path
+	roots map[string]*znode.Node // queue and lock nodes that are there, by path
+}
+
+// queueNode is one znode whose children are records.
+type queueNode struct {
+	path  string
+	names []string // of the records, in byte order
+}
+
+// OpenLegacyQueue lists the records of the queues, and reads the locks. The error
+// wraps [ErrNoQueues] or [ErrUnlisted].
+func OpenLegacyQueue(ctx context.Context, s side.Side, queues Queues, opt legacy.Options) (*LegacyQueue, error) {
+	q := &LegacyQueue{Queues: queues, side: s, opt: opt, kinds: map[string]QueueKind{}, roots: map[string]*znode.Node{}}
+	for _, root := range queues.Roots() {
+		n, err := s.Get(ctx, root)
+		switch {
+		case errors.Is(err, znode.ErrNoNode):
+			continue
+		case err != nil:
+			return nil, err
+		case n.Unreadable != "":
+			return nil, fmt.Errorf("%s: %w (%s); %s", root, ErrUnlisted, n.Unreadable, giveCredentials)
+		}
+		q.roots[root] = &n
+	}
+	for _, kind := range QueueKinds {
+		for _, root := range queues.Nodes[kind] {
+			if err := q.list(ctx, kind, root); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(q.nodes) == 0 {
+		return nil, fmt.Errorf("%w: looked for %s; there is %s; give the chroot in the address, or the nodes with --ingest, --inventory, --access-small, --access-large",
+			ErrNoQueues, strings.Join(q.Missing, ", "), q.topLevel(ctx))
+	}
+	for _, root := range queues.Locks {
+		if err := q.readLocks(ctx, root); err != nil {
+			return nil, err
+		}
+	}
+	return q, nil
+}
+
+// list notes the names of a queue node's records. A queue below a queue node is no
+// record of it.
+func (q *LegacyQueue) list(ctx context.Context, kind QueueKind, root string) error {
+	names, err := q.children(ctx, root)
+	if errors.Is(err, znode.ErrNoNode) {
+		q.Missing = append(q.Missing, root)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(q.Queues.Roots(), znode.Join(root, name)) })
+	q.nodes, q.kinds[root] = append(q.nodes, queueNode{root, names}), kind
+	return nil
+}
+
+// children are those of a queue's or of the locks' node, if it was there.
+func (q *LegacyQueue) children(ctx context.Context, root string) ([]string, error) {
+	if q.roots[root] == nil {
+		return nil, fmt.Errorf("%s: %w", root, znode.ErrNoNode)
+	}
+	return q.side.Children(ctx, root)
+}
+
+func (q *LegacyQueue) readLocks(ctx context.Context, root string) error {
+	names, err := q.children(ctx, root)
+	if errors.Is(err, znode.ErrNoNode) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	paths := func(yield func(string) bool) {
+		for _, name := range names {
+			if !yield(znode.Join(root, name)) {
+				return
+			}
+		}
+	}
+	for sub, err := range q.side.Subtrees(ctx, paths) {
+		if err != nil {
+			return err
+		}
+		if !sub.Missing() {
+			q.Locks = append(q.Locks, readLock(&sub.Nodes[0], q.opt))
+		}
+	}
+	return nil
+}
+
+func readLock(n *znode.Node, opt legacy.Options) Lock {
+	if err := unreadable(n); err != nil {
+		return Lock{Path: n.Path, Err: err}
+	}
+	l, err := legacy.DecodeLock(n.Data, opt)
+	return Lock{Path: n.Path, Legacy: l, Err: err}
+}
+
+// topLevel says what there is instead of a legacy queue.
+func (q *LegacyQueue) topLevel(ctx context.Context) string {
+	names, err := q.side.Children(ctx, "/")
+	if err != nil || len(names) == 0 {
+		return "nothing"
+	}
+	return "/" + strings.Join(names, ", /")
+}
+
+// Len is the number of records, as they were listed.
+func (q *LegacyQueue) Len() int {
+	n := 0
+	for _, node := range q.nodes {
+		n += len(node.names)
+	}
+	return n
+}
+
+// Paths yields the paths of all records in byte order.
+func (q *LegacyQueue) Paths() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		at := make([]int, len(q.nodes))
+		heads := make([]string, len(q.nodes)) // the next path of each node; "" after its last
+		for i := range q.nodes {
+			heads[i] = q.nodes[i].record(0)
+		}
+		for {
+			first := -1
+			for i, head := range heads {
+				if head != "" && (first < 0 || head < heads[first]) {
+					first = i
+				}
+			}
+			if first < 0 || !yield(heads[first]) {
+				return
+			}
+			at[first]++
+			heads[first] = q.nodes[first].record(at[first])
+		}
+	}
+}
+
+// record is the path of a record, "" after the last.
+func (n queueNode) record(i int) string {
+	if i >= len(n.names) {
+		return ""
+	}
+	return znode.Join(n.path, n.names[i])
+}
+
+// Records reads and decodes the records in path order. A bad record is one with an
+// Err; one that vanished meanwhile is left out.
+func (q *LegacyQueue) Records(ctx context.Context) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for f, err := range q.fetch(ctx, q.Paths()) {
+			if err != nil {
+				yield(Record{}, err)
+				return
+			}
+			if f.there() && !yield(f.Record, nil) {
+				return
+			}
+		}
+	}
+}
+
+// fetched is a record as it was read, with what lies below it.
+type fetched struct {
+	Record
+	nodes []znode.Node // the record's own first; none if it is not there
+}
+
+func (f fetched) there() bool { return len(f.nodes) > 0 }
+
+// decodeWindow is how many records are decoded together, on all cores.
+const decodeWindow = 128
+
+// fetch reads and decodes the records at paths, in their order.
+func (q *LegacyQueue) fetch(ctx context.Context, paths iter.Seq[string]) iter.Seq2[fetched, error] {
+	return func(yield func(fetched, error) bool) {
+		var window []fetched
+		flush := func() bool {
+			q.decodeAll(window)
+			for _, f := range window {
+				if !yield(f, nil) {
+					return false
+				}
+			}
+			window = window[:0]
+			return true
+		}
+		for sub, err := range q.side.Subtrees(ctx, paths) {
+			if err != nil {
+				if flush() {
+					yield(fetched{}, err)
+				}
+				return
+			}
+			window = append(window, fetched{Record: Record{Path: sub.Root, Queue: q.kinds[znode.Parent(sub.Root)]}, nodes: sub.Nodes})
+			if len(window) == decodeWindow && !flush() {
+				return
+			}
+		}
+		flush()
+	}
+}
+
+// decodeAll decodes what was read, on all cores.
+func (q *LegacyQueue) decodeAll(window []fetched) {
+	var cores sync.WaitGroup
+	each := max(1, (len(window)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
+	for part := range slices.Chunk(window, each) {
+		cores.Go(func() {
+			for i := range part {
+				if f := &part[i]; f.there() {
+					f.Record = decodeRecord(f.Queue, &f.nodes[0], q.opt)
+				}
+			}
+		})
+	}
+	cores.Wait()
+}
+
+// decodeRecord decodes one znode of a legacy queue.
+func decodeRecord(kind QueueKind, n *znode.Node, opt legacy.Options) Record {
+	r := Record{Path: n.Path, Queue: kind, Data: n.Data}
+	if r.Err = unreadable(n); r.Err != nil {
+		return r
+	}
+	rec, err := legacy.Decode(znode.Name(n.Path), r.Data, opt)
+	if err == nil {
+		r.Legacy = rec
+	} else if !errors.As(err, &r.Err) {
+		r.Err = &legacy.Error{Kind: legacy.BadPayload, Offset: -1, Err: err}
+	}
+	return r
+}
