@@ -44,6 +44,7 @@ demo: build
 
 bench: build
 	go test ./harness/minizk -run TestFigures -figures -count 1 -v -timeout 30m
+	go test ./internal/report -run 'TestFigures|TestBrowser/100' -count 1 -v
 	@for on in embedded jvm; do for run in 1 2 3 4 5; do \
 	  bash -c "TIMEFORMAT='mrtq accept, all of it, on $$on: %R s'; time bin/mrtq accept --backend $$on >/dev/null 2>&1" || exit; \
 	done; done

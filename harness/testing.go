@@ -63,7 +63,11 @@ func ForTest(t T, backend Backend, opt Options) *Server {
 	return s
 }
 
-func required(b Backend) bool {
+func required(b Backend) bool { return Required(string(b)) }
+
+// Required reports whether [RequireVariable] names a backend, or another program
+// that tests use where it is: chromium.
+func Required(name string) bool {
 	list := strings.Split(os.Getenv(RequireVariable), ",")
-	return slices.ContainsFunc(list, func(s string) bool { return strings.TrimSpace(s) == string(b) })
+	return slices.ContainsFunc(list, func(s string) bool { return strings.TrimSpace(s) == name })
 }

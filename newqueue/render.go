@@ -2,10 +2,11 @@ package newqueue
 
 import (
 	"fmt"
-	"html"
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"mrtq/internal/statedraw"
 )
 
 // StatesFormat is a form in which [WriteStates] shows the state machines.
@@ -112,125 +113,30 @@ func writeMermaid(w io.Writer, d Dialect) error {
 	return err
 }
 
-// Measures of the SVG, in its user units.
-const (
-	svgBoxW, svgBoxH = 130, 30
-	svgRowH          = 64 // from one state to the next
-	svgMargin        = 40
-	svgGap           = 30 // between one arc's column and the next
-	svgHead          = 50 // for the title
-	svgLabelSize     = 11
-)
-
-// writeSVG draws each entity as a column of states in the order of its life,
-// with steps forward as arcs on the right and steps back on the left, so that
-// no arc crosses a box and the drawing needs no layout engine.
+// writeSVG draws each entity's machine.
 func writeSVG(w io.Writer, d Dialect) error {
-	var body strings.Builder
-	x, height := 0, 0
+	var machines []statedraw.Machine
 	for _, e := range Entities {
-		width, h := svgMachine(&body, e, d, x)
-		x += width
-		height = max(height, h)
+		machines = append(machines, Drawing(e, d))
 	}
-	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif">
-<title>States and transitions, dialect %s</title>
-<defs><marker id="tip" viewBox="0 0 10 10" refX="10" refY="5" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 10 5 0 10z"/></marker></defs>
-<rect width="100%%" height="100%%" fill="white"/>
-%s</svg>
-`, x, height, d, body.String())
+	_, err := io.WriteString(w, statedraw.Document("States and transitions, dialect "+string(d), machines...))
 	return err
 }
 
-// arc is one transition in the drawing: which rows it joins, and how far out.
-type arc struct {
-	t          Transition
-	from, to   int
-	forward    bool
-	lane, span int
-}
-
-func svgMachine(b *strings.Builder, e Entity, d Dialect, x int) (width, height int) {
-	states := append([]string{Created}, States(e, d)...)
-	if strings.Contains(fmt.Sprint(Transitions(e, d)), "→ "+Removed) {
-		states = append(states, Removed)
+// Drawing is an entity's table as a drawing. The caller owns it, and may put
+// into it how many there are in a state, and what is proved of a step.
+func Drawing(e Entity, d Dialect) statedraw.Machine {
+	m := statedraw.Machine{Name: string(e), States: []statedraw.State{{Name: Created, Bound: true}}}
+	for _, s := range States(e, d) {
+		m.States = append(m.States, statedraw.State{Name: s})
 	}
-	row := map[string]int{}
-	for i, s := range states {
-		row[s] = i
-	}
-	var arcs []arc
+	removed := false
 	for _, t := range Transitions(e, d) {
-		a := arc{t: t, from: row[t.From], to: row[t.To]}
-		a.forward = a.to > a.from
-		a.span = max(a.from, a.to) - min(a.from, a.to)
-		arcs = append(arcs, a)
+		removed = removed || t.To == Removed
+		m.Steps = append(m.Steps, statedraw.Step{ID: t.ID, From: t.From, To: t.To, Who: string(t.Who), Free: !t.Who.holdsLock()})
 	}
-	left, right := svgLanes(arcs, false), svgLanes(arcs, true)
-	boxX := x + svgMargin + left*svgGap
-	width = svgMargin*2 + (left+right)*svgGap + svgBoxW
-	fmt.Fprintf(b, "<text x=\"%d\" y=\"30\" font-size=\"18\" font-weight=\"bold\">%s</text>\n", boxX, e)
-	for i, s := range states {
-		y := svgHead + i*svgRowH
-		style := `fill="#eef" stroke="#336"`
-		if s == Created || s == Removed {
-			style = `fill="none" stroke="#999" stroke-dasharray="4"`
-		}
-		fmt.Fprintf(b, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"6\" %s/>\n", boxX, y, svgBoxW, svgBoxH, style)
-		fmt.Fprintf(b, "<text x=\"%d\" y=\"%d\" font-size=\"13\" text-anchor=\"middle\">%s</text>\n", boxX+svgBoxW/2, y+svgBoxH/2+5, html.EscapeString(s))
+	if removed {
+		m.States = append(m.States, statedraw.State{Name: Removed, Bound: true})
 	}
-	for _, a := range arcs {
-		svgArc(b, a, boxX)
-	}
-	return width, svgHead + len(states)*svgRowH + svgMargin
-}
-
-// svgLanes gives each arc of one side the innermost lane in which it meets no
-// other, shortest arcs first, and returns how many lanes that takes.
-func svgLanes(arcs []arc, forward bool) int {
-	type stretch struct{ top, bottom int }
-	var lanes [][]stretch
-	for span := 1; span <= len(arcs)+1; span++ {
-		for i := range arcs {
-			a := &arcs[i]
-			if a.forward != forward || a.span != span {
-				continue
-			}
-			s := stretch{min(a.from, a.to), max(a.from, a.to)}
-			for a.lane = 0; a.lane < len(lanes); a.lane++ {
-				free := true
-				for _, o := range lanes[a.lane] {
-					free = free && (s.bottom <= o.top || o.bottom <= s.top)
-				}
-				if free {
-					break
-				}
-			}
-			if a.lane == len(lanes) {
-				lanes = append(lanes, nil)
-			}
-			lanes[a.lane] = append(lanes[a.lane], s)
-		}
-	}
-	return len(lanes)
-}
-
-func svgArc(b *strings.Builder, a arc, boxX int) {
-	side, edge := 1, boxX+svgBoxW
-	if !a.forward {
-		side, edge = -1, boxX
-	}
-	// Arrows leave a little below the middle of a box and arrive a little
-	// above it, so that a state's ways out and in don't touch.
-	from := svgHead + a.from*svgRowH + svgBoxH*2/3
-	to := svgHead + a.to*svgRowH + svgBoxH/3
-	out := edge + side*(a.lane+1)*svgGap
-	dash := ""
-	if !a.t.Who.holdsLock() {
-		dash = ` stroke-dasharray="5 3"` // as the documents draw an administrator's step
-	}
-	fmt.Fprintf(b, "<path d=\"M%d %d H%d V%d H%d\" fill=\"none\" stroke=\"#555\"%s marker-end=\"url(#tip)\"><title>%s, %s</title></path>\n",
-		edge, from, out, to, edge, dash, html.EscapeString(a.t.String()), a.t.Who)
-	fmt.Fprintf(b, "<text x=\"%d\" y=\"%d\" font-size=\"%d\" text-anchor=\"middle\" stroke=\"white\" stroke-width=\"3\" paint-order=\"stroke\">%s</text>\n",
-		out, (from+to)/2, svgLabelSize, a.t.ID)
+	return m
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness"
+	"mrtq/internal/report"
 )
 
 // TestAcceptLeavesNothing: on somebody's server, the chroot that accept made is
@@ -38,7 +39,8 @@ func TestAcceptLeavesNothing(t *testing.T) {
 	}
 
 	junit := filepath.Join(t.TempDir(), "accept.xml")
-	cmd, stdout, stderr := accept("--tags", "@J9", "--format", "junit", "--out", junit)
+	covered := filepath.Join(t.TempDir(), "coverage.json")
+	cmd, stdout, stderr := accept("--tags", "@J9", "--format", "junit", "--out", junit, "--coverage", covered)
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, stderr)
 	}
@@ -55,6 +57,10 @@ J9 job downloading → failed passed passed
 	xml, err := os.ReadFile(junit)
 	if err != nil || !bytes.Contains(xml, []byte(`tests="3"`)) {
 		t.Errorf("%v\n%s", err, xml)
+	}
+	coverage, err := fromFile("--accept", covered, report.ReadCoverage)
+	if err != nil || len(coverage.Rows) != 154 || coverage.Count(report.CoveragePassed) != 2 || coverage.In("design").Count(report.CoveragePassed) != 1 {
+		t.Errorf("--coverage: %+v, %v", coverage, err)
 	}
 	alone()
 

@@ -14,12 +14,13 @@ import (
 
 	"mrtq/harness"
 	"mrtq/harness/accept"
+	"mrtq/internal/report"
 	"mrtq/internal/zkconn"
 	"mrtq/newqueue"
 )
 
 type acceptCmd struct {
-	backend, tags, dialect, format, out string
+	backend, tags, dialect, format, out, coverage string
 
 	clean, force bool
 }
@@ -76,6 +77,7 @@ transition that was not seen, is exit code 1.`,
 	choice(f, &c.dialect, "dialect", "", "whose spelling of the layout", bothDialects, string(newqueue.Design), string(newqueue.MrtZK))
 	choice(f, &c.format, "format", "", "how to tell what happens: brief is a line a feature and the steps of what failed, pretty is every step (-v says the same)", string(accept.Brief), string(accept.Pretty), string(accept.Cucumber), string(accept.JUnit))
 	f.StringVar(&c.out, "out", "", "`file` to tell it to, instead of stdout")
+	f.StringVar(&c.coverage, "coverage", "", "`file` to write the coverage to, as JSON: mrtq report shows it")
 	return cmd
 }
 
@@ -84,7 +86,7 @@ func (c *acceptCmd) run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return usageError("--backend: %w", err)
 	}
-	if err := a.apart([]named{{by: "--out", path: c.out}}); err != nil {
+	if err := a.apart([]named{{by: "--out", path: c.out}, {by: "--coverage", path: c.coverage}}); err != nil {
 		return err
 	}
 	opt, session, err := a.reach(backend)
@@ -109,7 +111,7 @@ func (c *acceptCmd) run(ctx context.Context, a *app) (err error) {
 	for _, other := range server.Others() {
 		a.say("another run is at work there, or was killed and left its chroot %s: %s. mrtq accept --backend %s --clean removes what killed runs left", other.Path, other.Note, backend)
 	}
-	report, err := c.scenarios(ctx, a, accept.Options{Address: server.Address(), Session: session, Tidy: backend.IsAddress()})
+	found, err := c.scenarios(ctx, a, accept.Options{Address: server.Address(), Session: session, Tidy: backend.IsAddress()})
 	var tags *accept.TagsError
 	switch {
 	case errors.As(err, &tags), errors.Is(err, accept.ErrNothing):
@@ -117,7 +119,21 @@ func (c *acceptCmd) run(ctx context.Context, a *app) (err error) {
 	case err != nil:
 		return err
 	}
-	return c.conclude(a, report)
+	if c.coverage != "" {
+		if err := writeFile(c.coverage, func(w io.Writer) error { return writeJSON(w, coverageOf(found)) }); err != nil {
+			return fmt.Errorf("accept: %w", err)
+		}
+	}
+	return c.conclude(a, found)
+}
+
+// coverageOf is the content of --coverage.
+func coverageOf(r *accept.Report) report.Coverage {
+	c := report.Coverage{Rows: []report.CoverageRow{}}
+	for _, row := range r.Coverage {
+		c.Rows = append(c.Rows, report.CoverageRow{ID: row.ID, What: row.What, Dialect: string(row.Dialect), Result: string(row.Result), Why: row.Why})
+	}
+	return c
 }
 
 // reach says how to open sessions with an address: as all commands do. A server
@@ -158,13 +174,13 @@ func (c *acceptCmd) scenarios(ctx context.Context, a *app, opt accept.Options) (
 		return accept.Run(ctx, opt)
 	}
 	opt.Color = false
-	var report *accept.Report
+	var found *accept.Report
 	err := writeFile(c.out, func(w io.Writer) (err error) {
 		opt.Out = w
-		report, err = accept.Run(ctx, opt)
+		found, err = accept.Run(ctx, opt)
 		return err
 	})
-	return report, err
+	return found, err
 }
 
 // parallelScenarios hides the round trips to the server.

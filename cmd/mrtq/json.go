@@ -21,7 +21,7 @@ func writeJSON(w io.Writer, v any) error { return encodeJSON(w, v, indent) }
 // indent is what JSON that people read is indented by.
 const indent = "  "
 
-// encodeJSON writes v and a line's end. Like [printable] it leaves nothing that
+// encodeJSON writes v and a line's end. Like [printable.Text] it leaves nothing that
 // a terminal would act on, of which encoding/json escapes what is below 0x20.
 func encodeJSON(w io.Writer, v any, indent string) error {
 	var b bytes.Buffer

@@ -4,33 +4,15 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
-	"unicode"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+
+	"mrtq/internal/printable"
 )
 
-// printable makes text from the outside safe for a terminal: control
-// characters, which could move the cursor or worse, and characters that change
-// the direction of writing, are shown as escapes.
-func printable(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case r == '\n':
-			b.WriteRune(r)
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == '\u2028', r == '\u2029':
-			fmt.Fprintf(&b, "\\u%04x", r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
 // cell is printable text for a table: one line.
-func cell(s string) string { return strings.ReplaceAll(printable(s), "\n", `\n`) }
+func cell(s string) string { return printable.Line(s) }
 
 // count is a number of things: "1 batch", "2 batches".
 func count(n int, one, many string) string {

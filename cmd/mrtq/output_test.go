@@ -12,6 +12,8 @@ import (
 	"unicode"
 
 	"pgregory.net/rapid"
+
+	"mrtq/internal/printable"
 )
 
 // actsOnTerminal finds a character that a terminal would not just show.
@@ -32,7 +34,7 @@ func hostile() *rapid.Generator[string] {
 func TestPrintable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := hostile().Draw(t, "s")
-		if got := printable(s); actsOnTerminal(got) {
+		if got := printable.Text(s); actsOnTerminal(got) {
 			t.Errorf("%q is printed as %q", s, got)
 		}
 		if got := cell(s); strings.Contains(got, "\n") || actsOnTerminal(got) {

@@ -1,6 +1,10 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+
+	"mrtq/internal/printable"
+)
 
 // verdict is a command's last line: what came of it, and what to do next.
 type verdict struct {
@@ -26,5 +30,5 @@ func (a *app) lastLine(err error, code int) string {
 	if v.text == "" {
 		return ""
 	}
-	return paint(a.stderr, v.tone, printable(v.text)) + "\n"
+	return paint(a.stderr, v.tone, printable.Text(v.text)) + "\n"
 }

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mrtq/internal/openfile"
+	"mrtq/internal/report"
+	"mrtq/internal/znode"
+	"mrtq/migrate"
+)
+
+type reportCmd struct {
+	verifyCmd
+	run, plan, accept, check, out string
+}
+
+func (a *app) reportCmd() *cobra.Command {
+	c := &reportCmd{}
+	cmd := &cobra.Command{
+		Use:   "report [TARGET [SOURCE]]",
+		Short: "make a page of a plan or a migration to look at",
+		Long: `Make one HTML file of a migration, for an operator and for whoever must approve
+it: the verdict, what was migrated and what was not and why, what an operator
+decided, each record's way from its legacy path to its new ids, how fast it went,
+and the state machines with how many are in each state. The file needs no network,
+and can be searched, sorted, printed and mailed.
+
+It is made of a plan that mrtq plan --out saved (--plan), of what a TARGET holds, or
+of both. With SOURCE, both sides are compared as mrtq verify does. What mrtq accept
+--coverage and a check of the tree found can be put into it. Nothing is written but
+the file. Whatever the verdict, exit code 0 says that the page was made.`,
+		Example: `  mrtq report --plan plan.json --out plan.html
+  mrtq report zk1:2181/new zk1:2181 --plan plan.json --quarantine mrtq-quarantine-zk1-2181-new.ndjson --out night.html
+  mrtq report file:new.ndjson --run run0000000001 --accept coverage.json --check findings.json >night.html`,
+		Args: reportArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return c.main(cmd, a, args) },
+	}
+	f := cmd.Flags()
+	c.flags(f)
+	f.BoolVar(&c.others, "others", false, "allow jobs, batches and locks that somebody else made since the migration began")
+	f.StringVar(&c.quarantine, "quarantine", "", "`file` in which the bytes of every undecodable record must be")
+	f.StringVar(&c.run, "run", "", "show what this run took over, by its `ID`; if not given, all runs")
+	f.StringVar(&c.plan, "plan", "", "`file` with a plan, as mrtq plan --out saved it")
+	f.StringVar(&c.accept, "accept", "", "`file` with the coverage that mrtq accept --coverage wrote")
+	f.StringVar(&c.check, "check", "", "`file` with the findings of a check of the tree, as JSON")
+	f.StringVar(&c.out, "out", "", "`file` to write the page to, instead of stdout")
+	return cmd
+}
+
+// reportArgs are a target and a source, both of which may be left out.
+func reportArgs(cmd *cobra.Command, given []string) error {
+	if len(given) > 2 {
+		return usageError("%q is one argument too many; usage: mrtq %s", given[2], cmd.Use)
+	}
+	return nil
+}
+
+func (c *reportCmd) main(cmd *cobra.Command, a *app, args []string) error {
+	switch {
+	case len(args) == 0 && c.plan == "":
+		return usageError("there is nothing to report: give a TARGET, or a saved plan with --plan")
+	case len(args) == 0 && c.run != "":
+		return usageError("--run %s: runs are in a TARGET, and none is given", c.run)
+	case len(args) < 2 && c.quarantine != "":
+		return usageError("--quarantine %s is held against the source, and no SOURCE is given", c.quarantine)
+	case packed(c.out):
+		return usageError("--out %s: a browser opens no packed file; leave out .gz", c.out)
+	}
+	in := reportInput{made: time.Now(), only: c.run}
+	var target, source endpoint
+	var err error
+	if len(args) > 0 {
+		if target, err = parseEndpoint("TARGET", args[0]); err != nil {
+			return err
+		}
+		in.target = args[0]
+	}
+	if len(args) > 1 {
+		if source, err = parseEndpoint("SOURCE", args[1]); err != nil {
+			return err
+		}
+		in.source = args[1]
+	}
+	if err := a.apart([]named{{by: "--out", path: c.out}}, target.read("TARGET"), source.read("SOURCE"), named{by: "--plan", path: c.plan},
+		named{by: "--accept", path: c.accept}, named{by: "--check", path: c.check}, named{by: "--quarantine", path: c.quarantine}); err != nil {
+		return err
+	}
+	if err := c.readFiles(&in); err != nil {
+		return err
+	}
+	done, err := c.readSides(cmd, a, target, source, &in)
+	if err != nil {
+		return err
+	}
+	defer done()
+	data, err := in.data(cmd.Context())
+	if errors.Is(err, migrate.ErrNoRun) || errors.Is(err, migrate.ErrLedger) {
+		err = checkError(err)
+	}
+	if err != nil {
+		return failed("report", in.target, err)
+	}
+	if c.out == "" {
+		return report.Write(a.stdout, data)
+	}
+	if err := writeFile(c.out, func(w io.Writer) error { return report.Write(w, data) }); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	a.conclude(good, "Report: written to %s.", c.out)
+	return nil
+}
+
+// readFiles reads what is given as files.
+func (c *reportCmd) readFiles(in *reportInput) (err error) {
+	if in.plan, err = fromFile("--plan", c.plan, readPlan); err != nil {
+		return err
+	}
+	if in.coverage, err = fromFile("--accept", c.accept, report.ReadCoverage); err != nil {
+		return err
+	}
+	in.check, err = fromFile("--check", c.check, report.ReadFindings)
+	return err
+}
+
+// fromFile reads a file that a flag names, nil if it names none. What is not in
+// the file's form is wrong usage.
+func fromFile[T any](flag, path string, read func(io.Reader) (*T, error)) (*T, error) {
+	if path == "" {
+		return nil, nil
+	}
+	data, err := openfile.ReadAll(path)
+	if err != nil {
+		return nil, fmt.Errorf("report: %s: %w", flag, err)
+	}
+	v, err := read(bytes.NewReader(data))
+	if err != nil {
+		return nil, usageError("%s %s: %w", flag, path, err)
+	}
+	return v, nil
+}
+
+// readPlan reads a saved plan whole, if nothing of it was edited.
+func readPlan(r io.Reader) (*migrate.Plan, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := migrate.ReadApproved(bytes.NewReader(data)); err != nil {
+		return nil, err
+	}
+	var p migrate.Plan
+	if err := json.Unmarshal(data, &p); err != nil {
+		return nil, fmt.Errorf("%w: %w", migrate.ErrPlanFile, err)
+	}
+	return &p, nil
+}
+
+// readSides reads the target and, if it is given, the source, over sessions that
+// cannot write, and compares the two. done closes the source.
+func (c *reportCmd) readSides(cmd *cobra.Command, a *app, target, source endpoint, in *reportInput) (done func(), err error) {
+	ctx, done := cmd.Context(), func() {}
+	queues, err := c.queues()
+	if err != nil {
+		return nil, err
+	}
+	in.queues = map[string]string{}
+	for kind, nodes := range queues.Nodes {
+		for _, n := range nodes {
+			in.queues[n] = string(kind)
+		}
+	}
+	if in.target == "" {
+		return done, nil
+	}
+	if in.tree, err = a.targetTree(ctx, target); err != nil {
+		return nil, failed("report: target", in.target, err)
+	}
+	if in.source == "" {
+		return done, nil
+	}
+	opt := migrate.VerifyOptions{Others: c.others}
+	if opt.Quarantined, err = c.kept(); err != nil {
+		return nil, err
+	}
+	if in.verdict, err = c.verify(cmd, a, sides{source: source, target: target}, opt); err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	in.kept = opt.Quarantined != nil
+	in.options = migrate.Options{Queues: queues, Source: in.source, Target: in.target}
+	if in.queue, done, err = a.openQueue(ctx, source, &c.legacyFlags); err != nil {
+		return nil, failed("report: source", in.source, err)
+	}
+	return done, nil
+}
+
+// reportInput is all that a page is made of.
+type reportInput struct {
+	made           time.Time
+	target, source string // as given; "" if not
+	only           string // the run that is asked for, "" for all
+	plan           *migrate.Plan
+	tree           *znode.Tree
+	queue          *migrate.LegacyQueue // the source's; nil if none is given
+	verdict        *migrate.Verdict
+	kept           bool // the quarantine file was looked at
+	options        migrate.Options
+	queues         map[string]string // the kinds of the legacy queues, by znode
+	coverage       *report.Coverage
+	check          *report.Check
+}
+
+// runs are the target's runs that the page is about.
+func (in *reportInput) runs(status *migrate.Status) ([]migrate.Run, error) {
+	var runs []migrate.Run
+	for _, s := range status.Runs {
+		r, err := migrate.FindRun(in.tree, s.Run)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, r)
+	}
+	if in.only == "" {
+		return runs, nil
+	}
+	if _, err := migrate.FindRun(in.tree, in.only); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(runs, func(r migrate.Run) bool { return r.ID != in.only }), nil
+}

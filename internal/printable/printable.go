@@ -1,0 +1,45 @@
+// Package printable makes text from the outside, such as a record's name, safe
+// to show to a person: on a terminal, and on a page.
+package printable
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// Text shows control characters, which could move a terminal's cursor or worse,
+// and characters that change the direction of writing, as escapes. Lines stay.
+func Text(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '\n':
+			b.WriteRune(r)
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == '\u2028', r == '\u2029':
+			fmt.Fprintf(&b, "\\u%04x", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// Line is Text on one line.
+func Line(s string) string {
+	if plain(s) {
+		return s
+	}
+	return strings.ReplaceAll(Text(s), "\n", `\n`)
+}
+
+// plain reports whether there is nothing to show in another way: most texts, of
+// which a report has hundreds of thousands.
+func plain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,107 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"mrtq/internal/statedraw"
+)
+
+// Coverage is what mrtq accept has shown, as its --coverage FILE has it.
+type Coverage struct {
+	Rows []CoverageRow `json:"rows"`
+}
+
+// CoverageRow is one documented transition, acquisition, lock or behaviour.
+type CoverageRow struct {
+	ID      string   `json:"id"`
+	What    string   `json:"what"`
+	Dialect string   `json:"dialect"`
+	Result  string   `json:"result"`
+	Why     []string `json:"why,omitempty"` // what a row that has not passed lacks
+}
+
+// The results of a row.
+const (
+	CoveragePassed = "passed"
+	CoverageFailed = "failed"
+)
+
+// ErrCoverage says that a file is none that mrtq accept --coverage wrote.
+var ErrCoverage = errors.New("this is not the coverage that mrtq accept --coverage writes")
+
+// ReadCoverage reads the file. Errors wrap [ErrCoverage].
+func ReadCoverage(r io.Reader) (*Coverage, error) {
+	var c Coverage
+	if err := readOne(r, &c); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCoverage, err)
+	}
+	if len(c.Rows) == 0 {
+		return nil, fmt.Errorf("%w: it has no rows", ErrCoverage)
+	}
+	for i, row := range c.Rows {
+		if row.ID == "" || row.Result == "" {
+			return nil, fmt.Errorf("%w: row %d has no id or no result", ErrCoverage, i+1)
+		}
+	}
+	return &c, nil
+}
+
+// In is the coverage of one dialect.
+func (c *Coverage) In(dialect string) *Coverage {
+	var in Coverage
+	for _, r := range c.Rows {
+		if r.Dialect == dialect || r.Dialect == "" {
+			in.Rows = append(in.Rows, r)
+		}
+	}
+	return &in
+}
+
+// Count is the number of rows with a result.
+func (c *Coverage) Count(result string) int {
+	n := 0
+	for _, r := range c.Rows {
+		if r.Result == result {
+			n++
+		}
+	}
+	return n
+}
+
+// mark puts the coverage to the steps of a machine.
+func (c *Coverage) mark(m statedraw.Machine) statedraw.Machine {
+	marks := map[string]statedraw.Mark{}
+	for _, r := range c.Rows {
+		switch r.Result {
+		case CoveragePassed:
+			marks[r.ID] = statedraw.Proved
+		case CoverageFailed:
+			marks[r.ID] = statedraw.Failed
+		}
+	}
+	steps := make([]statedraw.Step, len(m.Steps))
+	for i, s := range m.Steps {
+		s.Mark = statedraw.Unproved
+		if mark, there := marks[s.ID]; there {
+			s.Mark = mark
+		}
+		steps[i] = s
+	}
+	m.Steps = steps
+	return m
+}
+
+// readOne reads one JSON value, whatever else it may hold, and nothing after it.
+func readOne(r io.Reader, v any) error {
+	dec := json.NewDecoder(r)
+	if err := dec.Decode(v); err != nil {
+		return err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("something follows at byte %d", dec.InputOffset())
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package report
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"html/template"
+	"io"
+	"strings"
+)
+
+var (
+	//go:embed page.html
+	pageHTML string
+	//go:embed page.css
+	pageCSS string
+	//go:embed page.js
+	pageJS string
+)
+
+var page = template.Must(template.New("page").Funcs(template.FuncMap{
+	"number": number,
+	"count":  count,
+	"last":   func(i, n int) bool { return i == n-1 },
+	"some":   func(lists []list) bool { return len(lists) > 0 },
+}).Parse(pageHTML))
+
+// Write writes the page.
+func Write(w io.Writer, d *Data) error {
+	v := newView(d)
+	packed, err := pack(v.lists())
+	if err != nil {
+		return err
+	}
+	scrub(v)
+	v.CSS, v.JS, v.Policy, v.Packed = template.CSS(pageCSS), template.JS(pageJS), policy(), template.HTML(packed)
+	var b strings.Builder
+	if err := page.Execute(&b, v); err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, b.String())
+	return err
+}
+
+// policy is the page's content security policy: its own style and script by their
+// digests, and nothing else, from nowhere.
+func policy() string {
+	digest := func(text string) string {
+		sum := sha256.Sum256([]byte(text))
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	return strings.Join([]string{
+		"default-src 'none'",
+		"style-src " + digest(pageCSS),
+		"script-src " + digest(pageJS),
+		"base-uri 'none'",
+		"form-action 'none'",
+	}, "; ")
+}

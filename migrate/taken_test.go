@@ -1,0 +1,65 @@
+package migrate
+
+import (
+	"strings"
+	"testing"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+)
+
+// TestReadTaken: of every record that was taken over, what became of it: standing,
+// touched, gone, or declared done.
+func TestReadTaken(t *testing.T) {
+	s := serve(t, znode.NewTree())
+	records := map[string][]byte{}
+	for _, name := range []string{"mrtQ-05000000000001", "mrtQ-05000000000002", "mrtQ-05000000000003"} {
+		records["/ingest/"+name] = record(t, legacy.Pending, legacy.Payload{"batchID": "b1", "jobID": name})
+	}
+	src := source(t, queue(t, records))
+	mustMigrate(t, s, src, options(permissive()))
+	tree := treeOf(t, s)
+	taken := ReadTaken(tree)
+	if len(taken) != 3 {
+		t.Fatalf("%d records: %+v", len(taken), taken)
+	}
+	for _, r := range taken {
+		made := tree.Get(r.Job).Stat.Ctime
+		if !r.Standing || r.Touched != "" || r.Gone != "" || r.Settled || r.Run != "run0000000000" || r.Batch == "" || r.Provenance.Path != r.Record || r.At.UnixMilli() != made {
+			t.Errorf("%+v, made at %d", r, made)
+		}
+	}
+	// One is touched, one is deleted, as others see them.
+	after := tree.Clone()
+	status := after.Get(taken[0].Job + "/status")
+	status.Stat.Version++
+	without := znode.NewTree()
+	for n := range after.All("/") {
+		if !znode.Within(n.Path, taken[1].Job) {
+			if err := without.Put(*n); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	again := ReadTaken(without)
+	if len(again) != 3 {
+		t.Fatalf("%d records: %+v", len(again), again)
+	}
+	if !strings.Contains(again[0].Touched, "/status was set once") || !again[0].Standing {
+		t.Errorf("touched: %+v", again[0])
+	}
+	if again[1].Standing || !strings.Contains(again[1].Gone, "deleted: its batch") || again[1].At.IsZero() {
+		t.Errorf("gone: %+v", again[1])
+	}
+	// A copy tells no times.
+	copied := tree.Clone()
+	copied.Get(znode.Join(RunsPath, "run0000000000")).Stat.Version++
+	for _, r := range ReadTaken(copied) {
+		if !r.At.IsZero() {
+			t.Errorf("of a copy: %+v", r)
+		}
+	}
+	if got := ReadTaken(znode.NewTree()); len(got) != 0 {
+		t.Errorf("of nothing: %+v", got)
+	}
+}
