@@ -8,19 +8,18 @@ import (
 	"text/tabwriter"
 )
 
-// StatesFormat is a form in which [WriteStates] shows the state machines.
+// StatesFormat is a format in which [WriteStates] shows the state machines.
 type StatesFormat string
 
-// The forms.
+// The formats.
 const (
 	StatesTable   StatesFormat = "table"
 	StatesMermaid StatesFormat = "mermaid"
 	StatesSVG     StatesFormat = "svg"
 )
 
-// WriteStates shows every transition of a dialect's machines, as the tables
-// have them. The error wraps [ErrValue] for a form that there isn't, and is
-// w's otherwise.
+// WriteStates writes every transition of a dialect, as the tables have them. The
+// error wraps [ErrValue] if the format is unknown. Otherwise it is w's.
 func WriteStates(w io.Writer, d Dialect, f StatesFormat) error {
 	switch f {
 	case StatesTable:
@@ -42,7 +41,7 @@ func writeTable(w io.Writer, d Dialect) error {
 		}
 		header := []string{"id", string(e) + " from → to", "who"}
 		if e == EntityJob {
-			header = append(header, "last success", "retry", "queue entry", "batch entry")
+			header = append(header, "last success", "retries", "queue entry", "batch entry")
 		}
 		fmt.Fprintln(tw, strings.Join(append(header, "nodes", "note"), "\t"))
 		for _, t := range Transitions(e, d) {
@@ -64,22 +63,22 @@ func writeTable(w io.Writer, d Dialect) error {
 	return nil
 }
 
-// batchEntryText says where the batch entry goes, without the folders' common
-// "batch-".
+// batchEntryText says what becomes of the batch entry. It leaves out the
+// "batch-" that all folders begin with.
 func batchEntryText(t Transition) string {
 	folder := func(s string) string { return strings.TrimPrefix(string(JobState(s).Folder()), "batch-") }
 	switch t.BatchEntry {
 	case PlaceNew:
-		return "+ " + folder(t.To)
+		return folder(t.To) + " created"
 	case PlaceMoves:
 		return folder(t.From) + " → " + folder(t.To)
 	case PlaceGoes:
-		return folder(t.From) + " goes"
+		return folder(t.From) + " removed"
 	}
 	return string(t.BatchEntry)
 }
 
-// writeMermaid draws one state diagram an entity.
+// writeMermaid draws one state diagram for each entity.
 func writeMermaid(w io.Writer, d Dialect) error {
 	var b strings.Builder
 	for i, e := range Entities {
@@ -101,7 +100,7 @@ func writeMermaid(w io.Writer, d Dialect) error {
 	return err
 }
 
-// Measures of the SVG, in its user units.
+// Sizes in the SVG, in its user units.
 const (
 	svgBoxW, svgBoxH = 130, 30
 	svgRowH          = 64 // from one state to the next
@@ -111,9 +110,9 @@ const (
 	svgLabelSize     = 11
 )
 
-// writeSVG draws each entity as a column of states in the order of its life,
-// with steps forward as arcs on the right and steps back on the left, so that
-// no arc crosses a box and the drawing needs no layout engine.
+// writeSVG draws each entity as a column of states in the order of its life.
+// Steps forward are arcs on the right, steps back are arcs on the left. So no arc
+// crosses a box, and the drawing needs no layout engine.
 func writeSVG(w io.Writer, d Dialect) error {
 	var body strings.Builder
 	x, height := 0, 0
@@ -131,7 +130,7 @@ func writeSVG(w io.Writer, d Dialect) error {
 	return err
 }
 
-// arc is one transition in the drawing: which rows it joins, and how far out.
+// arc is one transition in the drawing: the rows that it connects, and its lane.
 type arc struct {
 	t          Transition
 	from, to   int
@@ -174,8 +173,8 @@ func svgMachine(b *strings.Builder, e Entity, d Dialect, x int) (width, height i
 	return width, svgHead + len(states)*svgRowH + svgMargin
 }
 
-// svgLanes gives each arc of one side the innermost lane in which it meets no
-// other, shortest arcs first, and returns how many lanes that takes.
+// svgLanes gives each arc of one side the innermost lane in which it crosses no
+// other arc, shortest arcs first. It returns the number of lanes.
 func svgLanes(arcs []arc, forward bool) int {
 	type stretch struct{ top, bottom int }
 	var lanes [][]stretch
