@@ -51,7 +51,7 @@ const (
 	LSSNull LastSuccess = "null"
 	LSSSame LastSuccess = "same"
 	LSSLeft LastSuccess = "old state" // the state that the job leaves
-	LSSNone LastSuccess = "–"    // the status is removed, or not written
+	LSSNone LastSuccess = "–"         // the status is removed, or not written
 	// LSSBefore is the step before the one that a job fails in or is resumed at;
 	// null when there is none.
 	LSSBefore LastSuccess = "step before"
