@@ -123,7 +123,7 @@ func isState(err error) bool {
 }
 
 // setMarker removes all below /migration and makes the field's own marker
-// (12-deployed-services, section 8).
+// (docs/field-script.md, "Migration levels").
 func (w *world) setMarker() error {
 	tree, err := w.tree("/new")
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 const (
 	wipeWorkers = 16   // requests in flight: hides the round trip, loads no staging server
 	wipeBatch   = 1000 // paths of one transaction at most,
-	// and bytes: well under ZooKeeper's packet limit of 1 MiB (09-peers, pains 1 and 2).
+	// and bytes: far below ZooKeeper's packet limit of 1 MiB, because a large
+	// transaction can stop a server (apache/zookeeper #412 and #1716).
 	wipeBytes = 256 << 10
 	// Somebody may still be creating; a few rounds outrun a worker that is
 	// being stopped but not one that goes on.

@@ -142,7 +142,7 @@ func (c *checker) accessStatus(path string, data []byte) {
 }
 
 // locks reads /locks. The client library keeps a storage lock beyond the
-// session, and local ids in another place (02-new-layout, "Two dialects").
+// session, and local ids in another place (docs/new-layout.md, "Two dialects").
 func (c *checker) locks() {
 	places := []struct {
 		folder    string

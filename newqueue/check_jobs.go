@@ -7,7 +7,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// jobProperties are the children that a job may have (02-new-layout, "Paths").
+// jobProperties are the children that a job may have (docs/new-layout.md, "Paths").
 func (c *checker) jobProperties(j *checkedJob) []property {
 	props := []property{
 		{"bid", true, func(_ *checker, _ string, data []byte) { j.bid = string(data) }},

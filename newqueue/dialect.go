@@ -9,7 +9,7 @@ import (
 )
 
 // Dialect is one of the two spellings of the layout that tools meet in the
-// field (02-new-layout, "Two dialects of one layout").
+// field (docs/new-layout.md, "Two dialects").
 type Dialect string
 
 const (

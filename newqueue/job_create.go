@@ -162,7 +162,7 @@ func (q *Queue) neverMade(ctx context.Context, path string) error {
 // quicker. ZooKeeper numbers sequential children with a counter that any
 // create advances, so that ids can be allotted from the parent's Stat and the
 // whole entity be made in one transaction, under its final name; its own
-// numbering carries on after them (04-migration, "One job, one transaction").
+// numbering carries on after them (docs/migration.md, "One job, one transaction").
 func (q *Queue) withIDs(ctx context.Context, parent, prefix string, n int, try func(ids []string) error) error {
 	var next int32
 	m := move{path: parent}

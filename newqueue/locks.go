@@ -47,7 +47,7 @@ func InventoryLock(ark string) Lock { return Lock{inventoryLock, lockName(ark)} 
 func LocalIDLock(localID, owner string) Lock { return Lock{localIDLock, lockName(localID + owner)} }
 
 // lockName makes a znode's name of an identifier: each / and a : before it
-// become _ (02-new-layout, "Paths").
+// become _ (docs/new-layout.md, "Paths").
 func lockName(id string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(id, ":/", "_"), "/", "_")
 }

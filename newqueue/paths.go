@@ -8,7 +8,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// The fixed znodes of the layout (02-new-layout, "Paths").
+// The fixed znodes of the layout (docs/new-layout.md, "Paths").
 const (
 	BatchesPath    = "/batches"
 	BatchUUIDsPath = "/batch-uuids"

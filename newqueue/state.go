@@ -49,7 +49,7 @@ const (
 )
 
 // BatchFolder is the folder under /batches/BID/states in which a job stands
-// (02-new-layout, "Readings": the newer edition's names).
+// (docs/new-layout.md, "Readings": the newer edition's names).
 type BatchFolder string
 
 // The folders of a batch's states.

@@ -61,7 +61,7 @@ func ParseConfiguration(d Dialect, data []byte) (Configuration, error) {
 	return c, p.err
 }
 
-// The enumerations of the class diagrams (02-new-layout, "Enumerations"), as
+// The enumerations of the class diagrams (docs/new-layout.md, "Enumerations"), as
 // they spell them. Reading keeps whatever is there; the Parse functions say
 // which of them a text means, in any case of letters.
 type (

@@ -120,7 +120,7 @@ func TestEveryJobTransition(t *testing.T) {
 	}
 }
 
-// expectJob is the tree that 03-transitions wants after a job's transition.
+// expectJob is the tree that docs/transitions.md wants after a job's transition.
 func expectJob(t *testing.T, before *znode.Tree, d newqueue.Dialect, row newqueue.Transition, bid, jid string, old newqueue.JobStatus) *znode.Tree {
 	t.Helper()
 	var ops []znode.Op

@@ -32,7 +32,8 @@ type Row struct {
 	shown      bool // one of them showed it
 }
 
-// More of 03-transitions than its tables: acquisitions, locks and behaviours.
+// others are what docs/transitions.md has besides its tables: acquisitions, locks
+// and behaviours.
 var others = []struct{ id, what string }{
 	{"Q1", "acquire a pending batch"},
 	{"Q2", "acquire a reporting batch"},

@@ -150,7 +150,7 @@ func (w *world) touched() []string {
 	return names
 }
 
-// kinds are new znodes that aren't of the kind that 02-new-layout has for them:
+// kinds are new znodes that aren't of the kind that docs/new-layout.md has for them:
 // all but locks stay when their maker's session ends. Whether a lock does, its
 // own Then says.
 func (w *world) kinds() []string {

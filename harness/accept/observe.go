@@ -11,7 +11,7 @@ import (
 // Step is a change of state that the second connection has seen.
 type Step struct {
 	Entity   newqueue.Entity
-	From, To string // as 03-transitions spells them
+	From, To string // as docs/transitions.md spells them
 }
 
 func (s Step) String() string { return string(s.Entity) + " " + s.From + " → " + s.To }
@@ -152,7 +152,7 @@ func (s spelling) lockID(t *znode.Tree, at string) string {
 	return acquisitions[kind+" "+s.stateOf(t, folder)]
 }
 
-// acquisitions are 03-transitions' Q1 to Q11.
+// acquisitions are Q1 to Q11 of docs/transitions.md, "Acquisitions".
 var acquisitions = map[string]string{
 	"batches pending": "Q1", "batches reporting": "Q2", "batches update-reporting": "Q3",
 	"jobs pending": "Q4", "jobs estimating": "Q5", "jobs provisioning": "Q6", "jobs downloading": "Q7",

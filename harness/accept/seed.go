@@ -8,7 +8,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// What Givens write is spelled here from 02-new-layout, "Paths".
+// What Givens write is spelled here from docs/new-layout.md, "Paths".
 
 // seed is a job that a Given writes.
 type seed struct {

@@ -7,8 +7,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// spelling is how a dialect spells the layout, from 02-new-layout, "Two
-// dialects of one layout".
+// spelling is how a dialect spells the layout, from docs/new-layout.md, "Two
+// dialects".
 type spelling struct {
 	dialect newqueue.Dialect
 	// jobTime is the field of a job's status that holds its time; batches and

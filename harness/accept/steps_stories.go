@@ -165,8 +165,8 @@ func (w *world) workOn(at, state string, do func(context.Context, *newqueue.Job)
 	})
 }
 
-// succeeded wants all that a successful step changes (02-new-layout, "Two
-// dialects of one layout").
+// succeeded wants all that a successful step changes (docs/new-layout.md, "Two
+// dialects").
 func (w *world) succeeded(at, from, to string) error {
 	w.names["job"] = at
 	wrong := []error{w.done(), w.jobMoves(at, to, priorityIn(w.before, at), "")}
