@@ -225,7 +225,7 @@ func TestTooLarge(t *testing.T) {
 	w := newWorld(t, newqueue.Design)
 	q := w.queue()
 	_, err := q.CreateBatch(ctx, newqueue.Submission{ErcWhat: strings.Repeat("x", 1_000_000)})
-	want := regexp.MustCompile(`^make a batch in /batches: too large for ZooKeeper: 3 operations take 10005\d\d bytes and 1000000 are allowed; the largest is /batches/bid0000000000/submission with 1000176 bytes$`)
+	want := regexp.MustCompile(`^make a batch in /batches: too large for ZooKeeper: 3 operations take 10005\d\d bytes, 1000000 are allowed; the largest is /batches/bid0000000000/submission with 1000176 bytes$`)
 	if !errors.Is(err, newqueue.ErrTooLarge) || !want.MatchString(err.Error()) {
 		t.Errorf("got %v", err)
 	}
@@ -426,7 +426,7 @@ func TestFailBatch(t *testing.T) {
 		// Its job is still at work: the batch can't be deleted under the worker.
 		j := value(q.AcquireJob(ctx, newqueue.JobPending))(t)
 		before = w.tree()
-		want := "delete /batches/" + bid + ": /jobs/" + ids[0] + ": another has the lock"
+		want := "delete /batches/" + bid + ": /jobs/" + ids[0] + ": somebody else holds the lock"
 		if _, err := q.DeleteBatch(ctx, bid); !errors.Is(err, newqueue.ErrLocked) || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}

@@ -17,16 +17,16 @@ const (
 	RuleName       Rule = "name"        // a znode has a name that its place doesn't allow
 	RuleUnknown    Rule = "unknown"     // a znode that the layout doesn't know
 	RuleMissing    Rule = "missing"     // a znode that must be there isn't
-	RuleContent    Rule = "content"     // data that can't be read as what it should be
+	RuleContent    Rule = "content"     // data that can't be parsed
 	RuleState      Rule = "state"       // a state or a folder of a state that the dialect doesn't have
-	RulePriority   Rule = "priority"    // a priority that is not 0 to 99, or an entry with another than its job's
-	RuleQueueEntry Rule = "queue-entry" // a job is not in exactly the queue of its state
-	RuleBatchEntry Rule = "batch-entry" // a job is not in exactly the folder of its batch that its state wants
-	RuleOrphan     Rule = "orphan"      // a reference to something that isn't there
-	RuleBatchJob   Rule = "batch-job"   // a job and a batch disagree on belonging together
+	RulePriority   Rule = "priority"    // a priority outside 0 to 99, or an entry whose priority is not its job's
+	RuleQueueEntry Rule = "queue-entry" // a job is not in the queue of its state, or also in another
+	RuleBatchEntry Rule = "batch-entry" // a job is not in the folder of its state in its batch, or also in another
+	RuleOrphan     Rule = "orphan"      // a reference to something that does not exist
+	RuleBatchJob   Rule = "batch-job"   // a job and a batch disagree on whether they belong together
 	RuleUUID       Rule = "uuid"        // batch-uuids and a submission disagree
-	RuleStates     Rule = "states"      // a batch has a states child and should not, or the reverse
-	RuleLock       Rule = "lock"        // a lock that outlives its session, or should and doesn't
+	RuleStates     Rule = "states"      // a batch has a states child and should not, or has none and should
+	RuleLock       Rule = "lock"        // a lock is persistent and should be ephemeral, or the reverse
 )
 
 // Problem is one place where a tree breaks a rule of the layout.
@@ -38,16 +38,16 @@ type Problem struct {
 
 func (p Problem) String() string { return fmt.Sprintf("%s: %s (%s)", p.Path, p.Message, p.Rule) }
 
-// CheckLayout holds a tree to the invariants of the layout (02-new-layout,
-// "Paths" and "Two dialects of one layout") and returns every place that
-// breaks one, in path order; nil when all is well.
+// CheckLayout checks the invariants of the layout (docs/new-layout.md, "Paths";
+// docs/new-layout.md, "Two dialects"). It returns every place that breaks one,
+// in path order, and nil if there is none.
 //
-// It looks below /batches, /batch-uuids, /jobs, /access and /locks only. The
-// data of /batches/BID, /jobs/JID and /access/QUEUE/QID is free, and so is
-// that of entries, folders and locks: no reader looks at it. Whether a lock is
-// ephemeral is checked where the tree has Stats. The tree must be at rest: a
-// tree that was read while the client library wrote to it may show the middle
-// of one of its steps.
+// It looks only below /batches, /batch-uuids, /jobs, /access and /locks.
+// /batches/BID, /jobs/JID and /access/QUEUE/QID may hold any data, and so may
+// entries, folders and locks: no reader looks at it. Whether a lock is
+// ephemeral is checked if the tree has Stats. Nobody may write to the tree
+// while it is read, because the client library makes its steps one znode at a
+// time.
 func CheckLayout(tree *znode.Tree, d Dialect) []Problem {
 	c := &checker{tree: tree, d: d, jobs: map[string]*checkedJob{}, batchIDs: map[string]string{}}
 	c.jobNodes()
@@ -71,7 +71,7 @@ type checker struct {
 	problems []Problem
 }
 
-// checkedJob is what the tree says about a job in all its places.
+// checkedJob is what the tree says about a job, in all places.
 type checkedJob struct {
 	bid          string
 	state        JobState
@@ -85,8 +85,8 @@ func (c *checker) add(path string, r Rule, format string, args ...any) {
 	c.problems = append(c.problems, Problem{path, r, fmt.Sprintf(format, args...)})
 }
 
-// children checks the names below a node against what may be there, and
-// returns those that are allowed.
+// children compares the names below a node with those that are allowed, and
+// returns the allowed ones.
 func (c *checker) children(path string, r Rule, want string, ok func(string) bool) []string {
 	var good []string
 	for _, name := range c.tree.Children(path) {
@@ -99,7 +99,7 @@ func (c *checker) children(path string, r Rule, want string, ok func(string) boo
 	return good
 }
 
-// leaf complains about children where there must be none.
+// leaf reports the children of a node that must have none.
 func (c *checker) leaf(path string) {
 	for _, name := range c.tree.Children(path) {
 		c.add(znode.Join(path, name), RuleUnknown, "nothing may be below %s", path)
@@ -113,8 +113,8 @@ type property struct {
 	check    func(c *checker, path string, data []byte)
 }
 
-// properties checks an entity's children against the ones that it may have.
-// other are names that have their own check.
+// properties compares an entity's children with those that it may have. other
+// are names with a check of their own.
 func (c *checker) properties(path string, props []property, other ...string) {
 	allowed := slices.Clone(other)
 	for _, p := range props {
@@ -143,7 +143,8 @@ func content[T any](parse func([]byte) (T, error)) func(*checker, string, []byte
 	}
 }
 
-// object spares check what is spelled as no data (see [Dialect.noObject]).
+// object does not pass on to check an object that is written as no data (see
+// [Dialect.noObject]).
 func object(check func(*checker, string, []byte)) func(*checker, string, []byte) {
 	return func(c *checker, path string, data []byte) {
 		if !c.d.noObject(data) {
@@ -152,8 +153,8 @@ func object(check func(*checker, string, []byte)) func(*checker, string, []byte)
 	}
 }
 
-// texts checks that data is an object in which the given keys, where they are,
-// hold texts: the client library fails on anything else.
+// texts checks that data is an object in which the given keys, if present, hold
+// strings: the client library fails on anything else.
 func texts(keys ...string) func(*checker, string, []byte) {
 	return content(func(data []byte) (Object, error) {
 		o, err := ParseObject(data)
@@ -165,11 +166,11 @@ func texts(keys ...string) func(*checker, string, []byte) {
 	})
 }
 
-// lockNode is an entity's lock: data free, no children, dying with its session.
+// lockNode checks an entity's lock: any data, no children, ephemeral.
 func lockNode(c *checker, path string, _ []byte) { c.lockKind(path, true) }
 
-// lockKind complains about a lock that lives longer or shorter than it should.
-// A dump without Stats can't tell.
+// lockKind reports a lock that is persistent and should be ephemeral, or the
+// reverse. A dump without Stats does not show it.
 func (c *checker) lockKind(path string, ephemeral bool) {
 	s := c.tree.Get(path).Stat
 	switch {
@@ -181,7 +182,7 @@ func (c *checker) lockKind(path string, ephemeral bool) {
 	}
 }
 
-// statusTime checks the time of a status, which reading tolerates.
+// statusTime checks the time of a status. Readers tolerate a bad one.
 func (c *checker) statusTime(path string, data []byte, key string) {
 	o, err := ParseObject(data)
 	if err != nil {

@@ -21,8 +21,9 @@ func (c *checker) batches() {
 					c.add(path, RuleContent, "%v", err)
 					return
 				}
-				// A Java string cut inside a character can't be told from
-				// another here: encoding/json reads both as U+FFFD.
+				// encoding/json reads every Java string that is cut inside a
+				// character as U+FFFD, so such strings can't be told apart
+				// here.
 				if !strings.ContainsRune(s.BatchID, utf8.RuneError) {
 					c.batchIDs[bid] = s.BatchID
 				}
@@ -35,7 +36,7 @@ func (c *checker) batches() {
 	}
 }
 
-// batchStatus returns the state, "" when it could not be read.
+// batchStatus returns the state, "" if it could not be read.
 func (c *checker) batchStatus(path string, data []byte) BatchState {
 	s, err := ParseBatchStatus(c.d, data)
 	if err != nil {
@@ -50,9 +51,9 @@ func (c *checker) batchStatus(path string, data []byte) BatchState {
 	return s.State
 }
 
-// batchStates checks /batches/BID/states: a batch is pending exactly while it
-// has none (a held one waits to be pending again), and batch-processing must
-// be there once there are states, because a batch without it is never reported.
+// batchStates checks /batches/BID/states. A batch has none exactly while it is
+// pending or held. If there are states, batch-processing must be there, because
+// without it the batch is never reported.
 func (c *checker) batchStates(bid string, state BatchState) {
 	path := BatchStatesPath(bid)
 	waiting := state == BatchPending || state == BatchHeld
@@ -85,7 +86,7 @@ func (c *checker) batchStates(bid string, state BatchState) {
 	}
 }
 
-// uuids checks that batch-uuids and the submissions agree both ways.
+// uuids checks that batch-uuids and the submissions agree, in both directions.
 func (c *checker) uuids() {
 	for _, name := range c.tree.Children(BatchUUIDsPath) {
 		path := znode.Join(BatchUUIDsPath, name)
@@ -141,8 +142,9 @@ func (c *checker) accessStatus(path string, data []byte) {
 	}
 }
 
-// locks reads /locks. The client library keeps a storage lock beyond the
-// session, and local ids in another place (docs/new-layout.md, "Two dialects").
+// locks reads /locks. In the client library a storage lock outlives its
+// session, and local ids are in another place (docs/new-layout.md, "Two
+// dialects").
 func (c *checker) locks() {
 	places := []struct {
 		folder    string

@@ -14,8 +14,8 @@ func (c *checker) jobProperties(j *checkedJob) []property {
 		{"configuration", true, object(texts("profile_name", "submitter", "payload_url", "payload_type", "response_type"))},
 		{"status", true, j.status},
 		{"priority", true, j.checkPriority},
-		// The client library fails on a job without it; the documents' jobs get
-		// it from the estimating step.
+		// The client library fails on a job without it. In the documents, the
+		// estimating step writes it.
 		{"space_needed", c.d == MrtZK, content(ParseNumber)},
 		{"identifiers", false, object(content(ParseIdentifiers))},
 		{"metadata", false, object(content(ParseMetadata))},
@@ -37,8 +37,8 @@ func (c *checker) jobNodes() {
 		if jid == "states" {
 			continue
 		}
-		// Until both are read; what can't be read is reported as content, and
-		// must not be reported again as a wrong place.
+		// Until both are read. What can't be read is reported as content, and
+		// must not be reported as a wrong place, too.
 		j := &checkedJob{read: true, priority: -1}
 		c.jobs[jid] = j
 		path := JobPath(jid)
@@ -80,7 +80,7 @@ func (j *checkedJob) checkPriority(c *checker, path string, data []byte) {
 	j.priority = n
 }
 
-// jobStateOf is a state of this dialect; ok is false for any other.
+// jobStateOf is a state of this dialect. ok is false for any other.
 func (d Dialect) jobStateOf(s JobState) (JobState, bool) {
 	for _, known := range d.JobStates() {
 		if s == known {
@@ -112,20 +112,21 @@ func (c *checker) queueEntries() {
 	}
 }
 
-// ParseJobEntry takes the name of a queue entry, PP-JID, apart.
+// ParseJobEntry splits the name of a queue entry, PP-JID.
 func ParseJobEntry(name string) (priority int, jid string, err error) {
 	pp, jid, found := strings.Cut(name, "-")
 	if !found || len(pp) != 2 || !isID(JobPrefix)(jid) {
-		return 0, "", fmt.Errorf("%.60q is no queue entry: want two digits of priority, - and a job's id", name)
+		return 0, "", fmt.Errorf("%.60q is not a queue entry: want two digits of priority, - and a job's id", name)
 	}
 	n, err := ParseNumber([]byte(pp))
 	if err != nil {
-		return 0, "", fmt.Errorf("%.60q is no queue entry: its priority %w", name, err)
+		return 0, "", fmt.Errorf("%.60q is not a queue entry: its priority %w", name, err)
 	}
 	return int(n), jid, nil
 }
 
-// jobPlaces checks that each job stands where its state and priority want it.
+// jobPlaces checks that each job has the entries that its state and priority
+// say.
 func (c *checker) jobPlaces() {
 	for jid, j := range c.jobs {
 		if !j.read {
@@ -143,7 +144,7 @@ func (c *checker) queuePlace(jid string, j *checkedJob) {
 	case j.state == JobDeleted && !c.d.KeepsDeleted():
 		want = ""
 	case j.state == JobCompleted && !c.d.KeepsDeleted():
-		optional = true // J20 takes only the queue entry of a completed job away
+		optional = true // J20 removes only the queue entry of a completed job
 	}
 	found := false
 	for _, e := range j.queueEntries {

@@ -139,7 +139,7 @@ func TestCheckLayoutFinds(t *testing.T) {
 			"/jobs/jid0000000002/status: last_successful_status storing: no job's state in dialect design (state)",
 		}},
 		{"another dialect's time", MrtZK, []string{`/jobs/jid0000000001/status {"status":"Pending","retry_count":0,"last_modified":"2024-03-01T12:00:00Z"}`}, []string{
-			`/jobs/jid0000000001/status: last_modified: time "2024-03-01T12:00:00Z": want the form 2006-01-02 15:04:05 -0700 (content)`,
+			`/jobs/jid0000000001/status: last_modified: time "2024-03-01T12:00:00Z": want the format 2006-01-02 15:04:05 -0700 (content)`,
 		}},
 		{"no retry_count", MrtZK, []string{`/jobs/jid0000000001/status {"status":"Pending"}`}, []string{
 			"/jobs/jid0000000001/status: retry_count is missing (content)",
@@ -164,7 +164,7 @@ func TestCheckLayoutFinds(t *testing.T) {
 			"/jobs/states/pending/05-jid0000000007: job jid0000000007 doesn't exist: a worker that takes it fails (orphan)",
 		}},
 		{"an entry's name", Design, []string{"/jobs/states/pending/5-jid0000000001 "}, []string{
-			`/jobs/states/pending/5-jid0000000001: "5-jid0000000001" is no queue entry: want two digits of priority, - and a job's id (name)`,
+			`/jobs/states/pending/5-jid0000000001: "5-jid0000000001" is not a queue entry: want two digits of priority, - and a job's id (name)`,
 		}},
 		{"a folder of no state", Design, []string{"/jobs/states/storing "}, []string{
 			"/jobs/states/storing: want the name of a job's state in dialect design here (state)",

@@ -193,10 +193,10 @@ func TestBrokenNodes(t *testing.T) {
 			{"/status", `{"retry_count":0}`, job + "/status: status is missing"},
 			{"/status", `[1]`, job + "/status: not a JSON object: json: cannot unmarshal array into Go value of type newqueue.Object"},
 			{"/priority", "100", job + "/priority: 100: a priority is a number from 0 to 99"},
-			{"/priority", "five", job + `/priority: "five" is no decimal number`},
-			{"/space_needed", "-1", job + `/space_needed: "-1" is no decimal number`},
+			{"/priority", "five", job + `/priority: "five" is not a decimal number`},
+			{"/space_needed", "-1", job + `/space_needed: "-1" is not a decimal number`},
 			{"/configuration", "null", job + "/configuration: not a JSON object: it is null"},
-			{"/bid", "", job + "/bid: it doesn't exist"},
+			{"/bid", "", job + "/bid: it does not exist"},
 		} {
 			n := w.tree().Get(job + c.node)
 			if c.node == "/bid" {
@@ -229,13 +229,13 @@ func TestBrokenNodes(t *testing.T) {
 		}
 		before := w.tree()
 		err := q.MoveJob(ctx, ids[0], newqueue.JobPending)
-		if want := "move to pending " + job + ": " + job + "/status: not a value that the layout allows: its state Paused is none of dialect " + string(w.d); err == nil || err.Error() != want {
+		if want := "move to pending " + job + ": " + job + "/status: not a value that the layout allows: dialect " + string(w.d) + " has no state Paused"; err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 		same(t, before, w.tree())
 		// A queue entry that is nobody's.
 		w.put("/jobs/states/pending/oops", "")
-		if _, err := q.Jobs(ctx, newqueue.JobPending); err == nil || !strings.Contains(err.Error(), "/jobs/states/pending/oops: \"oops\" is no queue entry") {
+		if _, err := q.Jobs(ctx, newqueue.JobPending); err == nil || !strings.Contains(err.Error(), "/jobs/states/pending/oops: \"oops\" is not a queue entry") {
 			t.Errorf("%v", err)
 		}
 	})

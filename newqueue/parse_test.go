@@ -114,7 +114,7 @@ func TestErrorMessages(t *testing.T) {
 	for want, err := range map[string]error{
 		"job /jobs/jid0000000001 can't go from pending to completed; allowed from pending: failed, held": &StateError{EntityJob, "/jobs/jid0000000001", pending, completed, []string{failed, held}},
 		"batch /batches/b can't go from deleted to held; allowed from deleted: nothing: it is final":     &StateError{EntityBatch, "/batches/b", deleted, held, nil},
-		"/jobs/j/status: it doesn't exist": &NodeError{"/jobs/j/status", ErrNotFound},
+		"/jobs/j/status: it does not exist": &NodeError{"/jobs/j/status", ErrNotFound},
 	} {
 		if err.Error() != want {
 			t.Errorf("got  %s\nwant %s", err, want)

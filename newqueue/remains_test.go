@@ -31,7 +31,7 @@ func TestStrayEntry(t *testing.T) {
 }
 
 // TestInTheWay: a znode that no operation left there is in a transition's way.
-// The caller is told which; that another was quicker would be no help.
+// The caller is told which; that somebody else changed it first would be no help.
 func TestInTheWay(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		q := w.queue()

@@ -109,7 +109,7 @@ func TestNotMadeYet(t *testing.T) {
 	w.put(batch+"/states", "")
 	before := w.tree()
 	err := w.queue().ReportIfEmptied(ctx, "bid0000000000")
-	if want := "report " + batch + ": " + batch + "/states/batch-processing: it doesn't exist"; err == nil || err.Error() != want {
+	if want := "report " + batch + ": " + batch + "/states/batch-processing: it does not exist"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	same(t, before, w.tree())
