@@ -1,13 +1,13 @@
 Feature: A legacy queue becomes a new queue
-  An operator takes a production queue from its legacy form to its new one on a
-  Saturday night. They must be able to see before they act, to be interrupted
-  anywhere, to have the outcome checked by a second look, and to go back.
+  An operator migrates a production queue on a Saturday night. They must be able
+  to see what will happen before they act, to be interrupted anywhere, to have the
+  result checked independently, and to go back.
 
   Background:
     Given the legacy queue that the JVM services wrote
 
   @M1
-  Scenario: Every record is read, whatever wrote it
+  Scenario: Every record is read, whichever service wrote it
     When the operator inspects the legacy queue
     Then all 21 records are reported as their writers meant them
     And nothing at all was written
@@ -62,7 +62,7 @@ Feature: A legacy queue becomes a new queue
       | mrt-zk  |
 
   @M4
-  Scenario Outline: Verification names any one znode that was <tampered> by hand
+  Scenario Outline: Verification names any znode that was <tampered> by hand
     Given the queue was migrated
     When each znode of the new tree in turn is <tampered> by hand, and then put back
     Then verification names that znode every time
@@ -74,7 +74,7 @@ Feature: A legacy queue becomes a new queue
       | added    |
 
   @M5
-  Scenario: A new queue that is alive already is respected
+  Scenario: A new queue that is already in use is respected
     Given a new queue with a batch and a job of its own, and an administrator's hold on ingest
     When the operator migrates, deciding every record
     Then the other batch and job are untouched
@@ -84,7 +84,7 @@ Feature: A legacy queue becomes a new queue
     Then the new queue's side is as it was before, byte for byte
 
   @M6
-  Scenario: A plan is approved, carried out once, and never again
+  Scenario: An approved plan is carried out once, and never again
     Given the operator saved a plan, deciding every record
     When the operator migrates with the saved plan
     Then the migration is done
@@ -108,7 +108,7 @@ Feature: A legacy queue becomes a new queue
     Then both end well, and every record was migrated once
 
   @M9
-  Scenario: The legacy queue lives on while it is migrated
+  Scenario: The legacy queue stays in use while it is migrated
     Given the queue was migrated
     And a legacy service adds a record
     And a legacy service fails the job of /ingest/mrtQ-05000000000001
@@ -146,7 +146,7 @@ Feature: A legacy queue becomes a new queue
     Then nothing differs
 
   @M13
-  Scenario Outline: Jobs that were worked off and cleaned are not made again, in dialect <dialect>
+  Scenario Outline: Jobs that were finished and cleaned up are not created again, in dialect <dialect>
     Given the dialect <dialect>
     And the queue was migrated
     And the services worked off what they could, reported it and cleaned up
@@ -163,7 +163,7 @@ Feature: A legacy queue becomes a new queue
       | mrt-zk  |
 
   @M14
-  Scenario: The field's own script removes the ledger, and what can be rebuilt is
+  Scenario: The field's own script removes the ledger, and what can be rebuilt is rebuilt
     Given the queue was migrated
     And the services worked off what they could, reported it and cleaned up
     When the field's own script sets its marker, as it does after a cutover

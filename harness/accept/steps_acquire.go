@@ -121,7 +121,7 @@ func somebody(which, who string) string {
 	return who
 }
 
-func (w *world) takesOrLifts(which, who, action, kind, name, owner string) error {
+func (w *world) takesOrReleases(which, who, action, kind, name, owner string) error {
 	lock := map[string]newqueue.Lock{
 		"queue hold":      newqueue.QueueLock(newqueue.QueueHold(name)),
 		"collection hold": newqueue.CollectionLock(name),
@@ -130,7 +130,7 @@ func (w *world) takesOrLifts(which, who, action, kind, name, owner string) error
 		"local id lock":   newqueue.LocalIDLock(name, owner),
 	}[kind]
 	return w.act(somebody(which, who), func(ctx context.Context, a *actor, _ *outcome) error {
-		if action == "lifts" {
+		if action == "releases" {
 			return a.q.Unlock(ctx, lock)
 		}
 		return a.q.Lock(ctx, lock)

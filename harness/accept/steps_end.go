@@ -16,21 +16,21 @@ import (
 
 // refusals are the reasons that Thens give, and the error that says so.
 var refusals = map[string]error{
-	"another has the lock":                       newqueue.ErrLocked,
-	"the lock is a worker's to have":             newqueue.ErrNotLocked,
-	"there is no such lock of theirs":            newqueue.ErrNotLocked,
-	"no step of it has succeeded yet":            newqueue.ErrNotResumable,
-	"it has jobs that are still to be done":      newqueue.ErrStillProcessing,
-	"it has jobs already":                        newqueue.ErrHasJobs,
-	"there is one with that UUID already":        newqueue.ErrExists,
-	"there is nothing to acquire":                newqueue.ErrNone,
-	"only a batch that is processing takes jobs": newqueue.ErrNotProcessing,
-	"a priority has two digits":                  newqueue.ErrPriority,
-	"the layout has no such value":               newqueue.ErrValue,
-	"another was quicker":                        newqueue.ErrConflict,
-	"it is not there any more":                   newqueue.ErrNotFound,
-	"it is in another state":                     errState,
-	"that is not an administrator's step":        errState,
+	"somebody else holds the lock":                    newqueue.ErrLocked,
+	"only the worker that holds the lock may do this": newqueue.ErrNotLocked,
+	"they do not hold that lock":                      newqueue.ErrNotLocked,
+	"no step of it has succeeded yet":                 newqueue.ErrNotResumable,
+	"it has unfinished jobs":                          newqueue.ErrStillProcessing,
+	"it already has jobs":                             newqueue.ErrHasJobs,
+	"there already is a batch with that UUID":         newqueue.ErrExists,
+	"there is nothing to acquire":                     newqueue.ErrNone,
+	"only a batch that is processing takes jobs":      newqueue.ErrNotProcessing,
+	"a priority has two digits":                       newqueue.ErrPriority,
+	"the layout does not allow the value":             newqueue.ErrValue,
+	"somebody else changed it first":                  newqueue.ErrConflict,
+	"it does not exist any more":                      newqueue.ErrNotFound,
+	"it is in another state":                          errState,
+	"an administrator may not do that":                errState,
 }
 
 // errState stands for every *newqueue.StateError.
