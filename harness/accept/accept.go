@@ -16,7 +16,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// Format is a form in which a run tells what it does.
+// Format is an output format of a run.
 type Format string
 
 // The formats.
@@ -32,36 +32,36 @@ var Formats = []Format{Pretty, Cucumber, JUnit}
 // Options say what to run and where.
 type Options struct {
 	// Address is a ZooKeeper's connect string, host:port[,…][/chroot]. Each
-	// scenario makes a chroot below it: give an address that is thrown away,
-	// such as that of a harness.Server.
+	// scenario creates a chroot below it. Give an address that you can throw
+	// away, such as that of a harness.Server.
 	Address string
-	// Tidy removes a scenario's chroot as soon as it has ended, for a server that
-	// is somebody's and not thrown away itself. It is not done for certain: the
-	// connection may be lost before.
+	// Tidy removes a scenario's chroot as soon as the scenario has ended, for a
+	// server that is not thrown away itself. It may not succeed, because the
+	// connection can be lost before.
 	Tidy bool
-	// Session says how to reach it: TLS, credentials, timeouts. With credentials
-	// everything that is made can be read and written with them only.
+	// Session says how to reach it: TLS, credentials, timeouts. With
+	// credentials, only their owner can read or write the test data.
 	Session zkconn.Config
 	// Dialects to run in; nil is both.
 	Dialects []newqueue.Dialect
 	// Tags select scenarios, in Cucumber's older language: "@J9,@J10" is one of
-	// them, "@J && ~@illegal" both conditions. "" is all. With tags, what isn't
-	// covered is no failure.
+	// them, "@J && ~@illegal" both conditions. "" is all. With tags, a row that
+	// isn't covered is not a failure.
 	Tags string
-	// Format is that of Out; "" is Pretty.
+	// Format is the format of Out; "" is Pretty.
 	Format Format
-	// Out is told how it goes; nil is nobody.
+	// Out receives the output; nil discards it.
 	Out io.Writer
-	// Color lets a pretty Out be coloured.
+	// Color colours a pretty Out.
 	Color bool
 	// Parallel is how many scenarios run at once; 0 is 1, or for a pretty Out one
-	// of each dialect. With more, a pretty Out tells them in the order in which
+	// of each dialect. With more, a pretty Out shows them in the order in which
 	// they end.
 	Parallel int
 
 	features []Feature // in place of the embedded ones, in every dialect
 	extra    func(*world, steps)
-	// conn and queue break the code under test, in tests of the tests.
+	// conn and queue break the code under test, for tests of the tests.
 	conn  func(newqueue.Conn) newqueue.Conn
 	queue []newqueue.Option
 }
@@ -69,13 +69,13 @@ type Options struct {
 // Report is what a run has found.
 type Report struct {
 	Scenarios, Failed int
-	// Coverage has every row of every dialect that was asked for, in the order
-	// of the documents.
+	// Coverage has every row of every requested dialect, in the order of the
+	// documents.
 	Coverage []Row
-	// Subset is set when tags have left scenarios out.
+	// Subset is true if tags left scenarios out.
 	Subset bool
-	// Problems are all reasons for which the run does not pass, one line each;
-	// none when it passes.
+	// Problems are all reasons why the run does not pass, one line each. There
+	// are none if it passes.
 	Problems []string
 }
 
@@ -85,9 +85,9 @@ func (r *Report) OK() bool { return len(r.Problems) == 0 }
 // ErrNothing says that the tags select no scenario.
 var ErrNothing = errors.New("the tags select no scenario")
 
-// Run runs the scenarios. The error says that they could not be run: it is
-// ctx's cause when that has ended, [ErrNothing], a *[TagsError], or the
-// server's. Scenarios that fail are in the report and are no error.
+// Run runs the scenarios. An error means that they could not be run: it is
+// ctx's cause if ctx has ended, [ErrNothing], a *[TagsError], or the server's
+// error. Scenarios that fail are in the report, and are not an error.
 func Run(ctx context.Context, opt Options) (*Report, error) {
 	if err := checkTags(opt.Tags); err != nil {
 		return nil, err
@@ -128,8 +128,8 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 	return s.run(ctx, chapters)
 }
 
-// maxRequest is room for the largest transaction of the code under test. There
-// are many sessions, and each has that much set aside.
+// maxRequest is room for the largest transaction of the code under test. It is
+// small because there are many sessions, and each reserves that much.
 const maxRequest = newqueue.MaxTransaction + 1<<16
 
 // suite is one run.
@@ -139,7 +139,7 @@ type suite struct {
 	door door
 	idle sessions
 	used *usage
-	stop context.CancelCauseFunc // ends the run for a reason that is no scenario's
+	stop context.CancelCauseFunc // ends the run for a reason that has nothing to do with a scenario
 
 	mu   sync.Mutex
 	n    int // worlds made
@@ -161,7 +161,7 @@ func (s *suite) run(ctx context.Context, chapters [][]godog.Feature) (*Report, e
 }
 
 // scenario gives a scenario its world. Its dialect is known only when it
-// begins, but what it may say is the same in both.
+// begins, but its steps are the same in both.
 func (s *suite) scenario(sc *godog.ScenarioContext) {
 	s.mu.Lock()
 	s.n++
@@ -189,17 +189,17 @@ func (s *suite) open(conn *zkconn.Session, w *world, opts ...newqueue.Option) *n
 	return newqueue.Open(c, w.dialect, append(opts, s.opt.queue...)...)
 }
 
-// finished notes how a scenario went.
+// finished records the result of a scenario.
 func (s *suite) finished(sc *godog.Scenario, w *world, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ran = append(s.ran, scenario{sc.Name, w.dialect, tagsOf(sc), err, w.saw})
 }
 
-// rowID is what a tag looks like that names a row.
+// rowID matches a tag that names a row.
 var rowID = regexp.MustCompile(`^@[A-Z][0-9]+[a-z]?$`)
 
-// oneLine makes one line of an error of several.
+// oneLine turns an error of several lines into one line.
 var oneLine = strings.NewReplacer(":\n  ", ": ", "\n  ", "; ", "\n", "; ")
 
 // report judges the run.

@@ -1,7 +1,6 @@
 package accept
 
-// register lists every sentence that scenarios are made of. Patterns are
-// anchored where they are defined (usage.go).
+// register lists every step that scenarios use. usage.go anchors the patterns.
 func (w *world) register(s steps) {
 	// What there is.
 	s.step(`a queue with other people's work in it`, w.othersWork)
