@@ -20,10 +20,10 @@ Feature: The deployed services take the migrated queue
     And the services run
     And an administrator has the failed batches reported
     And the services run
-    Then every job is completed, but for those that were deleted
+    Then every job is completed, except the deleted ones
     And every batch that was not completed before was reported once
     And nothing troubled the services
-    When the hourly cleanup comes by
+    When the hourly cleanup runs
     Then no batch and no job is left
 
   @S2
@@ -36,7 +36,7 @@ Feature: The deployed services take the migrated queue
     When the holds are released and the services run
     And an administrator releases the held jobs and requeues the failed ones
     And the services run
-    Then every job that the plan did not name is completed, but for those that were deleted
+    Then every job that the plan did not name is completed, except the deleted ones
     And the plan named everything that troubled the services
 
     Examples:
@@ -62,7 +62,7 @@ Feature: The deployed services take the migrated queue
       | a container                       | nothing | all       | Completed | once  |
       | a manifest                        | nothing | all       | Completed | once  |
       | a file of before February 2024    | nothing | all       | Completed | once  |
-      | a file whose update is a text     | nothing | all       | Completed | once  |
+      | a file whose update is a string     | nothing | all       | Completed | once  |
       | a file without update             | nothing | all       | Completed | once  |
       | a file with all optional keys     | nothing | all       | Completed | once  |
 
@@ -109,7 +109,7 @@ Feature: The deployed services take the migrated queue
     And the queue was migrated
     When the services run
     Then they took nothing and sent no mail
-    When the hourly cleanup comes by
+    When the hourly cleanup runs
     Then it removes the batches that the plan said it would
 
   @S6

@@ -12,8 +12,8 @@ import (
 	"mrtq/harness"
 )
 
-// startAddress starts the address backend on a server of ours that holds
-// somebody's data below /base.
+// startAddress starts the address backend on a server that has somebody's data
+// below /base.
 func startAddress(t *testing.T) (s *harness.Server, owner *zk.Conn) {
 	t.Helper()
 	real := harness.ForTest(t, harness.TestBackend(), harness.Options{})
@@ -118,7 +118,7 @@ func TestAddressRefusals(t *testing.T) {
 	}
 }
 
-// A run that was killed leaves its chroot, and the next one tells of it.
+// A killed run leaves its chroot, and the next run reports it.
 func TestAddressTellsOfOthers(t *testing.T) {
 	s, owner := startAddress(t)
 	if others := s.Others(); len(others) != 0 {
@@ -132,8 +132,8 @@ func TestAddressTellsOfOthers(t *testing.T) {
 	}
 }
 
-// Sessions that are the caller's to open, as with TLS, and an ACL that shuts
-// out everybody else.
+// The caller opens the sessions, as with TLS, and an ACL denies access to
+// everybody else.
 func TestAddressConnect(t *testing.T) {
 	real := harness.ForTest(t, harness.TestBackend(), harness.Options{})
 	var opened, closed int
@@ -168,7 +168,7 @@ func TestAddressConnect(t *testing.T) {
 	wantChildren(t, stranger, "/", "zookeeper")
 }
 
-// Nobody answers: an error in the time that was given, not a hang.
+// Nobody answers: that is an error within the given time, not a hang.
 func TestAddressWithoutServer(t *testing.T) {
 	_, err := harness.Start(t.Context(), "127.0.0.1:1", harness.Options{StartTimeout: 2e8})
 	if err == nil || !strings.HasPrefix(err.Error(), "harness: 127.0.0.1:1: no session after 200ms (last: failed to connect to 127.0.0.1:1: ") {

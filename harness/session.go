@@ -11,19 +11,19 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// sessionTimeout outlives a leader election, so that a session survives the
-// loss of the server it was on.
+// sessionTimeout is longer than a leader election, so that a session survives
+// the loss of its server.
 const sessionTimeout = 20 * time.Second
 
-// retryPause is the time between attempts to connect. The client's own is a
-// second, longer than a server takes to start.
+// retryPause is the time between attempts to connect. The client's own pause is
+// a second, which is longer than a server takes to start.
 const retryPause = 20 * time.Millisecond
 
-// handshakeTimeout is how long a server that has accepted a connection may take
-// to open a session; after silence the next attempt may take twice as long, up
-// to maxHandshake. A ZooKeeper 3.8 that is connected to while it starts can fail
-// on that connection and leave it open for ever, and the client itself would
-// wait for more than a minute.
+// handshakeTimeout is how long a server may take to open a session after it
+// accepted a connection. If it stays silent, the next attempt may take twice as
+// long, up to maxHandshake. The limit is needed because a ZooKeeper 3.8 that is
+// still starting can fail on a connection and leave it open forever, and the
+// client itself would wait for more than a minute.
 const (
 	handshakeTimeout = 250 * time.Millisecond
 	maxHandshake     = 8 * time.Second
@@ -32,10 +32,9 @@ const (
 // A login is what a session authenticates with, nil for nothing.
 type login struct{ scheme, secret string }
 
-// withSession calls do with an open session on one of hosts and closes it
-// afterwards; nothing of it is left when withSession returns. It retries to
-// connect until ctx is done; calls in do fail soon after ctx is done. tlsConf
-// is nil for a plain connection.
+// withSession calls do with an open session on one of hosts, and closes the
+// session afterwards. It tries to connect until ctx is done. Calls in do fail
+// soon after ctx is done. tlsConf is nil for a plain connection.
 func withSession(ctx context.Context, hosts []string, tlsConf *tls.Config, auth *login, do func(*zk.Conn) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -82,10 +81,10 @@ func opened(ctx context.Context, events <-chan zk.Event) error {
 	}
 }
 
-// connector is the client's dialer and its [zk.HostProvider]: it goes round the
-// hosts with a short pause, cuts a connection on which no session is opened in
-// time or when ctx is done, and then ends the client's loop of attempts. The
-// client calls it from one goroutine.
+// connector is the client's dialer and its [zk.HostProvider]. It tries the
+// hosts in turn with a short pause. It cuts a connection on which no session is
+// opened in time, or when ctx is done, and then ends the client's loop of
+// attempts. The client calls it from one goroutine.
 type connector struct {
 	ctx      context.Context
 	tls      *tls.Config // nil for plain connections
@@ -99,7 +98,7 @@ func (c *connector) Init(hosts []string) error { c.hosts = hosts; return nil }
 func (c *connector) Len() int                  { return len(c.hosts) }
 
 func (c *connector) Next() (host string, retryStart bool) {
-	// Longer only after silence, not after a refusal.
+	// Wait longer only after silence, not after a refusal.
 	if c.watchdog != nil && !c.watchdog.Stop() {
 		c.patience = min(2*c.patience, maxHandshake)
 	}
@@ -150,7 +149,7 @@ func withServerName(conf *tls.Config, address string) *tls.Config {
 	return conf
 }
 
-// lastLine is a [zk.Logger] that keeps the client's last complaint, which says
+// lastLine is a [zk.Logger] that keeps the client's last message, which says
 // why no session was opened.
 type lastLine struct {
 	mu   sync.Mutex

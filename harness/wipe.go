@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	wipeWorkers = 16   // requests in flight: hides the round trip, loads no staging server
+	wipeWorkers = 16   // requests in flight: enough to hide the round trip, few enough for a staging server
 	wipeBatch   = 1000 // paths of one transaction at most,
 	// and bytes: far below ZooKeeper's packet limit of 1 MiB, because a large
 	// transaction can stop a server (apache/zookeeper #412 and #1716).
 	wipeBytes = 256 << 10
-	// Somebody may still be creating; a few rounds outrun a worker that is
-	// being stopped but not one that goes on.
+	// Somebody may still be creating znodes. A few rounds are enough for a
+	// worker that is being stopped, but not for one that continues.
 	wipeRounds = 5
 )
 
@@ -112,8 +112,8 @@ func deleteAll(ctx context.Context, conn *zk.Conn, paths []string) error {
 		if err == nil {
 			return nil
 		}
-		// One znode that has gone undoes its whole transaction; the next
-		// round's list will be without it.
+		// If one znode is gone, its whole transaction fails. The next round's
+		// list will not have it.
 		return fmt.Errorf("delete %d znodes from %s on: %w", len(ops), batches[i][0], err)
 	})
 }
@@ -131,8 +131,8 @@ func split(paths []string) [][]string {
 	return append(batches, paths[start:])
 }
 
-// inParallel calls do for 0..n-1 from a few goroutines and returns the first
-// error; after one, or when ctx is done, no further calls begin.
+// inParallel calls do for 0..n-1 from a few goroutines, and returns the first
+// error. After an error, or when ctx is done, it begins no further calls.
 func inParallel(ctx context.Context, n int, do func(i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
