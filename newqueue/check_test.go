@@ -8,9 +8,9 @@ import (
 	"mrtq/internal/znode"
 )
 
-// A tree in each dialect in which all is well: a batch that is processing with
-// a pending and a failed job, a pending batch, an access request, a hold and
-// free data on the entities' own nodes.
+// A good tree in each dialect: a batch that is processing, with a pending and a
+// failed job, a pending batch, an access request, a hold, and other data on the
+// entities' own nodes.
 var good = map[Dialect]string{
 	Design: `
 /access/small/qid0000000000 {"run":1}
@@ -106,9 +106,9 @@ func TestCheckLayoutIsContent(t *testing.T) {
 	}
 }
 
-// TestCheckLayoutFinds breaks the good tree in one place each: every other
-// line of a case is "path data" to put, "-path" to delete, or "!" and the
-// problem that is to be found, whole.
+// TestCheckLayoutFinds breaks the good tree in one place at a time. The lines
+// of a case are "path data" to put, "-path" to delete, or "!" and the complete
+// problem that must be found.
 func TestCheckLayoutFinds(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -245,7 +245,7 @@ func TestCheckLayoutFinds(t *testing.T) {
 	}
 }
 
-// pruned is the tree without a node and what is below it.
+// pruned is the tree without a node and everything below it.
 func pruned(t *testing.T, tree *znode.Tree, root string) *znode.Tree {
 	t.Helper()
 	rest := znode.NewTree()
@@ -263,7 +263,7 @@ func pruned(t *testing.T, tree *znode.Tree, root string) *znode.Tree {
 	return rest
 }
 
-// TestCheckLayoutLocks: where the tree has Stats, a lock of the wrong kind shows.
+// TestCheckLayoutLocks: if the tree has Stats, a lock of the wrong kind is found.
 func TestCheckLayoutLocks(t *testing.T) {
 	tree := parseTree(t, good[Design])
 	put := func(path string, owner int64) {
