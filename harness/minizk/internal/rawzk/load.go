@@ -9,8 +9,8 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// Pipeline sends n requests in batches of window and reads every reply, at the cost of next to
-// nothing but the copying: figures are to be the server's. body is called for each request and
+// Pipeline sends n requests in batches of window and reads every reply. It does little more
+// than copying, so that figures measure the server. body is called for each request and
 // appends its record. The first reply that is not OK is an error.
 func (c *Conn) Pipeline(n, window int, op wire.OpCode, body func(b []byte, i int) []byte) error {
 	var buf []byte
@@ -40,7 +40,7 @@ func (c *Conn) Pipeline(n, window int, op wire.OpCode, body func(b []byte, i int
 	return nil
 }
 
-// skipReply reads a reply and looks at its header alone.
+// skipReply reads a reply and looks only at its header.
 func (c *Conn) skipReply() error {
 	head, err := c.r.Peek(wire.LenPrefix + wire.ReplyHeaderLen)
 	if err != nil {
