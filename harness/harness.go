@@ -1,5 +1,5 @@
-// Package harness gives disposable ZooKeeper servers for tests, demonstrations
-// and rehearsals, all behind one call:
+// Package harness starts disposable ZooKeeper servers for tests, demonstrations
+// and rehearsals, with one call:
 //
 //	s, err := harness.Start(ctx, harness.JVM, harness.Options{})
 //	if err != nil { … }
@@ -18,8 +18,8 @@
 // and Stop removes. Clients reach all of them over the wire. A server is ready
 // when Start returns: a session was opened and /zookeeper was read.
 //
-// In tests, [ForTest] does the same with cleanup, and [Backends] lists what a
-// suite should run on.
+// In tests, [ForTest] does the same and cleans up. [Backends] lists the
+// backends for a suite.
 package harness
 
 import (

@@ -81,7 +81,7 @@ func (q *Queue) CreateAccess(ctx context.Context, queue AccessQueue, token Token
 	var qid string
 	err := q.createAccess(ctx, queue, token, &qid)
 	if err != nil {
-		return "", &opError{"make a request in", AccessQueuePath(queue), err}
+		return "", &opError{"create a request in", AccessQueuePath(queue), err}
 	}
 	return qid, nil
 }

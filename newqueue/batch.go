@@ -37,7 +37,7 @@ func (b *Batch) Path() string { return BatchPath(b.ID) }
 func (q *Queue) CreateBatch(ctx context.Context, s Submission) (string, error) {
 	bid, err := q.createBatch(ctx, s)
 	if err != nil {
-		return "", &opError{"make a batch in", BatchesPath, err}
+		return "", &opError{"create a batch in", BatchesPath, err}
 	}
 	return bid, nil
 }

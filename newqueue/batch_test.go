@@ -225,7 +225,7 @@ func TestTooLarge(t *testing.T) {
 	w := newWorld(t, newqueue.Design)
 	q := w.queue()
 	_, err := q.CreateBatch(ctx, newqueue.Submission{ErcWhat: strings.Repeat("x", 1_000_000)})
-	want := regexp.MustCompile(`^make a batch in /batches: too large for ZooKeeper: 3 operations take 10005\d\d bytes, 1000000 are allowed; the largest is /batches/bid0000000000/submission with 1000176 bytes$`)
+	want := regexp.MustCompile(`^create a batch in /batches: too large for ZooKeeper: 3 operations take 10005\d\d bytes, 1000000 are allowed; the largest is /batches/bid0000000000/submission with 1000176 bytes$`)
 	if !errors.Is(err, newqueue.ErrTooLarge) || !want.MatchString(err.Error()) {
 		t.Errorf("got %v", err)
 	}

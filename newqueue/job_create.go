@@ -113,7 +113,7 @@ func (q *Queue) CreateJob(ctx context.Context, bid string, n NewJob) (string, er
 		})
 	}
 	if err != nil {
-		return "", &opError{"make a job in", BatchPath(bid), err}
+		return "", &opError{"create a job in", BatchPath(bid), err}
 	}
 	return jid, nil
 }

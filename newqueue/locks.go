@@ -147,7 +147,7 @@ func (q *Queue) takeLock(ctx context.Context, l Lock) error {
 // or if it ends with its session and another session took it.
 func (q *Queue) Unlock(ctx context.Context, l Lock) error {
 	if err := q.liftLock(ctx, l); err != nil {
-		return &opError{"lift", l.String(), err}
+		return &opError{"release", l.String(), err}
 	}
 	return nil
 }

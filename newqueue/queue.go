@@ -111,7 +111,7 @@ func (q *Queue) Init(ctx context.Context) error {
 			continue // somebody else created it first
 		}
 		if err != nil {
-			return &opError{"make", path, err}
+			return &opError{"create", path, err}
 		}
 	}
 	return nil

@@ -108,7 +108,7 @@ func (w *world) findsIdentifier(ark string) error {
 
 func (w *world) thereIsToSend(what string) error {
 	if got := w.last.report.Changed(); got != (what == "something") {
-		return fmt.Errorf("Changed of the report is %t", got)
+		return fmt.Errorf("the report has Changed %t", got)
 	}
 	return nil
 }
