@@ -318,7 +318,7 @@ func TestEveryEffectCounts(t *testing.T) {
 		{"a place in the queue ends with the worker's session", "J12", `/jobs/states/notify/05-jid0000000002: it ends with its maker's session`, ephemeral("/jobs/states/notify/")},
 		{"a place in the batch ends with the worker's session", "J14", `/states/batch-completed/jid0000000002: it ends with its maker's session`, ephemeral("/batch-completed/")},
 		{"a report ends with the worker's session", "B6", `/status-report: it ends with its maker's session`, ephemeral("/status-report")},
-		{"what should hold nothing holds a null", "J12", `/jobs/states/notify/05-jid0000000002 holds a null`, func(op any) any {
+		{"what should hold nothing holds a null", "J12", `/jobs/states/notify/05-jid0000000002 holds null data`, func(op any) any {
 			if c, ok := op.(*zk.CreateRequest); ok && len(c.Data) == 0 {
 				return &zk.CreateRequest{Path: c.Path, Acl: c.Acl, Flags: c.Flags}
 			}
