@@ -21,7 +21,7 @@ Feature: An access request's life
     Given a pending request that a worker has acquired
     When the worker succeeds
     Then the request is processing
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
 
   @A3
@@ -29,7 +29,7 @@ Feature: An access request's life
     Given a processing request that a worker has acquired
     When the worker succeeds
     Then the request is completed
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
 
   @A4
@@ -37,11 +37,11 @@ Feature: An access request's life
     Given a processing request that a worker has acquired
     When the worker fails it, saying "a.txt is not in the cloud"
     Then the request is failed, saying "a.txt is not in the cloud"
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
 
   @A5
-  Scenario: An administrator has it tried again
+  Scenario: An administrator retries it
     Given a failed request
     When an administrator has the request tried again
     Then the request is processing
@@ -55,32 +55,32 @@ Feature: An access request's life
     And nothing else has changed
 
   @A7
-  Scenario: The cleaning pass takes away completed requests
+  Scenario: The cleaning pass removes completed requests
     Given these completed requests for small objects
       | request |
       | A       |
       | B       |
-    When the cleaning pass over requests comes by
+    When the cleaning pass over requests runs
     Then nothing is left of the requests A B
     And nothing else has changed
 
   @A8
-  Scenario: The cleaning pass takes away requests that were marked as deleted
+  Scenario: The cleaning pass removes requests that were marked as deleted
     Given these deleted requests for large objects
       | request |
       | A       |
       | B       |
-    When the cleaning pass over requests comes by
+    When the cleaning pass over requests runs
     Then nothing is left of the requests A B
     And nothing else has changed
 
-  # Whose step it is
+  # Who may do it
 
   Scenario Outline: An administrator waits while a worker is at work there: <action>
     Given a failed request
     And somebody else has locked the request
     When an administrator <action>
-    Then it is refused, for another has the lock
+    Then it is refused because somebody else holds the lock
     And nothing has changed
 
     @A5
@@ -93,10 +93,10 @@ Feature: An access request's life
       | action              |
       | deletes the request |
 
-  Scenario Outline: The cleaning pass leaves a <state> request alone while a worker has it
+  Scenario Outline: The cleaning pass leaves a <state> request alone while a worker holds it
     Given a <state> request
     And somebody else has locked the request
-    When the cleaning pass over requests comes by
+    When the cleaning pass over requests runs
     Then nothing has changed
 
     @A7
@@ -110,8 +110,8 @@ Feature: An access request's life
       | deleted |
 
   @A2
-  Scenario: Nobody takes a worker's step without the lock
+  Scenario: Nobody makes a worker's step without the lock
     Given a pending request
     When an administrator tries to move the request to processing
-    Then it is refused, for the lock is a worker's to have
+    Then it is refused because only the worker that holds the lock may do this
     And nothing has changed

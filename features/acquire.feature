@@ -1,8 +1,8 @@
 Feature: Acquiring
-  A worker asks for the next thing in a state. It is given the one with the
-  lowest priority number, among equals the oldest, and an ephemeral lock on it;
-  what another has locked is passed over, and where there is nothing there is
-  nothing. Nobody else is kept waiting.
+  A worker acquires the next job, batch or request of a state. It gets the one
+  with the lowest priority number, or the oldest of several, with an ephemeral
+  lock. It skips what somebody else has locked. If there is nothing, it gets
+  nothing. It never waits for another worker.
 
   Background:
     Given a queue with other people's work in it
@@ -14,16 +14,16 @@ Feature: Acquiring
       | B   | 3        |
       | C   | 3        |
     When the worker acquires the next job in <state>
-    Then the worker has the job B, under a lock that ends with his session
+    Then the worker has the job B, with a lock that ends with the session
     And nothing else has changed
     When another worker acquires the next job in <state>
-    Then the other worker has the job C, under a lock that ends with his session
+    Then the other worker has the job C, with a lock that ends with the session
     And nothing else has changed
     When the worker acquires the next job in <state>
-    Then the worker has the job A, under a lock that ends with his session
+    Then the worker has the job A, with a lock that ends with the session
     And nothing else has changed
     When another worker acquires the next job in <state>
-    Then it is refused, for there is nothing to acquire
+    Then it is refused because there is nothing to acquire
     And nothing has changed
 
     @Q4
@@ -72,13 +72,13 @@ Feature: Acquiring
       | A     |
       | B     |
     When the worker acquires the next batch in <state>
-    Then the worker has the batch A, under a lock that ends with his session
+    Then the worker has the batch A, with a lock that ends with the session
     And nothing else has changed
     When another worker acquires the next batch in <state>
-    Then the other worker has the batch B, under a lock that ends with his session
+    Then the other worker has the batch B, with a lock that ends with the session
     And nothing else has changed
     When another worker acquires the next batch in <state>
-    Then it is refused, for there is nothing to acquire
+    Then it is refused because there is nothing to acquire
     And nothing has changed
 
     @Q1
@@ -97,17 +97,17 @@ Feature: Acquiring
       | update-reporting |
 
   @Q1
-  Scenario: A batch that says pending and has jobs already is passed over
+  Scenario: A batch that is pending and already has jobs is skipped
     Given these batches in pending
       | batch |
       | A     |
       | B     |
-    And the batch A has a job already
+    And the batch A already has a job
     When the worker acquires the next batch in pending
-    Then the worker has the batch B, under a lock that ends with his session
+    Then the worker has the batch B, with a lock that ends with the session
     And nothing else has changed
     When another worker acquires the next batch in pending
-    Then it is refused, for there is nothing to acquire
+    Then it is refused because there is nothing to acquire
     And nothing has changed
 
   @Q11
@@ -117,13 +117,13 @@ Feature: Acquiring
       | A       |
       | B       |
     When the worker acquires the next request for a <size> object
-    Then the worker has the request A, under a lock that ends with his session
+    Then the worker has the request A, with a lock that ends with the session
     And nothing else has changed
     When another worker acquires the next request for a <size> object
-    Then the other worker has the request B, under a lock that ends with his session
+    Then the other worker has the request B, with a lock that ends with the session
     And nothing else has changed
     When another worker acquires the next request for a <size> object
-    Then it is refused, for there is nothing to acquire
+    Then it is refused because there is nothing to acquire
     And nothing has changed
 
     Examples:
@@ -132,33 +132,33 @@ Feature: Acquiring
       | large |
 
   @Q4
-  Scenario: What is given back can be acquired again
+  Scenario: What is released can be acquired again
     Given a pending job that a worker has acquired
-    When the worker gives it back as it is
-    Then the lock is given back
+    When the worker unlocks it
+    Then the lock is released
     And nothing else has changed
     When another worker acquires the next job in pending
-    Then the other worker has the job, under a lock that ends with his session
+    Then the other worker has the job, with a lock that ends with the session
     And nothing else has changed
 
   @Q4
-  Scenario: An entry of a job that has moved on is passed over
+  Scenario: An entry of a job that has moved is skipped
     Given these jobs in pending
       | job | priority |
       | A   | 7        |
-    And a job B of it that is downloading
-    And the job B stands in the queue of pending as well, with priority 1
+    And a job B in it that is downloading
+    And the job B is also in the queue of pending, with priority 1
     When the worker acquires the next job in pending
-    Then the worker has the job A, under a lock that ends with his session
+    Then the worker has the job A, with a lock that ends with the session
     And nothing else has changed
 
   @Q4
-  Scenario: What can't be read is passed over
+  Scenario: What can't be read is skipped
     Given these jobs in pending
       | job | priority |
       | A   | 3        |
       | B   | 7        |
     And the status of the job A holds {"status":
     When the worker acquires the next job in pending
-    Then the worker has the job B, under a lock that ends with his session
+    Then the worker has the job B, with a lock that ends with the session
     And nothing else has changed

@@ -1,7 +1,7 @@
 Feature: A batch's life
-  A batch is one submission of one depositor. It waits, its jobs are made, and
-  when the last of them is done its depositor is sent a report. A batch of
-  which a job has failed stays until an administrator has seen to it.
+  A batch is one submission of one depositor. It waits, its jobs are created, and
+  when the last of them is done its depositor gets a report. If one of its jobs
+  failed, the batch stays until an administrator has dealt with it.
 
   Background:
     Given a queue with other people's work in it
@@ -17,7 +17,7 @@ Feature: A batch's life
   Scenario: The same submission comes in twice
     Given a pending batch
     When a submission comes in with the batch's UUID
-    Then it is refused, for there is one with that UUID already
+    Then it is refused because there already is a batch with that UUID
     And nothing has changed
 
   @B2
@@ -25,53 +25,53 @@ Feature: A batch's life
     Given a pending batch that a worker has acquired
     When the worker holds it, saying "the collection is frozen"
     Then the batch is held, saying "the collection is frozen"
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
 
   @B2
-  Scenario: Its collection is held, and nothing stays of a worker that died while it took the batch up
+  Scenario: Its collection is held, and nothing is left of a worker that died while it acquired the batch
     Given a pending batch
-    And a worker of another make died while it took the batch up
+    And a worker of the client library died while it acquired the batch
     And a worker has acquired the batch
     When the worker holds it, saying "the collection is frozen"
     Then the batch is held, saying "the collection is frozen"
     And the batch has no states
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
 
   @B3
-  Scenario: Its jobs are made, although another worker died while it took the batch up
+  Scenario: Its jobs are created, although another worker died while it acquired the batch
     Given a pending batch
-    And a worker of another make died while it took the batch up
+    And a worker of the client library died while it acquired the batch
     And a worker has acquired the batch
-    When the worker makes these jobs of it
+    When the worker creates these jobs in it
       | payload                | priority | local id |
       | http://example.org/one | 5        | loc-1    |
       | http://example.org/two | 5        | loc-2    |
     Then the batch is processing
-    And each of these is a pending job, to be found under its batch and in the queue
-    And the lock is given back
+    And each of these is a pending job, with an entry in its batch and in the queue
+    And the lock is released
     And nothing else has changed
 
   @B3
-  Scenario: Its jobs are made
+  Scenario: Its jobs are created
     Given a pending batch that a worker has acquired
-    When the worker makes these jobs of it
+    When the worker creates these jobs in it
       | payload                | priority | local id |
       | http://example.org/one | 5        | loc-1    |
       | http://example.org/two | 5        | loc-2    |
     Then the batch is processing
-    And each of these is a pending job, to be found under its batch and in the queue
-    And the lock is given back
+    And each of these is a pending job, with an entry in its batch and in the queue
+    And the lock is released
     And nothing else has changed
 
   @B3
   Scenario: An empty manifest
     Given a pending batch that a worker has acquired
-    When the worker makes no job of it
+    When the worker creates no job in it
     Then the batch is processing
     And there is a folder for the jobs that it waits for
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
 
   @B4
@@ -82,29 +82,29 @@ Feature: A batch's life
     And nothing else has changed
 
   @B4
-  Scenario: Released, it can be taken up by every worker, although one tried it while it was held
+  Scenario: Once released, every worker can acquire it, although one tried while it was held
     Given a held batch
-    And a worker of another make died while it took the batch up
+    And a worker of the client library died while it acquired the batch
     When an administrator releases the batch
     Then the batch is pending
     And the batch has no states
     And nothing else has changed
 
   @B4
-  Scenario: It is not released when it has jobs already, for they would be made twice
+  Scenario: It is not released if it already has jobs, because they would be created twice
     Given a held batch
-    And the batch has a job already
+    And the batch already has a job
     When an administrator releases the batch
-    Then it is refused, for it has jobs already
+    Then it is refused because it already has jobs
     And nothing has changed
 
-  Scenario Outline: The repairing pass gives a <state> batch back to workers of every make
+  Scenario Outline: The repair pass makes a <state> batch available to every worker again
     Given a <state> batch
-    And a worker of another make died while it took the batch up
-    When the repairing pass over batches comes by
+    And a worker of the client library died while it acquired the batch
+    When the repair pass over batches runs
     Then the batch has no states
     And nothing else has changed
-    When the repairing pass over batches comes by
+    When the repair pass over batches runs
     Then nothing has changed
 
     Examples:
@@ -112,18 +112,18 @@ Feature: A batch's life
       | pending |
       | held    |
 
-  Scenario: The repairing pass leaves a batch alone while a worker has it
+  Scenario: The repair pass leaves a batch alone while a worker holds it
     Given a pending batch
-    And a worker of another make died while it took the batch up
+    And a worker of the client library died while it acquired the batch
     And somebody else has locked the batch
-    When the repairing pass over batches comes by
+    When the repair pass over batches runs
     Then nothing has changed
 
-  Scenario: The repairing pass names a batch that has jobs already, and leaves it to an administrator
+  Scenario: The repair pass names a batch that already has jobs, and leaves it to an administrator
     Given a pending batch
-    And the batch has a job already
-    When the repairing pass over batches comes by
-    Then it is refused, for it has jobs already
+    And the batch already has a job
+    When the repair pass over batches runs
+    Then it is refused because it already has jobs
     And nothing has changed
 
   @B5
@@ -136,9 +136,9 @@ Feature: A batch's life
   @B5
   Scenario: The last of its jobs is not done yet
     Given a batch in processing with the completed jobs A B
-    And a job C of it that is recording
+    And a job C in it that is recording
     When the event comes that its batch-processing is empty
-    Then it is refused, for it has jobs that are still to be done
+    Then it is refused because it has unfinished jobs
     And nothing has changed
 
   @B5
@@ -146,47 +146,47 @@ Feature: A batch's life
     Given a batch in processing with the completed jobs A B
     And somebody else has locked the batch
     When the event comes that its batch-processing is empty
-    Then it is refused, for another has the lock
+    Then it is refused because somebody else holds the lock
     And nothing has changed
 
   @B5f @mrt-zk
-  Scenario: An administrator gives it up before all of its jobs are done
+  Scenario: An administrator gives it up before all its jobs are done
     Given a batch in processing with the completed jobs A B
-    And a job C of it that is downloading
-    When an administrator gives the batch up, saying "withdrawn"
+    And a job C in it that is downloading
+    When an administrator gives up the batch, saying "withdrawn"
     Then the batch is failed, saying "withdrawn"
     And nothing else has changed
 
   @B6
-  Scenario: All of its jobs are completed, and its depositor is told
+  Scenario: All its jobs are completed, and its depositor gets a report
     Given a batch in reporting with the completed jobs A B
     And a worker has acquired the batch
     When the worker reports it
     Then the batch is completed
     And its status report lists as completed A B and as failed none
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
 
   @B7
-  Scenario: One of its jobs has failed, and its depositor is told of both kinds
+  Scenario: One of its jobs has failed, and the report lists completed and failed jobs
     Given a batch in reporting with the completed jobs A B
-    And a job C of it that is failed
+    And a job C in it that is failed
     And a worker has acquired the batch
     When the worker reports it
     Then the batch is failed
     And its status report lists as completed A B and as failed C
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
 
   @B8
-  Scenario: An administrator has it reported once more
+  Scenario: An administrator has it reported again
     Given a batch in failed with the completed jobs A B
-    When an administrator has the batch reported once more
+    When an administrator has the batch reported again
     Then the batch is update-reporting
     And nothing else has changed
 
   @B9
-  Scenario: Its failed job has come to its end after all
+  Scenario: Its failed job was resumed and completed
     Given a batch in update-reporting with the completed jobs A B
     And its last report listed as completed A and as failed B
     And a worker has acquired the batch
@@ -194,38 +194,38 @@ Feature: A batch's life
     Then the batch is completed
     And its status report lists as completed A B and as failed none
     And the report tells as new: completed B, failed none
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
 
   @B9
-  Scenario: Its failed job is at work again, and nobody is told that all is well
+  Scenario: Its failed job was resumed and is not done, so no report says that all is well
     Given a batch in update-reporting with the completed jobs A
-    And a job B of it that is downloading
+    And a job B in it that is downloading
     And its last report listed as completed A and as failed B
     And a worker has acquired the batch
     When the worker reports it
-    Then it is refused, for it has jobs that are still to be done
+    Then it is refused because it has unfinished jobs
     And nothing has changed
 
   @B10
-  Scenario: Of its failed jobs one has come to its end, one has not, and one is at work again
+  Scenario: Of its failed jobs one was completed, one has still failed, and one was resumed
     Given a batch in update-reporting with the completed jobs A B
-    And a job C of it that is failed
-    And a job D of it that is downloading
+    And a job C in it that is failed
+    And a job D in it that is downloading
     And its last report listed as completed A and as failed B C D
     And a worker has acquired the batch
     When the worker reports it
     Then the batch is failed
     And its status report lists as completed A B and as failed C
     And the report tells as new: completed B, failed none
-    And the report tells as still failed C, and as at work again D
-    And the lock is given back
+    And the report tells as still failed C, and as resumed D
+    And the lock is released
     And nothing else has changed
 
   @B10
-  Scenario: Another of its jobs has failed since
+  Scenario: Another of its jobs has failed since the last report
     Given a batch in update-reporting with the completed jobs A
-    And a job B of it that is failed
+    And a job B in it that is failed
     And its last report listed as completed A and as failed none
     And a worker has acquired the batch
     When the worker reports it
@@ -233,13 +233,13 @@ Feature: A batch's life
     And its status report lists as completed A and as failed B
     And the report tells as new: completed none, failed B
     And there is something to send
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
 
   @B7
   Scenario: A report that is out of date is not recorded
     Given a batch in reporting with the completed jobs A
-    And a job B of it that is failed
+    And a job B in it that is failed
     And a worker has acquired the batch
     When the worker makes its report
     Then nothing has changed
@@ -250,14 +250,14 @@ Feature: A batch's life
     And its retry count is one more
     And nothing else has changed
     When the worker records the report as sent
-    Then it is refused, for another was quicker
+    Then it is refused because somebody else changed it first
     And nothing has changed
 
   @B11
-  Scenario: An administrator deletes a failed batch, and every job of it goes with it
+  Scenario: An administrator deletes a failed batch, and with it all its jobs
     Given a batch in failed with the completed jobs A B
-    And a job C of it that is failed
-    And a job D of it that is downloading
+    And a job C in it that is failed
+    And a job D in it that is downloading
     When an administrator deletes the batch
     Then nothing is left of the batch, nor of its jobs A B C D
     And the answer warns of nothing
@@ -266,14 +266,14 @@ Feature: A batch's life
   @B11
   Scenario: An administrator waits while a worker is at work on one of its jobs
     Given a batch in failed with the completed jobs A B
-    And a job C of it that is downloading
+    And a job C in it that is downloading
     And somebody else has locked the job C
     When an administrator deletes the batch
-    Then it is refused, for another has the lock
+    Then it is refused because somebody else holds the lock
     And nothing has changed
 
   @B12
-  Scenario: An administrator deletes a held batch, and its depositor isn't told
+  Scenario: An administrator deletes a held batch, and its depositor won't be told
     Given a held batch
     When an administrator deletes the batch
     Then nothing is left of the batch
@@ -281,44 +281,44 @@ Feature: A batch's life
     And nothing else has changed
 
   @B13
-  Scenario: The cleaning pass takes away a completed batch with its jobs
+  Scenario: The cleaning pass removes a completed batch with its jobs
     Given a batch in completed with the completed jobs A B
-    When the cleaning pass over batches comes by
+    When the cleaning pass over batches runs
     Then nothing is left of the batch, nor of its jobs A B
     And nothing else has changed
 
   @B13
-  Scenario: The cleaning pass takes away all that are completed
+  Scenario: The cleaning pass removes all that are completed
     Given these batches in completed
       | batch |
       | A     |
       | B     |
-    When the cleaning pass over batches comes by
+    When the cleaning pass over batches runs
     Then nothing is left of the batches A B
     And nothing else has changed
 
   @B14
-  Scenario: The cleaning pass takes away a batch that was marked as deleted, with its jobs
+  Scenario: The cleaning pass removes a batch that was marked as deleted, with its jobs
     Given a batch in deleted with the completed jobs A B
-    And a job C of it that is failed
-    When the cleaning pass over batches comes by
+    And a job C in it that is failed
+    When the cleaning pass over batches runs
     Then nothing is left of the batch, nor of its jobs A B C
     And nothing else has changed
 
   @B14
-  Scenario: The cleaning pass takes away all that were marked as deleted
+  Scenario: The cleaning pass removes all that were marked as deleted
     Given these batches in deleted
       | batch |
       | A     |
       | B     |
-    When the cleaning pass over batches comes by
+    When the cleaning pass over batches runs
     Then nothing is left of the batches A B
     And nothing else has changed
 
-  Scenario Outline: The cleaning pass leaves a <state> batch alone while a worker has it
+  Scenario Outline: The cleaning pass leaves a <state> batch alone while a worker holds it
     Given a <state> batch
     And somebody else has locked the batch
-    When the cleaning pass over batches comes by
+    When the cleaning pass over batches runs
     Then nothing has changed
 
     @B13
@@ -331,10 +331,10 @@ Feature: A batch's life
       | state   |
       | deleted |
 
-  Scenario Outline: The cleaning pass leaves a <state> batch alone while a job of it is still to be done
+  Scenario Outline: The cleaning pass leaves a <state> batch alone while one of its jobs is unfinished
     Given a batch in <state> with the completed jobs A
-    And a job B of it that is downloading
-    When the cleaning pass over batches comes by
+    And a job B in it that is downloading
+    When the cleaning pass over batches runs
     Then nothing has changed
 
     @B13
@@ -351,18 +351,18 @@ Feature: A batch's life
   Scenario: An administrator leaves a completed batch to the cleaning pass
     Given a completed batch
     When an administrator deletes the batch
-    Then it is refused, for that is not an administrator's step
+    Then it is refused because an administrator may not do that
     And nothing has changed
 
   @B3
-  Scenario: Nobody takes a worker's step without the lock
+  Scenario: Nobody makes a worker's step without the lock
     Given a pending batch
     When an administrator tries to move the batch to processing
-    Then it is refused, for the lock is a worker's to have
+    Then it is refused because only the worker that holds the lock may do this
     And nothing has changed
 
   @B1
-  Scenario: The number of a batch that is gone is not given again
+  Scenario: The number of a removed batch is not used again
     Given a held batch
     When an administrator deletes the batch
     Then nothing is left of the batch
@@ -377,7 +377,7 @@ Feature: A batch's life
     Given a <state> batch
     And somebody else has locked the batch
     When an administrator <action>
-    Then it is refused, for another has the lock
+    Then it is refused because somebody else holds the lock
     And nothing has changed
 
     @B4
@@ -388,7 +388,7 @@ Feature: A batch's life
     @B8
     Examples:
       | state  | action                           |
-      | failed | has the batch reported once more |
+      | failed | has the batch reported again |
 
     @B11
     Examples:

@@ -14,8 +14,9 @@ import (
 	"mrtq/newqueue"
 )
 
-// workOff has the services take every job as far as it goes, report the batches
-// that are done, and clean up; an administrator deletes what failed or is held.
+// workOff lets the services move every job as far as possible, report the
+// batches that are done, and clean up. An administrator deletes what failed or
+// is held.
 func (w *world) workOff() error {
 	ctx := context.Background()
 	q := newqueue.Open(w.conn, newqueue.Dialect(w.dialect), newqueue.WithRoot(w.root+"/new"))
@@ -122,8 +123,8 @@ func isState(err error) bool {
 	return errors.As(err, &state)
 }
 
-// setMarker removes all below /migration and makes the field's own marker
-// (12-deployed-services, section 8).
+// setMarker removes everything below /migration and creates the field's own
+// marker (docs/field-script.md, "Migration levels").
 func (w *world) setMarker() error {
 	tree, err := w.tree("/new")
 	if err != nil {

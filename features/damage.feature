@@ -1,15 +1,15 @@
 Feature: What can't be read
-  A znode that is missing, or holds what it can't hold, stops whatever depends on
-  it. The refusal names the znode, and nothing has changed.
+  A znode is missing, or its data can't be read. Then everything that depends on
+  it is refused. The error names the znode, and nothing changes.
 
   Background:
     Given a queue with other people's work in it
 
-  Scenario Outline: A job is not resumed, for its <znode> <is>
+  Scenario Outline: A job is not resumed because its <znode> <is>
     Given a failed job
     And its <znode> <is>
     When an administrator resumes the job
-    Then it is refused, for its <znode> <why>
+    Then it is refused because its <znode> <why>
     And nothing has changed
 
     Examples: it is missing
@@ -18,7 +18,7 @@ Feature: What can't be read
       | priority | is missing | is not there |
       | bid      | is missing | is not there |
 
-    Examples: it holds what it can't hold
+    Examples: its data can't be read
       | znode    | is                        | why           |
       | status   | holds nothing             | can't be read |
       | status   | holds {"status":          | can't be read |
@@ -27,11 +27,11 @@ Feature: What can't be read
       | priority | holds -1                  | can't be read |
       | priority | holds high                | can't be read |
 
-  Scenario Outline: A batch is not released, for its status <is>
+  Scenario Outline: A batch is not released because its status <is>
     Given a held batch
     And its status <is>
     When an administrator releases the batch
-    Then it is refused, for its status <why>
+    Then it is refused because its status <why>
     And nothing has changed
 
     Examples:
@@ -40,11 +40,11 @@ Feature: What can't be read
       | holds {"status":          | can't be read |
       | holds {"status":"asleep"} | can't be read |
 
-  Scenario Outline: A request is not tried again, for its status <is>
+  Scenario Outline: A request is not tried again because its status <is>
     Given a failed request
     And its status <is>
     When an administrator has the request tried again
-    Then it is refused, for its status <why>
+    Then it is refused because its status <why>
     And nothing has changed
 
     Examples:

@@ -1,45 +1,45 @@
 Feature: A job's life
-  A job is made with its batch and goes from worker to worker until it is
-  completed, or fails and is in an administrator's hands. Whoever works on it
-  holds its lock, and the step that moves it on gives the lock back. Every step
-  is told with all that it changes; what is not told stays as it was.
+  A job is created with its batch and goes from worker to worker until it is
+  completed. If it fails, an administrator decides. A worker holds the job's lock
+  while it works, and each step releases the lock. Every scenario names all that
+  its step changes. Nothing else changes.
 
   Background:
     Given a queue with other people's work in it
 
-  # Into the world
+  # Creation
 
   @J1
-  Scenario: A batch worker makes the jobs of a batch
+  Scenario: A batch worker creates the jobs of a batch
     Given a pending batch that a worker has acquired
-    When the worker makes these jobs of it
+    When the worker creates these jobs in it
       | payload                  | priority | local id |
       | http://example.org/one   | 5        | loc-1    |
       | http://example.org/two   | 7        | loc-2    |
       | http://example.org/three | 5        | loc-3    |
     Then the batch is processing
-    And the lock is given back
-    And each of these is a pending job, to be found under its batch and in the queue
-    And no step of theirs has succeeded, and none was retried
+    And the lock is released
+    And each of these is a pending job, with an entry in its batch and in the queue
+    And none of them has succeeded in a step, and none was retried
     And nothing else has changed
 
   @J1
-  Scenario: One job more for a batch that is at work
+  Scenario: One more job for a batch that is processing
     Given a batch in processing
-    When a batch worker makes one job more of it
+    When a batch worker adds one job to it
       | payload                 | priority | local id |
       | http://example.org/more | 5        | loc-4    |
-    Then each of these is a pending job, to be found under its batch and in the queue
-    And no step of theirs has succeeded, and none was retried
+    Then each of these is a pending job, with an entry in its batch and in the queue
+    And none of them has succeeded in a step, and none was retried
     And nothing else has changed
 
   @J1
-  Scenario Outline: No job is made in a batch that is <state>
+  Scenario Outline: No job is created in a batch that is <state>
     Given a batch in <state>
-    When a batch worker makes one job more of it
+    When a batch worker adds one job to it
       | payload                 | priority | local id |
       | http://example.org/more | 5        | loc-4    |
-    Then it is refused, for only a batch that is processing takes jobs
+    Then it is refused because only a batch that is processing takes jobs
     And nothing has changed
 
     Examples:
@@ -48,32 +48,32 @@ Feature: A job's life
       | completed |
 
   @J1
-  Scenario: No job is made with a priority of three digits
+  Scenario: No job is created with a priority of three digits
     Given a batch in processing
-    When a batch worker makes one job more of it
+    When a batch worker adds one job to it
       | payload                 | priority | local id |
       | http://example.org/more | 100      | loc-4    |
-    Then it is refused, for a priority has two digits
+    Then it is refused because a priority has two digits
     And nothing has changed
 
   @J1
-  Scenario: A job that is made says what its manifest says of it
+  Scenario: A new job holds what its manifest says about it
     Given a batch in processing
-    When a batch worker makes one job more of it
+    When a batch worker adds one job to it
       | payload                 | priority | local id | primary id           | bytes | title     |
       | http://example.org/more | 7        | loc-4    | ark:/99999/fk4stated | 4096  | One title |
-    Then each of these is a pending job, to be found under its batch and in the queue
+    Then each of these is a pending job, with an entry in its batch and in the queue
     And nothing else has changed
 
   # From worker to worker
 
   @J4
-  Scenario: A pending job is taken up
+  Scenario: Work on a pending job begins
     Given a pending job that a worker has acquired
     When the worker succeeds
     Then the job is estimating
     And its last successful status is none (mrt-zk: pending)
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
 
   @J6
@@ -83,14 +83,14 @@ Feature: A job's life
     Then the job is provisioning, with priority 12
     And it needs 5000000 bytes
     And its last successful status is estimating
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
 
   @J6
   Scenario: A priority of three digits is refused
     Given an estimating job that a worker has acquired
     When the worker succeeds: it needs 5000000 bytes and gets priority 100
-    Then it is refused, for a priority has two digits
+    Then it is refused because a priority has two digits
     And nothing has changed
 
   @J7
@@ -99,43 +99,43 @@ Feature: A job's life
     When the worker succeeds
     Then the job is downloading
     And its last successful status is provisioning
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
 
   @J8
-  Scenario: Its content is downloaded, and its size is known at last
+  Scenario: Its content is downloaded, and now its size is known
     Given a downloading job that a worker has acquired
     When the worker succeeds: it needs 7000000 bytes and gets priority 3
     Then the job is processing, with priority 3
     And it needs 7000000 bytes
     And its last successful status is downloading
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
 
   @J10 @design
-  Scenario: It is processed, with an identifier minted on the way
+  Scenario: It is processed, and an identifier is minted
     Given a processing job that a worker has acquired
     When the worker mints the identifier ark:/99999/fk4processed for it
     Then its primary identifier is ark:/99999/fk4processed at once
     And nothing else has changed
     When the worker succeeds, with http://example.org/inventory.checkm for the inventory
     Then the job is recording
-    And the inventory is to record http://example.org/inventory.checkm
+    And the inventory service has to record http://example.org/inventory.checkm
     And its last successful status is processing
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
 
   @J10s @mrt-zk
-  Scenario: It is processed, with an identifier minted on the way, and is to be stored
+  Scenario: It is processed, an identifier is minted, and it is ready to be stored
     Given a processing job that a worker has acquired
     When the worker mints the identifier ark:/99999/fk4processed for it
     Then its primary identifier is ark:/99999/fk4processed at once
     And nothing else has changed
     When the worker succeeds, with http://example.org/store.checkm for the storage
     Then the job is storing
-    And the storage is to store http://example.org/store.checkm
+    And the storage service has to store http://example.org/store.checkm
     And its last successful status is processing
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
 
   @J10 @mrt-zk
@@ -143,9 +143,9 @@ Feature: A job's life
     Given a storing job that a worker has acquired
     When the worker succeeds, with http://example.org/inventory.checkm for the inventory
     Then the job is recording
-    And the inventory is to record http://example.org/inventory.checkm
+    And the inventory service has to record http://example.org/inventory.checkm
     And its last successful status is storing
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
 
   @J12
@@ -154,7 +154,7 @@ Feature: A job's life
     When the worker succeeds
     Then the job is notify
     And its last successful status is recording
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
 
   @J14
@@ -164,7 +164,7 @@ Feature: A job's life
     Then the job is completed
     And in its batch it moves from processing to completed
     And its last successful status is notify
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
 
   # Failures
@@ -175,7 +175,7 @@ Feature: A job's life
     Then the job is failed, saying "<why>"
     And in its batch it moves from processing to failed
     And its last successful status is still <last> (mrt-zk: <deployed last>)
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
 
     @J2
@@ -184,17 +184,17 @@ Feature: A job's life
       | pending | the manifest's digest is not right | none | none          |
 
     @J6f @mrt-zk
-    Examples: estimating may fail in the deployed library only
+    Examples: only in the deployed library can estimating fail
       | state      | why           | last | deployed last |
       | estimating | no such host  | none | pending       |
 
     @J7f @mrt-zk
-    Examples: and so may provisioning
+    Examples: and provisioning
       | state        | why                     | last       | deployed last |
       | provisioning | the file system is gone | estimating | estimating    |
 
     @J9
-    Examples: the content can't be had
+    Examples: the content can't be downloaded
       | state       | why                      | last         | deployed last |
       | downloading | 404 Not Found          | provisioning | provisioning  |
 
@@ -226,7 +226,7 @@ Feature: A job's life
     When the worker holds it, saying "the collection is frozen"
     Then the job is held, saying "the collection is frozen"
     And its last successful status is none (mrt-zk: pending)
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
 
   @J5
@@ -294,7 +294,7 @@ Feature: A job's life
       | recording | notify |
 
   @J16p @mrt-zk
-  Scenario: A job that failed after it was held and released is begun anew
+  Scenario: A job that failed after it was held and released starts again
     Given a failed job whose last successful status is held
     When an administrator resumes the job
     Then the job is pending
@@ -303,7 +303,7 @@ Feature: A job's life
     And its retry count is one more
     And nothing else has changed
 
-  Scenario Outline: An administrator chooses the step at which a failed job goes on, <at>
+  Scenario Outline: An administrator chooses the step at which a failed job is resumed, <at>
     Given a failed job whose last successful status is <last>
     When an administrator has the job retried at <at>
     Then the job is <at>
@@ -313,7 +313,7 @@ Feature: A job's life
     And nothing else has changed
 
     @J16p @mrt-zk
-    Examples: in the deployed library what is noted is the step before, so that it is resumed there if it fails again
+    Examples: in the deployed library the step before is written, so that the job is resumed there if it fails again
       | last         | at      | before |
       | provisioning | pending | none   |
 
@@ -358,7 +358,7 @@ Feature: A job's life
     Then the job is failed, saying "once"
     And in its batch it moves from processing to failed
     And its last successful status is still <last> (mrt-zk: <deployed last>)
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
     When an administrator resumes the job
     Then the job is <state>
@@ -367,13 +367,13 @@ Feature: A job's life
     And its retry count is one more
     And nothing else has changed
     When the worker acquires the next job in <state>
-    Then the worker has the job, under a lock that ends with his session
+    Then the worker has the job, with a lock that ends with the session
     And nothing else has changed
     When the worker fails it, saying "twice"
     Then the job is failed, saying "twice"
     And in its batch it moves from processing to failed
     And its last successful status is still <last> (mrt-zk: <deployed last>)
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
     When an administrator resumes the job
     Then the job is <state>
@@ -423,13 +423,13 @@ Feature: A job's life
       | notify | recording | recording     |
 
   @mrt-zk
-  Scenario Outline: A <state> job that Java's library has resumed fails again, and can be resumed
+  Scenario Outline: A <state> job that the Java library resumed fails again, and can be resumed
     Given a <state> job that Java's library has resumed and a worker has acquired
     When the worker fails it, saying "again"
     Then the job is failed, saying "again"
     And in its batch it moves from processing to failed
     And its last successful status is <last>
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
 
     @J2
@@ -476,36 +476,36 @@ Feature: A job's life
   Scenario: A job that failed before its first success can't be resumed
     Given a failed job whose last successful status is none
     When an administrator resumes the job
-    Then it is refused, for no step of it has succeeded yet
+    Then it is refused because no step of it has succeeded yet
     And nothing has changed
 
   @J2 @design
-  Scenario: Nor does it go on at a step of an administrator's choice
+  Scenario: Nor can an administrator resume it at a step of their choice
     Given a failed job whose last successful status is none
     When an administrator has the job retried at downloading
-    Then it is refused, for no step of it has succeeded yet
+    Then it is refused because no step of it has succeeded yet
     And nothing has changed
 
   @J5
   Scenario: Only what is held is released
     Given a failed job
     When an administrator releases the job
-    Then it is refused, for it is in another state
+    Then it is refused because it is in another state
     And nothing has changed
 
   @J5
   Scenario: Only what has failed is retried
     Given a held job
     When an administrator has the job retried at pending
-    Then it is refused, for it is in another state
+    Then it is refused because it is in another state
     And nothing has changed
 
-  # Out of the world
+  # Removal
 
   @J20 @design
   Scenario: The cleaning pass takes a completed job out of the queue, and leaves the rest for the report
     Given a completed job
-    When the cleaning pass over jobs comes by
+    When the cleaning pass over jobs runs
     Then the job has left the queue of completed
     And nothing else has changed
 
@@ -515,36 +515,36 @@ Feature: A job's life
       | job | priority |
       | A   | 5        |
       | B   | 5        |
-    When the cleaning pass over jobs comes by
+    When the cleaning pass over jobs runs
     Then the job A has left the queue of completed
     And the job B has left the queue of completed
     And nothing else has changed
 
   @J20
-  Scenario: The cleaning pass leaves a job alone while a worker has it
+  Scenario: The cleaning pass leaves a job alone while a worker holds it
     Given a completed job of a completed batch
     And somebody else has locked the job
-    When the cleaning pass over jobs comes by
+    When the cleaning pass over jobs runs
     Then nothing has changed
 
   @J20
   Scenario: An administrator leaves a completed job to the cleaning pass
     Given a completed job of a completed batch
     When an administrator deletes the job
-    Then it is refused, for that is not an administrator's step
+    Then it is refused because an administrator may not do that
     And nothing has changed
 
   @J20 @mrt-zk
-  Scenario: The cleaning pass takes away a completed job of a completed batch
+  Scenario: The cleaning pass removes a completed job of a completed batch
     Given a completed job of a completed batch
-    When the cleaning pass over jobs comes by
+    When the cleaning pass over jobs runs
     Then nothing is left of the job
     And nothing else has changed
 
   @J20 @mrt-zk
   Scenario: The cleaning pass leaves a completed job alone while a report needs it
     Given a completed job
-    When the cleaning pass over jobs comes by
+    When the cleaning pass over jobs runs
     Then nothing has changed
 
   @J21 @design
@@ -565,7 +565,7 @@ Feature: A job's life
     And nothing else has changed
 
   @J21
-  Scenario: An administrator deletes a failed job of a completed batch, and there is nobody left to tell
+  Scenario: An administrator deletes a failed job of a completed batch, so there is nobody to warn
     Given a failed job of a completed batch
     When an administrator deletes the job
     Then the job is deleted as the dialect does it, from failed
@@ -590,19 +590,19 @@ Feature: A job's life
     And nothing else has changed
 
   @J23 @mrt-zk
-  Scenario: The cleaning pass takes away what was marked as deleted
+  Scenario: The cleaning pass removes what was marked as deleted
     Given a deleted job
-    When the cleaning pass over jobs comes by
+    When the cleaning pass over jobs runs
     Then nothing is left of the job
     And nothing else has changed
 
-  # Whose step it is
+  # Who may do it
 
   Scenario Outline: An administrator waits while a worker is at work there: <action>
     Given a <state> job
     And somebody else has locked the job
     When an administrator <action> the job
-    Then it is refused, for another has the lock
+    Then it is refused because somebody else holds the lock
     And nothing has changed
 
     @J5
@@ -626,16 +626,16 @@ Feature: A job's life
       | held  | deletes |
 
   @J4
-  Scenario: Nobody takes a worker's step without the lock
+  Scenario: Nobody makes a worker's step without the lock
     Given a pending job
     When an administrator tries to move it to estimating
-    Then it is refused, for the lock is a worker's to have
+    Then it is refused because only the worker that holds the lock may do this
     And nothing has changed
 
   @J4
-  Scenario: Nobody takes a worker's step with that worker's lock
+  Scenario: Nobody makes a worker's step while a worker holds the lock
     Given a pending job
     And somebody else has locked the job
     When an administrator tries to move it to estimating
-    Then it is refused, for the lock is a worker's to have
+    Then it is refused because only the worker that holds the lock may do this
     And nothing has changed

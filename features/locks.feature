@@ -1,5 +1,5 @@
 Feature: Locks and holds
-  An administrator holds a queue or a collection; that stays until it is lifted,
+  An administrator holds a queue or a collection; that stays until it is released,
   by whomever. A worker locks an object's storage, its inventory or an owner's
   local id; that ends with the worker's session at the latest, and nobody else
   can lift it. Nobody gets what another has.
@@ -7,27 +7,27 @@ Feature: Locks and holds
   Background:
     Given a queue with other people's work in it
 
-  Scenario Outline: One at a time has the <lock>, until it is lifted
+  Scenario Outline: Only one can take the <lock>, until it is released
     When <who> takes the <lock>
-    Then <znode> is there, and stays until it is lifted
+    Then <znode> is there, and stays until it is released
     And nothing else has changed
     When another <who else> takes the <lock>
-    Then it is refused, for another has the lock
+    Then it is refused because somebody else holds the lock
     And nothing has changed
     When <who> takes the <lock>
-    Then it is refused, for another has the lock
+    Then it is refused because somebody else holds the lock
     And nothing has changed
     When <who>'s session ends
     Then <znode> is still there
     And nothing else has changed
-    When another <who else> lifts the <lock>
+    When another <who else> releases the <lock>
     Then <znode> is gone
     And nothing else has changed
-    When another <who else> lifts the <lock>
-    Then it is refused, for there is no such lock of theirs
+    When another <who else> releases the <lock>
+    Then it is refused because they do not hold that lock
     And nothing has changed
     When another <who else> takes the <lock>
-    Then <znode> is there, and stays until it is lifted
+    Then <znode> is there, and stays until it is released
     And nothing else has changed
 
     @K1
@@ -43,28 +43,28 @@ Feature: Locks and holds
       | an administrator | administrator | collection hold merritt_demo | /locks/collections/merritt_demo |
 
     @K3 @mrt-zk
-    Examples: an object's storage; another service ends this work
+    Examples: an object's storage, where another service finishes the work
       | who        | who else | lock                         | znode                         |
       | the worker | worker   | storage lock ark:/99999/fk4a | /locks/storage/ark_99999_fk4a |
 
-  Scenario Outline: One at a time has the <lock>, while the session lasts
+  Scenario Outline: Only one can take the <lock>, while the session lasts
     When the worker takes the <lock>
     Then <znode> is there, and ends with the session
     And nothing else has changed
     When another worker takes the <lock>
-    Then it is refused, for another has the lock
+    Then it is refused because somebody else holds the lock
     And nothing has changed
     When the worker takes the <lock>
-    Then it is refused, for another has the lock
+    Then it is refused because somebody else holds the lock
     And nothing has changed
-    When another worker lifts the <lock>
-    Then it is refused, for there is no such lock of theirs
+    When another worker releases the <lock>
+    Then it is refused because they do not hold that lock
     And nothing has changed
-    When the worker lifts the <lock>
+    When the worker releases the <lock>
     Then <znode> is gone
     And nothing else has changed
-    When the worker lifts the <lock>
-    Then it is refused, for there is no such lock of theirs
+    When the worker releases the <lock>
+    Then it is refused because they do not hold that lock
     And nothing has changed
     When another worker takes the <lock>
     Then <znode> is there, and ends with the session
@@ -94,7 +94,7 @@ Feature: Locks and holds
       | local id lock a/b of ark:/13030/owner | /locks/localid/a_bark_13030_owner |
 
   @K1
-  Scenario: Nobody holds a queue that there is not
+  Scenario: Nobody can hold a queue that does not exist
     When an administrator takes the queue hold everything
-    Then it is refused, for the layout has no such value
+    Then it is refused because the layout does not allow the value
     And nothing has changed

@@ -1,13 +1,13 @@
 Feature: A legacy queue becomes a new queue
-  An operator takes a production queue from its legacy form to its new one on a
-  Saturday night. They must be able to see before they act, to be interrupted
-  anywhere, to have the outcome checked by a second look, and to go back.
+  An operator migrates a production queue on a Saturday night. They must be able
+  to see what will happen before they act, to be interrupted anywhere, to have the
+  result checked independently, and to go back.
 
   Background:
     Given the legacy queue that the JVM services wrote
 
   @M1
-  Scenario: Every record is read, whatever wrote it
+  Scenario: Every record is read, whichever service wrote it
     When the operator inspects the legacy queue
     Then all 21 records are reported as their writers meant them
     And nothing at all was written
@@ -53,8 +53,8 @@ Feature: A legacy queue becomes a new queue
     Then nothing differs
     When the operator migrates again
     Then nothing at all was written
-    When the operator rolls the migration back
-    Then the new queue's side is as it was before, byte for byte
+    When the operator rolls back the migration
+    Then the target is as it was before, byte for byte
 
     Examples:
       | dialect |
@@ -62,7 +62,7 @@ Feature: A legacy queue becomes a new queue
       | mrt-zk  |
 
   @M4
-  Scenario Outline: Verification names any one znode that was <tampered> by hand
+  Scenario Outline: Verification names any znode that was <tampered> by hand
     Given the queue was migrated
     When each znode of the new tree in turn is <tampered> by hand, and then put back
     Then verification names that znode every time
@@ -74,24 +74,24 @@ Feature: A legacy queue becomes a new queue
       | added    |
 
   @M5
-  Scenario: A new queue that is alive already is respected
+  Scenario: A new queue that is already in use is respected
     Given a new queue with a batch and a job of its own, and an administrator's hold on ingest
     When the operator migrates, deciding every record
     Then the other batch and job are untouched
-    And the ids of migrated jobs go on after theirs
+    And the ids of migrated jobs come after theirs
     And the next job that somebody submits gets an id of its own
-    When that job is gone again and the operator rolls the migration back
-    Then the new queue's side is as it was before, byte for byte
+    When that job is removed and the operator rolls back the migration
+    Then the target is as it was before, byte for byte
 
   @M6
-  Scenario: A plan is approved, carried out once, and never again
+  Scenario: An approved plan is carried out once, and never again
     Given the operator saved a plan, deciding every record
     When the operator migrates with the saved plan
     Then the migration is done
-    When the operator migrates with the saved plan once more
+    When the operator migrates with the saved plan again
     Then it is refused because the plan was carried out before
-    When the operator rolls the migration back
-    And the operator migrates with the saved plan once more
+    When the operator rolls back the migration
+    And the operator migrates with the saved plan again
     Then it is refused because the plan is stale
 
   @M7
@@ -105,17 +105,17 @@ Feature: A legacy queue becomes a new queue
   @M8
   Scenario: Two migrators at once
     When two operators migrate at the same moment, deciding every record
-    Then both end well, and every record was migrated once
+    Then both succeed, and every record was migrated once
 
   @M9
-  Scenario: The legacy queue lives on while it is migrated
+  Scenario: The legacy queue stays in use while it is migrated
     Given the queue was migrated
     And a legacy service adds a record
     And a legacy service fails the job of /ingest/mrtQ-05000000000001
     When the operator verifies
     Then verification names /ingest/mrtQ-05000000000001 and the new record
     When the operator migrates, deciding every record
-    Then 1 job was made and 1 made anew
+    Then 1 job was created and 1 rewritten
     When the operator verifies
     Then nothing differs
 
@@ -123,7 +123,7 @@ Feature: A legacy queue becomes a new queue
   Scenario: Twenty thousand records, and kill -9 in the middle
     Given a legacy queue of 20000 records of all formats
     When the operator migrates them
-    And elsewhere the same migration is killed with kill -9 in the middle, and run again
+    And elsewhere the same migration is killed with kill -9 halfway, and run again
     Then both new queues are the same
     When the operator verifies
     Then nothing differs
@@ -132,7 +132,7 @@ Feature: A legacy queue becomes a new queue
   Scenario: Ctrl-C stops at the edge of a transaction
     Given a legacy queue of 3000 records of all formats
     When the operator presses Ctrl-C in the middle of the migration
-    Then it stops, says how to go on, and no job is half made
+    Then it stops, says how to continue, and no job is half created
     When the operator migrates them
     And the operator verifies
     Then nothing differs
@@ -146,16 +146,16 @@ Feature: A legacy queue becomes a new queue
     Then nothing differs
 
   @M13
-  Scenario Outline: Jobs that were worked off and cleaned are not made again, in dialect <dialect>
+  Scenario Outline: Jobs that were finished and cleaned up are not created again, in dialect <dialect>
     Given the dialect <dialect>
     And the queue was migrated
-    And the services worked off what they could, reported it and cleaned up
+    And the services finished what they could, reported it and cleaned up
     When the operator migrates again
     Then nothing at all was written
     When the operator verifies
     Then verification names the records whose jobs are gone
     When the operator migrates one of those records again
-    Then 1 job was made and 0 made anew
+    Then 1 job was created and 0 rewritten
 
     Examples:
       | dialect |
@@ -163,9 +163,9 @@ Feature: A legacy queue becomes a new queue
       | mrt-zk  |
 
   @M14
-  Scenario: The field's own script removes the ledger, and what can be rebuilt is
+  Scenario: The field's own script removes the ledger, and what can be rebuilt is rebuilt
     Given the queue was migrated
-    And the services worked off what they could, reported it and cleaned up
+    And the services finished what they could, reported it and cleaned up
     When the field's own script sets its marker, as it does after a cutover
     And the operator migrates again
     Then it is refused because its custody is lost
@@ -177,5 +177,5 @@ Feature: A legacy queue becomes a new queue
     Then it is refused because they may have been migrated
     And nothing at all was written
     When the operator migrates again, and declares them done
-    Then 0 job was made and 0 made anew
+    Then 0 job was created and 0 rewritten
     And the field's marker is there

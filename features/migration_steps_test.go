@@ -37,7 +37,7 @@ func (w *world) steps(s stepper) {
 	})
 	s.step(`a legacy service adds a record`, w.addRecord)
 	s.step(`a legacy service fails the job of (\S+)`, w.failRecord)
-	s.step(`the services worked off what they could, reported it and cleaned up`, w.workOff)
+	s.step(`the services finished what they could, reported it and cleaned up`, w.workOff)
 	s.step(`the field's own script sets its marker, as it does after a cutover`, w.setMarker)
 
 	// what the operator does
@@ -53,21 +53,21 @@ func (w *world) steps(s stepper) {
 	s.step(`the operator rebuilds the ledger`, func() error { return w.run("rebuild -o json", w.target()) })
 	s.step(`the operator migrates again, and declares them done`, func() error { return w.migrate(decide + " --done all") })
 	s.step(`the operator migrates them`, w.migrateDeciding)
-	s.step(`the operator migrates with the saved plan(?: once more)?`, func() error {
+	s.step(`the operator migrates with the saved plan(?: again)?`, func() error {
 		return w.migrate(decide + " --plan " + filepath.Join(w.dir, "plan.json"))
 	})
 	s.step(`the operator verifies`, func() error {
 		return w.run("verify -o json", w.source(), w.target())
 	})
-	s.step(`the operator rolls the migration back`, func() error {
+	s.step(`the operator rolls back the migration`, func() error {
 		return all(w.run("rollback --run run0000000000", w.target()), w.wantCode(0))
 	})
 	s.step(`each znode of the new tree in turn is (deleted|changed|added) by hand, and then put back`, w.tamperAll)
 	s.step(`two operators migrate at the same moment, deciding every record`, w.migrateTwice)
-	s.step(`that job is gone again and the operator rolls the migration back`, func() error {
+	s.step(`that job is removed and the operator rolls back the migration`, func() error {
 		return all(w.conn.Delete(w.root+"/new"+w.added, -1), w.run("rollback --run run0000000000", w.target()), w.wantCode(0))
 	})
-	s.step(`elsewhere the same migration is killed with kill -9 in the middle, and run again`, w.migrateKilled)
+	s.step(`elsewhere the same migration is killed with kill -9 halfway, and run again`, w.migrateKilled)
 	s.step(`the operator presses Ctrl-C in the middle of the migration`, w.interrupt)
 	s.step(`the server is killed and started again in the middle of the migration`, w.serverLost)
 
@@ -85,26 +85,26 @@ func (w *world) steps(s stepper) {
 	s.step(`the 9 records that cannot be read are kept byte for byte`, w.quarantined)
 	s.step(`the legacy queue is untouched`, w.legacyUntouched)
 	s.step(`nothing differs`, func() error { return w.wantCode(0) })
-	s.step(`the new queue's side is as it was before, byte for byte`, w.asAtTheStart)
+	s.step(`the target is as it was before, byte for byte`, w.asAtTheStart)
 	s.step(`verification names that znode every time`, w.allNamed)
 	s.step(`the other batch and job are untouched`, w.othersUntouched)
-	s.step(`the ids of migrated jobs go on after theirs`, w.idsGoOn)
+	s.step(`the ids of migrated jobs come after theirs`, w.idsGoOn)
 	s.step(`the next job that somebody submits gets an id of its own`, w.nextSubmission)
 	s.step(`the migration is done`, func() error { return w.wantCode(0) })
 	s.step(`it is refused because (the plan was carried out before|the plan is stale)`, w.refusedBecause)
-	s.step(`both end well, and every record was migrated once`, w.migratedOnce)
+	s.step(`both succeed, and every record was migrated once`, w.migratedOnce)
 	s.step(`verification names (\S+) and the new record`, w.namesChanged)
-	s.step(`(\d+) job was made and (\d+) made anew`, w.made)
+	s.step(`(\d+) job was created and (\d+) rewritten`, w.made)
 	s.step(`verification names the records whose jobs are gone`, w.namesGone)
 	s.step(`it is refused because its custody is lost`, func() error { return w.blockedBy("is gone, and with it the custody of") })
 	s.step(`it is refused because they may have been migrated`, func() error { return w.blockedBy("whose custody was lost with the ledger") })
 	s.step(`the records whose custody stays lost are counted`, w.countsLost)
 	s.step(`the field's marker is there`, w.markerThere)
 	s.step(`both new queues are the same`, w.bothSame)
-	s.step(`it stops, says how to go on, and no job is half made`, w.stoppedCleanly)
+	s.step(`it stops, says how to continue, and no job is half created`, w.stoppedCleanly)
 }
 
-// all is the first error.
+// all returns the first error.
 func all(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {
@@ -214,7 +214,7 @@ func mustRead(path string) string {
 	return string(b)
 }
 
-// byPath reads one JSON object a line, numbers with every digit.
+// byPath reads one JSON object from each line. Numbers keep every digit.
 func byPath(text string) (map[string]map[string]any, error) {
 	out := map[string]map[string]any{}
 	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
@@ -229,8 +229,8 @@ func byPath(text string) (map[string]map[string]any, error) {
 	return out, nil
 }
 
-// nothingWritten compares everything that any write moves, Stats included,
-// with how it was before the last command.
+// nothingWritten compares everything that a write changes, Stats included, with
+// the state before the last command.
 func (w *world) nothingWritten() error {
 	now, err := w.tree("")
 	if err != nil {
@@ -372,8 +372,8 @@ func (w *world) asAtTheStart() error {
 	return sameData(want, now)
 }
 
-// tamperAll changes one znode at a time as a person with zkCli would, and asks
-// for a verification each time.
+// tamperAll changes one znode at a time, as a person with zkCli would, and
+// verifies each time.
 func (w *world) tamperAll(how string) error {
 	tree, err := w.tree("/new")
 	if err != nil {
@@ -595,9 +595,9 @@ func (w *world) migratedOnce() error {
 	return all(w.run("verify -o json", w.source(), w.target()), w.wantCode(0))
 }
 
-// midway starts a migration to the target and returns when a good part of its
-// transactions are done, which the version of its run's znode tells. end sends
-// it a signal, if not nil, and waits for its end.
+// midway starts a migration to the target, and returns when a good part of its
+// transactions are done, by the version of its run's znode. end sends a signal,
+// if not nil, and waits for the migration to end.
 func (w *world) midway(target string, transactions int32) (end func(os.Signal) (outcome, error), err error) {
 	cmd := w.command(append(strings.Fields("migrate -o json "+decide), w.source(), w.server.Address()+w.root+target)...)
 	var stdout, stderr strings.Builder
@@ -652,8 +652,8 @@ func (w *world) migrateKilled() error {
 	return all(err, w.wantCode(0))
 }
 
-// bothSame compares the two trees byte for byte; only the run's own record
-// tells of times and of who did it.
+// bothSame compares the two trees byte for byte. Only the run's own record
+// differs, because it has times and the owner.
 func (w *world) bothSame() error {
 	a, err := w.tree("/new")
 	if err != nil {
@@ -684,8 +684,9 @@ func (w *world) interrupt() error {
 	return err
 }
 
-// serverLost kills the server under the migration. It goes on by itself if its
-// session outlives the server, and else says that the session is lost.
+// serverLost kills the server during the migration. The migration continues by
+// itself if its session outlives the server. Otherwise it says that the session
+// is lost.
 func (w *world) serverLost() error {
 	wait, err := w.midway("/new", 20)
 	if err != nil {

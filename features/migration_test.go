@@ -59,7 +59,7 @@ func TestMigration(t *testing.T) {
 	}
 }
 
-// usage finds steps that no scenario uses: they would rot.
+// usage finds steps that no scenario uses, because they would rot.
 type usage struct{ defined, used map[string]bool }
 
 func newUsage() *usage { return &usage{map[string]bool{}, map[string]bool{}} }
@@ -82,7 +82,7 @@ func (u *usage) watch(sc *godog.ScenarioContext) stepper {
 	return stepper{sc, u}
 }
 
-// step defines one; the pattern is anchored here.
+// step defines a step, and anchors the pattern.
 func (s stepper) step(pattern string, f any) {
 	s.u.defined[pattern] = true
 	s.sc.Step("^"+pattern+"$", f)

@@ -1,13 +1,13 @@
 Feature: The deployed services take the migrated queue
-  On Sunday morning the services that are really deployed take the queue that was
-  migrated on Saturday night. The operator must know before whether they can, and
-  what they would do with each record that they can't.
+  On Sunday morning the deployed services start on the queue that was migrated on
+  Saturday night. The operator must know beforehand which records they can work
+  on, and what they would do with the others.
 
   Background:
     Given the dialect mrt-zk
 
   @S1
-  Scenario: What the deployed services wrote is worked to its end
+  Scenario: The services finish everything that the deployed services wrote
     Given a legacy queue as the deployed services wrote it
     When the operator plans the migration
     Then the plan is accepted
@@ -20,14 +20,14 @@ Feature: The deployed services take the migrated queue
     And the services run
     And an administrator has the failed batches reported
     And the services run
-    Then every job is completed, but for those that were deleted
+    Then every job is completed, except the deleted ones
     And every batch that was not completed before was reported once
     And nothing troubled the services
-    When the hourly cleanup comes by
+    When the hourly cleanup runs
     Then no batch and no job is left
 
   @S2
-  Scenario Outline: Of <queue> the services work what the plan did not name
+  Scenario Outline: The services finish everything in <queue> that the plan did not name
     Given <queue>
     When the operator plans the migration, deciding every record
     And the operator migrates, deciding every record
@@ -36,7 +36,7 @@ Feature: The deployed services take the migrated queue
     When the holds are released and the services run
     And an administrator releases the held jobs and requeues the failed ones
     And the services run
-    Then every job that the plan did not name is completed, but for those that were deleted
+    Then every job that the plan did not name is completed, except the deleted ones
     And the plan named everything that troubled the services
 
     Examples:
@@ -62,11 +62,11 @@ Feature: The deployed services take the migrated queue
       | a container                       | nothing | all       | Completed | once  |
       | a manifest                        | nothing | all       | Completed | once  |
       | a file of before February 2024    | nothing | all       | Completed | once  |
-      | a file whose update is a text     | nothing | all       | Completed | once  |
+      | a file whose update is a string     | nothing | all       | Completed | once  |
       | a file without update             | nothing | all       | Completed | once  |
       | a file with all optional keys     | nothing | all       | Completed | once  |
 
-    Examples: It is not at work
+    Examples: It is not waiting for a service
       | record                            | plan                                                                            | daemons | state     | times |
       | a held file                       | nothing                                                                         | nobody  | Held      | never |
       | a failed file                     | what Initialize would have prepared must be there when it is requeued           | nobody  | Failed    | never |
@@ -91,7 +91,7 @@ Feature: The deployed services take the migrated queue
       | a request without its token       | Access would lock it and leave it until the daemon is restarted  | nobody  | Pending   | never |
 
   @S4
-  Scenario Outline: What no service could work keeps the migration from starting
+  Scenario Outline: A record that no service could work on keeps the migration from starting
     Given a legacy queue with <record>
     When the operator migrates with the defaults
     Then the migration is refused
@@ -109,7 +109,7 @@ Feature: The deployed services take the migrated queue
     And the queue was migrated
     When the services run
     Then they took nothing and sent no mail
-    When the hourly cleanup comes by
+    When the hourly cleanup runs
     Then it removes the batches that the plan said it would
 
   @S6

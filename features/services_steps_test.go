@@ -24,7 +24,7 @@ type serviceWorld struct {
 	record   string            // the one legacy record of a scenario about one
 }
 
-// foretold is what the operator reads of the services in a plan.
+// foretold is what a plan says about the services.
 type foretold struct {
 	Readers  string
 	Records  []struct{ Path, Queue, ID string }
@@ -59,7 +59,7 @@ func (w *serviceWorld) steps(s stepper) {
 	s.step(`the services run`, w.runServices)
 	s.step(`an administrator releases the held jobs and requeues the failed ones`, w.administer)
 	s.step(`an administrator has the failed batches reported`, w.reportFailed)
-	s.step(`the hourly cleanup comes by`, func() error { return w.start().Clean() })
+	s.step(`the hourly cleanup runs`, func() error { return w.start().Clean() })
 
 	s.step(`the plan is accepted`, func() error { return w.wantCode(0) })
 	s.step(`the migration is refused`, func() error { return w.wantCode(1) })
@@ -68,8 +68,8 @@ func (w *serviceWorld) steps(s stepper) {
 	s.step(`it says that the deployed services can read the new queue`, w.saysReaders)
 	s.step(`the plan says (.+)`, w.planSays)
 	s.step(`it says "([^"]+)"`, w.saysNext)
-	s.step(`every job is completed, but for those that were deleted`, func() error { return w.jobsCompleted(nil) })
-	s.step(`every job that the plan did not name is completed, but for those that were deleted`, func() error { return w.jobsCompleted(w.named()) })
+	s.step(`every job is completed, except the deleted ones`, func() error { return w.jobsCompleted(nil) })
+	s.step(`every job that the plan did not name is completed, except the deleted ones`, func() error { return w.jobsCompleted(w.named()) })
 	s.step(`every batch that was not completed before was reported once`, w.reportedOnce)
 	s.step(`nothing troubled the services`, func() error { return w.troubles(nil) })
 	s.step(`the plan named everything that troubled the services`, func() error { return w.troubles(w.named()) })
@@ -102,10 +102,10 @@ func (w *serviceWorld) deployed() error {
 	return w.load(tree)
 }
 
-// without takes a key away.
+// without removes a key.
 const without = "(none)"
 
-// records are the kinds of records, by what differs from a pending file.
+// records are the kinds of records, and how each differs from a pending file.
 var records = map[string]struct {
 	queue   string // "" for ingest
 	status  legacy.Status
@@ -116,7 +116,7 @@ var records = map[string]struct {
 	"a container":                     {changed: legacy.Payload{"type": "container"}},
 	"a manifest":                      {changed: legacy.Payload{"type": "manifest"}},
 	"a file of before February 2024":  {format: legacy.JavaSerialized},
-	"a file whose update is a text":   {format: legacy.Properties, changed: legacy.Payload{"update": "true"}},
+	"a file whose update is a string": {format: legacy.Properties, changed: legacy.Payload{"update": "true"}},
 	"a file without update":           {changed: legacy.Payload{"update": without}},
 	"a file with all optional keys":   {changed: optional()},
 	"a held file":                     {status: legacy.Held},
@@ -180,7 +180,7 @@ func (w *serviceWorld) readPlan() error {
 	return w.json(&w.planned)
 }
 
-// start starts the services, which are there from then on.
+// start starts the services, and keeps them for the scenario.
 func (w *serviceWorld) start() *daemons.World {
 	if w.services == nil {
 		w.services = daemons.New(daemons.Options{Conn: w.conn, Root: w.root + "/new"})
@@ -261,8 +261,8 @@ func (w *serviceWorld) saysNext(want string) error {
 	return nil
 }
 
-// named are the paths that the plan named: of records, their items, batches.
-// What an inventory record becomes is in a batch of the run's own.
+// named are the paths that the plan named: records, their items, batches. The
+// job of an inventory record is in a batch of the run's own.
 func (w *serviceWorld) named() map[string]bool {
 	named := map[string]bool{}
 	for _, f := range w.planned.Services {

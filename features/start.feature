@@ -1,6 +1,6 @@
 Feature: Before the first batch
-  The documents' way is to make a folder when it is needed. The deployed library
-  looks for every state's queue, the requests and the locks, and has to find them.
+  In the documents, a folder is created when it is needed. The deployed library
+  expects that every state's queue and the folders of requests and locks exist.
 
   @design
   Scenario: A queue is set up

@@ -1,6 +1,6 @@
 Feature: What happens around the steps
-  The behaviours that the documents describe beside their tables, and the use
-  cases that they tell from a submission to its report.
+  The behaviours that the documents describe outside their tables, and their use
+  cases, from a submission to its report.
 
   Background:
     Given a queue with other people's work in it
@@ -12,17 +12,17 @@ Feature: What happens around the steps
     And it is found by its UUID
     And nothing else has changed
     When the worker acquires the next batch in pending
-    Then the worker has the batch, under a lock that ends with his session
+    Then the worker has the batch, with a lock that ends with the session
     And nothing else has changed
-    When the worker makes these jobs of it
+    When the worker creates these jobs in it
       | payload                  | priority | local id | primary id       |
       | http://example.org/one   | 5        | loc-1    | ark:/99999/fk4of |
       | http://example.org/two   | 5        | loc-2    |                  |
       | http://example.org/three | 5        | loc-3    |                  |
     Then the batch is processing
-    And each of these is a pending job, to be found under its batch and in the queue
-    And no step of theirs has succeeded, and none was retried
-    And the lock is given back
+    And each of these is a pending job, with an entry in its batch and in the queue
+    And none of them has succeeded in a step, and none was retried
+    And the lock is released
     And nothing else has changed
 
   @S2
@@ -33,16 +33,16 @@ Feature: What happens around the steps
       | B   | 3        |
       | C   | 3        |
     When an administrator gives the job A priority 1
-    Then the job A stands in the queue of pending with priority 1
+    Then the job A is in the queue of pending with priority 1
     And nothing else has changed
     When the worker acquires the next job in pending
-    Then the worker has the job A, under a lock that ends with his session
+    Then the worker has the job A, with a lock that ends with the session
     And nothing else has changed
     When another worker acquires the next job in pending
-    Then the other worker has the job B, under a lock that ends with his session
+    Then the other worker has the job B, with a lock that ends with the session
     And nothing else has changed
     When the worker acquires the next job in pending
-    Then the worker has the job C, under a lock that ends with his session
+    Then the worker has the job C, with a lock that ends with the session
     And nothing else has changed
 
   @S2
@@ -51,7 +51,7 @@ Feature: What happens around the steps
       | job | priority |
       | A   | 7        |
     When an administrator gives the job A priority 100
-    Then it is refused, for a priority has two digits
+    Then it is refused because a priority has two digits
     And nothing has changed
 
   @S3
@@ -59,20 +59,20 @@ Feature: What happens around the steps
     Given a pending batch
     And a second batch of its collection with the pending jobs A B
     When an administrator takes the collection hold merritt_demo_content
-    Then /locks/collections/merritt_demo_content is there, and stays until it is lifted
+    Then /locks/collections/merritt_demo_content is there, and stays until it is released
     And nothing else has changed
-    When a worker comes to the next batch in pending, and minds the hold on its collection
+    When a worker that heeds holds acquires the next pending batch
     Then the batch is held
     And nothing else has changed
-    When a worker comes to the next job in pending, and minds the hold on its collection
+    When a worker that heeds holds acquires the next pending job
     Then the job A is held
     And its last successful status is none (mrt-zk: pending)
     And nothing else has changed
-    When a worker comes to the next job in pending, and minds the hold on its collection
+    When a worker that heeds holds acquires the next pending job
     Then the job B is held
     And its last successful status is none (mrt-zk: pending)
     And nothing else has changed
-    When an administrator lifts the collection hold merritt_demo_content
+    When an administrator releases the collection hold merritt_demo_content
     Then /locks/collections/merritt_demo_content is gone
     And nothing else has changed
     When an administrator releases the batch
@@ -82,71 +82,71 @@ Feature: What happens around the steps
     Then the job A is pending
     And its last successful status is none (mrt-zk: held)
     And nothing else has changed
-    When a worker comes to the next job in pending, and minds the hold on its collection
+    When a worker that heeds holds acquires the next pending job
     Then the job A is estimating
     And its last successful status is none (mrt-zk: pending)
     And nothing else has changed
 
   @S4
-  Scenario: Jobs that don't fit stay, and a smaller one behind them goes on
+  Scenario: Jobs that don't fit stay, and a smaller one behind them moves on
     Given these jobs in provisioning
       | job | priority | bytes |
       | A   | 3        | 9000  |
       | B   | 5        | 8000  |
       | C   | 7        | 100   |
-    When a worker with room for 500 bytes passes over the jobs in provisioning
-    Then he has looked at the jobs A B C
+    When a worker with room for 500 bytes looks at all jobs in provisioning
+    Then they have looked at the jobs A B C
     And the job C is downloading
     And its last successful status is provisioning
     And nothing else has changed
-    When a worker with room for 8500 bytes passes over the jobs in provisioning
-    Then he has looked at the jobs A B
+    When a worker with room for 8500 bytes looks at all jobs in provisioning
+    Then they have looked at the jobs A B
     And the job B is downloading
     And its last successful status is provisioning
     And nothing else has changed
 
   @S5
-  Scenario: A size that can't be told is 0, and the job waits behind the others
+  Scenario: An unknown size is 0, and the job waits behind the others
     Given an estimating job that a worker has acquired
     When the worker succeeds: it needs 0 bytes and gets priority 90
     Then the job is provisioning, with priority 90
     And it needs 0 bytes
     And its last successful status is estimating
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
 
   @S6
-  Scenario: A job that is begun anew keeps the identifier that was minted for it
+  Scenario: A job that is started again keeps the identifier that was minted for it
     Given a processing job that a worker has acquired
     When the worker mints the identifier ark:/99999/fk4kept for it
     Then its primary identifier is ark:/99999/fk4kept at once
     And nothing else has changed
     When the worker's session ends
-    Then the lock is given back
+    Then the lock is released
     And nothing else has changed
     When another worker acquires the next job in processing
-    Then the other worker has the job, under a lock that ends with his session
-    And he finds the identifier ark:/99999/fk4kept
+    Then the other worker has the job, with a lock that ends with the session
+    And they find the identifier ark:/99999/fk4kept
     And nothing else has changed
     When the other worker fails it, saying "no luck"
     Then the job is failed, saying "no luck"
     And in its batch it moves from processing to failed
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
 
   @S7
-  Scenario: What depositors are told, and when they are not
+  Scenario: What a report says, and when none is sent
     Given a batch in reporting with the completed jobs A
-    And a job B of it that is failed
+    And a job B in it that is failed
     And a worker has acquired the batch
     When the worker reports it
     Then the batch is failed
     And its status report lists as completed A and as failed B
     And the report tells as new: completed A, failed B
     And there is something to send
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
-    When an administrator has the batch reported once more
+    When an administrator has the batch reported again
     Then the batch is update-reporting
     And nothing else has changed
     When the worker acquires and reports the next batch in update-reporting
@@ -161,9 +161,9 @@ Feature: What happens around the steps
     And its last successful status is still provisioning
     And its retry count is one more
     And nothing else has changed
-    When workers take the job B on to completed
-    Then every step on the way was as documented
-    When an administrator has the batch reported once more
+    When workers move the job B to completed
+    Then every step was as documented
+    When an administrator has the batch reported again
     Then the batch is update-reporting
     And nothing else has changed
     When the worker acquires and reports the next batch in update-reporting
@@ -174,58 +174,58 @@ Feature: What happens around the steps
     And nothing else has changed
 
   @S7
-  Scenario: The depositor of an empty batch is told, too
+  Scenario: The depositor of an empty batch gets a report, too
     Given a batch in reporting
     And a worker has acquired the batch
     When the worker reports it
     Then the batch is completed
     And its status report lists as completed none and as failed none
     And there is something to send
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
 
   @S8
-  Scenario: A worker dies, and another takes the job on from the state it was in
+  Scenario: A worker dies, and another continues the job from its state
     Given a downloading job that a worker has acquired
     When another worker acquires the next job in downloading
-    Then it is refused, for there is nothing to acquire
+    Then it is refused because there is nothing to acquire
     And nothing has changed
     When the worker's session ends
-    Then the lock is given back
+    Then the lock is released
     And nothing else has changed
     When another worker acquires the next job in downloading
-    Then the other worker has the job, under a lock that ends with his session
+    Then the other worker has the job, with a lock that ends with the session
     And nothing else has changed
     When the other worker succeeds
     Then the job is processing
     And its last successful status is downloading
-    And the lock is given back
+    And the lock is released
     And nothing else has changed
 
   @S9
   Scenario: What was written once is never written again
     Given a batch in processing
-    And a job A of it that is pending
-    When workers take the job A on to downloading
-    Then every step on the way was as documented
+    And a job A in it that is pending
+    When workers move the job A to downloading
+    Then every step was as documented
     When the job A fails there, saying "404 Not Found"
-    Then every step on the way was as documented
+    Then every step was as documented
     When an administrator resumes the job A
     Then the job A is downloading
     And in its batch it moves from failed to processing
     And its last successful status is still provisioning
     And its retry count is one more
     And nothing else has changed
-    When workers take the job A on to completed
-    Then every step on the way was as documented
+    When workers move the job A to completed
+    Then every step was as documented
     And nobody has written submission, configuration, bid or batch-uuids a second time
 
   @S10
-  Scenario: Three jobs are the last ones at the same moment, and the watch fires once
+  Scenario: The last three jobs succeed at the same moment, and the watch fires once
     Given a batch in processing
-    And a job A of it that is notify
-    And a job B of it that is notify
-    And a job C of it that is notify
+    And a job A in it that is notify
+    And a job B in it that is notify
+    And a job C in it that is notify
     And each of them has been acquired by a worker of its own
     When all of them succeed at the same moment, while three watchers wait
     Then the watch has fired once
@@ -245,15 +245,15 @@ Feature: What happens around the steps
   @S11
   Scenario: A batch of three that succeeds
     Given a batch in processing
-    And a job A of it that is pending
-    And a job B of it that is pending
-    And a job C of it that is pending
-    When workers take the job A on to completed
-    Then the batch stands at processing, and its jobs A B C at completed pending pending
-    When workers take the job B on to completed
-    Then the batch stands at processing, and its jobs A B C at completed completed pending
-    When workers take the job C on to completed
-    Then the batch stands at processing, and its jobs A B C at completed completed completed
+    And a job A in it that is pending
+    And a job B in it that is pending
+    And a job C in it that is pending
+    When workers move the job A to completed
+    Then the state of the batch is processing, and those of its jobs A B C are completed pending pending
+    When workers move the job B to completed
+    Then the state of the batch is processing, and those of its jobs A B C are completed completed pending
+    When workers move the job C to completed
+    Then the state of the batch is processing, and those of its jobs A B C are completed completed completed
     When the event comes that its batch-processing is empty
     Then the batch is reporting
     And nothing else has changed
@@ -261,22 +261,22 @@ Feature: What happens around the steps
     Then the batch is completed
     And its status report lists as completed A B C and as failed none
     And nothing else has changed
-    And the batch stands at completed, and its jobs A B C at completed completed completed
+    And the state of the batch is completed, and those of its jobs A B C are completed completed completed
 
   @S11
   Scenario: A batch of three that fails
     Given a batch in processing
-    And a job A of it that is pending
-    And a job B of it that is pending
-    And a job C of it that is pending
-    When workers take the job A on to completed
-    Then the batch stands at processing, and its jobs A B C at completed pending pending
-    When workers take the job B on to downloading
-    Then the batch stands at processing, and its jobs A B C at completed downloading pending
+    And a job A in it that is pending
+    And a job B in it that is pending
+    And a job C in it that is pending
+    When workers move the job A to completed
+    Then the state of the batch is processing, and those of its jobs A B C are completed pending pending
+    When workers move the job B to downloading
+    Then the state of the batch is processing, and those of its jobs A B C are completed downloading pending
     When the job B fails there, saying "404 Not Found"
-    Then the batch stands at processing, and its jobs A B C at completed failed pending
-    When workers take the job C on to completed
-    Then the batch stands at processing, and its jobs A B C at completed failed completed
+    Then the state of the batch is processing, and those of its jobs A B C are completed failed pending
+    When workers move the job C to completed
+    Then the state of the batch is processing, and those of its jobs A B C are completed failed completed
     When the event comes that its batch-processing is empty
     Then the batch is reporting
     And nothing else has changed
@@ -284,11 +284,11 @@ Feature: What happens around the steps
     Then the batch is failed
     And its status report lists as completed A C and as failed B
     And nothing else has changed
-    And the batch stands at failed, and its jobs A B C at completed failed completed
+    And the state of the batch is failed, and those of its jobs A B C are completed failed completed
 
   Scenario Outline: A batch of three that fails, is retried and <ends>
     Given a batch in failed with the completed jobs A C
-    And a job B of it that is failed
+    And a job B in it that is failed
     And its last report listed as completed A C and as failed B
     When an administrator resumes the job B
     Then the job B is downloading
@@ -296,10 +296,10 @@ Feature: What happens around the steps
     And its last successful status is still provisioning
     And its retry count is one more
     And nothing else has changed
-    And the batch stands at failed, and its jobs A B C at completed downloading completed
+    And the state of the batch is failed, and those of its jobs A B C are completed downloading completed
     When <retried>
-    Then the batch stands at failed, and its jobs A B C at completed <outcome> completed
-    When an administrator has the batch reported once more
+    Then the state of the batch is failed, and those of its jobs A B C are completed <outcome> completed
+    When an administrator has the batch reported again
     Then the batch is update-reporting
     And nothing else has changed
     When the worker acquires and reports the next batch in update-reporting
@@ -307,12 +307,12 @@ Feature: What happens around the steps
     And its status report lists as completed <completed> and as failed <failed>
     And the report tells as new: completed <new>, failed none
     And nothing else has changed
-    And the batch stands at <outcome>, and its jobs A B C at completed <outcome> completed
+    And the state of the batch is <outcome>, and those of its jobs A B C are completed <outcome> completed
 
     @S11
     Examples:
       | ends        | retried                                      | outcome   | completed | failed | new  |
-      | succeeds    | workers take the job B on to completed       | completed | A B C     | none   | B    |
+      | succeeds    | workers move the job B to completed       | completed | A B C     | none   | B    |
       | fails again | the job B fails there, saying "still no use" | failed    | A C       | B      | none |
 
   @S12

@@ -23,9 +23,9 @@ import (
 	"mrtq/harness"
 )
 
-// world is one scenario's: two chroots of its own on the shared server, a
-// folder to work in, a second session that sees what happened, and what the
-// operator last did.
+// world belongs to one scenario: two chroots on the shared server, a working
+// folder, a second session that sees what happened, and what the operator did
+// last.
 type world struct {
 	t              *testing.T
 	server         *harness.Server
@@ -63,8 +63,8 @@ func newWorld(t *testing.T, server *harness.Server) *world {
 	return &world{t: t, server: server, dialect: "design"}
 }
 
-// decide is what an operator chooses in order to migrate every record that can
-// be read.
+// decide are the flags with which an operator migrates every record that can be
+// read.
 const decide = "--undecodable quarantine --consumed pending --inventory-records migrate --unserviceable migrate"
 
 func (w *world) setUp(ctx context.Context, _ *godog.Scenario) (context.Context, error) {
@@ -95,7 +95,7 @@ func (w *world) tearDown(ctx context.Context, _ *godog.Scenario, err error) (con
 func (w *world) source() string { return w.server.Address() + w.root + "/legacy" }
 func (w *world) target() string { return w.server.Address() + w.root + "/new" }
 
-// command is mrtq with arguments, in a folder and an environment of its own.
+// command is mrtq with arguments, in its own folder and environment.
 func (w *world) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(mrtq, args...)
 	cmd.Dir = w.dir
@@ -159,8 +159,8 @@ func (w *world) tree(sub string) (map[string]seen, error) {
 	tree := map[string]seen{}
 	var mu sync.Mutex
 	var first error
-	// A few readers a level, and not one for each znode: the race detector
-	// remembers every goroutine that there ever was.
+	// A few readers for each level, not one for each znode, because the race
+	// detector remembers every goroutine.
 	for level := []string{base}; len(level) > 0 && first == nil; {
 		below := make([][]string, len(level))
 		work := make(chan int)
@@ -213,7 +213,7 @@ func sameData(want, got map[string]seen) error {
 	return compare(want, got, func(a, b seen) bool { return a.data == b.data })
 }
 
-// sameStats compares everything that any write would move.
+// sameStats compares everything that a write would change.
 func sameStats(want, got map[string]seen) error {
 	return compare(want, got, func(a, b seen) bool { return a == b })
 }

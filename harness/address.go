@@ -15,18 +15,20 @@ import (
 	"mrtq/internal/znode"
 )
 
-// removeTimeout bounds the cleaning up on somebody's server, which goes on
-// although the caller's context is cancelled: the chroot is our litter.
+// removeTimeout is the limit for removing our chroot from somebody's server.
+// The removal continues even if the caller's context is cancelled, because
+// nobody else will remove it.
 const removeTimeout = 30 * time.Second
 
-// chrootPrefix begins the name of every chroot of ours, so that its owner
-// recognises one left behind by a killed process. The znode's data says more.
+// chrootPrefix begins the name of every chroot that the harness creates. By it,
+// the server's owner recognises one that a killed process left behind. The
+// znode's data says more.
 const chrootPrefix = "mrtq-"
 
-// noteBegins is how what a chroot of ours holds begins.
+// noteBegins is the beginning of the data of such a chroot.
 const noteBegins = "made by mrtq's test harness on "
 
-// launchAddress makes a chroot of our own below the given address.
+// launchAddress creates a chroot below the given address.
 func launchAddress(ctx context.Context, s *Server) (cluster, error) {
 	hosts, base, err := splitAddress(string(s.backend))
 	if err != nil {
@@ -58,7 +60,7 @@ func launchAddress(ctx context.Context, s *Server) (cluster, error) {
 	if err != nil {
 		err = fmt.Errorf("harness: %s: %w", s.backend, err)
 		if tried {
-			// For removal: when the answer was lost, the chroot may exist.
+			// Kept for removal: if the answer was lost, the chroot may exist.
 			return c, err
 		}
 		return nil, err
@@ -66,15 +68,15 @@ func launchAddress(ctx context.Context, s *Server) (cluster, error) {
 	return c, nil
 }
 
-// Chroot is a chroot that a harness made at an address.
+// Chroot is a chroot that a harness created at an address.
 type Chroot struct {
 	Path string // on the server
-	Note string // what it says of its maker: host, process, time
+	Note string // who created it: host, process, time
 }
 
-// Others are the chroots beside ours that were there when Start made it: those
-// of runs that are going on, or that were killed and could not remove them.
-// Only an address has any.
+// Others are the other harness chroots that existed when Start created ours.
+// They belong to runs that are still going on, or that were killed before they
+// could remove them. Only an address has any.
 func (s *Server) Others() []Chroot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +86,8 @@ func (s *Server) Others() []Chroot {
 	return nil
 }
 
-// borrowed is somebody's running server. Only root and below are ours.
+// borrowed is somebody's running server. Only root and what is below it is
+// ours.
 type borrowed struct {
 	servers    []string
 	base, root string
@@ -102,8 +105,8 @@ func (c *borrowed) session(ctx context.Context, do func(*zkconn.Writer) error) e
 	return withSession(ctx, c.servers, c.client, do)
 }
 
-// strangers are the other chroots with our prefix that say that they are a
-// harness's. Whoever may not look has none to tell of.
+// strangers are the other chroots that have our prefix and the note of a
+// harness. Without the permission to look, there are none.
 func (c *borrowed) strangers(ctx context.Context, w *zkconn.Writer) []Chroot {
 	names, err := w.Children(ctx, cmp.Or(c.base, "/"))
 	if err != nil {

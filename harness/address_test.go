@@ -12,8 +12,8 @@ import (
 	"mrtq/harness"
 )
 
-// startAddress starts the address backend on a server of ours that holds
-// somebody's data below /base.
+// startAddress starts the address backend on a server that has somebody's data
+// below /base.
 func startAddress(t *testing.T) (s *harness.Server, owner *zk.Conn) {
 	t.Helper()
 	real := harness.ForTest(t, harness.TestBackend(), harness.Options{})
@@ -118,7 +118,7 @@ func TestAddressRefusals(t *testing.T) {
 	}
 }
 
-// A run that was killed leaves its chroot, and the next one tells of it.
+// A killed run leaves its chroot, and the next run reports it.
 func TestAddressTellsOfOthers(t *testing.T) {
 	s, owner := startAddress(t)
 	if others := s.Others(); len(others) != 0 {
@@ -162,7 +162,7 @@ func TestAddressOverTLS(t *testing.T) {
 	wantChildren(t, connect(t, real.Address()), "/", s.Address()[strings.LastIndexByte(s.Address(), '/')+1:], "zookeeper")
 }
 
-// Nobody answers: an error in the time that was given, not a hang.
+// Nobody answers: that is an error within the given time, not a hang.
 func TestAddressWithoutServer(t *testing.T) {
 	_, err := harness.Start(t.Context(), "127.0.0.1:1", harness.Options{StartTimeout: 2e8})
 	if err == nil || !strings.HasPrefix(err.Error(), "harness: 127.0.0.1:1: cannot open a session with ZooKeeper at 127.0.0.1:1: no session after 200ms (last: dial tcp 127.0.0.1:1: ") {

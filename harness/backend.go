@@ -18,8 +18,8 @@ const (
 	Docker   Backend = "docker"
 )
 
-// own lists the backends that need no address, in the order of their cost, with
-// what starts them.
+// own lists the backends that need no address, cheapest first, and what starts
+// them.
 var own = []struct {
 	backend Backend
 	launch  launcher
@@ -29,8 +29,8 @@ var own = []struct {
 	{Docker, launchDocker},
 }
 
-// Backends returns every backend that the harness can start itself, installed
-// or not, cheapest first: a suite runs on each, and [ForTest] says what is missing.
+// Backends returns every backend that the harness can start itself, installed or
+// not, cheapest first. A suite runs on each, and [ForTest] says what is missing.
 func Backends() []Backend {
 	all := make([]Backend, len(own))
 	for i, o := range own {
@@ -81,7 +81,7 @@ func names() string {
 	return strings.Join(all, ", ")
 }
 
-// splitAddress takes a ZooKeeper connect string apart. The chroot is "" or an
+// splitAddress splits a ZooKeeper connect string. The chroot is "" or an
 // absolute path without a trailing slash.
 func splitAddress(s string) (hosts []string, chroot string, err error) {
 	list, path, rooted := strings.Cut(s, "/")

@@ -15,17 +15,17 @@ import (
 	"time"
 )
 
-// TLSFiles are the paths of what a client needs, all PEM.
+// TLSFiles are the paths of the files that a client needs, all PEM.
 type TLSFiles struct {
 	CA   string // the authority that signed the server's certificate
 	Cert string // the client's certificate
 	Key  string // its private key, PKCS #8
 }
 
-// certificateLife is longer than any test and too short to be of use elsewhere.
+// certificateLife is longer than any test, and too short for anything else.
 const certificateLife = 24 * time.Hour
 
-// certificates are one server's own authority and what it has signed.
+// certificates are the authority of one server, and what it signed.
 type certificates struct {
 	folder             string
 	caName, serverName string // file names within folder; the latter holds key and certificate
@@ -33,7 +33,7 @@ type certificates struct {
 }
 
 // makeCertificates writes a new authority's certificate, one for a server on
-// this machine and one for a client into dir. The authority's key is forgotten.
+// this machine and one for a client into dir. The authority's key is not kept.
 func makeCertificates(dir string, now time.Time) (*certificates, error) {
 	c := &certificates{folder: filepath.Join(dir, "tls"), caName: "ca.pem", serverName: "server.pem"}
 	c.files = TLSFiles{
@@ -101,7 +101,8 @@ type pair struct {
 	certPEM, keyPEM []byte
 }
 
-// sign makes a key and a certificate for it, signed by ca or, when ca is nil, by itself.
+// sign creates a key and a certificate for it, signed by ca, or self-signed if ca is
+// nil.
 func sign(t *x509.Certificate, ca *pair) (*pair, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -21,12 +21,14 @@ import (
 
 const (
 	// ImageVariable is the environment variable that names the image of the
-	// docker backend; any that takes the official image's variables will do.
+	// docker backend; any image that takes the official image's variables
+	// works.
 	ImageVariable = "MRTQ_ZK_IMAGE"
 	defaultImage  = "zookeeper:3.9"
 
-	// ContainerLabel is on every container and network of ours, with the
-	// process that made it, so that what a killed process left behind is found:
+	// ContainerLabel is a label of every container and network that the harness
+	// creates, with the id of the process. It finds what a killed process left
+	// behind:
 	//
 	//	docker ps -a --filter label=mrtq.harness
 	ContainerLabel = "mrtq.harness"
@@ -41,11 +43,11 @@ const (
 // containerTLS is where the certificates are put in a container.
 const containerTLS = "/tls"
 
-// dockerRemoveTimeout bounds the removal of one container or network, which
-// goes on when the caller's context is cancelled.
+// dockerRemoveTimeout is the limit for removing one container or network. The
+// removal continues even if the caller's context is cancelled.
 const dockerRemoveTimeout = 30 * time.Second
 
-// launchDocker starts Options.Nodes containers, on a network of their own when
+// launchDocker starts Options.Nodes containers, with a network of their own if
 // there are several.
 func launchDocker(ctx context.Context, s *Server) (_ cluster, err error) {
 	engine, err := findDocker(ctx)
@@ -121,7 +123,7 @@ func (c *dockerCluster) remove(ctx context.Context) error {
 }
 
 // environment are the official image's variables for server i of a cluster.
-// What has no variable of its own goes into ZOO_CFG_EXTRA.
+// Settings without a variable go into ZOO_CFG_EXTRA.
 func (n *dockerNode) environment() map[string]string {
 	p := n.s.opt.properties()
 	if n.s.opt.TLS {
@@ -214,8 +216,8 @@ func (n *dockerNode) settle(settings map[string]*network.EndpointSettings) {
 	settings[n.cluster.network.Name].IPAMConfig = &network.EndpointIPAMConfig{IPv4Address: n.cluster.peer(n.index)}
 }
 
-// publish fixes the host's ports: ports of Docker's choice would be others
-// after a restart. On a local engine they are open to this machine only.
+// publish fixes the host's ports, because Docker would choose others after a
+// restart. On a local engine only this machine can reach them.
 func (n *dockerNode) publish(hc *container.HostConfig) {
 	var ip netip.Addr // unset: all interfaces of the engine's host
 	if isLoopback(n.cluster.host) {
@@ -237,7 +239,8 @@ func isLoopback(host string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// tlsFiles are readable by the container's own user, whose id we don't know.
+// tlsFiles are readable for everybody, because the id of the container's user
+// is unknown.
 func (n *dockerNode) tlsFiles() []testcontainers.ContainerFile {
 	var files []testcontainers.ContainerFile
 	for _, name := range []string{n.s.certs.caName, n.s.certs.serverName} {
@@ -277,7 +280,7 @@ func (n *dockerNode) kill() error {
 func (n *dockerNode) ended(ctx context.Context) error {
 	state, err := n.c.State(ctx)
 	if err != nil || state.Running {
-		return nil // what cannot be told is not an end
+		return nil // if it can't be told, the container counts as running
 	}
 	return &ExitError{
 		Backend: Docker, Node: n.index,
@@ -286,7 +289,7 @@ func (n *dockerNode) ended(ctx context.Context) error {
 	}
 }
 
-// stranger has nothing to find: Docker itself refuses a port that is taken.
+// stranger finds nothing, because Docker itself refuses a port that is taken.
 func (n *dockerNode) stranger(context.Context) error { return nil }
 
 func (n *dockerNode) lastWords(ctx context.Context) string {
@@ -309,7 +312,7 @@ func (n *dockerNode) remove(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dockerRemoveTimeout)
 	defer cancel()
 	if n.s.opt.Log != nil {
-		_ = copyLogs(ctx, n.c, n.s.opt.Log) // a log that is lost is no reason to leave a container
+		_ = copyLogs(ctx, n.c, n.s.opt.Log) // remove the container even if its log is lost
 	}
 	if err := n.c.Terminate(ctx, testcontainers.StopTimeout(patience)); err != nil {
 		return dockerError("remove container "+n.c.GetContainerID(), err)

@@ -14,7 +14,7 @@ import (
 	"github.com/testcontainers/testcontainers-go/log"
 )
 
-// pingTimeout is how long a Docker engine may take to say that it is there.
+// pingTimeout is how long a Docker engine may take to answer.
 const pingTimeout = 10 * time.Second
 
 const (
@@ -29,8 +29,8 @@ type engine struct {
 	image string
 }
 
-// findDocker asks for the engine and gets the image if it isn't there. Its
-// error is an *UnavailableError when either is out of reach.
+// findDocker looks for the engine, and pulls the image if it is missing. The
+// error is an *UnavailableError if there is no engine or no image.
 func findDocker(ctx context.Context) (_ engine, err error) {
 	provider, err := newProvider()
 	if err != nil {
@@ -50,8 +50,9 @@ func findDocker(ctx context.Context) (_ engine, err error) {
 	return e, nil
 }
 
-// missing returns an *UnavailableError, or the context's error when that was
-// the reason: a cancelled search has not shown that anything is missing.
+// missing returns an *UnavailableError. If the context ended, it returns the
+// context's error, because a cancelled search does not show that anything is
+// missing.
 func missing(ctx context.Context, what, remedy string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("harness: look for Docker: %w", ctx.Err())
@@ -68,12 +69,12 @@ func ping(ctx context.Context, c client.APIClient) error {
 	return nil
 }
 
-// silence keeps the library from describing the engine on standard error, where
-// a command's own words are. It has no setting for it but the global one.
+// silence keeps the library from describing the engine on standard error, among
+// a command's own messages. The library has only a global setting for it.
 var silence = sync.OnceFunc(func() { log.SetDefault(log.NewNoopLogger()) })
 
-// newProvider turns the library's panic about a machine without Docker into
-// the error that it is.
+// newProvider returns an error on a machine without Docker, where the library
+// panics.
 func newProvider() (p *testcontainers.DockerProvider, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -84,8 +85,8 @@ func newProvider() (p *testcontainers.DockerProvider, err error) {
 	return testcontainers.NewDockerProvider(testcontainers.WithLogger(log.NewNoopLogger()))
 }
 
-// ensureImage pulls the image unless it is there. The library would do that, too,
-// but goes on trying for a quarter of an hour where there is no registry.
+// ensureImage pulls the image unless it exists. The library would do that, too,
+// but without a registry it tries for a quarter of an hour.
 func ensureImage(ctx context.Context, c client.APIClient, image string) error {
 	if _, err := c.ImageInspect(ctx, image); err == nil || !errdefs.IsNotFound(err) {
 		return err
@@ -119,8 +120,8 @@ func copyLogs(ctx context.Context, c *testcontainers.DockerContainer, w io.Write
 	return errors.Join(err, logs.Close())
 }
 
-// dockerError says what was tried; it matches errPortTaken when a published
-// port turned out to be in use.
+// dockerError says what was tried. It matches errPortTaken if a published port
+// was in use.
 func dockerError(doing string, err error) error {
 	if saysPortTaken(err.Error()) {
 		return fmt.Errorf("harness: docker: %s: %w: %w", doing, errPortTaken, err)

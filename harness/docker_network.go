@@ -13,14 +13,14 @@ import (
 	tcnetwork "github.com/testcontainers/testcontainers-go/network"
 )
 
-// newNetwork makes a network in which containers may have addresses of our
-// choice.
+// newNetwork creates a network in which the harness can choose the containers'
+// addresses.
 //
-// They need them: ZooKeeper looks its peers' names up once, as it starts, and a
-// server that started before its peer has a name would never be able to
-// follow it; nor has a killed container a name. Docker, in turn, gives chosen
-// addresses only in a subnet that was chosen, too. So it is first asked for a
-// network with a subnet that is free, and then for the same again.
+// It must choose them because ZooKeeper looks up the names of its peers once,
+// when it starts. A server that starts before its peer has a name could never
+// follow it, and a killed container has no name. Docker allows chosen addresses
+// only in a chosen subnet. So the harness first asks Docker for a network,
+// which shows a free subnet, and then for a network with that subnet.
 func newNetwork(ctx context.Context) (*testcontainers.DockerNetwork, netip.Prefix, error) {
 	var err error
 	for range startAttempts {
@@ -34,7 +34,7 @@ func newNetwork(ctx context.Context) (*testcontainers.DockerNetwork, netip.Prefi
 		if err == nil {
 			return n, subnet, nil
 		}
-		if !strings.Contains(err.Error(), "overlaps") { // taken by somebody in between
+		if !strings.Contains(err.Error(), "overlaps") { // somebody took it in between
 			break
 		}
 	}

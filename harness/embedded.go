@@ -18,7 +18,7 @@ import (
 func launchEmbedded(_ context.Context, s *Server) (cluster, error) {
 	opt := minizk.Options{
 		Addr:        s.opt.Listen,
-		RealTime:    true, // whoever has only an address can't tell the time
+		RealTime:    true, // a client that has only an address can't advance the clock
 		MinTimeout:  time.Duration(s.opt.minSessionTimeout()) * time.Millisecond,
 		MaxTimeout:  MaxSessionTimeout,
 		MaxBuffer:   s.opt.JuteMaxBuffer,
@@ -38,7 +38,7 @@ func launchEmbedded(_ context.Context, s *Server) (cluster, error) {
 	return &embedded{s, zk}, nil
 }
 
-// validateEmbedded refuses what a server in this process doesn't have.
+// validateEmbedded refuses options that a server in this process doesn't have.
 func (o Options) validateEmbedded() error {
 	for _, set := range []struct {
 		name string
@@ -56,7 +56,8 @@ func (o Options) validateEmbedded() error {
 	return nil
 }
 
-// server is what a server in this process uses: only clients of ours are let in.
+// server is the TLS configuration of a server in this process. It accepts only
+// our clients.
 func (c *certificates) server() (*tls.Config, error) {
 	file := filepath.Join(c.folder, c.serverName)
 	own, err := tls.LoadX509KeyPair(file, file)
@@ -107,11 +108,12 @@ func (e *embedded) remove(context.Context) error {
 func (e *embedded) start(context.Context) error { return e.zk.Restart() }
 func (e *embedded) stop(context.Context) error  { return e.zk.Stop() }
 
-// kill differs in nothing from stop: there is no process to lose, and nothing is
-// written that could be written halfway.
+// kill is the same as stop: there is no process, and nothing is written that
+// could be half written.
 func (e *embedded) kill() error { return e.zk.Stop() }
 
-// ended and stranger: the server lives as long as this process, at a port that it has.
+// ended and stranger find nothing: the server lives as long as this process, and has
+// its port.
 func (e *embedded) ended(context.Context) error    { return nil }
 func (e *embedded) stranger(context.Context) error { return nil }
 

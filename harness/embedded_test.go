@@ -13,7 +13,8 @@ import (
 	"mrtq/harness"
 )
 
-// What a server in this process can be told is heeded, and the rest refused.
+// Options of a server in this process have their effect, and the others are
+// refused.
 func TestEmbeddedOptions(t *testing.T) {
 	var log strings.Builder
 	s := harness.ForTest(t, harness.Embedded, harness.Options{
@@ -59,8 +60,8 @@ func TestEmbeddedOptions(t *testing.T) {
 	}
 }
 
-// Session timeouts are bounded by ticks, and a session that nobody hears of
-// ends, its znodes with it, without anybody moving a clock.
+// Ticks limit session timeouts. A silent session ends, with its znodes,
+// although nobody advances a clock.
 func TestEmbeddedSessionsExpire(t *testing.T) {
 	s := harness.ForTest(t, harness.Embedded, harness.Options{TickTime: 10 * time.Millisecond})
 	var dialled atomic.Pointer[net.Conn]
@@ -99,7 +100,8 @@ func TestEmbeddedSessionsExpire(t *testing.T) {
 	}
 }
 
-// A log that can't be written is told, and no reason to leave the server.
+// A log that can't be written is an error, but the server is stopped all the
+// same.
 func TestEmbeddedStopsWithoutItsLog(t *testing.T) {
 	full := errors.New("disk full")
 	s, err := harness.Start(t.Context(), harness.Embedded, harness.Options{Log: failing{full}})

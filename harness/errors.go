@@ -9,17 +9,17 @@ import (
 var (
 	// ErrUnavailable matches every [*UnavailableError].
 	ErrUnavailable = errors.New("backend not available")
-	// ErrNotControlled says that something was asked of an address backend
-	// that only a server of our own can do: being killed, restarted, configured.
+	// ErrNotControlled says that an address backend can't do this. Only a server
+	// that the harness started can be killed, restarted or configured.
 	ErrNotControlled = errors.New("that server is not ours to control; use the jvm or the docker backend")
 
-	// errPortTaken: somebody took a port between our choosing it and the
-	// server's binding it; another choice will do.
+	// errPortTaken says that somebody took a port after it was chosen and
+	// before the server bound it. Another port will work.
 	errPortTaken = errors.New("port taken")
 )
 
-// UnavailableError says that a backend cannot run on this machine, and what
-// would change that. It matches [ErrUnavailable].
+// UnavailableError says that a backend cannot run on this machine, and what to
+// do about it. It matches [ErrUnavailable].
 type UnavailableError struct {
 	Backend Backend
 	Missing string // what was looked for and not found
@@ -38,7 +38,7 @@ func (e *UnavailableError) Is(target error) bool { return target == ErrUnavailab
 type ExitError struct {
 	Backend   Backend
 	Node      int    // counted from 0
-	State     string // how it ended, as the system says it: "exit status 2"
+	State     string // how it ended, in the system's words: "exit status 2"
 	LastWords string // the end of its log, several lines, may be empty
 }
 
@@ -50,13 +50,13 @@ func (e *ExitError) Error() string {
 	return msg
 }
 
-// Is lets Start tell a taken port from any other reason to die: the server
-// itself says it only in its log.
+// Is lets Start distinguish a taken port from other reasons. The server says it
+// only in its log.
 func (e *ExitError) Is(target error) bool {
 	return target == errPortTaken && saysPortTaken(e.LastWords)
 }
 
-// saysPortTaken recognises the JVM's, the kernel's and Docker's words for it.
+// saysPortTaken recognises the messages of the JVM, the kernel and Docker.
 func saysPortTaken(text string) bool {
 	for _, words := range []string{
 		"java.net.BindException", "ddress already in use", "port is already allocated",

@@ -1,5 +1,5 @@
-// Package harness gives disposable ZooKeeper servers for tests, demonstrations
-// and rehearsals, all behind one call:
+// Package harness starts disposable ZooKeeper servers for tests, demonstrations
+// and rehearsals, with one call:
 //
 //	s, err := harness.Start(ctx, harness.JVM, harness.Options{})
 //	if err != nil { … }
@@ -13,13 +13,13 @@
 //	docker              the same in a container
 //	host:port[,…][/p]   somebody's running server, inside a chroot of our own
 //
-// The first three are ours to kill and restart; jvm and docker also come as
-// ensembles. The last is only ever touched below the chroot that Start makes and
-// Stop removes. All are reached the same way, over the wire, and are ready when
-// Start returns: a session has been opened and /zookeeper has been read.
+// The first three can be killed and restarted. jvm and docker can also be
+// ensembles. On the last, the harness touches only the chroot that Start creates
+// and Stop removes. Clients reach all of them over the wire. A server is ready
+// when Start returns: a session was opened and /zookeeper was read.
 //
-// In tests, [ForTest] does the same with cleanup, and [Backends] lists what a
-// suite should run on.
+// In tests, [ForTest] does the same and cleans up. [Backends] lists the
+// backends for a suite.
 package harness
 
 import (
@@ -30,18 +30,18 @@ import (
 	"time"
 )
 
-// startAttempts bounds how often Start chooses new ports after finding the
-// first choice taken. A second collision in ten thousand ports is already
-// unlikely; five of them mean that something else is wrong.
+// startAttempts is how often Start chooses ports if they are taken. With ten
+// thousand ports, even a second collision is unlikely. Five mean that something
+// else is wrong.
 const startAttempts = 5
 
 // Start runs a ZooKeeper on the given backend and returns when it is ready for
-// use. The caller owns the server and must Stop it; ctx bounds the start only.
+// use. The caller must Stop the server. ctx limits only the start.
 //
-// Errors: [*UnavailableError] (matched by [ErrUnavailable]) when the backend
-// is not installed here, [*ExitError] when a server ended while it was awaited,
-// [ErrNotControlled] when an address backend is asked for what only a server
-// of our own can give. Nothing is left behind after an error.
+// Errors: [*UnavailableError] (matched by [ErrUnavailable]) if the backend is
+// not installed here, [*ExitError] if a server ended before it was ready,
+// [ErrNotControlled] if an address backend can't do what the options ask. After
+// an error nothing is left behind.
 func Start(ctx context.Context, backend Backend, opt Options) (*Server, error) {
 	opt = opt.withDefaults()
 	if err := opt.validate(backend); err != nil {
@@ -55,7 +55,7 @@ func Start(ctx context.Context, backend Backend, opt Options) (*Server, error) {
 	return s, err
 }
 
-// retryPorts calls start again while it fails for a port that somebody else took.
+// retryPorts calls start again while it fails because somebody else took a port.
 func retryPorts(start func() error) error {
 	var err error
 	for range startAttempts {
@@ -71,7 +71,8 @@ func startOnce(ctx context.Context, backend Backend, opt Options) (_ *Server, er
 	s := &Server{backend: backend, opt: opt, secret: newSecret()}
 	defer func() {
 		if err != nil {
-			// There is nothing to end in good order: a cancelled context kills.
+			// A cancelled context kills, because there is nothing to end in
+			// good order.
 			hurry, cancel := context.WithCancel(context.WithoutCancel(ctx))
 			cancel()
 			err = errors.Join(err, s.Stop(hurry))

@@ -28,8 +28,8 @@ func onEach(t *testing.T, test func(t *testing.T, b harness.Backend)) {
 // apache are the backends with a zoo.cfg, which can be ensembles.
 var apache = []harness.Backend{harness.JVM, harness.Docker}
 
-// on runs the subtests one by one: containers and JVMs side by side would only
-// wait for each other on a small machine.
+// on runs the subtests one by one, because on a small machine containers and
+// JVMs would only wait for each other.
 func on(t *testing.T, backends []harness.Backend, test func(t *testing.T, b harness.Backend)) {
 	t.Helper()
 	for _, b := range backends {
@@ -37,7 +37,7 @@ func on(t *testing.T, backends []harness.Backend, test func(t *testing.T, b harn
 	}
 }
 
-// connect is the second door: a plain client that knows nothing of the harness.
+// connect is the second door: a plain client that does not use the harness.
 func connect(t *testing.T, hosts ...string) *zk.Conn {
 	t.Helper()
 	conn, events, err := zk.Connect(hosts, 10*time.Second, zk.WithLogInfo(false), zk.WithLogger(quiet{}))
@@ -56,7 +56,8 @@ type quiet struct{}
 
 func (quiet) Printf(string, ...any) {}
 
-// eventually retries do until it succeeds: a client learns of a restart in its own time.
+// eventually retries do until it succeeds, because a client needs some time to notice a
+// restart.
 func eventually(t *testing.T, do func() error) {
 	t.Helper()
 	deadline := time.Now().Add(30 * time.Second)
@@ -173,7 +174,8 @@ func TestClean(t *testing.T) {
 	})
 }
 
-// An ensemble goes on without one server, a session on it too, and takes it back.
+// An ensemble works without one server, and so does a session. The server can
+// join again.
 func TestEnsemble(t *testing.T) {
 	on(t, apache, func(t *testing.T, b harness.Backend) {
 		s := harness.ForTest(t, b, harness.Options{Nodes: 3})
@@ -194,7 +196,8 @@ func TestEnsemble(t *testing.T) {
 			t.Fatal(err)
 		}
 		session := conn.SessionID()
-		// The leader is the hardest to do without: the others must elect.
+		// Killing the leader is the hardest case: the others must elect a new
+		// one.
 		victim := slices.IndexFunc(hosts, func(host string) bool {
 			return strings.Contains(fourLetters(t, host, "srvr"), "Mode: leader")
 		})
@@ -271,7 +274,7 @@ func TestOptionsReachTheServer(t *testing.T) {
 	})
 }
 
-// Start's own time is bounded, and what it started is gone afterwards.
+// Start has a time limit, and what it started is gone afterwards.
 func TestStartCancelled(t *testing.T) {
 	onEach(t, func(t *testing.T, b harness.Backend) {
 		harness.ForTest(t, b, harness.Options{}) // skips where there is none
@@ -287,7 +290,7 @@ func TestStartCancelled(t *testing.T) {
 	})
 }
 
-// BenchmarkStart tells how long a backend takes to be ready.
+// BenchmarkStart measures how long a backend takes to be ready.
 func BenchmarkStart(b *testing.B) {
 	for _, backend := range harness.Backends() {
 		for _, nodes := range []int{1, 3} {

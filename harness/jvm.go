@@ -11,19 +11,19 @@ import (
 	"strings"
 )
 
-// debianJars is where Debian's libzookeeper-java and what it depends on put
-// their jars, each also under a name without a version.
+// debianJars is the folder of the jars of Debian's libzookeeper-java and its
+// dependencies. Each jar also has a name without a version.
 const debianJars = "/usr/share/java"
 
-// debianClassPath names zookeeper.jar, whose manifest leads to most of what it
-// needs, and what the manifest leaves out: a logger for slf4j and the parts of
-// Netty behind the secure port.
+// debianClassPath names zookeeper.jar, whose manifest names most of its
+// dependencies, and what the manifest leaves out: a logger for slf4j, and the
+// parts of Netty for the secure port.
 var debianClassPath = []string{
 	"zookeeper.jar", "zookeeper-jute.jar", "slf4j-simple.jar",
 	"netty-codec.jar", "netty-resolver.jar", "netty-transport-native-unix-common.jar",
 }
 
-// serverClass runs one server of whatever its configuration describes.
+// serverClass runs one server, according to its configuration.
 const serverClass = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 
 const jvmRemedy = "install Debian's zookeeper and default-jre-headless packages, or set ZOOKEEPER_HOME to an unpacked Apache ZooKeeper and JAVA_HOME to a Java runtime"
@@ -34,8 +34,8 @@ type toolchain struct {
 	classPath string
 }
 
-// findJVM looks for Java and the server's jars as the environment and the file
-// system have them. Its error is an *UnavailableError.
+// findJVM looks for Java and the server's jars in the environment and the file
+// system. Its error is an *UnavailableError.
 func findJVM(getenv func(string) string, debian string) (toolchain, error) {
 	missing := func(what string, err error) (toolchain, error) {
 		return toolchain{}, &UnavailableError{Backend: JVM, Missing: what, Remedy: jvmRemedy, Err: err}
@@ -121,7 +121,7 @@ func (c *jvmCluster) nodes() (all []node) {
 	return all
 }
 
-// remove ends the processes. Their folder is the server's, which removes it.
+// remove ends the processes. The server removes their folder.
 func (c *jvmCluster) remove(ctx context.Context) error {
 	var err error
 	for _, n := range c.servers {
@@ -183,7 +183,7 @@ func newJVMNode(s *Server, tools toolchain, i int, ports []int) (*jvmNode, error
 }
 
 // ZooKeeper logs through slf4j: Debian's jars to slf4j-simple, Apache's from 3.8
-// on to logback, before that to log4j. Each is told to print.
+// on to logback, before that to log4j. Each is configured to print.
 const (
 	logbackConfig = `<configuration>
   <appender name="out" class="ch.qos.logback.core.ConsoleAppender">

@@ -63,8 +63,8 @@ func TestFindJVM(t *testing.T) {
 	}
 }
 
-// A ZooKeeper unpacked from Apache's archive is used by its lib folder; Debian's
-// jars laid out that way stand in for one.
+// A ZooKeeper unpacked from Apache's archive is found by its lib folder.
+// Debian's jars in the same layout stand in for it.
 func TestZooKeeperHome(t *testing.T) {
 	skipWithoutJVM(t)
 	home := t.TempDir()
@@ -163,8 +163,8 @@ func TestDataDirIsKept(t *testing.T) {
 	}
 }
 
-// The port is taken while the server is down: the stranger there is not mistaken
-// for ours, and the reason is told.
+// The port is taken while the server is down: the other server is not taken for
+// ours, and the error says why.
 func TestRestartOnATakenPort(t *testing.T) {
 	skipWithoutJVM(t)
 	s := ForTest(t, JVM, Options{})
@@ -204,7 +204,7 @@ func TestRestartOnATakenPort(t *testing.T) {
 	}
 }
 
-// A server whose first port was taken in the meantime gets another one.
+// If somebody took a server's port meanwhile, it gets another one.
 func TestStartChoosesAgain(t *testing.T) {
 	skipWithoutJVM(t)
 	for _, exit := range []string{
@@ -236,7 +236,7 @@ func TestStartChoosesAgain(t *testing.T) {
 	}
 }
 
-// The parent is killed by SIGKILL: its server goes with it.
+// If the parent is killed by SIGKILL, its server ends, too.
 func TestServerDiesWithItsParent(t *testing.T) {
 	if out := os.Getenv("MRTQ_HARNESS_CHILD"); out != "" {
 		s, err := Start(t.Context(), JVM, Options{})
@@ -275,7 +275,8 @@ func TestServerDiesWithItsParent(t *testing.T) {
 	poll(t, func() bool { return !running(pid) })
 }
 
-// running is alive without zombies, which wait for an init that may be slow.
+// running reports whether a process is alive. A zombie is not: it only waits
+// for a slow init.
 func running(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !bytes.Contains(stat, []byte(") Z "))

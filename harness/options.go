@@ -10,8 +10,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Options say what kind of server is wanted. The zero value is a standalone
-// server with ZooKeeper's own limits and quick session timeouts.
+// Options describe the server. The zero value is a standalone server with
+// ZooKeeper's own limits and short session timeouts.
 //
 // Only Client, ACL and StartTimeout have a meaning for an address backend;
 // anything else that is set is refused there, for it could not be honoured.
@@ -22,27 +22,27 @@ type Options struct {
 	// Listen is the host:port to serve at (embedded only); "" is a free port of
 	// the loopback interface.
 	Listen string
-	// JuteMaxBuffer is the largest packet in bytes that the server accepts,
-	// which bounds data, transactions and child lists; 0 is ZooKeeper's own
-	// limit of 1,048,575.
+	// JuteMaxBuffer is the largest packet in bytes that the server accepts. It
+	// limits data, transactions and child lists. 0 is ZooKeeper's own limit of
+	// 1,048,575.
 	JuteMaxBuffer int
-	// TickTime is the server's clock: sessions expire by its grain. 0 means
-	// 200 ms, which makes tests of expiry quick.
+	// TickTime is the tick of the server's clock, by which sessions expire. 0
+	// means 200 ms, so that tests of expiry are quick.
 	TickTime time.Duration
 	// MinSessionTimeout is the shortest session timeout that a client gets; 0
 	// is two ticks.
 	MinSessionTimeout time.Duration
 	// Heap is the server's heap in MiB; 0 means 256. A million small znodes
-	// want about 1024. An embedded server has this process's.
+	// need about 1024. An embedded server uses this process's heap.
 	Heap int
-	// TLS adds a secure port with certificates made for this server; see
-	// Server.SecureAddress and Server.TLSFiles. Clients must show one.
+	// TLS adds a secure port with certificates for this server: see
+	// Server.SecureAddress and Server.TLSFiles. A client needs a certificate.
 	TLS bool
-	// Properties are further lines for zoo.cfg (jvm, docker); they override our
-	// choices, but for ports and folders, which are refused.
+	// Properties are more lines for zoo.cfg (jvm, docker). They override the
+	// harness's settings. Ports and folders are refused.
 	Properties map[string]string
-	// DataDir is where the server's data lives (jvm only). It is made if
-	// missing and left in place by Stop. "" is a folder that Stop removes.
+	// DataDir is the folder of the server's data (jvm only). It is created if
+	// missing, and Stop keeps it. "" is a folder that Stop removes.
 	DataDir string
 	// Log receives what the servers print (jvm: as it is printed; docker: when a
 	// server is stopped or found dead; embedded: its last operations, when it is
@@ -51,15 +51,15 @@ type Options struct {
 	// Client says how to open sessions with an address that wants more than a
 	// plain one, such as TLS or credentials. Other backends don't look at it.
 	Client Client
-	// ACL is that of our chroot at an address; nil is open to all.
+	// ACL is the ACL of our chroot at an address; nil is open to all.
 	ACL []zk.ACL
-	// StartTimeout bounds how long a server may take to be ready, without the
-	// time for pulling an image; 0 means 60 s.
+	// StartTimeout is how long a server may take to be ready, without the time
+	// for pulling an image; 0 means 60 s.
 	StartTimeout time.Duration
 }
 
-// maxNodes keeps an ensemble within what one machine and the election's
-// number of connections (n²) bear.
+// maxNodes limits an ensemble, because one machine must run it, and an election
+// needs n² connections.
 const maxNodes = 7
 
 func (o Options) withDefaults() Options {
@@ -84,8 +84,8 @@ func (o Options) validate(b Backend) error {
 		return fmt.Errorf("harness: Options.MinSessionTimeout is %v: want 1ms to %v", o.MinSessionTimeout, MaxSessionTimeout)
 	}
 	for k, v := range o.Properties {
-		// The image takes extra lines as words of one variable, so neither
-		// may hold white space; a line break would be another property.
+		// The image takes extra lines as words of one variable, so neither may
+		// contain white space. A line break would begin another property.
 		if k == "" || strings.ContainsAny(k, " \t\r\n=:#!\\") || strings.ContainsAny(v, " \t\r\n\\") {
 			return fmt.Errorf("harness: Options.Properties %q=%q: white space, backslashes and separators are not possible here", k, v)
 		}
@@ -117,7 +117,8 @@ func isPlace(property string) bool {
 	return strings.HasPrefix(property, "server.")
 }
 
-// validateAddress refuses what somebody else's server cannot be made to do.
+// validateAddress refuses options that can't be applied to somebody else's
+// server.
 func (o Options) validateAddress(b Backend) error {
 	if _, _, err := splitAddress(string(b)); err != nil {
 		_, err = ParseBackend(string(b))

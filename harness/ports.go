@@ -8,11 +8,11 @@ import (
 	"sync"
 )
 
-// Ports come from below every system's ephemeral range (Linux from 32768,
-// others from 49152): no outgoing connection and no listener on port 0 can
-// take one between our looking and the server's binding, nor while a killed
-// server waits to be started again. ZooKeeper itself cannot be asked to choose:
-// clientPort=0 means "none" to it, and with an address it is refused.
+// Ports are below every system's ephemeral range (Linux from 32768, others from
+// 49152). So no outgoing connection and no listener on port 0 can take one
+// between the check and the server's binding, or while a killed server waits to
+// be restarted. ZooKeeper itself can't choose a port: clientPort=0 means
+// "none", and with an address it is refused.
 const (
 	firstPort = 20000
 	lastPort  = 29999
@@ -24,9 +24,9 @@ var reserved = struct {
 	ports map[int]bool
 }{ports: make(map[int]bool)}
 
-// takePorts returns n ports that are free on the loopback interface and not given
-// to anybody else in this process until releasePorts. Other processes may
-// still take one: the server's failure to bind then shows it.
+// takePorts returns n ports that are free on the loopback interface. Nobody else
+// in this process gets them until releasePorts. Another process may still take
+// one: then the server fails to bind.
 func takePorts(n int) ([]int, error) {
 	reserved.Lock()
 	defer reserved.Unlock()

@@ -11,11 +11,10 @@ import (
 	"time"
 )
 
-// stopTimeout is how long a server may take to end in good order before it is
-// killed.
+// stopTimeout is how long a server may take to shut down before it is killed.
 const stopTimeout = 10 * time.Second
 
-// A process is a running child with the end of what it printed.
+// A process is a running child, with the end of its output.
 type process struct {
 	cmd  *exec.Cmd
 	log  *tail
@@ -23,7 +22,7 @@ type process struct {
 }
 
 // startProcess starts argv in the given folder. log, which may be nil, receives
-// what it prints.
+// its output.
 func startProcess(argv []string, dir string, log io.Writer) (*process, error) {
 	p := &process{cmd: exec.Command(argv[0], argv[1:]...), log: &tail{next: log}, done: make(chan struct{})}
 	p.cmd.Dir = dir
@@ -57,8 +56,8 @@ func (p *process) running() bool {
 	}
 }
 
-// stop asks the process to end, kills it when it doesn't or when ctx is done,
-// and returns when it has ended.
+// stop asks the process to end. It kills the process if it does not end, or
+// when ctx is done. It returns when the process has ended.
 func (p *process) stop(ctx context.Context) error {
 	if !p.running() {
 		return nil

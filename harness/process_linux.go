@@ -2,8 +2,8 @@ package harness
 
 import "syscall"
 
-// childAttributes make the kernel kill the server when we die, even by SIGKILL:
-// no test run leaves a JVM behind.
+// childAttributes make the kernel kill the server when this process dies, even
+// by SIGKILL. So no test run leaves a JVM behind.
 func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

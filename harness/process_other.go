@@ -4,6 +4,6 @@ package harness
 
 import "syscall"
 
-// childAttributes has nothing to set: killing children with their parent is
-// Linux's own.
+// childAttributes sets nothing, because only Linux can kill children with their
+// parent.
 func childAttributes() *syscall.SysProcAttr { return nil }

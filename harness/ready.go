@@ -17,9 +17,9 @@ import (
 const probeInterval = 50 * time.Millisecond
 
 // awaitReady returns when the server at host opens a session and lets
-// /zookeeper be read: an open port is not enough, for a container's proxy
+// /zookeeper be read: an open port is not enough, because a container's proxy
 // accepts connections before there is a server behind it. n, if not nil, is
-// watched meanwhile; when it ends, its *ExitError is returned.
+// watched meanwhile: if it ends, its *ExitError is returned.
 func awaitReady(ctx context.Context, host string, client Client, n node) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	watched := make(chan struct{})
@@ -90,10 +90,10 @@ func fourLetters(ctx context.Context, host, word string) (string, error) {
 	return string(answer), err
 }
 
-// checkDataDir returns an error matching errPortTaken unless the server at host
-// works on dataDir. Two processes may have chosen the same port; then the
-// slower one's server dies of it, but not before the faster one's has
-// answered in its stead.
+// checkDataDir returns an error that matches errPortTaken unless the server at
+// host uses dataDir. Two processes may have chosen the same port. Then the
+// server of the slower one dies, but before that the server of the faster one
+// answers in its place.
 func checkDataDir(ctx context.Context, host, dataDir string) error {
 	conf, err := fourLetters(ctx, host, "conf")
 	if err != nil {

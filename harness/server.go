@@ -13,12 +13,12 @@ import (
 )
 
 // A Server is a running ZooKeeper, standalone or an ensemble. Its methods may be
-// called concurrently; those that change its state wait for each other.
+// called concurrently. Those that change its state wait for each other.
 type Server struct {
 	backend Backend
 	opt     Options
-	secret  string        // of the super user on this server
-	dir     string        // ours alone, removed by Stop
+	secret  string        // the password the password of the super user on this server
+	dir     string        // used by this server only; removed by Stop
 	certs   *certificates // nil without TLS
 
 	mu      sync.Mutex
@@ -29,8 +29,8 @@ type Server struct {
 func (s *Server) Backend() Backend { return s.backend }
 
 // Address returns the connect string: host:port of every server, comma-separated,
-// and for an address backend the chroot that is ours. It stays the same over Kill
-// and Restart; after Stop it is "".
+// and for an address backend our chroot. Kill and Restart don't change it. After
+// Stop it is "".
 func (s *Server) Address() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,8 +51,8 @@ func (s *Server) SecureAddress() string {
 	return strings.Join(s.cluster.secureHosts(), ",")
 }
 
-// TLSFiles returns the paths of what a client needs for SecureAddress; the
-// files live until Stop. Without Options.TLS it is zero.
+// TLSFiles returns the paths of the files that a client needs for
+// SecureAddress. Stop removes them. Without Options.TLS it is zero.
 func (s *Server) TLSFiles() TLSFiles {
 	if s.certs == nil {
 		return TLSFiles{}
@@ -89,7 +89,7 @@ func (s *Server) KillNode(i int) error {
 	return s.oneNode(i, func(n node) error { return n.kill() })
 }
 
-// Restart ends whatever still runs, in good order, and starts all servers again on
+// Restart shuts down the servers that still run, and starts all of them again with
 // the same data and ports. It returns when each is ready. Error: [ErrNotControlled].
 func (s *Server) Restart(ctx context.Context) error {
 	if err := s.eachNode(func(n node) error { return errors.Join(n.stop(ctx), n.start(ctx)) }); err != nil {
@@ -100,8 +100,8 @@ func (s *Server) Restart(ctx context.Context) error {
 	return s.awaitAll(ctx)
 }
 
-// RestartNode is Restart for server i, counted from 0. As a server of an ensemble
-// serves only within a quorum, it waits until there is one.
+// RestartNode is Restart for server i, counted from 0. A server of an ensemble
+// serves only within a quorum, so RestartNode waits for one.
 func (s *Server) RestartNode(ctx context.Context, i int) error {
 	return s.oneNode(i, func(n node) error {
 		if err := errors.Join(n.stop(ctx), n.start(ctx)); err != nil {
@@ -112,9 +112,9 @@ func (s *Server) RestartNode(ctx context.Context, i int) error {
 }
 
 // Clean removes every znode but /zookeeper; on an address backend, everything
-// below our chroot. ACLs don't hinder it on servers of our own. Sessions and
-// their counters stay: a znode's sequence counter starts anew with the znode, that
-// of the root goes on.
+// below our chroot. On servers that the harness started, ACLs don't prevent it.
+// Sessions stay. The sequence counter of a removed znode starts again with the
+// znode. The root's counter goes on.
 func (s *Server) Clean(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,10 +131,9 @@ func (s *Server) Clean(ctx context.Context) error {
 	return nil
 }
 
-// Stop ends the servers in good order and removes every trace: processes,
-// containers, data (unless Options.DataDir was given), our chroot on an address
-// backend. A cancelled ctx makes it quicker, not less thorough. Stop on a stopped
-// server does nothing.
+// Stop shuts down the servers and removes everything: processes, containers, data
+// (unless Options.DataDir was given), our chroot on an address backend. If ctx is
+// cancelled, it is quicker but as thorough. On a stopped server it does nothing.
 func (s *Server) Stop(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -186,8 +185,8 @@ func (s *Server) controlled() ([]node, error) {
 	return nodes, nil
 }
 
-// awaitAll waits for every server: in an ensemble each has to serve, or a test
-// that kills one would find that another had never joined.
+// awaitAll waits for every server. In an ensemble each one must serve, because
+// a test may kill one and rely on the others.
 func (s *Server) awaitAll(ctx context.Context) error {
 	for i := range s.cluster.hosts() {
 		if err := s.await(ctx, i); err != nil {
@@ -203,7 +202,7 @@ func (s *Server) await(ctx context.Context, i int) error {
 	defer cancel()
 	host, nodes := s.cluster.hosts()[i], s.cluster.nodes()
 	if len(nodes) == 0 {
-		return nil // an address: the session that made our chroot was the proof
+		return nil // an address: the session that created our chroot proved it
 	}
 	if err := awaitReady(ctx, host, Client{}, nodes[i]); err != nil {
 		return err

@@ -35,8 +35,8 @@ func (c Credential) String() string { return c.auth.String() }
 func (c Credential) GoString() string { return c.auth.String() }
 
 const (
-	// sessionTimeout outlives a leader election, so that a session survives the
-	// loss of the server it was on.
+	// sessionTimeout is longer than a leader election, so that a session
+	// survives the loss of its server.
 	sessionTimeout = 20 * time.Second
 	// longestRequest is more than any transaction of the harness takes.
 	longestRequest = 1 << 20

@@ -6,15 +6,15 @@ import (
 	"encoding/base64"
 )
 
-// superUser is the account that ACLs don't bind. Clean needs it: a test may
-// well have locked a znode against everybody.
+// superUser is the account to which ACLs don't apply. Clean needs it because a
+// test may have denied everybody access to a znode.
 const superUser = "super"
 
 // newSecret returns the super user's password of one server.
 func newSecret() string { return rand.Text() }
 
-// superDigest is what the server is told: user:base64(sha1(user:password)), as
-// ZooKeeper's digest scheme has it.
+// superDigest is what the server gets: user:base64(sha1(user:password)), as in
+// ZooKeeper's digest scheme.
 func (s *Server) superDigest() string {
 	sum := sha1.Sum([]byte(superUser + ":" + s.secret))
 	return superUser + ":" + base64.StdEncoding.EncodeToString(sum[:])

@@ -10,8 +10,8 @@ import (
 // Java stack trace or two.
 const tailSize = 4 << 10
 
-// tail is a writer that keeps the end of what was written and passes
-// everything on to another one, if there is one.
+// tail is a writer that keeps the end of what was written. It passes everything
+// on to another writer, if there is one.
 type tail struct {
 	mu   sync.Mutex
 	buf  []byte

@@ -10,14 +10,14 @@ import (
 )
 
 // RequireVariable is the environment variable that lists, comma-separated, the
-// backends that must be there: a test that cannot have one of them fails
-// instead of being skipped.
+// required backends: if one of them is missing, a test fails instead of being
+// skipped.
 const RequireVariable = "MRTQ_REQUIRE_BACKENDS"
 
 // TestVariable is the environment variable that names what [TestBackend] returns.
 const TestVariable = "MRTQ_TEST_BACKEND"
 
-// TestBackend is the backend for tests that want one server and don't mind which:
+// TestBackend is the backend for tests that need one server of any kind:
 // [Embedded], or the one that [TestVariable] names.
 func TestBackend() Backend {
 	if name := os.Getenv(TestVariable); name != "" {
@@ -37,9 +37,9 @@ type T interface {
 	Errorf(format string, args ...any)
 }
 
-// ForTest starts a server that is stopped when the test ends. When the backend
-// is not available it skips the test, saying why, unless [RequireVariable]
-// names it; any other trouble fails the test.
+// ForTest starts a server that is stopped when the test ends. If the backend is
+// not available, it skips the test and says why, unless [RequireVariable] names
+// the backend. Any other error fails the test.
 func ForTest(t T, backend Backend, opt Options) *Server {
 	t.Helper()
 	s, err := Start(t.Context(), backend, opt)

@@ -12,7 +12,7 @@ import (
 	"github.com/moby/moby/client"
 )
 
-// recorder is a T that remembers how a test would have ended.
+// recorder is a T that records how a test would have ended.
 type recorder struct {
 	ctx      context.Context
 	ended    string
@@ -26,7 +26,8 @@ func (r *recorder) Skipf(f string, a ...any)  { r.ended = "skip: " + fmt.Sprintf
 func (r *recorder) Fatalf(f string, a ...any) { r.ended = "fatal: " + fmt.Sprintf(f, a...) }
 func (r *recorder) Errorf(f string, a ...any) { r.ended = "error: " + fmt.Sprintf(f, a...) }
 
-// A missing backend is a skip that says why, and a failure where it is required.
+// A missing backend skips the test and says why. It fails the test if the
+// backend is required.
 func TestMissingBackend(t *testing.T) {
 	for _, tc := range []struct {
 		required string
@@ -75,8 +76,8 @@ func TestForTestStopsTheServer(t *testing.T) {
 	}
 }
 
-// testcontainers would find the usual socket whatever DOCKER_HOST says, so the
-// question is put to a client of an engine that isn't there.
+// testcontainers would find the usual socket, whatever DOCKER_HOST says. So
+// this test asks a client of an engine that does not exist.
 func TestNoDockerEngine(t *testing.T) {
 	c, err := client.New(client.WithHost("unix:///nonexistent/docker.sock"))
 	if err != nil {
@@ -95,7 +96,7 @@ func TestNoDockerEngine(t *testing.T) {
 	}
 }
 
-// An image that neither is there nor can be pulled is told at once.
+// If an image does not exist and can't be pulled, the error comes at once.
 func TestNoImage(t *testing.T) {
 	if _, err := findDocker(t.Context()); errors.As(err, new(*UnavailableError)) && !required(Docker) {
 		t.Skip(err)

@@ -13,8 +13,8 @@ import (
 	"mrtq/harness"
 )
 
-// The secure port serves a client that uses the files, and the same tree as the
-// plain port; without a certificate of ours there is no session.
+// The secure port serves a client that uses the files, with the same tree as
+// the plain port. Without our certificate a client gets no session.
 func TestTLS(t *testing.T) {
 	onEach(t, func(t *testing.T, b harness.Backend) {
 		s := harness.ForTest(t, b, harness.Options{TLS: true})
@@ -59,8 +59,8 @@ func TestTLS(t *testing.T) {
 	})
 }
 
-// shakeHands reads a byte, too: in TLS 1.3 the server's refusal of a client
-// arrives after the handshake.
+// shakeHands also reads a byte, because in TLS 1.3 the server refuses a client
+// after the handshake.
 func shakeHands(address string, conf *tls.Config) error {
 	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: 5 * time.Second}, "tcp", address, conf)
 	if err != nil {

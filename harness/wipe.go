@@ -14,10 +14,10 @@ import (
 const (
 	wipeInFlight = 16   // transactions: hides the round trip, loads no staging server
 	wipeBatch    = 1000 // paths of one transaction at most,
-	// and bytes: well under ZooKeeper's packet limit of 1 MiB (09-peers, pains 1 and 2).
+	// and bytes: well under ZooKeeper's packet limit of 1 MiB (apache/zookeeper #412 and #1716).
 	wipeBytes = 256 << 10
-	// Somebody may still be creating; a few rounds outrun a worker that is
-	// being stopped but not one that goes on.
+	// Somebody may still be creating znodes. A few rounds are enough for a
+	// worker that is being stopped, but not for one that continues.
 	wipeRounds = 5
 )
 

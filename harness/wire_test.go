@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// wantNothingAt fails unless nobody serves at the address: the connection is
-// refused or, by a container's proxy that is about to end, closed.
+// wantNothingAt fails if a server answers at the address. The connection must
+// be refused, or closed by a container's proxy that is about to end.
 func wantNothingAt(t *testing.T, address string) {
 	t.Helper()
 	conn, err := net.DialTimeout("tcp", address, time.Second)

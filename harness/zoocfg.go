@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// MaxSessionTimeout is the longest session timeout that a client gets of a server
-// started here. It is above what any test asks for; ZooKeeper's own maximum of 20
-// ticks would cut sessions to 4 s.
+// MaxSessionTimeout is the longest session timeout that a server started here
+// grants. No test asks for more. ZooKeeper's own maximum of 20 ticks would limit
+// sessions to 4 s.
 const MaxSessionTimeout = 10 * time.Minute
 
 // Patience of an ensemble, in time rather than in ticks.
@@ -31,8 +31,8 @@ func (o Options) properties() map[string]string {
 		"maxClientCnxns":         "0", // all of a test's sessions come from one address
 		"admin.enableServer":     "false",
 		"4lw.commands.whitelist": "*",
-		// A killed process loses nothing that the kernel has; only a power
-		// failure would, and the data is not meant to survive one.
+		// The kernel keeps the data of a killed process. Only a power failure
+		// would lose it, and the data need not survive that.
 		"forceSync": "no",
 		// The transaction log grows by this many KiB; 64 MiB would have to be
 		// zeroed at each start.
@@ -42,8 +42,8 @@ func (o Options) properties() map[string]string {
 	return p
 }
 
-// withTLS adds the secure port. Only Netty can serve one; it serves the plain
-// port then, too.
+// withTLS adds the secure port. Only Netty can serve it, and then it serves the
+// plain port, too.
 func withTLS(p map[string]string, port int, c *certificates, folder string) {
 	for k, v := range map[string]string{
 		"secureClientPort":        fmt.Sprint(port),

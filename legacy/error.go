@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Kind says what is wrong with a record (01-legacy-facts, What a bad record
-// gets). It is itself an error, so that errors.Is(err, legacy.BadPayload)
+// Kind says what is wrong with a record (docs/legacy-format.md, "What a bad record
+// gets"). It is itself an error, so that errors.Is(err, legacy.BadPayload)
 // asks for one.
 type Kind string
 

@@ -9,7 +9,7 @@ import (
 // Format names how a payload is encoded.
 type Format string
 
-// The formats (01-legacy-facts, The payload).
+// The formats (docs/legacy-format.md, "The payload").
 const (
 	JavaSerialized Format = "java-serialized" // an object stream of a java.util.Properties
 	BeansXML       Format = "beans-xml"       // java.beans.XMLEncoder

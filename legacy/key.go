@@ -10,7 +10,7 @@ import (
 const (
 	keyPrefix = "mrtQ-"
 
-	// Widths of the parts after the prefix (01-legacy-facts, The key).
+	// Widths of the parts after the prefix (docs/legacy-format.md, "The key").
 	priorityWidth   = 2
 	longWidth       = 4  // priority, high-priority flag, worker
 	sequenceWidth   = 10 // %010d
@@ -128,7 +128,7 @@ func (k Key) number() int64 {
 
 // Compare orders keys as a legacy consumer walks them, and is the order in which
 // the old queue hands its records out: by the number that everything after the
-// prefix is (01-legacy-facts, "The key"; orderedChildren of cdl-zk-queue's
+// prefix is (docs/legacy-format.md, "The key"; orderedChildren of cdl-zk-queue's
 // DistributedQueue, a TreeMap of Long), so by priority, high-priority flag,
 // worker, and sequence.
 //

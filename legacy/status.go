@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Status is the first byte of a record (01-legacy-facts, The header). Its
+// Status is the first byte of a record (docs/legacy-format.md, "The header"). Its
 // numbers are the bytes themselves.
 type Status byte
 
@@ -21,7 +21,7 @@ const (
 )
 
 // statuses holds, for each status, its name and where it may legally go
-// (01-legacy-facts, Legal legacy status changes).
+// (docs/legacy-format.md, "Status changes").
 var statuses = [...]struct {
 	name string
 	next []Status

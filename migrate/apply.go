@@ -32,7 +32,8 @@ type Migrator struct {
 }
 
 // defaultInFlight hides the round trip and the server's disk; more only fills
-// the server's queue (measured: 04-migration, "One job, one transaction").
+// the server's queue (measured: docs/migration.md, "One job,
+// one transaction").
 const defaultInFlight = 16
 
 func (m *Migrator) defaults() {
@@ -77,14 +78,13 @@ func (p *Plan) Expectation() *Expectation {
 	return &Expectation{id: p.ID, source: p.Source.Hash, decisions: p.decisions()}
 }
 
-// Migrate makes a plan of the source and carries it out, again and again until
-// there is nothing left to do: whatever got in the way, a lost connection or
-// somebody else's new job, is answered by looking at both sides and planning
-// the rest. The source is first read when no other migrator is at work. If
-// expect is not nil, the first plan must decide the same, else the error wraps
-// [ErrStale]. Errors wrap [ErrBlocked], [ErrInterrupted], [ErrTakenOver],
-// [ErrContended] or [zkconn.ErrLost]; the Result says in every case what was
-// done.
+// Migrate plans and carries out the plan, until nothing is left to do. After a
+// lost connection, or if somebody else created a job, it reads both sides again
+// and plans the rest. It reads the source only after no other migrator is at
+// work. If expect is not nil, the first plan must decide the same, else the
+// error wraps [ErrStale]. Errors wrap [ErrBlocked], [ErrInterrupted],
+// [ErrTakenOver], [ErrContended] or [zkconn.ErrLost]; the Result says in every
+// case what was done.
 func (m *Migrator) Migrate(ctx context.Context, read ReadFunc, opt Options, expect *Expectation) (*Result, error) {
 	m.defaults()
 	res := &Result{}
@@ -154,14 +154,13 @@ func (m *Migrator) look(ctx context.Context, read ReadFunc, opt Options, expect 
 	return steps, err
 }
 
-// retries bounds how often a plan may be thwarted in a row before anything of
-// it was done.
+// retries is how often in a row a plan may fail before anything of it was done.
 type retries struct {
 	idle   int
 	budget int // of a transaction, in bytes
 }
 
-// next counts one look in vain, and is the error when there were too many.
+// next counts a failed attempt. It returns the error if there were too many.
 func (r *retries) next(steps int, err error) error {
 	if steps > 1 {
 		r.idle = 0
@@ -181,7 +180,7 @@ func (r *retries) next(steps int, err error) error {
 	return nil
 }
 
-// interrupted is err, told as what it is when a person ended the wait.
+// interrupted wraps err if the user cancelled the wait.
 func interrupted(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return fmt.Errorf("%w while nothing was being written; run the same command again (%w)", ErrInterrupted, err)
@@ -189,12 +188,11 @@ func interrupted(err error) error {
 	return err
 }
 
-// maxIdle is how many times in a row a plan may be thwarted before anything of
-// it was done.
+// maxIdle is how often in a row a plan may fail before anything of it was done.
 const maxIdle = 6
 
-// lookAgain says that the target isn't as the plan saw it, or that it isn't
-// known if a transaction was done; the answer to both is a new plan.
+// lookAgain says that the target has changed since the plan, or that the
+// outcome of a transaction is unknown. Both need a new plan.
 type lookAgain struct{ err error }
 
 func (e *lookAgain) Error() string { return e.err.Error() }
@@ -248,9 +246,9 @@ func (m *Migrator) make(ctx context.Context, c *chain, p *Plan, budget int) erro
 	}
 }
 
-// maxTaken is how many times in a row others may take the next id before
-// anything of ours was made. Each try costs a few round trips, in which a client
-// that submits without pause wins some, and not a thousand in a row.
+// maxTaken is how often in a row others may take the next id before one of ours
+// is created. Each try takes a few round trips. A client that submits without
+// pause wins some of them, but not a thousand in a row.
 const maxTaken = 1000
 
 // opening is the first transaction of an apply.
@@ -260,9 +258,8 @@ type opening struct {
 	trace trace // on /jobs, as it leaves it
 }
 
-// begin is the run's record as the first transaction writes it, and that
-// transaction's operations: the run, its ledger, the holds and the missing
-// layout, and the trace on /jobs.
+// begin returns the run's record and the operations of the first transaction:
+// the run, its ledger, the holds, the missing layout, and the trace on /jobs.
 func (m *Migrator) begin(p *Plan) (Run, opening) {
 	o := opening{base: -1}
 	run := Run{
@@ -296,8 +293,8 @@ func (m *Migrator) begin(p *Plan) (Run, opening) {
 	return run, o
 }
 
-// withNew is a list of paths with those added that it lacks: what somebody removed
-// while a run was interrupted, the run makes a second time.
+// withNew adds the missing paths to a list. If somebody removed something while a
+// run was interrupted, the run creates it a second time.
 func withNew(paths, more []string) []string {
 	paths = slices.Clone(paths)
 	for _, path := range more {
@@ -366,8 +363,8 @@ func (c *chain) start(ctx context.Context, t unit) <-chan error {
 	return c.m.Target.Start(ctx, ops)
 }
 
-// creates are the operations that make the run's znode at version 1: in a copy,
-// where every version is 0, no record fits its own.
+// creates are the operations that create the run's znode with version 1. So in
+// a copy, where every version is 0, no record has the version that it names.
 func (r Run) creates(acl []znode.ACL) []znode.Op {
 	return []znode.Op{{Kind: znode.OpCreate, Path: r.path(), Data: none, ACL: acl}, znode.Set(r.path(), r.encode(), 0)}
 }
@@ -391,9 +388,9 @@ func (c *chain) end(ctx context.Context, state RunState, ops []znode.Op, traced 
 	return c.send(ctx, slices.Values([]unit{{ops: ops, ends: true}}), func(unit) {})
 }
 
-// lost is called when a transaction failed, with it and those after it, which
-// failed too or have no known outcome either. It counts what was done by looking at the run's
-// version, and says whether to look again.
+// lost is called with a failed transaction and those after it, which also failed or have an
+// unknown outcome. From the run's version it counts what was done, and says whether to look
+// again.
 func (c *chain) lost(ctx context.Context, failed []unit, err error) error {
 	var refused *znode.MultiError
 	if !errors.As(err, &refused) && !errors.Is(err, zkconn.ErrUnknownOutcome) {
@@ -432,8 +429,8 @@ type idTaken struct{ err error }
 func (e *idTaken) Error() string { return e.err.Error() }
 func (e *idTaken) Unwrap() error { return e.err }
 
-// takenID reports whether a refusal is about a new id: a child of a parent that
-// numbers its children.
+// takenID reports whether a refusal concerns a new id, which is a child of a
+// parent that numbers its children.
 func takenID(refused *znode.MultiError) bool {
 	if refused.Op.Kind != znode.OpCreate || !errors.Is(refused.Err, znode.ErrNodeExists) {
 		return false

@@ -23,7 +23,7 @@ type batchKey struct {
 	name string // the legacy batchID, or what a run calls its own batches
 }
 
-// keyOf is the batch that a job goes into (04-migration: one per distinct
+// keyOf is the batch that a job goes into (docs/migration.md, "Batches": one per distinct
 // batchID; records without one share a batch a run, and so do inventory's).
 func keyOf(r Record, run string, d newqueue.Dialect) batchKey {
 	if r.Queue == Inventory {
@@ -36,7 +36,7 @@ func keyOf(r Record, run string, d newqueue.Dialect) batchKey {
 }
 
 // ownBatchPrefix is put before the run in the name of a run's own batch: the
-// deployed services look for "bid-" in every batchID (12-deployed-services, R06).
+// deployed services look for "bid-" in every batchID (docs/deployed-services.md, R06).
 var ownBatchPrefix = map[newqueue.Dialect]string{newqueue.MrtZK: "bid-"}
 
 // ownBatchName is what uuid gives for a run's own batches, in either dialect.
@@ -153,7 +153,7 @@ func (b *batch) status() (newqueue.BatchStatus, *newqueue.StatusReport) {
 
 // folders are the folders of states that the batch needs in the end.
 // batch-processing is always one of them: without it, the client library would
-// never report the batch (02-new-layout, "Two dialects").
+// never report the batch (docs/new-layout.md, "Two dialects").
 func (b *batch) folders() []newqueue.BatchFolder {
 	t := b.tally()
 	var folders []newqueue.BatchFolder
@@ -209,5 +209,5 @@ func (b *batch) objects(d newqueue.Dialect) []services.NodeObject {
 }
 
 // headerWidth is the status byte and the time before a record's payload
-// (01-legacy-facts, "The header").
+// (docs/legacy-format.md, "The header").
 const headerWidth = 9

@@ -12,7 +12,7 @@ const BadBatchID ProblemKind = "bad-batch-id"
 // checkBatchName looks whether a new batch can be found by its batchID, which
 // is the name of a znode below /batch-uuids. In dialect mrt-zk it must be that
 // name as it is: the services look for no other, and find no batch to report
-// (12-deployed-services, R06 and R07). In dialect design newqueue finds it
+// (docs/deployed-services.md, R06 and R07). In dialect design newqueue finds it
 // under the name that [newqueue.BatchUUIDPath] writes.
 func (p *Plan) checkBatchName(b *batch, first job) {
 	if b.key.kind != ofBatch || newqueue.CheckBatchID(b.key.name) == nil {

@@ -22,8 +22,8 @@ type custody struct {
 // lookup is what the ledger says of a record now.
 func (c *custody) lookup(record string) (h held, there bool) { return c.held.find(record) }
 
-// span is the transactions in which a run made its znodes. The zero span means
-// that it can't be told: the tree was restored from a dump.
+// span is the range of transactions in which a run created its znodes. The zero
+// span means unknown, because the tree was restored from a dump.
 type span struct{ from, to int64 }
 
 func (s span) known() bool           { return s != span{} }
@@ -186,9 +186,9 @@ func (c *custody) checkTrace(tree *znode.Tree, runs []Run) {
 	}
 }
 
-// signed reports whether the transaction that set the trace last wrote something
-// else of a migration, as each does that sets it: a run's record or shard, or
-// what stands in their folders. While a run is unfinished, more than these may have set it.
+// signed reports whether the last transaction that set the trace also wrote another znode
+// of a migration, as each such transaction does: a run's record, a shard, or something in
+// their folders. While a run is unfinished, more than these may have set it.
 func signed(tree *znode.Tree, runs []Run) bool {
 	set := tree.Get(newqueue.JobsPath).Stat.Mzxid
 	for _, r := range runs {
@@ -224,8 +224,8 @@ func counted(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// gone says what became of a migrated record whose job is not in the target any
-// more; it tells what can be seen, not who did it.
+// gone says what became of a migrated record whose job is no longer in the
+// target. It says what is visible, not who did it.
 func (ex *existing) gone(h held) string {
 	return h.gone(ex.tree.Get(newqueue.BatchPath(h.bid)) != nil)
 }

@@ -209,7 +209,7 @@ func TestChangedRecordOfADoneJob(t *testing.T) {
 }
 
 // wipe does to /migration what the field's own script does when it sets its
-// markers (12-deployed-services, section 8).
+// markers (docs/field-script.md, "Migration levels").
 func wipe(t testing.TB, s *site) {
 	t.Helper()
 	var ops []znode.Op

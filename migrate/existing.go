@@ -104,8 +104,8 @@ func (ex *existing) settle(claims jobRows) {
 // job is the job that was made from a record, if one stands.
 func (ex *existing) job(record string) (p placed, stands bool) { return ex.jobs.find(record) }
 
-// checkUnrecorded names runs that nothing but jobs tells of: of what else those
-// runs took over, no ledger and no trace is left.
+// checkUnrecorded names runs that only their jobs mention. There is no ledger
+// and no trace of what else these runs took over.
 func (ex *existing) checkUnrecorded() {
 	u := ex.unrecorded()
 	for p := range ex.jobs.all() {
@@ -229,8 +229,8 @@ func (ex *existing) touched(p placed) string {
 	return ""
 }
 
-// madeAgain says why a job is not the one that the ledger tells of, "" if it is:
-// its transaction lies where the ledger has its entry.
+// madeAgain says why a job is not the one in the ledger, "" if it is. The job's
+// transaction must be where the ledger has its entry.
 func (ex *existing) madeAgain(p placed) string {
 	h, there := ex.custody.lookup(p.prov.Path)
 	czxid := ex.tree.Get(p.root).Stat.Czxid
@@ -250,8 +250,8 @@ func times(n int32) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// removal are the operations that take the job or access request away, if it
-// is as it was when the tree was read.
+// removal are the operations that remove the job or access request, if it has
+// not changed since the tree was read.
 func (ex *existing) removal(p placed) []znode.Op {
 	nodes := ex.placedNodes(p)
 	slices.Sort(nodes)

@@ -8,9 +8,9 @@ import (
 	"mrtq/newqueue"
 )
 
-// A record is migrated once, whatever became of its job. This file decides on
-// records that the ledger knows and the target has no job of, and on those of
-// which a rebuilt ledger can't know.
+// A record is migrated once, whatever became of its job. This file decides
+// about records that are in the ledger but have no job in the target, and about
+// records that a rebuilt ledger may lack.
 
 func chosen(paths []string, record string) bool {
 	return slices.Contains(paths, record) || slices.Contains(paths, All)
@@ -36,9 +36,9 @@ func (p *Plan) noteGone(r Record, h held, e *Entry) {
 	p.Gone = append(p.Gone, GoneAt{Record: r.Path, Job: h.root, Run: h.run, What: what})
 }
 
-// unknown reports whether the record may be one whose custody was lost: a
-// ledger that was rebuilt lacks entries, and the record's number is none that
-// came after what the runs took over.
+// unknown reports whether the custody of the record may have been lost: a
+// rebuilt ledger lacks entries, and the record is not newer than what the runs
+// took over.
 func (p *Plan) unknown(r Record) bool {
 	highest, there := p.ex.custody.highest[znode.Parent(r.Path)]
 	if p.ex.custody.lost == 0 || chosen(p.opt.Again, r.Path) {
@@ -81,9 +81,9 @@ func (p *Plan) checkChoices() {
 	}
 }
 
-// findStale finds batches whose contents are not what their records say, though
-// nobody touched them: a run added to them and was rolled back, which can't know
-// what they said before.
+// findStale finds batches that nobody touched but whose contents don't match
+// their records. That happens when a run that added to them was rolled back: the
+// rollback can't know the earlier contents.
 func (p *Plan) findStale() {
 	var jobs *batchJobs
 	for _, b := range p.sortedBatches() {
@@ -201,8 +201,8 @@ func (ex *existing) besideRuns(n *znode.Node) bool {
 	return znode.Within(n.Path, MigrationPath) && slices.ContainsFunc(ex.runs, func(r Run) bool { return r.From != 0 && n.Stat.Czxid <= r.stat.Czxid })
 }
 
-// bornInRun reports whether a znode was made while a run was at work, or that
-// can't be told.
+// bornInRun reports whether a znode was created while a run was at work. It is
+// also true if that is unknown.
 func (ex *existing) bornInRun(czxid int64) bool {
 	for _, s := range ex.spans {
 		if !s.known() || s.holds(czxid) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// held is what the ledger says of one record now.
+// held is the current ledger entry of a record.
 type held struct {
 	ledgerEntry
 	run string

@@ -12,7 +12,7 @@ import (
 )
 
 // counter allots the explicit ids of one parent's children so that ZooKeeper's
-// own numbering carries on after them (04-migration, "One job, one
+// own numbering carries on after them (docs/migration.md, "One job, one
 // transaction").
 type counter struct {
 	parent, prefix string
@@ -68,8 +68,8 @@ func (n numbering) catchUp(ctx context.Context, t *Target, ahead map[string]int6
 	return nil
 }
 
-// burn advances a parent's counter by creating and deleting a child: a tree
-// that was restored without its counters would otherwise hand out ids that
+// burn advances a parent's counter by creating and deleting a child. Without
+// this, a tree that was restored without its counters would give out ids that
 // exist.
 type burn struct {
 	parent string
@@ -79,8 +79,8 @@ type burn struct {
 // maxBurn bounds the time that it takes: about a minute.
 const maxBurn = 1_000_000
 
-// counter reads where a parent's numbering stands. before is how many children
-// the plan itself makes there ahead of the ids.
+// counter reads the next number of a parent. before is how many children the
+// plan itself creates there before the ids.
 func (p *Plan) counter(parent, prefix string, before int) *counter {
 	c := &counter{parent: parent, prefix: prefix}
 	n := p.ex.tree.Get(parent)
@@ -195,7 +195,8 @@ func (p *Plan) fillEntries() {
 	}
 }
 
-// forecast tells how much room the sequences have, and refuses what has none.
+// forecast says how many numbers each sequence has left, and refuses a plan
+// that needs more.
 func (p *Plan) forecast() {
 	for _, parent := range []string{newqueue.BatchesPath, newqueue.JobsPath, newqueue.AccessQueuePath(newqueue.AccessSmall), newqueue.AccessQueuePath(newqueue.AccessLarge)} {
 		c := p.numbers[parent]

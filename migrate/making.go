@@ -11,14 +11,14 @@ import (
 	"mrtq/newqueue"
 )
 
-// making hands out what a plan makes, unit by unit and in order: counters
-// brought up, records that are declared done, batches derived again, then jobs
-// to be rewritten (whose creation moves the counter too), then new ones by
-// ascending id.
+// making yields what a plan creates, unit by unit and in order: first counters
+// are advanced, then records are entered as done, then batches are derived
+// again. Then jobs are rewritten, which advances the counter too. New jobs come
+// last, by ascending id.
 //
-// When somebody else's new job takes an id that was meant for one of ours, the
-// transactions under way fail. Then [making.back] goes back to what was done,
-// the numbers move up, and units are handed out again from there.
+// If somebody else's new job takes an id that one of ours was to get, the
+// transactions under way fail. Then [making.back] returns to what was done, the
+// numbers move up, and the units are yielded again from there.
 type making struct {
 	p       *Plan
 	ahead   []step     // all that is not a job, in order
@@ -52,9 +52,9 @@ func (p *Plan) isOpen(b *batch) bool { return p.ex.tree.Get(b.processing().path)
 // hand hands out the unit of one more job, and reports whether batch-processing
 // comes with it.
 //
-// A batch whose batch-processing is there and empty is taken for done, by the
-// client library and by a watch. So that a half-made one never is, the folder comes
-// with the first job that stands in it, or, if none does, with the last job.
+// The client library and a watch take a batch for done if its batch-processing
+// exists and is empty. A half-created batch must not look so. So the folder is
+// created with the first job in it, or, if there is none, with the last job.
 func (p *progress) hand(b *batch, j *job) (opens bool) {
 	p.units++
 	opens = !p.open && (j.land.job.Folder() == newqueue.FolderProcessing || p.units == b.planned)
@@ -143,7 +143,7 @@ func (m *making) failed(ctx context.Context) error {
 	return m.err
 }
 
-// landed is told of a transaction that was done.
+// landed records a transaction that was done.
 func (m *making) landed(t unit) {
 	m.handed = m.handed[len(t.steps):]
 	for _, s := range t.steps {
@@ -221,8 +221,8 @@ func (m *making) unit(pl planned, rec *Record) unit {
 	return u
 }
 
-// joined adds to a unit what its job's batch needs, and returns what takes the
-// note of it back.
+// joined adds to a unit what its job's batch needs, and returns a function that
+// undoes the bookkeeping.
 func (m *making) joined(b *batch, u *unit, pl planned) (undo func()) {
 	p, wrote := m.p, b.wrote
 	first := m.started[b] == nil
@@ -275,8 +275,8 @@ func (m *making) renamed(b *batch) []znode.Op {
 	return ops
 }
 
-// rewrites makes a znode again with other data, as everything here that must
-// change is made again; nothing where the data is the same.
+// rewrites deletes a znode and creates it with other data, because the
+// migration never sets a znode. If the data is the same, it does nothing.
 func rewrites(old, now leaf, acl []znode.ACL) []znode.Op {
 	if znode.SameData(old.data, now.data) {
 		return nil

@@ -15,7 +15,7 @@ import (
 type field struct{ key, property, readBy string }
 
 // configurationFields are the properties that a configuration holds under
-// another name (04-migration, "Record → znodes"). Every other property is
+// another name (docs/migration.md, "From a record to znodes"). Every other property is
 // there under its own. In dialect mrt-zk so are these: the deployed services
 // read the legacy names, see [serviceKeys].
 var configurationFields = []field{
@@ -158,18 +158,19 @@ func metadata(p legacy.Payload) newqueue.Metadata {
 	}
 }
 
-// inventoryMode is the only mode there is; others "will be used when we
-// implement fix options" (seed 000).
+// inventoryMode is the only mode in use; others "will be used when we implement
+// fix options" (Queue Data, "Batches and Jobs": docs/legacy-format.md,
+// "Sources").
 const inventoryMode = "add"
 
-// leaf is one znode to be made.
+// leaf is a znode to create.
 type leaf struct {
 	path string
 	data []byte
 }
 
-// none is what a znode holds whose being there is all it says; the client
-// library writes empty data, not null.
+// none is the data of a znode that only has to exist. The client library writes
+// empty data, not null.
 var none = []byte{}
 
 // jobObjects are the JSON objects of one migrated job, by their znodes.

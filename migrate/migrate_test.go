@@ -59,7 +59,7 @@ func firstDifference(want, got string) string {
 }
 
 // The whole tree that the corpus becomes, in both dialects, to be read by a
-// person beside 04-migration, "Record → znodes".
+// person beside docs/migration.md, "From a record to znodes".
 func TestMigratedTree(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {

@@ -816,7 +816,7 @@ func (l *life) holds() {
 // The field's script, and what helps after it.
 
 // wipe removes all below /migration and makes the field's own marker, as that
-// script does (12-deployed-services, section 8).
+// script does (docs/field-script.md, "Migration levels").
 func (l *life) wipe() {
 	p := l.now
 	for _, path := range slices.Backward(p.before.Paths(MigrationPath)) {

@@ -6,12 +6,12 @@ import (
 	"iter"
 )
 
-// pipeline starts transactions in order, InFlight of them under way at once,
-// and calls done for each that succeeded, in order. At the first failure it
-// starts no more, waits for those under way, and returns them from the failed
-// one on, with its error. After ctx ends it starts no more either, and returns
-// [ErrInterrupted] when what was under way is done: a transaction's edge is
-// where it stops, so start is not given ctx's end.
+// pipeline starts transactions in order, with InFlight of them under way at
+// once. It calls done for each that succeeded, in order. After a failure it
+// starts no more, waits for those under way, and returns the failed one and
+// those after it, with the error. After ctx ends it starts no more either, and
+// returns [ErrInterrupted] when those under way are done. It stops only between
+// transactions, so start does not get ctx's end.
 func (m *Migrator) pipeline(ctx context.Context, transactions iter.Seq[unit], start func(context.Context, unit) <-chan error, done func(unit)) (failed []unit, err error) {
 	next, stop := iter.Pull(transactions)
 	defer stop()

@@ -49,14 +49,14 @@ func CheckTargetPlace(ctx context.Context, target *zkconn.Reader) error {
 }
 
 // legacyLocksName is the usual name of the znode that holds the legacy locks,
-// whose children have no names that would tell (01-legacy-facts).
+// whose children have no names that would tell (docs/legacy-format.md, "Where the records are").
 const legacyLocksName = "mrt.lock"
 
-// CheckPlaces refuses a target that is, contains or lies inside one of the
-// source's legacy queues. Whether both are on one server, the server itself
-// tells: a queue's znode that is at the same place on both, and was made there
-// in the same transaction and millisecond, is one znode, or an exact copy of it,
-// in which the new queue has no place either. The error wraps [ErrPlace].
+// CheckPlaces refuses a target that is one of the source's legacy queues,
+// contains one or is inside one. The server itself shows whether both sides are
+// on one server: if a queue's znode has the same path on both, and was created
+// in the same transaction and millisecond, it is one znode, or an exact copy,
+// which is refused too. The error wraps [ErrPlace].
 func CheckPlaces(ctx context.Context, source, target *zkconn.Reader, queues Queues) error {
 	if err := CheckTargetPlace(ctx, target); err != nil {
 		return err

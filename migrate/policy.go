@@ -10,7 +10,7 @@ import (
 )
 
 // Policies are the choices that only the operator can make
-// (04-migration, "Policies, each with a safe default").
+// (docs/migration.md, "What only you can decide").
 type Policies struct {
 	Consumed    string `json:"consumed"`    // block, pending or failed
 	Completed   string `json:"completed"`   // migrate or skip

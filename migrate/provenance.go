@@ -13,8 +13,8 @@ import (
 
 // Provenance is what a migrated job's or access request's own znode says of
 // the record that it was made from. Readers of the layout ignore that node's
-// data, so it costs no znode and dies with the job (04-migration, "Record →
-// znodes").
+// data, so it costs no znode and dies with the job (docs/migration.md, "From a
+// record to znodes").
 type Provenance struct {
 	Run          string `json:"run"`
 	Path         string `json:"path"`

@@ -103,8 +103,8 @@ func PlanRollback(ctx context.Context, target side.Side, id string, force bool) 
 	return u, nil
 }
 
-// keepCustody names what the ledger goes on to tell of: records of which the run
-// made jobs that are gone, and jobs of earlier runs that it made anew.
+// keepCustody names the ledger entries that stay: records whose jobs this run
+// created and that are gone, and jobs of earlier runs that it rewrote.
 func (u *Undo) keepCustody() {
 	rewritten := 0
 	for i := range u.custody {
@@ -300,9 +300,9 @@ func onlyTraced(n znode.Node) bool {
 // shardsAtOnce is how many shards go in one transaction.
 const shardsAtOnce = 500
 
-// dropLedger removes most of a long ledger, of which nothing counts any more
-// because all that it tells of was taken back. What is left goes with the run's
-// record; the closing shard is among it, which tells until then what is ours.
+// dropLedger removes most of a long ledger, because everything in it was rolled
+// back. The rest is removed with the run's record. That includes the closing
+// shard, which until then shows what is ours.
 func (c *chain) dropLedger(ctx context.Context) error {
 	shards, err := c.m.Target.Children(ctx, ledgerPath(c.run.ID))
 	if err != nil && !errors.Is(err, znode.ErrNoNode) {
@@ -331,10 +331,10 @@ func (c *chain) dropLedger(ctx context.Context) error {
 	return c.send(ctx, transactions, func(unit) {})
 }
 
-// ownNodes are the operations that remove the run's record, demanding its
-// version, and the migration's own folders if nothing else is in them: no
-// other run, and no other migrator standing by. Of /migration only the one that
-// a migrator made goes.
+// ownNodes are the operations that remove the run's record, with a check of its
+// version. They also remove the migration's own folders if these hold no other
+// run and no waiting migrator. They remove /migration only if a migrator
+// created it.
 func (m *Migrator) ownNodes(ctx context.Context, run Run, version int32) ([]znode.Op, error) {
 	ops := []znode.Op{znode.Delete(run.path(), version)}
 	shards, err := m.Target.Children(ctx, ledgerPath(run.ID))

@@ -11,7 +11,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// The migrator's own znodes (04-migration, "Safety").
+// The migrator's own znodes (docs/migration.md, "Runs").
 const (
 	MigrationPath = "/migration"
 	RunsPath      = "/migration/runs"
@@ -41,8 +41,8 @@ type Run struct {
 	Dialect  newqueue.Dialect `json:"dialect"`
 	Policies Policies         `json:"policies"`
 	Time     string           `json:"time"` // the unit that records' times were read in: auto, s or ms
-	// Owner tells the migrators of one run apart, so that one which was taken
-	// over notices.
+	// Owner distinguishes the migrators of one run, so that a replaced migrator
+	// notices it.
 	Owner    string    `json:"owner"`
 	Started  time.Time `json:"started"`
 	Finished time.Time `json:"finished,omitzero"`
@@ -111,8 +111,8 @@ func (r Run) plain() []byte {
 	return b
 }
 
-// seal is a digest over the record. It keeps an edit from being believed; that
-// nobody edited record and seal together, the transactions tell.
+// seal is a digest of the record. It detects an edited record. The transactions
+// show whether somebody edited the record and its seal together.
 func (r Run) seal() string {
 	r.Seal = ""
 	return digest(r.plain())
@@ -173,10 +173,11 @@ func readRuns(tree *znode.Tree) (runs []Run, damage []Problem) {
 	return runs, damage
 }
 
-// borneOut checks a record against what the transactions left: the last one of a
-// run, or of its rollback, set the record and the trace on /jobs, and made the
-// newest shard. Of record and shard the later one is not what the run left, and
-// a record that is later than the trace never is. ok is false if it is the record.
+// borneOut compares a record with the transactions. The last transaction of a run,
+// or of its rollback, set the record and the trace on /jobs and created the newest
+// shard. If the record and the shard have different transactions, somebody changed
+// the later one. The same holds for a record that is later than the trace. ok is
+// false if the record was changed.
 func (r Run) borneOut(tree *znode.Tree) (problem *Problem, ok bool) {
 	if !r.ended() || r.stat.Czxid == 0 || r.Steps != r.stat.Version {
 		return nil, true

@@ -70,10 +70,10 @@ const keyAbsent = aside + "absent"
 
 const keyUpdate = "update"
 
-// forServices is what a configuration holds under the keys that the services
-// demand in a type that the record may not have: update is a boolean, false if
-// the record has none, which is what the legacy service wrote then. What the
-// record said is kept aside. ours is false for every other key.
+// forServices is the value of a configuration's key if the services demand a
+// type that the record may not have. update is a boolean, and false if the
+// record has none, as the legacy service wrote then. The record's own value is
+// kept under another name. ours is false for every other key.
 func forServices(key string, p legacy.Payload) (v any, there, ours bool) {
 	if key != keyUpdate && key != keyAbsent && key != aside+keyUpdate {
 		return nil, false, false

@@ -39,7 +39,7 @@ func (f ServiceFinding) Count() int { return len(f.Items) }
 const inventoryFinding = "inventory"
 
 // inventoryWhat: an inventory record holds one key, and a job needs more after
-// it is recorded (page 12, section 4).
+// it is recorded (docs/deployed-services.md, "Where a key comes from").
 const (
 	inventoryWhat = "an inventory record holds only a manifest URL, and no profile, batchID or update"
 	inventoryThen = "Inventory would record it, Notify would then fail it, and its batch would stick in Reporting"
@@ -214,10 +214,10 @@ func (c *serviceChecks) job(j *job) {
 	}
 }
 
-// checked are the objects of a new job as far as a service may object to them.
-// Only the configuration and the manifest's URL depend on what the record says:
-// its status depends on its landing (and the time of the record, which may be
-// any), and identifiers and metadata are texts whatever it says.
+// checked are the objects of a new job that can violate a demand. Only the
+// configuration and the manifest's URL depend on the record. The status depends
+// on the landing and the record's time, and any time is allowed. Identifiers
+// and metadata are always strings.
 func (j *job) checked(bid string, status newqueue.Object, d newqueue.Dialect) []services.NodeObject {
 	objects := []services.NodeObject{
 		{Node: "configuration", Object: configured{*j.rec, bid, d}},

@@ -14,7 +14,7 @@ import (
 // QueueKind is what a legacy queue's records are.
 type QueueKind string
 
-// The kinds of legacy queues (01-legacy-facts, "Where they are").
+// The kinds of legacy queues (docs/legacy-format.md, "Where the records are").
 const (
 	Ingest      QueueKind = "ingest"
 	Inventory   QueueKind = "inventory"
@@ -181,8 +181,8 @@ func topLevel(tree *znode.Tree) string {
 }
 
 // compareRecords is the order in which the new queue gets records, kind by kind:
-// that in which the old queue would have handed them out (04-migration, "Order is
-// kept"; [legacy.Key.Compare]). Of a key in two nodes of a kind, the paths decide.
+// that in which the old queue would have handed them out (docs/migration.md, "Order";
+// [legacy.Key.Compare]). Of a key in two nodes of a kind, the paths decide.
 func compareRecords(a, b Record) int {
 	return cmp.Or(
 		cmp.Compare(slices.Index(QueueKinds, a.Queue), slices.Index(QueueKinds, b.Queue)),

@@ -95,7 +95,7 @@ func TestPlanNamesWhatStandsInTheWayInABatch(t *testing.T) {
 
 // The trees hold no secret, so whoever knows the format and makes everything
 // again in one transaction makes what a migration might have made. Verify says so
-// little of these as README.md does.
+// little of these as docs/promises.md does.
 func TestWhatVerifyCannotTell(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		w := emptyWorld(t, d)

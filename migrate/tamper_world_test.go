@@ -61,8 +61,8 @@ func liveWorld(t *testing.T, d newqueue.Dialect) *world {
 	return &world{src: src, clean: treeOf(t, target), others: there}
 }
 
-// setMarkers is what the field's script does at the end (12-deployed-services,
-// section 8).
+// setMarkers is what the field's script does at the end (docs/field-script.md,
+// "Migration levels").
 func setMarkers(t *testing.T, target *site) {
 	must(t, target, multi{create(MigrationPath, none), create(MigrationPath+"/m1", none), create(MigrationPath+"/m3", none)})
 }

@@ -48,7 +48,8 @@ func ReadTarget(ctx context.Context, r *zkconn.Reader, progress func(int)) (*zno
 func (t *Target) chrootLen() int { return len(t.Address().Chroot) }
 
 // lead waits until this is the only migrator at work; say is told why it waits
-// (04-migration, "One writer"). acl, the run's, is given to the znodes that are
+// (docs/migration.md,
+// "Runs"). acl, the run's, is given to the znodes that are
 // made for it: who may not write to the run may not remove who is at work on it.
 func (t *Target) lead(ctx context.Context, owner string, acl []znode.ACL, say func(string)) error {
 	if err := t.openElection(ctx, acl); err != nil {
@@ -108,7 +109,7 @@ func (t *Target) openElection(ctx context.Context, acl []znode.ACL) error {
 }
 
 // ownMigration reports whether a migrator made /migration, and not somebody who
-// keeps markers of their own there (12-deployed-services, section 8).
+// keeps markers of their own there (docs/field-script.md, "Migration levels").
 func ownMigration(migration, election znode.Stat) bool { return migration.Czxid == election.Czxid }
 
 // resign leaves the election, and removes it with /migration if nobody else is

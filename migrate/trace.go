@@ -11,8 +11,8 @@ import (
 
 // A trace is the data of /jobs: what runs there were, said a second time outside
 // of /migration. The field's own script removes /migration with all below it
-// when it sets its markers (12-deployed-services, section 8), and readers of the
-// layout ignore the data of /jobs (02-new-layout). So a ledger that is gone is
+// when it sets its markers (docs/field-script.md, "Migration levels"), and readers of the
+// layout ignore the data of /jobs (docs/new-layout.md, "Paths"). So a ledger that is gone is
 // noticed, and records that were migrated are not taken for new ones.
 type trace struct {
 	// Ledger says to a person who finds the trace what it is.

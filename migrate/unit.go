@@ -71,7 +71,7 @@ func (p *Plan) planStructure() {
 }
 
 // structure is the run's first unit: the holds before anything else, so that
-// no worker starts on half a queue (04-migration, "Safety").
+// no worker starts on half a queue (docs/promises.md, "Holds come first").
 func (p *Plan) structure() unit {
 	var nodes []leaf
 	for _, path := range p.Structure {

@@ -113,7 +113,7 @@ func (p *piece) extra(n *znode.Node) {
 }
 
 // foreignMarker reports whether path is one of the field's own: which queue the
-// services use (12-deployed-services, section 8).
+// services use (docs/field-script.md, "Migration levels").
 func foreignMarker(path string) bool {
 	return path == MigrationPath+"/m1" || path == MigrationPath+"/m3"
 }

@@ -21,8 +21,8 @@ type Token struct {
 	Other Object
 }
 
-// Object spells the token, with the status as a number where it is one: it is
-// the HTTP status that the storage service answered (TokenPostState).
+// Object is the token as JSON. Its status is a number if it is one: the HTTP
+// status that the storage service answered (TokenPostState).
 func (t Token) Object() Object {
 	return t.Other.with(Object{
 		"token":                         t.Token,
@@ -35,8 +35,8 @@ func (t Token) Object() Object {
 }
 
 // ParseToken reads what /access/QUEUE/QID/token holds. The storage service
-// writes numbers, the status among them, and a migrated token is its JSON as it
-// was; numbers in texts are read, too.
+// writes numbers (the status is one), and a migrated token is that JSON,
+// unchanged. A number that is written as a string is read, too.
 func ParseToken(data []byte) (Token, error) {
 	o, err := ParseObject(data)
 	if err != nil {
@@ -55,8 +55,9 @@ func ParseToken(data []byte) (Token, error) {
 	return t, p.err
 }
 
-// Access is a request for the assembly of an object, as it was read, and, when
-// it was acquired, a worker's hold on it. It is for one goroutine at a time.
+// Access is a request to assemble an object, as it was read. If it was
+// acquired, it also holds the worker's lock. Use it from one goroutine at a
+// time.
 type Access struct {
 	Queue  AccessQueue
 	ID     string
@@ -68,19 +69,19 @@ type Access struct {
 	lock    lock  // zero when not acquired
 }
 
-// Locked reports whether the request was acquired and neither given back nor
-// moved on since.
+// Locked reports whether the request was acquired, and neither released nor
+// moved since.
 func (a *Access) Locked() bool { return a.lock != lock{} }
 
 // Path is the request's znode.
 func (a *Access) Path() string { return AccessRequestPath(a.Queue, a.ID) }
 
-// CreateAccess makes a pending request (A1) and returns its id.
+// CreateAccess creates a pending request (A1) and returns its id.
 func (q *Queue) CreateAccess(ctx context.Context, queue AccessQueue, token Token) (string, error) {
 	var qid string
 	err := q.createAccess(ctx, queue, token, &qid)
 	if err != nil {
-		return "", &opError{"make a request in", AccessQueuePath(queue), err}
+		return "", &opError{"create a request in", AccessQueuePath(queue), err}
 	}
 	return qid, nil
 }
@@ -113,8 +114,8 @@ func (q *Queue) createAccess(ctx context.Context, queue AccessQueue, token Token
 	})
 }
 
-// Access reads a request. The error is a *[NodeError], wrapping [ErrNotFound]
-// when a znode is missing.
+// Access reads a request. The error is a *[NodeError]. It wraps [ErrNotFound]
+// if a znode is missing.
 func (q *Queue) Access(ctx context.Context, queue AccessQueue, qid string) (*Access, error) {
 	a := &Access{Queue: queue, ID: qid, q: q}
 	if err := a.load(ctx); err != nil {
@@ -144,9 +145,9 @@ func (a *Access) load(ctx context.Context) error {
 	return nil
 }
 
-// AcquireAccess locks the oldest request of a queue in a state that no other
-// has locked: pending to start on it, or processing to work on it, be it just
-// started, resumed by an administrator, or left by a worker that died. The
+// AcquireAccess locks the oldest unlocked request of a queue in a state. The
+// state is pending, to start a request, or processing, to work on one that was
+// just started, that an administrator resumed, or that a dead worker left. The
 // lock ends with the request's transition, with [Access.Unlock], or with the
 // session. Errors as for [Queue.AcquireJob].
 func (q *Queue) AcquireAccess(ctx context.Context, queue AccessQueue, s AccessState) (*Access, error) {
@@ -203,27 +204,29 @@ func (q *Queue) acquireAccess(ctx context.Context, queue AccessQueue, qid string
 	return a, nil
 }
 
-// Unlock gives the request back as it is, for another to take. The error wraps
-// [ErrNotLocked] when the lock was lost before; after any other error it is
-// still the caller's, who may try again.
+// Unlock releases the request's lock and changes nothing else, so that another
+// worker can acquire it. The error wraps [ErrNotLocked] if the lock was lost
+// before. After any other error the caller still holds the lock, and may try
+// again.
 func (a *Access) Unlock(ctx context.Context) error {
 	return a.q.release(ctx, &a.lock, a.Path(), a.version)
 }
 
-// Succeed moves an acquired request on: pending to processing (A2), processing
-// to completed (A3), and gives the lock back. Errors as for [Job.Succeed].
+// Succeed moves an acquired request from pending to processing (A2), or from
+// processing to completed (A3), and releases the lock. Errors as for
+// [Job.Succeed].
 func (a *Access) Succeed(ctx context.Context) error {
 	return a.MoveTo(ctx, AccessState(success(a.q.tables[EntityAccess], string(a.Status.State))), "")
 }
 
-// Fail moves an acquired processing request to failed (A4), with a message
-// that says why, and gives the lock back. Errors as for [Job.Succeed].
+// Fail moves an acquired processing request to failed (A4), with a message that
+// says why, and releases the lock. Errors as for [Job.Succeed].
 func (a *Access) Fail(ctx context.Context, message string) error {
 	return a.MoveTo(ctx, AccessFailed, message)
 }
 
-// MoveTo moves an acquired request to any state that a worker may take it to,
-// and gives the lock back. Errors as for [Job.Succeed].
+// MoveTo moves an acquired request to any state that a worker may move it to,
+// and releases the lock. Errors as for [Job.Succeed].
 func (a *Access) MoveTo(ctx context.Context, to AccessState, message string) error {
 	status, err := a.q.moveAccess(ctx, a.Queue, a.ID, a, func(AccessState) (AccessState, error) { return to, nil }, message)
 	if err != nil {
@@ -234,8 +237,8 @@ func (a *Access) MoveTo(ctx context.Context, to AccessState, message string) err
 	return nil
 }
 
-// MoveAccess moves a request as an administrator or a cleaning pass does,
-// without a lock. Errors as for [Queue.MoveJob].
+// MoveAccess moves a request without a lock, as an administrator or a cleaning
+// pass does. Errors as for [Queue.MoveJob].
 func (q *Queue) MoveAccess(ctx context.Context, queue AccessQueue, qid string, to AccessState) error {
 	_, err := q.moveAccess(ctx, queue, qid, nil, func(AccessState) (AccessState, error) { return to, nil }, "")
 	if err != nil {
@@ -260,8 +263,8 @@ func (q *Queue) RetryAccess(ctx context.Context, queue AccessQueue, qid string) 
 	return nil
 }
 
-// DeleteAccess deletes a failed request (A6), or one that the automatic pass
-// would take away (A7, A8). Errors as for [Queue.MoveJob].
+// DeleteAccess deletes a failed request (A6), or one that the cleaning pass
+// would remove (A7, A8). Errors as for [Queue.MoveJob].
 func (q *Queue) DeleteAccess(ctx context.Context, queue AccessQueue, qid string) error {
 	path := AccessRequestPath(queue, qid)
 	_, err := q.moveAccess(ctx, queue, qid, nil, func(s AccessState) (AccessState, error) {
@@ -276,9 +279,9 @@ func (q *Queue) DeleteAccess(ctx context.Context, queue AccessQueue, qid string)
 	return nil
 }
 
-// CleanupAccess is the automatic pass over a queue's requests that are
-// completed (A7) or that the admin tool marked as deleted (A8). It returns those
-// that it removed; errors as for [Queue.CleanupJobs].
+// CleanupAccess is the cleaning pass over the requests of a queue. It removes
+// those that are completed (A7) and those that the admin tool marked as deleted
+// (A8), and returns them. Errors as for [Queue.CleanupJobs].
 func (q *Queue) CleanupAccess(ctx context.Context, queue AccessQueue) ([]string, error) {
 	ids, err := q.children(ctx, AccessQueuePath(queue))
 	if err != nil {

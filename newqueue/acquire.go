@@ -14,20 +14,20 @@ import (
 type lock struct {
 	path    string
 	session int64
-	made    int64 // the transaction that made it, by which it differs from every later one
+	made    int64 // the transaction that created it; every later lock has another
 }
 
-// errSkip says that something can't be acquired now and the next may.
+// errSkip says that an item can't be acquired now; the caller tries the next.
 var errSkip = errors.New("skip")
 
-// acquire locks an entity in the state in which its status was read, in one
-// transaction: it is never returned in another.
+// acquire locks an entity in the state that was read from its status, in one
+// transaction. So it never returns the entity in another state.
 //
-// The same transaction writes the status once more as it is. Its version thus
-// grows with every acquisition and is the holder's proof: a worker that has
-// lost its lock with its session, and whose client has silently opened a new
-// one, still has the old version, and whatever it tries is refused, even when
-// another's lock is there under the same name.
+// The same transaction writes the status again, unchanged. So the status has a
+// new version after every acquisition, and that version proves who holds the
+// lock. A worker may lose its lock with its session, while its client silently
+// opens a new session. That worker still has the old version. Whatever it tries
+// is refused, even if another worker's lock exists under the same name.
 func (q *Queue) acquire(ctx context.Context, path string, fits func(status []byte) error) (status node, l lock, err error) {
 	if !q.reserve(path) {
 		return status, lock{}, errSkip
@@ -50,7 +50,8 @@ func (q *Queue) acquire(ctx context.Context, path string, fits func(status []byt
 			lock: at,
 			ops:  []znode.Op{znode.Set(path+"/status", status.data, status.version)},
 			done: func(ctx context.Context) (bool, error) {
-				// The lock alone may be another goroutine's of this session.
+				// The lock alone could belong to another goroutine of this
+				// session.
 				n, err := q.get(ctx, path+"/status")
 				if errors.Is(err, ErrNotFound) || err == nil && n.version != acquired {
 					return false, nil
@@ -73,7 +74,7 @@ func (q *Queue) acquire(ctx context.Context, path string, fits func(status []byt
 				q.giveBack(ctx, lock{path: at, session: q.conn.SessionID()}, path, acquired)
 			}
 			return status, l, err
-		case errors.Is(err, znode.ErrBadVersion): // it moved meanwhile: look again
+		case errors.Is(err, znode.ErrBadVersion): // it moved meanwhile: read it again
 		case errors.Is(err, znode.ErrNodeExists), errors.Is(err, znode.ErrNoNode):
 			return status, lock{}, errSkip
 		default:
@@ -83,23 +84,23 @@ func (q *Queue) acquire(ctx context.Context, path string, fits func(status []byt
 	return status, lock{}, errSkip
 }
 
-// taken looks at a lock that was just taken. The session may be another than
-// when the request was made: the client keeps what it could not send for the
-// next one.
+// taken reads a lock that was just taken. The session may be another one than
+// when the request was made, because the client keeps what it could not send
+// for its next session.
 func (q *Queue) taken(ctx context.Context, path string) (lock, error) {
 	stat, ok, err := q.stat(ctx, path)
 	switch {
 	case err != nil:
 		return lock{}, err
 	case !ok || stat.EphemeralOwner != q.conn.SessionID():
-		return lock{}, errSkip // the session has ended since, and the lock with it
+		return lock{}, errSkip // the session has ended since, and so has the lock
 	}
 	return lock{path, stat.EphemeralOwner, stat.Czxid}, nil
 }
 
-// reserve keeps the other goroutines of this queue from taking the same lock
-// while one is at it. They share the session, so that when an answer is lost
-// the lock itself doesn't tell whose it is.
+// reserve keeps the other goroutines of this queue from taking a lock while one
+// of them takes it. They share a session, so after a lost answer the lock
+// itself does not tell which of them took it.
 func (q *Queue) reserve(path string) bool {
 	_, taken := q.reserved.LoadOrStore(path, true)
 	return !taken
@@ -107,16 +108,16 @@ func (q *Queue) reserve(path string) bool {
 
 func (q *Queue) unreserve(path string) { q.reserved.Delete(path) }
 
-// holds reports whether a lock is there and this session's.
+// holds reports whether this session holds a lock.
 func (q *Queue) holds(ctx context.Context, l lock) (bool, error) {
 	if l.session == 0 || q.conn.SessionID() != l.session {
-		return false, nil // it went with the session, or will
+		return false, nil // it ended with the session, or will
 	}
 	stat, ok, err := q.stat(ctx, l.path)
 	return ok && stat.EphemeralOwner == l.session, err
 }
 
-// owns returns [ErrNotLocked] unless the lock is this session's.
+// owns returns [ErrNotLocked] unless this session holds the lock.
 func (q *Queue) owns(ctx context.Context, l lock) error {
 	ok, err := q.holds(ctx, l)
 	if err == nil && !ok {
@@ -125,7 +126,7 @@ func (q *Queue) owns(ctx context.Context, l lock) error {
 	return err
 }
 
-// release gives a holder's lock back, and forgets it when it has gone.
+// release releases a holder's lock, and forgets it once it is gone.
 func (q *Queue) release(ctx context.Context, l *lock, entity string, version int32) error {
 	err := q.unlock(ctx, *l, entity, version)
 	if err == nil || errors.Is(err, ErrNotLocked) {
@@ -134,8 +135,8 @@ func (q *Queue) release(ctx context.Context, l *lock, entity string, version int
 	return err
 }
 
-// unlock gives a lock back without a transition. The version proves, as in
-// acquire, that it isn't another's.
+// unlock releases a lock without a transition. As in acquire, the version
+// proves that nobody else holds the lock.
 func (q *Queue) unlock(ctx context.Context, l lock, entity string, version int32) error {
 	if err := q.owns(ctx, l); err != nil {
 		return &opError{"unlock", entity, err}
@@ -156,8 +157,9 @@ func (q *Queue) unlock(ctx context.Context, l lock, entity string, version int32
 	return nil
 }
 
-// giveBack unlocks what the caller will never know that it has: its context may
-// have ended, and must not keep the lock for as long as the session lives.
+// giveBack releases a lock that the caller never learns of. The caller's
+// context may have ended, and the lock must not stay for as long as the session
+// lives.
 func (q *Queue) giveBack(ctx context.Context, l lock, entity string, version int32) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTime)
 	defer cancel()
@@ -166,13 +168,12 @@ func (q *Queue) giveBack(ctx context.Context, l lock, entity string, version int
 	}
 }
 
-// giveBackTime bounds how long a caller whose context has ended waits for
-// giveBack.
+// giveBackTime is how long a caller whose context has ended waits for giveBack.
 const giveBackTime = 2 * time.Second
 
-// givenBack looks whether a transition that gives a lock back happened. While
-// the session lives nothing else takes its lock away, so that the lock tells,
-// however much others have done since; without the session, the status may.
+// givenBack finds out whether a transition that releases a lock happened. While
+// the session lives, nothing else removes its lock, so the lock tells, no
+// matter what others have done since. Without the session, the status may tell.
 func (q *Queue) givenBack(l lock, status func(context.Context) (bool, error)) func(context.Context) (bool, error) {
 	return func(ctx context.Context) (bool, error) {
 		stat, ok, err := q.stat(ctx, l.path)
@@ -188,12 +189,12 @@ func (q *Queue) givenBack(l lock, status func(context.Context) (bool, error)) fu
 	}
 }
 
-// AcquireJob locks the first job of a state that no other has locked: lowest
-// priority number first, then oldest. The lock is the session's, and ends with
-// the job's transition, with [Job.Unlock], or with the session. The error is
-// [ErrNone] when there is nothing to take; when it also wraps a *[NodeError],
-// something there could not be read. Only states that a worker leaves can be
-// acquired: see [Next].
+// AcquireJob locks the first unlocked job of a state: lowest priority number
+// first, then oldest. The lock ends with the job's transition, with
+// [Job.Unlock], or with the session. The error is [ErrNone] if there is nothing
+// to acquire. If it also wraps a *[NodeError], something there could not be
+// read. Only the states that a worker moves a job out of can be acquired: see
+// [Next].
 func (q *Queue) AcquireJob(ctx context.Context, s JobState) (*Job, error) {
 	bad := []error{ErrNone}
 	for j, err := range q.AcquireJobs(ctx, s) {
@@ -212,12 +213,12 @@ func (q *Queue) AcquireJob(ctx context.Context, s JobState) (*Job, error) {
 	return nil, errors.Join(bad...)
 }
 
-// AcquireJobs looks at every job of a state once, in the order of
-// [Queue.AcquireJob], and yields those that it could lock. A job that the
-// loop's body neither moves on nor keeps (by leaving the loop) is unlocked
-// before the next, so that a pass sees all of them: a job without room stays,
-// and a smaller one behind it goes on (J7). What can't be read is yielded as
-// an error, a *[NodeError], and the pass goes on.
+// AcquireJobs visits every job of a state once, in the order of
+// [Queue.AcquireJob], and yields those that it could lock. If the loop's body
+// neither moves a job nor keeps it (by leaving the loop), the job is unlocked
+// before the next one. So a pass sees all of them: a job without room stays,
+// and a smaller one behind it moves (J7). For what can't be read it yields a
+// *[NodeError], and continues.
 func (q *Queue) AcquireJobs(ctx context.Context, s JobState) iter.Seq2[*Job, error] {
 	return func(yield func(*Job, error) bool) {
 		if err := q.workersState(EntityJob, string(s)); err != nil {
@@ -263,7 +264,7 @@ func (q *Queue) acquireEntry(ctx context.Context, e entry, s JobState) (*Job, er
 			return &NodeError{path + "/status", err}
 		}
 		if st.State != s {
-			return errSkip // it moved on since the queue was listed
+			return errSkip // it has moved since the queue was listed
 		}
 		return nil
 	})
@@ -279,19 +280,20 @@ func (q *Queue) acquireEntry(ctx context.Context, e entry, s JobState) (*Job, er
 	return j, nil
 }
 
-// workersState refuses to acquire what no worker has anything to do with.
+// workersState refuses a state in which a worker has nothing to do.
 func (q *Queue) workersState(e Entity, s string) error {
 	for _, t := range leaving(q.tables[e], s) {
 		if t.Who.holdsLock() {
 			return nil
 		}
 	}
-	return fmt.Errorf("acquire a %s in state %s: %w: no worker's step leads from there", e, s, ErrValue)
+	return fmt.Errorf("acquire a %s in state %s: %w: a worker has nothing to do in that state", e, s, ErrValue)
 }
 
-// Unlock gives the job back as it is, for another to take. The error wraps
-// [ErrNotLocked] when the lock was lost before; after any other error it is
-// still the caller's, who may try again.
+// Unlock releases the job's lock and changes nothing else, so that another
+// worker can acquire it. The error wraps [ErrNotLocked] if the lock was lost
+// before. After any other error the caller still holds the lock, and may try
+// again.
 func (j *Job) Unlock(ctx context.Context) error {
 	return j.q.release(ctx, &j.lock, j.Path(), j.version)
 }

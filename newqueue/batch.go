@@ -8,13 +8,14 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Batch is a batch as it was read, and, when it was acquired, a worker's hold
-// on it. A Batch is for one goroutine at a time.
+// Batch is a batch as it was read. If it was acquired, it also holds the
+// worker's lock. Use a Batch from one goroutine at a time.
 type Batch struct {
 	ID         string
 	Status     BatchStatus
 	Submission Submission
-	// Submitted is the whole submission, with the keys that the layout doesn't know.
+	// Submitted is the whole submission, including keys that the layout doesn't
+	// know.
 	Submitted Object
 
 	q       *Queue
@@ -22,21 +23,21 @@ type Batch struct {
 	lock    lock  // zero when not acquired
 }
 
-// Locked reports whether the batch was acquired and neither given back nor
-// moved on since.
+// Locked reports whether the batch was acquired, and neither released nor moved
+// since.
 func (b *Batch) Locked() bool { return b.lock != lock{} }
 
 // Path is the batch's znode.
 func (b *Batch) Path() string { return BatchPath(b.ID) }
 
-// CreateBatch makes a pending batch of a submission (B1), with its entry in
+// CreateBatch creates a pending batch from a submission (B1), with its entry in
 // batch-uuids if the submission has a BatchID. It returns the batch's id.
-// Errors: [ErrExists] when a batch with that BatchID is there, [ErrValue],
+// Errors: [ErrExists] if a batch with that BatchID exists, [ErrValue],
 // [ErrTooLarge].
 func (q *Queue) CreateBatch(ctx context.Context, s Submission) (string, error) {
 	bid, err := q.createBatch(ctx, s)
 	if err != nil {
-		return "", &opError{"make a batch in", BatchesPath, err}
+		return "", &opError{"create a batch in", BatchesPath, err}
 	}
 	return bid, nil
 }
@@ -79,9 +80,8 @@ func (q *Queue) createBatch(ctx context.Context, s Submission) (string, error) {
 	return bid, err
 }
 
-// Batch reads a batch. The error is a *[NodeError], wrapping [ErrNotFound]
-// when a znode is missing. A status that nobody knows is no error: see
-// [BatchState.Known].
+// Batch reads a batch. The error is a *[NodeError]. It wraps [ErrNotFound] if a
+// znode is missing. An unknown status is not an error: see [BatchState.Known].
 func (q *Queue) Batch(ctx context.Context, bid string) (*Batch, error) {
 	b := &Batch{ID: bid, q: q}
 	if err := b.load(ctx); err != nil {
@@ -115,8 +115,8 @@ func (b *Batch) load(ctx context.Context) error {
 	return nil
 }
 
-// FindBatch reads the batch of a UUID. The error wraps [ErrNotFound] when
-// there is none.
+// FindBatch reads the batch of a UUID. The error wraps [ErrNotFound] if there
+// is none.
 func (q *Queue) FindBatch(ctx context.Context, uuid string) (*Batch, error) {
 	path := BatchUUIDPath(uuid)
 	n, err := q.get(ctx, path)
@@ -131,9 +131,8 @@ func (q *Queue) FindBatch(ctx context.Context, uuid string) (*Batch, error) {
 	return b, err
 }
 
-// Batches reads all batches in the order of their ids. Those that can't be
-// read are in the error (one *[NodeError] each, joined) beside all others,
-// which are returned.
+// Batches reads all batches in the order of their ids. It returns those that it
+// could read. The error joins one *[NodeError] for each of the others.
 func (q *Queue) Batches(ctx context.Context) ([]*Batch, error) {
 	ids, err := q.batchIDs(ctx)
 	if err != nil {
@@ -160,9 +159,8 @@ func (q *Queue) batchIDs(ctx context.Context) ([]string, error) {
 	return ids, err
 }
 
-// BatchJobs lists the ids of a batch's jobs by the folder in which they stand,
-// sorted. A batch that has no jobs yet has no folders; one that doesn't exist
-// is [ErrNotFound].
+// BatchJobs lists the ids of a batch's jobs by folder, sorted. A batch without
+// jobs has no folders. If the batch does not exist, the error is [ErrNotFound].
 func (q *Queue) BatchJobs(ctx context.Context, bid string) (map[BatchFolder][]string, error) {
 	if _, err := q.get(ctx, BatchPath(bid)); err != nil {
 		return nil, err
@@ -188,11 +186,10 @@ func (q *Queue) folders(ctx context.Context, bid string) (map[BatchFolder][]stri
 	return jobs, nil
 }
 
-// AcquireBatch locks the first batch of a state that no other has locked,
-// oldest first: pending, reporting, or update-reporting. The lock ends with
-// the batch's transition, with [Batch.Unlock], or with the session. Errors as
-// for [Queue.AcquireJob]; a pending batch that has jobs already is passed over
-// and named ([ErrHasJobs]).
+// AcquireBatch locks the oldest unlocked batch of a state: pending, reporting,
+// or update-reporting. The lock ends with the batch's transition, with
+// [Batch.Unlock], or with the session. Errors as for [Queue.AcquireJob]. A
+// pending batch that already has jobs is skipped and named ([ErrHasJobs]).
 func (q *Queue) AcquireBatch(ctx context.Context, s BatchState) (*Batch, error) {
 	if err := q.workersState(EntityBatch, string(s)); err != nil {
 		return nil, err
@@ -259,15 +256,16 @@ func (q *Queue) AcquireReportingBatch(ctx context.Context) (*Batch, error) {
 	return q.AcquireBatch(ctx, BatchReporting)
 }
 
-// AcquireUpdateReportingBatch is [Queue.AcquireBatch] of a batch to be
-// reported once more.
+// AcquireUpdateReportingBatch is [Queue.AcquireBatch] of a batch to be reported
+// again.
 func (q *Queue) AcquireUpdateReportingBatch(ctx context.Context) (*Batch, error) {
 	return q.AcquireBatch(ctx, BatchUpdateReporting)
 }
 
-// Unlock gives the batch back as it is, for another to take. The error wraps
-// [ErrNotLocked] when the lock was lost before; after any other error it is
-// still the caller's, who may try again.
+// Unlock releases the batch's lock and changes nothing else, so that another
+// worker can acquire it. The error wraps [ErrNotLocked] if the lock was lost
+// before. After any other error the caller still holds the lock, and may try
+// again.
 func (b *Batch) Unlock(ctx context.Context) error {
 	return b.q.release(ctx, &b.lock, b.Path(), b.version)
 }

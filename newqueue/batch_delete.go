@@ -10,14 +10,15 @@ import (
 	"mrtq/internal/znode"
 )
 
-// jobRemains are the operations that take away all that there is of a job.
+// jobRemains are the operations that remove everything of a job.
 type jobRemains struct {
 	id  string
 	ops []znode.Op
 }
 
-// snapDeletion reads all that goes with a batch: its nodes, its jobs' nodes
-// and entries, its UUID. A job that a worker has is [ErrLocked].
+// snapDeletion reads everything that is deleted with a batch: its nodes, its
+// jobs' nodes and entries, its UUID. If a worker holds one of the jobs, the
+// error is [ErrLocked].
 func (q *Queue) snapDeletion(ctx context.Context, s *batchSnap) (err error) {
 	b, err := q.Batch(ctx, s.id)
 	if err == nil {
@@ -63,7 +64,7 @@ func (q *Queue) snapDeletion(ctx context.Context, s *batchSnap) (err error) {
 			return err
 		}
 		if known && string(bid.data) != s.id {
-			// A stray entry: the job is another batch's, and stays.
+			// A stray entry: the job belongs to another batch, and stays.
 			j.ops = deleteAll(paths)
 			s.jobs = append(s.jobs, j)
 			continue
@@ -75,7 +76,8 @@ func (q *Queue) snapDeletion(ctx context.Context, s *batchSnap) (err error) {
 		if slices.Contains(nodes, JobPath(jid)+"/lock") {
 			return &NodeError{JobPath(jid), ErrLocked}
 		}
-		// The entries first: a job that moves meanwhile makes all of it fail.
+		// The entries first: if a job moves meanwhile, the whole deletion
+		// fails.
 		j.ops = append(deleteAll(append(paths, queued[jid]...)), deleteAll(nodes)...)
 		s.jobs = append(s.jobs, j)
 	}
@@ -83,7 +85,7 @@ func (q *Queue) snapDeletion(ctx context.Context, s *batchSnap) (err error) {
 	return nil
 }
 
-// queued finds the queue entries of all jobs.
+// queued lists the queue entries of all jobs.
 func (q *Queue) queued(ctx context.Context) (map[string][]string, error) {
 	found := map[string][]string{}
 	for _, s := range q.dialect.JobStates() {
@@ -100,10 +102,10 @@ func (q *Queue) queued(ctx context.Context) (map[string][]string, error) {
 	return found, nil
 }
 
-// deleteAhead deletes jobs of a batch that is too large to go in one
-// transaction, some at a time, until the rest fits. Each time is whole jobs,
-// and the batch still being in the state that was read; interrupted, it leaves
-// a batch with fewer jobs that can be deleted again.
+// deleteAhead deletes jobs of a batch that is too large for one transaction,
+// some at a time, until the rest fits. Each transaction deletes whole jobs, and
+// checks that the batch is still in the state that was read. If it is
+// interrupted, the batch has fewer jobs and can be deleted again.
 func (q *Queue) deleteAhead(ctx context.Context, t Transition, s *batchSnap) error {
 	guard := append(lockOps(t.Who, BatchPath(s.id)), znode.Check(BatchPath(s.id)+"/status", s.version))
 	for {
@@ -132,9 +134,9 @@ func (q *Queue) deleteAhead(ctx context.Context, t Transition, s *batchSnap) err
 	}
 }
 
-// DeleteBatch deletes a failed or held batch and every job of it (B11, B12):
-// nothing of them stays. Errors: *[StateError], [ErrLocked] while a worker has
-// the batch or one of its jobs.
+// DeleteBatch deletes a failed or held batch and all its jobs (B11, B12).
+// Nothing of them stays. Errors: *[StateError], [ErrLocked] while a worker
+// holds the batch or one of its jobs.
 func (q *Queue) DeleteBatch(ctx context.Context, bid string) (Deletion, error) {
 	s, err := q.deleteBatch(ctx, bid, Admin)
 	if err != nil {
@@ -148,9 +150,9 @@ func (q *Queue) DeleteBatch(ctx context.Context, bid string) (Deletion, error) {
 }
 
 // CleanBatch removes a batch that is completed (B13), or that the admin tool
-// marked as deleted (B14), and every job of it. Errors as for
-// [Queue.DeleteBatch], and [ErrStillProcessing] while a job of it is still to be
-// done, as the client library leaves it then.
+// marked as deleted (B14), and all its jobs. Errors as for [Queue.DeleteBatch],
+// and [ErrStillProcessing] while one of its jobs is unfinished: the client
+// library leaves such a batch, too.
 func (q *Queue) CleanBatch(ctx context.Context, bid string) error {
 	if _, err := q.deleteBatch(ctx, bid, Automatic); err != nil {
 		return &opError{"clean up", BatchPath(bid), err}
@@ -172,10 +174,10 @@ func (q *Queue) deleteBatch(ctx context.Context, bid string, who Actor) (batchSn
 	return s, err
 }
 
-// CleanupBatches is the automatic pass over all batches that are done with: see
-// [Queue.CleanBatch]. It returns those that it removed. A batch that a worker
-// still has, or of which a job is still to be done, is left for the next pass;
-// other errors are joined and don't stop the pass.
+// CleanupBatches is the cleaning pass over all batches: see [Queue.CleanBatch].
+// It returns those that it removed. A batch that a worker still holds, or that
+// has an unfinished job, is left for the next pass. Other errors are joined and
+// don't stop the pass.
 func (q *Queue) CleanupBatches(ctx context.Context) ([]string, error) {
 	batches, err := q.Batches(ctx)
 	var cleaned []string

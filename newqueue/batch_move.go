@@ -6,7 +6,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// snapBatchFor reads what a batch's transition is decided on.
+// snapBatchFor reads what is needed to decide on a batch's transition.
 func (q *Queue) snapBatchFor(ctx context.Context, bid string, by *Batch) (batchSnap, error) {
 	s := batchSnap{id: bid}
 	if by != nil {
@@ -24,14 +24,14 @@ func (q *Queue) snapBatchFor(ctx context.Context, bid string, by *Batch) (batchS
 	return s, nil
 }
 
-// snapReport reads what a report is made of.
+// snapReport reads what a report needs.
 func (q *Queue) snapReport(ctx context.Context, s *batchSnap) (err error) {
 	if s.folders, err = q.folders(ctx, s.id); err != nil {
 		return err
 	}
 	s.failedV = map[string]int32{}
 	if s.status.State == BatchProcessing {
-		return nil // it is asked only whether it is empty
+		return nil // only whether it is empty matters
 	}
 	for _, jid := range s.folders[FolderFailed] {
 		n, err := q.get(ctx, JobPath(jid)+"/status")
@@ -49,10 +49,10 @@ func (q *Queue) snapReport(ctx context.Context, s *batchSnap) (err error) {
 
 // batchMove is one transition of a batch.
 type batchMove struct {
-	by      *Batch // the worker's, nil for everybody else
+	by      *Batch // the worker's acquired batch; nil if the caller is no worker
 	target  func(batchSnap) (BatchState, error)
 	message string
-	// jobs are made by the same transaction (B3).
+	// jobs are created by the same transaction (B3).
 	jobs []znode.Op
 }
 

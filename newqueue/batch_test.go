@@ -12,7 +12,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// finish drives the first pending job to its end.
+// finish moves the first pending job to completed.
 func finish(t *testing.T, q *newqueue.Queue, ok bool) string {
 	t.Helper()
 	if ok {
@@ -29,7 +29,7 @@ func finish(t *testing.T, q *newqueue.Queue, ok bool) string {
 	return j.ID
 }
 
-// fail takes the first pending job to a failure that can be resumed.
+// fail moves the first pending job to a failure that can be resumed.
 func failAtDownload(t *testing.T, q *newqueue.Queue) string {
 	t.Helper()
 	for _, s := range []newqueue.JobState{newqueue.JobPending, newqueue.JobEstimating, newqueue.JobProvisioning} {
@@ -40,7 +40,7 @@ func failAtDownload(t *testing.T, q *newqueue.Queue) string {
 	return j.ID
 }
 
-// report reports the batch that waits for it, and returns what was told.
+// report reports the batch that waits for a report, and returns the report.
 func report(t *testing.T, q *newqueue.Queue, s newqueue.BatchState) newqueue.Report {
 	t.Helper()
 	b := value(q.AcquireBatch(ctx, s))(t)
@@ -82,12 +82,12 @@ func TestBatchStories(t *testing.T) {
 		if r := report(t, q, newqueue.BatchReporting); !slices.Equal(r.NewlyFailed, []string{bad}) || !slices.Equal(r.NewlyCompleted, good) || r.State != newqueue.BatchFailed {
 			t.Errorf("%+v", r)
 		}
-		// Nothing has changed: nothing is to be sent (S7).
+		// Nothing has changed, so nothing must be sent (S7).
 		must(t, q.UpdateReportBatch(ctx, fails))
 		if r := report(t, q, newqueue.BatchUpdateReporting); r.Changed() || !slices.Equal(r.Unresolved, []string{bad}) {
 			t.Errorf("%+v", r)
 		}
-		// Retried, it fails again; retried once more, it succeeds.
+		// After one retry it fails again; after another it succeeds.
 		if s := value(q.ResumeJob(ctx, bad))(t); s != newqueue.JobDownloading {
 			t.Errorf("resumed at %s", s)
 		}
@@ -111,7 +111,7 @@ func TestBatchStories(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		w.check()
-		// What is completed goes, and nothing of it stays.
+		// What is completed is removed, and nothing of it stays.
 		if gone := value(q.CleanupBatches(ctx))(t); !slices.Equal(gone, []string{succeeds, fails}) {
 			t.Errorf("cleaned up %v", gone)
 		}
@@ -134,7 +134,7 @@ func TestReportGoneStale(t *testing.T) {
 		value(q.ResumeJob(ctx, jid))(t)
 		before := w.tree()
 		if err := b.Finish(ctx, r); !errors.Is(err, newqueue.ErrConflict) {
-			t.Errorf("a report of what is no more: %v", err)
+			t.Errorf("a report of a removed batch: %v", err)
 		}
 		same(t, before, w.tree())
 	})
@@ -199,7 +199,7 @@ func TestIllegalBatchTransitions(t *testing.T) {
 	})
 }
 
-// TestLargeBatch: a batch that doesn't fit one transaction, made and deleted.
+// TestLargeBatch creates and deletes a batch that doesn't fit one transaction.
 func TestLargeBatch(t *testing.T) {
 	w := newWorld(t, newqueue.Design)
 	q := w.queue()
@@ -225,7 +225,7 @@ func TestTooLarge(t *testing.T) {
 	w := newWorld(t, newqueue.Design)
 	q := w.queue()
 	_, err := q.CreateBatch(ctx, newqueue.Submission{ErcWhat: strings.Repeat("x", 1_000_000)})
-	want := regexp.MustCompile(`^make a batch in /batches: too large for ZooKeeper: 3 operations take 10005\d\d bytes and 1000000 are allowed; the largest is /batches/bid0000000000/submission with 1000176 bytes$`)
+	want := regexp.MustCompile(`^create a batch in /batches: too large for ZooKeeper: 3 operations take 10005\d\d bytes, 1000000 are allowed; the largest is /batches/bid0000000000/submission with 1000176 bytes$`)
 	if !errors.Is(err, newqueue.ErrTooLarge) || !want.MatchString(err.Error()) {
 		t.Errorf("got %v", err)
 	}
@@ -303,8 +303,8 @@ func TestWatcherFiresOnce(t *testing.T) {
 		if s := state(t, q, bid); s != newqueue.BatchReporting {
 			t.Errorf("the batch is %s", s)
 		}
-		// One that comes late sees that it is too late, and one in time sees
-		// what was emptied before it looked.
+		// A watcher that starts too late sees that it is too late. One that
+		// starts in time sees a batch that was emptied before it looked.
 		if ok := value(q.ReportWhenEmptied(ctx, bid))(t); ok {
 			t.Error("fired twice")
 		}
@@ -383,8 +383,8 @@ func TestAccess(t *testing.T) {
 	})
 }
 
-// TestWatchOutlivesItsSession: a watcher whose session ends meanwhile still
-// sees the batch emptied.
+// TestWatchOutlivesItsSession: a watcher still notices an emptied batch if its
+// session ended meanwhile.
 func TestWatchOutlivesItsSession(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		q := w.queue()
@@ -426,7 +426,7 @@ func TestFailBatch(t *testing.T) {
 		// Its job is still at work: the batch can't be deleted under the worker.
 		j := value(q.AcquireJob(ctx, newqueue.JobPending))(t)
 		before = w.tree()
-		want := "delete /batches/" + bid + ": /jobs/" + ids[0] + ": another has the lock"
+		want := "delete /batches/" + bid + ": /jobs/" + ids[0] + ": somebody else holds the lock"
 		if _, err := q.DeleteBatch(ctx, bid); !errors.Is(err, newqueue.ErrLocked) || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}

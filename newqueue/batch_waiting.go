@@ -7,20 +7,20 @@ import (
 	"mrtq/internal/znode"
 )
 
-// A batch that waits to have its jobs made has no states child: by that the
-// client library knows it. Its worker makes the child first and the status
-// after it (Batch.acquirePendingBatch), so that one that dies in between, or
-// tries a held batch, which it may not take, leaves a batch that it passes over
-// from then on.
+// A batch that waits for its jobs to be created has no states child. That is
+// how the client library recognises it. The library's worker first creates the
+// child and then sets the status (Batch.acquirePendingBatch). If the worker
+// dies in between, or tries a held batch, which it may not acquire, then the
+// child stays, and from then on the library skips the batch.
 
-// waits reports whether the batch's jobs are still to be made.
+// waits reports whether the batch's jobs are not created yet.
 func (s batchSnap) waits() bool {
 	return s.status.State == BatchPending || s.status.State == BatchHeld
 }
 
-// leftStates lists a waiting batch's states child and all below it, which is
-// to go; nil when there is none. With entries of jobs in it the error is a
-// *[NodeError] that wraps [ErrHasJobs].
+// leftStates lists a waiting batch's states child and everything below it, to
+// be removed. It is nil if there is none. If there are entries of jobs in it,
+// the error is a *[NodeError] that wraps [ErrHasJobs].
 func (q *Queue) leftStates(ctx context.Context, bid string) ([]string, error) {
 	states := BatchStatesPath(bid)
 	paths, err := q.subtree(ctx, states)
@@ -35,15 +35,15 @@ func (q *Queue) leftStates(ctx context.Context, bid string) ([]string, error) {
 	return paths, nil
 }
 
-// RepairBatches is the automatic pass over pending and held batches that have a
-// states child: it takes away the child, so that the client library takes them
-// up (again). It returns those that it repaired. A batch that a worker has is
-// left alone, for it may be making the child just now; one with entries of jobs
-// is named in the error and left to an administrator ([ErrHasJobs]), beside
-// whatever can't be read.
+// RepairBatches is the cleaning pass over pending and held batches that have a
+// states child. It removes the child, so that the client library acquires them
+// again. It returns those that it repaired. It leaves alone a batch that a
+// worker holds, because the worker may be creating the child just now. The
+// error names a batch that has entries of jobs ([ErrHasJobs]), which an
+// administrator must decide on, and everything that can't be read.
 //
-// A queue of which all workers are this package's needs no repair: they take
-// such a batch up as it is.
+// If all workers of a queue use this package, it needs no repair: they acquire
+// such a batch as it is.
 func (q *Queue) RepairBatches(ctx context.Context) ([]string, error) {
 	batches, err := q.Batches(ctx)
 	var repaired []string
@@ -74,7 +74,7 @@ func (q *Queue) repairBatch(ctx context.Context, b *Batch) (repaired bool, err e
 		return !ok, err
 	}})
 	if isRace(err) {
-		return false, nil // a worker has it, or it has moved on
+		return false, nil // a worker holds it, or it has moved
 	}
 	return err == nil, err
 }

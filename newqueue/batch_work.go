@@ -8,8 +8,8 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Hold moves an acquired pending batch to held, because its collection is (B2),
-// and gives the lock back. Errors as for [Job.Succeed].
+// Hold moves an acquired pending batch to held because its collection is held
+// (B2), and releases the lock. Errors as for [Job.Succeed].
 func (b *Batch) Hold(ctx context.Context, message string) error {
 	return b.move(ctx, "hold", batchMove{
 		target:  func(batchSnap) (BatchState, error) { return BatchHeld, nil },
@@ -17,10 +17,10 @@ func (b *Batch) Hold(ctx context.Context, message string) error {
 	})
 }
 
-// MoveTo moves an acquired batch to any state that a worker may take it to,
-// and gives the lock back: for processing it makes no jobs, for completed and
-// failed it reports what is so. See [Batch.Process] and [Batch.Finish]. Errors
-// as for [Job.Succeed].
+// MoveTo moves an acquired batch to any state that a worker may move it to, and
+// releases the lock. For processing it creates no jobs; for completed and
+// failed it writes the report that is true. See [Batch.Process] and
+// [Batch.Finish]. Errors as for [Job.Succeed].
 func (b *Batch) MoveTo(ctx context.Context, to BatchState) error {
 	return b.move(ctx, "move to "+string(to), batchMove{target: func(batchSnap) (BatchState, error) { return to, nil }})
 }
@@ -36,16 +36,17 @@ func (b *Batch) move(ctx context.Context, what string, bm batchMove) error {
 	return nil
 }
 
-// Process makes the jobs of an acquired pending batch (J1), moves the batch to
-// processing (B3), and gives the lock back. It returns the jobs' ids in the
+// Process creates the jobs of an acquired pending batch (J1), moves the batch
+// to processing (B3), and releases the lock. It returns the jobs' ids in the
 // order of the arguments.
 //
-// All of it is one transaction. When that would be too large, the jobs' own
-// nodes are written first, under the batch's lock, where no worker finds them,
-// and one transaction then makes all their entries and moves the batch: about
-// 3,000 jobs fit. A worker that dies in between leaves a batch that is still
-// pending, and nodes of jobs that belong to nothing, which [CheckLayout] names.
-// Errors as for [Job.Succeed], and [ErrPriority], [ErrValue], [ErrTooLarge].
+// All of it is one transaction. If that would be too large, Process first
+// writes the jobs' own nodes, under the batch's lock, where no worker finds
+// them. One transaction then creates all their entries and moves the batch.
+// About 3,000 jobs fit. If the worker dies in between, the batch is still
+// pending, and there are nodes of jobs that belong to no batch, which
+// [CheckLayout] names. Errors as for [Job.Succeed], and [ErrPriority],
+// [ErrValue], [ErrTooLarge].
 func (b *Batch) Process(ctx context.Context, jobs ...NewJob) ([]string, error) {
 	ids, err := b.process(ctx, jobs)
 	if err != nil {
@@ -70,7 +71,7 @@ func (b *Batch) process(ctx context.Context, jobs []NewJob) ([]string, error) {
 			nodes, places = append(nodes, ops.nodes...), append(places, ops.places...)
 		}
 		made = ids
-		// The transition's own part is small; half a kilobyte is plenty.
+		// The transition's own part is small: half a kilobyte is enough.
 		if znode.MultiSize(append(slices.Clone(nodes), places...), len(b.q.root)) > MaxTransaction-512 {
 			if err := b.writeAhead(ctx, nodes); err != nil {
 				return err
@@ -82,7 +83,7 @@ func (b *Batch) process(ctx context.Context, jobs []NewJob) ([]string, error) {
 	return made, err
 }
 
-// start is B3 with the jobs that it makes.
+// start is B3 with the jobs that it creates.
 func (b *Batch) start(ctx context.Context, jobs []znode.Op) error {
 	m := move{EntityBatch, b.Path(), true}
 	_, status, err := b.q.tryMoveBatch(ctx, m, b.ID, batchMove{
@@ -102,7 +103,8 @@ func (b *Batch) start(ctx context.Context, jobs []znode.Op) error {
 	return nil
 }
 
-// writeAhead writes jobs' nodes, in order, as many at a time as fit.
+// writeAhead writes the jobs' nodes in order, as many as fit into each
+// transaction.
 func (b *Batch) writeAhead(ctx context.Context, nodes []znode.Op) error {
 	guard := []znode.Op{znode.Check(b.lock.path, -1), znode.Check(b.Path()+"/status", b.version)}
 	for len(nodes) > 0 {
@@ -128,21 +130,21 @@ func (b *Batch) writeAhead(ctx context.Context, nodes []znode.Op) error {
 	return nil
 }
 
-// ReleaseBatch returns a held batch to pending (B4). Errors: *[StateError],
-// [ErrLocked] while a worker has it.
+// ReleaseBatch moves a held batch to pending (B4). Errors: *[StateError],
+// [ErrLocked] while a worker holds it.
 func (q *Queue) ReleaseBatch(ctx context.Context, bid string) error {
 	return q.MoveBatch(ctx, bid, BatchPending)
 }
 
-// UpdateReportBatch has a failed batch reported once more (B8), after its
-// failed jobs have been seen to. Errors as for [Queue.ReleaseBatch].
+// UpdateReportBatch moves a failed batch to update-reporting (B8), after
+// somebody has dealt with its failed jobs. Errors as for [Queue.ReleaseBatch].
 func (q *Queue) UpdateReportBatch(ctx context.Context, bid string) error {
 	return q.MoveBatch(ctx, bid, BatchUpdateReporting)
 }
 
-// MoveBatch moves a batch as an administrator or an event does, without a
-// lock. Errors as for [Queue.MoveJob], and [ErrStillProcessing] on the way to
-// reporting while there are jobs to be done.
+// MoveBatch moves a batch without a lock, as an administrator or an event does.
+// Errors as for [Queue.MoveJob], and [ErrStillProcessing] if a batch with
+// unfinished jobs is to be reported.
 func (q *Queue) MoveBatch(ctx context.Context, bid string, to BatchState) error {
 	_, _, err := q.moveBatch(ctx, bid, batchMove{target: func(batchSnap) (BatchState, error) { return to, nil }})
 	if err != nil {
@@ -151,8 +153,8 @@ func (q *Queue) MoveBatch(ctx context.Context, bid string, to BatchState) error 
 	return nil
 }
 
-// FailBatch gives a processing batch up (B5f, dialect mrt-zk). Errors as for
-// [Queue.ReleaseBatch].
+// FailBatch moves a processing batch to failed before all its jobs are done
+// (B5f, dialect mrt-zk). Errors as for [Queue.ReleaseBatch].
 func (q *Queue) FailBatch(ctx context.Context, bid, message string) error {
 	_, _, err := q.moveBatch(ctx, bid, batchMove{
 		target: func(s batchSnap) (BatchState, error) {

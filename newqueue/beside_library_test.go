@@ -12,10 +12,11 @@ import (
 	"mrtq/newqueue"
 )
 
-// These tests are of newqueue at work beside the deployed client library.
+// In these tests, newqueue works beside the deployed client library.
 
 // TestResumedAnyNumberOfTimes: a job fails and is resumed three times in the
-// same step, in every step, whoever fails it and whoever resumes it.
+// same step. This works in every step, no matter which side fails it and which
+// resumes it.
 func TestResumedAnyNumberOfTimes(t *testing.T) {
 	states := map[newqueue.JobState]string{
 		newqueue.JobPending: "Pending", newqueue.JobEstimating: "Estimating", newqueue.JobProvisioning: "Provisioning",
@@ -39,8 +40,8 @@ func TestResumedAnyNumberOfTimes(t *testing.T) {
 					} else {
 						must(t, l.setStatus(job, "Failed", false))
 					}
-					// The step of the work that succeeded last is what the field's
-					// admin tool requeues by: any other value and it does nothing.
+					// The field's admin tool requeues by the last step that
+					// succeeded. With any other value it does nothing.
 					var status struct {
 						Last *string `json:"last_successful_status"`
 					}
@@ -69,7 +70,7 @@ func deref(s *string) string {
 	return *s
 }
 
-// stepBefore is the library's name of the step from which work leads to a state.
+// stepBefore is the library's name of the step before a state.
 func stepBefore(states map[newqueue.JobState]string, s newqueue.JobState) string {
 	for before, name := range states {
 		if newqueue.Success(before, newqueue.MrtZK) == s {
@@ -79,8 +80,8 @@ func stepBefore(states map[newqueue.JobState]string, s newqueue.JobState) string
 	return "null"
 }
 
-// TestRetriedElsewhere: a job whose retry an administrator began at an earlier
-// step than the one that failed fails there, and goes on there.
+// TestRetriedElsewhere: an administrator retries a job at an earlier step than
+// the one that failed. If it fails there, it is resumed there.
 func TestRetriedElsewhere(t *testing.T) {
 	w := newWorld(t, newqueue.MrtZK)
 	q := w.queue()
@@ -92,8 +93,9 @@ func TestRetriedElsewhere(t *testing.T) {
 	if at := value(q.ResumeJob(ctx, ids[0]))(t); at != newqueue.JobDownloading {
 		t.Errorf("resumed at %s: the steps between were not done again", at)
 	}
-	// A job that waited for its collection and fails at once is begun anew: the
-	// library notes Held, which no reader of last_successful_status knows.
+	// A job that was held and then fails at once starts again from the
+	// beginning: the library writes Held, which no reader of
+	// last_successful_status knows.
 	w = newWorld(t, newqueue.MrtZK)
 	q = w.queue()
 	_, ids = batchOf(t, q, 1)
@@ -105,9 +107,9 @@ func TestRetriedElsewhere(t *testing.T) {
 	}
 }
 
-// TestHalfAcquiredBatch: a worker of the library died when it had made states
-// and not yet changed the status. Our workers take the batch up as any other,
-// and it keeps nobody from those behind it.
+// TestHalfAcquiredBatch: a worker of the library died after it created states
+// and before it changed the status. Our workers acquire the batch like any
+// other, and it blocks no batch behind it.
 func TestHalfAcquiredBatch(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		q := w.queue()
@@ -139,9 +141,9 @@ func TestHalfAcquiredBatch(t *testing.T) {
 	})
 }
 
-// TestPendingBatchWithJobs: a batch that says pending and has entries of jobs is
-// nobody's to work on: its jobs would be made twice. It is named, nothing of it
-// is touched, and those behind it go on.
+// TestPendingBatchWithJobs: nobody may work on a pending batch that has entries
+// of jobs, because its jobs would be created twice. It is named and not touched,
+// and the batches behind it are acquired.
 func TestPendingBatchWithJobs(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		q := w.queue()
@@ -173,15 +175,15 @@ func TestPendingBatchWithJobs(t *testing.T) {
 		for _, c := range znode.Diff(before, w.tree(), "/batches/"+odd) {
 			t.Errorf("changed: %v", c)
 		}
-		// Nor is a held one released into that.
+		// A held one with jobs can't be released either.
 		w.put("/batches/"+odd+"/status", strings.NewReplacer("ending", "eld", "p", "h", "P", "H").Replace(string(before.Get("/batches/"+odd+"/status").Data)))
 		named("release", q.ReleaseBatch(ctx, odd))
 	})
 }
 
-// TestHeldBatchThatTheLibraryTried: the library tries a held batch, for it only
-// looks if there is a states child; it makes one and then may not go on.
-// Released, the batch is what the library takes up.
+// TestHeldBatchThatTheLibraryTried: the library tries a held batch because it
+// only looks for a states child. It creates one, and then may not continue.
+// After a release, the library acquires the batch.
 func TestHeldBatchThatTheLibraryTried(t *testing.T) {
 	w := newWorld(t, newqueue.MrtZK)
 	q, l := w.queue(), library{w}
@@ -193,7 +195,7 @@ func TestHeldBatchThatTheLibraryTried(t *testing.T) {
 		t.Fatalf("the library acquired %q (%v), and it is held", got, err)
 	}
 	if err := q.ReleaseBatch(ctx, bid); !errors.Is(err, newqueue.ErrLocked) {
-		t.Errorf("released under a worker's hands: %v", err)
+		t.Errorf("released while a worker holds it: %v", err)
 	}
 	must(t, session.expire())
 	if got := value(l.acquirePendingBatch(w.raw))(t); got != "" {
@@ -206,8 +208,8 @@ func TestHeldBatchThatTheLibraryTried(t *testing.T) {
 	}
 }
 
-// TestHoldOfAHalfAcquiredBatch: what is held has no states, whatever the worker
-// left that died there.
+// TestHoldOfAHalfAcquiredBatch: a held batch has no states, whatever a dead
+// worker left.
 func TestHoldOfAHalfAcquiredBatch(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		q := w.queue()
@@ -220,8 +222,8 @@ func TestHoldOfAHalfAcquiredBatch(t *testing.T) {
 	})
 }
 
-// TestRepairBatches gives the library back what its worker left half acquired:
-// it would pass it over for ever.
+// TestRepairBatches: the pass repairs a batch that a worker of the library left
+// half acquired. Without it, the library would skip the batch forever.
 func TestRepairBatches(t *testing.T) {
 	w := newWorld(t, newqueue.MrtZK)
 	q, l := w.queue(), library{w}
@@ -233,7 +235,7 @@ func TestRepairBatches(t *testing.T) {
 	// A worker may be there still, between its two steps.
 	b := value(q.AcquirePendingBatch(ctx))(t)
 	if repaired := value(q.RepairBatches(ctx))(t); len(repaired) > 0 {
-		t.Errorf("repaired under a worker's hands: %v", repaired)
+		t.Errorf("repaired while a worker holds it: %v", repaired)
 	}
 	must(t, b.Unlock(ctx))
 	if repaired := value(q.RepairBatches(ctx))(t); !slices.Equal(repaired, []string{bid}) {
@@ -248,8 +250,8 @@ func TestRepairBatches(t *testing.T) {
 	}
 }
 
-// TestLibraryMarkedDeleted: what the admin tool only marks as deleted goes with
-// the cleaning pass, and nothing of it stays.
+// TestLibraryMarkedDeleted: the cleaning pass removes what the admin tool only
+// marked as deleted, and nothing of it stays.
 func TestLibraryMarkedDeleted(t *testing.T) {
 	w := newWorld(t, newqueue.MrtZK)
 	q, l := w.queue(), library{w}
@@ -262,7 +264,7 @@ func TestLibraryMarkedDeleted(t *testing.T) {
 	must(t, l.setStatus("/batches/"+bid, "Deleted", false))
 	w.check()
 
-	// While one of its jobs is at work again, it stays, as with the library.
+	// While one of its jobs is unfinished again, it stays, as with the library.
 	must(t, l.setStatus("/jobs/"+ids[1], "Estimating", true))
 	if gone := value(q.CleanupBatches(ctx))(t); len(gone) > 0 {
 		t.Errorf("cleaned up %v under a job that is at work", gone)
@@ -296,7 +298,7 @@ func TestLibraryMarkedDeleted(t *testing.T) {
 }
 
 // TestResumedWhileItsBatchIsCleaned: a job of a deleted batch is requeued between
-// the pass's look and its write, and the batch stays.
+// the pass's read and its write. The batch stays.
 func TestResumedWhileItsBatchIsCleaned(t *testing.T) {
 	w := newWorld(t, newqueue.MrtZK)
 	l, other := library{w}, w.queue()
@@ -317,8 +319,8 @@ func TestResumedWhileItsBatchIsCleaned(t *testing.T) {
 	w.check()
 }
 
-// TestCompletedIsRemoved: no way leads on from the library's Completed. What is
-// completed is removed, and no status says Deleted before.
+// TestCompletedIsRemoved: the library has no step out of Completed. What is
+// completed is removed, and its status never says Deleted.
 func TestCompletedIsRemoved(t *testing.T) {
 	for _, e := range newqueue.Entities {
 		if _, ok := newqueue.Find(e, newqueue.MrtZK, "completed", "deleted"); ok {
@@ -345,8 +347,8 @@ func TestCompletedIsRemoved(t *testing.T) {
 	}
 }
 
-// TestBatchIDIsTheName: each side finds and cleans up what the other made, by
-// the batchID as it is.
+// TestBatchIDIsTheName: each side finds and cleans up what the other created,
+// by the unchanged batchID.
 func TestBatchIDIsTheName(t *testing.T) {
 	w := newWorld(t, newqueue.MrtZK)
 	q, l := w.queue(), library{w}
@@ -379,8 +381,8 @@ func TestBatchIDIsTheName(t *testing.T) {
 	}
 }
 
-// TestBatchIDThatCantBeAName: the library can't have such a batch. We find ours
-// under another name, and take no other batch for it.
+// TestBatchIDThatCantBeAName: the library can't have such a batch. newqueue
+// finds it under another name, and takes no other batch for it.
 func TestBatchIDThatCantBeAName(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		q := w.queue()
@@ -403,8 +405,8 @@ func TestBatchIDThatCantBeAName(t *testing.T) {
 	})
 }
 
-// TestTokensNumbers: a request that newqueue makes holds the numbers that the
-// storage service writes as numbers (TokenPostState), its HTTP status among them.
+// TestTokensNumbers: newqueue writes as numbers what the storage service writes
+// as numbers (TokenPostState), such as the HTTP status.
 func TestTokensNumbers(t *testing.T) {
 	w := newWorld(t, newqueue.MrtZK)
 	q := w.queue()

@@ -13,7 +13,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// cancelling is a connection on which the caller's context ends at a certain
+// cancelling is a connection that ends the caller's context at a certain
 // request.
 type cancelling struct {
 	newqueue.Conn
@@ -51,9 +51,8 @@ func (c *cancelling) Multi(ops ...any) ([]zk.MultiResponse, error) {
 	return c.Conn.Multi(ops...)
 }
 
-// TestCancelledAcquisition: a context that ends in the middle of an
-// acquisition leaves no lock behind that nobody knows of: it would stay as
-// long as the session.
+// TestCancelledAcquisition: if a context ends in the middle of an acquisition,
+// no unknown lock is left behind. It would stay as long as the session.
 func TestCancelledAcquisition(t *testing.T) {
 	job := func(ctx context.Context, q *newqueue.Queue) error {
 		_, err := q.AcquireJob(ctx, newqueue.JobPending)
@@ -68,7 +67,7 @@ func TestCancelledAcquisition(t *testing.T) {
 		return err
 	}
 	pass := func(ctx context.Context, q *newqueue.Queue) error {
-		// Its context ends in the loop's body, which neither moves nor keeps the job.
+		// The context ends in the loop's body, which neither moves nor keeps the job.
 		for _, err := range q.AcquireJobs(ctx, newqueue.JobPending) {
 			if err != nil {
 				return err
@@ -126,7 +125,7 @@ func TestCancelledAcquisition(t *testing.T) {
 	}
 }
 
-// gone waits until a znode isn't there.
+// gone waits until a znode does not exist.
 func (w *world) gone(path string) {
 	w.t.Helper()
 	for {

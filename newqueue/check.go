@@ -55,12 +55,12 @@ func (p Problem) String() string { return fmt.Sprintf("%s: %s (%s)", p.Path, p.M
 // breaks a rule, in path order; nil when all is well. What the map only warns of
 // is left out.
 //
-// It looks below /batches, /batch-uuids, /jobs, /access and /locks only. The
-// data of /batches/BID, /jobs/JID and /access/QUEUE/QID is free, and so is
-// that of entries, folders and locks: no reader looks at it. Whether a lock is
-// ephemeral is checked where the tree has Stats. The tree must be at rest: a
-// tree that was read while the client library wrote to it may show the middle
-// of one of its steps.
+// It looks only below /batches, /batch-uuids, /jobs, /access and /locks.
+// /batches/BID, /jobs/JID and /access/QUEUE/QID may hold any data, and so may
+// entries, folders and locks: no reader looks at it. Whether a lock is
+// ephemeral is checked if the tree has Stats. Nobody may write to the tree
+// while it is read, because the client library makes its steps one znode at a
+// time.
 func CheckLayout(tree *znode.Tree, d Dialect) []Problem {
 	report, err := layout.Check(context.Background(), side.Tree(tree), LayoutMap(d), layout.Options{Natives: []layout.NewNative{Places(d)}})
 	switch {
@@ -219,15 +219,15 @@ func stateFault(r *layout.Reading, key, state, want string) {
 	r.Fault(badState, want, key+" "+state)
 }
 
-// ParseJobEntry takes the name of a queue entry, PP-JID, apart.
+// ParseJobEntry splits the name of a queue entry, PP-JID.
 func ParseJobEntry(name string) (priority int, jid string, err error) {
 	pp, jid, found := strings.Cut(name, "-")
 	if _, ok := ParseSequenceID(JobPrefix, jid); !found || len(pp) != 2 || !ok {
-		return 0, "", fmt.Errorf("%.60q is no queue entry: want two digits of priority, - and a job's id", name)
+		return 0, "", fmt.Errorf("%.60q is not a queue entry: want two digits of priority, - and a job's id", name)
 	}
 	n, err := ParseNumber([]byte(pp))
 	if err != nil {
-		return 0, "", fmt.Errorf("%.60q is no queue entry: its priority %w", name, err)
+		return 0, "", fmt.Errorf("%.60q is not a queue entry: its priority %w", name, err)
 	}
 	return int(n), jid, nil
 }

@@ -128,8 +128,8 @@ func (p *places) submission(v layout.Visit) {
 	case err != nil && !p.d.noObject(v.Znode.Data):
 	case s.BatchID == "":
 		p.found("batch-submission/no-batchid", v.Znode.Path, "a batchID", "no batchID: nobody finds the batch by it", "", nil)
-	// A Java string cut inside a character can't be told from another here:
-	// encoding/json reads both as U+FFFD.
+	// encoding/json reads every Java string that is cut inside a character as
+	// U+FFFD, so such strings can't be told apart here.
 	case !strings.ContainsRune(s.BatchID, utf8.RuneError):
 		b.uuid, b.hasUUID = s.BatchID, true
 	}
@@ -168,9 +168,9 @@ func (p *places) lacks(absent, rule, path, expected, found, mend string, fix *la
 	p.report(layout.Found{Rule: rule, Path: path, Expected: expected, Found: found, Mend: mend, Fix: fix, Absent: absent})
 }
 
-// batchStates checks /batches/BID/states: a batch is pending exactly while it
-// has none (a held one waits to be pending again), and batch-processing must
-// be there once there are states, because a batch without it is never reported.
+// batchStates checks /batches/BID/states. A batch has none exactly while it is
+// pending or held. If there are states, batch-processing must be there, because
+// without it the batch is never reported.
 func (p *places) batchStates(bid string, b *batchPlace) {
 	path := BatchStatesPath(bid)
 	waiting := b.state == BatchPending || b.state == BatchHeld
@@ -230,7 +230,7 @@ func (p *places) wants(jid string, j *jobPlace) (entry string, optional bool) {
 	case j.state == JobDeleted && !p.d.KeepsDeleted():
 		return "", true
 	case j.state == JobCompleted && !p.d.KeepsDeleted():
-		optional = true // J20 takes only the queue entry of a completed job away
+		optional = true // J20 removes only the queue entry of a completed job
 	}
 	return JobEntryPath(j.state, j.priority, jid), optional
 }

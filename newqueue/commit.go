@@ -14,29 +14,28 @@ import (
 )
 
 // MaxTransaction is how many bytes one transaction may take on the wire.
-// ZooKeeper refuses packets from 1 MiB, by closing the connection; the margin
-// is for what servers and chroots add.
+// ZooKeeper closes the connection on a packet of 1 MiB or more. The margin is
+// for what servers and chroots add.
 const MaxTransaction = 1_000_000
 
 // write is one transaction: all of it happens, or nothing.
 type write struct {
-	// lock, unless it is "", is an ephemeral node that the transaction makes
+	// lock, unless it is "", is an ephemeral node that the transaction creates
 	// before its ops.
 	lock string
 	ops  []znode.Op
-	// done looks whether the write happened, for when its answer was lost. It
+	// done finds out whether the write happened, after its answer was lost. It
 	// may return [ErrUnknownOutcome].
 	done func(context.Context) (bool, error)
-	// late, if not nil, is told when the write was done after its context had
-	// ended, and the caller had been told [ErrUnknownOutcome].
+	// late, if not nil, is called if the write was done after its context had
+	// ended and the caller had got [ErrUnknownOutcome].
 	late func()
 }
 
-// commit sends one transaction, with the folders that it needs and that aren't
-// there. The error is a *[znode.MultiError] when the server refused an
-// operation (its Index is not that of w.ops), wraps [ErrTooLarge] or
-// [ErrNotDone] when nothing was written, and [ErrUnknownOutcome] when that
-// can't be told.
+// commit sends one transaction, and creates the missing folders that it needs.
+// The error is a *[znode.MultiError] if the server refused an operation (its
+// Index is not that of w.ops). It wraps [ErrTooLarge] or [ErrNotDone] if
+// nothing was written, and [ErrUnknownOutcome] if that is not known.
 func (q *Queue) commit(ctx context.Context, w write) error {
 	var folders []znode.Op
 	for {
@@ -53,7 +52,7 @@ func (q *Queue) commit(ctx context.Context, w write) error {
 			folders = append(folders, znode.Create(parent, empty))
 			slices.SortFunc(folders, func(a, b znode.Op) int { return strings.Compare(a.Path, b.Path) }) // parents first
 		case errors.Is(err, znode.ErrNodeExists) && creates(folders, refused.Op.Path) && !creates(w.ops, refused.Op.Path):
-			// Another made it meanwhile.
+			// Somebody else created it meanwhile.
 			folders = without(folders, refused.Op.Path)
 		default:
 			return err
@@ -61,8 +60,8 @@ func (q *Queue) commit(ctx context.Context, w write) error {
 	}
 }
 
-// isFolder reports whether path is a folder that may be made when it is
-// needed. A batch, a job or a batch's states are not: what has vanished must
+// isFolder reports whether path is a folder that may be created when it is
+// needed. A batch, a job and a batch's states are not: what was removed must
 // not come back empty.
 func isFolder(path string) bool {
 	switch path {
@@ -131,8 +130,8 @@ func (q *Queue) send(ctx context.Context, w write, folders []znode.Op) error {
 		return fmt.Errorf("%w (%w)", ErrUnknownOutcome, ended)
 	}
 	for i, r := range a.results {
-		// Codes before the culprit's are 0; those after it only say that the
-		// transaction was given up.
+		// The codes before the failed operation's are 0. Those after it only
+		// say that the transaction was abandoned.
 		if r.Error != nil && i < len(ops) {
 			return &znode.MultiError{Index: i, Op: ops[i], Err: refusal(r.Error)}
 		}
@@ -148,11 +147,11 @@ func (q *Queue) send(ctx context.Context, w write, folders []znode.Op) error {
 	return a.err
 }
 
-// look finds out whether a write whose answer was lost happened.
+// look finds out whether a write happened whose answer was lost.
 //
-// Sync makes the answer certain: when it returns, the session has moved to
-// this server (or has ended), so that nothing the old connection still carries
-// can be carried out any more, and what is read next is no older.
+// Sync makes this certain. When it returns, the session has moved to this
+// server (or has ended). So the server no longer carries out anything from the
+// old connection, and what is read next is not older than that.
 func (q *Queue) look(ctx context.Context, w write, cause error) error {
 	if _, err := read(ctx, "/", func() (string, error) { return q.conn.Sync(cmp.Or(q.root, "/")) }); err != nil {
 		return fmt.Errorf("%w (%w)", ErrUnknownOutcome, err)
@@ -186,8 +185,8 @@ func (q *Queue) request(op znode.Op, lock string) any {
 	return &zk.CheckVersionRequest{Path: path, Version: op.Version}
 }
 
-// fits refuses a transaction that ZooKeeper would answer by closing the
-// connection. It names the largest znode, for that is the one to look at.
+// fits refuses a transaction on which ZooKeeper would close the connection. It
+// names the largest znode, because that is the one to look at.
 func (q *Queue) fits(ops []znode.Op) error {
 	size := znode.MultiSize(ops, len(q.root))
 	if size <= MaxTransaction {
@@ -199,11 +198,11 @@ func (q *Queue) fits(ops []znode.Op) error {
 			largest = op
 		}
 	}
-	return fmt.Errorf("%w: %d operations take %d bytes and %d are allowed; the largest is %s with %d bytes",
+	return fmt.Errorf("%w: %d operations take %d bytes, %d are allowed; the largest is %s with %d bytes",
 		ErrTooLarge, len(ops), size, MaxTransaction, largest.Path, len(largest.Data))
 }
 
-// refusal turns the client's errors into those that the decisions branch on.
+// refusal maps the client's errors to those that this package branches on.
 func refusal(err error) error {
 	for theirs, ours := range map[error]error{
 		zk.ErrNoNode: znode.ErrNoNode, zk.ErrNodeExists: znode.ErrNodeExists,

@@ -15,7 +15,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// What a worker did to one job, for the recorded history.
+// What a worker did to a job, for the recorded history.
 type input struct {
 	kind   string // "acquire", "succeed", "lose" (its session)
 	worker int
@@ -23,14 +23,14 @@ type input struct {
 	state  newqueue.JobState // acquire: the one asked for
 }
 
-// oneJob is the model of one job: the state it is in, and the worker that has
-// it. The verdict is about every job by itself.
+// oneJob is the model of one job: its state, and the worker that holds it. Each
+// job is judged by itself.
 type oneJob struct {
 	state  newqueue.JobState
 	holder int // 0: nobody
 }
 
-// What a worker was told of its step.
+// The answer that a worker got for its step.
 const (
 	no      = "no"
 	yes     = "yes"
@@ -102,8 +102,8 @@ func (c mortal) Exists(path string) (bool, *zk.Stat, error) {
 }
 
 // TestWorkers lets 16 workers drain a queue while they lose their sessions at
-// random, between operations and inside them: each job is acquired once at a
-// time and none is lost.
+// random, between and during operations. Only one worker at a time holds a job,
+// and no job is lost.
 func TestWorkers(t *testing.T) {
 	const workers, jobs = 16, 24
 	eachDialect(t, func(t *testing.T, w *world) {
@@ -196,7 +196,7 @@ func TestWorkers(t *testing.T) {
 	})
 }
 
-// TestModelCanFail: a history in which two workers have one job is refused.
+// TestModelCanFail: a history in which two workers hold one job is refused.
 func TestModelCanFail(t *testing.T) {
 	at := func(n int64, in input) porcupine.Operation {
 		return porcupine.Operation{ClientId: in.worker, Input: in, Call: n, Output: yes, Return: n + 1}
@@ -210,8 +210,8 @@ func TestModelCanFail(t *testing.T) {
 	}
 }
 
-// TestRacers: of many who do the same at the same moment one wins, and the
-// others are told.
+// TestRacers: many callers do the same at the same moment. One wins, and the
+// others get an error.
 func TestRacers(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		const racers = 8
@@ -255,7 +255,7 @@ func TestRacers(t *testing.T) {
 			_, err := q.CreateBatch(ctx, newqueue.Submission{BatchID: "one"})
 			return err
 		}, newqueue.ErrExists)
-		// All may win this one, each with an id of its own.
+		// Here all may win, each with an id of its own.
 		made := make(chan string, racers)
 		for _, q := range queues {
 			go func() {

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Object is the JSON object that a znode holds. It is a map and no struct
-// because a configuration keeps whatever else a depositor sent, and because
-// readers ignore keys they do not know.
+// Object is the JSON object that a znode holds. It is a map and not a struct
+// because a configuration keeps whatever else a depositor sent, and readers
+// ignore keys that they do not know.
 type Object map[string]any
 
 // Value is what the object holds under a key.
@@ -32,7 +32,7 @@ type Submission struct {
 	BatchID         string // the UUID
 }
 
-// Object spells the submission.
+// Object is the submission as JSON.
 func (s Submission) Object(d Dialect) Object {
 	return Object{
 		"profile_name":     s.ProfileName,
@@ -54,12 +54,12 @@ type BatchStatus struct {
 	State        BatchState
 	LastModified time.Time
 	Message      string
-	// Other holds the keys that the layout doesn't know: they are kept when
-	// the status is written again.
+	// Other holds the keys that the layout doesn't know. They are kept when the
+	// status is written again.
 	Other Object
 }
 
-// Object spells the status.
+// Object is the status as JSON.
 func (s BatchStatus) Object(d Dialect) Object {
 	return d.withMessage(s.Other.with(Object{
 		"status":        d.stateName(string(s.State), batchNames),
@@ -67,14 +67,14 @@ func (s BatchStatus) Object(d Dialect) Object {
 	}), s.Message)
 }
 
-// StatusReport is what /batches/BID/status-report holds: the ids that were
-// last reported to the depositor.
+// StatusReport is what /batches/BID/status-report holds: the ids in the last
+// report to the depositor.
 type StatusReport struct {
 	LastModified           time.Time
 	FailedJobs, Successful []string
 }
 
-// Object spells the report.
+// Object is the report as JSON.
 func (r StatusReport) Object(d Dialect) Object {
 	return Object{
 		"last_modified":   d.FormatTime(r.LastModified),
@@ -86,7 +86,7 @@ func (r StatusReport) Object(d Dialect) Object {
 // JobStatus is what /jobs/JID/status holds.
 type JobStatus struct {
 	State JobState
-	// LastSuccessful is the step that last succeeded; "" is null: none yet.
+	// LastSuccessful is the step that last succeeded; "" is null: none has yet.
 	LastSuccessful JobState
 	LastModified   time.Time
 	RetryCount     int
@@ -94,7 +94,7 @@ type JobStatus struct {
 	Other          Object // as in [BatchStatus]
 }
 
-// Object spells the status.
+// Object is the status as JSON.
 func (s JobStatus) Object(d Dialect) Object {
 	var last any
 	if s.LastSuccessful != "" {
@@ -116,7 +116,7 @@ type AccessStatus struct {
 	Other        Object // as in [BatchStatus]
 }
 
-// Object spells the status.
+// Object is the status as JSON.
 func (s AccessStatus) Object(d Dialect) Object {
 	return d.withMessage(s.Other.with(Object{
 		"status":        d.stateName(string(s.State), accessNames),
@@ -124,7 +124,7 @@ func (s AccessStatus) Object(d Dialect) Object {
 	}), s.Message)
 }
 
-// with is both objects in one; more, which the caller made for this, wins.
+// with merges both objects. more, which the caller made for this, wins.
 func (o Object) with(more Object) Object {
 	if len(o) == 0 {
 		return more
@@ -135,7 +135,7 @@ func (o Object) with(more Object) Object {
 	return all
 }
 
-// withMessage adds the message: when there is one, or always in mrt-zk.
+// withMessage adds the message if there is one, and in mrt-zk always.
 func (d Dialect) withMessage(o Object, message string) Object {
 	if message != "" || d == MrtZK {
 		o["message"] = message
@@ -149,7 +149,7 @@ type Identifiers struct {
 	LocalIDs  []string
 }
 
-// Object spells the identifiers.
+// Object is the identifiers as JSON.
 func (i Identifiers) Object() Object {
 	return Object{"primary_id": i.PrimaryID, "local_id": list(i.LocalIDs)}
 }
@@ -157,7 +157,7 @@ func (i Identifiers) Object() Object {
 // Metadata is what /jobs/JID/metadata holds.
 type Metadata struct{ ErcWhat, ErcWho, ErcWhen, ErcWhere string }
 
-// Object spells the metadata.
+// Object is the metadata as JSON.
 func (m Metadata) Object() Object {
 	return Object{"erc_what": m.ErcWhat, "erc_who": m.ErcWho, "erc_when": m.ErcWhen, "erc_where": m.ErcWhere}
 }
@@ -165,7 +165,7 @@ func (m Metadata) Object() Object {
 // Inventory is what /jobs/JID/inventory holds.
 type Inventory struct{ ManifestURL, Mode string }
 
-// Object spells the inventory's work.
+// Object is the inventory service's work as JSON.
 func (i Inventory) Object() Object {
 	return Object{"manifest_url": i.ManifestURL, "mode": i.Mode}
 }
@@ -173,7 +173,7 @@ func (i Inventory) Object() Object {
 // Store is what /jobs/JID/store holds, in dialect mrt-zk.
 type Store struct{ ManifestURL, Mode, Delete string }
 
-// Object spells the work of the storage service.
+// Object is the storage service's work as JSON.
 func (s Store) Object() Object {
 	return Object{"manifest_url": s.ManifestURL, "mode": s.Mode, "delete": s.Delete}
 }
@@ -181,7 +181,7 @@ func (s Store) Object() Object {
 // Number is the decimal text that priority and space_needed hold.
 func Number(n int64) []byte { return strconv.AppendInt(nil, n, 10) }
 
-// list is a JSON array that is [] and not null when it is empty.
+// list is a JSON array; an empty one is [] and not null.
 func list(ss []string) []any {
 	out := make([]any, len(ss))
 	for i, s := range ss {

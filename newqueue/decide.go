@@ -8,34 +8,34 @@ import (
 	"mrtq/internal/znode"
 )
 
-// This file is the decision: what a row of a table means for a given tree.
-// Nothing here reads or writes; moveJob, moveBatch and moveAccess do.
+// This file decides what a row of a table means for a given tree. Nothing here
+// reads or writes: moveJob, moveBatch and moveAccess do.
 
-// jobSnap is what was read of a job to decide on.
+// jobSnap is what was read of a job before a decision.
 type jobSnap struct {
 	id, bid   string
 	status    JobStatus
 	version   int32 // of the status
 	priority  int
 	priorityV int32
-	batch     BatchState       // "" when the batch is not there
+	batch     BatchState       // "" if the batch does not exist
 	batchV    int32            // of the batch's status
-	has       map[string]int32 // the optional properties that are there, and their versions
+	has       map[string]int32 // the optional properties that exist, and their versions
 	subtree   []string         // of /jobs/JID without the lock, for a deletion
 }
 
-// change is what a worker wants written with its transition.
+// change is what a worker writes together with its transition.
 type change struct {
 	message     string
 	priority    *int
 	spaceNeeded *int64
 	inventory   *Inventory
 	store       *Store
-	from        JobState // the state that the caller believes it in; "" for any
+	from        JobState // the state that the caller expects; "" for any
 }
 
-// decideJob spells a transition of a job as the operations of one transaction,
-// and returns the status that it leaves.
+// decideJob turns a transition of a job into the operations of one transaction,
+// and returns the new status.
 func decideJob(t Transition, s jobSnap, c change, d Dialect, now time.Time) ([]znode.Op, JobStatus, error) {
 	if err := permitJob(t, s, d); err != nil {
 		return nil, JobStatus{}, err
@@ -54,8 +54,8 @@ func decideJob(t Transition, s jobSnap, c change, d Dialect, now time.Time) ([]z
 		ops = append(ops, znode.Check(path+"/status", s.version))
 	}
 	if s.batch != "" && asksBatch(t) && t.Nodes != NodesAlone {
-		// What the answer warns of depends on the batch's state, and so does
-		// whether a report still needs the job.
+		// The batch's state decides what the answer warns of, and whether a
+		// report still needs the job.
 		ops = append(ops, znode.Check(BatchPath(s.bid)+"/status", s.batchV))
 	}
 	priority, changes, err := changeOps(s, c, d)
@@ -74,12 +74,13 @@ func decideJob(t Transition, s jobSnap, c change, d Dialect, now time.Time) ([]z
 // asksBatch reports whether a job's transition depends on its batch's state.
 func asksBatch(t Transition) bool { return t.To == deleted || t.From == completed }
 
-// permitJob refuses what the table's notes exclude.
+// permitJob refuses what the notes of the table exclude.
 func permitJob(t Transition, s jobSnap, d Dialect) error {
 	switch {
 	case t.Retry == RetryNext && d == Design && s.status.LastSuccessful == "":
-		// J2: a job that failed before its first step has nothing to go on from.
-		return fmt.Errorf("%w: no step of it has succeeded yet; it must be submitted anew", ErrNotResumable)
+		// J2: for a job that failed before its first step there is no step to
+		// resume at.
+		return fmt.Errorf("%w: no step of it has succeeded yet; submit it again", ErrNotResumable)
 	case t.Who == Automatic && t.Nodes == NodesGo && t.From == completed && s.batch != BatchCompleted && s.batch != "":
 		return ErrNotReported
 	}
@@ -109,8 +110,9 @@ func nextJobStatus(t Transition, s JobStatus, message string, d Dialect, now tim
 	return s
 }
 
-// lockOps give a worker's lock back, or prove for everybody else that no
-// worker has it: making a lock that is there fails, and with it all the rest.
+// lockOps release a worker's lock. For everybody else they prove that no worker
+// holds it: creating a lock that exists fails, and so does the whole
+// transaction.
 func lockOps(who Actor, entity string) []znode.Op {
 	lock := entity + "/lock"
 	if who.holdsLock() {
@@ -119,8 +121,9 @@ func lockOps(who Actor, entity string) []znode.Op {
 	return []znode.Op{znode.Create(lock, empty), znode.Delete(lock, -1)}
 }
 
-// changeOps write what comes with the transition. The priority that was read
-// is checked where it stays, because the entries' names depend on it.
+// changeOps write what the worker changes with the transition. If the priority
+// stays, they check the one that was read, because the entries' names depend on
+// it.
 func changeOps(s jobSnap, c change, d Dialect) (priority int, ops []znode.Op, err error) {
 	path := JobPath(s.id)
 	priority = s.priority
@@ -161,7 +164,7 @@ func checkedPriority(n int) (int, error) {
 	return n, nil
 }
 
-// put makes or replaces an optional property.
+// put creates or replaces an optional property.
 func (s jobSnap) put(name string, data []byte) znode.Op {
 	path := JobPath(s.id) + "/" + name
 	if v, ok := s.has[name]; ok {
@@ -189,7 +192,7 @@ func placeOps(t Transition, s jobSnap, priority int) []znode.Op {
 		ops = append(ops, znode.Create(JobEntryPath(to, priority, s.id), empty))
 	}
 	if s.batch == "" {
-		return ops // nothing refers to the job there any more
+		return ops // nothing there refers to the job any more
 	}
 	if t.BatchEntry == PlaceMoves || t.BatchEntry == PlaceGoes {
 		ops = append(ops, znode.Delete(BatchEntryPath(s.bid, from.Folder(), s.id), -1))
@@ -200,7 +203,7 @@ func placeOps(t Transition, s jobSnap, priority int) []znode.Op {
 	return ops
 }
 
-// deleteAll deletes a subtree that was listed parents first.
+// deleteAll deletes a subtree. paths lists parents first.
 func deleteAll(paths []string) []znode.Op {
 	ops := make([]znode.Op, 0, len(paths))
 	for _, p := range slices.Backward(paths) {
@@ -209,9 +212,10 @@ func deleteAll(paths []string) []znode.Op {
 	return ops
 }
 
-// resumeAt is the step after last_successful_status, where a failed job goes
-// on. A job that the client library resumed and failed again says Failed there,
-// which tells nothing: an administrator has to choose.
+// resumeAt is the step after last_successful_status, at which a failed job
+// resumes. If the client library resumed a job and it failed again,
+// last_successful_status is Failed. That names no step, so an administrator has
+// to choose one.
 func resumeAt(table []Transition, s JobStatus) (JobState, error) {
 	var at string
 	switch last := s.LastSuccessful; last {
@@ -224,7 +228,7 @@ func resumeAt(table []Transition, s JobStatus) (JobState, error) {
 		return JobState(at), nil
 	}
 	if s.LastSuccessful == "" {
-		return "", fmt.Errorf("%w: no step of it has succeeded yet; it must be submitted anew", ErrNotResumable)
+		return "", fmt.Errorf("%w: no step of it has succeeded yet; submit it again", ErrNotResumable)
 	}
-	return "", fmt.Errorf("%w: last_successful_status %s names no step to go on from; choose one with RetryJob", ErrNotResumable, s.LastSuccessful)
+	return "", fmt.Errorf("%w: last_successful_status is %s, which names no step to resume at; choose a step with RetryJob", ErrNotResumable, s.LastSuccessful)
 }

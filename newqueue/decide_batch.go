@@ -9,7 +9,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// batchSnap is what was read of a batch to decide on.
+// batchSnap is what was read of a batch before a decision.
 type batchSnap struct {
 	id      string
 	uuid    bool // batch-uuids has the batch under its UUID
@@ -18,16 +18,16 @@ type batchSnap struct {
 	version int32 // of the status
 	folders map[BatchFolder][]string
 	failedV map[string]int32 // status versions of the failed jobs
-	report  *int32           // version of the status-report; nil when there is none
-	states  []string         // a waiting batch's states child, if it has one, and all below it
+	report  *int32           // version of the status-report; nil if there is none
+	states  []string         // a waiting batch's states child, if there is one, and everything below it
 	subtree []string         // of /batches/BID without the lock and the jobs' entries, for a deletion
-	jobs    []jobRemains     // what there is of its jobs, for a deletion
-	// unfinished: a job of it is still to be done, for a deletion.
+	jobs    []jobRemains     // everything of its jobs, for a deletion
+	// unfinished: one of its jobs is unfinished, for a deletion.
 	unfinished bool
 }
 
-// decideBatch spells a transition of a batch, all but the jobs that are made
-// or deleted with it, as the operations of one transaction.
+// decideBatch turns a transition of a batch into the operations of one
+// transaction. The jobs that are created or deleted with it are not included.
 func decideBatch(t Transition, s batchSnap, message string, d Dialect, now time.Time) ([]znode.Op, BatchStatus, error) {
 	path := BatchPath(s.id)
 	status := s.status
@@ -56,8 +56,8 @@ func decideBatch(t Transition, s batchSnap, message string, d Dialect, now time.
 		ops = append(ops, znode.Create(BatchStatesPath(s.id), empty), znode.Create(BatchFolderPath(s.id, FolderProcessing), empty))
 	case t.Who == Event: // B5
 		if jobs, ok := s.folders[FolderProcessing]; !ok {
-			// The client library makes the folder with a batch's first job: it is
-			// not done, it has not begun.
+			// The client library creates the folder with a batch's first job. So
+			// this batch is not done: it has not begun.
 			return nil, status, &NodeError{BatchFolderPath(s.id, FolderProcessing), ErrNotFound}
 		} else if len(jobs) > 0 {
 			return nil, status, ErrStillProcessing
@@ -73,8 +73,9 @@ func decideBatch(t Transition, s batchSnap, message string, d Dialect, now time.
 	return ops, status, nil
 }
 
-// stillEmpty proves in the transaction that a folder has no entries: deleting
-// it fails if it has some, and making it fails if it has come into being.
+// stillEmpty proves within the transaction that a folder has no entries.
+// Deleting it fails if it has some. Creating it fails if somebody else has
+// created it.
 func (s batchSnap) stillEmpty(f BatchFolder) []znode.Op {
 	path := BatchFolderPath(s.id, f)
 	if _, ok := s.folders[f]; ok {
@@ -83,7 +84,7 @@ func (s batchSnap) stillEmpty(f BatchFolder) []znode.Op {
 	return []znode.Op{znode.Create(path, empty), znode.Delete(path, -1)}
 }
 
-// outcome is where a report leads: completed when every job is, failed when at
+// outcome is the state after a report: completed if every job is, failed if at
 // least one is (B6 and B7, B9 and B10).
 func (s batchSnap) outcome() (BatchState, error) {
 	switch {
@@ -95,7 +96,8 @@ func (s batchSnap) outcome() (BatchState, error) {
 	return BatchCompleted, nil
 }
 
-// decideReport writes the status-report, and proves that what it says is so.
+// decideReport writes the status-report, and checks within the transaction that
+// it is true.
 func decideReport(t Transition, s batchSnap, d Dialect, now time.Time) ([]znode.Op, error) {
 	to, err := s.outcome()
 	if err != nil {

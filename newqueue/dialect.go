@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Dialect is one of the two spellings of the layout that tools meet in the
-// field (02-new-layout, "Two dialects of one layout").
+// Dialect is one of the two forms of the layout that tools in the field write
+// (docs/new-layout.md, "Two dialects").
 type Dialect string
 
 const (
@@ -33,8 +33,8 @@ func ParseDialect(s string) (Dialect, error) {
 	return "", fmt.Errorf("unknown dialect %q: want design or mrt-zk", s)
 }
 
-// stateName spells a state in JSON: "update-reporting" or "UpdateReporting". A
-// state that nobody knows is spelled as it was read (see parseState).
+// stateName is a state as JSON has it: "update-reporting" or "UpdateReporting".
+// An unknown state is written as it was read (see parseState).
 func (d Dialect) stateName(s string, known []string) string {
 	if !slices.Contains(known, s) {
 		if raw, err := strconv.Unquote(s); err == nil {
@@ -55,8 +55,8 @@ func (d Dialect) stateName(s string, known []string) string {
 }
 
 // parseState is the state that a name in JSON means. A name that the dialect
-// doesn't have is kept as it is, or quoted where it would read as another
-// dialect's state, so that it is never taken for a known one.
+// doesn't have is kept as it is. If it would read as the other dialect's state,
+// it is quoted, so that it is never taken for a known one.
 func (d Dialect) parseState(name string, known []string) string {
 	for _, s := range known {
 		if d.stateName(s, known) == name {
@@ -72,7 +72,7 @@ func (d Dialect) parseState(name string, known []string) string {
 // mrtZKTime is the client library's SimpleDateFormat, yyyy-MM-dd HH:mm:ss Z.
 const mrtZKTime = "2006-01-02 15:04:05 -0700"
 
-// FormatTime spells a time; the zero time, "not known", is "".
+// FormatTime writes a time. The zero time, which means unknown, is "".
 func (d Dialect) FormatTime(t time.Time) string {
 	switch {
 	case t.IsZero():
@@ -83,8 +83,8 @@ func (d Dialect) FormatTime(t time.Time) string {
 	return t.Format(time.RFC3339Nano)
 }
 
-// jobTimeField names the time in a job's status; a batch's and an access
-// request's is last_modified in both dialects.
+// jobTimeField is the key of the time in a job's status. For a batch and an
+// access request it is last_modified in both dialects.
 func (d Dialect) jobTimeField() string {
 	if d == MrtZK {
 		return "last_modified"
@@ -102,7 +102,7 @@ func (d Dialect) JobStates() []JobState {
 }
 
 // KeepsDeleted reports whether a deleted job keeps a queue entry, under
-// states/deleted. In the design dialect a deletion takes the entry away.
+// states/deleted. In dialect design a deletion removes the entry.
 func (d Dialect) KeepsDeleted() bool { return d == MrtZK }
 
 // LocalIDLocksPath is the folder of the locks on local ids.
@@ -113,20 +113,20 @@ func (d Dialect) LocalIDLocksPath() string {
 	return QueueLocksPath + "/localid"
 }
 
-// storageLocksEphemeral: the client library's storage locks outlive their
-// session, for it is another service that ends the work.
+// storageLocksEphemeral reports whether a storage lock ends with its session.
+// The client library's does not, because another service finishes the work.
 func (d Dialect) storageLocksEphemeral() bool { return d != MrtZK }
 
-// noObject reports whether data is an object that is spelled as no data: the
-// client library writes an empty one so, and reads it as one (QueueItem.serialize
-// and optJsonProperty).
+// noObject reports whether no data stands for an object. The client library
+// writes an empty object as no data, and reads no data as an empty object
+// (QueueItem.serialize and optJsonProperty).
 func (d Dialect) noObject(data []byte) bool { return d == MrtZK && len(data) == 0 }
 
-// StartNodes are the znodes that are there before any batch or job, parents
-// first. The documents' way is to make a folder when it is needed; the client
-// library makes them all at its start (Job.initNodes, Access.initNodes and
-// MerrittLocks.initLocks) and looks for none later: without a lock's folder its
-// lock methods say that another has the lock, for ever.
+// StartNodes are the znodes that exist before any batch or job, parents first.
+// In the documents, a folder is created when it is needed. The client library
+// creates them all when it starts (Job.initNodes, Access.initNodes and
+// MerrittLocks.initLocks) and does not check later: if the folder of a lock is
+// missing, its lock methods say forever that somebody else holds the lock.
 func (d Dialect) StartNodes() []string {
 	nodes := []string{BatchesPath, BatchUUIDsPath, JobsPath, JobStatesPath}
 	if d != MrtZK {

@@ -35,7 +35,7 @@
 // is told: see the errors that [Job.Succeed] lists. When a connection breaks in
 // the middle, the queue looks whether the step happened before it answers.
 //
-// The layout (02-new-layout, "Paths") is in paths.go, the states in state.go,
+// The layout (docs/new-layout.md, "Paths") is in paths.go, the states in state.go,
 // the two spellings of one layout in dialect.go, and what the znodes hold in
 // content.go and values.go. merritt.yaml is its map, with the rules that a tree
 // must keep: [CheckLayout] holds a whole tree to them.

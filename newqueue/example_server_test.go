@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// exampleAddress is a server whose tree nobody has used at its root.
+// exampleAddress is a server with an unused tree.
 func exampleAddress() string { return server.s.Address() }
 
 func TestExample(t *testing.T) {

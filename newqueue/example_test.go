@@ -33,7 +33,7 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	// A batch worker makes the jobs.
+	// A batch worker creates the jobs.
 	batch, err := q.AcquirePendingBatch(ctx)
 	if err != nil {
 		log.Fatal(err)
@@ -45,7 +45,7 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	// Workers, here one for all steps, take the job from state to state.
+	// Workers, here one for all steps, move the job from state to state.
 	for state := newqueue.JobPending; state != newqueue.JobCompleted; {
 		job, err := q.AcquireJob(ctx, state)
 		if err != nil {

@@ -41,8 +41,8 @@ func (c *losing) Multi(ops ...any) ([]zk.MultiResponse, error) {
 	return nil, zk.ErrConnectionClosed
 }
 
-// TestLostAnswers loses the answer of every kind of write, once before and
-// once after the server did it: the caller learns which.
+// TestLostAnswers loses the answer of every kind of write, once before and once
+// after the server did it. The caller learns which it was.
 func TestLostAnswers(t *testing.T) {
 	type lossy struct {
 		*world
@@ -139,11 +139,11 @@ func TestLostAnswers(t *testing.T) {
 					switch {
 					case before && err == nil && d == newqueue.MrtZK && c.name == "clean job":
 					case before && !errors.Is(err, newqueue.ErrNotDone):
-						t.Errorf("the write was never sent, and the caller is told: %v", err)
+						t.Errorf("the write was never sent, and the caller got: %v", err)
 					case before && len(changes) > 0:
 						t.Errorf("changed: %v", changes)
 					case !before && err != nil:
-						t.Errorf("the write was done, and the caller is told: %v", err)
+						t.Errorf("the write was done, and the caller got: %v", err)
 					}
 					w.check()
 				})
@@ -152,7 +152,8 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// TestUnknownOutcome: another's writes have covered what would tell.
+// TestUnknownOutcome: somebody else's writes have replaced what would show the
+// outcome.
 func TestUnknownOutcome(t *testing.T) {
 	w := newWorld(t, newqueue.Design)
 	conn, _ := connect(t, address(t))
@@ -170,9 +171,9 @@ func TestUnknownOutcome(t *testing.T) {
 	}
 }
 
-// TestLostSession: a worker whose session has ended can do nothing more to its
-// job, even though its client has a new session, and even when another worker
-// has taken the job since (S8).
+// TestLostSession: a worker whose session has ended can't change its job any
+// more, even if its client has a new session, and even if another worker has
+// acquired the job since (S8).
 func TestLostSession(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		q, s := w.open()
@@ -209,8 +210,8 @@ func TestLostSession(t *testing.T) {
 	})
 }
 
-// sameSession is a client that has silently got a new session and believes it
-// to be the old: the moment between a worker's look at its lock and its write.
+// sameSession is a client that silently got a new session and takes it for the
+// old one. That can happen between a worker's read of its lock and its write.
 type sameSession struct {
 	newqueue.Conn
 	id int64
@@ -227,7 +228,7 @@ func (c sameSession) Exists(path string) (bool, *zk.Stat, error) {
 }
 
 // TestFencing: the server itself refuses such a worker, because the next
-// acquisition has moved the status's version on.
+// acquisition has changed the version of the status.
 func TestFencing(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		conn, s := connect(t, address(t))

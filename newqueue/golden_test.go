@@ -11,7 +11,7 @@ import (
 func goldenFile(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
-	// The flag is the package's own test's: both are one binary.
+	// The flag belongs to the tests inside the package: both are one binary.
 	if f := flag.Lookup("update"); f != nil && f.Value.String() == "true" {
 		if err := os.WriteFile(path, got, 0o644); err != nil {
 			t.Fatal(err)

@@ -8,15 +8,15 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Job is a job as it was read, and, when it was acquired, a worker's hold on
-// it. A Job is for one goroutine at a time.
+// Job is a job as it was read. If it was acquired, it also holds the worker's
+// lock. Use a Job from one goroutine at a time.
 type Job struct {
 	ID, BatchID   string
 	Status        JobStatus
 	Priority      int
 	SpaceNeeded   int64         // bytes; 0 is unknown
 	Configuration Configuration // static
-	// Zero where the job has none yet.
+	// Zero if the job has none yet.
 	Identifiers Identifiers
 	Metadata    Metadata
 	Inventory   Inventory
@@ -27,16 +27,15 @@ type Job struct {
 	lock    lock  // zero when not acquired
 }
 
-// Locked reports whether the job was acquired and neither given back nor moved
-// on since. The session may have ended meanwhile; the next operation tells.
+// Locked reports whether the job was acquired, and neither released nor moved
+// since. The session may have ended meanwhile: the next operation says so.
 func (j *Job) Locked() bool { return j.lock != lock{} }
 
 // Path is the job's znode.
 func (j *Job) Path() string { return JobPath(j.ID) }
 
-// Job reads a job. The error is a *[NodeError], wrapping [ErrNotFound] when a
-// znode is missing. A status that nobody knows is no error: see
-// [JobState.Known].
+// Job reads a job. The error is a *[NodeError]. It wraps [ErrNotFound] if a
+// znode is missing. An unknown status is not an error: see [JobState.Known].
 func (q *Queue) Job(ctx context.Context, jid string) (*Job, error) {
 	j := &Job{ID: jid, q: q}
 	if err := j.load(ctx); err != nil {
@@ -89,7 +88,8 @@ func (j *Job) load(ctx context.Context) error {
 	return nil
 }
 
-// object spares parse what is spelled as no data (see [Dialect.noObject]).
+// object does not pass on to parse an object that is written as no data (see
+// [Dialect.noObject]).
 func (q *Queue) object(parse func([]byte) error) func([]byte) error {
 	return func(data []byte) error {
 		if q.dialect.noObject(data) {
@@ -107,11 +107,10 @@ func into[T any](field *T, parse func([]byte) (T, error)) func([]byte) error {
 	}
 }
 
-// Jobs reads the jobs that stand in the queue of a state, in the order in
-// which workers take them: lowest priority number first, then oldest. A job
-// that moves on meanwhile is left out. Entries that can't be read, and jobs
-// that can't, are in the error (one *[NodeError] each, joined) beside all
-// others, which are returned.
+// Jobs reads the jobs in the queue of a state, in the order in which workers
+// acquire them: lowest priority number first, then oldest. A job that moves
+// meanwhile is left out. It returns the jobs that it could read. The error
+// joins one *[NodeError] for each entry or job that it could not.
 func (q *Queue) Jobs(ctx context.Context, s JobState) ([]*Job, error) {
 	entries, err := q.queue(ctx, s)
 	if err != nil {
@@ -141,14 +140,14 @@ func (q *Queue) there(ctx context.Context, path string) bool {
 	return ok || err != nil
 }
 
-// entry is a job's place in the queue of a state.
+// entry is a job's entry in the queue of a state.
 type entry struct {
 	jid string
 	err error // the name can't be read
 }
 
 // queue lists the entries of a state's queue in their order. The names sort
-// as their priorities and ids do, both having a fixed number of digits.
+// like their priorities and ids, because both have a fixed number of digits.
 func (q *Queue) queue(ctx context.Context, s JobState) ([]entry, error) {
 	folder := JobStatePath(s)
 	names, err := q.children(ctx, folder)

@@ -8,21 +8,22 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Deletion is the answer to a deletion.
+// Deletion is the result of a deletion.
 type Deletion struct {
-	// Warnings say what a person should know of what was done; mostly none.
+	// Warnings say what a person should know about it. Most deletions have
+	// none.
 	Warnings []string
 }
 
-// ReleaseJob returns a held job to pending (J5). Errors: *[StateError] when it
-// isn't held, [ErrLocked] while a worker has it.
+// ReleaseJob moves a held job to pending (J5). Errors: *[StateError] if it
+// isn't held, [ErrLocked] while a worker holds it.
 func (q *Queue) ReleaseJob(ctx context.Context, jid string) error {
 	return q.MoveJob(ctx, jid, JobPending, withFrom(JobHeld))
 }
 
-// ResumeJob lets a failed job go on at the step after its last successful one
-// (J16 to J19), and returns that step. Errors: *[StateError] when it hasn't
-// failed, [ErrNotResumable] when there is no such step, [ErrLocked].
+// ResumeJob resumes a failed job at the step after its last successful one (J16
+// to J19), and returns that step. Errors: *[StateError] if it hasn't failed,
+// [ErrNotResumable] if there is no such step, [ErrLocked].
 func (q *Queue) ResumeJob(ctx context.Context, jid string) (JobState, error) {
 	_, status, err := q.moveJob(ctx, jid, nil, func(s JobStatus) (JobState, error) {
 		if s.State != JobFailed {
@@ -36,15 +37,16 @@ func (q *Queue) ResumeJob(ctx context.Context, jid string) (JobState, error) {
 	return status.State, nil
 }
 
-// RetryJob lets a failed job go on at a step of the caller's choice. Errors as
-// for [Queue.ResumeJob].
+// RetryJob resumes a failed job at a step of the caller's choice. Errors as for
+// [Queue.ResumeJob].
 func (q *Queue) RetryJob(ctx context.Context, jid string, at JobState) error {
 	return q.MoveJob(ctx, jid, at, withFrom(JobFailed))
 }
 
-// DeleteJob deletes a failed or held job (J21, J22): its nodes go, or, in
-// dialect mrt-zk, it is marked as deleted for [Queue.CleanupJobs]. Errors:
-// *[StateError], [ErrLocked] while a worker has it.
+// DeleteJob deletes a failed or held job (J21, J22). It removes the job's
+// nodes; in dialect mrt-zk it marks the job as deleted, for
+// [Queue.CleanupJobs]. Errors: *[StateError], [ErrLocked] while a worker holds
+// it.
 func (q *Queue) DeleteJob(ctx context.Context, jid string) (Deletion, error) {
 	s, _, err := q.moveJob(ctx, jid, nil, func(s JobStatus) (JobState, error) {
 		if t, ok := find(q.tables[EntityJob], string(s.State), deleted); ok && t.Who != Admin {
@@ -62,7 +64,7 @@ func (q *Queue) DeleteJob(ctx context.Context, jid string) (Deletion, error) {
 	return d, nil
 }
 
-// refuse is the error for a step that the table has for others only.
+// refuse is the error for a step that the table has, but not for the caller.
 func (q *Queue) refuse(e Entity, path, from, to string) error {
 	if err := q.knownState(e, path, from); err != nil {
 		return err
@@ -76,10 +78,10 @@ func (q *Queue) refuse(e Entity, path, from, to string) error {
 	return err
 }
 
-// CleanJob does the automatic pass's step on one job: the queue entry of a
-// completed one goes (J20), or in dialect mrt-zk all that there is of a deleted
-// one (J23) and of a completed one whose batch is completed too. Errors:
-// *[StateError], [ErrLocked], [ErrNotReported].
+// CleanJob does the cleaning pass's step on one job. It removes the queue entry
+// of a completed job (J20). In dialect mrt-zk it removes everything of a
+// deleted job (J23), and of a completed job whose batch is completed, too.
+// Errors: *[StateError], [ErrLocked], [ErrNotReported].
 func (q *Queue) CleanJob(ctx context.Context, jid string) error {
 	_, _, err := q.moveJob(ctx, jid, nil, func(s JobStatus) (JobState, error) {
 		if t, ok := automatic(q.tables[EntityJob], string(s.State)); ok {
@@ -93,10 +95,10 @@ func (q *Queue) CleanJob(ctx context.Context, jid string) error {
 	return nil
 }
 
-// CleanupJobs is the automatic pass over all jobs that are done with: see
-// [Queue.CleanJob]. It returns those that it cleaned up. Jobs that a worker
-// has, or that are still needed for a report, are left for the next pass;
-// other errors are joined and don't stop the pass.
+// CleanupJobs is the cleaning pass over all jobs: see [Queue.CleanJob]. It
+// returns those that it cleaned up. Jobs that a worker holds, or that a report
+// still needs, are left for the next pass. Other errors are joined and don't
+// stop the pass.
 func (q *Queue) CleanupJobs(ctx context.Context) ([]string, error) {
 	var cleaned []string
 	var bad []error
@@ -126,13 +128,13 @@ func (q *Queue) CleanupJobs(ctx context.Context) ([]string, error) {
 	return cleaned, errors.Join(bad...)
 }
 
-// withFrom demands that the job is in a certain state before.
+// withFrom demands that the job is in a certain state.
 func withFrom(s JobState) JobOption { return func(c *change) { c.from = s } }
 
-// MoveJob moves a job as an administrator or a cleaning pass does, without a
-// lock. Errors: *[StateError] for a step that no table has, [ErrNotLocked] for
-// one that is a worker's, [ErrLocked] while a worker has the job,
-// [ErrConflict] when another was quicker.
+// MoveJob moves a job without a lock, as an administrator or a cleaning pass
+// does. Errors: *[StateError] for a step that the table does not have,
+// [ErrNotLocked] for a step that only a worker may make, [ErrLocked] while a
+// worker holds the job, [ErrConflict] if somebody else changed it first.
 func (q *Queue) MoveJob(ctx context.Context, jid string, to JobState, opts ...JobOption) error {
 	c := changes(opts)
 	_, _, err := q.moveJob(ctx, jid, nil, func(s JobStatus) (JobState, error) {
@@ -147,8 +149,8 @@ func (q *Queue) MoveJob(ctx context.Context, jid string, to JobState, opts ...Jo
 	return nil
 }
 
-// SetPriority changes a job's priority, 0 to [MaxPriority], and its place in
-// the queue with it. It needs no lock and disturbs no worker. Errors:
+// SetPriority changes a job's priority, 0 to [MaxPriority], and with it the
+// job's place in the queue. It needs no lock and disturbs no worker. Errors:
 // [ErrPriority], [ErrNotFound].
 func (q *Queue) SetPriority(ctx context.Context, jid string, priority int) error {
 	path := JobPath(jid)

@@ -12,10 +12,10 @@ import (
 // DefaultPriority is the client library's priority for a new job.
 const DefaultPriority = 5
 
-// NewJob is what a job is made of.
+// NewJob says what job to create.
 type NewJob struct {
-	// Priority is 0 to [MaxPriority]; workers take the lowest first. 0, the
-	// zero value, goes before all: see [DefaultPriority].
+	// Priority is 0 to [MaxPriority]. Workers acquire the lowest number first,
+	// so the zero value comes before all others: see [DefaultPriority].
 	Priority      int
 	Configuration Configuration // its BatchID is filled in
 	Identifiers   Identifiers   // written unless both are empty
@@ -23,11 +23,11 @@ type NewJob struct {
 	SpaceNeeded   int64         // bytes; 0 is unknown
 }
 
-// jobOps are the operations that make one job: first what it is, then the
-// places that refer to it.
+// jobOps are the operations that create one job: first its own nodes, then the
+// entries that refer to it.
 type jobOps struct{ nodes, places []znode.Op }
 
-// decideNewJob spells J1.
+// decideNewJob turns J1 into operations.
 func decideNewJob(t Transition, jid, bid string, n NewJob, d Dialect, q *Queue) (jobOps, error) {
 	n.Configuration.BatchID = bid
 	if err := n.Configuration.validate(); err != nil {
@@ -75,7 +75,7 @@ func decideNewJob(t Transition, jid, bid string, n NewJob, d Dialect, q *Queue) 
 	return ops, nil
 }
 
-// creation is the transition that makes an entity.
+// creation is the transition that creates an entity.
 func (q *Queue) creation(e Entity) (Transition, error) {
 	for _, t := range q.tables[e] {
 		if t.From == Created {
@@ -85,10 +85,10 @@ func (q *Queue) creation(e Entity) (Transition, error) {
 	return Transition{}, &StateError{Entity: e, From: Created, To: pending}
 }
 
-// CreateJob makes one job more in a batch that is processing (J1); see
-// [Batch.Process] for the usual way, in which a batch gets all its jobs at
-// once. It returns the job's id. Errors: [ErrNotFound], [ErrNotProcessing] in
-// any other state of the batch, [ErrPriority], [ErrValue], [ErrTooLarge].
+// CreateJob adds one job to a batch that is processing (J1), and returns the
+// job's id. Usually a batch gets all its jobs at once: see [Batch.Process].
+// Errors: [ErrNotFound], [ErrNotProcessing] if the batch is in another state,
+// [ErrPriority], [ErrValue], [ErrTooLarge].
 func (q *Queue) CreateJob(ctx context.Context, bid string, n NewJob) (string, error) {
 	var jid string
 	t, err := q.creation(EntityJob)
@@ -113,15 +113,16 @@ func (q *Queue) CreateJob(ctx context.Context, bid string, n NewJob) (string, er
 		})
 	}
 	if err != nil {
-		return "", &opError{"make a job in", BatchPath(bid), err}
+		return "", &opError{"create a job in", BatchPath(bid), err}
 	}
 	return jid, nil
 }
 
-// created looks whether nodes were made by this write: they are there, and
-// those that nobody has changed since hold what it wrote. What workers have
-// changed tells nothing, but an entity always has static nodes too. (Another's
-// would have to have the same content and the same number, and to be at work.)
+// created finds out whether this write created nodes: they exist, and those
+// that nobody has changed since hold what it wrote. Nodes that workers have
+// changed tell nothing, but an entity always has static nodes, too. (For a
+// wrong answer, another entity would need the same content and the same number,
+// and workers that changed it.)
 func (q *Queue) created(ops []znode.Op) func(context.Context) (bool, error) {
 	return func(ctx context.Context) (bool, error) {
 		for _, op := range ops {
@@ -140,7 +141,8 @@ func (q *Queue) created(ops []znode.Op) func(context.Context) (bool, error) {
 }
 
 // neverMade returns [ErrUnknownOutcome] unless it is certain that no entity of
-// this number has been and gone: its parent's counter would be past it.
+// this number was created and removed: then the parent's counter would be past
+// the number.
 func (q *Queue) neverMade(ctx context.Context, path string) error {
 	for _, prefix := range []string{BatchPrefix, JobPrefix, AccessPrefix} {
 		n, ok := ParseSequenceID(prefix, znode.Name(path))
@@ -158,11 +160,11 @@ func (q *Queue) neverMade(ctx context.Context, path string) error {
 	return nil
 }
 
-// withIDs calls try with the next n ids of a parent until no other creator is
-// quicker. ZooKeeper numbers sequential children with a counter that any
-// create advances, so that ids can be allotted from the parent's Stat and the
-// whole entity be made in one transaction, under its final name; its own
-// numbering carries on after them (04-migration, "One job, one transaction").
+// withIDs calls try with the next n ids of a parent, until nobody else takes them
+// first. ZooKeeper numbers sequential children with a counter that every create
+// advances. So ids can be taken from the parent's Stat, and the whole entity is
+// created in one transaction, under its final name. ZooKeeper's own numbers go on
+// after them (docs/migration.md, "One job, one transaction").
 func (q *Queue) withIDs(ctx context.Context, parent, prefix string, n int, try func(ids []string) error) error {
 	var next int32
 	m := move{path: parent}
@@ -174,7 +176,7 @@ func (q *Queue) withIDs(ctx context.Context, parent, prefix string, n int, try f
 		if ok {
 			seq, left := znode.Stat{Cversion: stat.Cversion, NumChildren: stat.NumChildren}.NextSequence()
 			if left < int64(n) {
-				return &NodeError{parent, fmt.Errorf("its sequence numbers are used up: %d are left", left)}
+				return &NodeError{parent, fmt.Errorf("its sequence numbers are running out: %d are left", left)}
 			}
 			next = max(next, seq)
 		}
@@ -185,9 +187,10 @@ func (q *Queue) withIDs(ctx context.Context, parent, prefix string, n int, try f
 		err = try(ids)
 		var r *znode.MultiError
 		if errors.As(err, &r) && errors.Is(err, znode.ErrNodeExists) && znode.Parent(r.Op.Path) == parent {
-			// Somebody has that id: it is his progress, so no bound is needed.
-			// His create has moved the counter, unless a tree was put together
-			// by hand; then step over it.
+			// Somebody else took that id. Each such failure is somebody's
+			// progress, so the loop needs no bound. That create has advanced
+			// the counter, unless a tree was put together by hand: then skip
+			// the id.
 			if taken, ok := ParseSequenceID(prefix, znode.Name(r.Op.Path)); ok {
 				next = max(next, taken+1)
 			}

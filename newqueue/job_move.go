@@ -7,8 +7,8 @@ import (
 	"mrtq/internal/znode"
 )
 
-// snapJob reads what a transition is decided on. A worker's decision is on the
-// status that it acquired, anybody else's on the one that is there now.
+// snapJob reads what is needed to decide on a transition. For a worker, that is
+// the status that it acquired. For everybody else it is the current one.
 func (q *Queue) snapJob(ctx context.Context, jid string, by *Job) (jobSnap, error) {
 	s := jobSnap{id: jid, has: map[string]int32{}}
 	path := JobPath(jid)
@@ -39,7 +39,7 @@ func (q *Queue) snapJob(ctx context.Context, jid string, by *Job) (jobSnap, erro
 	return s, nil
 }
 
-// snapOptional reads which optional properties are there.
+// snapOptional reads which optional properties exist.
 func (q *Queue) snapOptional(ctx context.Context, s *jobSnap, names ...string) error {
 	for _, name := range names {
 		stat, ok, err := q.stat(ctx, JobPath(s.id)+"/"+name)
@@ -81,8 +81,8 @@ func (c change) optional() []string {
 	return names
 }
 
-// moveJob makes a transition of a job. by is the worker's acquired job, nil
-// for everybody else. target chooses the state to go to from what was read.
+// moveJob makes a transition of a job. by is the worker's acquired job, nil for
+// everybody else. target chooses the new state from the status that was read.
 func (q *Queue) moveJob(ctx context.Context, jid string, by *Job, target func(JobStatus) (JobState, error), c change) (s jobSnap, status JobStatus, err error) {
 	m := move{EntityJob, JobPath(jid), by != nil}
 	err = m.retry(func() error {
@@ -135,7 +135,7 @@ func (q *Queue) tryMoveJob(ctx context.Context, m move, jid string, by *Job, tar
 	return s, status, q.commit(ctx, write{ops: ops, done: done})
 }
 
-// jobMoved looks whether a transition happened.
+// jobMoved finds out whether a transition happened.
 func (q *Queue) jobMoved(t Transition, s jobSnap, ops []znode.Op) func(context.Context) (bool, error) {
 	if t.Nodes == NodesAlone {
 		return func(ctx context.Context) (bool, error) {

@@ -12,8 +12,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// TestOrder: the lowest priority number goes first, then the oldest; a changed
-// priority changes the order (S2); what is locked is passed over.
+// TestOrder: the lowest priority number comes first, then the oldest job. A
+// changed priority changes the order (S2). What is locked is skipped.
 func TestOrder(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		q := w.queue()
@@ -34,7 +34,7 @@ func TestOrder(t *testing.T) {
 			t.Errorf("no folder: %v", err)
 		}
 		if _, err := q.AcquireJob(ctx, newqueue.JobHeld); !errors.Is(err, newqueue.ErrValue) {
-			t.Errorf("held jobs are an administrator's: %v", err)
+			t.Errorf("a worker acquired a held job: %v", err)
 		}
 		for _, p := range []int{-1, 100} {
 			if err := q.SetPriority(ctx, ids[0], p); !errors.Is(err, newqueue.ErrPriority) {
@@ -49,8 +49,8 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// TestProvisioning: jobs that don't fit stay, and each pass looks at all, so
-// that a smaller one behind goes on (S4).
+// TestProvisioning: jobs that don't fit stay. Each pass looks at all jobs, so a
+// smaller one behind them moves (S4).
 func TestProvisioning(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		q := w.queue()
@@ -169,8 +169,8 @@ func TestResume(t *testing.T) {
 	if s := value(q.ResumeJob(ctx, jid))(t); s != newqueue.JobPending {
 		t.Errorf("resumed at %s", s)
 	}
-	// Java's library has resumed it and failed it again: only an administrator
-	// can know where.
+	// The Java library has resumed it and failed it again. Only an
+	// administrator can know where to resume it.
 	must(t, library{w}.setStatus("/jobs/"+jid, "Failed", false))
 	must(t, library{w}.setStatus("/jobs/"+jid, "Estimating", false))
 	must(t, library{w}.setStatus("/jobs/"+jid, "Failed", false))
@@ -181,8 +181,8 @@ func TestResume(t *testing.T) {
 	w.check()
 }
 
-// TestBrokenNodes: bad input is a typed error that names the path; nothing
-// changes, and other jobs go on.
+// TestBrokenNodes: bad data gives a typed error that names the path. Nothing
+// changes, and other jobs can be acquired.
 func TestBrokenNodes(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		q := w.queue()
@@ -193,10 +193,10 @@ func TestBrokenNodes(t *testing.T) {
 			{"/status", `{"retry_count":0}`, job + "/status: status is missing"},
 			{"/status", `[1]`, job + "/status: not a JSON object: json: cannot unmarshal array into Go value of type newqueue.Object"},
 			{"/priority", "100", job + "/priority: 100: a priority is a number from 0 to 99"},
-			{"/priority", "five", job + `/priority: "five" is no decimal number`},
-			{"/space_needed", "-1", job + `/space_needed: "-1" is no decimal number`},
+			{"/priority", "five", job + `/priority: "five" is not a decimal number`},
+			{"/space_needed", "-1", job + `/space_needed: "-1" is not a decimal number`},
 			{"/configuration", "null", job + "/configuration: not a JSON object: it is null"},
-			{"/bid", "", job + "/bid: it doesn't exist"},
+			{"/bid", "", job + "/bid: it does not exist"},
 		} {
 			n := w.tree().Get(job + c.node)
 			if c.node == "/bid" {
@@ -229,13 +229,13 @@ func TestBrokenNodes(t *testing.T) {
 		}
 		before := w.tree()
 		err := q.MoveJob(ctx, ids[0], newqueue.JobPending)
-		if want := "move to pending " + job + ": " + job + "/status: not a value that the layout allows: its state Paused is none of dialect " + string(w.d); err == nil || err.Error() != want {
+		if want := "move to pending " + job + ": " + job + "/status: not a value that the layout allows: dialect " + string(w.d) + " has no state Paused"; err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 		same(t, before, w.tree())
-		// A queue entry that is nobody's.
+		// A queue entry of no job.
 		w.put("/jobs/states/pending/oops", "")
-		if _, err := q.Jobs(ctx, newqueue.JobPending); err == nil || !strings.Contains(err.Error(), "/jobs/states/pending/oops: \"oops\" is no queue entry") {
+		if _, err := q.Jobs(ctx, newqueue.JobPending); err == nil || !strings.Contains(err.Error(), "/jobs/states/pending/oops: \"oops\" is not a queue entry") {
 			t.Errorf("%v", err)
 		}
 	})

@@ -7,7 +7,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// JobOption is something that a worker writes together with a transition.
+// JobOption is a change that a worker makes together with a transition.
 type JobOption func(*change)
 
 // WithMessage puts a message into the status.
@@ -21,10 +21,11 @@ func WithPriority(p int) JobOption { return func(c *change) { c.priority = &p } 
 // unknown.
 func WithSpaceNeeded(bytes int64) JobOption { return func(c *change) { c.spaceNeeded = &bytes } }
 
-// WithInventory writes what the inventory service is to record.
+// WithInventory writes what the inventory service has to record.
 func WithInventory(i Inventory) JobOption { return func(c *change) { c.inventory = &i } }
 
-// WithStore writes what the storage service is to store; dialect mrt-zk only.
+// WithStore writes what the storage service has to store, in dialect mrt-zk
+// only.
 func WithStore(s Store) JobOption { return func(c *change) { c.store = &s } }
 
 func changes(opts []JobOption) change {
@@ -35,10 +36,10 @@ func changes(opts []JobOption) change {
 	return c
 }
 
-// Succeed moves an acquired job to the state after its own, and gives the lock
-// back. It is one transaction: on an error nothing was written, unless it is
-// [ErrUnknownOutcome]. Errors: [ErrNotLocked] or [ErrConflict] when the lock
-// was lost, *[StateError] when there is no way on.
+// Succeed moves an acquired job to the next state, and releases the lock. It is
+// one transaction: on an error nothing was written, unless it is
+// [ErrUnknownOutcome]. Errors: [ErrNotLocked] or [ErrConflict] if the lock was
+// lost, *[StateError] if there is no next state.
 func (j *Job) Succeed(ctx context.Context, opts ...JobOption) error {
 	return j.move(ctx, "finish", func(s JobStatus) (JobState, error) {
 		return JobState(success(j.q.tables[EntityJob], string(s.State))), nil
@@ -46,19 +47,19 @@ func (j *Job) Succeed(ctx context.Context, opts ...JobOption) error {
 }
 
 // Fail moves an acquired job to failed, with a message that says why, and
-// gives the lock back. Errors as for [Job.Succeed].
+// releases the lock. Errors as for [Job.Succeed].
 func (j *Job) Fail(ctx context.Context, message string, opts ...JobOption) error {
 	return j.MoveTo(ctx, JobFailed, append(opts, WithMessage(message))...)
 }
 
-// Hold moves an acquired pending job to held, because its collection is, and
-// gives the lock back. Errors as for [Job.Succeed].
+// Hold moves an acquired pending job to held because its collection is held,
+// and releases the lock. Errors as for [Job.Succeed].
 func (j *Job) Hold(ctx context.Context, opts ...JobOption) error {
 	return j.MoveTo(ctx, JobHeld, opts...)
 }
 
-// MoveTo moves an acquired job to any state that a worker may take it to, and
-// gives the lock back. Errors as for [Job.Succeed].
+// MoveTo moves an acquired job to any state that a worker may move it to, and
+// releases the lock. Errors as for [Job.Succeed].
 func (j *Job) MoveTo(ctx context.Context, to JobState, opts ...JobOption) error {
 	return j.move(ctx, "move to "+string(to), func(JobStatus) (JobState, error) { return to, nil }, changes(opts))
 }
@@ -85,8 +86,8 @@ func (j *Job) move(ctx context.Context, what string, target func(JobStatus) (Job
 	return nil
 }
 
-// SetIdentifiers writes the identifiers of an acquired job at once, so that a
-// job that is taken up again keeps what was minted for it. Errors as for
+// SetIdentifiers writes the identifiers of an acquired job immediately. So a
+// job that is acquired again keeps what was minted for it. Errors as for
 // [Job.Succeed].
 func (j *Job) SetIdentifiers(ctx context.Context, i Identifiers) error {
 	if err := j.setObject(ctx, "identifiers", i.Object()); err != nil {
@@ -160,7 +161,7 @@ func (j *Job) setObject(ctx context.Context, name string, o Object) error {
 	return j.set(ctx, name, data)
 }
 
-// set makes or replaces a property under the job's lock.
+// set creates or replaces a property under the job's lock.
 func (j *Job) set(ctx context.Context, name string, data []byte) error {
 	m := move{EntityJob, j.Path(), true}
 	err := m.retry(func() error {

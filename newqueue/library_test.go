@@ -12,21 +12,22 @@ import (
 	"mrtq/internal/znode"
 )
 
-// library is the deployed client library at work on a test's tree, through the
-// second door and step by step, as its Java classes do it (Batch, Job and
-// QueueItem of org.cdlib.mrt.zk). It knows nothing of newqueue.
+// library does what the deployed client library does, step by step, as its Java
+// classes do it (Batch, Job and QueueItem of org.cdlib.mrt.zk). It works
+// through the second door, and does not use newqueue.
 type library struct{ w *world }
 
 // libraryNext are the changes of state that the library allows (JobState,
-// BatchState and AccessState), for the tests that make them.
+// BatchState and AccessState).
 var libraryNext = map[string]string{
 	"Pending": "Held Processing Estimating Failed", "Held": "Pending Deleted", "Processing": "Reporting Failed Storing Completed",
 	"Failed": "Pending Estimating Provisioning Downloading Processing Storing Recording Notify Deleted UpdateReporting",
 }
 
-// setStatus is QueueItem.setStatus with Job.statusObject: Java's library notes
-// the state just left, unless the new one is Failed or Deleted; Ruby's, also
-// unless the old one is.
+// setStatus is QueueItem.setStatus with Job.statusObject. The Java library
+// writes the state that the job leaves, unless the new one is Failed or
+// Deleted. The Ruby library does the same, unless the old one is Failed or
+// Deleted, too.
 func (l library) setStatus(item, status string, ruby bool) error {
 	l.w.t.Helper()
 	at := item + "/status"
@@ -71,9 +72,9 @@ func (l library) moveEntries(item, old, status string) {
 	}
 }
 
-// acquirePendingBatch is Batch.acquirePendingBatch by a worker with a session
-// of its own: "" when it finds none. It locks the first batch without states,
-// makes them, and only then finds out if it may.
+// acquirePendingBatch is Batch.acquirePendingBatch, by a worker with a session
+// of its own. It returns "" if there is none. It locks the first batch without
+// states, creates them, and only then finds out whether it may.
 func (l library) acquirePendingBatch(worker *zk.Conn) (bid string, err error) {
 	l.w.t.Helper()
 	for _, bid := range l.w.tree().Children("/batches") {
@@ -90,8 +91,8 @@ func (l library) acquirePendingBatch(worker *zk.Conn) (bid string, err error) {
 	return "", nil
 }
 
-// createBatch is Batch.createBatch: the entry in batch-uuids has the batchID
-// itself for a name.
+// createBatch is Batch.createBatch: the entry in batch-uuids is named by the
+// batchID itself.
 func (l library) createBatch(bid, batchID string) error {
 	l.w.t.Helper()
 	l.w.put("/batches/"+bid+"/submission", string(value(json.Marshal(map[string]string{"batchID": batchID}))(l.w.t)))
@@ -101,7 +102,7 @@ func (l library) createBatch(bid, batchID string) error {
 	return err
 }
 
-// findByUUID is Batch.findByUuid: "" when there is none.
+// findByUUID is Batch.findByUuid. It returns "" if there is none.
 func (l library) findByUUID(batchID string) string {
 	l.w.t.Helper()
 	data, _, err := l.w.raw.Get(l.w.root + "/batch-uuids/" + batchID)

@@ -28,15 +28,15 @@ const (
 )
 
 // QueueLock is an administrator's hold on a queue (K1). It stays until it is
-// lifted.
+// released.
 func QueueLock(h QueueHold) Lock { return Lock{queueLock, string(h)} }
 
 // CollectionLock is an administrator's hold on a collection (K2). It stays
-// until it is lifted.
+// until it is released.
 func CollectionLock(mnemonic string) Lock { return Lock{collectionLock, mnemonic} }
 
 // StorageLock is a worker's lock on an object's storage (K3). It ends with the
-// session; in dialect mrt-zk it stays until it is lifted, by anybody.
+// session. In dialect mrt-zk it stays until somebody releases it.
 func StorageLock(ark string) Lock { return Lock{storageLock, lockName(ark)} }
 
 // InventoryLock is a worker's lock on an object's inventory (K4). It ends with
@@ -47,8 +47,8 @@ func InventoryLock(ark string) Lock { return Lock{inventoryLock, lockName(ark)} 
 // session.
 func LocalIDLock(localID, owner string) Lock { return Lock{localIDLock, lockName(localID + owner)} }
 
-// lockName makes a znode's name of an identifier: each / and a : before it
-// become _ (02-new-layout, "Paths").
+// lockName turns an identifier into a znode's name: each /, and a : before it,
+// becomes _ (docs/new-layout.md, "Paths").
 func lockName(id string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(id, ":/", "_"), "/", "_")
 }
@@ -70,7 +70,7 @@ func (l Lock) Path(d Dialect) string {
 	return QueueHoldPath(QueueHold(l.name))
 }
 
-// Ephemeral reports whether the lock ends with the session of who took it.
+// Ephemeral reports whether the lock ends with the session that took it.
 func (l Lock) Ephemeral(d Dialect) bool {
 	switch l.kind {
 	case storageLock:
@@ -95,8 +95,8 @@ func (l Lock) validate(d Dialect) error {
 	return nil
 }
 
-// Lock takes a lock. The error is [ErrLocked] when it is taken, by this
-// session or by another, and [ErrValue] when its name can't be a znode's.
+// Lock takes a lock. The error is [ErrLocked] if the lock is taken, by this
+// session or another, and [ErrValue] if no znode can have its name.
 func (q *Queue) Lock(ctx context.Context, l Lock) error {
 	if err := q.takeLock(ctx, l); err != nil {
 		return &opError{"take", l.String(), err}
@@ -116,13 +116,13 @@ func (q *Queue) takeLock(ctx context.Context, l Lock) error {
 	w := write{done: func(ctx context.Context) (bool, error) {
 		stat, ok, err := q.stat(ctx, path)
 		if ok && !l.Ephemeral(q.dialect) {
-			return false, ErrUnknownOutcome // it doesn't show who took it
+			return false, ErrUnknownOutcome // the znode does not show who took it
 		}
 		return ok && stat.EphemeralOwner == q.conn.SessionID(), err
 	}}
 	if l.Ephemeral(q.dialect) {
-		// Another goroutine of this session may have it, which looking after a
-		// lost answer would not tell from having taken it.
+		// Another goroutine of this session may hold it. After a lost answer,
+		// that would look as if this call had taken it.
 		if _, taken, err := q.stat(ctx, path); err != nil || taken {
 			return cmp.Or(err, ErrLocked)
 		}
@@ -144,11 +144,11 @@ func (q *Queue) takeLock(ctx context.Context, l Lock) error {
 	return err
 }
 
-// Unlock lifts a lock. The error is [ErrNotLocked] when it isn't taken, or, of
-// one that ends with its session, when another session took it.
+// Unlock releases a lock. The error is [ErrNotLocked] if the lock isn't taken,
+// or if it ends with its session and another session took it.
 func (q *Queue) Unlock(ctx context.Context, l Lock) error {
 	if err := q.liftLock(ctx, l); err != nil {
-		return &opError{"lift", l.String(), err}
+		return &opError{"release", l.String(), err}
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func (q *Queue) liftLock(ctx context.Context, l Lock) error {
 	return err
 }
 
-// IsLocked reports whether a lock is taken, by whomever.
+// IsLocked reports whether anybody holds a lock.
 func (q *Queue) IsLocked(ctx context.Context, l Lock) (bool, error) {
 	if err := l.validate(q.dialect); err != nil {
 		return false, &opError{"look at", l.String(), err}

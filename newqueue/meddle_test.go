@@ -9,8 +9,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// meddled is a connection on which another acts between a decision's last look
-// and its write, once.
+// meddled is a connection on which somebody else acts once, between a
+// decision's last read and its write.
 type meddled struct {
 	newqueue.Conn
 	meddle func()
@@ -24,8 +24,8 @@ func (c *meddled) Multi(ops ...any) ([]zk.MultiResponse, error) {
 	return c.Conn.Multi(ops...)
 }
 
-// TestMeddling: whatever a decision was based on, another's change to it
-// between look and write is noticed.
+// TestMeddling: if somebody changes what a decision was based on, between the
+// read and the write, that is noticed.
 func TestMeddling(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		conn, _ := connect(t, address(t))
@@ -33,29 +33,30 @@ func TestMeddling(t *testing.T) {
 		q := newqueue.Open(c, w.d, newqueue.WithRoot(w.root))
 		other := w.queue()
 
-		// B5: the batch is empty no more.
+		// B5: the batch is not empty any more.
 		bid, _ := batchOf(t, other, 0)
 		c.meddle = func() { value(other.CreateJob(ctx, bid, newqueue.NewJob{Priority: 5}))(t) }
 		if err := q.ReportIfEmptied(ctx, bid); !errors.Is(err, newqueue.ErrStillProcessing) || !errors.Is(err, newqueue.ErrConflict) {
 			t.Errorf("B5: %v", err)
 		}
 
-		// A priority changes under a worker's hands: its transition goes to the
-		// right entry all the same.
+		// A priority changes while a worker holds the job. Its transition still
+		// writes the right entry.
 		j := value(q.AcquireJob(ctx, newqueue.JobPending))(t)
 		c.meddle = func() { must(t, other.SetPriority(ctx, j.ID, 42)) }
 		must(t, j.Succeed(ctx))
 		w.check()
 
-		// A job that moves on between list and lock is not acquired in a wrong state.
+		// A job that moves between the list and the lock is not acquired in a wrong
+		// state.
 		c.meddle = func() { must(t, value(other.AcquireJob(ctx, newqueue.JobEstimating))(t).Succeed(ctx)) }
 		if _, err := q.AcquireJob(ctx, newqueue.JobEstimating); !errors.Is(err, newqueue.ErrNone) {
 			t.Errorf("acquired in a wrong state: %v", err)
 		}
 		complete(t, other, newqueue.JobProvisioning)
 
-		// B6: a job fails, in a folder that was not there, while the report is
-		// recorded. No operation does that to a batch without jobs to be done.
+		// B6: while the report is recorded, a job fails into a folder that did
+		// not exist. No operation does that to a batch without unfinished jobs.
 		must(t, other.ReportIfEmptied(ctx, bid))
 		b := value(q.AcquireReportingBatch(ctx))(t)
 		r := value(b.Report(ctx))(t)
@@ -80,7 +81,7 @@ func TestMeddling(t *testing.T) {
 			t.Errorf("J22: %v", err)
 		}
 
-		// An id that another takes.
+		// An id that somebody else takes.
 		c.meddle = func() { value(other.CreateJob(ctx, bid, newqueue.NewJob{}))(t) }
 		jid := value(q.CreateJob(ctx, bid, newqueue.NewJob{}))(t)
 		if value(q.Job(ctx, jid))(t).BatchID != bid || len(value(q.BatchJobs(ctx, bid))(t)[newqueue.FolderProcessing]) != 4 {
@@ -89,7 +90,7 @@ func TestMeddling(t *testing.T) {
 	})
 }
 
-// complete takes the only job from a state to its end.
+// complete moves the only job from a state to completed.
 func complete(t *testing.T, q *newqueue.Queue, from newqueue.JobState) {
 	t.Helper()
 	for s := from; s != newqueue.JobCompleted; s = newqueue.Success(s, q.Dialect()) {

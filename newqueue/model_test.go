@@ -14,7 +14,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// modelJob is what a job should be, by the documents' tables.
+// modelJob is what a job should be, according to the documents' tables.
 type modelJob struct {
 	state    string
 	priority int
@@ -68,7 +68,7 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 		}
 		return rapid.SampledFrom(ids).Draw(rt, "job")
 	}
-	// step makes a row's effect in the model.
+	// step applies a row's effect to the model.
 	step := func(j *modelJob, tr newqueue.Transition) {
 		j.state = tr.To
 		if tr.Retry == newqueue.RetryNext {
@@ -161,7 +161,8 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 			case row.ID == "J20" && d == newqueue.MrtZK && batch != newqueue.BatchCompleted:
 				want = newqueue.ErrNotReported
 			case row.ID == "J20" && d == newqueue.Design:
-				// The entry may be gone already: the job itself stays completed.
+				// The entry may be removed already, although the job itself
+				// stays completed.
 				if gone := err != nil; gone && !errors.Is(err, newqueue.ErrNotFound) {
 					rt.Fatal(err)
 				}

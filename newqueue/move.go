@@ -9,9 +9,9 @@ import (
 	"mrtq/internal/znode"
 )
 
-// attempts bounds how often a decision is made anew after another changed what
-// it was based on. Every one of those changes was somebody's progress, so that
-// only a broken tree gets near it.
+// attempts is how often a decision is made again because somebody else changed
+// what it was based on. Each such change is somebody's progress, so only a
+// broken tree reaches this limit.
 const attempts = 50
 
 // move is one transition under way.
@@ -21,7 +21,7 @@ type move struct {
 	by     bool // a worker, with a lock
 }
 
-// retry makes attempts until one gives a result.
+// retry tries until an attempt gives a result.
 func (m move) retry(try func() error) error {
 	for attempt := 1; ; attempt++ {
 		again, err := m.refused(try(), attempt)
@@ -29,13 +29,13 @@ func (m move) retry(try func() error) error {
 			continue
 		}
 		if err != nil && attempt > 1 && attempt < attempts && !errors.Is(err, ErrUnknownOutcome) && !errors.Is(err, ErrNotDone) {
-			err = fmt.Errorf("%w: %w", ErrConflict, err) // it would have gone, had it been alone
+			err = fmt.Errorf("%w: %w", ErrConflict, err) // without the others it would have succeeded
 		}
 		return err
 	}
 }
 
-// allowed finds the transition, or says why there is none for this caller.
+// allowed finds the transition, or says why this caller has none.
 func (q *Queue) allowed(m move, from, to string) (Transition, error) {
 	t, ok := find(q.tables[m.entity], from, to)
 	if !ok {
@@ -59,11 +59,11 @@ func (q *Queue) knownState(e Entity, path, s string) error {
 	if slices.Contains(States(e, q.dialect), s) {
 		return nil
 	}
-	return &NodeError{path + "/status", fmt.Errorf("%w: its state %s is none of dialect %s", ErrValue, s, q.dialect)}
+	return &NodeError{path + "/status", fmt.Errorf("%w: dialect %[3]s has no state %[2]s", ErrValue, s, q.dialect)}
 }
 
-// refused says what a refusal means: again is true when the decision is to be
-// made anew on a fresh look.
+// refused says what a refusal means. again is true if the caller must read
+// again and decide again.
 func (m move) refused(err error, attempt int) (again bool, result error) {
 	var r *znode.MultiError
 	if !errors.As(err, &r) {
@@ -86,7 +86,7 @@ func (m move) refused(err error, attempt int) (again bool, result error) {
 	return false, &NodeError{r.Op.Path, r.Err}
 }
 
-// isRace reports whether a refusal can come of another's write.
+// isRace reports whether somebody else's write can be the cause of a refusal.
 func isRace(err error) bool {
 	for _, e := range []error{znode.ErrNoNode, znode.ErrNodeExists, znode.ErrNotEmpty, znode.ErrBadVersion} {
 		if errors.Is(err, e) {
@@ -96,10 +96,11 @@ func isRace(err error) bool {
 	return false
 }
 
-// written looks whether a transaction that set a node, or deleted it, happened.
-// Acquisitions write a status again as it is, so that a newer version with the
-// same bytes is still the one that was written: no two clocks agree to the
-// nanosecond. To the second, which is all that dialect mrt-zk has, they do.
+// written finds out whether a transaction happened that set or deleted a node.
+// An acquisition writes the status again, unchanged. So a newer version with
+// the same bytes is still the status that was written, because no two statuses
+// have the same time to the nanosecond. In dialect mrt-zk they can, because its
+// times have only seconds.
 func (q *Queue) written(path string, version int32, ops []znode.Op, gone bool) func(context.Context) (bool, error) {
 	var wrote []byte
 	for _, op := range ops {
@@ -115,14 +116,14 @@ func (q *Queue) written(path string, version int32, ops []znode.Op, gone bool) f
 		case gone:
 			return !ok, nil
 		case !ok:
-			return false, ErrUnknownOutcome // the whole entity has gone since
+			return false, ErrUnknownOutcome // the whole entity was removed since
 		case n.version == version:
 			return false, nil
 		}
 		same := string(n.data) == string(wrote)
 		switch {
 		case n.version == version+1:
-			return same, nil // or another's write was the next
+			return same, nil // or the next write was somebody else's
 		case same && q.dialect != MrtZK:
 			return true, nil
 		}

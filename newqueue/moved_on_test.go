@@ -9,8 +9,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// TestLostAnswerWhileOthersGoOn loses an answer, and others go on with what
-// was written before the caller can look: the caller learns all the same.
+// TestLostAnswerWhileOthersGoOn loses an answer, and others change what was
+// written before the caller can look. The caller still learns the outcome.
 func TestLostAnswerWhileOthersGoOn(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -95,8 +95,8 @@ func TestLostAnswerWhileOthersGoOn(t *testing.T) {
 	}
 }
 
-// TestCreatedAndGone: what was made has been deleted again before its maker
-// could look. Nobody can tell that from another's having had the id.
+// TestCreatedAndGone: what was created is deleted again before its creator can
+// look. That can't be told apart from somebody else having had the id.
 func TestCreatedAndGone(t *testing.T) {
 	w := newWorld(t, newqueue.Design)
 	conn, _ := connect(t, address(t))
@@ -114,8 +114,8 @@ func TestCreatedAndGone(t *testing.T) {
 }
 
 // TestLostAnswerInOneSession: two goroutines of one queue want the same lock,
-// which shows only their session's id. The one whose request was lost must not
-// take the other's lock for its own.
+// which shows only the id of their session. If the request of one was lost, it
+// must not take the other's lock for its own.
 func TestLostAnswerInOneSession(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		conn, _ := connect(t, address(t))
@@ -141,8 +141,9 @@ func TestLostAnswerInOneSession(t *testing.T) {
 }
 
 // TestAnothersStepLooksLikeOurs: a worker's request was lost together with its
-// session, and another worker does the same step within the second that is all
-// that the client library's times tell. The first must not take that for its own.
+// session, and another worker makes the same step within the same second. The
+// client library's times have only seconds. The first worker must not take that
+// step for its own.
 func TestAnothersStepLooksLikeOurs(t *testing.T) {
 	w := newWorld(t, newqueue.MrtZK)
 	conn, session := connect(t, address(t))
@@ -160,8 +161,8 @@ func TestAnothersStepLooksLikeOurs(t *testing.T) {
 	}
 }
 
-// TestUnlockCanBeRepeated: a lock whose giving back failed is still the
-// caller's to give back.
+// TestUnlockCanBeRepeated: if a release fails, the caller still holds the lock
+// and can release it.
 func TestUnlockCanBeRepeated(t *testing.T) {
 	w := newWorld(t, newqueue.Design)
 	conn, _ := connect(t, address(t))

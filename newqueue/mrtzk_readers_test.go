@@ -15,17 +15,18 @@ import (
 	"mrtq/newqueue/services"
 )
 
-// This file holds dialect mrt-zk to the client library that is deployed
-// (CDLUC3/mrt-zk: org.cdlib.mrt.zk in Java, MerrittZK in Ruby): whatever the
-// library reads of a tree that newqueue wrote must be there as the library
-// wants it, and newqueue must load whatever the library writes.
+// This file compares dialect mrt-zk with the deployed client library
+// (CDLUC3/mrt-zk: org.cdlib.mrt.zk in Java, MerrittZK in Ruby). The library
+// must be able to read every tree that newqueue wrote, and newqueue must load
+// every tree that the library wrote.
 
 // libraryStates are the library's states of jobs, in lower case its queues
 // (states.yml).
 var libraryStates = strings.Fields("Pending Held Estimating Provisioning Downloading Processing Storing Recording Notify Completed Deleted Failed")
 
-// complaints are what the library would throw on in a tree, by the demands that
-// are the library's own, and where it is not spelled as the library writes it.
+// complaints are the places in a tree at which the library would throw, by the
+// demands of the library itself, and the places that are not written as the
+// library writes them.
 func complaints(tree *znode.Tree) []string {
 	var all []string
 	for _, v := range services.Check(tree) {
@@ -43,8 +44,8 @@ func complaints(tree *znode.Tree) []string {
 	return all
 }
 
-// libraryKey is a key that the library writes or has an accessor for, and that
-// nobody demands: no service reads it, or a demand on it is for fewer items.
+// libraryKey is a key that the library writes or has an accessor for, without a
+// demand on it: no service reads it, or the demand covers fewer items.
 type libraryKey struct {
 	by, path, key string // BID, JID, QUEUE and QID stand for every child there
 	form          *regexp.Regexp
@@ -69,7 +70,7 @@ var libraryKeys = []libraryKey{
 	{"Batch.batchUuid", "/batches/BID/submission", "batchID", aString, false},
 	{"Job.jid", "/jobs/JID/configuration", "jobID", aString, false},
 	// Access.tokenStatus wants a string, but the storage service writes a number
-	// (TokenPostState), and nobody calls it.
+	// (TokenPostState). Nobody calls Access.tokenStatus.
 	{"TokenPostState", "/access/QUEUE/QID/token", "status", aNumber, false},
 	{"Access.url", "/access/QUEUE/QID/token", "url", aString, false},
 	{"Access.anticipatedAvailabilityTime", "/access/QUEUE/QID/token", "anticipated-availability-time", aString, false},
@@ -89,7 +90,7 @@ func (k libraryKey) read(n *znode.Node) error {
 	return nil
 }
 
-// expand puts every child there into a path's upper-case parts.
+// expand replaces the upper-case parts of a path by every existing child.
 func expand(tree *znode.Tree, pattern string) []string {
 	paths := []string{""}
 	for _, part := range strings.Split(pattern[1:], "/") {
@@ -110,8 +111,8 @@ func expand(tree *znode.Tree, pattern string) []string {
 	return paths
 }
 
-// TestLibraryReadsUs lives a full life of batches, jobs and access requests,
-// and has the library read the tree after every step.
+// TestLibraryReadsUs moves batches, jobs and access requests through all their
+// states, and lets the library read the tree after every step.
 func TestLibraryReadsUs(t *testing.T) {
 	w := newWorld(t, newqueue.MrtZK)
 	q := w.queue(clock())
@@ -183,7 +184,7 @@ func TestLibraryReadsUs(t *testing.T) {
 	value(q.CleanupBatches(ctx))(t)
 	reads("B13")
 
-	// One that fails, is reported once more, and deleted.
+	// One that fails, is reported again, and is deleted.
 	bid, ids = batchOf(t, q, 2)
 	must(t, value(q.AcquireJob(ctx, newqueue.JobPending))(t).Fail(ctx, "bad digest"))
 	must(t, value(q.AcquireJob(ctx, newqueue.JobPending))(t).Fail(ctx, "bad digest"))
@@ -217,7 +218,7 @@ func TestLibraryReadsUs(t *testing.T) {
 }
 
 // TestLibraryReadsCanFail: each demand of the library on a node or a key refuses
-// a tree that is wrong just there.
+// a tree that is wrong in that place.
 func TestLibraryReadsCanFail(t *testing.T) {
 	w := newWorld(t, newqueue.MrtZK)
 	q := w.queue()
@@ -276,8 +277,8 @@ func TestLibraryReadsCanFail(t *testing.T) {
 	}
 }
 
-// TestLibraryLocks (MerrittLocks): the same node, of the same kind, so that
-// either side refuses what the other has.
+// TestLibraryLocks (MerrittLocks): both sides use the same node of the same
+// kind, so each refuses what the other has locked.
 func TestLibraryLocks(t *testing.T) {
 	w := newWorld(t, newqueue.MrtZK)
 	q := w.queue()
@@ -311,8 +312,8 @@ func TestLibraryLocks(t *testing.T) {
 	}
 }
 
-// TestWeReadTheLibrary loads trees as the library writes them, with the fields
-// that it sets and no others, and goes on with them.
+// TestWeReadTheLibrary loads trees as the library writes them, with exactly the
+// fields that it sets, and continues to work on them.
 func TestWeReadTheLibrary(t *testing.T) {
 	const (
 		now     = `"last_modified":"2024-03-01 12:00:00 -0800"`
@@ -391,7 +392,7 @@ func TestWeReadTheLibrary(t *testing.T) {
 				t.Errorf("resumed at %s", s)
 			}
 			j := value(q.AcquireJob(ctx, newqueue.JobStoring))(t)
-			// Java would write the state that was left, which Ruby keeps out.
+			// Java would write the state that the job leaves. Ruby does not.
 			if j.Status.RetryCount != 3 || j.Status.LastSuccessful != newqueue.JobProcessing || j.Status.Message != "" || j.Store.Delete != "no" || j.Inventory.ManifestURL != "http://m" {
 				t.Errorf("%+v", j)
 			}

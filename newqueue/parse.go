@@ -12,7 +12,7 @@ import (
 )
 
 // ParseObject reads the JSON object that a znode holds. Numbers stay
-// [json.Number], so that what is not understood can be written back unchanged.
+// [json.Number], so that unknown values can be written back unchanged.
 func ParseObject(data []byte) (Object, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -27,13 +27,14 @@ func ParseObject(data []byte) (Object, error) {
 		return nil, errors.New("not a JSON object: it is null")
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return nil, fmt.Errorf("not a JSON object: something follows it at byte %d", dec.InputOffset())
+		return nil, fmt.Errorf("not a JSON object: more data follows at byte %d", dec.InputOffset())
 	}
 	return o, nil
 }
 
-// Marshal spells the object as the bytes of a znode: keys sorted, no HTML
-// escapes, so that one content is always the same bytes.
+// Marshal writes the object as the bytes of a znode. Keys are sorted and
+// nothing is escaped for HTML, so that the same content is always the same
+// bytes.
 func (o Object) Marshal() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -44,8 +45,8 @@ func (o Object) Marshal() ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// String is the text under a key, "" when there is none (absent or null). The
-// error names the key when another type is there.
+// String is the string under a key, "" if the key is absent or null. The error
+// names the key if the value has another type.
 func (o Object) String(key string) (string, error) {
 	switch v := o[key].(type) {
 	case nil:
@@ -53,11 +54,11 @@ func (o Object) String(key string) (string, error) {
 	case string:
 		return v, nil
 	default:
-		return "", fmt.Errorf("%s is %s: want a text", key, jsonText(v))
+		return "", fmt.Errorf("%s is %s: want a string", key, jsonText(v))
 	}
 }
 
-// Strings is the array of texts under a key, nil when there is none.
+// Strings is the array of strings under a key, nil if there is none.
 func (o Object) Strings(key string) ([]string, error) {
 	var array []any
 	switch v := o[key].(type) {
@@ -66,20 +67,20 @@ func (o Object) Strings(key string) ([]string, error) {
 	case []any:
 		array = v
 	default:
-		return nil, fmt.Errorf("%s is %s: want an array of texts", key, jsonText(v))
+		return nil, fmt.Errorf("%s is %s: want an array of strings", key, jsonText(v))
 	}
 	out := make([]string, len(array))
 	for i, v := range array {
 		s, ok := v.(string)
 		if !ok {
-			return nil, fmt.Errorf("%s[%d] is %s: want a text", key, i, jsonText(v))
+			return nil, fmt.Errorf("%s[%d] is %s: want a string", key, i, jsonText(v))
 		}
 		out[i] = s
 	}
 	return out, nil
 }
 
-// Count is the whole number from 0 to 2^31-1 under a key, 0 when there is none.
+// Count is the whole number from 0 to 2^31-1 under a key, 0 if there is none.
 func (o Object) Count(key string) (int, error) {
 	switch v := o[key].(type) {
 	case nil:
@@ -92,7 +93,7 @@ func (o Object) Count(key string) (int, error) {
 	return 0, fmt.Errorf("%s is %s: want a whole number from 0", key, jsonText(o[key]))
 }
 
-// jsonText shows a value in a message, cut where it is long.
+// jsonText shows a value in a message, shortened if it is long.
 func jsonText(v any) string {
 	const most = 80
 	b, err := json.Marshal(v)
@@ -109,12 +110,12 @@ func jsonText(v any) string {
 func ParseNumber(data []byte) (int64, error) {
 	for _, c := range data {
 		if c < '0' || c > '9' {
-			return 0, fmt.Errorf("%.40q is no decimal number", data)
+			return 0, fmt.Errorf("%.40q is not a decimal number", data)
 		}
 	}
 	n, err := strconv.ParseInt(string(data), 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%.40q is no decimal number up to %d", data, int64(math.MaxInt64))
+		return 0, fmt.Errorf("%.40q is not a decimal number up to %d", data, int64(math.MaxInt64))
 	}
 	return n, nil
 }
@@ -123,7 +124,7 @@ func ParseNumber(data []byte) (int64, error) {
 const MaxPriority = 99
 
 // ParsePriority reads what /jobs/JID/priority holds. The error wraps
-// [ErrPriority] when the number has more than two digits.
+// [ErrPriority] if the number has more than two digits.
 func ParsePriority(data []byte) (int, error) {
 	n, err := ParseNumber(data)
 	if err != nil {
@@ -146,14 +147,14 @@ func (d Dialect) ParseTime(s string) (time.Time, error) {
 	}
 	t, err := time.Parse(layout, s)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("time %.60q: want the form %s", s, layout)
+		return time.Time{}, fmt.Errorf("time %.60q: want the format %s", s, layout)
 	}
 	return t, nil
 }
 
 // ParseJobStatus reads what /jobs/JID/status holds. A status name that the
-// dialect doesn't know is kept: [JobState.Known] tells. Keys that the layout
-// doesn't know are kept in Other, and a time that can't be read is the zero time.
+// dialect doesn't know is kept: see [JobState.Known]. Keys that the layout
+// doesn't know are kept in Other. A time that can't be read is the zero time.
 func ParseJobStatus(d Dialect, data []byte) (JobStatus, error) {
 	o, err := ParseObject(data)
 	if err != nil {
@@ -175,7 +176,7 @@ func jobStatusOf(d Dialect, o Object) (JobStatus, error) {
 	return s, p.err
 }
 
-// ParseBatchStatus reads what /batches/BID/status holds, as tolerant as
+// ParseBatchStatus reads what /batches/BID/status holds. It is as tolerant as
 // [ParseJobStatus].
 func ParseBatchStatus(d Dialect, data []byte) (BatchStatus, error) {
 	o, err := ParseObject(data)
@@ -196,8 +197,8 @@ func batchStatusOf(d Dialect, o Object) (BatchStatus, error) {
 	return s, p.err
 }
 
-// ParseAccessStatus reads what /access/QUEUE/QID/status holds, as tolerant as
-// [ParseJobStatus].
+// ParseAccessStatus reads what /access/QUEUE/QID/status holds. It is as
+// tolerant as [ParseJobStatus].
 func ParseAccessStatus(d Dialect, data []byte) (AccessStatus, error) {
 	o, err := ParseObject(data)
 	if err != nil {
@@ -276,8 +277,8 @@ func ParseStore(data []byte) (Store, error) {
 	return s, p.err
 }
 
-// ParseSubmission reads what /batches/BID/submission holds. Keys that are not
-// the layout's are not in it: see [Batch.Submitted] for all.
+// ParseSubmission reads what /batches/BID/submission holds. It leaves out keys
+// that the layout doesn't know: [Batch.Submitted] has them all.
 func ParseSubmission(d Dialect, data []byte) (Submission, error) {
 	o, err := ParseObject(data)
 	if err != nil {
@@ -300,8 +301,8 @@ func ParseSubmission(d Dialect, data []byte) (Submission, error) {
 	return s, p.err
 }
 
-// fields reads an object's values and remembers the first complaint, as
-// bufio.Scanner does.
+// fields reads an object's values and keeps the first error, as bufio.Scanner
+// does.
 type fields struct {
 	o   Object
 	err error
@@ -339,8 +340,8 @@ func (p *fields) count(key string) int {
 	return n
 }
 
-// time is tolerant: no operation depends on a time, so a strange one must not
-// stop a job. [CheckLayout] reports it.
+// time is tolerant. No operation depends on a time, so a bad one must not stop
+// a job. [CheckLayout] reports it.
 func (p *fields) time(d Dialect, key string) time.Time {
 	t, err := d.ParseTime(p.text(key))
 	if err != nil {
@@ -349,7 +350,7 @@ func (p *fields) time(d Dialect, key string) time.Time {
 	return t
 }
 
-// rest is what the object holds besides the given keys; nil when nothing.
+// rest is what the object holds besides the given keys; nil if that is nothing.
 func (p *fields) rest(known ...string) Object {
 	var rest Object
 next:
@@ -367,7 +368,7 @@ next:
 	return rest
 }
 
-// scalar is a text, or a number as it is written.
+// scalar is a string, or a number as it is written.
 func (p *fields) scalar(key string) string {
 	if n, ok := p.o[key].(json.Number); ok {
 		return n.String()
@@ -375,7 +376,7 @@ func (p *fields) scalar(key string) string {
 	return p.text(key)
 }
 
-// numberOrText is what scalar reads, spelled again: a whole number as a number.
+// numberOrText is the reverse of scalar: a whole number becomes a number.
 func numberOrText(s string) any {
 	if n, err := ParseNumber([]byte(s)); err == nil && string(Number(n)) == s {
 		return json.Number(s)
@@ -383,7 +384,7 @@ func numberOrText(s string) any {
 	return s
 }
 
-// number is a whole number, or a text that holds one; 0 when there is none.
+// number is a whole number, or a string that holds one; 0 if there is none.
 func (p *fields) number(key string) int64 {
 	s := p.scalar(key)
 	if s == "" {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// What the client library writes is read, and written again as it was: its
-// test cases' and its own way of writing (QueueItem.statusObject,
+// What the client library writes is read, and written again unchanged. The
+// samples are from its test cases and from its code (QueueItem.statusObject,
 // Job.statusObject), typed in by hand.
 func TestClientLibrarysStatus(t *testing.T) {
 	for _, c := range []struct {
@@ -40,8 +40,8 @@ func TestClientLibrarysStatus(t *testing.T) {
 	}
 }
 
-// FuzzJobStatus: what is accepted is written so that it reads as the same, and
-// unknown names and keys come through unchanged.
+// FuzzJobStatus: what is accepted reads the same after it was written, and
+// unknown names and keys stay unchanged.
 func FuzzJobStatus(f *testing.F) {
 	for _, s := range []string{
 		`{"status":"pending","last_successful_status":null,"last_modification_date":"2024-03-01T12:00:00Z","retry_count":0}`,
@@ -114,7 +114,7 @@ func TestErrorMessages(t *testing.T) {
 	for want, err := range map[string]error{
 		"job /jobs/jid0000000001 can't go from pending to completed; allowed from pending: failed, held": &StateError{EntityJob, "/jobs/jid0000000001", pending, completed, []string{failed, held}},
 		"batch /batches/b can't go from deleted to held; allowed from deleted: nothing: it is final":     &StateError{EntityBatch, "/batches/b", deleted, held, nil},
-		"/jobs/j/status: it doesn't exist": &NodeError{"/jobs/j/status", ErrNotFound},
+		"/jobs/j/status: it does not exist": &NodeError{"/jobs/j/status", ErrNotFound},
 	} {
 		if err.Error() != want {
 			t.Errorf("got  %s\nwant %s", err, want)

@@ -8,7 +8,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// The fixed znodes of the layout (02-new-layout, "Paths").
+// The fixed znodes of the layout (docs/new-layout.md, "Paths").
 const (
 	BatchesPath    = "/batches"
 	BatchUUIDsPath = "/batch-uuids"
@@ -23,17 +23,18 @@ const (
 	CollectionLocksPath = "/locks/collections"
 )
 
-// Prefixes of the sequence names that ZooKeeper makes.
+// Prefixes of the names that ZooKeeper numbers.
 const (
 	BatchPrefix  = "bid"
 	JobPrefix    = "jid"
 	AccessPrefix = "qid"
 )
 
-// SequenceID is the id that ZooKeeper makes of a prefix and a sequence number.
+// SequenceID is the id that ZooKeeper forms from a prefix and a sequence
+// number.
 func SequenceID(prefix string, n int32) string { return fmt.Sprintf("%s%010d", prefix, n) }
 
-// ParseSequenceID takes an id apart again; ok is false when it has another form.
+// ParseSequenceID splits an id again. ok is false if it has another form.
 func ParseSequenceID(prefix, id string) (n int32, ok bool) {
 	digits, found := strings.CutPrefix(id, prefix)
 	if !found || len(digits) < 10 {
@@ -48,27 +49,29 @@ func ParseSequenceID(prefix, id string) (n int32, ok bool) {
 // BatchPath is /batches/BID.
 func BatchPath(bid string) string { return BatchesPath + "/" + bid }
 
-// BatchStatesPath is /batches/BID/states; a batch is pending exactly while it
-// has none.
+// BatchStatesPath is /batches/BID/states. A batch is pending exactly while it
+// has no such node.
 func BatchStatesPath(bid string) string { return BatchPath(bid) + "/states" }
 
 // BatchFolderPath is a folder of a batch's states.
 func BatchFolderPath(bid string, f BatchFolder) string { return BatchStatesPath(bid) + "/" + string(f) }
 
-// BatchEntryPath is a job's place in its batch.
+// BatchEntryPath is a job's entry in its batch.
 func BatchEntryPath(bid string, f BatchFolder, jid string) string {
 	return BatchFolderPath(bid, f) + "/" + jid
 }
 
-// BatchUUIDPath is /batch-uuids/UUID, which holds the BID. A UUID is whatever
-// the depositor's side called the batch. The client library takes it for the
-// znode's name as it is (Batch.batchUuidPath), blanks, percent signs and other
-// scripts included, and so does this. Only what no znode name may hold is
-// written %XX; the library can't find such a batch: see [CheckBatchID].
+// BatchUUIDPath is /batch-uuids/UUID, which holds the BID. A UUID is the name
+// that the depositor's side gave to the batch. The client library uses it
+// unchanged as the znode's name (Batch.batchUuidPath), even with blanks,
+// percent signs and other scripts, and so does this. Only what a znode's name
+// may not contain is written as %XX. The library can't find such a batch: see
+// [CheckBatchID].
 func BatchUUIDPath(uuid string) string { return BatchUUIDsPath + "/" + escapeName(uuid) }
 
-// CheckBatchID returns an error that wraps [ErrValue] when a batch's UUID can't
-// be a znode's name as it is, as the client library makes it.
+// CheckBatchID returns an error that wraps [ErrValue] if a batch's UUID,
+// unchanged, can't be a znode's name. The client library would use it
+// unchanged.
 func CheckBatchID(uuid string) error {
 	if !isName(uuid) {
 		return fmt.Errorf("batchID %.80q: %w: no znode can have this name", uuid, ErrValue)
@@ -76,12 +79,12 @@ func CheckBatchID(uuid string) error {
 	return nil
 }
 
-// isName reports whether a text can be a znode's name.
+// isName reports whether a string can be a znode's name.
 func isName(s string) bool {
 	return !strings.Contains(s, "/") && znode.ValidatePath("/"+s) == nil && s != ""
 }
 
-// escapeName writes what no znode name may hold as %XX, byte by byte.
+// escapeName writes what a znode's name may not contain as %XX, byte by byte.
 func escapeName(s string) string {
 	switch {
 	case isName(s):
@@ -107,11 +110,11 @@ func escapeName(s string) string {
 // JobPath is /jobs/JID.
 func JobPath(jid string) string { return JobsPath + "/" + jid }
 
-// JobStatePath is the queue of a state: /jobs/states/STATE, in both dialects
-// in lower case.
+// JobStatePath is the queue of a state, /jobs/states/STATE. It is in lower case
+// in both dialects.
 func JobStatePath(s JobState) string { return JobStatesPath + "/" + string(s) }
 
-// JobEntryPath is a job's place in the queue of a state, PP-JID.
+// JobEntryPath is a job's entry in the queue of a state, PP-JID.
 func JobEntryPath(s JobState, priority int, jid string) string {
 	return fmt.Sprintf("%s/%02d-%s", JobStatePath(s), priority, jid)
 }
@@ -147,5 +150,5 @@ const (
 // QueueHolds are all holds.
 var QueueHolds = []QueueHold{HoldIngest, HoldAccessSmall, HoldAccessLarge}
 
-// QueueHoldPath is the node whose being there is the hold.
+// QueueHoldPath is the node of a hold. The hold is set while the node exists.
 func QueueHoldPath(h QueueHold) string { return QueueLocksPath + "/" + string(h) }

@@ -13,7 +13,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Conn is what a queue needs of a ZooKeeper session; a *[zk.Conn] has it.
+// Conn is what a queue needs of a ZooKeeper session. A *[zk.Conn] is one.
 type Conn interface {
 	Get(path string) ([]byte, *zk.Stat, error)
 	GetW(path string) ([]byte, *zk.Stat, <-chan zk.Event, error)
@@ -30,12 +30,12 @@ var _ Conn = (*zk.Conn)(nil)
 
 // Queue is the queue as one session sees it. It keeps nothing but the session:
 // all state is in ZooKeeper, and any number of queues may be open on one tree.
-// It is safe for concurrent use, as the connection is; open one queue a
-// session, for queues know of each other's locks only through their sessions.
+// It is safe for concurrent use, like the connection. Open one queue for each
+// session, because queues can tell their locks apart only by their sessions.
 //
-// Every operation takes a context. When it ends during a write, the write goes
-// on without the caller, and the error is [ErrUnknownOutcome]; a lock that such
-// a write takes is given back.
+// Every operation takes a context. If it ends during a write, the write
+// continues without the caller, and the error is [ErrUnknownOutcome]. If such a
+// write takes a lock, the lock is released.
 type Queue struct {
 	conn    Conn
 	dialect Dialect
@@ -44,39 +44,39 @@ type Queue struct {
 	log     *slog.Logger
 	tables  map[Entity][]Transition
 	acl     []zk.ACL
-	// reserved holds the paths of which a goroutine is taking the lock just now.
+	// reserved holds the paths whose lock a goroutine is taking just now.
 	reserved sync.Map
 }
 
 // Option changes how a queue is opened.
 type Option func(*Queue)
 
-// WithRoot puts the queue below an existing znode, as a connect string's
-// chroot does for other clients. Paths in errors stay those inside it.
+// WithRoot puts the queue below an existing znode, like the chroot of a connect
+// string. Paths in errors are relative to it.
 func WithRoot(path string) Option {
 	return func(q *Queue) { q.root = strings.TrimSuffix(path, "/") }
 }
 
-// WithClock gives the time that is written into statuses; the default is
+// WithClock sets the clock for the times in statuses. The default is
 // [time.Now].
 func WithClock(now func() time.Time) Option { return func(q *Queue) { q.now = now } }
 
-// WithLogger tells of what was skipped, such as a queue entry that can't be
-// read; the default is silence.
+// WithLogger logs what was skipped, such as a queue entry that can't be read.
+// The default is not to log.
 func WithLogger(l *slog.Logger) Option { return func(q *Queue) { q.log = l } }
 
-// WithACL gives the access control list of every znode that is made; the
-// default is open to all, as the client library makes them.
+// WithACL sets the access control list of every znode that is created. The
+// default is open to all, as in the client library.
 func WithACL(acl []zk.ACL) Option { return func(q *Queue) { q.acl = acl } }
 
-// WithTransitions replaces an entity's table. It is for tests that prove that
-// a wrong table is found out.
+// WithTransitions replaces an entity's table. It is for tests that prove that a
+// wrong table is detected.
 func WithTransitions(e Entity, table []Transition) Option {
 	return func(q *Queue) { q.tables[e] = table }
 }
 
-// Open returns the queue that lives behind a session. It writes nothing: see
-// [Queue.Init]. The session stays the caller's to close.
+// Open returns the queue of a session. It writes nothing: see [Queue.Init]. The
+// caller closes the session.
 func Open(conn Conn, d Dialect, opts ...Option) *Queue {
 	q := &Queue{
 		conn: conn, dialect: d, now: time.Now, log: slog.New(slog.DiscardHandler),
@@ -91,12 +91,12 @@ func Open(conn Conn, d Dialect, opts ...Option) *Queue {
 	return q
 }
 
-// Dialect is the spelling that the queue reads and writes.
+// Dialect is the dialect that the queue reads and writes.
 func (q *Queue) Dialect() Dialect { return q.dialect }
 
-// Init makes the folders that are there before any batch or job
-// ([Dialect.StartNodes]) where they are missing. Only the client library needs
-// them beforehand; this one makes folders when it needs them.
+// Init creates those of [Dialect.StartNodes] that are missing. Only the client
+// library needs them beforehand: this package creates folders when it needs
+// them.
 func (q *Queue) Init(ctx context.Context) error {
 	for _, path := range q.dialect.StartNodes() {
 		_, ok, err := q.stat(ctx, path)
@@ -108,32 +108,31 @@ func (q *Queue) Init(ctx context.Context) error {
 		}
 		var refused *znode.MultiError
 		if errors.As(err, &refused) && errors.Is(err, znode.ErrNodeExists) {
-			continue // another was quicker
+			continue // somebody else created it first
 		}
 		if err != nil {
-			return &opError{"make", path, err}
+			return &opError{"create", path, err}
 		}
 	}
 	return nil
 }
 
-// empty is the data of entries, folders and locks: empty and not null, which
-// some of the client library's tools can't read.
+// empty is the data of entries, folders and locks. It is not null because some
+// tools of the client library can't read null.
 var empty = []byte{}
 
-// path is where a znode of the queue is for the session.
+// path is the path of a znode of the queue as the session sees it.
 func (q *Queue) path(p string) string { return q.root + p }
 
-// readAttempts bounds how often a read is repeated after its connection was
-// lost: with the pause below, long enough for a client to find another server.
+// readAttempts is how often a read is repeated after a lost connection. With
+// the pause below, that is long enough for a client to find another server.
 const (
 	readAttempts = 20
 	readPause    = 100 * time.Millisecond
 )
 
-// call runs one request of the client, which knows no context. When ctx ends
-// first, the request goes on unheeded, and late, if not nil, is told of its
-// answer.
+// call runs one request of the client, which takes no context. If ctx ends
+// first, the request continues, and late, if not nil, gets its answer.
 func call[T any](ctx context.Context, f func() (T, error), late func(T, error)) (T, error) {
 	type answer struct {
 		v   T
@@ -178,9 +177,9 @@ func read[T any](ctx context.Context, path string, f func() (T, error)) (T, erro
 	}
 }
 
-// unanswered reports whether err leaves open if the server carried the request
-// out: it is anything but a server's answer, for the client also passes on
-// what went wrong with the connection as the system says it.
+// unanswered reports whether, after err, it is open whether the server carried
+// out the request. That is any error but a server's answer, because the client
+// also passes on the system's errors of the connection.
 func unanswered(err error) bool {
 	for _, e := range answers {
 		if errors.Is(err, e) {
@@ -190,8 +189,8 @@ func unanswered(err error) bool {
 	return true
 }
 
-// answers are a server's refusals, and the client's own of requests that can't
-// be sent.
+// answers are a server's refusals, and the client's refusals of requests that
+// can't be sent.
 var answers = []error{
 	zk.ErrAPIError, zk.ErrNoNode, zk.ErrNoAuth, zk.ErrBadVersion, zk.ErrNoChildrenForEphemerals,
 	zk.ErrNodeExists, zk.ErrNotEmpty, zk.ErrInvalidACL, zk.ErrAuthFailed, zk.ErrNothing,
@@ -204,7 +203,7 @@ type node struct {
 	version int32
 }
 
-// get reads a znode; the error wraps [ErrNotFound] when it is not there.
+// get reads a znode. The error wraps [ErrNotFound] if it does not exist.
 func (q *Queue) get(ctx context.Context, path string) (node, error) {
 	return read(ctx, path, func() (node, error) {
 		data, stat, err := q.conn.Get(q.path(path))
@@ -215,7 +214,7 @@ func (q *Queue) get(ctx context.Context, path string) (node, error) {
 	})
 }
 
-// maybe reads a znode that may be missing.
+// maybe reads a znode that may not exist.
 func (q *Queue) maybe(ctx context.Context, path string) (n node, ok bool, err error) {
 	n, err = q.get(ctx, path)
 	if errors.Is(err, ErrNotFound) {
@@ -224,7 +223,7 @@ func (q *Queue) maybe(ctx context.Context, path string) (n node, ok bool, err er
 	return n, err == nil, err
 }
 
-// stat reads a znode's Stat; ok is false when it is not there.
+// stat reads a znode's Stat. ok is false if it does not exist.
 func (q *Queue) stat(ctx context.Context, path string) (*zk.Stat, bool, error) {
 	type found struct {
 		stat *zk.Stat
@@ -237,7 +236,7 @@ func (q *Queue) stat(ctx context.Context, path string) (*zk.Stat, bool, error) {
 	return f.stat, f.ok, err
 }
 
-// children lists a folder; a folder that isn't there is empty.
+// children lists a folder. A missing folder is empty.
 func (q *Queue) children(ctx context.Context, path string) ([]string, error) {
 	list, err := read(ctx, path, func() ([]string, error) {
 		list, _, err := q.conn.Children(q.path(path))
@@ -249,8 +248,8 @@ func (q *Queue) children(ctx context.Context, path string) ([]string, error) {
 	return list, err
 }
 
-// subtree lists every node at or below path, each after its parent; nil when
-// path isn't there.
+// subtree lists every node at or below path, each after its parent. It is nil
+// if path does not exist.
 func (q *Queue) subtree(ctx context.Context, path string) ([]string, error) {
 	_, ok, err := q.stat(ctx, path)
 	if err != nil || !ok {

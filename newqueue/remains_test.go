@@ -8,8 +8,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// TestStrayEntry: an entry in a batch's folder that names another batch's job
-// goes with the batch; the job stays.
+// TestStrayEntry: an entry in a batch's folder names another batch's job. It is
+// removed with the batch, and the job stays.
 func TestStrayEntry(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		q := w.queue()
@@ -30,8 +30,8 @@ func TestStrayEntry(t *testing.T) {
 	})
 }
 
-// TestInTheWay: a znode that no operation left there is in a transition's way.
-// The caller is told which; that another was quicker would be no help.
+// TestInTheWay: a znode that no operation created is in the way of a transition.
+// The error names it. "Somebody else changed it first" would be no help.
 func TestInTheWay(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		q := w.queue()

@@ -7,33 +7,34 @@ import (
 	"slices"
 )
 
-// Report is what a depositor is to be told of a batch.
+// Report is what the service tells a depositor about a batch.
 type Report struct {
 	BatchID string
-	// Update tells an update report (B9, B10) from a first one.
+	// Update is true for an update report (B9, B10), false for a first one.
 	Update bool
-	// State is where the batch goes once the report is sent: completed, or
-	// failed when at least one job has failed.
+	// State is the batch's state once the report is sent: completed, or failed
+	// if at least one job failed.
 	State BatchState
 	// Completed and Failed are the batch's jobs now, sorted.
 	Completed, Failed []string
-	// NewlyCompleted and NewlyFailed are those that the last report did not
-	// say so of; in a first report, all. Unresolved have failed still.
+	// NewlyCompleted and NewlyFailed are the jobs of which the last report did
+	// not say so; in a first report, all. Unresolved are those that still are
+	// failed.
 	NewlyCompleted, NewlyFailed, Unresolved []string
-	// Unfinished are at work again and will be in a later report.
+	// Unfinished are jobs that were resumed and will be in a later report.
 	Unfinished []string
 }
 
-// Changed reports whether there is anything to tell: a first report always
-// has, an update report only when something changed since the last (S7).
+// Changed reports whether there is anything to send. A first report is always
+// sent, an update report only if something changed since the last (S7).
 func (r Report) Changed() bool {
 	return !r.Update || len(r.NewlyCompleted)+len(r.NewlyFailed) > 0
 }
 
 // Report makes the report of an acquired reporting or update-reporting batch.
-// Send it, if it is Changed, then give it to [Batch.Finish]. Errors:
-// *[StateError] in another state, [ErrStillProcessing] when no job has failed
-// and some are at work again: unlock the batch and come back.
+// If it is Changed, send it. Then pass it to [Batch.Finish]. Errors:
+// *[StateError] in another state, [ErrStillProcessing] if no job is failed and
+// some were resumed: unlock the batch and try later.
 func (b *Batch) Report(ctx context.Context) (Report, error) {
 	r, err := b.report(ctx)
 	if err != nil {
@@ -76,7 +77,7 @@ func makeReport(s batchSnap, last StatusReport) (Report, error) {
 	return r, nil
 }
 
-// missing are the values of all that aren't in known.
+// missing are the values of all that are not in known.
 func missing(all, known []string) []string {
 	have := make(map[string]bool, len(known))
 	for _, s := range known {
@@ -85,10 +86,10 @@ func missing(all, known []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return have[s] })
 }
 
-// Finish records a report as sent: the status-report and the batch's next
-// state in one transaction (B6, B7, B9, B10), and gives the lock back. Errors
-// as for [Job.Succeed]; [ErrConflict] also when the report is out of date,
-// because a job has moved since it was made: make it anew.
+// Finish records a report as sent. It writes the status-report and the batch's
+// next state in one transaction (B6, B7, B9, B10), and releases the lock.
+// Errors as for [Job.Succeed]. [ErrConflict] also means that the report is out
+// of date because a job has moved since: make another report.
 func (b *Batch) Finish(ctx context.Context, r Report) error {
 	return b.move(ctx, "finish", batchMove{target: func(s batchSnap) (BatchState, error) {
 		if !slices.Equal(r.Completed, s.folders[FolderCompleted]) || !slices.Equal(r.Failed, s.folders[FolderFailed]) ||
@@ -99,8 +100,8 @@ func (b *Batch) Finish(ctx context.Context, r Report) error {
 	}})
 }
 
-// LastReport reads the batch's status-report: what its depositor was last told.
-// The error wraps [ErrNotFound] when there was none yet.
+// LastReport reads the batch's status-report, the last that its depositor got.
+// The error wraps [ErrNotFound] if there was none yet.
 func (b *Batch) LastReport(ctx context.Context) (StatusReport, error) {
 	path := b.Path() + "/status-report"
 	n, err := b.q.get(ctx, path)

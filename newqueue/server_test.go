@@ -23,7 +23,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// One server serves all tests of the package, each below a root of its own.
+// One server serves all tests of the package. Each has a root of its own.
 var server struct {
 	once sync.Once
 	s    *harness.Server
@@ -78,7 +78,7 @@ func newWorld(t *testing.T, d newqueue.Dialect) *world {
 	return w
 }
 
-// eachDialect runs a test in both.
+// eachDialect runs a test in both dialects.
 func eachDialect(t *testing.T, f func(*testing.T, *world)) {
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {
@@ -88,7 +88,7 @@ func eachDialect(t *testing.T, f func(*testing.T, *world)) {
 	}
 }
 
-// open returns a queue with a session of its own, which the test may lose.
+// open returns a queue with a session of its own, which the test may end.
 func (w *world) open(opts ...newqueue.Option) (*newqueue.Queue, *session) {
 	w.t.Helper()
 	conn, s := connect(w.t, address(w.t))
@@ -193,7 +193,7 @@ type session struct {
 	password []byte
 }
 
-// recorder reads along what the server says first: the session's id and password.
+// recorder reads the server's first answer: the session's id and password.
 type recorder struct {
 	net.Conn
 	s     *session
@@ -222,8 +222,8 @@ func (silent) Printf(string, ...any) {}
 func connect(t harness.T, addr string) (*zk.Conn, *session) {
 	t.Helper()
 	s := &session{addr: addr}
-	// The client waits for a second when it has tried its whole list in vain,
-	// and an expired session takes it two connections to find out.
+	// The client waits for a second after it has tried its whole list in vain,
+	// and needs two connections to notice an expired session.
 	conn, events, err := zk.Connect([]string{addr, addr, addr, addr}, 10*time.Second, zk.WithLogger(silent{}), zk.WithDialer(
 		func(network, address string, timeout time.Duration) (net.Conn, error) {
 			s.gate.RLock()
@@ -247,16 +247,16 @@ func connect(t harness.T, addr string) (*zk.Conn, *session) {
 	return conn, s
 }
 
-// expire ends the session at once, as the server does when it has heard
-// nothing for too long: somebody else closes it in its name.
+// expire ends the session at once, as the server does after the timeout:
+// another connection closes it with its id and password.
 func (s *session) expire() error {
 	s.gate.Lock()
 	defer s.gate.Unlock()
 	s.mu.Lock()
 	id, password := s.id, s.password
 	s.mu.Unlock()
-	// A server that is just moving the session, or ending it, may hang up
-	// without a word.
+	// A server that is just moving or ending the session may close the
+	// connection without an answer.
 	for range 10 {
 		if answer, err := s.end(id, password); err != nil || len(answer) > 0 {
 			return err
@@ -285,7 +285,8 @@ func (s *session) end(id, password []byte) (answer []byte, err error) {
 		return nil, err
 	}
 	answer, err = io.ReadAll(c)
-	// The session is ours and closed (two answers), or was over before (id 0).
+	// The session was closed just now (two answers), or had ended before (id
+	// 0).
 	if err == nil && len(answer) > 0 && len(answer) < 4+36+4+16 && (len(answer) < 20 || binary.BigEndian.Uint64(answer[12:]) != 0) {
 		err = fmt.Errorf("the session was not closed: %x", answer)
 	}

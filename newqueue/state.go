@@ -2,7 +2,7 @@ package newqueue
 
 import "slices"
 
-// JobState is a job's state, spelled as the documents do (dialect design).
+// JobState is a job's state, as the documents write it (dialect design).
 type JobState string
 
 // The states of a job, in the order of its life.
@@ -21,7 +21,7 @@ const (
 	JobDeleted      JobState = "deleted"
 )
 
-// BatchState is a batch's state, spelled as the documents do.
+// BatchState is a batch's state, as the documents write it.
 type BatchState string
 
 // The states of a batch.
@@ -36,7 +36,7 @@ const (
 	BatchDeleted         BatchState = "deleted"
 )
 
-// AccessState is an access request's state, spelled as the documents do.
+// AccessState is an access request's state, as the documents write it.
 type AccessState string
 
 // The states of an access request.
@@ -48,8 +48,8 @@ const (
 	AccessDeleted    AccessState = "deleted"
 )
 
-// BatchFolder is the folder under /batches/BID/states in which a job stands
-// (02-new-layout, "Readings": the newer edition's names).
+// BatchFolder is the folder under /batches/BID/states that has a job's entry
+// (docs/new-layout.md, "Readings": the newer edition's names).
 type BatchFolder string
 
 // The folders of a batch's states.
@@ -63,7 +63,7 @@ const (
 // BatchFolders are all folders a batch may have.
 var BatchFolders = []BatchFolder{FolderProcessing, FolderFailed, FolderCompleted, FolderDeleted}
 
-// Folder is where a job in this state stands in its batch.
+// Folder is the folder for a job in this state.
 func (s JobState) Folder() BatchFolder {
 	switch s {
 	case JobFailed:
@@ -76,8 +76,8 @@ func (s JobState) Folder() BatchFolder {
 	return FolderProcessing
 }
 
-// The names of all states, for reading: the states that only one dialect has
-// are there for both, and [CheckLayout] tells where they don't belong.
+// The names of all states, for reading. The states that only one dialect has
+// are in it for both: [CheckLayout] reports them in the wrong dialect.
 var (
 	jobNames = names(JobPending, JobHeld, JobEstimating, JobProvisioning, JobDownloading, JobProcessing,
 		JobStoring, JobRecording, JobNotify, JobFailed, JobCompleted, JobDeleted)
@@ -94,11 +94,11 @@ func names[S ~string](states ...S) []string {
 	return out
 }
 
-// Known reports whether the documents have this state, in either dialect.
+// Known reports whether either dialect has this state.
 func (s JobState) Known() bool { return slices.Contains(jobNames, string(s)) }
 
-// Known reports whether the documents have this state.
+// Known reports whether this is one of the states.
 func (s BatchState) Known() bool { return slices.Contains(batchNames, string(s)) }
 
-// Known reports whether the documents have this state.
+// Known reports whether this is one of the states.
 func (s AccessState) Known() bool { return slices.Contains(accessNames, string(s)) }

@@ -20,49 +20,49 @@ func rows(text string) map[string][]string {
 	return m
 }
 
-// The columns that 03-transitions gives for jobs in dialect design, by hand:
-// last_successful_status, retry_count, batch entry. The steps themselves are
-// held against the documents by harness/accept (documents.go).
+// What the documents say of a job's transitions in dialect design, typed in by
+// hand: last_successful_status, retry_count, batch entry. harness/accept
+// (documents.go) compares the transitions themselves with the documents.
 const documentedEffects = `
-J1 null 0 +processing
+J1 null 0 processingcreated
 J2 same same processing>failed
 J3 same same stays
 J4 same same stays
 J5 same same stays
-J6 left same stays
-J7 left same stays
-J8 left same stays
+J6 oldstate same stays
+J7 oldstate same stays
+J8 oldstate same stays
 J9 same same processing>failed
-J10 left same stays
+J10 oldstate same stays
 J11 same same processing>failed
-J12 left same stays
+J12 oldstate same stays
 J13 same same processing>failed
-J14 left same processing>completed
+J14 oldstate same processing>completed
 J15 same same processing>failed
 J16 same +1 failed>processing
 J17 same +1 failed>processing
 J18 same +1 failed>processing
 J19 same +1 failed>processing
 J20 – – stays
-J21 – – failedgoes
-J22 – – processinggoes
+J21 – – failedremoved
+J22 – – processingremoved
 `
 
 func TestJobEffectsAreTheDocuments(t *testing.T) {
 	want := rows(documentedEffects)
 	for _, tr := range Transitions(EntityJob, Design) {
-		batch := strings.ReplaceAll(strings.ReplaceAll(batchEntryText(tr), " → ", ">"), " ", "")
-		got := []string{string(tr.LastSuccess), string(tr.Retry), batch}
+		packed := strings.NewReplacer(" → ", ">", " ", "")
+		got := []string{packed.Replace(string(tr.LastSuccess)), string(tr.Retry), packed.Replace(batchEntryText(tr))}
 		if strings.Join(got, " ") != strings.Join(want[tr.ID], " ") {
 			t.Errorf("%s: table has %v, documents %v", tr.ID, got, want[tr.ID])
 		}
 	}
 }
 
-// 02-new-layout: in mrt-zk last_successful_status is the state just left,
-// unless the new one is Failed or Deleted; null at creation. A failure and a
-// resumption write the last step of the work, for the library's Failed would
-// tell nobody where to go on.
+// docs/new-layout.md, "Two dialects": in mrt-zk last_successful_status is the
+// state that the job leaves, unless the new one is Failed or Deleted; it is null
+// at creation. A failure and a resume write the last step of the work, because
+// the library's Failed would not say where to resume.
 func TestMrtZKLastSuccess(t *testing.T) {
 	for _, tr := range Transitions(EntityJob, MrtZK) {
 		want := LSSLeft
@@ -87,7 +87,7 @@ func TestTablesHoldTogether(t *testing.T) {
 		for _, e := range Entities {
 			ids, pairs, reached := map[string]bool{}, map[Pair]bool{}, map[string]bool{Created: true}
 			table := Transitions(e, d)
-			for range table { // as often as the longest way is long
+			for range table { // the longest path has no more steps
 				for _, tr := range table {
 					if reached[tr.From] {
 						reached[tr.To] = true
@@ -100,18 +100,18 @@ func TestTablesHoldTogether(t *testing.T) {
 				}
 				ids[tr.ID], pairs[Pair{tr.From, tr.To}] = true, true
 				if (e == EntityJob) != (tr.Retry != "") {
-					t.Errorf("%s %s: the columns of a job are for jobs, all of them", d, tr)
+					t.Errorf("%s %s: every job has these columns, and nothing else has them", d, tr)
 				}
 			}
 			states := States(e, d)
 			for _, s := range states {
 				if !reached[s] {
-					t.Errorf("%s %s: no way leads to %s", d, e, s)
+					t.Errorf("%s %s: no transition leads to %s", d, e, s)
 				}
 			}
 			for s := range reached {
 				if s != Created && s != Removed && !strings.Contains(" "+strings.Join(states, " ")+" ", " "+s+" ") {
-					t.Errorf("%s %s: %s is no state", d, e, s)
+					t.Errorf("%s %s: %s is not a state", d, e, s)
 				}
 			}
 			legal := 0

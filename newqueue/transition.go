@@ -18,16 +18,16 @@ const (
 // Entities are all entities, in the order of the documents.
 var Entities = []Entity{EntityJob, EntityBatch, EntityAccess}
 
-// Created and Removed stand in a table where a state would, before there is
-// one and after the last.
+// Created and Removed take the place of a state in a table: Created before the
+// first state, Removed after the last.
 const (
 	Created = "create"
 	Removed = "removed"
 )
 
 // Actor is who makes a transition. A worker holds the entity's ephemeral lock,
-// and the transition gives it back; the others hold none, and are refused
-// while a worker does.
+// and the transition releases it. The others hold no lock, and are refused while
+// a worker holds it.
 type Actor string
 
 // The actors.
@@ -40,7 +40,7 @@ const (
 	Automatic   Actor = "automatic" // a cleaning pass
 )
 
-// holdsLock reports whether the actor works under the entity's lock.
+// holdsLock reports whether the actor holds the entity's lock.
 func (a Actor) holdsLock() bool { return a == Worker || a == BatchWorker }
 
 // LastSuccess is what a transition does to last_successful_status.
@@ -50,9 +50,9 @@ type LastSuccess string
 const (
 	LSSNull LastSuccess = "null"
 	LSSSame LastSuccess = "same"
-	LSSLeft LastSuccess = "left" // the state that was just left
-	LSSNone LastSuccess = "–"    // there is no status any more, or it isn't touched
-	// LSSBefore is the step before the one that a job fails in or goes on at;
+	LSSLeft LastSuccess = "old state" // the state that the job leaves
+	LSSNone LastSuccess = "–"         // the status is removed, or not written
+	// LSSBefore is the step before the one that a job fails in or is resumed at;
 	// null when there is none.
 	LSSBefore LastSuccess = "step before"
 )
@@ -68,34 +68,34 @@ const (
 	RetryNone Retry = "–"
 )
 
-// Place is what a transition does to one of the two places where a job stands
-// besides /jobs/JID: its queue entry and its batch entry.
+// Place is what a transition does to one of a job's two entries: its queue entry
+// and its batch entry.
 type Place string
 
-// The rules for a place.
+// The rules for an entry.
 const (
-	PlaceNew   Place = "new"
-	PlaceMoves Place = "moves" // to the folder that the new state wants
+	PlaceNew   Place = "created"
+	PlaceMoves Place = "moves" // to the folder of the new state
 	PlaceStays Place = "stays"
-	PlaceGoes  Place = "goes"
+	PlaceGoes  Place = "removed"
 )
 
-// Nodes is what a transition leaves of the entity's own nodes.
+// Nodes is what a transition does to the entity's own nodes.
 type Nodes string
 
 // The rules for an entity's own nodes.
 const (
-	NodesNew   Nodes = "new"
+	NodesNew   Nodes = "created"
 	NodesStay  Nodes = "stay"
-	NodesGo    Nodes = "go"    // the whole subtree, and all that refers to it
-	NodesAlone Nodes = "alone" // not even the status is written
+	NodesGo    Nodes = "removed"   // the whole subtree, and everything that refers to it
+	NodesAlone Nodes = "unchanged" // not even the status is written
 )
 
-// Transition is one row of a table: a step that an entity may make, and all
-// that it does to the tree. The operations do what the row says and nothing
-// else, and every step that no row allows is refused.
+// Transition is one row of a table: a step from one state to another, and
+// everything that it does to the tree. The operations do what the row says and
+// nothing else. A step that is in no row is refused.
 type Transition struct {
-	ID       string // "J14": the row's number in 03-transitions
+	ID       string // "J14": the row's number in docs/transitions.md
 	From, To string // states as dialect design spells them; [Created], [Removed]
 	Who      Actor
 	// Of a job only; "" for others.
@@ -105,7 +105,7 @@ type Transition struct {
 	BatchEntry  Place
 
 	Nodes Nodes
-	// Note says what else there is to know, in the documents' words.
+	// Note says what else there is to know.
 	Note string
 }
 
@@ -135,8 +135,8 @@ func States(e Entity, d Dialect) []string {
 	return nil
 }
 
-// Next are the transitions that leave a state; none for one that is final or
-// that nobody knows.
+// Next are the transitions out of a state. There are none for a final or an
+// unknown state.
 func Next(e Entity, d Dialect, from string) []Transition {
 	return leaving(tables[d][e], from)
 }
@@ -151,8 +151,7 @@ func leaving(table []Transition, from string) []Transition {
 	return out
 }
 
-// Find is the transition between two states; ok is false when the dialect
-// doesn't have it.
+// Find is the transition between two states. ok is false if the dialect has none.
 func Find(e Entity, d Dialect, from, to string) (t Transition, ok bool) {
 	return find(tables[d][e], from, to)
 }
@@ -169,8 +168,8 @@ func find(table []Transition, from, to string) (Transition, bool) {
 // Pair is two states of one entity.
 type Pair struct{ From, To string }
 
-// Illegal are all pairs of an entity's states, a state with itself included,
-// that no transition of the dialect joins.
+// Illegal are all pairs of an entity's states between which the dialect has no
+// transition. A state and itself are a pair, too.
 func Illegal(e Entity, d Dialect) []Pair {
 	var out []Pair
 	states := States(e, d)
@@ -184,14 +183,14 @@ func Illegal(e Entity, d Dialect) []Pair {
 	return out
 }
 
-// Success is the state that follows when a worker's step in a state succeeds;
-// "" when a worker has nothing to do there.
+// Success is the state that follows when a worker succeeds in a state. It is ""
+// if a worker has nothing to do there.
 func Success(s JobState, d Dialect) JobState {
 	return JobState(success(tables[d][EntityJob], string(s)))
 }
 
-// success is the worker's way on: the one that leads neither to failed nor,
-// for a pending job or batch, aside to held.
+// success is the worker's transition that leads neither to failed nor, for a
+// pending job or batch, to held.
 func success(table []Transition, from string) string {
 	for _, t := range leaving(table, from) {
 		if t.Who == Worker && t.To != failed && t.To != held {
@@ -201,8 +200,8 @@ func success(table []Transition, from string) string {
 	return ""
 }
 
-// stepBefore is the step whose success leads a job to a state; "" for pending,
-// and for what no step leads to.
+// stepBefore is the step whose success leads a job to a state. It is "" for
+// pending, and for a state that no step leads to.
 func stepBefore(s JobState, d Dialect) JobState {
 	for _, before := range d.JobStates() {
 		if Success(before, d) == s {
@@ -212,7 +211,7 @@ func stepBefore(s JobState, d Dialect) JobState {
 	return ""
 }
 
-// automatic is the step that a cleaning pass takes from a state.
+// automatic is the transition that a cleaning pass makes out of a state.
 func automatic(table []Transition, from string) (Transition, bool) {
 	for _, t := range leaving(table, from) {
 		if t.Who == Automatic {
@@ -222,8 +221,8 @@ func automatic(table []Transition, from string) (Transition, bool) {
 	return Transition{}, false
 }
 
-// The states' names once more as plain strings, for the tables: job, batch and
-// access request share most of the words.
+// The states' names again as plain strings, for the tables: jobs, batches and
+// access requests share most of them.
 const (
 	pending         = string(JobPending)
 	held            = string(JobHeld)

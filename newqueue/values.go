@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Configuration is what /jobs/JID/configuration holds: written once, with the
-// job.
+// Configuration is what /jobs/JID/configuration holds. It is written once, with
+// the job.
 type Configuration struct {
-	BatchID        string // the BID; filled in when the job is made
+	BatchID        string // the BID; filled in when the job is created
 	ProfileName    string
 	Submitter      string
 	SubmissionDate time.Time
@@ -22,7 +22,7 @@ type Configuration struct {
 	Other Object
 }
 
-// Object spells the configuration.
+// Object is the configuration as JSON.
 func (c Configuration) Object(d Dialect) Object {
 	return c.Other.with(Object{
 		"batch_id":        c.BatchID,
@@ -38,7 +38,7 @@ func (c Configuration) Object(d Dialect) Object {
 }
 
 // ParseConfiguration reads what /jobs/JID/configuration holds. Unknown values
-// are kept; the typed accessors tell.
+// are kept: the Parse functions report them.
 func ParseConfiguration(d Dialect, data []byte) (Configuration, error) {
 	o, err := ParseObject(data)
 	if err != nil {
@@ -61,9 +61,9 @@ func ParseConfiguration(d Dialect, data []byte) (Configuration, error) {
 	return c, p.err
 }
 
-// The enumerations of the class diagrams (02-new-layout, "Enumerations"), as
-// they spell them. Reading keeps whatever is there; the Parse functions say
-// which of them a text means, in any case of letters.
+// The enumerations of the class diagrams (docs/new-layout.md, "Enumerations"), as
+// the diagrams write them. Reading keeps every value. The Parse functions say
+// which of them a string means, in upper or lower case.
 type (
 	PayloadType    string
 	ManifestType   string
@@ -107,7 +107,7 @@ var (
 	}
 )
 
-// ParsePayloadType is the payload type that a text means. The error wraps
+// ParsePayloadType is the payload type that a string means. The error wraps
 // [ErrValue].
 func ParsePayloadType(s string) (PayloadType, error) {
 	if t, ok := payloadTypes[strings.ReplaceAll(strings.ToLower(s), "_", "-")]; ok {
@@ -116,9 +116,9 @@ func ParsePayloadType(s string) (PayloadType, error) {
 	return parseValue("payload type", s, PayloadFile, PayloadManifest, PayloadContainer)
 }
 
-// ParseManifestType is the manifest type that a text means. The error wraps
-// [ErrValue]. A legacy single-file-batch-manifest has none: the class diagrams
-// don't know it.
+// ParseManifestType is the manifest type that a string means. The error wraps
+// [ErrValue]. A legacy single-file-batch-manifest has none, because the class
+// diagrams don't have it.
 func ParseManifestType(s string) (ManifestType, error) {
 	if t, ok := manifestTypes[strings.ReplaceAll(strings.ToLower(s), "_", "-")]; ok {
 		return t, nil
@@ -126,13 +126,13 @@ func ParseManifestType(s string) (ManifestType, error) {
 	return parseValue("manifest type", s, SingleFile, ObjectManifest, ManifestOfContainers, ManifestOfManifests)
 }
 
-// ParseResponseType is the response type that a text means. The error wraps
+// ParseResponseType is the response type that a string means. The error wraps
 // [ErrValue].
 func ParseResponseType(s string) (ResponseType, error) {
 	return parseValue("response type", s, ResponseXML, ResponseJSON, ResponseTurtle)
 }
 
-// ParseSubmissionMode is the submission mode that a text means. The error
+// ParseSubmissionMode is the submission mode that a string means. The error
 // wraps [ErrValue].
 func ParseSubmissionMode(s string) (SubmissionMode, error) {
 	return parseValue("submission mode", s, ModeAdd, ModeUpdate, ModeReset)
@@ -147,7 +147,7 @@ func parseValue[T ~string](what, s string, values ...T) (T, error) {
 	return "", fmt.Errorf("%s %.60q: %w: want one of %v", what, s, ErrValue, values)
 }
 
-// validate checks the values that are written; none may be left out but empty.
+// validate checks the values before they are written. Any of them may be empty.
 func (c Configuration) validate() error {
 	if c.PayloadType != "" {
 		if _, err := ParsePayloadType(c.PayloadType); err != nil {
@@ -167,7 +167,7 @@ func (c Configuration) validate() error {
 	return nil
 }
 
-// validate checks the values that are written.
+// validate checks the values before they are written.
 func (s Submission) validate() error {
 	if s.SubmissionMode != "" {
 		if _, err := ParseSubmissionMode(s.SubmissionMode); err != nil {

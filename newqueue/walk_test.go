@@ -15,7 +15,7 @@ import (
 
 var ctx = context.Background()
 
-// noon is what the clock says in the tests that compare whole trees.
+// noon is the time on the clock in the tests that compare whole trees.
 var noon = time.Date(2024, 3, 1, 12, 0, 0, 0, time.FixedZone("", -8*3600))
 
 func clock() newqueue.Option { return newqueue.WithClock(func() time.Time { return noon }) }
@@ -35,7 +35,7 @@ func value[T any](v T, err error) func(*testing.T) T {
 	}
 }
 
-// batchOf makes a batch that is processing, with n pending jobs.
+// batchOf creates a batch that is processing, with n pending jobs.
 func batchOf(t *testing.T, q *newqueue.Queue, n int) (string, []string) {
 	t.Helper()
 	bid := value(q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p", BatchID: fmt.Sprint("uuid-", roots.Add(1))}))(t)
@@ -50,7 +50,7 @@ func batchOf(t *testing.T, q *newqueue.Queue, n int) (string, []string) {
 	return bid, value(b.Process(ctx, jobs...))(t)
 }
 
-// route is how a job comes into each state, from pending.
+// route is how a job gets from pending into each state.
 func drive(t *testing.T, q *newqueue.Queue, jid string, to newqueue.JobState) {
 	t.Helper()
 	step := func(s newqueue.JobState, do func(*newqueue.Job) error) {
@@ -76,8 +76,8 @@ func drive(t *testing.T, q *newqueue.Queue, jid string, to newqueue.JobState) {
 	}
 }
 
-// TestEveryJobTransition makes every row of a job's table and compares the
-// whole tree with one that is put together here, by the documents.
+// TestEveryJobTransition makes every transition of a job's table, and compares
+// the whole tree with one that is built here, according to the documents.
 func TestEveryJobTransition(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		for _, row := range newqueue.Transitions(newqueue.EntityJob, d) {
@@ -120,7 +120,8 @@ func TestEveryJobTransition(t *testing.T) {
 	}
 }
 
-// expectJob is the tree that 03-transitions wants after a job's transition.
+// expectJob is the tree after a job's transition, according to
+// docs/transitions.md.
 func expectJob(t *testing.T, before *znode.Tree, d newqueue.Dialect, row newqueue.Transition, bid, jid string, old newqueue.JobStatus) *znode.Tree {
 	t.Helper()
 	var ops []znode.Op
@@ -163,7 +164,7 @@ func expectJob(t *testing.T, before *znode.Tree, d newqueue.Dialect, row newqueu
 	return changed(t, before, ops)
 }
 
-// changed is the tree after the operations, but for Stats.
+// changed is the tree after the operations, without Stats.
 func changed(t *testing.T, tree *znode.Tree, ops []znode.Op) *znode.Tree {
 	t.Helper()
 	data := map[string][]byte{}
@@ -185,7 +186,7 @@ func changed(t *testing.T, tree *znode.Tree, ops []znode.Op) *znode.Tree {
 	return after
 }
 
-// expectStatus spells the status by hand.
+// expectStatus writes the status by hand.
 func expectStatus(d newqueue.Dialect, row newqueue.Transition, old newqueue.JobStatus) string {
 	retry := old.RetryCount
 	last := string(old.LastSuccessful)
@@ -222,8 +223,8 @@ func expectStatus(d newqueue.Dialect, row newqueue.Transition, old newqueue.JobS
 	return fmt.Sprintf(`{"last_modification_date":"2024-03-01T12:00:00-08:00","last_successful_status":%s,"message":"why","retry_count":%d,"status":"%s"}`, null, retry, row.To)
 }
 
-// TestIllegalJobTransitions tries every pair of states that no row joins: a
-// typed error, and not a byte changed.
+// TestIllegalJobTransitions tries every pair of states without a transition:
+// that gives a typed error, and no byte changes.
 func TestIllegalJobTransitions(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		byState := map[string][]string{}
@@ -256,7 +257,7 @@ func TestIllegalJobTransitions(t *testing.T) {
 						t.Errorf("%s → %s: allowed %v, want %v", from, to, state.Allowed, allowed)
 					}
 				}
-				// A worker's steps are refused to whoever has no lock.
+				// A worker's steps are refused without the lock.
 				for _, n := range newqueue.Next(newqueue.EntityJob, d, from) {
 					if n.Who == newqueue.Worker {
 						if err := q.MoveJob(ctx, ids[0], newqueue.JobState(n.To)); !errors.Is(err, newqueue.ErrNotLocked) {
@@ -272,7 +273,7 @@ func TestIllegalJobTransitions(t *testing.T) {
 	}
 }
 
-// TestCreate compares what a batch and its jobs are made of with a golden dump.
+// TestCreate compares a new batch and its jobs with a golden dump.
 func TestCreate(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		q := w.queue(clock())

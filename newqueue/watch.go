@@ -10,10 +10,9 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// ReportIfEmptied moves a processing batch to reporting (B5) if none of its
-// jobs is still to be done. Errors: [ErrStillProcessing] when one is,
-// *[StateError] when the batch isn't processing (another watcher was quicker),
-// [ErrLocked].
+// ReportIfEmptied moves a processing batch to reporting (B5) if it has no
+// unfinished job. Errors: [ErrStillProcessing] if it has one, *[StateError] if
+// the batch isn't processing (another watcher moved it first), [ErrLocked].
 func (q *Queue) ReportIfEmptied(ctx context.Context, bid string) error {
 	_, _, err := q.moveBatch(ctx, bid, batchMove{target: func(s batchSnap) (BatchState, error) {
 		if s.status.State != BatchProcessing {
@@ -28,12 +27,12 @@ func (q *Queue) ReportIfEmptied(ctx context.Context, bid string) error {
 }
 
 // ReportWhenEmptied waits until the last job of a batch leaves
-// batch-processing and then moves the batch to reporting (B5). fired is true
-// in exactly one of all callers that wait for the same batch, however many
-// jobs finish at the same moment (S10); the others return false once the batch
-// has moved on, or is gone. It waits by watches and polls nothing; a batch that
-// was emptied before the call, or while the connection was lost, is seen, and
-// one that the client library is making step by step is waited for.
+// batch-processing, and then moves the batch to reporting (B5). Of all callers
+// that wait for the same batch, exactly one gets true for fired, no matter how
+// many jobs finish at the same moment (S10). The others get false once the
+// batch has moved, or is gone. It waits by watches and never polls. It notices
+// a batch that was emptied before the call, or while the connection was lost,
+// and waits for one that the client library creates step by step.
 func (q *Queue) ReportWhenEmptied(ctx context.Context, bid string) (fired bool, err error) {
 	w := batchWatch{q: q, bid: bid}
 	for {
@@ -69,23 +68,23 @@ func (q *Queue) ReportWhenEmptied(ctx context.Context, bid string) (fired bool, 
 	}
 }
 
-// batchWatch looks at a batch and waits until it looks different. Its watches
-// are set by the reads that it decides on, so that nothing falls between, and
-// the one on the status is set anew only when it has fired: the client keeps
-// every watch until then.
+// batchWatch looks at a batch and waits until it has changed. The reads that it
+// decides on also set its watches, so it misses no change. The watch on the
+// status is set again only after it has fired, because the client keeps every
+// watch until then.
 type batchWatch struct {
 	q      *Queue
 	bid    string
 	state  BatchState      // as long as status has not fired
-	status <-chan zk.Event // on the status; nil when it is to be read
-	rest   <-chan zk.Event // on whatever else the batch waits for; nil for nothing
+	status <-chan zk.Event // on the status; nil if the status must be read
+	rest   <-chan zk.Event // on what else the batch waits for; nil if there is nothing
 }
 
-// seen is what a look at a batch says.
+// seen is the result of a look at a batch.
 type seen int
 
 const (
-	waiting seen = iota // it isn't all there, has no jobs yet, or jobs to be done
+	waiting seen = iota // it is incomplete, has no jobs yet, or has unfinished jobs
 	emptied
 	movedOn // it is past processing, or gone
 )
@@ -132,8 +131,8 @@ func (w *batchWatch) look(ctx context.Context) (seen, error) {
 	return emptied, nil
 }
 
-// lookFor waits for a child that wasn't there: the client library makes a
-// batch step by step. Without its parent there is nothing to wait for.
+// lookFor waits for a missing child, because the client library creates a batch
+// step by step. If the parent is missing, there is nothing to wait for.
 func (w *batchWatch) lookFor(ctx context.Context, parent, child string) (seen, error) {
 	names, changed, err := w.q.watchChildren(ctx, parent)
 	switch {
@@ -149,7 +148,8 @@ func (w *batchWatch) lookFor(ctx context.Context, parent, child string) (seen, e
 	return waiting, nil
 }
 
-// wait returns when a watch has fired, whatever it says: it is time to look again.
+// wait returns when a watch has fired. Then the caller looks again, whatever the
+// event was.
 func (w *batchWatch) wait(ctx context.Context) error {
 	select {
 	case <-w.status:
@@ -161,7 +161,8 @@ func (w *batchWatch) wait(ctx context.Context) error {
 	return nil
 }
 
-// watchStatus reads a batch's state, and returns what tells that it has changed.
+// watchStatus reads a batch's state, and returns a channel that fires when it
+// changes.
 func (q *Queue) watchStatus(ctx context.Context, bid string) (BatchState, <-chan zk.Event, error) {
 	path := BatchPath(bid) + "/status"
 	type found struct {
@@ -182,8 +183,8 @@ func (q *Queue) watchStatus(ctx context.Context, bid string) (BatchState, <-chan
 	return s.State, f.changed, nil
 }
 
-// watchChildren lists a folder, and returns what tells that the list has
-// changed. The error wraps [ErrNotFound] when the folder isn't there.
+// watchChildren lists a folder, and returns a channel that fires when the list
+// changes. The error wraps [ErrNotFound] if the folder does not exist.
 func (q *Queue) watchChildren(ctx context.Context, path string) ([]string, <-chan zk.Event, error) {
 	type found struct {
 		names   []string
@@ -196,8 +197,8 @@ func (q *Queue) watchChildren(ctx context.Context, path string) ([]string, <-cha
 	return f.names, f.changed, err
 }
 
-// watchGone returns what tells that a node has gone; it has fired if it wasn't
-// there.
+// watchGone returns a channel that fires when a node is removed. It has fired
+// already if the node did not exist.
 func (q *Queue) watchGone(ctx context.Context, path string) (<-chan zk.Event, error) {
 	type found struct {
 		ok      bool
@@ -215,11 +216,10 @@ func (q *Queue) watchGone(ctx context.Context, path string) (<-chan zk.Event, er
 	return fired, nil
 }
 
-// WatchBatches moves every batch to reporting when it is emptied, those that
-// are there and those to come, until ctx ends or the connection fails; the
-// error is never nil. onReporting, if not nil, is told of each batch that this
-// watcher moved, one at a time. Any number of watchers may run: see
-// [Queue.ReportWhenEmptied].
+// WatchBatches moves every batch, present or future, to reporting when it is
+// emptied. It runs until ctx ends or the connection fails, so the error is
+// never nil. It calls onReporting, if not nil, for each batch that it moved,
+// one at a time. Any number of watchers may run: see [Queue.ReportWhenEmptied].
 func (q *Queue) WatchBatches(ctx context.Context, onReporting func(bid string)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var running sync.WaitGroup
@@ -265,8 +265,8 @@ func (q *Queue) WatchBatches(ctx context.Context, onReporting func(bid string)) 
 	}
 }
 
-// watchFolder lists a folder and returns what tells that the list has changed,
-// or that the folder has come into being.
+// watchFolder lists a folder, and returns a channel that fires when the list
+// changes or the folder is created.
 func (q *Queue) watchFolder(ctx context.Context, path string) ([]string, <-chan zk.Event, error) {
 	type found struct {
 		ok      bool

@@ -48,8 +48,8 @@ func (c *watchCounter) ExistsW(path string) (bool, *zk.Stat, <-chan zk.Event, er
 	return ok, stat, changed, err
 }
 
-// TestWatchWhileItIsMade: the client library makes a batch step by step, and
-// its jobs one by one. A watcher waits through all of it.
+// TestWatchWhileItIsMade: the client library creates a batch step by step, and
+// its jobs one by one. A watcher waits until all is done.
 func TestWatchWhileItIsMade(t *testing.T) {
 	w := newWorld(t, newqueue.MrtZK)
 	w.put("/batches", "")
@@ -100,7 +100,7 @@ func TestWatchWhileItIsMade(t *testing.T) {
 	<-ended
 }
 
-// TestNotMadeYet: a batch whose jobs nobody has begun to make is not done.
+// TestNotMadeYet: a batch whose jobs are not created yet is not done.
 func TestNotMadeYet(t *testing.T) {
 	w := newWorld(t, newqueue.MrtZK)
 	const batch = "/batches/bid0000000000"
@@ -109,14 +109,14 @@ func TestNotMadeYet(t *testing.T) {
 	w.put(batch+"/states", "")
 	before := w.tree()
 	err := w.queue().ReportIfEmptied(ctx, "bid0000000000")
-	if want := "report " + batch + ": " + batch + "/states/batch-processing: it doesn't exist"; err == nil || err.Error() != want {
+	if want := "report " + batch + ": " + batch + "/states/batch-processing: it does not exist"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	same(t, before, w.tree())
 }
 
-// TestWatchersDontPileUp: a batch of many jobs leaves one watch on its status,
-// not one for every job that was done.
+// TestWatchersDontPileUp: watching a batch of many jobs leaves one watch on its
+// status, not one for each job.
 func TestWatchersDontPileUp(t *testing.T) {
 	w := newWorld(t, newqueue.Design)
 	q := w.queue()

@@ -30,8 +30,8 @@ func (e endpoint) read(by string) named {
 }
 
 // apart refuses to write to a file that the command also reads, or to one file
-// in two ways: what is lost then is most often the source. It is asked before
-// anything is read. Files without a path are none.
+// for two purposes, because then the source is often lost. It runs before
+// anything is read. It ignores empty paths.
 func (a *app) apart(writes []named, reads ...named) error {
 	reads = append(reads,
 		named{by: "--config", path: a.settingsFile},
@@ -96,8 +96,8 @@ func within(path, folder string) bool {
 	return false
 }
 
-// linked is where a path leads whose symbolic link, if it is one, leads to what
-// isn't there yet.
+// linked resolves a path that may be a symbolic link to a file that does not
+// exist yet.
 func linked(path string) string {
 	for range 40 { // as many as the system follows
 		to, err := os.Readlink(path)

@@ -142,7 +142,7 @@ func (c *inspectCmd) wants(r migrate.Record) bool {
 	return len(c.queue) == 0 || slices.Contains(c.queue, string(r.Queue)) || slices.Contains(c.queue, r.Path[:strings.LastIndexByte(r.Path, '/')])
 }
 
-// inspected is a record as -o json and ndjson print it (06-cli.md).
+// inspected is a record as -o json and ndjson print it (docs/commands.md, "Output").
 type inspected struct {
 	Path     string          `json:"path"`
 	Queue    string          `json:"queue,omitempty"`

@@ -78,8 +78,9 @@ func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
 	return err
 }
 
-// tidy removes what a migrate left that was killed before it wrote anything. That
-// there is no run to take back is told in any case, so failing is no error.
+// tidy removes what a migrate left if it was killed before it wrote anything. The
+// command says in any case that there is no run to roll back, so a failure of
+// tidy is not an error.
 func (a *app) tidy(ctx context.Context, e endpoint) {
 	if tree, err := a.targetTree(ctx, e); err != nil || tree.Get(migrate.ElectionPath) == nil {
 		return

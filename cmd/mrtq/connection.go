@@ -23,8 +23,8 @@ type connection struct {
 	patient                 bool // --timeout was given: servers that refuse are worth as long a wait
 }
 
-// authVariable holds credentials where a file is unhandy; a flag must not,
-// because every process on the machine can read flags.
+// authVariable holds credentials if a file is inconvenient. A flag must not
+// hold them, because every process on the machine can read flags.
 const authVariable = "MRTQ_ZK_AUTH"
 
 func (c *connection) flags(f *pflag.FlagSet) {

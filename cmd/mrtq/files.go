@@ -14,7 +14,8 @@ import (
 	"mrtq/internal/znode"
 )
 
-// packed says of a file's name whether its content is packed with gzip.
+// packed reports whether a file is a gzip file, by its name. (Rename it to
+// isGzip.)
 func packed(path string) bool { return strings.HasSuffix(path, ".gz") }
 
 // errLacking says that a dump is not the whole tree.

@@ -17,9 +17,9 @@ import (
 	"mrtq/migrate"
 )
 
-// fileTarget is a dump that is to be written to. A ZooKeeper inside this process
-// holds its tree meanwhile, so that a file becomes what a server would have
-// become; the file itself stays as it is until [fileTarget.save].
+// fileTarget is a dump as a target. A ZooKeeper inside this process holds its
+// tree, so that a file gets the same result as a server. The file itself does
+// not change until [fileTarget.save].
 type fileTarget struct {
 	*migrate.Target
 	path   string
@@ -86,8 +86,8 @@ func (a *app) openFileTarget(ctx context.Context, path string, packet int) (_ *f
 	return f, nil
 }
 
-// dismiss removes the migrators that were at work or stood by where the dump was
-// made: nobody is at work on the file, and none of them would ever be gone.
+// dismiss removes the migrators that were working or waiting when the dump was
+// made. Nobody works on the file, and they would stay forever.
 func (f *fileTarget) dismiss(ctx context.Context, tree *znode.Tree) error {
 	var ops []znode.Op
 	for _, path := range slices.Backward(tree.Paths(migrate.ElectionPath)) {
@@ -107,7 +107,8 @@ func (f *fileTarget) save() error {
 	defer f.Close()
 	f.Target.Close()
 	for _, s := range f.server.Sessions() {
-		// Should the goodbye not have been heard in time.
+		// In case the server has not noticed in time that the session was
+		// closed.
 		if !slices.ContainsFunc(f.others, func(o minizk.Session) bool { return o.ID == s.ID }) {
 			f.server.ExpireSession(s.ID)
 		}
@@ -147,7 +148,7 @@ func (f *fileTarget) Close() {
 	f.server.Close() // it is memory: nothing of it can be lost
 }
 
-// asItWas is err with what became of the file: nothing.
+// asItWas adds to err that the file was not changed.
 func (f *fileTarget) asItWas(err error) error {
 	return &unchanged{err, f.path}
 }

@@ -25,7 +25,8 @@ var flagOnly = []string{
 	"yes",               // with --fix: commits
 }
 
-// fromElsewhere refuses a setting that where says, unless it may be said there.
+// fromElsewhere refuses a setting from the place where if it may come only from
+// a flag.
 func fromElsewhere(flag, where string) error {
 	if !slices.Contains(flagOnly, flag) {
 		return nil

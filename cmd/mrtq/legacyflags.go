@@ -95,8 +95,8 @@ func (l *legacyFlags) reads() (migrate.Queues, legacy.Options, error) {
 	return queues, legacy.Options{Time: policy}, nil
 }
 
-// comingTarget is targetTree for a target that is yet to be made, perhaps: a
-// file that isn't there is empty. A legacy queue's own node is refused.
+// comingTarget is targetTree for a target that may not exist yet: a missing
+// file is empty. It refuses a legacy queue's own node.
 func (a *app) comingTarget(ctx context.Context, e endpoint) (*znode.Tree, error) {
 	tree, err := a.targetTree(ctx, e)
 	if e.file != "" && errors.Is(err, fs.ErrNotExist) {

@@ -48,8 +48,9 @@ func (a *app) say(format string, args ...any) {
 	fmt.Fprintln(a.stderr, cell(fmt.Sprintf(format, args...)))
 }
 
-// progress shows how far a long step is, on a terminal only. The function it
-// returns is told how many of how many are done; total 0 is not known.
+// progress shows the progress of a long step, on a terminal only. Call the
+// function that it returns with the number done and the total; a total of 0
+// means unknown.
 func (a *app) progress(what string) (show func(done, total int), finish func()) {
 	if _, ok := terminal(a.stderr); !ok {
 		return func(int, int) {}, func() {}

@@ -14,7 +14,7 @@ import (
 	"mrtq/internal/zkconn"
 )
 
-// The exit codes (06-cli.md).
+// The exit codes (docs/commands.md, "Output").
 const (
 	exitDone  = 0
 	exitCheck = 1 // the check failed: verify found differences, a plan can't be carried out

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// shared is the server of the tests of the tests.
+// shared is the server for the tests of the tests.
 var shared struct {
 	once sync.Once
 	s    *harness.Server
@@ -104,7 +104,7 @@ func TestAccept(t *testing.T) {
 	}
 }
 
-// TestBroken: every broken feature fails, for the reason that it says.
+// TestBroken: every broken feature fails, for the reason in its first line.
 func TestBroken(t *testing.T) {
 	files, err := filepath.Glob("testdata/broken/*.feature")
 	if err != nil || len(files) == 0 {
@@ -133,7 +133,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// broken are steps that nobody should have.
+// broken are steps that only broken features use.
 func broken(w *world, s steps) {
 	s.step(`this is still to be written`, func() error { return godog.ErrPending })
 	s.step(`this may be (one|two)`, func(string) error { return nil })
@@ -174,8 +174,8 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// TestChapters: a pretty run tells one dialect after the other, although both
-// run at once, and says nothing of one that has no such scenario.
+// TestChapters: a pretty run prints one dialect after the other, although both
+// run at once. It prints nothing for a dialect without such a scenario.
 func TestChapters(t *testing.T) {
 	for tags, want := range map[string]string{
 		"@J9,@A4": "A job's life, dialect design|An access request's life, dialect design|A job's life, dialect mrt-zk|An access request's life, dialect mrt-zk",
@@ -242,7 +242,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestObserveGoneWithBatch: a job that goes with its batch makes no step of its own.
+// TestObserveGoneWithBatch: a job that is removed with its batch makes no step of
+// its own.
 func TestObserveGoneWithBatch(t *testing.T) {
 	before, after := znode.NewTree(), znode.NewTree()
 	for path, data := range map[string]string{
@@ -261,8 +262,8 @@ func TestObserveGoneWithBatch(t *testing.T) {
 	}
 }
 
-// TestCredentials: with credentials, nobody else can look at what a run makes,
-// neither at what is written by hand nor at what the code under test writes.
+// TestCredentials: with credentials, nobody else can read the test data,
+// neither what is written by hand nor what the code under test writes.
 func TestCredentials(t *testing.T) {
 	at := address(t)
 	parsed, err := zkconn.ParseAddress(at)
@@ -303,14 +304,14 @@ func TestCredentials(t *testing.T) {
 	if shut.Load() == 0 {
 		t.Error("nobody has made anything")
 	}
-	// Each scenario has removed what it made.
+	// Each scenario has removed what it created.
 	if names, _, err := stranger.Children(parsed.Chroot); err != nil || len(names) > 0 {
 		t.Errorf("left behind: %v %v", names, err)
 	}
 }
 
-// TestServerGone: the server goes away while scenarios run. That is no failure
-// of theirs, and the rest of them doesn't wait for it.
+// TestServerGone: the server goes away while scenarios run. That is not a
+// failure of the scenarios, and the remaining ones don't wait for it.
 func TestServerGone(t *testing.T) {
 	server := harness.ForTest(t, harness.Embedded, harness.Options{})
 	var once sync.Once

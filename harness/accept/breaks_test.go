@@ -12,8 +12,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// TestEveryRowCounts takes each row out of each table in turn: the scenarios
-// with its id fail.
+// TestEveryRowCounts removes each row from each table in turn. The scenarios
+// with its id must fail.
 func TestEveryRowCounts(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		for _, e := range newqueue.Entities {
@@ -30,8 +30,8 @@ func TestEveryRowCounts(t *testing.T) {
 	}
 }
 
-// TestEveryIllegalPairCounts lets everybody take every step that the documents
-// don't have: each of the scenarios that want it refused fails.
+// TestEveryIllegalPairCounts allows every step that the documents don't have.
+// Each scenario that wants it refused must fail.
 func TestEveryIllegalPairCounts(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		for _, e := range newqueue.Entities {
@@ -61,9 +61,9 @@ func TestEveryIllegalPairCounts(t *testing.T) {
 	}
 }
 
-// TestDocuments: the tables that are shown to people (mrtq states) have the
-// steps and the actors of the documents. What they do to the tree the scenarios
-// show; who takes a step that needs no lock leaves no trace there.
+// TestDocuments: the tables that people see (mrtq states) have the steps and
+// the actors of the documents. The scenarios show what the steps do to the
+// tree. They can't show who makes a step that needs no lock.
 func TestDocuments(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		for _, e := range newqueue.Entities {
@@ -82,8 +82,8 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// columns are a job's in its tables, and how each can be wrong. A column that
-// has nothing to say in a row can't be.
+// columns are the columns of a job's tables, and how to make each wrong. It
+// can't be done in a row where the column has no value.
 var columns = map[string]func(*newqueue.Transition) (broken bool){
 	"last success": func(t *newqueue.Transition) bool {
 		if t.LastSuccess == newqueue.LSSLeft {
@@ -93,7 +93,7 @@ var columns = map[string]func(*newqueue.Transition) (broken bool){
 		}
 		return t.Nodes == newqueue.NodesStay || t.Nodes == newqueue.NodesNew
 	},
-	// What a failure and a resumption write is not only what was there before.
+	// A failure and a resume write more than what was there before.
 	"step before": func(t *newqueue.Transition) bool {
 		was := t.LastSuccess
 		if was == newqueue.LSSBefore {
@@ -123,8 +123,8 @@ var columns = map[string]func(*newqueue.Transition) (broken bool){
 	},
 }
 
-// TestEveryColumnCounts breaks a column in all rows of a job's table: every row
-// that has something to say there fails, and no other.
+// TestEveryColumnCounts breaks a column in all rows of a job's table. Every row
+// with a value there must fail, and no other.
 func TestEveryColumnCounts(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		for name, breaks := range columns {
@@ -157,8 +157,8 @@ func TestEveryColumnCounts(t *testing.T) {
 	}
 }
 
-// told are the features that have a scenario with one of the tags: all others
-// would only have to be parsed.
+// told are the features that have a scenario with one of the tags. The others
+// need not be parsed.
 func told(t *testing.T, d newqueue.Dialect, tags ...string) []Feature {
 	t.Helper()
 	all, err := Features(d)
@@ -170,8 +170,8 @@ func told(t *testing.T, d newqueue.Dialect, tags ...string) []Feature {
 	})
 }
 
-// mustFail runs the scenarios of a row and wants it, and a scenario that has
-// its id, to be named, with what is wrong.
+// mustFail runs the scenarios of a row. The report must name the row, a
+// scenario with its id, and what is wrong.
 func mustFail(t *testing.T, id, says string, opt Options) {
 	t.Helper()
 	opt.Address, opt.Tags = address(t), "@"+id
@@ -196,7 +196,7 @@ type saboteur struct {
 	alter func(op any) any // nil drops the operation
 }
 
-// Multi answers as if all had been sent: what is left out went well.
+// Multi answers as if everything had been sent and had succeeded.
 func (s saboteur) Multi(ops ...any) ([]zk.MultiResponse, error) {
 	var altered []any
 	var kept []int
@@ -216,7 +216,7 @@ func (s saboteur) Multi(ops ...any) ([]zk.MultiResponse, error) {
 	return all, err
 }
 
-// dropDelete and dropCreate leave out what is done to paths that contain part.
+// dropDelete and dropCreate leave out operations on paths that contain part.
 func dropDelete(part string) func(any) any {
 	return func(op any) any {
 		if d, ok := op.(*zk.DeleteRequest); ok && strings.Contains(d.Path, part) {
@@ -244,7 +244,7 @@ func dropSet(name string) func(any) any {
 	}
 }
 
-// inStatus changes fields of statuses that are written.
+// inStatus changes fields of the statuses that are written.
 func inStatus(change func(object)) func(any) any {
 	return func(op any) any {
 		if s, ok := op.(*zk.SetDataRequest); ok && path.Base(s.Path) == "status" {
@@ -256,7 +256,7 @@ func inStatus(change func(object)) func(any) any {
 	}
 }
 
-// moved makes entries in another place.
+// moved creates entries in another place.
 func moved(from, to string) func(any) any {
 	return func(op any) any {
 		if c, ok := op.(*zk.CreateRequest); ok {
@@ -267,7 +267,7 @@ func moved(from, to string) func(any) any {
 }
 
 // TestEveryEffectCounts breaks one effect at a time, in what is sent to the
-// server: the scenario of the row that has the effect fails.
+// server. The scenario of the row with the effect must fail.
 func TestEveryEffectCounts(t *testing.T) {
 	for _, b := range []struct {
 		what, id, says string
@@ -318,7 +318,7 @@ func TestEveryEffectCounts(t *testing.T) {
 		{"a place in the queue ends with the worker's session", "J12", `/jobs/states/notify/05-jid0000000002: it ends with its maker's session`, ephemeral("/jobs/states/notify/")},
 		{"a place in the batch ends with the worker's session", "J14", `/states/batch-completed/jid0000000002: it ends with its maker's session`, ephemeral("/batch-completed/")},
 		{"a report ends with the worker's session", "B6", `/status-report: it ends with its maker's session`, ephemeral("/status-report")},
-		{"what should hold nothing holds a null", "J12", `/jobs/states/notify/05-jid0000000002 holds a null`, func(op any) any {
+		{"what should hold nothing holds a null", "J12", `/jobs/states/notify/05-jid0000000002 holds null data`, func(op any) any {
 			if c, ok := op.(*zk.CreateRequest); ok && len(c.Data) == 0 {
 				return &zk.CreateRequest{Path: c.Path, Acl: c.Acl, Flags: c.Flags}
 			}
@@ -354,7 +354,7 @@ func persistent(op any) any {
 	return op
 }
 
-// ephemeral makes what contains part end with the session.
+// ephemeral makes nodes whose path contains part end with the session.
 func ephemeral(part string) func(any) any {
 	return func(op any) any {
 		if c, ok := op.(*zk.CreateRequest); ok && strings.Contains(c.Path, part) {

@@ -24,7 +24,7 @@ type Row struct {
 	What    string // "job notify → completed"
 	Dialect newqueue.Dialect
 	Result  Result
-	// Why says what a row that has not passed lacks, one line each.
+	// Why says, one line each, why the row has not passed.
 	Why []string
 
 	transition bool // and not an acquisition, a lock or a behaviour
@@ -32,7 +32,8 @@ type Row struct {
 	shown      bool // one of them showed it
 }
 
-// More of 03-transitions than its tables: acquisitions, locks and behaviours.
+// others are what docs/transitions.md has besides its tables: acquisitions, locks
+// and behaviours.
 var others = []struct{ id, what string }{
 	{"Q1", "acquire a pending batch"},
 	{"Q2", "acquire a reporting batch"},
@@ -64,7 +65,7 @@ var others = []struct{ id, what string }{
 	{"S12", "a job deleted before its batch is done"},
 }
 
-// coverage is every row of a dialect, nothing of it run yet.
+// coverage is every row of a dialect, before anything has run.
 func coverage(d newqueue.Dialect) []*Row {
 	var rows []*Row
 	for _, e := range entities {
@@ -78,7 +79,7 @@ func coverage(d newqueue.Dialect) []*Row {
 	return rows
 }
 
-// scenario is what is known of one that has run.
+// scenario is the result of one scenario.
 type scenario struct {
 	name    string
 	dialect newqueue.Dialect
@@ -89,7 +90,8 @@ type scenario struct {
 
 func (s scenario) String() string { return fmt.Sprintf("%q (%s)", s.name, s.dialect) }
 
-// count puts a scenario's outcome to the rows whose ids it carries.
+// count adds a scenario's result to the row, if the scenario has the row's id
+// as a tag.
 func (r *Row) count(s scenario) {
 	if s.dialect != r.Dialect || !slices.Contains(s.tags, "@"+r.ID) {
 		return
@@ -102,29 +104,29 @@ func (r *Row) count(s scenario) {
 	r.shown = r.shown || r.shownBy(s)
 }
 
-// shownBy reports whether the second connection has seen in a scenario what the
-// row is about. Of a behaviour the scenario itself is the proof.
+// shownBy reports whether the second connection observed what the row is about,
+// during a scenario. For a behaviour, the scenario itself is the proof.
 func (r *Row) shownBy(s scenario) bool {
-	steps, taken, lifted := false, false, false
+	steps, taken, released := false, false, false
 	for _, saw := range s.saw {
 		for _, step := range saw.steps {
 			steps = steps || step.String() == r.What
 		}
 		taken = taken || slices.Contains(saw.taken, r.ID)
-		lifted = lifted || slices.Contains(saw.lifted, r.ID)
+		released = released || slices.Contains(saw.released, r.ID)
 	}
 	switch r.ID[0] {
 	case 'Q':
 		return taken
 	case 'K':
-		return taken && lifted
+		return taken && released
 	case 'S':
 		return true
 	}
 	return steps
 }
 
-// judge gives the row its result, once all scenarios have run.
+// judge sets the row's result, after all scenarios have run.
 func (r *Row) judge() {
 	switch {
 	case len(r.Why) > 0:
@@ -133,14 +135,15 @@ func (r *Row) judge() {
 		r.Result = Passed
 	case r.passed > 0:
 		r.Result = NotRun
-		r.Why = []string{"its scenarios passed, but the second connection did not see it happen"}
+		r.Why = []string{"its scenarios passed, but the second connection did not observe it"}
 	default:
 		r.Result = NotRun
 		r.Why = []string{"no scenario with the tag @" + r.ID + " has run"}
 	}
 }
 
-// undocumented are the steps of a scenario that no row of its dialect has.
+// undocumented are the observed steps of a scenario that no row of its dialect
+// has.
 func undocumented(s scenario, rows []*Row) []string {
 	var found []string
 	for _, saw := range s.saw {

@@ -7,15 +7,16 @@ import (
 	"mrtq/newqueue"
 )
 
-// transitions are the tables of 03-transitions, and what 02-new-layout says of
-// the deployed library, typed in once more: id, from, to, who. The code under
-// test has tables of its own, and neither is made from the other. A dialect at
-// the end of a line has that step alone.
+// transitions are the transitions of the documents and of the deployed library
+// (docs/transitions.md; docs/new-layout.md, "Two dialects"), typed in a second
+// time: id, from, to, who. The code under test has tables of its own, and
+// neither is generated from the other. A dialect at the end of a line means
+// that only this dialect has the step.
 //
-// No way leads on from the library's Completed and Deleted (states.yml): what is
-// completed is removed without having been Deleted. B14 and A8 are in no
-// document, for nothing there only marks a batch or a request as deleted; the
-// library's admin tool does.
+// The library has no step out of Completed and Deleted (states.yml): what is
+// completed is removed without becoming Deleted. No document has B14 and A8,
+// because in the documents nothing only marks a batch or a request as deleted.
+// The library's admin tool does.
 const transitions = `
 job
 J1   create       pending          batch-worker
@@ -80,10 +81,11 @@ A7   completed    removed          automatic     mrt-zk
 A8   deleted      removed          automatic
 `
 
-// entities are what has a state, in the order of the documents.
+// entities are the things that have a state, in the order of the documents.
 var entities = []newqueue.Entity{newqueue.EntityJob, newqueue.EntityBatch, newqueue.EntityAccess}
 
-// created and removed stand where there is no state yet, or no more.
+// created and removed take the place of a state before the first and after the
+// last.
 const (
 	created = "create"
 	removed = "removed"
@@ -113,7 +115,7 @@ func documented(e newqueue.Entity, d newqueue.Dialect) []transition {
 	return all
 }
 
-// leaving are the steps that lead away from a state.
+// leaving are the steps out of a state.
 func leaving(table []transition, from string) []transition {
 	return slices.DeleteFunc(slices.Clone(table), func(t transition) bool { return t.From != from })
 }

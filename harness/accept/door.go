@@ -13,23 +13,24 @@ import (
 	"mrtq/internal/znode"
 )
 
-// door is the second connection: it writes what a scenario starts from and
-// reads what has become of it, and knows nothing of the code under test.
+// door is the second connection. It writes what a scenario starts from, and
+// reads the result. It does not use the code under test.
 type door struct {
 	conn *zkconn.Session
 	acl  []zk.ACL // of what it writes
 }
 
-// readers is how many requests are on their way at once when a tree is read.
+// readers is how many requests are under way at once while a tree is read.
 const readers = 32
 
-// tree reads everything at and below root; paths are relative to it. last is
-// what was seen before, if anything was: a folder whose children have not
-// changed since, by its own Stat, isn't listed again.
+// tree reads everything at and below root. Paths are relative to root. last is
+// the last tree that was read, if there was one: a folder whose Stat says that
+// its children have not changed isn't listed again.
 func (d door) tree(root string, last *znode.Tree) (*znode.Tree, error) {
-	// The server that answers has seen all that any session was told.
+	// After this, the server that answers has seen everything that any session
+	// was told.
 	if _, err := d.conn.Sync(root); err != nil {
-		return nil, fmt.Errorf("look at the tree: %w", err)
+		return nil, fmt.Errorf("read the tree: %w", err)
 	}
 	r := &reading{conn: d.conn, root: root, last: last, tree: znode.NewTree(), slots: make(chan struct{}, readers)}
 	r.running.Add(1)
@@ -38,7 +39,7 @@ func (d door) tree(root string, last *znode.Tree) (*znode.Tree, error) {
 	return r.tree, r.err
 }
 
-// reading is one look at a tree.
+// reading is one pass over a tree.
 type reading struct {
 	conn    *zkconn.Session
 	root    string
@@ -68,7 +69,7 @@ func (r *reading) visit(at string) {
 		}})
 	}
 	if err != nil {
-		r.err = fmt.Errorf("look at %s: %w", at, err)
+		r.err = fmt.Errorf("read %s: %w", at, err)
 		return
 	}
 	for _, name := range names {
@@ -77,7 +78,7 @@ func (r *reading) visit(at string) {
 	}
 }
 
-// children lists them, unless they are those of the last look.
+// children lists them, unless they have not changed since the last pass.
 func (r *reading) children(at string, stat *zk.Stat) ([]string, error) {
 	relative := strings.TrimPrefix(at, r.root)
 	if n := r.last.Get(relative); n != nil && n.Stat.Czxid == stat.Czxid && n.Stat.Pzxid == stat.Pzxid {
@@ -87,10 +88,10 @@ func (r *reading) children(at string, stat *zk.Stat) ([]string, error) {
 	return names, err
 }
 
-// write makes znodes in one transaction, with the folders above them that are
-// missing in tree, which is what there is; those that are there are set. When
-// there was nothing, it returns the tree that there is now: what one transaction
-// has made needn't be looked at, but for when that was.
+// write creates znodes in one transaction, with the missing folders above them.
+// tree is what exists: nodes in it are set instead. If there was nothing before,
+// it returns the new tree, because the result of one transaction need not be
+// read again, except its time.
 func (d door) write(root string, tree *znode.Tree, nodes ...znode.Node) (made *znode.Tree, err error) {
 	var ops []any
 	tree = tree.Clone()
@@ -124,7 +125,7 @@ func (d door) write(root string, tree *znode.Tree, nodes ...znode.Node) (made *z
 	}
 	_, stat, err := d.conn.Exists(root)
 	if err != nil {
-		return nil, fmt.Errorf("look when %d znodes were written: %w", len(nodes), err)
+		return nil, fmt.Errorf("read the time of %d written znodes: %w", len(nodes), err)
 	}
 	for n := range tree.All("/") {
 		if n.Path == "/" {
@@ -135,9 +136,9 @@ func (d door) write(root string, tree *znode.Tree, nodes ...znode.Node) (made *z
 	return tree, nil
 }
 
-// remove deletes a scenario's chroot, of which tree is what was seen last. It
-// takes one request and no answer: what is there after all, or can't be deleted
-// now, goes with everything else when the run is over.
+// remove deletes a scenario's chroot. tree is what was last read of it. It
+// sends one request and ignores the answer: what is left is removed with
+// everything else at the end of the run.
 func (d door) remove(root string, tree *znode.Tree) {
 	var ops []any
 	for n := range tree.All("/") {
@@ -147,10 +148,10 @@ func (d door) remove(root string, tree *znode.Tree) {
 	_, _ = d.conn.Multi(ops...)
 }
 
-// object is what a znode that holds JSON holds.
+// object is a JSON object that a znode holds.
 type object map[string]any
 
-// parse reads an object; nil when data is none.
+// parse reads an object; nil if data is not one.
 func parse(data []byte) object {
 	var o object
 	if len(data) == 0 || data[0] != '{' || json.Unmarshal(data, &o) != nil {
@@ -159,11 +160,11 @@ func parse(data []byte) object {
 	return o
 }
 
-// bytes spells an object.
+// bytes is the object as JSON.
 func (o object) bytes() []byte {
 	b, err := json.Marshal(o)
 	if err != nil {
-		panic(err) // texts, numbers and lists of texts always can be spelled
+		panic(err) // strings, numbers and lists of strings can always be written
 	}
 	return b
 }

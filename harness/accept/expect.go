@@ -11,13 +11,13 @@ import (
 	"mrtq/internal/znode"
 )
 
-// What Thens say is written into want, and looked for in seen, by these.
+// These write into want what a Then says, and look for it in seen.
 
 // done demands that the last act succeeded.
 func (w *world) done() error {
 	w.last.judged = true
 	if w.last.err != nil {
-		return fmt.Errorf("it should have been done, and was refused: %w", w.last.err)
+		return fmt.Errorf("it should have succeeded, and was refused: %w", w.last.err)
 	}
 	return nil
 }
@@ -30,13 +30,13 @@ func (w *world) wantField(at, key string, value any) error {
 	}
 	o := parse(n.Data)
 	if o == nil {
-		return fmt.Errorf("%s holds %q, which is no object", at, n.Data)
+		return fmt.Errorf("%s holds %q, which is not an object", at, n.Data)
 	}
 	o[key] = value
 	return errors.Join(w.put(at, o.bytes()), w.seenField(at, key, value))
 }
 
-// seenField compares a field with what is there.
+// seenField compares a field with what was seen.
 func (w *world) seenField(at, key string, value any) error {
 	n := w.seen.Get(at)
 	if n == nil {
@@ -63,7 +63,7 @@ func (w *world) wantMessage(at, text string) error {
 	return err
 }
 
-// wantNode wants a znode and what it holds, with the folders above it.
+// wantNode wants a znode with its data, and the folders above it.
 func (w *world) wantNode(at string, data []byte) error {
 	if err := w.put(at, data); err != nil {
 		return err
@@ -73,14 +73,14 @@ func (w *world) wantNode(at string, data []byte) error {
 	case n == nil:
 		return fmt.Errorf("%s is not there", at)
 	case n.Data == nil:
-		return fmt.Errorf("%s holds a null, which is not the same as nothing to all clients", at)
+		return fmt.Errorf("%s holds null data; some clients don't take that for empty data", at)
 	case !sameContent(n.Data, data):
 		return fmt.Errorf("%s holds %q, want %q", at, n.Data, data)
 	}
 	return nil
 }
 
-// wantGone wants a znode and all below it to be gone.
+// wantGone wants a znode and everything below it to be gone.
 func (w *world) wantGone(at string) error {
 	keep := znode.NewTree()
 	for n := range w.want.All("/") {
@@ -105,7 +105,7 @@ func (w *world) put(at string, data []byte) error {
 	return w.want.Put(n)
 }
 
-// data is what a znode was seen to hold; nil when it isn't there.
+// data is the data that was seen in a znode; nil if it does not exist.
 func (w *world) data(at string) []byte {
 	if n := w.seen.Get(at); n != nil {
 		return n.Data
@@ -113,7 +113,7 @@ func (w *world) data(at string) []byte {
 	return nil
 }
 
-// settle compares the whole tree: what was said has changed, and nothing else.
+// settle compares the whole tree: exactly what the Thens said has changed.
 func (w *world) settle() error {
 	w.unsettled = false
 	if err := w.done(); err != nil {
@@ -133,9 +133,9 @@ func (w *world) settle() error {
 	return failure("beside what was said, the tree has changed", wrong)
 }
 
-// touched are znodes that were written although what they hold has not
-// changed. A status may be: an acquisition writes it as it is. Entries and
-// folders hold nothing, and may have been away for a moment.
+// touched are znodes that were written although their data has not changed. A
+// status may be: an acquisition writes it unchanged. Entries and folders hold
+// nothing, and may have been removed and created again.
 func (w *world) touched() []string {
 	var names []string
 	for n := range w.before.All("/") {
@@ -150,9 +150,8 @@ func (w *world) touched() []string {
 	return names
 }
 
-// kinds are new znodes that aren't of the kind that 02-new-layout has for them:
-// all but locks stay when their maker's session ends. Whether a lock does, its
-// own Then says.
+// kinds are new znodes that are not of the kind that docs/new-layout.md says: all
+// but locks are persistent. For a lock, a Then says which it is.
 func (w *world) kinds() []string {
 	var names []string
 	for n := range w.seen.All("/") {
@@ -166,12 +165,12 @@ func (w *world) kinds() []string {
 	return names
 }
 
-// unchanged compares the whole tree after a refusal: not a byte has changed,
-// and nothing has been written.
+// unchanged compares the whole tree after a refusal: no byte has changed, and
+// nothing was written.
 func (w *world) unchanged() error {
 	w.unsettled = false
 	if !w.last.judged && w.last.err != nil {
-		return fmt.Errorf("it was refused, and no Then has said why: %w", w.last.err)
+		return fmt.Errorf("it was refused, and no Then says why: %w", w.last.err)
 	}
 	var wrong []string
 	for _, c := range znode.Diff(w.before, w.seen, "/") {
@@ -185,7 +184,7 @@ func (w *world) unchanged() error {
 	return failure("nothing should have changed", wrong)
 }
 
-// failure is one error of several lines; nil when there are none.
+// failure is one error from several lines; nil if there are none.
 func failure(what string, lines []string) error {
 	const most = 10
 	if len(lines) == 0 {
@@ -217,8 +216,8 @@ func fields(c znode.Change) []string {
 	return wrong
 }
 
-// sameContent compares what znodes hold: objects by their fields, whatever
-// their order, everything else by its bytes.
+// sameContent compares the data of znodes: objects by their fields, in any
+// order, everything else by its bytes.
 func sameContent(a, b []byte) bool {
 	if x, y := parse(a), parse(b); x != nil && y != nil {
 		return reflect.DeepEqual(x, y)
@@ -226,7 +225,7 @@ func sameContent(a, b []byte) bool {
 	return znode.SameData(a, b)
 }
 
-// same compares a field that was read with one that was said.
+// same compares a field that was read with one that a Then named.
 func same(got, want any) bool {
 	a, _ := json.Marshal(got)
 	b, _ := json.Marshal(want)

@@ -17,8 +17,7 @@ type Feature struct {
 	Text string
 }
 
-// files are the features of the new queue, in the order in which they are read
-// best.
+// files are the features of the new queue, in the best order for a reader.
 var files = []string{"job.feature", "batch.feature", "access.feature", "acquire.feature", "locks.feature",
 	"stories.feature", "start.feature", "races.feature", "damage.feature"}
 
@@ -39,11 +38,11 @@ func Features(d newqueue.Dialect) ([]Feature, error) {
 	return all, nil
 }
 
-// in tags everything that runs in a dialect.
+// in tags everything in a dialect.
 func in(d newqueue.Dialect) string { return "@in-" + string(d) }
 
 // contents gives every feature once for each dialect, as godog reads them. The
-// dialect is in its name, for whoever reads the outcome, and is a tag.
+// dialect is in its name, for the reader, and is a tag.
 func contents(all []Feature, d newqueue.Dialect) []godog.Feature {
 	var out []godog.Feature
 	for _, f := range all {
@@ -59,8 +58,8 @@ func contents(all []Feature, d newqueue.Dialect) []godog.Feature {
 	return out
 }
 
-// filter is the tag expression of a run: what the caller asked for, without
-// the scenarios of each dialect that are the other's only (@design, @mrt-zk).
+// filter is the tag expression of a run: the caller's tags, without the
+// scenarios that only the other dialect has (@design, @mrt-zk).
 func filter(tags string) string {
 	clauses := []string{}
 	if tags != "" {

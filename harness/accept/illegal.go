@@ -11,8 +11,8 @@ import (
 // pair is two states of one entity.
 type pair struct{ from, to string }
 
-// illegal is the feature of every pair of an entity's states, a state with
-// itself included, that no documented step joins.
+// illegal is the feature of every pair of an entity's states between which no
+// step is documented. A state and itself are a pair, too.
 func illegal(e newqueue.Entity, d newqueue.Dialect) string {
 	noun, table := nouns[e], documented(e, d)
 	var b strings.Builder
@@ -42,7 +42,7 @@ var nouns = map[newqueue.Entity]string{
 	newqueue.EntityJob: "job", newqueue.EntityBatch: "batch", newqueue.EntityAccess: "request",
 }
 
-// notJoined are the pairs of states that no step of a table joins.
+// notJoined are the pairs of states between which a table has no step.
 func notJoined(table []transition) []pair {
 	var pairs []pair
 	for _, from := range statesOf(table) {
@@ -67,7 +67,7 @@ func allowed(table []transition, from string) string {
 	return strings.Join(states, " ")
 }
 
-// workersState reports whether a worker may be at work in a state.
+// workersState reports whether a worker can work in a state.
 func workersState(table []transition, state string) bool {
 	return slices.ContainsFunc(leaving(table, state), func(t transition) bool { return t.who == "worker" })
 }

@@ -11,19 +11,19 @@ import (
 // Step is a change of state that the second connection has seen.
 type Step struct {
 	Entity   newqueue.Entity
-	From, To string // as 03-transitions spells them
+	From, To string // as docs/transitions.md spells them
 }
 
 func (s Step) String() string { return string(s.Entity) + " " + s.From + " → " + s.To }
 
-// sighting is what one act was seen to do: steps, and locks that were taken or
-// lifted.
+// sighting is what was observed during one act: steps, and locks that were
+// taken or released.
 type sighting struct {
-	steps         []Step
-	taken, lifted []string // "Q4", "K1": see lockID
+	steps           []Step
+	taken, released []string // "Q4", "K1": see lockID
 }
 
-// observe compares two looks at a tree.
+// observe compares two states of a tree.
 func (s spelling) observe(before, after *znode.Tree) sighting {
 	var saw sighting
 	for _, e := range entities {
@@ -44,13 +44,13 @@ func (s spelling) observe(before, after *znode.Tree) sighting {
 		}
 	}
 	saw.taken = s.locks(after, before)
-	saw.lifted = s.locks(before, after)
+	saw.released = s.locks(before, after)
 	return saw
 }
 
-// gone is the state of what isn't there any more: a deletion's, or the end of
-// what was marked as deleted before. The deployed library's Completed is an end,
-// too: no status follows.
+// gone is the state of what does not exist any more: deleted, or removed if it
+// was marked as deleted before. In the deployed library what was Completed is
+// removed, too, because no status follows.
 func (s spelling) gone(from string) string {
 	if from == "deleted" || from == "completed" && s.mrtZK() {
 		return removed
@@ -58,9 +58,8 @@ func (s spelling) gone(from string) string {
 	return "deleted"
 }
 
-// goneWithBatch reports whether a job has gone together with its batch: that
-// is the batch's step and not its own (B11, "every job of the batch goes with
-// it").
+// goneWithBatch reports whether a job was removed together with its batch. That
+// is a step of the batch and not of the job (B11).
 func goneWithBatch(at string, before, after *znode.Tree) bool {
 	bid := before.Get(at + "/bid")
 	if bid == nil {
@@ -70,7 +69,7 @@ func goneWithBatch(at string, before, after *znode.Tree) bool {
 	return before.Get(batch) != nil && after.Get(batch) == nil
 }
 
-// states are the states of all of an entity that there are, by path.
+// states are the states of all batches, jobs or requests, by path.
 func (s spelling) states(e newqueue.Entity, t *znode.Tree) map[string]string {
 	found := map[string]string{}
 	folders := []string{"/jobs"}
@@ -92,8 +91,8 @@ func (s spelling) states(e newqueue.Entity, t *znode.Tree) map[string]string {
 	return found
 }
 
-// stateOf is the state of one. A completed job that stands in no queue counts
-// as deleted: "only the queue entry goes" (J20).
+// stateOf is the state of one. A completed job without a queue entry counts as
+// deleted, because its deletion removes only that entry (J20).
 func (s spelling) stateOf(t *znode.Tree, at string) string {
 	n := t.Get(at + "/status")
 	if n == nil {
@@ -106,7 +105,7 @@ func (s spelling) stateOf(t *znode.Tree, at string) string {
 	return state
 }
 
-// queued reports whether a job stands in the queue of a state.
+// queued reports whether a job is in the queue of a state.
 func queued(t *znode.Tree, state, jid string) bool {
 	for _, name := range t.Children("/jobs/states/" + state) {
 		if strings.HasSuffix(name, "-"+jid) {
@@ -116,7 +115,7 @@ func queued(t *znode.Tree, state, jid string) bool {
 	return false
 }
 
-// locks are the locks that are in one tree and not in the other.
+// locks are the locks that one tree has and the other has not.
 func (s spelling) locks(in, notIn *znode.Tree) []string {
 	var ids []string
 	for n := range in.All("/") {
@@ -130,8 +129,8 @@ func (s spelling) locks(in, notIn *znode.Tree) []string {
 	return ids
 }
 
-// lockID is the acquisition (Q1 to Q11) or the lock (K1 to K5) that a znode is;
-// "" when it is none.
+// lockID is the acquisition (Q1 to Q11) or the lock (K1 to K5) that a znode
+// stands for; "" if it is neither.
 func (s spelling) lockID(t *znode.Tree, at string) string {
 	folder := path.Dir(at)
 	switch {
@@ -152,7 +151,7 @@ func (s spelling) lockID(t *znode.Tree, at string) string {
 	return acquisitions[kind+" "+s.stateOf(t, folder)]
 }
 
-// acquisitions are 03-transitions' Q1 to Q11.
+// acquisitions are Q1 to Q11 of docs/transitions.md, "Acquisitions".
 var acquisitions = map[string]string{
 	"batches pending": "Q1", "batches reporting": "Q2", "batches update-reporting": "Q3",
 	"jobs pending": "Q4", "jobs estimating": "Q5", "jobs provisioning": "Q6", "jobs downloading": "Q7",

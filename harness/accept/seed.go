@@ -8,28 +8,31 @@ import (
 	"mrtq/internal/znode"
 )
 
-// What Givens write is spelled here from 02-new-layout, "Paths".
+// What Givens write follows docs/new-layout.md, "Paths".
 
 // seed is a job that a Given writes.
 type seed struct {
 	state    string
 	priority int
-	lss      string // none or a state; "" is what is usual for the state
+	lss      string // none or a state; "" is the usual one for the state
 	space    int64
 	localID  string
 }
 
-// retries is every seeded job's retry_count: one that is set to 0 or 1 shows.
+// retries is the retry_count of every seeded job. It is large, so that setting
+// it to 0 or 1 shows.
 const retries = 2
 
-// usualPriority is every seeded job's, unless a scenario says otherwise.
+// usualPriority is the priority of every seeded job, unless a scenario says
+// otherwise.
 const usualPriority = 5
 
-// usualSpace is every seeded job's space_needed: one that is set to 0 shows.
+// usualSpace is the space_needed of every seeded job. It is not 0, so that
+// setting it to 0 shows.
 const usualSpace = 1234
 
-// usualLSS is the last_successful_status of a job that came to a state the
-// usual way; of a failed one, that its download failed.
+// usualLSS is the last_successful_status of a job that reached a state without
+// a failure. For a failed job it is that of a failed download.
 func (s spelling) usualLSS(state string) string {
 	last := map[string]string{
 		"pending": none, "held": none, "estimating": none, "provisioning": "estimating",
@@ -58,7 +61,7 @@ func (w *world) id(prefix, folder string) string {
 	return fmt.Sprintf("%s%010d", prefix, n)
 }
 
-// newBatch writes a batch that has come to a state.
+// newBatch writes a batch in a state.
 func (w *world) newBatch(name, state string) error {
 	bid := w.id("bid", "/batches")
 	at := "/batches/" + bid
@@ -101,7 +104,7 @@ func (w *world) newJob(name, batch string, s seed) error {
 		{Path: at + "/configuration", Data: w.configuration(bid, "http://example.org/"+jid, s.localID).bytes()},
 		{Path: at + "/status", Data: status.bytes()},
 	}...)
-	if s.state != "deleted" || w.mrtZK() { // design: it stands in no place any more
+	if s.state != "deleted" || w.mrtZK() { // design: it has no entries any more
 		nodes = append(nodes,
 			znode.Node{Path: entry(s.state, s.priority, jid), Data: []byte{}},
 			znode.Node{Path: w.names[batch] + "/states/" + folderOf(s.state) + "/" + jid, Data: []byte{}})
@@ -110,8 +113,8 @@ func (w *world) newJob(name, batch string, s seed) error {
 	return w.write(nodes...)
 }
 
-// usualMessage is what the status of something in a state says: one that stays
-// for too long shows.
+// usualMessage is the message in the status of something in a state. It is
+// there so that a message shows that stays too long.
 func usualMessage(state string) string {
 	switch state {
 	case "failed":
@@ -122,7 +125,7 @@ func usualMessage(state string) string {
 	return ""
 }
 
-// jobNodes are what a job has in both dialects and never loses.
+// jobNodes are the nodes that a job has in both dialects and never loses.
 func jobNodes(at, bid string, priority int, space int64) []znode.Node {
 	return []znode.Node{
 		{Path: at, Data: []byte{}},
@@ -168,8 +171,8 @@ func tokenOf(text string) object {
 	}
 }
 
-// othersWork is what is in a queue and nobody in the scenario has to do with:
-// none of it is to be acquired, reported or cleaned up.
+// othersWork is in the queue but not part of the scenario: nobody may acquire,
+// report or clean up any of it.
 func (w *world) othersWork() error {
 	if err := w.newBatch("others' batch", "processing"); err != nil {
 		return err

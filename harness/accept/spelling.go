@@ -7,12 +7,12 @@ import (
 	"mrtq/newqueue"
 )
 
-// spelling is how a dialect spells the layout, from 02-new-layout, "Two
-// dialects of one layout".
+// spelling is how a dialect writes the layout (docs/new-layout.md, "Two
+// dialects").
 type spelling struct {
 	dialect newqueue.Dialect
-	// jobTime is the field of a job's status that holds its time; batches and
-	// access requests have last_modified in both.
+	// jobTime is the field of the time in a job's status. Batches and access
+	// requests have last_modified in both dialects.
 	jobTime    string
 	timeFormat string
 	localIDs   string // the folder of local id locks
@@ -39,7 +39,7 @@ var deployed = map[string]string{
 // mrtZK reports whether the dialect is that of the deployed library.
 func (s spelling) mrtZK() bool { return s.dialect == newqueue.MrtZK }
 
-// state spells a state; none is JSON's null.
+// state is a state as JSON has it; none is null.
 func (s spelling) state(name string) any {
 	switch {
 	case name == none:
@@ -50,11 +50,11 @@ func (s spelling) state(name string) any {
 	return name
 }
 
-// none is what scenarios say where there is no last successful status.
+// none is the scenarios' word for no last successful status.
 const none = "none"
 
-// unspell is the state that a spelling means, or the spelling itself, marked,
-// when the dialect doesn't know it.
+// unspell is the state that a text in JSON means. If the dialect doesn't have
+// it, it is the text itself, marked.
 func (s spelling) unspell(spelled any) string {
 	for name := range deployed {
 		if s.state(name) == spelled {
@@ -65,10 +65,11 @@ func (s spelling) unspell(spelled any) string {
 	return "“" + text + "”"
 }
 
-// time spells a time.
+// time is a time as JSON has it.
 func (s spelling) time(t time.Time) string { return t.Format(s.timeFormat) }
 
-// message puts a message into a status: where there is one, or always.
+// message puts a message into a status, if there is one or the dialect always
+// has one.
 func (s spelling) message(status object, text string) {
 	delete(status, "message")
 	if text != "" || s.mrtZK() {
@@ -76,7 +77,7 @@ func (s spelling) message(status object, text string) {
 	}
 }
 
-// folderOf is the folder of a batch in which a job in a state stands.
+// folderOf is the folder for a job in a state, below its batch.
 func folderOf(state string) string {
 	switch state {
 	case "failed", "completed", "deleted":

@@ -45,7 +45,7 @@ func (w *world) adminActsOnRequest(action string) error {
 	})
 }
 
-// queueOf takes a request's path apart.
+// queueOf splits a request's path.
 func queueOf(at string) (newqueue.AccessQueue, string) {
 	return newqueue.AccessQueue(path.Base(path.Dir(at))), path.Base(at)
 }
@@ -56,7 +56,7 @@ func (w *world) requestIsMade(size, token string) error {
 		return err
 	}
 	if len(made) != 1 || len(w.last.ids) != 1 || made[0] != w.last.ids[0] {
-		return fmt.Errorf("there are the new requests %v, the answer is %v", made, w.last.ids)
+		return fmt.Errorf("the new requests are %v, the answer is %v", made, w.last.ids)
 	}
 	at := "/access/" + size + "/" + made[0]
 	status := object{"status": w.state("pending"), "last_modified": w.time(w.now)}

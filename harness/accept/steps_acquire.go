@@ -52,7 +52,7 @@ func (w *world) theseRequests(state, size string, t *godog.Table) error {
 	return nil
 }
 
-// workerNamed is who "the worker" and "another worker" are.
+// workerNamed resolves "the worker" and "another worker".
 func workerNamed(which string) string {
 	if which == "the" || which == "" {
 		return "worker"
@@ -71,7 +71,7 @@ func (w *world) workerAcquires(which, what, state string) error {
 	return w.act(workerNamed(which), acquire)
 }
 
-// workerHas wants the lock, and the worker to know what he has.
+// workerHas wants the lock, and wants the worker to know what it acquired.
 func (w *world) workerHas(which, name string) error {
 	at, a := w.names[name], w.actors[workerNamed(which)]
 	if err := errors.Join(w.done(), w.wantNode(at+"/lock", []byte{})); err != nil {
@@ -85,10 +85,10 @@ func (w *world) workerHas(which, name string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the worker was given %v, want %s", a.has(), at)
+	return fmt.Errorf("the worker acquired %v, want %s", a.has(), at)
 }
 
-// has are the paths of what somebody has been given.
+// has are the paths of what somebody acquired.
 func (a *actor) has() []string {
 	var paths []string
 	if a.job != nil {
@@ -107,13 +107,13 @@ func (w *world) workerGivesBack() error {
 	return w.worker(func(ctx context.Context, a *actor) error { return a.job.Unlock(ctx) })
 }
 
-// staleEntry is what a step of the deployed library leaves that was interrupted:
-// it writes a job's places one by one.
+// staleEntry is what the deployed library leaves if one of its steps is
+// interrupted: it writes a job's entries one by one.
 func (w *world) staleEntry(name, state string, priority int) error {
 	return w.write(znode.Node{Path: entry(state, priority, path.Base(w.names["job "+name])), Data: []byte{}})
 }
 
-// somebody is who "the worker" and "another administrator" are.
+// somebody resolves "the worker" and "another administrator".
 func somebody(which, who string) string {
 	if which == "another" {
 		return "other " + who
@@ -121,7 +121,7 @@ func somebody(which, who string) string {
 	return who
 }
 
-func (w *world) takesOrLifts(which, who, action, kind, name, owner string) error {
+func (w *world) takesOrReleases(which, who, action, kind, name, owner string) error {
 	lock := map[string]newqueue.Lock{
 		"queue hold":      newqueue.QueueLock(newqueue.QueueHold(name)),
 		"collection hold": newqueue.CollectionLock(name),
@@ -130,15 +130,15 @@ func (w *world) takesOrLifts(which, who, action, kind, name, owner string) error
 		"local id lock":   newqueue.LocalIDLock(name, owner),
 	}[kind]
 	return w.act(somebody(which, who), func(ctx context.Context, a *actor, _ *outcome) error {
-		if action == "lifts" {
+		if action == "releases" {
 			return a.q.Unlock(ctx, lock)
 		}
 		return a.q.Lock(ctx, lock)
 	})
 }
 
-// sessionEnds ends a session as its client's death would, at once: closing it
-// is what the server itself does when it has heard nothing for too long.
+// sessionEnds ends a session as if its client had died, but at once. It closes
+// the session, as the server itself does after the timeout.
 func (w *world) sessionEnds(which, who string) error {
 	name := somebody(which, who)
 	err := w.act(name, func(_ context.Context, a *actor, _ *outcome) error {

@@ -48,9 +48,9 @@ func (w *world) workerHasAcquiredTheBatch() error {
 	return w.arrange("worker", acquireBatch(state))
 }
 
-// batchWasHalfAcquired is what a worker of the deployed library leaves that
-// dies after the first of its two steps, or may not take the second: it makes
-// states first (Batch.acquirePendingBatch).
+// batchWasHalfAcquired writes what a worker of the deployed library leaves if
+// it dies after the first of its two steps, or may not make the second: it
+// creates states first (Batch.acquirePendingBatch).
 func (w *world) batchWasHalfAcquired() error {
 	return w.write(znode.Node{Path: w.names["batch"] + "/states", Data: []byte{}})
 }
@@ -170,7 +170,7 @@ func (w *world) batchIsMade() error {
 		return err
 	}
 	if len(made) != 1 || len(w.last.ids) != 1 || made[0] != w.last.ids[0] {
-		return fmt.Errorf("there are the new batches %v, the answer is %v", made, w.last.ids)
+		return fmt.Errorf("the new batches are %v, the answer is %v", made, w.last.ids)
 	}
 	at := "/batches/" + made[0]
 	w.names["batch"] = at
@@ -219,7 +219,7 @@ func (w *world) reportLists(completed, failed string) error {
 func (w *world) reportTellsAsNew(completed, failed string) error {
 	r := w.last.report
 	if !slices.Equal(r.NewlyCompleted, w.ids(completed)) || !slices.Equal(r.NewlyFailed, w.ids(failed)) {
-		return fmt.Errorf("the report tells of %v as newly completed and of %v as newly failed", r.NewlyCompleted, r.NewlyFailed)
+		return fmt.Errorf("the report lists %v as newly completed and %v as newly failed", r.NewlyCompleted, r.NewlyFailed)
 	}
 	return nil
 }
@@ -227,15 +227,16 @@ func (w *world) reportTellsAsNew(completed, failed string) error {
 func (w *world) reportTellsOfTheRest(failed, atWork string) error {
 	r := w.last.report
 	if !slices.Equal(r.Unresolved, w.ids(failed)) || !slices.Equal(r.Unfinished, w.ids(atWork)) {
-		return fmt.Errorf("the report tells of %v as still failed and of %v as at work again", r.Unresolved, r.Unfinished)
+		return fmt.Errorf("the report lists %v as still failed and %v as resumed", r.Unresolved, r.Unfinished)
 	}
 	return nil
 }
 
-// numberIsNew compares with all that there have been, be they gone.
+// numberIsNew compares with the numbers of all earlier batches, removed ones
+// included.
 func (w *world) numberIsNew() error {
 	if bid := path.Base(w.names["batch"]); bid <= w.highest {
-		return fmt.Errorf("%s, and there was %s", bid, w.highest)
+		return fmt.Errorf("the number is %s, and there was %s before", bid, w.highest)
 	}
 	return nil
 }

@@ -14,23 +14,23 @@ import (
 	"mrtq/newqueue"
 )
 
-// refusals are the reasons that Thens give, and the error that says so.
+// refusals are the reasons that Thens give, and the errors for them.
 var refusals = map[string]error{
-	"another has the lock":                       newqueue.ErrLocked,
-	"the lock is a worker's to have":             newqueue.ErrNotLocked,
-	"there is no such lock of theirs":            newqueue.ErrNotLocked,
-	"no step of it has succeeded yet":            newqueue.ErrNotResumable,
-	"it has jobs that are still to be done":      newqueue.ErrStillProcessing,
-	"it has jobs already":                        newqueue.ErrHasJobs,
-	"there is one with that UUID already":        newqueue.ErrExists,
-	"there is nothing to acquire":                newqueue.ErrNone,
-	"only a batch that is processing takes jobs": newqueue.ErrNotProcessing,
-	"a priority has two digits":                  newqueue.ErrPriority,
-	"the layout has no such value":               newqueue.ErrValue,
-	"another was quicker":                        newqueue.ErrConflict,
-	"it is not there any more":                   newqueue.ErrNotFound,
-	"it is in another state":                     errState,
-	"that is not an administrator's step":        errState,
+	"somebody else holds the lock":                    newqueue.ErrLocked,
+	"only the worker that holds the lock may do this": newqueue.ErrNotLocked,
+	"they do not hold that lock":                      newqueue.ErrNotLocked,
+	"no step of it has succeeded yet":                 newqueue.ErrNotResumable,
+	"it has unfinished jobs":                          newqueue.ErrStillProcessing,
+	"it already has jobs":                             newqueue.ErrHasJobs,
+	"there already is a batch with that UUID":         newqueue.ErrExists,
+	"there is nothing to acquire":                     newqueue.ErrNone,
+	"only a batch that is processing takes jobs":      newqueue.ErrNotProcessing,
+	"a priority has two digits":                       newqueue.ErrPriority,
+	"the layout does not allow the value":             newqueue.ErrValue,
+	"somebody else changed it first":                  newqueue.ErrConflict,
+	"it does not exist any more":                      newqueue.ErrNotFound,
+	"it is in another state":                          errState,
+	"an administrator may not do that":                errState,
 }
 
 // errState stands for every *newqueue.StateError.
@@ -49,11 +49,11 @@ func (w *world) isRefused(why string) error {
 	}
 	want, known := refusals[why]
 	if !known {
-		return fmt.Errorf("no error is known for %q", why)
+		return fmt.Errorf("the test knows no error for %q", why)
 	}
 	var state *newqueue.StateError
 	if !errors.Is(w.last.err, want) && (want != errState || !errors.As(w.last.err, &state)) {
-		return fmt.Errorf("it was refused, but otherwise: %w", w.last.err)
+		return fmt.Errorf("it was refused for another reason: %w", w.last.err)
 	}
 	return nil
 }
@@ -89,8 +89,8 @@ func (w *world) something(what, state, acquired string) error {
 	return w.aRequest(state, acquired)
 }
 
-// isIllegal wants the typed error, with everything it is to say. What the
-// scenario moved to is in the When before.
+// isIllegal wants the typed error with all its fields. The target state is in
+// the When before.
 func (w *world) isIllegal(from, what, allowed string) error {
 	w.last.judged = true
 	var e *newqueue.StateError
@@ -107,15 +107,15 @@ func (w *world) isIllegal(from, what, allowed string) error {
 	return nil
 }
 
-// entityOf is nouns read the other way.
+// entityOf is the reverse of nouns.
 var entityOf = map[string]newqueue.Entity{
 	"job": newqueue.EntityJob, "batch": newqueue.EntityBatch, "request": newqueue.EntityAccess,
 }
 
-// orDone is an error even when there is none.
+// orDone is an error even if there is none.
 func orDone(err error) error {
 	if err == nil {
-		return errors.New("it was done")
+		return errors.New("it succeeded")
 	}
 	return err
 }
@@ -126,10 +126,11 @@ func (w *world) lockIsGivenBack() error {
 			return w.wantGone(at + "/lock")
 		}
 	}
-	return errors.New("nobody had a lock before")
+	return errors.New("nobody held a lock before")
 }
 
-// lockByHand takes the lock of something as a worker of other make would.
+// lockByHand takes the lock of something as a worker of the client library
+// would.
 func (w *world) lockByHand(what string) error {
 	a, err := w.actor("somebody else")
 	if err != nil {

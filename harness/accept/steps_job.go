@@ -38,8 +38,8 @@ func (w *world) aFailedJob(last string) error {
 	return w.jobWith(seed{state: "failed", lss: last})
 }
 
-// aJobResumedByJava: Java's library notes the state just left, of a failed job
-// too (Job.statusObject).
+// aJobResumedByJava: the Java library writes the state that the job leaves,
+// even for a failed job (Job.statusObject).
 func (w *world) aJobResumedByJava(state string) error {
 	if err := w.jobWith(seed{state: state, lss: "failed"}); err != nil {
 		return err
@@ -62,7 +62,7 @@ func acquireJob(state string) func(context.Context, *actor, *outcome) error {
 	}
 }
 
-// worker has the worker do something with what he has acquired.
+// worker lets the worker do something with what it acquired.
 func (w *world) worker(do func(ctx context.Context, a *actor) error) error {
 	return w.workerOr("", do)
 }
@@ -150,7 +150,7 @@ func (w *world) adminMovesJob(to string) error {
 	})
 }
 
-// cleaningPass is an automatic pass over everything of a kind.
+// cleaningPass is the cleaning pass over everything of a kind.
 func (w *world) cleaningPass(what string) error {
 	return w.act("cleaning pass", func(ctx context.Context, a *actor, answer *outcome) (err error) {
 		switch what {
@@ -204,7 +204,7 @@ func jobsOf(t *godog.Table) (jobs []wanted, err error) {
 	return jobs, nil
 }
 
-// newJob is the job as the code under test is told of it.
+// newJob is the job that the code under test is asked to create.
 func (j wanted) newJob() newqueue.NewJob {
 	return newqueue.NewJob{
 		Priority: j.priority,
@@ -243,14 +243,14 @@ func (w *world) workerMakesOneJobMore(t *godog.Table) (err error) {
 	})
 }
 
-// jobsAreMade expects the jobs of the scenario's table, in its order.
+// jobsAreMade wants the jobs of the scenario's table, in its order.
 func (w *world) jobsAreMade() error {
 	made := w.newcomers("/jobs")
 	if err := w.done(); err != nil {
 		return err
 	}
 	if len(made) != len(w.jobs) || !slices.Equal(made, w.last.ids) {
-		return fmt.Errorf("there are the new jobs %v, the answer is %v, want %d", made, w.last.ids, len(w.jobs))
+		return fmt.Errorf("the new jobs are %v, the answer is %v, want %d", made, w.last.ids, len(w.jobs))
 	}
 	var wrong []error
 	for i, j := range w.jobs {
@@ -308,7 +308,7 @@ func (w *world) jobIsWithPriority(state string, priority int) error {
 }
 
 // jobMoves wants a job in another state: in its status, and in that state's
-// queue instead of the other's.
+// queue instead of the old one.
 func (w *world) jobMoves(at, state string, priority int, message string) error {
 	from, jid := w.stateOf(w.want, at), path.Base(at)
 	return errors.Join(
@@ -368,7 +368,7 @@ func (w *world) jobLeftQueue(name, state string) error {
 	return errors.Join(w.done(), w.wantGone(entry(state, usualPriority, path.Base(w.names[name]))))
 }
 
-// jobIsGone wants all three places of the job to be gone.
+// jobIsGone wants the job to be gone from all three places.
 func (w *world) jobIsGone() error {
 	at, jid := w.names["job"], path.Base(w.names["job"])
 	state := w.stateOf(w.before, at)

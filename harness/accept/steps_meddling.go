@@ -14,7 +14,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// What Givens break, and what somebody else does between a look and a write of
+// What Givens break, and what somebody else does between a read and a write of
 // the code under test.
 
 func (w *world) isMissing(name string) error { return w.erase(w.subject() + "/" + name) }
@@ -30,7 +30,7 @@ func (w *world) ofTheJobHolds(name, job, text string) error {
 	return w.write(znode.Node{Path: w.names[job] + "/" + name, Data: []byte(text)})
 }
 
-// erase deletes znodes by hand, each with all that is below it.
+// erase deletes znodes by hand, each with everything below it.
 func (w *world) erase(paths ...string) error {
 	if _, err := w.flush(); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (w *world) erase(paths ...string) error {
 	return nil
 }
 
-// isQuicker has somebody else do something with a job before the next write.
+// isQuicker lets somebody else do something with a job before the next write.
 func (w *world) isQuicker(does, name, priority string) error {
 	at, err := w.path(name)
 	if err != nil {
@@ -85,7 +85,7 @@ func (w *world) isQuicker(does, name, priority string) error {
 				w.write(znode.Node{Path: at + "/priority", Data: []byte(priority)}, znode.Node{Path: entry(state, n, jid), Data: []byte{}}),
 				w.erase(entry(state, old, jid)))
 		}
-		return fmt.Errorf("nobody knows how somebody else %s a job", does)
+		return fmt.Errorf("the test does not know how somebody else %s a job", does)
 	}
 	return nil
 }
@@ -95,14 +95,15 @@ func (w *world) makesJobQuicker(name, state string) error {
 	return nil
 }
 
-// overtaken is the connection of the code under test: before it writes,
-// somebody else may.
+// overtaken is the connection of the code under test. Before it writes,
+// somebody else may write.
 type overtaken struct {
 	newqueue.Conn
 	w *world
 }
 
-// Multi makes what somebody else has done a part of what was before.
+// Multi lets somebody else write first, and adds that to the tree before the
+// act.
 func (o overtaken) Multi(ops ...any) ([]zk.MultiResponse, error) {
 	if do := o.w.meanwhile; do != nil {
 		o.w.meanwhile = nil

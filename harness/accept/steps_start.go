@@ -8,7 +8,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// emptyZooKeeper takes back what is always there.
+// emptyZooKeeper removes what every other scenario starts with.
 func (w *world) emptyZooKeeper() error {
 	w.seen, w.byHand = znode.NewTree(), nil
 	return nil

@@ -39,7 +39,7 @@ func (w *world) aSecondBatch(jobs string) error {
 	return nil
 }
 
-// workerMindsTheHold does what the consumers do with whatever is pending.
+// workerMindsTheHold does what the consumers do with pending batches and jobs.
 func (w *world) workerMindsTheHold(what string) error {
 	return w.worker(func(ctx context.Context, a *actor) error {
 		if what == "batch" {
@@ -72,7 +72,7 @@ func (a *actor) holdBatch(ctx context.Context) error {
 	return b.Hold(ctx, "")
 }
 
-// workerPassesOver looks at every job in provisioning and lets go on what fits.
+// workerPassesOver looks at every job in provisioning and moves those that fit.
 func (w *world) workerPassesOver(room int64) error {
 	return w.act("worker", func(ctx context.Context, a *actor, answer *outcome) error {
 		for j, err := range a.q.AcquireJobs(ctx, newqueue.JobProvisioning) {
@@ -94,21 +94,21 @@ func (w *world) workerPassesOver(room int64) error {
 
 func (w *world) hasLookedAt(names string) error {
 	if want := w.ids(names); !slices.Equal(w.last.looked, want) {
-		return fmt.Errorf("he has looked at %v, want %v", w.last.looked, want)
+		return fmt.Errorf("the worker looked at %v, want %v", w.last.looked, want)
 	}
 	return nil
 }
 
 func (w *world) findsIdentifier(ark string) error {
 	if got := w.actors["other worker"].job.Identifiers.PrimaryID; got != ark {
-		return fmt.Errorf("he finds %q", got)
+		return fmt.Errorf("the worker finds %q", got)
 	}
 	return nil
 }
 
 func (w *world) thereIsToSend(what string) error {
 	if got := w.last.report.Changed(); got != (what == "something") {
-		return fmt.Errorf("the report says that something has changed: %t", got)
+		return fmt.Errorf("the report has Changed %t", got)
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func (w *world) workerAcquiresAndReports(state string) error {
 	})
 }
 
-// chain is a job's way when every step succeeds.
+// chain is the order of a job's states if every step succeeds.
 func (s spelling) chain() []string {
 	if s.mrtZK() {
 		return strings.Fields("pending estimating provisioning downloading processing storing recording notify completed")
@@ -134,13 +134,13 @@ func (s spelling) chain() []string {
 	return strings.Fields("pending estimating provisioning downloading processing recording notify completed")
 }
 
-// workersTakeOn is one act a step, each compared as a whole; the next Then says
-// what was wrong.
+// workersTakeOn makes one act for each step, and compares the whole tree after
+// each. The next Then says what was wrong.
 func (w *world) workersTakeOn(name, to string) error {
 	at, chain := w.names["job "+name], w.chain()
 	for i := slices.Index(chain, w.stateOf(w.seen, at)); chain[i] != to; i++ {
 		if i < 0 || i+1 == len(chain) {
-			return fmt.Errorf("no way leads job %s to %s", name, to)
+			return fmt.Errorf("job %s can't get to %s", name, to)
 		}
 		if err := w.workOn(at, chain[i], func(ctx context.Context, j *newqueue.Job) error { return j.Succeed(ctx) }); err != nil {
 			return err
@@ -150,8 +150,8 @@ func (w *world) workersTakeOn(name, to string) error {
 	return nil
 }
 
-// workOn has a worker acquire the next job in a state, which must be the one at
-// a path, and do something with it.
+// workOn lets a worker acquire the next job in a state, which must be the one
+// at a path, and do something with it.
 func (w *world) workOn(at, state string, do func(context.Context, *newqueue.Job) error) error {
 	return w.worker(func(ctx context.Context, a *actor) error {
 		j, err := a.q.AcquireJob(ctx, newqueue.JobState(state))
@@ -165,8 +165,8 @@ func (w *world) workOn(at, state string, do func(context.Context, *newqueue.Job)
 	})
 }
 
-// succeeded wants all that a successful step changes (02-new-layout, "Two
-// dialects of one layout").
+// succeeded wants everything that a successful step changes
+// (docs/new-layout.md, "Two dialects").
 func (w *world) succeeded(at, from, to string) error {
 	w.names["job"] = at
 	wrong := []error{w.done(), w.jobMoves(at, to, priorityIn(w.before, at), "")}
@@ -191,7 +191,7 @@ func (w *world) jobFailsThere(name, why string) error {
 	return nil
 }
 
-// note keeps what an act of several steps has shown, for a Then to judge.
+// note keeps the findings of an act of several steps, for a Then to judge.
 func (w *world) note(err error) {
 	if err != nil {
 		w.onTheWay = append(w.onTheWay, err)
@@ -202,7 +202,7 @@ func (w *world) asDocumented() error {
 	wrong := w.onTheWay
 	w.onTheWay = nil
 	for _, p := range newqueue.CheckLayout(w.seen, w.dialect) {
-		if !strings.Contains(p.Path, "somebody_elses") { // written by hand, and not as a worker's
+		if !strings.Contains(p.Path, "somebody_elses") { // written by hand, not as a worker would
 			wrong = append(wrong, errors.New(p.String()))
 		}
 	}
@@ -249,7 +249,7 @@ func (w *world) eachAcquired() error {
 	return nil
 }
 
-// allSucceedAtOnce begins with the watchers, so that they wait for the jobs.
+// allSucceedAtOnce starts the watchers first, so that they wait for the jobs.
 func (w *world) allSucceedAtOnce() error {
 	bid := path.Base(w.names["batch"])
 	var watchers, workers []*actor
@@ -318,7 +318,7 @@ func (w *world) jobsAreCompleted(names string) error {
 	return errors.Join(wrong...)
 }
 
-// jobIsDeleted: its nodes go, or it is marked as deleted (J21, J22).
+// jobIsDeleted: its nodes are removed, or it is marked as deleted (J21, J22).
 func (w *world) jobIsDeleted(folder string) error {
 	if !w.mrtZK() {
 		return w.jobIsGone()

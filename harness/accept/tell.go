@@ -12,7 +12,7 @@ import (
 )
 
 // tell runs all chapters at once, and reports whether everything in them passed.
-// People are told one chapter after the other, machines get one document.
+// A person sees one chapter after the other. Machines get one document.
 func (s *suite) tell(ctx context.Context, chapters [][]godog.Feature) (passed bool, err error) {
 	options := godog.Options{
 		Format: string(s.opt.Format), NoColors: !s.opt.Color, Strict: true,
@@ -57,16 +57,16 @@ func (s *suite) tell(ctx context.Context, chapters [][]godog.Feature) (passed bo
 	return !slices.ContainsFunc(codes, func(code int) bool { return code != 0 }), nil
 }
 
-// narrator passes on what godog prints, by the line, from a line on that begins
-// it: a chapter without scenarios has nothing to say. It leaves out where a step
-// is defined, which is always the same line of usage.go, and says no more once
-// its context has ended: the scenarios that are left then fail for no other
+// narrator passes on what godog prints, line by line, from a certain first line
+// on, so a chapter without scenarios prints nothing. It leaves out where a step
+// is defined, because that is always the same line of usage.go. It stops once
+// its context has ended, because the remaining scenarios then fail for no other
 // reason.
 type narrator struct {
 	ctx    context.Context
 	w      io.Writer
-	begins *regexp.Regexp // nil once it has
-	line   []byte         // that has not ended yet
+	begins *regexp.Regexp // nil once it has begun
+	line   []byte         // an unfinished line
 }
 
 var (
@@ -85,7 +85,7 @@ func (n *narrator) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// flush says a last line that has no end.
+// flush prints a last, unfinished line.
 func (n *narrator) flush() error { return n.say(n.line) }
 
 func (n *narrator) say(lines []byte) error {

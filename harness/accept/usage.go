@@ -9,7 +9,7 @@ import (
 	"github.com/cucumber/godog"
 )
 
-// usage finds steps that no scenario uses: they would rot.
+// usage finds steps that no scenario uses, because they would rot.
 type usage struct {
 	mu   sync.Mutex
 	defs map[string]*definition
@@ -28,7 +28,7 @@ type steps struct {
 
 func newUsage() *usage { return &usage{defs: map[string]*definition{}} }
 
-// watch notes which steps a scenario uses.
+// watch records which steps a scenario uses.
 func (u *usage) watch(sc *godog.ScenarioContext) steps {
 	sc.StepContext().Before(func(ctx context.Context, st *godog.Step) (context.Context, error) {
 		u.mu.Lock()
@@ -43,8 +43,8 @@ func (u *usage) watch(sc *godog.ScenarioContext) steps {
 	return steps{sc, u}
 }
 
-// step defines one; the pattern is anchored here, so that no sentence is taken
-// for another that it contains.
+// step defines a step. It anchors the pattern, so that a sentence does not
+// match because it contains another.
 func (s steps) step(pattern string, f any) {
 	s.u.mu.Lock()
 	defer s.u.mu.Unlock()
@@ -56,7 +56,7 @@ func (s steps) step(pattern string, f any) {
 	s.sc.Step(d.pattern, f)
 }
 
-// patterns holds what has been compiled: every run has the same.
+// patterns holds the compiled patterns, because every run has the same.
 var patterns sync.Map
 
 func compiled(pattern string) *regexp.Regexp {

@@ -14,44 +14,44 @@ import (
 	"mrtq/newqueue"
 )
 
-// world is one scenario's: a chroot of its own, who acts in it, and what the
-// second connection saw before and after the last act.
+// world belongs to one scenario: a chroot of its own, the actors in it, and
+// what the second connection saw before and after the last act.
 type world struct {
 	spelling
 	suite *suite
-	ctx   context.Context // the scenario's: steps have no other way to it
+	ctx   context.Context // the scenario's, because steps get no other
 	root  string
-	now   time.Time // what the clock of the code under test says
-	// actors are whoever has a session, by what scenarios call them.
+	now   time.Time // the time on the clock of the code under test
+	// actors are all who have a session, by their names in scenarios.
 	actors map[string]*actor
-	// names are the paths of what scenarios have given a name: "job A".
+	// names are the paths of what scenarios name: "job A".
 	names map[string]string
 
 	before *znode.Tree  // before the last act
-	want   *znode.Tree  // before, with what the Thens have said since
+	want   *znode.Tree  // before, plus what the Thens have said since
 	seen   *znode.Tree  // after the last act, and what was written by hand since
 	there  *znode.Tree  // after the last act
 	byHand []znode.Node // written by hand since
 	last   outcome
 	saw    []sighting
-	// unsettled: an act's outcome has not been compared as a whole yet.
+	// unsettled: no Then has compared the whole tree since the last act.
 	unsettled bool
 	uuid      string // of the scenario's submission
-	highest   string // id of a batch that there has been
+	highest   string // the highest id that a batch has had
 	report    newqueue.Report
-	target    string   // where the last step that can't be was to lead
+	target    string   // the target state of the last illegal step
 	jobs      []wanted // of the scenario's table
-	onTheWay  []error  // what was not as documented in an act of several steps
-	// meanwhile, unless it is nil, is what somebody else does just before the
-	// code under test writes.
+	onTheWay  []error  // what was not as documented during an act of several steps
+	// meanwhile, if not nil, is what somebody else does just before the code
+	// under test writes.
 	meanwhile func() error
 }
 
-// outcome is what the code under test answered, for a Then to judge.
+// outcome is the answer of the code under test, for a Then to judge.
 type outcome struct {
 	err    error
-	judged bool // a Then has looked at the error
-	// warnings, ids, report, fired and looked are the answers of those operations that
+	judged bool // a Then has judged the error
+	// warnings, ids, report, fired and looked are the answers of the operations that
 	// have one.
 	warnings []string
 	ids      []string
@@ -60,7 +60,7 @@ type outcome struct {
 	looked   []string
 }
 
-// actor is somebody with a session, and what he has acquired in it.
+// actor is somebody with a session, and what they acquired in it.
 type actor struct {
 	conn   *zkconn.Session
 	q      *newqueue.Queue
@@ -69,16 +69,17 @@ type actor struct {
 	access *newqueue.Access
 }
 
-// start is when every scenario begins; all that its Givens wrote is older.
+// start is the time at which every scenario begins. What its Givens write is
+// older.
 var start = time.Date(2024, 3, 1, 12, 0, 0, 0, time.FixedZone("", -8*3600))
 
-// longAgo is when what the Givens write was last touched.
+// longAgo is the time in what the Givens write.
 var longAgo = start.Add(-240 * time.Hour)
 
-// actTimeout bounds one act; nothing in a scenario waits for long.
+// actTimeout is the limit of one act. Nothing in a scenario waits for long.
 const actTimeout = 30 * time.Second
 
-// setUp makes the scenario's chroot with what is always there.
+// setUp creates the scenario's chroot with what every scenario starts with.
 func (w *world) setUp(ctx context.Context, sc *godog.Scenario) (context.Context, error) {
 	w.ctx, w.spelling = ctx, spell(dialectOf(sc))
 	if err := context.Cause(ctx); err != nil {
@@ -87,14 +88,14 @@ func (w *world) setUp(ctx context.Context, sc *godog.Scenario) (context.Context,
 	return ctx, w.furnish()
 }
 
-// tearDown gives the sessions back, removes the chroot, and judges what no Then
-// has.
+// tearDown puts the sessions back, removes the chroot, and judges what no Then
+// has judged.
 func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (context.Context, error) {
 	for _, a := range w.actors {
 		w.suite.idle.put(a.conn)
 	}
 	if ctx.Err() != nil {
-		return ctx, nil // the run is over; whatever this one has shown doesn't count
+		return ctx, nil // the run is over, so this scenario does not count
 	}
 	if w.suite.opt.Tidy && w.there != nil {
 		w.suite.door.remove(w.root, w.there)
@@ -104,10 +105,10 @@ func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (co
 		own = errors.New("the scenario ends, and no Then has compared the whole tree after its last act")
 	}
 	w.suite.finished(sc, w, errors.Join(err, own))
-	return ctx, own // godog has the other already
+	return ctx, own // godog already has the other
 }
 
-// actor opens a session for whoever has none yet.
+// actor opens a session for an actor that has none yet.
 func (w *world) actor(name string) (*actor, error) {
 	if a, ok := w.actors[name]; ok {
 		return a, nil
@@ -122,11 +123,11 @@ func (w *world) actor(name string) (*actor, error) {
 	return a, nil
 }
 
-// act has somebody call the code under test, and looks at the tree before and
-// after. The answer is stored and not judged.
+// act lets somebody call the code under test, and reads the tree before and
+// after. It stores the answer and does not judge it.
 func (w *world) act(name string, do func(ctx context.Context, a *actor, answer *outcome) error) error {
 	if w.unsettled {
-		return errors.New("nobody has compared the whole tree after the act before this one")
+		return errors.New("no Then has compared the whole tree after the act before this one")
 	}
 	a, err := w.actor(name)
 	if err != nil {
@@ -146,24 +147,24 @@ func (w *world) act(name string, do func(ctx context.Context, a *actor, answer *
 	w.unsettled = true
 	w.want = w.before.Clone()
 	if w.meanwhile != nil {
-		return errors.New("nothing was written, and nobody was quicker")
+		return errors.New("nothing was written, so nobody came first")
 	}
 	return w.look()
 }
 
-// arrange is an act that is not what the scenario is about: it must succeed.
+// arrange is an act that only prepares the scenario, so it must succeed.
 func (w *world) arrange(name string, do func(ctx context.Context, a *actor, answer *outcome) error) error {
 	if err := w.act(name, do); err != nil {
 		return err
 	}
 	w.unsettled = false
 	if w.last.err != nil {
-		return fmt.Errorf("this is needed for the scenario and failed: %w", w.last.err)
+		return fmt.Errorf("preparing the scenario failed: %w", w.last.err)
 	}
 	return nil
 }
 
-// look sees what the tree is, and what has happened since the last look.
+// look reads the tree, and what has happened since the last look.
 func (w *world) look() error {
 	if known, err := w.flush(); known || err != nil {
 		return err
@@ -177,8 +178,8 @@ func (w *world) look() error {
 	return nil
 }
 
-// write makes znodes by hand, at the latest before anybody acts. What is
-// written by hand is nobody's step.
+// write creates znodes by hand, at the latest before anybody acts. What is
+// written by hand counts as nobody's step.
 func (w *world) write(nodes ...znode.Node) error {
 	for _, n := range nodes {
 		if err := w.seen.Put(n); err != nil {
@@ -189,8 +190,8 @@ func (w *world) write(nodes ...znode.Node) error {
 	return nil
 }
 
-// flush sends what was written by hand. known says that this was all that there
-// is, and needn't be looked at: see [door.write].
+// flush sends what was written by hand. known says that the whole tree is known
+// then, and need not be read: see [door.write].
 func (w *world) flush() (known bool, err error) {
 	if len(w.byHand) == 0 {
 		return false, nil
@@ -204,8 +205,8 @@ func (w *world) flush() (known bool, err error) {
 	return made != nil, w.stopIfLost(err)
 }
 
-// stopIfLost ends the whole run when err says that a connection broke: what is
-// seen after that proves nothing, neither of this scenario nor of the next.
+// stopIfLost ends the whole run if err says that a connection broke. What is
+// seen after that proves nothing about this scenario or the next.
 func (w *world) stopIfLost(err error) error {
 	for _, lost := range connectionLost {
 		if errors.Is(err, lost) {
@@ -219,17 +220,18 @@ func (w *world) stopIfLost(err error) error {
 	return err
 }
 
-// connectionLost is how a broken connection shows in errors, those of the code
-// under test included.
+// connectionLost reports whether an error comes from a broken connection. The
+// errors of the code under test count, too.
 var connectionLost = []error{
 	zk.ErrNoServer, zk.ErrConnectionClosed, zk.ErrSessionExpired, zk.ErrSessionMoved, zk.ErrClosing,
 	newqueue.ErrUnknownOutcome, newqueue.ErrNotDone,
 }
 
-// furnish makes the scenario's chroot and what is in it before any batch or job.
+// furnish creates the scenario's chroot, and what is in it before any batch or
+// job.
 func (w *world) furnish() (err error) {
 	if _, err := w.suite.door.conn.Create(w.root, []byte{}, 0, w.suite.door.acl); err != nil {
-		return w.stopIfLost(fmt.Errorf("make the scenario's chroot: %w", err))
+		return w.stopIfLost(fmt.Errorf("create the scenario's chroot: %w", err))
 	}
 	w.seen, w.there = znode.NewTree(), znode.NewTree()
 	var nodes []znode.Node
@@ -242,7 +244,7 @@ func (w *world) furnish() (err error) {
 	return w.write(nodes...)
 }
 
-// path is the path of what a scenario has given a name.
+// path is the path of what a scenario names.
 func (w *world) path(name string) (string, error) {
 	if p, ok := w.names[name]; ok {
 		return p, nil

@@ -18,8 +18,9 @@ func (w *World) Release(jid string) (err error) {
 	return w.admin(jid, func(*job) string { return "Pending" })
 }
 
-// Requeue is the admin tool's requeue of a failed job: by the state that it
-// left last. Null and Pending lead to Estimating, past Initialize.
+// Requeue is the admin tool's requeue of a failed job. It goes by the state
+// that the job left last. Null and Pending lead to Estimating, so Initialize is
+// skipped.
 func (w *World) Requeue(jid string) (err error) {
 	defer w.lost(&err)
 	return w.admin(jid, func(j *job) string {
@@ -45,7 +46,8 @@ func (w *World) admin(jid string, to func(*job) string) error {
 	return j.setStatus(to(j), "")
 }
 
-// UpdateReport is the admin tool's wish for one more report of a failed batch.
+// UpdateReport is the admin tool's request for another report of a failed
+// batch.
 func (w *World) UpdateReport(bid string) (err error) {
 	defer w.lost(&err)
 	b := &batch{library: w.library, id: bid}
@@ -121,7 +123,7 @@ func (w *World) Pages() (err error) {
 	return nil
 }
 
-// jobPages are the lists of jobs: a bad job is left out, and one without a
+// jobPages are the lists of jobs. A bad job is left out. A job without a
 // profile among others breaks the sorting.
 func (w *World) jobPages(page func(item string, errs ...error)) {
 	jids, err := w.children("/jobs")

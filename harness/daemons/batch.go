@@ -69,7 +69,7 @@ func (b *batch) setStatus(status, message string) error {
 	return b.putObject(b.path()+"/status", o)
 }
 
-// emptied are the batches whose batch-processing is there and empty.
+// emptied are the batches whose batch-processing exists and is empty.
 func (w *World) emptied() ([]string, error) {
 	names, err := w.children("/batches")
 	var all []string
@@ -90,7 +90,7 @@ func (w *World) emptied() ([]string, error) {
 }
 
 // batches is BatchConsumer: the first batch without states is a submission
-// whose jobs are to be made.
+// whose jobs must be created.
 func (w *World) batches() {
 	if w.held() {
 		return
@@ -212,7 +212,8 @@ func (w *World) Clean() (err error) {
 	for _, name := range names {
 		b := &batch{library: w.library, id: name}
 		if err := b.load(); err != nil {
-			// Thrown before it looks at the batch: no later one is cleaned.
+			// It throws before it looks at the batch, so no later batch is
+			// cleaned.
 			w.trouble(services.Cleanup, services.NeverCleaned, b.path(), err)
 			return nil
 		}

@@ -18,7 +18,7 @@ import (
 	"mrtq/newqueue/services"
 )
 
-// breaker damages a migrated tree by hand, over a session of its own.
+// breaker damages a migrated tree by hand, through a session of its own.
 type breaker struct {
 	t    *testing.T
 	conn *zk.Conn
@@ -71,7 +71,7 @@ func (b *breaker) set(path, data string) {
 	must(b.t, err)
 }
 
-// key sets a key of an object; absent takes it away.
+// key sets a key of an object; absent removes it.
 func (b *breaker) key(path, key string, v any) {
 	o := b.object(path)
 	if v == absent {
@@ -109,7 +109,8 @@ func (b *breaker) entry(job string) string {
 	return "/jobs/states/" + state + "/" + pp + "-" + znode.Name(job)
 }
 
-// at puts a pending job into a later state, as if the services had worked it.
+// at puts a pending job into a later state, as if the services had worked on
+// it.
 func (b *breaker) at(job, state string) {
 	b.remove(b.entry(job))
 	b.key(job+"/status", "status", state)
@@ -121,7 +122,8 @@ const (
 	goodInventory = `{"manifest_url":"http://store.example.org/manifest/9501/ark%3A%2F99999%2Ffk4x","mode":""}`
 )
 
-// broken are damages to a migrated tree, and the requirement that each breaks.
+// broken are ways to damage a migrated tree, and the requirement that each
+// breaks.
 var broken = []struct {
 	id, what string
 	do       func(b *breaker)
@@ -249,11 +251,11 @@ var broken = []struct {
 	{"R32", "no size", func(b *breaker) { b.key(b.access+"/token", "cloud-content-byte", absent) }},
 }
 
-// seenByTheCleanup are the damages that only the hourly cleanup comes upon.
+// seenByTheCleanup are the damages that only the hourly cleanup meets.
 var seenByTheCleanup = map[string]bool{"a completed batch with a failed job": true, "a second name of a batch": true, "a job of a completed batch that isn't there": true}
 
-// Breaking any one requirement is found by the check and by verify, and has
-// exactly the effect on a simulated service that the table of demands says.
+// If a requirement is broken, the check and verify find it, and it has exactly
+// the effect on a simulated service that the table of demands says.
 func TestEveryBrokenRequirementIsFoundAndStopsItsDaemon(t *testing.T) {
 	s := migrated(t, deployed(t))
 	clean := s.tree(t)
@@ -316,8 +318,8 @@ func TestEveryBrokenRequirementIsFoundAndStopsItsDaemon(t *testing.T) {
 	}
 }
 
-// Nothing of a sound tree troubles the services, so that each trouble above
-// comes of its damage.
+// Nothing in a sound tree troubles the services. So each trouble above comes
+// from its damage.
 func TestNothingTroublesASoundTree(t *testing.T) {
 	s := migrated(t, deployed(t))
 	w := s.services(t)

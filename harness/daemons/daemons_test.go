@@ -26,8 +26,8 @@ func static(src *migrate.Source) migrate.ReadFunc {
 	}
 }
 
-// named are the items that the plan said a service could not work: by znode or
-// by batch, as the finding has them.
+// named are the items of which the plan said that no service could work on
+// them: by znode or by batch, as in the finding.
 func named(p *migrate.Plan) map[string]bool {
 	all := map[string]bool{}
 	for _, f := range p.Services {
@@ -40,9 +40,8 @@ func named(p *migrate.Plan) map[string]bool {
 	return all
 }
 
-// Everything that is migrated in dialect mrt-zk meets every demand, but for
-// what the plan named before; the services work all of that to its end, and
-// report each batch once.
+// Everything that is migrated in dialect mrt-zk meets every demand, except what
+// the plan named. The services finish all of it, and report each batch once.
 func TestMigratedQueuesAreWorkedToTheEnd(t *testing.T) {
 	for name, legacyQueue := range corpora(t) {
 		t.Run(name, func(t *testing.T) {
@@ -130,8 +129,8 @@ func TestMigratedQueuesAreWorkedToTheEnd(t *testing.T) {
 	}
 }
 
-// What the plan says would happen is what happens: the daemon that it names
-// first does what it says.
+// What the plan predicts happens: the daemon that it names first does what it
+// says.
 func TestPlanForetellsWhatTheServicesDo(t *testing.T) {
 	for name, legacyQueue := range corpora(t) {
 		t.Run(name, func(t *testing.T) {
@@ -171,7 +170,8 @@ func TestPlanForetellsWhatTheServicesDo(t *testing.T) {
 	}
 }
 
-// Everything that was completed goes within the hour, held or not.
+// Everything that was completed is removed within the hour, with or without a
+// hold.
 func TestCleanupHeedsNoHold(t *testing.T) {
 	s := migrated(t, deployed(t))
 	w := daemons.New(daemons.Options{Conn: s.dial(t)})

@@ -8,10 +8,10 @@
 // work between (downloading files, minting ids) is left out and succeeds.
 //
 // The demands are written here a second time, as code, and not taken from
-// [mrtq/newqueue/services]: tests hold the two against each other.
+// [mrtq/newqueue/services]. Tests compare the two.
 //
-// The originals, as of the snapshots named on the page "What the deployed
-// services read and write in the new queue": org.cdlib.mrt.zk (the client
-// library), org.cdlib.mrt.ingest.consumer, org.cdlib.mrt.store.consumer,
-// org.cdlib.mrt.inv.zoo, and mrtzk.rb of the admin tool.
+// The originals, in the versions that docs/deployed-services.md names:
+// org.cdlib.mrt.zk (the client library), org.cdlib.mrt.ingest.consumer,
+// org.cdlib.mrt.store.consumer, org.cdlib.mrt.inv.zoo, and mrtzk.rb of the
+// admin tool.
 package daemons

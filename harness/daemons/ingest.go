@@ -13,12 +13,12 @@ import (
 type ingestDaemon struct {
 	name        services.Daemon
 	state, next string
-	// early: it reads the configuration in its main loop, for the collection's
-	// hold, where nothing catches an exception.
+	// early: it reads the configuration in its main loop, to check the
+	// collection's hold. Nothing catches an exception there.
 	early bool
-	// handlers is what its handlers demand of the request.
+	// handlers checks what its handlers demand of the request.
 	handlers []func(request) error
-	// after does what it writes, and names the job's priority before the step.
+	// after makes its writes, and returns the job's priority before the step.
 	after func(w *World, j *job, r request, jp newqueue.Object) error
 }
 
@@ -62,8 +62,8 @@ func (w *World) ingest(d ingestDaemon) {
 	}
 }
 
-// waits says that a daemon's thread waits for a lock, and leaves the job as it
-// is.
+// errWaits says that a daemon's thread waits for a lock, and leaves the job as
+// it is.
 var errWaits = fmt.Errorf("it waits for a lock")
 
 // consume is the run() of a consumer's task.
@@ -101,7 +101,7 @@ func (w *World) consume(d ingestDaemon, j *job) error {
 	return nil
 }
 
-// estimate sets the space, and a lower priority where it can't know it.
+// estimate sets the space. If it can't find that out, it lowers the priority.
 func (w *World) estimate(j *job, r request, _ newqueue.Object) error {
 	if r.packageType == "manifest" && w.Unsized {
 		return j.setPriority(j.priority + 10)
@@ -110,7 +110,7 @@ func (w *World) estimate(j *job, r request, _ newqueue.Object) error {
 	return w.set(j.path()+"/space_needed", "1048576")
 }
 
-// process mints an id where there is none, and says where storage and inventory
+// process mints an id if there is none, and writes where storage and inventory
 // find the object.
 func (w *World) process(j *job, r request, jp newqueue.Object) error {
 	if r.primaryID == "" && len(r.localIDs) > 0 {

@@ -9,7 +9,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// request is org.cdlib.mrt.ingest.IngestRequest, as far as it decides.
+// request is the part of org.cdlib.mrt.ingest.IngestRequest that decisions
+// depend on.
 type request struct {
 	profile, packageType, filename string
 	hasProfile                     bool
@@ -29,15 +30,15 @@ var packageTypes = strings.Fields("file container manifest batchManifestFile bat
 // digestTypes are DigestEnum.
 var digestTypes = strings.Fields("Alder-32 CRC-32 MD2 MD5 SHA-1 SHA-256 SHA-384 SHA-512")
 
-// populate is JSONUtil.populateIngestRequest: what it throws on.
+// populate is JSONUtil.populateIngestRequest, with what it throws on.
 func populate(jp, ji newqueue.Object) (request, error) {
 	var r request
 	var err error
 	if r.primaryID, err = getString(ji, "primary_id"); err != nil {
 		return r, err
 	}
-	// The constructor of IngestRequest swallows a profile that is no
-	// identifier, and then the package type stays null, too.
+	// The constructor of IngestRequest ignores a profile that is not an
+	// identifier. Then the package type stays null, too.
 	r.profile, r.hasProfile = value(jp, "profile")
 	if r.hasProfile = r.profile != ""; r.hasProfile {
 		r.packageType, _ = value(jp, "type")
@@ -81,8 +82,8 @@ func (r request) openProfile() error {
 	return nil
 }
 
-// openJob is what every ingest daemon does with a job's request before its
-// handlers run.
+// openJob is what every ingest daemon does with a request before its handlers
+// run.
 func (r request) openJob(directories map[string]bool) error {
 	if r.jobID == "" {
 		return fmt.Errorf("jobID: %w", errNull)
@@ -99,7 +100,7 @@ func (r request) openJob(directories map[string]bool) error {
 	return nil
 }
 
-// known: the package type is none of the enumeration's, so it is null.
+// known: a package type that the enumeration does not have is null.
 func (r request) known() error {
 	if !slices.Contains(packageTypes, r.packageType) {
 		return fmt.Errorf("package type: %w", errNull)

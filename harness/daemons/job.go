@@ -106,8 +106,8 @@ func (j *job) number(node string, bits int) (int64, error) {
 	return n, nil
 }
 
-// place is setJobStatePath and setBatchStatePath: the old entry is deleted and
-// made anew even where it is the same.
+// place is setJobStatePath and setBatchStatePath: it deletes the old entry and
+// creates the new one, even if they are the same.
 func (j *job) place() error {
 	folder := "/jobs/states/" + strings.ToLower(j.status)
 	entry := fmt.Sprintf("%s/%02d-%s", folder, j.priority, j.id)
@@ -223,7 +223,7 @@ func (j *job) remove() error {
 }
 
 // acquireJob is Job.acquireJob. A checked error unlocks the job, any other
-// leaves it locked; both end the search. item is the job that it is about.
+// leaves it locked. Both end the search. item is the job.
 func (l *library) acquireJob(state string) (j *job, item string, err error) {
 	folder := "/jobs/states/" + strings.ToLower(state)
 	if !l.exists(folder) {

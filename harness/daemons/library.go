@@ -11,15 +11,15 @@ import (
 	"mrtq/newqueue"
 )
 
-// library is the client library's way to ZooKeeper (QueueItemHelper).
+// library is the client library's access to ZooKeeper (QueueItemHelper).
 type library struct {
 	conn *zk.Conn
 	root string // chroot
 }
 
-// checkedError is what the Java library declares (MerrittZKNodeInvalid,
-// KeeperException): its callers catch it. Every other error of this package
-// stands for an unchecked exception.
+// checkedError stands for the exceptions that the Java library declares and its
+// callers catch (MerrittZKNodeInvalid, KeeperException). Every other error of
+// this package stands for an unchecked exception.
 type checkedError struct{ error }
 
 func (e checkedError) Unwrap() error { return e.error }
@@ -33,7 +33,7 @@ func invalid(format string, args ...any) error {
 	return checkedError{fmt.Errorf(format, args...)}
 }
 
-// lostError is a failure of the simulation's own session, and of no daemon.
+// lostError is a failure of the simulation's own session, not of a daemon.
 type lostError struct{ error }
 
 func (l *library) keeper(what, path string, err error) error {
@@ -125,8 +125,8 @@ func (l *library) ephemeral(path string) bool {
 
 func (l *library) unlock(item string) { _ = l.delete(item + "/lock") }
 
-// jsonProperty demands a JSON object, optJSONProperty takes nothing for an
-// empty one.
+// jsonProperty demands a JSON object. optJSONProperty takes no data for an
+// empty object.
 func (l *library) jsonProperty(path string) (newqueue.Object, error) {
 	text, err := l.get(path)
 	if err != nil {

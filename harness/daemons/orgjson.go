@@ -9,7 +9,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// The getters of org.json, as strict and as lenient as they are. Their errors
+// The getters of org.json, exactly as strict as the originals. Their errors
 // stand for JSONException, which is unchecked.
 
 func getString(o newqueue.Object, key string) (string, error) {
@@ -49,8 +49,8 @@ func getNumber(o newqueue.Object, key string, bits int) (int64, error) {
 	return n, nil
 }
 
-// stringOr is the library's jsonStringProperty: a default where there is no
-// key, an exception where there is no string.
+// stringOr is the library's jsonStringProperty: a default if the key is
+// missing, an exception if the value is not a string.
 func stringOr(o newqueue.Object, key, otherwise string) (string, error) {
 	if _, there := o[key]; !there {
 		return otherwise, nil
@@ -58,7 +58,7 @@ func stringOr(o newqueue.Object, key, otherwise string) (string, error) {
 	return getString(o, key)
 }
 
-// value is JSONUtil.getValue: null for whatever is no string.
+// value is JSONUtil.getValue: null for everything but a string.
 func value(o newqueue.Object, key string) (s string, there bool) {
 	s, there = o[key].(string)
 	return s, there

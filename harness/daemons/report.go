@@ -30,7 +30,7 @@ func (w *World) reports() {
 		}
 		if err := b.setStatus("Reporting", ""); err != nil {
 			w.trouble(services.BatchReport, services.NeverReported, b.path(), err)
-			return // locked: passed over from the next time on
+			return // locked, so it is skipped from the next time on
 		}
 		w.report(services.BatchReport, b)
 	}
@@ -54,9 +54,8 @@ func (w *World) updateReports() {
 	}
 }
 
-// report is the run() of both: whatever it throws on leaves the batch as it is,
-// locked, until the services are restarted. What the mail handler throws on is
-// swallowed.
+// report is the run() of both. If it throws, the batch stays as it is, locked,
+// until the services are restarted. Exceptions of the mail handler are ignored.
 func (w *World) report(d services.Daemon, b *batch) {
 	jp, err := w.jsonProperty(b.path() + "/submission")
 	var r request
@@ -135,7 +134,7 @@ func (w *World) mail(b *batch, jp newqueue.Object, r request) error {
 	return nil
 }
 
-// listed are the jobs in a folder, as the mail's attachment has them.
+// listed are the jobs in a folder, as in the mail's attachment.
 func (w *World) listed(b *batch, folder string, failed bool) ([]string, error) {
 	names, _ := w.children(b.path() + "/states/" + folder)
 	var ids []string

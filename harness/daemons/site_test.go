@@ -21,7 +21,7 @@ import (
 	"mrtq/newqueue/services"
 )
 
-// corpora are the legacy queues that everything is tried on.
+// corpora are the legacy queues for these tests.
 func corpora(t *testing.T) map[string]*znode.Tree {
 	t.Helper()
 	f := value(os.Open("../../features/testdata/legacy.ndjson"))(t)
@@ -52,7 +52,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// everything takes every record somewhere, whatever a service could do with it.
+// everything are policies that migrate every record, even one that no service
+// could work on.
 var everything = migrate.Policies{Consumed: migrate.AsPending, Completed: migrate.Migrate, Deleted: migrate.Migrate,
 	Undecodable: migrate.Quarantine, InventoryRecords: migrate.Migrate, Unserviceable: migrate.Migrate}
 
@@ -103,7 +104,7 @@ func (s *site) dial(t *testing.T) *zk.Conn {
 	return conn
 }
 
-// directories are those below HOME/queue that the legacy ingest has left.
+// directories are those below HOME/queue that the legacy ingest service left.
 func (s *site) directories() map[string]bool {
 	there := map[string]bool{}
 	for _, r := range s.src.Records {

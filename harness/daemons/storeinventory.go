@@ -56,7 +56,7 @@ func (w *World) storeObject(j *job) error {
 	if _, err := getString(js, "delete"); err != nil {
 		return bad
 	}
-	// The lock is persistent, and waited for without end.
+	// The lock is persistent, and the daemon waits for it forever.
 	lock := "/locks/storage/" + lockName(ark)
 	if err := w.create(lock, ""); err != nil {
 		w.trouble(services.Store, services.Waits, j.path(), fmt.Errorf("it waits for %s", lock))
@@ -70,8 +70,8 @@ func (w *World) storeObject(j *job) error {
 	return nil
 }
 
-// recording is the inventory service's loop. It heeds no hold, and doesn't look
-// whether the job's status agrees with the queue that it stands in.
+// recording is the inventory service's loop. It heeds no hold, and doesn't
+// check whether the job's status agrees with its queue.
 func (w *World) recording() {
 	for !w.ended {
 		j, ok := w.acquire(services.Inventory, "Recording")
@@ -85,7 +85,7 @@ func (w *World) recording() {
 }
 
 func (w *World) record(j *job) error {
-	// AddZoo.jp writes these to a trace line, whether or not it is shown.
+	// AddZoo.jp writes these to a trace line, even if the line is not shown.
 	for _, key := range []string{"profile_name", "submitter", "payload_url", "payload_type", "response_type"} {
 		if _, err := stringOr(j.data, key, ""); err != nil {
 			return err

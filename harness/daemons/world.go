@@ -16,10 +16,10 @@ import (
 type Options struct {
 	Conn *zk.Conn
 	Root string // chroot of the queue
-	// Directories are the batchID/jobID that there are below HOME/queue; nil
-	// means that every one is there.
+	// Directories are the existing batchID/jobID below HOME/queue; nil means
+	// that all exist.
 	Directories map[string]bool
-	// Unsized: the length of no manifest can be found out.
+	// Unsized: Estimate can't find out the length of any manifest.
 	Unsized bool
 }
 
@@ -44,20 +44,20 @@ type Mail struct {
 	Failed    []string
 }
 
-// World are the services on one queue. They run in turns, so that the same
-// tree always gives the same events.
+// World is the services on one queue. They run in turns, so that the same tree
+// always gives the same events.
 type World struct {
 	Options
 	*library
-	// Took are the daemons that finished a step of an item, in their order.
+	// Took are the daemons that finished a step of an item, in order.
 	Took     map[string][]services.Daemon
 	Troubles []Trouble
 	Mails    []Mail
-	Removed  []string // batches that the cleanup took away
+	Removed  []string // batches that the cleanup removed
 	ended    bool     // the inventory thread
 	waiting  map[string]bool
 	minted   int
-	moves    int // changes made, to notice when nothing happens any more
+	moves    int // changes made, to notice when nothing changes any more
 }
 
 // New starts the services; nothing runs before [World.Run].
@@ -65,7 +65,8 @@ func New(opt Options) *World {
 	return &World{Options: opt, library: &library{conn: opt.Conn, root: opt.Root}, Took: map[string][]services.Daemon{}, waiting: map[string]bool{}}
 }
 
-// mostRounds bounds a run: a job takes eight, and a batch a few more.
+// mostRounds is the limit of a run: a job takes eight rounds, and a batch a few
+// more.
 const mostRounds = 50
 
 // Run lets every daemon look for work, again and again, until none finds any.
@@ -74,7 +75,7 @@ func (w *World) Run() (err error) {
 	defer w.lost(&err)
 	for range mostRounds {
 		before := w.moves
-		w.reports() // first: it needs not wait for a job to be seen
+		w.reports() // first, because it need not wait for a job
 		w.batches()
 		for _, d := range ingestDaemons {
 			w.ingest(d)
@@ -125,11 +126,11 @@ func (w *World) Of(item string) []Trouble {
 	return all
 }
 
-// held: an error of the check counts as no hold.
+// held reports whether a hold is set. An error of the check counts as no hold.
 func (w *World) held() bool { return w.exists(newqueue.QueueHoldPath(newqueue.HoldIngest)) }
 
-// acquire is the main loop's part that is common to all that work jobs. ok is
-// false when the loop is to be left.
+// acquire is the part of the main loop that all daemons of jobs share. ok is
+// false if the loop must end.
 func (w *World) acquire(d services.Daemon, state string) (j *job, ok bool) {
 	j, item, err := w.acquireJob(state)
 	switch {
@@ -139,11 +140,11 @@ func (w *World) acquire(d services.Daemon, state string) (j *job, ok bool) {
 		w.trouble(d, services.EndsThread, item, err)
 		return nil, false
 	case checked(err):
-		// It sleeps, and begins at the same job again.
+		// It sleeps, and starts with the same job again.
 		w.trouble(d, services.StopsQueue, item, err)
 		return nil, false
 	case err != nil:
-		// The lock stays with the session that is left behind.
+		// The lock stays, because its session stays open.
 		w.trouble(d, services.Stuck, item, err)
 		return nil, true
 	case j == nil:
@@ -167,7 +168,7 @@ func (w *World) fail(d services.Daemon, j *job, cause error) {
 	w.trouble(d, services.Fails, j.path(), cause)
 }
 
-// done moves the job on.
+// done moves the job to its next state.
 func (w *World) done(d services.Daemon, j *job, status, message string) {
 	err := j.setStatus(status, message)
 	w.unlock(j.path())

@@ -9,15 +9,16 @@ import (
 	"mrtq/legacy"
 )
 
-// Consumer is a worker of a legacy queue, as cdl-zk-queue's DistributedQueue
-// makes it (orderedChildren, consume, doesWorkerMatch, isHighPriority). It reads
-// names as that does and knows nothing of [legacy.Key].
+// Consumer is a worker of a legacy queue. It works as cdl-zk-queue's
+// DistributedQueue does (orderedChildren, consume, doesWorkerMatch,
+// isHighPriority). It reads names in the same way, and does not use
+// [legacy.Key].
 type Consumer struct {
 	// Worker is the digit of the records that it takes; "" takes any, as in the
 	// inventory and access queues, whose names have none.
 	Worker string
-	// HighPriority takes of these only what is flagged so: each ingest worker ran
-	// a second consumer that did.
+	// HighPriority takes only those that are flagged as high priority. Each
+	// ingest worker ran a second consumer that did this.
 	HighPriority bool
 }
 
@@ -27,9 +28,9 @@ const (
 	flagAt = len(prefix) + 2
 )
 
-// Consume takes the first record of a queue node that is pending and the
-// consumer's, marks it as consumed in the tree, and returns its path; "" when
-// there is none.
+// Consume takes the first pending record of a queue node that this consumer may
+// take, marks it as consumed in the tree, and returns its path. It returns ""
+// if there is none.
 func (c Consumer) Consume(tree *znode.Tree, queue string) (string, error) {
 	for _, name := range walk(tree.Children(queue)) {
 		n := tree.Get(znode.Join(queue, name))
@@ -49,13 +50,13 @@ func (c Consumer) takes(name string) bool {
 		return true
 	}
 	if len(name) < flagAt+2 {
-		return false // the library's substring throws, and it takes that for no
+		return false // the library's substring throws, which it takes for "no match"
 	}
 	return name[flagAt+1:flagAt+2] == c.Worker && (!c.HighPriority || name[flagAt] == '1')
 }
 
-// walk is the order in which a consumer looks at a queue's children: by the
-// number that everything after the prefix is. What is none it passes over.
+// walk is the order in which a consumer looks at a queue's children. It takes
+// everything after the prefix as a number, and skips names without one.
 func walk(names []string) []string {
 	numbers := map[string]int64{}
 	for _, name := range names {

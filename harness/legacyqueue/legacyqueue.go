@@ -18,7 +18,7 @@ import (
 type Options struct {
 	Records int
 	Seed    uint64
-	// Consumed lets some records be consumed; without it none is, so that a
+	// Consumed makes some records consumed. Without it none is, so that a
 	// migration needs no decision about them.
 	Consumed bool
 }
@@ -78,7 +78,7 @@ func (g *generator) record(i int) error {
 	return g.tree.Put(znode.Node{Path: path, Data: data})
 }
 
-// status: most records of a production queue are pending.
+// status is mostly pending, as in a production queue.
 func (g *generator) status() legacy.Status {
 	switch n := g.rnd.IntN(20); {
 	case n == 0:
@@ -95,8 +95,9 @@ func (g *generator) status() legacy.Status {
 	return legacy.Pending
 }
 
-// titles hold what has broken decoders: other scripts, characters beyond
-// U+FFFF, XML's and properties' own, and a Java string cut inside a character.
+// titles have what has broken decoders: other scripts, characters beyond
+// U+FFFF, the special characters of XML and of properties, and a Java string
+// cut inside a character.
 var titles = []string{
 	"First title", "Ünïcode — 漢字 😀", "cost is ${price} = 5 # not a comment", "<tags> & \"quotes\"",
 	"line one\nline two\ttabbed", "trailing backslash \\", " leading space", "cut \xed\xa0\xbd",
@@ -125,7 +126,7 @@ func (g *generator) ingest(i int, format legacy.Format) legacy.Payload {
 	if g.rnd.IntN(100) == 0 {
 		delete(p, "batchID")
 	}
-	if format == legacy.Properties || format == legacy.PropertiesXML { // text knows no Boolean
+	if format == legacy.Properties || format == legacy.PropertiesXML { // text has no Boolean
 		p["update"], _ = p.Text("update")
 	}
 	return p

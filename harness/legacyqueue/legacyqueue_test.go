@@ -8,7 +8,8 @@ import (
 	"mrtq/legacy"
 )
 
-// Every record decodes, every format and status occurs, and a seed says all.
+// Every record decodes, every format and status occurs, and the same seed gives
+// the same queue.
 func TestMake(t *testing.T) {
 	opt := Options{Records: 3000, Seed: 7, Consumed: true}
 	tree, err := Make(opt)
@@ -37,8 +38,8 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// A consumer takes what is pending and its own, in the order of the numbers
-// that the names are, and what is no number never.
+// A consumer takes the pending records that it may take, in the order of the
+// numbers in their names. It never takes a name without a number.
 func TestConsumer(t *testing.T) {
 	tree := znode.NewTree()
 	for name, status := range map[string]legacy.Status{

@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// clock is the test's or the machine's. Server.mu guards it.
+// clock is the test's clock or the machine's. Server.mu guards it.
 type clock struct {
 	real   bool
 	at     time.Time // of a manual clock
@@ -60,12 +60,12 @@ func (s *Server) Now() time.Time {
 	return s.clock.now()
 }
 
-// Advance moves a manual clock by d. Before it returns, the sessions that have not been heard of
-// for longer than their timeout are expired, in the order of their deadlines, container and TTL
-// nodes that are due are removed as often as Options.ContainerInterval says, and delayed operations that are due may go on. A connected
-// client that is not given the time to ping in between is expired too: advance in steps of less
-// than its timeout to keep it. A stopped server's clock moves, but nothing ends before Restart.
-// With a real clock Advance panics: it is a mistake in the test.
+// Advance moves a manual clock by d. Before it returns, it expires the sessions that have been
+// silent for longer than their timeout, in the order of their deadlines. It removes container and
+// TTL nodes that are due, as often as Options.ContainerInterval says, and lets delayed operations
+// continue that are due. A connected client expires too if it has no time to ping in between: to
+// keep it, advance in steps of less than its timeout. A stopped server's clock moves, but nothing
+// expires before Restart. With a real clock Advance panics, because that is a mistake in the test.
 func (s *Server) Advance(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,11 +77,11 @@ func (s *Server) Advance(d time.Duration) {
 	s.clock.ring()
 }
 
-// handshakePatience is how long a connection may be without a session, as with a real server
+// handshakePatience is how long a connection may stay without a session, as on a real server
 // (zookeeper.nio.sessionlessCnxnTimeout).
 const handshakePatience = 10 * time.Second
 
-// tick does what time has made due. The caller holds mu.
+// tick does everything that is due. The caller holds mu.
 func (s *Server) tick() {
 	if len(s.listeners) == 0 {
 		return // stopped: Restart gives all sessions their time anew
@@ -92,7 +92,7 @@ func (s *Server) tick() {
 	}
 	for ; !now.Before(s.nextReap); s.nextReap = s.nextReap.Add(s.opt.ContainerInterval) {
 		if s.reap(now) == 0 {
-			// Nor would there be anything in the other rounds until now.
+			// The other rounds until now would find nothing either.
 			s.nextReap = now.Add(-now.Sub(s.nextReap) % s.opt.ContainerInterval)
 		}
 	}
@@ -103,8 +103,8 @@ func (s *Server) tick() {
 	}
 }
 
-// reap removes the container and TTL nodes that are due, and tells how many. A container that
-// thereby loses its last child is for the next round. The caller holds mu.
+// reap removes the container and TTL nodes that are due, and returns how many. If a container
+// loses its last child by this, the next round removes it. The caller holds mu.
 func (s *Server) reap(now time.Time) int {
 	due := s.tree.Due(now.UnixMilli())
 	for _, path := range due {
@@ -115,7 +115,8 @@ func (s *Server) reap(now time.Time) int {
 	return len(due)
 }
 
-// realGrain is how late a session may expire, and a node be removed, by a real clock.
+// realGrain is how late a session may expire, and a node be removed, with a real
+// clock.
 const realGrain = 50 * time.Millisecond
 
 func (s *Server) passTime() {

@@ -37,11 +37,11 @@ func newConn(s *Server, nc net.Conn) *conn {
 	}
 }
 
-// serve is the connection's life: one four-letter word, or a handshake and then requests one by
-// one. Whatever a client sends that cannot be answered ends it.
+// serve serves a connection: one four-letter word, or a handshake and then requests one by one.
+// Data that cannot be answered ends the connection.
 func (c *conn) serve() {
 	defer c.out.abort()
-	// Before the client can see its end, its watches have gone.
+	// Its watches are removed before the client can see the end.
 	defer c.s.gone(c)
 	head, err := c.br.Peek(wire.LenPrefix)
 	if err != nil {
@@ -56,7 +56,7 @@ func (c *conn) serve() {
 	}
 	for c.next() {
 		if !c.handle() {
-			// The last reply and what came before it still go out.
+			// The last reply, and those before it, are still sent.
 			c.out.silence()
 			_ = c.out.flush() // the connection is ending either way
 			return
@@ -69,8 +69,8 @@ func (c *conn) serve() {
 	}
 }
 
-// flushAt is how many bytes may wait while the client keeps sending. It also bounds what a client
-// that never reads can make the server hold: this, and one reply.
+// flushAt is how many bytes may wait while the client keeps sending. So for a client that never
+// reads, the server holds at most this and one reply.
 const flushAt = 64 << 10
 
 // next reads a frame. Replies are flushed first if the read may have to wait.
@@ -118,14 +118,15 @@ func (c *conn) Notify(e wire.WatcherEvent) {
 // Identities implements ztree.Watcher. The caller holds Server.mu.
 func (c *conn) Identities() []wire.ID { return c.ids }
 
-// caller is who a request of this connection comes from. The caller holds Server.mu.
+// caller is the session and the identities of this connection. The caller holds
+// Server.mu.
 func (c *conn) caller() ztree.Caller {
 	return ztree.Caller{Session: c.session.id, IDs: c.ids}
 }
 
-// alive is false once the connection was cut, its session has ended or has moved to another
-// connection: requests that had already been received are then not done. The caller holds
-// Server.mu.
+// alive is false once the connection was cut, or its session has ended or has moved to
+// another connection. Then requests are not done, even if they were received before. The
+// caller holds Server.mu.
 func (c *conn) alive() bool {
 	select {
 	case <-c.out.done:

@@ -7,9 +7,9 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// handshake reads the connect request and answers it. It returns false if the connection is to
-// end: on bytes that are no such request, for a client that has seen a later zxid than there is
-// (it belongs to another server), and for a session that does not exist.
+// handshake reads the connect request and answers it. It returns false if the connection must
+// end: for bytes that are not such a request, for a client that has seen a later zxid (it
+// belongs to another server), and for a session that does not exist.
 func (c *conn) handshake() bool {
 	if !c.next() {
 		return false
@@ -32,8 +32,8 @@ func (c *conn) handshake() bool {
 	return ok
 }
 
-// connect opens or resumes a session for c. ok is false if the session is refused; a nil
-// response means that not even that is said.
+// connect opens or resumes a session for c. ok is false if the session is refused. With
+// a nil response, the client gets no answer at all.
 func (s *Server) connect(c *conn, req wire.ConnectRequest) (resp *wire.ConnectResponse, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,7 +51,7 @@ func (s *Server) connect(c *conn, req wire.ConnectRequest) (resp *wire.ConnectRe
 		e.Path = "resumed"
 		ss = s.sessions.byID[req.SessionID]
 		if ss != nil && ss.conn != nil {
-			// The newer connection wins, even if it then cannot tell the password.
+			// The newer connection wins, even if it then has the wrong password.
 			ss.conn.out.abort()
 			s.tree.Forget(ss.conn)
 			ss.conn = nil

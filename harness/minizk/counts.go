@@ -6,17 +6,18 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// Counts are requests since the start or the last ResetCounts, successful or not. A multi is one.
+// Counts are the requests since the start or the last ResetCounts, successful or not. A multi
+// counts as one.
 type Counts struct {
-	// Reads are requests that cannot change the tree; pings, auth and the opening and
-	// closing of sessions are neither reads nor writes.
+	// Reads are requests that cannot change the tree. Pings, auth, and opening and
+	// closing sessions are neither reads nor writes.
 	Reads int64
-	// Writes are requests that could have changed the tree, so that 0 proves a client
-	// harmless.
+	// Writes are requests that could have changed the tree. So 0 proves that a client
+	// wrote nothing.
 	Writes int64
-	// Failed are those of either that were answered with an error.
+	// Failed are the reads and writes that were answered with an error.
 	Failed int64
-	// ByOp counts everything, pings too.
+	// ByOp counts every request, pings too.
 	ByOp map[wire.OpCode]int64
 }
 
@@ -42,7 +43,7 @@ func (c *counts) add(op wire.OpCode, code wire.Code) {
 	}
 }
 
-// Counts returns what clients have asked for.
+// Counts returns the counts of the clients' requests.
 func (s *Server) Counts() Counts {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,7 +52,7 @@ func (s *Server) Counts() Counts {
 	return c
 }
 
-// ResetCounts starts counting anew.
+// ResetCounts sets all counts to 0.
 func (s *Server) ResetCounts() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

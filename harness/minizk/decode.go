@@ -59,8 +59,8 @@ func decodeAuth(r *request) {
 
 func decodeSasl(r *request) { r.deaf = r.d.Buffer("token") == nil }
 
-// decodeReconfig reads joining, leaving and new members, and the configuration's number. Nothing
-// is done with them.
+// decodeReconfig reads joining, leaving and new members, and the configuration's number. The
+// server ignores them.
 func decodeReconfig(r *request) {
 	for _, field := range []string{"joiningServers", "leavingServers", "newMembers"} {
 		r.d.NullString(field)

@@ -12,26 +12,26 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// A difference is something that minizk is known to do otherwise than the real server. Its probe
-// plays on both, and README.md shows what each answered: when they agree one day, or differ in
-// another way, the test says so.
+// A difference is something that minizk is known to do in another way than the real server. Its
+// probe runs on both, and README.md shows what each answered. If they agree one day, or differ
+// in another way, the test says so.
 type difference struct {
 	name  string
 	why   string
-	alone bool // it wants a real server for itself
-	fatal bool // which does not survive it
+	alone bool // it needs a real server of its own
+	fatal bool // the real server does not survive it
 	probe func(*world)
 }
 
 var differences = []difference{
 	{name: "create-ttl-without-mode", alone: true, fatal: true,
-		why: "createTTL whose flags are not a TTL mode, with a negative time to live, is a request that no client library makes. The real server logs it, fails to apply it and exits. minizk refuses it.",
+		why: "No client library sends a createTTL whose flags are not a TTL mode, with a negative time to live. The real server logs it, fails to apply it and exits. minizk refuses it.",
 		probe: func(w *world) {
 			a := w.session("A")
 			a.createWith(wire.OpCreateTTL, wire.CreateRequest{Path: dir + "/x", ACL: open, TTL: -1})
 		}},
 	{name: "create-session-request",
-		why: "A createSession sent as an ordinary request makes the real server answer with a second handshake. minizk treats it as an unknown operation.",
+		why: "If a client sends createSession as an ordinary request, the real server answers with a second handshake. minizk treats it as an unknown operation.",
 		probe: func(w *world) {
 			a := w.session("A")
 			xid, err := a.c.Queue(wire.OpCreateSession, wire.AppendInt(nil, 5000))
@@ -43,7 +43,7 @@ var differences = []difference{
 			a.dead = true
 		}},
 	{name: "text",
-		why: "Java writes characters beyond the basic plane as surrogates and replaces what is not UTF-8; minizk gives the bytes back. It shows in the names of access lists and in what sync answers: no node can have such a path.",
+		why: "Java writes characters beyond the basic plane as surrogates, and replaces what is not UTF-8. minizk returns the bytes unchanged. This shows only in the names of access lists and in the answer to sync, because no node can have such a path.",
 		probe: func(w *world) {
 			a := w.session("A")
 			a.ask(wire.OpSync, "/\U0001F600")
@@ -56,7 +56,7 @@ var differences = []difference{
 			a.must(wire.OpDelete, wire.AppendPathVersion(nil, wire.PathVersion{Path: dir + "/x", Version: -1}))
 		}},
 	{name: "auth-order",
-		why: "A connection's several identities, as scheme auth expands to them, come in the order of a hash table from the real server, and in the order of authentication from minizk.",
+		why: "Scheme auth expands to the identities of a connection. The real server returns them in the order of a hash table, minizk in the order of authentication.",
 		probe: func(w *world) {
 			a := w.session("A")
 			a.auth("digest", "b:b")
@@ -66,7 +66,7 @@ var differences = []difference{
 			a.ask(wire.OpGetACL, dir+"/x")
 		}},
 	{name: "order-of-children",
-		why: "Children come in the order of a hash table from the real server; from minizk in an order that is neither sorted nor that of creation, but the same each time.",
+		why: "The real server lists children in the order of a hash table. minizk's order is neither sorted nor the order of creation, but it is the same each time.",
 		probe: func(w *world) {
 			a := w.session("A")
 			for _, name := range []string{"a", "b", "c", "d"} {
@@ -76,7 +76,7 @@ var differences = []difference{
 			w.note("A getChildren as it comes: %v", wire.NewDecoder(p.Body).Strings("names"))
 		}},
 	{name: "order-of-a-session's-end",
-		why: "The ephemeral nodes of a session that ends are deleted in one transaction, by the real server in the order of a hash table, by minizk in the order of their paths. Their events come in that order.",
+		why: "When a session ends, its ephemeral nodes are deleted in one transaction. The real server deletes them in the order of a hash table, minizk in the order of their paths. Their events come in that order.",
 		probe: func(w *world) {
 			a, b := w.session("A"), w.session("B")
 			for _, name := range []string{"d", "c", "b", "a", "zz", "yy"} {
@@ -88,14 +88,14 @@ var differences = []difference{
 			b.settle()
 		}},
 	{name: "watch-path",
-		why: "While anybody has a recursive watch, the real server cannot look for watches of a path without a slash.",
+		why: "While there is a recursive watch, the real server cannot look for watches of a path without a slash.",
 		probe: func(w *world) {
 			a := w.session("A")
 			a.tell(wire.OpAddWatch, dir, wire.WatchPersistentRecursive)
 			a.tell(wire.OpCheckWatches, "bad", wire.WatcherAny)
 		}},
 	{name: "watch-of-null", alone: true,
-		why: "A null path can be watched, though nothing ever happens to it. The real server keeps such a watch, trips over it from then on, and does not hang up when the session ends. minizk keeps none.",
+		why: "A null path can be watched, although nothing ever happens to it. The real server keeps such a watch, fails because of it from then on, and does not close the connection when the session ends. minizk keeps no such watch.",
 		probe: func(w *world) {
 			a := w.session("A")
 			for _, op := range []wire.OpCode{wire.OpAddWatch, wire.OpAddWatch, wire.OpRemoveWatches, wire.OpRemoveWatches} {
@@ -111,7 +111,7 @@ var differences = []difference{
 			a.dead = true
 		}},
 	{name: "quotas", alone: true,
-		why: "minizk keeps no quotas: nodes below /zookeeper/quota are nodes like others, and their statistics are not counted.",
+		why: "minizk keeps no quotas. Nodes below /zookeeper/quota are ordinary nodes, and nothing updates their statistics.",
 		probe: func(w *world) {
 			a := w.session("A")
 			q := "/zookeeper/quota" + dir

@@ -4,7 +4,7 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// request is one operation: what was decoded, then what is to be answered.
+// request is one operation: first what was decoded, then the answer.
 type request struct {
 	payload []byte
 	d       wire.Decoder
@@ -35,13 +35,13 @@ type request struct {
 	zxid int64  // for the reply's header, if not the server's
 }
 
-// operation is how a kind of request is read and done. run is called with Server.mu held.
+// operation says how to read and do a kind of request. run is called with Server.mu held.
 type operation struct {
 	decode func(*request)
 	run    func(*Server, *request) error
 }
 
-// operations are all that a client may ask for. Its sweep test keeps it complete.
+// operations are all operations of clients. The sweep test keeps it complete.
 var operations map[wire.OpCode]operation
 
 func init() {
@@ -80,7 +80,7 @@ func init() {
 }
 
 // handle does the request in c.req.payload and queues its reply. It returns false if the
-// connection is to end after what has been queued.
+// connection must end after the queue is sent.
 func (c *conn) handle() bool {
 	r := &c.req
 	*r = request{payload: r.payload, c: c, body: c.reply[:0]}
@@ -97,7 +97,8 @@ func (c *conn) handle() bool {
 	if r.d.Err() != nil && (r.op == wire.OpAuth || r.op == wire.OpSasl) {
 		return false
 	}
-	// Room for what precedes the record, so that the packet is built in one place.
+	// Room for what comes before the record, so that the packet is built in one
+	// buffer.
 	r.body = append(r.body, make([]byte, wire.LenPrefix+wire.ReplyHeaderLen)...)
 
 	s := c.s
@@ -169,7 +170,7 @@ func (c *conn) send(code wire.Code) {
 }
 
 // malformed answers a record that could not be read. A change takes its zxid before its record
-// is read, but for reconfig.
+// is read, except reconfig.
 func (s *Server) malformed(r *request) error {
 	if r.op.Changes() && r.op != wire.OpReconfig {
 		s.nextTx()

@@ -27,7 +27,8 @@ func (s *Server) Snapshot() (*znode.Tree, error) {
 	return t, nil
 }
 
-// WriteDump writes Snapshot as a znode dump: one JSON object a line, sorted by path.
+// WriteDump writes Snapshot as a dump: one JSON object for each znode, one on a
+// line, sorted by path.
 func (s *Server) WriteDump(w io.Writer) error {
 	t, err := s.Snapshot()
 	if err != nil {
@@ -36,7 +37,7 @@ func (s *Server) WriteDump(w io.Writer) error {
 	return znode.WriteDump(w, t)
 }
 
-// LoadDump is Load of a znode dump. The error says which line cannot be read.
+// LoadDump is Load from a dump. The error says which line cannot be read.
 func (s *Server) LoadDump(r io.Reader) error {
 	t, err := znode.ReadDump(r)
 	if err != nil {
@@ -45,13 +46,14 @@ func (s *Server) LoadDump(r io.Reader) error {
 	return s.Load(t)
 }
 
-// Load replaces the tree by t, but for the server's own nodes, with the Stats that t has, so that
-// versions and the numbers of sequential children go on where they were. The server's zxid is at
-// least t's. Ephemeral nodes whose session is not one of this server's belong to a session that
-// nobody can resume and that expires as others do. Containers and TTL nodes arrive as persistent
-// ones: a dump cannot tell them apart.
+// Load replaces the tree by t, except the server's own nodes. It keeps the Stats of t, so that
+// versions and the numbers of sequential children continue. The server's zxid is at least t's.
+// Ephemeral nodes of an unknown session belong to a session that nobody can resume, and that
+// expires like any other. Containers and TTL nodes become persistent nodes, because a dump does
+// not tell them apart.
 //
-// All connections are cut, for what clients know and watch is gone. On error nothing has changed.
+// All connections are cut, because what clients know and watch is gone. On error nothing has
+// changed.
 func (s *Server) Load(t *znode.Tree) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

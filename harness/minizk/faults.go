@@ -7,7 +7,7 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// Op is an operation as a fault's condition sees it, before it is done.
+// Op is an operation, before it is done, as the condition of a fault sees it.
 type Op struct {
 	Session int64
 	Code    wire.OpCode
@@ -16,18 +16,21 @@ type Op struct {
 	Changes bool     // it could change the tree
 }
 
-// Fault is trouble asked for. The handshake that opens or resumes a session is not an operation.
+// Fault is trouble that a test asks for. The handshake that opens or resumes a session is not an
+// operation.
 type Fault struct {
-	// On says which operations are meant; nil means all but pings, which come by the client's
-	// clock. It is called with the server locked: it must not block or call the server.
+	// On selects the operations; nil selects all but pings, whose times depend on the
+	// client's clock. It is called with the server locked, so it must not block or call the
+	// server.
 	On func(Op) bool
-	// Nth is which of the operations that On means, counted from 1; 0 is every one.
+	// Nth is the number of the selected operation, counted from 1; 0 is every one.
 	Nth int
-	// Do is what happens to it.
+	// Do is what happens to the operation.
 	Do Action
 }
 
-// Action is what happens to an operation. The zero value is nothing, which is good for counting.
+// Action is what happens to an operation. The zero value does nothing, which is good for
+// counting.
 type Action struct {
 	kind  actionKind
 	code  wire.Code
@@ -50,15 +53,15 @@ const (
 // are sent first.
 func CutBefore() Action { return Action{kind: cutBefore} }
 
-// CutAfter does the operation and ends the connection without a reply, nor any notification that
-// the operation caused for it: the client cannot know whether it was done.
+// CutAfter does the operation and ends the connection, without the reply and without
+// notifications that the operation caused. So the client cannot know whether it was done.
 func CutAfter() Action { return Action{kind: cutAfter} }
 
 // Refuse answers with code instead of doing the operation. No zxid is taken.
 func Refuse(code wire.Code) Action { return Action{kind: refuse, code: code} }
 
-// Delay does the operation when d has passed on the server's clock: with a manual one, by
-// Advance. Later requests of the connection wait behind it, pings too.
+// Delay does the operation when d has passed on the server's clock, which with a manual
+// clock means by Advance. Later requests of the connection wait behind it, pings too.
 func Delay(d time.Duration) Action { return Action{kind: delay, delay: d} }
 
 // Hold does the operation when gate is closed. Later requests of the connection wait behind it,
@@ -90,8 +93,8 @@ type Injected struct {
 // faultList is in the order of injection. Server.mu guards it.
 type faultList []*Injected
 
-// Inject puts a fault in place until its Remove. Where several mean the same operation all count
-// it, and the first one injected of those whose turn it is acts.
+// Inject puts a fault in place until its Remove. If several faults select the same operation,
+// all of them count it. Of those whose turn it is, the first one injected acts.
 func (s *Server) Inject(f Fault) *Injected {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,7 +110,7 @@ func (in *Injected) Remove() {
 	in.s.faults = slices.DeleteFunc(slices.Clone(in.s.faults), func(o *Injected) bool { return o == in })
 }
 
-// Met is how many operations the fault's condition has meant.
+// Met is how many operations the fault's condition has selected.
 func (in *Injected) Met() int {
 	in.s.mu.Lock()
 	defer in.s.mu.Unlock()
@@ -181,7 +184,7 @@ func (s *Server) await(c *conn, a Action) bool {
 	}
 	s.mu.Unlock()
 	defer s.mu.Lock()
-	// What was answered before must not wait with it.
+	// Earlier answers must not wait with it.
 	if c.out.flush() != nil {
 		return false
 	}

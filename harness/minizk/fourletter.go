@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// Version is what the server says it is: the release whose behaviour it has.
+// Version is the version that the server reports: the release whose behaviour
+// it has.
 const Version = "3.8.0-minizk, built on 2022-02-25 08:49 UTC"
 
-// words are the four-letter words answered. The others that a ZooKeeper knows are refused as it
-// refuses what its configuration does not list.
+// words are the four-letter words that are answered. The others are refused in the same way as
+// a ZooKeeper refuses words that its configuration does not list.
 var words = map[string]func(*Server) string{
 	"ruok": func(*Server) string { return "imok" },
 	"isro": func(*Server) string { return "rw" },
@@ -30,7 +31,7 @@ var refusedWords = []string{"conf", "crst", "dirs", "dump", "gtmk", "hash", "lea
 
 func isWord(w string) bool { return words[w] != nil || slices.Contains(refusedWords, w) }
 
-// wordTimeout bounds the answer to a client that does not read it.
+// wordTimeout is the limit for answering a client that does not read.
 const wordTimeout = 5 * time.Second
 
 func (s *Server) answerWord(word string, nc net.Conn) {

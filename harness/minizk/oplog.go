@@ -26,7 +26,8 @@ type Entry struct {
 // wireReap marks the removal of a container or TTL node.
 const wireReap = wire.OpDeleteContainer
 
-// String is one line: a path that would not be is quoted, for clients may send what they like.
+// String is one line. A path that would break the line is quoted, because clients may send
+// anything.
 func (e Entry) String() string {
 	path := e.Path
 	if quoted := strconv.Quote(path); quoted != `"`+path+`"` {
@@ -82,8 +83,8 @@ func clip(path string) string {
 	return strings.Clone(path[:at]) + "…"
 }
 
-// Log returns the last operations, oldest first, without pings: what was asked, by which session,
-// and how it ended.
+// Log returns the last operations, oldest first, without pings: the request, its session, and its
+// result.
 func (s *Server) Log() []Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +96,7 @@ func (s *Server) Log() []Entry {
 	return append(append([]Entry(nil), ring[at:]...), ring[:at]...)
 }
 
-// WriteLog writes Log one entry to a line.
+// WriteLog writes Log, one entry on each line.
 func (s *Server) WriteLog(w io.Writer) error {
 	for _, e := range s.Log() {
 		if _, err := fmt.Fprintln(w, e); err != nil {

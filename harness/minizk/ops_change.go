@@ -6,8 +6,8 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// The changes. Each takes a zxid before anything else, so that a refused one takes one too, and
-// copies the data that it keeps: the request's memory is used again.
+// The changes. Each takes a zxid before anything else, so a refused change takes one, too. Each
+// copies the data that it keeps, because the request's memory is reused.
 
 func (s *Server) create(r *request) error {
 	tx := s.nextTx()
@@ -27,8 +27,8 @@ func (s *Server) delete(r *request) error {
 	return s.tree.Delete(s.nextTx(), r.c.caller(), r.version)
 }
 
-// deleteContainer is how a server's own reaper asks. From a client it never succeeds: the server
-// takes the whole packet for the path, which therefore has a zero byte.
+// deleteContainer is what a server's own reaper sends. From a client it never succeeds: the
+// server takes the whole packet for the path, so the path has a zero byte.
 func (s *Server) deleteContainer(*request) error {
 	s.nextTx()
 	return wire.BadArguments
@@ -53,8 +53,8 @@ func (s *Server) setACL(r *request) error {
 	return err
 }
 
-// check outside a multi is something that no client sends: a server that finds the version right
-// has no Stat to answer with, trips over that and does not answer at all.
+// No client sends a check outside a multi. If the version is right, the real server has no Stat
+// to answer with, fails, and does not answer at all.
 func (s *Server) check(r *request) error {
 	s.nextTx()
 	err := s.tree.Check(r.c.caller(), r.version)
@@ -62,8 +62,8 @@ func (s *Server) check(r *request) error {
 	return err
 }
 
-// multi answers OK in the header even if it failed; the results say what happened. Over a null path
-// the server trips before there is a transaction: the zxid is spent, but nobody is told of it.
+// multi answers OK in the header even if it failed. The results say what happened. At a null path
+// the server fails before there is a transaction: the zxid is used up, but no reply shows it.
 func (s *Server) multi(r *request) error {
 	if firstNull(r.ops) < len(r.ops) {
 		s.spent++

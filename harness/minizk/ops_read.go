@@ -51,7 +51,8 @@ func (s *Server) getAllChildrenNumber(r *request) error {
 	return err
 }
 
-// getEphemerals lists the session's own, below a prefix of characters, not of names.
+// getEphemerals lists the session's own nodes whose paths begin with a prefix. The
+// prefix may end inside a name.
 func (s *Server) getEphemerals(r *request) error {
 	paths := s.tree.EphemeralsOf(r.c.session.id)
 	if trimmed := strings.TrimSpace(r.path); trimmed != "" && trimmed != "/" {
@@ -75,8 +76,8 @@ func (s *Server) getACL(r *request) error {
 	return err
 }
 
-// maxReply bounds the one reply that may be thousands of times longer than what the tree holds, in
-// bytes. The real server makes it as long as it has memory for.
+// maxReply limits, in bytes, the one reply that may be thousands of times longer than the tree's
+// data. The real server is limited only by its memory.
 const maxReply = 256 << 20
 
 // multiRead ends the connection of a client that asks for more than maxReply. At a null path it
@@ -99,7 +100,8 @@ func (s *Server) multiRead(r *request) error {
 	return nil
 }
 
-// sync waits for nothing: a server alone is never behind. Any path will do, even none.
+// sync waits for nothing, because a single server is never behind. Any path works,
+// even none.
 func (s *Server) sync(r *request) error {
 	r.body = wire.AppendNullString(r.body, r.prefix)
 	return nil

@@ -17,8 +17,8 @@ func (s *Server) closeSession(r *request) error {
 }
 
 // auth adds an identity to the connection, not to the session: clients repeat it when they
-// reconnect. A digest is believed whatever it says; there is nothing to check it against. One that
-// says nothing, and a scheme that is null or unknown, end the connection.
+// reconnect. Any digest is accepted, because there is nothing to check it against. An empty
+// digest, and a scheme that is null or unknown, end the connection.
 func (s *Server) auth(r *request) error {
 	switch r.auth.Scheme {
 	case "digest":
@@ -40,15 +40,16 @@ func (s *Server) auth(r *request) error {
 	return nil
 }
 
-// prove adds an identity. What was handed out before keeps the old list.
+// prove adds an identity. Lists that were handed out before do not change.
 func (c *conn) prove(id wire.ID) {
 	if !slices.Contains(c.ids, id) {
 		c.ids = append(slices.Clip(c.ids), id)
 	}
 }
 
-// sasl is answered as by a server without a login module: with no token. The client gives up. Over
-// a null token the server trips so that it neither answers nor reads on; the session then expires.
+// sasl is answered as on a server without a login module: with no token. Then the client gives up.
+// At a null token the server fails, and neither answers nor reads any more, so the session
+// expires.
 func (s *Server) sasl(r *request) error {
 	if r.deaf {
 		r.mute = true

@@ -9,35 +9,36 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// Options of a server. The zero value is what tests want.
+// Options of a server. The zero value is right for most tests.
 type Options struct {
 	// Addr is the address to listen on; "" is 127.0.0.1 and a free port.
 	Addr string
 	// Private opens no port: Server.Dial is the only way in, and Addr is not used.
 	Private bool
-	// RealTime lets time pass by itself, for programs and for clients that cannot be told
-	// about a manual clock. Otherwise time stands still but for Advance.
+	// RealTime lets time pass by itself, for programs, and for clients that don't know of
+	// a manual clock. Otherwise only Advance moves time.
 	RealTime bool
-	// Now is where a manual clock starts; zero is the present. Session ids begin with it, so that
-	// with a Now they are the same each time.
+	// Now is where a manual clock starts; zero is the present. Session ids begin with it, so with
+	// a fixed Now they are the same each time.
 	Now time.Time
-	// MinTimeout and MaxTimeout bound the session timeouts that clients get. 0 is 4 s and 40 s,
+	// MinTimeout and MaxTimeout limit the session timeouts that clients get. 0 is 4 s and 40 s,
 	// two and twenty of a server's usual ticks.
 	MinTimeout, MaxTimeout time.Duration
 	// ContainerInterval is how often the server looks for container and TTL nodes to remove, as a
-	// server's property znode.container.checkIntervalMs; with a real clock not more often than every
-	// 50 ms. 0 is a real server's minute: recipes count on containers that do not go at once.
+	// server's property znode.container.checkIntervalMs; with a real clock not more often than
+	// every 50 ms. 0 is a minute, as on a real server, because recipes rely on containers that are
+	// not removed at once.
 	ContainerInterval time.Duration
 	// MaxBuffer is jute.maxbuffer, the longest packet accepted, in bytes. 0 is wire.MaxBuffer.
 	MaxBuffer int
-	// MaxQueue bounds the bytes of notifications that wait for a client that does not read; it is
-	// disconnected when there are more. (Requests of a client that does not read their replies
+	// MaxQueue limits the bytes of notifications that wait for a client that does not read. With
+	// more, the client is disconnected. (Requests of a client that does not read their replies
 	// are not read either.) 0 is 16 MiB.
 	MaxQueue int
 	// TLS, if not nil, adds a second port for it, see Server.SecureAddr. Its clients have the
-	// identities that those of the plain port have: no x509.
+	// same identities as those of the plain port: no x509.
 	TLS *tls.Config
-	// SuperDigest is the identity that no ACL binds, as a server's property
+	// SuperDigest is the identity to which no ACL applies, like a server's property
 	// zookeeper.DigestAuthenticationProvider.superDigest: user:base64(sha1(user:password)).
 	// "" is none.
 	SuperDigest string

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// outQueue holds what is to be sent on one connection. Replies are flushed by the connection's
-// own reader when it has nothing left to read, so that a client which sends many requests at once
-// gets its replies in few writes; a client that does not read thereby stops being read from.
+// outQueue holds what is to be sent on one connection. The connection's own reader flushes
+// replies when it has nothing left to read. So a client that sends many requests at once gets its
+// replies in few writes, and the server stops reading from a client that does not read.
 // Notifications caused by others are flushed by pushLoop.
 type outQueue struct {
 	nc    net.Conn
@@ -42,7 +42,7 @@ func (q *outQueue) add(packet []byte) {
 	}
 }
 
-// give is add for a packet that the caller does not use again, which saves copying a large one.
+// give is add for a packet that the caller does not use again. It saves a copy.
 func (q *outQueue) give(packet []byte) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -62,8 +62,8 @@ func (q *outQueue) waiting() int {
 	return len(q.buf)
 }
 
-// notify queues a packet that another connection caused. A client that lets too many wait is cut;
-// its own replies, however large, do not count, for it has them only while it asks.
+// notify queues a packet that another connection caused. A client that lets too many wait is cut.
+// Its own replies do not count, however large, because they come only while it sends requests.
 func (q *outQueue) notify(packet []byte) {
 	q.mu.Lock()
 	tooMany := false

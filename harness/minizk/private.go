@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Dial connects to a server with Options.Private, for a client that can be told how to dial. The
+// Dial connects to a server with Options.Private, for a client with a configurable dialer. The
 // error is ErrClosed while the server is stopped, or that of ctx.
 func (s *Server) Dial(ctx context.Context) (net.Conn, error) {
 	s.mu.Lock()

@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// T is what Run needs of a *testing.T. If it also has Failed() bool, as that has, a failing test
-// prints the server's operations.
+// T is what Run needs of a *testing.T. If it also has Failed() bool, as *testing.T has, a
+// failing test prints the server's operations.
 type T interface {
 	Cleanup(func())
 	Fatalf(format string, args ...any)

@@ -14,7 +14,7 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// ErrClosed is returned by what needs a server that has been closed.
+// ErrClosed says that the server has been closed.
 var ErrClosed = errors.New("minizk: server closed")
 
 // Server is one ZooKeeper. Its methods may be called from any goroutine.
@@ -46,8 +46,8 @@ type Server struct {
 	nextReap  time.Time // when containers are looked for
 }
 
-// Start returns a running server, to be ended by Close. The error is from Options or from
-// listening.
+// Start returns a running server. The caller must Close it. The error is from Options or
+// from listening.
 func Start(opt Options) (*Server, error) {
 	opt, err := opt.withDefaults()
 	if err != nil {
@@ -116,8 +116,8 @@ func (s *Server) listen(addr string, conf *tls.Config) (net.Listener, error) {
 	return l, nil
 }
 
-// secureConn is a connection with TLS that ends at once: TLS's own farewell could wait for a
-// client that does not read.
+// secureConn is a TLS connection that closes at once. The close message of TLS could wait
+// for a client that does not read.
 type secureConn struct {
 	*tls.Conn
 	raw net.Conn
@@ -180,9 +180,10 @@ func (s *Server) Stop() error {
 	return nil
 }
 
-// Restart ends all connections and serves again at the same addresses with the same tree and
-// sessions, whose timeouts start anew, as after the restart of a server with its data. It also
-// resumes after Stop, where the error may be that another program has taken the port.
+// Restart ends all connections and serves again at the same addresses, with the same tree and
+// sessions. The sessions' timeouts start again, as after the restart of a server with its
+// data. After Stop it also resumes; then the error may be that another program has taken the
+// port.
 func (s *Server) Restart() error {
 	s.turning.Lock()
 	defer s.turning.Unlock()
@@ -200,7 +201,8 @@ func (s *Server) Restart() error {
 	return s.bind(s.addr, s.secure)
 }
 
-// Close ends the server and waits until all its goroutines have. Closing twice is fine.
+// Close ends the server, and waits until all its goroutines have ended. Closing twice
+// is fine.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	first := !s.closed
@@ -246,7 +248,7 @@ func (s *Server) gone(c *conn) {
 	}
 }
 
-// identitiesOf are those that a connection has without asking: its address.
+// identitiesOf are the identities that a connection always has: its address.
 func identitiesOf(nc net.Conn) []wire.ID {
 	host, _, err := net.SplitHostPort(nc.RemoteAddr().String())
 	if err != nil {

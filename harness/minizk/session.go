@@ -29,9 +29,9 @@ func (t *sessionTable) init(started time.Time) {
 	t.last = firstSession(started) - 1
 }
 
-// firstSession is where ids begin: as a real server's, whose first byte is its own number, with the
-// time (SessionTrackerImpl.initializeNextSessionId). A client of a server that has ended then
-// cannot ask the next one at its address for the session of somebody else.
+// firstSession is the first id. As on a real server, ids begin with the server's number and the
+// time (SessionTrackerImpl.initializeNextSessionId). So if a server has ended and another runs at
+// its address, an old client cannot resume somebody else's session.
 func firstSession(started time.Time) int64 {
 	const server = 1
 	return server<<56 | int64(uint64(started.UnixMilli())<<24>>8)
@@ -40,8 +40,8 @@ func firstSession(started time.Time) int64 {
 // lastStart is the latest time, in milliseconds since 1970, that a server's ids begin with.
 var lastStart atomic.Int64
 
-// startTime is the time that a server's ids begin with: the one that Options tell, so that a test
-// can have the same ids each time, or one of its own.
+// startTime is the time that a server's ids begin with: the one in Options, so that a test can
+// have the same ids each time, or else a unique one.
 func startTime(o Options) time.Time {
 	if !o.Now.IsZero() {
 		return o.Now
@@ -87,14 +87,15 @@ func (t *sessionTable) due(now time.Time) []*session {
 	return out
 }
 
-// password is what resumes a session: whoever does not know it cannot take the session over.
+// password resumes a session. Without it, nobody can take the session over.
 func (s *Server) password(id int64) []byte {
 	sum := sha256.Sum256(binary.BigEndian.AppendUint64(s.secret[:], uint64(id)))
 	return sum[:wire.PasswordLen]
 }
 
-// endSession is the transaction that removes a session with its ephemeral nodes. Its connection
-// is cut, but for one that asked for the end and still gets an answer. The caller holds mu.
+// endSession is the transaction that removes a session with its ephemeral nodes. It cuts the
+// connection, unless the connection asked for the end and still gets an answer. The caller
+// holds mu.
 func (s *Server) endSession(ss *session, why string) {
 	tx := s.nextTx()
 	delete(s.sessions.byID, ss.id)
@@ -106,7 +107,7 @@ func (s *Server) endSession(ss *session, why string) {
 	s.log.add(Entry{At: s.clock.now(), Session: ss.id, Op: wire.OpCloseSession, Path: why, Zxid: tx.Zxid})
 }
 
-// Session is what the server knows of one.
+// Session is what the server knows about a session.
 type Session struct {
 	ID         int64
 	Timeout    time.Duration
@@ -126,8 +127,8 @@ func (s *Server) Sessions() []Session {
 	return out
 }
 
-// ExpireSession ends a session as if its time had run out, and reports whether there was one.
-// Its ephemeral nodes are gone when it returns.
+// ExpireSession ends a session as if its timeout had passed, and reports whether the session
+// existed. When it returns, its ephemeral nodes are gone.
 func (s *Server) ExpireSession(id int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,7 +139,7 @@ func (s *Server) ExpireSession(id int64) bool {
 	return ss != nil
 }
 
-// Disconnect cuts a session's connection and leaves the session, and reports whether there was a
+// Disconnect cuts a session's connection, keeps the session, and reports whether there was a
 // connection.
 func (s *Server) Disconnect(id int64) bool {
 	s.mu.Lock()
@@ -148,8 +149,8 @@ func (s *Server) Disconnect(id int64) bool {
 		return false
 	}
 	ss.conn.out.abort()
-	// At once, so that a reply to a request under way is no longer meant for anyone and the
-	// connection's watches cannot fire into nothing before its goroutine has noticed.
+	// Do it at once, before the connection's goroutine notices the end: its replies and its
+	// watches must not be sent any more.
 	s.tree.Forget(ss.conn)
 	ss.conn = nil
 	return true

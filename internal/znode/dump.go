@@ -10,7 +10,7 @@ import (
 	"io"
 )
 
-// The dump format (04-migration, "Sources and targets"): one JSON object a
+// The dump format (docs/commands.md, "A dump"): one JSON object a
 // line, sorted by path when mrtq writes it, in any order when it reads.
 type dumpLine struct {
 	Path string   `json:"path"`

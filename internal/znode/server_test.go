@@ -20,7 +20,7 @@ func TestEphemeralParentAsServer(t *testing.T) {
 	}
 }
 
-// 04-migration, "One job, one transaction": any create advances the counter, 8
+// docs/migration.md, "One job, one transaction": any create advances the counter, 8
 // explicit ones make the next sequential child number 8, and deletes don't move it.
 func TestNextSequenceAsServer(t *testing.T) {
 	w := open(t)

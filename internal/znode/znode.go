@@ -53,7 +53,7 @@ func DefaultStat(data, children int) Stat {
 // (cversion + numChildren) / 2, computed in 32 bits without sign because past
 // 2^30 creates the shown value has wrapped. A counter that has itself wrapped
 // (over 2^31 creates) shows the same Stat as one 2^31 lower.
-// Rule: 04-migration, "One job, one transaction".
+// Rule: docs/migration.md, "One job, one transaction".
 func (s Stat) NextSequence() (next int32, left int64) {
 	creates := (uint32(s.Cversion) + uint32(s.NumChildren)) / 2
 	return int32(creates), 1<<31 - int64(creates)

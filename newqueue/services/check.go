@@ -9,8 +9,9 @@ import (
 	"mrtq/newqueue"
 )
 
-// Check holds a tree in dialect mrt-zk to every demand and returns what
-// violates one, in the order of ids and paths. The tree must be at rest.
+// Check compares a tree in dialect mrt-zk with every demand, and returns what
+// violates one, in the order of ids and paths. Nobody may write to the tree
+// while it is read.
 func Check(tree *znode.Tree) []Violation { return newChecker(tree).check() }
 
 func (c *checker) check() []Violation {
@@ -22,9 +23,9 @@ func (c *checker) check() []Violation {
 	return all
 }
 
-// CheckContent holds the JSON objects of one batch, job or request to every
-// demand that is about them alone. What is about its place in the tree is not
-// looked at, so this needs no tree.
+// CheckContent compares the JSON objects of one batch, job or request with
+// every demand on the objects alone. It ignores the demands on their place in
+// the tree, so it needs no tree.
 func CheckContent(i Item) []Violation {
 	it := i.item()
 	all := it.violations(nil, nil)
@@ -47,8 +48,8 @@ var demandsOf = func() map[Scope][]*Demand {
 	return of
 }()
 
-// violations adds to all what the item violates. Without a checker, only its
-// content is looked at.
+// violations appends to all what the item violates. Without a checker, it looks
+// only at the content.
 func (it *item) violations(c *checker, all []Violation) []Violation {
 	for _, scope := range it.scopes {
 		for _, d := range demandsOf[scope] {
@@ -80,7 +81,7 @@ func (it *item) violations(c *checker, all []Violation) []Violation {
 func (it *item) keyFaults(d *Demand) []fault {
 	o := it.object(d.Node)
 	if o == nil {
-		return nil // another row says so
+		return nil // another row reports it
 	}
 	switch v, there := o.Value(d.Key); {
 	case !there && d.Optional:
@@ -92,7 +93,7 @@ func (it *item) keyFaults(d *Demand) []fault {
 	return nil
 }
 
-// checker knows what stands where in a tree.
+// checker knows which entries a tree has, and where.
 type checker struct {
 	tree     *znode.Tree
 	items    []*item
@@ -139,7 +140,7 @@ func newChecker(tree *znode.Tree) *checker {
 		it.bid = string(dataOf(tree, it.path+"/bid"))
 		it.batchID = c.batchIDs[it.bid]
 		c.children[it.bid]++
-		if stateOf(it.state) == "" && len(c.queued[jid]) > 0 { // whoever finds its entry meets it
+		if stateOf(it.state) == "" && len(c.queued[jid]) > 0 { // every daemon that finds its entry meets it
 			it.worker = Worker(newqueue.JobState(znode.Name(znode.Parent(c.queued[jid][0]))), stateOf(it.value("status", "last_successful_status")))
 		}
 		profiles = profiles || isText(it.value("configuration", "profile"))
@@ -159,7 +160,7 @@ func newChecker(tree *znode.Tree) *checker {
 	return c
 }
 
-// read is an item with the JSON objects that it may have.
+// read reads an item with the JSON objects that it may have.
 func (c *checker) read(path string, nodes ...string) *item {
 	it := &item{path: path, id: znode.Name(path)}
 	for _, name := range nodes {

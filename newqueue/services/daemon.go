@@ -6,7 +6,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// Daemon is one of the services' workers, by the state that it works.
+// Daemon is one of the services' workers. Most work on the jobs of one state.
 type Daemon string
 
 // The daemons.
@@ -24,13 +24,13 @@ const (
 	UpdateBatchReport Daemon = "UpdateBatchReport"
 	Cleanup           Daemon = "Cleanup"
 	Access            Daemon = "Access"
-	Admin             Daemon = "Admin" // the Ruby admin tool: a person's, and no daemon
+	Admin             Daemon = "Admin" // the Ruby admin tool, which a person uses; no daemon
 )
 
 // Daemons are all daemons, in the order in which a submission meets them.
 var Daemons = []Daemon{Batch, Initialize, Estimate, Provision, Download, Process, Store, Inventory, Notify, BatchReport, UpdateBatchReport, Cleanup, Access, Admin}
 
-// chain is which daemon acquires the jobs of which state.
+// chain says which daemon acquires the jobs of which state.
 var chain = []struct {
 	state  newqueue.JobState
 	daemon Daemon
@@ -45,10 +45,11 @@ var chain = []struct {
 	{newqueue.JobNotify, Notify},
 }
 
-// Worker is the daemon that acquires jobs in a state. An administrator
-// releases held jobs to pending, and requeues failed ones by the state that was
-// left last: null and pending lead to estimating, past Initialize. It is "" for
-// completed and deleted jobs.
+// Worker is the daemon that acquires the jobs in a state, "" for completed and
+// deleted jobs. For a held job it is the daemon after an administrator releases
+// it to pending. For a failed job it is the daemon after a requeue, which goes
+// by the state that the job left last: null and pending lead to estimating, so
+// Initialize is skipped.
 func Worker(state, last newqueue.JobState) Daemon {
 	switch state {
 	case newqueue.JobHeld:
@@ -67,8 +68,7 @@ func Worker(state, last newqueue.JobState) Daemon {
 	return ""
 }
 
-// State is the state whose jobs a daemon acquires, "" for those that acquire
-// none.
+// State is the state whose jobs a daemon acquires, "" if it acquires none.
 func (d Daemon) State() newqueue.JobState {
 	for _, c := range chain {
 		if c.daemon == d {
@@ -78,7 +78,8 @@ func (d Daemon) State() newqueue.JobState {
 	return ""
 }
 
-// onTheWay are the daemons that a job in a state still has ahead of it.
+// onTheWay are the daemons that still have to work on a job, from the first one
+// on.
 func onTheWay(first Daemon) []Daemon {
 	for i, c := range chain {
 		if c.daemon == first {
@@ -97,34 +98,34 @@ type Effect string
 
 // The effects, the worst first.
 const (
-	StopsQueue     Effect = "stops-queue"     // every item behind it waits for ever
+	StopsQueue     Effect = "stops-queue"     // every item behind it waits forever
 	EndsThread     Effect = "ends-thread"     // the service's thread ends
 	StopsReports   Effect = "stops-reports"   // no later batch is reported
-	Resubmits      Effect = "resubmits"       // its jobs are made a second time
-	ReportsEarly   Effect = "reports-early"   // its batch is reported while it is at work
+	Resubmits      Effect = "resubmits"       // its jobs are created a second time
+	ReportsEarly   Effect = "reports-early"   // its batch is reported before the job is done
 	Stuck          Effect = "stuck"           // locked and left until the daemon is restarted
 	StuckReporting Effect = "stuck-reporting" // the batch stays in Reporting
-	Waits          Effect = "waits"           // the daemon waits for a lock without end
+	Waits          Effect = "waits"           // the daemon waits forever for a lock
 	NotFound       Effect = "not-found"       // no daemon ever takes it
 	Fails          Effect = "fails"           // the job or request becomes Failed
 	NeverReported  Effect = "never-reported"  // the batch gets no report
 	ReportLost     Effect = "report-lost"     // the batch ends, and its mail is never sent
-	NeverCleaned   Effect = "never-cleaned"   // the batch stays for ever
+	NeverCleaned   Effect = "never-cleaned"   // the batch stays forever
 	ReportsWrong   Effect = "reports-wrong"   // the batch's report leaves it out
 	BreaksPage     Effect = "breaks-page"     // a page or check of the admin tool fails
 	Harmless       Effect = "harmless"        // no daemon reads it any more
 )
 
-// effectWords say an effect to an operator; %s is the daemon.
+// effectWords say an effect in an operator's words. %s is the daemon.
 var effectWords = map[Effect]string{
-	StopsQueue:     "it stops everything behind it at %s",
-	EndsThread:     "it ends the thread of %s, until the service is started again",
-	StopsReports:   "it stops the reports of every batch behind it",
-	Resubmits:      "%s would take the batch for a new submission and make its jobs a second time",
+	StopsQueue:     "%s would stop at it, and everything behind it would wait",
+	EndsThread:     "the thread of %s would end, until the service is restarted",
+	StopsReports:   "no batch behind it would be reported",
+	Resubmits:      "%s would take the batch for a new submission and create its jobs a second time",
 	ReportsEarly:   "%s would report the batch before this job is done",
 	Stuck:          "%s would lock it and leave it until the daemon is restarted",
 	StuckReporting: "its batch would stick in Reporting",
-	Waits:          "%s would wait for its lock without end",
+	Waits:          "%s would wait forever for its lock",
 	NotFound:       "%s would never find it",
 	Fails:          "%s would fail it",
 	NeverReported:  "its batch would never be reported",
@@ -135,13 +136,13 @@ var effectWords = map[Effect]string{
 	Harmless:       "no daemon reads it any more",
 }
 
-// Blocking reports whether an item with this effect should keep a migration
-// from starting. The others are warned of.
+// Blocking reports whether an item with this effect keeps a migration from
+// starting. For the others there is only a warning.
 func (e Effect) Blocking() bool {
 	return !slices.Contains([]Effect{NeverCleaned, BreaksPage, Harmless}, e)
 }
 
-// Stop is one daemon and what a fault makes it do.
+// Stop is one daemon and what it does at a fault.
 type Stop struct {
 	Daemon Daemon
 	Effect Effect

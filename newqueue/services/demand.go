@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Scope says of which items a demand is made.
+// Scope says to which items a demand applies.
 type Scope string
 
 // The scopes.
@@ -23,8 +23,8 @@ const (
 	OfWaitingAccess Scope = "every access request that is Pending or Failed"
 )
 
-// Demand is one row: what must be at one place, who reads it, and what happens
-// if it is not so.
+// Demand is one row: what must be in one place, who reads it, and what happens
+// otherwise.
 type Demand struct {
 	ID   string // the requirement, R01 to R32
 	Of   Scope
@@ -35,20 +35,20 @@ type Demand struct {
 	Optional bool
 	// Says is the rule in words, for demands without a key.
 	Says string
-	// Stops are the readers and what a fault makes each of them do, in the
-	// order in which they meet it.
+	// Stops are the readers, in the order in which they meet the item, and what
+	// each does at a fault.
 	Stops []Stop
-	// Default is what a migration writes when a legacy record has none,
-	// because that is safe; "" means that there is no safe default.
+	// Default is what a migration writes if a legacy record has none. "" means
+	// that there is no safe default.
 	Default string
-	// Library is the method of the client library itself that reads it, so that
-	// the demand holds for every tree that the library is to load, whoever wrote
-	// it; "" if only a service demands it.
+	// Library is the method of the client library that reads it. Then the demand
+	// holds for every tree that the library loads, whoever wrote it. "" means
+	// that only a service demands it.
 	Library string
-	// faults finds what breaks a rule that is not about one key, and needs to
-	// see only the item's own JSON objects.
+	// faults finds what breaks a rule that is not about one key. It needs only
+	// the item's own JSON objects.
 	faults func(d *Demand, it *item) []fault
-	// place is the same for a rule about where the item stands in the tree.
+	// place does the same for a rule about the item's place in the tree.
 	place func(c *checker, d *Demand, it *item) []fault
 }
 
@@ -58,7 +58,7 @@ func (d Demand) String() string {
 	if d.Key != "" {
 		must := "must be"
 		if d.Optional {
-			must = "if there, must be"
+			must = "must be absent or"
 		}
 		what = fmt.Sprintf("%s of %s %s %s", d.Key, d.Node, must, d.Type.Words)
 	}
@@ -70,7 +70,7 @@ type Violation struct {
 	Demand *Demand
 	Item   string // path of the batch, job or request; "/" for the tree
 	Path   string // of the znode
-	What   string // is wrong
+	What   string // what is wrong
 	Stop   Stop   // what happens, by the first daemon that meets the item
 }
 
@@ -90,9 +90,9 @@ func (s Stop) String() string {
 	return fmt.Sprintf(words, s.Daemon)
 }
 
-// fault is what a check found at one path.
+// fault is what a check found at a path.
 type fault struct {
 	path, what string
-	// stop is the effect, where it is not the row's.
+	// stop is the effect, if it is not the row's.
 	stop *Stop
 }

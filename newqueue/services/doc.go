@@ -8,6 +8,6 @@
 // and the effect that a missing or wrong value has. The plan of a migration,
 // its verification and the tests all draw on it.
 //
-// The requirements R01 to R32 and their sources are those of the page "What the
-// deployed services read and write in the new queue", section 7.
+// The requirements R01 to R32 are those of docs/deployed-services.md, "The
+// demands".
 package services

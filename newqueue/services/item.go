@@ -9,7 +9,7 @@ import (
 )
 
 // Item is one batch, job or access request before it is written: its JSON
-// objects, and what a check of them needs to know beside them.
+// objects, and what else their check needs to know.
 type Item struct {
 	Path    string // of the batch, job or request
 	Objects []NodeObject
@@ -46,12 +46,12 @@ func (i Item) item() *item {
 	return it
 }
 
-// item is a batch, a job or an access request, or the whole tree, as the check
-// looks at it.
+// item is what the check looks at: a batch, a job, an access request, or the
+// whole tree.
 type item struct {
 	path, id string
 	scopes   []Scope
-	worker   Daemon    // that acquires the job next
+	worker   Daemon    // the daemon the daemon that acquires the job next
 	state    string    // the status's exact name, "" if unreadable
 	nodes    []content // those that are there
 	bid      string    // of a job
@@ -67,7 +67,7 @@ type content struct {
 	empty  bool
 }
 
-// node is what a znode of the item holds, nil if it isn't there.
+// node is what a znode of the item holds, nil if it does not exist.
 func (it *item) node(name string) *content {
 	for i := range it.nodes {
 		if it.nodes[i].node == name {
@@ -146,8 +146,8 @@ var (
 func (it *item) isBatch() bool { return strings.HasPrefix(it.path, newqueue.BatchesPath+"/") }
 func (it *item) isDone() bool  { return it.state == "Completed" || it.state == "Deleted" }
 
-// first is what happens to the item first: by the daemons that it has ahead of
-// it, then by those that look at its batch, and by the admin tool.
+// first is what happens to the item first: what the daemons do that still work
+// on it, then those that look at its batch, then the admin tool.
 func (it *item) first(stops []Stop) Stop {
 	for _, d := range onTheWay(it.worker) {
 		for _, s := range stops {
@@ -157,7 +157,7 @@ func (it *item) first(stops []Stop) Stop {
 		}
 	}
 	for _, s := range stops {
-		behind := s.Daemon.State() != "" // a daemon that the job has behind it
+		behind := s.Daemon.State() != "" // a daemon that is done with the job
 		reported := it.isBatch() && it.isDone() && slices.Contains([]Daemon{BatchReport, UpdateBatchReport}, s.Daemon)
 		if !behind && !reported {
 			return s

@@ -26,7 +26,7 @@ func locked(c *checker, d *Demand, it *item) []fault {
 	return nil
 }
 
-// object: the node is there and holds a JSON object.
+// object: the node exists and holds a JSON object.
 func object(d *Demand, it *item) []fault {
 	switch n := it.node(d.Node); {
 	case n == nil:
@@ -37,7 +37,7 @@ func object(d *Demand, it *item) []fault {
 	return nil
 }
 
-// present: the node is there and holds something.
+// present: the node exists and holds something.
 func present(d *Demand, it *item) []fault {
 	switch n := it.node(d.Node); {
 	case n == nil:
@@ -48,8 +48,8 @@ func present(d *Demand, it *item) []fault {
 	return nil
 }
 
-// objectIfThere: the Java library reads an empty node as an empty object, the
-// Ruby library fails on one.
+// objectIfThere: the Java library reads an empty node as an empty object. The
+// Ruby library fails on it.
 func objectIfThere(d *Demand, it *item) []fault {
 	switch n := it.node(d.Node); {
 	case n == nil || n.bad == "":
@@ -73,7 +73,7 @@ func stringValues(d *Demand, it *item) []fault {
 }
 
 // hasStates: a batch without states is a submission that waits for its jobs to
-// be made. A pending or held one without jobs is just that.
+// be created. That is right for a pending or held batch without jobs.
 func hasStates(c *checker, d *Demand, it *item) []fault {
 	path := it.path + "/" + d.Node
 	waiting := (it.state == "Pending" || it.state == "Held") && c.jobs(it.id) == 0
@@ -170,13 +170,13 @@ func spaceNeeded(c *checker, d *Demand, it *item) []fault {
 	return faults
 }
 
-// queueEntry: a worker finds a job by its entry alone, and stops at one that
-// its job's status doesn't agree with.
+// queueEntry: a worker finds a job only by its entry, and stops at an entry
+// that disagrees with its job's status.
 func queueEntry(c *checker, _ *Demand, it *item) []fault {
 	state := stateOf(it.state)
 	number, err := strconv.Atoi(string(dataOf(c.tree, it.path+"/priority")))
 	if state == "" || err != nil || number < 0 || number > 99 {
-		return nil // another row says so
+		return nil // another row reports it
 	}
 	want := newqueue.JobEntryPath(state, number, it.id)
 	var faults []fault
@@ -233,8 +233,8 @@ func batchEntry(c *checker, _ *Demand, it *item) []fault {
 	return faults
 }
 
-// configuration: one that isn't there or is empty lets the job be loaded, and
-// then Initialize and Estimate throw outside of what they catch.
+// configuration: the services load a job whose configuration is missing or
+// empty. Then Initialize and Estimate throw an exception that they don't catch.
 func configuration(d *Demand, it *item) []fault {
 	switch n := it.node(d.Node); {
 	case n == nil:
@@ -247,7 +247,7 @@ func configuration(d *Demand, it *item) []fault {
 	return nil
 }
 
-// batchID: the daemons find the job's directory by it, in HOME/queue/batchID.
+// batchID: by it the daemons find the job's directory, in HOME/queue/batchID.
 func batchID(d *Demand, it *item) []fault {
 	o := it.object(d.Node)
 	if o == nil {
@@ -263,8 +263,8 @@ func batchID(d *Demand, it *item) []fault {
 	return nil
 }
 
-// packageKind: Initialize takes the types of whole batches too; Estimate is the
-// first that does not.
+// packageKind: Initialize accepts the types of whole batches, too. Estimate is
+// the first that does not.
 func packageKind(d *Demand, it *item) []fault {
 	faults := it.keyFaults(d)
 	if kind, _ := it.value(d.Node, d.Key).(string); len(faults) > 0 && it.worker == Initialize && slices.Contains(batchTypes, kind) {

@@ -48,7 +48,7 @@ func TestRulesAboutPlaces(t *testing.T) {
 	}
 }
 
-// The types are as strict and as lenient as the getters of org.json.
+// The types are exactly as strict as the getters of org.json.
 func TestTypesAreOrgJSONs(t *testing.T) {
 	for _, c := range []struct {
 		item, node, key string
@@ -91,8 +91,8 @@ func TestTypesAreOrgJSONs(t *testing.T) {
 	}
 }
 
-// The admin tool's requeue leads past Initialize only where nothing but pending
-// was left behind.
+// The admin tool's requeue skips Initialize only for a job that has left no
+// state but pending.
 func TestRequeuePastInitialize(t *testing.T) {
 	for last, want := range map[string]bool{`null`: true, `"Pending"`: true, `""`: true, `"Storing"`: false} {
 		tree := znode.NewTree()

@@ -8,9 +8,10 @@ import (
 	"mrtq/newqueue"
 )
 
-// rootNodes: the services make these nodes at their start (Job.initNodes,
-// Access.initNodes, MerrittLocks.initLocks). One that runs already looks for
-// none: without the folder of a lock, its lock methods say that another has it.
+// rootNodes: the services create these nodes when they start (Job.initNodes,
+// Access.initNodes, MerrittLocks.initLocks), and don't check later: if the
+// folder of a lock is missing, the lock methods say that somebody else holds
+// the lock.
 func rootNodes(c *checker, _ *Demand, _ *item) []fault {
 	return missingRoots(func(path string) bool { return c.tree.Get(path) != nil })
 }
@@ -39,8 +40,8 @@ func missingRoots(there func(path string) bool) []fault {
 	return faults
 }
 
-// objectLocks: the lock on an object in storage is persistent and survives
-// whoever took it; the others end with their session, if a session made them.
+// objectLocks: the lock on an object in storage is persistent, so it stays when
+// its holder dies. The others end with the session that took them.
 func objectLocks(c *checker, _ *Demand, _ *item) []fault {
 	var faults []fault
 	for folder, stop := range map[string]Stop{
@@ -69,8 +70,8 @@ func names(c *checker, _ *Demand, _ *item) []fault {
 	return faults
 }
 
-// strayUUIDs: an entry leads to the batch that has its name for a batchID. The
-// library removes no other with the batch.
+// strayUUIDs: an entry names the batch that has its name as batchID. The
+// library removes no other entry with the batch.
 func strayUUIDs(c *checker, _ *Demand, _ *item) []fault {
 	var faults []fault
 	for _, name := range c.tree.Children(newqueue.BatchUUIDsPath) {
@@ -98,8 +99,8 @@ func strayEntries(c *checker, _ *Demand, _ *item) []fault {
 	return faults
 }
 
-// strayBatchEntries: the report and the cleanup load every job that stands below
-// a batch.
+// strayBatchEntries: the report and the cleanup load every job that has an entry
+// below a batch.
 func strayBatchEntries(c *checker, _ *Demand, _ *item) []fault {
 	var faults []fault
 	for jid, entries := range c.inBatch {

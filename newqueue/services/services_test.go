@@ -13,7 +13,7 @@ import (
 	"mrtq/newqueue/services"
 )
 
-// Every requirement has its rows, and every row says all that others draw on.
+// Every requirement has its rows, and every row has all fields that others use.
 func TestDemandsAreComplete(t *testing.T) {
 	ids := map[string]bool{}
 	for _, d := range services.Demands {
@@ -40,8 +40,8 @@ func TestDemandsAreComplete(t *testing.T) {
 	}
 }
 
-// A held job goes on at Initialize when it is released, and a failed one where
-// the admin tool's requeue leads to.
+// A held job continues at Initialize when it is released, and a failed one
+// where the admin tool requeues it.
 func TestWorker(t *testing.T) {
 	for _, c := range []struct {
 		state, last newqueue.JobState
@@ -64,7 +64,8 @@ func TestWorker(t *testing.T) {
 	}
 }
 
-// What only a daemon reads that a job has behind it does no harm any more.
+// A fault does no harm any more if only a daemon reads it that is done with the
+// job.
 func TestWhatIsBehindIsHarmless(t *testing.T) {
 	for state, want := range map[string]services.Stop{
 		"Pending":   {services.Initialize, services.Fails},
@@ -102,8 +103,7 @@ func TestCheckOfAnEmptyTree(t *testing.T) {
 	}
 }
 
-// Whatever stands in a tree, the check comes to its end, and says something of
-// each violation.
+// The check ends on any tree, and describes each violation.
 func TestCheckOfAnything(t *testing.T) {
 	places := []string{
 		"/batches/bid1", "/batches/bid1/status", "/batches/bid1/submission", "/batches/bid1/states", "/batches/bid1/states/batch-processing/jid1", "/batches/bid1/states/batch-failed/jid2",

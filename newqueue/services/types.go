@@ -73,7 +73,7 @@ var (
 	accessState = Type{"the exact name of a request's state", oneOf(accessStates)}
 
 	// accessWaits is a request's state, but not the one that is never acquired again.
-	accessWaits = Type{"another state than Processing, which no worker acquires again", func(v any) bool { return v != "Processing" }}
+	accessWaits = Type{"a state other than Processing, because no worker acquires that again", func(v any) bool { return v != "Processing" }}
 
 	// storeMode is mode/NODE/url-encoded ARK.
 	storeMode = Type{"add or update, a node's number and an encoded ARK, between slashes", func(v any) bool {

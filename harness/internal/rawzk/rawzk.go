@@ -1,6 +1,6 @@
-// Package rawzk is a ZooKeeper client with nothing in the way: it sends the packets it is told
-// to and returns what comes back, in order. Tests use it for what ordinary clients hide: exact
-// reply bytes, the place of a notification among replies, malformed packets, pipelining.
+// Package rawzk is a bare ZooKeeper client. It sends the given packets, and returns what comes
+// back, in order. Tests use it for what ordinary clients hide: exact reply bytes, the place of
+// a notification among replies, malformed packets, pipelining.
 package rawzk
 
 import (
@@ -12,8 +12,8 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// ioTimeout bounds every read and write, so that a server that stays silent fails a test
-// instead of hanging it.
+// ioTimeout is the limit of every read and write, so that a silent server fails a test
+// and does not hang it.
 const ioTimeout = 20 * time.Second
 
 // maxReply is the longest reply accepted, in bytes: a million children fit.
@@ -46,7 +46,7 @@ func Dial(addr string) (*Conn, error) {
 	return New(c), nil
 }
 
-// New speaks over a connection that has been made otherwise.
+// New uses an existing connection.
 func New(c net.Conn) *Conn {
 	return &Conn{Conn: c, r: bufio.NewReaderSize(c, 64<<10), w: bufio.NewWriterSize(c, 64<<10)}
 }
@@ -93,7 +93,7 @@ func (c *Conn) Queue(op wire.OpCode, body []byte) (int32, error) {
 	return c.xid, c.QueueXid(c.xid, op, body)
 }
 
-// QueueXid is Queue with an xid of the caller's.
+// QueueXid is Queue with the caller's xid.
 func (c *Conn) QueueXid(xid int32, op wire.OpCode, body []byte) error {
 	var head [12]byte
 	b := wire.AppendInt(head[:0], int32(8+len(body)))
@@ -156,7 +156,7 @@ func (c *Conn) Do(op wire.OpCode, body []byte) (reply Packet, before []Packet, e
 	return c.await(xid)
 }
 
-// DoXid is Do with an xid of the caller's.
+// DoXid is Do with the caller's xid.
 func (c *Conn) DoXid(xid int32, op wire.OpCode, body []byte) (reply Packet, before []Packet, err error) {
 	if err := c.QueueXid(xid, op, body); err != nil {
 		return Packet{}, nil, err

@@ -55,8 +55,8 @@ func (d *Decoder) fail(off int, field string, err error) {
 	}
 }
 
-// End fails with ErrTrailing if bytes are left. The server itself, like ZooKeeper's, forgives
-// them in requests.
+// End fails with ErrTrailing if bytes are left. In requests, the server ignores them, as
+// ZooKeeper does.
 func (d *Decoder) End() error {
 	if d.err == nil && d.Len() != 0 {
 		d.fail(d.off, "end", ErrTrailing)

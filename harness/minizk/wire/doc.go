@@ -1,6 +1,5 @@
-// Package wire is ZooKeeper's client protocol as bytes: the numbers it uses, the records it
-// exchanges, and a strict decoder beside an encoder for each. It knows nothing of trees,
-// sessions or sockets.
+// Package wire is ZooKeeper's client protocol as bytes: its numbers, its records, and for
+// each record a strict decoder and an encoder. It has no trees, sessions or sockets.
 //
 // Everything is big-endian ("jute"). A packet is a frame:
 //

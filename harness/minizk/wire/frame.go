@@ -18,12 +18,12 @@ const MaxBuffer = 0xfffff
 // connection: it cannot know where the next frame starts.
 var ErrFrame = errors.New("zookeeper frame: length out of range")
 
-// firstStep is how many bytes of a payload are made room for before any has come.
+// firstStep is how many bytes of a payload are allocated before any has come.
 const firstStep = 16 << 10
 
-// ReadFrame reads one frame from r and returns its payload, in buf's memory where that is large
+// ReadFrame reads one frame from r and returns its payload, in buf's memory if that is large
 // enough. The error is io.EOF for a clean end before a frame, io.ErrUnexpectedEOF inside one,
-// or wraps ErrFrame. The length is not believed: memory is taken as the bytes come.
+// or wraps ErrFrame. It does not trust the length: it allocates memory as the bytes come.
 func ReadFrame(r io.Reader, buf []byte, limit int) ([]byte, error) {
 	var head [LenPrefix]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

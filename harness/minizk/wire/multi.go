@@ -1,6 +1,6 @@
 package wire
 
-// MultiOp is one operation of a multi or multiRead. Which field is filled goes by Op.
+// MultiOp is one operation of a multi or multiRead. Op says which field is filled.
 type MultiOp struct {
 	Op      OpCode
 	Create  CreateRequest  // create, create2, createContainer, createTTL
@@ -82,8 +82,8 @@ func AppendMultiOps(b []byte, ops []MultiOp) []byte {
 	return AppendMultiEnd(b)
 }
 
-// MultiResult is one result in the reply to a multi or multiRead. Which fields are filled goes
-// by Op, which is OpError where the operation failed or was not done.
+// MultiResult is one result in the reply to a multi or multiRead. Op says which fields are
+// filled. It is OpError if the operation failed or was not done.
 type MultiResult struct {
 	Op       OpCode
 	Err      Code

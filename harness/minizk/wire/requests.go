@@ -1,8 +1,8 @@
 package wire
 
 // CreateRequest is the record of create, create2 and createContainer, and with TTL of createTTL.
-// Here and in the records below a path is "" where NullPath says that it is null, which to a server
-// is something else.
+// Here and in the records below, NullPath says that a path is null. To a server, null is not the
+// same as "".
 type CreateRequest struct {
 	Path  string
 	Data  []byte // nil is null

@@ -1,4 +1,4 @@
-# want: a hole: J9 job downloading → failed (design): its scenarios passed, but the second connection did not see it happen
+# want: a hole: J9 job downloading → failed (design): its scenarios passed, but the second connection did not observe it
 Feature: Broken
   @J9
   Scenario: a tag that is not the truth

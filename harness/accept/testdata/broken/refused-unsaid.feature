@@ -1,4 +1,4 @@
-# want: it was refused, and no Then has said why
+# want: it was refused, and no Then says why
 Feature: Broken
   Scenario: a refusal that nobody has looked at
     Given a failed job

@@ -1,4 +1,4 @@
-# want: it should have been done, and was refused: move to pending
+# want: it should have succeeded, and was refused: move to pending
 Feature: Broken
   Scenario: a refusal that is taken for a success
     Given a failed job

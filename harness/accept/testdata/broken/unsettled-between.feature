@@ -1,4 +1,4 @@
-# want: nobody has compared the whole tree after the act before this one
+# want: no Then has compared the whole tree after the act before this one
 Feature: Broken
   Scenario: a When that nothing compares, between others
     Given a failed job

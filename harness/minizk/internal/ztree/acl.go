@@ -91,7 +91,8 @@ func matchIP(id, acl string) bool {
 	return ok1 && ok2 && have.addr&mask == want.addr&mask
 }
 
-// Super is the identity that no ACL binds. It is nobody's to claim: the server gives it.
+// Super is the identity to which no ACL applies. No client can claim it: the server
+// gives it.
 var Super = wire.ID{Scheme: "super"}
 
 // allow returns NoAuth unless list grants one of perms to one of ids.

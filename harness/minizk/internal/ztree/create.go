@@ -7,9 +7,9 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// Create makes a node and returns its path, with the sequence number where one was asked for,
-// and its Stat. The tree keeps r.Data and r.ACL. The order of the checks decides which error a
-// request with several faults gets; it is the server's.
+// Create creates a node, and returns its path, with the sequence number if one was requested,
+// and its Stat. The tree keeps r.Data and r.ACL. The order of the checks is the server's,
+// because it decides which error a request with several faults gets.
 func (t *Tree) Create(tx Tx, who Caller, op wire.OpCode, r wire.CreateRequest) (string, wire.Stat, error) {
 	path, n, err := t.create(tx, who, op, r)
 	if err != nil {
@@ -79,7 +79,7 @@ func (t *Tree) createMode(op wire.OpCode, r wire.CreateRequest) (mode, error) {
 	case m.ttl && (r.TTL <= 0 || r.TTL > maxTTL):
 		return m, wire.BadArguments
 	case !m.ttl && op == wire.OpCreateTTL:
-		// With a negative time to live the real server accepts this and dies of it: there
+		// With a negative time to live the real server accepts this and exits, so there
 		// is nothing to imitate.
 		return m, wire.BadArguments
 	}

@@ -4,8 +4,8 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// Multi does all operations in one transaction or none, and returns one result for each. Where
-// one fails, its result has its error, those before it OK and those after it
+// Multi does all operations in one transaction, or none, and returns one result for each. If
+// one fails, its result has its error, those before it have OK and those after it
 // RuntimeInconsistency, all as error results, and nothing has changed. The tree keeps the data.
 //
 // The error is MarshallingError if an operation that is reached makes no sense in a multi: a
@@ -70,7 +70,7 @@ func (t *Tree) apply(tx Tx, who Caller, o *wire.MultiOp) (wire.MultiResult, erro
 	}
 	r.Path = path
 	if o.Op != wire.OpCreate {
-		// Whatever made it, a result with a Stat is create2's.
+		// A result with a Stat is create2's, whichever operation made it.
 		r.Op, r.Stat = wire.OpCreate2, n.stat()
 	}
 	return r, nil

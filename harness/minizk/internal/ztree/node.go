@@ -7,7 +7,8 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// node is one znode. Its path is where it hangs: a million nodes would pay for a copy each.
+// node is one znode. Its place in the tree gives its path, because a copy of the path in
+// each node would cost memory.
 type node struct {
 	name string
 	data []byte // nil is null
@@ -71,9 +72,9 @@ func (n *node) removeChild(c *node) {
 }
 
 // eachChild calls f with every child's name. The order is the same for the same history, so that
-// a failing test fails again, but it is neither sorted nor the order of creation: the real
-// server's is a hash table's, and code that relies on an order must not pass by luck. It goes
-// down from the middle and then down from the end, because memory likes neighbours.
+// a failing test fails again. But it is neither sorted nor the order of creation: the real
+// server has the order of a hash table, and code that relies on an order must not pass by luck.
+// It goes down from the middle and then down from the end, which suits the processor's cache.
 func (n *node) eachChild(f func(name string)) {
 	if n.kids == nil {
 		return

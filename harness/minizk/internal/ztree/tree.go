@@ -1,11 +1,11 @@
-// Package ztree is the meaning of ZooKeeper without its wire: a tree of znodes with their
-// counters, access lists, ephemerals, containers and watches, and the rules by which operations
-// change it. It knows nothing of sockets, sessions' timeouts or clocks: every change is told its
-// zxid and its time. It is not safe for concurrent use; the server holds one lock around it.
+// Package ztree is ZooKeeper without its protocol: a tree of znodes with their counters, access
+// lists, ephemerals, containers and watches, and the rules by which operations change it. It has
+// no sockets, session timeouts or clocks: every change gets its zxid and its time from the
+// caller. It is not safe for concurrent use. The server holds one lock around it.
 //
 // The rules are those of Apache ZooKeeper 3.8 (PrepRequestProcessor, FinalRequestProcessor,
-// DataTree, WatchManager), learnt by asking a running server; the conformance suite in
-// harness/minizk keeps asking.
+// DataTree, WatchManager), found out by asking a running server. The conformance suite in
+// harness/minizk still asks it.
 //
 // Errors are wire.Code values.
 package ztree
@@ -20,8 +20,8 @@ type Tx struct {
 	Time int64 // milliseconds since 1970
 }
 
-// Caller is who asks: the session that owns the ephemerals it creates, and the identities that
-// access lists are matched against.
+// Caller is who makes a request: the session that will own its ephemerals, and the identities
+// for access lists.
 type Caller struct {
 	Session int64
 	IDs     []wire.ID
@@ -43,8 +43,8 @@ type Tree struct {
 	// events are the changes made by the operation under way, delivered when it has
 	// succeeded as a whole.
 	events []event
-	// undo reverses the operation under way, last entry first. It is kept only within a
-	// multi: a single operation checks everything before it changes anything.
+	// undo reverses the operation under way, last entry first. Only a multi needs it,
+	// because a single operation checks everything before it changes anything.
 	undo      []func()
 	recording bool
 
@@ -76,7 +76,7 @@ func New(extendedTypes bool) *Tree {
 	return t
 }
 
-// newSystemNode is a node that exists without ever having been created: it counts nothing.
+// newSystemNode is a node that was never created, so its counters are 0.
 func newSystemNode(name string) *node {
 	return &node{name: name, data: []byte{}, acl: openUnsafe}
 }
@@ -86,7 +86,7 @@ func isSpecial(path string) bool {
 	return path == "/" || path == "/zookeeper" || path == "/zookeeper/quota" || path == "/zookeeper/config"
 }
 
-// Count is the number of znodes, the root twice, as the server's own figure has it.
+// Count is the number of znodes. It counts the root twice, as the server does.
 func (t *Tree) Count() int { return t.count }
 
 // Bytes is roughly the size of all data and paths.

@@ -6,7 +6,8 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// Watcher is told of changes; a connection is one. It must be usable as a map key.
+// Watcher gets notifications of changes. A connection is one. It must be usable as
+// a map key.
 type Watcher interface {
 	// Notify delivers one event. It must not block and must not call the tree.
 	Notify(wire.WatcherEvent)
@@ -29,8 +30,9 @@ const (
 	watchRecursive
 )
 
-// watchTable holds one kind of watches, both ways round: by path to trigger, by watcher to
-// forget. A watcher has one mode for a path: a later watch replaces an earlier one.
+// watchTable holds one kind of watches in two maps: by path, to trigger them, and by
+// watcher, to forget them. A watcher has one mode for a path: a later watch replaces an
+// earlier one.
 type watchTable struct {
 	byPath    map[string]map[Watcher]watchMode
 	byWatcher map[Watcher]map[string]struct{}
@@ -99,8 +101,8 @@ func (wt *watchTable) count() int {
 	return n
 }
 
-// fire takes the watchers of an event, spending those that are for once, and adds them to out.
-// Recursive watches hear of everything below them but never of a list of children.
+// fire adds the watchers of an event to out, and removes those that fire only once. Recursive
+// watches get all events below them, but no events of a list of children.
 func (wt *watchTable) fire(kind int32, path string, out map[Watcher]struct{}) {
 	for w, m := range wt.byPath[path] {
 		switch m {
@@ -128,8 +130,8 @@ func (wt *watchTable) fire(kind int32, path string, out map[Watcher]struct{}) {
 	}
 }
 
-// trigger delivers one event. The data watches hear of a node's creation, change and deletion,
-// the child watches of its deletion and of its list of children; who watches both hears of a
+// trigger delivers one event. The data watches get a node's creation, change and deletion. The
+// child watches get its deletion and changes of its list of children. A watcher of both gets a
 // deletion once.
 func (t *Tree) trigger(e *event) {
 	if len(t.data.byPath) == 0 && len(t.child.byPath) == 0 {

@@ -1,0 +1,165 @@
+package mrtq_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// pages are README.md and the pages in docs, by path.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	paths, err := filepath.Glob("docs/*.md")
+	if err != nil || len(paths) < 10 {
+		t.Fatalf("%d pages in docs: %v", len(paths), err)
+	}
+	all := map[string]string{}
+	for _, path := range append(paths, "README.md", "harness/minizk/README.md") {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[path] = string(text)
+	}
+	return all
+}
+
+// goFiles are all Go files of the project, by path.
+func goFiles(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		all[path] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+var (
+	testName  = regexp.MustCompile(`\b((?:Test|Fuzz)[A-Z]\w*)`)
+	filePath  = regexp.MustCompile("`((?:cmd|docs|features|harness|internal|legacy|migrate|newqueue)/[\\w/.-]+\\.(?:go|md|feature))`")
+	link      = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading   = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	fence     = regexp.MustCompile("(?ms)^```.*?^```$")
+	functions = regexp.MustCompile("`([\\w/]+\\.go)` · ((?:`\\w+`(?:, )?)+)")
+	citation  = regexp.MustCompile(`docs/([\w-]+\.md)(?:, "([^"]+)")?`)
+	newLine   = regexp.MustCompile(`\n\s*// ?`)
+)
+
+// Every test, file and function that a page names is there.
+func TestPagesNameWhatIsThere(t *testing.T) {
+	tests := map[string]bool{}
+	for path, text := range goFiles(t) {
+		if strings.HasSuffix(path, "_test.go") {
+			for _, m := range regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Example)\w+)\(`).FindAllStringSubmatch(text, -1) {
+				tests[m[1]] = true
+			}
+		}
+	}
+	for page, text := range pages(t) {
+		for _, m := range testName.FindAllStringSubmatch(text, -1) {
+			if !tests[m[1]] && page != "harness/minizk/README.md" { // which shows a test of the reader's own
+				t.Errorf("%s names the test %s, which is not there", page, m[1])
+			}
+		}
+		for _, m := range filePath.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(m[1]); err != nil {
+				t.Errorf("%s names a file that is not there: %v", page, err)
+			}
+		}
+		for _, m := range functions.FindAllStringSubmatch(text, -1) {
+			for _, name := range strings.Split(strings.ReplaceAll(m[2], "`", ""), ", ") {
+				if !declares(t, m[1], name) {
+					t.Errorf("%s says that %s has %s, which it has not", page, m[1], name)
+				}
+			}
+		}
+	}
+}
+
+// declares reports whether a Go file declares a function, a method, a type or
+// a variable.
+func declares(t *testing.T, path, name string) bool {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Errorf("%v", err)
+		return true
+	}
+	return regexp.MustCompile(`(?m)^(func (\([^)]*\) )?|type |var |const |\t)` + name + `\b`).Match(text)
+}
+
+// Every link between pages leads to a file and a heading that are there.
+func TestPagesLinkToWhatIsThere(t *testing.T) {
+	all := pages(t)
+	for page, text := range all {
+		for _, m := range link.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			path, anchor, _ := strings.Cut(m[1], "#")
+			to := page
+			if path != "" {
+				to = filepath.Join(filepath.Dir(page), path)
+			}
+			if _, err := os.Stat(to); err != nil {
+				t.Errorf("%s links to %s: %v", page, m[1], err)
+			} else if anchor != "" && !slices.Contains(anchors(all[to]), anchor) {
+				t.Errorf("%s links to %s: %s has no such heading", page, m[1], to)
+			}
+		}
+	}
+}
+
+// anchors are the headings of a page as links spell them.
+func anchors(text string) []string {
+	var all []string
+	for _, m := range heading.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
+		drop := regexp.MustCompile(`[^\w\s-]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		all = append(all, strings.ReplaceAll(drop, " ", "-"))
+	}
+	return all
+}
+
+// Every page and section that a comment cites is there: docs/legacy-format.md,
+// "The key".
+func TestCommentsCiteWhatIsThere(t *testing.T) {
+	all := pages(t)
+	cited := 0
+	for path, text := range goFiles(t) {
+		if path == "docs_test.go" {
+			continue
+		}
+		for _, m := range citation.FindAllStringSubmatch(newLine.ReplaceAllString(text, " "), -1) {
+			cited++
+			page, there := all["docs/"+m[1]]
+			if !there {
+				t.Errorf("%s cites docs/%s, which is not there", path, m[1])
+			} else if m[2] != "" && !slices.Contains(headings(page), m[2]) {
+				t.Errorf("%s cites docs/%s, %q: the page has no such section", path, m[1], m[2])
+			}
+		}
+	}
+	if cited == 0 {
+		t.Error("no comment cites a page")
+	}
+}
+
+func headings(text string) []string {
+	var all []string
+	for _, m := range heading.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
+		all = append(all, m[1])
+	}
+	return all
+}
