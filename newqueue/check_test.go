@@ -139,7 +139,7 @@ func TestCheckLayoutFinds(t *testing.T) {
 			"/jobs/jid0000000002/status: last_successful_status storing; want a job's state in dialect design (job-status/bad-state)",
 		}},
 		{"another dialect's time", MrtZK, []string{`/jobs/jid0000000001/status {"status":"Pending","retry_count":0,"last_modified":"2024-03-01T12:00:00Z"}`}, []string{
-			`/jobs/jid0000000001/status: last_modified: time "2024-03-01T12:00:00Z": want the form 2006-01-02 15:04:05 -0700; want a time as 2024-03-01 12:00:00 +0000 (job-status/bad-time)`,
+			`/jobs/jid0000000001/status: last_modified: time "2024-03-01T12:00:00Z": want the format 2006-01-02 15:04:05 -0700; want a time as 2024-03-01 12:00:00 +0000 (job-status/bad-time)`,
 		}},
 		{"no retry_count", MrtZK, []string{`/jobs/jid0000000001/status {"status":"Pending"}`}, []string{
 			"/jobs/jid0000000001/status: retry_count is missing; want a JSON object with a job's state, its last one, a number of retries and a time (job-status/bad-value)",

@@ -76,17 +76,17 @@ func StateRows(e Entity, d Dialect) (header []string, rows [][]string) {
 	return header, rows
 }
 
-// batchEntryText says where the batch entry goes, without the folders' common
-// "batch-".
+// batchEntryText says what becomes of the batch entry. It leaves out the
+// "batch-" that all folders begin with.
 func batchEntryText(t Transition) string {
 	folder := func(s string) string { return strings.TrimPrefix(string(JobState(s).Folder()), "batch-") }
 	switch t.BatchEntry {
 	case PlaceNew:
-		return "+ " + folder(t.To)
+		return folder(t.To) + " created"
 	case PlaceMoves:
 		return folder(t.From) + " → " + folder(t.To)
 	case PlaceGoes:
-		return folder(t.From) + " goes"
+		return folder(t.From) + " removed"
 	}
 	return string(t.BatchEntry)
 }

@@ -146,7 +146,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 				err = checkError(err)
 			}
 		}
-		return fmt.Errorf("migrate: %w", lost(err, plan.Run, out.Done, plan.Count(migrate.ActCreate)+plan.Count(migrate.ActRewrite)))
+		return fmt.Errorf("migrate: %w", lost(err, out.Run, out.Done, out.Records[migrate.ActCreate]+out.Records[migrate.ActRewrite]))
 	}
 	out.Seconds = time.Since(started).Seconds()
 	return c.print(a, out, "", s)

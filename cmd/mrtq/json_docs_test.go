@@ -12,11 +12,14 @@ import (
 	"time"
 
 	"mrtq/migrate"
+	"mrtq/migrate/live"
 )
 
 // jsonOutputs is what each command prints with -o json.
 var jsonOutputs = map[string]any{
 	"inspect":  []inspected{},
+	"check":    checked{},
+	"watch":    live.View{},
 	"restore":  migrate.Restored{},
 	"plan":     migrate.Plan{},
 	"migrate":  migrated{},

@@ -230,19 +230,20 @@ func (p *passing) profile(it *item) {
 // Done decides what needs the whole tree.
 func (p *passing) Done(time.Time) {
 	p.finish()
-	roots := demandThat("R01", "the root nodes")
+	roots := demandOf("R01", func(d Demand) bool { return d.place != nil })
 	for _, f := range missingRoots(func(path string) bool { return p.there[path] }) {
 		p.violation(Violation{Demand: roots, Path: f.path, What: f.what, Stop: *f.stop})
 	}
 	if !p.profiles {
 		return
 	}
-	d := demandThat("R30", "profile is")
+	d := demandOf("R30", func(d Demand) bool { return d.faults != nil })
 	for _, path := range slices.Sorted(maps.Keys(p.without)) {
 		p.violation(Violation{Demand: d, Item: path, Path: path + "/" + d.Node, What: "profile is " + p.without[path] + ", and other jobs have one", Stop: d.Stops[0]})
 	}
 }
 
-func demandThat(id, says string) *Demand {
-	return &Demands[slices.IndexFunc(Demands, func(d Demand) bool { return d.ID == id && strings.HasPrefix(d.Says, says) })]
+// demandOf is the one demand of a requirement that is as wanted.
+func demandOf(id string, wanted func(Demand) bool) *Demand {
+	return &Demands[slices.IndexFunc(Demands, func(d Demand) bool { return d.ID == id && wanted(d) })]
 }
