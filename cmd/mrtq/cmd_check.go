@@ -24,8 +24,9 @@ type checkCmd struct {
 	yes     bool
 }
 
-// looks is how often a server's tree is read before something is reported.
-const looks = 3
+// looks is how often a server's tree is read at most before something is reported:
+// a job that moves all the time can be caught in the same place by chance.
+const looks = 8
 
 var errBroken = errors.New("the tree is not as its map says")
 

@@ -22,7 +22,8 @@ type Options struct {
 	// Natives make the rules that Go implements, anew for each look.
 	Natives []NewNative
 	// Looks is how often a tree that changes meanwhile is read, at least once:
-	// only what every look finds is reported.
+	// only what every look finds is reported. Two looks are enough if nothing
+	// changed between them.
 	Looks int
 	// Progress is told now and then how many znodes were looked at.
 	Progress func(nodes int)
@@ -68,6 +69,8 @@ type Report struct {
 	Map      *Map
 	Nodes    int
 	Findings []Finding // by path
+
+	zxid int64 // the newest transaction that a znode showed; 0 if they show none
 }
 
 // Count is how many findings are of a severity.
@@ -97,8 +100,12 @@ func Check(ctx context.Context, s side.Side, m *Map, opt Options) (*Report, erro
 		if err != nil {
 			return nil, err
 		}
+		still := next.zxid == report.zxid && next.zxid != 0
 		next.Findings = inBoth(report.Findings, next.Findings)
 		report = next
+		if still {
+			break // nothing moved between the two
+		}
 	}
 	return report, nil
 }
@@ -125,6 +132,7 @@ type checker struct {
 	findings []Finding
 	nodes    int
 	newest   int64 // milliseconds since 1970
+	zxid     int64 // see Report
 
 	of       map[*Node][]*Relation
 	targets  map[*Node]bool    // znodes that relations lead to
@@ -171,7 +179,7 @@ func look(ctx context.Context, s side.Side, m *Map, opt Options) (*Report, error
 		return nil, err
 	}
 	slices.SortFunc(c.findings, compareFindings)
-	return &Report{Map: m, Nodes: c.nodes, Findings: c.findings}, nil
+	return &Report{Map: m, Nodes: c.nodes, Findings: c.findings, zxid: c.zxid}, nil
 }
 
 // root walks one of the map's roots; there is false if it isn't there.
@@ -318,6 +326,7 @@ func (c *checker) visit(pl *place, path string, params Params, zn *znode.Node, n
 		c.opt.Progress(c.nodes)
 	}
 	c.newest = max(c.newest, zn.Stat.Mtime, zn.Stat.Ctime)
+	c.zxid = max(c.zxid, zn.Stat.Mzxid, zn.Stat.Pzxid)
 	if zn.Unreadable != "" {
 		c.fault(n, Unreadable, path, "a znode that can be read", zn.Unreadable, "")
 		c.hidden = append(c.hidden, path)

@@ -85,6 +85,7 @@ type session struct {
 	mu        sync.Mutex
 	fatal     error // why the session is over; nil while it isn't
 	connected bool
+	again     chan struct{} // closed when the next connection is there, see [Watch]
 	wire      *wire   // the last one
 	failure   error   // why the last attempt to connect failed; nil after a success
 	sending   *ticket // of the multi that has the turn
@@ -131,7 +132,7 @@ func open(ctx context.Context, cfg Config) (*session, error) {
 			return nil, &ConnectError{Address: cfg.Address.String(), Err: err, Hint: "check the files of --tls-ca, --tls-cert and --tls-key"}
 		}
 	}
-	s := &session{cfg: cfg, over: make(chan struct{}), up: make(chan struct{}), news: make(chan string, 1), turn: make(chan struct{}, 1), suspects: map[string]bool{}, silence: firstSilence}
+	s := &session{cfg: cfg, over: make(chan struct{}), up: make(chan struct{}), news: make(chan string, 1), turn: make(chan struct{}, 1), suspects: map[string]bool{}, silence: firstSilence, again: make(chan struct{})}
 	s.dialing, s.hangUp = context.WithCancel(context.Background())
 	s.giveUp = time.AfterFunc(cfg.GiveUp, s.gaveUp)
 	var err error
@@ -225,6 +226,8 @@ func (s *session) connectedNow() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.connected, s.failure = true, nil
+	close(s.again)
+	s.again = make(chan struct{})
 	s.giveUp.Stop()
 	s.wire.handshake.Stop()
 	select {
@@ -232,6 +235,13 @@ func (s *session) connectedNow() {
 	default:
 		close(s.up)
 	}
+}
+
+// reconnected is closed when the session gets another connection than it has now.
+func (s *session) reconnected() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.again
 }
 
 // disconnectedNow is called for each attempt that fails, too; only a loss

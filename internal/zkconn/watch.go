@@ -8,10 +8,15 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Watch is a ZooKeeper watch: it fires once, when what it was set on changes. A
-// reconnection keeps it, and what changed meanwhile fires it. The zero Watch
-// never fires.
-type Watch struct{ event <-chan zk.Event }
+// Watch is a ZooKeeper watch: it fires once, when what it was set on changes, and
+// when the connection was lost and is there again. The server is asked then for
+// what changed since the last answer, but the client library may take for the
+// last one an answer that came over the new connection, and miss a change before
+// it. The zero Watch never fires.
+type Watch struct {
+	event <-chan zk.Event
+	again <-chan struct{} // see [session.reconnected]
+}
 
 // Set reports whether this is a watch at all.
 func (w Watch) Set() bool { return w.event != nil }
@@ -21,9 +26,24 @@ func (w Watch) Fired() bool {
 	select {
 	case <-w.event:
 		return true
+	case <-w.again:
+		return true
 	default:
 		return false
 	}
+}
+
+// wait waits until the watch fires, or ctx or the session ends.
+func (w Watch) wait(ctx context.Context, s *session) error {
+	select {
+	case <-w.event:
+	case <-w.again:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-s.over:
+		return s.fatal
+	}
+	return nil
 }
 
 // ChildrenW is [Reader.Children] with the node's Stat and a watch on both: it
@@ -33,6 +53,7 @@ func (r *Reader) ChildrenW(ctx context.Context, path string) ([]string, znode.St
 	var names []string
 	var stat *zk.Stat
 	var event <-chan zk.Event
+	again := r.s.reconnected()
 	err := r.read(ctx, "list", path, func(abs string) (err error) {
 		names, stat, event, err = r.s.conn.ChildrenW(abs)
 		return err
@@ -40,7 +61,7 @@ func (r *Reader) ChildrenW(ctx context.Context, path string) ([]string, znode.St
 	if err != nil {
 		return nil, znode.Stat{}, Watch{}, err
 	}
-	return names, fromStat(stat), Watch{event}, nil
+	return names, fromStat(stat), Watch{event, again}, nil
 }
 
 // ExistsW is [Reader.Exists] with a watch: it fires when the node comes or goes,
@@ -49,6 +70,7 @@ func (r *Reader) ExistsW(ctx context.Context, path string) (znode.Stat, bool, Wa
 	var there bool
 	var stat *zk.Stat
 	var event <-chan zk.Event
+	again := r.s.reconnected()
 	err := r.read(ctx, "watch", path, func(abs string) (err error) {
 		there, stat, event, err = r.s.conn.ExistsW(abs)
 		return err
@@ -57,7 +79,7 @@ func (r *Reader) ExistsW(ctx context.Context, path string) (znode.Stat, bool, Wa
 	case err != nil:
 		return znode.Stat{}, false, Watch{}, err
 	case !there:
-		return znode.Stat{}, false, Watch{event}, nil
+		return znode.Stat{}, false, Watch{event, again}, nil
 	}
-	return fromStat(stat), true, Watch{event}, nil
+	return fromStat(stat), true, Watch{event, again}, nil
 }

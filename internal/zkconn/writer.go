@@ -228,7 +228,7 @@ func (w *Writer) WaitGone(ctx context.Context, path string) error {
 			return err
 		}
 		// Gone, or changed: look again.
-		if _, err := await(ctx, w.s, watch.event); err != nil {
+		if err := watch.wait(ctx, w.s); err != nil {
 			return &pathError{op: "watch", path: path, err: err}
 		}
 	}

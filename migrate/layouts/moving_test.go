@@ -122,7 +122,7 @@ func TestLiveQueue(t *testing.T) {
 	l := named(t, "merritt", "design")
 	for i := range 10 {
 		<-moved
-		report, err := l.Check(ctx, side.Session(r, nil), layout.Options{Looks: 3, Now: time.Now()})
+		report, err := l.Check(ctx, side.Session(r, nil), layout.Options{Looks: 8, Now: time.Now()})
 		if err != nil {
 			t.Fatal(err)
 		}

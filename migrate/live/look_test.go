@@ -217,7 +217,14 @@ func TestLookOutlivesConnection(t *testing.T) {
 		}
 	}
 	s.make("/jobs/states/held/05-jid0000000001")
-	// The client sets its watches again after the first requests, perhaps.
+	// Requests wait until the client has set its watches again: until then the
+	// client library itself has a data race.
+	for late := time.Now().Add(10 * time.Second); !strings.Contains(fmt.Sprint(s.zk.Log()), "setWatches"); {
+		if time.Now().After(late) {
+			t.Fatal("the watches were not set again")
+		}
+		time.Sleep(time.Millisecond)
+	}
 	for late := time.Now().Add(10 * time.Second); names(s.look().Jobs)[1] != "held 1"; {
 		if time.Now().After(late) {
 			t.Fatalf("%+v", s.look())
