@@ -128,6 +128,7 @@ func Verify(ctx context.Context, src *LegacyQueue, target side.Side, opt VerifyO
 		v.knownJobs,    // most jobs, beside the records that they were made from
 		v.doubtfulJobs, // those of which the ledger does not say that they count
 		v.otherRecords, // that no job claims
+		v.silentJobs,   // that should claim one
 		v.allBatches,   // what the jobs say of them
 		v.strayUUIDs,   // of which no batch knows
 		v.strayEntries, // that stand for no job, or in a batch of another
@@ -157,6 +158,7 @@ type verifier struct {
 	claims   jobRows         // what they say
 	runs     map[string]bool // that jobs name as theirs
 	untold   *unrecorded
+	silent   []held        // where the ledger has a job, a znode stands that claims no record
 	claimed  []bool        // the ledger's records of which the job stands, by row
 	jobs     []verifiedRow // in the order of their paths, once all were seen
 	seen     bool

@@ -118,11 +118,13 @@ func foreignMarker(path string) bool {
 	return path == MigrationPath+"/m1" || path == MigrationPath+"/m3"
 }
 
-// emptied reports whether a node is a batch's folder that a run made and that a
-// later run, which made its jobs anew in another state, left empty.
+// emptied reports whether a node is a batch's folder that a run made and in which
+// no job stands: a later run made its jobs anew in another state, or the run was
+// killed before it made them, and their records changed before it went on.
 func (p *piece) emptied(n *znode.Node) bool {
 	batch, ok := strings.CutSuffix(znode.Parent(n.Path), "/states")
-	return ok && p.isOurs(batch) && n.Stat.NumChildren == 0 && n.Stat.Cversion > 0 && p.target.bornInRun(n.Stat.Czxid)
+	return ok && p.isOurs(batch) && n.Stat.NumChildren == 0 && (n.Stat.Cversion > 0 || p.target.dated()) &&
+		slices.Contains(newqueue.BatchFolders, newqueue.BatchFolder(znode.Name(n.Path))) && p.target.bornInRun(n.Stat.Czxid)
 }
 
 // inside is the job, batch, request or record of a run that a node belongs to:
