@@ -86,9 +86,9 @@ type session struct {
 	fatal     error // why the session is over; nil while it isn't
 	connected bool
 	again     chan struct{} // closed when the next connection is there, see [Watch]
-	wire      *wire   // the last one
-	failure   error   // why the last attempt to connect failed; nil after a success
-	sending   *ticket // of the multi that has the turn
+	wire      *wire         // the last one
+	failure   error         // why the last attempt to connect failed; nil after a success
+	sending   *ticket       // of the multi that has the turn
 
 	// Of the attempts since the last pause, see allFailed: one failed of what
 	// may pass, one was refused.
