@@ -168,7 +168,7 @@ func (m *Migrator) Rollback(ctx context.Context, id string, force bool) (*Undo, 
 		if err := m.Target.Sync(ctx); err != nil {
 			return nil, interrupted(err)
 		}
-		u, err := PlanRollback(ctx, side.Session(&m.Target.Reader, nil), id, force)
+		u, err := PlanRollback(ctx, m.Target.Side(nil), id, force)
 		if err != nil {
 			return nil, interrupted(err)
 		}
