@@ -21,6 +21,7 @@ var brings = map[string]map[string]string{
 		"go.yaml.in/yaml/v3":                       "CheckLayout: maps of layouts",
 		"golang.org/x/text":                        "CheckLayout: the messages of jsonschema",
 		"golang.org/x/sync":                        "bounded groups of reads",
+		"golang.org/x/time":                        "how many operations a second a server is asked for",
 		"github.com/go-zookeeper/zk":               "its users open the sessions",
 	},
 	"mrtq/migrate": {
@@ -32,10 +33,12 @@ var brings = map[string]map[string]string{
 		"github.com/magiconair/properties":         "properties payloads",
 		"github.com/go-zookeeper/zk":               "the ZooKeeper client",
 		"golang.org/x/sync":                        "bounded groups of reads",
+		"golang.org/x/time":                        "how many operations a second a server is asked for",
 	},
 	"mrtq/harness/minizk": {},
 	"mrtq/harness": {
 		"golang.org/x/sync":                           "bounded groups of reads",
+		"golang.org/x/time":                           "how many operations a second a server is asked for",
 		"github.com/go-zookeeper/zk":                  "the ZooKeeper client",
 		"github.com/testcontainers/testcontainers-go": "servers in Docker",
 		"github.com/moby/moby/api":                    "servers in Docker: addresses of ports",

@@ -17,9 +17,12 @@ import (
 type Migrator struct {
 	Target *Target
 	Now    func() time.Time // nil: time.Now
-	// Budget is the size of a transaction in bytes, InFlight how many are
-	// under way at once; 0 means the defaults.
-	Budget, InFlight int
+	// Budget is the size of a transaction in bytes, MaxOps how many operations it
+	// has at most; 0 means the defaults. A job is never split.
+	Budget, MaxOps int
+	// InFlight is how many transactions are under way at once; 0 means as many as
+	// the server answers without delay ([pace.Writes]).
+	InFlight int
 	// Say is told what a person should know meanwhile; Progress how far it
 	// is. Either may be nil.
 	Say      func(string)
@@ -31,11 +34,6 @@ type Migrator struct {
 	owner string
 }
 
-// defaultInFlight hides the round trip and the server's disk; more only fills
-// the server's queue (measured: docs/migration.md, "One job,
-// one transaction").
-const defaultInFlight = 16
-
 func (m *Migrator) defaults() {
 	if m.Now == nil {
 		m.Now = time.Now
@@ -43,8 +41,8 @@ func (m *Migrator) defaults() {
 	if m.Budget == 0 {
 		m.Budget = defaultBudget
 	}
-	if m.InFlight == 0 {
-		m.InFlight = defaultInFlight
+	if m.MaxOps == 0 || m.MaxOps > maxOps {
+		m.MaxOps = maxOps
 	}
 	if m.Say == nil {
 		m.Say = func(string) {}
@@ -224,7 +222,7 @@ func (m *Migrator) make(ctx context.Context, c *chain, p *Plan, budget int) erro
 	making := p.making()
 	total, items, idle := len(p.jobs), 0, 0
 	for {
-		err := c.send(ctx, pack(making.units(ctx), budget, m.Target.chrootLen()), func(t unit) {
+		err := c.send(ctx, pack(making.units(ctx), budget, m.MaxOps, m.Target.chrootLen()), func(t unit) {
 			making.landed(t)
 			idle = 0
 			items += t.count

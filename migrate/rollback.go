@@ -203,7 +203,7 @@ func (m *Migrator) undo(ctx context.Context, u *Undo, budget int) (int, Done, er
 		if !yield(unit{ends: true}) {
 			return
 		}
-		for t := range pack(u.units(), budget, m.Target.chrootLen()) {
+		for t := range pack(u.units(), budget, m.MaxOps, m.Target.chrootLen()) {
 			if !yield(t) {
 				return
 			}

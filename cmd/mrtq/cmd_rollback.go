@@ -34,6 +34,7 @@ something was kept.`,
 		RunE:    func(cmd *cobra.Command, args []string) error { return c.main(cmd, a, args[0]) },
 	}
 	f := cmd.Flags()
+	a.conn.rateFlag(f)
 	f.StringVar(&c.run, "run", "", "`id` of the run")
 	f.BoolVar(&c.force, "force", false, "remove also what was changed since")
 	f.BoolVar(&c.dry, "dry-run", false, "only say what would be removed and kept")
@@ -118,7 +119,7 @@ func (c *rollbackCmd) look(ctx context.Context, a *app, e endpoint) (*migrate.Un
 }
 
 func (c *rollbackCmd) carryOut(ctx context.Context, a *app, e endpoint) (*migrate.Undo, error) {
-	m := &migrate.Migrator{Say: func(text string) { a.say("%s", text) }}
+	m := &migrate.Migrator{MaxOps: a.conn.maxRate, Say: func(text string) { a.say("%s", text) }}
 	show, finish := a.progress("rolling back")
 	defer finish()
 	m.Progress = show
