@@ -120,6 +120,8 @@ func (a *app) reader(ctx context.Context, e endpoint) (*zkconn.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	_, finish := a.progress("connecting to "+e.text, "")
+	defer finish()
 	return zkconn.OpenReader(ctx, cfg)
 }
 
@@ -129,7 +131,9 @@ func (a *app) writer(ctx context.Context, e endpoint) (*zkconn.Writer, error) {
 	if err != nil {
 		return nil, err
 	}
+	_, finish := a.progress("connecting to "+e.text, "")
 	w, err := zkconn.OpenWriter(ctx, cfg)
+	finish()
 	if err != nil {
 		return nil, err
 	}
