@@ -28,6 +28,7 @@ var brings = map[string]map[string]string{
 		"github.com/magiconair/properties":         "properties payloads",
 		"github.com/go-zookeeper/zk":               "the ZooKeeper client",
 		"golang.org/x/sync":                        "bounded groups of reads",
+		"golang.org/x/time":                        "how many operations a second a server is asked for",
 	},
 	"mrtq/harness/minizk": {},
 	"mrtq/harness": {
@@ -36,6 +37,7 @@ var brings = map[string]map[string]string{
 	},
 	"mrtq/harness/docker": {
 		"golang.org/x/sync":                           "bounded groups of reads",
+		"golang.org/x/time":                           "how many operations a second a server is asked for",
 		"github.com/go-zookeeper/zk":                  "the ZooKeeper client",
 		"github.com/testcontainers/testcontainers-go": "servers in Docker",
 		"github.com/moby/moby/api":                    "servers in Docker: addresses of ports",

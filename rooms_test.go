@@ -41,6 +41,7 @@ var rooms = []string{
 	"internal/election",
 	"internal/zkdata",
 	"internal/zkconn",
+	"internal/pace",
 	"internal/znode",
 	"internal/openfile",
 	"internal/report",

@@ -31,7 +31,7 @@ func heldSite(t *testing.T) (*site, *Source) {
 
 func holdsOf(t *testing.T, s *site) *Holds {
 	t.Helper()
-	h, err := ReadHolds(t.Context(), &s.Target.Reader)
+	h, err := ReadHolds(t.Context(), s.Target.Side(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
