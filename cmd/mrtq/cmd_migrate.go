@@ -205,7 +205,7 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, opt migrate.
 		if res.Steps == 0 {
 			return res, nil
 		}
-		if err := f.save(); err != nil {
+		if err := f.save(ctx); err != nil {
 			return nil, failed("target", s.target.text, unnamed(err))
 		}
 		return res, nil
