@@ -249,11 +249,14 @@ func (p *Plan) chooseRun() {
 	if last.Time != p.Settings.Time {
 		p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("times were read with --time %s by %s", last.Time, last.ID), Next: "give --time " + last.Time})
 	}
+	if changes := last.Policies.Changes(p.Policies); len(changes) > 0 && last.State != RunRunning {
+		p.warn(last.path(), fmt.Sprintf("%s was made under other policies: %s", last.ID, SayChanges(changes)))
+	}
 	switch last.State {
 	case RunRunning:
 		p.Run, p.Resumes, p.began = last.ID, true, last
 		if last.Policies != p.Policies {
-			p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("%s was begun under other policies (%s)", last.ID, flagsOrDefaults(last.Policies)),
+			p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("%s was begun under other policies: %s", last.ID, SayChanges(last.Policies.Changes(p.Policies))),
 				Next: fmt.Sprintf("finish it with those, or take it back first: mrtq rollback TARGET --run %s", last.ID)})
 		}
 	case RunRolledBack:
@@ -262,13 +265,6 @@ func (p *Plan) chooseRun() {
 		p.problem(Problem{Kind: RollbackUnfinished, Path: last.path(), Message: last.ID + " is being rolled back",
 			Next: fmt.Sprintf("finish that first: mrtq rollback TARGET --run %s", last.ID)})
 	}
-}
-
-func flagsOrDefaults(p Policies) string {
-	if f := p.Flags(); f != "" {
-		return f
-	}
-	return "the default ones"
 }
 
 // findBatch looks for the batch in the target.
