@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"mrtq/internal/pace"
 	"mrtq/internal/side"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/zkdata"
@@ -36,6 +37,13 @@ type Auth = zkconn.Auth
 
 // DigestAuth is the credential of ZooKeeper's digest scheme.
 func DigestAuth(user, password string) Auth { return zkconn.DigestAuth(user, password) }
+
+// A Limit caps how many operations a second go to the servers of a [Config]. Several
+// sessions can share one; nil is none.
+type Limit = pace.Limit
+
+// NewLimit caps at so many operations a second.
+func NewLimit(perSecond int) *Limit { return pace.NewLimit(perSecond) }
 
 // A Reader is a session with a ZooKeeper that can't write: it has no call that does.
 // Reads are repeated on a new connection when one is lost. Close it.
