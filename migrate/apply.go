@@ -17,9 +17,12 @@ import (
 type Migrator struct {
 	Target *Target
 	Now    func() time.Time // nil: time.Now
-	// Budget is the size of a transaction in bytes, InFlight how many are
-	// under way at once; 0 means the defaults.
-	Budget, InFlight int
+	// Budget is the size of a transaction in bytes, MaxOps how many operations it
+	// has at most; 0 means the defaults. A job is never split.
+	Budget, MaxOps int
+	// InFlight is how many transactions are under way at once; 0 means as many as
+	// the server answers without delay ([pace.Writes]).
+	InFlight int
 	// Say is told what a person should know meanwhile; Progress how many of the
 	// records that are to be sent have been (see [WithPhases] for the rest). Either
 	// may be nil.
@@ -35,11 +38,6 @@ type Migrator struct {
 	owner string
 }
 
-// defaultInFlight hides the round trip and the server's disk; more only fills
-// the server's queue (measured: docs/migration.md, "One job,
-// one transaction").
-const defaultInFlight = 16
-
 func (m *Migrator) defaults() {
 	if m.Now == nil {
 		m.Now = time.Now
@@ -47,8 +45,8 @@ func (m *Migrator) defaults() {
 	if m.Budget == 0 {
 		m.Budget = defaultBudget
 	}
-	if m.InFlight == 0 {
-		m.InFlight = defaultInFlight
+	if m.MaxOps == 0 || m.MaxOps > maxOps {
+		m.MaxOps = maxOps
 	}
 	if m.Say == nil {
 		m.Say = func(string) {}
@@ -235,7 +233,7 @@ func (m *Migrator) make(ctx context.Context, c *chain, p *Plan, budget int) erro
 	tell := phases(ctx)
 	tell(Sending, 0, total)
 	for {
-		err := c.send(ctx, pack(making.units(ctx), budget, m.Target.chrootLen()), func(t unit) {
+		err := c.send(ctx, pack(making.units(ctx), budget, m.MaxOps, m.Target.chrootLen()), func(t unit) {
 			making.landed(t)
 			idle = 0
 			items += t.count
@@ -275,7 +273,7 @@ type opening struct {
 func (m *Migrator) begin(p *Plan) (Run, opening) {
 	o := opening{base: -1}
 	run := Run{
-		ID: p.Run, State: RunRunning, Plan: p.ID, Source: p.opt.Source, Dialect: p.Dialect, Policies: p.Policies, Time: p.opt.Time.String(),
+		ID: p.Run, State: RunRunning, Plan: p.ID, Source: p.opt.Source, Dialect: p.Dialect, Policies: p.Policies, Time: p.Settings.Time,
 		Owner: m.owner, Started: m.Now().UTC(), Made: p.Structure, Holds: p.holds, ACL: p.opt.ACL,
 	}
 	if p.Resumes {

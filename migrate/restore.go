@@ -151,7 +151,7 @@ func (m *Migrator) restore(ctx context.Context, w *zkconn.Writer, res *Restored,
 	}
 	start := func(ctx context.Context, t unit) <-chan error { return w.Start(ctx, t.ops) }
 	items, tell := 0, phases(ctx)
-	_, err = m.pipeline(ctx, pack(units, budget, len(w.Address().Chroot)), start, func(t unit) {
+	_, err = m.pipeline(ctx, pack(units, budget, m.MaxOps, len(w.Address().Chroot)), start, func(t unit) {
 		steps++
 		items += t.count
 		*created += netCreates(t.ops)

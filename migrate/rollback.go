@@ -172,7 +172,7 @@ func (m *Migrator) Rollback(ctx context.Context, id string, force bool) (*Undo, 
 		if err := m.Target.Sync(ctx); err != nil {
 			return nil, interrupted(err)
 		}
-		u, err := PlanRollback(ctx, side.Session(&m.Target.Reader, nil), id, force)
+		u, err := PlanRollback(ctx, m.Target.Side(nil), id, force)
 		if err != nil {
 			return nil, interrupted(err)
 		}
@@ -214,7 +214,7 @@ func (m *Migrator) undo(ctx context.Context, u *Undo, budget int) (int, Done, er
 		if !yield(unit{ops: holds, ends: true}) {
 			return
 		}
-		for t := range pack(u.units(), budget, m.Target.chrootLen()) {
+		for t := range pack(u.units(), budget, m.MaxOps, m.Target.chrootLen()) {
 			if !yield(t) {
 				return
 			}

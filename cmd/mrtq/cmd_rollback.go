@@ -39,6 +39,7 @@ if something was kept.`,
 		RunE:    func(cmd *cobra.Command, args []string) error { return c.main(cmd, a, args[0]) },
 	}
 	f := cmd.Flags()
+	a.conn.rateFlag(f)
 	f.StringVar(&c.run, "run", "", "`id` of the run")
 	f.BoolVar(&c.force, "force", false, "remove also what was changed since, but never what a worker has locked")
 	f.BoolVar(&c.dry, "dry-run", false, "only say what would be removed and kept")
@@ -128,7 +129,7 @@ func (c *rollbackCmd) look(ctx context.Context, a *app, e endpoint) (*migrate.Un
 }
 
 func (c *rollbackCmd) carryOut(ctx context.Context, a *app, e endpoint) (*migrate.Undo, error) {
-	m := &migrate.Migrator{Say: func(text string) { a.say("%s", text) }}
+	m := &migrate.Migrator{MaxOps: a.conn.maxRate, Say: func(text string) { a.say("%s", text) }}
 	if e.file != "" {
 		f, err := a.openFileTarget(ctx, e.file, 0)
 		if err != nil {
@@ -140,7 +141,7 @@ func (c *rollbackCmd) carryOut(ctx context.Context, a *app, e endpoint) (*migrat
 		if err != nil {
 			return nil, f.asItWas(err)
 		}
-		return u, unnamed(f.save())
+		return u, unnamed(f.save(ctx))
 	}
 	w, err := a.writer(ctx, e)
 	if err != nil {

@@ -38,6 +38,7 @@ only if not given here. Nothing is written. Exit code 1 if anything differs.`,
 		RunE:    func(cmd *cobra.Command, args []string) error { return c.run(cmd, a, args) },
 	}
 	f := cmd.Flags()
+	a.conn.rateFlag(f)
 	c.flags(f)
 	policyFlags(f, &c.policies)
 	f.BoolVar(&c.others, "others", false, "allow jobs, batches and locks that somebody else made since the migration began")

@@ -131,6 +131,9 @@ only. Data goes to stdout, everything else to stderr. Exit codes: 0 done,
 			if err := a.settings(cmd); err != nil {
 				return err
 			}
+			if err := a.conn.limited(); err != nil {
+				return err
+			}
 			a.conn.patient = cmd.Flags().Changed("timeout")
 			level := slog.LevelWarn
 			if a.verbose {

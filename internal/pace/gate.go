@@ -1,0 +1,99 @@
+package pace
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Gate lets as many requests be under way as its pace says, in the order in which
+// they came.
+type Gate struct {
+	limit *Limit
+
+	mu      sync.Mutex
+	round   Round
+	under   int
+	waiting []chan struct{} // closed when it is their turn
+}
+
+// NewGate is a gate within those bounds, which also keeps to the limit; nil is
+// none.
+func NewGate(b Bounds, limit *Limit) *Gate {
+	return &Gate{limit: limit, round: Round{Pace: b.Start()}}
+}
+
+// Pass runs one request when it is its turn.
+func (g *Gate) Pass(ctx context.Context, request func() error) error {
+	if err := g.enter(ctx); err != nil {
+		return err
+	}
+	if err := g.limit.Wait(ctx, 1); err != nil {
+		g.giveBack()
+		return err
+	}
+	start := time.Now()
+	defer func() { g.leave(time.Since(start)) }()
+	return request()
+}
+
+func (g *Gate) enter(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	g.mu.Lock()
+	if g.under < g.round.Under && len(g.waiting) == 0 {
+		g.under++
+		g.mu.Unlock()
+		return nil
+	}
+	turn := make(chan struct{})
+	g.waiting = append(g.waiting, turn)
+	g.mu.Unlock()
+	select {
+	case <-turn:
+		return nil
+	case <-ctx.Done():
+		g.giveUp(turn)
+		return context.Cause(ctx)
+	}
+}
+
+// giveUp takes a place in the queue back, or the turn if it came meanwhile.
+func (g *Gate) giveUp(turn chan struct{}) {
+	g.mu.Lock()
+	for i, w := range g.waiting {
+		if w == turn {
+			g.waiting = append(g.waiting[:i:i], g.waiting[i+1:]...)
+			g.mu.Unlock()
+			return
+		}
+	}
+	g.mu.Unlock()
+	g.giveBack()
+}
+
+// giveBack is leave without a request.
+func (g *Gate) giveBack() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.under--
+	g.admit()
+}
+
+func (g *Gate) leave(took time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.under--
+	g.round.Answered(took)
+	g.admit()
+}
+
+// admit lets in whoever may come now.
+func (g *Gate) admit() {
+	for len(g.waiting) > 0 && g.under < g.round.Under {
+		g.under++
+		close(g.waiting[0])
+		g.waiting = g.waiting[1:]
+	}
+}
