@@ -2,6 +2,7 @@ package side
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -12,66 +13,91 @@ type gate struct {
 	mu      sync.Mutex
 	pace    pace
 	under   int
-	waiting []chan struct{} // closed when it is their turn
+	waiting []*waiter
 	// The answers of this round, and how long they took together.
 	answers int
 	took    time.Duration
+}
+
+// waiter is somebody with requests, of whom some may be sent when turn is closed.
+type waiter struct {
+	turn      chan struct{}
+	most, may int
 }
 
 func newGate() *gate { return &gate{pace: pace{under: firstUnder}} }
 
 // pass runs one request when it is its turn.
 func (g *gate) pass(ctx context.Context, request func() error) error {
-	if err := g.enter(ctx); err != nil {
-		return err
-	}
-	start := time.Now()
-	defer func() { g.leave(time.Since(start)) }()
-	return request()
+	_, err := g.passSome(ctx, 1, func(int) error { return request() })
+	return err
 }
 
-func (g *gate) enter(ctx context.Context) error {
+// passSome runs some requests together when it is their turn: of so many as many as
+// may be under way then, which it returns.
+func (g *gate) passSome(ctx context.Context, most int, requests func(n int) error) (n int, err error) {
+	if n, err = g.enter(ctx, most); err != nil {
+		return 0, err
+	}
+	start := time.Now()
+	defer func() { g.leave(n, time.Since(start)) }()
+	return n, requests(n)
+}
+
+// passAll runs so many requests, some of them at a time: those from one index to
+// before another.
+func (g *gate) passAll(ctx context.Context, count int, requests func(from, to int) error) error {
+	for from := 0; from < count; {
+		n, err := g.passSome(ctx, count-from, func(n int) error { return requests(from, from+n) })
+		if err != nil {
+			return err
+		}
+		from += n
+	}
+	return nil
+}
+
+func (g *gate) enter(ctx context.Context, most int) (may int, err error) {
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return 0, context.Cause(ctx)
 	}
 	g.mu.Lock()
-	if g.under < g.pace.under && len(g.waiting) == 0 {
-		g.under++
+	if free := g.pace.under - g.under; free > 0 && len(g.waiting) == 0 {
+		may = min(free, most)
+		g.under += may
 		g.mu.Unlock()
-		return nil
+		return may, nil
 	}
-	turn := make(chan struct{})
-	g.waiting = append(g.waiting, turn)
+	w := &waiter{turn: make(chan struct{}), most: most}
+	g.waiting = append(g.waiting, w)
 	g.mu.Unlock()
 	select {
-	case <-turn:
-		return nil
+	case <-w.turn:
+		return w.may, nil
 	case <-ctx.Done():
-		g.giveUp(turn)
-		return context.Cause(ctx)
+		g.giveUp(w)
+		return 0, context.Cause(ctx)
 	}
 }
 
 // giveUp takes a place in the queue back, or the turn if it came meanwhile.
-func (g *gate) giveUp(turn chan struct{}) {
+func (g *gate) giveUp(w *waiter) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for i, w := range g.waiting {
-		if w == turn {
-			g.waiting = append(g.waiting[:i:i], g.waiting[i+1:]...)
-			return
-		}
+	if i := slices.Index(g.waiting, w); i >= 0 {
+		g.waiting = slices.Delete(g.waiting, i, i+1)
+		return
 	}
-	g.under--
+	g.under -= w.may
 	g.admit()
 }
 
-func (g *gate) leave(took time.Duration) {
+func (g *gate) leave(n int, took time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.under--
-	g.took += took
-	if g.answers++; g.answers >= g.pace.under {
+	g.under -= n
+	g.took += took * time.Duration(n)
+	if g.answers += n; g.answers >= g.pace.under {
 		g.pace = g.pace.after(g.took / time.Duration(g.answers))
 		g.answers, g.took = 0, 0
 	}
@@ -81,8 +107,10 @@ func (g *gate) leave(took time.Duration) {
 // admit lets in whoever may come now.
 func (g *gate) admit() {
 	for len(g.waiting) > 0 && g.under < g.pace.under {
-		g.under++
-		close(g.waiting[0])
+		w := g.waiting[0]
 		g.waiting = g.waiting[1:]
+		w.may = min(w.most, g.pace.under-g.under)
+		g.under += w.may
+		close(w.turn)
 	}
 }

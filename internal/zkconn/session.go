@@ -18,6 +18,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -81,6 +82,7 @@ type session struct {
 	turn    chan struct{}  // holds one: the multi that is to be written next
 	giveUp  *time.Timer    // runs while disconnected
 	calls   sync.WaitGroup // the goroutines of enter
+	seen    atomic.Int64   // the newest transaction that an answer to a question named
 
 	mu        sync.Mutex
 	fatal     error // why the session is over; nil while it isn't
