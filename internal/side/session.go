@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mrtq/internal/pace"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 )
@@ -17,43 +18,34 @@ import (
 // says, at the price of one more request each; nil means none.
 //
 // A leaf costs one request: its Stat says that it has no children. How many
-// requests are under way adapts to the server; see [pace].
+// requests are under way adapts to the server; see [pace.Gate].
 func Session(r *zkconn.Reader, acl func(path string) bool) Side {
 	if acl == nil {
 		acl = func(string) bool { return false }
 	}
-	return &session{r: r, acl: acl, gate: newGate()}
+	return &session{r: r, acl: acl}
 }
 
 // AllACLs is for a session whose ACLs all count.
 func AllACLs(string) bool { return true }
 
 type session struct {
-	r    *zkconn.Reader
-	acl  func(path string) bool
-	gate *gate
+	r   *zkconn.Reader
+	acl func(path string) bool
 }
 
 // Small subtrees are read some together, several such at once: enough for the most
 // requests that may be under way.
-const (
-	together  = 8
-	lookahead = mostUnder / together
-)
+const together = 8
 
-func (s *session) Get(ctx context.Context, path string) (n znode.Node, err error) {
-	err = s.gate.pass(ctx, func() error {
-		n, err = s.r.Look(ctx, path, s.acl(path))
-		return err
-	})
-	return n, err
+var lookahead = pace.Reads.Most / together
+
+func (s *session) Get(ctx context.Context, path string) (znode.Node, error) {
+	return s.r.Look(ctx, path, s.acl(path))
 }
 
-func (s *session) Children(ctx context.Context, path string) (names []string, err error) {
-	err = s.gate.pass(ctx, func() error {
-		names, err = s.r.Children(ctx, path)
-		return err
-	})
+func (s *session) Children(ctx context.Context, path string) ([]string, error) {
+	names, err := s.r.Children(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +122,7 @@ func (s *session) subtrees(ctx context.Context, roots []string) ([]Subtree, erro
 		of[root] = i
 	}
 	for paths := roots; len(paths) > 0; {
-		nodes, err := s.lookAll(ctx, paths)
+		nodes, err := s.r.LookAll(ctx, paths, s.acl)
 		if err != nil {
 			return nil, err
 		}
@@ -164,30 +156,12 @@ func (s *session) subtrees(ctx context.Context, roots []string) ([]Subtree, erro
 
 func byPath(a, b znode.Node) int { return strings.Compare(a.Path, b.Path) }
 
-// lookAll reads znodes; those that are not there are left out.
-func (s *session) lookAll(ctx context.Context, paths []string) (nodes []znode.Node, err error) {
-	err = s.gate.passAll(ctx, len(paths), func(from, to int) error {
-		some, err := s.r.LookAll(ctx, paths[from:to], s.acl)
-		if nodes == nil {
-			nodes = some
-		} else {
-			nodes = append(nodes, some...)
-		}
-		return err
-	})
-	return nodes, err
-}
-
 // childrenAll are the names of znodes' children; of those that are not there, none.
-func (s *session) childrenAll(ctx context.Context, paths []string) (lists [][]string, err error) {
-	err = s.gate.passAll(ctx, len(paths), func(from, to int) error {
-		some, err := s.r.ChildrenAll(ctx, paths[from:to])
-		for i := range some {
-			some[i] = s.sorted(paths[from+i], some[i])
-		}
-		lists = append(lists, some...)
-		return err
-	})
+func (s *session) childrenAll(ctx context.Context, paths []string) ([][]string, error) {
+	lists, err := s.r.ChildrenAll(ctx, paths)
+	for i := range lists {
+		lists[i] = s.sorted(paths[i], lists[i])
+	}
 	return lists, err
 }
 

@@ -30,7 +30,7 @@ func (s *session) twigs(ctx context.Context, roots []string) ([]twig, error) {
 		of[root] = i
 	}
 	for paths := roots; len(paths) > 0; {
-		nodes, err := s.lookAll(ctx, paths)
+		nodes, err := s.r.LookAll(ctx, paths, s.acl)
 		if err != nil {
 			return nil, err
 		}

@@ -53,7 +53,7 @@ type batch struct {
 
 // ask asks questions until they are answered; only a session that is over, or ctx,
 // ends that without.
-func (s *session) ask(ctx context.Context, questions ...question) ([]reply, error) {
+func (s *session) ask(ctx context.Context, questions []question) ([]reply, error) {
 	var answers []reply
 	err := s.untilAnswered(ctx, func() error {
 		w, err := s.asked(ctx)

@@ -93,6 +93,9 @@ func (s *session) untilAnswered(ctx context.Context, try func() error) error {
 // write runs a request once. It is repeated only where the library says that it
 // has not been sent. The error wraps [ErrUnknownOutcome] when no answer came.
 func (s *session) write(ctx context.Context, f func() error) error {
+	if err := s.cfg.Limit.Wait(ctx, 1); err != nil {
+		return &unsentError{err}
+	}
 	for {
 		sent, err := s.attempt(ctx, f)
 		switch {

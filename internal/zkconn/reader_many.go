@@ -42,8 +42,8 @@ func (r *Reader) ask(ctx context.Context, what asks, path string) (reply, error)
 	return answers[0], answers[0].err
 }
 
-// askAll asks the same of many znodes, in one write. Errors of one of them are in
-// its answer.
+// askAll asks the same of many znodes, as many together as may be under way. Errors
+// of one of them are in its answer.
 func (r *Reader) askAll(ctx context.Context, what asks, paths []string) ([]reply, error) {
 	questions := make([]question, len(paths))
 	for i, path := range paths {
@@ -52,12 +52,14 @@ func (r *Reader) askAll(ctx context.Context, what asks, paths []string) ([]reply
 		}
 		questions[i] = question{what.op, r.at.abs(path)}
 	}
-	if len(questions) == 0 {
-		return nil, nil
-	}
-	answers, err := r.s.ask(ctx, questions...)
+	answers := make([]reply, 0, len(paths))
+	err := r.s.reads.PassAll(ctx, len(questions), func(from, to int) error {
+		some, err := r.s.ask(ctx, questions[from:to])
+		answers = append(answers, some...)
+		return err
+	})
 	if err != nil {
-		return nil, &pathError{op: what.says, path: paths[0], err: apiError(err)}
+		return nil, &pathError{op: what.says, path: paths[len(answers)], err: apiError(err)}
 	}
 	for i := range answers {
 		a := &answers[i]
@@ -77,8 +79,7 @@ func (r *Reader) askAll(ctx context.Context, what asks, paths []string) ([]reply
 }
 
 // LookAll is [Reader.Look] of many znodes, of which those that are not there are
-// left out. They are asked for together, so there should not be more than may be
-// under way at once.
+// left out. They are asked for together.
 func (r *Reader) LookAll(ctx context.Context, paths []string, acl func(path string) bool) ([]znode.Node, error) {
 	answers, err := r.askAll(ctx, asksNode, paths)
 	if err != nil {

@@ -32,8 +32,8 @@ func (w *Writer) Multi(ctx context.Context, ops []znode.Op) error {
 	return <-w.Start(ctx, ops)
 }
 
-// Start sends the operations and returns as soon as they are next on the wire, or
-// will never be, or ctx ends; the channel gives [Writer.Multi]'s error. The server
+// Start sends the operations, when the session's limit lets it, and returns as soon
+// as they are next on the wire, or will never be, or ctx ends; the channel gives [Writer.Multi]'s error. The server
 // carries out what one connection sends in order, so successive Starts take
 // effect in their order, any number of them under way at once. A lost
 // connection loses those under way: the first of them may have been carried out
@@ -47,6 +47,10 @@ func (w *Writer) Start(ctx context.Context, ops []znode.Op) <-chan error {
 		return done
 	}
 	s := w.s
+	if err := s.cfg.Limit.Wait(ctx, len(ops)); err != nil {
+		done <- &unsentError{err}
+		return done
+	}
 	select {
 	case s.turn <- struct{}{}:
 	case <-ctx.Done():
