@@ -71,6 +71,9 @@ func (s *session) subtree(ctx context.Context, path string) ([]znode.Node, error
 		return nil, err
 	}
 	nodes := []znode.Node{*n}
+	if len(names) == 0 {
+		return nodes, nil
+	}
 	for below, err := range ahead(ctx, joined(path, names), lookahead, s.subtree) {
 		if err != nil {
 			return nil, err

@@ -21,13 +21,17 @@ func ValidatePath(path string) error {
 	if !strings.HasPrefix(path, "/") {
 		return bad("it must start with /")
 	}
-	for _, name := range strings.Split(path[1:], "/") {
-		switch name {
+	for rest, more := path[1:], true; more; {
+		var name string
+		switch name, rest, more = strings.Cut(rest, "/"); name {
 		case "":
 			return bad("it has an empty element")
 		case ".", "..":
 			return bad("relative elements are not allowed")
 		}
+	}
+	if plain(path) {
+		return nil
 	}
 	if !utf8.ValidString(path) {
 		return bad("it is not UTF-8")
@@ -38,6 +42,17 @@ func ValidatePath(path string) error {
 		}
 	}
 	return nil
+}
+
+// plain reports whether a path has no characters but printable ASCII, as nearly all
+// do.
+func plain(path string) bool {
+	for i := range len(path) {
+		if c := path[i]; c < ' ' || c >= 0x7f {
+			return false
+		}
+	}
+	return true
 }
 
 // allowedRune is PathUtils.validatePath's character rule. The server looks at
