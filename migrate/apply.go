@@ -23,8 +23,9 @@ type Migrator struct {
 	// InFlight is how many transactions are under way at once; 0 means as many as
 	// the server answers without delay ([pace.Writes]).
 	InFlight int
-	// Say is told what a person should know meanwhile; Progress how far it
-	// is. Either may be nil.
+	// Say is told what a person should know meanwhile; Progress how many of the
+	// records that are to be sent have been (see [WithPhases] for the rest). Either
+	// may be nil.
 	Say      func(string)
 	Progress func(done, total int)
 	// Keep is given the records that can't be decoded and are quarantined, before
@@ -86,10 +87,12 @@ func (p *Plan) Expectation() *Expectation {
 func (m *Migrator) Migrate(ctx context.Context, read ReadFunc, opt Options, expect *Expectation) (*Result, error) {
 	m.defaults()
 	res := &Result{}
+	phases(ctx)(AwaitingTurn, 0, 0)
 	if err := m.Target.lead(ctx, m.owner, opt.ACL, m.Say); err != nil {
 		return res, interrupted(err)
 	}
 	defer m.Target.resign()
+	phases(ctx)(ReadingTarget, 0, 0)
 	for retry := (retries{budget: m.Budget}); ; {
 		steps, err := m.look(ctx, read, opt, expect, retry.budget, res)
 		var again *lookAgain
@@ -221,12 +224,15 @@ func (m *Migrator) apply(ctx context.Context, p *Plan, budget int) (int, Done, e
 func (m *Migrator) make(ctx context.Context, c *chain, p *Plan, budget int) error {
 	making := p.making()
 	total, items, idle := len(p.jobs), 0, 0
+	tell := phases(ctx)
+	tell(Sending, 0, total)
 	for {
 		err := c.send(ctx, pack(making.units(ctx), budget, m.MaxOps, m.Target.chrootLen()), func(t unit) {
 			making.landed(t)
 			idle = 0
 			items += t.count
 			m.Progress(items, total)
+			tell(Sending, items, total)
 		})
 		if err == nil {
 			err = making.failed(ctx)

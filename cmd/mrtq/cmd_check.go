@@ -117,7 +117,7 @@ func (c *checkCmd) named() (layouts.Layout, error) {
 }
 
 func (c *checkCmd) check(ctx context.Context, a *app, l layouts.Layout, s side.Side, e endpoint) (*layout.Report, error) {
-	show, finish := a.progress("checking")
+	show, finish := a.progress("checking", "znodes")
 	defer finish()
 	opt := layout.Options{Progress: func(n int) { show(n, 0) }}
 	if e.file == "" && e.data == nil {

@@ -112,7 +112,7 @@ type dumping struct {
 
 // write writes all that is there as it is read, and names what may not be read.
 func (d *dumping) write(ctx context.Context, from side.Side, w io.Writer) error {
-	show, finish := d.a.progress("reading")
+	show, finish := d.a.progress("reading the tree", "znodes")
 	defer finish()
 	out := znode.NewDumpWriter(w)
 	for n, err := range from.Walk(ctx, "/") {

@@ -100,9 +100,8 @@ func (t *tally) add(r migrate.Record) {
 
 // printAll prints the chosen records as they are read.
 func (c *inspectCmd) printAll(ctx context.Context, a *app, queue *migrate.LegacyQueue) (tally, error) {
-	show, finish := a.progress("reading the source")
+	ctx, finish := a.phases(ctx, "reading the source")
 	defer finish()
-	queue.Progress = show
 	print := c.printer(a)
 	var told tally
 	for r, err := range queue.Records(ctx) {

@@ -188,9 +188,9 @@ func (c *migrateCmd) source(a *app, s sides) migrate.ReadFunc {
 
 func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, opt migrate.Options, expect *migrate.Expectation) (*migrate.Result, error) {
 	m := &migrate.Migrator{MaxOps: a.conn.maxRate, Keep: func(bad []migrate.Record) error { return migrate.WriteQuarantine(c.quarantine, bad, writeFile) }}
-	show, finish := a.progress("migrating")
+	ctx, finish := a.phases(ctx, "migrating")
 	defer finish()
-	m.Say, m.Progress = c.running.hook(func(text string) { a.say("%s", text) }, show)
+	m.Say, m.Progress = c.running.hook(func(text string) { a.say("%s", text) })
 	if s.target.file != "" {
 		f, err := a.openFileTarget(ctx, s.target.file, opt.Packet)
 		if err != nil {

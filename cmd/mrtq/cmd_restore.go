@@ -74,8 +74,7 @@ func (c *restoreCmd) run(ctx context.Context, a *app, target string) error {
 		return failed("restore", target, err)
 	}
 	defer w.Close()
-	show, finish := a.progress("restoring")
-	m.Progress = show
+	ctx, finish := a.phases(ctx, "restoring")
 	res, err := m.Restore(ctx, w, tree)
 	finish()
 	if errors.Is(err, migrate.ErrOtherData) {

@@ -51,10 +51,12 @@ func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
 		return err
 	}
 	// A run or chroot that isn't there is told before anything is written.
-	u, err := c.look(cmd.Context(), a, e)
+	ctx, finish := a.phases(cmd.Context(), "looking at the run")
+	u, err := c.look(ctx, a, e)
 	if err == nil && !c.dry {
-		u, err = c.carryOut(cmd.Context(), a, e)
+		u, err = c.carryOut(ctx, a, e)
 	}
+	finish()
 	if errors.Is(err, migrate.ErrNoRun) && !c.dry && e.file == "" {
 		a.tidy(cmd.Context(), e)
 	}
@@ -120,9 +122,6 @@ func (c *rollbackCmd) look(ctx context.Context, a *app, e endpoint) (*migrate.Un
 
 func (c *rollbackCmd) carryOut(ctx context.Context, a *app, e endpoint) (*migrate.Undo, error) {
 	m := &migrate.Migrator{MaxOps: a.conn.maxRate, Say: func(text string) { a.say("%s", text) }}
-	show, finish := a.progress("rolling back")
-	defer finish()
-	m.Progress = show
 	if e.file != "" {
 		f, err := a.openFileTarget(ctx, e.file, 0)
 		if err != nil {

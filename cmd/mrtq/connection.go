@@ -139,6 +139,8 @@ func (a *app) reader(ctx context.Context, e endpoint) (*zkconn.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	_, finish := a.progress("connecting to "+e.text, "")
+	defer finish()
 	return zkconn.OpenReader(ctx, cfg)
 }
 
@@ -148,7 +150,9 @@ func (a *app) writer(ctx context.Context, e endpoint) (*zkconn.Writer, error) {
 	if err != nil {
 		return nil, err
 	}
+	_, finish := a.progress("connecting to "+e.text, "")
 	w, err := zkconn.OpenWriter(ctx, cfg)
+	finish()
 	if err != nil {
 		return nil, err
 	}
