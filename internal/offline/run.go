@@ -250,8 +250,3 @@ func (c *cursor) next() error {
 	c.path, c.body, c.rest, c.ok = path, body, rest, true
 	return nil
 }
-
-// at reports whether the present path begins so.
-func (c *cursor) at(prefix string) bool {
-	return c.ok && bytes.HasPrefix(c.path, []byte(prefix))
-}
