@@ -26,15 +26,15 @@ or never, outstanding locks, sequence headroom, lists too long for a client.
 In dialect mrt-zk it also says what no deployed service could work, and what would
 happen to it. Nothing is written to either side. Exit code 1 if the plan has problems.
 
-A plan saved with --out can be approved and carried out with mrtq migrate
---plan and the same flags, which refuses it if either side has changed since, or
-a second time.`,
+A plan saved with --out holds both sides and all settings. mrtq migrate --plan
+carries it out, and refuses it if either side has changed since, or a second time.`,
 		Example: `  mrtq plan zk1:2181 zk1:2181/new
   mrtq plan zk1:2181 zk1:2181/new --undecodable quarantine --out plan.json`,
 		Args: args("SOURCE", "TARGET"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, a, args) },
 	}
 	c.flags(cmd.Flags())
+	a.conn.rateFlag(cmd.Flags())
 	choice(cmd.Flags(), &c.output, "output", "o", "format", "table", "json")
 	cmd.Flags().StringVar(&c.out, "out", "", "`file` to save the plan to, as JSON")
 	return cmd

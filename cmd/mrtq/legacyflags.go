@@ -62,6 +62,14 @@ func (l *legacyFlags) queues() (migrate.Queues, error) {
 	return q, nil
 }
 
+// adopt reads from now on what a plan read, as it did.
+func (l *legacyFlags) adopt(q migrate.Queues, opt legacy.Options) {
+	for _, f := range queueFlags {
+		*l.nodes[f.kind] = q.Nodes[f.kind]
+	}
+	l.locks, l.time = q.Locks, opt.Time.String()
+}
+
 func validNodes(flag string, nodes []string) error {
 	for _, n := range nodes {
 		if err := znode.ValidatePath(n); err != nil {
@@ -123,7 +131,7 @@ func (a *app) targetTree(ctx context.Context, e endpoint) (*znode.Tree, error) {
 		return nil, err
 	}
 	defer r.Close()
-	show, finish := a.progress("reading the target")
+	show, finish := a.progress("reading the target", "znodes")
 	defer finish()
 	return migrate.ReadTarget(ctx, r, func(n int) { show(n, 0) })
 }

@@ -25,6 +25,10 @@ type planFlags struct {
 	again    []string
 	done     []string
 	given    func(flag string) bool // on the command line or in the settings
+	// approved is the saved plan that is to be carried out, with all its settings;
+	// nil if there is none.
+	approved *migrate.Approved
+	made     migrate.Options // that it was made under
 }
 
 func (p *planFlags) flags(f *pflag.FlagSet) {
@@ -97,6 +101,7 @@ func aclOfFile(acl []znode.ACL) error {
 // sides are a command's SOURCE and TARGET.
 type sides struct{ source, target endpoint }
 
+// parseSides reads SOURCE and TARGET.
 func parseSides(args []string) (sides, error) {
 	source, err := parseEndpoint("SOURCE", args[0])
 	if err != nil {
@@ -112,11 +117,16 @@ func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (*migrate.Pla
 	if err != nil {
 		return nil, opt, err
 	}
+	if p.approved != nil {
+		opt = p.made
+	}
 	if s.target.file != "" {
 		if err := aclOfFile(opt.ACL); err != nil {
 			return nil, opt, usageError("--acl: %w", err)
 		}
 	}
+	ctx, finish := a.phases(ctx, "looking at both sides")
+	defer finish()
 	if err := a.checkPlaces(ctx, s, &p.legacyFlags); err != nil {
 		return nil, opt, err
 	}
@@ -129,12 +139,9 @@ func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (*migrate.Pla
 	if err != nil {
 		return nil, opt, failed("target", s.target.text, err)
 	}
-	if d, _, ok := migrate.FindDialect(tree); ok && !p.given("dialect") {
+	if d, _, ok := migrate.FindDialect(tree); ok && p.approved == nil && !p.given("dialect") {
 		opt.Dialect = d
 	}
-	show, finish := a.progress("reading the source")
-	defer finish()
-	queue.Progress = show
 	plan, err := migrate.MakePlan(ctx, queue, tree, opt)
 	if err != nil {
 		return nil, opt, failed("source", s.source.text, err)

@@ -18,10 +18,13 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"mrtq/internal/pace"
 )
 
 // Config says how to reach a server. Only Address is required.
@@ -54,6 +57,9 @@ type Config struct {
 	// Dial connects to whatever server Address names; nil: TCP.
 	Dial func(context.Context) (net.Conn, error)
 	Log  *slog.Logger // nil: none
+	// Limit caps operations a second: a znode, a list or an ACL that is read is
+	// one, and so is each change. Sessions can share it. nil: none.
+	Limit *pace.Limit
 	// Say, if not nil, is told once what is tried, when that takes a while. It
 	// is called by whoever opens the session.
 	Say func(string)
@@ -81,6 +87,9 @@ type session struct {
 	turn    chan struct{}  // holds one: the multi that is to be written next
 	giveUp  *time.Timer    // runs while disconnected
 	calls   sync.WaitGroup // the goroutines of enter
+	seen    atomic.Int64   // the newest transaction that an answer to a question named
+	free    chan func()    // taken by those of them that have nothing to do
+	reads   *pace.Gate     // how many are under way
 
 	mu        sync.Mutex
 	fatal     error // why the session is over; nil while it isn't
@@ -132,7 +141,7 @@ func open(ctx context.Context, cfg Config) (*session, error) {
 			return nil, &ConnectError{Address: cfg.Address.String(), Err: err, Hint: "check the files of --tls-ca, --tls-cert and --tls-key"}
 		}
 	}
-	s := &session{cfg: cfg, over: make(chan struct{}), up: make(chan struct{}), news: make(chan string, 1), turn: make(chan struct{}, 1), suspects: map[string]bool{}, silence: firstSilence, again: make(chan struct{})}
+	s := &session{cfg: cfg, over: make(chan struct{}), up: make(chan struct{}), news: make(chan string, 1), turn: make(chan struct{}, 1), suspects: map[string]bool{}, silence: firstSilence, again: make(chan struct{}), free: make(chan func()), reads: pace.NewGate(pace.Reads, cfg.Limit)}
 	s.dialing, s.hangUp = context.WithCancel(context.Background())
 	s.giveUp = time.AfterFunc(cfg.GiveUp, s.gaveUp)
 	var err error

@@ -32,8 +32,8 @@ func (w *Writer) Multi(ctx context.Context, ops []znode.Op) error {
 	return <-w.Start(ctx, ops)
 }
 
-// Start sends the operations and returns as soon as they are next on the wire, or
-// will never be, or ctx ends; the channel gives [Writer.Multi]'s error. The server
+// Start sends the operations, when the session's limit lets it, and returns as soon
+// as they are next on the wire, or will never be, or ctx ends; the channel gives [Writer.Multi]'s error. The server
 // carries out what one connection sends in order, so successive Starts take
 // effect in their order, any number of them under way at once. A lost
 // connection loses those under way: the first of them may have been carried out
@@ -47,6 +47,10 @@ func (w *Writer) Start(ctx context.Context, ops []znode.Op) <-chan error {
 		return done
 	}
 	s := w.s
+	if err := s.cfg.Limit.Wait(ctx, len(ops)); err != nil {
+		done <- &unsentError{err}
+		return done
+	}
 	select {
 	case s.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -169,26 +173,40 @@ func (w *Writer) requests(ops []znode.Op) ([]any, error) {
 		return nil, fmt.Errorf("nothing was sent: %d operations take %d bytes, more than the %d that one request can have", len(ops), n, w.s.cfg.MaxRequest)
 	}
 	out := make([]any, len(ops))
+	var acls lastACL
 	for i, op := range ops {
 		if err := znode.ValidatePath(op.Path); err != nil {
 			return nil, &znode.MultiError{Index: i, Op: op, Err: err}
 		}
-		out[i] = w.request(op)
+		out[i] = w.request(op, &acls)
 	}
 	return out, nil
 }
 
-func (w *Writer) request(op znode.Op) any {
+func (w *Writer) request(op znode.Op, acls *lastACL) any {
 	path := w.s.cfg.Address.abs(op.Path)
 	switch op.Kind {
 	case znode.OpCreate:
-		return &zk.CreateRequest{Path: path, Data: op.Data, Acl: toACL(op.ACL)}
+		return &zk.CreateRequest{Path: path, Data: op.Data, Acl: acls.of(op.ACL)}
 	case znode.OpSet:
 		return &zk.SetDataRequest{Path: path, Data: op.Data, Version: op.Version}
 	case znode.OpDelete:
 		return &zk.DeleteRequest{Path: path, Version: op.Version}
 	}
 	return &zk.CheckVersionRequest{Path: path, Version: op.Version}
+}
+
+// lastACL translates ACLs, of which one after the other is the same as a rule.
+type lastACL struct {
+	from []znode.ACL
+	to   []zk.ACL
+}
+
+func (l *lastACL) of(acl []znode.ACL) []zk.ACL {
+	if l.to == nil || !slices.Equal(acl, l.from) || (acl == nil) != (l.from == nil) {
+		l.from, l.to = acl, toACL(acl)
+	}
+	return l.to
 }
 
 func toACL(acl []znode.ACL) []zk.ACL {

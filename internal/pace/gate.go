@@ -1,0 +1,126 @@
+package pace
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Gate lets as many requests be under way as its pace says, in the order in which
+// they came.
+type Gate struct {
+	limit *Limit
+
+	mu      sync.Mutex
+	round   Round
+	under   int
+	waiting []*waiter
+}
+
+// waiter is somebody with requests, of whom some may be sent when turn is closed.
+type waiter struct {
+	turn      chan struct{}
+	most, may int
+}
+
+// NewGate is a gate within those bounds, which also keeps to the limit; nil is
+// none.
+func NewGate(b Bounds, limit *Limit) *Gate {
+	return &Gate{limit: limit, round: Round{Pace: b.Start()}}
+}
+
+// Pass runs one request when it is its turn.
+func (g *Gate) Pass(ctx context.Context, request func() error) error {
+	return g.PassAll(ctx, 1, func(int, int) error { return request() })
+}
+
+// PassAll runs so many requests, of which as many are under way together as may be
+// when it is their turn: those from one index to before another.
+func (g *Gate) PassAll(ctx context.Context, count int, requests func(from, to int) error) error {
+	for from := 0; from < count; {
+		n, err := g.enter(ctx, count-from)
+		if err != nil {
+			return err
+		}
+		if err := g.run(ctx, n, func() error { return requests(from, from+n) }); err != nil {
+			return err
+		}
+		from += n
+	}
+	return nil
+}
+
+// run runs requests that have entered.
+func (g *Gate) run(ctx context.Context, n int, requests func() error) error {
+	if err := g.limit.Wait(ctx, n); err != nil {
+		g.giveBack(n)
+		return err
+	}
+	start := time.Now()
+	defer func() { g.leave(n, time.Since(start)) }()
+	return requests()
+}
+
+// enter waits for a turn, and returns how many requests may be sent: most at most.
+func (g *Gate) enter(ctx context.Context, most int) (may int, err error) {
+	if ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
+	g.mu.Lock()
+	if free := g.round.Under - g.under; free > 0 && len(g.waiting) == 0 {
+		may = min(free, most)
+		g.under += may
+		g.mu.Unlock()
+		return may, nil
+	}
+	w := &waiter{turn: make(chan struct{}), most: most}
+	g.waiting = append(g.waiting, w)
+	g.mu.Unlock()
+	select {
+	case <-w.turn:
+		return w.may, nil
+	case <-ctx.Done():
+		g.giveUp(w)
+		return 0, context.Cause(ctx)
+	}
+}
+
+// giveUp takes a place in the queue back, or the turn if it came meanwhile.
+func (g *Gate) giveUp(w *waiter) {
+	g.mu.Lock()
+	if i := slices.Index(g.waiting, w); i >= 0 {
+		g.waiting = slices.Delete(g.waiting, i, i+1)
+		g.mu.Unlock()
+		return
+	}
+	g.mu.Unlock()
+	g.giveBack(w.may)
+}
+
+// giveBack is leave without requests.
+func (g *Gate) giveBack(n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.under -= n
+	g.admit()
+}
+
+func (g *Gate) leave(n int, took time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.under -= n
+	g.round.Answered(n, took)
+	g.admit()
+}
+
+// admit lets in whoever may come now.
+func (g *Gate) admit() {
+	for len(g.waiting) > 0 && g.under < g.round.Under {
+		w := g.waiting[0]
+		g.waiting = g.waiting[1:]
+		w.may = min(w.most, g.round.Under-g.under)
+		g.under += w.may
+		close(w.turn)
+	}
+}
