@@ -25,7 +25,9 @@ func TestTurnPassesBeforeTheAnswerCanCome(t *testing.T) {
 	s.turn <- struct{}{}
 	first := s.takeTurn()
 	var second *ticket
-	w := &wire{s: s, wrote: true, Conn: writes{f: func() {
+	written := make(chan struct{})
+	out := newOutbox(writes{f: func() {
+		defer close(written)
 		select {
 		case <-first.passed:
 		default:
@@ -33,11 +35,14 @@ func TestTurnPassesBeforeTheAnswerCanCome(t *testing.T) {
 		}
 		s.turn <- struct{}{}
 		second = s.takeTurn()
-	}}}
+	}}, func(error) {})
+	defer out.close()
+	w := &wire{s: s, wrote: true, out: out}
 	packet := binary.BigEndian.AppendUint32(make([]byte, opcodeOffset), opcodeMulti)
 	if _, err := w.Write(packet); err != nil {
 		t.Fatal(err)
 	}
+	<-written
 	select {
 	case <-second.passed:
 		t.Error("the second multi's turn has passed, and it was not written")

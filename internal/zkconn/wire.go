@@ -26,7 +26,8 @@ type wire struct {
 	net.Conn
 	s         *session
 	in        *bufio.Reader // the library reads each length by itself
-	address   string        // as dialed
+	out       *outbox
+	address   string // as dialed
 	handshake *time.Timer
 
 	wrote bool // the first packet, the connect request, went out
@@ -52,6 +53,10 @@ const (
 
 func newWire(conn net.Conn, s *session, address string) *wire {
 	w := &wire{Conn: conn, s: s, address: address, in: bufio.NewReaderSize(conn, readAhead)}
+	w.out = newOutbox(conn, func(err error) {
+		w.failed(err)
+		w.Close()
+	})
 	w.handshake = time.AfterFunc(s.patience(), func() {
 		s.silent()
 		w.unanswered(errors.New("no answer to the handshake"))
@@ -63,11 +68,12 @@ func newWire(conn net.Conn, s *session, address string) *wire {
 // Close also ends the wait for a handshake.
 func (w *wire) Close() error {
 	w.handshake.Stop()
+	w.out.close()
 	return w.Conn.Close()
 }
 
-// Write gets one packet a call. A failed one it reports by closing the
-// connection only: the library answers a request twice whose Write fails, which
+// Write gets one packet a call, and leaves it to the outbox. A failure closes the
+// connection, and is not reported otherwise: the library answers a request twice whose Write fails, which
 // deadlocks it while it resends credentials.
 func (w *wire) Write(b []byte) (int, error) {
 	if w.wrote && len(b) >= opcodeOffset+4 && binary.BigEndian.Uint32(b[opcodeOffset:]) == opcodeMulti {
@@ -75,10 +81,7 @@ func (w *wire) Write(b []byte) (int, error) {
 		// have the turn. What comes next waits for this call all the same.
 		w.s.multiWritten()
 	}
-	if _, err := w.Conn.Write(b); err != nil {
-		w.failed(err)
-		w.Close()
-	}
+	w.out.put(b)
 	w.wrote = true
 	return len(b), nil
 }
