@@ -31,6 +31,9 @@ type Migrator struct {
 	// Keep is given the records that can't be decoded and are quarantined, before
 	// anything is written. It may be nil.
 	Keep func([]Record) error
+	// HoldAgain has a migration hold queues that were released after an earlier run;
+	// see [ErrReleased].
+	HoldAgain bool
 
 	owner string
 }
@@ -148,6 +151,9 @@ func (m *Migrator) look(ctx context.Context, read ReadFunc, opt Options, expect 
 	}
 	if p.Empty() {
 		return 0, nil
+	}
+	if err := p.released(); err != nil && !m.HoldAgain {
+		return 0, err
 	}
 	steps, made, err := m.apply(ctx, p, budget)
 	res.Steps += steps
@@ -267,7 +273,7 @@ type opening struct {
 func (m *Migrator) begin(p *Plan) (Run, opening) {
 	o := opening{base: -1}
 	run := Run{
-		ID: p.Run, State: RunRunning, Plan: p.ID, Source: p.opt.Source, Dialect: p.Dialect, Policies: p.Policies, Time: p.opt.Time.String(),
+		ID: p.Run, State: RunRunning, Plan: p.ID, Source: p.opt.Source, Dialect: p.Dialect, Policies: p.Policies, Time: p.Settings.Time,
 		Owner: m.owner, Started: m.Now().UTC(), Made: p.Structure, Holds: p.holds, ACL: p.opt.ACL,
 	}
 	if p.Resumes {

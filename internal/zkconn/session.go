@@ -18,6 +18,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -86,6 +87,7 @@ type session struct {
 	turn    chan struct{}  // holds one: the multi that is to be written next
 	giveUp  *time.Timer    // runs while disconnected
 	calls   sync.WaitGroup // the goroutines of enter
+	seen    atomic.Int64   // the newest transaction that an answer to a question named
 	free    chan func()    // taken by those of them that have nothing to do
 	reads   *pace.Gate     // how many are under way
 

@@ -25,9 +25,7 @@ func TestTurnPassesBeforeTheAnswerCanCome(t *testing.T) {
 	s.turn <- struct{}{}
 	first := s.takeTurn()
 	var second *ticket
-	written := make(chan struct{})
-	out := newOutbox(writes{f: func() {
-		defer close(written)
+	w := &wire{s: s, wrote: true, Conn: writes{f: func() {
 		select {
 		case <-first.passed:
 		default:
@@ -35,14 +33,11 @@ func TestTurnPassesBeforeTheAnswerCanCome(t *testing.T) {
 		}
 		s.turn <- struct{}{}
 		second = s.takeTurn()
-	}}, func(error) {})
-	defer out.close()
-	w := &wire{s: s, wrote: true, out: out}
+	}}}
 	packet := binary.BigEndian.AppendUint32(make([]byte, opcodeOffset), opcodeMulti)
 	if _, err := w.Write(packet); err != nil {
 		t.Fatal(err)
 	}
-	<-written
 	select {
 	case <-second.passed:
 		t.Error("the second multi's turn has passed, and it was not written")

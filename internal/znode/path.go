@@ -14,6 +14,9 @@ var ErrPath = errors.New("invalid znode path")
 // absolute, no empty, "." or ".." element, no trailing slash, and none of the
 // characters ZooKeeper refuses. The error wraps [ErrPath].
 func ValidatePath(path string) error {
+	if usualPath(path) {
+		return nil
+	}
 	bad := func(why string) error { return fmt.Errorf("%w %q: %s", ErrPath, path, why) }
 	if path == "/" {
 		return nil
@@ -30,9 +33,6 @@ func ValidatePath(path string) error {
 			return bad("relative elements are not allowed")
 		}
 	}
-	if plain(path) {
-		return nil
-	}
 	if !utf8.ValidString(path) {
 		return bad("it is not UTF-8")
 	}
@@ -44,11 +44,17 @@ func ValidatePath(path string) error {
 	return nil
 }
 
-// plain reports whether a path has no characters but printable ASCII, as nearly all
-// do.
-func plain(path string) bool {
-	for i := range len(path) {
-		if c := path[i]; c < ' ' || c >= 0x7f {
+// usualPath reports whether a path is a usual one: ASCII, and nothing that needs a
+// closer look. Every znode's path is validated several times on its way.
+func usualPath(path string) bool {
+	if len(path) < 2 || path[0] != '/' || path[len(path)-1] == '/' {
+		return false
+	}
+	for i := 1; i < len(path); i++ {
+		switch c := path[i]; {
+		case c <= 0x1f || c >= 0x7f:
+			return false
+		case path[i-1] == '/' && (c == '/' || c == '.'):
 			return false
 		}
 	}
