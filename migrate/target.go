@@ -37,8 +37,11 @@ type Target struct {
 // NewTarget is the target that a session writes to.
 func NewTarget(w *zkconn.Writer) *Target { return &Target{Backend: online{w}} }
 
+// An OfflineTree is a dump that is worked on without a server.
+type OfflineTree = offline.Tree
+
 // NewOfflineTarget is the target that is a dump, without a server.
-func NewOfflineTarget(t *offline.Tree) *Target { return &Target{Backend: t} }
+func NewOfflineTarget(t *OfflineTree) *Target { return &Target{Backend: t} }
 
 // online is a session with a server.
 type online struct{ *zkconn.Writer }

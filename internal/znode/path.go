@@ -24,8 +24,9 @@ func ValidatePath(path string) error {
 	if !strings.HasPrefix(path, "/") {
 		return bad("it must start with /")
 	}
-	for _, name := range strings.Split(path[1:], "/") {
-		switch name {
+	for rest, more := path[1:], true; more; {
+		var name string
+		switch name, rest, more = strings.Cut(rest, "/"); name {
 		case "":
 			return bad("it has an empty element")
 		case ".", "..":
