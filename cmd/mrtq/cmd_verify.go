@@ -49,6 +49,7 @@ only if not given here. Nothing is written. Exit code 1 if anything differs.`,
 }
 
 func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
+	collectOften()
 	s, err := parseSides(args)
 	if err != nil {
 		return err
