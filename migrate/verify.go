@@ -177,7 +177,7 @@ type verifier struct {
 	strays   []entryRow                // in batches in which no record wants them
 	broken   []Difference              // of the layout's rules
 	faults   []serviceFault
-	workers  []string // their locks, on jobs at work
+	workers  []string                     // their locks, on jobs at work
 	profiles struct{ there, wanted bool } // some job has one
 }
 
