@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// gate lets as many requests be under way as its pace says, in the order in which
-// they came.
+// gate limits the requests under way to its pace, in the order in which they
+// came.
 type gate struct {
 	mu      sync.Mutex
 	pace    pace
 	under   int
-	waiting []chan struct{} // closed when it is their turn
-	// The answers of this round, and how long they took together.
+	waiting []chan struct{} // closed when the request's turn comes
+	// The number of answers in this round, and their total time.
 	answers int
 	took    time.Duration
 }
@@ -52,7 +52,7 @@ func (g *gate) enter(ctx context.Context) error {
 	}
 }
 
-// giveUp takes a place in the queue back, or the turn if it came meanwhile.
+// giveUp leaves the queue, or gives back the turn if it came meanwhile.
 func (g *gate) giveUp(turn chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -78,7 +78,7 @@ func (g *gate) leave(took time.Duration) {
 	g.admit()
 }
 
-// admit lets in whoever may come now.
+// admit starts the requests that the pace allows now.
 func (g *gate) admit() {
 	for len(g.waiting) > 0 && g.under < g.pace.under {
 		g.under++

@@ -2,13 +2,13 @@ package side
 
 import "time"
 
-// pace is how many requests are under way at once: more while the server answers
-// as fast as it ever did, fewer when its answers take several times as long. What
-// is under way beyond what a server works at only waits there, and makes all
-// others wait.
+// pace is how many requests are under way at once. It grows while the server
+// answers as fast as ever, and shrinks when answers take several times as long.
+// Requests beyond what the server can work on only wait there, and make all
+// other clients wait.
 type pace struct {
 	under int           // requests
-	best  time.Duration // of an answer, as it was lately; 0: none came yet
+	best  time.Duration // the recent time of an answer; 0 before the first
 }
 
 // The bounds of a pace. A server's queue holds 1000 requests of all its clients
@@ -19,14 +19,14 @@ const (
 	mostUnder  = 128
 )
 
-// after is the pace after a round of requests whose answers took so long on
-// average.
+// after is the pace after a round of requests with this average time of an
+// answer.
 func (p pace) after(took time.Duration) pace {
 	switch {
 	case p.best == 0 || took < p.best:
 		p.best = took
 	default:
-		p.best += p.best / 64 // a server that has become slower for good is so
+		p.best += p.best / 64 // so a server that has become slower for good is read at full pace again
 	}
 	switch {
 	case took <= 2*p.best:

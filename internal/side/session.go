@@ -11,14 +11,14 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Session is a session with a server as a side. ZooKeeper's own /zookeeper is left
-// out. A znode that vanishes while it is read is not there; one that may not be
-// read is an error, or is marked, if the session says so
-// ([zkconn.Reader.MarkUnreadable]). The ACLs are read of those znodes that acl
-// says, at the price of one more request each; nil means none.
+// Session is a session with a server as a side. ZooKeeper's own /zookeeper is
+// left out. A znode that vanishes while it is read counts as missing. A znode
+// that may not be read is an error, or is marked if the session says so
+// ([zkconn.Reader.MarkUnreadable]). acl says which znodes' ACLs are read, which
+// costs one more request each. nil means none.
 //
-// A leaf costs one request: its Stat says that it has no children. How many
-// requests are under way adapts to the server; see [pace].
+// A leaf costs one request: its Stat says that it has no children. The number
+// of requests under way adapts to the server: see [pace].
 func Session(r *zkconn.Reader, acl func(path string) bool) Side {
 	if acl == nil {
 		acl = func(string) bool { return false }
@@ -26,7 +26,7 @@ func Session(r *zkconn.Reader, acl func(path string) bool) Side {
 	return &session{r: r, acl: acl, gate: newGate()}
 }
 
-// AllACLs is for a session whose ACLs all count.
+// AllACLs reads the ACL of every znode.
 func AllACLs(string) bool { return true }
 
 type session struct {
@@ -70,8 +70,8 @@ func (s *session) Subtrees(ctx context.Context, roots iter.Seq[string]) iter.Seq
 
 func byPath(a, b znode.Node) int { return strings.Compare(a.Path, b.Path) }
 
-// subtree reads a znode and all that is below it, in no order; nothing if it is
-// not there.
+// subtree reads a znode and everything below it, in no order. It returns
+// nothing if the znode doesn't exist.
 func (s *session) subtree(ctx context.Context, path string) ([]znode.Node, error) {
 	n, names, err := s.look(ctx, path)
 	if err != nil || n == nil {
@@ -87,7 +87,8 @@ func (s *session) subtree(ctx context.Context, path string) ([]znode.Node, error
 	return nodes, nil
 }
 
-// look reads a znode and the names of its children; nil if it is not there.
+// look reads a znode and the names of its children. It returns nil if the znode
+// doesn't exist.
 func (s *session) look(ctx context.Context, path string) (*znode.Node, []string, error) {
 	n, err := s.Get(ctx, path)
 	var names []string
