@@ -74,7 +74,7 @@ func launchDocker(ctx context.Context, s *Server) (_ cluster, err error) {
 }
 
 type dockerCluster struct {
-	host    string // where published ports are reached
+	host    string // the host of the published ports
 	ports   []int
 	network *testcontainers.DockerNetwork // nil for a standalone server
 	subnet  netip.Prefix                  // of that network
@@ -219,7 +219,7 @@ func (n *dockerNode) settle(settings map[string]*network.EndpointSettings) {
 // publish fixes the host's ports, because Docker would choose others after a
 // restart. On a local engine only this machine can reach them.
 func (n *dockerNode) publish(hc *container.HostConfig) {
-	var ip netip.Addr // unset: all interfaces of the engine's host
+	var ip netip.Addr // unset means all interfaces of the engine's host
 	if isLoopback(n.cluster.host) {
 		ip = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	}
@@ -280,7 +280,7 @@ func (n *dockerNode) kill() error {
 func (n *dockerNode) ended(ctx context.Context) error {
 	state, err := n.c.State(ctx)
 	if err != nil || state.Running {
-		return nil // if it can't be told, the container counts as running
+		return nil // if the engine doesn't answer, the container counts as running
 	}
 	return &ExitError{
 		Backend: Docker, Node: n.index,

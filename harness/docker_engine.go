@@ -25,12 +25,12 @@ const (
 
 // An engine is a Docker that answers and has the image.
 type engine struct {
-	host  string // where published ports are reached
+	host  string // the host of the published ports
 	image string
 }
 
-// findDocker looks for the engine, and pulls the image if it is missing. The
-// error is an *UnavailableError if there is no engine or no image.
+// findDocker finds the engine, and pulls the image if it is missing. The error
+// is an *UnavailableError if there is no engine or no image.
 func findDocker(ctx context.Context) (_ engine, err error) {
 	provider, err := newProvider()
 	if err != nil {

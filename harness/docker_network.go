@@ -34,11 +34,11 @@ func newNetwork(ctx context.Context) (*testcontainers.DockerNetwork, netip.Prefi
 		if err == nil {
 			return n, subnet, nil
 		}
-		if !strings.Contains(err.Error(), "overlaps") { // somebody took it in between
+		if !strings.Contains(err.Error(), "overlaps") { // another program took it meanwhile
 			break
 		}
 	}
-	return nil, netip.Prefix{}, dockerError("make a network", err)
+	return nil, netip.Prefix{}, dockerError("create a network", err)
 }
 
 // freeSubnet returns an IPv4 subnet that Docker would give a network now.

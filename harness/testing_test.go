@@ -76,8 +76,8 @@ func TestForTestStopsTheServer(t *testing.T) {
 	}
 }
 
-// testcontainers would find the usual socket, whatever DOCKER_HOST says. So
-// this test asks a client of an engine that does not exist.
+// testcontainers finds the usual socket, whatever DOCKER_HOST says. So this
+// test uses a client for an engine that does not exist.
 func TestNoDockerEngine(t *testing.T) {
 	c, err := client.New(client.WithHost("unix:///nonexistent/docker.sock"))
 	if err != nil {
@@ -120,11 +120,11 @@ func TestRefusedOptions(t *testing.T) {
 		{JVM, Options{TickTime: 1}, "harness: Options.TickTime is 1ns: want at least 1ms"},
 		{JVM, Options{MinSessionTimeout: -1}, "harness: Options.MinSessionTimeout is -1ns: want 1ms to 10m0s"},
 		{Embedded, Options{MinSessionTimeout: time.Hour}, "harness: Options.MinSessionTimeout is 1h0m0s: want 1ms to 10m0s"},
-		{JVM, Options{Properties: map[string]string{"a": "b c"}}, `harness: Options.Properties "a"="b c": white space, backslashes and separators are not possible here`},
-		{JVM, Options{Properties: map[string]string{"a=b": "c"}}, `harness: Options.Properties "a=b"="c": white space, backslashes and separators are not possible here`},
+		{JVM, Options{Properties: map[string]string{"a": "b c"}}, `harness: Options.Properties "a"="b c": white space, backslashes and separators are not allowed here`},
+		{JVM, Options{Properties: map[string]string{"a=b": "c"}}, `harness: Options.Properties "a=b"="c": white space, backslashes and separators are not allowed here`},
 		{JVM, Options{Properties: map[string]string{"clientPort": "1"}}, "harness: Options.Properties has clientPort: ports and folders are chosen by the harness"},
 		{Docker, Options{Properties: map[string]string{"server.1": "x"}}, "harness: Options.Properties has server.1: ports and folders are chosen by the harness"},
-		{JVM, Options{Listen: ":1"}, "harness: Options.Listen with backend jvm: unsupported operation: it chooses its ports itself; use embedded"},
+		{JVM, Options{Listen: ":1"}, "harness: Options.Listen with backend jvm: unsupported operation: this backend chooses its ports itself; use embedded"},
 		{Docker, Options{DataDir: "x"}, "harness: Options.DataDir is for the jvm backend: a container keeps its data inside"},
 		{"jvn", Options{}, `harness: unknown backend "jvn": want embedded, jvm, docker or an address host:port[,host:port…][/chroot] (address jvn: missing port in address)`},
 	} {

@@ -229,7 +229,7 @@
       rows.forEach((tr, k) => this.fill(tr, from + k));
       this.above.firstChild.style.height = `${from * ROW}px`;
       this.below.firstChild.style.height = `${(this.rows.length - to) * ROW}px`;
-      // Remove the focus first. If the focused element is removed, the browser
+      // Move the focus first. If the focused element is removed, the browser
       // lays out the rest, and scrolls to its end.
       if (focus !== null) this.scroll.focus({ preventScroll: true });
       this.body.replaceChildren(this.above, ...rows, this.below);
@@ -293,7 +293,7 @@
       }
       dialog.showModal();
     }
-    // pick shows the rows that have the given words in their columns.
+    // pick shows the rows with a word in one column, and clears the other filters.
     pick(name, word, search) {
       for (const [c, select] of this.facets) {
         const i = c.name === name ? c.words.indexOf(word) : -1;
