@@ -16,26 +16,24 @@ var brings = map[string]map[string]string{
 		"github.com/magiconair/properties": "properties payloads",
 	},
 	"mrtq/newqueue": {
-		"github.com/klauspost/compress":            "the snappy blocks of packed snapshots",
-		"github.com/santhosh-tekuri/jsonschema/v6": "CheckLayout: what a map, and the JSON in znodes, may look like",
-		"go.yaml.in/yaml/v3":                       "CheckLayout: maps of layouts",
-		"golang.org/x/text":                        "CheckLayout: the messages of jsonschema",
-		"golang.org/x/sync":                        "bounded groups of reads",
-		"github.com/go-zookeeper/zk":               "its users open the sessions",
+		"github.com/go-zookeeper/zk": "its users open the sessions",
 	},
+	"mrtq/newqueue/states": {},
 	"mrtq/migrate": {
-		"github.com/santhosh-tekuri/jsonschema/v6": "CheckLayout: what a map, and the JSON in znodes, may look like",
-		"go.yaml.in/yaml/v3":                       "CheckLayout: maps of layouts",
-		"golang.org/x/text":                        "CheckLayout: the messages of jsonschema",
+		"github.com/santhosh-tekuri/jsonschema/v6": "newqueue/lint: what a map, and the JSON in znodes, may look like",
+		"go.yaml.in/yaml/v3":                       "newqueue/lint: maps of layouts",
+		"golang.org/x/text":                        "newqueue/lint: the messages of jsonschema",
 		"github.com/klauspost/compress":            "the snappy blocks of packed snapshots",
 		"github.com/beevik/etree":                  "XML payloads",
 		"github.com/magiconair/properties":         "properties payloads",
 		"github.com/go-zookeeper/zk":               "the ZooKeeper client",
 		"golang.org/x/sync":                        "bounded groups of reads",
+		"golang.org/x/time":                        "how many operations a second a server is asked for",
 	},
 	"mrtq/harness/minizk": {},
 	"mrtq/harness": {
 		"golang.org/x/sync":                           "bounded groups of reads",
+		"golang.org/x/time":                           "how many operations a second a server is asked for",
 		"github.com/go-zookeeper/zk":                  "the ZooKeeper client",
 		"github.com/testcontainers/testcontainers-go": "servers in Docker",
 		"github.com/moby/moby/api":                    "servers in Docker: addresses of ports",
@@ -55,7 +53,7 @@ var heavy = map[string][]string{
 }
 
 // light are the packages that must not bring any of heavy.
-var light = []string{"mrtq/legacy", "mrtq/newqueue", "mrtq/migrate", "mrtq/harness/minizk"}
+var light = []string{"mrtq/legacy", "mrtq/newqueue", "mrtq/newqueue/states", "mrtq/migrate", "mrtq/harness/minizk"}
 
 // listed is what go list says of a package.
 type listed struct {

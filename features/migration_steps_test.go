@@ -18,7 +18,7 @@ import (
 	"github.com/cucumber/godog"
 	"github.com/go-zookeeper/zk"
 
-	"mrtq/harness/legacyqueue"
+	"mrtq/internal/legacyqueue"
 	"mrtq/internal/znode"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"mrtq/harness/daemons"
-	"mrtq/harness/legacyqueue"
+	"mrtq/internal/legacyqueue"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/newqueue"

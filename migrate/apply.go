@@ -17,11 +17,15 @@ import (
 type Migrator struct {
 	Target *Target
 	Now    func() time.Time // nil: time.Now
-	// Budget is the size of a transaction in bytes, InFlight how many are
-	// under way at once; 0 means the defaults.
-	Budget, InFlight int
-	// Say is told what a person should know meanwhile; Progress how far it
-	// is. Either may be nil.
+	// Budget is the size of a transaction in bytes, MaxOps how many operations it
+	// has at most; 0 means the defaults. A job is never split.
+	Budget, MaxOps int
+	// InFlight is how many transactions are under way at once; 0 means as many as
+	// the server answers without delay ([pace.Writes]).
+	InFlight int
+	// Say is told what a person should know meanwhile; Progress how many of the
+	// records that are to be sent have been (see [WithPhases] for the rest). Either
+	// may be nil.
 	Say      func(string)
 	Progress func(done, total int)
 	// Keep is given the records that can't be decoded and are quarantined, before
@@ -31,11 +35,6 @@ type Migrator struct {
 	owner string
 }
 
-// defaultInFlight hides the round trip and the server's disk; more only fills
-// the server's queue (measured: docs/migration.md, "One job,
-// one transaction").
-const defaultInFlight = 16
-
 func (m *Migrator) defaults() {
 	if m.Now == nil {
 		m.Now = time.Now
@@ -43,8 +42,8 @@ func (m *Migrator) defaults() {
 	if m.Budget == 0 {
 		m.Budget = defaultBudget
 	}
-	if m.InFlight == 0 {
-		m.InFlight = defaultInFlight
+	if m.MaxOps == 0 || m.MaxOps > maxOps {
+		m.MaxOps = maxOps
 	}
 	if m.Say == nil {
 		m.Say = func(string) {}
@@ -88,10 +87,12 @@ func (p *Plan) Expectation() *Expectation {
 func (m *Migrator) Migrate(ctx context.Context, read ReadFunc, opt Options, expect *Expectation) (*Result, error) {
 	m.defaults()
 	res := &Result{}
+	phases(ctx)(AwaitingTurn, 0, 0)
 	if err := m.Target.lead(ctx, m.owner, opt.ACL, m.Say); err != nil {
 		return res, interrupted(err)
 	}
 	defer m.Target.resign()
+	phases(ctx)(ReadingTarget, 0, 0)
 	for retry := (retries{budget: m.Budget}); ; {
 		steps, err := m.look(ctx, read, opt, expect, retry.budget, res)
 		var again *lookAgain
@@ -223,12 +224,15 @@ func (m *Migrator) apply(ctx context.Context, p *Plan, budget int) (int, Done, e
 func (m *Migrator) make(ctx context.Context, c *chain, p *Plan, budget int) error {
 	making := p.making()
 	total, items, idle := len(p.jobs), 0, 0
+	tell := phases(ctx)
+	tell(Sending, 0, total)
 	for {
-		err := c.send(ctx, pack(making.units(ctx), budget, m.Target.chrootLen()), func(t unit) {
+		err := c.send(ctx, pack(making.units(ctx), budget, m.MaxOps, m.Target.chrootLen()), func(t unit) {
 			making.landed(t)
 			idle = 0
 			items += t.count
 			m.Progress(items, total)
+			tell(Sending, items, total)
 		})
 		if err == nil {
 			err = making.failed(ctx)

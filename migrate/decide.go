@@ -16,10 +16,14 @@ func (p *Plan) decideRecords(ctx context.Context) error {
 		p.problem(Problem{Kind: Twice, Path: path, Message: "two jobs in the target claim this record", Next: "find out which is right, and remove the other"})
 	}
 	pin := newSourcePin(p.queue)
+	tell, read, total := phases(ctx), 0, p.queue.Len()
+	tell(ReadingSource, 0, total)
 	for f, err := range p.queue.fetch(ctx, p.readingOrder()) {
 		if err != nil {
 			return err
 		}
+		read++
+		tell(ReadingSource, read, total)
 		if !f.there() {
 			continue
 		}

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"testing"
 
-	"mrtq/harness/legacyqueue"
+	"mrtq/internal/legacyqueue"
 	"mrtq/internal/side"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
@@ -29,14 +29,17 @@ func TestVerifyIsFlat(t *testing.T) {
 	}
 	before := inUse()
 	most, last, parts := uint64(0), uint64(0), 0
-	opt := VerifyOptions{part: part, Progress: func(done, total int) {
+	ctx := WithPhases(t.Context(), func(p Phase, done, total int) {
+		if p != Comparing {
+			return
+		}
 		parts++
 		if parts%5 == 0 || done == total {
 			last = inUse()
 			most = max(most, last)
 		}
-	}}
-	v, err := Verify(t.Context(), queue, to, opt)
+	})
+	v, err := Verify(ctx, queue, to, VerifyOptions{part: part})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"mrtq/internal/side"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
@@ -71,28 +72,31 @@ type Holds struct {
 // holdRoots is all that is read to set or release a hold.
 var holdRoots = []string{newqueue.QueueLocksPath, newqueue.CollectionLocksPath, RunsPath}
 
-// ReadHolds reads the holds of a target on a server. The error wraps ErrNoQueue
-// if the target has nothing that could be held.
-func ReadHolds(ctx context.Context, r *zkconn.Reader) (*Holds, error) {
-	if err := r.Sync(ctx); err != nil {
-		return nil, err
-	}
-	tree, err := r.Tree(ctx, zkconn.TreeOptions{Roots: holdRoots})
-	if err != nil {
-		return nil, err
-	}
+// ReadHolds reads the holds of a target. The error wraps ErrNoQueue if the target
+// has nothing that could be held.
+func ReadHolds(ctx context.Context, s side.Side) (*Holds, error) {
+	sk := skeleton{ctx: ctx, side: s, tree: znode.NewTree()}
 	for _, path := range []string{newqueue.LocksPath, newqueue.JobsPath} {
-		stat, there, err := r.Exists(ctx, path)
-		if err != nil {
-			return nil, err
-		}
-		if there && tree.Get(path) == nil {
-			if err := tree.Put(znode.Node{Path: path, Stat: stat}); err != nil {
-				return nil, err
-			}
+		// That it is there is all that counts, and no secret.
+		if sk.alone(path); errors.Is(sk.err, zkconn.ErrNoAuth) {
+			sk.err = sk.tree.Put(znode.Node{Path: path})
 		}
 	}
-	return HoldsIn(tree)
+	for _, root := range holdRoots {
+		sk.whole(root)
+	}
+	if sk.err != nil {
+		return nil, sk.err
+	}
+	return HoldsIn(sk.tree)
+}
+
+// holds are those of the target as of now.
+func (t *Target) holds(ctx context.Context) (*Holds, error) {
+	if err := t.Sync(ctx); err != nil {
+		return nil, err
+	}
+	return ReadHolds(ctx, t.Side(nil))
 }
 
 // HoldsIn are the holds in a tree; see [ReadHolds].
@@ -206,7 +210,7 @@ const holdTries = 5
 func (t *Target) SetHolds(ctx context.Context, paths []string, note HoldNote) (set, there []Hold, err error) {
 	for range holdTries {
 		var h *Holds
-		if h, err = ReadHolds(ctx, &t.Reader); err != nil {
+		if h, err = t.holds(ctx); err != nil {
 			return nil, nil, err
 		}
 		ops := h.Set(paths, note)
@@ -234,7 +238,7 @@ func (t *Target) SetHolds(ctx context.Context, paths []string, note HoldNote) (s
 func (t *Target) LiftHolds(ctx context.Context, lifted []Hold, as *Holds) (err error) {
 	for range holdTries {
 		var h *Holds
-		if h, err = ReadHolds(ctx, &t.Reader); err != nil {
+		if h, err = t.holds(ctx); err != nil {
 			return err
 		}
 		ops, refused := h.lift(lifted, as)

@@ -21,9 +21,6 @@ type LegacyQueue struct {
 	Queues  Queues
 	Locks   []Lock
 	Missing []string // queue nodes that are not there
-	// Progress, if not nil, is told how many records of how many were read, of those
-	// that are read at a time.
-	Progress func(done, total int)
 
 	side  side.Side
 	opt   legacy.Options
@@ -220,7 +217,11 @@ func (q *LegacyQueue) has(path string) bool {
 // Err; one that vanished meanwhile is left out.
 func (q *LegacyQueue) Records(ctx context.Context) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
+		tell, read, total := phases(ctx), 0, q.Len()
+		tell(ReadingSource, 0, total)
 		for f, err := range q.fetch(ctx, q.Paths()) {
+			read++
+			tell(ReadingSource, read, total)
 			if err != nil {
 				yield(Record{}, err)
 				return
@@ -260,11 +261,7 @@ func (q *LegacyQueue) fetch(ctx context.Context, paths iter.Seq[string]) iter.Se
 			window = window[:0]
 			return true
 		}
-		read := 0
 		for sub, err := range q.side.Subtrees(ctx, paths) {
-			if read++; read%100 == 0 && q.Progress != nil {
-				q.Progress(read, q.Len())
-			}
 			if err != nil {
 				if flush() {
 					yield(fetched{}, err)

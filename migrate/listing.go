@@ -39,6 +39,7 @@ type batchRow struct {
 // listTarget reads what is small of a target, and lists what is not. Of jobs and
 // requests nothing is read yet. Sample may be nil.
 func listTarget(ctx context.Context, s side.Side, sample *ACLSample) (*listing, error) {
+	phases(ctx)(ReadingTarget, 0, 0)
 	tree, err := readSkeleton(ctx, s)
 	if err != nil {
 		return nil, err
@@ -79,10 +80,13 @@ func (l *listing) listRoots(ctx context.Context) error {
 }
 
 func (l *listing) listQueued(ctx context.Context) error {
+	tell, listed := phases(ctx), 0
 	for n, err := range l.side.Walk(ctx, newqueue.JobStatesPath) {
 		if err != nil {
 			return err
 		}
+		listed++
+		tell(ReadingTarget, listed, 0)
 		if znode.Parent(znode.Parent(n.Path)) == newqueue.JobStatesPath {
 			l.queued.add(&n)
 		}
@@ -94,10 +98,13 @@ func (l *listing) listQueued(ctx context.Context) error {
 func (l *listing) listBatches(ctx context.Context) error {
 	var states []ref      // batches that have some
 	var called []batchRow // and what they are called
+	tell, listed := phases(ctx), len(l.queued.rows)
 	for n, err := range l.side.Walk(ctx, newqueue.BatchesPath) {
 		if err != nil {
 			return err
 		}
+		listed++
+		tell(ReadingTarget, listed, 0)
 		switch below := strings.Split(strings.TrimPrefix(n.Path, newqueue.BatchesPath), "/")[1:]; {
 		case len(below) == 1:
 			row := batchRow{bid: l.names.ref(below[0])}

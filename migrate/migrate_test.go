@@ -18,6 +18,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/newqueue"
+	"mrtq/newqueue/lint"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -74,7 +75,7 @@ func TestMigratedTree(t *testing.T) {
 			tree := treeOf(t, target)
 			golden(t, "tree-"+string(d)+".txt", dumpOf(t, tree, theNew...))
 			mustVerify(t, src, tree)
-			if problems := newqueue.CheckLayout(tree, d); len(problems) > 0 {
+			if problems := lint.Check(tree, d); len(problems) > 0 {
 				t.Errorf("layout: %v", problems)
 			}
 		})

@@ -36,7 +36,7 @@ func copyOf(t *testing.T, s *site) *site {
 		t.Fatal(err)
 	}
 	c := serveOn(t, minizk.RunWith(t, minizk.Options{Now: testNow.Add(time.Hour)}), znode.NewTree()) // a copy is made later
-	if _, err := (&Migrator{Target: c.Target, Now: clock()}).Restore(t.Context(), c.Target.Writer, tree); err != nil {
+	if _, err := (&Migrator{Target: c.Target, Now: clock()}).Restore(t.Context(), c.Target.Backend.(online).Writer, tree); err != nil {
 		t.Fatal(err)
 	}
 	return c

@@ -880,7 +880,7 @@ func (l *life) restore() {
 	p.unclean()
 	p.open(l, znode.NewTree())
 	m := &Migrator{Target: p.Target, Now: clock()}
-	_, err = m.Restore(l.Context(), p.Target.Writer, tree)
+	_, err = m.Restore(l.Context(), p.Target.Backend.(online).Writer, tree)
 	l.must(err)
 	for _, w := range p.all() {
 		w.copied, w.blurred, w.seen = true, w.blurred || w.seen, false

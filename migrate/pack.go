@@ -13,16 +13,16 @@ const (
 	maxOps        = 2000
 )
 
-// pack joins units into transactions of at most budget bytes each, besides the
-// run's record and the shard that the ledger's entries may fill. A unit is never
-// split: one that is larger is alone in its transaction.
-func pack(units iter.Seq[unit], budget, chroot int) iter.Seq[unit] {
+// pack joins units into transactions of at most budget bytes and most operations
+// each, besides the run's record and the shard that the ledger's entries may fill.
+// A unit is never split: one that is larger is alone in its transaction.
+func pack(units iter.Seq[unit], budget, most, chroot int) iter.Seq[unit] {
 	return func(yield func(unit) bool) {
 		var t unit
 		size := 0
 		for u := range units {
 			n := znode.MultiSize(u.ops, chroot)
-			full := size+n > budget || len(t.ops)+len(u.ops) > maxOps || len(t.ledger)+len(u.ledger) > tailEntries
+			full := size+n > budget || len(t.ops)+len(u.ops) > most || len(t.ledger)+len(u.ledger) > tailEntries
 			if full && len(t.ops)+len(t.ledger) > 0 {
 				if !yield(t) {
 					return

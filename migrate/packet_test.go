@@ -25,7 +25,7 @@ func TestManyRecordsDeclaredDone(t *testing.T) {
 				return
 			}
 		}
-	}, defaultBudget, 0) {
+	}, defaultBudget, maxOps, 0) {
 		n += len(u.ledger)
 		ops, err := log.add(&led, u.ledger, false)
 		if err != nil {

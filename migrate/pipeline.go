@@ -4,37 +4,43 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"time"
+
+	"mrtq/internal/pace"
 )
 
-// pipeline starts transactions in order, with InFlight of them under way at
-// once. It calls done for each that succeeded, in order. After a failure it
-// starts no more, waits for those under way, and returns the failed one and
-// those after it, with the error. After ctx ends it starts no more either, and
-// returns [ErrInterrupted] when those under way are done. It stops only between
-// transactions, so start does not get ctx's end.
+// pipeline starts transactions in order, with as many of them under way at once as
+// the server answers without delay. It calls done for each that succeeded, in
+// order. After a failure it starts no more, waits for those under way, and returns
+// the failed one and those after it, with the error. After ctx ends it starts no
+// more either, and returns [ErrInterrupted] when those under way are done. It stops
+// only between transactions, so start does not get ctx's end.
 func (m *Migrator) pipeline(ctx context.Context, transactions iter.Seq[unit], start func(context.Context, unit) <-chan error, done func(unit)) (failed []unit, err error) {
 	next, stop := iter.Pull(transactions)
 	defer stop()
 	wctx := context.WithoutCancel(ctx)
+	round := pace.Round{Pace: m.writes().Start()}
 	var under []unit
-	var answers []<-chan error
+	var answers []<-chan answered
 	more := true
 	for {
-		for more && len(under) < m.InFlight && ctx.Err() == nil {
+		for more && len(under) < round.Under && ctx.Err() == nil {
 			t, ok := next()
 			if more = ok; ok {
-				under, answers = append(under, t), append(answers, start(wctx, t))
+				under, answers = append(under, t), append(answers, timed(start(wctx, t)))
 			}
 		}
 		if len(under) == 0 {
 			break
 		}
-		if err := <-answers[0]; err != nil {
-			for _, a := range answers[1:] {
-				<-a
+		a := <-answers[0]
+		if a.err != nil {
+			for _, other := range answers[1:] {
+				<-other
 			}
-			return under, err
+			return under, a.err
 		}
+		round.Answered(a.took)
 		done(under[0])
 		under, answers = under[1:], answers[1:]
 	}
@@ -42,4 +48,28 @@ func (m *Migrator) pipeline(ctx context.Context, transactions iter.Seq[unit], st
 		return nil, fmt.Errorf("%w; run the same command again to finish", ErrInterrupted)
 	}
 	return nil, nil
+}
+
+// writes is how many transactions may be under way.
+func (m *Migrator) writes() pace.Bounds {
+	if m.InFlight > 0 {
+		return pace.Bounds{Least: m.InFlight, First: m.InFlight, Most: m.InFlight}
+	}
+	return pace.Writes
+}
+
+// answered is the end of a transaction that was under way for so long.
+type answered struct {
+	err  error
+	took time.Duration
+}
+
+// timed takes the time of an answer when it comes, however late it is looked at.
+func timed(answer <-chan error) <-chan answered {
+	at, sent := make(chan answered, 1), time.Now()
+	go func() {
+		err := <-answer
+		at <- answered{err, time.Since(sent)}
+	}()
+	return at
 }

@@ -193,6 +193,7 @@ func MakePlan(ctx context.Context, queue *LegacyQueue, target *znode.Tree, opt O
 	if err := p.decideRecords(ctx); err != nil {
 		return nil, err
 	}
+	phases(ctx)(Planning, 0, 0)
 	p.checkChoices()
 	p.findStale()
 	p.assignIDs()

@@ -169,7 +169,7 @@ func (plan *rebuildPlan) rebuild(ex *existing, id string, t trace, owner string)
 			}
 		}
 	}
-	for t := range pack(each, plan.budget, plan.chroot) {
+	for t := range pack(each, plan.budget, maxOps, plan.chroot) {
 		plan.transactions = append(plan.transactions, t.ops)
 	}
 	led.Closed = led.Shards

@@ -150,12 +150,13 @@ func (m *Migrator) restore(ctx context.Context, w *zkconn.Writer, res *Restored,
 		}
 	}
 	start := func(ctx context.Context, t unit) <-chan error { return w.Start(ctx, t.ops) }
-	items := 0
-	_, err = m.pipeline(ctx, pack(units, budget, len(w.Address().Chroot)), start, func(t unit) {
+	items, tell := 0, phases(ctx)
+	_, err = m.pipeline(ctx, pack(units, budget, m.MaxOps, len(w.Address().Chroot)), start, func(t unit) {
 		steps++
 		items += t.count
 		*created += netCreates(t.ops)
 		m.Progress(items, total)
+		tell(Restoring, items, total)
 	})
 	return steps, err
 }

@@ -159,6 +159,7 @@ func (m *Migrator) Rollback(ctx context.Context, id string, force bool) (*Undo, 
 	if err != nil {
 		return nil, interrupted(err)
 	}
+	phases(ctx)(AwaitingTurn, 0, 0)
 	if err := m.Target.lead(ctx, m.owner, acl, m.Say); err != nil {
 		return nil, interrupted(err)
 	}
@@ -168,7 +169,7 @@ func (m *Migrator) Rollback(ctx context.Context, id string, force bool) (*Undo, 
 		if err := m.Target.Sync(ctx); err != nil {
 			return nil, interrupted(err)
 		}
-		u, err := PlanRollback(ctx, side.Session(&m.Target.Reader, nil), id, force)
+		u, err := PlanRollback(ctx, m.Target.Side(nil), id, force)
 		if err != nil {
 			return nil, interrupted(err)
 		}
@@ -203,16 +204,19 @@ func (m *Migrator) undo(ctx context.Context, u *Undo, budget int) (int, Done, er
 		if !yield(unit{ends: true}) {
 			return
 		}
-		for t := range pack(u.units(), budget, m.Target.chrootLen()) {
+		for t := range pack(u.units(), budget, m.MaxOps, m.Target.chrootLen()) {
 			if !yield(t) {
 				return
 			}
 		}
 	}
 	items, total := 0, u.Done.Jobs+u.Done.Access+u.Done.Batches
+	tell := phases(ctx)
+	tell(TakingBack, 0, total)
 	err = c.send(ctx, transactions, func(t unit) {
 		items += t.count
 		m.Progress(items, total)
+		tell(TakingBack, items, total)
 	})
 	if err != nil {
 		return c.steps, c.done, err

@@ -105,10 +105,14 @@ func (u *Undo) lookAtJobs(ctx context.Context) error {
 		}
 		return p.prov.Run == u.Run
 	}
+	tell, read := phases(ctx), 0
+	tell(ReadingJobs, 0, len(l.roots))
 	for p, err := range l.jobParts(ctx, l.allRoots(), take) {
 		if err != nil {
 			return err
 		}
+		read += len(p.roots)
+		tell(ReadingJobs, read, len(l.roots))
 		ex := *l.existing
 		ex.tree = p.tree
 		for _, j := range jobs {
@@ -210,10 +214,14 @@ func (u *Undo) jobsOf(bid ref) []undoneJob {
 // lookAtBatches looks at the batches that a migration made, and at those in which
 // jobs of the run are.
 func (u *Undo) lookAtBatches(ctx context.Context) error {
+	tell, read := phases(ctx), 0
+	tell(ReadingBatches, 0, len(u.target.batches))
 	for p, err := range u.target.batchParts(ctx) {
 		if err != nil {
 			return err
 		}
+		read += len(p.roots)
+		tell(ReadingBatches, read, len(u.target.batches))
 		ex := *u.target.existing
 		ex.tree = p.tree
 		for _, path := range p.roots {

@@ -142,7 +142,10 @@ func (p *Plan) checkServices(ctx context.Context) error {
 		checks.batch(b)
 	}
 	var last *batch
+	tell, checked := phases(ctx), 0
 	for j, err := range p.loaded(ctx, order) {
+		checked++
+		tell(CheckingSource, checked, len(order))
 		switch {
 		case err != nil:
 			return err

@@ -8,23 +8,56 @@ import (
 	"time"
 
 	"mrtq/internal/election"
+	"mrtq/internal/side"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
 )
 
+// Backend is what a migration needs of the session that writes to its target:
+// one with a server, or one with a dump. What the methods do, [zkconn.Writer] says.
+type Backend interface {
+	election.Session
+	Exists(ctx context.Context, path string) (znode.Stat, bool, error)
+	Start(ctx context.Context, ops []znode.Op) <-chan error
+	Address() zkconn.Address
+	// Side is the target as of now, to be read. The ACLs are read of those znodes
+	// that acl says; nil means none have to be.
+	Side(acl func(path string) bool) side.Side
+	Close()
+}
+
 // Target is where the new tree is, or is to be, over a session that can write.
 type Target struct {
-	*zkconn.Writer
+	Backend
 	place *election.Place // in the election of migrators; nil outside of it
 }
 
 // NewTarget is the target that a session writes to.
-func NewTarget(w *zkconn.Writer) *Target { return &Target{Writer: w} }
+func NewTarget(w *zkconn.Writer) *Target { return &Target{Backend: online{w}} }
+
+// online is a session with a server.
+type online struct{ *zkconn.Writer }
+
+func (o online) Side(acl func(path string) bool) side.Side { return side.Session(&o.Reader, acl) }
 
 // Tree reads the new layout and the migration's own nodes.
 func (t *Target) Tree(ctx context.Context) (*znode.Tree, error) {
-	return ReadTarget(ctx, &t.Reader, nil)
+	if err := t.Sync(ctx); err != nil {
+		return nil, err
+	}
+	tree, from := znode.NewTree(), t.Side(nil)
+	for _, root := range targetRoots {
+		for n, err := range from.Walk(ctx, root) {
+			if err == nil {
+				err = tree.Put(n)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return tree, nil
 }
 
 // Get reads one node as of now: no older than anything that any client was told
@@ -33,7 +66,7 @@ func (t *Target) Get(ctx context.Context, path string) (znode.Node, error) {
 	if err := t.Sync(ctx); err != nil {
 		return znode.Node{}, err
 	}
-	return t.Writer.Get(ctx, path)
+	return t.Backend.Get(ctx, path)
 }
 
 // ReadTarget reads what a migration is concerned with of a target on a server.
@@ -56,7 +89,7 @@ func (t *Target) lead(ctx context.Context, owner string, acl []znode.ACL, say fu
 		return fmt.Errorf("join the election: %w", err)
 	}
 	var err error
-	if t.place, err = election.Join(ctx, t.Writer, ElectionPath, owner, acl); err != nil {
+	if t.place, err = election.Join(ctx, t.Backend, ElectionPath, owner, acl); err != nil {
 		return err
 	}
 	return t.place.Lead(ctx, func(a election.Ahead) {

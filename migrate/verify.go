@@ -94,9 +94,6 @@ type VerifyOptions struct {
 	Quarantined map[string][][]byte
 	// ACLs, if not nil, is what the target's side asks which ACLs to read.
 	ACLs *ACLSample
-	// Progress, if not nil, is told how many of the target's jobs and requests
-	// were looked at.
-	Progress func(done, total int)
 
 	part int // of jobs or batches, that are looked at together; 0 is as many as is good
 }

@@ -64,7 +64,8 @@ func (l *listing) data(ctx context.Context, paths []string) (map[string][]byte, 
 // allBatches looks at all batches but for their jobs' entries, and at those that
 // should be there.
 func (v *verifier) allBatches(ctx context.Context) error {
-	met := map[string]bool{}
+	met, tell := map[string]bool{}, phases(ctx)
+	tell(ComparingBatches, 0, len(v.target.batches))
 	for p, err := range v.target.batchParts(ctx) {
 		if err != nil {
 			return err
@@ -72,6 +73,7 @@ func (v *verifier) allBatches(ctx context.Context) error {
 		for _, path := range p.roots {
 			met[znode.Name(path)] = true
 		}
+		tell(ComparingBatches, len(met), len(v.target.batches))
 		if err := v.piece(p).batchesThere(ctx); err != nil {
 			return err
 		}

@@ -16,7 +16,8 @@ import (
 // counts is known when all were seen.
 func (v *verifier) knownJobs(ctx context.Context) error {
 	held := &v.target.custody.held
-	done := 0
+	done, tell := 0, phases(ctx)
+	tell(Comparing, 0, len(v.target.roots))
 	var known []placed
 	take := func(sub side.Subtree) bool {
 		p, claims := claimOf(sub)
@@ -41,9 +42,8 @@ func (v *verifier) knownJobs(ctx context.Context) error {
 			return err
 		}
 		known = known[:0]
-		if done += len(p.roots); v.opt.Progress != nil {
-			v.opt.Progress(done, len(v.target.roots))
-		}
+		done += len(p.roots)
+		tell(Comparing, done, len(v.target.roots))
 	}
 	return nil
 }
@@ -141,7 +141,11 @@ func (v *verifier) otherRecords(ctx context.Context) error {
 			}
 		}
 	}
+	tell, read := phases(ctx), 0
+	tell(ComparingRecords, 0, 0)
 	for f, err := range v.src.fetch(ctx, unclaimed) {
+		read++
+		tell(ComparingRecords, read, 0)
 		if err != nil {
 			return err
 		}

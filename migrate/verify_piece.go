@@ -7,6 +7,7 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
+	"mrtq/newqueue/lint"
 )
 
 // piece is a part of the target beside what should be there of it.
@@ -214,7 +215,7 @@ func (p *piece) checkACL(n *znode.Node) {
 
 // layout holds the piece, others' jobs included, to the layout's rules.
 func (p *piece) layout(counts func(path string) bool) {
-	for _, x := range newqueue.CheckLayout(p.tree, p.dialect) {
+	for _, x := range lint.Check(p.tree, p.dialect) {
 		if counts(x.Path) {
 			p.broken = append(p.broken, Difference{LayoutBroken, x.Path, x.Message})
 		}

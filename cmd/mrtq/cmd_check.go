@@ -50,6 +50,7 @@ have changed or a worker has them locked.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args[0]) },
 	}
 	f := cmd.Flags()
+	a.conn.rateFlag(f)
 	f.StringVar(&c.layout, "layout", "merritt", "`map` to hold the tree to: merritt, merritt-legacy, zuul, or a file")
 	f.StringVar(&c.dialect, "dialect", "", "`dialect` of the layout, if it has several: design or mrt-zk")
 	choice(f, &c.output, "output", "o", "format", "table", "json")
@@ -116,7 +117,7 @@ func (c *checkCmd) named() (layouts.Layout, error) {
 }
 
 func (c *checkCmd) check(ctx context.Context, a *app, l layouts.Layout, s side.Side, e endpoint) (*layout.Report, error) {
-	show, finish := a.progress("checking")
+	show, finish := a.progress("checking", "znodes")
 	defer finish()
 	opt := layout.Options{Progress: func(n int) { show(n, 0) }}
 	if e.file == "" && e.data == nil {

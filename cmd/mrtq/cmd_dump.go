@@ -38,6 +38,7 @@ replaces no file, unless --unreadable accept.`,
 		Args: args("SOURCE"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args[0]) },
 	}
+	a.conn.rateFlag(cmd.Flags())
 	cmd.Flags().StringVar(&c.out, "out", "", "`file` to write, packed if its name ends in .gz; default stdout")
 	choice(cmd.Flags(), &c.unreadable, "unreadable", "", "what a znode that may not be read makes of the dump: a failure, or a dump that lacks it", unreadableFail, unreadableAccept)
 	return cmd
@@ -111,7 +112,7 @@ type dumping struct {
 
 // write writes all that is there as it is read, and names what may not be read.
 func (d *dumping) write(ctx context.Context, from side.Side, w io.Writer) error {
-	show, finish := d.a.progress("reading")
+	show, finish := d.a.progress("reading the tree", "znodes")
 	defer finish()
 	out := znode.NewDumpWriter(w)
 	for n, err := range from.Walk(ctx, "/") {

@@ -130,20 +130,12 @@ func whoami() string {
 
 // holds reads the holds of a target, over a session that can't write.
 func (a *app) holds(ctx context.Context, e endpoint) (h *migrate.Holds, err error) {
-	if e.file != "" {
-		tree, err := readDump(e.file)
-		if err != nil {
-			return nil, err
-		}
-		h, err = migrate.HoldsIn(tree)
-		return h, noQueue(err)
-	}
-	r, err := a.reader(ctx, e)
+	target, err := a.openTarget(ctx, e, nil)
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
-	h, err = migrate.ReadHolds(ctx, r)
+	defer target.Close()
+	h, err = migrate.ReadHolds(ctx, target)
 	return h, noQueue(err)
 }
 

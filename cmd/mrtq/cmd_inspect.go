@@ -35,6 +35,7 @@ Nothing is written.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, a, args[0]) },
 	}
 	c.flags(cmd.Flags())
+	a.conn.rateFlag(cmd.Flags())
 	choice(cmd.Flags(), &c.output, "output", "o", "format", "table", "json", "ndjson")
 	cmd.Flags().StringSliceVar(&c.status, "status", nil, "only records with this `status`, or \"bad\"; can be repeated")
 	cmd.Flags().StringSliceVar(&c.queue, "queue", nil, "only records of this `queue`: ingest, inventory, accessSmall, accessLarge, or a node; can be repeated")
@@ -99,9 +100,8 @@ func (t *tally) add(r migrate.Record) {
 
 // printAll prints the chosen records as they are read.
 func (c *inspectCmd) printAll(ctx context.Context, a *app, queue *migrate.LegacyQueue) (tally, error) {
-	show, finish := a.progress("reading the source")
+	ctx, finish := a.phases(ctx, "reading the source")
 	defer finish()
-	queue.Progress = show
 	print := c.printer(a)
 	var told tally
 	for r, err := range queue.Records(ctx) {

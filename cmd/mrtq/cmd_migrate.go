@@ -41,6 +41,7 @@ running it again. Run when there is nothing to do, it writes nothing.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, a, args) },
 	}
 	c.flags(cmd.Flags())
+	a.conn.rateFlag(cmd.Flags())
 	choice(cmd.Flags(), &c.output, "output", "o", "format", "table", "json")
 	cmd.Flags().StringVar(&c.plan, "plan", "", "carry out only this saved plan `file`, and refuse it if it is stale or was used")
 	cmd.Flags().StringVar(&c.quarantine, "quarantine", "", "`file` that keeps the bytes of undecodable records, with --undecodable quarantine; added to if it exists (default mrtq-quarantine-TARGET.ndjson)")
@@ -186,10 +187,10 @@ func (c *migrateCmd) source(a *app, s sides) migrate.ReadFunc {
 }
 
 func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, opt migrate.Options, expect *migrate.Expectation) (*migrate.Result, error) {
-	m := &migrate.Migrator{Keep: func(bad []migrate.Record) error { return migrate.WriteQuarantine(c.quarantine, bad, writeFile) }}
-	show, finish := a.progress("migrating")
+	m := &migrate.Migrator{MaxOps: a.conn.maxRate, Keep: func(bad []migrate.Record) error { return migrate.WriteQuarantine(c.quarantine, bad, writeFile) }}
+	ctx, finish := a.phases(ctx, "migrating")
 	defer finish()
-	m.Say, m.Progress = c.running.hook(func(text string) { a.say("%s", text) }, show)
+	m.Say, m.Progress = c.running.hook(func(text string) { a.say("%s", text) })
 	if s.target.file != "" {
 		f, err := a.openFileTarget(ctx, s.target.file, opt.Packet)
 		if err != nil {

@@ -35,6 +35,7 @@ a second time.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, a, args) },
 	}
 	c.flags(cmd.Flags())
+	a.conn.rateFlag(cmd.Flags())
 	choice(cmd.Flags(), &c.output, "output", "o", "format", "table", "json")
 	cmd.Flags().StringVar(&c.out, "out", "", "`file` to save the plan to, as JSON")
 	return cmd

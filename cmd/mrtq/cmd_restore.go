@@ -35,6 +35,7 @@ it again.`,
 			return c.run(cmd.Context(), a, args[0])
 		},
 	}
+	a.conn.rateFlag(cmd.Flags())
 	cmd.Flags().StringVar(&c.in, "in", "", "dump `file`, unpacked if its name ends in .gz")
 	cmd.Flags().IntVar(&c.packet, "packet", 0, "the servers' jute.maxbuffer in `bytes`, to be told of a larger znode before anything is written, and for one that is under its default (0: not known)")
 	choice(cmd.Flags(), &c.output, "output", "o", "format", "table", "json")
@@ -61,7 +62,7 @@ func (c *restoreCmd) run(ctx context.Context, a *app, target string) error {
 	if tree.Len() == 1 {
 		return fmt.Errorf("restore: --in %s: it holds no znode", c.in)
 	}
-	m := &migrate.Migrator{Say: func(s string) { a.say("%s", s) }}
+	m := &migrate.Migrator{MaxOps: a.conn.maxRate, Say: func(s string) { a.say("%s", s) }}
 	if c.packet > 0 {
 		if err := migrate.CheckPacket(tree, c.packet, len(e.addr.Chroot)); err != nil {
 			return checkError(fmt.Errorf("restore: --in %s: %w", c.in, err))
@@ -73,8 +74,7 @@ func (c *restoreCmd) run(ctx context.Context, a *app, target string) error {
 		return failed("restore", target, err)
 	}
 	defer w.Close()
-	show, finish := a.progress("restoring")
-	m.Progress = show
+	ctx, finish := a.phases(ctx, "restoring")
 	res, err := m.Restore(ctx, w, tree)
 	finish()
 	if errors.Is(err, migrate.ErrOtherData) {

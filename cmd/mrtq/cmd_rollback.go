@@ -34,6 +34,7 @@ something was kept.`,
 		RunE:    func(cmd *cobra.Command, args []string) error { return c.main(cmd, a, args[0]) },
 	}
 	f := cmd.Flags()
+	a.conn.rateFlag(f)
 	f.StringVar(&c.run, "run", "", "`id` of the run")
 	f.BoolVar(&c.force, "force", false, "remove also what was changed since")
 	f.BoolVar(&c.dry, "dry-run", false, "only say what would be removed and kept")
@@ -50,10 +51,12 @@ func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
 		return err
 	}
 	// A run or chroot that isn't there is told before anything is written.
-	u, err := c.look(cmd.Context(), a, e)
+	ctx, finish := a.phases(cmd.Context(), "looking at the run")
+	u, err := c.look(ctx, a, e)
 	if err == nil && !c.dry {
-		u, err = c.carryOut(cmd.Context(), a, e)
+		u, err = c.carryOut(ctx, a, e)
 	}
+	finish()
 	if errors.Is(err, migrate.ErrNoRun) && !c.dry && e.file == "" {
 		a.tidy(cmd.Context(), e)
 	}
@@ -118,10 +121,7 @@ func (c *rollbackCmd) look(ctx context.Context, a *app, e endpoint) (*migrate.Un
 }
 
 func (c *rollbackCmd) carryOut(ctx context.Context, a *app, e endpoint) (*migrate.Undo, error) {
-	m := &migrate.Migrator{Say: func(text string) { a.say("%s", text) }}
-	show, finish := a.progress("rolling back")
-	defer finish()
-	m.Progress = show
+	m := &migrate.Migrator{MaxOps: a.conn.maxRate, Say: func(text string) { a.say("%s", text) }}
 	if e.file != "" {
 		f, err := a.openFileTarget(ctx, e.file, 0)
 		if err != nil {

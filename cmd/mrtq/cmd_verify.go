@@ -38,6 +38,7 @@ only if not given here. Nothing is written. Exit code 1 if anything differs.`,
 		RunE:    func(cmd *cobra.Command, args []string) error { return c.run(cmd, a, args) },
 	}
 	f := cmd.Flags()
+	a.conn.rateFlag(f)
 	c.flags(f)
 	policyFlags(f, &c.policies)
 	f.BoolVar(&c.others, "others", false, "allow jobs, batches and locks that somebody else made since the migration began")
@@ -84,7 +85,8 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 
 // verify reads both sides, beside each other.
 func (c *verifyCmd) verify(cmd *cobra.Command, a *app, s sides, opt migrate.VerifyOptions) (*migrate.Verdict, error) {
-	ctx := cmd.Context()
+	ctx, finish := a.phases(cmd.Context(), "verifying")
+	defer finish()
 	opt.ACLs = migrate.NewACLSample(c.acl)
 	target, err := a.openTarget(ctx, s.target, opt.ACLs.Wants)
 	if err != nil {
@@ -114,9 +116,6 @@ func (c *verifyCmd) verify(cmd *cobra.Command, a *app, s sides, opt migrate.Veri
 	if err != nil {
 		return nil, failed("verify: source", s.source.text, err)
 	}
-	show, finish := a.progress("verifying")
-	defer finish()
-	opt.Progress = show
 	v, err := migrate.Verify(ctx, queue, target, opt)
 	if err != nil {
 		return nil, failed("verify", s.source.text+" "+s.target.text, err)

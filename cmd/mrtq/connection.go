@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"mrtq/internal/pace"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/zkdata"
 )
@@ -20,7 +21,9 @@ type connection struct {
 	tls                     zkconn.TLS
 	authFile                string
 	maxResponse             int
-	patient                 bool // --timeout was given: servers that refuse are worth as long a wait
+	maxRate                 int         // operations a second; 0: no cap
+	limit                   *pace.Limit // the same, for all sessions of the command; nil: no cap
+	patient                 bool        // --timeout was given: servers that refuse are worth as long a wait
 }
 
 // authVariable holds credentials if a file is inconvenient. A flag must not
@@ -39,6 +42,22 @@ func (c *connection) flags(f *pflag.FlagSet) {
 	f.IntVar(&c.maxResponse, "max-response", 64<<20, "largest answer to accept from a server, in `bytes`")
 }
 
+// rateFlag is for the commands that read or write a whole queue.
+func (c *connection) rateFlag(f *pflag.FlagSet) {
+	f.IntVar(&c.maxRate, "max-rate", 0, "most `operations` a second on the servers: a znode, an ACL or a list that is read is one, and so is each change of a transaction (0: as many as they answer without delay)")
+}
+
+// limited prepares the cap that [connection.rateFlag] asks for.
+func (c *connection) limited() error {
+	if c.maxRate < 0 {
+		return usageError("--max-rate %d: want at least 1, or 0 for no cap", c.maxRate)
+	}
+	if c.maxRate > 0 {
+		c.limit = pace.NewLimit(c.maxRate)
+	}
+	return nil
+}
+
 func (a *app) connConfig(addr zkconn.Address) (zkconn.Config, error) {
 	c := a.conn
 	switch {
@@ -49,7 +68,7 @@ func (a *app) connConfig(addr zkconn.Address) (zkconn.Config, error) {
 	case c.maxResponse <= 0:
 		return zkconn.Config{}, usageError("--max-response %d: want more than 0", c.maxResponse)
 	}
-	cfg := zkconn.Config{Address: addr, SessionTimeout: c.sessionTimeout, GiveUp: c.timeout, MaxResponse: c.maxResponse, Log: a.log,
+	cfg := zkconn.Config{Address: addr, SessionTimeout: c.sessionTimeout, GiveUp: c.timeout, MaxResponse: c.maxResponse, Log: a.log, Limit: c.limit,
 		Say: func(news string) { a.say("%s", news) }}
 	if c.patient {
 		cfg.Refused = c.timeout
@@ -120,6 +139,8 @@ func (a *app) reader(ctx context.Context, e endpoint) (*zkconn.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	_, finish := a.progress("connecting to "+e.text, "")
+	defer finish()
 	return zkconn.OpenReader(ctx, cfg)
 }
 
@@ -129,7 +150,9 @@ func (a *app) writer(ctx context.Context, e endpoint) (*zkconn.Writer, error) {
 	if err != nil {
 		return nil, err
 	}
+	_, finish := a.progress("connecting to "+e.text, "")
 	w, err := zkconn.OpenWriter(ctx, cfg)
+	finish()
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 
 // readData reads a server's data directory, and says as of when it is.
 func (a *app) readData(ctx context.Context, e endpoint) (*zkdata.Data, error) {
-	show, finish := a.progress("reading the data directory")
+	show, finish := a.progress("reading the data directory", "znodes")
 	defer finish()
 	d, err := zkdata.Read(ctx, *e.data, zkdata.Options{
 		Say:      func(news string) { a.say("%s", news) },

@@ -25,6 +25,7 @@ type fileTarget struct {
 	path   string
 	before fs.FileInfo // of the file as it was read; nil: there was none
 	server *minizk.Server
+	w      *zkconn.Writer   // Target's
 	others []minizk.Session // whose ephemeral znodes, workers' locks, are in the dump
 	system []*znode.Node    // what of the dump the server takes for its own
 }
@@ -78,12 +79,17 @@ func (a *app) openFileTarget(ctx context.Context, path string, packet int) (_ *f
 	if err != nil {
 		return nil, err
 	}
-	f.Target = migrate.NewTarget(w)
+	f.Target, f.w = migrate.NewTarget(w), w
 	if err := f.dismiss(ctx, tree); err != nil {
 		w.Close()
 		return nil, err
 	}
 	return f, nil
+}
+
+// ACL implements mender.
+func (f *fileTarget) ACL(ctx context.Context, path string) ([]znode.ACL, error) {
+	return f.w.ACL(ctx, path)
 }
 
 // dismiss removes the migrators that were working or waiting when the dump was

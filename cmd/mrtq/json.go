@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"regexp"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -31,19 +31,41 @@ func encodeJSON(w io.Writer, v any, indent string) error {
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	// All of that is in strings.
-	_, err := w.Write(escaped.ReplaceAllFunc(b.Bytes(), func(char []byte) []byte {
-		r, _ := utf8.DecodeRune(char)
-		var out []byte
-		for _, unit := range utf16.AppendRune(nil, r) {
-			out = fmt.Appendf(out, "\\u%04x", unit)
-		}
-		return out
-	}))
+	_, err := w.Write(escapeUnprintable(b.Bytes()))
 	return err
 }
 
-var escaped = regexp.MustCompile(`[\x{7f}-\x{9f}\p{Cf}\x{2028}\x{2029}]`)
+// escapeUnprintable escapes in JSON, where all of that is in strings, what a
+// terminal would act on. Of most JSON nothing is, and it is returned as it is.
+func escapeUnprintable(text []byte) []byte {
+	var out []byte
+	done := 0
+	for i := 0; i < len(text); {
+		if text[i] < 0x7f {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(text[i:])
+		if actsOnTerminals(r) {
+			out = append(out, text[done:i]...)
+			for _, unit := range utf16.AppendRune(nil, r) {
+				out = fmt.Appendf(out, "\\u%04x", unit)
+			}
+			done = i + size
+		}
+		i += size
+	}
+	if out == nil {
+		return text
+	}
+	return append(out, text[done:]...)
+}
+
+// actsOnTerminals reports whether a character from 0x7f on moves a cursor, reorders
+// text or ends a line.
+func actsOnTerminals(r rune) bool {
+	return r <= 0x9f || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
+}
 
 // jsonList writes what [writeJSON] writes of a list, element by element.
 type jsonList struct {

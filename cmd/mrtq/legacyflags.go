@@ -123,7 +123,7 @@ func (a *app) targetTree(ctx context.Context, e endpoint) (*znode.Tree, error) {
 		return nil, err
 	}
 	defer r.Close()
-	show, finish := a.progress("reading the target")
+	show, finish := a.progress("reading the target", "znodes")
 	defer finish()
 	return migrate.ReadTarget(ctx, r, func(n int) { show(n, 0) })
 }

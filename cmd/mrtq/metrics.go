@@ -112,7 +112,7 @@ type runMetrics struct {
 var metricNotices = metric("run_notices_total", "Notices that the migration has printed, such as that another migrator is at work.")
 
 // hook has the metrics follow what a migrator tells.
-func (m *runMetrics) hook(say func(string), progress func(done, total int)) (func(string), func(done, total int)) {
+func (m *runMetrics) hook(say func(string)) (func(string), func(done, total int)) {
 	return func(text string) {
 			m.mu.Lock()
 			m.notices++
@@ -125,7 +125,6 @@ func (m *runMetrics) hook(say func(string), progress func(done, total int)) (fun
 			}
 			m.done, m.total = done, total
 			m.mu.Unlock()
-			progress(done, total)
 		}
 }
 

@@ -117,6 +117,8 @@ func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (*migrate.Pla
 			return nil, opt, usageError("--acl: %w", err)
 		}
 	}
+	ctx, finish := a.phases(ctx, "looking at both sides")
+	defer finish()
 	if err := a.checkPlaces(ctx, s, &p.legacyFlags); err != nil {
 		return nil, opt, err
 	}
@@ -132,9 +134,6 @@ func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (*migrate.Pla
 	if d, _, ok := migrate.FindDialect(tree); ok && !p.given("dialect") {
 		opt.Dialect = d
 	}
-	show, finish := a.progress("reading the source")
-	defer finish()
-	queue.Progress = show
 	plan, err := migrate.MakePlan(ctx, queue, tree, opt)
 	if err != nil {
 		return nil, opt, failed("source", s.source.text, err)

@@ -66,6 +66,7 @@ type app struct {
 	asOf string
 	// verdict is the last line; see [app.conclude].
 	verdict verdict
+	running *meter // see [app.meter]
 
 	conn connection
 	log  *slog.Logger
@@ -79,6 +80,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	context.AfterFunc(ctx, stop)
 
 	a := &app{stdout: &output{Writer: stdout}, stderr: stderr}
+	if m := a.meter(); m.width != nil {
+		a.stdout.clear = m.clear
+	}
 	cmd := a.root()
 	cmd.SetArgs(args)
 	cmd.SetOut(a.stdout)
@@ -127,12 +131,15 @@ only. Data goes to stdout, everything else to stderr. Exit codes: 0 done,
 			if err := a.settings(cmd); err != nil {
 				return err
 			}
+			if err := a.conn.limited(); err != nil {
+				return err
+			}
 			a.conn.patient = cmd.Flags().Changed("timeout")
 			level := slog.LevelWarn
 			if a.verbose {
 				level = slog.LevelDebug
 			}
-			a.log = slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level}))
+			a.log = slog.New(slog.NewTextHandler(a.meter(), &slog.HandlerOptions{Level: level}))
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

@@ -91,7 +91,7 @@ func (a *app) openTarget(ctx context.Context, e endpoint, acl func(path string) 
 // openDump opens a dump to be read, unpacked if its name ends in .gz. Errors leave
 // it to the caller to name the file.
 func (a *app) openDump(ctx context.Context, path string) (*side.Dump, error) {
-	show, finish := a.progress("reading the dump")
+	show, finish := a.progress("reading the dump", "znodes")
 	defer finish()
 	d, err := side.OpenDump(ctx, path, packed(path), func(n int) { show(n, 0) })
 	return d, unnamed(err)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
@@ -129,18 +130,38 @@ func TestWideTableOnTerminal(t *testing.T) {
 	}
 }
 
-// A terminal gets progress, which is gone in the end.
+// A terminal has a line that moves, from the first second on, also where nothing
+// else does; it is gone in the end.
 func TestProgressOnTerminal(t *testing.T) {
-	corpus, err := filepath.Abs("testdata/legacy.ndjson")
-	if err != nil {
+	address, _ := silent(t)
+	control, terminal := openTerminal(t, 80, 24)
+	cmd := exec.Command("mrtq", "plan", address, "file:new.ndjson")
+	cmd.Dir = t.TempDir()
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "GORACE=atexit_sleep_ms=0"}
+	cmd.Stdout, cmd.Stderr = terminal, terminal
+	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	text := onTerminal(t, t.TempDir(), "migrate", "file:"+corpus, "file:new.ndjson", "--undecodable", "quarantine", "--consumed", "failed")
-	progress, after, _ := strings.Cut(text, "run0000000000: 9 jobs")
-	if !strings.Contains(progress, "migrating") || !strings.Contains(progress, "\r") {
-		t.Errorf("no progress in %q", text)
+	terminal.Close()
+	defer time.AfterFunc(time.Minute, func() { cmd.Process.Kill() }).Stop()
+	text, asked := "", false
+	for chunk := make([]byte, 1000); ; {
+		n, err := control.Read(chunk)
+		if text += string(chunk[:n]); !asked && strings.Contains(text, ": 3 s") {
+			asked = true
+			cmd.Process.Signal(os.Interrupt)
+		}
+		if err != nil {
+			break // EIO once nobody has the terminal
+		}
 	}
-	if last := progress[strings.LastIndexByte(progress, '\r')+1:]; strings.Contains(last, "migrating") || strings.Contains(after, "migrating") {
-		t.Errorf("progress is left in %q", text)
+	_ = cmd.Wait() // what it printed tells
+	for _, want := range []string{"\rconnecting to " + address + ": 1 s", ": 2 s"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %q", want, text)
+		}
+	}
+	if left := shown(strings.ReplaceAll(text, "\r\n", "\n")); strings.Contains(left, "connecting to "+address+": 3") || !strings.Contains(left, "plan: interrupted; nothing was written") {
+		t.Errorf("the terminal is left with %q", left)
 	}
 }

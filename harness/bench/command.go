@@ -16,6 +16,7 @@ import (
 type sample struct {
 	Seconds float64 `json:"seconds"`
 	CPU     float64 `json:"cpu,omitempty"`  // the command's own, in seconds; 0 of what isn't a command
+	Half    float64 `json:"half,omitempty"` // of a probe, whose Seconds are what 99 of 100 waits took, what half of them did
 	Peak    int64   `json:"peak,omitempty"` // the command's memory at its largest, in bytes; 0 where that isn't known
 }
 

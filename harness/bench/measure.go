@@ -12,7 +12,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness"
-	"mrtq/harness/legacyqueue"
+	"mrtq/internal/legacyqueue"
 	"mrtq/internal/znode"
 )
 
@@ -33,10 +33,12 @@ const (
 	wireSource = "wire read of the source"
 	wireTarget = "wire read of the target"
 	byTheBook  = "documented way"
+	beside     = "another client's wait during migrate" // see [probe]
+	alone      = "another client's wait, alone"
 )
 
 // order is that of the table.
-var order = []string{inspect, plan, migrate, sending, verify, dump, rollback, load, unload, readSource, readTarget, readACLs, wireSource, wireTarget, byTheBook}
+var order = []string{inspect, plan, migrate, sending, verify, dump, rollback, load, unload, readSource, readTarget, readACLs, wireSource, wireTarget, byTheBook, beside, alone}
 
 // result is what was measured on one server.
 type result struct {
@@ -180,6 +182,7 @@ func (b *bench) recordedMigrate(ctx context.Context, chroot string) ([]request, 
 func (b *bench) round(ctx context.Context, round int, requests []request) error {
 	recorded, made, replayed, book := chroot("recd", 0), chroot("made", round), chroot("rpld", round), chroot("book", round)
 	seen := chroot("seen", round)
+	probed, took := chroot("prob", round), time.Duration(0)
 	source, target := b.address+sourceRoot, b.address+made
 	steps := []struct {
 		what string
@@ -202,6 +205,15 @@ func (b *bench) round(ctx context.Context, round int, requests []request) error 
 			_, took, err := b.recordedMigrate(ctx, seen)
 			return sample{Seconds: took.Seconds()}, err
 		}},
+		{beside, func() (sample, error) {
+			return probeDuring(b.address, func() error {
+				began := time.Now()
+				_, err := b.run(ctx, "migrate", source, b.address+probed)
+				took = time.Since(began)
+				return err
+			})
+		}},
+		{alone, func() (sample, error) { return probeQuiet(b.address, max(took, leastProbe)) }},
 		{byTheBook, func() (sample, error) { return documented(ctx, b.conn, book, b.jobs) }},
 	}
 	for _, step := range steps {
@@ -211,7 +223,7 @@ func (b *bench) round(ctx context.Context, round int, requests []request) error 
 		}
 		b.result.Samples[step.what] = append(b.result.Samples[step.what], s)
 	}
-	for _, left := range []string{made, seen, book} {
+	for _, left := range []string{made, seen, probed, book} {
 		paths, err := below(b.conn, left)
 		if err != nil {
 			return err

@@ -11,8 +11,8 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness/daemons"
-	"mrtq/harness/legacyqueue"
 	"mrtq/harness/minizk"
+	"mrtq/internal/legacyqueue"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/legacy"

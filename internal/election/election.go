@@ -20,9 +20,20 @@ import (
 // placePrefix begins the name of every place.
 const placePrefix = "n-"
 
+// Session is what an election needs of a session; [zkconn.Writer] says what each
+// of it does.
+type Session interface {
+	Get(ctx context.Context, path string) (znode.Node, error)
+	Children(ctx context.Context, path string) ([]string, error)
+	Sync(ctx context.Context) error
+	Multi(ctx context.Context, ops []znode.Op) error
+	CreateEphemeral(ctx context.Context, prefix string, data []byte, acl []znode.ACL) (string, error)
+	WaitGone(ctx context.Context, path string) error
+}
+
 // Place is one process's place in an election.
 type Place struct {
-	w        *zkconn.Writer
+	s        Session
 	election string
 	path     string
 	strays   map[string]bool // places without a session, which were reported and skipped
@@ -31,12 +42,12 @@ type Place struct {
 // Join takes the last place. The election's znode must exist. owner tells the
 // others who has the place. acl decides who may delete the place. It is usually
 // the ACL of the work itself.
-func Join(ctx context.Context, w *zkconn.Writer, election, owner string, acl []znode.ACL) (*Place, error) {
-	path, err := w.CreateEphemeral(ctx, znode.Join(election, placePrefix), []byte(owner), acl)
+func Join(ctx context.Context, s Session, election, owner string, acl []znode.ACL) (*Place, error) {
+	path, err := s.CreateEphemeral(ctx, znode.Join(election, placePrefix), []byte(owner), acl)
 	if err != nil {
 		return nil, fmt.Errorf("join the election: %w", err)
 	}
-	return &Place{w: w, election: election, path: path, strays: map[string]bool{}}, nil
+	return &Place{s: s, election: election, path: path, strays: map[string]bool{}}, nil
 }
 
 // Path is the place's znode.
@@ -60,7 +71,7 @@ func (p *Place) Lead(ctx context.Context, tell func(Ahead)) error {
 		if err != nil || ahead == "" {
 			return err
 		}
-		n, err := p.w.Get(ctx, ahead)
+		n, err := p.s.Get(ctx, ahead)
 		if errors.Is(err, znode.ErrNoNode) {
 			continue
 		}
@@ -73,7 +84,7 @@ func (p *Place) Lead(ctx context.Context, tell func(Ahead)) error {
 			continue
 		}
 		tell(Ahead{Path: ahead, Owner: string(n.Data)})
-		if err := p.w.WaitGone(ctx, ahead); err != nil {
+		if err := p.s.WaitGone(ctx, ahead); err != nil {
 			return err
 		}
 	}
@@ -81,10 +92,10 @@ func (p *Place) Lead(ctx context.Context, tell func(Ahead)) error {
 
 // ahead is the place just before this one, "" if this one leads.
 func (p *Place) ahead(ctx context.Context) (string, error) {
-	if err := p.w.Sync(ctx); err != nil { // without a sync, the list may still have a place that is gone
+	if err := p.s.Sync(ctx); err != nil { // without a sync, the list may still have a place that is gone
 		return "", err
 	}
-	names, err := p.w.Children(ctx, p.election)
+	names, err := p.s.Children(ctx, p.election)
 	if err != nil && !errors.Is(err, znode.ErrNoNode) {
 		return "", err
 	}
@@ -106,7 +117,7 @@ func (p *Place) ahead(ctx context.Context) (string, error) {
 // the end of the session removes the place.
 func (p *Place) Resign(ctx context.Context) error {
 	for {
-		err := p.w.Multi(ctx, []znode.Op{znode.Delete(p.path, -1)})
+		err := p.s.Multi(ctx, []znode.Op{znode.Delete(p.path, -1)})
 		switch {
 		case errors.Is(err, znode.ErrNoNode):
 			return nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mrtq/internal/pace"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 )
@@ -17,41 +18,33 @@ import (
 // ([zkconn.Reader.MarkUnreadable]). acl says which znodes' ACLs are read, which
 // costs one more request each. nil means none.
 //
-// A leaf costs one request: its Stat says that it has no children. The number
-// of requests under way adapts to the server: see [pace].
+// A leaf costs one request: its Stat says that it has no children. How many
+// requests are under way adapts to the server; see [pace.Gate].
 func Session(r *zkconn.Reader, acl func(path string) bool) Side {
 	if acl == nil {
 		acl = func(string) bool { return false }
 	}
-	return &session{r: r, acl: acl, gate: newGate()}
+	return &session{r: r, acl: acl}
 }
 
 // AllACLs reads the ACL of every znode.
 func AllACLs(string) bool { return true }
 
 type session struct {
-	r    *zkconn.Reader
-	acl  func(path string) bool
-	gate *gate
+	r   *zkconn.Reader
+	acl func(path string) bool
 }
 
 // lookahead is how many subtrees are read at once: enough for the most requests
 // that may be under way.
-const lookahead = mostUnder
+var lookahead = pace.Reads.Most
 
-func (s *session) Get(ctx context.Context, path string) (n znode.Node, err error) {
-	err = s.gate.pass(ctx, func() error {
-		n, err = s.r.Look(ctx, path, s.acl(path))
-		return err
-	})
-	return n, err
+func (s *session) Get(ctx context.Context, path string) (znode.Node, error) {
+	return s.r.Look(ctx, path, s.acl(path))
 }
 
-func (s *session) Children(ctx context.Context, path string) (names []string, err error) {
-	err = s.gate.pass(ctx, func() error {
-		names, err = s.r.Children(ctx, path)
-		return err
-	})
+func (s *session) Children(ctx context.Context, path string) ([]string, error) {
+	names, err := s.r.Children(ctx, path)
 	if err != nil {
 		return nil, err
 	}

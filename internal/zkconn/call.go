@@ -85,6 +85,9 @@ func (s *session) repeat(ctx context.Context, f func() error) error {
 // write runs a request once. It repeats the request only if the library says
 // that it was not sent. The error wraps [ErrUnknownOutcome] if no answer came.
 func (s *session) write(ctx context.Context, f func() error) error {
+	if err := s.cfg.Limit.Wait(ctx, 1); err != nil {
+		return &unsentError{err}
+	}
 	for {
 		sent, err := s.attempt(ctx, f)
 		switch {

@@ -10,7 +10,8 @@ import (
 )
 
 // Reader is a session that cannot write. Paths are inside the chroot of its
-// address. It is safe for concurrent use, and concurrent calls are pipelined.
+// address. It is safe for concurrent use, and concurrent calls are pipelined: as
+// many requests are under way as the session's pace says ([pace.Reads]).
 type Reader struct {
 	s     *session
 	at    Address // paths are inside its chroot
@@ -134,12 +135,16 @@ func (r *Reader) ACL(ctx context.Context, path string) ([]znode.ACL, error) {
 	return acl, nil
 }
 
-// read repeats f until it gets an answer.
+// read runs f, when it is its turn, until it gets an answer.
 func (r *Reader) read(ctx context.Context, op, path string, f func(abs string) error) error {
 	if err := znode.ValidatePath(path); err != nil {
 		return err
 	}
-	if err := r.s.repeat(ctx, func() error { return f(r.at.abs(path)) }); err != nil {
+	abs := r.at.abs(path)
+	err := r.s.reads.Pass(ctx, func() error {
+		return r.s.repeat(ctx, func() error { return f(abs) })
+	})
+	if err != nil {
 		return &pathError{op: op, path: path, err: apiError(err)}
 	}
 	return nil

@@ -22,6 +22,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"mrtq/internal/pace"
 )
 
 // Config says how to reach a server. Only Address is required.
@@ -55,6 +57,9 @@ type Config struct {
 	// Dial connects to the servers of Address; nil: TCP.
 	Dial func(context.Context) (net.Conn, error)
 	Log  *slog.Logger // nil: none
+	// Limit caps operations a second: a znode, a list or an ACL that is read is
+	// one, and so is each change. Sessions can share it. nil: none.
+	Limit *pace.Limit
 	// Say, if not nil, is called once with what is being tried, if that takes a
 	// while. The goroutine that opens the session calls it.
 	Say func(string)
@@ -82,6 +87,7 @@ type session struct {
 	turn    chan struct{}  // holds one ticket: the multi to be written next
 	giveUp  *time.Timer    // runs while disconnected
 	calls   sync.WaitGroup // the goroutines of enter
+	reads   *pace.Gate     // how many are under way
 
 	mu        sync.Mutex
 	fatal     error // why the session is over; nil while it is open
@@ -133,7 +139,7 @@ func open(ctx context.Context, cfg Config) (*session, error) {
 			return nil, &ConnectError{Address: cfg.Address.String(), Err: err, Hint: "check the files of --tls-ca, --tls-cert and --tls-key"}
 		}
 	}
-	s := &session{cfg: cfg, over: make(chan struct{}), up: make(chan struct{}), news: make(chan string, 1), turn: make(chan struct{}, 1), suspects: map[string]bool{}, silence: firstSilence, again: make(chan struct{})}
+	s := &session{cfg: cfg, over: make(chan struct{}), up: make(chan struct{}), news: make(chan string, 1), turn: make(chan struct{}, 1), suspects: map[string]bool{}, silence: firstSilence, again: make(chan struct{}), reads: pace.NewGate(pace.Reads, cfg.Limit)}
 	s.dialing, s.hangUp = context.WithCancel(context.Background())
 	s.giveUp = time.AfterFunc(cfg.GiveUp, s.gaveUp)
 	var err error

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"mrtq/internal/pace"
 	"mrtq/internal/znode"
 )
 
@@ -20,10 +21,9 @@ type TreeOptions struct {
 	Progress func(nodes int)
 }
 
-// readsInFlight is how many requests the pipeline keeps under way: enough to
-// hide the round trip, few enough not to fill the server's queue (its
-// globalOutstandingLimit is 1000).
-const readsInFlight = 64
+// readsInFlight is how many znodes are read at once: enough for the most requests
+// that may be under way.
+var readsInFlight = pace.Reads.Most
 
 // Tree reads subtrees, many requests at a time. Nodes that vanish meanwhile are
 // left out. If the tree changes, the result is not the tree of one moment, but

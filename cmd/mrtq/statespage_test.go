@@ -1,4 +1,4 @@
-package newqueue
+package main
 
 import (
 	"bytes"
@@ -6,20 +6,23 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"mrtq/newqueue"
+	"mrtq/newqueue/states"
 )
 
-const transitionsPage = "../docs/transitions.md"
+const transitionsPage = "../../docs/transitions.md"
 
 // TestTransitionsPage holds the tables and diagrams of docs/transitions.md to
-// the tables of this package. -update writes them.
+// the tables of package states. -update writes them.
 func TestTransitionsPage(t *testing.T) {
 	page, err := os.ReadFile(transitionsPage)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := string(page)
-	for _, d := range Dialects {
-		for _, e := range Entities {
+	for _, d := range newqueue.Dialects {
+		for _, e := range states.Entities {
 			mark := fmt.Sprintf("%s %s", d, e)
 			got, err = replaceGenerated(got, mark, markdown(e, d)+diagram(t, e, d))
 			if err != nil {
@@ -32,7 +35,7 @@ func TestTransitionsPage(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if got != string(page) {
-		t.Errorf("%s does not show today's tables: look at the change, then run go test ./newqueue -run TestTransitionsPage -update", transitionsPage)
+		t.Errorf("%s does not show today's tables: look at the change, then run go test ./cmd/mrtq -run TestTransitionsPage -update", transitionsPage)
 	}
 }
 
@@ -48,9 +51,9 @@ func replaceGenerated(page, mark, text string) (string, error) {
 }
 
 // markdown is the table of an entity.
-func markdown(e Entity, d Dialect) string {
+func markdown(e states.Entity, d newqueue.Dialect) string {
 	header := []string{"id", "from → to", "who"}
-	if e == EntityJob {
+	if e == states.Job {
 		header = append(header, "last success", "retries", "batch entry")
 	}
 	header = append(header, "note")
@@ -58,22 +61,22 @@ func markdown(e Entity, d Dialect) string {
 	row := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
 	row(header)
 	row(strings.Split(strings.Repeat("-", len(header)), ""))
-	for _, t := range Transitions(e, d) {
+	for _, t := range states.Of(e, string(d)) {
 		cells := []string{t.ID, t.From + " → " + t.To, string(t.Who)}
-		if e == EntityJob {
+		if e == states.Job {
 			cells = append(cells, string(t.LastSuccess), string(t.Retry), batchEntryText(t))
 		}
-		row(append(cells, t.Note))
+		row(append(cells, noteText(t)))
 	}
 	return b.String()
 }
 
 // diagram is the Mermaid diagram of an entity, as mrtq states -o mermaid
 // prints it.
-func diagram(t *testing.T, e Entity, d Dialect) string {
+func diagram(t *testing.T, e states.Entity, d newqueue.Dialect) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteStates(&b, d, StatesMermaid); err != nil {
+	if err := writeStates(&b, d, statesMermaid); err != nil {
 		t.Fatal(err)
 	}
 	title := fmt.Sprintf("---\ntitle: %s (%s)\n---\n", e, d)
@@ -83,4 +86,26 @@ func diagram(t *testing.T, e Entity, d Dialect) string {
 	}
 	text, _, _ = strings.Cut(text, "\n---\n")
 	return "\n```mermaid\n" + strings.TrimRight(text, "\n") + "\n```\n"
+}
+
+func TestWriteStates(t *testing.T) {
+	for _, d := range newqueue.Dialects {
+		for _, form := range []string{statesTable, statesMermaid, statesSVG} {
+			var b bytes.Buffer
+			if err := writeStates(&b, d, form); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, "testdata/states."+string(d)+"."+form, b.String())
+			for _, e := range states.Entities {
+				for _, tr := range states.Of(e, string(d)) {
+					if !bytes.Contains(b.Bytes(), []byte(tr.ID)) {
+						t.Errorf("%s %s: no %s", d, form, tr.ID)
+					}
+				}
+			}
+		}
+	}
+	if err := writeStates(&bytes.Buffer{}, newqueue.Design, "dot"); err == nil || err.Error() != `format "dot": want table, mermaid or svg` {
+		t.Error(err)
+	}
 }

@@ -1,15 +1,11 @@
-package newqueue
+package states
 
 import (
-	"bytes"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+var dialects = []string{design, mrtZK}
 
 func rows(text string) map[string][]string {
 	m := map[string][]string{}
@@ -24,35 +20,34 @@ func rows(text string) map[string][]string {
 // hand: last_successful_status, retry_count, batch entry. harness/accept
 // (documents.go) compares the transitions themselves with the documents.
 const documentedEffects = `
-J1 null 0 processingcreated
-J2 same same processing>failed
+J1 null 0 created
+J2 same same moves
 J3 same same stays
 J4 same same stays
 J5 same same stays
 J6 oldstate same stays
 J7 oldstate same stays
 J8 oldstate same stays
-J9 same same processing>failed
+J9 same same moves
 J10 oldstate same stays
-J11 same same processing>failed
+J11 same same moves
 J12 oldstate same stays
-J13 same same processing>failed
-J14 oldstate same processing>completed
-J15 same same processing>failed
-J16 same +1 failed>processing
-J17 same +1 failed>processing
-J18 same +1 failed>processing
-J19 same +1 failed>processing
+J13 same same moves
+J14 oldstate same moves
+J15 same same moves
+J16 same +1 moves
+J17 same +1 moves
+J18 same +1 moves
+J19 same +1 moves
 J20 – – stays
-J21 – – failedremoved
-J22 – – processingremoved
+J21 – – removed
+J22 – – removed
 `
 
 func TestJobEffectsAreTheDocuments(t *testing.T) {
 	want := rows(documentedEffects)
-	for _, tr := range Transitions(EntityJob, Design) {
-		packed := strings.NewReplacer(" → ", ">", " ", "")
-		got := []string{packed.Replace(string(tr.LastSuccess)), string(tr.Retry), packed.Replace(batchEntryText(tr))}
+	for _, tr := range Of(Job, design) {
+		got := []string{strings.ReplaceAll(string(tr.LastSuccess), " ", ""), string(tr.Retry), string(tr.BatchEntry)}
 		if strings.Join(got, " ") != strings.Join(want[tr.ID], " ") {
 			t.Errorf("%s: table has %v, documents %v", tr.ID, got, want[tr.ID])
 		}
@@ -64,16 +59,16 @@ func TestJobEffectsAreTheDocuments(t *testing.T) {
 // at creation. A failure and a resume write the last step of the work, because
 // the library's Failed would not say where to resume.
 func TestMrtZKLastSuccess(t *testing.T) {
-	for _, tr := range Transitions(EntityJob, MrtZK) {
+	for _, tr := range Of(Job, mrtZK) {
 		want := LSSLeft
 		switch {
 		case tr.From == Created:
 			want = LSSNull
-		case tr.To == failed, tr.From == failed && tr.To != deleted:
+		case tr.To == Failed, tr.From == Failed && tr.To != Deleted:
 			want = LSSBefore
 		case tr.Nodes == NodesGo:
 			want = LSSNone
-		case tr.To == deleted:
+		case tr.To == Deleted:
 			want = LSSSame
 		}
 		if tr.LastSuccess != want {
@@ -83,10 +78,10 @@ func TestMrtZKLastSuccess(t *testing.T) {
 }
 
 func TestTablesHoldTogether(t *testing.T) {
-	for _, d := range Dialects {
+	for _, d := range dialects {
 		for _, e := range Entities {
 			ids, pairs, reached := map[string]bool{}, map[Pair]bool{}, map[string]bool{Created: true}
-			table := Transitions(e, d)
+			table := Of(e, d)
 			for range table { // the longest path has no more steps
 				for _, tr := range table {
 					if reached[tr.From] {
@@ -99,7 +94,7 @@ func TestTablesHoldTogether(t *testing.T) {
 					t.Errorf("%s %s: twice", d, tr)
 				}
 				ids[tr.ID], pairs[Pair{tr.From, tr.To}] = true, true
-				if (e == EntityJob) != (tr.Retry != "") {
+				if (e == Job) != (tr.Retry != "") {
 					t.Errorf("%s %s: every job has these columns, and nothing else has them", d, tr)
 				}
 			}
@@ -127,67 +122,70 @@ func TestTablesHoldTogether(t *testing.T) {
 	}
 }
 
-func TestNextFindSuccess(t *testing.T) {
-	chain := map[Dialect]string{
-		Design: "pending estimating provisioning downloading processing recording notify completed",
-		MrtZK:  "pending estimating provisioning downloading processing storing recording notify completed",
+func TestFromFindSuccess(t *testing.T) {
+	chain := map[string]string{
+		design: "pending estimating provisioning downloading processing recording notify completed",
+		mrtZK:  "pending estimating provisioning downloading processing storing recording notify completed",
 	}
 	for d, want := range chain {
-		got := pending
-		for s := JobPending; Success(s, d) != ""; {
-			s = Success(s, d)
-			got += " " + string(s)
+		table := Of(Job, d)
+		got := Pending
+		for s := Pending; table.Success(s) != ""; {
+			if next := table.Success(s); table.Before(next) != s {
+				t.Errorf("%s: %q comes before %s, want %s", d, table.Before(next), next, s)
+			}
+			s = table.Success(s)
+			got += " " + s
 		}
 		if got != want {
 			t.Errorf("%s: %s, want %s", d, got, want)
 		}
 	}
-	if n := Next(EntityJob, Design, deleted); len(n) != 0 {
+	if n := Of(Job, design).From(Deleted); len(n) != 0 {
 		t.Errorf("deleted leads to %v", n)
 	}
-	if _, ok := Find(EntityAccess, Design, completed, pending); ok {
+	if _, ok := Of(Access, design).Find(Completed, Pending); ok {
 		t.Error("a completed request can't be pending again")
 	}
 }
 
-func TestWriteStates(t *testing.T) {
-	for _, d := range Dialects {
-		for _, f := range []StatesFormat{StatesTable, StatesMermaid, StatesSVG} {
-			var b bytes.Buffer
-			if err := WriteStates(&b, d, f); err != nil {
-				t.Fatal(err)
+// What the documents and the client library demand besides the state, by hand.
+const documentedGuards = `
+design J16 OnceStepped
+design J17 OnceStepped
+design J18 OnceStepped
+design J19 OnceStepped
+mrt-zk J20 OnceReported
+both B2 WithoutJobs
+both B3 WithoutJobs
+both B4 WithoutJobs
+both B5 OnceEmptied
+both B6 NoneFailed
+both B7 SomeFailed
+both B9 NoneFailed
+both B10 SomeFailed
+both B13 OnceFinished
+both B14 OnceFinished
+`
+
+func TestGuards(t *testing.T) {
+	named := map[string]Guard{
+		"OnceStepped": OnceStepped, "OnceReported": OnceReported, "WithoutJobs": WithoutJobs, "OnceEmptied": OnceEmptied,
+		"NoneFailed": NoneFailed, "SomeFailed": SomeFailed, "OnceFinished": OnceFinished,
+	}
+	for _, d := range dialects {
+		want := map[string]Guard{}
+		for line := range strings.Lines(strings.TrimSpace(documentedGuards)) {
+			if f := strings.Fields(line); f[0] == d || f[0] == "both" {
+				want[f[1]] = named[f[2]]
 			}
-			golden(t, "states."+string(d)+"."+string(f), b.Bytes())
-			for _, e := range Entities {
-				for _, tr := range Transitions(e, d) {
-					if !bytes.Contains(b.Bytes(), []byte(tr.ID)) {
-						t.Errorf("%s %s: no %s", d, f, tr.ID)
-					}
+		}
+		for _, e := range Entities {
+			for _, tr := range Of(e, d) {
+				if tr.Guard != want[tr.ID] {
+					t.Errorf("%s %s: guard %q, want %q", d, tr, tr.Guard, want[tr.ID])
 				}
 			}
 		}
-	}
-	if err := WriteStates(&bytes.Buffer{}, Design, "dot"); err == nil || err.Error() != `format "dot": not a value that the layout allows: want table, mermaid or svg` {
-		t.Error(err)
-	}
-}
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s is different; look, then run go test -update", path)
 	}
 }

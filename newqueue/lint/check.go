@@ -1,4 +1,4 @@
-package newqueue
+package lint
 
 import (
 	"context"
@@ -6,24 +6,24 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"mrtq/internal/layout"
 	"mrtq/internal/side"
 	"mrtq/internal/znode"
+	"mrtq/newqueue"
 )
 
 //go:embed merritt.yaml
 var merrittText []byte
 
-var merrittMaps = map[Dialect]func() *layout.Map{}
+var merrittMaps = map[newqueue.Dialect]func() *layout.Map{}
 
 func init() {
-	for _, d := range Dialects {
+	for _, d := range newqueue.Dialects {
 		merrittMaps[d] = sync.OnceValue(func() *layout.Map {
-			m, err := LoadLayout(d)
+			m, err := Load(d)
 			if err != nil {
 				panic(err) // it is embedded
 			}
@@ -32,26 +32,26 @@ func init() {
 	}
 }
 
-// LoadLayout is the map of the layout in a dialect, the one statement of its
+// Load is the map of the layout in a dialect, the one statement of its
 // rules, for a caller who adds rules to it. It goes with the rules of [Places].
-func LoadLayout(d Dialect) (*layout.Map, error) {
+func Load(d newqueue.Dialect) (*layout.Map, error) {
 	return layout.Load("merritt.yaml", merrittText, string(d), codecsOf(d)...)
 }
 
-// LayoutMap is the map of [LoadLayout] that the package itself uses. The caller
+// Map is the map of [Load] that the package itself uses. The caller
 // must not change it.
-func LayoutMap(d Dialect) *layout.Map { return merrittMaps[d]() }
+func Map(d newqueue.Dialect) *layout.Map { return merrittMaps[d]() }
 
 // Problem is one place where a tree breaks a rule of the layout.
 type Problem struct {
 	Path    string
-	Rule    string // its id in [LayoutMap]
+	Rule    string // its id in [Map]
 	Message string
 }
 
 func (p Problem) String() string { return fmt.Sprintf("%s: %s (%s)", p.Path, p.Message, p.Rule) }
 
-// CheckLayout holds a tree to the map of the layout and returns every place that
+// Check holds a tree to the map of the layout and returns every place that
 // breaks a rule, in path order; nil when all is well. What the map only warns of
 // is left out.
 //
@@ -61,8 +61,8 @@ func (p Problem) String() string { return fmt.Sprintf("%s: %s (%s)", p.Path, p.M
 // ephemeral is checked if the tree has Stats. Nobody may write to the tree
 // while it is read, because the client library makes its steps one znode at a
 // time.
-func CheckLayout(tree *znode.Tree, d Dialect) []Problem {
-	report, err := layout.Check(context.Background(), side.Tree(tree), LayoutMap(d), layout.Options{Natives: []layout.NewNative{Places(d)}})
+func Check(tree *znode.Tree, d newqueue.Dialect) []Problem {
+	report, err := layout.Check(context.Background(), side.Tree(tree), Map(d), layout.Options{Natives: []layout.NewNative{Places(d)}})
 	switch {
 	case errors.Is(err, layout.ErrNoMatch):
 		return nil
@@ -86,7 +86,7 @@ const (
 )
 
 // codecsOf read what the znodes of the layout hold, as the client library does.
-func codecsOf(d Dialect) []*layout.Codec {
+func codecsOf(d newqueue.Dialect) []*layout.Codec {
 	jsonKinds := []string{layout.NotJSON, badValue}
 	codec := func(name, says string, kinds []string, read func(r *layout.Reading) any) *layout.Codec {
 		return &layout.Codec{Name: name, Says: says, Kinds: kinds, Read: func(r *layout.Reading) (any, bool) {
@@ -96,19 +96,19 @@ func codecsOf(d Dialect) []*layout.Codec {
 	}
 	statusKinds := append(slices.Clone(jsonKinds), badState, badTime)
 	return []*layout.Codec{
-		codec("submission", "a JSON object; its texts are texts", jsonKinds, object(d, content(func(data []byte) (Submission, error) { return ParseSubmission(d, data) }))),
+		codec("submission", "a JSON object; its texts are texts", jsonKinds, object(d, content(func(data []byte) (newqueue.Submission, error) { return newqueue.ParseSubmission(d, data) }))),
 		codec("batch-status", "a JSON object with a batch's state and a time", statusKinds, batchStatus(d)),
-		codec("status-report", "a JSON object with lists of jobs", jsonKinds, content(func(data []byte) (StatusReport, error) { return ParseStatusReport(d, data) })),
-		codec("object", "a JSON object", []string{layout.NotJSON}, object(d, content(ParseObject))),
+		codec("status-report", "a JSON object with lists of jobs", jsonKinds, content(func(data []byte) (newqueue.StatusReport, error) { return newqueue.ParseStatusReport(d, data) })),
+		codec("object", "a JSON object", []string{layout.NotJSON}, object(d, content(newqueue.ParseObject))),
 		codec("access-status", "a JSON object with an access request's state and a time", statusKinds, accessStatus(d)),
 		codec("configuration", "a JSON object; what the client library reads of it are texts", jsonKinds, object(d, content(parseConfiguration))),
 		codec("job-status", "a JSON object with a job's state, its last one, a number of retries and a time", statusKinds, jobStatus(d)),
-		codec("priority", "a decimal number from 0 to 99", []string{badValue}, content(ParsePriority)),
-		codec("number", "a decimal number", []string{badValue}, content(ParseNumber)),
-		codec("identifiers", "a JSON object with a text primary_id and a list local_id", jsonKinds, object(d, content(ParseIdentifiers))),
-		codec("metadata", "a JSON object of texts", jsonKinds, object(d, content(ParseMetadata))),
-		codec("inventory", "a JSON object with a text manifest_url and a mode", jsonKinds, object(d, content(ParseInventory))),
-		codec("store", "a JSON object with texts manifest_url, mode and delete", jsonKinds, object(d, content(ParseStore))),
+		codec("priority", "a decimal number from 0 to 99", []string{badValue}, content(newqueue.ParsePriority)),
+		codec("number", "a decimal number", []string{badValue}, content(newqueue.ParseNumber)),
+		codec("identifiers", "a JSON object with a text primary_id and a list local_id", jsonKinds, object(d, content(newqueue.ParseIdentifiers))),
+		codec("metadata", "a JSON object of texts", jsonKinds, object(d, content(newqueue.ParseMetadata))),
+		codec("inventory", "a JSON object with a text manifest_url and a mode", jsonKinds, object(d, content(newqueue.ParseInventory))),
+		codec("store", "a JSON object with texts manifest_url, mode and delete", jsonKinds, object(d, content(newqueue.ParseStore))),
 	}
 }
 
@@ -126,38 +126,46 @@ func content[T any](parse func([]byte) (T, error)) func(*layout.Reading) any {
 
 func contentFault(r *layout.Reading, err error) {
 	kind := badValue
-	if _, bad := ParseObject(r.Data); bad != nil && slices.Contains(r.Node.Codec.Kinds, layout.NotJSON) {
+	if _, bad := newqueue.ParseObject(r.Data); bad != nil && slices.Contains(r.Node.Codec.Kinds, layout.NotJSON) {
 		kind = layout.NotJSON
 	}
 	r.Fault(kind, r.Node.Codec.Says, err.Error())
 }
 
-// object spares read what is spelled as no data (see [Dialect.noObject]).
-func object(d Dialect, read func(*layout.Reading) any) func(*layout.Reading) any {
+// object spares read what is spelled as no data.
+func object(d newqueue.Dialect, read func(*layout.Reading) any) func(*layout.Reading) any {
 	return func(r *layout.Reading) any {
-		if d.noObject(r.Data) {
+		if noObject(d, r.Data) {
 			return nil
 		}
 		return read(r)
 	}
 }
 
+// noObject reports whether no data stands for an object, as the client library
+// spells an empty one (QueueItem.serialize and optJsonProperty).
+func noObject(d newqueue.Dialect, data []byte) bool { return d == newqueue.MrtZK && len(data) == 0 }
+
+// jobTimeKeys are the keys of the time in a job's status.
+var jobTimeKeys = map[newqueue.Dialect]string{newqueue.Design: "last_modification_date", newqueue.MrtZK: "last_modified"}
+
 // parseConfiguration: the client library fails on anything but texts under
 // these keys.
-func parseConfiguration(data []byte) (Object, error) {
-	o, err := ParseObject(data)
-	p := fields{o: o, err: err}
+func parseConfiguration(data []byte) (newqueue.Object, error) {
+	o, err := newqueue.ParseObject(data)
 	for _, k := range []string{"profile_name", "submitter", "payload_url", "payload_type", "response_type"} {
-		p.text(k)
+		if err == nil {
+			_, err = o.String(k)
+		}
 	}
-	return o, p.err
+	return o, err
 }
 
 // statusCodec checks a status: what of says, and that its time, under key, can
 // be read. It returns the object.
-func statusCodec(d Dialect, key string, of func(o Object, r *layout.Reading) error) func(*layout.Reading) any {
+func statusCodec(d newqueue.Dialect, key string, of func(o newqueue.Object, r *layout.Reading) error) func(*layout.Reading) any {
 	return func(r *layout.Reading) any {
-		o, err := ParseObject(r.Data)
+		o, err := newqueue.ParseObject(r.Data)
 		if err == nil {
 			err = of(o, r)
 		}
@@ -176,9 +184,9 @@ func statusCodec(d Dialect, key string, of func(o Object, r *layout.Reading) err
 	}
 }
 
-func jobStatus(d Dialect) func(*layout.Reading) any {
-	return statusCodec(d, d.jobTimeField(), func(o Object, r *layout.Reading) error {
-		s, err := jobStatusOf(d, o)
+func jobStatus(d newqueue.Dialect) func(*layout.Reading) any {
+	return statusCodec(d, jobTimeKeys[d], func(o newqueue.Object, r *layout.Reading) error {
+		s, err := o.JobStatus(d)
 		if err != nil {
 			return err
 		}
@@ -195,9 +203,9 @@ func jobStatus(d Dialect) func(*layout.Reading) any {
 	})
 }
 
-func batchStatus(d Dialect) func(*layout.Reading) any {
-	return statusCodec(d, "last_modified", func(o Object, r *layout.Reading) error {
-		s, err := batchStatusOf(d, o)
+func batchStatus(d newqueue.Dialect) func(*layout.Reading) any {
+	return statusCodec(d, "last_modified", func(o newqueue.Object, r *layout.Reading) error {
+		s, err := o.BatchStatus(d)
 		if err == nil && !s.State.Known() {
 			stateFault(r, "status", string(s.State), "a batch's state in dialect "+string(d))
 		}
@@ -205,9 +213,9 @@ func batchStatus(d Dialect) func(*layout.Reading) any {
 	})
 }
 
-func accessStatus(d Dialect) func(*layout.Reading) any {
-	return statusCodec(d, "last_modified", func(o Object, r *layout.Reading) error {
-		s, err := accessStatusOf(d, o)
+func accessStatus(d newqueue.Dialect) func(*layout.Reading) any {
+	return statusCodec(d, "last_modified", func(o newqueue.Object, r *layout.Reading) error {
+		s, err := o.AccessStatus(d)
 		if err == nil && !s.State.Known() {
 			stateFault(r, "status", string(s.State), "an access request's state in dialect "+string(d))
 		}
@@ -217,17 +225,4 @@ func accessStatus(d Dialect) func(*layout.Reading) any {
 
 func stateFault(r *layout.Reading, key, state, want string) {
 	r.Fault(badState, want, key+" "+state)
-}
-
-// ParseJobEntry splits the name of a queue entry, PP-JID.
-func ParseJobEntry(name string) (priority int, jid string, err error) {
-	pp, jid, found := strings.Cut(name, "-")
-	if _, ok := ParseSequenceID(JobPrefix, jid); !found || len(pp) != 2 || !ok {
-		return 0, "", fmt.Errorf("%.60q is not a queue entry: want two digits of priority, - and a job's id", name)
-	}
-	n, err := ParseNumber([]byte(pp))
-	if err != nil {
-		return 0, "", fmt.Errorf("%.60q is not a queue entry: its priority %w", name, err)
-	}
-	return int(n), jid, nil
 }

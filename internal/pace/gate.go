@@ -1,4 +1,4 @@
-package side
+package pace
 
 import (
 	"context"
@@ -6,23 +6,30 @@ import (
 	"time"
 )
 
-// gate limits the requests under way to its pace, in the order in which they
-// came.
-type gate struct {
+// Gate lets as many requests be under way as its pace says, in the order in which
+// they came.
+type Gate struct {
+	limit *Limit
+
 	mu      sync.Mutex
-	pace    pace
+	round   Round
 	under   int
 	waiting []chan struct{} // closed when the request's turn comes
-	// The number of answers in this round, and their total time.
-	answers int
-	took    time.Duration
 }
 
-func newGate() *gate { return &gate{pace: pace{under: firstUnder}} }
+// NewGate is a gate within those bounds, which also keeps to the limit; nil is
+// none.
+func NewGate(b Bounds, limit *Limit) *Gate {
+	return &Gate{limit: limit, round: Round{Pace: b.Start()}}
+}
 
-// pass runs one request when it is its turn.
-func (g *gate) pass(ctx context.Context, request func() error) error {
+// Pass runs one request when it is its turn.
+func (g *Gate) Pass(ctx context.Context, request func() error) error {
 	if err := g.enter(ctx); err != nil {
+		return err
+	}
+	if err := g.limit.Wait(ctx, 1); err != nil {
+		g.giveBack()
 		return err
 	}
 	start := time.Now()
@@ -30,12 +37,12 @@ func (g *gate) pass(ctx context.Context, request func() error) error {
 	return request()
 }
 
-func (g *gate) enter(ctx context.Context) error {
+func (g *Gate) enter(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	g.mu.Lock()
-	if g.under < g.pace.under && len(g.waiting) == 0 {
+	if g.under < g.round.Under && len(g.waiting) == 0 {
 		g.under++
 		g.mu.Unlock()
 		return nil
@@ -53,34 +60,38 @@ func (g *gate) enter(ctx context.Context) error {
 }
 
 // giveUp leaves the queue, or gives back the turn if it came meanwhile.
-func (g *gate) giveUp(turn chan struct{}) {
+func (g *Gate) giveUp(turn chan struct{}) {
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	for i, w := range g.waiting {
 		if w == turn {
 			g.waiting = append(g.waiting[:i:i], g.waiting[i+1:]...)
+			g.mu.Unlock()
 			return
 		}
 	}
+	g.mu.Unlock()
+	g.giveBack()
+}
+
+// giveBack is leave without a request.
+func (g *Gate) giveBack() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	g.under--
 	g.admit()
 }
 
-func (g *gate) leave(took time.Duration) {
+func (g *Gate) leave(took time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.under--
-	g.took += took
-	if g.answers++; g.answers >= g.pace.under {
-		g.pace = g.pace.after(g.took / time.Duration(g.answers))
-		g.answers, g.took = 0, 0
-	}
+	g.round.Answered(took)
 	g.admit()
 }
 
 // admit starts the requests that the pace allows now.
-func (g *gate) admit() {
-	for len(g.waiting) > 0 && g.under < g.pace.under {
+func (g *Gate) admit() {
+	for len(g.waiting) > 0 && g.under < g.round.Under {
 		g.under++
 		close(g.waiting[0])
 		g.waiting = g.waiting[1:]

@@ -1,0 +1,259 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"mrtq/migrate"
+)
+
+// meter says on stderr what the command is doing, so that it is never silent: on
+// a terminal in one line that moves, elsewhere in a line now and then.
+//
+// Steps nest: a command that migrates opens a source, which reads a dump.
+type meter struct {
+	mu    sync.Mutex
+	out   io.Writer
+	now   func() time.Time
+	width func() int // of the terminal's lines; nil if there is none
+	ticks bool       // by itself; a test moves the clock
+
+	steps []*step
+	told  time.Time // of the last line, or when the outermost step began
+	drawn int       // columns of the line that is on the terminal
+	stop  chan struct{}
+}
+
+// step is one thing that takes a while.
+type step struct {
+	what, unit  string
+	began       time.Time
+	done, total int // total 0: unknown
+	marks       []mark
+}
+
+// mark is how far a step was at a time, for its speed of late.
+type mark struct {
+	at   time.Time
+	done int
+}
+
+// What a meter keeps to.
+const (
+	meterTick  = 250 * time.Millisecond // on a terminal
+	meterStart = 300 * time.Millisecond // a command that ends sooner draws no line
+	meterSay   = 10 * time.Second       // elsewhere
+	meterSpan  = 10 * time.Second       // the speed is that of so long
+)
+
+// newMeter is a meter that writes to out. Width is nil if that is no terminal that
+// can overwrite a line.
+func newMeter(out io.Writer, now func() time.Time, width func() int) *meter {
+	return &meter{out: out, now: now, width: width}
+}
+
+// begin begins a step, inside the one that is under way.
+func (m *meter) begin(what, unit string) *step {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now()
+	s := &step{what: what, unit: unit, began: now}
+	if len(m.steps) == 0 {
+		m.told = now
+		if m.ticks {
+			m.stop = make(chan struct{})
+			go m.run(m.stop)
+		}
+	}
+	m.steps = append(m.steps, s)
+	return s
+}
+
+// end ends a step and those inside it.
+func (m *meter) end(s *step) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range m.steps {
+		if m.steps[i] == s {
+			m.steps = m.steps[:i]
+			break
+		}
+	}
+	if len(m.steps) > 0 {
+		return
+	}
+	m.wipe()
+	if m.stop != nil {
+		close(m.stop)
+		m.stop = nil
+	}
+}
+
+// follow says of a step how far it is. If it does something else now, it begins
+// anew.
+func (m *meter) follow(s *step, what, unit string, done, total int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if what != s.what || done < s.done {
+		*s = step{what: what, unit: unit, began: m.now()}
+	}
+	s.done, s.total = done, total
+}
+
+func (m *meter) run(stop <-chan struct{}) {
+	every := time.NewTicker(meterTick)
+	defer every.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-every.C:
+			m.tick()
+		}
+	}
+}
+
+// tick draws the line, or says it if it is time.
+func (m *meter) tick() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.steps) == 0 {
+		return
+	}
+	now := m.now()
+	s := m.steps[len(m.steps)-1]
+	line := s.line(now)
+	switch {
+	case m.width != nil && now.Sub(m.steps[0].began) >= meterStart:
+		m.draw(line)
+	case m.width == nil && now.Sub(m.told) >= meterSay:
+		m.told = now
+		fmt.Fprintln(m.out, line)
+	}
+}
+
+// draw overwrites the line on the terminal, without any escape sequence.
+func (m *meter) draw(line string) {
+	line = text.Trim(line, max(1, m.width()-1))
+	drawn := text.StringWidthWithoutEscSequences(line)
+	fmt.Fprint(m.out, "\r", line, strings.Repeat(" ", max(0, m.drawn-drawn)))
+	m.drawn = drawn
+}
+
+// wipe takes the line off the terminal.
+func (m *meter) wipe() {
+	if m.drawn > 0 {
+		fmt.Fprint(m.out, "\r", strings.Repeat(" ", m.drawn), "\r")
+		m.drawn = 0
+	}
+}
+
+// clear makes room for what is printed to the same terminal; the next tick draws
+// the line again, below.
+func (m *meter) clear() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.wipe()
+}
+
+// Write prints to where the meter is, with its line out of the way.
+func (m *meter) Write(b []byte) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.wipe()
+	return m.out.Write(b)
+}
+
+// line is the step in one line: what it does, how far it is, its speed of late and
+// the time that is left at that speed.
+func (s *step) line(now time.Time) string {
+	for len(s.marks) > 1 && now.Sub(s.marks[1].at) >= meterSpan {
+		s.marks = s.marks[1:]
+	}
+	if len(s.marks) == 0 {
+		s.marks = append(s.marks, mark{s.began, 0})
+	}
+	first := s.marks[0]
+	s.marks = append(s.marks, mark{now, s.done})
+	parts := []string{seconds(now.Sub(s.began))}
+	switch {
+	case s.total > 0:
+		parts = []string{fmt.Sprintf("%d of %d %s", s.done, s.total, s.unit)}
+	case s.done > 0:
+		parts = []string{fmt.Sprintf("%d %s", s.done, s.unit)}
+	}
+	if elapsed := now.Sub(first.at).Seconds(); s.done > 0 && elapsed > 0 {
+		speed := float64(s.done-first.done) / elapsed
+		parts = append(parts, fmt.Sprintf("%.0f/s", speed))
+		if left := s.total - s.done; left > 0 && speed > 0 {
+			parts = append(parts, seconds(time.Duration(float64(left)/speed*float64(time.Second)))+" left")
+		}
+	}
+	return s.what + ": " + strings.Join(parts, ", ")
+}
+
+// seconds is a duration as a person says it: "7 s", "3 min 20 s".
+func seconds(d time.Duration) string {
+	switch s := int(d.Round(time.Second).Seconds()); {
+	case s < 60:
+		return fmt.Sprintf("%d s", s)
+	case s < 3600:
+		return fmt.Sprintf("%d min %d s", s/60, s%60)
+	default:
+		return fmt.Sprintf("%d h %d min", s/3600, s%3600/60)
+	}
+}
+
+// unitOf is what the phases count.
+var unitOf = map[migrate.Phase]string{
+	migrate.ReadingTarget:    "znodes",
+	migrate.ReadingSource:    "records",
+	migrate.CheckingSource:   "records",
+	migrate.Sending:          "records",
+	migrate.Comparing:        "jobs",
+	migrate.ComparingRecords: "records",
+	migrate.ComparingBatches: "batches",
+	migrate.ReadingJobs:      "jobs",
+	migrate.ReadingBatches:   "batches",
+	migrate.Restoring:        "znodes",
+	migrate.TakingBack:       "jobs and batches",
+}
+
+// phases has the meter follow what the migration does under the context, until
+// finish is called.
+func (a *app) phases(ctx context.Context, what string) (_ context.Context, finish func()) {
+	s := a.meter().begin(what, "")
+	return migrate.WithPhases(ctx, func(p migrate.Phase, done, total int) {
+		a.meter().follow(s, string(p), unitOf[p], done, total)
+	}), func() { a.meter().end(s) }
+}
+
+// progress shows how far a step is. Call the function that it returns with the
+// number done and the total; a total of 0 means unknown.
+func (a *app) progress(what, unit string) (show func(done, total int), finish func()) {
+	s := a.meter().begin(what, unit)
+	return func(done, total int) { a.meter().follow(s, what, unit, done, total) }, func() { a.meter().end(s) }
+}
+
+// meter is the command's one meter.
+func (a *app) meter() *meter {
+	if a.running == nil {
+		var width func() int
+		if file, ok := terminal(a.stderr); ok && os.Getenv("TERM") != "dumb" {
+			width = func() int {
+				columns, _ := size(file)
+				return columns
+			}
+		}
+		a.running = newMeter(a.stderr, time.Now, width)
+		a.running.ticks = true
+	}
+	return a.running
+}

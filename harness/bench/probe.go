@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"mrtq/harness/internal/rawzk"
+	"mrtq/harness/minizk/wire"
+)
+
+const (
+	probePath = "/probe"
+	ephemeral = 1
+	// How often the probe asks: often enough for a percentile of a short migration,
+	// far too seldom to load a server.
+	probeEvery = 4 * time.Millisecond
+	// How long a server is probed at least that has nothing else to do.
+	leastProbe = 200 * time.Millisecond
+)
+
+// probe is another client of the server that is measured: it reads and writes, by
+// turns, one small znode of its own, at a steady rate, until stop is closed. What it
+// returns is how long it waited: 99 times of 100 no longer than Seconds, half the
+// times no longer than Half. The wait begins when it was due to ask, so that a long
+// one counts for all requests that it held up.
+func probe(address string, stop <-chan struct{}) (sample, error) {
+	c, err := rawzk.Open(address, sessionTimeout)
+	if err != nil {
+		return sample{}, err
+	}
+	defer c.Close()
+	data := make([]byte, 100)
+	create := wire.CreateRequest{Path: probePath, Data: data, ACL: []wire.ACL{{Perms: 31, ID: wire.ID{Scheme: "world", Name: "anyone"}}}, Flags: ephemeral}
+	if _, err := answered(c, wire.OpCreate, wire.AppendCreateRequest(nil, wire.OpCreate, create)); err != nil {
+		return sample{}, err
+	}
+	requests := []struct {
+		op   wire.OpCode
+		body []byte
+	}{
+		{wire.OpGetData, wire.AppendPathWatch(nil, wire.PathWatch{Path: probePath})},
+		{wire.OpSetData, wire.AppendSetDataRequest(nil, wire.SetDataRequest{Path: probePath, Data: data, Version: -1})},
+	}
+	var waits []time.Duration
+	for due := time.Now(); ; due = due.Add(probeEvery) {
+		select {
+		case <-stop:
+			_, _, err := c.Do(wire.OpCloseSession, nil)
+			return waited(waits), err
+		case <-time.After(time.Until(due)):
+		}
+		r := requests[len(waits)%len(requests)]
+		if _, err := answered(c, r.op, r.body); err != nil {
+			return sample{}, err
+		}
+		waits = append(waits, time.Since(due))
+	}
+}
+
+func answered(c *rawzk.Conn, op wire.OpCode, body []byte) (rawzk.Packet, error) {
+	p, _, err := c.Do(op, body)
+	if err == nil && p.Err != wire.OK {
+		err = fmt.Errorf("%s: %w", probePath, p.Err)
+	}
+	return p, err
+}
+
+// waited is the sample of a probe's waits.
+func waited(waits []time.Duration) sample {
+	slices.Sort(waits)
+	if len(waits) == 0 {
+		return sample{}
+	}
+	at := func(hundredths int) float64 { return waits[(len(waits)-1)*hundredths/100].Seconds() }
+	return sample{Seconds: at(99), Half: at(50)}
+}
+
+// probeQuiet probes a server that has nothing else to do.
+func probeQuiet(address string, long time.Duration) (sample, error) {
+	stop := make(chan struct{})
+	time.AfterFunc(long, func() { close(stop) })
+	return probe(address, stop)
+}
+
+// probeDuring probes a server while something is done on it.
+func probeDuring(address string, do func() error) (sample, error) {
+	stop, done := make(chan struct{}), make(chan error, 1)
+	go func() {
+		done <- do()
+		close(stop)
+	}()
+	s, err := probe(address, stop)
+	if derr := <-done; derr != nil {
+		return s, derr
+	}
+	return s, err
+}

@@ -1,0 +1,45 @@
+package pace
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// Limit caps operations a second. A nil Limit is none.
+type Limit struct{ bucket *rate.Limiter }
+
+// NewLimit is a cap that several sessions can share: as many operations a second
+// as that, and no more than a tenth of them at once.
+func NewLimit(perSecond int) *Limit {
+	return &Limit{rate.NewLimiter(rate.Limit(perSecond), max(perSecond/10, 1))}
+}
+
+// Wait returns when so many operations may be sent, together, or when ctx ends.
+func (l *Limit) Wait(ctx context.Context, operations int) error {
+	for l != nil && operations > 0 {
+		some := min(operations, l.bucket.Burst())
+		turn := l.bucket.ReserveN(time.Now(), some)
+		if err := sleep(ctx, turn.Delay()); err != nil {
+			turn.Cancel()
+			return err
+		}
+		operations -= some
+	}
+	return nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

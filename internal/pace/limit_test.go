@@ -1,0 +1,63 @@
+package pace
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestLimit: operations take as long as the cap says, however they come, and
+// whoever shares it.
+func TestLimit(t *testing.T) {
+	for _, c := range []struct {
+		name                             string
+		perSecond, workers, each, inEach int
+	}{
+		{"one after the other", 100, 1, 500, 1},
+		{"many at once", 100, 50, 10, 1},
+		{"more together than a second allows", 100, 1, 2, 250},
+		{"one a second", 1, 2, 3, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l, started := NewLimit(c.perSecond), time.Now()
+				var all sync.WaitGroup
+				for range c.workers {
+					all.Go(func() {
+						for range c.each {
+							if err := l.Wait(t.Context(), c.inEach); err != nil {
+								t.Error(err)
+							}
+						}
+					})
+				}
+				all.Wait()
+				n := c.workers * c.each * c.inEach
+				// What comes at once at the beginning isn't waited for.
+				least := time.Duration(n-max(c.perSecond/10, 1)) * time.Second / time.Duration(c.perSecond)
+				if took := time.Since(started); took < least || took > least+time.Second {
+					t.Errorf("%d operations took %v, want about %v", n, took, least)
+				}
+			})
+		})
+	}
+}
+
+// TestNoLimit: none is no wait, and who gives up waits no longer.
+func TestNoLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		started := time.Now()
+		var none *Limit
+		if err := none.Wait(t.Context(), 1_000_000); err != nil || time.Since(started) != 0 {
+			t.Errorf("without a limit it took %v, %v", time.Since(started), err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := NewLimit(1).Wait(ctx, 100); !errors.Is(err, context.DeadlineExceeded) || time.Since(started) != time.Second {
+			t.Errorf("who gives up after a second gets %v after %v", err, time.Since(started))
+		}
+	})
+}

@@ -1,0 +1,40 @@
+package migrate
+
+import "context"
+
+// Phase is what a plan, a migration, a verification or a rollback is doing now.
+type Phase string
+
+// The phases. Each counts something else: see [WithPhases].
+const (
+	ReadingTarget    Phase = "reading the target"             // znodes, or jobs and requests
+	ReadingSource    Phase = "reading the source"             // records
+	Planning         Phase = "planning"                       // nothing
+	CheckingSource   Phase = "checking the source again"      // records
+	AwaitingTurn     Phase = "waiting for other migrators"    // nothing
+	Sending          Phase = "sending"                        // records
+	Comparing        Phase = "comparing jobs"                 // jobs and requests
+	ComparingRecords Phase = "comparing records without jobs" // records
+	ComparingBatches Phase = "comparing batches"              // batches
+	ReadingJobs      Phase = "reading the jobs"               // jobs and requests
+	ReadingBatches   Phase = "reading the batches"            // batches
+	Restoring        Phase = "restoring"                      // znodes
+	TakingBack       Phase = "taking back"                    // jobs, requests and batches
+)
+
+type phasesKey struct{}
+
+// WithPhases has whatever is done under the context tell in which phase it is, and
+// how far: done of total. A total of 0 means unknown. The function is called for each
+// single thing, so it must be quick; calls may overlap.
+func WithPhases(ctx context.Context, tell func(p Phase, done, total int)) context.Context {
+	return context.WithValue(ctx, phasesKey{}, tell)
+}
+
+// phases is the function of [WithPhases], or one that does nothing.
+func phases(ctx context.Context) func(p Phase, done, total int) {
+	if tell, ok := ctx.Value(phasesKey{}).(func(Phase, int, int)); ok {
+		return tell
+	}
+	return func(Phase, int, int) {}
+}
