@@ -102,7 +102,7 @@ func wantChildren(t *testing.T, conn *zk.Conn, path string, want ...string) {
 
 // A server is usable when Start returns, has the same data and address after a
 // kill, is clean after Clean, and is gone after Stop.
-func TestLife(t *testing.T) {
+func TestServerLife(t *testing.T) {
 	onEach(t, func(t *testing.T, b harness.Backend) {
 		s := harness.ForTest(t, b, harness.Options{})
 		address := s.Address()

@@ -177,8 +177,9 @@ func TestHoldAndCloseWhileHeld(t *testing.T) {
 	}
 }
 
-// TestNoDelayIsNone: an operation that is due does not wait for Advance.
-func TestNoDelayIsNone(t *testing.T) {
+// TestDelayThatIsOverDoesNotWait: an operation that is due does not wait for
+// Advance.
+func TestDelayThatIsOverDoesNotWait(t *testing.T) {
 	s := run(t, minizk.Options{})
 	a := raw(t, s)
 	for _, d := range []time.Duration{0, -time.Second} {

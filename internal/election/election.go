@@ -3,7 +3,7 @@
 // process takes a place, an ephemeral sequential znode below the election's
 // znode. The place with the lowest name leads. Each of the others waits until
 // the place just before it is gone. So a process that dies loses its place when
-// its session expires, and a process that resigns wakes one other, not all.
+// its session ends, and a process that resigns wakes one other, not all.
 //
 // The caller creates and removes the election's own znode.
 package election
@@ -20,8 +20,8 @@ import (
 // placePrefix begins the name of every place.
 const placePrefix = "n-"
 
-// Session is what an election needs of a session; [zkconn.Writer] says what each
-// of it does.
+// Session is the part of a session that an election needs. [zkconn.Writer]
+// describes each method.
 type Session interface {
 	Get(ctx context.Context, path string) (znode.Node, error)
 	Children(ctx context.Context, path string) ([]string, error)

@@ -111,7 +111,7 @@ func TestNoMatch(t *testing.T) {
 
 // The map has a pattern for every heading of Zuul's document, with the
 // heading's line.
-func TestZuulIsWhole(t *testing.T) {
+func TestZuulMapIsComplete(t *testing.T) {
 	m := zuul(t)
 	patterns := map[string]bool{}
 	for _, n := range m.Nodes {

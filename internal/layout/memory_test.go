@@ -44,7 +44,7 @@ func (h heavy) Subtrees(ctx context.Context, roots iter.Seq[string]) iter.Seq2[s
 
 // A check's memory grows with names, not with data: it checks a hundred
 // megabytes in a few.
-func TestMemoryIsOfNames(t *testing.T) {
+func TestMemoryGrowsWithNames(t *testing.T) {
 	const nodes, size = 2_000, 64 << 10
 	tree := znode.NewTree()
 	if err := tree.Put(znode.Node{Path: heavyFolder}); err != nil {

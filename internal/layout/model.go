@@ -228,7 +228,7 @@ func (n *Node) says(kind string) string {
 	case Undocumented:
 		return "the znode is real, and the document does not have it"
 	case Missing:
-		return "it is there whenever the znode above it is"
+		return "it exists whenever its parent exists"
 	case BadShape:
 		return "its JSON is as the schema says"
 	case TooOld:

@@ -53,7 +53,7 @@ func check(t testing.TB, m *layout.Map, tree *znode.Tree) []layout.Finding {
 
 // A tree that Zuul's own code wrote matches Zuul's document. What the document
 // lacks is reported as information, each kind once.
-func TestZuulSound(t *testing.T) {
+func TestZuulTreeIsSound(t *testing.T) {
 	text, err := os.ReadFile("testdata/zuul-tree.coverage.json")
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestZuulSound(t *testing.T) {
 }
 
 // Check finds each defect at its znode, and finds nothing else.
-func TestZuulBroken(t *testing.T) {
+func TestZuulTreeIsBroken(t *testing.T) {
 	text, err := os.ReadFile("testdata/zuul-tree-broken.expected.json")
 	if err != nil {
 		t.Fatal(err)

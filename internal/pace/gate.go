@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Gate lets as many requests be under way as its pace says, in the order in which
-// they came.
+// Gate limits the requests under way to its pace, in the order in which they
+// came.
 type Gate struct {
 	limit *Limit
 
@@ -17,13 +17,13 @@ type Gate struct {
 	waiting []chan struct{} // closed when the request's turn comes
 }
 
-// NewGate is a gate within those bounds, which also keeps to the limit; nil is
-// none.
+// NewGate returns a gate within these bounds that also obeys the limit. A nil
+// limit is none.
 func NewGate(b Bounds, limit *Limit) *Gate {
 	return &Gate{limit: limit, round: Round{Pace: b.Start()}}
 }
 
-// Pass runs one request when it is its turn.
+// Pass runs one request when its turn comes.
 func (g *Gate) Pass(ctx context.Context, request func() error) error {
 	if err := g.enter(ctx); err != nil {
 		return err

@@ -1,26 +1,27 @@
-// Package pace is how hard a server is worked: how many requests are under way at
-// once, which adapts to how fast it answers, and how many a second, which an
-// operator may cap.
+// Package pace limits the load on a server: how many requests are under way at
+// once, and how many operations are sent a second. The first adapts to how fast
+// the server answers. An operator may cap the second.
 package pace
 
 import "time"
 
-// Bounds are how many requests may be under way: at the beginning, and ever.
+// Bounds are how many requests may be under way: at the beginning, at least and
+// at most.
 type Bounds struct{ Least, First, Most int }
 
 // A server's queue holds 1000 requests of all its clients
 // (globalOutstandingLimit).
 var (
-	// Reads are of requests that read one znode.
+	// Reads are the bounds for requests that read one znode.
 	Reads = Bounds{Least: 4, First: 16, Most: 128}
-	// Writes are of transactions.
+	// Writes are the bounds for transactions.
 	Writes = Bounds{Least: 1, First: 4, Most: 16}
 )
 
-// Pace is how many requests are under way at once: more while the server answers
-// as fast as it ever did, fewer when its answers take several times as long. What
-// is under way beyond what a server works at only waits there, and makes all
-// others wait.
+// Pace is how many requests are under way at once. It grows while the server
+// answers as fast as ever, and shrinks when answers take several times as long.
+// Requests beyond what the server can work on only wait there, and make all
+// other clients wait.
 type Pace struct {
 	Under  int // requests
 	bounds Bounds
@@ -30,8 +31,8 @@ type Pace struct {
 // Start is the pace at the beginning.
 func (b Bounds) Start() Pace { return Pace{Under: b.First, bounds: b} }
 
-// After is the pace after a round of requests whose answers took so long on
-// average.
+// After is the pace after a round of requests with this average time of an
+// answer.
 func (p Pace) After(took time.Duration) Pace {
 	switch {
 	case p.best == 0 || took < p.best:
@@ -56,8 +57,8 @@ type Round struct {
 	took    time.Duration // together
 }
 
-// Answered adds an answer that took so long. When as many have come as are under
-// way at once, the round is over and the pace changes.
+// Answered adds the time of an answer. The round ends when it has as many
+// answers as requests were under way at once. Then the pace changes.
 func (r *Round) Answered(took time.Duration) {
 	r.took += took
 	if r.answers++; r.answers >= r.Under {

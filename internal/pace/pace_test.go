@@ -48,9 +48,9 @@ func TestPaceForgets(t *testing.T) {
 	}
 }
 
-// TestGateAdapts: at a server that answers one request after the other, more are
-// under way while it is quick, and as few as it needs while it is slow; in virtual
-// time.
+// TestGateAdapts: a server answers one request after the other, in virtual
+// time. More requests are under way while it is quick, and only as few as it
+// needs while it is slow.
 func TestGateAdapts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewGate(Reads, nil)
@@ -84,7 +84,7 @@ func TestGateAdapts(t *testing.T) {
 			return most
 		}
 		quick := phase(2000, time.Millisecond)
-		phase(300, 50*time.Millisecond) // the first of these find many under way
+		phase(300, 50*time.Millisecond) // the first of these come while many are under way
 		slow := phase(300, 50*time.Millisecond)
 		again := phase(2000, time.Millisecond)
 		if quick <= Reads.First || slow >= quick/2 || again <= slow {

@@ -147,7 +147,7 @@ var outcomes = []struct {
 	{Skipped, false, "left out by a policy"},
 	{Quarantined, false, "it can't be decoded: its bytes are kept in a file"},
 	{Blocked, false, "it blocks the plan"},
-	{NotMigrated, false, "nothing was made of it"},
+	{NotMigrated, false, "no job was made of it"},
 }
 
 // Record is one legacy record.

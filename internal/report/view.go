@@ -275,7 +275,7 @@ func (v *view) decisions(d *Data) {
 	list("--again: new jobs for migrated records whose jobs are gone", d.Plan.Again)
 	list("--done: records entered as done", d.Plan.Done)
 	if d.Plan.ACL != "" {
-		v.Decisions = append(v.Decisions, decision{"--acl of what is made", d.Plan.ACL})
+		v.Decisions = append(v.Decisions, decision{"--acl of new znodes", d.Plan.ACL})
 	}
 	list("legacy queues that are not in the source", d.Plan.Missing)
 	planned, kept, other := 0, 0, 0

@@ -147,8 +147,8 @@ func TestDumpThatChanges(t *testing.T) {
 	}
 }
 
-// TestDumpIsFlat: a dump of 40 MB is read with a few MB of memory.
-func TestDumpIsFlat(t *testing.T) {
+// TestDumpNeedsLittleMemory: a dump of 40 MB is read with a few MB of memory.
+func TestDumpNeedsLittleMemory(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "dump.ndjson"))
 	if err != nil {
 		t.Fatal(err)

@@ -29,13 +29,13 @@ func TestConnectErrors(t *testing.T) {
 	}{
 		{"no server", unused(t), "dial tcp ADDRESS: connect: connection refused; check the address and that the server runs"},
 		{"HTTP", tcp(func(c net.Conn) { c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) }),
-			"connected, but got no session: what answers speaks HTTP; check that this is a ZooKeeper client port"},
+			"connected, but got no session: the server there speaks HTTP; check that this is a ZooKeeper client port"},
 		{"SSH", tcp(func(c net.Conn) { c.Write([]byte("SSH-2.0-x\r\n")) }),
-			`connected, but got no session: what answers does not speak ZooKeeper's protocol (it begins with "SSH-"); check that this is a ZooKeeper client port`},
+			`connected, but got no session: the server there does not speak ZooKeeper's protocol (its answer begins with "SSH-"); check that this is a ZooKeeper client port`},
 		{"a length of 4 GB", tcp(func(c net.Conn) { c.Write([]byte("\xff\xff\xff\xff")) }),
-			`connected, but got no session: what answers does not speak ZooKeeper's protocol (it begins with "\xff\xff\xff\xff"); check that this is a ZooKeeper client port`},
+			`connected, but got no session: the server there does not speak ZooKeeper's protocol (its answer begins with "\xff\xff\xff\xff"); check that this is a ZooKeeper client port`},
 		{"TLS alert", tcp(func(c net.Conn) { c.Write([]byte("\x15\x03\x03\x00\x02\x02\x46")) }),
-			"connected, but got no session: what answers speaks TLS; this is a secure port: use --tls, or the plain port"},
+			"connected, but got no session: the server there speaks TLS; this is a secure port: use --tls, or the plain port"},
 		{"closed at once", tcp(func(c net.Conn) { read(c, 48) }),
 			"connected, but got no session: EOF; check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum"},
 		{"silence", tcp(func(c net.Conn) { read(c, 1<<20) }),
@@ -87,7 +87,7 @@ func TestHopelessIsReportedAtOnce(t *testing.T) {
 	addr, _ := zkconn.ParseAddress(http + "," + http)
 	within(t, 5*time.Second, "the error", func() {
 		_, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: time.Minute})
-		wantConnectError(t, err, addr.String(), "connected, but got no session: what answers speaks HTTP; check that this is a ZooKeeper client port")
+		wantConnectError(t, err, addr.String(), "connected, but got no session: the server there speaks HTTP; check that this is a ZooKeeper client port")
 	})
 	addr, _ = zkconn.ParseAddress(http + "," + unused(t))
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)

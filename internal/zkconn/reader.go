@@ -135,7 +135,7 @@ func (r *Reader) ACL(ctx context.Context, path string) ([]znode.ACL, error) {
 	return acl, nil
 }
 
-// read runs f, when it is its turn, until it gets an answer.
+// read waits for its turn, and repeats f until it gets an answer.
 func (r *Reader) read(ctx context.Context, op, path string, f func(abs string) error) error {
 	if err := znode.ValidatePath(path); err != nil {
 		return err

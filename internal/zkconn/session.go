@@ -57,8 +57,8 @@ type Config struct {
 	// Dial connects to the servers of Address; nil: TCP.
 	Dial func(context.Context) (net.Conn, error)
 	Log  *slog.Logger // nil: none
-	// Limit caps operations a second: a znode, a list or an ACL that is read is
-	// one, and so is each change. Sessions can share it. nil: none.
+	// Limit caps operations a second. Each read of a znode, a list or an ACL
+	// counts as one, and so does each change. Sessions can share it. nil: none.
 	Limit *pace.Limit
 	// Say, if not nil, is called once with what is being tried, if that takes a
 	// while. The goroutine that opens the session calls it.
@@ -87,7 +87,7 @@ type session struct {
 	turn    chan struct{}  // holds one ticket: the multi to be written next
 	giveUp  *time.Timer    // runs while disconnected
 	calls   sync.WaitGroup // the goroutines of enter
-	reads   *pace.Gate     // how many are under way
+	reads   *pace.Gate     // how many requests are under way
 
 	mu        sync.Mutex
 	fatal     error // why the session is over; nil while it is open

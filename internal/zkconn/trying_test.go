@@ -59,7 +59,7 @@ func TestRefusedEndsEarly(t *testing.T) {
 
 // A session opens if the server begins to listen meanwhile, and the message
 // comes only once.
-func TestRefusedAndThenThere(t *testing.T) {
+func TestRefusedUntilTheServerListens(t *testing.T) {
 	noLeak(t)
 	address := unused(t)
 	addr, _ := zkconn.ParseAddress(address)
@@ -112,7 +112,7 @@ func TestNoMessageOnSuccess(t *testing.T) {
 
 // TLS to a plain port, and plain to a TLS port, is reported long before GiveUp.
 // The port is asked in its own protocol, and the message quotes its answer.
-func TestPlainAndTLSMistaken(t *testing.T) {
+func TestTLSAndPlainConfused(t *testing.T) {
 	s := serverTLS(t)
 	noLeak(t)
 	files := s.TLSFiles()

@@ -141,11 +141,11 @@ type protocolError struct{ begins [4]byte }
 func (e *protocolError) Error() string {
 	switch b := e.begins[:]; {
 	case e.tls():
-		return "what answers speaks TLS"
+		return "the server there speaks TLS"
 	case strings.HasPrefix(string(b), "HTTP"):
-		return "what answers speaks HTTP"
+		return "the server there speaks HTTP"
 	default:
-		return fmt.Sprintf("what answers does not speak ZooKeeper's protocol (it begins with %q)", b)
+		return fmt.Sprintf("the server there does not speak ZooKeeper's protocol (its answer begins with %q)", b)
 	}
 }
 

@@ -32,13 +32,12 @@ func (w *Writer) Multi(ctx context.Context, ops []znode.Op) error {
 	return <-w.Start(ctx, ops)
 }
 
-// Start sends the operations, when the session's limit lets it, and returns as soon
-// as they are next on the wire, or will never be, or ctx ends; the channel gives [Writer.Multi]'s error. The server
-// carries out what one connection sends in order, so successive Starts take
-// effect in their order, any number of them under way at once. A lost
-// connection loses those under way: the first of them may have been carried out
-// and the rest not, and a Start that comes after is sent all the same. Whoever
-// needs them all in a row lets each check what the one before left.
+// Start sends the operations when the session's limit allows it. It returns as soon as they are
+// next on the wire, or can't be sent, or ctx ends. The channel gives [Writer.Multi]'s error. The
+// server processes one connection's requests in order. So successive Starts take effect in their
+// order, with any number of them under way at once. A lost connection loses the Starts under way:
+// the first of them may have been done and the others not. A later Start is still sent. If they
+// must all be done in a row, let each one check what the previous one left.
 func (w *Writer) Start(ctx context.Context, ops []znode.Op) <-chan error {
 	done := make(chan error, 1)
 	requests, err := w.requests(ops)
@@ -206,7 +205,7 @@ func toACL(acl []znode.ACL) []zk.ACL {
 	return out
 }
 
-// CreateEphemeral makes an ephemeral sequential node and returns its path. If
+// CreateEphemeral creates an ephemeral sequential node and returns its path. If
 // the answer is lost, the node may exist until the session ends. A nil ACL is
 // open to all.
 func (w *Writer) CreateEphemeral(ctx context.Context, prefix string, data []byte, acl []znode.ACL) (string, error) {

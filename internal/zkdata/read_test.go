@@ -497,8 +497,9 @@ func TestAFuzzySnapshot(t *testing.T) {
 	}
 }
 
-// TestHole: the reader finds a transaction after zeros, wherever it begins.
-func TestHole(t *testing.T) {
+// TestTransactionAfterZeros: the reader finds a transaction after zeros,
+// wherever it begins.
+func TestTransactionAfterZeros(t *testing.T) {
 	first, next := logOf(history[4]), logOf(history[5])
 	for i := range 80 {
 		at := []int{4096, 8192}[i%2] - 20 + i/2
@@ -512,7 +513,7 @@ func TestHole(t *testing.T) {
 	}
 }
 
-func TestDataSays(t *testing.T) {
+func TestDataMethods(t *testing.T) {
 	dir := usual().write(t)
 	d, err := zkdata.Read(t.Context(), zkdata.Place{Dir: dir}, zkdata.Options{})
 	if err != nil {
