@@ -23,6 +23,7 @@ var rooms = []string{
 	"harness/bench",
 	"harness/accept",
 	"harness/daemons",
+	"harness/docker",
 	"harness",
 	"harness/minizk",
 	"features",

@@ -12,6 +12,7 @@ import (
 	"github.com/cucumber/godog"
 
 	"mrtq/harness"
+	_ "mrtq/harness/docker" // the docker backend
 )
 
 // mrtq is the command, built as its users get it.

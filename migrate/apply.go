@@ -267,7 +267,7 @@ type opening struct {
 func (m *Migrator) begin(p *Plan) (Run, opening) {
 	o := opening{base: -1}
 	run := Run{
-		ID: p.Run, State: RunRunning, Plan: p.ID, Source: p.opt.Source, Dialect: p.Dialect, Policies: p.Policies, Time: p.opt.Time.String(),
+		ID: p.Run, State: RunRunning, Plan: p.ID, Source: p.opt.Source, Dialect: p.Dialect, Policies: p.Policies, Time: p.Settings.Time,
 		Owner: m.owner, Started: m.Now().UTC(), Made: p.Structure, Holds: p.holds, ACL: p.opt.ACL,
 	}
 	if p.Resumes {

@@ -260,7 +260,7 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 	orEmpty(&q.Missing)
 	orEmpty(&q.Vanished)
 	orEmpty(&q.Gone)
-	orEmpty(&q.Settings.Queues)
+	orEmpty(&q.Settings.Queues.Locks)
 	orEmpty(&q.Settings.ACL)
 	orEmpty(&q.Settings.Again)
 	orEmpty(&q.Settings.Done)

@@ -92,9 +92,7 @@ func TestOrderIsEveryConsumers(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		opt := options(permissive())
-		opt.Queues = orderQueues
-		plan := makePlan(t, src, znode.NewTree(), opt)
+		plan := makePlan(t, src, znode.NewTree(), options(permissive()))
 		if plan.Blocked() {
 			rt.Fatalf("%v", plan.Problems)
 		}

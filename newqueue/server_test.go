@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"mrtq/harness"
+	_ "mrtq/harness/docker" // the docker backend
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
 	"mrtq/newqueue/lint"

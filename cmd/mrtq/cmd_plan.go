@@ -26,9 +26,8 @@ or never, outstanding locks, sequence headroom, lists too long for a client.
 In dialect mrt-zk it also says what no deployed service could work, and what would
 happen to it. Nothing is written to either side. Exit code 1 if the plan has problems.
 
-A plan saved with --out can be approved and carried out with mrtq migrate
---plan and the same flags, which refuses it if either side has changed since, or
-a second time.`,
+A plan saved with --out holds both sides and all settings. mrtq migrate --plan
+carries it out, and refuses it if either side has changed since, or a second time.`,
 		Example: `  mrtq plan zk1:2181 zk1:2181/new
   mrtq plan zk1:2181 zk1:2181/new --undecodable quarantine --out plan.json`,
 		Args: args("SOURCE", "TARGET"),

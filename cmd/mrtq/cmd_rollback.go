@@ -133,7 +133,7 @@ func (c *rollbackCmd) carryOut(ctx context.Context, a *app, e endpoint) (*migrat
 		if err != nil {
 			return nil, f.asItWas(err)
 		}
-		return u, unnamed(f.save())
+		return u, unnamed(f.save(ctx))
 	}
 	w, err := a.writer(ctx, e)
 	if err != nil {

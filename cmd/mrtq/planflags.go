@@ -25,6 +25,10 @@ type planFlags struct {
 	again    []string
 	done     []string
 	given    func(flag string) bool // on the command line or in the settings
+	// approved is the saved plan that is to be carried out, with all its settings;
+	// nil if there is none.
+	approved *migrate.Approved
+	made     migrate.Options // that it was made under
 }
 
 func (p *planFlags) flags(f *pflag.FlagSet) {
@@ -97,6 +101,7 @@ func aclOfFile(acl []znode.ACL) error {
 // sides are a command's SOURCE and TARGET.
 type sides struct{ source, target endpoint }
 
+// parseSides reads SOURCE and TARGET.
 func parseSides(args []string) (sides, error) {
 	source, err := parseEndpoint("SOURCE", args[0])
 	if err != nil {
@@ -111,6 +116,9 @@ func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (*migrate.Pla
 	opt, err := p.options(s.source.text, s.target.text)
 	if err != nil {
 		return nil, opt, err
+	}
+	if p.approved != nil {
+		opt = p.made
 	}
 	if s.target.file != "" {
 		if err := aclOfFile(opt.ACL); err != nil {
@@ -131,7 +139,7 @@ func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (*migrate.Pla
 	if err != nil {
 		return nil, opt, failed("target", s.target.text, err)
 	}
-	if d, _, ok := migrate.FindDialect(tree); ok && !p.given("dialect") {
+	if d, _, ok := migrate.FindDialect(tree); ok && p.approved == nil && !p.given("dialect") {
 		opt.Dialect = d
 	}
 	plan, err := migrate.MakePlan(ctx, queue, tree, opt)

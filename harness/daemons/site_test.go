@@ -63,7 +63,7 @@ func source(t *testing.T, tree *znode.Tree) *migrate.Source {
 }
 
 func options(p migrate.Policies) migrate.Options {
-	return migrate.Options{Queues: migrate.DefaultQueues(), Dialect: newqueue.MrtZK, Policies: p}
+	return migrate.Options{Dialect: newqueue.MrtZK, Policies: p}
 }
 
 // site is a ZooKeeper with a queue that was migrated to it.

@@ -130,7 +130,7 @@ func parseAnyLine(text []byte) (Node, error) {
 func WriteDump(w io.Writer, t *Tree) error {
 	d := NewDumpWriter(w)
 	for n := range t.All("/") {
-		if err := d.write(n, len(n.children)); err != nil {
+		if err := d.WriteAs(n, len(n.children)); err != nil {
 			return err
 		}
 	}
@@ -153,9 +153,11 @@ func NewDumpWriter(w io.Writer) *DumpWriter {
 
 // Write adds a node, with as many children as its Stat says. Nodes must come in
 // path order. Write does not check this.
-func (d *DumpWriter) Write(n *Node) error { return d.write(n, int(n.Stat.NumChildren)) }
+func (d *DumpWriter) Write(n *Node) error { return d.WriteAs(n, int(n.Stat.NumChildren)) }
 
-func (d *DumpWriter) write(n *Node, children int) error {
+// WriteAs is Write for a node of which the dump has another number of children than
+// its Stat says.
+func (d *DumpWriter) WriteAs(n *Node, children int) error {
 	if n.Path == "/" && len(n.Data) == 0 && IsOpenACL(n.ACL) && n.Unreadable == "" {
 		return nil
 	}

@@ -1,4 +1,6 @@
-package accept
+// Package tell runs scenarios with godog and tells people and machines how it
+// goes, in the forms that mrtq accept has.
+package tell
 
 import (
 	"bytes"
@@ -11,15 +13,42 @@ import (
 	"github.com/cucumber/godog"
 )
 
-// tell runs all chapters at once, and reports whether everything in them passed.
-// A person sees one chapter after the other. Machines get one document.
-func (s *suite) tell(ctx context.Context, chapters [][]godog.Feature) (passed bool, err error) {
+// Format is a form in which a run tells what it does.
+type Format string
+
+// The formats.
+const (
+	Brief    Format = "brief"    // for people: a line a feature, and the steps of what failed
+	Pretty   Format = "pretty"   // for people: every step
+	Cucumber Format = "cucumber" // Cucumber's JSON
+	JUnit    Format = "junit"    // JUnit's XML
+)
+
+// Options say what to run, and how to tell it.
+type Options struct {
+	// Chapters are run all at once. A person sees one after the other. Machines
+	// get one document.
+	Chapters [][]godog.Feature
+	// Tags select scenarios, in Cucumber's older language.
+	Tags     string
+	Scenario func(*godog.ScenarioContext)
+
+	Format   Format    // "" is Brief
+	Out      io.Writer // nil is nobody
+	Color    bool
+	Parallel int
+}
+
+// Run runs the scenarios, and reports whether everything in them passed. The
+// error is Out's.
+func Run(ctx context.Context, opt Options) (passed bool, err error) {
+	chapters := opt.Chapters
 	options := godog.Options{
-		Format: string(s.opt.Format), NoColors: !s.opt.Color, Strict: true,
-		Tags: filter(s.opt.Tags), DefaultContext: ctx, Concurrency: max(1, s.opt.Parallel),
+		Format: string(opt.Format), NoColors: !opt.Color, Strict: true,
+		Tags: opt.Tags, DefaultContext: ctx, Concurrency: max(1, opt.Parallel),
 	}
 	begins := regexp.MustCompile("")
-	switch s.opt.Format {
+	switch opt.Format {
 	case "", Brief:
 		options.Format, options.Concurrency = string(Brief), 1
 	case Pretty:
@@ -27,7 +56,7 @@ func (s *suite) tell(ctx context.Context, chapters [][]godog.Feature) (passed bo
 	default:
 		chapters = [][]godog.Feature{slices.Concat(chapters...)}
 	}
-	out := s.opt.Out
+	out := opt.Out
 	if out == nil {
 		out = io.Discard
 	}
@@ -39,9 +68,9 @@ func (s *suite) tell(ctx context.Context, chapters [][]godog.Feature) (passed bo
 			n.w = out
 		}
 		running.Go(func() {
-			opt := options
-			opt.Output, opt.FeatureContents = n, features
-			codes[i] = godog.TestSuite{Name: "mrtq accept", ScenarioInitializer: s.scenario, Options: &opt}.Run()
+			o := options
+			o.Output, o.FeatureContents = n, features
+			codes[i] = godog.TestSuite{Name: "mrtq accept", ScenarioInitializer: opt.Scenario, Options: &o}.Run()
 			wrong[i] = n.flush()
 		})
 	}
@@ -71,7 +100,7 @@ type narrator struct {
 
 var (
 	featureLine = regexp.MustCompile(`(?m)^(\x1b\[[0-9;]*m)*Feature`)
-	definedAt   = regexp.MustCompile(`[ \t]*(\x1b\[[0-9;]*m)*# usage\.go:\d+ -> \*world(\x1b\[[0-9;]*m)*`)
+	definedAt   = regexp.MustCompile(`[ \t]*(\x1b\[[0-9;]*m)*# usage\.go:\d+ -> \S+?(\x1b\[[0-9;]*m)*`)
 )
 
 func (n *narrator) Write(b []byte) (int, error) {

@@ -1,4 +1,4 @@
-package harness
+package docker
 
 import (
 	"context"
@@ -6,14 +6,25 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"time"
 
 	"github.com/moby/moby/api/types/network"
 	"github.com/moby/moby/client"
 	"github.com/testcontainers/testcontainers-go"
 	tcnetwork "github.com/testcontainers/testcontainers-go/network"
+
+	"mrtq/harness/internal/containers"
 )
 
-// newNetwork creates a network in which the harness can choose the containers'
+// networkAttempts is how often a free subnet is asked for, if somebody else takes
+// it in between.
+const networkAttempts = 5
+
+// removeTimeout is the limit for removing the network that showed a free subnet.
+// It is removed even if the caller's context is cancelled.
+const removeTimeout = 30 * time.Second
+
+// Network creates a network in which the harness can choose the containers'
 // addresses.
 //
 // It must choose them because ZooKeeper looks up the names of its peers once,
@@ -21,34 +32,34 @@ import (
 // follow it, and a killed container has no name. Docker allows chosen addresses
 // only in a chosen subnet. So the harness first asks Docker for a network,
 // which shows a free subnet, and then for a network with that subnet.
-func newNetwork(ctx context.Context) (*testcontainers.DockerNetwork, netip.Prefix, error) {
+func (e *engine) Network(ctx context.Context) (containers.Network, error) {
 	var err error
-	for range startAttempts {
+	for range networkAttempts {
 		var subnet netip.Prefix
-		if subnet, err = freeSubnet(ctx); err != nil {
+		if subnet, err = e.freeSubnet(ctx); err != nil {
 			break
 		}
 		var n *testcontainers.DockerNetwork
-		n, err = tcnetwork.New(ctx, tcnetwork.WithLabels(labels()),
+		n, err = tcnetwork.New(ctx, tcnetwork.WithLabels(e.labels),
 			tcnetwork.WithIPAM(&network.IPAM{Config: []network.IPAMConfig{{Subnet: subnet}}}))
 		if err == nil {
-			return n, subnet, nil
+			return &chosen{n, subnet}, nil
 		}
 		if !strings.Contains(err.Error(), "overlaps") { // another program took it meanwhile
 			break
 		}
 	}
-	return nil, netip.Prefix{}, dockerError("create a network", err)
+	return nil, err
 }
 
 // freeSubnet returns an IPv4 subnet that Docker would give a network now.
-func freeSubnet(ctx context.Context) (_ netip.Prefix, err error) {
-	n, err := tcnetwork.New(ctx, tcnetwork.WithLabels(labels()))
+func (e *engine) freeSubnet(ctx context.Context) (_ netip.Prefix, err error) {
+	n, err := tcnetwork.New(ctx, tcnetwork.WithLabels(e.labels))
 	if err != nil {
 		return netip.Prefix{}, err
 	}
 	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dockerRemoveTimeout)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 		defer cancel()
 		err = errors.Join(err, n.Remove(ctx))
 	}()

@@ -1,4 +1,4 @@
-package accept
+package tell
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"github.com/cucumber/godog"
 )
 
-// usage finds steps that no scenario uses, because they would rot.
-type usage struct {
+// Usage finds steps that no scenario uses, because they would rot.
+type Usage struct {
 	mu   sync.Mutex
 	defs map[string]*definition
 }
@@ -20,16 +20,17 @@ type definition struct {
 	used    bool
 }
 
-// steps registers the steps of one scenario's world.
-type steps struct {
+// Steps registers the steps of one scenario's world.
+type Steps struct {
 	sc *godog.ScenarioContext
-	u  *usage
+	u  *Usage
 }
 
-func newUsage() *usage { return &usage{defs: map[string]*definition{}} }
+// NewUsage is for one run.
+func NewUsage() *Usage { return &Usage{defs: map[string]*definition{}} }
 
-// watch records which steps a scenario uses.
-func (u *usage) watch(sc *godog.ScenarioContext) steps {
+// Watch records which steps a scenario uses.
+func (u *Usage) Watch(sc *godog.ScenarioContext) Steps {
 	sc.StepContext().Before(func(ctx context.Context, st *godog.Step) (context.Context, error) {
 		u.mu.Lock()
 		defer u.mu.Unlock()
@@ -40,12 +41,12 @@ func (u *usage) watch(sc *godog.ScenarioContext) steps {
 		}
 		return ctx, nil
 	})
-	return steps{sc, u}
+	return Steps{sc, u}
 }
 
-// step defines a step. It anchors the pattern, so that a sentence does not
+// Step defines a step. It anchors the pattern, so that a sentence does not
 // match because it contains another.
-func (s steps) step(pattern string, f any) {
+func (s Steps) Step(pattern string, f any) {
 	s.u.mu.Lock()
 	defer s.u.mu.Unlock()
 	d, ok := s.u.defs[pattern]
@@ -68,8 +69,8 @@ func compiled(pattern string) *regexp.Regexp {
 	return re
 }
 
-// unused are the patterns that no step of the run has matched, sorted.
-func (u *usage) unused() []string {
+// Unused are the patterns that no step of the run has matched, sorted.
+func (u *Usage) Unused() []string {
 	var names []string
 	for pattern, d := range u.defs {
 		if !d.used {
