@@ -31,6 +31,9 @@ type Migrator struct {
 	// Keep is given the records that can't be decoded and are quarantined, before
 	// anything is written. It may be nil.
 	Keep func([]Record) error
+	// HoldAgain has a migration hold queues that were released after an earlier run;
+	// see [ErrReleased].
+	HoldAgain bool
 
 	owner string
 }
@@ -148,6 +151,9 @@ func (m *Migrator) look(ctx context.Context, read ReadFunc, opt Options, expect 
 	}
 	if p.Empty() {
 		return 0, nil
+	}
+	if err := p.released(); err != nil && !m.HoldAgain {
+		return 0, err
 	}
 	steps, made, err := m.apply(ctx, p, budget)
 	res.Steps += steps

@@ -57,11 +57,11 @@ type Round struct {
 	took    time.Duration // together
 }
 
-// Answered adds the time of an answer. The round ends when it has as many
-// answers as requests were under way at once. Then the pace changes.
-func (r *Round) Answered(took time.Duration) {
-	r.took += took
-	if r.answers++; r.answers >= r.Under {
+// Answered adds answers that took so long, each. When as many have come as are
+// under way at once, the round is over and the pace changes.
+func (r *Round) Answered(n int, took time.Duration) {
+	r.took += took * time.Duration(n)
+	if r.answers += n; r.answers >= r.Under {
 		r.Pace = r.After(r.took / time.Duration(r.answers))
 		r.answers, r.took = 0, 0
 	}

@@ -64,9 +64,17 @@ func (s *session) attempt(ctx context.Context, f func() error) (sent bool, err e
 // repeat repeats a request until it gets an answer. The request must not change
 // anything.
 func (s *session) repeat(ctx context.Context, f func() error) error {
+	return s.untilAnswered(ctx, func() error {
+		_, err := s.attempt(ctx, f)
+		return err
+	})
+}
+
+// untilAnswered runs what sends a request and waits for its answer until one comes.
+func (s *session) untilAnswered(ctx context.Context, try func() error) error {
 	var since time.Time
 	for {
-		_, err := s.attempt(ctx, f)
+		err := try()
 		if !broken(err) {
 			return err
 		}

@@ -18,7 +18,7 @@ import (
 // method, check that it doesn't write. The types of the results show that no
 // method returns a Writer.
 func TestReaderCannotWrite(t *testing.T) {
-	want := []string{"ACL", "Address", "Children", "ChildrenW", "Close", "Exists", "ExistsW", "Get", "Look", "MarkUnreadable", "Outside", "Sync", "System", "Tree"}
+	want := []string{"ACL", "Address", "Children", "ChildrenAll", "ChildrenW", "Close", "Exists", "ExistsW", "Get", "Look", "LookAll", "MarkUnreadable", "Outside", "Sync", "System", "Tree"}
 	var got []string
 	for m := range reflect.TypeFor[*zkconn.Reader]().Methods() {
 		got = append(got, m.Name)

@@ -18,6 +18,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -87,6 +88,7 @@ type session struct {
 	turn    chan struct{}  // holds one ticket: the multi to be written next
 	giveUp  *time.Timer    // runs while disconnected
 	calls   sync.WaitGroup // the goroutines of enter
+	seen    atomic.Int64   // the newest transaction that an answer to a question named
 	reads   *pace.Gate     // how many requests are under way
 
 	mu        sync.Mutex
