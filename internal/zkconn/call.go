@@ -9,8 +9,9 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// enter begins a call. Unless ctx or the session is over, it runs f in a new
-// goroutine, because f blocks in the library.
+// enter begins a call: unless ctx or the session is over, it runs f, which
+// blocks in the library, in a goroutine of its own: one that has just become free,
+// if there is one, because the stack of a new one has to grow first.
 func (s *session) enter(ctx context.Context, f func()) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -20,9 +21,25 @@ func (s *session) enter(ctx context.Context, f func()) error {
 	if s.fatal != nil {
 		return s.fatal
 	}
-	// Don't start after end, so that close doesn't wait for it.
-	s.calls.Go(f)
+	select {
+	case s.free <- f:
+	default:
+		// Don't start after end, so that close doesn't wait for it.
+		s.calls.Go(func() { s.serve(f) })
+	}
 	return nil
+}
+
+// serve runs f, and then what else comes until the session is over.
+func (s *session) serve(f func()) {
+	for {
+		f()
+		select {
+		case f = <-s.free:
+		case <-s.over:
+			return
+		}
+	}
 }
 
 // await returns the answer, or an error if ctx or the session ends first. Then

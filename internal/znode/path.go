@@ -14,7 +14,7 @@ var ErrPath = errors.New("invalid znode path")
 // absolute, no empty, "." or ".." element, no trailing slash, and none of the
 // characters ZooKeeper refuses. The error wraps [ErrPath].
 func ValidatePath(path string) error {
-	if plainPath(path) {
+	if usualPath(path) {
 		return nil
 	}
 	bad := func(why string) error { return fmt.Errorf("%w %q: %s", ErrPath, path, why) }
@@ -24,8 +24,9 @@ func ValidatePath(path string) error {
 	if !strings.HasPrefix(path, "/") {
 		return bad("it must start with /")
 	}
-	for _, name := range strings.Split(path[1:], "/") {
-		switch name {
+	for rest, more := path[1:], true; more; {
+		var name string
+		switch name, rest, more = strings.Cut(rest, "/"); name {
 		case "":
 			return bad("it has an empty element")
 		case ".", "..":
@@ -43,9 +44,9 @@ func ValidatePath(path string) error {
 	return nil
 }
 
-// plainPath reports whether a path is a usual one: ASCII, and nothing that needs a
-// closer check. It is fast, because every path is validated several times.
-func plainPath(path string) bool {
+// usualPath reports whether a path is a usual one: ASCII, and nothing that needs a
+// closer look. Every znode's path is validated several times on its way.
+func usualPath(path string) bool {
 	if len(path) < 2 || path[0] != '/' || path[len(path)-1] == '/' {
 		return false
 	}
