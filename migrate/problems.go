@@ -71,6 +71,10 @@ var (
 	// ErrBlocked says that a plan has problems, and nothing was done.
 	ErrBlocked = errors.New("the plan can't be carried out as it is")
 
+	// ErrNoKeep says that records are to be quarantined and nothing was given that
+	// keeps their bytes: [Migrator.Keep]. Nothing was written.
+	ErrNoKeep = errors.New("nothing keeps the bytes of quarantined records")
+
 	// ErrStale says that the source or the target changed since the plan.
 	ErrStale = errors.New("the plan is stale")
 

@@ -27,6 +27,14 @@ func Session(r *zkconn.Reader, acl func(path string) bool) Side {
 	return &session{r: r, acl: acl}
 }
 
+// Server is the session that a side reads; nil if it reads none.
+func Server(s Side) *zkconn.Reader {
+	if on, ok := s.(*session); ok {
+		return on.r
+	}
+	return nil
+}
+
 // AllACLs is for a session whose ACLs all count.
 func AllACLs(string) bool { return true }
 
