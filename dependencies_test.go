@@ -33,6 +33,7 @@ var brings = map[string]map[string]string{
 	"mrtq/harness/minizk": {},
 	"mrtq/harness": {
 		"golang.org/x/sync":          "bounded groups of reads",
+		"golang.org/x/time":          "how many operations a second a server is asked for",
 		"github.com/go-zookeeper/zk": "the ZooKeeper client",
 	},
 	"mrtq/harness/docker": {

@@ -32,6 +32,9 @@ type Migrator struct {
 	// anything is written, and keeps their bytes: [WriteQuarantine] does. Without it
 	// such a record ends the migration with [ErrNoKeep].
 	Keep func([]Record) error
+	// HoldAgain has a migration hold queues that were released after an earlier run;
+	// see [ErrReleased].
+	HoldAgain bool
 
 	owner string
 }
@@ -158,6 +161,9 @@ func (m *Migrator) look(ctx context.Context, read ReadFunc, opt Options, expect 
 	}
 	if p.Empty() {
 		return 0, nil
+	}
+	if err := p.released(); err != nil && !m.HoldAgain {
+		return 0, err
 	}
 	steps, made, err := m.apply(ctx, p, budget)
 	res.Steps += steps

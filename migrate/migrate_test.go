@@ -261,7 +261,7 @@ func TestRollbackKeepsWhatWasTouched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Kept{{"/batches/bid0000000000", "/jobs/jid0000000001/status was set once; with it stay the 5 jobs that the run put into it"}}
+	want := []Kept{{"/batches/bid0000000000", "a worker has taken it on: /jobs/jid0000000001/status was set once; with it stay the 5 jobs that the run put into it"}}
 	if !slices.Equal(u.Kept, want) {
 		t.Errorf("kept %v\nwant %v", u.Kept, want)
 	}

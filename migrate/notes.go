@@ -3,7 +3,6 @@ package migrate
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -185,44 +184,6 @@ func (p *Plan) noteLocks() {
 		}
 		p.Locks = append(p.Locks, h)
 	}
-}
-
-// noteLists foresees the child lists that a client with the default buffer
-// can't read: it drops the connection and tries again for ever.
-func (p *Plan) noteLists() {
-	lists := map[string]listLength{}
-	add := func(path string) {
-		parent := znode.Parent(path)
-		l := lists[parent]
-		l.add(znode.Name(path))
-		lists[parent] = l
-	}
-	for _, parent := range append([]string{newqueue.JobsPath, newqueue.BatchesPath}, p.stateFolders()...) {
-		for _, name := range p.ex.tree.Children(parent) {
-			add(znode.Join(parent, name))
-		}
-	}
-	for _, pl := range p.jobs {
-		if pl.old == nil && !isAccess(pl.rec.Queue) {
-			add(newqueue.JobPath(pl.id))
-			add(newqueue.JobEntryPath(pl.land.job, pl.rec.Legacy.Key.Priority, pl.id))
-		}
-	}
-	maps.Copy(lists, p.queue.lists)
-	for _, parent := range slices.Sorted(maps.Keys(lists)) {
-		if l := lists[parent]; l.bytes > DefaultPacket {
-			p.Lists = append(p.Lists, ListSize{Path: parent, Children: l.children, Bytes: l.bytes, Limit: DefaultPacket,
-				Message: fmt.Sprintf("a Java client's default buffer holds %d bytes: workers that list it need -Djute.maxbuffer=%d or more", DefaultPacket, 2*l.bytes)})
-		}
-	}
-}
-
-func (p *Plan) stateFolders() []string {
-	var folders []string
-	for _, s := range p.ex.tree.Children(newqueue.JobStatesPath) {
-		folders = append(folders, znode.Join(newqueue.JobStatesPath, s))
-	}
-	return folders
 }
 
 func (p *Plan) noteVanished() {

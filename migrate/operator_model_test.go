@@ -397,7 +397,7 @@ func (l *life) migrate(b befall) {
 	}
 	opt := options(c.policies)
 	opt.Dialect, opt.Again, opt.Done = l.dialect, c.again, c.done
-	m := &Migrator{Target: p.Target, Now: clock(), Keep: keepNothing, InFlight: 3}
+	m := &Migrator{Target: p.Target, Now: clock(), Keep: keepNothing, InFlight: 3, HoldAgain: true}
 	mayDie := b(m)
 	res, err := m.Migrate(l.Context(), static(src), opt, nil)
 	after := treeOf(l.T, p.site)

@@ -18,6 +18,7 @@ type migrateCmd struct {
 	plan       string
 	quarantine string
 	metrics    string
+	holdAgain  bool
 	running    runMetrics
 }
 
@@ -49,6 +50,7 @@ running it again. Run when there is nothing to do, it writes nothing.`,
 	choice(cmd.Flags(), &c.output, "output", "o", "format", "table", "json")
 	cmd.Flags().StringVar(&c.plan, "plan", "", "carry out this saved plan `file`, with the sides and settings that it was made for; it is refused if it is stale or was used")
 	cmd.Flags().StringVar(&c.quarantine, "quarantine", "", "`file` that keeps the bytes of undecodable records, with --undecodable quarantine; added to if it exists (default mrtq-quarantine-TARGET.ndjson)")
+	cmd.Flags().BoolVar(&c.holdAgain, "hold-again", false, "hold queues again that were released after an earlier run; their workers stop until you release them")
 	metricsFlag(cmd.Flags(), &c.metrics)
 	return cmd
 }
@@ -137,10 +139,13 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		out.Done, out.Transactions = res.Done, res.Steps
 	}
 	if err != nil {
+		if errors.Is(err, migrate.ErrReleased) {
+			err = fmt.Errorf("%w; their workers would stop. To go ahead, add --hold-again, and release the queues afterwards. Nothing was written to the target", err)
+		}
 		if out.Transactions > 0 {
 			a.say("%s: %s made, in %s", out.Run, made(out.Done), count(out.Transactions, "transaction", "transactions"))
 		}
-		for _, check := range []error{migrate.ErrBlocked, migrate.ErrStale, migrate.ErrTakenOver, migrate.ErrContended} {
+		for _, check := range []error{migrate.ErrBlocked, migrate.ErrStale, migrate.ErrTakenOver, migrate.ErrContended, migrate.ErrReleased} {
 			if errors.Is(err, check) {
 				err = checkError(err)
 			}
@@ -202,7 +207,7 @@ func (c *migrateCmd) source(a *app, s sides) migrate.ReadFunc {
 }
 
 func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, opt migrate.Options, expect *migrate.Expectation) (*migrate.Result, error) {
-	m := &migrate.Migrator{MaxOps: a.conn.maxRate, Keep: func(bad []migrate.Record) error { return migrate.WriteQuarantine(c.quarantine, bad, writeFile) }}
+	m := &migrate.Migrator{HoldAgain: c.holdAgain, MaxOps: a.conn.maxRate, Keep: func(bad []migrate.Record) error { return migrate.WriteQuarantine(c.quarantine, bad, writeFile) }}
 	ctx, finish := a.phases(ctx, "migrating")
 	defer finish()
 	m.Say, m.Progress = c.running.hook(func(text string) { a.say("%s", text) })

@@ -87,23 +87,41 @@ func (r *recent) put(n *touched, s state) {
 	n.state, n.known, n.changed = s, there, true
 }
 
-// entries are what was changed at or below a path, in path order.
-func (r *recent) entries(root string) []entry {
+// found is a znode that was changed, and its path.
+type found struct {
+	path string
+	*touched
+}
+
+func (f found) entry() entry { return entry{f.path, f.known == gone, f.state} }
+
+// changes are what was changed at or below a path, in path order.
+func (r *recent) changes(root string) []found {
 	n, _ := r.find(root)
 	if n == nil {
 		return nil
 	}
-	var all []entry
+	var all []found
 	var walk func(path string, n *touched)
 	walk = func(path string, n *touched) {
 		if n.changed {
-			all = append(all, entry{path, n.known == gone, n.state})
+			all = append(all, found{path, n})
 		}
 		for name, child := range n.below {
 			walk(znode.Join(path, name), child)
 		}
 	}
 	walk(root, n)
-	slices.SortFunc(all, func(a, b entry) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(all, func(a, b found) int { return strings.Compare(a.path, b.path) })
 	return all
+}
+
+// entries are the changes as they are now, whatever happens later.
+func (r *recent) entries(root string) []entry {
+	changes := r.changes(root)
+	entries := make([]entry, len(changes))
+	for i, f := range changes {
+		entries[i] = f.entry()
+	}
+	return entries
 }

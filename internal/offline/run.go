@@ -31,7 +31,7 @@ type block struct {
 
 // defaultBlock is how many bytes a block has at least: what has to be read to find
 // one entry.
-const defaultBlock = 8 << 10
+const defaultBlock = 16 << 10
 
 // runWriter writes a run, entry by entry in path order.
 type runWriter struct {

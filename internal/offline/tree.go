@@ -36,7 +36,7 @@ type Options struct {
 	// Packet is the jute.maxbuffer of the server that the tree stands for, in
 	// bytes; 0 is ZooKeeper's own.
 	Packet int
-	// Memory is how many bytes of changes are kept in memory, roughly; 0 is 32 MiB.
+	// Memory is how many bytes of changes are kept in memory, roughly; 0 is 16 MiB.
 	Memory int
 	Now    func() time.Time // nil: time.Now
 
@@ -46,7 +46,7 @@ type Options struct {
 
 const (
 	defaultPacket = 1<<20 - 1
-	defaultMemory = 32 << 20
+	defaultMemory = 16 << 20
 	defaultFanOut = 16
 )
 
@@ -152,14 +152,15 @@ func (t *Tree) relieve() error {
 	if t.recent.size < t.opt.Memory {
 		return nil
 	}
-	changed := t.recent.entries("/")
+	changed := t.recent.changes("/")
 	if len(changed) > 0 {
 		w, err := t.newRun(2 * len(changed))
 		if err != nil {
 			return t.fail(err)
 		}
-		for i := range changed {
-			w.add(&changed[i])
+		for _, f := range changed {
+			e := f.entry()
+			w.add(&e)
 		}
 		r, err := w.finish()
 		if err != nil {

@@ -1,4 +1,4 @@
-package features
+package migration
 
 import (
 	"bufio"
@@ -12,96 +12,95 @@ import (
 	"reflect"
 	"sort"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/cucumber/godog"
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/features"
+	"mrtq/harness/accept/internal/tell"
 	"mrtq/internal/legacyqueue"
+	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 )
 
-func (w *world) steps(s stepper) {
-	s.sc.Before(w.setUp)
-	s.sc.After(w.tearDown)
-
+func (w *world) register(s tell.Steps) {
 	// what is there
-	s.step(`the legacy queue that the JVM services wrote`, w.corpus)
-	s.step(`the dialect (design|mrt-zk)`, func(d string) { w.dialect = d })
-	s.step(`the queue was migrated`, func() error { return all(w.migrateDeciding(), w.wantCode(0)) })
-	s.step(`a new queue with a batch and a job of its own, and an administrator's hold on ingest`, w.liveQueue)
-	s.step(`a legacy queue of (\d+) records of all formats`, w.generated)
-	s.step(`the operator saved a plan, deciding every record`, func() error {
+	s.Step(`the legacy queue that the JVM services wrote`, w.corpus)
+	s.Step(`the dialect (design|mrt-zk)`, func(d string) { w.dialect = d })
+	s.Step(`the queue was migrated`, func() error { return all(w.migrateDeciding(), w.wantCode(0)) })
+	s.Step(`a new queue with a batch and a job of its own, and an administrator's hold on ingest`, w.liveQueue)
+	s.Step(`a legacy queue of (\d+) records of all formats`, w.generated)
+	s.Step(`the operator saved a plan, deciding every record`, func() error {
 		return all(w.plan(decide+" --out "+filepath.Join(w.dir, "plan.json")), w.wantCode(0))
 	})
-	s.step(`a legacy service adds a record`, w.addRecord)
-	s.step(`a legacy service fails the job of (\S+)`, w.failRecord)
-	s.step(`the services finished what they could, reported it and cleaned up`, w.workOff)
-	s.step(`the field's own script sets its marker, as it does after a cutover`, w.setMarker)
+	s.Step(`a legacy service adds a record`, w.addRecord)
+	s.Step(`a legacy service fails the job of (\S+)`, w.failRecord)
+	s.Step(`the services finished what they could, reported it and cleaned up`, w.workOff)
+	s.Step(`the field's own script sets its marker, as it does after a cutover`, w.setMarker)
 
 	// what the operator does
-	s.step(`the operator inspects the legacy queue`, func() error { return w.run("inspect -o ndjson", w.source()) })
-	s.step(`the operator plans the migration`, func() error { return w.plan("") })
-	s.step(`the operator plans the migration, deciding every record`, func() error { return w.plan(decide) })
-	s.step(`the operator migrates with the defaults`, func() error { return w.migrate("") })
-	s.step(`the operator migrates, deciding every record`, w.migrateDeciding)
-	s.step(`the operator migrates again`, w.migrateDeciding)
-	s.step(`the operator migrates one of those records again`, func() error {
+	s.Step(`the operator inspects the legacy queue`, func() error { return w.run("inspect -o ndjson", w.source()) })
+	s.Step(`the operator plans the migration`, func() error { return w.plan("") })
+	s.Step(`the operator plans the migration, deciding every record`, func() error { return w.plan(decide) })
+	s.Step(`the operator migrates with the defaults`, func() error { return w.migrate("") })
+	s.Step(`the operator migrates, deciding every record`, w.migrateDeciding)
+	s.Step(`the operator migrates again`, w.migrateDeciding)
+	s.Step(`the operator migrates one of those records again`, func() error {
 		return w.migrate(decide + " -o json --again " + w.gone[0])
 	})
-	s.step(`the operator rebuilds the ledger`, func() error { return w.run("rebuild -o json", w.target()) })
-	s.step(`the operator migrates again, and declares them done`, func() error { return w.migrate(decide + " --done all") })
-	s.step(`the operator migrates them`, w.migrateDeciding)
-	s.step(`the operator migrates with the saved plan(?: again)?`, func() error {
+	s.Step(`the operator rebuilds the ledger`, func() error { return w.run("rebuild -o json", w.target()) })
+	s.Step(`the operator migrates again, and declares them done`, func() error { return w.migrate(decide + " --done all") })
+	s.Step(`the operator migrates them`, w.migrateDeciding)
+	s.Step(`the operator migrates with the saved plan(?: again)?`, func() error {
 		return w.migrate(decide + " --plan " + filepath.Join(w.dir, "plan.json"))
 	})
-	s.step(`the operator verifies`, func() error {
+	s.Step(`the operator verifies`, func() error {
 		return w.run("verify -o json", w.source(), w.target())
 	})
-	s.step(`the operator rolls back the migration`, func() error {
+	s.Step(`the operator rolls back the migration`, func() error {
 		return all(w.run("rollback --run run0000000000", w.target()), w.wantCode(0))
 	})
-	s.step(`each znode of the new tree in turn is (deleted|changed|added) by hand, and then put back`, w.tamperAll)
-	s.step(`two operators migrate at the same moment, deciding every record`, w.migrateTwice)
-	s.step(`that job is removed and the operator rolls back the migration`, func() error {
+	s.Step(`each znode of the new tree in turn is (deleted|changed|added) by hand, and then put back`, w.tamperAll)
+	s.Step(`two operators migrate at the same moment, deciding every record`, w.migrateTwice)
+	s.Step(`that job is removed and the operator rolls back the migration`, func() error {
 		return all(w.conn.Delete(w.root+"/new"+w.added, -1), w.run("rollback --run run0000000000", w.target()), w.wantCode(0))
 	})
-	s.step(`elsewhere the same migration is killed with kill -9 halfway, and run again`, w.migrateKilled)
-	s.step(`the operator presses Ctrl-C in the middle of the migration`, w.interrupt)
-	s.step(`the server is killed and started again in the middle of the migration`, w.serverLost)
+	s.Step(`elsewhere the same migration is killed with kill -9 halfway, and run again`, w.migrateKilled)
+	s.Step(`the operator presses Ctrl-C in the middle of the migration`, w.interrupt)
+	s.Step(`the server is killed and started again in the middle of the migration`, w.serverLost)
 
 	// what must be so then
-	s.step(`all 21 records are reported as their writers meant them`, w.reportedAsExpected)
-	s.step(`nothing at all was written`, w.nothingWritten)
-	s.step(`nothing else was written`, w.nothingWritten)
-	s.step(`the plan is refused`, func() error { return w.wantCode(1) })
-	s.step(`it names these records`, w.planNames)
-	s.step(`(\d+) jobs could run twice if consumed records become pending, and (\d+) never if they become failed`, w.risks)
-	s.step(`the migration is refused`, func() error { return w.wantCode(1) })
-	s.step(`the plan is accepted`, func() error { return w.wantCode(0) })
-	s.step(`the new queue holds`, w.newQueueHolds)
-	s.step(`its queues are held`, w.queuesHeld)
-	s.step(`the 9 records that cannot be read are kept byte for byte`, w.quarantined)
-	s.step(`the legacy queue is untouched`, w.legacyUntouched)
-	s.step(`nothing differs`, func() error { return w.wantCode(0) })
-	s.step(`the target is as it was before, byte for byte`, w.asAtTheStart)
-	s.step(`verification names that znode every time`, w.allNamed)
-	s.step(`the other batch and job are untouched`, w.othersUntouched)
-	s.step(`the ids of migrated jobs come after theirs`, w.idsGoOn)
-	s.step(`the next job that somebody submits gets an id of its own`, w.nextSubmission)
-	s.step(`the migration is done`, func() error { return w.wantCode(0) })
-	s.step(`it is refused because (the plan was carried out before|the plan is stale)`, w.refusedBecause)
-	s.step(`both succeed, and every record was migrated once`, w.migratedOnce)
-	s.step(`verification names (\S+) and the new record`, w.namesChanged)
-	s.step(`(\d+) job was created and (\d+) rewritten`, w.made)
-	s.step(`verification names the records whose jobs are gone`, w.namesGone)
-	s.step(`it is refused because its custody is lost`, func() error { return w.blockedBy("is gone, and with it the custody of") })
-	s.step(`it is refused because they may have been migrated`, func() error { return w.blockedBy("whose custody was lost with the ledger") })
-	s.step(`the records whose custody stays lost are counted`, w.countsLost)
-	s.step(`the field's marker is there`, w.markerThere)
-	s.step(`both new queues are the same`, w.bothSame)
-	s.step(`it stops, says how to continue, and no job is half created`, w.stoppedCleanly)
+	s.Step(`all 21 records are reported as their writers meant them`, w.reportedAsExpected)
+	s.Step(`nothing at all was written`, w.nothingWritten)
+	s.Step(`nothing else was written`, w.nothingWritten)
+	s.Step(`the plan is refused`, func() error { return w.wantCode(1) })
+	s.Step(`it names these records`, w.planNames)
+	s.Step(`(\d+) jobs could run twice if consumed records become pending, and (\d+) never if they become failed`, w.risks)
+	s.Step(`the migration is refused`, func() error { return w.wantCode(1) })
+	s.Step(`the plan is accepted`, func() error { return w.wantCode(0) })
+	s.Step(`the new queue holds`, w.newQueueHolds)
+	s.Step(`its queues are held`, w.queuesHeld)
+	s.Step(`the 9 records that cannot be read are kept byte for byte`, w.quarantined)
+	s.Step(`the legacy queue is untouched`, w.legacyUntouched)
+	s.Step(`nothing differs`, func() error { return w.wantCode(0) })
+	s.Step(`the target is as it was before, byte for byte`, w.asAtTheStart)
+	s.Step(`verification names that znode every time`, w.allNamed)
+	s.Step(`the other batch and job are untouched`, w.othersUntouched)
+	s.Step(`the ids of migrated jobs come after theirs`, w.idsGoOn)
+	s.Step(`the next job that somebody submits gets an id of its own`, w.nextSubmission)
+	s.Step(`the migration is done`, func() error { return w.wantCode(0) })
+	s.Step(`it is refused because (the plan was carried out before|the plan is stale)`, w.refusedBecause)
+	s.Step(`both succeed, and every record was migrated once`, w.migratedOnce)
+	s.Step(`verification names (\S+) and the new record`, w.namesChanged)
+	s.Step(`(\d+) job was created and (\d+) rewritten`, w.made)
+	s.Step(`verification names the records whose jobs are gone`, w.namesGone)
+	s.Step(`it is refused because its custody is lost`, func() error { return w.blockedBy("is gone, and with it the custody of") })
+	s.Step(`it is refused because they may have been migrated`, func() error { return w.blockedBy("whose custody was lost with the ledger") })
+	s.Step(`the records whose custody stays lost are counted`, w.countsLost)
+	s.Step(`the field's marker is there`, w.markerThere)
+	s.Step(`both new queues are the same`, w.bothSame)
+	s.Step(`it stops, says how to continue, and no job is half created`, w.stoppedCleanly)
 }
 
 // all returns the first error.
@@ -126,12 +125,7 @@ func (w *world) migrateDeciding() error { return w.migrate(decide) }
 
 // corpus writes the corpus' znodes through the second session.
 func (w *world) corpus() error {
-	f, err := os.Open("testdata/legacy.ndjson")
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	sc := bufio.NewScanner(f)
+	sc := bufio.NewScanner(strings.NewReader(features.Corpus))
 	for sc.Scan() {
 		var n struct{ Path, Data string }
 		if err := json.Unmarshal(sc.Bytes(), &n); err != nil {
@@ -145,6 +139,7 @@ func (w *world) corpus() error {
 			return err
 		}
 	}
+	var err error
 	w.legacy, err = w.tree("/legacy")
 	return all(sc.Err(), err)
 }
@@ -165,10 +160,8 @@ func (w *world) generated(records int) error {
 	}
 	w.root += "-generated"
 	w.large = true
-	for _, p := range []string{w.root, w.root + "/legacy", w.root + "/new"} {
-		if err := w.create(p, []byte{}); err != nil {
-			return err
-		}
+	if err := w.makeRoot(); err != nil {
+		return err
 	}
 	return all(w.run("restore --in "+path, w.source()), w.wantCode(0))
 }
@@ -177,7 +170,7 @@ func (w *world) reportedAsExpected() error {
 	if err := w.wantCode(0); err != nil {
 		return err
 	}
-	want, err := byPath(mustRead("testdata/legacy.expected.ndjson"))
+	want, err := byPath(features.Expected)
 	if err != nil {
 		return err
 	}
@@ -328,7 +321,7 @@ func (w *world) quarantined() error {
 		}
 		kept[path] = string(data)
 	}
-	expected := must(byPath(mustRead("testdata/legacy.expected.ndjson")))
+	expected := must(byPath(features.Expected))
 	n := 0
 	for path, e := range expected {
 		if e["error"] == nil {
@@ -488,7 +481,7 @@ func (w *world) idsGoOn() error {
 }
 
 func (w *world) nextSubmission() error {
-	path, err := w.conn.Create(w.root+"/new/jobs/jid", []byte{}, zk.FlagSequence, zk.WorldACL(zk.PermAll))
+	path, err := w.conn.Create(w.root+"/new/jobs/jid", []byte{}, zk.FlagSequence, w.acl)
 	if err != nil {
 		return err
 	}
@@ -512,7 +505,7 @@ func (w *world) refusedBecause(why string) error {
 func (w *world) addRecord() error {
 	data := binary.BigEndian.AppendUint64([]byte{0}, uint64(time.Date(2024, 3, 1, 0, 0, 0, 0, time.UTC).UnixMilli()))
 	data = append(data, `{"batchID":"bid-4f0c1f6e-2f3b-4d8e-9a57-0d6c0a5d1a10","jobID":"jid-new"}`...)
-	_, err := w.conn.Create(w.root+"/legacy/ingest/mrtQ-0500", data, zk.FlagSequence, zk.WorldACL(zk.PermAll))
+	_, err := w.conn.Create(w.root+"/legacy/ingest/mrtQ-0500", data, zk.FlagSequence, w.acl)
 	return err
 }
 
@@ -599,7 +592,7 @@ func (w *world) migratedOnce() error {
 // transactions are done, by the version of its run's znode. end sends a signal,
 // if not nil, and waits for the migration to end.
 func (w *world) midway(target string, transactions int32) (end func(os.Signal) (outcome, error), err error) {
-	cmd := w.command(append(strings.Fields("migrate -o json "+decide), w.source(), w.server.Address()+w.root+target)...)
+	cmd := w.command(append(strings.Fields("migrate -o json "+decide), w.source(), w.at(target))...)
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Start(); err != nil {
@@ -640,7 +633,7 @@ func (w *world) migrateKilled() error {
 	if err != nil {
 		return err
 	}
-	killed, err := kill(syscall.SIGKILL)
+	killed, err := kill(os.Kill)
 	if err != nil || killed.code != -1 {
 		return fmt.Errorf("it was not killed: exit code %d, %v", killed.code, err)
 	}
@@ -648,7 +641,7 @@ func (w *world) migrateKilled() error {
 	if err != nil || len(jobs) < 1000 || len(jobs) > 16_000 {
 		return fmt.Errorf("%d jobs after the kill: not the middle (%v)", len(jobs), err)
 	}
-	w.last, err = outcomeOf(w.command(append(strings.Fields("migrate -o json "+decide), w.source(), w.server.Address()+w.root+"/elsewhere")...))
+	w.last, err = outcomeOf(w.command(append(strings.Fields("migrate -o json "+decide), w.source(), w.at("/elsewhere"))...))
 	return all(err, w.wantCode(0))
 }
 
@@ -680,7 +673,7 @@ func (w *world) interrupt() error {
 	if err != nil {
 		return err
 	}
-	w.last, err = signal(syscall.SIGINT)
+	w.last, err = signal(os.Interrupt)
 	return err
 }
 
@@ -694,7 +687,14 @@ func (w *world) serverLost() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	if err := all(w.server.Kill(), w.server.Restart(ctx)); err != nil {
+	if w.opt.Restart == nil {
+		return errNoRestart
+	}
+	if err := w.opt.Restart(ctx); err != nil {
+		return err
+	}
+	w.conn.Close() // it may have been lost with the server
+	if w.conn, err = zkconn.OpenSession(ctx, w.session); err != nil {
 		return err
 	}
 	w.last, err = wait(nil)

@@ -1,4 +1,4 @@
-package features
+package migration
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 // is held.
 func (w *world) workOff() error {
 	ctx := context.Background()
-	q := newqueue.Open(w.conn, newqueue.Dialect(w.dialect), newqueue.WithRoot(w.root+"/new"))
+	q := newqueue.Open(w.conn, newqueue.Dialect(w.dialect), newqueue.WithRoot(w.root+"/new"), newqueue.WithACL(w.acl))
 	before, err := w.tree("/new")
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package features
+package migration
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"mrtq/harness/accept/internal/tell"
 	"mrtq/harness/daemons"
 	"mrtq/internal/legacyqueue"
 	"mrtq/internal/znode"
@@ -35,50 +36,47 @@ type foretold struct {
 	}
 }
 
-func (w *serviceWorld) steps(s stepper) {
-	s.sc.Before(w.setUp)
-	s.sc.After(w.tearDown)
+func (w *serviceWorld) register(s tell.Steps) {
+	s.Step(`the dialect (design|mrt-zk)`, func(d string) { w.dialect = d })
+	s.Step(`the legacy queue that the JVM services wrote`, w.corpus)
+	s.Step(`a legacy queue of (\d+) records of all formats`, w.generated)
+	s.Step(`a legacy queue as the deployed services wrote it`, w.deployed)
+	s.Step(`a legacy queue with (.+)`, w.oneRecord)
+	s.Step(`the queue was migrated`, func() error { return all(w.plan(decide), w.readPlan(), w.migrateDeciding(), w.wantCode(0)) })
 
-	s.step(`the dialect (design|mrt-zk)`, func(d string) { w.dialect = d })
-	s.step(`the legacy queue that the JVM services wrote`, w.corpus)
-	s.step(`a legacy queue of (\d+) records of all formats`, w.generated)
-	s.step(`a legacy queue as the deployed services wrote it`, w.deployed)
-	s.step(`a legacy queue with (.+)`, w.oneRecord)
-	s.step(`the queue was migrated`, func() error { return all(w.plan(decide), w.readPlan(), w.migrateDeciding(), w.wantCode(0)) })
-
-	s.step(`the operator plans the migration`, func() error { return all(w.plan(""), w.readPlan()) })
-	s.step(`the operator plans the migration, deciding every record`, func() error { return all(w.plan(decide), w.readPlan()) })
-	s.step(`the operator migrates with the defaults`, func() error { return w.migrate("") })
-	s.step(`the operator migrates, deciding every record`, func() error { return all(w.migrateDeciding(), w.wantCode(0)) })
-	s.step(`the operator migrates without naming a dialect`, func() error { return w.run("migrate -o json "+decide, w.source(), w.target()) })
-	s.step(`the operator migrates in dialect (design|mrt-zk)`, func(d string) error {
+	s.Step(`the operator plans the migration`, func() error { return all(w.plan(""), w.readPlan()) })
+	s.Step(`the operator plans the migration, deciding every record`, func() error { return all(w.plan(decide), w.readPlan()) })
+	s.Step(`the operator migrates with the defaults`, func() error { return w.migrate("") })
+	s.Step(`the operator migrates, deciding every record`, func() error { return all(w.migrateDeciding(), w.wantCode(0)) })
+	s.Step(`the operator migrates without naming a dialect`, func() error { return w.run("migrate -o json "+decide, w.source(), w.target()) })
+	s.Step(`the operator migrates in dialect (design|mrt-zk)`, func(d string) error {
 		return w.run("migrate -o json --dialect "+d+" "+decide, w.source(), w.target())
 	})
-	s.step(`the operator verifies`, func() error { return w.run("verify -o json", w.source(), w.target()) })
-	s.step(`the holds are released and the services run`, func() error { return all(w.start().LiftHolds(), w.runServices()) })
-	s.step(`the services run`, w.runServices)
-	s.step(`an administrator releases the held jobs and requeues the failed ones`, w.administer)
-	s.step(`an administrator has the failed batches reported`, w.reportFailed)
-	s.step(`the hourly cleanup runs`, func() error { return w.start().Clean() })
+	s.Step(`the operator verifies`, func() error { return w.run("verify -o json", w.source(), w.target()) })
+	s.Step(`the holds are released and the services run`, func() error { return all(w.start().LiftHolds(), w.runServices()) })
+	s.Step(`the services run`, w.runServices)
+	s.Step(`an administrator releases the held jobs and requeues the failed ones`, w.administer)
+	s.Step(`an administrator has the failed batches reported`, w.reportFailed)
+	s.Step(`the hourly cleanup runs`, func() error { return w.start().Clean() })
 
-	s.step(`the plan is accepted`, func() error { return w.wantCode(0) })
-	s.step(`the migration is refused`, func() error { return w.wantCode(1) })
-	s.step(`nothing differs`, func() error { return w.wantCode(0) })
-	s.step(`nothing at all was written`, w.nothingWritten)
-	s.step(`it says that the deployed services can read the new queue`, w.saysReaders)
-	s.step(`the plan says (.+)`, w.planSays)
-	s.step(`it says "([^"]+)"`, w.saysNext)
-	s.step(`every job is completed, except the deleted ones`, func() error { return w.jobsCompleted(nil) })
-	s.step(`every job that the plan did not name is completed, except the deleted ones`, func() error { return w.jobsCompleted(w.named()) })
-	s.step(`every batch that was not completed before was reported once`, w.reportedOnce)
-	s.step(`nothing troubled the services`, func() error { return w.troubles(nil) })
-	s.step(`the plan named everything that troubled the services`, func() error { return w.troubles(w.named()) })
-	s.step(`no batch and no job is left`, w.nothingLeft)
-	s.step(`it is taken by (.+)`, w.takenBy)
-	s.step(`it ends (\S+)`, w.ends)
-	s.step(`its batch's report is sent (once|never)`, w.reportSent)
-	s.step(`they took nothing and sent no mail`, w.tookNothing)
-	s.step(`it removes the batches that the plan said it would`, w.removedAsSaid)
+	s.Step(`the plan is accepted`, func() error { return w.wantCode(0) })
+	s.Step(`the migration is refused`, func() error { return w.wantCode(1) })
+	s.Step(`nothing differs`, func() error { return w.wantCode(0) })
+	s.Step(`nothing at all was written`, w.nothingWritten)
+	s.Step(`it says that the deployed services can read the new queue`, w.saysReaders)
+	s.Step(`the plan says (.+)`, w.planSays)
+	s.Step(`it says "([^"]+)"`, w.saysNext)
+	s.Step(`every job is completed, except the deleted ones`, func() error { return w.jobsCompleted(nil) })
+	s.Step(`every job that the plan did not name is completed, except the deleted ones`, func() error { return w.jobsCompleted(w.named()) })
+	s.Step(`every batch that was not completed before was reported once`, w.reportedOnce)
+	s.Step(`nothing troubled the services`, func() error { return w.troubles(nil) })
+	s.Step(`the plan named everything that troubled the services`, func() error { return w.troubles(w.named()) })
+	s.Step(`no batch and no job is left`, w.nothingLeft)
+	s.Step(`it is taken by (.+)`, w.takenBy)
+	s.Step(`it ends (\S+)`, w.ends)
+	s.Step(`its batch's report is sent (once|never)`, w.reportSent)
+	s.Step(`they took nothing and sent no mail`, w.tookNothing)
+	s.Step(`it removes the batches that the plan said it would`, w.removedAsSaid)
 }
 
 // load writes a legacy queue through the second session.
@@ -183,7 +181,7 @@ func (w *serviceWorld) readPlan() error {
 // start starts the services, and keeps them for the scenario.
 func (w *serviceWorld) start() *daemons.World {
 	if w.services == nil {
-		w.services = daemons.New(daemons.Options{Conn: w.conn, Root: w.root + "/new"})
+		w.services = daemons.New(daemons.Options{Conn: w.conn.Conn, Root: w.root + "/new"})
 	}
 	return w.services
 }

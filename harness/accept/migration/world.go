@@ -1,4 +1,4 @@
-package features
+package migration
 
 import (
 	"bytes"
@@ -13,25 +13,20 @@ import (
 	"sort"
 	"strings"
 	"sync"
-	"sync/atomic"
-	"testing"
-	"time"
 
 	"github.com/cucumber/godog"
 	"github.com/go-zookeeper/zk"
 
-	"mrtq/harness"
+	"mrtq/internal/zkconn"
 )
 
-// world belongs to one scenario: two chroots on the shared server, a working
-// folder, a second session that sees what happened, and what the operator did
-// last.
+// world belongs to one scenario: two chroots on the server, a working folder, and
+// what the operator did last. Its own session sees what happened.
 type world struct {
-	t              *testing.T
-	server         *harness.Server
+	*suite
 	root           string // this scenario's chroot
+	conn           *zkconn.Session
 	dir            string
-	conn           *zk.Conn
 	dialect        string
 	last           outcome
 	before         map[string]seen // everything, before the last command
@@ -57,49 +52,62 @@ type seen struct {
 	stat zk.Stat
 }
 
-var scenario atomic.Int64
-
-func newWorld(t *testing.T, server *harness.Server) *world {
-	return &world{t: t, server: server, dialect: "design"}
-}
-
 // decide are the flags with which an operator migrates every record that can be
 // read.
 const decide = "--undecodable quarantine --consumed pending --inventory-records migrate --unserviceable migrate"
 
-func (w *world) setUp(ctx context.Context, _ *godog.Scenario) (context.Context, error) {
-	w.root = fmt.Sprintf("/scenario-%d", scenario.Add(1))
-	w.dir = w.t.TempDir()
-	w.quarantineFile = filepath.Join(w.dir, "mrtq-quarantine.ndjson")
-	conn, _, err := zk.Connect(strings.Split(w.server.Address(), ","), 10*time.Second, zk.WithLogInfo(false))
-	if err != nil {
+func (w *world) setUp(ctx context.Context, _ *godog.Scenario) (_ context.Context, err error) {
+	if err := context.Cause(ctx); err != nil {
 		return ctx, err
 	}
-	w.conn = conn
-	for _, path := range []string{w.root, w.root + "/legacy", w.root + "/new"} {
-		if err := w.create(path, []byte{}); err != nil {
-			return ctx, err
-		}
+	w.root = fmt.Sprintf("%s/scenario-%d", w.session.Address.Chroot, worlds.Add(1))
+	if w.dir, err = os.MkdirTemp("", "mrtq-scenario-"); err != nil {
+		return ctx, err
+	}
+	if w.conn, err = zkconn.OpenSession(ctx, w.session); err != nil {
+		return ctx, err
+	}
+	w.quarantineFile = filepath.Join(w.dir, "mrtq-quarantine.ndjson")
+	if err := w.makeRoot(); err != nil {
+		return ctx, err
 	}
 	w.start, err = w.tree("/new")
 	return ctx, err
 }
 
-func (w *world) tearDown(ctx context.Context, _ *godog.Scenario, err error) (context.Context, error) {
+// makeRoot creates the chroots of both queues.
+func (w *world) makeRoot() error {
+	for _, path := range []string{w.root, w.root + "/legacy", w.root + "/new"} {
+		if err := w.create(path, []byte{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (context.Context, error) {
 	if w.conn != nil {
 		w.conn.Close()
 	}
-	return ctx, err
+	if ctx.Err() == nil { // otherwise the run is over, and this scenario does not count
+		w.finished(sc, err)
+	}
+	return ctx, os.RemoveAll(w.dir)
 }
 
-func (w *world) source() string { return w.server.Address() + w.root + "/legacy" }
-func (w *world) target() string { return w.server.Address() + w.root + "/new" }
+// at is the connect string of a chroot of the scenario.
+func (w *world) at(chroot string) string {
+	return strings.Join(w.session.Address.Servers, ",") + w.root + chroot
+}
+
+func (w *world) source() string { return w.at("/legacy") }
+func (w *world) target() string { return w.at("/new") }
 
 // command is mrtq with arguments, in its own folder and environment.
 func (w *world) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(mrtq, args...)
+	cmd := exec.Command(w.opt.Command, append(args, w.opt.Flags...)...)
 	cmd.Dir = w.dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "MRTQ_ZK_AUTH=" + os.Getenv("MRTQ_ZK_AUTH")}
 	return cmd
 }
 
@@ -142,7 +150,7 @@ func (w *world) json(v any) error {
 }
 
 func (w *world) create(path string, data []byte) error {
-	_, err := w.conn.Create(path, data, 0, zk.WorldACL(zk.PermAll))
+	_, err := w.conn.Create(path, data, 0, w.acl)
 	if err != nil {
 		return fmt.Errorf("create %s: %w", path, err)
 	}
