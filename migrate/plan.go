@@ -16,6 +16,8 @@ import (
 
 // Options are what a plan is made under, beside the two trees.
 type Options struct {
+	// Dialect is that of the new queue; "" is that of the queue that the target
+	// holds, and the documents' if it holds none (see [Plan.DialectAssumed]).
 	Dialect  newqueue.Dialect
 	Policies Policies
 	// ACL is given to every znode that is made; nil is open to all.
@@ -118,6 +120,7 @@ type Plan struct {
 	Structure []string `json:"structure"` // znodes of the layout that it makes, holds included
 	Seals     Seals    `json:"seals"`
 
+	assumed bool // nothing says which dialect it is to be
 	opt     Options
 	queue   *LegacyQueue
 	ex      *existing
@@ -186,10 +189,11 @@ var pinnedRoots = []string{
 // target and options give the same plan, id included. What is wrong with either
 // side is among the plan's problems; the error is one of reading the source.
 func MakePlan(ctx context.Context, queue *LegacyQueue, target *znode.Tree, opt Options) (*Plan, error) {
+	dialect, assumed := opt.dialectFor(target)
 	p := &Plan{
-		Target: pinTarget(opt.Target, target), Dialect: opt.Dialect, Policies: opt.Policies,
+		Target: pinTarget(opt.Target, target), Dialect: dialect, Policies: opt.Policies,
 		Settings: opt.settings(queue.Queues, queue.opt),
-		opt:      opt, queue: queue, ex: readExisting(target), batches: map[batchKey]*batch{},
+		assumed:  assumed, opt: opt, queue: queue, ex: readExisting(target), batches: map[batchKey]*batch{},
 	}
 	p.Problems = append(p.Problems, p.ex.custody.damage...)
 	p.chooseRun()

@@ -271,6 +271,6 @@ func isUnfinished(land landing) bool {
 
 // readers say which services can read a dialect.
 var readers = map[newqueue.Dialect]string{
-	newqueue.Design: "services built on the documents' layout, such as those that use mrtq's newqueue. None of the deployed services can: for them choose --dialect mrt-zk",
+	newqueue.Design: "services built on the documents' layout, such as those that use mrtq's newqueue. None of the deployed services can read it: they need dialect mrt-zk",
 	newqueue.MrtZK:  "the deployed services: mrt-ingest, mrt-store, mrt-inventory and the Ruby admin tool",
 }

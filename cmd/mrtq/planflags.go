@@ -48,9 +48,11 @@ func (p *planFlags) options(source, target string) (migrate.Options, error) {
 	if err != nil {
 		return migrate.Options{}, usageError("--acl: %w", err)
 	}
-	dialect, err := newqueue.ParseDialect(p.dialect)
-	if err != nil {
-		return migrate.Options{}, usageError("--dialect: %w", err)
+	var dialect newqueue.Dialect // that of the target, if none is given
+	if p.given("dialect") {
+		if dialect, err = newqueue.ParseDialect(p.dialect); err != nil {
+			return migrate.Options{}, usageError("--dialect: %w", err)
+		}
 	}
 	const least = 128 << 10
 	if p.packet < least {
@@ -138,9 +140,6 @@ func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (*migrate.Pla
 	tree, err := a.comingTarget(ctx, s.target)
 	if err != nil {
 		return nil, opt, failed("target", s.target.text, err)
-	}
-	if d, _, ok := migrate.FindDialect(tree); ok && p.approved == nil && !p.given("dialect") {
-		opt.Dialect = d
 	}
 	plan, err := migrate.MakePlan(ctx, queue, tree, opt)
 	if err != nil {
