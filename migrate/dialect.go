@@ -129,6 +129,6 @@ func dialectOfStatus(data []byte) (newqueue.Dialect, bool) {
 // checkDialect refuses to write one dialect beside a queue in the other.
 func (p *Plan) checkDialect() {
 	if d, shownBy, ok := FindDialect(p.ex.tree); ok && d != p.Dialect {
-		p.problem(Problem{Kind: OtherDialect, Path: shownBy, Message: fmt.Sprintf("the target holds a queue in dialect %s, this plan is in %s", d, p.Dialect), Next: fmt.Sprintf("give --dialect %s, or leave it out", d)})
+		p.problem(Problem{Kind: OtherDialect, Path: shownBy, Message: fmt.Sprintf("the target holds a queue in dialect %s, this plan is in %s", d, p.Dialect), Next: fmt.Sprintf("plan in dialect %s", d), Fits: string(d)})
 	}
 }

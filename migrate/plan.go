@@ -28,6 +28,10 @@ type Options struct {
 	// whose jobs are gone: paths of records, or [All]. Again makes a new job of
 	// such a record; Done enters one whose custody was lost as done.
 	Again, Done []string
+	// Next, if not nil, says what is to be done about a problem in the words of
+	// whoever shows the plan, with the names of their flags and buttons; "" leaves
+	// the plan's own.
+	Next func(Problem) string
 	// Source and Target are names for reports, free of credentials. A plan is
 	// good for the target of that name only.
 	Source, Target string
@@ -212,6 +216,7 @@ func MakePlan(ctx context.Context, queue *LegacyQueue, target *znode.Tree, opt O
 		return nil, err
 	}
 	p.addNotes()
+	p.wordNext()
 	p.ID, p.Seals = p.digest()
 	return p, nil
 }
@@ -249,10 +254,10 @@ func (p *Plan) chooseRun() {
 	}
 	if last.Dialect != p.Dialect {
 		p.problem(Problem{Kind: OtherDialect, Path: last.path(), Message: fmt.Sprintf("the target was migrated in dialect %s, this plan is in %s", last.Dialect, p.Dialect),
-			Next: fmt.Sprintf("give --dialect %s", last.Dialect)})
+			Next: fmt.Sprintf("plan in dialect %s", last.Dialect), Fits: string(last.Dialect)})
 	}
 	if last.Time != p.Settings.Time {
-		p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("times were read with --time %s by %s", last.Time, last.ID), Next: "give --time " + last.Time})
+		p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("times were read as %s by %s, and as %s now", last.Time, last.ID, p.Settings.Time), Next: "read them as " + last.Time, Fits: last.Time})
 	}
 	if changes := last.Policies.Changes(p.Policies); len(changes) > 0 && last.State != RunRunning {
 		p.warn(last.path(), fmt.Sprintf("%s was made under other policies: %s", last.ID, SayChanges(changes)))
@@ -262,13 +267,13 @@ func (p *Plan) chooseRun() {
 		p.Run, p.Resumes, p.began = last.ID, true, last
 		if last.Policies != p.Policies {
 			p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("%s was begun under other policies: %s", last.ID, SayChanges(last.Policies.Changes(p.Policies))),
-				Next: fmt.Sprintf("finish it with those, or take it back first: mrtq rollback TARGET --run %s", last.ID)})
+				Next: fmt.Sprintf("finish it with those, or roll back %s first", last.ID), Fits: last.ID})
 		}
 	case RunRolledBack:
 		p.renews = true
 	case RunRollingBack:
 		p.problem(Problem{Kind: RollbackUnfinished, Path: last.path(), Message: last.ID + " is being rolled back",
-			Next: fmt.Sprintf("finish that first: mrtq rollback TARGET --run %s", last.ID)})
+			Next: fmt.Sprintf("finish rolling back %s first", last.ID), Fits: last.ID})
 	}
 }
 

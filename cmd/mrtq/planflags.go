@@ -58,7 +58,7 @@ func (p *planFlags) options(source, target string) (migrate.Options, error) {
 	if p.packet < least {
 		return migrate.Options{}, usageError("--packet %d: want at least %d", p.packet, least)
 	}
-	return migrate.Options{Dialect: dialect, Policies: p.policies, ACL: acl, Packet: p.packet, Again: p.again, Done: p.done, Source: source, Target: target}, nil
+	return migrate.Options{Dialect: dialect, Policies: p.policies, ACL: acl, Packet: p.packet, Again: p.again, Done: p.done, Next: nextStep, Source: source, Target: target}, nil
 }
 
 // parseACL reads scheme:id:perms[,…]. An id may hold colons (digest's does).
