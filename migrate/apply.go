@@ -29,7 +29,8 @@ type Migrator struct {
 	Say      func(string)
 	Progress func(done, total int)
 	// Keep is given the records that can't be decoded and are quarantined, before
-	// anything is written. It may be nil.
+	// anything is written, and keeps their bytes: [WriteQuarantine] does. Without it
+	// such a record ends the migration with [ErrNoKeep].
 	Keep func([]Record) error
 	// HoldAgain has a migration hold queues that were released after an earlier run;
 	// see [ErrReleased].
@@ -90,6 +91,9 @@ func (p *Plan) Expectation() *Expectation {
 func (m *Migrator) Migrate(ctx context.Context, read ReadFunc, opt Options, expect *Expectation) (*Result, error) {
 	m.defaults()
 	res := &Result{}
+	if err := m.Target.checkPlace(ctx); err != nil {
+		return res, interrupted(err)
+	}
 	phases(ctx)(AwaitingTurn, 0, 0)
 	if err := m.Target.lead(ctx, m.owner, opt.ACL, m.Say); err != nil {
 		return res, interrupted(err)
@@ -121,6 +125,9 @@ func (m *Migrator) look(ctx context.Context, read ReadFunc, opt Options, expect 
 		return 0, interrupted(err)
 	}
 	defer done()
+	if err := m.Target.checkBeside(ctx, queue); err != nil {
+		return 0, interrupted(err)
+	}
 	tree, err := m.Target.Tree(ctx)
 	if err != nil {
 		return 0, interrupted(err)
@@ -141,7 +148,10 @@ func (m *Migrator) look(ctx context.Context, read ReadFunc, opt Options, expect 
 			p.ID = expect.id // the one that was approved
 		}
 	}
-	if bad := p.Quarantined(); len(bad) > 0 && m.Keep != nil {
+	if bad := p.Quarantined(); len(bad) > 0 {
+		if m.Keep == nil {
+			return 0, fmt.Errorf("%w: %d records can't be decoded, the first is %s", ErrNoKeep, len(bad), bad[0].Path)
+		}
 		if err := m.Keep(bad); err != nil {
 			return 0, err
 		}

@@ -38,6 +38,26 @@ func FindDialect(tree *znode.Tree) (d newqueue.Dialect, shownBy string, ok bool)
 	return "", "", false
 }
 
+// dialectFor is the dialect that a plan is made in; assumed says that neither the
+// options nor the target tells.
+func (o Options) dialectFor(target *znode.Tree) (d newqueue.Dialect, assumed bool) {
+	if o.Dialect != "" {
+		return o.Dialect, false
+	}
+	if d, _, ok := FindDialect(target); ok {
+		return d, false
+	}
+	return newqueue.Design, true
+}
+
+// DialectAssumed reports whether the dialect was nobody's decision: the options have
+// none, and the target holds no queue that would show it. Whoever shows such a plan
+// asks for the decision: which services can read the new queue depends on it.
+func (p *Plan) DialectAssumed() bool { return p.assumed }
+
+// ReadBy says which services can read a queue in a dialect.
+func ReadBy(d newqueue.Dialect) string { return readers[d] }
+
 // findDialect is [FindDialect] for a target of any size.
 func (l *listing) findDialect(ctx context.Context) (d newqueue.Dialect, ok bool, err error) {
 	if run, ran := NewestRun(l.tree); ran && slices.Contains(newqueue.Dialects, run.Dialect) {
@@ -109,6 +129,6 @@ func dialectOfStatus(data []byte) (newqueue.Dialect, bool) {
 // checkDialect refuses to write one dialect beside a queue in the other.
 func (p *Plan) checkDialect() {
 	if d, shownBy, ok := FindDialect(p.ex.tree); ok && d != p.Dialect {
-		p.problem(Problem{Kind: OtherDialect, Path: shownBy, Message: fmt.Sprintf("the target holds a queue in dialect %s, this plan is in %s", d, p.Dialect), Next: fmt.Sprintf("give --dialect %s, or leave it out", d)})
+		p.problem(Problem{Kind: OtherDialect, Path: shownBy, Message: fmt.Sprintf("the target holds a queue in dialect %s, this plan is in %s", d, p.Dialect), Next: fmt.Sprintf("plan in dialect %s", d), Fits: string(d)})
 	}
 }

@@ -16,6 +16,8 @@ import (
 
 // Options are what a plan is made under, beside the two trees.
 type Options struct {
+	// Dialect is that of the new queue; "" is that of the queue that the target
+	// holds, and the documents' if it holds none (see [Plan.DialectAssumed]).
 	Dialect  newqueue.Dialect
 	Policies Policies
 	// ACL is given to every znode that is made; nil is open to all.
@@ -26,6 +28,10 @@ type Options struct {
 	// whose jobs are gone: paths of records, or [All]. Again makes a new job of
 	// such a record; Done enters one whose custody was lost as done.
 	Again, Done []string
+	// Next, if not nil, says what is to be done about a problem in the words of
+	// whoever shows the plan, with the names of their flags and buttons; "" leaves
+	// the plan's own.
+	Next func(Problem) string
 	// Source and Target are names for reports, free of credentials. A plan is
 	// good for the target of that name only.
 	Source, Target string
@@ -118,6 +124,7 @@ type Plan struct {
 	Structure []string `json:"structure"` // znodes of the layout that it makes, holds included
 	Seals     Seals    `json:"seals"`
 
+	assumed bool // nothing says which dialect it is to be
 	opt     Options
 	queue   *LegacyQueue
 	ex      *existing
@@ -186,10 +193,11 @@ var pinnedRoots = []string{
 // target and options give the same plan, id included. What is wrong with either
 // side is among the plan's problems; the error is one of reading the source.
 func MakePlan(ctx context.Context, queue *LegacyQueue, target *znode.Tree, opt Options) (*Plan, error) {
+	dialect, assumed := opt.dialectFor(target)
 	p := &Plan{
-		Target: pinTarget(opt.Target, target), Dialect: opt.Dialect, Policies: opt.Policies,
+		Target: pinTarget(opt.Target, target), Dialect: dialect, Policies: opt.Policies,
 		Settings: opt.settings(queue.Queues, queue.opt),
-		opt:      opt, queue: queue, ex: readExisting(target), batches: map[batchKey]*batch{},
+		assumed:  assumed, opt: opt, queue: queue, ex: readExisting(target), batches: map[batchKey]*batch{},
 	}
 	p.Problems = append(p.Problems, p.ex.custody.damage...)
 	p.chooseRun()
@@ -208,6 +216,7 @@ func MakePlan(ctx context.Context, queue *LegacyQueue, target *znode.Tree, opt O
 		return nil, err
 	}
 	p.addNotes()
+	p.wordNext()
 	p.ID, p.Seals = p.digest()
 	return p, nil
 }
@@ -245,10 +254,10 @@ func (p *Plan) chooseRun() {
 	}
 	if last.Dialect != p.Dialect {
 		p.problem(Problem{Kind: OtherDialect, Path: last.path(), Message: fmt.Sprintf("the target was migrated in dialect %s, this plan is in %s", last.Dialect, p.Dialect),
-			Next: fmt.Sprintf("give --dialect %s", last.Dialect)})
+			Next: fmt.Sprintf("plan in dialect %s", last.Dialect), Fits: string(last.Dialect)})
 	}
 	if last.Time != p.Settings.Time {
-		p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("times were read with --time %s by %s", last.Time, last.ID), Next: "give --time " + last.Time})
+		p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("times were read as %s by %s, and as %s now", last.Time, last.ID, p.Settings.Time), Next: "read them as " + last.Time, Fits: last.Time})
 	}
 	if changes := last.Policies.Changes(p.Policies); len(changes) > 0 && last.State != RunRunning {
 		p.warn(last.path(), fmt.Sprintf("%s was made under other policies: %s", last.ID, SayChanges(changes)))
@@ -258,13 +267,13 @@ func (p *Plan) chooseRun() {
 		p.Run, p.Resumes, p.began = last.ID, true, last
 		if last.Policies != p.Policies {
 			p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("%s was begun under other policies: %s", last.ID, SayChanges(last.Policies.Changes(p.Policies))),
-				Next: fmt.Sprintf("finish it with those, or take it back first: mrtq rollback TARGET --run %s", last.ID)})
+				Next: fmt.Sprintf("finish it with those, or roll back %s first", last.ID), Fits: last.ID})
 		}
 	case RunRolledBack:
 		p.renews = true
 	case RunRollingBack:
 		p.problem(Problem{Kind: RollbackUnfinished, Path: last.path(), Message: last.ID + " is being rolled back",
-			Next: fmt.Sprintf("finish that first: mrtq rollback TARGET --run %s", last.ID)})
+			Next: fmt.Sprintf("finish rolling back %s first", last.ID), Fits: last.ID})
 	}
 }
 

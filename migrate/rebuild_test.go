@@ -63,7 +63,7 @@ func TestRebuildEndsEveryDamage(t *testing.T) {
 			s := serve(t, znode.NewTree())
 			mustMigrate(t, s, src, opt)
 			change(t, s)
-			m := &Migrator{Target: s.Target, Now: clock()}
+			m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}
 			r, err := m.Rebuild(t.Context())
 			if err != nil {
 				t.Fatalf("rebuild: %v", err)
@@ -84,7 +84,7 @@ func TestLostCustodyOutlivesARollback(t *testing.T) {
 	removeAll(t, s, "/jobs/jid0000000001", "/jobs/jid0000000002", "/jobs/states/pending/05-jid0000000001", "/jobs/states/pending/05-jid0000000002",
 		"/batches/bid0000000000", "/batch-uuids/bid-0")
 	wipe(t, s)
-	m := &Migrator{Target: s.Target, Now: clock()}
+	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}
 	if r, err := m.Rebuild(t.Context()); err != nil || r.Runs[0].Lost != 2 {
 		t.Fatalf("rebuild: %v, %+v", err, r)
 	}
@@ -117,7 +117,7 @@ func TestLedgerAndTraceAreGone(t *testing.T) {
 	if p := makePlan(t, src, treeOf(t, s), opt); !p.Blocked() {
 		t.Fatalf("the plan makes %d jobs, two of them anew", p.Count(ActCreate))
 	}
-	m := &Migrator{Target: s.Target, Now: clock()}
+	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}
 	if r, err := m.Rebuild(t.Context()); err != nil || len(r.Runs) != 1 || !r.Runs[0].Guessed || r.Runs[0].Lost == 0 {
 		t.Fatalf("rebuild: %v, %+v", err, r)
 	}
@@ -145,7 +145,7 @@ func TestRebuildOfAnUnfinishedRun(t *testing.T) {
 	removeAll(t, s, "/jobs/jid0000000001", "/jobs/jid0000000002", "/jobs/states/pending/05-jid0000000001", "/jobs/states/pending/05-jid0000000002",
 		"/batches/bid0000000000", "/batch-uuids/bid-0")
 	wipe(t, s)
-	m := &Migrator{Target: s.Target, Now: clock()}
+	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}
 	if r, err := m.Rebuild(t.Context()); err != nil || len(r.Runs) != 1 || r.Runs[0].Lost == 0 {
 		t.Errorf("rebuild: %v, %+v", err, r)
 	}

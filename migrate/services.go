@@ -43,8 +43,8 @@ const inventoryFinding = "inventory"
 const (
 	inventoryWhat = "an inventory record holds only a manifest URL, and no profile, batchID or update"
 	inventoryThen = "Inventory would record it, Notify would then fail it, and its batch would stick in Reporting"
-	inventoryNext = "drain the inventory queue first: let the legacy inventory service finish it; or choose --inventory-records migrate and fail or delete the jobs by hand"
-	serviceNext   = "repair or remove these records in the legacy queue, or choose --unserviceable migrate and see to the jobs by hand"
+	inventoryNext = "drain the inventory queue first: let the legacy inventory service finish it; or have unfinished inventory records migrated, and fail or delete the jobs by hand"
+	serviceNext   = "repair or remove these records in the legacy queue, or have them migrated, and see to the jobs by hand"
 )
 
 // findings collects what was found, by kind.
@@ -271,6 +271,6 @@ func isUnfinished(land landing) bool {
 
 // readers say which services can read a dialect.
 var readers = map[newqueue.Dialect]string{
-	newqueue.Design: "services built on the documents' layout, such as those that use mrtq's newqueue. None of the deployed services can: for them choose --dialect mrt-zk",
+	newqueue.Design: "services built on the documents' layout, such as those that use mrtq's newqueue. None of the deployed services can read it: they need dialect mrt-zk",
 	newqueue.MrtZK:  "the deployed services: mrt-ingest, mrt-store, mrt-inventory and the Ruby admin tool",
 }

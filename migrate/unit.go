@@ -183,7 +183,7 @@ func (p *Plan) checkSizes(ctx context.Context) error {
 		at++
 		if size := znode.MultiSize(m.unit(*pl, j.rec).ops, maxChroot); size > limit {
 			p.problem(Problem{Kind: TooLarge, Path: pl.rec.Path, Message: fmt.Sprintf("its job takes %d bytes in one transaction, the server's limit leaves %d", size, limit),
-				Next: "raise jute.maxbuffer on the servers and give the same number with --packet"})
+				Next: "raise jute.maxbuffer on the servers, and plan with the same number"})
 		}
 	}
 	return nil

@@ -194,7 +194,7 @@ func (c *reportCmd) readSides(cmd *cobra.Command, a *app, target, source endpoin
 		return nil, fmt.Errorf("report: %w", err)
 	}
 	in.kept = opt.Quarantined != nil
-	in.options = migrate.Options{Source: in.source, Target: in.target}
+	in.options = migrate.Options{Next: nextStep, Source: in.source, Target: in.target}
 	if in.queue, done, err = a.openQueue(ctx, source, &c.legacyFlags); err != nil {
 		return nil, failed("report: source", in.source, err)
 	}

@@ -48,15 +48,17 @@ func (p *planFlags) options(source, target string) (migrate.Options, error) {
 	if err != nil {
 		return migrate.Options{}, usageError("--acl: %w", err)
 	}
-	dialect, err := newqueue.ParseDialect(p.dialect)
-	if err != nil {
-		return migrate.Options{}, usageError("--dialect: %w", err)
+	var dialect newqueue.Dialect // that of the target, if none is given
+	if p.given("dialect") {
+		if dialect, err = newqueue.ParseDialect(p.dialect); err != nil {
+			return migrate.Options{}, usageError("--dialect: %w", err)
+		}
 	}
 	const least = 128 << 10
 	if p.packet < least {
 		return migrate.Options{}, usageError("--packet %d: want at least %d", p.packet, least)
 	}
-	return migrate.Options{Dialect: dialect, Policies: p.policies, ACL: acl, Packet: p.packet, Again: p.again, Done: p.done, Source: source, Target: target}, nil
+	return migrate.Options{Dialect: dialect, Policies: p.policies, ACL: acl, Packet: p.packet, Again: p.again, Done: p.done, Next: nextStep, Source: source, Target: target}, nil
 }
 
 // parseACL reads scheme:id:perms[,…]. An id may hold colons (digest's does).
@@ -138,9 +140,6 @@ func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (*migrate.Pla
 	tree, err := a.comingTarget(ctx, s.target)
 	if err != nil {
 		return nil, opt, failed("target", s.target.text, err)
-	}
-	if d, _, ok := migrate.FindDialect(tree); ok && p.approved == nil && !p.given("dialect") {
-		opt.Dialect = d
 	}
 	plan, err := migrate.MakePlan(ctx, queue, tree, opt)
 	if err != nil {

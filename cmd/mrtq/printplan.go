@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mrtq/migrate"
+	"mrtq/newqueue"
 )
 
 // mostRows is how much of a long list a table shows; -o json has all.
@@ -23,6 +24,9 @@ func (a *app) printPlan(p *migrate.Plan) {
 	fmt.Fprintf(a.stdout, "run       %s, dialect %s\n", cell(run), p.Dialect)
 	a.prose("read by   ", p.Readers)
 	fmt.Fprintln(a.stdout)
+	if p.DialectAssumed() {
+		a.askDialect(p.Dialect)
+	}
 
 	a.table("", []string{"RECORDS", "COUNT"}, countRows(p))
 	a.table("", []string{"QUEUE", "STATUS", "BECOMES", "COUNT"}, becomesRows(p))
@@ -56,6 +60,20 @@ func (a *app) printPlan(p *migrate.Plan) {
 	if len(p.Missing) > 0 {
 		fmt.Fprintf(a.stdout, "Not in the source: %s\n\n", strings.Join(p.Missing, ", "))
 	}
+}
+
+// askDialect asks for the decision that nothing else can make: on an empty target
+// nothing tells which services are to read the new queue.
+func (a *app) askDialect(assumed newqueue.Dialect) {
+	fmt.Fprintln(a.stdout, paint(a.stdout, attention, "WHICH SERVICES ARE TO READ THE NEW QUEUE? DECIDE IT WITH --dialect:"))
+	for _, d := range newqueue.Dialects {
+		label := "  --dialect " + string(d)
+		if d == assumed {
+			label += " (assumed)"
+		}
+		a.prose(fmt.Sprintf("%-30s", label), migrate.ReadBy(d))
+	}
+	fmt.Fprintln(a.stdout)
 }
 
 func problems(n int) string { return count(n, "problem", "problems") }
@@ -163,6 +181,9 @@ func list[T any](a *app, title string, items []T, header []string, row func(T) [
 
 // sayNotes reminds whoever migrates of what the plan would have told them.
 func (a *app) sayNotes(p *migrate.Plan) {
+	if p.DialectAssumed() && !p.Empty() {
+		a.say("no --dialect was given: the new queue is in dialect %s, read by %s", p.Dialect, p.Readers)
+	}
 	var notes []string
 	if n := len(p.Locks); n > 0 {
 		notes = append(notes, count(n, "outstanding legacy lock", "outstanding legacy locks"))

@@ -81,7 +81,7 @@ func migrated(t *testing.T, legacyQueue *znode.Tree) *site {
 	s.plan = value(migrate.MakePlan(t.Context(), value(opened(t.Context(), s.src))(t), znode.NewTree(), options(everything)))(t)
 	w := value(zkconn.OpenWriter(t.Context(), zkconn.Config{Address: zkconn.Address{Servers: []string{s.server.Addr()}}}))(t)
 	defer w.Close()
-	m := &migrate.Migrator{Target: migrate.NewTarget(w)}
+	m := &migrate.Migrator{Target: migrate.NewTarget(w), Keep: func([]migrate.Record) error { return nil }}
 	value(m.Migrate(t.Context(), static(s.src), options(everything), nil))(t)
 	return s
 }

@@ -26,6 +26,14 @@ func Session(r *zkconn.Reader, acl func(path string) bool) Side {
 	return &session{r: r, acl: acl}
 }
 
+// Server is the session that a side reads; nil if it reads none.
+func Server(s Side) *zkconn.Reader {
+	if on, ok := s.(*session); ok {
+		return on.r
+	}
+	return nil
+}
+
 // AllACLs reads the ACL of every znode.
 func AllACLs(string) bool { return true }
 
