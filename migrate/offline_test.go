@@ -24,7 +24,7 @@ func TestFileLikeServer(t *testing.T) {
 		return err
 	}
 	s := serve(t, znode.NewTree())
-	tree, err := OpenDumpTree(t.Context(), nil, filepath.Join(t.TempDir(), "new.ndjson"), 0)
+	tree, err := OpenOfflineTree(t.Context(), nil, filepath.Join(t.TempDir(), "new.ndjson"), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
