@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"mrtq/internal/offline"
 	"mrtq/internal/pace"
 	"mrtq/internal/side"
 	"mrtq/internal/zkconn"
@@ -92,16 +91,6 @@ type Dump = side.Dump
 // ends in .gz.
 func OpenDump(ctx context.Context, path string) (*Dump, error) {
 	return side.OpenDump(ctx, path, strings.HasSuffix(path, ".gz"), func(int) {})
-}
-
-// An Offline is a dump as a migration's target, without a server: what is written is
-// in files of its own until its WriteDump makes a new dump of it. Close it.
-type Offline = offline.Tree
-
-// OpenOffline opens a dump to be written to; nil is an empty one. Its own files are
-// made beside path, the file that is to become the new dump.
-func OpenOffline(ctx context.Context, dump *Dump, path string) (*Offline, error) {
-	return offline.Open(ctx, dump, offline.Options{Beside: path})
 }
 
 // ReadDataDir reads a server's data directory without the server, as of the newest

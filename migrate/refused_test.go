@@ -74,7 +74,7 @@ func TestMigrateRefusesPlace(t *testing.T) {
 // So does a dump that is a legacy queue's own znode.
 func TestMigrateRefusesPlaceInFile(t *testing.T) {
 	src := source(t, queue(t, fourRecords(t)))
-	file, err := OpenOffline(t.Context(), nil, t.TempDir()+"/new.ndjson")
+	file, err := OpenOfflineTree(t.Context(), nil, t.TempDir()+"/new.ndjson", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
