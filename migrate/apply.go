@@ -118,11 +118,11 @@ func (m *Migrator) look(ctx context.Context, read ReadFunc, opt Options, expect 
 		return 0, interrupted(err)
 	}
 	defer done()
-	tree, err := m.Target.Tree(ctx)
+	target, err := m.Target.side(ctx)
 	if err != nil {
 		return 0, interrupted(err)
 	}
-	p, err := MakePlan(ctx, queue, tree, opt)
+	p, err := MakePlan(ctx, queue, target, opt)
 	if errors.Is(err, errSourceChanged) {
 		return 0, &lookAgain{err}
 	}
@@ -223,7 +223,7 @@ func (m *Migrator) apply(ctx context.Context, p *Plan, budget int) (int, Done, e
 // not made yet is numbered anew and sent again.
 func (m *Migrator) make(ctx context.Context, c *chain, p *Plan, budget int) error {
 	making := p.making()
-	total, items, idle := len(p.jobs), 0, 0
+	total, items, idle := p.plannedCount(), 0, 0
 	tell := phases(ctx)
 	tell(Sending, 0, total)
 	for {
@@ -285,7 +285,7 @@ func (m *Migrator) begin(p *Plan) (Run, opening) {
 			}
 		}
 	}
-	run.Total = run.Done.Records() + len(p.jobs)
+	run.Total = run.Done.Records() + p.plannedCount()
 	o.ops = append(o.ops, p.structure().ops...)
 	old, _ := readTrace(p.ex.tree)
 	next := old.with(run)

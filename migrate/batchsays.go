@@ -29,19 +29,6 @@ type sharedValue struct {
 	warning     string
 }
 
-// says is what the jobs say of a plan's batch, in which all of them are, or of
-// those that were taken. It takes a look at each property of each job, so it is
-// found once.
-func (b *batch) says(d newqueue.Dialect) *batchSays {
-	if b.jobs != nil && (b.said == nil || b.said.jobs != len(b.jobs)) {
-		b.said = &batchSays{}
-		for _, j := range b.jobs {
-			b.said.add(b.key, j, d)
-		}
-	}
-	return b.said
-}
-
 // add hears one more job.
 func (s *batchSays) add(key batchKey, j *job, d newqueue.Dialect) {
 	p := j.rec.Legacy.Payload
@@ -128,7 +115,7 @@ func (u *updateSaid) add(key batchKey, j *job) {
 // submissionObject is the submission as it is written: in dialect mrt-zk also
 // with the keys that the services read.
 func (b *batch) submissionObject(d newqueue.Dialect) newqueue.Object {
-	said := b.says(d)
+	said := b.said
 	submission := newqueue.Submission{BatchID: b.key.uuid(), SubmissionDate: said.date, SubmissionMode: said.mode}
 	for _, f := range submissionFields {
 		f.set(&submission, said.value(f.property))
@@ -155,7 +142,7 @@ func (s *batchSays) serviceKeys() newqueue.Object {
 // submissionWarnings name, for each batch-wide property, two records that
 // disagree on it, of which the first is believed.
 func (b *batch) submissionWarnings(d newqueue.Dialect) (warnings []string) {
-	said := b.says(d)
+	said := b.said
 	for _, f := range sharedFields(d) {
 		if v := said.shared[f.property]; v != nil && v.warning != "" {
 			warnings = append(warnings, v.warning)
@@ -175,17 +162,22 @@ type jobTally struct {
 }
 
 func (t *jobTally) add(j *job) {
-	if t.in == nil {
-		t.in = map[newqueue.BatchFolder]int{}
-	}
-	t.in[j.land.job.Folder()]++
-	t.last = later(t.last, j.rec.Legacy.Header.Time)
+	t.count(j)
 	switch j.land.job {
 	case newqueue.JobFailed:
 		t.failed = append(t.failed, j.id)
 	case newqueue.JobCompleted:
 		t.successful = append(t.successful, j.id)
 	}
+}
+
+// count is add without the job's id.
+func (t *jobTally) count(j *job) {
+	if t.in == nil {
+		t.in = map[newqueue.BatchFolder]int{}
+	}
+	t.in[j.land.job.Folder()]++
+	t.last = later(t.last, j.rec.Legacy.Header.Time)
 }
 
 func (t *jobTally) state() newqueue.BatchState {
@@ -196,16 +188,4 @@ func (t *jobTally) state() newqueue.BatchState {
 		return newqueue.BatchFailed
 	}
 	return newqueue.BatchCompleted
-}
-
-// tally counts a plan's jobs as their ids are now, or is of those that were taken.
-func (b *batch) tally() *jobTally {
-	if b.jobs == nil {
-		return &b.tallied
-	}
-	var t jobTally
-	for _, j := range b.jobs {
-		t.add(j)
-	}
-	return &t
 }

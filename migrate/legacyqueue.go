@@ -172,23 +172,10 @@ func (q *LegacyQueue) Len() int {
 // Paths yields the paths of all records in byte order.
 func (q *LegacyQueue) Paths() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		at := make([]int, len(q.nodes))
-		heads := make([]string, len(q.nodes)) // the next path of each node; "" after its last
-		for i := range q.nodes {
-			heads[i] = q.nodes[i].record(0)
-		}
-		for {
-			first := -1
-			for i, head := range heads {
-				if head != "" && (first < 0 || head < heads[first]) {
-					first = i
-				}
-			}
-			if first < 0 || !yield(heads[first]) {
+		for _, path := range placesIn(q).inPathOrder() {
+			if !yield(path) {
 				return
 			}
-			at[first]++
-			heads[first] = q.nodes[first].record(at[first])
 		}
 	}
 }

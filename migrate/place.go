@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 
+	"mrtq/internal/side"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
@@ -104,8 +105,12 @@ func statsOf(ctx context.Context, a, b *zkconn.Reader, path string) (onA, onB zn
 }
 
 // CheckPlacesInFile is [CheckTargetPlace] for a target that is a dump.
-func CheckPlacesInFile(tree *znode.Tree) error {
-	for _, child := range tree.Children("/") {
+func CheckPlacesInFile(ctx context.Context, file side.Side) error {
+	names, err := childrenOf(ctx, file, "/")
+	if err != nil {
+		return err
+	}
+	for _, child := range names {
 		if _, err := legacy.ParseKey(child); err == nil {
 			return fmt.Errorf("%w: it is a legacy queue's own znode: it holds the record %s; give the new queue a file of its own", ErrPlace, child)
 		}

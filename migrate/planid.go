@@ -17,7 +17,7 @@ var noRecords = []byte(`"records":[]`)
 // side's transactions went, because others write there too.
 func (p *Plan) digest() string {
 	q := *p
-	q.ID, q.Source.Name, q.Source.Zxid, q.Target.Zxid, q.Records = "", "", 0, 0, nil
+	q.ID, q.Source.Name, q.Source.Zxid, q.Target.Zxid, q.Records = "", "", 0, 0, Records{}
 	h := sha256.New()
 	before, after, _ := bytes.Cut(mustJSON(&q), noRecords)
 	hashJSON(h, before)
@@ -28,11 +28,13 @@ func (p *Plan) digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-func hashEntries(h hash.Hash, entries []Entry) {
-	for i, e := range entries {
-		if i > 0 {
+func hashEntries(h hash.Hash, entries Records) {
+	first := true
+	for e := range entries.All() {
+		if !first {
 			h.Write([]byte(","))
 		}
+		first = false
 		hashJSON(h, mustJSON(e))
 	}
 }

@@ -125,7 +125,7 @@ func (p *piece) batchServices() {
 	wanted := func(bid string) services.BatchRest {
 		jobs, in := 0, map[newqueue.BatchFolder]int{}
 		for _, b := range p.wanted[bid] {
-			for f, n := range b.tally().in {
+			for f, n := range b.tallied.in {
 				jobs, in[f] = jobs+n, in[f]+n
 			}
 		}

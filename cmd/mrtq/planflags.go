@@ -127,14 +127,22 @@ func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (*migrate.Pla
 		return nil, opt, failed("source", s.source.text, err)
 	}
 	defer done()
-	tree, err := a.comingTarget(ctx, s.target)
+	target, err := a.comingTarget(ctx, s.target)
 	if err != nil {
 		return nil, opt, failed("target", s.target.text, err)
 	}
-	if d, _, ok := migrate.FindDialect(tree); ok && !p.given("dialect") {
+	defer target.Close()
+	d, _, ok, err := migrate.ReadDialect(ctx, target)
+	if err != nil {
+		return nil, opt, failed("target", s.target.text, err)
+	}
+	if ok && !p.given("dialect") {
 		opt.Dialect = d
 	}
-	plan, err := migrate.MakePlan(ctx, queue, tree, opt)
+	plan, err := migrate.MakePlan(ctx, queue, target, opt)
+	if targets := (*migrate.TargetError)(nil); errors.As(err, &targets) {
+		return nil, opt, failed("target", s.target.text, targets.Err)
+	}
 	if err != nil {
 		return nil, opt, failed("source", s.source.text, err)
 	}
