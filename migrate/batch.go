@@ -155,7 +155,7 @@ func (b *batch) folders() []newqueue.BatchFolder {
 	t := &b.tallied
 	var folders []newqueue.BatchFolder
 	for _, f := range newqueue.BatchFolders {
-		if f == newqueue.FolderProcessing || t.in[f] > 0 {
+		if f == newqueue.FolderProcessing || t.in.of(f) > 0 {
 			folders = append(folders, f)
 		}
 	}

@@ -19,6 +19,7 @@ func (p *Plan) decideRecords(ctx context.Context) error {
 	p.rows = make([]recordRow, p.queue.Len())
 	pin := newSourcePin(p.queue)
 	order := p.readingOrder()
+	p.creates = make([]planned, 0, max(len(order)-len(p.ex.custody.held.rows), 0)) // as a rule, no more are made
 	paths := func(yield func(string) bool) {
 		for _, r := range order {
 			if !yield(p.places.path(r.place)) {

@@ -47,7 +47,8 @@ func (l *listLength) add(name string) {
 // queueNode is one znode whose children are records.
 type queueNode struct {
 	path  string
-	names []string // of the records, in byte order
+	names []ref // of the records, in byte order
+	texts *names
 }
 
 // OpenLegacyQueue lists the records of the queues, and reads the locks. The error
@@ -98,7 +99,11 @@ func (q *LegacyQueue) list(ctx context.Context, kind QueueKind, root string) err
 		return err
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(q.Queues.Roots(), znode.Join(root, name)) })
-	q.nodes, q.kinds[root] = append(q.nodes, queueNode{root, names}), kind
+	node := queueNode{path: root, names: make([]ref, len(names)), texts: newNames()}
+	for i, name := range names {
+		node.names[i] = node.texts.ref(name)
+	}
+	q.nodes, q.kinds[root] = append(q.nodes, node), kind
 	return nil
 }
 
@@ -185,7 +190,18 @@ func (n queueNode) record(i int) string {
 	if i >= len(n.names) {
 		return ""
 	}
-	return znode.Join(n.path, n.names[i])
+	return znode.Join(n.path, n.name(i))
+}
+
+func (n queueNode) name(i int) string { return n.texts.text(n.names[i]) }
+
+// find is where a name is among the records'.
+func (n queueNode) find(name string) (i int, there bool) {
+	r, known := n.texts.find(name)
+	if !known {
+		return 0, false
+	}
+	return slices.BinarySearchFunc(n.names, r, n.texts.compare)
 }
 
 // has reports whether a record is there.
@@ -193,7 +209,7 @@ func (q *LegacyQueue) has(path string) bool {
 	parent, name := znode.Parent(path), znode.Name(path)
 	for _, n := range q.nodes {
 		if n.path == parent {
-			_, there := slices.BinarySearch(n.names, name)
+			_, there := n.find(name)
 			return there && !q.vanished[path]
 		}
 	}

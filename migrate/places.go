@@ -2,7 +2,6 @@ package migrate
 
 import (
 	"iter"
-	"slices"
 	"sort"
 
 	"mrtq/internal/znode"
@@ -38,7 +37,7 @@ func (p places) path(place int32) string {
 
 func (p places) name(place int32) string {
 	node, name := p.at(place)
-	return p.queue.nodes[node].names[name]
+	return p.queue.nodes[node].name(name)
 }
 
 func (p places) kind(place int32) QueueKind {
@@ -54,7 +53,7 @@ func (p places) find(path string) (place int32, there bool) {
 	parent := znode.Parent(path)
 	for i, node := range p.queue.nodes {
 		if node.path == parent {
-			k, there := slices.BinarySearch(node.names, znode.Name(path))
+			k, there := node.find(znode.Name(path))
 			return p.first[i] + int32(k), there
 		}
 	}

@@ -14,10 +14,9 @@ import (
 
 // reading is a record that is to be read.
 type reading struct {
+	rank  int64 // see [legacy.Key.Rank]
 	place int32 // see [places]
 	old   int32 // row of its job, if one stands, as one more
-	rank  int64 // see [legacy.Key.Rank]
-	kind  uint8 // index into [QueueKinds]
 }
 
 // readingOrder is the order in which the records are read: that of their jobs' ids,
@@ -27,25 +26,29 @@ type reading struct {
 func (p *Plan) readingOrder() []reading {
 	q := p.queue
 	order := make([]reading, 0, q.Len())
-	for _, node := range q.nodes {
-		kind := uint8(slices.Index(QueueKinds, q.kinds[node.path]))
-		for k, name := range node.names {
-			r := reading{place: int32(len(order)), kind: kind, rank: keyOfName(name).Rank()}
-			if len(p.ex.jobs.rows) > 0 {
-				if i, there := p.ex.jobs.index(node.record(k)); there {
-					r.old = int32(i) + 1
-				}
+	for _, kind := range QueueKinds {
+		begin := len(order)
+		for i, node := range q.nodes {
+			if q.kinds[node.path] != kind {
+				continue
 			}
-			order = append(order, r)
+			for k := range node.names {
+				r := reading{place: p.places.first[i] + int32(k), rank: keyOfName(node.name(k)).Rank()}
+				if len(p.ex.jobs.rows) > 0 {
+					if at, there := p.ex.jobs.index(node.record(k)); there {
+						r.old = int32(at) + 1
+					}
+				}
+				order = append(order, r)
+			}
 		}
+		slices.SortFunc(order[begin:], func(a, b reading) int {
+			if c := cmp.Or(p.standingFirst(a, b), cmp.Compare(a.rank, b.rank)); c != 0 {
+				return c
+			}
+			return p.compareKeys(a.place, b.place)
+		})
 	}
-	slices.SortFunc(order, func(a, b reading) int {
-		c := cmp.Or(cmp.Compare(a.kind, b.kind), p.standingFirst(a, b), cmp.Compare(a.rank, b.rank))
-		if c != 0 {
-			return c
-		}
-		return p.compareKeys(a.place, b.place)
-	})
 	return order
 }
 

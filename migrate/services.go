@@ -158,7 +158,7 @@ func (c *serviceChecks) batch(b *batch) {
 	for _, v := range services.CheckContent(services.Item{Path: newqueue.BatchPath(b.bid), Objects: objects}) {
 		c.found.violation(v, "", false)
 	}
-	for _, n := range services.BatchNotices(newqueue.BatchPath(b.bid), stateName(objects), in[newqueue.FolderProcessing], in[newqueue.FolderCompleted]+in[newqueue.FolderFailed]) {
+	for _, n := range services.BatchNotices(newqueue.BatchPath(b.bid), stateName(objects), in.of(newqueue.FolderProcessing), in.of(newqueue.FolderCompleted)+in.of(newqueue.FolderFailed)) {
 		c.found.notice(n, "")
 	}
 }
