@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Arrows go one way: cmd → harness, migrate → newqueue, legacy → internal. For
+// Arrows go one way: cmd → harness, migrate → newqueue → internal → legacy. For
 // each part, the parts that its production code may import besides itself.
 var mayImport = map[string][]string{
 	"cmd":      {"harness", "migrate", "newqueue", "legacy", "features", "internal"},
@@ -17,7 +17,7 @@ var mayImport = map[string][]string{
 	"newqueue": {"internal"},
 	"legacy":   {},
 	"features": {},
-	"internal": {},
+	"internal": {"legacy"}, // internal/legacyqueue makes legacy records
 }
 
 func TestImportsGoOneWay(t *testing.T) {

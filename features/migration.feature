@@ -137,7 +137,7 @@ Feature: A legacy queue becomes a new queue
     And the operator verifies
     Then nothing differs
 
-  @M12
+  @M12 @restart
   Scenario: The server is lost in the middle
     Given a legacy queue of 3000 records of all formats
     When the server is killed and started again in the middle of the migration

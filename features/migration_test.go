@@ -1,4 +1,4 @@
-package features
+package features_test
 
 import (
 	"context"
@@ -6,12 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"testing"
 
-	"github.com/cucumber/godog"
-
 	"mrtq/harness"
+	"mrtq/harness/accept"
+	"mrtq/harness/accept/migration"
+	_ "mrtq/harness/docker" // the docker backend
 )
 
 // mrtq is the command, built as its users get it.
@@ -35,63 +35,32 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// TestMigration runs the scenarios of migration.feature on every backend, the
-// command as a process of its own and the tree seen through another session.
-func TestMigration(t *testing.T) {
+// TestMigration runs the scenarios of migration.feature on every backend.
+func TestMigration(t *testing.T) { onEach(t, "migration.feature", harness.Options{Heap: 1024}) }
+
+// TestServices runs the scenarios of services.feature on every backend.
+func TestServices(t *testing.T) { onEach(t, "services.feature", harness.Options{Heap: 512}) }
+
+func onEach(t *testing.T, feature string, opt harness.Options) {
 	for _, backend := range harness.Backends() {
 		t.Run(string(backend), func(t *testing.T) {
-			server := harness.ForTest(t, backend, harness.Options{Heap: 1024})
-			used := newUsage()
-			suite := godog.TestSuite{
-				ScenarioInitializer: func(sc *godog.ScenarioContext) { newWorld(t, server).steps(used.watch(sc)) },
-				Options: &godog.Options{
-					Format: "pretty", Output: t.Output(), FS: Files, Paths: []string{"migration.feature"},
-					Strict: true, TestingT: t, NoColors: true, Tags: os.Getenv("MRTQ_TAGS"),
-				},
+			server := harness.ForTest(t, backend, opt)
+			restart := func(ctx context.Context) error {
+				if err := server.Kill(); err != nil {
+					return err
+				}
+				return server.Restart(ctx)
 			}
-			if suite.Run() != 0 {
-				t.Error("scenarios failed")
+			r, err := migration.Run(t.Context(), migration.Options{
+				Address: server.Address(), Command: mrtq, Restart: restart, Features: []string{feature},
+				Tags: os.Getenv("MRTQ_TAGS"), Format: accept.Pretty, Out: t.Output(),
+			})
+			if err != nil {
+				t.Fatal(err)
 			}
-			if os.Getenv("MRTQ_TAGS") == "" {
-				used.check(t)
+			for _, p := range r.Problems {
+				t.Error(p)
 			}
 		})
-	}
-}
-
-// usage finds steps that no scenario uses, because they would rot.
-type usage struct{ defined, used map[string]bool }
-
-func newUsage() *usage { return &usage{map[string]bool{}, map[string]bool{}} }
-
-// stepper registers steps.
-type stepper struct {
-	sc *godog.ScenarioContext
-	u  *usage
-}
-
-func (u *usage) watch(sc *godog.ScenarioContext) stepper {
-	sc.StepContext().Before(func(ctx context.Context, st *godog.Step) (context.Context, error) {
-		for pattern := range u.defined {
-			if regexp.MustCompile("^" + pattern + "$").MatchString(st.Text) {
-				u.used[pattern] = true
-			}
-		}
-		return ctx, nil
-	})
-	return stepper{sc, u}
-}
-
-// step defines a step, and anchors the pattern.
-func (s stepper) step(pattern string, f any) {
-	s.u.defined[pattern] = true
-	s.sc.Step("^"+pattern+"$", f)
-}
-
-func (u *usage) check(t *testing.T) {
-	for pattern := range u.defined {
-		if !u.used[pattern] {
-			t.Errorf("no scenario uses the step %q", pattern)
-		}
 	}
 }

@@ -12,11 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/moby/moby/api/types/container"
-	"github.com/moby/moby/api/types/network"
-	"github.com/testcontainers/testcontainers-go"
-	"github.com/testcontainers/testcontainers-go/log"
-	tcnetwork "github.com/testcontainers/testcontainers-go/network"
+	"mrtq/harness/internal/containers"
 )
 
 const (
@@ -50,23 +46,26 @@ const dockerRemoveTimeout = 30 * time.Second
 // launchDocker starts Options.Nodes containers, with a network of their own if
 // there are several.
 func launchDocker(ctx context.Context, s *Server) (_ cluster, err error) {
-	engine, err := findDocker(ctx)
+	if containers.Find == nil {
+		return nil, &UnavailableError{Backend: Docker, Missing: "this program has no Docker client in it", Remedy: `import _ "mrtq/harness/docker"`}
+	}
+	engine, err := containers.Find(ctx, imageName(), labels())
 	if err != nil {
 		return nil, err
 	}
-	c := &dockerCluster{host: engine.host}
+	c := &dockerCluster{host: engine.Host()}
 	if c.ports, err = takePorts(2 * s.opt.Nodes); err != nil {
 		return nil, err
 	}
 	if s.opt.Nodes > 1 {
-		if c.network, c.subnet, err = newNetwork(ctx); err != nil {
-			return c, err
+		if c.network, err = engine.Network(ctx); err != nil {
+			return c, dockerError("make a network", err)
 		}
 	}
 	for i := range s.opt.Nodes {
-		n := &dockerNode{s: s, cluster: c, index: i, image: engine.image, client: c.ports[2*i], secure: c.ports[2*i+1]}
+		n := &dockerNode{s: s, cluster: c, index: i, client: c.ports[2*i], secure: c.ports[2*i+1]}
 		c.servers = append(c.servers, n)
-		if err := n.create(ctx); err != nil {
+		if err := n.create(ctx, engine); err != nil {
 			return c, err
 		}
 	}
@@ -76,8 +75,7 @@ func launchDocker(ctx context.Context, s *Server) (_ cluster, err error) {
 type dockerCluster struct {
 	host    string // where published ports are reached
 	ports   []int
-	network *testcontainers.DockerNetwork // nil for a standalone server
-	subnet  netip.Prefix                  // of that network
+	network containers.Network // nil for a standalone server
 	servers []*dockerNode
 }
 
@@ -115,7 +113,7 @@ func (c *dockerCluster) remove(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dockerRemoveTimeout)
 		defer cancel()
 		if e := c.network.Remove(ctx); e != nil {
-			err = errors.Join(err, dockerError("remove network "+c.network.Name, e))
+			err = errors.Join(err, dockerError("remove network "+c.network.Name(), e))
 		}
 	}
 	releasePorts(c.ports)
@@ -154,7 +152,7 @@ func (n *dockerNode) environment() map[string]string {
 
 // peer returns the address of server i within the containers' network.
 func (c *dockerCluster) peer(i int) netip.Addr {
-	a := c.subnet.Masked().Addr().Next() // Docker's own, the gateway
+	a := c.network.Subnet().Masked().Addr().Next() // Docker's own, the gateway
 	for range i + 1 {
 		a = a.Next()
 	}
@@ -182,75 +180,41 @@ type dockerNode struct {
 	s              *Server
 	cluster        *dockerCluster
 	index          int
-	image          string
 	client, secure int // published ports
-	c              *testcontainers.DockerContainer
+	c              containers.Container
 }
 
 // create makes and starts the container.
-func (n *dockerNode) create(ctx context.Context) (err error) {
-	options := []testcontainers.ContainerCustomizer{
-		testcontainers.WithLogger(log.NewNoopLogger()),
-		testcontainers.WithEnv(n.environment()),
-		testcontainers.WithLabels(labels()),
-		testcontainers.WithHostConfigModifier(n.publish),
-	}
-	exposed := []string{port(containerClient).String()}
+func (n *dockerNode) create(ctx context.Context, engine containers.Engine) (err error) {
+	spec := containers.Spec{Env: n.environment(), Ports: []containers.Port{n.publish(containerClient, n.client)}}
 	if n.s.opt.TLS {
-		exposed = append(exposed, port(containerSecure).String())
-		options = append(options, testcontainers.WithFiles(n.tlsFiles()...))
+		spec.Ports = append(spec.Ports, n.publish(containerSecure, n.secure))
+		for _, name := range []string{n.s.certs.caName, n.s.certs.serverName} {
+			spec.Files = append(spec.Files, containers.File{Host: n.s.certs.folder + "/" + name, Inside: containerTLS + "/" + name})
+		}
 	}
-	options = append(options, testcontainers.WithExposedPorts(exposed...))
 	if n.cluster.network != nil {
-		options = append(options, tcnetwork.WithNetwork(nil, n.cluster.network), testcontainers.WithEndpointSettingsModifier(n.settle))
+		spec.Network, spec.Address = n.cluster.network, n.cluster.peer(n.index)
 	}
-	n.c, err = testcontainers.Run(ctx, n.image, options...)
-	if err != nil {
-		return dockerError(fmt.Sprintf("start a container of %s", n.image), err)
+	if n.c, err = engine.Run(ctx, spec); err != nil {
+		return dockerError(fmt.Sprintf("start a container of %s", imageName()), err)
 	}
 	return nil
 }
 
-// settle gives the container its address in the ensemble's network.
-func (n *dockerNode) settle(settings map[string]*network.EndpointSettings) {
-	settings[n.cluster.network.Name].IPAMConfig = &network.EndpointIPAMConfig{IPv4Address: n.cluster.peer(n.index)}
-}
-
-// publish fixes the host's ports, because Docker would choose others after a
-// restart. On a local engine only this machine can reach them.
-func (n *dockerNode) publish(hc *container.HostConfig) {
-	var ip netip.Addr // unset: all interfaces of the engine's host
+// publish says where a port is reached. On a local engine only this machine can
+// reach it.
+func (n *dockerNode) publish(inside, host int) containers.Port {
+	p := containers.Port{Inside: inside, Host: host}
 	if isLoopback(n.cluster.host) {
-		ip = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+		p.IP = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	}
-	bind := func(p int) []network.PortBinding {
-		return []network.PortBinding{{HostIP: ip, HostPort: strconv.Itoa(p)}}
-	}
-	hc.PortBindings = network.PortMap{port(containerClient): bind(n.client)}
-	if n.s.opt.TLS {
-		hc.PortBindings[port(containerSecure)] = bind(n.secure)
-	}
+	return p
 }
-
-func port(n int) network.Port { return network.MustParsePort(strconv.Itoa(n) + "/tcp") }
 
 func isLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.IsLoopback()
-}
-
-// tlsFiles are readable for everybody, because the id of the container's user
-// is unknown.
-func (n *dockerNode) tlsFiles() []testcontainers.ContainerFile {
-	var files []testcontainers.ContainerFile
-	for _, name := range []string{n.s.certs.caName, n.s.certs.serverName} {
-		files = append(files, testcontainers.ContainerFile{
-			HostFilePath:      n.s.certs.folder + "/" + name,
-			ContainerFilePath: containerTLS + "/" + name,
-			FileMode:          0o644,
-		})
-	}
-	return files
 }
 
 func (n *dockerNode) start(ctx context.Context) error {
@@ -264,8 +228,7 @@ func (n *dockerNode) stop(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return n.kill()
 	}
-	timeout := stopTimeout
-	if err := n.c.Stop(ctx, &timeout); err != nil {
+	if err := n.c.Stop(ctx, stopTimeout); err != nil {
 		return dockerError("stop a container", err)
 	}
 	return nil
@@ -274,17 +237,20 @@ func (n *dockerNode) stop(ctx context.Context) error {
 func (n *dockerNode) kill() error {
 	ctx, cancel := context.WithTimeout(context.Background(), dockerRemoveTimeout)
 	defer cancel()
-	return killContainer(ctx, n.c.GetContainerID())
+	if err := n.c.Kill(ctx); err != nil {
+		return dockerError("kill container "+n.c.ID(), err)
+	}
+	return nil
 }
 
 func (n *dockerNode) ended(ctx context.Context) error {
-	state, err := n.c.State(ctx)
-	if err != nil || state.Running {
+	running, state, err := n.c.State(ctx)
+	if err != nil || running {
 		return nil // if it can't be told, the container counts as running
 	}
 	return &ExitError{
 		Backend: Docker, Node: n.index,
-		State:     strings.TrimSpace(fmt.Sprintf("exit status %d %s", state.ExitCode, state.Error)),
+		State:     state,
 		LastWords: n.lastWords(ctx),
 	}
 }
@@ -294,7 +260,7 @@ func (n *dockerNode) stranger(context.Context) error { return nil }
 
 func (n *dockerNode) lastWords(ctx context.Context) string {
 	words := &tail{}
-	if err := copyLogs(ctx, n.c, words); err != nil {
+	if err := n.c.Logs(ctx, words); err != nil {
 		return "its log cannot be read: " + err.Error()
 	}
 	return words.String()
@@ -312,12 +278,21 @@ func (n *dockerNode) remove(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dockerRemoveTimeout)
 	defer cancel()
 	if n.s.opt.Log != nil {
-		_ = copyLogs(ctx, n.c, n.s.opt.Log) // remove the container even if its log is lost
+		_ = n.c.Logs(ctx, n.s.opt.Log) // remove the container even if its log is lost
 	}
-	if err := n.c.Terminate(ctx, testcontainers.StopTimeout(patience)); err != nil {
-		return dockerError("remove container "+n.c.GetContainerID(), err)
+	if err := n.c.Remove(ctx, patience); err != nil {
+		return dockerError("remove container "+n.c.ID(), err)
 	}
 	return nil
 }
 
 func imageName() string { return cmp.Or(os.Getenv(ImageVariable), defaultImage) }
+
+// dockerError says what was tried. It matches errPortTaken if a published port
+// was in use.
+func dockerError(doing string, err error) error {
+	if saysPortTaken(err.Error()) {
+		return fmt.Errorf("harness: docker: %s: %w: %w", doing, errPortTaken, err)
+	}
+	return fmt.Errorf("harness: docker: %s: %w", doing, err)
+}

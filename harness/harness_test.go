@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"mrtq/harness"
+	_ "mrtq/harness/docker" // the docker backend
 )
 
 func TestMain(m *testing.M) {

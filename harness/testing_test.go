@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/moby/moby/client"
+	"mrtq/harness/internal/containers"
 )
 
 // recorder is a T that records how a test would have ended.
@@ -76,36 +76,16 @@ func TestForTestStopsTheServer(t *testing.T) {
 	}
 }
 
-// testcontainers would find the usual socket, whatever DOCKER_HOST says. So
-// this test asks a client of an engine that does not exist.
-func TestNoDockerEngine(t *testing.T) {
-	c, err := client.New(client.WithHost("unix:///nonexistent/docker.sock"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	err = ping(t.Context(), c)
-	const want = "harness: backend docker is not available: no Docker engine answers ("
-	if !errors.Is(err, ErrUnavailable) || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), "); "+dockerRemedy) {
-		t.Errorf("got  %v\nwant %s…", err, want)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := ping(ctx, c); !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnavailable) {
-		t.Errorf("cancelled: %v", err)
-	}
-}
-
-// If an image does not exist and can't be pulled, the error comes at once.
-func TestNoImage(t *testing.T) {
-	if _, err := findDocker(t.Context()); errors.As(err, new(*UnavailableError)) && !required(Docker) {
-		t.Skip(err)
-	}
-	t.Setenv(ImageVariable, "127.0.0.1:1/no-such-image:none")
+// A program that does not import harness/docker has no docker backend, and says
+// what to do.
+func TestDockerIsImported(t *testing.T) {
+	find := containers.Find
+	t.Cleanup(func() { containers.Find = find })
+	containers.Find = nil
 	_, err := Start(t.Context(), Docker, Options{})
-	want := "harness: backend docker is not available: no image 127.0.0.1:1/no-such-image:none ("
-	if !errors.Is(err, ErrUnavailable) || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), imageRemedy) {
-		t.Errorf("got  %v\nwant %s…", err, want)
+	const want = `harness: backend docker is not available: this program has no Docker client in it; import _ "mrtq/harness/docker"`
+	if !errors.Is(err, ErrUnavailable) || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }
 

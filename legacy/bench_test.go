@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"mrtq/harness/legacyqueue"
+	"mrtq/internal/legacyqueue"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 )

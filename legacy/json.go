@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -230,7 +229,8 @@ func below(element any, depth int) int {
 // marks), all as \uXXXX. It is UTF-8, and a JSON parser that knows unpaired
 // surrogates gets back what v holds.
 //
-// A value of a type that no Payload holds is written as null.
+// An int or int64 is a number too. A value of any other type that no Payload holds
+// is written as null.
 func AppendJSON(dst []byte, v any) []byte {
 	switch v := v.(type) {
 	case Payload:
@@ -252,13 +252,23 @@ func AppendJSON(dst []byte, v any) []byte {
 		return append(dst, v...)
 	case bool:
 		return strconv.AppendBool(dst, v)
+	case int:
+		return strconv.AppendInt(dst, int64(v), 10)
+	case int64:
+		return strconv.AppendInt(dst, v, 10)
 	}
 	return append(dst, "null"...)
 }
 
 func appendObject(dst []byte, object map[string]any) []byte {
 	dst = append(dst, '{')
-	for i, name := range slices.Sorted(maps.Keys(object)) {
+	var some [32]string // enough for nearly all
+	names := some[:0]
+	for name := range object {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for i, name := range names {
 		if i > 0 {
 			dst = append(dst, ',')
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"mrtq/internal/side"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
@@ -31,6 +32,13 @@ type Migrator struct {
 	// Keep is given the records that can't be decoded and are quarantined, before
 	// anything is written. It may be nil.
 	Keep func([]Record) error
+	// Plan, if not nil, is one that was made of the target a moment ago with the same
+	// options, and whose source is still open. It is carried out as it is, so that
+	// nothing is read and planned twice, unless another migrator was at work since.
+	Plan *Plan
+	// HoldAgain has a migration hold queues that were released after an earlier run;
+	// see [ErrReleased].
+	HoldAgain bool
 
 	owner string
 }
@@ -79,8 +87,8 @@ func (p *Plan) Expectation() *Expectation {
 
 // Migrate plans and carries out the plan, until nothing is left to do. After a
 // lost connection, or if somebody else created a job, it reads both sides again
-// and plans the rest. It reads the source only after no other migrator is at
-// work. If expect is not nil, the first plan must decide the same, else the
+// and plans the rest. It plans only while no other migrator is at
+// work, or takes [Migrator.Plan]. If expect is not nil, the first plan must decide the same, else the
 // error wraps [ErrStale]. Errors wrap [ErrBlocked], [ErrInterrupted],
 // [ErrTakenOver], [ErrContended] or [zkconn.ErrLost]; the Result says in every
 // case what was done.
@@ -113,22 +121,14 @@ func (m *Migrator) Migrate(ctx context.Context, read ReadFunc, opt Options, expe
 
 // look reads both sides, plans what is left to do, and does it.
 func (m *Migrator) look(ctx context.Context, read ReadFunc, opt Options, expect *Expectation, budget int, res *Result) (steps int, err error) {
-	queue, done, err := read(ctx)
-	if err != nil {
-		return 0, interrupted(err)
-	}
-	defer done()
-	target, err := m.Target.side(ctx)
-	if err != nil {
-		return 0, interrupted(err)
-	}
-	p, err := MakePlan(ctx, queue, target, opt)
+	p, done, err := m.plan(ctx, read, opt, res)
 	if errors.Is(err, errSourceChanged) {
 		return 0, &lookAgain{err}
 	}
 	if err != nil {
 		return 0, interrupted(err)
 	}
+	defer done()
 	if res.Plan == nil {
 		res.Plan, res.Run = p, p.Run
 		if expect != nil && (p.Source.Hash != expect.source || p.decisions() != expect.decisions) {
@@ -149,10 +149,52 @@ func (m *Migrator) look(ctx context.Context, read ReadFunc, opt Options, expect 
 	if p.Empty() {
 		return 0, nil
 	}
+	if err := p.released(); err != nil && !m.HoldAgain {
+		return 0, err
+	}
 	steps, made, err := m.apply(ctx, p, budget)
 	res.Steps += steps
 	res.Done.add(made)
 	return steps, err
+}
+
+// plan is the one that the caller has, the first time and if it is still good, or
+// else a new one. done closes the source that it was made of.
+func (m *Migrator) plan(ctx context.Context, read ReadFunc, opt Options, res *Result) (p *Plan, done func(), err error) {
+	target, err := m.Target.side(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if m.Plan != nil && res.Plan == nil {
+		if good, err := m.Plan.undisturbed(ctx, target); err != nil || good {
+			return m.Plan, func() {}, err
+		}
+	}
+	queue, done, err := read(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if p, err = MakePlan(ctx, queue, target, opt); err != nil {
+		done()
+		return nil, nil, err
+	}
+	return p, done, nil
+}
+
+// undisturbed reports whether no migrator wrote to the target since the plan was
+// made: each of its transactions sets a run's record. What others write meanwhile, a
+// transaction finds out, as it does while a plan is carried out.
+func (p *Plan) undisturbed(ctx context.Context, target side.Side) (bool, error) {
+	now := znode.NewTree()
+	for n, err := range target.Walk(ctx, RunsPath) {
+		if err == nil {
+			err = now.Put(n)
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return now.Hash(RunsPath) == p.ex.tree.Hash(RunsPath), nil
 }
 
 // retries is how often in a row a plan may fail before anything of it was done.
@@ -267,7 +309,7 @@ type opening struct {
 func (m *Migrator) begin(p *Plan) (Run, opening) {
 	o := opening{base: -1}
 	run := Run{
-		ID: p.Run, State: RunRunning, Plan: p.ID, Source: p.opt.Source, Dialect: p.Dialect, Policies: p.Policies, Time: p.opt.Time.String(),
+		ID: p.Run, State: RunRunning, Plan: p.ID, Source: p.opt.Source, Dialect: p.Dialect, Policies: p.Policies, Time: p.Settings.Time,
 		Owner: m.owner, Started: m.Now().UTC(), Made: p.Structure, Holds: p.holds, ACL: p.opt.ACL,
 	}
 	if p.Resumes {

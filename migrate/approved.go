@@ -1,103 +1,139 @@
 package migrate
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
 )
 
-// Approved is a plan that was saved, looked at and is now to be carried out.
-type Approved struct {
-	ID       string
-	Source   Pin
-	Target   Pin
-	Dialect  string
-	Policies Policies
-	Settings Settings
+// StaleError says why a saved plan can't be carried out as it is. It is an
+// [ErrStale].
+type StaleError struct {
+	Reason StaleReason
+	// Run is the run that was begun with the plan, "" if none was.
+	Run string
+	// Then and Now are the side that the plan was made for, and the one that it
+	// was to be carried out on; their Zxids are how far its transactions went.
+	Then, Now Pin
+	// Changes are the settings that are others.
+	Changes []Change
 }
 
-// ErrPlanFile says that a file is no plan, or not the one that was saved.
-var ErrPlanFile = errors.New("this is not a plan as mrtq plan --out wrote it")
+// StaleReason is what is not as it was when a plan was saved.
+type StaleReason string
 
-// ReadApproved reads a saved plan: the JSON of a [Plan] and nothing after it. Its
-// id is computed again from all that it says, so a plan of which anything was
-// edited, cut off or added is refused. Errors wrap [ErrPlanFile].
-func ReadApproved(r io.Reader) (Approved, error) {
-	dec := json.NewDecoder(r)
-	dec.DisallowUnknownFields()
-	var p Plan
-	if err := dec.Decode(&p); err != nil {
-		return Approved{}, fmt.Errorf("%w: %w", ErrPlanFile, err)
+// The reasons.
+const (
+	OtherSource   StaleReason = "other-source"
+	OtherTarget   StaleReason = "other-target"
+	SourceChanged StaleReason = "source-changed"
+	TargetChanged StaleReason = "target-changed"
+	OtherSettings StaleReason = "other-settings"
+	OtherPlan     StaleReason = "other-plan" // all that is as it was; another version made it
+)
+
+func (e *StaleError) Error() string { return ErrStale.Error() + ": " + e.what() }
+
+func (e *StaleError) what() string {
+	switch e.Reason {
+	case OtherSource, OtherTarget:
+		return fmt.Sprintf("it was made for %s, and this is %s", e.Then.Name, e.Now.Name)
+	case SourceChanged, TargetChanged:
+		side := "source"
+		if e.Reason == TargetChanged {
+			side = "target"
+		}
+		if e.Run != "" {
+			return fmt.Sprintf("%s was begun with it, and the %s has changed since", e.Run, side)
+		}
+		return fmt.Sprintf("the %s has changed since it was made (zxid %d then, %d now)", side, e.Then.Zxid, e.Now.Zxid)
+	case OtherSettings:
+		return "it was made under other settings: " + SayChanges(e.Changes)
 	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return Approved{}, fmt.Errorf("%w: something follows the plan at byte %d", ErrPlanFile, dec.InputOffset())
+	return "the same sides and settings give another plan: another version of mrtq made it"
+}
+
+// Is makes it an [ErrStale].
+func (e *StaleError) Is(target error) bool { return target == ErrStale }
+
+// PlanUsedError says which run carried a plan out. It is an [ErrPlanUsed].
+type PlanUsedError struct{ Run string }
+
+func (e *PlanUsedError) Error() string { return fmt.Sprintf("%v, as %s", ErrPlanUsed, e.Run) }
+
+// Is makes it an [ErrPlanUsed].
+func (e *PlanUsedError) Is(target error) bool { return target == ErrPlanUsed }
+
+// Options are those that the plan was made under: under them the same sides give
+// the same plan.
+func (a Approved) Options() Options {
+	var acl []znode.ACL // nil is open
+	if len(a.Settings.ACL) > 0 {
+		acl = a.Settings.ACL
 	}
-	if id := p.digest(); p.ID != id {
-		return Approved{}, fmt.Errorf("%w: its content was changed since (its id is %.12s…, its content's %.12s…); make a new one with mrtq plan", ErrPlanFile, p.ID, id)
+	return Options{
+		Dialect: a.Dialect, Policies: a.Policies, ACL: acl, Packet: a.Settings.Packet, Again: a.Settings.Again, Done: a.Settings.Done,
+		Source: a.Source.Name, Target: a.Target.Name,
 	}
-	return Approved{ID: p.ID, Source: p.Source, Target: p.Target, Dialect: string(p.Dialect), Policies: p.Policies, Settings: p.Settings}, nil
+}
+
+// Reads is what the plan read of the source, and how.
+func (a Approved) Reads() (Queues, legacy.Options, error) {
+	time, err := legacy.ParseTimePolicy(a.Settings.Time)
+	return a.Settings.Queues, legacy.Options{Time: time}, err
 }
 
 // CheckApproved compares a plan just made with the one that was approved. It
 // is nil if they are the same, or if the approved one was begun and this is
-// what is left of it. Errors wrap [ErrPlanUsed] or [ErrStale].
+// what is left of it. Errors are [*PlanUsedError]s or [*StaleError]s.
 func (p *Plan) CheckApproved(a Approved) error {
-	if a.Target.Name != p.Target.Name {
-		return fmt.Errorf("%w: it was made for %s, and this is %s; make one for this target with mrtq plan", ErrStale, a.Target.Name, p.Target.Name)
+	switch {
+	case a.Target.Name != p.Target.Name:
+		return &StaleError{Reason: OtherTarget, Then: a.Target, Now: p.Target}
+	case a.Source.Name != p.Source.Name:
+		return &StaleError{Reason: OtherSource, Then: a.Source, Now: p.Source}
 	}
+	changes := a.changesTo(p)
 	for _, r := range p.ex.runs {
 		if r.Plan != a.ID {
 			continue
 		}
-		if r.State != RunRunning {
-			return fmt.Errorf("%w, as %s; make a new one with mrtq plan", ErrPlanUsed, r.ID)
-		}
-		if p.Source.Hash != a.Source.Hash {
-			return fmt.Errorf("%w: %s was begun with it, and the source has changed since; finish with mrtq migrate without --plan, which adds what changed", ErrStale, r.ID)
-		}
-		if !p.Settings.same(a.Settings) {
-			return a.otherOptions()
+		// A run that was thwarted by the packet size is finished with another.
+		changes = slices.DeleteFunc(changes, func(c Change) bool { return c.Setting == "packet" })
+		switch {
+		case r.State != RunRunning:
+			return &PlanUsedError{r.ID}
+		case p.Source.Hash != a.Source.Hash:
+			return &StaleError{Reason: SourceChanged, Run: r.ID, Then: a.Source, Now: p.Source}
+		case len(changes) > 0:
+			return &StaleError{Reason: OtherSettings, Run: r.ID, Changes: changes}
 		}
 		return nil
 	}
 	switch {
 	case p.ID == a.ID:
 		return nil
+	case len(changes) > 0:
+		return &StaleError{Reason: OtherSettings, Changes: changes}
 	case p.Source.Hash != a.Source.Hash:
-		return fmt.Errorf("%w: the source has changed since it was made (zxid %d then, %d now); make a new one with mrtq plan", ErrStale, a.Source.Zxid, p.Source.Zxid)
+		return &StaleError{Reason: SourceChanged, Then: a.Source, Now: p.Source}
 	case p.Target.Hash != a.Target.Hash:
-		return fmt.Errorf("%w: the target has changed since it was made (zxid %d then, %d now); make a new one with mrtq plan", ErrStale, a.Target.Zxid, p.Target.Zxid)
+		return &StaleError{Reason: TargetChanged, Then: a.Target, Now: p.Target}
 	}
-	return a.otherOptions()
+	return &StaleError{Reason: OtherPlan}
 }
 
-func (a Approved) otherOptions() error {
-	return fmt.Errorf("%w: it was made under other options (%s); give the same, or make a new one with mrtq plan", ErrStale, strings.Join(a.flags(), " "))
+func (a Approved) changesTo(p *Plan) []Change {
+	var c changes
+	c.add("dialect", string(a.Dialect), string(p.Dialect))
+	c.policies(a.Policies, p.Policies)
+	c.settings(a.Settings, p.Settings)
+	return c
 }
 
-// same reports whether two settings make the same of the same two trees. The
-// packet size may be another: a run that was thwarted by it is finished so.
-func (s Settings) same(o Settings) bool {
-	return s.Time == o.Time && slices.Equal(s.Queues, o.Queues) && slices.Equal(s.ACL, o.ACL) && slices.Equal(s.Again, o.Again) && slices.Equal(s.Done, o.Done)
-}
-
-// flags are the options that the plan was made under, as mrtq migrate takes them.
-func (a Approved) flags() []string {
-	flags := []string{"--dialect " + a.Dialect}
-	if f := a.Policies.Flags(); f != "" {
-		flags = append(flags, f)
-	}
-	for _, path := range a.Settings.Again {
-		flags = append(flags, "--again "+path)
-	}
-	for _, path := range a.Settings.Done {
-		flags = append(flags, "--done "+path)
-	}
-	if len(a.Settings.ACL) > 0 {
-		flags = append(flags, "and an --acl")
-	}
-	return append(flags, "--time "+a.Settings.Time)
+// Changes are the choices and settings of o that are others than the plan's.
+func (a Approved) Changes(o Options, queues Queues, opt legacy.Options) []Change {
+	return a.changesTo(&Plan{Dialect: o.Dialect, Policies: o.Policies, Settings: o.settings(queues, opt)})
 }

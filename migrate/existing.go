@@ -179,13 +179,19 @@ func (ex *existing) touched(p placed) string {
 		}
 		switch s := n.Stat; {
 		case s.EphemeralOwner != 0:
-			return path + " is a worker's"
+			return "a worker is at work on it: " + path + " is its lock"
+		case s.Version != 0 && path == p.root+"/status":
+			return fmt.Sprintf("a worker has taken it on: %s was set %s", path, times(s.Version))
 		case s.Version != 0:
 			return fmt.Sprintf("%s was set %s", path, times(s.Version))
 		case s.Aversion != 0:
 			return path + " was given another ACL"
+		case s.Czxid != made && !znode.Within(path, p.root):
+			return "a worker has moved it: " + path + " was made later"
 		case s.Czxid != made:
 			return path + " was made later"
+		case s.Cversion != s.NumChildren && path == p.root && ex.whole(p):
+			return "a worker has taken it on: a lock below " + path + " came and went"
 		case s.Cversion != s.NumChildren:
 			return "a child of " + path + " was removed"
 		}
@@ -198,6 +204,16 @@ func (ex *existing) touched(p placed) string {
 		return "its entries are gone"
 	}
 	return ""
+}
+
+// whole reports whether all children are there that every job, or every request,
+// has.
+func (ex *existing) whole(p placed) bool {
+	need := []string{"status"}
+	if p.bid != "" {
+		need = []string{"bid", "configuration", "priority", "status"}
+	}
+	return !slices.ContainsFunc(need, func(name string) bool { return ex.tree.Get(p.root+"/"+name) == nil })
 }
 
 // madeAgain says why a job is not the one in the ledger, "" if it is. The job's

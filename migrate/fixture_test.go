@@ -46,7 +46,7 @@ func permissive() Policies {
 }
 
 func options(p Policies) Options {
-	return Options{Queues: DefaultQueues(), Dialect: newqueue.Design, Policies: p, Source: "source", Target: "target"}
+	return Options{Dialect: newqueue.Design, Policies: p, Source: "source", Target: "target"}
 }
 
 var testNow = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

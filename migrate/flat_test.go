@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"testing"
 
-	"mrtq/harness/legacyqueue"
+	"mrtq/internal/legacyqueue"
 	"mrtq/internal/side"
 	"mrtq/internal/znode"
 	"mrtq/legacy"

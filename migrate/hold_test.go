@@ -10,6 +10,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/newqueue"
+	"mrtq/newqueue/lint"
 )
 
 const ingestHold = "/locks/queue/ingest"
@@ -117,7 +118,7 @@ func TestAdministratorsHold(t *testing.T) {
 	}
 	mustVerify(t, src, treeOf(t, s))
 	for _, d := range newqueue.Dialects {
-		for _, p := range newqueue.CheckLayout(treeOf(t, s), d) {
+		for _, p := range lint.Check(treeOf(t, s), d) {
 			if strings.HasPrefix(p.Path, newqueue.LocksPath) {
 				t.Errorf("%s: %v", d, p)
 			}

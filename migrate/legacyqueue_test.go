@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"mrtq/harness/legacyqueue"
+	"mrtq/internal/legacyqueue"
 	"mrtq/internal/side"
 	"mrtq/internal/znode"
 	"mrtq/legacy"

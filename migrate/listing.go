@@ -196,15 +196,7 @@ func (l *listing) stands(root string) bool {
 }
 
 // allRoots yields the paths of the jobs and requests in order.
-func (l *listing) allRoots() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, r := range l.roots {
-			if !yield(l.names.text(r)) {
-				return
-			}
-		}
-	}
-}
+func (l *listing) allRoots() iter.Seq[string] { return l.names.texts(l.roots) }
 
 // gone is [held.gone].
 func (l *listing) gone(h held) string { return h.gone(l.batchOf(h.bid) != nil) }

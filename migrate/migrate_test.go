@@ -18,6 +18,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/newqueue"
+	"mrtq/newqueue/lint"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -74,7 +75,7 @@ func TestMigratedTree(t *testing.T) {
 			tree := treeOf(t, target)
 			golden(t, "tree-"+string(d)+".txt", dumpOf(t, tree, theNew...))
 			mustVerify(t, src, tree)
-			if problems := newqueue.CheckLayout(tree, d); len(problems) > 0 {
+			if problems := lint.Check(tree, d); len(problems) > 0 {
 				t.Errorf("layout: %v", problems)
 			}
 		})
@@ -260,7 +261,7 @@ func TestRollbackKeepsWhatWasTouched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Kept{{"/batches/bid0000000000", "/jobs/jid0000000001/status was set once; with it stay the 5 jobs that the run put into it"}}
+	want := []Kept{{"/batches/bid0000000000", "a worker has taken it on: /jobs/jid0000000001/status was set once; with it stay the 5 jobs that the run put into it"}}
 	if !slices.Equal(u.Kept, want) {
 		t.Errorf("kept %v\nwant %v", u.Kept, want)
 	}

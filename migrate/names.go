@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"iter"
 	"strconv"
 	"strings"
 )
@@ -67,6 +68,19 @@ func (t *names) text(r ref) string {
 		return t.wholes[-r.stem]
 	}
 	return string(appendNumbered(nil, t.stems[r.stem], r.number))
+}
+
+// texts yields the names that refs stand for. It can be asked by another goroutine
+// while names are added.
+func (t *names) texts(refs []ref) iter.Seq[string] {
+	known := names{stems: t.stems, wholes: t.wholes}
+	return func(yield func(string) bool) {
+		for _, r := range refs {
+			if !yield(known.text(r)) {
+				return
+			}
+		}
+	}
 }
 
 // compare orders refs as the names that they stand for, byte by byte.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -172,46 +171,6 @@ func (p *Plan) noteLocks() {
 	}
 }
 
-// noteLists foresees the child lists that a client with the default buffer
-// can't read: it drops the connection and tries again for ever.
-func (p *Plan) noteLists() {
-	lists := map[string]listLength{}
-	add := func(path string) {
-		parent := znode.Parent(path)
-		l := lists[parent]
-		l.add(znode.Name(path))
-		lists[parent] = l
-	}
-	for _, parent := range append([]string{newqueue.JobsPath, newqueue.BatchesPath}, p.stateFolders()...) {
-		if l, there := p.target.lists[parent]; there {
-			lists[parent] = l
-		}
-	}
-	for i := range p.creates {
-		pl := &p.creates[i]
-		if !isAccess(p.kindOf(pl)) {
-			id := p.idOf(pl)
-			add(newqueue.JobPath(id))
-			add(newqueue.JobEntryPath(p.lands[pl.land].job, keyOfName(p.places.name(pl.place)).Priority, id))
-		}
-	}
-	maps.Copy(lists, p.queue.lists)
-	for _, parent := range slices.Sorted(maps.Keys(lists)) {
-		if l := lists[parent]; l.bytes > DefaultPacket {
-			p.Lists = append(p.Lists, ListSize{Path: parent, Children: l.children, Bytes: l.bytes, Limit: DefaultPacket,
-				Message: fmt.Sprintf("a Java client's default buffer holds %d bytes: workers that list it need -Djute.maxbuffer=%d or more", DefaultPacket, 2*l.bytes)})
-		}
-	}
-}
-
-func (p *Plan) stateFolders() []string {
-	var folders []string
-	for _, s := range p.ex.tree.Children(newqueue.JobStatesPath) {
-		folders = append(folders, znode.Join(newqueue.JobStatesPath, s))
-	}
-	return folders
-}
-
 func (p *Plan) noteVanished() {
 	dirty := map[string]bool{} // by BID
 	for _, b := range p.batches {
@@ -247,7 +206,7 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 	orEmpty(&q.Missing)
 	orEmpty(&q.Vanished)
 	orEmpty(&q.Gone)
-	orEmpty(&q.Settings.Queues)
+	orEmpty(&q.Settings.Queues.Locks)
 	orEmpty(&q.Settings.ACL)
 	orEmpty(&q.Settings.Again)
 	orEmpty(&q.Settings.Done)

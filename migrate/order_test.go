@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"mrtq/harness/legacyqueue"
+	"mrtq/internal/legacyqueue"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/newqueue"
@@ -92,9 +92,7 @@ func TestOrderIsEveryConsumers(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		opt := options(permissive())
-		opt.Queues = orderQueues
-		plan := makePlan(t, src, znode.NewTree(), opt)
+		plan := makePlan(t, src, znode.NewTree(), options(permissive()))
 		if plan.Blocked() {
 			rt.Fatalf("%v", plan.Problems)
 		}

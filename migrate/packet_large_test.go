@@ -14,7 +14,7 @@ import (
 func TestLargeJobBesideAFullRecord(t *testing.T) {
 	opt := options(permissive())
 	const root = "/services/merritt/production/ingest-workers/legacy-queue-of-ingest"
-	opt.Queues = Queues{Nodes: map[QueueKind][]string{Ingest: {root}}}
+	queues := Queues{Nodes: map[QueueKind][]string{Ingest: {root}}}
 	records := map[string][]byte{}
 	for i := range tailEntries - 2 {
 		records[fmt.Sprintf("%s/mrtQ-%02d%d%d%010d", root, i%100, i/100%2, i/7%10, i)] = record(t, legacy.Pending, legacy.Payload{"jobID": fmt.Sprint(i)})
@@ -32,7 +32,7 @@ func TestLargeJobBesideAFullRecord(t *testing.T) {
 			put(t, tree, path, data)
 		}
 		tree.SetDefaultStats(1)
-		src, err := ReadSource(tree, opt.Queues, legacy.Options{})
+		src, err := ReadSource(tree, queues, legacy.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -79,11 +79,12 @@ func ownerOf(path string) string {
 }
 
 // jobParts reads jobs and requests, some at a time, each with its entries: those
-// that take takes.
+// that take takes. While the caller looks at a part, the next is read.
 func (l *listing) jobParts(ctx context.Context, roots iter.Seq[string], take func(side.Subtree) bool) iter.Seq2[*part, error] {
 	return func(yield func(*part, error) bool) {
 		p := newPart()
-		for sub, err := range l.side.Subtrees(ctx, roots) {
+		subtrees := func(ctx context.Context) iter.Seq2[side.Subtree, error] { return l.side.Subtrees(ctx, roots) }
+		for sub, err := range beforehand(ctx, l.part, subtrees) {
 			switch {
 			case err != nil:
 			case sub.Missing():

@@ -40,7 +40,7 @@ func (m *Migrator) pipeline(ctx context.Context, transactions iter.Seq[unit], st
 			}
 			return under, a.err
 		}
-		round.Answered(a.took)
+		round.Answered(1, a.took)
 		done(under[0])
 		under, answers = under[1:], answers[1:]
 	}

@@ -16,8 +16,6 @@ import (
 
 // Options are what a plan is made under, beside the two trees.
 type Options struct {
-	Queues   Queues
-	Time     legacy.TimePolicy
 	Dialect  newqueue.Dialect
 	Policies Policies
 	// ACL is given to every znode that is made; nil is open to all.
@@ -49,6 +47,11 @@ func (o Options) packet() int {
 		return DefaultPacket
 	}
 	return o.Packet
+}
+
+// settings are what a plan says of the options, and of how the source is read.
+func (o Options) settings(queues Queues, opt legacy.Options) Settings {
+	return Settings{Queues: queues.given(), Time: opt.Time.String(), ACL: o.ACL, Packet: o.packet(), Again: o.Again, Done: o.Done}
 }
 
 // Action is what a plan does with one record.
@@ -113,6 +116,7 @@ type Plan struct {
 	Problems []Problem        `json:"problems"` // any one keeps it from being carried out
 	Notes
 	Structure []string `json:"structure"` // znodes of the layout that it makes, holds included
+	Seals     Seals    `json:"seals"`
 
 	opt     Options
 	queue   *LegacyQueue
@@ -142,7 +146,7 @@ type Plan struct {
 
 // Settings are what else a plan was made under.
 type Settings struct {
-	Queues []string    `json:"queues"` // and locks: the legacy znodes
+	Queues Queues      `json:"queues"`
 	Time   string      `json:"time"`
 	ACL    []znode.ACL `json:"acl"` // none is open
 	Packet int         `json:"packet"`
@@ -193,10 +197,9 @@ func MakePlan(ctx context.Context, queue *LegacyQueue, target side.Side, opt Opt
 		return nil, &TargetError{err}
 	}
 	on.forget()
-	roots := queue.Queues.Roots()
 	p := &Plan{
 		Target: on.pin, Dialect: opt.Dialect, Policies: opt.Policies,
-		Settings: Settings{Queues: roots, Time: opt.Time.String(), ACL: opt.ACL, Packet: opt.packet(), Again: opt.Again, Done: opt.Done},
+		Settings: opt.settings(queue.Queues, queue.opt),
 		opt:      opt, queue: queue, places: placesIn(queue), target: on, ex: on.existing, objects: newNameHash(), batches: map[batchKey]*batch{},
 	}
 	p.services = newServiceLook(p.Dialect)
@@ -221,7 +224,7 @@ func MakePlan(ctx context.Context, queue *LegacyQueue, target side.Side, opt Opt
 	if err := p.addNotes(ctx); err != nil {
 		return nil, err
 	}
-	p.ID = p.digest()
+	p.ID, p.Seals = p.digest()
 	return p, nil
 }
 
@@ -249,14 +252,17 @@ func (p *Plan) chooseRun(ctx context.Context) error {
 		p.problem(Problem{Kind: OtherDialect, Path: last.path(), Message: fmt.Sprintf("the target was migrated in dialect %s, this plan is in %s", last.Dialect, p.Dialect),
 			Next: fmt.Sprintf("give --dialect %s", last.Dialect)})
 	}
-	if last.Time != p.opt.Time.String() {
+	if last.Time != p.Settings.Time {
 		p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("times were read with --time %s by %s", last.Time, last.ID), Next: "give --time " + last.Time})
+	}
+	if changes := last.Policies.Changes(p.Policies); len(changes) > 0 && last.State != RunRunning {
+		p.warn(last.path(), fmt.Sprintf("%s was made under other policies: %s", last.ID, SayChanges(changes)))
 	}
 	switch last.State {
 	case RunRunning:
 		p.Run, p.Resumes, p.began = last.ID, true, last
 		if last.Policies != p.Policies {
-			p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("%s was begun under other policies (%s)", last.ID, flagsOrDefaults(last.Policies)),
+			p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("%s was begun under other policies: %s", last.ID, SayChanges(last.Policies.Changes(p.Policies))),
 				Next: fmt.Sprintf("finish it with those, or take it back first: mrtq rollback TARGET --run %s", last.ID)})
 		}
 	case RunRolledBack:
@@ -266,13 +272,6 @@ func (p *Plan) chooseRun(ctx context.Context) error {
 			Next: fmt.Sprintf("finish that first: mrtq rollback TARGET --run %s", last.ID)})
 	}
 	return nil
-}
-
-func flagsOrDefaults(p Policies) string {
-	if f := p.Flags(); f != "" {
-		return f
-	}
-	return "the default ones"
 }
 
 // findBatch looks for the batch in the target.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"mrtq/harness/legacyqueue"
+	"mrtq/internal/legacyqueue"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
 )

@@ -8,41 +8,78 @@ import (
 	"hash"
 )
 
+// Seals are digests of a plan's parts. They stand at the end of a saved plan: one
+// that was cut short lacks them, and of one that was edited they say in which part.
+type Seals struct {
+	Head    string `json:"head"`    // the sides, the choices and the settings
+	Records string `json:"records"` // what is done with each
+	Rest    string `json:"rest"`
+}
+
+// planDigest digests a plan's JSON, part after part.
+type planDigest struct {
+	all, part hash.Hash
+	parts     []string // that are done
+}
+
+func newPlanDigest() *planDigest { return &planDigest{all: sha256.New(), part: sha256.New()} }
+
+// add adds JSON to a digest. Bytes that are no UTF-8 are escaped there, and when
+// the plan was read back they are the character that stands for them.
+func (d *planDigest) add(text []byte) {
+	text = readBack(text)
+	d.all.Write(text)
+	d.part.Write(text)
+}
+
+// next ends a part.
+func (d *planDigest) next() {
+	d.parts = append(d.parts, hex.EncodeToString(d.part.Sum(nil)))
+	d.part.Reset()
+}
+
+func (d *planDigest) sum() (id string, seals Seals) {
+	return hex.EncodeToString(d.all.Sum(nil)), Seals{Head: d.parts[0], Records: d.parts[1], Rest: d.parts[2]}
+}
+
+func readBack(text []byte) []byte {
+	return bytes.ReplaceAll(text, []byte(`\ufffd`), []byte("\ufffd"))
+}
+
 // noRecords stands in a plan's JSON for its records: one for a queue's every record
 // is too much to have as a whole.
 var noRecords = []byte(`"records":[]`)
 
-// digest is the plan's id: that of all that the plan says in JSON, the target's
-// name included. Only how the source is spelled does not count, nor how far either
-// side's transactions went, because others write there too.
-func (p *Plan) digest() string {
-	q := *p
-	q.ID, q.Source.Name, q.Source.Zxid, q.Target.Zxid, q.Records = "", "", 0, 0, Records{}
-	h := sha256.New()
-	before, after, _ := bytes.Cut(mustJSON(&q), noRecords)
-	hashJSON(h, before)
-	h.Write(noRecords[:len(noRecords)-1])
-	hashEntries(h, p.Records)
-	h.Write([]byte("]"))
-	hashJSON(h, after)
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-func hashEntries(h hash.Hash, entries Records) {
+// digest is the plan's id, and its seals: of all that the plan says in JSON, the
+// target's name included. Only how the source is spelled does not count, nor how
+// far either side's transactions went, because others write there too.
+func (p *Plan) digest() (id string, seals Seals) {
+	d := newPlanDigest()
+	before, after := p.aroundRecords()
+	d.add(before)
+	d.next()
+	d.add(noRecords[:len(noRecords)-1])
 	first := true
-	for e := range entries.All() {
+	for e := range p.Records.All() {
 		if !first {
-			h.Write([]byte(","))
+			d.add([]byte(","))
 		}
 		first = false
-		hashJSON(h, mustJSON(e))
+		d.add(mustJSON(e))
 	}
+	d.add([]byte("]"))
+	d.next()
+	d.add(after)
+	d.next()
+	return d.sum()
 }
 
-// hashJSON adds JSON to a digest. Bytes that are no UTF-8 are escaped there, and
-// when the plan was read back they are the character that stands for them.
-func hashJSON(h hash.Hash, text []byte) {
-	h.Write(bytes.ReplaceAll(text, []byte(`\ufffd`), []byte("\ufffd")))
+// aroundRecords is what is digested of a plan's JSON before its records and after.
+func (p *Plan) aroundRecords() (before, after []byte) {
+	q := *p
+	q.ID, q.Seals, q.Source.Name, q.Source.Zxid, q.Target.Zxid, q.Records = "", Seals{}, "", 0, 0, Records{}
+	before, after, _ = bytes.Cut(mustJSON(&q), noRecords)
+	return before, after
 }
 
 func mustJSON(v any) []byte {
@@ -57,7 +94,9 @@ func mustJSON(v any) []byte {
 // the target.
 func (p *Plan) decisions() string {
 	h := sha256.New()
-	hashEntries(h, p.Records)
-	hashJSON(h, mustJSON(p.Batches))
+	for e := range p.Records.All() {
+		h.Write(mustJSON(e))
+	}
+	h.Write(mustJSON(p.Batches))
 	return hex.EncodeToString(h.Sum(nil))
 }

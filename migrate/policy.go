@@ -67,17 +67,6 @@ func (p Policies) Validate() error {
 	return nil
 }
 
-// Flags are the policies as the command line that chooses them, defaults left out.
-func (p Policies) Flags() string {
-	var flags []string
-	for _, c := range PolicyChoices {
-		if v := *c.Value(&p); v != c.Values[0] {
-			flags = append(flags, "--"+c.Name+" "+v)
-		}
-	}
-	return strings.Join(flags, " ")
-}
-
 // Fate is what becomes of a record.
 type Fate string
 

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"strconv"
 	"time"
 
 	"mrtq/legacy"
@@ -62,14 +63,27 @@ func provenance(r Record, land landing, run string) Provenance {
 }
 
 func (p Provenance) encode() []byte {
-	o := newqueue.Object{
-		"run": p.Run, "path": p.Path, "sequence": int64(p.Sequence), "status": p.Status, "time": p.Time,
-		"time_unit": p.TimeUnit, "high_priority": p.HighPriority, "worker": p.Worker, "format": p.Format, "sha256": p.SHA256,
+	b := make([]byte, 0, 384)
+	text := func(name, value string) {
+		b = append(append(append(b, `,"`...), name...), `":`...)
+		b = legacy.AppendJSON(b, value)
 	}
+	// In the order of the names, as [encode] has them.
 	if p.Consumed != "" {
-		o["consumed"] = p.Consumed
+		text("consumed", p.Consumed)
 	}
-	return encode(o)
+	text("format", p.Format)
+	b = strconv.AppendBool(append(b, `,"high_priority":`...), p.HighPriority)
+	text("path", p.Path)
+	text("run", p.Run)
+	b = strconv.AppendInt(append(b, `,"sequence":`...), int64(p.Sequence), 10)
+	text("sha256", p.SHA256)
+	text("status", p.Status)
+	text("time", p.Time)
+	text("time_unit", p.TimeUnit)
+	text("worker", p.Worker)
+	b[0] = '{'
+	return append(b, '}')
 }
 
 // parseProvenance reads what provenance.encode wrote; ok is false for the data
@@ -101,17 +115,7 @@ func parseBatchProvenance(data []byte) (p batchProvenance, ok bool) {
 // encode is the canonical JSON of an object, which unlike encoding/json's
 // keeps the unpaired surrogates that Java strings may hold.
 func encode(o newqueue.Object) []byte {
-	plain := make(map[string]any, len(o))
-	for k, v := range o {
-		switch n := v.(type) {
-		case int:
-			v = json.Number(newqueue.Number(int64(n)))
-		case int64:
-			v = json.Number(newqueue.Number(n))
-		}
-		plain[k] = v
-	}
-	return legacy.AppendJSON(nil, plain)
+	return legacy.AppendJSON(make([]byte, 0, 256), map[string]any(o))
 }
 
 // encodeValues is the canonical JSON of what an item's znode is to hold.

@@ -26,8 +26,8 @@ func (p *piece) readBack(j job) {
 		p.differ(NotLossless, root, fmt.Sprintf("%s of %s reads back as %q, wanted %q", what, j.rec.Path, fmt.Sprint(got), fmt.Sprint(want)))
 	}
 	l := j.rec.Legacy
-	prov, ok := parseProvenance(p.data(root))
-	if !ok {
+	prov := p.said[root]
+	if prov == nil {
 		return // already missing or changed
 	}
 	if name := znode.Name(prov.Path); name != l.Key.String() {

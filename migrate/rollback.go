@@ -26,6 +26,8 @@ type Undo struct {
 	Done Done   `json:"removed"`
 	Kept []Kept `json:"kept"` // jobs and batches, and records of what is gone
 	Left []Kept `json:"left"` // what else is not as it was before the run
+	// Twice are the records of jobs that stay, or that were worked off.
+	Twice RunsTwice `json:"runs_twice"`
 
 	run       Run
 	target    *listing
@@ -68,7 +70,7 @@ func PlanRollback(ctx context.Context, target side.Side, id string, force bool) 
 		return nil, err
 	}
 	u := &Undo{
-		Run: id, Kept: []Kept{}, Left: []Kept{}, target: l, force: force,
+		Run: id, Kept: []Kept{}, Left: []Kept{}, Twice: RunsTwice{Jobs: []TwiceJob{}}, target: l, force: force,
 		stay: map[ref]string{}, forced: map[ref][]znode.Op{}, custody: make([]jobStands, len(l.custody.held.rows)), rewroteBy: map[string]bool{},
 	}
 	if err := u.lookAtJobs(ctx); err != nil {
@@ -115,6 +117,7 @@ func (u *Undo) keepCustody() {
 		switch u.custody[i] {
 		case notStanding: // or it is a copy of one that is gone
 			u.keep(cmp.Or(h.root, h.record), u.target.gone(h)+"; the ledger keeps it, so that it is not made again")
+			u.Twice.add(h.record, h.root, u.target.gone(h))
 		case asAnotherMade:
 			rewritten++
 		}
@@ -199,9 +202,16 @@ func (m *Migrator) undo(ctx context.Context, u *Undo, budget int) (int, Done, er
 	c.log = ledgerLog{run: u.Run, acl: u.run.ACL, tail: tail}
 	c.run.State, c.run.Owner = RunRollingBack, m.owner
 	c.run.Copied = !u.target.spans[u.Run].known()
+	holds, err := m.holdAgain(u)
+	if err != nil {
+		return 0, Done{}, err
+	}
+	if len(holds) > 0 {
+		m.Say("the new queues were released; they are held again while " + u.Run + " is taken back")
+	}
 	transactions := func(yield func(unit) bool) {
 		// Marks the run before anything goes, and where its making ended.
-		if !yield(unit{ends: true}) {
+		if !yield(unit{ops: holds, ends: true}) {
 			return
 		}
 		for t := range pack(u.units(), budget, m.MaxOps, m.Target.chrootLen()) {
@@ -232,7 +242,9 @@ func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo) error {
 	made := u.run.span(u.target.tree)
 	var ops []znode.Op
 	removed := map[string]bool{}
-	for _, path := range u.structure {
+	ours := u.staying()
+	heldAt := int64(-1) // the transaction in which the rollback made the folders of its holds
+	for _, path := range withNew(holdNodes(), u.structure) {
 		n, err := m.Target.Get(ctx, path)
 		if errors.Is(err, znode.ErrNoNode) {
 			continue
@@ -240,7 +252,14 @@ func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo) error {
 		if err != nil {
 			return interrupted(err)
 		}
-		left := int(n.Stat.NumChildren)
+		byRollback := setByRollback(u.Run, &n) || path == newqueue.LocksPath && n.Stat.Czxid == heldAt && n.Stat.Version == 0
+		if path == newqueue.QueueLocksPath && byRollback && n.Stat.Czxid != 0 {
+			heldAt = n.Stat.Czxid
+		}
+		if !byRollback && !slices.Contains(u.structure, path) {
+			continue // it was there before the run
+		}
+		left := int(n.Stat.NumChildren) - ours[path]
 		for child := range removed {
 			if znode.Parent(child) == path {
 				left--
@@ -248,16 +267,23 @@ func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo) error {
 		}
 		switch {
 		case left > 0:
-			u.Left = append(u.Left, Kept{path, fmt.Sprintf("others have made what is in it (%d)", left)})
+			u.Left = append(u.Left, Kept{path, fmt.Sprintf("%s in it that this run did not make", counted(left, "znode is", "znodes are"))})
+		case ours[path] > 0: // what stays of the run is in it
+		case byRollback:
+			removed[path] = true
+			ops = append(ops, znode.Delete(path, n.Stat.Version))
 		case path == newqueue.JobsPath && (!u.whole() || len(u.target.runs) > 1):
 			// The trace of what stays is on it.
 		case made.known() && !made.holds(n.Stat.Czxid):
-			u.Left = append(u.Left, Kept{path, "somebody deleted it and made it again"})
+			u.Left = append(u.Left, Kept{path, "it was deleted and made again"})
 		case n.Stat.Version != 0 && !onlyTraced(n):
 			u.Left = append(u.Left, Kept{path, "it was set " + times(n.Stat.Version)})
 		default:
 			removed[path] = true
 			ops = append(ops, znode.Delete(path, n.Stat.Version))
+		}
+		if !removed[path] {
+			ours[znode.Parent(path)]++
 		}
 	}
 	if !u.whole() {

@@ -87,10 +87,11 @@ func (u *Undo) lookAtJobs(ctx context.Context) error {
 	}
 	var jobs []known
 	take := func(sub side.Subtree) bool {
-		p, claims := claimOf(sub)
+		c, claims := claimOf(sub)
 		if !claims {
 			return false
 		}
+		p := c.placed
 		i, there := held.index(p.prov.Path)
 		if !there || held.at(i).root != p.root {
 			doubtful.add(p)

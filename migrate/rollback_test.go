@@ -26,7 +26,7 @@ func TestRollbackRemovesOnlyItsOwn(t *testing.T) {
 				do(t, s, znode.Create("/locks/queue/ingest", none))
 			},
 			stays: []string{"/locks", "/locks/queue", "/locks/queue/ingest"},
-			why:   "somebody deleted it and made it again",
+			why:   "it was deleted and made again",
 		},
 		"a status-report that somebody added": {
 			change: func(t *testing.T, s *site) { do(t, s, znode.Create(batch+"/status-report", []byte("{}"))) },

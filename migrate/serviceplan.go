@@ -67,10 +67,13 @@ func (p *Plan) checkServices(ctx context.Context) error {
 			batches = batches[1:]
 		}
 	}
-	for j, err := range p.loaded(ctx, slices.Values(p.toldJobs())) {
+	told, tell, looked := p.toldJobs(), phases(ctx), 0
+	for j, err := range p.loaded(ctx, slices.Values(told)) {
 		if err != nil {
 			return err
 		}
+		looked++
+		tell(CheckingSource, looked, len(told))
 		upTo(p.batchOf(j.planned))
 		checks.look(p.whole(j.planned, j.rec))
 	}

@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"mrtq/harness/legacyqueue"
+	"mrtq/internal/legacyqueue"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/newqueue"

@@ -28,8 +28,8 @@ var QueueKinds = []QueueKind{Ingest, Inventory, AccessSmall, AccessLarge}
 // Queues names the znodes of a deployment's legacy queues. A kind may have
 // several, as older sites had one ingest queue a worker, or none.
 type Queues struct {
-	Nodes map[QueueKind][]string
-	Locks []string // whose children are outstanding legacy object locks
+	Nodes map[QueueKind][]string `json:"nodes"`
+	Locks []string               `json:"locks"` // whose children are outstanding legacy object locks
 }
 
 // DefaultQueues are the usual names.
@@ -52,6 +52,17 @@ func (q Queues) Roots() []string {
 		roots = append(roots, q.Nodes[kind]...)
 	}
 	return append(roots, q.Locks...)
+}
+
+// given are the queues without the kinds that have no znode.
+func (q Queues) given() Queues {
+	out := Queues{Nodes: map[QueueKind][]string{}, Locks: q.Locks}
+	for kind, nodes := range q.Nodes {
+		if len(nodes) > 0 {
+			out.Nodes[kind] = nodes
+		}
+	}
+	return out
 }
 
 // Validate refuses paths that ZooKeeper would, and a znode given twice, which

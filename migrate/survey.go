@@ -57,6 +57,8 @@ type batchStands struct {
 	// changed are those of batchWorked that show that somebody has worked on it.
 	changed [4]bool
 	touched bool // not all is as runs left it
+	// entries are the lists of its jobs' entries, by folder as in [newqueue.BatchFolders].
+	entries [4]listLength
 }
 
 // batchWorked are the znodes of a batch that tell whether somebody worked on it.
@@ -110,9 +112,13 @@ func (t *survey) listed(n *znode.Node) {
 	t.hash(n)
 	at := strings.Split(n.Path, "/")[1:]
 	switch {
-	case len(at) == 4 && "/"+at[0] == newqueue.JobsPath:
+	case "/"+at[0] == newqueue.JobsPath && (len(at) == 3 || len(at) == 4):
 		t.count(n.Path)
-	case len(at) < 2 || "/"+at[0] != newqueue.BatchesPath || len(at) == 5 && isEntry(at[1:]):
+	case len(at) == 5 && isEntry(at[1:]):
+		if i, there := t.at[t.names.ref(at[1])]; there {
+			t.stands[i].entries[slices.Index(newqueue.BatchFolders, newqueue.BatchFolder(at[3]))].add(at[4])
+		}
+	case len(at) < 2 || "/"+at[0] != newqueue.BatchesPath:
 	default:
 		t.batchNode(at[1], strings.Join(at[2:], "/"), n)
 	}
@@ -202,7 +208,7 @@ func (t *survey) readJobs(ctx context.Context) error {
 		}
 		p, claimed := claimOf(sub)
 		if claimed {
-			known = append(known, p)
+			known = append(known, p.placed)
 		}
 		return claimed
 	}

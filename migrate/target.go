@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mrtq/internal/election"
+	"mrtq/internal/offline"
 	"mrtq/internal/side"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
@@ -35,6 +36,9 @@ type Target struct {
 
 // NewTarget is the target that a session writes to.
 func NewTarget(w *zkconn.Writer) *Target { return &Target{Backend: online{w}} }
+
+// NewOfflineTarget is the target that is a dump, without a server.
+func NewOfflineTarget(t *offline.Tree) *Target { return &Target{Backend: t} }
 
 // online is a session with a server.
 type online struct{ *zkconn.Writer }

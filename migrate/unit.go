@@ -68,6 +68,9 @@ func (p *Plan) planStructure() {
 		}
 	}
 	p.Structure = append(p.Structure, p.holds...)
+	for _, path := range p.HoldsAgain() {
+		p.warn(path, "it was released after the last run, and this one would hold the queue again, so that its workers stop")
+	}
 }
 
 // structure is the run's first unit: the holds before anything else, so that

@@ -2,9 +2,12 @@ package migrate
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
+	"sync"
 
 	"mrtq/internal/side"
 	"mrtq/internal/znode"
@@ -18,79 +21,144 @@ func (v *verifier) knownJobs(ctx context.Context) error {
 	held := &v.target.custody.held
 	done, tell := 0, phases(ctx)
 	tell(Comparing, 0, len(v.target.roots))
-	var known []placed
-	take := func(sub side.Subtree) bool {
-		p, claims := claimOf(sub)
-		if !claims {
-			return true // somebody else's
-		}
-		i, there := held.index(p.prov.Path)
-		if !there || held.at(i).root != p.root {
-			v.claims.add(p)
-			v.doubtful = append(v.doubtful, v.target.names.ref(p.root))
-			return false
+	known := func(c claimed) (counts, take bool) {
+		i, there := held.index(c.prov.Path)
+		if !there || held.at(i).root != c.root {
+			v.claims.add(c.placed)
+			v.doubtful = append(v.doubtful, v.target.names.ref(c.root))
+			return false, false
 		}
 		v.claimed[i] = true
-		known = append(known, p)
-		return true
+		return true, true
 	}
-	for p, err := range v.target.jobParts(ctx, v.target.allRoots(), take) {
-		if err != nil {
-			return err
-		}
-		if err := v.piece(p).beside(ctx, known); err != nil {
-			return err
-		}
-		known = known[:0]
-		done += len(p.roots)
+	return v.jobsBeside(ctx, v.target.allRoots(), known, func(jobs int) {
+		done += jobs
 		tell(Comparing, done, len(v.target.roots))
-	}
-	return nil
-}
-
-// claimOf is what a job or request says it was made from; ok is false if it says
-// nothing.
-func claimOf(sub side.Subtree) (p placed, ok bool) {
-	prov, ok := parseProvenance(sub.Nodes[0].Data)
-	p = placed{prov: prov.origin(), root: sub.Root, id: znode.Name(sub.Root)}
-	for _, n := range sub.Nodes {
-		if n.Path == sub.Root+"/bid" && znode.Parent(sub.Root) == newqueue.JobsPath {
-			p.bid = string(n.Data)
-		}
-	}
-	return p, ok
+	})
 }
 
 // doubtfulJobs settles which of the others count, and looks at them.
 func (v *verifier) doubtfulJobs(ctx context.Context) error {
 	v.settleClaims()
-	var counting []placed
-	take := func(sub side.Subtree) bool {
-		if p, claims := claimOf(sub); claims {
-			if c, there := v.claims.find(p.prov.Path); there && c.root == p.root {
-				counting = append(counting, p)
-			}
-		}
-		return true
+	counts := func(c claimed) (counts, take bool) {
+		other, there := v.claims.find(c.prov.Path)
+		return there && other.root == c.root, true
 	}
-	roots := func(yield func(string) bool) {
-		for _, r := range v.doubtful {
-			if !yield(v.target.names.text(r)) {
-				return
-			}
+	if err := v.jobsBeside(ctx, v.target.names.texts(v.doubtful), counts, func(int) {}); err != nil {
+		return err
+	}
+	slices.SortFunc(v.jobs, func(a, b verifiedRow) int { return v.target.names.compare(a.root, b.root) })
+	v.seen = true
+	return nil
+}
+
+// claimed is what a job or request says it was made from.
+type claimed struct {
+	placed
+	said   Provenance
+	record fetched // if it is there
+}
+
+// claimOf is what a job or request says it was made from; ok is false if it says
+// nothing.
+func claimOf(sub side.Subtree) (c claimed, ok bool) {
+	c.said, ok = parseProvenance(sub.Nodes[0].Data)
+	c.placed = placed{prov: c.said.origin(), root: sub.Root, id: znode.Name(sub.Root)}
+	for _, n := range sub.Nodes {
+		if n.Path == sub.Root+"/bid" && znode.Parent(sub.Root) == newqueue.JobsPath {
+			c.bid = string(n.Data)
 		}
+	}
+	return c, ok
+}
+
+// besides are jobs and requests of a part whose records are being read.
+type besides struct {
+	part   *part
+	claims []claimed
+	read   chan error // when the records were
+}
+
+// jobsBeside looks at jobs and requests beside the records that they were made
+// from. Says decides of a claim if it counts and if the job is looked at now. While
+// one part is looked at, the records of the next are read, and the jobs of the one
+// after it.
+func (v *verifier) jobsBeside(ctx context.Context, roots iter.Seq[string], says func(claimed) (counts, take bool), done func(jobs int)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var reading sync.WaitGroup
+	defer reading.Wait()
+	defer cancel()
+	var last *besides // part, whose records are being read
+	compare := func(b *besides) error {
+		if err := v.piece(b.part).beside(ctx, b.claims); err != nil {
+			return err
+		}
+		done(len(b.part.roots))
+		return nil
+	}
+	var counting []claimed
+	take := func(sub side.Subtree) bool {
+		c, claims := claimOf(sub)
+		if !claims {
+			return true // somebody else's
+		}
+		counts, take := says(c)
+		if counts {
+			counting = append(counting, c)
+		}
+		return take
 	}
 	for p, err := range v.target.jobParts(ctx, roots, take) {
 		if err != nil {
 			return err
 		}
-		if err := v.piece(p).beside(ctx, counting); err != nil {
+		b := &besides{part: p, claims: counting, read: make(chan error, 1)}
+		counting = nil
+		before := last
+		if before != nil {
+			if err := <-before.read; err != nil {
+				return err
+			}
+		}
+		last = b
+		reading.Go(func() { b.read <- v.readRecords(ctx, b.claims) })
+		if before != nil {
+			if err := compare(before); err != nil {
+				return err
+			}
+		}
+	}
+	if last == nil {
+		return nil
+	}
+	if err := <-last.read; err != nil {
+		return err
+	}
+	return compare(last)
+}
+
+// readRecords reads the records that jobs claim.
+func (v *verifier) readRecords(ctx context.Context, claims []claimed) error {
+	var of []int // index into claims, by the order of asking
+	records := func(yield func(string) bool) {
+		for i := range claims {
+			if !v.isRecord(claims[i].prov.Path) {
+				continue
+			}
+			of = append(of, i)
+			if !yield(claims[i].prov.Path) {
+				return
+			}
+		}
+	}
+	got := 0
+	for f, err := range v.src.fetch(ctx, records) {
+		if err != nil {
 			return err
 		}
-		counting = counting[:0]
+		claims[of[got]].record = f
+		got++
 	}
-	slices.SortFunc(v.jobs, func(a, b verifiedRow) int { return v.target.names.compare(a.root, b.root) })
-	v.seen = true
 	return nil
 }
 
@@ -210,7 +278,7 @@ func (v *verifier) account(r *Record, old *placed) *job {
 	}
 	a.Migrated++
 	v.verdict.States[string(land.job)+string(land.access)]++
-	if old.prov.SHA256 != digest(r.Data) {
+	if old.prov.SHA256 != hex.EncodeToString(r.Legacy.SHA256[:]) {
 		v.differ(RecordChanged, r.Path, fmt.Sprintf("it changed since it became %s: run mrtq migrate", old.root))
 	}
 	return &job{rec: r, land: land, run: old.prov.Run, id: old.id, bid: old.bid}
@@ -224,11 +292,8 @@ func (v *verifier) checkKept(r Record) {
 
 // beside looks at the jobs and requests of a part beside the records that they
 // were made from. Claims are those of its jobs that count.
-func (p *piece) beside(ctx context.Context, claims []placed) error {
-	jobs, err := p.expected(ctx, claims)
-	if err != nil {
-		return err
-	}
+func (p *piece) beside(ctx context.Context, claims []claimed) error {
+	jobs := p.expected(claims)
 	if err := p.findBatches(ctx, jobs); err != nil {
 		return err
 	}
@@ -250,34 +315,21 @@ func (p *piece) beside(ctx context.Context, claims []placed) error {
 	return p.jobServices(ctx, jobs)
 }
 
-// expected reads the records that jobs claim; it returns what the jobs should be.
-func (p *piece) expected(ctx context.Context, claims []placed) ([]*job, error) {
-	var paths []string
-	claim := map[string]*placed{}
-	for _, c := range claims {
-		p.runs[c.prov.Run] = true
-		p.untold.see(c)
-		claim[c.prov.Path] = &c
-		if p.isRecord(c.prov.Path) {
-			paths = append(paths, c.prov.Path)
-		}
-	}
+// expected returns what the jobs should be, by the records that they claim.
+func (p *piece) expected(claims []claimed) []*job {
 	var jobs []*job
-	for f, err := range p.src.fetch(ctx, slices.Values(paths)) {
-		if err != nil {
-			return nil, err
-		}
-		if c := claim[f.Path]; f.there() {
-			delete(claim, f.Path)
-			if j := p.account(&f.Record, c); j != nil {
-				jobs = append(jobs, j)
-			}
+	for i := range claims {
+		c := &claims[i]
+		p.runs[c.prov.Run] = true
+		p.untold.see(c.placed)
+		p.said[c.root] = &c.said
+		if !c.record.there() {
+			p.differ(NoRecord, c.root, fmt.Sprintf("it was made from %s, which is not in the source (any more): it could run twice", c.prov.Path))
+		} else if j := p.account(&c.record.Record, &c.placed); j != nil {
+			jobs = append(jobs, j)
 		}
 	}
-	for _, c := range claim {
-		p.differ(NoRecord, c.root, fmt.Sprintf("it was made from %s, which is not in the source (any more): it could run twice", c.prov.Path))
-	}
-	return jobs, nil
+	return jobs
 }
 
 // compareEntries compares where the jobs stand with where they should. Whether

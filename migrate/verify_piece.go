@@ -7,6 +7,7 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
+	"mrtq/newqueue/lint"
 )
 
 // piece is a part of the target beside what should be there of it.
@@ -16,12 +17,13 @@ type piece struct {
 	want *znode.Tree
 	ours map[string]string // wanted nodes that a run must have made, with the job that they are part of, "" for none
 
-	records   map[string]string // that jobs were made from, by the job
-	inventory map[string]bool   // jobs and batches of unfinished inventory records
+	said      map[string]*Provenance // of jobs that claim a record, by the job
+	records   map[string]string      // that jobs were made from, by the job
+	inventory map[string]bool        // jobs and batches of unfinished inventory records
 }
 
 func (v *verifier) piece(p *part) *piece {
-	return &piece{verifier: v, part: p, want: znode.NewTree(), ours: map[string]string{}}
+	return &piece{verifier: v, part: p, want: znode.NewTree(), ours: map[string]string{}, said: map[string]*Provenance{}}
 }
 
 // wantNodes puts nodes into the wanted tree that a run must have made: with that
@@ -182,13 +184,21 @@ func (p *piece) checkVersions(path string) {
 	case job != "" && p.tree.Get(job) != nil && n.Stat.Czxid != p.tree.Get(job).Stat.Czxid:
 		p.differ(MadeAgain, path, fmt.Sprintf("transaction %#x made it, and %#x made its job: somebody deleted it and made it again", n.Stat.Czxid, p.tree.Get(job).Stat.Czxid))
 	case path == job:
-		prov, _ := parseProvenance(n.Data)
-		if h, there := ex.custody.lookup(prov.Path); there && h.root == path && h.made.known() && !h.made.holds(n.Stat.Czxid) {
+		if h, there := ex.custody.lookup(p.provenance(n).Path); there && h.root == path && h.made.known() && !h.made.holds(n.Stat.Czxid) {
 			p.differ(MadeAgain, path, path+" was deleted and made again")
 		}
 	case job == "" && !ex.bornInRun(n.Stat.Czxid) && !ex.besideRuns(n):
 		p.differ(MadeAgain, path, "no run was at work when it was made: somebody deleted it and made it again")
 	}
+}
+
+// provenance is what a job's or request's own znode says.
+func (p *piece) provenance(n *znode.Node) Provenance {
+	if said := p.said[n.Path]; said != nil {
+		return *said
+	}
+	prov, _ := parseProvenance(n.Data)
+	return prov
 }
 
 // checkACL compares a node's ACL, where it was read, with that of its run's own
@@ -214,7 +224,7 @@ func (p *piece) checkACL(n *znode.Node) {
 
 // layout holds the piece, others' jobs included, to the layout's rules.
 func (p *piece) layout(counts func(path string) bool) {
-	for _, x := range newqueue.CheckLayout(p.tree, p.dialect) {
+	for _, x := range lint.Check(p.tree, p.dialect) {
 		if counts(x.Path) {
 			p.broken = append(p.broken, Difference{LayoutBroken, x.Path, x.Message})
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"mrtq/internal/znode"
+	"mrtq/newqueue/states"
 )
 
 // Token is what /access/QUEUE/QID/token holds.
@@ -216,7 +217,7 @@ func (a *Access) Unlock(ctx context.Context) error {
 // processing to completed (A3), and releases the lock. Errors as for
 // [Job.Succeed].
 func (a *Access) Succeed(ctx context.Context) error {
-	return a.MoveTo(ctx, AccessState(success(a.q.tables[EntityAccess], string(a.Status.State))), "")
+	return a.MoveTo(ctx, AccessState(a.q.machines[EntityAccess].Success(string(a.Status.State))), "")
 }
 
 // Fail moves an acquired processing request to failed (A4), with a message that
@@ -253,7 +254,7 @@ func (q *Queue) RetryAccess(ctx context.Context, queue AccessQueue, qid string) 
 	path := AccessRequestPath(queue, qid)
 	_, err := q.moveAccess(ctx, queue, qid, nil, func(s AccessState) (AccessState, error) {
 		if s != AccessFailed {
-			return "", q.refuse(EntityAccess, path, string(s), processing)
+			return "", q.refuse(EntityAccess, path, string(s), states.Processing)
 		}
 		return AccessProcessing, nil
 	}, "")
@@ -268,7 +269,7 @@ func (q *Queue) RetryAccess(ctx context.Context, queue AccessQueue, qid string) 
 func (q *Queue) DeleteAccess(ctx context.Context, queue AccessQueue, qid string) error {
 	path := AccessRequestPath(queue, qid)
 	_, err := q.moveAccess(ctx, queue, qid, nil, func(s AccessState) (AccessState, error) {
-		if t, ok := automatic(q.tables[EntityAccess], string(s)); ok {
+		if t, ok := q.machines[EntityAccess].Automatic(string(s)); ok {
 			return AccessState(t.To), nil
 		}
 		return AccessDeleted, nil
@@ -292,7 +293,7 @@ func (q *Queue) CleanupAccess(ctx context.Context, queue AccessQueue) ([]string,
 	var bad []error
 	for _, qid := range ids {
 		_, err := q.moveAccess(ctx, queue, qid, nil, func(s AccessState) (AccessState, error) {
-			t, ok := automatic(q.tables[EntityAccess], string(s))
+			t, ok := q.machines[EntityAccess].Automatic(string(s))
 			if !ok {
 				return "", errSkip
 			}
@@ -341,7 +342,7 @@ func (q *Queue) moveAccess(ctx context.Context, queue AccessQueue, qid string, b
 		}
 		status.State, status.LastModified, status.Message = to, q.now().Round(0), message
 		ops := lockOps(t.Who, path)
-		if t.Nodes == NodesGo {
+		if t.Nodes == states.NodesGo {
 			nodes, err := q.subtree(ctx, path)
 			if err != nil {
 				return err
@@ -355,7 +356,7 @@ func (q *Queue) moveAccess(ctx context.Context, queue AccessQueue, qid string, b
 			}
 			ops = append(ops, znode.Set(path+"/status", data, version))
 		}
-		done := q.written(path+"/status", version, ops, t.Nodes == NodesGo)
+		done := q.written(path+"/status", version, ops, t.Nodes == states.NodesGo)
 		if by != nil {
 			done = q.givenBack(by.lock, done)
 		}

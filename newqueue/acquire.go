@@ -282,8 +282,8 @@ func (q *Queue) acquireEntry(ctx context.Context, e entry, s JobState) (*Job, er
 
 // workersState refuses a state in which a worker has nothing to do.
 func (q *Queue) workersState(e Entity, s string) error {
-	for _, t := range leaving(q.tables[e], s) {
-		if t.Who.holdsLock() {
+	for _, t := range q.machines[e].From(s) {
+		if t.Who.HoldsLock() {
 			return nil
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mrtq/internal/znode"
+	"mrtq/newqueue/states"
 )
 
 // jobRemains are the operations that remove everything of a job.
@@ -106,7 +107,7 @@ func (q *Queue) queued(ctx context.Context) (map[string][]string, error) {
 // some at a time, until the rest fits. Each transaction deletes whole jobs, and
 // checks that the batch is still in the state that was read. If it is
 // interrupted, the batch has fewer jobs and can be deleted again.
-func (q *Queue) deleteAhead(ctx context.Context, t Transition, s *batchSnap) error {
+func (q *Queue) deleteAhead(ctx context.Context, t states.Transition, s *batchSnap) error {
 	guard := append(lockOps(t.Who, BatchPath(s.id)), znode.Check(BatchPath(s.id)+"/status", s.version))
 	for {
 		ops, _, err := decideBatch(t, *s, "", q.dialect, q.now())
@@ -138,7 +139,7 @@ func (q *Queue) deleteAhead(ctx context.Context, t Transition, s *batchSnap) err
 // Nothing of them stays. Errors: *[StateError], [ErrLocked] while a worker
 // holds the batch or one of its jobs.
 func (q *Queue) DeleteBatch(ctx context.Context, bid string) (Deletion, error) {
-	s, err := q.deleteBatch(ctx, bid, Admin)
+	s, err := q.deleteBatch(ctx, bid, states.Admin)
 	if err != nil {
 		return Deletion{}, &opError{"delete", BatchPath(bid), err}
 	}
@@ -154,18 +155,18 @@ func (q *Queue) DeleteBatch(ctx context.Context, bid string) (Deletion, error) {
 // and [ErrStillProcessing] while one of its jobs is unfinished: the client
 // library leaves such a batch, too.
 func (q *Queue) CleanBatch(ctx context.Context, bid string) error {
-	if _, err := q.deleteBatch(ctx, bid, Automatic); err != nil {
+	if _, err := q.deleteBatch(ctx, bid, states.Automatic); err != nil {
 		return &opError{"clean up", BatchPath(bid), err}
 	}
 	return nil
 }
 
-func (q *Queue) deleteBatch(ctx context.Context, bid string, who Actor) (batchSnap, error) {
+func (q *Queue) deleteBatch(ctx context.Context, bid string, who states.Actor) (batchSnap, error) {
 	s, _, err := q.moveBatch(ctx, bid, batchMove{target: func(s batchSnap) (BatchState, error) {
-		t, ok := automatic(q.tables[EntityBatch], string(s.status.State))
+		t, ok := q.machines[EntityBatch].Automatic(string(s.status.State))
 		switch {
-		case ok != (who == Automatic):
-			return "", q.refuse(EntityBatch, BatchPath(bid), string(s.status.State), deleted)
+		case ok != (who == states.Automatic):
+			return "", q.refuse(EntityBatch, BatchPath(bid), string(s.status.State), states.Deleted)
 		case ok:
 			return BatchState(t.To), nil
 		}
@@ -183,7 +184,7 @@ func (q *Queue) CleanupBatches(ctx context.Context) ([]string, error) {
 	var cleaned []string
 	bad := []error{err}
 	for _, b := range batches {
-		if _, ok := automatic(q.tables[EntityBatch], string(b.Status.State)); !ok {
+		if _, ok := q.machines[EntityBatch].Automatic(string(b.Status.State)); !ok {
 			continue
 		}
 		err := q.CleanBatch(ctx, b.ID)

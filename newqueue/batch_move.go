@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"mrtq/internal/znode"
+	"mrtq/newqueue/states"
 )
 
 // snapBatchFor reads what is needed to decide on a batch's transition.
@@ -90,16 +91,16 @@ func (q *Queue) tryMoveBatch(ctx context.Context, m move, bid string, bm batchMo
 			return s, none, err
 		}
 	}
-	if s.waits() && t.Nodes == NodesStay {
+	if t.Guard == states.WithoutJobs {
 		if s.states, err = q.leftStates(ctx, bid); err != nil {
 			return s, none, err
 		}
 	}
-	if t.Nodes == NodesGo {
+	if t.Nodes == states.NodesGo {
 		if err := q.snapDeletion(ctx, &s); err != nil {
 			return s, none, err
 		}
-		if t.Who == Automatic && s.unfinished {
+		if t.Guard == states.OnceFinished && s.unfinished {
 			return s, none, ErrStillProcessing
 		}
 		if err := q.deleteAhead(ctx, t, &s); err != nil {
@@ -111,7 +112,7 @@ func (q *Queue) tryMoveBatch(ctx context.Context, m move, bid string, bm batchMo
 		return s, none, err
 	}
 	ops = append(ops, bm.jobs...)
-	done := q.written(m.path+"/status", s.version, ops, t.Nodes == NodesGo)
+	done := q.written(m.path+"/status", s.version, ops, t.Nodes == states.NodesGo)
 	if bm.by != nil {
 		done = q.givenBack(bm.by.lock, done)
 	}

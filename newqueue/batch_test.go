@@ -10,6 +10,7 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
+	"mrtq/newqueue/states"
 )
 
 // finish moves the first pending job to completed.
@@ -180,11 +181,11 @@ func TestIllegalBatchTransitions(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		q := w.queue()
 		bid := value(q.CreateBatch(ctx, newqueue.Submission{}))(t)
-		for _, from := range newqueue.States(newqueue.EntityBatch, w.d) {
+		for _, from := range states.States(newqueue.EntityBatch, string(w.d)) {
 			o := newqueue.BatchStatus{State: newqueue.BatchState(from)}.Object(w.d)
 			w.put("/batches/"+bid+"/status", string(value(o.Marshal())(t)))
 			before := w.tree()
-			for _, p := range newqueue.Illegal(newqueue.EntityBatch, w.d) {
+			for _, p := range states.Illegal(newqueue.EntityBatch, string(w.d)) {
 				if p.From != from {
 					continue
 				}
@@ -372,7 +373,7 @@ func TestAccess(t *testing.T) {
 		if got := w.tree().Children("/access/small"); len(got) != 0 {
 			t.Errorf("left %v", got)
 		}
-		for _, p := range newqueue.Illegal(newqueue.EntityAccess, w.d) {
+		for _, p := range states.Illegal(newqueue.EntityAccess, string(w.d)) {
 			id := fmt.Sprintf("qid%010d", 900)
 			w.put("/access/large/"+id+"/token", "{}")
 			w.put("/access/large/"+id+"/status", string(value(newqueue.AccessStatus{State: newqueue.AccessState(p.From)}.Object(w.d).Marshal())(t)))

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"mrtq/internal/znode"
+	"mrtq/newqueue/states"
 )
 
 // A batch that waits for its jobs to be created has no states child. That is
@@ -22,14 +23,14 @@ func (s batchSnap) waits() bool {
 // be removed. It is nil if there is none. If there are entries of jobs in it,
 // the error is a *[NodeError] that wraps [ErrHasJobs].
 func (q *Queue) leftStates(ctx context.Context, bid string) ([]string, error) {
-	states := BatchStatesPath(bid)
-	paths, err := q.subtree(ctx, states)
+	root := BatchStatesPath(bid)
+	paths, err := q.subtree(ctx, root)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range paths {
-		if p != states && znode.Parent(p) != states {
-			return nil, &NodeError{states, ErrHasJobs}
+		if p != root && znode.Parent(p) != root {
+			return nil, &NodeError{root, ErrHasJobs}
 		}
 	}
 	return paths, nil
@@ -68,7 +69,7 @@ func (q *Queue) repairBatch(ctx context.Context, b *Batch) (repaired bool, err e
 	if s.states, err = q.leftStates(ctx, b.ID); err != nil || s.states == nil {
 		return false, err
 	}
-	ops := append(lockOps(Automatic, b.Path()), znode.Check(b.Path()+"/status", s.version))
+	ops := append(lockOps(states.Automatic, b.Path()), znode.Check(b.Path()+"/status", s.version))
 	err = q.commit(ctx, write{ops: append(ops, deleteAll(s.states)...), done: func(ctx context.Context) (bool, error) {
 		_, ok, err := q.stat(ctx, BatchStatesPath(b.ID))
 		return !ok, err

@@ -45,7 +45,7 @@ func (b *Batch) move(ctx context.Context, what string, bm batchMove) error {
 // them. One transaction then creates all their entries and moves the batch.
 // About 3,000 jobs fit. If the worker dies in between, the batch is still
 // pending, and there are nodes of jobs that belong to no batch, which
-// [CheckLayout] names. Errors as for [Job.Succeed], and [ErrPriority],
+// package lint names. Errors as for [Job.Succeed], and [ErrPriority],
 // [ErrValue], [ErrTooLarge].
 func (b *Batch) Process(ctx context.Context, jobs ...NewJob) ([]string, error) {
 	ids, err := b.process(ctx, jobs)
@@ -159,7 +159,7 @@ func (q *Queue) FailBatch(ctx context.Context, bid, message string) error {
 	_, _, err := q.moveBatch(ctx, bid, batchMove{
 		target: func(s batchSnap) (BatchState, error) {
 			if s.status.State != BatchProcessing {
-				return "", q.refuse(EntityBatch, BatchPath(bid), string(s.status.State), failed)
+				return "", q.refuse(EntityBatch, BatchPath(bid), string(s.status.State), string(BatchFailed))
 			}
 			return BatchFailed, nil
 		},

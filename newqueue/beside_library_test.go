@@ -10,6 +10,7 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
+	"mrtq/newqueue/states"
 )
 
 // In these tests, newqueue works beside the deployed client library.
@@ -322,12 +323,12 @@ func TestResumedWhileItsBatchIsCleaned(t *testing.T) {
 // TestCompletedIsRemoved: the library has no step out of Completed. What is
 // completed is removed, and its status never says Deleted.
 func TestCompletedIsRemoved(t *testing.T) {
-	for _, e := range newqueue.Entities {
-		if _, ok := newqueue.Find(e, newqueue.MrtZK, "completed", "deleted"); ok {
+	for _, e := range states.Entities {
+		if _, ok := states.Of(e, string(newqueue.MrtZK)).Find("completed", "deleted"); ok {
 			t.Errorf("%s: completed → deleted", e)
 		}
-		row, ok := newqueue.Find(e, newqueue.MrtZK, "completed", newqueue.Removed)
-		if !ok || row.Who != newqueue.Automatic || row.Nodes != newqueue.NodesGo {
+		row, ok := states.Of(e, string(newqueue.MrtZK)).Find("completed", states.Removed)
+		if !ok || row.Who != states.Automatic || row.Nodes != states.NodesGo {
 			t.Errorf("%s: %v", e, row)
 		}
 	}
@@ -338,7 +339,7 @@ func TestCompletedIsRemoved(t *testing.T) {
 	must(t, q.ReportIfEmptied(ctx, bid))
 	report(t, q, newqueue.BatchReporting)
 	var state *newqueue.StateError
-	if err := q.MoveBatch(ctx, bid, newqueue.BatchDeleted); !errors.As(err, &state) || !slices.Equal(state.Allowed, []string{newqueue.Removed}) {
+	if err := q.MoveBatch(ctx, bid, newqueue.BatchDeleted); !errors.As(err, &state) || !slices.Equal(state.Allowed, []string{states.Removed}) {
 		t.Errorf("%v", err)
 	}
 	must(t, q.CleanBatch(ctx, bid))

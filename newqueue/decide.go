@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"mrtq/internal/znode"
+	"mrtq/newqueue/states"
 )
 
 // This file decides what a row of a table means for a given tree. Nothing here
@@ -36,24 +37,24 @@ type change struct {
 
 // decideJob turns a transition of a job into the operations of one transaction,
 // and returns the new status.
-func decideJob(t Transition, s jobSnap, c change, d Dialect, now time.Time) ([]znode.Op, JobStatus, error) {
-	if err := permitJob(t, s, d); err != nil {
+func decideJob(t states.Transition, s jobSnap, c change, d Dialect, now time.Time) ([]znode.Op, JobStatus, error) {
+	if err := permitJob(t, s); err != nil {
 		return nil, JobStatus{}, err
 	}
 	path := JobPath(s.id)
 	status := nextJobStatus(t, s.status, c.message, d, now)
 	ops := lockOps(t.Who, path)
 	switch t.Nodes {
-	case NodesStay:
+	case states.NodesStay:
 		data, err := status.Object(d).Marshal()
 		if err != nil {
 			return nil, JobStatus{}, err
 		}
 		ops = append(ops, znode.Set(path+"/status", data, s.version))
-	case NodesAlone:
+	case states.NodesAlone:
 		ops = append(ops, znode.Check(path+"/status", s.version))
 	}
-	if s.batch != "" && asksBatch(t) && t.Nodes != NodesAlone {
+	if s.batch != "" && asksBatch(t) && t.Nodes != states.NodesAlone {
 		// The batch's state decides what the answer warns of, and whether a
 		// report still needs the job.
 		ops = append(ops, znode.Check(BatchPath(s.bid)+"/status", s.batchV))
@@ -64,7 +65,7 @@ func decideJob(t Transition, s jobSnap, c change, d Dialect, now time.Time) ([]z
 	}
 	ops = append(ops, changes...)
 	ops = append(ops, placeOps(t, s, priority)...)
-	if t.Nodes == NodesGo {
+	if t.Nodes == states.NodesGo {
 		ops = append(ops, znode.Check(path+"/status", s.version))
 		ops = append(ops, deleteAll(s.subtree)...)
 	}
@@ -72,39 +73,37 @@ func decideJob(t Transition, s jobSnap, c change, d Dialect, now time.Time) ([]z
 }
 
 // asksBatch reports whether a job's transition depends on its batch's state.
-func asksBatch(t Transition) bool { return t.To == deleted || t.From == completed }
+func asksBatch(t states.Transition) bool { return t.To == states.Deleted || t.From == states.Completed }
 
-// permitJob refuses what the notes of the table exclude.
-func permitJob(t Transition, s jobSnap, d Dialect) error {
+// permitJob refuses what the row's guard excludes.
+func permitJob(t states.Transition, s jobSnap) error {
 	switch {
-	case t.Retry == RetryNext && d == Design && s.status.LastSuccessful == "":
-		// J2: for a job that failed before its first step there is no step to
-		// resume at.
+	case t.Guard == states.OnceStepped && s.status.LastSuccessful == "":
 		return fmt.Errorf("%w: no step of it has succeeded yet; submit it again", ErrNotResumable)
-	case t.Who == Automatic && t.Nodes == NodesGo && t.From == completed && s.batch != BatchCompleted && s.batch != "":
+	case t.Guard == states.OnceReported && s.batch != BatchCompleted && s.batch != "":
 		return ErrNotReported
 	}
 	return nil
 }
 
-func nextJobStatus(t Transition, s JobStatus, message string, d Dialect, now time.Time) JobStatus {
+func nextJobStatus(t states.Transition, s JobStatus, message string, d Dialect, now time.Time) JobStatus {
 	s.State, s.LastModified, s.Message = JobState(t.To), now, message
 	switch t.LastSuccess {
-	case LSSNull:
+	case states.LSSNull:
 		s.LastSuccessful = ""
-	case LSSLeft:
+	case states.LSSLeft:
 		s.LastSuccessful = JobState(t.From)
-	case LSSBefore:
+	case states.LSSBefore:
 		at := t.To
-		if at == failed {
+		if at == states.Failed {
 			at = t.From
 		}
-		s.LastSuccessful = stepBefore(JobState(at), d)
+		s.LastSuccessful = JobState(machines[d][EntityJob].Before(at))
 	}
 	switch t.Retry {
-	case RetryZero:
+	case states.RetryZero:
 		s.RetryCount = 0
-	case RetryNext:
+	case states.RetryNext:
 		s.RetryCount++
 	}
 	return s
@@ -113,9 +112,9 @@ func nextJobStatus(t Transition, s JobStatus, message string, d Dialect, now tim
 // lockOps release a worker's lock. For everybody else they prove that no worker
 // holds it: creating a lock that exists fails, and so does the whole
 // transaction.
-func lockOps(who Actor, entity string) []znode.Op {
+func lockOps(who states.Actor, entity string) []znode.Op {
 	lock := entity + "/lock"
-	if who.holdsLock() {
+	if who.HoldsLock() {
 		return []znode.Op{znode.Delete(lock, -1)}
 	}
 	return []znode.Op{znode.Create(lock, empty), znode.Delete(lock, -1)}
@@ -182,22 +181,22 @@ func (s jobSnap) putObject(ops []znode.Op, name string, o Object) ([]znode.Op, e
 }
 
 // placeOps move the job's queue entry and its batch entry.
-func placeOps(t Transition, s jobSnap, priority int) []znode.Op {
+func placeOps(t states.Transition, s jobSnap, priority int) []znode.Op {
 	var ops []znode.Op
 	from, to := JobState(t.From), JobState(t.To)
-	if t.QueueEntry == PlaceMoves || t.QueueEntry == PlaceGoes {
+	if t.QueueEntry == states.PlaceMoves || t.QueueEntry == states.PlaceGoes {
 		ops = append(ops, znode.Delete(JobEntryPath(from, s.priority, s.id), -1))
 	}
-	if t.QueueEntry == PlaceMoves {
+	if t.QueueEntry == states.PlaceMoves {
 		ops = append(ops, znode.Create(JobEntryPath(to, priority, s.id), empty))
 	}
 	if s.batch == "" {
 		return ops // nothing there refers to the job any more
 	}
-	if t.BatchEntry == PlaceMoves || t.BatchEntry == PlaceGoes {
+	if t.BatchEntry == states.PlaceMoves || t.BatchEntry == states.PlaceGoes {
 		ops = append(ops, znode.Delete(BatchEntryPath(s.bid, from.Folder(), s.id), -1))
 	}
-	if t.BatchEntry == PlaceMoves {
+	if t.BatchEntry == states.PlaceMoves {
 		ops = append(ops, znode.Create(BatchEntryPath(s.bid, to.Folder(), s.id), empty))
 	}
 	return ops
@@ -216,15 +215,15 @@ func deleteAll(paths []string) []znode.Op {
 // resumes. If the client library resumed a job and it failed again,
 // last_successful_status is Failed. That names no step, so an administrator has
 // to choose one.
-func resumeAt(table []Transition, s JobStatus) (JobState, error) {
+func resumeAt(table states.Table, s JobStatus) (JobState, error) {
 	var at string
 	switch last := s.LastSuccessful; last {
 	case "", JobHeld:
-		at = pending
+		at = states.Pending
 	default:
-		at = success(table, string(last))
+		at = table.Success(string(last))
 	}
-	if _, ok := find(table, failed, at); ok {
+	if _, ok := table.Find(states.Failed, at); ok {
 		return JobState(at), nil
 	}
 	if s.LastSuccessful == "" {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mrtq/internal/znode"
+	"mrtq/newqueue/states"
 )
 
 // batchSnap is what was read of a batch before a decision.
@@ -28,12 +29,12 @@ type batchSnap struct {
 
 // decideBatch turns a transition of a batch into the operations of one
 // transaction. The jobs that are created or deleted with it are not included.
-func decideBatch(t Transition, s batchSnap, message string, d Dialect, now time.Time) ([]znode.Op, BatchStatus, error) {
+func decideBatch(t states.Transition, s batchSnap, message string, d Dialect, now time.Time) ([]znode.Op, BatchStatus, error) {
 	path := BatchPath(s.id)
 	status := s.status
 	status.State, status.LastModified, status.Message = BatchState(t.To), now, message
 	ops := lockOps(t.Who, path)
-	if t.Nodes == NodesGo {
+	if t.Nodes == states.NodesGo {
 		ops = append(ops, znode.Check(path+"/status", s.version))
 		for _, j := range s.jobs {
 			ops = append(ops, j.ops...)
@@ -48,13 +49,13 @@ func decideBatch(t Transition, s batchSnap, message string, d Dialect, now time.
 		return nil, status, err
 	}
 	ops = append(ops, znode.Set(path+"/status", data, s.version))
-	switch {
-	case t.To == held, t.To == pending: // B2, B4
+	switch t.Guard {
+	case states.WithoutJobs: // B2, B3, B4
 		ops = append(ops, deleteAll(s.states)...)
-	case t.To == processing: // B3
-		ops = append(ops, deleteAll(s.states)...)
-		ops = append(ops, znode.Create(BatchStatesPath(s.id), empty), znode.Create(BatchFolderPath(s.id, FolderProcessing), empty))
-	case t.Who == Event: // B5
+		if t.To == states.Processing {
+			ops = append(ops, znode.Create(BatchStatesPath(s.id), empty), znode.Create(BatchFolderPath(s.id, FolderProcessing), empty))
+		}
+	case states.OnceEmptied: // B5
 		if jobs, ok := s.folders[FolderProcessing]; !ok {
 			// The client library creates the folder with a batch's first job. So
 			// this batch is not done: it has not begun.
@@ -63,7 +64,7 @@ func decideBatch(t Transition, s batchSnap, message string, d Dialect, now time.
 			return nil, status, ErrStillProcessing
 		}
 		ops = append(ops, s.stillEmpty(FolderProcessing)...)
-	case t.From == reporting || t.From == updateReporting:
+	case states.NoneFailed, states.SomeFailed: // B6, B7, B9, B10
 		reported, err := decideReport(t, s, d, now)
 		if err != nil {
 			return nil, status, err
@@ -98,7 +99,7 @@ func (s batchSnap) outcome() (BatchState, error) {
 
 // decideReport writes the status-report, and checks within the transaction that
 // it is true.
-func decideReport(t Transition, s batchSnap, d Dialect, now time.Time) ([]znode.Op, error) {
+func decideReport(t states.Transition, s batchSnap, d Dialect, now time.Time) ([]znode.Op, error) {
 	to, err := s.outcome()
 	if err != nil {
 		return nil, err

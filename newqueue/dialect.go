@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"mrtq/newqueue/states"
 )
 
 // Dialect is one of the two forms of the layout that tools in the field write
@@ -94,11 +96,12 @@ func (d Dialect) jobTimeField() string {
 
 // JobStates are the states that a job can be in, in the order of its life.
 func (d Dialect) JobStates() []JobState {
-	all := []JobState{JobPending, JobHeld, JobEstimating, JobProvisioning, JobDownloading, JobProcessing}
-	if d == MrtZK {
-		all = append(all, JobStoring)
+	names := states.States(EntityJob, string(d))
+	out := make([]JobState, len(names))
+	for i, s := range names {
+		out[i] = JobState(s)
 	}
-	return append(all, JobRecording, JobNotify, JobFailed, JobCompleted, JobDeleted)
+	return out
 }
 
 // KeepsDeleted reports whether a deleted job keeps a queue entry, under

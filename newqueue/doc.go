@@ -27,16 +27,14 @@
 // administrator's steps (release, resume, retry, delete) and the automatic
 // passes (clean up, repair) are methods of the queue and need no lock.
 //
-// What may happen, and all that it does, stands in tables: [Transitions], one an
-// entity and [Dialect]. Operations look their row up, decide.go spells it as
-// ZooKeeper operations without doing anything, and commit.go sends them as one
-// transaction that is refused if anything it was decided on has changed. So a
-// step happens whole or not at all, and of two who race one wins and the other
+// What may happen, and all that it does, stands in the tables of package states.
+// Operations look their row up, decide.go spells it as ZooKeeper operations
+// without doing anything, and commit.go sends them as one transaction that is
+// refused if anything it was decided on has changed. So a step happens whole or not at all, and of two who race one wins and the other
 // is told: see the errors that [Job.Succeed] lists. When a connection breaks in
 // the middle, the queue looks whether the step happened before it answers.
 //
 // The layout (docs/new-layout.md, "Paths") is in paths.go, the states in state.go,
 // the two spellings of one layout in dialect.go, and what the znodes hold in
-// content.go and values.go. merritt.yaml is its map, with the rules that a tree
-// must keep: [CheckLayout] holds a whole tree to them.
+// content.go and values.go. Package lint checks a whole tree against it.
 package newqueue

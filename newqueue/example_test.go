@@ -8,14 +8,19 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/harness/minizk"
 	"mrtq/newqueue"
 )
 
-// A batch of one job, from its submission to its depositor's report. It has no
-// Output comment because it needs a server: TestExample runs it.
+// A batch of one job, from its submission to its depositor's report.
 func Example() {
 	ctx := context.Background()
-	conn, _, err := zk.Connect([]string{exampleAddress()}, 10*time.Second, zk.WithLogInfo(false))
+	server, err := minizk.Start(minizk.Options{}) // or a ZooKeeper of your own
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer server.Close()
+	conn, _, err := zk.Connect([]string{server.Addr()}, 10*time.Second, zk.WithLogInfo(false))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -76,4 +81,13 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Println(batch.ID, "is", batch.Status.State, "with", len(report.Completed), "job completed and", len(report.Failed), "failed")
+	// Output:
+	// jid0000000000 is estimating
+	// jid0000000000 is provisioning
+	// jid0000000000 is downloading
+	// jid0000000000 is processing
+	// jid0000000000 is recording
+	// jid0000000000 is notify
+	// jid0000000000 is completed
+	// bid0000000000 is completed with 1 job completed and 0 failed
 }

@@ -10,6 +10,7 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
+	"mrtq/newqueue/states"
 )
 
 // losing is a connection that loses the answer of one write: before the write
@@ -120,7 +121,7 @@ func TestLostAnswers(t *testing.T) {
 					must(t, w.q.Lock(ctx, newqueue.InventoryLock("other"))) // its folder is there
 					value(w.q.CreateAccess(ctx, newqueue.AccessLarge, newqueue.Token{}))(t)
 					must(t, w.q.Init(ctx))
-					for _, s := range newqueue.States(newqueue.EntityJob, d) {
+					for _, s := range states.States(newqueue.EntityJob, string(d)) {
 						w.put("/jobs/states/"+s, "") // so that the write is one attempt
 					}
 					for _, f := range newqueue.BatchFolders {

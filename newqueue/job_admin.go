@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"mrtq/internal/znode"
+	"mrtq/newqueue/states"
 )
 
 // Deletion is the result of a deletion.
@@ -29,7 +30,7 @@ func (q *Queue) ResumeJob(ctx context.Context, jid string) (JobState, error) {
 		if s.State != JobFailed {
 			return "", q.refuse(EntityJob, JobPath(jid), string(s.State), "the step after its last successful one")
 		}
-		return resumeAt(q.tables[EntityJob], s)
+		return resumeAt(q.machines[EntityJob], s)
 	}, change{})
 	if err != nil {
 		return "", &opError{"resume", JobPath(jid), err}
@@ -49,8 +50,8 @@ func (q *Queue) RetryJob(ctx context.Context, jid string, at JobState) error {
 // it.
 func (q *Queue) DeleteJob(ctx context.Context, jid string) (Deletion, error) {
 	s, _, err := q.moveJob(ctx, jid, nil, func(s JobStatus) (JobState, error) {
-		if t, ok := find(q.tables[EntityJob], string(s.State), deleted); ok && t.Who != Admin {
-			return "", q.refuse(EntityJob, JobPath(jid), string(s.State), deleted)
+		if t, ok := q.machines[EntityJob].Find(string(s.State), states.Deleted); ok && t.Who != states.Admin {
+			return "", q.refuse(EntityJob, JobPath(jid), string(s.State), states.Deleted)
 		}
 		return JobDeleted, nil
 	}, change{})
@@ -70,7 +71,7 @@ func (q *Queue) refuse(e Entity, path, from, to string) error {
 		return err
 	}
 	err := &StateError{Entity: e, Path: path, From: from, To: to}
-	for _, t := range leaving(q.tables[e], from) {
+	for _, t := range q.machines[e].From(from) {
 		if t.To != to {
 			err.Allowed = append(err.Allowed, t.To)
 		}
@@ -84,10 +85,10 @@ func (q *Queue) refuse(e Entity, path, from, to string) error {
 // Errors: *[StateError], [ErrLocked], [ErrNotReported].
 func (q *Queue) CleanJob(ctx context.Context, jid string) error {
 	_, _, err := q.moveJob(ctx, jid, nil, func(s JobStatus) (JobState, error) {
-		if t, ok := automatic(q.tables[EntityJob], string(s.State)); ok {
+		if t, ok := q.machines[EntityJob].Automatic(string(s.State)); ok {
 			return JobState(t.To), nil
 		}
-		return "", q.refuse(EntityJob, JobPath(jid), string(s.State), deleted)
+		return "", q.refuse(EntityJob, JobPath(jid), string(s.State), states.Deleted)
 	}, change{})
 	if err != nil {
 		return &opError{"clean up", JobPath(jid), err}
@@ -102,8 +103,8 @@ func (q *Queue) CleanJob(ctx context.Context, jid string) error {
 func (q *Queue) CleanupJobs(ctx context.Context) ([]string, error) {
 	var cleaned []string
 	var bad []error
-	for _, t := range q.tables[EntityJob] {
-		if t.Who != Automatic {
+	for _, t := range q.machines[EntityJob] {
+		if t.Who != states.Automatic {
 			continue
 		}
 		entries, err := q.queue(ctx, JobState(t.From))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"mrtq/internal/znode"
+	"mrtq/newqueue/states"
 )
 
 // DefaultPriority is the client library's priority for a new job.
@@ -28,7 +29,7 @@ type NewJob struct {
 type jobOps struct{ nodes, places []znode.Op }
 
 // decideNewJob turns J1 into operations.
-func decideNewJob(t Transition, jid, bid string, n NewJob, d Dialect, q *Queue) (jobOps, error) {
+func decideNewJob(t states.Transition, jid, bid string, n NewJob, d Dialect, q *Queue) (jobOps, error) {
 	n.Configuration.BatchID = bid
 	if err := n.Configuration.validate(); err != nil {
 		return jobOps{}, err
@@ -66,23 +67,22 @@ func decideNewJob(t Transition, jid, bid string, n NewJob, d Dialect, q *Queue) 
 		}
 		ops.nodes = append(ops.nodes, znode.Create(path+"/"+p.name, data))
 	}
-	if t.QueueEntry == PlaceNew {
+	if t.QueueEntry == states.PlaceNew {
 		ops.places = append(ops.places, znode.Create(JobEntryPath(JobState(t.To), priority, jid), empty))
 	}
-	if t.BatchEntry == PlaceNew {
+	if t.BatchEntry == states.PlaceNew {
 		ops.places = append(ops.places, znode.Create(BatchEntryPath(bid, JobState(t.To).Folder(), jid), empty))
 	}
 	return ops, nil
 }
 
 // creation is the transition that creates an entity.
-func (q *Queue) creation(e Entity) (Transition, error) {
-	for _, t := range q.tables[e] {
-		if t.From == Created {
-			return t, nil
-		}
+func (q *Queue) creation(e Entity) (states.Transition, error) {
+	t, ok := q.machines[e].Creation()
+	if !ok {
+		return t, &StateError{Entity: e, From: states.Created, To: states.Pending}
 	}
-	return Transition{}, &StateError{Entity: e, From: Created, To: pending}
+	return t, nil
 }
 
 // CreateJob adds one job to a batch that is processing (J1), and returns the

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mrtq/internal/znode"
+	"mrtq/newqueue/states"
 )
 
 // snapJob reads what is needed to decide on a transition. For a worker, that is
@@ -113,12 +114,12 @@ func (q *Queue) tryMoveJob(ctx context.Context, m move, jid string, by *Job, tar
 	if err := q.snapOptional(ctx, &s, c.optional()...); err != nil {
 		return s, JobStatus{}, err
 	}
-	if t.BatchEntry != PlaceStays || asksBatch(t) {
+	if t.BatchEntry != states.PlaceStays || asksBatch(t) {
 		if err := q.snapBatch(ctx, &s); err != nil {
 			return s, JobStatus{}, err
 		}
 	}
-	if t.Nodes == NodesGo {
+	if t.Nodes == states.NodesGo {
 		if s.subtree, err = q.subtree(ctx, m.path); err != nil {
 			return s, JobStatus{}, err
 		}
@@ -136,12 +137,12 @@ func (q *Queue) tryMoveJob(ctx context.Context, m move, jid string, by *Job, tar
 }
 
 // jobMoved finds out whether a transition happened.
-func (q *Queue) jobMoved(t Transition, s jobSnap, ops []znode.Op) func(context.Context) (bool, error) {
-	if t.Nodes == NodesAlone {
+func (q *Queue) jobMoved(t states.Transition, s jobSnap, ops []znode.Op) func(context.Context) (bool, error) {
+	if t.Nodes == states.NodesAlone {
 		return func(ctx context.Context) (bool, error) {
 			_, ok, err := q.stat(ctx, JobEntryPath(JobState(t.From), s.priority, s.id))
 			return !ok, err
 		}
 	}
-	return q.written(JobPath(s.id)+"/status", s.version, ops, t.Nodes == NodesGo)
+	return q.written(JobPath(s.id)+"/status", s.version, ops, t.Nodes == states.NodesGo)
 }

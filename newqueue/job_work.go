@@ -42,7 +42,7 @@ func changes(opts []JobOption) change {
 // lost, *[StateError] if there is no next state.
 func (j *Job) Succeed(ctx context.Context, opts ...JobOption) error {
 	return j.move(ctx, "finish", func(s JobStatus) (JobState, error) {
-		return JobState(success(j.q.tables[EntityJob], string(s.State))), nil
+		return JobState(j.q.machines[EntityJob].Success(string(s.State))), nil
 	}, changes(opts))
 }
 

@@ -12,6 +12,8 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
+	"mrtq/newqueue/lint"
+	"mrtq/newqueue/states"
 )
 
 // modelJob is what a job should be, according to the documents' tables.
@@ -69,12 +71,12 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 		return rapid.SampledFrom(ids).Draw(rt, "job")
 	}
 	// step applies a row's effect to the model.
-	step := func(j *modelJob, tr newqueue.Transition) {
+	step := func(j *modelJob, tr states.Transition) {
 		j.state = tr.To
-		if tr.Retry == newqueue.RetryNext {
+		if tr.Retry == states.RetryNext {
 			j.retries++
 		}
-		j.gone = tr.Nodes == newqueue.NodesGo
+		j.gone = tr.Nodes == states.NodesGo
 	}
 	rt.Repeat(map[string]func(*rapid.T){
 		"submit": func(rt *rapid.T) {
@@ -94,7 +96,7 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 			}
 		},
 		"acquire": func(rt *rapid.T) {
-			s := rapid.SampledFrom(newqueue.States(newqueue.EntityJob, d)).Draw(rt, "state")
+			s := rapid.SampledFrom(states.States(newqueue.EntityJob, string(d))).Draw(rt, "state")
 			var want string
 			best := 100
 			for _, id := range alive() {
@@ -114,9 +116,9 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 		},
 		"work": func(rt *rapid.T) {
 			j := held[pick(slices.Sorted(maps.Keys(held)))]
-			var rows []newqueue.Transition
-			for _, n := range newqueue.Next(newqueue.EntityJob, d, jobs[j.ID].state) {
-				if n.Who == newqueue.Worker {
+			var rows []states.Transition
+			for _, n := range states.Of(newqueue.EntityJob, string(d)).From(jobs[j.ID].state) {
+				if n.Who == states.Worker {
 					rows = append(rows, n)
 				}
 			}
@@ -141,8 +143,8 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 		},
 		"administer": func(rt *rapid.T) {
 			id := pick(alive())
-			to := rapid.SampledFrom(newqueue.States(newqueue.EntityJob, d)).Draw(rt, "to")
-			row, ok := newqueue.Find(newqueue.EntityJob, d, jobs[id].state, to)
+			to := rapid.SampledFrom(states.States(newqueue.EntityJob, string(d))).Draw(rt, "to")
+			row, ok := states.Of(newqueue.EntityJob, string(d)).Find(jobs[id].state, to)
 			before := w.tree()
 			lss := value(q.Job(ctx, id))(t).Status.LastSuccessful
 			err := q.MoveJob(ctx, id, newqueue.JobState(to))
@@ -154,9 +156,9 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 					rt.Fatalf("%s → %s: %v", jobs[id].state, to, err)
 				}
 				err, want = nil, nil
-			case row.Who == newqueue.Worker:
+			case row.Who == states.Worker:
 				want = newqueue.ErrNotLocked
-			case row.Retry == newqueue.RetryNext && d == newqueue.Design && lss == "":
+			case row.Retry == states.RetryNext && d == newqueue.Design && lss == "":
 				want = newqueue.ErrNotResumable
 			case row.ID == "J20" && d == newqueue.MrtZK && batch != newqueue.BatchCompleted:
 				want = newqueue.ErrNotReported
@@ -224,7 +226,7 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 		},
 		"": func(rt *rapid.T) {
 			tree := w.tree()
-			for _, p := range newqueue.CheckLayout(tree, d) {
+			for _, p := range lint.Check(tree, d) {
 				rt.Errorf("layout: %v", p)
 			}
 			for id, j := range jobs {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"mrtq/internal/znode"
+	"mrtq/newqueue/states"
 )
 
 // attempts is how often a decision is made again because somebody else changed
@@ -36,19 +37,19 @@ func (m move) retry(try func() error) error {
 }
 
 // allowed finds the transition, or says why this caller has none.
-func (q *Queue) allowed(m move, from, to string) (Transition, error) {
-	t, ok := find(q.tables[m.entity], from, to)
+func (q *Queue) allowed(m move, from, to string) (states.Transition, error) {
+	t, ok := q.machines[m.entity].Find(from, to)
 	if !ok {
 		if err := q.knownState(m.entity, m.path, from); err != nil {
 			return t, err
 		}
 		e := &StateError{Entity: m.entity, Path: m.path, From: from, To: to}
-		for _, next := range leaving(q.tables[m.entity], from) {
+		for _, next := range q.machines[m.entity].From(from) {
 			e.Allowed = append(e.Allowed, next.To)
 		}
 		return t, e
 	}
-	if t.Who.holdsLock() && !m.by {
+	if t.Who.HoldsLock() && !m.by {
 		return t, ErrNotLocked
 	}
 	return t, nil
@@ -56,7 +57,7 @@ func (q *Queue) allowed(m move, from, to string) (Transition, error) {
 
 // knownState refuses a state that the dialect doesn't have.
 func (q *Queue) knownState(e Entity, path, s string) error {
-	if slices.Contains(States(e, q.dialect), s) {
+	if slices.Contains(states.States(e, string(q.dialect)), s) {
 		return nil
 	}
 	return &NodeError{path + "/status", fmt.Errorf("%w: dialect %[3]s has no state %[2]s", ErrValue, s, q.dialect)}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mrtq/newqueue"
+	"mrtq/newqueue/states"
 )
 
 // TestLostAnswerWhileOthersGoOn loses an answer, and others change what was
@@ -79,7 +80,7 @@ func TestLostAnswerWhileOthersGoOn(t *testing.T) {
 				q := newqueue.Open(faulty, d, newqueue.WithRoot(w.root))
 				must(t, q.Init(ctx))
 				w.put("/access/small", "")
-				for _, s := range newqueue.States(newqueue.EntityJob, d) {
+				for _, s := range states.States(newqueue.EntityJob, string(d)) {
 					w.put("/jobs/states/"+s, "") // so that the write is one attempt
 				}
 				do := c.prepare(t, w, q)

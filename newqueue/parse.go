@@ -160,10 +160,11 @@ func ParseJobStatus(d Dialect, data []byte) (JobStatus, error) {
 	if err != nil {
 		return JobStatus{}, err
 	}
-	return jobStatusOf(d, o)
+	return o.JobStatus(d)
 }
 
-func jobStatusOf(d Dialect, o Object) (JobStatus, error) {
+// JobStatus reads the object as a job's status: see [ParseJobStatus].
+func (o Object) JobStatus(d Dialect) (JobStatus, error) {
 	p := fields{o: o}
 	s := JobStatus{
 		State:          JobState(d.parseState(p.required("status"), jobNames)),
@@ -183,10 +184,11 @@ func ParseBatchStatus(d Dialect, data []byte) (BatchStatus, error) {
 	if err != nil {
 		return BatchStatus{}, err
 	}
-	return batchStatusOf(d, o)
+	return o.BatchStatus(d)
 }
 
-func batchStatusOf(d Dialect, o Object) (BatchStatus, error) {
+// BatchStatus reads the object as a batch's status: see [ParseBatchStatus].
+func (o Object) BatchStatus(d Dialect) (BatchStatus, error) {
 	p := fields{o: o}
 	s := BatchStatus{
 		State:        BatchState(d.parseState(p.required("status"), batchNames)),
@@ -204,10 +206,11 @@ func ParseAccessStatus(d Dialect, data []byte) (AccessStatus, error) {
 	if err != nil {
 		return AccessStatus{}, err
 	}
-	return accessStatusOf(d, o)
+	return o.AccessStatus(d)
 }
 
-func accessStatusOf(d Dialect, o Object) (AccessStatus, error) {
+// AccessStatus reads the object as an access request's status: see [ParseAccessStatus].
+func (o Object) AccessStatus(d Dialect) (AccessStatus, error) {
 	p := fields{o: o}
 	s := AccessStatus{
 		State:        AccessState(d.parseState(p.required("status"), accessNames)),
@@ -341,7 +344,7 @@ func (p *fields) count(key string) int {
 }
 
 // time is tolerant. No operation depends on a time, so a bad one must not stop
-// a job. [CheckLayout] reports it.
+// a job. Package lint reports it.
 func (p *fields) time(d Dialect, key string) time.Time {
 	t, err := d.ParseTime(p.text(key))
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"testing"
 	"time"
+
+	"mrtq/newqueue/states"
 )
 
 // What the client library writes is read, and written again unchanged. The
@@ -112,8 +114,8 @@ func TestValues(t *testing.T) {
 
 func TestErrorMessages(t *testing.T) {
 	for want, err := range map[string]error{
-		"job /jobs/jid0000000001 can't go from pending to completed; allowed from pending: failed, held": &StateError{EntityJob, "/jobs/jid0000000001", pending, completed, []string{failed, held}},
-		"batch /batches/b can't go from deleted to held; allowed from deleted: nothing: it is final":     &StateError{EntityBatch, "/batches/b", deleted, held, nil},
+		"job /jobs/jid0000000001 can't go from pending to completed; allowed from pending: failed, held": &StateError{EntityJob, "/jobs/jid0000000001", states.Pending, states.Completed, []string{states.Failed, states.Held}},
+		"batch /batches/b can't go from deleted to held; allowed from deleted: nothing: it is final":     &StateError{EntityBatch, "/batches/b", states.Deleted, states.Held, nil},
 		"/jobs/j/status: it does not exist": &NodeError{"/jobs/j/status", ErrNotFound},
 	} {
 		if err.Error() != want {

@@ -152,3 +152,16 @@ var QueueHolds = []QueueHold{HoldIngest, HoldAccessSmall, HoldAccessLarge}
 
 // QueueHoldPath is the node of a hold. The hold is set while the node exists.
 func QueueHoldPath(h QueueHold) string { return QueueLocksPath + "/" + string(h) }
+
+// ParseJobEntry splits the name of a queue entry, PP-JID.
+func ParseJobEntry(name string) (priority int, jid string, err error) {
+	pp, jid, found := strings.Cut(name, "-")
+	if _, ok := ParseSequenceID(JobPrefix, jid); !found || len(pp) != 2 || !ok {
+		return 0, "", fmt.Errorf("%.60q is not a queue entry: want two digits of priority, - and a job's id", name)
+	}
+	n, err := ParseNumber([]byte(pp))
+	if err != nil {
+		return 0, "", fmt.Errorf("%.60q is not a queue entry: its priority %w", name, err)
+	}
+	return int(n), jid, nil
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/internal/znode"
+	"mrtq/newqueue/states"
 )
 
 // Conn is what a queue needs of a ZooKeeper session. A *[zk.Conn] is one.
@@ -37,13 +39,13 @@ var _ Conn = (*zk.Conn)(nil)
 // continues without the caller, and the error is [ErrUnknownOutcome]. If such a
 // write takes a lock, the lock is released.
 type Queue struct {
-	conn    Conn
-	dialect Dialect
-	root    string // chroot: "" or "/a/b"
-	now     func() time.Time
-	log     *slog.Logger
-	tables  map[Entity][]Transition
-	acl     []zk.ACL
+	conn     Conn
+	dialect  Dialect
+	root     string // chroot: "" or "/a/b"
+	now      func() time.Time
+	log      *slog.Logger
+	machines map[Entity]states.Table // the dialect's tables
+	acl      []zk.ACL
 	// reserved holds the paths whose lock a goroutine is taking just now.
 	reserved sync.Map
 }
@@ -69,21 +71,12 @@ func WithLogger(l *slog.Logger) Option { return func(q *Queue) { q.log = l } }
 // default is open to all, as in the client library.
 func WithACL(acl []zk.ACL) Option { return func(q *Queue) { q.acl = acl } }
 
-// WithTransitions replaces an entity's table. It is for tests that prove that a
-// wrong table is detected.
-func WithTransitions(e Entity, table []Transition) Option {
-	return func(q *Queue) { q.tables[e] = table }
-}
-
 // Open returns the queue of a session. It writes nothing: see [Queue.Init]. The
 // caller closes the session.
 func Open(conn Conn, d Dialect, opts ...Option) *Queue {
 	q := &Queue{
 		conn: conn, dialect: d, now: time.Now, log: slog.New(slog.DiscardHandler),
-		tables: map[Entity][]Transition{}, acl: zk.WorldACL(zk.PermAll),
-	}
-	for e, table := range tables[d] {
-		q.tables[e] = table
+		machines: maps.Clone(machines[d]), acl: zk.WorldACL(zk.PermAll),
 	}
 	for _, o := range opts {
 		o(q)

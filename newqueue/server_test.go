@@ -19,8 +19,10 @@ import (
 	"go.uber.org/goleak"
 
 	"mrtq/harness"
+	_ "mrtq/harness/docker" // the docker backend
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
+	"mrtq/newqueue/lint"
 )
 
 // One server serves all tests of the package. Each has a root of its own.
@@ -155,7 +157,7 @@ func readTree(raw *zk.Conn, root string) (*znode.Tree, error) {
 // check fails the test if the layout is broken.
 func (w *world) check() {
 	w.t.Helper()
-	for _, p := range newqueue.CheckLayout(w.tree(), w.d) {
+	for _, p := range lint.Check(w.tree(), w.d) {
 		w.t.Errorf("layout: %v", p)
 	}
 }

@@ -1,24 +1,28 @@
 package newqueue
 
-import "slices"
+import (
+	"slices"
+
+	"mrtq/newqueue/states"
+)
 
 // JobState is a job's state, as the documents write it (dialect design).
 type JobState string
 
 // The states of a job, in the order of its life.
 const (
-	JobPending      JobState = "pending"
-	JobHeld         JobState = "held"
-	JobEstimating   JobState = "estimating"
-	JobProvisioning JobState = "provisioning"
-	JobDownloading  JobState = "downloading"
-	JobProcessing   JobState = "processing"
-	JobStoring      JobState = "storing" // dialect mrt-zk only
-	JobRecording    JobState = "recording"
-	JobNotify       JobState = "notify"
-	JobFailed       JobState = "failed"
-	JobCompleted    JobState = "completed"
-	JobDeleted      JobState = "deleted"
+	JobPending      JobState = states.Pending
+	JobHeld         JobState = states.Held
+	JobEstimating   JobState = states.Estimating
+	JobProvisioning JobState = states.Provisioning
+	JobDownloading  JobState = states.Downloading
+	JobProcessing   JobState = states.Processing
+	JobStoring      JobState = states.Storing // dialect mrt-zk only
+	JobRecording    JobState = states.Recording
+	JobNotify       JobState = states.Notify
+	JobFailed       JobState = states.Failed
+	JobCompleted    JobState = states.Completed
+	JobDeleted      JobState = states.Deleted
 )
 
 // BatchState is a batch's state, as the documents write it.
@@ -26,14 +30,14 @@ type BatchState string
 
 // The states of a batch.
 const (
-	BatchPending         BatchState = "pending"
-	BatchHeld            BatchState = "held"
-	BatchProcessing      BatchState = "processing"
-	BatchReporting       BatchState = "reporting"
-	BatchUpdateReporting BatchState = "update-reporting"
-	BatchCompleted       BatchState = "completed"
-	BatchFailed          BatchState = "failed"
-	BatchDeleted         BatchState = "deleted"
+	BatchPending         BatchState = states.Pending
+	BatchHeld            BatchState = states.Held
+	BatchProcessing      BatchState = states.Processing
+	BatchReporting       BatchState = states.Reporting
+	BatchUpdateReporting BatchState = states.UpdateReporting
+	BatchCompleted       BatchState = states.Completed
+	BatchFailed          BatchState = states.Failed
+	BatchDeleted         BatchState = states.Deleted
 )
 
 // AccessState is an access request's state, as the documents write it.
@@ -41,11 +45,11 @@ type AccessState string
 
 // The states of an access request.
 const (
-	AccessPending    AccessState = "pending"
-	AccessProcessing AccessState = "processing"
-	AccessCompleted  AccessState = "completed"
-	AccessFailed     AccessState = "failed"
-	AccessDeleted    AccessState = "deleted"
+	AccessPending    AccessState = states.Pending
+	AccessProcessing AccessState = states.Processing
+	AccessCompleted  AccessState = states.Completed
+	AccessFailed     AccessState = states.Failed
+	AccessDeleted    AccessState = states.Deleted
 )
 
 // BatchFolder is the folder under /batches/BID/states that has a job's entry
@@ -77,22 +81,12 @@ func (s JobState) Folder() BatchFolder {
 }
 
 // The names of all states, for reading. The states that only one dialect has
-// are in it for both: [CheckLayout] reports them in the wrong dialect.
+// are in it for both: package lint reports them in the wrong dialect.
 var (
-	jobNames = names(JobPending, JobHeld, JobEstimating, JobProvisioning, JobDownloading, JobProcessing,
-		JobStoring, JobRecording, JobNotify, JobFailed, JobCompleted, JobDeleted)
-	batchNames = names(BatchPending, BatchHeld, BatchProcessing, BatchReporting, BatchUpdateReporting,
-		BatchCompleted, BatchFailed, BatchDeleted)
-	accessNames = names(AccessPending, AccessProcessing, AccessCompleted, AccessFailed, AccessDeleted)
+	jobNames    = states.All(states.Job)
+	batchNames  = states.All(states.Batch)
+	accessNames = states.All(states.Access)
 )
-
-func names[S ~string](states ...S) []string {
-	out := make([]string, len(states))
-	for i, s := range states {
-		out[i] = string(s)
-	}
-	return out
-}
 
 // Known reports whether either dialect has this state.
 func (s JobState) Known() bool { return slices.Contains(jobNames, string(s)) }

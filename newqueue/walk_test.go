@@ -11,6 +11,7 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
+	"mrtq/newqueue/states"
 )
 
 var ctx = context.Background()
@@ -80,8 +81,8 @@ func drive(t *testing.T, q *newqueue.Queue, jid string, to newqueue.JobState) {
 // the whole tree with one that is built here, according to the documents.
 func TestEveryJobTransition(t *testing.T) {
 	for _, d := range newqueue.Dialects {
-		for _, row := range newqueue.Transitions(newqueue.EntityJob, d) {
-			if row.From == newqueue.Created {
+		for _, row := range states.Of(newqueue.EntityJob, string(d)) {
+			if row.From == states.Created {
 				continue // TestCreate
 			}
 			t.Run(fmt.Sprintf("%s/%s", d, row.ID), func(t *testing.T) {
@@ -100,10 +101,10 @@ func TestEveryJobTransition(t *testing.T) {
 				old := value(q.Job(ctx, jid))(t).Status
 				to := newqueue.JobState(row.To)
 				switch row.Who {
-				case newqueue.Worker:
+				case states.Worker:
 					j := value(q.AcquireJob(ctx, newqueue.JobState(row.From)))(t)
 					must(t, j.MoveTo(ctx, to, newqueue.WithMessage("why"), newqueue.WithPriority(7), newqueue.WithSpaceNeeded(9)))
-				case newqueue.Automatic:
+				case states.Automatic:
 					if cleaned := value(q.CleanupJobs(ctx))(t); !slices.Equal(cleaned, ids) {
 						t.Errorf("cleaned up %v, want %v", cleaned, ids)
 					}
@@ -122,7 +123,7 @@ func TestEveryJobTransition(t *testing.T) {
 
 // expectJob is the tree after a job's transition, according to
 // docs/transitions.md.
-func expectJob(t *testing.T, before *znode.Tree, d newqueue.Dialect, row newqueue.Transition, bid, jid string, old newqueue.JobStatus) *znode.Tree {
+func expectJob(t *testing.T, before *znode.Tree, d newqueue.Dialect, row states.Transition, bid, jid string, old newqueue.JobStatus) *znode.Tree {
 	t.Helper()
 	var ops []znode.Op
 	job := "/jobs/" + jid
@@ -136,12 +137,12 @@ func expectJob(t *testing.T, before *znode.Tree, d newqueue.Dialect, row newqueu
 		return "/batches/" + bid + "/states/" + f
 	}
 	pp := "05"
-	if row.Who == newqueue.Worker {
+	if row.Who == states.Worker {
 		pp = "07"
 		ops = append(ops, znode.Set(job+"/priority", []byte("7"), -1), znode.Set(job+"/space_needed", []byte("9"), -1))
 	}
 	ops = append(ops, znode.Delete(entry(row.From, "05"), -1))
-	gone := row.To == newqueue.Removed || row.To == "deleted" && d == newqueue.Design
+	gone := row.To == states.Removed || row.To == "deleted" && d == newqueue.Design
 	switch {
 	case row.ID == "J20" && d == newqueue.Design: // only the queue entry goes
 	case gone:
@@ -187,7 +188,7 @@ func changed(t *testing.T, tree *znode.Tree, ops []znode.Op) *znode.Tree {
 }
 
 // expectStatus writes the status by hand.
-func expectStatus(d newqueue.Dialect, row newqueue.Transition, old newqueue.JobStatus) string {
+func expectStatus(d newqueue.Dialect, row states.Transition, old newqueue.JobStatus) string {
 	retry := old.RetryCount
 	last := string(old.LastSuccessful)
 	if row.From == "failed" && row.To != "deleted" {
@@ -228,7 +229,7 @@ func expectStatus(d newqueue.Dialect, row newqueue.Transition, old newqueue.JobS
 func TestIllegalJobTransitions(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		byState := map[string][]string{}
-		for _, p := range newqueue.Illegal(newqueue.EntityJob, d) {
+		for _, p := range states.Illegal(newqueue.EntityJob, string(d)) {
 			byState[p.From] = append(byState[p.From], p.To)
 		}
 		for from, targets := range byState {
@@ -250,7 +251,7 @@ func TestIllegalJobTransitions(t *testing.T) {
 						continue
 					}
 					var allowed []string
-					for _, n := range newqueue.Next(newqueue.EntityJob, d, from) {
+					for _, n := range states.Of(newqueue.EntityJob, string(d)).From(from) {
 						allowed = append(allowed, n.To)
 					}
 					if !slices.Equal(state.Allowed, allowed) {
@@ -258,8 +259,8 @@ func TestIllegalJobTransitions(t *testing.T) {
 					}
 				}
 				// A worker's steps are refused without the lock.
-				for _, n := range newqueue.Next(newqueue.EntityJob, d, from) {
-					if n.Who == newqueue.Worker {
+				for _, n := range states.Of(newqueue.EntityJob, string(d)).From(from) {
+					if n.Who == states.Worker {
 						if err := q.MoveJob(ctx, ids[0], newqueue.JobState(n.To)); !errors.Is(err, newqueue.ErrNotLocked) {
 							t.Errorf("%s without a lock: %v", n, err)
 						}

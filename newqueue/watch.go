@@ -16,7 +16,7 @@ import (
 func (q *Queue) ReportIfEmptied(ctx context.Context, bid string) error {
 	_, _, err := q.moveBatch(ctx, bid, batchMove{target: func(s batchSnap) (BatchState, error) {
 		if s.status.State != BatchProcessing {
-			return "", q.refuse(EntityBatch, BatchPath(bid), string(s.status.State), reporting)
+			return "", q.refuse(EntityBatch, BatchPath(bid), string(s.status.State), string(BatchReporting))
 		}
 		return BatchReporting, nil
 	}})

@@ -166,7 +166,7 @@ func (a *app) onTarget(ctx context.Context, e endpoint, do func(*migrate.Target)
 	if err := do(f.Target); err != nil {
 		return f.asItWas(err)
 	}
-	return unnamed(f.save())
+	return unnamed(f.save(ctx))
 }
 
 var holdHeader = []string{"HOLD", "SET BY", "SINCE", "", "WHY"}

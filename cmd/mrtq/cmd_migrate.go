@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mrtq/internal/openfile"
 	"mrtq/migrate"
 )
 
@@ -19,13 +18,14 @@ type migrateCmd struct {
 	plan       string
 	quarantine string
 	metrics    string
+	holdAgain  bool
 	running    runMetrics
 }
 
 func (a *app) migrateCmd() *cobra.Command {
 	c := &migrateCmd{}
 	cmd := &cobra.Command{
-		Use:   "migrate SOURCE TARGET",
+		Use:   "migrate {SOURCE TARGET | --plan FILE}",
 		Short: "carry a migration out, or finish one",
 		Long: `Make a plan and carry it out. A plan with problems is refused before anything is
 written. The source's records are never written. Before anything else, holds are put
@@ -35,16 +35,22 @@ stay until you release them. What the target holds already is left alone.
 Interrupted anywhere, by Ctrl-C, kill -9 or a lost server, it is finished by
 running it again. Run when there is nothing to do, it writes nothing.`,
 		Example: `  mrtq migrate zk1:2181 zk1:2181/new --undecodable quarantine --consumed failed
-  mrtq migrate zk1:2181 zk1:2181/new --undecodable quarantine --plan plan.json
+  mrtq migrate --plan plan.json
   mrtq migrate file:queue.ndjson.gz file:new.ndjson.gz`,
-		Args: args("SOURCE", "TARGET"),
+		Args: func(cmd *cobra.Command, given []string) error {
+			if c.plan != "" && len(given) == 0 {
+				return nil
+			}
+			return args("SOURCE", "TARGET")(cmd, given)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, a, args) },
 	}
 	c.flags(cmd.Flags())
 	a.conn.rateFlag(cmd.Flags())
 	choice(cmd.Flags(), &c.output, "output", "o", "format", "table", "json")
-	cmd.Flags().StringVar(&c.plan, "plan", "", "carry out only this saved plan `file`, and refuse it if it is stale or was used")
+	cmd.Flags().StringVar(&c.plan, "plan", "", "carry out this saved plan `file`, with the sides and settings that it was made for; it is refused if it is stale or was used")
 	cmd.Flags().StringVar(&c.quarantine, "quarantine", "", "`file` that keeps the bytes of undecodable records, with --undecodable quarantine; added to if it exists (default mrtq-quarantine-TARGET.ndjson)")
+	cmd.Flags().BoolVar(&c.holdAgain, "hold-again", false, "hold queues again that were released after an earlier run; their workers stop until you release them")
 	metricsFlag(cmd.Flags(), &c.metrics)
 	return cmd
 }
@@ -62,7 +68,7 @@ type migrated struct {
 }
 
 func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
-	s, err := parseSides(args)
+	s, err := c.sides(a, args)
 	if err != nil {
 		return err
 	}
@@ -70,18 +76,12 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		return usageError("--quarantine %s: the file is added to and can't be packed; leave out .gz", c.quarantine)
 	}
 	writes := []named{s.target.written("TARGET"), {by: "--quarantine", path: c.quarantine, kept: true}}
-	if c.quarantine == "" && c.policies.Undecodable == migrate.Quarantine {
+	if c.quarantine == "" && c.undecodable() == migrate.Quarantine {
 		c.quarantine = quarantineFile(s.target)
 		writes[1].path = c.quarantine
 	}
 	if err := a.apart(writes, s.source.read("SOURCE"), named{by: "--plan", path: c.plan}); err != nil {
 		return err
-	}
-	var approved *migrate.Approved
-	if c.plan != "" {
-		if approved, err = readApproved(c.plan); err != nil {
-			return fmt.Errorf("migrate: %w", err)
-		}
 	}
 	stop, err := a.serveMetrics(c.metrics, &c.running)
 	if err != nil {
@@ -89,14 +89,15 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	}
 	defer stop()
 	started := time.Now()
-	plan, opt, err := a.makePlan(cmd.Context(), s, &c.planFlags)
+	plan, opt, done, err := a.makePlan(cmd.Context(), s, &c.planFlags)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
+	defer done() // its records are read again when their jobs are made
 	var expect *migrate.Expectation
-	if approved != nil {
-		if err := plan.CheckApproved(*approved); err != nil {
-			return checkError(fmt.Errorf("migrate: %s: %w; nothing was written", c.plan, err))
+	if c.approved != nil {
+		if err := plan.CheckApproved(*c.approved); err != nil {
+			return sayStale(c.plan, err)
 		}
 		expect = plan.Expectation()
 	}
@@ -133,16 +134,18 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		}
 		return c.print(a, out, "nothing to do: every record that is to be migrated has been.", s)
 	}
-	plan = nil // a large one, and another is made where the target can be written to
-	res, err := c.carryOut(cmd.Context(), a, s, opt, expect)
+	res, err := c.carryOut(cmd.Context(), a, s, opt, plan, expect)
 	if res != nil {
 		out.Done, out.Transactions = res.Done, res.Steps
 	}
 	if err != nil {
+		if errors.Is(err, migrate.ErrReleased) {
+			err = fmt.Errorf("%w; their workers would stop. To go ahead, add --hold-again, and release the queues afterwards. Nothing was written to the target", err)
+		}
 		if out.Transactions > 0 {
 			a.say("%s: %s made, in %s", out.Run, made(out.Done), count(out.Transactions, "transaction", "transactions"))
 		}
-		for _, check := range []error{migrate.ErrBlocked, migrate.ErrStale, migrate.ErrTakenOver, migrate.ErrContended} {
+		for _, check := range []error{migrate.ErrBlocked, migrate.ErrStale, migrate.ErrTakenOver, migrate.ErrContended, migrate.ErrReleased} {
 			if errors.Is(err, check) {
 				err = checkError(err)
 			}
@@ -153,25 +156,42 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	return c.print(a, out, "", s)
 }
 
+// sides are those that were given, or those of the plan that is to be carried out,
+// whose settings are taken over.
+func (c *migrateCmd) sides(a *app, args []string) (s sides, err error) {
+	if len(args) > 0 {
+		if s, err = parseSides(args); err != nil {
+			return s, err
+		}
+		writes := []named{s.target.written("TARGET"), {by: "--quarantine", path: c.quarantine, kept: true}}
+		if err := a.apart(writes, s.source.read("SOURCE"), named{by: "--plan", path: c.plan}); err != nil {
+			return s, err
+		}
+	}
+	if c.plan == "" {
+		return s, nil
+	}
+	approved, err := readApproved(c.plan)
+	if err != nil {
+		return sides{}, fmt.Errorf("migrate: %w", err)
+	}
+	if s, err = planSides(c.plan, approved, args); err != nil {
+		return s, fmt.Errorf("migrate: %w", err)
+	}
+	return s, c.adopt(c.plan, approved)
+}
+
+// undecodable is the policy for what can't be decoded.
+func (c *migrateCmd) undecodable() string {
+	if c.approved != nil {
+		return c.approved.Policies.Undecodable
+	}
+	return c.policies.Undecodable
+}
+
 // made counts what a run made, or a rollback removed.
 func made(d migrate.Done) string {
 	return fmt.Sprintf("%s, %s and %s", count(d.Jobs, "job", "jobs"), count(d.Access, "access request", "access requests"), count(d.Batches, "batch", "batches"))
-}
-
-func readApproved(path string) (*migrate.Approved, error) {
-	f, err := openfile.Read(path)
-	if err != nil {
-		return nil, fmt.Errorf("--plan: %w", err)
-	}
-	defer f.Close()
-	approved, err := migrate.ReadApproved(f)
-	switch {
-	case errors.Is(err, openfile.ErrNobodyWrites):
-		return nil, fmt.Errorf("--plan %s: %w", path, openfile.ErrNobodyWrites)
-	case err != nil:
-		return nil, usageError("--plan %s: %w", path, err)
-	}
-	return &approved, nil
 }
 
 // source opens the source anew each time that the migration looks: it may have
@@ -186,8 +206,8 @@ func (c *migrateCmd) source(a *app, s sides) migrate.ReadFunc {
 	}
 }
 
-func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, opt migrate.Options, expect *migrate.Expectation) (*migrate.Result, error) {
-	m := &migrate.Migrator{MaxOps: a.conn.maxRate, Keep: func(bad []migrate.Record) error { return migrate.WriteQuarantine(c.quarantine, bad, writeFile) }}
+func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, opt migrate.Options, plan *migrate.Plan, expect *migrate.Expectation) (*migrate.Result, error) {
+	m := &migrate.Migrator{Plan: plan, HoldAgain: c.holdAgain, MaxOps: a.conn.maxRate, Keep: func(bad []migrate.Record) error { return migrate.WriteQuarantine(c.quarantine, bad, writeFile) }}
 	ctx, finish := a.phases(ctx, "migrating")
 	defer finish()
 	m.Say, m.Progress = c.running.hook(func(text string) { a.say("%s", text) })
@@ -205,7 +225,7 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, opt migrate.
 		if res.Steps == 0 {
 			return res, nil
 		}
-		if err := f.save(); err != nil {
+		if err := f.save(ctx); err != nil {
 			return nil, failed("target", s.target.text, unnamed(err))
 		}
 		return res, nil

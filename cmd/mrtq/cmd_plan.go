@@ -26,9 +26,8 @@ or never, outstanding locks, sequence headroom, lists too long for a client.
 In dialect mrt-zk it also says what no deployed service could work, and what would
 happen to it. Nothing is written to either side. Exit code 1 if the plan has problems.
 
-A plan saved with --out can be approved and carried out with mrtq migrate
---plan and the same flags, which refuses it if either side has changed since, or
-a second time.`,
+A plan saved with --out holds both sides and all settings. mrtq migrate --plan
+carries it out, and refuses it if either side has changed since, or a second time.`,
 		Example: `  mrtq plan zk1:2181 zk1:2181/new
   mrtq plan zk1:2181 zk1:2181/new --undecodable quarantine --out plan.json`,
 		Args: args("SOURCE", "TARGET"),
@@ -49,10 +48,11 @@ func (c *planCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	if err := a.apart([]named{{by: "--out", path: c.out}}, s.source.read("SOURCE"), s.target.read("TARGET")); err != nil {
 		return err
 	}
-	plan, _, err := a.makePlan(cmd.Context(), s, &c.planFlags)
+	plan, _, done, err := a.makePlan(cmd.Context(), s, &c.planFlags)
 	if err != nil {
 		return fmt.Errorf("plan: %w", err)
 	}
+	defer done()
 	if c.out != "" {
 		if err := writeFile(c.out, func(w io.Writer) error { return writePlan(w, plan) }); err != nil {
 			return fmt.Errorf("plan: %w", err)

@@ -86,7 +86,7 @@ func (a *app) carryOutRebuild(ctx context.Context, e endpoint) (*migrate.Rebuilt
 		if len(r.Runs) == 0 {
 			return r, nil
 		}
-		return r, unnamed(f.save())
+		return r, unnamed(f.save(ctx))
 	}
 	w, err := a.writer(ctx, e)
 	if err != nil {

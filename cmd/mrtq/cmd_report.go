@@ -201,7 +201,7 @@ func (c *reportCmd) readSides(cmd *cobra.Command, a *app, target, source endpoin
 		return nil, fmt.Errorf("report: %w", err)
 	}
 	in.kept = opt.Quarantined != nil
-	in.options = migrate.Options{Queues: queues, Source: in.source, Target: in.target}
+	in.options = migrate.Options{Source: in.source, Target: in.target}
 	queue, closeQueue, err := a.openQueue(ctx, source, &c.legacyFlags)
 	if err != nil {
 		return nil, failed("report: source", in.source, err)

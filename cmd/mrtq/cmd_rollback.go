@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
 )
@@ -25,10 +26,14 @@ func (a *app) rollbackCmd() *cobra.Command {
 		Use:   "rollback TARGET --run ID",
 		Short: "take back a run",
 		Long: `Remove the jobs, batches, access requests and holds that a run made and that
-nobody changed since. What somebody changed is listed and kept, unless --force;
-what a worker has locked is kept in any case. When nothing is kept, the target
-holds what it held before the run. Interrupted, run it again. Exit code 1 if
-something was kept.`,
+nobody has changed since. If the queues were released, rollback holds them again
+first, and lifts these holds in the end.
+
+What somebody has changed is kept and listed, unless you give --force. What a worker
+has locked is always kept. rollback also names the legacy records that would run
+twice if you started the old workers again. When nothing is kept, the target holds
+what it held before the run. If rollback is interrupted, run it again. Exit code 1
+if something was kept.`,
 		Example: `  mrtq rollback zk1:2181/new --run run0000000000 --dry-run`,
 		Args:    args("TARGET"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return c.main(cmd, a, args[0]) },
@@ -36,7 +41,7 @@ something was kept.`,
 	f := cmd.Flags()
 	a.conn.rateFlag(f)
 	f.StringVar(&c.run, "run", "", "`id` of the run")
-	f.BoolVar(&c.force, "force", false, "remove also what was changed since")
+	f.BoolVar(&c.force, "force", false, "remove also what was changed since, but never what a worker has locked")
 	f.BoolVar(&c.dry, "dry-run", false, "only say what would be removed and kept")
 	choice(f, &c.output, "output", "o", "format", "table", "json")
 	return cmd
@@ -63,6 +68,9 @@ func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
 	if errors.Is(err, migrate.ErrNoRun) || errors.Is(err, migrate.ErrNotNewest) || errors.Is(err, migrate.ErrLedger) {
 		err = checkError(err)
 	}
+	if errors.Is(err, zkconn.ErrLost) && u != nil {
+		err = fmt.Errorf("%w. %s is not taken back yet: this call removed %s; when a server can be reached, run the same command again to finish", err, u.Run, made(u.Done))
+	}
 	if err != nil {
 		return failed("rollback", target, err)
 	}
@@ -73,7 +81,7 @@ func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
 	}
 	a.conclude(good, "Rollback: %s: %s %s.", u.Run, made(u.Done), c.removed())
 	if len(u.Kept) > 0 {
-		a.conclude(attention, "Rollback: %s: %s %s; %s kept: see why above, --force removes all that no worker has locked.", u.Run, made(u.Done), c.removed(), count(len(u.Kept), "job or batch", "jobs or batches"))
+		a.conclude(attention, "Rollback: %s: %s %s; %s kept. See above why. --force removes all that no worker has locked.", u.Run, made(u.Done), c.removed(), count(len(u.Kept), "job or batch", "jobs or batches"))
 	}
 	if err == nil && len(u.Kept) > 0 {
 		err = checkError(fmt.Errorf("rollback %s: not everything: kept %s; see why above, --force removes all that no worker has locked", target, count(len(u.Kept), "job or batch", "jobs or batches")))
@@ -139,7 +147,7 @@ func (c *rollbackCmd) carryOut(ctx context.Context, a *app, e endpoint) (*migrat
 		if err != nil {
 			return nil, f.asItWas(err)
 		}
-		return u, unnamed(f.save())
+		return u, unnamed(f.save(ctx))
 	}
 	w, err := a.writer(ctx, e)
 	if err != nil {
@@ -154,6 +162,8 @@ func (c *rollbackCmd) print(a *app, u *migrate.Undo) {
 	row := func(k migrate.Kept) []any { return []any{k.Path, k.Why} }
 	list(a, "Kept", u.Kept, []string{"JOB OR BATCH", "WHY"}, row)
 	list(a, "Left", u.Left, []string{"ZNODE", "WHY"}, row)
+	list(a, fmt.Sprintf("Legacy records that would run twice if you started the old workers again: %d", u.Twice.Count), u.Twice.Jobs,
+		[]string{"LEGACY RECORD", "JOB", "WHY"}, func(j migrate.TwiceJob) []any { return []any{j.Record, j.Job, j.Why} })
 }
 
 func (c *rollbackCmd) removed() string {

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mrtq/newqueue"
+	"mrtq/newqueue/states"
 )
 
 type statesCmd struct{ output, dialect string }
@@ -23,17 +24,17 @@ changes, as a table, as a Mermaid diagram, or as a picture.`,
 		RunE: func(*cobra.Command, []string) error { return c.run(a) },
 	}
 	f := cmd.Flags()
-	choice(f, &c.output, "output", "o", "what to print", string(newqueue.StatesTable), string(newqueue.StatesMermaid), string(newqueue.StatesSVG))
+	choice(f, &c.output, "output", "o", "what to print", statesTable, statesMermaid, statesSVG)
 	choice(f, &c.dialect, "dialect", "", "whose spelling of the layout", string(newqueue.Design), string(newqueue.MrtZK))
 	return cmd
 }
 
 func (c *statesCmd) run(a *app) error {
-	if _, ok := terminal(a.stdout.Writer); ok && c.output == string(newqueue.StatesTable) {
+	if _, ok := terminal(a.stdout.Writer); ok && c.output == statesTable {
 		a.printStates(newqueue.Dialect(c.dialect))
 		return nil
 	}
-	if err := newqueue.WriteStates(a.stdout, newqueue.Dialect(c.dialect), newqueue.StatesFormat(c.output)); err != nil {
+	if err := writeStates(a.stdout, newqueue.Dialect(c.dialect), c.output); err != nil {
 		return fmt.Errorf("states: %w", err)
 	}
 	return nil
@@ -41,8 +42,8 @@ func (c *statesCmd) run(a *app) error {
 
 // printStates fits the tables to the terminal, as all tables are.
 func (a *app) printStates(d newqueue.Dialect) {
-	for _, e := range newqueue.Entities {
-		header, texts := newqueue.StateRows(e, d)
+	for _, e := range states.Entities {
+		header, texts := stateRows(e, d)
 		rows := make([][]any, len(texts))
 		for i, row := range texts {
 			for _, s := range row {

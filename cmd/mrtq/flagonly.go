@@ -15,6 +15,7 @@ var flagOnly = []string{
 	"done",              // enters a record as done: never made
 	"fix",               // writes to the tree
 	"force",             // removes what others changed
+	"hold-again",        // stops queues that are at work
 	"inventory-records", // migrate: jobs that no service can end
 	"only",              // what is held and released
 	"others",            // verify: allows what nobody accounts for

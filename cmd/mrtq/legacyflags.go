@@ -63,6 +63,14 @@ func (l *legacyFlags) queues() (migrate.Queues, error) {
 	return q, nil
 }
 
+// adopt reads from now on what a plan read, as it did.
+func (l *legacyFlags) adopt(q migrate.Queues, opt legacy.Options) {
+	for _, f := range queueFlags {
+		*l.nodes[f.kind] = q.Nodes[f.kind]
+	}
+	l.locks, l.time = q.Locks, opt.Time.String()
+}
+
 func validNodes(flag string, nodes []string) error {
 	for _, n := range nodes {
 		if err := znode.ValidatePath(n); err != nil {

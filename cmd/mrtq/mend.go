@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"mrtq/internal/layout"
-	"mrtq/internal/side"
+	"mrtq/internal/offline"
 	"mrtq/internal/znode"
 	"mrtq/migrate/layouts"
 )
@@ -116,12 +116,12 @@ func (a *app) mender(ctx context.Context, e endpoint) (m mender, done func(keep 
 		if err != nil {
 			return nil, nil, err
 		}
-		return f, func(keep bool) error {
+		return f.tree, func(keep bool) error {
 			if !keep {
 				f.Close()
 				return f.asItWas(errNotMended)
 			}
-			return f.save()
+			return f.save(ctx)
 		}, nil
 	}
 	w, err := a.writer(ctx, e)
@@ -138,12 +138,8 @@ var errNotMended = errors.New("nothing was mended")
 
 // again checks what was mended.
 func (c *checkCmd) again(ctx context.Context, a *app, l layouts.Layout, m mender, e endpoint) (*layout.Report, error) {
-	if f, ok := m.(*fileTarget); ok {
-		tree, err := f.server.Snapshot()
-		if err != nil {
-			return nil, err
-		}
-		return c.check(ctx, a, l, side.Tree(tree), e)
+	if tree, ok := m.(*offline.Tree); ok {
+		return c.check(ctx, a, l, tree, e)
 	}
 	s, err := a.openSource(ctx, e, nil)
 	if err != nil {

@@ -25,6 +25,10 @@ type planFlags struct {
 	again    []string
 	done     []string
 	given    func(flag string) bool // on the command line or in the settings
+	// approved is the saved plan that is to be carried out, with all its settings;
+	// nil if there is none.
+	approved *migrate.Approved
+	made     migrate.Options // that it was made under
 }
 
 func (p *planFlags) flags(f *pflag.FlagSet) {
@@ -97,6 +101,7 @@ func aclOfFile(acl []znode.ACL) error {
 // sides are a command's SOURCE and TARGET.
 type sides struct{ source, target endpoint }
 
+// parseSides reads SOURCE and TARGET.
 func parseSides(args []string) (sides, error) {
 	source, err := parseEndpoint("SOURCE", args[0])
 	if err != nil {
@@ -106,47 +111,55 @@ func parseSides(args []string) (sides, error) {
 	return sides{source, target}, err
 }
 
-// makePlan reads both sides, over sessions that cannot write, and plans.
-func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (*migrate.Plan, migrate.Options, error) {
-	opt, err := p.options(s.source.text, s.target.text)
+// makePlan reads both sides, over sessions that cannot write, and plans. The plan's
+// source stays open; done closes it.
+func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (plan *migrate.Plan, opt migrate.Options, done func(), err error) {
+	opt, err = p.options(s.source.text, s.target.text)
 	if err != nil {
-		return nil, opt, err
+		return nil, opt, nil, err
+	}
+	if p.approved != nil {
+		opt = p.made
 	}
 	if s.target.file != "" {
 		if err := aclOfFile(opt.ACL); err != nil {
-			return nil, opt, usageError("--acl: %w", err)
+			return nil, opt, nil, usageError("--acl: %w", err)
 		}
 	}
 	ctx, finish := a.phases(ctx, "looking at both sides")
 	defer finish()
 	if err := a.checkPlaces(ctx, s, &p.legacyFlags); err != nil {
-		return nil, opt, err
+		return nil, opt, nil, err
 	}
-	queue, done, err := a.openQueue(ctx, s.source, &p.legacyFlags)
+	queue, closeQueue, err := a.openQueue(ctx, s.source, &p.legacyFlags)
 	if err != nil {
-		return nil, opt, failed("source", s.source.text, err)
+		return nil, opt, nil, failed("source", s.source.text, err)
 	}
-	defer done()
+	defer func() {
+		if err != nil {
+			closeQueue()
+		}
+	}()
 	target, err := a.comingTarget(ctx, s.target)
 	if err != nil {
-		return nil, opt, failed("target", s.target.text, err)
+		return nil, opt, nil, failed("target", s.target.text, err)
 	}
 	defer target.Close()
 	d, _, ok, err := migrate.ReadDialect(ctx, target)
 	if err != nil {
-		return nil, opt, failed("target", s.target.text, err)
+		return nil, opt, nil, failed("target", s.target.text, err)
 	}
-	if ok && !p.given("dialect") {
+	if ok && p.approved == nil && !p.given("dialect") {
 		opt.Dialect = d
 	}
-	plan, err := migrate.MakePlan(ctx, queue, target, opt)
+	plan, err = migrate.MakePlan(ctx, queue, target, opt)
 	if targets := (*migrate.TargetError)(nil); errors.As(err, &targets) {
-		return nil, opt, failed("target", s.target.text, targets.Err)
+		return nil, opt, nil, failed("target", s.target.text, targets.Err)
 	}
 	if err != nil {
-		return nil, opt, failed("source", s.source.text, err)
+		return nil, opt, nil, failed("source", s.source.text, err)
 	}
-	return plan, opt, nil
+	return plan, opt, closeQueue, nil
 }
 
 // checkPlaces refuses a target that has no place where it is, before anything is

@@ -11,6 +11,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/migrate"
 	"mrtq/newqueue"
+	"mrtq/newqueue/states"
 )
 
 // data is what the page shows. It is the one place that knows both the page and
@@ -69,8 +70,8 @@ func (in *reportInput) data(ctx context.Context) (*report.Data, error) {
 	if d.Batches, err = in.batches(ctx, d.Records, dialect); err != nil {
 		return nil, err
 	}
-	for _, e := range newqueue.Entities {
-		d.Machines = append(d.Machines, newqueue.Drawing(e, dialect))
+	for _, e := range states.Entities {
+		d.Machines = append(d.Machines, drawing(e, dialect))
 	}
 	if in.coverage != nil {
 		d.Coverage = in.coverage.In(d.Dialect)
@@ -193,7 +194,7 @@ func spellings(d newqueue.Dialect) map[newqueue.Entity]map[string]string {
 	out := map[newqueue.Entity]map[string]string{}
 	for e, object := range status {
 		out[e] = map[string]string{}
-		for _, s := range newqueue.States(e, d) {
+		for _, s := range states.States(e, string(d)) {
 			if text, err := object(s).String("status"); err == nil {
 				out[e][text] = s
 			}

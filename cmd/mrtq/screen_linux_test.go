@@ -85,24 +85,6 @@ func visible(text string) string {
 // today matches the times of now; those of the corpus have milliseconds.
 var today = regexp.MustCompile(`2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-// golden compares with what a file has, or with -update writes it.
-func golden(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s has\n%s\ngot\n%s", path, want, got)
-	}
-}
-
 // TestVerdictOnTerminal: the last line has the colour of what it says; nothing has
 // one if NO_COLOR is set, or on a terminal that has none.
 func TestVerdictOnTerminal(t *testing.T) {

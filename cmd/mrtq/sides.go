@@ -67,13 +67,9 @@ func (a *app) openQueue(ctx context.Context, e endpoint, l *legacyFlags) (queue 
 // read there is an error, also in a dump.
 func (a *app) openTarget(ctx context.Context, e endpoint, acl func(path string) bool) (*reading, error) {
 	if e.file != "" {
-		d, err := a.openDump(ctx, e.file)
+		d, err := a.openWholeDump(ctx, e.file)
 		if err != nil {
 			return nil, err
-		}
-		if lacks := d.Unreadable(); len(lacks) > 0 {
-			d.Close()
-			return nil, fmt.Errorf("the dump lacks the data of %s, %w", lacks[0], errLacking)
 		}
 		return &reading{d, func() { d.Close() }}, nil
 	}
@@ -86,6 +82,19 @@ func (a *app) openTarget(ctx context.Context, e endpoint, acl func(path string) 
 		return nil, err
 	}
 	return &reading{side.Session(r, acl), r.Close}, nil
+}
+
+// openWholeDump is openDump of a dump that must not lack anything.
+func (a *app) openWholeDump(ctx context.Context, path string) (*side.Dump, error) {
+	d, err := a.openDump(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	if lacks := d.Unreadable(); len(lacks) > 0 {
+		d.Close()
+		return nil, fmt.Errorf("the dump lacks the data of %s, %w", lacks[0], errLacking)
+	}
+	return d, nil
 }
 
 // openDump opens a dump to be read, unpacked if its name ends in .gz. Errors leave

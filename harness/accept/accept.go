@@ -12,19 +12,20 @@ import (
 
 	"github.com/cucumber/godog"
 
+	"mrtq/harness/accept/internal/tell"
 	"mrtq/internal/zkconn"
 	"mrtq/newqueue"
 )
 
 // Format is a form in which a run tells what it does.
-type Format string
+type Format = tell.Format
 
 // The formats.
 const (
-	Brief    Format = "brief"    // for people: a line a feature, and the steps of what failed
-	Pretty   Format = "pretty"   // for people: every step
-	Cucumber Format = "cucumber" // Cucumber's JSON
-	JUnit    Format = "junit"    // JUnit's XML
+	Brief    = tell.Brief    // for people: a line a feature, and the steps of what failed
+	Pretty   = tell.Pretty   // for people: every step
+	Cucumber = tell.Cucumber // Cucumber's JSON
+	JUnit    = tell.JUnit    // JUnit's XML
 )
 
 // Formats are all formats, the default first.
@@ -96,7 +97,7 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 	if opt.Dialects == nil {
 		opt.Dialects = newqueue.Dialects
 	}
-	s := &suite{opt: opt, used: newUsage()}
+	s := &suite{opt: opt, used: tell.NewUsage()}
 	var chapters [][]godog.Feature // one a dialect
 	for _, d := range opt.Dialects {
 		texts := opt.features
@@ -139,7 +140,7 @@ type suite struct {
 	root string // chroot of the address
 	door door
 	idle sessions
-	used *usage
+	used *tell.Usage
 	stop context.CancelCauseFunc // ends the run for a reason that is no scenario's
 
 	mu   sync.Mutex
@@ -149,7 +150,10 @@ type suite struct {
 }
 
 func (s *suite) run(ctx context.Context, chapters [][]godog.Feature) (*Report, error) {
-	passed, err := s.tell(ctx, chapters)
+	passed, err := tell.Run(ctx, tell.Options{
+		Chapters: chapters, Tags: filter(s.opt.Tags), Scenario: s.scenario,
+		Format: s.opt.Format, Out: s.opt.Out, Color: s.opt.Color, Parallel: s.opt.Parallel,
+	})
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("accept: %w", err)
@@ -173,7 +177,7 @@ func (s *suite) scenario(sc *godog.ScenarioContext) {
 	s.mu.Unlock()
 	sc.Before(w.setUp)
 	sc.After(w.tearDown)
-	steps := s.used.watch(sc)
+	steps := s.used.Watch(sc)
 	w.register(steps)
 	if s.opt.extra != nil {
 		s.opt.extra(w, steps)
@@ -236,7 +240,7 @@ func (s *suite) report(passed bool) *Report {
 		}
 	}
 	if !r.Subset && len(s.opt.Dialects) == len(newqueue.Dialects) {
-		for _, pattern := range s.used.unused() {
+		for _, pattern := range s.used.Unused() {
 			r.Problems = append(r.Problems, "unused: no scenario says "+pattern)
 		}
 	}

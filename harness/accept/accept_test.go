@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"mrtq/harness"
+	_ "mrtq/harness/docker" // the docker backend
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
@@ -135,9 +136,9 @@ func TestBroken(t *testing.T) {
 
 // broken are steps that only broken features use.
 func broken(w *world, s steps) {
-	s.step(`this is still to be written`, func() error { return godog.ErrPending })
-	s.step(`this may be (one|two)`, func(string) error { return nil })
-	s.step(`this (may|can) be one`, func(string) error { return nil })
+	s.Step(`this is still to be written`, func() error { return godog.ErrPending })
+	s.Step(`this may be (one|two)`, func(string) error { return nil })
+	s.Step(`this (may|can) be one`, func(string) error { return nil })
 	behind := func(name string, change func(object)) error {
 		return w.act("nobody", func(_ context.Context, a *actor, answer *outcome) error {
 			answer.judged = true
@@ -148,10 +149,10 @@ func broken(w *world, s steps) {
 			return err
 		})
 	}
-	s.step(`the job becomes (\S+) behind everybody's back`, func(state string) error {
+	s.Step(`the job becomes (\S+) behind everybody's back`, func(state string) error {
 		return behind("status", func(o object) { o["status"] = w.state(state) })
 	})
-	s.step(`the job's configuration is written again as it is`, func() error {
+	s.Step(`the job's configuration is written again as it is`, func() error {
 		return behind("configuration", func(object) {})
 	})
 }

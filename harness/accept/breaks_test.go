@@ -9,20 +9,22 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/internal/tamper"
 	"mrtq/newqueue"
+	"mrtq/newqueue/states"
 )
 
 // TestEveryRowCounts removes each row from each table in turn. The scenarios
 // with its id must fail.
 func TestEveryRowCounts(t *testing.T) {
 	for _, d := range newqueue.Dialects {
-		for _, e := range newqueue.Entities {
-			for i, row := range newqueue.Transitions(e, d) {
+		for _, e := range states.Entities {
+			for i, row := range states.Of(e, string(d)) {
 				t.Run(fmt.Sprintf("%s/%s", d, row.ID), func(t *testing.T) {
 					t.Parallel()
-					table := slices.Delete(newqueue.Transitions(e, d), i, i+1)
+					table := slices.Delete(states.Of(e, string(d)), i, i+1)
 					mustFail(t, row.ID, "", Options{
-						Dialects: []newqueue.Dialect{d}, queue: []newqueue.Option{newqueue.WithTransitions(e, table)},
+						Dialects: []newqueue.Dialect{d}, queue: []newqueue.Option{withTable(e, table)},
 					})
 				})
 			}
@@ -30,25 +32,30 @@ func TestEveryRowCounts(t *testing.T) {
 	}
 }
 
+// withTable gives a queue a wrong table.
+func withTable(e newqueue.Entity, table states.Table) newqueue.Option {
+	return func(q *newqueue.Queue) { tamper.Table(q, string(e), table) }
+}
+
 // TestEveryIllegalPairCounts allows every step that the documents don't have.
 // Each scenario that wants it refused must fail.
 func TestEveryIllegalPairCounts(t *testing.T) {
 	for _, d := range newqueue.Dialects {
-		for _, e := range newqueue.Entities {
+		for _, e := range states.Entities {
 			t.Run(fmt.Sprintf("%s/%s", d, e), func(t *testing.T) {
 				t.Parallel()
 				steps := documented(e, d)
-				table := newqueue.Transitions(e, d)
+				table := states.Of(e, string(d))
 				for i, p := range notJoined(steps) {
-					table = append(table, newqueue.Transition{
-						ID: fmt.Sprintf("X%d", i), From: p.from, To: p.to, Who: newqueue.Admin, Nodes: newqueue.NodesStay,
-						LastSuccess: newqueue.LSSSame, Retry: newqueue.RetrySame, QueueEntry: newqueue.PlaceStays, BatchEntry: newqueue.PlaceStays,
+					table = append(table, states.Transition{
+						ID: fmt.Sprintf("X%d", i), From: p.from, To: p.to, Who: states.Admin, Nodes: states.NodesStay,
+						LastSuccess: states.LSSSame, Retry: states.RetrySame, QueueEntry: states.PlaceStays, BatchEntry: states.PlaceStays,
 					})
 				}
 				r, err := Run(t.Context(), Options{
 					Address: address(t), Tags: "@illegal", Dialects: []newqueue.Dialect{d}, Parallel: 4,
 					features: []Feature{{"illegal.feature", illegal(e, d)}},
-					queue:    []newqueue.Option{newqueue.WithTransitions(e, table)},
+					queue:    []newqueue.Option{withTable(e, table)},
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -66,12 +73,12 @@ func TestEveryIllegalPairCounts(t *testing.T) {
 // tree. They can't show who makes a step that needs no lock.
 func TestDocuments(t *testing.T) {
 	for _, d := range newqueue.Dialects {
-		for _, e := range newqueue.Entities {
+		for _, e := range states.Entities {
 			var want, got []string
 			for _, s := range documented(e, d) {
 				want = append(want, fmt.Sprintf("%s %v %s", s.id, s.Step, s.who))
 			}
-			for _, row := range newqueue.Transitions(e, d) {
+			for _, row := range states.Of(e, string(d)) {
 				who := strings.ReplaceAll(string(row.Who), " ", "-")
 				got = append(got, fmt.Sprintf("%s %v %s", row.ID, Step{e, row.From, row.To}, who))
 			}
@@ -84,42 +91,42 @@ func TestDocuments(t *testing.T) {
 
 // columns are the columns of a job's tables, and how to make each wrong. It
 // can't be done in a row where the column has no value.
-var columns = map[string]func(*newqueue.Transition) (broken bool){
-	"last success": func(t *newqueue.Transition) bool {
-		if t.LastSuccess == newqueue.LSSLeft {
-			t.LastSuccess = newqueue.LSSSame
+var columns = map[string]func(*states.Transition) (broken bool){
+	"last success": func(t *states.Transition) bool {
+		if t.LastSuccess == states.LSSLeft {
+			t.LastSuccess = states.LSSSame
 		} else {
-			t.LastSuccess = newqueue.LSSLeft
+			t.LastSuccess = states.LSSLeft
 		}
-		return t.Nodes == newqueue.NodesStay || t.Nodes == newqueue.NodesNew
+		return t.Nodes == states.NodesStay || t.Nodes == states.NodesNew
 	},
 	// A failure and a resume write more than what was there before.
-	"step before": func(t *newqueue.Transition) bool {
+	"step before": func(t *states.Transition) bool {
 		was := t.LastSuccess
-		if was == newqueue.LSSBefore {
-			t.LastSuccess = newqueue.LSSSame
+		if was == states.LSSBefore {
+			t.LastSuccess = states.LSSSame
 		}
-		return was == newqueue.LSSBefore
+		return was == states.LSSBefore
 	},
-	"retry": func(t *newqueue.Transition) bool {
-		if t.Nodes != newqueue.NodesStay {
+	"retry": func(t *states.Transition) bool {
+		if t.Nodes != states.NodesStay {
 			return false
 		}
-		if t.Retry == newqueue.RetryNext {
-			t.Retry = newqueue.RetrySame
+		if t.Retry == states.RetryNext {
+			t.Retry = states.RetrySame
 		} else {
-			t.Retry = newqueue.RetryNext
+			t.Retry = states.RetryNext
 		}
 		return true
 	},
-	"queue entry": func(t *newqueue.Transition) bool {
-		t.QueueEntry = newqueue.PlaceStays
+	"queue entry": func(t *states.Transition) bool {
+		t.QueueEntry = states.PlaceStays
 		return true
 	},
-	"batch entry": func(t *newqueue.Transition) bool {
+	"batch entry": func(t *states.Transition) bool {
 		was := t.BatchEntry
-		t.BatchEntry = newqueue.PlaceStays
-		return was != newqueue.PlaceStays
+		t.BatchEntry = states.PlaceStays
+		return was != states.PlaceStays
 	},
 }
 
@@ -130,7 +137,7 @@ func TestEveryColumnCounts(t *testing.T) {
 		for name, breaks := range columns {
 			t.Run(fmt.Sprintf("%s/%s", d, name), func(t *testing.T) {
 				t.Parallel()
-				table := newqueue.Transitions(newqueue.EntityJob, d)
+				table := states.Of(newqueue.EntityJob, string(d))
 				want := map[string]Result{}
 				var tags []string
 				for i := range table {
@@ -142,7 +149,7 @@ func TestEveryColumnCounts(t *testing.T) {
 				}
 				r, err := Run(t.Context(), Options{
 					Address: address(t), Tags: strings.Join(tags, ","), Dialects: []newqueue.Dialect{d}, features: told(t, d, tags...), Parallel: 4,
-					queue: []newqueue.Option{newqueue.WithTransitions(newqueue.EntityJob, table)},
+					queue: []newqueue.Option{withTable(newqueue.EntityJob, table)},
 				})
 				if err != nil {
 					t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"mrtq/newqueue"
+	"mrtq/newqueue/lint"
 )
 
 func (w *world) adminGivesPriority(name string, priority int) error {
@@ -201,7 +202,7 @@ func (w *world) note(err error) {
 func (w *world) asDocumented() error {
 	wrong := w.onTheWay
 	w.onTheWay = nil
-	for _, p := range newqueue.CheckLayout(w.seen, w.dialect) {
+	for _, p := range lint.Check(w.seen, w.dialect) {
 		if !strings.Contains(p.Path, "somebody_elses") { // written by hand, not as a worker would
 			wrong = append(wrong, errors.New(p.String()))
 		}

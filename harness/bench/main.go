@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"mrtq/harness"
+	_ "mrtq/harness/docker" // the docker backend
 )
 
 func main() {

@@ -12,7 +12,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness"
-	"mrtq/harness/legacyqueue"
+	"mrtq/internal/legacyqueue"
 	"mrtq/internal/znode"
 )
 

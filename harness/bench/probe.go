@@ -12,18 +12,17 @@ import (
 const (
 	probePath = "/probe"
 	ephemeral = 1
-	// How often the probe asks: often enough for a percentile of a short migration,
-	// far too seldom to load a server.
-	probeEvery = 4 * time.Millisecond
+	// How long the probe pauses after an answer: short enough for a percentile of a
+	// short migration, and long enough to be no load.
+	probePause = 4 * time.Millisecond
 	// How long a server is probed at least that has nothing else to do.
 	leastProbe = 200 * time.Millisecond
 )
 
 // probe is another client of the server that is measured: it reads and writes, by
-// turns, one small znode of its own, at a steady rate, until stop is closed. What it
-// returns is how long it waited: 99 times of 100 no longer than Seconds, half the
-// times no longer than Half. The wait begins when it was due to ask, so that a long
-// one counts for all requests that it held up.
+// turns, one small znode of its own, one request after the other, until stop is
+// closed. What it returns is how long it waited for an answer: 99 times of 100 no
+// longer than Seconds, half the times no longer than Half.
 func probe(address string, stop <-chan struct{}) (sample, error) {
 	c, err := rawzk.Open(address, sessionTimeout)
 	if err != nil {
@@ -43,18 +42,19 @@ func probe(address string, stop <-chan struct{}) (sample, error) {
 		{wire.OpSetData, wire.AppendSetDataRequest(nil, wire.SetDataRequest{Path: probePath, Data: data, Version: -1})},
 	}
 	var waits []time.Duration
-	for due := time.Now(); ; due = due.Add(probeEvery) {
+	for {
 		select {
 		case <-stop:
 			_, _, err := c.Do(wire.OpCloseSession, nil)
 			return waited(waits), err
-		case <-time.After(time.Until(due)):
+		case <-time.After(probePause):
 		}
 		r := requests[len(waits)%len(requests)]
+		asked := time.Now()
 		if _, err := answered(c, r.op, r.body); err != nil {
 			return sample{}, err
 		}
-		waits = append(waits, time.Since(due))
+		waits = append(waits, time.Since(asked))
 	}
 }
 

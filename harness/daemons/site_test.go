@@ -11,8 +11,8 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness/daemons"
-	"mrtq/harness/legacyqueue"
 	"mrtq/harness/minizk"
+	"mrtq/internal/legacyqueue"
 	"mrtq/internal/side"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
@@ -64,7 +64,7 @@ func source(t *testing.T, tree *znode.Tree) *migrate.Source {
 }
 
 func options(p migrate.Policies) migrate.Options {
-	return migrate.Options{Queues: migrate.DefaultQueues(), Dialect: newqueue.MrtZK, Policies: p}
+	return migrate.Options{Dialect: newqueue.MrtZK, Policies: p}
 }
 
 // site is a ZooKeeper with a queue that was migrated to it.

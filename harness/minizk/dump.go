@@ -10,7 +10,7 @@ import (
 )
 
 // Snapshot returns a copy of the tree, without the server's own nodes below /zookeeper.
-func (s *Server) Snapshot() (*znode.Tree, error) {
+func (s *Server) Snapshot() (*Tree, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := znode.NewTree()
@@ -54,7 +54,7 @@ func (s *Server) LoadDump(r io.Reader) error {
 //
 // All connections are cut, because what clients know and watch is gone. On error nothing has
 // changed.
-func (s *Server) Load(t *znode.Tree) error {
+func (s *Server) Load(t *Tree) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	tree, err := s.tree.Restored(func(yield func(ztree.Node) bool) {

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"mrtq/harness"
+	_ "mrtq/harness/docker" // the docker backend
 	"mrtq/harness/minizk"
 	"mrtq/harness/minizk/wire"
 	"mrtq/internal/election"

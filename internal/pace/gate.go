@@ -2,6 +2,7 @@ package pace
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -14,7 +15,13 @@ type Gate struct {
 	mu      sync.Mutex
 	round   Round
 	under   int
-	waiting []chan struct{} // closed when it is their turn
+	waiting []*waiter
+}
+
+// waiter is somebody with requests, of whom some may be sent when turn is closed.
+type waiter struct {
+	turn      chan struct{}
+	most, may int
 }
 
 // NewGate is a gate within those bounds, which also keeps to the limit; nil is
@@ -25,75 +32,95 @@ func NewGate(b Bounds, limit *Limit) *Gate {
 
 // Pass runs one request when it is its turn.
 func (g *Gate) Pass(ctx context.Context, request func() error) error {
-	if err := g.enter(ctx); err != nil {
-		return err
+	return g.PassAll(ctx, 1, func(int, int) error { return request() })
+}
+
+// PassAll runs so many requests, of which as many are under way together as may be
+// when it is their turn: those from one index to before another.
+func (g *Gate) PassAll(ctx context.Context, count int, requests func(from, to int) error) error {
+	for from := 0; from < count; {
+		n, err := g.enter(ctx, count-from)
+		if err != nil {
+			return err
+		}
+		if err := g.run(ctx, n, func() error { return requests(from, from+n) }); err != nil {
+			return err
+		}
+		from += n
 	}
-	if err := g.limit.Wait(ctx, 1); err != nil {
-		g.giveBack()
+	return nil
+}
+
+// run runs requests that have entered.
+func (g *Gate) run(ctx context.Context, n int, requests func() error) error {
+	if err := g.limit.Wait(ctx, n); err != nil {
+		g.giveBack(n)
 		return err
 	}
 	start := time.Now()
-	defer func() { g.leave(time.Since(start)) }()
-	return request()
+	defer func() { g.leave(n, time.Since(start)) }()
+	return requests()
 }
 
-func (g *Gate) enter(ctx context.Context) error {
+// enter waits for a turn, and returns how many requests may be sent: most at most.
+func (g *Gate) enter(ctx context.Context, most int) (may int, err error) {
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return 0, context.Cause(ctx)
 	}
 	g.mu.Lock()
-	if g.under < g.round.Under && len(g.waiting) == 0 {
-		g.under++
+	if free := g.round.Under - g.under; free > 0 && len(g.waiting) == 0 {
+		may = min(free, most)
+		g.under += may
 		g.mu.Unlock()
-		return nil
+		return may, nil
 	}
-	turn := make(chan struct{})
-	g.waiting = append(g.waiting, turn)
+	w := &waiter{turn: make(chan struct{}), most: most}
+	g.waiting = append(g.waiting, w)
 	g.mu.Unlock()
 	select {
-	case <-turn:
-		return nil
+	case <-w.turn:
+		return w.may, nil
 	case <-ctx.Done():
-		g.giveUp(turn)
-		return context.Cause(ctx)
+		g.giveUp(w)
+		return 0, context.Cause(ctx)
 	}
 }
 
 // giveUp takes a place in the queue back, or the turn if it came meanwhile.
-func (g *Gate) giveUp(turn chan struct{}) {
+func (g *Gate) giveUp(w *waiter) {
 	g.mu.Lock()
-	for i, w := range g.waiting {
-		if w == turn {
-			g.waiting = append(g.waiting[:i:i], g.waiting[i+1:]...)
-			g.mu.Unlock()
-			return
-		}
+	if i := slices.Index(g.waiting, w); i >= 0 {
+		g.waiting = slices.Delete(g.waiting, i, i+1)
+		g.mu.Unlock()
+		return
 	}
 	g.mu.Unlock()
-	g.giveBack()
+	g.giveBack(w.may)
 }
 
-// giveBack is leave without a request.
-func (g *Gate) giveBack() {
+// giveBack is leave without requests.
+func (g *Gate) giveBack(n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.under--
+	g.under -= n
 	g.admit()
 }
 
-func (g *Gate) leave(took time.Duration) {
+func (g *Gate) leave(n int, took time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.under--
-	g.round.Answered(took)
+	g.under -= n
+	g.round.Answered(n, took)
 	g.admit()
 }
 
 // admit lets in whoever may come now.
 func (g *Gate) admit() {
 	for len(g.waiting) > 0 && g.under < g.round.Under {
-		g.under++
-		close(g.waiting[0])
+		w := g.waiting[0]
 		g.waiting = g.waiting[1:]
+		w.may = min(w.most, g.round.Under-g.under)
+		g.under += w.may
+		close(w.turn)
 	}
 }

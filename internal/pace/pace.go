@@ -56,11 +56,11 @@ type Round struct {
 	took    time.Duration // together
 }
 
-// Answered adds an answer that took so long. When as many have come as are under
-// way at once, the round is over and the pace changes.
-func (r *Round) Answered(took time.Duration) {
-	r.took += took
-	if r.answers++; r.answers >= r.Under {
+// Answered adds answers that took so long, each. When as many have come as are
+// under way at once, the round is over and the pace changes.
+func (r *Round) Answered(n int, took time.Duration) {
+	r.took += took * time.Duration(n)
+	if r.answers += n; r.answers >= r.Under {
 		r.Pace = r.After(r.took / time.Duration(r.answers))
 		r.answers, r.took = 0, 0
 	}

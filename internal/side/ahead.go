@@ -19,8 +19,8 @@ func ahead[In, Out any](ctx context.Context, in iter.Seq[In], most int, f func(c
 		next, stop := iter.Pull(in)
 		defer stop()
 		ctx, cancel := context.WithCancel(ctx)
-		var running sync.WaitGroup
-		defer running.Wait()
+		var w workers
+		defer w.end()
 		defer cancel()
 		var under []chan result
 		more := true
@@ -29,7 +29,7 @@ func ahead[In, Out any](ctx context.Context, in iter.Seq[In], most int, f func(c
 				var item In
 				if item, more = next(); more {
 					done := make(chan result, 1)
-					running.Go(func() {
+					w.do(func() {
 						out, err := f(ctx, item)
 						done <- result{out, err}
 					})
@@ -46,4 +46,35 @@ func ahead[In, Out any](ctx context.Context, in iter.Seq[In], most int, f func(c
 			}
 		}
 	}
+}
+
+// workers run functions, each at once: in a goroutine that has just become free, if
+// there is one, because the stack of a new one has to grow first.
+type workers struct {
+	free chan func() // taken by those that have nothing to do
+	all  sync.WaitGroup
+}
+
+func (w *workers) do(f func()) {
+	if w.free == nil {
+		w.free = make(chan func())
+	}
+	select {
+	case w.free <- f:
+	default:
+		w.all.Go(func() {
+			f()
+			for f := range w.free {
+				f()
+			}
+		})
+	}
+}
+
+// end returns when all that was to be done is done.
+func (w *workers) end() {
+	if w.free != nil {
+		close(w.free)
+	}
+	w.all.Wait()
 }

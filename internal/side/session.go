@@ -2,7 +2,6 @@ package side
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"slices"
 	"strings"
@@ -35,9 +34,11 @@ type session struct {
 	acl func(path string) bool
 }
 
-// lookahead is how many subtrees are read at once: enough for the most requests
-// that may be under way.
-var lookahead = pace.Reads.Most
+// Small subtrees are read some together, several such at once: enough for the most
+// requests that may be under way.
+const together = 8
+
+var lookahead = pace.Reads.Most / together
 
 func (s *session) Get(ctx context.Context, path string) (znode.Node, error) {
 	return s.r.Look(ctx, path, s.acl(path))
@@ -48,52 +49,120 @@ func (s *session) Children(ctx context.Context, path string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return s.r.System(znode.Join(path, name)) })
-	slices.Sort(names)
-	return names, nil
+	return s.sorted(path, names), nil
 }
 
+// sorted are the names of a znode's children in order, without ZooKeeper's own.
+func (s *session) sorted(path string, names []string) []string {
+	names = slices.DeleteFunc(names, func(name string) bool { return name == systemName && s.r.System(znode.Join(path, name)) })
+	slices.Sort(names)
+	return names
+}
+
+// systemName is that of ZooKeeper's own subtree.
+const systemName = "zookeeper"
+
 func (s *session) Subtrees(ctx context.Context, roots iter.Seq[string]) iter.Seq2[Subtree, error] {
-	return ahead(ctx, roots, lookahead, func(ctx context.Context, root string) (Subtree, error) {
-		nodes, err := s.subtree(ctx, root)
-		slices.SortFunc(nodes, byPath)
-		return Subtree{Root: root, Nodes: nodes}, err
-	})
+	return func(yield func(Subtree, error) bool) {
+		for some, err := range ahead(ctx, chunks(roots, together), lookahead, s.subtreesUntil) {
+			for _, sub := range some {
+				if !yield(sub, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(Subtree{}, err)
+				return
+			}
+		}
+	}
+}
+
+// subtreesUntil reads some subtrees, up to one that can't be read.
+func (s *session) subtreesUntil(ctx context.Context, roots []string) ([]Subtree, error) {
+	subs, err := s.subtrees(ctx, roots)
+	if err == nil || ctx.Err() != nil {
+		return subs, err
+	}
+	subs = nil
+	for i := range roots {
+		one, err := s.subtrees(ctx, roots[i:i+1])
+		if err != nil {
+			return subs, err
+		}
+		subs = append(subs, one...)
+	}
+	return subs, nil
+}
+
+// chunks yields what comes in, so many at a time.
+func chunks[T any](in iter.Seq[T], size int) iter.Seq[[]T] {
+	return func(yield func([]T) bool) {
+		var some []T
+		for item := range in {
+			if some = append(some, item); len(some) == size {
+				if !yield(some) {
+					return
+				}
+				some = nil
+			}
+		}
+		if len(some) > 0 {
+			yield(some)
+		}
+	}
+}
+
+// subtrees reads some subtrees, a generation of all of them at a time.
+func (s *session) subtrees(ctx context.Context, roots []string) ([]Subtree, error) {
+	subs := make([]Subtree, len(roots))
+	of := make(map[string]int, len(roots)) // index into subs, by a path of this generation
+	for i, root := range roots {
+		subs[i].Root = root
+		of[root] = i
+	}
+	for paths := roots; len(paths) > 0; {
+		nodes, err := s.r.LookAll(ctx, paths, s.acl)
+		if err != nil {
+			return nil, err
+		}
+		var parents []string
+		for _, n := range nodes {
+			i := of[n.Path]
+			subs[i].Nodes = append(subs[i].Nodes, n)
+			if hasChildren(n) {
+				parents = append(parents, n.Path)
+			}
+		}
+		lists, err := s.childrenAll(ctx, parents)
+		if err != nil {
+			return nil, err
+		}
+		below := map[string]int{}
+		paths = nil
+		for k, names := range lists {
+			for path := range joined(parents[k], names) {
+				below[path] = of[parents[k]]
+				paths = append(paths, path)
+			}
+		}
+		of = below
+	}
+	for _, sub := range subs {
+		slices.SortFunc(sub.Nodes, byPath)
+	}
+	return subs, nil
 }
 
 func byPath(a, b znode.Node) int { return strings.Compare(a.Path, b.Path) }
 
-// subtree reads a znode and all that is below it, in no order; nothing if it is
-// not there.
-func (s *session) subtree(ctx context.Context, path string) ([]znode.Node, error) {
-	n, names, err := s.look(ctx, path)
-	if err != nil || n == nil {
-		return nil, err
+// childrenAll are the names of znodes' children; of those that are not there, none.
+func (s *session) childrenAll(ctx context.Context, paths []string) ([][]string, error) {
+	lists, err := s.r.ChildrenAll(ctx, paths)
+	for i := range lists {
+		lists[i] = s.sorted(paths[i], lists[i])
 	}
-	nodes := []znode.Node{*n}
-	for below, err := range ahead(ctx, joined(path, names), lookahead, s.subtree) {
-		if err != nil {
-			return nil, err
-		}
-		nodes = append(nodes, below...)
-	}
-	return nodes, nil
-}
-
-// look reads a znode and the names of its children; nil if it is not there.
-func (s *session) look(ctx context.Context, path string) (*znode.Node, []string, error) {
-	n, err := s.Get(ctx, path)
-	var names []string
-	if err == nil && hasChildren(n) {
-		names, err = s.Children(ctx, path)
-	}
-	switch {
-	case errors.Is(err, znode.ErrNoNode):
-		return nil, nil, nil
-	case err != nil:
-		return nil, nil, err
-	}
-	return &n, names, nil
+	return lists, err
 }
 
 func hasChildren(n znode.Node) bool { return n.Unreadable == "" && n.Stat.NumChildren > 0 }

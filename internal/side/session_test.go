@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mrtq/harness"
+	_ "mrtq/harness/docker" // the docker backend
 	"mrtq/harness/minizk"
 	"mrtq/internal/side"
 	"mrtq/internal/zkconn"

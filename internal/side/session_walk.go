@@ -21,42 +21,69 @@ type twig struct {
 // mostInTwig is how many znodes a twig holds at most.
 const mostInTwig = 100
 
-// twig reads the twig that begins at a znode; empty if it is not there.
-func (s *session) twig(ctx context.Context, root string) (twig, error) {
-	var t twig
-	for todo := []string{root}; len(todo) > 0; todo = todo[1:] {
-		n, err := s.Get(ctx, todo[0])
-		var names []string
-		if err == nil && hasChildren(n) {
-			if room := mostInTwig - len(t.nodes) - len(todo); int(n.Stat.NumChildren) > room {
+// twigs reads the twigs that begin at some znodes, a generation of all of them at a
+// time; one is empty if its znode is not there.
+func (s *session) twigs(ctx context.Context, roots []string) ([]twig, error) {
+	twigs := make([]twig, len(roots))
+	of := make(map[string]int, len(roots)) // index into twigs, by a path of this generation
+	for i, root := range roots {
+		of[root] = i
+	}
+	for paths := roots; len(paths) > 0; {
+		nodes, err := s.r.LookAll(ctx, paths, s.acl)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range nodes {
+			t := &twigs[of[n.Path]]
+			t.nodes = append(t.nodes, n)
+		}
+		var parents []string
+		planned := make(map[int]int) // znodes of the next generation, by twig
+		for _, n := range nodes {
+			if !hasChildren(n) {
+				continue
+			}
+			i := of[n.Path]
+			t := &twigs[i]
+			if room := mostInTwig - len(t.nodes) - planned[i]; int(n.Stat.NumChildren) > room {
 				t.wide = append(t.wide, n.Path)
-			} else {
-				names, err = s.Children(ctx, n.Path)
+				continue
+			}
+			planned[i] += int(n.Stat.NumChildren)
+			parents = append(parents, n.Path)
+		}
+		lists, err := s.childrenAll(ctx, parents)
+		if err != nil {
+			return nil, err
+		}
+		below := map[string]int{}
+		paths = nil
+		for k, names := range lists {
+			for path := range joined(parents[k], names) {
+				below[path] = of[parents[k]]
+				paths = append(paths, path)
 			}
 		}
-		if errors.Is(err, znode.ErrNoNode) {
-			continue
-		}
-		if err != nil {
-			return twig{}, err
-		}
-		t.nodes = append(t.nodes, n)
-		todo = slices.AppendSeq(todo, joined(n.Path, names))
+		of = below
 	}
-	slices.SortFunc(t.nodes, byPath)
-	slices.SortFunc(t.wide, func(a, b string) int { return strings.Compare(below(a), below(b)) })
-	return t, nil
+	for i := range twigs {
+		t := &twigs[i]
+		slices.SortFunc(t.nodes, byPath)
+		slices.SortFunc(t.wide, func(a, b string) int { return strings.Compare(below(a), below(b)) })
+	}
+	return twigs, nil
 }
 
 func (s *session) Walk(ctx context.Context, root string) iter.Seq2[znode.Node, error] {
 	return func(yield func(znode.Node, error) bool) {
-		t, err := s.twig(ctx, root)
+		twigs, err := s.twigs(ctx, []string{root})
 		if err != nil {
 			yield(znode.Node{}, err)
 			return
 		}
 		w := walker{s: s, ctx: ctx, yield: yield}
-		if len(t.nodes) > 0 && w.self(t) {
+		if t := twigs[0]; len(t.nodes) > 0 && w.self(t) {
 			w.below(t)
 		}
 	}
@@ -105,14 +132,16 @@ func (w *walker) children(path string) bool {
 	}
 	failed := false
 	twigs := func(yield func(string, twig) bool) {
-		for t, err := range ahead(w.ctx, joined(path, names), lookahead, w.s.twig) {
+		for some, err := range ahead(w.ctx, chunks(joined(path, names), together), lookahead, w.s.twigs) {
 			if err != nil {
 				failed = true
 				w.yield(znode.Node{}, err)
 				return
 			}
-			if len(t.nodes) > 0 && !yield(znode.Name(t.nodes[0].Path), t) {
-				return
+			for _, t := range some {
+				if len(t.nodes) > 0 && !yield(znode.Name(t.nodes[0].Path), t) {
+					return
+				}
 			}
 		}
 	}

@@ -10,7 +10,8 @@ import (
 )
 
 // enter begins a call: unless ctx or the session is over, it runs f, which
-// blocks in the library, in a goroutine of its own.
+// blocks in the library, in a goroutine of its own: one that has just become free,
+// if there is one, because the stack of a new one has to grow first.
 func (s *session) enter(ctx context.Context, f func()) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -20,9 +21,25 @@ func (s *session) enter(ctx context.Context, f func()) error {
 	if s.fatal != nil {
 		return s.fatal
 	}
-	// Not after end, and thus not while close waits.
-	s.calls.Go(f)
+	select {
+	case s.free <- f:
+	default:
+		// Not after end, and thus not while close waits.
+		s.calls.Go(func() { s.serve(f) })
+	}
 	return nil
+}
+
+// serve runs f, and then what else comes until the session is over.
+func (s *session) serve(f func()) {
+	for {
+		f()
+		select {
+		case f = <-s.free:
+		case <-s.over:
+			return
+		}
+	}
 }
 
 // await gives the answer, or the end of ctx or of the session if that comes
@@ -64,9 +81,17 @@ func (s *session) attempt(ctx context.Context, f func() error) (sent bool, err e
 // repeat runs a request, which must not change anything, until it gets an
 // answer.
 func (s *session) repeat(ctx context.Context, f func() error) error {
+	return s.untilAnswered(ctx, func() error {
+		_, err := s.attempt(ctx, f)
+		return err
+	})
+}
+
+// untilAnswered runs what sends a request and waits for its answer until one comes.
+func (s *session) untilAnswered(ctx context.Context, try func() error) error {
 	var since time.Time
 	for {
-		_, err := s.attempt(ctx, f)
+		err := try()
 		if !broken(err) {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"mrtq/harness"
+	_ "mrtq/harness/docker" // the docker backend
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 )

@@ -56,16 +56,11 @@ func (r *Reader) Sync(ctx context.Context) error {
 // Get reads a node without its ACL. The error wraps [znode.ErrNoNode] when it
 // is not there. The caller owns the node.
 func (r *Reader) Get(ctx context.Context, path string) (znode.Node, error) {
-	var data []byte
-	var stat *zk.Stat
-	err := r.read(ctx, "get", path, func(abs string) (err error) {
-		data, stat, err = r.s.conn.Get(abs)
-		return err
-	})
+	a, err := r.ask(ctx, asksNode, path)
 	if err != nil {
 		return znode.Node{}, err
 	}
-	return znode.Node{Path: path, Data: data, Stat: fromStat(stat)}, nil
+	return znode.Node{Path: path, Data: a.data, Stat: a.stat}, nil
 }
 
 // Look is Get, with the ACL if acl is true. Of a node that may not be read it
@@ -107,32 +102,14 @@ func (r *Reader) Exists(ctx context.Context, path string) (stat znode.Stat, ok b
 // Children lists a node's children in the server's order. The error wraps
 // [znode.ErrNoNode] when the node is not there.
 func (r *Reader) Children(ctx context.Context, path string) ([]string, error) {
-	var names []string
-	err := r.read(ctx, "list", path, func(abs string) (err error) {
-		names, _, err = r.s.conn.Children(abs)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return names, nil
+	a, err := r.ask(ctx, asksChildren, path)
+	return a.names, err
 }
 
 // ACL reads a node's access control list.
 func (r *Reader) ACL(ctx context.Context, path string) ([]znode.ACL, error) {
-	var list []zk.ACL
-	err := r.read(ctx, "get the ACL of", path, func(abs string) (err error) {
-		list, _, err = r.s.conn.GetACL(abs)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	acl := make([]znode.ACL, len(list))
-	for i, a := range list {
-		acl[i] = znode.ACL{Perms: a.Perms, Scheme: a.Scheme, ID: a.ID}
-	}
-	return acl, nil
+	a, err := r.ask(ctx, asksACL, path)
+	return a.acl, err
 }
 
 // read runs f, when it is its turn, until it gets an answer.

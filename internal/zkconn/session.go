@@ -18,6 +18,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -86,6 +87,8 @@ type session struct {
 	turn    chan struct{}  // holds one: the multi that is to be written next
 	giveUp  *time.Timer    // runs while disconnected
 	calls   sync.WaitGroup // the goroutines of enter
+	seen    atomic.Int64   // the newest transaction that an answer to a question named
+	free    chan func()    // taken by those of them that have nothing to do
 	reads   *pace.Gate     // how many are under way
 
 	mu        sync.Mutex
@@ -138,7 +141,7 @@ func open(ctx context.Context, cfg Config) (*session, error) {
 			return nil, &ConnectError{Address: cfg.Address.String(), Err: err, Hint: "check the files of --tls-ca, --tls-cert and --tls-key"}
 		}
 	}
-	s := &session{cfg: cfg, over: make(chan struct{}), up: make(chan struct{}), news: make(chan string, 1), turn: make(chan struct{}, 1), suspects: map[string]bool{}, silence: firstSilence, again: make(chan struct{}), reads: pace.NewGate(pace.Reads, cfg.Limit)}
+	s := &session{cfg: cfg, over: make(chan struct{}), up: make(chan struct{}), news: make(chan string, 1), turn: make(chan struct{}, 1), suspects: map[string]bool{}, silence: firstSilence, again: make(chan struct{}), free: make(chan func()), reads: pace.NewGate(pace.Reads, cfg.Limit)}
 	s.dialing, s.hangUp = context.WithCancel(context.Background())
 	s.giveUp = time.AfterFunc(cfg.GiveUp, s.gaveUp)
 	var err error

@@ -2,11 +2,14 @@ package zkconn
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -21,6 +24,8 @@ import (
 //   - It waits more than a minute for the answer to its first packet.
 //   - It tells why a handshake failed to its log only.
 //
+// And reads go over it beside the library; see [asking].
+//
 // The library reads and writes from one goroutine each.
 type wire struct {
 	net.Conn
@@ -29,10 +34,15 @@ type wire struct {
 	address   string        // as dialed
 	handshake *time.Timer
 
-	wrote bool // the first packet, the connect request, went out
+	wrote   bool       // the first packet, the connect request, went out
+	writing sync.Mutex // held while a packet, or several, are written
+	asking  asking
 
 	frame  frame
 	opened atomic.Bool // the first frame, the connect response, came
+	// The library's read deadline, as it was set last, and when.
+	patience time.Duration
+	since    time.Time
 }
 
 const (
@@ -45,6 +55,10 @@ const (
 	// of xid, zxid and error.
 	minConnectResponse, maxConnectResponse = 36, 64
 	responseHeaderSize                     = 4 + 8 + 4
+
+	// Of a connect request: length and protocol, 4 bytes each, before the newest
+	// transaction that the client has seen.
+	seenOffset = 4 + 4
 
 	// readAhead is enough for the answers to what a pipeline keeps under way.
 	readAhead = 32 << 10
@@ -60,16 +74,24 @@ func newWire(conn net.Conn, s *session, address string) *wire {
 	return w
 }
 
-// Close also ends the wait for a handshake.
+// Close also ends the wait for a handshake, and for answers.
 func (w *wire) Close() error {
 	w.handshake.Stop()
-	return w.Conn.Close()
+	err := w.Conn.Close()
+	w.asking.close()
+	return err
 }
 
 // Write gets one packet a call. A failed one it reports by closing the
 // connection only: the library answers a request twice whose Write fails, which
 // deadlocks it while it resends credentials.
 func (w *wire) Write(b []byte) (int, error) {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	size := len(b)
+	if !w.wrote {
+		b = w.s.withSeen(b)
+	}
 	if w.wrote && len(b) >= opcodeOffset+4 && binary.BigEndian.Uint32(b[opcodeOffset:]) == opcodeMulti {
 		// Before it is: afterwards its answer may have come, and the next one
 		// have the turn. What comes next waits for this call all the same.
@@ -80,10 +102,79 @@ func (w *wire) Write(b []byte) (int, error) {
 		w.Close()
 	}
 	w.wrote = true
-	return len(b), nil
+	return size, nil
+}
+
+// withSeen is a connect request that names the newest transaction that was seen, so
+// that no server answers that is behind it. The library knows only of its own reads.
+func (s *session) withSeen(connect []byte) []byte {
+	seen := s.seen.Load()
+	if len(connect) < seenOffset+8 || int64(binary.BigEndian.Uint64(connect[seenOffset:])) >= seen {
+		return connect
+	}
+	connect = bytes.Clone(connect)
+	binary.BigEndian.PutUint64(connect[seenOffset:], uint64(seen))
+	return connect
+}
+
+// write writes packets that aren't the library's.
+func (w *wire) write(b []byte) error {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	_, err := w.Conn.Write(b)
+	return err
+}
+
+// SetReadDeadline remembers how long the library waits.
+func (w *wire) SetReadDeadline(t time.Time) error {
+	if !t.IsZero() {
+		w.since = time.Now()
+		w.patience = t.Sub(w.since)
+	}
+	return w.Conn.SetReadDeadline(t)
+}
+
+// takeAnswers takes from the stream what answers questions, up to a packet that is
+// the library's. It leaves errors to the next read.
+func (w *wire) takeAnswers() {
+	for w.opened.Load() && w.frame.between() {
+		head, err := w.in.Peek(4 + responseHeaderSize)
+		if err != nil || int32(binary.BigEndian.Uint32(head[4:])) >= firstXid {
+			return
+		}
+		size, err := w.begins([4]byte(head))
+		if err != nil {
+			return
+		}
+		zxid := int64(binary.BigEndian.Uint64(head[4+4:]))
+		var packet []byte
+		buffered := 4+size <= w.in.Size()
+		if buffered {
+			packet, err = w.in.Peek(4 + size)
+		} else {
+			packet = make([]byte, 4+size)
+			_, err = io.ReadFull(w.in, packet)
+		}
+		if err != nil {
+			w.Close()
+			return
+		}
+		if zxid > w.s.seen.Load() { // nobody else sets it
+			w.s.seen.Store(zxid)
+		}
+		w.asking.answered(packet[4:])
+		if buffered {
+			w.in.Discard(len(packet))
+		}
+		// The library would wait anew for each packet.
+		if now := time.Now(); now.Sub(w.since) > w.patience/4 {
+			w.SetReadDeadline(now.Add(w.patience))
+		}
+	}
 }
 
 func (w *wire) Read(p []byte) (int, error) {
+	w.takeAnswers()
 	n, err := w.in.Read(p)
 	if ferr := w.frame.follow(p[:n], w.begins, w.ends); ferr != nil {
 		w.failed(ferr)
@@ -166,6 +257,9 @@ type frame struct {
 	got    int // bytes of length
 	left   int // bytes of the packet still to come
 }
+
+// between reports whether no part of a packet was followed that isn't whole yet.
+func (f *frame) between() bool { return f.got == 0 && f.left == 0 }
 
 // follow calls begins with every length, which gives the size or ends the
 // stream with an error, and ends at every packet's end.

@@ -173,26 +173,40 @@ func (w *Writer) requests(ops []znode.Op) ([]any, error) {
 		return nil, fmt.Errorf("nothing was sent: %d operations take %d bytes, more than the %d that one request can have", len(ops), n, w.s.cfg.MaxRequest)
 	}
 	out := make([]any, len(ops))
+	var acls lastACL
 	for i, op := range ops {
 		if err := znode.ValidatePath(op.Path); err != nil {
 			return nil, &znode.MultiError{Index: i, Op: op, Err: err}
 		}
-		out[i] = w.request(op)
+		out[i] = w.request(op, &acls)
 	}
 	return out, nil
 }
 
-func (w *Writer) request(op znode.Op) any {
+func (w *Writer) request(op znode.Op, acls *lastACL) any {
 	path := w.s.cfg.Address.abs(op.Path)
 	switch op.Kind {
 	case znode.OpCreate:
-		return &zk.CreateRequest{Path: path, Data: op.Data, Acl: toACL(op.ACL)}
+		return &zk.CreateRequest{Path: path, Data: op.Data, Acl: acls.of(op.ACL)}
 	case znode.OpSet:
 		return &zk.SetDataRequest{Path: path, Data: op.Data, Version: op.Version}
 	case znode.OpDelete:
 		return &zk.DeleteRequest{Path: path, Version: op.Version}
 	}
 	return &zk.CheckVersionRequest{Path: path, Version: op.Version}
+}
+
+// lastACL translates ACLs, of which one after the other is the same as a rule.
+type lastACL struct {
+	from []znode.ACL
+	to   []zk.ACL
+}
+
+func (l *lastACL) of(acl []znode.ACL) []zk.ACL {
+	if l.to == nil || !slices.Equal(acl, l.from) || (acl == nil) != (l.from == nil) {
+		l.from, l.to = acl, toACL(acl)
+	}
+	return l.to
 }
 
 func toACL(acl []znode.ACL) []zk.ACL {

@@ -129,7 +129,7 @@ func parseAnyLine(text []byte) (Node, error) {
 func WriteDump(w io.Writer, t *Tree) error {
 	d := NewDumpWriter(w)
 	for n := range t.All("/") {
-		if err := d.write(n, len(n.children)); err != nil {
+		if err := d.WriteAs(n, len(n.children)); err != nil {
 			return err
 		}
 	}
@@ -152,11 +152,17 @@ func NewDumpWriter(w io.Writer) *DumpWriter {
 
 // Write adds a node, with as many children as its Stat says. Nodes must come in
 // path order, which is not looked at.
-func (d *DumpWriter) Write(n *Node) error { return d.write(n, int(n.Stat.NumChildren)) }
+func (d *DumpWriter) Write(n *Node) error { return d.WriteAs(n, int(n.Stat.NumChildren)) }
 
-func (d *DumpWriter) write(n *Node, children int) error {
+// WriteAs is Write for a node of which the dump has another number of children than
+// its Stat says.
+func (d *DumpWriter) WriteAs(n *Node, children int) error {
 	if n.Path == "/" && len(n.Data) == 0 && IsOpenACL(n.ACL) && n.Unreadable == "" {
 		return nil
+	}
+	if line, ok := appendPlainLine(d.w.AvailableBuffer(), n, n.tells(children)); ok {
+		_, err := d.w.Write(line)
+		return err
 	}
 	return d.enc.Encode(n.line(children))
 }
@@ -167,9 +173,15 @@ func (d *DumpWriter) Close() error { return d.w.Flush() }
 // MarshalJSON is the node as a dump's line, without the line's end.
 func (n *Node) MarshalJSON() ([]byte, error) { return json.Marshal(n.line(len(n.children))) }
 
+// tells reports whether a line has to say the Stat, because it is not what a reader
+// would take it for.
+func (n *Node) tells(children int) bool {
+	return n.Stat != (Stat{}) && n.Stat != DefaultStat(len(n.Data), children)
+}
+
 func (n *Node) line(children int) dumpLine {
 	l := dumpLine{Path: n.Path, Data: dumpData{bytes: n.Data}, Unreadable: n.Unreadable}
-	if n.Stat != (Stat{}) && n.Stat != DefaultStat(len(n.Data), children) {
+	if n.tells(children) {
 		l.Stat = &n.Stat
 	}
 	if !IsOpenACL(n.ACL) {

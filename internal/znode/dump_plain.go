@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"math"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -138,4 +139,48 @@ func (p *plainLine) number(key string, limit int64) int64 {
 		return -v
 	}
 	return v
+}
+
+// appendPlainLine is the other way round: it appends the line of a node, if it can
+// be spelled so. Each node of a large tree is written, and nearly all can.
+func appendPlainLine(b []byte, n *Node, stat bool) (line []byte, ok bool) {
+	if !plainPath(n.Path) || !IsOpenACL(n.ACL) || n.Unreadable != "" {
+		return b, false
+	}
+	b = append(b, `{"path":"`...)
+	b = append(b, n.Path...)
+	if n.Data == nil {
+		b = append(b, `","data":null`...)
+	} else {
+		b = append(b, `","data":"`...)
+		b = base64.StdEncoding.AppendEncode(b, n.Data)
+		b = append(b, '"')
+	}
+	if stat {
+		b = append(b, `,"stat":`...)
+		for _, f := range []struct {
+			key   string
+			value int64
+		}{
+			{`{"czxid":`, n.Stat.Czxid}, {`,"mzxid":`, n.Stat.Mzxid}, {`,"ctime":`, n.Stat.Ctime}, {`,"mtime":`, n.Stat.Mtime},
+			{`,"version":`, int64(n.Stat.Version)}, {`,"cversion":`, int64(n.Stat.Cversion)}, {`,"aversion":`, int64(n.Stat.Aversion)},
+			{`,"ephemeralOwner":`, n.Stat.EphemeralOwner}, {`,"dataLength":`, int64(n.Stat.DataLength)},
+			{`,"numChildren":`, int64(n.Stat.NumChildren)}, {`,"pzxid":`, n.Stat.Pzxid},
+		} {
+			b = append(b, f.key...)
+			b = strconv.AppendInt(b, f.value, 10)
+		}
+		b = append(b, '}')
+	}
+	return append(b, '}', '\n'), true
+}
+
+// plainPath reports whether a path stands for itself in JSON, as nearly all do.
+func plainPath(path string) bool {
+	for i := range len(path) {
+		if c := path[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }

@@ -1,6 +1,10 @@
 package znode
 
 import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"math"
 	"reflect"
 	"testing"
 )
@@ -42,6 +46,49 @@ func sameAsJSON(t *testing.T, text []byte) {
 	if path := string(PathOfDumpLine(text)); err == nil && path != want.Path {
 		t.Errorf("%q: its path is %q, want %q", text, path, want.Path)
 	}
+	if err == nil {
+		writtenSame(t, &want)
+	}
+}
+
+// writtenSame checks that a node's line is what encoding/json makes of it.
+func writtenSame(t *testing.T, n *Node) (plain bool) {
+	t.Helper()
+	for children := range 2 {
+		var want bytes.Buffer
+		enc := json.NewEncoder(&want)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(n.line(children)); err != nil {
+			t.Fatal(err)
+		}
+		var got []byte
+		if got, plain = appendPlainLine([]byte("before\n"), n, n.tells(children)); plain && string(got) != "before\n"+want.String() {
+			t.Errorf("got %s, want %s", got, want.Bytes())
+		}
+	}
+	return plain
+}
+
+func TestAppendPlainLine(t *testing.T) {
+	for path, want := range map[string]bool{
+		"/": true, "/a": true, "/a b~<&>'": true,
+		`/a"b`: false, `/a\b`: false, "/ü": false, "/\u2028": false, "/a\x7f": false, "/\xff": false, "/a\n": false,
+	} {
+		for _, n := range []Node{
+			{Path: path}, {Path: path, Data: []byte{}}, {Path: path, Data: []byte("some data\xff\x00")},
+			{Path: path, Stat: DefaultStat(0, 1)}, {Path: path, ACL: OpenACL()},
+			{Path: path, Stat: Stat{Czxid: math.MaxInt64, Mzxid: -1, Ctime: 1, Mtime: 2, Version: math.MinInt32, Cversion: 3, Aversion: 4, EphemeralOwner: math.MinInt64, DataLength: 5, NumChildren: 6, Pzxid: 7}},
+		} {
+			if plain := writtenSame(t, &n); plain != want {
+				t.Errorf("%+v: plain is %t", n, plain)
+			}
+		}
+	}
+	for _, n := range []Node{{Path: "/a", Unreadable: "no permission"}, {Path: "/a", ACL: []ACL{{1, "world", "anyone"}}}} {
+		if writtenSame(t, &n) {
+			t.Errorf("%+v: what its line says is lost", n)
+		}
+	}
 }
 
 func TestParsePlainLine(t *testing.T) {
@@ -58,6 +105,19 @@ func FuzzParsePlainLine(f *testing.F) {
 		f.Add([]byte(line))
 	}
 	f.Fuzz(sameAsJSON)
+}
+
+func BenchmarkWriteDumpLine(b *testing.B) {
+	n, err := ParseDumpLine([]byte(lines[3]))
+	if err != nil {
+		b.Fatal(err)
+	}
+	d := NewDumpWriter(io.Discard)
+	for b.Loop() {
+		if err := d.Write(&n); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 func BenchmarkParseDumpLine(b *testing.B) {

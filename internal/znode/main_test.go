@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mrtq/harness"
+	_ "mrtq/harness/docker" // the docker backend
 	"mrtq/internal/zkconn"
 )
 

@@ -14,6 +14,9 @@ var ErrPath = errors.New("invalid znode path")
 // absolute, no empty, "." or ".." element, no trailing slash, and none of the
 // characters ZooKeeper refuses. The error wraps [ErrPath].
 func ValidatePath(path string) error {
+	if usualPath(path) {
+		return nil
+	}
 	bad := func(why string) error { return fmt.Errorf("%w %q: %s", ErrPath, path, why) }
 	if path == "/" {
 		return nil
@@ -21,8 +24,9 @@ func ValidatePath(path string) error {
 	if !strings.HasPrefix(path, "/") {
 		return bad("it must start with /")
 	}
-	for _, name := range strings.Split(path[1:], "/") {
-		switch name {
+	for rest, more := path[1:], true; more; {
+		var name string
+		switch name, rest, more = strings.Cut(rest, "/"); name {
 		case "":
 			return bad("it has an empty element")
 		case ".", "..":
@@ -38,6 +42,23 @@ func ValidatePath(path string) error {
 		}
 	}
 	return nil
+}
+
+// usualPath reports whether a path is a usual one: ASCII, and nothing that needs a
+// closer look. Every znode's path is validated several times on its way.
+func usualPath(path string) bool {
+	if len(path) < 2 || path[0] != '/' || path[len(path)-1] == '/' {
+		return false
+	}
+	for i := 1; i < len(path); i++ {
+		switch c := path[i]; {
+		case c <= 0x1f || c >= 0x7f:
+			return false
+		case path[i-1] == '/' && (c == '/' || c == '.'):
+			return false
+		}
+	}
+	return true
 }
 
 // allowedRune is PathUtils.validatePath's character rule. The server looks at

@@ -15,6 +15,7 @@ import (
 	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
+	"mrtq/newqueue/lint"
 	"mrtq/newqueue/services"
 )
 
@@ -64,11 +65,11 @@ func merritt(dialect string) (Layout, error) {
 			return Layout{}, err
 		}
 	}
-	m, err := newqueue.LoadLayout(d)
+	m, err := lint.Load(d)
 	if err != nil {
 		return Layout{}, err
 	}
-	l := Layout{m, []layout.NewNative{newqueue.Places(d)}}
+	l := Layout{m, []layout.NewNative{lint.Places(d)}}
 	if d == newqueue.MrtZK {
 		if err := services.AddRules(m); err != nil {
 			return Layout{}, err

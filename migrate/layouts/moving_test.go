@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness"
+	_ "mrtq/harness/docker" // the docker backend
 	"mrtq/internal/layout"
 	"mrtq/internal/side"
 	"mrtq/internal/zkconn"

@@ -76,9 +76,9 @@ func TestRunShows(t *testing.T) {
 			t.Errorf("%d of %d: %+v", done, total, r)
 		}
 	}
-	opt := migrate.Options{Queues: migrate.DefaultQueues(), Dialect: newqueue.Design, Source: "source", Target: "target"}
+	opt := migrate.Options{Dialect: newqueue.Design, Source: "source", Target: "target"}
 	read := func(ctx context.Context) (*migrate.LegacyQueue, func(), error) {
-		q, err := migrate.OpenLegacyQueue(ctx, src, opt.Queues, legacy.Options{})
+		q, err := migrate.OpenLegacyQueue(ctx, src, migrate.DefaultQueues(), legacy.Options{})
 		return q, func() {}, err
 	}
 	if _, err := m.Migrate(t.Context(), read, opt, nil); err != nil {

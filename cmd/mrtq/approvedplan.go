@@ -1,0 +1,149 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mrtq/internal/openfile"
+	"mrtq/migrate"
+)
+
+// readApproved reads the saved plan that --plan names.
+func readApproved(path string) (*migrate.Approved, error) {
+	f, err := openfile.Read(path)
+	if err != nil {
+		return nil, fmt.Errorf("--plan: %w", err)
+	}
+	defer f.Close()
+	approved, err := migrate.ReadApproved(f)
+	switch {
+	case errors.Is(err, openfile.ErrNobodyWrites):
+		return nil, fmt.Errorf("--plan %s: %w", path, openfile.ErrNobodyWrites)
+	case err != nil:
+		return nil, usageError("--plan %s: %w; make a new one with mrtq plan --out", path, err)
+	}
+	return &approved, nil
+}
+
+// adopt takes all settings over from a saved plan. A flag that was given beside it
+// must say the same, but for --packet: a run that the packet size thwarted is
+// finished with another.
+func (p *planFlags) adopt(file string, a *migrate.Approved) error {
+	queues, reads, err := a.Reads()
+	if err != nil {
+		return usageError("--plan %s: %w", file, err)
+	}
+	opt := a.Options()
+	own, err := p.options(opt.Source, opt.Target)
+	if err != nil {
+		return err
+	}
+	ownQueues, ownReads, err := p.reads()
+	if err != nil {
+		return err
+	}
+	changes := a.Changes(own, ownQueues, ownReads)
+	if !p.given("packet") {
+		own.Packet = opt.Packet
+	}
+	opt.Packet = own.Packet
+	changes = slices.DeleteFunc(changes, func(c migrate.Change) bool { return c.Setting == "packet" || !p.given(flagOf(c.Setting)) })
+	if len(changes) > 0 {
+		return usageError("%s; leave out what the plan says already, or make another plan with mrtq plan --out; nothing was read or written", sayGiven(file, changes))
+	}
+	p.approved, p.made = a, opt
+	p.legacyFlags.adopt(queues, reads)
+	return nil
+}
+
+// flagOf is the flag that sets what a change is of.
+func flagOf(setting string) string {
+	for _, q := range queueFlags {
+		if string(q.kind) == setting {
+			return q.flag
+		}
+	}
+	return setting
+}
+
+// sayGiven says which flags were given otherwise than a plan has them.
+func sayGiven(file string, changes []migrate.Change) string {
+	var said []string
+	for _, c := range changes {
+		was := "no --" + flagOf(c.Setting)
+		if c.Was != "" {
+			was = "--" + flagOf(c.Setting) + " " + c.Was
+		}
+		said = append(said, fmt.Sprintf("--%s %s was given, and %s was made with %s", flagOf(c.Setting), c.Is, file, was))
+	}
+	return strings.Join(said, "; ")
+}
+
+// planSides are the sides of a saved plan. If SOURCE and TARGET were given, they
+// must be the same ones.
+func planSides(file string, a *migrate.Approved, args []string) (sides, error) {
+	own, err := parseSides([]string{a.Source.Name, a.Target.Name})
+	if err != nil {
+		return own, usageError("--plan %s was not made by mrtq plan: %w", file, err)
+	}
+	if len(args) == 0 {
+		return own, nil
+	}
+	given, err := parseSides(args)
+	if err != nil {
+		return own, err
+	}
+	for _, side := range []struct {
+		what       string
+		own, given endpoint
+	}{{"SOURCE", own.source, given.source}, {"TARGET", own.target, given.target}} {
+		if !side.given.same(side.own) {
+			return own, checkError(fmt.Errorf("%s is %s, and %s was made for %s; leave out SOURCE and TARGET, or make another plan with mrtq plan --out; nothing was read or written",
+				side.what, side.given.text, file, side.own.text))
+		}
+	}
+	return own, nil
+}
+
+// same reports whether two endpoints are spelled as one place: the order of an
+// ensemble's servers does not count.
+func (e endpoint) same(o endpoint) bool {
+	switch {
+	case e.text == o.text:
+		return true
+	case e.file != "" || o.file != "":
+		return e.file != "" && o.file != "" && sameFile(e.file, o.file)
+	case e.data != nil || o.data != nil:
+		return false
+	}
+	mine, theirs := slices.Clone(e.addr.Servers), slices.Clone(o.addr.Servers)
+	slices.Sort(mine)
+	slices.Sort(theirs)
+	return e.addr.Chroot == o.addr.Chroot && slices.Equal(mine, theirs)
+}
+
+// staleNext says what to do about a plan that can't be carried out any more.
+var staleNext = map[migrate.StaleReason]string{
+	migrate.OtherSource:   "make one for these sides with mrtq plan --out",
+	migrate.OtherTarget:   "make one for these sides with mrtq plan --out",
+	migrate.SourceChanged: "make a new one with mrtq plan --out",
+	migrate.TargetChanged: "make a new one with mrtq plan --out",
+	migrate.OtherSettings: "leave the flags out, or make a new plan with mrtq plan --out",
+	migrate.OtherPlan:     "make a new one with mrtq plan --out",
+}
+
+// sayStale adds to the error of a plan that was refused what to do about it.
+func sayStale(file string, err error) error {
+	next := "make a new one with mrtq plan --out"
+	var stale *migrate.StaleError
+	switch {
+	case !errors.As(err, &stale):
+	case stale.Reason == migrate.SourceChanged && stale.Run != "":
+		next = "finish with mrtq migrate without --plan, which adds what changed"
+	default:
+		next = staleNext[stale.Reason]
+	}
+	return checkError(fmt.Errorf("migrate: %s: %w; %s; nothing was written", file, err, next))
+}

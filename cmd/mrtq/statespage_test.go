@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"mrtq/newqueue"
+	"mrtq/newqueue/states"
+)
+
+const transitionsPage = "../../docs/transitions.md"
+
+// TestTransitionsPage holds the tables and diagrams of docs/transitions.md to
+// the tables of package states. -update writes them.
+func TestTransitionsPage(t *testing.T) {
+	page, err := os.ReadFile(transitionsPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := string(page)
+	for _, d := range newqueue.Dialects {
+		for _, e := range states.Entities {
+			mark := fmt.Sprintf("%s %s", d, e)
+			got, err = replaceGenerated(got, mark, markdown(e, d)+diagram(t, e, d))
+			if err != nil {
+				t.Fatalf("%s: %v", transitionsPage, err)
+			}
+		}
+	}
+	if *update {
+		if err := os.WriteFile(transitionsPage, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if got != string(page) {
+		t.Errorf("%s does not show today's tables: look at the change, then run go test ./cmd/mrtq -run TestTransitionsPage -update", transitionsPage)
+	}
+}
+
+// replaceGenerated replaces the text between two comments that name the mark.
+func replaceGenerated(page, mark, text string) (string, error) {
+	start, end := fmt.Sprintf("<!-- generated: %s -->\n", mark), fmt.Sprintf("<!-- end of %s -->\n", mark)
+	head, rest, ok := strings.Cut(page, start)
+	_, tail, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		return "", fmt.Errorf("want the lines %q and %q", start, end)
+	}
+	return head + start + "\n" + text + "\n" + end + tail, nil
+}
+
+// markdown is the table of an entity.
+func markdown(e states.Entity, d newqueue.Dialect) string {
+	header := []string{"id", "from → to", "who"}
+	if e == states.Job {
+		header = append(header, "last success", "retries", "batch entry")
+	}
+	header = append(header, "note")
+	var b strings.Builder
+	row := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
+	row(header)
+	row(strings.Split(strings.Repeat("-", len(header)), ""))
+	for _, t := range states.Of(e, string(d)) {
+		cells := []string{t.ID, t.From + " → " + t.To, string(t.Who)}
+		if e == states.Job {
+			cells = append(cells, string(t.LastSuccess), string(t.Retry), batchEntryText(t))
+		}
+		row(append(cells, noteText(t)))
+	}
+	return b.String()
+}
+
+// diagram is the Mermaid diagram of an entity, as mrtq states -o mermaid
+// prints it.
+func diagram(t *testing.T, e states.Entity, d newqueue.Dialect) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := writeStates(&b, d, statesMermaid); err != nil {
+		t.Fatal(err)
+	}
+	title := fmt.Sprintf("---\ntitle: %s (%s)\n---\n", e, d)
+	_, text, ok := strings.Cut(b.String(), title)
+	if !ok {
+		t.Fatalf("no diagram of %s in dialect %s", e, d)
+	}
+	text, _, _ = strings.Cut(text, "\n---\n")
+	return "\n```mermaid\n" + strings.TrimRight(text, "\n") + "\n```\n"
+}
+
+func TestWriteStates(t *testing.T) {
+	for _, d := range newqueue.Dialects {
+		for _, form := range []string{statesTable, statesMermaid, statesSVG} {
+			var b bytes.Buffer
+			if err := writeStates(&b, d, form); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, "testdata/states."+string(d)+"."+form, b.String())
+			for _, e := range states.Entities {
+				for _, tr := range states.Of(e, string(d)) {
+					if !bytes.Contains(b.Bytes(), []byte(tr.ID)) {
+						t.Errorf("%s %s: no %s", d, form, tr.ID)
+					}
+				}
+			}
+		}
+	}
+	if err := writeStates(&bytes.Buffer{}, newqueue.Design, "dot"); err == nil || err.Error() != `format "dot": want table, mermaid or svg` {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,166 @@
+// Package migration runs the scenarios of the migration (migration.feature), and
+// of the deployed services on what was migrated (services.feature), against a
+// ZooKeeper.
+//
+// The command is a process of its own, as its users get it. A scenario has two
+// chroots on the server, one for each queue, and looks at them through a session
+// of its own.
+package migration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cucumber/godog"
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/features"
+	"mrtq/harness/accept"
+	"mrtq/harness/accept/internal/tell"
+	"mrtq/internal/zkconn"
+)
+
+// Features are the names of all feature files, in the order of the night.
+var Features = []string{"migration.feature", "services.feature"}
+
+// Options say what to run and where.
+type Options struct {
+	// Address is a ZooKeeper's connect string, host:port[,…][/chroot]. Each
+	// scenario makes a chroot below it, and leaves it there: give an address that
+	// is thrown away, such as that of a harness.Server.
+	Address string
+	// Session says how to reach it: TLS, credentials, timeouts.
+	Session zkconn.Config
+	// Command is mrtq, and Flags what it needs to reach the server as Session
+	// does.
+	Command string
+	Flags   []string
+	// Restart kills the server and starts it again. Without it, the scenarios
+	// that need it (@restart) are left out.
+	Restart func(context.Context) error
+	// Features are those of [Features] to run; nil is all.
+	Features []string
+	// Tags select scenarios, as in [accept.Options].
+	Tags string
+	// Format, Out and Color as in [accept.Options].
+	Format accept.Format
+	Out    io.Writer
+	Color  bool
+}
+
+// Report is what a run has found.
+type Report struct {
+	Scenarios, Failed int
+	// Problems are all reasons for which the run does not pass, one line each.
+	Problems []string
+}
+
+// OK reports whether the run passes.
+func (r *Report) OK() bool { return len(r.Problems) == 0 }
+
+// Run runs the scenarios, one at a time. The error says that they could not be
+// run: it is ctx's cause when that has ended, [accept.ErrNothing], or the
+// server's. Scenarios that fail are in the report and are no error.
+func Run(ctx context.Context, opt Options) (*Report, error) {
+	address, err := zkconn.ParseAddress(opt.Address)
+	if err != nil {
+		return nil, fmt.Errorf("migration: %w", err)
+	}
+	cfg := opt.Session
+	cfg.Address = address
+	s := &suite{opt: opt, session: cfg, acl: cfg.ACL(), report: &Report{}}
+	names := opt.Features
+	if names == nil {
+		names = Features
+	}
+	passed := true
+	for _, name := range names {
+		ok, err := s.run(ctx, name)
+		if err != nil {
+			return nil, fmt.Errorf("migration: %w", err)
+		}
+		passed = passed && ok
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("migration: stopped after %d scenarios: %w", s.report.Scenarios, context.Cause(ctx))
+	case s.report.Scenarios == 0 && passed:
+		return nil, accept.ErrNothing
+	case !passed && len(s.report.Problems) == 0:
+		s.report.Problems = append(s.report.Problems, "something could not be run: a feature that can't be read, or a scenario without steps; stderr may say more")
+	}
+	return s.report, nil
+}
+
+// suite is one run.
+type suite struct {
+	opt     Options
+	session zkconn.Config
+	acl     []zk.ACL
+
+	mu     sync.Mutex
+	report *Report
+}
+
+// run runs a feature. A step that no scenario of a whole feature uses is a
+// problem, because it would rot.
+func (s *suite) run(ctx context.Context, name string) (passed bool, err error) {
+	text, err := features.Files.ReadFile(name)
+	if err != nil {
+		return false, err
+	}
+	used := tell.NewUsage()
+	tags := s.opt.Tags
+	if s.opt.Restart == nil {
+		tags = strings.TrimPrefix(tags+" && ~@restart", " && ")
+	}
+	passed, err = tell.Run(ctx, tell.Options{
+		Chapters: [][]godog.Feature{{{Name: name, Contents: text}}}, Tags: tags,
+		Scenario: func(sc *godog.ScenarioContext) { s.scenario(name, sc, used.Watch(sc)) },
+		Format:   s.opt.Format, Out: s.opt.Out, Color: s.opt.Color,
+	})
+	if tags == "" {
+		for _, pattern := range used.Unused() {
+			s.report.Problems = append(s.report.Problems, fmt.Sprintf("unused: no scenario of %s says %s", name, pattern))
+		}
+	}
+	return passed, err
+}
+
+// scenario gives a scenario its world.
+func (s *suite) scenario(feature string, sc *godog.ScenarioContext, steps tell.Steps) {
+	w := &world{suite: s, dialect: "design"}
+	sc.Before(w.setUp)
+	sc.After(w.tearDown)
+	switch feature {
+	case "services.feature":
+		(&serviceWorld{world: w}).register(steps)
+	default:
+		w.register(steps)
+	}
+}
+
+// oneLine makes one line of an error of several.
+var oneLine = regexp.MustCompile(`\s*\n\s*`)
+
+// finished notes how a scenario went.
+func (s *suite) finished(sc *godog.Scenario, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.report.Scenarios++
+	if err != nil {
+		s.report.Failed++
+		s.report.Problems = append(s.report.Problems, fmt.Sprintf("failed: the scenario %q: %s", sc.Name, oneLine.ReplaceAllString(err.Error(), "; ")))
+	}
+}
+
+// worlds counts the chroots that this process has made.
+var worlds atomic.Int64
+
+var errNoRestart = errors.New("this server can't be restarted")

@@ -1,0 +1,425 @@
+package migration
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"mrtq/harness/accept/internal/tell"
+	"mrtq/harness/daemons"
+	"mrtq/internal/legacyqueue"
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/newqueue"
+)
+
+// serviceWorld is a world with the deployed services in it.
+type serviceWorld struct {
+	*world
+	services *daemons.World
+	batches  map[string]string // status of each when the services began
+	planned  foretold          // by the last plan
+	record   string            // the one legacy record of a scenario about one
+}
+
+// foretold is what a plan says about the services.
+type foretold struct {
+	Readers  string
+	Records  []struct{ Path, Queue, ID string }
+	Services []struct {
+		Requirement, Then string
+		Blocking          bool
+		Items             []struct{ Path, Node string }
+	}
+}
+
+func (w *serviceWorld) register(s tell.Steps) {
+	s.Step(`the dialect (design|mrt-zk)`, func(d string) { w.dialect = d })
+	s.Step(`the legacy queue that the JVM services wrote`, w.corpus)
+	s.Step(`a legacy queue of (\d+) records of all formats`, w.generated)
+	s.Step(`a legacy queue as the deployed services wrote it`, w.deployed)
+	s.Step(`a legacy queue with (.+)`, w.oneRecord)
+	s.Step(`the queue was migrated`, func() error { return all(w.plan(decide), w.readPlan(), w.migrateDeciding(), w.wantCode(0)) })
+
+	s.Step(`the operator plans the migration`, func() error { return all(w.plan(""), w.readPlan()) })
+	s.Step(`the operator plans the migration, deciding every record`, func() error { return all(w.plan(decide), w.readPlan()) })
+	s.Step(`the operator migrates with the defaults`, func() error { return w.migrate("") })
+	s.Step(`the operator migrates, deciding every record`, func() error { return all(w.migrateDeciding(), w.wantCode(0)) })
+	s.Step(`the operator migrates without naming a dialect`, func() error { return w.run("migrate -o json "+decide, w.source(), w.target()) })
+	s.Step(`the operator migrates in dialect (design|mrt-zk)`, func(d string) error {
+		return w.run("migrate -o json --dialect "+d+" "+decide, w.source(), w.target())
+	})
+	s.Step(`the operator verifies`, func() error { return w.run("verify -o json", w.source(), w.target()) })
+	s.Step(`the holds are released and the services run`, func() error { return all(w.start().LiftHolds(), w.runServices()) })
+	s.Step(`the services run`, w.runServices)
+	s.Step(`an administrator releases the held jobs and requeues the failed ones`, w.administer)
+	s.Step(`an administrator has the failed batches reported`, w.reportFailed)
+	s.Step(`the hourly cleanup runs`, func() error { return w.start().Clean() })
+
+	s.Step(`the plan is accepted`, func() error { return w.wantCode(0) })
+	s.Step(`the migration is refused`, func() error { return w.wantCode(1) })
+	s.Step(`nothing differs`, func() error { return w.wantCode(0) })
+	s.Step(`nothing at all was written`, w.nothingWritten)
+	s.Step(`it says that the deployed services can read the new queue`, w.saysReaders)
+	s.Step(`the plan says (.+)`, w.planSays)
+	s.Step(`it says "([^"]+)"`, w.saysNext)
+	s.Step(`every job is completed, except the deleted ones`, func() error { return w.jobsCompleted(nil) })
+	s.Step(`every job that the plan did not name is completed, except the deleted ones`, func() error { return w.jobsCompleted(w.named()) })
+	s.Step(`every batch that was not completed before was reported once`, w.reportedOnce)
+	s.Step(`nothing troubled the services`, func() error { return w.troubles(nil) })
+	s.Step(`the plan named everything that troubled the services`, func() error { return w.troubles(w.named()) })
+	s.Step(`no batch and no job is left`, w.nothingLeft)
+	s.Step(`it is taken by (.+)`, w.takenBy)
+	s.Step(`it ends (\S+)`, w.ends)
+	s.Step(`its batch's report is sent (once|never)`, w.reportSent)
+	s.Step(`they took nothing and sent no mail`, w.tookNothing)
+	s.Step(`it removes the batches that the plan said it would`, w.removedAsSaid)
+}
+
+// load writes a legacy queue through the second session.
+func (w *serviceWorld) load(tree *znode.Tree) error {
+	for n := range tree.All("/") {
+		if n.Path == "/" {
+			continue
+		}
+		if err := w.create(w.root+"/legacy"+n.Path, n.Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *serviceWorld) deployed() error {
+	tree, err := legacyqueue.Deployed()
+	if err != nil {
+		return err
+	}
+	return w.load(tree)
+}
+
+// without removes a key.
+const without = "(none)"
+
+// records are the kinds of records, and how each differs from a pending file.
+var records = map[string]struct {
+	queue   string // "" for ingest
+	status  legacy.Status
+	format  legacy.Format
+	changed legacy.Payload
+}{
+	"a file":                          {},
+	"a container":                     {changed: legacy.Payload{"type": "container"}},
+	"a manifest":                      {changed: legacy.Payload{"type": "manifest"}},
+	"a file of before February 2024":  {format: legacy.JavaSerialized},
+	"a file whose update is a string": {format: legacy.Properties, changed: legacy.Payload{"update": "true"}},
+	"a file without update":           {changed: legacy.Payload{"update": without}},
+	"a file with all optional keys":   {changed: optional()},
+	"a held file":                     {status: legacy.Held},
+	"a failed file":                   {status: legacy.Failed},
+	"a completed file":                {status: legacy.Completed},
+	"an object-manifest":              {changed: legacy.Payload{"type": "object-manifest"}},
+	"a file without filename":         {changed: legacy.Payload{"filename": without}},
+	"a file without jobID":            {changed: legacy.Payload{"jobID": without}},
+	"a file whose DCdate is a number": {changed: legacy.Payload{"DCdate": json.Number("2024")}},
+	"a file of an unknown digest":     {changed: legacy.Payload{"digestType": "md-5", "digestValue": "abc"}},
+	"a file without profile":          {changed: legacy.Payload{"profile": without}},
+	"a file of a batch without bid-":  {changed: legacy.Payload{"batchID": "another"}},
+	"an inventory record":             {queue: "/mrt.inventory.full/mrtQ-000000000001", format: legacy.BeansXML},
+	"a request for a small object":    {queue: "/accessSmall.1/mrtQ-000000000001"},
+	"a request for a large object":    {queue: "/accessLarge.1/mrtQ-000000000001"},
+	"a request without its size":      {queue: "/accessSmall.1/mrtQ-000000000001", changed: legacy.Payload{"cloud-content-byte": without}},
+	"a request without its token":     {queue: "/accessSmall.1/mrtQ-000000000001", changed: legacy.Payload{"token": without}},
+}
+
+func optional() legacy.Payload {
+	p := legacy.Payload{"digestType": "MD5", "digestValue": "d41d8cd98f00b204e9800998ecf8427e", "localID": "a;b", "objectID": "ark:/99999/fk4abc123"}
+	for _, key := range strings.Fields("submitter responseForm creator title date note notification notificationFormat DataCiteResourceType retainTargetURL DCtitle DCdate") {
+		p[key] = "some " + key
+	}
+	return p
+}
+
+func (w *serviceWorld) oneRecord(kind string) error {
+	r, known := records[kind]
+	if !known {
+		return fmt.Errorf("no such record: %q", kind)
+	}
+	p := legacy.Payload{"batchID": "bid-7f7dd8b6-8ac6-4c41-8b1c-5a4b0b7a3d62", "jobID": "jid-1", "profile": "merritt_demo_content", "type": "file", "queuePriority": "05", "filename": "a.txt", "update": false}
+	w.record = "/ingest/mrtQ-05000000000001"
+	if r.queue != "" {
+		w.record = r.queue
+		p = legacy.Payload{"manifestURL": "http://store.example.org/manifest/9501/ark%3A%2F99999%2Ffk4abc123"}
+	}
+	if strings.HasPrefix(r.queue, "/access") {
+		p = legacy.Payload{"status": json.Number("201"), "token": "7b1f1b7e", "cloud-content-byte": json.Number("1234567890123"), "delivery-node": json.Number("7777")}
+	}
+	maps.Copy(p, r.changed)
+	maps.DeleteFunc(p, func(_ string, v any) bool { return v == without })
+	format := r.format
+	if format == "" {
+		format = legacy.JSON
+	}
+	data, err := legacy.Encode(legacy.NewHeader(r.status, time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC), legacy.Milliseconds), format, p)
+	if err != nil {
+		return err
+	}
+	tree := znode.NewTree()
+	if err := tree.Put(znode.Node{Path: w.record, Data: data}); err != nil {
+		return err
+	}
+	return w.load(tree)
+}
+
+func (w *serviceWorld) readPlan() error {
+	w.planned = foretold{}
+	return w.json(&w.planned)
+}
+
+// start starts the services, and keeps them for the scenario.
+func (w *serviceWorld) start() *daemons.World {
+	if w.services == nil {
+		w.services = daemons.New(daemons.Options{Conn: w.conn.Conn, Root: w.root + "/new"})
+	}
+	return w.services
+}
+
+func (w *serviceWorld) runServices() (err error) {
+	s := w.start()
+	if w.batches == nil {
+		if w.batches, err = s.Batches(); err != nil {
+			return err
+		}
+	}
+	return all(s.Run(), s.Leftovers())
+}
+
+func (w *serviceWorld) administer() error {
+	jobs, err := w.services.Jobs()
+	if err != nil {
+		return err
+	}
+	for jid, state := range jobs {
+		switch state {
+		case "Held":
+			err = w.services.Release(jid)
+		case "Failed":
+			err = w.services.Requeue(jid)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *serviceWorld) reportFailed() error {
+	for bid, state := range w.batches {
+		if state == "Failed" {
+			if err := w.services.UpdateReport(bid); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (w *serviceWorld) saysReaders() error {
+	if !strings.Contains(w.planned.Readers, "the deployed services") {
+		return fmt.Errorf("it says %q", w.planned.Readers)
+	}
+	return nil
+}
+
+// planSays compares what would happen, in the plan's order.
+func (w *serviceWorld) planSays(want string) error {
+	var then []string
+	for _, f := range w.planned.Services {
+		if !slices.Contains(then, f.Then) {
+			then = append(then, f.Then)
+		}
+	}
+	slices.Sort(then)
+	got := strings.Join(then, ", ")
+	if got == "" {
+		got = "nothing"
+	}
+	if got != want {
+		return fmt.Errorf("the plan says %q", got)
+	}
+	return nil
+}
+
+func (w *serviceWorld) saysNext(want string) error {
+	if !strings.Contains(w.last.stdout+w.last.stderr, want) {
+		return fmt.Errorf("it says %.1500s %.500s", w.last.stdout, w.last.stderr)
+	}
+	return nil
+}
+
+// named are the paths that the plan named: records, their items, batches. The
+// job of an inventory record is in a batch of the run's own.
+func (w *serviceWorld) named() map[string]bool {
+	named := map[string]bool{}
+	for _, f := range w.planned.Services {
+		for _, i := range f.Items {
+			if f.Blocking {
+				named[i.Path], named[i.Node] = true, true
+			}
+		}
+	}
+	for _, r := range w.planned.Records {
+		if !named[r.Path] {
+			continue
+		}
+		for _, root := range []string{"/jobs/", "/access/small/", "/access/large/"} {
+			named[root+r.ID] = true
+		}
+		if bid, _, err := w.conn.Get(w.root + "/new/jobs/" + r.ID + "/bid"); err == nil && r.Queue == "inventory" {
+			named["/batches/"+string(bid)] = true
+		}
+	}
+	return named
+}
+
+func (w *serviceWorld) jobsCompleted(but map[string]bool) error {
+	jobs, err := w.services.Jobs()
+	if err != nil {
+		return err
+	}
+	if len(jobs) == 0 {
+		return fmt.Errorf("there are no jobs")
+	}
+	for jid, state := range jobs {
+		if state != "Completed" && state != "Deleted" && !but["/jobs/"+jid] {
+			return fmt.Errorf("%s is %s: %v", jid, state, w.services.Of("/jobs/"+jid))
+		}
+	}
+	return nil
+}
+
+func (w *serviceWorld) troubles(but map[string]bool) error {
+	for _, t := range w.services.Troubles {
+		if !but[t.Item] {
+			return fmt.Errorf("%s", t)
+		}
+	}
+	return nil
+}
+
+func (w *serviceWorld) reportedOnce() error {
+	mails := map[string]int{}
+	for _, m := range w.services.Mails {
+		mails[m.Batch]++
+	}
+	for bid, state := range w.batches {
+		want := 1
+		if state == "Completed" {
+			want = 0
+		}
+		if mails[bid] != want {
+			return fmt.Errorf("batch %s, %s before, was reported %d times", bid, state, mails[bid])
+		}
+	}
+	return nil
+}
+
+func (w *serviceWorld) nothingLeft() error {
+	jobs, err := w.services.Jobs()
+	batches, batchErr := w.services.Batches()
+	if err := all(err, batchErr); err != nil {
+		return err
+	}
+	if len(jobs)+len(batches) > 0 {
+		return fmt.Errorf("left: %v %v", batches, jobs)
+	}
+	return nil
+}
+
+// item is what the scenario's one record became.
+func (w *serviceWorld) item() (string, error) {
+	for _, r := range w.planned.Records {
+		if r.Path != w.record {
+			continue
+		}
+		// The plan without decisions gives it the id that it has in the end.
+		switch r.Queue {
+		case "accessSmall":
+			return newqueue.AccessRequestPath(newqueue.AccessSmall, r.ID), nil
+		case "accessLarge":
+			return newqueue.AccessRequestPath(newqueue.AccessLarge, r.ID), nil
+		}
+		return newqueue.JobPath(r.ID), nil
+	}
+	return "", fmt.Errorf("%s is not in the plan", w.record)
+}
+
+func (w *serviceWorld) takenBy(who string) error {
+	item, err := w.item()
+	if err != nil {
+		return err
+	}
+	want := strings.Fields(who)
+	switch who {
+	case "all":
+		want = strings.Fields("Initialize Estimate Provision Download Process Store Inventory Notify")
+	case "nobody":
+		want = nil
+	}
+	var got []string
+	for _, d := range w.services.Took[item] {
+		got = append(got, string(d))
+	}
+	if !slices.Equal(got, want) {
+		return fmt.Errorf("%s was taken by %v: %v", item, got, w.services.Troubles)
+	}
+	return nil
+}
+
+func (w *serviceWorld) ends(want string) error {
+	item, err := w.item()
+	if err != nil {
+		return err
+	}
+	data, _, err := w.conn.Get(w.root + "/new" + item + "/status")
+	if err != nil {
+		return err
+	}
+	var status struct{ Status string }
+	if err := json.Unmarshal(data, &status); err != nil || status.Status != want {
+		return fmt.Errorf("%s ends %s: %v", item, data, w.services.Of(item))
+	}
+	return nil
+}
+
+func (w *serviceWorld) reportSent(times string) error {
+	if n := len(w.services.Mails); n != map[string]int{"once": 1, "never": 0}[times] {
+		return fmt.Errorf("%d mails were sent: %v", n, w.services.Mails)
+	}
+	return nil
+}
+
+func (w *serviceWorld) tookNothing() error {
+	if len(w.services.Took)+len(w.services.Mails) > 0 {
+		return fmt.Errorf("they took %v and sent %v", w.services.Took, w.services.Mails)
+	}
+	return nil
+}
+
+func (w *serviceWorld) removedAsSaid() error {
+	var said []string
+	for _, f := range w.planned.Services {
+		for _, i := range f.Items {
+			if f.Requirement == "removed-soon" {
+				said = append(said, strings.TrimPrefix(i.Node, "/batches/"))
+			}
+		}
+	}
+	slices.Sort(said)
+	if len(said) == 0 || !slices.Equal(said, w.services.Removed) {
+		return fmt.Errorf("it removed %v, the plan said %v", w.services.Removed, said)
+	}
+	return nil
+}

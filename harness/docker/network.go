@@ -1,0 +1,81 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/moby/moby/api/types/network"
+	"github.com/moby/moby/client"
+	"github.com/testcontainers/testcontainers-go"
+	tcnetwork "github.com/testcontainers/testcontainers-go/network"
+
+	"mrtq/harness/internal/containers"
+)
+
+// networkAttempts is how often a free subnet is asked for, if somebody else takes
+// it in between.
+const networkAttempts = 5
+
+// removeTimeout is the limit for removing the network that showed a free subnet.
+// It is removed even if the caller's context is cancelled.
+const removeTimeout = 30 * time.Second
+
+// Network creates a network in which the harness can choose the containers'
+// addresses.
+//
+// It must choose them because ZooKeeper looks up the names of its peers once,
+// when it starts. A server that starts before its peer has a name could never
+// follow it, and a killed container has no name. Docker allows chosen addresses
+// only in a chosen subnet. So the harness first asks Docker for a network,
+// which shows a free subnet, and then for a network with that subnet.
+func (e *engine) Network(ctx context.Context) (containers.Network, error) {
+	var err error
+	for range networkAttempts {
+		var subnet netip.Prefix
+		if subnet, err = e.freeSubnet(ctx); err != nil {
+			break
+		}
+		var n *testcontainers.DockerNetwork
+		n, err = tcnetwork.New(ctx, tcnetwork.WithLabels(e.labels),
+			tcnetwork.WithIPAM(&network.IPAM{Config: []network.IPAMConfig{{Subnet: subnet}}}))
+		if err == nil {
+			return &chosen{n, subnet}, nil
+		}
+		if !strings.Contains(err.Error(), "overlaps") { // somebody took it in between
+			break
+		}
+	}
+	return nil, err
+}
+
+// freeSubnet returns an IPv4 subnet that Docker would give a network now.
+func (e *engine) freeSubnet(ctx context.Context) (_ netip.Prefix, err error) {
+	n, err := tcnetwork.New(ctx, tcnetwork.WithLabels(e.labels))
+	if err != nil {
+		return netip.Prefix{}, err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
+		defer cancel()
+		err = errors.Join(err, n.Remove(ctx))
+	}()
+	c, err := testcontainers.NewDockerClientWithOpts(ctx)
+	if err != nil {
+		return netip.Prefix{}, err
+	}
+	defer c.Close()
+	found, err := c.NetworkInspect(ctx, n.ID, client.NetworkInspectOptions{})
+	if err != nil {
+		return netip.Prefix{}, err
+	}
+	for _, conf := range found.Network.IPAM.Config {
+		if conf.Subnet.Addr().Is4() {
+			return conf.Subnet, nil
+		}
+	}
+	return netip.Prefix{}, fmt.Errorf("network %s has no IPv4 subnet", n.Name)
+}

@@ -1,0 +1,152 @@
+package offline
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// merged goes through several layers at once, in path order; of a path that
+// several have, the newest counts.
+type merged struct {
+	layers []layer // by their present path, the newer first; those at their end are left out
+	all    []layer
+}
+
+// layer is a cursor of a run, or what is in memory.
+type layer interface {
+	// seek goes to the first entry whose path is key or comes after it, next to the
+	// next one. Both may only go forwards, or anywhere after a seek.
+	seek(key string) error
+	next() error
+	// present is the path it is at, nil at the end.
+	present() []byte
+	// load is the entry that it is at.
+	load() (entry, error)
+	// age orders layers: the newest has the least.
+	age() int
+}
+
+// aged is a cursor as a layer.
+type aged struct {
+	*cursor
+	years int
+}
+
+func (a aged) age() int { return a.years }
+
+func (a aged) present() []byte {
+	if !a.ok {
+		return nil
+	}
+	return a.path
+}
+
+func (a aged) load() (entry, error) {
+	s, gone, err := parseBody(a.body)
+	return entry{string(a.path), gone, s}, err
+}
+
+// list is entries in path order as a layer, the newest.
+type list struct {
+	entries []entry
+	i       int
+	path    []byte
+}
+
+func (l *list) age() int { return -1 }
+
+func (l *list) set(i int) error {
+	l.i, l.path = i, l.path[:0]
+	if i < len(l.entries) {
+		l.path = append(l.path, l.entries[i].path...)
+	}
+	return nil
+}
+
+func (l *list) seek(key string) error {
+	i, _ := slices.BinarySearchFunc(l.entries, key, func(e entry, key string) int { return strings.Compare(e.path, key) })
+	return l.set(i)
+}
+
+func (l *list) next() error { return l.set(l.i + 1) }
+
+func (l *list) present() []byte {
+	if l.i >= len(l.entries) {
+		return nil
+	}
+	return l.path
+}
+
+func (l *list) load() (entry, error) { return l.entries[l.i], nil }
+
+func newMerged(layers []layer) *merged { return &merged{all: layers} }
+
+// seek goes to the first path that is key or comes after it.
+func (m *merged) seek(key string) error {
+	m.layers = m.layers[:0]
+	for _, l := range m.all {
+		if err := l.seek(key); err != nil {
+			return err
+		}
+		if l.present() != nil {
+			m.layers = append(m.layers, l)
+		}
+	}
+	slices.SortFunc(m.layers, before)
+	return nil
+}
+
+func before(a, b layer) int {
+	if c := bytes.Compare(a.present(), b.present()); c != 0 {
+		return c
+	}
+	return a.age() - b.age()
+}
+
+// path is the present one, nil at the end. It is good until the next move.
+func (m *merged) path() []byte {
+	if len(m.layers) == 0 {
+		return nil
+	}
+	return m.layers[0].present()
+}
+
+// load is the newest entry of the present path.
+func (m *merged) load() (entry, error) { return m.layers[0].load() }
+
+// next goes to the next path.
+func (m *merged) next() error {
+	for n := m.same(); n > 0; n-- {
+		if err := m.advance(n - 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// same is how many layers have the present path.
+func (m *merged) same() int {
+	n := 1
+	for n < len(m.layers) && bytes.Equal(m.layers[n].present(), m.layers[0].present()) {
+		n++
+	}
+	return n
+}
+
+// advance moves one layer on, and to its new place.
+func (m *merged) advance(i int) error {
+	l := m.layers[i]
+	if err := l.next(); err != nil {
+		return err
+	}
+	if l.present() == nil {
+		m.layers = slices.Delete(m.layers, i, i+1)
+		return nil
+	}
+	for ; i+1 < len(m.layers) && before(l, m.layers[i+1]) > 0; i++ {
+		m.layers[i] = m.layers[i+1]
+	}
+	m.layers[i] = l
+	return nil
+}

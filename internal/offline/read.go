@@ -1,0 +1,245 @@
+package offline
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+
+	"mrtq/internal/side"
+	"mrtq/internal/znode"
+)
+
+// Side is the tree as of now, to be read. It has the ACLs of all znodes.
+func (t *Tree) Side(func(path string) bool) side.Side { return t }
+
+// begin takes the lock, if the tree can be used.
+func (t *Tree) begin(ctx context.Context, path string) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := znode.ValidatePath(path); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	if t.err != nil {
+		t.mu.Unlock()
+		return t.err
+	}
+	return nil
+}
+
+// Get reads one znode, with its ACL if that is not open. The error wraps
+// [znode.ErrNoNode] when it is not there.
+func (t *Tree) Get(ctx context.Context, path string) (znode.Node, error) {
+	if err := t.begin(ctx, path); err != nil {
+		return znode.Node{}, err
+	}
+	defer t.mu.Unlock()
+	s, ok, err := t.look(path)
+	if err == nil && !ok {
+		err = fmt.Errorf("get %s: %w", path, znode.ErrNoNode)
+	}
+	if err != nil {
+		return znode.Node{}, err
+	}
+	return (&entry{path: path, state: s}).node(), nil
+}
+
+// Exists reads a znode's Stat; ok is false when it is not there.
+func (t *Tree) Exists(ctx context.Context, path string) (stat znode.Stat, ok bool, err error) {
+	if err := t.begin(ctx, path); err != nil {
+		return znode.Stat{}, false, err
+	}
+	defer t.mu.Unlock()
+	s, ok, err := t.look(path)
+	return s.stat, ok, err
+}
+
+// ACL reads a znode's access control list.
+func (t *Tree) ACL(ctx context.Context, path string) ([]znode.ACL, error) {
+	n, err := t.Get(ctx, path)
+	switch {
+	case err != nil:
+		return nil, err
+	case n.ACL == nil:
+		return znode.OpenACL(), nil
+	}
+	return n.ACL, nil
+}
+
+// Children lists a znode's children in byte order. The error wraps
+// [znode.ErrNoNode] when it is not there.
+func (t *Tree) Children(ctx context.Context, path string) ([]string, error) {
+	n, err := t.Get(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	if n.Stat.NumChildren == 0 {
+		return nil, nil
+	}
+	r := t.reader()
+	defer r.close()
+	m, err := r.snapshot(path)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, n.Stat.NumChildren)
+	prefix := below(path)
+	for err = m.seek(prefix + firstName); err == nil && at(m, prefix); {
+		name, _, deeper := strings.Cut(string(m.path()[len(prefix):]), "/")
+		if deeper { // name itself came before
+			err = m.seek(prefix + name + afterSlash)
+			continue
+		}
+		var e entry
+		if e, err = m.load(); err == nil && !e.gone {
+			names = append(names, name)
+		}
+		if err == nil {
+			err = m.next()
+		}
+	}
+	return names, err
+}
+
+// firstName is before all names: none begins with a control character, and a path
+// that ends with a slash is not below itself.
+const firstName = "\x01"
+
+// afterSlash is the character after the slash: what is below "a" is from "a/" to
+// "a0".
+const afterSlash = "0"
+
+// below is what the paths of all znodes below a path begin with.
+func below(path string) string {
+	if path == "/" {
+		return path
+	}
+	return path + "/"
+}
+
+func at(m *merged, prefix string) bool {
+	p := m.path()
+	return len(p) >= len(prefix) && string(p[:len(prefix)]) == prefix
+}
+
+// reader reads a tree again and again, each time as of then. The caller closes it.
+type reader struct {
+	t       *Tree
+	cursors map[*run]*cursor
+}
+
+// reader keeps the runs open that are merged meanwhile.
+func (t *Tree) reader() *reader {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.reading++
+	return &reader{t, map[*run]*cursor{}}
+}
+
+func (r *reader) close() {
+	r.t.mu.Lock()
+	defer r.t.mu.Unlock()
+	r.t.reading--
+	r.t.dropRetired()
+}
+
+// snapshot is what is at and below a path as of now, whatever happens meanwhile. It
+// is good until the next one.
+func (r *reader) snapshot(root string) (*merged, error) {
+	t := r.t
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err != nil {
+		return nil, t.err
+	}
+	hash := hashOf(root)
+	var layers []layer
+	for i, run := range t.runs {
+		if !run.filter.has(hash) {
+			continue
+		}
+		if r.cursors[run] == nil {
+			r.cursors[run] = &cursor{run: run}
+		}
+		layers = append(layers, aged{r.cursors[run], len(t.runs) - i})
+	}
+	if recent := t.recent.entries(root); len(recent) > 0 {
+		layers = append(layers, &list{entries: recent})
+	}
+	return newMerged(layers), nil
+}
+
+// nodes yields what is there of root and below it, as of now.
+func (r *reader) nodes(ctx context.Context, root string) iter.Seq2[znode.Node, error] {
+	return func(yield func(znode.Node, error) bool) {
+		if err := r.each(ctx, root, func(n znode.Node) bool { return yield(n, nil) }); err != nil {
+			yield(znode.Node{}, err)
+		}
+	}
+}
+
+// each calls f for each of them, until it returns false.
+func (r *reader) each(ctx context.Context, root string, f func(znode.Node) bool) error {
+	if err := znode.ValidatePath(root); err != nil {
+		return err
+	}
+	m, err := r.snapshot(root)
+	if err != nil {
+		return err
+	}
+	if err := m.seek(root); err != nil || string(m.path()) != root {
+		return err
+	}
+	e, err := m.load()
+	if err != nil || e.gone || !f(e.node()) {
+		return err
+	}
+	prefix := below(root)
+	err = m.seek(prefix + firstName)
+	for i := 0; err == nil && at(m, prefix); i++ {
+		if i%256 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if e, err = m.load(); err != nil || !e.gone && !f(e.node()) {
+			return err
+		}
+		err = m.next()
+	}
+	return err
+}
+
+// Walk implements [side.Side]. All znodes are as they were when it began.
+func (t *Tree) Walk(ctx context.Context, root string) iter.Seq2[znode.Node, error] {
+	return func(yield func(znode.Node, error) bool) {
+		r := t.reader()
+		defer r.close()
+		r.nodes(ctx, root)(yield)
+	}
+}
+
+// Subtrees implements [side.Side]. Each is as it was at one moment.
+func (t *Tree) Subtrees(ctx context.Context, roots iter.Seq[string]) iter.Seq2[side.Subtree, error] {
+	return func(yield func(side.Subtree, error) bool) {
+		r := t.reader()
+		defer r.close()
+		for root := range roots {
+			sub := side.Subtree{Root: root}
+			err := r.each(ctx, root, func(n znode.Node) bool {
+				sub.Nodes = append(sub.Nodes, n)
+				return true
+			})
+			if err == nil && ctx.Err() != nil {
+				err = context.Cause(ctx)
+			}
+			if err != nil {
+				yield(side.Subtree{}, err)
+				return
+			}
+			if !yield(sub, nil) {
+				return
+			}
+		}
+	}
+}

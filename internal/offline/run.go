@@ -1,0 +1,244 @@
+package offline
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"sort"
+
+	"mrtq/internal/znode"
+)
+
+// run is a layer on disk: entries in path order, written once. In memory are the
+// paths at which its blocks begin, and a filter.
+type run struct {
+	file   *os.File // gone when it is closed, or the process ends
+	size   int64
+	count  int
+	blocks []block
+	filter filter // of the paths and of those above them
+	level  int    // how often its entries were merged
+	at     cursor // for single lookups
+}
+
+// block is where a stretch of a run begins, and the path of its first entry.
+type block struct {
+	path   string
+	offset int64
+}
+
+// defaultBlock is how many bytes a block has at least: what has to be read to find
+// one entry.
+const defaultBlock = 16 << 10
+
+// runWriter writes a run, entry by entry in path order.
+type runWriter struct {
+	run   *run
+	w     *bufio.Writer
+	block int
+	buf   []byte
+	above []string // the last path's parents that the filter has, topmost first
+	err   error
+}
+
+// newRun begins a run with that many entries at most, in a file in a folder.
+func newRun(dir, name string, most, block int) (*runWriter, error) {
+	f, err := temporary(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{file: f, filter: newFilter(most)}
+	return &runWriter{run: r, w: bufio.NewWriterSize(f, 1<<16), block: block}, nil
+}
+
+// temporary is a file that is gone when it is closed, or the process ends.
+func temporary(dir, name string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, "."+filepath.Base(name)+".*")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (w *runWriter) add(e *entry) {
+	if w.err != nil {
+		return
+	}
+	w.buf = appendEntry(w.buf[:0], e)
+	w.addEncoded(e.path, w.buf)
+}
+
+// addEncoded adds an entry as it is written.
+func (w *runWriter) addEncoded(path string, text []byte) {
+	r := w.run
+	if n := len(r.blocks); n == 0 || r.size-r.blocks[n-1].offset >= int64(w.block) {
+		r.blocks = append(r.blocks, block{path, r.size})
+	}
+	r.filter.add(hashOf(path))
+	w.addAbove(znode.Parent(path))
+	r.size += int64(len(text))
+	r.count++
+	if _, err := w.w.Write(text); err != nil && w.err == nil {
+		w.err = err
+	}
+}
+
+// addAbove adds what is above a path to the filter, so that a subtree of which the
+// filter lacks the root has nothing in the run.
+func (w *runWriter) addAbove(path string) {
+	for len(w.above) > 0 && !znode.Within(path, w.above[len(w.above)-1]) {
+		w.above = w.above[:len(w.above)-1]
+	}
+	from := len(w.above)
+	for p := path; p != "" && (from == 0 || p != w.above[from-1]); p = znode.Parent(p) {
+		w.run.filter.add(hashOf(p))
+		if len(w.above) == from {
+			w.above = append(w.above, p) // the lowest stands for all above it
+		}
+	}
+}
+
+// finish is the run as it was written.
+func (w *runWriter) finish() (*run, error) {
+	if err := w.w.Flush(); err != nil && w.err == nil {
+		w.err = err
+	}
+	if w.err != nil {
+		w.run.close()
+		return nil, w.err
+	}
+	w.run.at = cursor{run: w.run}
+	return w.run, nil
+}
+
+func (r *run) close() { r.file.Close() }
+
+// get finds the entry of a path. It is not safe for concurrent use.
+func (r *run) get(path string, hash uint64) (s state, gone, ok bool, err error) {
+	if !r.filter.has(hash) {
+		return state{}, false, false, nil
+	}
+	if err = r.at.seek(path); err != nil || !r.at.ok || string(r.at.path) != path {
+		return state{}, false, false, err
+	}
+	s, gone, err = parseBody(r.at.body)
+	return s, gone, err == nil, err
+}
+
+// cursor is at one entry of a run, or past them all.
+type cursor struct {
+	run  *run
+	kept [keptBlocks]keptBlock
+	uses int
+	now  int // the present one of kept
+	rest []byte
+	path []byte
+	body []byte
+	text []byte // of the whole entry
+	ok   bool
+}
+
+// keptBlock is a block that was read.
+type keptBlock struct {
+	index int // from 1; 0 is none
+	bytes []byte
+	used  int
+}
+
+// keptBlocks is how many blocks a cursor keeps: work goes on at a few places at a
+// time.
+const keptBlocks = 6
+
+// seek goes to the first entry whose path is key or comes after it.
+func (c *cursor) seek(key string) error {
+	blocks := c.run.blocks
+	i := sort.Search(len(blocks), func(i int) bool { return blocks[i].path > key }) // from 1, as in kept
+	i = max(i, 1)
+	forward := c.ok && c.kept[c.now].index == i && string(c.path) <= key
+	if !forward {
+		if err := c.open(i); err != nil {
+			return err
+		}
+	}
+	for c.ok && string(c.path) < key {
+		if err := c.next(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// open goes to the first entry of a block, counted from 1.
+func (c *cursor) open(i int) error {
+	c.ok, c.rest = false, nil
+	if i > len(c.run.blocks) {
+		return nil
+	}
+	if err := c.read(i); err != nil {
+		return err
+	}
+	c.rest = c.kept[c.now].bytes
+	return c.next()
+}
+
+// read makes a block the present one.
+func (c *cursor) read(i int) error {
+	c.uses++
+	oldest := 0
+	for k := range c.kept {
+		if c.kept[k].index == i {
+			c.now = k
+			c.kept[k].used = c.uses
+			return nil
+		}
+		if c.kept[k].used < c.kept[oldest].used {
+			oldest = k
+		}
+	}
+	r := c.run
+	end := r.size
+	if i < len(r.blocks) {
+		end = r.blocks[i].offset
+	}
+	k := &c.kept[oldest]
+	k.index = 0
+	n := int(end - r.blocks[i-1].offset)
+	if cap(k.bytes) < n || cap(k.bytes) > 8*max(n, defaultBlock) {
+		k.bytes = make([]byte, n)
+	}
+	k.bytes = k.bytes[:n]
+	if _, err := r.file.ReadAt(k.bytes, r.blocks[i-1].offset); err != nil && err != io.EOF {
+		return err
+	}
+	c.now, k.index, k.used = oldest, i, c.uses
+	return nil
+}
+
+// next goes to the next entry.
+func (c *cursor) next() error {
+	if len(c.rest) == 0 {
+		if i := c.kept[c.now].index; i > 0 && i < len(c.run.blocks) {
+			return c.open(i + 1)
+		}
+		c.ok = false
+		return nil
+	}
+	path, body, rest, err := nextEntry(c.rest)
+	if err != nil {
+		return err
+	}
+	c.text = c.rest[:len(c.rest)-len(rest)]
+	c.path, c.body, c.rest, c.ok = path, body, rest, true
+	return nil
+}
+
+// at reports whether the present path begins so.
+func (c *cursor) at(prefix string) bool {
+	return c.ok && bytes.HasPrefix(c.path, []byte(prefix))
+}

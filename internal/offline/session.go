@@ -1,0 +1,85 @@
+package offline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"mrtq/internal/znode"
+)
+
+// ownSession owns the ephemeral znodes of this process. None of them is left in
+// the dump.
+const ownSession = 1
+
+// CreateEphemeral makes an ephemeral sequential znode and returns its path. It goes
+// when the dump is written.
+func (t *Tree) CreateEphemeral(ctx context.Context, prefix string, data []byte, acl []znode.ACL) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", context.Cause(ctx)
+	}
+	if err := znode.ValidatePath(prefix + "0"); err != nil {
+		return "", err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err != nil {
+		return "", t.err
+	}
+	path := prefix
+	err := t.transaction(func(tx stamp) error {
+		parent, err := t.get(znode.Parent(prefix + "0"))
+		if err != nil {
+			return err
+		}
+		path = fmt.Sprintf("%s%010d", prefix, createsOf(parent.stat))
+		return t.create(tx, znode.Op{Kind: znode.OpCreate, Path: path, Data: data, ACL: acl}, ownSession)
+	})
+	if err != nil {
+		return "", fmt.Errorf("create %s: %w", path, err)
+	}
+	t.own = append(t.own, path)
+	return path, nil
+}
+
+// endSession removes the ephemeral znodes of this process.
+func (t *Tree) endSession() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err != nil || len(t.own) == 0 {
+		return t.err
+	}
+	slices.Sort(t.own)
+	err := t.transaction(func(tx stamp) error {
+		for _, path := range t.own {
+			if err := t.delete(tx, znode.Delete(path, -1)); err != nil && !errors.Is(err, znode.ErrNoNode) {
+				return err
+			}
+		}
+		return nil
+	})
+	t.own = nil
+	return err
+}
+
+// errAlone says that nobody else is there who would remove what is waited for.
+var errAlone = errors.New("nobody else works on the file, so it won't go")
+
+// WaitGone is for a znode that is not there: nothing happens to a file's znodes
+// while one waits.
+func (t *Tree) WaitGone(ctx context.Context, path string) error {
+	_, there, err := t.Exists(ctx, path)
+	if err == nil && there {
+		err = fmt.Errorf("wait for the end of %s: %w", path, errAlone)
+	}
+	return err
+}
+
+// Sync has nothing to do: what is read is as of now.
+func (t *Tree) Sync(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}

@@ -1,0 +1,258 @@
+// Package offline is a dump that is worked on without a server: it takes the
+// transactions that a server would take, answers as one would, and is at last the
+// dump that the server's tree would make. It does not matter how large it is.
+//
+// A [Tree] is layers: the dump as it was, runs of what was changed since, each
+// sorted by path in a temporary file, and in memory what was changed last. A znode
+// is what the newest layer that knows of it says. When there is much in memory it
+// becomes a run; when there are many runs of a kind they become one. That is a
+// log-structured merge tree, as key-value stores have it (O'Neil and others, "The
+// log-structured merge-tree", 1996), for one writer that needs nothing to survive a
+// crash: the dump itself changes only at the end, in one rename.
+//
+// No ACL binds whoever has the file. Its time is the machine's, and no session
+// ends: not those of the dump's workers, whose ephemeral znodes stay.
+package offline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"mrtq/internal/side"
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+)
+
+// Options are a tree's; the zero ones will do, but for Beside.
+type Options struct {
+	// Beside is the path of the file to whose folder temporary files go, and whose
+	// name theirs are like.
+	Beside string
+	// Packet is the jute.maxbuffer of the server that the tree stands for, in
+	// bytes; 0 is ZooKeeper's own.
+	Packet int
+	// Memory is how many bytes of changes are kept in memory, roughly; 0 is 16 MiB.
+	Memory int
+	Now    func() time.Time // nil: time.Now
+
+	block  int // bytes of a run's block
+	fanOut int // how many runs are merged into one
+}
+
+const (
+	defaultPacket = 1<<20 - 1
+	defaultMemory = 16 << 20
+	defaultFanOut = 16
+)
+
+// Tree is a dump that is worked on. It is safe for concurrent use. Close it.
+type Tree struct {
+	opt Options
+
+	mu      sync.Mutex
+	recent  *recent
+	runs    []*run // oldest first
+	retired []*run // that are still read
+	reading int    // walks under way
+	zxid    int64
+	own     []string // ephemeral znodes of this process
+	system  bool     // the dump has ZooKeeper's own znodes
+	undo    []undone // of the transaction under way
+	acl     []znode.ACL
+	err     error // of the files: nothing can be relied on any more
+}
+
+var errClosed = errors.New("the file was closed")
+
+// Open is a tree that is as a dump says, empty if that is nil. The dump may be
+// closed afterwards.
+func Open(ctx context.Context, dump *side.Dump, opt Options) (*Tree, error) {
+	if opt.Packet == 0 {
+		opt.Packet = defaultPacket
+	}
+	if opt.Memory == 0 {
+		opt.Memory = defaultMemory
+	}
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	if opt.block == 0 {
+		opt.block = defaultBlock
+	}
+	if opt.fanOut == 0 {
+		opt.fanOut = defaultFanOut
+	}
+	t := &Tree{opt: opt, recent: newRecent()}
+	if err := t.load(ctx, dump); err != nil {
+		t.Close()
+		return nil, err
+	}
+	t.zxid++ // the beginning of a session takes one
+	return t, nil
+}
+
+// Close ends the tree with all that it holds. Closing twice is fine.
+func (t *Tree) Close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, r := range append(t.runs, t.retired...) {
+		r.close()
+	}
+	t.runs, t.retired = nil, nil
+	if t.err == nil {
+		t.err = errClosed
+	}
+}
+
+// Address is nobody's: there is no server, and no chroot.
+func (t *Tree) Address() zkconn.Address { return zkconn.Address{} }
+
+// look is what is known of a znode as of now, looked up in all layers.
+func (t *Tree) look(path string) (s state, ok bool, err error) {
+	n, fresh := t.recent.find(path)
+	switch {
+	case n != nil && n.known != unknown:
+		return n.state, n.known == there, nil
+	case fresh:
+		return state{}, false, nil
+	}
+	return t.lookBelow(path)
+}
+
+// lookBelow looks a znode up in the runs.
+func (t *Tree) lookBelow(path string) (s state, ok bool, err error) {
+	hash := hashOf(path)
+	for i := len(t.runs) - 1; i >= 0; i-- {
+		s, gone, ok, err := t.runs[i].get(path, hash)
+		if err != nil {
+			return state{}, false, t.fail(err)
+		}
+		if ok {
+			return s, !gone, nil
+		}
+	}
+	return state{}, false, nil
+}
+
+// fail remembers the first error of the files.
+func (t *Tree) fail(err error) error {
+	if t.err == nil {
+		t.err = fmt.Errorf("the temporary files of what is changed: %w", err)
+	}
+	return t.err
+}
+
+// relieve makes a run of what is in memory if that is much.
+func (t *Tree) relieve() error {
+	if t.recent.size < t.opt.Memory {
+		return nil
+	}
+	changed := t.recent.changes("/")
+	if len(changed) > 0 {
+		w, err := t.newRun(2 * len(changed))
+		if err != nil {
+			return t.fail(err)
+		}
+		for _, f := range changed {
+			e := f.entry()
+			w.add(&e)
+		}
+		r, err := w.finish()
+		if err != nil {
+			return t.fail(err)
+		}
+		t.runs = append(t.runs, r)
+	}
+	t.recent = newRecent()
+	return t.mergeRuns()
+}
+
+func (t *Tree) newRun(most int) (*runWriter, error) {
+	return newRun(folderOf(t.opt.Beside), t.opt.Beside, most, t.opt.block)
+}
+
+// mergeRuns makes one of the newest runs as long as many were merged as often.
+func (t *Tree) mergeRuns() error {
+	for {
+		first := len(t.runs)
+		for first > 0 && t.runs[first-1].level == t.runs[len(t.runs)-1].level {
+			first--
+		}
+		newest := t.runs[first:]
+		if len(newest) < t.opt.fanOut {
+			return nil
+		}
+		most := 0
+		for _, r := range newest {
+			most += 2 * r.count
+		}
+		w, err := t.newRun(most)
+		if err != nil {
+			return t.fail(err)
+		}
+		m := newMerged(nil)
+		for i, r := range newest {
+			m.all = append(m.all, aged{&cursor{run: r}, len(newest) - i})
+		}
+		for err = m.seek(""); err == nil && m.path() != nil; err = m.next() {
+			w.addEncoded(string(m.path()), m.layers[0].(aged).text)
+		}
+		if err != nil && w.err == nil {
+			w.err = err
+		}
+		r, err := w.finish()
+		if err != nil {
+			return t.fail(err)
+		}
+		r.level = newest[0].level + 1
+		t.retired = append(t.retired, newest...)
+		t.runs = append(t.runs[:first:first], r)
+		t.dropRetired()
+	}
+}
+
+// dropRetired closes the runs that were merged, unless somebody reads them.
+func (t *Tree) dropRetired() {
+	if t.reading > 0 {
+		return
+	}
+	for _, r := range t.retired {
+		r.close()
+	}
+	t.retired = nil
+}
+
+// WriteDump writes the tree as a dump, in path order.
+func (t *Tree) WriteDump(ctx context.Context, w io.Writer) error {
+	if err := t.endSession(); err != nil {
+		return err
+	}
+	d := znode.NewDumpWriter(w)
+	for n, err := range t.Walk(ctx, "/") {
+		if err != nil {
+			return err
+		}
+		children := int(n.Stat.NumChildren)
+		if n.Path == "/" && !t.system {
+			children-- // counted, and not in the dump
+		}
+		if err := d.WriteAs(&n, children); err != nil {
+			return err
+		}
+	}
+	return d.Close()
+}
+
+// folderOf is the folder of a file, or that of temporary files if it is no file
+// that could be replaced: a device, or a pipe.
+func folderOf(path string) string {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return os.TempDir()
+	}
+	return dir(path)
+}

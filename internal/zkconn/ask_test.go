@@ -1,0 +1,63 @@
+package zkconn
+
+import (
+	"encoding/binary"
+	"errors"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/internal/znode"
+)
+
+// text is a length and that many bytes.
+func text(s string) []byte { return append(binary.BigEndian.AppendUint32(nil, uint32(len(s))), s...) }
+
+// bodyOfAll are answers without their headers, and what they say.
+var bodyOfAll = []struct {
+	op   int32
+	body []byte
+	want reply
+}{
+	{opGetData, slices.Concat(text("data"), statBytes), reply{data: []byte("data"), stat: statRead}},
+	{opGetData, slices.Concat(text(""), statBytes), reply{data: []byte{}, stat: statRead}},
+	{opGetData, slices.Concat([]byte("\xff\xff\xff\xff"), statBytes), reply{stat: statRead}},
+	{opGetChildren, slices.Concat([]byte{0, 0, 0, 2}, text("b"), text("ä")), reply{names: []string{"b", "ä"}}},
+	{opGetACL, slices.Concat([]byte{0, 0, 0, 1, 0, 0, 0, 31}, text("digest"), text("u:h")), reply{acl: []znode.ACL{{Perms: 31, Scheme: "digest", ID: "u:h"}}}},
+}
+
+var (
+	statBytes = []byte("\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00\x04" +
+		"\x00\x00\x00\x05\x00\x00\x00\x06\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x00\x08\x00\x00\x00\x09\x00\x00\x00\x0a\x00\x00\x00\x00\x00\x00\x00\x0b")
+	statRead = znode.Stat{Czxid: 1, Mzxid: 2, Ctime: 3, Mtime: 4, Version: 5, Cversion: 6, Aversion: 7, EphemeralOwner: 8, DataLength: 9, NumChildren: 10, Pzxid: 11}
+)
+
+// What ends too early is no answer, wherever it ends.
+func TestAnswersAreReadWhole(t *testing.T) {
+	for _, tc := range bodyOfAll {
+		if got := readAnswer(tc.op, 0, tc.body); !reflect.DeepEqual(got, tc.want) {
+			t.Errorf("operation %d: got %+v, want %+v", tc.op, got, tc.want)
+		}
+		for cut := range tc.body {
+			if got := readAnswer(tc.op, 0, tc.body[:cut]); got.err != errAnswer || got.data != nil || got.names != nil || got.acl != nil {
+				t.Errorf("operation %d, cut after %d bytes: %+v", tc.op, cut, got)
+			}
+		}
+	}
+	long := readAnswer(opGetChildren, 0, []byte("\x7f\xff\xff\xff\x00\x00\x00\x01a"))
+	if long.err != errAnswer {
+		t.Errorf("a list of two thousand million names: %+v", long)
+	}
+}
+
+// TestAnswersOfErrors: those that tell of a znode are known, and any other is asked
+// for again, of the library.
+func TestAnswersOfErrors(t *testing.T) {
+	for code, want := range map[int32]error{-101: zk.ErrNoNode, -102: zk.ErrNoAuth, -115: otherError(-115)} {
+		if got := readAnswer(opGetData, code, nil); !errors.Is(got.err, want) {
+			t.Errorf("%d: %v, want %v", code, got.err, want)
+		}
+	}
+}

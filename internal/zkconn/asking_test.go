@@ -1,0 +1,85 @@
+package zkconn_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+)
+
+// Many questions of several callers are each answered with what was asked for,
+// whenever the connection breaks, and none is asked before the credentials are given.
+func TestManyQuestionsThroughCuts(t *testing.T) {
+	w, p := setup(t, zkconn.Config{Auth: []zkconn.Auth{zkconn.DigestAuth("ann", password)}})
+	var ops []znode.Op
+	var paths []string
+	for i := range 400 {
+		path := fmt.Sprintf("/n%03d", i)
+		paths = append(paths, path)
+		ops = append(ops, znode.Op{Kind: znode.OpCreate, Path: path, Data: []byte(path), ACL: []znode.ACL{{Perms: znode.PermAll, Scheme: "auth"}}})
+	}
+	multi(t, w, ops...)
+	answers := 0
+	p.decide(func(p packet) fate {
+		if !p.answer {
+			return pass
+		}
+		switch answers++; answers % 331 {
+		case 0:
+			return cutWithin
+		case 100:
+			return cutBefore
+		}
+		return pass
+	})
+	const callers = 4
+	var running sync.WaitGroup
+	for range callers {
+		running.Go(func() {
+			for some := range slices.Chunk(paths, 23) {
+				nodes, err := w.LookAll(t.Context(), append(slices.Clone(some), "/none"), func(path string) bool { return path == some[0] })
+				if err != nil || len(nodes) != len(some) {
+					t.Errorf("%d of %d: %v", len(nodes), len(some), err)
+					return
+				}
+				for i, n := range nodes {
+					if n.Path != some[i] || string(n.Data) != some[i] || n.Stat.DataLength != int32(len(some[i])) || (len(n.ACL) == 1) != (i == 0) {
+						t.Errorf("asked for %s, got %+v", some[i], n)
+					}
+				}
+			}
+		})
+	}
+	running.Wait()
+	if n := p.connections(); n < 4 {
+		t.Errorf("the connection was made %d times: it was not cut as often as it should be", n)
+	}
+}
+
+// A server that is behind what was read refuses a session that says what that was.
+func TestReconnectionNamesTheNewestTransaction(t *testing.T) {
+	w, p := setup(t, zkconn.Config{})
+	stranger := openWriter(t, zkconn.Config{Address: zkconn.Address{Servers: []string{server(t).Address()}, Chroot: w.Address().Chroot}})
+	multi(t, stranger, znode.Create("/later", nil))
+	n, err := w.Get(t.Context(), "/later")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.cut()
+	if _, err := w.Get(t.Context(), "/later"); err != nil {
+		t.Fatal(err)
+	}
+	var seen []int64
+	for _, r := range p.requests() {
+		if r.opcode() == -1 {
+			seen = append(seen, int64(binary.BigEndian.Uint64(r.body[4:])))
+		}
+	}
+	if len(seen) != 2 || seen[1] < n.Stat.Czxid {
+		t.Errorf("the connections name the transactions %#x, and %#x was read in between", seen, n.Stat.Czxid)
+	}
+}

@@ -1,0 +1,40 @@
+package legacy_test
+
+import (
+	"errors"
+	"fmt"
+	"log"
+	"time"
+
+	"mrtq/legacy"
+)
+
+// A record is written as a service writes it, and read back: who made it does not
+// have to be known.
+func Example() {
+	header := legacy.NewHeader(legacy.Held, time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC), legacy.Milliseconds)
+	data, err := legacy.Encode(header, legacy.JavaSerialized, legacy.Payload{"jobID": "jid-0001", "update": true})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	record, err := legacy.Decode("mrtQ-05000000000042", data, legacy.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(record.Header.Status, "since", record.Header.Time.Format(time.DateOnly))
+	fmt.Println(record.Format, record.Payload["jobID"], record.Payload["update"])
+	fmt.Println("priority", record.Key.Priority, "number", record.Key.Sequence)
+
+	// A record that can't be decoded says why, and where.
+	_, err = legacy.Decode("mrtQ-05000000000043", data[:20], legacy.Options{})
+	var bad *legacy.Error
+	if errors.As(err, &bad) {
+		fmt.Println(bad.Kind, "at byte", bad.Offset)
+	}
+	// Output:
+	// held since 2024-02-29
+	// java-serialized jid-0001 true
+	// priority 5 number 42
+	// bad-payload at byte 20
+}

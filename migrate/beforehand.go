@@ -1,0 +1,40 @@
+package migrate
+
+import (
+	"context"
+	"iter"
+	"sync"
+)
+
+// beforehand yields what seq does, and has it go on meanwhile, in a goroutine of
+// its own: at most so many are waiting for the caller. When it returns, seq has
+// ended.
+func beforehand[T any](ctx context.Context, room int, seq func(context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
+	type item struct {
+		it  T
+		err error
+	}
+	return func(yield func(T, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		items, left := make(chan item, room), make(chan struct{})
+		var reading sync.WaitGroup
+		defer reading.Wait()
+		defer cancel()
+		defer close(left)
+		reading.Go(func() {
+			defer close(items)
+			for it, err := range seq(ctx) {
+				select {
+				case items <- item{it, err}:
+				case <-left: // ctx, if it ends, is an error that the caller must get
+					return
+				}
+			}
+		})
+		for i := range items {
+			if !yield(i.it, i.err) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package migrate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mrtq/internal/znode"
+)
+
+// Change is one choice or setting of which a plan has another value than the plan
+// or the run before.
+type Change struct {
+	Setting string // a policy's name, a kind of queue, locks, dialect, time, acl, packet, again or done
+	Was, Is string
+}
+
+// SayChanges says what each was and is.
+func SayChanges(changes []Change) string {
+	var said []string
+	for _, c := range changes {
+		said = append(said, fmt.Sprintf("%s %s → %s", c.Setting, saidNone(c.Was), saidNone(c.Is)))
+	}
+	return strings.Join(said, ", ")
+}
+
+func saidNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+// Changes are the policies that q has otherwise.
+func (p Policies) Changes(q Policies) []Change {
+	var c changes
+	c.policies(p, q)
+	return c
+}
+
+type changes []Change
+
+func (c *changes) add(setting, was, is string) {
+	if was != is {
+		*c = append(*c, Change{setting, was, is})
+	}
+}
+
+func (c *changes) list(setting string, was, is []string) {
+	c.add(setting, strings.Join(was, " "), strings.Join(is, " "))
+}
+
+func (c *changes) policies(was, is Policies) {
+	for _, choice := range PolicyChoices {
+		c.add(choice.Name, *choice.Value(&was), *choice.Value(&is))
+	}
+}
+
+func (c *changes) settings(was, is Settings) {
+	for _, kind := range QueueKinds {
+		c.list(string(kind), was.Queues.Nodes[kind], is.Queues.Nodes[kind])
+	}
+	c.list("locks", was.Queues.Locks, is.Queues.Locks)
+	c.add("time", was.Time, is.Time)
+	if !slices.Equal(was.ACL, is.ACL) {
+		*c = append(*c, Change{"acl", aclText(was.ACL), aclText(is.ACL)})
+	}
+	c.add("packet", fmt.Sprint(was.Packet), fmt.Sprint(is.Packet))
+	c.list("again", was.Again, is.Again)
+	c.list("done", was.Done, is.Done)
+}
+
+// aclText names who may do what, without the digests of secrets.
+func aclText(acl []znode.ACL) string {
+	if znode.IsOpenACL(acl) {
+		return "open"
+	}
+	var out []string
+	for _, a := range acl {
+		id := a.ID
+		if a.Scheme == "digest" {
+			user, _, _ := strings.Cut(id, ":")
+			id = user + ":…"
+		}
+		perms := ""
+		for i, p := range "rwcda" {
+			if a.Perms&(1<<i) != 0 {
+				perms += string(p)
+			}
+		}
+		out = append(out, a.Scheme+":"+id+":"+perms)
+	}
+	return strings.Join(out, ",")
+}

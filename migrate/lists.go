@@ -1,0 +1,143 @@
+package migrate
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+// An answer with a list of children holds a header, the number of the names and a
+// Stat besides the names.
+const listOverhead = 16 + 4 + 68
+
+// childLimits are the answers that clients take by default, in bytes, and what
+// takes more, smallest first. A client that gets a longer one drops the connection
+// and tries again for ever. (ZKClientConfig.CLIENT_MAX_PACKET_LENGTH_DEFAULT, and
+// packetLen of ClientCnxn before it.) The servers' own jute.maxbuffer does not
+// limit their answers.
+var childLimits = []struct {
+	bytes      int
+	who, helps string
+}{
+	{DefaultPacket, "a Java client of ZooKeeper 3.6 or later", "start the workers that list it with -Djute.maxbuffer=%d"},
+	{4 << 20, "an older Java client", ""},
+	{64 << 20, "mrtq", "give mrtq --max-response %d"},
+}
+
+// tooLong says which clients do not take an answer of that many bytes, and what
+// helps; "" if all do.
+func tooLong(bytes int) string {
+	text := ""
+	for _, l := range childLimits {
+		if bytes <= l.bytes {
+			break
+		}
+		if text != "" {
+			text += "; "
+		}
+		text += fmt.Sprintf("%s takes %d bytes by default", l.who, l.bytes)
+		if l.helps != "" {
+			text += ": " + fmt.Sprintf(l.helps, 2*bytes) // it grows
+		}
+	}
+	return text
+}
+
+// noteLists foresees the lists of children, as they will be after the migration,
+// that a client does not take by default.
+func (p *Plan) noteLists() {
+	lists := p.childLists(DefaultPacket)
+	for _, parent := range slices.Sorted(maps.Keys(lists)) {
+		l := lists[parent]
+		if answer := l.bytes + listOverhead; answer > DefaultPacket {
+			p.Lists = append(p.Lists, ListSize{Path: parent, Children: l.children, Bytes: answer, Limit: DefaultPacket, Message: tooLong(answer)})
+		}
+	}
+}
+
+// childLists are the lists of the legacy queues, and those of the new queues after
+// the migration. Of batches' folders, it has those that may take more bytes than
+// that: there may be as many of them as there are records.
+func (p *Plan) childLists(least int) map[string]listLength {
+	lists := maps.Clone(p.queue.lists)
+	change := func(path string, by int) {
+		parent := znode.Parent(path)
+		l := lists[parent]
+		l.children += by
+		l.bytes += by * (4 + len(znode.Name(path)))
+		lists[parent] = l
+	}
+	folders := []string{newqueue.JobsPath, newqueue.BatchesPath, newqueue.JobStatesPath}
+	for _, s := range p.ex.tree.Children(newqueue.JobStatesPath) {
+		folders = append(folders, znode.Join(newqueue.JobStatesPath, s))
+	}
+	for _, q := range newqueue.AccessQueues {
+		folders = append(folders, newqueue.AccessQueuePath(q))
+	}
+	wide := map[string]bool{}
+	for _, b := range p.joined {
+		if b.bid == "" {
+			continue
+		}
+		n := b.planned
+		there := p.target.batchAt(b.bid)
+		if there != nil {
+			for _, l := range there.entries {
+				n += l.children
+			}
+		}
+		if n*mostOfName <= least {
+			continue
+		}
+		wide[b.bid] = true
+		for i, f := range newqueue.BatchFolders {
+			folders = append(folders, newqueue.BatchFolderPath(b.bid, f))
+			if there != nil {
+				lists[newqueue.BatchFolderPath(b.bid, f)] = there.entries[i]
+			}
+		}
+	}
+	for _, parent := range folders {
+		if l, there := p.target.lists[parent]; there {
+			lists[parent] = l
+		}
+	}
+	for _, path := range p.Structure {
+		if slices.Contains(folders, znode.Parent(path)) {
+			change(path, 1)
+		}
+	}
+	for _, b := range p.joined {
+		if b.isNew && b.planned > 0 {
+			change(newqueue.BatchPath(b.bid), 1)
+		}
+	}
+	for pl := range p.allPlanned() {
+		if pl.rewrite() {
+			for _, op := range p.target.removal(p.ex.jobs.rows[pl.old-1]) {
+				if slices.Contains(folders, znode.Parent(op.Path)) {
+					change(op.Path, -1)
+				}
+			}
+		}
+		id, land := p.idOf(pl), p.lands[pl.land]
+		change(znode.Join(p.parentOf(pl), id), 1)
+		b := p.batchOf(pl)
+		if b == nil {
+			continue
+		}
+		if land.job != newqueue.JobDeleted || p.Dialect.KeepsDeleted() {
+			change(newqueue.JobEntryPath(land.job, keyOfName(p.places.name(pl.place)).Priority, id), 1)
+		}
+		if wide[b.bid] {
+			change(newqueue.BatchEntryPath(b.bid, land.job.Folder(), id), 1)
+		}
+	}
+	return lists
+}
+
+// mostOfName bounds what a job's name takes in a list.
+const mostOfName = 4 + len("jid") + 11

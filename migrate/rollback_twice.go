@@ -1,0 +1,71 @@
+package migrate
+
+import (
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+// RunsTwice are the legacy records that would be worked on a second time if the
+// old workers were started again after a rollback: what was made of them stays, or
+// was worked off.
+type RunsTwice struct {
+	Count int        `json:"count"`
+	Jobs  []TwiceJob `json:"jobs"` // the first of them
+}
+
+// TwiceJob is one such record, with its job or access request.
+type TwiceJob struct {
+	Record string `json:"record"`
+	Job    string `json:"job"`
+	Why    string `json:"why"`
+}
+
+// mostTwice is how many are named: of a queue of any size, a few.
+const mostTwice = 1000
+
+func (t *RunsTwice) add(record, job, why string) {
+	t.Count++
+	if len(t.Jobs) < mostTwice {
+		t.Jobs = append(t.Jobs, TwiceJob{record, job, why})
+	}
+}
+
+// runsTwice notes a job of the run that stays. batch is why its whole batch does,
+// "" if it doesn't.
+func (u *Undo) runsTwice(j undoneJob, batch string) {
+	why := u.stay[j.root]
+	if why == "" && batch != "" {
+		why = "its batch stays: " + batch
+	}
+	u.Twice.add(u.target.custody.held.at(int(j.held)).record, u.target.names.text(j.root), why)
+}
+
+// staying counts, by parent, the znodes of the run that stay and that are no part
+// of the layout: jobs, requests, batches and their entries.
+func (u *Undo) staying() map[string]int {
+	n := map[string]int{}
+	for g := range u.groups() {
+		whole := g.batch != nil && g.batch.own && g.batch.stays
+		for _, j := range g.jobs {
+			if !whole && !j.stays {
+				continue
+			}
+			root := u.target.names.text(j.root)
+			n[znode.Parent(root)]++
+			if j.bid != (ref{}) {
+				for _, path := range u.target.queued.paths(znode.Name(root)) {
+					n[znode.Parent(path)]++
+				}
+			}
+		}
+		if whole {
+			n[newqueue.BatchesPath]++
+			for _, x := range u.uuids {
+				if x.bid == g.batch.bid {
+					n[znode.Parent(x.path)]++
+				}
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,37 @@
+package newqueue
+
+import (
+	"mrtq/internal/tamper"
+	"mrtq/newqueue/states"
+)
+
+// Entity is what has a state. Package states has the steps that each may take.
+type Entity = states.Entity
+
+// The entities.
+const (
+	EntityJob    = states.Job
+	EntityBatch  = states.Batch
+	EntityAccess = states.Access
+)
+
+// machines are each dialect's tables.
+var machines = map[Dialect]map[Entity]states.Table{}
+
+func init() {
+	for _, d := range Dialects {
+		machines[d] = map[Entity]states.Table{}
+		for _, e := range states.Entities {
+			machines[d][e] = states.Of(e, string(d))
+		}
+	}
+	tamper.Table = func(queue any, entity string, table any) {
+		queue.(*Queue).machines[Entity(entity)] = table.(states.Table)
+	}
+}
+
+// Success is the state that follows when a worker succeeds in a state. It is ""
+// if a worker has nothing to do there.
+func Success(s JobState, d Dialect) JobState {
+	return JobState(machines[d][EntityJob].Success(string(s)))
+}

@@ -1,0 +1,20 @@
+package lint_test
+
+import (
+	"fmt"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+	"mrtq/newqueue/lint"
+)
+
+func ExampleCheck() {
+	tree := znode.NewTree()
+	if err := tree.Put(znode.Node{Path: "/batch-uuids/u", Data: []byte("bid0000000000")}); err != nil {
+		panic(err)
+	}
+	for _, p := range lint.Check(tree, newqueue.Design) {
+		fmt.Println(p)
+	}
+	// Output: /batch-uuids/u: batch "bid0000000000", which doesn't exist; want a batch that is there (batch-uuid/orphan)
+}

@@ -1,0 +1,25 @@
+package states
+
+// batches are the transitions of a batch (docs/transitions.md, "Batches"). The
+// deployed client library has one more than the documents, B5f, for a failure.
+// It has none out of Completed and Deleted: such a batch is removed. No document
+// has B14: it removes a batch that another tool, the library's admin tool for
+// one, only marked as deleted.
+var batches = []row{
+	own("B1", Created, Pending, API, NodesNew, "", "creates submission, status and batch-uuids/UUID", both),
+	own("B2", Pending, Held, Worker, NodesStay, WithoutJobs, "collection hold", both),
+	own("B3", Pending, Processing, Worker, NodesStay, WithoutJobs, "creates states and the jobs (J1)", both),
+	own("B4", Held, Pending, Admin, NodesStay, WithoutJobs, "", both),
+	own("B5", Processing, Reporting, Event, NodesStay, OnceEmptied, "a watch, not a poll", both),
+	own("B5f", Processing, Failed, Admin, NodesStay, "", "an administrator gives it up before all its jobs are done", mrtZKOnly),
+	own("B6", Reporting, Completed, Worker, NodesStay, NoneFailed, "writes status-report", both),
+	own("B7", Reporting, Failed, Worker, NodesStay, SomeFailed, "status-report lists the failed and the successful jobs", both),
+	own("B8", Failed, UpdateReporting, Admin, NodesStay, "", "", both),
+	own("B9", UpdateReporting, Completed, Worker, NodesStay, NoneFailed, "the report says what changed since the last one", both),
+	own("B10", UpdateReporting, Failed, Worker, NodesStay, SomeFailed, "as B9", both),
+	own("B11", Failed, Deleted, Admin, NodesGo, "", "removes every job of the batch too", both),
+	own("B12", Held, Deleted, Admin, NodesGo, "", "the answer warns that the depositor won't be told", both),
+	own("B13", Completed, Deleted, Automatic, NodesGo, OnceFinished, "", designOnly),
+	own("B13", Completed, Removed, Automatic, NodesGo, OnceFinished, "", mrtZKOnly),
+	own("B14", Deleted, Removed, Automatic, NodesGo, OnceFinished, "removes what another tool marked as deleted", both),
+}

@@ -1,0 +1,173 @@
+package states
+
+import "slices"
+
+// The dialects, as package newqueue names them.
+const (
+	design = "design"
+	mrtZK  = "mrt-zk"
+)
+
+// Table is an entity's transitions in one dialect, in the order of the
+// documents.
+type Table []Transition
+
+// row is a row of an entity's table: a transition and, at its end, what differs
+// between the dialects.
+type row struct {
+	id, from, to string
+	who          Actor
+	last         LastSuccess
+	retry        Retry
+	queue, batch Place
+	nodes        Nodes
+	guard        Guard
+	note         string
+	differs      difference
+}
+
+// difference is what differs between the dialects in a row. The zero value is
+// nothing.
+type difference struct {
+	only string      // the one dialect that has the row
+	last LastSuccess // what the row does to last_successful_status in mrt-zk
+	free bool        // in mrt-zk the row has no guard
+}
+
+// The differences that rows have.
+var (
+	both         difference
+	designOnly   = difference{only: design}
+	mrtZKOnly    = difference{only: mrtZK}
+	mrtZKLeft    = difference{last: LSSLeft}
+	mrtZKBefore  = difference{last: LSSBefore}
+	mrtZKResumes = difference{last: LSSBefore, free: true}
+)
+
+// in is the row in a dialect. ok is false if the dialect does not have it.
+func (r row) in(dialect string) (t Transition, ok bool) {
+	if r.differs.only != "" && r.differs.only != dialect {
+		return Transition{}, false
+	}
+	t = Transition{r.id, r.from, r.to, r.who, r.last, r.retry, r.queue, r.batch, r.nodes, r.guard, r.note}
+	if dialect == mrtZK {
+		if r.differs.last != "" {
+			t.LastSuccess = r.differs.last
+		}
+		if r.differs.free {
+			t.Guard = ""
+		}
+	}
+	return t, true
+}
+
+// tables holds every table in each dialect.
+var tables = map[string]map[Entity]Table{design: all(design), mrtZK: all(mrtZK)}
+
+func all(dialect string) map[Entity]Table {
+	tables := map[Entity]Table{}
+	for e, rows := range map[Entity][]row{Job: jobs, Batch: batches, Access: accesses} {
+		for _, r := range rows {
+			if t, ok := r.in(dialect); ok {
+				tables[e] = append(tables[e], t)
+			}
+		}
+	}
+	return tables
+}
+
+// Of is an entity's table in a dialect, "design" or "mrt-zk". It is empty for an
+// unknown dialect. The caller owns it.
+func Of(e Entity, dialect string) Table { return slices.Clone(tables[dialect][e]) }
+
+// From are the transitions out of a state. There are none for a final or an
+// unknown state.
+func (t Table) From(state string) []Transition {
+	var out []Transition
+	for _, row := range t {
+		if row.From == state {
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+// Find is the transition between two states. ok is false if there is none.
+func (t Table) Find(from, to string) (found Transition, ok bool) {
+	for _, row := range t {
+		if row.From == from && row.To == to {
+			return row, true
+		}
+	}
+	return Transition{}, false
+}
+
+// Creation is the transition that creates the entity.
+func (t Table) Creation() (created Transition, ok bool) {
+	for _, row := range t {
+		if row.From == Created {
+			return row, true
+		}
+	}
+	return Transition{}, false
+}
+
+// Automatic is the transition that a cleaning pass makes out of a state.
+func (t Table) Automatic(state string) (cleaned Transition, ok bool) {
+	for _, row := range t.From(state) {
+		if row.Who == Automatic {
+			return row, true
+		}
+	}
+	return Transition{}, false
+}
+
+// Success is the state that follows when a worker succeeds in a state. It is ""
+// if a worker has nothing to do there. It is the worker's transition that leads
+// neither to failed nor, for a pending job or batch, to held.
+func (t Table) Success(state string) string {
+	for _, row := range t.From(state) {
+		if row.Who == Worker && row.To != Failed && row.To != Held {
+			return row.To
+		}
+	}
+	return ""
+}
+
+// Before is the step whose success leads to a state. It is "" for pending, and
+// for a state that no step leads to.
+func (t Table) Before(state string) string {
+	for _, row := range t {
+		if t.Success(row.From) == state {
+			return row.From
+		}
+	}
+	return ""
+}
+
+// States are the states that an entity has in a dialect, in the order of its
+// life, without [Created] and [Removed].
+func States(e Entity, dialect string) []string {
+	table := tables[dialect][e]
+	return slices.DeleteFunc(All(e), func(s string) bool {
+		return !slices.ContainsFunc(table, func(t Transition) bool { return t.From == s || t.To == s })
+	})
+}
+
+// Pair is two states of one entity.
+type Pair struct{ From, To string }
+
+// Illegal are all pairs of an entity's states between which the dialect has no
+// transition. A state and itself are a pair, too.
+func Illegal(e Entity, dialect string) []Pair {
+	var out []Pair
+	states := States(e, dialect)
+	for _, from := range states {
+		for _, to := range states {
+			if _, ok := tables[dialect][e].Find(from, to); !ok {
+				out = append(out, Pair{from, to})
+			}
+		}
+	}
+	return out
+}

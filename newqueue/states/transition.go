@@ -1,0 +1,115 @@
+package states
+
+import "fmt"
+
+// Transition is one row of a table: a step from one state to another, and
+// everything that it does to the tree. The operations do what the row says and
+// nothing else. A step that is in no row is refused.
+type Transition struct {
+	ID       string // "J14": the row's number in docs/transitions.md
+	From, To string // [Created] before the first state, [Removed] after the last
+	Who      Actor
+
+	// Of a job only; "" for others.
+	LastSuccess LastSuccess
+	Retry       Retry
+	QueueEntry  Place
+	BatchEntry  Place
+
+	Nodes Nodes
+	Guard Guard
+	// Note says what else there is to know.
+	Note string
+}
+
+func (t Transition) String() string { return fmt.Sprintf("%s %s → %s", t.ID, t.From, t.To) }
+
+// Actor is who makes a transition. A worker holds the entity's ephemeral lock,
+// and the transition releases it. The others hold no lock, and are refused while
+// a worker holds it.
+type Actor string
+
+// The actors.
+const (
+	API         Actor = "API"          // the service that takes submissions
+	BatchWorker Actor = "batch worker" // makes a batch's jobs while it holds the batch's lock
+	Worker      Actor = "worker"
+	Event       Actor = "event" // the watch on a batch's jobs
+	Admin       Actor = "admin"
+	Automatic   Actor = "automatic" // a cleaning pass
+)
+
+// HoldsLock reports whether the actor holds the entity's lock.
+func (a Actor) HoldsLock() bool { return a == Worker || a == BatchWorker }
+
+// LastSuccess is what a transition does to last_successful_status.
+type LastSuccess string
+
+// The rules for last_successful_status.
+const (
+	LSSNull LastSuccess = "null"
+	LSSSame LastSuccess = "same"
+	LSSLeft LastSuccess = "old state" // the state that the job leaves
+	LSSNone LastSuccess = "–"         // the status is removed, or not written
+	// LSSBefore is the step before the one that a job fails in or is resumed at;
+	// null when there is none.
+	LSSBefore LastSuccess = "step before"
+)
+
+// Retry is what a transition does to retry_count.
+type Retry string
+
+// The rules for retry_count.
+const (
+	RetryZero Retry = "0"
+	RetrySame Retry = "same"
+	RetryNext Retry = "+1"
+	RetryNone Retry = "–"
+)
+
+// Place is what a transition does to one of a job's two entries: its queue entry
+// and its batch entry.
+type Place string
+
+// The rules for an entry.
+const (
+	PlaceNew   Place = "created"
+	PlaceMoves Place = "moves" // to the folder of the new state
+	PlaceStays Place = "stays"
+	PlaceGoes  Place = "removed"
+)
+
+// Nodes is what a transition does to the entity's own nodes.
+type Nodes string
+
+// The rules for an entity's own nodes.
+const (
+	NodesNew   Nodes = "created"
+	NodesStay  Nodes = "stay"
+	NodesGo    Nodes = "removed"   // the whole subtree, and everything that refers to it
+	NodesAlone Nodes = "unchanged" // not even the status is written
+)
+
+// Guard is what must hold besides the state. While it does not, the step is
+// refused. The values say it as people read it.
+type Guard string
+
+// The guards.
+const (
+	// OnceStepped: last_successful_status is not null. For a job that failed
+	// before its first step there is no step to resume at.
+	OnceStepped Guard = "only if a step of the job has succeeded"
+	// OnceReported: the job's batch is completed.
+	OnceReported Guard = "only once its batch is completed"
+	// WithoutJobs: no job has an entry in the batch. If a worker processed such
+	// a batch, its jobs would be created a second time.
+	WithoutJobs Guard = "only if it has no entries of jobs"
+	// OnceEmptied: batch-processing is there and has no entries.
+	OnceEmptied Guard = "only once batch-processing is empty"
+	// NoneFailed: every job of the batch is completed or deleted.
+	NoneFailed Guard = "only if no job failed"
+	// SomeFailed: at least one job of the batch failed.
+	SomeFailed Guard = "only if a job failed"
+	// OnceFinished: the batch has no entries in batch-processing.
+	OnceFinished Guard = "only once none of its jobs is unfinished"
+)
