@@ -59,7 +59,7 @@ func clock() func() time.Time {
 
 func mustMigrate(t testing.TB, s *site, src *Source, opt Options) *Result {
 	t.Helper()
-	m := &Migrator{Target: s.Target, Now: clock()}
+	m := &Migrator{Target: s.Target, Now: clock(), HoldAgain: true}
 	res, err := m.Migrate(t.Context(), static(src), opt, nil)
 	if err != nil {
 		t.Fatalf("migrate: %v", err)
