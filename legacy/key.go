@@ -3,6 +3,7 @@ package legacy
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -124,6 +125,15 @@ func (k Key) number() int64 {
 		}
 	}
 	return n*1e10 + int64(k.Sequence)
+}
+
+// Rank is most of what [Key.Compare] orders by, as a number: of two keys with
+// different ranks, that of the lower one comes first.
+func (k Key) Rank() int64 {
+	if k.Skipped() {
+		return math.MaxInt64
+	}
+	return k.number()
 }
 
 // Compare orders keys as the legacy queue hands out its records. A legacy

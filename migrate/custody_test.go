@@ -199,7 +199,7 @@ func TestChangedRecordOfADoneJob(t *testing.T) {
 	records["/ingest/mrtQ-05000000000005"] = record(t, legacy.Pending, legacy.Payload{"batchID": "bid-1", "jobID": "new"})
 	p := makePlan(t, source(t, queue(t, records)), treeOf(t, target), opt)
 	if p.Count(ActCreate) != 1 || p.Count(ActGone) != 4 {
-		t.Errorf("plan: %v", p.Records)
+		t.Errorf("plan: %v", slices.Collect(p.Records.All()))
 	}
 	for i, suffix := range map[int]string{2: "; the record has changed since", 3: "; it can't be decoded any more"} {
 		if !strings.HasSuffix(p.Gone[i].What, suffix) {

@@ -129,7 +129,13 @@ func statsOf(ctx context.Context, a, b *zkconn.Reader, path string) (onA, onB zn
 }
 
 // CheckPlacesInFile is [CheckTargetPlace] for a target that is a dump.
-func CheckPlacesInFile(tree *znode.Tree) error { return checkNames(tree.Children("/")) }
+func CheckPlacesInFile(ctx context.Context, file side.Side) error {
+	names, err := childrenOf(ctx, file, "/")
+	if err != nil {
+		return err
+	}
+	return checkNames(names)
+}
 
 // checkNames refuses a file whose root is a legacy queue's own znode.
 func checkNames(names []string) error {

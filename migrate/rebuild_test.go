@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"mrtq/internal/side"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 )
@@ -68,7 +69,7 @@ func TestRebuildEndsEveryDamage(t *testing.T) {
 			if err != nil {
 				t.Fatalf("rebuild: %v", err)
 			}
-			for _, d := range Damage(treeOf(t, s)) {
+			for _, d := range damageIn(t, treeOf(t, s)) {
 				t.Errorf("after %+v: %s", r, d)
 			}
 		})
@@ -179,7 +180,11 @@ func TestRebuildOfALargeLedger(t *testing.T) {
 		put(t, tree, jid, []byte(data))
 		put(t, tree, jid+"/bid", fmt.Appendf(nil, "bid%010d", i*40503%5000))
 	}
-	for _, ops := range planRebuild(tree, "test", defaultBudget, 0).transactions {
+	plan, err := planRebuild(t.Context(), side.Tree(tree), "test", defaultBudget, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ops := range plan.transactions {
 		if size := znode.MultiSize(ops, 0); size > 2*defaultBudget { // the last holds the record besides
 			t.Errorf("a transaction of %d operations takes %d bytes", len(ops), size)
 		}

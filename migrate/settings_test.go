@@ -18,7 +18,7 @@ func TestPlanSaysHowTimesWereRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := MakePlan(t.Context(), q, znode.NewTree(), options(permissive()))
+	p, err := MakePlan(t.Context(), q, side.Tree(znode.NewTree()), options(permissive()))
 	if err != nil {
 		t.Fatal(err)
 	}

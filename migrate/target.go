@@ -58,23 +58,12 @@ type online struct{ *zkconn.Writer }
 
 func (o online) Side(acl func(path string) bool) side.Side { return side.Session(&o.Reader, acl) }
 
-// Tree reads the new layout and the migration's own nodes.
-func (t *Target) Tree(ctx context.Context) (*znode.Tree, error) {
+// side is the target as a side, to be read as of now.
+func (t *Target) side(ctx context.Context) (side.Side, error) {
 	if err := t.Sync(ctx); err != nil {
 		return nil, err
 	}
-	tree, from := znode.NewTree(), t.Side(nil)
-	for _, root := range targetRoots {
-		for n, err := range from.Walk(ctx, root) {
-			if err == nil {
-				err = tree.Put(n)
-			}
-			if err != nil {
-				return nil, err
-			}
-		}
-	}
-	return tree, nil
+	return t.Side(nil), nil
 }
 
 // Get reads one node as of now: no older than anything that any client was told
@@ -84,14 +73,6 @@ func (t *Target) Get(ctx context.Context, path string) (znode.Node, error) {
 		return znode.Node{}, err
 	}
 	return t.Backend.Get(ctx, path)
-}
-
-// ReadTarget reads what a migration is concerned with of a target on a server.
-func ReadTarget(ctx context.Context, r *zkconn.Reader, progress func(int)) (*znode.Tree, error) {
-	if err := r.Sync(ctx); err != nil {
-		return nil, err
-	}
-	return r.Tree(ctx, zkconn.TreeOptions{Roots: targetRoots, Progress: progress})
 }
 
 // chrootLen is how many bytes the session's chroot adds to every path.

@@ -113,39 +113,48 @@ func parseSides(args []string) (sides, error) {
 	return sides{source, target}, err
 }
 
-// makePlan reads both sides, over sessions that cannot write, and plans.
-func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (*migrate.Plan, migrate.Options, error) {
-	opt, err := p.options(s.source.text, s.target.text)
+// makePlan reads both sides, over sessions that cannot write, and plans. The plan's
+// source stays open; done closes it.
+func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (plan *migrate.Plan, opt migrate.Options, done func(), err error) {
+	opt, err = p.options(s.source.text, s.target.text)
 	if err != nil {
-		return nil, opt, err
+		return nil, opt, nil, err
 	}
 	if p.approved != nil {
 		opt = p.made
 	}
 	if s.target.file != "" {
 		if err := aclOfFile(opt.ACL); err != nil {
-			return nil, opt, usageError("--acl: %w", err)
+			return nil, opt, nil, usageError("--acl: %w", err)
 		}
 	}
 	ctx, finish := a.phases(ctx, "looking at both sides")
 	defer finish()
 	if err := a.checkPlaces(ctx, s, &p.legacyFlags); err != nil {
-		return nil, opt, err
+		return nil, opt, nil, err
 	}
-	queue, done, err := a.openQueue(ctx, s.source, &p.legacyFlags)
+	queue, closeQueue, err := a.openQueue(ctx, s.source, &p.legacyFlags)
 	if err != nil {
-		return nil, opt, failed("source", s.source.text, err)
+		return nil, opt, nil, failed("source", s.source.text, err)
 	}
-	defer done()
-	tree, err := a.comingTarget(ctx, s.target)
+	defer func() {
+		if err != nil {
+			closeQueue()
+		}
+	}()
+	target, err := a.comingTarget(ctx, s.target)
 	if err != nil {
-		return nil, opt, failed("target", s.target.text, err)
+		return nil, opt, nil, failed("target", s.target.text, err)
 	}
-	plan, err := migrate.MakePlan(ctx, queue, tree, opt)
+	defer target.Close()
+	plan, err = migrate.MakePlan(ctx, queue, target, opt)
+	if targets := (*migrate.TargetError)(nil); errors.As(err, &targets) {
+		return nil, opt, nil, failed("target", s.target.text, targets.Err)
+	}
 	if err != nil {
-		return nil, opt, failed("source", s.source.text, err)
+		return nil, opt, nil, failed("source", s.source.text, err)
 	}
-	return plan, opt, nil
+	return plan, opt, closeQueue, nil
 }
 
 // checkPlaces refuses a target that has no place where it is, before anything is

@@ -100,7 +100,7 @@ func countRows(p *migrate.Plan) [][]any {
 			rows = append(rows, []any{string(act), n})
 		}
 	}
-	return append(rows, []any{"all", len(p.Records)})
+	return append(rows, []any{"all", p.Records.Len()})
 }
 
 func becomesRows(p *migrate.Plan) [][]any {
@@ -110,7 +110,7 @@ func becomesRows(p *migrate.Plan) [][]any {
 	}
 	counts := map[row]int{}
 	var order []row
-	for _, e := range p.Records {
+	for e := range p.Records.All() {
 		if e.Action != migrate.ActCreate && e.Action != migrate.ActRewrite {
 			continue
 		}
@@ -139,7 +139,7 @@ func (a *app) printRisks(p *migrate.Plan) {
 		if r.Chosen {
 			chosen = "chosen"
 		}
-		rows = append(rows, []any{"--consumed " + r.Choice, len(r.Twice), len(r.Never), firstOf(append(r.Twice, r.Never...)), chosen})
+		rows = append(rows, []any{"--consumed " + r.Choice, len(r.Twice), len(r.Never), firstOf(append(r.Twice, r.Never...), len(r.Twice)+len(r.Never)), chosen})
 		risky += len(r.Twice) + len(r.Never)
 	}
 	if risky > 0 {
@@ -154,16 +154,17 @@ func (a *app) printServices(title string, found []migrate.ServiceFinding) {
 		for _, i := range f.Items {
 			paths = append(paths, i.Path)
 		}
-		return []any{f.Count(), f.What, f.Then, firstOf(paths)}
+		return []any{f.Count, f.What, f.Then, firstOf(paths, f.Count)}
 	})
 }
 
-func firstOf(paths []string) string {
+// firstOf names the first of so many.
+func firstOf(paths []string, all int) string {
 	const most = 3
-	if len(paths) <= most {
+	if all <= most {
 		return strings.Join(paths, " ")
 	}
-	return fmt.Sprintf("%s … and %d more", strings.Join(paths[:most], " "), len(paths)-most)
+	return fmt.Sprintf("%s … and %d more", strings.Join(paths[:most], " "), all-most)
 }
 
 // list is a table of the first rows of a list.
@@ -199,7 +200,7 @@ func (a *app) sayNotes(p *migrate.Plan) {
 	unserviceable := 0
 	for _, f := range p.Services {
 		if f.Blocking {
-			unserviceable += f.Count()
+			unserviceable += f.Count
 		}
 	}
 	if unserviceable > 0 {
