@@ -302,7 +302,8 @@ func (w *world) judge(c tampering, tree *znode.Tree, opt VerifyOptions) error {
 	v := verifyTree(w.src, tree, opt)
 	v.Differences = slices.DeleteFunc(v.Differences, func(d Difference) bool { return w.before[d] })
 	for _, name := range c.names {
-		if !slices.ContainsFunc(v.Differences, func(d Difference) bool { return d.Path == name }) {
+		// A hold that is gone is one that was released.
+		if !slices.ContainsFunc(v.Differences, func(d Difference) bool { return d.Path == name }) && !slices.Contains(v.Released, name) {
 			return fmt.Errorf("%s is not named in %d differences: %.300v", name, len(v.Differences), v.Differences)
 		}
 	}

@@ -64,6 +64,13 @@ type Verdict struct {
 	// Services are what no deployed service could work because of what the
 	// records lack, as the plan said, and what others made.
 	Services []ServiceFinding `json:"services"`
+	// Run is the newest run, and its state; both are "" if the target has none.
+	Run   string   `json:"run"`
+	State RunState `json:"state"`
+	// Released are the queues' holds that were lifted since it was done; Worked is
+	// what workers did on those queues.
+	Released []string `json:"released"`
+	Worked   WorkedOn `json:"worked"`
 }
 
 // Accounted is where the records went.
@@ -137,6 +144,9 @@ func Verify(ctx context.Context, src *LegacyQueue, target side.Side, opt VerifyO
 	v.damaged(v.untold.damage())
 	v.ownRecords()
 	v.order()
+	if err := v.workedOn(ctx); err != nil {
+		return nil, err
+	}
 	v.conclude()
 	return v.verdict, nil
 }
@@ -159,7 +169,7 @@ type verifier struct {
 	claimed  []bool        // the ledger's records of which the job stands, by row
 	jobs     []verifiedRow // in the order of their paths, once all were seen
 	seen     bool
-	lanes    map[lane]int32
+	lanes    lanes
 	folders  map[string]bool // that wanted jobs stand in
 	batches  map[batchKey]*wantedBatch
 	wanted   map[string][]*wantedBatch // by BID
@@ -167,18 +177,20 @@ type verifier struct {
 	strays   []entryRow                // in batches in which no record wants them
 	broken   []Difference              // of the layout's rules
 	faults   []serviceFault
+	workers  []string                     // their locks, on jobs at work
 	profiles struct{ there, wanted bool } // some job has one
 }
 
 func newVerifier(src *LegacyQueue, l *listing, opt VerifyOptions) *verifier {
 	v := &verifier{
 		src: src, target: l, opt: opt, policies: DefaultPolicies(), dialect: newqueue.Design,
-		verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}, Services: []ServiceFinding{}},
+		verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}, Services: []ServiceFinding{}, Released: []string{}, Worked: WorkedOn{First: []WorkedJob{}}},
 		claims:  newJobRows(l.names), runs: map[string]bool{}, untold: l.unrecorded(), claimed: make([]bool, len(l.custody.held.rows)),
-		jobs: make([]verifiedRow, 0, len(l.roots)), lanes: map[lane]int32{}, folders: map[string]bool{}, batches: map[batchKey]*wantedBatch{}, wanted: map[string][]*wantedBatch{}, uuids: newNameSet(),
+		jobs: make([]verifiedRow, 0, len(l.roots)), lanes: lanes{index: map[laneOfRun]int32{}}, folders: map[string]bool{}, batches: map[batchKey]*wantedBatch{}, wanted: map[string][]*wantedBatch{}, uuids: newNameSet(),
 	}
 	if run, ok := l.newest(); ok {
 		v.policies, v.dialect, v.began = run.Policies, run.Dialect, run.stat.Czxid
+		v.verdict.Run, v.verdict.State = run.ID, run.State
 		if run.State != RunDone {
 			v.differ(RunUnfinished, run.path(), fmt.Sprintf("it is %s: run the same mrtq migrate (or rollback) again", run.State))
 		}
@@ -209,6 +221,7 @@ func (v *verifier) conclude() {
 	for _, d := range v.verdict.Differences {
 		named[d.Path] = true
 	}
+	slices.Sort(v.verdict.Released)
 	if len(v.target.runs) > 0 {
 		for _, d := range v.broken {
 			if !named[d.Path] {
@@ -217,6 +230,9 @@ func (v *verifier) conclude() {
 		}
 		for _, d := range v.verdict.Differences {
 			named[d.Path] = true
+		}
+		for _, lock := range v.workers {
+			named[lock] = true
 		}
 		v.concludeServices(named)
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,9 +31,13 @@ func (a *app) verifyCmd() *cobra.Command {
 		Short: "derive everything again from the source and compare",
 		Long: `Read both sides anew, derive from the source what the target should hold, and
 compare: every record accounted for exactly once, every znode's data, every
-property read back, order, counts, the layout's rules. Of what a migration
-recorded, only the operator's choices (dialect, policies) are taken over, and
-only if not given here. Nothing is written. Exit code 1 if anything differs.`,
+property read back, order, counts, the layout's rules. verify takes only the policies
+and the dialect from the run's record, and derives everything else again. A policy
+that you give here counts instead. Nothing is written.
+
+After a release, verify tells what workers have done from damage: it counts the jobs
+that they have worked on, and compares what they leave alone. Exit code 1 if anything
+else differs.`,
 		Example: `  mrtq verify zk1:2181 zk1:2181/new --quarantine mrtq-quarantine-zk1-2181-new.ndjson`,
 		Args:    args("SOURCE", "TARGET"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return c.run(cmd, a, args) },
@@ -41,7 +46,7 @@ only if not given here. Nothing is written. Exit code 1 if anything differs.`,
 	a.conn.rateFlag(f)
 	c.flags(f)
 	policyFlags(f, &c.policies)
-	f.BoolVar(&c.others, "others", false, "allow jobs, batches and locks that somebody else made since the migration began")
+	f.BoolVar(&c.others, "others", false, "allow jobs, batches and locks that others have made since the migration began")
 	f.BoolVar(&c.acl, "all-acls", false, "compare the ACLs of all znodes that were made, not only of a sample; one more request a znode")
 	f.StringVar(&c.quarantine, "quarantine", "", "`file` in which the bytes of every undecodable record must be")
 	choice(f, &c.output, "output", "o", "format", "table", "json")
@@ -49,6 +54,7 @@ only if not given here. Nothing is written. Exit code 1 if anything differs.`,
 }
 
 func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
+	collectOften()
 	s, err := parseSides(args)
 	if err != nil {
 		return err
@@ -74,10 +80,9 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	if v.Records.Quarantined > 0 && c.quarantine != "" && len(opt.Quarantined) == 0 {
 		a.say("%s holds nothing, or is not there", c.quarantine)
 	}
-	if v.OK() {
-		a.conclude(good, "Verified: the target is what the source says it should be.")
-	} else {
-		a.conclude(bad, "Verify: %s: %v.", count(len(v.Differences), "difference", "differences"), errDiffers)
+	tone, text := verifyVerdict(v)
+	a.conclude(tone, "%s", text)
+	if !v.OK() {
 		return checkError(fmt.Errorf("verify: %w: %s", errDiffers, count(len(v.Differences), "difference", "differences")))
 	}
 	return nil
@@ -152,6 +157,9 @@ func (c *verifyCmd) chosen(given func(flag string) bool) (policies map[string]st
 }
 
 func (a *app) printVerdict(v *migrate.Verdict) {
+	if noRunHere(v) {
+		return // that every record is missing says nothing
+	}
 	r := v.Records
 	rows := [][]any{{"migrated", r.Migrated}}
 	if r.Gone > 0 {
@@ -174,7 +182,11 @@ func (a *app) printVerdict(v *migrate.Verdict) {
 	if v.ACLs > 0 {
 		compared += " and " + count(v.ACLs, "ACL", "ACLs")
 	}
-	fmt.Fprintf(a.stdout, "%s compared, %d of others left alone\n", compared, v.Others)
+	fmt.Fprintf(a.stdout, "%s compared, %s of others ignored\n", compared, count(v.Others, "znode", "znodes"))
+	if len(v.Released) > 0 {
+		fmt.Fprintf(a.stdout, "Released: %s. Workers have worked on %s since, and %d are done and cleaned.\n", strings.Join(lastNames(v.Released), ", "),
+			count(v.Worked.Jobs, "job or request", "jobs and requests"), v.Worked.Finished)
+	}
 	if v.Settled > 0 {
 		fmt.Fprintf(a.stdout, "%s in custody, gone from both sides\n", count(v.Settled, "record is", "records are"))
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // readers are the commands that write nothing to either side.
-var readers = []string{"inspect", "dump", "plan", "verify", "status", "states"}
+var readers = []string{"inspect", "dump", "plan", "verify", "status", "show", "states"}
 
 // resumable are the commands that are finished by running them again.
 var resumable = []string{"migrate", "rollback", "restore", "rebuild"}

@@ -26,6 +26,7 @@ var jsonOutputs = map[string]any{
 	"verify":   migrate.Verdict{},
 	"rollback": migrate.Undo{},
 	"status":   migrate.Status{},
+	"show":     shownItem{},
 	"rebuild":  migrate.Rebuilt{},
 	"hold":     holdOutput{},
 	"release":  released{},

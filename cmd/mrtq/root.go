@@ -158,7 +158,7 @@ only. Data goes to stdout, everything else to stderr. Exit codes: 0 done,
 	a.conn.flags(f)
 	root.AddCommand(
 		a.inspectCmd(), a.checkCmd(), a.dumpCmd(), a.restoreCmd(),
-		a.planCmd(), a.migrateCmd(), a.verifyCmd(), a.rollbackCmd(), a.statusCmd(), a.watchCmd(), a.rebuildCmd(),
+		a.planCmd(), a.migrateCmd(), a.verifyCmd(), a.rollbackCmd(), a.statusCmd(), a.showCmd(), a.watchCmd(), a.rebuildCmd(),
 		a.holdCmd(), a.releaseCmd(),
 		a.reportCmd(),
 		a.zkCmd(),

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"mrtq/migrate"
+)
+
+type showCmd struct {
+	legacyFlags
+	output string
+}
+
+func (a *app) showCmd() *cobra.Command {
+	c := &showCmd{}
+	cmd := &cobra.Command{
+		Use:   "show SOURCE TARGET ITEM",
+		Short: "show one record and its job, on both sides",
+		Long: `Show one legacy record, what the migration knows of it, and the job or access
+request that was made of it. ITEM is a record's path or name, or a job's or request's
+path or id. Nothing is written. Exit code 1 if neither side has it.`,
+		Example: `  mrtq show zk1:2181 zk1:2181/new /ingest/mrtQ-05000000000001
+  mrtq show zk1:2181 zk1:2181/new jid0000000003`,
+		Args: args("SOURCE", "TARGET", "ITEM"),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
+	}
+	c.flags(cmd.Flags())
+	choice(cmd.Flags(), &c.output, "output", "o", "format", "table", "json")
+	return cmd
+}
+
+// shownItem is the -o json of show.
+type shownItem struct {
+	Item    string       `json:"item"`
+	Verdict string       `json:"verdict"`
+	Record  *inspected   `json:"record"` // null if the source does not have it
+	Custody shownCustody `json:"custody"`
+	Job     shownJob     `json:"job"`
+}
+
+type shownCustody struct {
+	Record    string `json:"record"` // "" for a job that no migration made
+	Run       string `json:"run"`    // "" if no run took the record over
+	Unchanged bool   `json:"unchanged"`
+}
+
+type shownJob struct {
+	Path    string      `json:"path"`
+	State   string      `json:"state"`
+	Touched string      `json:"touched"`
+	Gone    string      `json:"gone"`
+	Znodes  []shownNode `json:"znodes"`
+}
+
+type shownNode struct {
+	Path    string `json:"path"`
+	Version int32  `json:"version"`
+	Data    []byte `json:"data"` // base64
+}
+
+func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
+	s, err := parseSides(args)
+	if err != nil {
+		return err
+	}
+	it, err := c.find(ctx, a, s, args[2])
+	if errors.Is(err, migrate.ErrNoItem) {
+		return checkError(fmt.Errorf("show: %w; give a record's path or name, or a job's path or id", err))
+	}
+	if errors.Is(err, migrate.ErrManyItems) {
+		return usageError("show: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	out := shownOf(args[2], it)
+	if c.output == "json" {
+		err = a.printJSON(out)
+	} else {
+		a.printShown(out, it)
+	}
+	t := good
+	if it.Gone != "" || it.Touched != "" || it.Record == nil {
+		t = attention
+	}
+	a.conclude(t, "Show: %s.", out.Verdict)
+	return err
+}
+
+func (c *showCmd) find(ctx context.Context, a *app, s sides, name string) (*migrate.Item, error) {
+	ctx, finish := a.phases(ctx, "looking at both sides")
+	defer finish()
+	queue, done, err := a.openQueue(ctx, s.source, &c.legacyFlags)
+	if err != nil {
+		return nil, failed("show: source", s.source.text, err)
+	}
+	defer done()
+	target, err := a.openTarget(ctx, s.target, nil)
+	if err != nil {
+		return nil, failed("show: target", s.target.text, err)
+	}
+	defer target.Close()
+	it, err := migrate.FindItem(ctx, queue, target, name)
+	if err != nil && !errors.Is(err, migrate.ErrNoItem) && !errors.Is(err, migrate.ErrManyItems) {
+		err = failed("show", s.source.text+" "+s.target.text, err)
+	}
+	return it, err
+}
+
+func shownOf(name string, it *migrate.Item) shownItem {
+	out := shownItem{Item: name, Verdict: itemVerdict(it), Custody: shownCustody{it.Path, it.Run, it.Unchanged},
+		Job: shownJob{Path: it.Root, State: it.State, Touched: it.Touched, Gone: it.Gone, Znodes: []shownNode{}}}
+	if it.Record != nil {
+		r := inspect(*it.Record)
+		out.Record = &r
+	}
+	for _, n := range it.Nodes {
+		out.Job.Znodes = append(out.Job.Znodes, shownNode{n.Path, n.Stat.Version, n.Data})
+	}
+	return out
+}
+
+// itemVerdict is what became of an item, in one sentence.
+func itemVerdict(it *migrate.Item) string {
+	switch {
+	case it.Path == "":
+		return it.Root + " is " + it.State + ", and no migration made it"
+	case it.Run == "" && it.Root == "":
+		return it.Path + " was not migrated"
+	case it.Gone != "":
+		return it.Path + " was " + it.Gone
+	}
+	text := fmt.Sprintf("%s became %s, which is %s", it.Path, it.Root, it.State)
+	if it.Touched != "" {
+		text += "; it has changed since: " + it.Touched
+	}
+	switch {
+	case it.Record == nil:
+		text += "; the record is not in the source any more"
+	case !it.Unchanged:
+		text += "; the record has changed since"
+	}
+	return text
+}
+
+func (a *app) printShown(out shownItem, it *migrate.Item) {
+	if it.Record != nil {
+		a.table("Legacy record", []string{"RECORD", "STATUS", "TIME", "FORMAT", "WHAT"}, [][]any{recordRow(*it.Record)})
+	}
+	if it.Run != "" {
+		a.table("Custody", []string{"RECORD", "RUN", "JOB"}, [][]any{{it.Path, it.Run, it.Root}})
+	}
+	var rows [][]any
+	for _, n := range out.Job.Znodes {
+		data := string(n.Data)
+		if !utf8.Valid(n.Data) {
+			data = fmt.Sprintf("%d bytes", len(n.Data))
+		}
+		rows = append(rows, []any{n.Path, n.Version, data})
+	}
+	a.table("New queue", []string{"ZNODE", "VERSION", "DATA"}, rows)
+}

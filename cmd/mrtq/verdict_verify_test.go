@@ -1,0 +1,38 @@
+package main
+
+import (
+	"testing"
+
+	"mrtq/migrate"
+)
+
+// The last line of verify tells what is damaged from what is only unfinished,
+// released or worked on.
+func TestVerifyVerdict(t *testing.T) {
+	differs := []migrate.Difference{{Kind: migrate.NodeMissing, Path: "/jobs"}}
+	for _, c := range []struct {
+		v    migrate.Verdict
+		tone tone
+		want string
+	}{
+		{migrate.Verdict{Run: "run0000000000", State: migrate.RunDone}, good, "Verified: the target is what the source says it should be."},
+		{migrate.Verdict{Run: "run0000000000", State: migrate.RunDone, Released: []string{"/locks/queue/ingest"}}, good,
+			"Verified: the target is what the source says it should be. Released: ingest."},
+		{migrate.Verdict{Run: "run0000000000", State: migrate.RunDone, Released: []string{"/locks/queue/ingest"}, Worked: migrate.WorkedOn{Jobs: 5, Finished: 2}}, good,
+			"Verified: 5 jobs at work, 2 done and cleaned, 0 damaged."},
+		{migrate.Verdict{Run: "run0000000000", State: migrate.RunDone, Differences: differs}, bad,
+			"Verify: 1 difference: the target is not what the source says it should be."},
+		{migrate.Verdict{Run: "run0000000000", State: migrate.RunDone, Differences: differs, Worked: migrate.WorkedOn{Jobs: 1}}, bad,
+			"Verify: 1 difference: the target is not what the source says it should be. Beside them: 1 job at work."},
+		{migrate.Verdict{Run: "run0000000000", State: migrate.RunRunning, Differences: differs}, bad,
+			"Verify: run0000000000 is not finished. Run the same mrtq migrate again, then verify. Until then: 1 difference."},
+		{migrate.Verdict{Run: "run0000000000", State: migrate.RunRollingBack, Differences: differs}, bad,
+			"Verify: run0000000000 is not taken back yet. Run mrtq rollback TARGET --run run0000000000 again. Until then: 1 difference."},
+		{migrate.Verdict{Differences: differs}, bad, "Verify: no run of mrtq migrate is recorded in this target. Check its address and chroot, or migrate first."},
+		{migrate.Verdict{Differences: []migrate.Difference{{Kind: migrate.Damaged}}}, bad, "Verify: 1 difference: the target is not what the source says it should be."},
+	} {
+		if tone, got := verifyVerdict(&c.v); tone != c.tone || got != c.want {
+			t.Errorf("%+v: %q (tone %d), want %q", c.v, got, tone, c.want)
+		}
+	}
+}
