@@ -58,7 +58,7 @@ func clock() func() time.Time {
 
 func mustMigrate(t testing.TB, s *site, src *Source, opt Options) *Result {
 	t.Helper()
-	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, HoldAgain: true}
+	m := &Migrator{Target: s.Target, Now: clock(), HoldAgain: true, Keep: keepNothing}
 	res, err := m.Migrate(t.Context(), static(src), opt, nil)
 	if err != nil {
 		t.Fatalf("migrate: %v", err)
