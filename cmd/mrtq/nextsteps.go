@@ -12,7 +12,7 @@ import (
 var nextSteps = map[migrate.ProblemKind]string{
 	migrate.Undecodable:        "repair it, or choose --undecodable quarantine, which keeps its bytes in a file",
 	migrate.Consumed:           "let the legacy workers finish, or choose --consumed pending or --consumed failed (see the risks of each)",
-	migrate.OtherDialect:       "give --dialect FITS, or leave --dialect out",
+	migrate.OtherDialect:       "give --dialect FITS",
 	migrate.OtherPolicies:      "finish it with those, or take it back first: mrtq rollback TARGET --run FITS",
 	migrate.RollbackUnfinished: "finish that first: mrtq rollback TARGET --run FITS",
 	migrate.TooLarge:           "raise jute.maxbuffer on the servers and give the same number with --packet",
