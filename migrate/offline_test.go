@@ -65,7 +65,7 @@ func TestFileLikeServer(t *testing.T) {
 		{"migrate again", migrate},
 	} {
 		for _, target := range []*Target{s.Target, file} {
-			if err := step.do(&Migrator{Target: target, Now: clock(), Budget: 3000}); err != nil {
+			if err := step.do(&Migrator{Target: target, Now: clock(), Budget: 3000, Keep: keepNothing}); err != nil {
 				t.Fatalf("%s: %v", step.what, err)
 			}
 		}
