@@ -3,6 +3,7 @@ package migrate
 import (
 	"bytes"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -84,6 +85,9 @@ func TestFileLikeServer(t *testing.T) {
 	}
 }
 
+// ofTarget is what a run's record says that depends on the target's transactions.
+var ofTarget = regexp.MustCompile(`"(plan|seal)":"[0-9a-f]+"`)
+
 // timeless is a dump in which transactions are numbered from 1 and have no time.
 func timeless(t *testing.T, tree *znode.Tree) string {
 	t.Helper()
@@ -95,6 +99,9 @@ func timeless(t *testing.T, tree *znode.Tree) string {
 	zxids = slices.Compact(zxids)
 	for n := range tree.All("/") {
 		n.Stat.Ctime, n.Stat.Mtime = 0, 0
+		if znode.Parent(n.Path) == RunsPath {
+			n.Data = ofTarget.ReplaceAll(n.Data, nil)
+		}
 		for _, z := range []*int64{&n.Stat.Czxid, &n.Stat.Mzxid, &n.Stat.Pzxid} {
 			i, _ := slices.BinarySearch(zxids, *z)
 			*z = int64(i)
