@@ -207,7 +207,20 @@ func (p *Plan) undisturbed(ctx context.Context, target side.Side) (bool, error) 
 			return false, err
 		}
 	}
-	return now.Hash(RunsPath) == p.ex.tree.Hash(RunsPath), nil
+	if now.Hash(RunsPath) != p.ex.tree.Hash(RunsPath) {
+		return false, nil
+	}
+	// This migrator itself has made the election since, and what it stands in.
+	for _, path := range []string{MigrationPath, ElectionPath} {
+		n, err := target.Get(ctx, path)
+		if err == nil {
+			err = p.ex.tree.Put(n)
+		}
+		if err != nil && !errors.Is(err, znode.ErrNoNode) {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // retries is how often in a row a plan may fail before anything of it was done.

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bufio"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"mrtq/internal/legacyqueue"
+	"mrtq/internal/znode"
+)
+
+var (
+	memoryRecords = flag.Int("memory-records", 20_000, "records that TestMemory migrates")
+	memoryLimit   = flag.String("memory-limit", "256MiB", "GOMEMLIMIT of the commands of TestMemory; off for none")
+)
+
+// The memory that a command may take: much that it always takes, and some bytes for
+// each record. A tree of the target takes some five times as many.
+const (
+	aCommand = 120 << 20
+	aRecord  = 700
+)
+
+// TestMemory: each step of a migration takes memory that hardly grows with the
+// queue, of a target that is empty, and of one that is full. Both sides are on a
+// server in another process.
+func TestMemory(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux says how much memory a process had at most")
+	}
+	dir := t.TempDir()
+	c := command{mrtq: filepath.Join(dir, "mrtq"), dir: dir}
+	if said, err := exec.Command("go", "build", "-o", c.mrtq, "mrtq/cmd/mrtq").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	writeQueue(t, filepath.Join(dir, "queue.ndjson"), *memoryRecords)
+	address := serveQueue(t, c)
+	t.Setenv("GOMEMLIMIT", *memoryLimit)
+	source, target := address, address+"/new"
+	flags := []string{"--dialect", "mrt-zk", "--undecodable", "quarantine", "--consumed", "failed", "--inventory-records", "migrate", "--unserviceable", "migrate"}
+	for _, step := range []struct {
+		name string
+		args []string
+	}{
+		{"inspect", []string{"inspect", source}},
+		{"plan", append([]string{"plan", source, target, "--out", "plan.json"}, flags...)},
+		{"migrate", append([]string{"migrate", source, target}, flags...)},
+		{"plan of a full target", append([]string{"plan", source, target}, flags...)},
+		{"migrate again", append([]string{"migrate", source, target}, flags...)},
+		{"status", []string{"status", target}},
+		{"verify", []string{"verify", source, target, "--quarantine", "mrtq-quarantine-" + strings.NewReplacer(":", "-", "/", "-").Replace(target) + ".ndjson"}},
+		{"rollback", []string{"rollback", target, "--run", firstRun}},
+	} {
+		s, err := c.run(t.Context(), step.args...)
+		if err != nil {
+			t.Fatalf("%s: %v", step.name, err)
+		}
+		most := int64(aCommand + *memoryRecords*aRecord)
+		t.Logf("%-22s %4d MiB in %.1f s, %.1f s of a processor", step.name, s.Peak>>20, s.Seconds, s.CPU)
+		if s.Peak > most || s.Peak == 0 {
+			t.Errorf("%s took %d MiB, want %d at most", step.name, s.Peak>>20, most>>20)
+		}
+	}
+}
+
+func writeQueue(t *testing.T, path string, records int) {
+	t.Helper()
+	tree, err := legacyqueue.Make(legacyqueue.Options{Records: records, Seed: 1, Consumed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := znode.WriteDump(f, tree); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// serveQueue serves the queue from a process of its own until the test ends.
+func serveQueue(t *testing.T, c command) (address string) {
+	t.Helper()
+	cmd := exec.Command(c.mrtq, "zk", "--load", "queue.ndjson")
+	cmd.Dir = c.dir
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("mrtq zk said %q: %v", line, err)
+	}
+	return strings.TrimSpace(line)
+}
