@@ -111,7 +111,7 @@ func (p *Plan) decideRecord(r Record, e *Entry) {
 	case migrated:
 		if why := p.ex.touched(old); why != "" {
 			e.Action, e.Reason = ActBlock, "it changed since it was migrated, and so did its job: "+why
-			p.problem(Problem{Kind: Touched, Path: r.Path, Message: fmt.Sprintf("%s changed since it became %s, which somebody touched: %s", r.Path, old.root, why),
+			p.problem(Problem{Kind: Touched, Path: r.Path, Message: fmt.Sprintf("%s changed since it became %s, and so did the job: %s", r.Path, old.root, why),
 				Next: "decide which is right: the legacy worker's change, or the new queue's"})
 			break
 		}
