@@ -37,6 +37,7 @@ var rooms = []string{
 	"internal/legacyqueue",
 	"legacy",
 	"internal/layout",
+	"internal/offline",
 	"internal/side",
 	"internal/election",
 	"internal/zkdata",

@@ -468,7 +468,8 @@ func (c *chain) restore(n znode.Node) bool {
 	if err != nil {
 		return false
 	}
-	c.run, c.base, c.log.tail = r, r.stat.Version, tail
+	c.run, c.base = r, r.stat.Version
+	c.log.restart(tail)
 	return true
 }
 

@@ -12,25 +12,27 @@ import (
 // folder of a batch. There are two for each job, so it has no pointers and is
 // small.
 type entryRow struct {
-	jid ref
-	at  ref   // the entry's path; the BID of one in a batch
-	acl int16 // as one more than its index in entryRows.acls; 0 where it was not read
-	in  int8  // 0 for a queue's; else the batch's folder, as one more than its index in [newqueue.BatchFolders]
-	odd bool  // it is not as it was made, so that its transaction does not tell all of it
-	zx  int64 // the transaction that made it
+	jid   ref
+	at    ref    // the entry's path; the BID of one in a batch
+	acl   int8   // as one more than its index in entryRows.acls; 0 where it was not read
+	in    int8   // 0 for a queue's; else the batch's folder, as one more than its index in [newqueue.BatchFolders]
+	odd   bool   // it is not as it was made, so that its transaction does not tell all of it
+	epoch uint8  // index into entryRows.epochs: the upper half of the transaction that made it
+	made  uint32 // its lower half
 }
 
 // entryRows are entries in the order of the jobs' ids, and of one job as they were
 // found.
 type entryRows struct {
-	names *names
-	rows  []entryRow
-	acls  [][]znode.ACL // that entries have
+	names  *names
+	rows   []entryRow
+	acls   [][]znode.ACL // that entries have
+	epochs []int64
 }
 
 // add adds an entry at the end; see [entryRows.sort].
 func (e *entryRows) add(n *znode.Node) {
-	row := entryRow{zx: n.Stat.Czxid, odd: !asMade(n)}
+	row := entryRow{odd: !asMade(n), made: uint32(n.Stat.Czxid)}
 	jid, bid, folder := entryOf(n.Path)
 	row.jid, row.at = e.names.ref(jid), e.names.ref(n.Path)
 	if bid != "" {
@@ -45,13 +47,25 @@ func (e *entryRows) add(n *znode.Node) {
 		default:
 			row.odd = true
 		}
-		row.acl = int16(i + 1)
+		row.acl = int8(i + 1)
+	}
+	switch i := slices.Index(e.epochs, n.Stat.Czxid>>32); {
+	case i >= 0:
+		row.epoch = uint8(i)
+	case len(e.epochs) < mostEpochs:
+		row.epoch, e.epochs = uint8(len(e.epochs)), append(e.epochs, n.Stat.Czxid>>32)
+	default:
+		row.odd = true
 	}
 	e.rows = append(e.rows, row)
 }
 
-// mostACLs is how many different ACLs are remembered: a run gives one.
-const mostACLs = 100
+// How many different ACLs and epochs are remembered. A run gives one ACL, and a
+// leader of an ensemble has one epoch.
+const (
+	mostACLs   = 100
+	mostEpochs = 200
+)
 
 // entryOf takes the path of an entry apart; bid is "" for one in a state's queue,
 // and jid where its name is none of an entry.
@@ -110,7 +124,7 @@ func (e *entryRows) path(row entryRow) string {
 
 // node is an entry that is as it was made.
 func (e *entryRows) node(row entryRow) znode.Node {
-	n := znode.Node{Path: e.path(row), Data: none, Stat: entryStat(row.zx)}
+	n := znode.Node{Path: e.path(row), Data: none, Stat: entryStat(e.epochs[row.epoch]<<32 | int64(row.made))}
 	if row.acl > 0 {
 		n.ACL = e.acls[row.acl-1]
 	}

@@ -71,7 +71,7 @@ func (h *heldRows) settle() {
 		}
 		counting = append(counting, row)
 	}
-	h.rows = counting
+	h.rows = slices.Clone(counting) // without the room for more
 }
 
 // held is what a row stands for.

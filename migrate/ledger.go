@@ -110,55 +110,82 @@ const sequenceDigits = 10
 // encodeLedger is the log's binary form. It fails for an entry whose names are
 // none that a migration gives.
 func encodeLedger(entries []ledgerEntry) ([]byte, error) {
-	var kinds []ledgerKind
-	index := map[ledgerKind]int{}
-	var columns [4][]byte // kind, sequence, number, batch
-	var hashes []byte
-	var lastSequence, lastNumber, lastBatch int64
-	for _, e := range entries {
-		k := ledgerKind{op: e.op}
-		var sequence, number, batch int64
-		var err error
-		if k.record, sequence, err = numbered(e.record); err != nil {
-			return nil, err
-		}
-		if e.root != "" {
-			if k.root, number, err = numbered(e.root); err != nil {
-				return nil, err
-			}
-		}
-		if e.bid != "" {
-			_, n, err := numbered(e.bid)
-			if err != nil {
-				return nil, err
-			}
-			batch = n + 1
-		}
-		i, known := index[k]
-		if !known {
-			i = len(kinds)
-			index[k], kinds = i, append(kinds, k)
-		}
-		columns[0] = binary.AppendUvarint(columns[0], uint64(i))
-		columns[1] = binary.AppendVarint(columns[1], sequence-lastSequence)
-		columns[2] = binary.AppendVarint(columns[2], number-lastNumber-1)
-		columns[3] = binary.AppendVarint(columns[3], batch-lastBatch)
-		hashes = binary.BigEndian.AppendUint32(hashes, e.hash)
-		lastSequence, lastNumber, lastBatch = sequence, number, batch
+	var c ledgerColumns
+	if err := c.add(entries); err != nil {
+		return nil, err
 	}
+	return c.encode(), nil
+}
+
+// ledgerColumns are entries in their binary form, to which more can be added.
+type ledgerColumns struct {
+	n       int
+	kinds   []ledgerKind
+	index   map[ledgerKind]int
+	columns [4][]byte // kind, sequence, number, batch
+	hashes  []byte
+	// Of the last entry.
+	sequence, number, batch int64
+}
+
+func (c *ledgerColumns) add(entries []ledgerEntry) error {
+	for _, e := range entries {
+		if err := c.addOne(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *ledgerColumns) addOne(e ledgerEntry) (err error) {
+	k := ledgerKind{op: e.op}
+	var sequence, number, batch int64
+	if k.record, sequence, err = numbered(e.record); err != nil {
+		return err
+	}
+	if e.root != "" {
+		if k.root, number, err = numbered(e.root); err != nil {
+			return err
+		}
+	}
+	if e.bid != "" {
+		if _, batch, err = numbered(e.bid); err != nil {
+			return err
+		}
+		batch++
+	}
+	i, known := c.index[k]
+	if !known {
+		if c.index == nil {
+			c.index = map[ledgerKind]int{}
+		}
+		i = len(c.kinds)
+		c.index[k], c.kinds = i, append(c.kinds, k)
+	}
+	c.columns[0] = binary.AppendUvarint(c.columns[0], uint64(i))
+	c.columns[1] = binary.AppendVarint(c.columns[1], sequence-c.sequence)
+	c.columns[2] = binary.AppendVarint(c.columns[2], number-c.number-1)
+	c.columns[3] = binary.AppendVarint(c.columns[3], batch-c.batch)
+	c.hashes = binary.BigEndian.AppendUint32(c.hashes, e.hash)
+	c.sequence, c.number, c.batch = sequence, number, batch
+	c.n++
+	return nil
+}
+
+func (c *ledgerColumns) encode() []byte {
 	out := []byte{ledgerVersion}
-	out = binary.AppendUvarint(out, uint64(len(entries)))
-	out = binary.AppendUvarint(out, uint64(len(kinds)))
-	for _, k := range kinds {
+	out = binary.AppendUvarint(out, uint64(c.n))
+	out = binary.AppendUvarint(out, uint64(len(c.kinds)))
+	for _, k := range c.kinds {
 		out = append(out, byte(k.op))
 		for _, s := range []string{k.record, k.root} {
 			out = append(binary.AppendUvarint(out, uint64(len(s))), s...)
 		}
 	}
-	for _, c := range columns {
-		out = append(out, c...)
+	for _, column := range c.columns {
+		out = append(out, column...)
 	}
-	return append(out, hashes...), nil
+	return append(out, c.hashes...)
 }
 
 // Bounds of what a shard may hold, many times what a run writes: its bytes when
@@ -357,6 +384,9 @@ type ledgerLog struct {
 	run  string
 	acl  []znode.ACL // of shards
 	tail []ledgerEntry
+	// encoded is of the first entries of tail: each is encoded once, although every
+	// transaction writes all.
+	encoded ledgerColumns
 }
 
 // decodeTail reads the entries that the run's record itself holds.
@@ -396,16 +426,21 @@ func (l *ledgerLog) add(led *Ledger, entries []ledgerEntry, close bool) ([]znode
 		close = close && len(rest) > 0
 	}
 	if len(ops) > 0 {
-		l.tail = slices.Clone(rest)
+		l.restart(slices.Clone(rest))
 	}
 	led.Tail = nil
 	if len(l.tail) == 0 {
 		return ops, nil
 	}
-	var err error
-	led.Tail, err = encodeLedger(l.tail)
-	return ops, err
+	if err := l.encoded.add(l.tail[l.encoded.n:]); err != nil {
+		return nil, err
+	}
+	led.Tail = l.encoded.encode()
+	return ops, nil
 }
+
+// restart goes on with those entries as all that the run's record holds.
+func (l *ledgerLog) restart(tail []ledgerEntry) { l.tail, l.encoded = tail, ledgerColumns{} }
 
 // noteHighest leaves the old map as it is: other copies of the record share it.
 func (led *Ledger) noteHighest(entries []ledgerEntry) {

@@ -27,7 +27,7 @@ func (m *Migrator) pipeline(ctx context.Context, transactions iter.Seq[unit], st
 		for more && len(under) < round.Under && ctx.Err() == nil {
 			t, ok := next()
 			if more = ok; ok {
-				under, answers = append(under, t), append(answers, timed(start(wctx, t)))
+				under, answers = append(under, t), append(answers, timed(start(wctx, t), round.Sent()))
 			}
 		}
 		if len(under) == 0 {
@@ -40,7 +40,7 @@ func (m *Migrator) pipeline(ctx context.Context, transactions iter.Seq[unit], st
 			}
 			return under, a.err
 		}
-		round.Answered(1, a.took)
+		round.Answered(1, a.took, a.sent)
 		done(under[0])
 		under, answers = under[1:], answers[1:]
 	}
@@ -62,14 +62,15 @@ func (m *Migrator) writes() pace.Bounds {
 type answered struct {
 	err  error
 	took time.Duration
+	sent int // see [pace.Round.Sent]
 }
 
 // timed takes the time of an answer when it comes, however late it is looked at.
-func timed(answer <-chan error) <-chan answered {
-	at, sent := make(chan answered, 1), time.Now()
+func timed(answer <-chan error, sent int) <-chan answered {
+	at, began := make(chan answered, 1), time.Now()
 	go func() {
 		err := <-answer
-		at <- answered{err, time.Since(sent)}
+		at <- answered{err, time.Since(began), sent}
 	}()
 	return at
 }

@@ -12,29 +12,34 @@ import (
 	"mrtq/internal/znode"
 )
 
-// worker is a server that carries out one transaction after the other.
+// worker is a server that works at all transactions at once, or, while it is
+// throttled, at one after the other.
 type worker struct {
+	throttled func(n int) bool // for the n-th
+
 	mu    sync.Mutex
-	free  time.Time // when it has done all that it was given
-	takes func(n int) time.Duration
-	n     int   // transactions that it was given
-	under int   // of those, not answered yet
-	seen  []int // under way, at each start
+	free  time.Time // when it has done what it was throttled for
+	under int       // transactions that are not answered yet
+	seen  []int     // under way, at each start
 }
+
+const transactionTakes = time.Millisecond
 
 func (w *worker) start(_ context.Context, _ unit) <-chan error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	now := time.Now()
-	if w.free.Before(now) {
-		w.free = now
+	now, answer := time.Now(), transactionTakes
+	if w.throttled(len(w.seen)) {
+		if w.free.Before(now) {
+			w.free = now
+		}
+		w.free = w.free.Add(transactionTakes)
+		answer = w.free.Sub(now)
 	}
-	w.free = w.free.Add(w.takes(w.n))
-	w.n++
 	w.under++
 	w.seen = append(w.seen, w.under)
 	done := make(chan error, 1)
-	time.AfterFunc(w.free.Sub(now), func() {
+	time.AfterFunc(answer, func() {
 		w.mu.Lock()
 		w.under--
 		w.mu.Unlock()
@@ -44,8 +49,8 @@ func (w *worker) start(_ context.Context, _ unit) <-chan error {
 }
 
 // pipe sends that many transactions to a server, in virtual time.
-func pipe(t *testing.T, m *Migrator, n int, takes func(n int) time.Duration) (w *worker, took time.Duration) {
-	w = &worker{takes: takes}
+func pipe(t *testing.T, m *Migrator, n int, throttled func(n int) bool) (w *worker, took time.Duration) {
+	w = &worker{throttled: throttled}
 	synctest.Test(t, func(t *testing.T) {
 		began, done := time.Now(), 0
 		failed, err := m.pipeline(t.Context(), slices.Values(slices.Repeat([]unit{{ops: []znode.Op{znode.Create("/x", none)}}}, n)), w.start, func(unit) { done++ })
@@ -57,38 +62,34 @@ func pipe(t *testing.T, m *Migrator, n int, takes func(n int) time.Duration) (w 
 	return w, took
 }
 
-// TestPipelineAdapts: more transactions are under way while the server answers at
-// once, as few as there may be while it is slow, and more again afterwards; it is
-// never idle for that.
+// TestPipelineAdapts: as many transactions as there may be are under way at a server
+// that works at all of them, few while it is throttled, and as many as before
+// afterwards.
 func TestPipelineAdapts(t *testing.T) {
-	const ms = time.Millisecond
-	const n = 600
-	slow := func(i int) time.Duration {
-		if i >= 200 && i < 400 {
-			return 100 * ms
-		}
-		return ms
-	}
-	w, took := pipe(t, &Migrator{}, n, slow)
+	w, _ := pipe(t, &Migrator{}, 6000, func(n int) bool { return n >= 2000 && n < 4000 })
 	most := func(from, to int) int { return slices.Max(w.seen[from:to]) }
-	before, during, after := most(0, 200), most(300, 400), most(500, 600)
-	if before <= pace.Writes.First || before > pace.Writes.Most {
-		t.Errorf("%d were under way at a quick server, want more than %d", before, pace.Writes.First)
+	before, during, after := most(0, 2000), most(2500, 4000), most(4500, 6000)
+	if before != pace.Writes.Most || after != pace.Writes.Most {
+		t.Errorf("%d and %d were under way before and after the server was throttled, want %d", before, after, pace.Writes.Most)
 	}
-	if during >= before {
-		t.Errorf("%d were under way when the server was slow, %d before", during, before)
+	if during > 4 {
+		t.Errorf("%d were under way at a throttled server, want 4 at most", during)
 	}
-	if after <= during {
-		t.Errorf("%d were under way when the server was quick again, %d while it was slow", after, during)
-	}
-	if least := 400*ms + 200*100*ms; took > least+10*ms {
-		t.Errorf("it took %v, and the server was at work for %v: it was idle", took, least)
+}
+
+// TestPipelineKeepsBusy: a server is at work all the time although few are under
+// way.
+func TestPipelineKeepsBusy(t *testing.T) {
+	const n = 2000
+	w, took := pipe(t, &Migrator{}, n, func(int) bool { return true })
+	if most := slices.Max(w.seen); most > 4 || took > n*transactionTakes*101/100 {
+		t.Errorf("with %d under way, %d took %v, and the server was at work for %v", most, n, took, n*transactionTakes)
 	}
 }
 
 // TestPipelineKeepsTo: a fixed number stays.
 func TestPipelineKeepsTo(t *testing.T) {
-	w, _ := pipe(t, &Migrator{InFlight: 3}, 100, func(int) time.Duration { return time.Millisecond })
+	w, _ := pipe(t, &Migrator{InFlight: 3}, 100, func(int) bool { return false })
 	if most := slices.Max(w.seen); most != 3 {
 		t.Errorf("%d were under way at once, want 3", most)
 	}

@@ -37,8 +37,21 @@ type Target struct {
 // NewTarget is the target that a session writes to.
 func NewTarget(w *zkconn.Writer) *Target { return &Target{Backend: online{w}} }
 
+// DumpTree is a dump that takes transactions without a server, and answers as one
+// would. It becomes another dump with its WriteDump. Most of it is on disk, however
+// large it is. Close it.
+type DumpTree = offline.Tree
+
+// OpenDumpTree is a tree that is as a dump says, empty if that is nil. The dump may
+// be closed afterwards. Temporary files go to the folder of the file beside, and
+// packet is the jute.maxbuffer in bytes of the server that the tree stands for; 0
+// is ZooKeeper's own.
+func OpenDumpTree(ctx context.Context, dump *Dump, beside string, packet int) (*DumpTree, error) {
+	return offline.Open(ctx, dump, offline.Options{Beside: beside, Packet: packet})
+}
+
 // NewOfflineTarget is the target that is a dump, without a server.
-func NewOfflineTarget(t *offline.Tree) *Target { return &Target{Backend: t} }
+func NewOfflineTarget(t *DumpTree) *Target { return &Target{Backend: t} }
 
 // online is a session with a server.
 type online struct{ *zkconn.Writer }

@@ -169,7 +169,7 @@ type verifier struct {
 	claimed  []bool        // the ledger's records of which the job stands, by row
 	jobs     []verifiedRow // in the order of their paths, once all were seen
 	seen     bool
-	lanes    map[lane]int32
+	lanes    lanes
 	folders  map[string]bool // that wanted jobs stand in
 	batches  map[batchKey]*wantedBatch
 	wanted   map[string][]*wantedBatch // by BID
@@ -186,7 +186,7 @@ func newVerifier(src *LegacyQueue, l *listing, opt VerifyOptions) *verifier {
 		src: src, target: l, opt: opt, policies: DefaultPolicies(), dialect: newqueue.Design,
 		verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}, Services: []ServiceFinding{}, Released: []string{}, Worked: WorkedOn{First: []WorkedJob{}}},
 		claims:  newJobRows(l.names), runs: map[string]bool{}, untold: l.unrecorded(), claimed: make([]bool, len(l.custody.held.rows)),
-		jobs: make([]verifiedRow, 0, len(l.roots)), lanes: map[lane]int32{}, folders: map[string]bool{}, batches: map[batchKey]*wantedBatch{}, wanted: map[string][]*wantedBatch{}, uuids: newNameSet(),
+		jobs: make([]verifiedRow, 0, len(l.roots)), lanes: lanes{index: map[laneOfRun]int32{}}, folders: map[string]bool{}, batches: map[batchKey]*wantedBatch{}, wanted: map[string][]*wantedBatch{}, uuids: newNameSet(),
 	}
 	if run, ok := l.newest(); ok {
 		v.policies, v.dialect, v.began = run.Policies, run.Dialect, run.stat.Czxid

@@ -12,6 +12,29 @@ import (
 type wantedBatch struct {
 	batch
 	drain bool // an unfinished inventory record is in it
+	// failed and successful are ids of jobs, as rows until the batch is looked at.
+	failed, successful []ref
+}
+
+// takeOne is [batch.take], of which only rows stay.
+func (b *wantedBatch) takeOne(j *job, n *names, d newqueue.Dialect) {
+	b.take(j, d)
+	move := func(ids []string, rows []ref) ([]string, []ref) {
+		for _, id := range ids {
+			rows = append(rows, n.ref(id))
+		}
+		return nil, rows
+	}
+	b.tallied.failed, b.failed = move(b.tallied.failed, b.failed)
+	b.tallied.successful, b.successful = move(b.tallied.successful, b.successful)
+}
+
+// wants are the batch's nodes, now that all its jobs were taken.
+func (b *wantedBatch) wants(n *names, d newqueue.Dialect) []leaf {
+	whole := b.batch
+	whole.tallied.failed = slices.Collect(n.texts(b.failed))
+	whole.tallied.successful = slices.Collect(n.texts(b.successful))
+	return whole.nodes(d)
 }
 
 // findBatches finds the batches that jobs should be in and that were not met
@@ -93,7 +116,7 @@ func (p *piece) batchesThere(ctx context.Context) error {
 	var wantedUUIDs, uuids []string
 	for _, path := range p.roots {
 		for _, b := range p.wanted[znode.Name(path)] {
-			p.wantNodes(b.nodes(p.dialect), "")
+			p.wantNodes(b.wants(p.target.names, p.dialect), "")
 			wantedUUIDs = append(wantedUUIDs, newqueue.BatchUUIDPath(b.key.uuid()))
 		}
 		if id := batchIDIn(dataOf(p.tree.Get(path + "/submission"))); id != "" {

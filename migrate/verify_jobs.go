@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"sync"
 
 	"mrtq/internal/side"
@@ -47,7 +48,11 @@ func (v *verifier) doubtfulJobs(ctx context.Context) error {
 	if err := v.jobsBeside(ctx, v.target.names.texts(v.doubtful), counts, func(int) {}); err != nil {
 		return err
 	}
-	slices.SortFunc(v.jobs, func(a, b verifiedRow) int { return v.target.names.compare(a.root, b.root) })
+	slices.SortFunc(v.jobs, func(a, b verifiedRow) int {
+		x, _ := v.named(a)
+		y, _ := v.named(b)
+		return v.target.names.compare(x, y)
+	})
 	v.seen = true
 	return nil
 }
@@ -302,7 +307,7 @@ func (p *piece) beside(ctx context.Context, claims []claimed) error {
 			b := p.batches[keyOf(*j.rec, j.run, p.dialect)]
 			// The batch that the job should be in, not the one it says it is in.
 			j.bid = b.bid
-			b.take(j, p.dialect)
+			b.takeOne(j, p.target.names, p.dialect)
 			b.drain = b.drain || j.rec.Queue == Inventory && isUnfinished(j.land)
 		}
 		p.wantNodes(j.nodes(p.dialect), j.root())
@@ -363,14 +368,32 @@ func (p *piece) compareEntries() {
 // verifiedRow is a job or request that a record is to be; of a million there is
 // one each.
 type verifiedRow struct {
-	root, record ref
-	run          ref
-	lane         int32 // see [verifier.order]
+	claim int32 // its row in the ledger; of one that the ledger does not know, the complement of its row among the claims
+	lane  int32 // index into verifier.lanes
+}
+
+// rowOf is the row of a job that was looked at.
+func (v *verifier) rowOf(j *job) verifiedRow {
+	held := &v.target.custody.held
+	if i, there := held.index(j.rec.Path); there && held.at(i).root == j.root() {
+		return verifiedRow{claim: int32(i)}
+	}
+	i, _ := v.claims.index(j.rec.Path)
+	return verifiedRow{claim: ^int32(i)}
+}
+
+// named are the job's and the record's paths.
+func (v *verifier) named(row verifiedRow) (root, record ref) {
+	if row.claim < 0 {
+		c := v.claims.rows[^row.claim]
+		return c.root, c.record
+	}
+	h := v.target.custody.held.rows[row.claim]
+	return h.root, h.record
 }
 
 // noteJob remembers a job that was looked at.
 func (v *verifier) noteJob(j *job) {
-	n := v.target.names
 	l := lane{queue: j.rec.Queue, job: j.land.job, access: j.land.access}
 	if !isAccess(j.rec.Queue) {
 		l.priority = j.rec.Legacy.Key.Priority
@@ -380,12 +403,9 @@ func (v *verifier) noteJob(j *job) {
 	} else {
 		v.folders[newqueue.AccessQueuePath(accessQueue(j.rec.Queue))] = true
 	}
-	i, known := v.lanes[l]
-	if !known {
-		i = int32(len(v.lanes))
-		v.lanes[l] = i
-	}
-	v.jobs = append(v.jobs, verifiedRow{root: n.ref(j.root()), record: n.ref(j.rec.Path), run: n.ref(j.run), lane: i})
+	row := v.rowOf(j)
+	row.lane = v.lanes.of(l, j.run)
+	v.jobs = append(v.jobs, row)
 }
 
 // isOurJob reports whether a path is that of a job or request that was noted. It
@@ -395,7 +415,10 @@ func (v *verifier) isOurJob(path string) bool {
 	if !known || !v.seen {
 		return false
 	}
-	_, there := slices.BinarySearchFunc(v.jobs, r, func(row verifiedRow, r ref) int { return v.target.names.compare(row.root, r) })
+	_, there := slices.BinarySearchFunc(v.jobs, r, func(row verifiedRow, r ref) int {
+		root, _ := v.named(row)
+		return v.target.names.compare(root, r)
+	})
 	return there
 }
 
@@ -405,6 +428,28 @@ type lane struct {
 	job      newqueue.JobState
 	access   newqueue.AccessState
 	priority int
+}
+
+// lanes are those that were met, each with the runs that made jobs in it.
+type lanes struct {
+	index map[laneOfRun]int32 // into all
+	all   []laneOfRun
+}
+
+type laneOfRun struct {
+	lane
+	run string
+}
+
+func (l *lanes) of(lane lane, run string) int32 {
+	key := laneOfRun{lane, run}
+	i, known := l.index[key]
+	if !known {
+		i = int32(len(l.all))
+		key.run = strings.Clone(run) // not all that it was cut from
+		l.index[key], l.all = i, append(l.all, key)
+	}
+	return i
 }
 
 // silentJobs looks at znodes that have the name of a migrated job and say nothing

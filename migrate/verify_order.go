@@ -13,17 +13,19 @@ import (
 // records ([legacy.Key.Compare]).
 func (v *verifier) order() {
 	names := v.target.names
-	last := make([]*verifiedRow, len(v.lanes))
+	last := map[lane]*verifiedRow{}
 	for i := range v.jobs {
 		row := &v.jobs[i]
-		if before := last[row.lane]; before != nil && before.run == row.run {
-			record, earlier := names.text(row.record), names.text(before.record)
-			if keyOfPath(earlier).Compare(keyOfPath(record)) > 0 {
-				v.differ(OutOfOrder, names.text(row.root), fmt.Sprintf("%s comes after %s (%s), but the old queue would have handed it out first: to put it right, roll the run back and migrate again",
-					record, earlier, znode.Name(names.text(before.root))))
+		l := v.lanes.all[row.lane]
+		if before := last[l.lane]; before != nil && before.lane == row.lane {
+			root, record := v.named(*row)
+			other, earlier := v.named(*before)
+			if keyOfPath(names.text(earlier)).Compare(keyOfPath(names.text(record))) > 0 {
+				v.differ(OutOfOrder, names.text(root), fmt.Sprintf("%s comes after %s (%s), but the old queue would have handed it out first: to put it right, roll the run back and migrate again",
+					names.text(record), names.text(earlier), znode.Name(names.text(other))))
 			}
 		}
-		last[row.lane] = row
+		last[l.lane] = row
 	}
 }
 

@@ -23,9 +23,30 @@
 //	}
 //	return job.Succeed(ctx)
 //
-// Batches are acquired, processed and reported in the same way. An
-// administrator's steps (release, resume, retry, delete) and the automatic
-// passes (clean up, repair) are methods of the queue and need no lock.
+// Batches are acquired, processed and reported in the same way.
+//
+// # Who calls what
+//
+//   - Who submits: [Queue.CreateBatch], [Queue.CreateAccess],
+//     [Queue.FindBatch].
+//   - A worker: [Queue.AcquireBatch] and then the methods of [Batch],
+//     [Queue.AcquireJob] or [Queue.AcquireJobs] and then those of [Job],
+//     [Queue.AcquireAccess] and then those of [Access]. A step releases the lock
+//     that the worker acquired. [Queue.Lock] and [Queue.Unlock] are for what
+//     workers share. [Queue.CreateJob] adds a job to a batch that is processing.
+//   - An administrator, who needs no lock and is refused while a worker holds it:
+//     [Queue.ReleaseJob], [Queue.ResumeJob], [Queue.RetryJob],
+//     [Queue.SetPriority], [Queue.DeleteJob]; [Queue.ReleaseBatch],
+//     [Queue.UpdateReportBatch], [Queue.FailBatch], [Queue.DeleteBatch];
+//     [Queue.RetryAccess], [Queue.DeleteAccess].
+//   - A cleaning pass: [Queue.CleanupJobs], [Queue.CleanupBatches],
+//     [Queue.CleanupAccess], [Queue.RepairBatches].
+//   - Who watches: [Queue.WatchBatches], or [Queue.ReportWhenEmptied] for one
+//     batch, makes a batch whose jobs are done ready for its report.
+//   - Who looks: [Queue.Jobs], [Queue.Job], [Queue.Batches], [Queue.Batch],
+//     [Queue.BatchJobs], [Queue.Access], [Queue.IsLocked].
+//
+// # How a step is made
 //
 // What may happen, and all that it does, stands in the tables of package states.
 // Operations look their row up, decide.go spells it as ZooKeeper operations

@@ -163,3 +163,34 @@ func TestAcceptClean(t *testing.T) {
 		}
 	}
 }
+
+// TestAcceptMigration: a scenario of the migration's runs on any server, with the
+// command as it is, and nothing of it stays at an address.
+func TestAcceptMigration(t *testing.T) {
+	server := harness.ForTest(t, harness.TestBackend(), harness.Options{})
+	conn, _, err := zk.Connect([]string{server.Address()}, 10*time.Second, zk.WithLogInfo(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for _, c := range []struct {
+		args, want string
+		code       int
+	}{
+		{"--scenarios migration --tags @M1,@M2", "Accept: 2 scenarios of the migration passed.\n", 0},
+		{"--scenarios services --tags @S5", "Accept: 1 scenario of the services passed.\n", 0},
+		{"--scenarios migration --tags @M12", "mrtq: --tags: the tags select no scenario\n", 2}, // it kills the server
+		{"--scenarios migration --dialect design", "mrtq: --dialect is for --scenarios queue\n", 2},
+	} {
+		var stdout, stderr bytes.Buffer
+		cmd := exec.Command("mrtq", append([]string{"accept", "--backend", server.Address()}, strings.Fields(c.args)...)...)
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		_ = cmd.Run() // its exit code says more
+		if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.HasSuffix(stdout.String()+stderr.String(), c.want) {
+			t.Errorf("%s: exit code %d\n%s\n%s\nwant %d, %s", c.args, code, stdout.String(), stderr.String(), c.code, c.want)
+		}
+	}
+	if names, _, err := conn.Children("/"); err != nil || len(names) != 1 { // zookeeper
+		t.Errorf("left behind: %v %v", names, err)
+	}
+}

@@ -20,7 +20,7 @@ import (
 )
 
 type acceptCmd struct {
-	backend, tags, dialect, format, out, coverage string
+	backend, tags, dialect, format, out, coverage, scenariosOf string
 
 	clean, force bool
 }
@@ -50,6 +50,11 @@ TLS and credentials. With credentials, only their owner can read or write the te
 data. Without, anyone can. If a run was killed, the next one lists what it left
 behind, and --clean removes it.
 
+With --scenarios migration, the scenarios are those of the night: plan, migrate,
+verify, roll back, killed and interrupted in the middle. With --scenarios services
+they are those of the deployed services on the queue that was migrated. Those that
+kill the server are left out at an address.
+
 You see a line for each feature, and the steps of what failed; with -v every step,
 and the table of all transitions. Exit code 1 if anything failed, or, without --tags,
 if a transition was not covered.`,
@@ -57,6 +62,7 @@ if a transition was not covered.`,
   mrtq accept --backend staging:2181/scratch --dialect mrt-zk
   mrtq accept --backend staging:2281 --tls-ca ca.pem --auth-file credentials
   mrtq accept --backend staging:2181/scratch --clean
+  mrtq accept --scenarios migration --backend jvm
   mrtq accept --tags '@J9,@J11' --format junit --out accept.xml`,
 		Args: args(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -66,6 +72,13 @@ if a transition was not covered.`,
 			if c.force {
 				return usageError("--force is for --clean")
 			}
+			if c.scenariosOf != ofQueue {
+				for _, flag := range []string{"coverage", "dialect"} {
+					if cmd.Flags().Changed(flag) {
+						return usageError("--%s is for --scenarios %s", flag, ofQueue)
+					}
+				}
+			}
 			return c.run(cmd.Context(), a)
 		},
 	}
@@ -74,6 +87,7 @@ if a transition was not covered.`,
 	f.BoolVar(&c.force, "force", false, "with --clean, also what a run that is still at work may need")
 	f.StringVar(&c.backend, "backend", backends[0], "what to run on: "+strings.Join(backends, ", ")+" or an `address`")
 	f.StringVar(&c.tags, "tags", "", "run only scenarios with these `tags`: , is or, && is and, ~ is not")
+	choice(f, &c.scenariosOf, "scenarios", "", "which scenarios to run", ofQueue, "migration", "services")
 	choice(f, &c.dialect, "dialect", "", "dialect of the layout", bothDialects, string(newqueue.Design), string(newqueue.MrtZK))
 	choice(f, &c.format, "format", "", "how to tell what happens: brief is a line a feature and the steps of what failed, pretty is every step (-v says the same)", string(accept.Brief), string(accept.Pretty), string(accept.Cucumber), string(accept.JUnit))
 	f.StringVar(&c.out, "out", "", "output `file`, instead of stdout")
@@ -111,13 +125,12 @@ func (c *acceptCmd) run(ctx context.Context, a *app) (err error) {
 	for _, other := range server.Others() {
 		a.say("another run is at work there, or was killed and left its chroot %s: %s. mrtq accept --backend %s --clean removes what killed runs left", other.Path, other.Note, backend)
 	}
+	if c.scenariosOf != ofQueue {
+		return c.wrongTags(c.migrationScenarios(ctx, a, server, session))
+	}
 	found, err := c.scenarios(ctx, a, accept.Options{Address: server.Address(), Session: session, Tidy: backend.IsAddress()})
-	var tags *accept.TagsError
-	switch {
-	case errors.As(err, &tags), errors.Is(err, accept.ErrNothing):
-		return usageError("--tags: %w", err)
-	case err != nil:
-		return err
+	if err != nil {
+		return c.wrongTags(err)
 	}
 	if c.coverage != "" {
 		if err := writeFile(c.coverage, func(w io.Writer) error { return writeJSON(w, coverageOf(found)) }); err != nil {
@@ -125,6 +138,15 @@ func (c *acceptCmd) run(ctx context.Context, a *app) (err error) {
 		}
 	}
 	return c.conclude(a, found)
+}
+
+// wrongTags makes a usage error of what --tags caused.
+func (c *acceptCmd) wrongTags(err error) error {
+	var tags *accept.TagsError
+	if errors.As(err, &tags) || errors.Is(err, accept.ErrNothing) {
+		return usageError("--tags: %w", err)
+	}
+	return err
 }
 
 // coverageOf is the content of --coverage.

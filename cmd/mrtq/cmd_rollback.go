@@ -48,6 +48,7 @@ if something was kept.`,
 }
 
 func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
+	collectOften()
 	e, err := parseEndpoint("TARGET", target)
 	if err != nil {
 		return err

@@ -54,6 +54,7 @@ else differs.`,
 }
 
 func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
+	collectOften()
 	s, err := parseSides(args)
 	if err != nil {
 		return err

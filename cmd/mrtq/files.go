@@ -63,11 +63,6 @@ func unnamed(err error) error {
 	return err
 }
 
-// writeDump writes a tree to a file, see [writeFile].
-func writeDump(path string, tree *znode.Tree) error {
-	return writeFile(path, func(w io.Writer) error { return znode.WriteDump(w, tree) })
-}
-
 // writeFile gives a file new content, packed if its name ends in .gz. Nobody
 // ever sees half of it: when write fails, the file is as it was.
 func writeFile(path string, write func(io.Writer) error) error {

@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 
-	"mrtq/internal/offline"
 	"mrtq/internal/side"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
@@ -21,7 +20,7 @@ type fileTarget struct {
 	*migrate.Target
 	path   string
 	before fs.FileInfo // of the file as it was read; nil: there was none
-	tree   *offline.Tree
+	tree   *migrate.DumpTree
 }
 
 // errOverwritten says that a file target is no longer the file that was read.
@@ -42,7 +41,7 @@ func (a *app) openFileTarget(ctx context.Context, path string, packet int) (_ *f
 		}
 		defer dump.Close()
 	}
-	tree, err := offline.Open(ctx, dump, offline.Options{Beside: path, Packet: packet})
+	tree, err := migrate.OpenDumpTree(ctx, dump, path, packet)
 	if err != nil {
 		return nil, unnamed(err)
 	}

@@ -91,7 +91,7 @@ var ErrNothing = errors.New("the tags select no scenario")
 // ctx's cause when that has ended, [ErrNothing], a *[TagsError], or the
 // server's. Scenarios that fail are in the report and are no error.
 func Run(ctx context.Context, opt Options) (*Report, error) {
-	if err := checkTags(opt.Tags); err != nil {
+	if err := CheckTags(opt.Tags); err != nil {
 		return nil, err
 	}
 	if opt.Dialects == nil {

@@ -82,8 +82,9 @@ func (e *TagsError) Error() string {
 	return fmt.Sprintf("tags %q: want tags such as @J9, with , for or, && for and, ~ for not: \"@J9,@J10 && ~@mrt-zk\"", e.Tags)
 }
 
-// checkTags refuses an expression that godog can't read.
-func checkTags(tags string) error {
+// CheckTags refuses an expression that godog can't read. The error is a
+// *[TagsError].
+func CheckTags(tags string) error {
 	if tags == "" {
 		return nil
 	}

@@ -182,6 +182,9 @@ func (r *reader) nodes(ctx context.Context, root string) iter.Seq2[znode.Node, e
 
 // each calls f for each of them, until it returns false.
 func (r *reader) each(ctx context.Context, root string, f func(znode.Node) bool) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	if err := znode.ValidatePath(root); err != nil {
 		return err
 	}
@@ -230,9 +233,6 @@ func (t *Tree) Subtrees(ctx context.Context, roots iter.Seq[string]) iter.Seq2[s
 				sub.Nodes = append(sub.Nodes, n)
 				return true
 			})
-			if err == nil && ctx.Err() != nil {
-				err = context.Cause(ctx)
-			}
 			if err != nil {
 				yield(side.Subtree{}, err)
 				return

@@ -19,8 +19,10 @@ type run struct {
 	count  int
 	blocks []block
 	filter filter // of the paths and of those above them
-	level  int    // how often its entries were merged
-	at     cursor // for single lookups
+	// filtered is how many were added to the filter, some of them twice.
+	filtered int
+	level    int    // how often its entries were merged
+	at       cursor // for single lookups
 }
 
 // block is where a stretch of a run begins, and the path of its first entry.
@@ -39,17 +41,18 @@ type runWriter struct {
 	w     *bufio.Writer
 	block int
 	buf   []byte
+	path  []byte
 	above []string // the last path's parents that the filter has, topmost first
 	err   error
 }
 
-// newRun begins a run with that many entries at most, in a file in a folder.
-func newRun(dir, name string, most, block int) (*runWriter, error) {
+// newRun begins a run in a file in a folder, with that many paths in its filter.
+func newRun(dir, name string, paths, block int) (*runWriter, error) {
 	f, err := temporary(dir, name)
 	if err != nil {
 		return nil, err
 	}
-	r := &run{file: f, filter: newFilter(most)}
+	r := &run{file: f, filter: newFilter(paths)}
 	return &runWriter{run: r, w: bufio.NewWriterSize(f, 1<<16), block: block}, nil
 }
 
@@ -71,17 +74,18 @@ func (w *runWriter) add(e *entry) {
 		return
 	}
 	w.buf = appendEntry(w.buf[:0], e)
-	w.addEncoded(e.path, w.buf)
+	w.path = append(w.path[:0], e.path...)
+	w.addEncoded(w.path, w.buf)
 }
 
 // addEncoded adds an entry as it is written.
-func (w *runWriter) addEncoded(path string, text []byte) {
+func (w *runWriter) addEncoded(path, text []byte) {
 	r := w.run
 	if n := len(r.blocks); n == 0 || r.size-r.blocks[n-1].offset >= int64(w.block) {
-		r.blocks = append(r.blocks, block{path, r.size})
+		r.blocks = append(r.blocks, block{string(path), r.size})
 	}
-	r.filter.add(hashOf(path))
-	w.addAbove(znode.Parent(path))
+	w.filter(hashOfBytes(path))
+	w.filterAbove(path)
 	r.size += int64(len(text))
 	r.count++
 	if _, err := w.w.Write(text); err != nil && w.err == nil {
@@ -89,15 +93,24 @@ func (w *runWriter) addEncoded(path string, text []byte) {
 	}
 }
 
-// addAbove adds what is above a path to the filter, so that a subtree of which the
-// filter lacks the root has nothing in the run.
-func (w *runWriter) addAbove(path string) {
-	for len(w.above) > 0 && !znode.Within(path, w.above[len(w.above)-1]) {
+func (w *runWriter) filter(hash uint64) {
+	w.run.filter.add(hash)
+	w.run.filtered++
+}
+
+// filterAbove adds what is above a path to the filter, so that a subtree of which
+// the filter lacks the root has nothing in the run.
+func (w *runWriter) filterAbove(path []byte) {
+	parent := path[:max(bytes.LastIndexByte(path, '/'), 1)]
+	if n := len(w.above); n > 0 && string(parent) == w.above[n-1] || len(path) == 1 {
+		return // as nearly always
+	}
+	for len(w.above) > 0 && !znode.Within(string(parent), w.above[len(w.above)-1]) {
 		w.above = w.above[:len(w.above)-1]
 	}
 	from := len(w.above)
-	for p := path; p != "" && (from == 0 || p != w.above[from-1]); p = znode.Parent(p) {
-		w.run.filter.add(hashOf(p))
+	for p := string(parent); p != "" && (from == 0 || p != w.above[from-1]); p = znode.Parent(p) {
+		w.filter(hashOf(p))
 		if len(w.above) == from {
 			w.above = append(w.above, p) // the lowest stands for all above it
 		}
@@ -236,9 +249,4 @@ func (c *cursor) next() error {
 	c.text = c.rest[:len(c.rest)-len(rest)]
 	c.path, c.body, c.rest, c.ok = path, body, rest, true
 	return nil
-}
-
-// at reports whether the present path begins so.
-func (c *cursor) at(prefix string) bool {
-	return c.ok && bytes.HasPrefix(c.path, []byte(prefix))
 }

@@ -28,9 +28,8 @@ type fataler interface {
 type served struct {
 	*zkconn.Writer
 	server *minizk.Server
-	others []minizk.Session   // whose ephemeral znodes are in the dump
-	system []*znode.Node      // what of the dump the server takes for its own
-	stop   context.CancelFunc // of a wait for the server
+	others []minizk.Session // whose ephemeral znodes are in the dump
+	system []*znode.Node    // what of the dump the server takes for its own
 }
 
 const user, password = "owner", "secret"

@@ -36,7 +36,7 @@ type Options struct {
 	// Packet is the jute.maxbuffer of the server that the tree stands for, in
 	// bytes; 0 is ZooKeeper's own.
 	Packet int
-	// Memory is how many bytes of changes are kept in memory, roughly; 0 is 16 MiB.
+	// Memory is how many bytes of changes are kept in memory, roughly; 0 is 8 MiB.
 	Memory int
 	Now    func() time.Time // nil: time.Now
 
@@ -46,7 +46,7 @@ type Options struct {
 
 const (
 	defaultPacket = 1<<20 - 1
-	defaultMemory = 16 << 20
+	defaultMemory = 8 << 20
 	defaultFanOut = 16
 )
 
@@ -172,8 +172,8 @@ func (t *Tree) relieve() error {
 	return t.mergeRuns()
 }
 
-func (t *Tree) newRun(most int) (*runWriter, error) {
-	return newRun(folderOf(t.opt.Beside), t.opt.Beside, most, t.opt.block)
+func (t *Tree) newRun(paths int) (*runWriter, error) {
+	return newRun(folderOf(t.opt.Beside), t.opt.Beside, paths, t.opt.block)
 }
 
 // mergeRuns makes one of the newest runs as long as many were merged as often.
@@ -187,11 +187,11 @@ func (t *Tree) mergeRuns() error {
 		if len(newest) < t.opt.fanOut {
 			return nil
 		}
-		most := 0
+		paths := 0
 		for _, r := range newest {
-			most += 2 * r.count
+			paths += r.filtered
 		}
-		w, err := t.newRun(most)
+		w, err := t.newRun(paths)
 		if err != nil {
 			return t.fail(err)
 		}
@@ -200,7 +200,7 @@ func (t *Tree) mergeRuns() error {
 			m.all = append(m.all, aged{&cursor{run: r}, len(newest) - i})
 		}
 		for err = m.seek(""); err == nil && m.path() != nil; err = m.next() {
-			w.addEncoded(string(m.path()), m.layers[0].(aged).text)
+			w.addEncoded(m.path(), m.layers[0].(aged).text)
 		}
 		if err != nil && w.err == nil {
 			w.err = err

@@ -22,6 +22,7 @@ type Gate struct {
 type waiter struct {
 	turn      chan struct{}
 	most, may int
+	sent      int // see [Round.Sent]
 }
 
 // NewGate is a gate within those bounds, which also keeps to the limit; nil is
@@ -39,11 +40,11 @@ func (g *Gate) Pass(ctx context.Context, request func() error) error {
 // when it is their turn: those from one index to before another.
 func (g *Gate) PassAll(ctx context.Context, count int, requests func(from, to int) error) error {
 	for from := 0; from < count; {
-		n, err := g.enter(ctx, count-from)
+		n, sent, err := g.enter(ctx, count-from)
 		if err != nil {
 			return err
 		}
-		if err := g.run(ctx, n, func() error { return requests(from, from+n) }); err != nil {
+		if err := g.run(ctx, n, sent, func() error { return requests(from, from+n) }); err != nil {
 			return err
 		}
 		from += n
@@ -52,37 +53,38 @@ func (g *Gate) PassAll(ctx context.Context, count int, requests func(from, to in
 }
 
 // run runs requests that have entered.
-func (g *Gate) run(ctx context.Context, n int, requests func() error) error {
+func (g *Gate) run(ctx context.Context, n, sent int, requests func() error) error {
 	if err := g.limit.Wait(ctx, n); err != nil {
 		g.giveBack(n)
 		return err
 	}
 	start := time.Now()
-	defer func() { g.leave(n, time.Since(start)) }()
+	defer func() { g.leave(n, time.Since(start), sent) }()
 	return requests()
 }
 
 // enter waits for a turn, and returns how many requests may be sent: most at most.
-func (g *Gate) enter(ctx context.Context, most int) (may int, err error) {
+func (g *Gate) enter(ctx context.Context, most int) (may, sent int, err error) {
 	if ctx.Err() != nil {
-		return 0, context.Cause(ctx)
+		return 0, 0, context.Cause(ctx)
 	}
 	g.mu.Lock()
 	if free := g.round.Under - g.under; free > 0 && len(g.waiting) == 0 {
 		may = min(free, most)
 		g.under += may
+		sent = g.round.Sent()
 		g.mu.Unlock()
-		return may, nil
+		return may, sent, nil
 	}
 	w := &waiter{turn: make(chan struct{}), most: most}
 	g.waiting = append(g.waiting, w)
 	g.mu.Unlock()
 	select {
 	case <-w.turn:
-		return w.may, nil
+		return w.may, w.sent, nil
 	case <-ctx.Done():
 		g.giveUp(w)
-		return 0, context.Cause(ctx)
+		return 0, 0, context.Cause(ctx)
 	}
 }
 
@@ -106,11 +108,11 @@ func (g *Gate) giveBack(n int) {
 	g.admit()
 }
 
-func (g *Gate) leave(n int, took time.Duration) {
+func (g *Gate) leave(n int, took time.Duration, sent int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.under -= n
-	g.round.Answered(n, took)
+	g.round.Answered(n, took, sent)
 	g.admit()
 }
 
@@ -120,6 +122,7 @@ func (g *Gate) admit() {
 		w := g.waiting[0]
 		g.waiting = g.waiting[1:]
 		w.may = min(w.most, g.round.Under-g.under)
+		w.sent = g.round.Sent()
 		g.under += w.may
 		close(w.turn)
 	}

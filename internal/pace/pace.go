@@ -18,26 +18,40 @@ var (
 )
 
 // Pace is how many requests are under way at once: more while the server answers
-// as fast as it ever did, fewer when its answers take several times as long. What
-// is under way beyond what a server works at only waits there, and makes all
-// others wait.
+// about as fast as it does when nothing waits there, fewer when its answers take
+// several times as long. What is under way beyond what a server works at only waits
+// there, and makes all others wait.
+//
+// How fast it answers when nothing waits is measured at the beginning and from time
+// to time, in a quiet round: as few requests as there may be are under way, once
+// those before it are answered. A server that has become slower for good is then
+// worked as hard as before.
 type Pace struct {
 	Under  int // requests
 	bounds Bounds
-	best   time.Duration // of an answer, as it was lately; 0: none came yet
+	best   time.Duration // of an answer, when nothing waited; 0: none came yet
+	rounds int           // since the last quiet one
+	resume int           // what comes after this quiet round; 0: it is no quiet one
 }
 
+// everyQuiet is how many rounds are between quiet ones: enough that these cost no
+// speed.
+const everyQuiet = 64
+
 // Start is the pace at the beginning.
-func (b Bounds) Start() Pace { return Pace{Under: b.First, bounds: b} }
+func (b Bounds) Start() Pace { return Pace{Under: b.Least, bounds: b, resume: b.First} }
 
 // After is the pace after a round of requests whose answers took so long on
 // average.
 func (p Pace) After(took time.Duration) Pace {
-	switch {
-	case p.best == 0 || took < p.best:
+	if p.resume > 0 {
+		p.Under, p.best, p.rounds, p.resume = p.resume, took, 0, 0
+		return p
+	}
+	if took < p.best {
 		p.best = took
-	default:
-		p.best += p.best / 64 // a server that has become slower for good is so
+	} else {
+		p.best += p.best / 256 // one that was quick by chance is no measure for long
 	}
 	switch {
 	case took <= 2*p.best:
@@ -46,22 +60,37 @@ func (p Pace) After(took time.Duration) Pace {
 		p.Under -= max(p.Under/4, 1)
 	}
 	p.Under = min(max(p.Under, p.bounds.Least), p.bounds.Most)
+	if p.rounds++; p.rounds >= everyQuiet {
+		p.Under, p.resume = p.bounds.Least, p.Under
+	}
 	return p
 }
 
 // Round is the requests since the pace last changed.
 type Round struct {
 	Pace
+	quiet   int // how many quiet rounds have begun
 	answers int
 	took    time.Duration // together
 }
 
-// Answered adds answers that took so long, each. When as many have come as are
-// under way at once, the round is over and the pace changes.
-func (r *Round) Answered(n int, took time.Duration) {
+// Sent says of requests that are sent now which answers these will be, see
+// [Round.Answered].
+func (r *Round) Sent() int { return r.quiet }
+
+// Answered adds answers that took so long, each, to requests that were sent so. When
+// as many have come as are under way at once, the round is over and the pace
+// changes. What was sent before a quiet round tells nothing of it.
+func (r *Round) Answered(n int, took time.Duration, sent int) {
+	if sent != r.quiet {
+		return
+	}
 	r.took += took * time.Duration(n)
 	if r.answers += n; r.answers >= r.Under {
 		r.Pace = r.After(r.took / time.Duration(r.answers))
 		r.answers, r.took = 0, 0
+		if r.resume > 0 {
+			r.quiet++
+		}
 	}
 }

@@ -17,7 +17,9 @@ func TestPace(t *testing.T) {
 		took time.Duration
 		want int
 	}{
-		{"the first answers", Pace{Under: 16}, 10 * ms, 20},
+		{"the first answers", Pace{Under: 4, resume: 16}, 10 * ms, 16},
+		{"a quiet round", Pace{Under: 4, best: ms, resume: 20}, 50 * ms, 20},
+		{"time for a quiet round", Pace{Under: 16, best: 10 * ms, rounds: everyQuiet - 1}, 10 * ms, 4},
 		{"as fast as ever", Pace{Under: 16, best: 10 * ms}, 10 * ms, 20},
 		{"faster", Pace{Under: 16, best: 10 * ms}, 5 * ms, 20},
 		{"a little slower", Pace{Under: 16, best: 10 * ms}, 19 * ms, 20},
@@ -48,47 +50,77 @@ func TestPaceForgets(t *testing.T) {
 	}
 }
 
-// TestGateAdapts: at a server that answers one request after the other, more are
-// under way while it is quick, and as few as it needs while it is slow; in virtual
-// time.
+// TestQuietRound: what was sent before a quiet round tells nothing of it, and what
+// is measured in it counts.
+func TestQuietRound(t *testing.T) {
+	r := Round{Pace: Pace{Under: 16, bounds: Reads, best: 10 * time.Millisecond, rounds: everyQuiet - 1}}
+	before := r.Sent()
+	r.Answered(16, 10*time.Millisecond, before)
+	if r.Under != Reads.Least {
+		t.Fatalf("%d are under way in a quiet round", r.Under)
+	}
+	r.Answered(100, time.Hour, before)
+	if r.Under != Reads.Least {
+		t.Errorf("answers from before end the quiet round")
+	}
+	r.Answered(Reads.Least, time.Millisecond, r.Sent())
+	if r.Under != 20 || r.best != time.Millisecond {
+		t.Errorf("after a quiet round %d are under way, and the best is %v", r.Under, r.best)
+	}
+}
+
+// TestGateAdapts: as many requests as there may be are under way at a server that
+// works at all of them at once, and few at one that does one after the other, which
+// is busy all the same; in virtual time.
 func TestGateAdapts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewGate(Reads, nil)
 		var mu sync.Mutex
-		var free time.Time
-		under, most := 0, 0
-		ask := func(takes time.Duration) error {
+		var free time.Time // when the server has done what it was asked so far
+		const takes = time.Millisecond
+		under := 0
+		ask := func(throttled bool, most *int) {
 			mu.Lock()
-			now := time.Now()
-			if free.Before(now) {
-				free = now
+			answer := takes
+			if throttled {
+				if now := time.Now(); free.Before(now) {
+					free = now
+				}
+				free = free.Add(takes)
+				answer = time.Until(free)
 			}
-			free = free.Add(takes)
-			answered := free.Sub(now)
 			under++
-			most = max(most, under)
+			*most = max(*most, under)
 			mu.Unlock()
-			time.Sleep(answered)
+			time.Sleep(answer)
 			mu.Lock()
 			under--
 			mu.Unlock()
-			return nil
 		}
-		phase := func(requests int, takes time.Duration) int {
-			most = 0
+		phase := func(requests int, throttled bool) (most int, took time.Duration) {
+			began := time.Now()
 			var all sync.WaitGroup
 			for range requests {
-				all.Go(func() { g.Pass(t.Context(), func() error { return ask(takes) }) })
+				all.Go(func() {
+					g.Pass(t.Context(), func() error {
+						ask(throttled, &most)
+						return nil
+					})
+				})
 			}
 			all.Wait()
-			return most
+			return most, time.Since(began)
 		}
-		quick := phase(2000, time.Millisecond)
-		phase(300, 50*time.Millisecond) // the first of these find many under way
-		slow := phase(300, 50*time.Millisecond)
-		again := phase(2000, time.Millisecond)
-		if quick <= Reads.First || slow >= quick/2 || again <= slow {
-			t.Errorf("%d requests were under way at a quick server, %d when it was slow, %d when it was quick again", quick, slow, again)
+		if most, _ := phase(20_000, false); most != Reads.Most {
+			t.Errorf("%d requests were under way at a server that works at all of them, want %d", most, Reads.Most)
+		}
+		phase(3000, true) // the first of these find many under way
+		if most, took := phase(2000, true); most > Reads.Most/4 || took > 2000*takes*101/100 {
+			t.Errorf("%d requests were under way at a throttled server, and 2000 took %v", most, took)
+		}
+		phase(3000, false)
+		if most, _ := phase(5000, false); most != Reads.Most {
+			t.Errorf("%d requests were under way when the server was no longer throttled, want %d", most, Reads.Most)
 		}
 	})
 }

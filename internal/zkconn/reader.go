@@ -21,12 +21,18 @@ type Reader struct {
 // OpenReader connects, authenticates and returns a session that cannot write.
 // The error is a *[ConnectError] when no session could be had. Close it.
 func OpenReader(ctx context.Context, cfg Config) (*Reader, error) {
+	if cfg.MaxRequest == 0 {
+		cfg.MaxRequest = maxQuestion
+	}
 	s, err := open(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
 	return newReader(s), nil
 }
+
+// maxQuestion is room for the longest path in a request that reads.
+const maxQuestion = 1 << 20
 
 func newReader(s *session) *Reader { return &Reader{s: s, at: s.cfg.Address} }
 

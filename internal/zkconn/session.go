@@ -52,7 +52,7 @@ type Config struct {
 	// MaxRequest is the largest request that can be sent, in bytes; 0 means
 	// 16 MiB, so that a server with a raised jute.maxbuffer can be used, and the
 	// server's own limit, lower as a rule, is what counts. The library sets so
-	// much aside for each session.
+	// much aside for each session. A Reader's is 1 MiB.
 	MaxRequest int
 	// Dial connects to whatever server Address names; nil: TCP.
 	Dial func(context.Context) (net.Conn, error)

@@ -65,9 +65,12 @@ type Report struct {
 func (r *Report) OK() bool { return len(r.Problems) == 0 }
 
 // Run runs the scenarios, one at a time. The error says that they could not be
-// run: it is ctx's cause when that has ended, [accept.ErrNothing], or the
-// server's. Scenarios that fail are in the report and are no error.
+// run: it is ctx's cause when that has ended, [accept.ErrNothing], an
+// *[accept.TagsError], or the server's. Scenarios that fail are in the report and are no error.
 func Run(ctx context.Context, opt Options) (*Report, error) {
+	if err := accept.CheckTags(opt.Tags); err != nil {
+		return nil, err
+	}
 	address, err := zkconn.ParseAddress(opt.Address)
 	if err != nil {
 		return nil, fmt.Errorf("migration: %w", err)

@@ -106,6 +106,7 @@ func (w *world) target() string { return w.at("/new") }
 // command is mrtq with arguments, in its own folder and environment.
 func (w *world) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(w.opt.Command, append(args, w.opt.Flags...)...)
+	cmd.Args[0] = "mrtq"
 	cmd.Dir = w.dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "MRTQ_ZK_AUTH=" + os.Getenv("MRTQ_ZK_AUTH")}
 	return cmd

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"mrtq/harness"
+	"mrtq/harness/accept"
+	"mrtq/harness/accept/migration"
+	"mrtq/internal/zkconn"
+)
+
+// ofQueue is the value of --scenarios for the new queue's. The others name a
+// feature of the migration's.
+const ofQueue = "queue"
+
+// migrationScenarios runs a feature of the migration on a server, with this
+// command as it is.
+func (c *acceptCmd) migrationScenarios(ctx context.Context, a *app, server *harness.Server, session zkconn.Config) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("accept: %w", err)
+	}
+	flags, err := a.conn.sameServer()
+	if err != nil {
+		return fmt.Errorf("accept: %w", err)
+	}
+	opt := migration.Options{
+		Address: server.Address(), Session: session, Command: self, Flags: flags,
+		Features: []string{c.scenariosOf + ".feature"}, Tags: c.tags, Format: accept.Format(c.format), Out: a.stdout,
+		Color: c.out == "" && colourful(a.stdout.Writer),
+	}
+	if opt.Format == accept.Brief && a.verbose {
+		opt.Format = accept.Pretty
+	}
+	if server.Nodes() > 0 {
+		opt.Restart = func(ctx context.Context) error {
+			if err := server.Kill(); err != nil {
+				return err
+			}
+			return server.Restart(ctx)
+		}
+	}
+	var found *migration.Report
+	if c.out == "" {
+		found, err = migration.Run(ctx, opt)
+	} else {
+		err = writeFile(c.out, func(w io.Writer) (err error) {
+			opt.Out = w
+			found, err = migration.Run(ctx, opt)
+			return err
+		})
+	}
+	switch {
+	case err != nil:
+		return err
+	case found.OK():
+		a.conclude(good, "Accept: %s of the %s passed.", count(found.Scenarios, "scenario", "scenarios"), c.scenariosOf)
+		return nil
+	}
+	for _, p := range found.Problems {
+		a.say("%s", p)
+	}
+	a.conclude(bad, "Accept: %s of %d failed; %s.",
+		count(found.Failed, "scenario", "scenarios"), found.Scenarios, count(len(found.Problems), "problem", "problems"))
+	return checkError(errNotAccepted)
+}
+
+// sameServer are the flags with which another mrtq, in another folder, reaches a
+// server as this one does.
+func (c *connection) sameServer() ([]string, error) {
+	var flags []string
+	for _, f := range []struct{ flag, file string }{
+		{"--tls-ca", c.tls.CA}, {"--tls-cert", c.tls.Cert}, {"--tls-key", c.tls.Key}, {"--auth-file", c.authFile},
+	} {
+		if f.file == "" {
+			continue
+		}
+		path, err := filepath.Abs(f.file)
+		if err != nil {
+			return nil, err
+		}
+		flags = append(flags, f.flag, path)
+	}
+	if c.useTLS {
+		flags = append(flags, "--tls")
+	}
+	if c.tls.ServerName != "" {
+		flags = append(flags, "--tls-server-name", c.tls.ServerName)
+	}
+	return append(flags, "--timeout", c.timeout.String(), "--session-timeout", c.sessionTimeout.String()), nil
+}

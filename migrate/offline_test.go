@@ -1,0 +1,108 @@
+package migrate
+
+import (
+	"bytes"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+// A dump without a server becomes what a server's tree becomes, byte for byte but
+// for times and the numbers of transactions, whose order is the same.
+func TestFileLikeServer(t *testing.T) {
+	src := source(t, corpus(t))
+	opt := options(permissive())
+	migrate := func(m *Migrator) error {
+		res, err := m.Migrate(t.Context(), static(src), opt, nil)
+		if err == nil && res.Steps == 0 {
+			t.Error("nothing was done")
+		}
+		return err
+	}
+	s := serve(t, znode.NewTree())
+	tree, err := OpenDumpTree(t.Context(), nil, filepath.Join(t.TempDir(), "new.ndjson"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.Close()
+	file := NewOfflineTarget(tree)
+	run := ""
+	for _, step := range []struct {
+		what string
+		do   func(*Migrator) error
+	}{
+		{"migrate", migrate},
+		{"hold", func(m *Migrator) error {
+			_, _, err := m.Target.SetHolds(t.Context(), []string{znode.Join(newqueue.CollectionLocksPath, "c1")}, HoldNote{By: "somebody", At: testNow})
+			return err
+		}},
+		{"a worker's lock", func(m *Migrator) error {
+			return m.Target.Multi(t.Context(), []znode.Op{znode.Create("/jobs/jid0000000001/lock", none)})
+		}},
+		{"roll back", func(m *Migrator) error {
+			u, err := m.Rollback(t.Context(), run, false)
+			if err == nil && len(u.Kept) == 0 {
+				t.Error("nothing was kept")
+			}
+			return err
+		}},
+		{"force", func(m *Migrator) error {
+			if err := m.Target.Multi(t.Context(), []znode.Op{znode.Delete("/jobs/jid0000000001/lock", 0)}); err != nil {
+				return err
+			}
+			_, err := m.Rollback(t.Context(), run, true)
+			return err
+		}},
+		{"migrate again", migrate},
+	} {
+		for _, target := range []*Target{s.Target, file} {
+			if err := step.do(&Migrator{Target: target, Now: clock(), Budget: 3000}); err != nil {
+				t.Fatalf("%s: %v", step.what, err)
+			}
+		}
+		served, err := s.zk.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var dump bytes.Buffer
+		if err := tree.WriteDump(t.Context(), &dump); err != nil {
+			t.Fatal(err)
+		}
+		written, err := znode.ReadDump(&dump)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := timeless(t, written), timeless(t, served); got != want {
+			t.Fatalf("%s: the file is\n%s\nthe server's is\n%s", step.what, got, want)
+		}
+		if runs := served.Children(RunsPath); len(runs) > 0 {
+			run = runs[0]
+		}
+	}
+}
+
+// timeless is a dump in which transactions are numbered from 1 and have no time.
+func timeless(t *testing.T, tree *znode.Tree) string {
+	t.Helper()
+	var zxids []int64
+	for n := range tree.All("/") {
+		zxids = append(zxids, n.Stat.Czxid, n.Stat.Mzxid, n.Stat.Pzxid)
+	}
+	slices.Sort(zxids)
+	zxids = slices.Compact(zxids)
+	for n := range tree.All("/") {
+		n.Stat.Ctime, n.Stat.Mtime = 0, 0
+		for _, z := range []*int64{&n.Stat.Czxid, &n.Stat.Mzxid, &n.Stat.Pzxid} {
+			i, _ := slices.BinarySearch(zxids, *z)
+			*z = int64(i)
+		}
+	}
+	var b bytes.Buffer
+	if err := znode.WriteDump(&b, tree); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}

@@ -1,0 +1,251 @@
+package migrate
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/newqueue"
+)
+
+// named is the difference of a kind at a path, with what its message must hold.
+type named struct {
+	kind    DifferenceKind
+	path    string
+	message string
+}
+
+func (n named) in(v *Verdict) bool {
+	return slices.ContainsFunc(v.Differences, func(d Difference) bool {
+		return d.Kind == n.kind && d.Path == n.path && strings.Contains(d.Message, n.message)
+	})
+}
+
+func mustName(t *testing.T, v *Verdict, wanted ...named) {
+	t.Helper()
+	for _, n := range wanted {
+		if !n.in(v) {
+			t.Errorf("verify does not name %+v, but %v", n, v.Differences)
+		}
+	}
+}
+
+// twoBatches is a queue of two batches with a job each, and a request, migrated.
+func twoBatches(t *testing.T) (*site, *Source) {
+	src := source(t, queue(t, map[string][]byte{
+		"/ingest/mrtQ-05000000000001":      record(t, legacy.Pending, legacy.Payload{"batchID": "bid-1"}),
+		"/ingest/mrtQ-05000000000002":      record(t, legacy.Failed, legacy.Payload{"batchID": "bid-2"}),
+		"/accessSmall.1/mrtQ-000000000001": record(t, legacy.Pending, legacy.Payload{"token": "t"}),
+	}))
+	s := serve(t, znode.NewTree())
+	mustMigrate(t, s, src, options(permissive()))
+	mustVerify(t, src, treeOf(t, s))
+	return s, src
+}
+
+const (
+	job1, job2 = "/jobs/jid0000000001", "/jobs/jid0000000002" // /jobs/states has the first number
+	entry1     = "/jobs/states/pending/05-jid0000000001"
+	inBatch1   = "/batches/bid0000000000/states/batch-processing/jid0000000001"
+)
+
+// edited is a tree with some znodes changed, or taken away where edit says so.
+func edited(t *testing.T, tree *znode.Tree, edit func(n *znode.Node) (keep bool)) *znode.Tree {
+	t.Helper()
+	out := znode.NewTree()
+	for n := range tree.All("/") {
+		m := *n
+		if !edit(&m) {
+			continue
+		}
+		if err := out.Put(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+func without(paths ...string) func(*znode.Node) bool {
+	return func(n *znode.Node) bool {
+		return !slices.ContainsFunc(paths, func(root string) bool { return znode.Within(n.Path, root) })
+	}
+}
+
+// What others put into what the migration made belongs to that, wherever it stands,
+// and a live queue explains none of it.
+func TestOthersDoNotExplainWhatIsInOurs(t *testing.T) {
+	for _, tc := range []struct{ path, data, of string }{
+		{job1 + "/extra", "", job1},
+		{"/access/small/qid0000000000/extra", "", "/access/small/qid0000000000"},
+		{"/jobs/states/failed/09-jid0000000001", "", job1},
+		{"/batches/bid0000000000/extra", "", "/batches/bid0000000000"},
+		{"/batches/bid0000000001/states/batch-failed/jid0000000001", "", "/batches/bid0000000001"},
+		{"/batches/bid0000000007/states/batch-failed/jid0000000001", "", job1},
+		{"/batch-uuids/another", "bid0000000000", "/batches/bid0000000000"},
+		{RunsPath + "/strange", "", MigrationPath},
+		{LedgerPath + "/strange", "", MigrationPath},
+		{ElectionPath + "/strange", "", ElectionPath},
+	} {
+		t.Run(tc.path, func(t *testing.T) {
+			s, src := twoBatches(t)
+			for _, path := range []string{"/batches/bid0000000007", "/batches/bid0000000007/states", "/batches/bid0000000007/states/batch-failed", tc.path} {
+				do(t, s, znode.Create(path, []byte(tc.data)))
+			}
+			v := verdict(t, src, treeOf(t, s), VerifyOptions{Others: true})
+			mustName(t, v, named{NodeExtra, tc.path, "it belongs to " + tc.of + ", which"})
+		})
+	}
+}
+
+// What is missing, or is another, is named at its own place.
+func TestVerifyNamesThePlace(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		edit   func(*znode.Node) bool
+		wanted named
+	}{
+		{"an entry in a queue is gone", without(entry1), named{NodeMissing, entry1, "isn't"}},
+		{"an entry in a batch is gone", without(inBatch1), named{NodeMissing, inBatch1, "isn't"}},
+		{"a batch is gone", without("/batches/bid0000000000"), named{NodeMissing, "/batches/bid0000000000", "isn't"}},
+		{"a batch's uuid is gone", without("/batch-uuids/bid-1"), named{NodeMissing, "/batch-uuids/bid-1", "isn't"}},
+		{"a job names another batch", func(n *znode.Node) bool {
+			if n.Path == job1+"/bid" {
+				n.Data = []byte("bid0000000001")
+			}
+			return true
+		}, named{NodeChanged, job1 + "/bid", "bid0000000000"}},
+		{"a part of a job is ephemeral", func(n *znode.Node) bool {
+			if n.Path == job1+"/bid" {
+				n.Stat.EphemeralOwner = 0x77
+			}
+			return true
+		}, named{MadeAgain, job1 + "/bid", "session 0x77"}},
+		{"a job says that it was made from what the ledger does not know", func(n *znode.Node) bool {
+			if n.Path == job1 {
+				n.Data = []byte(strings.Replace(string(n.Data), "mrtQ-05000000000001", "mrtQ-05000000000002", 1))
+			}
+			return true
+		}, named{Forged, job1, "and so does " + job2}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s, src := twoBatches(t)
+			mustName(t, verdict(t, src, edited(t, treeOf(t, s), tc.edit), VerifyOptions{}), tc.wanted)
+		})
+	}
+}
+
+// A copy of a job that claims a record which the ledger does not know is forged,
+// and of two such copies one is too many.
+func TestForgedClaims(t *testing.T) {
+	const third = "/ingest/mrtQ-05000000000003"
+	s, src := twoBatches(t)
+	data := map[string][]byte{third: record(t, legacy.Pending, legacy.Payload{"batchID": "bid-1"})}
+	for _, r := range src.Records {
+		data[r.Path] = r.Data
+	}
+	tree := treeOf(t, s)
+	copyTo := func(root string) {
+		for n := range treeOf(t, s).All(job1) {
+			m := *n
+			m.Path = root + strings.TrimPrefix(n.Path, job1)
+			m.Data = []byte(strings.ReplaceAll(string(n.Data), "05000000000001", "05000000000003"))
+			if err := tree.Put(m); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	src = source(t, queue(t, data))
+	copyTo("/jobs/jid0000000008")
+	mustName(t, verdict(t, src, tree, VerifyOptions{}), named{Forged, "/jobs/jid0000000008", "the ledger does not say so"})
+	copyTo("/jobs/jid0000000009")
+	v := verdict(t, src, tree, VerifyOptions{})
+	mustName(t, v, named{Forged, "/jobs/jid0000000008", "the ledger does not say so"}, named{Forged, "/jobs/jid0000000009", "so does /jobs/jid0000000008"}, named{MigratedTwice, third, ""})
+	if v.Records.Migrated != 4 || v.Records.Total != 4 {
+		t.Errorf("each record counts once: %+v", v.Records)
+	}
+}
+
+// The run's own record is gone, and the trace on /jobs still tells the dialect and
+// what the operator chose.
+func TestVerifyKnowsTheChoicesOfALostRun(t *testing.T) {
+	src := source(t, corpus(t))
+	s := serve(t, znode.NewTree())
+	mustMigrate(t, s, src, inDialect(newqueue.MrtZK))
+	do(t, s, znode.Create("/jobs/jid0000009999", none))
+	v := verdict(t, src, edited(t, treeOf(t, s), without(RunsPath, LedgerPath)), VerifyOptions{})
+	for _, d := range v.Differences {
+		if d.Kind == Undecided || d.Kind == NodeChanged {
+			t.Errorf("verify forgot what was chosen: %s", d)
+		}
+	}
+	if v.Records.Quarantined == 0 {
+		t.Errorf("nothing is in quarantine: %+v", v.Records)
+	}
+	mustName(t, v, named{NodeExtra, "/jobs/jid0000009999", "no run is recorded"})
+}
+
+// Settled are the records that are gone from both sides, and no others.
+func TestSettled(t *testing.T) {
+	const first, second, third = "/ingest/mrtQ-05000000000001", "/ingest/mrtQ-05000000000002", "/accessSmall.1/mrtQ-000000000001"
+	for _, tc := range []struct {
+		name          string
+		records, jobs []string // that are gone
+		settled, gone int
+	}{
+		{"neither", nil, nil, 0, 0},
+		{"the record", []string{first}, nil, 0, 0},
+		{"the job", nil, []string{job1, entry1, inBatch1}, 0, 1},
+		{"both", []string{first}, []string{job1, entry1, inBatch1}, 1, 0},
+		{"all three of both", []string{first, second, third}, []string{job1, job2, "/access/small/qid0000000000"}, 3, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s, src := twoBatches(t)
+			src = source(t, edited(t, src.Tree, without(tc.records...)))
+			v := verdict(t, src, edited(t, treeOf(t, s), without(tc.jobs...)), VerifyOptions{})
+			if v.Settled != tc.settled || v.Records.Gone != tc.gone {
+				t.Errorf("%d settled, %d gone; want %d, %d", v.Settled, v.Records.Gone, tc.settled, tc.gone)
+			}
+		})
+	}
+}
+
+// A record whose bytes should be in a quarantine file is named if they are not.
+func TestVerifyLooksIntoTheQuarantine(t *testing.T) {
+	const bad = "/ingest/mrtQ-05000000000001"
+	data := []byte("no record")
+	src := source(t, queue(t, map[string][]byte{bad: data, "/ingest/mrtQ-05000000000002": record(t, legacy.Pending, legacy.Payload{})}))
+	s := serve(t, znode.NewTree())
+	mustMigrate(t, s, src, options(permissive()))
+	for kept, named := range map[string]bool{"no record": false, "another": true} {
+		v := verdict(t, src, treeOf(t, s), VerifyOptions{Quarantined: map[string][][]byte{bad: {[]byte(kept)}}})
+		got := slices.ContainsFunc(v.Differences, func(d Difference) bool { return d.Kind == NotKept && d.Path == bad })
+		if got != named {
+			t.Errorf("the file keeps %q: NotKept is %t, want %t", kept, got, named)
+		}
+	}
+}
+
+// A batch is the run's that made it, also when that run's jobs are gone and only
+// those are left that a later one put into it.
+func TestBatchWhoseFirstJobIsGone(t *testing.T) {
+	const first, second = "/ingest/mrtQ-05000000000001", "/ingest/mrtQ-05000000000002"
+	records := map[string][]byte{first: record(t, legacy.Pending, legacy.Payload{"batchID": "bid-1"})}
+	s := serve(t, znode.NewTree())
+	mustMigrate(t, s, source(t, queue(t, records)), options(permissive()))
+	records[second] = records[first]
+	src := source(t, queue(t, records))
+	s.begin(t)
+	mustMigrate(t, s, src, options(permissive()))
+	tree := treeOf(t, s)
+	prov, _ := parseProvenance(tree.Get(job2).Data)
+	of, _ := parseBatchProvenance(tree.Get("/batches/bid0000000000").Data)
+	if prov.Run == of.Run || string(tree.Get(job2+"/bid").Data) != "bid0000000000" {
+		t.Fatalf("this is not the case that was meant: %+v in a batch of %+v", prov, of)
+	}
+	v := verdict(t, source(t, edited(t, src.Tree, without(first))), edited(t, tree, without(job1, entry1, inBatch1)), VerifyOptions{})
+	for _, d := range v.Differences {
+		t.Errorf("verify: %s", d)
+	}
+}
