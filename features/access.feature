@@ -17,7 +17,7 @@ Feature: An access request's life
       | large | 4712  |
 
   @A2
-  Scenario: The assembly begins
+  Scenario: A worker begins to assemble the object
     Given a pending request that a worker has acquired
     When the worker succeeds
     Then the request is processing
@@ -76,7 +76,7 @@ Feature: An access request's life
 
   # Who may do it
 
-  Scenario Outline: An administrator waits while a worker is at work there: <action>
+  Scenario Outline: An administrator is refused while a worker holds the lock: <action>
     Given a failed request
     And somebody else has locked the request
     When an administrator <action>
@@ -110,7 +110,7 @@ Feature: An access request's life
       | deleted |
 
   @A2
-  Scenario: Nobody makes a worker's step without the lock
+  Scenario: Only the worker that holds the lock can make a worker's step
     Given a pending request
     When an administrator tries to move the request to processing
     Then it is refused because only the worker that holds the lock may do this

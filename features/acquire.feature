@@ -1,8 +1,8 @@
 Feature: Acquiring
   A worker acquires the next job, batch or request of a state. It gets the one
   with the lowest priority number, or the oldest of several, with an ephemeral
-  lock. It skips what somebody else has locked. If there is nothing, it gets
-  nothing. It never waits for another worker.
+  lock. It skips those that somebody else has locked. If there is none left, it
+  gets none. It never waits for another worker.
 
   Background:
     Given a queue with other people's work in it
@@ -132,7 +132,7 @@ Feature: Acquiring
       | large |
 
   @Q4
-  Scenario: What is released can be acquired again
+  Scenario: A job that a worker unlocks can be acquired again
     Given a pending job that a worker has acquired
     When the worker unlocks it
     Then the lock is released
@@ -142,7 +142,7 @@ Feature: Acquiring
     And nothing else has changed
 
   @Q4
-  Scenario: An entry of a job that has moved is skipped
+  Scenario: A queue entry is skipped if its job has moved to another state
     Given these jobs in pending
       | job | priority |
       | A   | 7        |
@@ -153,7 +153,7 @@ Feature: Acquiring
     And nothing else has changed
 
   @Q4
-  Scenario: What can't be read is skipped
+  Scenario: A job that can't be read is skipped
     Given these jobs in pending
       | job | priority |
       | A   | 3        |

@@ -29,7 +29,7 @@ Feature: A batch's life
     And nothing else has changed
 
   @B2
-  Scenario: Its collection is held, and nothing is left of a worker that died while it acquired the batch
+  Scenario: Its collection is held, although another worker died while it acquired the batch
     Given a pending batch
     And a worker of the client library died while it acquired the batch
     And a worker has acquired the batch
@@ -82,7 +82,7 @@ Feature: A batch's life
     And nothing else has changed
 
   @B4
-  Scenario: Once released, every worker can acquire it, although one tried while it was held
+  Scenario: An administrator releases it, although a worker died while it acquired the batch
     Given a held batch
     And a worker of the client library died while it acquired the batch
     When an administrator releases the batch
@@ -142,7 +142,7 @@ Feature: A batch's life
     And nothing has changed
 
   @B5
-  Scenario: The event waits while a worker is at work there
+  Scenario: The event is refused while a worker holds the lock
     Given a batch in processing with the completed jobs A B
     And somebody else has locked the batch
     When the event comes that its batch-processing is empty
@@ -198,7 +198,7 @@ Feature: A batch's life
     And nothing else has changed
 
   @B9
-  Scenario: Its failed job was resumed and is not done, so no report says that all is well
+  Scenario: Its failed job was resumed and is not done, so the batch is not reported as completed
     Given a batch in update-reporting with the completed jobs A
     And a job B in it that is downloading
     And its last report listed as completed A and as failed B
@@ -208,7 +208,7 @@ Feature: A batch's life
     And nothing has changed
 
   @B10
-  Scenario: Of its failed jobs one was completed, one has still failed, and one was resumed
+  Scenario: One of its failed jobs was completed, one is still failed, and one was resumed
     Given a batch in update-reporting with the completed jobs A B
     And a job C in it that is failed
     And a job D in it that is downloading
@@ -264,7 +264,7 @@ Feature: A batch's life
     And nothing else has changed
 
   @B11
-  Scenario: An administrator waits while a worker is at work on one of its jobs
+  Scenario: An administrator is refused while a worker holds the lock of one of its jobs
     Given a batch in failed with the completed jobs A B
     And a job C in it that is downloading
     And somebody else has locked the job C
@@ -273,7 +273,7 @@ Feature: A batch's life
     And nothing has changed
 
   @B12
-  Scenario: An administrator deletes a held batch, and its depositor won't be told
+  Scenario: An administrator deletes a held batch, and its depositor gets no report
     Given a held batch
     When an administrator deletes the batch
     Then nothing is left of the batch
@@ -288,7 +288,7 @@ Feature: A batch's life
     And nothing else has changed
 
   @B13
-  Scenario: The cleaning pass removes all that are completed
+  Scenario: The cleaning pass removes every completed batch
     Given these batches in completed
       | batch |
       | A     |
@@ -306,7 +306,7 @@ Feature: A batch's life
     And nothing else has changed
 
   @B14
-  Scenario: The cleaning pass removes all that were marked as deleted
+  Scenario: The cleaning pass removes every batch that was marked as deleted
     Given these batches in deleted
       | batch |
       | A     |
@@ -348,14 +348,14 @@ Feature: A batch's life
       | deleted |
 
   @B13
-  Scenario: An administrator leaves a completed batch to the cleaning pass
+  Scenario: An administrator can't delete a completed batch, because the cleaning pass removes it
     Given a completed batch
     When an administrator deletes the batch
     Then it is refused because an administrator may not do that
     And nothing has changed
 
   @B3
-  Scenario: Nobody makes a worker's step without the lock
+  Scenario: Only the worker that holds the lock can make a worker's step
     Given a pending batch
     When an administrator tries to move the batch to processing
     Then it is refused because only the worker that holds the lock may do this
@@ -373,7 +373,7 @@ Feature: A batch's life
     And it is found by its UUID
     And nothing else has changed
 
-  Scenario Outline: An administrator waits while a worker is at work there: <action>
+  Scenario Outline: An administrator is refused while a worker holds the lock: <action>
     Given a <state> batch
     And somebody else has locked the batch
     When an administrator <action>

@@ -184,12 +184,12 @@ Feature: A job's life
       | pending | the manifest's digest is not right | none | none          |
 
     @J6f @mrt-zk
-    Examples: only in the deployed library can estimating fail
+    Examples: in the deployed library estimating can fail
       | state      | why           | last | deployed last |
       | estimating | no such host  | none | pending       |
 
     @J7f @mrt-zk
-    Examples: and provisioning
+    Examples: in the deployed library provisioning can fail
       | state        | why                     | last       | deployed last |
       | provisioning | the file system is gone | estimating | estimating    |
 
@@ -237,7 +237,7 @@ Feature: A job's life
     And its last successful status is none (mrt-zk: held)
     And nothing else has changed
 
-  # Another try
+  # Resumed
 
   Scenario Outline: An administrator resumes a failed job at the step after its last success, <at>
     Given a failed job whose last successful status is <last>
@@ -480,21 +480,21 @@ Feature: A job's life
     And nothing has changed
 
   @J2 @design
-  Scenario: Nor can an administrator resume it at a step of their choice
+  Scenario: A job that failed before its first success can't be resumed at a chosen step
     Given a failed job whose last successful status is none
     When an administrator has the job retried at downloading
     Then it is refused because no step of it has succeeded yet
     And nothing has changed
 
   @J5
-  Scenario: Only what is held is released
+  Scenario: Only a held job can be released
     Given a failed job
     When an administrator releases the job
     Then it is refused because it is in another state
     And nothing has changed
 
   @J5
-  Scenario: Only what has failed is retried
+  Scenario: Only a failed job can be resumed
     Given a held job
     When an administrator has the job retried at pending
     Then it is refused because it is in another state
@@ -528,7 +528,7 @@ Feature: A job's life
     Then nothing has changed
 
   @J20
-  Scenario: An administrator leaves a completed job to the cleaning pass
+  Scenario: An administrator can't delete a completed job, because the cleaning pass removes it
     Given a completed job of a completed batch
     When an administrator deletes the job
     Then it is refused because an administrator may not do that
@@ -565,7 +565,7 @@ Feature: A job's life
     And nothing else has changed
 
   @J21
-  Scenario: An administrator deletes a failed job of a completed batch, so there is nobody to warn
+  Scenario: An administrator deletes a failed job of a completed batch, and no warning is needed
     Given a failed job of a completed batch
     When an administrator deletes the job
     Then the job is deleted as the dialect does it, from failed
@@ -590,7 +590,7 @@ Feature: A job's life
     And nothing else has changed
 
   @J23 @mrt-zk
-  Scenario: The cleaning pass removes what was marked as deleted
+  Scenario: The cleaning pass removes a job that was marked as deleted
     Given a deleted job
     When the cleaning pass over jobs runs
     Then nothing is left of the job
@@ -598,7 +598,7 @@ Feature: A job's life
 
   # Who may do it
 
-  Scenario Outline: An administrator waits while a worker is at work there: <action>
+  Scenario Outline: An administrator is refused while a worker holds the lock: <action>
     Given a <state> job
     And somebody else has locked the job
     When an administrator <action> the job
@@ -626,14 +626,14 @@ Feature: A job's life
       | held  | deletes |
 
   @J4
-  Scenario: Nobody makes a worker's step without the lock
+  Scenario: An administrator can't make a worker's step
     Given a pending job
     When an administrator tries to move it to estimating
     Then it is refused because only the worker that holds the lock may do this
     And nothing has changed
 
   @J4
-  Scenario: Nobody makes a worker's step while a worker holds the lock
+  Scenario: An administrator can't make a worker's step while a worker holds the lock
     Given a pending job
     And somebody else has locked the job
     When an administrator tries to move it to estimating

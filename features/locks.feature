@@ -1,8 +1,8 @@
 Feature: Locks and holds
-  An administrator holds a queue or a collection; that stays until it is released,
-  by whomever. A worker locks an object's storage, its inventory or an owner's
-  local id; that ends with the worker's session at the latest, and nobody else
-  can lift it. Nobody gets what another has.
+  An administrator holds a queue or a collection. The hold stays until somebody
+  releases it. A worker locks an object's storage, its inventory or an owner's
+  local id. The lock ends with the worker's session at the latest, and nobody
+  else can release it. Only one can have a hold or a lock at a time.
 
   Background:
     Given a queue with other people's work in it

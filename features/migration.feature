@@ -13,7 +13,7 @@ Feature: A legacy queue becomes a new queue
     And nothing at all was written
 
   @M2
-  Scenario: What cannot be decided is refused before anything is written
+  Scenario: A migration with undecided records is refused before anything is written
     When the operator plans the migration
     Then the plan is refused
     And it names these records
@@ -34,7 +34,7 @@ Feature: A legacy queue becomes a new queue
     And nothing at all was written
 
   @M3
-  Scenario Outline: There and back in dialect <dialect>
+  Scenario Outline: A queue is migrated and rolled back in dialect <dialect>
     Given the dialect <dialect>
     When the operator plans the migration, deciding every record
     Then the plan is accepted
@@ -74,7 +74,7 @@ Feature: A legacy queue becomes a new queue
       | added    |
 
   @M5
-  Scenario: A new queue that is already in use is respected
+  Scenario: A new queue that is already in use stays as it is
     Given a new queue with a batch and a job of its own, and an administrator's hold on ingest
     When the operator migrates, deciding every record
     Then the other batch and job are untouched
@@ -129,7 +129,7 @@ Feature: A legacy queue becomes a new queue
     Then nothing differs
 
   @M11
-  Scenario: Ctrl-C stops at the edge of a transaction
+  Scenario: Ctrl-C stops between two transactions
     Given a legacy queue of 3000 records of all formats
     When the operator presses Ctrl-C in the middle of the migration
     Then it stops, says how to continue, and no job is half created
@@ -163,7 +163,7 @@ Feature: A legacy queue becomes a new queue
       | mrt-zk  |
 
   @M14
-  Scenario: The field's own script removes the ledger, and what can be rebuilt is rebuilt
+  Scenario: The field's own script removes the ledger, and the operator rebuilds it
     Given the queue was migrated
     And the services finished what they could, reported it and cleaned up
     When the field's own script sets its marker, as it does after a cutover

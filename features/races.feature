@@ -1,7 +1,7 @@
 Feature: When somebody else comes first
-  Somebody else may act between the moment when a tree is read and the step that
-  is decided on it. Then the step is decided again, or it is refused. No step is
-  made on what is no longer true.
+  A step is decided from what was read of the tree. Somebody else may change the
+  tree before the step is made. Then the step is decided again, or it is refused.
+  No step is made from old data.
 
   Background:
     Given a queue with other people's work in it

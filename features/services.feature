@@ -46,7 +46,7 @@ Feature: The deployed services take the migrated queue
       | a legacy queue as the deployed services wrote it |
 
   @S3
-  Scenario Outline: <record>
+  Scenario Outline: What the services do with <record>
     Given a legacy queue with <record>
     When the operator plans the migration
     Then the plan says <plan>
@@ -91,7 +91,7 @@ Feature: The deployed services take the migrated queue
       | a request without its token       | Access would lock it and leave it until the daemon is restarted  | nobody  | Pending   | never |
 
   @S4
-  Scenario Outline: A record that no service could work on keeps the migration from starting
+  Scenario Outline: A record that no service could work on blocks the migration
     Given a legacy queue with <record>
     When the operator migrates with the defaults
     Then the migration is refused
@@ -104,7 +104,7 @@ Feature: The deployed services take the migrated queue
       | an inventory record | drain the inventory queue first |
 
   @S5
-  Scenario: The holds stop the services, and not the cleanup
+  Scenario: The holds stop the services, but not the cleanup
     Given a legacy queue as the deployed services wrote it
     And the queue was migrated
     When the services run
@@ -113,7 +113,7 @@ Feature: The deployed services take the migrated queue
     Then it removes the batches that the plan said it would
 
   @S6
-  Scenario Outline: The dialect is the one that the target holds
+  Scenario Outline: The default dialect is the target's
     Given a legacy queue as the deployed services wrote it
     And the dialect <dialect>
     And the queue was migrated

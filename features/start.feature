@@ -12,7 +12,7 @@ Feature: Before the first batch
     Then nothing has changed
 
   @mrt-zk
-  Scenario: A queue is set up, with a folder for every state
+  Scenario: A queue is set up with a folder for every state
     Given an empty ZooKeeper
     When an administrator sets the queue up
     Then there are folders for batches, their UUIDs, and jobs and their states

@@ -1,6 +1,6 @@
-Feature: What happens around the steps
-  The behaviours that the documents describe outside their tables, and their use
-  cases, from a submission to its report.
+Feature: Behaviours beyond the tables
+  These scenarios show the behaviours that the documents describe outside their
+  tables, and the documents' use cases, from a submission to its report.
 
   Background:
     Given a queue with other people's work in it
@@ -55,7 +55,7 @@ Feature: What happens around the steps
     And nothing has changed
 
   @S3
-  Scenario: A collection is held, and released
+  Scenario: A collection is held and released
     Given a pending batch
     And a second batch of its collection with the pending jobs A B
     When an administrator takes the collection hold merritt_demo_content
@@ -203,7 +203,7 @@ Feature: What happens around the steps
     And nothing else has changed
 
   @S9
-  Scenario: What was written once is never written again
+  Scenario: The static znodes are never written again
     Given a batch in processing
     And a job A in it that is pending
     When workers move the job A to downloading

@@ -15,13 +15,13 @@ import (
 	"mrtq/internal/znode"
 )
 
-// removeTimeout is the limit for removing our chroot from somebody's server.
-// The removal continues even if the caller's context is cancelled, because
-// nobody else will remove it.
+// removeTimeout is the limit for removing our chroot from another person's
+// server. The removal continues even if the caller's context is cancelled,
+// because nobody else will remove it.
 const removeTimeout = 30 * time.Second
 
-// chrootPrefix begins the name of every chroot that the harness creates. By it,
-// the server's owner recognises one that a killed process left behind. The
+// chrootPrefix begins the name of every chroot that the harness creates. It
+// shows the server's owner which chroots a killed process left behind. The
 // znode's data says more.
 const chrootPrefix = "mrtq-"
 
@@ -38,7 +38,7 @@ func launchAddress(ctx context.Context, s *Server) (cluster, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.opt.StartTimeout, fmt.Errorf("no session after %v", s.opt.StartTimeout))
 	defer cancel()
 	host, _ := os.Hostname()
-	note := fmt.Sprintf("%s%s, process %d, %s; can be removed when that has ended",
+	note := fmt.Sprintf("%s%s, process %d, %s; can be removed when that process has ended",
 		noteBegins, host, os.Getpid(), time.Now().UTC().Format(time.RFC3339))
 	var acl []znode.ACL // open
 	for _, a := range s.opt.ACL {
@@ -53,14 +53,15 @@ func launchAddress(ctx context.Context, s *Server) (cluster, error) {
 			return fmt.Errorf("the chroot %s does not exist there; create it first", base)
 		}
 		if errors.Is(err, zkconn.ErrNoAuth) {
-			return fmt.Errorf("no permission to create a znode in %q there; give credentials, or an address with a chroot where everybody may", base+"/")
+			return fmt.Errorf("no permission to create a znode in %q there; give credentials, or an address with a chroot that is open to all", base+"/")
 		}
 		return err
 	})
 	if err != nil {
 		err = fmt.Errorf("harness: %s: %w", s.backend, err)
 		if tried {
-			// Kept for removal: if the answer was lost, the chroot may exist.
+			// Keep it for removal: if the answer was lost, the chroot may
+			// exist.
 			return c, err
 		}
 		return nil, err
@@ -75,7 +76,7 @@ type Chroot struct {
 }
 
 // Others are the other harness chroots that existed when Start created ours.
-// They belong to runs that are still going on, or that were killed before they
+// They belong to runs that are not finished, or that were killed before they
 // could remove them. Only an address has any.
 func (s *Server) Others() []Chroot {
 	s.mu.Lock()
@@ -86,8 +87,8 @@ func (s *Server) Others() []Chroot {
 	return nil
 }
 
-// borrowed is somebody's running server. Only root and what is below it is
-// ours.
+// borrowed is another person's running server. Only root and everything below
+// it is ours.
 type borrowed struct {
 	servers    []string
 	base, root string
@@ -105,8 +106,8 @@ func (c *borrowed) session(ctx context.Context, do func(*zkconn.Writer) error) e
 	return withSession(ctx, c.servers, c.client, do)
 }
 
-// strangers are the other chroots that have our prefix and the note of a
-// harness. Without the permission to look, there are none.
+// strangers are the other chroots with our prefix and the note of a harness.
+// Without permission to list them, there are none.
 func (c *borrowed) strangers(ctx context.Context, w *zkconn.Writer) []Chroot {
 	names, err := w.Children(ctx, cmp.Or(c.base, "/"))
 	if err != nil {
@@ -140,7 +141,7 @@ func (c *borrowed) remove(ctx context.Context) error {
 	defer cancel()
 	err := c.session(ctx, func(w *zkconn.Writer) error {
 		if _, there, err := w.Exists(ctx, c.root); err != nil || !there {
-			return err // it may never have been made
+			return err // it may never have been created
 		}
 		if err := wipe(ctx, w, c.root); err != nil {
 			return err

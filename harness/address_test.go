@@ -55,7 +55,7 @@ func TestAddress(t *testing.T) {
 	for name, err := range map[string]error{
 		"Kill": s.Kill(), "KillNode": s.KillNode(0), "Restart": s.Restart(t.Context()), "RestartNode": s.RestartNode(t.Context(), 0),
 	} {
-		want := "harness: " + string(s.Backend()) + ": that server is not ours to control; use the jvm or the docker backend"
+		want := "harness: " + string(s.Backend()) + ": mrtq did not start that server and can't control it; use the jvm or the docker backend"
 		if !errors.Is(err, harness.ErrNotControlled) || err.Error() != want {
 			t.Errorf("%s: %v, want %s", name, err, want)
 		}
@@ -95,7 +95,7 @@ func TestAddressRefusals(t *testing.T) {
 		want   string // after the address
 	}{
 		{"/missing", harness.Options{}, ": the chroot /missing does not exist there; create it first"},
-		{"/readonly", harness.Options{}, `: no permission to create a znode in "/readonly/" there; give credentials, or an address with a chroot where everybody may`},
+		{"/readonly", harness.Options{}, `: no permission to create a znode in "/readonly/" there; give credentials, or an address with a chroot that is open to all`},
 	} {
 		b := harness.Backend(real.Address() + tc.suffix)
 		_, err := harness.Start(t.Context(), b, tc.opt)
@@ -111,15 +111,15 @@ func TestAddressRefusals(t *testing.T) {
 		"Properties": {Properties: map[string]string{"a": "b"}}, "DataDir": {DataDir: "x"}, "TickTime": {TickTime: 1e9}, "MinSessionTimeout": {MinSessionTimeout: 1e9}, "Log": {Log: &strings.Builder{}},
 	} {
 		_, err := harness.Start(t.Context(), b, opt)
-		want := "harness: Options." + name + " with the address " + string(b) + ": that server is not ours to control; use the jvm or the docker backend"
+		want := "harness: Options." + name + " with the address " + string(b) + ": mrtq did not start that server and can't control it; use the jvm or the docker backend"
 		if !errors.Is(err, harness.ErrNotControlled) || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}
 }
 
-// A killed run leaves its chroot, and the next run reports it.
-func TestAddressTellsOfOthers(t *testing.T) {
+// A killed run leaves its chroot, and the next run reports that.
+func TestAddressReportsOthers(t *testing.T) {
 	s, owner := startAddress(t)
 	if others := s.Others(); len(others) != 0 {
 		t.Errorf("%v", others)
@@ -132,7 +132,7 @@ func TestAddressTellsOfOthers(t *testing.T) {
 	}
 }
 
-// Credentials open a chroot of our own that shuts out everybody else.
+// With credentials, the harness creates a chroot that nobody else can read.
 func TestAddressWithCredentials(t *testing.T) {
 	real := harness.ForTest(t, harness.TestBackend(), harness.Options{})
 	mine := harness.Options{ACL: zk.DigestACL(zk.PermAll, "me", "secret"), Client: harness.Client{Credentials: []harness.Credential{harness.Digest("me", "secret")}}}
@@ -154,7 +154,7 @@ func TestAddressWithCredentials(t *testing.T) {
 	wantChildren(t, stranger, "/", "zookeeper")
 }
 
-// An address whose port speaks TLS.
+// An address with a TLS port.
 func TestAddressOverTLS(t *testing.T) {
 	real := harness.ForTest(t, harness.TestBackend(), harness.Options{TLS: true})
 	files := real.TLSFiles()
@@ -162,7 +162,8 @@ func TestAddressOverTLS(t *testing.T) {
 	wantChildren(t, connect(t, real.Address()), "/", s.Address()[strings.LastIndexByte(s.Address(), '/')+1:], "zookeeper")
 }
 
-// Nobody answers: that is an error within the given time, not a hang.
+// If nothing answers, Start returns an error within the given time and does not
+// hang.
 func TestAddressWithoutServer(t *testing.T) {
 	_, err := harness.Start(t.Context(), "127.0.0.1:1", harness.Options{StartTimeout: 2e8})
 	if err == nil || !strings.HasPrefix(err.Error(), "harness: 127.0.0.1:1: cannot open a session with ZooKeeper at 127.0.0.1:1: no session after 200ms (last: dial tcp 127.0.0.1:1: ") {

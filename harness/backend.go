@@ -29,8 +29,9 @@ var own = []struct {
 	{Docker, launchDocker},
 }
 
-// Backends returns every backend that the harness can start itself, installed or
-// not, cheapest first. A suite runs on each, and [ForTest] says what is missing.
+// Backends returns every backend that the harness can start itself, installed
+// or not, cheapest first. A suite can run on each of them, and [ForTest] says
+// what is missing.
 func Backends() []Backend {
 	all := make([]Backend, len(own))
 	for i, o := range own {

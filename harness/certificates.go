@@ -22,10 +22,11 @@ type TLSFiles struct {
 	Key  string // its private key, PKCS #8
 }
 
-// certificateLife is longer than any test, and too short for anything else.
+// certificateLife is longer than any test, and too short for other uses.
 const certificateLife = 24 * time.Hour
 
-// certificates are the authority of one server, and what it signed.
+// certificates are the authority of one server and the certificates that it
+// signed.
 type certificates struct {
 	folder             string
 	caName, serverName string // file names within folder; the latter holds key and certificate

@@ -59,7 +59,7 @@ func launchDocker(ctx context.Context, s *Server) (_ cluster, err error) {
 	}
 	if s.opt.Nodes > 1 {
 		if c.network, err = engine.Network(ctx); err != nil {
-			return c, dockerError("make a network", err)
+			return c, dockerError("create a network", err)
 		}
 	}
 	for i := range s.opt.Nodes {
@@ -73,7 +73,7 @@ func launchDocker(ctx context.Context, s *Server) (_ cluster, err error) {
 }
 
 type dockerCluster struct {
-	host    string // where published ports are reached
+	host    string // the host of the published ports
 	ports   []int
 	network containers.Network // nil for a standalone server
 	servers []*dockerNode
@@ -246,7 +246,7 @@ func (n *dockerNode) kill() error {
 func (n *dockerNode) ended(ctx context.Context) error {
 	running, state, err := n.c.State(ctx)
 	if err != nil || running {
-		return nil // if it can't be told, the container counts as running
+		return nil // if the engine doesn't answer, the container counts as running
 	}
 	return &ExitError{
 		Backend: Docker, Node: n.index,

@@ -18,7 +18,7 @@ import (
 func launchEmbedded(_ context.Context, s *Server) (cluster, error) {
 	opt := minizk.Options{
 		Addr:        s.opt.Listen,
-		RealTime:    true, // a client that has only an address can't advance the clock
+		RealTime:    true, // a client that only has an address can't advance the clock
 		MinTimeout:  time.Duration(s.opt.minSessionTimeout()) * time.Millisecond,
 		MaxTimeout:  MaxSessionTimeout,
 		MaxBuffer:   s.opt.JuteMaxBuffer,
@@ -49,7 +49,7 @@ func (o Options) validateEmbedded() error {
 		{"DataDir", o.DataDir != ""},
 	} {
 		if set.set {
-			return fmt.Errorf("harness: Options.%s with backend %s: %w: it is one server without zoo.cfg and data directory; use %s or %s",
+			return fmt.Errorf("harness: Options.%s with backend %s: %w: it is one server without a zoo.cfg and a data directory; use %s or %s",
 				set.name, Embedded, errors.ErrUnsupported, JVM, Docker)
 		}
 	}
@@ -108,12 +108,12 @@ func (e *embedded) remove(context.Context) error {
 func (e *embedded) start(context.Context) error { return e.zk.Restart() }
 func (e *embedded) stop(context.Context) error  { return e.zk.Stop() }
 
-// kill is the same as stop: there is no process, and nothing is written that
-// could be half written.
+// kill is the same as stop, because there is no process, and no file that could
+// be half written.
 func (e *embedded) kill() error { return e.zk.Stop() }
 
-// ended and stranger find nothing: the server lives as long as this process, and has
-// its port.
+// ended and stranger find nothing: the server lives as long as this process, and its
+// port is its own.
 func (e *embedded) ended(context.Context) error    { return nil }
 func (e *embedded) stranger(context.Context) error { return nil }
 

@@ -54,7 +54,7 @@ func TestEmbeddedOptions(t *testing.T) {
 		}
 	}
 	_, err = harness.Start(t.Context(), harness.Embedded, harness.Options{Nodes: 3})
-	const want = "harness: Options.Nodes with backend embedded: unsupported operation: it is one server without zoo.cfg and data directory; use jvm or docker"
+	const want = "harness: Options.Nodes with backend embedded: unsupported operation: it is one server without a zoo.cfg and a data directory; use jvm or docker"
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}

@@ -9,12 +9,12 @@ import (
 var (
 	// ErrUnavailable matches every [*UnavailableError].
 	ErrUnavailable = errors.New("backend not available")
-	// ErrNotControlled says that an address backend can't do this. Only a server
-	// that the harness started can be killed, restarted or configured.
-	ErrNotControlled = errors.New("that server is not ours to control; use the jvm or the docker backend")
+	// ErrNotControlled says that an address backend can't do this. The harness
+	// can kill, restart and configure only servers that it started.
+	ErrNotControlled = errors.New("mrtq did not start that server and can't control it; use the jvm or the docker backend")
 
-	// errPortTaken says that somebody took a port after it was chosen and
-	// before the server bound it. Another port will work.
+	// errPortTaken says that another program took a port after it was chosen
+	// and before the server bound it. Another port will work.
 	errPortTaken = errors.New("port taken")
 )
 
@@ -22,9 +22,9 @@ var (
 // do about it. It matches [ErrUnavailable].
 type UnavailableError struct {
 	Backend Backend
-	Missing string // what was looked for and not found
+	Missing string // what was not found
 	Remedy  string // what to install or set
-	Err     error  // the cause, may be nil
+	Err     error  // the cause, or nil
 }
 
 func (e *UnavailableError) Error() string {
@@ -45,7 +45,7 @@ type ExitError struct {
 func (e *ExitError) Error() string {
 	msg := fmt.Sprintf("harness: %s server %d ended: %s", e.Backend, e.Node, e.State)
 	if e.LastWords != "" {
-		msg += "; its last words:\n" + indent(e.LastWords)
+		msg += "; the end of its log:\n" + indent(e.LastWords)
 	}
 	return msg
 }

@@ -11,8 +11,8 @@ import (
 	"mrtq/harness"
 )
 
-// A disposable ZooKeeper is started, used over the wire by any client, killed and
-// restarted. With harness.JVM or harness.Docker it is Apache's own.
+// Start a disposable ZooKeeper, use it with any client over the wire, kill it
+// and restart it. With harness.JVM or harness.Docker it is Apache's own.
 func Example() {
 	ctx := context.Background()
 	server, err := harness.Start(ctx, harness.Embedded, harness.Options{})

@@ -11,7 +11,7 @@
 //	embedded            a ZooKeeper in this process, see [mrtq/harness/minizk]
 //	jvm                 Apache ZooKeeper's own server as a child process
 //	docker              the same in a container
-//	host:port[,…][/p]   somebody's running server, inside a chroot of our own
+//	host:port[,…][/p]   a running server that is not ours, inside a chroot of our own
 //
 // The first three can be killed and restarted. jvm and docker can also be
 // ensembles. On the last, the harness touches only the chroot that Start creates
@@ -31,8 +31,8 @@ import (
 )
 
 // startAttempts is how often Start chooses ports if they are taken. With ten
-// thousand ports, even a second collision is unlikely. Five mean that something
-// else is wrong.
+// thousand ports, even a second collision is unlikely. Five collisions mean
+// that something else is wrong.
 const startAttempts = 5
 
 // Start runs a ZooKeeper on the given backend and returns when it is ready for
@@ -63,7 +63,7 @@ func retryPorts(start func() error) error {
 			return err
 		}
 	}
-	return fmt.Errorf("harness: %d times in a row a chosen port was taken by somebody else: %w", startAttempts, err)
+	return fmt.Errorf("harness: %d times in a row another program took the chosen port: %w", startAttempts, err)
 }
 
 // startOnce makes one attempt, on ports of its own choice.
@@ -71,8 +71,8 @@ func startOnce(ctx context.Context, backend Backend, opt Options) (_ *Server, er
 	s := &Server{backend: backend, opt: opt, secret: newSecret()}
 	defer func() {
 		if err != nil {
-			// A cancelled context kills, because there is nothing to end in
-			// good order.
+			// A cancelled context kills the servers, because there is nothing
+			// to shut down in order.
 			hurry, cancel := context.WithCancel(context.WithoutCancel(ctx))
 			cancel()
 			err = errors.Join(err, s.Stop(hurry))
@@ -119,14 +119,14 @@ type node interface {
 	// start runs the server on the data and ports it had before. It does not
 	// wait for readiness.
 	start(ctx context.Context) error
-	// stop ends the server in good order, kill at once. Both are no-ops on a
-	// server that has ended.
+	// stop shuts down the server in order. kill ends it at once. Both do
+	// nothing if the server has ended.
 	stop(ctx context.Context) error
 	kill() error
 	// ended returns nil while the server runs and an *ExitError once it doesn't.
 	ended(ctx context.Context) error
-	// stranger returns an error when what answers at the node's address is
-	// not this node: another process took the port first.
+	// stranger returns an error if another process answers at the node's
+	// address, because it took the port first.
 	stranger(ctx context.Context) error
 	// lastWords is the end of the server's log.
 	lastWords(ctx context.Context) string

@@ -101,9 +101,9 @@ func wantChildren(t *testing.T, conn *zk.Conn, path string, want ...string) {
 	}
 }
 
-// A server's whole life: usable when Start returns, the same data and address
-// after a kill, clean after Clean, gone after Stop.
-func TestLife(t *testing.T) {
+// A server is usable when Start returns, has the same data and address after a
+// kill, is clean after Clean, and is gone after Stop.
+func TestServerLife(t *testing.T) {
 	onEach(t, func(t *testing.T, b harness.Backend) {
 		s := harness.ForTest(t, b, harness.Options{})
 		address := s.Address()
@@ -175,7 +175,7 @@ func TestClean(t *testing.T) {
 	})
 }
 
-// An ensemble works without one server, and so does a session. The server can
+// An ensemble and a session still work if one server is missing. The server can
 // join again.
 func TestEnsemble(t *testing.T) {
 	on(t, apache, func(t *testing.T, b harness.Backend) {
@@ -253,11 +253,11 @@ func TestOptionsReachTheServer(t *testing.T) {
 			wantLine(t, conf, line)
 		}
 		envi := fourLetters(t, s.Address(), "envi")
-		if b == harness.JVM { // envi shows only some system properties; the behaviour shows the rest
+		if b == harness.JVM { // envi shows only some system properties; the server's behaviour shows the others
 			wantLine(t, envi, "user.dir=")
 		}
 		conn := connect(t, s.Address())
-		// A write above ZooKeeper's own limit of 1 MiB needs a client that can send it, too.
+		// A write above ZooKeeper's own limit of 1 MiB also needs a client that can send it.
 		big, events, err := zk.Connect([]string{s.Address()}, 10*time.Second,
 			zk.WithLogInfo(false), zk.WithLogger(quiet{}), zk.WithMaxConnBufferSize(8<<20))
 		if err != nil {
@@ -278,7 +278,7 @@ func TestOptionsReachTheServer(t *testing.T) {
 // Start has a time limit, and what it started is gone afterwards.
 func TestStartCancelled(t *testing.T) {
 	onEach(t, func(t *testing.T, b harness.Backend) {
-		harness.ForTest(t, b, harness.Options{}) // skips where there is none
+		harness.ForTest(t, b, harness.Options{}) // skips if there is none
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := harness.Start(ctx, b, harness.Options{}); !errors.Is(err, context.Canceled) {

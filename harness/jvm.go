@@ -15,9 +15,9 @@ import (
 // dependencies. Each jar also has a name without a version.
 const debianJars = "/usr/share/java"
 
-// debianClassPath names zookeeper.jar, whose manifest names most of its
-// dependencies, and what the manifest leaves out: a logger for slf4j, and the
-// parts of Netty for the secure port.
+// debianClassPath has zookeeper.jar, whose manifest names most of its
+// dependencies. It also has the jars that the manifest leaves out: a logger for
+// slf4j, and the parts of Netty for the secure port.
 var debianClassPath = []string{
 	"zookeeper.jar", "zookeeper-jute.jar", "slf4j-simple.jar",
 	"netty-codec.jar", "netty-resolver.jar", "netty-transport-native-unix-common.jar",
@@ -182,8 +182,9 @@ func newJVMNode(s *Server, tools toolchain, i int, ports []int) (*jvmNode, error
 	return n, nil
 }
 
-// ZooKeeper logs through slf4j: Debian's jars to slf4j-simple, Apache's from 3.8
-// on to logback, before that to log4j. Each is configured to print.
+// ZooKeeper logs through slf4j: Debian's jars to slf4j-simple, Apache's from
+// 3.8 on to logback, before that to log4j. The harness configures each of them
+// to print.
 const (
 	logbackConfig = `<configuration>
   <appender name="out" class="ch.qos.logback.core.ConsoleAppender">

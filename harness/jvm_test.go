@@ -122,7 +122,7 @@ func TestJVMDiesAtStart(t *testing.T) {
 			if exit.Backend != JVM || exit.Node != 0 || exit.State != tc.state || !strings.Contains(exit.LastWords, tc.reason) {
 				t.Errorf("%+v", exit)
 			}
-			if want := "harness: jvm server 0 ended: " + tc.state + "; its last words:\n\t"; !strings.HasPrefix(err.Error(), want) {
+			if want := "harness: jvm server 0 ended: " + tc.state + "; the end of its log:\n\t"; !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("message %q, want it to begin with %q", err, want)
 			}
 		})
@@ -139,7 +139,7 @@ func TestNoProcessOrFolderIsLeft(t *testing.T) {
 		t.Fatalf("process %d does not run", pid)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // makes Stop quicker, not less thorough
+	cancel() // a cancelled context makes Stop quicker, not less thorough
 	if err := s.Stop(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -163,15 +163,15 @@ func TestDataDirIsKept(t *testing.T) {
 	}
 }
 
-// The port is taken while the server is down: the other server is not taken for
-// ours, and the error says why.
+// If another server takes the port while ours is down, the harness notices it,
+// and the error says why.
 func TestRestartOnATakenPort(t *testing.T) {
 	skipWithoutJVM(t)
 	s := ForTest(t, JVM, Options{})
 	if err := s.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	// The other is a good ZooKeeper with a /zookeeper to read.
+	// The other server is a working ZooKeeper with a readable /zookeeper.
 	_, port, _ := net.SplitHostPort(s.Address())
 	client, err := strconv.Atoi(port)
 	if err != nil {
@@ -204,7 +204,7 @@ func TestRestartOnATakenPort(t *testing.T) {
 	}
 }
 
-// If somebody took a server's port meanwhile, it gets another one.
+// If another program took a server's port, the server gets another one.
 func TestStartChoosesAgain(t *testing.T) {
 	skipWithoutJVM(t)
 	for _, exit := range []string{
@@ -251,7 +251,7 @@ func TestServerDiesWithItsParent(t *testing.T) {
 	}
 	skipWithoutJVM(t)
 	if childAttributes() == nil {
-		t.Skip("only Linux kills children with their parent")
+		t.Skip("only Linux kills a child together with its parent")
 	}
 	out := filepath.Join(t.TempDir(), "pid")
 	cmd := exec.Command(os.Args[0], "-test.run=^TestServerDiesWithItsParent$", "-test.timeout=60s")

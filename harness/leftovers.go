@@ -15,7 +15,7 @@ import (
 )
 
 // Maker says who made a chroot: the host and process, and when. ok is false if
-// the note doesn't say.
+// the note doesn't say it.
 func (c Chroot) Maker() (host string, process int, made time.Time, ok bool) {
 	rest, begins := strings.CutPrefix(c.Note, noteBegins)
 	rest, _, ends := strings.Cut(rest, ";")
@@ -30,8 +30,8 @@ func (c Chroot) Maker() (host string, process int, made time.Time, ok bool) {
 	return parts[0], process, made, true
 }
 
-// Ended reports whether the process that made a chroot is known to have ended.
-// Of a process on another machine nothing is known.
+// Ended reports whether the process that made a chroot has certainly ended.
+// Nothing is known about a process on another machine.
 func (c Chroot) Ended() bool {
 	host, process, _, ok := c.Maker()
 	if here, err := os.Hostname(); !ok || err != nil || host != here {
@@ -41,8 +41,8 @@ func (c Chroot) Ended() bool {
 	return err != nil || errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
 }
 
-// Leftovers are the chroots that harnesses made at an address: those of runs that
-// are going on, or that were killed and could not remove them.
+// Leftovers returns the chroots that harnesses made at an address. Their runs
+// are not finished, or were killed before they could remove them.
 func Leftovers(ctx context.Context, address Backend, opt Options) (found []Chroot, err error) {
 	err = atAddress(ctx, address, opt, func(c *borrowed, w *zkconn.Writer) error {
 		if _, there, err := w.Exists(ctx, cmp.Or(c.base, "/")); err != nil {
@@ -56,18 +56,18 @@ func Leftovers(ctx context.Context, address Backend, opt Options) (found []Chroo
 	return found, err
 }
 
-// RemoveLeftover removes a chroot that [Leftovers] found, with all that is below
-// it. It looks once more that a harness made it.
+// RemoveLeftover removes a chroot that [Leftovers] found, with everything below
+// it. It first checks again that a harness made it.
 func RemoveLeftover(ctx context.Context, address Backend, opt Options, left Chroot) error {
 	return atAddress(ctx, address, opt, func(c *borrowed, w *zkconn.Writer) error {
 		n, err := w.Get(ctx, left.Path)
 		switch {
 		case errors.Is(err, znode.ErrNoNode):
-			return nil // somebody else has removed it
+			return nil // it has been removed meanwhile
 		case err != nil:
 			return err
 		case !strings.HasPrefix(left.Path, c.base+"/"+chrootPrefix) || string(n.Data) != left.Note:
-			return fmt.Errorf("%s is no chroot of a harness, or another than it was", left.Path)
+			return fmt.Errorf("%s is not a chroot of a harness, or has been replaced", left.Path)
 		}
 		if err := wipe(ctx, w, left.Path); err != nil {
 			return err
@@ -79,7 +79,7 @@ func RemoveLeftover(ctx context.Context, address Backend, opt Options, left Chro
 	})
 }
 
-// atAddress opens a session at an address, beside all chroots.
+// atAddress opens a session at an address, outside of the harness's chroots.
 func atAddress(ctx context.Context, address Backend, opt Options, do func(*borrowed, *zkconn.Writer) error) error {
 	hosts, base, err := splitAddress(string(address))
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 // Options describe the server. The zero value is a standalone server with
 // ZooKeeper's own limits and short session timeouts.
 //
-// Only Client, ACL and StartTimeout have a meaning for an address backend;
-// anything else that is set is refused there, for it could not be honoured.
+// An address backend accepts only Client, ACL and StartTimeout. It refuses the
+// other options because it can't apply them.
 type Options struct {
 	// Nodes is the number of servers: 0 or 1 for a standalone one, 3 (or
 	// another odd number up to 7) for an ensemble (jvm, docker).
@@ -32,7 +32,7 @@ type Options struct {
 	// MinSessionTimeout is the shortest session timeout that a client gets; 0
 	// is two ticks.
 	MinSessionTimeout time.Duration
-	// Heap is the server's heap in MiB; 0 means 256. A million small znodes
+	// Heap is the server's heap in MiB. 0 means 256. A million small znodes
 	// need about 1024. An embedded server uses this process's heap.
 	Heap int
 	// TLS adds a secure port with certificates for this server: see
@@ -44,17 +44,17 @@ type Options struct {
 	// DataDir is the folder of the server's data (jvm only). It is created if
 	// missing, and Stop keeps it. "" is a folder that Stop removes.
 	DataDir string
-	// Log receives what the servers print (jvm: as it is printed; docker: when a
-	// server is stopped or found dead; embedded: its last operations, when it is
-	// stopped). May be nil. Writes are not concurrent.
+	// Log receives what the servers print (jvm: as it is printed; docker: when
+	// a server is stopped or found dead; embedded: its last operations, when it
+	// is stopped). Log may be nil. Writes are not concurrent.
 	Log io.Writer
 	// Client says how to open sessions with an address that wants more than a
-	// plain one, such as TLS or credentials. Other backends don't look at it.
+	// plain one, such as TLS or credentials. Other backends ignore it.
 	Client Client
 	// ACL is the ACL of our chroot at an address; nil is open to all.
 	ACL []zk.ACL
-	// StartTimeout is how long a server may take to be ready, without the time
-	// for pulling an image; 0 means 60 s.
+	// StartTimeout is how long a server may take to be ready, not counting the
+	// time to pull an image. 0 means 60 s.
 	StartTimeout time.Duration
 }
 
@@ -87,7 +87,7 @@ func (o Options) validate(b Backend) error {
 		// The image takes extra lines as words of one variable, so neither may
 		// contain white space. A line break would begin another property.
 		if k == "" || strings.ContainsAny(k, " \t\r\n=:#!\\") || strings.ContainsAny(v, " \t\r\n\\") {
-			return fmt.Errorf("harness: Options.Properties %q=%q: white space, backslashes and separators are not possible here", k, v)
+			return fmt.Errorf("harness: Options.Properties %q=%q: white space, backslashes and separators are not allowed here", k, v)
 		}
 		if isPlace(k) {
 			return fmt.Errorf("harness: Options.Properties has %s: ports and folders are chosen by the harness", k)
@@ -100,7 +100,7 @@ func (o Options) validate(b Backend) error {
 		return o.validateEmbedded()
 	}
 	if o.Listen != "" {
-		return fmt.Errorf("harness: Options.Listen with backend %s: %w: it chooses its ports itself; use %s", b, errors.ErrUnsupported, Embedded)
+		return fmt.Errorf("harness: Options.Listen with backend %s: %w: this backend chooses its ports itself; use %s", b, errors.ErrUnsupported, Embedded)
 	}
 	if b == Docker && o.DataDir != "" {
 		return fmt.Errorf("harness: Options.DataDir is for the %s backend: a container keeps its data inside", JVM)
@@ -108,7 +108,7 @@ func (o Options) validate(b Backend) error {
 	return nil
 }
 
-// isPlace reports whether a property says where a server is.
+// isPlace reports whether a property is a port or a folder of the server.
 func isPlace(property string) bool {
 	switch property {
 	case "dataDir", "dataLogDir", "clientPort", "clientPortAddress", "secureClientPort", "secureClientPortAddress":
@@ -117,7 +117,7 @@ func isPlace(property string) bool {
 	return strings.HasPrefix(property, "server.")
 }
 
-// validateAddress refuses options that can't be applied to somebody else's
+// validateAddress refuses options that can't be applied to another person's
 // server.
 func (o Options) validateAddress(b Backend) error {
 	if _, _, err := splitAddress(string(b)); err != nil {

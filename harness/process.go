@@ -30,14 +30,14 @@ func startProcess(argv []string, dir string, log io.Writer) (*process, error) {
 	p.cmd.SysProcAttr = childAttributes()
 	started := make(chan error)
 	go func() {
-		// "Parent death" is the death of the thread that forked, so that
-		// thread must live as long as the child (golang/go#27505).
+		// For Linux, the parent is the thread that forked, so that thread must
+		// live as long as the child (golang/go#27505).
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := p.cmd.Start()
 		started <- err
 		if err == nil {
-			_ = p.cmd.Wait() // the state says how it ended
+			_ = p.cmd.Wait() // its state says how it ended
 			close(p.done)
 		}
 	}()

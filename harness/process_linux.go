@@ -3,7 +3,7 @@ package harness
 import "syscall"
 
 // childAttributes make the kernel kill the server when this process dies, even
-// by SIGKILL. So no test run leaves a JVM behind.
+// by SIGKILL. So a test run never leaves a JVM behind.
 func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

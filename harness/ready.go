@@ -12,14 +12,14 @@ import (
 	"mrtq/internal/zkconn"
 )
 
-// probeInterval is how often a server that is awaited is asked whether it has
-// died meanwhile.
+// probeInterval is how often the harness checks whether a starting server has
+// died.
 const probeInterval = 50 * time.Millisecond
 
 // awaitReady returns when the server at host opens a session and lets
 // /zookeeper be read: an open port is not enough, because a container's proxy
-// accepts connections before there is a server behind it. n, if not nil, is
-// watched meanwhile: if it ends, its *ExitError is returned.
+// accepts connections before the server does. If n is not nil and ends
+// meanwhile, awaitReady returns its *ExitError.
 func awaitReady(ctx context.Context, host string, client Client, n node) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	watched := make(chan struct{})
@@ -53,7 +53,7 @@ func awaitReady(ctx context.Context, host string, client Client, n node) error {
 	return err
 }
 
-// watch cancels with the node's end as the cause.
+// watch cancels the context if the node ends, with that as the cause.
 func watch(ctx context.Context, cancel context.CancelCauseFunc, n node) {
 	tick := time.NewTicker(probeInterval)
 	defer tick.Stop()
@@ -92,8 +92,8 @@ func fourLetters(ctx context.Context, host, word string) (string, error) {
 
 // checkDataDir returns an error that matches errPortTaken unless the server at
 // host uses dataDir. Two processes may have chosen the same port. Then the
-// server of the slower one dies, but before that the server of the faster one
-// answers in its place.
+// slower process's server dies, but until then the faster process's server
+// answers instead.
 func checkDataDir(ctx context.Context, host, dataDir string) error {
 	conf, err := fourLetters(ctx, host, "conf")
 	if err != nil {
@@ -107,5 +107,5 @@ func checkDataDir(ctx context.Context, host, dataDir string) error {
 			return fmt.Errorf("%w: a server on %s answers there", errPortTaken, dir)
 		}
 	}
-	return fmt.Errorf("%w: what answers there names no dataDir: %.80q", errPortTaken, conf)
+	return fmt.Errorf("%w: the answer there names no dataDir: %.80q", errPortTaken, conf)
 }

@@ -12,13 +12,13 @@ import (
 	"mrtq/internal/zkconn"
 )
 
-// A Server is a running ZooKeeper, standalone or an ensemble. Its methods may be
-// called concurrently. Those that change its state wait for each other.
+// A Server is a running ZooKeeper, standalone or an ensemble. Its methods may
+// be called concurrently. Methods that change its state wait for each other.
 type Server struct {
 	backend Backend
 	opt     Options
 	secret  string        // the password the password of the super user on this server
-	dir     string        // used by this server only; removed by Stop
+	dir     string        // a folder that only this server uses; Stop removes it
 	certs   *certificates // nil without TLS
 
 	mu      sync.Mutex
@@ -78,7 +78,7 @@ func (s *Server) NodeAddress(i int) string {
 	return s.cluster.hosts()[i]
 }
 
-// Kill ends all servers at once (SIGKILL, docker kill). Data and ports are kept
+// Kill ends all servers at once (SIGKILL, docker kill). It keeps data and ports
 // for Restart. Error: [ErrNotControlled].
 func (s *Server) Kill() error {
 	return s.eachNode(func(n node) error { return n.kill() })
@@ -89,7 +89,7 @@ func (s *Server) KillNode(i int) error {
 	return s.oneNode(i, func(n node) error { return n.kill() })
 }
 
-// Restart shuts down the servers that still run, and starts all of them again with
+// Restart shuts down the servers that still run, and starts all servers again with
 // the same data and ports. It returns when each is ready. Error: [ErrNotControlled].
 func (s *Server) Restart(ctx context.Context) error {
 	if err := s.eachNode(func(n node) error { return errors.Join(n.stop(ctx), n.start(ctx)) }); err != nil {
@@ -131,9 +131,10 @@ func (s *Server) Clean(ctx context.Context) error {
 	return nil
 }
 
-// Stop shuts down the servers and removes everything: processes, containers, data
-// (unless Options.DataDir was given), our chroot on an address backend. If ctx is
-// cancelled, it is quicker but as thorough. On a stopped server it does nothing.
+// Stop shuts down the servers and removes everything: processes, containers,
+// data (unless Options.DataDir was given), our chroot on an address backend. If
+// ctx is cancelled, Stop is quicker but just as thorough. On a stopped server
+// it does nothing.
 func (s *Server) Stop(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -202,7 +203,7 @@ func (s *Server) await(ctx context.Context, i int) error {
 	defer cancel()
 	host, nodes := s.cluster.hosts()[i], s.cluster.nodes()
 	if len(nodes) == 0 {
-		return nil // an address: the session that created our chroot proved it
+		return nil // an address: the session that created our chroot has shown that it is ready
 	}
 	if err := awaitReady(ctx, host, Client{}, nodes[i]); err != nil {
 		return err

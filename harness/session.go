@@ -20,7 +20,8 @@ type Client struct {
 	Credentials []Credential
 }
 
-// Credential is what a session authenticates with. It never prints its secret.
+// Credential is what a session authenticates with. Printing it never shows its
+// secret.
 type Credential struct{ auth zkconn.Auth }
 
 // Digest is a user and password of ZooKeeper's digest scheme.
@@ -38,11 +39,11 @@ const (
 	// sessionTimeout is longer than a leader election, so that a session
 	// survives the loss of its server.
 	sessionTimeout = 20 * time.Second
-	// longestRequest is more than any transaction of the harness takes.
+	// longestRequest is more than any transaction of the harness needs.
 	longestRequest = 1 << 20
 )
 
-// config is how sessions with these servers are opened.
+// config is the configuration of sessions with these servers.
 func (c Client) config(hosts []string) zkconn.Config {
 	cfg := zkconn.Config{
 		Address:        zkconn.Address{Servers: hosts},
@@ -59,13 +60,13 @@ func (c Client) config(hosts []string) zkconn.Config {
 	return cfg
 }
 
-// withSession calls do with an open session on one of hosts and closes it
-// afterwards; nothing of it is left when withSession returns. It tries to connect
+// withSession calls do with an open session on one of hosts, and closes the
+// session. When it returns, nothing of the session is left. It tries to connect
 // until ctx ends.
 func withSession(ctx context.Context, hosts []string, client Client, do func(*zkconn.Writer) error) error {
 	cfg := client.config(hosts)
 	if deadline, ok := ctx.Deadline(); ok {
-		cfg.GiveUp = max(time.Until(deadline), 0) + time.Second // it is ctx that ends it, and says why
+		cfg.GiveUp = max(time.Until(deadline), 0) + time.Second // only ctx ends the attempt, and says why
 	}
 	w, err := zkconn.OpenWriter(ctx, cfg)
 	if err != nil {

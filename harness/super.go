@@ -13,14 +13,15 @@ const superUser = "super"
 // newSecret returns the super user's password of one server.
 func newSecret() string { return rand.Text() }
 
-// superDigest is what the server gets: user:base64(sha1(user:password)), as in
-// ZooKeeper's digest scheme.
+// superDigest is what the server is configured with:
+// user:base64(sha1(user:password)), as in ZooKeeper's digest scheme.
 func (s *Server) superDigest() string {
 	sum := sha1.Sum([]byte(superUser + ":" + s.secret))
 	return superUser + ":" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// super is how a server of our own is used by who must not be bound by ACLs.
+// super is the configuration of a session that ACLs don't apply to. It works
+// only on servers that the harness started.
 func (s *Server) super() Client {
 	return Client{Credentials: []Credential{Digest(superUser, s.secret)}}
 }

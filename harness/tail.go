@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// tailSize is how much of a server's log is kept to explain its end: a
+// tailSize is how much of a server's log is kept to explain why it ended: a
 // Java stack trace or two.
 const tailSize = 4 << 10
 

@@ -47,13 +47,13 @@ func ForTest(t T, backend Backend, opt Options) *Server {
 	case err == nil:
 	case errors.Is(err, ErrUnavailable) && !required(backend):
 		t.Skipf("skipped without a server: %v", err)
-		return nil // for a T whose Skipf returns
+		return nil // for a T with a Skipf that returns
 	default:
 		t.Fatalf("%v", err)
 		return nil
 	}
 	t.Cleanup(func() {
-		// The test's own context is done by now.
+		// The test's own context has ended by now.
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := s.Stop(ctx); err != nil {
@@ -65,8 +65,8 @@ func ForTest(t T, backend Backend, opt Options) *Server {
 
 func required(b Backend) bool { return Required(string(b)) }
 
-// Required reports whether [RequireVariable] names a backend, or another program
-// that tests use where it is: chromium.
+// Required reports whether [RequireVariable] names a backend, or chromium,
+// which some tests use if it is installed.
 func Required(name string) bool {
 	list := strings.Split(os.Getenv(RequireVariable), ",")
 	return slices.ContainsFunc(list, func(s string) bool { return strings.TrimSpace(s) == name })

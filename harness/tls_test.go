@@ -13,8 +13,8 @@ import (
 	"mrtq/harness"
 )
 
-// The secure port serves a client that uses the files, with the same tree as
-// the plain port. Without our certificate a client gets no session.
+// The secure port serves a client that uses the files, and shows it the same
+// tree as the plain port. A client without our certificate gets no session.
 func TestTLS(t *testing.T) {
 	onEach(t, func(t *testing.T, b harness.Backend) {
 		s := harness.ForTest(t, b, harness.Options{TLS: true})
@@ -69,7 +69,7 @@ func shakeHands(address string, conf *tls.Config) error {
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(5 * time.Second))
 	if _, err = conn.Read(make([]byte, 1)); os.IsTimeout(err) {
-		return nil // still open: the server awaits a request
+		return nil // still open, because the server waits for a request
 	}
 	return err
 }

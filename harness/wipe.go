@@ -16,13 +16,13 @@ const (
 	wipeBatch    = 1000 // paths of one transaction at most,
 	// and bytes: well under ZooKeeper's packet limit of 1 MiB (apache/zookeeper #412 and #1716).
 	wipeBytes = 256 << 10
-	// Somebody may still be creating znodes. A few rounds are enough for a
-	// worker that is being stopped, but not for one that continues.
+	// A worker may still be creating znodes. A few rounds are enough if the
+	// worker is stopping, but not if it continues.
 	wipeRounds = 5
 )
 
-// wipe deletes what is below root, except /zookeeper, which is the server's.
-// root itself stays.
+// wipe deletes everything below root, except the server's /zookeeper. root
+// itself stays.
 func wipe(ctx context.Context, w *zkconn.Writer, root string) error {
 	var last error
 	for range wipeRounds {
@@ -37,7 +37,7 @@ func wipe(ctx context.Context, w *zkconn.Writer, root string) error {
 		last = deleteAll(ctx, w, paths[1:])
 		switch {
 		case last == nil, errors.Is(last, znode.ErrNotEmpty), errors.Is(last, znode.ErrNoNode), errors.Is(last, zkconn.ErrUnknownOutcome):
-			// The next look tells what is left.
+			// The next round shows what is left.
 		default:
 			return last
 		}
@@ -45,12 +45,12 @@ func wipe(ctx context.Context, w *zkconn.Writer, root string) error {
 	if last == nil {
 		last = errors.New("znodes keep appearing")
 	}
-	return fmt.Errorf("somebody is writing there: %w", last)
+	return fmt.Errorf("a client is writing there: %w", last)
 }
 
-// deleteAll deletes the znodes, each of which comes after its parent in paths,
-// and returns the first error. Transactions that are under way together take
-// effect in their order, so children go before their parents.
+// deleteAll deletes the znodes and returns the first error. In paths each znode
+// comes after its parent. Transactions that are under way together take effect
+// in order, so children are deleted before their parents.
 func deleteAll(ctx context.Context, w *zkconn.Writer, paths []string) error {
 	paths = slices.Clone(paths)
 	slices.Reverse(paths)

@@ -9,7 +9,7 @@ import (
 )
 
 // wantNothingAt fails if a server answers at the address. The connection must
-// be refused, or closed by a container's proxy that is about to end.
+// be refused, or closed by a container's proxy that is ending.
 func wantNothingAt(t *testing.T, address string) {
 	t.Helper()
 	conn, err := net.DialTimeout("tcp", address, time.Second)

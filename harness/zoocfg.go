@@ -13,10 +13,10 @@ import (
 // sessions to 4 s.
 const MaxSessionTimeout = 10 * time.Minute
 
-// Patience of an ensemble, in time rather than in ticks.
+// Time limits of an ensemble. zoo.cfg wants them in ticks.
 const (
-	joinTime = 20 * time.Second // to connect to a leader and copy its data
-	syncTime = 10 * time.Second // to lag behind it
+	joinTime = 20 * time.Second // for connecting to a leader and copying its data
+	syncTime = 10 * time.Second // for lagging behind it
 )
 
 // properties are the lines of zoo.cfg that are the same on every backend.
@@ -31,8 +31,8 @@ func (o Options) properties() map[string]string {
 		"maxClientCnxns":         "0", // all of a test's sessions come from one address
 		"admin.enableServer":     "false",
 		"4lw.commands.whitelist": "*",
-		// The kernel keeps the data of a killed process. Only a power failure
-		// would lose it, and the data need not survive that.
+		// If the process is killed, the kernel keeps its data. Only a power
+		// failure would lose it, and the data need not survive that.
 		"forceSync": "no",
 		// The transaction log grows by this many KiB; 64 MiB would have to be
 		// zeroed at each start.
@@ -64,8 +64,9 @@ func withTLS(p map[string]string, port int, c *certificates, folder string) {
 func (s *Server) javaFlags() []string {
 	flags := []string{
 		fmt.Sprintf("-Xmx%dm", s.opt.heap()),
-		// What starts a small JVM quickly: one compiler tier, the shared class
-		// archive, the collector without threads, no statistics file.
+		// These settings start a small JVM quickly: one compiler tier, the
+		// shared class archive, a collector without threads, no statistics
+		// file.
 		"-XX:TieredStopAtLevel=1", "-Xshare:auto", "-XX:+UseSerialGC", "-XX:-UsePerfData",
 		"-Dzookeeper.jmx.log4j.disable=true",
 		"-Djava.net.preferIPv4Stack=true",

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// plainBeans reads the one program that puts strings, booleans and integers into
-// a Properties, as java.beans.XMLEncoder writes it. It gives up at every other
-// element, and at an object that has an id.
+// plainBeans reads the one program that puts strings, booleans and integers
+// into a Properties, as java.beans.XMLEncoder writes it. It gives up at any
+// other element, and at an object with an id.
 func plainBeans(text string) (Payload, bool) {
 	s := scanner{text: text}
 	if !s.xmlDeclaration() || !s.take(`<java version="`) || !s.javaVersion() || !s.take(`" class="java.beans.XMLDecoder">`) || !utf8.ValidString(text) {
@@ -35,7 +35,7 @@ func plainBeans(text string) (Payload, bool) {
 	return newPayload(entries), s.atEnd()
 }
 
-// javaVersion goes past a version such as 1.8.0_402 or 17.0.15.
+// javaVersion skips a version such as 1.8.0_402 or 17.0.15.
 func (s *scanner) javaVersion() bool {
 	begin := s.pos
 	for !s.atEnd() && ('0' <= s.text[s.pos] && s.text[s.pos] <= '9' || s.text[s.pos] == '.' || s.text[s.pos] == '_') {

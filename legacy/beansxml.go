@@ -25,9 +25,9 @@ var tagClasses = map[string]string{
 }
 
 // decodeBeans reads a document of java.beans.XMLEncoder. Such a document is a
-// program: it can construct any object and call any method. Only the one
-// program is known that puts strings, booleans and integers into a Properties,
-// and it isn't run but read.
+// program: it can construct any object and call any method. decodeBeans accepts
+// only a program that puts strings, booleans and integers into a Properties. It
+// reads this program and does not run it.
 func decodeBeans(data []byte) (Payload, *Error) {
 	d, err := parseXML(data)
 	if err != nil {
@@ -65,7 +65,7 @@ func decodeBeans(data []byte) (Payload, *Error) {
 }
 
 // checkObject refuses all but <object class="java.util.Properties">. XMLEncoder
-// adds an id where an object is used twice.
+// adds an id if an object is used twice.
 func (d *document) checkObject(e *etree.Element) *Error {
 	class := e.SelectAttrValue("class", "")
 	if e.FullTag() != "object" || class != propertiesClass {
@@ -98,7 +98,7 @@ func (d *document) put(call *etree.Element) (key string, value any, err *Error) 
 	if err != nil {
 		return "", nil, err
 	}
-	for _, a := range arguments { // a refused class matters more than a miscount
+	for _, a := range arguments { // a refused class matters more than a wrong number of arguments
 		if _, err := d.argument(a); err != nil {
 			return "", nil, err
 		}
@@ -139,8 +139,8 @@ func (d *document) argument(e *etree.Element) (any, *Error) {
 	return json.Number(text), nil
 }
 
-// isJavaInteger tells whether text is a number as Java prints it: it reads 010
-// as eight.
+// isJavaInteger reports whether text is a number as Java prints it: it reads
+// 010 as eight.
 func isJavaInteger(text string, bits int) bool {
 	n, err := strconv.ParseInt(text, 10, bits)
 	return err == nil && strconv.FormatInt(n, 10) == text
@@ -196,8 +196,8 @@ func (d *document) refuse(e *etree.Element, want string) *Error {
 	return unsupportedClass(d.at(e), class, "XML: element %.60q for class %.200q isn't supported: want %s", e.FullTag(), class, want)
 }
 
-// encodeBeans writes the keys sorted, and the version of a Java that has all
-// it uses.
+// encodeBeans sorts the keys. It names a version of Java that knows every
+// element it uses.
 func encodeBeans(p Payload) ([]byte, error) {
 	out := []byte("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<java version=\"1.8.0\" class=\"java.beans.XMLDecoder\">\n <object class=\"" + propertiesClass + "\">\n")
 	for _, key := range slices.Sorted(maps.Keys(p)) {
@@ -234,8 +234,8 @@ func appendArgument(dst []byte, v any) ([]byte, error) {
 	return nil, errValue(v, "a string, bool or number")
 }
 
-// appendChar writes a character as XMLEncoder does: those that XML forbids as
-// an element.
+// appendChar writes a character as XMLEncoder does: as an element if XML
+// forbids it.
 func appendChar(dst []byte, r rune) []byte {
 	if isXMLChar(r) {
 		return utf8.AppendRune(dst, r)

@@ -13,11 +13,12 @@ import (
 	"mrtq/legacy"
 )
 
-// BenchmarkDecode decodes one record an iteration, so its figures are those of a
-// record: the corpus, which JVM services' encoders wrote, and a generated queue,
-// whose records are longer and have what breaks decoders in a third of them.
+// BenchmarkDecode decodes one record in each iteration, so its figures are
+// those of one record. It decodes the corpus, which the JVM services' encoders
+// wrote, and a generated queue. The generated records are longer, and a third
+// of them contain what breaks decoders.
 //
-// records/cpu-s counts the processor's time, the collector's included, and so
+// records/cpu-s counts processor time, including the garbage collector's. So it
 // doesn't depend on what else the machine does.
 //
 //	go test ./legacy -run '^$' -bench Decode -benchmem -cpu 1

@@ -10,12 +10,12 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain sees that no lexer is left behind by a record that is refused.
+// TestMain checks that a refused record leaves no lexer running.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // TestBounded: a hostile record of a quarter of a megabyte costs memory in proportion
-// to its size. The factor is what a list of the shortest XML attributes takes;
-// a bomb takes millions.
+// to its size. The factor is what a list of the shortest XML attributes needs. A bomb
+// would need millions.
 func TestBounded(t *testing.T) {
 	const size = 1 << 18
 	repeat := func(s string) string { return strings.Repeat(s, size/len(s)) }
@@ -66,7 +66,7 @@ func TestBounded(t *testing.T) {
 			if limit := uint64(1<<20 + 300*len(data)); allocated > limit {
 				t.Errorf("allocated %d for %d bytes", allocated, len(data))
 			}
-			if took > 20*time.Second { // quadratic would be hours
+			if took > 20*time.Second { // quadratic decoding would take hours
 				t.Errorf("took %v", took)
 			}
 		})

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// znode is one line of a tree, and expected what a decoder must say of it.
+// znode is one line of a tree. expected is what a decoder must return for it.
 type znode struct {
 	Path string
 	Data []byte
@@ -58,8 +58,9 @@ func corpus(t testing.TB) map[string][]byte {
 	return nodes
 }
 
-// TestCorpus decodes what JVM encoders wrote. What it must be was written by
-// the same program, so a decoder's fault isn't in both.
+// TestCorpus decodes what JVM encoders wrote. The program that wrote the
+// records also wrote what they mean, so a fault of our decoder can't be in
+// both.
 func TestCorpus(t *testing.T) {
 	nodes := corpus(t)
 	want := readLines[expected](t, "testdata/legacy.expected.ndjson")

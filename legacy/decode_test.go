@@ -87,8 +87,8 @@ func TestErrorClass(t *testing.T) {
 // kinds of damage that a truncation may be reported as.
 var truncated = map[Kind]bool{TruncatedHeader: true, EmptyPayload: true, BadPayload: true}
 
-// TestTruncation cuts every record at every length. Properties text is the one
-// format in which a beginning can be whole.
+// TestTruncation cuts every record at every length. Only in properties text can
+// the beginning of a payload be a whole payload.
 func TestTruncation(t *testing.T) {
 	cuts := 0
 	for p, data := range corpus(t) {
@@ -101,7 +101,7 @@ func TestTruncation(t *testing.T) {
 			r, err := Decode(name, data[:n], Options{})
 			cuts++
 			if err == nil {
-				// A line break at an XML document's end may go.
+				// An XML document may lose the line break at its end.
 				if r.Format == Properties || strings.TrimSpace(string(data[n:])) == "" && reflect.DeepEqual(r.Payload, whole.Payload) {
 					continue
 				}

@@ -10,26 +10,26 @@
 //	1       8      time of the last status change, big-endian; 0 for none
 //	9       rest   payload, in one of five formats told apart by content
 //
-// The time is in seconds or in milliseconds since 1970: the queue's documents
-// promise the first, its services wrote the second, and both occur. [Header]
-// reports which was read.
+// The time is in seconds or in milliseconds since 1970. The queue's documents
+// promise seconds, its services wrote milliseconds, and both occur. [Header]
+// says which was read.
 //
 // The services were Java programs, and the payloads are whatever they had at
-// hand: an object stream, a bean document, a properties file, JSON. What a
-// Java string can hold and UTF-8 can't, an unpaired surrogate, is kept as
-// generalized UTF-8 (WTF-8: three bytes a surrogate), so nothing is lost; see
-// [Payload].
+// hand: an object stream, a bean document, a properties file, JSON. A Java
+// string can hold an unpaired surrogate, which UTF-8 can't. It is kept as
+// generalized UTF-8 (WTF-8: three bytes for a surrogate), so nothing is lost:
+// see [Payload].
 //
-// Records are hostile until decoded. Nothing is instantiated, expanded or
-// fetched, and memory and time are bounded by the record's own size. One that
-// can't be decoded gives an [*Error] which says where and why.
+// A record may be hostile. Decoding instantiates, expands and fetches nothing,
+// and the record's size bounds its memory and time. For a record that can't be
+// decoded, an [*Error] says where and why.
 //
-// Records are read twice over: nearly all are written plainly, as the services'
-// own encoders write, and a reader for just that takes them in one pass. What it
-// doesn't take, a library reads, which knows all of the format.
+// Each format has two readers. Nearly every record is plain: it is spelled as
+// the services' own encoders spell it. A plain reader reads such a record in
+// one pass. The others are read with a library that knows all of the format.
 //
-// Which encodings come back byte for byte: the header, the key, an object
-// stream kept as a [mrtq/legacy/javaobj.Properties], and JSON that was
-// canonical (see [AppendJSON]). The two XML formats and properties text keep
-// every entry, but not the order, the white space or the comments.
+// These come back byte for byte when they are encoded again: the header, the
+// key, an object stream kept as a [mrtq/legacy/javaobj.Properties], and JSON
+// that was canonical (see [AppendJSON]). The two XML formats and properties
+// text keep every entry, but not the order, the white space or the comments.
 package legacy

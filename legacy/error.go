@@ -15,9 +15,9 @@ type Kind string
 const (
 	BadKey           Kind = "bad-key"           // the znode's name
 	TruncatedHeader  Kind = "truncated-header"  // fewer bytes than a header has
-	UnknownStatus    Kind = "unknown-status"    // a status byte that is none of the six
+	UnknownStatus    Kind = "unknown-status"    // a status byte other than the six
 	EmptyPayload     Kind = "empty-payload"     // a header and nothing after it
-	BadPayload       Kind = "bad-payload"       // malformed payload, or a time no calendar has
+	BadPayload       Kind = "bad-payload"       // a malformed payload, or a time outside the years 1970 to 9999
 	UnsupportedClass Kind = "unsupported-class" // a class or method other than those of a Properties
 )
 
@@ -27,13 +27,13 @@ func (k Kind) Error() string { return string(k) }
 // noOffset is an [Error]'s Offset when no byte of the data is to blame.
 const noOffset = -1
 
-// Error is why one record can't be decoded.
+// Error says why one record can't be decoded.
 type Error struct {
 	Kind   Kind
-	Offset int    // byte offset in the znode's data, -1 where there is none
+	Offset int    // byte offset in the znode's data, -1 if there is none
 	Class  string // the refused class, as the record names it, with the method if that was refused; only for UnsupportedClass
 	Msg    string // what was found, and what was wanted
-	Err    error  // the cause, nil when there is none below this
+	Err    error  // the cause, nil if there is none
 }
 
 // Error returns kind, offset and reason on one line.
@@ -52,8 +52,8 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// harmless is a library's message, fit for a terminal: it may quote the record,
-// as it is and at any length.
+// harmless makes a library's message safe for a terminal. The message may quote
+// the record unchanged and at any length.
 func harmless(msg string) string {
 	const longest = 200
 	var b strings.Builder
@@ -73,11 +73,11 @@ func harmless(msg string) string {
 // Unwrap returns the cause, which may be nil.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Is tells whether target is the error's [Kind].
+// Is reports whether target is the error's [Kind].
 func (e *Error) Is(target error) bool { return target == error(e.Kind) }
 
-// badPayload is an error at an offset within the payload; [Decode] moves the
-// offset to where it is in the znode's data.
+// badPayload is an error at an offset in the payload. [Decode] turns that into
+// an offset in the znode's data.
 func badPayload(offset int, format string, a ...any) *Error {
 	return &Error{Kind: BadPayload, Offset: offset, Msg: fmt.Sprintf(format, a...)}
 }

@@ -9,8 +9,8 @@ import (
 	"mrtq/legacy"
 )
 
-// A record is written as a service writes it, and read back: who made it does not
-// have to be known.
+// Write a record as a service writes it, and read it back. The reader does not
+// need to know which service wrote it.
 func Example() {
 	header := legacy.NewHeader(legacy.Held, time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC), legacy.Milliseconds)
 	data, err := legacy.Encode(header, legacy.JavaSerialized, legacy.Payload{"jobID": "jid-0001", "update": true})

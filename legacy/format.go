@@ -18,9 +18,9 @@ const (
 	Properties     Format = "properties"      // Properties.store
 )
 
-// codec is a format's two directions. plain reads what is written as the services
-// write it, and gives up at everything else.
-// decode's offsets count from the payload.
+// codec decodes and encodes one format. plain reads what is spelled as the
+// services spell it, and gives up at everything else. decode's offsets count
+// from the payload.
 type codec struct {
 	format Format
 	plain  func(string) (Payload, bool)
@@ -36,7 +36,7 @@ var codecs = [...]codec{
 	{Properties, plainProperties, decodeProperties, encodeProperties},
 }
 
-// codecOf returns the codec of a format, nil if it is none.
+// codecOf returns the codec of a format, or nil for an unknown format.
 func codecOf(format Format) *codec {
 	for i := range codecs {
 		if codecs[i].format == format {
@@ -60,8 +60,8 @@ const (
 	utf8BOM     = "\ufeff"
 )
 
-// DetectFormat returns the format that the payload's content announces, or ""
-// for XML with another root element than the two known ones, or none.
+// DetectFormat returns a payload's format, which it finds by the content. It
+// returns "" for XML whose root element is missing or unknown.
 //
 // White space before JSON and XML is skipped, as org.json and the JDK's parser
 // for properties skip it. A byte order mark counts as XML's or JSON's (the
@@ -92,7 +92,7 @@ var xmlFormats = map[string]Format{"java": BeansXML, "properties": PropertiesXML
 
 func trimSpace(b []byte) []byte { return bytes.TrimLeft(b, " \t\r\n") }
 
-// utf16BOM tells whether b begins as UTF-16 text does. Only XML could be
+// utf16BOM reports whether b begins as UTF-16 text does. Only XML could be
 // meant: the other formats have one encoding.
 func utf16BOM(b []byte) bool {
 	return bytes.HasPrefix(b, []byte{0xfe, 0xff, 0, '<'}) || bytes.HasPrefix(b, []byte{0xff, 0xfe, '<', 0})
@@ -113,8 +113,8 @@ func xmlRoot(text []byte) string {
 	}
 }
 
-// DecodePayload decodes what follows a record's header. Errors are always
-// [*Error], with offsets from the payload's beginning.
+// DecodePayload decodes what follows a record's header. Every error is an
+// [*Error], with an offset from the payload's beginning.
 func DecodePayload(payload []byte) (Format, Payload, error) {
 	if len(payload) == 0 {
 		return "", nil, &Error{Kind: EmptyPayload, Offset: 0, Msg: "nothing is there: want a payload"}

@@ -65,7 +65,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzKey: a name is refused, or comes back.
+// FuzzKey: a name is refused, or comes back unchanged.
 func FuzzKey(f *testing.F) {
 	for _, n := range seeds(f) {
 		f.Add(n.Path)

@@ -10,8 +10,8 @@ const (
 	timeWidth   = 8
 	headerWidth = 1 + timeWidth
 
-	// secondsBelow parts the two units: as milliseconds it is March 1973,
-	// before there was a queue; as seconds the year 5138.
+	// secondsBelow separates the two units. As milliseconds it is in March
+	// 1973, before there was a queue. As seconds it is in the year 5138.
 	secondsBelow = 100_000_000_000
 )
 
@@ -80,16 +80,17 @@ func NewHeader(s Status, t time.Time, unit TimeUnit) Header {
 	return h
 }
 
-// AppendHeader appends the nine bytes of h, of which Status and Raw count.
+// AppendHeader appends the nine bytes of h. It uses only Status and Raw.
 func AppendHeader(dst []byte, h Header) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, byte(h.Status)), uint64(h.Raw))
 }
 
 // lastSecond ends the year 9999. A negative time is no status change of a
-// queue, and later years can't be printed as RFC 3339: either is a damaged header.
+// queue, and later years can't be printed as RFC 3339. Both mean that the
+// header is damaged.
 var lastSecond = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC).Unix()
 
-// readTime reads eight bytes that lie at the offset of the znode's data.
+// readTime reads eight bytes, which are at this offset in the znode's data.
 func readTime(b []byte, offset int, policy TimePolicy) (raw int64, t time.Time, unit TimeUnit, err *Error) {
 	raw = int64(binary.BigEndian.Uint64(b))
 	if raw == 0 {

@@ -28,7 +28,7 @@ func decodeJava(data []byte) (Payload, *Error) {
 	p := Payload{}
 	for o := object; o != nil; o = o.Defaults {
 		for _, entry := range o.Entries {
-			// Outermost first: a default counts only where nothing overrides it.
+			// Outermost first: a default counts only if nothing overrides it.
 			if _, overridden := p[entry.Key.Text]; !overridden {
 				p[entry.Key.Text] = fromJava(entry.Value)
 			}
@@ -51,7 +51,7 @@ func fromJava(v javaobj.Value) any {
 	panic(fmt.Sprintf("legacy: a %T in a decoded object stream", v))
 }
 
-// encodeJava writes a Properties without defaults, its keys sorted.
+// encodeJava writes a Properties without defaults, and sorts its keys.
 func encodeJava(p Payload) ([]byte, error) {
 	object := javaobj.New(len(p))
 	booleans := map[bool]*javaobj.Boolean{ // Java has one of each, and so has the stream

@@ -15,11 +15,11 @@ var update = flag.Bool("update", false, "rewrite testdata/tricky*.ndjson with th
 
 const javaProgram = "testdata/java/TrickyRecords.java"
 
-// java runs the program that stands on the other side of these tests.
+// java runs the Java program that these tests compare our code with.
 func java(t *testing.T, stdin string, args ...string) string {
 	t.Helper()
 	if _, err := exec.LookPath("javac"); err != nil {
-		t.Skip("no JDK here: the JVM's own decoders aren't asked; the golden records still are")
+		t.Skip("no JDK here: not compared with the JVM's own decoders, only with the golden records")
 	}
 	cmd := exec.Command("java", append([]string{"-Xshare:auto", "-XX:TieredStopAtLevel=1", javaProgram}, args...)...)
 	cmd.Stdin = strings.NewReader(stdin)

@@ -21,8 +21,8 @@ func decodeJSON(data []byte) (Payload, *Error) {
 	if i := invalidUTF8(data); i >= 0 {
 		return nil, badPayload(i, "JSON: byte %#02x isn't UTF-8", data[i])
 	}
-	// The grammar is checked on the bytes as they are, so that offsets hold
-	// and guarding meets nothing malformed.
+	// Check the grammar on the original bytes, so that offsets are right and
+	// guardJSON never meets malformed JSON.
 	if err := json.Unmarshal(data, new(json.RawMessage)); err != nil {
 		e := &Error{Kind: BadPayload, Offset: noOffset, Msg: "JSON", Err: err}
 		var syntax *json.SyntaxError
@@ -45,8 +45,8 @@ func decodeJSON(data []byte) (Payload, *Error) {
 	return object, nil
 }
 
-// syntaxOffset is where the byte at fault is. The library counts that byte as
-// read, and there is none when the text ends too early.
+// syntaxOffset is the offset of the wrong byte. The library counts that byte as
+// read. If the text ends too early, there is no such byte.
 func syntaxOffset(err *json.SyntaxError, data []byte) int {
 	if err.Error() == "unexpected end of JSON input" {
 		return len(data)
@@ -171,8 +171,8 @@ func encodeJSON(p Payload) ([]byte, error) {
 	return AppendJSON(nil, p), nil
 }
 
-// checkJSON tells whether v comes back as it is, once written. depth counts
-// the arrays and objects around it and, if it is one, itself.
+// checkJSON reports whether v, once written, is read back unchanged. depth
+// counts the arrays and objects around v, and v itself if it is one.
 func checkJSON(v any, depth int) error {
 	if depth == maxJSONDepth+1 {
 		return fmt.Errorf("nested more than %d deep", maxJSONDepth)
@@ -314,7 +314,7 @@ func plainRun(s string) int {
 	return len(s)
 }
 
-// unprintable tells whether r is written as an escape. All these are below
+// unprintable reports whether r is written as an escape. All these are below
 // U+10000, so one escape of four digits is enough.
 func unprintable(r rune) bool {
 	return r < 0x20 || r >= 0x7f && r <= 0x9f || // control characters

@@ -67,7 +67,7 @@ func (s *scanner) jsonValue() (any, bool) {
 
 func boxed(text string, ok bool) (any, bool) { return text, ok }
 
-// jsonNumber goes past a number (RFC 8259, 6).
+// jsonNumber skips a number (RFC 8259, 6).
 func (s *scanner) jsonNumber() bool {
 	s.take("-")
 	if !s.take("0") && !s.digits() {
@@ -85,7 +85,7 @@ func (s *scanner) jsonNumber() bool {
 	return true
 }
 
-// digits goes past decimal digits, and tells whether there was one.
+// digits skips decimal digits, and reports whether there was one.
 func (s *scanner) digits() bool {
 	begin := s.pos
 	for !s.atEnd() && '0' <= s.text[s.pos] && s.text[s.pos] <= '9' {

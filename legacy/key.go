@@ -3,6 +3,7 @@ package legacy
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -105,8 +106,8 @@ func appendPadded(dst []byte, n int64, width int) []byte {
 	return append(dst, d...)
 }
 
-// Skipped tells whether the legacy consumer passed this record over for ever:
-// it couldn't parse the sign of a sequence that had wrapped.
+// Skipped reports whether the legacy consumer skipped this record every time,
+// because it couldn't parse the sign of a wrapped sequence.
 func (k Key) Skipped() bool { return k.Sequence < 0 }
 
 // number is everything after the prefix, as the legacy consumer reads it. It
@@ -126,20 +127,30 @@ func (k Key) number() int64 {
 	return n*1e10 + int64(k.Sequence)
 }
 
-// Compare orders keys as a legacy consumer walks them, and is the order in which
-// the old queue hands its records out: by the number that everything after the
-// prefix is (docs/legacy-format.md, "The key"; orderedChildren of cdl-zk-queue's
-// DistributedQueue, a TreeMap of Long), so by priority, high-priority flag,
-// worker, and sequence.
+// Rank is most of what [Key.Compare] orders by, as a number: of two keys with
+// different ranks, that of the lower one comes first.
+func (k Key) Rank() int64 {
+	if k.Skipped() {
+		return math.MaxInt64
+	}
+	return k.number()
+}
+
+// Compare orders keys as the legacy queue hands out its records. A legacy
+// consumer reads everything after the prefix as one number
+// (docs/legacy-format.md, "The key"; orderedChildren of cdl-zk-queue's
+// DistributedQueue, a TreeMap of Long). So the order is: priority,
+// high-priority flag, worker, sequence.
 //
-// A consumer takes the first that is pending and its own: an ingest worker's, the
-// records of its digit; its second one, of those the records of high priority
-// (consume, doesWorkerMatch, isHighPriority). So each consumer's records are in
-// this order, while between those of two workers the old queue had none.
+// A consumer takes the first record that is pending and its own. An ingest
+// worker owns the records with its digit, and its second consumer takes only
+// those of high priority (consume, doesWorkerMatch, isHighPriority). So the
+// records of one consumer are in this order. Between the records of two workers
+// the legacy queue had no order.
 //
-// Keys that every consumer skips come last, by what stands before the sequence
-// and then by the sequence as the unsigned number that it was before ZooKeeper
-// printed it: the order in which it was given out. Compare is 0 for equal keys only.
+// Keys that every consumer skips come last. They are sorted by what is before the
+// sequence, and then by the sequence as an unsigned number, which is the order in
+// which ZooKeeper gave it out. Compare is 0 for equal keys only.
 func (k Key) Compare(l Key) int {
 	if k.Skipped() != l.Skipped() {
 		if k.Skipped() {

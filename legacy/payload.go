@@ -15,7 +15,7 @@ import (
 //	nil, []any,
 //	map[string]any    only from JSON
 //
-// A Properties with defaults has both, its own entries before the defaults'.
+// A Properties with defaults gives both. Its own entries override its defaults.
 type Payload map[string]any
 
 // Text returns the string form of a value: strings as they are, "true" or
@@ -33,7 +33,7 @@ func (p Payload) Text(name string) (string, bool) {
 	return "", false
 }
 
-// MarshalJSON returns the canonical JSON of [AppendJSON]. It never fails.
-// json.Marshal escapes <, > and & in it all the same; a json.Encoder with
+// MarshalJSON returns the canonical JSON of [AppendJSON]. It never fails. But
+// json.Marshal escapes <, > and & in it. A json.Encoder with
 // SetEscapeHTML(false) doesn't.
 func (p Payload) MarshalJSON() ([]byte, error) { return AppendJSON(nil, p), nil }

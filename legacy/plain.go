@@ -2,13 +2,12 @@ package legacy
 
 import "strings"
 
-// Most records are written plainly: as the services' own encoders write them,
-// with nothing of what the formats allow besides. A plain reader reads such a
-// payload in one pass and takes nothing else. It gives up at whatever it
-// doesn't know, faults included, and then the format's decode has the say: that
-// alone tells what is wrong with a record. What a plain reader reads, decode
-// reads as the same (FuzzPlain). The strings that it returns are parts of one
-// copy of the payload.
+// Most records are plain: they are spelled as the services' own encoders spell
+// them, and use nothing else that the formats allow. A plain reader reads such
+// a payload in one pass. It gives up at anything else, including faults. Then
+// the format's decode reads the payload, and it alone says what is wrong with a
+// record. Both read a plain payload as the same (FuzzPlain). The strings that a
+// plain reader returns are parts of one copy of the payload.
 
 // decodePlain reads a payload that is plain in its format.
 func decodePlain(payload []byte) (Format, Payload, bool) {
@@ -20,8 +19,8 @@ func decodePlain(payload []byte) (Format, Payload, bool) {
 		}
 		return "", nil, false
 	}
-	// The root element, which tells the format, is the first that a plain reader
-	// of XML looks at.
+	// The root element decides the format. A plain reader of XML checks it
+	// before anything else.
 	text := string(payload)
 	for _, format := range [...]Format{BeansXML, PropertiesXML} {
 		if p, ok := codecOf(format).plain(text); ok {
@@ -39,7 +38,7 @@ type scanner struct {
 
 func (s *scanner) atEnd() bool { return s.pos == len(s.text) }
 
-// take goes past what is next, if it is that.
+// take skips next if the text continues with it.
 func (s *scanner) take(next string) bool {
 	if !strings.HasPrefix(s.text[s.pos:], next) {
 		return false
@@ -48,7 +47,7 @@ func (s *scanner) take(next string) bool {
 	return true
 }
 
-// blank goes past white space.
+// blank skips white space.
 func (s *scanner) blank() {
 	for s.pos < len(s.text) {
 		switch s.text[s.pos] {
@@ -88,7 +87,7 @@ func hexDigit(c byte) (digit byte, ok bool) {
 	return 0, false
 }
 
-// entry is one property, where it stands in the payload.
+// entry is one property, in the order of the payload.
 type entry struct {
 	key   string
 	value any
@@ -97,8 +96,8 @@ type entry struct {
 // usualEntries is room for the properties of all but the strangest record.
 const usualEntries = 32
 
-// newPayload makes a map of its final size. Of a key that is repeated it has the
-// last value.
+// newPayload makes a map of its final size. If a key is repeated, its last
+// value counts.
 func newPayload(entries []entry) Payload {
 	p := make(Payload, len(entries))
 	for _, e := range entries {

@@ -8,8 +8,8 @@ import (
 	"mrtq/legacy/javaobj"
 )
 
-// plainPayloads have, together, all that a plain reader takes. They are short,
-// so that each byte can be spoilt in every way.
+// plainPayloads together use everything that a plain reader accepts. They are
+// short, so that a test can damage each byte in every way.
 var plainPayloads = map[Format][]string{
 	BeansXML: {
 		`<?xml version="1.0" encoding="UTF-8"?>` + "\n" + `<java version="1.8.0_402" class="java.beans.XMLDecoder">` + "\n" + ` <object class="java.util.Properties">` + "\n" +
@@ -31,9 +31,9 @@ var plainPayloads = map[Format][]string{
 	},
 }
 
-// plainStreams are object streams with all that a plain one may have: strings
-// and Booleans that are shared and such that aren't, what isn't ASCII, defaults,
-// their keys in two Properties, and the string that every stream has.
+// plainStreams are object streams with everything that a plain one may have:
+// shared and unshared strings and Booleans, characters beyond ASCII, defaults,
+// a key in two Properties, and the string that every stream has.
 func plainStreams(t testing.TB) []string {
 	t.Helper()
 	str := func(s string) *javaobj.String { return &javaobj.String{Text: s} }
@@ -54,8 +54,8 @@ func plainStreams(t testing.TB) []string {
 	return streams
 }
 
-// TestPlain: what the services write is read by the plain readers, and as the
-// formats' own readers read it.
+// TestPlain: the plain readers read what the services write, and read it as the
+// formats' own readers do.
 func TestPlain(t *testing.T) {
 	for format, payloads := range plainPayloads {
 		for _, payload := range payloads {
@@ -85,8 +85,8 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// checkPlain holds the plain readers to the formats' own, and tells whether the
-// payload is plain.
+// checkPlain compares the plain readers with the formats' own, and reports
+// whether the payload is plain.
 func checkPlain(t testing.TB, payload []byte) bool {
 	t.Helper()
 	if len(payload) == 0 { // which DecodePayload refuses
@@ -106,8 +106,8 @@ func checkPlain(t testing.TB, payload []byte) bool {
 	return true
 }
 
-// A string that is shared many times stands for more than its record's size
-// warrants: Decode refuses it, and so a plain reader must not take it.
+// A small stream can share one string so often that it stands for a large
+// record. Decode refuses it, so a plain reader must not accept it.
 func TestPlainIsBounded(t *testing.T) {
 	long := &javaobj.String{Text: strings.Repeat("x", 20_000)}
 	p := javaobj.New(20)
@@ -123,9 +123,9 @@ func TestPlainIsBounded(t *testing.T) {
 	}
 }
 
-// TestPlainSpoilt writes, at each place of the plain payloads, all that a format
-// could take amiss, and every byte at each place of the streams.
-func TestPlainSpoilt(t *testing.T) {
+// TestPlainDamaged writes every token that a format treats specially to each
+// place of the plain payloads, and every byte to each place of the streams.
+func TestPlainDamaged(t *testing.T) {
 	tokens := strings.Split("\x00|\t|\n|\r|\r\n|\f| |  |\x1f|\x7f|\u0080|\u00a0|é|\xe9|\xff|\ufeff|\ufffd|\ufffe|\uffff|\u2028|\U0010fffd|\U0010fffdd83d|\xed\xa0\xbd|"+
 		`\|\\|\"|\'|\u|\u0|\u00e9|\u+123|\ud83d|\ude00|\uD83D\uDE00|\uDE00\uD83D|\x|\b|"|'|""|`+"`|"+
 		`&|&amp;|&amp|&AMP;|&eacute;|&#|&#;|&#x;|&#x41|&#65;|&#x41;|&#X41;|&#0;|&#xd83d;|&#xde00;|&#xffff;|&#x10ffff;|&#x110000;|&#13;|&#00000065;|&#000000065;|&#4294967361;|&#a;|`+
@@ -170,9 +170,9 @@ func TestPlainSpoilt(t *testing.T) {
 	}
 }
 
-// FuzzPlain: what a plain reader takes, the format's own reader takes, and as the
-// same. The other way nothing is to be shown: what a plain reader refuses, the
-// other reads.
+// FuzzPlain: what a plain reader accepts, the format's own reader accepts too,
+// and reads as the same. The reverse need not hold, because a plain reader may
+// give up at anything.
 func FuzzPlain(f *testing.F) {
 	for _, payloads := range plainPayloads {
 		for _, payload := range payloads {

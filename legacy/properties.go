@@ -13,8 +13,8 @@ import (
 	"github.com/magiconair/properties"
 )
 
-// noKey is how guardProperties spells an empty key, which the library doesn't
-// know: a guard and then a character that no unit begins with.
+// noKey is what guardProperties writes for an empty key, because the library
+// doesn't allow one: a guard and then a character that no unit begins with.
 const noKey = string(guard) + "-"
 
 func decodeProperties(data []byte) (Payload, *Error) {
@@ -41,9 +41,9 @@ func decodeProperties(data []byte) (Payload, *Error) {
 	return p, nil
 }
 
-// checkText refuses what Properties.load would take for text and
-// Properties.store never writes: control characters, those of ISO-8859-1's
-// upper half included, and bytes beyond ASCII without a single separator.
+// checkText refuses what Properties.load accepts and Properties.store never
+// writes: control characters, including those in the upper half of ISO-8859-1,
+// and bytes beyond ASCII in a text without any separator.
 func checkText(data []byte) *Error {
 	high := -1
 	for i, b := range data {
@@ -61,9 +61,10 @@ func checkText(data []byte) *Error {
 	return nil
 }
 
-// guardProperties rewrites ISO-8859-1 properties text as UTF-8 with one
-// logical line a line, where java.util.Properties.load and the library agree.
-// They differ in these, found by loading the same text with both:
+// guardProperties rewrites ISO-8859-1 properties text as UTF-8 with each
+// logical line on one line, so that the library reads it as
+// java.util.Properties.load does. Loading the same text with both showed these
+// differences:
 //
 //   - a key may be continued on the next line; the library keeps the line end
 //   - CR LF is one line end after a backslash, too; the library sees two
@@ -120,7 +121,7 @@ func hexUnit(b []byte) (uint16, error) {
 // each line with LF, as java.util.Properties.load divides its input.
 func logicalLines(data []byte) guarded {
 	g := guarded{text: make([]byte, 0, len(data)+1)}
-	begin := 0 // of the logical line, in g.text
+	begin := 0 // where the logical line begins in g.text
 	for i := 0; i < len(data); {
 		for i < len(data) && strings.IndexByte(" \t\f", data[i]) >= 0 {
 			i++
@@ -138,8 +139,8 @@ func logicalLines(data []byte) guarded {
 		if backslash {
 			g.text = g.text[:len(g.text)-1]
 		}
-		// A backslash that ends the text, or its last line end, continues
-		// with nothing: the line counts, even if that leaves it empty.
+		// If a backslash ends the text, or is before its last line end, the
+		// line continues with nothing. It counts even if it is empty.
 		last := len(data)-i <= 1
 		switch {
 		case backslash && last:
@@ -160,8 +161,8 @@ func logicalLines(data []byte) guarded {
 	return g
 }
 
-// encodeProperties writes the keys sorted, after a comment: without one, a
-// key could make the text look like another format.
+// encodeProperties sorts the keys. It begins with a comment, because without
+// one a key could make the text look like another format.
 func encodeProperties(p Payload) ([]byte, error) {
 	out := []byte("#mrtq\n")
 	for _, key := range slices.Sorted(maps.Keys(p)) {
@@ -181,8 +182,8 @@ func encodeProperties(p Payload) ([]byte, error) {
 	return out, nil
 }
 
-// appendEscaped escapes what Properties.store escapes: a blank only in a key
-// or where a value begins.
+// appendEscaped escapes what Properties.store escapes. It escapes a blank only
+// in a key or at the beginning of a value.
 func appendEscaped(dst []byte, s string, key bool) ([]byte, error) {
 	if !isWTF8(s) {
 		return nil, fmt.Errorf("%.60q: string is not WTF-8", s)

@@ -3,9 +3,9 @@ package legacy
 import "strings"
 
 // plainProperties reads what Properties.store writes: ASCII, comments, and one
-// line for each entry with an equals sign after the key. It gives up at lines
-// that are continued, and at a blank that begins a line or a value and isn't
-// escaped.
+// line for each entry with an equals sign after the key. It gives up at a
+// continued line, and at an unescaped blank at the beginning of a line or
+// value.
 func plainProperties(text string) (Payload, bool) {
 	var room [usualEntries]entry
 	entries := room[:0]
@@ -33,7 +33,7 @@ func plainProperties(text string) (Payload, bool) {
 	return newPayload(entries), true
 }
 
-// isPrintable tells whether s is of ASCII's printable characters and blanks.
+// isPrintable reports whether s has only printable ASCII characters and blanks.
 func isPrintable(s string) bool {
 	for i := range len(s) {
 		if s[i]-' ' >= 0x7f-' ' { // below the blank it wraps around
@@ -43,7 +43,7 @@ func isPrintable(s string) bool {
 	return true
 }
 
-// propertiesKey reads a key, which may not be empty, and goes past the equals sign.
+// propertiesKey reads a key, which may not be empty, and skips the equals sign.
 func (s *scanner) propertiesKey() (string, bool) {
 	end := strings.IndexAny(s.text, `=\: `)
 	if end <= 0 {

@@ -50,13 +50,13 @@ func decodePropertiesXML(data []byte) (Payload, *Error) {
 	return p, nil
 }
 
-// The document type is what java.util.Properties.loadFromXML insists on.
+// java.util.Properties.loadFromXML requires this document type.
 const propertiesProlog = `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE properties SYSTEM "http://java.sun.com/dtd/properties.dtd">
 <properties>
 `
 
-// encodePropertiesXML writes the keys sorted.
+// encodePropertiesXML sorts the keys.
 func encodePropertiesXML(p Payload) ([]byte, error) {
 	out := []byte(propertiesProlog)
 	for _, key := range slices.Sorted(maps.Keys(p)) {
@@ -76,9 +76,10 @@ func encodePropertiesXML(p Payload) ([]byte, error) {
 	return append(out, "</properties>\n"...), nil
 }
 
-// appendReference writes a character as Java does, whatever XML says: one that
-// XML forbids as a reference, one beyond U+FFFF as two, for the halves of its
-// pair. Properties.loadFromXML reads such characters in no other form.
+// appendReference writes a character as Java does, although XML forbids it: a
+// character that XML can't hold as one reference, and a character beyond U+FFFF
+// as two, one for each surrogate. Properties.loadFromXML reads such characters
+// in no other form.
 func appendReference(dst []byte, r rune) []byte {
 	if r > 0xffff {
 		high, low := utf16.EncodeRune(r)

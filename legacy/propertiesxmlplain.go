@@ -2,8 +2,8 @@ package legacy
 
 import "unicode/utf8"
 
-// plainPropertiesXML reads what Properties.storeToXML writes, its document type
-// included: that is named, and never read.
+// plainPropertiesXML reads what Properties.storeToXML writes, including its
+// document type. It never reads the DTD that this names.
 func plainPropertiesXML(text string) (Payload, bool) {
 	s := scanner{text: text}
 	if !s.xmlDeclaration() {

@@ -21,9 +21,9 @@ type Options struct {
 	Time TimePolicy
 }
 
-// Decode decodes the znode of that name, the last element of its path. data
-// isn't kept. Errors are always [*Error], and come with the zero Record; see
-// [Kind] for which fault of several is reported.
+// Decode decodes the znode of that name, the last element of its path. Decode
+// doesn't keep data. Every error is an [*Error] and comes with the zero Record.
+// [Kind] says which of several faults is reported.
 func Decode(name string, data []byte, opt Options) (Record, error) {
 	key, err := ParseKey(name)
 	if err != nil {
@@ -79,8 +79,8 @@ type Lock struct {
 	Data []byte // what follows the time, a copy; the services put a job id here
 }
 
-// DecodeLock decodes a lock's data, which has no status byte. Errors are
-// always [*Error], and come with the zero Lock.
+// DecodeLock decodes a lock's data, which has no status byte. Every error is an
+// [*Error] and comes with the zero Lock.
 func DecodeLock(data []byte, opt Options) (Lock, error) {
 	if len(data) < timeWidth {
 		return Lock{}, &Error{Kind: TruncatedHeader, Offset: len(data),

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// javaString draws any row of UTF-16 units, as the WTF-8 it is kept as: text,
-// and what the formats find hard.
+// javaString draws any sequence of UTF-16 units, as WTF-8: ordinary text, and
+// what the formats find hard.
 func javaString() *rapid.Generator[string] {
 	hard := []uint16{0, 7, '\t', '\n', '\f', '\r', ' ', '!', '"', '#', '$', '&', '\'', '-', ':', '<', '=', '>', '[', ']', '\\', 'u', '{', '}',
 		0x7f, 0x80, 0x85, 0xa0, 0xff, 0x100, 0x7ff, 0x800, 0x2028, 0x202e, 0xd7ff, 0xd800, 0xd83d, 0xdbff, 0xdc00, 0xde00, 0xdffd, 0xdfff,
@@ -102,8 +102,9 @@ func TestJVMReadsWhatWeEncode(t *testing.T) {
 	}
 }
 
-// readableXML is p without NUL and U+FFFF, which Properties.loadFromXML reads
-// in no form at all. We write and read them, rather than lose them.
+// readableXML is p without NUL and U+FFFF, because Properties.loadFromXML can't
+// read these in any form. mrtq writes and reads them, so that they are not
+// lost.
 func readableXML(p Payload) Payload {
 	readable := strings.NewReplacer("\x00", "0", "\uffff", "f")
 	out := make(Payload, len(p))

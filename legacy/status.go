@@ -20,7 +20,7 @@ const (
 	Held      Status = 5 // kept back by an administrator
 )
 
-// statuses holds, for each status, its name and where it may legally go
+// statuses has each status's name and the statuses that may follow it
 // (docs/legacy-format.md, "Status changes").
 var statuses = [...]struct {
 	name string
@@ -34,11 +34,11 @@ var statuses = [...]struct {
 	Held:      {"held", []Status{Pending, Deleted}},
 }
 
-// Valid tells whether s is one of the six.
+// Valid reports whether s is one of the six.
 func (s Status) Valid() bool { return int(s) < len(statuses) }
 
-// String returns the name, such as "pending", or "status(9)" for a byte that
-// is none.
+// String returns the name, such as "pending", or "status(9)" for an unknown
+// byte.
 func (s Status) String() string {
 	if !s.Valid() {
 		return fmt.Sprintf("status(%d)", byte(s))
@@ -46,7 +46,7 @@ func (s Status) String() string {
 	return statuses[s].name
 }
 
-// CanBecome tells whether the legacy services may change s to t. A status
+// CanBecome reports whether the legacy services may change s to t. A status
 // can't become itself, and nothing comes back from deleted.
 func (s Status) CanBecome(t Status) bool {
 	return s.Valid() && slices.Contains(statuses[s].next, t)
@@ -64,7 +64,7 @@ func ParseStatus(name string) (Status, error) {
 	return 0, fmt.Errorf("status %q is unknown: want one of %s", name, strings.Join(names, ", "))
 }
 
-// MarshalText returns the name. It fails for a byte that is no status.
+// MarshalText returns the name. It fails for an unknown byte.
 func (s Status) MarshalText() ([]byte, error) {
 	if !s.Valid() {
 		return nil, fmt.Errorf("status byte %d is unknown: want 0 to %d", byte(s), len(statuses)-1)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestStatusChanges decides every pair by a matrix written from the document.
+// TestStatusChanges checks every pair against a matrix typed from the document.
 func TestStatusChanges(t *testing.T) {
 	const matrix = `
 		           pending consumed deleted failed completed held

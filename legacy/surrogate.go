@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// A Java string is a row of UTF-16 units, and three of the formats can spell
-// any unit as an escape: JSON and properties as \ud83d, XML as &#xd83d;. The
-// Go libraries that read these formats turn a lone surrogate into U+FFFD, or
-// refuse it. So before they see the text, each escape that they would spoil is
-// rewritten as the guard character and four hex digits, which they take for
-// ordinary text, and afterwards unguard turns these into what they stand for.
+// A Java string is a sequence of UTF-16 units, and three of the formats can
+// write any unit as an escape: JSON and properties as \ud83d, XML as &#xd83d;.
+// The Go libraries that read these formats turn a lone surrogate into U+FFFD,
+// or refuse it. So each escape that they would damage is first rewritten as the
+// guard character and four hex digits, which they read as ordinary text.
+// Afterwards unguard turns these into the units that they stand for.
 //
-// The guard can occur in a record by itself. It is then written twice, so the
-// rewriting is reversible whatever the text holds.
+// A record may already contain the guard. It is then written twice, so the
+// rewriting can always be reversed.
 const guard = '\U0010fffd' // the last private-use character: as unlikely as any
 
 // guarded is text rewritten for a library. It knows where its parts come from.
@@ -25,10 +25,11 @@ type guarded struct {
 	edits []edit
 }
 
-// edit says that text from out on comes from the source's byte in on.
+// edit says that the text from offset out comes from the source from offset in.
 type edit struct{ out, in int }
 
-// unit appends the guarded form of one UTF-16 unit; the source goes on at next.
+// unit appends the guarded form of one UTF-16 unit. The source continues at
+// next.
 func (g *guarded) unit(unit uint16, next int) {
 	g.text = utf8.AppendRune(g.text, guard)
 	for shift := 12; shift >= 0; shift -= 4 {
@@ -92,8 +93,8 @@ func appendUnit(dst []byte, unit uint16) []byte {
 }
 
 // decodeRune returns the first character of s, which is WTF-8, and its width.
-// An unpaired surrogate is its own number; a byte that begins no character is
-// utf8.RuneError with width 1.
+// For an unpaired surrogate it returns the surrogate, and for a byte that
+// begins no character utf8.RuneError and width 1.
 func decodeRune(s string) (rune, int) {
 	r, n := utf8.DecodeRuneInString(s)
 	if r == utf8.RuneError && n == 1 && len(s) >= 3 && s[0] == 0xed && s[1]&0xe0 == 0xa0 && s[2]&0xc0 == 0x80 {
@@ -125,7 +126,8 @@ func joinSurrogates(s string) string {
 	return string(out)
 }
 
-// isWTF8 tells whether s is well-formed: UTF-8 apart from unpaired surrogates.
+// isWTF8 reports whether s is well-formed: UTF-8 apart from unpaired
+// surrogates.
 func isWTF8(s string) bool {
 	high := false
 	for i := 0; i < len(s); {

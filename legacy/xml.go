@@ -14,7 +14,7 @@ import (
 	"github.com/beevik/etree"
 )
 
-// maxXMLDepth bounds how deep elements may nest. The deepest there is, a
+// maxXMLDepth bounds how deep elements may nest. The deepest valid element, a
 // character in a string of a bean, is five deep.
 const maxXMLDepth = 16
 
@@ -79,8 +79,8 @@ func (d *document) offset(guarded int) int {
 	return d.before + o
 }
 
-// syntaxError finds the offset by scanning again: the tree's reader tells a
-// line at most.
+// syntaxError finds the offset by scanning again, because the tree's reader
+// reports only a line.
 func (d *document) syntaxError(err error) *Error {
 	e := &Error{Kind: BadPayload, Offset: noOffset, Msg: "XML", Err: err}
 	scan := d.scanner()
@@ -159,8 +159,8 @@ func badDeclaration(at int, data string) *Error {
 	return badPayload(at, "XML: declaration %.40q: want none, or a document type that only names an external DTD, which isn't read", data)
 }
 
-// mayStand tells whether a declaration is a document type without an internal
-// subset, which is where entities come from.
+// mayStand reports whether a declaration is a document type without an internal
+// subset. Only an internal subset could define entities.
 func mayStand(declaration string) bool {
 	if !strings.HasPrefix(declaration, "DOCTYPE") {
 		return false
@@ -182,7 +182,7 @@ func mayStand(declaration string) bool {
 }
 
 // find returns the offset in the payload of the first token that matches, or
-// noOffset. The tree doesn't tell where its parts come from.
+// noOffset. The tree doesn't record where its parts come from.
 func (d *document) find(match func(xml.Token) bool) int {
 	scan := d.scanner()
 	for start := 0; ; start = int(scan.InputOffset()) {
@@ -208,7 +208,7 @@ func (d *document) at(e *etree.Element) int {
 	})
 }
 
-// before counts the elements that begin at or before e, and tells whether e
+// before counts the elements that begin at or before e, and reports whether e
 // was among them.
 func before(root, e *etree.Element, count *int) bool {
 	for _, child := range root.Child {
@@ -238,8 +238,8 @@ func (d *document) attributes(e *etree.Element, known ...string) (map[string]str
 	return attributes, nil
 }
 
-// elements returns e's child elements. Between them only white space and
-// comments may stand.
+// elements returns e's child elements. Between them there may be only white
+// space and comments.
 func (d *document) elements(e *etree.Element) ([]*etree.Element, *Error) {
 	var elements []*etree.Element
 	for _, child := range e.Child {
@@ -257,7 +257,8 @@ func (d *document) elements(e *etree.Element) ([]*etree.Element, *Error) {
 	return elements, nil
 }
 
-// content returns the text in e, in which element may stand for more.
+// content returns the text in e. element returns the text that a child element
+// stands for.
 func (d *document) content(e *etree.Element, element func(*etree.Element) (string, *Error)) (string, *Error) {
 	var b strings.Builder
 	for _, child := range e.Child {
@@ -277,7 +278,7 @@ func (d *document) content(e *etree.Element, element func(*etree.Element) (strin
 	return joinSurrogates(b.String()), nil
 }
 
-// unknownXML is why XML without a known root element isn't a record.
+// unknownXML is the error for XML without a known root element.
 func unknownXML(data []byte) *Error {
 	d, err := parseXML(data)
 	if err != nil {

@@ -2,7 +2,7 @@ package legacy
 
 import "unicode/utf8"
 
-// xmlDeclaration goes past the declaration that the JDK writes, or none.
+// xmlDeclaration skips the declaration that the JDK writes, if there is one.
 func (s *scanner) xmlDeclaration() bool {
 	if s.take(`<?xml version="1.0" encoding="UTF-8"`) {
 		s.take(` standalone="no"`)
@@ -17,8 +17,8 @@ func (s *scanner) xmlDeclaration() bool {
 // xmlText reads character data up to a tag, or the value of an attribute up to
 // its quote, and stops before that. It gives up at what XML has special rules
 // for: carriage returns, white space in an attribute, CDATA sections and
-// comments (which the caller finds to be no tag of its own), and characters
-// that may stand only as a reference.
+// comments (the caller finds that these are not its tag), and characters that
+// are allowed only as a reference.
 func (s *scanner) xmlText(end byte) (string, bool) {
 	begin := s.pos
 	for i := begin; i < len(s.text); i++ {
@@ -63,7 +63,7 @@ func (s *scanner) xmlReferences(head string, end byte) (string, bool) {
 	return "", false
 }
 
-// xmlPlain tells whether the byte may stand in a text that ends before end.
+// xmlPlain reports whether the byte may be in a text that ends before end.
 func xmlPlain(text string, i int, end byte) bool {
 	switch c := text[i]; {
 	case c < ' ':

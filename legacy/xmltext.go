@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// guardXML guards the character references that XML 1.0 forbids and Java
-// writes and reads: the two halves of a pair, unpaired ones, control
-// characters. It also makes line ends and tabs in attribute values blanks, as
-// XML demands and the library doesn't: afterwards they couldn't be told from
+// guardXML guards the character references that XML 1.0 forbids and Java writes
+// and reads: the two halves of a pair, unpaired ones, control characters. It
+// also turns line ends and tabs in attribute values into blanks. XML demands
+// this and the library doesn't do it. Later nothing would distinguish them from
 // those that a reference wrote.
 func guardXML(text []byte) guarded {
 	g := guarded{text: make([]byte, 0, len(text))}
@@ -65,7 +65,7 @@ func guardXML(text []byte) guarded {
 	return g
 }
 
-// copy appends text from i on, guarding nothing but the guard.
+// copy appends text from i on, and guards only the guard itself.
 func (g *guarded) copy(text []byte, i int) {
 	for i < len(text) {
 		r, n := utf8.DecodeRune(text[i:])

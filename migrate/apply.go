@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"mrtq/internal/side"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
@@ -29,8 +30,13 @@ type Migrator struct {
 	Say      func(string)
 	Progress func(done, total int)
 	// Keep is given the records that can't be decoded and are quarantined, before
-	// anything is written. It may be nil.
+	// anything is written, and keeps their bytes: [WriteQuarantine] does. Without it
+	// such a record ends the migration with [ErrNoKeep].
 	Keep func([]Record) error
+	// Plan, if not nil, is one that was made of the target a moment ago with the same
+	// options, and whose source is still open. It is carried out as it is, so that
+	// nothing is read and planned twice, unless another migrator was at work since.
+	Plan *Plan
 	// HoldAgain has a migration hold queues that were released after an earlier run;
 	// see [ErrReleased].
 	HoldAgain bool
@@ -82,14 +88,17 @@ func (p *Plan) Expectation() *Expectation {
 
 // Migrate plans and carries out the plan, until nothing is left to do. After a
 // lost connection, or if somebody else created a job, it reads both sides again
-// and plans the rest. It reads the source only after no other migrator is at
-// work. If expect is not nil, the first plan must decide the same, else the
+// and plans the rest. It plans only while no other migrator is at
+// work, or takes [Migrator.Plan]. If expect is not nil, the first plan must decide the same, else the
 // error wraps [ErrStale]. Errors wrap [ErrBlocked], [ErrInterrupted],
 // [ErrTakenOver], [ErrContended] or [zkconn.ErrLost]; the Result says in every
 // case what was done.
 func (m *Migrator) Migrate(ctx context.Context, read ReadFunc, opt Options, expect *Expectation) (*Result, error) {
 	m.defaults()
 	res := &Result{}
+	if err := m.Target.checkPlace(ctx); err != nil {
+		return res, interrupted(err)
+	}
 	phases(ctx)(AwaitingTurn, 0, 0)
 	if err := m.Target.lead(ctx, m.owner, opt.ACL, m.Say); err != nil {
 		return res, interrupted(err)
@@ -116,22 +125,14 @@ func (m *Migrator) Migrate(ctx context.Context, read ReadFunc, opt Options, expe
 
 // look reads both sides, plans what is left to do, and does it.
 func (m *Migrator) look(ctx context.Context, read ReadFunc, opt Options, expect *Expectation, budget int, res *Result) (steps int, err error) {
-	queue, done, err := read(ctx)
-	if err != nil {
-		return 0, interrupted(err)
-	}
-	defer done()
-	tree, err := m.Target.Tree(ctx)
-	if err != nil {
-		return 0, interrupted(err)
-	}
-	p, err := MakePlan(ctx, queue, tree, opt)
+	p, done, err := m.plan(ctx, read, opt, res)
 	if errors.Is(err, errSourceChanged) {
 		return 0, &lookAgain{err}
 	}
 	if err != nil {
 		return 0, interrupted(err)
 	}
+	defer done()
 	if res.Plan == nil {
 		res.Plan, res.Run = p, p.Run
 		if expect != nil && (p.Source.Hash != expect.source || p.decisions() != expect.decisions) {
@@ -141,7 +142,10 @@ func (m *Migrator) look(ctx context.Context, read ReadFunc, opt Options, expect 
 			p.ID = expect.id // the one that was approved
 		}
 	}
-	if bad := p.Quarantined(); len(bad) > 0 && m.Keep != nil {
+	if bad := p.Quarantined(); len(bad) > 0 {
+		if m.Keep == nil {
+			return 0, fmt.Errorf("%w: %d records can't be decoded, the first is %s", ErrNoKeep, len(bad), bad[0].Path)
+		}
 		if err := m.Keep(bad); err != nil {
 			return 0, err
 		}
@@ -159,6 +163,51 @@ func (m *Migrator) look(ctx context.Context, read ReadFunc, opt Options, expect 
 	res.Steps += steps
 	res.Done.add(made)
 	return steps, err
+}
+
+// plan is the one that the caller has, the first time and if it is still good, or
+// else a new one. done closes the source that it was made of.
+func (m *Migrator) plan(ctx context.Context, read ReadFunc, opt Options, res *Result) (p *Plan, done func(), err error) {
+	target, err := m.Target.side(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if m.Plan != nil && res.Plan == nil {
+		if err := m.Target.checkBeside(ctx, m.Plan.queue); err != nil {
+			return nil, nil, err
+		}
+		if good, err := m.Plan.undisturbed(ctx, target); err != nil || good {
+			return m.Plan, func() {}, err
+		}
+	}
+	queue, done, err := read(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err = m.Target.checkBeside(ctx, queue); err == nil {
+		p, err = MakePlan(ctx, queue, target, opt)
+	}
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return p, done, nil
+}
+
+// undisturbed reports whether no migrator wrote to the target since the plan was
+// made: each of its transactions sets a run's record. What others write meanwhile, a
+// transaction finds out, as it does while a plan is carried out.
+func (p *Plan) undisturbed(ctx context.Context, target side.Side) (bool, error) {
+	now := znode.NewTree()
+	for n, err := range target.Walk(ctx, RunsPath) {
+		if err == nil {
+			err = now.Put(n)
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return now.Hash(RunsPath) == p.ex.tree.Hash(RunsPath), nil
 }
 
 // retries is how often in a row a plan may fail before anything of it was done.
@@ -229,7 +278,7 @@ func (m *Migrator) apply(ctx context.Context, p *Plan, budget int) (int, Done, e
 // not made yet is numbered anew and sent again.
 func (m *Migrator) make(ctx context.Context, c *chain, p *Plan, budget int) error {
 	making := p.making()
-	total, items, idle := len(p.jobs), 0, 0
+	total, items, idle := p.plannedCount(), 0, 0
 	tell := phases(ctx)
 	tell(Sending, 0, total)
 	for {
@@ -291,7 +340,7 @@ func (m *Migrator) begin(p *Plan) (Run, opening) {
 			}
 		}
 	}
-	run.Total = run.Done.Records() + len(p.jobs)
+	run.Total = run.Done.Records() + p.plannedCount()
 	o.ops = append(o.ops, p.structure().ops...)
 	old, _ := readTrace(p.ex.tree)
 	next := old.with(run)

@@ -58,16 +58,21 @@ type batch struct {
 	// number is the one that the plan gives to a new batch.
 	number int64
 	isNew  bool
-	// jobs are a plan's, in the order of their ids, which can still move. Verify
-	// keeps none: see [batch.take].
-	jobs []*job
+	// index is where the plan has it in [Plan.joined], as one more.
+	index int32
+	// count is how many jobs of the plan are in it, new or not.
+	count int
+	// failed and completed are those of a plan that the batch's report names, in the
+	// order of their ids, which can still move; see [Plan.nameJobs].
+	failed, completed []member
+	drain             bool // some job is an unfinished inventory record's
 	// dirty: the plan adds to it or changes one of its jobs, planned of them.
 	dirty   bool
 	planned int
 	// wrote is what a migrator wrote into the batch last, see [making].
 	wrote   []leaf
-	said    *batchSays // see [batch.says]
-	tallied jobTally   // of jobs that were taken
+	said    *batchSays // what its jobs say
+	tallied jobTally   // of its jobs
 }
 
 // hear takes into account what a job's record says, and nothing else of the job.
@@ -87,20 +92,12 @@ func (b *batch) take(j *job, d newqueue.Dialect) {
 
 // job is one migrated record with its place in the new queue.
 type job struct {
-	rec  *Record
-	land landing
-	run  string // that made it
-	id   string // jid, or qid of an access request
-	bid  string // "" for an access request
-	// Between the passes over the source, a plan keeps of the record what [abridged]
-	// says, and with it what else it has to know of it.
-	batch  *batch // nil for an access request
-	size   int    // of the record's data
-	entry  int32  // index into [Plan.Records]
-	object string // see [objectOf]
-	// number is the one that the plan gives to a new job; see [numbering].
-	number int64
-	isNew  bool
+	rec   *Record
+	land  landing
+	run   string // that made it
+	id    string // jid, or qid of an access request
+	bid   string // "" for an access request
+	batch *batch // a plan's; nil for an access request
 }
 
 // root is the job's or the access request's own znode.
@@ -138,12 +135,12 @@ var submissionFields = []struct {
 
 // state is processing while a job is still to run, else failed if one failed,
 // else completed.
-func (b *batch) state() newqueue.BatchState { return b.tally().state() }
+func (b *batch) state() newqueue.BatchState { return b.tallied.state() }
 
 // status is the batch's status, as of the last change of any of its jobs, and
 // its report if it failed, from which a later update report tells what changed.
 func (b *batch) status() (newqueue.BatchStatus, *newqueue.StatusReport) {
-	t := b.tally()
+	t := &b.tallied
 	st := newqueue.BatchStatus{State: t.state(), LastModified: t.last}
 	if st.State != newqueue.BatchFailed {
 		return st, nil
@@ -155,10 +152,10 @@ func (b *batch) status() (newqueue.BatchStatus, *newqueue.StatusReport) {
 // batch-processing is always one of them: without it, the client library would
 // never report the batch (docs/new-layout.md, "Two dialects").
 func (b *batch) folders() []newqueue.BatchFolder {
-	t := b.tally()
+	t := &b.tallied
 	var folders []newqueue.BatchFolder
 	for _, f := range newqueue.BatchFolders {
-		if f == newqueue.FolderProcessing || t.in[f] > 0 {
+		if f == newqueue.FolderProcessing || t.in.of(f) > 0 {
 			folders = append(folders, f)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // in the order of their ids. It does not grow with their number.
 type batchSays struct {
 	jobs   int
-	shared map[string]*sharedValue // by property: those that some job has
+	shared []sharedValue // those that some job has
 	update updateSaid
 	mode   string    // of the first job
 	date   time.Time // of the earliest
@@ -25,32 +25,23 @@ type batchSays struct {
 // first job that has it wins over others with a warning.
 type sharedValue struct {
 	value, from string // the first job that has it
+	warning     *string
+	field       uint8 // index into [sharedFields]
 	differs     bool
-	warning     string
-}
-
-// says is what the jobs say of a plan's batch, in which all of them are, or of
-// those that were taken. It takes a look at each property of each job, so it is
-// found once.
-func (b *batch) says(d newqueue.Dialect) *batchSays {
-	if b.jobs != nil && (b.said == nil || b.said.jobs != len(b.jobs)) {
-		b.said = &batchSays{}
-		for _, j := range b.jobs {
-			b.said.add(b.key, j, d)
-		}
-	}
-	return b.said
 }
 
 // add hears one more job.
 func (s *batchSays) add(key batchKey, j *job, d newqueue.Dialect) {
 	p := j.rec.Legacy.Payload
 	if s.jobs == 0 {
-		s.shared, s.mode = map[string]*sharedValue{}, submissionMode(p)
+		s.mode = submissionMode(p)
 	}
 	s.date = earlier(s.date, j.rec.Legacy.Header.Time)
-	for _, f := range sharedFields(d) {
-		s.share(key, f, text(p, f.property), j.rec.Path)
+	for i, f := range sharedFields(d) {
+		s.share(key, uint8(i), f, text(p, f.property), j.rec.Path)
+	}
+	if s.jobs == 0 {
+		s.shared = slices.Clip(s.shared) // there are as many batches as jobs, at worst
 	}
 	if d == newqueue.MrtZK {
 		s.update.add(key, j)
@@ -83,24 +74,42 @@ var fieldsOf = func() map[newqueue.Dialect][]sharedField {
 	return map[newqueue.Dialect][]sharedField{newqueue.Design: design, newqueue.MrtZK: mrtzk}
 }()
 
-func (s *batchSays) share(key batchKey, f sharedField, v, from string) {
+func (s *batchSays) share(key batchKey, field uint8, f sharedField, v, from string) {
 	wide := f.wide && key.kind == ofBatch
-	known := s.shared[f.property]
+	known := s.of(field)
 	switch {
 	case known == nil && v == "": // as all before
 	case known == nil:
-		s.shared[f.property] = &sharedValue{value: strings.Clone(v), from: from, differs: !wide && s.jobs > 0}
+		said := sharedValue{field: field, differs: !wide && s.jobs > 0}
+		if !said.differs {
+			said.value, said.from = strings.Clone(v), from
+		}
+		s.shared = append(s.shared, said)
 	case v == known.value || wide && v == "" || known.differs:
 	case !wide:
-		known.differs = true
-	case known.warning == "":
-		known.warning = fmt.Sprintf("batch %s: %s is %q in %s and %q in %s; the first goes into the submission", key.name, f.property, known.value, known.from, v, from)
+		known.differs, known.value, known.from = true, "", ""
+	case known.warning == nil:
+		known.warning = new(fmt.Sprintf("batch %s: %s is %q in %s and %q in %s; the first goes into the submission", key.name, f.property, known.value, known.from, v, from))
 	}
 }
 
+// of is the value of a field; nil if no job has one.
+func (s *batchSays) of(field uint8) *sharedValue {
+	for i := range s.shared {
+		if s.shared[i].field == field {
+			return &s.shared[i]
+		}
+	}
+	return nil
+}
+
 // value is what goes into the submission of a property.
-func (s *batchSays) value(property string) string {
-	if v := s.shared[property]; v != nil && !v.differs {
+func (s *batchSays) value(property string, d newqueue.Dialect) string {
+	i := slices.IndexFunc(sharedFields(d), func(f sharedField) bool { return f.property == property })
+	if i < 0 {
+		return ""
+	}
+	if v := s.of(uint8(i)); v != nil && !v.differs {
 		return v.value
 	}
 	return ""
@@ -128,24 +137,24 @@ func (u *updateSaid) add(key batchKey, j *job) {
 // submissionObject is the submission as it is written: in dialect mrt-zk also
 // with the keys that the services read.
 func (b *batch) submissionObject(d newqueue.Dialect) newqueue.Object {
-	said := b.says(d)
+	said := b.said
 	submission := newqueue.Submission{BatchID: b.key.uuid(), SubmissionDate: said.date, SubmissionMode: said.mode}
 	for _, f := range submissionFields {
-		f.set(&submission, said.value(f.property))
+		f.set(&submission, said.value(f.property, d))
 	}
 	o := submission.Object(d)
 	if d == newqueue.MrtZK {
-		maps.Copy(o, said.serviceKeys())
+		maps.Copy(o, said.serviceKeys(d))
 	}
 	return o
 }
 
 // serviceKeys are the keys of the submission that the services read.
-func (s *batchSays) serviceKeys() newqueue.Object {
+func (s *batchSays) serviceKeys(d newqueue.Dialect) newqueue.Object {
 	// The batch manifest's name is in no record; an empty one is safe.
 	o := newqueue.Object{"filename": "", keyUpdate: s.update.value}
 	for _, k := range serviceKeys {
-		if v := s.value(k.key); k.batch != notInBatch && v != "" {
+		if v := s.value(k.key, d); k.batch != notInBatch && v != "" {
 			o[k.key] = v
 		}
 	}
@@ -155,10 +164,10 @@ func (s *batchSays) serviceKeys() newqueue.Object {
 // submissionWarnings name, for each batch-wide property, two records that
 // disagree on it, of which the first is believed.
 func (b *batch) submissionWarnings(d newqueue.Dialect) (warnings []string) {
-	said := b.says(d)
-	for _, f := range sharedFields(d) {
-		if v := said.shared[f.property]; v != nil && v.warning != "" {
-			warnings = append(warnings, v.warning)
+	said := b.said
+	for i := range sharedFields(d) {
+		if v := said.of(uint8(i)); v != nil && v.warning != nil {
+			warnings = append(warnings, *v.warning)
 		}
 	}
 	if said.update.warning != "" {
@@ -169,17 +178,20 @@ func (b *batch) submissionWarnings(d newqueue.Dialect) (warnings []string) {
 
 // jobTally counts a batch's jobs.
 type jobTally struct {
-	in                 map[newqueue.BatchFolder]int
+	in                 folderCounts
 	last               time.Time // of the job that changed last
 	failed, successful []string  // ids
 }
 
+// folderCounts are numbers of jobs, by folder as in [newqueue.BatchFolders].
+type folderCounts [4]int
+
+func (c folderCounts) of(f newqueue.BatchFolder) int {
+	return c[slices.Index(newqueue.BatchFolders, f)]
+}
+
 func (t *jobTally) add(j *job) {
-	if t.in == nil {
-		t.in = map[newqueue.BatchFolder]int{}
-	}
-	t.in[j.land.job.Folder()]++
-	t.last = later(t.last, j.rec.Legacy.Header.Time)
+	t.count(j)
 	switch j.land.job {
 	case newqueue.JobFailed:
 		t.failed = append(t.failed, j.id)
@@ -188,24 +200,18 @@ func (t *jobTally) add(j *job) {
 	}
 }
 
+// count is add without the job's id.
+func (t *jobTally) count(j *job) {
+	t.in[slices.Index(newqueue.BatchFolders, j.land.job.Folder())]++
+	t.last = later(t.last, j.rec.Legacy.Header.Time)
+}
+
 func (t *jobTally) state() newqueue.BatchState {
 	switch {
-	case t.in[newqueue.FolderProcessing] > 0:
+	case t.in.of(newqueue.FolderProcessing) > 0:
 		return newqueue.BatchProcessing
-	case t.in[newqueue.FolderFailed] > 0:
+	case t.in.of(newqueue.FolderFailed) > 0:
 		return newqueue.BatchFailed
 	}
 	return newqueue.BatchCompleted
-}
-
-// tally counts a plan's jobs as their ids are now, or is of those that were taken.
-func (b *batch) tally() *jobTally {
-	if b.jobs == nil {
-		return &b.tallied
-	}
-	var t jobTally
-	for _, j := range b.jobs {
-		t.add(j)
-	}
-	return &t
 }

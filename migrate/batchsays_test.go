@@ -13,13 +13,15 @@ import (
 	"mrtq/newqueue"
 )
 
-// TestBatchThatTakesJobsSaysTheSame as one that keeps them.
-func TestBatchThatTakesJobsSaysTheSame(t *testing.T) {
+// TestBatchThatJobsJoinSaysTheSame as one that takes jobs whose ids are known.
+func TestBatchThatJobsJoinSaysTheSame(t *testing.T) {
 	properties := []string{"profile", "filename", "title", "update", "DCtitle", "notification"}
 	rapid.Check(t, func(t *rapid.T) {
 		d := rapid.SampledFrom([]newqueue.Dialect{newqueue.Design, newqueue.MrtZK}).Draw(t, "dialect")
 		key := batchKey{rapid.SampledFrom([]batchKind{ofBatch, ofUnbatched}).Draw(t, "kind"), "b"}
-		keeps, takes := &batch{key: key, bid: "bid0000000000"}, &batch{key: key, bid: "bid0000000000"}
+		joins, takes := &batch{key: key, bid: "bid0000000000"}, &batch{key: key, bid: "bid0000000000"}
+		p := &Plan{ex: &existing{names: newNames()}}
+		p.ex.jobs = newJobRows(p.ex.names)
 		for i := range rapid.IntRange(1, 6).Draw(t, "jobs") {
 			payload := legacy.Payload{}
 			for _, p := range properties {
@@ -33,14 +35,16 @@ func TestBatchThatTakesJobsSaysTheSame(t *testing.T) {
 				id:   newqueue.SequenceID(newqueue.JobPrefix, int32(i)),
 			}
 			j.rec.Legacy.Header.Time = time.Unix(int64(rapid.IntRange(1, 3).Draw(t, "time")), 0)
-			keeps.jobs = append(keeps.jobs, j)
+			p.ex.jobs.add(placed{root: j.root()})
+			joins.join(j, standsMember(i), d)
 			takes.take(j, d)
 		}
-		want, got := keeps.nodes(d), takes.nodes(d)
+		p.nameJobs(joins)
+		got, want := joins.nodes(d), takes.nodes(d)
 		if !slices.EqualFunc(got, want, func(a, b leaf) bool { return a.path == b.path && znode.SameData(a.data, b.data) }) {
 			t.Fatalf("it says\n%s, want\n%s", got, want)
 		}
-		if got, want := takes.submissionWarnings(d), keeps.submissionWarnings(d); !slices.Equal(got, want) {
+		if got, want := joins.submissionWarnings(d), takes.submissionWarnings(d); !slices.Equal(got, want) {
 			t.Fatalf("it warns\n%q, want\n%q", got, want)
 		}
 	})

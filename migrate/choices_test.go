@@ -51,7 +51,7 @@ func TestNoHoldsWhereNoJobIsMade(t *testing.T) {
 		"/batches/bid0000000000", "/batch-uuids/bid-0")
 	releaseHolds(t, s)
 	wipe(t, s)
-	if _, err := (&Migrator{Target: s.Target, Now: clock()}).Rebuild(t.Context()); err != nil {
+	if _, err := (&Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}).Rebuild(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	opt.Done = []string{All}

@@ -51,7 +51,7 @@ func TestIDsMoveUpUnderOthers(t *testing.T) {
 				})
 				opt := options(permissive())
 				opt.Dialect = d
-				m := &Migrator{Target: target.Target, Now: clock(), Budget: budget, Say: func(text string) { t.Logf("says: %s", text) }}
+				m := &Migrator{Target: target.Target, Now: clock(), Keep: keepNothing, Budget: budget, Say: func(text string) { t.Logf("says: %s", text) }}
 				res, err := m.Migrate(t.Context(), static(src), opt, nil)
 				if err != nil {
 					t.Fatal(err)
@@ -100,7 +100,7 @@ func TestNoSecondLookForATakenID(t *testing.T) {
 		}
 	})
 	reads := 0
-	m := &Migrator{Target: target.Target, Now: clock(), Budget: 1}
+	m := &Migrator{Target: target.Target, Now: clock(), Keep: keepNothing, Budget: 1}
 	res, err := m.Migrate(t.Context(), func(ctx context.Context) (*LegacyQueue, func(), error) {
 		reads++
 		return static(src)(ctx)
@@ -140,7 +140,7 @@ func TestFiftySubmissionsASecond(t *testing.T) {
 			submitted++
 		}
 	})
-	m := &Migrator{Target: target.Target, Now: clock()}
+	m := &Migrator{Target: target.Target, Now: clock(), Keep: keepNothing}
 	res, err := m.Migrate(t.Context(), static(src), options(permissive()), nil)
 	stop()
 	submitting.Wait()
@@ -164,7 +164,7 @@ func TestEveryIDIsTaken(t *testing.T) {
 			}
 		}
 	})
-	m := &Migrator{Target: target.Target, Now: clock()}
+	m := &Migrator{Target: target.Target, Now: clock(), Keep: keepNothing}
 	res, err := m.Migrate(t.Context(), static(src), options(permissive()), nil)
 	if !errors.Is(err, ErrContended) || !strings.Contains(err.Error(), "somebody else's new job or batch came first") || res.Done.Jobs != 0 {
 		t.Errorf("%v, done %+v", err, res.Done)

@@ -226,10 +226,6 @@ func counted(n int, one, many string) string {
 
 // gone says what became of a migrated record whose job is no longer in the
 // target. It says what is visible, not who did it.
-func (ex *existing) gone(h held) string {
-	return h.gone(ex.tree.Get(newqueue.BatchPath(h.bid)) != nil)
-}
-
 func (h held) gone(batchStands bool) string {
 	switch {
 	case h.op == settled:

@@ -199,7 +199,7 @@ func TestChangedRecordOfADoneJob(t *testing.T) {
 	records["/ingest/mrtQ-05000000000005"] = record(t, legacy.Pending, legacy.Payload{"batchID": "bid-1", "jobID": "new"})
 	p := makePlan(t, source(t, queue(t, records)), treeOf(t, target), opt)
 	if p.Count(ActCreate) != 1 || p.Count(ActGone) != 4 {
-		t.Errorf("plan: %v", p.Records)
+		t.Errorf("plan: %v", slices.Collect(p.Records.All()))
 	}
 	for i, suffix := range map[int]string{2: "; the record has changed since", 3: "; it can't be decoded any more"} {
 		if !strings.HasSuffix(p.Gone[i].What, suffix) {
@@ -245,7 +245,7 @@ func TestLedgerIsWipedAndRebuilt(t *testing.T) {
 	if got := problemAt(p, LedgerDamaged, run); got == nil || *got != want {
 		t.Fatalf("problems %v", p.Problems)
 	}
-	m := &Migrator{Target: target.Target, Now: clock()}
+	m := &Migrator{Target: target.Target, Now: clock(), Keep: keepNothing}
 	if _, err := m.Migrate(t.Context(), static(src), opt, nil); !errors.Is(err, ErrBlocked) {
 		t.Errorf("migrate: %v", err)
 	}
@@ -295,7 +295,7 @@ func TestWhatARebuildCanNotKnow(t *testing.T) {
 	removeAll(t, target, "/jobs/jid0000000001", "/jobs/jid0000000002", "/jobs/states/pending/05-jid0000000001", "/jobs/states/pending/05-jid0000000002",
 		"/batches/bid0000000000", "/batch-uuids/bid-0")
 	wipe(t, target)
-	m := &Migrator{Target: target.Target, Now: clock()}
+	m := &Migrator{Target: target.Target, Now: clock(), Keep: keepNothing}
 	r, err := m.Rebuild(t.Context())
 	if err != nil || len(r.Runs) != 1 || r.Runs[0].Entries != 2 || r.Runs[0].Lost != 2 {
 		t.Fatalf("rebuild: %v, %+v", err, r)
@@ -356,7 +356,7 @@ func TestForeignMarkers(t *testing.T) {
 				do(t, target, znode.Create("/migration/m1", none), znode.Create("/migration/m3", []byte("x")))
 			}
 			mustVerify(t, src, treeOf(t, target))
-			m := &Migrator{Target: target.Target, Now: clock()}
+			m := &Migrator{Target: target.Target, Now: clock(), Keep: keepNothing}
 			u, err := m.Rollback(t.Context(), res.Run, false)
 			if err != nil || len(u.Kept)+len(u.Left) > 0 {
 				t.Fatalf("rollback: %v, %+v", err, u)
@@ -374,7 +374,7 @@ func TestMigrationFolderOfOthers(t *testing.T) {
 	target := serve(t, znode.NewTree())
 	do(t, target, znode.Create("/migration", none))
 	res := mustMigrate(t, target, source(t, corpus(t)), options(permissive()))
-	m := &Migrator{Target: target.Target, Now: clock()}
+	m := &Migrator{Target: target.Target, Now: clock(), Keep: keepNothing}
 	if _, err := m.Rollback(t.Context(), res.Run, false); err != nil {
 		t.Fatal(err)
 	}
@@ -392,7 +392,7 @@ func TestRollbackKeepsCustodyOfWhatIsDone(t *testing.T) {
 	res := mustMigrate(t, target, src, opt)
 	removeAll(t, target, "/jobs/jid0000000001", "/jobs/jid0000000002", "/jobs/states/pending/05-jid0000000001", "/jobs/states/pending/05-jid0000000002",
 		"/batches/bid0000000000", "/batch-uuids/bid-0")
-	m := &Migrator{Target: target.Target, Now: clock()}
+	m := &Migrator{Target: target.Target, Now: clock(), Keep: keepNothing}
 	u, err := m.Rollback(t.Context(), res.Run, false)
 	if err != nil || len(u.Kept) != 2 || u.Done.Jobs != 2 {
 		t.Fatalf("rollback: %v, %+v", err, u)

@@ -4,158 +4,190 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
-	"mrtq/legacy"
+	"mrtq/newqueue"
 )
 
-// decideRecords gives every record its entry, and collects the jobs to make
-// and the batches they belong to.
+// decideRecords gives every record its row, and collects the jobs to make and the
+// batches they belong to.
 func (p *Plan) decideRecords(ctx context.Context) error {
 	for _, path := range p.ex.twice {
 		p.problem(Problem{Kind: Twice, Path: path, Message: "two jobs in the target claim this record", Next: "find out which is right, and remove the other"})
 	}
+	p.reasons.of("")
+	p.states.of("")
+	p.rows = make([]recordRow, p.queue.Len())
 	pin := newSourcePin(p.queue)
-	tell, read, total := phases(ctx), 0, p.queue.Len()
-	tell(ReadingSource, 0, total)
-	for f, err := range p.queue.fetch(ctx, p.readingOrder()) {
+	order := p.readingOrder()
+	p.creates = make([]planned, 0, max(len(order)-len(p.ex.custody.held.rows), 0)) // as a rule, no more are made
+	paths := func(yield func(string) bool) {
+		for _, r := range order {
+			if !yield(p.places.path(r.place)) {
+				return
+			}
+		}
+	}
+	next := 0
+	tell := phases(ctx)
+	tell(ReadingSource, 0, len(order))
+	for f, err := range p.queue.fetch(ctx, paths) {
 		if err != nil {
 			return err
 		}
-		read++
-		tell(ReadingSource, read, total)
+		at := order[next]
+		next++
+		tell(ReadingSource, next, len(order))
 		if !f.there() {
 			continue
 		}
-		pin.add(f.nodes)
-		p.seen.record(p, f)
-		e := Entry{Path: f.Path, Queue: f.Queue, SHA256: f.digest()}
+		p.there++
+		pin.add(at.place, f.nodes)
+		row := &p.rows[at.place]
+		row.sha = f.digest()
 		if f.Err == nil {
-			e.Status = f.Legacy.Header.Status.String()
+			row.status = uint8(f.Legacy.Header.Status) + 1
 		}
-		p.decideRecord(f.Record, &e)
-		p.Records = append(p.Records, e)
+		if err := p.decideRecord(ctx, f, at, row); err != nil {
+			return err
+		}
 	}
-	pin.sort(p.sortRecords())
-	p.Source = pin.pin(p.opt.Source)
+	slices.SortStableFunc(p.rewrites, func(a, b planned) int { return p.compareKeys(a.place, b.place) })
+	p.Records = Records{plan: p}
+	p.Source = pin.pin(p.opt.Source, p.places)
 	return nil
 }
 
-// sortRecords puts the entries into path order, and the jobs into that in which
-// they are made. order is where each entry was before.
-func (p *Plan) sortRecords() (order []int32) {
-	order = make([]int32, len(p.Records))
-	for i := range order {
-		order[i] = int32(i)
-	}
-	slices.SortFunc(order, func(a, b int32) int { return strings.Compare(p.Records[a].Path, p.Records[b].Path) })
-	sorted, to := make([]Entry, len(order)), make([]int32, len(order))
-	for i, from := range order {
-		sorted[i], to[from] = p.Records[from], int32(i)
-	}
-	p.Records = sorted
-	for _, pl := range p.jobs {
-		if pl.batch == nil {
-			pl.entry = to[pl.entry]
-		}
-	}
-	for _, b := range p.batches {
-		for _, j := range b.jobs {
-			j.entry = to[j.entry]
-		}
-	}
-	slices.SortStableFunc(p.jobs, func(a, b planned) int { return compareRecords(*a.rec, *b.rec) })
-	return order
-}
+// act notes what is done with a record.
+func (row *recordRow) act(a Action) { row.action = uint8(slices.Index(Actions, a)) + 1 }
 
-func (p *Plan) decideRecord(r Record, e *Entry) {
-	old, migrated := p.ex.job(r.Path)
+func (p *Plan) decideRecord(ctx context.Context, f fetched, at reading, row *recordRow) error {
+	r := f.Record
+	migrated := at.old > 0
+	p.seen.record(p, f, migrated)
+	var old placed
+	if migrated {
+		old = p.ex.jobs.placed(p.ex.jobs.rows[at.old-1])
+	}
 	if h, there := p.ex.custody.lookup(r.Path); there && !migrated && !p.again(r, h) {
-		p.noteGone(r, h, e)
-		return
+		p.noteGone(r, h, row)
+		return nil
 	}
 	fate, land, reason := decide(r, old.policies(r, p.Policies))
 	switch {
 	case fate == FateBlock:
-		e.Action, e.Reason = ActBlock, reason
+		row.act(ActBlock)
+		row.reason = p.reasons.of(reason)
 		p.problem(recordProblem(r, reason))
-		return
+		return nil
 	case fate == FateQuarantine && migrated:
-		e.Action, e.Reason = ActBlock, reason
+		row.act(ActBlock)
+		row.reason = p.reasons.of(reason)
 		p.problem(Problem{Kind: Touched, Path: r.Path, Message: fmt.Sprintf("it became %s and can't be decoded any more: %s", old.root, reason),
 			Next: "find out what damaged it, and put the record back"})
-		return
+		return nil
 	case fate == FateQuarantine:
-		e.Action, e.Reason = ActQuarantine, reason
-		return
+		row.act(ActQuarantine)
+		row.reason = p.reasons.of(reason)
+		return nil
 	case fate == FateSkip && !migrated:
-		e.Action, e.Reason = ActSkip, reason
-		return
+		row.act(ActSkip)
+		row.reason = p.reasons.of(reason)
+		return nil
 	case fate == FateSkip:
 		// Migrated by an earlier run, whose policy was another; it stays.
 		land = landings[r.Queue][r.Legacy.Header.Status]
 	}
 	if !migrated && p.unknown(r) {
-		p.decideUnknown(r, e)
-		return
+		p.decideUnknown(r, row)
+		return nil
 	}
-	j := &job{rec: &r, land: land, run: p.Run, size: len(r.Data), entry: int32(len(p.Records))}
-	e.State = string(land.job) + string(land.access)
+	row.state = uint8(p.states.of(string(land.job) + string(land.access)))
+	j := &job{rec: &r, land: land, run: p.Run}
 	if migrated {
 		j.run, j.id, j.bid = old.prov.Run, old.id, old.bid
+		row.job = standsMember(int(at.old - 1))
 	}
-	e.ID = j.id
 	switch {
-	case migrated && old.prov.SHA256 == e.SHA256:
-		e.Action = ActUnchanged
-	case migrated:
-		if why := p.ex.touched(old); why != "" {
-			e.Action, e.Reason = ActBlock, "it changed since it was migrated, and so did its job: "+why
-			p.problem(Problem{Kind: Touched, Path: r.Path, Message: fmt.Sprintf("%s changed since it became %s, and so did the job: %s", r.Path, old.root, why),
-				Next: "decide which is right: the legacy worker's change, or the new queue's"})
-			break
+	case migrated && old.prov.SHA256 == hexOf(row.sha):
+		row.act(ActUnchanged)
+	case migrated && p.ex.jobs.rows[at.old-1].touched:
+		why, err := p.target.why(ctx, old)
+		if err != nil {
+			return err
 		}
-		e.Action = ActRewrite
-		p.jobs = append(p.jobs, planned{job: j, old: &old})
+		row.act(ActBlock)
+		row.reason = p.reasons.of("it changed since it was migrated, and so did its job: " + why)
+		p.problem(Problem{Kind: Touched, Path: r.Path, Message: fmt.Sprintf("%s changed since it became %s, and so did the job: %s", r.Path, old.root, why),
+			Next: "decide which is right: the legacy worker's change, or the new queue's"})
+	case migrated:
+		row.act(ActRewrite)
 	default:
-		e.Action = ActCreate
+		row.act(ActCreate)
+		row.job = madeMember(len(p.creates))
 		if land.warning != "" {
 			p.warn(r.Path, land.warning)
 		}
-		p.jobs = append(p.jobs, planned{job: j})
 	}
-	if !isAccess(r.Queue) {
-		j.object = objectOf(r, land)
-		if _, named := r.Legacy.Payload["profile"].(string); named {
+	p.add(j, at, row)
+	return nil
+}
+
+// add takes a job into account that stands or is to be made.
+func (p *Plan) add(j *job, at reading, row *recordRow) {
+	makes := Actions[row.action-1] == ActCreate || Actions[row.action-1] == ActRewrite
+	pl := planned{place: at.place, old: at.old, size: int32(len(j.rec.Data)), land: p.landingOf(j.land)}
+	if !isAccess(j.rec.Queue) {
+		if object := objectOf(*j.rec, j.land); object != "" {
+			pl.object = p.objects.of(object) | 1
+		}
+		if _, named := j.rec.Legacy.Payload["profile"].(string); named {
 			p.seen.profiles = true
 		}
-		j.batch = p.joinBatch(j)
-		if e.Action == ActCreate || e.Action == ActRewrite {
+		j.batch = p.joinBatch(j, row.job)
+		pl.batch = j.batch.index
+		row.batch = pl.batch
+		if makes {
 			j.batch.dirty = true
 			j.batch.planned++
 		}
 	}
-	j.rec = abridged(r)
-}
-
-// abridged is what a plan keeps of a record between the passes over the source: not
-// what it holds, which is read again when the job is made.
-func abridged(r Record) *Record {
-	return &Record{Path: r.Path, Queue: r.Queue, Legacy: legacy.Record{Key: r.Legacy.Key, Header: r.Legacy.Header, SHA256: r.Legacy.SHA256}}
+	switch {
+	case !makes:
+		return
+	case pl.rewrite():
+		p.rewrites = append(p.rewrites, pl)
+	default:
+		p.creates = append(p.creates, pl)
+	}
+	p.services.look(j, at.place)
 }
 
 // joinBatch adds a job, new or not, to its batch, which hears what its record says.
 // Jobs come in the order of their ids; see [Plan.readingOrder].
-func (p *Plan) joinBatch(j *job) *batch {
+func (p *Plan) joinBatch(j *job, m member) *batch {
 	key := keyOf(*j.rec, j.run, p.Dialect)
 	b := p.batches[key]
 	if b == nil {
-		b = &batch{key: key, run: p.Run}
+		p.joined = append(p.joined, &batch{key: key, run: p.Run, index: int32(len(p.joined) + 1)})
+		b = p.joined[len(p.joined)-1]
 		p.batches[key] = b
 		p.findBatch(b)
 		p.checkBatchName(b, *j)
 	}
-	b.jobs = append(b.jobs, j)
-	b.hear(j, p.Dialect)
+	b.join(j, m, p.Dialect)
 	return b
+}
+
+// join takes a plan's job into account, whose id is not known yet.
+func (b *batch) join(j *job, m member, d newqueue.Dialect) {
+	b.count++
+	switch j.land.job {
+	case newqueue.JobFailed:
+		b.failed = append(b.failed, m)
+	case newqueue.JobCompleted:
+		b.completed = append(b.completed, m)
+	}
+	b.drain = b.drain || b.key.kind == ofInventory && isUnfinished(j.land)
+	b.hear(j, d)
+	b.tallied.count(j)
 }

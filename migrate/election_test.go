@@ -20,7 +20,7 @@ func TestElectionGoesWithItsLast(t *testing.T) {
 	t.Run("killed before its first transaction", func(t *testing.T) {
 		s := serve(t, znode.NewTree())
 		s.kill(t, 1, false)
-		m := &Migrator{Target: s.Target, Now: clock()}
+		m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}
 		if _, err := m.Migrate(t.Context(), static(src), options(permissive()), nil); !errors.Is(err, zkconn.ErrLost) {
 			t.Fatal(err)
 		}
@@ -35,7 +35,7 @@ func TestElectionGoesWithItsLast(t *testing.T) {
 	})
 	t.Run("a rollback of nothing", func(t *testing.T) {
 		s := serve(t, znode.NewTree())
-		m := &Migrator{Target: s.Target, Now: clock()}
+		m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}
 		if _, err := m.Rollback(t.Context(), "run0000000000", false); !errors.Is(err, ErrNoRun) {
 			t.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func TestElectionGoesWithItsLast(t *testing.T) {
 		var both sync.WaitGroup
 		errs := make([]error, 2)
 		for i := range errs {
-			m := &Migrator{Target: NewTarget(open(t, s.zk)), Now: clock()}
+			m := &Migrator{Target: NewTarget(open(t, s.zk)), Now: clock(), Keep: keepNothing}
 			both.Go(func() { _, errs[i] = m.Rollback(t.Context(), res.Run, false) })
 		}
 		both.Wait()
@@ -78,7 +78,7 @@ func TestStrayInTheElection(t *testing.T) {
 	s := serve(t, znode.NewTree())
 	do(t, s, znode.Create(MigrationPath, none), znode.Create(ElectionPath, none), znode.Create(ElectionPath+"/n-", none), znode.Create(ElectionPath+"/a", none))
 	var said []string
-	m := &Migrator{Target: s.Target, Now: clock(), Say: func(text string) { said = append(said, text) }}
+	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Say: func(text string) { said = append(said, text) }}
 	src := source(t, corpus(t))
 	if _, err := m.Migrate(t.Context(), static(src), options(permissive()), nil); err != nil {
 		t.Fatal(err)
@@ -113,7 +113,7 @@ func TestElectionHasTheRunsACL(t *testing.T) {
 	src := source(t, corpus(t))
 	opt := options(permissive())
 	opt.ACL = acl
-	m := &Migrator{Target: s.Target, Now: clock()}
+	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}
 	res, err := m.Migrate(t.Context(), func(ctx context.Context) (*LegacyQueue, func(), error) {
 		look(t, s)
 		return static(src)(ctx)
@@ -136,7 +136,7 @@ func TestElectionHasTheRunsACL(t *testing.T) {
 				do(t, s, c.harm...)
 			}
 			looked := false
-			m := &Migrator{Target: s.Target, Now: clock(), Say: func(string) {}}
+			m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Say: func(string) {}}
 			m.Progress = func(int, int) { looked = true; look(t, s) }
 			_, err := m.Rollback(t.Context(), res.Run, false)
 			if len(c.harm) > 1 {

@@ -45,9 +45,7 @@ func Example() {
 	queue, done, err := source(ctx)
 	check(err)
 	defer done()
-	target, err := migrate.ReadTarget(ctx, &session.Reader, nil)
-	check(err)
-	plan, err := migrate.MakePlan(ctx, queue, target, opt)
+	plan, err := migrate.MakePlan(ctx, queue, migrate.SideOfServer(&session.Reader, nil), opt)
 	check(err)
 	for _, p := range plan.Problems {
 		fmt.Println("problem:", p)
@@ -60,6 +58,7 @@ func Example() {
 	defer os.RemoveAll(kept)
 	m := migrate.Migrator{
 		Target: migrate.NewTarget(session),
+		Plan:   plan,
 		Keep: func(bad []migrate.Record) error {
 			for i, r := range bad {
 				if err := os.WriteFile(filepath.Join(kept, fmt.Sprint(i)), r.Data, 0o600); err != nil {

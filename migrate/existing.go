@@ -11,7 +11,7 @@ import (
 
 // existing is what a target holds already, seen through its provenance.
 type existing struct {
-	tree    *znode.Tree
+	tree    *znode.Tree     // what there is little of; see [readSkeleton]
 	runs    []Run           // the sound ones, oldest first
 	spans   map[string]span // of the runs, by id
 	names   *names
@@ -34,36 +34,6 @@ type placed struct {
 type origin struct{ Run, Path, SHA256, Consumed string }
 
 func (p Provenance) origin() origin { return origin{p.Run, p.Path, p.SHA256, p.Consumed} }
-
-// readExisting finds what migrations made in the target.
-func readExisting(tree *znode.Tree) *existing {
-	ex := readOwn(tree)
-	claims := newJobRows(ex.names)
-	for _, jid := range tree.Children(newqueue.JobsPath) {
-		root := newqueue.JobPath(jid)
-		if p, ok := parseProvenance(tree.Get(root).Data); ok {
-			claims.add(placed{prov: p.origin(), root: root, id: jid, bid: string(dataOf(tree.Get(root + "/bid")))})
-		}
-	}
-	for _, q := range newqueue.AccessQueues {
-		for _, qid := range tree.Children(newqueue.AccessQueuePath(q)) {
-			root := newqueue.AccessRequestPath(q, qid)
-			if p, ok := parseProvenance(tree.Get(root).Data); ok {
-				claims.add(placed{prov: p.origin(), root: root, id: qid})
-			}
-		}
-	}
-	ex.settle(claims)
-	ex.checkUnrecorded()
-	for _, state := range tree.Children(newqueue.JobStatesPath) {
-		folder := znode.Join(newqueue.JobStatesPath, state)
-		for _, entry := range tree.Children(folder) {
-			ex.queued.add(tree.Get(znode.Join(folder, entry)))
-		}
-	}
-	ex.queued.sort()
-	return ex
-}
 
 // readOwn reads the migration's own records.
 func readOwn(tree *znode.Tree) *existing {
@@ -100,9 +70,6 @@ func (ex *existing) settle(claims jobRows) {
 	claims.rows = counting
 	ex.jobs = claims
 }
-
-// job is the job that was made from a record, if one stands.
-func (ex *existing) job(record string) (p placed, stands bool) { return ex.jobs.find(record) }
 
 // checkUnrecorded names runs that only their jobs mention. There is no ledger
 // and no trace of what else these runs took over.
@@ -206,7 +173,11 @@ func (ex *existing) touched(p placed) string {
 	}
 	nodes := ex.placedNodes(p)
 	for _, path := range nodes {
-		switch s := ex.tree.Get(path).Stat; {
+		n := ex.tree.Get(path)
+		if n == nil {
+			return path + " is gone"
+		}
+		switch s := n.Stat; {
 		case s.EphemeralOwner != 0:
 			return "a worker is at work on it: " + path + " is its lock"
 		case s.Version != 0 && path == p.root+"/status":

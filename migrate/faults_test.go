@@ -21,7 +21,7 @@ import (
 func TestLostAnswerAtEveryTransaction(t *testing.T) {
 	src := source(t, corpus(t))
 	whole := serve(t, znode.NewTree())
-	m := &Migrator{Target: whole.Target, Now: clock(), Budget: 1}
+	m := &Migrator{Target: whole.Target, Now: clock(), Keep: keepNothing, Budget: 1}
 	res, err := m.Migrate(t.Context(), static(src), options(permissive()), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +33,7 @@ func TestLostAnswerAtEveryTransaction(t *testing.T) {
 				t.Parallel()
 				s := serve(t, znode.NewTree())
 				fault := s.cut(at, carried)
-				m := &Migrator{Target: s.Target, Now: clock(), Budget: 1, InFlight: 3}
+				m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1, InFlight: 3}
 				got, err := m.Migrate(t.Context(), static(src), options(permissive()), nil)
 				if err != nil {
 					t.Fatal(err)
@@ -60,7 +60,7 @@ func TestKilledAtEveryTransaction(t *testing.T) {
 	src := source(t, corpus(t))
 	opt := options(permissive())
 	whole := live(t, newqueue.Design)
-	m := &Migrator{Target: whole.Target, Now: clock(), Budget: 1}
+	m := &Migrator{Target: whole.Target, Now: clock(), Keep: keepNothing, Budget: 1}
 	res, err := m.Migrate(t.Context(), static(src), opt, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestKilledAtEveryTransaction(t *testing.T) {
 				t.Parallel()
 				s := live(t, newqueue.Design)
 				s.kill(t, at, carried)
-				m := &Migrator{Target: s.Target, Now: clock(), Budget: 1, InFlight: 2}
+				m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1, InFlight: 2}
 				if _, err := m.Migrate(t.Context(), static(src), opt, nil); !errors.Is(err, zkconn.ErrLost) {
 					t.Fatalf("killed: %v", err)
 				}
@@ -93,7 +93,7 @@ func TestKilledAtEveryTransaction(t *testing.T) {
 func TestRollbackKilledAtEveryTransaction(t *testing.T) {
 	atEveryRollback(t, func(t *testing.T, s *site, res *Result, at int, carried, last bool) {
 		s.kill(t, at, carried)
-		m := &Migrator{Target: s.Target, Now: clock(), Budget: 1, InFlight: 2}
+		m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1, InFlight: 2}
 		if _, err := m.Rollback(t.Context(), res.Run, false); !errors.Is(err, zkconn.ErrLost) {
 			t.Fatalf("killed: %v", err)
 		}
@@ -101,7 +101,7 @@ func TestRollbackKilledAtEveryTransaction(t *testing.T) {
 			return // the run is gone
 		}
 		s.begin(t)
-		m = &Migrator{Target: s.Target, Now: clock()}
+		m = &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}
 		if _, err := m.Rollback(t.Context(), res.Run, false); err != nil {
 			t.Fatalf("then: %v", err)
 		}
@@ -113,7 +113,7 @@ func TestRollbackKilledAtEveryTransaction(t *testing.T) {
 func TestRollbackLosesAnAnswerAtEveryTransaction(t *testing.T) {
 	atEveryRollback(t, func(t *testing.T, s *site, res *Result, at int, carried, last bool) {
 		fault := s.cut(at, carried)
-		m := &Migrator{Target: s.Target, Now: clock(), Budget: 1, InFlight: 3}
+		m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1, InFlight: 3}
 		u, err := m.Rollback(t.Context(), res.Run, false)
 		if err != nil || fault.Fired() != 1 {
 			t.Fatalf("%d answers lost: %v", fault.Fired(), err)
@@ -133,7 +133,7 @@ func atEveryRollback(t *testing.T, rollback func(t *testing.T, s *site, res *Res
 	res := mustMigrate(t, whole, source(t, corpus(t)), options(permissive()))
 	migrated := treeOf(t, whole)
 	transactions := whole.zk.Inject(minizk.Fault{On: whole.transactions()})
-	m := &Migrator{Target: whole.Target, Now: clock(), Budget: 1}
+	m := &Migrator{Target: whole.Target, Now: clock(), Keep: keepNothing, Budget: 1}
 	if _, err := m.Rollback(t.Context(), res.Run, false); err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestNewJobsOfOthersMeanwhile(t *testing.T) {
 					submit(t, s)
 				}
 			})
-			m := &Migrator{Target: s.Target, Now: clock(), Budget: 1, InFlight: 4}
+			m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1, InFlight: 4}
 			res, err := m.Migrate(t.Context(), static(src), options(permissive()), nil)
 			if err != nil {
 				t.Fatal(err)
@@ -238,7 +238,7 @@ func TestNoBatchLooksDoneBeforeItIs(t *testing.T) {
 		}
 	}
 	s.before(t, look)
-	m := &Migrator{Target: s.Target, Now: clock(), Budget: 1, InFlight: 1}
+	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1, InFlight: 1}
 	res, err := m.Migrate(t.Context(), static(src), options(permissive()), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -274,7 +274,7 @@ func TestSourceIsReadAfterWaiting(t *testing.T) {
 	if err := other.lead(t.Context(), "another", nil, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
-	m := &Migrator{Target: s.Target, Now: clock(), Say: func(text string) {
+	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Say: func(text string) {
 		if text == "another migrator is at work (another); standing by until it ends" {
 			now = after
 			other.resign()
@@ -298,7 +298,7 @@ func TestRollbackInterruptedWhileReading(t *testing.T) {
 		}
 		return false
 	}})
-	m := &Migrator{Target: s.Target, Now: clock()}
+	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}
 	if _, err := m.Rollback(ctx, res.Run, false); !errors.Is(err, ErrInterrupted) {
 		t.Errorf("rollback: %v", err)
 	}
@@ -326,8 +326,7 @@ func TestSourceChangesBetweenThePasses(t *testing.T) {
 			s := serve(t, znode.NewTree())
 			var said []string
 			changed := false
-			m := &Migrator{Target: s.Target, Now: clock(), Budget: 1, Say: func(text string) { said = append(said, text) },
-				Keep: func([]Record) error { return nil },
+			m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1, Say: func(text string) { said = append(said, text) },
 				Progress: func(done, _ int) {
 					if done >= 10 && !changed {
 						changed = true
@@ -359,7 +358,7 @@ func TestApprovedSourceChangesBetweenThePasses(t *testing.T) {
 	s := serve(t, znode.NewTree())
 	opt := options(permissive())
 	expect := makePlan(t, source(t, tree), treeOf(t, s), opt).Expectation()
-	m := &Migrator{Target: s.Target, Now: clock(), Budget: 1, Progress: func(int, int) {
+	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1, Progress: func(int, int) {
 		put(t, tree, "/ingest/mrtQ-05000000000590", []byte("x"))
 	}}
 	_, err := m.Migrate(t.Context(), static(source(t, tree)), opt, expect)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -58,7 +59,7 @@ func clock() func() time.Time {
 
 func mustMigrate(t testing.TB, s *site, src *Source, opt Options) *Result {
 	t.Helper()
-	m := &Migrator{Target: s.Target, Now: clock(), HoldAgain: true}
+	m := &Migrator{Target: s.Target, Now: clock(), HoldAgain: true, Keep: keepNothing}
 	res, err := m.Migrate(t.Context(), static(src), opt, nil)
 	if err != nil {
 		t.Fatalf("migrate: %v", err)
@@ -103,14 +104,34 @@ func static(src *Source) ReadFunc {
 // whole is one of the plan's jobs, with its record.
 func whole(t tester, p *Plan, i int) *job {
 	t.Helper()
-	for j, err := range p.loaded(t.Context(), []*planned{&p.jobs[i]}) {
+	for j, err := range p.loaded(t.Context(), slices.Values([]*planned{p.planned(i)})) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return j
+		return p.whole(j.planned, j.rec)
 	}
-	t.Fatalf("the plan has %d jobs", len(p.jobs))
+	t.Fatalf("the plan has %d jobs", p.plannedCount())
 	return nil
+}
+
+// existingIn is what a plan sees in a target.
+func existingIn(t testing.TB, tree *znode.Tree) *survey {
+	t.Helper()
+	on, err := surveyTarget(t.Context(), side.Tree(tree), "", surveyor{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return on
+}
+
+// damageIn is [Damage] of a tree.
+func damageIn(t testing.TB, tree *znode.Tree) []Problem {
+	t.Helper()
+	damage, err := Damage(t.Context(), side.Tree(tree))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return damage
 }
 
 // makePlan plans a migration of a source that does not change.
@@ -120,7 +141,7 @@ func makePlan(t tester, src *Source, target *znode.Tree, opt Options) *Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := MakePlan(t.Context(), q, target, opt)
+	p, err := MakePlan(t.Context(), q, side.Tree(target), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,3 +212,6 @@ func jsonOf(t testing.TB, data []byte) map[string]any {
 	}
 	return m
 }
+
+// keepNothing is for migrations whose undecodable records nobody misses.
+func keepNothing([]Record) error { return nil }

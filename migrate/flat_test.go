@@ -85,6 +85,37 @@ func TestRollbackIsFlat(t *testing.T) {
 	runtime.KeepAlive(u)
 }
 
+// A plan is rows, of a target that is empty and of one that is full.
+func TestPlanIsFlat(t *testing.T) {
+	const (
+		records = 2000
+		aRecord = 500
+	)
+	from, to := migratedDumps(t, records)
+	for name, target := range map[string]side.Side{"empty": side.Tree(znode.NewTree()), "full": to} {
+		t.Run(name, func(t *testing.T) {
+			queue, err := OpenLegacyQueue(t.Context(), from, DefaultQueues(), legacy.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := inUse()
+			p, err := MakePlan(t.Context(), queue, target, inDialect(newqueue.MrtZK))
+			if err != nil {
+				t.Fatal(err)
+			}
+			grown := int(inUse()) - int(before)
+			if p.Blocked() || p.Records.Len() != records || p.Empty() != (name == "full") {
+				t.Errorf("%d records, problems %v", p.Records.Len(), p.Problems)
+			}
+			t.Logf("%d bytes a record", grown/records)
+			if grown > records*aRecord {
+				t.Errorf("memory grew by %d bytes: want %d a record", grown, aRecord)
+			}
+			runtime.KeepAlive(p)
+		})
+	}
+}
+
 // inUse is how many bytes are in use after a garbage collection.
 func inUse() uint64 {
 	runtime.GC()

@@ -23,17 +23,16 @@ func (p *Plan) again(r Record, h held) bool {
 	return chosen(p.opt.Again, r.Path) && !(p.Resumes && h.run == p.Run)
 }
 
-// noteGone is the entry of a record that was migrated and whose job is gone.
-func (p *Plan) noteGone(r Record, h held, e *Entry) {
-	what := p.ex.gone(h)
+// noteGone decides on a record that was migrated and whose job is gone.
+func (p *Plan) noteGone(r Record, h held, row *recordRow) {
 	switch {
 	case r.Err != nil && h.op != settled:
-		what += "; it can't be decoded any more"
+		row.since = notDecodable
 	case r.Err == nil && h.hash != ledgerHash(r):
-		what += "; the record has changed since"
+		row.since = changedSince
 	}
-	e.Action, e.Reason = ActGone, what
-	p.Gone = append(p.Gone, GoneAt{Record: r.Path, Job: h.root, Run: h.run, What: what})
+	row.act(ActGone)
+	p.Gone = append(p.Gone, GoneAt{Record: r.Path, Job: h.root, Run: h.run, What: p.target.gone(h) + goneSaid[row.since]})
 }
 
 // unknown reports whether the custody of the record may have been lost: a
@@ -47,13 +46,15 @@ func (p *Plan) unknown(r Record) bool {
 	return !there || uint32(r.Legacy.Key.Sequence) <= uint32(highest)
 }
 
-func (p *Plan) decideUnknown(r Record, e *Entry) {
+func (p *Plan) decideUnknown(r Record, row *recordRow) {
 	if chosen(p.opt.Done, r.Path) {
-		e.Action, e.Reason = ActGone, "declared done with --done"
+		row.act(ActGone)
+		row.reason = p.reasons.of("declared done with --done")
 		p.settled = append(p.settled, ledgerEntry{op: settled, record: r.Path, hash: ledgerHash(r)})
 		return
 	}
-	e.Action, e.Reason = ActBlock, "it may have been migrated: the ledger that said so was lost"
+	row.act(ActBlock)
+	row.reason = p.reasons.of("it may have been migrated: the ledger that said so was lost")
 	p.problem(Problem{Kind: CustodyLost, Path: r.Path,
 		Message: fmt.Sprintf("no job stands for it, and it may be one of those (%d at least) whose custody was lost with the ledger", p.ex.custody.lost),
 		Next:    "find out whether it was done; then give --done with its path, or --again to make a job of it"})
@@ -63,9 +64,12 @@ func (p *Plan) decideUnknown(r Record, e *Entry) {
 // because they are misspelled, and records that the operator says are done and of
 // which a job would be made all the same.
 func (p *Plan) checkChoices() {
-	for _, e := range p.Records {
-		if (e.Action == ActCreate || e.Action == ActRewrite) && slices.Contains(p.opt.Done, e.Path) {
-			p.problem(Problem{Kind: NotGone, Path: e.Path, Message: "--done names it, and its custody was not lost: a job would be made of it",
+	for pl := range p.allPlanned() {
+		if len(p.opt.Done) == 0 {
+			break
+		}
+		if path := p.places.path(pl.place); slices.Contains(p.opt.Done, path) {
+			p.problem(Problem{Kind: NotGone, Path: path, Message: "--done names it, and its custody was not lost: a job would be made of it",
 				Next: "leave --done out, or take the record out of the legacy queue if it is done"})
 		}
 	}
@@ -74,7 +78,7 @@ func (p *Plan) checkChoices() {
 		paths []string
 	}{{"--again", p.opt.Again}, {"--done", p.opt.Done}} {
 		for _, path := range c.paths {
-			if path != All && !slices.ContainsFunc(p.Records, func(e Entry) bool { return e.Path == path }) {
+			if place, listed := p.places.find(path); path != All && !(listed && p.rows[place].action != 0) {
 				p.problem(Problem{Kind: NotGone, Path: path, Message: c.flag + " names it, and the source has no such record", Next: "give the record's whole path, as mrtq plan shows it"})
 			}
 		}
@@ -85,17 +89,21 @@ func (p *Plan) checkChoices() {
 // their records. That happens when a run that added to them was rolled back: the
 // rollback can't know the earlier contents.
 func (p *Plan) findStale() {
-	var jobs *batchJobs
+	var jobs map[ref]*standingJobs
 	for _, b := range p.sortedBatches() {
-		if b.dirty || b.bid == "" || !p.differs(b) || !p.ex.untouchedBatch(b.bid) {
+		if b.dirty || b.bid == "" {
+			continue
+		}
+		there := p.target.batchAt(b.bid)
+		if there == nil || there.touched || !p.differs(b, there) {
 			continue
 		}
 		if jobs == nil {
-			jobs = p.ex.batchJobs()
+			jobs = p.ex.standingJobs()
 		}
 		// A job whose record was removed from the source still counts in its
 		// batch, and what it says can't be derived.
-		if !jobs.gone[b.bid] && !jobs.touched[b.bid] && jobs.standing[b.bid] == len(b.jobs) {
+		if of := jobs[there.bid]; of != nil && !of.gone && !of.touched && of.count == b.count {
 			b.dirty = true
 			p.stale = append(p.stale, b)
 		}
@@ -103,56 +111,48 @@ func (p *Plan) findStale() {
 }
 
 // differs reports whether the batch's own znodes say otherwise than its jobs.
-func (p *Plan) differs(b *batch) bool {
-	want := b.contents(p.Dialect)
+func (p *Plan) differs(b *batch, there *batchStands) bool {
+	want := p.contents(b)
 	for _, n := range want {
-		if got := p.ex.tree.Get(n.path); got == nil || !znode.SameData(got.Data, n.data) {
+		if !p.target.holds(there, znode.Name(n.path), n.data) {
 			return true
 		}
 	}
-	report := newqueue.BatchPath(b.bid) + "/status-report"
-	return p.ex.tree.Get(report) != nil && !slices.ContainsFunc(want, func(n leaf) bool { return n.path == report })
+	return there.has(statusReport) && !slices.ContainsFunc(want, func(n leaf) bool { return znode.Name(n.path) == statusReport })
 }
 
-// batchJobs are the batches, by BID, of which a job is gone or was touched: what
-// such a batch says is not the migration's to derive. standing counts the migrated
-// jobs of each.
-type batchJobs struct {
-	gone, touched map[string]bool
-	standing      map[string]int
+const statusReport = "status-report"
+
+// standingJobs is what there is of a batch's migrated jobs. If one is gone or was
+// touched, what the batch says is not the migration's to derive.
+type standingJobs struct {
+	count         int
+	gone, touched bool
 }
 
-func (ex *existing) batchJobs() *batchJobs {
-	b := &batchJobs{gone: map[string]bool{}, touched: map[string]bool{}, standing: map[string]int{}}
-	for h := range ex.custody.held.all() {
-		if _, stands := ex.job(h.record); !stands {
-			b.gone[h.bid] = true
+// standingJobs are those of each batch.
+func (ex *existing) standingJobs() map[ref]*standingJobs {
+	all := map[ref]*standingJobs{}
+	of := func(bid ref) *standingJobs {
+		if all[bid] == nil {
+			all[bid] = &standingJobs{}
+		}
+		return all[bid]
+	}
+	for i := range ex.custody.held.rows {
+		row := &ex.custody.held.rows[i]
+		if _, stands := ex.jobs.index(ex.names.text(row.record)); !stands {
+			of(row.bid).gone = true
 		}
 	}
-	for p := range ex.jobs.all() {
-		if p.bid == "" {
-			continue
-		}
-		b.standing[p.bid]++
-		if ex.touched(p) != "" {
-			b.touched[p.bid] = true
+	for i := range ex.jobs.rows {
+		row := &ex.jobs.rows[i]
+		of(row.bid).count++
+		if row.touched {
+			of(row.bid).touched = true
 		}
 	}
-	return b
-}
-
-// untouchedBatch reports whether the batch's znodes are as runs left them, but
-// for entries of jobs, which belong to those.
-func (ex *existing) untouchedBatch(bid string) bool {
-	if ex.tree.Get(newqueue.BatchPath(bid)) == nil {
-		return false
-	}
-	for _, path := range ex.tree.Paths(newqueue.BatchPath(bid)) {
-		if ex.batchNodeTouched(bid, ex.tree.Get(path)) != "" {
-			return false
-		}
-	}
-	return true
+	return all
 }
 
 // batchNodeTouched says what somebody changed of a znode of a migrated batch, ""

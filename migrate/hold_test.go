@@ -124,7 +124,7 @@ func TestAdministratorsHold(t *testing.T) {
 			}
 		}
 	}
-	u, err := (&Migrator{Target: s.Target, Now: clock()}).Rollback(t.Context(), "run0000000000", false)
+	u, err := (&Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}).Rollback(t.Context(), "run0000000000", false)
 	if err != nil || len(u.Kept) != 0 {
 		t.Fatalf("%v, kept %v", err, u)
 	}

@@ -15,12 +15,12 @@ func TestForgedShardCount(t *testing.T) {
 	do(t, s, znode.Set(run, sealedAgain(t, treeOf(t, s).Get(run), func(r *Run) {
 		r.Ledger.Shards, r.Ledger.Void, r.State, r.Steps = 1<<40, true, RunRollingBack, r.Steps+1
 	}), -1))
-	for _, d := range Damage(treeOf(t, s)) {
+	for _, d := range damageIn(t, treeOf(t, s)) {
 		if d.Path == run {
 			return
 		}
 	}
-	t.Errorf("named are %v", Damage(treeOf(t, s)))
+	t.Errorf("named are %v", damageIn(t, treeOf(t, s)))
 }
 
 // What has no run's name among the runs is named, and nobody is told to rebuild it.
@@ -28,7 +28,7 @@ func TestForeignNameAmongTheRuns(t *testing.T) {
 	s := serve(t, znode.NewTree())
 	mustMigrate(t, s, source(t, queue(t, fourRecords(t))), options(permissive()))
 	do(t, s, znode.Create("/migration/runs/readme", []byte("hello")))
-	damage := Damage(treeOf(t, s))
+	damage := damageIn(t, treeOf(t, s))
 	want := Problem{Kind: RunDamaged, Path: "/migration/runs/readme", Message: "no migration made it: it has no run's name", Next: "remove it when you know who made it"}
 	if len(damage) != 1 || damage[0] != want {
 		t.Errorf("damage %v", damage)

@@ -1,13 +1,10 @@
 package migrate
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
-	"mrtq/internal/znode"
 	"mrtq/newqueue"
 )
 
@@ -31,18 +28,10 @@ func (c *counter) id(number int64) string {
 // numbering is the counters of a plan, by parent.
 type numbering map[string]*counter
 
-// of is the counter that a job's id comes from.
-func (n numbering) of(j *job) *counter {
-	if isAccess(j.rec.Queue) {
-		return n[newqueue.AccessQueuePath(accessQueue(j.rec.Queue))]
-	}
-	return n[newqueue.JobsPath]
-}
-
 // assign gives a new job that is not made yet its id as of now.
-func (n numbering) assign(j *job) {
-	if c := n.of(j); j.isNew && j.number >= c.made {
-		j.id = c.id(j.number)
+func (p *Plan) assign(pl *planned) {
+	if c := p.numbers[p.parentOf(pl)]; !pl.rewrite() && pl.number >= c.made {
+		pl.id = int32(pl.number + c.shift)
 	}
 }
 
@@ -91,13 +80,7 @@ func (p *Plan) counter(parent, prefix string, before int) *counter {
 	}
 	at, _ := n.Stat.NextSequence()
 	c.first = int64(at) + int64(before)
-	highest := int64(-1)
-	for _, name := range p.ex.tree.Children(parent) {
-		if seq, ok := newqueue.ParseSequenceID(prefix, name); ok {
-			highest = max(highest, int64(seq))
-		}
-	}
-	if highest >= c.first {
+	if highest, any := p.target.highest[parent]; any && highest >= c.first {
 		p.burnTo(parent, highest+1-c.first, highest)
 		c.first = highest + 1
 	}
@@ -123,7 +106,7 @@ func (c *counter) take() int64 {
 }
 
 // assignIDs gives ids to batches, jobs and access requests that are new, in
-// their order, and fills in the entries. Rewritten jobs are created again
+// their order. Rewritten jobs are created again
 // ahead of the new ones, which moves the counter too.
 func (p *Plan) assignIDs() {
 	states := 0
@@ -138,59 +121,44 @@ func (p *Plan) assignIDs() {
 		path := newqueue.AccessQueuePath(q)
 		p.numbers[path] = p.counter(path, newqueue.AccessPrefix, 0)
 	}
-	for _, pl := range p.jobs {
-		if pl.old != nil {
-			c := p.numbers[znode.Parent(pl.old.root)]
-			c.next++
-			c.made++
-		}
+	for i := range p.rewrites {
+		c := p.numbers[p.parentOf(&p.rewrites[i])]
+		c.next++
+		c.made++
 	}
-	for _, pl := range p.jobs {
-		if pl.old == nil {
-			pl.isNew, pl.number = true, p.numbers.of(pl.job).take()
-			p.numbers.assign(pl.job)
+	for pl := range p.allPlanned() {
+		if !pl.rewrite() {
+			pl.number = p.numbers[p.parentOf(pl)].take()
+			p.assign(pl)
 		}
-		if b := pl.batch; b != nil {
-			if b.bid == "" {
-				c := p.numbers[newqueue.BatchesPath]
-				b.isNew, b.number = true, c.take()
-				b.bid = c.id(b.number)
-			}
-			if pl.old != nil && pl.old.bid != b.bid {
-				p.problem(Problem{Kind: BatchChanged, Path: pl.rec.Path, Message: fmt.Sprintf("its batchID changed since it became %s in batch %s", pl.id, pl.old.bid),
+		b := p.batchOf(pl)
+		if b == nil {
+			continue
+		}
+		if b.bid == "" {
+			c := p.numbers[newqueue.BatchesPath]
+			b.isNew, b.number = true, c.take()
+			b.bid = c.id(b.number)
+		}
+		if pl.rewrite() {
+			if was := p.ex.names.text(p.ex.jobs.rows[pl.old-1].bid); was != b.bid {
+				p.problem(Problem{Kind: BatchChanged, Path: p.places.path(pl.place), Message: fmt.Sprintf("its batchID changed since it became %s in batch %s", p.idOf(pl), was),
 					Next: "roll back the run that migrated it, and migrate again"})
 			}
-			pl.bid = b.bid
 		}
 	}
-	for _, b := range p.batches {
-		for _, j := range b.jobs {
-			j.bid = b.bid
-		}
-		// A later run may add what the old queue would have handed out before
-		// the jobs that are there.
-		slices.SortStableFunc(b.jobs, func(x, y *job) int { return cmp.Compare(x.id, y.id) })
-	}
-	p.fillEntries()
+	p.listBatches()
 	p.forecast()
 }
 
-func (p *Plan) fillEntries() {
-	for _, pl := range p.jobs {
-		p.Records[pl.entry].ID = pl.id
-	}
-	for _, b := range p.batches {
-		for _, j := range b.jobs {
-			p.Records[j.entry].Batch = b.bid
-		}
-	}
+func (p *Plan) listBatches() {
 	for _, b := range p.sortedBatches() {
 		if !b.dirty {
 			continue
 		}
 		p.Batches = append(p.Batches, BatchEntry{
-			BID: b.bid, UUID: b.key.uuid(), Made: p.ex.tree.Get(newqueue.BatchPath(b.bid)) == nil,
-			Jobs: len(b.jobs), State: string(b.state()),
+			BID: b.bid, UUID: b.key.uuid(), Made: p.target.batchAt(b.bid) == nil,
+			Jobs: b.count, State: string(b.state()),
 		})
 	}
 }

@@ -14,6 +14,10 @@ type jobRow struct {
 	record, root, bid ref
 	claim             int32 // index into jobRows.claims
 	sha               [32]byte
+	// What [survey] says of a job that stands.
+	made    int64 // the transaction that made it
+	shape   shape
+	touched bool // since a run made it
 }
 
 // claim is what the provenance of many jobs has in common.
@@ -28,6 +32,7 @@ type jobRows struct {
 	rows    []jobRow
 	claims  []claim
 	claimed map[claim]int32 // index into claims
+	lanes   []string        // see [shape]
 }
 
 func newJobRows(n *names) jobRows { return jobRows{names: n, claimed: map[claim]int32{}} }

@@ -47,7 +47,8 @@ func (l *listLength) add(name string) {
 // queueNode is one znode whose children are records.
 type queueNode struct {
 	path  string
-	names []string // of the records, in byte order
+	names []ref // of the records, in byte order
+	texts *names
 }
 
 // OpenLegacyQueue lists the records of the queues, and reads the locks. The error
@@ -98,7 +99,11 @@ func (q *LegacyQueue) list(ctx context.Context, kind QueueKind, root string) err
 		return err
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(q.Queues.Roots(), znode.Join(root, name)) })
-	q.nodes, q.kinds[root] = append(q.nodes, queueNode{root, names}), kind
+	node := queueNode{path: root, names: make([]ref, len(names)), texts: newNames()}
+	for i, name := range names {
+		node.names[i] = node.texts.ref(name)
+	}
+	q.nodes, q.kinds[root] = append(q.nodes, node), kind
 	return nil
 }
 
@@ -172,23 +177,10 @@ func (q *LegacyQueue) Len() int {
 // Paths yields the paths of all records in byte order.
 func (q *LegacyQueue) Paths() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		at := make([]int, len(q.nodes))
-		heads := make([]string, len(q.nodes)) // the next path of each node; "" after its last
-		for i := range q.nodes {
-			heads[i] = q.nodes[i].record(0)
-		}
-		for {
-			first := -1
-			for i, head := range heads {
-				if head != "" && (first < 0 || head < heads[first]) {
-					first = i
-				}
-			}
-			if first < 0 || !yield(heads[first]) {
+		for _, path := range placesIn(q).inPathOrder() {
+			if !yield(path) {
 				return
 			}
-			at[first]++
-			heads[first] = q.nodes[first].record(at[first])
 		}
 	}
 }
@@ -198,7 +190,18 @@ func (n queueNode) record(i int) string {
 	if i >= len(n.names) {
 		return ""
 	}
-	return znode.Join(n.path, n.names[i])
+	return znode.Join(n.path, n.name(i))
+}
+
+func (n queueNode) name(i int) string { return n.texts.text(n.names[i]) }
+
+// find is where a name is among the records'.
+func (n queueNode) find(name string) (i int, there bool) {
+	r, known := n.texts.find(name)
+	if !known {
+		return 0, false
+	}
+	return slices.BinarySearchFunc(n.names, r, n.texts.compare)
 }
 
 // has reports whether a record is there.
@@ -206,7 +209,7 @@ func (q *LegacyQueue) has(path string) bool {
 	parent, name := znode.Parent(path), znode.Name(path)
 	for _, n := range q.nodes {
 		if n.path == parent {
-			_, there := slices.BinarySearch(n.names, name)
+			_, there := n.find(name)
 			return there && !q.vanished[path]
 		}
 	}

@@ -21,7 +21,8 @@ type listing struct {
 	batches []batchRow // in the order of their ids
 	inBatch entryRows  // the jobs' entries in batches
 	called  nameHash
-	part    int // of jobs or batches, that are looked at together
+	part    int               // of jobs or batches, that are looked at together
+	see     func(*znode.Node) // if not nil, is told of what is walked through to list it
 
 	vanished map[string]bool // jobs and requests that were gone when they were to be read
 }
@@ -39,6 +40,15 @@ type batchRow struct {
 // listTarget reads what is small of a target, and lists what is not. Of jobs and
 // requests nothing is read yet. Sample may be nil.
 func listTarget(ctx context.Context, s side.Side, sample *ACLSample) (*listing, error) {
+	l, err := openListing(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return l, l.list(ctx, sample)
+}
+
+// openListing reads what is small.
+func openListing(ctx context.Context, s side.Side) (*listing, error) {
 	phases(ctx)(ReadingTarget, 0, 0)
 	tree, err := readSkeleton(ctx, s)
 	if err != nil {
@@ -46,16 +56,21 @@ func listTarget(ctx context.Context, s side.Side, sample *ACLSample) (*listing, 
 	}
 	l := &listing{existing: readOwn(tree), side: s, called: newNameHash(), part: partSize, vanished: map[string]bool{}}
 	l.inBatch.names = l.names
+	return l, nil
+}
+
+// list lists the rest.
+func (l *listing) list(ctx context.Context, sample *ACLSample) error {
 	if err := l.listRoots(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	sample.spread(len(l.roots))
 	l.queued.rows = make([]entryRow, 0, len(l.roots)) // as a rule, each has one
 	l.inBatch.rows = make([]entryRow, 0, len(l.roots))
 	if err := l.listQueued(ctx); err != nil {
-		return nil, err
+		return err
 	}
-	return l, l.listBatches(ctx)
+	return l.listBatches(ctx)
 }
 
 func (l *listing) listRoots(ctx context.Context) error {
@@ -87,6 +102,9 @@ func (l *listing) listQueued(ctx context.Context) error {
 		}
 		listed++
 		tell(ReadingTarget, listed, 0)
+		if l.see != nil {
+			l.see(&n)
+		}
 		if znode.Parent(znode.Parent(n.Path)) == newqueue.JobStatesPath {
 			l.queued.add(&n)
 		}
@@ -105,6 +123,9 @@ func (l *listing) listBatches(ctx context.Context) error {
 		}
 		listed++
 		tell(ReadingTarget, listed, 0)
+		if l.see != nil {
+			l.see(&n)
+		}
 		switch below := strings.Split(strings.TrimPrefix(n.Path, newqueue.BatchesPath), "/")[1:]; {
 		case len(below) == 1:
 			row := batchRow{bid: l.names.ref(below[0])}
@@ -177,5 +198,5 @@ func (l *listing) stands(root string) bool {
 // allRoots yields the paths of the jobs and requests in order.
 func (l *listing) allRoots() iter.Seq[string] { return l.names.texts(l.roots) }
 
-// gone is [existing.gone].
+// gone is [held.gone].
 func (l *listing) gone(h held) string { return h.gone(l.batchOf(h.bid) != nil) }

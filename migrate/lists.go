@@ -78,26 +78,31 @@ func (p *Plan) childLists(least int) map[string]listLength {
 		folders = append(folders, newqueue.AccessQueuePath(q))
 	}
 	wide := map[string]bool{}
-	for _, b := range p.batches {
+	for _, b := range p.joined {
 		if b.bid == "" {
 			continue
 		}
-		states := newqueue.BatchPath(b.bid) + "/states"
 		n := b.planned
-		for _, f := range p.ex.tree.Children(states) {
-			n += len(p.ex.tree.Children(znode.Join(states, f)))
+		there := p.target.batchAt(b.bid)
+		if there != nil {
+			for _, l := range there.entries {
+				n += l.children
+			}
 		}
 		if n*mostOfName <= least {
 			continue
 		}
 		wide[b.bid] = true
-		for _, f := range newqueue.BatchFolders {
+		for i, f := range newqueue.BatchFolders {
 			folders = append(folders, newqueue.BatchFolderPath(b.bid, f))
+			if there != nil {
+				lists[newqueue.BatchFolderPath(b.bid, f)] = there.entries[i]
+			}
 		}
 	}
 	for _, parent := range folders {
-		for _, name := range p.ex.tree.Children(parent) {
-			change(znode.Join(parent, name), 1)
+		if l, there := p.target.lists[parent]; there {
+			lists[parent] = l
 		}
 	}
 	for _, path := range p.Structure {
@@ -105,28 +110,30 @@ func (p *Plan) childLists(least int) map[string]listLength {
 			change(path, 1)
 		}
 	}
-	for _, b := range p.batches {
+	for _, b := range p.joined {
 		if b.isNew && b.planned > 0 {
 			change(newqueue.BatchPath(b.bid), 1)
 		}
 	}
-	for _, pl := range p.jobs {
-		if pl.old != nil {
-			for _, op := range p.ex.removal(*pl.old) {
+	for pl := range p.allPlanned() {
+		if pl.rewrite() {
+			for _, op := range p.target.removal(p.ex.jobs.rows[pl.old-1]) {
 				if slices.Contains(folders, znode.Parent(op.Path)) {
 					change(op.Path, -1)
 				}
 			}
 		}
-		change(pl.root(), 1)
-		if isAccess(pl.rec.Queue) {
+		id, land := p.idOf(pl), p.lands[pl.land]
+		change(znode.Join(p.parentOf(pl), id), 1)
+		b := p.batchOf(pl)
+		if b == nil {
 			continue
 		}
-		if pl.land.job != newqueue.JobDeleted || p.Dialect.KeepsDeleted() {
-			change(newqueue.JobEntryPath(pl.land.job, pl.rec.Legacy.Key.Priority, pl.id), 1)
+		if land.job != newqueue.JobDeleted || p.Dialect.KeepsDeleted() {
+			change(newqueue.JobEntryPath(land.job, keyOfName(p.places.name(pl.place)).Priority, id), 1)
 		}
-		if pl.batch != nil && wide[pl.batch.bid] {
-			change(newqueue.BatchEntryPath(pl.batch.bid, pl.land.job.Folder(), pl.id), 1)
+		if wide[b.bid] {
+			change(newqueue.BatchEntryPath(b.bid, land.job.Folder(), id), 1)
 		}
 	}
 	return lists

@@ -10,35 +10,39 @@ import (
 // errSourceChanged says that a record is not what it was when the plan was made.
 var errSourceChanged = errors.New("the source has changed since it was read")
 
-// loaded reads the records of jobs a second time, in the order of the jobs, and
-// yields the jobs with them. A record that is another, or gone, ends it: the error
-// wraps errSourceChanged.
-func (p *Plan) loaded(ctx context.Context, jobs []*planned) iter.Seq2[*job, error] {
-	paths := func(yield func(string) bool) {
-		for _, j := range jobs {
-			if !yield(j.rec.Path) {
-				return
+// loaded reads the records of planned jobs a second time, in the order of the jobs. A
+// record that is another, or gone, ends it: the error wraps errSourceChanged.
+func (p *Plan) loaded(ctx context.Context, jobs iter.Seq[*planned]) iter.Seq2[loadedJob, error] {
+	return func(yield func(loadedJob, error) bool) {
+		var under []*planned // whose records are being read
+		paths := func(yield func(string) bool) {
+			for pl := range jobs {
+				under = append(under, pl)
+				if !yield(p.places.path(pl.place)) {
+					return
+				}
 			}
 		}
-	}
-	return func(yield func(*job, error) bool) {
-		i := 0
 		for f, err := range p.queue.fetch(ctx, paths) {
 			if err != nil {
-				yield(nil, err)
+				yield(loadedJob{}, err)
 				return
 			}
-			j := jobs[i]
-			i++
-			if !f.there() || f.Err != nil || f.Legacy.SHA256 != j.rec.Legacy.SHA256 {
-				yield(nil, fmt.Errorf("%s: %w", j.rec.Path, errSourceChanged))
+			pl := under[0]
+			under = under[1:]
+			if !f.there() || f.Err != nil || f.Legacy.SHA256 != p.rows[pl.place].sha {
+				yield(loadedJob{}, fmt.Errorf("%s: %w", f.Path, errSourceChanged))
 				return
 			}
-			whole := *j.job
-			whole.rec = &f.Record
-			if !yield(&whole, nil) {
+			if !yield(loadedJob{pl, &f.Record}, nil) {
 				return
 			}
 		}
 	}
+}
+
+// loadedJob is a planned job with its record.
+type loadedJob struct {
+	*planned
+	rec *Record
 }

@@ -21,12 +21,11 @@ import (
 // numbers move up, and the units are yielded again from there.
 type making struct {
 	p       *Plan
-	ahead   []step     // all that is not a job, in order
-	jobs    []*planned // in order, after those
-	at      int        // index of the next one
-	done    int        // how many were done
-	handed  []step     // out and not done, in order
-	err     error      // why no more can be handed out
+	ahead   []step // all that is not a job, in order; the jobs come after
+	at      int    // index of the next one
+	done    int    // how many were done
+	handed  []step // out and not done, in order
+	err     error  // why no more can be handed out
 	started map[*batch]*progress
 	shifted map[*batch]bool // batches that may name ids which moved
 }
@@ -47,7 +46,9 @@ type progress struct {
 }
 
 // isOpen reports whether the target has the batch's batch-processing.
-func (p *Plan) isOpen(b *batch) bool { return p.ex.tree.Get(b.processing().path) != nil }
+func (p *Plan) isOpen(b *batch) bool {
+	return p.target.batchAt(b.bid).has("states/" + string(newqueue.FolderProcessing))
+}
 
 // hand hands out the unit of one more job, and reports whether batch-processing
 // comes with it.
@@ -55,9 +56,9 @@ func (p *Plan) isOpen(b *batch) bool { return p.ex.tree.Get(b.processing().path)
 // The client library and a watch take a batch for done if its batch-processing
 // exists and is empty. A half-created batch must not look so. So the folder is
 // created with the first job in it, or, if there is none, with the last job.
-func (p *progress) hand(b *batch, j *job) (opens bool) {
+func (p *progress) hand(b *batch, land landing) (opens bool) {
 	p.units++
-	opens = !p.open && (j.land.job.Folder() == newqueue.FolderProcessing || p.units == b.planned)
+	opens = !p.open && (land.job.Folder() == newqueue.FolderProcessing || p.units == b.planned)
 	p.open = p.open || opens
 	return opens
 }
@@ -86,13 +87,6 @@ func (p *Plan) making() *making {
 			return unit{ops: ops, done: Done{Refreshed: 1}}
 		}})
 	}
-	for _, rewrites := range []bool{true, false} {
-		for i := range p.jobs {
-			if (p.jobs[i].old != nil) == rewrites {
-				m.jobs = append(m.jobs, &p.jobs[i])
-			}
-		}
-	}
 	return m
 }
 
@@ -108,15 +102,23 @@ func (m *making) units(ctx context.Context) iter.Seq[unit] {
 				return
 			}
 		}
-		left := m.jobs[m.at-len(m.ahead):]
-		for j, err := range m.p.loaded(ctx, left) {
+		for j, err := range m.p.loaded(ctx, m.left(m.at)) {
 			if err != nil {
 				m.err = err
 				return
 			}
-			pl := left[0]
-			left = left[1:]
-			if !m.hand(m.unit(*pl, j.rec), yield) {
+			if !m.hand(m.unit(j), yield) {
+				return
+			}
+		}
+	}
+}
+
+// left are the jobs from a step on.
+func (m *making) left(at int) iter.Seq[*planned] {
+	return func(yield func(*planned) bool) {
+		for i := max(at-len(m.ahead), 0); i < m.p.plannedCount(); i++ {
+			if !yield(m.p.planned(i)) {
 				return
 			}
 		}
@@ -151,14 +153,15 @@ func (m *making) landed(t unit) {
 		if s.pl == nil {
 			continue
 		}
-		if b := s.pl.batch; b != nil {
+		b := m.p.batchOf(s.pl)
+		if b != nil {
 			m.started[b].landed(b)
 		}
-		if s.pl.old != nil {
+		if s.pl.rewrite() {
 			continue
 		}
-		m.p.numbers.of(s.pl.job).made = s.pl.number + 1
-		if b := s.pl.batch; b != nil && b.isNew {
+		m.p.numbers[m.p.parentOf(s.pl)].made = s.pl.number + 1
+		if b != nil && b.isNew {
 			c := m.p.numbers[newqueue.BatchesPath]
 			c.made = max(c.made, b.number+1)
 		}
@@ -181,11 +184,11 @@ func (m *making) back() (ahead map[string]int64) {
 			ahead[s.moves]++
 		}
 	}
-	for _, pl := range m.jobs[max(m.done-len(m.ahead), 0):] {
-		if pl.old == nil {
+	for pl := range m.left(m.done) {
+		if !pl.rewrite() {
 			break // rewritten jobs come first
 		}
-		ahead[znode.Parent(pl.old.root)]++
+		ahead[m.p.parentOf(pl)]++
 	}
 	for b := range m.started {
 		m.shifted[b] = true
@@ -195,35 +198,32 @@ func (m *making) back() (ahead map[string]int64) {
 
 // unit is what makes one job of its record, and ahead of it what its batch needs
 // first.
-func (m *making) unit(pl planned, rec *Record) unit {
+func (m *making) unit(j loadedJob) unit {
 	p := m.p
 	u := unit{count: 1}
-	p.numbers.assign(pl.job)
-	b := pl.batch
+	p.assign(j.planned)
 	undo := func() {}
-	if b != nil {
-		undo = m.joined(b, &u, pl)
-		pl.bid = b.bid
+	if b := p.batchOf(j.planned); b != nil {
+		undo = m.joined(b, &u, j.planned)
 	}
-	if pl.old != nil {
-		u.ops = append(u.ops, p.ex.removal(*pl.old)...)
+	if j.rewrite() {
+		u.ops = append(u.ops, p.target.removal(p.ex.jobs.rows[j.old-1])...)
 		u.done.Rewritten++
-	} else if isAccess(pl.rec.Queue) {
+	} else if isAccess(j.rec.Queue) {
 		u.done.Access++
 	} else {
 		u.done.Jobs++
 	}
-	whole := *pl.job
-	whole.rec = rec
+	whole := p.whole(j.planned, j.rec)
 	u.ops = append(u.ops, creates(whole.nodes(p.Dialect), p.opt.ACL)...)
-	u.ledger = []ledgerEntry{ledgerOf(*pl.job)}
-	u.steps = []step{{pl: &pl, undo: undo}}
+	u.ledger = []ledgerEntry{ledgerOf(*whole)}
+	u.steps = []step{{pl: j.planned, undo: undo}}
 	return u
 }
 
 // joined adds to a unit what its job's batch needs, and returns a function that
 // undoes the bookkeeping.
-func (m *making) joined(b *batch, u *unit, pl planned) (undo func()) {
+func (m *making) joined(b *batch, u *unit, pl *planned) (undo func()) {
 	p, wrote := m.p, b.wrote
 	first := m.started[b] == nil
 	if first {
@@ -236,7 +236,7 @@ func (m *making) joined(b *batch, u *unit, pl planned) (undo func()) {
 	}
 	delete(m.shifted, b)
 	pr := m.started[b]
-	opens := pr.hand(b, pl.job)
+	opens := pr.hand(b, p.lands[pl.land])
 	if opens {
 		u.ops = append(u.ops, creates([]leaf{b.processing()}, p.opt.ACL)...)
 	}
@@ -252,14 +252,18 @@ func (m *making) joined(b *batch, u *unit, pl planned) (undo func()) {
 	}
 }
 
-// number gives the batch, if it is new and not made yet, and its jobs that are
-// not made yet their ids as of now.
+// number gives the batch, if it is new and not made yet, and those of its jobs that
+// it names and that are not made yet, their ids as of now.
 func (m *making) number(b *batch) {
 	if c := m.p.numbers[newqueue.BatchesPath]; b.isNew && b.number >= c.made {
 		b.bid = c.id(b.number)
 	}
-	for _, j := range b.jobs {
-		m.p.numbers.assign(j)
+	for _, named := range [][]member{b.failed, b.completed} {
+		for _, j := range named {
+			if i, made := j.made(); made {
+				m.p.assign(&m.p.creates[i])
+			}
+		}
 	}
 }
 
@@ -267,7 +271,7 @@ func (m *making) number(b *batch) {
 // ids have moved since.
 func (m *making) renamed(b *batch) []znode.Op {
 	var ops []znode.Op
-	contents := b.contents(m.p.Dialect)
+	contents := m.p.contents(b)
 	for i, n := range contents {
 		ops = append(ops, rewrites(b.wrote[i], n, m.p.opt.ACL)...)
 	}
@@ -281,5 +285,10 @@ func rewrites(old, now leaf, acl []znode.ACL) []znode.Op {
 	if znode.SameData(old.data, now.data) {
 		return nil
 	}
+	return remade(now, acl)
+}
+
+// remade deletes a znode and creates it with other data.
+func remade(now leaf, acl []znode.ACL) []znode.Op {
 	return append([]znode.Op{znode.Delete(now.path, 0)}, creates([]leaf{now}, acl)...)
 }

@@ -160,7 +160,7 @@ func TestLiveTargetIsRespected(t *testing.T) {
 				t.Errorf("the counter is at %d after id %d", at, seq)
 			}
 
-			m := &Migrator{Target: target.Target, Now: clock()}
+			m := &Migrator{Target: target.Target, Now: clock(), Keep: keepNothing}
 			u, err := m.Rollback(t.Context(), res.Run, false)
 			if err != nil || len(u.Kept)+len(u.Left) > 0 {
 				t.Fatalf("rollback: %v, kept %v, left %v", err, u.Kept, u.Left)
@@ -222,7 +222,7 @@ func TestReconcile(t *testing.T) {
 		do(t, f, znode.Set("/jobs/jid0000000001/priority", []byte("7"), -1))
 		third := maps.Clone(second)
 		third["/ingest/mrtQ-05000000000001"] = rec(legacy.Completed, "one")
-		m := &Migrator{Target: f.Target, Now: clock()}
+		m := &Migrator{Target: f.Target, Now: clock(), Keep: keepNothing}
 		_, err := m.Migrate(t.Context(), static(source(t, queue(t, third))), opt, nil)
 		want := "the plan can't be carried out as it is: 1 problems, the first: /ingest/mrtQ-05000000000001: touched: /ingest/mrtQ-05000000000001 changed since it became /jobs/jid0000000001, and so did the job: /jobs/jid0000000001/priority was set once; decide which is right: the legacy worker's change, or the new queue's"
 		if !errors.Is(err, ErrBlocked) || err.Error() != want {
@@ -256,7 +256,7 @@ func TestRollbackKeepsWhatWasTouched(t *testing.T) {
 	res := mustMigrate(t, target, src, options(permissive()))
 	do(t, target, znode.Set("/jobs/jid0000000001/status", []byte(`{"status":"estimating"}`), 0),
 		znode.Delete("/jobs/states/pending/02-jid0000000001", 0), znode.Create("/jobs/states/estimating", none), znode.Create("/jobs/states/estimating/02-jid0000000001", none))
-	m := &Migrator{Target: target.Target, Now: clock()}
+	m := &Migrator{Target: target.Target, Now: clock(), Keep: keepNothing}
 	u, err := m.Rollback(t.Context(), res.Run, false)
 	if err != nil {
 		t.Fatal(err)
@@ -313,7 +313,7 @@ func TestPlanApproval(t *testing.T) {
 	t.Run("used, then rolled back", func(t *testing.T) {
 		f := serve(t, znode.NewTree())
 		p := plan(t, src, f, opt)
-		m := &Migrator{Target: f.Target, Now: clock()}
+		m := &Migrator{Target: f.Target, Now: clock(), Keep: keepNothing}
 		res, err := m.Migrate(t.Context(), static(src), opt, p.Expectation())
 		if err != nil {
 			t.Fatal(err)
@@ -341,7 +341,7 @@ func TestPlanApproval(t *testing.T) {
 		f := serve(t, znode.NewTree())
 		p := plan(t, src, f, opt)
 		f.kill(t, 4, false)
-		m := &Migrator{Target: f.Target, Now: clock(), Budget: 1}
+		m := &Migrator{Target: f.Target, Now: clock(), Keep: keepNothing, Budget: 1}
 		if _, err := m.Migrate(t.Context(), static(src), opt, p.Expectation()); !errors.Is(err, zkconn.ErrLost) {
 			t.Fatal(err)
 		}
@@ -450,7 +450,7 @@ func TestRollbackOfBatches(t *testing.T) {
 	mustMigrate(t, target, source(t, queue(t, records)), opt)
 	records["/ingest/mrtQ-05000000000002"] = record(t, legacy.Pending, legacy.Payload{"batchID": "B", "jobID": "two"})
 	res := mustMigrate(t, target, source(t, queue(t, records)), opt)
-	u, err := (&Migrator{Target: target.Target, Now: clock()}).Rollback(t.Context(), res.Run, false)
+	u, err := (&Migrator{Target: target.Target, Now: clock(), Keep: keepNothing}).Rollback(t.Context(), res.Run, false)
 	if err != nil || len(u.Kept) != 1 || u.Kept[0].Path != "/batches/bid0000000000" {
 		t.Fatalf("second run: %v, kept %v", err, u.Kept)
 	}
@@ -461,7 +461,7 @@ func TestRollbackOfBatches(t *testing.T) {
 	target = serve(t, znode.NewTree())
 	res = mustMigrate(t, target, source(t, queue(t, records)), opt)
 	do(t, target, znode.Set("/batches/bid0000000000/submission", []byte("{}"), -1))
-	u, err = (&Migrator{Target: target.Target, Now: clock()}).Rollback(t.Context(), res.Run, false)
+	u, err = (&Migrator{Target: target.Target, Now: clock(), Keep: keepNothing}).Rollback(t.Context(), res.Run, false)
 	if want := "/batches/bid0000000000/submission was set once; with it stay the 2 jobs that the run put into it"; err != nil || len(u.Kept) != 1 || u.Kept[0].Why != want {
 		t.Fatalf("touched batch: %v, kept %v", err, u.Kept)
 	}

@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -91,13 +92,15 @@ type VanishedAt struct {
 
 func (p *Plan) warn(path, message string) { p.Warnings = append(p.Warnings, Warning{path, message}) }
 
-func (p *Plan) addNotes() {
+func (p *Plan) addNotes(ctx context.Context) error {
 	p.Missing = p.queue.Missing
 	p.Readers = readers[p.Dialect]
 	p.seen.sort()
 	p.Warnings = append(p.Warnings, p.seen.warnings...)
 	p.noteBatches()
-	p.noteSameObject()
+	if err := p.noteSameObject(ctx); err != nil {
+		return err
+	}
 	p.noteRisks()
 	p.noteLocks()
 	p.noteLists()
@@ -108,6 +111,7 @@ func (p *Plan) addNotes() {
 			p.ACLs = append(p.ACLs, ACLNote{root, n.ACL})
 		}
 	}
+	return nil
 }
 
 func (p *Plan) noteBatches() {
@@ -116,25 +120,6 @@ func (p *Plan) noteBatches() {
 			for _, w := range b.submissionWarnings(p.Dialect) {
 				p.warn(newqueue.BatchPath(b.bid), w)
 			}
-		}
-	}
-}
-
-// noteSameObject finds objects with both an ingest and an inventory record:
-// the ingest job, too, ends with recording the object.
-func (p *Plan) noteSameObject() {
-	ingest := map[string]string{}
-	for _, pl := range p.jobs {
-		if pl.object != "" && pl.rec.Queue == Ingest {
-			ingest[pl.object] = pl.rec.Path
-		}
-	}
-	for _, pl := range p.jobs {
-		if pl.rec.Queue != Inventory {
-			continue
-		}
-		if other := ingest[pl.object]; other != "" {
-			p.warn(pl.rec.Path, fmt.Sprintf("object %s has an ingest record too, %s: both jobs will record it", pl.object, other))
 		}
 	}
 }
@@ -191,11 +176,12 @@ func (p *Plan) noteVanished() {
 	for _, b := range p.batches {
 		dirty[b.bid] = b.dirty && b.bid != ""
 	}
-	for pl := range p.ex.jobs.all() {
-		path := pl.prov.Path
+	for i := range p.ex.jobs.rows {
+		path := p.ex.names.text(p.ex.jobs.rows[i].record)
 		if p.queue.has(path) {
 			continue
 		}
+		pl := p.ex.jobs.placed(p.ex.jobs.rows[i])
 		p.Vanished = append(p.Vanished, VanishedAt{path, pl.root})
 		if dirty[pl.bid] {
 			p.problem(Problem{Kind: BatchChanged, Path: path, Message: fmt.Sprintf("it is gone from the source since it became %s, and its batch %s is to change", pl.id, pl.bid),
@@ -208,7 +194,6 @@ func (p *Plan) noteVanished() {
 func (p *Plan) MarshalJSON() ([]byte, error) {
 	type plain Plan
 	q := plain(*p)
-	orEmpty(&q.Records)
 	orEmpty(&q.Batches)
 	orEmpty(&q.Problems)
 	orEmpty(&q.Structure)

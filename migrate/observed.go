@@ -18,7 +18,7 @@ type observed struct {
 }
 
 // record takes a look at one more record.
-func (o *observed) record(p *Plan, f fetched) {
+func (o *observed) record(p *Plan, f fetched, migrated bool) {
 	for _, n := range f.nodes[1:] {
 		o.warnings = append(o.warnings, Warning{n.Path, "a znode below a record: no part of it, not migrated"})
 	}
@@ -38,7 +38,7 @@ func (o *observed) record(p *Plan, f fetched) {
 	if r.Legacy.Header.Status != legacy.Consumed {
 		return
 	}
-	if _, migrated := p.ex.job(r.Path); !migrated {
+	if !migrated {
 		o.consumed = append(o.consumed, r.Path)
 	}
 	if id := text(r.Legacy.Payload, "jobID"); id != "" {

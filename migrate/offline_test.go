@@ -2,8 +2,9 @@ package migrate
 
 import (
 	"bytes"
+	"errors"
 	"path/filepath"
-	"slices"
+	"strings"
 	"testing"
 
 	"mrtq/internal/znode"
@@ -11,7 +12,7 @@ import (
 )
 
 // A dump without a server becomes what a server's tree becomes, byte for byte but
-// for times and the numbers of transactions, whose order is the same.
+// for times.
 func TestFileLikeServer(t *testing.T) {
 	src := source(t, corpus(t))
 	opt := options(permissive())
@@ -23,12 +24,17 @@ func TestFileLikeServer(t *testing.T) {
 		return err
 	}
 	s := serve(t, znode.NewTree())
-	tree, err := OpenDumpTree(t.Context(), nil, filepath.Join(t.TempDir(), "new.ndjson"), 0)
+	tree, err := OpenOfflineTree(t.Context(), nil, filepath.Join(t.TempDir(), "new.ndjson"), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tree.Close()
 	file := NewOfflineTarget(tree)
+	// The server has the test's session too, and the beginning of a session has a
+	// number, as a transaction has that is refused. A plan's id shows the numbers.
+	if err := tree.Multi(t.Context(), []znode.Op{znode.Check("/nothing", 0)}); !errors.Is(err, znode.ErrNoNode) {
+		t.Fatal(err)
+	}
 	run := ""
 	for _, step := range []struct {
 		what string
@@ -76,7 +82,13 @@ func TestFileLikeServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, want := timeless(t, written), timeless(t, served); got != want {
-			t.Fatalf("%s: the file is\n%s\nthe server's is\n%s", step.what, got, want)
+			w := strings.Split(want, "\n")
+			for i, line := range strings.Split(got, "\n") {
+				if i >= len(w) || line != w[i] {
+					t.Fatalf("%s: in the file the first other line is\n%s\nand on the server\n%s", step.what, line, strings.Join(w[min(i, len(w)):min(i+1, len(w))], ""))
+				}
+			}
+			t.Fatalf("%s: the file lacks something", step.what)
 		}
 		if runs := served.Children(RunsPath); len(runs) > 0 {
 			run = runs[0]
@@ -84,21 +96,11 @@ func TestFileLikeServer(t *testing.T) {
 	}
 }
 
-// timeless is a dump in which transactions are numbered from 1 and have no time.
+// timeless is a dump in which nothing has a time.
 func timeless(t *testing.T, tree *znode.Tree) string {
 	t.Helper()
-	var zxids []int64
-	for n := range tree.All("/") {
-		zxids = append(zxids, n.Stat.Czxid, n.Stat.Mzxid, n.Stat.Pzxid)
-	}
-	slices.Sort(zxids)
-	zxids = slices.Compact(zxids)
 	for n := range tree.All("/") {
 		n.Stat.Ctime, n.Stat.Mtime = 0, 0
-		for _, z := range []*int64{&n.Stat.Czxid, &n.Stat.Mzxid, &n.Stat.Pzxid} {
-			i, _ := slices.BinarySearch(zxids, *z)
-			*z = int64(i)
-		}
 	}
 	var b bytes.Buffer
 	if err := znode.WriteDump(&b, tree); err != nil {

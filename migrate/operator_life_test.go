@@ -36,7 +36,7 @@ func copyOf(t *testing.T, s *site) *site {
 		t.Fatal(err)
 	}
 	c := serveOn(t, minizk.RunWith(t, minizk.Options{Now: testNow.Add(time.Hour)}), znode.NewTree()) // a copy is made later
-	if _, err := (&Migrator{Target: c.Target, Now: clock()}).Restore(t.Context(), c.Target.Backend.(online).Writer, tree); err != nil {
+	if _, err := (&Migrator{Target: c.Target, Now: clock(), Keep: keepNothing}).Restore(t.Context(), c.Target.Backend.(online).Writer, tree); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -44,7 +44,7 @@ func copyOf(t *testing.T, s *site) *site {
 
 func mustRebuild(t *testing.T, s *site) {
 	t.Helper()
-	if _, err := (&Migrator{Target: s.Target, Now: clock()}).Rebuild(t.Context()); err != nil {
+	if _, err := (&Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}).Rebuild(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -91,7 +91,7 @@ func TestMigrateAfterARollbackOfRewrittenJobs(t *testing.T) {
 	records[path] = record(t, legacy.Held, legacy.Payload{"batchID": "A", "jobID": "one"})
 	src := source(t, queue(t, records))
 	res := mustMigrate(t, s, src, options(permissive()))
-	if _, err := (&Migrator{Target: s.Target, Now: clock()}).Rollback(t.Context(), res.Run, false); err != nil {
+	if _, err := (&Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}).Rollback(t.Context(), res.Run, false); err != nil {
 		t.Fatal(err)
 	}
 	mustMigrate(t, s, src, options(permissive()))
@@ -115,7 +115,7 @@ func TestCopyDoesNotForgetWhatWasWorkedOn(t *testing.T) {
 	if len(p.Problems) != 1 || p.Problems[0].Kind != Touched {
 		t.Errorf("the record changed, and the plan has these problems: %v", p.Problems)
 	}
-	u, err := (&Migrator{Target: c.Target, Now: clock()}).Rollback(t.Context(), res.Run, false)
+	u, err := (&Migrator{Target: c.Target, Now: clock(), Keep: keepNothing}).Rollback(t.Context(), res.Run, false)
 	if err != nil || len(u.Kept) != 1 || treeOf(t, c).Get("/access/small/qid0000000000") == nil {
 		t.Errorf("rollback: %v, kept %v", err, u.Kept)
 	}
@@ -130,7 +130,7 @@ func TestRollbackOfARebuiltRunKeepsWhatIsLost(t *testing.T) {
 	remove(t, s, "jid0000000001", "bid0000000000")
 	wipe(t, s)
 	mustRebuild(t, s)
-	u, err := (&Migrator{Target: s.Target, Now: clock()}).Rollback(t.Context(), res.Run, false)
+	u, err := (&Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}).Rollback(t.Context(), res.Run, false)
 	if err != nil || len(u.Kept) != 1 {
 		t.Fatalf("rollback: %v, kept %v", err, u.Kept)
 	}
@@ -162,7 +162,7 @@ func TestRebuiltRunOwnsItsBatches(t *testing.T) {
 	s := serve(t, znode.NewTree())
 	migrate := func(src *Source) {
 		t.Helper()
-		m := &Migrator{Target: s.Target, Now: clock(), Budget: 1}
+		m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1}
 		if _, err := m.Migrate(t.Context(), static(src), options(permissive()), nil); err != nil {
 			t.Fatal(err)
 		}
@@ -189,14 +189,14 @@ func TestRollbackOfAHoldThatWasSetTwice(t *testing.T) {
 	src := twoOfABatch(t)
 	s := serve(t, znode.NewTree())
 	s.kill(t, 3, false)
-	m := &Migrator{Target: s.Target, Now: clock(), Budget: 1}
+	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1}
 	if _, err := m.Migrate(t.Context(), static(src), options(permissive()), nil); !errors.Is(err, zkconn.ErrLost) {
 		t.Fatal(err)
 	}
 	do(t, s, znode.Delete("/locks/queue/ingest", 0))
 	s.begin(t)
 	res := mustMigrate(t, s, src, options(permissive()))
-	if _, err := (&Migrator{Target: s.Target, Now: clock()}).Rollback(t.Context(), res.Run, false); err != nil {
+	if _, err := (&Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}).Rollback(t.Context(), res.Run, false); err != nil {
 		t.Fatalf("rollback: %v", err)
 	}
 	if paths := treeOf(t, s).Paths("/"); len(paths) != 1 {
@@ -215,7 +215,7 @@ func TestRollbackOfAFolderInAnEarlierBatch(t *testing.T) {
 	before := dumpOf(t, treeOf(t, s), "/batches")
 	records["/ingest/mrtQ-05000000000002"] = record(t, legacy.Failed, legacy.Payload{"batchID": "A", "jobID": "one"})
 	second := mustMigrate(t, s, source(t, queue(t, records)), options(permissive()))
-	m := &Migrator{Target: s.Target, Now: clock()}
+	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}
 	if _, err := m.Rollback(t.Context(), second.Run, false); err != nil {
 		t.Fatal(err)
 	}
@@ -241,11 +241,11 @@ func TestKilledRollbackRemembersEarlierBatches(t *testing.T) {
 	second := mustMigrate(t, s, src, options(permissive()))
 	s.begin(t)
 	s.kill(t, 2, true) // the first marks the run, the second removes the job
-	if _, err := (&Migrator{Target: s.Target, Now: clock()}).Rollback(t.Context(), second.Run, false); !errors.Is(err, zkconn.ErrLost) {
+	if _, err := (&Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}).Rollback(t.Context(), second.Run, false); !errors.Is(err, zkconn.ErrLost) {
 		t.Fatal(err)
 	}
 	s.begin(t)
-	u, err := (&Migrator{Target: s.Target, Now: clock()}).Rollback(t.Context(), second.Run, false)
+	u, err := (&Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}).Rollback(t.Context(), second.Run, false)
 	if err != nil || len(u.Kept) != 1 || u.Kept[0].Path != "/batches/bid0000000000" {
 		t.Fatalf("rollback: %v, kept %v", err, u.Kept)
 	}
@@ -277,7 +277,7 @@ func TestRebuiltCopyIsStillACopy(t *testing.T) {
 			do(t, s, znode.Set("/jobs/jid0000000001/status", encode(worked.Object(newqueue.Design)), 0))
 			s = c.copy(s)
 			mustRebuild(t, s)
-			m := &Migrator{Target: s.Target, Now: clock()}
+			m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}
 			if newest, _ := NewestRun(treeOf(t, s)); newest.ID != first.Run {
 				if u, err := m.Rollback(t.Context(), newest.ID, false); err != nil || len(u.Kept) > 0 {
 					t.Fatalf("rollback of the run in the copy: %v, kept %v", err, u.Kept)
@@ -300,7 +300,7 @@ func TestCopyOfARunThatHadJustBegun(t *testing.T) {
 	s := serve(t, znode.NewTree())
 	do(t, s, znode.Create("/jobs", none), znode.Create("/jobs/states", none)) // somebody else's: the run sets its data
 	s.kill(t, 1, true)
-	if _, err := (&Migrator{Target: s.Target, Now: clock(), Budget: 1}).Migrate(t.Context(), static(src), options(permissive()), nil); !errors.Is(err, zkconn.ErrLost) {
+	if _, err := (&Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1}).Migrate(t.Context(), static(src), options(permissive()), nil); !errors.Is(err, zkconn.ErrLost) {
 		t.Fatal(err)
 	}
 	c := copyOf(t, s)
@@ -316,11 +316,11 @@ func TestKilledRollbackInACopy(t *testing.T) {
 	c := copyOf(t, s)
 	c.begin(t)
 	c.kill(t, 1, true)
-	if _, err := (&Migrator{Target: c.Target, Now: clock()}).Rollback(t.Context(), res.Run, false); !errors.Is(err, zkconn.ErrLost) {
+	if _, err := (&Migrator{Target: c.Target, Now: clock(), Keep: keepNothing}).Rollback(t.Context(), res.Run, false); !errors.Is(err, zkconn.ErrLost) {
 		t.Fatal(err)
 	}
 	c.begin(t)
-	if _, err := (&Migrator{Target: c.Target, Now: clock()}).Rollback(t.Context(), res.Run, true); err != nil {
+	if _, err := (&Migrator{Target: c.Target, Now: clock(), Keep: keepNothing}).Rollback(t.Context(), res.Run, true); err != nil {
 		t.Error(err)
 	}
 }
@@ -329,7 +329,7 @@ func TestKilledRollbackInACopy(t *testing.T) {
 func TestRebuiltCopyOfAnInterruptedRun(t *testing.T) {
 	s := serve(t, znode.NewTree())
 	s.kill(t, 3, true)
-	if _, err := (&Migrator{Target: s.Target, Now: clock(), Budget: 1}).Migrate(t.Context(), static(twoOfABatch(t)), options(permissive()), nil); !errors.Is(err, zkconn.ErrLost) {
+	if _, err := (&Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1}).Migrate(t.Context(), static(twoOfABatch(t)), options(permissive()), nil); !errors.Is(err, zkconn.ErrLost) {
 		t.Fatal(err)
 	}
 	worked := newqueue.JobStatus{State: newqueue.JobPending, LastModified: testNow, Message: "worked"}
@@ -337,7 +337,7 @@ func TestRebuiltCopyOfAnInterruptedRun(t *testing.T) {
 	wipe(t, s)
 	c := copyOf(t, s)
 	mustRebuild(t, c)
-	u, err := (&Migrator{Target: c.Target, Now: clock()}).Rollback(t.Context(), "run0000000000", false)
+	u, err := (&Migrator{Target: c.Target, Now: clock(), Keep: keepNothing}).Rollback(t.Context(), "run0000000000", false)
 	if err != nil || u.Done.Jobs > 0 {
 		t.Errorf("rollback (%v) removed %d jobs, one of which somebody worked on", err, u.Done.Jobs)
 	}
@@ -349,7 +349,7 @@ func TestWipedWhileInterrupted(t *testing.T) {
 	src := twoOfABatch(t)
 	s := serve(t, znode.NewTree())
 	s.kill(t, 3, true)
-	if _, err := (&Migrator{Target: s.Target, Now: clock(), Budget: 1}).Migrate(t.Context(), static(src), options(permissive()), nil); !errors.Is(err, zkconn.ErrLost) {
+	if _, err := (&Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1}).Migrate(t.Context(), static(src), options(permissive()), nil); !errors.Is(err, zkconn.ErrLost) {
 		t.Fatal(err)
 	}
 	s.begin(t)
@@ -379,7 +379,7 @@ func TestInterruptedAfterALoss(t *testing.T) {
 	src := source(t, queue(t, records))
 	s.begin(t)
 	s.kill(t, 2, true)
-	if _, err := (&Migrator{Target: s.Target, Now: clock(), Budget: 1}).Migrate(t.Context(), static(src), options(permissive()), nil); !errors.Is(err, zkconn.ErrLost) {
+	if _, err := (&Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1}).Migrate(t.Context(), static(src), options(permissive()), nil); !errors.Is(err, zkconn.ErrLost) {
 		t.Fatal(err)
 	}
 	s.begin(t)

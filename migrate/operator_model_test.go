@@ -397,7 +397,7 @@ func (l *life) migrate(b befall) {
 	}
 	opt := options(c.policies)
 	opt.Dialect, opt.Again, opt.Done = l.dialect, c.again, c.done
-	m := &Migrator{Target: p.Target, Now: clock(), InFlight: 3, HoldAgain: true}
+	m := &Migrator{Target: p.Target, Now: clock(), Keep: keepNothing, InFlight: 3, HoldAgain: true}
 	mayDie := b(m)
 	res, err := m.Migrate(l.Context(), static(src), opt, nil)
 	after := treeOf(l.T, p.site)
@@ -566,7 +566,7 @@ func (l *life) rollback(force bool, b befall) {
 		l.SkipNow()
 	}
 	run := runs[len(runs)-1].Run
-	m := &Migrator{Target: p.Target, Now: clock(), InFlight: 3}
+	m := &Migrator{Target: p.Target, Now: clock(), Keep: keepNothing, InFlight: 3}
 	mayDie := b(m)
 	u, err := m.Rollback(l.Context(), run, force)
 	after := treeOf(l.T, p.site)
@@ -847,7 +847,7 @@ func (l *life) wipe() {
 
 func (l *life) rebuild() {
 	p := l.now
-	m := &Migrator{Target: p.Target, Now: clock()}
+	m := &Migrator{Target: p.Target, Now: clock(), Keep: keepNothing}
 	res, err := m.Rebuild(l.Context())
 	l.must(err)
 	after := treeOf(l.T, p.site)
@@ -890,7 +890,7 @@ func (l *life) restore() {
 	p.oracle = p.saved.oracle.clone()
 	p.unclean()
 	p.open(l, znode.NewTree())
-	m := &Migrator{Target: p.Target, Now: clock()}
+	m := &Migrator{Target: p.Target, Now: clock(), Keep: keepNothing}
 	_, err = m.Restore(l.Context(), p.Target.Backend.(online).Writer, tree)
 	l.must(err)
 	for _, w := range p.all() {

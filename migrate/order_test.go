@@ -62,7 +62,7 @@ func legacyQueue(rt *rapid.T, t *testing.T) *znode.Tree {
 // as their entries' names sort; access requests as their ids do.
 func handedOut(p *Plan, kind QueueKind) []string {
 	record := map[string]string{} // by what sorts
-	for _, e := range p.Records {
+	for e := range p.Records.All() {
 		switch {
 		case e.Queue != kind || e.ID == "":
 		case isAccess(kind) && e.State == string(newqueue.AccessPending):
@@ -163,7 +163,7 @@ func TestAcquiredInOrder(t *testing.T) {
 	mustVerify(t, src, migrated)
 
 	record := map[string]string{} // by job or request
-	ex := readExisting(migrated)
+	ex := existingIn(t, migrated)
 	for p := range ex.jobs.all() {
 		record[p.root] = p.prov.Path
 	}

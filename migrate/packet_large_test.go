@@ -48,7 +48,7 @@ func TestLargeJobBesideAFullRecord(t *testing.T) {
 		}
 	}
 	s := serve(t, znode.NewTree())
-	if _, err := (&Migrator{Target: s.Target, Now: clock()}).Migrate(t.Context(), static(large(low)), opt, nil); err != nil {
+	if _, err := (&Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}).Migrate(t.Context(), static(large(low)), opt, nil); err != nil {
 		t.Errorf("with a record of %d bytes: %v", low, err)
 	}
 }

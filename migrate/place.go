@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 
+	"mrtq/internal/side"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
@@ -87,6 +88,30 @@ func CheckPlaces(ctx context.Context, source, target *zkconn.Reader, queues Queu
 	return nil
 }
 
+// checkPlace refuses a target that can't be where it is, whatever the source is,
+// before anything is written.
+func (t *Target) checkPlace(ctx context.Context) error {
+	if on, ok := t.Backend.(online); ok {
+		return CheckTargetPlace(ctx, &on.Reader)
+	}
+	names, err := t.Children(ctx, "/")
+	if err != nil {
+		return err
+	}
+	return checkNames(names)
+}
+
+// checkBeside refuses a target that is where the source is. Only where both are on
+// servers can they be one.
+func (t *Target) checkBeside(ctx context.Context, q *LegacyQueue) error {
+	on, ok := t.Backend.(online)
+	source := side.Server(q.side)
+	if !ok || source == nil {
+		return nil
+	}
+	return CheckPlaces(ctx, source, &on.Reader, q.Queues)
+}
+
 func chrootOf(r *zkconn.Reader) string {
 	if chroot := r.Address().Chroot; chroot != "" {
 		return chroot
@@ -104,8 +129,17 @@ func statsOf(ctx context.Context, a, b *zkconn.Reader, path string) (onA, onB zn
 }
 
 // CheckPlacesInFile is [CheckTargetPlace] for a target that is a dump.
-func CheckPlacesInFile(tree *znode.Tree) error {
-	for _, child := range tree.Children("/") {
+func CheckPlacesInFile(ctx context.Context, file side.Side) error {
+	names, err := childrenOf(ctx, file, "/")
+	if err != nil {
+		return err
+	}
+	return checkNames(names)
+}
+
+// checkNames refuses a file whose root is a legacy queue's own znode.
+func checkNames(names []string) error {
+	for _, child := range names {
 		if _, err := legacy.ParseKey(child); err == nil {
 			return fmt.Errorf("%w: it is a legacy queue's own znode: it holds the record %s; give the new queue a file of its own", ErrPlace, child)
 		}

@@ -6,9 +6,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"slices"
 
+	"mrtq/internal/side"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/newqueue"
@@ -16,6 +16,8 @@ import (
 
 // Options are what a plan is made under, beside the two trees.
 type Options struct {
+	// Dialect is that of the new queue; "" is that of the queue that the target
+	// holds, and the documents' if it holds none (see [Plan.DialectAssumed]).
 	Dialect  newqueue.Dialect
 	Policies Policies
 	// ACL is given to every znode that is made; nil is open to all.
@@ -26,6 +28,10 @@ type Options struct {
 	// whose jobs are gone: paths of records, or [All]. Again makes a new job of
 	// such a record; Done enters one whose custody was lost as done.
 	Again, Done []string
+	// Next, if not nil, says what is to be done about a problem in the words of
+	// whoever shows the plan, with the names of their flags and buttons; "" leaves
+	// the plan's own.
+	Next func(Problem) string
 	// Source and Target are names for reports, free of credentials. A plan is
 	// good for the target of that name only.
 	Source, Target string
@@ -111,26 +117,38 @@ type Plan struct {
 	Settings Settings         `json:"settings"`
 	Run      string           `json:"run"`     // that it starts or finishes
 	Resumes  bool             `json:"resumes"` // the run was begun before
-	Records  []Entry          `json:"records"` // in path order
+	Records  Records          `json:"records"` // in path order
 	Batches  []BatchEntry     `json:"batches"`
 	Problems []Problem        `json:"problems"` // any one keeps it from being carried out
 	Notes
 	Structure []string `json:"structure"` // znodes of the layout that it makes, holds included
 	Seals     Seals    `json:"seals"`
 
+	assumed bool // nothing says which dialect it is to be
 	opt     Options
 	queue   *LegacyQueue
+	places  places
+	target  *survey
 	ex      *existing
-	seen    observed  // what the records said, of which only this is kept
-	jobs    []planned // to be made or rewritten, in the order of their ids within a kind
-	batches map[batchKey]*batch
-	burns   []burn
-	holds   []string
-	began   Run           // the run that it resumes
-	renews  bool          // the run before was rolled back, and left something
-	settled []ledgerEntry // records that the operator says are done
-	stale   []*batch      // that say what a run said which was rolled back
-	numbers numbering
+	rows    []recordRow // by the records' places
+	there   int         // records
+	reasons textTable
+	states  textTable
+	seen    observed // what the records said, of which only this is kept
+	// What is to be made, in the order of the ids within a kind.
+	rewrites, creates []planned
+	lands             []landing
+	objects           nameHash
+	services          serviceLook
+	batches           map[batchKey]*batch
+	joined            []*batch // the same
+	burns             []burn
+	holds             []string
+	began             Run           // the run that it resumes
+	renews            bool          // the run before was rolled back, and left something
+	settled           []ledgerEntry // records that the operator says are done
+	stale             []*batch      // that say what a run said which was rolled back
+	numbers           numbering
 }
 
 // Settings are what else a plan was made under.
@@ -143,17 +161,11 @@ type Settings struct {
 	Done   []string    `json:"done"`
 }
 
-// planned is one record that the plan makes or rewrites.
-type planned struct {
-	*job
-	old *placed // what it replaces
-}
-
 // Empty reports whether there is nothing to do. After a rollback that left
 // something there is: the holds and the layout, which it removed, and a record
 // of a run that stands.
 func (p *Plan) Empty() bool {
-	return len(p.jobs) == 0 && len(p.settled) == 0 && len(p.stale) == 0 && !p.Resumes && !p.renews
+	return p.plannedCount() == 0 && len(p.settled) == 0 && len(p.stale) == 0 && !p.Resumes && !p.renews
 }
 
 // Blocked reports whether the plan has problems.
@@ -162,7 +174,7 @@ func (p *Plan) Blocked() bool { return len(p.Problems) > 0 }
 // Count is the number of records with an action.
 func (p *Plan) Count(a Action) int {
 	n := 0
-	for _, e := range p.Records {
+	for e := range p.Records.All() {
 		if e.Action == a {
 			n++
 		}
@@ -184,15 +196,28 @@ var pinnedRoots = []string{
 // MakePlan says what a migration would do: what the source says should exist,
 // less what the target's ledger and provenance say does, or did. The same source,
 // target and options give the same plan, id included. What is wrong with either
-// side is among the plan's problems; the error is one of reading the source.
-func MakePlan(ctx context.Context, queue *LegacyQueue, target *znode.Tree, opt Options) (*Plan, error) {
-	p := &Plan{
-		Target: pinTarget(opt.Target, target), Dialect: opt.Dialect, Policies: opt.Policies,
-		Settings: opt.settings(queue.Queues, queue.opt),
-		opt:      opt, queue: queue, ex: readExisting(target), batches: map[batchKey]*batch{},
+// side is among the plan's problems; the error is one of reading, a [*TargetError]
+// if it is the target's.
+func MakePlan(ctx context.Context, queue *LegacyQueue, target side.Side, opt Options) (*Plan, error) {
+	on, err := surveyTarget(ctx, target, opt.Target, surveyor{})
+	if err != nil {
+		return nil, &TargetError{err}
 	}
+	dialect, assumed, err := opt.dialectFor(ctx, target, on.tree)
+	if err != nil {
+		return nil, &TargetError{err}
+	}
+	on.forget()
+	p := &Plan{
+		Target: on.pin, Dialect: dialect, Policies: opt.Policies,
+		Settings: opt.settings(queue.Queues, queue.opt),
+		assumed:  assumed, opt: opt, queue: queue, places: placesIn(queue), target: on, ex: on.existing, objects: newNameHash(), batches: map[batchKey]*batch{},
+	}
+	p.services = newServiceLook(p.Dialect)
 	p.Problems = append(p.Problems, p.ex.custody.damage...)
-	p.chooseRun()
+	if err := p.chooseRun(ctx); err != nil {
+		return nil, &TargetError{err}
+	}
 	if err := p.decideRecords(ctx); err != nil {
 		return nil, err
 	}
@@ -207,29 +232,22 @@ func MakePlan(ctx context.Context, queue *LegacyQueue, target *znode.Tree, opt O
 	if err := p.checkServices(ctx); err != nil {
 		return nil, err
 	}
-	p.addNotes()
+	if err := p.addNotes(ctx); err != nil {
+		return nil, err
+	}
+	p.wordNext()
 	p.ID, p.Seals = p.digest()
 	return p, nil
 }
 
-func pin(name string, tree *znode.Tree, roots []string) Pin {
-	sum := tree.Hash(roots...)
-	return Pin{Name: name, Zxid: tree.Zxid(), Hash: hex.EncodeToString(sum[:])}
-}
+// TargetError is an error of reading the target.
+type TargetError struct{ Err error }
 
-// pinTarget also covers the root's own list of children, so that a plan made
-// on an empty target is stale once anything was made and removed there.
-func pinTarget(name string, tree *znode.Tree) Pin {
-	p := pin(name, tree, pinnedRoots)
-	h := sha256.New()
-	s := tree.Get("/").Stat
-	fmt.Fprintln(h, p.Hash, s.Cversion, s.Pzxid)
-	p.Hash = hex.EncodeToString(h.Sum(nil))
-	return p
-}
+func (e *TargetError) Error() string { return e.Err.Error() }
+func (e *TargetError) Unwrap() error { return e.Err }
 
 // chooseRun finishes the run that was left unfinished, or begins the next.
-func (p *Plan) chooseRun() {
+func (p *Plan) chooseRun(ctx context.Context) error {
 	last, ok := p.ex.newest()
 	next := int32(0)
 	if n := p.ex.tree.Get(RunsPath); n != nil {
@@ -240,15 +258,14 @@ func (p *Plan) chooseRun() {
 	}
 	p.Run = newqueue.SequenceID(runPrefix, next)
 	if !ok {
-		p.checkDialect()
-		return
+		return p.checkDialect(ctx)
 	}
 	if last.Dialect != p.Dialect {
 		p.problem(Problem{Kind: OtherDialect, Path: last.path(), Message: fmt.Sprintf("the target was migrated in dialect %s, this plan is in %s", last.Dialect, p.Dialect),
-			Next: fmt.Sprintf("give --dialect %s", last.Dialect)})
+			Next: fmt.Sprintf("plan in dialect %s", last.Dialect), Fits: string(last.Dialect)})
 	}
 	if last.Time != p.Settings.Time {
-		p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("times were read with --time %s by %s", last.Time, last.ID), Next: "give --time " + last.Time})
+		p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("times were read as %s by %s, and as %s now", last.Time, last.ID, p.Settings.Time), Next: "read them as " + last.Time, Fits: last.Time})
 	}
 	if changes := last.Policies.Changes(p.Policies); len(changes) > 0 && last.State != RunRunning {
 		p.warn(last.path(), fmt.Sprintf("%s was made under other policies: %s", last.ID, SayChanges(changes)))
@@ -258,14 +275,15 @@ func (p *Plan) chooseRun() {
 		p.Run, p.Resumes, p.began = last.ID, true, last
 		if last.Policies != p.Policies {
 			p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("%s was begun under other policies: %s", last.ID, SayChanges(last.Policies.Changes(p.Policies))),
-				Next: fmt.Sprintf("finish it with those, or take it back first: mrtq rollback TARGET --run %s", last.ID)})
+				Next: fmt.Sprintf("finish it with those, or roll back %s first", last.ID), Fits: last.ID})
 		}
 	case RunRolledBack:
 		p.renews = true
 	case RunRollingBack:
 		p.problem(Problem{Kind: RollbackUnfinished, Path: last.path(), Message: last.ID + " is being rolled back",
-			Next: fmt.Sprintf("finish that first: mrtq rollback TARGET --run %s", last.ID)})
+			Next: fmt.Sprintf("finish rolling back %s first", last.ID), Fits: last.ID})
 	}
+	return nil
 }
 
 // findBatch looks for the batch in the target.
@@ -274,23 +292,18 @@ func (p *Plan) findBatch(b *batch) {
 		p.problem(Problem{Kind: BatchExists, Path: newqueue.BatchUUIDPath(b.key.name), Message: fmt.Sprintf("batchID %q is a name that migrations give to batches of their own", b.key.name),
 			Next: "give the legacy records of that batch another batchID"})
 	}
-	n := p.ex.tree.Get(newqueue.BatchUUIDPath(b.key.uuid()))
-	if n == nil {
+	path := newqueue.BatchUUIDPath(b.key.uuid())
+	bid, there := p.target.uuids[path]
+	if !there {
 		return
 	}
-	bid := string(n.Data)
-	var prov batchProvenance
-	own := p.ex.tree.Get(newqueue.BatchPath(bid))
-	ok := own != nil
-	if ok {
-		prov, ok = parseBatchProvenance(own.Data)
-	}
-	if !ok || prov.Of != b.key.kind {
-		p.problem(Problem{Kind: BatchExists, Path: n.Path, Message: fmt.Sprintf("batch %s is already in the target as %s, and no migration made it", b.key.uuid(), bid),
+	own := p.target.batchAt(bid)
+	if own == nil || own.kind != b.key.kind {
+		p.problem(Problem{Kind: BatchExists, Path: path, Message: fmt.Sprintf("batch %s is already in the target as %s, and no migration made it", b.key.uuid(), bid),
 			Next: "find out who made it; remove or rename one of the two"})
 		return
 	}
-	b.bid, b.run = bid, prov.Run
+	b.bid, b.run = bid, own.run
 }
 
 func digest(data []byte) string {
@@ -300,7 +313,7 @@ func digest(data []byte) string {
 
 // sortedBatches are the plan's batches by BID.
 func (p *Plan) sortedBatches() []*batch {
-	return slices.SortedFunc(maps.Values(p.batches), func(a, b *batch) int {
+	return slices.SortedFunc(slices.Values(p.joined), func(a, b *batch) int {
 		return cmp.Or(cmp.Compare(a.bid, b.bid), cmp.Compare(a.key.uuid(), b.key.uuid()))
 	})
 }

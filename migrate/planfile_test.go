@@ -38,7 +38,7 @@ func TestPlanCarriesItsSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	queues, reads, err := a.Reads()
-	if err != nil || reads.Time != legacy.TimeAuto || !reflect.DeepEqual(queues, DefaultQueues()) || a.Records != len(p.Records) {
+	if err != nil || reads.Time != legacy.TimeAuto || !reflect.DeepEqual(queues, DefaultQueues()) || a.Records != p.Records.Len() {
 		t.Errorf("read %+v %+v, %d records, %v", queues, reads, a.Records, err)
 	}
 	again := makePlan(t, source(t, queue(t, fourRecords(t))), znode.NewTree(), a.Options())

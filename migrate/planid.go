@@ -59,10 +59,12 @@ func (p *Plan) digest() (id string, seals Seals) {
 	d.add(before)
 	d.next()
 	d.add(noRecords[:len(noRecords)-1])
-	for i, e := range p.Records {
-		if i > 0 {
+	first := true
+	for e := range p.Records.All() {
+		if !first {
 			d.add([]byte(","))
 		}
+		first = false
 		d.add(mustJSON(e))
 	}
 	d.add([]byte("]"))
@@ -75,7 +77,7 @@ func (p *Plan) digest() (id string, seals Seals) {
 // aroundRecords is what is digested of a plan's JSON before its records and after.
 func (p *Plan) aroundRecords() (before, after []byte) {
 	q := *p
-	q.ID, q.Seals, q.Source.Name, q.Source.Zxid, q.Target.Zxid, q.Records = "", Seals{}, "", 0, 0, nil
+	q.ID, q.Seals, q.Source.Name, q.Source.Zxid, q.Target.Zxid, q.Records = "", Seals{}, "", 0, 0, Records{}
 	before, after, _ = bytes.Cut(mustJSON(&q), noRecords)
 	return before, after
 }
@@ -92,7 +94,7 @@ func mustJSON(v any) []byte {
 // the target.
 func (p *Plan) decisions() string {
 	h := sha256.New()
-	for _, e := range p.Records {
+	for e := range p.Records.All() {
 		h.Write(mustJSON(e))
 	}
 	h.Write(mustJSON(p.Batches))

@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -44,6 +45,9 @@ type Problem struct {
 	Offset  *int        `json:"offset,omitempty"`
 	Message string      `json:"message"`
 	Next    string      `json:"next"` // what to do
+	// Fits is the dialect, the unit of times or the run that would be right, if the
+	// problem is that another was taken or left unfinished.
+	Fits string `json:"-"`
 }
 
 func (p Problem) String() string {
@@ -56,13 +60,23 @@ func recordProblem(r Record, reason string) Problem {
 	}
 	if r.Err != nil {
 		p := Problem{Kind: Undecodable, Path: r.Path, Record: r.Err.Kind, Message: reason,
-			Next: "repair it, or choose --undecodable quarantine, which keeps its bytes in a file"}
+			Next: "repair it, or have undecodable records quarantined: their bytes are kept"}
 		if r.Err.Offset >= 0 {
 			p.Offset = &r.Err.Offset
 		}
 		return p
 	}
-	return Problem{Kind: Consumed, Path: r.Path, Message: reason, Next: "let the legacy workers finish, or choose --consumed pending or --consumed failed (see the risks of each)"}
+	return Problem{Kind: Consumed, Path: r.Path, Message: reason, Next: "let the legacy workers finish, or choose what becomes of consumed records: pending or failed"}
+}
+
+// wordNext has whoever shows the plan word what to do.
+func (p *Plan) wordNext() {
+	if p.opt.Next == nil {
+		return
+	}
+	for i := range p.Problems {
+		p.Problems[i].Next = cmp.Or(p.opt.Next(p.Problems[i]), p.Problems[i].Next)
+	}
 }
 
 func (p *Plan) problem(pr Problem) { p.Problems = append(p.Problems, pr) }
@@ -70,6 +84,10 @@ func (p *Plan) problem(pr Problem) { p.Problems = append(p.Problems, pr) }
 var (
 	// ErrBlocked says that a plan has problems, and nothing was done.
 	ErrBlocked = errors.New("the plan can't be carried out as it is")
+
+	// ErrNoKeep says that records are to be quarantined and nothing was given that
+	// keeps their bytes: [Migrator.Keep]. Nothing was written.
+	ErrNoKeep = errors.New("nothing keeps the bytes of quarantined records")
 
 	// ErrStale says that the source or the target changed since the plan.
 	ErrStale = errors.New("the plan is stale")

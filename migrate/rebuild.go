@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mrtq/internal/side"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
@@ -32,7 +33,13 @@ type RebuiltRun struct {
 
 // Damage is what is not as runs left it of their records, their ledgers and the
 // trace on /jobs; none where there was no run.
-func Damage(tree *znode.Tree) []Problem { return readExisting(tree).custody.damage }
+func Damage(ctx context.Context, target side.Side) ([]Problem, error) {
+	t, err := surveyTarget(ctx, target, "", surveyor{})
+	if err != nil {
+		return nil, err
+	}
+	return t.custody.damage, nil
+}
 
 // Rebuild writes the damaged or missing records of runs, their ledgers and the
 // trace on /jobs anew: from the trace, from what is sound of the ledger, and
@@ -42,22 +49,30 @@ func Damage(tree *znode.Tree) []Problem { return readExisting(tree).custody.dama
 // [Migrator.Migrate].
 func (m *Migrator) Rebuild(ctx context.Context) (*Rebuilt, error) {
 	m.defaults()
-	tree, err := m.Target.Tree(ctx)
+	target, err := m.Target.side(ctx)
 	if err != nil {
 		return nil, interrupted(err)
 	}
-	if len(Damage(tree)) == 0 {
+	t, err := surveyTarget(ctx, target, "", surveyor{})
+	if err != nil {
+		return nil, interrupted(err)
+	}
+	if len(t.custody.damage) == 0 {
 		return &Rebuilt{Runs: []RebuiltRun{}}, nil
 	}
-	newest, _ := NewestRun(tree)
+	newest, _ := NewestRun(t.tree)
+	t = nil // it is read again when nobody else is at work
 	if err := m.Target.lead(ctx, m.owner, newest.ACL, m.Say); err != nil {
 		return nil, interrupted(err)
 	}
 	defer m.Target.resign()
-	if tree, err = m.Target.Tree(ctx); err != nil {
+	if target, err = m.Target.side(ctx); err != nil {
 		return nil, interrupted(err)
 	}
-	plan := planRebuild(tree, m.owner, m.Budget, m.Target.chrootLen())
+	plan, err := planRebuild(ctx, target, m.owner, m.Budget, m.Target.chrootLen())
+	if err != nil {
+		return nil, interrupted(err)
+	}
 	for _, ops := range plan.transactions {
 		err := m.Target.Multi(context.WithoutCancel(ctx), ops)
 		var refused *znode.MultiError
@@ -81,16 +96,28 @@ type rebuildPlan struct {
 	Rebuilt
 	transactions [][]znode.Op
 	last         []znode.Op
-	budget       int // of a transaction, in bytes
-	chroot       int // length of the target's
+	budget       int              // of a transaction, in bytes
+	chroot       int              // length of the target's
+	dialect      newqueue.Dialect // that the target shows
 }
 
-func planRebuild(tree *znode.Tree, owner string, budget, chroot int) *rebuildPlan {
-	ex := readExisting(tree)
+func planRebuild(ctx context.Context, target side.Side, owner string, budget, chroot int) (*rebuildPlan, error) {
+	ex, err := surveyTarget(ctx, target, "", surveyor{})
+	if err != nil {
+		return nil, err
+	}
+	tree := ex.tree
+	dialect, _, found, err := readDialect(ctx, target, tree)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		dialect = newqueue.Design
+	}
 	old, _ := readTrace(tree)
 	next := old
 	next.Runs = nil
-	plan := &rebuildPlan{Rebuilt: Rebuilt{Runs: []RebuiltRun{}}, budget: budget, chroot: chroot}
+	plan := &rebuildPlan{Rebuilt: Rebuilt{Runs: []RebuiltRun{}}, budget: budget, chroot: chroot, dialect: dialect}
 	newest, _ := NewestRun(tree)
 	for _, path := range []string{MigrationPath, RunsPath, LedgerPath} {
 		if tree.Get(path) == nil {
@@ -114,7 +141,7 @@ func planRebuild(tree *znode.Tree, owner string, budget, chroot int) *rebuildPla
 	plan.last = append(plan.last, creates([]leaf{{mark, none}}, newest.ACL)...)
 	plan.last = append(plan.last, znode.Delete(mark, 0))
 	plan.transactions = append(plan.transactions, plan.last)
-	return plan
+	return plan, nil
 }
 
 // soundLedger reports whether the run's ledger is whole, and its shards are those
@@ -126,8 +153,8 @@ func (ex *existing) soundLedger(r Run) bool {
 
 // rebuild plans one run's record and ledger; ok is false for one that never was:
 // no job stands for it, no shard and no trace tells of it.
-func (plan *rebuildPlan) rebuild(ex *existing, id string, t trace, owner string) (Run, bool) {
-	run, guessed, counted := ex.remember(id, t)
+func (plan *rebuildPlan) rebuild(ex *survey, id string, t trace, owner string) (Run, bool) {
+	run, guessed, counted := ex.remember(id, t, plan.dialect)
 	had := run.Ledger.Entries
 	log, led := ex.readableShards(id)
 	standing := ex.standing(id, log)
@@ -240,16 +267,12 @@ func (ex *existing) damageOf(id string) (why []string) {
 // remember is a run as its sound record, or else the trace, or else nothing but
 // the defaults tell of it; guessed says that it was the last, and counted that
 // the number of its entries is known.
-func (ex *existing) remember(id string, t trace) (r Run, guessed, counted bool) {
+func (ex *existing) remember(id string, t trace, dialect newqueue.Dialect) (r Run, guessed, counted bool) {
 	if r, sound := ex.run(id); sound {
 		return r, false, true
 	}
 	tr, ok := t.find(id)
 	if !ok {
-		dialect, _, found := FindDialect(ex.tree)
-		if !found {
-			dialect = newqueue.Design
-		}
 		tr = tracedRun{ID: id, Dialect: dialect, Policies: DefaultPolicies(), Time: "auto", Made: []string{}, Holds: []string{}}
 	}
 	return tr.run(), !ok, tr.Done
@@ -305,7 +328,7 @@ func (ex *existing) standing(id string, log []ledgerEntry) []ledgerEntry {
 // and last can be gone too. So all that the runs made counts as made by it, up to
 // the last thing that any of them is known to have made; what somebody made again
 // since is later than that.
-func (ex *existing) spanOf(r Run) (from, to int64) {
+func (ex *survey) spanOf(r Run) (from, to int64) {
 	if s := r.span(ex.tree); s.known() {
 		if r.From == 0 && r.State == RunDone { // its record was set last when it ended; the shard may be made again
 			s.to = min(s.to, r.stat.Mzxid)
@@ -321,15 +344,15 @@ func (ex *existing) spanOf(r Run) (from, to int64) {
 	for _, s := range ex.spans {
 		to = max(to, s.to)
 	}
-	for p := range ex.jobs.all() {
-		note(p.root)
+	for i := range ex.jobs.rows {
+		to = max(to, ex.jobs.rows[i].made)
 	}
 	for _, path := range r.Made {
 		note(path)
 	}
-	for _, bid := range ex.tree.Children(newqueue.BatchesPath) {
-		if _, ours := parseBatchProvenance(ex.tree.Get(newqueue.BatchPath(bid)).Data); ours {
-			note(newqueue.BatchPath(bid))
+	for _, b := range ex.stands {
+		if b.kind != "" {
+			to = max(to, b.made)
 		}
 	}
 	if t, ok := readTrace(ex.tree); ok {

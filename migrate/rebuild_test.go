@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"mrtq/internal/side"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 )
@@ -63,12 +64,12 @@ func TestRebuildEndsEveryDamage(t *testing.T) {
 			s := serve(t, znode.NewTree())
 			mustMigrate(t, s, src, opt)
 			change(t, s)
-			m := &Migrator{Target: s.Target, Now: clock()}
+			m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}
 			r, err := m.Rebuild(t.Context())
 			if err != nil {
 				t.Fatalf("rebuild: %v", err)
 			}
-			for _, d := range Damage(treeOf(t, s)) {
+			for _, d := range damageIn(t, treeOf(t, s)) {
 				t.Errorf("after %+v: %s", r, d)
 			}
 		})
@@ -84,7 +85,7 @@ func TestLostCustodyOutlivesARollback(t *testing.T) {
 	removeAll(t, s, "/jobs/jid0000000001", "/jobs/jid0000000002", "/jobs/states/pending/05-jid0000000001", "/jobs/states/pending/05-jid0000000002",
 		"/batches/bid0000000000", "/batch-uuids/bid-0")
 	wipe(t, s)
-	m := &Migrator{Target: s.Target, Now: clock()}
+	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}
 	if r, err := m.Rebuild(t.Context()); err != nil || r.Runs[0].Lost != 2 {
 		t.Fatalf("rebuild: %v, %+v", err, r)
 	}
@@ -117,7 +118,7 @@ func TestLedgerAndTraceAreGone(t *testing.T) {
 	if p := makePlan(t, src, treeOf(t, s), opt); !p.Blocked() {
 		t.Fatalf("the plan makes %d jobs, two of them anew", p.Count(ActCreate))
 	}
-	m := &Migrator{Target: s.Target, Now: clock()}
+	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}
 	if r, err := m.Rebuild(t.Context()); err != nil || len(r.Runs) != 1 || !r.Runs[0].Guessed || r.Runs[0].Lost == 0 {
 		t.Fatalf("rebuild: %v, %+v", err, r)
 	}
@@ -145,7 +146,7 @@ func TestRebuildOfAnUnfinishedRun(t *testing.T) {
 	removeAll(t, s, "/jobs/jid0000000001", "/jobs/jid0000000002", "/jobs/states/pending/05-jid0000000001", "/jobs/states/pending/05-jid0000000002",
 		"/batches/bid0000000000", "/batch-uuids/bid-0")
 	wipe(t, s)
-	m := &Migrator{Target: s.Target, Now: clock()}
+	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}
 	if r, err := m.Rebuild(t.Context()); err != nil || len(r.Runs) != 1 || r.Runs[0].Lost == 0 {
 		t.Errorf("rebuild: %v, %+v", err, r)
 	}
@@ -179,7 +180,11 @@ func TestRebuildOfALargeLedger(t *testing.T) {
 		put(t, tree, jid, []byte(data))
 		put(t, tree, jid+"/bid", fmt.Appendf(nil, "bid%010d", i*40503%5000))
 	}
-	for _, ops := range planRebuild(tree, "test", defaultBudget, 0).transactions {
+	plan, err := planRebuild(t.Context(), side.Tree(tree), "test", defaultBudget, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ops := range plan.transactions {
 		if size := znode.MultiSize(ops, 0); size > 2*defaultBudget { // the last holds the record besides
 			t.Errorf("a transaction of %d operations takes %d bytes", len(ops), size)
 		}

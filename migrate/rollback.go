@@ -79,7 +79,7 @@ func PlanRollback(ctx context.Context, target side.Side, id string, force bool) 
 	if d := l.custody.damage; len(d) > 0 {
 		return nil, fmt.Errorf("%w: %s", ErrLedger, d[0])
 	}
-	if u.run, err = FindRun(l.tree, id); err != nil {
+	if u.run, err = findRun(l.tree, id); err != nil {
 		return nil, err
 	}
 	for _, later := range slices.Backward(l.runs) {

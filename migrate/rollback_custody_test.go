@@ -18,7 +18,7 @@ func TestRollbackKeepsWhatOthersPutIntoTheLedger(t *testing.T) {
 		s := serve(t, znode.NewTree())
 		res := mustMigrate(t, s, src, opt)
 		do(t, s, znode.Create(path, []byte("mine")))
-		m := &Migrator{Target: s.Target, Now: clock()}
+		m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}
 		u, err := m.Rollback(t.Context(), res.Run, false)
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
@@ -38,7 +38,7 @@ func TestRollbackKeepsCustodyBesideAForgedJob(t *testing.T) {
 	data := treeOf(t, s).Get("/jobs/jid0000000001").Data
 	workOff(t, s, opt.Dialect)
 	do(t, s, znode.Create("/jobs/jid0000000099", data))
-	u, err := (&Migrator{Target: s.Target, Now: clock()}).Rollback(t.Context(), res.Run, false)
+	u, err := (&Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}).Rollback(t.Context(), res.Run, false)
 	if err != nil || len(u.Kept) != 4 {
 		t.Errorf("%v, kept %v", err, u.Kept)
 	}
@@ -68,7 +68,7 @@ func TestRollbackPastARunThatWasRolledBack(t *testing.T) {
 	src := source(t, queue(t, records))
 	mustMigrate(t, s, src, opt)
 	removeAll(t, s, "/jobs/jid0000000005", "/jobs/states/pending/05-jid0000000005", "/batches/bid0000000002", "/batch-uuids/bid-2")
-	m := &Migrator{Target: s.Target, Now: clock()}
+	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}
 	if _, err := m.Rollback(t.Context(), "run0000000000", false); !errors.Is(err, ErrNotNewest) {
 		t.Errorf("the first run before the second: %v", err)
 	}

@@ -67,7 +67,7 @@ func TestRollbackRemovesOnlyItsOwn(t *testing.T) {
 			}))
 			res := mustMigrate(t, target, src, options(permissive()))
 			c.change(t, target)
-			u, err := (&Migrator{Target: target.Target, Now: clock()}).Rollback(t.Context(), res.Run, false)
+			u, err := (&Migrator{Target: target.Target, Now: clock(), Keep: keepNothing}).Rollback(t.Context(), res.Run, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -105,7 +105,7 @@ func TestBatchIsDerivedAgainAfterARollback(t *testing.T) {
 			six := maps.Clone(records)
 			six["/ingest/mrtQ-05000000000006"] = rec(legacy.Failed, "six")
 			res := mustMigrate(t, target, source(t, queue(t, six)), opt)
-			m := &Migrator{Target: target.Target, Now: clock()}
+			m := &Migrator{Target: target.Target, Now: clock(), Keep: keepNothing}
 			if _, err := m.Rollback(t.Context(), res.Run, false); err != nil {
 				t.Fatal(err)
 			}
@@ -157,7 +157,7 @@ func TestForgedAndEditedRunRecords(t *testing.T) {
 			if name == "forged" && !slices.ContainsFunc(v.Differences, func(d Difference) bool { return d.Path == "/locks/collections" }) {
 				t.Errorf("the forged run hides what came before it: %v", v.Differences)
 			}
-			m := &Migrator{Target: s.Target, Now: clock()}
+			m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}
 			if _, err := m.Rollback(t.Context(), res.Run, false); err == nil || !strings.Contains(err.Error(), c.names) || !strings.Contains(err.Error(), "mrtq rebuild") {
 				t.Errorf("rollback: %v", err)
 			}

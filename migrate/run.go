@@ -1,12 +1,14 @@
 package migrate
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"mrtq/internal/side"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
 )
@@ -222,8 +224,25 @@ func (r Run) number() int32 {
 	return n
 }
 
-// FindRun reads one run of a target.
-func FindRun(tree *znode.Tree, id string) (Run, error) {
+// FindRuns reads runs of a target, in the order of ids.
+func FindRuns(ctx context.Context, target side.Side, ids ...string) ([]Run, error) {
+	tree, err := readSkeleton(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	var found []Run
+	for _, id := range ids {
+		r, err := findRun(tree, id)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, r)
+	}
+	return found, nil
+}
+
+// findRun reads one run of a target.
+func findRun(tree *znode.Tree, id string) (Run, error) {
 	runs, damage := readRuns(tree)
 	var have []string
 	for _, r := range runs {

@@ -2,16 +2,14 @@ package migrate
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"slices"
 
 	"mrtq/newqueue"
 	"mrtq/newqueue/services"
 )
 
 // ServiceFinding is one way in which records of a kind don't meet what the
-// deployed services demand, with all records that have it.
+// deployed services demand, with records that have it.
 type ServiceFinding struct {
 	Requirement string `json:"requirement"` // R01 to R32, or "inventory" or a notice's kind
 	What        string `json:"what"`        // is wrong, of the first item
@@ -19,10 +17,15 @@ type ServiceFinding struct {
 	Daemon      string `json:"daemon,omitempty"`
 	// Blocking: it is bad enough to keep the plan from being carried out,
 	// unless the policy of that name says otherwise.
-	Blocking bool          `json:"blocking"`
-	Policy   string        `json:"policy,omitempty"`
-	Items    []ServiceItem `json:"items"`
+	Blocking bool   `json:"blocking"`
+	Policy   string `json:"policy,omitempty"`
+	Count    int    `json:"count"` // of records and batches that have it
+	// Items are those that have it, of many the first [MostItems].
+	Items []ServiceItem `json:"items"`
 }
+
+// MostItems is how many items of a finding are told one by one.
+const MostItems = 1000
 
 // ServiceItem is one record, or one batch, and the job or request that it is to
 // become.
@@ -32,9 +35,6 @@ type ServiceItem struct {
 	What string `json:"what"`
 }
 
-// Count is the number of items.
-func (f ServiceFinding) Count() int { return len(f.Items) }
-
 // inventoryFinding is the requirement of the finding on inventory records.
 const inventoryFinding = "inventory"
 
@@ -43,8 +43,8 @@ const inventoryFinding = "inventory"
 const (
 	inventoryWhat = "an inventory record holds only a manifest URL, and no profile, batchID or update"
 	inventoryThen = "Inventory would record it, Notify would then fail it, and its batch would stick in Reporting"
-	inventoryNext = "drain the inventory queue first: let the legacy inventory service finish it; or choose --inventory-records migrate and fail or delete the jobs by hand"
-	serviceNext   = "repair or remove these records in the legacy queue, or choose --unserviceable migrate and see to the jobs by hand"
+	inventoryNext = "drain the inventory queue first: let the legacy inventory service finish it; or have unfinished inventory records migrated, and fail or delete the jobs by hand"
+	serviceNext   = "repair or remove these records in the legacy queue, or have them migrated, and see to the jobs by hand"
 )
 
 // findings collects what was found, by kind.
@@ -52,18 +52,33 @@ type findings struct {
 	byKind  map[string]*ServiceFinding
 	order   []string
 	drained map[string]bool // inventory records that were added
+	kept    int             // items of all kinds
+	counted *findings       // counts that stand for those of the same kinds here
 }
 
 func (f *findings) add(key string, one ServiceFinding, item ServiceItem) {
 	if f.byKind == nil {
-		f.byKind, f.drained = map[string]*ServiceFinding{}, map[string]bool{}
+		f.byKind = map[string]*ServiceFinding{}
 	}
-	if f.byKind[key] == nil {
+	var counted *ServiceFinding
+	if f.counted != nil {
+		counted = f.counted.byKind[key]
+	}
+	found := f.byKind[key]
+	if found == nil {
 		one.What = item.What
-		f.byKind[key] = &one
-		f.order = append(f.order, key)
+		found = &one
+		f.byKind[key], f.order = found, append(f.order, key)
 	}
-	f.byKind[key].Items = append(f.byKind[key].Items, item)
+	if counted != nil {
+		found.Count = counted.Count
+	} else {
+		found.Count++
+	}
+	if len(found.Items) < MostItems {
+		found.Items = append(found.Items, item)
+		f.kept++
+	}
 }
 
 // violation adds one; origin names the record that an item is made from and
@@ -85,6 +100,9 @@ func (f *findings) violation(v services.Violation, record string, inventory bool
 func (f *findings) inventory(record, node string) {
 	if f.drained[record] {
 		return
+	}
+	if f.drained == nil {
+		f.drained = map[string]bool{}
 	}
 	f.add(inventoryFinding, ServiceFinding{Requirement: inventoryFinding, Then: inventoryThen, Daemon: string(services.Notify), Blocking: true, Policy: "inventory-records"},
 		ServiceItem{Path: record, Node: node, What: inventoryWhat})
@@ -117,54 +135,6 @@ func (f *findings) all() []ServiceFinding {
 	return list
 }
 
-// checkServices says what of the plan no deployed service could work. It looks
-// at the JSON objects that are to be written. What depends on where an item
-// stands is not looked at here, because a migration always makes that right
-// (TestPlanChecksWhatItWrites).
-func (p *Plan) checkServices(ctx context.Context) error {
-	if p.Dialect != newqueue.MrtZK {
-		return nil
-	}
-	var found findings
-	// Access requests come first, then the jobs batch by batch.
-	order := make([]*planned, len(p.jobs))
-	for i := range p.jobs {
-		order[i] = &p.jobs[i]
-	}
-	slices.SortStableFunc(order, func(a, b *planned) int {
-		if a.bid != b.bid || a.batch == nil {
-			return cmp.Compare(a.bid, b.bid)
-		}
-		return cmp.Compare(a.id, b.id)
-	})
-	checks := serviceChecks{d: p.Dialect, profiles: p.seen.profiles, statuses: map[landing]newqueue.Object{}, found: &found}
-	for _, b := range p.stale {
-		checks.batch(b)
-	}
-	var last *batch
-	tell, checked := phases(ctx), 0
-	for j, err := range p.loaded(ctx, order) {
-		checked++
-		tell(CheckingSource, checked, len(order))
-		switch {
-		case err != nil:
-			return err
-		case j.batch == nil:
-			checks.request(j)
-			continue
-		case j.batch != last:
-			last = j.batch
-			checks.batch(last)
-		}
-		checks.job(j)
-	}
-	p.Services = found.all()
-	for _, f := range p.Services {
-		p.blockService(f)
-	}
-	return nil
-}
-
 // serviceChecks collects what no service could work.
 type serviceChecks struct {
 	d        newqueue.Dialect
@@ -181,15 +151,24 @@ func (c *serviceChecks) request(j *job) {
 
 // batch looks at the batch's own znodes.
 func (c *serviceChecks) batch(b *batch) {
-	if b.key.kind == ofInventory && slices.ContainsFunc(b.jobs, func(j *job) bool { return isUnfinished(j.land) }) {
+	if b.drain {
 		return // its records say so
 	}
-	objects, in := b.objects(c.d), b.tally().in
+	objects, in := b.objects(c.d), b.tallied.in
 	for _, v := range services.CheckContent(services.Item{Path: newqueue.BatchPath(b.bid), Objects: objects}) {
 		c.found.violation(v, "", false)
 	}
-	for _, n := range services.BatchNotices(newqueue.BatchPath(b.bid), stateName(objects), in[newqueue.FolderProcessing], in[newqueue.FolderCompleted]+in[newqueue.FolderFailed]) {
+	for _, n := range services.BatchNotices(newqueue.BatchPath(b.bid), stateName(objects), in.of(newqueue.FolderProcessing), in.of(newqueue.FolderCompleted)+in.of(newqueue.FolderFailed)) {
 		c.found.notice(n, "")
+	}
+}
+
+// look looks at a job or request that is to be made.
+func (c *serviceChecks) look(j *job) {
+	if j.batch == nil {
+		c.request(j)
+	} else {
+		c.job(j)
 	}
 }
 
@@ -256,7 +235,7 @@ func (p *Plan) blockService(f ServiceFinding) {
 		return
 	}
 	problem := Problem{Kind: Unserviceable, Path: f.Items[0].Path, Message: fmt.Sprintf("%s: %s", f.What, f.Then), Next: serviceNext}
-	if n := f.Count() - 1; n > 0 {
+	if n := f.Count - 1; n > 0 {
 		problem.Message += fmt.Sprintf(" (and %d more like it)", n)
 	}
 	if f.Requirement == inventoryFinding {
@@ -271,6 +250,6 @@ func isUnfinished(land landing) bool {
 
 // readers say which services can read a dialect.
 var readers = map[newqueue.Dialect]string{
-	newqueue.Design: "services built on the documents' layout, such as those that use mrtq's newqueue. None of the deployed services can: for them choose --dialect mrt-zk",
+	newqueue.Design: "services built on the documents' layout, such as those that use mrtq's newqueue. None of the deployed services can read it: they need dialect mrt-zk",
 	newqueue.MrtZK:  "the deployed services: mrt-ingest, mrt-store, mrt-inventory and the Ruby admin tool",
 }

@@ -69,10 +69,11 @@ func samePlanAndTree(t interface {
 	}
 	made := treeOfPlan(t, p)
 	jobs, drained := map[string]*job{}, map[string]bool{}
-	for _, pl := range p.jobs {
-		jobs[pl.root()] = pl.job
-		if pl.rec.Queue == Inventory && isUnfinished(pl.land) {
-			drained[newqueue.BatchPath(pl.bid)] = true
+	for i := range p.plannedCount() {
+		j := whole(t, p, i)
+		jobs[j.root()] = j
+		if j.rec.Queue == Inventory && isUnfinished(j.land) {
+			drained[newqueue.BatchPath(j.bid)] = true
 		}
 	}
 	var found findings

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/internal/side"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/newqueue"
@@ -64,7 +65,7 @@ func TestConfigurationForServices(t *testing.T) {
 
 			// In dialect design nothing of this is new.
 			design := planOf(t, permissive(), newqueue.Design, records)
-			for _, n := range design.jobs[0].nodes(newqueue.Design) {
+			for _, n := range whole(t, design, 0).nodes(newqueue.Design) {
 				if strings.HasSuffix(n.path, "/configuration") && (strings.Contains(string(n.data), keyAbsent+`"`) && c.record[keyAbsent] == nil || strings.Contains(string(n.data), `"filename"`)) {
 					t.Errorf("design: %s", n.data)
 				}
@@ -128,7 +129,7 @@ func TestPlanNamesWhatNoServiceCouldWork(t *testing.T) {
 			if i < 0 {
 				t.Fatalf("not found in %+v", p.Services)
 			}
-			if f := p.Services[i]; f.Count() != 1 || f.Policy != c.policy || f.Blocking != (c.policy != "") {
+			if f := p.Services[i]; f.Count != 1 || f.Policy != c.policy || f.Blocking != (c.policy != "") {
 				t.Errorf("finding %+v", f)
 			}
 			if p.Blocked() != (c.policy != "") {
@@ -166,7 +167,7 @@ func TestFindingsAreCountedByKind(t *testing.T) {
 	got := map[string]int{}
 	for _, f := range p.Services {
 		if f.Blocking {
-			got[f.Requirement] += f.Count()
+			got[f.Requirement] += f.Count
 		}
 	}
 	if want := map[string]int{"R22": 5, "inventory": 5}; !maps.Equal(got, want) || len(p.Problems) != 2 {
@@ -207,7 +208,7 @@ func TestFailedJobsResumeAtEstimating(t *testing.T) {
 	}
 }
 
-func TestFindDialect(t *testing.T) {
+func TestReadDialect(t *testing.T) {
 	for name, c := range map[string]struct {
 		nodes map[string]string
 		want  newqueue.Dialect
@@ -227,7 +228,10 @@ func TestFindDialect(t *testing.T) {
 		for path, data := range c.nodes {
 			put(t, tree, path, []byte(data))
 		}
-		d, by, ok := FindDialect(tree)
+		d, by, ok, err := ReadDialect(t.Context(), side.Tree(tree))
+		if err != nil {
+			t.Fatal(err)
+		}
 		if d != c.want || by != c.by || ok != (c.want != "") {
 			t.Errorf("%s: %q by %q, %t; want %q by %q", name, d, by, ok, c.want, c.by)
 		}

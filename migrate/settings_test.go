@@ -18,7 +18,7 @@ func TestPlanSaysHowTimesWereRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := MakePlan(t.Context(), q, znode.NewTree(), options(permissive()))
+	p, err := MakePlan(t.Context(), q, side.Tree(znode.NewTree()), options(permissive()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestOtherPoliciesAreNamed(t *testing.T) {
 	}
 	begun := serve(t, znode.NewTree())
 	begun.kill(t, 2, false)
-	m := &Migrator{Target: begun.Target, Now: clock(), Budget: 1}
+	m := &Migrator{Target: begun.Target, Now: clock(), Keep: keepNothing, Budget: 1}
 	if _, err := m.Migrate(t.Context(), static(src), options(permissive()), first.Expectation()); err == nil {
 		t.Fatal("nothing was killed")
 	}

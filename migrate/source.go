@@ -190,14 +190,3 @@ func topLevel(tree *znode.Tree) string {
 	}
 	return "/" + strings.Join(names, ", /")
 }
-
-// compareRecords is the order in which the new queue gets records, kind by kind:
-// that in which the old queue would have handed them out (docs/migration.md, "Order";
-// [legacy.Key.Compare]). Of a key in two nodes of a kind, the paths decide.
-func compareRecords(a, b Record) int {
-	return cmp.Or(
-		cmp.Compare(slices.Index(QueueKinds, a.Queue), slices.Index(QueueKinds, b.Queue)),
-		a.Legacy.Key.Compare(b.Legacy.Key),
-		cmp.Compare(a.Path, b.Path),
-	)
-}

@@ -2,11 +2,14 @@ package migrate
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
+	"mrtq/internal/side"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
 )
@@ -69,76 +72,122 @@ type LockStatus struct {
 	Session string `json:"session"` // "" for a persistent one
 }
 
-// ReadStatus says where a migration stands in a target. It is a pure function.
-func ReadStatus(tree *znode.Tree) *Status {
-	ex := readExisting(tree)
-	s := &Status{Runs: []RunStatus{}, Damage: append([]Problem{}, ex.custody.damage...), Holds: []HoldStatus{}, Locks: []LockStatus{}}
-	ours := map[string]bool{} // roots
-	for p := range ex.jobs.all() {
-		ours[p.root] = true
-		if ex.touched(p) != "" {
+// ReadStatus says where a migration stands in a target.
+func ReadStatus(ctx context.Context, target side.Side) (*Status, error) {
+	s := &Status{Runs: []RunStatus{}, Holds: []HoldStatus{}, Locks: []LockStatus{}}
+	states := newStateRows()
+	t, err := surveyTarget(ctx, target, "", surveyor{node: func(n *znode.Node) {
+		states.see(n)
+		s.seeLock(n)
+	}})
+	if err != nil {
+		return nil, err
+	}
+	s.Damage = append([]Problem{}, t.custody.damage...)
+	ours := newNameSet()
+	for i := range t.jobs.rows {
+		ours.add(t.names.text(t.jobs.rows[i].root))
+		if t.jobs.rows[i].touched {
 			s.Touched++
 		}
 	}
-	for _, r := range ex.runs {
-		rs := RunStatus{Run: r.ID, State: r.State, Dialect: r.Dialect, Source: r.Source, Started: r.Started, Finished: r.Finished, Owner: r.Owner, Done: r.Done}
-		for h := range ex.custody.held.all() {
-			if h.run != r.ID {
-				continue
-			}
-			rs.Custody++
-			if p, stands := ex.job(h.record); stands && p.root == h.root {
-				rs.Standing++
-			} else {
-				rs.Gone++
-			}
+	for _, b := range t.stands {
+		if b.kind != "" {
+			ours.add(newqueue.BatchPath(t.names.text(b.bid)))
 		}
-		s.Runs = append(s.Runs, rs)
 	}
-	s.Jobs = countStates(tree, newqueue.JobPrefix, ours, newqueue.JobsPath)
-	s.Access = countStates(tree, newqueue.AccessPrefix, ours, newqueue.AccessQueuePath(newqueue.AccessSmall), newqueue.AccessQueuePath(newqueue.AccessLarge))
-	s.Batches = countStates(tree, newqueue.BatchPrefix, ex.batchRoots(), newqueue.BatchesPath)
-	s.readHolds(ex)
-	s.readLocks(tree)
+	ours.sort()
+	s.Jobs, s.Access, s.Batches = states.counts(newqueue.JobPrefix, ours), states.counts(newqueue.AccessPrefix, ours), states.counts(newqueue.BatchPrefix, ours)
+	for _, r := range t.runs {
+		s.Runs = append(s.Runs, RunStatus{Run: r.ID, State: r.State, Dialect: r.Dialect, Source: r.Source, Started: r.Started, Finished: r.Finished, Owner: r.Owner, Done: r.Done})
+	}
+	t.countCustody(s.Runs)
+	s.readHolds(t.existing)
+	for n := range t.tree.All("/") {
+		s.seeLock(n)
+	}
+	slices.SortFunc(s.Locks, func(a, b LockStatus) int { return cmp.Compare(a.Path, b.Path) })
+	s.Locks = slices.Compact(s.Locks) // the layout's own znodes are read twice
 	s.Next = s.next()
-	return s
+	return s, nil
 }
 
-func (ex *existing) batchRoots() map[string]bool {
-	ours := map[string]bool{}
-	for _, bid := range ex.tree.Children(newqueue.BatchesPath) {
-		path := newqueue.BatchPath(bid)
-		if _, ok := parseBatchProvenance(ex.tree.Get(path).Data); ok {
-			ours[path] = true
+// countCustody counts what became of the records that each run took over.
+func (t *survey) countCustody(runs []RunStatus) {
+	byID := map[string]*RunStatus{}
+	for i := range runs {
+		byID[runs[i].Run] = &runs[i]
+	}
+	for i := range t.custody.held.rows {
+		row := &t.custody.held.rows[i]
+		rs := byID[t.custody.held.parts[row.part].run]
+		if rs == nil {
+			continue
+		}
+		rs.Custody++
+		if j, stands := t.jobs.index(t.names.text(row.record)); stands && t.jobs.rows[j].root == row.root {
+			rs.Standing++
+		} else {
+			rs.Gone++
 		}
 	}
-	return ours
 }
 
-func countStates(tree *znode.Tree, prefix string, ours map[string]bool, parents ...string) []StateCount {
+// stateRows are the states of all that is in the queue, one small row each.
+type stateRows struct {
+	names  *names
+	states textTable
+	rows   map[string][]stateRow // by the prefix of the ids
+}
+
+type stateRow struct {
+	root  ref
+	state int32 // index into stateRows.states
+}
+
+func newStateRows() *stateRows { return &stateRows{names: newNames(), rows: map[string][]stateRow{}} }
+
+// see looks at a znode, which may be a job's, a request's or a batch's own or its
+// status. The first comes before the second.
+func (s *stateRows) see(n *znode.Node) {
+	root := strings.TrimSuffix(n.Path, "/status")
+	_, prefix, ok := numberedChild(znode.Parent(root), znode.Name(root))
+	if !ok {
+		return
+	}
+	rows := s.rows[prefix]
+	r := s.names.ref(root)
+	if root == n.Path {
+		s.rows[prefix] = append(rows, stateRow{r, s.states.of("unreadable")})
+		return
+	}
+	if last := len(rows) - 1; last >= 0 && rows[last].root == r {
+		rows[last].state = s.states.of(statusIn(n.Data))
+	}
+}
+
+// statusIn is the state that a status says, as it is spelled.
+func statusIn(data []byte) string {
+	if o, err := newqueue.ParseObject(data); err == nil {
+		if text, err := o.String("status"); err == nil && text != "" {
+			return text
+		}
+	}
+	return "unreadable"
+}
+
+// counts counts the states of what has such ids.
+func (s *stateRows) counts(prefix string, ours nameSet) []StateCount {
 	counts := map[string]*StateCount{}
-	for _, parent := range parents {
-		for _, name := range tree.Children(parent) {
-			if _, ok := newqueue.ParseSequenceID(prefix, name); !ok {
-				continue
-			}
-			root := znode.Join(parent, name)
-			state := "unreadable"
-			if n := tree.Get(root + "/status"); n != nil {
-				if o, err := newqueue.ParseObject(n.Data); err == nil {
-					if text, err := o.String("status"); err == nil && text != "" {
-						state = text
-					}
-				}
-			}
-			if counts[state] == nil {
-				counts[state] = &StateCount{State: state}
-			}
-			if ours[root] {
-				counts[state].Ours++
-			} else {
-				counts[state].Others++
-			}
+	for _, row := range s.rows[prefix] {
+		state := s.states.texts[row.state]
+		if counts[state] == nil {
+			counts[state] = &StateCount{State: state}
+		}
+		if ours.has(s.names.text(row.root)) {
+			counts[state].Ours++
+		} else {
+			counts[state].Others++
 		}
 	}
 	list := []StateCount{}
@@ -174,23 +223,18 @@ func (s *Status) readHolds(ex *existing) {
 	}
 }
 
-// readLocks finds the znodes that sessions have, and storage locks, which the
+// seeLock notes a znode that a session has, or a storage lock, which the
 // deployed services leave when they die.
-func (s *Status) readLocks(tree *znode.Tree) {
-	for _, root := range []string{newqueue.BatchesPath, newqueue.JobsPath, newqueue.AccessPath, newqueue.LocksPath} {
-		for n := range tree.All(root) {
-			persistent := znode.Parent(n.Path) == newqueue.StorageLocksPath
-			if n.Stat.EphemeralOwner == 0 && !persistent {
-				continue
-			}
-			l := LockStatus{Path: n.Path}
-			if n.Stat.EphemeralOwner != 0 {
-				l.Session = fmt.Sprintf("%#x", n.Stat.EphemeralOwner)
-			}
-			s.Locks = append(s.Locks, l)
-		}
+func (s *Status) seeLock(n *znode.Node) {
+	persistent := znode.Parent(n.Path) == newqueue.StorageLocksPath
+	if n.Stat.EphemeralOwner == 0 && !persistent || znode.Within(n.Path, MigrationPath) || znode.Within(n.Path, newqueue.BatchUUIDsPath) {
+		return
 	}
-	slices.SortFunc(s.Locks, func(a, b LockStatus) int { return cmp.Compare(a.Path, b.Path) })
+	l := LockStatus{Path: n.Path}
+	if n.Stat.EphemeralOwner != 0 {
+		l.Session = fmt.Sprintf("%#x", n.Stat.EphemeralOwner)
+	}
+	s.Locks = append(s.Locks, l)
 }
 
 func (s *Status) next() string {

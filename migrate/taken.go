@@ -1,9 +1,14 @@
 package migrate
 
 import (
+	"context"
+	"errors"
+	"iter"
 	"time"
 
+	"mrtq/internal/side"
 	"mrtq/internal/znode"
+	"mrtq/newqueue"
 )
 
 // Taken is one record that a run took over, and what became of its job, as the
@@ -21,36 +26,89 @@ type Taken struct {
 	Touched, Gone string
 	// Settled: it was declared done, and no job was made.
 	Settled bool
+	// State is what the status of a standing job says.
+	State string
 	// At is when the run made the job; of one that is gone, when the run entered
 	// it in the ledger, some transactions later at most. Zero where that can't be
 	// told: the target is a copy, or a dump without Stats.
 	At time.Time
 }
 
-// ReadTaken are all records of which a target's ledger has the custody, by path.
-// It is a pure function.
-func ReadTaken(tree *znode.Tree) []Taken {
-	ex := readExisting(tree)
-	clock := ledgerClock(tree, ex.runs)
-	var taken []Taken
-	for h := range ex.custody.held.all() {
-		t := Taken{Record: h.record, Run: h.run, Job: h.root, Batch: h.bid, Settled: h.op == settled}
-		p, there := ex.job(h.record)
-		t.Standing = there && p.root == h.root
-		ctime := clock[h.made.to]
-		if t.Standing {
-			t.Provenance, _ = parseProvenance(tree.Get(p.root).Data)
-			t.Touched = ex.touched(p)
-			if ex.madeAgain(p) == "" {
-				ctime = tree.Get(p.root).Stat.Ctime
+// ReadTaken tells of all records of which a target's ledger has the custody: first
+// of those whose jobs stand, as they are read, then of the others by path. It ends
+// after the first error.
+func ReadTaken(ctx context.Context, target side.Side) iter.Seq2[Taken, error] {
+	return func(yield func(Taken, error) bool) {
+		tk := taking{}
+		t, err := surveyTarget(ctx, target, "", surveyor{job: func(t *survey, ex *existing, p placed, why string) error {
+			taken, ok := tk.job(t, ex, p, why)
+			if ok && !yield(taken, nil) {
+				return errEnough
 			}
-		} else {
-			t.Gone = ex.gone(h)
+			return nil
+		}})
+		switch {
+		case errors.Is(err, errEnough):
+			return
+		case err != nil:
+			yield(Taken{}, err)
+			return
 		}
-		if ex.spans[h.run].known() && ctime != 0 {
-			t.At = time.UnixMilli(ctime).UTC()
+		tk.begin(t)
+		for i, row := range t.custody.held.rows {
+			if tk.standing[i] {
+				continue
+			}
+			h := t.custody.held.held(row)
+			taken := tk.of(t, h, tk.clock[h.made.to])
+			taken.Gone = t.gone(h)
+			if !yield(taken, nil) {
+				return
+			}
 		}
-		taken = append(taken, t)
+	}
+}
+
+// errEnough ends a survey of which nobody wants to hear more.
+var errEnough = errors.New("enough")
+
+// taking is how far [ReadTaken] is.
+type taking struct {
+	clock    map[int64]int64
+	standing []bool // the ledger's records, by row
+}
+
+func (tk *taking) begin(t *survey) {
+	if tk.clock == nil {
+		tk.clock, tk.standing = ledgerClock(t.tree, t.runs), make([]bool, len(t.custody.held.rows))
+	}
+}
+
+// job is what is to be told of a job; ok is false if the ledger does not know it.
+func (tk *taking) job(t *survey, ex *existing, p placed, why string) (taken Taken, ok bool) {
+	tk.begin(t)
+	i, there := t.custody.held.index(p.prov.Path)
+	if !there || t.custody.held.at(i).root != p.root {
+		return Taken{}, false
+	}
+	tk.standing[i] = true
+	h := t.custody.held.at(i)
+	own := ex.tree.Get(p.root)
+	ctime := tk.clock[h.made.to]
+	if ex.madeAgain(p) == "" {
+		ctime = own.Stat.Ctime
+	}
+	taken = tk.of(t, h, ctime)
+	taken.Standing, taken.Touched = true, why
+	taken.Provenance, _ = parseProvenance(own.Data)
+	taken.State = statusIn(dataOf(ex.tree.Get(p.root + "/status")))
+	return taken, true
+}
+
+func (tk *taking) of(t *survey, h held, ctime int64) Taken {
+	taken := Taken{Record: h.record, Run: h.run, Job: h.root, Batch: h.bid, Settled: h.op == settled}
+	if t.spans[h.run].known() && ctime != 0 {
+		taken.At = time.UnixMilli(ctime).UTC()
 	}
 	return taken
 }
@@ -68,4 +126,46 @@ func ledgerClock(tree *znode.Tree, runs []Run) map[int64]int64 {
 		}
 	}
 	return clock
+}
+
+// StandingBatch is a batch of a target, as it says itself.
+type StandingBatch struct {
+	UUID  string // the name under /batch-uuids that leads to it, escaped as it is there; "" for none
+	State string
+}
+
+// ReadBatches are a target's batches, by BID.
+func ReadBatches(ctx context.Context, target side.Side) (map[string]StandingBatch, error) {
+	names, err := childrenOf(ctx, target, newqueue.BatchesPath)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]StandingBatch{}
+	statuses := func(yield func(string) bool) {
+		for _, bid := range names {
+			if !yield(newqueue.BatchPath(bid) + "/status") {
+				return
+			}
+		}
+	}
+	for sub, err := range target.Subtrees(ctx, statuses) {
+		if err != nil {
+			return nil, err
+		}
+		b := StandingBatch{State: statusIn(nil)}
+		if !sub.Missing() {
+			b.State = statusIn(sub.Nodes[0].Data)
+		}
+		all[znode.Name(znode.Parent(sub.Root))] = b
+	}
+	for n, err := range target.Walk(ctx, newqueue.BatchUUIDsPath) {
+		if err != nil {
+			return nil, err
+		}
+		if b, there := all[string(n.Data)]; there && znode.Parent(n.Path) == newqueue.BatchUUIDsPath {
+			b.UUID = znode.Name(n.Path)
+			all[string(n.Data)] = b
+		}
+	}
+	return all, nil
 }

@@ -1,9 +1,11 @@
 package migrate
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"mrtq/internal/side"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 )
@@ -19,7 +21,7 @@ func TestReadTaken(t *testing.T) {
 	src := source(t, queue(t, records))
 	mustMigrate(t, s, src, options(permissive()))
 	tree := treeOf(t, s)
-	taken := ReadTaken(tree)
+	taken := takenIn(t, tree)
 	if len(taken) != 3 {
 		t.Fatalf("%d records: %+v", len(taken), taken)
 	}
@@ -41,7 +43,7 @@ func TestReadTaken(t *testing.T) {
 			}
 		}
 	}
-	again := ReadTaken(without)
+	again := takenIn(t, without)
 	if len(again) != 3 {
 		t.Fatalf("%d records: %+v", len(again), again)
 	}
@@ -54,12 +56,26 @@ func TestReadTaken(t *testing.T) {
 	// A copy tells no times.
 	copied := tree.Clone()
 	copied.Get(znode.Join(RunsPath, "run0000000000")).Stat.Version++
-	for _, r := range ReadTaken(copied) {
+	for _, r := range takenIn(t, copied) {
 		if !r.At.IsZero() {
 			t.Errorf("of a copy: %+v", r)
 		}
 	}
-	if got := ReadTaken(znode.NewTree()); len(got) != 0 {
+	if got := takenIn(t, znode.NewTree()); len(got) != 0 {
 		t.Errorf("of nothing: %+v", got)
 	}
+}
+
+// takenIn is [ReadTaken] of a tree, by record.
+func takenIn(t testing.TB, tree *znode.Tree) []Taken {
+	t.Helper()
+	var all []Taken
+	for taken, err := range ReadTaken(t.Context(), side.Tree(tree)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, taken)
+	}
+	slices.SortFunc(all, func(a, b Taken) int { return strings.Compare(a.Record, b.Record) })
+	return all
 }

@@ -142,7 +142,7 @@ func rebuiltWorld(t *testing.T, d newqueue.Dialect) *world {
 	setMarkers(t, target)
 	w.others.add(then, treeOf(t, target))
 	target.begin(t)
-	if _, err := (&Migrator{Target: target.Target, Now: clock()}).Rebuild(t.Context()); err != nil {
+	if _, err := (&Migrator{Target: target.Target, Now: clock(), Keep: keepNothing}).Rebuild(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	w.clean = treeOf(t, target)
@@ -158,7 +158,7 @@ func TestRebuildGivesTheRunsACL(t *testing.T) {
 	mustMigrate(t, target, src, opt)
 	must(t, target, (&world{clean: treeOf(t, target)}).remove(MigrationPath))
 	target.begin(t)
-	if _, err := (&Migrator{Target: target.Target, Now: clock()}).Rebuild(t.Context()); err != nil {
+	if _, err := (&Migrator{Target: target.Target, Now: clock(), Keep: keepNothing}).Rebuild(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	tree := treeOf(t, target)

@@ -37,44 +37,33 @@ type Target struct {
 // NewTarget is the target that a session writes to.
 func NewTarget(w *zkconn.Writer) *Target { return &Target{Backend: online{w}} }
 
-// DumpTree is a dump that takes transactions without a server, and answers as one
+// OfflineTree is a dump that takes transactions without a server, and answers as one
 // would. It becomes another dump with its WriteDump. Most of it is on disk, however
 // large it is. Close it.
-type DumpTree = offline.Tree
+type OfflineTree = offline.Tree
 
-// OpenDumpTree is a tree that is as a dump says, empty if that is nil. The dump may
+// OpenOfflineTree is a tree that is as a dump says, empty if that is nil. The dump may
 // be closed afterwards. Temporary files go to the folder of the file beside, and
 // packet is the jute.maxbuffer in bytes of the server that the tree stands for; 0
 // is ZooKeeper's own.
-func OpenDumpTree(ctx context.Context, dump *Dump, beside string, packet int) (*DumpTree, error) {
+func OpenOfflineTree(ctx context.Context, dump *Dump, beside string, packet int) (*OfflineTree, error) {
 	return offline.Open(ctx, dump, offline.Options{Beside: beside, Packet: packet})
 }
 
 // NewOfflineTarget is the target that is a dump, without a server.
-func NewOfflineTarget(t *DumpTree) *Target { return &Target{Backend: t} }
+func NewOfflineTarget(t *OfflineTree) *Target { return &Target{Backend: t} }
 
 // online is a session with a server.
 type online struct{ *zkconn.Writer }
 
 func (o online) Side(acl func(path string) bool) side.Side { return side.Session(&o.Reader, acl) }
 
-// Tree reads the new layout and the migration's own nodes.
-func (t *Target) Tree(ctx context.Context) (*znode.Tree, error) {
+// side is the target as a side, to be read as of now.
+func (t *Target) side(ctx context.Context) (side.Side, error) {
 	if err := t.Sync(ctx); err != nil {
 		return nil, err
 	}
-	tree, from := znode.NewTree(), t.Side(nil)
-	for _, root := range targetRoots {
-		for n, err := range from.Walk(ctx, root) {
-			if err == nil {
-				err = tree.Put(n)
-			}
-			if err != nil {
-				return nil, err
-			}
-		}
-	}
-	return tree, nil
+	return t.Side(nil), nil
 }
 
 // Get reads one node as of now: no older than anything that any client was told
@@ -84,14 +73,6 @@ func (t *Target) Get(ctx context.Context, path string) (znode.Node, error) {
 		return znode.Node{}, err
 	}
 	return t.Backend.Get(ctx, path)
-}
-
-// ReadTarget reads what a migration is concerned with of a target on a server.
-func ReadTarget(ctx context.Context, r *zkconn.Reader, progress func(int)) (*znode.Tree, error) {
-	if err := r.Sync(ctx); err != nil {
-		return nil, err
-	}
-	return r.Tree(ctx, zkconn.TreeOptions{Roots: targetRoots, Progress: progress})
 }
 
 // chrootLen is how many bytes the session's chroot adds to every path.

@@ -25,7 +25,7 @@ func TestJobsIsSetDuringARun(t *testing.T) {
 		t.Errorf("made %+v", res.Done)
 	}
 	mustVerify(t, src, treeOf(t, s))
-	m := &Migrator{Target: s.Target, Now: clock()}
+	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}
 	if _, err := m.Rollback(t.Context(), "run0000000001", false); err != nil {
 		t.Fatal(err)
 	}

@@ -32,12 +32,12 @@ func (p *Plan) planStructure() {
 	need := append([]string{}, p.Dialect.StartNodes()...)
 	states := map[string]bool{}
 	queues := map[string]bool{}
-	for _, pl := range p.jobs {
-		switch {
-		case isAccess(pl.rec.Queue):
-			queues[newqueue.AccessQueuePath(accessQueue(pl.rec.Queue))] = true
-		case pl.land.job != newqueue.JobDeleted || p.Dialect.KeepsDeleted():
-			states[newqueue.JobStatePath(pl.land.job)] = true
+	for pl := range p.allPlanned() {
+		switch land := p.lands[pl.land]; {
+		case land.access != "":
+			queues[parentOfNew(p.kindOf(pl))] = true
+		case land.job != newqueue.JobDeleted || p.Dialect.KeepsDeleted():
+			states[newqueue.JobStatePath(land.job)] = true
 		}
 	}
 	for _, s := range p.Dialect.JobStates() {
@@ -60,7 +60,7 @@ func (p *Plan) planStructure() {
 		}
 	}
 	for _, h := range newqueue.QueueHolds {
-		if len(p.jobs) == 0 {
+		if p.plannedCount() == 0 {
 			break // nothing that a worker could start on too early
 		}
 		if path := newqueue.QueueHoldPath(h); p.ex.tree.Get(path) == nil {
@@ -89,31 +89,56 @@ func burnUnit(parent string) unit {
 	return unit{ops: []znode.Op{znode.Create(path, none), znode.Delete(path, 0)}}
 }
 
+// contents are the batch's, its jobs named as they are now.
+func (p *Plan) contents(b *batch) []leaf {
+	p.nameJobs(b)
+	defer b.unnameJobs()
+	return b.contents(p.Dialect)
+}
+
+// nameJobs gives the batch the ids that its report names. They are not kept, because
+// they can move.
+func (p *Plan) nameJobs(b *batch) {
+	for _, list := range []struct {
+		of []member
+		to *[]string
+	}{{b.failed, &b.tallied.failed}, {b.completed, &b.tallied.successful}} {
+		for _, m := range list.of {
+			*list.to = append(*list.to, p.idOfMember(m))
+		}
+	}
+}
+
+func (b *batch) unnameJobs() { b.tallied.failed, b.tallied.successful = nil, nil }
+
 // batchOps make a batch, or bring one that was migrated before up to date.
 func (p *Plan) batchOps(b *batch) ([]znode.Op, Done) {
-	tree := p.ex.tree
-	contents := b.contents(p.Dialect)
+	there := p.target.batchAt(b.bid)
+	contents := p.contents(b)
 	b.wrote = contents
-	if tree.Get(newqueue.BatchPath(b.bid)) == nil {
+	if there == nil {
+		p.nameJobs(b)
+		defer b.unnameJobs()
 		nodes := b.nodes(p.Dialect)
 		return creates(nodes[:len(nodes)-1], p.opt.ACL), Done{Batches: 1}
 	}
 	var ops []znode.Op
-	wanted := map[string]bool{}
+	reports := false
 	for _, n := range contents {
-		wanted[n.path] = true
-		old := tree.Get(n.path)
-		if old == nil {
+		name := znode.Name(n.path)
+		reports = reports || name == statusReport
+		switch {
+		case !there.has(name):
 			ops = append(ops, creates([]leaf{n}, p.opt.ACL)...)
-		} else {
-			ops = append(ops, rewrites(leaf{n.path, old.Data}, n, p.opt.ACL)...)
+		case !p.target.holds(there, name, n.data):
+			ops = append(ops, remade(n, p.opt.ACL)...)
 		}
 	}
-	if report := newqueue.BatchPath(b.bid) + "/status-report"; !wanted[report] && tree.Get(report) != nil {
-		ops = append(ops, znode.Delete(report, 0))
+	if !reports && there.has(statusReport) {
+		ops = append(ops, znode.Delete(newqueue.BatchPath(b.bid)+"/"+statusReport, 0))
 	}
 	for _, f := range b.folders() {
-		if path := newqueue.BatchFolderPath(b.bid, f); f != newqueue.FolderProcessing && tree.Get(path) == nil {
+		if path := newqueue.BatchFolderPath(b.bid, f); f != newqueue.FolderProcessing && !there.has("states/"+string(f)) {
 			ops = append(ops, creates([]leaf{{path, none}}, p.opt.ACL)...)
 		}
 	}
@@ -123,13 +148,13 @@ func (p *Plan) batchOps(b *batch) ([]znode.Op, Done) {
 // checkBatches refuses to change a batch that somebody has worked on.
 func (p *Plan) checkBatches() {
 	for _, b := range p.sortedBatches() {
-		if !b.dirty || p.ex.tree.Get(newqueue.BatchPath(b.bid)) == nil {
+		there := p.target.batchAt(b.bid)
+		if !b.dirty || there == nil {
 			continue
 		}
-		for _, name := range []string{"submission", "status", "status-report", "lock"} {
-			path := newqueue.BatchPath(b.bid) + "/" + name
-			if n := p.ex.tree.Get(path); n != nil && (n.Stat.Version != 0 || n.Stat.NumChildren != 0 || name == "lock") {
-				p.problem(Problem{Kind: BatchTouched, Path: path, Message: fmt.Sprintf("batch %s is to get jobs, and somebody has worked on it since it was migrated", b.key.uuid()),
+		for i, name := range batchWorked {
+			if there.changed[i] {
+				p.problem(Problem{Kind: BatchTouched, Path: newqueue.BatchPath(b.bid) + "/" + name, Message: fmt.Sprintf("batch %s is to get jobs, and somebody has worked on it since it was migrated", b.key.uuid()),
 					Next: "wait until its lock is free, or add the jobs by hand"})
 			}
 		}
@@ -148,42 +173,39 @@ func (p *Plan) checkSizes(ctx context.Context) error {
 	// first; only the records of those that may be too large are read for it.
 	var large []*planned
 	var before []*progress // of the batches of these
-	started := map[*batch]progress{}
-	for i := range p.jobs {
-		pl := &p.jobs[i]
-		most := pl.size*escapeGrowth + smallUnit
+	started := make([]progress, len(p.joined))
+	for pl := range p.allPlanned() {
+		most := int(pl.size)*escapeGrowth + smallUnit
 		var so *progress
-		if b := pl.batch; b != nil {
-			pr, there := started[b]
-			if there {
-				so = new(pr)
+		if b := p.batchOf(pl); b != nil {
+			pr := &started[b.index-1]
+			if pr.units > 0 {
+				so = new(*pr)
 			} else {
 				pr.open = p.isOpen(b)
 				ops, _ := p.batchOps(b)
 				b.wrote = nil
 				most += znode.MultiSize(ops, maxChroot)
 			}
-			pr.hand(b, pl.job)
-			started[b] = pr
+			pr.hand(b, p.lands[pl.land])
 		}
 		if most >= limit {
 			large, before = append(large, pl), append(before, so)
 		}
 	}
 	at := 0
-	for j, err := range p.loaded(ctx, large) {
+	for j, err := range p.loaded(ctx, slices.Values(large)) {
 		if err != nil {
 			return err
 		}
-		pl := large[at]
 		m := p.making()
 		if before[at] != nil {
-			m.started[pl.batch] = before[at]
+			m.started[p.batchOf(j.planned)] = before[at]
 		}
 		at++
-		if size := znode.MultiSize(m.unit(*pl, j.rec).ops, maxChroot); size > limit {
-			p.problem(Problem{Kind: TooLarge, Path: pl.rec.Path, Message: fmt.Sprintf("its job takes %d bytes in one transaction, the server's limit leaves %d", size, limit),
-				Next: "raise jute.maxbuffer on the servers and give the same number with --packet"})
+		if size := znode.MultiSize(m.unit(j).ops, maxChroot); size > limit {
+			p.problem(Problem{Kind: TooLarge, Path: j.rec.Path, Message: fmt.Sprintf("its job takes %d bytes in one transaction, the server's limit leaves %d", size, limit),
+				Next: "raise jute.maxbuffer on the servers, and plan with the same number"})
 		}
 	}
 	return nil
@@ -199,8 +221,8 @@ func (p *Plan) recordSize() int {
 	run.Made = slices.Concat(run.Made, p.Structure)
 	stems := map[int]int{} // how many kinds of records have stems of a length
 	seen := map[string]bool{}
-	for _, pl := range p.jobs {
-		stem, _, _ := numbered(pl.rec.Path)
+	for pl := range p.allPlanned() {
+		stem, _, _ := numbered(p.places.path(pl.place))
 		if !seen[stem] {
 			seen[stem] = true
 			stems[len(stem)]++

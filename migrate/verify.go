@@ -122,7 +122,7 @@ func Verify(ctx context.Context, src *LegacyQueue, target side.Side, opt VerifyO
 	l.part = cmp.Or(opt.part, l.part)
 	v := newVerifier(src, l, opt)
 	if len(l.runs) == 0 {
-		if d, found, err := l.findDialect(ctx); err != nil {
+		if d, _, found, err := readDialect(ctx, target, l.tree); err != nil {
 			return nil, err
 		} else if found {
 			v.dialect = d

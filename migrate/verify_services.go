@@ -123,13 +123,13 @@ func (p *piece) batchServices() {
 		return services.BatchRest{Jobs: int(b.jobs), Standing: func(f newqueue.BatchFolder) int { return int(b.standing[slices.Index(newqueue.BatchFolders, f)]) }}
 	}
 	wanted := func(bid string) services.BatchRest {
-		jobs, in := 0, map[newqueue.BatchFolder]int{}
+		jobs, in := 0, folderCounts{}
 		for _, b := range p.wanted[bid] {
-			for f, n := range b.tally().in {
-				jobs, in[f] = jobs+n, in[f]+n
+			for i, n := range b.tallied.in {
+				jobs, in[i] = jobs+n, in[i]+n
 			}
 		}
-		return services.BatchRest{Jobs: jobs, Standing: func(f newqueue.BatchFolder) int { return in[f] }}
+		return services.BatchRest{Jobs: jobs, Standing: in.of}
 	}
 	p.services(p.owns, there, wanted)
 }

@@ -129,7 +129,7 @@ func TestAcceptClean(t *testing.T) {
 	for _, other := range []string{"/mrtq-mine", "/mrtq-elsewhere"} {
 		note := "somebody's"
 		if other == "/mrtq-elsewhere" {
-			note = "made by mrtq's test harness on another.example.org, process 1, 2026-01-02T03:04:05Z; can be removed when that has ended"
+			note = "made by mrtq's test harness on another.example.org, process 1, 2026-01-02T03:04:05Z; can be removed when that process has ended"
 		}
 		if _, err := conn.Create(other, []byte(note), 0, zk.WorldACL(zk.PermAll)); err != nil {
 			t.Fatal(err)

@@ -48,7 +48,7 @@ func (p *planFlags) adopt(file string, a *migrate.Approved) error {
 	if !p.given("packet") {
 		own.Packet = opt.Packet
 	}
-	opt.Packet = own.Packet
+	opt.Packet, opt.Next = own.Packet, nextStep
 	changes = slices.DeleteFunc(changes, func(c migrate.Change) bool { return c.Setting == "packet" || !p.given(flagOf(c.Setting)) })
 	if len(changes) > 0 {
 		return usageError("%s; leave out what the plan says already, or make another plan with mrtq plan --out; nothing was read or written", sayGiven(file, changes))

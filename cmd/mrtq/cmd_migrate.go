@@ -89,10 +89,11 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	}
 	defer stop()
 	started := time.Now()
-	plan, opt, err := a.makePlan(cmd.Context(), s, &c.planFlags)
+	plan, opt, done, err := a.makePlan(cmd.Context(), s, &c.planFlags)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
+	defer done() // its records are read again when their jobs are made
 	var expect *migrate.Expectation
 	if c.approved != nil {
 		if err := plan.CheckApproved(*c.approved); err != nil {
@@ -133,8 +134,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		}
 		return c.print(a, out, "nothing to do: every record that is to be migrated has been.", s)
 	}
-	plan = nil // a large one, and another is made where the target can be written to
-	res, err := c.carryOut(cmd.Context(), a, s, opt, expect)
+	res, err := c.carryOut(cmd.Context(), a, s, opt, plan, expect)
 	if res != nil {
 		out.Done, out.Transactions = res.Done, res.Steps
 	}
@@ -206,8 +206,8 @@ func (c *migrateCmd) source(a *app, s sides) migrate.ReadFunc {
 	}
 }
 
-func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, opt migrate.Options, expect *migrate.Expectation) (*migrate.Result, error) {
-	m := &migrate.Migrator{HoldAgain: c.holdAgain, MaxOps: a.conn.maxRate, Keep: func(bad []migrate.Record) error { return migrate.WriteQuarantine(c.quarantine, bad, writeFile) }}
+func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, opt migrate.Options, plan *migrate.Plan, expect *migrate.Expectation) (*migrate.Result, error) {
+	m := &migrate.Migrator{Plan: plan, HoldAgain: c.holdAgain, MaxOps: a.conn.maxRate, Keep: func(bad []migrate.Record) error { return migrate.WriteQuarantine(c.quarantine, bad, writeFile) }}
 	ctx, finish := a.phases(ctx, "migrating")
 	defer finish()
 	m.Say, m.Progress = c.running.hook(func(text string) { a.say("%s", text) })

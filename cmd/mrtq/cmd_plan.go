@@ -48,10 +48,11 @@ func (c *planCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	if err := a.apart([]named{{by: "--out", path: c.out}}, s.source.read("SOURCE"), s.target.read("TARGET")); err != nil {
 		return err
 	}
-	plan, _, err := a.makePlan(cmd.Context(), s, &c.planFlags)
+	plan, _, done, err := a.makePlan(cmd.Context(), s, &c.planFlags)
 	if err != nil {
 		return fmt.Errorf("plan: %w", err)
 	}
+	defer done()
 	var unsaved error // a full disk does not lose the plan: it is printed all the same
 	if c.out != "" {
 		if unsaved = writeFile(c.out, func(w io.Writer) error { return writePlan(w, plan) }); unsaved == nil {

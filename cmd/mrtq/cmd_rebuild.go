@@ -64,11 +64,11 @@ func (a *app) rebuild(ctx context.Context, target, output string) error {
 
 func (a *app) carryOutRebuild(ctx context.Context, e endpoint) (*migrate.Rebuilt, error) {
 	// Nothing is opened for writing, and no chroot made, where nothing is damaged.
-	tree, err := a.targetTree(ctx, e)
+	damage, err := a.readDamage(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	if len(migrate.Damage(tree)) == 0 {
+	if len(damage) == 0 {
 		return &migrate.Rebuilt{Runs: []migrate.RebuiltRun{}}, nil
 	}
 	m := &migrate.Migrator{Say: func(text string) { a.say("%s", text) }}
@@ -95,6 +95,18 @@ func (a *app) carryOutRebuild(ctx context.Context, e endpoint) (*migrate.Rebuilt
 	defer w.Close()
 	m.Target = migrate.NewTarget(w)
 	return m.Rebuild(ctx)
+}
+
+// readDamage reads the target, over a session that cannot write.
+func (a *app) readDamage(ctx context.Context, e endpoint) ([]migrate.Problem, error) {
+	target, err := a.openTarget(ctx, e, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer target.Close()
+	ctx, finish := a.phases(ctx, "reading the target")
+	defer finish()
+	return migrate.Damage(ctx, target)
 }
 
 func (a *app) printRebuilt(r *migrate.Rebuilt) {

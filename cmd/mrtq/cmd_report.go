@@ -2,18 +2,18 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"mrtq/internal/openfile"
 	"mrtq/internal/report"
-	"mrtq/internal/znode"
+	"mrtq/internal/side"
 	"mrtq/migrate"
 )
 
@@ -180,9 +180,16 @@ func (c *reportCmd) readSides(cmd *cobra.Command, a *app, target, source endpoin
 	if in.target == "" {
 		return done, nil
 	}
-	if in.tree, err = a.targetTree(ctx, target); err != nil {
+	from, err := a.openTarget(ctx, target, nil)
+	if err != nil {
 		return nil, failed("report: target", in.target, err)
 	}
+	defer func() {
+		if err != nil {
+			from.Close()
+		}
+	}()
+	in.from, done = from, from.Close
 	if in.source == "" {
 		return done, nil
 	}
@@ -194,11 +201,13 @@ func (c *reportCmd) readSides(cmd *cobra.Command, a *app, target, source endpoin
 		return nil, fmt.Errorf("report: %w", err)
 	}
 	in.kept = opt.Quarantined != nil
-	in.options = migrate.Options{Source: in.source, Target: in.target}
-	if in.queue, done, err = a.openQueue(ctx, source, &c.legacyFlags); err != nil {
+	in.options = migrate.Options{Next: nextStep, Source: in.source, Target: in.target}
+	queue, closeQueue, err := a.openQueue(ctx, source, &c.legacyFlags)
+	if err != nil {
 		return nil, failed("report: source", in.source, err)
 	}
-	return done, nil
+	in.queue = queue
+	return func() { closeQueue(); from.Close() }, nil
 }
 
 // reportInput is all that a page is made of.
@@ -207,7 +216,7 @@ type reportInput struct {
 	target, source string // as given; "" if not
 	only           string // the run that is asked for, "" for all
 	plan           *migrate.Plan
-	tree           *znode.Tree
+	from           side.Side            // the target; nil if none is given
 	queue          *migrate.LegacyQueue // the source's; nil if none is given
 	verdict        *migrate.Verdict
 	kept           bool // the quarantine file was looked at
@@ -218,20 +227,15 @@ type reportInput struct {
 }
 
 // runs are the target's runs that the page is about.
-func (in *reportInput) runs(status *migrate.Status) ([]migrate.Run, error) {
-	var runs []migrate.Run
+func (in *reportInput) runs(ctx context.Context, status *migrate.Status) ([]migrate.Run, error) {
+	var ids []string
 	for _, s := range status.Runs {
-		r, err := migrate.FindRun(in.tree, s.Run)
-		if err != nil {
-			return nil, err
+		if in.only == "" || s.Run == in.only {
+			ids = append(ids, s.Run)
 		}
-		runs = append(runs, r)
 	}
-	if in.only == "" {
-		return runs, nil
+	if in.only != "" && len(ids) == 0 {
+		ids = append(ids, in.only) // there is none: the error says so
 	}
-	if _, err := migrate.FindRun(in.tree, in.only); err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(runs, func(r migrate.Run) bool { return r.ID != in.only }), nil
+	return migrate.FindRuns(ctx, in.from, ids...)
 }

@@ -94,7 +94,13 @@ func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
 // command says in any case that there is no run to roll back, so a failure of
 // tidy is not an error.
 func (a *app) tidy(ctx context.Context, e endpoint) {
-	if tree, err := a.targetTree(ctx, e); err != nil || tree.Get(migrate.ElectionPath) == nil {
+	target, err := a.openTarget(ctx, e, nil)
+	if err != nil {
+		return
+	}
+	_, err = target.Get(ctx, migrate.ElectionPath)
+	target.Close()
+	if err != nil {
 		return
 	}
 	w, err := a.writer(ctx, e)

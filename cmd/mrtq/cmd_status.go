@@ -36,11 +36,10 @@ func (a *app) status(ctx context.Context, target, output string) error {
 	if err != nil {
 		return err
 	}
-	tree, err := a.targetTree(ctx, e)
+	s, err := a.readStatus(ctx, e)
 	if err != nil {
 		return failed("status", target, err)
 	}
-	s := migrate.ReadStatus(tree)
 	if output == "json" {
 		err = a.printJSON(s)
 	} else {
@@ -58,6 +57,18 @@ func (a *app) status(ctx context.Context, target, output string) error {
 		err = checkError(fmt.Errorf("status %s: %w", target, errUnfinished))
 	}
 	return err
+}
+
+// readStatus reads the target, over a session that cannot write.
+func (a *app) readStatus(ctx context.Context, e endpoint) (*migrate.Status, error) {
+	target, err := a.openTarget(ctx, e, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer target.Close()
+	ctx, finish := a.phases(ctx, "reading the target")
+	defer finish()
+	return migrate.ReadStatus(ctx, target)
 }
 
 func (a *app) printStatus(s *migrate.Status) {

@@ -98,26 +98,22 @@ func (c *verifyCmd) verify(cmd *cobra.Command, a *app, s sides, opt migrate.Veri
 		return nil, failed("verify: target", s.target.text, err)
 	}
 	defer target.Close()
-	run, ran, err := migrate.ReadNewestRun(ctx, target)
-	if err != nil {
-		return nil, failed("verify: target", s.target.text, err)
-	}
-	if !ran {
-		run.Policies = migrate.DefaultPolicies()
-	} else if !cmd.Flags().Changed("time") {
-		c.time = run.Time
-	}
-	opt.Policies = c.chosen(run.Policies, cmd.Flags().Changed)
-	queues, times, err := c.reads()
+	queues, _, err := c.reads()
 	if err != nil {
 		return nil, err
 	}
+	policies, time := c.chosen(cmd.Flags().Changed)
+	choices, err := migrate.ReadChoices(ctx, target, policies, time)
+	if err != nil {
+		return nil, failed("verify: target", s.target.text, err)
+	}
+	opt.Policies = choices.Policies
 	source, err := a.openSource(ctx, s.source, nil)
 	if err != nil {
 		return nil, failed("verify: source", s.source.text, err)
 	}
 	defer source.Close()
-	queue, err := migrate.OpenLegacyQueue(ctx, source, queues, times)
+	queue, err := migrate.OpenLegacyQueue(ctx, source.Side, queues, choices.Reads)
 	if err != nil {
 		return nil, failed("verify: source", s.source.text, err)
 	}
@@ -146,20 +142,18 @@ func (c *verifyCmd) kept() (map[string][][]byte, error) {
 	return kept, nil
 }
 
-// chosen are the policies given here, and for the rest those of the newest
-// run; nil if none is given.
-func (c *verifyCmd) chosen(p migrate.Policies, changed func(flag string) bool) *migrate.Policies {
-	given := false
+// chosen are the policies and the unit of times that are given here.
+func (c *verifyCmd) chosen(given func(flag string) bool) (policies map[string]string, time string) {
+	policies = map[string]string{}
 	for _, choice := range migrate.PolicyChoices {
-		if changed(choice.Name) {
-			*choice.Value(&p) = *choice.Value(&c.policies)
-			given = true
+		if given(choice.Name) {
+			policies[choice.Name] = *choice.Value(&c.policies)
 		}
 	}
-	if !given {
-		return nil
+	if given("time") {
+		time = c.time
 	}
-	return &p
+	return policies, time
 }
 
 func (a *app) printVerdict(v *migrate.Verdict) {

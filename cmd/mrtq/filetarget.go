@@ -20,7 +20,7 @@ type fileTarget struct {
 	*migrate.Target
 	path   string
 	before fs.FileInfo // of the file as it was read; nil: there was none
-	tree   *migrate.DumpTree
+	tree   *migrate.OfflineTree
 }
 
 // errOverwritten says that a file target is no longer the file that was read.
@@ -41,7 +41,7 @@ func (a *app) openFileTarget(ctx context.Context, path string, packet int) (_ *f
 		}
 		defer dump.Close()
 	}
-	tree, err := migrate.OpenDumpTree(ctx, dump, path, packet)
+	tree, err := migrate.OpenOfflineTree(ctx, dump, path, packet)
 	if err != nil {
 		return nil, unnamed(err)
 	}

@@ -118,7 +118,7 @@ func (l *jsonList) bracket() {
 // writePlan writes what [writeJSON] writes of a plan, record by record.
 func writePlan(w io.Writer, p *migrate.Plan) error {
 	rest := *p
-	rest.Records = nil
+	rest.Records = migrate.Records{}
 	var b bytes.Buffer
 	if err := writeJSON(&b, &rest); err != nil {
 		return err
@@ -129,7 +129,7 @@ func writePlan(w io.Writer, p *migrate.Plan) error {
 	out.Write(before)
 	out.WriteString(key)
 	list := jsonList{w: out, margin: indent}
-	for _, e := range p.Records {
+	for e := range p.Records.All() {
 		text, err := json.Marshal(e) // < and > escaped, as in the rest
 		if err != nil {
 			return err

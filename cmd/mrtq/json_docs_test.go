@@ -82,6 +82,8 @@ func fields(t reflect.Type, path string) []string {
 	switch {
 	case t == reflect.TypeFor[time.Time]():
 		return []string{path + ": time"}
+	case t == reflect.TypeFor[migrate.Records](): // a list to readers
+		return fields(reflect.TypeFor[[]migrate.Entry](), path)
 	case path == "": // a plan marshals itself: the same fields, with no list null
 	case t.Implements(reflect.TypeFor[json.Marshaler]()) || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Marshaler]()):
 		return []string{path + ": value"}

@@ -33,7 +33,7 @@ func TestJSONList(t *testing.T) {
 func TestWritePlan(t *testing.T) {
 	for _, p := range []*migrate.Plan{
 		{},
-		{Run: "run0000000000", Records: []migrate.Entry{{Path: "/a\u202e", Action: migrate.ActCreate}, {Path: "/b", Reason: "<>"}}},
+		{Run: "run0000000000", Records: migrate.RecordsOf(migrate.Entry{Path: "/a\u202e", Action: migrate.ActCreate}, migrate.Entry{Path: "/b", Reason: "<>"})},
 	} {
 		var want, got bytes.Buffer
 		if err := writeJSON(&want, p); err != nil {

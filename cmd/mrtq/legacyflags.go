@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"mrtq/internal/side"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
@@ -103,35 +104,20 @@ func (l *legacyFlags) reads() (migrate.Queues, legacy.Options, error) {
 	return queues, legacy.Options{Time: policy}, nil
 }
 
-// comingTarget is targetTree for a target that may not exist yet: a missing
+// comingTarget is openTarget for a target that may not exist yet: a missing
 // file is empty. It refuses a legacy queue's own node.
-func (a *app) comingTarget(ctx context.Context, e endpoint) (*znode.Tree, error) {
-	tree, err := a.targetTree(ctx, e)
-	if e.file != "" && errors.Is(err, fs.ErrNotExist) {
-		return znode.NewTree(), nil
-	}
-	if err != nil {
+func (a *app) comingTarget(ctx context.Context, e endpoint) (*reading, error) {
+	target, err := a.openTarget(ctx, e, nil)
+	switch {
+	case e.file != "" && errors.Is(err, fs.ErrNotExist):
+		return &reading{side.Tree(znode.NewTree()), func() {}}, nil
+	case err != nil:
 		return nil, err
-	}
-	if e.file != "" {
-		if err := migrate.CheckPlacesInFile(tree); err != nil {
+	case e.file != "":
+		if err := migrate.CheckPlacesInFile(ctx, target); err != nil {
+			target.Close()
 			return nil, usageError("TARGET %s: %w", e.text, err)
 		}
 	}
-	return tree, nil
-}
-
-// targetTree reads a target, over a session that cannot write.
-func (a *app) targetTree(ctx context.Context, e endpoint) (*znode.Tree, error) {
-	if e.file != "" {
-		return readDump(e.file)
-	}
-	r, err := a.reader(ctx, e)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	show, finish := a.progress("reading the target", "znodes")
-	defer finish()
-	return migrate.ReadTarget(ctx, r, func(n int) { show(n, 0) })
+	return target, nil
 }

@@ -138,7 +138,7 @@ var errNotMended = errors.New("nothing was mended")
 
 // again checks what was mended.
 func (c *checkCmd) again(ctx context.Context, a *app, l layouts.Layout, m mender, e endpoint) (*layout.Report, error) {
-	if tree, ok := m.(*migrate.DumpTree); ok {
+	if tree, ok := m.(*migrate.OfflineTree); ok {
 		return c.check(ctx, a, l, tree, e)
 	}
 	s, err := a.openSource(ctx, e, nil)

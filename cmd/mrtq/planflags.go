@@ -48,15 +48,17 @@ func (p *planFlags) options(source, target string) (migrate.Options, error) {
 	if err != nil {
 		return migrate.Options{}, usageError("--acl: %w", err)
 	}
-	dialect, err := newqueue.ParseDialect(p.dialect)
-	if err != nil {
-		return migrate.Options{}, usageError("--dialect: %w", err)
+	var dialect newqueue.Dialect // that of the target, if none is given
+	if p.given("dialect") {
+		if dialect, err = newqueue.ParseDialect(p.dialect); err != nil {
+			return migrate.Options{}, usageError("--dialect: %w", err)
+		}
 	}
 	const least = 128 << 10
 	if p.packet < least {
 		return migrate.Options{}, usageError("--packet %d: want at least %d", p.packet, least)
 	}
-	return migrate.Options{Dialect: dialect, Policies: p.policies, ACL: acl, Packet: p.packet, Again: p.again, Done: p.done, Source: source, Target: target}, nil
+	return migrate.Options{Dialect: dialect, Policies: p.policies, ACL: acl, Packet: p.packet, Again: p.again, Done: p.done, Next: nextStep, Source: source, Target: target}, nil
 }
 
 // parseACL reads scheme:id:perms[,…]. An id may hold colons (digest's does).
@@ -111,42 +113,48 @@ func parseSides(args []string) (sides, error) {
 	return sides{source, target}, err
 }
 
-// makePlan reads both sides, over sessions that cannot write, and plans.
-func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (*migrate.Plan, migrate.Options, error) {
-	opt, err := p.options(s.source.text, s.target.text)
+// makePlan reads both sides, over sessions that cannot write, and plans. The plan's
+// source stays open; done closes it.
+func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (plan *migrate.Plan, opt migrate.Options, done func(), err error) {
+	opt, err = p.options(s.source.text, s.target.text)
 	if err != nil {
-		return nil, opt, err
+		return nil, opt, nil, err
 	}
 	if p.approved != nil {
 		opt = p.made
 	}
 	if s.target.file != "" {
 		if err := aclOfFile(opt.ACL); err != nil {
-			return nil, opt, usageError("--acl: %w", err)
+			return nil, opt, nil, usageError("--acl: %w", err)
 		}
 	}
 	ctx, finish := a.phases(ctx, "looking at both sides")
 	defer finish()
 	if err := a.checkPlaces(ctx, s, &p.legacyFlags); err != nil {
-		return nil, opt, err
+		return nil, opt, nil, err
 	}
-	queue, done, err := a.openQueue(ctx, s.source, &p.legacyFlags)
+	queue, closeQueue, err := a.openQueue(ctx, s.source, &p.legacyFlags)
 	if err != nil {
-		return nil, opt, failed("source", s.source.text, err)
+		return nil, opt, nil, failed("source", s.source.text, err)
 	}
-	defer done()
-	tree, err := a.comingTarget(ctx, s.target)
+	defer func() {
+		if err != nil {
+			closeQueue()
+		}
+	}()
+	target, err := a.comingTarget(ctx, s.target)
 	if err != nil {
-		return nil, opt, failed("target", s.target.text, err)
+		return nil, opt, nil, failed("target", s.target.text, err)
 	}
-	if d, _, ok := migrate.FindDialect(tree); ok && p.approved == nil && !p.given("dialect") {
-		opt.Dialect = d
+	defer target.Close()
+	plan, err = migrate.MakePlan(ctx, queue, target, opt)
+	if targets := (*migrate.TargetError)(nil); errors.As(err, &targets) {
+		return nil, opt, nil, failed("target", s.target.text, targets.Err)
 	}
-	plan, err := migrate.MakePlan(ctx, queue, tree, opt)
 	if err != nil {
-		return nil, opt, failed("source", s.source.text, err)
+		return nil, opt, nil, failed("source", s.source.text, err)
 	}
-	return plan, opt, nil
+	return plan, opt, closeQueue, nil
 }
 
 // checkPlaces refuses a target that has no place where it is, before anything is

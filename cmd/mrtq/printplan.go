@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mrtq/migrate"
+	"mrtq/newqueue"
 )
 
 // mostRows is how much of a long list a table shows; -o json has all.
@@ -23,6 +24,9 @@ func (a *app) printPlan(p *migrate.Plan) {
 	fmt.Fprintf(a.stdout, "run       %s, dialect %s\n", cell(run), p.Dialect)
 	a.prose("read by   ", p.Readers)
 	fmt.Fprintln(a.stdout)
+	if p.DialectAssumed() {
+		a.askDialect(p.Dialect)
+	}
 
 	a.table("", []string{"RECORDS", "COUNT"}, countRows(p))
 	a.table("", []string{"QUEUE", "STATUS", "BECOMES", "COUNT"}, becomesRows(p))
@@ -58,6 +62,20 @@ func (a *app) printPlan(p *migrate.Plan) {
 	}
 }
 
+// askDialect asks for the decision that nothing else can make: on an empty target
+// nothing tells which services are to read the new queue.
+func (a *app) askDialect(assumed newqueue.Dialect) {
+	fmt.Fprintln(a.stdout, paint(a.stdout, attention, "WHICH SERVICES ARE TO READ THE NEW QUEUE? DECIDE IT WITH --dialect:"))
+	for _, d := range newqueue.Dialects {
+		label := "  --dialect " + string(d)
+		if d == assumed {
+			label += " (assumed)"
+		}
+		a.prose(fmt.Sprintf("%-30s", label), migrate.ReadBy(d))
+	}
+	fmt.Fprintln(a.stdout)
+}
+
 func problems(n int) string { return count(n, "problem", "problems") }
 
 // printNext says what to do about each kind of problem, once.
@@ -82,7 +100,7 @@ func countRows(p *migrate.Plan) [][]any {
 			rows = append(rows, []any{string(act), n})
 		}
 	}
-	return append(rows, []any{"all", len(p.Records)})
+	return append(rows, []any{"all", p.Records.Len()})
 }
 
 func becomesRows(p *migrate.Plan) [][]any {
@@ -92,7 +110,7 @@ func becomesRows(p *migrate.Plan) [][]any {
 	}
 	counts := map[row]int{}
 	var order []row
-	for _, e := range p.Records {
+	for e := range p.Records.All() {
 		if e.Action != migrate.ActCreate && e.Action != migrate.ActRewrite {
 			continue
 		}
@@ -121,7 +139,7 @@ func (a *app) printRisks(p *migrate.Plan) {
 		if r.Chosen {
 			chosen = "chosen"
 		}
-		rows = append(rows, []any{"--consumed " + r.Choice, len(r.Twice), len(r.Never), firstOf(append(r.Twice, r.Never...)), chosen})
+		rows = append(rows, []any{"--consumed " + r.Choice, len(r.Twice), len(r.Never), firstOf(append(r.Twice, r.Never...), len(r.Twice)+len(r.Never)), chosen})
 		risky += len(r.Twice) + len(r.Never)
 	}
 	if risky > 0 {
@@ -136,16 +154,17 @@ func (a *app) printServices(title string, found []migrate.ServiceFinding) {
 		for _, i := range f.Items {
 			paths = append(paths, i.Path)
 		}
-		return []any{f.Count(), f.What, f.Then, firstOf(paths)}
+		return []any{f.Count, f.What, f.Then, firstOf(paths, f.Count)}
 	})
 }
 
-func firstOf(paths []string) string {
+// firstOf names the first of so many.
+func firstOf(paths []string, all int) string {
 	const most = 3
-	if len(paths) <= most {
+	if all <= most {
 		return strings.Join(paths, " ")
 	}
-	return fmt.Sprintf("%s … and %d more", strings.Join(paths[:most], " "), len(paths)-most)
+	return fmt.Sprintf("%s … and %d more", strings.Join(paths[:most], " "), all-most)
 }
 
 // list is a table of the first rows of a list.
@@ -163,6 +182,9 @@ func list[T any](a *app, title string, items []T, header []string, row func(T) [
 
 // sayNotes reminds whoever migrates of what the plan would have told them.
 func (a *app) sayNotes(p *migrate.Plan) {
+	if p.DialectAssumed() && !p.Empty() {
+		a.say("no --dialect was given: the new queue is in dialect %s, read by %s", p.Dialect, p.Readers)
+	}
 	var notes []string
 	if n := len(p.Locks); n > 0 {
 		notes = append(notes, count(n, "legacy lock is still held", "legacy locks are still held"))
@@ -178,7 +200,7 @@ func (a *app) sayNotes(p *migrate.Plan) {
 	unserviceable := 0
 	for _, f := range p.Services {
 		if f.Blocking {
-			unserviceable += f.Count()
+			unserviceable += f.Count
 		}
 	}
 	if unserviceable > 0 {

@@ -25,10 +25,13 @@ func (in *reportInput) data(ctx context.Context) (*report.Data, error) {
 		d.Plan = planOf(in.plan)
 		d.Target, d.Source = cmp.Or(d.Target, in.plan.Target.Name), cmp.Or(d.Source, in.plan.Source.Name)
 	}
-	if in.tree != nil {
+	if in.from != nil {
 		d.Read = true
-		status := migrate.ReadStatus(in.tree)
-		runs, err := in.runs(status)
+		status, err := migrate.ReadStatus(ctx, in.from)
+		if err != nil {
+			return nil, err
+		}
+		runs, err := in.runs(ctx, status)
 		if err != nil {
 			return nil, err
 		}
@@ -40,8 +43,14 @@ func (in *reportInput) data(ctx context.Context) (*report.Data, error) {
 				d.Plan.Carried = r.ID
 			}
 		}
-		if found, _, ok := migrate.FindDialect(in.tree); ok && len(runs) == 0 {
-			d.Dialect = string(found)
+		if len(runs) == 0 {
+			found, _, ok, err := migrate.ReadDialect(ctx, in.from)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				d.Dialect = string(found)
+			}
 		}
 		d.Damage, d.Next = problemsOf(status.Damage), status.Next
 		d.Holds = holdsOf(runs, status)
@@ -58,7 +67,9 @@ func (in *reportInput) data(ctx context.Context) (*report.Data, error) {
 	if d.Records, err = in.records(ctx, d, policies); err != nil {
 		return nil, err
 	}
-	d.Batches = in.batches(d.Records, dialect)
+	if d.Batches, err = in.batches(ctx, d.Records, dialect); err != nil {
+		return nil, err
+	}
 	for _, e := range states.Entities {
 		d.Machines = append(d.Machines, drawing(e, dialect))
 	}
@@ -208,7 +219,7 @@ func queueOf(s *migrate.Status, d newqueue.Dialect) []report.StateCount {
 }
 
 // batches are those that the records are in.
-func (in *reportInput) batches(records []report.Record, d newqueue.Dialect) []report.Batch {
+func (in *reportInput) batches(ctx context.Context, records []report.Record, d newqueue.Dialect) ([]report.Batch, error) {
 	found := map[string]report.Batch{}
 	for _, r := range records {
 		if r.Batch != "" {
@@ -222,25 +233,21 @@ func (in *reportInput) batches(records []report.Record, d newqueue.Dialect) []re
 			}
 		}
 	}
-	if in.tree != nil {
+	if in.from != nil {
 		spelled := spellings(d)[newqueue.EntityBatch]
-		for _, name := range in.tree.Children(newqueue.BatchUUIDsPath) {
-			bid := string(in.tree.Get(znode.Join(newqueue.BatchUUIDsPath, name)).Data)
-			if b, there := found[bid]; there {
-				b.UUID = name
-				found[bid] = b
-			}
+		all, err := migrate.ReadBatches(ctx, in.from)
+		if err != nil {
+			return nil, err
 		}
 		for bid, b := range found {
+			there, stands := all[bid]
 			switch {
-			case in.tree.Get(newqueue.BatchPath(bid)) != nil:
-				text := statusText(in.tree, newqueue.BatchPath(bid))
-				b.State = cmp.Or(spelled[text], text)
-				found[bid] = b
+			case stands:
+				b.UUID, b.State = cmp.Or(there.UUID, b.UUID), cmp.Or(spelled[there.State], there.State)
 			case b.State == "":
 				b.State = "gone"
-				found[bid] = b
 			}
+			found[bid] = b
 		}
 	}
 	out := make([]report.Batch, 0, len(found))
@@ -248,19 +255,7 @@ func (in *reportInput) batches(records []report.Record, d newqueue.Dialect) []re
 		out = append(out, b)
 	}
 	slices.SortFunc(out, func(a, b report.Batch) int { return strings.Compare(a.ID, b.ID) })
-	return out
-}
-
-// statusText is the state that a status says, as it is spelled.
-func statusText(tree *znode.Tree, root string) string {
-	if n := tree.Get(root + "/status"); n != nil {
-		if o, err := newqueue.ParseObject(n.Data); err == nil {
-			if text, err := o.String("status"); err == nil && text != "" {
-				return text
-			}
-		}
-	}
-	return "unreadable"
+	return out, nil
 }
 
 // policyTexts say what a policy is about, and on which records it decided.
@@ -300,7 +295,7 @@ func (in *reportInput) policies(p migrate.Policies, d *report.Data) []report.Pol
 			row.Records = 0
 			for _, s := range in.plan.Services {
 				if s.Policy == c.Name {
-					row.Records += len(s.Items)
+					row.Records += s.Count
 				}
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mrtq/internal/report"
+	"mrtq/internal/side"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
@@ -53,8 +54,10 @@ func (in *reportInput) records(ctx context.Context, d *report.Data, policies mig
 			return nil, err
 		}
 	}
-	if in.tree != nil {
-		rs.taken(in.tree, in.only, newqueue.Dialect(d.Dialect))
+	if in.from != nil {
+		if err := rs.taken(ctx, in.from, in.only, newqueue.Dialect(d.Dialect)); err != nil {
+			return nil, err
+		}
 	}
 	out := make([]report.Record, 0, len(rs.byPath))
 	for _, r := range rs.byPath {
@@ -72,7 +75,7 @@ func (in *reportInput) planNow(ctx context.Context, d *report.Data, policies mig
 	if len(d.Runs) == 0 && in.plan != nil {
 		opt.Again, opt.Done = in.plan.Settings.Again, in.plan.Settings.Done
 	}
-	return migrate.MakePlan(ctx, in.queue, in.tree, opt)
+	return migrate.MakePlan(ctx, in.queue, in.from, opt)
 }
 
 // outcomeOf is what an entry comes to, of a plan that waits to be carried out, or
@@ -116,7 +119,7 @@ func (rs *reportRecords) entry(e migrate.Entry, p migrate.Policies) *report.Reco
 
 // plan takes over what a saved plan says.
 func (rs *reportRecords) plan(p *migrate.Plan) {
-	for _, e := range p.Records {
+	for e := range p.Records.All() {
 		r := rs.entry(e, p.Policies)
 		r.Planned = e.ID
 		if r.Outcome == report.NotMigrated {
@@ -128,8 +131,8 @@ func (rs *reportRecords) plan(p *migrate.Plan) {
 // source takes over what the source says, of which planned was all there was when
 // the plan was made.
 func (rs *reportRecords) source(now *migrate.Plan, planned bool) {
-	there := make(map[string]bool, len(now.Records))
-	for _, e := range now.Records {
+	there := make(map[string]bool, now.Records.Len())
+	for e := range now.Records.All() {
 		there[e.Path] = true
 		before := rs.byPath[e.Path]
 		r := rs.entry(e, now.Policies)
@@ -171,9 +174,12 @@ func (rs *reportRecords) decoded(ctx context.Context, queue *migrate.LegacyQueue
 
 // taken takes over what the target's ledger and jobs say; only is the run that is
 // asked for.
-func (rs *reportRecords) taken(tree *znode.Tree, only string, d newqueue.Dialect) {
+func (rs *reportRecords) taken(ctx context.Context, target side.Side, only string, d newqueue.Dialect) error {
 	spelled := spellings(d)
-	for _, t := range migrate.ReadTaken(tree) {
+	for t, err := range migrate.ReadTaken(ctx, target) {
+		if err != nil {
+			return err
+		}
 		if only != "" && t.Run != only {
 			delete(rs.byPath, t.Record)
 			continue
@@ -195,10 +201,10 @@ func (rs *reportRecords) taken(tree *znode.Tree, only string, d newqueue.Dialect
 			if t.Batch == "" {
 				entity = newqueue.EntityAccess
 			}
-			text := statusText(tree, t.Job)
-			r.State = cmp.Or(spelled[entity][text], text)
+			r.State = cmp.Or(spelled[entity][t.State], t.State)
 		}
 	}
+	return nil
 }
 
 func (rs *reportRecords) provenance(r *report.Record, p migrate.Provenance) {

@@ -55,7 +55,7 @@ func (a *app) openQueue(ctx context.Context, e endpoint, l *legacyFlags) (queue 
 	if err != nil {
 		return nil, nil, err
 	}
-	queue, err = migrate.OpenLegacyQueue(ctx, from, queues, opt)
+	queue, err = migrate.OpenLegacyQueue(ctx, from.Side, queues, opt)
 	if err != nil {
 		from.Close()
 		return nil, nil, err

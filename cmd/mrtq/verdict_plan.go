@@ -74,6 +74,6 @@ var particular = regexp.MustCompile(`"(\\.|[^"\\])*"|[^\s"]*[/0-9][^\s":,;]*`)
 
 func (a *app) printWarnings(warnings []migrate.Warning) {
 	list(a, "Warnings", classes(warnings), []string{"COUNT", "WARNING", "RECORD OR ZNODE"}, func(c *class) []any {
-		return []any{len(c.paths), c.message, firstOf(c.paths)}
+		return []any{len(c.paths), c.message, firstOf(c.paths, len(c.paths))}
 	})
 }

@@ -55,7 +55,7 @@ func TestMigratedQueuesAreWorkedToTheEnd(t *testing.T) {
 				}
 			}
 			recordOf := map[string]string{}
-			for _, e := range s.plan.Records {
+			for e := range s.plan.Records.All() {
 				for _, root := range []string{"/jobs/", "/access/small/", "/access/large/"} {
 					if e.ID != "" && tree.Get(root+e.ID) != nil {
 						recordOf[root+e.ID] = e.Path
@@ -63,7 +63,7 @@ func TestMigratedQueuesAreWorkedToTheEnd(t *testing.T) {
 				}
 			}
 			inventory := map[string]bool{} // batches of inventory records
-			for _, r := range s.plan.Records {
+			for r := range s.plan.Records.All() {
 				if r.Queue == migrate.Inventory && r.ID != "" {
 					inventory[batchOf(tree, "/jobs/"+r.ID)] = true
 				}

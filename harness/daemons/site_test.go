@@ -13,6 +13,7 @@ import (
 	"mrtq/harness/daemons"
 	"mrtq/harness/minizk"
 	"mrtq/internal/legacyqueue"
+	"mrtq/internal/side"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
@@ -78,10 +79,10 @@ type site struct {
 func migrated(t *testing.T, legacyQueue *znode.Tree) *site {
 	t.Helper()
 	s := &site{server: minizk.Run(t), src: source(t, legacyQueue)}
-	s.plan = value(migrate.MakePlan(t.Context(), value(opened(t.Context(), s.src))(t), znode.NewTree(), options(everything)))(t)
+	s.plan = value(migrate.MakePlan(t.Context(), value(opened(t.Context(), s.src))(t), side.Tree(znode.NewTree()), options(everything)))(t)
 	w := value(zkconn.OpenWriter(t.Context(), zkconn.Config{Address: zkconn.Address{Servers: []string{s.server.Addr()}}}))(t)
 	defer w.Close()
-	m := &migrate.Migrator{Target: migrate.NewTarget(w)}
+	m := &migrate.Migrator{Target: migrate.NewTarget(w), Keep: func([]migrate.Record) error { return nil }}
 	value(m.Migrate(t.Context(), static(s.src), options(everything), nil))(t)
 	return s
 }

@@ -21,7 +21,7 @@ import (
 	"mrtq/harness/internal/containers"
 )
 
-// Run makes and starts a container.
+// Run creates and starts a container.
 func (e *engine) Run(ctx context.Context, spec containers.Spec) (containers.Container, error) {
 	options := []testcontainers.ContainerCustomizer{
 		testcontainers.WithLogger(log.NewNoopLogger()),
@@ -67,7 +67,7 @@ func files(all []containers.File) []testcontainers.ContainerFile {
 	return out
 }
 
-// running is a container that was made.
+// running is a container that Run created.
 type running struct {
 	c *testcontainers.DockerContainer
 }

@@ -11,8 +11,8 @@ import (
 	"mrtq/harness"
 )
 
-// testcontainers would find the usual socket, whatever DOCKER_HOST says. So
-// this test asks a client of an engine that does not exist.
+// testcontainers finds the usual socket, whatever DOCKER_HOST says. So this
+// test uses a client for an engine that does not exist.
 func TestNoDockerEngine(t *testing.T) {
 	c, err := client.New(client.WithHost("unix:///nonexistent/docker.sock"))
 	if err != nil {

@@ -33,7 +33,7 @@ type engine struct {
 	labels      map[string]string
 }
 
-// Host is where published ports are reached.
+// Host is the host of the published ports.
 func (e *engine) Host() string { return e.host }
 
 // find looks for the engine, and pulls the image if it is missing. The error is a

@@ -45,7 +45,7 @@ func (e *engine) Network(ctx context.Context) (containers.Network, error) {
 		if err == nil {
 			return &chosen{n, subnet}, nil
 		}
-		if !strings.Contains(err.Error(), "overlaps") { // somebody took it in between
+		if !strings.Contains(err.Error(), "overlaps") { // another program took it meanwhile
 			break
 		}
 	}

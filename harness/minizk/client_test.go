@@ -12,7 +12,8 @@ import (
 	"mrtq/harness/minizk"
 )
 
-// connect opens a session with the go-zookeeper client and waits until it stands.
+// connect opens a session with the go-zookeeper client and waits until it is
+// open.
 func connect(t testing.TB, addr string) (*zk.Conn, <-chan zk.Event) {
 	t.Helper()
 	c, events, err := zk.Connect([]string{addr}, sessionTimeout, zk.WithLogger(silence{}), zk.WithLogInfo(false))
@@ -39,7 +40,7 @@ func await(t testing.TB, events <-chan zk.Event, state zk.State) {
 	}
 }
 
-// TestGoClient: the client that mrtq uses, over all it offers.
+// TestGoClient: every operation of the client that mrtq uses.
 func TestGoClient(t *testing.T) { servers(t, goClient) }
 
 func goClient(t *testing.T, addr string) {
@@ -113,7 +114,8 @@ func goClient(t *testing.T, addr string) {
 	}
 }
 
-// TestGoClientSurvives: cut connections and an expired session, as its users meet them.
+// TestGoClientSurvives: cut connections and an expired session, as users of the client
+// meet them.
 func TestGoClientSurvives(t *testing.T) {
 	s := run(t, minizk.Options{})
 	c, events := connect(t, s.Addr())
@@ -152,7 +154,7 @@ func TestGoClientSurvives(t *testing.T) {
 	}
 }
 
-// TestGoClientLocks: many sessions, one lock, no two inside.
+// TestGoClientLocks: of many sessions, only one at a time holds the lock.
 func TestGoClientLocks(t *testing.T) { servers(t, goClientLocks) }
 
 func goClientLocks(t *testing.T, addr string) {

@@ -7,11 +7,11 @@ import (
 // clock is the test's clock or the machine's. Server.mu guards it.
 type clock struct {
 	real   bool
-	at     time.Time // of a manual clock
+	at     time.Time // the time of a manual clock
 	alarms []alarm
 }
 
-// alarm is something that waits for a manual clock.
+// alarm is a wait for a manual clock.
 type alarm struct {
 	at time.Time
 	ch chan struct{}
@@ -36,7 +36,7 @@ func (c *clock) now() time.Time {
 func (c *clock) after(d time.Duration) <-chan struct{} {
 	ch := make(chan struct{})
 	c.alarms = append(c.alarms, alarm{c.at.Add(d), ch})
-	c.ring() // it may be due
+	c.ring() // it may be due already
 	return ch
 }
 
@@ -62,10 +62,11 @@ func (s *Server) Now() time.Time {
 
 // Advance moves a manual clock by d. Before it returns, it expires the sessions that have been
 // silent for longer than their timeout, in the order of their deadlines. It removes container and
-// TTL nodes that are due, as often as Options.ContainerInterval says, and lets delayed operations
-// continue that are due. A connected client expires too if it has no time to ping in between: to
-// keep it, advance in steps of less than its timeout. A stopped server's clock moves, but nothing
-// expires before Restart. With a real clock Advance panics, because that is a mistake in the test.
+// TTL nodes that are due, as often as Options.ContainerInterval says, and continues delayed
+// operations that are due. A connected client expires too if it has no time to ping meanwhile. To
+// keep its session, advance in steps shorter than its timeout. A stopped server's clock moves, but
+// nothing expires before Restart. With a real clock Advance panics, because that is a mistake in
+// the test.
 func (s *Server) Advance(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +85,7 @@ const handshakePatience = 10 * time.Second
 // tick does everything that is due. The caller holds mu.
 func (s *Server) tick() {
 	if len(s.listeners) == 0 {
-		return // stopped: Restart gives all sessions their time anew
+		return // stopped: Restart starts all timeouts again
 	}
 	now := s.clock.now()
 	for _, ss := range s.sessions.due(now) {
@@ -104,7 +105,7 @@ func (s *Server) tick() {
 }
 
 // reap removes the container and TTL nodes that are due, and returns how many. If a container
-// loses its last child by this, the next round removes it. The caller holds mu.
+// loses its last child in this round, the next round removes it. The caller holds mu.
 func (s *Server) reap(now time.Time) int {
 	due := s.tree.Due(now.UnixMilli())
 	for _, path := range due {
@@ -115,8 +116,8 @@ func (s *Server) reap(now time.Time) int {
 	return len(due)
 }
 
-// realGrain is how late a session may expire, and a node be removed, with a real
-// clock.
+// realGrain is how late a session may expire or a node may be removed with a
+// real clock.
 const realGrain = 50 * time.Millisecond
 
 func (s *Server) passTime() {

@@ -10,7 +10,8 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// TestConcurrentClients: every counter of a node adds up when many write at once.
+// TestConcurrentClients: every counter of a node is right if many clients write
+// at once.
 func TestConcurrentClients(t *testing.T) {
 	s := run(t, minizk.Options{})
 	a := raw(t, s)

@@ -12,18 +12,19 @@ import (
 	"mrtq/harness/minizk"
 )
 
-// scenarios is the conformance suite. Each plays on a real ZooKeeper and on minizk, and both must
-// give the transcript that is in testdata, which the real one wrote (-update).
+// scenarios is the conformance suite. Each scenario runs on a real ZooKeeper and on minizk. Both
+// must give the transcript in testdata, which the real server wrote (-update).
 var scenarios = map[string]func(*world){}
 
-// untouched is the scenario that wants a server with the default configuration.
+// untouched is the scenario that needs a server with the default configuration.
 const untouched = "untouched_server"
 
 func transcriptFile(name string) string {
 	return filepath.Join("testdata", "transcripts", name+".txt")
 }
 
-// TestConformance needs Go alone: it holds minizk to what the real server said.
+// TestConformance needs only Go: it compares minizk with what the real server
+// said.
 func TestConformance(t *testing.T) {
 	if len(scenarios) == 0 {
 		t.Fatal("no scenarios")
@@ -45,7 +46,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// TestConformanceReal holds the real server to its transcripts, or records them.
+// TestConformanceReal compares the real server with its transcripts, or records
+// them.
 func TestConformanceReal(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(scenarios)) {
 		scenario := scenarios[name]
@@ -80,7 +82,8 @@ func TestConformanceReal(t *testing.T) {
 	}
 }
 
-// TestTranscriptsHaveScenarios finds what a renamed scenario leaves behind.
+// TestTranscriptsHaveScenarios finds the transcript that a renamed scenario
+// leaves behind.
 func TestTranscriptsHaveScenarios(t *testing.T) {
 	files, err := filepath.Glob(transcriptFile("*"))
 	if err != nil || len(files) == 0 {

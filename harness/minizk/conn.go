@@ -27,7 +27,8 @@ type conn struct {
 	event, reply []byte // reused for each packet
 }
 
-// readBuffer holds a burst of small requests and no more: there may be ten thousand connections.
+// readBuffer is enough for a burst of small requests. It is no larger because there may be ten
+// thousand connections.
 const readBuffer = 16 << 10
 
 func newConn(s *Server, nc net.Conn) *conn {
@@ -41,7 +42,7 @@ func newConn(s *Server, nc net.Conn) *conn {
 // Data that cannot be answered ends the connection.
 func (c *conn) serve() {
 	defer c.out.abort()
-	// Its watches are removed before the client can see the end.
+	// The connection's watches are removed before the client can see its end.
 	defer c.s.gone(c)
 	head, err := c.br.Peek(wire.LenPrefix)
 	if err != nil {
@@ -76,7 +77,7 @@ const flushAt = 64 << 10
 // next reads a frame. Replies are flushed first if the read may have to wait.
 func (c *conn) next() bool {
 	if c.out.waiting() > flushAt || !c.frameReady() {
-		c.req = request{} // for as long as the wait may be, a large one is not kept
+		c.req = request{} // the wait may be long, so a large buffer is not kept
 		if c.out.flush() != nil {
 			return false
 		}
@@ -109,7 +110,7 @@ func (c *conn) Notify(e wire.WatcherEvent) {
 	wire.SealFrame(b)
 	c.event = b
 	if c == c.s.current {
-		c.out.add(b) // the reply that follows takes it along
+		c.out.add(b) // the next reply flushes it
 		return
 	}
 	c.out.notify(b)
@@ -125,8 +126,8 @@ func (c *conn) caller() ztree.Caller {
 }
 
 // alive is false once the connection was cut, or its session has ended or has moved to
-// another connection. Then requests are not done, even if they were received before. The
-// caller holds Server.mu.
+// another connection. Then requests are not done, even if the server received them
+// before. The caller holds Server.mu.
 func (c *conn) alive() bool {
 	select {
 	case <-c.out.done:

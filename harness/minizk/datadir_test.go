@@ -17,9 +17,10 @@ import (
 	"mrtq/internal/zkdata"
 )
 
-// TestDataDir plays the random programs of TestDifferential on a real server that
-// writes a snapshot every few transactions. After each program, mrtq's reader
-// of data directories must find in its directory, while it runs, what it says.
+// TestDataDir runs the random programs of TestDifferential on a real server
+// that writes a snapshot every few transactions. After each program, mrtq's
+// reader of data directories must find in the running server's directory what
+// the server says.
 func TestDataDir(t *testing.T) {
 	for _, packing := range []string{"", "gz", "snappy"} {
 		t.Run("packing="+packing, func(t *testing.T) {
@@ -59,12 +60,12 @@ func TestDataDir(t *testing.T) {
 	}
 }
 
-// line is all there is to know of a znode.
+// line is everything about a znode.
 func line(path string, data []byte, stat zk.Stat, acl string) string {
 	return fmt.Sprintf("%s %#v %+v %s", path, data, stat, acl)
 }
 
-// fromServer is what a server says of each znode but its own.
+// fromServer is what a server says about each znode but its own.
 func fromServer(t tb, c *zk.Conn) string {
 	t.Helper()
 	lines := map[string]string{}
@@ -93,7 +94,7 @@ func fromServer(t tb, c *zk.Conn) string {
 	return sortedLines(lines)
 }
 
-// fromFiles is what its directory says.
+// fromFiles is what the server's directory says.
 func fromFiles(t tb, dir string) string {
 	t.Helper()
 	d, err := zkdata.Read(context.Background(), zkdata.Place{Dir: dir}, zkdata.Options{})

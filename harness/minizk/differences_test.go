@@ -12,14 +12,14 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// A difference is something that minizk is known to do in another way than the real server. Its
-// probe runs on both, and README.md shows what each answered. If they agree one day, or differ
-// in another way, the test says so.
+// A difference is a known difference between minizk and the real server. Its probe runs on
+// both, and README.md shows both answers. The test fails if the answers agree, or differ in
+// another way.
 type difference struct {
 	name  string
 	why   string
-	alone bool // it needs a real server of its own
-	fatal bool // the real server does not survive it
+	alone bool // the probe needs a real server of its own
+	fatal bool // the real server exits
 	probe func(*world)
 }
 
@@ -129,12 +129,13 @@ var differences = []difference{
 		}},
 }
 
-// TestDifferences plays each probe on both servers and holds README.md to what came out.
+// TestDifferences runs each probe on both servers and compares README.md with the
+// answers.
 func TestDifferences(t *testing.T) {
 	part := readmeSection(t, "differences", "go test -run TestDifferences -update")
-	for _, d := range differences { // so that also a machine without Java finds one that was forgotten
+	for _, d := range differences { // so that a machine without Java also finds a missing one
 		if !*update && !strings.Contains(part.was, "### "+d.name+"\n") {
-			t.Errorf("README.md says nothing of %s", d.name)
+			t.Errorf("README.md says nothing about %s", d.name)
 		}
 	}
 	var b strings.Builder

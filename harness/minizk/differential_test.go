@@ -12,7 +12,8 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// step is one random operation. Every field is drawn for every step, so that steps shrink alike.
+// step is one random operation. Every field is drawn for every step, so that all steps shrink in
+// the same way.
 type step struct {
 	Client int
 	Do     int
@@ -69,8 +70,8 @@ func (s step) createRequest() wire.CreateRequest {
 	return wire.CreateRequest{Path: s.newPath(), Data: s.Data, ACL: s.ACL, Flags: s.Flag}
 }
 
-// newPath keeps what is created below dir: a sequential sibling of dir would tell how often the
-// root has had children.
+// newPath makes sure that nodes are created below dir. A sequential sibling of dir would show
+// how many children the root has had.
 func (s step) newPath() string {
 	if s.path() == dir {
 		return dir + "/"
@@ -110,7 +111,8 @@ func (s step) multi(c *client, op wire.OpCode) {
 	c.multi(op, ops...)
 }
 
-// actions are what a step can do; those that are listed twice are tried more often.
+// actions are what a step can do. An action that is listed twice is tried more
+// often.
 var actions = []func(s step, c *client){
 	func(s step, c *client) { c.createWith(wire.OpCreate, s.createRequest()) },
 	func(s step, c *client) { c.createWith(wire.OpCreate2, s.createRequest()) },
@@ -141,7 +143,8 @@ var actions = []func(s step, c *client){
 	func(s step, c *client) { c.tell(wire.OpAddWatch, watchable(s), s.Flag%2) },
 	func(s step, c *client) { c.tell(wire.OpRemoveWatches, watchable(s), s.Flag%4) },
 	func(s step, c *client) { c.tell(wire.OpCheckWatches, watchable(s), s.Flag%4) },
-	// One identity for each client: several come in no order (known difference auth-order).
+	// One identity for each client, because several have no defined order (known difference
+	// auth-order).
 	func(s step, c *client) { c.auth("digest", []string{ownerSecret, "x:x", ownerSecret}[s.Client]) },
 	func(s step, c *client) {
 		c.setWatches(wire.OpSetWatches, wire.SetWatchesRequest{
@@ -158,11 +161,11 @@ var actions = []func(s step, c *client){
 		c.setWatches(wire.OpSetWatches2, r)
 	},
 	func(s step, c *client) {
-		// A version that is wrong, for a right one is not answered.
+		// A wrong version, because a right one is not answered.
 		c.do(fmt.Sprintf("check %q", s.path()), wire.OpCheck, wire.AppendPathVersion(nil, wire.PathVersion{Path: s.path(), Version: 99}))
 	},
 	func(_ step, c *client) { c.do("whoAmI", wire.OpWhoAmI, nil) },
-	func(s step, c *client) { // ends the connection, but not the session
+	func(s step, c *client) { // ends the connection, but must not outlive the session
 		c.auth("nosuchscheme", s.Path)
 		c.expectEnd()
 	},
@@ -172,7 +175,7 @@ var actions = []func(s step, c *client){
 	func(_ step, c *client) {
 		from := len(c.w.lines)
 		c.do("close", wire.OpCloseSession, nil)
-		slices.Sort(c.w.lines[from : len(c.w.lines)-1]) // its nodes go in no particular order
+		slices.Sort(c.w.lines[from : len(c.w.lines)-1]) // its nodes are deleted in no particular order
 		c.expectEnd()
 		c.closed = true
 	},
@@ -186,8 +189,8 @@ func watchable(s step) string {
 	return s.path()
 }
 
-// program plays steps with three clients, noting what each hears after each step, and then reads
-// the whole tree.
+// program runs steps with three clients, and records what each client receives after each step.
+// Then it reads the whole tree.
 func program(steps []step) func(*world) {
 	return func(w *world) {
 		names := []string{"A", "B", "C"}
@@ -197,20 +200,20 @@ func program(steps []step) func(*world) {
 				switch c := clients[i]; {
 				case c == nil || c.closed:
 					clients[i] = w.session(name)
-				case c.dead: // cut by the server: the session lives
+				case c.dead: // the server cut the connection, but the session lives
 					c.resume()
 				}
 			}
 			actions[s.Do](s, clients[s.Client])
 			for _, c := range clients {
 				if !c.dead {
-					c.settleSorted() // the nodes of a closed session go in no particular order
+					c.settleSorted() // the nodes of a closed session are deleted in no particular order
 				}
 			}
 		}
 		for _, c := range clients {
 			if c != nil && c.dead && !c.closed {
-				c.resume() // so that it can be closed: on a real server its end would come later
+				c.resume() // so that the session can be closed: on a real server it would end later
 			}
 		}
 		reader := w.session("reader")
@@ -220,7 +223,7 @@ func program(steps []step) func(*world) {
 	}
 }
 
-// tree notes all there is below path.
+// tree records everything below path.
 func (c *client) tree(path string) {
 	c.read(wire.OpGetData, path, false)
 	c.ask(wire.OpGetACL, path)
@@ -235,7 +238,7 @@ func (c *client) tree(path string) {
 	}
 }
 
-// TestDifferential plays the same random operations to both servers and compares every reply,
+// TestDifferential sends the same random operations to both servers and compares every reply,
 // every event and the final trees.
 func TestDifferential(t *testing.T) {
 	addr := real38.addr(t)

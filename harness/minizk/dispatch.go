@@ -12,7 +12,7 @@ type request struct {
 	c    *conn
 	xid  int32
 	op   wire.OpCode
-	path string // for the log and for faults; of a multi a summary
+	path string // for the log and for faults; a summary for a multi
 
 	// One of these is filled, by op.
 	create  wire.CreateRequest
@@ -26,22 +26,24 @@ type request struct {
 	ops     []wire.MultiOp
 	prefix  *string
 
-	noPath bool // the path is null where the server can do nothing without one
+	noPath bool // the path is null, but the server can do nothing without one
 
 	body []byte // the reply's record, appended by run
 	last bool   // the connection ends after this request
 	mute bool   // there is no reply
-	deaf bool   // nor is anything read any more
+	deaf bool   // and the server reads nothing more
 	zxid int64  // for the reply's header, if not the server's
 }
 
-// operation says how to read and do a kind of request. run is called with Server.mu held.
+// operation says how to read and do one kind of request. The caller of run holds
+// Server.mu.
 type operation struct {
 	decode func(*request)
 	run    func(*Server, *request) error
 }
 
-// operations are all operations of clients. The sweep test keeps it complete.
+// operations are all operations of clients. TestEveryOperationIsThere keeps the
+// table complete.
 var operations map[wire.OpCode]operation
 
 func init() {
@@ -97,8 +99,8 @@ func (c *conn) handle() bool {
 	if r.d.Err() != nil && (r.op == wire.OpAuth || r.op == wire.OpSasl) {
 		return false
 	}
-	// Room for what comes before the record, so that the packet is built in one
-	// buffer.
+	// Leave room for what comes before the record, so that the packet is built
+	// in one buffer.
 	r.body = append(r.body, make([]byte, wire.LenPrefix+wire.ReplyHeaderLen)...)
 
 	s := c.s

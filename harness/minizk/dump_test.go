@@ -56,16 +56,16 @@ func TestSnapshotAndLoad(t *testing.T) {
 	if s2.Zxid() <= snap.Zxid() {
 		t.Errorf("zxid %d, the dump's was %d", s2.Zxid(), snap.Zxid())
 	}
-	// The orphaned ephemeral goes when its session's time is over.
+	// The ephemeral node without a client is deleted when its session expires.
 	s2.Advance(41 * time.Second)
 	if second(t, s2, "/eph") != nil || second(t, s2, "/q") == nil {
 		t.Error("want /eph gone and /q kept")
 	}
 }
 
-// TestLoadedOwnersAreNotGivenOut: a dump's ephemeral nodes may have the ids that this server would
-// give out next, and yet are nobody's.
-func TestLoadedOwnersAreNotGivenOut(t *testing.T) {
+// TestLoadedOwnersAreNotReused: the owners of a dump's ephemeral nodes may be the ids that this
+// server would use next. They must not become a new client's nodes.
+func TestLoadedOwnersAreNotReused(t *testing.T) {
 	first := run(t, minizk.Options{})
 	want(t, "create", do(t, raw(t, first), wire.OpCreate, createBody("/eph", "", 1)), wire.OK)
 	dump, err := first.Snapshot()
@@ -78,10 +78,10 @@ func TestLoadedOwnersAreNotGivenOut(t *testing.T) {
 	}
 	a := raw(t, s)
 	if owner := second(t, s, "/eph").Stat.EphemeralOwner; owner == a.Session.SessionID {
-		t.Errorf("the new session %#x owns what it did not make", owner)
+		t.Errorf("the new session %#x owns a node that it did not create", owner)
 	}
 	want(t, "close", do(t, a, wire.OpCloseSession, nil), wire.OK)
 	if second(t, s, "/eph") == nil {
-		t.Error("the node went with a stranger's session")
+		t.Error("the node was deleted with another client's session")
 	}
 }

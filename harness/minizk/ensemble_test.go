@@ -20,20 +20,20 @@ import (
 	"mrtq/harness/minizk"
 )
 
-// Suites that others wrote start their servers themselves, as processes that are given a zoo.cfg.
-// This lets them: such a process (member) only asks the test's own process to serve what its
-// zoo.cfg says, for as long as it lives. There, the servers of one ensemble are ports of one minizk,
-// which serves while more than half of them are up.
+// Suites that others wrote start their servers themselves, as processes with a zoo.cfg. Here such a
+// process (member) only asks the test's own process to serve what its zoo.cfg says, until the
+// member ends. In the test's process, the servers of one ensemble are ports of one minizk. It
+// serves while more than half of them are up.
 
-// serverScript is the name under which suites start a server, and under which this test's own
-// program therefore is one.
+// serverScript is the name that suites start a server by. If this test's program has that
+// name, it acts as a server.
 const serverScript = "zkServer.sh"
 
 // ensemblesVariable tells a member where to ask.
 const ensemblesVariable = "MRTQ_TEST_ENSEMBLES"
 
-// member is the process "zkServer.sh start-foreground zoo.cfg": it says what it is and waits for the
-// end, its own or the test's.
+// member is the process "zkServer.sh start-foreground zoo.cfg". It sends
+// the path of its zoo.cfg to the test's process, and waits until it is stopped or the test ends.
 func member() int {
 	c, err := net.Dial("unix", os.Getenv(ensemblesVariable))
 	if err == nil {
@@ -48,14 +48,14 @@ func member() int {
 	return 1
 }
 
-// ensembles are all that a suite has started.
+// ensembles are all ensembles that a suite has started.
 type ensembles struct {
 	l    net.Listener
 	done sync.WaitGroup
 
 	mu      sync.Mutex
-	all     map[string]*ensemble  // by the folder that their servers share
-	members map[net.Conn]struct{} // nil when it is over
+	all     map[string]*ensemble  // by the folder that the servers share
+	members map[net.Conn]struct{} // nil after the end
 }
 
 // ensemble is one minizk behind the ports of its members. ensembles.mu guards it.
@@ -68,10 +68,10 @@ type ensemble struct {
 // port is where one member serves.
 type port struct {
 	l    net.Listener
-	gone chan struct{} // closed when its member has gone and the port is free
+	gone chan struct{} // closed when the member has ended and the port is free
 
 	mu    sync.Mutex
-	conns map[net.Conn]bool // nil when it is over
+	conns map[net.Conn]bool // nil after the end
 }
 
 func startEnsembles(t *testing.T) *ensembles {
@@ -97,7 +97,7 @@ func startEnsembles(t *testing.T) *ensembles {
 			e.done.Go(func() {
 				defer c.Close()
 				if err := e.serve(c); err != nil {
-					fmt.Fprintln(c, err) // the member says it to whoever started it
+					fmt.Fprintln(c, err) // the member reports it to the suite
 				}
 			})
 		}
@@ -106,7 +106,7 @@ func startEnsembles(t *testing.T) *ensembles {
 		l.Close()
 		e.mu.Lock()
 		for c := range e.members {
-			c.Close() // those that a suite has left behind end by it
+			c.Close() // this also ends the members that a suite has left behind
 		}
 		e.members = nil
 		e.mu.Unlock()
@@ -120,7 +120,7 @@ func startEnsembles(t *testing.T) *ensembles {
 	return e
 }
 
-// zooCfg is what matters of a zoo.cfg here.
+// zooCfg has the lines of a zoo.cfg that matter here.
 type zooCfg struct {
 	port, dataDir string
 	tick          time.Duration
@@ -156,11 +156,11 @@ func readZooCfg(file string) (zooCfg, error) {
 	return cfg, nil
 }
 
-// serve is a member's life: until c ends.
+// serve serves a member until c ends.
 func (e *ensembles) serve(c net.Conn) error {
 	line, err := bufio.NewReader(c).ReadString('\n')
 	if err != nil {
-		return nil // it was stopped before it could say anything
+		return nil // the member was stopped before it could send anything
 	}
 	cfg, err := readZooCfg(strings.TrimSuffix(line, "\n"))
 	if err != nil {
@@ -179,12 +179,12 @@ func (e *ensembles) serve(c net.Conn) error {
 			go pass(of.zk, p, front)
 		}
 	}()
-	_, _ = io.Copy(io.Discard, c) // however the member ends
+	_, _ = io.Copy(io.Discard, c) // when the member ends, in any way
 	return e.leave(of, cfg.port, p)
 }
 
-// join opens a member's port. Where the member takes the place of one that was killed, that it has
-// gone may not be known yet.
+// join opens a member's port. If the member replaces a killed one, the killed one's end may not be
+// noticed yet.
 func (e *ensembles) join(cfg zooCfg) (*ensemble, *port, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -215,7 +215,7 @@ func (e *ensembles) join(cfg zooCfg) (*ensemble, *port, error) {
 	return one, p, err
 }
 
-// leave closes a member's port, and stops the ensemble where that leaves it without a majority.
+// leave closes a member's port, and stops the ensemble if it has no majority any more.
 func (e *ensembles) leave(of *ensemble, at string, p *port) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -228,7 +228,7 @@ func (e *ensembles) leave(of *ensemble, at string, p *port) error {
 	return err
 }
 
-// end hangs up on everybody.
+// end closes all connections.
 func (p *port) end() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -239,7 +239,7 @@ func (p *port) end() error {
 	return p.l.Close()
 }
 
-// keep notes a connection for end, unless that has been.
+// keep records a connection for end. It returns false if end was called before.
 func (p *port) keep(c net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -251,8 +251,8 @@ func (p *port) keep(c net.Conn) bool {
 
 var isoDate = regexp.MustCompile(`(\d{4})-(\d\d)-(\d\d)`)
 
-// pass connects a client with the ensemble's minizk. A stopped one refuses, and the client is hung
-// up on, as by a server without a majority.
+// pass connects a client with the ensemble's minizk. A stopped minizk refuses. Then the client's
+// connection is closed, as a server without a majority does.
 func pass(zk *minizk.Server, p *port, front net.Conn) {
 	defer front.Close()
 	back, err := net.Dial("tcp", zk.Addr())
@@ -271,7 +271,8 @@ func pass(zk *minizk.Server, p *port, front net.Conn) {
 		return
 	}
 	if string(head) == "srvr" {
-		// go-zookeeper takes a server for healthy that writes dates as before 3.5.
+		// go-zookeeper considers a server healthy only if it writes dates as
+		// before 3.5.
 		answer, err := io.ReadAll(back)
 		if err == nil {
 			_, _ = front.Write(isoDate.ReplaceAll(answer, []byte("$2/$3/$1"))) // the connection ends either way
@@ -281,7 +282,7 @@ func pass(zk *minizk.Server, p *port, front net.Conn) {
 	ended := make(chan struct{}, 2)
 	for _, way := range [][2]net.Conn{{front, back}, {back, front}} {
 		go func() {
-			_, _ = io.Copy(way[0], way[1]) // it ends when either side does
+			_, _ = io.Copy(way[0], way[1]) // it ends when either side ends
 			ended <- struct{}{}
 		}()
 	}

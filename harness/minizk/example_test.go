@@ -13,7 +13,8 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// In a test, minizk.Run(t) is shorter than Start and Close, and prints Log if the test fails.
+// In a test, use minizk.Run(t) instead of Start and Close. It also prints Log if the test
+// fails.
 func Example() {
 	server, err := minizk.Start(minizk.Options{})
 	check(err)
@@ -32,7 +33,7 @@ func Example() {
 	// 1 write
 }
 
-// What becomes of others when a worker dies: its session ends, and its ephemeral nodes with it.
+// When a worker dies, its session ends, and its ephemeral nodes are deleted. Others notice.
 func ExampleServer_ExpireSession() {
 	server, err := minizk.Start(minizk.Options{})
 	check(err)
@@ -51,8 +52,8 @@ func ExampleServer_ExpireSession() {
 	// Output: EventNodeDeleted
 }
 
-// A connection that is lost after the server has done what was asked, but before it could say so:
-// the client cannot know, and has to look.
+// The connection is lost after the server has done an operation, but before the reply. The client
+// cannot know whether it was done, and must check.
 func ExampleServer_Inject() {
 	server, err := minizk.Start(minizk.Options{})
 	check(err)
@@ -71,7 +72,7 @@ func ExampleServer_Inject() {
 	// zk: node already exists
 }
 
-// Refusals are errors of the server, as its clients know them.
+// A refusal is an error of the server, as its clients know it.
 func ExampleRefuse() {
 	server, err := minizk.Start(minizk.Options{})
 	check(err)
@@ -85,8 +86,9 @@ func ExampleRefuse() {
 	// Output: true
 }
 
-// An hour passes at once: a node with a time to live has gone. So would the client's session be,
-// had it not asked for a longer one; or else the hour has to come in steps, in which it can ping.
+// An hour passes at once, and a node with a time to live is removed. The client has asked for a
+// longer session timeout. Otherwise its session would expire too, unless the hour passes in steps
+// in which the client can ping.
 func ExampleServer_Advance() {
 	server, err := minizk.Start(minizk.Options{MaxTimeout: 2 * time.Hour})
 	check(err)
@@ -108,8 +110,8 @@ func ExampleServer_Advance() {
 	// false
 }
 
-// A tree is prepared once and loaded by every test: versions and the numbers of sequential
-// children go on where they were.
+// Prepare a tree once and load it in every test. Versions and the numbers of sequential
+// children continue where they were.
 func ExampleServer_LoadDump() {
 	origin, err := minizk.Start(minizk.Options{})
 	check(err)
@@ -124,7 +126,7 @@ func ExampleServer_LoadDump() {
 		_, err := conn.Create(path, nil, flags, zk.WorldACL(zk.PermAll))
 		check(err)
 	}
-	var dump bytes.Buffer // or a file
+	var dump bytes.Buffer // this could be a file
 	check(origin.WriteDump(&dump))
 
 	copied, err := minizk.Start(minizk.Options{})
@@ -145,7 +147,7 @@ func dial(s *minizk.Server) *zk.Conn {
 	return conn
 }
 
-// silence is a logger for a client that would tell of every connection.
+// silence is a logger for a client that would log every connection.
 type silence struct{}
 
 func (silence) Printf(string, ...any) {}

@@ -12,8 +12,8 @@ type Op struct {
 	Session int64
 	Code    wire.OpCode
 	Path    string   // "" for a multi
-	Paths   []string // of each operation of a multi, in order
-	Changes bool     // it could change the tree
+	Paths   []string // of a multi: the path of each operation, in order
+	Changes bool     // whether it could change the tree
 }
 
 // Fault is trouble that a test asks for. The handshake that opens or resumes a session is not an
@@ -29,8 +29,8 @@ type Fault struct {
 	Do Action
 }
 
-// Action is what happens to an operation. The zero value does nothing, which is good for
-// counting.
+// Action is what happens to an operation. The zero value does nothing. Use it to count
+// operations.
 type Action struct {
 	kind  actionKind
 	code  wire.Code
@@ -60,8 +60,8 @@ func CutAfter() Action { return Action{kind: cutAfter} }
 // Refuse answers with code instead of doing the operation. No zxid is taken.
 func Refuse(code wire.Code) Action { return Action{kind: refuse, code: code} }
 
-// Delay does the operation when d has passed on the server's clock, which with a manual
-// clock means by Advance. Later requests of the connection wait behind it, pings too.
+// Delay does the operation when d has passed on the server's clock. Only Advance moves
+// a manual clock. Later requests of the connection wait behind it, pings too.
 func Delay(d time.Duration) Action { return Action{kind: delay, delay: d} }
 
 // Hold does the operation when gate is closed. Later requests of the connection wait behind it,
@@ -86,7 +86,7 @@ func OnPath(path string) func(Op) bool {
 type Injected struct {
 	s     *Server
 	fault Fault
-	met   int // operations that On meant; guarded by Server.mu
+	met   int // operations that On selected; guarded by Server.mu
 	fired int
 }
 
@@ -94,7 +94,8 @@ type Injected struct {
 type faultList []*Injected
 
 // Inject puts a fault in place until its Remove. If several faults select the same operation,
-// all of them count it. Of those whose turn it is, the first one injected acts.
+// all of them count it. If several faults have their turn, the one that was injected first
+// acts.
 func (s *Server) Inject(f Fault) *Injected {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,7 +166,7 @@ func (r *request) operation() Op {
 	return op
 }
 
-// await lets a delayed or held operation wait, with mu released meanwhile. It returns false if
+// await waits for a delayed or held operation, and releases mu meanwhile. It returns false if
 // the connection ended first. The caller holds mu.
 func (s *Server) await(c *conn, a Action) bool {
 	var gate <-chan struct{}
@@ -184,7 +185,7 @@ func (s *Server) await(c *conn, a Action) bool {
 	}
 	s.mu.Unlock()
 	defer s.mu.Lock()
-	// Earlier answers must not wait with it.
+	// Earlier replies must not wait for it.
 	if c.out.flush() != nil {
 		return false
 	}

@@ -40,8 +40,8 @@ func TestCutBeforeAndAfter(t *testing.T) {
 	}
 }
 
-// TestCutSendsWhatCameBefore: replies to earlier requests of a pipeline still arrive.
-func TestCutSendsWhatCameBefore(t *testing.T) {
+// TestCutSendsEarlierReplies: replies to earlier requests of a pipeline still arrive.
+func TestCutSendsEarlierReplies(t *testing.T) {
 	for name, act := range map[string]minizk.Action{"before": minizk.CutBefore(), "after": minizk.CutAfter()} {
 		t.Run(name, func(t *testing.T) {
 			s := run(t, minizk.Options{})
@@ -114,8 +114,9 @@ func TestFaultsSeeTheSessionAndThePaths(t *testing.T) {
 	}
 }
 
-// TestDelayGoesByTheClock: a delayed operation waits for Advance, and what follows it waits too.
-func TestDelayGoesByTheClock(t *testing.T) {
+// TestDelayFollowsTheClock: a delayed operation waits for Advance, and so do the requests after
+// it.
+func TestDelayFollowsTheClock(t *testing.T) {
 	s := run(t, minizk.Options{})
 	a, b := raw(t, s), raw(t, s)
 	s.Inject(minizk.Fault{On: minizk.OnPath("/slow"), Do: minizk.Delay(10 * time.Second)})
@@ -155,7 +156,7 @@ func TestHoldAndCloseWhileHeld(t *testing.T) {
 	if err := a.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	for in.Fired() == 0 { // until it has arrived: nothing else tells
+	for in.Fired() == 0 { // poll until it has arrived, because there is no event for that
 		time.Sleep(time.Millisecond)
 	}
 	if second(t, s, "/held") != nil {
@@ -165,7 +166,8 @@ func TestHoldAndCloseWhileHeld(t *testing.T) {
 	if p, err := a.ReadPacket(); err != nil || p.Err != wire.OK {
 		t.Fatalf("%v %v", p, err)
 	}
-	// A held operation does not keep the server from closing: run's leak check would tell.
+	// A held operation does not prevent the server from closing. Otherwise run's leak
+	// check would fail.
 	s.Inject(minizk.Fault{Do: minizk.Hold(make(chan struct{}))})
 	if _, err := a.Queue(wire.OpCreate, createBody("/never", "", 0)); err != nil {
 		t.Fatal(err)
@@ -175,8 +177,9 @@ func TestHoldAndCloseWhileHeld(t *testing.T) {
 	}
 }
 
-// TestNoDelayIsNone: what is due already does not wait for the clock to be moved.
-func TestNoDelayIsNone(t *testing.T) {
+// TestDelayThatIsOverDoesNotWait: an operation that is due does not wait for
+// Advance.
+func TestDelayThatIsOverDoesNotWait(t *testing.T) {
 	s := run(t, minizk.Options{})
 	a := raw(t, s)
 	for _, d := range []time.Duration{0, -time.Second} {

@@ -25,7 +25,7 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-var figures = flag.Bool("figures", false, "measure minizk beside a jvm server and hold it to its bars")
+var figures = flag.Bool("figures", false, "measure minizk and a jvm server, and fail if minizk misses a bar")
 
 // The sizes of the measurements.
 const (
@@ -40,8 +40,8 @@ const (
 	million     = 1_000_000
 )
 
-// TestFigures prints the figures of README.md, measured in one run, and fails where a bar is
-// missed; with -update it writes them there.
+// TestFigures measures and prints the figures of README.md in one run. It fails if a bar is
+// missed. With -update it writes the figures to README.md.
 func TestFigures(t *testing.T) {
 	part := readmeSection(t, "figures", "go test -run TestFigures -figures -update -v")
 	if !*figures {
@@ -49,7 +49,7 @@ func TestFigures(t *testing.T) {
 	}
 	var table strings.Builder
 	line := func(format string, args ...any) {
-		fmt.Printf(format+"\n", args...) // at once, for who watches
+		fmt.Printf(format+"\n", args...) // print it at once, for a person who watches
 		fmt.Fprintf(&table, format+"\n", args...)
 	}
 	line("| what | minizk | jvm | bar |\n|---|---|---|---|")
@@ -105,8 +105,8 @@ func startMini(t *testing.T) (string, func()) {
 // startJVM starts the server as the harness does.
 func startJVM(t *testing.T) (string, func()) { return startJVMWith(t, io.Discard) }
 
-// startFastJVM lets it compile as much as it can, as a production server does: the harness asks
-// for a quick start instead.
+// startFastJVM lets the JVM compile as much as it can, as a production server does. The
+// harness's usual settings start quickly instead.
 func startFastJVM(t *testing.T) (string, func()) {
 	t.Setenv("_JAVA_OPTIONS", "-XX:TieredStopAtLevel=4")
 	return startJVM(t)
@@ -148,7 +148,8 @@ func medianStart(t *testing.T, n int, start server) time.Duration {
 	return all[len(all)/2]
 }
 
-// load runs f on every client at once and returns how many of n×clients were done in a second.
+// load runs f on every client at once and returns how many of the n×clients operations were
+// done each second.
 func load(t *testing.T, addr string, n int, f func(c *rawzk.Conn, client int) error) float64 {
 	t.Helper()
 	conns := make([]*rawzk.Conn, loadClients)
@@ -172,7 +173,8 @@ func load(t *testing.T, addr string, n int, f func(c *rawzk.Conn, client int) er
 	return float64(n*loadClients) / took.Seconds()
 }
 
-// throughput measures creates and gets, the third time round: a JVM compiles what is used often.
+// throughput measures creates and gets in the third round, because a JVM compiles code that is
+// used often.
 func throughput(t *testing.T, start server) (creates, gets float64) {
 	addr, stop := start(t)
 	defer stop()
@@ -222,7 +224,8 @@ func miniMemory(t *testing.T) int64 {
 	return (live() - before) / memNodes
 }
 
-// jvmMemory asks the JVM for what is alive: on SIGQUIT it collects and prints a histogram.
+// jvmMemory returns the size of the JVM's live objects: on SIGQUIT the JVM collects and
+// prints a histogram.
 func jvmMemory(t *testing.T) int64 {
 	const marker = "MRTQ_MINIZK_FIGURES=1"
 	t.Setenv("JAVA_TOOL_OPTIONS", "-XX:+PrintClassHistogram")
@@ -248,7 +251,7 @@ func jvmMemory(t *testing.T) int64 {
 	return (live() - before) / memNodes
 }
 
-// histogram finds the total in what a JVM prints.
+// histogram finds the total in the JVM's output.
 type histogram struct {
 	line   []byte
 	totals chan int64
@@ -274,7 +277,7 @@ func (h *histogram) Write(p []byte) (int, error) {
 	}
 }
 
-// childWith finds the process that has a marker in its environment and is not this one.
+// childWith finds another process that has a marker in its environment.
 func childWith(t *testing.T, marker string) int {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/environ")
@@ -290,7 +293,7 @@ func childWith(t *testing.T, marker string) int {
 			return pid
 		}
 	}
-	t.Fatal("the JVM is not to be found in /proc")
+	t.Fatal("the JVM is not in /proc")
 	return 0
 }
 

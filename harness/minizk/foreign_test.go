@@ -13,10 +13,10 @@ import (
 	"mrtq/harness/minizk"
 )
 
-// Clients that nobody here wrote, with their recipes, on minizk with a real clock; and the same
-// on the real server, so that a script that would pass anything is found out.
+// Other people's clients run with their recipes on minizk with a real clock. They also run on
+// the real server, which reveals a script that would accept any answer.
 
-// foreignTimeout bounds one client's run.
+// foreignTimeout limits one client's run.
 const foreignTimeout = 3 * time.Minute
 
 // servers runs f on minizk and on the real server.
@@ -25,7 +25,8 @@ func servers(t *testing.T, f func(t *testing.T, addr string)) {
 		f(t, run(t, minizk.Options{RealTime: true}).Addr())
 	})
 	t.Run("real", func(t *testing.T) {
-		// A server of its own: the scripts' nodes have fixed names.
+		// Each script has a server of its own, because its nodes have fixed
+		// names.
 		r := &realServer{reap: time.Minute}
 		addr := r.addr(t)
 		defer func() {
@@ -64,7 +65,7 @@ func oks(t *testing.T, out string, parts ...string) {
 }
 
 func TestKazoo(t *testing.T) {
-	// Debian's package belongs to Debian's Python, which need not be the first in PATH.
+	// Debian's package is for Debian's Python, which need not be the first in PATH.
 	python := ""
 	for _, candidate := range []string{"python3", "/usr/bin/python3"} {
 		if python == "" && exec.Command(candidate, "-c", "import kazoo").Run() == nil {
@@ -109,14 +110,14 @@ func TestJavaClient(t *testing.T) {
 	})
 }
 
-// TestZkCli types a session into ZooKeeper's own shell and compares what it answers on both
-// servers, but for what differs from run to run.
+// TestZkCli types commands into ZooKeeper's own shell on both servers and compares the
+// answers. It leaves out what differs from run to run.
 func TestZkCli(t *testing.T) {
 	cli := "/usr/share/zookeeper/bin/zkCli.sh"
 	if _, err := os.Stat(cli); err != nil {
 		missing(t, "install Debian's zookeeper package: no "+cli)
 	}
-	for _, tool := range []string{"bash", "java"} { // which the script wants
+	for _, tool := range []string{"bash", "java"} { // which the script needs
 		if _, err := exec.LookPath(tool); err != nil {
 			missing(t, "install bash and a Java runtime: no "+tool)
 		}
@@ -159,6 +160,6 @@ func TestZkCli(t *testing.T) {
 		sameLines(t, answers["minizk"], answers["real"])
 	}
 	if !strings.Contains(answers["minizk"], "\n/cli/n-0000000000\n") {
-		t.Errorf("the shell did not list what it made:\n%s", answers["minizk"])
+		t.Errorf("the shell did not list the node that it created:\n%s", answers["minizk"])
 	}
 }

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// Version is the version that the server reports: the release whose behaviour
-// it has.
+// Version is the version that the server reports. It behaves as this release.
 const Version = "3.8.0-minizk, built on 2022-02-25 08:49 UTC"
 
 // words are the four-letter words that are answered. The others are refused in the same way as
@@ -56,7 +55,7 @@ func (s *Server) received() int64 {
 	return n
 }
 
-// summaryText has no latencies: minizk does not time its clients.
+// summaryText has no latencies, because minizk does not measure them.
 func (s *Server) summaryText() string {
 	n := s.received()
 	return fmt.Sprintf("Latency min/avg/max: 0/0.0/0\nReceived: %d\nSent: %d\nConnections: %d\nOutstanding: 0\nZxid: %#x\nMode: standalone\nNode count: %d\n",

@@ -11,8 +11,8 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// FuzzServer sends arbitrary bytes behind a handshake. The server must end the connection or
-// answer, and be well afterwards.
+// FuzzServer sends arbitrary bytes after a handshake. The server must end the connection or
+// answer, and still work afterwards.
 func FuzzServer(f *testing.F) {
 	for op := wire.OpCode(-12); op < 110; op++ {
 		b := wire.AppendRequestHeader(make([]byte, wire.LenPrefix), wire.RequestHeader{Xid: 1, Op: op})
@@ -48,9 +48,9 @@ func FuzzServer(f *testing.F) {
 			t.Fatal(err)
 		}
 		ended(t, c)
-		s.Advance(time.Minute) // its session and what it left go
+		s.Advance(time.Minute) // its session and its nodes must be removed
 		if tree, err := s.Snapshot(); err != nil || tree.Get("/") == nil {
-			t.Fatalf("the tree is not well: %v", err)
+			t.Fatalf("the tree is damaged: %v", err)
 		}
 	})
 }

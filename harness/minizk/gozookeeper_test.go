@@ -25,10 +25,10 @@ var notServed = map[string]string{
 // gozookeeperList names all tests of go-zookeeper, with their parts.
 var gozookeeperList = filepath.Join("testdata", "foreign", "gozookeeper.txt")
 
-// TestGoZookeepersOwnTests runs the tests that go-zookeeper has of itself, with servers that are
-// minizk: all must pass but those in notServed, which must not, and there must be those that
-// gozookeeperList names (-update writes it) and no others. They are taken from Go's module cache,
-// where our go.mod has put them.
+// TestGoZookeepersOwnTests runs go-zookeeper's own tests with minizk as their servers. All must
+// pass except those in notServed, which must fail. The tests must be exactly those in
+// gozookeeperList (-update writes it). They come from Go's module cache, where our go.mod has put
+// them.
 func TestGoZookeepersOwnTests(t *testing.T) {
 	dir := t.TempDir()
 	suite := filepath.Join(dir, "zk.test")
@@ -52,7 +52,7 @@ func TestGoZookeepersOwnTests(t *testing.T) {
 	var mu sync.Mutex
 	got := map[string]string{}
 	var done sync.WaitGroup
-	slots := make(chan struct{}, 8) // they wait more than they work
+	slots := make(chan struct{}, 8) // they mostly wait
 	for _, name := range strings.Fields(string(names)) {
 		slots <- struct{}{}
 		done.Go(func() {
@@ -100,23 +100,24 @@ func TestGoZookeepersOwnTests(t *testing.T) {
 
 var result = regexp.MustCompile(`(?m)^ *--- (PASS|FAIL|SKIP): (\S+)`)
 
-// tries is how often a test has to fail to have failed: some are races on any server, and they
-// choose the ports of their servers by chance.
+// tries is how often a test must fail before it counts as failed. Some tests have races on any
+// server, and they choose their servers' ports at random.
 const tries = 3
 
-// runAlone runs one of the suite's tests, and returns what became of it and of its parts.
+// runAlone runs one of the suite's tests, and returns the results of the test and its
+// parts.
 func runAlone(t *testing.T, suite string, servers *ensembles, name string) map[string]string {
 	results := map[string]string{}
 	for try := range tries {
 		ctx, cancel := context.WithTimeout(t.Context(), foreignTimeout)
 		cmd := exec.CommandContext(ctx, suite, "-test.run", "^"+name+"$", "-test.v")
 		cmd.Dir = filepath.Dir(suite)
-		// Some of them ask for the release before they run at all.
+		// Some of them check the release before they run.
 		cmd.Env = append(os.Environ(), "ZOOKEEPER_BIN_PATH="+cmd.Dir, "ZK_VERSION=3.8.0", ensemblesVariable+"="+servers.l.Addr().String())
 		out, err := cmd.CombinedOutput()
 		cancel()
 		clear(results)
-		results[name] = fmt.Sprint(err) // unless it tells of itself
+		results[name] = fmt.Sprint(err) // unless it reports its own result
 		for _, m := range result.FindAllStringSubmatch(string(out), -1) {
 			results[m[2]] = m[1]
 		}

@@ -20,7 +20,7 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// well checks that a server still serves, by a client that was there before and by a new one.
+// well checks that a server still serves an old client and a new one.
 func well(t testing.TB, s *minizk.Server, old *rawzk.Conn) {
 	t.Helper()
 	want(t, "the old client", do(t, old, wire.OpExists, pathBody("/")), wire.OK)
@@ -61,7 +61,7 @@ func TestGarbage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if i%4 < 2 { // behind a good handshake
+		if i%4 < 2 { // after a valid handshake
 			good := wire.AppendConnectRequest(make([]byte, 4), wire.ConnectRequest{TimeoutMillis: 4000, HasReadOnly: true})
 			wire.SealFrame(good)
 			b = append(good, b...)
@@ -78,8 +78,8 @@ func TestGarbage(t *testing.T) {
 	well(t, s, old)
 }
 
-// TestCutOff stops a handshake and a request at every byte, and leaves the connection open: the
-// server must neither answer nor mind, and let go when it is closed.
+// TestCutOff stops a handshake and a request at every byte, and leaves the connection open. The
+// server must not answer, must keep working, and must free the connection when it is closed.
 func TestCutOff(t *testing.T) {
 	s := run(t, minizk.Options{})
 	old := raw(t, s)
@@ -108,7 +108,8 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// TestHugeLengthTakesNoMemory: a length is not believed before the bytes are there.
+// TestHugeLengthTakesNoMemory: the server allocates no memory for a length
+// before the bytes arrive.
 func TestHugeLengthTakesNoMemory(t *testing.T) {
 	s := run(t, minizk.Options{MaxBuffer: 1 << 30})
 	old := raw(t, s)
@@ -122,7 +123,7 @@ func TestHugeLengthTakesNoMemory(t *testing.T) {
 	} {
 		want(t, "create", do(t, c, wire.OpCreate, body), wire.MarshallingError)
 	}
-	for range 20 { // a frame that is promised
+	for range 20 { // a frame with only its length
 		c, err := net.Dial("tcp", s.Addr())
 		if err != nil {
 			t.Fatal(err)
@@ -139,8 +140,8 @@ func TestHugeLengthTakesNoMemory(t *testing.T) {
 	}
 }
 
-// TestSlowClients: who says nothing, or less than a handshake, is sent away; who has a session and
-// then never ends a request is sent away with it.
+// TestSlowClients: the server disconnects a client that sends nothing, or less than a handshake.
+// It also disconnects a client whose session expires in the middle of a request.
 func TestSlowClients(t *testing.T) {
 	s := run(t, minizk.Options{})
 	old, halting := raw(t, s), raw(t, s)
@@ -156,7 +157,7 @@ func TestSlowClients(t *testing.T) {
 		}
 		slow = append(slow, c)
 	}
-	well(t, s, old) // by when they have been accepted: connections come in their order
+	well(t, s, old) // by then the others have been accepted, because connections are accepted in order
 	s.Advance(9 * time.Second)
 	for _, c := range slow {
 		if err := c.SetReadDeadline(time.Now().Add(time.Millisecond)); err != nil {
@@ -179,7 +180,7 @@ func TestSlowClients(t *testing.T) {
 	well(t, s, old)
 }
 
-// TestMultiReadIsBounded: a small request for the same large node again and again would have a
+// TestMultiReadIsBounded: a small request that reads one large node many times would have a
 // reply of gigabytes.
 func TestMultiReadIsBounded(t *testing.T) {
 	s := run(t, minizk.Options{})
@@ -193,8 +194,8 @@ func TestMultiReadIsBounded(t *testing.T) {
 	well(t, s, old)
 }
 
-// TestClientThatStopsReading: its own requests stall, notifications that others cause end it, and
-// nobody else notices.
+// TestClientThatStopsReading: its own requests stall. Too many notifications from others end its
+// connection. Other clients don't notice.
 func TestClientThatStopsReading(t *testing.T) {
 	const limit = 64 << 10
 	s := run(t, minizk.Options{MaxQueue: limit})
@@ -223,7 +224,8 @@ func TestClientThatStopsReading(t *testing.T) {
 	}
 	well(t, s, a)
 
-	// A client that only asks: what it does not read is asked for no more than once.
+	// A client that sends requests and never reads: the server holds at most one
+	// reply for it.
 	want(t, "create", do(t, a, wire.OpCreate, createBody("/big", strings.Repeat("x", 900_000), 0)), wire.OK)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -243,8 +245,8 @@ func TestClientThatStopsReading(t *testing.T) {
 	}
 }
 
-// TestIdleClientsHoldNothing: what a large request and its reply took is free again when they are
-// done, and not when the client next asks.
+// TestIdleClientsHoldNothing: the memory of a large request and its reply is freed when they are
+// done, not when the client sends its next request.
 func TestIdleClientsHoldNothing(t *testing.T) {
 	s := run(t, minizk.Options{})
 	old := raw(t, s)

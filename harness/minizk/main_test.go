@@ -20,21 +20,22 @@ import (
 	"mrtq/harness/minizk"
 )
 
-var update = flag.Bool("update", false, "record the real server's transcripts in testdata, and README's differences")
+var update = flag.Bool("update", false, "record the real server's transcripts in testdata, and the differences in README.md")
 
 // jvmProperties make the real server comparable: TTL nodes on, and session timeouts as ours.
 var jvmProperties = map[string]string{
 	"extendedTypesEnabled": "true", "minSessionTimeout": "4000", "maxSessionTimeout": "40000",
 }
 
-// realServer is a real server that tests share: it is started when the first asks for it.
+// realServer is a real server that tests share. It starts when the first test uses it.
 type realServer struct {
-	// reap is how often the server looks for containers and TTL nodes to remove. That it does
-	// so at a moment of its own would make random programs differ.
+	// reap is how often the server looks for containers and TTL nodes to remove. An hour means
+	// never, because a removal at an unexpected moment would change a random program's result.
 	reap time.Duration
-	// plain leaves extendedTypesEnabled as it is by default: off.
+	// plain leaves extendedTypesEnabled off, which is the default.
 	plain bool
-	// dataDir is where its data is kept, more are further lines of its zoo.cfg.
+	// dataDir is the server's data folder. more are additional lines of its
+	// zoo.cfg.
 	dataDir string
 	more    map[string]string
 
@@ -48,8 +49,8 @@ var (
 	reaping = &realServer{reap: 100 * time.Millisecond}
 )
 
-// addr is the server's address. Without Java or the jars the test is skipped with what to
-// install, or fails if MRTQ_REQUIRE_BACKENDS names jvm.
+// addr is the server's address. Without Java or the jars the test is skipped and says
+// what to install. It fails if MRTQ_REQUIRE_BACKENDS names jvm.
 func (r *realServer) addr(t testing.TB) string {
 	t.Helper()
 	r.start.Do(func() {
@@ -84,7 +85,8 @@ func (r *realServer) stop() error {
 	return r.s.Stop(ctx)
 }
 
-// missing skips a test for want of a tool, unless the environment demands it.
+// missing skips a test because a tool is missing, unless the environment
+// requires it.
 func missing(t testing.TB, what string) {
 	t.Helper()
 	if slices.Contains(strings.Split(os.Getenv(harness.RequireVariable), ","), string(harness.JVM)) {

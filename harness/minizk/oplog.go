@@ -15,12 +15,12 @@ import (
 type Entry struct {
 	N       int64 // 1 for the server's first
 	At      time.Time
-	Session int64       // 0 for what the server did by itself
+	Session int64       // 0 for an action of the server itself
 	Op      wire.OpCode // createSession and closeSession also for resumed and expired sessions
-	Path    string      // of a multi a summary; of sessions what happened
+	Path    string      // a summary for a multi; what happened for a session
 	Note    string      // what a fault did
 	Err     wire.Code
-	Zxid    int64 // reached after it
+	Zxid    int64 // the server's zxid afterwards
 }
 
 // wireReap marks the removal of a container or TTL node.
@@ -69,7 +69,8 @@ func (r *request) entry(note string, code wire.Code) Entry {
 	return e
 }
 
-// clipAt is how many bytes of a path the log keeps: one may be as long as a packet.
+// clipAt is how many bytes of a path the log keeps, because a path may be as
+// long as a packet.
 const clipAt = 300
 
 func clip(path string) string {

@@ -63,8 +63,8 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// What a client sends is printed by a failing test, on somebody's terminal: it must neither command
-// that nor pass for a line of the log.
+// A failing test prints what a client sent on a terminal. It must not control the terminal, or look
+// like a line of the log.
 func TestLogIsHarmless(t *testing.T) {
 	s := run(t, minizk.Options{})
 	a := raw(t, s)

@@ -28,7 +28,7 @@ func (s *Server) delete(r *request) error {
 }
 
 // deleteContainer is what a server's own reaper sends. From a client it never succeeds: the
-// server takes the whole packet for the path, so the path has a zero byte.
+// server reads the whole packet as the path, so the path has a zero byte.
 func (s *Server) deleteContainer(*request) error {
 	s.nextTx()
 	return wire.BadArguments
@@ -83,7 +83,8 @@ func (s *Server) multi(r *request) error {
 	return err
 }
 
-// firstNull is the index of the first operation whose path is null, or past them all.
+// firstNull is the index of the first operation with a null path, or the number of
+// operations.
 func firstNull(ops []wire.MultiOp) int {
 	for i := range ops {
 		if ops[i].NullPath() {
@@ -93,7 +94,7 @@ func firstNull(ops []wire.MultiOp) int {
 	return len(ops)
 }
 
-// reconfig is for ensembles, and off by default even there.
+// reconfig is for ensembles, and is off by default even there.
 func (s *Server) reconfig(*request) error {
 	s.nextTx()
 	return wire.ReconfigDisabled

@@ -81,7 +81,7 @@ func (s *Server) getACL(r *request) error {
 const maxReply = 256 << 20
 
 // multiRead ends the connection of a client that asks for more than maxReply. At a null path it
-// stops, and answers what it has with an error in the header.
+// stops. Then it answers with the results so far and an error in the header.
 func (s *Server) multiRead(r *request) error {
 	if len(r.ops) > 0 && r.ops[0].Op != wire.OpGetData && r.ops[0].Op != wire.OpGetChildren {
 		r.body = wire.AppendMultiEnd(r.body)
@@ -100,8 +100,8 @@ func (s *Server) multiRead(r *request) error {
 	return nil
 }
 
-// sync waits for nothing, because a single server is never behind. Any path works,
-// even none.
+// sync waits for nothing, because a single server is never behind. Any path
+// works, even null.
 func (s *Server) sync(r *request) error {
 	r.body = wire.AppendNullString(r.body, r.prefix)
 	return nil

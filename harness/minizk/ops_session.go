@@ -40,7 +40,7 @@ func (s *Server) auth(r *request) error {
 	return nil
 }
 
-// prove adds an identity. Lists that were handed out before do not change.
+// prove adds an identity. Lists that were returned before do not change.
 func (c *conn) prove(id wire.ID) {
 	if !slices.Contains(c.ids, id) {
 		c.ids = append(slices.Clip(c.ids), id)
@@ -59,7 +59,8 @@ func (s *Server) sasl(r *request) error {
 	return nil
 }
 
-// whoAmI lists scheme and user of the connection's identities; a digest's user without its hash.
+// whoAmI lists scheme and user of the connection's identities. For a digest it lists the user
+// without the hash.
 func (s *Server) whoAmI(r *request) error {
 	r.body = wire.AppendInt(r.body, int32(len(r.c.ids)))
 	for _, id := range r.c.ids {

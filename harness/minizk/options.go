@@ -13,10 +13,11 @@ import (
 type Options struct {
 	// Addr is the address to listen on; "" is 127.0.0.1 and a free port.
 	Addr string
-	// Private opens no port: Server.Dial is the only way in, and Addr is not used.
+	// Private opens no port: clients can connect only with Server.Dial, and
+	// Addr is not used.
 	Private bool
-	// RealTime lets time pass by itself, for programs, and for clients that don't know of
-	// a manual clock. Otherwise only Advance moves time.
+	// RealTime lets time pass by itself, for programs, and for clients that don't know
+	// the time the time of a manual clock. Otherwise only Advance moves time.
 	RealTime bool
 	// Now is where a manual clock starts; zero is the present. Session ids begin with it, so with
 	// a fixed Now they are the same each time.
@@ -25,15 +26,15 @@ type Options struct {
 	// two and twenty of a server's usual ticks.
 	MinTimeout, MaxTimeout time.Duration
 	// ContainerInterval is how often the server looks for container and TTL nodes to remove, as a
-	// server's property znode.container.checkIntervalMs; with a real clock not more often than
-	// every 50 ms. 0 is a minute, as on a real server, because recipes rely on containers that are
-	// not removed at once.
+	// server's property znode.container.checkIntervalMs; With a real clock it does not look more
+	// often than every 50 ms. 0 is a minute, as on a real server, because recipes rely on
+	// containers that are not removed at once.
 	ContainerInterval time.Duration
 	// MaxBuffer is jute.maxbuffer, the longest packet accepted, in bytes. 0 is wire.MaxBuffer.
 	MaxBuffer int
-	// MaxQueue limits the bytes of notifications that wait for a client that does not read. With
-	// more, the client is disconnected. (Requests of a client that does not read their replies
-	// are not read either.) 0 is 16 MiB.
+	// MaxQueue limits the bytes of notifications that wait for a client that does not read. If
+	// more wait, the client is disconnected. (The server stops reading the requests of a client
+	// that does not read replies.) 0 is 16 MiB.
 	MaxQueue int
 	// TLS, if not nil, adds a second port for it, see Server.SecureAddr. Its clients have the
 	// same identities as those of the plain port: no x509.
@@ -82,9 +83,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	switch {
 	case o.Private && o.TLS != nil:
-		return o, fmt.Errorf("minizk: Private and TLS: nobody listens to what stays in the process")
+		return o, fmt.Errorf("minizk: Private and TLS together: a private server has no port for TLS")
 	case o.MinTimeout < time.Millisecond || o.MaxTimeout < o.MinTimeout:
-		return o, fmt.Errorf("minizk: session timeouts from %v to %v: want at least 1ms, and the least first", o.MinTimeout, o.MaxTimeout)
+		return o, fmt.Errorf("minizk: session timeouts from %v to %v: want at least 1ms, and the shorter one first", o.MinTimeout, o.MaxTimeout)
 	case o.ContainerInterval < 0:
 		return o, fmt.Errorf("minizk: ContainerInterval %v: want none below 0", o.ContainerInterval)
 	case o.MaxBuffer < 0 || o.MaxQueue < 0 || o.LogSize < 0:
@@ -95,7 +96,7 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// host is that of Addr; whether it is one is for listening to say.
+// host is the host of Addr. Listening reports whether it is valid.
 func (o Options) host() string {
 	host, _, _ := net.SplitHostPort(o.Addr)
 	return host

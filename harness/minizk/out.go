@@ -22,7 +22,7 @@ type outQueue struct {
 
 	mu     sync.Mutex // guards what follows; taken within Server.mu, never around it
 	buf    []byte
-	pushed int  // how many of buf's bytes are notifications that others caused
+	pushed int  // how many bytes of buf are notifications that others caused
 	mute   bool // nothing more is accepted
 }
 
@@ -42,7 +42,7 @@ func (q *outQueue) add(packet []byte) {
 	}
 }
 
-// give is add for a packet that the caller does not use again. It saves a copy.
+// give is add without a copy, for a packet that the caller does not use again.
 func (q *outQueue) give(packet []byte) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -117,14 +117,14 @@ func (q *outQueue) pushLoop() {
 	}
 }
 
-// silence refuses further packets; what is queued may still be flushed.
+// silence refuses further packets. Queued packets may still be flushed.
 func (q *outQueue) silence() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.mute = true
 }
 
-// abort ends the connection at once. The reader notices by its next read.
+// abort ends the connection at once. The reader notices at its next read.
 func (q *outQueue) abort() {
 	q.silence()
 	q.once.Do(func() {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestQueueLimit: a reply may be larger than what may wait of notifications, and does not count.
+// TestQueueLimit: a reply may be larger than the limit for waiting notifications, and doesn't
+// count towards it.
 func TestQueueLimit(t *testing.T) {
 	near, far := net.Pipe()
 	defer far.Close()
@@ -36,7 +37,7 @@ func TestQueueLimit(t *testing.T) {
 	if n := <-got; n != 2060 {
 		t.Fatalf("%d bytes arrived, want 2060", n)
 	}
-	q.notify(make([]byte, 60)) // what was flushed waits no more
+	q.notify(make([]byte, 60)) // flushed packets don't wait any more
 	if cut() {
 		t.Fatal("cut for what has been sent")
 	}

@@ -14,7 +14,8 @@ import (
 	"mrtq/harness/minizk"
 )
 
-// A private server has no port, and serves whoever is in the process, also after a restart.
+// A private server has no port. It serves clients in the same process, also after a
+// restart.
 func TestPrivate(t *testing.T) {
 	zk := run(t, minizk.Options{Private: true})
 	if zk.Addr() != "private" {
@@ -34,7 +35,7 @@ func TestPrivate(t *testing.T) {
 		for range events {
 		}
 	}()
-	big := make([]byte, 900<<10) // more than a pipe takes at once
+	big := make([]byte, 900<<10) // more than a pipe holds
 	if _, err := conn.Create("/a", big, zkclient.FlagEphemeral, zkclient.WorldACL(zkclient.PermAll)); err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,7 @@ func TestPrivate(t *testing.T) {
 	for {
 		data, _, err := conn.Get("/a")
 		if errors.Is(err, zkclient.ErrConnectionClosed) || errors.Is(err, zkclient.ErrNoServer) || errors.Is(err, io.ErrClosedPipe) {
-			continue // the client is on its way
+			continue // the client is connecting
 		}
 		if err != nil || len(data) != len(big) {
 			t.Errorf("%d bytes, %v", len(data), err)
@@ -65,7 +66,7 @@ func TestDialWantsAPrivateServer(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	_, err = minizk.Start(minizk.Options{Private: true, TLS: &tls.Config{}})
-	if want := "minizk: Private and TLS: nobody listens to what stays in the process"; err == nil || err.Error() != want {
+	if want := "minizk: Private and TLS together: a private server has no port for TLS"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// raw opens a session that the test's end closes.
+// raw opens a session that is closed when the test ends.
 func raw(t testing.TB, s *minizk.Server) *rawzk.Conn {
 	t.Helper()
 	c, err := rawzk.Open(s.Addr(), sessionTimeout)
@@ -41,7 +41,8 @@ func createBody(path, data string, flags int32) []byte {
 
 func pathBody(path string) []byte { return wire.AppendPathWatch(nil, wire.PathWatch{Path: path}) }
 
-// do sends a request and returns its code; a cut connection is ConnectionLoss.
+// do sends a request and returns its code. For a cut connection it returns
+// ConnectionLoss.
 func do(t testing.TB, c *rawzk.Conn, op wire.OpCode, body []byte) wire.Code {
 	t.Helper()
 	p, _, err := c.Do(op, body)

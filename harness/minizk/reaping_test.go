@@ -10,8 +10,8 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// nested opens a session that lives for an hour, and makes three containers, one in the other, of
-// which the innermost has had a child, and a node whose second of life is over.
+// nested opens a session that lives for an hour. It creates three nested containers, of which the
+// innermost has had a child, and a TTL node that is due.
 func nested(t *testing.T, s *minizk.Server) {
 	t.Helper()
 	a, err := rawzk.Open(s.Addr(), time.Hour)
@@ -29,7 +29,7 @@ func nested(t *testing.T, s *minizk.Server) {
 	want(t, "delete", do(t, a, wire.OpDelete, wire.AppendPathVersion(nil, wire.PathVersion{Path: "/c/c/c/kid", Version: -1})), wire.OK)
 }
 
-// left are the nodes of nested that are there.
+// left are the nodes of nested that still exist.
 func left(t *testing.T, s *minizk.Server) string {
 	t.Helper()
 	var there []string
@@ -41,9 +41,10 @@ func left(t *testing.T, s *minizk.Server) string {
 	return strings.Join(there, " ")
 }
 
-// TestContainersAreLookedForNowAndThen: not when they are due, but as often as was asked, or else as
-// often as by a real server; and one that loses its last child to that stays until the next time.
-func TestContainersAreLookedForNowAndThen(t *testing.T) {
+// TestContainersAreRemovedInRounds: the server removes containers in rounds, not when they are due.
+// The option or the real server's default says how often. A container that loses its last child in
+// a round stays until the next one.
+func TestContainersAreRemovedInRounds(t *testing.T) {
 	type passed struct {
 		time time.Duration
 		left string
@@ -68,8 +69,8 @@ func TestContainersAreLookedForNowAndThen(t *testing.T) {
 	}
 }
 
-// TestRestartLooksForContainersAnew: the time before it counts no more.
-func TestRestartLooksForContainersAnew(t *testing.T) {
+// TestRestartStartsTheRoundsAgain: the time before a restart doesn't count.
+func TestRestartStartsTheRoundsAgain(t *testing.T) {
 	s := run(t, minizk.Options{MaxTimeout: time.Hour})
 	nested(t, s)
 	s.Advance(59 * time.Second)
@@ -97,16 +98,17 @@ func TestRestartLooksForContainersAnew(t *testing.T) {
 	}
 }
 
-// TestRealClockLooksForContainers: by itself, where that is asked for.
-func TestRealClockLooksForContainers(t *testing.T) {
+// TestRealClockRemovesContainers: with Options.RealTime the server removes
+// containers by itself.
+func TestRealClockRemovesContainers(t *testing.T) {
 	s := run(t, minizk.Options{RealTime: true, ContainerInterval: time.Millisecond, MaxTimeout: time.Hour})
 	b := raw(t, s)
 	want(t, "watch", do(t, b, wire.OpAddWatch, wire.AppendPathInt(nil, wire.PathInt{Path: "/", N: wire.WatchPersistentRecursive})), wire.OK)
 	nested(t, s)
-	for gone := map[string]bool{}; len(gone) < 5; { // and the child
+	for gone := map[string]bool{}; len(gone) < 5; { // and for the child
 		p, err := b.ReadPacket()
 		if err != nil {
-			t.Fatalf("of five nodes only %v have gone: %v", gone, err)
+			t.Fatalf("of five nodes only %v were removed: %v", gone, err)
 		}
 		if e := wire.NewDecoder(p.Body).WatcherEvent(); e.Type == wire.EventDeleted {
 			gone[e.Path] = true

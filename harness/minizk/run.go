@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// T is what Run needs of a *testing.T. If it also has Failed() bool, as *testing.T has, a
-// failing test prints the server's operations.
+// T is the part of *testing.T that Run needs. If it also has Failed() bool, as *testing.T
+// has, a failing test prints the server's operations.
 type T interface {
 	Cleanup(func())
 	Fatalf(format string, args ...any)
@@ -20,7 +20,7 @@ func RunWith(t T, opt Options) *Server {
 	s, err := Start(opt)
 	if err != nil {
 		t.Fatalf("%v", err)
-		return nil // for a T whose Fatalf returns
+		return nil // for a T with a Fatalf that returns
 	}
 	t.Cleanup(func() {
 		if f, ok := t.(interface{ Failed() bool }); ok && f.Failed() {

@@ -11,7 +11,7 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// recorder is a T that a test looks at afterwards.
+// recorder is a T that a test checks afterwards.
 type recorder struct {
 	cleanup []func()
 	failed  bool
@@ -49,8 +49,8 @@ func TestOptionsAreChecked(t *testing.T) {
 		opt  minizk.Options
 		want string
 	}{
-		{minizk.Options{MinTimeout: -1}, "minizk: session timeouts from -1ns to 40s: want at least 1ms, and the least first"},
-		{minizk.Options{MinTimeout: time.Minute, MaxTimeout: time.Second}, "minizk: session timeouts from 1m0s to 1s: want at least 1ms, and the least first"},
+		{minizk.Options{MinTimeout: -1}, "minizk: session timeouts from -1ns to 40s: want at least 1ms, and the shorter one first"},
+		{minizk.Options{MinTimeout: time.Minute, MaxTimeout: time.Second}, "minizk: session timeouts from 1m0s to 1s: want at least 1ms, and the shorter one first"},
 		{minizk.Options{ContainerInterval: -1}, "minizk: ContainerInterval -1ns: want none below 0"},
 		{minizk.Options{MaxQueue: -1}, "minizk: MaxBuffer 1048575, MaxQueue -1, LogSize 1000: want none below 0"},
 		{minizk.Options{RealTime: true, Now: time.Unix(1, 0).UTC()}, "minizk: Now is 1970-01-01 00:00:01 +0000 UTC and RealTime is set: a real clock starts at the present"},

@@ -20,7 +20,7 @@ func acl(perms int32, scheme, name string) wire.ACL {
 
 func digest(secret string) string { return ztree.DigestID([]byte(secret)).Name }
 
-// aclLists tries lists of all shapes: as given, and as they are kept.
+// aclLists tries lists of all shapes, and reads back what the server keeps.
 func aclLists(w *world) {
 	a, b := w.session("A"), w.session("B")
 	b.auth("digest", "b:b")
@@ -84,13 +84,14 @@ func aclEnforced(w *world) {
 	other.auth("digest", "o:o")
 	other.read(wire.OpGetData, dir+"/acl/none", false)
 	other.ask(wire.OpGetACL, dir+"/acl/none")
-	// So that the janitor may clear up.
+	// So that the janitor can clean up.
 	for _, perms := range []int32{0, 1, 2, 4, 8, 16, 31} {
 		owner.setACL(fmt.Sprintf("%s/acl/%d", dir, perms), open, -1)
 	}
 }
 
-// aclEvents: a watch on what may not be read is spent without a word.
+// aclEvents: a watch on a node that may not be read is used up without an
+// event.
 func aclEvents(w *world) {
 	owner, other := w.session("owner"), w.session("other")
 	owner.auth("digest", ownerSecret)
@@ -123,10 +124,11 @@ func aclEvents(w *world) {
 	other.settle()
 }
 
-// superSecret is the superuser's, on both servers.
+// superSecret is the superuser's password on both servers.
 const superSecret = "super:secret"
 
-// superuser: no list binds it, and what it makes with scheme auth belongs to its digest.
+// superuser: no ACL applies to it. What it creates with scheme auth belongs to its
+// digest.
 func superuser(w *world) {
 	owner, boss := w.session("owner"), w.session("boss")
 	owner.auth("digest", ownerSecret)

@@ -21,7 +21,8 @@ func multis(w *world) {
 	a.read(wire.OpGetData, dir+"/a", false)
 	a.read(wire.OpGetChildren2, dir, false)
 	a.ask(wire.OpGetEphemerals, "/")
-	// A node made, deleted and made again in one transaction; a parent made in it.
+	// A node is created, deleted and created again in one transaction, and so
+	// is a parent.
 	a.multi(wire.OpMulti, mDelete(dir+"/a", -1), mCreate(dir+"/a", 0), mCreate(dir+"/a/b", 0), mCreate(dir+"/a/b/c", 2), mSet(dir+"/a", "x", 0))
 	a.read(wire.OpGetData, dir+"/a", false)
 	a.read(wire.OpGetChildren2, dir+"/a/b", false)
@@ -46,7 +47,8 @@ func multiFails(w *world) {
 		a.multi(wire.OpMulti, mCreate(dir+"/new", 2), mSet(dir+"/a", "changed", -1), mDelete(dir+"/a/b", -1), mDelete(dir+"/eph", -1), mCreate(dir+"/eph2", 1), last, mCreate(dir+"/never", 0))
 		a.multi(wire.OpMulti, last)
 	}
-	// No trace: data, counters, ephemerals and the sequence are as before.
+	// It left no trace: data, counters, ephemerals and the sequence are as
+	// before.
 	a.read(wire.OpGetData, dir+"/a", false)
 	a.read(wire.OpGetChildren2, dir+"/a", false)
 	a.read(wire.OpGetChildren2, dir, false)
@@ -72,7 +74,7 @@ func multiWatches(w *world) {
 	a.settle()
 }
 
-// malformed sends records that end early, have impossible lengths, or more than is wanted.
+// malformed sends records that end early, have impossible lengths, or are too long.
 func malformed(w *world) {
 	a := w.session("A")
 	a.create(dir+"/a", "x", 0)

@@ -10,8 +10,8 @@ import (
 )
 
 // Strings, buffers and lists can be null in a record. What that means differs from field to field,
-// so every one is tried, alone and with the others of its record. Records are written here by
-// hand: package wire's own way with null is what is examined.
+// so every field is tried, alone and with the others of its record. The records are written by
+// hand here, because package wire's own treatment of null is under test.
 
 func init() {
 	scenarios["null_fields"] = nullFields
@@ -26,8 +26,8 @@ func init() {
 // part is a field of a record. One that has a name can be null instead.
 type part struct {
 	name  string
-	bytes []byte // a list's is its length
-	inner []part // what a list consists of
+	bytes []byte // for a list, its length
+	inner []part // the elements of a list
 }
 
 func fixed(b []byte) part              { return part{bytes: b} }
@@ -36,12 +36,12 @@ func list(name string, e ...part) part { return part{name, wire.AppendInt(nil, i
 
 var null = wire.AppendInt(nil, -1)
 
-// entry is an access list's only one.
+// entry is the only entry of an access list.
 func entry(perms int32, scheme, id string) part {
 	return part{"acl", wire.AppendInt(nil, 1), []part{fixed(wire.AppendInt(nil, perms)), text("scheme", scheme), text("id", id)}}
 }
 
-// entries is an access list whose schemes and ids are null where they are nil.
+// entries is an access list. A nil scheme or id is null.
 func entries(of ...nullableACL) []byte {
 	b := wire.AppendInt(nil, int32(len(of)))
 	for _, e := range of {
@@ -68,7 +68,7 @@ func (v variant) String() string {
 	return "null " + strings.Join(v.nulls, ", ")
 }
 
-// variants are all that a record can be: each field there, or null.
+// variants are all variants of a record: each field present or null.
 func variants(parts []part) []variant {
 	all := []variant{{}}
 	for _, p := range parts {
@@ -86,7 +86,7 @@ func variants(parts []part) []variant {
 	return all
 }
 
-// record is a request's fields. What it makes or looks at has the given path.
+// record returns a request's fields. The request is about the given path.
 type record struct {
 	op    wire.OpCode
 	parts func(path string) []part
@@ -114,7 +114,7 @@ var setting = record{wire.OpSetData, func(path string) []part {
 	return []part{text("path", path), text("data", "d"), fixed(wire.AppendInt(nil, -1))}
 }}
 
-// changes are those that a multi can carry, too.
+// changes are the requests that a multi can carry, too.
 var changes = []record{
 	creation(wire.OpCreate, 0), creation(wire.OpCreate2, 0), creation(wire.OpCreateContainer, 4), creation(wire.OpCreateTTL, 5, 100000),
 	setting, anyVersion(wire.OpDelete), anyVersion(wire.OpCheck),
@@ -130,14 +130,14 @@ func watchLists(op wire.OpCode, names ...string) record {
 	}}
 }
 
-// plain is the record as it should be, null the one whose path is null.
+// plain is the valid record. null is the record with a null path.
 func (r record) plain(path string) []byte { return variants(r.parts(path))[0].bytes }
 func (r record) null() []byte {
 	all := variants(r.parts(""))
 	return all[slices.IndexFunc(all, func(v variant) bool { return slices.Equal(v.nulls, []string{"path"}) })].bytes
 }
 
-// target is the path that the n-th try of a record is about.
+// target is the path for the n-th variant of a record.
 func (r record) target(n int) string {
 	switch r.op {
 	case wire.OpCreate, wire.OpCreate2, wire.OpCreateContainer, wire.OpCreateTTL:
@@ -148,8 +148,8 @@ func (r record) target(n int) string {
 	return dir + "/node"
 }
 
-// others are the requests that are not in changes, of everything that a client may ask
-// for and that does not end its connection.
+// others are all other requests that a client may send and that do not end its
+// connection.
 var others = []record{
 	{wire.OpSetACL, func(path string) []part {
 		return []part{text("path", path), entry(31, "world", "anyone"), fixed(wire.AppendInt(nil, -1))}
@@ -168,9 +168,9 @@ var others = []record{
 	}},
 }
 
-// nullFields plays every variant of every record, each by a client of its own, so that none sees
-// what others watch. Once somebody has watched a null path the real server forgets less than it
-// should, therefore this wants one for itself.
+// nullFields sends every variant of every record. Each variant has its own client, so that no
+// client has another's watches. After a watch of a null path the real server forgets less than
+// it should, so this scenario needs a server of its own.
 func nullFields(w *world) {
 	a := w.session("A")
 	a.create(dir+"/node", "x", 0)
@@ -180,7 +180,7 @@ func nullFields(w *world) {
 			n++
 			v := variants(r.parts(r.target(n)))[i]
 			if r.op == wire.OpSetWatches2 && len(v.nulls) > 1 {
-				continue // there are 243, and setWatches is tried in full
+				continue // there are 243 variants, and setWatches is tried in full
 			}
 			lines := len(w.lines)
 			c := w.session("C")
@@ -245,7 +245,7 @@ func nullInMulti(w *world) {
 	a.settle()
 }
 
-// nullAndOtherFaults: which of several faults is answered.
+// nullAndOtherFaults: which of several faults the server reports.
 func nullAndOtherFaults(w *world) {
 	a := w.session("A")
 	a.create(dir+"/node", "x", 0)
@@ -288,8 +288,8 @@ func nullAndOtherFaults(w *world) {
 	a.settle()
 }
 
-// nullACLs: every scheme with a null id, by a client with an identity and one without; and lists of
-// two, for the server looks for duplicates first.
+// nullACLs: every scheme with a null id, by a client with an identity and by one without. It also
+// sends lists of two, because the server looks for duplicates first.
 func nullACLs(w *world) {
 	a, b := w.session("A"), w.session("B")
 	b.auth("digest", "b:b")
@@ -342,8 +342,9 @@ func nullACLs(w *world) {
 	a.settle()
 }
 
-// nullWatches: a null path can be watched; nothing ever happens to it. And of lists with a null
-// somewhere, what comes before it is set. (For this, too, see nullFields.)
+// nullWatches: a null path can be watched, but nothing ever happens to it. If a list contains a
+// null, the watches before it are set. This scenario needs a server of its own, too: see
+// nullFields.
 func nullWatches(w *world) {
 	b := w.session("B")
 	for _, mode := range []int32{wire.WatchPersistent, wire.WatchPersistentRecursive} {
@@ -407,7 +408,7 @@ func nullWatches(w *world) {
 	}
 }
 
-// nullIdentities: what a client says of itself.
+// nullIdentities: nulls in a client's identities.
 func nullIdentities(w *world) {
 	a := w.session("A")
 	who := func() { a.do("whoAmI", wire.OpWhoAmI, nil) }
@@ -443,8 +444,8 @@ func nullIdentities(w *world) {
 	a.expectEnd()
 }
 
-// nullToken: over a null SASL token a server forgets the connection. It neither answers, nor hangs
-// up before the session expires, nor does what it is asked.
+// nullToken: after a null SASL token a server ignores the connection. It does not answer, does no
+// requests, and closes the connection only when the session expires.
 func nullToken(w *world) {
 	a, b := w.dial("A"), w.session("B")
 	a.connect(wire.ConnectRequest{TimeoutMillis: 4000, HasReadOnly: true})

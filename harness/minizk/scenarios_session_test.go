@@ -57,7 +57,7 @@ func resume(w *world) {
 	a2 := w.dial("A2")
 	a2.connect(wire.ConnectRequest{TimeoutMillis: 15000, SessionID: a.c.Session.SessionID, Password: a.password(), HasReadOnly: true})
 	a.expectEnd()
-	b.set(dir+"/eph", []byte("x"), -1) // the watch went with the connection
+	b.set(dir+"/eph", []byte("x"), -1) // the watch ended with the connection
 	a2.settle()
 	a2.ask(wire.OpGetEphemerals, "/")
 	wrong := w.dial("wrong")
@@ -67,7 +67,7 @@ func resume(w *world) {
 	b.auth("digest", ownerSecret)
 	b.do("whoAmI", wire.OpWhoAmI, nil)
 	b.resume()
-	b.do("whoAmI", wire.OpWhoAmI, nil) // identities are the connection's
+	b.do("whoAmI", wire.OpWhoAmI, nil) // identities belong to the connection
 	a3 := w.dial("A3")
 	a3.connect(wire.ConnectRequest{TimeoutMillis: 15000, SessionID: a.c.Session.SessionID, Password: a.password(), HasReadOnly: true})
 	a3.do("close", wire.OpCloseSession, nil)
@@ -90,7 +90,7 @@ func ephemerals(w *world) {
 	a.create(dir+"/gone", "", 1)
 	a.delete(dir+"/gone", -1)
 	b.create(dir+"/mine", "", 1)
-	b.delete(dir+"/e1", -1) // anyone may
+	b.delete(dir+"/e1", -1) // anyone may do it
 	a.create(dir+"/e1", "", 1)
 	b.settle()
 	b.read(wire.OpGetData, dir+"/p/one", true)
@@ -146,7 +146,7 @@ func unknownOps(w *world) {
 	a.doXid("ping with xid 9", 9, wire.OpPing, nil)
 }
 
-// expiry: a session that is not heard of ends, with its nodes and its connection.
+// expiry: a silent session ends, with its nodes and its connection.
 func expiry(w *world) {
 	a, b := w.dial("A"), w.session("B")
 	a.connect(wire.ConnectRequest{TimeoutMillis: 4000, HasReadOnly: true})
@@ -161,8 +161,8 @@ func expiry(w *world) {
 	b.settle()
 }
 
-// reapings: containers go when their last child has gone, but not before they had one; TTL nodes
-// when they have no children and were not set for long enough.
+// reapings: a container is removed after its last child is deleted, but not before it had one. A
+// TTL node is removed if it has no children and was not set for its time to live.
 func reapings(w *world) {
 	a, b := w.session("A"), w.session("B")
 	never := wire.CreateRequest{Path: dir + "/never", ACL: open, Flags: 4}
@@ -192,7 +192,7 @@ func reapings(w *world) {
 	b.settle()
 }
 
-// number is what differs from one server to the other, and from moment to moment.
+// number matches what differs between servers and moments.
 var number = regexp.MustCompile(`0x[0-9a-f]+|[0-9]+([.:][0-9]+)*`)
 
 // monitored are the lines of mntr that minizk has; a real server has hundreds.
@@ -202,7 +202,7 @@ var monitored = []string{
 	"zk_min_latency", "zk_avg_latency", "zk_max_latency", "zk_uptime",
 }
 
-// fourLetterWords: their answers line by line, but for numbers.
+// fourLetterWords: the answers line by line, without numbers.
 func fourLetterWords(w *world) {
 	a := w.session("A")
 	a.read(wire.OpExists, dir, true)
@@ -224,7 +224,7 @@ func fourLetterWords(w *world) {
 	}
 }
 
-// say asks a four-letter word.
+// say sends a four-letter word.
 func (w *world) say(word string) string {
 	c := w.dial(word)
 	if err := c.c.SetDeadline(time.Now().Add(sessionTimeout)); err != nil {

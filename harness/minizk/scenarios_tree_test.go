@@ -31,7 +31,7 @@ func createModes(w *world) {
 		}
 		for _, ttl := range []int64{-5, 0, 100000, 0xffffffffff, 0x10000000000} {
 			if (flags < 5 || flags > 6) && ttl < 0 {
-				continue // kills the real server: known difference create-ttl-without-mode
+				continue // the real server would exit: known difference create-ttl-without-mode
 			}
 			a.createWith(wire.OpCreateTTL, wire.CreateRequest{Path: fmt.Sprintf("%s/ttl%d.%d", dir, flags, ttl), ACL: open, Flags: flags, TTL: ttl})
 		}
@@ -51,7 +51,7 @@ func counters(w *world) {
 	stat()
 	a.create(dir+"/a", "1", 0)
 	stat()
-	a.create(dir+"/a", "1", 0) // refused, yet it takes a zxid
+	a.create(dir+"/a", "1", 0) // refused, but it takes a zxid
 	stat()
 	a.set(dir+"/a", []byte("22"), 0)
 	a.set(dir+"/a", []byte("22"), 0)
@@ -83,7 +83,7 @@ func sequence(w *world) {
 	a.delete(dir+"/plain", -1)
 	a.create(dir+"/other-", "", 2)
 	a.create(dir+"/", "", 2)
-	a.create(dir+"/n-0000000006", "", 0) // which takes the number the next one would get
+	a.create(dir+"/n-0000000006", "", 0) // this takes the number that the next one would get
 	a.create(dir+"/n-", "", 2)
 	a.create(dir+"/n-", "", 2)
 	a.createWith(wire.OpCreate2, wire.CreateRequest{Path: dir + "/n-", ACL: open, Flags: 2})
@@ -103,7 +103,7 @@ func paths(w *world) {
 		"/s/\ud7ff", "/s/\ue000", "/s/\uf8ff", "/s/\uf900", "/s/\uffef", "/s/\ufff0", "/s/\uffff", "/s/\U0001F600", "/s/a\xff", "/s/" + strings.Repeat("n", 300),
 	} {
 		a.create(p, "", 0)
-		if p != "/" && p != "" { // the root's Stat and sequence tell of other scenarios
+		if p != "/" && p != "" { // other scenarios change the root's Stat and sequence
 			a.create(p, "", 2)
 			a.set(p, []byte("d"), 5)
 			a.read(wire.OpGetData, p, false)
@@ -119,7 +119,7 @@ func paths(w *world) {
 			a.ask(wire.OpSync, p)
 		}
 	}
-	// What the root has in sequence is the janitor's business.
+	// The janitor deletes the root's sequential children.
 	kids := a.must(wire.OpGetChildren, wire.AppendPathWatch(nil, wire.PathWatch{Path: "/"}))
 	for _, name := range wire.NewDecoder(kids.Body).Strings("names") {
 		if name != "zookeeper" && name != strings.TrimPrefix(dir, "/") {
@@ -133,7 +133,7 @@ func deletes(w *world) {
 	a.create(dir+"/a", "", 0)
 	a.create(dir+"/a/b", "", 0)
 	a.delete(dir+"/a", -1)
-	a.delete(dir+"/a", 3) // the version is looked at first
+	a.delete(dir+"/a", 3) // the version is checked first
 	a.delete(dir+"/nope", -1)
 	a.delete(dir+"/nope/b", -1)
 	a.delete(dir+"/a/b", 1)
@@ -238,8 +238,8 @@ func systemNodes(w *world) {
 	a.create("/zookeeper", "", 0)
 }
 
-// untouchedServer looks at what is there before anybody came, but for the janitor, and asks for
-// TTL nodes, which are off by default.
+// untouchedServer reads a new server that only the janitor has used. It also asks for TTL
+// nodes, which are off by default.
 func untouchedServer(w *world) {
 	a := w.session("A")
 	for _, p := range []string{"/", "", "/zookeeper", "/zookeeper/quota", "/zookeeper/config"} {

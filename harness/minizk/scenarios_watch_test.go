@@ -21,7 +21,7 @@ func watchOnce(w *world) {
 	b.read(wire.OpGetChildren2, dir, true)
 	a.create(dir+"/a", "", 0)
 	b.settle()
-	a.create(dir+"/b", "", 0) // the watches are spent
+	a.create(dir+"/b", "", 0) // the watches are used up
 	b.settle()
 	b.read(wire.OpExists, dir+"/a", true)
 	b.read(wire.OpGetData, dir+"/a", true)
@@ -34,15 +34,15 @@ func watchOnce(w *world) {
 	b.read(wire.OpGetData, dir+"/a/k", true)
 	b.read(wire.OpGetChildren, dir+"/a/k", true)
 	b.read(wire.OpGetChildren, dir+"/a", true)
-	a.delete(dir+"/a/k", -1) // one event for the node, though two watches
+	a.delete(dir+"/a/k", -1) // one event for the node, although there are two watches
 	b.settle()
 	b.read(wire.OpGetChildren, dir+"/a", true)
-	a.delete(dir+"/a", -1) // a child watch hears of its node's end
+	a.delete(dir+"/a", -1) // a child watch gets its node's deletion
 	b.settle()
 	b.read(wire.OpGetData, dir+"/b", true)
-	a.setACL(dir+"/b", open, -1) // no watch hears of this
+	a.setACL(dir+"/b", open, -1) // no watch gets this
 	b.settle()
-	a.set(dir+"/b", []byte("x"), 99) // nor of failures
+	a.set(dir+"/b", []byte("x"), 99) // failures cause no event
 	b.settle()
 	b.multi(wire.OpMultiRead, wire.MultiOp{Op: wire.OpGetData, Read: wire.PathWatch{Path: dir + "/b", Watch: true}}, wire.MultiOp{Op: wire.OpGetChildren, Read: wire.PathWatch{Path: dir, Watch: true}})
 	a.set(dir+"/b", []byte("x"), -1)
@@ -104,7 +104,7 @@ func watchMixed(w *world) {
 	a.set(dir+"/a", []byte("1"), -1)
 	a.set(dir+"/a", []byte("2"), -1)
 	b.settle()
-	b.read(wire.OpGetData, dir+"/a", true) // a watch for once replaces the persistent one
+	b.read(wire.OpGetData, dir+"/a", true) // a watch that fires once replaces the persistent one
 	b.read(wire.OpGetChildren, dir+"/a", true)
 	a.set(dir+"/a", []byte("3"), -1)
 	a.set(dir+"/a", []byte("4"), -1)
@@ -154,7 +154,7 @@ func watchRemove(w *world) {
 	b.tell(wire.OpCheckWatches, "/bad", 3)
 	b.tell(wire.OpRemoveWatches, "/bad", 3)
 	b.tell(wire.OpCheckWatches, dir, 9)
-	// What others watch, and what a watch above covers.
+	// Other clients' watches, and a watch on a path above.
 	a.read(wire.OpGetData, dir+"/a", true)
 	b.tell(wire.OpCheckWatches, dir+"/a", 2)
 	b.tell(wire.OpRemoveWatches, dir+"/a", 2)

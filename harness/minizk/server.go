@@ -22,28 +22,28 @@ type Server struct {
 	opt    Options
 	addr   string
 	secure string   // the address for TLS
-	secret [16]byte // from which session passwords are made
+	secret [16]byte // session passwords are made from it
 
-	conns sync.WaitGroup // goroutines of connections
+	conns sync.WaitGroup // the goroutines of connections
 	loops sync.WaitGroup // the accepting loop and the real clock
 	quit  chan struct{}  // closed by Close
 
-	turning   sync.Mutex // held by Stop and Restart, around mu: neither meets the other halfway
+	turning   sync.Mutex // Stop and Restart hold it around mu, so they don't run at the same time
 	mu        sync.Mutex // guards everything below, and the fields of conn and session that say so
 	listeners []net.Listener
 	closed    bool
 	open      map[*conn]struct{}
-	current   *conn // whose request is being done
+	current   *conn // the connection whose request is being done
 	tree      *ztree.Tree
 	zxid      int64 // the last transaction's
-	spent     int64 // how many more numbers the next one passes over
+	spent     int64 // how many more numbers the next one skips
 	sessions  sessionTable
 	clock     clock
 	faults    faultList
 	counts    counts
 	log       opLog
 	started   time.Time
-	nextReap  time.Time // when containers are looked for
+	nextReap  time.Time // when to look for containers next
 }
 
 // Start returns a running server. The caller must Close it. The error is from Options or
@@ -82,8 +82,8 @@ func Start(opt Options) (*Server, error) {
 	return s, nil
 }
 
-// Addr is the address to connect to, "127.0.0.1:34567"; with Options.Private there is none, and it
-// is "private".
+// Addr is the address to connect to, "127.0.0.1:34567"; With Options.Private there is none, and
+// Addr returns "private".
 func (s *Server) Addr() string { return s.addr }
 
 // SecureAddr is the address for clients with TLS, "" without Options.TLS.
@@ -125,7 +125,7 @@ type secureConn struct {
 
 func (c secureConn) Close() error { return c.raw.Close() }
 
-// Retrying after a failed Accept waits, so that a process out of file descriptors does not spin.
+// Wait after a failed Accept, so that a process without free file descriptors does not spin.
 const acceptRetry = 5 * time.Millisecond
 
 func (s *Server) accept(l net.Listener, conf *tls.Config) {
@@ -182,8 +182,8 @@ func (s *Server) Stop() error {
 
 // Restart ends all connections and serves again at the same addresses, with the same tree and
 // sessions. The sessions' timeouts start again, as after the restart of a server with its
-// data. After Stop it also resumes; then the error may be that another program has taken the
-// port.
+// data. After Stop it also opens the ports again. Then the error may be that another program
+// has taken a port.
 func (s *Server) Restart() error {
 	s.turning.Lock()
 	defer s.turning.Unlock()
@@ -237,7 +237,7 @@ func (s *Server) Zxid() int64 {
 	return s.zxid
 }
 
-// gone forgets a connection whose reading has ended. The session stays until it times out.
+// gone forgets a connection after its last read. The session stays until it times out.
 func (s *Server) gone(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

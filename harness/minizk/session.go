@@ -16,7 +16,7 @@ type session struct {
 	id       int64
 	timeout  time.Duration
 	deadline time.Time
-	conn     *conn // nil between connections
+	conn     *conn // nil without a connection
 }
 
 type sessionTable struct {
@@ -57,7 +57,7 @@ func startTime(o Options) time.Time {
 
 func (t *sessionTable) add(timeout time.Duration) *session {
 	t.last++
-	for t.byID[t.last] != nil { // the owner of a loaded node
+	for t.byID[t.last] != nil { // the session owns a loaded node
 		t.last++
 	}
 	ss := &session{id: t.last, timeout: timeout}
@@ -73,7 +73,7 @@ func (t *sessionTable) touchAll(now time.Time) {
 	}
 }
 
-// due lists the sessions whose time is over, the longest overdue first.
+// due lists the sessions that must expire, the longest overdue first.
 func (t *sessionTable) due(now time.Time) []*session {
 	var out []*session
 	for _, ss := range t.byID {
@@ -94,8 +94,8 @@ func (s *Server) password(id int64) []byte {
 }
 
 // endSession is the transaction that removes a session with its ephemeral nodes. It cuts the
-// connection, unless the connection asked for the end and still gets an answer. The caller
-// holds mu.
+// connection, unless the connection itself asked for this and still gets an answer. The
+// caller holds mu.
 func (s *Server) endSession(ss *session, why string) {
 	tx := s.nextTx()
 	delete(s.sessions.byID, ss.id)
@@ -149,8 +149,8 @@ func (s *Server) Disconnect(id int64) bool {
 		return false
 	}
 	ss.conn.out.abort()
-	// Do it at once, before the connection's goroutine notices the end: its replies and its
-	// watches must not be sent any more.
+	// Do it at once, before the connection's goroutine notices the end. Its replies and its
+	// events must not be sent any more.
 	s.tree.Forget(ss.conn)
 	ss.conn = nil
 	return true

@@ -25,20 +25,20 @@ func TestExpireAndDisconnect(t *testing.T) {
 	if _, err := a.ReadPacket(); err == nil {
 		t.Error("still connected")
 	}
-	want(t, "the node outlives the connection", do(t, b, wire.OpExists, pathBody("/eph")), wire.OK)
+	want(t, "the node must outlive the connection", do(t, b, wire.OpExists, pathBody("/eph")), wire.OK)
 	a = resumed(t, s, a)
 	if !s.ExpireSession(a.Session.SessionID) || s.ExpireSession(a.Session.SessionID) {
 		t.Error("ExpireSession: want true, then false")
 	}
-	want(t, "but not the session", do(t, b, wire.OpExists, pathBody("/eph")), wire.NoNode)
+	want(t, "but must not outlive the session", do(t, b, wire.OpExists, pathBody("/eph")), wire.NoNode)
 	if _, err := a.ReadPacket(); err == nil {
 		t.Error("still connected")
 	}
 }
 
-// TestStrangersSession: a server that takes another's place at its address has sessions of its own.
-// A client of the one that has ended is told so, and nobody else is disturbed.
-func TestStrangersSession(t *testing.T) {
+// TestSessionOfAnEarlierServer: a server that replaces another at its address has its own sessions.
+// It tells a client of the earlier server that its session has ended, and disturbs no other client.
+func TestSessionOfAnEarlierServer(t *testing.T) {
 	first := run(t, minizk.Options{RealTime: true})
 	orphan := raw(t, first)
 	if err := first.Close(); err != nil {
@@ -53,16 +53,16 @@ func TestStrangersSession(t *testing.T) {
 	defer c.Close()
 	resp, err := c.Connect(wire.ConnectRequest{TimeoutMillis: 20000, SessionID: orphan.Session.SessionID, Password: orphan.Session.Password, HasReadOnly: true})
 	if err != nil || resp.TimeoutMillis != 0 {
-		t.Errorf("the orphan is told %+v, %v, want that its session has ended", resp, err)
+		t.Errorf("the client of the earlier server gets %+v, %v, want that its session has ended", resp, err)
 	}
 	want(t, "the stranger", do(t, stranger, wire.OpExists, pathBody("/")), wire.OK)
 }
 
-// TestSessionIDs: they begin with the time, below the number of the server, and go on by one; of
-// servers that start in the same millisecond each begins elsewhere.
+// TestSessionIDs: an id has the server's number, then the time. The next id is one higher.
+// Servers that start in the same millisecond begin at different ids.
 func TestSessionIDs(t *testing.T) {
 	at := time.Date(2020, 1, 2, 3, 4, 5, 6e6, time.UTC)
-	for range 2 { // the same each time, where the time is told
+	for range 2 { // the same each time if Options.Now is set
 		s := run(t, minizk.Options{Now: at})
 		for i := range int64(3) {
 			if got, want := raw(t, s).Session.SessionID, int64(0x16f6435cc8e0000)+i; got != want {
@@ -71,7 +71,7 @@ func TestSessionIDs(t *testing.T) {
 		}
 	}
 	seen := map[int64]bool{}
-	const low40 = 1<<40 - 1 // of the time's bits there is room for these
+	const low40 = 1<<40 - 1 // there is room for these bits of the time
 	before := time.Now().UnixMilli() & low40
 	for range 20 {
 		id := raw(t, run(t, minizk.Options{})).Session.SessionID
@@ -82,7 +82,8 @@ func TestSessionIDs(t *testing.T) {
 	}
 }
 
-// TestManualClock: nothing expires by itself, and who is heard of in time does not expire.
+// TestManualClock: nothing expires by itself, and a session that pings in time does not
+// expire.
 func TestManualClock(t *testing.T) {
 	start := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
 	s := run(t, minizk.Options{Now: start})
@@ -135,7 +136,7 @@ func TestRestartKeepsTreeAndSessions(t *testing.T) {
 			}
 			if c, err := rawzk.Dial(addr); err == nil {
 				c.Close()
-				t.Fatal("stopped, yet it accepts")
+				t.Fatal("it accepts although it is stopped")
 			}
 		}
 		if err := s.Restart(); err != nil {
@@ -145,7 +146,7 @@ func TestRestartKeepsTreeAndSessions(t *testing.T) {
 			t.Fatalf("address %s, was %s", s.Addr(), addr)
 		}
 		if _, err := a.ReadPacket(); err == nil {
-			t.Fatal("the old connection lives")
+			t.Fatal("the old connection still works")
 		}
 		a = resumed(t, s, a)
 		want(t, "exists", do(t, a, wire.OpExists, pathBody("/eph")), wire.OK)
@@ -158,8 +159,8 @@ func TestRestartKeepsTreeAndSessions(t *testing.T) {
 	}
 }
 
-// TestStoppedServerEndsNothing: while it is stopped no session's time runs out, and after Restart
-// all have theirs anew.
+// TestStoppedServerEndsNothing: no session expires while the server is stopped, and Restart
+// starts all timeouts again.
 func TestStoppedServerEndsNothing(t *testing.T) {
 	s := run(t, minizk.Options{})
 	a := raw(t, s)
@@ -182,8 +183,8 @@ func TestStoppedServerEndsNothing(t *testing.T) {
 	}
 }
 
-// TestStopAndRestartAtOnce: whoever stops a server need not know who starts it again. In whichever
-// order, the port is the server's or it is free.
+// TestStopAndRestartAtOnce: Stop and Restart may run at the same time. In either order, the port
+// belongs to the server or is free.
 func TestStopAndRestartAtOnce(t *testing.T) {
 	s := run(t, minizk.Options{})
 	for range 100 {

@@ -7,7 +7,8 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// TestEveryOperationIsThere: what has a name is answered, but for what only servers say.
+// TestEveryOperationIsThere: the table has every named operation, except those that only
+// servers send.
 func TestEveryOperationIsThere(t *testing.T) {
 	notAsked := map[wire.OpCode]bool{wire.OpNotification: true, wire.OpCreateSession: true, wire.OpError: true}
 	named := 0

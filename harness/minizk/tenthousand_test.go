@@ -21,8 +21,9 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// dialTo asks this test binary, started anew, to be the client of TestTenThousandConnections and
-// nothing else: both ends in one process would want twice as many open files as it may have.
+// dialTo tells a second process of this test binary to be only the client of
+// TestTenThousandConnections. Both ends in one process would need twice as many open files as it
+// may have.
 const (
 	dialTo    = "MINIZK_TEST_DIAL"
 	dialCount = "MINIZK_TEST_DIAL_COUNT"
@@ -42,7 +43,7 @@ func init() {
 
 const tenThousand = 10_000
 
-// spareFiles are what each of the two processes opens besides the connections.
+// spareFiles is how many other files each of the two processes opens.
 const spareFiles = 200
 
 // raiseFileLimit lets this process open n files, or as many as it may, and returns how many.
@@ -110,7 +111,7 @@ func dialMany(addr, count string) error {
 	if _, err := raiseFileLimit(uint64(n + spareFiles)); err != nil {
 		return err
 	}
-	conns := make([]net.Conn, n) // one that nobody refers to is closed by the collector
+	conns := make([]net.Conn, n) // the collector would close an unreferenced connection
 	errs := make([]error, n)
 	var wg sync.WaitGroup
 	const dialers = 16

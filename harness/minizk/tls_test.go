@@ -17,7 +17,8 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// TestTLS: the secure port serves, ends who does not speak TLS, and does not wait for ever.
+// TestTLS: the secure port serves, disconnects a client that does not speak TLS, and does
+// not wait for ever.
 func TestTLS(t *testing.T) {
 	web := httptest.NewTLSServer(nil) // for its certificate
 	defer web.Close()
@@ -48,7 +49,7 @@ func TestTLS(t *testing.T) {
 		if _, err := io.WriteString(plain, said); err != nil {
 			t.Fatal(err)
 		}
-		// Once a later client has been served, this one has been accepted.
+		// If a later client has been served, this one has been accepted.
 		later, err := secure(t.Context(), "tcp", s.SecureAddr())
 		if err != nil {
 			t.Fatal(err)

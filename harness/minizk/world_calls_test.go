@@ -74,7 +74,7 @@ func (c *client) setWatches(op wire.OpCode, r wire.SetWatchesRequest) {
 	c.doXid(op.String(), wire.XidSetWatches, op, wire.AppendSetWatchesRequest(nil, op, r))
 }
 
-// watches are paths that setWatches is told.
+// watches are the paths for setWatches.
 func watches(paths ...string) []*string {
 	out := []*string{}
 	for _, p := range paths {

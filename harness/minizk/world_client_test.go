@@ -17,7 +17,8 @@ type client struct {
 	name string
 	c    *rawzk.Conn
 	dead bool // disconnected
-	// closed says that the session has ended too; a dead client without it may resume.
+	// closed says that the session has ended too. A dead client that is not closed may
+	// resume.
 	closed bool
 }
 
@@ -31,7 +32,7 @@ func (c *client) open() {
 	}
 }
 
-// connect sends the given connect request and notes what comes back.
+// connect sends the given connect request and records the answer.
 func (c *client) connect(r wire.ConnectRequest) {
 	resp, err := c.c.Connect(r)
 	if err != nil {
@@ -55,7 +56,7 @@ func (c *client) connect(r wire.ConnectRequest) {
 	}
 }
 
-// cut takes note that the server has ended the connection: that it says nothing is something else.
+// cut records that the server has ended the connection. A silent server is a different case.
 func (c *client) cut(err error) {
 	c.w.t.Helper()
 	if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -64,7 +65,7 @@ func (c *client) cut(err error) {
 	c.dead = true
 }
 
-// resume takes the session over to a new connection, whether or not the old one still lives.
+// resume moves the session to a new connection, whether or not the old one still works.
 func (c *client) resume() {
 	c.w.t.Helper()
 	old := c.c
@@ -80,8 +81,8 @@ func (c *client) resume() {
 	}
 }
 
-// takeOver is an attempt of another client to resume the session with a password of its own. It
-// fails, yet the session's connection is cut.
+// takeOver is another client's attempt to resume the session with a wrong password. It fails,
+// but the session's connection is cut.
 func (c *client) takeOver(password []byte) {
 	c.w.t.Helper()
 	thief := c.w.dial(c.name + "'s thief")
@@ -89,8 +90,8 @@ func (c *client) takeOver(password []byte) {
 	c.expectEnd()
 }
 
-// hangUp ends the client's session, if it has one, also where the server has cut its connection:
-// left alone it would expire, and take a zxid, in the midst of another scenario.
+// hangUp ends the client's session, even if the server has cut its connection. Otherwise the
+// session would expire, and take a zxid, during another scenario.
 func (c *client) hangUp() {
 	session := c.c.Session
 	if c.dead && session.TimeoutMillis != 0 {
@@ -101,7 +102,7 @@ func (c *client) hangUp() {
 		}
 		c.c = fresh
 		_, err = fresh.Connect(wire.ConnectRequest{TimeoutMillis: session.TimeoutMillis, SessionID: session.SessionID, Password: session.Password})
-		c.dead = err != nil // or the session has ended, and there is none to close
+		c.dead = err != nil // or the session has ended already
 	}
 	if !c.dead && c.c.Session.TimeoutMillis != 0 {
 		_, _, _ = c.c.Do(wire.OpCloseSession, nil)
@@ -109,7 +110,8 @@ func (c *client) hangUp() {
 	c.c.Close()
 }
 
-// must is a request of the test's own that is not noted and has to succeed.
+// must sends a request of the test itself, which is not recorded and must
+// succeed.
 func (c *client) must(op wire.OpCode, body []byte) rawzk.Packet {
 	c.w.t.Helper()
 	xid := int32(1000)
@@ -123,7 +125,7 @@ func (c *client) must(op wire.OpCode, body []byte) rawzk.Packet {
 	return p
 }
 
-// wipe removes a path and what is below it.
+// wipe removes a path and everything below it.
 func (c *client) wipe(path string) {
 	c.w.t.Helper()
 	p, _, err := c.c.Do(wire.OpGetChildren, wire.AppendPathWatch(nil, wire.PathWatch{Path: path}))
@@ -133,7 +135,7 @@ func (c *client) wipe(path string) {
 	if p.Err == wire.NoNode {
 		return
 	}
-	if p.Err == wire.OK { // else it may not be read, and has to be without children
+	if p.Err == wire.OK { // otherwise it may not be read, and must have no children
 		for _, name := range wire.NewDecoder(p.Body).Strings("children") {
 			c.wipe(path + "/" + name)
 		}
@@ -144,7 +146,7 @@ func (c *client) wipe(path string) {
 	}
 }
 
-// do sends a request and notes the events that came before its reply, and the reply.
+// do sends a request and records its reply and the events before it.
 func (c *client) do(what string, op wire.OpCode, body []byte) rawzk.Packet {
 	return c.doXid(what, 0, op, body)
 }
@@ -174,8 +176,7 @@ func (c *client) doXid(what string, xid int32, op wire.OpCode, body []byte) rawz
 	return p
 }
 
-// unanswered sends a request to which there is no reply: what comes is the reply to a ping sent
-// after it.
+// unanswered sends a request that gets no reply. The next reply belongs to a later ping.
 func (c *client) unanswered(what string, op wire.OpCode, body []byte) {
 	c.w.t.Helper()
 	if _, err := c.c.Queue(op, body); err != nil {
@@ -185,14 +186,14 @@ func (c *client) unanswered(what string, op wire.OpCode, body []byte) {
 	c.settle()
 }
 
-// settle notes the events that have arrived, by sending a ping and reading up to its reply. The
-// ping's own zxid is noted too: it tells how many transactions there have been.
+// settle records the events that have arrived: it sends a ping and reads up to the reply. It
+// also records the ping's zxid, which shows how many transactions there have been.
 func (c *client) settle() {
 	c.w.t.Helper()
 	c.doXid("ping", wire.XidPing, wire.OpPing, nil)
 }
 
-// settleSorted is settle where the order of events is not defined: of those between two replies.
+// settleSorted is settle for events between two replies that have no defined order.
 func (c *client) settleSorted() {
 	c.w.t.Helper()
 	from := len(c.w.lines)
@@ -200,7 +201,7 @@ func (c *client) settleSorted() {
 	slices.Sort(c.w.lines[from : len(c.w.lines)-1])
 }
 
-// expectEvent waits for the next notification and notes it.
+// expectEvent waits for the next notification and records it.
 func (c *client) expectEvent() {
 	c.w.t.Helper()
 	p, err := c.c.ReadPacket()
@@ -210,7 +211,7 @@ func (c *client) expectEvent() {
 	c.w.note("%s event %s", c.name, c.w.event(p))
 }
 
-// expectEnd notes that the connection is ended by the server, and what came before.
+// expectEnd records that the server ends the connection, and what came before.
 func (c *client) expectEnd() {
 	for {
 		p, err := c.c.ReadPacket()
@@ -227,4 +228,4 @@ func (c *client) expectEnd() {
 	}
 }
 
-// The operations, with what is said of them.
+// The operations, and how the transcript writes them.

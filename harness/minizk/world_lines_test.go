@@ -58,7 +58,7 @@ func (w *world) event(p rawzk.Packet) string {
 	return fmt.Sprintf("%s %s (state %d, zxid %d, err %d)", kind, e.Path, e.State, p.Zxid, p.Err)
 }
 
-// reply writes a reply's header and record; what does not decode to the end is shown as it is.
+// reply writes a reply's header and record. It shows a record that can't be decoded as bytes.
 func (w *world) reply(op wire.OpCode, p rawzk.Packet) string {
 	head := fmt.Sprintf("zxid %s %s", w.zxid(p.Zxid), p.Err)
 	d := wire.NewDecoder(p.Body)
@@ -99,7 +99,7 @@ func (w *world) record(op wire.OpCode, p rawzk.Packet, d *wire.Decoder) string {
 		for range d.Int("count") {
 			ids = append(ids, d.String("scheme")+":"+d.String("user"))
 		}
-		slices.Sort(ids) // a set, in the order of its hash
+		slices.Sort(ids) // a set, in the order of a hash table
 		return fmt.Sprint(ids)
 	}
 	return ""

@@ -11,9 +11,9 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// world is one server under a scenario. What clients see is written down in lines that do not
-// depend on which server it is: zxids relative to where the scenario began, sessions by name,
-// times only as set or not, lists of children sorted.
+// world is one server that runs a scenario. What clients see is recorded in lines that do not
+// depend on the server: zxids relative to where the scenario began, sessions by name, times
+// only as set or not, lists of children sorted.
 type world struct {
 	side
 	t        tb
@@ -23,13 +23,13 @@ type world struct {
 	lines    []string
 }
 
-// side is a server that scenarios play on.
+// side is a server that scenarios run on.
 type side struct {
 	addr string
-	// pass lets time pass: a manual clock's; a real one's passes anyway, while the scenario
-	// waits for what is due.
+	// pass moves a manual clock. Real time passes by itself, while the scenario waits for
+	// what is due.
 	pass func(time.Duration)
-	// mayDie is set where a scenario is known to end the server, which then cannot be cleaned.
+	// mayDie is set if a scenario may end the server, which then cannot be cleaned.
 	mayDie bool
 }
 
@@ -45,12 +45,14 @@ type tb interface {
 	Errorf(string, ...any)
 }
 
-// dir is the node below which scenarios play. It is made before them and gone after them.
+// dir is the node that scenarios work below. It is created before each scenario and
+// deleted afterwards.
 const dir = "/s"
 
 var open = []wire.ACL{{Perms: wire.PermAll, ID: wire.ID{Scheme: "world", Name: "anyone"}}}
 
-// ownerSecret is what scenarios lock nodes with, so that whoever clears up can open them.
+// ownerSecret is the password that scenarios protect nodes with, so that the janitor can
+// delete them.
 const ownerSecret = "o:o"
 
 // play runs a scenario on a server and returns its transcript.

@@ -1,11 +1,11 @@
 // Package election lets one of several processes work at a time, as Zuul's
-// elections do (its ZooKeeper Map, "An election to determine which …"): each takes
-// a place, an ephemeral sequential znode below the election's; the one with the
-// lowest name leads, and each of the others waits for the one just before it to
-// go. So a process that dies makes room when its session ends, and one that goes
-// wakes one other, not all.
+// elections do (its ZooKeeper Map, "An election to determine which …"). Each
+// process takes a place, an ephemeral sequential znode below the election's
+// znode. The place with the lowest name leads. Each of the others waits until
+// the place just before it is gone. So a process that dies loses its place when
+// its session ends, and a process that resigns wakes one other, not all.
 //
-// Who makes the election's own znode, and removes it, is the caller's business.
+// The caller creates and removes the election's own znode.
 package election
 
 import (
@@ -20,8 +20,8 @@ import (
 // placePrefix begins the name of every place.
 const placePrefix = "n-"
 
-// Session is what an election needs of a session; [zkconn.Writer] says what each
-// of it does.
+// Session is the part of a session that an election needs. [zkconn.Writer]
+// describes each method.
 type Session interface {
 	Get(ctx context.Context, path string) (znode.Node, error)
 	Children(ctx context.Context, path string) ([]string, error)
@@ -31,17 +31,17 @@ type Session interface {
 	WaitGone(ctx context.Context, path string) error
 }
 
-// Place is what one process has in an election.
+// Place is one process's place in an election.
 type Place struct {
 	s        Session
 	election string
 	path     string
-	strays   map[string]bool // told of, and passed by
+	strays   map[string]bool // places without a session, which were reported and skipped
 }
 
-// Join takes a place behind those that are there. The election's znode must be
-// there. owner tells the others who has the place, and acl, as a rule that of the
-// work itself, who may take it away.
+// Join takes the last place. The election's znode must exist. owner tells the
+// others who has the place. acl decides who may delete the place. It is usually
+// the ACL of the work itself.
 func Join(ctx context.Context, s Session, election, owner string, acl []znode.ACL) (*Place, error) {
 	path, err := s.CreateEphemeral(ctx, znode.Join(election, placePrefix), []byte(owner), acl)
 	if err != nil {
@@ -53,18 +53,18 @@ func Join(ctx context.Context, s Session, election, owner string, acl []znode.AC
 // Path is the place's znode.
 func (p *Place) Path() string { return p.path }
 
-// Ahead is what stands before a place.
+// Ahead is the place before another place.
 type Ahead struct {
 	Path  string
-	Owner string // what the one who has it says of itself
-	// Stray says that no session holds it. It is nobody's place, would stand there
-	// for ever, and is passed by.
+	Owner string // the owner that the process gave to Join
+	// Stray says that no session holds the place. It belongs to nobody and
+	// would never end, so Lead skips it.
 	Stray bool
 }
 
-// Lead waits until no other has a place before this one; tell is told, once each,
-// of what stands before it. The error wraps [zkconn.ErrLost] if the place itself
-// is gone.
+// Lead waits until there is no place before this one. It calls tell once with
+// each place that it waits for or skips. The error wraps [zkconn.ErrLost] if
+// the place itself is gone.
 func (p *Place) Lead(ctx context.Context, tell func(Ahead)) error {
 	for {
 		ahead, err := p.ahead(ctx)
@@ -90,9 +90,9 @@ func (p *Place) Lead(ctx context.Context, tell func(Ahead)) error {
 	}
 }
 
-// ahead is what stands just before the place, "" if it leads.
+// ahead is the place just before this one, "" if this one leads.
 func (p *Place) ahead(ctx context.Context) (string, error) {
-	if err := p.s.Sync(ctx); err != nil { // else what is gone may be listed for ever
+	if err := p.s.Sync(ctx); err != nil { // without a sync, the list may still have a place that is gone
 		return "", err
 	}
 	names, err := p.s.Children(ctx, p.election)
@@ -113,8 +113,8 @@ func (p *Place) ahead(ctx context.Context) (string, error) {
 	return best, nil
 }
 
-// Resign gives the place up. If that can't be told to the server before ctx ends,
-// the end of the session tells it.
+// Resign gives up the place. If the server can't be reached before ctx ends,
+// the end of the session removes the place.
 func (p *Place) Resign(ctx context.Context) error {
 	for {
 		err := p.s.Multi(ctx, []znode.Op{znode.Delete(p.path, -1)})
@@ -122,7 +122,7 @@ func (p *Place) Resign(ctx context.Context) error {
 		case errors.Is(err, znode.ErrNoNode):
 			return nil
 		case errors.Is(err, zkconn.ErrUnknownOutcome) && ctx.Err() == nil:
-			continue // no name is given twice, so it can be done again
+			continue // no name is used twice, so it can be repeated
 		case err != nil:
 			return fmt.Errorf("leave the election: %w", err)
 		}
@@ -130,6 +130,5 @@ func (p *Place) Resign(ctx context.Context) error {
 	}
 }
 
-// Held reports whether a znode in an election is somebody's place: a session
-// holds it.
+// Held reports whether a session holds the place.
 func Held(stat znode.Stat) bool { return stat.EphemeralOwner != 0 }

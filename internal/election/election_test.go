@@ -35,7 +35,7 @@ func open(t *testing.T, address string) *zkconn.Writer {
 	return w
 }
 
-// serve is a server with an election, by name of its address.
+// serve starts a server with an election and returns its address.
 func serve(t *testing.T) string {
 	t.Helper()
 	address := harness.ForTest(t, harness.TestBackend(), harness.Options{}).Address()
@@ -50,7 +50,8 @@ func do(t *testing.T, w *zkconn.Writer, ops ...znode.Op) {
 	}
 }
 
-// candidate is one who takes part, and what it was told and what became of it.
+// candidate is one process in the election, with the places it was told of and
+// its result.
 type candidate struct {
 	w     *zkconn.Writer
 	place *election.Place
@@ -58,7 +59,7 @@ type candidate struct {
 	leads chan error
 }
 
-// stand joins and begins to wait.
+// stand joins and starts to wait.
 func stand(t *testing.T, ctx context.Context, w *zkconn.Writer, owner string) *candidate {
 	t.Helper()
 	place, err := election.Join(ctx, w, path, owner, nil)
@@ -77,7 +78,7 @@ func resign(t *testing.T, c *candidate) {
 	}
 }
 
-// receive waits for what must come.
+// receive waits for a value that must come.
 func receive[T any](t *testing.T, what string, from <-chan T) T {
 	t.Helper()
 	select {
@@ -105,8 +106,8 @@ func (c *candidate) mustWait(t *testing.T, what string) {
 	}
 }
 
-// Places are taken in the order of joining. Who leaves before its turn, or dies,
-// lets nobody past another.
+// Processes lead in the order of joining. The order stays if one of them leaves
+// before its turn, or dies.
 func TestOneLeadsAtATime(t *testing.T) {
 	address := serve(t)
 	var all []*candidate
@@ -127,22 +128,23 @@ func TestOneLeadsAtATime(t *testing.T) {
 	}
 	all[1].mustWait(t, "the second")
 	all[3].mustWait(t, "the fourth")
-	all[0].w.Close() // its session ends
+	all[0].w.Close() // its session expires
 	all[1].mustLead(t, "the second")
 	all[3].mustWait(t, "the fourth")
 	resign(t, all[1])
 	all[3].mustLead(t, "the fourth")
-	if err := receive(t, "whose own place is gone", all[2].leads); !errors.Is(err, zkconn.ErrLost) {
+	if err := receive(t, "the process that lost its place", all[2].leads); !errors.Is(err, zkconn.ErrLost) {
 		t.Errorf("%v", err)
 	}
 	resign(t, all[3])
-	resign(t, all[3]) // nothing is left to give up
+	resign(t, all[3]) // there is no place left to give up
 	if names, err := all[3].w.Children(t.Context(), path); err != nil || len(names) > 0 {
 		t.Errorf("%q, %v", names, err)
 	}
 }
 
-// However many come at once, one works at a time, and each comes to its turn.
+// Any number of processes may come at once. One works at a time, and each gets
+// its turn.
 func TestManyAtOnce(t *testing.T) {
 	address := serve(t)
 	var inside, turns atomic.Int32
@@ -177,7 +179,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// What no session holds is told of once and passed by, wherever it stands.
+// A place without a session is reported once and skipped, wherever it is.
 func TestStrays(t *testing.T) {
 	address := serve(t)
 	w := open(t, address)
@@ -206,7 +208,7 @@ func TestStrays(t *testing.T) {
 	}
 }
 
-// Who does not want to wait any longer, and who has nothing to join.
+// A process that stops waiting, and a process without an election to join.
 func TestNoPlace(t *testing.T) {
 	address := serve(t)
 	stand(t, t.Context(), open(t, address), "first").mustLead(t, "the first")
@@ -223,7 +225,7 @@ func TestNoPlace(t *testing.T) {
 	}
 }
 
-// A place has the ACL that it was given.
+// A place has the ACL that Join got.
 func TestPlaceHasItsACL(t *testing.T) {
 	address := serve(t)
 	w := open(t, address)
@@ -238,8 +240,8 @@ func TestPlaceHasItsACL(t *testing.T) {
 	}
 }
 
-// Who goes wakes the one behind it and nobody else. A connection that is lost
-// costs nobody the place, nor does the leader's, whose session goes on.
+// A process that resigns wakes only the next one. A lost connection costs
+// nobody the place, not even the leader, because the session goes on.
 func TestOnlyTheNextWakes(t *testing.T) {
 	server := minizk.RunWith(t, minizk.Options{RealTime: true})
 	do(t, open(t, server.Addr()), znode.Create(path, nil))
@@ -261,7 +263,8 @@ func TestOnlyTheNextWakes(t *testing.T) {
 		resign(t, all[0])
 		all[1].mustLead(t, "the second")
 	})
-	// It looks for the one before it (exists), then at the list, after a sync.
+	// The next process checks the place before it (exists), then the list,
+	// after a sync.
 	if n > 4 {
 		t.Errorf("%d requests by those who wait", n)
 	}

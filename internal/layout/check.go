@@ -14,54 +14,54 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Options are how a tree is checked.
+// Options say how a tree is checked.
 type Options struct {
 	// Now is when the tree was read, for rules about ages. The zero time is the
 	// newest change that the tree shows.
 	Now time.Time
-	// Natives make the rules that Go implements, anew for each look.
+	// Natives make the rules that Go implements, once for each look.
 	Natives []NewNative
-	// Looks is how often a tree that changes meanwhile is read, at least once:
-	// only what every look finds is reported. Two looks are enough if nothing
+	// Looks is how often a tree is read if it changes meanwhile, at least once.
+	// Only what every look finds is reported. Two looks are enough if nothing
 	// changed between them.
 	Looks int
-	// Progress is told now and then how many znodes were looked at.
+	// Progress is called now and then with the number of znodes checked.
 	Progress func(nodes int)
 }
 
 // Native is a set of rules that Go implements.
 type Native interface {
-	// Visit is called for every znode that the map knows, parents first, siblings
-	// in byte order.
+	// Visit is called for every znode that the map describes, parents first,
+	// siblings in byte order.
 	Visit(v Visit)
-	// Done is called when all have passed.
+	// Done is called after the last znode.
 	Done(now time.Time)
 }
 
 // NewNative makes rules that report what they find.
 type NewNative func(report func(Found)) Native
 
-// Found is what a native rule found.
+// Found is a finding of a native rule.
 type Found struct {
-	Rule     string // its id in the map
+	Rule     string // the rule's id in the map
 	Severity Severity
 	Path     string
 	Expected string
 	Found    string
 	Mend     string
 	Fix      *Fix
-	// Absent is the znode that is not there, if that is what is wrong and it is
-	// not the one at Path.
+	// Absent is the missing znode, if a znode is missing and it is not the one
+	// at Path.
 	Absent string
 }
 
-// Visit is one znode on its way past a native rule.
+// Visit is one znode, as a native rule sees it.
 type Visit struct {
 	Node     *Node // of the map
 	Params   Params
 	Znode    znode.Node
 	Children []string
-	Value    any // what its codec read, nil if nothing
+	Value    any // the value that its codec read, nil if none
 }
 
 // Report is the outcome of a check.
@@ -70,10 +70,10 @@ type Report struct {
 	Nodes    int
 	Findings []Finding // by path
 
-	zxid int64 // the newest transaction that a znode showed; 0 if they show none
+	zxid int64 // the newest transaction that a znode shows; 0 if none does
 }
 
-// Count is how many findings are of a severity.
+// Count is how many findings have a severity.
 func (r *Report) Count(s Severity) int {
 	n := 0
 	for _, f := range r.Findings {
@@ -84,17 +84,17 @@ func (r *Report) Count(s Severity) int {
 	return n
 }
 
-// ErrNoMatch says that nothing of a layout is in a tree.
-var ErrNoMatch = errors.New("no znode of this layout is there")
+// ErrNoMatch says that a tree has no znode of the layout.
+var ErrNoMatch = errors.New("there is no znode of this layout")
 
-// Check holds what is below the map's roots to the map. The error is the side's,
-// or wraps [ErrNoMatch].
+// Check checks what is below the map's roots against the map. The error comes
+// from the side, or wraps [ErrNoMatch].
 func Check(ctx context.Context, s side.Side, m *Map, opt Options) (*Report, error) {
 	report, err := look(ctx, s, m, opt)
 	if err != nil {
 		return nil, err
 	}
-	// What moved between two reads is found once; what is broken stays.
+	// A change between two reads is found once. Damage is found each time.
 	for again := 1; again < opt.Looks && len(report.Findings) > 0; again++ {
 		next, err := look(ctx, s, m, opt)
 		if err != nil {
@@ -104,7 +104,7 @@ func Check(ctx context.Context, s side.Side, m *Map, opt Options) (*Report, erro
 		next.Findings = inBoth(report.Findings, next.Findings)
 		report = next
 		if still {
-			break // nothing moved between the two
+			break // nothing changed between the two looks
 		}
 	}
 	return report, nil
@@ -135,17 +135,17 @@ type checker struct {
 	zxid     int64 // see Report
 
 	of       map[*Node][]*Relation
-	targets  map[*Node]bool    // znodes that relations lead to
-	there    map[pathHash]bool // of them, those that are there
+	targets  map[*Node]bool    // znodes that relations refer to
+	there    map[pathHash]bool // those targets that exist
 	pending  []reference       // that are to be looked up
 	led      map[pathHash]bool // targets of references
-	awaiting []waiting         // that some reference should lead to
+	awaiting []waiting         // that some znode should refer to
 	aged     []aged            // that must not be old
-	hidden   []string          // znodes that can't be read: what is below them is not known
+	hidden   []string          // znodes that can't be read, so nothing is known of what is below them
 }
 
-// pathHash stands for a path: the check remembers names, and a million of them
-// take less room so.
+// pathHash stands for a path, because a million hashes take less memory than a
+// million paths.
 type pathHash [16]byte
 
 func hashPath(path string) pathHash {
@@ -182,7 +182,7 @@ func look(ctx context.Context, s side.Side, m *Map, opt Options) (*Report, error
 	return &Report{Map: m, Nodes: c.nodes, Findings: c.findings, zxid: c.zxid}, nil
 }
 
-// root walks one of the map's roots; there is false if it isn't there.
+// root walks one of the map's roots. there is false if it doesn't exist.
 func (c *checker) root(path string) (there bool, err error) {
 	pl := c.m.tops[path]
 	if pl.bounded || pl.composite() {
@@ -204,8 +204,8 @@ func (c *checker) root(path string) (there bool, err error) {
 	return err == nil, err
 }
 
-// folder walks a znode below which there may be any number of others. Small
-// subtrees come in a stream, others are walked in turn.
+// folder walks a znode that may have any number of znodes below it. It reads
+// small subtrees in a stream and walks the others in turn.
 func (c *checker) folder(pl *place, path string, params Params) error {
 	zn, err := c.side.Get(c.ctx, path)
 	if err != nil {
@@ -225,7 +225,7 @@ func (c *checker) folder(pl *place, path string, params Params) error {
 		if far := far(pl, names[0]); far != nil {
 			at := znode.Join(path, names[0])
 			err := c.folder(far, at, params.with(far, names[0]))
-			if err != nil && !errors.Is(err, znode.ErrNoNode) { // it may be gone by now
+			if err != nil && !errors.Is(err, znode.ErrNoNode) { // it may have been deleted meanwhile
 				return err
 			}
 			names = names[1:]
@@ -243,8 +243,8 @@ func (c *checker) folder(pl *place, path string, params Params) error {
 	return nil
 }
 
-// far is the place of a name below which there may be any number of znodes, nil
-// for all others.
+// far is the place of a name that may have any number of znodes below it. It is
+// nil for all other names.
 func far(pl *place, name string) *place {
 	child, _ := pl.child(name)
 	if child == nil || child.bounded || child.composite() {
@@ -318,8 +318,8 @@ func (c *checker) within(pl *place, path string, params Params, s *small) {
 	}
 }
 
-// visit holds one znode to its pattern. s is the small subtree that it is in,
-// nil if it is in none.
+// visit checks one znode against its pattern. s is the small subtree that the
+// znode is in, or nil.
 func (c *checker) visit(pl *place, path string, params Params, zn *znode.Node, names []string, s *small) {
 	n := pl.node
 	if c.nodes++; c.opt.Progress != nil && c.nodes%1000 == 0 {
@@ -357,7 +357,8 @@ func (c *checker) visit(pl *place, path string, params Params, zn *znode.Node, n
 	}
 }
 
-// name checks the name of a child that is known to nobody, or undocumented.
+// name checks the name of a child that the map doesn't have, or that is
+// undocumented.
 func (c *checker) name(pl *place, path, name string) {
 	child, near := pl.child(name)
 	at := znode.Join(path, name)
@@ -367,12 +368,12 @@ func (c *checker) name(pl *place, path, name string) {
 	case child != nil:
 	case near != nil:
 		c.fault(near.node, near.last().Rule, at, near.names(), show([]byte(name)), "")
-	default: // no pattern with a parameter is here: see [Node.kinds]
+	default: // this place has no pattern with a parameter: see [Node.kinds]
 		c.fault(pl.node, UnknownPath, at, pl.known(), show([]byte(name)), "")
 	}
 }
 
-// names says which names are good at a place that has parameters.
+// names says which names are valid at a place with parameters.
 func (p *place) names() string {
 	var words []string
 	for _, s := range p.segs {
@@ -381,7 +382,7 @@ func (p *place) names() string {
 	return strings.Join(words, ", then ")
 }
 
-// known says which names can be below a place that has no parameters there.
+// known says which names can be below a place without parameters.
 func (p *place) known() string {
 	if len(p.literal) == 0 {
 		return "nothing below " + p.node.Path
@@ -394,7 +395,7 @@ func (p *place) known() string {
 	return "one of " + strings.Join(names, ", ")
 }
 
-// kind checks how ZooKeeper keeps the znode, where the tree tells.
+// kind checks how ZooKeeper keeps the znode, if the tree shows it.
 func (c *checker) kind(n *Node, path string, stat znode.Stat) {
 	if stat.Czxid == 0 {
 		return
@@ -413,8 +414,8 @@ func (c *checker) kind(n *Node, path string, stat znode.Stat) {
 	c.fault(n, "not-"+string(n.Kind), path, "a znode that is "+string(n.Kind), found, "")
 }
 
-// kindOf reads the owner of an ephemeral znode, in which the server also keeps
-// what containers and TTL znodes are (EphemeralType).
+// kindOf reads the owner of an ephemeral znode. In the same field the server
+// marks containers and TTL znodes (EphemeralType).
 func kindOf(owner int64) Kind {
 	switch {
 	case owner == 0:
@@ -427,7 +428,7 @@ func kindOf(owner int64) Kind {
 	return Ephemeral
 }
 
-// read looks at what the znode holds.
+// read checks the znode's data.
 func (c *checker) read(n *Node, path string, zn *znode.Node, names []string, s *small) (any, bool) {
 	if n.Codec == nil || n.MayBeEmpty && len(zn.Data) == 0 && !n.Codec.Composite {
 		return nil, false
@@ -451,12 +452,12 @@ func (c *checker) read(n *Node, path string, zn *znode.Node, names []string, s *
 	return value, ok
 }
 
-// fault reports that a znode breaks its pattern.
+// fault reports that a znode does not match its pattern.
 func (c *checker) fault(n *Node, kind, path, expected, found, mend string) {
 	id := n.ID + "/" + kind
 	rule := c.m.rules[id]
 	if rule == nil {
-		panic("layout: no rule " + id) // a codec that does not name all of its kinds
+		panic("layout: no rule " + id) // the codec does not name all of its kinds
 	}
 	if mend == "" {
 		mend = mends[kind]
@@ -464,7 +465,7 @@ func (c *checker) fault(n *Node, kind, path, expected, found, mend string) {
 	c.findings = append(c.findings, Finding{Path: path, Rule: id, Severity: rule.Severity, Expected: expected, Found: found, Mend: mend, Document: rule.Document})
 }
 
-// found takes what a native rule reports.
+// found records a finding of a native rule.
 func (c *checker) found(f Found) {
 	if c.isHidden(f.Path) || f.Absent != "" && c.isHidden(f.Absent) {
 		return
@@ -479,7 +480,7 @@ func (c *checker) found(f Found) {
 	c.findings = append(c.findings, out)
 }
 
-// isHidden reports whether a znode may be there although it was not seen.
+// isHidden reports whether a znode may exist although the check did not see it.
 func (c *checker) isHidden(path string) bool {
 	return slices.ContainsFunc(c.hidden, func(root string) bool { return znode.Within(path, root) })
 }

@@ -9,21 +9,21 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Codec reads what znodes hold.
+// Codec reads the data of znodes.
 type Codec struct {
 	Name string
 	Says string
-	// Kinds are the findings that it can make.
+	// Kinds are the kinds of findings that it can report.
 	Kinds []string
 	// Composite: the children are part of what it reads.
 	Composite bool
-	// Values: it reads a JSON value, which a schema and relations can be about.
+	// Values: it reads a JSON value, which a schema and relations can check.
 	Values bool
-	// Read looks at a znode and returns its value; ok is false if it has none.
+	// Read returns a znode's value. ok is false if it has none.
 	Read func(r *Reading) (value any, ok bool)
 }
 
-// Reading is one znode for a codec.
+// Reading is one znode that a codec reads.
 type Reading struct {
 	Map      *Map
 	Node     *Node
@@ -36,7 +36,7 @@ type Reading struct {
 	fault func(kind, path, expected, found string)
 }
 
-// Fault reports that the znode is not as the codec wants it.
+// Fault reports that the znode is not as the codec expects.
 func (r *Reading) Fault(kind, expected, found string) { r.fault(kind, r.Path, expected, found) }
 
 // The kinds of findings of the codecs.
@@ -61,7 +61,7 @@ var (
 	blobKinds = []string{MissingShard, ShardTooLarge, BadShard, CorruptBlob, BlobTooLarge, NotEmpty}
 )
 
-// codecs are those that every map can name.
+// codecs are the codecs that every map can name.
 var codecs = []*Codec{
 	{Name: "free", Says: "anything: no reader looks at it", Read: readNothing},
 	{Name: "none", Says: "nothing: its data is empty", Kinds: []string{NotEmpty}, Read: readNone},
@@ -100,8 +100,8 @@ func readInteger(r *Reading) (any, bool) {
 	return n, true
 }
 
-// readLock looks at a lock and its contenders. What is wrong with a contender is
-// wrong with the lock: it blocks those that wait behind it.
+// readLock checks a lock and its contenders. A bad contender is a fault of the
+// lock, because it blocks those that wait behind it.
 func readLock(r *Reading) (any, bool) {
 	readNone(r)
 	contender := r.Map.typeNamed("contender")
@@ -121,7 +121,7 @@ func readLock(r *Reading) (any, bool) {
 	return nil, false
 }
 
-// show is data for a finding: quoted, and cut where it is long.
+// show makes data readable in a finding: quoted, and cut if it is long.
 func show(data []byte) string {
 	const most = 60
 	switch {

@@ -12,7 +12,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Limits of what is inflated: a few bytes of zlib can stand for gigabytes.
+// Limits of inflating: a few bytes of zlib can stand for gigabytes.
 const (
 	maxShard   = 1_000_000 // bytes of a shard
 	maxInflate = 32 << 20  // bytes that a blob may inflate to
@@ -42,7 +42,7 @@ func isZlib(data []byte) bool {
 	return len(data) > 1 && data[0] == 0x78 && (uint(data[0])<<8|uint(data[1]))%31 == 0
 }
 
-// inflated reports what is wrong with a compressed blob.
+// inflated inflates a compressed blob, and reports what is wrong with it.
 func (r *Reading) inflated(data []byte) ([]byte, bool) {
 	out, err := inflate(data)
 	switch {
@@ -80,8 +80,8 @@ func readShardedBytes(r *Reading) (any, bool) {
 	return nil, false
 }
 
-// joined is the blob that the shards hold; ok is false if there is none, or a
-// fault was reported.
+// joined is the blob in the shards. ok is false if there is none, or if a fault
+// was reported.
 func (r *Reading) joined() ([]byte, bool) {
 	readNone(r)
 	shards, whole := r.shards()
@@ -113,8 +113,8 @@ func (r *Reading) joined() ([]byte, bool) {
 	return r.inflated(all)
 }
 
-// shards are the data of a blob's shards, in order; whole is false where some
-// are missing.
+// shards are the data of a blob's shards, in order. whole is false if some are
+// missing.
 func (r *Reading) shards() (shards [][]byte, whole bool) {
 	whole = true
 	for _, name := range r.Children {

@@ -8,15 +8,15 @@ import (
 	"io"
 )
 
-// maxDepth is how deep JSON may nest. Nothing that a service writes comes near,
-// and what reads it recursively survives it.
+// maxDepth is how deep JSON may nest. No service writes JSON that is nearly so
+// deep, and a recursive reader can read it.
 const maxDepth = 500
 
 var errTooDeep = errors.New("it is nested too deep")
 
 func readJSON(r *Reading) (any, bool) { return r.parse(r.Data) }
 
-// parse reads JSON out of a znode, and reports what is wrong with it.
+// parse reads the JSON of a znode, and reports what is wrong with it.
 func (r *Reading) parse(data []byte) (any, bool) {
 	v, err := parseJSON(data, r.Map.python)
 	switch {
@@ -82,7 +82,7 @@ func tooDeep(data []byte) bool {
 	return false
 }
 
-// plainNumbers is the text with 0 for Python's Infinity, -Infinity and NaN.
+// plainNumbers replaces Python's Infinity, -Infinity and NaN by 0.
 func plainNumbers(data []byte) []byte {
 	var out []byte
 	inString := false

@@ -18,7 +18,7 @@ func parseField(text string) fieldPath {
 	return strings.Split(strings.ReplaceAll(strings.TrimPrefix(text, "."), "[]", ".[]"), ".")
 }
 
-// values are what the path leads to in v; null and what is not there are none.
+// values are the values in v at the path. null and missing values don't count.
 func (f fieldPath) values(v any) []any {
 	if v == nil {
 		return nil
@@ -49,7 +49,7 @@ func (f fieldPath) values(v any) []any {
 	return nil
 }
 
-// text is a JSON value as text, for a path or a comparison.
+// text makes text of a JSON value, for a path or a comparison.
 func text(v any) string {
 	switch v := v.(type) {
 	case string:

@@ -15,11 +15,11 @@ type Severity string
 // The severities.
 const (
 	Error   Severity = "error"   // the layout is broken there
-	Warning Severity = "warning" // it works, or works for now
+	Warning Severity = "warning" // the layout works, at least for now
 	Info    Severity = "info"    // worth knowing
 )
 
-// Severities are all severities, the worst first.
+// Severities are all severities, worst first.
 var Severities = []Severity{Error, Warning, Info}
 
 // Finding is one place at which a tree breaks one rule of a map.
@@ -29,19 +29,20 @@ type Finding struct {
 	Severity Severity `json:"severity"`
 	Expected string   `json:"expected"`
 	Found    string   `json:"found"`
-	// Mend is what an operator can do about it, "" if nothing is suggested.
+	// Mend says what an operator can do about it. It is "" if there is no
+	// suggestion.
 	Mend string `json:"mend,omitempty"`
 	// Document is the place in the document that states the rule.
 	Document string `json:"document,omitempty"`
-	// Fix mends it, nil if there is no safe way.
+	// Fix mends it. It is nil if there is no safe way.
 	Fix *Fix `json:"-"`
 }
 
-// Fix is one transaction that mends a finding, and the znodes that it would be
-// wrong to touch while they are locked.
+// Fix is one transaction that mends a finding, and the locks that must not be
+// held then.
 type Fix struct {
 	Ops []znode.Op
-	// Locks must not be there when the transaction commits.
+	// Locks must not exist when the transaction commits.
 	Locks []string
 }
 
@@ -58,9 +59,9 @@ func (f Finding) same(g Finding) bool {
 	return f.Path == g.Path && f.Rule == g.Rule && f.Found == g.Found && f.Expected == g.Expected
 }
 
-// Transaction is what a fix commits. For each lock, a znode is created in its
-// place and deleted again: that fails if anybody has the lock, and no one can
-// take it meanwhile.
+// Transaction is what a fix commits. For each lock, it creates a znode in the
+// lock's place and deletes it again. That fails if anyone holds the lock, and
+// nobody can take it meanwhile.
 func (f *Fix) Transaction() []znode.Op {
 	var ops []znode.Op
 	for _, lock := range f.Locks {

@@ -26,7 +26,7 @@ relations:
 - {of: zlib, rule: there, field: '[]', refers: '{value}', says: s}
 `
 
-// Whatever a znode holds, a check says so and goes on.
+// A check reports any data and continues.
 func FuzzData(f *testing.F) {
 	var packed bytes.Buffer
 	z := zlib.NewWriter(&packed)

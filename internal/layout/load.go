@@ -15,7 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// MapError is a mistake in a map.
+// MapError says what is wrong in a map.
 type MapError struct {
 	File   string
 	Line   int
@@ -48,7 +48,7 @@ func compileSchema(name string, text []byte) (*jsonschema.Schema, error) {
 	return c.Compile(name)
 }
 
-// What a map's YAML holds.
+// The contents of a map's YAML.
 type (
 	yamlMap struct {
 		Map, Title, Says, JSON string
@@ -102,9 +102,9 @@ type (
 	}
 )
 
-// Load reads a map. dialect is the spelling to read it for, "" for the first that
-// the map has. more are codecs beside those of every map. The error is a
-// *[MapError] where the map has a mistake.
+// Load reads a map. dialect is the dialect to read it for, "" for the map's
+// first one. more are additional codecs. If the map has a mistake, the error is
+// a *[MapError].
 func Load(file string, text []byte, dialect string, more ...*Codec) (*Map, error) {
 	l := &loader{file: file, codecs: slices.Concat(codecs, more), types: map[string]*Type{}, nodes: map[string]*Node{}}
 	if err := l.load(text, dialect); err != nil {
@@ -200,7 +200,8 @@ func typeNames(types map[string]*Type) string {
 	return orNone(names)
 }
 
-// shape holds the YAML to the schema of maps, and says at which line it is wrong.
+// shape checks the YAML against the schema of maps, and says which line is
+// wrong.
 func (l *loader) shape(root *yaml.Node) error {
 	var v any
 	if err := root.Decode(&v); err != nil {
@@ -225,7 +226,7 @@ func (l *loader) shape(root *yaml.Node) error {
 	return l.bad(lineAt(root, deepest.InstanceLocation), "%s", shapeError(err))
 }
 
-// asJSON is a YAML value as the schema's library wants it.
+// asJSON converts a YAML value to the form that the schema's library needs.
 func asJSON(v any) (any, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -234,7 +235,7 @@ func asJSON(v any) (any, error) {
 	return jsonschema.UnmarshalJSON(bytes.NewReader(text))
 }
 
-// lineAt is the line of what a JSON pointer leads to.
+// lineAt is the line of the value at a JSON pointer.
 func lineAt(n *yaml.Node, location []string) int {
 	for _, step := range location {
 		var next *yaml.Node
@@ -258,7 +259,7 @@ func lineAt(n *yaml.Node, location []string) int {
 	return n.Line
 }
 
-// lineIn is the line that an error of the YAML library names, 1 if none.
+// lineIn is the line that an error of the YAML library names, or 1.
 func lineIn(err error) int {
 	_, rest, found := strings.Cut(err.Error(), "line ")
 	if !found {
@@ -268,7 +269,8 @@ func lineIn(err error) int {
 	return max(n, 1)
 }
 
-// other reports whether what is of these dialects is not of the map's.
+// other reports whether an entry for these dialects is not for the map's
+// dialect.
 func (l *loader) other(dialects []string) bool {
 	return len(dialects) > 0 && !slices.Contains(dialects, l.m.Dialect)
 }
@@ -333,7 +335,7 @@ func (l *loader) groupRelations(at *yaml.Node) error {
 	return nil
 }
 
-// node reads a node's row; prefix and under are the group's, "" for none.
+// node reads a node's row. prefix and under come from the group, "" for none.
 func (l *loader) node(at *yaml.Node, prefix, under string, groupLine int, groupSays string) error {
 	var y yamlNode
 	if err := at.Decode(&y); err != nil {
@@ -454,7 +456,7 @@ func (l *loader) relation(at *yaml.Node, prefix, under string, groupLine int) er
 			return l.bad(at.Line, "relation %s leads to %q, which is no node of the map", r.ID, y.To)
 		}
 	case r.refers == "{value}":
-		// It may lead anywhere in the tree.
+		// It may name any znode in the tree.
 	case r.refers != "":
 		if r.target = l.leadsTo(string(r.refers)); r.target == nil {
 			return l.bad(at.Line, "relation %s leads to %s, which no pattern of the map has", r.ID, r.refers)
@@ -469,7 +471,7 @@ func (l *loader) relation(at *yaml.Node, prefix, under string, groupLine int) er
 	return nil
 }
 
-// leadsTo is the node that a template's paths belong to, nil if there is none.
+// leadsTo is the node that a template's paths belong to, or nil.
 func (l *loader) leadsTo(path string) *Node {
 	for root, pl := range l.m.tops {
 		if path != root && !strings.HasPrefix(path, root+"/") {
@@ -524,7 +526,7 @@ func (m *Map) AddRule(r *Rule) error {
 	return nil
 }
 
-// finish gives every rule its row.
+// finish adds a row for every rule.
 func (l *loader) finish() error {
 	for _, n := range l.m.Nodes {
 		kinds := n.kinds()

@@ -10,7 +10,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// aMap is a map whose rows follow a head of ten lines.
+// aMap is the beginning of a map, ten lines. The rows follow.
 const aMap = `map: own
 title: My own
 says: Something of mine.
@@ -73,7 +73,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// Every value of a map's kinds is checked where the tree tells.
+// Every kind of a map is checked if the tree shows it.
 func TestKinds(t *testing.T) {
 	const session, container, ttl = 7, -1 << 63, int64(-1<<56) | 5
 	for _, c := range []struct {
@@ -102,15 +102,16 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// A tree in which nothing of the map is there is none of its trees.
+// Check refuses a tree that has no znode of the map.
 func TestNoMatch(t *testing.T) {
 	if _, err := layout.Check(t.Context(), side.Tree(znode.NewTree()), zuul(t), layout.Options{}); !errors.Is(err, layout.ErrNoMatch) {
 		t.Errorf("an empty tree: %v", err)
 	}
 }
 
-// Every heading of Zuul's document is a pattern of the map, at that line.
-func TestZuulIsWhole(t *testing.T) {
+// The map has a pattern for every heading of Zuul's document, with the
+// heading's line.
+func TestZuulMapIsComplete(t *testing.T) {
 	m := zuul(t)
 	patterns := map[string]bool{}
 	for _, n := range m.Nodes {
@@ -131,7 +132,7 @@ func TestZuulIsWhole(t *testing.T) {
 	}
 }
 
-// plainPattern is a pattern with * for every parameter, however it is written.
+// plainPattern replaces every parameter of a pattern by *, in every notation.
 func plainPattern(path string) string {
 	var words []string
 	for _, word := range strings.Split(path, "/") {

@@ -12,7 +12,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// heavy is a tree of changes whose data is made when it is asked for.
+// heavy is a tree of changes. It makes their data when a caller reads it.
 type heavy struct {
 	side.Side
 	names []string
@@ -42,9 +42,9 @@ func (h heavy) Subtrees(ctx context.Context, roots iter.Seq[string]) iter.Seq2[s
 	}
 }
 
-// What a check remembers grows with names, not with data: a hundred megabytes pass
-// in a few megabytes.
-func TestMemoryIsOfNames(t *testing.T) {
+// A check's memory grows with names, not with data: it checks a hundred
+// megabytes in a few.
+func TestMemoryGrowsWithNames(t *testing.T) {
 	const nodes, size = 2_000, 64 << 10
 	tree := znode.NewTree()
 	if err := tree.Put(znode.Node{Path: heavyFolder}); err != nil {

@@ -10,18 +10,19 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Map is what is known of one layout.
+// Map describes one layout.
 type Map struct {
 	Name  string
 	Title string
 	Says  string
-	// Document is where the map was taken from.
+	// Document is the text that the map was made from.
 	Document Document
-	// Dialect is the spelling that the map was read for, "" if there is one only.
+	// Dialect is the dialect that the map was read for, "" if the layout has
+	// only one.
 	Dialect  string
 	Dialects []string
-	// Roots are the znodes at which the layout begins. What is beside them is
-	// nobody's business here.
+	// Roots are the znodes at which the layout begins. Znodes outside of them
+	// are not checked.
 	Roots     []string
 	Types     []*Type
 	Nodes     []*Node
@@ -42,20 +43,20 @@ type Document struct {
 	File  string
 }
 
-// Type is a kind of name or of a part of one.
+// Type is a type of names, or of parts of names.
 type Type struct {
 	Name    string
 	Match   string   // a regular expression
 	Values  []string // or a list
 	Example string
 	Says    string
-	// Rule is the kind of finding that another name makes.
+	// Rule is the kind of finding for a name that is not of the type.
 	Rule string
 
 	whole *regexp.Regexp
 }
 
-// any reports whether every name is of the type.
+// any reports whether every name belongs to the type.
 func (t *Type) any() bool { return t.Match == "[^/]+" }
 
 // Kind is how ZooKeeper keeps a znode.
@@ -70,7 +71,7 @@ const (
 	AnyKind    Kind = "any"
 )
 
-// Node is every znode of one path pattern.
+// Node describes every znode that matches one path pattern.
 type Node struct {
 	ID       string
 	Path     string // the pattern
@@ -80,14 +81,14 @@ type Node struct {
 	Schema   *jsonschema.Schema
 	// SchemaText is the schema as it is printed.
 	SchemaText string
-	// MayBeEmpty: no data is as good as what the codec reads.
+	// MayBeEmpty: the znode may have no data instead of what the codec reads.
 	MayBeEmpty bool
-	// Required: it is there whenever the znode above it is.
+	// Required: it must exist whenever its parent exists.
 	Required bool
-	// Oldest is how long it may be there, 0 for ever.
+	// Oldest is how long it may exist; 0 is without limit.
 	Oldest time.Duration
-	// Undocumented: real, and not in the document. It and all below it are
-	// reported as information and not looked at.
+	// Undocumented: it is real, but not in the document. It and everything
+	// below it are reported as information and not checked.
 	Undocumented bool
 	// Most is how many children it may have, -1 for any number.
 	Most     int
@@ -95,7 +96,7 @@ type Node struct {
 	Creator  string
 	Changer  string
 	Says     string
-	Missing  string // what it means that it is not there
+	Missing  string // what its absence means
 	Line     int    // in the document
 	Section  string // of the document
 
@@ -108,7 +109,7 @@ type Node struct {
 	order    int
 }
 
-// Relation ties znodes to each other.
+// Relation is a rule about several znodes.
 type Relation struct {
 	ID       string
 	Of       *Node
@@ -118,26 +119,26 @@ type Relation struct {
 	Section  string
 	Mend     string
 
-	// Refers: the znode at each of these paths must be there.
+	// Refers: the znode at each of these paths must exist.
 	refers template
 	// Same: the value of the field must be this text.
 	same   template
-	prefix bool // it need only begin the text
-	// Unreferenced: a relation of one of these ids must lead here.
+	prefix bool // the field need only be the beginning of the text
+	// Unreferenced: a relation with one of these ids must refer to this znode.
 	by      []string
 	younger int64 // milliseconds for which a znode may wait for its reference
 	field   fieldPath
 	target  *Node
-	remove  bool // a mend may delete it, if it has no children
+	remove  bool // a mend may delete the znode if it has no children
 
 	fileLine int
 }
 
-// Rule is one thing that a map demands.
+// Rule is one demand of a map.
 type Rule struct {
 	ID       string
 	Severity Severity
-	Path     string // the pattern of the znodes that it is about
+	Path     string // the pattern of the znodes that it checks
 	Says     string
 	Document string
 }
@@ -156,10 +157,10 @@ func (m *Map) Rules() []*Rule {
 	return append(all, m.Natives...)
 }
 
-// Rule is a rule by its id, nil if there is none.
+// Rule finds a rule by its id. It is nil if there is none.
 func (m *Map) Rule(id string) *Rule { return m.rules[id] }
 
-// kinds are the ways in which a znode of this pattern can break it.
+// kinds are the kinds of findings that a znode of this pattern can cause.
 func (n *Node) kinds() []string {
 	var kinds []string
 	add := func(kind string) {
@@ -203,8 +204,8 @@ func (n *Node) kinds() []string {
 	return kinds
 }
 
-// The kinds of findings that any map can make; its types, codecs and relations
-// have more.
+// The kinds of findings of every map. A map's types, codecs and relations add
+// more.
 const (
 	UnknownPath  = "unknown-path"
 	Undocumented = "undocumented"
@@ -214,7 +215,7 @@ const (
 	TooOld       = "too-old"
 )
 
-// says is a rule of a znode in words.
+// says describes a znode's rule in words.
 func (n *Node) says(kind string) string {
 	for _, p := range n.own {
 		if p.typ.Rule == kind {
@@ -227,7 +228,7 @@ func (n *Node) says(kind string) string {
 	case Undocumented:
 		return "the znode is real, and the document does not have it"
 	case Missing:
-		return "it is there whenever the znode above it is"
+		return "it exists whenever its parent exists"
 	case BadShape:
 		return "its JSON is as the schema says"
 	case TooOld:
@@ -243,7 +244,7 @@ func (n *Node) says(kind string) string {
 	return n.Codec.Says
 }
 
-// place is the document's statement of a line or section.
+// place names a line or section of the document.
 func (m *Map) place(line int, section string) string {
 	switch {
 	case section != "":

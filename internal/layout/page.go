@@ -38,13 +38,13 @@ func (m *Map) heading() string {
 	return m.Title + ", dialect " + m.Dialect
 }
 
-// shown are the znodes that a page shows: folders on the way to others are left
-// out.
+// shown are the znodes that a page shows. Folders that only lead to others are
+// left out.
 func (m *Map) shown() []*Node {
 	return slices.DeleteFunc(slices.Clone(m.Nodes), func(n *Node) bool { return n.implied })
 }
 
-// ties are the rules about more than one znode's own shape.
+// ties are the rules about more than one znode.
 func (m *Map) ties() []*Rule {
 	var ties []*Rule
 	for _, r := range m.Relations {
@@ -53,7 +53,8 @@ func (m *Map) ties() []*Rule {
 	return append(ties, m.Natives...)
 }
 
-// rest says what else is checked, without a row for each znode.
+// rest says what else is checked, because these rules have no row for each
+// znode.
 func (m *Map) rest() string {
 	return fmt.Sprintf("Every znode is also checked for its kind, its name, its data and what is missing or unknown below it: %d rules in all, which `mrtq check` names by the znode's id and the kind of finding.", len(m.Rules()))
 }
@@ -101,8 +102,8 @@ func (n *Node) whoWords() string {
 	return n.Creator + "; " + n.Changer
 }
 
-// mark is text for a Markdown page. A map can be anybody's: nothing in it becomes
-// markup, and nothing acts on a terminal.
+// mark makes text safe for a Markdown page. Anyone can write a map, so nothing
+// in it may become markup or act on a terminal.
 func mark(s string) string {
 	var b strings.Builder
 	for _, r := range plain(s) {
@@ -119,8 +120,8 @@ func cellCode(s string) string {
 	return strings.NewReplacer("`", "'", "|", "\\|").Replace(plain(s))
 }
 
-// plain is text on one line without control characters and without those that
-// change the direction of writing.
+// plain puts text on one line, without control characters and without
+// characters that change the direction of writing.
 func plain(s string) string {
 	var b strings.Builder
 	for _, r := range s {

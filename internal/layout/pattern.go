@@ -11,10 +11,10 @@ type place struct {
 	node    *Node
 	literal map[string]*place
 	params  []*place
-	// match takes a name apart, for a place with parameters.
+	// match splits a name into parameters, for a place that has some.
 	match *regexp.Regexp
 	segs  []param // the parameters of match, in its groups' order
-	// bounded: no pattern below it has a parameter, so that its subtree is small.
+	// bounded: no pattern below it has a parameter, so its subtree is small.
 	bounded bool
 }
 
@@ -39,7 +39,7 @@ func (p Params) Get(name string) string {
 	return ""
 }
 
-// with is p with more values. The callers' slices stay their own.
+// with returns p with more values. It doesn't change the callers' slices.
 func (p Params) with(pl *place, name string) Params {
 	if pl.match == nil {
 		return p
@@ -52,8 +52,8 @@ func (p Params) with(pl *place, name string) Params {
 	return out
 }
 
-// child is the place of a name below this one; ok is false when there is none.
-// A name that only looks wrong belongs to the place that is returned as near.
+// child is the place of a name below this one; ok is false if there is none.
+// near is the place that a misspelled name belongs to.
 func (p *place) child(name string) (c *place, near *place) {
 	if c := p.literal[name]; c != nil {
 		return c, nil
@@ -71,8 +71,8 @@ func (p *place) child(name string) (c *place, near *place) {
 
 var paramPattern = regexp.MustCompile(`\{([a-z_]+)(?::([a-z0-9_-]+))?\}`)
 
-// splitSegment takes one element of a path pattern apart: its parameters, and the
-// expression that names of it match.
+// splitSegment splits one element of a path pattern into its parameters and the
+// expression that its names match.
 func splitSegment(text string, types map[string]*Type) (params []param, match *regexp.Regexp, err error) {
 	found := paramPattern.FindAllStringSubmatchIndex(text, -1)
 	if found == nil {
@@ -116,7 +116,7 @@ func (t *Type) expr() string {
 	return strings.Join(quoted, "|")
 }
 
-// sample is a name that the segment's pattern matches.
+// sample is a name that matches the segment's pattern.
 func sample(text string, params []param) string {
 	i := -1
 	return paramPattern.ReplaceAllStringFunc(text, func(string) string {
@@ -125,10 +125,10 @@ func sample(text string, params []param) string {
 	})
 }
 
-// template is a text with parameters and fields to fill in.
+// template is a text with parameters and fields to replace.
 type template string
 
-// fill puts values in; ok is false when one is not known.
+// fill replaces them by values. ok is false if one is unknown.
 func (t template) fill(value func(name string) (string, bool)) (out string, ok bool) {
 	ok = true
 	out = paramPattern.ReplaceAllStringFunc(string(t), func(p string) string {

@@ -16,7 +16,7 @@ type reference struct {
 	fix      *Fix
 }
 
-// waiting is a znode that some reference should lead to.
+// waiting is a znode that some znode should refer to.
 type waiting struct {
 	r     *Relation
 	path  string
@@ -30,8 +30,8 @@ type aged struct {
 	since int64
 }
 
-// relate applies the relations of a znode: at once where it alone decides, at the
-// end where others must be known.
+// relate applies the relations of a znode. It decides at once if this znode is
+// enough, and at the end if other znodes matter.
 func (c *checker) relate(n *Node, path string, params Params, zn *znode.Node, value any, read bool) {
 	if c.targets[n] {
 		c.there[hashPath(path)] = true
@@ -98,13 +98,13 @@ func (c *checker) broken(r *Relation, path, expected, found string, fix *Fix) {
 	c.findings = append(c.findings, Finding{Path: path, Rule: r.ID, Severity: rule.Severity, Expected: expected, Found: found, Mend: r.Mend, Document: rule.Document, Fix: fix})
 }
 
-// settle decides what had to wait for the whole tree.
+// settle decides the relations that need the whole tree.
 func (c *checker) settle() error {
 	for _, ref := range c.pending {
 		if c.there[hashPath(ref.to)] || c.isHidden(ref.to) {
 			continue
 		}
-		// A relation may lead anywhere, and what it leads to may be new.
+		// A relation may refer to any znode, and that znode may be new.
 		_, err := c.side.Get(c.ctx, ref.to)
 		switch {
 		case err == nil:

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/message"
 )
 
-// shapeError says in one line where a value is not as its schema says.
+// shapeError says in one line where a value differs from its schema.
 func shapeError(err error) string {
 	var verr *jsonschema.ValidationError
 	if !errors.As(err, &verr) {
@@ -25,7 +25,7 @@ func shapeError(err error) string {
 	return strings.Join(verr.InstanceLocation, ".") + ": " + said
 }
 
-// shape says what the znode's value should be like.
+// shape describes what the znode's value should be.
 func (n *Node) shape() string {
 	const most = 160
 	if len(n.SchemaText) > most {

@@ -11,10 +11,11 @@ func (t *Type) compile() (err error) {
 	return err
 }
 
-// matches reports whether a text is of the type.
+// matches reports whether a text belongs to the type.
 func (t *Type) matches(text string) bool { return t.whole.MatchString(text) }
 
-// last is the type of a name's end, which a wrong name is said to break.
+// last is the type of a name's last part. The finding about a wrong name refers
+// to this type.
 func (p *place) last() *Type { return p.segs[len(p.segs)-1].typ }
 
 func (m *Map) typeNamed(name string) *Type {
@@ -26,8 +27,8 @@ func (m *Map) typeNamed(name string) *Type {
 	return nil
 }
 
-// tree makes the tree of places out of the nodes' patterns. Folders that no row
-// describes are made for those below them.
+// tree builds the tree of places from the nodes' patterns. It adds folders that
+// no row describes if there are patterns below them.
 func (l *loader) tree() error {
 	for _, root := range l.m.Roots {
 		for other := range l.m.tops {
@@ -88,7 +89,8 @@ func (l *loader) plant(n *Node) error {
 	return l.bad(n.fileLine, "%s: %s is below none of the map's roots: %s", n.ID, n.Path, strings.Join(l.m.Roots, ", "))
 }
 
-// at is the place of a pattern's segment below p, made if need be.
+// at returns the place of a pattern's segment below p. It creates the place if
+// necessary.
 func (p *place) at(segment string, params []param, match *regexp.Regexp) *place {
 	if match == nil {
 		if p.literal[segment] == nil {
@@ -115,8 +117,8 @@ func (l *loader) folder(path string, params []param, first *Node) *Node {
 	return n
 }
 
-// settle fills the folders in below a place, finds out which subtrees are
-// small, and refuses patterns that one name could belong to twice.
+// settle adds the folders below a place, finds the small subtrees, and refuses
+// two patterns that match one name.
 func (l *loader) settle(p *place, path string) error {
 	p.bounded = len(p.params) == 0
 	var names []string
@@ -151,7 +153,7 @@ func (l *loader) settle(p *place, path string) error {
 		if c.node == nil {
 			c.node = l.folder(at, c.segs, f)
 		}
-		c.node.own = c.segs // those before have their own rows
+		c.node.own = c.segs // the earlier ones have their own rows
 		if err := l.settle(c, at); err != nil {
 			return err
 		}

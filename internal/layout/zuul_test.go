@@ -51,9 +51,9 @@ func check(t testing.TB, m *layout.Map, tree *znode.Tree) []layout.Finding {
 	return r.Findings
 }
 
-// What Zuul's own code wrote is as its document says. What the document does not
-// have is information, each once.
-func TestZuulSound(t *testing.T) {
+// A tree that Zuul's own code wrote matches Zuul's document. What the document
+// lacks is reported as information, each kind once.
+func TestZuulTreeIsSound(t *testing.T) {
 	text, err := os.ReadFile("testdata/zuul-tree.coverage.json")
 	if err != nil {
 		t.Fatal(err)
@@ -76,8 +76,8 @@ func TestZuulSound(t *testing.T) {
 	}
 }
 
-// Each defect is found where it is, and nothing else.
-func TestZuulBroken(t *testing.T) {
+// Check finds each defect at its znode, and finds nothing else.
+func TestZuulTreeIsBroken(t *testing.T) {
 	text, err := os.ReadFile("testdata/zuul-tree-broken.expected.json")
 	if err != nil {
 		t.Fatal(err)

@@ -50,17 +50,29 @@ func (t *Tree) endSession() error {
 	if t.err != nil || len(t.own) == 0 {
 		return t.err
 	}
+	var left []znode.Op
 	slices.Sort(t.own)
-	err := t.transaction(func(tx stamp) error {
-		for _, path := range t.own {
-			if err := t.delete(tx, znode.Delete(path, -1)); err != nil && !errors.Is(err, znode.ErrNoNode) {
+	for _, path := range t.own {
+		_, there, err := t.look(path)
+		if err != nil {
+			return err
+		}
+		if there {
+			left = append(left, znode.Delete(path, -1))
+		}
+	}
+	t.own = nil
+	if len(left) == 0 {
+		return nil
+	}
+	return t.transaction(func(tx stamp) error {
+		for _, op := range left {
+			if err := t.delete(tx, op); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	t.own = nil
-	return err
 }
 
 // errAlone says that nobody else is there who would remove what is waited for.

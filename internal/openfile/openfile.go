@@ -1,6 +1,6 @@
-// Package openfile opens files that a person named, and does not wait for ever:
-// the system's own open waits for the other end of a named pipe as long as it
-// takes, and no signal that a program handles ends that.
+// Package openfile opens files that a person named, and does not wait for ever.
+// The system's own open waits for the other end of a named pipe without limit,
+// and a handled signal does not end it.
 package openfile
 
 import (
@@ -13,27 +13,27 @@ import (
 )
 
 var (
-	// ErrNobodyWrites says that nothing came out of a pipe for some seconds, and
-	// that nobody has it open to write.
+	// ErrNobodyWrites says that nothing came out of a pipe for some seconds,
+	// and that no process has it open for writing.
 	ErrNobodyWrites = errors.New("nothing came out of this pipe: nobody writes to it")
 
-	// ErrNobodyReads says that a pipe has nobody at its other end.
+	// ErrNobodyReads says that no process has a pipe open for reading.
 	ErrNobodyReads = errors.New("nobody reads from this pipe")
 )
 
 // File is a file that is open for reading.
 type File struct {
 	*os.File
-	// writerBy is until when a pipe's writer is waited for; zero for a file that
-	// is no pipe, or once something came out.
+	// writerBy is when to stop waiting for a pipe's writer. It is zero for a
+	// file that is not a pipe, and once something came out.
 	writerBy time.Time
 }
 
 // patience is how long a pipe's reader waits for its writer.
 const patience = 5 * time.Second
 
-// Read opens a file for reading. If it is a pipe to which nobody comes to write
-// within a few seconds, its first Read fails with [ErrNobodyWrites].
+// Read opens a file for reading. If it is a pipe and no process opens it for
+// writing within a few seconds, the first Read fails with [ErrNobodyWrites].
 func Read(path string) (*File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -56,7 +56,7 @@ func (f *File) Read(b []byte) (int, error) {
 	for {
 		n, err := f.File.Read(b)
 		if n == 0 && err == io.EOF && !f.writerBy.IsZero() {
-			// This is what a pipe without a writer reads as.
+			// A pipe without a writer reads as its end.
 			if time.Now().After(f.writerBy) {
 				return 0, &fs.PathError{Op: "read", Path: f.Name(), Err: ErrNobodyWrites}
 			}
@@ -78,8 +78,8 @@ func ReadAll(path string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// Write opens what is there already, a device or a pipe, for writing. The error
-// wraps [ErrNobodyReads] for a pipe without a reader.
+// Write opens an existing device or pipe for writing. The error wraps
+// [ErrNobodyReads] for a pipe without a reader.
 func Write(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ENXIO) {

@@ -28,7 +28,7 @@ func TestPipeWithoutOtherEnd(t *testing.T) {
 	}
 }
 
-// A writer that is there is waited for, as long as it takes.
+// Read waits for an existing writer without limit.
 func TestPipeWithBothEnds(t *testing.T) {
 	path := fifo(t)
 	in, err := Read(path)
@@ -50,7 +50,7 @@ func TestPipeWithBothEnds(t *testing.T) {
 	}
 }
 
-// An empty file is no pipe, and one that isn't there isn't made.
+// An empty file is not a pipe, and a missing one isn't created.
 func TestFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	if _, err := Write(path); !errors.Is(err, os.ErrNotExist) {

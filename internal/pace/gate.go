@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Gate lets as many requests be under way as its pace says, in the order in which
-// they came.
+// Gate limits the requests under way to its pace, in the order in which they
+// came.
 type Gate struct {
 	limit *Limit
 
@@ -25,13 +25,13 @@ type waiter struct {
 	sent      int // see [Round.Sent]
 }
 
-// NewGate is a gate within those bounds, which also keeps to the limit; nil is
-// none.
+// NewGate returns a gate within these bounds that also obeys the limit. A nil
+// limit is none.
 func NewGate(b Bounds, limit *Limit) *Gate {
 	return &Gate{limit: limit, round: Round{Pace: b.Start()}}
 }
 
-// Pass runs one request when it is its turn.
+// Pass runs one request when its turn comes.
 func (g *Gate) Pass(ctx context.Context, request func() error) error {
 	return g.PassAll(ctx, 1, func(int, int) error { return request() })
 }
@@ -88,7 +88,7 @@ func (g *Gate) enter(ctx context.Context, most int) (may, sent int, err error) {
 	}
 }
 
-// giveUp takes a place in the queue back, or the turn if it came meanwhile.
+// giveUp leaves the queue, or gives back the turn if it came meanwhile.
 func (g *Gate) giveUp(w *waiter) {
 	g.mu.Lock()
 	if i := slices.Index(g.waiting, w); i >= 0 {
@@ -116,7 +116,7 @@ func (g *Gate) leave(n int, took time.Duration, sent int) {
 	g.admit()
 }
 
-// admit lets in whoever may come now.
+// admit starts the requests that the pace allows now.
 func (g *Gate) admit() {
 	for len(g.waiting) > 0 && g.under < g.round.Under {
 		w := g.waiting[0]

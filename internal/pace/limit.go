@@ -7,16 +7,16 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Limit caps operations a second. A nil Limit is none.
+// Limit caps operations a second. A nil Limit caps nothing.
 type Limit struct{ bucket *rate.Limiter }
 
-// NewLimit is a cap that several sessions can share: as many operations a second
-// as that, and no more than a tenth of them at once.
+// NewLimit returns a cap on operations a second that several sessions can
+// share. At once it allows at most a tenth of them.
 func NewLimit(perSecond int) *Limit {
 	return &Limit{rate.NewLimiter(rate.Limit(perSecond), max(perSecond/10, 1))}
 }
 
-// Wait returns when so many operations may be sent, together, or when ctx ends.
+// Wait returns when n operations may be sent together, or when ctx ends.
 func (l *Limit) Wait(ctx context.Context, operations int) error {
 	for l != nil && operations > 0 {
 		some := min(operations, l.bucket.Burst())

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestLimit: operations take as long as the cap says, however they come, and
-// whoever shares it.
+// TestLimit: operations take as long as the cap says, in every distribution
+// over time and sessions.
 func TestLimit(t *testing.T) {
 	for _, c := range []struct {
 		name                             string
@@ -36,7 +36,7 @@ func TestLimit(t *testing.T) {
 				}
 				all.Wait()
 				n := c.workers * c.each * c.inEach
-				// What comes at once at the beginning isn't waited for.
+				// The first operations don't wait.
 				least := time.Duration(n-max(c.perSecond/10, 1)) * time.Second / time.Duration(c.perSecond)
 				if took := time.Since(started); took < least || took > least+time.Second {
 					t.Errorf("%d operations took %v, want about %v", n, took, least)
@@ -46,7 +46,8 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// TestNoLimit: none is no wait, and who gives up waits no longer.
+// TestNoLimit: without a limit nothing waits, and an operation that gives up
+// stops waiting.
 func TestNoLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		started := time.Now()

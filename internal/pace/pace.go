@@ -1,19 +1,20 @@
-// Package pace is how hard a server is worked: how many requests are under way at
-// once, which adapts to how fast it answers, and how many a second, which an
-// operator may cap.
+// Package pace limits the load on a server: how many requests are under way at
+// once, and how many operations are sent a second. The first adapts to how fast
+// the server answers. An operator may cap the second.
 package pace
 
 import "time"
 
-// Bounds are how many requests may be under way: at the beginning, and ever.
+// Bounds are how many requests may be under way: at the beginning, at least and
+// at most.
 type Bounds struct{ Least, First, Most int }
 
 // A server's queue holds 1000 requests of all its clients
 // (globalOutstandingLimit).
 var (
-	// Reads are of requests that read one znode.
+	// Reads are the bounds for requests that read one znode.
 	Reads = Bounds{Least: 4, First: 16, Most: 128}
-	// Writes are of transactions.
+	// Writes are the bounds for transactions.
 	Writes = Bounds{Least: 1, First: 4, Most: 16}
 )
 
@@ -41,8 +42,8 @@ const everyQuiet = 64
 // Start is the pace at the beginning.
 func (b Bounds) Start() Pace { return Pace{Under: b.Least, bounds: b, resume: b.First} }
 
-// After is the pace after a round of requests whose answers took so long on
-// average.
+// After is the pace after a round of requests with this average time of an
+// answer.
 func (p Pace) After(took time.Duration) Pace {
 	if p.resume > 0 {
 		p.Under, p.best, p.rounds, p.resume = p.resume, took, 0, 0

@@ -125,11 +125,11 @@ func TestGateAdapts(t *testing.T) {
 	})
 }
 
-// TestGate: never more are under way than the pace says, and whoever gives up
-// leaves no place taken.
+// TestGate: never more requests are under way than the pace allows, and a
+// request that gives up frees its place.
 func TestGate(t *testing.T) {
 	g := NewGate(Reads, nil)
-	g.round.Pace = Pace{Under: Reads.Least, bounds: Reads, best: 1} // it stays at the least: no answer is that fast
+	g.round.Pace = Pace{Under: Reads.Least, bounds: Reads, best: 1} // the pace stays at its minimum, because no answer is so fast
 	var mu sync.Mutex
 	under, most := 0, 0
 	hold := make(chan struct{})
@@ -154,7 +154,7 @@ func TestGate(t *testing.T) {
 	go func() { gaveUp <- g.Pass(ctx, func() error { return nil }) }()
 	cancel()
 	if err := <-gaveUp; !errors.Is(err, context.Canceled) {
-		t.Errorf("who gives up gets %v", err)
+		t.Errorf("a request that gives up gets %v", err)
 	}
 	close(hold)
 	all.Wait()

@@ -9,7 +9,8 @@ import (
 )
 
 // Text shows control characters, which could move a terminal's cursor or worse,
-// and characters that change the direction of writing, as escapes. Lines stay.
+// and characters that change the direction of writing, as escapes. Line breaks
+// stay.
 func Text(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -33,8 +34,8 @@ func Line(s string) string {
 	return strings.ReplaceAll(Text(s), "\n", `\n`)
 }
 
-// plain reports whether there is nothing to show in another way: most texts, of
-// which a report has hundreds of thousands.
+// plain reports whether there is nothing to escape. That holds for most texts,
+// and a report has hundreds of thousands of them.
 func plain(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {

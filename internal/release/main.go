@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// platforms are those that a release is built for.
+// platforms are the platforms that a release is built for.
 var platforms = []platform{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}}
 
 type platform struct{ os, arch string }
@@ -58,9 +58,8 @@ func release(pkg, version, out string, platforms []platform) error {
 	return writeSums(filepath.Join(out, "SHA256SUMS"), append(files, sbom))
 }
 
-// build builds one binary. It has no symbols, no build's id, no paths of the
-// machine that builds it, and no cgo, so that it depends on the source and on Go
-// alone.
+// build builds one binary. It has no symbols, no build id, no paths of the
+// building machine, and no cgo, so it depends only on the source and on Go.
 func build(pkg, version, file string, p platform) error {
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false",
 		"-ldflags", "-s -w -buildid= -X main.version="+version, "-o", file, pkg)

@@ -16,7 +16,7 @@ import (
 // machine, and are what the checksums and the SBOM say.
 func TestRelease(t *testing.T) {
 	here := []platform{{runtime.GOOS, runtime.GOARCH}}
-	const pkg = "mrtq/internal/release" // small; it needs one module
+	const pkg = "mrtq/internal/release" // a small package that needs one module
 	one, two := t.TempDir(), t.TempDir()
 	for _, out := range []string{one, two} {
 		if err := release(pkg, "v1.2.3", out, here); err != nil {
@@ -54,7 +54,7 @@ func TestRelease(t *testing.T) {
 	for _, c := range *bom.Components {
 		found = found || c.Name == "github.com/CycloneDX/cyclonedx-go" && strings.HasPrefix(c.PackageURL, "pkg:golang/github.com/CycloneDX/cyclonedx-go@v")
 	}
-	if !found || len(*bom.Components) != 2 { // Go's own library and that one
+	if !found || len(*bom.Components) != 2 { // Go's own library and that module
 		t.Errorf("the SBOM has %v", *bom.Components)
 	}
 }

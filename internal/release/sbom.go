@@ -14,7 +14,8 @@ import (
 )
 
 // writeSBOM writes which modules are in the binaries, as each binary itself
-// says. It has no date and no serial number, or no two would be the same.
+// says. It has no date and no serial number, because no two lists would be the
+// same.
 func writeSBOM(path, version string, binaries []string) error {
 	modules := map[string]*debug.Module{}
 	goVersion := ""

@@ -28,11 +28,11 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files and the pictures in docs/pictures")
 
-// browsers are the names under which systems have one.
+// browsers are the program names of a browser on different systems.
 var browsers = []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"}
 
-// findBrowser is a browser's path. Where there is none the test is skipped, unless
-// MRTQ_REQUIRE_BACKENDS names chromium.
+// findBrowser returns a browser's path. Without a browser it skips the test,
+// unless MRTQ_REQUIRE_BACKENDS names chromium.
 func findBrowser(t ending) string {
 	for _, name := range browsers {
 		if found, err := exec.LookPath(name); err == nil {
@@ -44,7 +44,7 @@ func findBrowser(t ending) string {
 		t.Fatal(missing)
 	}
 	t.Skip("skipped without a browser: " + missing)
-	return "" // for an ending that returns
+	return "" // for an ending whose Skipf returns
 }
 
 // ending are the ways in which a test ends early.
@@ -53,7 +53,7 @@ type ending interface {
 	Skip(...any)
 }
 
-// ended remembers how a test would have ended.
+// ended records how a test would have ended.
 type ended struct{ how string }
 
 func (e *ended) Fatal(why ...any) { e.how = cmp.Or(e.how, "fatal: "+fmt.Sprint(why...)) }
@@ -92,7 +92,7 @@ func browser(t *testing.T) context.Context {
 	return ctx
 }
 
-// tab is one page in the browser, and what it complained of.
+// tab is one page in the browser, and the faults that it reported.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
@@ -100,7 +100,7 @@ type tab struct {
 	bad []string // console messages, exceptions, and requests for anything but the file
 }
 
-// open writes the page to a file and opens it from there, in a window of that size.
+// open writes the page to a file and opens that in a window of the given size.
 func open(t *testing.T, ctx context.Context, d *Data, width, height int64, before ...step) *tab {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "report.html")
@@ -131,7 +131,7 @@ func open(t *testing.T, ctx context.Context, d *Data, width, height int64, befor
 // step is something that the browser does.
 type step = chromedp.Action[chromedp.Void]
 
-// command is one of the protocol's own.
+// command is a command of the browser's protocol.
 func command[P, R any](cmd cdp.Command[P, R], params P) step {
 	return chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
 		_, err := chromedp.Call(ctx, cmd, params)
@@ -173,7 +173,7 @@ func (b *tab) js(statements string) {
 	eval[bool](b, "(() => { "+statements+"; return true; })()")
 }
 
-// ask is the answer to one of the protocol's commands.
+// ask returns the answer to a command of the browser's protocol.
 func ask[P, R any](b *tab, cmd cdp.Command[P, R], params P) R {
 	b.t.Helper()
 	answer, err := chromedp.Call(b.ctx, cmd, params)
@@ -193,7 +193,7 @@ func eval[T any](b *tab, expression string) T {
 	return v
 }
 
-// want demands the value of an expression in the page.
+// want checks the value of an expression in the page.
 func want[T comparable](b *tab, expression string, want T) {
 	b.t.Helper()
 	if got := eval[T](b, expression); got != want {
@@ -201,7 +201,7 @@ func want[T comparable](b *tab, expression string, want T) {
 	}
 }
 
-// quiet demands that the page complained of nothing and asked for nothing.
+// quiet checks that the page reported no fault and requested nothing.
 func (b *tab) quiet() {
 	b.t.Helper()
 	b.mu.Lock()
@@ -211,7 +211,7 @@ func (b *tab) quiet() {
 	}
 }
 
-// Expressions that several tests ask for.
+// Expressions that several tests evaluate.
 const (
 	records   = `document.querySelector('[data-list=records]')`
 	said      = records + `.querySelector('output').textContent`
@@ -281,7 +281,7 @@ func searchAndSort(t *testing.T, ctx context.Context) {
 	b.run(chromedp.Click(head))
 	want(b, records+`.querySelector('th.c-id').getAttribute('aria-sort')`, "descending")
 	want(b, firstCell, sample(400).Records[399].Path)
-	// Numbers are sorted as numbers, and the facets narrow.
+	// Numbers are sorted as numbers, and a facet reduces the rows.
 	b.run(chromedp.Click(`[data-list=records] th.c-priority button`), chromedp.Click(`[data-list=records] th.c-priority button`))
 	want(b, records+`.querySelector('tbody tr:not(.gap) .c-priority').textContent`, "54")
 	b.js(`const s = [...` + records + `.querySelectorAll('select')].find(s => [...s.options].some(o => o.text.startsWith('skipped')));
@@ -323,17 +323,18 @@ func hostileInBrowser(t *testing.T, ctx context.Context) {
 	want(b, `document.querySelectorAll('img, iframe, object, link, form').length`, 0)
 	want(b, `document.querySelectorAll('script').length`, 2)
 	want(b, `document.title.startsWith('Verified')`, true)
-	// Marks that turn the direction of writing around are shown, not obeyed.
+	// Marks that reverse the direction of writing are shown, not obeyed.
 	want(b, `/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/.test(document.documentElement.textContent)`, false)
 	want(b, `document.body.textContent.includes('\\u202egpj.exe')`, true)
 	want(b, `document.body.textContent.includes('\\u001b[2J')`, true)
 	b.quiet()
-	// What got in all the same would do nothing: the policy allows the page's own script alone.
+	// Even if a script got in, it would do nothing: the policy allows only the page's own
+	// script.
 	want(b, `(() => { const s = document.createElement('script'); s.textContent = 'globalThis.owned = 1'; document.body.append(s); return typeof globalThis.owned; })()`, "undefined")
 	want(b, `new Promise(r => { const i = new Image(); i.onload = () => r('loaded'); i.onerror = () => r('refused'); i.src = 'data:image/gif;base64,R0lGODlhAQABAAAAACw='; })`, "refused")
 }
 
-// named are the roles that must say what they are.
+// named are the roles that need an accessible name.
 var named = map[string]bool{"button": true, "link": true, "searchbox": true, "textbox": true, "combobox": true, "img": true, "image": true, "region": true, "table": true,
 	"navigation": true, "dialog": true, "columnheader": true, "rowheader": true, "heading": true}
 
@@ -366,8 +367,8 @@ func accessibleNames(t *testing.T, ctx context.Context) {
 	b.quiet()
 }
 
-// contrastScript finds texts that don't stand out from what is behind them: all
-// texts that are shown, with the colours that the browser computed.
+// contrastScript finds texts with too little contrast. It checks all visible
+// texts, with the colours that the browser computed.
 const contrastScript = `(() => {
   const parse = (c) => { const m = c.match(/[\d.]+/g).map(Number); return m.length > 3 ? m : [...m, 1]; };
   const lum = ([r, g, b]) => { const f = (v) => { v /= 255; return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; }; return .2126 * f(r) + .7152 * f(g) + .0722 * f(b); };
@@ -447,7 +448,8 @@ func manyRecords(t *testing.T, ctx context.Context) {
 	d := sample(100_000)
 	var b *tab
 	ready := most + 1
-	// The machine may be busy with other tests: the best of a few counts.
+	// The machine may be busy with other tests, so the best of a few
+	// measurements counts.
 	for try := 0; try < 4 && ready > most; try++ {
 		b = open(t, ctx, d, 1280, 900)
 		ready = min(ready, eval[int](b, `Number(document.documentElement.dataset.ready)`))
@@ -473,7 +475,7 @@ func manyRecords(t *testing.T, ctx context.Context) {
 	b.quiet()
 }
 
-// pictures are those of the README; with -update they are taken anew.
+// pictures are the pictures of the README. With -update they are taken again.
 func pictures(t *testing.T, ctx context.Context) {
 	for _, scheme := range []string{"light", "dark"} {
 		b := open(t, ctx, sample(4000), 1120, 1180, emulateScheme(scheme))

@@ -9,7 +9,7 @@ import (
 	"mrtq/internal/statedraw"
 )
 
-// Coverage is what mrtq accept has shown, as its --coverage FILE has it.
+// Coverage is the content of mrtq accept's --coverage FILE.
 type Coverage struct {
 	Rows []CoverageRow `json:"rows"`
 }
@@ -20,7 +20,7 @@ type CoverageRow struct {
 	What    string   `json:"what"`
 	Dialect string   `json:"dialect"`
 	Result  string   `json:"result"`
-	Why     []string `json:"why,omitempty"` // what a row that has not passed lacks
+	Why     []string `json:"why,omitempty"` // what is missing, if the row has not passed
 }
 
 // The results of a row.
@@ -29,8 +29,8 @@ const (
 	CoverageFailed = "failed"
 )
 
-// ErrCoverage says that a file is none that mrtq accept --coverage wrote.
-var ErrCoverage = errors.New("this is not the coverage that mrtq accept --coverage writes")
+// ErrCoverage says that mrtq accept --coverage did not write a file.
+var ErrCoverage = errors.New("this is not a file that mrtq accept --coverage writes")
 
 // ReadCoverage reads the file. Errors wrap [ErrCoverage].
 func ReadCoverage(r io.Reader) (*Coverage, error) {
@@ -71,7 +71,7 @@ func (c *Coverage) Count(result string) int {
 	return n
 }
 
-// mark puts the coverage to the steps of a machine.
+// mark adds the coverage to the steps of a machine.
 func (c *Coverage) mark(m statedraw.Machine) statedraw.Machine {
 	marks := map[string]statedraw.Mark{}
 	for _, r := range c.Rows {
@@ -94,7 +94,8 @@ func (c *Coverage) mark(m statedraw.Machine) statedraw.Machine {
 	return m
 }
 
-// readOne reads one JSON value, whatever else it may hold, and nothing after it.
+// readOne reads one JSON value, which may have unknown fields. Nothing may
+// follow it.
 func readOne(r io.Reader, v any) error {
 	dec := json.NewDecoder(r)
 	if err := dec.Decode(v); err != nil {

@@ -1,5 +1,5 @@
 // Package report makes one HTML file of a migration: self-contained, without
-// network, for an operator and for whoever must approve the night.
+// network, for an operator and for the person who must approve the night.
 //
 //	data.go      all that a page can show, given by the caller
 //	verdict.go   the one line that it begins with: a table of rules
@@ -11,8 +11,8 @@
 //	coverage.go  what mrtq accept proved, read from its file
 //	findings.go  what mrtq check found, read from its file
 //
-// A page is a pure function of its [Data]. All texts are hostile: whatever they
-// hold, they are shown (see [mrtq/internal/printable]) and do nothing.
+// A page is a pure function of its [Data]. All texts may be hostile. The page
+// shows them (see [mrtq/internal/printable]), and they do nothing.
 package report
 
 import (
@@ -21,15 +21,16 @@ import (
 	"mrtq/internal/statedraw"
 )
 
-// Data is all that a page can show. What is not known is left zero.
+// Data is everything that a page can show. Unknown values stay zero.
 type Data struct {
 	Made           time.Time
 	Source, Target string // as given on the command line; free of credentials
 	Dialect        string
 	Plan           *Plan
 	Runs           []Run  // oldest first
-	Only           string // the one run that the page is about; "" is all
-	// Read: there is a target, and Runs, Queue, Holds and Damage are what it holds.
+	Only           string // the run that the page is about; "" means all runs
+	// Read: the target was read, and Runs, Queue, Holds and Damage are its
+	// content.
 	Read         bool
 	Damage       []Problem
 	Verification *Verification // nil if the source was not given
@@ -48,30 +49,29 @@ type Data struct {
 // Plan is a saved plan.
 type Plan struct {
 	ID       string
-	Run      string // that it starts or finishes
+	Run      string // the run that it starts or finishes
 	Empty    bool   // there is nothing to do
 	Problems []Problem
 	Warnings []Note
 	Services []ServiceNote
 	Locks    []LegacyLock
 	Risks    []Risk
-	Missing  []string // legacy queues that are not there
+	Missing  []string // legacy queues that do not exist
 	Vanished []Note
 	Again    []string // --again
 	Done     []string // --done
-	ACL      string   // of what is made, without secrets; "" is open
-	// Carried is the run that was begun with this plan, "" if none is there.
+	ACL      string   // the ACL of new znodes, without secrets; "" is open
+	// Carried is the run that was begun with this plan, or "".
 	Carried string
 }
 
-// Problem is one thing that is not as it must be.
+// Problem is one thing that is wrong.
 type Problem struct{ Kind, Path, Message, Next string }
 
-// Note is something to know about a znode.
+// Note is a remark about a znode.
 type Note struct{ Path, Message string }
 
-// ServiceNote is one way in which records don't meet what a deployed service
-// demands.
+// ServiceNote is one demand of a deployed service that some records don't meet.
 type ServiceNote struct {
 	What, Then string
 	Blocking   bool
@@ -81,7 +81,7 @@ type ServiceNote struct {
 // LegacyLock is an outstanding lock of the legacy queue.
 type LegacyLock struct{ Path, Since, Data, Record string }
 
-// Risk says how many jobs could run twice, or never, under one choice about
+// Risk says how many jobs could run twice, or never, with one choice for
 // consumed records.
 type Risk struct {
 	Choice       string
@@ -95,10 +95,10 @@ type Run struct {
 	Started, Finished              time.Time
 	Jobs, Access, Batches          int
 	Rewritten                      int
-	Copied                         bool // it is in a copy, whose transactions tell no times
+	Copied                         bool // the target is a copy, so its transactions don't show the run's times
 }
 
-// The states of a run that a verdict depends on.
+// The states of a run that decide a verdict.
 const (
 	RunRunning     = "running"
 	RunDone        = "done"
@@ -106,7 +106,7 @@ const (
 	RunRolledBack  = "rolled-back"
 )
 
-// Verification is what comparing both sides came to.
+// Verification is the result of comparing both sides.
 type Verification struct {
 	Differences                                          []Problem
 	Total, Migrated, Gone, Skipped, Quarantined, Missing int
@@ -119,48 +119,48 @@ type Outcome string
 
 // The outcomes.
 const (
-	Migrated    Outcome = "migrated"    // its job stands as the run made it
-	Touched     Outcome = "touched"     // its job stands, and somebody changed it
+	Migrated    Outcome = "migrated"    // its job is as the run made it
+	Touched     Outcome = "touched"     // its job exists, and somebody changed it
 	Gone        Outcome = "gone"        // it had a job, which is done and cleaned, or deleted
 	Settled     Outcome = "settled"     // declared done; no job was made
 	Skipped     Outcome = "skipped"     // by policy
 	Quarantined Outcome = "quarantined" // its bytes are in a file
-	Blocked     Outcome = "blocked"     // it keeps a plan from being carried out
+	Blocked     Outcome = "blocked"     // it blocks the plan
 	NotMigrated Outcome = "not migrated"
-	ToCreate    Outcome = "to create" // by a plan that was not carried out yet
+	ToCreate    Outcome = "to create" // planned: the plan has not been carried out yet
 	ToRewrite   Outcome = "to rewrite"
 )
 
-// outcomes are all outcomes, in the order of tables: with what is in the new
-// queue first.
+// outcomes are all outcomes in the order of the tables: first what is in the
+// new queue.
 var outcomes = []struct {
 	Outcome
 	taken bool // it has, or had, a job
 	means string
 }{
-	{Migrated, true, "its job stands as the run made it"},
-	{Touched, true, "its job stands, and somebody has changed it since"},
+	{Migrated, true, "its job is as the run made it"},
+	{Touched, true, "its job exists, and somebody has changed it since"},
 	{Gone, true, "its job is done and cleaned, or deleted"},
 	{Settled, true, "declared done by the operator: no job was made"},
 	{ToCreate, false, "the plan makes a job of it"},
-	{ToRewrite, false, "it changed; the plan makes its job anew"},
+	{ToRewrite, false, "it changed; the plan recreates its job"},
 	{Skipped, false, "left out by a policy"},
 	{Quarantined, false, "it can't be decoded: its bytes are kept in a file"},
-	{Blocked, false, "it keeps the plan from being carried out"},
-	{NotMigrated, false, "nothing was made of it"},
+	{Blocked, false, "it blocks the plan"},
+	{NotMigrated, false, "no job was made of it"},
 }
 
 // Record is one legacy record.
 type Record struct {
 	Path, Queue, Status, Format string
-	Priority                    int // -1 if its name tells none
+	Priority                    int // -1 if its name has none
 	Time                        time.Time
 	Outcome                     Outcome
-	Reason                      string // why, or what was changed of it
+	Reason                      string // the reason, or what was changed
 	Job, Batch, State, Run      string
-	// Planned is the id that the plan said it would get, "" without one.
+	// Planned is the id that the plan gave it, or "".
 	Planned string
-	// Forced is the policy that decided about it, "" if none had to.
+	// Forced is the policy that decided about it, "" if no policy was needed.
 	Forced string
 	At     time.Time // when its job was made
 }
@@ -174,11 +174,11 @@ type StateCount struct {
 	Ours, Others  int
 }
 
-// Policy is one thing that only the operator can decide.
+// Policy is one decision that only the operator can make.
 type Policy struct {
 	Name, Value, Default string
 	What                 string
-	Records              int // that it decided about
+	Records              int // records that it decided
 }
 
 // Hold is one hold on the new queue.

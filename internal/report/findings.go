@@ -10,29 +10,29 @@ import (
 	"strings"
 )
 
-// Check is what mrtq check has found, as its -o json has it.
+// Check is the output of mrtq check -o json.
 type Check struct {
 	Findings []Finding
 }
 
-// Finding is one thing in a tree that its map does not allow.
+// Finding is one fault of a tree, by its map.
 type Finding struct {
 	Path, Rule, Severity, Expected, Found, Mend string
 }
 
-// ErrFindings says that a file holds no findings of mrtq check.
-var ErrFindings = errors.New(`these are no findings of mrtq check: want {"findings":[{"path":…,"rule":…,"severity":…},…]}`)
+// ErrFindings says that a file is not an output of mrtq check.
+var ErrFindings = errors.New(`this is not the output of mrtq check: want {"findings":[{"path":…,"rule":…,"severity":…},…]}`)
 
-// severities are those that the page knows, the worst first; another comes
-// between the known, as it is spelled.
+// severities are the severities that the page knows, worst first. The page
+// shows an unknown one as it is spelled, between the known ones.
 var severities = []string{"error", "warning", "information"}
 
 // severityWords are other spellings of them.
 var severityWords = map[string]string{"fatal": "error", "err": "error", "warn": "warning", "info": "information", "note": "information"}
 
-// ReadFindings reads mrtq check's JSON. It is tolerant: it wants a list of
-// findings with a path or a rule each, takes any of their other fields as text, and
-// leaves alone what it doesn't know. Errors wrap [ErrFindings].
+// ReadFindings reads mrtq check's JSON. It is tolerant: each finding needs a
+// path or a rule. It reads every other field as text, and ignores unknown
+// fields. Errors wrap [ErrFindings].
 func ReadFindings(r io.Reader) (*Check, error) {
 	var file struct {
 		Findings *[]map[string]json.RawMessage `json:"findings"`

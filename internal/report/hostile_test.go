@@ -11,7 +11,7 @@ import (
 	"mrtq/internal/statedraw"
 )
 
-// nasty are texts that would do something if they were not only shown.
+// nasty are texts that would do harm if the page did not only show them.
 var nasty = []string{
 	`<script>globalThis.owned = 1</script>`,
 	`</script><script>globalThis.owned = 1</script>`,
@@ -23,7 +23,7 @@ var nasty = []string{
 	"\x1b[2J\x1b]0;owned\x07", "\u202egpj.exe\u2066\u200f", "\ufeff\u200b\u2028\u2029", "a\nb\r\tc", "\x00\x7f\u0085\xff\xfe",
 }
 
-// hostileSample puts nasty texts wherever texts are.
+// hostileSample has nasty texts in every place for a text.
 func hostileSample() *Data {
 	at := 0
 	next := func() string { at++; return "/ingest/" + nasty[at%len(nasty)] + nasty[(at*5+1)%len(nasty)] }
@@ -66,11 +66,11 @@ func write(t testing.TB, d *Data) string {
 	return b.String()
 }
 
-// harmful are characters that no text of a page may have.
+// harmful are characters that a page must not contain.
 var harmful = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f-\x9f\p{Cf}\x{2028}\x{2029}]`)
 
-// TestHostile: whatever names and payloads hold stands in the page as text, and
-// nothing of it as markup. TestBrowser has a browser read it.
+// TestHostile: names and payloads appear in the page as text and never as
+// markup. TestBrowser lets a browser read the page.
 func TestHostile(t *testing.T) {
 	html := write(t, hostileSample())
 	clean := write(t, sample(200))
@@ -83,7 +83,7 @@ func TestHostile(t *testing.T) {
 		t.Errorf("a harmful character: %q", html[max(0, at[0]-60):at[1]])
 	}
 	if !strings.Contains(html, `\u202egpj.exe`) || !strings.Contains(html, `\u001b[2J`) {
-		t.Error("what is harmful is not shown as an escape")
+		t.Error("a harmful character is not shown as an escape")
 	}
 	for _, l := range unpacked(t, html) {
 		for _, c := range l.Columns {
@@ -96,7 +96,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestWriteLeavesData: a page is made of what the caller has, and changes none of it.
+// TestWriteLeavesData: Write does not change the caller's data.
 func TestWriteLeavesData(t *testing.T) {
 	d := hostileSample()
 	before := d.Coverage.Rows[3].Why[0]

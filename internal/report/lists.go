@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// recordList is each record's custody: from its legacy path to its new ids.
+// recordList lists each record's custody, from its legacy path to its new ids.
 func recordList(records []Record) list {
 	n := len(records)
 	text := func(name, label string, of func(r *Record) string) listColumn {
@@ -42,7 +42,7 @@ func recordList(records []Record) list {
 	}}
 }
 
-// batchList is the new queue's batches, with what became of their jobs.
+// batchList lists the new queue's batches, with the outcomes of their jobs.
 func batchList(batches []Batch, records []Record) list {
 	type tally struct{ jobs, touched, gone int64 }
 	counts := map[string]*tally{}
@@ -82,7 +82,7 @@ func batchList(batches []Batch, records []Record) list {
 	}}
 }
 
-// problemList is a list of what is wrong.
+// problemList lists problems.
 func problemList(id, one, many string, problems []Problem) list {
 	n := len(problems)
 	text := func(name, label string, shown, facet bool, of func(p Problem) string) listColumn {
@@ -104,7 +104,7 @@ func noteList(id, one, many string, notes []Note) list {
 	}}
 }
 
-// findingList is what mrtq check found.
+// findingList lists the findings of mrtq check.
 func findingList(findings []Finding) list {
 	n := len(findings)
 	text := func(name, label string, shown, facet bool, of func(f Finding) string) listColumn {

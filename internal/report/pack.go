@@ -11,8 +11,8 @@ import (
 	"mrtq/internal/printable"
 )
 
-// list is a long table that the page can search and sort: a virtual one, which
-// draws only the rows in sight.
+// list is a long table that the page can search and sort. The page draws only
+// the visible rows.
 type list struct {
 	ID      string       `json:"id"`
 	One     string       `json:"one"` // "record"
@@ -25,26 +25,28 @@ type list struct {
 type listColumn struct {
 	Name  string `json:"name"`
 	Label string `json:"label"`
-	// Shown in the table; the others only where one row is looked at.
+	// Shown: the table shows it. The other columns are shown only for a
+	// selected row.
 	Shown bool `json:"shown,omitempty"`
-	// Facet: the page offers to show only the rows of one value.
+	// Facet: the page can show only the rows with one value.
 	Facet bool `json:"facet,omitempty"`
 	// Time: the numbers are milliseconds since 1970.
 	Time bool `json:"time,omitempty"`
 
-	// One of three: a number for each row or null; texts, a line each; or the
-	// different texts, and for each row which.
+	// One of three: a number or null for each row; a text for each row, on
+	// lines; or the distinct texts, and an index for each row.
 	Numbers []*int64 `json:"numbers,omitempty"`
 	Lines   string   `json:"lines,omitempty"`
 	Words   []string `json:"words,omitempty"`
 	Which   []int    `json:"which,omitempty"`
-	First   []string `json:"-"` // cells of the first rows, which stand in the page itself
+	First   []string `json:"-"` // cells of the first rows, which are in the page itself
 }
 
-// firstRows stand in the page itself, for paper and for browsers that can't unpack.
+// firstRows is how many rows are in the page itself, for paper and for browsers
+// that can't unpack.
 const firstRows = 25
 
-// texts fills a column. Words are kept once if each stands for several rows.
+// texts fills a column. It stores each text once if the texts repeat enough.
 func (c listColumn) texts(n int, text func(i int) string) listColumn {
 	index := map[string]int{}
 	which := make([]int, n)
@@ -103,7 +105,7 @@ func (c listColumn) cell(v int64, there bool) string {
 // listCell is one cell in the page itself.
 type listCell struct{ Name, Text string }
 
-// First are the rows that stand in the page itself.
+// First are the rows that are in the page itself.
 func (l list) First() [][]listCell {
 	rows := make([][]listCell, min(l.N, firstRows))
 	for i := range rows {
@@ -125,7 +127,7 @@ func (l list) Shown() []listColumn {
 	return shown
 }
 
-// pack is the lists as the page unpacks them: JSON, gzip, base64.
+// pack packs the lists for the page: JSON, gzip, base64.
 func pack(lists []list) (string, error) {
 	var b bytes.Buffer
 	text := base64.NewEncoder(base64.StdEncoding, &b)

@@ -1,8 +1,8 @@
 'use strict';
 (() => {
-  const ROW = 30;        // as page.css has it
-  const OVERSCAN = 8;    // rows drawn beyond those in sight
-  const PAPER = 300;     // rows that a printout has
+  const ROW = 30;        // the same as in page.css
+  const OVERSCAN = 8;    // rows drawn beyond the visible ones
+  const PAPER = 300;     // rows in a printout
   const lists = new Map();
 
   const make = (name, className, text) => {
@@ -47,7 +47,7 @@
       if (v === null) return '';
       return this.time ? moment(v) : number(v);
     }
-    // find marks the rows that have a term. Of texts it goes through all at once.
+    // find marks the rows that contain a term. It searches all texts at once.
     find(term, mark) {
       if (this.which) {
         const hit = this.words.map((w) => w.toLowerCase().includes(term));
@@ -69,7 +69,7 @@
         }
       }
     }
-    // sorted is the rows in the order of their values, once, and after them those without.
+    // sorted is the rows in the order of their values, and then the rows without a value. It sorts once.
     sorted() {
       if (this.order) return this.order;
       const value = this.numbers ? (i) => this.numbers[i] : this.which ? null : (i) => this.texts[i];
@@ -91,7 +91,7 @@
     }
   }
 
-  // A list draws the rows in sight of a long table, and searches and sorts them all.
+  // A list draws the visible rows of a long table, and searches and sorts all rows.
   class List {
     constructor(data, box) {
       this.one = data.one;
@@ -105,7 +105,7 @@
       this.body = box.querySelector('tbody');
       this.more = box.querySelector('.more');
       this.order = count(this.n); // all rows as sorted
-      this.rows = this.order; // of them, those that are searched for
+      this.rows = this.order; // the rows that match the search
       this.facets = new Map();
       this.pool = [];
       this.from = -1;
@@ -212,7 +212,7 @@
       this.from = -1;
       this.draw();
     }
-    // draw shows the rows in sight, or those asked for.
+    // draw shows the visible rows, or the given ones.
     draw(from, count) {
       if (from === undefined) {
         from = Math.max(0, Math.floor(this.scroll.scrollTop / ROW) - OVERSCAN);
@@ -229,8 +229,8 @@
       rows.forEach((tr, k) => this.fill(tr, from + k));
       this.above.firstChild.style.height = `${from * ROW}px`;
       this.below.firstChild.style.height = `${(this.rows.length - to) * ROW}px`;
-      // The focus goes first: when what has it is taken out, the browser lays out
-      // what is left, and scrolls to where that ends.
+      // Move the focus first. If the focused element is removed, the browser
+      // lays out the rest, and scrolls to its end.
       if (focus !== null) this.scroll.focus({ preventScroll: true });
       this.body.replaceChildren(this.above, ...rows, this.below);
       if (focus !== null) {
@@ -271,7 +271,7 @@
       e.preventDefault();
       this.reveal(to);
     }
-    // reveal brings a row into sight and puts the focus on it.
+    // reveal scrolls to a row and focuses it.
     reveal(at) {
       const head = this.table.tHead.offsetHeight;
       const top = at * ROW, s = this.scroll;
@@ -293,7 +293,7 @@
       }
       dialog.showModal();
     }
-    // pick shows the rows with a word in one column, and others in the rest.
+    // pick shows the rows with a word in one column, and clears the other filters.
     pick(name, word, search) {
       for (const [c, select] of this.facets) {
         const i = c.name === name ? c.words.indexOf(word) : -1;
@@ -311,7 +311,7 @@
     }
   }
 
-  // sortable lets a short table that stands in the page be sorted.
+  // sortable makes a short table of the page sortable.
   function sortable(table) {
     const ths = [...table.tHead.rows[0].cells];
     const value = (tr, k) => {

@@ -30,7 +30,7 @@ var binWidths = []time.Duration{
 // mostBins is how many columns a chart has at most.
 const mostBins = 80
 
-// rates are one chart a run: runs may be days apart.
+// rates makes one chart for each run, because runs may be days apart.
 func rates(d *Data) []rate {
 	times := map[string][]time.Time{}
 	for i := range d.Records {
@@ -43,9 +43,9 @@ func rates(d *Data) []rate {
 		at := times[run.ID]
 		switch {
 		case run.Copied:
-			out = append(out, rate{Run: run.ID, NotKnown: "The target is a copy, restored from a dump: its times are not the run's."})
+			out = append(out, rate{Run: run.ID, NotKnown: "The target is a copy that was restored from a dump, so its times are not the run's."})
 		case len(at) == 0 && run.Jobs+run.Access > 0:
-			out = append(out, rate{Run: run.ID, NotKnown: "The target does not tell when its znodes were made."})
+			out = append(out, rate{Run: run.ID, NotKnown: "The target does not show when its znodes were created."})
 		case len(at) > 0:
 			out = append(out, rateOf(run.ID, at))
 		}
@@ -63,7 +63,7 @@ func rateOf(run string, at []time.Time) rate {
 			break
 		}
 	}
-	// A clock that was set may have left any time at all.
+	// If somebody set the clock, any time is possible.
 	counts := make([]int, min(int(took/width)+1, 10*mostBins))
 	for _, t := range at {
 		counts[min(int(t.Sub(from)/width), len(counts)-1)]++
@@ -73,7 +73,7 @@ func rateOf(run string, at []time.Time) rate {
 	peak := slices.Max(counts)
 	r.Peak = perSec(perSecond(peak))
 	if len(counts) == 1 {
-		r.NotKnown = fmt.Sprintf("All %s made at one moment, %s UTC: that tells no rate.", count(len(at), "job was", "jobs were"), clock(from))
+		r.NotKnown = fmt.Sprintf("All %s made at one moment, %s UTC, so there is no rate.", count(len(at), "job was", "jobs were"), clock(from))
 		return r
 	}
 	r.Mean = perSec(float64(len(at)) / took.Seconds())

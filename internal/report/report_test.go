@@ -33,7 +33,7 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// TestData: what the page is given to show, all of it, for a small night.
+// TestData: everything that the page gets to show, for a small night.
 func TestData(t *testing.T) {
 	d := sample(20)
 	d.Records[3].Outcome, d.Records[3].Reason = NotMigrated, "it came after the plan"
@@ -50,7 +50,8 @@ func TestData(t *testing.T) {
 	golden(t, "data.json", append(text, '\n'))
 }
 
-// TestPacked: what the page unpacks says of each record what the data did.
+// TestPacked: the page unpacks the same values for each record that the data
+// has.
 func TestPacked(t *testing.T) {
 	d := sample(500)
 	lists := unpacked(t, write(t, d))
@@ -110,7 +111,7 @@ func TestVerdict(t *testing.T) {
 		{"everything is wrong", wronged(), "Damaged", toneBad},
 		{"running", night(func(d *Data) { d.Runs[0].State = RunRunning }), "Unfinished", toneBad},
 		{"rolling back", night(func(d *Data) { d.Runs[0].State = RunRollingBack }), "Unfinished", toneBad},
-		{"rolled back", night(func(d *Data) { d.Runs[0].State = RunRolledBack }), "Taken back", toneWarn},
+		{"rolled back", night(func(d *Data) { d.Runs[0].State = RunRolledBack }), "Rolled back", toneWarn},
 		{"differs", night(func(d *Data) { d.Verification.Differences = []Problem{{Path: "/x"}} }), "Differs", toneBad},
 		{"an error of the check", night(func(d *Data) { d.Check.Findings[0].Severity = "error" }), "Faulty", toneBad},
 		{"a row that failed", night(func(d *Data) { d.Coverage.Rows[0].Result = CoverageFailed }), "Unproved", toneBad},
@@ -161,7 +162,7 @@ func TestRate(t *testing.T) {
 	}{
 		{"an even minute", times(10*time.Millisecond, 6000), "1 s", "100", "", 60},
 		{"a day", times(time.Minute, 1440), "30 m 0 s", "0.0167", "", 48},
-		{"a moment", times(0, 50), "", "", "All 50 jobs were made at one moment, 22:00:00.000 UTC: that tells no rate.", 0},
+		{"a moment", times(0, 50), "", "", "All 50 jobs were made at one moment, 22:00:00.000 UTC, so there is no rate.", 0},
 		{"clocks that are centuries apart", append(times(time.Second, 3), time.Unix(0, 0), time.Date(2290, 1, 1, 0, 0, 0, 0, time.UTC)), "365 d", "", "", 0},
 	} {
 		r := rateOf("run0000000000", c.at)
@@ -216,8 +217,9 @@ func TestReadCoverage(t *testing.T) {
 	}
 }
 
-// TestFigures: a page of 100,000 records is made in less than 5 s, and is a file
-// of less than 30 MB. What counts is the processor's time: the machine may be busy.
+// TestFigures: a page of 100,000 records is made in less than 5 s, and is a
+// file of less than 30 MB. The test measures processor time, because the
+// machine may be busy.
 func TestFigures(t *testing.T) {
 	d := sample(100_000)
 	began, before := time.Now(), processor(t)
@@ -232,7 +234,7 @@ func TestFigures(t *testing.T) {
 	t.Logf("100,000 records: %.2f s of the processor, %.2f s by the clock, %.1f MB", took.Seconds(), time.Since(began).Seconds(), float64(n.n)/1e6)
 }
 
-// processor is how long this process has computed.
+// processor is the processor time of this process.
 func processor(t *testing.T) time.Duration {
 	t.Helper()
 	var used syscall.Rusage
@@ -246,7 +248,7 @@ type counter struct{ n int }
 
 func (c *counter) Write(b []byte) (int, error) { c.n += len(b); return len(b), nil }
 
-// TestWriteFails: a full disk is told.
+// TestWriteFails: Write reports a full disk.
 func TestWriteFails(t *testing.T) {
 	if err := Write(full{}, sample(3)); !errors.Is(err, io.ErrShortWrite) {
 		t.Error(err)

@@ -11,7 +11,8 @@ var sampleTime = time.Date(2026, 11, 21, 22, 0, 0, 0, time.UTC)
 
 const samplePlan = "37e5b5f4e2ca4ed5b1c0aa54f6d1e2f3a4b5c6d7e8f90123456789abcdef0123"
 
-// machine is a small one; the command draws the new queue's own tables.
+// machine is a small state machine. The command draws the new queue's own
+// tables.
 func machine() statedraw.Machine {
 	return statedraw.Machine{Name: "job", States: []statedraw.State{{Name: "create", Bound: true}, {Name: "pending"}, {Name: "processing"}, {Name: "failed"}, {Name: "completed"}},
 		Steps: []statedraw.Step{
@@ -23,8 +24,8 @@ func machine() statedraw.Machine {
 		}}
 }
 
-// sample is a night of n records, in which something of everything happened. The
-// same n gives the same.
+// sample is a night of n records, with every kind of event. The same n gives
+// the same night.
 func sample(n int) *Data {
 	d := &Data{
 		Made: sampleTime.Add(2 * time.Hour), Source: "zk1:2181,zk2:2181", Target: "zk1:2181,zk2:2181/new", Dialect: "design", Read: true,
@@ -92,7 +93,7 @@ func planned() *Data {
 	return d
 }
 
-// wronged is a night in which everything went wrong that can.
+// wronged is a night in which everything went wrong.
 func wronged() *Data {
 	d := sample(300)
 	d.Damage = []Problem{{Kind: "run-damaged", Path: "/migration/runs/run0000000000", Message: "its seal does not fit its content", Next: "mrtq rebuild TARGET"}}

@@ -7,12 +7,12 @@ import (
 	"mrtq/internal/printable"
 )
 
-// scrub makes every text of a view harmless: control characters and marks that
-// change the direction of writing are shown, wherever a name or a status came
-// from. Markup html/template escapes. Of lists, pack and listColumn.texts do it.
+// scrub makes every text of a view harmless: it shows control characters and
+// marks that change the direction of writing as escapes. html/template escapes
+// markup. In lists, pack and listColumn.texts do the same.
 func scrub(v *view) { scrubValue(reflect.ValueOf(v).Elem()) }
 
-// trusted are the types of what this package made itself, and of lists.
+// trusted are the types that this package makes itself, and lists.
 var trusted = map[reflect.Type]bool{
 	reflect.TypeFor[template.HTML](): true, reflect.TypeFor[template.CSS](): true, reflect.TypeFor[template.JS](): true,
 	reflect.TypeFor[list](): true,
@@ -30,7 +30,7 @@ func scrubValue(v reflect.Value) {
 	case v.Kind() == reflect.Pointer && !v.IsNil():
 		scrubValue(v.Elem())
 	case v.Kind() == reflect.Slice && v.Len() > 0 && !trusted[v.Type().Elem()]:
-		// The caller's own slice stays as it is.
+		// Don't change the caller's slice.
 		mine := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
 		reflect.Copy(mine, v)
 		for i := range mine.Len() {

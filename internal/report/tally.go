@@ -33,14 +33,15 @@ type bar struct {
 	Width       float64
 }
 
-// chart is one bar chart. Unknown counts what is in no bar.
+// chart is one bar chart. Unknown counts the records that are in no bar.
 type chart struct {
 	Title   string
 	Bars    []bar
 	Unknown int
 }
 
-// tally counts records by a text, the most first, or as the order has them.
+// tally counts records by a text. The most frequent comes first, or the given
+// order applies.
 func tally(title string, records []*Record, by func(*Record) string, order ...string) chart {
 	counts := map[string]int{}
 	c := chart{Title: title}
@@ -79,7 +80,7 @@ func (c *chart) scale() {
 	}
 }
 
-// ages are the histogram's bins: younger than so much.
+// ages are the upper limits of the histogram's bins.
 var ages = []struct {
 	under time.Duration
 	label string
@@ -94,8 +95,8 @@ var ages = []struct {
 	{1<<63 - 1, "older"},
 }
 
-// ageChart counts records by their age at a time. A record from the future, by a
-// clock that was wrong, is the youngest.
+// ageChart counts records by their age at a time. A record from the future,
+// written with a wrong clock, counts as the youngest.
 func ageChart(records []*Record, at time.Time) chart {
 	c := chart{Title: "Age of the records"}
 	for _, a := range ages {
@@ -124,13 +125,13 @@ func ageChart(records []*Record, at time.Time) chart {
 	return c
 }
 
-// columns is a histogram over numbers, as columns of a drawing that is 100 wide
+// columns is a histogram of numbers, as columns of a drawing that is 100 wide
 // and 100 high.
 type columns struct {
-	Title, Label string // what is shown, and what is said to who doesn't see it
+	Title, Label string // the title, and the text for people who can't see the drawing
 	Columns      []column
 	Ticks        []tick
-	Most         string  // what the highest column stands for
+	Most         string  // the value of the highest column
 	Width        float64 // of a column
 	Unknown      int
 }
@@ -140,7 +141,7 @@ type column struct {
 	Hint    string
 }
 
-// tick is a label below the columns, at so many percent of the width.
+// tick is a label below the columns. Its position is in percent of the width.
 type tick struct {
 	At    float64
 	Label string
@@ -187,7 +188,7 @@ func (c *columns) draw(counts []int, hint func(i int) string) {
 	}
 }
 
-// cross is records by queue and outcome.
+// cross counts records by queue and outcome.
 type cross struct {
 	Outcomes []string
 	Rows     []crossRow
@@ -237,14 +238,14 @@ func crossTable(records []Record) cross {
 	return c
 }
 
-// leftOut is one reason for which records were not migrated.
+// leftOut is one reason why records were not migrated.
 type leftOut struct {
 	Outcome, Reason string
 	N               int
 	Example         string
 }
 
-// reasons are why records were not migrated, the most frequent first.
+// reasons are the reasons why records were not migrated, most frequent first.
 func reasons(records []Record) []leftOut {
 	index := map[[2]string]int{}
 	var out []leftOut
@@ -266,15 +267,15 @@ func reasons(records []Record) []leftOut {
 	return out
 }
 
-// kindOf is a reason without what it says of the one record: the decoder's
-// errors begin with their kind, "corrupt-zlib at byte 15: …".
+// kindOf is a reason without the details of one record. A decoder's error
+// begins with its kind: "corrupt-zlib at byte 15: …".
 func kindOf(reason string) string {
 	kind, _, _ := strings.Cut(reason, ":")
 	kind, _, _ = strings.Cut(kind, " at byte ")
 	return kind
 }
 
-// Taken reports whether a record of which this became has, or had, a job.
+// Taken reports whether a record with this outcome has, or had, a job.
 func (o Outcome) Taken() bool {
 	for _, x := range outcomes {
 		if x.Outcome == o {
@@ -284,7 +285,7 @@ func (o Outcome) Taken() bool {
 	return false
 }
 
-// subject are the records that the page counts as migrated, or to be.
+// subject are the records that the page counts as migrated, or as planned.
 func subject(records []Record) []*Record {
 	var out []*Record
 	for i := range records {

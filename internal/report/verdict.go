@@ -2,12 +2,12 @@ package report
 
 import "fmt"
 
-// Verdict is what the page begins with: a word, a colour's name, and a sentence.
+// Verdict is the head of the page: a word, a colour's name, and a sentence.
 type Verdict struct {
 	Word, Tone, Sentence string
 }
 
-// The tones: a style sheet's colours. The word says the same.
+// The tones are colours of the style sheet. The word says the same.
 const (
 	toneGood = "good"
 	toneWarn = "warn"
@@ -15,7 +15,7 @@ const (
 	toneInfo = "info"
 )
 
-// rules are asked in this order; the first that applies gives the verdict.
+// rules are tried in this order. The first one that applies gives the verdict.
 var rules = []struct {
 	applies  func(d *Data) bool
 	word     string
@@ -40,33 +40,33 @@ var rules = []struct {
 	{func(d *Data) bool { return d.Coverage != nil && d.Coverage.Count(CoverageFailed) > 0 }, "Unproved", toneBad, func(d *Data) string {
 		return fmt.Sprintf("mrtq accept failed %s of the new queue's documents.", count(d.Coverage.Count(CoverageFailed), "row", "rows"))
 	}},
-	{inState(RunRolledBack), "Taken back", toneWarn, func(d *Data) string {
-		return fmt.Sprintf("%s was rolled back; what somebody had changed by then was kept.", d.newest().ID)
+	{inState(RunRolledBack), "Rolled back", toneWarn, func(d *Data) string {
+		return fmt.Sprintf("%s was rolled back. What somebody had changed before was kept.", d.newest().ID)
 	}},
 	{func(d *Data) bool { return d.ran() && d.Plan != nil && d.Plan.Carried == "" }, "Not this plan", toneWarn, func(d *Data) string {
-		return fmt.Sprintf("%s, and no run there was begun with this plan.", done(d))
+		return fmt.Sprintf("%s. No run in the target was begun with this plan.", done(d))
 	}},
 	{func(d *Data) bool { return d.ran() && d.Verification == nil }, "Not compared", toneWarn, func(d *Data) string {
-		return done(d) + ". Whether the target is what the source says was not asked: give SOURCE."
+		return done(d) + ". The target was not compared with the source: give SOURCE."
 	}},
 	{func(d *Data) bool {
 		return d.ran() && d.Verification.Quarantined > 0 && !d.Verification.QuarantineChecked
 	}, "Verified", toneWarn, func(d *Data) string {
-		return fmt.Sprintf("The target is what the source says it should be; that the bytes of %s are kept was not checked: give --quarantine.", count(d.Verification.Quarantined, "record", "records"))
+		return fmt.Sprintf("The target is what the source says it should be. Whether the bytes of %s are kept was not checked: give --quarantine.", count(d.Verification.Quarantined, "record", "records"))
 	}},
 	{func(d *Data) bool { return d.ran() }, "Verified", toneGood, func(d *Data) string {
 		return fmt.Sprintf("The target is what the source says it should be: %s.", accounted(d.Verification))
 	}},
 	{func(d *Data) bool { return d.Plan == nil }, "Not begun", toneInfo, func(*Data) string { return "No run is recorded in the target." }},
 	{func(d *Data) bool { return len(d.Plan.Problems) > 0 }, "Stopped", toneBad, func(d *Data) string {
-		return fmt.Sprintf("This plan can't be carried out: %s to be decided or mended.", count(len(d.Plan.Problems), "problem", "problems"))
+		return fmt.Sprintf("This plan can't be carried out: decide or mend %s first.", count(len(d.Plan.Problems), "problem", "problems"))
 	}},
-	{func(d *Data) bool { return d.Plan.Empty }, "Nothing to do", toneGood, func(*Data) string { return "Every record that is to be migrated has been." }},
+	{func(d *Data) bool { return d.Plan.Empty }, "Nothing to do", toneGood, func(*Data) string { return "Every record that should be migrated has been migrated." }},
 	{func(d *Data) bool { return d.risky() > 0 }, "Ready, with risk", toneWarn, func(d *Data) string {
-		return fmt.Sprintf("This plan can be carried out; %s could run twice, or never.", count(d.risky(), "job", "jobs"))
+		return fmt.Sprintf("This plan can be carried out, but %s could run twice, or never.", count(d.risky(), "job", "jobs"))
 	}},
 	{func(d *Data) bool { return len(d.Plan.Locks)+d.blockingServices() > 0 }, "Ready, with care", toneWarn, func(d *Data) string {
-		return fmt.Sprintf("This plan can be carried out; %s and %s want a look.", count(len(d.Plan.Locks), "outstanding legacy lock", "outstanding legacy locks"), count(d.blockingServices(), "fault for a deployed service", "faults for deployed services"))
+		return fmt.Sprintf("This plan can be carried out. Look at %s and %s first.", count(len(d.Plan.Locks), "outstanding legacy lock", "outstanding legacy locks"), count(d.blockingServices(), "fault for a deployed service", "faults for deployed services"))
 	}},
 	{func(*Data) bool { return true }, "Ready", toneGood, func(d *Data) string {
 		return fmt.Sprintf("This plan can be carried out: %s to be made.", count(d.countOf(ToCreate)+d.countOf(ToRewrite), "job", "jobs"))

@@ -23,7 +23,7 @@ type view struct {
 	Facts        []fact
 	Tiles        []tile
 	Next         string
-	Wrong        []list // what stands against it
+	Wrong        []list // the points against it
 	Cross        cross
 	Charts       []chart
 	Priority     columns
@@ -44,7 +44,7 @@ type view struct {
 	Coverage     *coverageView
 	Findings     *findingsView
 	Records      list
-	Done         bool // something was migrated, and is not only planned
+	Done         bool // something was migrated, not only planned
 	Planned      string
 	Made         string
 }
@@ -52,12 +52,12 @@ type view struct {
 // fact is one line of the page's head.
 type fact struct{ Name, Value string }
 
-// tile is one number that the page begins with.
+// tile is one number at the top of the page.
 type tile struct {
 	N, Label, Tone string
 }
 
-// decision is what an operator did beside the policies.
+// decision is an operator's choice other than the policies.
 type decision struct{ What, Detail string }
 
 type serviceRow struct {
@@ -70,7 +70,7 @@ type serviceRow struct {
 // figure is one machine.
 type figure struct {
 	Name  string
-	SVG   template.HTML // made of the tables alone, and escaped
+	SVG   template.HTML // drawn from the tables only, and escaped
 	N     int
 	Steps int
 }
@@ -85,11 +85,11 @@ type findingsView struct {
 	List                     list
 }
 
-// show makes texts from the outside harmless where a page shows them. What the
-// lists hold, pack has done.
+// show makes texts from the outside harmless before a page shows them. pack has
+// done this for the lists.
 func show(s string) string { return printable.Line(s) }
 
-// lists are those of the view that the page unpacks.
+// lists are the view's lists that the page unpacks.
 func (v *view) lists() []list {
 	lists := append([]list{v.Records, v.Batches}, v.Wrong...)
 	lists = append(lists, v.Notes...)
@@ -130,7 +130,8 @@ func newView(d *Data) *view {
 	return v
 }
 
-// next is what to do now: what mrtq status says, but for what was just done.
+// next says what to do now: the same as mrtq status, without what was just
+// done.
 func (d *Data) next() string {
 	if d.Verification == nil || len(d.Verification.Differences) > 0 || !inState(RunDone)(d) {
 		return d.Next
@@ -204,7 +205,7 @@ func (v *view) tiles(d *Data) {
 	some(v.Batches.N, "batches", "")
 }
 
-// wrong is what stands against a good verdict.
+// wrong lists the points against a good verdict.
 func (v *view) wrong(d *Data) {
 	add := func(l list) {
 		if l.N > 0 {
@@ -274,7 +275,7 @@ func (v *view) decisions(d *Data) {
 	list("--again: new jobs for migrated records whose jobs are gone", d.Plan.Again)
 	list("--done: records entered as done", d.Plan.Done)
 	if d.Plan.ACL != "" {
-		v.Decisions = append(v.Decisions, decision{"--acl of what is made", d.Plan.ACL})
+		v.Decisions = append(v.Decisions, decision{"--acl of new znodes", d.Plan.ACL})
 	}
 	list("legacy queues that are not in the source", d.Plan.Missing)
 	planned, kept, other := 0, 0, 0
@@ -335,7 +336,7 @@ func (v *view) machines(d *Data) {
 	}
 }
 
-// label says a drawing in words.
+// label describes a drawing in words.
 func label(m statedraw.Machine, counted bool) string {
 	var parts []string
 	for _, s := range m.States {

@@ -42,8 +42,8 @@ func Write(w io.Writer, d *Data) error {
 	return err
 }
 
-// policy is the page's content security policy: its own style and script by their
-// digests, and nothing else, from nowhere.
+// policy is the page's content security policy: it allows only the page's own
+// style and script, by their digests.
 func policy() string {
 	digest := func(text string) string {
 		sum := sha256.Sum256([]byte(text))

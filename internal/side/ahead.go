@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// ahead runs f on all that comes in, most of them at once, and yields the results
-// in order; after the first error it ends. What comes in is pulled only between
-// two yields, so nothing piles up while the caller is busy; when it returns, no f
+// ahead runs f on every value of in, up to most at once, and yields the results
+// in order. It ends after the first error. It pulls from in only between two
+// yields, so nothing piles up while the caller is busy. When it returns, no f
 // is running.
 func ahead[In, Out any](ctx context.Context, in iter.Seq[In], most int, f func(context.Context, In) (Out, error)) iter.Seq2[Out, error] {
 	type result struct {

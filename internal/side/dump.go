@@ -15,34 +15,33 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Dump is a dump as a side. It is read from its file znode by znode; in memory are
-// only the paths at which stretches of it begin. Close it.
+// Dump is a dump as a side. It is read from its file znode by znode. Memory
+// holds only the paths at which sections of the file begin. Close it.
 type Dump struct {
 	file       *os.File // unpacked, in path order, with all parents
-	marks      []mark   // the first is at the beginning; none in an empty dump
+	marks      []mark   // the first is at the beginning; an empty dump has none
 	size       int64
 	nodes      int
 	unreadable []string // the first of them
 }
 
-// mark is where a stretch of the file begins, and the path of its first line.
+// mark is where a section of the file begins, and the path of its first line.
 type mark struct {
 	path   string
 	offset int64
 }
 
-// stretch is how many bytes there are at least from mark to mark: what has to be
-// read, at most, to find a znode that nothing else led to.
+// stretch is the minimum number of bytes from mark to mark. About so much must
+// be read to find a znode at random.
 const stretch = 32 << 10
 
-// Nodes counts the znodes that the dump tells of.
+// Nodes counts the znodes in the dump.
 func (d *Dump) Nodes() int { return d.nodes }
 
-// Unreadable are the first of the znodes that are marked as unreadable, in path
-// order.
+// Unreadable are the first znodes that are marked as unreadable, in path order.
 func (d *Dump) Unreadable() []string { return d.unreadable }
 
-// Close closes the file, and with it what was unpacked or sorted.
+// Close closes the file, and the temporary file if there is one.
 func (d *Dump) Close() error { return d.file.Close() }
 
 // Get implements [Side].
@@ -120,21 +119,21 @@ func (d *Dump) Walk(ctx context.Context, root string) iter.Seq2[znode.Node, erro
 	}
 }
 
-// cursor reads lines of a dump, forwards as long as it can.
+// cursor reads lines of a dump. It reads forwards if possible.
 type cursor struct {
 	d      *Dump
 	ctx    context.Context
 	r      *bufio.Reader
-	line   []byte // the present line; nil before the first and after the last
+	line   []byte // the current line; nil before the first and after the last
 	offset int64  // where it begins
 	path   []byte
-	before []byte // the path of the line before, if it was read just before
+	before []byte // the path of the previous line, if that was read just before
 	long   []byte // for lines that are longer than r's buffer
 }
 
 func (d *Dump) cursor(ctx context.Context) *cursor { return &cursor{d: d, ctx: ctx} }
 
-// seek goes to the first line whose path is key or comes after it.
+// seek moves to the first line with a path at or after key.
 func (c *cursor) seek(key string) error {
 	i := sort.Search(len(c.d.marks), func(i int) bool { return c.d.marks[i].path > key })
 	begin := int64(0)
@@ -157,11 +156,11 @@ func (c *cursor) seek(key string) error {
 	return nil
 }
 
-// seekBelow goes to the first line of what can be below a path. No name begins with
-// a control character, and the root, which ends with a slash, is not below itself.
+// seekBelow moves to the first line that can be below a path. No name begins
+// with a control character. The root ends with a slash but is not below itself.
 func (c *cursor) seekBelow(path string) error { return c.seek(below(path) + "\x01") }
 
-// open goes to the line that begins at an offset.
+// open moves to the line that begins at an offset.
 func (c *cursor) open(offset int64) error {
 	from := io.NewSectionReader(c.d.file, offset, c.d.size-offset)
 	if c.r == nil {
@@ -173,7 +172,7 @@ func (c *cursor) open(offset int64) error {
 	return c.next()
 }
 
-// next goes to the next line.
+// next moves to the next line.
 func (c *cursor) next() error {
 	if err := c.ctx.Err(); err != nil {
 		return context.Cause(c.ctx)
@@ -202,11 +201,11 @@ func (c *cursor) next() error {
 	}
 }
 
-// errOtherDump says that the file is not what it was when it was opened.
+// errOtherDump says that the file has changed since it was opened.
 var errOtherDump = errors.New("somebody wrote to the file while it was read")
 
-// readLine reads a line with its end, into long if it is a long one. The line is
-// good until the next read; at the end it may be empty.
+// readLine reads a line with its line end. A long line goes into long. The line
+// is valid until the next read. At the end of the file it may be empty.
 func readLine(r *bufio.Reader, long *[]byte) ([]byte, error) {
 	line, err := r.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {
@@ -220,7 +219,7 @@ func readLine(r *bufio.Reader, long *[]byte) ([]byte, error) {
 	return *long, err
 }
 
-// at reports whether the present line's path begins so.
+// at reports whether the current line's path begins with prefix.
 func (c *cursor) at(prefix string) bool {
 	return c.line != nil && len(c.path) >= len(prefix) && string(c.path[:len(prefix)]) == prefix
 }
@@ -233,8 +232,8 @@ func (c *cursor) parse() (znode.Node, error) {
 	return n, nil
 }
 
-// node is the znode at a path, its Stat zero if the dump doesn't say it. The root
-// is there in any case.
+// node is the znode at a path. Its Stat is zero if the dump has none. The root
+// always exists.
 func (c *cursor) node(path string) (n znode.Node, ok bool, err error) {
 	if err := c.seek(path); err != nil {
 		return znode.Node{}, false, err
@@ -246,8 +245,7 @@ func (c *cursor) node(path string) (n znode.Node, ok bool, err error) {
 	return n, err == nil, err
 }
 
-// fillStat gives a znode of which the dump says no Stat the one that it would have
-// had.
+// fillStat sets the default Stat of a znode if the dump has none.
 func (c *cursor) fillStat(n *znode.Node) error {
 	if n.Stat != (znode.Stat{}) {
 		return nil
@@ -280,11 +278,11 @@ func (c *cursor) children(path string, child func(name []byte)) error {
 	return nil
 }
 
-// afterSlash is the character after the slash: what is below "a" is from "a/" to
-// "a0".
+// afterSlash is the character after the slash: everything below "a" is from
+// "a/" to "a0".
 const afterSlash = "0"
 
-// subtree reads a znode and all that is below it, in path order.
+// subtree reads a znode and everything below it, in path order.
 func (c *cursor) subtree(root string) ([]znode.Node, error) {
 	n, ok, err := c.node(root)
 	if err != nil || !ok {

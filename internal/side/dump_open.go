@@ -14,10 +14,10 @@ import (
 	"mrtq/internal/znode"
 )
 
-// OpenDump opens a dump to be read, packed with gzip or not. Every line of it is
-// looked at, so that a file that is damaged anywhere is refused: the error is a
-// *[znode.DumpError] then. What is packed, comes out of a pipe, or is not in the
-// order in which mrtq writes dumps, is first written to a temporary file.
+// OpenDump opens a dump to be read, packed with gzip or not. It checks every
+// line, so it refuses a file that is damaged anywhere, with a
+// *[znode.DumpError]. If the dump is packed, comes out of a pipe, or is not in
+// the order of mrtq's dumps, OpenDump first writes it to a temporary file.
 //
 // progress, if not nil, is called with the number of znodes now and then.
 func OpenDump(ctx context.Context, path string, packed bool, progress func(nodes int)) (*Dump, error) {
@@ -54,7 +54,7 @@ func OpenDump(ctx context.Context, path string, packed bool, progress func(nodes
 	return d, nil
 }
 
-// unpacked is a temporary file with the content of another.
+// unpacked is a temporary file with the unpacked content of another file.
 func unpacked(ctx context.Context, from io.Reader, packed bool) (*os.File, error) {
 	if packed {
 		z, err := gzip.NewReader(from)
@@ -75,7 +75,8 @@ func unpacked(ctx context.Context, from io.Reader, packed bool) (*os.File, error
 	return to, nil
 }
 
-// temporary is a file that is gone when it is closed, or the process ends.
+// temporary is a file that disappears when it is closed, or when the process
+// ends.
 func temporary() (*os.File, error) {
 	f, err := os.CreateTemp("", "mrtq-dump-*")
 	if err != nil {
@@ -88,7 +89,7 @@ func temporary() (*os.File, error) {
 	return f, nil
 }
 
-// until is a reader that ends with a context.
+// until is a reader that ends when its context ends.
 type until struct {
 	ctx context.Context
 	r   io.Reader
@@ -101,12 +102,12 @@ func (u *until) Read(b []byte) (int, error) {
 	return u.r.Read(b)
 }
 
-// errOrder says that a dump is not in path order, or that a znode lacks a line
-// that has one below it.
+// errOrder says that a dump is not in path order, or that a znode with others
+// below it has no line.
 var errOrder = errors.New("the dump is not in path order")
 
-// index looks at every line of a dump, and notes where stretches of it begin. The
-// error wraps errOrder if it is not as mrtq writes dumps.
+// index checks every line of a dump, and records where its sections begin. The
+// error wraps errOrder if the dump is not in mrtq's order.
 func index(ctx context.Context, file *os.File, progress func(int)) (*Dump, error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -132,19 +133,19 @@ func index(ctx context.Context, file *os.File, progress func(int)) (*Dump, error
 	return d, err
 }
 
-// mostUnreadable is how many unreadable znodes are kept in mind.
+// mostUnreadable is how many unreadable znodes are recorded.
 const mostUnreadable = 100
 
 // dumpLine is a line of a dump, and where it is.
 type dumpLine struct {
 	node   znode.Node
-	text   []byte // good until the next one
+	text   []byte // valid until the next one
 	number int    // from 1
 	offset int64
 }
 
-// lines calls f for all lines of a dump in turn; the error is a *[znode.DumpError]
-// for a bad one, or for one that f refuses.
+// lines calls f for each line of a dump. The error is a *[znode.DumpError] for
+// a bad line, or for a line that f refuses.
 func lines(ctx context.Context, file *os.File, size int64, f func(dumpLine) error) error {
 	r := bufio.NewReaderSize(io.NewSectionReader(file, 0, size), 1<<18)
 	var long []byte
@@ -176,8 +177,8 @@ func lines(ctx context.Context, file *os.File, size int64, f func(dumpLine) erro
 	}
 }
 
-// pathsInOrder follows paths that ascend, each after its parent. It remembers those
-// that can still be a parent.
+// pathsInOrder checks that paths ascend, each after its parent. It remembers
+// the paths that can still be a parent.
 type pathsInOrder struct {
 	last string
 	open []string

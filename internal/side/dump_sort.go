@@ -18,18 +18,18 @@ import (
 	"mrtq/internal/znode"
 )
 
-// A dump in any order, as other programs write them, is sorted outside of memory:
-// pieces that fit are sorted and written to temporary files, which are then merged.
-// A znode without a line that has one below it gets a line, as [znode.ReadDump]
-// gives it a node.
+// Other programs may write a dump in any order. Such a dump is sorted in files:
+// pieces that fit in memory are sorted and written to temporary files, which
+// are then merged. If a znode has others below it but no line, it gets a line,
+// as [znode.ReadDump] gives it a node.
 
 // sortPiece is how many bytes of lines are sorted at once.
 const sortPiece = 32 << 20
 
-// sortable is a line on its way.
+// sortable is a line to be sorted.
 type sortable struct {
 	path   string
-	number int64 // of the line; madeUp for one that the dump lacks
+	number int64 // the line's number; madeUp for a line that the dump lacks
 	offset int64
 	text   []byte
 }
@@ -41,7 +41,7 @@ func bySortOrder(a, b sortable) int {
 	return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.number, b.number))
 }
 
-// sortDump is a temporary file with the lines of a dump in path order.
+// sortDump writes the lines of a dump to a temporary file, in path order.
 func sortDump(ctx context.Context, file *os.File) (*os.File, error) {
 	var pieces []*os.File
 	defer func() {
@@ -98,7 +98,7 @@ func sortDump(ctx context.Context, file *os.File) (*os.File, error) {
 	return sorted, nil
 }
 
-// emptyLine is the line of a znode of which nothing is known.
+// emptyLine is the line of a znode that the dump lacks.
 func emptyLine(path string) []byte {
 	text, err := json.Marshal(&znode.Node{Path: path, Data: []byte{}})
 	if err != nil {
@@ -132,13 +132,13 @@ func writePiece(to *os.File, piece []sortable) error {
 	return err
 }
 
-// pieceReader is at one line of a piece.
+// pieceReader reads the lines of a piece.
 type pieceReader struct {
 	r   *bufio.Reader
 	now sortable
 }
 
-// next goes to the next line; the error is [io.EOF] after the last.
+// next moves to the next line. The error is [io.EOF] after the last.
 func (p *pieceReader) next() error {
 	number, err := binary.ReadVarint(p.r)
 	if err != nil {
@@ -164,7 +164,7 @@ func readBytes(r *bufio.Reader) ([]byte, error) {
 	return b, err
 }
 
-// merging is the pieces, that with the next line first.
+// merging is a heap of the pieces. The piece with the next line is first.
 type merging []*pieceReader
 
 func (m merging) Len() int           { return len(m) }

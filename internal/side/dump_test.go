@@ -35,8 +35,8 @@ func openDump(t *testing.T, path string, packed bool) *side.Dump {
 	return d
 }
 
-// TestDump: a dump, however its lines are spelled and ordered, is read as
-// [znode.ReadDump] reads it.
+// TestDump: OpenDump reads a dump as [znode.ReadDump] does, in every spelling
+// and order of its lines.
 func TestDump(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 7))
 	tree := drawTree(t, rnd, 400)
@@ -106,8 +106,8 @@ func TestDumpOutOfAPipe(t *testing.T) {
 	}
 }
 
-// TestBadDump: what [znode.ReadDump] refuses is refused when it is opened, with
-// the same words.
+// TestBadDump: OpenDump refuses what [znode.ReadDump] refuses, with the same
+// words.
 func TestBadDump(t *testing.T) {
 	good := `{"path":"/a","data":null}` + "\n" + `{"path":"/b","data":null}` + "\n"
 	for name, text := range map[string]string{
@@ -131,7 +131,7 @@ func TestBadDump(t *testing.T) {
 	}
 	cut := zipped(t, []byte(good))
 	if _, err := side.OpenDump(t.Context(), writeFile(t, "dump.gz", cut[:len(cut)-6]), true, nil); err == nil {
-		t.Error("a packed dump that was cut short is read")
+		t.Error("a truncated packed dump was read")
 	}
 }
 
@@ -143,12 +143,12 @@ func TestDumpThatChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := d.Get(t.Context(), "/a/b"); err == nil {
-		t.Error("a file that was overwritten meanwhile is read all the same")
+		t.Error("a file that was overwritten meanwhile was read")
 	}
 }
 
-// TestDumpIsFlat: a dump of 40 MB is read with a few in memory.
-func TestDumpIsFlat(t *testing.T) {
+// TestDumpNeedsLittleMemory: a dump of 40 MB is read with a few MB of memory.
+func TestDumpNeedsLittleMemory(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "dump.ndjson"))
 	if err != nil {
 		t.Fatal(err)

@@ -2,17 +2,17 @@ package side
 
 import "iter"
 
-// inPathOrder puts siblings and what is below them in the byte order of paths. The
-// siblings come by ascending name; self yields a sibling and below all that is
-// below it. Of "a" and "a-b", "a/x" comes last: a sibling whose name goes on with
-// a character before the slash comes ahead of what is below.
-// All three return false to end it.
+// inPathOrder yields siblings and everything below them in the byte order of
+// paths. The siblings come in the order of their names. self yields a sibling,
+// and below yields everything below it. "a/x" comes after both "a" and "a-b",
+// because "-" is before the slash. Each of the three functions returns false to
+// end the walk.
 func inPathOrder[T any](siblings iter.Seq2[string, T], self, below func(T) bool) bool {
 	type waiting struct {
-		key  string // what is below comes before all names from this on
+		key  string // everything below comes before all names from this one on
 		item T
 	}
-	var stack []waiting // each key is before the one that it stands on
+	var stack []waiting // each key is before the key below it
 	for name, item := range siblings {
 		for len(stack) > 0 && stack[len(stack)-1].key < name {
 			last := stack[len(stack)-1]

@@ -47,7 +47,8 @@ func drawTree(t *testing.T, rnd *rand.Rand, wide int) *znode.Tree {
 	return tree
 }
 
-// shown is all that callers see of a znode, but for what shows leaves out.
+// shown is everything that callers see of a znode, except what shows leaves
+// out.
 type shows func(znode.Node) string
 
 func everything(n znode.Node) string {
@@ -96,7 +97,7 @@ func same(t *testing.T, got side.Side, tree *znode.Tree, show shows) {
 			t.Fatalf("Walk of %s differs at %d of %d and %d:\n%.300s\n%.300s", path, i, len(a), len(b), at(a, i), at(b, i))
 		}
 	}
-	for range got.Walk(ctx, "/") { // and who has seen enough is not called again
+	for range got.Walk(ctx, "/") { // and a caller that has seen enough is not called again
 		break
 	}
 	for range got.Subtrees(ctx, slices.Values(paths)) {
@@ -160,7 +161,7 @@ func ends(t *testing.T, s side.Side) {
 	}
 }
 
-// dumpOf is a tree's dump.
+// dumpOf returns a tree's dump.
 func dumpOf(t *testing.T, tree *znode.Tree) []byte {
 	t.Helper()
 	var b bytes.Buffer

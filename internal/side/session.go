@@ -11,11 +11,11 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Session is a session with a server as a side. ZooKeeper's own /zookeeper is left
-// out. A znode that vanishes while it is read is not there; one that may not be
-// read is an error, or is marked, if the session says so
-// ([zkconn.Reader.MarkUnreadable]). The ACLs are read of those znodes that acl
-// says, at the price of one more request each; nil means none.
+// Session is a session with a server as a side. ZooKeeper's own /zookeeper is
+// left out. A znode that vanishes while it is read counts as missing. A znode
+// that may not be read is an error, or is marked if the session says so
+// ([zkconn.Reader.MarkUnreadable]). acl says which znodes' ACLs are read, which
+// costs one more request each. nil means none.
 //
 // A leaf costs one request: its Stat says that it has no children. How many
 // requests are under way adapts to the server; see [pace.Gate].
@@ -26,7 +26,15 @@ func Session(r *zkconn.Reader, acl func(path string) bool) Side {
 	return &session{r: r, acl: acl}
 }
 
-// AllACLs is for a session whose ACLs all count.
+// Server is the session that a side reads; nil if it reads none.
+func Server(s Side) *zkconn.Reader {
+	if on, ok := s.(*session); ok {
+		return on.r
+	}
+	return nil
+}
+
+// AllACLs reads the ACL of every znode.
 func AllACLs(string) bool { return true }
 
 type session struct {
@@ -34,8 +42,8 @@ type session struct {
 	acl func(path string) bool
 }
 
-// Small subtrees are read some together, several such at once: enough for the most
-// requests that may be under way.
+// Small subtrees are read in groups, and several groups at once: enough for the
+// most requests that may be under way.
 const together = 8
 
 var lookahead = pace.Reads.Most / together
@@ -59,7 +67,7 @@ func (s *session) sorted(path string, names []string) []string {
 	return names
 }
 
-// systemName is that of ZooKeeper's own subtree.
+// systemName is the name of ZooKeeper's own subtree.
 const systemName = "zookeeper"
 
 func (s *session) Subtrees(ctx context.Context, roots iter.Seq[string]) iter.Seq2[Subtree, error] {
@@ -78,7 +86,7 @@ func (s *session) Subtrees(ctx context.Context, roots iter.Seq[string]) iter.Seq
 	}
 }
 
-// subtreesUntil reads some subtrees, up to one that can't be read.
+// subtreesUntil reads some subtrees, up to the first that can't be read.
 func (s *session) subtreesUntil(ctx context.Context, roots []string) ([]Subtree, error) {
 	subs, err := s.subtrees(ctx, roots)
 	if err == nil || ctx.Err() != nil {
@@ -95,7 +103,7 @@ func (s *session) subtreesUntil(ctx context.Context, roots []string) ([]Subtree,
 	return subs, nil
 }
 
-// chunks yields what comes in, so many at a time.
+// chunks yields the values of in, n at a time.
 func chunks[T any](in iter.Seq[T], size int) iter.Seq[[]T] {
 	return func(yield func([]T) bool) {
 		var some []T
@@ -113,7 +121,7 @@ func chunks[T any](in iter.Seq[T], size int) iter.Seq[[]T] {
 	}
 }
 
-// subtrees reads some subtrees, a generation of all of them at a time.
+// subtrees reads some subtrees together, one generation after the other.
 func (s *session) subtrees(ctx context.Context, roots []string) ([]Subtree, error) {
 	subs := make([]Subtree, len(roots))
 	of := make(map[string]int, len(roots)) // index into subs, by a path of this generation
@@ -156,7 +164,8 @@ func (s *session) subtrees(ctx context.Context, roots []string) ([]Subtree, erro
 
 func byPath(a, b znode.Node) int { return strings.Compare(a.Path, b.Path) }
 
-// childrenAll are the names of znodes' children; of those that are not there, none.
+// childrenAll are the names of several znodes' children. A missing znode has
+// none.
 func (s *session) childrenAll(ctx context.Context, paths []string) ([][]string, error) {
 	lists, err := s.r.ChildrenAll(ctx, paths)
 	for i := range lists {

@@ -30,7 +30,7 @@ func connect(t *testing.T, addr string) *zkconn.Writer {
 	return w
 }
 
-// load makes a tree's znodes on a server.
+// load creates a tree's znodes on a server.
 func load(t *testing.T, w *zkconn.Writer, tree *znode.Tree) {
 	t.Helper()
 	var ops []znode.Op
@@ -46,8 +46,8 @@ func load(t *testing.T, w *zkconn.Writer, tree *znode.Tree) {
 	}
 }
 
-// TestSession: a server, real or not, is read as its tree is; see
-// [harness.TestBackend].
+// TestSession: a server is read as its tree is. [harness.TestBackend] chooses a
+// real server or the embedded one.
 func TestSession(t *testing.T) {
 	s := harness.ForTest(t, harness.TestBackend(), harness.Options{})
 	w := connect(t, s.Address())
@@ -73,7 +73,7 @@ func TestSession(t *testing.T) {
 	ends(t, side.Session(&w.Reader, nil))
 }
 
-// embedded is a server whose requests can be counted and tampered with.
+// embedded is a server that lets a test count and change its requests.
 func embedded(t *testing.T, opt minizk.Options) (*minizk.Server, *zkconn.Writer) {
 	t.Helper()
 	s, err := minizk.Start(opt)
@@ -110,7 +110,7 @@ func read(s side.Side, ctx context.Context, roots iter.Seq[string]) (paths []str
 	return paths, nil
 }
 
-// TestLeafIsOneRequest: its Stat says that there is nothing below.
+// TestLeafIsOneRequest: the Stat of a leaf says that it has no children.
 func TestLeafIsOneRequest(t *testing.T) {
 	s, w := embedded(t, minizk.Options{})
 	roots := queue(t, w, 500)
@@ -123,7 +123,8 @@ func TestLeafIsOneRequest(t *testing.T) {
 	}
 }
 
-// TestSlowConsumer: while the caller is busy, only so much is read ahead.
+// TestSlowConsumer: while the caller is busy, only a limited amount is read
+// ahead.
 func TestSlowConsumer(t *testing.T) {
 	_, w := embedded(t, minizk.Options{})
 	roots := queue(t, w, 2000)
@@ -194,7 +195,7 @@ func TestVanishedAndUnreadable(t *testing.T) {
 	}
 }
 
-// TestInterruptedInTheMiddle: what is under way ends too, at once.
+// TestInterruptedInTheMiddle: requests under way end at once, too.
 func TestInterruptedInTheMiddle(t *testing.T) {
 	_, w := embedded(t, minizk.Options{})
 	roots := queue(t, w, 1000)

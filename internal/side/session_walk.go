@@ -10,19 +10,19 @@ import (
 	"mrtq/internal/znode"
 )
 
-// A walk reads twigs ahead: a znode with what is below it as far as that is little.
-// So the small subtrees of a wide znode, a queue's jobs, are read many at a time,
-// and no large one is ever whole in memory.
+// A walk reads twigs ahead. A twig is a znode with a limited number of znodes
+// below it. So many small subtrees of a wide znode, such as a queue's jobs, are
+// read at a time, and no large subtree is ever completely in memory.
 type twig struct {
 	nodes []znode.Node // in path order
-	wide  []string     // those of which nothing below is in nodes, in the order of what is below
+	wide  []string     // the nodes whose children are not in the twig, in the path order of the children
 }
 
 // mostInTwig is how many znodes a twig holds at most.
 const mostInTwig = 100
 
-// twigs reads the twigs that begin at some znodes, a generation of all of them at a
-// time; one is empty if its znode is not there.
+// twigs reads the twigs that begin at some znodes together, one generation
+// after the other. A twig is empty if its znode doesn't exist.
 func (s *session) twigs(ctx context.Context, roots []string) ([]twig, error) {
 	twigs := make([]twig, len(roots))
 	of := make(map[string]int, len(roots)) // index into twigs, by a path of this generation
@@ -89,7 +89,7 @@ func (s *session) Walk(ctx context.Context, root string) iter.Seq2[znode.Node, e
 	}
 }
 
-// walker yields twigs; its methods return false when there is to be no more.
+// walker yields twigs. Its methods return false when the walk must end.
 type walker struct {
 	s     *session
 	ctx   context.Context
@@ -98,8 +98,8 @@ type walker struct {
 
 func (w *walker) self(t twig) bool { return w.yield(t.nodes[0], nil) }
 
-// below yields what is in the twig below its first znode, and what is below those
-// whose children it lacks, each at its place.
+// below yields the twig's znodes after its first one. Where the twig lacks a
+// znode's children, it yields those at their place.
 func (w *walker) below(t twig) bool {
 	for _, n := range t.nodes[1:] {
 		for len(t.wide) > 0 && below(t.wide[0]) < n.Path {
@@ -120,7 +120,7 @@ func (w *walker) below(t twig) bool {
 	return true
 }
 
-// children yields all that is below a znode.
+// children yields everything below a znode.
 func (w *walker) children(path string) bool {
 	names, err := w.s.Children(w.ctx, path)
 	if errors.Is(err, znode.ErrNoNode) {

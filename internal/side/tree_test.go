@@ -22,13 +22,13 @@ func TestTree(t *testing.T) {
 		t.Errorf("Get gives %v, %v", n, err)
 	}
 	if _, err := s.Get(ctx, "/q/c"); !errors.Is(err, znode.ErrNoNode) {
-		t.Errorf("Get of a znode that is not there: %v", err)
+		t.Errorf("Get of a missing znode: %v", err)
 	}
 	if names, err := s.Children(ctx, "/q"); err != nil || !slices.Equal(names, []string{"a", "a-b", "b"}) {
 		t.Errorf("Children gives %v, %v", names, err)
 	}
 	if _, err := s.Children(ctx, "/q/c"); !errors.Is(err, znode.ErrNoNode) {
-		t.Errorf("Children of a znode that is not there: %v", err)
+		t.Errorf("Children of a missing znode: %v", err)
 	}
 	var got []string
 	for sub, err := range s.Subtrees(ctx, slices.Values([]string{"/q/b", "/q/c", "/q/a"})) {

@@ -1,9 +1,10 @@
-// Package statedraw draws state machines as SVG: a machine as a column of states
-// in the order of its life, steps forward as lines on the right and steps back on
-// the left, so that no line crosses a box and the drawing needs no layout engine.
+// Package statedraw draws state machines as SVG. The states of a machine are a
+// column, in the order of its life. Steps forward are lines on the right, and
+// steps back are lines on the left. So no line crosses a box, and the drawing
+// needs no layout engine.
 //
-// What an element means is in its class; colours are a style sheet's: that of
-// [Document], or of the page that the drawing is in.
+// An element's class says what it means. The colours come from the style sheet
+// of [Document], or of the page that contains the drawing.
 package statedraw
 
 import (
@@ -12,7 +13,7 @@ import (
 	"strings"
 )
 
-// Machine is what has states.
+// Machine is a state machine.
 type Machine struct {
 	Name   string
 	States []State // in the order of their life
@@ -22,9 +23,10 @@ type Machine struct {
 // State is one box.
 type State struct {
 	Name string
-	// Bound: before there is an entity, or after the last of it.
+	// Bound: the state before the entity exists, or after it is gone.
 	Bound bool
-	// Count is how many are in it, shown if Counted.
+	// Count is how many entities are in the state. It is shown if Counted is
+	// set.
 	Count   int
 	Counted bool
 }
@@ -32,12 +34,13 @@ type State struct {
 // Step is one line between two boxes.
 type Step struct {
 	ID, From, To, Who string
-	// Free: made without the entity's lock, by an administrator for instance.
+	// Free: the step needs no lock on the entity, such as an administrator's
+	// step.
 	Free bool
 	Mark Mark
 }
 
-// Mark is what a proof has shown of a step.
+// Mark says what a proof has shown about a step.
 type Mark string
 
 // The marks.
@@ -48,7 +51,7 @@ const (
 	Unproved Mark = "unproved"
 )
 
-// signs say a mark to who sees no colours.
+// signs show a mark to people who don't see colours.
 var signs = map[Mark]string{Proved: " ✓", Failed: " ✗", Unproved: " ?"}
 
 // Measures, in the drawing's units.
@@ -76,8 +79,9 @@ func Document(title string, machines ...Machine) string {
 		x, height+head, html.EscapeString(title), style, tip(""), body.String())
 }
 
-// Figure is one machine for a page that has the style sheet; its name, there
-// once, and the label say to who can't see it what it is.
+// Figure draws one machine for a page that has the style sheet. The machine's
+// name must be unique in the page. The label describes it for people who can't
+// see it.
 func Figure(m Machine, label string) string {
 	d := lay(m)
 	var b strings.Builder
@@ -89,7 +93,8 @@ func Figure(m Machine, label string) string {
 	return b.String()
 }
 
-// tip is the head of the arrows, one for each mark, because it has a line's colour.
+// tip is the head of the arrows. There is one for each mark, because it has the
+// colour of its line.
 func tip(suffix string) string {
 	var b strings.Builder
 	b.WriteString("<defs>")
@@ -112,7 +117,7 @@ const style = `.states { font-family: sans-serif; }
 .id { font-size: 11px; text-anchor: middle; stroke: white; stroke-width: 3; paint-order: stroke; }
 `
 
-// drawing is a machine that has its places.
+// drawing is a machine with the positions of its states.
 type drawing struct {
 	Machine
 	rows          map[string]int
@@ -122,7 +127,7 @@ type drawing struct {
 	tip           string
 }
 
-// arc is one step in the drawing: which rows it joins, and how far out.
+// arc is one step in the drawing: the rows that it joins, and its lane.
 type arc struct {
 	Step
 	from, to   int
@@ -149,7 +154,7 @@ func lay(m Machine) *drawing {
 }
 
 // lanes gives each arc of one side the innermost lane in which it meets no
-// other, shortest arcs first, and returns how many lanes that takes.
+// other arc, shortest arcs first. It returns the number of lanes.
 func lanes(arcs []arc, forward bool) int {
 	type stretch struct{ top, bottom int }
 	var lanes [][]stretch
@@ -185,7 +190,7 @@ func (d *drawing) draw(b *strings.Builder, x, y int) {
 	for i, s := range d.States {
 		d.box(b, s, x+d.boxX, y+2+i*rowH)
 	}
-	for _, a := range d.arcs { // over every line
+	for _, a := range d.arcs { // on top of the lines
 		out, at := d.lane(a, x), y+2+(a.from+a.to)*rowH/2+boxH/2
 		fmt.Fprintf(b, "<text class=\"id %s\" x=\"%d\" y=\"%d\">%s%s</text>\n", a.Mark, out, at+4, html.EscapeString(a.ID), signs[a.Mark])
 	}
@@ -208,7 +213,7 @@ func (d *drawing) box(b *strings.Builder, s State, x, y int) {
 	fmt.Fprintf(b, "<text class=\"count\" x=\"%d\" y=\"%d\" text-anchor=\"end\">%d</text>\n", x+boxW-10, y+boxH/2+5, s.Count)
 }
 
-// lane is how far to the right an arc's line runs.
+// lane is the horizontal position of an arc's line.
 func (d *drawing) lane(a arc, x int) int {
 	if a.forward {
 		return x + d.boxX + boxW + (a.lane+1)*gap
@@ -221,8 +226,8 @@ func (d *drawing) line(b *strings.Builder, a arc, x, y int) {
 	if !a.forward {
 		side, edge = -1, x+d.boxX
 	}
-	// Arrows leave a little below the middle of a box and arrive a little
-	// above it, so that a state's ways out and in don't touch.
+	// An arrow leaves a box a little below its middle and enters a box a little
+	// above its middle, so that the arrows of a state don't touch.
 	from := y + 2 + a.from*rowH + boxH*2/3
 	to := y + 2 + a.to*rowH + boxH/3
 	out := d.lane(a, x)
@@ -232,7 +237,7 @@ func (d *drawing) line(b *strings.Builder, a arc, x, y int) {
 	}
 	class := "line"
 	if a.Free {
-		class += " free" // dashed, as the documents draw an administrator's step
+		class += " free" // dashed: the documents draw an administrator's step so
 	}
 	if a.Mark != Unmarked {
 		class += " " + string(a.Mark)

@@ -10,10 +10,10 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Address is a ZooKeeper connect string taken apart.
+// Address is a parsed ZooKeeper connect string.
 type Address struct {
 	Servers []string // host:port, at least one
-	Chroot  string   // "" or an absolute path without a slash at its end
+	Chroot  string   // "" or an absolute path without a trailing slash
 }
 
 // ParseAddress reads host:port[,host:port…][/chroot], ZooKeeper's own connect
@@ -44,7 +44,7 @@ func hostPort(h string) (string, error) {
 		return "", errors.New("an empty host")
 	}
 	host, port := h, "2181"
-	bare := strings.TrimPrefix(h, "[") // an IPv6 address without a port?
+	bare := strings.TrimPrefix(h, "[") // perhaps an IPv6 address without a port
 	if bare = strings.TrimSuffix(bare, "]"); len(bare) == len(h)-2 {
 		host = bare
 	} else if strings.Contains(h, ":") {
@@ -65,7 +65,7 @@ func hostPort(h string) (string, error) {
 // String is the connect string again.
 func (a Address) String() string { return strings.Join(a.Servers, ",") + a.Chroot }
 
-// abs is the path on the server of a path inside the chroot.
+// abs converts a path inside the chroot to the server's path.
 func (a Address) abs(path string) string {
 	if a.Chroot == "" {
 		return path

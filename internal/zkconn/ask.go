@@ -14,12 +14,12 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Reads of znodes, of child lists and of ACLs do not go through the client
-// library, which spends a system call, reflection and two goroutine switches on
-// each: several times what a server needs to answer. They go over the connection
-// that the library has opened, between its own packets, many in one write; the
-// answers are taken out of the stream before the library sees them. All else is
-// the library's: connecting, the session, credentials, pings, writes.
+// Reads of znodes, child lists and ACLs bypass the client library. For each
+// read the library needs a system call, reflection and two goroutine switches,
+// which takes several times as long as the server's work. Here reads go over
+// the library's connection, between its own packets, many in one write. Their
+// answers are taken out of the stream before the library sees them. The library
+// does everything else: connecting, the session, credentials, pings, writes.
 
 // question is one read.
 type question struct {
@@ -27,14 +27,14 @@ type question struct {
 	path string // on the server
 }
 
-// The operations of questions, as the protocol numbers them.
+// The operations of questions, with the protocol's numbers.
 const (
 	opGetData     = 4
 	opGetACL      = 6
-	opGetChildren = 12 // that which also answers with the Stat
+	opGetChildren = 12 // getChildren2, which also returns the Stat
 )
 
-// reply is what a question's operation asks for, or why there is none.
+// reply is the answer to a question, or an error.
 type reply struct {
 	data  []byte
 	stat  znode.Stat
@@ -43,16 +43,16 @@ type reply struct {
 	err   error // as the library's
 }
 
-// batch is questions that are sent together.
+// batch is a number of questions that are sent together.
 type batch struct {
 	answers []reply
 	left    int           // guarded by asking.mu
-	broken  bool          // the connection is; set before done is closed
-	done    chan struct{} // closed when all are answered
+	broken  bool          // the connection is broken; set before done is closed
+	done    chan struct{} // closed when all questions are answered
 }
 
-// ask asks questions until they are answered; only a session that is over, or ctx,
-// ends that without.
+// ask repeats questions until they are answered. It gives up only if the
+// session is over or ctx ends.
 func (s *session) ask(ctx context.Context, questions []question) ([]reply, error) {
 	var answers []reply
 	err := s.untilAnswered(ctx, func() error {
@@ -81,9 +81,8 @@ func (s *session) ask(ctx context.Context, questions []question) ([]reply, error
 	return answers, err
 }
 
-// asked is the connection to ask on: one on which the library has had an answer,
-// so that it has given the server the session's credentials before, if there are
-// any.
+// asked is the connection to ask on. The library has had an answer on it, so
+// the server has the session's credentials, if there are any.
 func (s *session) asked(ctx context.Context) (*wire, error) {
 	for {
 		s.mu.Lock()
@@ -110,7 +109,7 @@ func (s *session) asked(ctx context.Context) (*wire, error) {
 	}
 }
 
-// asking are the questions that are under way on one connection.
+// asking are the questions under way on one connection.
 type asking struct {
 	ready bool // see [session.asked]; guarded by session.mu
 
@@ -118,26 +117,26 @@ type asking struct {
 	closed bool
 	xid    int32 // of the last question, see firstXid
 	under  map[int32]place
-	out    []byte // what is still to be written
+	out    []byte // requests still to be written
 	spare  []byte // room for the next
-	busy   bool   // somebody writes
+	busy   bool   // a goroutine is writing
 }
 
-// place is where an answer goes.
+// place is where to store an answer.
 type place struct {
 	b  *batch
 	i  int
 	op int32
 }
 
-// The xids of questions go down from firstXid, and begin anew at the end. The
-// library's are not negative, and ZooKeeper's own are just below 0.
+// The xids of questions go down from firstXid, and start again at the end. The
+// library's xids are not negative, and ZooKeeper's own are just below 0.
 const firstXid = -1000
 
-// requestHead is how much of a request precedes its body: length, xid, opcode.
+// requestHead is the size of a request's header: length, xid, opcode.
 const requestHead = 4 + 4 + 4
 
-// add notes questions, to be sent next; it is false if the connection is closed.
+// add queues questions. It returns false if the connection is closed.
 func (a *asking) add(questions []question, b *batch) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -164,7 +163,7 @@ func (a *asking) add(questions []question, b *batch) bool {
 	return true
 }
 
-// watchFlag is the size of what says whether to watch, which isn't in all requests.
+// watchFlag is the size of the watch flag, which not all requests have.
 func watchFlag(op int32) int {
 	if op == opGetACL {
 		return 0
@@ -172,7 +171,8 @@ func watchFlag(op int32) int {
 	return 1
 }
 
-// send writes what is noted, unless somebody is at it, who then writes this too.
+// send writes the queued questions. If another goroutine is writing, that one
+// writes them.
 func (a *asking) send(w *wire) {
 	a.mu.Lock()
 	if a.busy {
@@ -181,7 +181,7 @@ func (a *asking) send(w *wire) {
 	}
 	a.busy = true
 	a.mu.Unlock()
-	runtime.Gosched() // whoever got an answer in the same moment asks on: in one write with this
+	runtime.Gosched() // callers that got answers at the same moment may ask again, in the same write
 	for {
 		a.mu.Lock()
 		out := a.out
@@ -201,7 +201,7 @@ func (a *asking) send(w *wire) {
 	}
 }
 
-// close fails all that is under way.
+// close fails all questions under way.
 func (a *asking) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -215,8 +215,8 @@ func (a *asking) close() {
 	}
 }
 
-// answered takes the answer to a question, header included; it is false if nobody
-// asked it.
+// answered takes the answer to a question, including the header. It returns
+// false if there is no such question.
 func (a *asking) answered(packet []byte) bool {
 	xid, code := int32(binary.BigEndian.Uint32(packet)), int32(binary.BigEndian.Uint32(packet[4+8:]))
 	a.mu.Lock()
@@ -238,14 +238,14 @@ func (a *asking) answered(packet []byte) bool {
 	return true
 }
 
-// errAnswer is an answer that is none to its question.
+// errAnswer says that an answer doesn't fit its question.
 var errAnswer = errors.New("the server's answer cannot be read")
 
 // The errors that a server answers reads with, by code; see [session.askLibrary]
 // for others.
 var answerErrors = map[int32]error{0: nil, -101: zk.ErrNoNode, -102: zk.ErrNoAuth}
 
-// otherError is one that only the library knows.
+// otherError is an error that only the library knows.
 type otherError int32
 
 func (e otherError) Error() string { return fmt.Sprintf("the server answered with error %d", int32(e)) }
@@ -276,8 +276,8 @@ func readAnswer(op, code int32, body []byte) (a reply) {
 	return a
 }
 
-// decoder reads what ZooKeeper writes: numbers big-endian, and lengths before what
-// has one.
+// decoder reads ZooKeeper's encoding: big-endian numbers, and a length before
+// each string, buffer and list.
 type decoder struct {
 	rest []byte
 	bad  bool
@@ -307,7 +307,7 @@ func (d *decoder) int64() int64 {
 	return 0
 }
 
-// bytes are a copy; nil for null.
+// bytes returns a copy, nil for null.
 func (d *decoder) bytes() []byte {
 	n := int32(d.uint32())
 	if n == -1 || d.bad {
@@ -316,7 +316,7 @@ func (d *decoder) bytes() []byte {
 	return append([]byte{}, d.take(int(n))...)
 }
 
-// count is that of a list, of which each entry takes some bytes.
+// count reads the length of a list whose entries have at least the given size.
 func (d *decoder) count() int {
 	n := int32(d.uint32())
 	if int(n) > len(d.rest) {
@@ -326,7 +326,7 @@ func (d *decoder) count() int {
 	return int(max(n, 0)) // -1 is null
 }
 
-// texts are parts of one copy.
+// texts returns strings that share one copy.
 func (d *decoder) texts() []string {
 	all := string(d.rest)
 	texts := make([]string, 0, d.count())

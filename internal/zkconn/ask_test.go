@@ -15,7 +15,7 @@ import (
 // text is a length and that many bytes.
 func text(s string) []byte { return append(binary.BigEndian.AppendUint32(nil, uint32(len(s))), s...) }
 
-// bodyOfAll are answers without their headers, and what they say.
+// bodyOfAll are answers without their headers, with their decoded values.
 var bodyOfAll = []struct {
 	op   int32
 	body []byte
@@ -34,7 +34,7 @@ var (
 	statRead = znode.Stat{Czxid: 1, Mzxid: 2, Ctime: 3, Mtime: 4, Version: 5, Cversion: 6, Aversion: 7, EphemeralOwner: 8, DataLength: 9, NumChildren: 10, Pzxid: 11}
 )
 
-// What ends too early is no answer, wherever it ends.
+// An answer that ends too early is refused, wherever it ends.
 func TestAnswersAreReadWhole(t *testing.T) {
 	for _, tc := range bodyOfAll {
 		if got := readAnswer(tc.op, 0, tc.body); !reflect.DeepEqual(got, tc.want) {
@@ -52,8 +52,8 @@ func TestAnswersAreReadWhole(t *testing.T) {
 	}
 }
 
-// TestAnswersOfErrors: those that tell of a znode are known, and any other is asked
-// for again, of the library.
+// TestAnswersOfErrors: errors about a znode are known. For any other error the
+// library repeats the request.
 func TestAnswersOfErrors(t *testing.T) {
 	for code, want := range map[int32]error{-101: zk.ErrNoNode, -102: zk.ErrNoAuth, -115: otherError(-115)} {
 		if got := readAnswer(opGetData, code, nil); !errors.Is(got.err, want) {

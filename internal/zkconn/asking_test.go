@@ -11,8 +11,8 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Many questions of several callers are each answered with what was asked for,
-// whenever the connection breaks, and none is asked before the credentials are given.
+// Many questions of several callers get the right answers, although the connection
+// breaks at any time. No question is sent before the credentials.
 func TestManyQuestionsThroughCuts(t *testing.T) {
 	w, p := setup(t, zkconn.Config{Auth: []zkconn.Auth{zkconn.DigestAuth("ann", password)}})
 	var ops []znode.Op
@@ -60,7 +60,8 @@ func TestManyQuestionsThroughCuts(t *testing.T) {
 	}
 }
 
-// A server that is behind what was read refuses a session that says what that was.
+// After a reconnection the session names the newest transaction that it has
+// read, and a server that is older refuses it.
 func TestReconnectionNamesTheNewestTransaction(t *testing.T) {
 	w, p := setup(t, zkconn.Config{})
 	stranger := openWriter(t, zkconn.Config{Address: zkconn.Address{Servers: []string{server(t).Address()}, Chroot: w.Address().Chroot}})

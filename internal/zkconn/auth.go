@@ -10,11 +10,11 @@ import (
 	"mrtq/internal/openfile"
 )
 
-// Auth is one credential of a session. It never prints its secret.
+// Auth is one credential of a session. Printing it never shows its secret.
 type Auth struct {
 	Scheme string // "digest"
-	// "user:password", behind a pointer because fmt prints what an unexported
-	// field points to as an address, whatever the verb.
+	// "user:password". It is a pointer because fmt prints an unexported pointer
+	// as an address, with every verb.
 	credential *string
 }
 
@@ -24,8 +24,8 @@ func DigestAuth(user, password string) Auth {
 	return Auth{Scheme: "digest", credential: &credential}
 }
 
-// UserPassword are the parts of the credential, for another library to use and
-// for nobody to print.
+// UserPassword returns the parts of the credential for another library. Don't
+// print them.
 func (a Auth) UserPassword() (user, password string) {
 	user, password, _ = strings.Cut(*a.credential, ":")
 	return user, password
@@ -40,7 +40,7 @@ func (a Auth) GoString() string { return a.String() }
 var errAuth = errors.New(`want lines of the form scheme:user:password, such as "digest:user:password"`)
 
 // ParseAuth reads credentials, one a line; empty lines and lines that start
-// with # are passed over. Errors never quote the line.
+// with # are skipped. Errors never quote the line.
 func ParseAuth(text string) ([]Auth, error) {
 	var auths []Auth
 	sc := bufio.NewScanner(strings.NewReader(text))
@@ -61,7 +61,8 @@ func ParseAuth(text string) ([]Auth, error) {
 	return auths, sc.Err()
 }
 
-// ReadAuthFile reads credentials from a file that only its owner may read.
+// ReadAuthFile reads credentials from a file. Only the owner may have
+// permission to read it.
 func ReadAuthFile(path string) ([]Auth, error) {
 	f, err := openfile.Read(path)
 	if err != nil {

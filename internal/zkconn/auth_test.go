@@ -61,8 +61,8 @@ func TestReadAuthFile(t *testing.T) {
 	wantAuthError(t, err, "credentials: open /dev/null/none: not a directory")
 }
 
-// No way of printing that a careless line of code might use shows a password,
-// alone or inside of what holds it.
+// Printing a credential, or a value that contains one, never shows the
+// password, whichever way careless code prints it.
 func TestAuthNeverPrinted(t *testing.T) {
 	a := DigestAuth("ann", secret)
 	cfg := Config{Auth: []Auth{a}}

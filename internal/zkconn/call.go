@@ -24,7 +24,7 @@ func (s *session) enter(ctx context.Context, f func()) error {
 	select {
 	case s.free <- f:
 	default:
-		// Not after end, and thus not while close waits.
+		// Don't start after end, so that close doesn't wait for it.
 		s.calls.Go(func() { s.serve(f) })
 	}
 	return nil
@@ -42,9 +42,9 @@ func (s *session) serve(f func()) {
 	}
 }
 
-// await gives the answer, or the end of ctx or of the session if that comes
-// first; the goroutine that answers may then run on until the session is
-// closed, and its results are not to be read.
+// await returns the answer, or an error if ctx or the session ends first. Then
+// the answering goroutine may run until the session is closed, and nobody may
+// read its results.
 func await[T any](ctx context.Context, s *session, answer <-chan T) (T, error) {
 	var none T
 	var err error
@@ -57,15 +57,15 @@ func await[T any](ctx context.Context, s *session, answer <-chan T) (T, error) {
 		err = s.fatal
 	}
 	select {
-	case a := <-answer: // in the same moment
+	case a := <-answer: // both came at the same moment
 		return a, nil
 	default:
 		return none, err
 	}
 }
 
-// attempt runs one request of the library, which knows no context. sent is
-// false when it certainly was not sent.
+// attempt runs one request of the library, which has no contexts. sent is false
+// if the request certainly was not sent.
 func (s *session) attempt(ctx context.Context, f func() error) (sent bool, err error) {
 	answer := make(chan error, 1)
 	if err := s.enter(ctx, func() { answer <- f() }); err != nil {
@@ -78,8 +78,8 @@ func (s *session) attempt(ctx context.Context, f func() error) (sent bool, err e
 	return err != zk.ErrNoServer, err
 }
 
-// repeat runs a request, which must not change anything, until it gets an
-// answer.
+// repeat repeats a request until it gets an answer. The request must not change
+// anything.
 func (s *session) repeat(ctx context.Context, f func() error) error {
 	return s.untilAnswered(ctx, func() error {
 		_, err := s.attempt(ctx, f)
@@ -95,8 +95,8 @@ func (s *session) untilAnswered(ctx context.Context, try func() error) error {
 		if !broken(err) {
 			return err
 		}
-		// A session that is lost ends this; but a connection may also come back
-		// each time and break of this very request.
+		// A lost session ends the loop. But the connection may also come back
+		// each time, and break each time because of this request.
 		switch now := time.Now(); {
 		case since.IsZero():
 			since = now
@@ -107,8 +107,8 @@ func (s *session) untilAnswered(ctx context.Context, try func() error) error {
 	}
 }
 
-// write runs a request once. It is repeated only where the library says that it
-// has not been sent. The error wraps [ErrUnknownOutcome] when no answer came.
+// write runs a request once. It repeats the request only if the library says
+// that it was not sent. The error wraps [ErrUnknownOutcome] if no answer came.
 func (s *session) write(ctx context.Context, f func() error) error {
 	if err := s.cfg.Limit.Wait(ctx, 1); err != nil {
 		return &unsentError{err}

@@ -16,8 +16,8 @@ import (
 	"mrtq/harness"
 )
 
-// impatient is long enough for a local server and short enough for a test that
-// awaits its end.
+// impatient is long enough for a local server, and short enough for a test that
+// waits until it is over.
 const impatient = 400 * time.Millisecond
 
 func TestConnectErrors(t *testing.T) {
@@ -29,13 +29,13 @@ func TestConnectErrors(t *testing.T) {
 	}{
 		{"no server", unused(t), "dial tcp ADDRESS: connect: connection refused; check the address and that the server runs"},
 		{"HTTP", tcp(func(c net.Conn) { c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) }),
-			"connected, but got no session: what answers speaks HTTP; check that this is a ZooKeeper client port"},
+			"connected, but got no session: the server there speaks HTTP; check that this is a ZooKeeper client port"},
 		{"SSH", tcp(func(c net.Conn) { c.Write([]byte("SSH-2.0-x\r\n")) }),
-			`connected, but got no session: what answers does not speak ZooKeeper's protocol (it begins with "SSH-"); check that this is a ZooKeeper client port`},
+			`connected, but got no session: the server there does not speak ZooKeeper's protocol (its answer begins with "SSH-"); check that this is a ZooKeeper client port`},
 		{"a length of 4 GB", tcp(func(c net.Conn) { c.Write([]byte("\xff\xff\xff\xff")) }),
-			`connected, but got no session: what answers does not speak ZooKeeper's protocol (it begins with "\xff\xff\xff\xff"); check that this is a ZooKeeper client port`},
+			`connected, but got no session: the server there does not speak ZooKeeper's protocol (its answer begins with "\xff\xff\xff\xff"); check that this is a ZooKeeper client port`},
 		{"TLS alert", tcp(func(c net.Conn) { c.Write([]byte("\x15\x03\x03\x00\x02\x02\x46")) }),
-			"connected, but got no session: what answers speaks TLS; this is a secure port: use --tls, or the plain port"},
+			"connected, but got no session: the server there speaks TLS; this is a secure port: use --tls, or the plain port"},
 		{"closed at once", tcp(func(c net.Conn) { read(c, 48) }),
 			"connected, but got no session: EOF; check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum"},
 		{"silence", tcp(func(c net.Conn) { read(c, 1<<20) }),
@@ -56,7 +56,8 @@ func TestConnectErrors(t *testing.T) {
 	}
 }
 
-// reset is how a closing shows that came before all was read: the kernel's choice.
+// reset is the error if the server closed before it had read everything. The
+// kernel decides which error comes.
 var reset = regexp.MustCompile(`read tcp \S+: read: connection reset by peer`)
 
 func wantConnectError(t *testing.T, err error, address, want string) {
@@ -69,7 +70,7 @@ func wantConnectError(t *testing.T, err error, address, want string) {
 	wantMessage(t, errors.New(got), "cannot open a session with ZooKeeper at "+address+": "+strings.ReplaceAll(want, "ADDRESS", address))
 }
 
-// A web server that waits for the end of a line which never comes.
+// A web server waits for a line end that never comes.
 func TestConnectToWebServer(t *testing.T) {
 	web := httptest.NewServer(nil)
 	defer web.Close()
@@ -78,21 +79,21 @@ func TestConnectToWebServer(t *testing.T) {
 	wantConnectError(t, err, addr.String(), "connected, but got no session: no answer to the handshake; check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum")
 }
 
-// What can't pass is told at once, not after GiveUp; but not as long as another
-// of the servers may come up.
-func TestHopelessIsToldAtOnce(t *testing.T) {
+// A hopeless failure is reported at once, not after GiveUp, unless another
+// server may still start.
+func TestHopelessIsReportedAtOnce(t *testing.T) {
 	noLeak(t)
 	http := listen(t, func(c net.Conn) { c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) })
 	addr, _ := zkconn.ParseAddress(http + "," + http)
 	within(t, 5*time.Second, "the error", func() {
 		_, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: time.Minute})
-		wantConnectError(t, err, addr.String(), "connected, but got no session: what answers speaks HTTP; check that this is a ZooKeeper client port")
+		wantConnectError(t, err, addr.String(), "connected, but got no session: the server there speaks HTTP; check that this is a ZooKeeper client port")
 	})
 	addr, _ = zkconn.ParseAddress(http + "," + unused(t))
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	if _, err := zkconn.OpenReader(ctx, zkconn.Config{Address: addr, GiveUp: time.Minute}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("with a server that may come up: %v", err)
+		t.Errorf("with a server that may still start: %v", err)
 	}
 }
 
@@ -111,7 +112,8 @@ func TestConnectWrongHostName(t *testing.T) {
 	wantConnectError(t, err, addr.String(), "dial tcp: lookup zk.invalid.: no such host; check the host name")
 }
 
-// fakeDNS has every name not exist, whatever the machine's name server says.
+// fakeDNS answers that a name doesn't exist, whatever the machine's name server
+// says.
 func fakeDNS(t *testing.T) {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -168,13 +170,14 @@ func TestTLS(t *testing.T) {
 	const noChoice = "check the files of --tls-ca, --tls-cert and --tls-key"
 	refused := "TLS handshake: remote error: tls: bad certificate"
 	if harness.TestBackend() == harness.Embedded {
-		// It speaks TLS 1.3, in which the client has finished when the server looks.
+		// In TLS 1.3 the client has finished the handshake before the server checks
+		// the certificate.
 		refused = "connected, but got no session: remote error: tls: certificate required"
 	}
 	for _, tc := range []struct {
 		name, address string
 		tls           *zkconn.TLS
-		want          string // a regexp would hide more than it helps: whole messages, "" for success
+		want          string // the whole message, because a regexp would hide faults; "" for success
 	}{
 		{"by address", s.SecureAddress(), &good, ""},
 		{"by name", named, &good, ""},
@@ -237,7 +240,7 @@ func listen(t *testing.T, f func(net.Conn)) string {
 			go func() {
 				f(c)
 				c.(*net.TCPConn).CloseWrite()
-				read(c, 1<<20) // lest a reset overtakes what was written
+				read(c, 1<<20) // so that no reset overtakes what was written
 				c.Close()
 			}()
 		}
@@ -246,7 +249,7 @@ func listen(t *testing.T, f func(net.Conn)) string {
 	return l.Addr().String()
 }
 
-// read returns after n bytes, or when the other side has closed.
+// read returns after n bytes, or if the other side has closed.
 func read(c net.Conn, n int) {
 	for buf := make([]byte, 1<<10); n > 0; {
 		k, err := c.Read(buf[:min(n, len(buf))])
@@ -257,7 +260,7 @@ func read(c net.Conn, n int) {
 	}
 }
 
-// unused is an address where nobody listens.
+// unused is an address at which nothing listens.
 func unused(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

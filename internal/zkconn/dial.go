@@ -14,9 +14,9 @@ import (
 	"mrtq/internal/openfile"
 )
 
-// TLS names the files of a TLS connection, all PEM.
+// TLS names the PEM files of a TLS connection.
 type TLS struct {
-	CA         string // whom to trust; "" means the system's authorities
+	CA         string // trusted authorities; "" means the system's
 	Cert, Key  string // the client's own; both or neither
 	ServerName string // expected in the server's certificate; "" means the host dialed
 }
@@ -59,9 +59,9 @@ func keyPair(certFile, keyFile string) (tls.Certificate, error) {
 	return tls.X509KeyPair(cert, key)
 }
 
-// dialer is what the library connects with. It ends with the session, keeps
-// the names that the user wrote (which certificates are checked against), and
-// remembers why it failed, which the library only logs.
+// dialer connects for the library. It ends with the session. It keeps the host
+// names that the user wrote, because certificates are checked against them. It
+// also records why it failed, because the library only logs that.
 func (s *session) dialer(config *tls.Config) zk.Dialer {
 	return func(network, address string, _ time.Duration) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(s.dialing, s.patience())
@@ -115,26 +115,26 @@ func secure(ctx context.Context, conn net.Conn, config *tls.Config, address stri
 	return c, nil
 }
 
-// voiceless reports whether a TLS handshake failed without a word of TLS from
-// the other side.
+// voiceless reports whether a TLS handshake failed before the other side sent
+// any TLS.
 func voiceless(err error) bool {
 	var shaking *tlsError
 	return errors.As(err, &shaking) && !hopeless(err)
 }
 
-// tlsError is a TLS handshake that failed on this side.
+// tlsError says that a TLS handshake failed on this side.
 type tlsError struct{ err error }
 
 func (e *tlsError) Error() string { return "TLS handshake: " + e.err.Error() }
 func (e *tlsError) Unwrap() error { return e.err }
 
 // servers gives the library the servers in turn. The library's own provider
-// replaces names by addresses, once, and has it wait a second before it
-// reconnects to the server that it just lost.
+// resolves names only once, and makes the library wait a second before it
+// reconnects to the server that it lost.
 type servers struct {
 	s           *session
 	list        []string
-	next, tried int // tried since the last success or pause
+	next, tried int // servers tried since the last success or pause
 }
 
 // Init gets the servers already shuffled.
@@ -146,7 +146,8 @@ func (p *servers) Init(list []string) error {
 // Len implements [zk.HostProvider].
 func (p *servers) Len() int { return len(p.list) }
 
-// Next pauses, by true, each time that all servers have been tried in vain.
+// Next returns true, which means to pause, whenever all servers have been tried
+// without success.
 func (p *servers) Next() (server string, pause bool) {
 	if pause = p.tried == len(p.list); pause {
 		p.tried = 0
@@ -162,7 +163,8 @@ func (p *servers) Next() (server string, pause bool) {
 }
 
 // breathe waits between two eager attempts, and reports whether the session is
-// over: the library looks whether it was closed only where it is told to pause.
+// over. It must report that, because the library notices that it was closed
+// only when it pauses.
 func (s *session) breathe() (over bool) {
 	select {
 	case <-time.After(eagerPause):
@@ -175,7 +177,7 @@ func (s *session) breathe() (over bool) {
 // Connected is called for every session that was opened or resumed.
 func (p *servers) Connected() { p.tried = 0 }
 
-// clientLog gets what the library has to say.
+// clientLog receives the library's log.
 type clientLog struct{ s *session }
 
 func (l clientLog) Printf(format string, args ...any) {

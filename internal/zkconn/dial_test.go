@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The library's own order of trying servers would wait a second before each
-// reconnection.
+// With the library's own order of servers, each reconnection would wait a
+// second.
 func TestServersOrder(t *testing.T) {
 	p := &servers{s: &session{up: make(chan struct{})}}
 	p.Init([]string{"a", "b"})

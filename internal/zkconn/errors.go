@@ -15,25 +15,25 @@ import (
 )
 
 var (
-	// ErrUnknownOutcome says that a write was sent and its answer never came:
-	// it may have happened. Look before doing it again.
+	// ErrUnknownOutcome says that a write was sent and its answer never came.
+	// The write may have happened. Check before you repeat it.
 	ErrUnknownOutcome = errors.New("the connection was lost before the answer came: the write may or may not have happened")
 
 	// ErrLost says that the session is over for good: it expired, or no server
 	// could be reached for too long.
 	ErrLost = errors.New("the ZooKeeper session is lost")
 
-	// ErrNoAuth says that the server refused for want of a permission.
+	// ErrNoAuth says that the server refused because a permission is missing.
 	ErrNoAuth = errors.New("no permission")
 
 	errClosed = errors.New("the ZooKeeper session was closed")
 )
 
-// ConnectError says why no session could be had, and what to do about it. It
-// is an environment's failure, not the caller's.
+// ConnectError says why no session could be opened, and what to do about it.
+// The environment is at fault, not the caller.
 type ConnectError struct {
 	Address string
-	Err     error  // the last cause seen
+	Err     error  // the last cause
 	Hint    string // what to do next
 }
 
@@ -47,7 +47,7 @@ func (s *session) connectError(err error) *ConnectError {
 	return &ConnectError{Address: s.cfg.Address.String(), Err: err, Hint: hint(err, s.cfg.TLS != nil)}
 }
 
-// hint is what to do about a failure to connect.
+// hint says what to do about a failure to connect.
 func hint(err error, useTLS bool) string {
 	var (
 		dns       *net.DNSError
@@ -61,9 +61,9 @@ func hint(err error, useTLS bool) string {
 	)
 	switch {
 	case errors.As(err, &mistaken) && mistaken.tls:
-		return "use --tls (with --tls-ca, --tls-cert, --tls-key as need be), or the plain port"
+		return "use --tls (with --tls-ca, --tls-cert, --tls-key if the server needs them), or the plain port"
 	case errors.As(err, &mistaken):
-		return "use the secure port, or leave out --tls and its like"
+		return "use the secure port, or leave out the --tls flags"
 	case errors.Is(err, zk.ErrAuthFailed):
 		return "check the credentials in --auth-file or $MRTQ_ZK_AUTH"
 	case errors.As(err, &dns):
@@ -90,7 +90,7 @@ func hint(err error, useTLS bool) string {
 	return "check the address and that the server runs"
 }
 
-// hopeless reports whether trying to connect again can't help.
+// hopeless reports whether another attempt to connect can't help.
 func hopeless(err error) bool {
 	var (
 		dns      *net.DNSError
@@ -108,25 +108,25 @@ func hopeless(err error) bool {
 	return tlsRefused(err)
 }
 
-// tlsRefused reports whether err is the server's TLS alert, for which the tls
-// package has no type.
+// tlsRefused reports whether err is a TLS alert of the server. The tls package
+// has no type for it.
 func tlsRefused(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "remote error" && strings.HasPrefix(op.Err.Error(), "tls: ")
 }
 
-// ResponseTooLargeError says that an answer did not fit the client's buffer.
+// ResponseTooLargeError says that an answer did not fit in the client's buffer.
 // It ends the session, because the connection would only break again.
 type ResponseTooLargeError struct {
 	Size, Limit int // bytes
 }
 
 func (e *ResponseTooLargeError) Error() string {
-	return fmt.Sprintf("the server's answer is %d bytes and the limit is %d: a znode has very many children; raise --max-response to %d or more", e.Size, e.Limit, e.Size)
+	return fmt.Sprintf("the server's answer is %d bytes and the limit is %d, because a znode has very many children; raise --max-response to %d or more", e.Size, e.Limit, e.Size)
 }
 
-// pathError is a failure of one read or write, with the path as the user
-// writes it (inside the chroot).
+// pathError adds the path to the error of one read or write. The path is inside
+// the chroot, as the user writes it.
 type pathError struct {
 	op, path string
 	err      error
@@ -135,8 +135,8 @@ type pathError struct {
 func (e *pathError) Error() string { return fmt.Sprintf("%s %s: %v", e.op, e.path, e.err) }
 func (e *pathError) Unwrap() error { return e.err }
 
-// apiError turns the client library's errors into those that callers of this
-// package and of znode branch on; others are passed on as they are.
+// apiError converts the client library's errors to the errors of this package
+// and of znode, which callers check. It passes other errors on unchanged.
 func apiError(err error) error {
 	switch err {
 	case zk.ErrNoNode:
@@ -150,13 +150,13 @@ func apiError(err error) error {
 	case zk.ErrNoChildrenForEphemerals:
 		return znode.ErrEphemeralParent
 	case zk.ErrNoAuth:
-		return fmt.Errorf("%w (give credentials with --auth-file or $MRTQ_ZK_AUTH, or have the znode's ACL changed)", ErrNoAuth)
+		return fmt.Errorf("%w (give credentials with --auth-file or $MRTQ_ZK_AUTH, or change the znode's ACL)", ErrNoAuth)
 	}
 	return err
 }
 
-// unanswered reports whether err, the library's, leaves open if the request
-// was carried out. What isn't known to be a server's refusal does.
+// unanswered reports whether the library's error err leaves it open if the
+// request was done. Every error does that is not a known refusal of a server.
 func unanswered(err error) bool {
 	for _, refusal := range refusals {
 		if errors.Is(err, refusal) {
@@ -166,16 +166,15 @@ func unanswered(err error) bool {
 	return err != nil
 }
 
-// refusals are the answers of a server that looked at a request and didn't
-// carry it out.
+// refusals are the errors of a server that read a request and refused it.
 var refusals = []error{
 	zk.ErrAPIError, zk.ErrNoNode, zk.ErrNoAuth, zk.ErrBadVersion, zk.ErrNoChildrenForEphemerals,
 	zk.ErrNodeExists, zk.ErrNotEmpty, zk.ErrInvalidACL, zk.ErrAuthFailed, zk.ErrNothing,
 	zk.ErrBadArguments, zk.ErrInvalidPath,
 }
 
-// broken reports whether err, the library's, is the connection's fault: a read
-// can be tried again.
+// broken reports whether the library's error err comes from the connection, so
+// that a read can be repeated.
 func broken(err error) bool {
 	switch err {
 	case zk.ErrNoServer, zk.ErrConnectionClosed, zk.ErrSessionExpired, zk.ErrClosing, zk.ErrSessionMoved:
@@ -184,13 +183,13 @@ func broken(err error) bool {
 	return false
 }
 
-// unsentError says of a write that it certainly wasn't done.
+// unsentError says that a write certainly wasn't done.
 type unsentError struct{ err error }
 
 func (e *unsentError) Error() string { return "nothing was sent: " + e.err.Error() }
 func (e *unsentError) Unwrap() error { return e.err }
 
-// lostError is ErrLost with its cause.
+// lostError adds a cause to ErrLost.
 func lostError(why string, after time.Duration, last error) error {
 	err := fmt.Errorf("%w: %s", ErrLost, why)
 	if after > 0 {

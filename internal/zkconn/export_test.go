@@ -1,8 +1,8 @@
 package zkconn
 
-// What the tests in package zkconn_test must know of the inside. They are there,
-// and not here, because they start servers with the harness, which uses this
-// package itself.
+// What the tests in package zkconn_test need from inside. Those tests can't be
+// in this package, because they start servers with the harness, which imports
+// this package.
 const (
 	MaxRequest  = maxRequest
 	OpcodeMulti = opcodeMulti

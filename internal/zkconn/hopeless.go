@@ -6,8 +6,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Hopeless reports whether trying again can't help, because something is wrong
-// with the address, the TLS files or the credentials.
+// Hopeless reports whether another attempt can't help, because the address, the
+// TLS files or the credentials are wrong.
 func (e *ConnectError) Hopeless() bool {
 	return hopeless(e.Err) || errors.Is(e.Err, zk.ErrAuthFailed)
 }

@@ -10,8 +10,8 @@ import (
 	"mrtq/internal/znode"
 )
 
-// TestLimitIsShared: reads and the changes of transactions, of several sessions
-// together, are no more a second than their limit says, and all are done.
+// TestLimitIsShared: several sessions share a limit. Their reads and changes
+// together stay within it, and all are done.
 func TestLimitIsShared(t *testing.T) {
 	s, err := minizk.Start(minizk.Options{})
 	if err != nil {

@@ -33,7 +33,7 @@ var (
 	exitCode          int
 )
 
-// server is a real ZooKeeper that tests share, one after the other.
+// server is a real ZooKeeper that the tests share, one after the other.
 func server(t *testing.T) *harness.Server {
 	t.Helper()
 	if shared == nil {
@@ -50,7 +50,7 @@ func serverTLS(t *testing.T) *harness.Server {
 	return sharedTLS
 }
 
-// kept makes what is started for a test outlive it.
+// kept keeps a test's server running after that test.
 type kept struct{ *testing.T }
 
 func (kept) Cleanup(f func())         { atExit = append(atExit, f) }
@@ -60,19 +60,19 @@ func (kept) Errorf(format string, args ...any) {
 	exitCode = 1
 }
 
-// password is a credential's.
+// password is a credential's password.
 const password = "s3cret:pass word"
 
-// noLeak fails the test unless every goroutine that it started has ended.
-// Called first, it looks last.
+// noLeak fails the test unless every goroutine that it started has ended. Call
+// it first, so that it checks last.
 func noLeak(t *testing.T) {
 	t.Helper()
 	old := goleak.IgnoreCurrent()
 	t.Cleanup(func() { goleak.VerifyNone(t, old) })
 }
 
-// address is the shared server by way of host, with a chroot that is there and
-// the test's own.
+// address is the shared server, reached through host. Its chroot exists and
+// belongs to the test.
 func address(t *testing.T, host string) zkconn.Address {
 	t.Helper()
 	plain := zkconn.Address{Servers: []string{server(t).Address()}, Chroot: "/" + t.Name()}
@@ -85,8 +85,8 @@ func address(t *testing.T, host string) zkconn.Address {
 	return plain
 }
 
-// setup is a writer behind a proxy, in a chroot of its own on an otherwise empty
-// server, with no goroutine left at the test's end.
+// setup opens a writer through a proxy, in its own chroot on an otherwise empty
+// server. It checks that the test leaves no goroutine.
 func setup(t *testing.T, cfg zkconn.Config) (*zkconn.Writer, *proxy) {
 	t.Helper()
 	if err := server(t).Clean(t.Context()); err != nil {
@@ -125,8 +125,8 @@ func multi(t *testing.T, w *zkconn.Writer, ops ...znode.Op) {
 	}
 }
 
-// within fails the test if f takes longer: far more than it should, and far
-// less than the timeouts that it must not wait for.
+// within fails the test if f takes longer than a limit. The limit is far more
+// than f needs, and far less than the timeouts that f must not wait for.
 func within(t *testing.T, d time.Duration, what string, f func()) {
 	t.Helper()
 	start := time.Now()

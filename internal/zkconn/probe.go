@@ -9,9 +9,10 @@ import (
 	"time"
 )
 
-// mistakenError is a port that speaks TLS where plain was asked of it, or plain
-// where TLS was. Neither tongue has a word for that: such a port closes or keeps
-// silent, and so it is asked a second time, in the other.
+// mistakenError says that a port speaks TLS to a plain client, or plain to a
+// TLS client. Neither protocol has an error for that: such a port closes the
+// connection or stays silent. So the port is asked a second time in the other
+// protocol.
 type mistakenError struct{ tls bool }
 
 func (e *mistakenError) Error() string {
@@ -21,11 +22,11 @@ func (e *mistakenError) Error() string {
 	return `the port speaks ZooKeeper's plain protocol, not TLS (it answered "srvr" without TLS)`
 }
 
-// probing bounds one question to a port that did not answer as it should.
+// probing is the limit for asking a port that did not answer as it should.
 const probing = 2 * time.Second
 
-// speaksTLS reports whether a port answers a TLS greeting, with whatever
-// certificate, or alert: nothing is said to it beyond the greeting.
+// speaksTLS reports whether a port answers a TLS greeting, with any certificate
+// or alert. It sends nothing but the greeting.
 func (s *session) speaksTLS(network, address string) bool {
 	ctx, cancel := context.WithTimeout(s.dialing, probing)
 	defer cancel()
@@ -35,12 +36,13 @@ func (s *session) speaksTLS(network, address string) bool {
 	}
 	defer conn.Close()
 	heard := &opening{Conn: conn}
-	// Its certificate is of no matter here: no session is opened on this.
+	// The certificate doesn't matter, because no session is opened on this
+	// connection.
 	_ = tls.Client(heard, &tls.Config{InsecureSkipVerify: true}).HandshakeContext(ctx)
 	return beginsTLS(heard.begins)
 }
 
-// opening remembers the first bytes that came.
+// opening records the first bytes that came.
 type opening struct {
 	net.Conn
 	begins []byte
@@ -60,7 +62,7 @@ func beginsTLS(b []byte) bool {
 }
 
 // speaksPlain reports whether a port answers one of ZooKeeper's four-letter
-// words, which need no session, or says that it has them switched off.
+// words, which need no session, or says that they are switched off.
 func (s *session) speaksPlain(network, address string) bool {
 	ctx, cancel := context.WithTimeout(s.dialing, probing)
 	defer cancel()
@@ -77,7 +79,7 @@ func (s *session) speaksPlain(network, address string) bool {
 	if _, err := io.WriteString(conn, "srvr"); err != nil {
 		return false
 	}
-	answer, _ := io.ReadAll(io.LimitReader(conn, 256)) // what came before an error counts
+	answer, _ := io.ReadAll(io.LimitReader(conn, 256)) // the bytes before an error count
 	return fourLetter.Match(answer)
 }
 

@@ -10,8 +10,8 @@ import (
 	"mrtq/internal/zkconn"
 )
 
-// proxy stands between a session and its server, and does to their packets
-// what a test wants.
+// proxy is between a session and its server, and does what a test wants with
+// their packets.
 type proxy struct {
 	listener net.Listener
 	target   string
@@ -20,8 +20,8 @@ type proxy struct {
 	mu       sync.Mutex
 	conns    map[net.Conn]bool
 	accepted int
-	refusing bool          // connections are closed as soon as accepted
-	stalled  chan struct{} // while not closed, nothing goes either way; nil: not stalled
+	refusing bool          // connections are closed as soon as they are accepted
+	stalled  chan struct{} // until it is closed, no packet passes; nil: not stalled
 	rule     func(packet) fate
 	seen     []packet // requests
 }
@@ -42,7 +42,7 @@ func (p packet) opcode() int {
 
 func (p packet) xid() int32 { return int32(binary.BigEndian.Uint32(p.body)) }
 
-// fate is what becomes of a packet.
+// fate is what the proxy does with a packet.
 type fate int
 
 const (
@@ -50,7 +50,7 @@ const (
 	cutBefore
 	cutWithin
 	cutAfter
-	swallow // and never tell
+	swallow // without closing the connection
 )
 
 func newProxy(t *testing.T, target string) *proxy {
@@ -148,7 +148,7 @@ func (p *proxy) drop(conns ...net.Conn) {
 	}
 }
 
-// cut ends all connections that there are.
+// cut ends all current connections.
 func (p *proxy) cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -157,7 +157,7 @@ func (p *proxy) cut() {
 	}
 }
 
-// refuse makes the proxy close every connection, those to come too, as a server
+// refuse makes the proxy close every connection, current and new, as a server
 // without a quorum does.
 func (p *proxy) refuse(on bool) {
 	p.mu.Lock()
@@ -168,7 +168,7 @@ func (p *proxy) refuse(on bool) {
 	}
 }
 
-// stall holds everything back until it is called with false.
+// stall delays every packet until it is called with false.
 func (p *proxy) stall(on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -181,14 +181,14 @@ func (p *proxy) stall(on bool) {
 	}
 }
 
-// decide sets what becomes of packets; rule is never called concurrently.
+// decide sets the rule for packets. rule is never called concurrently.
 func (p *proxy) decide(rule func(packet) fate) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.rule = rule
 }
 
-// once is a rule that gives f to the first packet that matches and lets all
+// once is a rule that applies f to the first packet that matches, and lets all
 // others pass.
 func once(f fate, match func(packet) bool) func(packet) fate {
 	done := false
@@ -203,7 +203,7 @@ func once(f fate, match func(packet) bool) func(packet) fate {
 
 func isMulti(p packet) bool { return p.opcode() == zkconn.OpcodeMulti }
 
-// answerTo matches the answer to the first request that match takes.
+// answerTo matches the answer to the first request that match accepts.
 func answerTo(match func(packet) bool) func(packet) bool {
 	var xid int32
 	return func(p packet) bool {

@@ -14,12 +14,12 @@ import (
 // many requests are under way as the session's pace says ([pace.Reads]).
 type Reader struct {
 	s     *session
-	at    Address // whose chroot paths are inside of
+	at    Address // paths are inside its chroot
 	marks bool    // see MarkUnreadable
 }
 
 // OpenReader connects, authenticates and returns a session that cannot write.
-// The error is a *[ConnectError] when no session could be had. Close it.
+// The error is a *[ConnectError] if no session could be opened. Close it.
 func OpenReader(ctx context.Context, cfg Config) (*Reader, error) {
 	if cfg.MaxRequest == 0 {
 		cfg.MaxRequest = maxQuestion
@@ -36,22 +36,23 @@ const maxQuestion = 1 << 20
 
 func newReader(s *session) *Reader { return &Reader{s: s, at: s.cfg.Address} }
 
-// Outside reads over the same session and outside of its chroot: paths are the
-// server's own.
+// Outside reads over the same session, but outside its chroot: paths are the
+// server's.
 func (r *Reader) Outside() *Reader { return &Reader{s: r.s} }
 
-// Close ends the session; its ephemeral nodes go with it. Calls under way return.
+// Close ends the session and with it its ephemeral nodes. Calls under way
+// return.
 func (r *Reader) Close() { r.s.close() }
 
-// MarkUnreadable is the same session, whose Look and Tree say of a znode that may
-// not be read that it is there and unreadable, and go on.
+// MarkUnreadable returns the same session. Its Look and Tree mark a znode that
+// may not be read as unreadable, and continue.
 func (r *Reader) MarkUnreadable() *Reader { return &Reader{s: r.s, at: r.at, marks: true} }
 
-// Address is where the session is.
+// Address is the session's address.
 func (r *Reader) Address() Address { return r.s.cfg.Address }
 
-// Sync makes sure that what is read next is no older than anything that any
-// client was told before the call.
+// Sync makes sure that later reads are no older than any answer that any client
+// got before the call.
 func (r *Reader) Sync(ctx context.Context) error {
 	return r.read(ctx, "sync", "/", func(abs string) error {
 		_, err := r.s.conn.Sync("/")
@@ -59,8 +60,8 @@ func (r *Reader) Sync(ctx context.Context) error {
 	})
 }
 
-// Get reads a node without its ACL. The error wraps [znode.ErrNoNode] when it
-// is not there. The caller owns the node.
+// Get reads a node without its ACL. The error wraps [znode.ErrNoNode] if the
+// node doesn't exist. The caller owns the node.
 func (r *Reader) Get(ctx context.Context, path string) (znode.Node, error) {
 	a, err := r.ask(ctx, asksNode, path)
 	if err != nil {
@@ -69,9 +70,8 @@ func (r *Reader) Get(ctx context.Context, path string) (znode.Node, error) {
 	return znode.Node{Path: path, Data: a.data, Stat: a.stat}, nil
 }
 
-// Look is Get, with the ACL if acl is true. Of a node that may not be read it
-// gives what is known without that permission, if [Reader.MarkUnreadable] says so:
-// that it is there, and its Stat.
+// Look is Get, with the ACL if acl is true. With [Reader.MarkUnreadable], a
+// node that may not be read is no error: Look returns its Stat.
 func (r *Reader) Look(ctx context.Context, path string, acl bool) (znode.Node, error) {
 	n, err := r.Get(ctx, path)
 	if err == nil && acl {
@@ -91,7 +91,7 @@ func (r *Reader) Look(ctx context.Context, path string, acl bool) (znode.Node, e
 // quotas of the server, not of the application.
 func (r *Reader) System(path string) bool { return r.at.abs(path) == "/zookeeper" }
 
-// Exists reads a node's Stat; ok is false when it is not there.
+// Exists reads a node's Stat. ok is false if the node doesn't exist.
 func (r *Reader) Exists(ctx context.Context, path string) (stat znode.Stat, ok bool, err error) {
 	var found bool
 	var st *zk.Stat
@@ -106,7 +106,7 @@ func (r *Reader) Exists(ctx context.Context, path string) (stat znode.Stat, ok b
 }
 
 // Children lists a node's children in the server's order. The error wraps
-// [znode.ErrNoNode] when the node is not there.
+// [znode.ErrNoNode] if the node doesn't exist.
 func (r *Reader) Children(ctx context.Context, path string) ([]string, error) {
 	a, err := r.ask(ctx, asksChildren, path)
 	return a.names, err
@@ -118,7 +118,7 @@ func (r *Reader) ACL(ctx context.Context, path string) ([]znode.ACL, error) {
 	return a.acl, err
 }
 
-// read runs f, when it is its turn, until it gets an answer.
+// read waits for its turn, and repeats f until it gets an answer.
 func (r *Reader) read(ctx context.Context, op, path string, f func(abs string) error) error {
 	if err := znode.ValidatePath(path); err != nil {
 		return err

@@ -9,12 +9,12 @@ import (
 	"mrtq/internal/znode"
 )
 
-// asks is what is asked of a znode.
+// asks is a question about a znode.
 type asks struct {
 	op   int32
 	says string // to a person
-	// library asks the same by way of the library, for an error that only that
-	// knows.
+	// library asks the same through the library, for an error that only the
+	// library knows.
 	library func(conn *zk.Conn, path string) error
 }
 
@@ -42,8 +42,8 @@ func (r *Reader) ask(ctx context.Context, what asks, path string) (reply, error)
 	return answers[0], answers[0].err
 }
 
-// askAll asks the same of many znodes, as many together as may be under way. Errors
-// of one of them are in its answer.
+// askAll asks the same question about many znodes, as many at once as may be
+// under way. An error about one znode is in its answer.
 func (r *Reader) askAll(ctx context.Context, what asks, paths []string) ([]reply, error) {
 	questions := make([]question, len(paths))
 	for i, path := range paths {
@@ -78,15 +78,14 @@ func (r *Reader) askAll(ctx context.Context, what asks, paths []string) ([]reply
 	return answers, nil
 }
 
-// LookAll is [Reader.Look] of many znodes, of which those that are not there are
-// left out. They are asked for together.
+// LookAll is [Reader.Look] for many znodes at once. It leaves out missing ones.
 func (r *Reader) LookAll(ctx context.Context, paths []string, acl func(path string) bool) ([]znode.Node, error) {
 	answers, err := r.askAll(ctx, asksNode, paths)
 	if err != nil {
 		return nil, err
 	}
 	nodes := make([]znode.Node, 0, len(paths))
-	var closer []string // whose ACLs are to be read
+	var closer []string // the znodes whose ACLs are read
 	for i, a := range answers {
 		n := znode.Node{Path: paths[i], Data: a.data, Stat: a.stat}
 		if r.marks && errors.Is(a.err, ErrNoAuth) {
@@ -108,8 +107,8 @@ func (r *Reader) LookAll(ctx context.Context, paths []string, acl func(path stri
 	return r.withACLs(ctx, nodes, closer)
 }
 
-// withACLs reads the ACLs of some of the nodes, which are named in their order. A
-// node that vanished is left out.
+// withACLs reads the ACLs of the named nodes, which are in the order of nodes.
+// It leaves out a node that has vanished.
 func (r *Reader) withACLs(ctx context.Context, nodes []znode.Node, paths []string) ([]znode.Node, error) {
 	answers, err := r.askAll(ctx, asksACL, paths)
 	if err != nil {
@@ -136,7 +135,7 @@ func (r *Reader) withACLs(ctx context.Context, nodes []znode.Node, paths []strin
 	return kept, nil
 }
 
-// ChildrenAll is [Reader.Children] of many znodes; of those that are not there, nil.
+// ChildrenAll is [Reader.Children] for many znodes. It is nil for a missing one.
 func (r *Reader) ChildrenAll(ctx context.Context, paths []string) ([][]string, error) {
 	answers, err := r.askAll(ctx, asksChildren, paths)
 	if err != nil {

@@ -14,8 +14,9 @@ import (
 	"mrtq/internal/znode"
 )
 
-// A Reader has these methods, none of which writes: whoever adds one has to
-// think here. That none gives a Writer away shows in the types of their results.
+// A Reader has only these methods, and none of them writes. If you add a
+// method, check that it doesn't write. The types of the results show that no
+// method returns a Writer.
 func TestReaderCannotWrite(t *testing.T) {
 	want := []string{"ACL", "Address", "Children", "ChildrenAll", "ChildrenW", "Close", "Exists", "ExistsW", "Get", "Look", "LookAll", "MarkUnreadable", "Outside", "Sync", "System", "Tree"}
 	var got []string
@@ -37,8 +38,8 @@ func TestReaderCannotWrite(t *testing.T) {
 	}
 }
 
-// Whatever a Reader's session is used for, only requests that read go over the
-// wire, also after a reconnection, and the server's tree stays as it was.
+// A Reader's session sends only requests that read, even after a reconnection,
+// and the server's tree doesn't change.
 func TestReaderWritesNothing(t *testing.T) {
 	w, p := setup(t, zkconn.Config{})
 	auth := zkconn.DigestAuth("ann", password)
@@ -118,7 +119,8 @@ func TestReaderWritesNothing(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// everything is the Stats of all nodes on the shared server, read past the proxy.
+// everything is the Stats of all nodes on the shared server, read without the
+// proxy.
 func everything(t *testing.T) map[string]znode.Stat {
 	t.Helper()
 	r := openReader(t, zkconn.Config{Address: zkconn.Address{Servers: []string{server(t).Address()}}})
@@ -155,7 +157,7 @@ func TestTree(t *testing.T) {
 		t.Errorf("%d nodes, progress %d", tree.Len(), progress)
 	}
 	if tree.Get("/zookeeper") == nil {
-		t.Error("an application's node below the chroot is left out for its name")
+		t.Error("an application's node below the chroot is left out because of its name")
 	}
 	for n := range tree.All("/a/deep") {
 		if n.Path != "/a/deep" && (len(n.Data) != 1 || n.Stat.DataLength != 1 || n.Stat.Czxid != tree.Get("/a").Stat.Czxid) {
@@ -178,7 +180,7 @@ func TestTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	if whole.Get("/zookeeper") != nil || whole.Get(w.Address().Chroot+"/zookeeper") == nil {
-		t.Error("without a chroot, /zookeeper is the server's, and nothing else is")
+		t.Error("without a chroot, only /zookeeper is the server's own")
 	}
 }
 
@@ -189,7 +191,7 @@ func TestNoPermission(t *testing.T) {
 	if err != nil || len(acl) != 1 || acl[0].Scheme != "digest" || !strings.HasPrefix(acl[0].ID, "ann:") {
 		t.Fatalf("%v, %v", acl, err)
 	}
-	const remedy = "no permission (give credentials with --auth-file or $MRTQ_ZK_AUTH, or have the znode's ACL changed)"
+	const remedy = "no permission (give credentials with --auth-file or $MRTQ_ZK_AUTH, or change the znode's ACL)"
 	stranger := openWriter(t, zkconn.Config{Address: w.Address()})
 	_, err = stranger.Get(t.Context(), "/locked")
 	wantMessage(t, err, "get /locked: "+remedy)
@@ -200,7 +202,7 @@ func TestNoPermission(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := marking.Get("/locked"); n == nil || n.Unreadable != "no permission" || n.Data != nil || n.Stat.Czxid == 0 || n.Stat.DataLength != 1 || len(marking.Unreadable()) != 1 {
-		t.Errorf("a tree with what can't be read: %+v", n)
+		t.Errorf("a tree with an unreadable node: %+v", n)
 	}
 	err = stranger.Multi(t.Context(), []znode.Op{znode.Check("/", -1), znode.Set("/locked", nil, -1)})
 	wantMessage(t, err, "set /locked: "+remedy)
@@ -213,7 +215,7 @@ func TestNoPermission(t *testing.T) {
 	_, err = stranger.CreateEphemeral(t.Context(), "/locked/x", nil, nil)
 	wantMessage(t, err, "create /locked/x: "+remedy)
 
-	// Credentials outlive the connection.
+	// The session sends its credentials again after a reconnection.
 	for range 3 {
 		p.cut()
 		if _, err := w.Get(t.Context(), "/locked"); err != nil {
@@ -228,8 +230,9 @@ func TestNoPermission(t *testing.T) {
 	}
 }
 
-// An answer over the limit fails its call with the size it needs and ends the
-// session: no connection is made again only to break again.
+// An answer over the limit fails its call, says which size it needs, and ends
+// the session. The session doesn't reconnect, because the new connection would
+// break too.
 func TestMaxResponse(t *testing.T) {
 	w, p := setup(t, zkconn.Config{})
 	var ops []znode.Op
@@ -247,7 +250,7 @@ func TestMaxResponse(t *testing.T) {
 	before := p.connections()
 	within(t, 5*time.Second, "the error", func() {
 		_, err := r.Children(t.Context(), "/")
-		wantMessage(t, err, fmt.Sprintf("list /: the server's answer is %d bytes and the limit is %d: a znode has very many children; raise --max-response to %d or more", size, size-1, size))
+		wantMessage(t, err, fmt.Sprintf("list /: the server's answer is %d bytes and the limit is %d, because a znode has very many children; raise --max-response to %d or more", size, size-1, size))
 		var too *zkconn.ResponseTooLargeError
 		if !errors.As(err, &too) || too.Size != size || too.Limit != size-1 {
 			t.Errorf("%#v", err)

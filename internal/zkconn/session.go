@@ -2,12 +2,12 @@
 // TLS, credentials, and the difference between "was not done" and "may have
 // been done".
 //
-// Two types are for work. A [Reader] has no method that writes, so whatever holds
-// only a Reader is unable to: inspect, dump, plan and verify do. A [Writer] is
-// a Reader that can also write. Reads are repeated by themselves when the
-// connection breaks; writes never are: a write whose answer was lost returns
-// [ErrUnknownOutcome], and the caller looks. For code that takes the client
-// library's own type there is [Session], which is opened the same way.
+// There are two main types. A [Reader] has no method that writes, so code that
+// has only a Reader can't write. inspect, dump, plan and verify have only a
+// Reader. A [Writer] is a Reader that can also write. If the connection breaks,
+// reads are repeated automatically, and writes never: a write without an answer
+// returns [ErrUnknownOutcome], and the caller checks. [Session] is for code
+// that needs the client library's own type. It is opened the same way.
 package zkconn
 
 import (
@@ -30,19 +30,20 @@ import (
 // Config says how to reach a server. Only Address is required.
 type Config struct {
 	Address Address
-	// SessionTimeout is asked of the server, which may change it; 0 means 10 s.
+	// SessionTimeout is the timeout to ask for. The server may change it. 0
+	// means 10 s.
 	SessionTimeout time.Duration
 	// GiveUp is how long no server may be reachable, at the start or later,
-	// before the session counts as lost; 0 means 30 s.
+	// before the session counts as lost. 0 means 30 s.
 	GiveUp time.Duration
-	// Refused is how long every server may refuse the connection at the start:
-	// one that is just starting does, for a moment; 0 means 5 s, and it is never
+	// Refused is how long every server may refuse the connection at the start,
+	// because a starting server refuses for a moment. 0 means 5 s. It is never
 	// longer than GiveUp.
 	Refused time.Duration
-	// Eager is for a server that this process is just starting: attempts to
-	// connect follow each other at once, and one that the server keeps silent on
-	// is soon given up for the next. A refusal is then no reason to stop: Refused
-	// is as long as GiveUp.
+	// Eager is for a server that this process is just starting. Attempts to
+	// connect follow each other at once, and an attempt without an answer soon
+	// gives way to the next. A refusal is then no reason to stop: Refused is as
+	// long as GiveUp.
 	Eager bool
 	TLS   *TLS   // nil: no TLS
 	Auth  []Auth // added to the session in this order
@@ -54,14 +55,14 @@ type Config struct {
 	// server's own limit, lower as a rule, is what counts. The library sets so
 	// much aside for each session. A Reader's is 1 MiB.
 	MaxRequest int
-	// Dial connects to whatever server Address names; nil: TCP.
+	// Dial connects to the servers of Address; nil: TCP.
 	Dial func(context.Context) (net.Conn, error)
 	Log  *slog.Logger // nil: none
-	// Limit caps operations a second: a znode, a list or an ACL that is read is
-	// one, and so is each change. Sessions can share it. nil: none.
+	// Limit caps operations a second. Each read of a znode, a list or an ACL
+	// counts as one, and so does each change. Sessions can share it. nil: none.
 	Limit *pace.Limit
-	// Say, if not nil, is told once what is tried, when that takes a while. It
-	// is called by whoever opens the session.
+	// Say, if not nil, is called once with what is being tried, if that takes a
+	// while. The goroutine that opens the session calls it.
 	Say func(string)
 }
 
@@ -79,35 +80,35 @@ type session struct {
 	conn   *zk.Conn
 	events <-chan zk.Event // closed when the library's own goroutine has ended
 
-	dialing context.Context // ends, by hangUp, with the session
+	dialing context.Context // hangUp ends it when the session ends
 	hangUp  context.CancelFunc
 	over    chan struct{}  // closed when fatal is set
 	up      chan struct{}  // closed when the first session opened
-	news    chan string    // holds one: what the operator should know before that
-	turn    chan struct{}  // holds one: the multi that is to be written next
+	news    chan string    // holds one message: what the operator should know before that
+	turn    chan struct{}  // holds one ticket: the multi to be written next
 	giveUp  *time.Timer    // runs while disconnected
 	calls   sync.WaitGroup // the goroutines of enter
 	seen    atomic.Int64   // the newest transaction that an answer to a question named
 	free    chan func()    // taken by those of them that have nothing to do
-	reads   *pace.Gate     // how many are under way
+	reads   *pace.Gate     // how many requests are under way
 
 	mu        sync.Mutex
-	fatal     error // why the session is over; nil while it isn't
+	fatal     error // why the session is over; nil while it is open
 	connected bool
-	again     chan struct{} // closed when the next connection is there, see [Watch]
+	again     chan struct{} // closed when the next connection is open, see [Watch]
 	wire      *wire         // the last one
 	failure   error         // why the last attempt to connect failed; nil after a success
-	sending   *ticket       // of the multi that has the turn
+	sending   *ticket       // the ticket of the multi that has the turn
 
-	// Of the attempts since the last pause, see allFailed: one failed of what
-	// may pass, one was refused.
+	// For the attempts since the last pause, see allFailed: whether one failed
+	// for a passing reason, and whether one was refused.
 	hope, refused bool
-	refusedSince  time.Time       // the first time that all were
-	suspects      map[string]bool // addresses that may speak TLS; false once they were asked
+	refusedSince  time.Time       // the first time that all servers refused
+	suspects      map[string]bool // addresses that may speak TLS; false after they were asked
 	silence       time.Duration   // see patience
 }
 
-// open connects and waits until a session is there.
+// open connects and waits until the session is open.
 func open(ctx context.Context, cfg Config) (*session, error) {
 	if cfg.SessionTimeout == 0 {
 		cfg.SessionTimeout = defaultSessionTimeout
@@ -170,7 +171,7 @@ func open(ctx context.Context, cfg Config) (*session, error) {
 	return s, nil
 }
 
-// quiet is how long nothing is said of an attempt that is under way.
+// quiet is how long an attempt may take before it is reported.
 const quiet = time.Second
 
 func (s *session) waitUp(ctx context.Context) error {
@@ -201,8 +202,8 @@ func (s *session) waitUp(ctx context.Context) error {
 	}
 }
 
-// close ends the session on the server, if that answers within a second or
-// two, and returns when nothing of it is left here.
+// close ends the session on the server, if the server answers within a second
+// or two. It returns when nothing of the session is left in this process.
 func (s *session) close() {
 	s.conn.Close()
 	s.end(errClosed)
@@ -225,8 +226,8 @@ func (s *session) event(e zk.Event) {
 	case zk.StateDisconnected:
 		s.disconnectedNow()
 	case zk.StateExpired:
-		// The library would go on with a new session, silently without this
-		// one's ephemerals.
+		// The library would continue with a new session, without this session's
+		// ephemerals, and say nothing.
 		s.end(lostError("it expired on the server", 0, nil))
 	}
 }
@@ -246,15 +247,15 @@ func (s *session) connectedNow() {
 	}
 }
 
-// reconnected is closed when the session gets another connection than it has now.
+// reconnected is closed when the session gets a new connection.
 func (s *session) reconnected() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.again
 }
 
-// disconnectedNow is called for each attempt that fails, too; only a loss
-// starts the clock.
+// disconnectedNow is also called for each failed attempt. Only a lost
+// connection starts the clock.
 func (s *session) disconnectedNow() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -272,8 +273,9 @@ func (s *session) gaveUp() {
 	}
 }
 
-// allFailed is called when every server was tried in vain. Before the first
-// session, what can't pass ends it at once, and what hardly will, soon.
+// allFailed is called when no server could be reached. Before the first
+// session, a hopeless failure ends the attempt at once, and an unlikely success
+// ends it soon.
 func (s *session) allFailed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -294,7 +296,7 @@ func (s *session) allFailed() {
 	s.hope, s.refused = false, false
 }
 
-// tell leaves it to waitUp to say something, unless there is something already.
+// tell gives a message to waitUp, which says it, unless there already is one.
 func (s *session) tell(news string) {
 	select {
 	case s.news <- news:
@@ -312,7 +314,7 @@ func (s *session) opened() bool {
 	}
 }
 
-// suspect notes that a server did not answer as ZooKeeper does.
+// suspect records that a server did not answer as ZooKeeper does.
 func (s *session) suspect(address string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -321,7 +323,7 @@ func (s *session) suspect(address string) {
 	}
 }
 
-// suspected reports, once, whether a server should be asked if it speaks TLS.
+// suspected reports, once, whether to ask a server if it speaks TLS.
 func (s *session) suspected(address string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -332,10 +334,10 @@ func (s *session) suspected(address string) bool {
 	return ask
 }
 
-// patience bounds each of the two steps to a session: TCP and TLS, and then the
-// server's answer. A server that is just starting may accept a connection and
-// never answer on it, where the next attempt succeeds; so an eager session waits
-// a moment at first, and longer after each silence.
+// patience limits each of the two steps to a session: TCP and TLS, and then the
+// server's answer. A starting server may accept a connection and never answer
+// on it, although the next attempt succeeds. So an eager session waits only a
+// moment at first, and longer after each silence.
 func (s *session) patience() time.Duration {
 	most := min(5*time.Second, s.cfg.GiveUp/2)
 	if !s.cfg.Eager {
@@ -346,7 +348,7 @@ func (s *session) patience() time.Duration {
 	return min(s.silence, most)
 }
 
-// silent notes that a server did not answer in time.
+// silent records that a server did not answer in time.
 func (s *session) silent() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -361,7 +363,7 @@ const (
 func (s *session) noteFailure(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.fatal == nil { // else it is only this side hanging up
+	if s.fatal == nil { // otherwise only this side is closing
 		s.failure = err
 		refused := errors.Is(err, syscall.ECONNREFUSED)
 		s.refused = s.refused || refused
@@ -375,7 +377,7 @@ func (s *session) lastFailure() error {
 	return s.failure
 }
 
-// use makes w the session's connection, unless that is over.
+// use makes w the session's connection, unless the session is over.
 func (s *session) use(w *wire) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -383,7 +385,8 @@ func (s *session) use(w *wire) error {
 	return s.fatal
 }
 
-// end makes every present and coming call fail with err, and hangs up.
+// end makes every current and future call fail with err, and closes the
+// connection.
 func (s *session) end(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

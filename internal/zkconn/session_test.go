@@ -13,8 +13,8 @@ import (
 	"mrtq/internal/znode"
 )
 
-// A server that is gone for good is given up after GiveUp, and every call that
-// waits returns.
+// A session gives up a server that is gone for good after GiveUp, and every
+// waiting call returns.
 func TestServerGone(t *testing.T) {
 	noLeak(t)
 	s := harness.ForTest(t, harness.TestBackend(), harness.Options{})
@@ -45,14 +45,14 @@ func TestServerGone(t *testing.T) {
 	})
 }
 
-// A server without a quorum takes connections and closes them: that is no
-// server, however often.
+// A server without a quorum accepts connections and closes them. It counts as
+// no server, however often it does so.
 func TestServerWithoutQuorum(t *testing.T) {
 	w, p := setup(t, zkconn.Config{GiveUp: 2200 * time.Millisecond})
 	p.refuse(true)
 	within(t, 15*time.Second, "giving up", func() {
 		_, err := w.Get(t.Context(), "/")
-		// How the closing shows, as an end or as a reset, is the kernel's choice.
+		// The kernel decides whether the close appears as an end or as a reset.
 		want := "get /: the ZooKeeper session is lost: no server of " + w.Address().String() + " could be reached for 2.2s (last: connected, but got no session: "
 		if !errors.Is(err, zkconn.ErrLost) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("\ngot  %v\nwant %s…", err, want)
@@ -63,8 +63,8 @@ func TestServerWithoutQuorum(t *testing.T) {
 	}
 }
 
-// A session that the server has ended while nothing came through is lost: its
-// ephemerals are gone, and nothing may be written as if they weren't.
+// A session that expires while no packet passes is lost. Its ephemerals are
+// gone, so nothing may be written as if they existed.
 func TestExpiry(t *testing.T) {
 	w, p := setup(t, zkconn.Config{SessionTimeout: time.Second})
 	direct := w.Address()
@@ -100,8 +100,8 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
-// A restarted server is found again by reads, which are repeated.
-func TestReadsOutliveTheConnection(t *testing.T) {
+// Reads are repeated until they reach a restarted server.
+func TestReadsAreRepeatedAfterAReconnection(t *testing.T) {
 	w, p := setup(t, zkconn.Config{})
 	multi(t, w, znode.Create("/a", []byte("1")))
 	for _, f := range []fate{cutBefore, cutWithin} {
@@ -117,7 +117,7 @@ func TestReadsOutliveTheConnection(t *testing.T) {
 	}
 }
 
-// A request of which the connection breaks each time is not repeated for ever.
+// A request that breaks the connection each time is not repeated for ever.
 func TestReadThatBreaksTheConnection(t *testing.T) {
 	w, p := setup(t, zkconn.Config{GiveUp: impatient})
 	p.decide(func(p packet) fate {
@@ -135,8 +135,8 @@ func TestReadThatBreaksTheConnection(t *testing.T) {
 	}
 }
 
-// Calls end with their context, whatever the server does, and what they leave
-// behind ends with the session.
+// Calls end with their context, whatever the server does. What they leave
+// running ends with the session.
 func TestContext(t *testing.T) {
 	w, p := setup(t, zkconn.Config{})
 	multi(t, w, znode.Create("/x", nil))
@@ -172,7 +172,7 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// Close ends the calls under way; a read would else be repeated for ever.
+// Close ends the calls under way. Otherwise a read would be repeated for ever.
 func TestCloseEndsCalls(t *testing.T) {
 	w, p := setup(t, zkconn.Config{})
 	p.decide(func(p packet) fate {
@@ -194,12 +194,12 @@ func TestCloseEndsCalls(t *testing.T) {
 	w.Close() // does nothing
 }
 
-// A server that breaks the protocol breaks no more than the connection.
+// A server that violates the protocol only breaks the connection.
 func TestHostileServer(t *testing.T) {
 	noLeak(t)
 	const welcome = "\x00\x00\x00\x25" + "\x00\x00\x00\x00" + "\x00\x00\x27\x10" + "\x00\x00\x00\x00\x00\x00\x00\x01" + "\x00\x00\x00\x10" + "0123456789abcdef" + "\x00"
 	for name, answer := range map[string]string{
-		"shorter than its header": "\x00\x00\x00\x04\xff\xff\xff\xff", // of an event: the library panics
+		"shorter than its header": "\x00\x00\x00\x04\xff\xff\xff\xff", // an event: the library would panic
 		"empty":                   "\x00\x00\x00\x00",
 		"a gigabyte":              "\x40\x00\x00\x00",
 		"unasked":                 "\x00\x00\x00\x10" + "\x00\x00\x03\xe7" + "\x00\x00\x00\x00\x00\x00\x00\x01" + "\x00\x00\x00\x00",

@@ -12,12 +12,12 @@ import (
 
 // TreeOptions says what [Reader.Tree] reads.
 type TreeOptions struct {
-	// Roots are the subtrees to read; one that is not there is left out.
-	// None means everything below the chroot.
+	// Roots are the subtrees to read. A missing one is left out. None means
+	// everything below the chroot.
 	Roots []string
-	ACL   bool // read the ACLs too, at the price of one more request a node
-	// Progress, if not nil, is called with the number of nodes read so far,
-	// one call at a time.
+	ACL   bool // read the ACLs too, which costs one more request for each node
+	// Progress, if not nil, is called with the number of nodes read so far. It
+	// is never called concurrently.
 	Progress func(nodes int)
 }
 
@@ -25,11 +25,11 @@ type TreeOptions struct {
 // that may be under way.
 var readsInFlight = pace.Reads.Most
 
-// Tree reads subtrees, many requests at a time. Nodes that vanish meanwhile
-// are left out: a tree that is being written is not read as of one moment, but
-// each node is read as it was at some moment of the call. The parents of roots
-// are read as nodes too, without their other children. ZooKeeper's own
-// /zookeeper is left out. A node that may not be read is an error, unless
+// Tree reads subtrees, many requests at a time. Nodes that vanish meanwhile are
+// left out. If the tree changes, the result is not the tree of one moment, but
+// each node is as it was at some moment of the call. The parents of roots are
+// read as nodes too, without their other children. ZooKeeper's own /zookeeper
+// is left out. A node that may not be read is an error, unless
 // [Reader.MarkUnreadable].
 func (r *Reader) Tree(ctx context.Context, opt TreeOptions) (*znode.Tree, error) {
 	roots := opt.Roots
@@ -71,8 +71,7 @@ func (rd *treeReader) collect() error {
 	return first
 }
 
-// readAll reads level by level, so that one list of paths is all the state
-// there is.
+// readAll reads level by level, so one list of paths is all its state.
 func (rd *treeReader) readAll(ctx context.Context, roots []string) error {
 	if err := rd.readParents(ctx, roots); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"mrtq/harness"
 )
 
-// said collects what an operator is told while a session is awaited.
+// said collects the messages to the operator while a session is opened.
 type said struct {
 	mu    sync.Mutex
 	lines []string
@@ -37,8 +37,9 @@ func (s *said) first() (line string, at time.Duration) {
 	return s.lines[0], s.at[0]
 }
 
-// A server that is just starting refuses for a moment, so a refusal is said at
-// once and tried again; but not for as long as a server that is lost.
+// A starting server refuses connections for a moment. So a refusal is reported
+// at once, and the attempt is repeated, but not for as long as with a lost
+// server.
 func TestRefusedEndsEarly(t *testing.T) {
 	noLeak(t)
 	a, b := unused(t), unused(t)
@@ -56,8 +57,9 @@ func TestRefusedEndsEarly(t *testing.T) {
 	}
 }
 
-// A server that begins to listen meanwhile is found, and nobody was told twice.
-func TestRefusedAndThenThere(t *testing.T) {
+// A session opens if the server begins to listen meanwhile, and the message
+// comes only once.
+func TestRefusedUntilTheServerListens(t *testing.T) {
 	noLeak(t)
 	address := unused(t)
 	addr, _ := zkconn.ParseAddress(address)
@@ -83,8 +85,8 @@ func TestRefusedAndThenThere(t *testing.T) {
 	}
 }
 
-// Silence is told of before it is over.
-func TestSilenceIsToldOf(t *testing.T) {
+// A server's silence is reported before the attempt ends.
+func TestSilenceIsReported(t *testing.T) {
 	noLeak(t)
 	addr, _ := zkconn.ParseAddress(listen(t, func(c net.Conn) { read(c, 1<<20) }))
 	heard := listenIn()
@@ -99,8 +101,8 @@ func TestSilenceIsToldOf(t *testing.T) {
 	}
 }
 
-// Where a server answers, nobody is bothered.
-func TestNothingToldOfSuccess(t *testing.T) {
+// If a server answers, there is no message.
+func TestNoMessageOnSuccess(t *testing.T) {
 	heard := listenIn()
 	openReader(t, zkconn.Config{Address: address(t, server(t).Address()), Say: heard.say})
 	if line, _ := heard.first(); line != "" {
@@ -108,9 +110,9 @@ func TestNothingToldOfSuccess(t *testing.T) {
 	}
 }
 
-// TLS to a plain port, and the other way round, is named by what the port said
-// when it was asked in its own tongue, long before anything is given up.
-func TestPlainAndTLSMistaken(t *testing.T) {
+// TLS to a plain port, and plain to a TLS port, is reported long before GiveUp.
+// The port is asked in its own protocol, and the message quotes its answer.
+func TestTLSAndPlainConfused(t *testing.T) {
 	s := serverTLS(t)
 	noLeak(t)
 	files := s.TLSFiles()
@@ -122,11 +124,11 @@ func TestPlainAndTLSMistaken(t *testing.T) {
 		want          string
 	}{
 		{"TLS to a plain port", s.Address(), good,
-			"the port speaks ZooKeeper's plain protocol, not TLS (it answered \"srvr\" without TLS); use the secure port, or leave out --tls and its like"},
+			"the port speaks ZooKeeper's plain protocol, not TLS (it answered \"srvr\" without TLS); use the secure port, or leave out the --tls flags"},
 		{"plain to a secure port", s.SecureAddress(), nil,
-			"the port speaks TLS (it answered a TLS greeting), not ZooKeeper's plain protocol; use --tls (with --tls-ca, --tls-cert, --tls-key as need be), or the plain port"},
+			"the port speaks TLS (it answered a TLS greeting), not ZooKeeper's plain protocol; use --tls (with --tls-ca, --tls-cert, --tls-key if the server needs them), or the plain port"},
 		{"plain to a TLS port that says nothing", silentTLS, nil,
-			"the port speaks TLS (it answered a TLS greeting), not ZooKeeper's plain protocol; use --tls (with --tls-ca, --tls-cert, --tls-key as need be), or the plain port"},
+			"the port speaks TLS (it answered a TLS greeting), not ZooKeeper's plain protocol; use --tls (with --tls-ca, --tls-cert, --tls-key if the server needs them), or the plain port"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			addr, err := zkconn.ParseAddress(tc.address)
@@ -141,7 +143,7 @@ func TestPlainAndTLSMistaken(t *testing.T) {
 	}
 }
 
-// tlsOnly is a TLS port that closes on what isn't TLS, without a word.
+// tlsOnly is a TLS port that closes a plain connection without an answer.
 func tlsOnly(t *testing.T, files harness.TLSFiles) string {
 	t.Helper()
 	pair, err := tls.LoadX509KeyPair(files.Cert, files.Key)

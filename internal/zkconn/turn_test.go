@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// writes is a connection on which f sees every packet as it is written.
+// writes is a connection that calls f with every packet as it is written.
 type writes struct {
 	net.Conn
 	f func()
@@ -17,9 +17,9 @@ func (w writes) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// The turn to write passes with the packet and not after it: the answer may come
-// before Write returns, and the multi that then has the turn must not lose it to
-// a third, which could overtake.
+// The turn to write passes when the packet is written, not when Write returns.
+// The answer may come before Write returns. The next multi then has the turn,
+// and must not lose it to a third multi, which could overtake it.
 func TestTurnPassesBeforeTheAnswerCanCome(t *testing.T) {
 	s := &session{turn: make(chan struct{}, 1)}
 	s.turn <- struct{}{}

@@ -8,20 +8,20 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Watch is a ZooKeeper watch: it fires once, when what it was set on changes, and
-// when the connection was lost and is there again. The server is asked then for
-// what changed since the last answer, but the client library may take for the
-// last one an answer that came over the new connection, and miss a change before
-// it. The zero Watch never fires.
+// Watch is a ZooKeeper watch. It fires once: when what it was set on changes,
+// or after a reconnection. After a reconnection the client library asks the
+// server what changed since the last answer. But it may count an answer on the
+// new connection as the last one, and miss a change before it. The zero Watch
+// never fires.
 type Watch struct {
 	event <-chan zk.Event
 	again <-chan struct{} // see [session.reconnected]
 }
 
-// Set reports whether this is a watch at all.
+// Set reports whether the watch was set.
 func (w Watch) Set() bool { return w.event != nil }
 
-// Fired reports, once, that the watch has fired, or that its session is over.
+// Fired reports, once, whether the watch has fired or its session is over.
 func (w Watch) Fired() bool {
 	select {
 	case <-w.event:
@@ -47,9 +47,11 @@ func (w Watch) wait(ctx context.Context, s *session) error {
 }
 
 // ChildrenW is [Reader.Children] with the node's Stat and a watch on both: it
-// fires when a child comes or goes, and when the node itself goes.
+// fires when a child is created or deleted, and when the node itself is
+// deleted.
 func (r *Reader) ChildrenW(ctx context.Context, path string) ([]string, znode.Stat, Watch, error) {
-	// No results of this function: a call that is given up may still set them.
+	// These are not results of this function, because a call that was given up
+	// may still set them.
 	var names []string
 	var stat *zk.Stat
 	var event <-chan zk.Event
@@ -64,8 +66,8 @@ func (r *Reader) ChildrenW(ctx context.Context, path string) ([]string, znode.St
 	return names, fromStat(stat), Watch{event, again}, nil
 }
 
-// ExistsW is [Reader.Exists] with a watch: it fires when the node comes or goes,
-// or its data changes.
+// ExistsW is [Reader.Exists] with a watch: it fires when the node is created or
+// deleted, or when its data changes.
 func (r *Reader) ExistsW(ctx context.Context, path string) (znode.Stat, bool, Watch, error) {
 	var there bool
 	var stat *zk.Stat

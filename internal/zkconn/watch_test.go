@@ -21,7 +21,8 @@ func fires(t *testing.T, what string, w zkconn.Watch) {
 	})
 }
 
-// A watch fires once and of the change that it was set for, and not before.
+// A watch fires once, because of the change that it was set for, and not
+// before.
 func TestWatches(t *testing.T) {
 	w, _ := setup(t, zkconn.Config{})
 	ctx := t.Context()
@@ -36,7 +37,7 @@ func TestWatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	if created.Fired() {
-		t.Error("the watch on /a fired of /b")
+		t.Error("the watch on /a fired because of /b")
 	}
 	multi(t, w, znode.Create("/a", []byte("1")))
 	fires(t, "a creation", created)
@@ -52,7 +53,7 @@ func TestWatches(t *testing.T) {
 	multi(t, w, znode.Set("/a", []byte("2"), 0))
 	fires(t, "new data", data)
 	if children.Fired() {
-		t.Error("the watch on the children fired of data")
+		t.Error("the watch on the children fired because of data")
 	}
 	multi(t, w, znode.Create("/a/x", nil))
 	fires(t, "a child", children)
@@ -67,13 +68,13 @@ func TestWatches(t *testing.T) {
 		t.Errorf("set %v, %v", none.Set(), err)
 	}
 	if (zkconn.Watch{}).Fired() || (zkconn.Watch{}).Set() {
-		t.Error("no watch is one")
+		t.Error("the zero Watch counts as set")
 	}
 }
 
-// A reconnection fires every watch: nobody knows what changed meanwhile. One that
-// is set afterwards waits for a change.
-func TestWatchOutlivesConnection(t *testing.T) {
+// A reconnection fires every watch, because nobody knows what changed
+// meanwhile. A watch that is set afterwards waits for a change.
+func TestReconnectionFiresWatches(t *testing.T) {
 	w, p := setup(t, zkconn.Config{})
 	ctx := t.Context()
 	direct := w.Address()
@@ -101,8 +102,8 @@ func TestWatchOutlivesConnection(t *testing.T) {
 	fires(t, "what changed afterwards", b)
 }
 
-// A watch that is given up while its answer is under way is nobody's: the race
-// detector tells if the answer still sets what the caller has.
+// If a caller gives up a watch, a late answer must not set the caller's
+// variables. The race detector would report it.
 func TestWatchGivenUp(t *testing.T) {
 	w, _ := setup(t, zkconn.Config{})
 	for i := range 200 {

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// wire is one TCP or TLS connection under the client library. It stands
-// between because the library leaves open what this package promises:
+// wire is one TCP or TLS connection under the client library. It is needed
+// because the library does not do what this package promises:
 //
 //   - It has no call that sends a multi and returns before the answer, so the
 //     wire tells when one is written (see [Writer.Start]).
@@ -82,9 +82,9 @@ func (w *wire) Close() error {
 	return err
 }
 
-// Write gets one packet a call. A failed one it reports by closing the
-// connection only: the library answers a request twice whose Write fails, which
-// deadlocks it while it resends credentials.
+// Write gets one packet a call. It reports a failed write only by closing the
+// connection. If it returned an error, the library would answer the request
+// twice, which deadlocks it while it resends credentials.
 func (w *wire) Write(b []byte) (int, error) {
 	w.writing.Lock()
 	defer w.writing.Unlock()
@@ -93,8 +93,9 @@ func (w *wire) Write(b []byte) (int, error) {
 		b = w.s.withSeen(b)
 	}
 	if w.wrote && len(b) >= opcodeOffset+4 && binary.BigEndian.Uint32(b[opcodeOffset:]) == opcodeMulti {
-		// Before it is: afterwards its answer may have come, and the next one
-		// have the turn. What comes next waits for this call all the same.
+		// Call it before the write. Afterwards the answer may have come, and
+		// the next multi may have the turn. The next packet waits for this call
+		// anyway.
 		w.s.multiWritten()
 	}
 	if _, err := w.Conn.Write(b); err != nil {
@@ -187,16 +188,16 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// failed notes why there is no session yet; once there was one, what broke it
-// tells a user nothing that the next attempt doesn't.
+// failed records why there is no session yet. Once there was a session, the
+// cause doesn't tell a user more than the next attempt does.
 func (w *wire) failed(err error) {
-	if !w.opened.Load() && !errors.Is(err, net.ErrClosed) { // closed by us, who know why
+	if !w.opened.Load() && !errors.Is(err, net.ErrClosed) { // this side closed it and knows why
 		w.unanswered(err)
 	}
 }
 
-// unanswered is a handshake that was not answered as ZooKeeper does: perhaps
-// because the port awaits another.
+// unanswered is called if a handshake was not answered as ZooKeeper does,
+// perhaps because the port expects TLS or plain.
 func (w *wire) unanswered(err error) {
 	var protocol *protocolError
 	if !errors.As(err, &protocol) { // which says what was seen
@@ -205,7 +206,7 @@ func (w *wire) unanswered(err error) {
 	w.s.noteFailure(&handshakeError{err})
 }
 
-// begins judges a packet by its length.
+// begins checks a packet's length.
 func (w *wire) begins(length [4]byte) (size int, err error) {
 	n := binary.BigEndian.Uint32(length[:])
 	switch limit := w.s.cfg.MaxResponse; {
@@ -225,17 +226,17 @@ func (w *wire) ends() {
 	w.opened.Store(true)
 }
 
-// protocolError is an answer that isn't ZooKeeper's.
+// protocolError says that an answer isn't ZooKeeper's.
 type protocolError struct{ begins [4]byte }
 
 func (e *protocolError) Error() string {
 	switch b := e.begins[:]; {
 	case e.tls():
-		return "what answers speaks TLS"
+		return "the server there speaks TLS"
 	case strings.HasPrefix(string(b), "HTTP"):
-		return "what answers speaks HTTP"
+		return "the server there speaks HTTP"
 	default:
-		return fmt.Sprintf("what answers does not speak ZooKeeper's protocol (it begins with %q)", b)
+		return fmt.Sprintf("the server there does not speak ZooKeeper's protocol (its answer begins with %q)", b)
 	}
 }
 
@@ -244,7 +245,7 @@ func (e *protocolError) tls() bool {
 	return beginsTLS(e.begins[:])
 }
 
-// handshakeError is a connection that was accepted and then gave no session.
+// handshakeError says that a connection was accepted but gave no session.
 type handshakeError struct{ err error }
 
 func (e *handshakeError) Error() string { return "connected, but got no session: " + e.err.Error() }
@@ -254,8 +255,8 @@ func (e *handshakeError) Unwrap() error { return e.err }
 // many bytes.
 type frame struct {
 	length [4]byte
-	got    int // bytes of length
-	left   int // bytes of the packet still to come
+	got    int // the bytes of the length read so far
+	left   int // how many bytes of the packet are still to come
 }
 
 // between reports whether no part of a packet was followed that isn't whole yet.

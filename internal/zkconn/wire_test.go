@@ -2,7 +2,7 @@ package zkconn
 
 import "testing"
 
-// What comes in pieces is followed all the same.
+// frame follows packets that come in pieces.
 func TestFrame(t *testing.T) {
 	const stream = "\x00\x00\x00\x02ab\x00\x00\x00\x00\x00\x00\x00\x05hello\x00\x00\x00\x01"
 	for step := 1; step <= len(stream); step++ {

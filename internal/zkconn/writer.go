@@ -25,20 +25,19 @@ func OpenWriter(ctx context.Context, cfg Config) (*Writer, error) {
 	return &Writer{*newReader(s)}, nil
 }
 
-// Multi carries the operations out, all or none. The error is a
-// *[znode.MultiError] when one of them was refused, wraps [ErrUnknownOutcome]
-// when the answer was lost, and otherwise says why nothing was sent.
+// Multi does all operations or none. The error is a *[znode.MultiError] if one
+// of them was refused. It wraps [ErrUnknownOutcome] if the answer was lost.
+// Otherwise it says why nothing was sent.
 func (w *Writer) Multi(ctx context.Context, ops []znode.Op) error {
 	return <-w.Start(ctx, ops)
 }
 
-// Start sends the operations, when the session's limit lets it, and returns as soon
-// as they are next on the wire, or will never be, or ctx ends; the channel gives [Writer.Multi]'s error. The server
-// carries out what one connection sends in order, so successive Starts take
-// effect in their order, any number of them under way at once. A lost
-// connection loses those under way: the first of them may have been carried out
-// and the rest not, and a Start that comes after is sent all the same. Whoever
-// needs them all in a row lets each check what the one before left.
+// Start sends the operations when the session's limit allows it. It returns as soon as they are
+// next on the wire, or can't be sent, or ctx ends. The channel gives [Writer.Multi]'s error. The
+// server processes one connection's requests in order. So successive Starts take effect in their
+// order, with any number of them under way at once. A lost connection loses the Starts under way:
+// the first of them may have been done and the others not. A later Start is still sent. If they
+// must all be done in a row, let each one check what the previous one left.
 func (w *Writer) Start(ctx context.Context, ops []znode.Op) <-chan error {
 	done := make(chan error, 1)
 	requests, err := w.requests(ops)
@@ -74,7 +73,7 @@ func (w *Writer) Start(ctx context.Context, ops []znode.Op) <-chan error {
 		done <- a.verdict(ops)
 	}
 	if err := s.enter(context.WithoutCancel(ctx), waiting); err != nil {
-		waiting() // the session is over, and so is the wait
+		waiting() // the session is over, so stop waiting
 		return done
 	}
 	select {
@@ -85,9 +84,9 @@ func (w *Writer) Start(ctx context.Context, ops []znode.Op) <-chan error {
 	return done
 }
 
-// ticket is the turn to write a multi: it passes when that is written, or won't
-// be. A caller that is gone before keeps it, so that the library can't
-// let the next one overtake.
+// ticket is the turn to write a multi. It passes when the multi is written, or
+// can't be. If the caller gives up before, the ticket does not pass yet, so
+// that the library can't let the next multi overtake.
 type ticket struct {
 	once   sync.Once
 	passed chan struct{}
@@ -108,8 +107,8 @@ func (s *session) takeTurn() *ticket {
 	return s.sending
 }
 
-// multiWritten is called when a multi goes out: the one that has the turn, or
-// one of a [Session], where nobody waits for it.
+// multiWritten is called when a multi is written: the one that has the turn, or
+// one of a [Session], for which nobody waits.
 func (s *session) multiWritten() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,13 +117,13 @@ func (s *session) multiWritten() {
 	}
 }
 
-// answer is the library's to a multi.
+// answer is the library's answer to a multi.
 type answer struct {
 	results []zk.MultiResponse
 	err     error
 }
 
-// multi blocks in the library until there is an answer, or none to be had.
+// multi blocks in the library until there is an answer, or until none can come.
 func (s *session) multi(ctx context.Context, t *ticket, requests []any) answer {
 	defer t.pass()
 	for {
@@ -144,14 +143,14 @@ func (s *session) multi(ctx context.Context, t *ticket, requests []any) answer {
 	}
 }
 
-// verdict is what an answer means for the operations.
+// verdict says what an answer means for the operations.
 func (a answer) verdict(ops []znode.Op) error {
 	if a.err == nil {
 		return nil
 	}
 	for i, r := range a.results {
-		// Codes before the culprit's are 0; those after it say only that the
-		// multi was given up.
+		// The codes before the failed operation's are 0. Those after it only
+		// say that the multi was given up.
 		if r.Error != nil && i < len(ops) {
 			return &znode.MultiError{Index: i, Op: ops[i], Err: apiError(r.Error)}
 		}
@@ -166,8 +165,8 @@ func (a answer) verdict(ops []znode.Op) error {
 	return apiError(a.err)
 }
 
-// requests are the operations as the library wants them. Paths are checked
-// here, for the chroot would make a good one of "x".
+// requests converts the operations for the library. It checks paths, because
+// the chroot would turn "x" into a valid path.
 func (w *Writer) requests(ops []znode.Op) ([]any, error) {
 	if n := znode.MultiSize(ops, len(w.s.cfg.Address.Chroot)); n > w.s.cfg.MaxRequest {
 		return nil, fmt.Errorf("nothing was sent: %d operations take %d bytes, more than the %d that one request can have", len(ops), n, w.s.cfg.MaxRequest)
@@ -220,9 +219,9 @@ func toACL(acl []znode.ACL) []zk.ACL {
 	return out
 }
 
-// CreateEphemeral makes an ephemeral sequential node and returns its path. A
-// lost answer leaves a node that dies with this session at the latest. The ACL nil
-// is open to all.
+// CreateEphemeral creates an ephemeral sequential node and returns its path. If
+// the answer is lost, the node may exist until the session ends. A nil ACL is
+// open to all.
 func (w *Writer) CreateEphemeral(ctx context.Context, prefix string, data []byte, acl []znode.ACL) (string, error) {
 	if err := znode.ValidatePath(prefix + "0"); err != nil {
 		return "", err
@@ -238,21 +237,21 @@ func (w *Writer) CreateEphemeral(ctx context.Context, prefix string, data []byte
 	return path[len(w.s.cfg.Address.Chroot):], nil
 }
 
-// WaitGone waits until the node at path is not there.
+// WaitGone waits until the node at path doesn't exist.
 func (w *Writer) WaitGone(ctx context.Context, path string) error {
 	for {
 		_, there, watch, err := w.ExistsW(ctx, path)
 		if err != nil || !there {
 			return err
 		}
-		// Gone, or changed: look again.
+		// It was deleted or changed: check again.
 		if err := watch.wait(ctx, w.s); err != nil {
 			return &pathError{op: "watch", path: path, err: err}
 		}
 	}
 }
 
-// SetACL replaces a node's access control list, whatever its version.
+// SetACL replaces a node's access control list, regardless of its version.
 func (w *Writer) SetACL(ctx context.Context, path string, acl []znode.ACL) error {
 	if err := znode.ValidatePath(path); err != nil {
 		return err
@@ -267,9 +266,9 @@ func (w *Writer) SetACL(ctx context.Context, path string, acl []znode.ACL) error
 	return nil
 }
 
-// MakeChroot makes the missing nodes of the address's chroot and returns those
-// that it made, topmost first, as paths on the server. Where the chroot is
-// there already, nothing is written.
+// MakeChroot creates the missing nodes of the address's chroot. It returns the
+// created ones, topmost first, as paths on the server. If the chroot exists, it
+// writes nothing.
 func (w *Writer) MakeChroot(ctx context.Context) ([]string, error) {
 	if _, there, err := w.Exists(ctx, "/"); err != nil || there {
 		return nil, err
@@ -288,7 +287,8 @@ func (w *Writer) MakeChroot(ctx context.Context) ([]string, error) {
 			made = append(made, p)
 		case errors.Is(err, znode.ErrNodeExists):
 		case errors.Is(err, ErrNoAuth) && p != w.s.cfg.Address.Chroot:
-			// That of a parent which is there, perhaps: the next tells.
+			// Perhaps the refusal is for an existing parent: the next one
+			// shows.
 		default:
 			return made, &pathError{op: "create the chroot", path: p, err: err}
 		}

@@ -15,7 +15,8 @@ import (
 	"mrtq/internal/znode"
 )
 
-// link is the i-th of a chain: it demands the version that the one before left.
+// link is the i-th multi of a chain. It demands the version that the previous
+// one left.
 func link(i int) []znode.Op {
 	return []znode.Op{znode.Set("/chain", fmt.Append(nil, i), int32(i)), znode.Create(fmt.Sprintf("/n%05d", i), nil)}
 }
@@ -43,9 +44,9 @@ func TestStartKeepsOrder(t *testing.T) {
 	}
 }
 
-// The connection is cut again and again at all places of a pipeline. Every
-// answer says that the multi was done, was refused, or that nobody knows; and
-// the version tells how many were done, which those that were answered agree with.
+// The connection is cut again and again, at all places of a pipeline. Every
+// answer says that the multi was done, was refused, or may have been done. The
+// version says how many were done, and the answers agree with it.
 func TestStartCut(t *testing.T) {
 	w, p := setup(t, zkconn.Config{})
 	for round, f := range []fate{cutBefore, cutWithin, cutAfter, cutBefore, cutWithin, cutAfter} {
@@ -71,7 +72,7 @@ func TestStartCut(t *testing.T) {
 			err := <-a
 			switch {
 			case err == nil:
-				done = i + 1 // and all before it, for each checks what the one before left
+				done = i + 1 // and all before it, because each checks what the previous one left
 			case !errors.As(err, new(*znode.MultiError)) && !errors.Is(err, zkconn.ErrUnknownOutcome):
 				t.Fatalf("round %d: %d: %v", round, i, err)
 			default:
@@ -101,8 +102,8 @@ func TestStartCut(t *testing.T) {
 	}
 }
 
-// Whoever goes on after a failure, as a migration does, gets a whole chain
-// through however often the connection is cut.
+// A caller that continues after a failure, as a migration does, completes a
+// chain however often the connection is cut.
 func TestChainThroughCuts(t *testing.T) {
 	w, p := setup(t, zkconn.Config{})
 	multi(t, w, znode.Create("/chain", nil))
@@ -148,8 +149,8 @@ func TestChainThroughCuts(t *testing.T) {
 	}
 }
 
-// A lost answer is told as one; a multi whose request never got through, too,
-// because the client can't know.
+// A lost answer is reported as one. So is a lost request, because the client
+// can't know the difference.
 func TestLostAnswer(t *testing.T) {
 	w, p := setup(t, zkconn.Config{})
 	for _, tc := range []struct {
@@ -185,18 +186,18 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// A write that could not be sent waits for the server, as it was not done.
+// A write that could not be sent waits for the server, because it was not done.
 func TestWriteWhileDisconnected(t *testing.T) {
 	w, p := setup(t, zkconn.Config{})
 	p.refuse(true)
-	awaitAttempts(t, p, 1) // else it may still be written to the old connection
+	awaitAttempts(t, p, 1) // otherwise it may still be written to the old connection
 	var answers []<-chan error
 	started := make(chan struct{})
 	go func() {
 		defer close(started)
 		answers = append(answers, w.Start(t.Context(), []znode.Op{znode.Create("/late", nil)}), w.Start(t.Context(), []znode.Op{znode.Set("/late", nil, 0)}))
 	}()
-	awaitAttempts(t, p, 2) // between them the library turns requests away
+	awaitAttempts(t, p, 2) // between attempts the library refuses requests
 	p.refuse(false)
 	within(t, 10*time.Second, "the writes", func() {
 		<-started
@@ -218,8 +219,8 @@ func awaitAttempts(t *testing.T, p *proxy, n int) {
 	eventually(t, func() bool { return p.connections() >= n })
 }
 
-// A caller that goes away before its multi is on the wire doesn't let later
-// ones overtake each other.
+// If a caller gives up before its multi is on the wire, later multis don't
+// overtake each other.
 func TestAbandonedStartKeepsOrder(t *testing.T) {
 	w, p := setup(t, zkconn.Config{})
 	multi(t, w, znode.Create("/chain", nil))
@@ -248,7 +249,8 @@ func TestAbandonedStartKeepsOrder(t *testing.T) {
 	}
 }
 
-// What was never sent is told from what may have been done.
+// The errors distinguish a write that was never sent from one that may have
+// been done.
 func TestUnsent(t *testing.T) {
 	w, _ := setup(t, zkconn.Config{})
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -265,14 +267,15 @@ func TestUnsent(t *testing.T) {
 
 	big := []znode.Op{znode.Create("/x", make([]byte, zkconn.MaxRequest))}
 	wantMessage(t, w.Multi(t.Context(), big), fmt.Sprintf("nothing was sent: 1 operations take %d bytes, more than the 16777216 that one request can have", znode.MultiSize(big, len(w.Address().Chroot))))
-	// Around the library's buffer, whose end makes it panic.
+	// Sizes around the library's buffer. The library panics at the buffer's
+	// end.
 	empty := znode.MultiSize([]znode.Op{znode.Create("/x", []byte{})}, len(w.Address().Chroot))
 	for n := zkconn.MaxRequest - empty + 1; n < zkconn.MaxRequest-empty+12; n++ {
 		if err := w.Multi(t.Context(), []znode.Op{znode.Create("/x", make([]byte, n))}); err == nil || !strings.HasPrefix(err.Error(), "nothing was sent: ") {
 			t.Errorf("%d bytes: %v", n, err)
 		}
 	}
-	// This is sent, and more than the server takes.
+	// This is sent, but the server doesn't accept so much.
 	if err := w.Multi(t.Context(), []znode.Op{znode.Create("/x", make([]byte, zkconn.MaxRequest-empty))}); !errors.Is(err, zkconn.ErrUnknownOutcome) {
 		t.Errorf("at the limit: %v", err)
 	}
@@ -309,7 +312,7 @@ func TestPathsStayInChroot(t *testing.T) {
 	}
 }
 
-// The sizes that transactions are packed by are those on the wire, to the byte.
+// The sizes that limit transactions are exactly the sizes on the wire.
 func TestMultiSize(t *testing.T) {
 	w, p := setup(t, zkconn.Config{})
 	multi(t, w, znode.Create("/a", nil))
@@ -387,7 +390,7 @@ func TestMakeChroot(t *testing.T) {
 	}
 	for _, r := range p.requests()[seen:] {
 		if r.opcode() == 1 {
-			t.Error("a chroot that was there was created again")
+			t.Error("an existing chroot was created again")
 		}
 	}
 	multi(t, deep, znode.Create("/in", []byte("1")), znode.Set("/", []byte("root"), 0))
@@ -399,7 +402,7 @@ func TestMakeChroot(t *testing.T) {
 		t.Errorf("without a chroot: %q, %v", made, err)
 	}
 
-	// A parent that is there, but closed to us.
+	// A parent exists, but its ACL excludes us.
 	ann := openWriter(t, zkconn.Config{Address: w.Address(), Auth: []zkconn.Auth{zkconn.DigestAuth("ann", password)}})
 	closed := []znode.ACL{{Perms: znode.PermAll, Scheme: "auth"}}
 	multi(t, ann, znode.Op{Kind: znode.OpCreate, Path: "/closed", ACL: closed}, znode.Create("/closed/open", nil))
@@ -409,7 +412,7 @@ func TestMakeChroot(t *testing.T) {
 	}
 	addr.Chroot = base + "/closed/mine"
 	_, err = openWriter(t, zkconn.Config{Address: addr}).MakeChroot(t.Context())
-	wantMessage(t, err, "create the chroot "+addr.Chroot+": no permission (give credentials with --auth-file or $MRTQ_ZK_AUTH, or have the znode's ACL changed)")
+	wantMessage(t, err, "create the chroot "+addr.Chroot+": no permission (give credentials with --auth-file or $MRTQ_ZK_AUTH, or change the znode's ACL)")
 }
 
 func TestEphemerals(t *testing.T) {
@@ -426,7 +429,7 @@ func TestEphemerals(t *testing.T) {
 	go func() { gone <- other.WaitGone(t.Context(), first) }()
 	isWatch := func(p packet) bool { return p.opcode() == 3 && p.body[len(p.body)-1] == 1 }
 	eventually(t, func() bool { return slices.ContainsFunc(p.requests(), isWatch) })
-	multi(t, w, znode.Set(first, []byte("changed"), -1)) // wakes it in vain
+	multi(t, w, znode.Set(first, []byte("changed"), -1)) // wakes it too early
 	p.cut()                                              // the watch is set again
 	if _, err := other.Get(t.Context(), first); err != nil {
 		t.Fatal(err)
@@ -451,7 +454,7 @@ func TestEphemerals(t *testing.T) {
 	wantMessage(t, other.WaitGone(ctx, "/stays"), "watch /stays: enough")
 }
 
-// eventually waits for what has no event of its own to wait for.
+// eventually waits for something that has no event.
 func eventually(t *testing.T, f func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !f(); time.Sleep(time.Millisecond) {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// What follows writes data directories, from the description of the formats and
-// apart from the code that reads them.
+// The code below writes data directories. It follows the description of the
+// formats and shares nothing with the code that reads them.
 
 // jute is bytes in ZooKeeper's serialization.
 type jute []byte
@@ -22,7 +22,7 @@ func (j jute) text(s string) jute   { return append(j.int(int32(len(s))), s...) 
 func (j jute) buffer(b []byte) jute { return append(j.int(int32(len(b))), b...) }
 func (j jute) null() jute           { return j.int(-1) }
 
-// open is the list of ACLs that lets anybody do anything.
+// open is the list of ACLs that lets anyone do anything.
 func (j jute) open() jute { return j.int(1).int(31).text("world").text("anyone") }
 
 func (j jute) seal() jute { return j.long(int64(adler32.Checksum(j))).text("/") }
@@ -43,7 +43,8 @@ func (n znodeIn) stat() jute {
 	return jute{}.long(n.czxid).long(n.czxid).long(n.time).long(n.time).int(n.version).int(n.cversion).int(0).long(n.owner).long(n.pzxid)
 }
 
-// digest is its part of a tree's digest, which has a Stat in another order.
+// digest is the znode's part of a tree's digest, where a Stat has another
+// order.
 func (n znodeIn) digest() uint64 {
 	stat := jute{}.long(n.czxid).long(n.czxid).long(n.pzxid).long(n.time).long(n.time).int(n.version).int(n.cversion).int(0).long(n.owner)
 	return uint64(crc32.ChecksumIEEE(append([]byte(n.path+n.data), stat...)))
@@ -54,7 +55,7 @@ func rootIn(cversion int32, pzxid int64) []znodeIn {
 	return []znodeIn{{path: "", cversion: cversion, pzxid: pzxid, acl: -1}, {path: "/zookeeper", acl: -1}, {path: "/zookeeper/quota", acl: -1}}
 }
 
-// snapshotOf is a snapshot of version 3.4 and 3.5: nothing behind the seal.
+// snapshotOf is a snapshot of version 3.4 or 3.5: nothing follows the checksum.
 func snapshotOf(nodes ...znodeIn) jute {
 	j := jute("ZKSN").int(2).long(-1)
 	j = j.int(1).long(7).int(4000) // a session
@@ -65,12 +66,12 @@ func snapshotOf(nodes ...znodeIn) jute {
 	return j.text("/").seal()
 }
 
-// withDigest adds what 3.6 puts behind the first seal.
+// withDigest adds what 3.6 writes after the first checksum.
 func (j jute) withDigest(zxid int64, digest uint64) jute {
 	return j.long(zxid).int(2).long(int64(digest)).seal()
 }
 
-// withLast adds what 3.9 puts there.
+// withLast adds what 3.9 writes there.
 func (j jute) withLast(zxid int64) jute { return j.long(zxid).seal() }
 
 // digestOf is the digest of a tree of such znodes.
@@ -104,7 +105,7 @@ func set(zxid int64, path, data string, version int32) jute {
 
 func openSession(zxid int64) jute { return txn(zxid, -10, jute{}.int(4000)) }
 
-// logOf is a log with zeros behind its end.
+// logOf is a log with zeros after its end.
 func logOf(txns ...jute) jute {
 	j := jute("ZKLG").int(2).long(0)
 	for _, t := range txns {
@@ -119,7 +120,8 @@ type files map[string]jute
 
 func (f files) write(t testing.TB) string {
 	t.Helper()
-	// Its name is no subtest's: that can hold a comma.
+	// The folder doesn't have the subtest's name, because that may contain a
+	// comma.
 	dir, err := os.MkdirTemp("", "zkdata-")
 	if err != nil {
 		t.Fatal(err)

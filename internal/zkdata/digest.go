@@ -5,12 +5,12 @@ import (
 	"hash/crc32"
 )
 
-// digestVersion is how servers since 3.6 compute a tree's digest. Others are
-// read and not compared, as by the server.
+// digestVersion is how servers since 3.6 compute a tree's digest. As in the
+// server, digests of other versions are read and not compared.
 const digestVersion = 2
 
-// treeDigest is a digest as a server writes it, in a snapshot with the zxid
-// that the tree had.
+// treeDigest is a digest as a server writes it. In a snapshot it has the tree's
+// zxid.
 type treeDigest struct {
 	zxid    int64
 	version int32
@@ -19,17 +19,17 @@ type treeDigest struct {
 
 // digest is the sum, over all znodes but those below /zookeeper, of a CRC-32 of
 // path, data and Stat (DigestCalculator, AdHash). The zero digest is switched
-// off: nobody wrote one to compare with.
+// off, because no server wrote a digest to compare with.
 type digest struct {
 	on  bool
 	sum uint64
 	// foreign are the znodes whose path is not ASCII. A server hashes a path in
-	// the character set of its platform, which nobody wrote down.
+	// the character set of its platform, and no file says which that is.
 	foreign int
 	scratch []byte
 }
 
-// switchOn begins to keep the digest of a tree.
+// switchOn computes the digest of a tree, and keeps it current from then on.
 func (d *digest) switchOn(t *tree) {
 	if d.on {
 		return
@@ -45,8 +45,8 @@ func (d *digest) add(n *node) {
 	}
 }
 
-// enter adds a node as it is now, leave takes it away: before each change and
-// after it.
+// leave removes a node from the digest before each change, and enter adds it as
+// it is after the change.
 func (d *digest) enter(n *node) {
 	if d.on {
 		d.change(n, 1)

@@ -8,14 +8,14 @@ import (
 	"mrtq/internal/znode"
 )
 
-// fields reads the fields of one transaction. What it returns is part of the
-// transaction's bytes. After its first error every read gives zero.
+// fields reads the fields of one transaction. Its results are parts of the
+// transaction's bytes. After its first error every read returns zero.
 type fields struct {
 	b   []byte
 	pos int
 	err error
-	// acls are the lists that were read before, by their bytes: most znodes
-	// have one of a few.
+	// acls are the lists read so far, by their bytes. Most znodes share a few
+	// lists.
 	acls map[string]*[]znode.ACL
 }
 
@@ -74,23 +74,23 @@ func (f *fields) bytes(field string) []byte {
 	return f.take(n, field)
 }
 
-// path reads a znode's path, which may be the root's only if root is set.
+// path reads a znode's path. It accepts the root's only if root is set.
 func (f *fields) path(root bool) []byte {
 	p := f.bytes("path")
 	if f.err == nil && !isPath(p) && !(root && string(p) == "/") {
-		f.fail("%q is no znode's path", p)
+		f.fail("%q is not a znode's path", p)
 	}
 	return p
 }
 
-// isPath reports whether p is a path that a tree can have: absolute, no empty
-// name, not the root. Whether each name is a good one, [znode.ValidatePath] says.
+// isPath reports whether p is a path that a tree can have: absolute, without an
+// empty name, not the root. [znode.ValidatePath] checks each name.
 func isPath(p []byte) bool {
 	return len(p) > 1 && p[0] == '/' && p[len(p)-1] != '/' && !bytes.Contains(p, []byte("//"))
 }
 
-// count reads the length of a vector, of which each element has at least so
-// many bytes; -1 is null.
+// count reads the length of a vector whose elements have at least the given
+// size; -1 is null.
 func (f *fields) count(least int, field string) int {
 	n := int(f.int32("length of " + field))
 	if f.err == nil && (n < -1 || n > f.left()/least) {
@@ -129,7 +129,7 @@ func (f *fields) acl() *[]znode.ACL {
 		list[i] = znode.ACL{Perms: f.int32("permissions"), Scheme: string(f.bytes("scheme")), ID: string(f.bytes("id"))}
 	}
 	if f.acls != nil {
-		const most = 4096 // forgotten then, so that memory stays with the tree
+		const most = 4096 // clear it, so that memory stays in proportion to the tree
 		if len(f.acls) >= most {
 			clear(f.acls)
 		}

@@ -27,7 +27,8 @@ type dataFile struct {
 }
 
 // zxidOf reads the zxid from a file's name as the server does
-// (Util.getZxidFromName): what comes after it is the packing, or nothing known.
+// (Util.getZxidFromName): what follows it says how the file is packed, or is
+// unknown.
 func zxidOf(name, prefix string) (int64, bool) {
 	parts := strings.Split(name, ".")
 	if len(parts) < 2 || parts[0] != prefix {
@@ -52,18 +53,19 @@ func list(dir, prefix string) ([]dataFile, error) {
 		path := filepath.Join(dir, e.Name())
 		info, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // the server's own cleaning took it
+			continue // the server's own cleanup removed it
 		}
 		if err != nil {
 			return nil, err
 		}
 		if !info.Mode().IsRegular() {
-			return nil, &Error{Kind: ErrCorrupt, File: path, Offset: -1, What: fmt.Sprintf("this is no file (%v)", info.Mode().Type()), Do: copyAgain}
+			return nil, &Error{Kind: ErrCorrupt, File: path, Offset: -1, What: fmt.Sprintf("this is not a file (%v)", info.Mode().Type()), Do: copyAgain}
 		}
 		files = append(files, dataFile{path, zxid})
 	}
 	slices.SortFunc(files, func(a, b dataFile) int {
-		// Of two snapshots with one zxid, a finished one before snapshot.1a.tmp.
+		// If two snapshots have one zxid, the finished one comes before
+		// snapshot.1a.tmp.
 		return cmp.Or(cmp.Compare(a.zxid, b.zxid), -cmp.Compare(len(a.path), len(b.path)))
 	})
 	return files, nil
@@ -85,8 +87,8 @@ func (p Place) folders() (snapshots, logs string, err error) {
 	}
 	// The server refuses these too (FileTxnSnapLog.checkLogDir, checkSnapDir).
 	for _, wrong := range []struct{ dir, prefix, has string }{
-		{snapshots, logPrefix, "transaction logs, although the logs are to be in " + logs},
-		{logs, snapshotPrefix, "snapshots, although it is to hold logs alone"},
+		{snapshots, logPrefix, "transaction logs, although the logs should be in " + logs},
+		{logs, snapshotPrefix, "snapshots, although it should hold only logs"},
 	} {
 		files, err := list(wrong.dir, wrong.prefix)
 		if err != nil {
@@ -110,7 +112,7 @@ func versionDir(dir string) (string, error) {
 		return "", err
 	}
 	if !info.IsDir() {
-		return "", &Error{Kind: ErrNoData, File: dir, Offset: -1, What: "this is no folder", Do: "give the server's dataDir, or the version-2 inside it"}
+		return "", &Error{Kind: ErrNoData, File: dir, Offset: -1, What: "this is not a folder", Do: "give the server's dataDir, or the version-2 inside it"}
 	}
 	inner := filepath.Join(dir, versionFolder)
 	if info, err := os.Stat(inner); err == nil && info.IsDir() {

@@ -32,21 +32,22 @@ func goldenFiles(f *testing.F, pattern string) [][]byte {
 	return all
 }
 
-// bounded fails if parsing cost more memory than its input lets expect.
+// bounded fails if parsing took more memory than its input justifies.
 func bounded(t *testing.T, input int, parse func()) {
 	t.Helper()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	parse()
 	runtime.ReadMemStats(&after)
-	// A byte can unpack to a thousand, and be a node of some hundred bytes.
+	// A byte can unpack to a thousand bytes, and each can become a node of some
+	// hundred bytes.
 	if used, most := after.TotalAlloc-before.TotalAlloc, uint64(64<<20+input*4096); used > most {
 		t.Errorf("%d bytes of input took %d bytes of memory, want at most %d", input, used, most)
 	}
 }
 
-// FuzzSnapshot: whatever a snapshot holds, reading it ends with a tree or an
-// *Error, in memory that its size bounds.
+// FuzzSnapshot: reading any snapshot ends with a tree or an *Error, and its
+// size bounds the memory.
 func FuzzSnapshot(f *testing.F) {
 	for ext, pattern := range map[string]string{"": "snapshot.??", "gz": "snapshot.??.gz", "snappy": "snapshot.??.snappy"} {
 		for _, data := range goldenFiles(f, pattern) {
@@ -58,14 +59,14 @@ func FuzzSnapshot(f *testing.F) {
 			r, err := unpacked("snapshot.1."+ext, bytes.NewReader(data))
 			if err != nil {
 				if !damaged(err) {
-					t.Errorf("%v is no damage", err)
+					t.Errorf("%v does not report damage", err)
 				}
 				return
 			}
 			snap, err := parseSnapshot(context.Background(), dataFile{"snapshot.1", 1}, newStream("snapshot.1", r), func(int) {})
 			if err != nil {
 				if !errors.Is(err, ErrCorrupt) {
-					t.Errorf("%v is of no kind", err)
+					t.Errorf("%v has no kind", err)
 				}
 				return
 			}
@@ -78,8 +79,8 @@ func FuzzSnapshot(f *testing.F) {
 	})
 }
 
-// FuzzSealed is FuzzSnapshot with a checksum that is right, so that what is
-// wrong gets past it.
+// FuzzSealed is FuzzSnapshot with a correct checksum, so that the checksum
+// doesn't stop every fault.
 func FuzzSealed(f *testing.F) {
 	for _, data := range goldenFiles(f, "snapshot.??") {
 		f.Add(data)
@@ -101,8 +102,8 @@ func FuzzSealed(f *testing.F) {
 	})
 }
 
-// FuzzLog replays a log of arbitrary transactions with right checksums and zxids
-// that follow on each other.
+// FuzzLog replays a log of arbitrary transactions with correct checksums and
+// consecutive zxids.
 func FuzzLog(f *testing.F) {
 	for _, data := range goldenFiles(f, "log.??") {
 		f.Add(data)
@@ -132,7 +133,7 @@ func FuzzLog(f *testing.F) {
 				}
 				if err != nil {
 					if !errors.Is(err, ErrCorrupt) {
-						t.Errorf("%v is of no kind", err)
+						t.Errorf("%v has no kind", err)
 					}
 					break
 				}
@@ -147,7 +148,7 @@ func FuzzLog(f *testing.F) {
 	})
 }
 
-// FuzzTransaction decodes and carries out one transaction of arbitrary bytes.
+// FuzzTransaction decodes and applies one transaction of arbitrary bytes.
 func FuzzTransaction(f *testing.F) {
 	for _, data := range goldenFiles(f, "log.??") {
 		for off := logHeader; off+entryHead < len(data); {
@@ -178,8 +179,8 @@ func FuzzTransaction(f *testing.F) {
 	})
 }
 
-// look reads all of a tree, and holds its digest and counts to what they are
-// when they are made anew.
+// look reads all of a tree, and compares its digest and counts with newly
+// computed ones.
 func look(t *testing.T, h *history) {
 	t.Helper()
 	d := &Data{tree: h.tree, top: h.tree.root, last: h.last}
@@ -191,7 +192,7 @@ func look(t *testing.T, h *history) {
 	fresh, kept := digest{}, &h.tree.digest
 	fresh.switchOn(h.tree)
 	if kept.on && (kept.sum != fresh.sum || kept.foreign != fresh.foreign) {
-		t.Errorf("the digest is kept as %x (%d), and is %x (%d)", kept.sum, kept.foreign, fresh.sum, fresh.foreign)
+		t.Errorf("the kept digest is %x (%d), the computed one %x (%d)", kept.sum, kept.foreign, fresh.sum, fresh.foreign)
 	}
 	owned := 0
 	for _, own := range h.tree.owned {

@@ -19,11 +19,11 @@ import (
 	"mrtq/internal/znode"
 )
 
-var update = flag.Bool("update", false, "have a real server write the golden directories anew")
+var update = flag.Bool("update", false, "have a real server write the golden directories again")
 
-// TestGolden reads directories that Apache's server wrote, and finds what it
-// said when it did: a legacy queue, and some of everything else. They are the
-// test without a JVM.
+// TestGolden reads directories that Apache's server wrote, and compares them
+// with what the server said then: a legacy queue, and some of everything else.
+// This test needs no JVM.
 func TestGolden(t *testing.T) {
 	for _, packing := range []string{"plain", "gz", "snappy"} {
 		t.Run(packing, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			same(t, packing, fromFiles(t, dir), want)
-			// Not from the logs alone: the snapshot is read.
+			// Check that the snapshot was read, and not only the logs.
 			d, err := zkdata.Read(t.Context(), zkdata.Place{Dir: dir}, zkdata.Options{Say: func(s string) { t.Error(s) }})
 			if err != nil {
 				t.Fatal(err)
@@ -116,8 +116,8 @@ func writeGolden(t *testing.T, packing, dir string) {
 	keep.writeTo(t, dir)
 }
 
-// newest are the newest two snapshots and the logs since, less most of the zeros
-// behind their ends.
+// newest are the newest two snapshots and the logs since, without most of the
+// zeros after their ends.
 func newest(t *testing.T, dir string) files {
 	t.Helper()
 	byZxid := func(pattern string) (names []string) {

@@ -9,39 +9,40 @@ import (
 	"mrtq/internal/znode"
 )
 
-// history restores a tree: it starts with a snapshot and takes one transaction
-// after the other.
+// history restores a tree: it starts with a snapshot and applies one
+// transaction after the other.
 //
-// A snapshot is named after the last transaction before it was begun, and the
-// server goes on while it is written. So what is in it is a mixture, and only
-// the transactions after that make it a tree that the server once had: each is
-// carried out again, whether the snapshot has its work already or not. Up to
-// that point the tree is unsettled, and a transaction may find its work done or
-// undone. From there on, it may not.
+// A snapshot is named after the last transaction before the server began to
+// write it, and the server changes the tree meanwhile. So a snapshot is a
+// mixture. Only the later transactions turn it into a tree that the server once
+// had. Each is applied again, whether or not its changes are in the snapshot.
+// Until the last of them the tree is unsettled, and a transaction may find that
+// its changes are already there. After that it may not.
 type history struct {
-	snapshot string // its file, for errors; "" without one
+	snapshot string // the snapshot's file, for errors; "" if there is none
 	tree     *tree
 	start    int64  // zxid of the snapshot
-	last     moment // the last transaction that was taken
+	last     moment // the last transaction that was applied
 	inLogs   bool   // whether the logs have transaction start
 
 	settled bool
-	// settles is the transaction with which the tree is settled, if known is
-	// set. It is when the server wrote down the last transaction at the
-	// snapshot's end, which those since 3.6 do, if only with the digest.
+	// settles is the transaction after which the tree is settled, if known is
+	// set. known is set if the server wrote the last transaction at the
+	// snapshot's end. Servers since 3.6 do, at least with the digest.
 	settles int64
 	known   bool
-	// least is a transaction whose work the snapshot has, or part of it: the
-	// tree isn't settled before.
+	// least is a transaction of which the snapshot has all or some changes. The
+	// tree isn't settled before it.
 	least    int64
-	digest   *treeDigest // of the snapshot, until it was compared
-	mismatch error       // the first digest that differed, if none was equal since
+	digest   *treeDigest // the snapshot's digest, until it is compared
+	mismatch error       // the first digest that differed, if none has been equal since
 	acls     map[string]*[]znode.ACL
 	say      func(string)
-	foreign  bool // it was said that digests can't be compared
+	foreign  bool // the message that digests can't be compared was given
 }
 
-// begin makes the history of a snapshot, or with nil that of a new server.
+// begin makes the history of a snapshot, or of a new server if the snapshot is
+// nil.
 func begin(snap *snapshot, say func(string)) (*history, error) {
 	h := &history{acls: map[string]*[]znode.ACL{}, say: say}
 	if snap == nil {
@@ -52,8 +53,8 @@ func begin(snap *snapshot, say func(string)) (*history, error) {
 	h.last.zxid = snap.zxid
 	h.least = max(snap.zxid, snap.newest, snap.finished)
 	h.known = snap.finished >= 0
-	// A digest that is older than the snapshot says nothing of it; the server
-	// passes over it too (DataTree.deserializeZxidDigest).
+	// A digest that is older than the snapshot says nothing about it. The
+	// server ignores it too (DataTree.deserializeZxidDigest).
 	if d := snap.digest; d != nil && d.zxid >= snap.zxid {
 		h.known = true
 		h.least = max(h.least, d.zxid)
@@ -66,7 +67,7 @@ func begin(snap *snapshot, say func(string)) (*history, error) {
 	return h, h.settle()
 }
 
-// settle is called when the tree has come to h.last.
+// settle is called when the tree is as of h.last.
 func (h *history) settle() error {
 	if d := h.digest; d != nil && h.last.zxid == d.zxid {
 		h.digest = nil
@@ -80,7 +81,7 @@ func (h *history) settle() error {
 	return nil
 }
 
-// compare holds the tree's digest to one that the server wrote down.
+// compare compares the tree's digest with one that the server wrote.
 func (h *history) compare(d *treeDigest) error {
 	have := &h.tree.digest
 	if have.sum == d.value {
@@ -89,7 +90,7 @@ func (h *history) compare(d *treeDigest) error {
 	if have.foreign > 0 {
 		if !h.foreign {
 			h.foreign = true
-			h.say(fmt.Sprintf("the tree's digest can't be compared: znodes have names that are not ASCII, %d of them, and the server's platform decides how those count", have.foreign))
+			h.say(fmt.Sprintf("the tree's digest can't be compared: %d znodes have names that are not ASCII, and how the server hashes those depends on its platform", have.foreign))
 		}
 		return nil
 	}
@@ -100,14 +101,14 @@ func (h *history) digestError(file string, at, zxid int64, err error) error {
 	return &Error{Kind: ErrDigest, File: file, Offset: at, What: fmt.Sprintf("after transaction %s %v: what was read is not what the server had", zx(zxid), err), Do: readAnother}
 }
 
-// replay takes all transactions of the logs that come after the snapshot.
+// replay applies all transactions of the logs that come after the snapshot.
 func (h *history) replay(ctx context.Context, logs []dataFile, progress func(int)) error {
 	var t transaction
 	for i, file := range logs {
 		l, err := openLog(file)
 		if errors.Is(err, errEmpty) {
 			if i == len(logs)-1 {
-				break // the server was killed when it made it, and will remove it
+				break // the server was killed when it created the file, and will remove it
 			}
 			return &Error{Kind: ErrCorrupt, File: file.path, Offset: 0, What: "it is empty, and " + logs[i+1].path + " follows", Do: readAnother}
 		}
@@ -134,7 +135,7 @@ func (h *history) replayLog(ctx context.Context, l *logFile, t *transaction, pro
 		entry, at, err := l.next()
 		if err == io.EOF {
 			if l.torn >= 0 {
-				h.say(fmt.Sprintf("%s ends inside a transaction, at byte %d, which counts for nothing: the server leaves it out too; the last whole one is %s", l.path, l.torn, zx(l.last)))
+				h.say(fmt.Sprintf("%s ends inside a transaction, at byte %d: that one is left out, as the server leaves it out; the last complete one is %s", l.path, l.torn, zx(l.last)))
 			}
 			return nil
 		}
@@ -158,22 +159,22 @@ func (h *history) replayLog(ctx context.Context, l *logFile, t *transaction, pro
 	}
 }
 
-// take carries a transaction out.
+// take applies a transaction.
 func (h *history) take(l *logFile, at int64, t *transaction) error {
 	if t.zxid <= h.last.zxid {
 		if t.typ == opError {
-			return nil // a request that the server could not read: it takes no zxid
+			return nil // a request that the server could not read has no zxid
 		}
 		return l.damaged(at, fmt.Sprintf("transaction %s comes after %s", zx(t.zxid), zx(h.last.zxid)))
 	}
 	if !follow(h.last.zxid, t.zxid) {
 		return &Error{Kind: ErrGap, File: l.path, Offset: at, Do: giveLogDir,
-			What: fmt.Sprintf("transaction %s comes right after %s: those between are missing", zx(t.zxid), zx(h.last.zxid))}
+			What: fmt.Sprintf("transaction %s comes right after %s: the transactions between them are missing", zx(t.zxid), zx(h.last.zxid))}
 	}
 	for i := range t.changes {
 		if err := h.apply(t, &t.changes[i]); err != nil {
 			return &Error{Kind: ErrGap, File: l.path, Offset: at, Do: readAnother,
-				What: fmt.Sprintf("transaction %s (%s %q) can't be carried out: %v", zx(t.zxid), t.changes[i].typ, t.changes[i].path, err)}
+				What: fmt.Sprintf("transaction %s (%s %q) can't be applied: %v", zx(t.zxid), t.changes[i].typ, t.changes[i].path, err)}
 		}
 	}
 	h.last = t.moment
@@ -184,15 +185,15 @@ func (h *history) take(l *logFile, at int64, t *transaction) error {
 	return nil
 }
 
-// follow reports whether a transaction can be the next one: the next number, or
-// the first of a later epoch.
+// follow reports whether a transaction can be the next one: it has the next
+// number, or is the first of a later epoch.
 func follow(last, next int64) bool {
 	return next == last+1 || next>>32 > last>>32 && uint32(next) == 1
 }
 
-// apply carries out a transaction, or a part of a multi. While the tree is
+// apply applies a transaction, or a part of a multi. While the tree is
 // unsettled, the snapshot may lack a znode because a later transaction deleted
-// it. What is below /zookeeper a server makes by itself as well.
+// it. A server also changes what is below /zookeeper by itself.
 func (h *history) apply(t *transaction, c *change) error {
 	err := h.change(t, c)
 	if (errors.Is(err, errNoNode) || errors.Is(err, errNoParent)) && (!h.settled || system(c.path)) {
@@ -228,11 +229,11 @@ func (h *history) change(t *transaction, c *change) error {
 	return nil // error and check change nothing
 }
 
-// checkDigest holds the tree to the digest that came with a transaction. The
-// server foretells that one, and is wrong at times: it takes a create with the
-// flag of a container for one until it is carried out. So one that differs
-// counts only if no later one is equal. Without knowing when the tree is
-// settled, it is as soon as one is.
+// checkDigest compares the tree with the digest of a transaction. The server
+// computes this digest before it applies the transaction, and is sometimes
+// wrong: it expects a container from a create with the container flag. So a
+// different digest counts only if no later one is equal. If it is not known
+// when the tree is settled, the first equal digest settles it.
 func (h *history) checkDigest(l *logFile, at int64, d *treeDigest) {
 	if d == nil || d.version != digestVersion || h.last.zxid < h.least || h.known && !h.settled {
 		return
@@ -253,7 +254,8 @@ func (h *history) finish() error {
 			What: fmt.Sprintf("it was written while the server went on to transaction %s, and the logs end with %s", zx(h.least), zx(h.last.zxid))}
 	}
 	// A server's snapshot comes after the transaction that it is named after,
-	// which is in a log; only the first of an epoch is none.
+	// and that is in a log. Only the first number of an epoch is no
+	// transaction.
 	if h.last.zxid == h.start && uint32(h.start) != 0 && !h.inLogs {
 		return &Error{Kind: ErrGap, File: h.snapshot, Offset: -1, Do: giveLogDir + "; a member that got this snapshot from its leader can't be read before it has logged a transaction",
 			What: fmt.Sprintf("no log holds its last transaction, %s, or a later one", zx(h.start))}

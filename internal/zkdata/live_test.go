@@ -21,10 +21,10 @@ import (
 )
 
 // TestLiveServer reads the directory of a real server that several clients keep
-// busy, again and again while its snapshots are half written, each time
-// directly and from a copy: what was read is some moment's tree. In the end the
-// server must say, of each znode, what its directory said, before it was killed
-// and after it was started again.
+// busy. It reads again and again while snapshots are half written, directly and
+// from a copy. Each result must be the tree of some moment. In the end the
+// server must agree with its directory about each znode, before it is killed
+// and after it is started again.
 func TestLiveServer(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -32,7 +32,7 @@ func TestLiveServer(t *testing.T) {
 	}{
 		{"plain", map[string]string{}},
 		{"gz", map[string]string{"snapshot.compression.method": "gz"}},
-		// As before 3.6: no digest tells when a snapshot was finished, and the
+		// As before 3.6: no digest says when a snapshot was finished, and the
 		// end of a session doesn't list its znodes.
 		{"without digests", map[string]string{"digest.enabled": "false", "closeSessionTxn.enabled": "false"}},
 	} {
@@ -58,8 +58,8 @@ func TestLiveServer(t *testing.T) {
 			for round := 0; round < 12 || snapshots(t, dir) < 5; round++ {
 				d, err := readOnce(t, dir, round%2 == 1)
 				for try := 0; try < 5 && round%2 == 1 && errors.Is(err, zkdata.ErrCorrupt); try++ {
-					// A log was copied while a page of it was written: that is
-					// found out, and what to do is to copy again.
+					// A log was copied while a page of it was written. The
+					// reader must find this, and advise to copy again.
 					d, err = readOnce(t, dir, true)
 				}
 				if err != nil {
@@ -84,9 +84,9 @@ func TestLiveServer(t *testing.T) {
 	}
 }
 
-// fromEverySnapshot: whichever snapshot it begins with, and however much the
-// server did while it wrote that, the logs lead to the same tree; from no
-// snapshot at all too, as they go back to the beginning.
+// fromEverySnapshot: the logs lead to the same tree from every snapshot,
+// however much the server did while it wrote it. They do so without a snapshot
+// too, because they go back to the beginning.
 func fromEverySnapshot(t *testing.T, dir string, want map[string]string) {
 	t.Helper()
 	all := copyDir(t, dir)
@@ -121,7 +121,7 @@ func snapshots(t *testing.T, dir string) int {
 	return len(files)
 }
 
-// users are those whom the ACLs of the test name; each has the password p.
+// users are the users that the test's ACLs name. Each has the password p.
 func users() []string {
 	var all []string
 	for i := range 40 {
@@ -175,8 +175,8 @@ func TestEnsemble(t *testing.T) {
 	}
 }
 
-// folders is how many znodes the tree has beside those that are worked on, so
-// that writing a snapshot takes a while.
+// folders is how many other znodes the tree has, so that writing a snapshot
+// takes a while.
 const folders = 3000
 
 func fill(t *testing.T, c *zk.Conn) {
@@ -196,10 +196,10 @@ func fill(t *testing.T, c *zk.Conn) {
 	}
 }
 
-// work changes the tree until ctx is done: it makes and removes folders with
+// work changes the tree until ctx is done: it creates and deletes folders with
 // children of the same names over and over, changes data and ACLs, opens and
-// closes sessions with ephemeral znodes, and keeps two znodes equal, far apart
-// in the tree, with multis.
+// closes sessions with ephemeral znodes, and keeps two distant znodes equal
+// with multis.
 func work(ctx context.Context, t *testing.T, addr string, worker int) {
 	rnd := rand.New(rand.NewPCG(uint64(worker), 1))
 	open := zk.WorldACL(zk.PermAll)
@@ -242,7 +242,7 @@ func work(ctx context.Context, t *testing.T, addr string, worker int) {
 	}
 }
 
-// readOnce reads the directory, or a copy that is made of it.
+// readOnce reads the directory, or a copy of it.
 func readOnce(t *testing.T, dir string, copied bool) (*zkdata.Data, error) {
 	t.Helper()
 	if copied {
@@ -266,7 +266,8 @@ func checkPairs(t *testing.T, d *zkdata.Data) {
 	}
 }
 
-// copyDir copies a directory that is written to: snapshots first and logs after.
+// copyDir copies a directory that a server writes to: snapshots first, then
+// logs.
 func copyDir(t *testing.T, dir string) string {
 	t.Helper()
 	to := t.TempDir()
@@ -305,7 +306,7 @@ func connect(t *testing.T, addr string) *zk.Conn {
 	return c
 }
 
-// tell is what a server says of each znode but its own, by path.
+// tell is what a server says about each znode but its own, by path.
 func tell(t *testing.T, c *zk.Conn) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -328,7 +329,7 @@ func tell(t *testing.T, c *zk.Conn) map[string]string {
 	return all
 }
 
-// line is all there is to know of a znode, null data and empty data kept apart.
+// line is everything about a znode. It distinguishes null data from empty data.
 func line(stat zk.Stat, data []byte, acl []zk.ACL) string {
 	text := "null"
 	if data != nil {
@@ -337,7 +338,7 @@ func line(stat zk.Stat, data []byte, acl []zk.ACL) string {
 	return fmt.Sprintf("%+v %s %+v", stat, text, acl)
 }
 
-// fromFiles is what a data directory says of each znode.
+// fromFiles is what a data directory says about each znode.
 func fromFiles(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	d, err := zkdata.Read(t.Context(), zkdata.Place{Dir: dir}, zkdata.Options{})
@@ -355,7 +356,7 @@ func fromFiles(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// same holds what was read to what the server said.
+// same compares what was read with what the server said.
 func same(t *testing.T, when string, got, want map[string]string) {
 	t.Helper()
 	paths := maps.Clone(got)

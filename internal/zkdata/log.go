@@ -13,17 +13,16 @@ import (
 )
 
 // A log is a header of 16 bytes and entries: the checksum of what follows in 8
-// bytes, its length in 4, the transaction, and a B. The server makes a log
-// longer beforehand and cuts nothing off, so zeros follow the last entry
-// (FileTxnLog).
+// bytes, its length in 4, the transaction, and a B. The server extends a log in
+// advance and never truncates it, so zeros follow the last entry (FileTxnLog).
 const (
 	logHeader  = 16
 	entryHead  = 8 + 4
 	entryEnd   = 'B'
 	headerSize = 8 + 4 + 8 + 8 + 4 // of a TxnHeader
 	zxidAt     = 8 + 4             // in it
-	// maxEntry is far above what a server takes: twice jute.maxbuffer, which is
-	// 1 MiB unless it was raised.
+	// maxEntry is far above a server's limit, which is twice jute.maxbuffer.
+	// That is 1 MiB by default.
 	maxEntry = 1 << 30
 )
 
@@ -36,11 +35,12 @@ type logFile struct {
 	last   int64 // zxid of the last entry
 	window []byte
 	from   int64 // where window begins
-	// torn is where an entry begins that was not written to its end; -1 if none.
+	// torn is the offset of an entry that was not completely written; -1 if
+	// there is none.
 	torn int64
 }
 
-// errEmpty says that a log has no header: the server was killed when it made
+// errEmpty says that a log has no header: the server was killed when it created
 // the file.
 var errEmpty = errors.New("the log is empty")
 
@@ -84,7 +84,8 @@ func (l *logFile) damaged(at int64, what string) error {
 
 const windowSize = 256 << 10
 
-// at is n bytes of the file, fewer at its end, until the next call.
+// at returns n bytes of the file, fewer at its end. They are valid until the
+// next call.
 func (l *logFile) at(off int64, n int) ([]byte, error) {
 	if off < l.from || off+int64(n) > l.from+int64(len(l.window)) {
 		size, err := l.size()
@@ -113,9 +114,10 @@ func (l *logFile) size() (int64, error) {
 	return info.Size(), nil
 }
 
-// next is the next transaction, and where its entry begins; io.EOF after the
-// last. A server may be writing to the file at this moment: what is wrong is
-// looked at a second time, as what was read might have been half new.
+// next returns the next transaction and the offset of its entry, or io.EOF
+// after the last. A server may be writing to the file at this moment. So a bad
+// entry is read a second time, because the first read may have met a
+// half-written one.
 func (l *logFile) next() (entry []byte, at int64, err error) {
 	for range 2 {
 		entry, err = l.entry()
@@ -133,7 +135,7 @@ func (l *logFile) next() (entry []byte, at int64, err error) {
 	return nil, l.off, err
 }
 
-// entry is the transaction whose entry begins at l.off.
+// entry reads the transaction whose entry begins at l.off.
 func (l *logFile) entry() ([]byte, error) {
 	head, err := l.at(l.off, entryHead)
 	if err != nil {
@@ -166,17 +168,17 @@ func (l *logFile) entry() ([]byte, error) {
 	return body, nil
 }
 
-// end is io.EOF if nothing follows that is a transaction. The server stops here
-// whatever follows (FileTxnIterator.next): an entry that is cut short was the
-// last that it wrote before it was killed. With others after it, it is damage,
-// over which the server would lose those.
+// end returns io.EOF if no transaction follows. The server stops here in any
+// case (FileTxnIterator.next), because an incomplete entry was the last that it
+// wrote before it was killed. If other entries follow, this is damage, and the
+// server would lose them.
 func (l *logFile) end(begun []byte) error {
 	follows, zxid, err := l.find(l.off + 1)
 	if err != nil {
 		return err
 	}
 	if follows >= 0 {
-		return l.damaged(l.off, fmt.Sprintf("no whole transaction is here, and %s follows at byte %d", zx(zxid), follows))
+		return l.damaged(l.off, fmt.Sprintf("there is no complete transaction here, and %s follows at byte %d", zx(zxid), follows))
 	}
 	if len(bytes.Trim(begun, "\x00")) > 0 {
 		l.torn = l.off
@@ -184,8 +186,8 @@ func (l *logFile) end(begun []byte) error {
 	return io.EOF
 }
 
-// find looks for a whole entry anywhere at or after an offset, whose zxid could
-// follow on the last one.
+// find looks for a complete entry at or after an offset, with a zxid that could
+// follow the last one.
 func (l *logFile) find(from int64) (at, zxid int64, err error) {
 	const least = entryHead + headerSize + 1
 	for {
@@ -196,7 +198,7 @@ func (l *logFile) find(from int64) (at, zxid int64, err error) {
 		if len(b) < least {
 			return -1, 0, nil
 		}
-		// Copied, as looking closer reads elsewhere.
+		// Copy it, because a closer look reads elsewhere.
 		b = bytes.Clone(b)
 		i := 0
 		for ; i+least <= len(b); i++ {
@@ -221,15 +223,15 @@ func (l *logFile) find(from int64) (at, zxid int64, err error) {
 	}
 }
 
-// zeroBlock is how many zeros are passed over at once.
+// zeroBlock is how many zeros are skipped at once.
 const zeroBlock = 4 << 10
 
 var zeros [zeroBlock]byte
 
 func allZero(b []byte) bool { return bytes.Equal(b, zeros[:len(b)]) }
 
-// plausible reports the length of an entry that b could begin with, 0 if it
-// can't, and its zxid.
+// plausible returns the length and the zxid of an entry that b could begin
+// with; the length is 0 if b can't.
 func plausible(b []byte, last int64) (n int, zxid int64) {
 	const (
 		longest = 64 << 20

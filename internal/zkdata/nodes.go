@@ -10,10 +10,10 @@ import (
 )
 
 // Paths are as clients see them, inside the chroot. ZooKeeper's own /zookeeper
-// is not there, except in the Stat of the root, which counts it.
+// is left out, but the Stat of the root counts it.
 
-// Get is the znode at a path. Its data and ACL are the tree's: they are only
-// read.
+// Get is the znode at a path. Its data and ACL belong to the tree and must not
+// be changed.
 func (d *Data) Get(path string) (znode.Node, bool) {
 	n := d.find(path)
 	if n == nil {
@@ -39,7 +39,7 @@ func (d *Data) Children(path string) []string {
 }
 
 // Nodes yields the znodes at and below a path: a parent before its children,
-// and those in byte order of their names.
+// and siblings in byte order of their names.
 func (d *Data) Nodes(path string) iter.Seq[znode.Node] {
 	return func(yield func(znode.Node) bool) {
 		if n := d.find(path); n != nil {
@@ -63,9 +63,9 @@ func (d *Data) walk(n *node, path string, yield func(znode.Node) bool) bool {
 // owns reports whether a child is ZooKeeper's own znode.
 func (n *node) owns(child string) bool { return n.parent == nil && child == "zookeeper" }
 
-// Tree is the tree below the given roots, or the whole one, as a session with a
-// server would read it: with the parents of roots, but not their other
-// children; a root that isn't there is left out.
+// Tree is the tree below the given roots, or the whole tree, as a session with
+// a server would read it. It has the parents of roots, but not their other
+// children. It leaves out a root that doesn't exist.
 func (d *Data) Tree(roots ...string) (*znode.Tree, error) {
 	if len(roots) == 0 {
 		roots = []string{"/"}
@@ -98,7 +98,7 @@ func (d *Data) put(t *znode.Tree, n znode.Node) error {
 	return nil
 }
 
-// Check refuses a znode of the directory that no sound one has. The error is an
+// Check refuses a znode that no sound data directory has. The error is an
 // [*Error].
 func (d *Data) Check(n znode.Node) error {
 	if n.ACL == nil {

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// Options are what [Read] tells its caller meanwhile. Both may be nil.
+// Options say what [Read] reports to its caller. Both may be nil.
 type Options struct {
-	// Say is told what an operator should know: a snapshot that was passed over,
-	// an entry that was not written to its end.
+	// Say is called with what an operator should know: a snapshot that was
+	// skipped, an entry that was not completely written.
 	Say func(news string)
 	// Progress is called with the number of znodes now and then.
 	Progress func(nodes int)
@@ -32,8 +32,8 @@ type Data struct {
 const maxSnapshots = 100
 
 // Read restores the tree of a data directory as of its last transaction. The
-// directory may be a running server's, which is then read as of some
-// transaction during the call. An error that the files are to blame for is an
+// directory may belong to a running server. It is then read as of some
+// transaction during the call. If the files are at fault, the error is an
 // [*Error].
 func Read(ctx context.Context, p Place, opt Options) (*Data, error) {
 	if opt.Say == nil {
@@ -50,8 +50,8 @@ func Read(ctx context.Context, p Place, opt Options) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Listed after the snapshot was read: a running server has then logged all
-	// that is in it.
+	// List the logs after reading the snapshot: by then a running server has
+	// logged all that is in it.
 	files, err := list(logs, logPrefix)
 	if err != nil {
 		return nil, err
@@ -69,14 +69,14 @@ func Read(ctx context.Context, p Place, opt Options) (*Data, error) {
 	d := &Data{place: p, tree: h.tree, snapshot: h.snapshot, last: h.last}
 	d.top = d.tree.find([]byte(p.Chroot))
 	if d.top == nil {
-		return nil, &Error{Kind: ErrNoChroot, File: p.Dir, Offset: -1, What: fmt.Sprintf("%s is not there", p.Chroot), Do: "give the path of a znode after the #"}
+		return nil, &Error{Kind: ErrNoChroot, File: p.Dir, Offset: -1, What: fmt.Sprintf("%s does not exist", p.Chroot), Do: "give the path of a znode after the #"}
 	}
 	return d, nil
 }
 
-// newestSnapshot is the newest snapshot that is whole, nil if there is none at
-// all. As the server does (FileSnap.deserialize), it passes over those that
-// aren't: the server was killed, or is writing it at this moment.
+// newestSnapshot returns the newest complete snapshot, or nil if there are no
+// snapshots. As the server does (FileSnap.deserialize), it skips incomplete
+// ones: the server was killed, or is writing one at this moment.
 func newestSnapshot(ctx context.Context, dir string, opt Options) (*snapshot, error) {
 	files, err := list(dir, snapshotPrefix)
 	if err != nil {
@@ -90,7 +90,7 @@ func newestSnapshot(ctx context.Context, dir string, opt Options) (*snapshot, er
 		snap, err := readSnapshot(ctx, file, opt.Progress)
 		if err == nil {
 			if first != nil {
-				opt.Say(fmt.Sprintf("%s is used instead, with the transactions since", file.path))
+				opt.Say(fmt.Sprintf("%s is used instead, with the later transactions", file.path))
 			}
 			return snap, nil
 		}
@@ -100,10 +100,10 @@ func newestSnapshot(ctx context.Context, dir string, opt Options) (*snapshot, er
 		if first == nil {
 			first = err
 		}
-		opt.Say(fmt.Sprintf("a snapshot is not whole: %v", err))
+		opt.Say(fmt.Sprintf("a snapshot is not complete: %v", err))
 	}
 	if first != nil {
-		return nil, &Error{Kind: ErrCorrupt, File: dir, Offset: -1, What: fmt.Sprintf("none of %d snapshots is whole; the newest: %v", len(files), first), Do: copyAgain}
+		return nil, &Error{Kind: ErrCorrupt, File: dir, Offset: -1, What: fmt.Sprintf("none of %d snapshots is complete; the newest: %v", len(files), first), Do: copyAgain}
 	}
 	return nil, nil
 }
@@ -119,7 +119,7 @@ func enough(snapshots, logs string, snap *snapshot, files []dataFile) error {
 		return &Error{Kind: ErrNoData, File: snapshots, Offset: -1, Do: "give the server's dataDir, and if it has a dataLogDir that too: DIR,LOGDIR",
 			What: fmt.Sprintf("it holds no snapshot, and the first log, %s, is not from the beginning", filepath.Base(files[0].path))}
 	case snap != nil && len(files) == 0 && !(uint32(snap.zxid) == 0 && snap.zxid>>32 <= 1):
-		return &Error{Kind: ErrNoData, File: logs, Offset: -1, What: "it holds no transaction log (log.ZXID), so that what came after " + filepath.Base(snap.path) + " is not known", Do: giveLogDir}
+		return &Error{Kind: ErrNoData, File: logs, Offset: -1, What: "it holds no transaction log (log.ZXID), so what came after " + filepath.Base(snap.path) + " is not known", Do: giveLogDir}
 	}
 	return nil
 }

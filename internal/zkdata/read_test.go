@@ -33,7 +33,7 @@ func usual() files {
 	}
 }
 
-// read is the tree of a directory: paths and data, and what was said.
+// read is the tree of a directory, paths and data, and the messages.
 func read(t testing.TB, place string) (tree, said string, err error) {
 	t.Helper()
 	p, err := zkdata.ParsePlace(place)
@@ -60,7 +60,8 @@ const (
 	after7 = "0x7 /= /a=three /c=four /d="
 )
 
-// with is the usual directory with files of other content, or without them.
+// with is the usual directory, in which some files have other content or are
+// missing.
 func with(change files) files {
 	f := usual()
 	for name, data := range change {
@@ -90,12 +91,12 @@ func TestRead(t *testing.T) {
 		{"an empty last log", with(files{"log.8": {}}), after7, ""},
 		{"no zeros behind the end", with(files{"log.5": logOf(history[4:]...)[:len(logOf(history[4:]...))-300]}), after7, ""},
 		{"the last entry half written", with(files{"log.5": logOf(history[4:]...)[:len(logOf(history[4:]...))-310]}), after6,
-			"DIR/log.5 ends inside a transaction, at byte 160, which counts for nothing: the server leaves it out too; the last whole one is 0x6"},
+			"DIR/log.5 ends inside a transaction, at byte 160: that one is left out, as the server leaves it out; the last complete one is 0x6"},
 		{"a half-written snapshot", with(files{"snapshot.7": usual()["snapshot.4"][:100]}), after7,
-			"a snapshot is not whole: DIR/snapshot.7 at byte 100: the file ends here, inside a znode's data\nDIR/snapshot.4 is used instead, with the transactions since"},
+			"a snapshot is not complete: DIR/snapshot.7 at byte 100: the file ends here, inside a znode's data\nDIR/snapshot.4 is used instead, with the later transactions"},
 		{"a snapshot with a wrong checksum", with(files{"snapshot.4": append(usual()["snapshot.4"][:20:20], append(jute{9}, usual()["snapshot.4"][21:]...)...)}), after7,
-			"a snapshot is not whole: DIR/snapshot.4 at byte 520: the checksum is f674382, and that of what comes before it 20fb438b\nDIR/snapshot.0 is used instead, with the transactions since"},
-		{"an unreadable request's error has no zxid of its own", with(files{"log.5": logOf(history[4], txn(5, -1, jute{}.int(-5)), history[5], history[6])}), after7, ""},
+			"a snapshot is not complete: DIR/snapshot.4 at byte 520: the checksum is f674382, and the bytes before it have 20fb438b\nDIR/snapshot.0 is used instead, with the later transactions"},
+		{"the error of an unreadable request has no zxid", with(files{"log.5": logOf(history[4], txn(5, -1, jute{}.int(-5)), history[5], history[6])}), after7, ""},
 		{"a new epoch", with(files{"log.5": logOf(history[4:]...), "log.100000001": logOf(create(0x100000001, "/e", "", 4)), "log.300000001": logOf(remove(0x300000001, "/e"))}),
 			strings.Replace(after7, "0x7", "0x300000001", 1), ""},
 		{"a version after -2", files{"snapshot.1": snapshotOf(append(rootIn(1, 1), znodeIn{path: "/a", czxid: 1, version: -2, acl: -1})...), "log.1": logOf(openSession(1), set(2, "/a", "x", 0))}, "0x2 /= /a=x", ""},
@@ -128,30 +129,30 @@ func TestRefused(t *testing.T) {
 		want  string
 	}{
 		{"nothing", files{"x": jute("x")}, zkdata.ErrNoData, "DIR: it holds no file named snapshot.ZXID or log.ZXID; " + dataDir},
-		{"no log", with(files{"log.1": nil, "log.5": nil}), zkdata.ErrNoData, "DIR: it holds no transaction log (log.ZXID), so that what came after snapshot.4 is not known; " + giveLogDir},
+		{"no log", with(files{"log.1": nil, "log.5": nil}), zkdata.ErrNoData, "DIR: it holds no transaction log (log.ZXID), so what came after snapshot.4 is not known; " + giveLogDir},
 		{"no snapshot", files{"log.5": usual()["log.5"]}, zkdata.ErrNoData, "DIR: it holds no snapshot, and the first log, log.5, is not from the beginning; give the server's dataDir, and if it has a dataLogDir that too: DIR,LOGDIR"},
-		{"no whole snapshot", with(files{"snapshot.0": jute("x"), "snapshot.4": jute("ZKSM....")}), zkdata.ErrCorrupt,
-			"DIR: none of 2 snapshots is whole; the newest: DIR/snapshot.4 at byte 0: it begins with 5a4b534d, want 5a4b534e (ZKSN, a snapshot); " + copyAgain},
+		{"no complete snapshot", with(files{"snapshot.0": jute("x"), "snapshot.4": jute("ZKSM....")}), zkdata.ErrCorrupt,
+			"DIR: none of 2 snapshots is complete; the newest: DIR/snapshot.4 at byte 0: it begins with 5a4b534d, want 5a4b534e (ZKSN, a snapshot); " + copyAgain},
 		{"a missing log", with(files{"log.5": nil, "log.6": logOf(history[5:]...)}), zkdata.ErrGap,
-			"DIR/log.6 at byte 16: transaction 0x6 comes right after 0x4: those between are missing; " + giveLogDir},
+			"DIR/log.6 at byte 16: transaction 0x6 comes right after 0x4: the transactions between them are missing; " + giveLogDir},
 		{"a missing entry", with(files{"log.5": logOf(history[4], history[6])}), zkdata.ErrGap,
-			"DIR/log.5 at byte 107: transaction 0x7 comes right after 0x5: those between are missing; " + giveLogDir},
+			"DIR/log.5 at byte 107: transaction 0x7 comes right after 0x5: the transactions between them are missing; " + giveLogDir},
 		{"logs older than the snapshot", with(files{"log.1": logOf(history[:3]...), "log.5": nil}), zkdata.ErrGap,
 			"DIR/snapshot.4: no log holds its last transaction, 0x4, or a later one; " + giveLogDir + "; a member that got this snapshot from its leader can't be read before it has logged a transaction"},
 		{"a snapshot of a busy server without the log", with(files{"snapshot.4": snapshotOf(append(midNodes[:4:4], znodeIn{path: "/x", czxid: 9, acl: -1})...)}), zkdata.ErrGap,
 			"DIR/snapshot.4: it was written while the server went on to transaction 0x9, and the logs end with 0x7; " + giveLogDir},
-		{"a later epoch that doesn't begin", with(files{"log.100000002": logOf(create(0x100000002, "/e", "", 4))}), zkdata.ErrGap,
-			"DIR/log.100000002 at byte 16: transaction 0x100000002 comes right after 0x7: those between are missing; " + giveLogDir},
+		{"a later epoch without its first transaction", with(files{"log.100000002": logOf(create(0x100000002, "/e", "", 4))}), zkdata.ErrGap,
+			"DIR/log.100000002 at byte 16: transaction 0x100000002 comes right after 0x7: the transactions between them are missing; " + giveLogDir},
 		{"out of order", with(files{"log.5": logOf(history[4], history[5], history[4])}), zkdata.ErrCorrupt,
 			"DIR/log.5 at byte 160: transaction 0x5 comes after 0x6; " + copied},
 		{"a damaged entry", with(files{"log.5": changed(long, 60)}), zkdata.ErrCorrupt,
 			"DIR/log.5 at byte 16: a transaction's checksum is c316081e, and the log says b76807dd; " + copied},
 		{"a damaged length", with(files{"log.5": changed(long, 26)}), zkdata.ErrCorrupt,
-			"DIR/log.5 at byte 16: no whole transaction is here, and 0x6 follows at byte 107; " + copied},
+			"DIR/log.5 at byte 16: there is no complete transaction here, and 0x6 follows at byte 107; " + copied},
 		{"a negative length", with(files{"log.5": append(append(long[:24:24], 0xff), long[25:]...)}), zkdata.ErrCorrupt,
 			"DIR/log.5 at byte 24: a transaction's length is -16777138; " + copied},
 		{"zeros in the middle", with(files{"log.5": append(append(long[:16:16], make([]byte, 91)...), long[107:]...)}), zkdata.ErrCorrupt,
-			"DIR/log.5 at byte 16: no whole transaction is here, and 0x6 follows at byte 107; " + copied},
+			"DIR/log.5 at byte 16: there is no complete transaction here, and 0x6 follows at byte 107; " + copied},
 		{"an empty log before others", with(files{"log.1": {}, "snapshot.4": nil}), zkdata.ErrCorrupt, "DIR/log.1 at byte 0: it is empty, and DIR/log.5 follows; " + another},
 		{"half a header", with(files{"log.5": long[:9]}), zkdata.ErrCorrupt, "DIR/log.5 at byte 0: the header is 9 bytes long, want 16; " + copied},
 		{"no log at all", with(files{"log.5": jute("PK\x03\x04............")}), zkdata.ErrCorrupt, "DIR/log.5 at byte 0: it begins with 504b0304, want 5a4b4c47 (ZKLG, a transaction log); " + copied},
@@ -166,15 +167,15 @@ func TestRefused(t *testing.T) {
 		{"an entry too long for its type", with(files{"log.8": logOf(txn(8, 2, jute{}.text("/a").int(1)))}), zkdata.ErrCorrupt,
 			"DIR/log.8 at byte 16: transaction 0x8 (delete): in its byte 38: 4 bytes are left over; " + copied},
 		{"no path", with(files{"log.8": logOf(create(8, "a", "", 1))}), zkdata.ErrCorrupt,
-			`DIR/log.8 at byte 16: transaction 0x8 (create): in its byte 37: "a" is no znode's path; ` + copied},
+			`DIR/log.8 at byte 16: transaction 0x8 (create): in its byte 37: "a" is not a znode's path; ` + copied},
 		{"created twice", with(files{"log.8": logOf(create(8, "/c", "", 4))}), zkdata.ErrGap,
-			`DIR/log.8 at byte 16: transaction 0x8 (create "/c") can't be carried out: it is there since transaction 0x5, so its deletion is missing; ` + another},
+			`DIR/log.8 at byte 16: transaction 0x8 (create "/c") can't be applied: it exists since transaction 0x5, so its deletion is missing; ` + another},
 		{"a child that was never counted", with(files{"log.8": logOf(create(8, "/e", "", 5))}), zkdata.ErrGap,
-			`DIR/log.8 at byte 16: transaction 0x8 (create "/e") can't be carried out: it is child 5 of its parent, and 3 were created before, so transactions are missing; ` + another},
+			`DIR/log.8 at byte 16: transaction 0x8 (create "/e") can't be applied: it is child 5 of its parent, and 3 were created before, so transactions are missing; ` + another},
 		{"a version left out", with(files{"log.8": logOf(set(8, "/a", "", 3))}), zkdata.ErrGap,
-			`DIR/log.8 at byte 16: transaction 0x8 (setData "/a") can't be carried out: it goes from version 1 to 3, so transactions are missing; ` + another},
+			`DIR/log.8 at byte 16: transaction 0x8 (setData "/a") can't be applied: it goes from version 1 to 3, so transactions are missing; ` + another},
 		{"children left when it is deleted", with(files{"log.8": logOf(create(8, "/a/x", "", 2), remove(9, "/a"))}), zkdata.ErrGap,
-			`DIR/log.8 at byte 105: transaction 0x9 (delete "/a") can't be carried out: it has 1 children, so their deletion is missing; ` + another},
+			`DIR/log.8 at byte 105: transaction 0x9 (delete "/a") can't be applied: it has 1 children, so their deletion is missing; ` + another},
 		{"an ACL that isn't listed", with(files{"snapshot.4": snapshotOf(append(midNodes[:3:3], znodeIn{path: "/a", czxid: 2, cversion: 1, version: 1, acl: 5}, znodeIn{path: "/a/b", acl: 1})...)}), zkdata.ErrCorrupt,
 			"DIR/snapshot.4: /a has an ACL that the snapshot doesn't list; " + another},
 	} {
@@ -197,17 +198,17 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// changed is data with a bit of one byte turned over.
+// changed is data with one bit of one byte flipped.
 func changed(data jute, at int) jute {
 	out := slices.Clone(data)
 	out[at] ^= 0x41
 	return out
 }
 
-// TestDamageIsNeverPassedOver cuts each file at each byte, and changes each
-// byte of it: what is read then is the tree, or a tree before its last entry if
-// that is damaged, and never any other.
-func TestDamageIsNeverPassedOver(t *testing.T) {
+// TestDamageIsNeverIgnored cuts each file at each byte, and changes each byte.
+// The result must be the tree, or the tree before the last entry if that is
+// damaged, and never another.
+func TestDamageIsNeverIgnored(t *testing.T) {
 	dir := usual().write(t)
 	for name, whole := range usual() {
 		lastEntry := 16
@@ -222,7 +223,8 @@ func TestDamageIsNeverPassedOver(t *testing.T) {
 			case err != nil:
 			case got == after7:
 			case name == "log.5" && how == "cut" && (got == after4 || got == after5 || got == after6):
-				// The end of the newest log was not written: the server leaves it out.
+				// The end of the newest log was not written, so the server leaves it
+				// out.
 			case name == "log.5" && at >= lastEntry && got == after6:
 			default:
 				t.Errorf("%s %s at byte %d: %s", name, how, at, got)
@@ -236,14 +238,14 @@ func TestDamageIsNeverPassedOver(t *testing.T) {
 	}
 }
 
-// TestMissingFiles leaves out each set of files: what is read then is the tree,
-// or as much as the newest file of the rest says.
+// TestMissingFiles leaves out each set of files. The result must be the tree,
+// or what the newest of the other files says.
 func TestMissingFiles(t *testing.T) {
 	names := slices.Sorted(maps.Keys(usual()))
 	want := map[string]string{
 		"log.1 log.5 snapshot.0 snapshot.4": after7, "log.1 log.5 snapshot.0": after7, "log.1 log.5 snapshot.4": after7,
 		"log.1 log.5": after7, "log.5 snapshot.0 snapshot.4": after7, "log.5 snapshot.4": after7,
-		// Nothing tells that there was another log.
+		// Nothing shows that there was another log.
 		"log.1 snapshot.0 snapshot.4": after4, "log.1 snapshot.0": after4, "log.1 snapshot.4": after4, "log.1": after4,
 		"snapshot.0": "0x0 /=",
 	}
@@ -285,10 +287,10 @@ func TestPlaces(t *testing.T) {
 		{whole + "#/", after7, ""},
 		{whole + "#/a", "0x7 /=three", ""},
 		{one + "," + logs + "#/c", "0x7 /=four", ""},
-		{whole + "#/none", "", whole + ": /none is not there; give the path of a znode after the #"},
-		{logs + "," + one, "", logs + "/version-2: it holds transaction logs, although the logs are to be in " + one + "/version-2; give dataDir and dataLogDir as they are in zoo.cfg, in this order: DIR,LOGDIR"},
-		{one + "," + whole, "", whole + ": it holds snapshots, although it is to hold logs alone; give dataDir and dataLogDir as they are in zoo.cfg, in this order: DIR,LOGDIR"},
-		{file, "", file + ": this is no folder; give the server's dataDir, or the version-2 inside it"},
+		{whole + "#/none", "", whole + ": /none does not exist; give the path of a znode after the #"},
+		{logs + "," + one, "", logs + "/version-2: it holds transaction logs, although the logs should be in " + one + "/version-2; give dataDir and dataLogDir as they are in zoo.cfg, in this order: DIR,LOGDIR"},
+		{one + "," + whole, "", whole + ": it holds snapshots, although it should hold only logs; give dataDir and dataLogDir as they are in zoo.cfg, in this order: DIR,LOGDIR"},
+		{file, "", file + ": this is not a folder; give the server's dataDir, or the version-2 inside it"},
 		{whole + "/none", "", whole + "/none: no such file or directory"},
 	} {
 		got, _, err := read(t, tc.place)
@@ -372,7 +374,7 @@ func TestTransactions(t *testing.T) {
 	}
 }
 
-// shown is what is not zero of a znode; cversion counts creates.
+// shown are the values of a znode that are not zero. cversion counts creates.
 func shown(n znode.Node) string {
 	s := n.Path
 	if n.Data == nil {
@@ -397,8 +399,8 @@ func shown(n znode.Node) string {
 	return s
 }
 
-// TestDigests holds trees to the digests that servers since 3.6 write down, and
-// to the transaction with which a snapshot was finished.
+// TestDigests compares trees with the digests that servers since 3.6 write, and
+// with the transaction at which a snapshot was finished.
 func TestDigests(t *testing.T) {
 	sum := digestOf(midNodes...)
 	sum5 := digestOf(append(rootIn(2, 5), midNodes[3:]...)...) + digestOf(znodeIn{path: "/c", data: "four", czxid: 5, pzxid: 5, time: 5000})
@@ -429,14 +431,14 @@ func TestDigests(t *testing.T) {
 		{"of a transaction", files{"snapshot.4": mid().withDigest(4, sum), "log.5": logOf(digest(history[4], sum5), history[5], history[6])}, after7, ""},
 		{"of the last transaction, wrong", files{"log.5": logOf(digest(history[4], sum5+1), history[5], history[6])}, "",
 			fmt.Sprintf("DIR/log.5 at byte 16: after transaction 0x5 the tree's digest is %x, and the server's was %x: %s", sum5, sum5+1, other)},
-		{"foretold wrongly once", files{"log.5": logOf(digest(history[4], 1), digest(txn(6, -1, jute{}.int(0)), sum5))}, after5At6, ""},
+		{"the server computed it wrongly once", files{"log.5": logOf(digest(history[4], 1), digest(txn(6, -1, jute{}.int(0)), sum5))}, after5At6, ""},
 		{"of a transaction while the snapshot was written", files{"snapshot.4": busy().withDigest(5, sum5), "log.5": logOf(digest(history[4], sum5), history[5], history[6])}, after7, ""},
 		{"of a transaction while the snapshot was written, wrong", files{"snapshot.4": busy().withDigest(5, sum5+1)}, "",
 			fmt.Sprintf("DIR/snapshot.4: after transaction 0x5 the tree's digest is %x, and the server's was %x: %s", sum5, sum5+1, other)},
 		{"of a transaction that the logs lack", files{"snapshot.4": busy().withDigest(9, sum5)}, "",
 			"DIR/snapshot.4: it was written while the server went on to transaction 0x9, and the logs end with 0x7; if the server has a dataLogDir, give it too, as DIR,LOGDIR; otherwise copy the directory again, snapshots first and logs after them, or read another member's"},
 		{"a znode that is missing when the snapshot was finished before", files{"snapshot.4": mid().withLast(4), "log.5": logOf(history[4], remove(6, "/none"))}, "",
-			`DIR/log.5 at byte 107: transaction 0x6 (delete "/none") can't be carried out: the znode is not there; ` + another},
+			`DIR/log.5 at byte 107: transaction 0x6 (delete "/none") can't be applied: the znode does not exist; ` + another},
 		{"a znode that is missing because the snapshot was finished after", files{"snapshot.4": mid().withLast(6), "log.5": logOf(history[4], remove(6, "/none"))}, after5At6, ""},
 		{"names that are not ASCII", files{"snapshot.4": snapshotOf(append(midNodes, znodeIn{path: "/ä", czxid: 4, acl: -1})...).withDigest(4, 99)}, after7 + " /ä=", ""},
 	} {
@@ -459,9 +461,10 @@ func TestDigests(t *testing.T) {
 
 const after5At6 = "0x6 /= /a=three /a/b=two /c=four"
 
-// TestAFuzzySnapshot is one that the server wrote while /a was deleted and made
-// again, with children: it has the later one, and the log begins with the
-// earlier. Wherever in between it was begun, the tree is that of the log.
+// TestAFuzzySnapshot reads a snapshot that the server wrote while /a was
+// deleted and created again, with children. The snapshot has the later /a, and
+// the log begins with the earlier one. Wherever in between the snapshot begins,
+// the result must be the log's tree.
 func TestAFuzzySnapshot(t *testing.T) {
 	log := logOf(openSession(1), create(2, "/a", "first", 1), create(3, "/a/x", "first", 1), set(4, "/a", "set", 1), remove(5, "/a/x"), remove(6, "/a"),
 		create(7, "/a", "second", 2), createEphemeral(8, "/a/x", 1), set(9, "/a", "third", 1))
@@ -487,15 +490,16 @@ func TestAFuzzySnapshot(t *testing.T) {
 		if !slices.Equal(got, want) || znodes != 5 {
 			t.Errorf("from %d:\n got %q, %d znodes\nwant %q, 5", start, got, znodes, want)
 		}
-		// The ACL of /a/x is in the transaction that made it.
+		// The ACL of /a/x is in the transaction that created it.
 		if unknown := errors.Is(err, zkdata.ErrCorrupt); unknown != (start == 8) || err != nil && !unknown {
 			t.Errorf("from %d: %v", start, err)
 		}
 	}
 }
 
-// TestHole: a transaction is found behind zeros wherever it begins.
-func TestHole(t *testing.T) {
+// TestTransactionAfterZeros: the reader finds a transaction after zeros,
+// wherever it begins.
+func TestTransactionAfterZeros(t *testing.T) {
 	first, next := logOf(history[4]), logOf(history[5])
 	for i := range 80 {
 		at := []int{4096, 8192}[i%2] - 20 + i/2
@@ -509,7 +513,7 @@ func TestHole(t *testing.T) {
 	}
 }
 
-func TestDataSays(t *testing.T) {
+func TestDataMethods(t *testing.T) {
 	dir := usual().write(t)
 	d, err := zkdata.Read(t.Context(), zkdata.Place{Dir: dir}, zkdata.Options{})
 	if err != nil {
@@ -525,7 +529,7 @@ func TestDataSays(t *testing.T) {
 		t.Errorf("children %v", names)
 	}
 	if d.Children("/none") != nil || len(d.Children("/d")) != 0 {
-		t.Errorf("children of none, and of a leaf: %v %v", d.Children("/none"), d.Children("/d"))
+		t.Errorf("children of a missing znode, and of a leaf: %v %v", d.Children("/none"), d.Children("/d"))
 	}
 	if _, ok := d.Get("/zookeeper"); ok {
 		t.Error("/zookeeper is there")

@@ -9,8 +9,8 @@ import (
 	"mrtq/internal/znode"
 )
 
-// snapshotMagic and logMagic begin the files, before the version of the format,
-// which has been 2 ever since.
+// snapshotMagic and logMagic begin the files. The version of the format
+// follows, which has always been 2.
 const (
 	snapshotMagic = 0x5a4b534e // ZKSN
 	logMagic      = 0x5a4b4c47 // ZKLG
@@ -21,22 +21,22 @@ const (
 type snapshot struct {
 	dataFile
 	tree *tree
-	// digest is the tree's, as of the moment when the snapshot was finished; nil
-	// before 3.6, and where the server had none.
+	// digest is the tree's digest when the snapshot was finished. It is nil
+	// before 3.6, and if the server had none.
 	digest *treeDigest
 	// finished is the last transaction at that moment, -1 before 3.9.
 	finished int64
-	// newest is the newest transaction that any znode shows. The server goes on
-	// while it writes, so it can be later than the file's zxid.
+	// newest is the newest transaction that any znode shows. It can be later
+	// than the file's zxid, because the server goes on while it writes.
 	newest int64
 }
 
-// checkEvery is how many znodes or transactions are read between two looks at
-// the context.
+// checkEvery is how many znodes or transactions are read before the context is
+// checked again.
 const checkEvery = 1 << 12
 
 // readSnapshot reads a snapshot with all its checksums. An *[Error] of kind
-// [ErrCorrupt] says that the file is not whole.
+// [ErrCorrupt] says that the file is not complete.
 func readSnapshot(ctx context.Context, file dataFile, progress func(int)) (*snapshot, error) {
 	f, err := openfile.Read(file.path)
 	if err != nil {
@@ -52,7 +52,7 @@ func readSnapshot(ctx context.Context, file dataFile, progress func(int)) (*snap
 
 // parseSnapshot reads (FileSnap.deserialize): a header, the sessions, the lists
 // of ACLs, the znodes, each parent before its children, and "/" for the end. A
-// checksum seals that, and each part that a later version added.
+// checksum follows these, and each part that a later version added.
 func parseSnapshot(ctx context.Context, file dataFile, s *stream, progress func(int)) (*snapshot, error) {
 	snap := &snapshot{dataFile: file, tree: emptyTree(), finished: -1}
 	s.header(snapshotMagic, "ZKSN, a snapshot")
@@ -144,7 +144,7 @@ func (snap *snapshot) nodes(ctx context.Context, s *stream, acls map[int64]*[]zn
 		switch {
 		case t.root == nil && len(path) == 0:
 		case !isPath(path):
-			s.fail(at, fmt.Sprintf("%q is no znode's path", path))
+			s.fail(at, fmt.Sprintf("%q is not a znode's path", path))
 		default:
 			above, name := split(path)
 			n.name = string(name)
@@ -170,7 +170,7 @@ func (snap *snapshot) nodes(ctx context.Context, s *stream, acls map[int64]*[]zn
 		}
 	}
 	if s.err == nil && t.root == nil {
-		s.fail(s.offset(), "it holds no root")
+		s.fail(s.offset(), "it has no root")
 	}
 	return s.err
 }
@@ -185,33 +185,33 @@ func (s *stream) stat() stat {
 	}
 }
 
-// seal reads the checksum of all that was read so far, and the "/" after it
+// seal reads the checksum of everything read so far, and the "/" after it
 // (SnapStream.checkSealIntegrity).
 func (s *stream) seal() {
 	at, want := s.offset(), s.checksum()
 	got := s.int64("a checksum")
 	s.text("a checksum's end")
 	if s.err == nil && got != want {
-		s.fail(at, fmt.Sprintf("the checksum is %x, and that of what comes before it %x", got, want))
+		s.fail(at, fmt.Sprintf("the checksum is %x, and the bytes before it have %x", got, want))
 	}
 }
 
-// The lengths of the parts behind the first seal.
+// The lengths of the parts after the first checksum.
 const (
 	sealLen     = 8 + 4 + 1
 	finishedLen = 8 + sealLen
 	trailerMost = 128 // more than all of them together
 )
 
-// trailer reads what later versions put behind the first seal: since 3.6 a
+// trailer reads what later versions write after the first checksum: since 3.6 a
 // digest with its zxid, since 3.9 the last transaction. Each can be switched
-// off, and only their lengths tell which are there.
+// off, and only the lengths show which are there.
 func (snap *snapshot) trailer(s *stream) {
 	if n := len(s.ahead(trailerMost)); n != 0 && n != finishedLen {
 		at := s.offset()
 		d := treeDigest{zxid: s.int64("the digest"), version: s.int32("the digest")}
 		if d.version < digestVersion {
-			s.text("the digest") // in hexadecimal; how it was made, no released version tells
+			s.text("the digest") // in hexadecimal; no released version says how it was computed
 		} else {
 			d.value = uint64(s.int64("the digest"))
 		}

@@ -8,9 +8,9 @@ import (
 	"io"
 )
 
-// stream reads a snapshot's values one after the other and keeps the checksum of
-// all that was taken so far. After its first error every read gives zero, so
-// that a record is read whole and the error is looked at once.
+// stream reads a snapshot's values one after the other and keeps the checksum
+// of everything read so far. After its first error every read returns zero, so
+// a caller can read a whole record and check the error once.
 type stream struct {
 	file string // for errors
 	r    io.Reader
@@ -20,7 +20,7 @@ type stream struct {
 	base             int64 // where buf begins in the file
 	sum              hash.Hash32
 	err              error
-	ended            bool // err is no more than that the file ends
+	ended            bool // err only says that the file ends
 }
 
 const streamBuffer = 128 << 10
@@ -32,7 +32,7 @@ func newStream(file string, r io.Reader) *stream {
 // offset is where the next value begins.
 func (s *stream) offset() int64 { return s.base + int64(s.pos) }
 
-// checksum is the Adler32 of all that was read so far.
+// checksum is the Adler32 of everything read so far.
 func (s *stream) checksum() int64 {
 	s.sum.Write(s.buf[s.summed:s.pos])
 	s.summed = s.pos
@@ -45,8 +45,8 @@ func (s *stream) fail(at int64, what string) {
 	}
 }
 
-// take is the next n bytes, n at most the buffer's length, until the next call.
-// It is nil after an error.
+// take returns the next n bytes, at most the buffer's length. They are valid
+// until the next call. It returns nil after an error.
 func (s *stream) take(n int, field string) []byte {
 	if s.err != nil {
 		return nil
@@ -73,8 +73,7 @@ func (s *stream) take(n int, field string) []byte {
 	return b
 }
 
-// ahead is what comes next, without taking it: at most so many bytes, fewer at
-// the end.
+// ahead returns the next n bytes without taking them, fewer at the end.
 func (s *stream) ahead(most int) []byte {
 	if s.err != nil {
 		return nil
@@ -117,8 +116,8 @@ func (s *stream) length(field string) int {
 	return int(n)
 }
 
-// bytes reads a buffer into memory of its own. A long one is read piece by
-// piece, so that a length that lies costs no more than what is there.
+// bytes reads a buffer into new memory. It reads a long one piece by piece, so
+// that a wrong length costs no more memory than the bytes that are there.
 func (s *stream) bytes(field string) []byte {
 	n := s.length(field)
 	if n < 0 {
@@ -142,7 +141,7 @@ func (s *stream) copied(n int, field string) []byte {
 	return out
 }
 
-// text reads a string; it is good until the next read.
+// text reads a string. It is valid until the next read.
 func (s *stream) text(field string) []byte {
 	at := s.offset()
 	n := s.length(field)
@@ -158,11 +157,11 @@ func (s *stream) text(field string) []byte {
 	return s.take(n, field)
 }
 
-// unreadable is an error of reading itself, with its place. That a packed file
-// doesn't unpack is damage like any other.
+// unreadable adds the offset to an error of reading. A packed file that can't
+// be unpacked is damaged like any other.
 func unreadable(file string, at int64, err error) error {
 	if damaged(err) {
-		return &Error{Kind: ErrCorrupt, File: file, Offset: at, What: "it can't be unpacked any further: " + err.Error()}
+		return &Error{Kind: ErrCorrupt, File: file, Offset: at, What: "it can't be unpacked further: " + err.Error()}
 	}
 	return fmt.Errorf("%s at byte %d: %w", file, at, err)
 }

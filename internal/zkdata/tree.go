@@ -8,21 +8,21 @@ import (
 	"mrtq/internal/znode"
 )
 
-// node is one znode. Its path is that of its parents and its name, so that a
-// million znodes don't keep a million paths.
+// node is one znode. It keeps its parent and its name, so that a million znodes
+// don't keep a million paths.
 type node struct {
 	name     string
 	parent   *node // nil for the root
 	children map[string]*node
 	data     []byte
-	// acl is nil for one that the snapshot's list of ACLs doesn't have, see
+	// acl is nil if the snapshot's list of ACLs doesn't have it: see
 	// [tree.create].
 	acl  *[]znode.ACL
 	stat stat
 }
 
 // stat is what a server keeps of a Stat (StatPersisted), in its order. cversion
-// counts creates; what clients see is made of it, see [node.clientStat].
+// counts creates. [node.clientStat] computes what clients see.
 type stat struct {
 	czxid, mzxid, ctime, mtime  int64
 	version, cversion, aversion int32
@@ -30,7 +30,7 @@ type stat struct {
 	pzxid                       int64
 }
 
-// tree is a server's tree. It is changed by the rules of DataTree.processTxn.
+// tree is a server's tree. It changes by the rules of DataTree.processTxn.
 type tree struct {
 	root     *node
 	count    int
@@ -40,13 +40,13 @@ type tree struct {
 	digest digest
 }
 
-// emptyTree has not even a root.
+// emptyTree returns a tree without even a root.
 func emptyTree() *tree {
 	return &tree{sessions: map[int64]int32{}, owned: map[int64]map[*node]struct{}{}}
 }
 
-// newTree is the tree of a server that has just been set up, less what is below
-// /zookeeper, which nothing depends on.
+// newTree returns the tree of a new server. It leaves out what is below
+// /zookeeper, because nothing depends on that.
 func newTree() *tree {
 	t := emptyTree()
 	t.root = &node{data: []byte{}, acl: &openACL}
@@ -57,14 +57,14 @@ func newTree() *tree {
 
 var openACL = znode.OpenACL()
 
-// system reports whether path is below ZooKeeper's own znode, or is that. A
-// server changes what is there by itself too, without transactions.
+// system reports whether path is ZooKeeper's own znode or below it. A server
+// also changes that part by itself, without transactions.
 func system(path []byte) bool {
 	rest, ok := bytes.CutPrefix(path, []byte("/zookeeper"))
 	return ok && (len(rest) == 0 || rest[0] == '/')
 }
 
-// find is the node at a path, and nil if it isn't there. The root is "/" or "".
+// find returns the node at a path, nil if there is none. The root is "/" or "".
 func (t *tree) find(path []byte) *node {
 	n := t.root
 	for rest := path; len(rest) > 1; {
@@ -86,7 +86,8 @@ func nextName(path []byte) (name, rest []byte) {
 	return path, nil
 }
 
-// split is the parent's path and the name of a path with at least one name.
+// split returns the parent's path and the name, for a path with at least one
+// name.
 func split(path []byte) (parent, name []byte) {
 	i := bytes.LastIndexByte(path, '/')
 	return path[:i], path[i+1:]
@@ -117,7 +118,7 @@ func (t *tree) insert(parent, n *node) {
 	}
 }
 
-// remove removes a node with all below it, and their part of the digest.
+// remove removes a node with everything below it, and their part of the digest.
 func (t *tree) remove(n *node) {
 	for _, c := range n.children {
 		t.remove(c)
@@ -133,24 +134,23 @@ func (t *tree) remove(n *node) {
 	}
 }
 
-// What a transaction finds that it should not, or does not find. While a
-// snapshot is written, the tree goes on changing; it may then hold what later
-// transactions did, and they meet their own work when they are replayed.
+// The errors of a transaction that does not fit the tree. The tree goes on
+// changing while a snapshot is written. So the snapshot may hold what later
+// transactions did, and they meet their own changes when they are replayed.
 var (
-	errNoNode   = errors.New("the znode is not there")
-	errNoParent = errors.New("the parent is not there")
+	errNoNode   = errors.New("the znode does not exist")
+	errNoParent = errors.New("the parent does not exist")
 )
 
-// errSkipped says that a transaction can't follow on the one before, whatever
-// the snapshot holds.
+// errSkipped says that a transaction can't follow the one before, whatever the
+// snapshot holds.
 type skippedError struct{ what string }
 
 func (e *skippedError) Error() string { return e.what }
 
-// create makes a znode (DataTree.createNode). One that is there must be the
-// work of this transaction or of a later one, which the snapshot has already:
-// it gets the ACL, which the snapshot's list may lack, and the parent's counts
-// go forward.
+// create creates a znode (DataTree.createNode). If it exists, the snapshot
+// already has the changes of this transaction or of a later one. Then it gets
+// the ACL, which the snapshot's list may lack, and the parent's counts advance.
 func (t *tree) create(at moment, op *change, owner int64) error {
 	parentPath, name := split(op.path)
 	parent := t.find(parentPath)
@@ -159,7 +159,7 @@ func (t *tree) create(at moment, op *change, owner int64) error {
 	}
 	existing := parent.children[string(name)]
 	if existing != nil && existing.stat.czxid < at.zxid && !system(op.path) {
-		return &skippedError{fmt.Sprintf("it is there since transaction %s, so its deletion is missing", zx(existing.stat.czxid))}
+		return &skippedError{fmt.Sprintf("it exists since transaction %s, so its deletion is missing", zx(existing.stat.czxid))}
 	}
 	cversion := op.parentCversion
 	if cversion == -1 { // a server before 3.4
@@ -183,9 +183,9 @@ func (t *tree) create(at moment, op *change, owner int64) error {
 	return nil
 }
 
-// delete removes a znode (DataTree.deleteNode). The parent's pzxid goes forward
-// even if the snapshot lacks the znode already. Children that it has are the
-// work of later transactions, which will make them again.
+// delete removes a znode (DataTree.deleteNode). The parent's pzxid advances
+// even if the snapshot already lacks the znode. If it has children, later
+// transactions created them and will create them again.
 func (t *tree) delete(at moment, path []byte) error {
 	parentPath, name := split(path)
 	parent := t.find(parentPath)
@@ -239,9 +239,9 @@ func (t *tree) setACL(at moment, op *change) error {
 	return nil
 }
 
-// follows demands that a change's version is at most one more than the one that
-// is there. A znode that a later transaction made says nothing of this one; and
-// a server that counts past -2 goes on at 0, lest a version be -1.
+// follows checks that a change's version is at most one more than the current
+// one. A znode that a later transaction created says nothing about this one. A
+// server that counts past -2 continues at 0, because no version may be -1.
 func follows(at moment, op *change, n *node, version int32) error {
 	if n.stat.czxid > at.zxid || op.version-version <= 1 || version == -2 && op.version == 0 || system(op.path) {
 		return nil
@@ -250,7 +250,7 @@ func follows(at moment, op *change, n *node, version int32) error {
 }
 
 // closeSession removes the ephemeral znodes of a session: those that the
-// transaction lists (since 3.6), and those that are the session's
+// transaction lists (since 3.6), and those that the session owns
 // (DataTree.killSession).
 func (t *tree) closeSession(at moment, session int64, listed [][]byte) error {
 	for _, path := range listed {
@@ -266,13 +266,13 @@ func (t *tree) closeSession(at moment, session int64, listed [][]byte) error {
 	return nil
 }
 
-// The values of ephemeralOwner that are no session (EphemeralType).
+// The values of ephemeralOwner that are not sessions (EphemeralType).
 const containerOwner = -1 << 63
 
-// isSession reports whether an ephemeralOwner is a session's id. A TTL znode's
-// holds its TTL behind 0xff, or in 3.5.3 and with emulate353TTLNodes behind 0x80.
-// The sessions of servers with these two numbers look the same for some hours
-// after the machine was started; but they are open.
+// isSession reports whether an ephemeralOwner is a session's id. For a TTL
+// znode it is 0xff and the TTL, or in 3.5.3 and with emulate353TTLNodes 0x80
+// and the TTL. For some hours after the machine was started, the sessions of
+// servers with these two numbers look the same. But those sessions are open.
 func (t *tree) isSession(owner int64) bool {
 	if owner == 0 || owner == containerOwner {
 		return false

@@ -2,9 +2,9 @@ package zkdata
 
 import "testing"
 
-// TestIsSession takes ephemeralOwners as servers make them: sessions of servers
-// with every id (SessionTrackerImpl.initializeNextSessionId), containers, and
-// TTLs in both spellings.
+// TestIsSession checks ephemeralOwners as servers make them: sessions of
+// servers with every id (SessionTrackerImpl.initializeNextSessionId),
+// containers, and TTLs in both encodings.
 func TestIsSession(t *testing.T) {
 	tree := emptyTree()
 	for server := range int64(256) {
@@ -27,7 +27,7 @@ func TestIsSession(t *testing.T) {
 	}
 }
 
-// TestSystem: what is ZooKeeper's own, and what is only named like it.
+// TestSystem: ZooKeeper's own znodes, and others with similar names.
 func TestSystem(t *testing.T) {
 	for path, want := range map[string]bool{"/zookeeper": true, "/zookeeper/quota": true, "/zookeepers": false, "/a/zookeeper": false, "": false, "/": false} {
 		if system([]byte(path)) != want {

@@ -47,12 +47,12 @@ type transaction struct {
 	moment
 	session int64
 	typ     opType
-	changes []change // of a multi that was carried out; otherwise one, or none
+	changes []change // the parts of a multi that succeeded; otherwise one change, or none
 	digest  *treeDigest
 }
 
-// change is what a transaction, or a part of a multi, does to the tree. Which
-// fields it has depends on the type.
+// change is what a transaction, or a part of a multi, does to the tree. The
+// type decides which fields it uses.
 type change struct {
 	typ            opType
 	path           []byte
@@ -66,11 +66,11 @@ type change struct {
 	listed         [][]byte // of closeSession: the session's ephemeral znodes
 }
 
-// digestLen is a TxnDigest's: version and value.
+// digestLen is the length of a TxnDigest: version and value.
 const digestLen = 12
 
 // transaction decodes an entry of a log (SerializeUtils.deserializeTxn): a
-// TxnHeader, what its type asks for, and since 3.6 a digest.
+// TxnHeader, the fields of its type, and since 3.6 a digest.
 func (f *fields) transaction(t *transaction) error {
 	*t = transaction{changes: t.changes[:0]}
 	t.session = f.int64("session")
@@ -95,8 +95,8 @@ func (f *fields) transaction(t *transaction) error {
 	return nil
 }
 
-// change decodes what one type of transaction has. A part of a multi can be
-// fewer types, and has no digest behind it.
+// change decodes the fields of one type of transaction. A part of a multi has
+// fewer possible types, and no digest after it.
 func (f *fields) change(typ opType, part bool) change {
 	c := change{typ: typ}
 	switch typ {
@@ -128,7 +128,7 @@ func (f *fields) change(typ opType, part bool) change {
 	return c
 }
 
-// whole decodes the types that are no parts of multis.
+// whole decodes the types that can't be parts of a multi.
 func (f *fields) whole(c *change) {
 	switch c.typ {
 	case opReconfig:
@@ -138,9 +138,9 @@ func (f *fields) whole(c *change) {
 	case opCreateSession:
 		c.timeout = f.int32("timeout")
 	case opCloseSession:
-		// Before 3.6, or without closeSessionTxn, there is nothing; a digest
-		// may stand there nevertheless, and can't be taken for a list of paths:
-		// its version would be their number.
+		// Before 3.6, or without closeSessionTxn, there is no list. But there
+		// may be a digest, which can't be confused with a list of paths: its
+		// version would be the number of paths.
 		if left := f.left(); left == 0 || left == digestLen && !f.looksLikePaths() {
 			return
 		}
@@ -162,8 +162,8 @@ func (f *fields) looksLikePaths() bool {
 	return try.err == nil && try.left() == 0
 }
 
-// multi decodes the parts of a multi. If one of them failed, none was carried
-// out, and the transaction changes nothing.
+// multi decodes the parts of a multi. If one of them failed, none was applied,
+// and the transaction changes nothing.
 func (f *fields) multi(t *transaction) {
 	failed := false
 	for range max(f.count(8, "parts"), 0) {

@@ -13,8 +13,8 @@ import (
 	"github.com/klauspost/compress/snappy"
 )
 
-// unpacked reads a snapshot as the server wrote it before packing. The file's
-// name says how it is packed (SnapStream.getStreamMode).
+// unpacked unpacks a snapshot. The file's name says how it is packed
+// (SnapStream.getStreamMode).
 func unpacked(name string, r io.Reader) (io.Reader, error) {
 	switch ext := strings.ToLower(name[strings.LastIndexByte(name, '.')+1:]); ext {
 	case "gz":
@@ -25,7 +25,7 @@ func unpacked(name string, r io.Reader) (io.Reader, error) {
 	return r, nil
 }
 
-// damaged reports whether an error says that packed bytes are none.
+// damaged reports whether an error says that the packed bytes are damaged.
 func damaged(err error) bool {
 	var flateErr flate.CorruptInputError
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errSnappy) ||
@@ -34,8 +34,8 @@ func damaged(err error) bool {
 
 // snappyReader unpacks the framing of snappy-java (SnappyOutputStream), which
 // is not snappy's own: a header of 16 bytes (magic, version, oldest version
-// that can read it), then blocks, each behind its length. A further header may
-// stand where a block could: streams that were written one after the other.
+// that can read it), then blocks, each after its length. Instead of a block
+// there may be another header, if streams were written one after the other.
 type snappyReader struct {
 	r      io.Reader
 	packed []byte
@@ -58,7 +58,7 @@ func newSnappyReader(r io.Reader) (io.Reader, error) {
 	return s, s.header(nil)
 }
 
-// header reads a stream's header, of which head was read already.
+// header reads the rest of a stream's header, after head.
 func (s *snappyReader) header(head []byte) error {
 	h := make([]byte, snappyHeader)
 	if _, err := io.ReadFull(s.r, h[copy(h, head):]); err != nil {
@@ -98,7 +98,7 @@ func (s *snappyReader) next() error {
 	if n > maxSnappyBlock {
 		return fmt.Errorf("%w: a block of %d bytes, want at most %d", errSnappy, n, maxSnappyBlock)
 	}
-	// Piece by piece: the length may lie.
+	// Read it piece by piece, because the length may be wrong.
 	packed := bytes.NewBuffer(s.packed[:0])
 	if _, err := io.CopyN(packed, s.r, int64(n)); err != nil {
 		return fmt.Errorf("%w: a block is cut short: %w", errSnappy, err)

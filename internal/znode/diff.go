@@ -7,9 +7,9 @@ type ChangeKind string
 
 // The kinds of [Change].
 const (
-	Missing ChangeKind = "missing" // wanted and not there
-	Extra   ChangeKind = "extra"   // there and not wanted
-	Changed ChangeKind = "changed" // there with other data
+	Missing ChangeKind = "missing" // wanted and not found
+	Extra   ChangeKind = "extra"   // found and not wanted
+	Changed ChangeKind = "changed" // found with other data
 )
 
 // Change is one node that differs between the tree that was wanted and the one
@@ -28,8 +28,8 @@ func (c Change) String() string {
 	return c.Path + ": " + string(c.Kind)
 }
 
-// showData is data for a person: quoted, so that no byte of it reaches a
-// terminal raw, and cut where it is long.
+// showData makes data readable: quoted, so that no raw byte of it reaches a
+// terminal, and cut if it is long.
 func showData(b []byte) string {
 	const most = 120
 	switch {

@@ -6,7 +6,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// drawTree draws a small tree whose nodes have stats or not.
+// drawTree draws a small tree. Some of its nodes have stats.
 func drawTree(t *rapid.T) *znode.Tree {
 	tree := znode.NewTree()
 	for range rapid.IntRange(0, 8).Draw(t, "nodes") {

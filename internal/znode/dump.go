@@ -17,14 +17,14 @@ type dumpLine struct {
 	Data dumpData `json:"data"`
 	Stat *Stat    `json:"stat,omitempty"`
 	ACL  []ACL    `json:"acl,omitempty"`
-	// Unreadable says why the data is not known, which null then stands for.
+	// Unreadable says why the data is not known. The line then has null for it.
 	Unreadable string `json:"unreadable,omitempty"`
 }
 
 // dumpData is base64, or null for null data.
 type dumpData struct {
 	bytes []byte
-	given bool // a line without data would silently be one with null data
+	given bool // otherwise a line without data would silently have null data
 }
 
 func (d dumpData) MarshalJSON() ([]byte, error) { return json.Marshal(d.bytes) }
@@ -58,12 +58,13 @@ func (e *DumpError) Error() string {
 
 func (e *DumpError) Unwrap() error { return e.Err }
 
-// ErrDumpedTwice: a second line for a path would silently win over the first.
+// ErrDumpedTwice says that a path has two lines. Otherwise the second would
+// silently replace the first.
 var ErrDumpedTwice = errors.New("the path was dumped before")
 
 // ReadDump reads a dump into a tree. Nodes without a stat get the default one
 // (see [Tree.SetDefaultStats]). The error is a *[DumpError] for a bad line, or
-// r's own.
+// the error of r.
 func ReadDump(r io.Reader) (*Tree, error) {
 	t := NewTree()
 	seen := make(map[string]bool)
@@ -97,8 +98,8 @@ func ReadDump(r io.Reader) (*Tree, error) {
 
 const wantLine = `want {"path":…,"data":…}`
 
-// ParseDumpLine reads one line of a dump, which is not blank. A Stat that the line
-// doesn't have is zero.
+// ParseDumpLine reads one line of a dump, which is not blank. The Stat is zero
+// if the line has none.
 func ParseDumpLine(text []byte) (Node, error) {
 	if n, ok := parsePlainLine(text); ok {
 		return n, nil
@@ -123,9 +124,9 @@ func parseAnyLine(text []byte) (Node, error) {
 	return n, nil
 }
 
-// WriteDump writes the tree sorted by path. The root is written only where it
-// says something (data, an ACL that isn't open, or that it couldn't be read): every tree has one. The
-// ACL is left out where it is open or was not read.
+// WriteDump writes the tree sorted by path. Every tree has a root, so the root is written only if
+// it has data or an ACL that isn't open, or if it couldn't be read. An ACL is left out if it is
+// open or was not read.
 func WriteDump(w io.Writer, t *Tree) error {
 	d := NewDumpWriter(w)
 	for n := range t.All("/") {
@@ -142,7 +143,7 @@ type DumpWriter struct {
 	enc *json.Encoder
 }
 
-// NewDumpWriter is a dump that is written to w. Close it.
+// NewDumpWriter returns a writer of a dump to w. Close it.
 func NewDumpWriter(w io.Writer) *DumpWriter {
 	d := &DumpWriter{w: bufio.NewWriterSize(w, 1<<16)}
 	d.enc = json.NewEncoder(d.w)
@@ -151,7 +152,7 @@ func NewDumpWriter(w io.Writer) *DumpWriter {
 }
 
 // Write adds a node, with as many children as its Stat says. Nodes must come in
-// path order, which is not looked at.
+// path order. Write does not check this.
 func (d *DumpWriter) Write(n *Node) error { return d.WriteAs(n, int(n.Stat.NumChildren)) }
 
 // WriteAs is Write for a node of which the dump has another number of children than
@@ -167,7 +168,7 @@ func (d *DumpWriter) WriteAs(n *Node, children int) error {
 	return d.enc.Encode(n.line(children))
 }
 
-// Close writes what is still to be written. It does not close the writer below.
+// Close writes what is still buffered. It does not close the writer below.
 func (d *DumpWriter) Close() error { return d.w.Flush() }
 
 // MarshalJSON is the node as a dump's line, without the line's end.

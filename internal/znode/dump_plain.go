@@ -9,8 +9,8 @@ import (
 )
 
 // Nearly every line of a dump is spelled as [DumpWriter] spells it: the keys in
-// its order, no blanks, nothing escaped, no ACL. Such a line is read here without
-// reflection; any other is left to encoding/json, and so are all complaints.
+// its order, no blanks, nothing escaped, no ACL. Such a line is read here
+// without reflection. encoding/json reads all others, and reports all errors.
 
 // parsePlainLine reads such a line; ok is false for any other.
 func parsePlainLine(text []byte) (n Node, ok bool) {
@@ -20,7 +20,7 @@ func parsePlainLine(text []byte) (n Node, ok bool) {
 	p.want(`,"data":`)
 	if !p.has("null") {
 		packed := p.text()
-		if p.bad || bytes.ContainsAny(packed, "\r\n") { // which the decoder would pass over
+		if p.bad || bytes.ContainsAny(packed, "\r\n") { // which the decoder would ignore
 			return Node{}, false
 		}
 		data, err := base64.StdEncoding.Strict().AppendDecode(make([]byte, 0, base64.StdEncoding.DecodedLen(len(packed))), packed)
@@ -40,8 +40,8 @@ func parsePlainLine(text []byte) (n Node, ok bool) {
 	return n, true
 }
 
-// PathOfDumpLine is the path of a line that [ParseDumpLine] can read; nil of most
-// others.
+// PathOfDumpLine is the path of a line that [ParseDumpLine] can read. It is nil
+// for most others.
 func PathOfDumpLine(text []byte) []byte {
 	p := plainLine{rest: text}
 	p.want(`{"path":`)
@@ -55,7 +55,7 @@ func PathOfDumpLine(text []byte) []byte {
 	return []byte(n.Path)
 }
 
-// plainLine takes a line apart, as far as it is spelled as expected.
+// plainLine splits a line into its parts, as long as it is spelled as expected.
 type plainLine struct {
 	rest []byte
 	bad  bool
@@ -75,8 +75,8 @@ func (p *plainLine) want(s string) {
 	}
 }
 
-// text is a string that ends at the next quote; of what is in it, only its caller
-// knows if it can stand for itself.
+// text is a string that ends at the next quote. Its caller must check that
+// nothing in it is escaped.
 func (p *plainLine) text() []byte {
 	p.want(`"`)
 	end := bytes.IndexByte(p.rest, '"')
@@ -89,7 +89,7 @@ func (p *plainLine) text() []byte {
 	return s
 }
 
-// path is a text in which nothing is escaped, nor should be.
+// path is a text that has no escapes and needs none.
 func (p *plainLine) path() []byte {
 	path := p.text()
 	for _, c := range path {
@@ -114,8 +114,8 @@ func (p *plainLine) stat(s *Stat) {
 	p.want("}")
 }
 
-// number is a whole number after a key; the least one, beyond -limit, is left to
-// encoding/json.
+// number is a whole number after a key. encoding/json reads the smallest one,
+// which is below -limit.
 func (p *plainLine) number(key string, limit int64) int64 {
 	p.want(key)
 	minus := p.has("-")
@@ -144,7 +144,7 @@ func (p *plainLine) number(key string, limit int64) int64 {
 // appendPlainLine is the other way round: it appends the line of a node, if it can
 // be spelled so. Each node of a large tree is written, and nearly all can.
 func appendPlainLine(b []byte, n *Node, stat bool) (line []byte, ok bool) {
-	if !plainPath(n.Path) || !IsOpenACL(n.ACL) || n.Unreadable != "" {
+	if !needsNoEscape(n.Path) || !IsOpenACL(n.ACL) || n.Unreadable != "" {
 		return b, false
 	}
 	b = append(b, `{"path":"`...)
@@ -175,8 +175,8 @@ func appendPlainLine(b []byte, n *Node, stat bool) (line []byte, ok bool) {
 	return append(b, '}', '\n'), true
 }
 
-// plainPath reports whether a path stands for itself in JSON, as nearly all do.
-func plainPath(path string) bool {
+// needsNoEscape reports whether JSON writes a path unchanged. That holds for nearly all paths.
+func needsNoEscape(path string) bool {
 	for i := range len(path) {
 		if c := path[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
 			return false

@@ -122,7 +122,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// A counter that was moved survives the file, although the node came from a dump
+// A dump keeps a counter that has moved, even if the node came from a dump
 // without stats and has no children left.
 func TestDumpKeepsCounters(t *testing.T) {
 	tree := readDump(t, `{"path":"/q","data":null}`)
@@ -146,8 +146,8 @@ type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
 
-// What can be read is written so that it reads as the same, and once written it
-// is written the same for ever.
+// A dump that can be read and is written again reads as the same. Written once
+// more, it has the same bytes.
 func FuzzDump(f *testing.F) {
 	for _, name := range []string{"dump.golden.ndjson", "dump-root.golden.ndjson"} {
 		b, err := os.ReadFile(filepath.Join("testdata", name))
@@ -196,7 +196,7 @@ func readDump(t fataler, text string) *znode.Tree {
 	return tree
 }
 
-// fataler is what tests and rapid's checks share.
+// fataler is the part of testing.T that rapid's T has too.
 type fataler interface {
 	Helper()
 	Fatal(...any)
@@ -211,8 +211,8 @@ func writeDump(t fataler, tree *znode.Tree) string {
 	return b.String()
 }
 
-// A node that could not be read is known as such after a dump, too, and never
-// taken for one with null data.
+// A dump says which nodes could not be read. They are never confused with nodes
+// that have null data.
 func TestDumpOfUnreadable(t *testing.T) {
 	const dump = `{"path":"/a","data":null,"unreadable":"no permission"}` + "\n" + `{"path":"/b","data":null}` + "\n"
 	tree, err := znode.ReadDump(strings.NewReader(dump))

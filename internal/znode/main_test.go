@@ -12,7 +12,7 @@ import (
 	"mrtq/internal/zkconn"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -28,7 +28,7 @@ var (
 	exitCode int
 )
 
-// server is a real ZooKeeper that all tests share, each finding it empty.
+// server is a real ZooKeeper that all tests share. Each test finds it empty.
 func server(t *testing.T) *harness.Server {
 	t.Helper()
 	if shared == nil {
@@ -40,7 +40,7 @@ func server(t *testing.T) *harness.Server {
 	return shared
 }
 
-// kept makes what is started for a test outlive it.
+// kept keeps a test's server running after that test.
 type kept struct{ *testing.T }
 
 func (kept) Cleanup(f func())         { atExit = append(atExit, f) }

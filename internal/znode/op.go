@@ -13,11 +13,11 @@ const (
 	OpCreate OpKind = iota + 1 // a persistent node
 	OpSet
 	OpDelete
-	OpCheck // nothing but the version check
+	OpCheck // only checks the version
 )
 
-// Op is one operation of a multi, the transaction that ZooKeeper applies whole
-// or not at all.
+// Op is one operation of a multi. ZooKeeper applies all operations of a multi
+// or none.
 type Op struct {
 	Kind OpKind
 	Path string
@@ -27,7 +27,7 @@ type Op struct {
 	ACL     []ACL // OpCreate; nil is OpenACL
 }
 
-// Create is the Op that makes a persistent node.
+// Create is the Op that creates a persistent node.
 func Create(path string, data []byte) Op { return Op{Kind: OpCreate, Path: path, Data: data} }
 
 // Set is the Op that replaces a node's data if its version is the given one.
@@ -40,7 +40,7 @@ func Delete(path string, version int32) Op {
 	return Op{Kind: OpDelete, Path: path, Version: version}
 }
 
-// Check is the Op that fails the multi unless the node is there with the given version.
+// Check is the Op that fails the multi unless the node exists with the given version.
 func Check(path string, version int32) Op {
 	return Op{Kind: OpCheck, Path: path, Version: version}
 }
@@ -68,7 +68,7 @@ const (
 )
 
 // Size is the number of bytes that the operation takes on the wire, for a
-// session whose chroot is that many bytes long.
+// session with a chroot of that many bytes.
 func (o Op) Size(chroot int) int {
 	n := opHeaderSize + 4 + chroot + len(o.Path)
 	if chroot > 0 && o.Path == "/" {
@@ -102,8 +102,8 @@ func MultiSize(ops []Op, chroot int) int {
 	return n
 }
 
-// What an operation can fail of. They mean what the server's errors of the
-// same names mean.
+// The errors that an operation can fail with. They mean the same as the
+// server's errors of these names.
 var (
 	ErrNoNode     = errors.New("no such znode")
 	ErrNodeExists = errors.New("the znode exists")
@@ -113,7 +113,8 @@ var (
 	ErrEphemeralParent = errors.New("the parent znode is ephemeral")
 )
 
-// MultiError says which operation made a multi fail; nothing of it was done.
+// MultiError says which operation made a multi fail. No operation of the multi
+// was done.
 type MultiError struct {
 	Index int // of the operation in the multi
 	Op    Op

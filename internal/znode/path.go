@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// ErrPath is wrapped by every complaint of [ValidatePath].
+// ErrPath is wrapped by every error of [ValidatePath].
 var ErrPath = errors.New("invalid znode path")
 
 // ValidatePath checks a path by the server's own rules (PathUtils.validatePath):

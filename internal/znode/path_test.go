@@ -11,7 +11,8 @@ import (
 	"mrtq/internal/znode"
 )
 
-// oddPaths are paths with what ValidatePath says of them, "" if nothing.
+// oddPaths are paths and the errors that ValidatePath returns for them, "" if
+// none.
 var oddPaths = []struct{ path, want string }{
 	{"/", ""},
 	{"/a", ""},
@@ -68,8 +69,8 @@ func TestValidatePath(t *testing.T) {
 	}
 }
 
-// The real server refuses the same paths. A multi is the client library's way
-// past its own, laxer check.
+// The real server refuses the same paths. The paths go into a multi, because
+// the client library doesn't check these.
 func TestValidatePathAsServer(t *testing.T) {
 	conn, events, err := zk.Connect([]string{server(t).Address()}, 10*time.Second, zk.WithLogInfo(false))
 	if err != nil {
@@ -89,7 +90,7 @@ func TestValidatePathAsServer(t *testing.T) {
 		switch {
 		case tc.want != "" && err == zk.ErrBadArguments:
 		case tc.want != "" && err == zk.ErrNoNode && znode.ValidatePath(parent) != nil:
-			// It looks for the parent first, which can't be there.
+			// The server looks for the parent first, which doesn't exist.
 		case tc.want == "" && (err == nil || err == zk.ErrNoNode || err == zk.ErrNodeExists):
 		default:
 			t.Errorf("%q: the server says %v, ValidatePath %q", tc.path, err, tc.want)

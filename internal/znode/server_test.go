@@ -8,7 +8,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// The server gives an ephemeral node no children.
+// The server refuses children of an ephemeral node.
 func TestEphemeralParentAsServer(t *testing.T) {
 	w := open(t)
 	path, err := w.CreateEphemeral(t.Context(), "/eph-", nil, nil)

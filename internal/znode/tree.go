@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// Tree is a set of znodes closed under parents: the root is always there. It
+// Tree is a set of znodes with all their parents, so the root always exists. It
 // is not safe for concurrent use while being changed.
 type Tree struct {
 	nodes map[string]*Node
-	zxid  int64 // newest transaction of the nodes
+	zxid  int64 // newest transaction that the nodes show
 }
 
 // NewTree is a tree that holds only the root.
@@ -46,13 +46,13 @@ func (t *Tree) Children(path string) []string {
 	return names
 }
 
-// maxDepth keeps one long line of a dump from becoming half a million parents,
-// whose paths together are the square of its length. A server's tree does not
-// come near: it reads and writes its own recursively.
+// maxDepth prevents that one long line of a dump becomes half a million
+// parents, whose paths together take the square of its length. No server's tree
+// is nearly so deep, because a server reads and writes its tree recursively.
 const maxDepth = 1000
 
-// ValidateTreePath is [ValidatePath], and refuses a path that is deeper than any
-// server's. The error wraps [ErrPath].
+// ValidateTreePath is [ValidatePath], and also refuses a path that is deeper
+// than any server's. The error wraps [ErrPath].
 func ValidateTreePath(path string) error {
 	if err := ValidatePath(path); err != nil {
 		return err
@@ -63,14 +63,14 @@ func ValidateTreePath(path string) error {
 	return nil
 }
 
-// Put adds a node that was read somewhere, or replaces it, taking its Stat as
-// it is. Missing parents are added empty, so that nodes may come in any order.
-// The error wraps [ErrPath].
+// Put adds or replaces a node, and keeps its Stat unchanged. It adds missing
+// parents as empty nodes, so nodes may come in any order. The error wraps
+// [ErrPath].
 func (t *Tree) Put(n Node) error {
 	if err := ValidateTreePath(n.Path); err != nil {
 		return err
 	}
-	n.children = nil // those of the tree that n comes from, perhaps
+	n.children = nil // they may belong to the tree that n comes from
 	if old := t.nodes[n.Path]; old != nil {
 		n.children = old.children
 		*old = n
@@ -81,8 +81,7 @@ func (t *Tree) Put(n Node) error {
 	return nil
 }
 
-// Clone is a tree of its own that shares only data and ACL slices, which
-// nobody writes to.
+// Clone is a copy. It shares only data and ACL slices, which nobody changes.
 func (t *Tree) Clone() *Tree {
 	c := &Tree{nodes: make(map[string]*Node, len(t.nodes)), zxid: t.zxid}
 	for path, n := range t.nodes {
@@ -157,9 +156,9 @@ func (t *Tree) Unreadable() []*Node {
 	return nodes
 }
 
-// SetDefaultStats gives every node that came without a Stat the one that it
-// would have had, had the tree just been made: no version, one create for
-// each child. zxid is the transaction they are said to come from.
+// SetDefaultStats gives a Stat to every node that has none. It is the Stat of a
+// tree that was just created: version 0, one create for each child. zxid is the
+// transaction that it names.
 func (t *Tree) SetDefaultStats(zxid int64) {
 	for _, n := range t.nodes {
 		if n.Stat != (Stat{}) {
@@ -173,8 +172,8 @@ func (t *Tree) SetDefaultStats(zxid int64) {
 
 // Hash is a digest of everything at or below the given roots: paths, data, and
 // the parts of Stat that any change moves. Two reads of one server give the
-// same Hash exactly when nothing there was written in between; a root that is
-// missing counts as such.
+// same Hash exactly if nothing there was written in between. A missing root
+// counts as missing.
 func (t *Tree) Hash(roots ...string) [sha256.Size]byte {
 	h := sha256.New()
 	for _, root := range roots {

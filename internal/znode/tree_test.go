@@ -15,7 +15,7 @@ func TestPut(t *testing.T) {
 	tree := znode.NewTree()
 	put(t, tree, znode.Node{Path: "/a/b/c", Data: []byte("c")})
 	if n := tree.Get("/a/b"); n == nil || n.Data == nil || len(n.Data) != 0 {
-		t.Fatalf("the parent that c needs: %+v", n)
+		t.Fatalf("the parent of c: %+v", n)
 	}
 	put(t, tree, znode.Node{Path: "/a/b", Data: []byte("b"), Stat: znode.Stat{Czxid: 4, Mzxid: 7, Pzxid: 5}})
 	put(t, tree, znode.Node{Path: "/", Data: []byte("root")})
@@ -29,14 +29,14 @@ func TestPut(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if c := tree.Children("/nowhere"); c != nil || tree.Children("/a/b/c") != nil {
-		t.Errorf("children of what has none: %q", c)
+		t.Errorf("children of a node without children: %q", c)
 	}
 	if p := tree.Paths("/nowhere"); p != nil {
 		t.Errorf("paths below nothing: %q", p)
 	}
 }
 
-// A node that was taken from another tree brings no children with it.
+// Put doesn't copy the children of a node from another tree.
 func TestPutFromAnotherTree(t *testing.T) {
 	from, to := readDump(t, `{"path":"/a/b","data":null}`), znode.NewTree()
 	put(t, to, *from.Get("/a"))
@@ -126,10 +126,10 @@ func TestHash(t *testing.T) {
 	tree := base()
 	put(t, tree, znode.Node{Path: "/elsewhere"})
 	if tree.Hash("/r") != base().Hash("/r") {
-		t.Error("what lies outside of the root counts")
+		t.Error("the hash depends on what is outside the root")
 	}
 	if tree.Hash("/r") == tree.Hash("/r", "/missing") || tree.Hash("/missing") == tree.Hash("/gone") {
-		t.Error("a missing root counts for nothing")
+		t.Error("a missing root doesn't change the hash")
 	}
 }
 

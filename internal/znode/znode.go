@@ -13,10 +13,10 @@ type Node struct {
 	// Data is nil for null data, which ZooKeeper keeps apart from empty data.
 	Data []byte
 	Stat Stat
-	// ACL is nil where it was not read; see [OpenACL] for the usual one.
+	// ACL is nil if it was not read. [OpenACL] is the usual one.
 	ACL []ACL
-	// Unreadable is why neither the node's data nor its children are known; ""
-	// for a node that was read.
+	// Unreadable says why neither the node's data nor its children are known.
+	// It is "" for a node that was read.
 	Unreadable string
 
 	children map[string]*Node // by name; nil for a leaf
@@ -38,7 +38,7 @@ type Stat struct {
 	Pzxid          int64 `json:"pzxid"`
 }
 
-// DefaultStat is the Stat of a node in a dump that says nothing of it: no version,
+// DefaultStat is the Stat of a node whose dump has no Stat for it: version 0,
 // one create for each child.
 func DefaultStat(data, children int) Stat {
 	return Stat{DataLength: int32(data), Cversion: int32(children), NumChildren: int32(children)}
@@ -48,12 +48,12 @@ func DefaultStat(data, children int) Stat {
 // child of a node with this Stat, and how many numbers are left from there on
 // before its signed 32-bit counter wraps to negative names.
 //
-// The server counts creates only; the Cversion it shows is twice that count
-// less the children (DataNode.copyStat), so the count comes back as
-// (cversion + numChildren) / 2, computed in 32 bits without sign because past
-// 2^30 creates the shown value has wrapped. A counter that has itself wrapped
-// (over 2^31 creates) shows the same Stat as one 2^31 lower.
-// Rule: docs/migration.md, "One job, one transaction".
+// The server counts only creates. The Cversion that it shows is twice that
+// count minus the number of children (DataNode.copyStat). So the count is
+// (cversion + numChildren) / 2, computed in 32 bits without sign, because the
+// shown value has wrapped past 2^30 creates. A counter that has itself wrapped
+// (over 2^31 creates) shows the same Stat as one 2^31 lower. Rule:
+// docs/migration.md, "One job, one transaction".
 func (s Stat) NextSequence() (next int32, left int64) {
 	creates := (uint32(s.Cversion) + uint32(s.NumChildren)) / 2
 	return int32(creates), 1<<31 - int64(creates)
@@ -69,8 +69,8 @@ type ACL struct {
 // PermAll is every permission bit of an [ACL].
 const PermAll = 31
 
-// OpenACL is the list that lets anybody do anything, ZooKeeper's usual one.
-// The caller owns the slice.
+// OpenACL is the list that lets anyone do anything, ZooKeeper's default. The
+// caller owns the slice.
 func OpenACL() []ACL { return []ACL{{Perms: PermAll, Scheme: "world", ID: "anyone"}} }
 
 // IsOpenACL reports whether acl is [OpenACL] or was not read.
@@ -78,7 +78,8 @@ func IsOpenACL(acl []ACL) bool {
 	return len(acl) == 0 || len(acl) == 1 && acl[0] == ACL{PermAll, "world", "anyone"}
 }
 
-// SameData reports whether two data values are equal, null and empty kept apart.
+// SameData reports whether two data values are equal. Null and empty are
+// different.
 func SameData(a, b []byte) bool {
 	return (a == nil) == (b == nil) && bytes.Equal(a, b)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // class reads a class description and those of its superclasses. sub is the
-// class of which this is the superclass, nil for an object's own.
+// class whose superclass this is, nil for an object's own class.
 func (d *decoder) class(sub *class) (*class, *Error) {
 	at := d.pos
 	code, err := d.byte("a class description")
@@ -68,8 +68,8 @@ func (d *decoder) class(sub *class) (*class, *Error) {
 	return c, nil
 }
 
-// describes checks that the stream describes c as every JDK does: another
-// description would make the bytes that follow mean something else.
+// describes checks that the stream describes c as every JDK does. With another
+// description, the following bytes would mean something else.
 func (d *decoder) describes(c *class) *Error {
 	at := d.pos
 	head, err := d.take(8+1+2, "a class description")

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// Decode reads a stream that holds one Properties and nothing else. Errors are
-// always [*Error], and come with nil. data isn't kept.
+// Decode reads a stream that holds one Properties and nothing else. Every error
+// is an [*Error] and comes with nil. Decode doesn't keep data.
 func Decode(data []byte) (*Properties, error) {
 	d := &decoder{data: data}
 	p, err := d.stream()
@@ -23,7 +23,7 @@ type decoder struct {
 	data    []byte
 	pos     int
 	handles []any // *class, *String, Value or *Properties, by handle minus baseHandle
-	printed int   // bytes that the entries so far stand for
+	printed int   // how many bytes the entries read so far stand for
 }
 
 func (d *decoder) stream() (*Properties, *Error) {
@@ -65,7 +65,7 @@ func (d *decoder) properties(depth int) (*Properties, *Error) {
 			return nil, err
 		}
 		if _, ok := object.(*Properties); ok {
-			// Only an object that is being read has a handle by now.
+			// Every Properties that has a handle by now is still being read.
 			return nil, d.errAt(at, "defaults that contain themselves")
 		}
 		return nil, d.errAt(at, "a reference to %s: want a java.util.Properties", describe(object))
@@ -111,8 +111,8 @@ func (d *decoder) hashtable(p *Properties) *Error {
 	}
 	p.Capacity = int32(binary.BigEndian.Uint32(fixed[10:]))
 	count := int32(binary.BigEndian.Uint32(fixed[14:]))
-	// A claim is no reason to allocate: the shortest entry is an empty string
-	// of 3 bytes and a value of as many.
+	// Don't allocate for a claimed number. The shortest entry is an empty
+	// string of 3 bytes and a value of 3 bytes.
 	const shortestEntry = 6
 	if left := len(d.data) - d.pos; count < 0 || int(count) > left/shortestEntry {
 		return d.errAt(at+14, "claims %d entries, and %d bytes are left", count, left)
@@ -276,7 +276,7 @@ func (d *decoder) modified(n int, want string) (string, *Error) {
 	return s, nil
 }
 
-// reference reads a handle and returns what has it.
+// reference reads a handle and returns the object that has it.
 func (d *decoder) reference() (any, *Error) {
 	at := d.pos
 	b, err := d.take(4, "a handle")

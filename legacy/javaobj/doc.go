@@ -1,7 +1,7 @@
 // Package javaobj reads and writes Java's object stream as far as a
 // java.util.Properties needs it. No class is loaded and nothing is
-// instantiated: a stream is compared with the few class descriptions that such
-// an object has, and every other class is refused by name.
+// instantiated: the decoder compares a stream with the few class descriptions
+// that such an object has, and refuses every other class by name.
 //
 // The stream, for a Properties without sharing (all numbers big-endian; the
 // grammar is in the Java Object Serialization Specification, chapter 6):

@@ -8,9 +8,9 @@ import (
 )
 
 // Encode returns the stream that a JVM's ObjectOutputStream writes for p. A
-// stream that [Decode] read comes back byte for byte. It fails when an entry
-// has no key or value, a key occurs twice, a string isn't WTF-8, or the
-// defaults nest too deep or contain themselves.
+// stream that [Decode] read comes back byte for byte. It fails if an entry has
+// no key or value, a key occurs twice, a string isn't WTF-8, or the defaults
+// nest too deep or contain themselves.
 func (p *Properties) Encode() ([]byte, error) {
 	e := &encoder{out: []byte(Magic), handles: make(map[any]uint32), signature: p.signature}
 	if e.signature == nil {
@@ -28,8 +28,8 @@ type encoder struct {
 	signature *String
 }
 
-// known writes a reference when the stream has had the object before, and
-// else gives the object the next handle.
+// known writes a reference if the stream already has the object. Otherwise it
+// gives the object the next handle.
 func (e *encoder) known(object any) bool {
 	handle, ok := e.handles[object]
 	if ok {

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// Error is why a stream is no Properties. Offset is the byte at fault.
+// Error says why a stream is not a Properties. Offset is the wrong byte.
 type Error struct {
 	Offset int
 	Class  string // the refused class; "" when the stream is malformed
@@ -42,17 +42,17 @@ func (d *decoder) errAt(offset int, format string, a ...any) *Error {
 	return &Error{Offset: offset, Msg: fmt.Sprintf(format, a...)}
 }
 
-// refuse is the error for a class that is none of ours, or in the wrong place.
+// refuse is the error for a class that is unknown or in the wrong place.
 func (d *decoder) refuse(offset int, class, want string) *Error {
 	return &Error{Offset: offset, Class: class, Msg: fmt.Sprintf("class %.200q isn't supported: want %s", class, want)}
 }
 
-// unwanted is the error for a type code that can't stand here. Codes that
-// introduce an object of another class are refused by that class's name.
+// unwanted is the error for a type code that is not allowed here. If the code
+// introduces an object of another class, the error names that class.
 func (d *decoder) unwanted(offset int, code byte, want string) *Error {
 	switch code {
 	case tcEnum, tcArray:
-		// The name of the class follows, unless the stream lies or ends.
+		// The name of the class follows, unless the stream is damaged or ends.
 		d.pos = offset + 1
 		if tag, err := d.byte(want); err == nil && tag == tcClassDesc {
 			if name, err := d.utf(want); err == nil {

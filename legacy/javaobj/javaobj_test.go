@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-const headerWidth = 9 // of the records that hold the streams
+const headerWidth = 9 // the header of the records that hold the streams
 
 // streams returns every object stream in the record files, good and bad, and
 // fails if there are few.
@@ -122,7 +122,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestTruncation cuts a stream with all there is at every length.
+// TestTruncation cuts a stream that has everything at every length.
 func TestTruncation(t *testing.T) {
 	inner := New(1)
 	inner.Entries = []Entry{{&String{"d"}, &Long{-1}}}
@@ -143,7 +143,8 @@ func TestTruncation(t *testing.T) {
 		if !errors.As(err, &e) || e.Offset > n || e.Class != "" {
 			t.Fatalf("cut to %d: %v", n, err)
 		}
-		// Too few bytes for the claimed entries is noticed before the end is.
+		// The decoder notices too few bytes for the claimed entries before it
+		// reaches the end.
 		if !errors.Is(err, io.ErrUnexpectedEOF) && !strings.Contains(e.Msg, "claims") {
 			t.Fatalf("cut to %d: %v", n, err)
 		}
@@ -167,7 +168,8 @@ func stream(t *testing.T, entries ...Entry) []byte {
 	return data
 }
 
-// body is a stream with the given number of entries and whatever follows it.
+// body is a stream with the given number of entries and the given bytes after
+// it.
 func body(t *testing.T, count byte, rest string) []byte {
 	data := stream(t)
 	return append(append(data[:153:153], count), rest...)
@@ -297,7 +299,7 @@ func TestEncodeRefuses(t *testing.T) {
 	}
 }
 
-// TestBounded: what a stream claims costs nothing; what it holds, a small
+// TestBounded: what a stream claims costs nothing. What it holds costs a small
 // multiple of its size.
 func TestBounded(t *testing.T) {
 	fits := func(what string, data []byte) {
@@ -345,7 +347,7 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// FuzzJavaobj: whatever is accepted comes back byte for byte.
+// FuzzJavaobj: an accepted stream comes back byte for byte.
 func FuzzJavaobj(f *testing.F) {
 	for _, data := range streams(f) {
 		if len(data) < 4096 {

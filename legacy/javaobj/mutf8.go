@@ -15,11 +15,11 @@ const (
 
 var errMalformed = errors.New("malformed modified UTF-8")
 
-// fromModified turns modified UTF-8 into WTF-8: NUL is C0 80, and each
-// UTF-16 unit stands alone, so a supplementary character is two surrogates of
-// three bytes each. On an error it returns the offset of the sequence at fault.
-// Over-long forms, which Java's reader takes and its writer never makes, are
-// malformed here: they wouldn't come back as the same bytes.
+// fromModified turns modified UTF-8 into WTF-8: NUL is C0 80, and each UTF-16
+// unit stands alone, so a supplementary character is two surrogates of three
+// bytes each. On an error it returns the offset of the sequence at fault.
+// Over-long forms are malformed here. Java's reader accepts them and its writer
+// never makes them, so they wouldn't come back as the same bytes.
 func fromModified(b []byte) (string, int, error) {
 	out := make([]byte, 0, len(b)) // never longer: NUL and pairs get shorter
 	for i := 0; i < len(b); {

@@ -13,11 +13,11 @@ type Plain struct {
 }
 
 // AppendPlain appends the entries of a stream as a JVM writes it for a
-// Properties of some strings and Booleans, outermost first. At any other stream
-// it gives up, faults and all, and ok is false: what is in such a stream, or
-// wrong with it, [Decode] tells. What AppendPlain reads, Decode reads as the
-// same. It makes no objects, which are most of Decode's time; its strings are
-// parts of the stream where they can be.
+// Properties of some strings and Booleans, outermost first. At any other
+// stream, good or bad, it gives up and ok is false; [Decode] reads such a
+// stream. AppendPlain and Decode read the same from a plain stream. It makes no
+// objects, which are most of Decode's time; its strings are parts of the stream
+// where they can be.
 func AppendPlain(dst []Plain, stream string) (entries []Plain, ok bool) {
 	r := plainReader{text: stream}
 	if !r.take(prologue) {
@@ -47,11 +47,12 @@ const (
 )
 
 var (
-	// prologue is how the stream of a Properties begins, up to the first that
-	// differs between two.
+	// prologue is how the stream of a Properties begins, up to the first byte
+	// that can differ.
 	prologue = Magic + string([]byte{tcObject}) + description(propertiesClass)
 	null     = string([]byte{tcNull})
-	// another is how a Properties begins whose class has been described.
+	// another is how a Properties begins if the stream has described the class
+	// before.
 	another = string(binary.BigEndian.AppendUint32([]byte{tcObject, tcReference}, baseHandle))
 
 	booleanDescription = description(booleanClass)
@@ -199,7 +200,7 @@ func (r *plainReader) reference() (plainHandle, bool) {
 	return r.handles[i], true
 }
 
-// take goes past what is next, if it is that.
+// take skips next if the text continues with it.
 func (r *plainReader) take(next string) bool {
 	if len(r.text)-r.pos < len(next) || r.text[r.pos:r.pos+len(next)] != next {
 		return false
@@ -229,8 +230,8 @@ func number(b string) uint32 {
 	return uint32(b[0])<<24 | uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3])
 }
 
-// isPlain tells whether s is ASCII without NUL, which modified UTF-8 spells as
-// it is.
+// isPlain reports whether s is ASCII without NUL, which modified UTF-8 spells
+// as it is.
 func isPlain(s string) bool {
 	for i := range len(s) {
 		if s[i]-1 >= 0x7f { // 0 wraps around

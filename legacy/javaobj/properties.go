@@ -1,7 +1,7 @@
 package javaobj
 
-// Properties is a java.util.Properties as a stream holds it. Two places that
-// hold the same pointer are one object in Java, and one in the stream.
+// Properties is a java.util.Properties as a stream holds it. Two places with
+// the same pointer are one object in Java and in the stream.
 type Properties struct {
 	LoadFactor float32     // Hashtable's; a JDK writes 0.75
 	Threshold  int32       // Hashtable's
@@ -10,8 +10,8 @@ type Properties struct {
 	Defaults   *Properties // nil for none
 
 	// signature is the description of the defaults field, a string that an
-	// entry can share. Only the outermost Properties of a stream has one, and
-	// a Properties made by hand needs none.
+	// entry can share. Only the outermost Properties of a stream has one. A
+	// Properties that wasn't read from a stream needs none.
 	signature *String
 }
 

@@ -34,7 +34,7 @@ const (
 const maxDefaults = 64
 
 // Shared values cost 5 bytes each in the stream and their whole length once
-// printed. Their sum is bounded by this multiple of the stream's size, or a
+// printed. This multiple of the stream's size bounds their sum. Otherwise a
 // stream of 1 MB could stand for gigabytes.
 const (
 	maxExpansion  = 8

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// What can be wrong with bytes; a *[DecodeError] wraps one of these.
+// The faults of a record. A *[DecodeError] wraps one of these.
 var (
 	ErrShort    = errors.New("ends too early")
 	ErrLength   = errors.New("length is out of range")
@@ -30,7 +30,7 @@ func (e *DecodeError) Unwrap() error { return e.Err }
 
 // Decoder reads jute from a byte slice. After its first error every read returns a zero value
 // and Err keeps that error, so a record is read in full and checked once. No read allocates
-// more than the bytes that are there: counts are checked against what is left.
+// more than the remaining bytes, because counts are checked against them.
 type Decoder struct {
 	buf []byte
 	off int
@@ -126,7 +126,7 @@ func (d *Decoder) String(field string) string {
 	return string(b)
 }
 
-// maybeString reads a string where null means something: it is "" and true.
+// maybeString reads a string that may be null: then it returns "" and true.
 func (d *Decoder) maybeString(field string) (s string, null bool) {
 	b := d.Buffer(field)
 	return string(b), b == nil && d.err == nil

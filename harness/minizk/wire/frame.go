@@ -18,7 +18,8 @@ const MaxBuffer = 0xfffff
 // connection: it cannot know where the next frame starts.
 var ErrFrame = errors.New("zookeeper frame: length out of range")
 
-// firstStep is how many bytes of a payload are allocated before any has come.
+// firstStep is how many bytes are allocated before any byte of a payload has
+// come.
 const firstStep = 16 << 10
 
 // ReadFrame reads one frame from r and returns its payload, in buf's memory if that is large
@@ -39,7 +40,7 @@ func ReadPayload(r io.Reader, n int32, buf []byte, limit int) ([]byte, error) {
 	}
 	buf = buf[:0]
 	for len(buf) < int(n) {
-		// What there is room for, or as much again as has come.
+		// As much as there is room for, or as much as has come so far.
 		step := min(int(n)-len(buf), max(cap(buf)-len(buf), len(buf), firstStep))
 		buf = slices.Grow(buf, step)
 		got, err := io.ReadFull(r, buf[len(buf):len(buf)+step])

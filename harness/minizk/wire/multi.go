@@ -22,7 +22,7 @@ func (o *MultiOp) Path() string {
 	return o.Create.Path
 }
 
-// NullPath reports whether that path, then "", is null.
+// NullPath reports whether the path is null. Then Path is "".
 func (o *MultiOp) NullPath() bool {
 	return o.Create.NullPath || o.Version.NullPath || o.Set.NullPath || o.Read.NullPath
 }

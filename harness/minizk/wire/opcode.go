@@ -76,7 +76,7 @@ func (o OpCode) Changes() bool {
 	return false
 }
 
-// The xids with a meaning of their own; a client numbers its other requests from 1.
+// The xids with a special meaning. A client numbers its other requests from 1.
 const (
 	XidNotification int32 = -1
 	XidPing         int32 = -2

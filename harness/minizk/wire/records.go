@@ -158,7 +158,8 @@ func AppendStat(b []byte, s *Stat) []byte {
 // ID is a scheme and a name within it: "digest", "user:hash".
 type ID struct {
 	Scheme, Name string
-	// NullScheme and NullName are set in a request where the string, then "", is null.
+	// NullScheme and NullName are set in a request if the string is null. Then the
+	// string is "".
 	NullScheme, NullName bool
 }
 

@@ -139,8 +139,8 @@ func AppendAuthRequest(b []byte, r AuthRequest) []byte {
 	return AppendBuffer(appendMaybe(AppendInt(b, r.Type), r.Scheme, r.NullScheme), r.Auth)
 }
 
-// SetWatchesRequest is the record of setWatches, and with the last two lists of setWatches2. A list
-// may be null, which is nil, and so may its strings.
+// SetWatchesRequest is the record of setWatches, and with the last two lists of setWatches2. A null
+// list is nil. Its strings may be null, too.
 type SetWatchesRequest struct {
 	RelativeZxid                  int64
 	Data, Exist, Child            []*string

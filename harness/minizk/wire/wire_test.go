@@ -25,7 +25,7 @@ var (
 	}
 )
 
-// What may be null, there and null.
+// Each optional value, once present and once null.
 var (
 	again     = SetWatchesRequest{RelativeZxid: 7, Data: []*string{new("/a"), nil, new("")}, Exist: []*string{}, Child: nil}
 	again2    = SetWatchesRequest{7, []*string{new("/a")}, nil, []*string{nil}, []*string{new("/p")}, []*string{nil, new("/r")}}
@@ -36,14 +36,15 @@ var (
 	}
 )
 
-// loose are the records that can be written in more ways than one: a true bool is any byte but 0,
-// and Java leaves what ends a list undefined.
+// loose are the records with more than one encoding: a true bool is any byte but 0, and Java
+// doesn't define the end of a list.
 var loose = map[string]bool{
 	"connect request": true, "connect request before 3.4": true, "connect response": true,
 	"path and watch": true, "multi": true, "multi results": true, "null path and watch": true, "multi of nulls": true,
 }
 
-// records are one of each record: how it is written, how it is read, and what.
+// records has one of each record: its value, how to write it and how to read
+// it.
 var records = []struct {
 	name  string
 	value any
@@ -80,7 +81,8 @@ var records = []struct {
 	{"multi results", results, AppendMultiResults(nil, results), func(d *Decoder) any { return d.MultiResults() }},
 }
 
-// TestRecords writes and reads each record, and reads it cut off at every byte.
+// TestRecords writes and reads each record, and reads it truncated at every
+// byte.
 func TestRecords(t *testing.T) {
 	for _, r := range records {
 		t.Run(r.name, func(t *testing.T) {
@@ -165,8 +167,8 @@ func TestNamesAndCodes(t *testing.T) {
 	}
 }
 
-// FuzzDecode reads arbitrary bytes as every record. What is accepted to its end must be written
-// back as what is read the same, and as the same bytes if there is but one way to write it.
+// FuzzDecode reads arbitrary bytes as every record. An accepted record must read the same after
+// it is written again. If it has only one encoding, the bytes must be the same.
 func FuzzDecode(f *testing.F) {
 	for i, r := range records {
 		f.Add(i, r.bytes)

@@ -10,7 +10,7 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// accessList is immutable, so that nodes can share one.
+// accessList is immutable, so nodes can share one.
 type accessList struct{ acls []wire.ACL }
 
 var (
@@ -19,7 +19,8 @@ var (
 	readUnsafe = &accessList{[]wire.ACL{{Perms: wire.PermRead, ID: anyone}}}
 )
 
-// share returns a list equal to acls: the parent's or the open one where they are.
+// share returns a list equal to acls. It reuses the parent's list or the open
+// one if that is equal.
 func share(acls []wire.ACL, parent *accessList) *accessList {
 	for _, known := range []*accessList{parent, openUnsafe, readUnsafe} {
 		if slices.Equal(acls, known.acls) {
@@ -31,7 +32,8 @@ func share(acls []wire.ACL, parent *accessList) *accessList {
 
 // provider is an authentication scheme that the server knows.
 type provider struct {
-	// authenticated says whether its identities stand in for scheme "auth".
+	// authenticated says whether scheme "auth" expands to identities of this
+	// scheme.
 	authenticated bool
 	valid         func(name string) bool
 	matches       func(id, acl string) bool
@@ -43,7 +45,7 @@ var providers = map[string]provider{
 }
 
 // DigestID is the identity that "user:password" proves: "digest", user and the SHA-1 of both.
-// Without a colon it is all user, which the server accepts.
+// Without a colon everything is the user, which the server accepts.
 func DigestID(secret []byte) wire.ID {
 	user, _, _ := strings.Cut(string(secret), ":")
 	sum := sha1.Sum(secret)
@@ -120,14 +122,13 @@ func allow(list []wire.ACL, perms int32, ids []wire.ID) error {
 	return wire.NoAuth
 }
 
-// distinct leaves out what is in the list twice. The server compares each entry with those before
-// it, by permissions, then scheme, then name, and trips over a null that it gets to compare: the
-// error is then MarshallingError.
+// distinct removes duplicates from the list. The server compares each entry with those before it,
+// by permissions, then scheme, then name. If it compares a null, it fails with MarshallingError.
 func distinct(acls []wire.ACL) ([]wire.ACL, error) {
 	if len(acls) < 2 {
 		return acls, nil
 	}
-	// A packet has room for 80,000: no comparing each with each.
+	// A packet has room for 80,000 entries, so don't compare each with each.
 	type half struct {
 		perms  int32
 		scheme string
@@ -152,7 +153,8 @@ func distinct(acls []wire.ACL) ([]wire.ACL, error) {
 }
 
 // fixACL checks the list of a create or setACL and replaces scheme "auth" by the caller's own
-// identities. The error is InvalidACL, or MarshallingError where the server trips over a null.
+// identities. The error is InvalidACL, or MarshallingError if the server fails because of a
+// null.
 func fixACL(acls []wire.ACL, ids []wire.ID) ([]wire.ACL, error) {
 	acls, err := distinct(acls)
 	if err != nil {

@@ -57,7 +57,8 @@ func (t *Tree) create(tx Tx, who Caller, op wire.OpCode, r wire.CreateRequest) (
 	}
 
 	n := &node{
-		// A clone, so that the node does not keep the whole path alive.
+		// Clone the name, so that the node does not keep the whole path in
+		// memory.
 		name:  strings.Clone(path[len(parentPath)+1:]),
 		data:  r.Data,
 		czxid: tx.Zxid, mzxid: tx.Zxid, pzxid: tx.Zxid, ctime: tx.Time, mtime: tx.Time,
@@ -109,7 +110,7 @@ func (t *Tree) link(tx Tx, path, parentPath string, parent, n *node) {
 		event{kind: wire.EventChildrenChanged, path: watchPath(parentPath), acl: parent.acl})
 }
 
-// own enters a new node in the set that its owner stands for.
+// own adds a new node to its owner's set.
 func (t *Tree) own(path string, n *node) {
 	switch kindOf(n.owner) {
 	case kindContainer:
@@ -124,7 +125,7 @@ func (t *Tree) own(path string, n *node) {
 	}
 }
 
-// disown takes a node that is deleted out of that set.
+// disown removes a deleted node from its owner's set.
 func (t *Tree) disown(path string, n *node) {
 	switch kindOf(n.owner) {
 	case kindContainer:

@@ -12,7 +12,7 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// broken says what is wrong with a tree whose tables contradict its nodes, or "".
+// broken says how a tree's tables contradict its nodes, or returns "".
 func (t *Tree) broken() string {
 	count, bytes := 1, int64(0) // ZooKeeper counts the root twice
 	kinds := map[string]ownerKind{}
@@ -55,29 +55,29 @@ func (t *Tree) broken() string {
 	}
 	for kind, set := range map[ownerKind]map[string]*node{kindContainer: t.containers, kindTTL: t.ttls} {
 		if got := slices.Sorted(maps.Keys(set)); !slices.Equal(got, of(kind)) {
-			return fmt.Sprintf("the nodes of kind %d are %v, kept are %v", kind, of(kind), got)
+			return fmt.Sprintf("the nodes of kind %d are %v, the table has %v", kind, of(kind), got)
 		}
 		for p, n := range set {
 			if t.lookup(p) != n {
-				return fmt.Sprintf("another node is kept for %q", p)
+				return fmt.Sprintf("the table has another node for %q", p)
 			}
 		}
 	}
 	var ephemerals []string
 	for session, set := range t.ephemerals {
 		if len(set) == 0 {
-			return fmt.Sprintf("session %d is kept without nodes", session)
+			return fmt.Sprintf("the table has session %d without nodes", session)
 		}
 		for p := range set {
 			ephemerals = append(ephemerals, p)
 			if owners[p] != session {
-				return fmt.Sprintf("%q is kept for session %d and belongs to %d", p, session, owners[p])
+				return fmt.Sprintf("the table has %q for session %d, but it belongs to %d", p, session, owners[p])
 			}
 		}
 	}
 	slices.Sort(ephemerals)
 	if !slices.Equal(ephemerals, of(kindEphemeral)) {
-		return fmt.Sprintf("the ephemerals are %v, kept are %v", of(kindEphemeral), ephemerals)
+		return fmt.Sprintf("the ephemerals are %v, the table has %v", of(kindEphemeral), ephemerals)
 	}
 	for name, wt := range map[string]*watchTable{"data": &t.data, "child": &t.child} {
 		if b := wt.broken(); b != "" {
@@ -94,7 +94,7 @@ func (wt *watchTable) broken() string {
 	forward, back, recursive := 0, 0, 0
 	for path, at := range wt.byPath {
 		if len(at) == 0 {
-			return fmt.Sprintf("%q is kept without watchers", path)
+			return fmt.Sprintf("the table has %q without watchers", path)
 		}
 		for w, m := range at {
 			forward++
@@ -102,14 +102,14 @@ func (wt *watchTable) broken() string {
 				recursive++
 			}
 			if _, ok := wt.byWatcher[w][path]; !ok {
-				return fmt.Sprintf("%q has a watcher that does not know", path)
+				return fmt.Sprintf("the watcher of %q is missing in the other table", path)
 			}
 		}
 	}
 	for _, paths := range wt.byWatcher {
 		back += len(paths)
 		if len(paths) == 0 {
-			return "a watcher is kept without paths"
+			return "the table has a watcher without paths"
 		}
 	}
 	if forward != back || recursive != wt.recursive || forward != wt.count() {
@@ -118,7 +118,7 @@ func (wt *watchTable) broken() string {
 	return ""
 }
 
-// image is everything that a failed multi may not change.
+// image is everything that a failed multi must not change.
 func (t *Tree) image() string {
 	var lines []string
 	for n := range t.All() {
@@ -129,14 +129,15 @@ func (t *Tree) image() string {
 	return strings.Join(lines, "\n")
 }
 
-// ear counts what it hears.
+// ear counts its notifications.
 type ear struct{ heard int }
 
 func (e *ear) Notify(wire.WatcherEvent) { e.heard++ }
 func (e *ear) Identities() []wire.ID    { return nil }
 
-// TestInvariants does random operations, multis that fail among them. After each, the tree's
-// tables agree with its nodes; after a multi that failed nothing has changed and nobody has heard.
+// TestInvariants does random operations, including multis that fail. After each operation the
+// tree's tables agree with its nodes. After a failed multi nothing has changed and nobody was
+// notified.
 func TestInvariants(t *testing.T) {
 	paths := []string{"/a", "/a/b", "/a/b/c", "/b", "/b/a", "/c", "/zookeeper/quota/x"}
 	all := []wire.ACL{{Perms: wire.PermAll, ID: anyone}}
@@ -171,7 +172,7 @@ func TestInvariants(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"": whole,
 			"change": func(t *rapid.T) {
-				_, _ = tree.Multi(tx(), who.Draw(t, "who"), []wire.MultiOp{change(t)}) // failing is fine
+				_, _ = tree.Multi(tx(), who.Draw(t, "who"), []wire.MultiOp{change(t)}) // it may fail
 			},
 			"failing multi": func(t *rapid.T) {
 				ops := rapid.SliceOfN(rapid.Custom(change), 1, 6).Draw(t, "ops")
@@ -185,7 +186,7 @@ func TestInvariants(t *testing.T) {
 					t.Fatalf("changed\nfrom\n%s\nto\n%s", was, now)
 				}
 				if ears[0].heard+ears[1].heard != heard {
-					t.Fatal("somebody was told")
+					t.Fatal("a watcher was notified")
 				}
 			},
 			"close session": func(t *rapid.T) { tree.CloseSession(tx(), who.Draw(t, "who").Session) },
@@ -195,7 +196,7 @@ func TestInvariants(t *testing.T) {
 				}
 			},
 			"watch": func(t *rapid.T) {
-				_, _ = tree.Exists(path.Draw(t, "path"), ear.Draw(t, "ear")) // no node is fine
+				_, _ = tree.Exists(path.Draw(t, "path"), ear.Draw(t, "ear")) // the node may be missing
 			},
 			"watch children": func(t *rapid.T) {
 				_, _, _ = tree.AppendChildren(nil, Caller{}, path.Draw(t, "path"), ear.Draw(t, "ear"))
@@ -223,7 +224,7 @@ func TestInvariants(t *testing.T) {
 	})
 }
 
-// TestManyACLs: a packet full of different entries is looked at once, not each with each.
+// TestManyACLs: the entries of a full packet are not compared each with each.
 func TestManyACLs(t *testing.T) {
 	list := make([]wire.ACL, 80_000)
 	for i := range list {

@@ -30,8 +30,8 @@ func (t *Tree) Multi(tx Tx, who Caller, ops []wire.MultiOp) ([]wire.MultiResult,
 	return results, nil
 }
 
-// normalize makes each create what the server makes of it when it reads a multi: there, other than
-// alone, the flags decide and not the operation, so that create2 becomes create.
+// normalize changes each create as the server does when it reads a multi. In a multi the flags
+// decide, not the operation, so create2 becomes create.
 func normalize(o *wire.MultiOp) {
 	m := modes[o.Create.Flags]
 	switch {
@@ -89,9 +89,10 @@ func failed(results []wire.MultiResult, at int, code wire.Code) []wire.MultiResu
 	return results
 }
 
-// AppendMultiRead does each read and appends its result to b, without the end header. A read
-// that fails is an error result; the others are not affected. The requests have room for a watch,
-// but the server drops it. It gives up, with false, when b becomes longer than limit.
+// AppendMultiRead does each read and appends its result to b, without the end header. A read that
+// fails is an error result; the others are not affected. The requests can ask for a watch, but
+// the server ignores that. AppendMultiRead gives up and returns false if b becomes longer than
+// limit.
 func (t *Tree) AppendMultiRead(b []byte, who Caller, ops []wire.MultiOp, limit int) ([]byte, bool) {
 	for i := range ops {
 		o := &ops[i].Read

@@ -21,8 +21,8 @@ type node struct {
 
 	version int32
 	// cversion counts creates only. Clients see 2*cversion-numChildren, which also rises
-	// when a child is deleted, and never this number, but for the suffix of the next
-	// sequential child.
+	// when a child is deleted, and this number only as the suffix of the next sequential
+	// child.
 	cversion int32
 	aversion int32
 	slot     int32 // index in the parent's order
@@ -72,7 +72,7 @@ func (n *node) removeChild(c *node) {
 }
 
 // eachChild calls f with every child's name. The order is the same for the same history, so that
-// a failing test fails again. But it is neither sorted nor the order of creation: the real
+// a failing test fails again. It is neither sorted nor the order of creation, because the real
 // server has the order of a hash table, and code that relies on an order must not pass by luck.
 // It goes down from the middle and then down from the end, which suits the processor's cache.
 func (n *node) eachChild(f func(name string)) {

@@ -6,7 +6,7 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// A node's owner field holds a session, 0, or a code for what is not owned by a session
+// A node's owner field holds a session, 0, or a code for a node without a session
 // (EphemeralType in the server):
 //
 //	0                     persistent
@@ -43,7 +43,7 @@ func kindOf(owner int64) ownerKind {
 
 func ttlOf(owner int64) int64 { return owner & maxTTL }
 
-// mode is what a create request's flags say.
+// mode is the meaning of a create request's flags.
 type mode struct{ ephemeral, sequential, container, ttl bool }
 
 var modes = map[int32]mode{
@@ -56,9 +56,9 @@ var modes = map[int32]mode{
 	wire.ModePersistentSequentialTTL: {ttl: true, sequential: true},
 }
 
-// ownerFor decides a new node's owner. What kind it becomes goes by the operation, not by the
-// flags: create with the container flag makes a persistent node, createContainer without it a
-// container.
+// ownerFor decides a new node's owner. The operation decides its kind, not the flags: create
+// with the container flag makes a persistent node, and createContainer without the flag makes
+// a container.
 func ownerFor(op wire.OpCode, m mode, ttl, session int64) int64 {
 	switch {
 	case op == wire.OpCreateContainer:

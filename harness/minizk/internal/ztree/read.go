@@ -16,7 +16,7 @@ func (t *Tree) readable(who Caller, path string) (*node, error) {
 	return n, allow(n.acl.acls, wire.PermRead, who.IDs)
 }
 
-// Exists returns a node's Stat. It asks for no permission; a watch is set whether or not the
+// Exists returns a node's Stat. It needs no permission, and sets a watch whether or not the
 // node exists.
 func (t *Tree) Exists(path string, w Watcher) (wire.Stat, error) {
 	if strings.IndexByte(path, 0) >= 0 {
@@ -45,7 +45,7 @@ func (t *Tree) GetData(who Caller, path string, w Watcher) ([]byte, wire.Stat, e
 }
 
 // AppendChildren appends the names of a node's children to b as a vector, and returns the
-// node's Stat. With many children a list of their own would double the work.
+// node's Stat. With many children, a separate list would double the work.
 func (t *Tree) AppendChildren(b []byte, who Caller, path string, w Watcher) ([]byte, wire.Stat, error) {
 	n, err := t.readable(who, path)
 	if err != nil {
@@ -60,10 +60,12 @@ func (t *Tree) AppendChildren(b []byte, who Caller, path string, w Watcher) ([]b
 	return b, n.stat(), nil
 }
 
-// statLength is what a Stat takes in a reply that goes on after the list, in bytes.
+// statLength is the size of a Stat, in bytes, in a reply that has one after the
+// list.
 const statLength = 68
 
-// listLength estimates the bytes of the list of children by the first: siblings are alike.
+// listLength estimates the bytes of the list of children from the first name, because
+// siblings have similar names.
 func (n *node) listLength() int {
 	if n.kids == nil {
 		return wire.LenPrefix
@@ -71,8 +73,8 @@ func (n *node) listLength() int {
 	return wire.LenPrefix + len(n.kids.order)*(wire.LenPrefix+len(n.kids.order[0].name))
 }
 
-// Descendants counts all nodes below path. Of the root they are what the server's map holds
-// less two, and of "" less one: it counts keys, and the root is two of them.
+// Descendants counts all nodes below path. For the root it is the number of keys in the
+// server's map minus two, and for "" minus one. The root has two keys.
 func (t *Tree) Descendants(who Caller, path string) (int, error) {
 	n, err := t.readable(who, path)
 	switch {
@@ -86,7 +88,7 @@ func (t *Tree) Descendants(who Caller, path string) (int, error) {
 	return n.descendants(), nil
 }
 
-// descendants keeps its own stack: a hostile tree may be deep.
+// descendants keeps its own stack, because a hostile tree may be deep.
 func (n *node) descendants() int {
 	total := 0
 	for stack := []*node{n}; len(stack) > 0; {

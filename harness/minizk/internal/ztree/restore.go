@@ -8,10 +8,11 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// systemRoot is where the server's own nodes are. They are neither shown by All nor restored.
+// systemRoot is where the server's own nodes are. All doesn't return them, and Restored
+// doesn't accept them.
 const systemRoot = "/zookeeper"
 
-// Node is a node from outside or for outside: with the Stat that clients see.
+// Node is a node as it is imported or exported, with the Stat that clients see.
 type Node struct {
 	Path string
 	Data []byte // nil is null
@@ -19,7 +20,8 @@ type Node struct {
 	Stat wire.Stat
 }
 
-// All are the nodes but the server's own, parents first. Data and ACL must not be changed.
+// All returns the nodes except the server's own, parents first. Their data and ACLs must
+// not be changed.
 func (t *Tree) All() iter.Seq[Node] {
 	return func(yield func(Node) bool) {
 		type place struct {
@@ -44,10 +46,11 @@ func (t *Tree) All() iter.Seq[Node] {
 	}
 }
 
-// Restored returns a tree that holds the server's own nodes and these, which come parents first
-// and are kept. The number of creates, which a Stat only implies, is (cversion+children)/2. What
-// was a container or TTL node is persistent now: its Stat does not tell. The error names a path
-// that is not valid or has no parent that may have children.
+// Restored returns a tree with the server's own nodes and the given nodes, which come parents
+// first. The tree keeps them. The number of creates follows from the Stat:
+// (cversion+children)/2. Containers and TTL nodes become persistent, because a Stat does not
+// show them. The error names a path that is invalid, or that has no parent that may have
+// children.
 func (t *Tree) Restored(nodes iter.Seq[Node]) (*Tree, error) {
 	out := New(t.extendedTypes)
 	for nd := range nodes {

@@ -8,8 +8,8 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// TestCounterStopsAtItsEnd: past 2^31-1 creates the counter neither wraps nor grows, and so the
-// next sequential child's name is taken. No conformance run can create that many.
+// TestCounterStopsAtItsEnd: past 2^31-1 creates the counter neither wraps nor grows, so the
+// next sequential child's name exists already. No conformance run can create so many nodes.
 func TestCounterStopsAtItsEnd(t *testing.T) {
 	tree, err := New(true).Restored(func(yield func(Node) bool) {
 		yield(Node{Path: "/q", Stat: wire.Stat{Cversion: -4}}) // 2*(2^31-2) in 32 bits
@@ -38,7 +38,8 @@ func TestRestoredErrors(t *testing.T) {
 		"no parent": {[]Node{{Path: "/a/b"}}, wire.NoNode},
 		"bad path":  {[]Node{{Path: "/a/"}}, wire.BadArguments},
 		"twice":     {[]Node{{Path: "/a"}, {Path: "/a"}}, wire.NodeExists},
-		// The end of its session would take nodes along that are others', or leave them nowhere.
+		// The end of its session would delete other sessions' nodes, or leave them without a
+		// parent.
 		"ephemeral parent": {[]Node{{Path: "/a", Stat: wire.Stat{EphemeralOwner: 1}}, {Path: "/a/b", Stat: wire.Stat{EphemeralOwner: 2}}}, wire.NoChildrenForEph},
 	} {
 		if tree, err := New(true).Restored(slices.Values(c.nodes)); tree != nil || !errors.Is(err, c.want) {

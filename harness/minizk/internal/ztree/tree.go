@@ -4,8 +4,8 @@
 // caller. It is not safe for concurrent use. The server holds one lock around it.
 //
 // The rules are those of Apache ZooKeeper 3.8 (PrepRequestProcessor, FinalRequestProcessor,
-// DataTree, WatchManager), found out by asking a running server. The conformance suite in
-// harness/minizk still asks it.
+// DataTree, WatchManager), found by experiments with a running server. The conformance
+// suite in harness/minizk repeats them.
 //
 // Errors are wire.Code values.
 package ztree
@@ -20,8 +20,8 @@ type Tx struct {
 	Time int64 // milliseconds since 1970
 }
 
-// Caller is who makes a request: the session that will own its ephemerals, and the identities
-// for access lists.
+// Caller is the origin of a request: the session that will own its ephemerals, and the
+// identities for access lists.
 type Caller struct {
 	Session int64
 	IDs     []wire.ID
@@ -40,10 +40,10 @@ type Tree struct {
 
 	data, child watchTable
 
-	// events are the changes made by the operation under way, delivered when it has
-	// succeeded as a whole.
+	// events are the changes by the current operation. They are delivered when
+	// all of it has succeeded.
 	events []event
-	// undo reverses the operation under way, last entry first. Only a multi needs it,
+	// undo reverses the current operation, last entry first. Only a multi needs it,
 	// because a single operation checks everything before it changes anything.
 	undo      []func()
 	recording bool
@@ -121,7 +121,7 @@ func (t *Tree) rollback() {
 	t.events = t.events[:0]
 }
 
-// onUndo keeps how to reverse a change that has just been made.
+// onUndo records how to reverse the last change.
 func (t *Tree) onUndo(f func()) {
 	if t.recording {
 		t.undo = append(t.undo, f)

@@ -19,7 +19,7 @@ type Watcher interface {
 type event struct {
 	kind int32
 	path string
-	acl  *accessList // who may know: readers of the node that the event names
+	acl  *accessList // readers of this list's node may know of the event
 }
 
 type watchMode int8
@@ -30,13 +30,13 @@ const (
 	watchRecursive
 )
 
-// watchTable holds one kind of watches in two maps: by path, to trigger them, and by
+// watchTable has one kind of watches in two maps: by path, to trigger them, and by
 // watcher, to forget them. A watcher has one mode for a path: a later watch replaces an
 // earlier one.
 type watchTable struct {
 	byPath    map[string]map[Watcher]watchMode
 	byWatcher map[Watcher]map[string]struct{}
-	recursive int // how many there are; without any, parents need not be looked at
+	recursive int // how many there are; without any, parents need not be checked
 }
 
 func newWatchTable() watchTable {
@@ -101,8 +101,8 @@ func (wt *watchTable) count() int {
 	return n
 }
 
-// fire adds the watchers of an event to out, and removes those that fire only once. Recursive
-// watches get all events below them, but no events of a list of children.
+// fire adds the watchers of an event to out, and removes the watches that fire only once. A
+// recursive watch gets all events below its path, except events of a list of children.
 func (wt *watchTable) fire(kind int32, path string, out map[Watcher]struct{}) {
 	for w, m := range wt.byPath[path] {
 		switch m {
@@ -151,9 +151,8 @@ func (t *Tree) trigger(e *event) {
 	}
 }
 
-// AddWatch sets a persistent watch. Another mode than those in wire is MarshallingError, as
-// from the server. A null path may be watched, and as nothing ever happens to it no such watch is
-// kept.
+// AddWatch sets a persistent watch. An unknown mode is MarshallingError, as in the server. A null
+// path may be watched. No such watch is kept, because nothing ever happens to a null path.
 func (t *Tree) AddWatch(r wire.PathInt, w Watcher) error {
 	m, ok := map[int32]watchMode{wire.WatchPersistent: watchPersistent, wire.WatchPersistentRecursive: watchRecursive}[r.N]
 	if !ok {
@@ -166,7 +165,8 @@ func (t *Tree) AddWatch(r wire.PathInt, w Watcher) error {
 }
 
 // CheckWatch returns nil if path is watched in the way asked for, else NoWatcher. As in the server
-// (WatchManager.containsWatcher of 3.8) it does not matter by whom. A null path is MarshallingError.
+// (WatchManager.containsWatcher of 3.8) it does not matter who watches. A null path is
+// MarshallingError.
 func (t *Tree) CheckWatch(r wire.PathInt) error {
 	data, child, err := kinds(r.N)
 	if err == nil && r.NullPath {
@@ -230,12 +230,12 @@ func (t *Tree) Watches() (watches, paths, watchers int) {
 	return watches, len(p), len(w)
 }
 
-// SetWatches sets watches again after a reconnection. Where the change a watch waits for has
+// SetWatches sets watches again after a reconnection. If the change that a watch waits for has
 // happened since relativeZxid, the event is delivered now and no watch is set. Access lists are
-// not asked here.
+// not checked here.
 //
-// The error is MarshallingError at the first null list, and at the first null path where nodes are
-// looked up; what came before has been done.
+// The error is MarshallingError at the first null list, and at the first null path for which a
+// node is looked up. The watches before it have been set.
 func (t *Tree) SetWatches(op wire.OpCode, r wire.SetWatchesRequest, w Watcher) error {
 	tell := func(kind int32, path string) {
 		w.Notify(wire.WatcherEvent{Type: kind, State: wire.StateConnected, Path: path})

@@ -1,0 +1,85 @@
+package migrate
+
+import (
+	"iter"
+	"sort"
+
+	"mrtq/internal/znode"
+)
+
+// places number the records of a legacy queue, as they were listed, so that a row
+// need not say which record it is about.
+type places struct {
+	queue *LegacyQueue
+	first []int32 // of each queue node's records
+}
+
+func placesIn(q *LegacyQueue) places {
+	p := places{queue: q}
+	n := 0
+	for _, node := range q.nodes {
+		p.first = append(p.first, int32(n))
+		n += len(node.names)
+	}
+	return p
+}
+
+// at is a record's queue node and where its name is there.
+func (p places) at(place int32) (node, name int) {
+	node = sort.Search(len(p.first), func(i int) bool { return p.first[i] > place }) - 1
+	return node, int(place - p.first[node])
+}
+
+func (p places) path(place int32) string {
+	node, name := p.at(place)
+	return p.queue.nodes[node].record(name)
+}
+
+func (p places) name(place int32) string {
+	node, name := p.at(place)
+	return p.queue.nodes[node].name(name)
+}
+
+func (p places) kind(place int32) QueueKind {
+	node, _ := p.at(place)
+	return p.queue.kinds[p.queue.nodes[node].path]
+}
+
+// find is the place of a record.
+func (p places) find(path string) (place int32, there bool) {
+	if znode.ValidatePath(path) != nil || path == "/" {
+		return 0, false
+	}
+	parent := znode.Parent(path)
+	for i, node := range p.queue.nodes {
+		if node.path == parent {
+			k, there := node.find(znode.Name(path))
+			return p.first[i] + int32(k), there
+		}
+	}
+	return 0, false
+}
+
+// inPathOrder yields all places, with the records' paths in byte order.
+func (p places) inPathOrder() iter.Seq2[int32, string] {
+	return func(yield func(int32, string) bool) {
+		at := make([]int, len(p.queue.nodes))
+		heads := make([]string, len(p.queue.nodes)) // the next path of each node; "" after its last
+		for i, node := range p.queue.nodes {
+			heads[i] = node.record(0)
+		}
+		for {
+			next := -1
+			for i, head := range heads {
+				if head != "" && (next < 0 || head < heads[next]) {
+					next = i
+				}
+			}
+			if next < 0 || !yield(p.first[next]+int32(at[next]), heads[next]) {
+				return
+			}
+			at[next]++
+			heads[next] = p.queue.nodes[next].record(at[next])
+		}
+	}
+}

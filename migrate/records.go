@@ -1,0 +1,127 @@
+package migrate
+
+import (
+	"encoding/json"
+	"iter"
+	"slices"
+
+	"mrtq/legacy"
+)
+
+// Records are a plan's entries, one for each record, in the order of the records'
+// paths. In memory they are rows; [Records.All] makes entries of them.
+type Records struct {
+	list []Entry // of a plan that was read from a file
+	plan *Plan   // of one that was made
+}
+
+// RecordsOf are records that a caller has.
+func RecordsOf(entries ...Entry) Records { return Records{list: entries} }
+
+// Len is the number of entries.
+func (r Records) Len() int {
+	if r.plan != nil {
+		return r.plan.there
+	}
+	return len(r.list)
+}
+
+// All yields the entries.
+func (r Records) All() iter.Seq[Entry] {
+	if r.plan != nil {
+		return r.plan.entries
+	}
+	return slices.Values(r.list)
+}
+
+// MarshalJSON writes the entries as a list.
+func (r Records) MarshalJSON() ([]byte, error) {
+	list := slices.Collect(r.All())
+	orEmpty(&list)
+	return json.Marshal(list)
+}
+
+// UnmarshalJSON reads a list of entries.
+func (r *Records) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &r.list) }
+
+// recordRow is one record's line in a plan that was made. There is one for each
+// record, at its place in the queue, so it has no pointers and is small. [Entry] is
+// what it says.
+type recordRow struct {
+	sha    [32]byte
+	job    member
+	batch  int32 // index into [Plan.joined], as one more; 0 for none
+	reason int32 // index into [Plan.reasons]
+	state  uint8 // index into [Plan.states]
+	status uint8 // as one more; 0 if it is not known
+	action uint8 // index into [Actions], as one more; 0 for a record that was not there when it was to be read
+	since  goneSince
+}
+
+// member is a job: one more than the index in [Plan.creates] of one that the plan
+// makes; the negative of one more than the row of one that stands; 0 for none.
+type member int32
+
+func madeMember(i int) member        { return member(i + 1) }
+func standsMember(i int) member      { return member(-i - 1) }
+func (m member) made() (int, bool)   { return int(m) - 1, m > 0 }
+func (m member) stands() (int, bool) { return int(-m) - 1, m < 0 }
+
+// goneSince is what is said of a record whose job is gone, beside what became of
+// the job.
+type goneSince uint8
+
+const (
+	asItWas goneSince = iota
+	notDecodable
+	changedSince
+)
+
+var goneSaid = [...]string{notDecodable: "; it can't be decoded any more", changedSince: "; the record has changed since"}
+
+// textTable gives small numbers to texts of which there are few.
+type textTable struct {
+	texts []string
+	index map[string]int32
+}
+
+func (t *textTable) of(text string) int32 {
+	i, known := t.index[text]
+	if !known {
+		if t.index == nil {
+			t.index = map[string]int32{}
+		}
+		i = int32(len(t.texts))
+		t.texts, t.index[text] = append(t.texts, text), i
+	}
+	return i
+}
+
+// entries yields what the rows say.
+func (p *Plan) entries(yield func(Entry) bool) {
+	for place, path := range p.places.inPathOrder() {
+		row := &p.rows[place]
+		if row.action != 0 && !yield(p.entry(place, path, row)) {
+			return
+		}
+	}
+}
+
+func (p *Plan) entry(place int32, path string, row *recordRow) Entry {
+	e := Entry{
+		Path: path, Queue: p.places.kind(place), SHA256: hexOf(row.sha), Action: Actions[row.action-1],
+		State: p.states.texts[row.state], Reason: p.reasons.texts[row.reason], ID: p.idOfMember(row.job),
+	}
+	if row.status > 0 {
+		e.Status = legacy.Status(row.status - 1).String()
+	}
+	if row.batch > 0 {
+		e.Batch = p.joined[row.batch-1].bid
+	}
+	if e.Action == ActGone && e.Reason == "" {
+		if h, there := p.ex.custody.lookup(path); there {
+			e.Reason = p.target.gone(h) + goneSaid[row.since]
+		}
+	}
+	return e
+}

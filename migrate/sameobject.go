@@ -1,0 +1,59 @@
+package migrate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+)
+
+// objectJob is a planned job that will record an object.
+type objectJob struct {
+	object uint64 // see [planned]
+	at     int32  // see [Plan.planned]
+}
+
+// noteSameObject finds objects with both an ingest and an inventory record:
+// the ingest job, too, ends with recording the object.
+func (p *Plan) noteSameObject(ctx context.Context) error {
+	var ingest []objectJob
+	var inventory []int32
+	for i := range p.plannedCount() {
+		pl := p.planned(i)
+		switch kind := p.kindOf(pl); {
+		case pl.object == 0:
+		case kind == Ingest:
+			ingest = append(ingest, objectJob{pl.object, int32(i)})
+		case kind == Inventory:
+			inventory = append(inventory, int32(i))
+		}
+	}
+	slices.SortFunc(ingest, func(a, b objectJob) int { return cmp.Or(cmp.Compare(a.object, b.object), cmp.Compare(a.at, b.at)) })
+	others := map[int32]string{} // the ingest record, by the inventory job
+	inventory = slices.DeleteFunc(inventory, func(i int32) bool {
+		// The last of those that there are.
+		at, _ := slices.BinarySearchFunc(ingest, p.planned(int(i)).object+1, func(o objectJob, object uint64) int { return cmp.Compare(o.object, object) })
+		if at == 0 || ingest[at-1].object != p.planned(int(i)).object {
+			return true
+		}
+		others[i] = p.places.path(p.planned(int(ingest[at-1].at)).place)
+		return false
+	})
+	jobs := func(yield func(*planned) bool) {
+		for _, i := range inventory {
+			if !yield(p.planned(int(i))) {
+				return
+			}
+		}
+	}
+	next := 0
+	for j, err := range p.loaded(ctx, jobs) {
+		if err != nil {
+			return err
+		}
+		object, other := objectOf(*j.rec, p.lands[j.land]), others[inventory[next]]
+		next++
+		p.warn(j.rec.Path, fmt.Sprintf("object %s has an ingest record too, %s: both jobs will record it", object, other))
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+package migrate
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"mrtq/newqueue"
+)
+
+// serviceLook looks at each job and request that a plan makes while its record is
+// at hand, before the plan knows the ids. It counts what it finds, and remembers of
+// which records [Plan.checkServices] tells it one by one.
+type serviceLook struct {
+	checks serviceChecks
+	told   []int32 // their places
+}
+
+func newServiceLook(d newqueue.Dialect) serviceLook {
+	// Whether any job has a profile is known when all were seen.
+	return serviceLook{checks: serviceChecks{d: d, profiles: true, statuses: map[landing]newqueue.Object{}, found: &findings{}}}
+}
+
+// look looks at one job or request.
+func (s *serviceLook) look(j *job, place int32) {
+	if s.checks.d != newqueue.MrtZK {
+		return
+	}
+	unnumbered := *j
+	if j.id == "" {
+		unnumbered.id = newqueue.SequenceID(newqueue.JobPrefix, 0)
+		if j.batch == nil {
+			unnumbered.id = newqueue.SequenceID(newqueue.AccessPrefix, 0)
+		}
+	}
+	found := s.checks.found
+	before := found.kept
+	s.checks.look(&unnumbered)
+	found.drained = nil // a record is looked at once
+	if found.kept > before {
+		s.told = append(s.told, place)
+	}
+}
+
+// checkServices says what of the plan no deployed service could work. It looks
+// at the JSON objects that are to be written. What depends on where an item
+// stands is not looked at here, because a migration always makes that right
+// (TestPlanChecksWhatItWrites).
+func (p *Plan) checkServices(ctx context.Context) error {
+	if p.Dialect != newqueue.MrtZK {
+		return nil
+	}
+	found := findings{counted: p.services.checks.found}
+	checks := p.services.checks
+	checks.profiles, checks.found = p.seen.profiles, &found
+	for _, b := range p.stale {
+		checks.batch(b)
+	}
+	batches := slices.DeleteFunc(p.sortedBatches(), func(b *batch) bool { return b.planned == 0 })
+	upTo := func(b *batch) { // each batch comes before its jobs
+		for len(batches) > 0 && b != nil {
+			next := batches[0]
+			if cmp.Compare(next.bid, b.bid) > 0 {
+				return
+			}
+			checks.batch(next)
+			batches = batches[1:]
+		}
+	}
+	told, tell, looked := p.toldJobs(), phases(ctx), 0
+	for j, err := range p.loaded(ctx, slices.Values(told)) {
+		if err != nil {
+			return err
+		}
+		looked++
+		tell(CheckingSource, looked, len(told))
+		upTo(p.batchOf(j.planned))
+		checks.look(p.whole(j.planned, j.rec))
+	}
+	for len(batches) > 0 {
+		upTo(batches[0])
+	}
+	p.Services = found.all()
+	for _, f := range p.Services {
+		p.blockService(f)
+	}
+	return nil
+}
+
+// toldJobs are the jobs of which something was found: access requests first, then
+// the jobs batch by batch, in the order of their ids.
+func (p *Plan) toldJobs() []*planned {
+	rewrites := map[int32]*planned{}
+	for i := range p.rewrites {
+		rewrites[p.rewrites[i].place] = &p.rewrites[i]
+	}
+	var jobs []*planned
+	for _, place := range p.services.told {
+		if i, made := p.rows[place].job.made(); made {
+			jobs = append(jobs, &p.creates[i])
+		} else {
+			jobs = append(jobs, rewrites[place])
+		}
+	}
+	bid := func(pl *planned) string {
+		if b := p.batchOf(pl); b != nil {
+			return b.bid
+		}
+		return ""
+	}
+	slices.SortStableFunc(jobs, func(a, b *planned) int {
+		if a.batch == 0 && b.batch == 0 {
+			return 0
+		}
+		return cmp.Or(cmp.Compare(bid(a), bid(b)), cmp.Compare(p.idOf(a), p.idOf(b)))
+	})
+	return jobs
+}

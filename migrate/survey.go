@@ -1,0 +1,340 @@
+package migrate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"slices"
+	"strings"
+
+	"mrtq/internal/side"
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+// survey is what a plan has to know of a target: besides a listing, the jobs that
+// migrations made, in rows, and of each batch what it would have to be compared
+// with. The target is read once for it.
+type survey struct {
+	*listing
+	pin    Pin
+	uuids  map[string]string // BIDs, by their names under /batch-uuids
+	stands []batchStands     // in the order of their ids
+	lists  map[string]listLength
+	// highest is the highest number that a child has, by parent.
+	highest map[string]int64
+	// removals are of the jobs that nobody touched and that are not made up as
+	// [jobRow] can say.
+	removals map[ref][]znode.Op
+
+	told    surveyor
+	content nameHash
+	zxid    int64
+	hashes  map[string]hash.Hash // of what is not in the skeleton
+	at      map[ref]int32        // index into stands
+}
+
+// surveyor is told what a survey reads, in passing. Either may be nil.
+type surveyor struct {
+	// node is told of all that is in the target but for what is in the skeleton.
+	node func(n *znode.Node)
+	// job is told of each job and request that claims a record. It and its entries
+	// are in ex's tree; why is what [existing.touched] says.
+	// An error ends the survey.
+	job func(t *survey, ex *existing, p placed, why string) error
+}
+
+// batchStands is a batch of the target.
+type batchStands struct {
+	bid   ref
+	made  int64     // the transaction that made it
+	kind  batchKind // "" if no migration made it
+	run   string    // that made it
+	nodes nodeSet   // that are there, of those that a batch has
+	sums  [3]uint64 // hashes of its contents, as in batchNodeNames
+	// changed are those of batchWorked that show that somebody has worked on it.
+	changed [4]bool
+	touched bool // not all is as runs left it
+	// entries are the lists of its jobs' entries, by folder as in [newqueue.BatchFolders].
+	entries [4]listLength
+}
+
+// batchWorked are the znodes of a batch that tell whether somebody worked on it.
+var batchWorked = [4]string{"submission", "status", "status-report", "lock"}
+
+// surveyTarget reads a target.
+func surveyTarget(ctx context.Context, s side.Side, name string, told surveyor) (*survey, error) {
+	l, err := openListing(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	t := &survey{
+		listing: l, told: told, content: newNameHash(), uuids: map[string]string{}, lists: map[string]listLength{}, highest: map[string]int64{},
+		removals: map[ref][]znode.Op{}, hashes: map[string]hash.Hash{}, at: map[ref]int32{},
+	}
+	l.see = t.listed
+	if err := l.list(ctx, nil); err != nil {
+		return nil, err
+	}
+	for n, err := range s.Walk(ctx, newqueue.BatchUUIDsPath) {
+		if err != nil {
+			return nil, err
+		}
+		t.listed(&n)
+		if znode.Parent(n.Path) == newqueue.BatchUUIDsPath {
+			t.uuids[strings.Clone(n.Path)] = string(n.Data)
+		}
+	}
+	if err := t.readJobs(ctx); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(t.stands, func(a, b batchStands) int { return t.names.compare(a.bid, b.bid) })
+	t.at = nil
+	for root := range l.allRoots() {
+		t.count(root)
+	}
+	if t.tree.Get(newqueue.JobStatesPath) != nil {
+		t.count(newqueue.JobStatesPath)
+	}
+	t.pinned(name)
+	return t, nil
+}
+
+// forget lets go of what only the reading needed.
+func (t *survey) forget() {
+	t.roots, t.queued.rows, t.inBatch.rows, t.listing.batches = nil, nil, nil, nil
+}
+
+// listed sees a znode that is listed: all but the jobs and requests themselves.
+func (t *survey) listed(n *znode.Node) {
+	t.hash(n)
+	at := strings.Split(n.Path, "/")[1:]
+	switch {
+	case "/"+at[0] == newqueue.JobsPath && (len(at) == 3 || len(at) == 4):
+		t.count(n.Path)
+	case len(at) == 5 && isEntry(at[1:]):
+		if i, there := t.at[t.names.ref(at[1])]; there {
+			t.stands[i].entries[slices.Index(newqueue.BatchFolders, newqueue.BatchFolder(at[3]))].add(at[4])
+		}
+	case len(at) < 2 || "/"+at[0] != newqueue.BatchesPath:
+	default:
+		t.batchNode(at[1], strings.Join(at[2:], "/"), n)
+	}
+	if t.told.node != nil {
+		t.told.node(n)
+	}
+}
+
+// batchNode notes one of a batch's own znodes, name below it, in path order.
+func (t *survey) batchNode(bid, name string, n *znode.Node) {
+	r := t.names.ref(bid)
+	if name == "" {
+		t.count(n.Path)
+		b := batchStands{bid: r, made: n.Stat.Czxid}
+		if prov, ok := parseBatchProvenance(n.Data); ok {
+			b.kind, b.run = prov.Of, prov.Run
+		}
+		t.at[r] = int32(len(t.stands))
+		t.stands = append(t.stands, b)
+	}
+	i, there := t.at[r]
+	if !there {
+		return // made since its parent was read
+	}
+	b := &t.stands[i]
+	b.touched = b.touched || t.batchNodeTouched(bid, n) != ""
+	if i := slices.Index(batchNodeNames, name); i >= 0 {
+		b.nodes |= 1 << i
+		if i < len(b.sums) {
+			b.sums[i] = t.contentSum(n.Data)
+		}
+	}
+	if i := slices.Index(batchWorked[:], name); i >= 0 {
+		b.changed[i] = n.Stat.Version != 0 || n.Stat.NumChildren != 0 || name == "lock"
+	}
+}
+
+// contentSum tells data apart.
+func (t *survey) contentSum(data []byte) uint64 {
+	if data == nil {
+		return 0
+	}
+	return t.content.of(string(data)) | 1
+}
+
+// count adds a child to its parent's list.
+func (t *survey) count(path string) {
+	parent, name := znode.Parent(path), znode.Name(path)
+	l := t.lists[parent]
+	l.add(name)
+	t.lists[parent] = l
+	if c, _, ok := numberedChild(parent, name); ok {
+		if h, there := t.highest[parent]; !there || c > h {
+			t.highest[parent] = c
+		}
+	}
+}
+
+// numberedChild is the number of a child of one of the parents that number theirs.
+func numberedChild(parent, name string) (n int64, prefix string, ok bool) {
+	switch parent {
+	case newqueue.JobsPath:
+		prefix = newqueue.JobPrefix
+	case newqueue.BatchesPath:
+		prefix = newqueue.BatchPrefix
+	case newqueue.AccessQueuePath(newqueue.AccessSmall), newqueue.AccessQueuePath(newqueue.AccessLarge):
+		prefix = newqueue.AccessPrefix
+	default:
+		return 0, "", false
+	}
+	seq, ok := newqueue.ParseSequenceID(prefix, name)
+	return int64(seq), prefix, ok
+}
+
+// readJobs reads the jobs and requests.
+func (t *survey) readJobs(ctx context.Context) error {
+	claims := newJobRows(t.names)
+	var known []placed
+	tell, done := phases(ctx), 0
+	tell(ReadingJobs, 0, len(t.roots))
+	take := func(sub side.Subtree) bool {
+		for i := range sub.Nodes {
+			t.hash(&sub.Nodes[i])
+			if t.told.node != nil {
+				t.told.node(&sub.Nodes[i])
+			}
+		}
+		p, claimed := claimOf(sub)
+		if claimed {
+			known = append(known, p.placed)
+		}
+		return claimed
+	}
+	for part, err := range t.jobParts(ctx, t.allRoots(), take) {
+		if err != nil {
+			return err
+		}
+		ex := *t.existing
+		ex.tree = part.tree
+		for _, p := range known {
+			why := ex.touched(p)
+			claims.add(p)
+			t.describe(&ex, p, why, &claims)
+			if t.told.job != nil {
+				if err := t.told.job(t, &ex, p, why); err != nil {
+					return err
+				}
+			}
+		}
+		known = known[:0]
+		done += len(part.roots)
+		tell(ReadingJobs, done, len(t.roots))
+	}
+	t.settle(claims)
+	t.checkUnrecorded()
+	return nil
+}
+
+// describe notes what there is of a job and whether it was touched.
+func (t *survey) describe(ex *existing, p placed, why string, claims *jobRows) {
+	row := &claims.rows[len(claims.rows)-1]
+	row.made, row.touched = ex.tree.Get(p.root).Stat.Czxid, why != ""
+	if row.touched {
+		return
+	}
+	var ok bool
+	if row.shape, ok = claims.shapeOf(ex, p); !ok {
+		t.removals[row.root] = ex.removal(p)
+	}
+}
+
+// hash adds a znode to the digest of the subtree that it is in.
+func (t *survey) hash(n *znode.Node) {
+	t.zxid = max(t.zxid, n.Stat.Czxid, n.Stat.Mzxid, n.Stat.Pzxid)
+	top := n.Path
+	switch {
+	case znode.Within(top, newqueue.JobStatesPath):
+		top = newqueue.JobStatesPath
+	default:
+		if i := strings.IndexByte(top[1:], '/'); i >= 0 {
+			top = top[:1+i]
+		}
+	}
+	h := t.hashes[top]
+	if h == nil {
+		h = sha256.New()
+		t.hashes[top] = h
+	}
+	n.HashTo(h)
+}
+
+// pinned makes the target's [Pin] of the digests. It also covers the root's own
+// list of children, so that a plan made on an empty target is stale once anything
+// was made and removed there.
+func (t *survey) pinned(name string) {
+	h := sha256.New()
+	fmt.Fprintf(h, "%x\n", t.tree.Hash(pinnedRoots...))
+	for _, top := range []string{newqueue.BatchesPath, newqueue.BatchUUIDsPath, newqueue.JobStatesPath, newqueue.JobsPath, newqueue.AccessPath} {
+		if part := t.hashes[top]; part != nil {
+			fmt.Fprintf(h, "%s %x\n", top, part.Sum(nil))
+		}
+	}
+	s := t.tree.Get("/").Stat
+	fmt.Fprintln(h, s.Cversion, s.Pzxid)
+	t.pin = Pin{Name: name, Zxid: max(t.zxid, t.tree.Zxid()), Hash: hex.EncodeToString(h.Sum(nil))}
+}
+
+// batchAt is what stands of a batch; nil if it is not there.
+func (t *survey) batchAt(bid string) *batchStands {
+	r, known := t.names.find(bid)
+	if !known {
+		return nil
+	}
+	i, there := slices.BinarySearchFunc(t.stands, r, func(b batchStands, r ref) int { return t.names.compare(b.bid, r) })
+	if !there {
+		return nil
+	}
+	return &t.stands[i]
+}
+
+// has reports whether a znode is there, by its name below the batch.
+func (b *batchStands) has(name string) bool {
+	i := slices.Index(batchNodeNames, name)
+	return b != nil && i >= 0 && b.nodes&(1<<i) != 0
+}
+
+// holds reports whether the znode of that name is there with that content.
+func (t *survey) holds(b *batchStands, name string, data []byte) bool {
+	i := slices.Index(batchNodeNames, name)
+	return b.has(name) && b.sums[i] == t.contentSum(data)
+}
+
+// gone is [held.gone].
+func (t *survey) gone(h held) string { return h.gone(t.batchAt(h.bid) != nil) }
+
+// removal are the operations that remove a job that nobody touched.
+func (t *survey) removal(row jobRow) []znode.Op {
+	if ops, odd := t.removals[row.root]; odd {
+		return ops
+	}
+	return t.jobs.removal(row)
+}
+
+// why reads a touched job again and says what somebody changed of it.
+func (t *survey) why(ctx context.Context, old placed) (why string, err error) {
+	root := func(yield func(string) bool) { yield(old.root) }
+	all := func(side.Subtree) bool { return true }
+	for part, err := range t.jobParts(ctx, root, all) {
+		if err != nil {
+			return "", err
+		}
+		if part.tree.Get(old.root) != nil {
+			ex := *t.existing
+			ex.tree = part.tree
+			return ex.touched(old), nil
+		}
+	}
+	return old.root + " is gone", nil
+}
