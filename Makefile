@@ -29,7 +29,10 @@ test: lint
 skipped: build
 	@for on in jvm docker; do \
 	  why=$$(bin/mrtq zk --backend $$on -- true 2>&1 >/dev/null) || not="$${not:+$$not; }the tests on $$on: $$why"; \
-	done; echo "make test skipped $${not:-no backend}"
+	done; \
+	for browser in chromium-headless-shell chromium chromium-browser google-chrome; do command -v $$browser >/dev/null && break; done || \
+	  not="$${not:+$$not; }the tests of the report's page in a browser: none is installed"; \
+	echo "make test skipped $${not:-no backend}"
 
 test-jvm:
 	MRTQ_TEST_BACKEND=jvm go test $(race) ./newqueue ./internal/... ./cmd/...

@@ -117,7 +117,7 @@ func (p *Plan) decideRecord(ctx context.Context, f fetched, at reading, row *rec
 		}
 		row.act(ActBlock)
 		row.reason = p.reasons.of("it changed since it was migrated, and so did its job: " + why)
-		p.problem(Problem{Kind: Touched, Path: r.Path, Message: fmt.Sprintf("%s changed since it became %s, which somebody touched: %s", r.Path, old.root, why),
+		p.problem(Problem{Kind: Touched, Path: r.Path, Message: fmt.Sprintf("%s changed since it became %s, and so did the job: %s", r.Path, old.root, why),
 			Next: "decide which is right: the legacy worker's change, or the new queue's"})
 	case migrated:
 		row.act(ActRewrite)

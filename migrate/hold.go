@@ -21,7 +21,7 @@ var (
 	ErrNoQueue = errors.New("there is no new queue here")
 	// ErrHoldsChanged says that holds, or the newest run, are not what they were
 	// when they were looked at.
-	ErrHoldsChanged = errors.New("somebody changed it meanwhile")
+	ErrHoldsChanged = errors.New("the holds or the newest run changed meanwhile")
 )
 
 // HoldNote is the data of a hold that mrtq hold sets. A hold is its znode's

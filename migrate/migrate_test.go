@@ -224,7 +224,7 @@ func TestReconcile(t *testing.T) {
 		third["/ingest/mrtQ-05000000000001"] = rec(legacy.Completed, "one")
 		m := &Migrator{Target: f.Target, Now: clock(), Keep: keepNothing}
 		_, err := m.Migrate(t.Context(), static(source(t, queue(t, third))), opt, nil)
-		want := "the plan can't be carried out as it is: 1 problems, the first: /ingest/mrtQ-05000000000001: touched: /ingest/mrtQ-05000000000001 changed since it became /jobs/jid0000000001, which somebody touched: /jobs/jid0000000001/priority was set once; decide which is right: the legacy worker's change, or the new queue's"
+		want := "the plan can't be carried out as it is: 1 problems, the first: /ingest/mrtQ-05000000000001: touched: /ingest/mrtQ-05000000000001 changed since it became /jobs/jid0000000001, and so did the job: /jobs/jid0000000001/priority was set once; decide which is right: the legacy worker's change, or the new queue's"
 		if !errors.Is(err, ErrBlocked) || err.Error() != want {
 			t.Errorf("error %q\nwant  %q", err, want)
 		}

@@ -244,7 +244,9 @@ func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo) error {
 	removed := map[string]bool{}
 	ours := u.staying()
 	heldAt := int64(-1) // the transaction in which the rollback made the folders of its holds
-	for _, path := range withNew(holdNodes(), u.structure) {
+	nodes := withNew(u.structure, holdNodes())
+	slices.Sort(nodes)
+	for _, path := range slices.Backward(nodes) { // children before parents
 		n, err := m.Target.Get(ctx, path)
 		if errors.Is(err, znode.ErrNoNode) {
 			continue

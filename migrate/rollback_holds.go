@@ -1,8 +1,6 @@
 package migrate
 
 import (
-	"slices"
-
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
 )
@@ -38,13 +36,11 @@ func setByRollback(run string, n *znode.Node) bool {
 	return ok && note.By == rollbackOf(run) && administrators(n)
 }
 
-// holdNodes are where a rollback may have made holds and their folders, children
-// first.
+// holdNodes are where a rollback may have made holds and their folders.
 func holdNodes() []string {
 	paths := []string{newqueue.LocksPath, newqueue.QueueLocksPath}
 	for _, q := range newqueue.QueueHolds {
 		paths = append(paths, newqueue.QueueHoldPath(q))
 	}
-	slices.Reverse(paths)
 	return paths
 }

@@ -10,13 +10,10 @@ import (
 	"mrtq/legacy"
 )
 
-// heldQueues are the queue holds of a site.
-func heldQueues(t *testing.T, s *site) (paths []string) {
+// heldQueues are the names of a site's queue holds.
+func heldQueues(t *testing.T, s *site) []string {
 	t.Helper()
-	for _, name := range treeOf(t, s).Children("/locks/queue") {
-		paths = append(paths, name)
-	}
-	return paths
+	return treeOf(t, s).Children("/locks/queue")
 }
 
 // A queue that was released is held again before anything is taken back, and is as

@@ -179,7 +179,7 @@ func (u *Undo) lookAtJob(ex *existing, p placed, row int) {
 func onEntry(ex *existing, p placed) string {
 	for _, path := range ex.placedNodes(p) {
 		if names := ex.tree.Children(path); !znode.Within(path, p.root) && len(names) > 0 {
-			return znode.Join(path, names[0]) + " was made by somebody else"
+			return znode.Join(path, names[0]) + " was made by others"
 		}
 	}
 	return ""

@@ -45,10 +45,10 @@ through a second connection, and the whole tree is compared each time.
 
 The backend is ` + strings.Join(backends, ", ") + `, or the address host:port[,…][/chroot] of a running
 server, where everything happens in a chroot of its own that is removed
-afterwards, on Ctrl-C too. An address is reached as by all other commands, with
-TLS and credentials; with credentials, everything that is made can be read and
-written with them only, and without, by everybody. If a run was killed, the next one
-lists what it left behind, and --clean removes it.
+afterwards, on Ctrl-C too. accept reaches an address as all other commands do, with
+TLS and credentials. With credentials, only their owner can read or write the test
+data. Without, anyone can. If a run was killed, the next one lists what it left
+behind, and --clean removes it.
 
 With --scenarios migration, the scenarios are those of the night: plan, migrate,
 verify, roll back, killed and interrupted in the middle. With --scenarios services
@@ -56,8 +56,8 @@ they are those of the deployed services on the queue that was migrated. Those th
 kill the server are left out at an address.
 
 You see a line for each feature, and the steps of what failed; with -v every step,
-and the table of all transitions. Anything that fails, and, without --tags, any
-transition that was not seen, is exit code 1.`,
+and the table of all transitions. Exit code 1 if anything failed, or, without --tags,
+if a transition was not covered.`,
 		Example: `  mrtq accept
   mrtq accept --backend staging:2181/scratch --dialect mrt-zk
   mrtq accept --backend staging:2281 --tls-ca ca.pem --auth-file credentials
@@ -87,10 +87,10 @@ transition that was not seen, is exit code 1.`,
 	f.BoolVar(&c.force, "force", false, "with --clean, also what a run that is still at work may need")
 	f.StringVar(&c.backend, "backend", backends[0], "what to run on: "+strings.Join(backends, ", ")+" or an `address`")
 	f.StringVar(&c.tags, "tags", "", "run only scenarios with these `tags`: , is or, && is and, ~ is not")
-	choice(f, &c.scenariosOf, "scenarios", "", "whose scenarios to run", ofQueue, "migration", "services")
-	choice(f, &c.dialect, "dialect", "", "whose spelling of the layout", bothDialects, string(newqueue.Design), string(newqueue.MrtZK))
+	choice(f, &c.scenariosOf, "scenarios", "", "which scenarios to run", ofQueue, "migration", "services")
+	choice(f, &c.dialect, "dialect", "", "dialect of the layout", bothDialects, string(newqueue.Design), string(newqueue.MrtZK))
 	choice(f, &c.format, "format", "", "how to tell what happens: brief is a line a feature and the steps of what failed, pretty is every step (-v says the same)", string(accept.Brief), string(accept.Pretty), string(accept.Cucumber), string(accept.JUnit))
-	f.StringVar(&c.out, "out", "", "`file` to tell it to, instead of stdout")
+	f.StringVar(&c.out, "out", "", "output `file`, instead of stdout")
 	f.StringVar(&c.coverage, "coverage", "", "`file` to write the coverage to, as JSON: mrtq report shows it")
 	return cmd
 }

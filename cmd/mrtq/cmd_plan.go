@@ -53,11 +53,11 @@ func (c *planCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		return fmt.Errorf("plan: %w", err)
 	}
 	defer done()
+	var unsaved error // a full disk does not lose the plan: it is printed all the same
 	if c.out != "" {
-		if err := writeFile(c.out, func(w io.Writer) error { return writePlan(w, plan) }); err != nil {
-			return fmt.Errorf("plan: %w", err)
+		if unsaved = writeFile(c.out, func(w io.Writer) error { return writePlan(w, plan) }); unsaved == nil {
+			a.say("the plan is saved in %s", c.out)
 		}
-		a.say("the plan is saved in %s", c.out)
 	}
 	if c.output == "json" {
 		if err := writePlan(a.stdout, plan); err != nil {
@@ -65,6 +65,9 @@ func (c *planCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		}
 	} else {
 		a.printPlan(plan)
+	}
+	if unsaved != nil {
+		return fmt.Errorf("plan: it is printed, but not saved: %w", unsaved)
 	}
 	tone, text := planVerdict(plan)
 	a.conclude(tone, "Plan: %s.", text)

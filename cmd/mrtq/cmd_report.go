@@ -45,7 +45,7 @@ the file. Whatever the verdict, exit code 0 says that the page was made.`,
 	}
 	f := cmd.Flags()
 	c.flags(f)
-	f.BoolVar(&c.others, "others", false, "allow jobs, batches and locks that somebody else made since the migration began")
+	f.BoolVar(&c.others, "others", false, "allow jobs, batches and locks that others have made since the migration began")
 	f.StringVar(&c.quarantine, "quarantine", "", "`file` in which the bytes of every undecodable record must be")
 	f.StringVar(&c.run, "run", "", "show what this run took over, by its `ID`; if not given, all runs")
 	f.StringVar(&c.plan, "plan", "", "`file` with a plan, as mrtq plan --out saved it")

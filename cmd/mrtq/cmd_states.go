@@ -25,7 +25,7 @@ changes, as a table, as a Mermaid diagram, or as a picture.`,
 	}
 	f := cmd.Flags()
 	choice(f, &c.output, "output", "o", "what to print", statesTable, statesMermaid, statesSVG)
-	choice(f, &c.dialect, "dialect", "", "whose spelling of the layout", string(newqueue.Design), string(newqueue.MrtZK))
+	choice(f, &c.dialect, "dialect", "", "dialect of the layout", string(newqueue.Design), string(newqueue.MrtZK))
 	return cmd
 }
 

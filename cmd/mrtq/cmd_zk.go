@@ -36,13 +36,13 @@ func (a *app) zkCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "zk [flags] [-- COMMAND [ARG…]]",
 		Short: "run a disposable ZooKeeper",
-		Long: `Start a ZooKeeper that keeps nothing, and print its address. It runs until
-Ctrl-C; or, given a command, until that ends, whose exit code is then mrtq's. The
-command finds the address in $` + addressVariable + `. The embedded one needs nothing
+		Long: `Start a ZooKeeper that keeps nothing, and print its address. It runs until Ctrl-C.
+With a COMMAND, the server stops when it exits, and mrtq exits with its code. The
+command finds the address in $` + addressVariable + `. The embedded server needs nothing
 installed and starts in milliseconds; jvm and docker are Apache's own.
 
-Clients get the session timeout that they ask for, up to 10 minutes, but none below
---min-session-timeout, which is a real server's unless you choose another.`,
+Clients get the session timeout that they ask for, up to 10 minutes, but not less
+than --min-session-timeout. Its default is that of a real server.`,
 		Example: `  mrtq zk --addr localhost:2181 --load queue.ndjson.gz
   mrtq zk --backend docker --nodes 3 -- go test ./...`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },

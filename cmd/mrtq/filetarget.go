@@ -24,7 +24,7 @@ type fileTarget struct {
 }
 
 // errOverwritten says that a file target is no longer the file that was read.
-var errOverwritten = errors.New("somebody else wrote to the file meanwhile; it is as they left it: run the same command again")
+var errOverwritten = errors.New("another process wrote to the file meanwhile, and mrtq did not overwrite it; run the same command again")
 
 // openFileTarget opens the file's tree, which is empty if there is no file.
 // packet is the jute.maxbuffer in bytes of the server that it stands for, 0 the

@@ -187,14 +187,14 @@ func (a *app) sayNotes(p *migrate.Plan) {
 	}
 	var notes []string
 	if n := len(p.Locks); n > 0 {
-		notes = append(notes, count(n, "outstanding legacy lock", "outstanding legacy locks"))
+		notes = append(notes, count(n, "legacy lock is still held", "legacy locks are still held"))
 	}
 	if n := len(p.Warnings); n > 0 {
 		notes = append(notes, count(n, "warning", "warnings"))
 	}
 	for _, r := range p.Risks {
 		if r.Chosen && len(r.Twice)+len(r.Never) > 0 {
-			notes = append(notes, fmt.Sprintf("%s that could run twice, %d never", count(len(r.Twice), "job", "jobs"), len(r.Never)))
+			notes = append(notes, fmt.Sprintf("%s could run twice and %d never", count(len(r.Twice), "job", "jobs"), len(r.Never)))
 		}
 	}
 	unserviceable := 0
@@ -204,15 +204,15 @@ func (a *app) sayNotes(p *migrate.Plan) {
 		}
 	}
 	if unserviceable > 0 {
-		notes = append(notes, count(unserviceable, "fault", "faults")+" that keep a deployed service from working a job")
+		notes = append(notes, count(unserviceable, "fault keeps", "faults keep")+" a deployed service from working a job")
 	}
 	if n := len(p.Vanished); n > 0 {
-		notes = append(notes, count(n, "migrated record that is", "migrated records that are")+" gone from the source")
+		notes = append(notes, count(n, "migrated record is", "migrated records are")+" gone from the source")
 	}
 	if n := len(p.Gone); n > 0 {
-		notes = append(notes, count(n, "migrated record", "migrated records")+" whose job is gone from the target")
+		notes = append(notes, count(n, "migrated record has", "migrated records have")+" no job in the target any more")
 	}
 	if len(notes) > 0 {
-		a.say("mrtq plan has more on: %s", strings.Join(notes, "; "))
+		a.say("%s. For details: mrtq plan %s %s", strings.Join(notes, ", "), p.Source.Name, p.Target.Name)
 	}
 }
