@@ -39,6 +39,7 @@ test-jvm:
 	MRTQ_TEST_BACKEND=jvm go test $(race) ./harness -run Address
 
 torture:
+	go test ./features -everywhere -count 1 -timeout 60m
 	go test ./migrate -run TestTamperMatrix -torture -count 1 -v -timeout 60m
 	go test ./migrate -run TestOperatorsLife -rapid.checks 3000 -rapid.nofailfile -count 1 -v -timeout 60m
 

@@ -1,7 +1,9 @@
 package features_test
 
 import (
+	"cmp"
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,6 +15,8 @@ import (
 	"mrtq/harness/accept/migration"
 	_ "mrtq/harness/docker" // the docker backend
 )
+
+var everywhere = flag.Bool("everywhere", false, "run the scenarios with 20,000 records in a container, too")
 
 // mrtq is the command, built as its users get it.
 var mrtq string
@@ -43,6 +47,10 @@ func TestServices(t *testing.T) { onEach(t, "services.feature", harness.Options{
 
 func onEach(t *testing.T, feature string, opt harness.Options) {
 	for _, backend := range harness.Backends() {
+		tags := ""
+		if backend == harness.Docker && !*everywhere {
+			tags = "~@large" // it is the JVM's server, and they take it minutes; make torture runs them
+		}
 		t.Run(string(backend), func(t *testing.T) {
 			server := harness.ForTest(t, backend, opt)
 			restart := func(ctx context.Context) error {
@@ -53,7 +61,7 @@ func onEach(t *testing.T, feature string, opt harness.Options) {
 			}
 			r, err := migration.Run(t.Context(), migration.Options{
 				Address: server.Address(), Command: mrtq, Restart: restart, Features: []string{feature},
-				Tags: os.Getenv("MRTQ_TAGS"), Format: accept.Pretty, Out: t.Output(),
+				Tags: cmp.Or(os.Getenv("MRTQ_TAGS"), tags), Format: accept.Pretty, Out: t.Output(),
 			})
 			if err != nil {
 				t.Fatal(err)

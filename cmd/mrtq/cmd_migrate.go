@@ -68,6 +68,7 @@ type migrated struct {
 }
 
 func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
+	collectOften()
 	s, err := c.sides(a, args)
 	if err != nil {
 		return err
