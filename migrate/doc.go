@@ -4,12 +4,15 @@
 // A record's way is a straight line through the files of this package:
 //
 //	legacyqueue.go  the znodes of the legacy queues, read one after the other and decoded
+//	survey.go       what the target holds already, in rows
 //	reading.go      ... in the order of the ids that they have or get
 //	policy.go       what becomes of each: a table of queue × status
 //	decide.go       what should exist, less what the ledger says was migrated
 //	batch.go        the batches that the jobs are put into
 //	gone.go         records whose job is gone: not made again
+//	records.go      a plan's line for each record; planned.go, each job that it makes
 //	plan.go         all that together
+//	lists.go        which lists of children a client will not take
 //	load.go         the records, read a second time
 //	mapping.go      the new znodes of one record: a table of fields
 //	unit.go         the operations for each thing to be made
@@ -35,7 +38,7 @@
 // A queue can be larger than memory. What there is one of for each record is
 // remembered in rows, which are small and have no pointers: what the ledger says of
 // it (heldrows.go), the job that claims it (jobrows.go), that job's entries in
-// queues and batches (entryrows.go). Names are kept in them as a stem and a number
+// queues and batches (entryrows.go), what a plan does with it (records.go). Names are kept in them as a stem and a number
 // (names.go). All else is read part by part (part.go): some jobs with all that
 // belongs to them as a tree of their own, beside the records that they were made
 // from. What is decided of a znode is decided by functions on such trees, which
