@@ -35,7 +35,8 @@ type Migrator struct {
 	Keep func([]Record) error
 	// Plan, if not nil, is one that was made of the target a moment ago with the same
 	// options, and whose source is still open. It is carried out as it is, so that
-	// nothing is read and planned twice, unless another migrator was at work since.
+	// nothing is read and planned twice, unless another migrator was at work since or
+	// is: the source may be another when that one ends.
 	Plan *Plan
 	// HoldAgain has a migration hold queues that were released after an earlier run;
 	// see [ErrReleased].
@@ -172,7 +173,7 @@ func (m *Migrator) plan(ctx context.Context, read ReadFunc, opt Options, res *Re
 	if err != nil {
 		return nil, nil, err
 	}
-	if m.Plan != nil && res.Plan == nil {
+	if m.Plan != nil && res.Plan == nil && !m.Target.waited {
 		if err := m.Target.checkBeside(ctx, m.Plan.queue); err != nil {
 			return nil, nil, err
 		}
@@ -355,6 +356,13 @@ func (m *Migrator) begin(p *Plan) (Run, opening) {
 	}
 	run.Total = run.Done.Records() + p.plannedCount()
 	o.ops = append(o.ops, p.structure().ops...)
+	// A hold that was there when the plan was made must still be: else somebody
+	// released the queue, and its workers would meet half of what the run makes.
+	for _, h := range newqueue.QueueHolds {
+		if n := p.ex.tree.Get(newqueue.QueueHoldPath(h)); n != nil && p.plannedCount() > 0 {
+			o.ops = append(o.ops, znode.Op{Kind: znode.OpCheck, Path: n.Path, Version: n.Stat.Version})
+		}
+	}
 	old, _ := readTrace(p.ex.tree)
 	next := old.with(run)
 	if slices.Contains(p.Structure, newqueue.JobsPath) {

@@ -3,6 +3,7 @@ package migrate
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mrtq/internal/znode"
@@ -15,10 +16,16 @@ var ErrReleased = errors.New("the new queues were released, and this migration w
 // HoldsAgain are the holds that the plan sets though they were lifted after the
 // newest run was done. A late record must not stop a queue at work unasked.
 func (p *Plan) HoldsAgain() []string {
-	if last, ok := p.ex.newest(); !ok || last.State != RunDone {
-		return nil
+	for _, run := range slices.Backward(p.ex.runs) {
+		switch run.State {
+		case RunRolledBack: // it left something, and the queues are as released as before it
+		case RunDone:
+			return p.holds
+		default:
+			return nil
+		}
 	}
-	return p.holds
+	return nil
 }
 
 // released is ErrReleased, if the plan would hold a queue again.

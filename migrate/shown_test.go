@@ -23,6 +23,9 @@ func TestShownPlanIsCarriedOut(t *testing.T) {
 		"others write": {func(t *testing.T, s *site, _ *Source) {
 			do(t, s, znode.Create("/jobs", []byte{}))
 		}, errRead}, // the holds come first, and then the layout is there already
+		"a queue is released": {func(t *testing.T, s *site, _ *Source) {
+			do(t, s, znode.Delete("/locks/queue/ingest", -1))
+		}, errRead}, // else the rest would be made on a queue at work
 		"another migrator": {func(t *testing.T, s *site, src *Source) { mustMigrate(t, s, src, options(permissive())) }, errRead},
 		"one that was rolled back": {func(t *testing.T, s *site, src *Source) {
 			res := mustMigrate(t, s, src, options(permissive()))

@@ -32,6 +32,8 @@ type Backend interface {
 type Target struct {
 	Backend
 	place *election.Place // in the election of migrators; nil outside of it
+	// waited: another migrator was at work when this one wanted to be.
+	waited bool
 }
 
 // NewTarget is the target that a session writes to.
@@ -94,6 +96,7 @@ func (t *Target) lead(ctx context.Context, owner string, acl []znode.ACL, say fu
 		if a.Stray {
 			say(fmt.Sprintf("%s is no migrator's, because no session holds it; it is ignored: remove it when you know who made it", a.Path))
 		} else {
+			t.waited = true
 			say(fmt.Sprintf("another migrator is at work (%s); standing by until it ends", a.Owner))
 		}
 	})

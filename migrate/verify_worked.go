@@ -106,7 +106,7 @@ func (v *verifier) workedOn(ctx context.Context) error {
 			return err
 		}
 		state, bid, ok := v.stateOf(sub)
-		if !ok {
+		if !ok || !takenOn(sub) {
 			continue
 		}
 		worked[sub.Root], bids[bid] = true, true
@@ -153,6 +153,23 @@ func workersDo(d Difference, owner string) bool {
 		return !inside && d.Path != owner || znode.Name(child) == "states" // an entry, or the folder that it was in
 	}
 	return false
+}
+
+// takenOn reports whether what a job or request says of its content can be a
+// worker's: one that writes there has the job's lock, or has left another status.
+func takenOn(sub side.Subtree) bool {
+	written, worked := false, false
+	for _, n := range sub.Nodes {
+		switch znode.Name(n.Path) {
+		case "status":
+			worked = worked || n.Stat.Version != 0
+		case "lock":
+			worked = worked || n.Stat.EphemeralOwner != 0
+		case "identifiers", "metadata", "inventory", "space_needed":
+			written = written || n.Stat.Version != 0 || n.Stat.Czxid != sub.Nodes[0].Stat.Czxid
+		}
+	}
+	return worked || !written
 }
 
 // stateOf is the state of a job or request that a worker can have left so, with

@@ -55,6 +55,10 @@ func TestWorkIsNoDamage(t *testing.T) {
 			lift(t, s)
 			do(t, s, znode.Delete("/jobs/states/pending/05-jid0000000001", -1))
 		}, counts{released: 1}, []string{"/jobs/states/pending/05-jid0000000001"}},
+		"a job that nobody took says something else": {func(t *testing.T, s *site, _ newqueue.Dialect) {
+			lift(t, s)
+			do(t, s, znode.Set("/jobs/jid0000000001/identifiers", []byte("{}"), -1))
+		}, counts{released: 1}, []string{"/jobs/jid0000000001/identifiers"}},
 		"a job was changed while the queue is held": {func(t *testing.T, s *site, _ newqueue.Dialect) {
 			do(t, s, znode.Set("/jobs/jid0000000001/priority", []byte("3"), -1))
 		}, counts{}, []string{"/jobs/jid0000000001/priority"}},
