@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mrtq/migrate"
+	"mrtq/newqueue"
 )
 
 type migrateCmd struct {
@@ -20,6 +21,7 @@ type migrateCmd struct {
 	metrics    string
 	holdAgain  bool
 	running    runMetrics
+	released   []string // queues that somebody released while the migration went on
 }
 
 func (a *app) migrateCmd() *cobra.Command {
@@ -229,7 +231,7 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, opt migrate.
 		if err := f.save(ctx); err != nil {
 			return nil, failed("target", s.target.text, unnamed(err))
 		}
-		return res, nil
+		return res, nil // nobody else is at work on a file
 	}
 	w, err := a.writer(ctx, s.target)
 	if err != nil {
@@ -237,7 +239,20 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, opt migrate.
 	}
 	defer w.Close()
 	m.Target = migrate.NewTarget(w)
-	return m.Migrate(ctx, c.source(a, s), opt, expect)
+	res, err := m.Migrate(ctx, c.source(a, s), opt, expect)
+	if err != nil {
+		return res, err
+	}
+	for _, h := range newqueue.QueueHolds {
+		_, held, err := m.Target.Exists(ctx, newqueue.QueueHoldPath(h))
+		if err != nil {
+			return res, err
+		}
+		if !held {
+			c.released = append(c.released, string(h))
+		}
+	}
+	return res, nil
 }
 
 func (c *migrateCmd) print(a *app, out migrated, note string, s sides) error {
@@ -248,7 +263,12 @@ func (c *migrateCmd) print(a *app, out migrated, note string, s sides) error {
 		if out.Quarantine != "" {
 			next = append(next, "--quarantine", out.Quarantine)
 		}
-		a.conclude(good, "Migrate: done, and the new queues are held. Next: %s", strings.Join(next, " "))
+		held := "and the new queues are held"
+		tone := good
+		if len(c.released) > 0 {
+			held, tone = "but somebody released "+strings.Join(c.released, ", ")+" meanwhile: workers may be at work", attention
+		}
+		a.conclude(tone, "Migrate: done, %s. Next: %s", held, strings.Join(next, " "))
 	}
 	if c.output == "json" {
 		return a.printJSON(out)
