@@ -177,7 +177,7 @@ func (m *Migrator) plan(ctx context.Context, read ReadFunc, opt Options, res *Re
 		if err := m.Target.checkBeside(ctx, m.Plan.queue); err != nil {
 			return nil, nil, err
 		}
-		if good, err := m.Plan.undisturbed(ctx, target); err != nil || good {
+		if good, err := m.Plan.Undisturbed(ctx, target); err != nil || good {
 			return m.Plan, func() {}, err
 		}
 	}
@@ -195,10 +195,10 @@ func (m *Migrator) plan(ctx context.Context, read ReadFunc, opt Options, res *Re
 	return p, done, nil
 }
 
-// undisturbed reports whether no migrator wrote to the target since the plan was
+// Undisturbed reports whether no migrator wrote to the target since the plan was
 // made: each of its transactions sets a run's record. What others write meanwhile, a
 // transaction finds out, as it does while a plan is carried out.
-func (p *Plan) undisturbed(ctx context.Context, target side.Side) (bool, error) {
+func (p *Plan) Undisturbed(ctx context.Context, target side.Side) (bool, error) {
 	now := znode.NewTree()
 	for n, err := range target.Walk(ctx, RunsPath) {
 		if err == nil {
@@ -209,6 +209,14 @@ func (p *Plan) undisturbed(ctx context.Context, target side.Side) (bool, error) 
 		}
 	}
 	if now.Hash(RunsPath) != p.ex.tree.Hash(RunsPath) {
+		return false, nil
+	}
+	// A run's last transaction also sets the trace on /jobs, which is read before.
+	jobs, err := target.Get(ctx, newqueue.JobsPath)
+	if err != nil && !errors.Is(err, znode.ErrNoNode) {
+		return false, err
+	}
+	if was := p.ex.tree.Get(newqueue.JobsPath); (was == nil) != (err != nil) || was != nil && was.Stat.Mzxid != jobs.Stat.Mzxid {
 		return false, nil
 	}
 	// This migrator itself has made the election since, and what it stands in.

@@ -110,7 +110,15 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 			out.Records[act] = n
 		}
 	}
-	if plan.Blocked() {
+	refused := plan.Blocked()
+	if refused {
+		// A plan that was made while another migrator wrote may see half of what
+		// that one did. The next is made when it is done.
+		if refused, err = a.stillSo(cmd.Context(), s.target, plan); err != nil {
+			return fmt.Errorf("migrate: %w", err)
+		}
+	}
+	if refused {
 		out.Problems = plan.Problems
 		if c.output == "json" {
 			if err := a.printJSON(out); err != nil {
@@ -190,6 +198,21 @@ func (c *migrateCmd) undecodable() string {
 		return c.approved.Policies.Undecodable
 	}
 	return c.policies.Undecodable
+}
+
+// stillSo reports whether no migrator has written to the target since the plan was
+// made.
+func (a *app) stillSo(ctx context.Context, e endpoint, plan *migrate.Plan) (bool, error) {
+	target, err := a.comingTarget(ctx, e)
+	if err != nil {
+		return false, failed("target", e.text, err)
+	}
+	defer target.Close()
+	same, err := plan.Undisturbed(ctx, target)
+	if err != nil {
+		return false, failed("target", e.text, err)
+	}
+	return same, nil
 }
 
 // made counts what a run made, or a rollback removed.
