@@ -1,0 +1,231 @@
+package migration
+
+// Two migrators, and a migration that is stopped, killed or loses its server.
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"mrtq/internal/zkconn"
+)
+
+func (w *world) made(jobs, anew int) error {
+	if err := w.wantCode(0); err != nil {
+		return err
+	}
+	var m struct{ Done struct{ Jobs, Rewritten int } }
+	if err := w.json(&m); err != nil {
+		return err
+	}
+	if m.Done.Jobs != jobs || m.Done.Rewritten != anew {
+		return fmt.Errorf("done %+v", m.Done)
+	}
+	return nil
+}
+
+func (w *world) migrateTwice() error {
+	type ended struct {
+		outcome
+		err error
+	}
+	both := make(chan ended)
+	args := append(strings.Fields("migrate -o json "+decide), w.source(), w.target())
+	for range 2 {
+		go func() {
+			o, err := outcomeOf(w.command(args...))
+			both <- ended{o, err}
+		}()
+	}
+	jobs := 0
+	for range 2 {
+		e := <-both
+		w.last = e.outcome
+		if err := all(e.err, w.wantCode(0)); err != nil {
+			return err
+		}
+		var m struct{ Done struct{ Jobs int } }
+		if err := w.json(&m); err != nil {
+			return err
+		}
+		jobs += m.Done.Jobs
+	}
+	if jobs != 9 {
+		return fmt.Errorf("%d jobs were made, want 9", jobs)
+	}
+	return nil
+}
+
+func (w *world) migratedOnce() error {
+	return all(w.run("verify -o json", w.source(), w.target()), w.wantCode(0))
+}
+
+// midway starts a migration to the target, and returns when a good part of its
+// transactions are done, by the version of its run's znode. end sends a signal,
+// if not nil, and waits for the migration to end.
+func (w *world) midway(target string, transactions int32) (end func(os.Signal) (outcome, error), err error) {
+	cmd := w.command(append(strings.Fields("migrate -o json "+decide), w.source(), w.at(target))...)
+	var stdout, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	run := w.root + target + "/migration/runs/run0000000000"
+	deadline := time.After(2 * time.Minute)
+	for {
+		ok, stat, changed, err := w.conn.ExistsW(run)
+		if err != nil {
+			return nil, err
+		}
+		if ok && stat.Version >= transactions {
+			break
+		}
+		select {
+		case <-changed:
+		case <-deadline:
+			return nil, fmt.Errorf("the migration did not get to transaction %d", transactions)
+		}
+	}
+	return func(sig os.Signal) (outcome, error) {
+		if sig != nil {
+			if err := cmd.Process.Signal(sig); err != nil {
+				return outcome{}, err
+			}
+		}
+		cmd.Wait()
+		return outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}, nil
+	}, nil
+}
+
+func (w *world) migrateKilled() error {
+	if err := all(w.wantCode(0), w.create(w.root+"/elsewhere", []byte{})); err != nil {
+		return err
+	}
+	kill, err := w.midway("/elsewhere", 300)
+	if err != nil {
+		return err
+	}
+	killed, err := kill(os.Kill)
+	if err != nil || killed.code != -1 {
+		return fmt.Errorf("it was not killed: exit code %d, %v", killed.code, err)
+	}
+	jobs, _, err := w.conn.Children(w.root + "/elsewhere/jobs")
+	if err != nil || len(jobs) < 1000 || len(jobs) > 16_000 {
+		return fmt.Errorf("%d jobs after the kill: not the middle (%v)", len(jobs), err)
+	}
+	w.last, err = outcomeOf(w.command(append(strings.Fields("migrate -o json "+decide), w.source(), w.at("/elsewhere"))...))
+	return all(err, w.wantCode(0))
+}
+
+// bothSame compares the two trees byte for byte. Only the run's own record
+// differs, because it has times and the owner.
+func (w *world) bothSame() error {
+	a, err := w.tree("/new")
+	if err != nil {
+		return err
+	}
+	b, err := w.tree("/elsewhere")
+	if err != nil {
+		return err
+	}
+	const run = "/migration/runs/run0000000000"
+	if _, ok := a[run]; !ok {
+		return fmt.Errorf("no %s", run)
+	}
+	if _, ok := b[run]; !ok {
+		return fmt.Errorf("no %s elsewhere", run)
+	}
+	delete(a, run)
+	delete(b, run)
+	return sameData(a, b)
+}
+
+func (w *world) interrupt() error {
+	signal, err := w.midway("/new", 5)
+	if err != nil {
+		return err
+	}
+	w.last, err = signal(os.Interrupt)
+	return err
+}
+
+// serverLost kills the server during the migration. The migration continues by
+// itself if its session outlives the server. Otherwise it says that the session
+// is lost.
+func (w *world) serverLost() error {
+	wait, err := w.midway("/new", 20)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	if w.opt.Restart == nil {
+		return errNoRestart
+	}
+	if err := w.opt.Restart(ctx); err != nil {
+		return err
+	}
+	w.conn.Close() // it may have been lost with the server
+	if w.conn, err = zkconn.OpenSession(ctx, w.session); err != nil {
+		return err
+	}
+	w.last, err = wait(nil)
+	if err == nil && w.last.code == exitLost {
+		if !strings.Contains(w.last.stderr, "session is lost") || !strings.Contains(w.last.stderr, "run the same command again to finish") {
+			err = fmt.Errorf("it says %q", w.last.stderr)
+		}
+		return err
+	}
+	return all(err, w.wantCode(0))
+}
+
+// exitLost is the exit code of a lost environment.
+const exitLost = 3
+
+// exitInterrupted is that of an interrupted command.
+const exitInterrupted = 130
+
+func (w *world) stoppedCleanly() error {
+	if err := w.wantCode(exitInterrupted); err != nil {
+		return err
+	}
+	if !strings.Contains(w.last.stderr, "run the same command again to finish") {
+		return fmt.Errorf("it says %q", w.last.stderr)
+	}
+	tree, err := w.tree("/new")
+	if err != nil {
+		return err
+	}
+	entries := map[string]int{}
+	for path := range tree {
+		parts := strings.Split(path, "/")
+		switch {
+		case strings.HasPrefix(path, "/jobs/states/") && len(parts) == 5:
+			entries[parts[4][3:]]++
+		case strings.HasPrefix(path, "/batches/") && len(parts) == 6:
+			entries[parts[5]]++
+		}
+	}
+	jobs := 0
+	for path := range tree {
+		jid, ok := strings.CutPrefix(path, "/jobs/")
+		if !ok || strings.Contains(jid, "/") || jid == "states" {
+			continue
+		}
+		jobs++
+		for _, node := range []string{"bid", "configuration", "identifiers", "metadata", "priority", "space_needed", "status"} {
+			if _, ok := tree[path+"/"+node]; !ok {
+				return fmt.Errorf("%s has no %s", path, node)
+			}
+		}
+		if entries[jid] != 2 {
+			return fmt.Errorf("%s has %d entries", path, entries[jid])
+		}
+	}
+	if jobs == 0 || jobs > 2700 {
+		return fmt.Errorf("%d jobs: not the middle", jobs)
+	}
+	return nil
+}
