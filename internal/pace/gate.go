@@ -33,18 +33,22 @@ func NewGate(b Bounds, limit *Limit) *Gate {
 
 // Pass runs one request when its turn comes.
 func (g *Gate) Pass(ctx context.Context, request func() error) error {
-	return g.PassAll(ctx, 1, func(int, int) error { return request() })
+	return g.PassAll(ctx, []int{1}, func(int, int) error { return request() })
 }
 
-// PassAll runs so many requests, of which as many are under way together as may be
-// when it is their turn: those from one index to before another.
-func (g *Gate) PassAll(ctx context.Context, count int, requests func(from, to int) error) error {
-	for from := 0; from < count; {
-		n, sent, err := g.enter(ctx, count-from)
+// PassAll runs requests, each of which does so many operations. As many are under way
+// together as may be when it is their turn: those from one index to before another.
+func (g *Gate) PassAll(ctx context.Context, operations []int, requests func(from, to int) error) error {
+	for from := 0; from < len(operations); {
+		n, sent, err := g.enter(ctx, len(operations)-from)
 		if err != nil {
 			return err
 		}
-		if err := g.run(ctx, n, sent, func() error { return requests(from, from+n) }); err != nil {
+		together := 0
+		for _, some := range operations[from : from+n] {
+			together += some
+		}
+		if err := g.run(ctx, n, together, sent, func() error { return requests(from, from+n) }); err != nil {
 			return err
 		}
 		from += n
@@ -53,8 +57,8 @@ func (g *Gate) PassAll(ctx context.Context, count int, requests func(from, to in
 }
 
 // run runs requests that have entered.
-func (g *Gate) run(ctx context.Context, n, sent int, requests func() error) error {
-	if err := g.limit.Wait(ctx, n); err != nil {
+func (g *Gate) run(ctx context.Context, n, operations, sent int, requests func() error) error {
+	if err := g.limit.Wait(ctx, operations); err != nil {
 		g.giveBack(n)
 		return err
 	}

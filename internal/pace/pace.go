@@ -14,6 +14,8 @@ type Bounds struct{ Least, First, Most int }
 var (
 	// Reads are the bounds for requests that read one znode.
 	Reads = Bounds{Least: 4, First: 16, Most: 128}
+	// ReadsTogether are the bounds for requests that read many znodes.
+	ReadsTogether = Bounds{Least: 1, First: 2, Most: 4}
 	// Writes are the bounds for transactions.
 	Writes = Bounds{Least: 1, First: 4, Most: 16}
 )

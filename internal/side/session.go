@@ -44,9 +44,9 @@ type session struct {
 
 // Small subtrees are read in groups, and several groups at once: enough for the
 // most requests that may be under way.
-const together = 8
+const together = 32
 
-var lookahead = pace.Reads.Most / together
+var lookahead = pace.ReadsTogether.Most
 
 func (s *session) Get(ctx context.Context, path string) (znode.Node, error) {
 	return s.r.Look(ctx, path, s.acl(path))

@@ -110,15 +110,16 @@ func read(s side.Side, ctx context.Context, roots iter.Seq[string]) (paths []str
 	return paths, nil
 }
 
-// TestLeafIsOneRequest: the Stat of a leaf says that it has no children.
-func TestLeafIsOneRequest(t *testing.T) {
+// TestLeavesAreReadOnce: the Stat of a leaf says that it has no children, and many
+// leaves are read in one request.
+func TestLeavesAreReadOnce(t *testing.T) {
 	s, w := embedded(t, minizk.Options{})
 	roots := queue(t, w, 500)
 	s.ResetCounts()
 	if _, err := read(side.Session(&w.Reader, nil), t.Context(), slices.Values(roots)); err != nil {
 		t.Fatal(err)
 	}
-	if reads := s.Counts().Reads; reads != int64(len(roots)) {
+	if reads := s.Counts().Reads; reads > int64(len(roots)/16) {
 		t.Errorf("%d leaves took %d requests", len(roots), reads)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/go-zookeeper/zk"
@@ -17,8 +18,8 @@ import (
 // Reads of znodes, child lists and ACLs bypass the client library. For each
 // read the library needs a system call, reflection and two goroutine switches,
 // which takes several times as long as the server's work. Here reads go over
-// the library's connection, between its own packets, many in one write. Their
-// answers are taken out of the stream before the library sees them. The library
+// the library's connection, between its own packets, many in one write and, if the
+// server knows that, many in one packet (see [letter]). Their answers are taken out of the stream before the library sees them. The library
 // does everything else: connecting, the session, credentials, pings, writes.
 
 // question is one read.
@@ -43,25 +44,51 @@ type reply struct {
 	err   error // as the library's
 }
 
-// batch is a number of questions that are sent together.
+// batch is a number of letters that are sent together.
 type batch struct {
-	answers []reply
-	left    int           // guarded by asking.mu
+	letters []letter
+	answers [][]reply     // by letter
+	left    int           // letters without an answer; guarded by asking.mu
 	broken  bool          // the connection is broken; set before done is closed
-	done    chan struct{} // closed when all questions are answered
+	done    chan struct{} // closed when all letters are answered
 }
 
-// ask repeats questions until they are answered. It gives up only if the
-// session is over or ctx ends.
-func (s *session) ask(ctx context.Context, questions []question) ([]reply, error) {
-	var answers []reply
-	err := s.untilAnswered(ctx, func() error {
+// askInTurn asks when the session's pace allows it.
+func (s *session) askInTurn(ctx context.Context, questions []question) (answers []reply, err error) {
+	for len(answers) < len(questions) {
+		left := questions[len(answers):]
+		most, gate := s.letters.most(left[0].op), s.reads
+		if most > 1 && len(left) > 1 {
+			gate = s.letterReads
+		}
+		var some []letter
+		var costs []int
+		for l := range slices.Chunk(left, most) {
+			some, costs = append(some, l), append(costs, len(l))
+		}
+		err := gate.PassAll(ctx, costs, func(from, to int) error {
+			got, err := s.ask(ctx, some[from:to])
+			answers = append(answers, got...)
+			return err
+		})
+		if err != nil && !errors.Is(err, errAskAgain) {
+			return answers, err
+		}
+	}
+	return answers, nil
+}
+
+// ask repeats letters until they are answered. It gives up if the session is over
+// or ctx ends, or with [errAskAgain] and the answers before the letter that the
+// server does not answer like that.
+func (s *session) ask(ctx context.Context, some []letter) (answers []reply, err error) {
+	err = s.untilAnswered(ctx, func() error {
 		w, err := s.asked(ctx)
 		if err != nil {
 			return err
 		}
-		b := &batch{answers: make([]reply, len(questions)), left: len(questions), done: make(chan struct{})}
-		if !w.asking.add(questions, b) {
+		b := &batch{letters: some, answers: make([][]reply, len(some)), left: len(some), done: make(chan struct{})}
+		if !w.asking.add(b) {
 			return zk.ErrConnectionClosed
 		}
 		w.asking.send(w)
@@ -73,9 +100,17 @@ func (s *session) ask(ctx context.Context, questions []question) ([]reply, error
 			return s.fatal
 		}
 		if b.broken {
+			if slices.ContainsFunc(some, func(l letter) bool { return len(l) > s.letters.most(l[0].op) }) {
+				return errAskAgain
+			}
 			return zk.ErrConnectionClosed
 		}
-		answers = b.answers
+		for _, a := range b.answers {
+			if a == nil {
+				return errAskAgain
+			}
+			answers = append(answers, a...)
+		}
 		return nil
 	})
 	return answers, err
@@ -124,20 +159,16 @@ type asking struct {
 
 // place is where to store an answer.
 type place struct {
-	b  *batch
-	i  int
-	op int32
+	b *batch
+	i int // of the letter
 }
 
-// The xids of questions go down from firstXid, and start again at the end. The
+// The xids of letters go down from firstXid, and start again at the end. The
 // library's xids are not negative, and ZooKeeper's own are just below 0.
 const firstXid = -1000
 
-// requestHead is the size of a request's header: length, xid, opcode.
-const requestHead = 4 + 4 + 4
-
-// add queues questions. It returns false if the connection is closed.
-func (a *asking) add(questions []question, b *batch) bool {
+// add queues a batch. It returns false if the connection is closed.
+func (a *asking) add(b *batch) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
@@ -146,29 +177,14 @@ func (a *asking) add(questions []question, b *batch) bool {
 	if a.under == nil {
 		a.under, a.xid = map[int32]place{}, firstXid
 	}
-	for i, q := range questions {
+	for i, l := range b.letters {
 		if a.xid--; a.xid == math.MinInt32 {
-			a.xid = firstXid
+			a.xid = firstXid - 1
 		}
-		a.under[a.xid] = place{b, i, q.op}
-		a.out = binary.BigEndian.AppendUint32(a.out, uint32(requestHead-4+4+len(q.path)+watchFlag(q.op)))
-		a.out = binary.BigEndian.AppendUint32(a.out, uint32(a.xid))
-		a.out = binary.BigEndian.AppendUint32(a.out, uint32(q.op))
-		a.out = binary.BigEndian.AppendUint32(a.out, uint32(len(q.path)))
-		a.out = append(a.out, q.path...)
-		if watchFlag(q.op) > 0 {
-			a.out = append(a.out, 0)
-		}
+		a.under[a.xid] = place{b, i}
+		a.out = l.append(a.out, a.xid)
 	}
 	return true
-}
-
-// watchFlag is the size of the watch flag, which not all requests have.
-func watchFlag(op int32) int {
-	if op == opGetACL {
-		return 0
-	}
-	return 1
 }
 
 // send writes the queued questions. If another goroutine is writing, that one
@@ -201,11 +217,17 @@ func (a *asking) send(w *wire) {
 	}
 }
 
-// close fails all questions under way.
-func (a *asking) close() {
+// close fails all letters under way.
+func (a *asking) close(l *letters) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.closed = true
+	for _, p := range a.under {
+		if len(p.b.letters[p.i]) > 1 {
+			l.cut() // before anybody asks again
+			break
+		}
+	}
 	for xid, p := range a.under {
 		delete(a.under, xid)
 		if !p.b.broken {
@@ -215,9 +237,9 @@ func (a *asking) close() {
 	}
 }
 
-// answered takes the answer to a question, including the header. It returns
-// false if there is no such question.
-func (a *asking) answered(packet []byte) bool {
+// answered takes the answer to a letter, including the header. It returns false if
+// there is no such letter.
+func (a *asking) answered(packet []byte, l *letters) bool {
 	xid, code := int32(binary.BigEndian.Uint32(packet)), int32(binary.BigEndian.Uint32(packet[4+8:]))
 	a.mu.Lock()
 	p, asked := a.under[xid]
@@ -225,17 +247,44 @@ func (a *asking) answered(packet []byte) bool {
 	if !asked {
 		return false
 	}
-	p.b.answers[p.i] = readAnswer(p.op, code, packet[responseHeaderSize:])
+	asks := p.b.letters[p.i]
+	answer := asks.read(code, packet[responseHeaderSize:])
+	if answer == nil {
+		l.refused()
+	} else {
+		l.answered(len(asks), len(packet))
+	}
+	a.store(xid, answer)
+	return true
+}
+
+// tooLong reports whether the answer that has this xid and size has to be skipped: it
+// is one to several questions, whose answers may not be too long one by one.
+func (a *asking) tooLong(xid int32, size int, l *letters) bool {
+	a.mu.Lock()
+	p, asked := a.under[xid]
+	a.mu.Unlock()
+	if !asked || len(p.b.letters[p.i]) == 1 {
+		return false
+	}
+	l.answered(len(p.b.letters[p.i]), size)
+	a.store(xid, nil)
+	return true
+}
+
+// store stores the answer to a letter; nil if it can't be answered as it is.
+func (a *asking) store(xid int32, answer []reply) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if _, open := a.under[xid]; !open {
-		return true // closed meanwhile
+	p, open := a.under[xid]
+	if !open {
+		return // closed meanwhile
 	}
+	p.b.answers[p.i] = answer
 	delete(a.under, xid)
 	if p.b.left--; p.b.left == 0 {
 		close(p.b.done)
 	}
-	return true
 }
 
 // errAnswer says that an answer doesn't fit its question.
@@ -250,15 +299,25 @@ type otherError int32
 
 func (e otherError) Error() string { return fmt.Sprintf("the server answered with error %d", int32(e)) }
 
-func readAnswer(op, code int32, body []byte) (a reply) {
+// errorReply is the reply that is an error.
+func errorReply(code int32) reply {
+	err, known := answerErrors[code]
+	if !known {
+		err = otherError(code)
+	}
+	return reply{err: err}
+}
+
+func readAnswer(op, code int32, body []byte) reply {
 	if code != 0 {
-		known := false
-		if a.err, known = answerErrors[code]; !known {
-			a.err = otherError(code)
-		}
-		return a
+		return errorReply(code)
 	}
 	d := decoder{rest: body}
+	return d.answer(op)
+}
+
+// answer reads the answer to a question.
+func (d *decoder) answer(op int32) (a reply) {
 	switch op {
 	case opGetData:
 		a.data = d.bytes()
@@ -328,15 +387,22 @@ func (d *decoder) count() int {
 
 // texts returns strings that share one copy.
 func (d *decoder) texts() []string {
-	all := string(d.rest)
-	texts := make([]string, 0, d.count())
-	for range cap(texts) {
-		n := int(int32(d.uint32()))
-		at := len(all) - len(d.rest)
-		if d.take(max(n, 0)); d.bad {
-			return nil
-		}
-		texts = append(texts, all[at:at+max(n, 0)])
+	list := *d
+	n := d.count()
+	for range n {
+		d.take(int(max(int32(d.uint32()), 0)))
+	}
+	if d.bad {
+		return nil
+	}
+	list.rest = list.rest[:len(list.rest)-len(d.rest)]
+	all := string(list.rest)
+	texts := make([]string, list.count())
+	for i := range texts {
+		size := int(max(int32(list.uint32()), 0))
+		at := len(all) - len(list.rest)
+		list.take(size)
+		texts[i] = all[at : at+size]
 	}
 	return texts
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
+	"slices"
 	"sync"
 	"testing"
 
@@ -24,6 +25,9 @@ type proxy struct {
 	stalled  chan struct{} // until it is closed, no packet passes; nil: not stalled
 	rule     func(packet) fate
 	seen     []packet // requests
+	// change, if not nil, gives what the client gets in place of an answer. It is
+	// never called concurrently.
+	change func(request, answer packet) (body []byte)
 }
 
 // packet is one request or answer without its length.
@@ -119,6 +123,10 @@ func (p *proxy) pump(from, to net.Conn, answer bool) {
 		if rule != nil {
 			f = rule(pkt)
 		}
+		if answer && p.change != nil {
+			body = p.change(p.requestOf(pkt), pkt)
+			binary.BigEndian.PutUint32(length[:], uint32(len(body)))
+		}
 		p.mu.Unlock()
 		if stalled != nil {
 			<-stalled
@@ -137,6 +145,16 @@ func (p *proxy) pump(from, to net.Conn, answer bool) {
 			return
 		}
 	}
+}
+
+// requestOf is the newest request that has the answer's xid.
+func (p *proxy) requestOf(answer packet) packet {
+	for _, request := range slices.Backward(p.seen) {
+		if request.xid() == answer.xid() {
+			return request
+		}
+	}
+	return packet{}
 }
 
 func (p *proxy) drop(conns ...net.Conn) {
@@ -186,6 +204,13 @@ func (p *proxy) decide(rule func(packet) fate) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.rule = rule
+}
+
+// changeAnswers sets what changes answers.
+func (p *proxy) changeAnswers(change func(request, answer packet) []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.change = change
 }
 
 // once is a rule that applies f to the first packet that matches, and lets all

@@ -52,12 +52,7 @@ func (r *Reader) askAll(ctx context.Context, what asks, paths []string) ([]reply
 		}
 		questions[i] = question{what.op, r.at.abs(path)}
 	}
-	answers := make([]reply, 0, len(paths))
-	err := r.s.reads.PassAll(ctx, len(questions), func(from, to int) error {
-		some, err := r.s.ask(ctx, questions[from:to])
-		answers = append(answers, some...)
-		return err
-	})
+	answers, err := r.s.askInTurn(ctx, questions)
 	if err != nil {
 		return nil, &pathError{op: what.says, path: paths[len(answers)], err: apiError(err)}
 	}

@@ -98,7 +98,7 @@ func TestReaderWritesNothing(t *testing.T) {
 	}
 	r.Close()
 
-	reads := map[int]string{-1: "connect", 3: "exists", 4: "getData", 6: "getACL", 9: "sync", 11: "ping", 12: "getChildren2", 100: "auth", 101: "setWatches", -11: "close"}
+	reads := map[int]string{-1: "connect", 3: "exists", 4: "getData", 6: "getACL", 9: "sync", 11: "ping", 12: "getChildren2", 22: "multiRead", 100: "auth", 101: "setWatches", -11: "close"}
 	seen := map[string]int{}
 	for _, req := range p.requests()[first:] {
 		name, ok := reads[req.opcode()]

@@ -91,6 +91,9 @@ type session struct {
 	seen    atomic.Int64   // the newest transaction that an answer to a question named
 	free    chan func()    // taken by those of them that have nothing to do
 	reads   *pace.Gate     // how many requests are under way
+	letters *letters       // how many questions a letter may have
+	// letterReads is how many letters of several questions are under way.
+	letterReads *pace.Gate
 
 	mu        sync.Mutex
 	fatal     error // why the session is over; nil while it is open
@@ -142,7 +145,7 @@ func open(ctx context.Context, cfg Config) (*session, error) {
 			return nil, &ConnectError{Address: cfg.Address.String(), Err: err, Hint: "check the files of --tls-ca, --tls-cert and --tls-key"}
 		}
 	}
-	s := &session{cfg: cfg, over: make(chan struct{}), up: make(chan struct{}), news: make(chan string, 1), turn: make(chan struct{}, 1), suspects: map[string]bool{}, silence: firstSilence, again: make(chan struct{}), free: make(chan func()), reads: pace.NewGate(pace.Reads, cfg.Limit)}
+	s := &session{cfg: cfg, over: make(chan struct{}), up: make(chan struct{}), news: make(chan string, 1), turn: make(chan struct{}, 1), suspects: map[string]bool{}, silence: firstSilence, again: make(chan struct{}), free: make(chan func()), reads: pace.NewGate(pace.Reads, cfg.Limit), letters: newLetters(cfg.MaxResponse), letterReads: pace.NewGate(pace.ReadsTogether, cfg.Limit)}
 	s.dialing, s.hangUp = context.WithCancel(context.Background())
 	s.giveUp = time.AfterFunc(cfg.GiveUp, s.gaveUp)
 	var err error

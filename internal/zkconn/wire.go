@@ -61,7 +61,7 @@ const (
 	seenOffset = 4 + 4
 
 	// readAhead is enough for the answers to what a pipeline keeps under way.
-	readAhead = 32 << 10
+	readAhead = 128 << 10
 )
 
 func newWire(conn net.Conn, s *session, address string) *wire {
@@ -78,7 +78,7 @@ func newWire(conn net.Conn, s *session, address string) *wire {
 func (w *wire) Close() error {
 	w.handshake.Stop()
 	err := w.Conn.Close()
-	w.asking.close()
+	w.asking.close(w.s.letters)
 	return err
 }
 
@@ -143,6 +143,13 @@ func (w *wire) takeAnswers() {
 		if err != nil || int32(binary.BigEndian.Uint32(head[4:])) >= firstXid {
 			return
 		}
+		if size := binary.BigEndian.Uint32(head); size > uint32(w.s.cfg.MaxResponse) && w.asking.tooLong(int32(binary.BigEndian.Uint32(head[4:])), int(size), w.s.letters) {
+			if _, err := io.CopyN(io.Discard, w.in, 4+int64(size)); err != nil {
+				w.Close()
+				return
+			}
+			continue
+		}
 		size, err := w.begins([4]byte(head))
 		if err != nil {
 			return
@@ -163,7 +170,7 @@ func (w *wire) takeAnswers() {
 		if zxid > w.s.seen.Load() { // nobody else sets it
 			w.s.seen.Store(zxid)
 		}
-		w.asking.answered(packet[4:])
+		w.asking.answered(packet[4:], w.s.letters)
 		if buffered {
 			w.in.Discard(len(packet))
 		}

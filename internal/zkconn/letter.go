@@ -1,0 +1,180 @@
+package zkconn
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"sync"
+)
+
+// A server's work for one read is small; most of what a read costs it is the
+// packet: taking it from the connection, passing it from thread to thread, and
+// answering. ZooKeeper 3.6 and later answer many reads that come in one packet, a
+// multiRead. So questions about data and children go many in a packet. A server
+// that does not know multiRead, or answers it with an error, gets one question a
+// packet from then on.
+
+// letter is one packet: a question, or several in a multiRead.
+type letter []question
+
+const (
+	opMultiRead = 22
+
+	// mostInLetter is how many questions a letter has at most. Larger letters
+	// make reading hardly faster, and let other clients wait longer.
+	mostInLetter = 64
+	// wantedReply is how large a letter's answer should be at most, in bytes.
+	// How large the next ones are is known only from those before.
+	wantedReply = 512 << 10
+	// firstAnswer is what one answer is taken to be, in bytes, before any came.
+	firstAnswer = 16 << 10
+	// mostCuts is how many connections in a row may break while they wait for the
+	// first answer to a multiRead. After that, the server or a proxy is taken to be
+	// one that closes the connection because it does not know multiReads.
+	mostCuts = 2
+)
+
+// inMultiRead reports whether multiRead has the operation.
+func inMultiRead(op int32) bool { return op == opGetData || op == opGetChildren }
+
+// newLetters returns what is known at first. limit is the longest answer that is
+// accepted, in bytes. After one that was too long the next letters have at most half
+// as many questions.
+func newLetters(limit int) *letters { return &letters{wanted: min(wantedReply, limit/2)} }
+
+// letters is what is known of how the server answers several questions together.
+type letters struct {
+	wanted int // how large an answer should be at most, in bytes
+
+	mu      sync.Mutex
+	alone   bool // one question a letter
+	cuts    int  // see mostCuts
+	average int  // bytes of an answer; 0: none came yet
+}
+
+// most is how many questions of an operation the next letter may have.
+func (l *letters) most(op int32) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.alone || !inMultiRead(op) {
+		return 1
+	}
+	return min(max(l.wanted/cmp.Or(l.average, firstAnswer), 1), mostInLetter)
+}
+
+// answered notes how long the answer to so many questions was. The average falls
+// slowly, so that large znodes among small ones are remembered.
+func (l *letters) answered(questions, size int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cuts = 0
+	l.average = max(size/questions+1, l.average-l.average/16)
+}
+
+// refused notes that the server answered a multiRead with an error.
+func (l *letters) refused() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.alone = true
+}
+
+// cut notes that a connection broke before a multiRead was answered.
+func (l *letters) cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cuts++; l.cuts >= mostCuts {
+		l.alone = true
+	}
+}
+
+// errAskAgain says that questions were not answered because they came together.
+// They can be asked again in smaller letters.
+var errAskAgain = errors.New("the questions were not answered together")
+
+// append appends the letter as a packet.
+func (l letter) append(to []byte, xid int32) []byte {
+	start := len(to)
+	to = append(to, 0, 0, 0, 0)
+	to = binary.BigEndian.AppendUint32(to, uint32(xid))
+	if len(l) == 1 {
+		to = binary.BigEndian.AppendUint32(to, uint32(l[0].op))
+		to = l[0].append(to)
+	} else {
+		to = binary.BigEndian.AppendUint32(to, opMultiRead)
+		for _, q := range l {
+			to = appendMultiHeader(to, q.multiOp(), false)
+			to = q.append(to)
+		}
+		to = appendMultiHeader(to, -1, true)
+	}
+	binary.BigEndian.PutUint32(to[start:], uint32(len(to)-start-4))
+	return to
+}
+
+// append appends the question's request, without a header.
+func (q question) append(to []byte) []byte {
+	to = binary.BigEndian.AppendUint32(to, uint32(len(q.path)))
+	to = append(to, q.path...)
+	if q.op != opGetACL {
+		to = append(to, 0) // no watch
+	}
+	return to
+}
+
+// opGetNames is getChildren without the Stat, which is what a multiRead has.
+const opGetNames = 8
+
+// multiOp is the question's operation in a multiRead.
+func (q question) multiOp() int32 {
+	if q.op == opGetChildren {
+		return opGetNames
+	}
+	return q.op
+}
+
+// appendMultiHeader appends what stands before each part of a multi: the
+// operation, whether it is the end, and an error, which a request does not have.
+func appendMultiHeader(to []byte, op int32, done bool) []byte {
+	to = binary.BigEndian.AppendUint32(to, uint32(op))
+	if done {
+		to = append(to, 1)
+	} else {
+		to = append(to, 0)
+	}
+	return binary.BigEndian.AppendUint32(to, ^uint32(0))
+}
+
+// read reads the answer to the letter, without the header of the packet. It returns
+// nil if the answer doesn't fit the letter.
+func (l letter) read(code int32, body []byte) []reply {
+	if len(l) == 1 {
+		return []reply{readAnswer(l[0].op, code, body)}
+	}
+	if code != 0 {
+		return nil
+	}
+	d := decoder{rest: body}
+	replies := make([]reply, len(l))
+	for i, q := range l {
+		op, _ := d.multiHeader()
+		switch op {
+		case q.multiOp():
+			replies[i] = d.answer(q.op)
+		case -1:
+			replies[i] = errorReply(int32(d.uint32()))
+		default:
+			return nil
+		}
+	}
+	if _, done := d.multiHeader(); !done || d.bad {
+		return nil
+	}
+	return replies
+}
+
+func (d *decoder) multiHeader() (op int32, done bool) {
+	op = int32(d.uint32())
+	end := d.take(1)
+	d.uint32() // the error, which an error's body has, too
+	return op, len(end) == 1 && end[0] != 0
+}
