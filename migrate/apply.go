@@ -117,7 +117,7 @@ func (m *Migrator) Migrate(ctx context.Context, read ReadFunc, opt Options, expe
 		case expect != nil && errors.Is(err, errSourceChanged):
 			return res, fmt.Errorf("%w: %w; finish with mrtq migrate without --plan, which adds what changed", ErrStale, err)
 		}
-		if err := retry.next(steps, again.err); err != nil {
+		if err := retry.next(ctx, steps, again.err); err != nil {
 			return res, err
 		}
 		m.Say(fmt.Sprintf("looking again: %v", again.err))
@@ -238,14 +238,22 @@ type retries struct {
 	budget int // of a transaction, in bytes
 }
 
-// next counts a failed attempt. It returns the error if there were too many.
-func (r *retries) next(steps int, err error) error {
+// next counts a failed attempt, and waits if the server throttles. It returns the
+// error if there were too many.
+func (r *retries) next(ctx context.Context, steps int, err error) error {
 	if steps > 1 {
 		r.idle = 0
+	}
+	throttled := errors.Is(err, zkconn.ErrThrottled)
+	if steps > 1 && !throttled {
 		return nil
 	}
 	lost := errors.Is(err, zkconn.ErrUnknownOutcome)
 	switch r.idle++; {
+	case r.idle == maxIdle && throttled:
+		return fmt.Errorf("%d transactions in a row: %w; run the same command again when the server has less to do, or with fewer operations a second", maxIdle, err)
+	case throttled:
+		return interrupted(calm(ctx, r.idle))
 	case r.idle == maxIdle && lost:
 		return fmt.Errorf("%d transactions in a row lost their connection, the last of one job or znode alone: if the server's jute.maxbuffer is under its default, say so with --packet or raise it: %w", maxIdle, err)
 	case r.idle == maxIdle:
@@ -256,6 +264,21 @@ func (r *retries) next(steps int, err error) error {
 		r.budget = max(r.budget/8, 1)
 	}
 	return nil
+}
+
+// firstCalm is how long a server that throttles is left alone at first.
+var firstCalm = time.Second
+
+// calm leaves a server that throttles alone, twice as long each time.
+func calm(ctx context.Context, times int) error {
+	t := time.NewTimer(firstCalm << (times - 1))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // interrupted wraps err if the user cancelled the wait.
@@ -481,7 +504,7 @@ func (c *chain) end(ctx context.Context, state RunState, ops []znode.Op, traced 
 // again.
 func (c *chain) lost(ctx context.Context, failed []unit, err error) error {
 	var refused *znode.MultiError
-	if !errors.As(err, &refused) && !errors.Is(err, zkconn.ErrUnknownOutcome) {
+	if !errors.As(err, &refused) && !errors.Is(err, zkconn.ErrUnknownOutcome) && !errors.Is(err, zkconn.ErrThrottled) {
 		return err
 	}
 	first := c.base - int32(len(failed)) // version before the failed one

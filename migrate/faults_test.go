@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"mrtq/harness/minizk"
 	"mrtq/harness/minizk/wire"
@@ -149,6 +150,63 @@ func atEveryRollback(t *testing.T, rollback func(t *testing.T, s *site, res *Res
 				}
 			})
 		}
+	}
+}
+
+// A server that throttles refuses transactions. The migration and its rollback leave
+// it alone for a while, look again, and end with the same tree.
+func TestServerThrottles(t *testing.T) {
+	firstCalm = time.Millisecond
+	defer func() { firstCalm = time.Second }()
+	src := source(t, corpus(t))
+	whole := live(t, newqueue.Design)
+	before := dumpOf(t, treeOf(t, whole), "/")
+	res := mustMigrate(t, whole, src, options(permissive()))
+	n := 0
+	busy := func(s *site) {
+		chained := s.transactions()
+		s.zk.Inject(minizk.Fault{On: func(op minizk.Op) bool {
+			if !chained(op) {
+				return false
+			}
+			n++
+			return n%9 == 7
+		}, Do: minizk.Refuse(wire.ThrottledOp)})
+	}
+	s := live(t, newqueue.Design)
+	busy(s)
+	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1, InFlight: 4}
+	got, err := m.Migrate(t.Context(), static(src), options(permissive()), nil)
+	if err != nil || got.Done != res.Done {
+		t.Fatalf("%v, done %+v", err, got.Done)
+	}
+	if v := verdict(t, src, treeOf(t, s), VerifyOptions{}); !v.OK() {
+		t.Errorf("differences: %v", v.Differences)
+	}
+	u, err := (&Migrator{Target: s.Target, Now: clock(), Budget: 1, InFlight: 4}).Rollback(t.Context(), got.Run, false)
+	if err != nil || u.Done != got.Done {
+		t.Errorf("%v, removed %+v", err, u.Done)
+	}
+	if d := firstDifference(before, dumpOf(t, treeOf(t, s), "/")); d != "" {
+		t.Errorf("another tree: %s", d)
+	}
+}
+
+// A server that refuses every transaction ends the migration, and nothing was done.
+func TestServerThrottlesAll(t *testing.T) {
+	firstCalm = time.Millisecond
+	defer func() { firstCalm = time.Second }()
+	s := live(t, newqueue.Design)
+	before := dumpOf(t, treeOf(t, s), "/")
+	s.zk.Inject(minizk.Fault{On: s.transactions(), Do: minizk.Refuse(wire.ThrottledOp)})
+	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}
+	_, err := m.Migrate(t.Context(), static(source(t, corpus(t))), options(permissive()), nil)
+	const want = "6 transactions in a row: the server throttles: it refused a request that had waited for too long among others; run the same command again when the server has less to do, or with fewer operations a second"
+	if !errors.Is(err, zkconn.ErrThrottled) || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	if d := firstDifference(before, dumpOf(t, treeOf(t, s), "/")); d != "" {
+		t.Errorf("another tree: %s", d)
 	}
 }
 

@@ -72,11 +72,11 @@ func (m *Migrator) Restore(ctx context.Context, w *zkconn.Writer, tree *znode.Tr
 		case err == nil:
 			res.Created = created
 			return res, restrict(ctx, w, tree, there)
-		case errors.Is(err, zkconn.ErrUnknownOutcome), errors.As(err, &refused) && overtaken(refused.Err):
+		case errors.Is(err, zkconn.ErrUnknownOutcome), errors.Is(err, zkconn.ErrThrottled), errors.As(err, &refused) && overtaken(refused.Err):
 		default:
 			return res, err
 		}
-		if err := retry.next(steps, err); err != nil {
+		if err := retry.next(ctx, steps, err); err != nil {
 			return res, err
 		}
 		m.Say(fmt.Sprintf("looking again: %v", err))

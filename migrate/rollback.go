@@ -183,7 +183,7 @@ func (m *Migrator) Rollback(ctx context.Context, id string, force bool) (*Undo, 
 		if err == nil || !errors.As(err, &again) {
 			return u, err
 		}
-		if err := retry.next(steps, again.err); err != nil {
+		if err := retry.next(ctx, steps, again.err); err != nil {
 			return u, err
 		}
 		m.Say(fmt.Sprintf("looking again: %v", again.err))
@@ -314,7 +314,7 @@ func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo) error {
 	}
 	err = <-m.Target.Start(ctx, append(ops, own...))
 	var refused *znode.MultiError
-	if errors.Is(err, zkconn.ErrUnknownOutcome) || errors.As(err, &refused) && overtaken(refused.Err) {
+	if errors.Is(err, zkconn.ErrUnknownOutcome) || errors.Is(err, zkconn.ErrThrottled) || errors.As(err, &refused) && overtaken(refused.Err) {
 		if _, gerr := m.Target.Get(ctx, c.run.path()); errors.Is(gerr, znode.ErrNoNode) {
 			return nil // it was done
 		}

@@ -1,6 +1,7 @@
 package zkconn
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -82,38 +83,59 @@ func (s *session) askInTurn(ctx context.Context, questions []question) (answers 
 // or ctx ends, or with [errAskAgain] and the answers before the letter that the
 // server does not answer like that.
 func (s *session) ask(ctx context.Context, some []letter) (answers []reply, err error) {
-	err = s.untilAnswered(ctx, func() error {
-		w, err := s.asked(ctx)
-		if err != nil {
-			return err
+	got := make([][]reply, len(some))
+	err = s.untilAnswered(ctx, func() error { return s.askOnce(ctx, some, got) })
+	for _, a := range got {
+		if a == nil {
+			break
 		}
-		b := &batch{letters: some, answers: make([][]reply, len(some)), left: len(some), done: make(chan struct{})}
-		if !w.asking.add(b) {
-			return zk.ErrConnectionClosed
-		}
-		w.asking.send(w)
-		select {
-		case <-b.done:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-s.over:
-			return s.fatal
-		}
-		if b.broken {
-			if slices.ContainsFunc(some, func(l letter) bool { return len(l) > s.letters.most(l[0].op) }) {
-				return errAskAgain
-			}
-			return zk.ErrConnectionClosed
-		}
-		for _, a := range b.answers {
-			if a == nil {
-				return errAskAgain
-			}
-			answers = append(answers, a...)
-		}
-		return nil
-	})
+		answers = append(answers, a...)
+	}
 	return answers, err
+}
+
+// askOnce sends the letters that are not answered yet, and notes the answers.
+func (s *session) askOnce(ctx context.Context, some []letter, got [][]reply) error {
+	w, err := s.asked(ctx)
+	if err != nil {
+		return err
+	}
+	var which []int
+	var left []letter
+	for i, a := range got {
+		if a == nil {
+			which, left = append(which, i), append(left, some[i])
+		}
+	}
+	b := &batch{letters: left, answers: make([][]reply, len(left)), left: len(left), done: make(chan struct{})}
+	if !w.asking.add(b) {
+		return zk.ErrConnectionClosed
+	}
+	w.asking.send(w)
+	select {
+	case <-b.done:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-s.over:
+		return s.fatal
+	}
+	if b.broken {
+		if slices.ContainsFunc(left, func(l letter) bool { return len(l) > s.letters.most(l[0].op) }) {
+			return errAskAgain
+		}
+		return zk.ErrConnectionClosed
+	}
+	for i, a := range b.answers {
+		switch {
+		case a == nil:
+			err = errAskAgain
+		case throttled(a[0].err):
+			err = cmp.Or(err, a[0].err)
+		default:
+			got[which[i]] = a
+		}
+	}
+	return err
 }
 
 // asked is the connection to ask on. The library has had an answer on it, so
@@ -292,7 +314,13 @@ var errAnswer = errors.New("the server's answer cannot be read")
 
 // The errors that a server answers reads with, by code; see [session.askLibrary]
 // for others.
-var answerErrors = map[int32]error{0: nil, -101: zk.ErrNoNode, -102: zk.ErrNoAuth}
+var answerErrors = map[int32]error{0: nil, -101: zk.ErrNoNode, -102: zk.ErrNoAuth, codeThrottled: errThrottledOp}
+
+// codeThrottled is THROTTLEDOP, which servers from 3.6 on can answer with.
+const codeThrottled = -127
+
+// errThrottledOp is what the library makes of it.
+var errThrottledOp = fmt.Errorf("unknown error: %d", codeThrottled)
 
 // otherError is an error that only the library knows.
 type otherError int32

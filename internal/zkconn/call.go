@@ -92,7 +92,7 @@ func (s *session) untilAnswered(ctx context.Context, try func() error) error {
 	var since time.Time
 	for {
 		err := try()
-		if !broken(err) {
+		if !passing(err) {
 			return err
 		}
 		// A lost session ends the loop. But the connection may also come back
@@ -100,6 +100,8 @@ func (s *session) untilAnswered(ctx context.Context, try func() error) error {
 		switch now := time.Now(); {
 		case since.IsZero():
 			since = now
+		case now.Sub(since) > s.cfg.GiveUp && throttled(err):
+			return err
 		case now.Sub(since) > s.cfg.GiveUp:
 			return lostError("the connection broke at each attempt", s.cfg.GiveUp, err)
 		}
@@ -107,18 +109,20 @@ func (s *session) untilAnswered(ctx context.Context, try func() error) error {
 	}
 }
 
-// write runs a request once. It repeats the request only if the library says
-// that it was not sent. The error wraps [ErrUnknownOutcome] if no answer came.
+// write runs a request once. It repeats the request only if it was not sent, or if
+// the server throttles, and so did nothing. The error wraps [ErrUnknownOutcome] if no answer came.
 func (s *session) write(ctx context.Context, f func() error) error {
 	if err := s.cfg.Limit.Wait(ctx, 1); err != nil {
 		return &unsentError{err}
 	}
-	for {
+	for began := time.Now(); ; {
 		sent, err := s.attempt(ctx, f)
 		switch {
 		case err == nil:
 			return nil
 		case errors.Is(err, zk.ErrNoServer):
+			s.pause(ctx)
+		case throttled(err) && ctx.Err() == nil && time.Since(began) < s.cfg.GiveUp:
 			s.pause(ctx)
 		case !sent:
 			return &unsentError{err}

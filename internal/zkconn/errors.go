@@ -19,6 +19,10 @@ var (
 	// The write may have happened. Check before you repeat it.
 	ErrUnknownOutcome = errors.New("the connection was lost before the answer came: the write may or may not have happened")
 
+	// ErrThrottled says that the server refused a request because it had waited
+	// there for too long among others. Nothing was done.
+	ErrThrottled = errors.New("the server throttles: it refused a request that had waited for too long among others")
+
 	// ErrLost says that the session is over for good: it expired, or no server
 	// could be reached for too long.
 	ErrLost = errors.New("the ZooKeeper session is lost")
@@ -152,8 +156,15 @@ func apiError(err error) error {
 	case zk.ErrNoAuth:
 		return fmt.Errorf("%w (give credentials with --auth-file or $MRTQ_ZK_AUTH, or change the znode's ACL)", ErrNoAuth)
 	}
+	if throttled(err) {
+		return ErrThrottled
+	}
 	return err
 }
+
+// throttled reports whether the library's error err is ZooKeeper's THROTTLEDOP,
+// which the library does not know.
+func throttled(err error) bool { return err != nil && err.Error() == "unknown error: -127" }
 
 // unanswered reports whether the library's error err leaves it open if the
 // request was done. Every error does that is not a known refusal of a server.
@@ -173,9 +184,12 @@ var refusals = []error{
 	zk.ErrBadArguments, zk.ErrInvalidPath,
 }
 
-// broken reports whether the library's error err comes from the connection, so
-// that a read can be repeated.
-func broken(err error) bool {
+// passing reports whether the library's error err comes from the connection or from
+// a busy server, so that a read can be repeated.
+func passing(err error) bool {
+	if throttled(err) {
+		return true
+	}
 	switch err {
 	case zk.ErrNoServer, zk.ErrConnectionClosed, zk.ErrSessionExpired, zk.ErrClosing, zk.ErrSessionMoved:
 		return true

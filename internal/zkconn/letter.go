@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
+	"slices"
 	"sync"
 )
 
@@ -149,6 +150,9 @@ func appendMultiHeader(to []byte, op int32, done bool) []byte {
 func (l letter) read(code int32, body []byte) []reply {
 	if len(l) == 1 {
 		return []reply{readAnswer(l[0].op, code, body)}
+	}
+	if code == codeThrottled {
+		return slices.Repeat([]reply{errorReply(code)}, len(l))
 	}
 	if code != 0 {
 		return nil

@@ -159,6 +159,8 @@ func (a answer) verdict(ops []znode.Op) error {
 	switch {
 	case errors.As(a.err, &not):
 		return a.err
+	case throttled(a.err):
+		return ErrThrottled
 	case unanswered(a.err):
 		return fmt.Errorf("%w (%w)", ErrUnknownOutcome, a.err)
 	}
