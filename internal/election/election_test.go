@@ -253,6 +253,11 @@ func TestOnlyTheNextWakes(t *testing.T) {
 		}
 	}
 	all[0].mustLead(t, "the first")
+	for deadline := time.Now().Add(20 * time.Second); server.Counts().ByOp[wire.OpExists] < 4; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("not all of those who wait have set a watch")
+		}
+	}
 	asked := func(f func()) (requests int64) {
 		server.ResetCounts()
 		f()

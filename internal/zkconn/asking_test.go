@@ -1,11 +1,11 @@
 package zkconn_test
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
@@ -61,26 +61,35 @@ func TestManyQuestionsThroughCuts(t *testing.T) {
 }
 
 // After a reconnection the session names the newest transaction that it has
-// read, and a server that is older refuses it.
+// read, and a server that is older refuses it. The watches name the same
+// transaction, so that the server tells of every change since then, and of no
+// other.
 func TestReconnectionNamesTheNewestTransaction(t *testing.T) {
 	w, p := setup(t, zkconn.Config{})
 	stranger := openWriter(t, zkconn.Config{Address: zkconn.Address{Servers: []string{server(t).Address()}, Chroot: w.Address().Chroot}})
+	if _, _, _, err := w.ExistsW(t.Context(), "/watched"); err != nil {
+		t.Fatal(err)
+	}
 	multi(t, stranger, znode.Create("/later", nil))
 	n, err := w.Get(t.Context(), "/later")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.cut()
-	if _, err := w.Get(t.Context(), "/later"); err != nil {
-		t.Fatal(err)
-	}
-	var seen []int64
-	for _, r := range p.requests() {
-		if r.opcode() == -1 {
-			seen = append(seen, int64(binary.BigEndian.Uint64(r.body[4:])))
+	again := make(chan struct{})
+	p.decide(once(pass, func(r packet) bool {
+		setsWatches := r.opcode() == zkconn.OpcodeSetWatches
+		if setsWatches {
+			close(again)
 		}
-	}
-	if len(seen) != 2 || seen[1] < n.Stat.Czxid {
-		t.Errorf("the connections name the transactions %#x, and %#x was read in between", seen, n.Stat.Czxid)
+		return setsWatches
+	}))
+	p.stall(true)
+	p.cut()
+	multi(t, stranger, znode.Create("/meanwhile", nil))
+	p.stall(false)
+	within(t, 10*time.Second, "setting the watches again", func() { <-again })
+	connects, watches := p.named()
+	if last := connects[len(connects)-1]; last < n.Stat.Czxid || watches[0] != last {
+		t.Errorf("the connections name the transactions %#x, the watches %#x, and %#x was read in between", connects, watches, n.Stat.Czxid)
 	}
 }

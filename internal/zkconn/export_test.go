@@ -4,8 +4,9 @@ package zkconn
 // in this package, because they start servers with the harness, which imports
 // this package.
 const (
-	MaxRequest  = maxRequest
-	OpcodeMulti = opcodeMulti
+	MaxRequest       = maxRequest
+	OpcodeMulti      = opcodeMulti
+	OpcodeSetWatches = opcodeSetWatches
 )
 
 // HasTurn reports whether a multi is the next to be written.

@@ -245,6 +245,20 @@ func (p *proxy) requests() []packet {
 	return append([]packet(nil), p.seen...)
 }
 
+// named lists the transactions that were named as the newest that the session has
+// seen: by connect requests, and by requests to set watches again.
+func (p *proxy) named() (connects, watches []int64) {
+	for _, r := range p.requests() {
+		switch r.opcode() {
+		case -1:
+			connects = append(connects, int64(binary.BigEndian.Uint64(r.body[4:])))
+		case zkconn.OpcodeSetWatches:
+			watches = append(watches, int64(binary.BigEndian.Uint64(r.body[8:])))
+		}
+	}
+	return connects, watches
+}
+
 func (p *proxy) connections() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -88,7 +88,7 @@ type session struct {
 	turn    chan struct{}  // holds one ticket: the multi to be written next
 	giveUp  *time.Timer    // runs while disconnected
 	calls   sync.WaitGroup // the goroutines of enter
-	seen    atomic.Int64   // the newest transaction that an answer to a question named
+	seen    atomic.Int64   // the newest transaction that an answer named
 	free    chan func()    // taken by those of them that have nothing to do
 	reads   *pace.Gate     // how many requests are under way
 	letters *letters       // how many questions a letter may have

@@ -9,10 +9,10 @@ import (
 )
 
 // Watch is a ZooKeeper watch. It fires once: when what it was set on changes,
-// or after a reconnection. After a reconnection the client library asks the
-// server what changed since the last answer. But it may count an answer on the
-// new connection as the last one, and miss a change before it. The zero Watch
-// never fires.
+// or after a reconnection. After a reconnection the client library sets its
+// watches again, and the server tells what changed since the last answer on the
+// old connection. But if the new connection breaks before that, a change can be
+// missed. The zero Watch never fires.
 type Watch struct {
 	event <-chan zk.Event
 	again <-chan struct{} // see [session.reconnected]

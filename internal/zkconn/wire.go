@@ -23,6 +23,10 @@ import (
 //     shorter than its header, so the wire reads the lengths first.
 //   - It waits more than a minute for the answer to its first packet.
 //   - It tells why a handshake failed to its log only.
+//   - After a reconnection it asks for its watches again, and names the newest
+//     transaction that it has seen. One goroutine reads that number while another
+//     one sets it. That is a data race, and a watch can miss a change. So the wire
+//     keeps the number, and the library's stays 0 (see [wire.keepTransaction]).
 //
 // And reads go over it beside the library; see [asking].
 //
@@ -35,6 +39,7 @@ type wire struct {
 	handshake *time.Timer
 
 	wrote   bool       // the first packet, the connect request, went out
+	seen    int64      // the newest transaction before this connection
 	writing sync.Mutex // held while a packet, or several, are written
 	asking  asking
 
@@ -47,8 +52,9 @@ type wire struct {
 
 const (
 	// Of a request packet: length, xid, opcode, 4 bytes each, big-endian.
-	opcodeOffset = 4 + 4
-	opcodeMulti  = 14
+	opcodeOffset     = 4 + 4
+	opcodeMulti      = 14
+	opcodeSetWatches = 101
 
 	// A connect response is protocol, timeout, session, password (16 bytes) and
 	// perhaps a flag: 36 or 37 bytes; every other answer begins with a header
@@ -56,9 +62,15 @@ const (
 	minConnectResponse, maxConnectResponse = 36, 64
 	responseHeaderSize                     = 4 + 8 + 4
 
-	// Of a connect request: length and protocol, 4 bytes each, before the newest
-	// transaction that the client has seen.
-	seenOffset = 4 + 4
+	// Two requests name the newest transaction that the client has seen: a connect
+	// request after length and protocol, 4 bytes each, and a request to set watches
+	// again after length, xid and opcode.
+	connectSeenOffset = 4 + 4
+	watchesSeenOffset = 4 + 4 + 4
+
+	// Of an answer: length and xid, 4 bytes each, before the newest transaction of
+	// the server.
+	zxidOffset = 4 + 4
 
 	// readAhead is enough for the answers to what a pipeline keeps under way.
 	readAhead = 128 << 10
@@ -89,14 +101,20 @@ func (w *wire) Write(b []byte) (int, error) {
 	w.writing.Lock()
 	defer w.writing.Unlock()
 	size := len(b)
-	if !w.wrote {
-		b = w.s.withSeen(b)
-	}
-	if w.wrote && len(b) >= opcodeOffset+4 && binary.BigEndian.Uint32(b[opcodeOffset:]) == opcodeMulti {
+	switch {
+	case !w.wrote:
+		w.seen = w.s.seen.Load()
+		b = withSeen(b, connectSeenOffset, w.seen)
+	case len(b) < opcodeOffset+4:
+	case binary.BigEndian.Uint32(b[opcodeOffset:]) == opcodeMulti:
 		// Call it before the write. Afterwards the answer may have come, and
 		// the next multi may have the turn. The next packet waits for this call
 		// anyway.
 		w.s.multiWritten()
+	case binary.BigEndian.Uint32(b[opcodeOffset:]) == opcodeSetWatches:
+		// The watches must not miss what changed before the first answers on this
+		// connection, which may have come already.
+		b = withSeen(b, watchesSeenOffset, w.seen)
 	}
 	if _, err := w.Conn.Write(b); err != nil {
 		w.failed(err)
@@ -106,16 +124,16 @@ func (w *wire) Write(b []byte) (int, error) {
 	return size, nil
 }
 
-// withSeen is a connect request that names the newest transaction that was seen, so
-// that no server answers that is behind it. The library knows only of its own reads.
-func (s *session) withSeen(connect []byte) []byte {
-	seen := s.seen.Load()
-	if len(connect) < seenOffset+8 || int64(binary.BigEndian.Uint64(connect[seenOffset:])) >= seen {
-		return connect
+// withSeen is a request that names the newest transaction that was seen, where the
+// library wrote 0. A server that is older refuses to connect. Watches that are set
+// again fire because of later changes.
+func withSeen(request []byte, offset int, seen int64) []byte {
+	if len(request) < offset+8 {
+		return request
 	}
-	connect = bytes.Clone(connect)
-	binary.BigEndian.PutUint64(connect[seenOffset:], uint64(seen))
-	return connect
+	request = bytes.Clone(request)
+	binary.BigEndian.PutUint64(request[offset:], uint64(seen))
+	return request
 }
 
 // write writes packets that aren't the library's.
@@ -140,7 +158,13 @@ func (w *wire) SetReadDeadline(t time.Time) error {
 func (w *wire) takeAnswers() {
 	for w.opened.Load() && w.frame.between() {
 		head, err := w.in.Peek(4 + responseHeaderSize)
-		if err != nil || int32(binary.BigEndian.Uint32(head[4:])) >= firstXid {
+		if err != nil {
+			return
+		}
+		if xid := int32(binary.BigEndian.Uint32(head[4:])); xid >= firstXid {
+			if _, err := w.begins([4]byte(head)); err == nil && xid >= 0 { // neither an event nor a ping
+				w.keepTransaction(head)
+			}
 			return
 		}
 		if size := binary.BigEndian.Uint32(head); size > uint32(w.s.cfg.MaxResponse) && w.asking.tooLong(int32(binary.BigEndian.Uint32(head[4:])), int(size), w.s.letters) {
@@ -154,7 +178,7 @@ func (w *wire) takeAnswers() {
 		if err != nil {
 			return
 		}
-		zxid := int64(binary.BigEndian.Uint64(head[4+4:]))
+		zxid := int64(binary.BigEndian.Uint64(head[zxidOffset:]))
 		var packet []byte
 		buffered := 4+size <= w.in.Size()
 		if buffered {
@@ -167,9 +191,7 @@ func (w *wire) takeAnswers() {
 			w.Close()
 			return
 		}
-		if zxid > w.s.seen.Load() { // nobody else sets it
-			w.s.seen.Store(zxid)
-		}
+		w.s.saw(zxid)
 		w.asking.answered(packet[4:], w.s.letters)
 		if buffered {
 			w.in.Discard(len(packet))
@@ -178,6 +200,23 @@ func (w *wire) takeAnswers() {
 		if now := time.Now(); now.Sub(w.since) > w.patience/4 {
 			w.SetReadDeadline(now.Add(w.patience))
 		}
+	}
+}
+
+// keepTransaction remembers the transaction that an answer names, and replaces it
+// by 0, which the library does not remember. head is in the buffer, so the library
+// reads it afterwards.
+func (w *wire) keepTransaction(head []byte) {
+	zxid := head[zxidOffset:]
+	w.s.saw(int64(binary.BigEndian.Uint64(zxid)))
+	binary.BigEndian.PutUint64(zxid, 0)
+}
+
+// saw remembers the newest transaction. Only the goroutine that reads the
+// connection calls it.
+func (s *session) saw(zxid int64) {
+	if zxid > s.seen.Load() {
+		s.seen.Store(zxid)
 	}
 }
 
