@@ -1,0 +1,48 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mrtq/harness"
+	"mrtq/internal/legacyqueue"
+	"mrtq/internal/znode"
+)
+
+// TestServerThatThrottles: Apache's server refuses requests that wait too long behind
+// others. Each command leaves it alone for a while and ends as it does elsewhere.
+func TestServerThatThrottles(t *testing.T) {
+	server := harness.ForTest(t, harness.JVM, harness.Options{Properties: map[string]string{
+		"request_throttle_max_requests": "2", "request_throttle_stall_time": "3", "throttled_op_wait_time": "15",
+	}})
+	queue, err := legacyqueue.Make(legacyqueue.Options{Records: 300, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "queue.ndjson")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := znode.WriteDump(f, queue); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	source, target := server.Address()+"/old", server.Address()+"/new"
+	for _, step := range []struct{ args, verdict string }{
+		{"restore " + source + " --in " + path, "Restore: "},
+		{"migrate " + source + " " + target, "Migrate: done, "},
+		{"verify " + source + " " + target, "Verified: "},
+		{"rollback " + target + " --run run0000000000", "Rollback: run0000000000: "},
+	} {
+		var said bytes.Buffer
+		if code := run(strings.Fields(step.args), &said, &said); code != 0 || !strings.Contains(said.String(), step.verdict) {
+			t.Fatalf("mrtq %s: exit code %d\n%s", step.args, code, said.String())
+		}
+	}
+}
