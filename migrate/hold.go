@@ -125,30 +125,18 @@ func HoldsIn(tree *znode.Tree) (*Holds, error) {
 	}
 	for _, path := range paths {
 		if n := tree.Get(path); n != nil {
-			h.Standing = append(h.Standing, h.describe(n, runs))
+			hold := describe(n, runs)
+			hold.Proof = hold.Proof || h.covers(n)
+			h.Standing = append(h.Standing, hold)
 		}
 	}
 	return h, nil
 }
 
-func (h *Holds) describe(n *znode.Node, runs []Run) Hold {
-	hold := Hold{Path: n.Path, node: n}
-	if n.Stat.Ctime != 0 {
-		hold.Since = time.UnixMilli(n.Stat.Ctime).UTC()
-	}
-	if note, ok := ParseHoldNote(n.Data); ok {
-		hold.By, hold.Since, hold.Why = note.By, note.At, note.Why
-	} else {
-		for _, r := range runs {
-			if slices.Contains(r.Holds, n.Path) && (r.Copied || r.stat.Czxid <= n.Stat.Czxid && n.Stat.Czxid <= r.stat.Mzxid) {
-				hold.By, hold.Proof = r.ID, true
-			}
-		}
-	}
-	if r := h.newest; r != nil && r.State != RunRolledBack {
-		hold.Proof = hold.Proof || !r.ended() || n.Stat.Czxid <= r.stat.Mzxid
-	}
-	return hold
+// covers reports whether a hold covers a migration; see [Hold.Proof].
+func (h *Holds) covers(n *znode.Node) bool {
+	r := h.newest
+	return r != nil && r.State != RunRolledBack && (!r.ended() || n.Stat.Czxid <= r.stat.Mzxid)
 }
 
 // Set are the operations that put a hold on each path that has none. A hold is

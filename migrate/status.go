@@ -62,8 +62,10 @@ type StateCount struct {
 
 // HoldStatus is one hold and whose it is.
 type HoldStatus struct {
-	Path string `json:"path"`
-	By   string `json:"by"` // a run's id, or "others"
+	Path  string    `json:"path"`
+	By    string    `json:"by"`             // a run's id, or who set it with mrtq hold, or "others"
+	Since time.Time `json:"since,omitzero"` // and Why, if mrtq hold set it
+	Why   string    `json:"why,omitempty"`
 }
 
 // LockStatus is one lock and whose session has it.
@@ -210,14 +212,10 @@ func (s *Status) readHolds(ex *existing) {
 		if n == nil {
 			continue
 		}
-		h := HoldStatus{Path: path, By: "others"}
-		if note, ok := ParseHoldNote(n.Data); ok {
-			h.By = fmt.Sprintf("%s since %s", note.By, note.At.Format(time.RFC3339))
-		}
-		for _, r := range ex.runs {
-			if span := ex.spans[r.ID]; slices.Contains(r.Holds, path) && (!span.known() || span.holds(n.Stat.Czxid)) {
-				h.By = r.ID
-			}
+		hold := describe(n, ex.runs)
+		h := HoldStatus{Path: path, By: cmp.Or(hold.By, "others")}
+		if _, ok := ParseHoldNote(n.Data); ok {
+			h.Since, h.Why = hold.Since, hold.Why
 		}
 		s.Holds = append(s.Holds, h)
 	}

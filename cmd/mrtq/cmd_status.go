@@ -86,9 +86,21 @@ func (a *app) printStatus(s *migrate.Status) {
 		}
 		a.table("", []string{of.what, "MIGRATED", "OTHERS"}, rows)
 	}
-	list(a, "", s.Holds, []string{"HOLD", "SET BY"}, func(h migrate.HoldStatus) []any { return []any{h.Path, h.By} })
+	list(a, "", s.Holds, []string{"HOLD", "SET BY"}, func(h migrate.HoldStatus) []any { return []any{h.Path, heldBy(h)} })
 	list(a, "", s.Locks, []string{"LOCK", "SESSION"}, func(l migrate.LockStatus) []any { return []any{l.Path, l.Session} })
 	if s.Touched > 0 {
 		fmt.Fprintf(a.stdout, "%s changed since migrated.\n", count(s.Touched, "job or request was", "jobs and requests were"))
 	}
+}
+
+// heldBy is whose a hold is, with what they said of it.
+func heldBy(h migrate.HoldStatus) string {
+	text := h.By
+	if !h.Since.IsZero() {
+		text += " since " + h.Since.Format(time.RFC3339)
+	}
+	if h.Why != "" {
+		text += ": " + h.Why
+	}
+	return text
 }

@@ -151,7 +151,7 @@ func runOf(r migrate.Run) report.Run {
 func holdsOf(runs []migrate.Run, s *migrate.Status) []report.Hold {
 	standing := map[string]string{}
 	for _, h := range s.Holds {
-		standing[h.Path] = h.By
+		standing[h.Path] = heldBy(h)
 	}
 	var out []report.Hold
 	for _, r := range runs {
