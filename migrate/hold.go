@@ -116,6 +116,21 @@ func HoldsIn(tree *znode.Tree) (*Holds, error) {
 	if len(runs) > 0 {
 		h.newest = &runs[len(runs)-1]
 	}
+	h.Standing = standingHolds(tree, runs)
+	return h, nil
+}
+
+// Newest is the newest run of the target; ok is false if it has none.
+func (h *Holds) Newest() (r Run, ok bool) {
+	if h.newest == nil {
+		return Run{}, false
+	}
+	return *h.newest, true
+}
+
+// standingHolds are the holds in a tree, on queues and then on collections. The
+// runs are in order.
+func standingHolds(tree *znode.Tree, runs []Run) (holds []Hold) {
 	var paths []string
 	for _, q := range newqueue.QueueHolds {
 		paths = append(paths, newqueue.QueueHoldPath(q))
@@ -126,17 +141,20 @@ func HoldsIn(tree *znode.Tree) (*Holds, error) {
 	for _, path := range paths {
 		if n := tree.Get(path); n != nil {
 			hold := describe(n, runs)
-			hold.Proof = hold.Proof || h.covers(n)
-			h.Standing = append(h.Standing, hold)
+			hold.Proof = hold.Proof || covers(runs, n)
+			holds = append(holds, hold)
 		}
 	}
-	return h, nil
+	return holds
 }
 
-// covers reports whether a hold covers a migration; see [Hold.Proof].
-func (h *Holds) covers(n *znode.Node) bool {
-	r := h.newest
-	return r != nil && r.State != RunRolledBack && (!r.ended() || n.Stat.Czxid <= r.stat.Mzxid)
+// covers reports whether a hold covers the newest of the runs; see [Hold.Proof].
+func covers(runs []Run, n *znode.Node) bool {
+	if len(runs) == 0 {
+		return false
+	}
+	r := runs[len(runs)-1]
+	return r.State != RunRolledBack && (!r.ended() || n.Stat.Czxid <= r.stat.Mzxid)
 }
 
 // Set are the operations that put a hold on each path that has none. A hold is

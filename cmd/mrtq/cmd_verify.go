@@ -20,11 +20,18 @@ type verifyCmd struct {
 	acl        bool
 	quarantine string
 	output     string
+	verdict    *migrate.Verdict // what it found
 }
 
 var errDiffers = errors.New("the target is not what the source says it should be")
 
 func (a *app) verifyCmd() *cobra.Command {
+	_, cmd := a.newVerify()
+	return cmd
+}
+
+// newVerify is mrtq verify, and what its flags say.
+func (a *app) newVerify() (*verifyCmd, *cobra.Command) {
 	c := &verifyCmd{}
 	cmd := &cobra.Command{
 		Use:   "verify SOURCE TARGET",
@@ -50,7 +57,7 @@ else differs.`,
 	f.BoolVar(&c.acl, "all-acls", false, "compare the ACLs of all znodes that were made, not only of a sample; one more request a znode")
 	f.StringVar(&c.quarantine, "quarantine", "", "`file` in which the bytes of every undecodable record must be")
 	choice(f, &c.output, "output", "o", "format", "table", "json")
-	return cmd
+	return c, cmd
 }
 
 func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
@@ -67,6 +74,7 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
+	c.verdict = v
 	if c.output == "json" {
 		if err := a.printJSON(v); err != nil {
 			return err
@@ -81,7 +89,8 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		a.say("%s holds nothing, or is not there", c.quarantine)
 	}
 	tone, text := verifyVerdict(v)
-	a.conclude(tone, "%s", text)
+	text = strings.ReplaceAll(text, "TARGET", shellWord(s.target.text))
+	a.conclude(tone, "%s%s", text, leading(a.nextAfterVerify(v, s, c.quarantine)))
 	if !v.OK() {
 		return checkError(fmt.Errorf("verify: %w: %s", errDiffers, count(len(v.Differences), "difference", "differences")))
 	}
