@@ -192,11 +192,33 @@ func (a *app) printVerdict(v *migrate.Verdict) {
 		compared += " and " + count(v.ACLs, "ACL", "ACLs")
 	}
 	fmt.Fprintf(a.stdout, "%s compared, %s of others ignored\n", compared, count(v.Others, "znode", "znodes"))
-	if len(v.Released) > 0 {
-		fmt.Fprintf(a.stdout, "Released: %s. Workers have worked on %s since, and %d are done and cleaned.\n", strings.Join(lastNames(v.Released), ", "),
-			count(v.Worked.Jobs, "job or request", "jobs and requests"), v.Worked.Finished)
-	}
+	a.printWorked(v)
 	if v.Settled > 0 {
 		fmt.Fprintf(a.stdout, "%s in custody, gone from both sides\n", count(v.Settled, "record is", "records are"))
 	}
+}
+
+// printWorked says what became of a released queue.
+func (a *app) printWorked(v *migrate.Verdict) {
+	if len(v.Released) == 0 {
+		return
+	}
+	w := v.Worked
+	fmt.Fprintf(a.stdout, "Released: %s. ", strings.Join(lastNames(v.Released), ", "))
+	if w.Jobs == 0 {
+		fmt.Fprint(a.stdout, "Workers have changed no job or request that is still there.\n\n")
+	} else {
+		fmt.Fprintf(a.stdout, "Workers have worked on %s: %d locked now, %d done or waiting for the next worker.\n\n", count(w.Jobs, "job or request", "jobs and requests"), w.Locked, w.Jobs-w.Locked)
+	}
+	list(a, "Worked on", w.First, []string{"JOB OR REQUEST", "STATE", "LOCKED"}, func(j migrate.WorkedJob) []any {
+		locked := "no"
+		if j.Locked {
+			locked = "yes"
+		}
+		return []any{j.Path, j.State, locked}
+	})
+	list(a, "Being processed, and locked by nobody: no deployed worker takes these again. Their worker ended, or an administrator requeued them. Let the requesters ask again", w.Abandoned,
+		[]string{"REQUEST"}, func(path string) []any { return []any{path} })
+	list(a, "Gone: done and cleaned by the services, or deleted by hand, which looks the same. Compare with what the services logged", w.Gone,
+		[]string{"LEGACY RECORD", "WAS"}, func(j migrate.GoneJob) []any { return []any{j.Record, j.Path} })
 }
