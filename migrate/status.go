@@ -104,7 +104,7 @@ type LockStatus struct {
 
 // ReadStatus says where a migration stands in a target.
 func ReadStatus(ctx context.Context, target side.Side) (*Status, error) {
-	s := &Status{Runs: []RunStatus{}, Holds: []HoldStatus{}, Locks: []LockStatus{}}
+	s := &Status{Runs: []RunStatus{}, Locks: []LockStatus{}}
 	states := newStateRows()
 	t, err := surveyTarget(ctx, target, "", surveyor{node: func(n *znode.Node) {
 		states.see(n)
@@ -132,7 +132,7 @@ func ReadStatus(ctx context.Context, target side.Side) (*Status, error) {
 		s.Runs = append(s.Runs, RunStatus{Run: r.ID, State: r.State, Dialect: r.Dialect, Source: r.Source, Started: r.Started, Finished: r.Finished, Owner: r.Owner, Done: r.Done, Policies: r.Policies})
 	}
 	t.countCustody(s.Runs)
-	s.readHolds(t.existing)
+	s.Holds = holdStatuses(t.existing)
 	for n := range t.tree.All("/") {
 		s.seeLock(n)
 	}
@@ -232,14 +232,17 @@ func (s *stateRows) counts(prefix string, ours nameSet) []StateCount {
 	return list
 }
 
-func (s *Status) readHolds(ex *existing) {
+// holdStatuses are the holds of a target, and whose they are.
+func holdStatuses(ex *existing) []HoldStatus {
+	holds := []HoldStatus{}
 	for _, hold := range standingHolds(ex.tree, ex.runs) {
 		h := HoldStatus{Path: hold.Path, By: cmp.Or(hold.By, "others"), Proof: hold.Proof}
 		if _, ok := ParseHoldNote(hold.node.Data); ok {
 			h.Since, h.Why = hold.Since, hold.Why
 		}
-		s.Holds = append(s.Holds, h)
+		holds = append(holds, h)
 	}
+	return holds
 }
 
 // seeLock notes a znode that a session has, or a storage lock, which the

@@ -71,6 +71,8 @@ type Verdict struct {
 	// what workers did on those queues.
 	Released []string `json:"released"`
 	Worked   WorkedOn `json:"worked"`
+	// Holds are those that stand, and whose they are.
+	Holds []HoldStatus `json:"holds"`
 }
 
 // Accounted is where the records went.
@@ -222,6 +224,7 @@ func (v *verifier) conclude() {
 		named[d.Path] = true
 	}
 	slices.Sort(v.verdict.Released)
+	v.verdict.Holds = holdStatuses(v.target.existing)
 	if len(v.target.runs) > 0 {
 		for _, d := range v.broken {
 			if !named[d.Path] {

@@ -1,14 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"mrtq/internal/znode"
 	"mrtq/migrate"
 )
 
@@ -226,7 +229,21 @@ func (c *releaseCmd) print(a *app, out released, sides []string) error {
 		a.conclude(attention, "Release: %s lifted: %s. But %s in quarantine, and whether their bytes are kept was not checked: %s", count(len(out.Released), "hold", "holds"), holdNames(out.Released),
 			count(out.Unchecked, "record is", "records are"), a.command("verify", sides[1], sides[0], "--quarantine", "FILE"))
 	default:
-		a.conclude(good, "Release: %s lifted: %s.", count(len(out.Released), "hold", "holds"), holdNames(out.Released))
+		a.conclude(good, "Release: %s lifted: %s.%s", count(len(out.Released), "hold", "holds"), holdNames(out.Released), leading(besideRuns(out.Released)))
 	}
 	return nil
+}
+
+// besideRuns names the holds that people set and that were lifted with those of a
+// run; "" if there were none.
+func besideRuns(lifted []migrate.Hold) string {
+	runs, people := pick(lifted, func(h migrate.Hold) bool { return migrate.IsRun(h.By) })
+	if len(runs) == 0 || len(people) == 0 {
+		return ""
+	}
+	var said []string
+	for _, h := range people {
+		said = append(said, znode.Name(h.Path)+" by "+heldBy(migrate.HoldStatus{By: cmp.Or(h.By, "others"), Since: h.Since, Why: h.Why}))
+	}
+	return "Not all were the run's: " + strings.Join(said, ", ") + "."
 }

@@ -94,8 +94,8 @@ func (a *app) nextOf(s *migrate.Status, target endpoint) string {
 		}
 		words := []string{target.text}
 		for _, h := range s.Holds {
-			switch queue := znode.Parent(h.Path) == newqueue.QueueLocksPath; {
-			case !queue:
+			switch {
+			case !onQueue(h):
 				words = append(words, "--collection", znode.Name(h.Path))
 			case h.By == "others" || len(words) > 1:
 				words = append(words, "--only", znode.Name(h.Path))
@@ -122,7 +122,28 @@ func (a *app) releaseCommand(s *migrate.Status, target endpoint) string {
 	newest, _ := s.Newest()
 	words := a.verifyWords(newest.Source, target, newest.Policies)
 	words[0], words[1] = words[1], words[0]
-	return a.command("release", words...)
+	return a.command("release", append(words, runsOwn(s.Holds)...)...)
+}
+
+// onQueue reports whether a hold is on a queue. One on a collection is not lifted
+// unless it is named.
+func onQueue(h migrate.HoldStatus) bool { return znode.Parent(h.Path) == newqueue.QueueLocksPath }
+
+// runsOwn are the flags that choose the holds of runs, if there are others' besides:
+// nobody is to lift those unasked. All is chosen if there are none of runs.
+func runsOwn(holds []migrate.HoldStatus) (words []string) {
+	others := false
+	for _, h := range holds {
+		if migrate.IsRun(h.By) {
+			words = append(words, "--only", znode.Name(h.Path))
+		} else if onQueue(h) {
+			others = true
+		}
+	}
+	if !others {
+		return nil
+	}
+	return words
 }
 
 // verifyWords are the arguments of verify. Of a run that may have quarantined

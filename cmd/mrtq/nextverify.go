@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 
+	"mrtq/internal/znode"
 	"mrtq/migrate"
 	"mrtq/newqueue"
 )
@@ -25,6 +27,10 @@ func (a *app) nextAfterVerify(v *migrate.Verdict, s sides, quarantine string) st
 		if v.Records.Quarantined > 0 || quarantine != "" {
 			words = append(words, file...)
 		}
+		words = append(words, runsOwn(v.Holds)...)
+		if others := othersOf(v.Holds); others != "" {
+			return fmt.Sprintf("But others hold queues: %s. Ask them, then: %s", others, a.command("release", words...))
+		}
 		return "Next: " + a.command("release", words...)
 	case slices.ContainsFunc(v.Differences, func(d migrate.Difference) bool { return d.Kind == migrate.Damaged }):
 		return "Next: " + a.command("rebuild", s.target.text) + ", for the migration's own records"
@@ -41,4 +47,15 @@ func (a *app) nextAfterVerify(v *migrate.Verdict, s sides, quarantine string) st
 	}
 	return text + fmt.Sprintf("Find out who changed what is listed (%s shows one), mend it and verify again; or take the run back: %s",
 		a.command("show", append(both, "ITEM")...), a.command("rollback", s.target.text, "--run", v.Run))
+}
+
+// othersOf says which holds on queues no run set, and whose they are; "" if there are none.
+func othersOf(holds []migrate.HoldStatus) string {
+	var said []string
+	for _, h := range holds {
+		if onQueue(h) && !migrate.IsRun(h.By) {
+			said = append(said, znode.Name(h.Path)+" by "+heldBy(h))
+		}
+	}
+	return strings.Join(said, ", ")
 }
