@@ -377,6 +377,7 @@ func (m *Migrator) begin(p *Plan) (Run, opening) {
 		run.Copied = !p.ex.spans[run.ID].known()
 		run.Made = withNew(run.Made, p.Structure)
 		run.Holds = withNew(run.Holds, p.holds)
+		run.HeldAgain = withNew(run.HeldAgain, p.holds)
 	} else {
 		own := []string{MigrationPath, RunsPath, ElectionPath, LedgerPath}
 		for _, path := range append(own, ledgerPath(p.Run)) {

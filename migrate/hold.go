@@ -116,6 +116,21 @@ func HoldsIn(tree *znode.Tree) (*Holds, error) {
 	if len(runs) > 0 {
 		h.newest = &runs[len(runs)-1]
 	}
+	h.Standing = standingHolds(tree, runs)
+	return h, nil
+}
+
+// Newest is the newest run of the target; ok is false if it has none.
+func (h *Holds) Newest() (r Run, ok bool) {
+	if h.newest == nil {
+		return Run{}, false
+	}
+	return *h.newest, true
+}
+
+// standingHolds are the holds in a tree, on queues and then on collections. The
+// runs are in order.
+func standingHolds(tree *znode.Tree, runs []Run) (holds []Hold) {
 	var paths []string
 	for _, q := range newqueue.QueueHolds {
 		paths = append(paths, newqueue.QueueHoldPath(q))
@@ -125,30 +140,21 @@ func HoldsIn(tree *znode.Tree) (*Holds, error) {
 	}
 	for _, path := range paths {
 		if n := tree.Get(path); n != nil {
-			h.Standing = append(h.Standing, h.describe(n, runs))
+			hold := describe(n, runs)
+			hold.Proof = hold.Proof || covers(runs, n)
+			holds = append(holds, hold)
 		}
 	}
-	return h, nil
+	return holds
 }
 
-func (h *Holds) describe(n *znode.Node, runs []Run) Hold {
-	hold := Hold{Path: n.Path, node: n}
-	if n.Stat.Ctime != 0 {
-		hold.Since = time.UnixMilli(n.Stat.Ctime).UTC()
+// covers reports whether a hold covers the newest of the runs; see [Hold.Proof].
+func covers(runs []Run, n *znode.Node) bool {
+	if len(runs) == 0 {
+		return false
 	}
-	if note, ok := ParseHoldNote(n.Data); ok {
-		hold.By, hold.Since, hold.Why = note.By, note.At, note.Why
-	} else {
-		for _, r := range runs {
-			if slices.Contains(r.Holds, n.Path) && (r.Copied || r.stat.Czxid <= n.Stat.Czxid && n.Stat.Czxid <= r.stat.Mzxid) {
-				hold.By, hold.Proof = r.ID, true
-			}
-		}
-	}
-	if r := h.newest; r != nil && r.State != RunRolledBack {
-		hold.Proof = hold.Proof || !r.ended() || n.Stat.Czxid <= r.stat.Mzxid
-	}
-	return hold
+	r := runs[len(runs)-1]
+	return r.State != RunRolledBack && (!r.ended() || n.Stat.Czxid <= r.stat.Mzxid)
 }
 
 // Set are the operations that put a hold on each path that has none. A hold is

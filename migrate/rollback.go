@@ -274,6 +274,10 @@ func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo) error {
 		case byRollback:
 			removed[path] = true
 			ops = append(ops, znode.Delete(path, n.Stat.Version))
+		case isHold(path) && !u.run.set(&n):
+			u.Left = append(u.Left, Kept{path, describe(&n, u.target.runs).stays()})
+		case administrators(&n):
+			u.Left = append(u.Left, Kept{path, "somebody made it again for a hold"})
 		case path == newqueue.JobsPath && (!u.whole() || len(u.target.runs) > 1):
 			// The trace of what stays is on it.
 		case made.known() && !made.holds(n.Stat.Czxid):

@@ -26,7 +26,7 @@ func TestRollbackRemovesOnlyItsOwn(t *testing.T) {
 				do(t, s, znode.Create("/locks/queue/ingest", none))
 			},
 			stays: []string{"/locks", "/locks/queue", "/locks/queue/ingest"},
-			why:   "it was deleted and made again",
+			why:   "somebody else set this hold; it stays",
 		},
 		"a status-report that somebody added": {
 			change: func(t *testing.T, s *site) { do(t, s, znode.Create(batch+"/status-report", []byte("{}"))) },

@@ -55,7 +55,10 @@ type Run struct {
 	// owns, parents first; rollback removes those left empty.
 	Made  []string `json:"made"`
 	Holds []string `json:"holds"` // those that the run made; others are an administrator's
-	Done  Done     `json:"done"`
+	// HeldAgain are those that it made when it was taken up again, because somebody
+	// had released them.
+	HeldAgain []string `json:"held_again,omitempty"`
+	Done      Done     `json:"done"`
 	// Total is how many jobs and access requests will have been made or rewritten
 	// when the run is done, as its last plan says.
 	Total int `json:"total,omitempty"`

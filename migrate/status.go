@@ -28,8 +28,32 @@ type Status struct {
 	Locks   []LockStatus `json:"locks"` // that sessions have on jobs, batches and objects
 	// Touched counts migrated jobs and requests that somebody has changed since.
 	Touched int `json:"touched"`
-	// Next is what to do now; "" if nothing is left undone.
-	Next string `json:"next"`
+	// Step is what to do now; "" if nothing is left undone.
+	Step Step `json:"step"`
+	// NoQueue says what stands where no new queue is; nil if one is there.
+	NoQueue *NoQueue `json:"no_queue,omitempty"`
+}
+
+// Step is what to do next with a migration.
+type Step string
+
+// The steps.
+const (
+	StepPlan           Step = "plan"           // nothing was migrated yet
+	StepFinish         Step = "migrate"        // the newest run was begun and not ended
+	StepFinishRollback Step = "rollback"       // a rollback was begun and not ended
+	StepRebuild        Step = "rebuild"        // the migration's own records are damaged
+	StepRelease        Step = "release"        // a run's holds stand
+	StepReleaseOthers  Step = "release-others" // only holds that others set stand
+	StepPlanAgain      Step = "plan-again"     // the newest run was taken back, and something of it was kept
+)
+
+// Newest is the newest run; ok is false if there was none.
+func (s *Status) Newest() (r RunStatus, ok bool) {
+	if len(s.Runs) == 0 {
+		return RunStatus{}, false
+	}
+	return s.Runs[len(s.Runs)-1], true
 }
 
 // Unfinished reports whether a run was begun and not ended, or its records are
@@ -51,6 +75,8 @@ type RunStatus struct {
 	Custody  int              `json:"custody"` // records in its part of the ledger now
 	Standing int              `json:"standing"`
 	Gone     int              `json:"gone"` // their jobs were done and cleaned, or deleted
+
+	Policies Policies `json:"-"` // that it was made under
 }
 
 // StateCount is how many there are in one state.
@@ -62,8 +88,12 @@ type StateCount struct {
 
 // HoldStatus is one hold and whose it is.
 type HoldStatus struct {
-	Path string `json:"path"`
-	By   string `json:"by"` // a run's id, or "others"
+	Path  string    `json:"path"`
+	By    string    `json:"by"`             // a run's id, or who set it with mrtq hold, or "others"
+	Since time.Time `json:"since,omitzero"` // and Why, if mrtq hold set it
+	Why   string    `json:"why,omitempty"`
+	// Proof says that it covers a migration; see [Hold.Proof].
+	Proof bool `json:"-"`
 }
 
 // LockStatus is one lock and whose session has it.
@@ -74,7 +104,7 @@ type LockStatus struct {
 
 // ReadStatus says where a migration stands in a target.
 func ReadStatus(ctx context.Context, target side.Side) (*Status, error) {
-	s := &Status{Runs: []RunStatus{}, Holds: []HoldStatus{}, Locks: []LockStatus{}}
+	s := &Status{Runs: []RunStatus{}, Locks: []LockStatus{}}
 	states := newStateRows()
 	t, err := surveyTarget(ctx, target, "", surveyor{node: func(n *znode.Node) {
 		states.see(n)
@@ -99,16 +129,21 @@ func ReadStatus(ctx context.Context, target side.Side) (*Status, error) {
 	ours.sort()
 	s.Jobs, s.Access, s.Batches = states.counts(newqueue.JobPrefix, ours), states.counts(newqueue.AccessPrefix, ours), states.counts(newqueue.BatchPrefix, ours)
 	for _, r := range t.runs {
-		s.Runs = append(s.Runs, RunStatus{Run: r.ID, State: r.State, Dialect: r.Dialect, Source: r.Source, Started: r.Started, Finished: r.Finished, Owner: r.Owner, Done: r.Done})
+		s.Runs = append(s.Runs, RunStatus{Run: r.ID, State: r.State, Dialect: r.Dialect, Source: r.Source, Started: r.Started, Finished: r.Finished, Owner: r.Owner, Done: r.Done, Policies: r.Policies})
 	}
 	t.countCustody(s.Runs)
-	s.readHolds(t.existing)
+	s.Holds = holdStatuses(t.existing)
 	for n := range t.tree.All("/") {
 		s.seeLock(n)
 	}
 	slices.SortFunc(s.Locks, func(a, b LockStatus) int { return cmp.Compare(a.Path, b.Path) })
 	s.Locks = slices.Compact(s.Locks) // the layout's own znodes are read twice
-	s.Next = s.next()
+	if len(s.Runs)+len(s.Damage) == 0 {
+		if s.NoQueue, err = readNoQueue(ctx, target, t.tree); err != nil {
+			return nil, err
+		}
+	}
+	s.Step = s.step()
 	return s, nil
 }
 
@@ -197,30 +232,17 @@ func (s *stateRows) counts(prefix string, ours nameSet) []StateCount {
 	return list
 }
 
-func (s *Status) readHolds(ex *existing) {
-	var paths []string
-	for _, h := range newqueue.QueueHolds {
-		paths = append(paths, newqueue.QueueHoldPath(h))
-	}
-	for _, name := range ex.tree.Children(newqueue.CollectionLocksPath) {
-		paths = append(paths, znode.Join(newqueue.CollectionLocksPath, name))
-	}
-	for _, path := range paths {
-		n := ex.tree.Get(path)
-		if n == nil {
-			continue
+// holdStatuses are the holds of a target, and whose they are.
+func holdStatuses(ex *existing) []HoldStatus {
+	holds := []HoldStatus{}
+	for _, hold := range standingHolds(ex.tree, ex.runs) {
+		h := HoldStatus{Path: hold.Path, By: cmp.Or(hold.By, "others"), Proof: hold.Proof}
+		if _, ok := ParseHoldNote(hold.node.Data); ok {
+			h.Since, h.Why = hold.Since, hold.Why
 		}
-		h := HoldStatus{Path: path, By: "others"}
-		if note, ok := ParseHoldNote(n.Data); ok {
-			h.By = fmt.Sprintf("%s since %s", note.By, note.At.Format(time.RFC3339))
-		}
-		for _, r := range ex.runs {
-			if span := ex.spans[r.ID]; slices.Contains(r.Holds, path) && (!span.known() || span.holds(n.Stat.Czxid)) {
-				h.By = r.ID
-			}
-		}
-		s.Holds = append(s.Holds, h)
+		holds = append(holds, h)
 	}
+	return holds
 }
 
 // seeLock notes a znode that a session has, or a storage lock, which the
@@ -237,23 +259,24 @@ func (s *Status) seeLock(n *znode.Node) {
 	s.Locks = append(s.Locks, l)
 }
 
-func (s *Status) next() string {
-	var newest RunStatus
-	if len(s.Runs) > 0 {
-		newest = s.Runs[len(s.Runs)-1]
-	}
-	held := slices.ContainsFunc(s.Holds, func(h HoldStatus) bool { return h.By == newest.Run })
+func (s *Status) step() Step {
+	newest, ran := s.Newest()
+	byRun := slices.ContainsFunc(s.Holds, func(h HoldStatus) bool { return IsRun(h.By) })
 	switch {
 	case len(s.Damage) > 0:
-		return "mrtq rebuild TARGET: the migration's own records are damaged"
+		return StepRebuild
 	case newest.State == RunRunning:
-		return "run the same mrtq migrate again to finish " + newest.Run
+		return StepFinish
 	case newest.State == RunRollingBack:
-		return fmt.Sprintf("mrtq rollback TARGET --run %s: it was begun and not ended", newest.Run)
-	case newest.Run == "":
-		return "mrtq plan SOURCE TARGET: no run is recorded here"
-	case newest.State == RunDone && held:
-		return fmt.Sprintf("mrtq release TARGET SOURCE, which verifies the target and then lifts the holds of %s", newest.Run)
+		return StepFinishRollback
+	case byRun:
+		return StepRelease
+	case len(s.Holds) > 0:
+		return StepReleaseOthers
+	case !ran:
+		return StepPlan
+	case newest.State == RunRolledBack:
+		return StepPlanAgain
 	}
 	return ""
 }

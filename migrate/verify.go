@@ -71,6 +71,8 @@ type Verdict struct {
 	// what workers did on those queues.
 	Released []string `json:"released"`
 	Worked   WorkedOn `json:"worked"`
+	// Holds are those that stand, and whose they are.
+	Holds []HoldStatus `json:"holds"`
 }
 
 // Accounted is where the records went.
@@ -177,14 +179,14 @@ type verifier struct {
 	strays   []entryRow                // in batches in which no record wants them
 	broken   []Difference              // of the layout's rules
 	faults   []serviceFault
-	workers  []string                     // their locks, on jobs at work
+	workers  []string                     // their locks, on jobs at work, and the statuses of requests that they have begun
 	profiles struct{ there, wanted bool } // some job has one
 }
 
 func newVerifier(src *LegacyQueue, l *listing, opt VerifyOptions) *verifier {
 	v := &verifier{
 		src: src, target: l, opt: opt, policies: DefaultPolicies(), dialect: newqueue.Design,
-		verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}, Services: []ServiceFinding{}, Released: []string{}, Worked: WorkedOn{First: []WorkedJob{}}},
+		verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}, Services: []ServiceFinding{}, Released: []string{}, Worked: WorkedOn{First: []WorkedJob{}, Gone: []GoneJob{}, Abandoned: []string{}}},
 		claims:  newJobRows(l.names), runs: map[string]bool{}, untold: l.unrecorded(), claimed: make([]bool, len(l.custody.held.rows)),
 		jobs: make([]verifiedRow, 0, len(l.roots)), lanes: lanes{index: map[laneOfRun]int32{}}, folders: map[string]bool{}, batches: map[batchKey]*wantedBatch{}, wanted: map[string][]*wantedBatch{}, uuids: newNameSet(),
 	}
@@ -222,6 +224,7 @@ func (v *verifier) conclude() {
 		named[d.Path] = true
 	}
 	slices.Sort(v.verdict.Released)
+	v.verdict.Holds = holdStatuses(v.target.existing)
 	if len(v.target.runs) > 0 {
 		for _, d := range v.broken {
 			if !named[d.Path] {

@@ -16,20 +16,55 @@ import (
 // WorkedOn is what workers did since the queues were released.
 type WorkedOn struct {
 	Jobs     int `json:"jobs"`     // jobs and requests at work, or worked on
-	Finished int `json:"finished"` // done and cleaned
+	Locked   int `json:"locked"`   // of those, the ones that a worker has locked now
+	Finished int `json:"finished"` // gone with their batch: done and cleaned, or deleted by hand
 	Batches  int `json:"batches"`
-	// First names the first of the jobs and requests, with their states.
+	// First names the first of the jobs and requests, with their states; Gone the
+	// first of those that are gone.
 	First []WorkedJob `json:"first"`
+	Gone  []GoneJob   `json:"gone"`
+	// Abandoned are requests of dialect mrt-zk that say that they are being processed,
+	// and that nobody has locked. No deployed worker takes them again.
+	Abandoned []string `json:"abandoned"`
 }
 
-// WorkedJob is a job or request that a worker has changed.
+// WorkedJob is a job or request that a worker has changed. Between two steps it has
+// no lock: it waits for the worker of the next one.
 type WorkedJob struct {
-	Path  string `json:"path"`
-	State string `json:"state"`
+	Path   string `json:"path"`
+	State  string `json:"state"`
+	Locked bool   `json:"locked"`
 }
 
-// mostWorked is how many of them are named.
+// GoneJob is a job or request that is not there any more, and its legacy record.
+type GoneJob struct {
+	Record string `json:"record"`
+	Path   string `json:"path"`
+}
+
+// mostWorked is how many of each sort are named.
 const mostWorked = 1000
+
+// add counts one job or request.
+func (w *WorkedOn) add(j WorkedJob) {
+	w.Jobs++
+	if j.Locked {
+		w.Locked++
+	}
+	if len(w.First) < mostWorked {
+		w.First = append(w.First, j)
+	}
+}
+
+// processing reports whether it is a request that a worker has begun.
+func (j WorkedJob) processing() bool {
+	return znode.Within(j.Path, newqueue.AccessPath) && newqueue.AccessState(j.State) == newqueue.AccessProcessing
+}
+
+// isLocked reports whether a session has a job's or request's lock.
+func isLocked(sub side.Subtree) bool {
+	return slices.ContainsFunc(sub.Nodes, func(n znode.Node) bool { return n.Path == sub.Root+"/lock" && n.Stat.EphemeralOwner != 0 })
+}
 
 // None reports whether nobody worked.
 func (w WorkedOn) None() bool { return w.Jobs+w.Finished+w.Batches == 0 }
@@ -110,8 +145,15 @@ func (v *verifier) workedOn(ctx context.Context) error {
 			continue
 		}
 		worked[sub.Root], bids[bid] = true, true
-		if v.verdict.Worked.Jobs++; len(v.verdict.Worked.First) < mostWorked {
-			v.verdict.Worked.First = append(v.verdict.Worked.First, WorkedJob{sub.Root, state})
+		job := WorkedJob{sub.Root, state, isLocked(sub)}
+		v.verdict.Worked.add(job)
+		if job.processing() {
+			// That no worker takes such a request is no fault while one has it. Of one that
+			// nobody has, Abandoned tells.
+			v.workers = append(v.workers, job.Path+"/status")
+		}
+		if job.processing() && !job.Locked && v.dialect == newqueue.MrtZK && len(v.verdict.Worked.Abandoned) < mostWorked {
+			v.verdict.Worked.Abandoned = append(v.verdict.Worked.Abandoned, job.Path)
 		}
 	}
 	batches := map[string]bool{}
@@ -124,7 +166,10 @@ func (v *verifier) workedOn(ctx context.Context) error {
 			}
 			return true
 		case d.Kind == JobGone && v.doneAndCleaned(d.Path):
-			v.verdict.Worked.Finished++
+			h, _ := v.target.custody.lookup(d.Path)
+			if v.verdict.Worked.Finished++; len(v.verdict.Worked.Gone) < mostWorked {
+				v.verdict.Worked.Gone = append(v.verdict.Worked.Gone, GoneJob{d.Path, h.root})
+			}
 			return true
 		case owner != "" && znode.Parent(owner) == newqueue.BatchesPath && bids[znode.Name(owner)] && workersDo(d, owner):
 			batches[owner] = true
@@ -192,8 +237,8 @@ func (v *verifier) stateOf(sub side.Subtree) (state, bid string, ok bool) {
 	return state, bid, ok
 }
 
-// doneAndCleaned reports whether a record's job went as a worker lets it go: a job
-// with its batch, a request by itself.
+// doneAndCleaned reports whether a record's job went as the services' cleanup lets it
+// go: a job with its batch, a request by itself. A deletion by hand looks the same.
 func (v *verifier) doneAndCleaned(record string) bool {
 	h, there := v.target.custody.lookup(record)
 	return there && h.op != settled && v.isReleased(h.root) && v.target.batchOf(h.bid) == nil

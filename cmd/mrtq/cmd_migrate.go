@@ -138,12 +138,12 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 			return fmt.Errorf("migrate: %w", err)
 		}
 	}
-	a.sayNotes(plan)
+	a.sayNotes(plan, c.planAgain(a, s))
 	if plan.Empty() {
 		if newest := plan.NewestRun(); newest != "" {
 			out.Run = newest
 		}
-		return c.print(a, out, "nothing to do: every record that is to be migrated has been.", s)
+		return c.print(a, out, "nothing to do: every record that is to be migrated has been.", c.verifyNext(a, s, plan))
 	}
 	res, err := c.carryOut(cmd.Context(), a, s, opt, plan, expect)
 	if res != nil {
@@ -164,7 +164,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		return fmt.Errorf("migrate: %w", lost(err, out.Run, out.Done, out.Records[migrate.ActCreate]+out.Records[migrate.ActRewrite]))
 	}
 	out.Seconds = time.Since(started).Seconds()
-	return c.print(a, out, "", s)
+	return c.print(a, out, "", c.verifyNext(a, s, plan))
 }
 
 // sides are those that were given, or those of the plan that is to be carried out,
@@ -278,20 +278,40 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, opt migrate.
 	return res, nil
 }
 
-func (c *migrateCmd) print(a *app, out migrated, note string, s sides) error {
+// planAgain is the command that shows the plan that is carried out.
+func (c *migrateCmd) planAgain(a *app, s sides) string {
+	words := []string{s.source.text, s.target.text}
+	if c.approved == nil {
+		return a.command("plan", words...)
+	}
+	return a.command("plan", append(words, planWords(c.approved)...)...)
+}
+
+// verifyNext is the next step after a migration, "" if there was none.
+func (c *migrateCmd) verifyNext(a *app, s sides, plan *migrate.Plan) string {
+	if plan.Empty() && plan.NewestRun() == "" {
+		return ""
+	}
+	words := []string{s.source.text, s.target.text}
+	if plan.Count(migrate.ActQuarantine) > 0 {
+		words = append(words, quarantineWords(c.quarantine, s.target)...)
+	}
+	if c.approved != nil {
+		words = append(words, queueWords(c.approved)...)
+	}
+	return "Next: " + a.command("verify", words...)
+}
+
+func (c *migrateCmd) print(a *app, out migrated, note, next string) error {
 	if note != "" {
-		a.conclude(good, "Migrate: %s", note)
+		a.conclude(good, "Migrate: %s%s", note, leading(next))
 	} else {
-		next := []string{"mrtq verify", s.source.text, s.target.text}
-		if out.Quarantine != "" {
-			next = append(next, "--quarantine", out.Quarantine)
-		}
 		held := "and the new queues are held"
 		tone := good
 		if len(c.released) > 0 {
 			held, tone = "but somebody released "+strings.Join(c.released, ", ")+" meanwhile: workers may be at work", attention
 		}
-		a.conclude(tone, "Migrate: done, %s. Next: %s", held, strings.Join(next, " "))
+		a.conclude(tone, "Migrate: done, %s.%s", held, leading(next))
 	}
 	if c.output == "json" {
 		return a.printJSON(out)

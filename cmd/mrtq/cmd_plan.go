@@ -71,9 +71,34 @@ func (c *planCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		return fmt.Errorf("plan: it is printed, but not saved: %w", unsaved)
 	}
 	tone, text := planVerdict(plan)
-	a.conclude(tone, "Plan: %s.", text)
+	a.conclude(tone, "Plan: %s.%s", text, leading(c.next(a, s, plan)))
 	if plan.Blocked() {
 		return checkError(fmt.Errorf("plan: %w: %s", migrate.ErrBlocked, problems(len(plan.Problems))))
 	}
 	return nil
+}
+
+// next is what to do with a plan, "" if it can't be carried out: its problems say
+// then what to do.
+func (c *planCmd) next(a *app, s sides, plan *migrate.Plan) string {
+	switch {
+	case plan.Blocked():
+		return ""
+	case plan.Empty() && plan.NewestRun() == "":
+		return ""
+	case plan.Empty():
+		words := []string{s.source.text, s.target.text}
+		if plan.Count(migrate.ActQuarantine) > 0 {
+			words = append(words, quarantineWords("", s.target)...)
+		}
+		return "Next: " + a.command("verify", words...)
+	}
+	var words []string
+	if len(plan.HoldsAgain()) > 0 {
+		words = append(words, "--hold-again")
+	}
+	if c.out != "" {
+		return "Next: " + a.commandOfFile("migrate", append([]string{"--plan", c.out}, words...)...)
+	}
+	return "Next: " + a.command("migrate", append([]string{s.source.text, s.target.text}, words...)...)
 }

@@ -1,24 +1,29 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"mrtq/internal/znode"
 	"mrtq/migrate"
 )
 
 type releaseCmd struct {
 	heldFlags
-	force  bool
-	output string
-	// verify is mrtq verify with the flags that release was given, and where it
-	// prints.
+	force      bool
+	unfinished bool
+	output     string
+	// verify is mrtq verify with the flags that release was given, checked what these
+	// say and what it found, and verifies where it prints.
 	verify   *cobra.Command
+	checked  *verifyCmd
 	verifies *app
 }
 
@@ -33,6 +38,9 @@ source says: give SOURCE, and release runs mrtq verify first, with its flags, an
 lifts nothing if anything differs. Without SOURCE, say --force, and nothing is
 verified. If a migration or a rollback wrote to the target meanwhile, nothing is
 lifted.
+
+While a run or its rollback is unfinished, workers would meet half of the queue. So
+--force alone lifts nothing then: finish the run, or add --unfinished.
 
 Holds that mrtq migrate and mrtq hold set are lifted. One that something else
 set, and holds on collections, you name with --only and --collection. Exit code 1
@@ -51,8 +59,9 @@ if the target isn't verified.`,
 	f := cmd.Flags()
 	c.flags(f)
 	f.BoolVar(&c.force, "force", false, "lift the holds of a migration without verifying the target")
+	f.BoolVar(&c.unfinished, "unfinished", false, "with --force: lift the holds though a run is unfinished, so that workers meet half of the queue")
 	choice(f, &c.output, "output", "o", "format", "table", "json")
-	c.verify = c.verifies.verifyCmd()
+	c.checked, c.verify = c.verifies.newVerify()
 	c.verify.Flags().VisitAll(func(v *pflag.Flag) {
 		if f.Lookup(v.Name) == nil {
 			f.AddFlag(v)
@@ -66,6 +75,45 @@ type released struct {
 	Released []migrate.Hold `json:"released"`
 	Left     []migrate.Hold `json:"left"` // set by others, and not named
 	Verified bool           `json:"verified"`
+	// Unchecked counts the records in quarantine of which verify did not check that
+	// their bytes are kept, because no file was named.
+	Unchecked  int            `json:"unchecked"`
+	Unfinished *unfinishedRun `json:"unfinished,omitempty"` // that the holds protected
+}
+
+// unfinishedRun is a run that was begun and not ended, or its rollback.
+type unfinishedRun struct {
+	Run     string           `json:"run"`
+	State   migrate.RunState `json:"state"`
+	Records int              `json:"records"` // migrated
+	Total   int              `json:"total"`   // to migrate; 0 if that is not known
+}
+
+// unfinished is the newest run if it is not ended, else nil.
+func unfinished(h *migrate.Holds) *unfinishedRun {
+	r, ok := h.Newest()
+	if !ok || r.State != migrate.RunRunning && r.State != migrate.RunRollingBack {
+		return nil
+	}
+	return &unfinishedRun{r.ID, r.State, r.Done.Records(), r.Total}
+}
+
+func (u *unfinishedRun) String() string {
+	switch {
+	case u.State == migrate.RunRollingBack:
+		return "the rollback of " + u.Run + " is unfinished"
+	case u.Total == 0:
+		return fmt.Sprintf("%s is unfinished: %s migrated", u.Run, count(u.Records, "record is", "records are"))
+	}
+	return fmt.Sprintf("%s is unfinished: %d of %s migrated", u.Run, u.Records, count(u.Total, "record is", "records are"))
+}
+
+// finish says how to end it.
+func (u *unfinishedRun) finish(a *app, target endpoint) string {
+	if u.State == migrate.RunRollingBack {
+		return "run " + a.command("rollback", target.text, "--run", u.Run)
+	}
+	return "run the same mrtq migrate again"
 }
 
 func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
@@ -81,6 +129,9 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 	if c.force && len(args) > 1 {
 		return usageError("--force lifts the holds without verifying; with SOURCE they are lifted if the target is verified: give one of the two")
 	}
+	if c.unfinished && !c.force {
+		return usageError("--unfinished goes with --force: nothing is verified then. Nothing was released")
+	}
 	holds, err := a.holds(ctx, e)
 	if err != nil {
 		return failed("release", target, err)
@@ -90,14 +141,22 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 	lift, left := pick(chosen, func(h migrate.Hold) bool { return h.By != "" || named })
 	out := released{Released: lift, Left: left}
 	proof, _ := pick(lift, func(h migrate.Hold) bool { return h.Proof })
-	if len(proof) > 0 && len(args) < 2 && !c.force {
-		return usageError("%s cover a migration (%s). Add SOURCE, and release verifies the target first; or --force, and nothing is verified. Nothing was released; usage: mrtq release TARGET SOURCE", count(len(proof), "hold", "holds"), holdNames(proof))
+	if len(proof) > 0 && len(args) < 2 {
+		if out.Unfinished = unfinished(holds); out.Unfinished != nil && !c.unfinished {
+			return usageError("%s. Workers would meet half of the queue. To finish it, %s. To release it as it is, give --force --unfinished. Nothing was released", out.Unfinished, out.Unfinished.finish(a, e))
+		}
+		if !c.force {
+			return c.needsProof(a, e, holds, proof)
+		}
 	}
 	if len(lift) > 0 && len(args) > 1 {
 		if err := c.check(ctx, a, args[1], target); err != nil {
 			return err
 		}
 		out.Verified = true
+		if v := c.checked.verdict; c.checked.quarantine == "" {
+			out.Unchecked = v.Records.Quarantined
+		}
 	}
 	if len(lift) > 0 {
 		err = a.onTarget(ctx, e, func(t *migrate.Target) error { return t.LiftHolds(ctx, lift, holds) })
@@ -108,7 +167,26 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 	if err != nil {
 		return failed("release", target, err)
 	}
-	return c.print(a, out)
+	return c.print(a, out, args)
+}
+
+// needsProof asks for the source, against which the target is verified.
+func (c *releaseCmd) needsProof(a *app, target endpoint, holds *migrate.Holds, proof []migrate.Hold) error {
+	words := []string{target.text, "SOURCE"}
+	if r, ok := holds.Newest(); ok {
+		words[1] = r.Source
+		if c.checked.quarantine != "" || r.Policies.Undecodable == migrate.Quarantine {
+			words = append(words, quarantineWords(c.checked.quarantine, target)...)
+		}
+	}
+	for _, q := range c.only {
+		words = append(words, "--only", q)
+	}
+	for _, name := range c.collections {
+		words = append(words, "--collection", name)
+	}
+	return usageError("%s cover a migration (%s). Add SOURCE, and release verifies the target first; or --force, and nothing is verified. Nothing was released; next: %s",
+		count(len(proof), "hold", "holds"), holdNames(proof), a.command("release", words...))
 }
 
 // check verifies the target as mrtq verify does.
@@ -121,28 +199,51 @@ func (c *releaseCmd) check(ctx context.Context, a *app, source, target string) e
 	err := c.verify.RunE(c.verify, []string{source, target})
 	var coded *coded
 	if errors.As(err, &coded) && coded.code == exitCheck {
+		a.conclude(bad, "Nothing was released. %s", c.verifies.verdict.text)
 		return checkError(fmt.Errorf("release: %w. Nothing was released", err))
 	}
 	return err
 }
 
-func (c *releaseCmd) print(a *app, out released) error {
+func (c *releaseCmd) print(a *app, out released, sides []string) error {
 	if c.output == "json" {
 		if err := a.printJSON(out); err != nil {
 			return err
 		}
 	} else {
+		if u := out.Unfinished; u != nil {
+			fmt.Fprintf(a.stdout, "%s\n\n", paint(a.stdout, bad, "WORKERS MEET HALF OF THE QUEUE"+": "+u.String()+"."))
+		}
 		a.table("", holdHeader, append(holdRows(out.Released, "released"), holdRows(out.Left, "left: name it with --only")...))
 	}
 	switch {
+	case out.Unfinished != nil && len(out.Released) > 0:
+		a.conclude(bad, "Release: %s lifted, nothing was verified, and %s: workers meet half of the queue: %s.", count(len(out.Released), "hold", "holds"), out.Unfinished, holdNames(out.Released))
 	case len(out.Released) == 0 && len(out.Left) == 0:
 		a.conclude(good, "Release: nothing to do: no hold is set there.")
 	case len(out.Left) > 0:
 		a.conclude(attention, "Release: %s lifted, %s left, which others set: %s.", count(len(out.Released), "hold", "holds"), count(len(out.Left), "hold", "holds"), holdNames(out.Left))
 	case !out.Verified && c.force:
 		a.conclude(attention, "Release: %s lifted, and nothing was verified: %s.", count(len(out.Released), "hold", "holds"), holdNames(out.Released))
+	case out.Unchecked > 0:
+		a.conclude(attention, "Release: %s lifted: %s. But %s in quarantine, and whether their bytes are kept was not checked: %s", count(len(out.Released), "hold", "holds"), holdNames(out.Released),
+			count(out.Unchecked, "record is", "records are"), a.command("verify", sides[1], sides[0], "--quarantine", "FILE"))
 	default:
-		a.conclude(good, "Release: %s lifted: %s.", count(len(out.Released), "hold", "holds"), holdNames(out.Released))
+		a.conclude(good, "Release: %s lifted: %s.%s", count(len(out.Released), "hold", "holds"), holdNames(out.Released), leading(besideRuns(out.Released)))
 	}
 	return nil
+}
+
+// besideRuns names the holds that people set and that were lifted with those of a
+// run; "" if there were none.
+func besideRuns(lifted []migrate.Hold) string {
+	runs, people := pick(lifted, func(h migrate.Hold) bool { return migrate.IsRun(h.By) })
+	if len(runs) == 0 || len(people) == 0 {
+		return ""
+	}
+	var said []string
+	for _, h := range people {
+		said = append(said, znode.Name(h.Path)+" by "+heldBy(migrate.HoldStatus{By: cmp.Or(h.By, "others"), Since: h.Since, Why: h.Why}))
+	}
+	return "Not all were the run's: " + strings.Join(said, ", ") + "."
 }

@@ -36,7 +36,8 @@ and can be searched, sorted, printed and mailed.
 It is made of a plan that mrtq plan --out saved (--plan), of what a TARGET holds, or
 of both. With SOURCE, both sides are compared as mrtq verify does. What mrtq accept
 --coverage and a check of the tree found can be put into it. Nothing is written but
-the file. Whatever the verdict, exit code 0 says that the page was made.`,
+the file. Whatever the verdict, exit code 0 says that the page was made. If there is
+no new queue at TARGET and no plan is given, no page is made, and the exit code is 1.`,
 		Example: `  mrtq report --plan plan.json --out plan.html
   mrtq report zk1:2181/new zk1:2181 --plan plan.json --quarantine mrtq-quarantine-zk1-2181-new.ndjson --out night.html
   mrtq report file:new.ndjson --run run0000000001 --accept coverage.json --check findings.json >night.html`,
@@ -101,12 +102,24 @@ func (c *reportCmd) main(cmd *cobra.Command, a *app, args []string) error {
 		return err
 	}
 	defer done()
+	in.next = func(s *migrate.Status) string {
+		if s.Step == "" {
+			return ""
+		}
+		return unlabelled(a.nextOf(s, target))
+	}
 	data, err := in.data(cmd.Context())
+	if errors.Is(err, errNothingToReport) {
+		return checkError(fmt.Errorf("report: %s; no page was made. %s", noQueueAt(target, in.noQueue), checkPlace))
+	}
 	if errors.Is(err, migrate.ErrNoRun) || errors.Is(err, migrate.ErrLedger) {
 		err = checkError(err)
 	}
 	if err != nil {
 		return failed("report", in.target, err)
+	}
+	if in.noQueue != nil { // and the page is of a plan that may not be carried out yet
+		a.conclude(attention, "Report: %s. If the plan is carried out already: %s.", noQueueAt(target, in.noQueue), checkPlace)
 	}
 	if c.out == "" {
 		return report.Write(a.stdout, data)
@@ -114,9 +127,16 @@ func (c *reportCmd) main(cmd *cobra.Command, a *app, args []string) error {
 	if err := writeFile(c.out, func(w io.Writer) error { return report.Write(w, data) }); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	a.conclude(good, "Report: written to %s.", c.out)
+	if in.noQueue != nil {
+		a.say("the page is written to %s", c.out)
+	} else {
+		a.conclude(good, "Report: written to %s.", c.out)
+	}
 	return nil
 }
+
+// errNothingToReport says that no new queue is at the target, and no plan was given.
+var errNothingToReport = errors.New("there is nothing to report")
 
 // readFiles reads what is given as files.
 func (c *reportCmd) readFiles(in *reportInput) (err error) {
@@ -222,6 +242,8 @@ type reportInput struct {
 	kept           bool // the quarantine file was looked at
 	options        migrate.Options
 	queues         map[string]string // the kinds of the legacy queues, by znode
+	noQueue        *migrate.NoQueue  // what stands at the target instead of a queue; nil if one is there
+	next           func(*migrate.Status) string
 	coverage       *report.Coverage
 	check          *report.Check
 }

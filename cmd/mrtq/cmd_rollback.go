@@ -11,6 +11,7 @@ import (
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
+	"mrtq/newqueue"
 )
 
 type rollbackCmd struct {
@@ -80,7 +81,11 @@ func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
 	} else {
 		c.print(a, u)
 	}
-	a.conclude(good, "Rollback: %s: %s %s.", u.Run, made(u.Done), c.removed())
+	stays := ""
+	if holds := othersHolds(u); len(holds) > 0 {
+		stays = fmt.Sprintf(" %s: %s.", count(len(holds), "hold of others stays", "holds of others stay"), strings.Join(lastNames(holds), ", "))
+	}
+	a.conclude(good, "Rollback: %s: %s %s.%s", u.Run, made(u.Done), c.removed(), stays)
 	if len(u.Kept) > 0 {
 		a.conclude(attention, "Rollback: %s: %s %s; %s kept. See above why. --force removes all that no worker has locked.", u.Run, made(u.Done), c.removed(), count(len(u.Kept), "job or batch", "jobs or batches"))
 	}
@@ -165,6 +170,16 @@ func (c *rollbackCmd) print(a *app, u *migrate.Undo) {
 	list(a, "Left", u.Left, []string{"ZNODE", "WHY"}, row)
 	list(a, fmt.Sprintf("Legacy records that would run twice if you started the old workers again: %d", u.Twice.Count), u.Twice.Jobs,
 		[]string{"LEGACY RECORD", "JOB", "WHY"}, func(j migrate.TwiceJob) []any { return []any{j.Record, j.Job, j.Why} })
+}
+
+// othersHolds are the holds on queues that a rollback leaves.
+func othersHolds(u *migrate.Undo) (paths []string) {
+	for _, k := range u.Left {
+		if znode.Parent(k.Path) == newqueue.QueueLocksPath {
+			paths = append(paths, k.Path)
+		}
+	}
+	return paths
 }
 
 func (c *rollbackCmd) removed() string {

@@ -13,7 +13,8 @@ import (
 
 type showCmd struct {
 	legacyFlags
-	output string
+	output     string
+	quarantine string
 }
 
 func (a *app) showCmd() *cobra.Command {
@@ -23,13 +24,16 @@ func (a *app) showCmd() *cobra.Command {
 		Short: "show one record and its job, on both sides",
 		Long: `Show one legacy record, what the migration knows of it, and the job or access
 request that was made of it. ITEM is a record's path or name, or a job's or request's
-path or id. Nothing is written. Exit code 1 if neither side has it.`,
+path or id. Of a record that can't be decoded it shows why, and which quarantine file
+keeps its bytes. Nothing is written. Exit code 1 if neither side has it, or if the
+quarantine file lacks its bytes.`,
 		Example: `  mrtq show zk1:2181 zk1:2181/new /ingest/mrtQ-05000000000001
   mrtq show zk1:2181 zk1:2181/new jid0000000003`,
 		Args: args("SOURCE", "TARGET", "ITEM"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
 	}
 	c.flags(cmd.Flags())
+	cmd.Flags().StringVar(&c.quarantine, "quarantine", "", "`file` that keeps the bytes of undecodable records (default mrtq-quarantine-TARGET.ndjson, if it is here)")
 	choice(cmd.Flags(), &c.output, "output", "o", "format", "table", "json")
 	return cmd
 }
@@ -41,6 +45,8 @@ type shownItem struct {
 	Record  *inspected   `json:"record"` // null if the source does not have it
 	Custody shownCustody `json:"custody"`
 	Job     shownJob     `json:"job"`
+	// Quarantine is of a record that was not migrated because it can't be decoded.
+	Quarantine *quarantined `json:"quarantine,omitempty"`
 }
 
 type shownCustody struct {
@@ -79,13 +85,22 @@ func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
 		return err
 	}
 	out := shownOf(args[2], it)
+	if inQuarantine(it) {
+		if out.Quarantine, err = lookIntoQuarantine(*it.Record, c.quarantine, s.target); err != nil {
+			return err
+		}
+		out.Verdict += ", because it can't be decoded: " + out.Quarantine.Message + ". " + out.Quarantine.where()
+	}
 	if c.output == "json" {
 		err = a.printJSON(out)
 	} else {
 		a.printShown(out, it)
 	}
 	t := good
-	if it.Gone != "" || it.Touched != "" || it.Record == nil {
+	lacks := out.Quarantine != nil && out.Quarantine.File != "" && !out.Quarantine.Kept
+	if lacks && err == nil {
+		t, err = bad, checkError(errors.New("show: "+out.Verdict))
+	} else if it.Gone != "" || it.Touched != "" || it.Record == nil {
 		t = attention
 	}
 	a.conclude(t, "Show: %s.", out.Verdict)
@@ -151,6 +166,16 @@ func itemVerdict(it *migrate.Item) string {
 func (a *app) printShown(out shownItem, it *migrate.Item) {
 	if it.Record != nil {
 		a.table("Legacy record", []string{"RECORD", "STATUS", "TIME", "FORMAT", "WHAT"}, [][]any{recordRow(*it.Record)})
+	}
+	if q := out.Quarantine; q != nil {
+		kept := "unknown"
+		if q.File != "" {
+			kept = q.File
+			if !q.Kept {
+				kept = "not in " + q.File
+			}
+		}
+		a.table("Quarantine", []string{"RECORD", "WHY", "KEPT IN"}, [][]any{{it.Path, q.Message, kept}})
 	}
 	if it.Run != "" {
 		a.table("Custody", []string{"RECORD", "RUN", "JOB"}, [][]any{{it.Path, it.Run, it.Root}})

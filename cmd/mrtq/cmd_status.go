@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,7 +23,8 @@ func (a *app) statusCmd() *cobra.Command {
 they took over, how many jobs, batches and access requests are in which state, who
 holds which queue, who has which lock, and what to do next. The source is not read:
 whether the target is what it should be, mrtq verify says. Nothing is written. Exit
-code 1 while a run is not finished, or its records are damaged.`,
+code 1 while a run is not finished, if its records are damaged, or if there is no new
+queue at TARGET: then status says what stands there.`,
 		Example: `  mrtq status zk1:2181/new`,
 		Args:    args("TARGET"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.status(cmd.Context(), args[0], output) },
@@ -40,23 +42,38 @@ func (a *app) status(ctx context.Context, target, output string) error {
 	if err != nil {
 		return failed("status", target, err)
 	}
+	text, next := standing(s, e), a.nextOf(s, e)
 	if output == "json" {
-		err = a.printJSON(s)
+		err = a.printJSON(statusOutput{s, unlabelled(next)})
 	} else {
 		a.printStatus(s)
 	}
-	t, text := good, "nothing is unfinished"
-	if s.Unfinished() {
-		t, text = bad, errUnfinished.Error()
+	t := good
+	if s.Unfinished() || s.NoQueue != nil {
+		t = bad
 	}
-	if s.Next != "" {
-		text += ". Next: " + s.Next
-	}
-	a.conclude(t, "Status: %s", text)
-	if err == nil && s.Unfinished() {
-		err = checkError(fmt.Errorf("status %s: %w", target, errUnfinished))
+	a.conclude(t, "Status: %s.%s", text, leading(next))
+	if err == nil && t == bad {
+		err = checkError(fmt.Errorf("status %s: %s", target, text))
 	}
 	return err
+}
+
+// statusOutput is the -o json of status.
+type statusOutput struct {
+	*migrate.Status
+	Next string `json:"next"`
+}
+
+// unlabelled is what to do next, for where a label says so already.
+func unlabelled(next string) string { return strings.TrimPrefix(next, "Next: ") }
+
+// leading is a sentence behind another one, "" for none.
+func leading(sentence string) string {
+	if sentence == "" {
+		return ""
+	}
+	return " " + sentence
 }
 
 // readStatus reads the target, over a session that cannot write.
@@ -86,9 +103,21 @@ func (a *app) printStatus(s *migrate.Status) {
 		}
 		a.table("", []string{of.what, "MIGRATED", "OTHERS"}, rows)
 	}
-	list(a, "", s.Holds, []string{"HOLD", "SET BY"}, func(h migrate.HoldStatus) []any { return []any{h.Path, h.By} })
+	list(a, "", s.Holds, []string{"HOLD", "SET BY"}, func(h migrate.HoldStatus) []any { return []any{h.Path, heldBy(h)} })
 	list(a, "", s.Locks, []string{"LOCK", "SESSION"}, func(l migrate.LockStatus) []any { return []any{l.Path, l.Session} })
 	if s.Touched > 0 {
 		fmt.Fprintf(a.stdout, "%s changed since migrated.\n", count(s.Touched, "job or request was", "jobs and requests were"))
 	}
+}
+
+// heldBy is whose a hold is, with what they said of it.
+func heldBy(h migrate.HoldStatus) string {
+	text := h.By
+	if !h.Since.IsZero() {
+		text += " since " + h.Since.Format(time.RFC3339)
+	}
+	if h.Why != "" {
+		text += ": " + h.Why
+	}
+	return text
 }

@@ -20,11 +20,18 @@ type verifyCmd struct {
 	acl        bool
 	quarantine string
 	output     string
+	verdict    *migrate.Verdict // what it found
 }
 
 var errDiffers = errors.New("the target is not what the source says it should be")
 
 func (a *app) verifyCmd() *cobra.Command {
+	_, cmd := a.newVerify()
+	return cmd
+}
+
+// newVerify is mrtq verify, and what its flags say.
+func (a *app) newVerify() (*verifyCmd, *cobra.Command) {
 	c := &verifyCmd{}
 	cmd := &cobra.Command{
 		Use:   "verify SOURCE TARGET",
@@ -50,7 +57,7 @@ else differs.`,
 	f.BoolVar(&c.acl, "all-acls", false, "compare the ACLs of all znodes that were made, not only of a sample; one more request a znode")
 	f.StringVar(&c.quarantine, "quarantine", "", "`file` in which the bytes of every undecodable record must be")
 	choice(f, &c.output, "output", "o", "format", "table", "json")
-	return cmd
+	return c, cmd
 }
 
 func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
@@ -67,6 +74,7 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
+	c.verdict = v
 	if c.output == "json" {
 		if err := a.printJSON(v); err != nil {
 			return err
@@ -81,7 +89,8 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		a.say("%s holds nothing, or is not there", c.quarantine)
 	}
 	tone, text := verifyVerdict(v)
-	a.conclude(tone, "%s", text)
+	text = strings.ReplaceAll(text, "TARGET", shellWord(s.target.text))
+	a.conclude(tone, "%s%s", text, leading(a.nextAfterVerify(v, s, c.quarantine)))
 	if !v.OK() {
 		return checkError(fmt.Errorf("verify: %w: %s", errDiffers, count(len(v.Differences), "difference", "differences")))
 	}
@@ -183,11 +192,33 @@ func (a *app) printVerdict(v *migrate.Verdict) {
 		compared += " and " + count(v.ACLs, "ACL", "ACLs")
 	}
 	fmt.Fprintf(a.stdout, "%s compared, %s of others ignored\n", compared, count(v.Others, "znode", "znodes"))
-	if len(v.Released) > 0 {
-		fmt.Fprintf(a.stdout, "Released: %s. Workers have worked on %s since, and %d are done and cleaned.\n", strings.Join(lastNames(v.Released), ", "),
-			count(v.Worked.Jobs, "job or request", "jobs and requests"), v.Worked.Finished)
-	}
+	a.printWorked(v)
 	if v.Settled > 0 {
 		fmt.Fprintf(a.stdout, "%s in custody, gone from both sides\n", count(v.Settled, "record is", "records are"))
 	}
+}
+
+// printWorked says what became of a released queue.
+func (a *app) printWorked(v *migrate.Verdict) {
+	if len(v.Released) == 0 {
+		return
+	}
+	w := v.Worked
+	fmt.Fprintf(a.stdout, "Released: %s. ", strings.Join(lastNames(v.Released), ", "))
+	if w.Jobs == 0 {
+		fmt.Fprint(a.stdout, "Workers have changed no job or request that is still there.\n\n")
+	} else {
+		fmt.Fprintf(a.stdout, "Workers have worked on %s: %d locked now, %d done or waiting for the next worker.\n\n", count(w.Jobs, "job or request", "jobs and requests"), w.Locked, w.Jobs-w.Locked)
+	}
+	list(a, "Worked on", w.First, []string{"JOB OR REQUEST", "STATE", "LOCKED"}, func(j migrate.WorkedJob) []any {
+		locked := "no"
+		if j.Locked {
+			locked = "yes"
+		}
+		return []any{j.Path, j.State, locked}
+	})
+	list(a, "Being processed, and locked by nobody: no deployed worker takes these again. Their worker ended, or an administrator requeued them. Let the requesters ask again", w.Abandoned,
+		[]string{"REQUEST"}, func(path string) []any { return []any{path} })
+	list(a, "Gone: done and cleaned by the services, or deleted by hand, which looks the same. Compare with what the services logged", w.Gone,
+		[]string{"LEGACY RECORD", "WAS"}, func(j migrate.GoneJob) []any { return []any{j.Record, j.Path} })
 }

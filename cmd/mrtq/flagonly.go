@@ -21,6 +21,7 @@ var flagOnly = []string{
 	"others",            // verify: allows what nobody accounts for
 	"run",               // what a rollback takes back
 	"undecodable",       // quarantine: not made
+	"unfinished",        // workers meet half of a queue
 	"unreadable",        // accept: missing from a dump
 	"unserviceable",     // migrate: jobs that a service fails or sticks at
 	"yes",               // with --fix: commits

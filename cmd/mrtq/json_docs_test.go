@@ -25,7 +25,7 @@ var jsonOutputs = map[string]any{
 	"migrate":  migrated{},
 	"verify":   migrate.Verdict{},
 	"rollback": migrate.Undo{},
-	"status":   migrate.Status{},
+	"status":   statusOutput{},
 	"show":     shownItem{},
 	"rebuild":  migrate.Rebuilt{},
 	"hold":     holdOutput{},

@@ -18,8 +18,14 @@ func (a *app) printPlan(p *migrate.Plan) {
 	fmt.Fprintf(a.stdout, "source    %s  zxid %d  %s\n", cell(p.Source.Name), p.Source.Zxid, p.Source.Hash[:16])
 	fmt.Fprintf(a.stdout, "target    %s  zxid %d  %s\n", cell(p.Target.Name), p.Target.Zxid, p.Target.Hash[:16])
 	run := "starts " + p.Run
-	if p.Resumes {
+	switch {
+	case p.Resumes:
 		run = "finishes " + p.Run
+	case p.Blocked():
+	case p.Empty() && p.NewestRun() != "":
+		run = "none: " + p.NewestRun() + " is done"
+	case p.Empty():
+		run = "none"
 	}
 	fmt.Fprintf(a.stdout, "run       %s, dialect %s\n", cell(run), p.Dialect)
 	a.prose("read by   ", p.Readers)
@@ -43,7 +49,7 @@ func (a *app) printPlan(p *migrate.Plan) {
 	list(a, "Problems: each keeps the plan from being carried out", p.Problems, []string{"RECORD OR ZNODE", "PROBLEM"}, func(x migrate.Problem) []any {
 		return []any{x.Path, x.Message}
 	})
-	a.printNext(p.Problems)
+	a.printNext(p.Problems, p.Target.Name)
 	a.printServices("What the deployed services would do with it", p.Services)
 	a.printRisks(p)
 	list(a, "Outstanding legacy locks: never migrated, and in the way of a cutover", p.Locks, []string{"LOCK", "SINCE", "DATA", "CONSUMED RECORD"}, func(x migrate.HeldLock) []any {
@@ -79,13 +85,13 @@ func (a *app) askDialect(assumed newqueue.Dialect) {
 func problems(n int) string { return count(n, "problem", "problems") }
 
 // printNext says what to do about each kind of problem, once.
-func (a *app) printNext(problems []migrate.Problem) {
+func (a *app) printNext(problems []migrate.Problem, target string) {
 	said := map[string]bool{}
 	for _, x := range problems {
 		label := string(x.Kind) + ": "
 		if line := label + x.Next; !said[line] && len(said) < mostRows {
 			said[line] = true
-			a.prose(label, x.Next)
+			a.prose(label, strings.ReplaceAll(x.Next, "TARGET", shellWord(target)))
 		}
 	}
 	if len(said) > 0 {
@@ -180,8 +186,9 @@ func list[T any](a *app, title string, items []T, header []string, row func(T) [
 	a.table(title, header, rows)
 }
 
-// sayNotes reminds whoever migrates of what the plan would have told them.
-func (a *app) sayNotes(p *migrate.Plan) {
+// sayNotes reminds whoever migrates of what the plan would have told them. The
+// details are what the command says.
+func (a *app) sayNotes(p *migrate.Plan, details string) {
 	if p.DialectAssumed() && !p.Empty() {
 		a.say("no --dialect was given: the new queue is in dialect %s, read by %s", p.Dialect, p.Readers)
 	}
@@ -213,6 +220,6 @@ func (a *app) sayNotes(p *migrate.Plan) {
 		notes = append(notes, count(n, "migrated record has", "migrated records have")+" no job in the target any more")
 	}
 	if len(notes) > 0 {
-		a.say("%s. For details: mrtq plan %s %s", strings.Join(notes, ", "), p.Source.Name, p.Target.Name)
+		a.say("%s. For details: %s", strings.Join(notes, ", "), details)
 	}
 }

@@ -31,6 +31,9 @@ func (in *reportInput) data(ctx context.Context) (*report.Data, error) {
 		if err != nil {
 			return nil, err
 		}
+		if in.noQueue = status.NoQueue; in.noQueue != nil && in.plan == nil {
+			return nil, errNothingToReport
+		}
 		runs, err := in.runs(ctx, status)
 		if err != nil {
 			return nil, err
@@ -52,7 +55,7 @@ func (in *reportInput) data(ctx context.Context) (*report.Data, error) {
 				d.Dialect = string(found)
 			}
 		}
-		d.Damage, d.Next = problemsOf(status.Damage), status.Next
+		d.Damage, d.Next = problemsOf(status.Damage), in.next(status)
 		d.Holds = holdsOf(runs, status)
 		for _, l := range status.Locks {
 			d.Locks = append(d.Locks, report.Lock{Path: l.Path, Session: l.Session})
@@ -151,7 +154,7 @@ func runOf(r migrate.Run) report.Run {
 func holdsOf(runs []migrate.Run, s *migrate.Status) []report.Hold {
 	standing := map[string]string{}
 	for _, h := range s.Holds {
-		standing[h.Path] = h.By
+		standing[h.Path] = heldBy(h)
 	}
 	var out []report.Hold
 	for _, r := range runs {

@@ -67,6 +67,10 @@ type app struct {
 	// verdict is the last line; see [app.conclude].
 	verdict verdict
 	running *meter // see [app.meter]
+	// commands is mrtq with all its commands, and typed the flags that were given on
+	// the command line of the one that runs.
+	commands *cobra.Command
+	typed    []typedFlag
 
 	conn connection
 	log  *slog.Logger
@@ -128,6 +132,7 @@ only. Data goes to stdout, everything else to stderr. Exit codes: 0 done,
 		SilenceUsage:  true,
 		Args:          noSuchCommand,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			a.commands, a.typed = cmd.Root(), typed(cmd)
 			if err := a.settings(cmd); err != nil {
 				return err
 			}

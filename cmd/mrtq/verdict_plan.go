@@ -35,6 +35,8 @@ func planVerdict(p *migrate.Plan) (tone, string) {
 	switch {
 	case p.Blocked():
 		return bad, fmt.Sprintf("%s: not ready, %s", records, problems(len(p.Problems)))
+	case p.Empty() && p.NewestRun() != "":
+		return good, fmt.Sprintf("%s: nothing to do, %s is done", records, p.NewestRun())
 	case p.Empty():
 		return good, records + ": nothing to do"
 	case len(p.Warnings) > 0:

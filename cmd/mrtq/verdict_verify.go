@@ -24,6 +24,9 @@ func verifyVerdict(v *migrate.Verdict) (tone, string) {
 		return bad, fmt.Sprintf("Verify: %s: %v. Beside them: %s.", differences, errDiffers, worked)
 	case !v.OK():
 		return bad, fmt.Sprintf("Verify: %s: %v.", differences, errDiffers)
+	case len(v.Worked.Abandoned) > 0:
+		return attention, fmt.Sprintf("Verified: %s, 0 damaged. But %s locked by nobody, and no deployed worker takes them again: see above.", worked,
+			count(len(v.Worked.Abandoned), "request in processing is", "requests in processing are"))
 	case worked != "":
 		return good, fmt.Sprintf("Verified: %s, 0 damaged.", worked)
 	case len(v.Released) > 0:
@@ -39,7 +42,7 @@ func workedOn(v *migrate.Verdict) string {
 		parts = append(parts, count(n, "job", "jobs")+" at work")
 	}
 	if n := v.Worked.Finished; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d done and cleaned", n))
+		parts = append(parts, fmt.Sprintf("%d done and cleaned, or deleted (listed above)", n))
 	}
 	return strings.Join(parts, ", ")
 }

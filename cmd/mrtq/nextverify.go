@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mrtq/internal/znode"
+	"mrtq/migrate"
+	"mrtq/newqueue"
+)
+
+// nextAfterVerify is what to do after a verification, "" if its verdict says so.
+func (a *app) nextAfterVerify(v *migrate.Verdict, s sides, quarantine string) string {
+	both := []string{s.source.text, s.target.text}
+	file := quarantineWords(quarantine, s.target)
+	only := func(kinds ...migrate.DifferenceKind) bool {
+		return !slices.ContainsFunc(v.Differences, func(d migrate.Difference) bool { return !slices.Contains(kinds, d.Kind) })
+	}
+	switch {
+	case noRunHere(v), v.State == migrate.RunRunning, v.State == migrate.RunRollingBack:
+		return ""
+	case v.OK() && len(v.Released) == len(newqueue.QueueHolds), v.OK() && v.State != migrate.RunDone:
+		return ""
+	case v.OK():
+		words := []string{s.target.text, s.source.text}
+		if v.Records.Quarantined > 0 || quarantine != "" {
+			words = append(words, file...)
+		}
+		words = append(words, runsOwn(v.Holds)...)
+		if others := othersOf(v.Holds); others != "" {
+			return fmt.Sprintf("But others hold queues: %s. Ask them, then: %s", others, a.command("release", words...))
+		}
+		return "Next: " + a.command("release", words...)
+	case slices.ContainsFunc(v.Differences, func(d migrate.Difference) bool { return d.Kind == migrate.Damaged }):
+		return "Next: " + a.command("rebuild", s.target.text) + ", for the migration's own records"
+	case only(migrate.NotMigrated, migrate.RecordChanged):
+		return "Next: " + a.command("plan", both...) + ", for the records that came or changed since"
+	case only(migrate.NotKept):
+		return fmt.Sprintf("Next: run the same mrtq migrate again with --quarantine %s: it adds what the file lacks", shellWord(file[1]))
+	case only(migrate.Undecided):
+		return "Next: " + a.command("plan", both...) + ", and decide what becomes of these records"
+	}
+	text := "Next: "
+	if len(v.Released) == 0 {
+		text += "don't release it. "
+	}
+	return text + fmt.Sprintf("Find out who changed what is listed (%s shows one), mend it and verify again; or take the run back: %s",
+		a.command("show", append(both, "ITEM")...), a.command("rollback", s.target.text, "--run", v.Run))
+}
+
+// othersOf says which holds on queues no run set, and whose they are; "" if there are none.
+func othersOf(holds []migrate.HoldStatus) string {
+	var said []string
+	for _, h := range holds {
+		if onQueue(h) && !migrate.IsRun(h.By) {
+			said = append(said, znode.Name(h.Path)+" by "+heldBy(h))
+		}
+	}
+	return strings.Join(said, ", ")
+}

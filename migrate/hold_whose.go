@@ -1,0 +1,67 @@
+package migrate
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+// A migration's hold is empty, and comes in the transaction with which the run
+// begins or is taken up again. A hold with a note is the person's who set it, even
+// if they set it while the run was under way.
+
+// describe says whose a hold is.
+func describe(n *znode.Node, runs []Run) Hold {
+	hold := Hold{Path: n.Path, node: n}
+	if n.Stat.Ctime != 0 {
+		hold.Since = time.UnixMilli(n.Stat.Ctime).UTC()
+	}
+	if note, ok := ParseHoldNote(n.Data); ok {
+		hold.By, hold.Since, hold.Why = note.By, note.At, note.Why
+		return hold
+	}
+	for _, r := range runs {
+		if r.set(n) {
+			hold.By, hold.Proof = r.ID, true
+		}
+	}
+	return hold
+}
+
+// set reports whether the run set a hold. In a copy the transactions tell nothing,
+// and an empty hold that the run names is taken for its own.
+func (r Run) set(n *znode.Node) bool {
+	if !slices.Contains(r.Holds, n.Path) || !znode.SameData(n.Data, none) || n.Stat.EphemeralOwner != 0 {
+		return false
+	}
+	at := n.Stat.Czxid
+	switch {
+	case r.Copied, r.stat.Czxid == 0, r.Steps != r.stat.Version:
+		return true
+	case r.From != 0:
+		return r.From <= at && at <= r.To
+	case slices.Contains(r.HeldAgain, n.Path):
+		return r.stat.Czxid <= at && at <= r.stat.Mzxid
+	}
+	return at == r.stat.Czxid
+}
+
+// isHold reports whether a path is that of a hold on a queue or a collection.
+func isHold(path string) bool {
+	folder := znode.Parent(path)
+	return folder == newqueue.QueueLocksPath || folder == newqueue.CollectionLocksPath
+}
+
+// stays is why a rollback leaves a hold that is not the run's.
+func (h Hold) stays() string {
+	switch {
+	case h.By == "":
+		return "somebody else set this hold; it stays"
+	case h.Why != "":
+		return fmt.Sprintf("%s set this hold on %s (%s); it stays", h.By, h.Since.Format(time.RFC3339), h.Why)
+	}
+	return fmt.Sprintf("%s set this hold on %s; it stays", h.By, h.Since.Format(time.RFC3339))
+}
