@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -37,7 +38,7 @@ func TestVerifyComparesACLs(t *testing.T) {
 	mustVerify(t, src, tree)
 	compared := verdict(t, src, tree, VerifyOptions{}).ACLs
 
-	const run1, run2 = "/migration/runs/run0000000000", "/migration/runs/run0000000001"
+	const run2 = "/migration/runs/run0000000001"
 	for _, tc := range []struct {
 		name  string
 		acls  map[string][]znode.ACL // nil is one that was not read
@@ -75,4 +76,46 @@ func TestVerifyComparesACLs(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Of a large target, the ACLs of the runs' records, of the holds and of the
+// election are read, and of the rest a sample, which is the same whenever it is asked for.
+func TestACLSample(t *testing.T) {
+	always := []string{RunsPath + "/run0000000000", "/locks/queue/ingest", ElectionPath}
+	wanted := func(s *ACLSample) (n int) {
+		for i := range 10000 {
+			path := fmt.Sprintf("/jobs/jid%010d", i)
+			wants := s.Wants(path)
+			if wants != s.Wants(path) {
+				t.Errorf("%s is wanted, and is not", path)
+			}
+			if wants {
+				n++
+			}
+		}
+		return n
+	}
+	for _, tc := range []struct {
+		all         bool
+		jobs        int // -1: the sample is not spread yet
+		least, most int
+	}{
+		{true, -1, 10000, 10000}, {true, 1e6, 10000, 10000},
+		{false, -1, 10000, 10000}, {false, 0, 10000, 10000}, {false, aclSample / nodesEachJob, 10000, 10000},
+		{false, 10000, 5, 60}, // 10 000 of 110 000 znodes: about 18
+	} {
+		s := NewACLSample(tc.all)
+		if tc.jobs >= 0 {
+			s.spread(tc.jobs)
+		}
+		if n := wanted(s); n < tc.least || n > tc.most {
+			t.Errorf("%+v: %d are wanted", tc, n)
+		}
+		for _, path := range always {
+			if !s.Wants(path) {
+				t.Errorf("%+v: %s is not wanted", tc, path)
+			}
+		}
+	}
+	(*ACLSample)(nil).spread(1)
 }

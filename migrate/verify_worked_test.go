@@ -2,11 +2,13 @@ package migrate
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/internal/znode"
+	"mrtq/legacy"
 	"mrtq/newqueue"
 )
 
@@ -70,6 +72,14 @@ func TestWorkIsNoDamage(t *testing.T) {
 			take(t, s, d)
 			must(t, s, setACL{"/batches/bid0000000000/status", zk.WorldACL(zk.PermRead)})
 		}, counts{jobs: 1, released: 1}, []string{"/batches/bid0000000000/status"}},
+		"a request was changed while its queue is held": {func(t *testing.T, s *site, d newqueue.Dialect) {
+			lift(t, s)
+			do(t, s, znode.Set("/access/small/qid0000000000/status", encode(newqueue.AccessStatus{State: newqueue.AccessProcessing, LastModified: testNow}.Object(d)), -1))
+		}, counts{released: 1}, []string{"/access/small/qid0000000000/status"}},
+		"a request was worked on": {func(t *testing.T, s *site, d newqueue.Dialect) {
+			do(t, s, znode.Delete("/locks/queue/accessLarge", -1)) // each worker takes requests of both sizes
+			do(t, s, znode.Set("/access/small/qid0000000000/status", encode(newqueue.AccessStatus{State: newqueue.AccessCompleted, LastModified: testNow}.Object(d)), -1))
+		}, counts{jobs: 1, released: 1}, nil},
 		"a job was changed while the queue is held": {func(t *testing.T, s *site, _ newqueue.Dialect) {
 			do(t, s, znode.Set("/jobs/jid0000000001/priority", []byte("3"), -1))
 		}, counts{}, []string{"/jobs/jid0000000001/priority"}},
@@ -78,7 +88,11 @@ func TestWorkIsNoDamage(t *testing.T) {
 			t.Run(name+"/"+string(d), func(t *testing.T) {
 				opt := options(permissive())
 				opt.Dialect = d
-				src := source(t, queue(t, fourRecords(t)))
+				records := fourRecords(t)
+				if strings.HasPrefix(name, "a request") {
+					records["/accessSmall.1/mrtQ-000000000001"] = record(t, legacy.Pending, legacy.Payload{"token": "t"})
+				}
+				src := source(t, queue(t, records))
 				s := serve(t, znode.NewTree())
 				mustMigrate(t, s, src, opt)
 				c.change(t, s, d)
