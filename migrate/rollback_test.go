@@ -146,6 +146,7 @@ func TestForgedAndEditedRunRecords(t *testing.T) {
 		"sealed again": {[]znode.Op{znode.Set(run, sealedAgain(t, clean.Get(run), func(r *Run) {
 			r.Made, r.Steps = nil, r.Steps+1
 		}), -1)}, run},
+		"sealed again, in an unknown dialect": {[]znode.Op{znode.Set(run, sealedAgain(t, clean.Get(run), func(r *Run) { r.Dialect += "x" }), -1)}, run},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, clean)

@@ -133,6 +133,8 @@ func parseRun(n *znode.Node) (Run, error) {
 		return Run{}, fmt.Errorf("it counts %d shards of a ledger, and %d that are missing: no run wrote that", r.Ledger.Shards, len(r.Ledger.Missing))
 	case r.Seal != r.seal():
 		return Run{}, fmt.Errorf("its seal does not fit its content: somebody changed it, or another version of mrtq wrote it")
+	case !slices.Contains(newqueue.Dialects, r.Dialect):
+		return Run{}, fmt.Errorf("it says that its queue is in dialect %q, which this version of mrtq does not know", clip([]byte(r.Dialect)))
 	}
 	r.stat = n.Stat
 	return r, nil

@@ -49,6 +49,8 @@ const (
 	job1, job2 = "/jobs/jid0000000001", "/jobs/jid0000000002" // /jobs/states has the first number
 	entry1     = "/jobs/states/pending/05-jid0000000001"
 	inBatch1   = "/batches/bid0000000000/states/batch-processing/jid0000000001"
+	run1       = RunsPath + "/run0000000000"
+	shard1     = LedgerPath + "/run0000000000/0000000000"
 )
 
 // edited is a tree with some znodes changed, or taken away where edit says so.
@@ -73,6 +75,16 @@ func without(paths ...string) func(*znode.Node) bool {
 	}
 }
 
+// changed does something to one znode.
+func changed(path string, change func(*znode.Node)) func(*znode.Node) bool {
+	return func(n *znode.Node) bool {
+		if n.Path == path {
+			change(n)
+		}
+		return true
+	}
+}
+
 // What others put into what the migration made belongs to that, wherever it stands,
 // and a live queue explains none of it.
 func TestOthersDoNotExplainWhatIsInOurs(t *testing.T) {
@@ -87,6 +99,9 @@ func TestOthersDoNotExplainWhatIsInOurs(t *testing.T) {
 		{RunsPath + "/strange", "", MigrationPath},
 		{LedgerPath + "/strange", "", MigrationPath},
 		{ElectionPath + "/strange", "", ElectionPath},
+		{RunsPath + "/run0000000000/strange", "", RunsPath + "/run0000000000"},
+		{LedgerPath + "/run0000000000/strange", "", LedgerPath + "/run0000000000"},
+		{LedgerPath + "/run0000000000/0000000000/strange", "", LedgerPath + "/run0000000000"},
 	} {
 		t.Run(tc.path, func(t *testing.T) {
 			s, src := twoBatches(t)
@@ -128,9 +143,22 @@ func TestVerifyNamesThePlace(t *testing.T) {
 			}
 			return true
 		}, named{Forged, job1, "and so does " + job2}},
+		{"a session holds what should not be there", nil, named{NodeExtra, job1 + "/strange", "a session holds it"}},
+		{"/migration holds data", changed(MigrationPath, func(n *znode.Node) { n.Data = []byte("by hand") }), named{NodeChanged, MigrationPath, "by hand"}},
+		{"the ACL of /jobs was changed", changed("/jobs", func(n *znode.Node) { n.Stat.Aversion = 1 }), named{OtherACL, "/jobs", "since it was made"}},
+		{"/jobs is ephemeral", changed("/jobs", func(n *znode.Node) { n.Stat.EphemeralOwner = 0x77 }), named{MadeAgain, "/jobs", "session 0x77"}},
+		{"/jobs was made again", changed("/jobs", func(n *znode.Node) { n.Stat.Czxid = 1 << 40 }), named{MadeAgain, "/jobs", "no run was at work"}},
+		{"the ACL of a run's record was changed", changed(run1, func(n *znode.Node) { n.Stat.Aversion = 1 }), named{OtherACL, run1, "since it was made"}},
+		{"a run's record is ephemeral", changed(run1, func(n *znode.Node) { n.Stat.EphemeralOwner = 0x77 }), named{MadeAgain, run1, "session 0x77"}},
+		{"the ACL of a shard was changed", changed(shard1, func(n *znode.Node) { n.Stat.Aversion = 1 }), named{OtherACL, shard1, "since it was made"}},
+		{"a shard was written to", changed(shard1, func(n *znode.Node) { n.Stat.Version = 2 }), named{NodeTouched, shard1, "it was set 2 times"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s, src := twoBatches(t)
+			if tc.edit == nil {
+				must(t, s, multi{createEphemeral(tc.wanted.path, none)})
+				tc.edit = without()
+			}
 			mustName(t, verdict(t, src, edited(t, treeOf(t, s), tc.edit), VerifyOptions{}), tc.wanted)
 		})
 	}
@@ -248,4 +276,73 @@ func TestBatchWhoseFirstJobIsGone(t *testing.T) {
 	for _, d := range v.Differences {
 		t.Errorf("verify: %s", d)
 	}
+}
+
+// What a job does not say of its record any more is not lossless, whatever else
+// differs.
+func TestVerifyReadsRecordsBack(t *testing.T) {
+	const request = "/access/small/qid0000000000"
+	provenance := func(path string, change func(*Provenance)) func(*znode.Node) bool {
+		return changed(path, func(n *znode.Node) {
+			p, _ := parseProvenance(n.Data)
+			change(&p)
+			n.Data = p.encode()
+		})
+	}
+	for _, tc := range []struct {
+		name string
+		edit func(*znode.Node) bool
+		path string
+		lost string // "" if nothing is
+	}{
+		{"nothing", without(), job1, ""},
+		{"the status", provenance(job1, func(p *Provenance) { p.Status = "held" }), job1, "the status"},
+		{"the time", provenance(job1, func(p *Provenance) { p.Time = "2001-01-01T00:00:00Z" }), job1, "the time"},
+		{"the unit of the time", provenance(job1, func(p *Provenance) { p.TimeUnit = "s" }), job1, "the time"},
+		{"the high priority", provenance(job1, func(p *Provenance) { p.HighPriority = !p.HighPriority }), job1, "the key's parts"},
+		{"the worker", provenance(job1, func(p *Provenance) { p.Worker += "0" }), job1, "the key's parts"},
+		{"the sequence", provenance(job1, func(p *Provenance) { p.Sequence++ }), job1, "the key's parts"},
+		{"the priority", changed(job1+"/priority", func(n *znode.Node) { n.Data = []byte("7") }), job1, "the priority"},
+		{"a property", changed(job1+"/configuration", func(n *znode.Node) { n.Data = []byte(strings.Replace(string(n.Data), `"kept":"x"`, `"kept":"y"`, 1)) }), job1, `property "kept" of /ingest/mrtQ-05000000000001 reads back as "\"y\""`},
+		{"a property that is null", changed(job1+"/configuration", func(n *znode.Node) { n.Data = []byte(strings.Replace(string(n.Data), `"nothing":null,`, "", 1)) }), job1, `property "nothing"`},
+		{"one property more", changed(job1+"/configuration", func(n *znode.Node) { n.Data = []byte(strings.Replace(string(n.Data), "{", `{"more":1,`, 1)) }), job1, `property "more"`},
+		{"a request's property", changed(request+"/token", func(n *znode.Node) { n.Data = []byte(`{"token":"u"}`) }), request, `property "token"`},
+		{"the whole token", changed(request+"/token", func(n *znode.Node) { n.Data = []byte("by hand") }), request, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			src := source(t, queue(t, map[string][]byte{
+				"/ingest/mrtQ-05000000000001":      record(t, legacy.Pending, legacy.Payload{"batchID": "bid-1", "kept": "x", "nothing": nil, "profile": "p"}),
+				"/accessSmall.1/mrtQ-000000000001": record(t, legacy.Pending, legacy.Payload{"token": "t"}),
+			}))
+			s := serve(t, znode.NewTree())
+			mustMigrate(t, s, src, options(permissive()))
+			v := verdict(t, src, edited(t, treeOf(t, s), tc.edit), VerifyOptions{})
+			lost := slices.ContainsFunc(v.Differences, func(d Difference) bool { return d.Kind == NotLossless })
+			if want := tc.lost != ""; lost != want {
+				t.Errorf("something is lost: %t, want %t: %v", lost, want, v.Differences)
+			}
+			if tc.lost != "" {
+				mustName(t, v, named{NotLossless, tc.path, tc.lost})
+			}
+		})
+	}
+}
+
+// The report of a failed batch lists its jobs that were done, and verify knows
+// them all.
+func TestVerifyKnowsTheReportOfAFailedBatch(t *testing.T) {
+	src := source(t, queue(t, map[string][]byte{
+		"/ingest/mrtQ-05000000000001": record(t, legacy.Completed, legacy.Payload{"batchID": "bid-1"}),
+		"/ingest/mrtQ-05000000000002": record(t, legacy.Failed, legacy.Payload{"batchID": "bid-1"}),
+		"/ingest/mrtQ-05000000000003": record(t, legacy.Completed, legacy.Payload{"batchID": "bid-1"}),
+	}))
+	opt := options(permissive())
+	opt.Policies.Completed = Migrate
+	s := serve(t, znode.NewTree())
+	mustMigrate(t, s, src, opt)
+	tree := treeOf(t, s)
+	if n := tree.Get("/batches/bid0000000000/status-report"); n == nil || !strings.Contains(string(n.Data), "jid0000000001") || !strings.Contains(string(n.Data), "jid0000000003") {
+		t.Fatalf("this is not the case that was meant: %v", n)
+	}
+	mustVerify(t, src, tree)
 }

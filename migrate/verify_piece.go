@@ -176,7 +176,7 @@ func (p *piece) checkVersions(path string) {
 	case n.Stat.EphemeralOwner != 0:
 		p.differ(MadeAgain, path, fmt.Sprintf("it is ephemeral: it goes when session %#x ends", n.Stat.EphemeralOwner))
 	case n.Stat.Aversion != 0:
-		p.differ(NodeTouched, path, "its ACL was changed")
+		p.differ(OtherACL, path, "its ACL was changed since it was made")
 	case n.Stat.Version != 0 && znode.SameData(n.Data, p.want.Get(path).Data):
 		p.differ(NodeTouched, path, fmt.Sprintf("it was set %s since it was made, to the same data", times(n.Stat.Version)))
 	case !ex.dated():

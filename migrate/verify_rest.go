@@ -193,7 +193,7 @@ func (p *piece) checkOwn(path string) {
 	case n.Stat.EphemeralOwner != 0:
 		p.differ(MadeAgain, path, fmt.Sprintf("it is ephemeral: it goes when session %#x ends", n.Stat.EphemeralOwner))
 	case n.Stat.Aversion != 0:
-		p.differ(NodeTouched, path, "its ACL was changed")
+		p.differ(OtherACL, path, "its ACL was changed since it was made")
 	case n.Stat.Version != 0 && znode.Within(path, LedgerPath):
 		p.differ(NodeTouched, path, fmt.Sprintf("it was set %s since it was made", times(n.Stat.Version)))
 	case path == newqueue.JobsPath && p.target.dated() && !p.target.bornInRun(n.Stat.Czxid):

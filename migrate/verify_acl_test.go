@@ -1,0 +1,121 @@
+package migrate
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+)
+
+// Verify compares each ACL that was read with the one that the run of its znode
+// gave, and names those of no other.
+func TestVerifyComparesACLs(t *testing.T) {
+	const request, requestOf2, theirs = "/access/small/qid0000000000", "/access/small/qid0000000001", "/batches/bid0000000090"
+	readers := func(name string) []znode.ACL {
+		return []znode.ACL{{Perms: znode.PermAll, Scheme: "world", ID: "anyone"}, {Perms: 1, Scheme: "digest", ID: name + ":hash"}}
+	}
+	first, second := readers("first"), readers("second")
+	records := map[string][]byte{
+		"/ingest/mrtQ-05000000000001":      record(t, legacy.Pending, legacy.Payload{"batchID": "bid-1"}),
+		"/accessSmall.1/mrtQ-050000000001": record(t, legacy.Pending, legacy.Payload{"token": "t"}),
+	}
+	s := serve(t, znode.NewTree())
+	run := func(acl []znode.ACL) *Source {
+		opt := options(permissive())
+		opt.ACL = acl
+		src := source(t, queue(t, records))
+		mustMigrate(t, s, src, opt)
+		return src
+	}
+	run(first)
+	othersJob(t, s, options(permissive()).Dialect)
+	records["/accessSmall.1/mrtQ-050000000002"] = record(t, legacy.Pending, legacy.Payload{"token": "u"})
+	s.begin(t)
+	src := run(second)
+	tree := treeOf(t, s)
+	mustVerify(t, src, tree)
+	compared := verdict(t, src, tree, VerifyOptions{}).ACLs
+
+	const run2 = "/migration/runs/run0000000001"
+	for _, tc := range []struct {
+		name  string
+		acls  map[string][]znode.ACL // nil is one that was not read
+		want  []named
+		fewer int // are compared than of the whole tree
+	}{
+		{"as the runs left them", nil, nil, 0},
+		{"of a job", map[string][]znode.ACL{job1: second}, []named{{OtherACL, job1, "run0000000000 gave"}}, 0},
+		{"of a part of a job", map[string][]znode.ACL{job1 + "/bid": znode.OpenACL()}, []named{{OtherACL, job1 + "/bid", "run0000000000 gave"}}, 0},
+		{"of a batch", map[string][]znode.ACL{"/batches/bid0000000000/status": second}, []named{{OtherACL, "/batches/bid0000000000/status", "run0000000000 gave"}}, 0},
+		{"of an entry", map[string][]znode.ACL{entry1: second, inBatch1: second}, []named{{OtherACL, entry1, "run0000000000 gave"}, {OtherACL, inBatch1, "run0000000000 gave"}}, 0},
+		{"of a request of the second run", map[string][]znode.ACL{requestOf2: first}, []named{{OtherACL, requestOf2, "run0000000001 gave"}}, 0},
+		{"of the layout", map[string][]znode.ACL{"/batch-uuids": second}, []named{{OtherACL, "/batch-uuids", "run0000000000 gave"}}, 0},
+		{"of the election", map[string][]znode.ACL{ElectionPath: second}, []named{{OtherACL, ElectionPath, "run0000000000 gave"}}, 0},
+		{"of others", map[string][]znode.ACL{theirs: first, theirs + "/status": second}, nil, 0},
+		{"not read", map[string][]znode.ACL{request: nil, requestOf2: nil, job1: nil}, nil, 3},
+		{"of the second run's record, not read", map[string][]znode.ACL{run2: nil, requestOf2: first}, nil, 4},
+		{"of the first run's record, not read", map[string][]znode.ACL{run1: nil, job1: second, requestOf2: first, ElectionPath: second}, []named{{OtherACL, requestOf2, "run0000000001 gave"}}, 33},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			v := verdict(t, src, edited(t, tree, func(n *znode.Node) bool {
+				if acl, there := tc.acls[n.Path]; there {
+					n.ACL = acl
+				}
+				return true
+			}), VerifyOptions{})
+			mustName(t, v, tc.want...)
+			for _, d := range v.Differences {
+				if !slices.ContainsFunc(tc.want, func(n named) bool { return n.path == d.Path && n.kind == d.Kind }) {
+					t.Errorf("named as well: %s", d)
+				}
+			}
+			if want := compared - tc.fewer; v.ACLs != want {
+				t.Errorf("%d ACLs compared, want %d", v.ACLs, want)
+			}
+		})
+	}
+}
+
+// Of a large target, the ACLs of the runs' records, of the holds and of the
+// election are read, and of the rest a sample, which is the same whenever it is asked for.
+func TestACLSample(t *testing.T) {
+	always := []string{RunsPath + "/run0000000000", "/locks/queue/ingest", ElectionPath}
+	wanted := func(s *ACLSample) (n int) {
+		for i := range 10000 {
+			path := fmt.Sprintf("/jobs/jid%010d", i)
+			wants := s.Wants(path)
+			if wants != s.Wants(path) {
+				t.Errorf("%s is wanted, and is not", path)
+			}
+			if wants {
+				n++
+			}
+		}
+		return n
+	}
+	for _, tc := range []struct {
+		all         bool
+		jobs        int // -1: the sample is not spread yet
+		least, most int
+	}{
+		{true, -1, 10000, 10000}, {true, 1e6, 10000, 10000},
+		{false, -1, 10000, 10000}, {false, 0, 10000, 10000}, {false, aclSample / nodesEachJob, 10000, 10000},
+		{false, 10000, 5, 60}, // 10 000 of 110 000 znodes: about 18
+	} {
+		s := NewACLSample(tc.all)
+		if tc.jobs >= 0 {
+			s.spread(tc.jobs)
+		}
+		if n := wanted(s); n < tc.least || n > tc.most {
+			t.Errorf("%+v: %d are wanted", tc, n)
+		}
+		for _, path := range always {
+			if !s.Wants(path) {
+				t.Errorf("%+v: %s is not wanted", tc, path)
+			}
+		}
+	}
+	(*ACLSample)(nil).spread(1)
+}
