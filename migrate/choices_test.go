@@ -30,7 +30,8 @@ func TestBatchOfAVanishedRecordIsNotStale(t *testing.T) {
 	}
 }
 
-// --done for a record of which a job would be made is refused, not overheard.
+// A record is declared done although a job would be made of it: the plan refuses
+// that, and does not pass over it.
 func TestDoneForARecordThatIsNotLost(t *testing.T) {
 	opt := options(permissive())
 	opt.Done = []string{"/ingest/mrtQ-05000000000001"}

@@ -111,10 +111,16 @@ func (c *custody) checkShards(tree *znode.Tree, runs []Run) {
 }
 
 func (c *custody) broken(path, why string) {
-	c.damage = append(c.damage, Problem{Kind: LedgerDamaged, Path: path, Message: why, Next: rebuildHint})
+	c.damage = append(c.damage, rebuildable(Problem{Kind: LedgerDamaged, Path: path, Message: why}))
 }
 
-const rebuildHint = "put back what was there, or rebuild what can be rebuilt from the jobs that still stand: mrtq rebuild TARGET"
+const rebuildHint = "put back what was there, or rebuild what can be rebuilt from the jobs that still stand"
+
+// rebuildable is a problem that [Migrator.Rebuild] mends.
+func rebuildable(p Problem) Problem {
+	p.Next, p.Rebuildable = p.Next+rebuildHint, true
+	return p
+}
 
 // add takes over what one run's log says; of a log that is damaged, nothing.
 func (c *custody) add(tree *znode.Tree, r Run) error {
@@ -229,7 +235,7 @@ func counted(n int, one, many string) string {
 func (h held) gone(batchStands bool) string {
 	switch {
 	case h.op == settled:
-		return fmt.Sprintf("declared done with --done in %s", h.run)
+		return fmt.Sprintf("declared done in %s", h.run)
 	case h.bid == "":
 		return fmt.Sprintf("migrated as %s by %s, and gone: done and cleaned, or deleted", h.root, h.run)
 	case !batchStands:

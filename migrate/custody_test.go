@@ -129,7 +129,7 @@ func TestDoneJobsAreNotMadeAgain(t *testing.T) {
 				t.Errorf("verify: %+v", v.Records)
 			}
 			for _, diff := range v.Differences {
-				if strings.Contains(diff.Message, "run mrtq migrate") {
+				if strings.Contains(diff.Message, "migrate again") {
 					t.Errorf("verify advises: %s", diff)
 				}
 			}
@@ -137,7 +137,7 @@ func TestDoneJobsAreNotMadeAgain(t *testing.T) {
 			// Only the operator's word makes one again, and that one alone.
 			opt.Again = []string{"/ingest/mrtQ-05000000000002"}
 			if res := mustMigrate(t, target, src, opt); res.Done.Jobs != 1 || res.Done.Batches != 1 {
-				t.Errorf("--again made %+v", res.Done)
+				t.Errorf("a new job was asked for, and it made %+v", res.Done)
 			}
 			again := treeOf(t, target)
 			if jobs := again.Children("/jobs"); len(jobs) != 2 || jobs[0] != "jid0000000005" {
@@ -145,7 +145,7 @@ func TestDoneJobsAreNotMadeAgain(t *testing.T) {
 			}
 			// The same word again: the job stands.
 			if res := mustMigrate(t, target, src, opt); res.Steps != 0 {
-				t.Errorf("--again a second time made %+v", res.Done)
+				t.Errorf("a new job was asked for a second time, and it made %+v", res.Done)
 			}
 		})
 	}
@@ -241,7 +241,7 @@ func TestLedgerIsWipedAndRebuilt(t *testing.T) {
 	p := makePlan(t, src, wiped, opt)
 	want := Problem{Kind: LedgerDamaged, Path: run,
 		Message: "the record of run0000000000 is gone, and with it the custody of 12 records; the trace on /jobs says that it ran here",
-		Next:    "put back what was there, or rebuild what can be rebuilt from the jobs that still stand: mrtq rebuild TARGET"}
+		Next:    "put back what was there, or rebuild what can be rebuilt from the jobs that still stand", Rebuildable: true}
 	if got := problemAt(p, LedgerDamaged, run); got == nil || *got != want {
 		t.Fatalf("problems %v", p.Problems)
 	}
@@ -418,13 +418,13 @@ func TestRollbackKeepsCustodyOfWhatIsDone(t *testing.T) {
 	}
 }
 
-// --again and --done name records that are there.
+// Again and Done may only name records that the source has.
 func TestMisspelledChoice(t *testing.T) {
 	opt := options(permissive())
 	opt.Again, opt.Done = []string{"/ingest/mrtQ-1"}, []string{"ingest"}
 	p := makePlan(t, source(t, corpus(t)), znode.NewTree(), opt)
 	for _, path := range []string{"/ingest/mrtQ-1", "ingest"} {
-		if problemAt(p, NotGone, path) == nil {
+		if problemAt(p, NoSuchRecord, path) == nil {
 			t.Errorf("%s: %v", path, p.Problems)
 		}
 	}

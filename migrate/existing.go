@@ -113,9 +113,9 @@ func (u *unrecorded) see(p placed) {
 func (u *unrecorded) damage() (damage []Problem) {
 	for _, path := range slices.Sorted(maps.Keys(u.jobs)) {
 		p := u.jobs[path]
-		damage = append(damage, Problem{Kind: RunDamaged, Path: path,
+		damage = append(damage, rebuildable(Problem{Kind: RunDamaged, Path: path,
 			Message: fmt.Sprintf("%s says that %s made it, and of that run there is no record and no trace: they are gone, and with them the custody of what it took over, or no migration made that job", p.root, p.prov.Run),
-			Next:    "remove the job if no migration made it; else " + rebuildHint})
+			Next:    "remove the job if no migration made it; else "}))
 	}
 	return damage
 }

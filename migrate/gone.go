@@ -49,7 +49,7 @@ func (p *Plan) unknown(r Record) bool {
 func (p *Plan) decideUnknown(r Record, row *recordRow) {
 	if chosen(p.opt.Done, r.Path) {
 		row.act(ActGone)
-		row.reason = p.reasons.of("declared done with --done")
+		row.reason = p.reasons.of("declared done")
 		p.settled = append(p.settled, ledgerEntry{op: settled, record: r.Path, hash: ledgerHash(r)})
 		return
 	}
@@ -57,29 +57,29 @@ func (p *Plan) decideUnknown(r Record, row *recordRow) {
 	row.reason = p.reasons.of("it may have been migrated: the ledger that said so was lost")
 	p.problem(Problem{Kind: CustodyLost, Path: r.Path,
 		Message: fmt.Sprintf("no job stands for it, and it may be one of those (%d at least) whose custody was lost with the ledger", p.ex.custody.lost),
-		Next:    "find out whether it was done; then give --done with its path, or --again to make a job of it"})
+		Next:    "find out whether it was done; then declare it done, or have a new job made of it"})
 }
 
-// checkChoices names paths of --again and --done that choose nothing, most often
-// because they are misspelled, and records that the operator says are done and of
-// which a job would be made all the same.
+// checkChoices names the paths in Again and Done that choose nothing, most often
+// because they are misspelled. It also names the records that the operator declares
+// done although a job would be made of them.
 func (p *Plan) checkChoices() {
 	for pl := range p.allPlanned() {
 		if len(p.opt.Done) == 0 {
 			break
 		}
 		if path := p.places.path(pl.place); slices.Contains(p.opt.Done, path) {
-			p.problem(Problem{Kind: NotGone, Path: path, Message: "--done names it, and its custody was not lost: a job would be made of it",
-				Next: "leave --done out, or take the record out of the legacy queue if it is done"})
+			p.problem(Problem{Kind: NotGone, Path: path, Message: "it is declared done, but its custody was not lost: a job would be made of it",
+				Next: "don't declare it done; if it is done, remove the record from the legacy queue"})
 		}
 	}
 	for _, c := range []struct {
-		flag  string
+		asked string
 		paths []string
-	}{{"--again", p.opt.Again}, {"--done", p.opt.Done}} {
+	}{{"a new job of it is asked for", p.opt.Again}, {"it is declared done", p.opt.Done}} {
 		for _, path := range c.paths {
 			if place, listed := p.places.find(path); path != All && !(listed && p.rows[place].action != 0) {
-				p.problem(Problem{Kind: NotGone, Path: path, Message: c.flag + " names it, and the source has no such record", Next: "give the record's whole path, as mrtq plan shows it"})
+				p.problem(Problem{Kind: NoSuchRecord, Path: path, Message: c.asked + ", but the source has no such record", Next: "give the record's whole path"})
 			}
 		}
 	}

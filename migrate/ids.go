@@ -92,7 +92,7 @@ func (p *Plan) burnTo(parent string, times, highest int64) {
 	if times > maxBurn {
 		p.problem(Problem{Kind: CounterBehind, Path: parent,
 			Message: fmt.Sprintf("ZooKeeper's counter is %d behind the highest id %d: any client's next create would fail for that long", times, highest),
-			Next:    "the tree was restored without its counters: restore it with mrtq restore from a dump that has Stats"})
+			Next:    "the tree was restored without its counters: restore it again from a dump that has Stats"})
 		return
 	}
 	p.warn(parent, fmt.Sprintf("ZooKeeper's counter is %d behind the highest id; it is brought up", times))

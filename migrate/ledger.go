@@ -59,7 +59,7 @@ type ledgerOp uint8
 const (
 	tookOver ledgerOp = iota // the record became the job
 	tookBack                 // a rollback removed the job again
-	settled                  // the operator said that the record is done (--done)
+	settled                  // the operator declared the record done
 	ledgerOps
 )
 

@@ -7,7 +7,6 @@ import (
 	"iter"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 
 	"mrtq/internal/side"
@@ -64,7 +63,7 @@ func OpenLegacyQueue(ctx context.Context, s side.Side, queues Queues, opt legacy
 		case err != nil:
 			return nil, err
 		case n.Unreadable != "":
-			return nil, fmt.Errorf("%s: %w (%s); %s", root, ErrUnlisted, n.Unreadable, giveCredentials)
+			return nil, fmt.Errorf("%s: %w (%s)", root, ErrUnlisted, n.Unreadable)
 		}
 		q.roots[root] = &n
 	}
@@ -76,8 +75,8 @@ func OpenLegacyQueue(ctx context.Context, s side.Side, queues Queues, opt legacy
 		}
 	}
 	if len(q.nodes) == 0 {
-		return nil, fmt.Errorf("%w: looked for %s; there is %s; give the chroot in the address, or the nodes with --ingest, --inventory, --access-small, --access-large",
-			ErrNoQueues, strings.Join(q.Missing, ", "), q.topLevel(ctx))
+		there, _ := s.Children(ctx, "/") // for the error alone
+		return nil, &NoQueuesError{Missing: q.Missing, There: there}
 	}
 	for _, root := range queues.Locks {
 		if err := q.readLocks(ctx, root); err != nil {
@@ -154,15 +153,6 @@ func readLock(n *znode.Node, opt legacy.Options) Lock {
 	}
 	l, err := legacy.DecodeLock(n.Data, opt)
 	return Lock{Path: n.Path, Legacy: l, Err: err}
-}
-
-// topLevel says what there is instead of a legacy queue.
-func (q *LegacyQueue) topLevel(ctx context.Context) string {
-	names, err := q.side.Children(ctx, "/")
-	if err != nil || len(names) == 0 {
-		return "nothing"
-	}
-	return "/" + strings.Join(names, ", /")
 }
 
 // Len is the number of records, as they were listed.

@@ -24,8 +24,15 @@ var childLimits = []struct {
 }{
 	{DefaultPacket, "a Java client of ZooKeeper 3.6 or later", "start the workers that list it with -Djute.maxbuffer=%d"},
 	{4 << 20, "an older Java client", ""},
-	{64 << 20, "mrtq", "give mrtq --max-response %d"},
+	{maxListAnswer, "mrtq", ""},
 }
+
+// maxListAnswer is [Config]'s default MaxResponse.
+const maxListAnswer = 64 << 20
+
+// OverOwnLimit reports whether the list is longer than a [Reader] accepts by
+// default. [Config]'s MaxResponse raises that.
+func (l ListSize) OverOwnLimit() bool { return l.Bytes > maxListAnswer }
 
 // tooLong says which clients do not take an answer of that many bytes, and what
 // helps; "" if all do.

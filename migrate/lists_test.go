@@ -54,7 +54,7 @@ func TestTooLong(t *testing.T) {
 		DefaultPacket:     nil,
 		DefaultPacket + 1: {"3.6 or later takes 1048575", "-Djute.maxbuffer=2097152"},
 		5 << 20:           {"3.6 or later takes 1048575", "-Djute.maxbuffer=10485760", "older Java client takes 4194304"},
-		65 << 20:          {"older Java client takes 4194304", "mrtq takes 67108864", "--max-response 136314880"},
+		65 << 20:          {"older Java client takes 4194304", "mrtq takes 67108864"},
 	} {
 		got := tooLong(bytes)
 		if (got == "") != (want == nil) {

@@ -139,7 +139,7 @@ func (m *making) failed(ctx context.Context) error {
 		return nil
 	case ctx.Err() != nil:
 		return fmt.Errorf("%w; run the same command again to finish", ErrInterrupted)
-	case errors.Is(m.err, errSourceChanged):
+	case errors.Is(m.err, ErrSourceChanged):
 		return &lookAgain{m.err}
 	}
 	return m.err

@@ -35,8 +35,8 @@ type Warning struct {
 	Message string `json:"message"`
 }
 
-// Risk says which jobs could run twice, or never, under one choice of
-// --consumed.
+// Risk says which jobs could run twice, or never, under one choice about consumed
+// records.
 type Risk struct {
 	Choice string   `json:"choice"`
 	Twice  []string `json:"twice"` // paths of records

@@ -46,7 +46,7 @@ type workState string
 const (
 	standing  workState = "standing"
 	gone      workState = "gone"      // others removed it
-	settledBy workState = "settled"   // the operator said --done
+	settledBy workState = "settled"   // the operator declared it done
 	forgotten workState = "forgotten" // gone, and its custody was lost
 )
 

@@ -61,7 +61,7 @@ func DefaultPolicies() Policies {
 func (p Policies) Validate() error {
 	for _, c := range PolicyChoices {
 		if v := *c.Value(&p); !slices.Contains(c.Values, v) {
-			return fmt.Errorf("--%s %q: want one of %s", c.Name, v, strings.Join(c.Values, ", "))
+			return fmt.Errorf("policy %s: %q: want one of %s", c.Name, v, strings.Join(c.Values, ", "))
 		}
 	}
 	return nil

@@ -30,7 +30,8 @@ const (
 	RunDamaged         ProblemKind = "run-damaged"       // a run's record is not what a run left
 	LedgerDamaged      ProblemKind = "ledger-damaged"    // or the ledger, or the trace of it
 	CustodyLost        ProblemKind = "custody-lost"      // a rebuilt ledger may lack the record
-	NotGone            ProblemKind = "not-gone"          // --again or --done for a record that is not there, or --done for one that is not lost
+	NotGone            ProblemKind = "not-gone"          // a record is declared done whose custody was not lost
+	NoSuchRecord       ProblemKind = "no-such-record"    // a choice names a record that the source does not have
 	Unserviceable      ProblemKind = "unserviceable"     // no deployed service could work it
 	InventoryWaiting   ProblemKind = "inventory-waiting" // an unfinished inventory record
 )
@@ -48,7 +49,18 @@ type Problem struct {
 	// Fits is the dialect, the unit of times or the run that would be right, if the
 	// problem is that another was taken or left unfinished.
 	Fits string `json:"-"`
+	// Rebuildable says that [Migrator.Rebuild] mends it.
+	Rebuildable bool `json:"-"`
 }
+
+// DamageError says which of the migration's own records is damaged. It is an
+// [ErrLedger].
+type DamageError struct{ Damage Problem }
+
+func (e *DamageError) Error() string { return fmt.Sprintf("%v: %s", ErrLedger, e.Damage) }
+
+// Is makes it an [ErrLedger].
+func (e *DamageError) Is(target error) bool { return target == ErrLedger }
 
 func (p Problem) String() string {
 	return fmt.Sprintf("%s: %s: %s; %s", p.Path, p.Kind, p.Message, p.Next)
@@ -101,6 +113,10 @@ var (
 
 	// ErrTakenOver says that another migrator carries on this run.
 	ErrTakenOver = errors.New("another migrator took this run over")
+
+	// ErrDropped says that a server drops the connection at each transaction, however
+	// small: most often its jute.maxbuffer is smaller than [Options] say.
+	ErrDropped = errors.New("the server drops the connection at each transaction, as it does if its jute.maxbuffer is too small")
 
 	// ErrContended says that the target kept being written by others.
 	ErrContended = errors.New("others keep writing to the target")

@@ -34,6 +34,10 @@ type quarantineError struct {
 // anything: a pipe, a device, a folder.
 var ErrQuarantineFile = errors.New("is no regular file, and so can't keep anything")
 
+// ErrQuarantineLine says that a line of a quarantine file is none that
+// [WriteQuarantine] wrote. The file has to be repaired, or another one named.
+var ErrQuarantineLine = errors.New(`want one {"path":…,"data":…} a line`)
+
 // WriteQuarantine adds the records to a quarantine file. Records that the file
 // holds already, with the same bytes, are not added again; nothing is removed.
 // Writers of one file wait for each other, in whatever process they are. write
@@ -154,8 +158,11 @@ func ReadQuarantine(path string) (map[string][][]byte, error) {
 		if errors.Is(err, io.EOF) {
 			return kept, nil
 		}
-		if err != nil || l.Path == "" {
-			return nil, fmt.Errorf("quarantine file %s: at byte %d: want one {\"path\":…,\"data\":…} a line; repair it, or give another --quarantine file: %w", path, dec.InputOffset(), err)
+		if err == nil && l.Path == "" {
+			err = errors.New("no path")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("quarantine file %s: at byte %d: %w: %w", path, dec.InputOffset(), ErrQuarantineLine, err)
 		}
 		var data []byte
 		if l.Data != nil {

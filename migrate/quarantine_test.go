@@ -2,10 +2,12 @@ package migrate
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -112,6 +114,26 @@ func TestWriteQuarantineToReplacedFile(t *testing.T) {
 			}
 			if _, theirs := kept["/theirs"]; !holds(kept, undecodable(1, 3)) || theirs != (name == "replaced") {
 				t.Errorf("the file holds %d records: %v", len(kept), kept)
+			}
+		})
+	}
+}
+
+// A quarantine file that somebody wrote into is refused: the error says where.
+func TestReadQuarantineRefusesOtherLines(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"no JSON":   {"Dear reader\n", "at byte 0: "},
+		"cut short": {`{"path":"/ingest/mrtQ-1","da`, "unexpected EOF"},
+		"no path":   {`{"data":"AA=="}` + "\n", "no path"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "q.ndjson")
+			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, err := ReadQuarantine(path)
+			if !errors.Is(err, ErrQuarantineLine) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "%!") {
+				t.Errorf("%v", err)
 			}
 		})
 	}

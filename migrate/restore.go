@@ -26,7 +26,8 @@ type Restored struct {
 // another ACL, where a dump is to be restored.
 var ErrOtherData = errors.New("the target holds something else")
 
-// ErrTooLarge says that a znode does not fit a packet of the server's.
+// ErrTooLarge says that a znode does not fit a packet of the server's: its
+// jute.maxbuffer has to be raised, and the restore told so.
 var ErrTooLarge = errors.New("it is larger than the server takes")
 
 // CheckPacket refuses a tree with a znode that a server whose jute.maxbuffer is
@@ -36,7 +37,7 @@ func CheckPacket(tree *znode.Tree, packet, chroot int) error {
 	for n := range tree.All("/") {
 		op := znode.Op{Kind: znode.OpCreate, Path: n.Path, Data: n.Data, ACL: aclOf(n)}
 		if size := znode.MultiSize([]znode.Op{op}, chroot); size > packet-packetSlack && n.Stat.EphemeralOwner == 0 && n.Path != "/" {
-			return fmt.Errorf("%s: %w: it takes %d bytes, and a jute.maxbuffer of %d leaves %d; raise that on the servers and give the same number with --packet; nothing was written",
+			return fmt.Errorf("%s: %w: it takes %d bytes, and a jute.maxbuffer of %d leaves %d; nothing was written",
 				n.Path, ErrTooLarge, size, packet, packet-packetSlack)
 		}
 	}

@@ -158,7 +158,7 @@ func TestForgedAndEditedRunRecords(t *testing.T) {
 				t.Errorf("the forged run hides what came before it: %v", v.Differences)
 			}
 			m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}
-			if _, err := m.Rollback(t.Context(), res.Run, false); err == nil || !strings.Contains(err.Error(), c.names) || !strings.Contains(err.Error(), "mrtq rebuild") {
+			if _, err := m.Rollback(t.Context(), res.Run, false); err == nil || !strings.Contains(err.Error(), c.names) || !strings.Contains(err.Error(), "rebuild what can be rebuilt") {
 				t.Errorf("rollback: %v", err)
 			}
 			// And there is a way out.

@@ -160,7 +160,7 @@ func readRuns(tree *znode.Tree) (runs []Run, damage []Problem) {
 		}
 		r, err := parseRun(n)
 		if err != nil {
-			damage = append(damage, Problem{Kind: RunDamaged, Path: n.Path, Message: err.Error(), Next: rebuildHint})
+			damage = append(damage, rebuildable(Problem{Kind: RunDamaged, Path: n.Path, Message: err.Error()}))
 			continue
 		}
 		problem, ok := r.borneOut(tree)
@@ -184,7 +184,7 @@ func (r Run) borneOut(tree *znode.Tree) (problem *Problem, ok bool) {
 	if !r.ended() || r.stat.Czxid == 0 || r.Steps != r.stat.Version {
 		return nil, true
 	}
-	p := &Problem{Kind: RunDamaged, Path: r.path(), Next: rebuildHint}
+	p := new(rebuildable(Problem{Kind: RunDamaged, Path: r.path()}))
 	if jobs := tree.Get(newqueue.JobsPath); jobs != nil && r.stat.Mzxid > jobs.Stat.Mzxid {
 		p.Message = fmt.Sprintf("it was written in transaction %#x, and the trace on /jobs, which a run's last transaction writes too, in %#x: somebody wrote to one of the two", r.stat.Mzxid, jobs.Stat.Mzxid)
 		return p, false
@@ -253,7 +253,7 @@ func findRun(tree *znode.Tree, id string) (Run, error) {
 	}
 	for _, d := range damage {
 		if znode.Name(d.Path) == id {
-			return Run{}, fmt.Errorf("%w: %s", ErrLedger, d)
+			return Run{}, &DamageError{d}
 		}
 	}
 	if len(have) == 0 {

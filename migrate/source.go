@@ -122,7 +122,22 @@ var ErrNoQueues = errors.New("none of the legacy queue nodes is there")
 // is below it either: any number of records.
 var ErrUnlisted = errors.New("it may not be listed, so what is in it is not known")
 
-const giveCredentials = "give credentials that may read it, with --auth-file or $MRTQ_ZK_AUTH, or have its ACL changed; if this is a dump, make it again with them"
+// NoQueuesError says which queue nodes were looked for, and what stands at the top
+// of the source instead. It is an [ErrNoQueues].
+type NoQueuesError struct{ Missing, There []string }
+
+func (e *NoQueuesError) Error() string {
+	there := "nothing"
+	if len(e.There) > 0 {
+		there = "/" + strings.Join(e.There, ", /")
+	}
+	return fmt.Sprintf("%v: looked for %s; there is %s", ErrNoQueues, strings.Join(e.Missing, ", "), there)
+}
+
+// Is makes it an [ErrNoQueues].
+func (e *NoQueuesError) Is(target error) bool { return target == ErrNoQueues }
+
+const giveCredentials = "give credentials that may read it, or have its ACL changed; if this is a dump, make it again with them"
 
 // ReadSource decodes every record of the queues in the tree. A bad record is
 // one with an Err, never an error; the error wraps [ErrNoQueues] or [ErrUnlisted].
@@ -130,7 +145,7 @@ func ReadSource(tree *znode.Tree, queues Queues, opt legacy.Options) (*Source, e
 	src := &Source{Queues: queues, Tree: tree}
 	for _, root := range queues.Roots() {
 		if n := tree.Get(root); n != nil && n.Unreadable != "" {
-			return nil, fmt.Errorf("%s: %w (%s); %s", root, ErrUnlisted, n.Unreadable, giveCredentials)
+			return nil, fmt.Errorf("%s: %w (%s)", root, ErrUnlisted, n.Unreadable)
 		}
 	}
 	found := 0
@@ -145,8 +160,7 @@ func ReadSource(tree *znode.Tree, queues Queues, opt legacy.Options) (*Source, e
 		}
 	}
 	if found == 0 {
-		return nil, fmt.Errorf("%w: looked for %s; there is %s; give the chroot in the address, or the nodes with --ingest, --inventory, --access-small, --access-large",
-			ErrNoQueues, strings.Join(src.Missing, ", "), topLevel(tree))
+		return nil, &NoQueuesError{Missing: src.Missing, There: tree.Children("/")}
 	}
 	for _, root := range queues.Locks {
 		for _, name := range tree.Children(root) {
@@ -173,7 +187,7 @@ func unreadable(n *znode.Node) *legacy.Error {
 	if n.Unreadable == "" {
 		return nil
 	}
-	return &legacy.Error{Kind: UnreadableRecord, Offset: -1, Msg: n.Unreadable + "; " + giveCredentials}
+	return &legacy.Error{Kind: UnreadableRecord, Offset: -1, Msg: n.Unreadable}
 }
 
 func below(tree *znode.Tree, path string) []string {
@@ -181,12 +195,4 @@ func below(tree *znode.Tree, path string) []string {
 		return nil
 	}
 	return tree.Paths(path)[1:]
-}
-
-func topLevel(tree *znode.Tree) string {
-	names := tree.Children("/")
-	if len(names) == 0 {
-		return "nothing"
-	}
-	return "/" + strings.Join(names, ", /")
 }

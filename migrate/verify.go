@@ -44,6 +44,8 @@ type Difference struct {
 	Kind    DifferenceKind `json:"kind"`
 	Path    string         `json:"path"`
 	Message string         `json:"message"`
+	// Rebuildable says that [Migrator.Rebuild] mends it.
+	Rebuildable bool `json:"-"`
 }
 
 func (d Difference) String() string { return fmt.Sprintf("%s: %s: %s", d.Path, d.Kind, d.Message) }
@@ -192,7 +194,7 @@ func newVerifier(src *LegacyQueue, l *listing, opt VerifyOptions) *verifier {
 		v.policies, v.dialect, v.began = run.Policies, run.Dialect, run.stat.Czxid
 		v.verdict.Run, v.verdict.State = run.ID, run.State
 		if run.State != RunDone {
-			v.differ(RunUnfinished, run.path(), fmt.Sprintf("it is %s: run the same mrtq migrate (or rollback) again", run.State))
+			v.differ(RunUnfinished, run.path(), fmt.Sprintf("it is %s: finish the migration or the rollback first", run.State))
 		}
 	} else if run, ok := NewestRun(l.tree); ok { // its record is lost
 		v.policies = run.Policies
@@ -206,12 +208,12 @@ func newVerifier(src *LegacyQueue, l *listing, opt VerifyOptions) *verifier {
 
 func (v *verifier) damaged(damage []Problem) {
 	for _, d := range damage {
-		v.differ(Damaged, d.Path, d.Message+"; "+d.Next)
+		v.verdict.Differences = append(v.verdict.Differences, Difference{Kind: Damaged, Path: d.Path, Message: d.Message + "; " + d.Next, Rebuildable: d.Rebuildable})
 	}
 }
 
 func (v *verifier) differ(kind DifferenceKind, path, message string) {
-	v.verdict.Differences = append(v.verdict.Differences, Difference{kind, path, message})
+	v.verdict.Differences = append(v.verdict.Differences, Difference{Kind: kind, Path: path, Message: message})
 }
 
 // conclude adds what counts only if nothing else was said of the same znode, and

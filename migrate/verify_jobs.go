@@ -278,13 +278,13 @@ func (v *verifier) account(r *Record, old *placed) *job {
 		land = landings[r.Queue][r.Legacy.Header.Status]
 	case old == nil:
 		a.Missing++
-		v.differ(NotMigrated, r.Path, "no job or access request in the target is made from it: run mrtq migrate")
+		v.differ(NotMigrated, r.Path, "no job or access request in the target is made from it: migrate again")
 		return nil
 	}
 	a.Migrated++
 	v.verdict.States[string(land.job)+string(land.access)]++
 	if old.prov.SHA256 != hex.EncodeToString(r.Legacy.SHA256[:]) {
-		v.differ(RecordChanged, r.Path, fmt.Sprintf("it changed since it became %s: run mrtq migrate", old.root))
+		v.differ(RecordChanged, r.Path, fmt.Sprintf("it changed since it became %s: migrate again", old.root))
 	}
 	return &job{rec: r, land: land, run: old.prov.Run, id: old.id, bid: old.bid}
 }

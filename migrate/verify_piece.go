@@ -226,7 +226,7 @@ func (p *piece) checkACL(n *znode.Node) {
 func (p *piece) layout(counts func(path string) bool) {
 	for _, x := range lint.Check(p.tree, p.dialect) {
 		if counts(x.Path) {
-			p.broken = append(p.broken, Difference{LayoutBroken, x.Path, x.Message})
+			p.broken = append(p.broken, Difference{Kind: LayoutBroken, Path: x.Path, Message: x.Message})
 		}
 	}
 }
