@@ -101,6 +101,19 @@ func (t *Target) checkPlace(ctx context.Context) error {
 	return checkNames(names)
 }
 
+// checkPlaces refuses a plan whose target can't be where it is. Of a dump or a tree,
+// only its top tells.
+func checkPlaces(ctx context.Context, q *LegacyQueue, target side.Side) error {
+	on, source := side.Server(target), side.Server(q.side)
+	switch {
+	case on == nil:
+		return CheckPlacesInFile(ctx, target)
+	case source == nil:
+		return CheckTargetPlace(ctx, on)
+	}
+	return CheckPlaces(ctx, source, on, q.Queues)
+}
+
 // checkBeside refuses a target that is where the source is. Only where both are on
 // servers can they be one.
 func (t *Target) checkBeside(ctx context.Context, q *LegacyQueue) error {

@@ -196,9 +196,13 @@ var pinnedRoots = []string{
 // MakePlan says what a migration would do: what the source says should exist,
 // less what the target's ledger and provenance say does, or did. The same source,
 // target and options give the same plan, id included. What is wrong with either
-// side is among the plan's problems; the error is one of reading, a [*TargetError]
-// if it is the target's.
+// side is among the plan's problems. An error is one of reading, or [ErrPlace] if the
+// new queue can't be where the target is. It is a [*TargetError] if it is about the
+// target.
 func MakePlan(ctx context.Context, queue *LegacyQueue, target side.Side, opt Options) (*Plan, error) {
+	if err := checkPlaces(ctx, queue, target); err != nil {
+		return nil, &TargetError{err}
+	}
 	on, err := surveyTarget(ctx, target, opt.Target, surveyor{})
 	if err != nil {
 		return nil, &TargetError{err}
