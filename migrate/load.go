@@ -10,11 +10,11 @@ import (
 // ErrSourceChanged says that a record is not what it was when the plan was made.
 var ErrSourceChanged = errors.New("the source has changed since it was read")
 
-// loaded reads the records of planned jobs a second time, in the order of the jobs. A
-// record that is another, or gone, ends it: the error wraps [ErrSourceChanged].
+// loaded reads the records of planned jobs a second time, in the order of the jobs. If a
+// record has changed or is gone, it stops with an error that wraps [ErrSourceChanged].
 func (p *Plan) loaded(ctx context.Context, jobs iter.Seq[*planned]) iter.Seq2[loadedJob, error] {
 	return func(yield func(loadedJob, error) bool) {
-		var under []*planned // whose records are being read
+		var under []*planned // the jobs whose records are being read
 		paths := func(yield func(string) bool) {
 			for pl := range jobs {
 				under = append(under, pl)
