@@ -6,9 +6,6 @@ import (
 	"mrtq/newqueue"
 )
 
-// BadBatchID says that a batchID can't be the name of a znode.
-const BadBatchID ProblemKind = "bad-batch-id"
-
 // checkBatchName checks that a new batch can be found by its batchID, as the name of a
 // znode below /batch-uuids. In dialect mrt-zk the services look for exactly that name,
 // and report no batch that they don't find (docs/deployed-services.md, R06 and R07). In
