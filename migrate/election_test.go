@@ -84,7 +84,7 @@ func TestStrayInTheElection(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{ElectionPath + "/n-", ElectionPath + "/a"} {
-		want := path + " is no migrator's, because no session holds it; it is ignored: remove it when you know who made it"
+		want := path + " is ignored, because no session holds it, so it is not a migrator's: remove it when you know who made it"
 		if !slices.Contains(said, want) {
 			t.Errorf("said %q, want %q", strings.Join(said, "\n"), want)
 		}
