@@ -27,7 +27,7 @@ func TestPlanWithHostileNamesReadsBack(t *testing.T) {
 	}
 }
 
-// What finishes a run that a saved plan began does what that plan said, no more.
+// A run that a saved plan began is finished with that plan: nothing is added to it.
 func TestApprovedPlanIsNotWidened(t *testing.T) {
 	opt := options(permissive())
 	src := source(t, queue(t, fourRecords(t)))

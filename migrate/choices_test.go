@@ -7,8 +7,8 @@ import (
 	"mrtq/legacy"
 )
 
-// A job whose record was removed from the legacy queue still counts in its
-// batch: a migrate without it leaves the batch alone.
+// A job whose record was removed from the legacy queue still counts in its batch: the next
+// migration leaves the batch alone.
 func TestBatchOfAVanishedRecordIsNotStale(t *testing.T) {
 	rec := func(status legacy.Status, name string) []byte {
 		return record(t, status, legacy.Payload{"batchID": "bid-0", "jobID": name})

@@ -6,7 +6,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// A record that counts a million million shards, sealed, keeps nobody counting.
+// A sealed record that counts a million million shards does not keep a reader counting.
 func TestForgedShardCount(t *testing.T) {
 	s := serve(t, znode.NewTree())
 	src := source(t, queue(t, fourRecords(t)))

@@ -42,8 +42,8 @@ func undecodable(writer, n int) Record {
 	}
 }
 
-// Writers at once, who know nothing of each other, into one file that is not
-// there at first: no bytes are lost.
+// Several writers that know nothing of each other write at once to one file, which is not there
+// at first. No bytes are lost.
 func TestWriteQuarantineAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "q.ndjson")
 	const writers, times, each = 16, 5, 10
@@ -79,8 +79,8 @@ func TestWriteQuarantineAtOnce(t *testing.T) {
 	}
 }
 
-// A file that was replaced while a writer waited for it is the one that is
-// added to, and one that was removed is made anew.
+// If a file is replaced while a writer waits for it, the writer adds to the new file. If it is
+// removed, the writer creates it again.
 func TestWriteQuarantineToReplacedFile(t *testing.T) {
 	for name, replace := range map[string]func(path string) error{
 		"replaced": func(path string) error {

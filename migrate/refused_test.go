@@ -103,7 +103,8 @@ func TestPlaceInFileIsRefused(t *testing.T) {
 	}
 }
 
-// Who quarantines says where the bytes go, or nothing is written.
+// If records are quarantined and the caller does not say where their bytes go, nothing is
+// written.
 func TestQuarantineNeedsKeep(t *testing.T) {
 	src := source(t, corpus(t))
 	s := serve(t, znode.NewTree())

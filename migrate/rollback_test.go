@@ -84,8 +84,8 @@ func TestRollbackRemovesOnlyItsOwn(t *testing.T) {
 	}
 }
 
-// A run that added to an earlier run's batch is rolled back, and its record goes
-// from the source, too: the next migrate derives the batch again, and all is well.
+// A run that added to an earlier run's batch is rolled back, and its record is removed from the
+// source. The next migration derives the batch again, and the target verifies.
 func TestBatchIsDerivedAgainAfterARollback(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {
@@ -127,8 +127,8 @@ func TestBatchIsDerivedAgainAfterARollback(t *testing.T) {
 	}
 }
 
-// A forged record hides nothing, and an edited one makes no rollback leave what
-// its run made behind its back.
+// A forged record of a run hides nothing. If a record was edited, a rollback still leaves
+// nothing of its run without saying so.
 func TestForgedAndEditedRunRecords(t *testing.T) {
 	src := source(t, corpus(t))
 	target := serve(t, znode.NewTree())
