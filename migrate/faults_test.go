@@ -151,8 +151,8 @@ func atEveryRollback(t *testing.T, rollback func(t *testing.T, s *site, res *Res
 	}
 }
 
-// Somebody else's new job gets its id at any moment. The migration goes on after it, in
-// order.
+// Somebody else's new job, at whatever moment, gets its id, and the migration
+// goes on after it in order.
 func TestNewJobsOfOthersMeanwhile(t *testing.T) {
 	src := source(t, corpus(t))
 	for at := 2; at <= 12; at++ {

@@ -51,13 +51,13 @@ type Run struct {
 	// Steps is the version that the run's znode has with this record. If the version is
 	// another, somebody touched the znode, or it is a copy.
 	Steps int32 `json:"steps"`
-	// Made are the znodes of the layout that the run created, parents first. A rollback
-	// removes those that are empty then.
+	// Made are the znodes of the layout that were not there and that no record
+	// owns, parents first; rollback removes those left empty.
 	Made  []string `json:"made"`
-	Holds []string `json:"holds"` // the holds that the run set
+	Holds []string `json:"holds"` // those that the run made; others are an administrator's
 	Done  Done     `json:"done"`
-	// Total is how many jobs and access requests the run will have created or rewritten
-	// when it is done, as its newest plan says.
+	// Total is how many jobs and access requests will have been made or rewritten
+	// when the run is done, as its last plan says.
 	Total int `json:"total,omitempty"`
 	// ACL is the ACL of every znode that the run creates; none is open.
 	ACL    []znode.ACL `json:"acl,omitempty"`

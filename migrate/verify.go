@@ -191,10 +191,10 @@ type verifier struct {
 	wanted   map[string][]*wantedBatch // by BID
 	uuids    nameSet                   // entries of /batch-uuids that were looked at
 	strays   []entryRow                // entries in batches that no record asks for
-	broken   []Difference              // violations of the layout's rules
+	broken   []Difference              // of the layout's rules
 	faults   []serviceFault
-	workers  []string                     // locks of workers, on jobs at work
-	profiles struct{ there, wanted bool } // whether any job has a profile
+	workers  []string                     // their locks, on jobs at work
+	profiles struct{ there, wanted bool } // some job has one
 }
 
 func newVerifier(src *LegacyQueue, l *listing, opt VerifyOptions) *verifier {

@@ -9,16 +9,16 @@ import (
 	"mrtq/newqueue"
 )
 
-// Once a queue is released, its workers change what the migration created. This file tells
-// their work from damage, and removes it from the differences. While the queues are held,
-// nobody should work, and every change is a difference.
+// Once a queue is released, its workers change what the migration made. This file
+// tells what they did from damage: it takes it out of the differences. While the
+// queues are held, nobody should work, and every change is a difference.
 
 // WorkedOn is what workers did since the queues were released.
 type WorkedOn struct {
 	Jobs     int `json:"jobs"`     // jobs and requests at work, or worked on
-	Finished int `json:"finished"` // jobs and requests that are done and cleaned
+	Finished int `json:"finished"` // done and cleaned
 	Batches  int `json:"batches"`
-	// First are the first of these jobs and requests.
+	// First names the first of the jobs and requests, with their states.
 	First []WorkedJob `json:"first"`
 }
 
@@ -28,21 +28,21 @@ type WorkedJob struct {
 	State string `json:"state"`
 }
 
-// mostWorked is how many are named.
+// mostWorked is how many of them are named.
 const mostWorked = 1000
 
 // None reports whether nobody worked.
 func (w WorkedOn) None() bool { return w.Jobs+w.Finished+w.Batches == 0 }
 
-// workersWrite are the znodes below a job, request or batch that workers and administrators
-// write. Everything else must stay as it was created.
+// workersWrite are the znodes below a job, request or batch that workers and
+// administrators write in the course of things. All else stays as it was made.
 var workersWrite = map[string]bool{
 	"status": true, "lock": true, "priority": true, "space_needed": true, "identifiers": true, "metadata": true, "inventory": true,
 	"status-report": true, "states": true, "store": true,
 }
 
-// released notes the holds that were lifted after the newest run was done, and reports
-// whether there are any.
+// released notes the holds that were lifted after the newest run was done. It
+// reports whether any was.
 func (v *verifier) released() bool {
 	run, ok := v.target.newest()
 	if !ok || run.State != RunDone {
@@ -74,8 +74,8 @@ func (v *verifier) isReleased(owner string) bool {
 	})
 }
 
-// workedOn removes what workers did from the differences. It looks at the jobs first, because
-// they show which batches were worked on.
+// workedOn takes what workers did out of the differences: jobs first, because they
+// tell which batches were worked on.
 func (v *verifier) workedOn(ctx context.Context) error {
 	if !v.released() {
 		return nil
@@ -91,7 +91,7 @@ func (v *verifier) workedOn(ctx context.Context) error {
 		}
 	}
 	for _, d := range v.broken {
-		delete(suspects, ownerOf(d.Path)) // its entries and its status don't agree
+		delete(suspects, ownerOf(d.Path)) // where it stands and what it says don't agree
 	}
 	var roots []string
 	for root, fine := range suspects {
@@ -136,8 +136,8 @@ func (v *verifier) workedOn(ctx context.Context) error {
 	return nil
 }
 
-// workersDo reports whether a worker can have caused a difference at a job, request or batch,
-// or at one of its entries.
+// workersDo reports whether a difference at a job, request or batch, or at one of
+// its entries, can be a worker's work.
 func workersDo(d Difference, owner string) bool {
 	inside := znode.Within(d.Path, owner) && d.Path != owner
 	child := d.Path
@@ -155,8 +155,8 @@ func workersDo(d Difference, owner string) bool {
 	return false
 }
 
-// takenOn reports whether a worker can have written a job's or request's content. A worker that
-// writes there has the job's lock, or has changed its status.
+// takenOn reports whether what a job or request says of its content can be a
+// worker's: one that writes there has the job's lock, or has left another status.
 func takenOn(sub side.Subtree) bool {
 	written, worked := false, false
 	for _, n := range sub.Nodes {
@@ -172,8 +172,8 @@ func takenOn(sub side.Subtree) bool {
 	return worked || !written
 }
 
-// stateOf is the state of a job or request, with its batch's id. ok is false if no worker can
-// have left it like that.
+// stateOf is the state of a job or request that a worker can have left so, with
+// its batch's id.
 func (v *verifier) stateOf(sub side.Subtree) (state, bid string, ok bool) {
 	for _, n := range sub.Nodes {
 		switch n.Path {
@@ -192,15 +192,15 @@ func (v *verifier) stateOf(sub side.Subtree) (state, bid string, ok bool) {
 	return state, bid, ok
 }
 
-// doneAndCleaned reports whether a record's job was removed as workers remove it: a job with its
-// batch, a request by itself.
+// doneAndCleaned reports whether a record's job went as a worker lets it go: a job
+// with its batch, a request by itself.
 func (v *verifier) doneAndCleaned(record string) bool {
 	h, there := v.target.custody.lookup(record)
 	return there && h.op != settled && v.isReleased(h.root) && v.target.batchOf(h.bid) == nil
 }
 
-// isWorkersFolder reports whether workers create a znode of the layout: the folder of a state in
-// which no job was, or one of their locks.
+// isWorkersFolder reports whether workers make a znode of the layout: the folder of
+// a state in which no job was, or their locks.
 func (v *verifier) isWorkersFolder(path string) bool {
 	if znode.Parent(path) == newqueue.JobStatesPath {
 		return slices.Contains(v.dialect.JobStates(), newqueue.JobState(znode.Name(path)))
