@@ -73,8 +73,8 @@ func without(paths ...string) func(*znode.Node) bool {
 	}
 }
 
-// If others add something inside of what the migration created, it is a difference, also in a
-// live queue.
+// What others put into what the migration made belongs to that, wherever it stands,
+// and a live queue explains none of it.
 func TestOthersDoNotExplainWhatIsInOurs(t *testing.T) {
 	for _, tc := range []struct{ path, data, of string }{
 		{job1 + "/extra", "", job1},
