@@ -13,7 +13,7 @@ import (
 type ServiceFinding struct {
 	Requirement string `json:"requirement"` // R01 to R32, or "inventory" or a notice's kind
 	What        string `json:"what"`        // is wrong, of the first item
-	Then        string `json:"then"`        // what would happen then
+	Then        string `json:"then"`        // what would happen on the night
 	Daemon      string `json:"daemon,omitempty"`
 	// Blocking says that it keeps the plan from being carried out, unless the policy of
 	// that name allows it.

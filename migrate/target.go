@@ -100,8 +100,9 @@ func (t *Target) lead(ctx context.Context, owner string, acl []znode.ACL, say fu
 	})
 }
 
-// runACL is a run's ACL, from its record or, if that can't be read, from the trace on /jobs.
-// It is nil, which is open, if neither mentions the run.
+// runACL is the ACL that a run gives to all that it makes, as its record says, or
+// the trace on /jobs where that can't be read; nil, which is open, where nothing
+// tells of the run.
 func (t *Target) runACL(ctx context.Context, id string) ([]znode.ACL, error) {
 	if _, ok := newqueue.ParseSequenceID(runPrefix, id); !ok {
 		return nil, nil
