@@ -114,8 +114,8 @@ func (m *Migrator) Migrate(ctx context.Context, read ReadFunc, opt Options, expe
 			return res, nil
 		case !errors.As(err, &again):
 			return res, err
-		case expect != nil && errors.Is(err, errSourceChanged):
-			return res, fmt.Errorf("%w: %w; finish with mrtq migrate without --plan, which adds what changed", ErrStale, err)
+		case expect != nil && errors.Is(err, ErrSourceChanged):
+			return res, fmt.Errorf("%w: %w", ErrStale, err)
 		}
 		if err := retry.next(ctx, steps, again.err); err != nil {
 			return res, err
@@ -127,7 +127,7 @@ func (m *Migrator) Migrate(ctx context.Context, read ReadFunc, opt Options, expe
 // look reads both sides, plans what is left to do, and does it.
 func (m *Migrator) look(ctx context.Context, read ReadFunc, opt Options, expect *Expectation, budget int, res *Result) (steps int, err error) {
 	p, done, err := m.plan(ctx, read, opt, res)
-	if errors.Is(err, errSourceChanged) {
+	if errors.Is(err, ErrSourceChanged) {
 		return 0, &lookAgain{err}
 	}
 	if err != nil {
@@ -255,7 +255,7 @@ func (r *retries) next(ctx context.Context, steps int, err error) error {
 	case throttled:
 		return interrupted(calm(ctx, r.idle))
 	case r.idle == maxIdle && lost:
-		return fmt.Errorf("%d transactions in a row lost their connection, the last of one job or znode alone: if the server's jute.maxbuffer is under its default, say so with --packet or raise it: %w", maxIdle, err)
+		return fmt.Errorf("%w: %d transactions in a row lost their connection, the last of one job or znode alone: %w", ErrDropped, maxIdle, err)
 	case r.idle == maxIdle:
 		return fmt.Errorf("%w: %w", ErrContended, err)
 	case lost:

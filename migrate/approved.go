@@ -8,20 +8,20 @@ import (
 	"mrtq/legacy"
 )
 
-// StaleError says why a saved plan can't be carried out as it is. It is an
+// StaleError says why a saved plan can't be carried out any more. It is an
 // [ErrStale].
 type StaleError struct {
 	Reason StaleReason
-	// Run is the run that was begun with the plan, "" if none was.
+	// Run is the run that began with the plan, "" if none did.
 	Run string
-	// Then and Now are the side that the plan was made for, and the one that it
-	// was to be carried out on; their Zxids are how far its transactions went.
+	// Then is the side that the plan was made for, Now the one that it was to be
+	// carried out on. Their Zxids are the newest transactions of that side.
 	Then, Now Pin
-	// Changes are the settings that are others.
+	// Changes are the settings that differ.
 	Changes []Change
 }
 
-// StaleReason is what is not as it was when a plan was saved.
+// StaleReason is what changed since a plan was saved.
 type StaleReason string
 
 // The reasons.
@@ -31,7 +31,7 @@ const (
 	SourceChanged StaleReason = "source-changed"
 	TargetChanged StaleReason = "target-changed"
 	OtherSettings StaleReason = "other-settings"
-	OtherPlan     StaleReason = "other-plan" // all that is as it was; another version made it
+	OtherPlan     StaleReason = "other-plan" // none of these changed, but another version of mrtq made it
 )
 
 func (e *StaleError) Error() string { return ErrStale.Error() + ": " + e.what() }
@@ -58,7 +58,7 @@ func (e *StaleError) what() string {
 // Is makes it an [ErrStale].
 func (e *StaleError) Is(target error) bool { return target == ErrStale }
 
-// PlanUsedError says which run carried a plan out. It is an [ErrPlanUsed].
+// PlanUsedError says which run carried the plan out. It is an [ErrPlanUsed].
 type PlanUsedError struct{ Run string }
 
 func (e *PlanUsedError) Error() string { return fmt.Sprintf("%v, as %s", ErrPlanUsed, e.Run) }
@@ -66,8 +66,8 @@ func (e *PlanUsedError) Error() string { return fmt.Sprintf("%v, as %s", ErrPlan
 // Is makes it an [ErrPlanUsed].
 func (e *PlanUsedError) Is(target error) bool { return target == ErrPlanUsed }
 
-// Options are those that the plan was made under: under them the same sides give
-// the same plan.
+// Options are those that the plan was made with. With them, the same sides give the
+// same plan.
 func (a Approved) Options() Options {
 	var acl []znode.ACL // nil is open
 	if len(a.Settings.ACL) > 0 {
@@ -79,15 +79,15 @@ func (a Approved) Options() Options {
 	}
 }
 
-// Reads is what the plan read of the source, and how.
+// Reads says which queues of the source the plan read, and how.
 func (a Approved) Reads() (Queues, legacy.Options, error) {
 	time, err := legacy.ParseTimePolicy(a.Settings.Time)
 	return a.Settings.Queues, legacy.Options{Time: time}, err
 }
 
-// CheckApproved compares a plan just made with the one that was approved. It
-// is nil if they are the same, or if the approved one was begun and this is
-// what is left of it. Errors are [*PlanUsedError]s or [*StaleError]s.
+// CheckApproved compares a plan that was just made with the one that was approved. It
+// returns nil if they are the same, or if a run began with the approved one and this
+// is the rest of it. Errors are [*PlanUsedError]s or [*StaleError]s.
 func (p *Plan) CheckApproved(a Approved) error {
 	switch {
 	case a.Target.Name != p.Target.Name:
@@ -100,7 +100,7 @@ func (p *Plan) CheckApproved(a Approved) error {
 		if r.Plan != a.ID {
 			continue
 		}
-		// A run that was thwarted by the packet size is finished with another.
+		// A run that failed because of the packet size is finished with another size.
 		changes = slices.DeleteFunc(changes, func(c Change) bool { return c.Setting == "packet" })
 		switch {
 		case r.State != RunRunning:
@@ -133,7 +133,7 @@ func (a Approved) changesTo(p *Plan) []Change {
 	return c
 }
 
-// Changes are the choices and settings of o that are others than the plan's.
+// Changes are the choices and settings of o that differ from the plan's.
 func (a Approved) Changes(o Options, queues Queues, opt legacy.Options) []Change {
 	return a.changesTo(&Plan{Dialect: o.Dialect, Policies: o.Policies, Settings: o.settings(queues, opt)})
 }

@@ -27,7 +27,7 @@ func TestPlanWithHostileNamesReadsBack(t *testing.T) {
 	}
 }
 
-// What finishes a run that a saved plan began does what that plan said, no more.
+// A run that a saved plan began is finished with that plan: nothing is added to it.
 func TestApprovedPlanIsNotWidened(t *testing.T) {
 	opt := options(permissive())
 	src := source(t, queue(t, fourRecords(t)))
@@ -45,13 +45,13 @@ func TestApprovedPlanIsNotWidened(t *testing.T) {
 	repacked := began
 	repacked.Settings.Packet = 2 << 20
 	if err := repacked.CheckApproved(approved); err != nil {
-		t.Errorf("with another --packet: %v", err)
+		t.Errorf("with another packet size: %v", err)
 	}
 	wider := began
 	wider.Settings.Again = []string{All}
 	var stale *StaleError
 	err := wider.CheckApproved(approved)
 	if !errors.As(err, &stale) || !errors.Is(err, ErrStale) || !slices.Equal(stale.Changes, []Change{{"again", "/ingest/mrtQ-05000000000001", All}}) {
-		t.Errorf("with --again all: %v", err)
+		t.Errorf("with Again for all: %v", err)
 	}
 }

@@ -23,14 +23,15 @@ type batchKey struct {
 	name string // the legacy batchID, or what a run calls its own batches
 }
 
-// keyOf is the batch that a job goes into (docs/migration.md, "Batches": one per distinct
-// batchID; records without one share a batch a run, and so do inventory's).
+// keyOf is the batch that a job goes into (docs/migration.md, "Batches"). Each batchID
+// is one batch. In each run, the records without a batchID share one batch, and the
+// inventory records share another.
 func keyOf(r Record, run string, d newqueue.Dialect) batchKey {
 	if r.Queue == Inventory {
 		return batchKey{ofInventory, ownBatchPrefix[d] + run}
 	}
 	if id := text(r.Legacy.Payload, "batchID"); strings.TrimSpace(id) != "" {
-		return batchKey{ofBatch, strings.Clone(id)} // not all that it was cut from
+		return batchKey{ofBatch, strings.Clone(id)} // don't keep the whole text that it is part of
 	}
 	return batchKey{ofUnbatched, ownBatchPrefix[d] + run}
 }
@@ -42,7 +43,7 @@ var ownBatchPrefix = map[newqueue.Dialect]string{newqueue.MrtZK: "bid-"}
 // ownBatchName is what uuid gives for a run's own batches, in either dialect.
 var ownBatchName = regexp.MustCompile(`^(bid-)?run\d{10}-(unbatched|inventory)$`)
 
-// uuid is the name by which the batch is found under /batch-uuids.
+// uuid is the batch's name under /batch-uuids.
 func (k batchKey) uuid() string {
 	if k.kind == ofBatch {
 		return k.name
@@ -50,32 +51,33 @@ func (k batchKey) uuid() string {
 	return k.name + "-" + string(k.kind)
 }
 
-// batch is one batch and the jobs that the migration put into it.
+// batch is one batch, with what a plan needs to know of its jobs.
 type batch struct {
 	key batchKey
-	run string // that made it
+	run string // the run that created it
 	bid string
 	// number is the one that the plan gives to a new batch.
 	number int64
 	isNew  bool
-	// index is where the plan has it in [Plan.joined], as one more.
+	// index is one more than the batch's index in [Plan.joined].
 	index int32
-	// count is how many jobs of the plan are in it, new or not.
+	// count is how many of the plan's jobs are in it, new or not.
 	count int
-	// failed and completed are those of a plan that the batch's report names, in the
-	// order of their ids, which can still move; see [Plan.nameJobs].
+	// failed and completed are the jobs that the batch's report names, in the order of
+	// their ids. The ids can still move; see [Plan.nameJobs].
 	failed, completed []member
-	drain             bool // some job is an unfinished inventory record's
-	// dirty: the plan adds to it or changes one of its jobs, planned of them.
+	drain             bool // a job of an unfinished inventory record is in it
+	// dirty says that the plan adds jobs to the batch or changes some; planned is how
+	// many.
 	dirty   bool
 	planned int
-	// wrote is what a migrator wrote into the batch last, see [making].
+	// wrote is what a migrator last wrote into the batch; see [making].
 	wrote   []leaf
-	said    *batchSays // what its jobs say
-	tallied jobTally   // of its jobs
+	said    *batchSays // what its jobs' records say of it
+	tallied jobTally   // how many jobs are in which state
 }
 
-// hear takes into account what a job's record says, and nothing else of the job.
+// hear adds what a job's record says of the batch. It doesn't count the job.
 func (b *batch) hear(j *job, d newqueue.Dialect) {
 	if b.said == nil {
 		b.said = &batchSays{}
@@ -83,8 +85,8 @@ func (b *batch) hear(j *job, d newqueue.Dialect) {
 	b.said.add(b.key, j, d)
 }
 
-// take takes a job into account and does not keep it. Jobs come in the order of
-// their ids.
+// take adds a job: what its record says, and its state. It doesn't keep the job. Jobs
+// come in the order of their ids.
 func (b *batch) take(j *job, d newqueue.Dialect) {
 	b.hear(j, d)
 	b.tallied.add(j)
@@ -94,10 +96,10 @@ func (b *batch) take(j *job, d newqueue.Dialect) {
 type job struct {
 	rec   *Record
 	land  landing
-	run   string // that made it
-	id    string // jid, or qid of an access request
+	run   string // the run that created it
+	id    string // its jid, or the qid of an access request
 	bid   string // "" for an access request
-	batch *batch // a plan's; nil for an access request
+	batch *batch // its batch in a plan; nil for an access request
 }
 
 // root is the job's or the access request's own znode.
@@ -115,9 +117,9 @@ func (j job) nodes(d newqueue.Dialect) []leaf {
 	return jobNodes(*j.rec, j.land, j.run, j.bid, j.id, d)
 }
 
-// submissionFields fill a batch's submission from its jobs. A batch-wide field
-// should be the same in all of them; the others describe one object, and
-// belong to the batch only where its jobs agree.
+// submissionFields fill a batch's submission from its jobs. A wide field should be the
+// same in all of them. The other fields describe one object, and go into the
+// submission only if all jobs agree.
 var submissionFields = []struct {
 	field
 	wide bool
@@ -133,12 +135,12 @@ var submissionFields = []struct {
 	{field{key: "erc_where", property: "objectID"}, false, func(s *newqueue.Submission, v string) { s.ErcWhere = v }},
 }
 
-// state is processing while a job is still to run, else failed if one failed,
-// else completed.
+// state is processing while a job has to run, else failed if a job failed, else
+// completed.
 func (b *batch) state() newqueue.BatchState { return b.tallied.state() }
 
-// status is the batch's status, as of the last change of any of its jobs, and
-// its report if it failed, from which a later update report tells what changed.
+// status is the batch's status, with the time of its jobs' last change. A failed batch
+// also has a report: a later update report is compared with it.
 func (b *batch) status() (newqueue.BatchStatus, *newqueue.StatusReport) {
 	t := &b.tallied
 	st := newqueue.BatchStatus{State: t.state(), LastModified: t.last}
@@ -148,7 +150,7 @@ func (b *batch) status() (newqueue.BatchStatus, *newqueue.StatusReport) {
 	return st, &newqueue.StatusReport{FailedJobs: t.failed, Successful: t.successful, LastModified: t.last}
 }
 
-// folders are the folders of states that the batch needs in the end.
+// folders are the folders of states that the batch has when it is complete.
 // batch-processing is always one of them: without it, the client library would
 // never report the batch (docs/new-layout.md, "Two dialects").
 func (b *batch) folders() []newqueue.BatchFolder {
@@ -162,8 +164,8 @@ func (b *batch) folders() []newqueue.BatchFolder {
 	return folders
 }
 
-// nodes are the batch's own znodes, parents first: all but its jobs' entries.
-// batch-processing comes last, because of when it is made; see [Plan.unit].
+// nodes are the batch's own znodes without its jobs' entries, parents first.
+// batch-processing comes last, because it is created last; see [progress.hand].
 func (b *batch) nodes(d newqueue.Dialect) []leaf {
 	path := newqueue.BatchPath(b.bid)
 	nodes := []leaf{{path, batchProvenance{Run: b.run, Of: b.key.kind}.encode()}}
@@ -177,7 +179,7 @@ func (b *batch) nodes(d newqueue.Dialect) []leaf {
 	return append(nodes, leaf{newqueue.BatchUUIDPath(b.key.uuid()), []byte(b.bid)}, b.processing())
 }
 
-// processing is the folder whose being there and empty means that the batch is
+// processing is the folder batch-processing. If it exists and is empty, the batch is
 // done.
 func (b *batch) processing() leaf {
 	return leaf{newqueue.BatchFolderPath(b.bid, newqueue.FolderProcessing), none}

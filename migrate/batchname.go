@@ -6,14 +6,10 @@ import (
 	"mrtq/newqueue"
 )
 
-// BadBatchID says that a batchID can't be the name of a znode.
-const BadBatchID ProblemKind = "bad-batch-id"
-
-// checkBatchName looks whether a new batch can be found by its batchID, which
-// is the name of a znode below /batch-uuids. In dialect mrt-zk it must be that
-// name as it is: the services look for no other, and find no batch to report
-// (docs/deployed-services.md, R06 and R07). In dialect design newqueue finds it
-// under the name that [newqueue.BatchUUIDPath] writes.
+// checkBatchName checks that a new batch can be found by its batchID, as the name of a
+// znode below /batch-uuids. In dialect mrt-zk the services look for exactly that name,
+// and report no batch that they don't find (docs/deployed-services.md, R06 and R07). In
+// dialect design, newqueue escapes the name ([newqueue.BatchUUIDPath]).
 func (p *Plan) checkBatchName(b *batch, first job) {
 	if b.key.kind != ofBatch || newqueue.CheckBatchID(b.key.name) == nil {
 		return

@@ -12,9 +12,9 @@ import (
 	"mrtq/newqueue/services"
 )
 
-// A batchID that can't be a znode's name: in dialect mrt-zk the plan can't be
-// carried out, because no service would find the batch; in dialect design it is
-// warned of. Every other one is the name as it is, and is found by it.
+// If a batchID can't be a znode's name, a plan in dialect mrt-zk has a problem, because no
+// service would find the batch. In dialect design it has a warning. Every other batchID is
+// a name as it is, and the batch is found by it.
 func TestBatchIDAsAName(t *testing.T) {
 	for _, c := range []struct {
 		id  string
@@ -64,9 +64,8 @@ func TestBatchIDAsAName(t *testing.T) {
 	}
 }
 
-// A run's own batches have names that the services accept in dialect mrt-zk
-// (R06): what is wrong with such a batch is only what its records lack. No
-// legacy batch may have such a name.
+// In dialect mrt-zk, a run's own batches have names that the services accept (R06). The only
+// faults of such a batch are what its records lack. No legacy batch may have such a name.
 func TestNamesOfARunsOwnBatches(t *testing.T) {
 	src := source(t, queue(t, map[string][]byte{
 		"/ingest/mrtQ-05000000000001":           record(t, legacy.Pending, ingestRecord(legacy.Payload{"batchID": nil})),

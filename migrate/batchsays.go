@@ -10,27 +10,27 @@ import (
 	"mrtq/newqueue"
 )
 
-// batchSays is what a batch's jobs say of it together, one job after the other
-// in the order of their ids. It does not grow with their number.
+// batchSays is what a batch's jobs together say of it. Jobs are added in the order of
+// their ids. It does not grow with their number.
 type batchSays struct {
 	jobs   int
-	shared []sharedValue // those that some job has
+	shared []sharedValue // properties that at least one job has
 	update updateSaid
 	mode   string    // of the first job
-	date   time.Time // of the earliest
+	date   time.Time // of the earliest job
 }
 
-// sharedValue is the value that all of a batch's jobs have for a property, ""
-// if they differ. For a batch-wide property, jobs without it have no say, and the
-// first job that has it wins over others with a warning.
+// sharedValue is the value that all of a batch's jobs have for a property, "" if they
+// differ. For a wide property, jobs without it don't count. If the others differ, the
+// first value is taken, with a warning.
 type sharedValue struct {
-	value, from string // the first job that has it
+	value, from string // from is the record of the first job that has it
 	warning     *string
 	field       uint8 // index into [sharedFields]
 	differs     bool
 }
 
-// add hears one more job.
+// add adds one more job.
 func (s *batchSays) add(key batchKey, j *job, d newqueue.Dialect) {
 	p := j.rec.Legacy.Payload
 	if s.jobs == 0 {
@@ -41,7 +41,7 @@ func (s *batchSays) add(key batchKey, j *job, d newqueue.Dialect) {
 		s.share(key, uint8(i), f, text(p, f.property), j.rec.Path)
 	}
 	if s.jobs == 0 {
-		s.shared = slices.Clip(s.shared) // there are as many batches as jobs, at worst
+		s.shared = slices.Clip(s.shared) // at worst, each job has a batch of its own
 	}
 	if d == newqueue.MrtZK {
 		s.update.add(key, j)
@@ -49,14 +49,14 @@ func (s *batchSays) add(key batchKey, j *job, d newqueue.Dialect) {
 	s.jobs++
 }
 
-// sharedField is a property that comes into a submission; a wide one only where
-// the batch is one of the depositor's.
+// sharedField is a property that goes into a submission. It is wide only in a batch of
+// the depositor's.
 type sharedField struct {
 	property string
 	wide     bool
 }
 
-// sharedFields are those of a dialect, each once.
+// sharedFields are the shared properties of a dialect, each once.
 func sharedFields(d newqueue.Dialect) []sharedField { return fieldsOf[d] }
 
 var fieldsOf = func() map[newqueue.Dialect][]sharedField {
@@ -78,7 +78,7 @@ func (s *batchSays) share(key batchKey, field uint8, f sharedField, v, from stri
 	wide := f.wide && key.kind == ofBatch
 	known := s.of(field)
 	switch {
-	case known == nil && v == "": // as all before
+	case known == nil && v == "": // no job has it yet
 	case known == nil:
 		said := sharedValue{field: field, differs: !wide && s.jobs > 0}
 		if !said.differs {
@@ -103,7 +103,7 @@ func (s *batchSays) of(field uint8) *sharedValue {
 	return nil
 }
 
-// value is what goes into the submission of a property.
+// value is a property's value in the submission.
 func (s *batchSays) value(property string, d newqueue.Dialect) string {
 	i := slices.IndexFunc(sharedFields(d), func(f sharedField) bool { return f.property == property })
 	if i < 0 {
@@ -115,11 +115,11 @@ func (s *batchSays) value(property string, d newqueue.Dialect) string {
 	return ""
 }
 
-// updateSaid is what the jobs say of the flag update: the first that says
-// something is believed.
+// updateSaid is what the jobs say of the flag update. The first job that says something
+// counts.
 type updateSaid struct {
 	value   bool
-	from    string // "" if none has said anything
+	from    string // that job's record; "" if no job says anything
 	warning string
 }
 
@@ -134,8 +134,8 @@ func (u *updateSaid) add(key batchKey, j *job) {
 	}
 }
 
-// submissionObject is the submission as it is written: in dialect mrt-zk also
-// with the keys that the services read.
+// submissionObject is the submission as it is written. In dialect mrt-zk it also has
+// the keys that the services read.
 func (b *batch) submissionObject(d newqueue.Dialect) newqueue.Object {
 	said := b.said
 	submission := newqueue.Submission{BatchID: b.key.uuid(), SubmissionDate: said.date, SubmissionMode: said.mode}
@@ -149,9 +149,9 @@ func (b *batch) submissionObject(d newqueue.Dialect) newqueue.Object {
 	return o
 }
 
-// serviceKeys are the keys of the submission that the services read.
+// serviceKeys are the submission's keys that the services read.
 func (s *batchSays) serviceKeys(d newqueue.Dialect) newqueue.Object {
-	// The batch manifest's name is in no record; an empty one is safe.
+	// No record has the name of the batch's manifest. An empty name is safe.
 	o := newqueue.Object{"filename": "", keyUpdate: s.update.value}
 	for _, k := range serviceKeys {
 		if v := s.value(k.key, d); k.batch != notInBatch && v != "" {
@@ -161,8 +161,8 @@ func (s *batchSays) serviceKeys(d newqueue.Dialect) newqueue.Object {
 	return o
 }
 
-// submissionWarnings name, for each batch-wide property, two records that
-// disagree on it, of which the first is believed.
+// submissionWarnings names, for each wide property on which the batch's records
+// disagree, two of these records. The first one's value is taken.
 func (b *batch) submissionWarnings(d newqueue.Dialect) (warnings []string) {
 	said := b.said
 	for i := range sharedFields(d) {
@@ -179,11 +179,11 @@ func (b *batch) submissionWarnings(d newqueue.Dialect) (warnings []string) {
 // jobTally counts a batch's jobs.
 type jobTally struct {
 	in                 folderCounts
-	last               time.Time // of the job that changed last
+	last               time.Time // when a job last changed
 	failed, successful []string  // ids
 }
 
-// folderCounts are numbers of jobs, by folder as in [newqueue.BatchFolders].
+// folderCounts are numbers of jobs, in the order of [newqueue.BatchFolders].
 type folderCounts [4]int
 
 func (c folderCounts) of(f newqueue.BatchFolder) int {
@@ -200,7 +200,7 @@ func (t *jobTally) add(j *job) {
 	}
 }
 
-// count is add without the job's id.
+// count counts a job without noting its id.
 func (t *jobTally) count(j *job) {
 	t.in[slices.Index(newqueue.BatchFolders, j.land.job.Folder())]++
 	t.last = later(t.last, j.rec.Legacy.Header.Time)

@@ -13,7 +13,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// TestBatchThatJobsJoinSaysTheSame as one that takes jobs whose ids are known.
+// A batch that jobs join before they have ids says the same as one that takes jobs with ids.
 func TestBatchThatJobsJoinSaysTheSame(t *testing.T) {
 	properties := []string{"profile", "filename", "title", "update", "DCtitle", "notification"}
 	rapid.Check(t, func(t *rapid.T) {

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// beforehand yields what seq does, and has it go on meanwhile, in a goroutine of
-// its own: at most so many are waiting for the caller. When it returns, seq has
-// ended.
+// beforehand yields what seq yields, but runs seq in a goroutine of its own, so that seq
+// works while the caller does. At most room items wait for the caller. When beforehand
+// returns, seq has ended.
 func beforehand[T any](ctx context.Context, room int, seq func(context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	type item struct {
 		it  T
@@ -26,7 +26,7 @@ func beforehand[T any](ctx context.Context, room int, seq func(context.Context) 
 			for it, err := range seq(ctx) {
 				select {
 				case items <- item{it, err}:
-				case <-left: // ctx, if it ends, is an error that the caller must get
+				case <-left: // not ctx.Done: the caller must get the error that seq yields then
 					return
 				}
 			}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Everything comes, in order, and at its end the error, whether seq ends by itself or
-// its context does.
+// All items come in order, and the error last, whether seq ends by itself or its context
+// ends.
 func TestBeforehand(t *testing.T) {
 	broken := errors.New("the connection is lost")
 	for _, tc := range []struct {
@@ -54,7 +54,7 @@ func TestBeforehand(t *testing.T) {
 	}
 }
 
-// The end of the context is told: what was read until then is not all there is.
+// If the context ends, the caller gets its error: what came until then is not everything.
 func TestBeforehandInterrupted(t *testing.T) {
 	for range 100 {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -8,14 +8,13 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Change is one choice or setting of which a plan has another value than the plan
-// or the run before.
+// Change is one choice or setting that differs from that of an earlier plan or run.
 type Change struct {
 	Setting string // a policy's name, a kind of queue, locks, dialect, time, acl, packet, again or done
 	Was, Is string
 }
 
-// SayChanges says what each was and is.
+// SayChanges says of each change what it was and what it is.
 func SayChanges(changes []Change) string {
 	var said []string
 	for _, c := range changes {
@@ -31,7 +30,7 @@ func saidNone(s string) string {
 	return s
 }
 
-// Changes are the policies that q has otherwise.
+// Changes are the policies that differ in q.
 func (p Policies) Changes(q Policies) []Change {
 	var c changes
 	c.policies(p, q)

@@ -6,18 +6,18 @@ import (
 	"mrtq/legacy"
 )
 
-// Choices are what an operator chose of what a target's records don't tell: what the
-// newest run says of them, unless somebody says otherwise.
+// Choices are the operator's choices that a verification needs. The target's znodes
+// don't show them, so they are those of the newest run, unless the caller gives others.
 type Choices struct {
 	// Reads says how the source is read.
 	Reads legacy.Options
-	// Policies are for [VerifyOptions]: nil, as each record was migrated.
+	// Policies are those of [VerifyOptions]. Nil means: as each record was migrated.
 	Policies *Policies
 }
 
-// ReadChoices says under which choices a target is verified. own are the policies
-// that the caller chooses, by name, and time the unit, "" for none; the rest is as
-// the newest run of the target has it.
+// ReadChoices reads the choices for verifying a target. own has the policies that the
+// caller chooses, by name. time is the unit of times that the caller chooses, "" for
+// none. Everything else is as in the target's newest run.
 func ReadChoices(ctx context.Context, target Side, own map[string]string, time string) (Choices, error) {
 	run, ran, err := ReadNewestRun(ctx, target)
 	if err != nil {

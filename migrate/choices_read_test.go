@@ -10,8 +10,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// What a target is verified under is what its newest run says, less what the caller
-// says otherwise.
+// The choices for verifying a target are those of its newest run, except for those that the
+// caller gives.
 func TestReadChoices(t *testing.T) {
 	opt := options(permissive())
 	s := serve(t, znode.NewTree())
@@ -54,8 +54,8 @@ func TestReadChoices(t *testing.T) {
 	}
 }
 
-// The dialect is the options', or that of the queue that the target holds, or nobody
-// decided it, and the plan says so.
+// The dialect is that of the options or of the queue in the target. If neither decides it,
+// the plan says so.
 func TestDialectIsADecision(t *testing.T) {
 	src := source(t, queue(t, fourRecords(t)))
 	held := serve(t, znode.NewTree())

@@ -7,8 +7,8 @@ import (
 	"mrtq/legacy"
 )
 
-// A job whose record was removed from the legacy queue still counts in its
-// batch: a migrate without it leaves the batch alone.
+// A job whose record was removed from the legacy queue still counts in its batch: the next
+// migration leaves the batch alone.
 func TestBatchOfAVanishedRecordIsNotStale(t *testing.T) {
 	rec := func(status legacy.Status, name string) []byte {
 		return record(t, status, legacy.Payload{"batchID": "bid-0", "jobID": name})
@@ -30,7 +30,8 @@ func TestBatchOfAVanishedRecordIsNotStale(t *testing.T) {
 	}
 }
 
-// --done for a record of which a job would be made is refused, not overheard.
+// A record is declared done although a job would be made of it: the plan refuses
+// that, and does not pass over it.
 func TestDoneForARecordThatIsNotLost(t *testing.T) {
 	opt := options(permissive())
 	opt.Done = []string{"/ingest/mrtQ-05000000000001"}

@@ -17,9 +17,9 @@ import (
 	"mrtq/newqueue"
 )
 
-// Somebody else's new jobs, batches and requests come between any two of the
-// migration's transactions: each takes the next id, and what was to have it moves
-// up. Every batch is whole in the end, and its report names its own jobs.
+// Others submit jobs, batches and requests between the migration's transactions. Each takes
+// an id, and the migration's ids move up. In the end every batch is whole, and its report
+// names its own jobs.
 func TestIDsMoveUpUnderOthers(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		for _, budget := range []int{1, 4 << 10, defaultBudget} {
@@ -84,7 +84,7 @@ func TestIDsMoveUpUnderOthers(t *testing.T) {
 	}
 }
 
-// The source and the target are not read again for an id that others took.
+// If others take an id, the source and the target are not read again.
 func TestNoSecondLookForATakenID(t *testing.T) {
 	records := map[string][]byte{}
 	for i := range 50 {
@@ -110,8 +110,8 @@ func TestNoSecondLookForATakenID(t *testing.T) {
 	}
 }
 
-// Fifty submissions a second, of batches and jobs, don't keep a migration from
-// its end; every one of them succeeds, too.
+// A migration ends although others submit fifty batches and jobs a second. All of these
+// submissions succeed too.
 func TestFiftySubmissionsASecond(t *testing.T) {
 	records := map[string][]byte{}
 	for i := range 3000 {
@@ -150,7 +150,7 @@ func TestFiftySubmissionsASecond(t *testing.T) {
 	t.Logf("%d submissions meanwhile", submitted)
 }
 
-// Whoever takes every id is named in the end; nothing waits for ever.
+// If others take every id, the migration ends with an error and does not wait for ever.
 func TestEveryIDIsTaken(t *testing.T) {
 	src := source(t, queue(t, map[string][]byte{
 		"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, legacy.Payload{"batchID": "bid-0", "jobID": "one"}),

@@ -9,29 +9,30 @@ import (
 	"mrtq/newqueue"
 )
 
-// custody is what the runs' ledgers say together: which records were migrated,
-// whatever became of their jobs.
+// custody is what the ledgers of all runs say together: which records were migrated,
+// even if their jobs are gone.
 type custody struct {
-	held    heldRows        // by the record's path
-	sound   map[string]bool // runs, by id, whose ledger could be read
-	damage  []Problem       // records of runs, ledgers and the trace that are not as they were left
-	lost    int             // records whose entries a rebuilt ledger lacks
-	highest map[string]int32
+	held    heldRows         // by the record's path
+	sound   map[string]bool  // runs, by id, whose ledger could be read
+	damage  []Problem        // records of runs, ledgers and the trace that somebody changed or removed
+	lost    int              // how many records' entries a rebuilt ledger lacks
+	highest map[string]int32 // the highest sequence that was migrated, by the queue's znode
 }
 
-// lookup is what the ledger says of a record now.
+// lookup returns what the ledger says of a record now.
 func (c *custody) lookup(record string) (h held, there bool) { return c.held.find(record) }
 
-// span is the range of transactions in which a run created its znodes. The zero
-// span means unknown, because the tree was restored from a dump.
+// span is the range of transactions in which a run created its znodes. The zero span
+// means that the range is not known, because the tree was restored from a dump.
 type span struct{ from, to int64 }
 
 func (s span) known() bool           { return s != span{} }
 func (s span) holds(zxid int64) bool { return s.from <= zxid && zxid <= s.to }
 
-// span of a run: from the transaction that made its record to the one that made
-// its closing shard, or, while it is not done, the newest that set the record. A
-// shard that is newer than that is not the one that the run made.
+// span is the run's range of transactions. It begins with the one that created the run's
+// record. It ends with the one that created the closing shard, or, while the run is not
+// done, with the newest that set the record. A shard that is newer than the record is
+// not the one that the run created.
 func (r Run) span(tree *znode.Tree) span {
 	switch {
 	case r.Copied || r.stat.Czxid == 0 || r.Steps != r.stat.Version:
@@ -47,11 +48,10 @@ func (r Run) span(tree *znode.Tree) span {
 	return span{}
 }
 
-// readCustody reads the ledgers of the target's sound runs, and names what is
-// damaged.
+// readCustody reads the ledgers of the target's sound runs, and lists the damage.
 func readCustody(names *names, tree *znode.Tree, runs []Run, damage []Problem) *custody {
 	c := &custody{held: newHeldRows(names), sound: map[string]bool{}, damage: damage, highest: map[string]int32{}}
-	lossy := -1 // the newest run that lost something: those after it know all that they made
+	lossy := -1 // the newest run that lost entries; the runs after it have all of theirs
 	for i, r := range runs {
 		if c.lost += r.Lost; r.Lost > 0 {
 			lossy = i
@@ -86,8 +86,8 @@ func readCustody(names *names, tree *znode.Tree, runs []Run, damage []Problem) *
 	return c
 }
 
-// checkShards looks for shards that came in another order than the log's. The
-// newest shard is compared with its run's record; see [Run.borneOut].
+// checkShards looks for shards that were created in another order than the log's.
+// [Run.borneOut] compares the newest shard with its run's record.
 func (c *custody) checkShards(tree *znode.Tree, runs []Run) {
 	for _, r := range runs {
 		if !r.span(tree).known() {
@@ -97,11 +97,11 @@ func (c *custody) checkShards(tree *znode.Tree, runs []Run) {
 		for i := r.Ledger.Shards - 1; i >= 0; i-- {
 			n := tree.Get(shardPath(r.ID, i))
 			if n == nil {
-				break // named above
+				break // already listed as damage
 			}
 			if n.Stat.Czxid > next {
 				if i < r.Ledger.Shards-1 {
-					c.broken(n.Path, "it was made after the shard that follows it: somebody made it again")
+					c.broken(n.Path, "it was created after the shard that follows it: somebody created it again")
 				}
 				continue
 			}
@@ -111,18 +111,24 @@ func (c *custody) checkShards(tree *znode.Tree, runs []Run) {
 }
 
 func (c *custody) broken(path, why string) {
-	c.damage = append(c.damage, Problem{Kind: LedgerDamaged, Path: path, Message: why, Next: rebuildHint})
+	c.damage = append(c.damage, rebuildable(Problem{Kind: LedgerDamaged, Path: path, Message: why}))
 }
 
-const rebuildHint = "put back what was there, or rebuild what can be rebuilt from the jobs that still stand: mrtq rebuild TARGET"
+const rebuildHint = "put back what was there, or rebuild what can be rebuilt from the jobs that still stand"
 
-// add takes over what one run's log says; of a log that is damaged, nothing.
+// rebuildable is a problem that [Migrator.Rebuild] mends.
+func rebuildable(p Problem) Problem {
+	p.Next, p.Rebuildable = p.Next+rebuildHint, true
+	return p
+}
+
+// add adds what one run's log says. It adds nothing of a damaged log.
 func (c *custody) add(tree *znode.Tree, r Run) error {
 	before := len(c.held.rows)
 	whole, after := r.span(tree), r.stat.Czxid
 	err := walkLedger(tree, r, func(shard *znode.Node, entries []ledgerEntry) {
-		// Not before the transaction that made the shard before theirs, and not
-		// after the one that made theirs.
+		// The entries' jobs were created after the shard before theirs, and not after
+		// their own shard.
 		made := span{after, r.stat.Mzxid}
 		if shard != nil {
 			made.to = min(made.to, shard.Stat.Czxid)
@@ -142,7 +148,7 @@ func (c *custody) add(tree *znode.Tree, r Run) error {
 	return err
 }
 
-// checkTrace compares the runs with what the trace on /jobs says that there were.
+// checkTrace compares the runs with those that the trace on /jobs lists.
 func (c *custody) checkTrace(tree *znode.Tree, runs []Run) {
 	named := map[string]bool{}
 	for _, d := range c.damage {
@@ -168,7 +174,7 @@ func (c *custody) checkTrace(tree *znode.Tree, runs []Run) {
 			c.broken(path, fmt.Sprintf("the record of %s is gone, and with it the custody of %s; the trace on /jobs says that it ran here", tr.ID, counted(tr.Entries, "record", "records")))
 		case r.ended():
 			if !(trace{Runs: []tracedRun{tr}}).same(trace{Runs: []tracedRun{traced(r)}}) {
-				c.broken(path, "it says otherwise than the trace on /jobs, which the same transaction wrote: one of the two was changed since")
+				c.broken(path, "it differs from the trace on /jobs, which the same transaction wrote: one of the two was changed since")
 			}
 		}
 	}
@@ -181,14 +187,15 @@ func (c *custody) checkTrace(tree *znode.Tree, runs []Run) {
 	case s.Czxid == 0 || copied(runs):
 	case s.Version != t.Sets:
 		c.broken(newqueue.JobsPath, fmt.Sprintf("its version is %d, and the last run left it at %d: somebody wrote to it", s.Version, t.Sets))
-	case len(runs) > 0 && !signed(tree, runs): // without runs, what bore it out is gone
+	case len(runs) > 0 && !signed(tree, runs): // without runs, nothing is left to compare it with
 		c.broken(newqueue.JobsPath, fmt.Sprintf("it was written in transaction %#x, which wrote nothing of a run: somebody wrote to it", s.Mzxid))
 	}
 }
 
 // signed reports whether the last transaction that set the trace also wrote another znode
-// of a migration, as each such transaction does: a run's record, a shard, or something in
-// their folders. While a run is unfinished, more than these may have set it.
+// of a migration: a run's record, a shard, or something in their folders. Each
+// transaction of a migration that sets the trace does that. While a run is unfinished,
+// others may have set the trace too, so signed is true.
 func signed(tree *znode.Tree, runs []Run) bool {
 	set := tree.Get(newqueue.JobsPath).Stat.Mzxid
 	for _, r := range runs {
@@ -204,8 +211,8 @@ func signed(tree *znode.Tree, runs []Run) bool {
 	return false
 }
 
-// copied reports whether the tree is a copy, restored from a dump: no version of
-// it is what its run left.
+// copied reports whether the tree was restored from a dump: then no run's record has the
+// version that its run left.
 func copied(runs []Run) bool {
 	return len(runs) > 0 && !slices.ContainsFunc(runs, func(r Run) bool { return r.Steps == r.stat.Version && !r.Copied })
 }
@@ -224,12 +231,12 @@ func counted(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// gone says what became of a migrated record whose job is no longer in the
-// target. It says what is visible, not who did it.
+// gone says what happened to the job of a migrated record that is no longer in the
+// target. It says what the target shows, not who did it.
 func (h held) gone(batchStands bool) string {
 	switch {
 	case h.op == settled:
-		return fmt.Sprintf("declared done with --done in %s", h.run)
+		return fmt.Sprintf("declared done in %s", h.run)
 	case h.bid == "":
 		return fmt.Sprintf("migrated as %s by %s, and gone: done and cleaned, or deleted", h.root, h.run)
 	case !batchStands:

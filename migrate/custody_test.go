@@ -96,8 +96,8 @@ func gonePaths(p *Plan) (paths []string) {
 	return paths
 }
 
-// Jobs that were worked off, reported and cleaned are not made again, though
-// their records still stand in the legacy queue.
+// Jobs that were completed, reported and cleaned are not created again, although their
+// records are still in the legacy queue.
 func TestDoneJobsAreNotMadeAgain(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {
@@ -129,7 +129,7 @@ func TestDoneJobsAreNotMadeAgain(t *testing.T) {
 				t.Errorf("verify: %+v", v.Records)
 			}
 			for _, diff := range v.Differences {
-				if strings.Contains(diff.Message, "run mrtq migrate") {
+				if strings.Contains(diff.Message, "migrate again") {
 					t.Errorf("verify advises: %s", diff)
 				}
 			}
@@ -137,7 +137,7 @@ func TestDoneJobsAreNotMadeAgain(t *testing.T) {
 			// Only the operator's word makes one again, and that one alone.
 			opt.Again = []string{"/ingest/mrtQ-05000000000002"}
 			if res := mustMigrate(t, target, src, opt); res.Done.Jobs != 1 || res.Done.Batches != 1 {
-				t.Errorf("--again made %+v", res.Done)
+				t.Errorf("a new job was asked for, and it made %+v", res.Done)
 			}
 			again := treeOf(t, target)
 			if jobs := again.Children("/jobs"); len(jobs) != 2 || jobs[0] != "jid0000000005" {
@@ -145,13 +145,13 @@ func TestDoneJobsAreNotMadeAgain(t *testing.T) {
 			}
 			// The same word again: the job stands.
 			if res := mustMigrate(t, target, src, opt); res.Steps != 0 {
-				t.Errorf("--again a second time made %+v", res.Done)
+				t.Errorf("a new job was asked for a second time, and it made %+v", res.Done)
 			}
 		})
 	}
 }
 
-// A failed job that an administrator deleted is not made again either.
+// A failed job that an administrator deleted is not created again either.
 func TestDeletedJobIsNotMadeAgain(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {
@@ -186,8 +186,7 @@ func TestDeletedJobIsNotMadeAgain(t *testing.T) {
 	}
 }
 
-// A record that changed after its job was done is named as changed, and no job
-// is made of it.
+// A record that changed after its job was done is listed as changed. It gets no new job.
 func TestChangedRecordOfADoneJob(t *testing.T) {
 	opt := options(permissive())
 	records := fourRecords(t)
@@ -228,8 +227,8 @@ func problemAt(p *Plan, kind ProblemKind, path string) *Problem {
 	return nil
 }
 
-// The field's script removes the ledger: that is refused by name, and rebuilt
-// whole while all jobs stand. Its markers stay.
+// After the field's script has removed the ledger, a plan has problems that name it. While
+// all jobs are there, a rebuild restores all of it. The script's markers stay.
 func TestLedgerIsWipedAndRebuilt(t *testing.T) {
 	opt := options(permissive())
 	src := source(t, corpus(t))
@@ -241,7 +240,7 @@ func TestLedgerIsWipedAndRebuilt(t *testing.T) {
 	p := makePlan(t, src, wiped, opt)
 	want := Problem{Kind: LedgerDamaged, Path: run,
 		Message: "the record of run0000000000 is gone, and with it the custody of 12 records; the trace on /jobs says that it ran here",
-		Next:    "put back what was there, or rebuild what can be rebuilt from the jobs that still stand: mrtq rebuild TARGET"}
+		Next:    "put back what was there, or rebuild what can be rebuilt from the jobs that still stand", Rebuildable: true}
 	if got := problemAt(p, LedgerDamaged, run); got == nil || *got != want {
 		t.Fatalf("problems %v", p.Problems)
 	}
@@ -277,8 +276,8 @@ func TestLedgerIsWipedAndRebuilt(t *testing.T) {
 	}
 }
 
-// What a rebuilt ledger can't know stops a plan, until the operator says what
-// became of each record.
+// If a rebuilt ledger may lack a record, the plan has a problem until the operator says
+// whether the record was done.
 func TestWhatARebuildCanNotKnow(t *testing.T) {
 	opt := options(permissive())
 	records := fourRecords(t)
@@ -341,8 +340,8 @@ func removeAll(t testing.TB, s *site, roots ...string) {
 	do(t, s, ops...)
 }
 
-// The field's markers are neither touched nor removed, whether they were there
-// before a run or came after it; they are no difference.
+// The field's markers are never touched or removed, whether they came before a run or after
+// it. They are not a difference.
 func TestForeignMarkers(t *testing.T) {
 	for _, before := range []bool{true, false} {
 		t.Run(fmt.Sprintf("before %t", before), func(t *testing.T) {
@@ -369,7 +368,8 @@ func TestForeignMarkers(t *testing.T) {
 	}
 }
 
-// An empty /migration that somebody made stays; one that a migrator made goes.
+// A rollback leaves a /migration that somebody else created, and removes one that a migrator
+// created.
 func TestMigrationFolderOfOthers(t *testing.T) {
 	target := serve(t, znode.NewTree())
 	do(t, target, znode.Create("/migration", none))
@@ -383,8 +383,8 @@ func TestMigrationFolderOfOthers(t *testing.T) {
 	}
 }
 
-// After a rollback the custody of what was done meanwhile stays: its record is
-// not made again, and the rest is.
+// After a rollback, the ledger keeps the jobs that were done before it. Their records get no
+// new jobs; the others do.
 func TestRollbackKeepsCustodyOfWhatIsDone(t *testing.T) {
 	opt := options(permissive())
 	src := source(t, queue(t, fourRecords(t)))
@@ -418,13 +418,13 @@ func TestRollbackKeepsCustodyOfWhatIsDone(t *testing.T) {
 	}
 }
 
-// --again and --done name records that are there.
+// Again and Done may only name records that the source has.
 func TestMisspelledChoice(t *testing.T) {
 	opt := options(permissive())
 	opt.Again, opt.Done = []string{"/ingest/mrtQ-1"}, []string{"ingest"}
 	p := makePlan(t, source(t, corpus(t)), znode.NewTree(), opt)
 	for _, path := range []string{"/ingest/mrtQ-1", "ingest"} {
-		if problemAt(p, NotGone, path) == nil {
+		if problemAt(p, NoSuchRecord, path) == nil {
 			t.Errorf("%s: %v", path, p.Problems)
 		}
 	}

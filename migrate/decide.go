@@ -8,18 +8,18 @@ import (
 	"mrtq/newqueue"
 )
 
-// decideRecords gives every record its row, and collects the jobs to make and the
-// batches they belong to.
+// decideRecords gives every record its row. It collects the jobs to create and their
+// batches.
 func (p *Plan) decideRecords(ctx context.Context) error {
 	for _, path := range p.ex.twice {
-		p.problem(Problem{Kind: Twice, Path: path, Message: "two jobs in the target claim this record", Next: "find out which is right, and remove the other"})
+		p.problem(Problem{Kind: Twice, Path: path, Message: "two jobs in the target say that they were made from this record", Next: "find out which one is right, and remove the other"})
 	}
 	p.reasons.of("")
 	p.states.of("")
 	p.rows = make([]recordRow, p.queue.Len())
 	pin := newSourcePin(p.queue)
 	order := p.readingOrder()
-	p.creates = make([]planned, 0, max(len(order)-len(p.ex.custody.held.rows), 0)) // as a rule, no more are made
+	p.creates = make([]planned, 0, max(len(order)-len(p.ex.custody.held.rows), 0)) // usually no more are created
 	paths := func(yield func(string) bool) {
 		for _, r := range order {
 			if !yield(p.places.path(r.place)) {
@@ -57,7 +57,7 @@ func (p *Plan) decideRecords(ctx context.Context) error {
 	return nil
 }
 
-// act notes what is done with a record.
+// act notes what the plan does with a record.
 func (row *recordRow) act(a Action) { row.action = uint8(slices.Index(Actions, a)) + 1 }
 
 func (p *Plan) decideRecord(ctx context.Context, f fetched, at reading, row *recordRow) error {
@@ -94,7 +94,7 @@ func (p *Plan) decideRecord(ctx context.Context, f fetched, at reading, row *rec
 		row.reason = p.reasons.of(reason)
 		return nil
 	case fate == FateSkip:
-		// Migrated by an earlier run, whose policy was another; it stays.
+		// An earlier run migrated it under another policy. Its job stays.
 		land = landings[r.Queue][r.Legacy.Header.Status]
 	}
 	if !migrated && p.unknown(r) {
@@ -132,7 +132,7 @@ func (p *Plan) decideRecord(ctx context.Context, f fetched, at reading, row *rec
 	return nil
 }
 
-// add takes a job into account that stands or is to be made.
+// add adds a job that exists or that the plan creates.
 func (p *Plan) add(j *job, at reading, row *recordRow) {
 	makes := Actions[row.action-1] == ActCreate || Actions[row.action-1] == ActRewrite
 	pl := planned{place: at.place, old: at.old, size: int32(len(j.rec.Data)), land: p.landingOf(j.land)}
@@ -162,8 +162,8 @@ func (p *Plan) add(j *job, at reading, row *recordRow) {
 	p.services.look(j, at.place)
 }
 
-// joinBatch adds a job, new or not, to its batch, which hears what its record says.
-// Jobs come in the order of their ids; see [Plan.readingOrder].
+// joinBatch adds a job, new or not, and what its record says, to its batch. Jobs come in
+// the order of their ids; see [Plan.readingOrder].
 func (p *Plan) joinBatch(j *job, m member) *batch {
 	key := keyOf(*j.rec, j.run, p.Dialect)
 	b := p.batches[key]
@@ -178,7 +178,7 @@ func (p *Plan) joinBatch(j *job, m member) *batch {
 	return b
 }
 
-// join takes a plan's job into account, whose id is not known yet.
+// join adds a plan's job. Its id is not known yet.
 func (b *batch) join(j *job, m member, d newqueue.Dialect) {
 	b.count++
 	switch j.land.job {

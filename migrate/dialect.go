@@ -11,10 +11,9 @@ import (
 	"mrtq/newqueue"
 )
 
-// ReadDialect is the dialect of the queue that a target holds, and the znode
-// that shows it. A run's record says it; failing that, a status does; failing
-// that, a folder that only one dialect has. ok is false for a target that holds
-// none of these.
+// ReadDialect returns the dialect of the queue that a target holds, and the znode that
+// shows it. It looks for a run's record first, then for a status, then for a folder that
+// only one dialect has. ok is false if the target has none of these.
 func ReadDialect(ctx context.Context, s side.Side) (d newqueue.Dialect, shownBy string, ok bool, err error) {
 	tree, err := readSkeleton(ctx, s)
 	if err != nil {
@@ -23,7 +22,7 @@ func ReadDialect(ctx context.Context, s side.Side) (d newqueue.Dialect, shownBy 
 	return readDialect(ctx, s, tree)
 }
 
-// readDialect is [ReadDialect] of a target whose skeleton was read.
+// readDialect is [ReadDialect] for a target whose skeleton was read.
 func readDialect(ctx context.Context, s side.Side, tree *znode.Tree) (d newqueue.Dialect, shownBy string, ok bool, err error) {
 	if run, ran := NewestRun(tree); ran && slices.Contains(newqueue.Dialects, run.Dialect) {
 		return run.Dialect, run.path(), true, nil
@@ -66,8 +65,8 @@ func readDialect(ctx context.Context, s side.Side, tree *znode.Tree) (d newqueue
 	return "", "", false, nil
 }
 
-// dialectFor is the dialect that a plan is made in; assumed says that neither the
-// options nor the target tells.
+// dialectFor is the dialect of a plan. assumed says that neither the options nor the
+// target decides it.
 func (o Options) dialectFor(ctx context.Context, target side.Side, tree *znode.Tree) (d newqueue.Dialect, assumed bool, err error) {
 	if o.Dialect != "" {
 		return o.Dialect, false, nil
@@ -79,16 +78,16 @@ func (o Options) dialectFor(ctx context.Context, target side.Side, tree *znode.T
 	return newqueue.Design, true, nil
 }
 
-// DialectAssumed reports whether the dialect was nobody's decision: the options have
-// none, and the target holds no queue that would show it. Whoever shows such a plan
-// asks for the decision: which services can read the new queue depends on it.
+// DialectAssumed reports whether nobody has decided the dialect: the options have none,
+// and the target holds no queue that would show one. A caller that shows such a plan
+// should ask for the decision, because it decides which services can read the new queue.
 func (p *Plan) DialectAssumed() bool { return p.assumed }
 
-// ReadBy says which services can read a queue in a dialect.
+// ReadBy says which services can read a queue of a dialect.
 func ReadBy(d newqueue.Dialect) string { return readers[d] }
 
-// dialectOfStatus: the client library writes the states' names with a capital,
-// the documents without.
+// dialectOfStatus is the dialect of a status. The client library writes the names of
+// states with a capital letter, the documents without.
 func dialectOfStatus(data []byte) (newqueue.Dialect, bool) {
 	o, err := newqueue.ParseObject(data)
 	if err != nil {

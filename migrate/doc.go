@@ -1,75 +1,101 @@
-// Package migrate takes a legacy queue to the new layout: plan, apply, verify,
-// roll back.
+// Package migrate takes a legacy queue to the new layout, in four steps:
 //
-// A record's way is a straight line through the files of this package:
+//	MakePlan            reads both sides and says what a migration would do
+//	Migrator.Migrate    carries the plan out, or finishes an interrupted run
+//	Verify              reads both sides again, derives everything again, and compares
+//	Migrator.Rollback   removes what a run created and nobody has changed since
 //
-//	legacyqueue.go  the znodes of the legacy queues, read one after the other and decoded
-//	survey.go       what the target holds already, in rows
-//	reading.go      ... in the order of the ids that they have or get
-//	policy.go       what becomes of each: a table of queue × status
-//	decide.go       what should exist, less what the ledger says was migrated
-//	batch.go        the batches that the jobs are put into
-//	gone.go         records whose job is gone: not made again
-//	records.go      a plan's line for each record; planned.go, each job that it makes
-//	plan.go         all that together
-//	lists.go        which lists of children a client will not take
-//	load.go         the records, read a second time
-//	mapping.go      the new znodes of one record: a table of fields
-//	unit.go         the operations for each thing to be made
-//	making.go       ... handed out in order, and again from where others' ids came between
-//	pack.go         ... packed into transactions
-//	apply.go        ... sent, in order, many under way at once
-//	ledger.go       what was taken over, written in the same transactions
-//	verify.go       both sides read anew, part by part, and everything derived again
-//	rollback.go     what a run made and nobody changed, taken back
+// The source is never written. A plan depends on the two sides and the options alone,
+// not on the clock or on chance, so the same input gives the same plan.
 //
-// Everything up to pack.go depends on the two sides and the options alone: no
-// clock, no randomness. The source is never written.
+// # A record's walk
+//
+// These files, in this order, take a record to the new queue.
+//
+// Read both sides:
+//
+//	legacyqueue.go  lists the legacy queues, reads and decodes their records
+//	survey.go       reads what the target already holds
+//
+// Decide:
+//
+//	reading.go      the order in which the records are read: that of their jobs' ids
+//	policy.go       what becomes of each record: a table of queue × status
+//	decide.go       which jobs are new, changed, or already there, as the ledger says
+//	gone.go         records that were migrated and have no job any more
+//	batch.go        the batches that the jobs belong to
+//	ids.go          the ids of new jobs and batches
+//	lists.go        the lists of children that would be too long for some clients
+//	plan.go         all of this together
+//
+// Write:
+//
+//	load.go         reads the records a second time
+//	mapping.go      the znodes that a record becomes: a table of fields
+//	making.go       the operations for one job after the other
+//	pack.go         joins these operations into transactions
+//	apply.go        sends the transactions in order, many under way at once
+//	ledger.go       writes in the same transactions which records were migrated
+//
+// Check, and take back:
+//
+//	verify.go       reads both sides again, derives everything again, and compares
+//	rollback.go     removes what a run created and nobody has changed since
 //
 // # Why the source is read twice
 //
-// What a record holds is let go of once it is decided what becomes of it; a plan
-// keeps some hundred bytes of each. It is read again when its job is made. One that
-// is another by then ends the run at a transaction's edge, and the rest is planned
-// anew: what was decided was decided of another record.
+// A plan keeps a few hundred bytes for each record. It does not keep the record's data,
+// because a queue can be larger than memory. So the record is read again when its job
+// is created. If the record has changed in the meantime, the run stops between two
+// transactions and the rest is planned again: the decision was about another record.
 //
 // # Why rows and parts
 //
-// A queue can be larger than memory. What there is one of for each record is
-// remembered in rows, which are small and have no pointers: what the ledger says of
-// it (heldrows.go), the job that claims it (jobrows.go), that job's entries in
-// queues and batches (entryrows.go), what a plan does with it (records.go). Names are kept in them as a stem and a number
-// (names.go). All else is read part by part (part.go): some jobs with all that
-// belongs to them as a tree of their own, beside the records that they were made
-// from. What is decided of a znode is decided by functions on such trees, which
-// know nothing of parts. A rollback notes of each job that goes which znodes it
-// has (rollback_look.go), and makes of that what it sends (rollback_units.go).
+// What must be remembered for every record is in rows, which are small and hold no
+// pointers:
+//
+//	heldrows.go     what the ledger says of the record
+//	jobrows.go      the job that was made from it
+//	entryrows.go    that job's entries in queues and batches
+//	records.go      what a plan does with the record
+//	names.go        paths and names, each as a stem and a number
+//
+// Everything else is read part by part (part.go). A part is some of the jobs with all that
+// belongs to them, as a tree of its own, beside the records that the jobs were made
+// from. The functions that judge a znode work on such a tree and know nothing of parts.
+// A rollback notes which znodes each job has (rollback_look.go), and makes its
+// transactions from these notes (rollback_units.go).
 //
 // # Why the transactions form a chain
 //
-// Each transaction of a run also sets /migration/runs/RUN, demanding the
-// version that the one before left. So they take effect in order or not at
-// all, though many are under way at once; the node's version says exactly how
-// many were done, which answers every "was it done?" after a lost connection;
-// and a migrator that was taken over can do nothing more.
+// Each transaction of a run also sets /migration/runs/RUN, and demands the version that
+// the transaction before it left. So:
+//
+//   - The transactions take effect in order or not at all, though many are under way at
+//     once.
+//   - The znode's version says how many were done. After a lost connection, that tells
+//     whether the last one was.
+//   - When another migrator has taken the run over, the first one can write nothing more.
 //
 // # Why a ledger outlives the jobs
 //
-// A job says in its own znode which record it was made from. That dies with the
-// job, and the record may still stand in the legacy queue: without more it would
-// look like a new one, and be run a second time. So each run also keeps a log of
-// what it took over (ledger.go), a second trace of which stands on /jobs, outside
-// of /migration (trace.go). What the log says of a record, through all runs and
-// rollbacks, is its custody (custody.go).
+// A job's own znode says which record the job was made from. When the job is deleted,
+// that is lost, but the record may still be in the legacy queue. It would look like a
+// new record and run a second time. So each run also keeps a log of the records that it
+// migrated, the ledger (ledger.go). A short trace of the runs is the data of /jobs,
+// outside of /migration, so that a lost ledger is noticed (trace.go). What the ledger
+// says of a record, after all runs and rollbacks, is the record's custody (custody.go).
 //
 // # Why versions and transactions tell what was touched
 //
-// A migrated znode is only ever created, never set: where it must change it is
-// deleted and created in one transaction. So a migrated znode at version 0
-// whose children's count equals its cversion is as the run left it, and
-// anything else was touched by somebody. One that somebody deleted and made
-// again looks the same; but it is from another transaction than its run's.
-// All znodes of one job are from one transaction, which lies where the ledger
-// has the job's entry, and everything else that a run makes is from between its
-// first transaction and its last. Rollback, verify and repeated runs rely on it.
+// A migration never sets a znode that it created: to change one, it deletes it and
+// creates it again in one transaction. So if a migrated znode has version 0 and as many
+// children as its cversion says, it is as the run left it. Otherwise somebody touched it.
+//
+// If somebody deleted a znode and created it again, its versions look untouched, but its
+// transaction is not one of the run's. All znodes of a job come from one transaction,
+// and the ledger's entries show which ones it can be. Everything else that a run creates
+// comes from between its first transaction and its last.
+//
+// Rollback, verify and repeated runs rely on this.
 package migrate

@@ -12,8 +12,8 @@ import (
 	"mrtq/internal/znode"
 )
 
-// A migrator that did nothing leaves nothing: not after a killed one, whose
-// election it finds, and not when it waited for another.
+// A migrator that did nothing leaves nothing, also if it finds the election of a killed
+// migrator, or if it waited for another one.
 func TestElectionGoesWithItsLast(t *testing.T) {
 	src := source(t, corpus(t))
 
@@ -73,7 +73,7 @@ func TestElectionGoesWithItsLast(t *testing.T) {
 	})
 }
 
-// A persistent znode in the election is no migrator: it is named and passed by.
+// A persistent znode in the election is not a migrator. It is named and ignored.
 func TestStrayInTheElection(t *testing.T) {
 	s := serve(t, znode.NewTree())
 	do(t, s, znode.Create(MigrationPath, none), znode.Create(ElectionPath, none), znode.Create(ElectionPath+"/n-", none), znode.Create(ElectionPath+"/a", none))
@@ -84,16 +84,16 @@ func TestStrayInTheElection(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{ElectionPath + "/n-", ElectionPath + "/a"} {
-		want := path + " is no migrator's, because no session holds it; it is ignored: remove it when you know who made it"
+		want := path + " is ignored, because no session holds it, so it is not a migrator's: remove it when you know who made it"
 		if !slices.Contains(said, want) {
 			t.Errorf("said %q, want %q", strings.Join(said, "\n"), want)
 		}
 	}
 }
 
-// What a migrator makes to have an election has the ACL that its run gives to all
-// that it makes, its own place included: who may not write to the run may not
-// remove the migrator that is at work on it. A rollback gives that of its run.
+// The znodes of an election have the ACL of the run, the migrator's own place included. So a
+// client that may not write to the run can't remove the migrator. A rollback gives them the
+// ACL of the run that it takes back.
 func TestElectionHasTheRunsACL(t *testing.T) {
 	acl := []znode.ACL{{Perms: znode.PermAll, Scheme: "world", ID: "anyone"}, {Perms: 1, Scheme: "digest", ID: "reader:hash"}}
 	look := func(t *testing.T, s *site) {

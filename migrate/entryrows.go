@@ -8,25 +8,24 @@ import (
 	"mrtq/newqueue"
 )
 
-// entryRow is an entry that stands for a job: in the queue of a state, or in a
-// folder of a batch. There are two for each job, so it has no pointers and is
-// small.
+// entryRow is a job's entry: in the queue of a state, or in a folder of a batch. There
+// are two for each job, so a row is small and has no pointers.
 type entryRow struct {
 	jid   ref
-	at    ref    // the entry's path; the BID of one in a batch
-	acl   int8   // as one more than its index in entryRows.acls; 0 where it was not read
-	in    int8   // 0 for a queue's; else the batch's folder, as one more than its index in [newqueue.BatchFolders]
-	odd   bool   // it is not as it was made, so that its transaction does not tell all of it
-	epoch uint8  // index into entryRows.epochs: the upper half of the transaction that made it
-	made  uint32 // its lower half
+	at    ref    // the entry's path; in a batch, the BID
+	acl   int8   // one more than the ACL's index in entryRows.acls; 0 if it was not read
+	in    int8   // 0 in a queue; else one more than the batch folder's index in [newqueue.BatchFolders]
+	odd   bool   // it is not as a run created it, so the row does not say all of it
+	epoch uint8  // index into entryRows.epochs: the upper half of the transaction that created it
+	made  uint32 // the lower half of that transaction
 }
 
-// entryRows are entries in the order of the jobs' ids, and of one job as they were
-// found.
+// entryRows are entries in the order of the jobs' ids. The entries of one job are in the
+// order in which they were found.
 type entryRows struct {
 	names  *names
 	rows   []entryRow
-	acls   [][]znode.ACL // that entries have
+	acls   [][]znode.ACL // the entries' different ACLs
 	epochs []int64
 }
 
@@ -60,15 +59,15 @@ func (e *entryRows) add(n *znode.Node) {
 	e.rows = append(e.rows, row)
 }
 
-// How many different ACLs and epochs are remembered. A run gives one ACL, and a
-// leader of an ensemble has one epoch.
+// How many different ACLs and epochs are remembered. All znodes of a run have one ACL,
+// and all transactions of an ensemble's leader have one epoch.
 const (
 	mostACLs   = 100
 	mostEpochs = 200
 )
 
-// entryOf takes the path of an entry apart; bid is "" for one in a state's queue,
-// and jid where its name is none of an entry.
+// entryOf splits the path of an entry. bid is "" for an entry in the queue of a state.
+// jid is "" if the name is not an entry's.
 func entryOf(path string) (jid, bid string, folder newqueue.BatchFolder) {
 	above := znode.Parent(path)
 	name := znode.Name(path)
@@ -79,7 +78,7 @@ func entryOf(path string) (jid, bid string, folder newqueue.BatchFolder) {
 	return name, znode.Name(znode.Parent(znode.Parent(above))), newqueue.BatchFolder(znode.Name(above))
 }
 
-// asMade reports whether an entry is as a run makes it, and was left so.
+// asMade reports whether an entry is still as a run created it.
 func asMade(n *znode.Node) bool {
 	s := n.Stat
 	s.Ctime, s.Mtime = 0, 0
@@ -88,12 +87,12 @@ func asMade(n *znode.Node) bool {
 
 func entryStat(made int64) znode.Stat { return znode.Stat{Czxid: made, Mzxid: made, Pzxid: made} }
 
-// sort brings the rows into order.
+// sort sorts the rows.
 func (e *entryRows) sort() {
 	slices.SortStableFunc(e.rows, func(a, b entryRow) int { return e.names.compare(a.jid, b.jid) })
 }
 
-// of are a job's rows.
+// of returns a job's rows.
 func (e *entryRows) of(jid string) []entryRow {
 	r, known := e.names.find(jid)
 	if !known {
@@ -107,7 +106,7 @@ func (e *entryRows) of(jid string) []entryRow {
 	return e.rows[at:end]
 }
 
-// paths are where a job's entries stand.
+// paths are the paths of a job's entries.
 func (e *entryRows) paths(jid string) (paths []string) {
 	for _, row := range e.of(jid) {
 		paths = append(paths, e.path(row))
@@ -122,7 +121,7 @@ func (e *entryRows) path(row entryRow) string {
 	return newqueue.BatchEntryPath(e.names.text(row.at), newqueue.BatchFolders[row.in-1], e.names.text(row.jid))
 }
 
-// node is an entry that is as it was made.
+// node is the znode of an entry that is as a run created it.
 func (e *entryRows) node(row entryRow) znode.Node {
 	n := znode.Node{Path: e.path(row), Data: none, Stat: entryStat(e.epochs[row.epoch]<<32 | int64(row.made))}
 	if row.acl > 0 {

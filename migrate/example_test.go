@@ -13,8 +13,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// A dump of a legacy queue is taken to a new queue on a server: planned, migrated,
-// verified, and then rolled back.
+// This example plans, migrates and verifies a dump of a legacy queue, with a new queue on a
+// server. Then it rolls the run back.
 func Example() {
 	ctx := context.Background()
 	server, err := minizk.Start(minizk.Options{}) // or a ZooKeeper of your own

@@ -9,20 +9,20 @@ import (
 	"mrtq/newqueue"
 )
 
-// existing is what a target holds already, seen through its provenance.
+// existing is what a target already holds: its runs, and the jobs that they made.
 type existing struct {
-	tree    *znode.Tree     // what there is little of; see [readSkeleton]
+	tree    *znode.Tree     // see [readSkeleton]
 	runs    []Run           // the sound ones, oldest first
-	spans   map[string]span // of the runs, by id
+	spans   map[string]span // by the run's id
 	names   *names
 	custody *custody
 	jobs    jobRows   // by the legacy record's path
 	queued  entryRows // the jobs' entries under /jobs/states
-	twice   []string  // record paths that two jobs claim
-	copies  []placed  // jobs that claim a record for which another counts
+	twice   []string  // records that two jobs claim
+	copies  []placed  // jobs that claim a record which another job was made from
 }
 
-// placed is one migrated job or access request in the target.
+// placed is a migrated job or access request in the target.
 type placed struct {
 	prov origin
 	root string // /jobs/JID or /access/QUEUE/QID
@@ -47,9 +47,8 @@ func readOwn(tree *znode.Tree) *existing {
 	return ex
 }
 
-// settle decides which job counts for each record. Of two that claim one, that
-// of which the ledger does not know is somebody's copy or forgery, beside which
-// the real one, if it stands, counts.
+// settle decides which job counts for each record. If two jobs claim one record, the job
+// that the ledger has counts. The other one is a copy or a forgery.
 func (ex *existing) settle(claims jobRows) {
 	claims.sort()
 	counting := claims.rows[:0]
@@ -71,8 +70,8 @@ func (ex *existing) settle(claims jobRows) {
 	ex.jobs = claims
 }
 
-// checkUnrecorded names runs that only their jobs mention. There is no ledger
-// and no trace of what else these runs took over.
+// checkUnrecorded adds, as damage, the runs that only jobs mention. No ledger and no
+// trace says what else these runs migrated.
 func (ex *existing) checkUnrecorded() {
 	u := ex.unrecorded()
 	for p := range ex.jobs.all() {
@@ -81,10 +80,9 @@ func (ex *existing) checkUnrecorded() {
 	ex.custody.damage = append(ex.custody.damage, u.damage()...)
 }
 
-// unrecorded collects runs that nothing but jobs tells of, with the first job of
-// each.
+// unrecorded collects the runs that only jobs mention, with the first job of each.
 type unrecorded struct {
-	told map[string]bool   // runs' paths of which more is known
+	told map[string]bool   // paths of runs that more than jobs mention
 	jobs map[string]placed // by the run's path
 }
 
@@ -113,15 +111,15 @@ func (u *unrecorded) see(p placed) {
 func (u *unrecorded) damage() (damage []Problem) {
 	for _, path := range slices.Sorted(maps.Keys(u.jobs)) {
 		p := u.jobs[path]
-		damage = append(damage, Problem{Kind: RunDamaged, Path: path,
-			Message: fmt.Sprintf("%s says that %s made it, and of that run there is no record and no trace: they are gone, and with them the custody of what it took over, or no migration made that job", p.root, p.prov.Run),
-			Next:    "remove the job if no migration made it; else " + rebuildHint})
+		damage = append(damage, rebuildable(Problem{Kind: RunDamaged, Path: path,
+			Message: fmt.Sprintf("%s says that %s made it, but there is no record and no trace of that run. Either they are gone, and with them the custody of what it migrated, or no migration made that job", p.root, p.prov.Run),
+			Next:    "remove the job if no migration made it; else "}))
 	}
 	return damage
 }
 
-// entry is what the ledger says of the job, as far as the job itself tells; ok is
-// false for a job whose names are none that a migration gives.
+// entry is the job's entry in the ledger, as far as the job itself shows it. ok is false
+// if the job has a name that no migration gives.
 func (p placed) entry() (e ledgerEntry, ok bool) {
 	e = ledgerEntry{op: tookOver, record: p.prov.Path, root: p.root, bid: p.bid, hash: p.prov.hash()}
 	data, err := encodeLedger([]ledgerEntry{e})
@@ -138,7 +136,7 @@ func (ex *existing) known(p placed) bool {
 	return there && h.root == p.root
 }
 
-// newest is the last run, if there is one.
+// newest is the newest run, if there is one.
 func (ex *existing) newest() (Run, bool) {
 	if len(ex.runs) == 0 {
 		return Run{}, false
@@ -146,8 +144,8 @@ func (ex *existing) newest() (Run, bool) {
 	return ex.runs[len(ex.runs)-1], true
 }
 
-// placedNodes are the znodes that make up a migrated job or access request
-// now: its subtree, its entries in the queues and in its batch.
+// placedNodes are the znodes of a migrated job or access request: its subtree, and its
+// entries in the queues and in its batch.
 func (ex *existing) placedNodes(p placed) []string {
 	nodes := ex.tree.Paths(p.root)
 	if p.bid == "" {
@@ -161,15 +159,15 @@ func (ex *existing) placedNodes(p placed) []string {
 	return append(nodes, ex.queued.paths(p.id)...)
 }
 
-// touched says what somebody changed of a migrated job or access request since
-// a run made it, "" if nothing (see "Why versions tell what was touched").
+// touched says how somebody changed a migrated job or access request since a run created
+// it, "" if nobody did (see "Why versions and transactions tell what was touched").
 func (ex *existing) touched(p placed) string {
 	made := ex.tree.Get(p.root).Stat.Czxid
 	if why := ex.madeAgain(p); why != "" {
 		return why
 	}
 	if h, _ := ex.custody.lookup(p.prov.Path); !ex.spans[h.run].known() {
-		return p.root + " was restored from a dump, and a copy does not tell what somebody changed before"
+		return p.root + " was restored from a dump, and a copy does not show what was changed before"
 	}
 	nodes := ex.placedNodes(p)
 	for _, path := range nodes {
@@ -199,15 +197,14 @@ func (ex *existing) touched(p placed) string {
 	if p.bid == "" {
 		return ""
 	}
-	// A job that was moved leaves no entry of its own transaction behind.
+	// A worker that moves a job deletes the entries that the job was created with.
 	if n := len(nodes) - len(ex.tree.Paths(p.root)); n == 0 {
 		return "its entries are gone"
 	}
 	return ""
 }
 
-// whole reports whether all children are there that every job, or every request,
-// has.
+// whole reports whether a job or request has all the children that every one has.
 func (ex *existing) whole(p placed) bool {
 	need := []string{"status"}
 	if p.bid != "" {
@@ -216,8 +213,8 @@ func (ex *existing) whole(p placed) bool {
 	return !slices.ContainsFunc(need, func(name string) bool { return ex.tree.Get(p.root+"/"+name) == nil })
 }
 
-// madeAgain says why a job is not the one in the ledger, "" if it is. The job's
-// transaction must be where the ledger has its entry.
+// madeAgain says why a job is not the one in the ledger, "" if it is. The job must have
+// been created in a transaction that fits its ledger entry.
 func (ex *existing) madeAgain(p placed) string {
 	h, there := ex.custody.lookup(p.prov.Path)
 	czxid := ex.tree.Get(p.root).Stat.Czxid
@@ -237,8 +234,8 @@ func times(n int32) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// removal are the operations that remove the job or access request, if it has
-// not changed since the tree was read.
+// removal are the operations that remove the job or access request. They fail if it has
+// changed since the tree was read.
 func (ex *existing) removal(p placed) []znode.Op {
 	nodes := ex.placedNodes(p)
 	slices.Sort(nodes)

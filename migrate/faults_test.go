@@ -17,8 +17,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// Whatever transaction's answer is lost, done or not, the tree is the same in
-// the end, and every job is counted once.
+// If the answer to any one transaction is lost, whether it was done or not, the tree is the
+// same in the end, and every job is counted once.
 func TestLostAnswerAtEveryTransaction(t *testing.T) {
 	src := source(t, corpus(t))
 	whole := serve(t, znode.NewTree())
@@ -55,8 +55,8 @@ func TestLostAnswerAtEveryTransaction(t *testing.T) {
 	}
 }
 
-// Killed before or after every transaction of a migration, the next run
-// finishes the same.
+// If a migration is killed before or after any transaction, the next one finishes it with
+// the same result.
 func TestKilledAtEveryTransaction(t *testing.T) {
 	src := source(t, corpus(t))
 	opt := options(permissive())
@@ -89,8 +89,7 @@ func TestKilledAtEveryTransaction(t *testing.T) {
 	}
 }
 
-// A rollback that was killed before or after any of its transactions is
-// finished by the next.
+// If a rollback is killed before or after any transaction, the next one finishes it.
 func TestRollbackKilledAtEveryTransaction(t *testing.T) {
 	atEveryRollback(t, func(t *testing.T, s *site, res *Result, at int, carried, last bool) {
 		s.kill(t, at, carried)
@@ -109,8 +108,8 @@ func TestRollbackKilledAtEveryTransaction(t *testing.T) {
 	})
 }
 
-// Whatever answer to a rollback is lost, it is finished by looking, and every
-// job is counted once.
+// If any answer to a rollback is lost, the rollback looks again and finishes. Every job is
+// counted once.
 func TestRollbackLosesAnAnswerAtEveryTransaction(t *testing.T) {
 	atEveryRollback(t, func(t *testing.T, s *site, res *Result, at int, carried, last bool) {
 		fault := s.cut(at, carried)
@@ -317,7 +316,7 @@ func TestNoBatchLooksDoneBeforeItIs(t *testing.T) {
 	}
 }
 
-// A migrator that waited for another reads the source anew.
+// A migrator that waited for another one reads the source again.
 func TestSourceIsReadAfterWaiting(t *testing.T) {
 	first := map[string][]byte{
 		"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, legacy.Payload{"jobID": "one"}),
@@ -344,7 +343,7 @@ func TestSourceIsReadAfterWaiting(t *testing.T) {
 	}
 }
 
-// Ctrl-C while a rollback reads is told as what it is, as that of a migration.
+// Ctrl-C while a rollback reads is reported as an interruption, as in a migration.
 func TestRollbackInterruptedWhileReading(t *testing.T) {
 	s := live(t, newqueue.Design)
 	res := mustMigrate(t, s, source(t, corpus(t)), options(permissive()))
@@ -362,8 +361,8 @@ func TestRollbackInterruptedWhileReading(t *testing.T) {
 	}
 }
 
-// A source that changes between the two passes over it: the migration stops where
-// it is, looks again, and makes what the source says now.
+// If the source changes between the two readings, the migration stops, looks again, and
+// creates what the source says now.
 func TestSourceChangesBetweenThePasses(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, tree *znode.Tree, path string) *znode.Tree{
 		"another status": func(t *testing.T, tree *znode.Tree, path string) *znode.Tree {
@@ -406,7 +405,7 @@ func TestSourceChangesBetweenThePasses(t *testing.T) {
 	}
 }
 
-// What was approved is not carried out with a record that has changed since.
+// An approved plan is not carried out for a record that has changed since.
 func TestApprovedSourceChangesBetweenThePasses(t *testing.T) {
 	records := map[string][]byte{}
 	for i := range 600 {

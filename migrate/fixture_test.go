@@ -72,8 +72,8 @@ func verdict(t testing.TB, src *Source, target *znode.Tree, opt VerifyOptions) *
 	return verifyTree(src, target, opt)
 }
 
-// verifyTree verifies a tree in memory, in such small parts that much of what
-// belongs together is in different ones.
+// verifyTree verifies a tree in memory. Its parts are so small that things which belong
+// together are often in different parts.
 func verifyTree(src *Source, target *znode.Tree, opt VerifyOptions) *Verdict {
 	ctx := context.Background()
 	queue, err := OpenLegacyQueue(ctx, side.Tree(src.Tree), src.Queues, legacy.Options{})
@@ -88,7 +88,7 @@ func verifyTree(src *Source, target *znode.Tree, opt VerifyOptions) *Verdict {
 	return v
 }
 
-// opened is the queue that a source is.
+// opened opens a source as a queue.
 func opened(ctx context.Context, src *Source) (*LegacyQueue, error) {
 	return OpenLegacyQueue(ctx, side.Tree(src.Tree), src.Queues, legacy.Options{})
 }
@@ -213,5 +213,5 @@ func jsonOf(t testing.TB, data []byte) map[string]any {
 	return m
 }
 
-// keepNothing is for migrations whose undecodable records nobody misses.
+// keepNothing keeps no bytes of undecodable records.
 func keepNothing([]Record) error { return nil }

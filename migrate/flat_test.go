@@ -13,8 +13,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// Of each record, verify keeps rows of some hundred bytes, and of what it reads a
-// part: with both sides in memory there were some thirty times as many.
+// For each record, verify keeps rows of a few hundred bytes, and it reads part by part. With
+// both sides in memory it would need about thirty times as much.
 func TestVerifyIsFlat(t *testing.T) {
 	const (
 		records = 2000
@@ -56,7 +56,7 @@ func TestVerifyIsFlat(t *testing.T) {
 	runtime.KeepAlive(queue)
 }
 
-// What a rollback keeps of each job is rows, too, and what it sends it makes of them.
+// A rollback keeps rows of each job too, and makes its transactions from them.
 func TestRollbackIsFlat(t *testing.T) {
 	const (
 		records = 2000
@@ -85,7 +85,7 @@ func TestRollbackIsFlat(t *testing.T) {
 	runtime.KeepAlive(u)
 }
 
-// A plan is rows, of a target that is empty and of one that is full.
+// A plan keeps rows, for an empty target and for a full one.
 func TestPlanIsFlat(t *testing.T) {
 	const (
 		records = 2000

@@ -8,22 +8,22 @@ import (
 	"mrtq/newqueue"
 )
 
-// A record is migrated once, whatever became of its job. This file decides
-// about records that are in the ledger but have no job in the target, and about
-// records that a rebuilt ledger may lack.
+// A record is migrated once, even if its job is gone. This file decides about records
+// that are in the ledger but have no job in the target, and about records that a rebuilt
+// ledger may lack.
 
+// chosen reports whether the operator named a record, or all of them.
 func chosen(paths []string, record string) bool {
 	return slices.Contains(paths, record) || slices.Contains(paths, All)
 }
 
-// again reports whether the operator wants a new job of a record whose job is
-// gone. A job that this plan's own unfinished run made of it, and that is gone
-// since, is not made yet another time.
+// again reports whether the operator wants a new job for a record whose job is gone. If
+// the unfinished run that this plan finishes already made one, it does not make another.
 func (p *Plan) again(r Record, h held) bool {
 	return chosen(p.opt.Again, r.Path) && !(p.Resumes && h.run == p.Run)
 }
 
-// noteGone decides on a record that was migrated and whose job is gone.
+// noteGone decides about a record that was migrated and whose job is gone.
 func (p *Plan) noteGone(r Record, h held, row *recordRow) {
 	switch {
 	case r.Err != nil && h.op != settled:
@@ -35,9 +35,8 @@ func (p *Plan) noteGone(r Record, h held, row *recordRow) {
 	p.Gone = append(p.Gone, GoneAt{Record: r.Path, Job: h.root, Run: h.run, What: p.target.gone(h) + goneSaid[row.since]})
 }
 
-// unknown reports whether the custody of the record may have been lost: a
-// rebuilt ledger lacks entries, and the record is not newer than what the runs
-// took over.
+// unknown reports whether the custody of the record may have been lost: a rebuilt ledger
+// lacks entries, and the record is not newer than those that the runs migrated.
 func (p *Plan) unknown(r Record) bool {
 	highest, there := p.ex.custody.highest[znode.Parent(r.Path)]
 	if p.ex.custody.lost == 0 || chosen(p.opt.Again, r.Path) {
@@ -46,47 +45,48 @@ func (p *Plan) unknown(r Record) bool {
 	return !there || uint32(r.Legacy.Key.Sequence) <= uint32(highest)
 }
 
+// decideUnknown decides about a record whose custody may have been lost.
 func (p *Plan) decideUnknown(r Record, row *recordRow) {
 	if chosen(p.opt.Done, r.Path) {
 		row.act(ActGone)
-		row.reason = p.reasons.of("declared done with --done")
+		row.reason = p.reasons.of("declared done")
 		p.settled = append(p.settled, ledgerEntry{op: settled, record: r.Path, hash: ledgerHash(r)})
 		return
 	}
 	row.act(ActBlock)
 	row.reason = p.reasons.of("it may have been migrated: the ledger that said so was lost")
 	p.problem(Problem{Kind: CustodyLost, Path: r.Path,
-		Message: fmt.Sprintf("no job stands for it, and it may be one of those (%d at least) whose custody was lost with the ledger", p.ex.custody.lost),
-		Next:    "find out whether it was done; then give --done with its path, or --again to make a job of it"})
+		Message: fmt.Sprintf("it has no job, and it may be one of the records (%d at least) whose custody was lost with the ledger", p.ex.custody.lost),
+		Next:    "find out whether it was done; then declare it done, or have a new job made of it"})
 }
 
-// checkChoices names paths of --again and --done that choose nothing, most often
-// because they are misspelled, and records that the operator says are done and of
-// which a job would be made all the same.
+// checkChoices names the paths in Again and Done that choose nothing, most often
+// because they are misspelled. It also names the records that the operator declares
+// done although a job would be made of them.
 func (p *Plan) checkChoices() {
 	for pl := range p.allPlanned() {
 		if len(p.opt.Done) == 0 {
 			break
 		}
 		if path := p.places.path(pl.place); slices.Contains(p.opt.Done, path) {
-			p.problem(Problem{Kind: NotGone, Path: path, Message: "--done names it, and its custody was not lost: a job would be made of it",
-				Next: "leave --done out, or take the record out of the legacy queue if it is done"})
+			p.problem(Problem{Kind: NotGone, Path: path, Message: "it is declared done, but its custody was not lost: a job would be made of it",
+				Next: "don't declare it done; if it is done, remove the record from the legacy queue"})
 		}
 	}
 	for _, c := range []struct {
-		flag  string
+		asked string
 		paths []string
-	}{{"--again", p.opt.Again}, {"--done", p.opt.Done}} {
+	}{{"a new job of it is asked for", p.opt.Again}, {"it is declared done", p.opt.Done}} {
 		for _, path := range c.paths {
 			if place, listed := p.places.find(path); path != All && !(listed && p.rows[place].action != 0) {
-				p.problem(Problem{Kind: NotGone, Path: path, Message: c.flag + " names it, and the source has no such record", Next: "give the record's whole path, as mrtq plan shows it"})
+				p.problem(Problem{Kind: NoSuchRecord, Path: path, Message: c.asked + ", but the source has no such record", Next: "give the record's whole path"})
 			}
 		}
 	}
 }
 
-// findStale finds batches that nobody touched but whose contents don't match
-// their records. That happens when a run that added to them was rolled back: the
+// findStale finds batches that nobody touched but whose contents don't match their
+// records. That happens after the rollback of a run that added to them, because a
 // rollback can't know the earlier contents.
 func (p *Plan) findStale() {
 	var jobs map[ref]*standingJobs
@@ -101,8 +101,8 @@ func (p *Plan) findStale() {
 		if jobs == nil {
 			jobs = p.ex.standingJobs()
 		}
-		// A job whose record was removed from the source still counts in its
-		// batch, and what it says can't be derived.
+		// If a record was removed from the source, its job is still in the batch, but
+		// what the record said of the batch can't be derived.
 		if of := jobs[there.bid]; of != nil && !of.gone && !of.touched && of.count == b.count {
 			b.dirty = true
 			p.stale = append(p.stale, b)
@@ -110,7 +110,7 @@ func (p *Plan) findStale() {
 	}
 }
 
-// differs reports whether the batch's own znodes say otherwise than its jobs.
+// differs reports whether the batch's own znodes differ from what its jobs say.
 func (p *Plan) differs(b *batch, there *batchStands) bool {
 	want := p.contents(b)
 	for _, n := range want {
@@ -123,14 +123,14 @@ func (p *Plan) differs(b *batch, there *batchStands) bool {
 
 const statusReport = "status-report"
 
-// standingJobs is what there is of a batch's migrated jobs. If one is gone or was
-// touched, what the batch says is not the migration's to derive.
+// standingJobs counts a batch's migrated jobs that are in the target. If one is gone or
+// was touched, a migration must not derive the batch's contents again.
 type standingJobs struct {
 	count         int
 	gone, touched bool
 }
 
-// standingJobs are those of each batch.
+// standingJobs counts them for each batch.
 func (ex *existing) standingJobs() map[ref]*standingJobs {
 	all := map[ref]*standingJobs{}
 	of := func(bid ref) *standingJobs {
@@ -155,15 +155,15 @@ func (ex *existing) standingJobs() map[ref]*standingJobs {
 	return all
 }
 
-// batchNodeTouched says what somebody changed of a znode of a migrated batch, ""
-// if nothing.
+// batchNodeTouched says how somebody changed a znode of a migrated batch, "" if nobody
+// did.
 func (ex *existing) batchNodeTouched(bid string, n *znode.Node) string {
 	folder := znode.Parent(n.Path)
 	switch {
 	case znode.Parent(folder) == newqueue.BatchStatesPath(bid):
 		return "" // a job's entry
 	case n.Stat.EphemeralOwner != 0:
-		return n.Path + " is a worker's"
+		return n.Path + " is held by a worker"
 	case n.Stat.Version != 0:
 		return fmt.Sprintf("%s was set %s", n.Path, times(n.Stat.Version))
 	case n.Stat.Aversion != 0:
@@ -171,13 +171,13 @@ func (ex *existing) batchNodeTouched(bid string, n *znode.Node) string {
 	case folder == newqueue.BatchPath(bid) && !knownBatchNode[znode.Name(n.Path)]:
 		return n.Path + " was made by others"
 	case !ex.bornInRun(n.Stat.Czxid):
-		return n.Path + " was made while no run was at work"
+		return n.Path + " was created while no run was at work"
 	}
 	return ""
 }
 
-// dated reports whether the transactions that the tree shows tell which znodes
-// are a run's: not in a copy that was restored from a dump.
+// dated reports whether the znodes' transactions show which run created them. In a copy
+// that was restored from a dump they don't.
 func (ex *existing) dated() bool {
 	for _, s := range ex.spans {
 		if !s.known() {
@@ -188,21 +188,21 @@ func (ex *existing) dated() bool {
 }
 
 // besideRuns reports whether a znode is one of the migration's own that a migrator
-// made outside of any run: to have an election, or to rebuild what was lost.
+// created outside of any run: for the election, or to rebuild what was lost.
 func (ex *existing) besideRuns(n *znode.Node) bool {
 	switch n.Path {
 	case MigrationPath, ElectionPath:
 		return true
 	case RunsPath, LedgerPath:
-		// The run that made them can have been rolled back since. But they are older
-		// than any run that stands.
+		// The run that created them may have been rolled back since. But they are older
+		// than any run that is there.
 		return len(ex.runs) > 0 && n.Stat.Czxid <= ex.runs[0].stat.Czxid
 	}
 	return znode.Within(n.Path, MigrationPath) && slices.ContainsFunc(ex.runs, func(r Run) bool { return r.From != 0 && n.Stat.Czxid <= r.stat.Czxid })
 }
 
-// bornInRun reports whether a znode was created while a run was at work. It is
-// also true if that is unknown.
+// bornInRun reports whether a znode was created while a run was at work, or whether that
+// is not known.
 func (ex *existing) bornInRun(czxid int64) bool {
 	for _, s := range ex.spans {
 		if !s.known() || s.holds(czxid) {

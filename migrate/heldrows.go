@@ -9,13 +9,13 @@ import (
 type held struct {
 	ledgerEntry
 	run string
-	// The transaction that made the job lies within this; it is not known where
-	// that can't be told.
+	// made is the range that has the transaction in which the job was created. It is the
+	// zero span if that is not known.
 	made span
 }
 
-// heldRow is an entry of the ledger in memory: of a million there is one each,
-// so it has no pointers and is small. [held] is what it says.
+// heldRow is an entry of the ledger in memory. There is one for each record, so it is
+// small and has no pointers. [held] is what it says.
 type heldRow struct {
 	record, root, bid ref
 	hash              uint32
@@ -29,7 +29,7 @@ type ledgerPart struct {
 	made span
 }
 
-// heldRows are what the ledger says of all records, in the order of their paths.
+// heldRows are what the ledger says of all records, in the order of the records' paths.
 type heldRows struct {
 	names *names
 	rows  []heldRow
@@ -38,8 +38,8 @@ type heldRows struct {
 
 func newHeldRows(n *names) heldRows { return heldRows{names: n} }
 
-// add adds entries of a run's log; see [heldRows.settle]. Runs come oldest
-// first, and of each run the entries in order.
+// add adds entries of a run's log. Runs come oldest first, and the entries of a run in
+// their order. Then call settle.
 func (h *heldRows) add(run string, made span, entries []ledgerEntry) {
 	h.parts = append(h.parts, ledgerPart{run, made})
 	for _, e := range entries {
@@ -50,14 +50,14 @@ func (h *heldRows) add(run string, made span, entries []ledgerEntry) {
 	}
 }
 
-// settle leaves of all entries for a record the one that counts: the newest. A
-// rollback takes away what its own run said and nothing else.
+// settle keeps the newest entry for each record. A rollback cancels its own run's
+// entries and no others.
 func (h *heldRows) settle() {
 	slices.SortStableFunc(h.rows, func(a, b heldRow) int { return h.names.compare(a.record, b.record) })
 	counting := h.rows[:0]
 	for i, row := range h.rows {
 		if i+1 < len(h.rows) {
-			// The last that a run says of a record is what it says.
+			// A run's last entry for a record counts.
 			if next := h.rows[i+1]; next.record == row.record && h.parts[next.part].run == h.parts[row.part].run {
 				continue
 			}
@@ -71,10 +71,10 @@ func (h *heldRows) settle() {
 		}
 		counting = append(counting, row)
 	}
-	h.rows = slices.Clone(counting) // without the room for more
+	h.rows = slices.Clone(counting) // frees the room of the dropped ones
 }
 
-// held is what a row stands for.
+// held is what a row says.
 func (h *heldRows) held(row heldRow) held {
 	p := h.parts[row.part]
 	e := ledgerEntry{op: row.op, record: h.names.text(row.record), root: h.names.text(row.root), bid: h.names.text(row.bid), hash: row.hash}
@@ -101,7 +101,7 @@ func (h *heldRows) index(record string) (i int, there bool) {
 	return slices.BinarySearchFunc(h.rows, r, func(row heldRow, r ref) int { return h.names.compare(row.record, r) })
 }
 
-// all yields what the ledger says of each record, in the order of their paths.
+// all yields what the ledger says of each record, in the order of the records' paths.
 func (h *heldRows) all() iter.Seq[held] {
 	return func(yield func(held) bool) {
 		for _, row := range h.rows {

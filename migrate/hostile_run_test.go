@@ -6,7 +6,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// A record that counts a million million shards, sealed, keeps nobody counting.
+// A sealed record that counts a million million shards does not keep a reader counting.
 func TestForgedShardCount(t *testing.T) {
 	s := serve(t, znode.NewTree())
 	src := source(t, queue(t, fourRecords(t)))
@@ -23,13 +23,14 @@ func TestForgedShardCount(t *testing.T) {
 	t.Errorf("named are %v", damageIn(t, treeOf(t, s)))
 }
 
-// What has no run's name among the runs is named, and nobody is told to rebuild it.
+// A znode among the runs whose name is not a run's is a problem. The problem does not say
+// that a rebuild helps.
 func TestForeignNameAmongTheRuns(t *testing.T) {
 	s := serve(t, znode.NewTree())
 	mustMigrate(t, s, source(t, queue(t, fourRecords(t))), options(permissive()))
 	do(t, s, znode.Create("/migration/runs/readme", []byte("hello")))
 	damage := damageIn(t, treeOf(t, s))
-	want := Problem{Kind: RunDamaged, Path: "/migration/runs/readme", Message: "no migration made it: it has no run's name", Next: "remove it when you know who made it"}
+	want := Problem{Kind: RunDamaged, Path: "/migration/runs/readme", Message: "no migration made it: its name is not a run's", Next: "remove it when you know who made it"}
 	if len(damage) != 1 || damage[0] != want {
 		t.Errorf("damage %v", damage)
 	}

@@ -8,35 +8,34 @@ import (
 	"mrtq/newqueue"
 )
 
-// counter allots the explicit ids of one parent's children so that ZooKeeper's
-// own numbering carries on after them (docs/migration.md, "One job, one
-// transaction").
+// counter gives explicit ids to one parent's children, so that ZooKeeper's own numbering
+// goes on after them (docs/migration.md, "One job, one transaction").
 type counter struct {
 	parent, prefix string
 	first, next    int64
-	// While a plan is carried out, somebody else's new child can take a number
-	// that was meant for ours: those that are not made yet move up by shift.
-	made  int64 // numbers below are made
+	// While a plan is carried out, somebody else's new child can take a number that was
+	// meant for one of ours. Then the numbers that are not used yet move up by shift.
+	made  int64 // all numbers below this are used
 	shift int64
 }
 
-// id is the name for a number that is not made yet.
+// id is the name for a number that is not used yet.
 func (c *counter) id(number int64) string {
 	return newqueue.SequenceID(c.prefix, int32(number+c.shift))
 }
 
-// numbering is the counters of a plan, by parent.
+// numbering has the counters of a plan, by parent.
 type numbering map[string]*counter
 
-// assign gives a new job that is not made yet its id as of now.
+// assign gives a new job its present id, unless it is already created.
 func (p *Plan) assign(pl *planned) {
 	if c := p.numbers[p.parentOf(pl)]; !pl.rewrite() && pl.number >= c.made {
 		pl.id = int32(pl.number + c.shift)
 	}
 }
 
-// catchUp reads where the parents' counters are, and moves the numbers that are
-// not made yet there. ahead is how many children of a parent are made before them.
+// catchUp reads the parents' counters, and moves the numbers that are not used yet there.
+// ahead is how many other children of a parent are created before these.
 func (n numbering) catchUp(ctx context.Context, t *Target, ahead map[string]int64) error {
 	if err := t.Sync(ctx); err != nil {
 		return err
@@ -57,19 +56,18 @@ func (n numbering) catchUp(ctx context.Context, t *Target, ahead map[string]int6
 	return nil
 }
 
-// burn advances a parent's counter by creating and deleting a child. Without
-// this, a tree that was restored without its counters would give out ids that
-// exist.
+// burn advances a parent's counter, by creating and deleting a child. Without it, a tree
+// that was restored without its counters would give out ids that already exist.
 type burn struct {
 	parent string
 	times  int64
 }
 
-// maxBurn bounds the time that it takes: about a minute.
+// maxBurn limits how far a counter is advanced. It takes about a minute.
 const maxBurn = 1_000_000
 
-// counter reads the next number of a parent. before is how many children the
-// plan itself creates there before the ids.
+// counter reads the next number of a parent. before is how many other children the plan
+// creates there first.
 func (p *Plan) counter(parent, prefix string, before int) *counter {
 	c := &counter{parent: parent, prefix: prefix}
 	n := p.ex.tree.Get(parent)
@@ -88,14 +86,15 @@ func (p *Plan) counter(parent, prefix string, before int) *counter {
 	return c
 }
 
+// burnTo advances a counter by times, or says that it is too far behind.
 func (p *Plan) burnTo(parent string, times, highest int64) {
 	if times > maxBurn {
 		p.problem(Problem{Kind: CounterBehind, Path: parent,
 			Message: fmt.Sprintf("ZooKeeper's counter is %d behind the highest id %d: any client's next create would fail for that long", times, highest),
-			Next:    "the tree was restored without its counters: restore it with mrtq restore from a dump that has Stats"})
+			Next:    "the tree was restored without its counters: restore it again from a dump that has Stats"})
 		return
 	}
-	p.warn(parent, fmt.Sprintf("ZooKeeper's counter is %d behind the highest id; it is brought up", times))
+	p.warn(parent, fmt.Sprintf("ZooKeeper's counter is %d behind the highest id; the migration advances it", times))
 	p.burns = append(p.burns, burn{parent, times})
 }
 
@@ -105,9 +104,8 @@ func (c *counter) take() int64 {
 	return n
 }
 
-// assignIDs gives ids to batches, jobs and access requests that are new, in
-// their order. Rewritten jobs are created again
-// ahead of the new ones, which moves the counter too.
+// assignIDs gives ids to new batches, jobs and access requests, in their order. Rewritten
+// jobs are created again before the new ones, and that moves the counter too.
 func (p *Plan) assignIDs() {
 	states := 0
 	if p.ex.tree.Get(newqueue.JobStatesPath) == nil {
@@ -151,6 +149,7 @@ func (p *Plan) assignIDs() {
 	p.forecast()
 }
 
+// listBatches lists the batches that the plan creates or changes.
 func (p *Plan) listBatches() {
 	for _, b := range p.sortedBatches() {
 		if !b.dirty {
@@ -163,8 +162,8 @@ func (p *Plan) listBatches() {
 	}
 }
 
-// forecast says how many numbers each sequence has left, and refuses a plan
-// that needs more.
+// forecast says how many numbers each sequence has left. A plan that needs more gets a
+// problem.
 func (p *Plan) forecast() {
 	for _, parent := range []string{newqueue.BatchesPath, newqueue.JobsPath, newqueue.AccessQueuePath(newqueue.AccessSmall), newqueue.AccessQueuePath(newqueue.AccessLarge)} {
 		c := p.numbers[parent]

@@ -12,20 +12,20 @@ import (
 	"mrtq/newqueue"
 )
 
-// Item is one legacy record and its job or access request, whichever was asked for.
+// Item is one legacy record and its job or access request.
 type Item struct {
-	Record *Record // as the source has it; nil if it does not
+	Record *Record // as the source has it; nil if it has none
 	// Path is the record's path, "" for a job that no migration made.
 	Path string
-	// Run made the job of the record; "" if none took it over. Unchanged reports
-	// whether the record is what it was then.
+	// Run migrated the record; "" if no run did. Unchanged reports whether the record
+	// has not changed since.
 	Run       string
 	Unchanged bool
 	Root      string       // of the job or request; "" if there was none
 	Nodes     []znode.Node // of the job or request and its entries, in order; none if it is gone
 	State     string       // of the job or request
-	// Touched is what somebody changed of the job since it was made, Gone what
-	// became of one that is not there.
+	// Touched says how somebody changed the job since it was created. Gone says what
+	// happened to a job that is not there any more.
 	Touched, Gone string
 }
 
@@ -35,9 +35,9 @@ var ErrNoItem = errors.New("neither the source nor the target has it")
 // ErrManyItems says that several things have the name that was given.
 var ErrManyItems = errors.New("several have this id; give the path of one")
 
-// FindItem finds a record by its path or name, or a job or request by its path or
-// id, on both sides. Only what belongs to it is read, and the lists that lead to it.
-// The error wraps [ErrNoItem], or is one of reading.
+// FindItem finds a record by its path or name, or a job or request by its path or id, on
+// both sides. It reads only what belongs to the item, and the lists that lead to it. The
+// error wraps [ErrNoItem] or [ErrManyItems], or is one of reading.
 func FindItem(ctx context.Context, queue *LegacyQueue, target side.Side, name string) (*Item, error) {
 	tree, err := readSkeleton(ctx, target)
 	if err != nil {
@@ -89,8 +89,8 @@ func (f *finder) find(ctx context.Context, name string) error {
 	return f.tellCustody(ctx, record)
 }
 
-// only is the one place of several that is there; none of them if none is, because
-// the ledger can know them all the same.
+// only returns the one of several places that is there. If none is, it returns them all,
+// because the ledger may still know them.
 func (f *finder) only(ctx context.Context, name string, roots []string) ([]string, error) {
 	var there []string
 	for _, root := range roots {
@@ -113,7 +113,7 @@ func (f *finder) only(ctx context.Context, name string, roots []string) ([]strin
 	return nil, fmt.Errorf("%s: %w: %s", name, ErrManyItems, strings.Join(there, ", "))
 }
 
-// places are the record that a name means, or the jobs and requests that it can
+// places returns the record that a name means, or the jobs and requests that it can
 // mean.
 func (f *finder) places(name string) (record string, roots []string) {
 	switch {
@@ -134,7 +134,7 @@ func (f *finder) places(name string) (record string, roots []string) {
 	return "", roots
 }
 
-// claimed is the record that was made into one of those jobs.
+// claimed is the record from which one of those jobs was made.
 func (f *finder) claimed(roots []string) string {
 	for h := range f.custody.held.all() {
 		if h.root != "" && slices.Contains(roots, h.root) {
@@ -184,7 +184,7 @@ func (f *finder) readJob(ctx context.Context, root string) error {
 	return f.readEntries(ctx, znode.Name(root), bid)
 }
 
-// readEntries reads where a job stands: in a queue, and in its batch.
+// readEntries reads a job's entries: in a queue, and in its batch.
 func (f *finder) readEntries(ctx context.Context, jid, bid string) error {
 	var paths []string
 	if znode.ValidatePath(newqueue.BatchPath(bid)) == nil && bid != "" {
@@ -236,7 +236,7 @@ func (f *finder) readRecord(ctx context.Context, path string) error {
 	return nil
 }
 
-// tellCustody says what the migration knows of the record and its job.
+// tellCustody adds what the ledger says of the record and its job.
 func (f *finder) tellCustody(ctx context.Context, record string) error {
 	it := f.item
 	h, there := f.custody.lookup(record)

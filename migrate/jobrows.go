@@ -8,22 +8,22 @@ import (
 	"mrtq/internal/znode"
 )
 
-// jobRow is a migrated job or access request in memory: of a million there is
-// one each, so it has no pointers and is small. [placed] is what it says.
+// jobRow is a migrated job or access request in memory. There is one for each, so it is
+// small and has no pointers. [placed] is what it says.
 type jobRow struct {
 	record, root, bid ref
 	claim             int32 // index into jobRows.claims
 	sha               [32]byte
-	// What [survey] says of a job that stands.
-	made    int64 // the transaction that made it
+	// What [survey] adds.
+	made    int64 // the transaction that created it
 	shape   shape
-	touched bool // since a run made it
+	touched bool // somebody changed it since a run created it
 }
 
 // claim is what the provenance of many jobs has in common.
 type claim struct {
 	run, consumed string
-	sha           string // where it is not the hexadecimal digest that a migration writes; else ""
+	sha           string // if it is not the hexadecimal digest that a migration writes; else ""
 }
 
 // jobRows are the migrated jobs of a target, in the order of their records' paths.
@@ -37,7 +37,7 @@ type jobRows struct {
 
 func newJobRows(n *names) jobRows { return jobRows{names: n, claimed: map[claim]int32{}} }
 
-// add adds a job at the end; see [jobRows.sort].
+// add adds a job at the end. When all are added, call sort.
 func (j *jobRows) add(p placed) {
 	c := claim{run: p.prov.Run, consumed: p.prov.Consumed}
 	row := jobRow{record: j.names.ref(p.prov.Path), root: j.names.ref(p.root), bid: j.names.ref(p.bid)}
@@ -55,12 +55,12 @@ func (j *jobRows) add(p placed) {
 	j.rows = append(j.rows, row)
 }
 
-// sort brings the rows into order. Of one record they stay as they were added.
+// sort sorts the rows. The rows of one record keep their order.
 func (j *jobRows) sort() {
 	slices.SortStableFunc(j.rows, func(a, b jobRow) int { return j.names.compare(a.record, b.record) })
 }
 
-// placed is the job that a row stands for.
+// placed is what a row says.
 func (j *jobRows) placed(row jobRow) placed {
 	c := j.claims[row.claim]
 	p := placed{

@@ -18,17 +18,17 @@ import (
 	"mrtq/newqueue"
 )
 
-// LedgerPath holds the custody ledger: what became of each record that a run
-// took over, kept after the job that it became is done and cleaned. Below it
-// stand one znode a run, and below that the run's shards, numbered from 0.
+// LedgerPath holds the custody ledger: for each record that a run migrated, which job it
+// became. An entry is kept after the job is done and cleaned. Below LedgerPath, each run
+// has a znode, and below that are the run's shards, numbered from 0.
 //
-// A run's ledger is a log. Its newest entries are in the run's own record,
-// which every transaction sets anyway, so an entry is written in the very
-// transaction that makes or removes its job. When the record holds many, the
-// transaction moves them into a shard.
+// A run's ledger is a log. Its newest entries, the tail, are in the run's own record,
+// which every transaction sets anyway. So an entry is written in the same transaction
+// that creates or removes its job. When the tail is full, the transaction moves it into
+// a shard.
 //
-// A shard is flate-compressed; a record's tail is not. Inside, column after
-// column, because alike things compress well side by side:
+// A shard is flate-compressed, a tail is not. Both have one column after the other,
+// because similar values side by side compress well:
 //
 //	version   1 byte, ledgerVersion
 //	n         uvarint, the number of entries
@@ -44,22 +44,22 @@ const LedgerPath = "/migration/ledger"
 
 const ledgerVersion = 1
 
-// tailEntries is how many entries a run's record holds before they move into a
-// shard. Every transaction writes them again, so few are better for speed; many
-// make fewer shards.
+// tailEntries is how many entries a tail has before they move into a shard. Every
+// transaction writes the tail again, so a short one is faster. A long one makes fewer
+// shards.
 const tailEntries = 256
 
-// ErrLedger says that the custody ledger, or a record of a run, is not as a
-// migration left it.
+// ErrLedger says that the custody ledger, or the record of a run, is not as a migration
+// left it. See [DamageError].
 var ErrLedger = errors.New("the migration's own records are damaged")
 
-// ledgerOp is what an entry says of its record.
+// ledgerOp is what happened to an entry's record.
 type ledgerOp uint8
 
 const (
 	tookOver ledgerOp = iota // the record became the job
 	tookBack                 // a rollback removed the job again
-	settled                  // the operator said that the record is done (--done)
+	settled                  // the operator declared the record done
 	ledgerOps
 )
 
@@ -67,16 +67,16 @@ const (
 type ledgerEntry struct {
 	op     ledgerOp
 	record string // path of the legacy record
-	root   string // /jobs/JID or /access/QUEUE/QID; "" where settled
+	root   string // /jobs/JID or /access/QUEUE/QID; "" if settled
 	bid    string // "" for an access request
 	hash   uint32
 }
 
-// ledgerHash is the part of a record's digest that the ledger keeps. It tells
-// whether a record changed; which record it is, its path tells.
+// ledgerHash is the part of a record's digest that the ledger keeps. It shows whether the
+// record has changed since.
 func ledgerHash(r Record) uint32 { return binary.BigEndian.Uint32(r.Legacy.SHA256[:]) }
 
-// ledgerOf is the entry of a job that is made.
+// ledgerOf is the entry for a new job.
 func ledgerOf(j job) ledgerEntry {
 	return ledgerEntry{op: tookOver, record: j.rec.Path, root: j.root(), bid: j.bid, hash: ledgerHash(*j.rec)}
 }
@@ -87,9 +87,9 @@ type ledgerKind struct {
 	record, root string // without the numbers at their ends
 }
 
-// numbered splits a path into what stands before its number and the number,
-// which is written as ZooKeeper's %010d: a negative one, of a counter that has
-// wrapped, takes a character more where its digits fill the ten.
+// numbered splits a path into its stem and the number at its end, which ZooKeeper writes
+// as %010d. The number of a counter that has wrapped is negative. If it has ten digits,
+// its sign is one character more.
 func numbered(path string) (stem string, n int64, err error) {
 	at := len(path) - sequenceDigits
 	if at < 0 {
@@ -107,8 +107,8 @@ func numbered(path string) (stem string, n int64, err error) {
 
 const sequenceDigits = 10
 
-// encodeLedger is the log's binary form. It fails for an entry whose names are
-// none that a migration gives.
+// encodeLedger is the binary form of entries. It fails if an entry has a name that no
+// migration gives.
 func encodeLedger(entries []ledgerEntry) ([]byte, error) {
 	var c ledgerColumns
 	if err := c.add(entries); err != nil {
@@ -117,14 +117,14 @@ func encodeLedger(entries []ledgerEntry) ([]byte, error) {
 	return c.encode(), nil
 }
 
-// ledgerColumns are entries in their binary form, to which more can be added.
+// ledgerColumns are entries in their binary form. More can be added.
 type ledgerColumns struct {
 	n       int
 	kinds   []ledgerKind
 	index   map[ledgerKind]int
 	columns [4][]byte // kind, sequence, number, batch
 	hashes  []byte
-	// Of the last entry.
+	// The last entry's numbers.
 	sequence, number, batch int64
 }
 
@@ -188,8 +188,8 @@ func (c *ledgerColumns) encode() []byte {
 	return append(out, c.hashes...)
 }
 
-// Bounds of what a shard may hold, many times what a run writes: its bytes when
-// unpacked, and those of its entries' names when spelled out; and its entries.
+// Bounds for a shard, many times what a run writes. maxShard bounds its bytes when
+// unpacked, and the bytes of its entries' names.
 const (
 	maxShard   = 16 << 20
 	maxEntries = 64 * tailEntries
@@ -201,9 +201,9 @@ func decodeLedger(data []byte) ([]ledgerEntry, error) {
 	if v := r.bytes(1); r.err == nil && v[0] != ledgerVersion {
 		return nil, fmt.Errorf("%w: format %d, want %d: another version of mrtq wrote it", ErrLedger, v[0], ledgerVersion)
 	}
-	n := r.count(4) // an entry has 4 bytes of hash at least
+	n := r.count(4) // each entry has at least its hash, 4 bytes
 	if n > maxEntries {
-		r.fail(fmt.Sprintf("%d entries, and a run writes %d together at most", n, tailEntries))
+		r.fail(fmt.Sprintf("it has %d entries, and a run writes at most %d into one shard", n, tailEntries))
 		n = 0
 	}
 	kinds := make([]ledgerKind, r.count(3))
@@ -284,7 +284,7 @@ func (r *ledgerReader) uvarint() uint64 {
 	return v
 }
 
-// count is a number of things of which each takes that many bytes at least.
+// count reads the number of things that take at least each bytes.
 func (r *ledgerReader) count(each int) int {
 	n := r.uvarint()
 	if n > uint64(len(r.data)/each) {
@@ -296,7 +296,7 @@ func (r *ledgerReader) count(each int) int {
 
 func (r *ledgerReader) text() string { return string(r.bytes(r.count(1))) }
 
-// column reads n differences, each from step more than the value before.
+// column reads n values. Each is stored as its difference from the value before plus step.
 func (r *ledgerReader) column(n int, step int64) []int64 {
 	values := make([]int64, n)
 	last := int64(0)
@@ -345,8 +345,8 @@ func unpackShard(data []byte) ([]ledgerEntry, error) {
 	return decodeLedger(raw)
 }
 
-// ledgerSum chains the digest of a log over one more entry. It does not depend
-// on how the entries are spread over shards.
+// ledgerSum adds one entry to the digest of a log. The digest does not depend on how the
+// entries are spread over shards.
 func ledgerSum(before string, e ledgerEntry) string {
 	text := make([]byte, 0, 256)
 	for _, s := range []string{before, e.record, e.root, e.bid} {
@@ -362,14 +362,14 @@ func ledgerSum(before string, e ledgerEntry) string {
 type Ledger struct {
 	Entries int `json:"entries"` // in shards and tail
 	Shards  int `json:"shards"`  // znodes, numbered from 0
-	// Missing are the numbers of shards that a rebuild gave up.
+	// Missing are the numbers of shards that a rebuild could not recover.
 	Missing []int  `json:"missing,omitempty"`
-	Closed  int    `json:"closed"`         // shards there were when the run was done, the last of which its last transaction made; 0 before
+	Closed  int    `json:"closed"`         // how many shards the run had when it was done, the closing shard included; 0 before
 	Sum     string `json:"sum"`            // digest of all entries in order, "" for none
 	Tail    []byte `json:"tail,omitempty"` // the newest entries
-	// Highest is, by legacy queue znode, the highest sequence that the run took over.
+	// Highest is the highest sequence that the run migrated, by the legacy queue's znode.
 	Highest map[string]int32 `json:"highest,omitempty"`
-	// Void says that a rollback took back everything, and the rest is being removed.
+	// Void says that everything was rolled back and the ledger is being removed.
 	Void bool `json:"void,omitempty"`
 }
 
@@ -384,12 +384,12 @@ type ledgerLog struct {
 	run  string
 	acl  []znode.ACL // of shards
 	tail []ledgerEntry
-	// encoded is of the first entries of tail: each is encoded once, although every
-	// transaction writes all.
+	// encoded has the first entries of tail, so that each is encoded once, although
+	// every transaction writes them all.
 	encoded ledgerColumns
 }
 
-// decodeTail reads the entries that the run's record itself holds.
+// decodeTail reads the entries in the run's record itself.
 func decodeTail(r Run) ([]ledgerEntry, error) {
 	if len(r.Ledger.Tail) == 0 {
 		return nil, nil
@@ -401,10 +401,10 @@ func decodeTail(r Run) ([]ledgerEntry, error) {
 	return entries, nil
 }
 
-// add puts entries into the run's record. Each time that it holds tailEntries of
-// them they move on into a shard, and with close the rest does too; it returns
-// the operations for that. Where a shard ends does not depend on transactions, so
-// an interrupted run leaves the same shards as one that went through.
+// add adds entries to the tail. Whenever the tail has tailEntries, they move into a
+// shard; with close, the rest does too. add returns the operations that create these
+// shards. Where a shard ends does not depend on the transactions, so an interrupted run
+// leaves the same shards as one that was not interrupted.
 func (l *ledgerLog) add(led *Ledger, entries []ledgerEntry, close bool) ([]znode.Op, error) {
 	for _, e := range entries {
 		led.Sum = ledgerSum(led.Sum, e)
@@ -439,16 +439,17 @@ func (l *ledgerLog) add(led *Ledger, entries []ledgerEntry, close bool) ([]znode
 	return ops, nil
 }
 
-// restart goes on with those entries as all that the run's record holds.
+// restart goes on with a tail.
 func (l *ledgerLog) restart(tail []ledgerEntry) { l.tail, l.encoded = tail, ledgerColumns{} }
 
-// noteHighest leaves the old map as it is: other copies of the record share it.
+// noteHighest brings Highest up to date. It leaves the old map alone, because other
+// copies of the record share it.
 func (led *Ledger) noteHighest(entries []ledgerEntry) {
 	highest := maps.Clone(led.Highest)
 	for _, e := range entries {
 		_, n, err := numbered(e.record)
 		if err != nil || e.op != tookOver {
-			continue // encodeLedger says so
+			continue // encodeLedger returns the error
 		}
 		queue := znode.Parent(e.record)
 		if highest == nil {
@@ -461,9 +462,9 @@ func (led *Ledger) noteHighest(entries []ledgerEntry) {
 	led.Highest = highest
 }
 
-// walkLedger reads a run's whole log, shard after shard, and at last the entries
-// that the run's record holds itself, for which shard is nil. What it has told
-// counts only if it returns nil; an error is a [damaged].
+// walkLedger reads a run's whole log, shard after shard, and then the tail, for which
+// shard is nil. What each was called with counts only if walkLedger returns nil. An error
+// is a [damaged].
 func walkLedger(tree *znode.Tree, run Run, each func(shard *znode.Node, entries []ledgerEntry)) error {
 	dir := ledgerPath(run.ID)
 	if tree.Get(dir) == nil {
@@ -498,12 +499,12 @@ func walkLedger(tree *znode.Tree, run Run, each func(shard *znode.Node, entries 
 	}
 	tell(nil, tail)
 	if sum != run.Ledger.Sum || total != run.Ledger.Entries {
-		return &damaged{dir, fmt.Sprintf("its %d entries are not the %d that the run's record seals", total, run.Ledger.Entries)}
+		return &damaged{dir, fmt.Sprintf("its %d entries are not the %d that the run's record counts and seals", total, run.Ledger.Entries)}
 	}
 	return nil
 }
 
-// damaged is one znode of the migration's own that is not as it was left.
+// damaged is one of the migration's own znodes that somebody changed or removed.
 type damaged struct{ path, why string }
 
 func (d *damaged) Error() string { return fmt.Sprintf("%s: %v: %s", d.path, ErrLedger, d.why) }

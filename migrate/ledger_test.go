@@ -29,8 +29,8 @@ func drawEntry(t *rapid.T) ledgerEntry {
 	return e
 }
 
-// Whatever entries there are, in whatever steps they are added, the log that a
-// run leaves reads back as they were.
+// The log that a run leaves reads back as the entries that were added, in any number of
+// steps.
 func TestLedgerReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		entries := rapid.SliceOfN(rapid.Custom(drawEntry), 0, 3*tailEntries).Draw(t, "entries")
@@ -72,8 +72,8 @@ func TestLedgerReadsBack(t *testing.T) {
 	})
 }
 
-// A million records take a few megabytes: a record takes six bytes at most (in a
-// queue like any: several priorities and workers, batches of a thousand).
+// A million records take a few megabytes. In a usual queue, with several priorities and
+// workers and batches of a thousand, a record takes at most six bytes.
 func TestLedgerIsSmall(t *testing.T) {
 	const records = 100_000
 	log := ledgerLog{run: "run0000000000"}
@@ -132,8 +132,8 @@ func TestBadLedger(t *testing.T) {
 	}
 }
 
-// Whatever bytes a shard holds: an error that says so, or entries that encode to
-// something that reads back the same.
+// For any bytes of a shard there is an error, or there are entries that encode to something
+// that reads back the same.
 func FuzzLedger(f *testing.F) {
 	seed, err := encodeLedger([]ledgerEntry{
 		{record: "/ingest/mrtQ-05000000000001", root: "/jobs/jid0000000001", bid: "bid0000000000", hash: 1},

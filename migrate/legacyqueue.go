@@ -7,7 +7,6 @@ import (
 	"iter"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 
 	"mrtq/internal/side"
@@ -15,8 +14,8 @@ import (
 	"mrtq/legacy"
 )
 
-// LegacyQueue is a legacy queue that is read record by record. Only the records'
-// names are in memory.
+// LegacyQueue is a legacy queue, read record by record. Only the records' names are in
+// memory.
 type LegacyQueue struct {
 	Queues  Queues
 	Locks   []Lock
@@ -24,12 +23,12 @@ type LegacyQueue struct {
 
 	side  side.Side
 	opt   legacy.Options
-	nodes []queueNode            // those that are there
-	kinds map[string]QueueKind   // of the nodes, by path
+	nodes []queueNode            // the queue nodes that are there
+	kinds map[string]QueueKind   // of these nodes, by path
 	roots map[string]*znode.Node // queue and lock nodes that are there, by path
-	lists map[string]listLength  // of their children
+	lists map[string]listLength  // of their children, by path
 	locks []znode.Node           // the outstanding locks, with what is below them
-	// vanished are records that were listed and then not there.
+	// vanished are records that were listed and then could not be found.
 	vanished map[string]bool
 }
 
@@ -64,7 +63,7 @@ func OpenLegacyQueue(ctx context.Context, s side.Side, queues Queues, opt legacy
 		case err != nil:
 			return nil, err
 		case n.Unreadable != "":
-			return nil, fmt.Errorf("%s: %w (%s); %s", root, ErrUnlisted, n.Unreadable, giveCredentials)
+			return nil, fmt.Errorf("%s: %w (%s)", root, ErrUnlisted, n.Unreadable)
 		}
 		q.roots[root] = &n
 	}
@@ -76,8 +75,8 @@ func OpenLegacyQueue(ctx context.Context, s side.Side, queues Queues, opt legacy
 		}
 	}
 	if len(q.nodes) == 0 {
-		return nil, fmt.Errorf("%w: looked for %s; there is %s; give the chroot in the address, or the nodes with --ingest, --inventory, --access-small, --access-large",
-			ErrNoQueues, strings.Join(q.Missing, ", "), q.topLevel(ctx))
+		there, _ := s.Children(ctx, "/") // for the error alone
+		return nil, &NoQueuesError{Missing: q.Missing, There: there}
 	}
 	for _, root := range queues.Locks {
 		if err := q.readLocks(ctx, root); err != nil {
@@ -87,8 +86,8 @@ func OpenLegacyQueue(ctx context.Context, s side.Side, queues Queues, opt legacy
 	return q, nil
 }
 
-// list notes the names of a queue node's records. A queue below a queue node is no
-// record of it.
+// list notes the names of a queue node's records. A queue node below another queue node
+// is not a record.
 func (q *LegacyQueue) list(ctx context.Context, kind QueueKind, root string) error {
 	names, err := q.children(ctx, root)
 	if errors.Is(err, znode.ErrNoNode) {
@@ -107,7 +106,7 @@ func (q *LegacyQueue) list(ctx context.Context, kind QueueKind, root string) err
 	return nil
 }
 
-// children are those of a queue's or of the locks' node, if it was there.
+// children lists the children of a queue node or a lock node that is there.
 func (q *LegacyQueue) children(ctx context.Context, root string) ([]string, error) {
 	if q.roots[root] == nil {
 		return nil, fmt.Errorf("%s: %w", root, znode.ErrNoNode)
@@ -154,15 +153,6 @@ func readLock(n *znode.Node, opt legacy.Options) Lock {
 	}
 	l, err := legacy.DecodeLock(n.Data, opt)
 	return Lock{Path: n.Path, Legacy: l, Err: err}
-}
-
-// topLevel says what there is instead of a legacy queue.
-func (q *LegacyQueue) topLevel(ctx context.Context) string {
-	names, err := q.side.Children(ctx, "/")
-	if err != nil || len(names) == 0 {
-		return "nothing"
-	}
-	return "/" + strings.Join(names, ", /")
 }
 
 // Len is the number of records, as they were listed.
@@ -216,8 +206,8 @@ func (q *LegacyQueue) has(path string) bool {
 	return false
 }
 
-// Records reads and decodes the records in path order. A bad record is one with an
-// Err; one that vanished meanwhile is left out.
+// Records reads and decodes the records in path order. A bad record has an Err. A record
+// that has been removed since it was listed is left out.
 func (q *LegacyQueue) Records(ctx context.Context) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		tell, read, total := phases(ctx), 0, q.Len()
@@ -239,7 +229,7 @@ func (q *LegacyQueue) Records(ctx context.Context) iter.Seq2[Record, error] {
 // fetched is a record as it was read, with what lies below it.
 type fetched struct {
 	Record
-	nodes []znode.Node // the record's own first; none if it is not there
+	nodes []znode.Node // the record's own znode first; none if it is not there
 }
 
 func (f fetched) there() bool { return len(f.nodes) > 0 }
@@ -280,7 +270,7 @@ func (q *LegacyQueue) fetch(ctx context.Context, paths iter.Seq[string]) iter.Se
 	}
 }
 
-// decodeAll decodes what was read, on all cores.
+// decodeAll decodes the records of a window, on all cores.
 func (q *LegacyQueue) decodeAll(window []fetched) {
 	var cores sync.WaitGroup
 	each := max(1, (len(window)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))

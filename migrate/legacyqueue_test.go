@@ -14,7 +14,7 @@ import (
 	"mrtq/legacy"
 )
 
-// TestLegacyQueue: read record by record, a queue is the same as read whole.
+// A queue that is read record by record is the same as one that is read whole.
 func TestLegacyQueue(t *testing.T) {
 	tree, err := legacyqueue.Make(legacyqueue.Options{Records: 600, Seed: 5, Consumed: true})
 	if err != nil {

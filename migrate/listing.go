@@ -11,9 +11,9 @@ import (
 	"mrtq/newqueue"
 )
 
-// listing is a target of any size: what there is little of is in memory as a tree
-// (see [readSkeleton]), and of jobs, batches and their entries there are rows. All
-// else is read part by part.
+// listing is a target of any size. Its skeleton is in memory as a tree (see
+// [readSkeleton]). Jobs, batches and their entries are rows. Everything else is read part
+// by part.
 type listing struct {
 	*existing
 	side    side.Side
@@ -21,24 +21,24 @@ type listing struct {
 	batches []batchRow // in the order of their ids
 	inBatch entryRows  // the jobs' entries in batches
 	called  nameHash
-	part    int               // of jobs or batches, that are looked at together
-	see     func(*znode.Node) // if not nil, is told of what is walked through to list it
+	part    int               // how many jobs or batches a part has
+	see     func(*znode.Node) // if not nil, is called with every znode that listing reads
 
-	vanished map[string]bool // jobs and requests that were gone when they were to be read
+	vanished map[string]bool // jobs and requests that were listed and then could not be found
 }
 
 // batchRow is one child of /batches.
 type batchRow struct {
 	bid      ref
-	run      ref      // that made it; none if no run did
-	called   uint64   // hash of what its submission calls it
-	jobs     int32    // that name it as theirs, of those that were read
-	standing [4]int32 // entries, by folder as in [newqueue.BatchFolders]
-	states   bool     // it has states
+	run      ref      // the run that created it; the zero ref if no run did
+	called   uint64   // hash of the batchID in its submission
+	jobs     int32    // how many of the jobs read so far name it as their batch
+	standing [4]int32 // how many entries are in each folder of [newqueue.BatchFolders]
+	states   bool     // it has the znode states
 }
 
-// listTarget reads what is small of a target, and lists what is not. Of jobs and
-// requests nothing is read yet. Sample may be nil.
+// listTarget reads a target's skeleton, and lists the rest. It does not read the jobs and
+// requests yet. sample may be nil.
 func listTarget(ctx context.Context, s side.Side, sample *ACLSample) (*listing, error) {
 	l, err := openListing(ctx, s)
 	if err != nil {
@@ -47,7 +47,7 @@ func listTarget(ctx context.Context, s side.Side, sample *ACLSample) (*listing, 
 	return l, l.list(ctx, sample)
 }
 
-// openListing reads what is small.
+// openListing reads the skeleton.
 func openListing(ctx context.Context, s side.Side) (*listing, error) {
 	phases(ctx)(ReadingTarget, 0, 0)
 	tree, err := readSkeleton(ctx, s)
@@ -65,7 +65,7 @@ func (l *listing) list(ctx context.Context, sample *ACLSample) error {
 		return err
 	}
 	sample.spread(len(l.roots))
-	l.queued.rows = make([]entryRow, 0, len(l.roots)) // as a rule, each has one
+	l.queued.rows = make([]entryRow, 0, len(l.roots)) // usually each job has one
 	l.inBatch.rows = make([]entryRow, 0, len(l.roots))
 	if err := l.listQueued(ctx); err != nil {
 		return err
@@ -114,8 +114,8 @@ func (l *listing) listQueued(ctx context.Context) error {
 }
 
 func (l *listing) listBatches(ctx context.Context) error {
-	var states []ref      // batches that have some
-	var called []batchRow // and what they are called
+	var states []ref      // batches that have the znode states
+	var called []batchRow // hashes of the batchIDs
 	tell, listed := phases(ctx), len(l.queued.rows)
 	for n, err := range l.side.Walk(ctx, newqueue.BatchesPath) {
 		if err != nil {
@@ -161,13 +161,13 @@ func (l *listing) listBatches(ctx context.Context) error {
 	return nil
 }
 
-// isEntry reports whether a path below /batches, BID first, is where a job's entry
-// stands.
+// isEntry reports whether a path below /batches, which begins with the BID, is that of a
+// job's entry.
 func isEntry(below []string) bool {
 	return len(below) == 4 && below[1] == "states" && slices.Contains(newqueue.BatchFolders, newqueue.BatchFolder(below[2]))
 }
 
-// batch is the row of a batch; nil if it is not there.
+// batch is the row of a batch; nil if the batch is not there.
 func (l *listing) batch(bid ref) *batchRow {
 	i, there := slices.BinarySearchFunc(l.batches, bid, func(b batchRow, bid ref) int { return l.names.compare(b.bid, bid) })
 	if !there {
@@ -176,7 +176,7 @@ func (l *listing) batch(bid ref) *batchRow {
 	return &l.batches[i]
 }
 
-// batchOf is the row of the batch of that id; nil if it is not there.
+// batchOf is the row of the batch with that id; nil if the batch is not there.
 func (l *listing) batchOf(bid string) *batchRow {
 	r, known := l.names.find(bid)
 	if !known {
@@ -198,5 +198,5 @@ func (l *listing) stands(root string) bool {
 // allRoots yields the paths of the jobs and requests in order.
 func (l *listing) allRoots() iter.Seq[string] { return l.names.texts(l.roots) }
 
-// gone is [held.gone].
+// gone says what happened to a migrated record's job; see [held.gone].
 func (l *listing) gone(h held) string { return h.gone(l.batchOf(h.bid) != nil) }

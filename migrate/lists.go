@@ -9,26 +9,33 @@ import (
 	"mrtq/newqueue"
 )
 
-// An answer with a list of children holds a header, the number of the names and a
-// Stat besides the names.
+// listOverhead is what an answer with a list of children holds besides the names: a
+// header, the number of names and a Stat.
 const listOverhead = 16 + 4 + 68
 
-// childLimits are the answers that clients take by default, in bytes, and what
-// takes more, smallest first. A client that gets a longer one drops the connection
-// and tries again for ever. (ZKClientConfig.CLIENT_MAX_PACKET_LENGTH_DEFAULT, and
-// packetLen of ClientCnxn before it.) The servers' own jute.maxbuffer does not
-// limit their answers.
+// childLimits are the longest answers that clients accept by default, in bytes, and how
+// to make them accept more. The smallest limit is first. A client that gets a longer
+// answer drops the connection and tries again, for ever. (In Java, the limit is
+// ZKClientConfig.CLIENT_MAX_PACKET_LENGTH_DEFAULT, and before 3.6 ClientCnxn's packetLen.)
+// The servers' own jute.maxbuffer does not limit their answers.
 var childLimits = []struct {
 	bytes      int
 	who, helps string
 }{
 	{DefaultPacket, "a Java client of ZooKeeper 3.6 or later", "start the workers that list it with -Djute.maxbuffer=%d"},
 	{4 << 20, "an older Java client", ""},
-	{64 << 20, "mrtq", "give mrtq --max-response %d"},
+	{maxListAnswer, "mrtq", ""},
 }
 
-// tooLong says which clients do not take an answer of that many bytes, and what
-// helps; "" if all do.
+// maxListAnswer is [Config]'s default MaxResponse.
+const maxListAnswer = 64 << 20
+
+// OverOwnLimit reports whether the list is longer than a [Reader] accepts by
+// default. [Config]'s MaxResponse raises that.
+func (l ListSize) OverOwnLimit() bool { return l.Bytes > maxListAnswer }
+
+// tooLong says which clients do not accept an answer of that many bytes, and what helps.
+// It is "" if all do.
 func tooLong(bytes int) string {
 	text := ""
 	for _, l := range childLimits {
@@ -46,8 +53,8 @@ func tooLong(bytes int) string {
 	return text
 }
 
-// noteLists foresees the lists of children, as they will be after the migration,
-// that a client does not take by default.
+// noteLists lists the znodes that will have more children, after the migration, than
+// some client accepts by default.
 func (p *Plan) noteLists() {
 	lists := p.childLists(DefaultPacket)
 	for _, parent := range slices.Sorted(maps.Keys(lists)) {
@@ -58,9 +65,9 @@ func (p *Plan) noteLists() {
 	}
 }
 
-// childLists are the lists of the legacy queues, and those of the new queues after
-// the migration. Of batches' folders, it has those that may take more bytes than
-// that: there may be as many of them as there are records.
+// childLists are the lengths of the legacy queues' lists of children now, and of the new
+// queues' lists after the migration. Of the batches' folders it has only those that may
+// be longer than least bytes, because there may be as many batches as records.
 func (p *Plan) childLists(least int) map[string]listLength {
 	lists := maps.Clone(p.queue.lists)
 	change := func(path string, by int) {
@@ -139,5 +146,5 @@ func (p *Plan) childLists(least int) map[string]listLength {
 	return lists
 }
 
-// mostOfName bounds what a job's name takes in a list.
+// mostOfName bounds the bytes of a job's name in a list.
 const mostOfName = 4 + len("jid") + 11

@@ -8,9 +8,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// TestListsAsForetold: a plan's lists of children are those that the servers have
-// after it is carried out, in a new target and in one where jobs are rewritten,
-// added and left.
+// A plan's lists of children are those that the server has after the plan was carried out:
+// in a new target, and in one where jobs are rewritten, added and left alone.
 func TestListsAsForetold(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {
@@ -48,13 +47,13 @@ func TestListsAsForetold(t *testing.T) {
 	}
 }
 
-// TestTooLong: each limit that an answer passes is named, with what helps.
+// Each limit that an answer exceeds is named, with what helps.
 func TestTooLong(t *testing.T) {
 	for bytes, want := range map[int][]string{
 		DefaultPacket:     nil,
 		DefaultPacket + 1: {"3.6 or later takes 1048575", "-Djute.maxbuffer=2097152"},
 		5 << 20:           {"3.6 or later takes 1048575", "-Djute.maxbuffer=10485760", "older Java client takes 4194304"},
-		65 << 20:          {"older Java client takes 4194304", "mrtq takes 67108864", "--max-response 136314880"},
+		65 << 20:          {"older Java client takes 4194304", "mrtq takes 67108864"},
 	} {
 		got := tooLong(bytes)
 		if (got == "") != (want == nil) {

@@ -7,14 +7,14 @@ import (
 	"iter"
 )
 
-// errSourceChanged says that a record is not what it was when the plan was made.
-var errSourceChanged = errors.New("the source has changed since it was read")
+// ErrSourceChanged says that a record is not what it was when the plan was made.
+var ErrSourceChanged = errors.New("the source has changed since it was read")
 
-// loaded reads the records of planned jobs a second time, in the order of the jobs. A
-// record that is another, or gone, ends it: the error wraps errSourceChanged.
+// loaded reads the records of planned jobs a second time, in the order of the jobs. If a
+// record has changed or is gone, it stops with an error that wraps [ErrSourceChanged].
 func (p *Plan) loaded(ctx context.Context, jobs iter.Seq[*planned]) iter.Seq2[loadedJob, error] {
 	return func(yield func(loadedJob, error) bool) {
-		var under []*planned // whose records are being read
+		var under []*planned // the jobs whose records are being read
 		paths := func(yield func(string) bool) {
 			for pl := range jobs {
 				under = append(under, pl)
@@ -31,7 +31,7 @@ func (p *Plan) loaded(ctx context.Context, jobs iter.Seq[*planned]) iter.Seq2[lo
 			pl := under[0]
 			under = under[1:]
 			if !f.there() || f.Err != nil || f.Legacy.SHA256 != p.rows[pl.place].sha {
-				yield(loadedJob{}, fmt.Errorf("%s: %w", f.Path, errSourceChanged))
+				yield(loadedJob{}, fmt.Errorf("%s: %w", f.Path, ErrSourceChanged))
 				return
 			}
 			if !yield(loadedJob{pl, &f.Record}, nil) {

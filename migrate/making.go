@@ -11,38 +11,37 @@ import (
 	"mrtq/newqueue"
 )
 
-// making yields what a plan creates, unit by unit and in order: first counters
-// are advanced, then records are entered as done, then batches are derived
-// again. Then jobs are rewritten, which advances the counter too. New jobs come
-// last, by ascending id.
+// making yields the units of a plan in order. First it advances counters, then it enters
+// records as done, then it derives batches again. Then it rewrites jobs, which advances
+// the counter too. New jobs come last, by ascending id.
 //
-// If somebody else's new job takes an id that one of ours was to get, the
-// transactions under way fail. Then [making.back] returns to what was done, the
-// numbers move up, and the units are yielded again from there.
+// If somebody else's new job takes an id that was meant for one of ours, the
+// transactions under way fail. Then [making.back] goes back to what was done, the
+// numbers move up, and making yields the units again from there.
 type making struct {
 	p       *Plan
-	ahead   []step // all that is not a job, in order; the jobs come after
-	at      int    // index of the next one
-	done    int    // how many were done
-	handed  []step // out and not done, in order
-	err     error  // why no more can be handed out
+	ahead   []step // the steps before the jobs, in order
+	at      int    // index of the next step
+	done    int    // how many steps were done
+	handed  []step // steps that were yielded and are not done, in order
+	err     error  // why no more can be yielded
 	started map[*batch]*progress
-	shifted map[*batch]bool // batches that may name ids which moved
+	shifted map[*batch]bool // batches whose report may name ids that have moved since
 }
 
-// step is what one unit makes: a job, or one of the things ahead of the jobs.
+// step is one unit of a plan: a job, or something that comes before the jobs.
 type step struct {
-	pl    *planned
-	ahead func() unit
-	moves string // the parent whose counter it moves, ahead of the jobs
-	undo  func() // puts back what handing it out noted
+	pl    *planned    // the job, or nil
+	ahead func() unit // makes the unit of a step that is not a job
+	moves string      // the parent whose counter such a step moves
+	undo  func()      // undoes what was noted when the step was yielded
 }
 
 // progress is how far the units of a batch have come.
 type progress struct {
-	units int  // handed out
-	done  int  // of those
-	open  bool // batch-processing is there
+	units int  // how many were yielded
+	done  int  // how many of those were done
+	open  bool // batch-processing is there, or under way
 }
 
 // isOpen reports whether the target has the batch's batch-processing.
@@ -50,12 +49,12 @@ func (p *Plan) isOpen(b *batch) bool {
 	return p.target.batchAt(b.bid).has("states/" + string(newqueue.FolderProcessing))
 }
 
-// hand hands out the unit of one more job, and reports whether batch-processing
-// comes with it.
+// hand counts the unit of one more job, and reports whether the unit also creates
+// batch-processing.
 //
-// The client library and a watch take a batch for done if its batch-processing
-// exists and is empty. A half-created batch must not look so. So the folder is
-// created with the first job in it, or, if there is none, with the last job.
+// If a batch's folder batch-processing exists and is empty, the client library takes the
+// batch for done. A half-created batch must not look like that. So the folder is created
+// with the first job in it or, if no job goes into it, with the batch's last job.
 func (p *progress) hand(b *batch, land landing) (opens bool) {
 	p.units++
 	opens = !p.open && (land.job.Folder() == newqueue.FolderProcessing || p.units == b.planned)
@@ -63,8 +62,8 @@ func (p *progress) hand(b *batch, land landing) (opens bool) {
 	return opens
 }
 
-// landed is told of a unit that was done. After the last one, nobody asks any more
-// what the batch's jobs say, and a batch is far larger than what else is kept of it.
+// landed counts a unit that was done. After the last one, what the batch's jobs say is
+// not needed any more. It is dropped, because it is large.
 func (p *progress) landed(b *batch) {
 	if p.done++; p.done == b.planned {
 		b.wrote, b.said = nil, nil
@@ -90,8 +89,8 @@ func (p *Plan) making() *making {
 	return m
 }
 
-// units yields what is not handed out yet. It ends early where a record can't be
-// read again as it was; see [making.failed].
+// units yields the units that were not yielded yet. It ends early if a record has changed
+// or can't be read again; see [making.failed].
 func (m *making) units(ctx context.Context) iter.Seq[unit] {
 	return func(yield func(unit) bool) {
 		for m.at < len(m.ahead) {
@@ -114,7 +113,7 @@ func (m *making) units(ctx context.Context) iter.Seq[unit] {
 	}
 }
 
-// left are the jobs from a step on.
+// left yields the jobs from a step on.
 func (m *making) left(at int) iter.Seq[*planned] {
 	return func(yield func(*planned) bool) {
 		for i := max(at-len(m.ahead), 0); i < m.p.plannedCount(); i++ {
@@ -125,21 +124,21 @@ func (m *making) left(at int) iter.Seq[*planned] {
 	}
 }
 
-// hand hands out a unit of one step.
+// hand yields a unit.
 func (m *making) hand(u unit, yield func(unit) bool) bool {
 	m.at++
 	m.handed = append(m.handed, u.steps...)
 	return yield(u)
 }
 
-// failed is why not all was handed out.
+// failed is why [making.units] ended early; nil if it did not.
 func (m *making) failed(ctx context.Context) error {
 	switch {
 	case m.err == nil:
 		return nil
 	case ctx.Err() != nil:
-		return fmt.Errorf("%w; run the same command again to finish", ErrInterrupted)
-	case errors.Is(m.err, errSourceChanged):
+		return fmt.Errorf("%w; run it again to finish", ErrInterrupted)
+	case errors.Is(m.err, ErrSourceChanged):
 		return &lookAgain{m.err}
 	}
 	return m.err
@@ -168,9 +167,9 @@ func (m *making) landed(t unit) {
 	}
 }
 
-// back returns to what was done. It says how many children of each parent are
-// still to be made ahead of the new ids: those that bring a counter up, and
-// rewritten jobs.
+// back goes back to what was done. It returns, by parent, how many children are still to
+// be created before the ones with new ids: those that advance a counter, and rewritten
+// jobs.
 func (m *making) back() (ahead map[string]int64) {
 	ahead = map[string]int64{}
 	for _, s := range slices.Backward(m.handed) {
@@ -196,8 +195,7 @@ func (m *making) back() (ahead map[string]int64) {
 	return ahead
 }
 
-// unit is what makes one job of its record, and ahead of it what its batch needs
-// first.
+// unit is the unit that creates a job, after what its batch needs first.
 func (m *making) unit(j loadedJob) unit {
 	p := m.p
 	u := unit{count: 1}
@@ -252,8 +250,8 @@ func (m *making) joined(b *batch, u *unit, pl *planned) (undo func()) {
 	}
 }
 
-// number gives the batch, if it is new and not made yet, and those of its jobs that
-// it names and that are not made yet, their ids as of now.
+// number gives their present ids to the batch and to the jobs that its report names,
+// unless these are already created.
 func (m *making) number(b *batch) {
 	if c := m.p.numbers[newqueue.BatchesPath]; b.isNew && b.number >= c.made {
 		b.bid = c.id(b.number)
@@ -267,8 +265,8 @@ func (m *making) number(b *batch) {
 	}
 }
 
-// renamed are the operations on a batch that was made, and that names jobs whose
-// ids have moved since.
+// renamed are the operations that correct a batch whose report names jobs by ids that
+// have moved since it was created.
 func (m *making) renamed(b *batch) []znode.Op {
 	var ops []znode.Op
 	contents := m.p.contents(b)

@@ -14,10 +14,10 @@ import (
 // that it comes from, and who reads the key.
 type field struct{ key, property, readBy string }
 
-// configurationFields are the properties that a configuration holds under
-// another name (docs/migration.md, "From a record to znodes"). Every other property is
-// there under its own. In dialect mrt-zk so are these: the deployed services
-// read the legacy names, see [serviceKeys].
+// configurationFields are the properties that a configuration holds under another name
+// (docs/migration.md, "From a record to znodes"). Every other property keeps its name. In
+// dialect mrt-zk these are there under both names, because the deployed services read the
+// legacy ones; see [serviceKeys].
 var configurationFields = []field{
 	{"profile_name", "profile", "the library's profileName; a trace line of inventory"},
 	{"submitter", "submitter", "mail, mrt-ingest.txt; the library's submitter; a trace line of inventory"},
@@ -27,15 +27,15 @@ var configurationFields = []field{
 	{"local_id", "localID", "nobody: the documents have it"},
 }
 
-// Keys of a configuration that come from elsewhere.
+// Keys of a configuration that are not properties of the record.
 const (
 	keyBatchID        = "batch_id"
 	keySubmissionDate = "submissionDate"
 	keySubmissionMode = "submission_mode"
 )
 
-// aside is put before a property's own name where a configuration has another
-// meaning for that name.
+// aside is put before a property's own name if that name means something else in a
+// configuration.
 const aside = "legacy."
 
 // configured is a record as the /jobs/JID/configuration that it becomes.
@@ -45,10 +45,9 @@ type configured struct {
 	d   newqueue.Dialect
 }
 
-// Value is what the configuration holds under a key. A property whose value
-// isn't a string is there under its own name too, because the mapped key holds
-// text and would lose its type. In dialect mrt-zk every property is, because the
-// services read those names.
+// Value is what the configuration holds under a key. A mapped key holds text. So a
+// property whose value isn't a string is there under its own name too, to keep its type.
+// In dialect mrt-zk every property is, because the services read those names.
 func (c configured) Value(key string) (v any, there bool) {
 	p := c.rec.Legacy.Payload
 	switch key {
@@ -80,7 +79,7 @@ func (c configured) Value(key string) (v any, there bool) {
 	}
 	v, there = p[property]
 	if mapped := keyOfProperty[property]; mapped != "" && (c.d != newqueue.MrtZK || mapped == property) && isText(v) {
-		return nil, false // it is there under the mapped key only
+		return nil, false // only under the mapped key
 	}
 	return v, there
 }
@@ -124,7 +123,7 @@ var propertyOfKey, keyOfProperty = func() (properties, keys map[string]string) {
 	return properties, keys
 }()
 
-// submissionMode: a true "update", as a Boolean or as text.
+// submissionMode is update if the property "update" is true, as a Boolean or as text.
 func submissionMode(p legacy.Payload) string {
 	if text, _ := p.Text("update"); strings.EqualFold(text, "true") {
 		return "update"
@@ -226,7 +225,7 @@ func accessNodes(r Record, land landing, run, qid string, d newqueue.Dialect) []
 	}
 }
 
-// token is the record's payload: verbatim where it is JSON.
+// token is the record's payload: verbatim if it is JSON.
 func token(r Record) []byte {
 	if r.Legacy.Format == legacy.JSON {
 		return r.Data[headerWidth:]
@@ -252,7 +251,7 @@ func accessQueue(kind QueueKind) newqueue.AccessQueue {
 
 func isAccess(kind QueueKind) bool { return kind == AccessSmall || kind == AccessLarge }
 
-// creates are the operations that make the nodes.
+// creates are the operations that create the nodes.
 func creates(nodes []leaf, acl []znode.ACL) []znode.Op {
 	ops := make([]znode.Op, len(nodes))
 	for i, n := range nodes {
@@ -261,7 +260,7 @@ func creates(nodes []leaf, acl []znode.ACL) []znode.Op {
 	return ops
 }
 
-// earlier is the earlier of two times, of which zero is none.
+// earlier is the earlier of two times. The zero time doesn't count.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -269,7 +268,7 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// later is the later of two times, of which zero is none.
+// later is the later of two times. The zero time doesn't count.
 func later(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b

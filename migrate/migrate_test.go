@@ -59,8 +59,8 @@ func firstDifference(want, got string) string {
 	return ""
 }
 
-// The whole tree that the corpus becomes, in both dialects, to be read by a
-// person beside docs/migration.md, "From a record to znodes".
+// The golden files have the whole tree that the corpus becomes, in both dialects. A person
+// can read them beside docs/migration.md, "From a record to znodes".
 func TestMigratedTree(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {
@@ -172,11 +172,12 @@ func TestLiveTargetIsRespected(t *testing.T) {
 	}
 }
 
-// theNew are the roots of all that a migration makes for others to see.
+// theNew are the roots of the new queue.
 var theNew = []string{"/batches", "/batch-uuids", "/jobs", "/access", "/locks"}
 
-// Reconciling: added records are added, changed ones rewritten if nobody
-// touched their job, vanished ones reported; consumed by policy.
+// A second run creates jobs for new records, rewrites the jobs of changed ones if nobody
+// touched them, and reports records that were removed. The policy decides about consumed
+// ones.
 func TestReconcile(t *testing.T) {
 	opt := options(permissive())
 	rec := func(status legacy.Status, title string) []byte {
@@ -249,7 +250,7 @@ func TestReconcile(t *testing.T) {
 	})
 }
 
-// A job that a worker has touched is kept by a rollback, and named.
+// A rollback keeps a job that a worker has touched, and says so.
 func TestRollbackKeepsWhatWasTouched(t *testing.T) {
 	src := source(t, corpus(t))
 	target := serve(t, znode.NewTree())
@@ -351,7 +352,7 @@ func TestPlanApproval(t *testing.T) {
 	})
 }
 
-// What was decided about a consumed record stays decided in later runs.
+// A decision about a consumed record stays in later runs.
 func TestOtherPoliciesInALaterRun(t *testing.T) {
 	records := map[string][]byte{
 		"/ingest/mrtQ-05000000000001": record(t, legacy.Consumed, legacy.Payload{"batchID": "B", "jobID": "one"}),
@@ -375,7 +376,7 @@ func TestOtherPoliciesInALaterRun(t *testing.T) {
 	}
 }
 
-// A migrated record that can't be decoded any more is named, and stops a plan.
+// If a migrated record can't be decoded any more, the plan has a problem that names it.
 func TestMigratedRecordIsDamaged(t *testing.T) {
 	records := map[string][]byte{
 		"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, legacy.Payload{"batchID": "B", "jobID": "one"}),
@@ -397,8 +398,8 @@ func TestMigratedRecordIsDamaged(t *testing.T) {
 	}
 }
 
-// An inventory record is stored and not yet recorded: whatever becomes of it
-// goes on, or is resumed, at recording, in both dialects.
+// An inventory record's object is stored and not yet recorded. Its job begins or is resumed
+// at recording, in both dialects.
 func TestInventoryGoesOnAtRecording(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		for _, status := range []legacy.Status{legacy.Pending, legacy.Held, legacy.Failed, legacy.Deleted} {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// nameHash makes eight bytes of a name, with a seed that nobody knows: where many
-// names have only to be told apart.
+// nameHash is a hash of eight bytes, with a random seed. It tells many names apart without
+// keeping them.
 type nameHash struct{ seed maphash.Seed }
 
 func newNameHash() nameHash { return nameHash{maphash.MakeSeed()} }

@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// ref stands for a path or a name in a row. Nearly all that a queue holds are
-// named by a number behind one of a few stems, so a ref is eight bytes without a
-// pointer, whatever it stands for. The zero ref is the empty name.
+// ref stands for a path or a name in a row. Nearly everything in a queue is named by one
+// of a few stems and a number. So a ref is eight bytes and has no pointer. The zero ref is
+// the empty name.
 type ref struct {
-	stem   int32 // index of the stem in [names]; see whole
+	stem   int32 // index into names.stems; see whole
 	number int32
 }
 
-// whole marks, in place of a stem's index, a name that has no number at its end
-// as ZooKeeper would write it; such a name is kept as it is.
+// whole reports whether the ref stands for a name that does not end in a number as
+// ZooKeeper writes it. Such a name is kept whole, and stem is its negative index.
 func (r ref) whole() bool { return r.stem <= 0 }
 
-// names are what refs stand for. It is not safe for concurrent use while names
+// names has the names that refs stand for. It is not safe for concurrent use while names
 // are added.
 type names struct {
-	stems  []string // from 1 on
+	stems  []string // the first is not used
 	wholes []string
 	stem   map[string]int32
 	index  map[string]int32 // of wholes
@@ -31,13 +31,13 @@ func newNames() *names {
 	return &names{stems: []string{""}, wholes: []string{""}, stem: map[string]int32{}, index: map[string]int32{"": 0}}
 }
 
-// ref is the ref of a name, which is added if it was not known.
+// ref returns the ref of a name, and adds the name if it is new.
 func (t *names) ref(name string) ref {
 	if stem, n, ok := canonical(name); ok {
 		i, known := t.stem[stem]
 		if !known {
 			i = int32(len(t.stems))
-			stem = strings.Clone(stem) // not all that the name was cut from
+			stem = strings.Clone(stem) // don't keep the whole name
 			t.stem[stem], t.stems = i, append(t.stems, stem)
 		}
 		return ref{i, n}
@@ -51,8 +51,8 @@ func (t *names) ref(name string) ref {
 	return ref{-i, 0}
 }
 
-// find is the ref of a name; known is false if nothing can have it, because its
-// stem was never added.
+// find returns the ref of a name. known is false if no row can have it, because its stem
+// was never added.
 func (t *names) find(name string) (r ref, known bool) {
 	if stem, n, ok := canonical(name); ok {
 		i, known := t.stem[stem]
@@ -70,8 +70,7 @@ func (t *names) text(r ref) string {
 	return string(appendNumbered(nil, t.stems[r.stem], r.number))
 }
 
-// texts yields the names that refs stand for. It can be asked by another goroutine
-// while names are added.
+// texts yields the names that refs stand for. Another goroutine may add names meanwhile.
 func (t *names) texts(refs []ref) iter.Seq[string] {
 	known := names{stems: t.stems, wholes: t.wholes}
 	return func(yield func(string) bool) {
@@ -83,7 +82,7 @@ func (t *names) texts(refs []ref) iter.Seq[string] {
 	}
 }
 
-// compare orders refs as the names that they stand for, byte by byte.
+// compare compares refs by the names that they stand for, byte by byte.
 func (t *names) compare(a, b ref) int {
 	switch {
 	case a == b:
@@ -100,7 +99,7 @@ func (t *names) compare(a, b ref) int {
 	return strings.Compare(t.text(a), t.text(b))
 }
 
-// canonical takes a name apart, if its number is written as ZooKeeper does.
+// canonical splits a name. ok is false if the number is not written as ZooKeeper does.
 func canonical(name string) (stem string, n int32, ok bool) {
 	stem, number, err := numbered(name)
 	if err != nil {

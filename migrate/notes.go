@@ -12,31 +12,31 @@ import (
 	"mrtq/newqueue"
 )
 
-// Notes is what a plan tells beside what it does.
+// Notes is what an operator should know of a plan, beside what it does.
 type Notes struct {
 	Warnings []Warning    `json:"warnings"`
 	Risks    []Risk       `json:"risks"`    // one for each choice about consumed records
-	Locks    []HeldLock   `json:"locks"`    // outstanding legacy locks: never migrated
-	Headroom []Headroom   `json:"headroom"` // of the sequences
+	Locks    []HeldLock   `json:"locks"`    // outstanding legacy locks; they are never migrated
+	Headroom []Headroom   `json:"headroom"` // how many numbers the sequences have left
 	Lists    []ListSize   `json:"lists"`    // child lists too long for a client's default buffer
-	ACLs     []ACLNote    `json:"acls"`     // of the legacy queues, where not open
+	ACLs     []ACLNote    `json:"acls"`     // of the legacy queues that are not open to all
 	Missing  []string     `json:"missing"`  // legacy queue nodes that are not there
-	Vanished []VanishedAt `json:"vanished"` // migrated before, and no longer in the source
-	Gone     []GoneAt     `json:"gone"`     // migrated before, and no longer in the target
-	// Services are what no deployed service could work, and what else an
-	// operator should know of them; none in dialect design.
+	Vanished []VanishedAt `json:"vanished"` // records that were migrated and are no longer in the source
+	Gone     []GoneAt     `json:"gone"`     // records that were migrated and whose jobs are no longer in the target
+	// Services are the jobs that no deployed service could work on, and what else an
+	// operator should know of the services. There are none in dialect design.
 	Services []ServiceFinding `json:"services"`
 	Readers  string           `json:"readers"` // which services can read the dialect
 }
 
-// Warning is something that an operator should know and that stops nothing.
+// Warning is something that an operator should know. It does not stop the migration.
 type Warning struct {
 	Path    string `json:"path"`
 	Message string `json:"message"`
 }
 
-// Risk says which jobs could run twice, or never, under one choice of
-// --consumed.
+// Risk says which records could run twice, or never, under one choice about consumed
+// records.
 type Risk struct {
 	Choice string   `json:"choice"`
 	Twice  []string `json:"twice"` // paths of records
@@ -53,15 +53,15 @@ type HeldLock struct {
 	Record string `json:"record,omitempty"`
 }
 
-// Headroom is how far a parent's sequence is from its end.
+// Headroom says how many numbers a parent's sequence has left.
 type Headroom struct {
 	Path  string `json:"path"`
-	Next  int64  `json:"next"`  // the number that the next child gets
-	Needs int64  `json:"needs"` // by this plan
-	Left  int64  `json:"left"`  // after it
+	Next  int64  `json:"next"`  // the next child's number
+	Needs int64  `json:"needs"` // how many this plan needs
+	Left  int64  `json:"left"`  // how many are left after it
 }
 
-// ListSize is a child list that a client with the default buffer can't read.
+// ListSize is a list of children that some client does not accept by default.
 type ListSize struct {
 	Path     string `json:"path"`
 	Children int    `json:"children"`
@@ -70,21 +70,21 @@ type ListSize struct {
 	Message  string `json:"message"`
 }
 
-// ACLNote is a legacy queue's access control list.
+// ACLNote is the ACL of a legacy queue's node.
 type ACLNote struct {
 	Path string      `json:"path"`
 	ACL  []znode.ACL `json:"acl"`
 }
 
-// GoneAt is a migrated record that is still in the source and whose job is gone.
+// GoneAt is a migrated record that is still in the source, but whose job is gone.
 type GoneAt struct {
 	Record string `json:"record"`
-	Job    string `json:"job,omitempty"` // what it became; none if declared done
+	Job    string `json:"job,omitempty"` // the job that it became; none if it was declared done
 	Run    string `json:"run"`
 	What   string `json:"what"`
 }
 
-// VanishedAt is a migrated job whose record is gone.
+// VanishedAt is a migrated job whose record is no longer in the source.
 type VanishedAt struct {
 	Record string `json:"record"`
 	Job    string `json:"job"`
@@ -124,8 +124,8 @@ func (p *Plan) noteBatches() {
 	}
 }
 
-// arkOf is the object's identifier in a storage manifest's URL, whose last
-// path element is the identifier, escaped; "" if there is none.
+// arkOf is the object's identifier in a storage manifest's URL: the last element of its
+// path, unescaped. It is "" if there is none.
 func arkOf(manifest string) string {
 	u, err := url.Parse(manifest)
 	if err != nil {
@@ -139,16 +139,16 @@ func arkOf(manifest string) string {
 	return ark
 }
 
-// noteRisks: what a choice about consumed records can do. A worker may be
-// inside the job or have died in it, and the record doesn't say which.
+// noteRisks says what each choice about consumed records risks. A worker may be working
+// on the record, or may have died; the record doesn't say which.
 func (p *Plan) noteRisks() {
 	consumed := p.seen.consumed
 	for _, choice := range PolicyChoices[0].Values {
 		risk := Risk{Choice: choice, Twice: []string{}, Never: []string{}, Chosen: choice == p.Policies.Consumed}
 		switch choice {
-		case AsPending: // ... and the legacy worker finishes it as well
+		case AsPending: // the legacy worker may finish it as well
 			risk.Twice = append(risk.Twice, consumed...)
-		case AsFailed: // ... the worker is dead, and nobody submits it anew
+		case AsFailed: // the worker may be dead, and nobody submits it again
 			risk.Never = append(risk.Never, consumed...)
 		}
 		p.Risks = append(p.Risks, risk)
@@ -184,7 +184,7 @@ func (p *Plan) noteVanished() {
 		pl := p.ex.jobs.placed(p.ex.jobs.rows[i])
 		p.Vanished = append(p.Vanished, VanishedAt{path, pl.root})
 		if dirty[pl.bid] {
-			p.problem(Problem{Kind: BatchChanged, Path: path, Message: fmt.Sprintf("it is gone from the source since it became %s, and its batch %s is to change", pl.id, pl.bid),
+			p.problem(Problem{Kind: BatchChanged, Path: path, Message: fmt.Sprintf("it was removed from the source after it became %s, and the plan changes its batch %s", pl.id, pl.bid),
 				Next: "restore the record, or roll back the run that migrated it"})
 		}
 	}

@@ -8,19 +8,19 @@ import (
 	"mrtq/newqueue"
 )
 
-// observed is what a plan keeps of what the records say, beside the jobs.
+// observed is what a plan keeps of the records' content, beside the jobs.
 type observed struct {
 	warnings []Warning
-	consumed []string          // records that no job stands for
+	consumed []string          // consumed records without a job
 	holders  map[string]string // consumed records, by their jobID
 	profiles bool              // whether any job has a profile
-	bad      []Record          // could not be decoded, see [Plan.Quarantined]
+	bad      []Record          // see [Plan.Quarantined]
 }
 
-// record takes a look at one more record.
+// record looks at one more record.
 func (o *observed) record(p *Plan, f fetched, migrated bool) {
 	for _, n := range f.nodes[1:] {
-		o.warnings = append(o.warnings, Warning{n.Path, "a znode below a record: no part of it, not migrated"})
+		o.warnings = append(o.warnings, Warning{n.Path, "a znode below a record: it is not part of the record and is not migrated"})
 	}
 	r := f.Record
 	if r.Err != nil {
@@ -30,10 +30,10 @@ func (o *observed) record(p *Plan, f fetched, migrated bool) {
 		return
 	}
 	if r.Legacy.Key.Skipped() {
-		o.warnings = append(o.warnings, Warning{r.Path, "its sequence number has wrapped: the legacy consumer could never read it, and its job has waited ever since"})
+		o.warnings = append(o.warnings, Warning{r.Path, "its sequence number has wrapped: the legacy consumer could never read it, so its job still waits"})
 	}
 	if r.Queue == Inventory && text(r.Legacy.Payload, "manifestURL") == "" {
-		o.warnings = append(o.warnings, Warning{r.Path, "an inventory record without manifestURL: nothing can record it"})
+		o.warnings = append(o.warnings, Warning{r.Path, "an inventory record without manifestURL: no service can record it"})
 	}
 	if r.Legacy.Header.Status != legacy.Consumed {
 		return
@@ -49,18 +49,18 @@ func (o *observed) record(p *Plan, f fetched, migrated bool) {
 	}
 }
 
-// sort puts all into path order.
+// sort sorts by path.
 func (o *observed) sort() {
 	slices.SortStableFunc(o.warnings, func(a, b Warning) int { return strings.Compare(a.Path, b.Path) })
 	slices.Sort(o.consumed)
 	slices.SortFunc(o.bad, func(a, b Record) int { return strings.Compare(a.Path, b.Path) })
 }
 
-// Quarantined are the records whose bytes could not be decoded and are to be kept.
-// One that could not be read is none of them: there are no bytes to keep.
+// Quarantined are the records that could not be decoded and whose bytes are to be kept.
+// Records that could not be read are not among them, because they have no bytes to keep.
 func (p *Plan) Quarantined() []Record { return p.seen.bad }
 
-// objectOf is the object that a job will record, as far as its record says.
+// objectOf is the object that a job will record, "" if its record doesn't say.
 func objectOf(r Record, land landing) string {
 	switch {
 	case r.Queue == Inventory:

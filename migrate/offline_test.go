@@ -12,8 +12,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// A dump without a server becomes what a server's tree becomes, byte for byte but
-// for times.
+// A migration to a dump without a server gives the same tree as one to a server, byte for
+// byte except for times.
 func TestFileLikeServer(t *testing.T) {
 	src := source(t, corpus(t))
 	opt := options(permissive())

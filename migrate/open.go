@@ -18,18 +18,18 @@ type Side = side.Side
 // A Subtree is a znode and all that is below it, in path order.
 type Subtree = side.Subtree
 
-// A Config says how to reach a ZooKeeper: its Address, and what else is not as
-// usual, such as TLS, credentials and how long to wait for it.
+// A Config says how to reach a ZooKeeper: its Address and, if needed, TLS, credentials
+// and timeouts.
 type Config = zkconn.Config
 
-// An Address is ZooKeeper's connect string taken apart: servers and a chroot.
+// An Address is a parsed connect string of ZooKeeper: servers and a chroot.
 type Address = zkconn.Address
 
 // ParseAddress reads ZooKeeper's connect string, host:port[,host:port…][/chroot]; a
 // missing port is 2181.
 func ParseAddress(s string) (Address, error) { return zkconn.ParseAddress(s) }
 
-// TLS says whom to trust and what to show in a [Config]: PEM files.
+// TLS names the PEM files of a [Config]: whom to trust, and the client's own certificate.
 type TLS = zkconn.TLS
 
 // An Auth is one credential in a [Config].
@@ -38,47 +38,47 @@ type Auth = zkconn.Auth
 // DigestAuth is the credential of ZooKeeper's digest scheme.
 func DigestAuth(user, password string) Auth { return zkconn.DigestAuth(user, password) }
 
-// A Limit caps how many operations a second go to the servers of a [Config]. Several
-// sessions can share one; nil is none.
+// A Limit caps the operations per second that go to the servers of a [Config]. Several
+// sessions can share one. Nil is no limit.
 type Limit = pace.Limit
 
-// NewLimit caps at so many operations a second.
+// NewLimit is a limit of so many operations per second.
 func NewLimit(perSecond int) *Limit { return pace.NewLimit(perSecond) }
 
-// A Reader is a session with a ZooKeeper that can't write: it has no call that does.
-// Reads are repeated on a new connection when one is lost. Close it.
+// A Reader is a session with a ZooKeeper that can't write, because it has no method for
+// it. If a connection is lost, it repeats the reads on a new one. Close it.
 type Reader = zkconn.Reader
 
-// OpenReader connects to a ZooKeeper to read it. The error is a [*ConnectError] when
-// no session could be had.
+// OpenReader connects to a ZooKeeper to read it. The error is a [*ConnectError] if there
+// is no session.
 func OpenReader(ctx context.Context, cfg Config) (*Reader, error) { return zkconn.OpenReader(ctx, cfg) }
 
-// A Session is a session with a ZooKeeper that can also write. A write whose
-// connection was lost is never repeated by itself: it fails with an error that says
-// that nobody knows whether it was done. Close it.
+// A Session is a session with a ZooKeeper that can also write. If the connection is lost
+// during a write, the session does not repeat it. The error says that the outcome is not
+// known. Close it.
 type Session = zkconn.Writer
 
-// OpenSession connects to a ZooKeeper to write to it. Its chroot, if it has one, must
-// be there, or be made with its MakeChroot.
+// OpenSession connects to a ZooKeeper to write to it. If the address has a chroot, it must
+// exist; the session's MakeChroot creates it.
 func OpenSession(ctx context.Context, cfg Config) (*Session, error) {
 	return zkconn.OpenWriter(ctx, cfg)
 }
 
-// A ConnectError says that no session with a ZooKeeper could be had, and why.
+// A ConnectError says why there is no session with a ZooKeeper.
 type ConnectError = zkconn.ConnectError
 
-// A Watch tells once that something changed on a server.
+// A Watch fires once, when something changes on a server.
 type Watch = zkconn.Watch
 
-// TreeOptions say what a [Reader] reads as a whole tree.
+// TreeOptions choose what a [Reader] reads as a whole tree.
 type TreeOptions = zkconn.TreeOptions
 
 // ErrLost says that a session was lost for good.
 var ErrLost = zkconn.ErrLost
 
-// SideOfServer is a server as a side. acl says of which znodes the ACL is read, which
-// costs a request each; nil is of none. What may not be read is an error; if r is
-// MarkUnreadable's, it is marked instead, and [OpenLegacyQueue] names the records.
+// SideOfServer is a server as a side. acl chooses the znodes whose ACLs are read. Each
+// costs a request; nil chooses none. A znode that may not be read is an error. If r is
+// from MarkUnreadable, it is marked instead, and [OpenLegacyQueue] names the records.
 func SideOfServer(r *Reader, acl func(path string) bool) Side { return side.Session(r, acl) }
 
 // SideOfTree is a tree in memory as a side.
@@ -87,16 +87,16 @@ func SideOfTree(t *Tree) Side { return side.Tree(t) }
 // A Dump is a dump as a side. Its znodes stay in the file. Close it.
 type Dump = side.Dump
 
-// OpenDump opens a dump that mrtq dump or [WriteDump] wrote, unpacked if its name
-// ends in .gz.
+// OpenDump opens a dump, as [WriteDump] and the command mrtq dump write it. It unpacks a
+// file whose name ends in .gz.
 func OpenDump(ctx context.Context, path string) (*Dump, error) {
 	return side.OpenDump(ctx, path, strings.HasSuffix(path, ".gz"), func(int) {})
 }
 
 // ReadDataDir reads a server's data directory without the server, as of the newest
-// transaction in it: DIR[,LOGDIR][#/chroot], its dataDir, its dataLogDir if it has
-// one, and the subtree that is wanted. Say, if not nil, is told what a person should
-// know of it.
+// transaction in it. dirs is DIR[,LOGDIR][#/chroot]: its dataDir, its dataLogDir if it
+// has one, and the subtree to read. say, if not nil, is called with messages for a
+// person.
 func ReadDataDir(ctx context.Context, dirs string, say func(string)) (Side, error) {
 	place, err := zkdata.ParsePlace(dirs)
 	if err != nil {

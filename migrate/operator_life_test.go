@@ -61,8 +61,8 @@ func TestRebuildOfAWipedCopy(t *testing.T) {
 	mustVerify(t, src, treeOf(t, s))
 }
 
-// A copy of a target whose records were rebuilt is a copy as any other: it says
-// that it is one, and accuses nobody of having made its jobs again.
+// A copy of a rebuilt target is like any other copy: verify says that it is a copy, and does
+// not say that somebody created its jobs again.
 func TestCopyOfARebuiltTarget(t *testing.T) {
 	src := twoOfABatch(t)
 	s := serve(t, znode.NewTree())
@@ -81,8 +81,8 @@ func TestCopyOfARebuiltTarget(t *testing.T) {
 	}
 }
 
-// When a rollback left jobs that its run had rewritten, there is a way on: the
-// next migration, though it has no job to make, leaves a target that verifies.
+// A rollback leaves jobs that its run had rewritten. After the next migration, which has no
+// job to create, the target verifies.
 func TestMigrateAfterARollbackOfRewrittenJobs(t *testing.T) {
 	path := "/ingest/mrtQ-05000000000001"
 	records := map[string][]byte{path: record(t, legacy.Pending, legacy.Payload{"batchID": "A", "jobID": "one"})}
@@ -101,8 +101,8 @@ func TestMigrateAfterARollbackOfRewrittenJobs(t *testing.T) {
 	}
 }
 
-// A copy does not tell which jobs somebody worked on: a rollback there keeps
-// them all, and a change of a record is the operator's to decide.
+// A copy does not show which jobs somebody worked on. So a rollback there keeps them all, and
+// the operator decides about a changed record.
 func TestCopyDoesNotForgetWhatWasWorkedOn(t *testing.T) {
 	path := "/accessSmall.1/mrtQ-050000000001"
 	records := map[string][]byte{path: record(t, legacy.Pending, legacy.Payload{"jobID": "one"})}
@@ -121,8 +121,8 @@ func TestCopyDoesNotForgetWhatWasWorkedOn(t *testing.T) {
 	}
 }
 
-// What a rebuilt run lost stays lost when the run is rolled back: its record
-// goes on saying so, and no finished job is made again.
+// If a rebuilt run that lost entries is rolled back, its record stays and still counts them.
+// No finished job is created again.
 func TestRollbackOfARebuiltRunKeepsWhatIsLost(t *testing.T) {
 	src := twoOfABatch(t)
 	s := serve(t, znode.NewTree())
@@ -151,8 +151,8 @@ func remove(t *testing.T, s *site, jid, bid string) {
 	do(t, s, ops...)
 }
 
-// A rebuilt run accuses nobody of having made a batch again whose first job is
-// gone, or one that a later run brought up to date.
+// After a rebuild, verify does not say that somebody created a batch again, also if the
+// batch's first job is gone or a later run brought it up to date.
 func TestRebuiltRunOwnsItsBatches(t *testing.T) {
 	records := map[string][]byte{
 		"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, legacy.Payload{"batchID": "A", "jobID": "one"}),
@@ -183,8 +183,8 @@ func TestRebuiltRunOwnsItsBatches(t *testing.T) {
 	}
 }
 
-// A hold that an administrator lifted while a run was interrupted, and that the
-// run then set again, does not keep the run from being rolled back.
+// An administrator lifts a hold while a run is interrupted, and the run sets it again. The run
+// can still be rolled back.
 func TestRollbackOfAHoldThatWasSetTwice(t *testing.T) {
 	src := twoOfABatch(t)
 	s := serve(t, znode.NewTree())
@@ -204,8 +204,8 @@ func TestRollbackOfAHoldThatWasSetTwice(t *testing.T) {
 	}
 }
 
-// A rollback of a run that put a job into a batch of an earlier one takes back
-// the folder that came with it too, so that the earlier run can go as well.
+// A run puts a job into a batch of an earlier run, and creates a folder for it. Its rollback
+// removes the folder too, so that the earlier run can be rolled back as well.
 func TestRollbackOfAFolderInAnEarlierBatch(t *testing.T) {
 	records := map[string][]byte{
 		"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, legacy.Payload{"batchID": "A", "jobID": "one"}),
@@ -228,8 +228,8 @@ func TestRollbackOfAFolderInAnEarlierBatch(t *testing.T) {
 	}
 }
 
-// A rollback that was killed after the last job still knows, when it is finished,
-// which batches of earlier runs its run wrote to.
+// If a rollback is killed after the last job and then finished, it still knows to which
+// batches of earlier runs its run wrote.
 func TestKilledRollbackRemembersEarlierBatches(t *testing.T) {
 	records := map[string][]byte{
 		"/ingest/mrtQ-05000000000001": record(t, legacy.Completed, legacy.Payload{"batchID": "A", "jobID": "one"}),
@@ -343,8 +343,8 @@ func TestRebuiltCopyOfAnInterruptedRun(t *testing.T) {
 	}
 }
 
-// A target that was wiped while its run was interrupted: how much the run had made
-// nobody knows, so none of what may be gone is made again.
+// If a target is wiped while its run is interrupted, it is not known how much the run had
+// created. So nothing that may be gone is created again.
 func TestWipedWhileInterrupted(t *testing.T) {
 	src := twoOfABatch(t)
 	s := serve(t, znode.NewTree())
@@ -364,8 +364,8 @@ func TestWipedWhileInterrupted(t *testing.T) {
 	}
 }
 
-// A run that came after a loss of custody has lost nothing itself: interrupted, it
-// is finished by running it again.
+// A run after a loss of custody has lost nothing itself. If it is interrupted, the next one
+// finishes it.
 func TestInterruptedAfterALoss(t *testing.T) {
 	s := serve(t, znode.NewTree())
 	mustMigrate(t, s, twoOfABatch(t), options(permissive()))

@@ -23,9 +23,9 @@ import (
 	"mrtq/newqueue"
 )
 
-// The operator's life: random steps of all who have to do with a legacy queue
-// and two targets, with faults, and after each step an oracle that knows what
-// must be there, what must never be made twice, and what verify has to say.
+// The operator's life: operators, workers and others take random steps on a legacy queue and
+// two targets, with faults. After each step an oracle says what must be there, what must
+// never be created twice, and what verify must say.
 //
 // A small size runs with every test; make torture runs a large one:
 //
@@ -163,7 +163,7 @@ func (l *life) steps() map[string]func(*rapid.T) {
 	return actions
 }
 
-// check holds every target to its oracle.
+// check compares every target with its oracle.
 func (l *life) check() {
 	src := l.source()
 	for _, p := range l.targets {
@@ -179,7 +179,7 @@ func (l *life) check() {
 	}
 }
 
-// checkJobs: nothing is there twice, and nothing that is known to stand is lost.
+// checkJobs checks that nothing is there twice, and that nothing is lost.
 func (p *place) checkJobs(l *life, tree *znode.Tree) {
 	found := jobsByToken(tree)
 	for token, places := range found {
@@ -220,7 +220,7 @@ func (l *life) must(err error) {
 	}
 }
 
-// observed ends a step of others than the migrator.
+// observed ends a step that was not the migrator's.
 func (l *life) observed() {
 	l.now.observe(l.now.before, treeOf(l.T, l.now.site))
 }
@@ -269,8 +269,7 @@ func (l *life) removeRecord() {
 
 // The migrator, and what befalls it.
 
-// befall prepares what happens to the migrator and says whether it may be killed
-// by it.
+// befall prepares a fault, and says whether it may kill the migrator.
 type befall func(m *Migrator) (killed bool)
 
 func (l *life) healthy(*Migrator) bool { return false }
@@ -287,7 +286,7 @@ func (l *life) cutOff(m *Migrator) bool {
 	return false
 }
 
-// crowded has somebody submit to the new queue while it is migrated to.
+// crowded submits to the new queue during a migration.
 func (l *life) crowded(m *Migrator) bool {
 	m.Budget = 1
 	at := rapid.SliceOfNDistinct(rapid.IntRange(1, 8), 1, 3, rapid.ID[int]).Draw(l.T, "at")
@@ -363,7 +362,7 @@ func (l *life) drawChoice() choice {
 	return c
 }
 
-// migrate runs the migrator once, and holds what it did to what it should do.
+// migrate runs the migrator once, and compares what it did with what it should do.
 func (l *life) migrate(b befall) {
 	p, src, c := l.now, l.source(), l.drawChoice()
 	runs := rawRuns(p.before)
@@ -431,8 +430,8 @@ func (p *place) went(run string, after *znode.Tree) {
 	}
 }
 
-// mayBlock: what somebody did to a batch, or a record that was removed though its
-// job stands in one, can be in the way of new jobs.
+// mayBlock reports whether a plan may have problems: somebody changed a batch, or removed a
+// record whose job is in a batch.
 func (o *oracle) mayBlock(records []*oldRecord) bool {
 	for token, w := range o.all() {
 		if w.state == standing && w.bid != "" && !slices.ContainsFunc(records, func(r *oldRecord) bool { return r.token == token }) {
@@ -442,8 +441,7 @@ func (o *oracle) mayBlock(records []*oldRecord) bool {
 	return slices.Contains(slices.Collect(maps.Values(o.batches)), true)
 }
 
-// migrated notes what a migration did, whole or in part, and demands that it was
-// to do it.
+// migrated notes what a migration did, all or in part, and checks that it should.
 func (p *place) migrated(l *life, after *znode.Tree, fates map[string]fate, c choice, whole bool) {
 	runs := rawRuns(after)
 	if whole && len(runs) > 0 && runs[len(runs)-1].State != "done" {
@@ -534,7 +532,7 @@ func runOfBatch(tree *znode.Tree, bid string) string {
 	return prov.Run
 }
 
-// othersCame: when somebody submitted meanwhile, a rollback leaves it.
+// othersCame notes what others submitted meanwhile, which a rollback leaves.
 func (p *place) othersCame(after *znode.Tree) {
 	for _, name := range after.Children("/batch-uuids") {
 		if strings.HasPrefix(name, "other-") && p.before.Get("/batch-uuids/"+name) == nil {
@@ -543,8 +541,7 @@ func (p *place) othersCame(after *znode.Tree) {
 	}
 }
 
-// othersStay demands that a migration or a rollback left everything that is not
-// its own as it was.
+// othersStay checks that a migration or a rollback left everything of others as it was.
 func (p *place) othersStay(l *life, after *znode.Tree, mine map[string]bool) {
 	l.Helper()
 	for n := range p.before.All("/") {
@@ -558,7 +555,7 @@ func (p *place) othersStay(l *life, after *znode.Tree, mine map[string]bool) {
 	}
 }
 
-// rollback takes the newest run back, and holds what went to what may go.
+// rollback takes the newest run back, and compares what is gone with what may be gone.
 func (l *life) rollback(force bool, b befall) {
 	p := l.now
 	runs := rawRuns(p.before)

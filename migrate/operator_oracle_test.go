@@ -40,17 +40,17 @@ func (r *oldRecord) bytes() string {
 	return string(data)
 }
 
-// workState is what became of a job that was made of a record.
+// workState is what happened to a record's job.
 type workState string
 
 const (
 	standing  workState = "standing"
 	gone      workState = "gone"      // others removed it
-	settledBy workState = "settled"   // the operator said --done
+	settledBy workState = "settled"   // the operator declared it done
 	forgotten workState = "forgotten" // gone, and its custody was lost
 )
 
-// work is one job or access request that was made of a record and not taken back.
+// work is one job or access request that was migrated and not taken back.
 type work struct {
 	root, bid, run string
 	record, data   string // the record's path, and its bytes as the job tells them
@@ -253,7 +253,7 @@ func (o *oracle) unclean() {
 	}
 }
 
-// dumpWithStats is all that there is and by whom it was written.
+// dumpWithStats is the whole tree, with the transactions that wrote it.
 func dumpWithStats(tree *znode.Tree) string {
 	return facts(tree, slices.DeleteFunc(tree.Paths("/"), func(p string) bool { return strings.HasPrefix(p, ElectionPath) }), true)
 }

@@ -83,8 +83,8 @@ func handedOut(p *Plan, kind QueueKind) []string {
 	return order
 }
 
-// Whatever a legacy consumer would have taken, the new queue hands out in the
-// same order: every consumer's records, of every kind of queue.
+// The new queue hands out every legacy consumer's records in the order in which the consumer
+// would have taken them, for every kind of queue.
 func TestOrderIsEveryConsumers(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		tree := legacyQueue(rt, t)
@@ -134,8 +134,8 @@ func sameOrder(t rapid.TB, who string, then, now []string) {
 	}
 }
 
-// neverTakenIsLast: what no consumer would ever have taken keeps nothing of the
-// same priority waiting.
+// neverTakenIsLast checks that records which no consumer would ever have taken come last in
+// their priority.
 func neverTakenIsLast(t rapid.TB, now []string) {
 	t.Helper()
 	skipped := map[int]string{}
@@ -196,8 +196,8 @@ func TestAcquiredInOrder(t *testing.T) {
 	sameOrder(t, "access", drained(t, legacyqueue.Consumer{}, tree.Clone(), "/accessSmall.1"), requests)
 }
 
-// Verify names a job that comes before another, which the old queue would have
-// handed out first, whatever it is that puts it first.
+// If a job comes before another one that the old queue would have handed out first, verify
+// names it, for each way in which that can happen.
 func TestVerifyNamesWhatIsOutOfOrder(t *testing.T) {
 	for name, c := range map[string]struct{ first, second, queue, next string }{
 		"sequence":      {"mrtQ-05000000000001", "mrtQ-05000000000002", "/ingest/", "jid"},

@@ -7,8 +7,8 @@ import (
 	"mrtq/internal/znode"
 )
 
-// TestPackMost: a transaction has no more operations than there may be, unless it
-// is one unit alone, and all units come in their order.
+// A transaction has at most the allowed number of operations, unless it is one unit alone. All
+// units come in order.
 func TestPackMost(t *testing.T) {
 	const most = 5
 	sizes := []int{2, 2, 2, 9, 1, 4, 1}

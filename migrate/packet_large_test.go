@@ -9,8 +9,7 @@ import (
 	"mrtq/legacy"
 )
 
-// A job as large as a plan lets through fits a packet, whatever the run's record
-// holds beside it.
+// The largest job that a plan allows fits a packet, also with the largest record of a run.
 func TestLargeJobBesideAFullRecord(t *testing.T) {
 	opt := options(permissive())
 	const root = "/services/merritt/production/ingest-workers/legacy-queue-of-ingest"

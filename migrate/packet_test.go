@@ -11,7 +11,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// However many records are declared done, each transaction fits a packet.
+// Each transaction fits a packet, even if very many records are declared done.
 func TestManyRecordsDeclaredDone(t *testing.T) {
 	var units []unit
 	for i := range 200_000 {

@@ -11,17 +11,16 @@ import (
 	"mrtq/newqueue"
 )
 
-// partSize is how many jobs or batches are looked at together, unless a test says
-// otherwise.
+// partSize is how many jobs or batches a part has. Tests choose smaller parts.
 const partSize = 1000
 
-// part is a few of a target's jobs and requests, or of its batches, as a tree of
-// their own with all that belongs to them: see [ownerOf].
+// part is some of a target's jobs and requests, or of its batches, as a tree of its own,
+// with all that belongs to them; see [ownerOf].
 type part struct {
 	tree  *znode.Tree
 	roots []string        // in order
-	own   map[string]bool // the same
-	// entries are where entries of the jobs stand.
+	own   map[string]bool // the same, as a set
+	// entries are the paths of the jobs' entries.
 	entries []string
 }
 
@@ -41,11 +40,11 @@ func (p *part) add(root string) {
 	p.own[root] = true
 }
 
-// owns reports whether a znode, there or not, belongs to the part by its place.
+// owns reports whether a path belongs to the part, whether a znode is there or not.
 func (p *part) owns(path string) bool { return p.own[ownerOf(path)] }
 
-// ownerOf is the job, request or batch that a znode belongs to by its place; a
-// batch's uuid is on its own. It is "" for what is the layout's.
+// ownerOf is the job, request or batch that a path belongs to. An entry of /batch-uuids
+// belongs to itself. The layout's own znodes belong to nothing: "".
 func ownerOf(path string) string {
 	at := strings.Split(path, "/")[1:]
 	switch "/" + at[0] {
@@ -78,8 +77,8 @@ func ownerOf(path string) string {
 	return ""
 }
 
-// jobParts reads jobs and requests, some at a time, each with its entries: those
-// that take takes. While the caller looks at a part, the next is read.
+// jobParts reads jobs and requests part by part, with their entries. It leaves out those
+// for which take is false. While the caller looks at a part, the next is being read.
 func (l *listing) jobParts(ctx context.Context, roots iter.Seq[string], take func(side.Subtree) bool) iter.Seq2[*part, error] {
 	return func(yield func(*part, error) bool) {
 		p := newPart()
@@ -111,8 +110,8 @@ func (l *listing) jobParts(ctx context.Context, roots iter.Seq[string], take fun
 	}
 }
 
-// addEntries adds the entries of a part's jobs, and stubs of the batches that the
-// jobs name, if they are there.
+// addEntries adds the entries of a part's jobs. It adds a stub of each batch that a job
+// names and that is there.
 func (l *listing) addEntries(ctx context.Context, p *part) error {
 	var rows []entryRow
 	for _, root := range p.roots {
@@ -133,7 +132,7 @@ func (l *listing) addEntries(ctx context.Context, p *part) error {
 	return l.putEntries(ctx, p, rows)
 }
 
-// stub puts a batch into the tree of which nothing counts but that it is there.
+// stub adds a batch to the tree without its content: only that it is there counts.
 func (p *part) stub(bid string, states bool) error {
 	path := newqueue.BatchPath(bid)
 	if states {
@@ -145,7 +144,7 @@ func (p *part) stub(bid string, states bool) error {
 	return p.put(znode.Node{Path: path, Data: none})
 }
 
-// putEntries adds entries. Those that are not as they were made are read again.
+// putEntries adds entries. It reads an entry again if a row does not say all of it.
 func (l *listing) putEntries(ctx context.Context, p *part, rows []entryRow) error {
 	var odd []string
 	for _, row := range rows {
@@ -177,7 +176,7 @@ func (l *listing) read(ctx context.Context, p *part, roots []string) error {
 	return nil
 }
 
-// batchParts reads the batches, some at a time, without their jobs' entries.
+// batchParts reads the batches part by part, without their jobs' entries.
 func (l *listing) batchParts(ctx context.Context) iter.Seq2[*part, error] {
 	return func(yield func(*part, error) bool) {
 		p := newPart()
@@ -210,8 +209,8 @@ func (l *listing) batchParts(ctx context.Context) iter.Seq2[*part, error] {
 	}
 }
 
-// goesOn reports whether something of the part's can come after a path in path
-// order: /batches/b-1 comes before what is below /batches/b.
+// goesOn reports whether more of the part may come after a path, in path order:
+// /batches/b-1 comes before /batches/b/states.
 func (p *part) goesOn(path string) bool {
 	return slices.ContainsFunc(p.roots, func(root string) bool { return strings.HasPrefix(path, root) })
 }

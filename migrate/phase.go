@@ -5,7 +5,7 @@ import "context"
 // Phase is what a plan, a migration, a verification or a rollback is doing now.
 type Phase string
 
-// The phases. Each counts something else: see [WithPhases].
+// The phases. Each comment says what the phase counts; see [WithPhases].
 const (
 	ReadingTarget    Phase = "reading the target"             // znodes, or jobs and requests
 	ReadingSource    Phase = "reading the source"             // records
@@ -24,9 +24,9 @@ const (
 
 type phasesKey struct{}
 
-// WithPhases has whatever is done under the context tell in which phase it is, and
-// how far: done of total. A total of 0 means unknown. The function is called for each
-// single thing, so it must be quick; calls may overlap.
+// WithPhases makes all work under the context report its phase and its progress: done of
+// total. A total of 0 means that it is not known. tell is called for each single thing, so
+// it must be quick. Calls may overlap.
 func WithPhases(ctx context.Context, tell func(p Phase, done, total int)) context.Context {
 	return context.WithValue(ctx, phasesKey{}, tell)
 }

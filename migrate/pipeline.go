@@ -9,12 +9,13 @@ import (
 	"mrtq/internal/pace"
 )
 
-// pipeline starts transactions in order, with as many of them under way at once as
-// the server answers without delay. It calls done for each that succeeded, in
-// order. After a failure it starts no more, waits for those under way, and returns
-// the failed one and those after it, with the error. After ctx ends it starts no
-// more either, and returns [ErrInterrupted] when those under way are done. It stops
-// only between transactions, so start does not get ctx's end.
+// pipeline starts transactions in order. As many of them are under way at once as the
+// server answers without delay. It calls done for each one that succeeded, in order.
+//
+// After a failure it starts no more, waits for those under way, and returns the failed one
+// and those after it, with the error. After ctx ends it starts no more either, and returns
+// [ErrInterrupted] when those under way are done. start gets a context that does not end,
+// so that a run stops only between two transactions.
 func (m *Migrator) pipeline(ctx context.Context, transactions iter.Seq[unit], start func(context.Context, unit) <-chan error, done func(unit)) (failed []unit, err error) {
 	next, stop := iter.Pull(transactions)
 	defer stop()
@@ -45,7 +46,7 @@ func (m *Migrator) pipeline(ctx context.Context, transactions iter.Seq[unit], st
 		under, answers = under[1:], answers[1:]
 	}
 	if more {
-		return nil, fmt.Errorf("%w; run the same command again to finish", ErrInterrupted)
+		return nil, fmt.Errorf("%w; run it again to finish", ErrInterrupted)
 	}
 	return nil, nil
 }
@@ -58,14 +59,14 @@ func (m *Migrator) writes() pace.Bounds {
 	return pace.Writes
 }
 
-// answered is the end of a transaction that was under way for so long.
+// answered is the answer to a transaction, and how long it took.
 type answered struct {
 	err  error
 	took time.Duration
 	sent int // see [pace.Round.Sent]
 }
 
-// timed takes the time of an answer when it comes, however late it is looked at.
+// timed notes how long an answer took when it comes, not when it is looked at.
 func timed(answer <-chan error, sent int) <-chan answered {
 	at, began := make(chan answered, 1), time.Now()
 	go func() {

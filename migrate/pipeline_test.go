@@ -62,9 +62,8 @@ func pipe(t *testing.T, m *Migrator, n int, throttled func(n int) bool) (w *work
 	return w, took
 }
 
-// TestPipelineAdapts: as many transactions as there may be are under way at a server
-// that works at all of them, few while it is throttled, and as many as before
-// afterwards.
+// If a server works on all transactions at once, as many as allowed are under way. While it is
+// throttled, few are. Afterwards it is as many as before.
 func TestPipelineAdapts(t *testing.T) {
 	w, _ := pipe(t, &Migrator{}, 6000, func(n int) bool { return n >= 2000 && n < 4000 })
 	most := func(from, to int) int { return slices.Max(w.seen[from:to]) }
@@ -77,8 +76,7 @@ func TestPipelineAdapts(t *testing.T) {
 	}
 }
 
-// TestPipelineKeepsBusy: a server is at work all the time although few are under
-// way.
+// A server always has work, although few transactions are under way.
 func TestPipelineKeepsBusy(t *testing.T) {
 	const n = 2000
 	w, took := pipe(t, &Migrator{}, n, func(int) bool { return true })
@@ -87,7 +85,7 @@ func TestPipelineKeepsBusy(t *testing.T) {
 	}
 }
 
-// TestPipelineKeepsTo: a fixed number stays.
+// A fixed number of transactions under way stays fixed.
 func TestPipelineKeepsTo(t *testing.T) {
 	w, _ := pipe(t, &Migrator{InFlight: 3}, 100, func(int) bool { return false })
 	if most := slices.Max(w.seen); most != 3 {

@@ -16,9 +16,9 @@ import (
 // ErrPlace says that the new queue can't be where the target is.
 var ErrPlace = errors.New("the new queue can't be there")
 
-// CheckTargetPlace refuses a target whose chroot is ZooKeeper's own subtree, a
-// legacy queue's znode, or lies below one: whatever the source is. Nothing is
-// written, and the chroot need not exist. The error wraps [ErrPlace].
+// CheckTargetPlace refuses a target whose chroot is in ZooKeeper's own subtree, or is a
+// legacy queue's znode or below one, even if that queue is not the source. It writes
+// nothing, and the chroot need not exist. The error wraps [ErrPlace].
 func CheckTargetPlace(ctx context.Context, target *zkconn.Reader) error {
 	chroot := chrootOf(target)
 	if znode.Within(chroot, "/zookeeper") {
@@ -49,15 +49,16 @@ func CheckTargetPlace(ctx context.Context, target *zkconn.Reader) error {
 	}
 }
 
-// legacyLocksName is the usual name of the znode that holds the legacy locks,
-// whose children have no names that would tell (docs/legacy-format.md, "Where the records are").
+// legacyLocksName is the usual name of the znode that holds the legacy locks. The names
+// of its children don't show what they are (docs/legacy-format.md, "Where the records are").
 const legacyLocksName = "mrt.lock"
 
-// CheckPlaces refuses a target that is one of the source's legacy queues,
-// contains one or is inside one. The server itself shows whether both sides are
-// on one server: if a queue's znode has the same path on both, and was created
-// in the same transaction and millisecond, it is one znode, or an exact copy,
-// which is refused too. The error wraps [ErrPlace].
+// CheckPlaces refuses a target that is one of the source's legacy queues, contains one or
+// is inside one. It also does what [CheckTargetPlace] does. The error wraps [ErrPlace].
+//
+// The znodes show whether both sides are on one server: if a queue's znode has the same
+// path on both, and was created in the same transaction and millisecond, it is the same
+// znode. It could also be an exact copy, which is refused too.
 func CheckPlaces(ctx context.Context, source, target *zkconn.Reader, queues Queues) error {
 	if err := CheckTargetPlace(ctx, target); err != nil {
 		return err
@@ -77,19 +78,19 @@ func CheckPlaces(ctx context.Context, source, target *zkconn.Reader, queues Queu
 	for _, root := range queues.Roots() {
 		at := path.Join(chrootOf(source), root)
 		if chroot := chrootOf(target); znode.Within(chroot, at) {
-			return fmt.Errorf("%w: %s is, or lies below, the legacy queue's %s on the same server; give the new queue a chroot of its own", ErrPlace, chroot, at)
+			return fmt.Errorf("%w: %s is the legacy queue's %s on the same server, or is below it; give the new queue a chroot of its own", ErrPlace, chroot, at)
 		}
 		for _, own := range targetRoots {
 			if of := path.Join(chrootOf(target), own); znode.Within(at, of) || znode.Within(of, at) {
-				return fmt.Errorf("%w: its %s and the legacy queue's %s on the same server are one, or one in the other; give the new queue a chroot of its own", ErrPlace, of, at)
+				return fmt.Errorf("%w: its %s and the legacy queue's %s overlap on the same server; give the new queue a chroot of its own", ErrPlace, of, at)
 			}
 		}
 	}
 	return nil
 }
 
-// checkPlace refuses a target that can't be where it is, whatever the source is,
-// before anything is written.
+// checkPlace refuses a target where the new queue can't be, before anything is written.
+// It does not look at the source.
 func (t *Target) checkPlace(ctx context.Context) error {
 	if on, ok := t.Backend.(online); ok {
 		return CheckTargetPlace(ctx, &on.Reader)
@@ -101,8 +102,21 @@ func (t *Target) checkPlace(ctx context.Context) error {
 	return checkNames(names)
 }
 
-// checkBeside refuses a target that is where the source is. Only where both are on
-// servers can they be one.
+// checkPlaces refuses a target where the new queue can't be. Of a dump or a tree in
+// memory it looks only at the top.
+func checkPlaces(ctx context.Context, q *LegacyQueue, target side.Side) error {
+	on, source := side.Server(target), side.Server(q.side)
+	switch {
+	case on == nil:
+		return CheckPlacesInFile(ctx, target)
+	case source == nil:
+		return CheckTargetPlace(ctx, on)
+	}
+	return CheckPlaces(ctx, source, on, q.Queues)
+}
+
+// checkBeside refuses a target that is where the source is. They can overlap only if both
+// are on servers.
 func (t *Target) checkBeside(ctx context.Context, q *LegacyQueue) error {
 	on, ok := t.Backend.(online)
 	source := side.Server(q.side)
@@ -119,7 +133,8 @@ func chrootOf(r *zkconn.Reader) string {
 	return "/"
 }
 
-// statsOf are the Stats of one path on two servers, zero where it is not there.
+// statsOf are the Stats of one path on two servers. A Stat is zero if the path is not
+// there.
 func statsOf(ctx context.Context, a, b *zkconn.Reader, path string) (onA, onB znode.Stat, err error) {
 	if onA, _, err = a.Exists(ctx, path); err != nil {
 		return onA, onB, err

@@ -7,11 +7,11 @@ import (
 	"mrtq/internal/znode"
 )
 
-// places number the records of a legacy queue, as they were listed, so that a row
-// need not say which record it is about.
+// places numbers the records of a legacy queue in the order in which they were listed, so
+// that a row needs no path.
 type places struct {
 	queue *LegacyQueue
-	first []int32 // of each queue node's records
+	first []int32 // the first number of each queue node
 }
 
 func placesIn(q *LegacyQueue) places {
@@ -24,7 +24,7 @@ func placesIn(q *LegacyQueue) places {
 	return p
 }
 
-// at is a record's queue node and where its name is there.
+// at is the index of a record's queue node, and of its name there.
 func (p places) at(place int32) (node, name int) {
 	node = sort.Search(len(p.first), func(i int) bool { return p.first[i] > place }) - 1
 	return node, int(place - p.first[node])
@@ -60,7 +60,7 @@ func (p places) find(path string) (place int32, there bool) {
 	return 0, false
 }
 
-// inPathOrder yields all places, with the records' paths in byte order.
+// inPathOrder yields all places and the records' paths, in byte order of the paths.
 func (p places) inPathOrder() iter.Seq2[int32, string] {
 	return func(yield func(int32, string) bool) {
 		at := make([]int, len(p.queue.nodes))

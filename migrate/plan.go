@@ -14,38 +14,38 @@ import (
 	"mrtq/newqueue"
 )
 
-// Options are what a plan is made under, beside the two trees.
+// Options are what a plan depends on, beside the two sides.
 type Options struct {
-	// Dialect is that of the new queue; "" is that of the queue that the target
-	// holds, and the documents' if it holds none (see [Plan.DialectAssumed]).
+	// Dialect is the dialect of the new queue. If it is "", a plan takes that of the
+	// queue that the target holds or, if it holds none, the documents' dialect (see
+	// [Plan.DialectAssumed]).
 	Dialect  newqueue.Dialect
 	Policies Policies
-	// ACL is given to every znode that is made; nil is open to all.
+	// ACL is the ACL of every znode that a migration creates; nil is open to all.
 	ACL []znode.ACL
 	// Packet is the server's jute.maxbuffer in bytes; 0 means its default.
 	Packet int
-	// Again and Done are the operator's word on records that were migrated and
-	// whose jobs are gone: paths of records, or [All]. Again makes a new job of
-	// such a record; Done enters one whose custody was lost as done.
+	// Again and Done are paths of records, or [All]. A record in Again was migrated and
+	// its job is gone: it gets a new job. A record in Done may have been migrated, but
+	// its custody was lost: the operator declares it done.
 	Again, Done []string
-	// Next, if not nil, says what is to be done about a problem in the words of
-	// whoever shows the plan, with the names of their flags and buttons; "" leaves
-	// the plan's own.
+	// Next, if not nil, says what to do about a problem in the caller's words, with the
+	// names of its flags and buttons. If it returns "", the plan's own words stay.
 	Next func(Problem) string
-	// Source and Target are names for reports, free of credentials. A plan is
-	// good for the target of that name only.
+	// Source and Target are names for reports. They must hold no credentials. A plan can
+	// be carried out only on the target of that name.
 	Source, Target string
 }
 
-// All stands in [Options] for every record.
+// All means every record, in Again and Done of [Options].
 const All = "all"
 
 // DefaultPacket is ZooKeeper's default jute.maxbuffer: the longest request
 // that a server takes, and the longest answer that a Java client takes.
 const DefaultPacket = 0xfffff
 
-// packetSlack is kept free of the packet limit: the server adds to a
-// transaction what it logs and proposes with it.
+// packetSlack is the part of a packet that a migration leaves free, because a server adds
+// to a transaction when it logs and proposes it.
 const packetSlack = 8 << 10
 
 func (o Options) packet() int {
@@ -55,7 +55,7 @@ func (o Options) packet() int {
 	return o.Packet
 }
 
-// settings are what a plan says of the options, and of how the source is read.
+// settings are the options, and how the source is read, as a plan has them.
 func (o Options) settings(queues Queues, opt legacy.Options) Settings {
 	return Settings{Queues: queues.given(), Time: opt.Time.String(), ACL: o.ACL, Packet: o.packet(), Again: o.Again, Done: o.Done}
 }
@@ -67,91 +67,91 @@ type Action string
 const (
 	ActCreate     Action = "create"     // it becomes a new job or access request
 	ActRewrite    Action = "rewrite"    // it changed since it was migrated
-	ActUnchanged  Action = "unchanged"  // it was migrated before
+	ActUnchanged  Action = "unchanged"  // it was migrated before, and has not changed
 	ActGone       Action = "gone"       // it was migrated before, and its job is gone: done and cleaned, or deleted
-	ActSkip       Action = "skip"       // by policy
+	ActSkip       Action = "skip"       // a policy leaves it out
 	ActQuarantine Action = "quarantine" // it can't be decoded; its bytes go to a file
-	ActBlock      Action = "block"      // see the plan's problems
+	ActBlock      Action = "block"      // it keeps the plan from being carried out; see the problems
 )
 
 // Actions are all actions, in the order in which tables show them.
 var Actions = []Action{ActCreate, ActRewrite, ActUnchanged, ActGone, ActSkip, ActQuarantine, ActBlock}
 
-// Entry is one record's line in the plan. Every record has exactly one.
+// Entry is one record's line in a plan. Every record has exactly one.
 type Entry struct {
 	Path   string    `json:"path"`
 	Queue  QueueKind `json:"queue"`
 	SHA256 string    `json:"sha256"`
-	Status string    `json:"status,omitempty"` // legacy status; none if undecodable
+	Status string    `json:"status,omitempty"` // legacy status; none if the record can't be decoded
 	Action Action    `json:"action"`
 	ID     string    `json:"id,omitempty"`    // jid or qid
 	Batch  string    `json:"batch,omitempty"` // bid
-	State  string    `json:"state,omitempty"` // in the new queue
+	State  string    `json:"state,omitempty"` // of the job or request
 	Reason string    `json:"reason,omitempty"`
 }
 
-// BatchEntry is one batch that the plan makes or adds to.
+// BatchEntry is one batch that the plan creates or changes.
 type BatchEntry struct {
 	BID   string `json:"bid"`
 	UUID  string `json:"uuid"`
-	Made  bool   `json:"made"` // false: it was there
-	Jobs  int    `json:"jobs"` // in the end
+	Made  bool   `json:"made"` // the plan creates it
+	Jobs  int    `json:"jobs"` // after the migration
 	State string `json:"state"`
 }
 
-// Pin names what a plan was made from.
+// Pin identifies one side as a plan read it.
 type Pin struct {
 	Name string `json:"name"`
 	Zxid int64  `json:"zxid"` // newest transaction seen; 0 if the dump had no Stats
 	Hash string `json:"hash"` // of data and versions: any write changes it
 }
 
-// Plan is what a migration would do. It is made by [MakePlan] alone and
-// changes nothing.
+// Plan is what a migration would do. Only [MakePlan] makes one. A plan changes nothing.
 type Plan struct {
-	ID       string           `json:"id"` // a digest of everything below but the source's name
+	ID       string           `json:"id"` // a digest of everything below except the source's name
 	Source   Pin              `json:"source"`
 	Target   Pin              `json:"target"`
 	Dialect  newqueue.Dialect `json:"dialect"`
 	Policies Policies         `json:"policies"`
 	Settings Settings         `json:"settings"`
-	Run      string           `json:"run"`     // that it starts or finishes
-	Resumes  bool             `json:"resumes"` // the run was begun before
+	Run      string           `json:"run"`     // the run that it starts or finishes
+	Resumes  bool             `json:"resumes"` // it finishes a run
 	Records  Records          `json:"records"` // in path order
 	Batches  []BatchEntry     `json:"batches"`
-	Problems []Problem        `json:"problems"` // any one keeps it from being carried out
+	Problems []Problem        `json:"problems"` // each one keeps it from being carried out
 	Notes
-	Structure []string `json:"structure"` // znodes of the layout that it makes, holds included
+	Structure []string `json:"structure"` // znodes of the layout that it creates, holds included
 	Seals     Seals    `json:"seals"`
 
-	assumed bool // nothing says which dialect it is to be
+	assumed bool // nothing decides the dialect; see [Plan.DialectAssumed]
 	opt     Options
 	queue   *LegacyQueue
 	places  places
 	target  *survey
 	ex      *existing
 	rows    []recordRow // by the records' places
-	there   int         // records
+	there   int         // how many records there are
 	reasons textTable
 	states  textTable
-	seen    observed // what the records said, of which only this is kept
-	// What is to be made, in the order of the ids within a kind.
+	seen    observed // what is kept of the records' content
+	// rewrites and creates are the jobs that the plan rewrites and creates, each kind in
+	// the order of the ids.
 	rewrites, creates []planned
 	lands             []landing
 	objects           nameHash
 	services          serviceLook
 	batches           map[batchKey]*batch
-	joined            []*batch // the same
+	joined            []*batch // the same batches, in the order in which the plan met them
 	burns             []burn
 	holds             []string
-	began             Run           // the run that it resumes
+	began             Run           // the run that it finishes
 	renews            bool          // the run before was rolled back, and left something
-	settled           []ledgerEntry // records that the operator says are done
-	stale             []*batch      // that say what a run said which was rolled back
+	settled           []ledgerEntry // records that the operator declared done
+	stale             []*batch      // see [Plan.findStale]
 	numbers           numbering
 }
 
-// Settings are what else a plan was made under.
+// Settings are the other options that a plan was made with.
 type Settings struct {
 	Queues Queues      `json:"queues"`
 	Time   string      `json:"time"`
@@ -161,9 +161,9 @@ type Settings struct {
 	Done   []string    `json:"done"`
 }
 
-// Empty reports whether there is nothing to do. After a rollback that left
-// something there is: the holds and the layout, which it removed, and a record
-// of a run that stands.
+// Empty reports whether there is nothing to do. A plan after a rollback that left
+// something is not empty: the rollback removed holds and layout, and the run's record is
+// still there.
 func (p *Plan) Empty() bool {
 	return p.plannedCount() == 0 && len(p.settled) == 0 && len(p.stale) == 0 && !p.Resumes && !p.renews
 }
@@ -187,18 +187,22 @@ var targetRoots = []string{
 	newqueue.BatchesPath, newqueue.BatchUUIDsPath, newqueue.JobsPath, newqueue.AccessPath, newqueue.LocksPath, MigrationPath,
 }
 
-// pinnedRoots are those of which any change makes a plan stale: not another
-// migrator's place in the election.
+// pinnedRoots are the subtrees in which any change makes a plan stale. The election is not
+// among them, because other migrators may join it.
 var pinnedRoots = []string{
 	newqueue.BatchesPath, newqueue.BatchUUIDsPath, newqueue.JobsPath, newqueue.AccessPath, newqueue.LocksPath, RunsPath,
 }
 
-// MakePlan says what a migration would do: what the source says should exist,
-// less what the target's ledger and provenance say does, or did. The same source,
-// target and options give the same plan, id included. What is wrong with either
-// side is among the plan's problems; the error is one of reading, a [*TargetError]
-// if it is the target's.
+// MakePlan says what a migration would do. It derives from the source what should exist,
+// and leaves out what the target's ledger and jobs show to be migrated already. The same
+// source, target and options give the same plan with the same id. What is wrong with
+// either side is among the plan's problems. An error is one of reading, or [ErrPlace] if the
+// new queue can't be where the target is. It is a [*TargetError] if it is about the
+// target.
 func MakePlan(ctx context.Context, queue *LegacyQueue, target side.Side, opt Options) (*Plan, error) {
+	if err := checkPlaces(ctx, queue, target); err != nil {
+		return nil, &TargetError{err}
+	}
 	on, err := surveyTarget(ctx, target, opt.Target, surveyor{})
 	if err != nil {
 		return nil, &TargetError{err}
@@ -246,7 +250,7 @@ type TargetError struct{ Err error }
 func (e *TargetError) Error() string { return e.Err.Error() }
 func (e *TargetError) Unwrap() error { return e.Err }
 
-// chooseRun finishes the run that was left unfinished, or begins the next.
+// chooseRun chooses the run that the plan belongs to: the unfinished one, or the next.
 func (p *Plan) chooseRun(ctx context.Context) error {
 	last, ok := p.ex.newest()
 	next := int32(0)
@@ -286,10 +290,10 @@ func (p *Plan) chooseRun(ctx context.Context) error {
 	return nil
 }
 
-// findBatch looks for the batch in the target.
+// findBatch looks for a batch in the target.
 func (p *Plan) findBatch(b *batch) {
 	if b.key.kind == ofBatch && ownBatchName.MatchString(b.key.name) {
-		p.problem(Problem{Kind: BatchExists, Path: newqueue.BatchUUIDPath(b.key.name), Message: fmt.Sprintf("batchID %q is a name that migrations give to batches of their own", b.key.name),
+		p.problem(Problem{Kind: BatchExists, Path: newqueue.BatchUUIDPath(b.key.name), Message: fmt.Sprintf("batchID %q is a name that migrations give to their own batches", b.key.name),
 			Next: "give the legacy records of that batch another batchID"})
 	}
 	path := newqueue.BatchUUIDPath(b.key.uuid())
@@ -318,8 +322,7 @@ func (p *Plan) sortedBatches() []*batch {
 	})
 }
 
-// NewestRun is the id of the target's last run before this plan, "" if there
-// was none.
+// NewestRun is the id of the target's newest run before this plan, "" if there was none.
 func (p *Plan) NewestRun() string {
 	r, _ := p.ex.newest()
 	return r.ID

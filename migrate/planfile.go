@@ -11,19 +11,19 @@ import (
 	"mrtq/newqueue"
 )
 
-// ErrPlanFile says that a file is no plan, or not the one that was saved. The error
+// ErrPlanFile says that a file is not a plan, or was changed since it was saved. The error
 // is a [*PlanFileError].
 var ErrPlanFile = errors.New("this is not a plan as mrtq saved it")
 
 // PlanFileError says what is wrong with a saved plan, and where.
 type PlanFileError struct {
 	Kind PlanFileKind
-	// Offset is the byte at which it shows: of one that was cut short, its end.
-	// It is 0 where a part was changed.
+	// Offset is the byte at which it shows. In a file that was cut short, that is its end.
+	// It is 0 if a part was changed.
 	Offset int64
 	// In is the part, the field or the record; "" if none was reached.
 	In  string
-	Err error // the JSON reader's, nil if it had nothing against it
+	Err error // the JSON reader's error, if it had one
 }
 
 // PlanFileKind is what is wrong with a saved plan.
@@ -31,9 +31,9 @@ type PlanFileKind string
 
 // The kinds.
 const (
-	PlanNone     PlanFileKind = "none"     // it is none
+	PlanNone     PlanFileKind = "none"     // it is not a plan
 	PlanCut      PlanFileKind = "cut"      // its end is missing
-	PlanEdited   PlanFileKind = "edited"   // it says something else than when it was saved
+	PlanEdited   PlanFileKind = "edited"   // a part was changed since it was saved
 	PlanFollowed PlanFileKind = "followed" // something comes after it
 )
 
@@ -54,7 +54,7 @@ func (e *PlanFileError) Is(target error) bool { return target == ErrPlanFile }
 
 func (e *PlanFileError) Unwrap() error { return e.Err }
 
-// Approved is a plan that was saved, looked at and is now to be carried out.
+// Approved is a saved plan that an operator looked at and now carries out.
 type Approved struct {
 	ID       string
 	Source   Pin
@@ -62,14 +62,13 @@ type Approved struct {
 	Dialect  newqueue.Dialect
 	Policies Policies
 	Settings Settings
-	Records  int // how many it decides about
+	Records  int // how many records it has
 }
 
-// ReadApproved reads a saved plan: the JSON of a [Plan] and nothing after it. Its
-// id is computed again from all that it says, so a plan of which anything was
-// edited, cut off or added is refused. What is in memory at a time is the head of
-// the plan and one item of its lists. Errors of what the file holds are
-// [*PlanFileError]s.
+// ReadApproved reads a saved plan: the JSON of a [Plan] and nothing after it. It computes
+// the plan's id again from everything in the file. So it refuses a plan in which anything
+// was edited, cut off or added. It keeps only the head of the plan and one item of its
+// lists in memory. If the file's content is wrong, the error is a [*PlanFileError].
 func ReadApproved(r io.Reader) (Approved, error) {
 	f := planFile{in: &countedReader{Reader: r}, digest: newPlanDigest()}
 	f.dec = json.NewDecoder(f.in)
@@ -80,11 +79,11 @@ func ReadApproved(r io.Reader) (Approved, error) {
 	return Approved{ID: p.ID, Source: p.Source, Target: p.Target, Dialect: p.Dialect, Policies: p.Policies, Settings: p.Settings, Records: f.records}, nil
 }
 
-// countedReader counts what was read.
+// countedReader counts the bytes that were read.
 type countedReader struct {
 	io.Reader
 	n   int64
-	err error // other than the end
+	err error // any error other than io.EOF
 }
 
 func (c *countedReader) Read(b []byte) (int, error) {
@@ -96,7 +95,7 @@ func (c *countedReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// planFile is a saved plan as it is read.
+// planFile reads a saved plan.
 type planFile struct {
 	in      *countedReader
 	dec     *json.Decoder
@@ -114,7 +113,8 @@ type planField struct {
 	list bool
 }
 
-// The fields of a saved plan in their order, those before its records apart.
+// planHead and planRest are the fields of a saved plan in their order: those before its
+// records, and those after.
 var planHead, planRest = planFields()
 
 func planFields() (head, rest []planField) {
@@ -185,7 +185,7 @@ func (f *planFile) readHead() error {
 	return nil
 }
 
-// readRecords reads one after the other.
+// readRecords reads the records one after the other.
 func (f *planFile) readRecords() error {
 	if err := f.field("records"); err != nil {
 		return err
@@ -230,7 +230,7 @@ func (f *planFile) readRest() error {
 	return nil
 }
 
-// compare holds what was read to the seals and the id.
+// compare compares what was read with the seals and the id.
 func (f *planFile) compare() error {
 	id, seals := f.digest.sum()
 	for _, part := range []struct{ name, was, is string }{
@@ -255,7 +255,7 @@ func (f *planFile) delim(want json.Delim) error {
 	return err
 }
 
-// field reads a field's name, which must be this one.
+// field reads a field's name. It must be name.
 func (f *planFile) field(name string) error {
 	got, err := f.dec.Token()
 	if err == nil && got != name {
@@ -269,7 +269,7 @@ func (f *planFile) unexpected(want string, got json.Token) error {
 	return &PlanFileError{Kind: PlanNone, Offset: f.dec.InputOffset(), Err: fmt.Errorf("want %s, and there is %q", want, fmt.Sprint(got))}
 }
 
-// value reads a whole value. It is good until the next is read.
+// value reads a whole value. It is valid until the next one is read.
 func (f *planFile) value() ([]byte, error) {
 	raw := json.RawMessage(f.buf[:0])
 	err := f.dec.Decode(&raw)
@@ -277,7 +277,7 @@ func (f *planFile) value() ([]byte, error) {
 	return raw, err
 }
 
-// list digests a list; seen is told of each of its items.
+// list reads and digests a list. It calls seen with each item.
 func (f *planFile) list(seen func(item []byte)) error {
 	if err := f.delim('['); err != nil {
 		return err
@@ -301,8 +301,8 @@ func (f *planFile) list(seen func(item []byte)) error {
 	return f.delim(']')
 }
 
-// explain makes a [*PlanFileError] of what the JSON reader says. A file that can't
-// be read on is none.
+// explain makes a [*PlanFileError] of the JSON reader's error. An error of reading the
+// file stays as it is.
 func (f *planFile) explain(err error) error {
 	var known *PlanFileError
 	var syntax *json.SyntaxError
@@ -319,8 +319,8 @@ func (f *planFile) explain(err error) error {
 	return &PlanFileError{Kind: PlanNone, Offset: f.dec.InputOffset(), In: f.at, Err: err}
 }
 
-// compactJSON adds JSON to dst as [json.Marshal] writes it: without white space, its
-// strings escaped the one way.
+// compactJSON adds JSON to dst as [json.Marshal] writes it: without white space, and with
+// its way of escaping strings.
 func compactJSON(dst, text []byte) []byte {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; c {
@@ -346,7 +346,7 @@ func compactJSON(dst, text []byte) []byte {
 	return dst
 }
 
-// appendString adds a string in quotes. One that is plain stands as it is.
+// appendString adds a quoted string. If it is plain, it needs no other escaping.
 func appendString(dst, quoted []byte, plain bool) []byte {
 	var s string
 	if plain || json.Unmarshal(quoted, &s) != nil {

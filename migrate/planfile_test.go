@@ -29,8 +29,8 @@ func savedPlan(t *testing.T) (*Plan, []byte) {
 	return p, b
 }
 
-// A saved plan carries all that it was made under: the same sides give the same
-// plan again.
+// A saved plan has all the options that it was made with: with them, the same sides give the
+// same plan again.
 func TestPlanCarriesItsSettings(t *testing.T) {
 	p, b := savedPlan(t)
 	a, err := ReadApproved(bytes.NewReader(b))
@@ -50,7 +50,7 @@ func TestPlanCarriesItsSettings(t *testing.T) {
 	}
 }
 
-// However short a saved plan is cut, it is refused, with where it ends.
+// A saved plan that was cut anywhere is refused. The error says where it ends.
 func TestPlanCutShort(t *testing.T) {
 	_, b := savedPlan(t)
 	in := map[string]bool{}
@@ -69,8 +69,8 @@ func TestPlanCutShort(t *testing.T) {
 	}
 }
 
-// Whatever byte of a saved plan is another, it is refused; where it can be read at
-// all, with the part that was edited.
+// If any byte of a saved plan was changed, it is refused. If the plan can still be read, the
+// error says which part was edited.
 func TestPlanEdited(t *testing.T) {
 	p, b := savedPlan(t)
 	// The source's name and both sides' transactions are no part of the id.
@@ -120,8 +120,8 @@ func regionsOf(b []byte, texts ...string) map[int]bool {
 	return in
 }
 
-// A field added, twice or elsewhere; text after the plan; white space, which is no
-// edit.
+// A field that was added, repeated or moved is refused, and so is text after the plan. White
+// space is not an edit.
 func TestPlanRearranged(t *testing.T) {
 	_, b := savedPlan(t)
 	text := string(b)
@@ -146,7 +146,7 @@ func TestPlanRearranged(t *testing.T) {
 	}
 }
 
-// The records of a saved plan are not in memory, however many there are.
+// Reading a saved plan does not keep its records in memory.
 func TestPlanIsReadInAStream(t *testing.T) {
 	_, b := savedPlan(t)
 	head, rest, _ := bytes.Cut(b, []byte(`"records": [`))

@@ -8,24 +8,25 @@ import (
 	"hash"
 )
 
-// Seals are digests of a plan's parts. They stand at the end of a saved plan: one
-// that was cut short lacks them, and of one that was edited they say in which part.
+// Seals are digests of a plan's parts, at the end of a saved plan. A plan that was cut
+// short lacks them. In a plan that was edited, they show which part was.
 type Seals struct {
 	Head    string `json:"head"`    // the sides, the choices and the settings
-	Records string `json:"records"` // what is done with each
+	Records string `json:"records"` // what the plan does with each record
 	Rest    string `json:"rest"`
 }
 
 // planDigest digests a plan's JSON, part after part.
 type planDigest struct {
 	all, part hash.Hash
-	parts     []string // that are done
+	parts     []string // the parts' digests
 }
 
 func newPlanDigest() *planDigest { return &planDigest{all: sha256.New(), part: sha256.New()} }
 
-// add adds JSON to a digest. Bytes that are no UTF-8 are escaped there, and when
-// the plan was read back they are the character that stands for them.
+// add adds JSON to the digests. If a string is not UTF-8, JSON writes a replacement
+// character, escaped in a new plan and as it is in one that was read back. The digests
+// must not depend on that.
 func (d *planDigest) add(text []byte) {
 	text = readBack(text)
 	d.all.Write(text)
@@ -46,13 +47,13 @@ func readBack(text []byte) []byte {
 	return bytes.ReplaceAll(text, []byte(`\ufffd`), []byte("\ufffd"))
 }
 
-// noRecords stands in a plan's JSON for its records: one for a queue's every record
-// is too much to have as a whole.
+// noRecords stands for the records in a plan's JSON. All of them together could be too
+// large for memory.
 var noRecords = []byte(`"records":[]`)
 
-// digest is the plan's id, and its seals: of all that the plan says in JSON, the
-// target's name included. Only how the source is spelled does not count, nor how
-// far either side's transactions went, because others write there too.
+// digest computes the plan's id and seals from the plan's JSON. Three things don't count:
+// the source's name, because it can be spelled in several ways, and both sides' newest
+// transactions, because others write there too.
 func (p *Plan) digest() (id string, seals Seals) {
 	d := newPlanDigest()
 	before, after := p.aroundRecords()
@@ -74,7 +75,7 @@ func (p *Plan) digest() (id string, seals Seals) {
 	return d.sum()
 }
 
-// aroundRecords is what is digested of a plan's JSON before its records and after.
+// aroundRecords is the plan's JSON before its records and after them, as it is digested.
 func (p *Plan) aroundRecords() (before, after []byte) {
 	q := *p
 	q.ID, q.Seals, q.Source.Name, q.Source.Zxid, q.Target.Zxid, q.Records = "", Seals{}, "", 0, 0, Records{}
@@ -90,8 +91,8 @@ func mustJSON(v any) []byte {
 	return b
 }
 
-// decisions is the part of the id that does not depend on what else moved in
-// the target.
+// decisions is a digest of what the plan decides. Unlike the id, it does not change when
+// others write to the target.
 func (p *Plan) decisions() string {
 	h := sha256.New()
 	for e := range p.Records.All() {

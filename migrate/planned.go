@@ -8,25 +8,25 @@ import (
 	"mrtq/newqueue"
 )
 
-// planned is one record of which the plan makes a job or an access request, or
-// rewrites it. Of a million records there are as many, so it has no pointers and is
-// small; what the record holds is read again when the job is made.
+// planned is a job or access request that the plan creates or rewrites. There can be one
+// for each record, so it is small and has no pointers. The record's data is read again
+// when the job is created.
 type planned struct {
-	number int64  // that a new one gets; see [numbering]
+	number int64  // that a new job gets; see [numbering]
 	object uint64 // hash of what [objectOf] says; 0 for nothing
-	place  int32  // of the record; see [places]
-	batch  int32  // index into [Plan.joined], as one more; 0 for an access request
-	old    int32  // row of the job that it replaces, as one more; 0 for a new one
+	place  int32  // the record; see [places]
+	batch  int32  // one more than the index into [Plan.joined]; 0 for an access request
+	old    int32  // one more than the row of the job that it rewrites; 0 for a new job
 	size   int32  // of the record's data
-	id     int32  // the number in a new one's id as it is now
+	id     int32  // the number in a new job's id, as it is now
 	land   uint8  // index into [Plan.lands]
 }
 
-// rewrite reports whether a job stands that is to be replaced.
+// rewrite reports whether the plan rewrites a job that is there.
 func (pl *planned) rewrite() bool { return pl.old > 0 }
 
-// allPlanned yields what the plan makes in the order in which it does: first the
-// jobs that are rewritten, then the new ones by ascending id.
+// allPlanned yields the planned jobs in the order in which they are sent: first those that
+// are rewritten, then the new ones by ascending id.
 func (p *Plan) allPlanned() iter.Seq[*planned] {
 	return func(yield func(*planned) bool) {
 		for i := range p.plannedCount() {
@@ -39,7 +39,7 @@ func (p *Plan) allPlanned() iter.Seq[*planned] {
 
 func (p *Plan) plannedCount() int { return len(p.rewrites) + len(p.creates) }
 
-// planned is the i-th of them.
+// planned is the i-th planned job.
 func (p *Plan) planned(i int) *planned {
 	if i < len(p.rewrites) {
 		return &p.rewrites[i]
@@ -65,7 +65,7 @@ func (p *Plan) parentOf(pl *planned) string {
 	return parentOfNew(p.kindOf(pl))
 }
 
-// parentOfNew is where records of a kind go.
+// parentOfNew is the parent of new jobs or requests from a kind of queue.
 func parentOfNew(kind QueueKind) string {
 	if isAccess(kind) {
 		return newqueue.AccessQueuePath(accessQueue(kind))
@@ -73,7 +73,7 @@ func parentOfNew(kind QueueKind) string {
 	return newqueue.JobsPath
 }
 
-// idOf is the job's id as it is now.
+// idOf is the job's present id.
 func (p *Plan) idOf(pl *planned) string {
 	if pl.rewrite() {
 		return p.ex.jobs.idAt(int(pl.old - 1))
@@ -87,7 +87,7 @@ func (p *Plan) idOf(pl *planned) string {
 // idAt is the id of the job that a row stands for.
 func (j *jobRows) idAt(row int) string { return znode.Name(j.names.text(j.rows[row].root)) }
 
-// idOfMember is the id of a job that is made or stands, "" for none.
+// idOfMember is a member's id, "" for none.
 func (p *Plan) idOfMember(m member) string {
 	if i, ok := m.made(); ok {
 		return p.idOf(&p.creates[i])
@@ -98,7 +98,7 @@ func (p *Plan) idOfMember(m member) string {
 	return ""
 }
 
-// whole is a planned job as of now, with its record.
+// whole is a planned job with its record and its present ids.
 func (p *Plan) whole(pl *planned, rec *Record) *job {
 	j := &job{rec: rec, land: p.lands[pl.land], run: p.Run, id: p.idOf(pl), batch: p.batchOf(pl)}
 	if pl.rewrite() {
@@ -110,7 +110,7 @@ func (p *Plan) whole(pl *planned, rec *Record) *job {
 	return j
 }
 
-// landingOf is the number of a landing, of which there are few.
+// landingOf is the index of a landing in [Plan.lands]. There are few different ones.
 func (p *Plan) landingOf(land landing) uint8 {
 	i := slices.Index(p.lands, land)
 	if i < 0 {

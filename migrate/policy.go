@@ -16,7 +16,7 @@ type Policies struct {
 	Completed   string `json:"completed"`   // migrate or skip
 	Deleted     string `json:"deleted"`     // skip or migrate
 	Undecodable string `json:"undecodable"` // block or quarantine
-	// Of dialect mrt-zk, in which the deployed services take the new queue:
+	// These matter only in dialect mrt-zk, which the deployed services read:
 	InventoryRecords string `json:"inventory_records"` // block or migrate
 	Unserviceable    string `json:"unserviceable"`     // block or migrate
 }
@@ -31,14 +31,14 @@ const (
 	AsFailed   = "failed"
 )
 
-// PolicyChoice is one policy and its allowed values, the default first.
+// PolicyChoice is one policy with its allowed values. The default is first.
 type PolicyChoice struct {
 	Name   string
 	Value  func(*Policies) *string // the field
 	Values []string
 }
 
-// PolicyChoices are all policies; readers must not change it.
+// PolicyChoices are all policies. Callers must not change it.
 var PolicyChoices = []PolicyChoice{
 	{"consumed", func(p *Policies) *string { return &p.Consumed }, []string{Block, AsPending, AsFailed}},
 	{"completed", func(p *Policies) *string { return &p.Completed }, []string{Migrate, Skip}},
@@ -48,7 +48,7 @@ var PolicyChoices = []PolicyChoice{
 	{"unserviceable", func(p *Policies) *string { return &p.Unserviceable }, []string{Block, Migrate}},
 }
 
-// DefaultPolicies are the safe ones.
+// DefaultPolicies are the defaults, which are the safe ones.
 func DefaultPolicies() Policies {
 	var p Policies
 	for _, c := range PolicyChoices {
@@ -61,13 +61,13 @@ func DefaultPolicies() Policies {
 func (p Policies) Validate() error {
 	for _, c := range PolicyChoices {
 		if v := *c.Value(&p); !slices.Contains(c.Values, v) {
-			return fmt.Errorf("--%s %q: want one of %s", c.Name, v, strings.Join(c.Values, ", "))
+			return fmt.Errorf("policy %s: %q: want one of %s", c.Name, v, strings.Join(c.Values, ", "))
 		}
 	}
 	return nil
 }
 
-// Fate is what becomes of a record.
+// Fate is what a migration does with a record.
 type Fate string
 
 // The fates.
@@ -78,21 +78,21 @@ const (
 	FateBlock      Fate = "block" // it keeps the whole migration from starting
 )
 
-// landing is where a migrated record arrives.
+// landing is the state in which a migrated record's job or request begins.
 type landing struct {
 	job     newqueue.JobState    // ingest and inventory
 	access  newqueue.AccessState // access
-	next    newqueue.JobState    // the step that it is ready for: the one before succeeded last; "" is null
+	next    newqueue.JobState    // the step that the job is ready for, "" for none; see [landing.last]
 	message string
 	warning string
-	// consumed is the policy that made this of a consumed record.
+	// consumed is the policy that decided about a consumed record.
 	consumed string
 }
 
-// last is the last_successful_status: the step whose success leads to next, in
-// dialect design processing before recording, in mrt-zk storing. In mrt-zk an
-// ingest job that failed has left pending, as the field's own script has it, so
-// that the admin tool's requeue and ours both lead to estimating.
+// last is the last_successful_status: the step whose success leads to next. Before
+// recording, that is processing in dialect design and storing in mrt-zk. In mrt-zk a
+// failed ingest job has pending there, as in the field's own script, so that the admin
+// tool's requeue and ours both lead to estimating.
 func (l landing) last(d newqueue.Dialect) newqueue.JobState {
 	if d == newqueue.MrtZK && l.job == newqueue.JobFailed && l.next == "" {
 		return newqueue.JobPending
@@ -105,13 +105,12 @@ func (l landing) last(d newqueue.Dialect) newqueue.JobState {
 	return ""
 }
 
-// landings is the whole rule: queue × legacy status. Consumed records are
-// under the status that their policy makes of them, see [decide].
+// landings is the whole rule: queue × legacy status. A consumed record has the landing of
+// the status that its policy chooses; see [decide].
 //
-// An inventory record is an object that is stored and not yet recorded, so its
-// job begins at recording, processing done. One that was held or failed lands
-// in failed: from there an administrator resumes it at recording, while from
-// held it would be ingested anew.
+// An inventory record is an object that is stored and not yet recorded, so its job begins
+// at recording. If the record was held or failed, its job is failed. From there an
+// administrator resumes it at recording. From held, the object would be ingested again.
 var landings = map[QueueKind]map[legacy.Status]landing{
 	Ingest: {
 		legacy.Pending:   {job: newqueue.JobPending},
@@ -139,13 +138,13 @@ var accessLandings = map[legacy.Status]landing{
 	legacy.Deleted:   {access: newqueue.AccessDeleted},
 }
 
-// consumedMessage tells whoever looks at a job that failed by policy.
+// consumedMessage is the message of a job that is failed by policy.
 const consumedMessage = "was consumed in the legacy queue when it was migrated"
 
-// decide says what becomes of one record; reason is empty for FateMigrate.
+// decide says what a migration does with one record. reason is "" for FateMigrate.
 func decide(r Record, p Policies) (fate Fate, land landing, reason string) {
 	if r.Err != nil {
-		// Of one that can't be read there are no bytes to keep.
+		// A record that can't be read has no bytes to keep.
 		if p.Undecodable == Quarantine && r.Err.Kind != UnreadableRecord {
 			return FateQuarantine, landing{}, r.Err.Error()
 		}

@@ -12,10 +12,10 @@ import (
 	"mrtq/newqueue/services"
 )
 
-// Provenance is what a migrated job's or access request's own znode says of
-// the record that it was made from. Readers of the layout ignore that node's
-// data, so it costs no znode and dies with the job (docs/migration.md, "From a
-// record to znodes").
+// Provenance says which record a migrated job or access request was made from. It is the
+// data of the job's own znode. Readers of the layout ignore that data, so provenance needs
+// no znode of its own, and is deleted with the job (docs/migration.md, "From a record to
+// znodes").
 type Provenance struct {
 	Run          string `json:"run"`
 	Path         string `json:"path"`
@@ -31,7 +31,7 @@ type Provenance struct {
 	Consumed string `json:"consumed,omitempty"`
 }
 
-// hash is what the ledger keeps of the record's digest; 0 if it is no digest.
+// hash is the part of the record's digest that the ledger keeps; 0 if it is not a digest.
 func (p origin) hash() uint32 {
 	b, err := hex.DecodeString(p.SHA256)
 	if err != nil || len(b) < 4 {
@@ -40,8 +40,8 @@ func (p origin) hash() uint32 {
 	return binary.BigEndian.Uint32(b)
 }
 
-// policies are those that decide on a record which was migrated before, and
-// has not changed since: what was decided about a consumed one stays decided.
+// policies are the policies for a record that was migrated before. If it has not changed
+// since, the decision about a consumed record stays.
 func (p placed) policies(r Record, now Policies) Policies {
 	if p.prov.Consumed != "" && p.prov.SHA256 == digest(r.Data) {
 		now.Consumed = p.prov.Consumed
@@ -86,8 +86,8 @@ func (p Provenance) encode() []byte {
 	return append(b, '}')
 }
 
-// parseProvenance reads what provenance.encode wrote; ok is false for the data
-// of a job that no migration made.
+// parseProvenance reads the data of a job's own znode. ok is false if no migration made
+// the job.
 func parseProvenance(data []byte) (p Provenance, ok bool) {
 	if len(data) == 0 || json.Unmarshal(data, &p) != nil {
 		return Provenance{}, false
@@ -112,13 +112,13 @@ func parseBatchProvenance(data []byte) (p batchProvenance, ok bool) {
 	return p, p.Run != "" && p.Of != ""
 }
 
-// encode is the canonical JSON of an object, which unlike encoding/json's
-// keeps the unpaired surrogates that Java strings may hold.
+// encode is the canonical JSON of an object. Unlike encoding/json, it keeps the unpaired
+// surrogates that Java strings may hold.
 func encode(o newqueue.Object) []byte {
 	return legacy.AppendJSON(make([]byte, 0, 256), map[string]any(o))
 }
 
-// encodeValues is the canonical JSON of what an item's znode is to hold.
+// encodeValues is the canonical JSON of the data of an item's znode.
 func encodeValues(v services.Values) []byte {
 	if c, ok := v.(configured); ok {
 		return encode(c.Object())

@@ -8,8 +8,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// TestProvenanceIsCanonical: what a job's own znode holds is the canonical JSON of
-// its fields, whatever is in them, and is read back as it was.
+// A job's own znode holds the canonical JSON of its provenance, for any values, and reads back
+// as it was.
 func TestProvenanceIsCanonical(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := func(name string) string { return rapid.String().Draw(t, name) }

@@ -15,9 +15,9 @@ import (
 	"mrtq/legacy"
 )
 
-// A quarantine file is a dump (one JSON object a line, so that mrtq inspect
-// and mrtq restore read it) of the records that could not be decoded, each
-// with the reason beside its bytes.
+// quarantineLine is one record in a quarantine file, with its bytes and the reason why it
+// could not be decoded. The file is a dump, one JSON object a line, so whatever reads
+// dumps can read it.
 type quarantineLine struct {
 	Path  string           `json:"path"`
 	Data  *[]byte          `json:"data"`
@@ -30,14 +30,18 @@ type quarantineError struct {
 	Message string      `json:"message"`
 }
 
-// ErrQuarantineFile says that a quarantine file is none that could keep
-// anything: a pipe, a device, a folder.
+// ErrQuarantineFile says that a path can't be a quarantine file, because it is a pipe, a
+// device or a folder.
 var ErrQuarantineFile = errors.New("is no regular file, and so can't keep anything")
 
-// WriteQuarantine adds the records to a quarantine file. Records that the file
-// holds already, with the same bytes, are not added again; nothing is removed.
-// Writers of one file wait for each other, in whatever process they are. write
-// gives a file new content, and may replace it.
+// ErrQuarantineLine says that [WriteQuarantine] did not write a line of a quarantine file.
+// Repair the file, or name another one.
+var ErrQuarantineLine = errors.New(`want one {"path":…,"data":…} a line`)
+
+// WriteQuarantine adds records to a quarantine file. It doesn't add a record again that the
+// file already has with the same bytes, and it removes nothing. Writers of one file wait
+// for each other, also in other processes. write gives the file new content, and may
+// replace the file.
 func WriteQuarantine(path string, records []Record, write func(path string, f func(io.Writer) error) error) error {
 	if err := CheckQuarantineFile(path); err != nil {
 		return fmt.Errorf("quarantine file %w", err)
@@ -82,8 +86,8 @@ func WriteQuarantine(path string, records []Record, write func(path string, f fu
 	return nil
 }
 
-// CheckQuarantineFile refuses a path where something is that can't keep
-// anything; the error wraps [ErrQuarantineFile].
+// CheckQuarantineFile refuses a path that is not a regular file and can't become one. The
+// error wraps [ErrQuarantineFile].
 func CheckQuarantineFile(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s %w; name another", path, ErrQuarantineFile)
@@ -91,9 +95,9 @@ func CheckQuarantineFile(path string) error {
 	return nil
 }
 
-// lockFile holds a file, made if it isn't there, against all other callers until
-// unlock is called. The lock is on the file that has the name: whoever holds it
-// may replace the file, so whoever got it looks if it is that file still.
+// lockFile locks a file until unlock is called. It creates the file if it isn't there. A
+// caller that holds the lock may replace the file. So after lockFile gets a lock, it checks
+// that the path still names the locked file.
 func lockFile(path string) (unlock func(), err error) {
 	for {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NONBLOCK, 0o600)
@@ -120,7 +124,7 @@ func lockFile(path string) (unlock func(), err error) {
 	}
 }
 
-// flock waits for the lock, however often a signal comes meanwhile.
+// flock waits for the lock, even if signals interrupt it.
 func flock(f *os.File) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
@@ -135,8 +139,8 @@ func holds(kept map[string][][]byte, r Record) bool {
 	return slices.ContainsFunc(kept[r.Path], func(data []byte) bool { return znode.SameData(data, r.Data) })
 }
 
-// ReadQuarantine reads the bytes that a quarantine file keeps, by path: all
-// that a record ever had when it was added.
+// ReadQuarantine reads the bytes that a quarantine file keeps, by the record's path. A
+// record that was added with different bytes at different times has them all.
 func ReadQuarantine(path string) (map[string][][]byte, error) {
 	if err := CheckQuarantineFile(path); err != nil {
 		return nil, fmt.Errorf("quarantine file %w", err)
@@ -154,8 +158,11 @@ func ReadQuarantine(path string) (map[string][][]byte, error) {
 		if errors.Is(err, io.EOF) {
 			return kept, nil
 		}
-		if err != nil || l.Path == "" {
-			return nil, fmt.Errorf("quarantine file %s: at byte %d: want one {\"path\":…,\"data\":…} a line; repair it, or give another --quarantine file: %w", path, dec.InputOffset(), err)
+		if err == nil && l.Path == "" {
+			err = errors.New("no path")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("quarantine file %s: at byte %d: %w: %w", path, dec.InputOffset(), ErrQuarantineLine, err)
 		}
 		var data []byte
 		if l.Data != nil {

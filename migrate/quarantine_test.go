@@ -2,10 +2,12 @@ package migrate
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -40,8 +42,8 @@ func undecodable(writer, n int) Record {
 	}
 }
 
-// Writers at once, who know nothing of each other, into one file that is not
-// there at first: no bytes are lost.
+// Several writers that know nothing of each other write at once to one file, which is not there
+// at first. No bytes are lost.
 func TestWriteQuarantineAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "q.ndjson")
 	const writers, times, each = 16, 5, 10
@@ -77,8 +79,8 @@ func TestWriteQuarantineAtOnce(t *testing.T) {
 	}
 }
 
-// A file that was replaced while a writer waited for it is the one that is
-// added to, and one that was removed is made anew.
+// If a file is replaced while a writer waits for it, the writer adds to the new file. If it is
+// removed, the writer creates it again.
 func TestWriteQuarantineToReplacedFile(t *testing.T) {
 	for name, replace := range map[string]func(path string) error{
 		"replaced": func(path string) error {
@@ -112,6 +114,26 @@ func TestWriteQuarantineToReplacedFile(t *testing.T) {
 			}
 			if _, theirs := kept["/theirs"]; !holds(kept, undecodable(1, 3)) || theirs != (name == "replaced") {
 				t.Errorf("the file holds %d records: %v", len(kept), kept)
+			}
+		})
+	}
+}
+
+// A quarantine file that somebody wrote into is refused: the error says where.
+func TestReadQuarantineRefusesOtherLines(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"no JSON":   {"Dear reader\n", "at byte 0: "},
+		"cut short": {`{"path":"/ingest/mrtQ-1","da`, "unexpected EOF"},
+		"no path":   {`{"data":"AA=="}` + "\n", "no path"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "q.ndjson")
+			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, err := ReadQuarantine(path)
+			if !errors.Is(err, ErrQuarantineLine) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "%!") {
+				t.Errorf("%v", err)
 			}
 		})
 	}

@@ -13,10 +13,10 @@ import (
 	"mrtq/newqueue"
 )
 
-// readBack walks a record's way from the other end: it reads the job's znodes
-// in the target and recovers the record's key, header and every property from
-// them, by rules of its own. The forward mapping may be wrong in the same way
-// when it migrates and when it verifies; this would still find what was lost.
+// readBack recovers the record from its job: it reads the job's znodes in the target and
+// derives the record's key, header and every property from them, by rules of its own. If
+// the mapping is wrong, it is wrong in the same way when it migrates and when it verifies.
+// readBack still finds what was lost.
 func (p *piece) readBack(j job) {
 	root := newqueue.JobPath(j.id)
 	if isAccess(j.rec.Queue) {
@@ -93,7 +93,7 @@ func recoverProperties(configuration legacy.Payload) legacy.Payload {
 	for key, value := range configuration {
 		switch key {
 		case "batch_id", "submissionDate", "submission_mode", "legacy.absent":
-			// of the migration
+			// added by the migration
 		case "profile_name":
 			setDefault(p, "profile", value)
 		case "payload_url":
@@ -105,7 +105,8 @@ func recoverProperties(configuration legacy.Payload) legacy.Payload {
 		case "local_id":
 			setDefault(p, "localID", value)
 		default:
-			// A default of the services', or a key whose own value stands aside.
+			// Not a property: a default for the services, or a key whose own value has the
+			// prefix.
 			_, aside := configuration["legacy."+key]
 			if !aside && !slices.Contains(added, any(key)) {
 				p[strings.TrimPrefix(key, "legacy.")] = value
@@ -115,8 +116,8 @@ func recoverProperties(configuration legacy.Payload) legacy.Payload {
 	return p
 }
 
-// setDefault sets a property that the configuration does not also hold under
-// its own name, with its type.
+// setDefault sets a property, unless the configuration also holds it under its own name.
+// There it has its type.
 func setDefault(p legacy.Payload, name string, value any) {
 	if _, there := p[name]; !there {
 		p[name] = value

@@ -12,17 +12,17 @@ import (
 	"mrtq/legacy"
 )
 
-// reading is a record that is to be read.
+// reading is a record that has to be read.
 type reading struct {
 	rank  int64 // see [legacy.Key.Rank]
 	place int32 // see [places]
-	old   int32 // row of its job, if one stands, as one more
+	old   int32 // one more than the row of its job; 0 if it has none
 }
 
-// readingOrder is the order in which the records are read: that of their jobs' ids,
-// kind by kind: those whose jobs stand, then the others as [Plan.compareKeys] has
-// them, which is the order in which they get theirs. So what a batch's jobs say
-// together is known once each was read.
+// readingOrder is the order in which the records are read: kind by kind, in the order of
+// their jobs' ids. Records that have a job come first. The others follow in the order of
+// [Plan.compareKeys], in which their jobs get ids. So one reading is enough to know what a
+// batch's jobs together say of it.
 func (p *Plan) readingOrder() []reading {
 	q := p.queue
 	order := make([]reading, 0, q.Len())
@@ -52,7 +52,7 @@ func (p *Plan) readingOrder() []reading {
 	return order
 }
 
-// standingFirst orders by the ids of jobs that stand; records without one come last.
+// standingFirst compares by the ids of the records' jobs. Records without a job come last.
 func (p *Plan) standingFirst(a, b reading) int {
 	switch {
 	case a.old > 0 && b.old > 0:
@@ -66,9 +66,9 @@ func (p *Plan) standingFirst(a, b reading) int {
 	return 0
 }
 
-// compareKeys is the order in which the new queue gets records, kind by kind: that
-// in which the old queue would have handed them out (docs/migration.md, "Order";
-// [legacy.Key.Compare]). Of a key in two nodes of a kind, the paths decide.
+// compareKeys compares records by the order in which they get their ids: kind by kind, as
+// the old queue would have handed them out (docs/migration.md, "Order";
+// [legacy.Key.Compare]). If two nodes of a kind have the same key, the paths decide.
 func (p *Plan) compareKeys(a, b int32) int {
 	return cmp.Or(
 		cmp.Compare(slices.Index(QueueKinds, p.places.kind(a)), slices.Index(QueueKinds, p.places.kind(b))),
@@ -77,7 +77,7 @@ func (p *Plan) compareKeys(a, b int32) int {
 	)
 }
 
-// keyOfName is a record's key; the zero one if its name is none.
+// keyOfName is a record's key; the zero key if its name is not a key.
 func keyOfName(name string) legacy.Key {
 	key, err := legacy.ParseKey(name)
 	if err != nil {
@@ -86,7 +86,7 @@ func keyOfName(name string) legacy.Key {
 	return key
 }
 
-// digest is that of the record's data.
+// digest is the digest of the record's data.
 func (f fetched) digest() [sha256.Size]byte {
 	if f.Err == nil {
 		return f.Legacy.SHA256
@@ -96,10 +96,11 @@ func (f fetched) digest() [sha256.Size]byte {
 
 func hexOf(sum [sha256.Size]byte) string { return hex.EncodeToString(sum[:]) }
 
-// sourcePin makes a source's [Pin] while its records are read, in whatever order.
+// sourcePin computes a source's [Pin] while its records are read. Their order doesn't
+// matter.
 type sourcePin struct {
-	head  []byte     // of all but the records
-	marks [][16]byte // by the records' places; zero for one that was not there
+	head  []byte     // digest of everything but the records
+	marks [][16]byte // digests of the records, by place; zero for one that was not there
 	zxid  int64
 }
 

@@ -17,22 +17,22 @@ import (
 
 // Rebuilt is what a rebuild of the migration's own records did.
 type Rebuilt struct {
-	Runs []RebuiltRun `json:"runs"` // none: nothing was damaged
+	Runs []RebuiltRun `json:"runs"` // none if nothing was damaged
 }
 
-// RebuiltRun is one run whose record and ledger were written anew.
+// RebuiltRun is one run whose record and ledger were written again.
 type RebuiltRun struct {
 	Run     string `json:"run"`
 	Entries int    `json:"entries"` // in its ledger now
-	Lost    int    `json:"lost"`    // that it had and that no job stands for
-	// Guessed says that nothing was left of the run's settings, and that the
-	// default ones were assumed.
+	Lost    int    `json:"lost"`    // entries that could not be recovered, because their jobs are gone
+	// Guessed says that the run's settings were lost, and that the default ones were
+	// assumed.
 	Guessed bool     `json:"guessed"`
 	Why     []string `json:"why"` // what was damaged
 }
 
-// Damage is what is not as runs left it of their records, their ledgers and the
-// trace on /jobs; none where there was no run.
+// Damage lists what somebody changed or removed of the runs' records, their ledgers and
+// the trace on /jobs. It is empty if there was no run.
 func Damage(ctx context.Context, target side.Side) ([]Problem, error) {
 	t, err := surveyTarget(ctx, target, "", surveyor{})
 	if err != nil {
@@ -41,12 +41,11 @@ func Damage(ctx context.Context, target side.Side) ([]Problem, error) {
 	return t.custody.damage, nil
 }
 
-// Rebuild writes the damaged or missing records of runs, their ledgers and the
-// trace on /jobs anew: from the trace, from what is sound of the ledger, and
-// from what the jobs that still stand say of themselves. Jobs that are gone can
-// only be counted. Nothing outside of /migration and the data of /jobs is
-// written. Interrupted, it is finished by calling it again. Errors are those of
-// [Migrator.Migrate].
+// Rebuild writes damaged or missing records of runs, their ledgers and the trace on /jobs
+// again. It takes what it needs from the trace, from the sound parts of the ledger, and
+// from the jobs that are still there. Jobs that are gone can only be counted. Rebuild
+// writes nothing outside of /migration except the data of /jobs. If it is interrupted,
+// call it again to finish. Errors are those of [Migrator.Migrate].
 func (m *Migrator) Rebuild(ctx context.Context) (*Rebuilt, error) {
 	m.defaults()
 	target, err := m.Target.side(ctx)
@@ -61,7 +60,7 @@ func (m *Migrator) Rebuild(ctx context.Context) (*Rebuilt, error) {
 		return &Rebuilt{Runs: []RebuiltRun{}}, nil
 	}
 	newest, _ := NewestRun(t.tree)
-	t = nil // it is read again when nobody else is at work
+	t = nil // the target is read again when no other migrator is at work
 	if err := m.Target.lead(ctx, m.owner, newest.ACL, m.Say); err != nil {
 		return nil, interrupted(err)
 	}
@@ -78,9 +77,9 @@ func (m *Migrator) Rebuild(ctx context.Context) (*Rebuilt, error) {
 		var refused *znode.MultiError
 		switch {
 		case errors.Is(err, zkconn.ErrUnknownOutcome):
-			return nil, fmt.Errorf("%w; run the same command again", err)
+			return nil, fmt.Errorf("%w; run it again", err)
 		case errors.As(err, &refused) && overtaken(refused.Err):
-			return nil, fmt.Errorf("%w: %w; run the same command again", ErrContended, err)
+			return nil, fmt.Errorf("%w: %w; run it again", ErrContended, err)
 		}
 		if err != nil {
 			return nil, err
@@ -89,9 +88,9 @@ func (m *Migrator) Rebuild(ctx context.Context) (*Rebuilt, error) {
 	return &plan.Rebuilt, nil
 }
 
-// rebuildPlan is what a rebuild writes. The last transaction makes all of it
-// count: until then the records are damaged, and are rebuilt again. No shard that
-// can be read is ever removed.
+// rebuildPlan is what a rebuild writes. Only the last transaction makes it count: until
+// then the records are still damaged, and the next rebuild starts again. A rebuild never
+// removes a shard that can be read.
 type rebuildPlan struct {
 	Rebuilt
 	transactions [][]znode.Op
@@ -136,7 +135,7 @@ func planRebuild(ctx context.Context, target side.Side, owner string, budget, ch
 		}
 	}
 	plan.last = append(plan.last, signTrace(tree.Get(newqueue.JobsPath), next)...)
-	// Where nothing but the trace is written, this bears it out; see [custody.checkTrace].
+	// If only the trace is written, this marks the transaction as a migrator's; see [signed].
 	mark := znode.Join(LedgerPath, "rebuilt")
 	plan.last = append(plan.last, creates([]leaf{{mark, none}}, newest.ACL)...)
 	plan.last = append(plan.last, znode.Delete(mark, 0))
@@ -144,22 +143,22 @@ func planRebuild(ctx context.Context, target side.Side, owner string, budget, ch
 	return plan, nil
 }
 
-// soundLedger reports whether the run's ledger is whole, and its shards are those
-// that the run made.
+// soundLedger reports whether the run's ledger is whole, and the run created all of its
+// shards.
 func (ex *existing) soundLedger(r Run) bool {
 	err := walkLedger(ex.tree, r, func(*znode.Node, []ledgerEntry) {})
 	return err == nil && !slices.ContainsFunc(ex.custody.damage, func(d Problem) bool { return znode.Within(d.Path, ledgerPath(r.ID)) })
 }
 
-// rebuild plans one run's record and ledger; ok is false for one that never was:
-// no job stands for it, no shard and no trace tells of it.
+// rebuild plans one run's record and ledger. ok is false if there never was such a run: no
+// job, no shard and no trace is of it.
 func (plan *rebuildPlan) rebuild(ex *survey, id string, t trace, owner string) (Run, bool) {
 	run, guessed, counted := ex.remember(id, t, plan.dialect)
 	had := run.Ledger.Entries
 	log, led := ex.readableShards(id)
 	standing := ex.standing(id, log)
 	record := ex.tree.Get(run.path())
-	// What somebody put below one of these is not ours to remove; verify names it.
+	// A rebuild doesn't remove what somebody put below one of these. Verify names it.
 	below := record != nil && len(ex.tree.Children(run.path())) > 0
 	if record != nil && !below {
 		plan.last = append(plan.last, znode.Delete(run.path(), -1))
@@ -206,7 +205,7 @@ func (plan *rebuildPlan) rebuild(ex *survey, id string, t trace, owner string) (
 	run.Copied = run.Copied || t.copied(ex.tree.Get(newqueue.JobsPath)) && len(t.Runs) > 0
 	lost := max(had-led.Entries, 0)
 	if !counted {
-		lost = max(lost, 1) // nobody knows how many; none would be a promise
+		lost = max(lost, 1) // it is not known how many; 0 would promise too much
 	}
 	run.Lost += lost
 	run.State, run.Owner, run.Steps = RunDone, owner, 1
@@ -221,7 +220,7 @@ func (plan *rebuildPlan) rebuild(ex *survey, id string, t trace, owner string) (
 	return run, true
 }
 
-// runIDs are the runs that anything in the target tells of, oldest first.
+// runIDs are the ids of all runs that anything in the target mentions, oldest first.
 func (ex *existing) runIDs(t trace) []string {
 	ids := map[string]bool{}
 	for _, tr := range t.Runs {
@@ -264,9 +263,9 @@ func (ex *existing) damageOf(id string) (why []string) {
 	return why
 }
 
-// remember is a run as its sound record, or else the trace, or else nothing but
-// the defaults tell of it; guessed says that it was the last, and counted that
-// the number of its entries is known.
+// remember returns a run from its record, if that is sound, else from the trace, else
+// with the default settings. guessed says that the defaults were taken, counted that the
+// number of the run's entries is known.
 func (ex *existing) remember(id string, t trace, dialect newqueue.Dialect) (r Run, guessed, counted bool) {
 	if r, sound := ex.run(id); sound {
 		return r, false, true
@@ -278,12 +277,12 @@ func (ex *existing) remember(id string, t trace, dialect newqueue.Dialect) (r Ru
 	return tr.run(), !ok, tr.Done
 }
 
-// maxShards keeps a forged name from being counted up to: the numbers of shards
-// that are missing must fit the run's record. So many hold 25 million records.
+// maxShards bounds the number of a shard, because the numbers of missing shards must fit
+// the run's record, and a name may be forged. So many shards hold 25 million records.
 const maxShards = 100_000
 
-// readableShards are the entries of a run's shards that can be read and that
-// nobody wrote to, and a Ledger with their number and those given up.
+// readableShards returns the entries of the shards that can be read and that nobody wrote
+// to, and a Ledger with the number of shards and the missing ones.
 func (ex *existing) readableShards(id string) (log []ledgerEntry, led Ledger) {
 	for _, name := range ex.tree.Children(ledgerPath(id)) {
 		if n, err := strconv.Atoi(name); err == nil && n < maxShards && shardPath(id, n) == znode.Join(ledgerPath(id), name) {
@@ -303,8 +302,8 @@ func (ex *existing) readableShards(id string) (log []ledgerEntry, led Ledger) {
 	return log, led
 }
 
-// standing are the entries that jobs which stand bear out and that the log
-// lacks, in the order of their ids.
+// standing are the entries that the log lacks and that jobs in the target show, in the
+// order of the jobs' ids.
 func (ex *existing) standing(id string, log []ledgerEntry) []ledgerEntry {
 	logged := map[string]bool{}
 	for _, e := range log {
@@ -323,14 +322,13 @@ func (ex *existing) standing(id string, log []ledgerEntry) []ledgerEntry {
 	return entries
 }
 
-// spanOf is the transactions in which a run made what stands of it. Of a run
-// whose record is gone nothing tells when it began and ended: what it made first
-// and last can be gone too. So all that the runs made counts as made by it, up to
-// the last thing that any of them is known to have made; what somebody made again
-// since is later than that.
+// spanOf is the range of transactions in which a run created its znodes. If the run's
+// record is gone, nothing shows when the run began and ended, because its first and last
+// znodes can be gone too. Then the range ends with the newest znode that any run is known
+// to have created. What somebody created again since is later than that.
 func (ex *survey) spanOf(r Run) (from, to int64) {
 	if s := r.span(ex.tree); s.known() {
-		if r.From == 0 && r.State == RunDone { // its record was set last when it ended; the shard may be made again
+		if r.From == 0 && r.State == RunDone { // its last transaction set its record; the shard may have been created again
 			s.to = min(s.to, r.stat.Mzxid)
 		}
 		return s.from, s.to

@@ -9,8 +9,8 @@ import (
 	"mrtq/legacy"
 )
 
-// Whatever is damaged of the migration's own records, a rebuild ends it: rebuild
-// is what every refusal advises.
+// A rebuild mends all damage to the migration's own records, because every refusal advises a
+// rebuild.
 func TestRebuildEndsEveryDamage(t *testing.T) {
 	const (
 		run    = "/migration/runs/run0000000000"
@@ -76,7 +76,7 @@ func TestRebuildEndsEveryDamage(t *testing.T) {
 	}
 }
 
-// Custody that is known to be lost stays known, whatever is rolled back after.
+// Lost custody stays noted after any rollback.
 func TestLostCustodyOutlivesARollback(t *testing.T) {
 	opt := options(permissive())
 	src := source(t, queue(t, fourRecords(t)))
@@ -104,8 +104,8 @@ func TestLostCustodyOutlivesARollback(t *testing.T) {
 	}
 }
 
-// Jobs that say which run made them are enough to notice that its ledger and the
-// trace of it are both gone, and then nothing says how many records there were.
+// If a run's ledger and its trace are both gone, the jobs that name the run still show it. But
+// nothing shows how many records there were.
 func TestLedgerAndTraceAreGone(t *testing.T) {
 	opt := options(permissive())
 	src := source(t, queue(t, fourRecords(t)))
@@ -130,8 +130,8 @@ func TestLedgerAndTraceAreGone(t *testing.T) {
 	}
 }
 
-// The trace doesn't count what an unfinished run has entered, so a rebuild of it
-// can't say that nothing was lost.
+// The trace doesn't count the entries of an unfinished run. So a rebuild of such a run can't
+// say that nothing was lost.
 func TestRebuildOfAnUnfinishedRun(t *testing.T) {
 	opt := options(permissive())
 	src := source(t, queue(t, fourRecords(t)))
@@ -156,8 +156,8 @@ func TestRebuildOfAnUnfinishedRun(t *testing.T) {
 	}
 }
 
-// A rebuild sends no transaction that is larger than a server takes, and what it
-// makes has the ACL of its run.
+// A rebuild sends no transaction that is too large for a server. What it creates has the ACL
+// of its run.
 func TestRebuildOfALargeLedger(t *testing.T) {
 	s := serve(t, znode.NewTree())
 	records := map[string][]byte{}

@@ -8,14 +8,14 @@ import (
 	"mrtq/legacy"
 )
 
-// Records are a plan's entries, one for each record, in the order of the records'
-// paths. In memory they are rows; [Records.All] makes entries of them.
+// Records are a plan's entries, one for each record, in the order of the records' paths.
+// In memory they are rows. [Records.All] makes entries of these.
 type Records struct {
-	list []Entry // of a plan that was read from a file
-	plan *Plan   // of one that was made
+	list []Entry // the entries, if the plan was read from a file
+	plan *Plan   // the plan, if MakePlan made it
 }
 
-// RecordsOf are records that a caller has.
+// RecordsOf are the Records with these entries.
 func RecordsOf(entries ...Entry) Records { return Records{list: entries} }
 
 // Len is the number of entries.
@@ -44,22 +44,22 @@ func (r Records) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads a list of entries.
 func (r *Records) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &r.list) }
 
-// recordRow is one record's line in a plan that was made. There is one for each
-// record, at its place in the queue, so it has no pointers and is small. [Entry] is
-// what it says.
+// recordRow is one record's line in a plan. There is one for each record, so it is small
+// and has no pointers. [Entry] is what it says.
 type recordRow struct {
 	sha    [32]byte
 	job    member
-	batch  int32 // index into [Plan.joined], as one more; 0 for none
+	batch  int32 // one more than the index into [Plan.joined]; 0 for none
 	reason int32 // index into [Plan.reasons]
 	state  uint8 // index into [Plan.states]
-	status uint8 // as one more; 0 if it is not known
-	action uint8 // index into [Actions], as one more; 0 for a record that was not there when it was to be read
+	status uint8 // one more than the legacy status; 0 if it is not known
+	action uint8 // one more than the index into [Actions]; 0 if the record was gone when it was to be read
 	since  goneSince
 }
 
-// member is a job: one more than the index in [Plan.creates] of one that the plan
-// makes; the negative of one more than the row of one that stands; 0 for none.
+// member names a job. If the plan creates it, member is one more than its index in
+// [Plan.creates]. If it is there already, member is the negative of one more than its row.
+// 0 is no job.
 type member int32
 
 func madeMember(i int) member        { return member(i + 1) }
@@ -67,8 +67,7 @@ func standsMember(i int) member      { return member(-i - 1) }
 func (m member) made() (int, bool)   { return int(m) - 1, m > 0 }
 func (m member) stands() (int, bool) { return int(-m) - 1, m < 0 }
 
-// goneSince is what is said of a record whose job is gone, beside what became of
-// the job.
+// goneSince says how a record has changed since its job, which is gone, was made.
 type goneSince uint8
 
 const (
@@ -79,7 +78,7 @@ const (
 
 var goneSaid = [...]string{notDecodable: "; it can't be decoded any more", changedSince: "; the record has changed since"}
 
-// textTable gives small numbers to texts of which there are few.
+// textTable numbers texts. There are few different ones.
 type textTable struct {
 	texts []string
 	index map[string]int32
@@ -97,7 +96,7 @@ func (t *textTable) of(text string) int32 {
 	return i
 }
 
-// entries yields what the rows say.
+// entries yields the entries of the rows.
 func (p *Plan) entries(yield func(Entry) bool) {
 	for place, path := range p.places.inPathOrder() {
 		row := &p.rows[place]

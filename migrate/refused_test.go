@@ -26,9 +26,9 @@ func sessionAt(t *testing.T, server *minizk.Server, chroot string) *Session {
 	return s
 }
 
-// Migrate itself refuses a target that is the legacy queue, or has it where the new
-// queue is to be: nothing is written there.
-func TestMigrateRefusesPlace(t *testing.T) {
+// A plan and a migration are refused if the target is the legacy queue, or has it where
+// the new queue is to be. Nothing is written there.
+func TestPlaceIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		name, chroot string
 		queues       Queues
@@ -56,7 +56,15 @@ func TestMigrateRefusesPlace(t *testing.T) {
 				q, err := OpenLegacyQueue(ctx, SideOfServer(reader, nil), c.queues, legacy.Options{})
 				return q, func() {}, err
 			}
-			m := &Migrator{Target: NewTarget(sessionAt(t, server, c.chroot)), Now: clock()}
+			target := sessionAt(t, server, c.chroot)
+			q, _, err := read(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := MakePlan(t.Context(), q, SideOfServer(&target.Reader, nil), options(permissive())); !errors.Is(err, ErrPlace) {
+				t.Errorf("a plan: want %v, got %v", ErrPlace, err)
+			}
+			m := &Migrator{Target: NewTarget(target), Now: clock()}
 			if _, err := m.Migrate(t.Context(), read, options(permissive()), nil); !errors.Is(err, ErrPlace) {
 				t.Errorf("want %v, got %v", ErrPlace, err)
 			}
@@ -71,8 +79,8 @@ func TestMigrateRefusesPlace(t *testing.T) {
 	}
 }
 
-// So does a dump that is a legacy queue's own znode.
-func TestMigrateRefusesPlaceInFile(t *testing.T) {
+// So they are if the target is a dump that is a legacy queue's own znode.
+func TestPlaceInFileIsRefused(t *testing.T) {
 	src := source(t, queue(t, fourRecords(t)))
 	file, err := OpenOfflineTree(t.Context(), nil, t.TempDir()+"/new.ndjson", 0)
 	if err != nil {
@@ -82,13 +90,21 @@ func TestMigrateRefusesPlaceInFile(t *testing.T) {
 	if err := file.Multi(t.Context(), []Op{znode.Create("/mrtQ-05000000000001", none)}); err != nil {
 		t.Fatal(err)
 	}
+	q, _, err := static(src)(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := MakePlan(t.Context(), q, file.Side(nil), options(permissive())); !errors.Is(err, ErrPlace) {
+		t.Errorf("a plan: want %v, got %v", ErrPlace, err)
+	}
 	m := &Migrator{Target: NewOfflineTarget(file), Now: clock()}
 	if _, err := m.Migrate(t.Context(), static(src), options(permissive()), nil); !errors.Is(err, ErrPlace) {
 		t.Errorf("want %v, got %v", ErrPlace, err)
 	}
 }
 
-// Who quarantines says where the bytes go, or nothing is written.
+// If records are quarantined and the caller does not say where their bytes go, nothing is
+// written.
 func TestQuarantineNeedsKeep(t *testing.T) {
 	src := source(t, corpus(t))
 	s := serve(t, znode.NewTree())

@@ -9,16 +9,16 @@ import (
 	"mrtq/internal/znode"
 )
 
-// ErrReleased says that a migration would hold queues that were released after an
-// earlier run, and that workers may be at work on.
+// ErrReleased says that a migration would hold queues which were released after an earlier run.
+// Workers may be at work on them.
 var ErrReleased = errors.New("the new queues were released, and this migration would hold them again")
 
-// HoldsAgain are the holds that the plan sets though they were lifted after the
-// newest run was done. A late record must not stop a queue at work unasked.
+// HoldsAgain are the holds that the plan would set although they were lifted after the newest
+// run was done. A late record must not stop a working queue unless the operator asks for it.
 func (p *Plan) HoldsAgain() []string {
 	for _, run := range slices.Backward(p.ex.runs) {
 		switch run.State {
-		case RunRolledBack: // it left something, and the queues are as released as before it
+		case RunRolledBack: // it left something; the queues are held or released as before that run
 		case RunDone:
 			return p.holds
 		default:
@@ -28,7 +28,7 @@ func (p *Plan) HoldsAgain() []string {
 	return nil
 }
 
-// released is ErrReleased, if the plan would hold a queue again.
+// released returns ErrReleased if the plan would hold a queue again.
 func (p *Plan) released() error {
 	again := p.HoldsAgain()
 	if len(again) == 0 {

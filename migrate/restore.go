@@ -16,46 +16,45 @@ import (
 // Restored is what a restore did.
 type Restored struct {
 	Created    int       `json:"created"`
-	There      int       `json:"there"`      // with the same data already
-	Ephemerals []string  `json:"ephemerals"` // left out: their sessions are over
-	Counters   int64     `json:"counters"`   // by how much sequence counters were brought up
+	There      int       `json:"there"`      // already there, with the same data
+	Ephemerals []string  `json:"ephemerals"` // left out, because their sessions are over
+	Counters   int64     `json:"counters"`   // by how much sequence counters were advanced
 	Warnings   []Warning `json:"warnings"`
 }
 
-// ErrOtherData says that a target already holds other data, or the same under
-// another ACL, where a dump is to be restored.
+// ErrOtherData says that a target already has a znode of the dump, with other data or
+// another ACL.
 var ErrOtherData = errors.New("the target holds something else")
 
-// ErrTooLarge says that a znode does not fit a packet of the server's.
+// ErrTooLarge says that a znode does not fit a packet of the server. Raise jute.maxbuffer
+// on the servers, and restore with the same number.
 var ErrTooLarge = errors.New("it is larger than the server takes")
 
-// CheckPacket refuses a tree with a znode that a server whose jute.maxbuffer is
-// that many bytes could not be sent, below a chroot that is so many bytes long.
-// The error wraps [ErrTooLarge].
+// CheckPacket refuses a tree with a znode that is too large for a server. packet is the
+// server's jute.maxbuffer, and chroot the length of the chroot, in bytes. The error wraps
+// [ErrTooLarge].
 func CheckPacket(tree *znode.Tree, packet, chroot int) error {
 	for n := range tree.All("/") {
 		op := znode.Op{Kind: znode.OpCreate, Path: n.Path, Data: n.Data, ACL: aclOf(n)}
 		if size := znode.MultiSize([]znode.Op{op}, chroot); size > packet-packetSlack && n.Stat.EphemeralOwner == 0 && n.Path != "/" {
-			return fmt.Errorf("%s: %w: it takes %d bytes, and a jute.maxbuffer of %d leaves %d; raise that on the servers and give the same number with --packet; nothing was written",
+			return fmt.Errorf("%s: %w: it takes %d bytes, and a jute.maxbuffer of %d leaves %d; nothing was written",
 				n.Path, ErrTooLarge, size, packet, packet-packetSlack)
 		}
 	}
 	return nil
 }
 
-// PacketBudget is the largest transaction for a server whose jute.maxbuffer is
-// that many bytes, see [Migrator].
+// PacketBudget is the Budget of a [Migrator] for a server with that jute.maxbuffer.
 func PacketBudget(packet int) int { return min(defaultBudget, packet-packetSlack) }
 
-// Restore loads a tree into a server, below the session's chroot. What is there
-// with the same data stays; if anything is there with other data, nothing is
-// written and the error wraps [ErrOtherData]. Sequence counters are brought to
-// where the dump's Stats, or its names, say that they were, so that the next
-// sequential child sorts after those restored. Interrupted, it is finished by
-// calling it again.
+// Restore loads a tree into a server, below the session's chroot. A znode that is already
+// there with the same data stays. If one is there with other data, nothing is written and
+// the error wraps [ErrOtherData]. Sequence counters are advanced to where the dump's Stats
+// or names show that they were, so that the next sequential child sorts after those
+// restored. If Restore is interrupted, call it again to finish.
 func (m *Migrator) Restore(ctx context.Context, w *zkconn.Writer, tree *znode.Tree) (*Restored, error) {
 	m.defaults()
-	created := 0 // over all looks
+	created := 0 // by all tries
 	for retry := (retries{budget: m.Budget}); ; {
 		res := &Restored{Ephemerals: []string{}, Warnings: []Warning{}}
 		there, err := w.Tree(ctx, zkconn.TreeOptions{Roots: roots(tree), ACL: restricted(tree)})
@@ -83,7 +82,7 @@ func (m *Migrator) Restore(ctx context.Context, w *zkconn.Writer, tree *znode.Tr
 	}
 }
 
-// roots are the tree's topmost nodes; "/" itself if it says something.
+// roots are the tree's topmost znodes.
 func roots(tree *znode.Tree) []string {
 	var roots []string
 	for _, name := range tree.Children("/") {
@@ -118,7 +117,7 @@ func (res *Restored) compare(tree, there *znode.Tree) (missing []*znode.Node, er
 	return missing, nil
 }
 
-// restore creates what is missing and brings up the counters.
+// restore creates what is missing and advances the counters.
 func (m *Migrator) restore(ctx context.Context, w *zkconn.Writer, res *Restored, tree, there *znode.Tree, missing []*znode.Node, created *int, budget int) (steps int, err error) {
 	creates := map[string]int64{} // by parent
 	for _, n := range missing {
@@ -168,11 +167,11 @@ func aclOf(n *znode.Node) []znode.ACL {
 	return n.ACL
 }
 
-// sequential is the name of a sequential child: ten digits, or more once the
-// counter has wrapped, at the end.
+// sequential matches the number at the end of a sequential child's name: ten digits, and a
+// sign if the counter has wrapped.
 var sequential = regexp.MustCompile(`(-?\d{10})$`)
 
-// counters says how far each parent's counter is behind what it was.
+// counters says how far each parent's counter must be advanced.
 func (res *Restored) counters(tree, there *znode.Tree, creates map[string]int64) []burn {
 	var burns []burn
 	for n := range tree.All("/") {
@@ -209,8 +208,8 @@ func (res *Restored) counters(tree, there *znode.Tree, creates map[string]int64)
 	return burns
 }
 
-// netCreates is how many nodes the operations leave: counters are brought up
-// by creating a node and deleting it.
+// netCreates is how many znodes the operations leave. A counter is advanced by creating a
+// znode and deleting it.
 func netCreates(ops []znode.Op) int {
 	n := 0
 	for _, op := range ops {
@@ -224,7 +223,7 @@ func netCreates(ops []znode.Op) int {
 	return n
 }
 
-// restricted reports whether any node of the tree has an ACL that isn't open.
+// restricted reports whether any znode of the tree has an ACL that isn't open.
 func restricted(tree *znode.Tree) bool {
 	for n := range tree.All("/") {
 		if !znode.IsOpenACL(n.ACL) {
@@ -234,8 +233,8 @@ func restricted(tree *znode.Tree) bool {
 	return false
 }
 
-// mayHave reports whether a node that is there may have this ACL: the dump's,
-// or, for a parent, the open one that an interrupted restore left.
+// mayHave reports whether a znode that is there may have this ACL: the dump's or, for a
+// parent, the open ACL that an interrupted restore left.
 func mayHave(tree *znode.Tree, n *znode.Node, acl []znode.ACL) bool {
 	if sameACL(n.ACL, acl) {
 		return true
@@ -247,8 +246,8 @@ func sameACL(a, b []znode.ACL) bool {
 	return znode.IsOpenACL(a) && znode.IsOpenACL(b) || slices.Equal(a, b)
 }
 
-// restrict gives parents their ACLs, after everything below them was made and
-// from the bottom up, because an ACL may forbid to us what comes after it.
+// restrict gives parents their ACLs, from the bottom up, after everything below them was
+// created. A parent's ACL may forbid the restore to write below it.
 func restrict(ctx context.Context, w *zkconn.Writer, tree, there *znode.Tree) error {
 	paths := tree.Paths("/")
 	slices.Reverse(paths)

@@ -77,7 +77,7 @@ func PlanRollback(ctx context.Context, target side.Side, id string, force bool) 
 		return nil, err
 	}
 	if d := l.custody.damage; len(d) > 0 {
-		return nil, fmt.Errorf("%w: %s", ErrLedger, d[0])
+		return nil, &DamageError{d[0]}
 	}
 	if u.run, err = findRun(l.tree, id); err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ func TestRollbackKeepsCustodyBesideAForgedJob(t *testing.T) {
 	}
 }
 
-// That the ledger is gone is said, and not that there was no run.
+// If the ledger is gone, the error says so. It does not say that there was no run.
 func TestRollbackOfAWipedRun(t *testing.T) {
 	s := serve(t, znode.NewTree())
 	res := mustMigrate(t, s, source(t, queue(t, fourRecords(t))), options(permissive()))
@@ -58,7 +58,7 @@ func TestRollbackOfAWipedRun(t *testing.T) {
 	}
 }
 
-// What is left of a run that was rolled back keeps no earlier one from it.
+// What is left of a rolled back run does not keep an earlier run from being rolled back.
 func TestRollbackPastARunThatWasRolledBack(t *testing.T) {
 	opt := options(permissive())
 	records := fourRecords(t)

@@ -316,7 +316,7 @@ func (u *Undo) foreignEntry(bid ref, jobs []undoneJob) (last string) {
 func (u *Undo) batchTouched(ex *existing, bid string, n *znode.Node) string {
 	switch {
 	case n.Stat.EphemeralOwner != 0:
-		return n.Path + " is a worker's"
+		return n.Path + " is held by a worker"
 	case znode.Parent(znode.Parent(n.Path)) == newqueue.BatchStatesPath(bid):
 		return n.Path + " is a job that stays"
 	case u.force:

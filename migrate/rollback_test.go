@@ -31,7 +31,7 @@ func TestRollbackRemovesOnlyItsOwn(t *testing.T) {
 		"a status-report that somebody added": {
 			change: func(t *testing.T, s *site) { do(t, s, znode.Create(batch+"/status-report", []byte("{}"))) },
 			stays:  []string{batch, batch + "/status", batch + "/status-report", "/jobs/jid0000000001", "/jobs/jid0000000002"},
-			why:    batch + "/status-report was made while no run was at work; with it stay the 2 jobs that the run put into it",
+			why:    batch + "/status-report was created while no run was at work; with it stay the 2 jobs that the run put into it",
 		},
 		"a batch's status that was made again": {
 			change: func(t *testing.T, s *site) {
@@ -40,7 +40,7 @@ func TestRollbackRemovesOnlyItsOwn(t *testing.T) {
 				do(t, s, znode.Create(n.Path, n.Data))
 			},
 			stays: []string{batch, batch + "/status", "/jobs/jid0000000001", "/jobs/jid0000000002"},
-			why:   batch + "/status was made while no run was at work; with it stay the 2 jobs that the run put into it",
+			why:   batch + "/status was created while no run was at work; with it stay the 2 jobs that the run put into it",
 		},
 		"a whole job that was made again": {
 			change: func(t *testing.T, s *site) {
@@ -84,8 +84,8 @@ func TestRollbackRemovesOnlyItsOwn(t *testing.T) {
 	}
 }
 
-// A run that added to an earlier run's batch is rolled back, and its record goes
-// from the source, too: the next migrate derives the batch again, and all is well.
+// A run that added to an earlier run's batch is rolled back, and its record is removed from the
+// source. The next migration derives the batch again, and the target verifies.
 func TestBatchIsDerivedAgainAfterARollback(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {
@@ -127,8 +127,8 @@ func TestBatchIsDerivedAgainAfterARollback(t *testing.T) {
 	}
 }
 
-// A forged record hides nothing, and an edited one makes no rollback leave what
-// its run made behind its back.
+// A forged record of a run hides nothing. If a record was edited, a rollback still leaves
+// nothing of its run without saying so.
 func TestForgedAndEditedRunRecords(t *testing.T) {
 	src := source(t, corpus(t))
 	target := serve(t, znode.NewTree())
@@ -159,7 +159,7 @@ func TestForgedAndEditedRunRecords(t *testing.T) {
 				t.Errorf("the forged run hides what came before it: %v", v.Differences)
 			}
 			m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}
-			if _, err := m.Rollback(t.Context(), res.Run, false); err == nil || !strings.Contains(err.Error(), c.names) || !strings.Contains(err.Error(), "mrtq rebuild") {
+			if _, err := m.Rollback(t.Context(), res.Run, false); err == nil || !strings.Contains(err.Error(), c.names) || !strings.Contains(err.Error(), "rebuild what can be rebuilt") {
 				t.Errorf("rollback: %v", err)
 			}
 			// And there is a way out.

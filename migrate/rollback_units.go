@@ -60,7 +60,7 @@ func (u *Undo) decide() {
 			u.Done.add(j.done())
 		}
 		if g.batch != nil && g.batch.rewrote {
-			u.keep(newqueue.BatchPath(u.target.names.text(g.batch.bid)), "an earlier run made it and this one added to it: its status and submission stay as this run wrote them, until mrtq migrate derives them again")
+			u.keep(newqueue.BatchPath(u.target.names.text(g.batch.bid)), "an earlier run made it and this one added to it: its status and submission stay as this run wrote them, until a migration derives them again")
 		}
 	}
 }

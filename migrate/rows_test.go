@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestHeldRowsSettle says by hand what counts of several runs' entries.
+// Of several runs' entries for a record, the one that counts is typed in here by hand.
 func TestHeldRowsSettle(t *testing.T) {
 	entry := func(op ledgerOp, record string, root string) ledgerEntry {
 		return ledgerEntry{op: op, record: record, root: root, bid: "bid0000000000"}
@@ -51,7 +51,7 @@ func TestHeldRowsSettle(t *testing.T) {
 	}
 }
 
-// TestJobRowsKeepWhatJobsSay: also what no migration writes.
+// Rows keep what jobs say, also what no migration writes.
 func TestJobRowsKeepWhatJobsSay(t *testing.T) {
 	digest := strings.Repeat("0f", 32)
 	want := []placed{

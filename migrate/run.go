@@ -13,7 +13,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// The migrator's own znodes (docs/migration.md, "Runs").
+// The migration's own znodes (docs/migration.md, "Runs").
 const (
 	MigrationPath = "/migration"
 	RunsPath      = "/migration/runs"
@@ -30,26 +30,26 @@ const (
 	RunRunning     RunState = "running"
 	RunDone        RunState = "done"
 	RunRollingBack RunState = "rolling-back"
-	RunRolledBack  RunState = "rolled-back" // and something of it was kept
+	RunRolledBack  RunState = "rolled-back" // something of it was kept; otherwise its record is gone
 )
 
-// Run is what /migration/runs/RUN says of one run. Its version is the number
-// of transactions that were done.
+// Run is the record of one run, the data of /migration/runs/RUN. The version of that znode
+// is the number of transactions that were done.
 type Run struct {
 	ID       string           `json:"run"`
 	State    RunState         `json:"state"`
-	Plan     string           `json:"plan"` // id of the plan that it began with
+	Plan     string           `json:"plan"` // the id of the plan that it began with
 	Source   string           `json:"source"`
 	Dialect  newqueue.Dialect `json:"dialect"`
 	Policies Policies         `json:"policies"`
-	Time     string           `json:"time"` // the unit that records' times were read in: auto, s or ms
-	// Owner distinguishes the migrators of one run, so that a replaced migrator
-	// notices it.
+	Time     string           `json:"time"` // the unit of the records' times: auto, s or ms
+	// Owner distinguishes the migrators of one run, so that a migrator notices when
+	// another has taken over.
 	Owner    string    `json:"owner"`
 	Started  time.Time `json:"started"`
 	Finished time.Time `json:"finished,omitzero"`
-	// Steps is the version that the run's znode has with this record: one whose
-	// version is another was touched, or is a copy.
+	// Steps is the version that the run's znode has with this record. If the version is
+	// another, somebody touched the znode, or it is a copy.
 	Steps int32 `json:"steps"`
 	// Made are the znodes of the layout that were not there and that no record
 	// owns, parents first; rollback removes those left empty.
@@ -62,17 +62,16 @@ type Run struct {
 	// Total is how many jobs and access requests will have been made or rewritten
 	// when the run is done, as its last plan says.
 	Total int `json:"total,omitempty"`
-	// ACL is what the run gives to every znode that it makes; none is open.
+	// ACL is the ACL of every znode that the run creates; none is open.
 	ACL    []znode.ACL `json:"acl,omitempty"`
 	Ledger Ledger      `json:"ledger"`
-	// From and To are the transactions in which the run made its znodes, if its
-	// record was rebuilt; Lost counts the records whose custody was not
-	// recovered then.
+	// From and To are the range of transactions in which the run created its znodes, if
+	// its record was rebuilt. Lost counts the records whose custody was not recovered then.
 	From int64 `json:"from,omitempty"`
 	To   int64 `json:"to,omitempty"`
 	Lost int   `json:"lost,omitempty"`
-	// Copied says that the run, or its rollback, went on in a copy, so that
-	// its transactions tell nothing of what was made before.
+	// Copied says that the run, or its rollback, went on in a copy. Then its transactions
+	// don't show what it created before.
 	Copied bool `json:"copied,omitempty"`
 	// Seal is a digest over everything above.
 	Seal string     `json:"seal"`
@@ -85,11 +84,10 @@ type Done struct {
 	Access    int `json:"access"`
 	Batches   int `json:"batches"`
 	Rewritten int `json:"rewritten"`
-	Refreshed int `json:"refreshed"` // batches whose contents were derived again, no job of them being made
+	Refreshed int `json:"refreshed"` // batches whose contents were derived again without creating a job in them
 }
 
-// Records counts the records that became a job or an access request, or whose
-// job was rewritten.
+// Records counts the records whose job or access request was created or rewritten.
 func (d Done) Records() int { return d.Jobs + d.Access + d.Rewritten }
 
 func (d *Done) add(o Done) {
@@ -102,7 +100,7 @@ func (d *Done) add(o Done) {
 
 func (r Run) path() string { return znode.Join(RunsPath, r.ID) }
 
-// encode is the record's data, sealed.
+// encode is the record's data, with its seal.
 func (r Run) encode() []byte {
 	r.Seal = r.seal()
 	return r.plain()
@@ -128,7 +126,7 @@ func parseRun(n *znode.Node) (Run, error) {
 	var r Run
 	switch err := json.Unmarshal(n.Data, &r); {
 	case err != nil || r.ID != znode.Name(n.Path):
-		return Run{}, fmt.Errorf("it is no record of a run: %q", clip(n.Data))
+		return Run{}, fmt.Errorf("it is not the record of a run: %q", clip(n.Data))
 	case r.Ledger.Shards < 0 || r.Ledger.Shards > maxShards || len(r.Ledger.Missing) > r.Ledger.Shards:
 		return Run{}, fmt.Errorf("it counts %d shards of a ledger, and %d that are missing: no run wrote that", r.Ledger.Shards, len(r.Ledger.Missing))
 	case r.Seal != r.seal():
@@ -140,8 +138,8 @@ func parseRun(n *znode.Node) (Run, error) {
 	return r, nil
 }
 
-// ReadRun reads one run's record by itself. Whether the rest of the target bears
-// it out, [ReadStatus] tells.
+// ReadRun reads one run's record by itself. [ReadStatus] also compares it with the rest of
+// the target.
 func ReadRun(n znode.Node) (Run, error) { return parseRun(&n) }
 
 // IsRun reports whether a znode below [RunsPath] has a run's name.
@@ -150,22 +148,22 @@ func IsRun(name string) bool {
 	return ok
 }
 
-// Transactions is how many transactions of the run, and of its rollback, were
-// done, as the version of its znode tells.
+// Transactions is how many transactions of the run and of its rollback were done, as the
+// version of its znode shows.
 func (r Run) Transactions() int32 { return r.stat.Version }
 
-// readRuns are the sound runs of a target, oldest first, and what is below
-// /migration/runs besides.
+// readRuns are the sound runs of a target, oldest first. damage is everything else that is
+// below /migration/runs.
 func readRuns(tree *znode.Tree) (runs []Run, damage []Problem) {
 	for _, name := range tree.Children(RunsPath) {
 		n := tree.Get(znode.Join(RunsPath, name))
 		if _, ok := newqueue.ParseSequenceID(runPrefix, name); !ok {
-			damage = append(damage, Problem{Kind: RunDamaged, Path: n.Path, Message: "no migration made it: it has no run's name", Next: "remove it when you know who made it"})
+			damage = append(damage, Problem{Kind: RunDamaged, Path: n.Path, Message: "no migration made it: its name is not a run's", Next: "remove it when you know who made it"})
 			continue
 		}
 		r, err := parseRun(n)
 		if err != nil {
-			damage = append(damage, Problem{Kind: RunDamaged, Path: n.Path, Message: err.Error(), Next: rebuildHint})
+			damage = append(damage, rebuildable(Problem{Kind: RunDamaged, Path: n.Path, Message: err.Error()}))
 			continue
 		}
 		problem, ok := r.borneOut(tree)
@@ -189,9 +187,9 @@ func (r Run) borneOut(tree *znode.Tree) (problem *Problem, ok bool) {
 	if !r.ended() || r.stat.Czxid == 0 || r.Steps != r.stat.Version {
 		return nil, true
 	}
-	p := &Problem{Kind: RunDamaged, Path: r.path(), Next: rebuildHint}
+	p := new(rebuildable(Problem{Kind: RunDamaged, Path: r.path()}))
 	if jobs := tree.Get(newqueue.JobsPath); jobs != nil && r.stat.Mzxid > jobs.Stat.Mzxid {
-		p.Message = fmt.Sprintf("it was written in transaction %#x, and the trace on /jobs, which a run's last transaction writes too, in %#x: somebody wrote to one of the two", r.stat.Mzxid, jobs.Stat.Mzxid)
+		p.Message = fmt.Sprintf("it was written in transaction %#x, and the trace on /jobs in %#x; a run's last transaction writes both, so somebody wrote to one of the two", r.stat.Mzxid, jobs.Stat.Mzxid)
 		return p, false
 	}
 	n := tree.Get(shardPath(r.ID, r.Ledger.Shards-1))
@@ -201,7 +199,7 @@ func (r Run) borneOut(tree *znode.Tree) (problem *Problem, ok bool) {
 	p.Message = fmt.Sprintf("it was written in transaction %#x, and the run ended in %#x: somebody wrote to it", r.stat.Mzxid, n.Stat.Czxid)
 	if n.Stat.Czxid > r.stat.Mzxid {
 		p.Kind, p.Path = LedgerDamaged, n.Path
-		p.Message = fmt.Sprintf("it was made in transaction %#x, and the run ended in %#x: somebody made it again", n.Stat.Czxid, r.stat.Mzxid)
+		p.Message = fmt.Sprintf("it was created in transaction %#x, and the run ended in %#x: somebody created it again", n.Stat.Czxid, r.stat.Mzxid)
 		return p, true
 	}
 	return p, false
@@ -210,8 +208,8 @@ func (r Run) borneOut(tree *znode.Tree) (problem *Problem, ok bool) {
 // ended reports whether nothing of the run, or of its rollback, is left to do.
 func (r Run) ended() bool { return r.State == RunDone || r.State == RunRolledBack }
 
-// NewestRun is the last run of a target, as its record says, or, if no record is
-// sound, as far as the trace on /jobs does; ok is false if there was none.
+// NewestRun is the newest run of a target, from its record. If no record is sound, it is
+// what the trace on /jobs says of the run. ok is false if there was no run.
 func NewestRun(tree *znode.Tree) (r Run, ok bool) {
 	runs, _ := readRuns(tree)
 	if len(runs) > 0 {
@@ -229,7 +227,7 @@ func (r Run) number() int32 {
 	return n
 }
 
-// FindRuns reads runs of a target, in the order of ids.
+// FindRuns reads the records of these runs. The error wraps [ErrNoRun] or [ErrLedger].
 func FindRuns(ctx context.Context, target side.Side, ids ...string) ([]Run, error) {
 	tree, err := readSkeleton(ctx, target)
 	if err != nil {
@@ -246,7 +244,7 @@ func FindRuns(ctx context.Context, target side.Side, ids ...string) ([]Run, erro
 	return found, nil
 }
 
-// findRun reads one run of a target.
+// findRun reads the record of one run.
 func findRun(tree *znode.Tree, id string) (Run, error) {
 	runs, damage := readRuns(tree)
 	var have []string
@@ -258,7 +256,7 @@ func findRun(tree *znode.Tree, id string) (Run, error) {
 	}
 	for _, d := range damage {
 		if znode.Name(d.Path) == id {
-			return Run{}, fmt.Errorf("%w: %s", ErrLedger, d)
+			return Run{}, &DamageError{d}
 		}
 	}
 	if len(have) == 0 {
@@ -267,7 +265,7 @@ func findRun(tree *znode.Tree, id string) (Run, error) {
 	return Run{}, fmt.Errorf("%w: %s; the target has %s; nothing was written", ErrNoRun, id, strings.Join(have, ", "))
 }
 
-// clip is the beginning of data, short enough for an error.
+// clip is the beginning of data, short enough for an error message.
 func clip(b []byte) []byte {
 	const most = 60
 	return b[:min(len(b), most)]

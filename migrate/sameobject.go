@@ -13,8 +13,8 @@ type objectJob struct {
 	at     int32  // see [Plan.planned]
 }
 
-// noteSameObject finds objects with both an ingest and an inventory record:
-// the ingest job, too, ends with recording the object.
+// noteSameObject warns of objects that have an ingest and an inventory record. Both jobs
+// would record the object.
 func (p *Plan) noteSameObject(ctx context.Context) error {
 	var ingest []objectJob
 	var inventory []int32
@@ -29,9 +29,9 @@ func (p *Plan) noteSameObject(ctx context.Context) error {
 		}
 	}
 	slices.SortFunc(ingest, func(a, b objectJob) int { return cmp.Or(cmp.Compare(a.object, b.object), cmp.Compare(a.at, b.at)) })
-	others := map[int32]string{} // the ingest record, by the inventory job
+	others := map[int32]string{} // the path of the ingest record, by the inventory job
 	inventory = slices.DeleteFunc(inventory, func(i int32) bool {
-		// The last of those that there are.
+		// Of several ingest jobs, the last.
 		at, _ := slices.BinarySearchFunc(ingest, p.planned(int(i)).object+1, func(o objectJob, object uint64) int { return cmp.Compare(o.object, object) })
 		if at == 0 || ingest[at-1].object != p.planned(int(i)).object {
 			return true

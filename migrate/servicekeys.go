@@ -6,24 +6,25 @@ import (
 	"mrtq/legacy"
 )
 
-// serviceKey is a key that the deployed services read, or once read, in a
-// configuration or a submission of dialect mrt-zk. It has the name and the type
-// that the legacy record gave it (HandlerSubmit of both sides).
+// serviceKey is a key that the deployed services read, or once read, in a configuration or
+// a submission of dialect mrt-zk. It keeps the name and the type that it has in the legacy
+// record (HandlerSubmit of both sides).
 type serviceKey struct {
 	key, readBy string
-	// batch says how the key comes into a batch's submission.
+	// batch says whether the key is also in a batch's submission.
 	batch inBatch
 }
 
 type inBatch int
 
 const (
-	notInBatch  inBatch = iota // of one job
-	wideInBatch                // the same in all of its jobs
-	ifShared                   // of one object: only where its jobs agree
+	notInBatch  inBatch = iota // it describes one job
+	wideInBatch                // it should be the same in all of the batch's jobs
+	ifShared                   // it describes one object: only if all jobs agree
 )
 
-// serviceKeys are all of them. What isn't here is kept too, and nobody reads it.
+// serviceKeys are all these keys. A property that isn't here is kept too, but no service
+// reads it.
 var serviceKeys = []serviceKey{
 	{"jobID", "every ingest daemon: the job's directory, the callback", notInBatch},
 	{"batchID", "every ingest daemon: the batch's directory, the profile; the report", notInBatch}, // the submission has it already
@@ -64,16 +65,16 @@ var serviceKeys = []serviceKey{
 	{"queuePriority", "nobody: the znode priority has it", notInBatch},
 }
 
-// keyAbsent lists the keys of a configuration that the record did not have and
-// that have a safe default.
+// keyAbsent lists the keys of a configuration that the record did not have. They have a
+// safe default.
 const keyAbsent = aside + "absent"
 
 const keyUpdate = "update"
 
-// forServices is the value of a configuration's key if the services demand a
-// type that the record may not have. update is a boolean, and false if the
-// record has none, as the legacy service wrote then. The record's own value is
-// kept under another name. ours is false for every other key.
+// forServices is the value of a configuration's key for which the services demand a type.
+// That is update: a boolean, and false if the record has none, as the legacy service wrote
+// it. The record's own value is kept under another name. ours is false for every key that
+// has nothing to do with update.
 func forServices(key string, p legacy.Payload) (v any, there, ours bool) {
 	if key != keyUpdate && key != keyAbsent && key != aside+keyUpdate {
 		return nil, false, false
@@ -92,7 +93,8 @@ func forServices(key string, p legacy.Payload) (v any, there, ours bool) {
 	return said, ok && has && !isBool, true
 }
 
-// updateFlag is the flag as a boolean; ok is false if the record says neither.
+// updateFlag is the flag as a boolean. ok is false if the record's value is neither true
+// nor false.
 func updateFlag(p legacy.Payload) (value, ok bool) {
 	switch v := p[keyUpdate].(type) {
 	case nil:

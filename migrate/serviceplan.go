@@ -8,16 +8,16 @@ import (
 	"mrtq/newqueue"
 )
 
-// serviceLook looks at each job and request that a plan makes while its record is
-// at hand, before the plan knows the ids. It counts what it finds, and remembers of
-// which records [Plan.checkServices] tells it one by one.
+// serviceLook looks at each job and request that a plan creates or rewrites, while its
+// record is at hand. The ids are not known yet. It counts the findings, and remembers the
+// records for which [Plan.checkServices] looks again.
 type serviceLook struct {
 	checks serviceChecks
-	told   []int32 // their places
+	told   []int32 // places of these records
 }
 
 func newServiceLook(d newqueue.Dialect) serviceLook {
-	// Whether any job has a profile is known when all were seen.
+	// Whether any job has a profile is known only when all were seen.
 	return serviceLook{checks: serviceChecks{d: d, profiles: true, statuses: map[landing]newqueue.Object{}, found: &findings{}}}
 }
 
@@ -36,15 +36,15 @@ func (s *serviceLook) look(j *job, place int32) {
 	found := s.checks.found
 	before := found.kept
 	s.checks.look(&unnumbered)
-	found.drained = nil // a record is looked at once
+	found.drained = nil // each record is looked at only once
 	if found.kept > before {
 		s.told = append(s.told, place)
 	}
 }
 
-// checkServices says what of the plan no deployed service could work. It looks
-// at the JSON objects that are to be written. What depends on where an item
-// stands is not looked at here, because a migration always makes that right
+// checkServices finds the jobs, requests and batches of the plan that no deployed service
+// could work on. It looks at the JSON objects that the migration would write. It does not
+// look at where an item's entries are, because a migration always gets that right
 // (TestPlanChecksWhatItWrites).
 func (p *Plan) checkServices(ctx context.Context) error {
 	if p.Dialect != newqueue.MrtZK {
@@ -87,8 +87,8 @@ func (p *Plan) checkServices(ctx context.Context) error {
 	return nil
 }
 
-// toldJobs are the jobs of which something was found: access requests first, then
-// the jobs batch by batch, in the order of their ids.
+// toldJobs are the jobs with findings: access requests first, then the jobs batch by batch,
+// in the order of their ids.
 func (p *Plan) toldJobs() []*planned {
 	rewrites := map[int32]*planned{}
 	for i := range p.rewrites {

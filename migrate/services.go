@@ -8,29 +8,28 @@ import (
 	"mrtq/newqueue/services"
 )
 
-// ServiceFinding is one way in which records of a kind don't meet what the
-// deployed services demand, with records that have it.
+// ServiceFinding is one demand of the deployed services that some records don't meet, with
+// the first of these records.
 type ServiceFinding struct {
 	Requirement string `json:"requirement"` // R01 to R32, or "inventory" or a notice's kind
 	What        string `json:"what"`        // is wrong, of the first item
 	Then        string `json:"then"`        // what would happen on the night
 	Daemon      string `json:"daemon,omitempty"`
-	// Blocking: it is bad enough to keep the plan from being carried out,
-	// unless the policy of that name says otherwise.
+	// Blocking says that it keeps the plan from being carried out, unless the policy of
+	// that name allows it.
 	Blocking bool   `json:"blocking"`
 	Policy   string `json:"policy,omitempty"`
-	Count    int    `json:"count"` // of records and batches that have it
-	// Items are those that have it, of many the first [MostItems].
+	Count    int    `json:"count"` // of records and batches
+	// Items are these records and batches. Of many, they are the first [MostItems].
 	Items []ServiceItem `json:"items"`
 }
 
-// MostItems is how many items of a finding are told one by one.
+// MostItems is how many items of a finding are listed one by one.
 const MostItems = 1000
 
-// ServiceItem is one record, or one batch, and the job or request that it is to
-// become.
+// ServiceItem is one record and the job or request that it becomes, or one batch.
 type ServiceItem struct {
-	Path string `json:"path"`           // of the legacy record; of the batch, if it is a batch's
+	Path string `json:"path"`           // of the legacy record, or of the batch
 	Node string `json:"node,omitempty"` // in the new queue
 	What string `json:"what"`
 }
@@ -38,8 +37,8 @@ type ServiceItem struct {
 // inventoryFinding is the requirement of the finding on inventory records.
 const inventoryFinding = "inventory"
 
-// inventoryWhat: an inventory record holds one key, and a job needs more after
-// it is recorded (docs/deployed-services.md, "Where a key comes from").
+// What a finding on inventory records says. Such a record holds one key, and its job needs
+// more after it is recorded (docs/deployed-services.md, "Where a key comes from").
 const (
 	inventoryWhat = "an inventory record holds only a manifest URL, and no profile, batchID or update"
 	inventoryThen = "Inventory would record it, Notify would then fail it, and its batch would stick in Reporting"
@@ -52,8 +51,8 @@ type findings struct {
 	byKind  map[string]*ServiceFinding
 	order   []string
 	drained map[string]bool // inventory records that were added
-	kept    int             // items of all kinds
-	counted *findings       // counts that stand for those of the same kinds here
+	kept    int             // how many items are listed, of all kinds
+	counted *findings       // if not nil, its counts replace those of the same kinds here
 }
 
 func (f *findings) add(key string, one ServiceFinding, item ServiceItem) {
@@ -81,8 +80,8 @@ func (f *findings) add(key string, one ServiceFinding, item ServiceItem) {
 	}
 }
 
-// violation adds one; origin names the record that an item is made from and
-// reports whether it is an unfinished inventory record or the batch of one.
+// violation adds a violation. record is the path of the record that the item is made from.
+// inventory says that it is an unfinished inventory record, or the batch of one.
 func (f *findings) violation(v services.Violation, record string, inventory bool) {
 	item := ServiceItem{Path: cmp.Or(record, v.Item), Node: v.Path, What: v.What}
 	if inventory {
@@ -96,7 +95,7 @@ func (f *findings) violation(v services.Violation, record string, inventory bool
 	f.add(fmt.Sprint(v.Demand.ID, v.Demand.Node, v.Demand.Key, v.Stop), one, item)
 }
 
-// inventory adds an unfinished inventory record, once.
+// inventory adds an unfinished inventory record, unless it was added before.
 func (f *findings) inventory(record, node string) {
 	if f.drained[record] {
 		return
@@ -113,7 +112,7 @@ func (f *findings) notice(n services.Notice, record string) {
 	f.add(string(n.Kind), ServiceFinding{Requirement: string(n.Kind), Then: noticeThen[n.Kind]}, ServiceItem{Path: cmp.Or(record, n.Item), Node: n.Item, What: n.What})
 }
 
-// noticeThen says what an operator should expect.
+// noticeThen says what an operator should expect after each kind of notice.
 var noticeThen = map[services.NoticeKind]string{
 	services.MailsAtOnce:   "its depositor gets a mail, again if there was one before",
 	services.MailsOldJobs:  "its one mail lists old and new jobs",
@@ -122,7 +121,7 @@ var noticeThen = map[services.NoticeKind]string{
 	services.LostIfUnsized: "it could be lost in Estimating",
 }
 
-// all are the findings, blocking ones first.
+// all returns the findings, the blocking ones first.
 func (f *findings) all() []ServiceFinding {
 	list := []ServiceFinding{}
 	for _, blocking := range []bool{true, false} {
@@ -135,7 +134,7 @@ func (f *findings) all() []ServiceFinding {
 	return list
 }
 
-// serviceChecks collects what no service could work.
+// serviceChecks collects the items that no service could work on.
 type serviceChecks struct {
 	d        newqueue.Dialect
 	profiles bool // whether any job has one
@@ -152,7 +151,7 @@ func (c *serviceChecks) request(j *job) {
 // batch looks at the batch's own znodes.
 func (c *serviceChecks) batch(b *batch) {
 	if b.drain {
-		return // its records say so
+		return // the findings on its records say it
 	}
 	objects, in := b.objects(c.d), b.tallied.in
 	for _, v := range services.CheckContent(services.Item{Path: newqueue.BatchPath(b.bid), Objects: objects}) {
@@ -163,7 +162,7 @@ func (c *serviceChecks) batch(b *batch) {
 	}
 }
 
-// look looks at a job or request that is to be made.
+// look looks at a new job or request.
 func (c *serviceChecks) look(j *job) {
 	if j.batch == nil {
 		c.request(j)
@@ -196,10 +195,9 @@ func (c *serviceChecks) job(j *job) {
 	}
 }
 
-// checked are the objects of a new job that can violate a demand. Only the
-// configuration and the manifest's URL depend on the record. The status depends
-// on the landing and the record's time, and any time is allowed. Identifiers
-// and metadata are always strings.
+// checked are the objects of a new job that can violate a demand. Only the configuration
+// and the manifest's URL depend on the record. The status depends on the landing and the
+// record's time, and every time is allowed. Identifiers and metadata are always strings.
 func (j *job) checked(bid string, status newqueue.Object, d newqueue.Dialect) []services.NodeObject {
 	objects := []services.NodeObject{
 		{Node: "configuration", Object: configured{*j.rec, bid, d}},
@@ -227,8 +225,7 @@ func stateName(objects []services.NodeObject) string {
 	return ""
 }
 
-// blockService makes a problem of a finding that is bad enough, unless the
-// operator chose to go on.
+// blockService makes a problem of a blocking finding, unless the operator chose to go on.
 func (p *Plan) blockService(f ServiceFinding) {
 	choice := map[string]string{"unserviceable": p.Policies.Unserviceable, "inventory-records": p.Policies.InventoryRecords}[f.Policy]
 	if !f.Blocking || choice == Migrate {

@@ -51,8 +51,8 @@ func said(all []ServiceFinding) []string {
 	return lines
 }
 
-// samePlanAndTree: the plan looks at each item's objects alone. Looking at the
-// whole tree that it makes finds the same and nothing more.
+// samePlanAndTree compares two ways to look: the plan looks at the objects of each item alone,
+// and the linter at the whole tree that the plan makes. They must find the same.
 func samePlanAndTree(t interface {
 	tester
 	Errorf(string, ...any)

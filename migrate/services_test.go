@@ -91,8 +91,8 @@ func TestMappingNamesEveryReader(t *testing.T) {
 	}
 }
 
-// What no deployed service could work is named by the plan, with what would
-// happen; what is bad enough blocks it, until the operator chooses otherwise.
+// The plan names the records that no deployed service could work on, and what would happen. A
+// blocking finding is a problem, until the operator chooses to go on.
 func TestPlanNamesWhatNoServiceCouldWork(t *testing.T) {
 	const job = "/ingest/mrtQ-05000000000001"
 	for _, c := range []struct {
@@ -238,8 +238,8 @@ func TestReadDialect(t *testing.T) {
 	}
 }
 
-// A worker's lock in a live queue is a session's and no fault, where the
-// operator allows what others do; one that outlives its session is one.
+// In a live queue, a lock that a worker's session holds is not a fault if the operator allows
+// others. A lock without a session is a fault.
 func TestLocksOfOthersAtWork(t *testing.T) {
 	records := map[string][]byte{"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, ingestRecord(nil))}
 	src := source(t, queue(t, records))

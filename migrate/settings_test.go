@@ -27,8 +27,8 @@ func TestPlanSaysHowTimesWereRead(t *testing.T) {
 	}
 }
 
-// A run after one with other policies says which are others: as a problem if the
-// first is to be finished, else as a warning.
+// If an earlier run had other policies, the plan says which differ: as a problem if that run is
+// unfinished, else as a warning.
 func TestOtherPoliciesAreNamed(t *testing.T) {
 	opt := options(permissive())
 	src := source(t, queue(t, fourRecords(t)))

@@ -8,15 +8,15 @@ import (
 	"mrtq/newqueue"
 )
 
-// shape is which znodes make up a job or request that nobody touched, all of them
-// at version 0: what a migration makes of a record, and nothing else.
+// shape says which znodes a job or request has that nobody touched. All of them are at
+// version 0, and a migration created them all.
 type shape struct {
 	nodes  nodeSet // below its own znode
-	queued int16   // index into jobRows.lanes, as one more; 0 if it is in no queue
-	folder int8    // in its batch, as one more than its index in [newqueue.BatchFolders]; 0 if it is in none
+	queued int16   // one more than the index into jobRows.lanes; 0 if it is in no queue
+	folder int8    // one more than its batch folder's index in [newqueue.BatchFolders]; 0 if it is in none
 }
 
-// shapeOf is the shape of a job or request; ok is false if it has none.
+// shapeOf is the shape of a job or request. ok is false if it has other znodes too.
 func (j *jobRows) shapeOf(ex *existing, p placed) (s shape, ok bool) {
 	if s.nodes, ok = nodeSetOf(p.root, jobNodeNames, slices.Collect(ex.tree.All(p.root))); !ok {
 		return shape{}, false
@@ -39,8 +39,8 @@ func (j *jobRows) shapeOf(ex *existing, p placed) (s shape, ok bool) {
 	return s, true
 }
 
-// lane is the number of a queue's and a priority's entries: the path of one, without
-// the job's id.
+// lane numbers the entries of one queue and priority. path is an entry's path without the
+// job's id.
 func (j *jobRows) lane(path string) int16 {
 	i := slices.Index(j.lanes, path)
 	if i < 0 {
@@ -50,7 +50,7 @@ func (j *jobRows) lane(path string) int16 {
 	return int16(i + 1)
 }
 
-// removal is [existing.removal] of a job that has a shape.
+// removal is [existing.removal] for a job that has a shape.
 func (j *jobRows) removal(row jobRow) []znode.Op {
 	p := j.placed(row)
 	paths := row.shape.nodes.paths(p.root, jobNodeNames)

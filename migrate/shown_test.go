@@ -9,8 +9,8 @@ import (
 	"mrtq/internal/znode"
 )
 
-// A plan that was shown is carried out as it is: nothing is read and planned a
-// second time. If another migrator was at work since, it is made anew.
+// A plan that was shown is carried out as it is: nothing is read and planned a second time. If
+// another migrator was at work since, a new plan is made.
 func TestShownPlanIsCarriedOut(t *testing.T) {
 	errRead := errors.New("the source is opened again")
 	again := func(context.Context) (*LegacyQueue, func(), error) { return nil, nil, errRead }

@@ -25,8 +25,8 @@ type tester interface {
 	Context() context.Context
 }
 
-// site is a ZooKeeper that a migrator works on, seen and changed by the test
-// through other doors than the migrator's.
+// site is a ZooKeeper that a migrator works on. The test reads and changes it through sessions
+// of its own.
 type site struct {
 	*Target // over the migrator's session
 	zk      *minizk.Server
@@ -56,8 +56,7 @@ func serveOn(t tester, server *minizk.Server, tree *znode.Tree) *site {
 	return s
 }
 
-// begin gives the migrator a session of its own, as a process that is started
-// anew has.
+// begin gives the migrator a new session, as a new process has.
 func (s *site) begin(t tester) {
 	t.Helper()
 	s.Target = NewTarget(open(t, s.zk))
@@ -78,8 +77,8 @@ func open(t tester, server *minizk.Server) *zkconn.Writer {
 	return w
 }
 
-// connect opens a session of the client library itself, by which the migrator's
-// code is not judged by itself.
+// connect opens a session of the client library itself, so that the migrator's code does not
+// judge itself.
 func connect(server *minizk.Server) (*zk.Conn, error) {
 	conn, _, err := zk.Connect([]string{server.Addr()}, 10*time.Second, zk.WithLogInfo(false), zk.WithMaxConnBufferSize(64<<10))
 	if err == nil {

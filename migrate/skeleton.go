@@ -10,9 +10,9 @@ import (
 	"mrtq/newqueue"
 )
 
-// readSkeleton reads what there is little of in a target, as a tree: the
-// migration's own records, the locks, and the layout's folders without what is in
-// them. No job, request or batch is in it, and no entry of one.
+// readSkeleton reads a target's skeleton, the small part of it, as a tree: the migration's
+// own records, the locks, and the layout's folders without their contents. It has no jobs,
+// requests and batches, and no entries of them.
 func readSkeleton(ctx context.Context, s side.Side) (*znode.Tree, error) {
 	sk := skeleton{ctx: ctx, side: s, tree: znode.NewTree()}
 	for _, path := range []string{"/", newqueue.BatchesPath, newqueue.BatchUUIDsPath, newqueue.JobsPath, newqueue.JobStatesPath, newqueue.AccessPath} {
@@ -28,13 +28,13 @@ func readSkeleton(ctx context.Context, s side.Side) (*znode.Tree, error) {
 		if slices.Contains(newqueue.AccessQueues, newqueue.AccessQueue(znode.Name(path))) {
 			sk.alone(path)
 		} else {
-			sk.whole(path) // nothing that the layout knows
+			sk.whole(path) // the layout doesn't know it
 		}
 	}
 	return sk.tree, sk.err
 }
 
-// skeleton reads until the first error.
+// skeleton reads a skeleton. After the first error it reads nothing more.
 type skeleton struct {
 	ctx  context.Context
 	side side.Side
@@ -48,7 +48,7 @@ func (s *skeleton) put(n znode.Node) {
 	}
 }
 
-// alone reads a znode without what is below it, if it is there.
+// alone reads a znode, if it is there, without its children.
 func (s *skeleton) alone(path string) {
 	if s.err != nil {
 		return

@@ -11,7 +11,7 @@ import (
 	"mrtq/legacy"
 )
 
-// QueueKind is what a legacy queue's records are.
+// QueueKind is the kind of a legacy queue.
 type QueueKind string
 
 // The kinds of legacy queues (docs/legacy-format.md, "Where the records are").
@@ -25,11 +25,11 @@ const (
 // QueueKinds are all kinds, in the order in which their records are migrated.
 var QueueKinds = []QueueKind{Ingest, Inventory, AccessSmall, AccessLarge}
 
-// Queues names the znodes of a deployment's legacy queues. A kind may have
-// several, as older sites had one ingest queue a worker, or none.
+// Queues names the znodes of a deployment's legacy queues. A kind may have none or several:
+// older sites had one ingest queue for each worker.
 type Queues struct {
 	Nodes map[QueueKind][]string `json:"nodes"`
-	Locks []string               `json:"locks"` // whose children are outstanding legacy object locks
+	Locks []string               `json:"locks"` // their children are outstanding legacy object locks
 }
 
 // DefaultQueues are the usual names.
@@ -54,7 +54,7 @@ func (q Queues) Roots() []string {
 	return append(roots, q.Locks...)
 }
 
-// given are the queues without the kinds that have no znode.
+// given are the queues without the kinds that have none.
 func (q Queues) given() Queues {
 	out := Queues{Nodes: map[QueueKind][]string{}, Locks: q.Locks}
 	for kind, nodes := range q.Nodes {
@@ -65,8 +65,8 @@ func (q Queues) given() Queues {
 	return out
 }
 
-// Validate refuses paths that ZooKeeper would, and a znode given twice, which
-// would migrate its records twice.
+// Validate refuses paths that ZooKeeper would refuse. It also refuses a znode that is given
+// twice, because its records would be migrated twice.
 func (q Queues) Validate() error {
 	seen := map[string]bool{}
 	for _, root := range q.Roots() {
@@ -85,21 +85,20 @@ func (q Queues) Validate() error {
 type Record struct {
 	Path  string
 	Queue QueueKind
-	Data  []byte // as read; shared with the tree
-	// Legacy is what was decoded, if Err is nil.
+	Data  []byte // as it was read; shared with the tree
+	// Legacy is the decoded record, if Err is nil.
 	Legacy legacy.Record
 	Err    *legacy.Error
 }
 
-// UnreadableRecord is the kind of a [Record] whose data could not be read at
-// all, most often for want of a permission. Nothing is known of it but that it
-// is there.
+// UnreadableRecord is the kind of error of a [Record] whose data could not be read, usually
+// because the credentials don't allow it. Only its path is known.
 const UnreadableRecord legacy.Kind = "unreadable"
 
 // Lock is one outstanding legacy object lock.
 type Lock struct {
 	Path string
-	// Legacy is what was decoded, if Err is nil.
+	// Legacy is the decoded lock, if Err is nil.
 	Legacy legacy.Lock
 	Err    error
 }
@@ -110,27 +109,42 @@ type Source struct {
 	Records []Record // sorted by path
 	Locks   []Lock
 	Missing []string // queue nodes that are not there
-	Below   []string // znodes below records, which no record can have
+	Below   []string // znodes below records; a record has none
 	Tree    *znode.Tree
 }
 
-// ErrNoQueues says that none of the queue nodes is in the source: most often a
-// wrong chroot, or other names.
+// ErrNoQueues says that none of the queue nodes is in the source. Usually the chroot is
+// wrong, or the nodes have other names. The error is a [*NoQueuesError].
 var ErrNoQueues = errors.New("none of the legacy queue nodes is there")
 
-// ErrUnlisted says that a queue node itself could not be read, and so not what
-// is below it either: any number of records.
+// ErrUnlisted says that a queue node itself could not be read, so its records are not
+// known.
 var ErrUnlisted = errors.New("it may not be listed, so what is in it is not known")
 
-const giveCredentials = "give credentials that may read it, with --auth-file or $MRTQ_ZK_AUTH, or have its ACL changed; if this is a dump, make it again with them"
+// NoQueuesError says which queue nodes were looked for, and what stands at the top
+// of the source instead. It is an [ErrNoQueues].
+type NoQueuesError struct{ Missing, There []string }
 
-// ReadSource decodes every record of the queues in the tree. A bad record is
-// one with an Err, never an error; the error wraps [ErrNoQueues] or [ErrUnlisted].
+func (e *NoQueuesError) Error() string {
+	there := "nothing"
+	if len(e.There) > 0 {
+		there = "/" + strings.Join(e.There, ", /")
+	}
+	return fmt.Sprintf("%v: looked for %s; there is %s", ErrNoQueues, strings.Join(e.Missing, ", "), there)
+}
+
+// Is makes it an [ErrNoQueues].
+func (e *NoQueuesError) Is(target error) bool { return target == ErrNoQueues }
+
+const giveCredentials = "give credentials that may read it, or have its ACL changed; if this is a dump, make it again with them"
+
+// ReadSource decodes every record of the queues in a tree. A bad record has an Err and does
+// not stop the others. The error wraps [ErrNoQueues] or [ErrUnlisted].
 func ReadSource(tree *znode.Tree, queues Queues, opt legacy.Options) (*Source, error) {
 	src := &Source{Queues: queues, Tree: tree}
 	for _, root := range queues.Roots() {
 		if n := tree.Get(root); n != nil && n.Unreadable != "" {
-			return nil, fmt.Errorf("%s: %w (%s); %s", root, ErrUnlisted, n.Unreadable, giveCredentials)
+			return nil, fmt.Errorf("%s: %w (%s)", root, ErrUnlisted, n.Unreadable)
 		}
 	}
 	found := 0
@@ -145,8 +159,7 @@ func ReadSource(tree *znode.Tree, queues Queues, opt legacy.Options) (*Source, e
 		}
 	}
 	if found == 0 {
-		return nil, fmt.Errorf("%w: looked for %s; there is %s; give the chroot in the address, or the nodes with --ingest, --inventory, --access-small, --access-large",
-			ErrNoQueues, strings.Join(src.Missing, ", "), topLevel(tree))
+		return nil, &NoQueuesError{Missing: src.Missing, There: tree.Children("/")}
 	}
 	for _, root := range queues.Locks {
 		for _, name := range tree.Children(root) {
@@ -161,19 +174,19 @@ func (src *Source) readQueue(kind QueueKind, root string, opt legacy.Options) {
 	for _, name := range src.Tree.Children(root) {
 		path := znode.Join(root, name)
 		if slices.Contains(src.Queues.Roots(), path) {
-			continue // a queue below a queue node is no record of it
+			continue // a queue node below another one is not a record
 		}
 		src.Records = append(src.Records, decodeRecord(kind, src.Tree.Get(path), opt))
 		src.Below = append(src.Below, below(src.Tree, path)...)
 	}
 }
 
-// unreadable is the error of a node that could not be read, nil of others.
+// unreadable is the error of a znode that could not be read; nil if it was read.
 func unreadable(n *znode.Node) *legacy.Error {
 	if n.Unreadable == "" {
 		return nil
 	}
-	return &legacy.Error{Kind: UnreadableRecord, Offset: -1, Msg: n.Unreadable + "; " + giveCredentials}
+	return &legacy.Error{Kind: UnreadableRecord, Offset: -1, Msg: n.Unreadable}
 }
 
 func below(tree *znode.Tree, path string) []string {
@@ -181,12 +194,4 @@ func below(tree *znode.Tree, path string) []string {
 		return nil
 	}
 	return tree.Paths(path)[1:]
-}
-
-func topLevel(tree *znode.Tree) string {
-	names := tree.Children("/")
-	if len(names) == 0 {
-		return "nothing"
-	}
-	return "/" + strings.Join(names, ", /")
 }

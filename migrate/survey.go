@@ -14,50 +14,48 @@ import (
 	"mrtq/newqueue"
 )
 
-// survey is what a plan has to know of a target: besides a listing, the jobs that
-// migrations made, in rows, and of each batch what it would have to be compared
-// with. The target is read once for it.
+// survey is what a plan needs to know of a target: a listing, the migrated jobs as rows,
+// and what the batches hold. It reads the target once.
 type survey struct {
 	*listing
 	pin    Pin
-	uuids  map[string]string // BIDs, by their names under /batch-uuids
-	stands []batchStands     // in the order of their ids
+	uuids  map[string]string // BIDs, by the paths of the entries of /batch-uuids
+	stands []batchStands     // in the order of the batches' ids
 	lists  map[string]listLength
 	// highest is the highest number that a child has, by parent.
 	highest map[string]int64
-	// removals are of the jobs that nobody touched and that are not made up as
-	// [jobRow] can say.
+	// removals are the operations that remove jobs which nobody touched but which have no
+	// [shape].
 	removals map[ref][]znode.Op
 
 	told    surveyor
 	content nameHash
 	zxid    int64
-	hashes  map[string]hash.Hash // of what is not in the skeleton
-	at      map[ref]int32        // index into stands
+	hashes  map[string]hash.Hash // digests of everything outside of the skeleton
+	at      map[ref]int32        // indexes into stands, by BID
 }
 
-// surveyor is told what a survey reads, in passing. Either may be nil.
+// surveyor has functions that a survey calls while it reads. Either may be nil.
 type surveyor struct {
-	// node is told of all that is in the target but for what is in the skeleton.
+	// node is called with every znode outside of the skeleton.
 	node func(n *znode.Node)
-	// job is told of each job and request that claims a record. It and its entries
-	// are in ex's tree; why is what [existing.touched] says.
-	// An error ends the survey.
+	// job is called with each job and request that claims a record. Its znodes and entries
+	// are in ex's tree. why is what [existing.touched] returns. An error ends the survey.
 	job func(t *survey, ex *existing, p placed, why string) error
 }
 
 // batchStands is a batch of the target.
 type batchStands struct {
 	bid   ref
-	made  int64     // the transaction that made it
-	kind  batchKind // "" if no migration made it
-	run   string    // that made it
-	nodes nodeSet   // that are there, of those that a batch has
-	sums  [3]uint64 // hashes of its contents, as in batchNodeNames
-	// changed are those of batchWorked that show that somebody has worked on it.
+	made  int64     // the transaction that created it
+	kind  batchKind // "" if no migration created it
+	run   string    // the run that created it
+	nodes nodeSet   // which of a batch's znodes are there
+	sums  [3]uint64 // hashes of the first three of batchNodeNames
+	// changed says which znodes of batchWorked show that somebody has worked on it.
 	changed [4]bool
-	touched bool // not all is as runs left it
-	// entries are the lists of its jobs' entries, by folder as in [newqueue.BatchFolders].
+	touched bool // somebody has changed it
+	// entries are the lengths of its folders, in the order of [newqueue.BatchFolders].
 	entries [4]listLength
 }
 
@@ -102,12 +100,12 @@ func surveyTarget(ctx context.Context, s side.Side, name string, told surveyor) 
 	return t, nil
 }
 
-// forget lets go of what only the reading needed.
+// forget drops what only the reading needed.
 func (t *survey) forget() {
 	t.roots, t.queued.rows, t.inBatch.rows, t.listing.batches = nil, nil, nil, nil
 }
 
-// listed sees a znode that is listed: all but the jobs and requests themselves.
+// listed looks at a znode outside of the jobs and requests.
 func (t *survey) listed(n *znode.Node) {
 	t.hash(n)
 	at := strings.Split(n.Path, "/")[1:]
@@ -127,7 +125,8 @@ func (t *survey) listed(n *znode.Node) {
 	}
 }
 
-// batchNode notes one of a batch's own znodes, name below it, in path order.
+// batchNode notes one of a batch's own znodes. name is its path below the batch. They come
+// in path order.
 func (t *survey) batchNode(bid, name string, n *znode.Node) {
 	r := t.names.ref(bid)
 	if name == "" {
@@ -141,7 +140,7 @@ func (t *survey) batchNode(bid, name string, n *znode.Node) {
 	}
 	i, there := t.at[r]
 	if !there {
-		return // made since its parent was read
+		return // it was created after its parent was read
 	}
 	b := &t.stands[i]
 	b.touched = b.touched || t.batchNodeTouched(bid, n) != ""
@@ -156,7 +155,7 @@ func (t *survey) batchNode(bid, name string, n *znode.Node) {
 	}
 }
 
-// contentSum tells data apart.
+// contentSum is a hash of data; 0 for null.
 func (t *survey) contentSum(data []byte) uint64 {
 	if data == nil {
 		return 0
@@ -177,7 +176,7 @@ func (t *survey) count(path string) {
 	}
 }
 
-// numberedChild is the number of a child of one of the parents that number theirs.
+// numberedChild is the number of a job, a batch or an access request.
 func numberedChild(parent, name string) (n int64, prefix string, ok bool) {
 	switch parent {
 	case newqueue.JobsPath:
@@ -237,7 +236,7 @@ func (t *survey) readJobs(ctx context.Context) error {
 	return nil
 }
 
-// describe notes what there is of a job and whether it was touched.
+// describe notes a job's shape, and whether it was touched.
 func (t *survey) describe(ex *existing, p placed, why string, claims *jobRows) {
 	row := &claims.rows[len(claims.rows)-1]
 	row.made, row.touched = ex.tree.Get(p.root).Stat.Czxid, why != ""
@@ -270,9 +269,9 @@ func (t *survey) hash(n *znode.Node) {
 	n.HashTo(h)
 }
 
-// pinned makes the target's [Pin] of the digests. It also covers the root's own
-// list of children, so that a plan made on an empty target is stale once anything
-// was made and removed there.
+// pinned makes the target's [Pin] from the digests. It also covers the root's own list of
+// children. So a plan for an empty target is stale even if something was created there and
+// removed again.
 func (t *survey) pinned(name string) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%x\n", t.tree.Hash(pinnedRoots...))
@@ -286,7 +285,7 @@ func (t *survey) pinned(name string) {
 	t.pin = Pin{Name: name, Zxid: max(t.zxid, t.tree.Zxid()), Hash: hex.EncodeToString(h.Sum(nil))}
 }
 
-// batchAt is what stands of a batch; nil if it is not there.
+// batchAt is what the target has of a batch; nil if the batch is not there.
 func (t *survey) batchAt(bid string) *batchStands {
 	r, known := t.names.find(bid)
 	if !known {
@@ -299,19 +298,19 @@ func (t *survey) batchAt(bid string) *batchStands {
 	return &t.stands[i]
 }
 
-// has reports whether a znode is there, by its name below the batch.
+// has reports whether the batch has the znode of that name.
 func (b *batchStands) has(name string) bool {
 	i := slices.Index(batchNodeNames, name)
 	return b != nil && i >= 0 && b.nodes&(1<<i) != 0
 }
 
-// holds reports whether the znode of that name is there with that content.
+// holds reports whether the batch has the znode of that name with that data.
 func (t *survey) holds(b *batchStands, name string, data []byte) bool {
 	i := slices.Index(batchNodeNames, name)
 	return b.has(name) && b.sums[i] == t.contentSum(data)
 }
 
-// gone is [held.gone].
+// gone says what happened to a migrated record's job; see [held.gone].
 func (t *survey) gone(h held) string { return h.gone(t.batchAt(h.bid) != nil) }
 
 // removal are the operations that remove a job that nobody touched.
@@ -322,7 +321,7 @@ func (t *survey) removal(row jobRow) []znode.Op {
 	return t.jobs.removal(row)
 }
 
-// why reads a touched job again and says what somebody changed of it.
+// why reads a touched job again and says how somebody changed it.
 func (t *survey) why(ctx context.Context, old placed) (why string, err error) {
 	root := func(yield func(string) bool) { yield(old.root) }
 	all := func(side.Subtree) bool { return true }

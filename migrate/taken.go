@@ -11,32 +11,32 @@ import (
 	"mrtq/newqueue"
 )
 
-// Taken is one record that a run took over, and what became of its job, as the
-// target alone tells.
+// Taken is one record that a run migrated, and what happened to its job since, as the target
+// alone shows it.
 type Taken struct {
 	Record string
 	Run    string
 	Job    string // /jobs/JID or /access/QUEUE/QID; "" for a record that was declared done
 	Batch  string // bid; "" for an access request
-	// Standing: the job is there, and Provenance is what it says of the record.
+	// Standing says that the job is there. Provenance is what it says of the record.
 	Standing   bool
 	Provenance Provenance
-	// Touched is what somebody changed of a standing job since the run made it,
-	// "" for nothing; Gone what became of one that doesn't stand.
+	// Touched says how somebody changed a standing job since the run created it, "" if
+	// nobody did. Gone says what happened to a job that is not there any more.
 	Touched, Gone string
-	// Settled: it was declared done, and no job was made.
+	// Settled says that the record was declared done, and that no job was made.
 	Settled bool
-	// State is what the status of a standing job says.
+	// State is the state in the status of a standing job.
 	State string
-	// At is when the run made the job; of one that is gone, when the run entered
-	// it in the ledger, some transactions later at most. Zero where that can't be
-	// told: the target is a copy, or a dump without Stats.
+	// At is when the run created the job. If the job is gone, it is when a shard of the
+	// ledger got its entry, at most some transactions later. It is zero if the target is a
+	// copy, or a dump without Stats.
 	At time.Time
 }
 
-// ReadTaken tells of all records of which a target's ledger has the custody: first
-// of those whose jobs stand, as they are read, then of the others by path. It ends
-// after the first error.
+// ReadTaken yields all records in a target's ledger: first those whose jobs are there, in
+// the order in which they are read, then the others by path. It ends after the first
+// error.
 func ReadTaken(ctx context.Context, target side.Side) iter.Seq2[Taken, error] {
 	return func(yield func(Taken, error) bool) {
 		tk := taking{}
@@ -69,13 +69,13 @@ func ReadTaken(ctx context.Context, target side.Side) iter.Seq2[Taken, error] {
 	}
 }
 
-// errEnough ends a survey of which nobody wants to hear more.
+// errEnough ends a survey when the caller wants no more.
 var errEnough = errors.New("enough")
 
-// taking is how far [ReadTaken] is.
+// taking is the state of [ReadTaken].
 type taking struct {
 	clock    map[int64]int64
-	standing []bool // the ledger's records, by row
+	standing []bool // whether a record's job is there, by the ledger's row
 }
 
 func (tk *taking) begin(t *survey) {
@@ -84,7 +84,7 @@ func (tk *taking) begin(t *survey) {
 	}
 }
 
-// job is what is to be told of a job; ok is false if the ledger does not know it.
+// job makes a Taken of a job. ok is false if the ledger does not have the job.
 func (tk *taking) job(t *survey, ex *existing, p placed, why string) (taken Taken, ok bool) {
 	tk.begin(t)
 	i, there := t.custody.held.index(p.prov.Path)
@@ -113,8 +113,8 @@ func (tk *taking) of(t *survey, h held, ctime int64) Taken {
 	return taken
 }
 
-// ledgerClock is the time of the transactions that made shards or set a run's
-// record last: those that bound an entry, see [held].
+// ledgerClock has the times of the transactions that created shards or last set a run's
+// record. These transactions bound the span of an entry; see [held].
 func ledgerClock(tree *znode.Tree, runs []Run) map[int64]int64 {
 	clock := map[int64]int64{}
 	for _, r := range runs {
@@ -128,13 +128,13 @@ func ledgerClock(tree *znode.Tree, runs []Run) map[int64]int64 {
 	return clock
 }
 
-// StandingBatch is a batch of a target, as it says itself.
+// StandingBatch is a batch of a target.
 type StandingBatch struct {
-	UUID  string // the name under /batch-uuids that leads to it, escaped as it is there; "" for none
+	UUID  string // its name under /batch-uuids, escaped as it is there; "" if it has none
 	State string
 }
 
-// ReadBatches are a target's batches, by BID.
+// ReadBatches reads a target's batches, by BID.
 func ReadBatches(ctx context.Context, target side.Side) (map[string]StandingBatch, error) {
 	names, err := childrenOf(ctx, target, newqueue.BatchesPath)
 	if err != nil {

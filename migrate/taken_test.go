@@ -10,8 +10,8 @@ import (
 	"mrtq/legacy"
 )
 
-// TestReadTaken: of every record that was taken over, what became of it: standing,
-// touched, gone, or declared done.
+// ReadTaken says for every migrated record whether its job is there, touched or gone, or
+// whether it was declared done.
 func TestReadTaken(t *testing.T) {
 	s := serve(t, znode.NewTree())
 	records := map[string][]byte{}

@@ -85,9 +85,8 @@ func (w *world) changes(path string) []tampering {
 	return all
 }
 
-// standsFor is what can be named when a node and all below it is gone: a request
-// for access leaves nothing in the target that knows of it but the ledger, which
-// knows its record.
+// standsFor is what verify can name when a node and everything below it is gone. If it was an
+// access request, only the ledger still knows it, by its record.
 func (w *world) standsFor(path string) []string {
 	if strings.HasPrefix(znode.Name(path), newqueue.AccessPrefix) && znode.Within(path, newqueue.AccessPath) {
 		return []string{w.record(path)}

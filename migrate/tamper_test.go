@@ -16,9 +16,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// Verify names the node after anything that somebody does by hand to any one
-// node of a migrated tree: every node and every kind of change. One case of
-// sampled is tried, and all with -torture.
+// Somebody changes one node of a migrated tree by hand: every node, and every kind of change.
+// Verify names the node each time. The test tries one case of sampled, and all with -torture.
 func TestTamperMatrix(t *testing.T) {
 	counts := &tally{tried: map[string]int{}, missed: map[string]int{}}
 	t.Run("of", func(t *testing.T) {
@@ -36,8 +35,8 @@ func TestTamperMatrix(t *testing.T) {
 	t.Log(counts)
 }
 
-// What somebody adds inside of what a run made is named after the next run, too,
-// which began when it was there already.
+// If somebody adds a znode inside of something that a run created, verify still names it after
+// the next run, although it was there when that run began.
 func TestVerifyNamesWhatCameBetweenRuns(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {
@@ -75,8 +74,8 @@ func TestVerifyNamesWhatCameBetweenRuns(t *testing.T) {
 	}
 }
 
-// A znode below what a run would have to write again in a batch blocks the plan,
-// which names it.
+// If a znode is below something in a batch that a run would have to write again, the plan has a
+// problem that names it.
 func TestPlanNamesWhatStandsInTheWayInABatch(t *testing.T) {
 	opt := options(permissive())
 	rec := func(title string) []byte {
@@ -93,9 +92,9 @@ func TestPlanNamesWhatStandsInTheWayInABatch(t *testing.T) {
 	}
 }
 
-// The trees hold no secret, so whoever knows the format and makes everything
-// again in one transaction makes what a migration might have made. Verify says so
-// little of these as docs/promises.md does.
+// The trees hold no secret. If somebody knows the format and creates everything again in one
+// transaction, the result could be a migration's. Verify can't notice these changes, as
+// docs/promises.md says.
 func TestWhatVerifyCannotTell(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		w := emptyWorld(t, d)

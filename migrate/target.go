@@ -15,44 +15,43 @@ import (
 	"mrtq/newqueue"
 )
 
-// Backend is what a migration needs of the session that writes to its target:
-// one with a server, or one with a dump. What the methods do, [zkconn.Writer] says.
+// Backend is the session that writes to a migration's target: with a server, or with a
+// dump. [zkconn.Writer] says what the methods do.
 type Backend interface {
 	election.Session
 	Exists(ctx context.Context, path string) (znode.Stat, bool, error)
 	Start(ctx context.Context, ops []znode.Op) <-chan error
 	Address() zkconn.Address
-	// Side is the target as of now, to be read. The ACLs are read of those znodes
-	// that acl says; nil means none have to be.
+	// Side is the target as of now, to be read. acl chooses the znodes whose ACLs are
+	// read; nil chooses none.
 	Side(acl func(path string) bool) side.Side
 	Close()
 }
 
-// Target is where the new tree is, or is to be, over a session that can write.
+// Target is the place of the new queue, over a session that can write.
 type Target struct {
 	Backend
 	place *election.Place // in the election of migrators; nil outside of it
-	// waited: another migrator was at work when this one wanted to be.
+	// waited says that this migrator had to wait for another one.
 	waited bool
 }
 
 // NewTarget is the target that a session writes to.
 func NewTarget(w *zkconn.Writer) *Target { return &Target{Backend: online{w}} }
 
-// OfflineTree is a dump that takes transactions without a server, and answers as one
-// would. It becomes another dump with its WriteDump. Most of it is on disk, however
-// large it is. Close it.
+// OfflineTree is a dump that takes transactions without a server, and answers as a server
+// would. Its WriteDump writes it as another dump. Most of it is on disk, so it can be
+// large. Close it.
 type OfflineTree = offline.Tree
 
-// OpenOfflineTree is a tree that is as a dump says, empty if that is nil. The dump may
-// be closed afterwards. Temporary files go to the folder of the file beside, and
-// packet is the jute.maxbuffer in bytes of the server that the tree stands for; 0
-// is ZooKeeper's own.
+// OpenOfflineTree opens a dump as an OfflineTree. If dump is nil, the tree is empty. The
+// dump may be closed afterwards. Temporary files go to the folder of the file beside.
+// packet is the jute.maxbuffer in bytes that the tree keeps to; 0 is ZooKeeper's default.
 func OpenOfflineTree(ctx context.Context, dump *Dump, beside string, packet int) (*OfflineTree, error) {
 	return offline.Open(ctx, dump, offline.Options{Beside: beside, Packet: packet})
 }
 
-// NewOfflineTarget is the target that is a dump, without a server.
+// NewOfflineTarget is a target that is a dump, without a server.
 func NewOfflineTarget(t *OfflineTree) *Target { return &Target{Backend: t} }
 
 // online is a session with a server.
@@ -68,8 +67,8 @@ func (t *Target) side(ctx context.Context) (side.Side, error) {
 	return t.Side(nil), nil
 }
 
-// Get reads one node as of now: no older than anything that any client was told
-// before the call, whichever server of an ensemble answers.
+// Get reads one znode as of now. The answer is never older than what any client saw before
+// the call, whichever server of an ensemble answers.
 func (t *Target) Get(ctx context.Context, path string) (znode.Node, error) {
 	if err := t.Sync(ctx); err != nil {
 		return znode.Node{}, err
@@ -80,10 +79,9 @@ func (t *Target) Get(ctx context.Context, path string) (znode.Node, error) {
 // chrootLen is how many bytes the session's chroot adds to every path.
 func (t *Target) chrootLen() int { return len(t.Address().Chroot) }
 
-// lead waits until this is the only migrator at work; say is told why it waits
-// (docs/migration.md,
-// "Runs"). acl, the run's, is given to the znodes that are
-// made for it: who may not write to the run may not remove who is at work on it.
+// lead waits until this is the only migrator at work (docs/migration.md, "Runs"). It calls
+// say with the reason why it waits. acl is the run's ACL. The znodes of the election get
+// it, so that a client which may not write to the run can't remove a migrator either.
 func (t *Target) lead(ctx context.Context, owner string, acl []znode.ACL, say func(string)) error {
 	if err := t.openElection(ctx, acl); err != nil {
 		return fmt.Errorf("join the election: %w", err)
@@ -94,7 +92,7 @@ func (t *Target) lead(ctx context.Context, owner string, acl []znode.ACL, say fu
 	}
 	return t.place.Lead(ctx, func(a election.Ahead) {
 		if a.Stray {
-			say(fmt.Sprintf("%s is no migrator's, because no session holds it; it is ignored: remove it when you know who made it", a.Path))
+			say(fmt.Sprintf("%s is ignored, because no session holds it, so it is not a migrator's: remove it when you know who made it", a.Path))
 		} else {
 			t.waited = true
 			say(fmt.Sprintf("another migrator is at work (%s); standing by until it ends", a.Owner))
@@ -129,9 +127,9 @@ func (t *Target) runACL(ctx context.Context, id string) ([]znode.ACL, error) {
 	return run.ACL, nil
 }
 
-// openElection makes the znodes that the election needs. /migration, if it has to
-// be made, comes in one transaction with the election, so that it can be told
-// from one that was there; see [ownMigration].
+// openElection creates the znodes that the election needs. If it has to create /migration,
+// it does so in one transaction with the election. That tells it from one that was there
+// before; see [ownMigration].
 func (t *Target) openElection(ctx context.Context, acl []znode.ACL) error {
 	for _, missing := range [][]leaf{{{MigrationPath, none}, {ElectionPath, none}}, {{ElectionPath, none}}} {
 		err := t.Multi(ctx, creates(missing, acl))
@@ -142,13 +140,13 @@ func (t *Target) openElection(ctx context.Context, acl []znode.ACL) error {
 	return nil
 }
 
-// ownMigration reports whether a migrator made /migration, and not somebody who
-// keeps markers of their own there (docs/field-script.md, "Migration levels").
+// ownMigration reports whether a migrator created /migration. The field's own script keeps
+// markers there, and may have created it before (docs/field-script.md, "Migration levels").
 func ownMigration(migration, election znode.Stat) bool { return migration.Czxid == election.Czxid }
 
-// resign leaves the election, and removes it with /migration if nobody else is
-// there and no run is recorded: a migrator that did nothing leaves nothing. What
-// can't be told to the server now, the end of the session tells it.
+// resign leaves the election. If nobody else is in it and there is no run, resign removes
+// the election and /migration, so that a migrator that did nothing leaves nothing. If the
+// server can't be reached, the end of the session has the same effect.
 func (t *Target) resign() {
 	if t.place == nil {
 		return
@@ -160,10 +158,9 @@ func (t *Target) resign() {
 	t.Tidy(ctx)
 }
 
-// Tidy removes an election that nobody takes part in, and /migration with it if a
-// migrator made it, where no run is recorded: what a migrator leaves that was
-// killed before its first transaction. Whatever else stands there makes the
-// transaction fail. It reports whether anything was removed.
+// Tidy removes what a migrator left that was killed before its first transaction: an
+// election in which nobody is, and /migration if a migrator created it. It removes nothing
+// if there is a run or anything else below these. It reports whether it removed anything.
 func (t *Target) Tidy(ctx context.Context) bool {
 	election, err := t.Get(ctx, ElectionPath)
 	if err != nil || election.Stat.NumChildren > 0 {
@@ -183,7 +180,7 @@ func (t *Target) Tidy(ctx context.Context) bool {
 	return <-t.Start(ctx, ops) == nil
 }
 
-// OwnerName tells a person which process this is.
+// OwnerName names this process, for a person.
 func OwnerName(now time.Time) string {
 	host, err := os.Hostname()
 	if err != nil {

@@ -9,23 +9,23 @@ import (
 	"mrtq/newqueue"
 )
 
-// A trace is the data of /jobs: what runs there were, said a second time outside
-// of /migration. The field's own script removes /migration with all below it
-// when it sets its markers (docs/field-script.md, "Migration levels"), and readers of the
-// layout ignore the data of /jobs (docs/new-layout.md, "Paths"). So a ledger that is gone is
-// noticed, and records that were migrated are not taken for new ones.
+// trace is the data of /jobs: a second list of the runs, outside of /migration. The field's
+// own script removes /migration and everything below it when it sets its markers
+// (docs/field-script.md, "Migration levels"). With the trace, a migrator notices that the
+// ledger is gone, and does not take migrated records for new ones. Readers of the layout
+// ignore the data of /jobs (docs/new-layout.md, "Paths").
 type trace struct {
-	// Ledger says to a person who finds the trace what it is.
+	// Ledger tells a person who finds the trace what it is.
 	Ledger string `json:"custody_ledger"`
 	// Sets is the version that /jobs has with this trace.
 	Sets int32 `json:"sets"`
-	// Was is the data that /jobs had before the first run; null for null.
+	// Was is the data that /jobs had before the first run.
 	Was  []byte      `json:"was"`
 	Runs []tracedRun `json:"runs"` // oldest first
 }
 
-// tracedRun is what is needed of a run when its record is lost. An interrupted
-// run and one that went through leave the same.
+// tracedRun is what a rebuild needs of a run whose record is lost. An interrupted run and one
+// that was not interrupted leave the same.
 type tracedRun struct {
 	ID       string           `json:"run"`
 	Dialect  newqueue.Dialect `json:"dialect"`
@@ -35,16 +35,16 @@ type tracedRun struct {
 	Made     []string         `json:"made"`
 	Holds    []string         `json:"holds"`
 	Done     bool             `json:"done,omitempty"`
-	Entries  int              `json:"entries"` // of its ledger; 0 until the run is done
+	Entries  int              `json:"entries"` // in its ledger; 0 until the run is done
 	Sum      string           `json:"sum,omitempty"`
 	Highest  map[string]int32 `json:"highest,omitempty"`
 	Lost     int              `json:"lost,omitempty"`
-	// Copied says that the tree is a copy of the one in which the run was done.
+	// Copied says that this tree is a copy of the one in which the run was at work.
 	Copied bool `json:"copied,omitempty"`
 }
 
-// traced is what the trace says of a run. What a run that is not done has
-// entered in its ledger is not in it.
+// traced is what the trace says of a run. Until the run is done, it says nothing of the
+// run's ledger.
 func traced(r Run) tracedRun {
 	t := tracedRun{ID: r.ID, Dialect: r.Dialect, Policies: r.Policies, Time: r.Time, ACL: r.ACL, Made: r.Made, Holds: r.Holds, Lost: r.Lost, Copied: r.Copied}
 	if r.State == RunDone || r.State == RunRolledBack {
@@ -53,7 +53,7 @@ func traced(r Run) tracedRun {
 	return t
 }
 
-// run is what the trace tells of a run: all but its state, times and counts.
+// run is the run as the trace has it, without its state, times and counts.
 func (t tracedRun) run() Run {
 	return Run{ID: t.ID, Dialect: t.Dialect, Policies: t.Policies, Time: t.Time, ACL: t.ACL, Made: t.Made, Holds: t.Holds,
 		Lost: t.Lost, Copied: t.Copied, Ledger: Ledger{Entries: t.Entries, Highest: t.Highest}}
@@ -91,7 +91,7 @@ func (t trace) find(run string) (tracedRun, bool) {
 	return t.Runs[i], true
 }
 
-// with is the trace with a run added or brought up to date.
+// with returns the trace with a run added, or brought up to date.
 func (t trace) with(r Run) trace {
 	t.Ledger = LedgerPath
 	t.Runs = slices.Clone(t.Runs)
@@ -103,13 +103,13 @@ func (t trace) with(r Run) trace {
 	return t
 }
 
-// without is the trace with a run taken out.
+// without returns the trace without a run.
 func (t trace) without(run string) trace {
 	t.Runs = slices.DeleteFunc(slices.Clone(t.Runs), func(r tracedRun) bool { return r.ID == run })
 	return t
 }
 
-// same compares what traces say of the runs themselves, wherever they stand now.
+// same reports whether two traces say the same of the runs, even if one is in a copy.
 func (t trace) same(o trace) bool {
 	plain := func(t trace) []byte {
 		t.Sets, t.Runs = 0, slices.Clone(t.Runs)
@@ -121,15 +121,15 @@ func (t trace) same(o trace) bool {
 	return bytes.Equal(plain(t), plain(o))
 }
 
-// copied reports whether the trace came to /jobs from a dump: its version begins
-// anew then, and is not what the last run left.
+// copied reports whether /jobs was restored from a dump. Then its version is not the one that
+// the last run left.
 func (t trace) copied(jobs *znode.Node) bool { return jobs != nil && t.Sets != jobs.Stat.Version }
 
-// setTrace are the operations that bring /jobs, as it was read, to a trace. With
-// no run left it gets back the data that it had.
+// setTrace are the operations that give /jobs a new trace. If no run is left, /jobs gets back
+// the data that it had before the first run.
 func setTrace(jobs *znode.Node, next trace) []znode.Op {
 	if jobs == nil {
-		return nil // the run makes it, or it is gone and verify says so
+		return nil // the run creates it, or it is gone and verify says so
 	}
 	if old, was := parseTrace(jobs.Data); was && old.same(next) && !old.copied(jobs) {
 		return nil
@@ -137,8 +137,8 @@ func setTrace(jobs *znode.Node, next trace) []znode.Op {
 	return signTrace(jobs, next)
 }
 
-// signTrace is setTrace that also writes what is there already: that /jobs was
-// set in the same transaction bears out what else it wrote; see [Run.borneOut].
+// signTrace is setTrace that writes the trace even if it has not changed. /jobs is then set in
+// the same transaction as the run's record, and [Run.borneOut] can compare them.
 func signTrace(jobs *znode.Node, next trace) []znode.Op {
 	if jobs == nil {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"mrtq/legacy"
 )
 
-// What somebody sets /jobs to while a run is at work is what it gets back in the
-// end, and the trace goes on telling of all runs.
+// If somebody sets /jobs while a run is at work, /jobs has that data again after the rollback,
+// and until then the trace still lists all runs.
 func TestJobsIsSetDuringARun(t *testing.T) {
 	opt := options(permissive())
 	records := fourRecords(t)

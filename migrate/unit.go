@@ -13,15 +13,15 @@ import (
 	"mrtq/newqueue"
 )
 
-// unit is what must be done together: a job with its entries, and ahead of it
-// whatever its batch needs first. Units are carried out in order.
+// unit is what must be in one transaction: a job with its entries and, before these, what
+// its batch needs first. Units are carried out in order.
 type unit struct {
 	ops    []znode.Op
 	done   Done
-	count  int           // of jobs and the like, for progress
-	ledger []ledgerEntry // what the custody ledger says of it
+	count  int           // of jobs and requests, for progress
+	ledger []ledgerEntry // what it adds to the ledger
 	steps  []step        // see [making]
-	ends   bool          // the last transaction of a run or of its rollback
+	ends   bool          // it is the last transaction of a run or of its rollback
 }
 
 // planStructure lists the layout's znodes that are missing, holds included.
@@ -69,12 +69,12 @@ func (p *Plan) planStructure() {
 	}
 	p.Structure = append(p.Structure, p.holds...)
 	for _, path := range p.HoldsAgain() {
-		p.warn(path, "it was released after the last run, and this one would hold the queue again, so that its workers stop")
+		p.warn(path, "the queue was released after the last run; this run would hold it again, and its workers would stop")
 	}
 }
 
-// structure is the run's first unit: the holds before anything else, so that
-// no worker starts on half a queue (docs/promises.md, "Holds come first").
+// structure is the run's first unit. It sets the holds before anything else, so that no
+// worker starts on half a queue (docs/promises.md, "Holds come first").
 func (p *Plan) structure() unit {
 	var nodes []leaf
 	for _, path := range p.Structure {
@@ -83,21 +83,21 @@ func (p *Plan) structure() unit {
 	return unit{ops: creates(nodes, p.opt.ACL)}
 }
 
-// burnUnit moves a parent's counter by one.
+// burnUnit advances a parent's counter by one.
 func burnUnit(parent string) unit {
 	path := znode.Join(parent, "mrtq-counter")
 	return unit{ops: []znode.Op{znode.Create(path, none), znode.Delete(path, 0)}}
 }
 
-// contents are the batch's, its jobs named as they are now.
+// contents are the batch's contents, with the present ids of its jobs.
 func (p *Plan) contents(b *batch) []leaf {
 	p.nameJobs(b)
 	defer b.unnameJobs()
 	return b.contents(p.Dialect)
 }
 
-// nameJobs gives the batch the ids that its report names. They are not kept, because
-// they can move.
+// nameJobs gives the batch the present ids of the jobs that its report names. The batch does
+// not keep them, because they can move.
 func (p *Plan) nameJobs(b *batch) {
 	for _, list := range []struct {
 		of []member
@@ -111,7 +111,7 @@ func (p *Plan) nameJobs(b *batch) {
 
 func (b *batch) unnameJobs() { b.tallied.failed, b.tallied.successful = nil, nil }
 
-// batchOps make a batch, or bring one that was migrated before up to date.
+// batchOps are the operations that create a batch, or bring a migrated one up to date.
 func (p *Plan) batchOps(b *batch) ([]znode.Op, Done) {
 	there := p.target.batchAt(b.bid)
 	contents := p.contents(b)
@@ -154,25 +154,25 @@ func (p *Plan) checkBatches() {
 		}
 		for i, name := range batchWorked {
 			if there.changed[i] {
-				p.problem(Problem{Kind: BatchTouched, Path: newqueue.BatchPath(b.bid) + "/" + name, Message: fmt.Sprintf("batch %s is to get jobs, and somebody has worked on it since it was migrated", b.key.uuid()),
+				p.problem(Problem{Kind: BatchTouched, Path: newqueue.BatchPath(b.bid) + "/" + name, Message: fmt.Sprintf("the plan adds jobs to batch %s, but somebody has worked on it since it was migrated", b.key.uuid()),
 					Next: "wait until its lock is free, or add the jobs by hand"})
 			}
 		}
 	}
 }
 
-// checkSizes refuses what the server would: a unit that doesn't fit a packet
-// is named here, before anything is sent.
+// checkSizes finds the units that a server would refuse because they don't fit a packet,
+// before anything is sent.
 func (p *Plan) checkSizes(ctx context.Context) error {
 	p.checkBatches()
 	if p.Blocked() {
 		return nil // ids may be missing
 	}
 	limit := p.opt.packet() - packetSlack - p.recordSize()
-	// What a unit holds is at most a few times its record, and what its batch needs
-	// first; only the records of those that may be too large are read for it.
+	// A unit is at most a few times as large as its record, plus what its batch needs
+	// first. Only the records of units that may be too large are read.
 	var large []*planned
-	var before []*progress // of the batches of these
+	var before []*progress // how far the batches of these were
 	started := make([]progress, len(p.joined))
 	for pl := range p.allPlanned() {
 		most := int(pl.size)*escapeGrowth + smallUnit
@@ -211,15 +211,15 @@ func (p *Plan) checkSizes(ctx context.Context) error {
 	return nil
 }
 
-// recordSize bounds the run's record, which goes with each transaction: all that
-// it says of the run, and as much of the ledger as it ever holds.
+// recordSize is a bound for the run's record, which is in each transaction. It counts what the
+// record says of the run, and the longest tail of the ledger.
 func (p *Plan) recordSize() int {
 	run := p.began
 	if !p.Resumes {
 		run = Run{ID: p.Run, Plan: strings.Repeat("0", 2*sha256.Size), Source: strings.Repeat("0", max(len(p.opt.Source), mostOfNames)), Policies: p.Policies, Holds: p.holds, ACL: p.opt.ACL}
 	}
 	run.Made = slices.Concat(run.Made, p.Structure)
-	stems := map[int]int{} // how many kinds of records have stems of a length
+	stems := map[int]int{} // how many different stems have a length
 	seen := map[string]bool{}
 	for pl := range p.allPlanned() {
 		stem, _, _ := numbered(p.places.path(pl.place))
@@ -236,10 +236,10 @@ func (p *Plan) recordSize() int {
 	return len(run.encode()) + base64.StdEncoding.EncodedLen(tail) + mostOfQueue*len(QueueKinds)
 }
 
-// Bounds for [Plan.recordSize]: what an entry of a ledger takes without its kind
-// (an index, three differences and a hash), what a kind takes besides the record's
-// path, what a queue does in [Ledger.Highest] and the counts besides, and what the
-// names of most sources and migrators do.
+// Bounds in bytes for [Plan.recordSize]: mostOfEntry is an entry of the ledger without its
+// kind (an index, three differences and a hash), mostOfKind a kind without the record's
+// path, mostOfQueue a queue in [Ledger.Highest] and the counts, and mostOfNames the names of
+// most sources and migrators.
 const (
 	mostOfEntry = 2 + 3*5 + 4
 	mostOfKind  = 32
@@ -247,8 +247,8 @@ const (
 	mostOfNames = 512
 )
 
-// Bounds for [Plan.checkSizes]: JSON writes a byte as six at most and a text
-// may stand three times in a job; smallUnit covers the rest of one.
+// Bounds for [Plan.checkSizes]. JSON writes a byte as at most six, and a text may be in a job
+// three times. smallUnit covers the rest of a unit.
 const (
 	escapeGrowth = 6 * 3
 	smallUnit    = 8 << 10

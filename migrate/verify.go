@@ -10,40 +10,54 @@ import (
 	"mrtq/newqueue"
 )
 
-// DifferenceKind is how a target differs from what its source says.
+// DifferenceKind is how a target differs from what the source says it should be.
 type DifferenceKind string
 
-// The kinds.
+// Differences of a record.
 const (
-	NotMigrated   DifferenceKind = "not-migrated"   // a record without a job
-	JobGone       DifferenceKind = "gone"           // a record whose job is not there any more: done and cleaned, or deleted
-	MigratedTwice DifferenceKind = "migrated-twice" // a record with two
-	NoRecord      DifferenceKind = "no-record"      // a migrated job whose record is gone
-	RecordChanged DifferenceKind = "record-changed" // since it was migrated
-	NodeMissing   DifferenceKind = "missing"
-	NodeExtra     DifferenceKind = "extra"
-	NodeChanged   DifferenceKind = "changed"
-	NodeTouched   DifferenceKind = "touched" // the same data, written again
-	OutOfOrder    DifferenceKind = "out-of-order"
-	LayoutBroken  DifferenceKind = "layout"
-	NotLossless   DifferenceKind = "not-lossless" // a property can't be read back
-	Undecided     DifferenceKind = "undecided"    // an undecodable or consumed record that no policy covers
-	NotKept       DifferenceKind = "not-kept"     // an undecodable record whose bytes no quarantine file holds
-	RunUnfinished DifferenceKind = "run-unfinished"
-	Damaged       DifferenceKind = "damaged"    // the migration's own records are not as a run left them
-	MadeAgain     DifferenceKind = "made-again" // a node is not the one that a run made
-	OtherACL      DifferenceKind = "other-acl"
-	Forged        DifferenceKind = "forged" // a job says that a run made it, and the ledger says otherwise
-	// NotServiceable: a deployed service could not work it, and not because of
-	// what its record lacks.
+	NotMigrated   DifferenceKind = "not-migrated"   // no job was made from it
+	JobGone       DifferenceKind = "gone"           // its job is not there any more: done and cleaned, or deleted
+	MigratedTwice DifferenceKind = "migrated-twice" // two jobs were made from it
+	RecordChanged DifferenceKind = "record-changed" // it has changed since it was migrated
+	Undecided     DifferenceKind = "undecided"      // it is undecodable or consumed, and no policy covers it
+	NotKept       DifferenceKind = "not-kept"       // it is undecodable, and no quarantine file has its bytes
+)
+
+// Differences of a job, a request or a batch.
+const (
+	NoRecord    DifferenceKind = "no-record"    // its record is gone
+	NotLossless DifferenceKind = "not-lossless" // a property of the record can't be read back
+	OutOfOrder  DifferenceKind = "out-of-order"
+	Forged      DifferenceKind = "forged" // it says that a run made it, but the ledger says otherwise
+	// NotServiceable says that a deployed service could not work on it, although its
+	// record lacks nothing.
 	NotServiceable DifferenceKind = "not-serviceable"
 )
 
-// Difference is one thing that is not as it should be.
+// Differences of a znode.
+const (
+	NodeMissing  DifferenceKind = "missing"
+	NodeExtra    DifferenceKind = "extra"
+	NodeChanged  DifferenceKind = "changed"
+	NodeTouched  DifferenceKind = "touched"    // it was written again, with the same data
+	MadeAgain    DifferenceKind = "made-again" // somebody deleted it and created it again
+	OtherACL     DifferenceKind = "other-acl"
+	LayoutBroken DifferenceKind = "layout" // it violates a rule of the layout
+)
+
+// Differences of the migration's own records.
+const (
+	RunUnfinished DifferenceKind = "run-unfinished"
+	Damaged       DifferenceKind = "damaged" // somebody changed or removed a run's record, or the ledger
+)
+
+// Difference is one way in which the target is not what it should be.
 type Difference struct {
 	Kind    DifferenceKind `json:"kind"`
 	Path    string         `json:"path"`
 	Message string         `json:"message"`
+	// Rebuildable says that [Migrator.Rebuild] mends it.
+	Rebuildable bool `json:"-"`
 }
 
 func (d Difference) String() string { return fmt.Sprintf("%s: %s: %s", d.Path, d.Kind, d.Message) }
@@ -56,30 +70,30 @@ type Verdict struct {
 	Records Accounted `json:"records"`
 	// States counts the migrated jobs and access requests by new state.
 	States map[string]int `json:"states"`
-	Others int            `json:"others"` // znodes that were there before the run, or are allowed
-	Nodes  int            `json:"nodes"`  // compared
-	ACLs   int            `json:"acls"`   // of them, those whose ACL was read and compared
+	Others int            `json:"others"` // others' znodes that were there before the run, or are allowed
+	Nodes  int            `json:"nodes"`  // znodes that were compared
+	ACLs   int            `json:"acls"`   // znodes whose ACL was compared too
 	// Settled counts records that were migrated and are gone from both sides.
 	Settled int `json:"settled"`
-	// Services are what no deployed service could work because of what the
-	// records lack, as the plan said, and what others made.
+	// Services are the items that no deployed service could work on: those whose records
+	// lack something, as the plan said, and those that others created.
 	Services []ServiceFinding `json:"services"`
 	// Run is the newest run, and its state; both are "" if the target has none.
 	Run   string   `json:"run"`
 	State RunState `json:"state"`
-	// Released are the queues' holds that were lifted since it was done; Worked is
-	// what workers did on those queues.
+	// Released are the holds on queues that were lifted since the run was done. Worked is
+	// what workers did on these queues since.
 	Released []string `json:"released"`
 	Worked   WorkedOn `json:"worked"`
 	// Holds are those that stand, and whose they are.
 	Holds []HoldStatus `json:"holds"`
 }
 
-// Accounted is where the records went.
+// Accounted counts the records by what became of them.
 type Accounted struct {
 	Total       int `json:"total"`
 	Migrated    int `json:"migrated"`
-	Gone        int `json:"gone"` // migrated, and the job is not there any more
+	Gone        int `json:"gone"` // migrated, but the job is not there any more
 	Skipped     int `json:"skipped"`
 	Quarantined int `json:"quarantined"`
 	Missing     int `json:"missing"`
@@ -88,34 +102,35 @@ type Accounted struct {
 // OK reports whether nothing differs.
 func (v *Verdict) OK() bool { return len(v.Differences) == 0 }
 
-// VerifyOptions are what a verification is made under.
+// VerifyOptions are the options of a verification.
 type VerifyOptions struct {
-	// Policies, if not nil, are used in place of those that the newest run
-	// says it was made under, and for consumed records in place of those that
-	// each was migrated under.
+	// Policies, if not nil, replace those of the newest run. For consumed records they
+	// replace the policy under which each was migrated.
 	Policies *Policies
-	// Others allows znodes that somebody else made since the newest run
-	// began: a live queue's own jobs, batches and locks. What stands inside a
-	// migrated job or batch is allowed only if it is a session's, as a lock is.
+	// Others allows znodes that others created since the newest run began: a live queue's
+	// own jobs, batches and locks. Inside a migrated job or batch it allows only znodes
+	// that a session holds, such as locks.
 	Others bool
-	// Quarantined, if not nil, holds the undecodable records whose bytes were
-	// kept: path to raw data of any time. Every undecodable one must be there.
+	// Quarantined, if not nil, has the bytes that were kept of undecodable records, by
+	// path; see [ReadQuarantine]. Every undecodable record must be there.
 	Quarantined map[string][][]byte
-	// ACLs, if not nil, is what the target's side asks which ACLs to read.
+	// ACLs, if not nil, is the sample that the target's side reads ACLs by.
 	ACLs *ACLSample
 
-	part int // of jobs or batches, that are looked at together; 0 is as many as is good
+	part int // how many jobs or batches a part has; 0 is the default
 }
 
-// Verify compares a target with its source. It re-derives from the source what
-// should exist, and trusts nothing that a migration reported: of the runs'
-// records it takes the operator's choices (dialect, policies), of the ledger
-// which records were migrated, and of the jobs' provenance which record they
-// claim to be; and each of these is held against the others and against the
-// transactions that the tree shows.
+// Verify compares a target with its source. It derives again from the source what should
+// exist. It takes only these from the target:
 //
-// Both sides are read part by part, and of what was read only rows stay. An error
-// is one of reading.
+//   - the operator's choices, that is dialect and policies, from the runs' records
+//   - which records were migrated, from the ledger
+//   - which record a job was made from, from the job's provenance
+//
+// It compares each of these with the others, and with the transactions that the znodes
+// show.
+//
+// Verify reads both sides part by part, and keeps only rows. An error is one of reading.
 func Verify(ctx context.Context, src *LegacyQueue, target side.Side, opt VerifyOptions) (*Verdict, error) {
 	l, err := listTarget(ctx, target, opt.ACLs)
 	if err != nil {
@@ -131,13 +146,13 @@ func Verify(ctx context.Context, src *LegacyQueue, target side.Side, opt VerifyO
 		}
 	}
 	for _, look := range []func(context.Context) error{
-		v.knownJobs,    // most jobs, beside the records that they were made from
-		v.doubtfulJobs, // those of which the ledger does not say that they count
-		v.otherRecords, // that no job claims
-		v.silentJobs,   // that should claim one
-		v.allBatches,   // what the jobs say of them
-		v.strayUUIDs,   // of which no batch knows
-		v.strayEntries, // that stand for no job, or in a batch of another
+		v.knownJobs,    // jobs that the ledger has, beside their records
+		v.doubtfulJobs, // jobs that it does not have
+		v.otherRecords, // records that no job claims
+		v.silentJobs,   // jobs that should claim a record and don't
+		v.allBatches,   // batches, beside what their jobs say of them
+		v.strayUUIDs,   // entries of /batch-uuids for no wanted batch
+		v.strayEntries, // entries for no job, or in the wrong batch
 	} {
 		if err := look(ctx); err != nil {
 			return nil, err
@@ -153,7 +168,8 @@ func Verify(ctx context.Context, src *LegacyQueue, target side.Side, opt VerifyO
 	return v.verdict, nil
 }
 
-// verifier is what a verification knows of the whole; see [piece].
+// verifier is what a verification knows of the whole target. [piece] is what it knows of a
+// part.
 type verifier struct {
 	src      *LegacyQueue
 	target   *listing
@@ -163,20 +179,20 @@ type verifier struct {
 	began    int64 // czxid of the newest run; 0 if there was none
 	verdict  *Verdict
 
-	doubtful []ref           // roots of jobs of which the ledger does not know
-	claims   jobRows         // what they say
-	runs     map[string]bool // that jobs name as theirs
+	doubtful []ref           // roots of jobs that the ledger does not have
+	claims   jobRows         // which records these claim
+	runs     map[string]bool // runs that jobs say made them
 	untold   *unrecorded
-	silent   []held        // where the ledger has a job, a znode stands that claims no record
-	claimed  []bool        // the ledger's records of which the job stands, by row
+	silent   []held        // ledger entries whose job is there but claims no record
+	claimed  []bool        // whether a job that is there claims the record, by the ledger's row
 	jobs     []verifiedRow // in the order of their paths, once all were seen
-	seen     bool
+	seen     bool          // all were seen
 	lanes    lanes
-	folders  map[string]bool // that wanted jobs stand in
+	folders  map[string]bool // folders in which wanted jobs have entries
 	batches  map[batchKey]*wantedBatch
 	wanted   map[string][]*wantedBatch // by BID
-	uuids    nameSet                   // that were looked at
-	strays   []entryRow                // in batches in which no record wants them
+	uuids    nameSet                   // entries of /batch-uuids that were looked at
+	strays   []entryRow                // entries in batches that no record asks for
 	broken   []Difference              // of the layout's rules
 	faults   []serviceFault
 	workers  []string                     // their locks, on jobs at work, and the statuses of requests that they have begun
@@ -194,7 +210,7 @@ func newVerifier(src *LegacyQueue, l *listing, opt VerifyOptions) *verifier {
 		v.policies, v.dialect, v.began = run.Policies, run.Dialect, run.stat.Czxid
 		v.verdict.Run, v.verdict.State = run.ID, run.State
 		if run.State != RunDone {
-			v.differ(RunUnfinished, run.path(), fmt.Sprintf("it is %s: run the same mrtq migrate (or rollback) again", run.State))
+			v.differ(RunUnfinished, run.path(), fmt.Sprintf("it is %s: finish the migration or the rollback first", run.State))
 		}
 	} else if run, ok := NewestRun(l.tree); ok { // its record is lost
 		v.policies = run.Policies
@@ -208,16 +224,16 @@ func newVerifier(src *LegacyQueue, l *listing, opt VerifyOptions) *verifier {
 
 func (v *verifier) damaged(damage []Problem) {
 	for _, d := range damage {
-		v.differ(Damaged, d.Path, d.Message+"; "+d.Next)
+		v.verdict.Differences = append(v.verdict.Differences, Difference{Kind: Damaged, Path: d.Path, Message: d.Message + "; " + d.Next, Rebuildable: d.Rebuildable})
 	}
 }
 
 func (v *verifier) differ(kind DifferenceKind, path, message string) {
-	v.verdict.Differences = append(v.verdict.Differences, Difference{kind, path, message})
+	v.verdict.Differences = append(v.verdict.Differences, Difference{Kind: kind, Path: path, Message: message})
 }
 
-// conclude adds what counts only if nothing else was said of the same znode, and
-// sorts.
+// conclude adds the differences that count only if there is no other at the same znode, and
+// sorts all of them.
 func (v *verifier) conclude() {
 	named := map[string]bool{}
 	for _, d := range v.verdict.Differences {
@@ -242,5 +258,5 @@ func (v *verifier) conclude() {
 	slices.SortFunc(v.verdict.Differences, func(a, b Difference) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Message, b.Message))
 	})
-	v.verdict.Differences = slices.Compact(v.verdict.Differences) // parts meet in a batch's uuid
+	v.verdict.Differences = slices.Compact(v.verdict.Differences) // two parts can have the same batch's uuid
 }

@@ -11,12 +11,12 @@ import (
 // wantedBatch is a batch as its records say that it should be.
 type wantedBatch struct {
 	batch
-	drain bool // an unfinished inventory record is in it
-	// failed and successful are ids of jobs, as rows until the batch is looked at.
+	drain bool // a job of an unfinished inventory record is in it
+	// failed and successful are ids of jobs, as refs until the batch is looked at.
 	failed, successful []ref
 }
 
-// takeOne is [batch.take], of which only rows stay.
+// takeOne is [batch.take], and keeps the ids only as refs.
 func (b *wantedBatch) takeOne(j *job, n *names, d newqueue.Dialect) {
 	b.take(j, d)
 	move := func(ids []string, rows []ref) ([]string, []ref) {
@@ -29,7 +29,7 @@ func (b *wantedBatch) takeOne(j *job, n *names, d newqueue.Dialect) {
 	b.tallied.successful, b.successful = move(b.tallied.successful, b.successful)
 }
 
-// wants are the batch's nodes, now that all its jobs were taken.
+// wants are the batch's znodes. All of its jobs must have been taken.
 func (b *wantedBatch) wants(n *names, d newqueue.Dialect) []leaf {
 	whole := b.batch
 	whole.tallied.failed = slices.Collect(n.texts(b.failed))
@@ -37,8 +37,9 @@ func (b *wantedBatch) wants(n *names, d newqueue.Dialect) []leaf {
 	return whole.nodes(d)
 }
 
-// findBatches finds the batches that jobs should be in and that were not met
-// before: under their uuids; failing that, where the first job says it is.
+// findBatches finds the batches that these jobs should be in, unless they were found before.
+// It looks under their uuids. If a uuid is not there, it takes the batch that the first job
+// names.
 func (p *piece) findBatches(ctx context.Context, jobs []*job) error {
 	first := map[batchKey]*job{}
 	var uuids []string
@@ -70,7 +71,7 @@ func (p *piece) findBatches(ctx context.Context, jobs []*job) error {
 	return nil
 }
 
-// data is what znodes hold, by path; those that are not there are left out.
+// data reads znodes' data, by path. It leaves out those that are not there.
 func (l *listing) data(ctx context.Context, paths []string) (map[string][]byte, error) {
 	data := map[string][]byte{}
 	for sub, err := range l.side.Subtrees(ctx, slices.Values(distinct(paths))) {
@@ -84,8 +85,8 @@ func (l *listing) data(ctx context.Context, paths []string) (map[string][]byte, 
 	return data, nil
 }
 
-// allBatches looks at all batches but for their jobs' entries, and at those that
-// should be there.
+// allBatches looks at all batches, and at those that should be there. It does not look at
+// their jobs' entries.
 func (v *verifier) allBatches(ctx context.Context) error {
 	met, tell := map[string]bool{}, phases(ctx)
 	tell(ComparingBatches, 0, len(v.target.batches))
@@ -137,7 +138,7 @@ func (p *piece) batchesThere(ctx context.Context) error {
 	return nil
 }
 
-// batchIDIn is what a submission calls its batch; "" if it does not say.
+// batchIDIn is the batchID in a submission, "" for none.
 func batchIDIn(submission []byte) string {
 	o, err := newqueue.ParseObject(submission)
 	if err != nil {
@@ -147,8 +148,8 @@ func batchIDIn(submission []byte) string {
 	return id
 }
 
-// addUUIDs adds entries of /batch-uuids, as the part's own, and stubs of the
-// batches of other parts that they name.
+// addUUIDs adds entries of /batch-uuids to the part, as its own. It adds stubs of the batches
+// that they name.
 func (p *piece) addUUIDs(ctx context.Context, paths []string) error {
 	paths = slices.DeleteFunc(distinct(paths), func(path string) bool { return znode.ValidatePath(path) != nil })
 	for _, path := range paths {

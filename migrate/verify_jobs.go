@@ -15,9 +15,9 @@ import (
 	"mrtq/newqueue"
 )
 
-// knownJobs looks at all jobs and requests but those that claim a record of
-// which the ledger does not say that they were made from it: whether such a one
-// counts is known when all were seen.
+// knownJobs looks at the jobs and requests that the ledger has, and at those that claim no
+// record. If a job claims a record and the ledger does not have the job, it is doubtful:
+// whether it counts is known only when all jobs were seen.
 func (v *verifier) knownJobs(ctx context.Context) error {
 	held := &v.target.custody.held
 	done, tell := 0, phases(ctx)
@@ -38,7 +38,7 @@ func (v *verifier) knownJobs(ctx context.Context) error {
 	})
 }
 
-// doubtfulJobs settles which of the others count, and looks at them.
+// doubtfulJobs decides which doubtful jobs count, and looks at them all.
 func (v *verifier) doubtfulJobs(ctx context.Context) error {
 	v.settleClaims()
 	counts := func(c claimed) (counts, take bool) {
@@ -61,11 +61,11 @@ func (v *verifier) doubtfulJobs(ctx context.Context) error {
 type claimed struct {
 	placed
 	said   Provenance
-	record fetched // if it is there
+	record fetched // the record, if it is there
 }
 
-// claimOf is what a job or request says it was made from; ok is false if it says
-// nothing.
+// claimOf reads from which record a job or request says that it was made. ok is false if it
+// says nothing.
 func claimOf(sub side.Subtree) (c claimed, ok bool) {
 	c.said, ok = parseProvenance(sub.Nodes[0].Data)
 	c.placed = placed{prov: c.said.origin(), root: sub.Root, id: znode.Name(sub.Root)}
@@ -77,23 +77,22 @@ func claimOf(sub side.Subtree) (c claimed, ok bool) {
 	return c, ok
 }
 
-// besides are jobs and requests of a part whose records are being read.
+// besides are the jobs and requests of a part while their records are being read.
 type besides struct {
 	part   *part
 	claims []claimed
-	read   chan error // when the records were
+	read   chan error // gets a value when the records were read
 }
 
-// jobsBeside looks at jobs and requests beside the records that they were made
-// from. Says decides of a claim if it counts and if the job is looked at now. While
-// one part is looked at, the records of the next are read, and the jobs of the one
-// after it.
+// jobsBeside looks at jobs and requests beside the records that they were made from. says
+// decides whether a claim counts, and whether the job is looked at now. While one part is
+// looked at, the records of the next part and the jobs of the part after that are read.
 func (v *verifier) jobsBeside(ctx context.Context, roots iter.Seq[string], says func(claimed) (counts, take bool), done func(jobs int)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var reading sync.WaitGroup
 	defer reading.Wait()
 	defer cancel()
-	var last *besides // part, whose records are being read
+	var last *besides // the part whose records are being read
 	compare := func(b *besides) error {
 		if err := v.piece(b.part).beside(ctx, b.claims); err != nil {
 			return err
@@ -105,7 +104,7 @@ func (v *verifier) jobsBeside(ctx context.Context, roots iter.Seq[string], says 
 	take := func(sub side.Subtree) bool {
 		c, claims := claimOf(sub)
 		if !claims {
-			return true // somebody else's
+			return true // no migration made it
 		}
 		counts, take := says(c)
 		if counts {
@@ -142,9 +141,9 @@ func (v *verifier) jobsBeside(ctx context.Context, roots iter.Seq[string], says 
 	return compare(last)
 }
 
-// readRecords reads the records that jobs claim.
+// readRecords reads the claimed records.
 func (v *verifier) readRecords(ctx context.Context, claims []claimed) error {
-	var of []int // index into claims, by the order of asking
+	var of []int // indexes into claims, in the order in which the records are read
 	records := func(yield func(string) bool) {
 		for i := range claims {
 			if !v.isRecord(claims[i].prov.Path) {
@@ -167,8 +166,8 @@ func (v *verifier) readRecords(ctx context.Context, claims []claimed) error {
 	return nil
 }
 
-// settleClaims leaves of the doubtful claims those that count: the first of each
-// record, if no job is known to be made from it.
+// settleClaims keeps the doubtful claims that count: for each record the first, if the
+// ledger's own job is not there.
 func (v *verifier) settleClaims() {
 	v.claims.sort()
 	held := &v.target.custody.held
@@ -185,18 +184,18 @@ func (v *verifier) settleClaims() {
 			counting = append(counting, row)
 			continue
 		}
-		v.differ(MigratedTwice, p.prov.Path, "two jobs in the target claim it")
+		v.differ(MigratedTwice, p.prov.Path, "two jobs in the target say that they were made from it")
 		v.differ(Forged, p.root, fmt.Sprintf("it says that %s made it from %s, and so does %s", p.prov.Run, p.prov.Path, root))
 	}
 	v.claims.rows = counting
 }
 
-// isRecord reports whether a path can be that of a record in the source.
+// isRecord reports whether a path can be a record's in the source.
 func (v *verifier) isRecord(path string) bool {
 	return v.src.kinds[znode.Parent(path)] != "" && znode.ValidatePath(path) == nil && !slices.Contains(v.src.Queues.Roots(), path)
 }
 
-// otherRecords accounts for the records that no job claims.
+// otherRecords counts the records that no job claims.
 func (v *verifier) otherRecords(ctx context.Context) error {
 	held := &v.target.custody.held
 	there := make([]bool, len(held.rows))
@@ -234,8 +233,8 @@ func (v *verifier) otherRecords(ctx context.Context) error {
 	return nil
 }
 
-// account says what became of one record. It is the job that it should be, if it
-// is to be one: old is the one that claims it.
+// account counts one record by what became of it. old is the job that claims it, or nil.
+// account returns the job that the record should be, or nil.
 func (v *verifier) account(r *Record, old *placed) *job {
 	a := &v.verdict.Records
 	a.Total++
@@ -278,13 +277,13 @@ func (v *verifier) account(r *Record, old *placed) *job {
 		land = landings[r.Queue][r.Legacy.Header.Status]
 	case old == nil:
 		a.Missing++
-		v.differ(NotMigrated, r.Path, "no job or access request in the target is made from it: run mrtq migrate")
+		v.differ(NotMigrated, r.Path, "no job or access request in the target is made from it: migrate again")
 		return nil
 	}
 	a.Migrated++
 	v.verdict.States[string(land.job)+string(land.access)]++
 	if old.prov.SHA256 != hex.EncodeToString(r.Legacy.SHA256[:]) {
-		v.differ(RecordChanged, r.Path, fmt.Sprintf("it changed since it became %s: run mrtq migrate", old.root))
+		v.differ(RecordChanged, r.Path, fmt.Sprintf("it changed since it became %s: migrate again", old.root))
 	}
 	return &job{rec: r, land: land, run: old.prov.Run, id: old.id, bid: old.bid}
 }
@@ -295,8 +294,8 @@ func (v *verifier) checkKept(r Record) {
 	}
 }
 
-// beside looks at the jobs and requests of a part beside the records that they
-// were made from. Claims are those of its jobs that count.
+// beside looks at the jobs and requests of a part beside the records that they were made
+// from. claims are the claims that count.
 func (p *piece) beside(ctx context.Context, claims []claimed) error {
 	jobs := p.expected(claims)
 	if err := p.findBatches(ctx, jobs); err != nil {
@@ -305,7 +304,7 @@ func (p *piece) beside(ctx context.Context, claims []claimed) error {
 	for _, j := range jobs {
 		if !isAccess(j.rec.Queue) {
 			b := p.batches[keyOf(*j.rec, j.run, p.dialect)]
-			// The batch that the job should be in, not the one it says it is in.
+			// The batch that the job should be in, not the one that it names.
 			j.bid = b.bid
 			b.takeOne(j, p.target.names, p.dialect)
 			b.drain = b.drain || j.rec.Queue == Inventory && isUnfinished(j.land)
@@ -337,9 +336,9 @@ func (p *piece) expected(claims []claimed) []*job {
 	return jobs
 }
 
-// compareEntries compares where the jobs stand with where they should. Whether
-// one that nothing asks for is in a batch that the migration made is known when
-// all jobs were seen.
+// compareEntries compares the jobs' entries with those that they should have. An entry in a
+// batch that nothing asks for is kept in strays: whether a migration made its batch is
+// known only when all jobs were seen.
 func (p *piece) compareEntries() {
 	places := slices.Clone(p.entries)
 	for path, job := range p.ours {
@@ -365,10 +364,10 @@ func (p *piece) compareEntries() {
 	}
 }
 
-// verifiedRow is a job or request that a record is to be; of a million there is
-// one each.
+// verifiedRow is a job or request that was looked at. There is one for each record, so it is
+// small.
 type verifiedRow struct {
-	claim int32 // its row in the ledger; of one that the ledger does not know, the complement of its row among the claims
+	claim int32 // its row in the ledger; if the ledger does not have it, the complement of its row among the claims
 	lane  int32 // index into verifier.lanes
 }
 
@@ -408,8 +407,8 @@ func (v *verifier) noteJob(j *job) {
 	v.jobs = append(v.jobs, row)
 }
 
-// isOurJob reports whether a path is that of a job or request that was noted. It
-// is known when all were.
+// isOurJob reports whether a path is that of a job or request that was noted. It is false
+// until all were seen.
 func (v *verifier) isOurJob(path string) bool {
 	r, known := v.target.names.find(path)
 	if !known || !v.seen {
@@ -422,7 +421,7 @@ func (v *verifier) isOurJob(path string) bool {
 	return there
 }
 
-// lane is a queue from which the new layout hands jobs out in an order.
+// lane is a queue of the new layout from which jobs or requests are acquired in order.
 type lane struct {
 	queue    QueueKind
 	job      newqueue.JobState
@@ -430,7 +429,7 @@ type lane struct {
 	priority int
 }
 
-// lanes are those that were met, each with the runs that made jobs in it.
+// lanes are the lanes that verify has met, each with a run that made jobs in it.
 type lanes struct {
 	index map[laneOfRun]int32 // into all
 	all   []laneOfRun
@@ -446,15 +445,15 @@ func (l *lanes) of(lane lane, run string) int32 {
 	i, known := l.index[key]
 	if !known {
 		i = int32(len(l.all))
-		key.run = strings.Clone(run) // not all that it was cut from
+		key.run = strings.Clone(run) // don't keep the text that it is part of
 		l.index[key], l.all = i, append(l.all, key)
 	}
 	return i
 }
 
-// silentJobs looks at znodes that have the name of a migrated job and say nothing
-// of its record: the job, changed since, or another's, if the parent was made again
-// and counted from the start.
+// silentJobs looks at jobs that the ledger has but that claim no record. Either somebody
+// changed the job, or it is another job: if somebody created the parent again, it numbers
+// its children from the start.
 func (v *verifier) silentJobs(ctx context.Context) error {
 	for _, h := range v.silent {
 		parent, err := v.target.side.Get(ctx, znode.Parent(h.root))
@@ -464,7 +463,7 @@ func (v *verifier) silentJobs(ctx context.Context) error {
 		case err != nil, h.made.known() && parent.Stat.Czxid > h.made.to:
 			v.differ(JobGone, h.record, v.target.gone(h))
 		default:
-			v.differ(NodeChanged, h.root, fmt.Sprintf("%s made it from %s, and it does not say so any more", h.run, h.record))
+			v.differ(NodeChanged, h.root, fmt.Sprintf("%s made it from %s, but it does not say so any more", h.run, h.record))
 		}
 	}
 	return nil

@@ -45,9 +45,9 @@ func TestFolderOfAStateThatARecordLeft(t *testing.T) {
 	}
 }
 
-// A migrated request is done and cleaned, its queue's folder was removed and made
-// again, and somebody else's request got the id that it had: the migrated one is
-// gone, and the other's says nothing of it.
+// A migrated request is done and cleaned. Then its queue's folder is removed and created again,
+// and somebody else's request gets the same id. Verify says that the migrated one is gone, and
+// nothing of the other.
 func TestAnotherRequestWithTheSameID(t *testing.T) {
 	const path = "/accessSmall.1/mrtQ-000000000001"
 	src := source(t, queue(t, map[string][]byte{path: record(t, legacy.Pending, legacy.Payload{"token": "t"})}))

@@ -114,7 +114,7 @@ func TestOthersDoNotExplainWhatIsInOurs(t *testing.T) {
 	}
 }
 
-// What is missing, or is another, is named at its own place.
+// Verify names each missing or changed znode by its own path.
 func TestVerifyNamesThePlace(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -164,8 +164,8 @@ func TestVerifyNamesThePlace(t *testing.T) {
 	}
 }
 
-// A copy of a job that claims a record which the ledger does not know is forged,
-// and of two such copies one is too many.
+// If a copy of a job claims a record and the ledger does not have the copy, it is forged. If
+// there are two such copies, the record was migrated twice.
 func TestForgedClaims(t *testing.T) {
 	const third = "/ingest/mrtQ-05000000000003"
 	s, src := twoBatches(t)
@@ -195,8 +195,8 @@ func TestForgedClaims(t *testing.T) {
 	}
 }
 
-// The run's own record is gone, and the trace on /jobs still tells the dialect and
-// what the operator chose.
+// If the run's own record is gone, the trace on /jobs still has the dialect and the operator's
+// choices.
 func TestVerifyKnowsTheChoicesOfALostRun(t *testing.T) {
 	src := source(t, corpus(t))
 	s := serve(t, znode.NewTree())
@@ -214,7 +214,7 @@ func TestVerifyKnowsTheChoicesOfALostRun(t *testing.T) {
 	mustName(t, v, named{NodeExtra, "/jobs/jid0000009999", "no run is recorded"})
 }
 
-// Settled are the records that are gone from both sides, and no others.
+// Settled counts exactly the records that are gone from both sides.
 func TestSettled(t *testing.T) {
 	const first, second, third = "/ingest/mrtQ-05000000000001", "/ingest/mrtQ-05000000000002", "/accessSmall.1/mrtQ-000000000001"
 	for _, tc := range []struct {
@@ -239,7 +239,7 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-// A record whose bytes should be in a quarantine file is named if they are not.
+// If a quarantine file lacks a record's bytes, verify names the record.
 func TestVerifyLooksIntoTheQuarantine(t *testing.T) {
 	const bad = "/ingest/mrtQ-05000000000001"
 	data := []byte("no record")
@@ -255,8 +255,8 @@ func TestVerifyLooksIntoTheQuarantine(t *testing.T) {
 	}
 }
 
-// A batch is the run's that made it, also when that run's jobs are gone and only
-// those are left that a later one put into it.
+// A batch belongs to the run that created it, even if only the jobs of a later run are left in
+// it.
 func TestBatchWhoseFirstJobIsGone(t *testing.T) {
 	const first, second = "/ingest/mrtQ-05000000000001", "/ingest/mrtQ-05000000000002"
 	records := map[string][]byte{first: record(t, legacy.Pending, legacy.Payload{"batchID": "bid-1"})}

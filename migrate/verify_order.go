@@ -7,10 +7,9 @@ import (
 	"mrtq/legacy"
 )
 
-// order: among jobs of one state and priority the new queue hands out the
-// lowest id first, among access requests of one state whatever their priority
-// was; that must be the order in which the old queue would have handed out their
-// records ([legacy.Key.Compare]).
+// order checks the order of the ids. The new queue hands out the lowest id first among jobs of
+// one state and priority, and among access requests of one state. The old queue must have had
+// their records in the same order ([legacy.Key.Compare]).
 func (v *verifier) order() {
 	names := v.target.names
 	last := map[lane]*verifiedRow{}

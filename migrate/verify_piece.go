@@ -10,15 +10,15 @@ import (
 	"mrtq/newqueue/lint"
 )
 
-// piece is a part of the target beside what should be there of it.
+// piece is a part of the target beside what should be there.
 type piece struct {
 	*verifier
 	*part
 	want *znode.Tree
-	ours map[string]string // wanted nodes that a run must have made, with the job that they are part of, "" for none
+	ours map[string]string // wanted znodes that a run must have created, and the job that each is part of, "" for none
 
-	said      map[string]*Provenance // of jobs that claim a record, by the job
-	records   map[string]string      // that jobs were made from, by the job
+	said      map[string]*Provenance // provenance, by the job
+	records   map[string]string      // the record that a job was made from, by the job
 	inventory map[string]bool        // jobs and batches of unfinished inventory records
 }
 
@@ -26,8 +26,8 @@ func (v *verifier) piece(p *part) *piece {
 	return &piece{verifier: v, part: p, want: znode.NewTree(), ours: map[string]string{}, said: map[string]*Provenance{}}
 }
 
-// wantNodes puts nodes into the wanted tree that a run must have made: with that
-// job, if they are part of one.
+// wantNodes adds znodes to the wanted tree that a run must have created. job is the job that
+// they are part of, "" for none.
 func (p *piece) wantNodes(nodes []leaf, job string) {
 	for _, n := range nodes {
 		if err := p.want.Put(znode.Node{Path: n.path, Data: n.data}); err != nil {
@@ -39,7 +39,7 @@ func (p *piece) wantNodes(nodes []leaf, job string) {
 	}
 }
 
-// wantThere asks for a node whatever its data.
+// wantThere wants a znode with any data.
 func (p *piece) wantThere(path string) {
 	n := znode.Node{Path: path, Data: none}
 	if there := p.tree.Get(path); there != nil {
@@ -51,8 +51,7 @@ func (p *piece) wantThere(path string) {
 	}
 }
 
-// compare holds what is wanted at or below the roots against what is there, node
-// by node.
+// compare compares what is wanted at or below the roots with what is there, znode by znode.
 func (p *piece) compare(roots ...string) {
 	for _, root := range roots {
 		for _, c := range znode.Diff(p.want, p.tree, root) {
@@ -60,8 +59,8 @@ func (p *piece) compare(roots ...string) {
 			case c.Kind == znode.Missing:
 				p.differ(NodeMissing, c.Path, "it should be there and isn't")
 			case c.Kind == znode.Changed && !p.isOurs(c.Path):
-				// A folder that was there before, made by a client that
-				// writes null data: its data says nothing.
+				// A folder that was there before. Its data says nothing: some
+				// clients write null.
 			case c.Kind == znode.Changed:
 				p.differ(NodeChanged, c.Path, c.String()[len(c.Path)+2:])
 			default:
@@ -75,8 +74,8 @@ func (p *piece) compare(roots ...string) {
 	}
 }
 
-// isOurs reports whether a run must have made the node: one of this piece, or a
-// job or batch that was looked at before.
+// isOurs reports whether a run must have created a znode: one of this piece, or a job or
+// batch that was looked at before.
 func (p *piece) isOurs(path string) bool {
 	if _, ours := p.ours[path]; ours {
 		return true
@@ -87,10 +86,9 @@ func (p *piece) isOurs(path string) bool {
 	return p.isOurJob(path)
 }
 
-// extra is a node that no record asks for. What stands inside what a run made is
-// the run's to answer for, whenever it came: nothing of others can be older than
-// the node that it is in. Elsewhere, what was there before the newest run began
-// is somebody else's, and what came since is not explained by anything.
+// extra judges a znode that no record asks for. Inside something that a run created, it is a
+// difference, because it can't be older than that. Elsewhere, it is somebody else's if it
+// was there before the newest run began, and a difference if it came later.
 func (p *piece) extra(n *znode.Node) {
 	what := "nothing in the source asks for it, and it came after the run began"
 	switch inside := p.inside(n); {
@@ -106,7 +104,7 @@ func (p *piece) extra(n *znode.Node) {
 		p.verdict.Others++
 		return
 	case p.began == 0:
-		what = "nothing in the source asks for it, and no run is recorded that it was there before"
+		what = "nothing in the source asks for it, and no run is recorded"
 	}
 	if n.Stat.EphemeralOwner != 0 {
 		what = "a session holds it: somebody is at work"
@@ -114,23 +112,23 @@ func (p *piece) extra(n *znode.Node) {
 	p.differ(NodeExtra, n.Path, what)
 }
 
-// foreignMarker reports whether path is one of the field's own: which queue the
-// services use (docs/field-script.md, "Migration levels").
+// foreignMarker reports whether a path is one of the field's own markers, which say which
+// queue the services use (docs/field-script.md, "Migration levels").
 func foreignMarker(path string) bool {
 	return path == MigrationPath+"/m1" || path == MigrationPath+"/m3"
 }
 
-// emptied reports whether a node is a batch's folder that a run made and in which
-// no job stands: a later run made its jobs anew in another state, or the run was
-// killed before it made them, and their records changed before it went on.
+// emptied reports whether a znode is an empty folder of a batch that a run created. A later
+// run can have rewritten its jobs in another state. Or the run was killed before it created
+// them, and their records changed before it went on.
 func (p *piece) emptied(n *znode.Node) bool {
 	batch, ok := strings.CutSuffix(znode.Parent(n.Path), "/states")
 	return ok && p.isOurs(batch) && n.Stat.NumChildren == 0 && (n.Stat.Cversion > 0 || p.target.dated()) &&
 		slices.Contains(newqueue.BatchFolders, newqueue.BatchFolder(znode.Name(n.Path))) && p.target.bornInRun(n.Stat.Czxid)
 }
 
-// inside is the job, batch, request or record of a run that a node belongs to:
-// by where it stands, by its name, or by what it names; "" for none.
+// inside is the job, batch, request or run that a znode belongs to: by its path, its name or
+// its data. It is "" for none.
 func (p *piece) inside(n *znode.Node) string {
 	for path := znode.Parent(n.Path); path != "/" && path != ""; path = znode.Parent(path) {
 		if job, ours := p.ours[path]; ours && job != "" {
@@ -161,9 +159,9 @@ func (p *piece) inside(n *znode.Node) string {
 	return ""
 }
 
-// checkVersions finds nodes that were written since a run made them, even where
-// the data is the same again; and nodes that are not the ones that the run made,
-// even where they look the same.
+// checkVersions finds znodes that somebody wrote to since a run created them, even if the
+// data is the same again. It also finds znodes that somebody deleted and created again, even
+// if they look the same.
 func (p *piece) checkVersions(path string) {
 	n := p.tree.Get(path)
 	job, ours := p.ours[path]
@@ -180,15 +178,15 @@ func (p *piece) checkVersions(path string) {
 	case n.Stat.Version != 0 && znode.SameData(n.Data, p.want.Get(path).Data):
 		p.differ(NodeTouched, path, fmt.Sprintf("it was set %s since it was made, to the same data", times(n.Stat.Version)))
 	case !ex.dated():
-		// A copy, restored from a dump: its transactions tell nothing.
+		// A copy, restored from a dump: its transactions show nothing.
 	case job != "" && p.tree.Get(job) != nil && n.Stat.Czxid != p.tree.Get(job).Stat.Czxid:
-		p.differ(MadeAgain, path, fmt.Sprintf("transaction %#x made it, and %#x made its job: somebody deleted it and made it again", n.Stat.Czxid, p.tree.Get(job).Stat.Czxid))
+		p.differ(MadeAgain, path, fmt.Sprintf("transaction %#x created it, and %#x created its job: somebody deleted it and created it again", n.Stat.Czxid, p.tree.Get(job).Stat.Czxid))
 	case path == job:
 		if h, there := ex.custody.lookup(p.provenance(n).Path); there && h.root == path && h.made.known() && !h.made.holds(n.Stat.Czxid) {
 			p.differ(MadeAgain, path, path+" was deleted and made again")
 		}
 	case job == "" && !ex.bornInRun(n.Stat.Czxid) && !ex.besideRuns(n):
-		p.differ(MadeAgain, path, "no run was at work when it was made: somebody deleted it and made it again")
+		p.differ(MadeAgain, path, "no run was at work when it was created: somebody deleted it and created it again")
 	}
 }
 
@@ -201,15 +199,14 @@ func (p *piece) provenance(n *znode.Node) Provenance {
 	return prov
 }
 
-// checkACL compares a node's ACL, where it was read, with that of its run's own
-// record.
+// checkACL compares a znode's ACL, if it was read, with that of its run's record.
 func (p *piece) checkACL(n *znode.Node) {
 	if n.ACL == nil {
 		return
 	}
 	for _, r := range p.target.runs {
 		s, record := p.target.spans[r.ID], p.target.tree.Get(r.path())
-		// The election is made before the first run, and by whoever misses it.
+		// The election is created before the first run, and later if it is missing.
 		mine := s.known() && s.holds(n.Stat.Czxid) || n.Path == ElectionPath
 		if !mine || record.ACL == nil {
 			continue
@@ -222,16 +219,16 @@ func (p *piece) checkACL(n *znode.Node) {
 	}
 }
 
-// layout holds the piece, others' jobs included, to the layout's rules.
+// layout checks the piece, others' jobs included, by the layout's rules.
 func (p *piece) layout(counts func(path string) bool) {
 	for _, x := range lint.Check(p.tree, p.dialect) {
 		if counts(x.Path) {
-			p.broken = append(p.broken, Difference{LayoutBroken, x.Path, x.Message})
+			p.broken = append(p.broken, Difference{Kind: LayoutBroken, Path: x.Path, Message: x.Message})
 		}
 	}
 }
 
-// distinct are paths, each once and in order.
+// distinct sorts paths and removes duplicates.
 func distinct(paths []string) []string {
 	slices.Sort(paths)
 	return slices.Compact(paths)

@@ -43,8 +43,8 @@ func (v *verifier) strayUUIDs(ctx context.Context) error {
 	return nil
 }
 
-// strayEntries looks at entries that stand for no job, and at those that stand for
-// one where no record asks for it.
+// strayEntries looks at the entries in batches that no record asks for, and at the entries
+// whose job is not there.
 func (v *verifier) strayEntries(ctx context.Context) error {
 	for chunk := range slices.Chunk(v.strays, v.target.part) {
 		p := v.piece(newPart())
@@ -62,8 +62,8 @@ func (v *verifier) strayEntries(ctx context.Context) error {
 	return nil
 }
 
-// dangling are the entries that stood for no job when they were listed, and of
-// each such job the one that tells of it.
+// dangling are the entries whose job was not there when they were listed. tells has one entry
+// of each missing job, to name it by.
 func (v *verifier) dangling() (rows []entryRow, tells map[string]string) {
 	tells = map[string]string{}
 	for _, list := range []*entryRows{&v.target.queued, &v.target.inBatch} {
@@ -72,7 +72,7 @@ func (v *verifier) dangling() (rows []entryRow, tells map[string]string) {
 			if row.jid != (ref{}) && v.target.stands(job) {
 				continue
 			}
-			row.odd = true // on a live target, it may be gone by now
+			row.odd = true // read it again: on a live target, it may be gone by now
 			rows = append(rows, row)
 			if _, told := tells[job]; row.jid != (ref{}) && (!told || row.in > 0) {
 				tells[job] = list.path(row)
@@ -82,7 +82,7 @@ func (v *verifier) dangling() (rows []entryRow, tells map[string]string) {
 	return rows, tells
 }
 
-// withoutJobs looks again at entries that stood for no job, and names the jobs.
+// withoutJobs looks again at entries whose job was not there, and reports the missing jobs.
 func (v *verifier) withoutJobs(ctx context.Context, rows []entryRow, tells map[string]string) error {
 	p := v.piece(newPart())
 	if err := v.target.putEntries(ctx, p.part, rows); err != nil {
@@ -109,7 +109,7 @@ func (v *verifier) withoutJobs(ctx context.Context, rows []entryRow, tells map[s
 		}
 	}
 	p.compare(p.entries...)
-	p.compare(jobs...) // made since they were listed
+	p.compare(jobs...) // those that were created since they were listed
 	p.layout(p.owns)
 	p.services(p.owns, nil, nil)
 	return nil
@@ -127,8 +127,8 @@ func (v *verifier) ownRecords() {
 	p.services(isLayouts, nil, nil)
 }
 
-// wantStructure asks for the layout's own znodes. Those that a run made are its to
-// answer for; of others it only matters that they are there.
+// wantStructure wants the layout's own znodes. Those that a run created must be as it created
+// them. The others only have to be there.
 func (p *piece) wantStructure() {
 	runs := p.target.runs
 	own := []string{RunsPath, ElectionPath, LedgerPath}
@@ -163,7 +163,7 @@ func (p *piece) wantStructure() {
 			p.wantThere(path)
 		}
 	}
-	// The data of these is compared in ways of their own; see [readCustody].
+	// The data of these is compared elsewhere; see [readCustody].
 	p.wantThere(newqueue.JobsPath)
 	for _, run := range runs {
 		if slices.Contains(run.Made, newqueue.JobsPath) {
@@ -184,8 +184,7 @@ func (p *piece) wantStructure() {
 	}
 }
 
-// checkOwn looks at one of the migration's own records, whose data is compared
-// elsewhere.
+// checkOwn looks at one of the migration's own records. Its data is compared elsewhere.
 func (p *piece) checkOwn(path string) {
 	n := p.tree.Get(path)
 	switch {
@@ -197,6 +196,6 @@ func (p *piece) checkOwn(path string) {
 	case n.Stat.Version != 0 && znode.Within(path, LedgerPath):
 		p.differ(NodeTouched, path, fmt.Sprintf("it was set %s since it was made", times(n.Stat.Version)))
 	case path == newqueue.JobsPath && p.target.dated() && !p.target.bornInRun(n.Stat.Czxid):
-		p.differ(MadeAgain, path, "no run was at work when it was made: somebody deleted it and made it again")
+		p.differ(MadeAgain, path, "no run was at work when it was created: somebody deleted it and created it again")
 	}
 }

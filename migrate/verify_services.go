@@ -11,27 +11,27 @@ import (
 	"mrtq/newqueue/services"
 )
 
-// serviceFault is a violation of what the deployed services demand, and what a
-// verdict on it needs to know.
+// serviceFault is a violation of what the deployed services demand, with what is needed to
+// judge it.
 type serviceFault struct {
 	services.Violation
-	made      bool   // it is about something that a run made
-	expected  bool   // of what the records say, the same is wrong
-	atWork    bool   // a session holds the node: the lock of a worker
-	record    string // that the item was made from
-	inventory bool   // it is an unfinished inventory record's, or such a one's batch
+	made      bool   // it is about something that a run created
+	expected  bool   // the records lack it, so a correct migration has it too
+	atWork    bool   // a session holds the znode, as a worker holds a lock
+	record    string // the record that the item was made from
+	inventory bool   // the item is an unfinished inventory record's, or the batch of one
 }
 
-// restOf says what a part doesn't show of a batch.
+// restOf returns what a part doesn't show of a batch.
 type restOf func(bid string) services.BatchRest
 
-// services holds a piece to what the deployed services demand. Counts says which
-// violations are of this piece, by the znode or by the item.
+// services checks a piece by what the deployed services demand. counts says, by the znode or
+// the item, which violations belong to this piece.
 func (p *piece) services(counts func(path string) bool, there, wanted restOf) {
 	if p.dialect != newqueue.MrtZK || len(p.target.runs) == 0 {
 		return
 	}
-	var expected map[string]bool // what the records lack; asked for only if something is wrong
+	var expected map[string]bool // what the records lack; found out only if something is wrong
 	for _, x := range services.CheckPart(p.tree, orNone(there)) {
 		if !counts(x.Path) && !counts(x.Item) {
 			continue
@@ -50,7 +50,7 @@ func (p *piece) services(counts func(path string) bool, there, wanted restOf) {
 	}
 }
 
-// orNone is rest, or of batches that are not looked at, which show all that counts.
+// orNone is rest, or says that there is nothing more than the part shows.
 func orNone(rest restOf) restOf {
 	if rest != nil {
 		return rest
@@ -79,8 +79,8 @@ func (p *piece) jobServices(ctx context.Context, jobs []*job) error {
 	return nil
 }
 
-// addSubmissions adds what the jobs' batches are called: a job has to call it the
-// same. Of a batch that is called as it should be, it is known without reading.
+// addSubmissions adds submissions with the batchIDs of the jobs' batches, because a job has to
+// have the same one. A batchID that is as it should be is known without reading it again.
 func (p *piece) addSubmissions(ctx context.Context) error {
 	var others []string
 	for _, root := range p.roots {
@@ -134,10 +134,10 @@ func (p *piece) batchServices() {
 	p.services(p.owns, there, wanted)
 }
 
-// concludeServices: what the records themselves lack was named by the plan and
-// migrated by the operator's choice; it is told again, and is no difference.
-// Anything else of what the migration made is one. What is named already is left
-// out.
+// concludeServices sorts the faults. If the record itself lacks something, the plan said so
+// and the operator chose to migrate it: it is listed again, but is not a difference. Any
+// other fault in what the migration created is a difference. A fault at a znode that has a
+// difference already is left out.
 func (v *verifier) concludeServices(named map[string]bool) {
 	if v.dialect != newqueue.MrtZK {
 		return
@@ -159,7 +159,7 @@ func (v *verifier) concludeServices(named map[string]bool) {
 		case x.made && !x.expected:
 			v.differ(NotServiceable, x.Path, x.What+": "+x.Then())
 		case strings.HasPrefix(x.Item, newqueue.BatchesPath) && x.inventory:
-			// Told of its records.
+			// The faults of its records say it.
 		default:
 			found.violation(x.Violation, x.record, x.inventory)
 		}

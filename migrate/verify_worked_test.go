@@ -12,8 +12,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// What workers did since a queue was released is no damage; while it is held, and
-// where workers have no business, it is.
+// What workers do after a queue was released is not damage. While it is held, it is, and so are
+// changes to what workers don't write.
 func TestWorkIsNoDamage(t *testing.T) {
 	take := func(t *testing.T, s *site, d newqueue.Dialect) *newqueue.Job {
 		job, err := newqueue.Open(s.door, d).AcquireJob(t.Context(), newqueue.JobPending)

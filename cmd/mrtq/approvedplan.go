@@ -134,6 +134,18 @@ var staleNext = map[migrate.StaleReason]string{
 	migrate.OtherPlan:     "make a new one with mrtq plan --out",
 }
 
+// finishWithout is what to do about a run whose plan doesn't fit any more.
+const finishWithout = "finish with mrtq migrate without --plan, which adds what changed"
+
+// overtakenNext is what to do about a plan that became stale while it waited, or
+// while it was carried out.
+func overtakenNext(err error) string {
+	if errors.Is(err, migrate.ErrSourceChanged) {
+		return finishWithout
+	}
+	return "make a new one with mrtq plan --out; nothing was written"
+}
+
 // sayStale adds to the error of a plan that was refused what to do about it.
 func sayStale(file string, err error) error {
 	next := "make a new one with mrtq plan --out"
@@ -141,7 +153,7 @@ func sayStale(file string, err error) error {
 	switch {
 	case !errors.As(err, &stale):
 	case stale.Reason == migrate.SourceChanged && stale.Run != "":
-		next = "finish with mrtq migrate without --plan, which adds what changed"
+		next = finishWithout
 	default:
 		next = staleNext[stale.Reason]
 	}

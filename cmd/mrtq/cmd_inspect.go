@@ -80,7 +80,7 @@ func (c *inspectCmd) run(cmd *cobra.Command, a *app, source string) error {
 	}
 	a.conclude(t, "Inspect: %s: %d decoded, %d not.", count(told.records, "record", "records"), told.records-told.bad, told.bad)
 	if told.unreadable > 0 {
-		a.say("%s may not be read: give credentials that may, with --auth-file or $%s", count(told.unreadable, "record", "records"), authVariable)
+		a.say("%s may not be read: give credentials that may, with --auth-file or $%s; if this is a dump, make it again with them", count(told.unreadable, "record", "records"), authVariable)
 	}
 	return nil
 }

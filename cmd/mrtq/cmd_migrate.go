@@ -150,6 +150,9 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		out.Done, out.Transactions = res.Done, res.Steps
 	}
 	if err != nil {
+		if errors.Is(err, migrate.ErrStale) {
+			err = fmt.Errorf("%w; %s", err, overtakenNext(err))
+		}
 		if errors.Is(err, migrate.ErrReleased) {
 			err = fmt.Errorf("%w; their workers would stop. To go ahead, add --hold-again, and release the queues afterwards. Nothing was written to the target", err)
 		}

@@ -209,7 +209,7 @@ func (c *reportCmd) readSides(cmd *cobra.Command, a *app, target, source endpoin
 			from.Close()
 		}
 	}()
-	in.from, done = from, from.Close
+	in.from, done = from.Side, from.Close
 	if in.source == "" {
 		return done, nil
 	}

@@ -187,6 +187,9 @@ func (a *app) printVerdict(v *migrate.Verdict) {
 	if slices.ContainsFunc(v.Differences, func(d migrate.Difference) bool { return d.Kind == migrate.NodeExtra }) {
 		fmt.Fprint(a.stdout, "If the extra znodes are a live queue's own, --others allows them.\n\n")
 	}
+	if slices.ContainsFunc(v.Differences, func(d migrate.Difference) bool { return d.Kind == migrate.Damaged && d.Rebuildable }) {
+		fmt.Fprint(a.stdout, "To rebuild the migration's own records: mrtq rebuild TARGET\n\n")
+	}
 	compared := count(v.Nodes, "znode", "znodes")
 	if v.ACLs > 0 {
 		compared += " and " + count(v.ACLs, "ACL", "ACLs")

@@ -105,7 +105,7 @@ func (l *legacyFlags) reads() (migrate.Queues, legacy.Options, error) {
 }
 
 // comingTarget is openTarget for a target that may not exist yet: a missing
-// file is empty. It refuses a legacy queue's own node.
+// file is empty.
 func (a *app) comingTarget(ctx context.Context, e endpoint) (*reading, error) {
 	target, err := a.openTarget(ctx, e, nil)
 	switch {
@@ -113,11 +113,6 @@ func (a *app) comingTarget(ctx context.Context, e endpoint) (*reading, error) {
 		return &reading{side.Tree(znode.NewTree()), func() {}}, nil
 	case err != nil:
 		return nil, err
-	case e.file != "":
-		if err := migrate.CheckPlacesInFile(ctx, target); err != nil {
-			target.Close()
-			return nil, usageError("TARGET %s: %w", e.text, err)
-		}
 	}
 	return target, nil
 }

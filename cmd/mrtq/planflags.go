@@ -130,9 +130,6 @@ func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (plan *migrat
 	}
 	ctx, finish := a.phases(ctx, "looking at both sides")
 	defer finish()
-	if err := a.checkPlaces(ctx, s, &p.legacyFlags); err != nil {
-		return nil, opt, nil, err
-	}
 	queue, closeQueue, err := a.openQueue(ctx, s.source, &p.legacyFlags)
 	if err != nil {
 		return nil, opt, nil, failed("source", s.source.text, err)
@@ -147,46 +144,15 @@ func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (plan *migrat
 		return nil, opt, nil, failed("target", s.target.text, err)
 	}
 	defer target.Close()
-	plan, err = migrate.MakePlan(ctx, queue, target, opt)
-	if targets := (*migrate.TargetError)(nil); errors.As(err, &targets) {
+	plan, err = migrate.MakePlan(ctx, queue, target.Side, opt)
+	var targets *migrate.TargetError
+	switch {
+	case errors.Is(err, migrate.ErrPlace):
+		return nil, opt, nil, usageError("TARGET %s: %w", s.target.text, err)
+	case errors.As(err, &targets):
 		return nil, opt, nil, failed("target", s.target.text, targets.Err)
-	}
-	if err != nil {
+	case err != nil:
 		return nil, opt, nil, failed("source", s.source.text, err)
 	}
 	return plan, opt, closeQueue, nil
-}
-
-// checkPlaces refuses a target that has no place where it is, before anything is
-// written.
-func (a *app) checkPlaces(ctx context.Context, s sides, l *legacyFlags) error {
-	if s.target.file != "" {
-		return nil // see comingTarget
-	}
-	queues, err := l.queues()
-	if err != nil {
-		return err
-	}
-	target, err := a.reader(ctx, s.target)
-	if err != nil {
-		return failed("target", s.target.text, err)
-	}
-	defer target.Close()
-	if s.source.file != "" || s.source.data != nil {
-		err = migrate.CheckTargetPlace(ctx, target)
-	} else {
-		source, serr := a.reader(ctx, s.source)
-		if serr != nil {
-			return failed("source", s.source.text, serr)
-		}
-		defer source.Close()
-		err = migrate.CheckPlaces(ctx, source, target, queues)
-	}
-	if errors.Is(err, migrate.ErrPlace) {
-		return usageError("TARGET %s: %w", s.target.text, err)
-	}
-	if err != nil {
-		return failed("target", s.target.text, err)
-	}
-	return nil
 }

@@ -59,7 +59,7 @@ func (a *app) printPlan(p *migrate.Plan) {
 	list(a, "Migrated before, and gone from the target: not made again, unless --again names it", p.Gone, []string{"RECORD", "WHAT"}, func(x migrate.GoneAt) []any { return []any{x.Record, x.What} })
 	a.printWarnings(p.Warnings)
 	list(a, "Child lists over a Java client's default buffer", p.Lists, []string{"ZNODE", "CHILDREN", "BYTES", "WHAT IT MEANS"}, func(x migrate.ListSize) []any {
-		return []any{x.Path, x.Children, x.Bytes, x.Message}
+		return []any{x.Path, x.Children, x.Bytes, listMeans(x)}
 	})
 	list(a, "Legacy queues that are not open to all (the new znodes get --acl)", p.ACLs, []string{"ZNODE", "ACL"}, func(x migrate.ACLNote) []any { return []any{x.Path, fmt.Sprint(x.ACL)} })
 	list(a, "Sequence headroom", p.Headroom, []string{"PARENT", "NEXT", "NEEDED", "LEFT AFTER"}, func(x migrate.Headroom) []any { return []any{x.Path, x.Next, x.Needs, x.Left} })

@@ -92,7 +92,7 @@ func planOf(p *migrate.Plan) *report.Plan {
 		out.Warnings = append(out.Warnings, report.Note{Path: w.Path, Message: w.Message})
 	}
 	for _, l := range p.Lists {
-		out.Warnings = append(out.Warnings, report.Note{Path: l.Path, Message: fmt.Sprintf("a list of %d children: %s", l.Children, l.Message)})
+		out.Warnings = append(out.Warnings, report.Note{Path: l.Path, Message: fmt.Sprintf("a list of %d children: %s", l.Children, listMeans(l))})
 	}
 	for _, l := range p.Locks {
 		out.Locks = append(out.Locks, report.LegacyLock{Path: l.Path, Since: l.Time, Data: l.Data, Record: l.Record})
@@ -138,7 +138,7 @@ func aclText(acl []znode.ACL) string {
 func problemsOf(problems []migrate.Problem) []report.Problem {
 	var out []report.Problem
 	for _, p := range problems {
-		out = append(out, report.Problem{Kind: string(p.Kind), Path: p.Path, Message: p.Message, Next: p.Next})
+		out = append(out, report.Problem{Kind: string(p.Kind), Path: p.Path, Message: p.Message, Next: nextStep(p)})
 	}
 	return out
 }

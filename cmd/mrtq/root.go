@@ -92,7 +92,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	cmd.SetOut(a.stdout)
 	cmd.SetErr(stderr)
 	ran, err := cmd.ExecuteContextC(ctx)
-	err = interruption(ctx, ran.Name(), err)
+	err = withNextStep(interruption(ctx, ran.Name(), err))
 	if a.stdout.err != nil {
 		err = a.stdout.err // whatever was found, it was not said
 	}
