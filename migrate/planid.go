@@ -44,6 +44,9 @@ func (d *planDigest) sum() (id string, seals Seals) {
 }
 
 func readBack(text []byte) []byte {
+	if !bytes.Contains(text, []byte(`\ufffd`)) {
+		return text
+	}
 	return bytes.ReplaceAll(text, []byte(`\ufffd`), []byte("\ufffd"))
 }
 
@@ -79,14 +82,20 @@ func (p *Plan) digest() (id string, seals Seals) {
 func (p *Plan) aroundRecords() (before, after []byte) {
 	q := *p
 	q.ID, q.Seals, q.Source.Name, q.Source.Zxid, q.Target.Zxid, q.Records = "", Seals{}, "", 0, 0, Records{}
-	before, after, _ = bytes.Cut(mustJSON(&q), noRecords)
+	text, err := q.MarshalJSON() // json.Marshal would hold it three times
+	if err != nil {
+		panic(neverJSON + err.Error())
+	}
+	before, after, _ = bytes.Cut(text, noRecords)
 	return before, after
 }
+
+const neverJSON = "migrate: a plan is always JSON: "
 
 func mustJSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic("migrate: a plan is always JSON: " + err.Error())
+		panic(neverJSON + err.Error())
 	}
 	return b
 }

@@ -70,7 +70,7 @@ type migrated struct {
 }
 
 func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
-	collectOften()
+	defer collectOften()()
 	s, err := c.sides(a, args)
 	if err != nil {
 		return err

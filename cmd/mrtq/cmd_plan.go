@@ -41,7 +41,7 @@ carries it out, and refuses it if either side has changed since, or a second tim
 }
 
 func (c *planCmd) run(cmd *cobra.Command, a *app, args []string) error {
-	collectOften()
+	defer collectOften()()
 	s, err := parseSides(args)
 	if err != nil {
 		return err

@@ -49,7 +49,7 @@ if something was kept.`,
 }
 
 func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
-	collectOften()
+	defer collectOften()()
 	e, err := parseEndpoint("TARGET", target)
 	if err != nil {
 		return err

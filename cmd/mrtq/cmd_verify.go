@@ -61,7 +61,7 @@ else differs.`,
 }
 
 func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
-	collectOften()
+	defer collectOften()()
 	s, err := parseSides(args)
 	if err != nil {
 		return err

@@ -2,9 +2,10 @@ package main
 
 import (
 	"os"
-	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync"
+	"time"
 )
 
 // A plan, a migration, a verification or a rollback keeps some two to three hundred
@@ -28,24 +29,41 @@ const (
 // heapPercent is by how many percent a heap may grow of which so many bytes are in use.
 func heapPercent(live uint64) int { return int(max(heapGrowth, heapFree*100/max(live, goHeap))) }
 
-// collectOften has garbage collected as heapPercent says. Who sets GOGC has decided
-// otherwise.
-func collectOften() {
-	if os.Getenv("GOGC") == "" {
-		atCollection(&collection{percent: -1})
+// collectOften has garbage collected as heapPercent says, until the returned function
+// is called. Who sets GOGC has decided otherwise.
+func collectOften() (stop func()) {
+	if os.Getenv("GOGC") != "" {
+		return func() {}
+	}
+	was := debug.SetGCPercent(heapGrowth)
+	done := make(chan struct{})
+	var following sync.WaitGroup
+	following.Go(func() { followHeap(done) })
+	return func() {
+		close(done)
+		following.Wait()
+		debug.SetGCPercent(was)
 	}
 }
 
-// collection is garbage from the start, so each collection finds it.
-type collection struct{ percent int }
+// howOften the heap is looked at. Garbage grows by some MB meanwhile.
+const howOften = 20 * time.Millisecond
 
-// atCollection sets what the next collection waits for, and is called again by that.
-func atCollection(c *collection) {
+// followHeap sets by how much the heap may grow, after each collection.
+func followHeap(done <-chan struct{}) {
+	tick := time.NewTicker(howOften)
+	defer tick.Stop()
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(live)
-	if percent := heapPercent(live[0].Value.Uint64()); percent != c.percent {
-		debug.SetGCPercent(percent)
-		c = &collection{percent: percent}
+	for was := heapGrowth; ; {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+		}
+		metrics.Read(live)
+		if percent := heapPercent(live[0].Value.Uint64()); percent != was {
+			debug.SetGCPercent(percent)
+			was = percent
+		}
 	}
-	runtime.SetFinalizer(c, atCollection)
 }
