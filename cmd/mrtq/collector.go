@@ -20,7 +20,7 @@ const (
 	// however little of it is in use.
 	heapFree = 64 << 20
 	// heapGrowth is by how many percent a larger heap may grow.
-	heapGrowth = 40
+	heapGrowth = 20
 	// goHeap is what Go's heap may grow to at 100 percent, however little is in use,
 	// in bytes.
 	goHeap = 4 << 20
