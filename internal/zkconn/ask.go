@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -112,12 +113,26 @@ func (s *session) askOnce(ctx context.Context, some []letter, got [][]reply) err
 		return zk.ErrConnectionClosed
 	}
 	w.asking.send(w)
-	select {
-	case <-b.done:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-s.over:
-		return s.fatal
+	var silent <-chan time.Time
+	if s.letters.untried() && slices.ContainsFunc(left, letter.many) {
+		t := time.NewTimer(s.cfg.SessionTimeout)
+		defer t.Stop()
+		silent = t.C
+	}
+	for waits := true; waits; {
+		select {
+		case <-b.done:
+			waits = false
+		case <-silent:
+			if s.letters.untried() {
+				s.letters.refused()
+				w.Close()
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-s.over:
+			return s.fatal
+		}
 	}
 	if b.broken {
 		if slices.ContainsFunc(left, func(l letter) bool { return len(l) > s.letters.most(l[0].op) }) {
@@ -245,7 +260,7 @@ func (a *asking) close(l *letters) {
 	defer a.mu.Unlock()
 	a.closed = true
 	for _, p := range a.under {
-		if len(p.b.letters[p.i]) > 1 {
+		if p.b.letters[p.i].many() {
 			l.cut() // before anybody asks again
 			break
 		}
@@ -286,7 +301,7 @@ func (a *asking) tooLong(xid int32, size int, l *letters) bool {
 	a.mu.Lock()
 	p, asked := a.under[xid]
 	a.mu.Unlock()
-	if !asked || len(p.b.letters[p.i]) == 1 {
+	if !asked || !p.b.letters[p.i].many() {
 		return false
 	}
 	l.answered(len(p.b.letters[p.i]), size)

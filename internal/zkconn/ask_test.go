@@ -65,12 +65,12 @@ func TestAnswersOfErrors(t *testing.T) {
 // TestLetterAnswersAreReadWhole: the answer to several questions is refused if it ends
 // too early, wherever it ends, or answers another question.
 func TestLetterAnswersAreReadWhole(t *testing.T) {
-	part := func(op int32, body ...byte) []byte { return append(appendMultiHeader(nil, op, false), body...) }
-	asked := letter{{opGetData, "/a"}, {opGetChildren, "/b"}, {opGetData, "/none"}, {opGetChildren, "/c"}}
+	part := func(op int32, body ...byte) []byte { return append(appendMultiHeader(nil, op, false, 0), body...) }
+	asked := letter{{opGetData, "/a"}, {opGetChildren, "/b"}, {opGetData, "/none"}, {opGetChildren, "/c"}, {opGetData, "/keeper"}}
 	names := slices.Concat([]byte{0, 0, 0, 2}, text("b"), text("ä"))
 	body := slices.Concat(part(opGetData, slices.Concat(text("data"), statBytes)...), part(opGetNames, names...),
-		part(-1, binary.BigEndian.AppendUint32(nil, 0xffffff9b)...), part(opGetNames, 0, 0, 0, 0), appendMultiHeader(nil, -1, true))
-	want := []reply{{data: []byte("data"), stat: statRead}, {names: []string{"b", "ä"}}, {err: zk.ErrNoNode}, {names: []string{}}}
+		part(-1, binary.BigEndian.AppendUint32(nil, 0xffffff9b)...), part(opGetNames, 0, 0, 0, 0), appendMultiHeader(nil, opGetData, false, -102), appendMultiHeader(nil, -1, true, -1))
+	want := []reply{{data: []byte("data"), stat: statRead}, {names: []string{"b", "ä"}}, {err: zk.ErrNoNode}, {names: []string{}}, {err: zk.ErrNoAuth}}
 	if got := asked.read(0, body); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -80,7 +80,7 @@ func TestLetterAnswersAreReadWhole(t *testing.T) {
 		}
 	}
 	other := slices.Clone(asked)
-	slices.Reverse(other)
+	other[1], other[2] = other[2], other[1]
 	for name, got := range map[string][]reply{
 		"other questions": other.read(0, body), "more questions": append(slices.Clone(asked), asked[0]).read(0, body),
 		"fewer questions": asked[:3].read(0, body), "an error": asked.read(-6, nil),

@@ -12,11 +12,14 @@ import (
 // packet: taking it from the connection, passing it from thread to thread, and
 // answering. ZooKeeper 3.6 and later answer many reads that come in one packet, a
 // multiRead. So questions about data and children go many in a packet. A server
-// that does not know multiRead, or answers it with an error, gets one question a
-// packet from then on.
+// that does not know multiRead gets one question a packet from then on, whether it
+// answers the first multiRead with an error, closes the connection, or says nothing
+// for as long as a session lasts. All three are known of servers.
 
 // letter is one packet: a question, or several in a multiRead.
 type letter []question
+
+func (l letter) many() bool { return len(l) > 1 }
 
 const (
 	opMultiRead = 22
@@ -49,6 +52,7 @@ type letters struct {
 
 	mu      sync.Mutex
 	alone   bool // one question a letter
+	known   bool // it has answered a multiRead
 	cuts    int  // see mostCuts
 	average int  // bytes of an answer; 0: none came yet
 }
@@ -68,11 +72,18 @@ func (l *letters) most(op int32) int {
 func (l *letters) answered(questions, size int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.cuts = 0
+	l.cuts, l.known = 0, l.known || questions > 1
 	l.average = max(size/questions+1, l.average-l.average/16)
 }
 
-// refused notes that the server answered a multiRead with an error.
+// untried reports whether the server has not answered a multiRead yet.
+func (l *letters) untried() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.known && !l.alone
+}
+
+// refused notes that the server answered a multiRead with an error, or not at all.
 func (l *letters) refused() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,10 +114,10 @@ func (l letter) append(to []byte, xid int32) []byte {
 	} else {
 		to = binary.BigEndian.AppendUint32(to, opMultiRead)
 		for _, q := range l {
-			to = appendMultiHeader(to, q.multiOp(), false)
+			to = appendMultiHeader(to, q.multiOp(), false, -1)
 			to = q.append(to)
 		}
-		to = appendMultiHeader(to, -1, true)
+		to = appendMultiHeader(to, -1, true, -1)
 	}
 	binary.BigEndian.PutUint32(to[start:], uint32(len(to)-start-4))
 	return to
@@ -134,15 +145,15 @@ func (q question) multiOp() int32 {
 }
 
 // appendMultiHeader appends what stands before each part of a multi: the
-// operation, whether it is the end, and an error, which a request does not have.
-func appendMultiHeader(to []byte, op int32, done bool) []byte {
+// operation, whether it is the end, and an error.
+func appendMultiHeader(to []byte, op int32, done bool, code int32) []byte {
 	to = binary.BigEndian.AppendUint32(to, uint32(op))
 	if done {
 		to = append(to, 1)
 	} else {
 		to = append(to, 0)
 	}
-	return binary.BigEndian.AppendUint32(to, ^uint32(0))
+	return binary.BigEndian.AppendUint32(to, uint32(code))
 }
 
 // read reads the answer to the letter, without the header of the packet. It returns
@@ -160,25 +171,25 @@ func (l letter) read(code int32, body []byte) []reply {
 	d := decoder{rest: body}
 	replies := make([]reply, len(l))
 	for i, q := range l {
-		op, _ := d.multiHeader()
-		switch op {
-		case q.multiOp():
+		switch op, _, code := d.multiHeader(); {
+		case op == q.multiOp() && code == 0:
 			replies[i] = d.answer(q.op)
-		case -1:
+		case op == -1:
 			replies[i] = errorReply(int32(d.uint32()))
+		case op == q.multiOp(): // ClickHouse Keeper's errors have no part of their own
+			replies[i] = errorReply(code)
 		default:
 			return nil
 		}
 	}
-	if _, done := d.multiHeader(); !done || d.bad {
+	if _, done, _ := d.multiHeader(); !done || d.bad {
 		return nil
 	}
 	return replies
 }
 
-func (d *decoder) multiHeader() (op int32, done bool) {
+func (d *decoder) multiHeader() (op int32, done bool, code int32) {
 	op = int32(d.uint32())
 	end := d.take(1)
-	d.uint32() // the error, which an error's body has, too
-	return op, len(end) == 1 && end[0] != 0
+	return op, len(end) == 1 && end[0] != 0, int32(d.uint32())
 }

@@ -53,6 +53,12 @@ func TestManyInOneRequest(t *testing.T) {
 			}
 			return pass
 		}, most: count + 5, mostOfMany: 2},
+		{name: "a server that says nothing", cfg: zkconn.Config{SessionTimeout: time.Second}, rule: func(p packet) fate {
+			if !p.answer && isMultiRead(p) {
+				return swallow
+			}
+			return pass
+		}, most: count + 5, mostOfMany: 4},
 		{name: "znodes that are too long together", cfg: zkconn.Config{MaxResponse: 100_000}, size: 40_000, most: count + 5, mostOfMany: 5},
 		{name: "long znodes", size: 30_000, most: count, mostOfMany: 30},
 	} {
