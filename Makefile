@@ -52,6 +52,7 @@ bench: build
 	@for on in embedded jvm; do for run in 1 2 3 4 5; do \
 	  bash -c "TIMEFORMAT='mrtq accept, all of it, on $$on: %R s'; time bin/mrtq accept --backend $$on >/dev/null 2>&1" || exit; \
 	done; done
+	go test ./harness/bench -run TestMemory -memory-records 200000 -count 1 -v -timeout 30m
 	go run ./harness/bench --records $(RECORDS) --jobs $(JOBS) --rounds $(ROUNDS) --out $(BENCH) --svg $(BENCH:.json=.svg)
 
 build:
