@@ -43,7 +43,7 @@ installed and starts in milliseconds; jvm and docker are Apache's own.
 
 Clients get the session timeout that they ask for, up to 10 minutes, but not less
 than --min-session-timeout. Its default is that of a real server.`,
-		Example: `  mrtq zk --addr localhost:2181 --load queue.ndjson.gz
+		Example: `  mrtq zk --addr localhost:2281 --load queue.ndjson.gz
   mrtq zk --backend docker --nodes 3 -- go test ./...`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
 	}
