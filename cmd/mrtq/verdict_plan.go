@@ -45,7 +45,7 @@ func planVerdict(p *migrate.Plan) (tone, string) {
 
 // class is warnings that say the same of different things.
 type class struct {
-	message string // with … for what differs, if there are several
+	message string // what all of them say, see [migrate.InCommon]
 	paths   []string
 }
 
@@ -54,15 +54,14 @@ func classes(warnings []migrate.Warning) []*class {
 	var order []*class
 	found := map[string]*class{}
 	for _, w := range warnings {
-		key := particular.ReplaceAllString(w.Message, "…")
+		key := particular.ReplaceAllString(w.Message, "")
 		c := found[key]
 		if c == nil {
 			c = &class{message: w.Message}
 			found[key] = c
 			order = append(order, c)
-		} else {
-			c.message = key
 		}
+		c.message = migrate.InCommon(c.message, w.Message)
 		c.paths = append(c.paths, w.Path)
 	}
 	return order
