@@ -194,7 +194,7 @@ func (c *reportCmd) readSides(cmd *cobra.Command, a *app, target, source endpoin
 		return done, nil
 	}
 	opt := migrate.VerifyOptions{Others: c.others}
-	if opt.Quarantined, err = c.kept(); err != nil {
+	if opt.Quarantined, err = c.kept(target); err != nil {
 		return nil, err
 	}
 	if in.verdict, err = c.verify(cmd, a, sides{source: source, target: target}, opt); err != nil {
