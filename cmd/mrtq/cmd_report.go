@@ -51,7 +51,7 @@ the file. Whatever the verdict, exit code 0 says that the page was made.`,
 	f.StringVar(&c.plan, "plan", "", "`file` with a plan, as mrtq plan --out saved it")
 	f.StringVar(&c.accept, "accept", "", "`file` with the coverage that mrtq accept --coverage wrote")
 	f.StringVar(&c.check, "check", "", "`file` with the findings of a check of the tree, as JSON")
-	f.StringVar(&c.out, "out", "", "`file` to write the page to, instead of stdout")
+	outFlag(f, &c.out, "`file` to write the page to, instead of stdout")
 	return cmd
 }
 
