@@ -70,6 +70,9 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 	if harness.Backend(c.backend) != harness.Embedded && c.addr != "" {
 		return usageError("--addr %s: only the %s backend can be told where to serve", c.addr, harness.Embedded)
 	}
+	if err := checkAddr(c.addr); err != nil {
+		return err
+	}
 	if c.minSessionTimeout < time.Millisecond || c.minSessionTimeout > harness.MaxSessionTimeout {
 		return usageError("--min-session-timeout %v: want 1ms to %v", c.minSessionTimeout, harness.MaxSessionTimeout)
 	}
@@ -86,7 +89,7 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 	}
 	server, err := harness.Start(ctx, harness.Backend(c.backend), harness.Options{Nodes: c.nodes, Listen: c.addr, MinSessionTimeout: c.minSessionTimeout})
 	if err != nil {
-		return fmt.Errorf("zk: %w", err)
+		return notServed(c.addr, err)
 	}
 	defer func() {
 		// Ctrl-C ended ctx, and is why the server is to be stopped.
