@@ -101,7 +101,7 @@ func countRows(p *migrate.Plan) [][]any {
 	var rows [][]any
 	for _, act := range migrate.Actions {
 		if n := p.Count(act); n > 0 {
-			rows = append(rows, []any{string(act), n})
+			rows = append(rows, []any{toDo[act], n})
 		}
 	}
 	return append(rows, []any{"all", p.Records.Len()})

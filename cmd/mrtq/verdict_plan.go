@@ -8,7 +8,8 @@ import (
 	"mrtq/migrate"
 )
 
-// toDo says of each action what is to be done, as a verdict has it.
+// toDo says of each action what is to be done, in the table of a plan and in its
+// verdict.
 var toDo = map[migrate.Action]string{
 	migrate.ActCreate:     "to create",
 	migrate.ActRewrite:    "to rewrite",
@@ -34,13 +35,22 @@ func planVerdict(p *migrate.Plan) (tone, string) {
 	}
 	switch {
 	case p.Blocked():
-		return bad, fmt.Sprintf("%s: not ready, %s", records, problems(len(p.Problems)))
+		return bad, fmt.Sprintf("%s: not ready, %s", records, problemsBeside(p.Count(migrate.ActBlock), len(p.Problems)))
 	case p.Empty():
 		return good, records + ": nothing to do"
 	case len(p.Warnings) > 0:
 		return attention, fmt.Sprintf("%s: ready, with %s", records, count(len(p.Warnings), "warning", "warnings"))
 	}
 	return good, records + ": ready"
+}
+
+// problemsBeside counts problems. So many of them are records to decide, which the
+// verdict has counted already.
+func problemsBeside(toDecide, all int) string {
+	if more := all - toDecide; toDecide > 0 && more > 0 {
+		return fmt.Sprintf("%s (the %d to decide, and %d more)", problems(all), toDecide, more)
+	}
+	return problems(all)
 }
 
 // class is warnings that say the same of different things.
