@@ -132,12 +132,7 @@ func (a *app) strayCollections(ctx context.Context, e endpoint, collections []st
 	if len(collections) == 0 {
 		return "", nil
 	}
-	target, err := a.openTarget(ctx, e, nil)
-	if err != nil {
-		return "", err
-	}
-	defer target.Close()
-	known, err := migrate.ReadCollections(ctx, target)
+	known, err := readTarget(ctx, a, e, migrate.ReadCollections)
 	if err != nil {
 		return "", err
 	}
@@ -165,13 +160,8 @@ func whoami() string {
 }
 
 // holds reads the holds of a target, over a session that can't write.
-func (a *app) holds(ctx context.Context, e endpoint) (h *migrate.Holds, err error) {
-	target, err := a.openTarget(ctx, e, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer target.Close()
-	h, err = migrate.ReadHolds(ctx, target)
+func (a *app) holds(ctx context.Context, e endpoint) (*migrate.Holds, error) {
+	h, err := readTarget(ctx, a, e, migrate.ReadHolds)
 	return h, noQueue(err)
 }
 
