@@ -59,7 +59,7 @@ func (a *app) printPlan(p *migrate.Plan) {
 	list(a, "Child lists over a Java client's default buffer", p.Lists, []string{"ZNODE", "CHILDREN", "BYTES", "WHAT IT MEANS"}, func(x migrate.ListSize) []any {
 		return []any{x.Path, x.Children, x.Bytes, x.Message}
 	})
-	list(a, "Legacy queues that are not open to all (the new znodes get --acl)", p.ACLs, []string{"ZNODE", "ACL"}, func(x migrate.ACLNote) []any { return []any{x.Path, fmt.Sprint(x.ACL)} })
+	list(a, "Legacy queues that are not open to all (the new znodes get --acl)", p.ACLs, []string{"ZNODE", "ACL"}, func(x migrate.ACLNote) []any { return []any{x.Path, aclText(x.ACL)} })
 	list(a, "Sequence headroom", p.Headroom, []string{"PARENT", "NEXT", "NEEDED", "LEFT AFTER"}, func(x migrate.Headroom) []any { return []any{x.Path, x.Next, x.Needs, x.Left} })
 	if len(p.Missing) > 0 {
 		fmt.Fprintf(a.stdout, "Not in the source: %s\n\n", strings.Join(p.Missing, ", "))
