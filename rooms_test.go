@@ -48,6 +48,7 @@ var rooms = []string{
 	"internal/report",
 	"internal/statedraw",
 	"internal/printable",
+	"internal/goldenfile",
 	"internal/release",
 	"internal/tamper",
 }

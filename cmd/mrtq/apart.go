@@ -30,8 +30,8 @@ func (e endpoint) read(by string) named {
 }
 
 // apart refuses to write to a file that the command also reads, or to one file
-// for two purposes, because then the source is often lost. It runs before
-// anything is read. It ignores empty paths.
+// for two purposes, because then the source is often lost. It refuses stdout for
+// what must be a file. It runs before anything is read. It ignores empty paths.
 func (a *app) apart(writes []named, reads ...named) error {
 	reads = append(reads,
 		named{by: "--config", path: a.settingsFile},
@@ -41,8 +41,11 @@ func (a *app) apart(writes []named, reads ...named) error {
 		named{by: "--tls-key", path: a.conn.tls.Key},
 	)
 	for i, w := range writes {
-		if w.path == "" {
+		switch w.path {
+		case "":
 			continue
+		case stdoutName:
+			return usageError("%s -: this is kept in a file, and can't go to stdout; name a file (./- is one of that name); nothing was read or written", w.by)
 		}
 		for _, other := range append(writes[:i:i], reads...) {
 			for _, folder := range other.folders {

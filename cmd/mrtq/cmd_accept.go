@@ -90,7 +90,7 @@ if a transition was not covered.`,
 	choice(f, &c.scenariosOf, "scenarios", "", "which scenarios to run", ofQueue, "migration", "services")
 	choice(f, &c.dialect, "dialect", "", "dialect of the layout", bothDialects, string(newqueue.Design), string(newqueue.MrtZK))
 	choice(f, &c.format, "format", "", "how to tell what happens: brief is a line a feature and the steps of what failed, pretty is every step (-v says the same)", string(accept.Brief), string(accept.Pretty), string(accept.Cucumber), string(accept.JUnit))
-	f.StringVar(&c.out, "out", "", "output `file`, instead of stdout")
+	outFlag(f, &c.out, "output `file`, instead of stdout")
 	f.StringVar(&c.coverage, "coverage", "", "`file` to write the coverage to, as JSON: mrtq report shows it")
 	return cmd
 }

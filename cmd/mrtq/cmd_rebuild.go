@@ -64,7 +64,7 @@ func (a *app) rebuild(ctx context.Context, target, output string) error {
 
 func (a *app) carryOutRebuild(ctx context.Context, e endpoint) (*migrate.Rebuilt, error) {
 	// Nothing is opened for writing, and no chroot made, where nothing is damaged.
-	damage, err := a.readDamage(ctx, e)
+	damage, err := readTarget(ctx, a, e, migrate.Damage)
 	if err != nil {
 		return nil, err
 	}
@@ -72,41 +72,13 @@ func (a *app) carryOutRebuild(ctx context.Context, e endpoint) (*migrate.Rebuilt
 		return &migrate.Rebuilt{Runs: []migrate.RebuiltRun{}}, nil
 	}
 	m := &migrate.Migrator{Say: func(text string) { a.say("%s", text) }}
-	if e.file != "" {
-		f, err := a.openFileTarget(ctx, e.file, 0)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		m.Target = f.Target
-		r, err := m.Rebuild(ctx)
-		if err != nil {
-			return nil, f.asItWas(err)
-		}
-		if len(r.Runs) == 0 {
-			return r, nil
-		}
-		return r, unnamed(f.save(ctx))
-	}
-	w, err := a.writer(ctx, e)
-	if err != nil {
-		return nil, err
-	}
-	defer w.Close()
-	m.Target = migrate.NewTarget(w)
-	return m.Rebuild(ctx)
-}
-
-// readDamage reads the target, over a session that cannot write.
-func (a *app) readDamage(ctx context.Context, e endpoint) ([]migrate.Problem, error) {
-	target, err := a.openTarget(ctx, e, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer target.Close()
-	ctx, finish := a.phases(ctx, "reading the target")
-	defer finish()
-	return migrate.Damage(ctx, target)
+	var r *migrate.Rebuilt
+	err = a.onTarget(ctx, e, func(t *migrate.Target) (err error) {
+		m.Target = t
+		r, err = m.Rebuild(ctx)
+		return err
+	})
+	return r, err
 }
 
 func (a *app) printRebuilt(r *migrate.Rebuilt) {

@@ -52,7 +52,7 @@ no new queue at TARGET and no plan is given, no page is made, and the exit code 
 	f.StringVar(&c.plan, "plan", "", "`file` with a plan, as mrtq plan --out saved it")
 	f.StringVar(&c.accept, "accept", "", "`file` with the coverage that mrtq accept --coverage wrote")
 	f.StringVar(&c.check, "check", "", "`file` with the findings of a check of the tree, as JSON")
-	f.StringVar(&c.out, "out", "", "`file` to write the page to, instead of stdout")
+	outFlag(f, &c.out, "`file` to write the page to, instead of stdout")
 	return cmd
 }
 
@@ -214,7 +214,7 @@ func (c *reportCmd) readSides(cmd *cobra.Command, a *app, target, source endpoin
 		return done, nil
 	}
 	opt := migrate.VerifyOptions{Others: c.others}
-	if opt.Quarantined, err = c.kept(); err != nil {
+	if opt.Quarantined, err = c.kept(target); err != nil {
 		return nil, err
 	}
 	if in.verdict, err = c.verify(cmd, a, sides{source: source, target: target}, opt); err != nil {

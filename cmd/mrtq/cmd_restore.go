@@ -26,7 +26,7 @@ Ephemeral znodes are left out: their sessions are over. Sequence counters are
 brought to where they were, so that new sequential children sort after those
 restored. A dump that lacks znodes, see mrtq dump, is refused. Interrupted, run
 it again.`,
-		Example: `  mrtq restore localhost:2181/copy --in queue.ndjson.gz`,
+		Example: `  mrtq restore localhost:2281/copy --in queue.ndjson.gz`,
 		Args:    args("TARGET"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if c.in == "" {

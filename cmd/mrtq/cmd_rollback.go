@@ -142,26 +142,13 @@ func (c *rollbackCmd) look(ctx context.Context, a *app, e endpoint) (*migrate.Un
 
 func (c *rollbackCmd) carryOut(ctx context.Context, a *app, e endpoint) (*migrate.Undo, error) {
 	m := &migrate.Migrator{MaxOps: a.conn.maxRate, Say: func(text string) { a.say("%s", text) }}
-	if e.file != "" {
-		f, err := a.openFileTarget(ctx, e.file, 0)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		m.Target = f.Target
-		u, err := m.Rollback(ctx, c.run, c.force)
-		if err != nil {
-			return nil, f.asItWas(err)
-		}
-		return u, unnamed(f.save(ctx))
-	}
-	w, err := a.writer(ctx, e)
-	if err != nil {
-		return nil, err
-	}
-	defer w.Close()
-	m.Target = migrate.NewTarget(w)
-	return m.Rollback(ctx, c.run, c.force)
+	var u *migrate.Undo
+	err := a.onTarget(ctx, e, func(t *migrate.Target) (err error) {
+		m.Target = t
+		u, err = m.Rollback(ctx, c.run, c.force)
+		return err
+	})
+	return u, err
 }
 
 func (c *rollbackCmd) print(a *app, u *migrate.Undo) {

@@ -67,7 +67,7 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		return err
 	}
 	opt := migrate.VerifyOptions{Others: c.others}
-	if opt.Quarantined, err = c.kept(); err != nil {
+	if opt.Quarantined, err = c.kept(s.target); err != nil {
 		return err
 	}
 	v, err := c.verify(cmd, a, s, opt)
@@ -85,16 +85,20 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	if n := v.Records.Quarantined; n > 0 && c.quarantine == "" && v.OK() {
 		a.say("%s in quarantine; whether the bytes are kept was not checked: add --quarantine FILE", count(n, "record is", "records are"))
 	}
-	if v.Records.Quarantined > 0 && c.quarantine != "" && len(opt.Quarantined) == 0 {
-		a.say("%s holds nothing, or is not there", c.quarantine)
+	lacks := ""
+	if n := notKept(v); n > 0 {
+		lacks = quarantineLacks(c.quarantine, s.target, n)
 	}
-	tone, text := verifyVerdict(v)
+	tone, text := verifyVerdict(v, lacks)
 	text = strings.ReplaceAll(text, "TARGET", shellWord(s.target.text))
 	a.conclude(tone, "%s%s", text, leading(a.nextAfterVerify(v, s, c.quarantine)))
-	if !v.OK() {
-		return checkError(fmt.Errorf("verify: %w: %s", errDiffers, count(len(v.Differences), "difference", "differences")))
+	switch {
+	case v.OK():
+		return nil
+	case notKept(v) == len(v.Differences):
+		return checkError(fmt.Errorf("verify: %s", lacks))
 	}
-	return nil
+	return checkError(fmt.Errorf("verify: %w: %s", errDiffers, count(len(v.Differences), "difference", "differences")))
 }
 
 // verify reads both sides, beside each other.
@@ -135,7 +139,7 @@ func (c *verifyCmd) verify(cmd *cobra.Command, a *app, s sides, opt migrate.Veri
 
 // kept is what the quarantine file keeps, nil if none is given. One that isn't
 // there keeps nothing: migrate makes it for the first record that is to be kept.
-func (c *verifyCmd) kept() (map[string][][]byte, error) {
+func (c *verifyCmd) kept(target endpoint) (map[string][][]byte, error) {
 	if c.quarantine == "" {
 		return nil, nil
 	}
@@ -144,7 +148,7 @@ func (c *verifyCmd) kept() (map[string][][]byte, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return map[string][][]byte{}, nil
 	case errors.Is(err, migrate.ErrQuarantineFile):
-		return nil, usageError("--quarantine %s %w; name another", c.quarantine, migrate.ErrQuarantineFile)
+		return nil, usageError("--quarantine %s: %s. %s", c.quarantine, notAFile(c.quarantine), wantQuarantine(target))
 	case err != nil:
 		return nil, fmt.Errorf("verify: %w", err)
 	}

@@ -55,13 +55,17 @@ func (a *app) printPlan(p *migrate.Plan) {
 	list(a, "Outstanding legacy locks: never migrated, and in the way of a cutover", p.Locks, []string{"LOCK", "SINCE", "DATA", "CONSUMED RECORD"}, func(x migrate.HeldLock) []any {
 		return []any{x.Path, x.Time, x.Data, x.Record}
 	})
+	if len(p.Locks) > 0 {
+		a.prose("locks: ", locksNext)
+		fmt.Fprintln(a.stdout)
+	}
 	list(a, "Migrated before, and gone from the source", p.Vanished, []string{"RECORD", "JOB"}, func(x migrate.VanishedAt) []any { return []any{x.Record, x.Job} })
 	list(a, "Migrated before, and gone from the target: not made again, unless --again names it", p.Gone, []string{"RECORD", "WHAT"}, func(x migrate.GoneAt) []any { return []any{x.Record, x.What} })
 	a.printWarnings(p.Warnings)
 	list(a, "Child lists over a Java client's default buffer", p.Lists, []string{"ZNODE", "CHILDREN", "BYTES", "WHAT IT MEANS"}, func(x migrate.ListSize) []any {
 		return []any{x.Path, x.Children, x.Bytes, listMeans(x)}
 	})
-	list(a, "Legacy queues that are not open to all (the new znodes get --acl)", p.ACLs, []string{"ZNODE", "ACL"}, func(x migrate.ACLNote) []any { return []any{x.Path, fmt.Sprint(x.ACL)} })
+	list(a, "Legacy queues that are not open to all (the new znodes get --acl)", p.ACLs, []string{"ZNODE", "ACL"}, func(x migrate.ACLNote) []any { return []any{x.Path, aclText(x.ACL)} })
 	list(a, "Sequence headroom", p.Headroom, []string{"PARENT", "NEXT", "NEEDED", "LEFT AFTER"}, func(x migrate.Headroom) []any { return []any{x.Path, x.Next, x.Needs, x.Left} })
 	if len(p.Missing) > 0 {
 		fmt.Fprintf(a.stdout, "Not in the source: %s\n\n", strings.Join(p.Missing, ", "))
@@ -103,7 +107,7 @@ func countRows(p *migrate.Plan) [][]any {
 	var rows [][]any
 	for _, act := range migrate.Actions {
 		if n := p.Count(act); n > 0 {
-			rows = append(rows, []any{string(act), n})
+			rows = append(rows, []any{toDo[act], n})
 		}
 	}
 	return append(rows, []any{"all", p.Records.Len()})
@@ -163,6 +167,9 @@ func (a *app) printServices(title string, found []migrate.ServiceFinding) {
 		return []any{f.Count, f.What, f.Then, firstOf(paths, f.Count)}
 	})
 }
+
+// locksNext says what to do about legacy locks (docs/night.md, "Leftover locks").
+const locksNext = "stop the legacy workers, and plan again. A lock that stays was left by a worker that died: decide about its consumed record, if it names one, with --consumed. Then remove the lock if legacy workers may be started again, or leave it: nothing in the new queue reads it"
 
 // firstOf names the first of so many.
 func firstOf(paths []string, all int) string {

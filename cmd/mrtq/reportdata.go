@@ -120,17 +120,7 @@ func planOf(p *migrate.Plan) *report.Plan {
 func aclText(acl []znode.ACL) string {
 	var out []string
 	for _, a := range acl {
-		id := a.ID
-		if a.Scheme == "digest" {
-			id, _, _ = strings.Cut(id, ":")
-		}
-		perms := ""
-		for i, p := range "rwcda" {
-			if a.Perms&(1<<i) != 0 {
-				perms += string(p)
-			}
-		}
-		out = append(out, a.Scheme+":"+id+":"+perms)
+		out = append(out, a.Public())
 	}
 	return strings.Join(out, ", ")
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mrtq/internal/side"
+	"mrtq/internal/zkconn"
 	"mrtq/migrate"
 )
 
@@ -33,6 +34,15 @@ func (a *app) openSource(ctx context.Context, e endpoint, acl func(path string) 
 		}
 		return &reading{side.Data(d), func() {}}, nil
 	}
+	r, err := a.freshReader(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	return &reading{side.Session(r.MarkUnreadable(), acl), r.Close}, nil
+}
+
+// freshReader opens a session that cannot write, and reads what is there now.
+func (a *app) freshReader(ctx context.Context, e endpoint) (*zkconn.Reader, error) {
 	r, err := a.reader(ctx, e)
 	if err != nil {
 		return nil, err
@@ -41,7 +51,7 @@ func (a *app) openSource(ctx context.Context, e endpoint, acl func(path string) 
 		r.Close()
 		return nil, err
 	}
-	return &reading{side.Session(r.MarkUnreadable(), acl), r.Close}, nil
+	return r, nil
 }
 
 // openQueue opens a legacy queue to be read. done closes it.
@@ -73,15 +83,25 @@ func (a *app) openTarget(ctx context.Context, e endpoint, acl func(path string) 
 		}
 		return &reading{d, func() { d.Close() }}, nil
 	}
-	r, err := a.reader(ctx, e)
+	r, err := a.freshReader(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.Sync(ctx); err != nil {
-		r.Close()
-		return nil, err
-	}
 	return &reading{side.Session(r, acl), r.Close}, nil
+}
+
+// readTarget reads something of a TARGET, over a session that cannot write, and
+// shows how far it is.
+func readTarget[T any](ctx context.Context, a *app, e endpoint, read func(context.Context, side.Side) (T, error)) (T, error) {
+	target, err := a.openTarget(ctx, e, nil)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	defer target.Close()
+	ctx, finish := a.phases(ctx, "reading the target")
+	defer finish()
+	return read(ctx, target)
 }
 
 // openWholeDump is openDump of a dump that must not lack anything.

@@ -8,7 +8,8 @@ import (
 	"mrtq/migrate"
 )
 
-// toDo says of each action what is to be done, as a verdict has it.
+// toDo says of each action what is to be done, in the table of a plan and in its
+// verdict.
 var toDo = map[migrate.Action]string{
 	migrate.ActCreate:     "to create",
 	migrate.ActRewrite:    "to rewrite",
@@ -34,7 +35,7 @@ func planVerdict(p *migrate.Plan) (tone, string) {
 	}
 	switch {
 	case p.Blocked():
-		return bad, fmt.Sprintf("%s: not ready, %s", records, problems(len(p.Problems)))
+		return bad, fmt.Sprintf("%s: not ready, %s", records, problemsBeside(p.Count(migrate.ActBlock), len(p.Problems)))
 	case p.Empty() && p.NewestRun() != "":
 		return good, fmt.Sprintf("%s: nothing to do, %s is done", records, p.NewestRun())
 	case p.Empty():
@@ -45,9 +46,18 @@ func planVerdict(p *migrate.Plan) (tone, string) {
 	return good, records + ": ready"
 }
 
+// problemsBeside counts problems. So many of them are records to decide, which the
+// verdict has counted already.
+func problemsBeside(toDecide, all int) string {
+	if more := all - toDecide; toDecide > 0 && more > 0 {
+		return fmt.Sprintf("%s (the %d to decide, and %d more)", problems(all), toDecide, more)
+	}
+	return problems(all)
+}
+
 // class is warnings that say the same of different things.
 type class struct {
-	message string // with … for what differs, if there are several
+	message string // what all of them say, see [migrate.InCommon]
 	paths   []string
 }
 
@@ -56,15 +66,14 @@ func classes(warnings []migrate.Warning) []*class {
 	var order []*class
 	found := map[string]*class{}
 	for _, w := range warnings {
-		key := particular.ReplaceAllString(w.Message, "…")
+		key := particular.ReplaceAllString(w.Message, "")
 		c := found[key]
 		if c == nil {
 			c = &class{message: w.Message}
 			found[key] = c
 			order = append(order, c)
-		} else {
-			c.message = key
 		}
+		c.message = migrate.InCommon(c.message, w.Message)
 		c.paths = append(c.paths, w.Path)
 	}
 	return order

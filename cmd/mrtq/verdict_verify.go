@@ -9,8 +9,9 @@ import (
 	"mrtq/migrate"
 )
 
-// verifyVerdict is a verification in one line.
-func verifyVerdict(v *migrate.Verdict) (tone, string) {
+// verifyVerdict is a verification in one line. lacks says what the quarantine file
+// lacks, "" for nothing.
+func verifyVerdict(v *migrate.Verdict, lacks string) (tone, string) {
 	differences := count(len(v.Differences), "difference", "differences")
 	worked := workedOn(v)
 	switch {
@@ -20,10 +21,17 @@ func verifyVerdict(v *migrate.Verdict) (tone, string) {
 		return bad, fmt.Sprintf("Verify: %s is not finished. Run the same mrtq migrate again, then verify. Until then: %s.", v.Run, differences)
 	case v.State == migrate.RunRollingBack:
 		return bad, fmt.Sprintf("Verify: %s is not taken back yet. Run mrtq rollback TARGET --run %s again. Until then: %s.", v.Run, v.Run, differences)
-	case !v.OK() && worked != "":
-		return bad, fmt.Sprintf("Verify: %s: %v. Beside them: %s.", differences, errDiffers, worked)
+	case !v.OK() && notKept(v) == len(v.Differences):
+		return bad, fmt.Sprintf("Verify: the target is what the source says it should be, but %s.", lacks)
 	case !v.OK():
-		return bad, fmt.Sprintf("Verify: %s: %v.", differences, errDiffers)
+		text := fmt.Sprintf("Verify: %s: %v.", differences, errDiffers)
+		if worked != "" {
+			text += fmt.Sprintf(" Beside them: %s.", worked)
+		}
+		if lacks != "" {
+			text += fmt.Sprintf(" Besides, %s.", lacks)
+		}
+		return bad, text
 	case len(v.Worked.Abandoned) > 0:
 		return attention, fmt.Sprintf("Verified: %s, 0 damaged. But %s locked by nobody, and no deployed worker takes them again: see above.", worked,
 			count(len(v.Worked.Abandoned), "request in processing is", "requests in processing are"))
@@ -33,6 +41,16 @@ func verifyVerdict(v *migrate.Verdict) (tone, string) {
 		return good, fmt.Sprintf("Verified: the target is what the source says it should be. Released: %s.", strings.Join(lastNames(v.Released), ", "))
 	}
 	return good, "Verified: the target is what the source says it should be."
+}
+
+// notKept counts the differences that are the quarantine file's, not the target's.
+func notKept(v *migrate.Verdict) (n int) {
+	for _, d := range v.Differences {
+		if d.Kind == migrate.NotKept {
+			n++
+		}
+	}
+	return n
 }
 
 // workedOn is what workers did since the release, "" for nothing.

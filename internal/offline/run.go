@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sort"
 
+	"mrtq/internal/openfile"
 	"mrtq/internal/znode"
 )
 
@@ -48,25 +49,12 @@ type runWriter struct {
 
 // newRun begins a run in a file in a folder, with that many paths in its filter.
 func newRun(dir, name string, paths, block int) (*runWriter, error) {
-	f, err := temporary(dir, name)
+	f, err := openfile.Temporary(dir, "."+filepath.Base(name)+".*")
 	if err != nil {
 		return nil, err
 	}
 	r := &run{file: f, filter: newFilter(paths)}
 	return &runWriter{run: r, w: bufio.NewWriterSize(f, 1<<16), block: block}, nil
-}
-
-// temporary is a file that is gone when it is closed, or the process ends.
-func temporary(dir, name string) (*os.File, error) {
-	f, err := os.CreateTemp(dir, "."+filepath.Base(name)+".*")
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
 }
 
 func (w *runWriter) add(e *entry) {
