@@ -48,7 +48,7 @@ func AddRules(m *layout.Map) error {
 		if !slices.ContainsFunc(d.Stops, func(s Stop) bool { return s.Effect.Blocking() }) {
 			severity = layout.Warning
 		}
-		rule := &layout.Rule{ID: id, Severity: severity, Path: patternOf[d.Of] + d.Node, Says: d.String(), Document: "12-deployed-services, " + d.ID}
+		rule := &layout.Rule{ID: id, Severity: severity, Path: patternOf[d.Of] + d.Node, Says: d.String(), Document: "docs/deployed-services.md, " + d.ID}
 		if err := m.AddRule(rule); err != nil {
 			return err
 		}
