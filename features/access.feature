@@ -80,7 +80,7 @@ Feature: An access request's life
     Given a failed request
     And somebody else has locked the request
     When an administrator <action>
-    Then it is refused because somebody else holds the lock
+    Then it is refused because the lock is already held
     And nothing has changed
 
     @A5

@@ -146,7 +146,7 @@ Feature: A batch's life
     Given a batch in processing with the completed jobs A B
     And somebody else has locked the batch
     When the event comes that its batch-processing is empty
-    Then it is refused because somebody else holds the lock
+    Then it is refused because the lock is already held
     And nothing has changed
 
   @B5f @mrt-zk
@@ -250,7 +250,7 @@ Feature: A batch's life
     And its retry count is one more
     And nothing else has changed
     When the worker records the report as sent
-    Then it is refused because somebody else changed it first
+    Then it is refused because another client changed it first
     And nothing has changed
 
   @B11
@@ -269,7 +269,7 @@ Feature: A batch's life
     And a job C in it that is downloading
     And somebody else has locked the job C
     When an administrator deletes the batch
-    Then it is refused because somebody else holds the lock
+    Then it is refused because the lock is already held
     And nothing has changed
 
   @B12
@@ -377,7 +377,7 @@ Feature: A batch's life
     Given a <state> batch
     And somebody else has locked the batch
     When an administrator <action>
-    Then it is refused because somebody else holds the lock
+    Then it is refused because the lock is already held
     And nothing has changed
 
     @B4

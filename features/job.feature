@@ -602,7 +602,7 @@ Feature: A job's life
     Given a <state> job
     And somebody else has locked the job
     When an administrator <action> the job
-    Then it is refused because somebody else holds the lock
+    Then it is refused because the lock is already held
     And nothing has changed
 
     @J5

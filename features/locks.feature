@@ -12,10 +12,10 @@ Feature: Locks and holds
     Then <znode> is there, and stays until it is released
     And nothing else has changed
     When another <who else> takes the <lock>
-    Then it is refused because somebody else holds the lock
+    Then it is refused because the lock is already held
     And nothing has changed
     When <who> takes the <lock>
-    Then it is refused because somebody else holds the lock
+    Then it is refused because the lock is already held
     And nothing has changed
     When <who>'s session ends
     Then <znode> is still there
@@ -52,10 +52,10 @@ Feature: Locks and holds
     Then <znode> is there, and ends with the session
     And nothing else has changed
     When another worker takes the <lock>
-    Then it is refused because somebody else holds the lock
+    Then it is refused because the lock is already held
     And nothing has changed
     When the worker takes the <lock>
-    Then it is refused because somebody else holds the lock
+    Then it is refused because the lock is already held
     And nothing has changed
     When another worker releases the <lock>
     Then it is refused because they do not hold that lock

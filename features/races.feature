@@ -14,12 +14,12 @@ Feature: When somebody else comes first
     And nothing has changed since
 
     Examples:
-      | action  | does    | why                      |
+      | action  | does    | why                        |
       | resumes | deletes | it does not exist any more |
-      | resumes | locks   | somebody else holds the lock     |
-      | deletes | locks   | somebody else holds the lock     |
-      | resumes | resumes | it is in another state   |
-      | deletes | resumes | it is in another state   |
+      | resumes | locks   | the lock is already held   |
+      | deletes | locks   | the lock is already held   |
+      | resumes | resumes | it is in another state     |
+      | deletes | resumes | it is in another state     |
       | deletes | deletes | it does not exist any more |
 
   Scenario: Another worker acquires the job that a worker would have got
@@ -53,7 +53,7 @@ Feature: When somebody else comes first
     And a worker has acquired the batch
     And somebody else comes first, and resumes the job B
     When the worker reports it
-    Then it is refused because somebody else changed it first
+    Then it is refused because another client changed it first
     And nothing has changed since
 
   Scenario: A batch gets another job while it is being reported as completed
@@ -61,5 +61,5 @@ Feature: When somebody else comes first
     And a worker has acquired the batch
     And somebody else comes first, and adds a job B to it that is pending
     When the worker reports it
-    Then it is refused because somebody else changed it first
+    Then it is refused because another client changed it first
     And nothing has changed since

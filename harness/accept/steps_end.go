@@ -16,7 +16,7 @@ import (
 
 // refusals are the reasons that Thens give, and the errors for them.
 var refusals = map[string]error{
-	"somebody else holds the lock":                    newqueue.ErrLocked,
+	"the lock is already held":                        newqueue.ErrLocked,
 	"only the worker that holds the lock may do this": newqueue.ErrNotLocked,
 	"they do not hold that lock":                      newqueue.ErrNotLocked,
 	"no step of it has succeeded yet":                 newqueue.ErrNotResumable,
@@ -27,7 +27,7 @@ var refusals = map[string]error{
 	"only a batch that is processing takes jobs":      newqueue.ErrNotProcessing,
 	"a priority has two digits":                       newqueue.ErrPriority,
 	"the layout does not allow the value":             newqueue.ErrValue,
-	"somebody else changed it first":                  newqueue.ErrConflict,
+	"another client changed it first":                 newqueue.ErrConflict,
 	"it does not exist any more":                      newqueue.ErrNotFound,
 	"it is in another state":                          errState,
 	"an administrator may not do that":                errState,

@@ -32,14 +32,13 @@ func init() {
 	}
 }
 
-// Load is the map of the layout in a dialect, the one statement of its
-// rules, for a caller who adds rules to it. It goes with the rules of [Places].
+// Load returns a new copy of the map of the layout in a dialect, to which the
+// caller may add rules. The rules of [Places] belong to it.
 func Load(d newqueue.Dialect) (*layout.Map, error) {
 	return layout.Load("merritt.yaml", merrittText, string(d), codecsOf(d)...)
 }
 
-// Map is the map of [Load] that the package itself uses. The caller
-// must not change it.
+// Map returns the map of the layout in a dialect. The caller must not change it.
 func Map(d newqueue.Dialect) *layout.Map { return merrittMaps[d]() }
 
 // Problem is one place where a tree breaks a rule of the layout.
@@ -51,22 +50,21 @@ type Problem struct {
 
 func (p Problem) String() string { return fmt.Sprintf("%s: %s (%s)", p.Path, p.Message, p.Rule) }
 
-// Check holds a tree to the map of the layout and returns every place that
-// breaks a rule, in path order; nil when all is well. What the map only warns of
-// is left out.
+// Check compares a tree with the map of the layout, and returns every place that
+// breaks a rule, in path order. It returns nil if there is none. It leaves out
+// what the map only warns about.
 //
-// It looks only below /batches, /batch-uuids, /jobs, /access and /locks.
-// /batches/BID, /jobs/JID and /access/QUEUE/QID may hold any data, and so may
-// entries, folders and locks: no reader looks at it. Whether a lock is
-// ephemeral is checked if the tree has Stats. Nobody may write to the tree
-// while it is read, because the client library makes its steps one znode at a
-// time.
+// It looks only below /batches, /batch-uuids, /jobs, /access and /locks. It
+// accepts any data in entries, folders and locks, and in /batches/BID, /jobs/JID
+// and /access/QUEUE/QID, because no reader looks at it. It checks whether locks
+// are ephemeral if the tree has Stats. No client may write while the tree is
+// read, because the client library changes one znode after the other.
 func Check(tree *znode.Tree, d newqueue.Dialect) []Problem {
 	report, err := layout.Check(context.Background(), side.Tree(tree), Map(d), layout.Options{Natives: []layout.NewNative{Places(d)}})
 	switch {
 	case errors.Is(err, layout.ErrNoMatch):
 		return nil
-	case err != nil: // a tree in memory can always be read
+	case err != nil: // reading a tree in memory should never fail
 		return []Problem{{"/", "layout", err.Error()}}
 	}
 	var problems []Problem
@@ -112,7 +110,7 @@ func codecsOf(d newqueue.Dialect) []*layout.Codec {
 	}
 }
 
-// content checks data by one of the parse functions, and returns what it reads.
+// content checks data with a parse function, and returns the result.
 func content[T any](parse func([]byte) (T, error)) func(*layout.Reading) any {
 	return func(r *layout.Reading) any {
 		v, err := parse(r.Data)
@@ -132,7 +130,7 @@ func contentFault(r *layout.Reading, err error) {
 	r.Fault(kind, r.Node.Codec.Says, err.Error())
 }
 
-// object spares read what is spelled as no data.
+// object calls read, except for an empty object that is written as no data.
 func object(d newqueue.Dialect, read func(*layout.Reading) any) func(*layout.Reading) any {
 	return func(r *layout.Reading) any {
 		if noObject(d, r.Data) {
@@ -142,15 +140,15 @@ func object(d newqueue.Dialect, read func(*layout.Reading) any) func(*layout.Rea
 	}
 }
 
-// noObject reports whether no data stands for an object, as the client library
-// spells an empty one (QueueItem.serialize and optJsonProperty).
+// noObject reports whether data is empty, which is how the client library writes
+// an empty object (QueueItem.serialize and optJsonProperty).
 func noObject(d newqueue.Dialect, data []byte) bool { return d == newqueue.MrtZK && len(data) == 0 }
 
 // jobTimeKeys are the keys of the time in a job's status.
 var jobTimeKeys = map[newqueue.Dialect]string{newqueue.Design: "last_modification_date", newqueue.MrtZK: "last_modified"}
 
-// parseConfiguration: the client library fails on anything but texts under
-// these keys.
+// parseConfiguration parses a configuration, and checks the keys for which the
+// client library accepts only strings.
 func parseConfiguration(data []byte) (newqueue.Object, error) {
 	o, err := newqueue.ParseObject(data)
 	for _, k := range []string{"profile_name", "submitter", "payload_url", "payload_type", "response_type"} {
@@ -161,8 +159,8 @@ func parseConfiguration(data []byte) (newqueue.Object, error) {
 	return o, err
 }
 
-// statusCodec checks a status: what of says, and that its time, under key, can
-// be read. It returns the object.
+// statusCodec checks a status: of checks its state, and the time under key must
+// be readable. It returns the object.
 func statusCodec(d newqueue.Dialect, key string, of func(o newqueue.Object, r *layout.Reading) error) func(*layout.Reading) any {
 	return func(r *layout.Reading) any {
 		o, err := newqueue.ParseObject(r.Data)
