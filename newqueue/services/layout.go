@@ -16,6 +16,9 @@ import (
 // names (R03, R07, R14 to R17), and its codecs check some content (R04, R12,
 // R31). The other demands are added to the map in dialect mrt-zk as rules.
 
+// demandsPage has the table of all demands.
+const demandsPage = "docs/deployed-services.md"
+
 // ownRule is the id that a demand has as a rule of the map. It is "" if the map
 // already has a rule for it.
 func ownRule(d *Demand) string {
@@ -47,7 +50,7 @@ func AddRules(m *layout.Map) error {
 		if !slices.ContainsFunc(d.Stops, func(s Stop) bool { return s.Effect.Blocking() }) {
 			severity = layout.Warning
 		}
-		rule := &layout.Rule{ID: id, Severity: severity, Path: patternOf[d.Of] + d.Node, Says: d.String(), Document: "docs/deployed-services.md, " + d.ID}
+		rule := &layout.Rule{ID: id, Severity: severity, Path: patternOf[d.Of] + d.Node, Says: d.String(), Document: demandsPage + ", " + d.ID}
 		if err := m.AddRule(rule); err != nil {
 			return err
 		}
