@@ -29,14 +29,14 @@ func (a *app) releaseCmd() *cobra.Command {
 		Short: "lift the holds, once the target is verified",
 		Long: `Lift the holds on the new queues, all in one transaction, so that the services
 start. A hold that covers a migration is lifted only if the target is what the
-source says: give SOURCE, and release runs mrtq verify first, with its flags, and
-lifts nothing if anything differs. Without SOURCE, say --force, and nothing is
-verified. If a migration or a rollback wrote to the target meanwhile, nothing is
-lifted.
+source says. So give SOURCE: release then runs mrtq verify first, with its flags,
+and lifts nothing if anything differs. To release without verifying, give --force
+instead of SOURCE. If a migration or a rollback writes to the target meanwhile,
+release lifts nothing.
 
-Holds that mrtq migrate and mrtq hold set are lifted. One that something else
-set, and holds on collections, you name with --only and --collection. Exit code 1
-if the target isn't verified.`,
+release lifts the holds that mrtq migrate and mrtq hold set. Name a hold that
+another tool set with --only, and a hold on a collection with --collection. Exit
+code 1 if the target isn't verified.`,
 		Example: `  mrtq release zk1:2181/new zk1:2181 --quarantine mrtq-quarantine-zk1-2181-new.ndjson
   mrtq release zk1:2181/new --only ingest --force
   mrtq release zk1:2181/new --collection merritt_content`,
@@ -64,7 +64,7 @@ if the target isn't verified.`,
 // released is the -o json of release.
 type released struct {
 	Released []migrate.Hold `json:"released"`
-	Left     []migrate.Hold `json:"left"` // set by others, and not named
+	Left     []migrate.Hold `json:"left"` // set by another tool, and not named
 	Verified bool           `json:"verified"`
 }
 
@@ -79,7 +79,7 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 		return err
 	}
 	if c.force && len(args) > 1 {
-		return usageError("--force lifts the holds without verifying; with SOURCE they are lifted if the target is verified: give one of the two")
+		return usageError("--force releases without verifying, SOURCE is for verifying first: give only one of them")
 	}
 	holds, err := a.holds(ctx, e)
 	if err != nil {
@@ -91,7 +91,7 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 	out := released{Released: lift, Left: left}
 	proof, _ := pick(lift, func(h migrate.Hold) bool { return h.Proof })
 	if len(proof) > 0 && len(args) < 2 && !c.force {
-		return usageError("%s cover a migration (%s). Add SOURCE, and release verifies the target first; or --force, and nothing is verified. Nothing was released; usage: mrtq release TARGET SOURCE", count(len(proof), "hold", "holds"), holdNames(proof))
+		return usageError("%s cover a migration (%s). To verify the target first, add SOURCE. To release without verifying, add --force. Nothing was released; usage: mrtq release TARGET SOURCE", count(len(proof), "hold", "holds"), holdNames(proof))
 	}
 	if len(lift) > 0 && len(args) > 1 {
 		if err := c.check(ctx, a, args[1], target); err != nil {
@@ -138,7 +138,7 @@ func (c *releaseCmd) print(a *app, out released) error {
 	case len(out.Released) == 0 && len(out.Left) == 0:
 		a.conclude(good, "Release: nothing to do: no hold is set there.")
 	case len(out.Left) > 0:
-		a.conclude(attention, "Release: %s lifted, %s left, which others set: %s.", count(len(out.Released), "hold", "holds"), count(len(out.Left), "hold", "holds"), holdNames(out.Left))
+		a.conclude(attention, "Release: %s lifted, %s left, which another tool set: %s.", count(len(out.Released), "hold", "holds"), count(len(out.Left), "hold", "holds"), holdNames(out.Left))
 	case !out.Verified && c.force:
 		a.conclude(attention, "Release: %s lifted, and nothing was verified: %s.", count(len(out.Released), "hold", "holds"), holdNames(out.Released))
 	default:

@@ -8,7 +8,7 @@ import (
 	"mrtq/migrate"
 )
 
-// toDo says of each action what is to be done, as a verdict has it.
+// toDo are the words for each action in a verdict.
 var toDo = map[migrate.Action]string{
 	migrate.ActCreate:     "to create",
 	migrate.ActRewrite:    "to rewrite",
@@ -19,7 +19,7 @@ var toDo = map[migrate.Action]string{
 	migrate.ActBlock:      "to decide",
 }
 
-// planVerdict is a plan in one line: what becomes of the records, and whether it
+// planVerdict is a plan in one line: what it does with the records, and whether it
 // can be carried out.
 func planVerdict(p *migrate.Plan) (tone, string) {
 	var parts []string
@@ -43,9 +43,9 @@ func planVerdict(p *migrate.Plan) (tone, string) {
 	return good, records + ": ready"
 }
 
-// class is warnings that say the same of different things.
+// class is a group of warnings that say the same about different things.
 type class struct {
-	message string // with … for what differs, if there are several
+	message string // with … in place of what differs, if there are several
 	paths   []string
 }
 
@@ -68,8 +68,8 @@ func classes(warnings []migrate.Warning) []*class {
 	return order
 }
 
-// particular is what a message says of one thing only: something quoted, a path,
-// an identifier, a number.
+// particular matches the parts of a message that are about one thing only: quoted
+// text, a path, an identifier, a number.
 var particular = regexp.MustCompile(`"(\\.|[^"\\])*"|[^\s"]*[/0-9][^\s":,;]*`)
 
 func (a *app) printWarnings(warnings []migrate.Warning) {

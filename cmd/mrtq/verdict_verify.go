@@ -19,9 +19,9 @@ func verifyVerdict(v *migrate.Verdict) (tone, string) {
 	case v.State == migrate.RunRunning:
 		return bad, fmt.Sprintf("Verify: %s is not finished. Run the same mrtq migrate again, then verify. Until then: %s.", v.Run, differences)
 	case v.State == migrate.RunRollingBack:
-		return bad, fmt.Sprintf("Verify: %s is not taken back yet. Run mrtq rollback TARGET --run %s again. Until then: %s.", v.Run, v.Run, differences)
+		return bad, fmt.Sprintf("Verify: %s is not completely rolled back. Run mrtq rollback TARGET --run %s again. Until then: %s.", v.Run, v.Run, differences)
 	case !v.OK() && worked != "":
-		return bad, fmt.Sprintf("Verify: %s: %v. Beside them: %s.", differences, errDiffers, worked)
+		return bad, fmt.Sprintf("Verify: %s: %v. Besides: %s.", differences, errDiffers, worked)
 	case !v.OK():
 		return bad, fmt.Sprintf("Verify: %s: %v.", differences, errDiffers)
 	case worked != "":
@@ -32,7 +32,7 @@ func verifyVerdict(v *migrate.Verdict) (tone, string) {
 	return good, "Verified: the target is what the source says it should be."
 }
 
-// workedOn is what workers did since the release, "" for nothing.
+// workedOn is what workers have done since the release, "" for nothing.
 func workedOn(v *migrate.Verdict) string {
 	var parts []string
 	if n := v.Worked.Jobs; n > 0 {
@@ -44,13 +44,13 @@ func workedOn(v *migrate.Verdict) string {
 	return strings.Join(parts, ", ")
 }
 
-// noRunHere reports whether there was nothing to verify: no run, and nothing that
-// tells of one that was lost.
+// noRunHere reports whether there was nothing to verify: no run, and no sign of one
+// that was lost.
 func noRunHere(v *migrate.Verdict) bool {
 	return v.Run == "" && v.Nodes == 0 && !slices.ContainsFunc(v.Differences, func(d migrate.Difference) bool { return d.Kind == migrate.Damaged })
 }
 
-// lastNames are the names of znodes without where they are.
+// lastNames are the last parts of paths.
 func lastNames(paths []string) (names []string) {
 	for _, path := range paths {
 		names = append(names, znode.Name(path))

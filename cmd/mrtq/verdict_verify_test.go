@@ -23,11 +23,11 @@ func TestVerifyVerdict(t *testing.T) {
 		{migrate.Verdict{Run: "run0000000000", State: migrate.RunDone, Differences: differs}, bad,
 			"Verify: 1 difference: the target is not what the source says it should be."},
 		{migrate.Verdict{Run: "run0000000000", State: migrate.RunDone, Differences: differs, Worked: migrate.WorkedOn{Jobs: 1}}, bad,
-			"Verify: 1 difference: the target is not what the source says it should be. Beside them: 1 job at work."},
+			"Verify: 1 difference: the target is not what the source says it should be. Besides: 1 job at work."},
 		{migrate.Verdict{Run: "run0000000000", State: migrate.RunRunning, Differences: differs}, bad,
 			"Verify: run0000000000 is not finished. Run the same mrtq migrate again, then verify. Until then: 1 difference."},
 		{migrate.Verdict{Run: "run0000000000", State: migrate.RunRollingBack, Differences: differs}, bad,
-			"Verify: run0000000000 is not taken back yet. Run mrtq rollback TARGET --run run0000000000 again. Until then: 1 difference."},
+			"Verify: run0000000000 is not completely rolled back. Run mrtq rollback TARGET --run run0000000000 again. Until then: 1 difference."},
 		{migrate.Verdict{Differences: differs}, bad, "Verify: no run of mrtq migrate is recorded in this target. Check its address and chroot, or migrate first."},
 		{migrate.Verdict{Differences: []migrate.Difference{{Kind: migrate.Damaged}}}, bad, "Verify: 1 difference: the target is not what the source says it should be."},
 	} {

@@ -131,7 +131,7 @@ func (w *world) lockIsGivenBack() error {
 
 // lockByHand creates a lock as a worker of the client library would.
 func (w *world) lockByHand(what string) error {
-	a, err := w.actor("somebody else")
+	a, err := w.actor("another client")
 	if err != nil {
 		return err
 	}
