@@ -162,7 +162,7 @@ func (ex *existing) placedNodes(p placed) []string {
 }
 
 // touched says what somebody changed of a migrated job or access request since
-// a run made it, "" if nothing (see "Why versions tell what was touched").
+// a run made it, "" if nothing (see "Why versions and transactions show what was changed").
 func (ex *existing) touched(p placed) string {
 	made := ex.tree.Get(p.root).Stat.Czxid
 	if why := ex.madeAgain(p); why != "" {
