@@ -32,6 +32,7 @@ var rooms = []string{
 	"migrate",
 	"newqueue/services",
 	"newqueue/lint",
+	"newqueue/layoutmap",
 	"newqueue",
 	"newqueue/states",
 	"internal/legacyqueue",

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// quarantineFile is the name of a migration's quarantine file unless another is
-// given: of its target's own, so that two migrations rarely share one, and the
-// same each time that one is run again.
+// quarantineFile is the default name of a migration's quarantine file. It is made
+// from the target, so that two migrations rarely share a file, and a migration that
+// is run again has the same.
 func quarantineFile(target endpoint) string {
 	name := target.text
 	if target.file != "" {
 		name = strings.TrimSuffix(strings.TrimSuffix(target.file, ".gz"), ".ndjson")
 	}
 	name = strings.Trim(unfit.ReplaceAllString(name, "-"), "-.")
-	// What tells targets apart, the chroot, is at the end.
+	// Keep the end, because that is the chroot, in which targets differ.
 	if over := len(name) - longestName; over > 0 {
 		name = strings.Trim(name[over:], "-.")
 	}

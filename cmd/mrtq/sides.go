@@ -10,15 +10,14 @@ import (
 	"mrtq/migrate"
 )
 
-// reading is an endpoint that is open to be read. Close it.
+// reading is an endpoint that is open for reading. The caller closes it.
 type reading struct {
 	side.Side
 	Close func()
 }
 
-// openSource opens a SOURCE so that nothing can be written to it; what may not be
-// read there is marked. On a server, the ACLs are read of those znodes that acl
-// says.
+// openSource opens a SOURCE for reading only. Znodes that may not be read are
+// marked. On a server, the ACLs of the znodes that acl chooses are read, too.
 func (a *app) openSource(ctx context.Context, e endpoint, acl func(path string) bool) (*reading, error) {
 	switch {
 	case e.file != "":
@@ -54,7 +53,7 @@ func (a *app) freshReader(ctx context.Context, e endpoint) (*zkconn.Reader, erro
 	return r, nil
 }
 
-// openQueue opens a legacy queue to be read. done closes it.
+// openQueue opens a legacy queue for reading. done closes it.
 func (a *app) openQueue(ctx context.Context, e endpoint, l *legacyFlags) (queue *migrate.LegacyQueue, done func(), err error) {
 	queues, opt, err := l.reads()
 	if err != nil {
@@ -73,8 +72,8 @@ func (a *app) openQueue(ctx context.Context, e endpoint, l *legacyFlags) (queue 
 	return queue, from.Close, nil
 }
 
-// openTarget opens a TARGET so that nothing can be written to it. What may not be
-// read there is an error, also in a dump.
+// openTarget opens a TARGET for reading only. A znode that may not be read is an
+// error, also in a dump.
 func (a *app) openTarget(ctx context.Context, e endpoint, acl func(path string) bool) (*reading, error) {
 	if e.file != "" {
 		d, err := a.openWholeDump(ctx, e.file)
@@ -104,7 +103,7 @@ func readTarget[T any](ctx context.Context, a *app, e endpoint, read func(contex
 	return read(ctx, target)
 }
 
-// openWholeDump is openDump of a dump that must not lack anything.
+// openWholeDump is openDump for a dump that must not lack anything.
 func (a *app) openWholeDump(ctx context.Context, path string) (*side.Dump, error) {
 	d, err := a.openDump(ctx, path)
 	if err != nil {
@@ -117,8 +116,8 @@ func (a *app) openWholeDump(ctx context.Context, path string) (*side.Dump, error
 	return d, nil
 }
 
-// openDump opens a dump to be read, unpacked if its name ends in .gz. Errors leave
-// it to the caller to name the file.
+// openDump opens a dump for reading, and unpacks it if its name ends in .gz. The
+// caller adds the file's name to errors.
 func (a *app) openDump(ctx context.Context, path string) (*side.Dump, error) {
 	show, finish := a.progress("reading the dump", "znodes")
 	defer finish()

@@ -8,8 +8,7 @@ import (
 	"mrtq/migrate"
 )
 
-// toDo says of each action what is to be done, in the table of a plan and in its
-// verdict.
+// toDo are the words for each action, in the table of a plan and in its verdict.
 var toDo = map[migrate.Action]string{
 	migrate.ActCreate:     "to create",
 	migrate.ActRewrite:    "to rewrite",
@@ -20,7 +19,7 @@ var toDo = map[migrate.Action]string{
 	migrate.ActBlock:      "to decide",
 }
 
-// planVerdict is a plan in one line: what becomes of the records, and whether it
+// planVerdict is a plan in one line: what it does with the records, and whether it
 // can be carried out.
 func planVerdict(p *migrate.Plan) (tone, string) {
 	var parts []string
@@ -55,9 +54,9 @@ func problemsBeside(toDecide, all int) string {
 	return problems(all)
 }
 
-// class is warnings that say the same of different things.
+// class is a group of warnings that say the same about different things.
 type class struct {
-	message string // what all of them say, see [migrate.InCommon]
+	message string // what all of them say, with … in place of what differs; see [migrate.InCommon]
 	paths   []string
 }
 
@@ -79,8 +78,8 @@ func classes(warnings []migrate.Warning) []*class {
 	return order
 }
 
-// particular is what a message says of one thing only: something quoted, a path,
-// an identifier, a number.
+// particular matches the parts of a message that are about one thing only: quoted
+// text, a path, an identifier, a number.
 var particular = regexp.MustCompile(`"(\\.|[^"\\])*"|[^\s"]*[/0-9][^\s":,;]*`)
 
 func (a *app) printWarnings(warnings []migrate.Warning) {

@@ -20,16 +20,13 @@ func verifyVerdict(v *migrate.Verdict, lacks string) (tone, string) {
 	case v.State == migrate.RunRunning:
 		return bad, fmt.Sprintf("Verify: %s is not finished. Run the same mrtq migrate again, then verify. Until then: %s.", v.Run, differences)
 	case v.State == migrate.RunRollingBack:
-		return bad, fmt.Sprintf("Verify: %s is not taken back yet. Run mrtq rollback TARGET --run %s again. Until then: %s.", v.Run, v.Run, differences)
+		return bad, fmt.Sprintf("Verify: %s is not completely rolled back. Run mrtq rollback TARGET --run %s again. Until then: %s.", v.Run, v.Run, differences)
 	case !v.OK() && notKept(v) == len(v.Differences):
 		return bad, fmt.Sprintf("Verify: the target is what the source says it should be, but %s.", lacks)
 	case !v.OK():
 		text := fmt.Sprintf("Verify: %s: %v.", differences, errDiffers)
-		if worked != "" {
-			text += fmt.Sprintf(" Beside them: %s.", worked)
-		}
-		if lacks != "" {
-			text += fmt.Sprintf(" Besides, %s.", lacks)
+		if besides := slices.DeleteFunc([]string{worked, lacks}, func(s string) bool { return s == "" }); len(besides) > 0 {
+			text += fmt.Sprintf(" Besides: %s.", strings.Join(besides, "; "))
 		}
 		return bad, text
 	case len(v.Worked.Abandoned) > 0:
@@ -53,7 +50,7 @@ func notKept(v *migrate.Verdict) (n int) {
 	return n
 }
 
-// workedOn is what workers did since the release, "" for nothing.
+// workedOn is what workers have done since the release, "" for nothing.
 func workedOn(v *migrate.Verdict) string {
 	var parts []string
 	if n := v.Worked.Jobs; n > 0 {
@@ -65,13 +62,13 @@ func workedOn(v *migrate.Verdict) string {
 	return strings.Join(parts, ", ")
 }
 
-// noRunHere reports whether there was nothing to verify: no run, and nothing that
-// tells of one that was lost.
+// noRunHere reports whether there was nothing to verify: no run, and no sign of one
+// that was lost.
 func noRunHere(v *migrate.Verdict) bool {
 	return v.Run == "" && v.Nodes == 0 && !slices.ContainsFunc(v.Differences, func(d migrate.Difference) bool { return d.Kind == migrate.Damaged })
 }
 
-// lastNames are the names of znodes without where they are.
+// lastNames are the last parts of paths.
 func lastNames(paths []string) (names []string) {
 	for _, path := range paths {
 		names = append(names, znode.Name(path))
