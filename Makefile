@@ -46,7 +46,7 @@ torture:
 demo: build
 	@harness/demo
 
-bench: build
+bench: build # for accept; harness/bench builds its own
 	go test ./harness/minizk -run TestFigures -figures -count 1 -v -timeout 30m
 	go test ./internal/report -run 'TestFigures|TestBrowser/100' -count 1 -v
 	@for on in embedded jvm; do for run in 1 2 3 4 5; do \

@@ -15,7 +15,7 @@ import (
 )
 
 // public are the packages that a program outside of this module is to import.
-var public = []string{"mrtq/legacy", "mrtq/newqueue", "mrtq/newqueue/states", "mrtq/migrate", "mrtq/harness", "mrtq/harness/minizk"}
+var public = []string{"mrtq/legacy", "mrtq/newqueue", "mrtq/newqueue/states", "mrtq/newqueue/lint", "mrtq/migrate", "mrtq/harness", "mrtq/harness/minizk"}
 
 // TestPublicAPINamesNoInternalType: whatever a public package takes, returns or has
 // in a field, a program outside can name. A type of an internal package needs an

@@ -32,6 +32,7 @@ var rooms = []string{
 	"migrate",
 	"newqueue/services",
 	"newqueue/lint",
+	"newqueue/layoutmap",
 	"newqueue",
 	"newqueue/states",
 	"internal/legacyqueue",
@@ -48,6 +49,7 @@ var rooms = []string{
 	"internal/report",
 	"internal/statedraw",
 	"internal/printable",
+	"internal/goldenfile",
 	"internal/release",
 	"internal/tamper",
 }

@@ -1,6 +1,6 @@
 Feature: An access request's life
-  Somebody wants an object back. The request waits in the queue of small objects
-  or of large ones until a worker has assembled the object.
+  A user wants an object back. The request waits in the queue of small or of large
+  objects until a worker has assembled the object.
 
   Background:
     Given a queue with other people's work in it
@@ -35,15 +35,15 @@ Feature: An access request's life
   @A4
   Scenario: The object can't be assembled
     Given a processing request that a worker has acquired
-    When the worker fails it, saying "a.txt is not in the cloud"
-    Then the request is failed, saying "a.txt is not in the cloud"
+    When the worker fails it with the message "a.txt is not in the cloud"
+    Then the request is failed with the message "a.txt is not in the cloud"
     And the lock is released
     And nothing else has changed
 
   @A5
   Scenario: An administrator retries it
     Given a failed request
-    When an administrator has the request tried again
+    When an administrator retries the request
     Then the request is processing
     And nothing else has changed
 
@@ -78,15 +78,15 @@ Feature: An access request's life
 
   Scenario Outline: An administrator is refused while a worker holds the lock: <action>
     Given a failed request
-    And somebody else has locked the request
+    And another client has locked the request
     When an administrator <action>
-    Then it is refused because somebody else holds the lock
+    Then it is refused because the lock is already held
     And nothing has changed
 
     @A5
     Examples:
       | action                      |
-      | has the request tried again |
+      | retries the request |
 
     @A6
     Examples:
@@ -95,7 +95,7 @@ Feature: An access request's life
 
   Scenario Outline: The cleaning pass leaves a <state> request alone while a worker holds it
     Given a <state> request
-    And somebody else has locked the request
+    And another client has locked the request
     When the cleaning pass over requests runs
     Then nothing has changed
 

@@ -1,7 +1,7 @@
 Feature: Acquiring
   A worker acquires the next job, batch or request of a state. It gets the one
   with the lowest priority number, or the oldest of several, with an ephemeral
-  lock. It skips those that somebody else has locked. If there is none left, it
+  lock. It skips those that another client has locked. If there is none left, it
   gets none. It never waits for another worker.
 
   Background:
@@ -14,13 +14,13 @@ Feature: Acquiring
       | B   | 3        |
       | C   | 3        |
     When the worker acquires the next job in <state>
-    Then the worker has the job B, with a lock that ends with the session
+    Then the worker holds the job B, with a lock that ends with the session
     And nothing else has changed
     When another worker acquires the next job in <state>
-    Then the other worker has the job C, with a lock that ends with the session
+    Then the other worker holds the job C, with a lock that ends with the session
     And nothing else has changed
     When the worker acquires the next job in <state>
-    Then the worker has the job A, with a lock that ends with the session
+    Then the worker holds the job A, with a lock that ends with the session
     And nothing else has changed
     When another worker acquires the next job in <state>
     Then it is refused because there is nothing to acquire
@@ -72,10 +72,10 @@ Feature: Acquiring
       | A     |
       | B     |
     When the worker acquires the next batch in <state>
-    Then the worker has the batch A, with a lock that ends with the session
+    Then the worker holds the batch A, with a lock that ends with the session
     And nothing else has changed
     When another worker acquires the next batch in <state>
-    Then the other worker has the batch B, with a lock that ends with the session
+    Then the other worker holds the batch B, with a lock that ends with the session
     And nothing else has changed
     When another worker acquires the next batch in <state>
     Then it is refused because there is nothing to acquire
@@ -104,7 +104,7 @@ Feature: Acquiring
       | B     |
     And the batch A already has a job
     When the worker acquires the next batch in pending
-    Then the worker has the batch B, with a lock that ends with the session
+    Then the worker holds the batch B, with a lock that ends with the session
     And nothing else has changed
     When another worker acquires the next batch in pending
     Then it is refused because there is nothing to acquire
@@ -117,10 +117,10 @@ Feature: Acquiring
       | A       |
       | B       |
     When the worker acquires the next request for a <size> object
-    Then the worker has the request A, with a lock that ends with the session
+    Then the worker holds the request A, with a lock that ends with the session
     And nothing else has changed
     When another worker acquires the next request for a <size> object
-    Then the other worker has the request B, with a lock that ends with the session
+    Then the other worker holds the request B, with a lock that ends with the session
     And nothing else has changed
     When another worker acquires the next request for a <size> object
     Then it is refused because there is nothing to acquire
@@ -138,7 +138,7 @@ Feature: Acquiring
     Then the lock is released
     And nothing else has changed
     When another worker acquires the next job in pending
-    Then the other worker has the job, with a lock that ends with the session
+    Then the other worker holds the job, with a lock that ends with the session
     And nothing else has changed
 
   @Q4
@@ -149,7 +149,7 @@ Feature: Acquiring
     And a job B in it that is downloading
     And the job B is also in the queue of pending, with priority 1
     When the worker acquires the next job in pending
-    Then the worker has the job A, with a lock that ends with the session
+    Then the worker holds the job A, with a lock that ends with the session
     And nothing else has changed
 
   @Q4
@@ -160,5 +160,5 @@ Feature: Acquiring
       | B   | 7        |
     And the status of the job A holds {"status":
     When the worker acquires the next job in pending
-    Then the worker has the job B, with a lock that ends with the session
+    Then the worker holds the job B, with a lock that ends with the session
     And nothing else has changed

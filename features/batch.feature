@@ -23,8 +23,8 @@ Feature: A batch's life
   @B2
   Scenario: Its collection is held
     Given a pending batch that a worker has acquired
-    When the worker holds it, saying "the collection is frozen"
-    Then the batch is held, saying "the collection is frozen"
+    When the worker holds it with the message "the collection is frozen"
+    Then the batch is held with the message "the collection is frozen"
     And the lock is released
     And nothing else has changed
 
@@ -33,8 +33,8 @@ Feature: A batch's life
     Given a pending batch
     And a worker of the client library died while it acquired the batch
     And a worker has acquired the batch
-    When the worker holds it, saying "the collection is frozen"
-    Then the batch is held, saying "the collection is frozen"
+    When the worker holds it with the message "the collection is frozen"
+    Then the batch is held with the message "the collection is frozen"
     And the batch has no states
     And the lock is released
     And nothing else has changed
@@ -115,7 +115,7 @@ Feature: A batch's life
   Scenario: The repair pass leaves a batch alone while a worker holds it
     Given a pending batch
     And a worker of the client library died while it acquired the batch
-    And somebody else has locked the batch
+    And another client has locked the batch
     When the repair pass over batches runs
     Then nothing has changed
 
@@ -129,7 +129,7 @@ Feature: A batch's life
   @B5
   Scenario: The last of its jobs is done
     Given a batch in processing with the completed jobs A B
-    When the event comes that its batch-processing is empty
+    When the watch fires because its batch-processing is empty
     Then the batch is reporting
     And nothing else has changed
 
@@ -137,24 +137,24 @@ Feature: A batch's life
   Scenario: The last of its jobs is not done yet
     Given a batch in processing with the completed jobs A B
     And a job C in it that is recording
-    When the event comes that its batch-processing is empty
+    When the watch fires because its batch-processing is empty
     Then it is refused because it has unfinished jobs
     And nothing has changed
 
   @B5
   Scenario: The event is refused while a worker holds the lock
     Given a batch in processing with the completed jobs A B
-    And somebody else has locked the batch
-    When the event comes that its batch-processing is empty
-    Then it is refused because somebody else holds the lock
+    And another client has locked the batch
+    When the watch fires because its batch-processing is empty
+    Then it is refused because the lock is already held
     And nothing has changed
 
   @B5f @mrt-zk
   Scenario: An administrator gives it up before all its jobs are done
     Given a batch in processing with the completed jobs A B
     And a job C in it that is downloading
-    When an administrator gives up the batch, saying "withdrawn"
-    Then the batch is failed, saying "withdrawn"
+    When an administrator gives up the batch with the message "withdrawn"
+    Then the batch is failed with the message "withdrawn"
     And nothing else has changed
 
   @B6
@@ -179,9 +179,9 @@ Feature: A batch's life
     And nothing else has changed
 
   @B8
-  Scenario: An administrator has it reported again
+  Scenario: An administrator requests an update report
     Given a batch in failed with the completed jobs A B
-    When an administrator has the batch reported again
+    When an administrator requests an update report of the batch
     Then the batch is update-reporting
     And nothing else has changed
 
@@ -193,7 +193,7 @@ Feature: A batch's life
     When the worker reports it
     Then the batch is completed
     And its status report lists as completed A B and as failed none
-    And the report tells as new: completed B, failed none
+    And the report lists as new: completed B, failed none
     And the lock is released
     And nothing else has changed
 
@@ -217,8 +217,8 @@ Feature: A batch's life
     When the worker reports it
     Then the batch is failed
     And its status report lists as completed A B and as failed C
-    And the report tells as new: completed B, failed none
-    And the report tells as still failed C, and as resumed D
+    And the report lists as new: completed B, failed none
+    And the report lists as still failed C, and as resumed D
     And the lock is released
     And nothing else has changed
 
@@ -231,7 +231,7 @@ Feature: A batch's life
     When the worker reports it
     Then the batch is failed
     And its status report lists as completed A and as failed B
-    And the report tells as new: completed none, failed B
+    And the report lists as new: completed none, failed B
     And there is something to send
     And the lock is released
     And nothing else has changed
@@ -250,7 +250,7 @@ Feature: A batch's life
     And its retry count is one more
     And nothing else has changed
     When the worker records the report as sent
-    Then it is refused because somebody else changed it first
+    Then it is refused because another client changed it first
     And nothing has changed
 
   @B11
@@ -260,16 +260,16 @@ Feature: A batch's life
     And a job D in it that is downloading
     When an administrator deletes the batch
     Then nothing is left of the batch, nor of its jobs A B C D
-    And the answer warns of nothing
+    And the answer has no warning
     And nothing else has changed
 
   @B11
   Scenario: An administrator is refused while a worker holds the lock of one of its jobs
     Given a batch in failed with the completed jobs A B
     And a job C in it that is downloading
-    And somebody else has locked the job C
+    And another client has locked the job C
     When an administrator deletes the batch
-    Then it is refused because somebody else holds the lock
+    Then it is refused because the lock is already held
     And nothing has changed
 
   @B12
@@ -317,7 +317,7 @@ Feature: A batch's life
 
   Scenario Outline: The cleaning pass leaves a <state> batch alone while a worker holds it
     Given a <state> batch
-    And somebody else has locked the batch
+    And another client has locked the batch
     When the cleaning pass over batches runs
     Then nothing has changed
 
@@ -375,9 +375,9 @@ Feature: A batch's life
 
   Scenario Outline: An administrator is refused while a worker holds the lock: <action>
     Given a <state> batch
-    And somebody else has locked the batch
+    And another client has locked the batch
     When an administrator <action>
-    Then it is refused because somebody else holds the lock
+    Then it is refused because the lock is already held
     And nothing has changed
 
     @B4
@@ -388,7 +388,7 @@ Feature: A batch's life
     @B8
     Examples:
       | state  | action                           |
-      | failed | has the batch reported again |
+      | failed | requests an update report of the batch |
 
     @B11
     Examples:

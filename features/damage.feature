@@ -40,10 +40,10 @@ Feature: Missing and unreadable znodes
       | holds {"status":          | can't be read |
       | holds {"status":"asleep"} | can't be read |
 
-  Scenario Outline: A request is not tried again because its status <is>
+  Scenario Outline: A request is not retried because its status <is>
     Given a failed request
     And its status <is>
-    When an administrator has the request tried again
+    When an administrator retries the request
     Then it is refused because its status <why>
     And nothing has changed
 

@@ -171,8 +171,8 @@ Feature: A job's life
 
   Scenario Outline: A <state> job fails, and says why
     Given a <state> job that a worker has acquired
-    When the worker fails it, saying "<why>"
-    Then the job is failed, saying "<why>"
+    When the worker fails it with the message "<why>"
+    Then the job is failed with the message "<why>"
     And in its batch it moves from processing to failed
     And its last successful status is still <last> (mrt-zk: <deployed last>)
     And the lock is released
@@ -223,8 +223,8 @@ Feature: A job's life
   @J3
   Scenario: Its collection is held
     Given a pending job that a worker has acquired
-    When the worker holds it, saying "the collection is frozen"
-    Then the job is held, saying "the collection is frozen"
+    When the worker holds it with the message "the collection is frozen"
+    Then the job is held with the message "the collection is frozen"
     And its last successful status is none (mrt-zk: pending)
     And the lock is released
     And nothing else has changed
@@ -305,7 +305,7 @@ Feature: A job's life
 
   Scenario Outline: An administrator chooses the step at which a failed job is resumed, <at>
     Given a failed job whose last successful status is <last>
-    When an administrator has the job retried at <at>
+    When an administrator retries the job at <at>
     Then the job is <at>
     And in its batch it moves from failed to processing
     And its last successful status is <last> (mrt-zk: <before>)
@@ -354,8 +354,8 @@ Feature: A job's life
 
   Scenario Outline: A job that fails in <state> again and again is resumed there each time
     Given a <state> job that a worker has acquired
-    When the worker fails it, saying "once"
-    Then the job is failed, saying "once"
+    When the worker fails it with the message "once"
+    Then the job is failed with the message "once"
     And in its batch it moves from processing to failed
     And its last successful status is still <last> (mrt-zk: <deployed last>)
     And the lock is released
@@ -367,10 +367,10 @@ Feature: A job's life
     And its retry count is one more
     And nothing else has changed
     When the worker acquires the next job in <state>
-    Then the worker has the job, with a lock that ends with the session
+    Then the worker holds the job, with a lock that ends with the session
     And nothing else has changed
-    When the worker fails it, saying "twice"
-    Then the job is failed, saying "twice"
+    When the worker fails it with the message "twice"
+    Then the job is failed with the message "twice"
     And in its batch it moves from processing to failed
     And its last successful status is still <last> (mrt-zk: <deployed last>)
     And the lock is released
@@ -425,8 +425,8 @@ Feature: A job's life
   @mrt-zk
   Scenario Outline: A <state> job that the Java library resumed fails again, and can be resumed
     Given a <state> job that Java's library has resumed and a worker has acquired
-    When the worker fails it, saying "again"
-    Then the job is failed, saying "again"
+    When the worker fails it with the message "again"
+    Then the job is failed with the message "again"
     And in its batch it moves from processing to failed
     And its last successful status is <last>
     And the lock is released
@@ -482,7 +482,7 @@ Feature: A job's life
   @J2 @design
   Scenario: A job that failed before its first success can't be resumed at a chosen step
     Given a failed job whose last successful status is none
-    When an administrator has the job retried at downloading
+    When an administrator retries the job at downloading
     Then it is refused because no step of it has succeeded yet
     And nothing has changed
 
@@ -496,7 +496,7 @@ Feature: A job's life
   @J5
   Scenario: Only a failed job can be resumed
     Given a held job
-    When an administrator has the job retried at pending
+    When an administrator retries the job at pending
     Then it is refused because it is in another state
     And nothing has changed
 
@@ -523,7 +523,7 @@ Feature: A job's life
   @J20
   Scenario: The cleaning pass leaves a job alone while a worker holds it
     Given a completed job of a completed batch
-    And somebody else has locked the job
+    And another client has locked the job
     When the cleaning pass over jobs runs
     Then nothing has changed
 
@@ -569,7 +569,7 @@ Feature: A job's life
     Given a failed job of a completed batch
     When an administrator deletes the job
     Then the job is deleted as the dialect does it, from failed
-    And the answer warns of nothing
+    And the answer has no warning
     And nothing else has changed
 
   @J22 @design
@@ -600,9 +600,9 @@ Feature: A job's life
 
   Scenario Outline: An administrator is refused while a worker holds the lock: <action>
     Given a <state> job
-    And somebody else has locked the job
+    And another client has locked the job
     When an administrator <action> the job
-    Then it is refused because somebody else holds the lock
+    Then it is refused because the lock is already held
     And nothing has changed
 
     @J5
@@ -635,7 +635,7 @@ Feature: A job's life
   @J4
   Scenario: An administrator can't make a worker's step while a worker holds the lock
     Given a pending job
-    And somebody else has locked the job
+    And another client has locked the job
     When an administrator tries to move it to estimating
     Then it is refused because only the worker that holds the lock may do this
     And nothing has changed

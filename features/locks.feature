@@ -1,8 +1,8 @@
 Feature: Locks and holds
-  An administrator holds a queue or a collection. The hold stays until somebody
-  releases it. A worker locks an object's storage, its inventory or an owner's
-  local id. The lock ends with the worker's session at the latest, and nobody
-  else can release it. Only one can have a hold or a lock at a time.
+  An administrator holds a queue or a collection. The hold stays until it is
+  released. A worker locks an object's storage, its inventory or an owner's local
+  id. The lock ends with the worker's session at the latest, and no other session
+  can release it. There is at most one hold or lock on a thing at a time.
 
   Background:
     Given a queue with other people's work in it
@@ -12,10 +12,10 @@ Feature: Locks and holds
     Then <znode> is there, and stays until it is released
     And nothing else has changed
     When another <who else> takes the <lock>
-    Then it is refused because somebody else holds the lock
+    Then it is refused because the lock is already held
     And nothing has changed
     When <who> takes the <lock>
-    Then it is refused because somebody else holds the lock
+    Then it is refused because the lock is already held
     And nothing has changed
     When <who>'s session ends
     Then <znode> is still there
@@ -24,7 +24,7 @@ Feature: Locks and holds
     Then <znode> is gone
     And nothing else has changed
     When another <who else> releases the <lock>
-    Then it is refused because they do not hold that lock
+    Then it is refused because the caller does not hold that lock
     And nothing has changed
     When another <who else> takes the <lock>
     Then <znode> is there, and stays until it is released
@@ -52,19 +52,19 @@ Feature: Locks and holds
     Then <znode> is there, and ends with the session
     And nothing else has changed
     When another worker takes the <lock>
-    Then it is refused because somebody else holds the lock
+    Then it is refused because the lock is already held
     And nothing has changed
     When the worker takes the <lock>
-    Then it is refused because somebody else holds the lock
+    Then it is refused because the lock is already held
     And nothing has changed
     When another worker releases the <lock>
-    Then it is refused because they do not hold that lock
+    Then it is refused because the caller does not hold that lock
     And nothing has changed
     When the worker releases the <lock>
     Then <znode> is gone
     And nothing else has changed
     When the worker releases the <lock>
-    Then it is refused because they do not hold that lock
+    Then it is refused because the caller does not hold that lock
     And nothing has changed
     When another worker takes the <lock>
     Then <znode> is there, and ends with the session

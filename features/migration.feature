@@ -79,7 +79,7 @@ Feature: A legacy queue becomes a new queue
     When the operator migrates, deciding every record
     Then the other batch and job are untouched
     And the ids of migrated jobs come after theirs
-    And the next job that somebody submits gets an id of its own
+    And the next job that is submitted gets an id of its own
     When that job is removed and the operator rolls back the migration
     Then the target is as it was before, byte for byte
 
@@ -177,5 +177,5 @@ Feature: A legacy queue becomes a new queue
     Then it is refused because they may have been migrated
     And nothing at all was written
     When the operator migrates again, and declares them done
-    Then 0 job was created and 0 rewritten
+    Then 0 jobs were created and 0 rewritten
     And the field's marker is there

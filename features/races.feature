@@ -1,25 +1,25 @@
-Feature: When somebody else comes first
-  A step is decided from what was read of the tree. Somebody else may change the
-  tree before the step is made. Then the step is decided again, or it is refused.
-  No step is made from old data.
+Feature: When another client is first
+  A step is decided from what was read of the tree. Another client may change the
+  tree before the step is written. Then the step is decided again, or it is
+  refused. No step is made from old data.
 
   Background:
     Given a queue with other people's work in it
 
-  Scenario Outline: An administrator <action> a failed job, and somebody else <does> it first
+  Scenario Outline: An administrator <action> a failed job, and another client <does> it first
     Given a failed job
-    And somebody else comes first, and <does> the job
+    And another client first <does> the job
     When an administrator <action> the job
     Then it is refused because <why>
     And nothing has changed since
 
     Examples:
-      | action  | does    | why                      |
+      | action  | does    | why                        |
       | resumes | deletes | it does not exist any more |
-      | resumes | locks   | somebody else holds the lock     |
-      | deletes | locks   | somebody else holds the lock     |
-      | resumes | resumes | it is in another state   |
-      | deletes | resumes | it is in another state   |
+      | resumes | locks   | the lock is already held   |
+      | deletes | locks   | the lock is already held   |
+      | resumes | resumes | it is in another state     |
+      | deletes | resumes | it is in another state     |
       | deletes | deletes | it does not exist any more |
 
   Scenario: Another worker acquires the job that a worker would have got
@@ -27,14 +27,14 @@ Feature: When somebody else comes first
       | job | priority |
       | A   | 3        |
       | B   | 7        |
-    And somebody else comes first, and locks the job A
+    And another client first locks the job A
     When the worker acquires the next job in pending
-    Then the worker has the job B, with a lock that ends with the session
+    Then the worker holds the job B, with a lock that ends with the session
     And nothing else has changed
 
   Scenario: A job is given another priority while an administrator releases it
     Given a held job
-    And somebody else comes first, and gives the job priority 9
+    And another client first gives the job priority 9
     When an administrator releases the job
     Then the job is pending
     And its last successful status is none (mrt-zk: held)
@@ -42,8 +42,8 @@ Feature: When somebody else comes first
 
   Scenario: A batch gets another job just when its last one is done
     Given a batch in processing with the completed jobs A B
-    And somebody else comes first, and adds a job C to it that is pending
-    When the event comes that its batch-processing is empty
+    And another client first adds a job C to it that is pending
+    When the watch fires because its batch-processing is empty
     Then it is refused because it has unfinished jobs
     And nothing has changed since
 
@@ -51,15 +51,15 @@ Feature: When somebody else comes first
     Given a batch in reporting with the completed jobs A
     And a job B in it that is failed
     And a worker has acquired the batch
-    And somebody else comes first, and resumes the job B
+    And another client first resumes the job B
     When the worker reports it
-    Then it is refused because somebody else changed it first
+    Then it is refused because another client changed it first
     And nothing has changed since
 
   Scenario: A batch gets another job while it is being reported as completed
     Given a batch in update-reporting with the completed jobs A
     And a worker has acquired the batch
-    And somebody else comes first, and adds a job B to it that is pending
+    And another client first adds a job B to it that is pending
     When the worker reports it
-    Then it is refused because somebody else changed it first
+    Then it is refused because another client changed it first
     And nothing has changed since

@@ -18,7 +18,7 @@ Feature: The deployed services take the migrated queue
     When the holds are released and the services run
     And an administrator releases the held jobs and requeues the failed ones
     And the services run
-    And an administrator has the failed batches reported
+    And an administrator requests update reports of the failed batches
     And the services run
     Then every job is completed, except the deleted ones
     And every batch that was not completed before was reported once

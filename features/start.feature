@@ -1,6 +1,7 @@
 Feature: Before the first batch
-  In the documents, a folder is created when it is needed. The deployed library
-  expects that every state's queue and the folders of requests and locks exist.
+  According to the design documents, a folder is created when it is needed. The
+  deployed library expects that every state's queue and the folders of requests
+  and locks already exist.
 
   @design
   Scenario: A queue is set up

@@ -12,7 +12,7 @@ Feature: Behaviours beyond the tables
     And it is found by its UUID
     And nothing else has changed
     When the worker acquires the next batch in pending
-    Then the worker has the batch, with a lock that ends with the session
+    Then the worker holds the batch, with a lock that ends with the session
     And nothing else has changed
     When the worker creates these jobs in it
       | payload                  | priority | local id | primary id       |
@@ -36,13 +36,13 @@ Feature: Behaviours beyond the tables
     Then the job A is in the queue of pending with priority 1
     And nothing else has changed
     When the worker acquires the next job in pending
-    Then the worker has the job A, with a lock that ends with the session
+    Then the worker holds the job A, with a lock that ends with the session
     And nothing else has changed
     When another worker acquires the next job in pending
-    Then the other worker has the job B, with a lock that ends with the session
+    Then the other worker holds the job B, with a lock that ends with the session
     And nothing else has changed
     When the worker acquires the next job in pending
-    Then the worker has the job C, with a lock that ends with the session
+    Then the worker holds the job C, with a lock that ends with the session
     And nothing else has changed
 
   @S2
@@ -61,14 +61,14 @@ Feature: Behaviours beyond the tables
     When an administrator takes the collection hold merritt_demo_content
     Then /locks/collections/merritt_demo_content is there, and stays until it is released
     And nothing else has changed
-    When a worker that heeds holds acquires the next pending batch
+    When a worker that respects holds acquires the next pending batch
     Then the batch is held
     And nothing else has changed
-    When a worker that heeds holds acquires the next pending job
+    When a worker that respects holds acquires the next pending job
     Then the job A is held
     And its last successful status is none (mrt-zk: pending)
     And nothing else has changed
-    When a worker that heeds holds acquires the next pending job
+    When a worker that respects holds acquires the next pending job
     Then the job B is held
     And its last successful status is none (mrt-zk: pending)
     And nothing else has changed
@@ -82,7 +82,7 @@ Feature: Behaviours beyond the tables
     Then the job A is pending
     And its last successful status is none (mrt-zk: held)
     And nothing else has changed
-    When a worker that heeds holds acquires the next pending job
+    When a worker that respects holds acquires the next pending job
     Then the job A is estimating
     And its last successful status is none (mrt-zk: pending)
     And nothing else has changed
@@ -95,12 +95,12 @@ Feature: Behaviours beyond the tables
       | B   | 5        | 8000  |
       | C   | 7        | 100   |
     When a worker with room for 500 bytes looks at all jobs in provisioning
-    Then they have looked at the jobs A B C
+    Then it has looked at the jobs A B C
     And the job C is downloading
     And its last successful status is provisioning
     And nothing else has changed
     When a worker with room for 8500 bytes looks at all jobs in provisioning
-    Then they have looked at the jobs A B
+    Then it has looked at the jobs A B
     And the job B is downloading
     And its last successful status is provisioning
     And nothing else has changed
@@ -125,11 +125,11 @@ Feature: Behaviours beyond the tables
     Then the lock is released
     And nothing else has changed
     When another worker acquires the next job in processing
-    Then the other worker has the job, with a lock that ends with the session
-    And they find the identifier ark:/99999/fk4kept
+    Then the other worker holds the job, with a lock that ends with the session
+    And it finds the identifier ark:/99999/fk4kept
     And nothing else has changed
-    When the other worker fails it, saying "no luck"
-    Then the job is failed, saying "no luck"
+    When the other worker fails it with the message "no luck"
+    Then the job is failed with the message "no luck"
     And in its batch it moves from processing to failed
     And the lock is released
     And nothing else has changed
@@ -142,17 +142,17 @@ Feature: Behaviours beyond the tables
     When the worker reports it
     Then the batch is failed
     And its status report lists as completed A and as failed B
-    And the report tells as new: completed A, failed B
+    And the report lists as new: completed A, failed B
     And there is something to send
     And the lock is released
     And nothing else has changed
-    When an administrator has the batch reported again
+    When an administrator requests an update report of the batch
     Then the batch is update-reporting
     And nothing else has changed
     When the worker acquires and reports the next batch in update-reporting
     Then the batch is failed
     And its status report lists as completed A and as failed B
-    And the report tells as new: completed none, failed none
+    And the report lists as new: completed none, failed none
     And there is nothing to send
     And nothing else has changed
     When an administrator resumes the job B
@@ -163,13 +163,13 @@ Feature: Behaviours beyond the tables
     And nothing else has changed
     When workers move the job B to completed
     Then every step was as documented
-    When an administrator has the batch reported again
+    When an administrator requests an update report of the batch
     Then the batch is update-reporting
     And nothing else has changed
     When the worker acquires and reports the next batch in update-reporting
     Then the batch is completed
     And its status report lists as completed A B and as failed none
-    And the report tells as new: completed B, failed none
+    And the report lists as new: completed B, failed none
     And there is something to send
     And nothing else has changed
 
@@ -194,7 +194,7 @@ Feature: Behaviours beyond the tables
     Then the lock is released
     And nothing else has changed
     When another worker acquires the next job in downloading
-    Then the other worker has the job, with a lock that ends with the session
+    Then the other worker holds the job, with a lock that ends with the session
     And nothing else has changed
     When the other worker succeeds
     Then the job is processing
@@ -208,7 +208,7 @@ Feature: Behaviours beyond the tables
     And a job A in it that is pending
     When workers move the job A to downloading
     Then every step was as documented
-    When the job A fails there, saying "404 Not Found"
+    When the job A fails there with the message "404 Not Found"
     Then every step was as documented
     When an administrator resumes the job A
     Then the job A is downloading
@@ -218,7 +218,7 @@ Feature: Behaviours beyond the tables
     And nothing else has changed
     When workers move the job A to completed
     Then every step was as documented
-    And nobody has written submission, configuration, bid or batch-uuids a second time
+    And submission, configuration, bid and batch-uuids were written only once
 
   @S10
   Scenario: The last three jobs succeed at the same moment, and the watch fires once
@@ -230,7 +230,7 @@ Feature: Behaviours beyond the tables
     When all of them succeed at the same moment, while three watchers wait
     Then the watch has fired once
     And the batch is reporting
-    And the jobs A B C are completed, and nobody has a lock on them
+    And the jobs A B C are completed, and no worker holds them
     And nothing else has changed
 
   @S10
@@ -254,7 +254,7 @@ Feature: Behaviours beyond the tables
     Then the state of the batch is processing, and those of its jobs A B C are completed completed pending
     When workers move the job C to completed
     Then the state of the batch is processing, and those of its jobs A B C are completed completed completed
-    When the event comes that its batch-processing is empty
+    When the watch fires because its batch-processing is empty
     Then the batch is reporting
     And nothing else has changed
     When the worker acquires and reports the next batch in reporting
@@ -273,11 +273,11 @@ Feature: Behaviours beyond the tables
     Then the state of the batch is processing, and those of its jobs A B C are completed pending pending
     When workers move the job B to downloading
     Then the state of the batch is processing, and those of its jobs A B C are completed downloading pending
-    When the job B fails there, saying "404 Not Found"
+    When the job B fails there with the message "404 Not Found"
     Then the state of the batch is processing, and those of its jobs A B C are completed failed pending
     When workers move the job C to completed
     Then the state of the batch is processing, and those of its jobs A B C are completed failed completed
-    When the event comes that its batch-processing is empty
+    When the watch fires because its batch-processing is empty
     Then the batch is reporting
     And nothing else has changed
     When the worker acquires and reports the next batch in reporting
@@ -299,21 +299,21 @@ Feature: Behaviours beyond the tables
     And the state of the batch is failed, and those of its jobs A B C are completed downloading completed
     When <retried>
     Then the state of the batch is failed, and those of its jobs A B C are completed <outcome> completed
-    When an administrator has the batch reported again
+    When an administrator requests an update report of the batch
     Then the batch is update-reporting
     And nothing else has changed
     When the worker acquires and reports the next batch in update-reporting
     Then the batch is <outcome>
     And its status report lists as completed <completed> and as failed <failed>
-    And the report tells as new: completed <new>, failed none
+    And the report lists as new: completed <new>, failed none
     And nothing else has changed
     And the state of the batch is <outcome>, and those of its jobs A B C are completed <outcome> completed
 
     @S11
     Examples:
-      | ends        | retried                                      | outcome   | completed | failed | new  |
-      | succeeds    | workers move the job B to completed       | completed | A B C     | none   | B    |
-      | fails again | the job B fails there, saying "still no use" | failed    | A C       | B      | none |
+      | ends        | retried                                                | outcome   | completed | failed | new  |
+      | succeeds    | workers move the job B to completed                    | completed | A B C     | none   | B    |
+      | fails again | the job B fails there with the message "still no use" | failed    | A C       | B      | none |
 
   @S12
   Scenario Outline: A <state> job is deleted before its batch is done

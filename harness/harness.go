@@ -55,7 +55,7 @@ func Start(ctx context.Context, backend Backend, opt Options) (*Server, error) {
 	return s, err
 }
 
-// retryPorts calls start again while it fails because somebody else took a port.
+// retryPorts calls start again while it fails because another process took a port.
 func retryPorts(start func() error) error {
 	var err error
 	for range startAttempts {

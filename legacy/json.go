@@ -231,6 +231,9 @@ func below(element any, depth int) int {
 //
 // An int or int64 is a number too. A value of any other type that no Payload holds
 // is written as null.
+//
+// newqueue's Object.Marshal also writes sorted JSON, and the two stay apart on
+// purpose: see its comment.
 func AppendJSON(dst []byte, v any) []byte {
 	switch v := v.(type) {
 	case Payload:

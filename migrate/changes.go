@@ -76,18 +76,7 @@ func aclText(acl []znode.ACL) string {
 	}
 	var out []string
 	for _, a := range acl {
-		id := a.ID
-		if a.Scheme == "digest" {
-			user, _, _ := strings.Cut(id, ":")
-			id = user + ":…"
-		}
-		perms := ""
-		for i, p := range "rwcda" {
-			if a.Perms&(1<<i) != 0 {
-				perms += string(p)
-			}
-		}
-		out = append(out, a.Scheme+":"+id+":"+perms)
+		out = append(out, a.Public())
 	}
 	return strings.Join(out, ",")
 }

@@ -331,8 +331,10 @@ func TestSourceIsReadAfterWaiting(t *testing.T) {
 	if err := other.lead(t.Context(), "another", nil, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
+	const standsBy = "another migrator is at work (another); standing by until it ends. If it was killed, that is when its session ends: " +
+		"after 10s, if it asked for the session timeout that this one has. This one has changed no job, and can be stopped or killed safely"
 	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Say: func(text string) {
-		if text == "another migrator is at work (another); standing by until it ends" {
+		if text == standsBy {
 			now = after
 			other.resign()
 		}

@@ -5,14 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
-	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"mrtq/internal/goldenfile"
 	"mrtq/internal/side"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
@@ -26,38 +25,10 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // golden compares text with a file that -update rewrites.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs (go test -update rewrites it):\n%s", path, firstDifference(string(want), got))
-	}
+	goldenfile.Compare(t, filepath.Join("testdata", name), got, *update)
 }
 
-func firstDifference(want, got string) string {
-	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
-	for i := range max(len(w), len(g)) {
-		var a, b string
-		if i < len(w) {
-			a = w[i]
-		}
-		if i < len(g) {
-			b = g[i]
-		}
-		if a != b {
-			return fmt.Sprintf("line %d\nwant %s\ngot  %s", i+1, a, b)
-		}
-	}
-	return ""
-}
+var firstDifference = goldenfile.FirstDifference
 
 // The golden files have the whole tree that the corpus becomes, in both dialects. A person
 // can read them beside docs/migration.md, "From a record to znodes".

@@ -12,7 +12,7 @@ import (
 // the first of these records.
 type ServiceFinding struct {
 	Requirement string `json:"requirement"` // R01 to R32, or "inventory" or a notice's kind
-	What        string `json:"what"`        // is wrong, of the first item
+	What        string `json:"what"`        // is wrong with all items, with … for what differs
 	Then        string `json:"then"`        // what would happen on the night
 	Daemon      string `json:"daemon,omitempty"`
 	// Blocking says that it keeps the plan from being carried out, unless the policy of
@@ -69,8 +69,12 @@ func (f *findings) add(key string, one ServiceFinding, item ServiceItem) {
 		found = &one
 		f.byKind[key], f.order = found, append(f.order, key)
 	}
+	found.What = InCommon(found.What, item.What)
 	if counted != nil {
 		found.Count = counted.Count
+		if counted.Count > MostItems { // not all of them come here
+			found.What = InCommon(found.What, counted.What)
+		}
 	} else {
 		found.Count++
 	}
@@ -231,7 +235,7 @@ func (p *Plan) blockService(f ServiceFinding) {
 	if !f.Blocking || choice == Migrate {
 		return
 	}
-	problem := Problem{Kind: Unserviceable, Path: f.Items[0].Path, Message: fmt.Sprintf("%s: %s", f.What, f.Then), Next: serviceNext}
+	problem := Problem{Kind: Unserviceable, Path: f.Items[0].Path, Message: fmt.Sprintf("%s: %s", f.Items[0].What, f.Then), Next: serviceNext}
 	if n := f.Count - 1; n > 0 {
 		problem.Message += fmt.Sprintf(" (and %d more like it)", n)
 	}

@@ -181,6 +181,28 @@ func TestFindingsAreCountedByKind(t *testing.T) {
 	}
 }
 
+// What is said of several things is said of all of them: no number of the first
+// stands for the others'.
+func TestFindingsSayWhatIsInCommon(t *testing.T) {
+	records := map[string][]byte{}
+	for i, statuses := range [][]legacy.Status{{legacy.Completed, legacy.Pending}, {legacy.Completed, legacy.Completed, legacy.Pending, legacy.Pending}} {
+		for j, status := range statuses {
+			records[fmt.Sprintf("/ingest/mrtQ-050000000000%d%d", i, j)] = record(t, status, ingestRecord(legacy.Payload{"jobID": fmt.Sprint("jid-", i, j), "batchID": fmt.Sprint("bid-", i)}))
+		}
+	}
+	p := planOf(t, DefaultPolicies(), newqueue.MrtZK, records)
+	got := map[string]string{}
+	for _, f := range p.Services {
+		if f.Count > 1 {
+			got[f.Requirement] = f.What
+		}
+	}
+	want := map[string]string{"mails-old-jobs": "its mail will list jobs that were done before it was migrated: … done, … still to do"}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 // A record that fits in dialect design can be too large with both names.
 func TestBothNamesCanBeTooLarge(t *testing.T) {
 	records := map[string][]byte{"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, ingestRecord(legacy.Payload{"filename": strings.Repeat("n", DefaultPacket*2/5)}))}

@@ -95,9 +95,20 @@ func (t *Target) lead(ctx context.Context, owner string, acl []znode.ACL, say fu
 			say(fmt.Sprintf("%s is ignored, because no session holds it, so it is not a migrator's: remove it when you know who made it", a.Path))
 		} else {
 			t.waited = true
-			say(fmt.Sprintf("another migrator is at work (%s); standing by until it ends", a.Owner))
+			say(t.standsBy(a.Owner))
 		}
 	})
+}
+
+// standsBy says for whom this migrator waits, and for how long at most if that one
+// is dead: nothing tells this one whether it is.
+func (t *Target) standsBy(owner string) string {
+	text := fmt.Sprintf("another migrator is at work (%s); standing by until it ends", owner)
+	if on, ok := t.Backend.(online); ok {
+		text += fmt.Sprintf(". If it was killed, that is when its session ends: after %v, if it asked for the session timeout that this one has. "+
+			"This one has changed no job, and can be stopped or killed safely", on.SessionTimeout())
+	}
+	return text
 }
 
 // runACL is the ACL that a run gives to all that it makes, as its record says, or

@@ -22,8 +22,8 @@ type Token struct {
 	Other Object
 }
 
-// Object is the token as JSON. Its status is a number if it is one: the HTTP
-// status that the storage service answered (TokenPostState).
+// Object is the token as JSON. The status is a number if it looks like one: then
+// it is the HTTP status that the storage service answered (TokenPostState).
 func (t Token) Object() Object {
 	return t.Other.with(Object{
 		"token":                         t.Token,
@@ -35,9 +35,9 @@ func (t Token) Object() Object {
 	})
 }
 
-// ParseToken reads what /access/QUEUE/QID/token holds. The storage service
-// writes numbers (the status is one), and a migrated token is that JSON,
-// unchanged. A number that is written as a string is read, too.
+// ParseToken parses the data of /access/QUEUE/QID/token. The storage service
+// writes numbers, and a migration keeps its JSON unchanged. ParseToken accepts
+// numbers, and strings that hold one.
 func ParseToken(data []byte) (Token, error) {
 	o, err := ParseObject(data)
 	if err != nil {
@@ -56,9 +56,8 @@ func ParseToken(data []byte) (Token, error) {
 	return t, p.err
 }
 
-// Access is a request to assemble an object, as it was read. If it was
-// acquired, it also holds the worker's lock. Use it from one goroutine at a
-// time.
+// Access is a request to assemble an object, as it was when it was read. An
+// acquired one also holds the worker's lock. Use it from one goroutine at a time.
 type Access struct {
 	Queue  AccessQueue
 	ID     string
@@ -70,8 +69,8 @@ type Access struct {
 	lock    lock  // zero when not acquired
 }
 
-// Locked reports whether the request was acquired, and neither released nor
-// moved since.
+// Locked reports whether the request was acquired, and neither unlocked nor moved
+// since.
 func (a *Access) Locked() bool { return a.lock != lock{} }
 
 // Path is the request's znode.
@@ -148,9 +147,9 @@ func (a *Access) load(ctx context.Context) error {
 
 // AcquireAccess locks the oldest unlocked request of a queue in a state. The
 // state is pending, to start a request, or processing, to work on one that was
-// just started, that an administrator resumed, or that a dead worker left. The
-// lock ends with the request's transition, with [Access.Unlock], or with the
-// session. Errors as for [Queue.AcquireJob].
+// just started, that an administrator retried, or whose worker died. The lock
+// ends with the request's transition, with [Access.Unlock], or with the session.
+// Errors as for [Queue.AcquireJob].
 func (q *Queue) AcquireAccess(ctx context.Context, queue AccessQueue, s AccessState) (*Access, error) {
 	if err := q.workersState(EntityAccess, string(s)); err != nil {
 		return nil, err
@@ -198,7 +197,7 @@ func (q *Queue) acquireAccess(ctx context.Context, queue AccessQueue, qid string
 	}
 	a := &Access{Queue: queue, ID: qid, q: q}
 	if err := a.load(ctx); err != nil {
-		q.giveBack(ctx, l, path, status.version)
+		q.dropLock(ctx, l, path, status.version)
 		return nil, err
 	}
 	a.lock, a.version = l, status.version
@@ -206,9 +205,9 @@ func (q *Queue) acquireAccess(ctx context.Context, queue AccessQueue, qid string
 }
 
 // Unlock releases the request's lock and changes nothing else, so that another
-// worker can acquire it. The error wraps [ErrNotLocked] if the lock was lost
-// before. After any other error the caller still holds the lock, and may try
-// again.
+// worker can acquire the request. The error wraps [ErrNotLocked] if the lock was
+// already lost. After any other error the caller still holds the lock, and may
+// try again.
 func (a *Access) Unlock(ctx context.Context) error {
 	return a.q.release(ctx, &a.lock, a.Path(), a.version)
 }
@@ -281,8 +280,8 @@ func (q *Queue) DeleteAccess(ctx context.Context, queue AccessQueue, qid string)
 }
 
 // CleanupAccess is the cleaning pass over the requests of a queue. It removes
-// those that are completed (A7) and those that the admin tool marked as deleted
-// (A8), and returns them. Errors as for [Queue.CleanupJobs].
+// completed requests (A7) and requests that the admin tool marked as deleted
+// (A8), and returns their ids. Errors as for [Queue.CleanupJobs].
 func (q *Queue) CleanupAccess(ctx context.Context, queue AccessQueue) ([]string, error) {
 	ids, err := q.children(ctx, AccessQueuePath(queue))
 	if err != nil {
@@ -358,7 +357,7 @@ func (q *Queue) moveAccess(ctx context.Context, queue AccessQueue, qid string, b
 		}
 		done := q.written(path+"/status", version, ops, t.Nodes == states.NodesGo)
 		if by != nil {
-			done = q.givenBack(by.lock, done)
+			done = q.lockReleased(by.lock, done)
 		}
 		return q.commit(ctx, write{ops: ops, done: done})
 	})

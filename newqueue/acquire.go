@@ -10,11 +10,11 @@ import (
 	"mrtq/internal/znode"
 )
 
-// lock is an ephemeral lock that this session took.
+// lock is an ephemeral lock that this session acquired.
 type lock struct {
 	path    string
 	session int64
-	made    int64 // the transaction that created it; every later lock has another
+	made    int64 // the zxid that created it; every later lock has another
 }
 
 // errSkip says that an item can't be acquired now; the caller tries the next.
@@ -26,8 +26,9 @@ var errSkip = errors.New("skip")
 // The same transaction writes the status again, unchanged. So the status has a
 // new version after every acquisition, and that version proves who holds the
 // lock. A worker may lose its lock with its session, while its client silently
-// opens a new session. That worker still has the old version. Whatever it tries
-// is refused, even if another worker's lock exists under the same name.
+// opens a new session. That worker still has the old version, so all its writes
+// are refused, even if the same lock exists again because another worker
+// acquired it.
 func (q *Queue) acquire(ctx context.Context, path string, fits func(status []byte) error) (status node, l lock, err error) {
 	if !q.reserve(path) {
 		return status, lock{}, errSkip
@@ -64,14 +65,14 @@ func (q *Queue) acquire(ctx context.Context, path string, fits func(status []byt
 				}
 				return err == nil, err
 			},
-			late: func() { q.giveBack(ctx, lock{path: at, session: q.conn.SessionID()}, path, acquired) },
+			late: func() { q.dropLock(ctx, lock{path: at, session: q.conn.SessionID()}, path, acquired) },
 		})
 		switch {
 		case err == nil:
 			status.version = acquired
 			l, err = q.taken(ctx, at)
 			if err != nil && !errors.Is(err, errSkip) {
-				q.giveBack(ctx, lock{path: at, session: q.conn.SessionID()}, path, acquired)
+				q.dropLock(ctx, lock{path: at, session: q.conn.SessionID()}, path, acquired)
 			}
 			return status, l, err
 		case errors.Is(err, znode.ErrBadVersion): // it moved meanwhile: read it again
@@ -84,9 +85,9 @@ func (q *Queue) acquire(ctx context.Context, path string, fits func(status []byt
 	return status, lock{}, errSkip
 }
 
-// taken reads a lock that was just taken. The session may be another one than
-// when the request was made, because the client keeps what it could not send
-// for its next session.
+// taken reads a lock that was just acquired. The session may be a newer one than
+// when the request was made, because the client keeps a request that it could
+// not send for its next session.
 func (q *Queue) taken(ctx context.Context, path string) (lock, error) {
 	stat, ok, err := q.stat(ctx, path)
 	switch {
@@ -98,9 +99,9 @@ func (q *Queue) taken(ctx context.Context, path string) (lock, error) {
 	return lock{path, stat.EphemeralOwner, stat.Czxid}, nil
 }
 
-// reserve keeps the other goroutines of this queue from taking a lock while one
-// of them takes it. They share a session, so after a lost answer the lock
-// itself does not tell which of them took it.
+// reserve keeps the other goroutines of this queue from acquiring a lock while
+// one of them does. They share a session, so after a lost answer the lock itself
+// does not show which of them acquired it.
 func (q *Queue) reserve(path string) bool {
 	_, taken := q.reserved.LoadOrStore(path, true)
 	return !taken
@@ -108,7 +109,7 @@ func (q *Queue) reserve(path string) bool {
 
 func (q *Queue) unreserve(path string) { q.reserved.Delete(path) }
 
-// holds reports whether this session holds a lock.
+// holds reports whether this session still holds a lock.
 func (q *Queue) holds(ctx context.Context, l lock) (bool, error) {
 	if l.session == 0 || q.conn.SessionID() != l.session {
 		return false, nil // it ended with the session, or will
@@ -126,7 +127,7 @@ func (q *Queue) owns(ctx context.Context, l lock) error {
 	return err
 }
 
-// release releases a holder's lock, and forgets it once it is gone.
+// release unlocks an entity, and clears the holder's lock once it is gone.
 func (q *Queue) release(ctx context.Context, l *lock, entity string, version int32) error {
 	err := q.unlock(ctx, *l, entity, version)
 	if err == nil || errors.Is(err, ErrNotLocked) {
@@ -136,7 +137,7 @@ func (q *Queue) release(ctx context.Context, l *lock, entity string, version int
 }
 
 // unlock releases a lock without a transition. As in acquire, the version
-// proves that nobody else holds the lock.
+// proves that no other worker holds the lock.
 func (q *Queue) unlock(ctx context.Context, l lock, entity string, version int32) error {
 	if err := q.owns(ctx, l); err != nil {
 		return &opError{"unlock", entity, err}
@@ -157,24 +158,24 @@ func (q *Queue) unlock(ctx context.Context, l lock, entity string, version int32
 	return nil
 }
 
-// giveBack releases a lock that the caller never learns of. The caller's
-// context may have ended, and the lock must not stay for as long as the session
-// lives.
-func (q *Queue) giveBack(ctx context.Context, l lock, entity string, version int32) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTime)
+// dropLock releases a lock that no caller keeps. The caller's context may have
+// ended, and without dropLock the lock would stay as long as the session.
+func (q *Queue) dropLock(ctx context.Context, l lock, entity string, version int32) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTime)
 	defer cancel()
 	if err := q.unlock(ctx, l, entity, version); err != nil {
-		q.log.WarnContext(ctx, "lock not given back: it stays until the session ends", "error", err)
+		q.log.WarnContext(ctx, "lock not released: it stays until the session ends", "error", err)
 	}
 }
 
-// giveBackTime is how long a caller whose context has ended waits for giveBack.
-const giveBackTime = 2 * time.Second
+// dropTime is how long dropLock may take.
+const dropTime = 2 * time.Second
 
-// givenBack finds out whether a transition that releases a lock happened. While
-// the session lives, nothing else removes its lock, so the lock tells, no
-// matter what others have done since. Without the session, the status may tell.
-func (q *Queue) givenBack(l lock, status func(context.Context) (bool, error)) func(context.Context) (bool, error) {
+// lockReleased finds out whether a transition that releases a lock happened. As long
+// as the session lives, nothing else removes its lock. So the transition happened
+// if the lock is gone, no matter what others have done since. If the session has
+// ended, only the status may show it.
+func (q *Queue) lockReleased(l lock, status func(context.Context) (bool, error)) func(context.Context) (bool, error) {
 	return func(ctx context.Context) (bool, error) {
 		stat, ok, err := q.stat(ctx, l.path)
 		switch {
@@ -189,12 +190,12 @@ func (q *Queue) givenBack(l lock, status func(context.Context) (bool, error)) fu
 	}
 }
 
-// AcquireJob locks the first unlocked job of a state: lowest priority number
-// first, then oldest. The lock ends with the job's transition, with
-// [Job.Unlock], or with the session. The error is [ErrNone] if there is nothing
-// to acquire. If it also wraps a *[NodeError], something there could not be
-// read. Only the states that a worker moves a job out of can be acquired: see
-// [Next].
+// AcquireJob locks the first unlocked job in a state: the lowest priority number
+// comes first, then the oldest job. The lock ends with the job's transition, with
+// [Job.Unlock], or with the session. The error wraps [ErrNone] if there is no
+// such job, and also a *[NodeError] if there is one that could not be read. It
+// wraps [ErrValue] for a state in which a worker has nothing to do: see
+// [Success].
 func (q *Queue) AcquireJob(ctx context.Context, s JobState) (*Job, error) {
 	bad := []error{ErrNone}
 	for j, err := range q.AcquireJobs(ctx, s) {
@@ -213,12 +214,12 @@ func (q *Queue) AcquireJob(ctx context.Context, s JobState) (*Job, error) {
 	return nil, errors.Join(bad...)
 }
 
-// AcquireJobs visits every job of a state once, in the order of
+// AcquireJobs visits every job in a state once, in the order of
 // [Queue.AcquireJob], and yields those that it could lock. If the loop's body
-// neither moves a job nor keeps it (by leaving the loop), the job is unlocked
-// before the next one. So a pass sees all of them: a job without room stays,
-// and a smaller one behind it moves (J7). For what can't be read it yields a
-// *[NodeError], and continues.
+// does not move the job, the job is unlocked before the next one; if the body
+// leaves the loop, the caller keeps it. So one pass sees all jobs: a job without
+// room stays, and a smaller one behind it moves (J7). For a job that can't be
+// read it yields a *[NodeError], and continues.
 func (q *Queue) AcquireJobs(ctx context.Context, s JobState) iter.Seq2[*Job, error] {
 	return func(yield func(*Job, error) bool) {
 		if err := q.workersState(EntityJob, string(s)); err != nil {
@@ -243,7 +244,7 @@ func (q *Queue) AcquireJobs(ctx context.Context, s JobState) iter.Seq2[*Job, err
 			}
 			if j != nil && j.Locked() {
 				if ctx.Err() != nil {
-					q.giveBack(ctx, j.lock, j.Path(), j.version)
+					q.dropLock(ctx, j.lock, j.Path(), j.version)
 					j.lock = lock{}
 				} else if err := j.Unlock(ctx); err != nil && !yield(nil, err) {
 					return
@@ -273,7 +274,7 @@ func (q *Queue) acquireEntry(ctx context.Context, e entry, s JobState) (*Job, er
 	}
 	j := &Job{ID: e.jid, q: q}
 	if err := j.load(ctx); err != nil {
-		q.giveBack(ctx, l, path, status.version)
+		q.dropLock(ctx, l, path, status.version)
 		return nil, err
 	}
 	j.lock, j.version = l, status.version
@@ -290,10 +291,9 @@ func (q *Queue) workersState(e Entity, s string) error {
 	return fmt.Errorf("acquire a %s in state %s: %w: a worker has nothing to do in that state", e, s, ErrValue)
 }
 
-// Unlock releases the job's lock and changes nothing else, so that another
-// worker can acquire it. The error wraps [ErrNotLocked] if the lock was lost
-// before. After any other error the caller still holds the lock, and may try
-// again.
+// Unlock releases the job's lock and changes nothing else, so that another worker
+// can acquire the job. The error wraps [ErrNotLocked] if the lock was already
+// lost. After any other error the caller still holds the lock, and may try again.
 func (j *Job) Unlock(ctx context.Context) error {
 	return j.q.release(ctx, &j.lock, j.Path(), j.version)
 }

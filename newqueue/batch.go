@@ -8,7 +8,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Batch is a batch as it was read. If it was acquired, it also holds the
+// Batch is a batch as it was when it was read. An acquired one also holds the
 // worker's lock. Use a Batch from one goroutine at a time.
 type Batch struct {
 	ID         string
@@ -23,7 +23,7 @@ type Batch struct {
 	lock    lock  // zero when not acquired
 }
 
-// Locked reports whether the batch was acquired, and neither released nor moved
+// Locked reports whether the batch was acquired, and neither unlocked nor moved
 // since.
 func (b *Batch) Locked() bool { return b.lock != lock{} }
 
@@ -131,8 +131,8 @@ func (q *Queue) FindBatch(ctx context.Context, uuid string) (*Batch, error) {
 	return b, err
 }
 
-// Batches reads all batches in the order of their ids. It returns those that it
-// could read. The error joins one *[NodeError] for each of the others.
+// Batches reads all batches in the order of their ids. It returns the batches
+// that it could read. The error joins one *[NodeError] for each of the others.
 func (q *Queue) Batches(ctx context.Context) ([]*Batch, error) {
 	ids, err := q.batchIDs(ctx)
 	if err != nil {
@@ -186,10 +186,11 @@ func (q *Queue) folders(ctx context.Context, bid string) (map[BatchFolder][]stri
 	return jobs, nil
 }
 
-// AcquireBatch locks the oldest unlocked batch of a state: pending, reporting,
-// or update-reporting. The lock ends with the batch's transition, with
+// AcquireBatch locks the oldest unlocked batch in a state: pending, reporting, or
+// update-reporting. The lock ends with the batch's transition, with
 // [Batch.Unlock], or with the session. Errors as for [Queue.AcquireJob]. A
-// pending batch that already has jobs is skipped and named ([ErrHasJobs]).
+// pending batch that already has jobs is skipped, and the error names it
+// ([ErrHasJobs]).
 func (q *Queue) AcquireBatch(ctx context.Context, s BatchState) (*Batch, error) {
 	if err := q.workersState(EntityBatch, string(s)); err != nil {
 		return nil, err
@@ -239,33 +240,33 @@ func (q *Queue) acquireBatch(ctx context.Context, bid string, s BatchState) (*Ba
 	}
 	b := &Batch{ID: bid, q: q}
 	if err := b.load(ctx); err != nil {
-		q.giveBack(ctx, l, path, status.version)
+		q.dropLock(ctx, l, path, status.version)
 		return nil, err
 	}
 	b.lock, b.version = l, status.version
 	return b, nil
 }
 
-// AcquirePendingBatch is [Queue.AcquireBatch] of a pending batch.
+// AcquirePendingBatch is [Queue.AcquireBatch] for a pending batch.
 func (q *Queue) AcquirePendingBatch(ctx context.Context) (*Batch, error) {
 	return q.AcquireBatch(ctx, BatchPending)
 }
 
-// AcquireReportingBatch is [Queue.AcquireBatch] of a batch to be reported.
+// AcquireReportingBatch is [Queue.AcquireBatch] for a batch to be reported.
 func (q *Queue) AcquireReportingBatch(ctx context.Context) (*Batch, error) {
 	return q.AcquireBatch(ctx, BatchReporting)
 }
 
-// AcquireUpdateReportingBatch is [Queue.AcquireBatch] of a batch to be reported
+// AcquireUpdateReportingBatch is [Queue.AcquireBatch] for a batch to be reported
 // again.
 func (q *Queue) AcquireUpdateReportingBatch(ctx context.Context) (*Batch, error) {
 	return q.AcquireBatch(ctx, BatchUpdateReporting)
 }
 
 // Unlock releases the batch's lock and changes nothing else, so that another
-// worker can acquire it. The error wraps [ErrNotLocked] if the lock was lost
-// before. After any other error the caller still holds the lock, and may try
-// again.
+// worker can acquire the batch. The error wraps [ErrNotLocked] if the lock was
+// already lost. After any other error the caller still holds the lock, and may
+// try again.
 func (b *Batch) Unlock(ctx context.Context) error {
 	return b.q.release(ctx, &b.lock, b.Path(), b.version)
 }

@@ -17,9 +17,9 @@ type jobRemains struct {
 	ops []znode.Op
 }
 
-// snapDeletion reads everything that is deleted with a batch: its nodes, its
-// jobs' nodes and entries, its UUID. If a worker holds one of the jobs, the
-// error is [ErrLocked].
+// snapDeletion reads everything that is deleted with a batch: its nodes, the
+// nodes and entries of its jobs, and its UUID. If a worker holds one of the jobs,
+// the error is [ErrLocked].
 func (q *Queue) snapDeletion(ctx context.Context, s *batchSnap) (err error) {
 	b, err := q.Batch(ctx, s.id)
 	if err == nil {
@@ -65,7 +65,7 @@ func (q *Queue) snapDeletion(ctx context.Context, s *batchSnap) (err error) {
 			return err
 		}
 		if known && string(bid.data) != s.id {
-			// A stray entry: the job belongs to another batch, and stays.
+			// The job belongs to another batch, so only its entry is removed.
 			j.ops = deleteAll(paths)
 			s.jobs = append(s.jobs, j)
 			continue
@@ -135,9 +135,9 @@ func (q *Queue) deleteAhead(ctx context.Context, t states.Transition, s *batchSn
 	}
 }
 
-// DeleteBatch deletes a failed or held batch and all its jobs (B11, B12).
-// Nothing of them stays. Errors: *[StateError], [ErrLocked] while a worker
-// holds the batch or one of its jobs.
+// DeleteBatch deletes a failed or held batch with all its jobs (B11, B12), and
+// leaves nothing of them. Errors: *[StateError], [ErrLocked] while a worker holds
+// the batch or one of its jobs.
 func (q *Queue) DeleteBatch(ctx context.Context, bid string) (Deletion, error) {
 	s, err := q.deleteBatch(ctx, bid, states.Admin)
 	if err != nil {
@@ -150,10 +150,10 @@ func (q *Queue) DeleteBatch(ctx context.Context, bid string) (Deletion, error) {
 	return d, nil
 }
 
-// CleanBatch removes a batch that is completed (B13), or that the admin tool
-// marked as deleted (B14), and all its jobs. Errors as for [Queue.DeleteBatch],
+// CleanBatch removes a batch with all its jobs if it is completed (B13), or if
+// the admin tool marked it as deleted (B14). Errors as for [Queue.DeleteBatch],
 // and [ErrStillProcessing] while one of its jobs is unfinished: the client
-// library leaves such a batch, too.
+// library does not remove such a batch either.
 func (q *Queue) CleanBatch(ctx context.Context, bid string) error {
 	if _, err := q.deleteBatch(ctx, bid, states.Automatic); err != nil {
 		return &opError{"clean up", BatchPath(bid), err}
@@ -176,9 +176,9 @@ func (q *Queue) deleteBatch(ctx context.Context, bid string, who states.Actor) (
 }
 
 // CleanupBatches is the cleaning pass over all batches: see [Queue.CleanBatch].
-// It returns those that it removed. A batch that a worker still holds, or that
-// has an unfinished job, is left for the next pass. Other errors are joined and
-// don't stop the pass.
+// It returns the ids of the batches that it removed. It leaves a batch for the
+// next pass if a worker holds it or one of its jobs is unfinished. Other errors
+// are joined and don't stop the pass.
 func (q *Queue) CleanupBatches(ctx context.Context) ([]string, error) {
 	batches, err := q.Batches(ctx)
 	var cleaned []string

@@ -32,7 +32,7 @@ func (q *Queue) snapReport(ctx context.Context, s *batchSnap) (err error) {
 	}
 	s.failedV = map[string]int32{}
 	if s.status.State == BatchProcessing {
-		return nil // only whether it is empty matters
+		return nil // it only matters whether batch-processing is empty
 	}
 	for _, jid := range s.folders[FolderFailed] {
 		n, err := q.get(ctx, JobPath(jid)+"/status")
@@ -114,7 +114,7 @@ func (q *Queue) tryMoveBatch(ctx context.Context, m move, bid string, bm batchMo
 	ops = append(ops, bm.jobs...)
 	done := q.written(m.path+"/status", s.version, ops, t.Nodes == states.NodesGo)
 	if bm.by != nil {
-		done = q.givenBack(bm.by.lock, done)
+		done = q.lockReleased(bm.by.lock, done)
 	}
 	return s, status, q.commit(ctx, write{ops: ops, done: done})
 }

@@ -30,7 +30,8 @@ func finish(t *testing.T, q *newqueue.Queue, ok bool) string {
 	return j.ID
 }
 
-// fail moves the first pending job to a failure that can be resumed.
+// failAtDownload lets the first pending job fail in downloading, where it can be
+// resumed.
 func failAtDownload(t *testing.T, q *newqueue.Queue) string {
 	t.Helper()
 	for _, s := range []newqueue.JobState{newqueue.JobPending, newqueue.JobEstimating, newqueue.JobProvisioning} {
@@ -58,8 +59,9 @@ func state(t *testing.T, q *newqueue.Queue, bid string) newqueue.BatchState {
 	return value(q.Batch(ctx, bid))(t).Status.State
 }
 
-// The use cases of S11: a batch of three that succeeds; that fails; that fails,
-// is retried and succeeds; that fails, is retried and fails again.
+// TestBatchStories has the use cases of S11. A batch of three jobs succeeds; one
+// fails; one fails, is retried and succeeds; one fails, is retried and fails
+// again.
 func TestBatchStories(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		q := w.queue()
@@ -112,7 +114,7 @@ func TestBatchStories(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		w.check()
-		// What is completed is removed, and nothing of it stays.
+		// Completed batches are removed completely.
 		if gone := value(q.CleanupBatches(ctx))(t); !slices.Equal(gone, []string{succeeds, fails}) {
 			t.Errorf("cleaned up %v", gone)
 		}
@@ -261,8 +263,8 @@ func TestTooLarge(t *testing.T) {
 	w.check()
 }
 
-// TestWatcherFiresOnce: of many watchers and many jobs that finish at the same
-// moment, one watcher moves the batch (S10).
+// TestWatcherFiresOnce: many watchers wait while many jobs finish at the same
+// moment. Exactly one watcher moves the batch (S10).
 func TestWatcherFiresOnce(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		q := w.queue()
@@ -304,14 +306,14 @@ func TestWatcherFiresOnce(t *testing.T) {
 		if s := state(t, q, bid); s != newqueue.BatchReporting {
 			t.Errorf("the batch is %s", s)
 		}
-		// A watcher that starts too late sees that it is too late. One that
-		// starts in time sees a batch that was emptied before it looked.
+		// A watcher that starts too late reports that. One that starts in time
+		// notices that the batch was emptied before.
 		if ok := value(q.ReportWhenEmptied(ctx, bid))(t); ok {
 			t.Error("fired twice")
 		}
 		empty, _ := batchOf(t, q, 0)
 		if ok := value(q.ReportWhenEmptied(ctx, empty))(t); !ok {
-			t.Error("an empty batch was not seen")
+			t.Error("the watcher did not notice an empty batch")
 		}
 		w.check()
 	})
@@ -328,7 +330,7 @@ func TestWatchBatches(t *testing.T) {
 		bid, _ := batchOf(t, q, 1)
 		finish(t, q, true)
 		if got := <-told; got != bid {
-			t.Errorf("told of %s, want %s", got, bid)
+			t.Errorf("the callback got %s, want %s", got, bid)
 		}
 	}
 	stop.cancel()
@@ -359,7 +361,7 @@ func TestAccess(t *testing.T) {
 		}
 		a := acquire(newqueue.AccessProcessing)
 		if err := q.DeleteAccess(ctx, newqueue.AccessSmall, qid); err == nil {
-			t.Error("deleted under a worker's hands")
+			t.Error("deleted while a worker held it")
 		}
 		must(t, a.Succeed(ctx)) // A3
 		w.check()
@@ -424,10 +426,10 @@ func TestFailBatch(t *testing.T) {
 		if b := value(q.Batch(ctx, bid))(t); b.Status.State != newqueue.BatchFailed || b.Status.Message != "no such collection" {
 			t.Errorf("%+v", b.Status)
 		}
-		// Its job is still at work: the batch can't be deleted under the worker.
+		// Its job is still being worked on, so the batch can't be deleted.
 		j := value(q.AcquireJob(ctx, newqueue.JobPending))(t)
 		before = w.tree()
-		want := "delete /batches/" + bid + ": /jobs/" + ids[0] + ": somebody else holds the lock"
+		want := "delete /batches/" + bid + ": /jobs/" + ids[0] + ": the lock is already held"
 		if _, err := q.DeleteBatch(ctx, bid); !errors.Is(err, newqueue.ErrLocked) || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}

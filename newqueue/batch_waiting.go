@@ -10,18 +10,18 @@ import (
 
 // A batch that waits for its jobs to be created has no states child. That is
 // how the client library recognises it. The library's worker first creates the
-// child and then sets the status (Batch.acquirePendingBatch). If the worker
-// dies in between, or tries a held batch, which it may not acquire, then the
-// child stays, and from then on the library skips the batch.
+// child and then sets the status (Batch.acquirePendingBatch). If the worker dies
+// in between, the child stays, and the library skips the batch from then on. The
+// same happens if the worker tries a held batch, which it may not acquire.
 
-// waits reports whether the batch's jobs are not created yet.
+// waits reports whether the batch still waits for its jobs to be created.
 func (s batchSnap) waits() bool {
 	return s.status.State == BatchPending || s.status.State == BatchHeld
 }
 
-// leftStates lists a waiting batch's states child and everything below it, to
-// be removed. It is nil if there is none. If there are entries of jobs in it,
-// the error is a *[NodeError] that wraps [ErrHasJobs].
+// leftStates lists the states child that a waiting batch should not have, and
+// everything below it. The list is nil if there is no child. If there are entries
+// of jobs in it, the error is a *[NodeError] that wraps [ErrHasJobs].
 func (q *Queue) leftStates(ctx context.Context, bid string) ([]string, error) {
 	root := BatchStatesPath(bid)
 	paths, err := q.subtree(ctx, root)
@@ -37,14 +37,14 @@ func (q *Queue) leftStates(ctx context.Context, bid string) ([]string, error) {
 }
 
 // RepairBatches is the cleaning pass over pending and held batches that have a
-// states child. It removes the child, so that the client library acquires them
-// again. It returns those that it repaired. It leaves alone a batch that a
-// worker holds, because the worker may be creating the child just now. The
-// error names a batch that has entries of jobs ([ErrHasJobs]), which an
-// administrator must decide on, and everything that can't be read.
+// states child. It removes the child, so that the client library acquires these
+// batches again, and returns their ids. It skips a batch that a worker holds,
+// because the worker may just be creating the child. It does not touch a batch
+// that has entries of jobs: the error names it ([ErrHasJobs]), and an
+// administrator must decide. The error also names everything that can't be read.
 //
-// If all workers of a queue use this package, it needs no repair: they acquire
-// such a batch as it is.
+// A queue needs no repair if all its workers use this package, because they
+// acquire such a batch as it is.
 func (q *Queue) RepairBatches(ctx context.Context) ([]string, error) {
 	batches, err := q.Batches(ctx)
 	var repaired []string

@@ -18,9 +18,10 @@ func (b *Batch) Hold(ctx context.Context, message string) error {
 }
 
 // MoveTo moves an acquired batch to any state that a worker may move it to, and
-// releases the lock. For processing it creates no jobs; for completed and
-// failed it writes the report that is true. See [Batch.Process] and
-// [Batch.Finish]. Errors as for [Job.Succeed].
+// releases the lock. It creates no jobs when it moves a batch to processing: see
+// [Batch.Process]. When it moves a batch to completed or failed, it writes the
+// status-report from the batch's jobs: see [Batch.Finish]. Errors as for
+// [Job.Succeed].
 func (b *Batch) MoveTo(ctx context.Context, to BatchState) error {
 	return b.move(ctx, "move to "+string(to), batchMove{target: func(batchSnap) (BatchState, error) { return to, nil }})
 }
@@ -40,13 +41,12 @@ func (b *Batch) move(ctx context.Context, what string, bm batchMove) error {
 // to processing (B3), and releases the lock. It returns the jobs' ids in the
 // order of the arguments.
 //
-// All of it is one transaction. If that would be too large, Process first
-// writes the jobs' own nodes, under the batch's lock, where no worker finds
-// them. One transaction then creates all their entries and moves the batch.
-// About 3,000 jobs fit. If the worker dies in between, the batch is still
-// pending, and there are nodes of jobs that belong to no batch, which
-// package lint names. Errors as for [Job.Succeed], and [ErrPriority],
-// [ErrValue], [ErrTooLarge].
+// All of it is one transaction. If that would be too large, Process first writes
+// the jobs' own nodes under the batch's lock. Without entries, no worker finds
+// them. Then one transaction creates all entries and moves the batch. About
+// 3,000 jobs fit. If the worker dies in between, the batch is still pending, and
+// the nodes that were written belong to no batch: package lint finds them. Errors
+// as for [Job.Succeed], and [ErrPriority], [ErrValue], [ErrTooLarge].
 func (b *Batch) Process(ctx context.Context, jobs ...NewJob) ([]string, error) {
 	ids, err := b.process(ctx, jobs)
 	if err != nil {
@@ -83,7 +83,7 @@ func (b *Batch) process(ctx context.Context, jobs []NewJob) ([]string, error) {
 	return made, err
 }
 
-// start is B3 with the jobs that it creates.
+// start makes transition B3, which also creates the jobs.
 func (b *Batch) start(ctx context.Context, jobs []znode.Op) error {
 	m := move{EntityBatch, b.Path(), true}
 	_, status, err := b.q.tryMoveBatch(ctx, m, b.ID, batchMove{
@@ -136,13 +136,14 @@ func (q *Queue) ReleaseBatch(ctx context.Context, bid string) error {
 	return q.MoveBatch(ctx, bid, BatchPending)
 }
 
-// UpdateReportBatch moves a failed batch to update-reporting (B8), after
-// somebody has dealt with its failed jobs. Errors as for [Queue.ReleaseBatch].
+// UpdateReportBatch moves a failed batch to update-reporting (B8), after an
+// administrator has resumed or deleted its failed jobs. Errors as for
+// [Queue.ReleaseBatch].
 func (q *Queue) UpdateReportBatch(ctx context.Context, bid string) error {
 	return q.MoveBatch(ctx, bid, BatchUpdateReporting)
 }
 
-// MoveBatch moves a batch without a lock, as an administrator or an event does.
+// MoveBatch moves a batch without a lock, as an administrator or a watcher does.
 // Errors as for [Queue.MoveJob], and [ErrStillProcessing] if a batch with
 // unfinished jobs is to be reported.
 func (q *Queue) MoveBatch(ctx context.Context, bid string, to BatchState) error {

@@ -142,9 +142,9 @@ func TestHalfAcquiredBatch(t *testing.T) {
 	})
 }
 
-// TestPendingBatchWithJobs: nobody may work on a pending batch that has entries
-// of jobs, because its jobs would be created twice. It is named and not touched,
-// and the batches behind it are acquired.
+// TestPendingBatchWithJobs: no worker may acquire a pending batch that has
+// entries of jobs, because its jobs would be created twice. The error names the
+// batch, and workers acquire the batches behind it.
 func TestPendingBatchWithJobs(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		q := w.queue()
@@ -209,8 +209,8 @@ func TestHeldBatchThatTheLibraryTried(t *testing.T) {
 	}
 }
 
-// TestHoldOfAHalfAcquiredBatch: a held batch has no states, whatever a dead
-// worker left.
+// TestHoldOfAHalfAcquiredBatch: a batch that is held has no states, even if a
+// dead worker left some.
 func TestHoldOfAHalfAcquiredBatch(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		q := w.queue()
@@ -233,7 +233,7 @@ func TestRepairBatches(t *testing.T) {
 	if got := value(l.acquirePendingBatch(w.raw))(t); got != "" {
 		t.Fatalf("the library acquired %s", got)
 	}
-	// A worker may be there still, between its two steps.
+	// A worker may still be alive, between its two steps.
 	b := value(q.AcquirePendingBatch(ctx))(t)
 	if repaired := value(q.RepairBatches(ctx))(t); len(repaired) > 0 {
 		t.Errorf("repaired while a worker holds it: %v", repaired)
@@ -251,8 +251,8 @@ func TestRepairBatches(t *testing.T) {
 	}
 }
 
-// TestLibraryMarkedDeleted: the cleaning pass removes what the admin tool only
-// marked as deleted, and nothing of it stays.
+// TestLibraryMarkedDeleted: the cleaning pass completely removes what the admin
+// tool only marked as deleted.
 func TestLibraryMarkedDeleted(t *testing.T) {
 	w := newWorld(t, newqueue.MrtZK)
 	q, l := w.queue(), library{w}
@@ -320,8 +320,8 @@ func TestResumedWhileItsBatchIsCleaned(t *testing.T) {
 	w.check()
 }
 
-// TestCompletedIsRemoved: the library has no step out of Completed. What is
-// completed is removed, and its status never says Deleted.
+// TestCompletedIsRemoved: the library has no transition out of Completed. A
+// completed item is removed, and its status never becomes Deleted.
 func TestCompletedIsRemoved(t *testing.T) {
 	for _, e := range states.Entities {
 		if _, ok := states.Of(e, string(newqueue.MrtZK)).Find("completed", "deleted"); ok {
@@ -383,7 +383,7 @@ func TestBatchIDIsTheName(t *testing.T) {
 }
 
 // TestBatchIDThatCantBeAName: the library can't have such a batch. newqueue
-// finds it under another name, and takes no other batch for it.
+// stores it under another name, and finds no other batch by it.
 func TestBatchIDThatCantBeAName(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		q := w.queue()
@@ -406,8 +406,8 @@ func TestBatchIDThatCantBeAName(t *testing.T) {
 	})
 }
 
-// TestTokensNumbers: newqueue writes as numbers what the storage service writes
-// as numbers (TokenPostState), such as the HTTP status.
+// TestTokensNumbers: newqueue writes the same values as numbers as the storage
+// service (TokenPostState), such as the HTTP status.
 func TestTokensNumbers(t *testing.T) {
 	w := newWorld(t, newqueue.MrtZK)
 	q := w.queue()

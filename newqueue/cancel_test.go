@@ -18,10 +18,10 @@ import (
 type cancelling struct {
 	newqueue.Conn
 	cancel  context.CancelFunc
-	atRead  string        // at a read of a path that ends so, or
-	atMulti bool          // at the first transaction,
-	goOn    chan struct{} // which is done once this is closed,
-	done    chan struct{} // and closes this
+	atRead  string        // cancel when a path with this suffix is read
+	atMulti bool          // cancel at the first transaction
+	goOn    chan struct{} // the transaction waits until this is closed
+	done    chan struct{} // closed after the transaction
 	once    sync.Once
 }
 
@@ -52,7 +52,8 @@ func (c *cancelling) Multi(ops ...any) ([]zk.MultiResponse, error) {
 }
 
 // TestCancelledAcquisition: if a context ends in the middle of an acquisition,
-// no unknown lock is left behind. It would stay as long as the session.
+// no lock is left that the caller does not know of. It would stay as long as the
+// session.
 func TestCancelledAcquisition(t *testing.T) {
 	job := func(ctx context.Context, q *newqueue.Queue) error {
 		_, err := q.AcquireJob(ctx, newqueue.JobPending)

@@ -14,8 +14,8 @@ import (
 )
 
 // MaxTransaction is how many bytes one transaction may take on the wire.
-// ZooKeeper closes the connection on a packet of 1 MiB or more. The margin is
-// for what servers and chroots add.
+// ZooKeeper closes the connection on a packet of 1 MiB or more. The difference
+// leaves room for what servers and chroots add.
 const MaxTransaction = 1_000_000
 
 // write is one transaction: all of it happens, or nothing.
@@ -27,15 +27,15 @@ type write struct {
 	// done finds out whether the write happened, after its answer was lost. It
 	// may return [ErrUnknownOutcome].
 	done func(context.Context) (bool, error)
-	// late, if not nil, is called if the write was done after its context had
-	// ended and the caller had got [ErrUnknownOutcome].
+	// late, if not nil, is called if the write was done after the caller had
+	// already got [ErrUnknownOutcome] because its context had ended.
 	late func()
 }
 
-// commit sends one transaction, and creates the missing folders that it needs.
-// The error is a *[znode.MultiError] if the server refused an operation (its
-// Index is not that of w.ops). It wraps [ErrTooLarge] or [ErrNotDone] if
-// nothing was written, and [ErrUnknownOutcome] if that is not known.
+// commit sends one transaction, which also creates the folders that are missing.
+// The error is a *[znode.MultiError] if the server refused an operation (Index
+// counts more operations than w.ops). It wraps [ErrTooLarge] or [ErrNotDone] if
+// nothing was written, and [ErrUnknownOutcome] if the outcome is not known.
 func (q *Queue) commit(ctx context.Context, w write) error {
 	var folders []znode.Op
 	for {
@@ -52,7 +52,7 @@ func (q *Queue) commit(ctx context.Context, w write) error {
 			folders = append(folders, znode.Create(parent, empty))
 			slices.SortFunc(folders, func(a, b znode.Op) int { return strings.Compare(a.Path, b.Path) }) // parents first
 		case errors.Is(err, znode.ErrNodeExists) && creates(folders, refused.Op.Path) && !creates(w.ops, refused.Op.Path):
-			// Somebody else created it meanwhile.
+			// Another client created it meanwhile.
 			folders = without(folders, refused.Op.Path)
 		default:
 			return err
@@ -61,8 +61,8 @@ func (q *Queue) commit(ctx context.Context, w write) error {
 }
 
 // isFolder reports whether path is a folder that may be created when it is
-// needed. A batch, a job and a batch's states are not: what was removed must
-// not come back empty.
+// needed. A batch, a job and a batch's states are not such folders, because a
+// removed one must not come back empty.
 func isFolder(path string) bool {
 	switch path {
 	case BatchesPath, BatchUUIDsPath, JobsPath, JobStatesPath, AccessPath, LocksPath, QueueLocksPath,
@@ -130,8 +130,8 @@ func (q *Queue) send(ctx context.Context, w write, folders []znode.Op) error {
 		return fmt.Errorf("%w (%w)", ErrUnknownOutcome, ended)
 	}
 	for i, r := range a.results {
-		// The codes before the failed operation's are 0. Those after it only
-		// say that the transaction was abandoned.
+		// The first error is that of the operation that failed. Those after it
+		// only say that the transaction was abandoned.
 		if r.Error != nil && i < len(ops) {
 			return &znode.MultiError{Index: i, Op: ops[i], Err: refusal(r.Error)}
 		}
@@ -147,11 +147,11 @@ func (q *Queue) send(ctx context.Context, w write, folders []znode.Op) error {
 	return a.err
 }
 
-// look finds out whether a write happened whose answer was lost.
+// look finds out whether a write happened after its answer was lost.
 //
-// Sync makes this certain. When it returns, the session has moved to this
-// server (or has ended). So the server no longer carries out anything from the
-// old connection, and what is read next is not older than that.
+// It calls Sync first. When Sync returns, the session has moved to this server,
+// or has ended. So nothing from the old connection can be carried out any more,
+// and later reads show everything that was.
 func (q *Queue) look(ctx context.Context, w write, cause error) error {
 	if _, err := read(ctx, "/", func() (string, error) { return q.conn.Sync(cmp.Or(q.root, "/")) }); err != nil {
 		return fmt.Errorf("%w (%w)", ErrUnknownOutcome, err)
@@ -185,8 +185,9 @@ func (q *Queue) request(op znode.Op, lock string) any {
 	return &zk.CheckVersionRequest{Path: path, Version: op.Version}
 }
 
-// fits refuses a transaction on which ZooKeeper would close the connection. It
-// names the largest znode, because that is the one to look at.
+// fits refuses a transaction that is so large that ZooKeeper would close the
+// connection. Its error names the largest znode, because that is the one to look
+// at.
 func (q *Queue) fits(ops []znode.Op) error {
 	size := znode.MultiSize(ops, len(q.root))
 	if size <= MaxTransaction {
@@ -202,7 +203,7 @@ func (q *Queue) fits(ops []znode.Op) error {
 		ErrTooLarge, len(ops), size, MaxTransaction, largest.Path, len(largest.Data))
 }
 
-// refusal maps the client's errors to those that this package branches on.
+// refusal maps errors of the client library to those that this package tests for.
 func refusal(err error) error {
 	for theirs, ours := range map[error]error{
 		zk.ErrNoNode: znode.ErrNoNode, zk.ErrNodeExists: znode.ErrNodeExists,

@@ -15,7 +15,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// What a worker did to a job, for the recorded history.
+// input is an operation of a worker on a job, for the recorded history.
 type input struct {
 	kind   string // "acquire", "succeed", "lose" (its session)
 	worker int
@@ -24,13 +24,13 @@ type input struct {
 }
 
 // oneJob is the model of one job: its state, and the worker that holds it. Each
-// job is judged by itself.
+// job has its own history.
 type oneJob struct {
 	state  newqueue.JobState
 	holder int // 0: nobody
 }
 
-// The answer that a worker got for its step.
+// The answers that a worker can get.
 const (
 	no      = "no"
 	yes     = "yes"
@@ -206,11 +206,11 @@ func TestModelCanFail(t *testing.T) {
 		at(3, input{"acquire", 2, "j", newqueue.JobPending}),
 	}
 	if porcupine.CheckOperations(jobModel(newqueue.Design), both) {
-		t.Error("two workers had one job, and the model is content")
+		t.Error("two workers held one job, and the model accepts it")
 	}
 }
 
-// TestRacers: many callers do the same at the same moment. One wins, and the
+// TestRacers: many callers try the same at the same moment. One succeeds, and the
 // others get an error.
 func TestRacers(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {

@@ -7,17 +7,17 @@ import (
 )
 
 // Object is the JSON object that a znode holds. It is a map and not a struct
-// because a configuration keeps whatever else a depositor sent, and readers
-// ignore keys that they do not know.
+// because a configuration keeps all other keys that a depositor sent, and readers
+// ignore the keys that they do not know.
 type Object map[string]any
 
-// Value is what the object holds under a key.
+// Value returns the value of a key, and whether the object has the key.
 func (o Object) Value(key string) (v any, there bool) {
 	v, there = o[key]
 	return v, there
 }
 
-// Submission is what /batches/BID/submission holds.
+// Submission is the content of /batches/BID/submission.
 type Submission struct {
 	ProfileName     string
 	Submitter       string
@@ -49,13 +49,12 @@ func (s Submission) Object(d Dialect) Object {
 	}
 }
 
-// BatchStatus is what /batches/BID/status holds.
+// BatchStatus is the content of /batches/BID/status.
 type BatchStatus struct {
 	State        BatchState
 	LastModified time.Time
 	Message      string
-	// Other holds the keys that the layout doesn't know. They are kept when the
-	// status is written again.
+	// Other holds the keys that the layout doesn't have. A transition keeps them.
 	Other Object
 }
 
@@ -67,8 +66,8 @@ func (s BatchStatus) Object(d Dialect) Object {
 	}), s.Message)
 }
 
-// StatusReport is what /batches/BID/status-report holds: the ids in the last
-// report to the depositor.
+// StatusReport is the content of /batches/BID/status-report: the ids of the jobs
+// in the last report to the depositor.
 type StatusReport struct {
 	LastModified           time.Time
 	FailedJobs, Successful []string
@@ -83,10 +82,11 @@ func (r StatusReport) Object(d Dialect) Object {
 	}
 }
 
-// JobStatus is what /jobs/JID/status holds.
+// JobStatus is the content of /jobs/JID/status.
 type JobStatus struct {
 	State JobState
-	// LastSuccessful is the step that last succeeded; "" is null: none has yet.
+	// LastSuccessful is the step that last succeeded. It is "", in JSON null, if
+	// none has succeeded yet.
 	LastSuccessful JobState
 	LastModified   time.Time
 	RetryCount     int
@@ -108,7 +108,7 @@ func (s JobStatus) Object(d Dialect) Object {
 	}), s.Message)
 }
 
-// AccessStatus is what /access/QUEUE/QID/status holds.
+// AccessStatus is the content of /access/QUEUE/QID/status.
 type AccessStatus struct {
 	State        AccessState
 	LastModified time.Time
@@ -124,7 +124,8 @@ func (s AccessStatus) Object(d Dialect) Object {
 	}), s.Message)
 }
 
-// with merges both objects. more, which the caller made for this, wins.
+// with returns all keys of both objects. more has precedence, and may be the
+// result.
 func (o Object) with(more Object) Object {
 	if len(o) == 0 {
 		return more
@@ -135,7 +136,7 @@ func (o Object) with(more Object) Object {
 	return all
 }
 
-// withMessage adds the message if there is one, and in mrt-zk always.
+// withMessage adds the message. In dialect design it leaves out an empty one.
 func (d Dialect) withMessage(o Object, message string) Object {
 	if message != "" || d == MrtZK {
 		o["message"] = message
@@ -143,7 +144,7 @@ func (d Dialect) withMessage(o Object, message string) Object {
 	return o
 }
 
-// Identifiers is what /jobs/JID/identifiers holds.
+// Identifiers is the content of /jobs/JID/identifiers.
 type Identifiers struct {
 	PrimaryID string
 	LocalIDs  []string
@@ -154,7 +155,7 @@ func (i Identifiers) Object() Object {
 	return Object{"primary_id": i.PrimaryID, "local_id": list(i.LocalIDs)}
 }
 
-// Metadata is what /jobs/JID/metadata holds.
+// Metadata is the content of /jobs/JID/metadata.
 type Metadata struct{ ErcWhat, ErcWho, ErcWhen, ErcWhere string }
 
 // Object is the metadata as JSON.
@@ -162,26 +163,28 @@ func (m Metadata) Object() Object {
 	return Object{"erc_what": m.ErcWhat, "erc_who": m.ErcWho, "erc_when": m.ErcWhen, "erc_where": m.ErcWhere}
 }
 
-// Inventory is what /jobs/JID/inventory holds.
+// Inventory is the content of /jobs/JID/inventory: what the inventory service has
+// to record.
 type Inventory struct{ ManifestURL, Mode string }
 
-// Object is the inventory service's work as JSON.
+// Object is the content as JSON.
 func (i Inventory) Object() Object {
 	return Object{"manifest_url": i.ManifestURL, "mode": i.Mode}
 }
 
-// Store is what /jobs/JID/store holds, in dialect mrt-zk.
+// Store is the content of /jobs/JID/store, in dialect mrt-zk only: what the
+// storage service has to store.
 type Store struct{ ManifestURL, Mode, Delete string }
 
-// Object is the storage service's work as JSON.
+// Object is the content as JSON.
 func (s Store) Object() Object {
 	return Object{"manifest_url": s.ManifestURL, "mode": s.Mode, "delete": s.Delete}
 }
 
-// Number is the decimal text that priority and space_needed hold.
+// Number formats a number as priority and space_needed hold it: in decimal.
 func Number(n int64) []byte { return strconv.AppendInt(nil, n, 10) }
 
-// list is a JSON array; an empty one is [] and not null.
+// list is a JSON array. An empty one is [] and not null.
 func list(ss []string) []any {
 	out := make([]any, len(ss))
 	for i, s := range ss {

@@ -9,10 +9,10 @@ import (
 	"mrtq/newqueue/states"
 )
 
-// This file decides what a row of a table means for a given tree. Nothing here
-// reads or writes: moveJob, moveBatch and moveAccess do.
+// This file decides what a row of a table means for a given tree. It does no I/O:
+// moveJob, moveBatch and moveAccess read and write.
 
-// jobSnap is what was read of a job before a decision.
+// jobSnap holds what was read about a job before a decision.
 type jobSnap struct {
 	id, bid   string
 	status    JobStatus
@@ -22,7 +22,7 @@ type jobSnap struct {
 	batch     BatchState       // "" if the batch does not exist
 	batchV    int32            // of the batch's status
 	has       map[string]int32 // the optional properties that exist, and their versions
-	subtree   []string         // of /jobs/JID without the lock, for a deletion
+	subtree   []string         // /jobs/JID and all below it but the lock, for a deletion
 }
 
 // change is what a worker writes together with its transition.
@@ -55,8 +55,8 @@ func decideJob(t states.Transition, s jobSnap, c change, d Dialect, now time.Tim
 		ops = append(ops, znode.Check(path+"/status", s.version))
 	}
 	if s.batch != "" && asksBatch(t) && t.Nodes != states.NodesAlone {
-		// The batch's state decides what the answer warns of, and whether a
-		// report still needs the job.
+		// The batch's state decides whether the answer has a warning, and
+		// whether a report still needs the job.
 		ops = append(ops, znode.Check(BatchPath(s.bid)+"/status", s.batchV))
 	}
 	priority, changes, err := changeOps(s, c, d)
@@ -75,7 +75,7 @@ func decideJob(t states.Transition, s jobSnap, c change, d Dialect, now time.Tim
 // asksBatch reports whether a job's transition depends on its batch's state.
 func asksBatch(t states.Transition) bool { return t.To == states.Deleted || t.From == states.Completed }
 
-// permitJob refuses what the row's guard excludes.
+// permitJob refuses a transition if the row's guard excludes it.
 func permitJob(t states.Transition, s jobSnap) error {
 	switch {
 	case t.Guard == states.OnceStepped && s.status.LastSuccessful == "":
@@ -109,8 +109,8 @@ func nextJobStatus(t states.Transition, s JobStatus, message string, d Dialect, 
 	return s
 }
 
-// lockOps release a worker's lock. For everybody else they prove that no worker
-// holds it: creating a lock that exists fails, and so does the whole
+// lockOps release a worker's lock. For every other caller they prove that no
+// worker holds it: creating a lock that exists fails, and so does the whole
 // transaction.
 func lockOps(who states.Actor, entity string) []znode.Op {
 	lock := entity + "/lock"
@@ -120,9 +120,9 @@ func lockOps(who states.Actor, entity string) []znode.Op {
 	return []znode.Op{znode.Create(lock, empty), znode.Delete(lock, -1)}
 }
 
-// changeOps write what the worker changes with the transition. If the priority
-// stays, they check the one that was read, because the entries' names depend on
-// it.
+// changeOps write the properties that the worker changes with the transition. If
+// the priority does not change, they check that it still is the one that was
+// read, because the name of the queue entry contains it.
 func changeOps(s jobSnap, c change, d Dialect) (priority int, ops []znode.Op, err error) {
 	path := JobPath(s.id)
 	priority = s.priority
@@ -180,7 +180,7 @@ func (s jobSnap) putObject(ops []znode.Op, name string, o Object) ([]znode.Op, e
 	return append(ops, s.put(name, data)), nil
 }
 
-// placeOps move the job's queue entry and its batch entry.
+// placeOps create, move or remove the job's queue entry and its batch entry.
 func placeOps(t states.Transition, s jobSnap, priority int) []znode.Op {
 	var ops []znode.Op
 	from, to := JobState(t.From), JobState(t.To)
@@ -191,7 +191,7 @@ func placeOps(t states.Transition, s jobSnap, priority int) []znode.Op {
 		ops = append(ops, znode.Create(JobEntryPath(to, priority, s.id), empty))
 	}
 	if s.batch == "" {
-		return ops // nothing there refers to the job any more
+		return ops // the batch does not exist, and neither does its entry
 	}
 	if t.BatchEntry == states.PlaceMoves || t.BatchEntry == states.PlaceGoes {
 		ops = append(ops, znode.Delete(BatchEntryPath(s.bid, from.Folder(), s.id), -1))
@@ -202,7 +202,7 @@ func placeOps(t states.Transition, s jobSnap, priority int) []znode.Op {
 	return ops
 }
 
-// deleteAll deletes a subtree. paths lists parents first.
+// deleteAll deletes a subtree, children first. paths lists parents first.
 func deleteAll(paths []string) []znode.Op {
 	ops := make([]znode.Op, 0, len(paths))
 	for _, p := range slices.Backward(paths) {
@@ -211,10 +211,10 @@ func deleteAll(paths []string) []znode.Op {
 	return ops
 }
 
-// resumeAt is the step after last_successful_status, at which a failed job
-// resumes. If the client library resumed a job and it failed again,
-// last_successful_status is Failed. That names no step, so an administrator has
-// to choose one.
+// resumeAt is the step at which a failed job resumes: the one after
+// last_successful_status. If the client library resumed the job and it failed
+// again, last_successful_status is Failed. That is no step, so an administrator
+// has to choose one.
 func resumeAt(table states.Table, s JobStatus) (JobState, error) {
 	var at string
 	switch last := s.LastSuccessful; last {

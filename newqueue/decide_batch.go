@@ -10,7 +10,7 @@ import (
 	"mrtq/newqueue/states"
 )
 
-// batchSnap is what was read of a batch before a decision.
+// batchSnap holds what was read about a batch before a decision.
 type batchSnap struct {
 	id      string
 	uuid    bool // batch-uuids has the batch under its UUID
@@ -20,10 +20,10 @@ type batchSnap struct {
 	folders map[BatchFolder][]string
 	failedV map[string]int32 // status versions of the failed jobs
 	report  *int32           // version of the status-report; nil if there is none
-	states  []string         // a waiting batch's states child, if there is one, and everything below it
-	subtree []string         // of /batches/BID without the lock and the jobs' entries, for a deletion
-	jobs    []jobRemains     // everything of its jobs, for a deletion
-	// unfinished: one of its jobs is unfinished, for a deletion.
+	states  []string         // the states child that a waiting batch should not have, and all below it
+	subtree []string         // /batches/BID and all below it but the lock and the jobs' entries, for a deletion
+	jobs    []jobRemains     // all nodes and entries of its jobs, for a deletion
+	// unfinished reports whether a job is unfinished, for a deletion.
 	unfinished bool
 }
 
@@ -57,8 +57,8 @@ func decideBatch(t states.Transition, s batchSnap, message string, d Dialect, no
 		}
 	case states.OnceEmptied: // B5
 		if jobs, ok := s.folders[FolderProcessing]; !ok {
-			// The client library creates the folder with a batch's first job. So
-			// this batch is not done: it has not begun.
+			// The client library creates the folder with the batch's first job.
+			// So this batch is not finished: it has not started.
 			return nil, status, &NodeError{BatchFolderPath(s.id, FolderProcessing), ErrNotFound}
 		} else if len(jobs) > 0 {
 			return nil, status, ErrStillProcessing
@@ -74,9 +74,9 @@ func decideBatch(t states.Transition, s batchSnap, message string, d Dialect, no
 	return ops, status, nil
 }
 
-// stillEmpty proves within the transaction that a folder has no entries.
-// Deleting it fails if it has some. Creating it fails if somebody else has
-// created it.
+// stillEmpty are operations that make the transaction fail unless a folder is
+// empty. They delete and create it: the delete fails if it has entries. If it did
+// not exist, they create and delete it: the create fails if it exists now.
 func (s batchSnap) stillEmpty(f BatchFolder) []znode.Op {
 	path := BatchFolderPath(s.id, f)
 	if _, ok := s.folders[f]; ok {
@@ -85,8 +85,8 @@ func (s batchSnap) stillEmpty(f BatchFolder) []znode.Op {
 	return []znode.Op{znode.Create(path, empty), znode.Delete(path, -1)}
 }
 
-// outcome is the state after a report: completed if every job is, failed if at
-// least one is (B6 and B7, B9 and B10).
+// outcome is the batch's state after a report: failed if at least one job failed,
+// otherwise completed (B6 and B7, B9 and B10).
 func (s batchSnap) outcome() (BatchState, error) {
 	switch {
 	case len(s.folders[FolderFailed]) > 0:
@@ -97,8 +97,8 @@ func (s batchSnap) outcome() (BatchState, error) {
 	return BatchCompleted, nil
 }
 
-// decideReport writes the status-report, and checks within the transaction that
-// it is true.
+// decideReport are the operations that write the status-report, and make the
+// transaction fail if the report is no longer true.
 func decideReport(t states.Transition, s batchSnap, d Dialect, now time.Time) ([]znode.Op, error) {
 	to, err := s.outcome()
 	if err != nil {

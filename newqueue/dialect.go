@@ -10,12 +10,12 @@ import (
 	"mrtq/newqueue/states"
 )
 
-// Dialect is one of the two forms of the layout that tools in the field write
+// Dialect is one of the two forms of the layout that are in use
 // (docs/new-layout.md, "Two dialects").
 type Dialect string
 
 const (
-	// Design is the layout as the documents write it.
+	// Design is the layout as the design documents describe it.
 	Design Dialect = "design"
 	// MrtZK is the layout as the deployed Java and Ruby client library reads
 	// and writes it.
@@ -25,7 +25,7 @@ const (
 // Dialects are all dialects, the default first.
 var Dialects = []Dialect{Design, MrtZK}
 
-// ParseDialect reads a dialect's name.
+// ParseDialect returns the dialect with a name.
 func ParseDialect(s string) (Dialect, error) {
 	for _, d := range Dialects {
 		if s == string(d) {
@@ -56,9 +56,9 @@ func (d Dialect) stateName(s string, known []string) string {
 	return b.String()
 }
 
-// parseState is the state that a name in JSON means. A name that the dialect
-// doesn't have is kept as it is. If it would read as the other dialect's state,
-// it is quoted, so that it is never taken for a known one.
+// parseState is the state that a name in JSON means. It keeps a name that the
+// dialect doesn't have. If that name is a state of the other dialect, parseState
+// quotes it, so that no caller takes it for a known state.
 func (d Dialect) parseState(name string, known []string) string {
 	for _, s := range known {
 		if d.stateName(s, known) == name {
@@ -71,10 +71,11 @@ func (d Dialect) parseState(name string, known []string) string {
 	return name
 }
 
-// mrtZKTime is the client library's SimpleDateFormat, yyyy-MM-dd HH:mm:ss Z.
+// mrtZKTime is the client library's time format, in Java yyyy-MM-dd HH:mm:ss Z.
 const mrtZKTime = "2006-01-02 15:04:05 -0700"
 
-// FormatTime writes a time. The zero time, which means unknown, is "".
+// FormatTime formats a time as the dialect writes it. The zero time, which means
+// unknown, becomes "".
 func (d Dialect) FormatTime(t time.Time) string {
 	switch {
 	case t.IsZero():
@@ -120,16 +121,17 @@ func (d Dialect) LocalIDLocksPath() string {
 // The client library's does not, because another service finishes the work.
 func (d Dialect) storageLocksEphemeral() bool { return d != MrtZK }
 
-// noObject reports whether no data stands for an object. The client library
-// writes an empty object as no data, and reads no data as an empty object
-// (QueueItem.serialize and optJsonProperty).
+// noObject reports whether data is how the dialect writes an empty object without
+// JSON. The client library writes no data for an empty object, and reads no data
+// as one (QueueItem.serialize and optJsonProperty).
 func (d Dialect) noObject(data []byte) bool { return d == MrtZK && len(data) == 0 }
 
 // StartNodes are the znodes that exist before any batch or job, parents first.
-// In the documents, a folder is created when it is needed. The client library
-// creates them all when it starts (Job.initNodes, Access.initNodes and
-// MerrittLocks.initLocks) and does not check later: if the folder of a lock is
-// missing, its lock methods say forever that somebody else holds the lock.
+// According to the design documents, a folder is created when it is needed. The
+// client library creates all of them when it starts (Job.initNodes,
+// Access.initNodes and MerrittLocks.initLocks) and does not check later: if the
+// folder of a lock is missing, its lock methods always report that another client
+// holds the lock.
 func (d Dialect) StartNodes() []string {
 	nodes := []string{BatchesPath, BatchUUIDsPath, JobsPath, JobStatesPath}
 	if d != MrtZK {

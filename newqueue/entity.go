@@ -5,7 +5,8 @@ import (
 	"mrtq/newqueue/states"
 )
 
-// Entity is what has a state. Package states has the steps that each may take.
+// Entity is a kind of thing that has a state. Package states has the transitions
+// of each.
 type Entity = states.Entity
 
 // The entities.
@@ -30,8 +31,8 @@ func init() {
 	}
 }
 
-// Success is the state that follows when a worker succeeds in a state. It is ""
-// if a worker has nothing to do there.
+// Success is the state that a job gets when a worker succeeds in state s. It is
+// "" if a worker has nothing to do in that state.
 func Success(s JobState, d Dialect) JobState {
 	return JobState(machines[d][EntityJob].Success(string(s)))
 }

@@ -11,25 +11,24 @@ var (
 	// ErrNone says that there is nothing to acquire now.
 	ErrNone = errors.New("nothing to acquire")
 
-	// ErrNotFound says that the batch, job or request does not exist, or not any
-	// more.
+	// ErrNotFound says that the batch, job, request or znode does not exist.
 	ErrNotFound = errors.New("it does not exist")
 
-	// ErrExists says that what was to be created exists already.
+	// ErrExists says that the batch or znode to create already exists.
 	ErrExists = errors.New("it already exists")
 
-	// ErrLocked says that somebody else holds the lock: a worker is at work
-	// there.
-	ErrLocked = errors.New("somebody else holds the lock")
+	// ErrLocked says that the lock is already held. A job, a batch or a request
+	// is then being worked on.
+	ErrLocked = errors.New("the lock is already held")
 
 	// ErrNotLocked says that only the holder of the lock may do this, and the
 	// caller does not hold it: it never took the lock, released it, or lost it
 	// with its session.
 	ErrNotLocked = errors.New("this session does not hold the lock")
 
-	// ErrConflict says that somebody else came first: what was read has
-	// changed, and nothing was written.
-	ErrConflict = errors.New("somebody else changed it first")
+	// ErrConflict says that another client changed what the operation depends
+	// on. Nothing was written.
+	ErrConflict = errors.New("another client changed it first")
 
 	// ErrNotDone says that the connection was lost before the operation
 	// happened. Nothing was written, and the caller may try again.
@@ -50,10 +49,10 @@ var (
 	ErrStillProcessing = errors.New("the batch has unfinished jobs")
 
 	// ErrHasJobs says that a pending or held batch already has entries of jobs.
-	// If a worker processed it, its jobs would be created a second time.
+	// If a worker processed the batch, its jobs would be created a second time.
 	ErrHasJobs = errors.New("the batch is pending or held, and already has entries of jobs: find out who created them, then delete the batch or correct its status")
 
-	// ErrNotProcessing says that a batch takes no jobs, because it is not
+	// ErrNotProcessing says that no job can be added to a batch because it is not
 	// processing.
 	ErrNotProcessing = errors.New("only a batch that is processing takes jobs")
 
@@ -67,13 +66,13 @@ var (
 	ErrValue = errors.New("not a value that the layout allows")
 )
 
-// StateError says that an entity can't go from one state to another, because
-// the table has no such transition for the caller. Nothing was written.
+// StateError says that the table has no transition between two states for this
+// caller. Nothing was written.
 type StateError struct {
 	Entity   Entity
 	Path     string   // of the entity: /jobs/JID
-	From, To string   // as dialect design spells them
-	Allowed  []string // the states that it can go to from here, in the table's order
+	From, To string   // as dialect design writes them
+	Allowed  []string // the states that can follow From, in the table's order
 }
 
 func (e *StateError) Error() string {

@@ -43,7 +43,7 @@ func (c *losing) Multi(ops ...any) ([]zk.MultiResponse, error) {
 }
 
 // TestLostAnswers loses the answer of every kind of write, once before and once
-// after the server did it. The caller learns which it was.
+// after the server did the write. The caller learns if the write was done.
 func TestLostAnswers(t *testing.T) {
 	type lossy struct {
 		*world
@@ -153,7 +153,7 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// TestUnknownOutcome: somebody else's writes have replaced what would show the
+// TestUnknownOutcome: another client has overwritten the data that would show the
 // outcome.
 func TestUnknownOutcome(t *testing.T) {
 	w := newWorld(t, newqueue.Design)
@@ -228,8 +228,8 @@ func (c sameSession) Exists(path string) (bool, *zk.Stat, error) {
 	return ok, s, err
 }
 
-// TestFencing: the server itself refuses such a worker, because the next
-// acquisition has changed the version of the status.
+// TestFencing: the server refuses the writes of a worker that lost its session,
+// because the next acquisition has changed the version of the status.
 func TestFencing(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		conn, s := connect(t, address(t))

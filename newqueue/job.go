@@ -8,8 +8,8 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Job is a job as it was read. If it was acquired, it also holds the worker's
-// lock. Use a Job from one goroutine at a time.
+// Job is a job as it was when it was read. An acquired one also holds the
+// worker's lock. Use a Job from one goroutine at a time.
 type Job struct {
 	ID, BatchID   string
 	Status        JobStatus
@@ -27,8 +27,8 @@ type Job struct {
 	lock    lock  // zero when not acquired
 }
 
-// Locked reports whether the job was acquired, and neither released nor moved
-// since. The session may have ended meanwhile: the next operation says so.
+// Locked reports whether the job was acquired, and neither unlocked nor moved
+// since. It does not notice that the session has ended: the next operation does.
 func (j *Job) Locked() bool { return j.lock != lock{} }
 
 // Path is the job's znode.
@@ -88,7 +88,7 @@ func (j *Job) load(ctx context.Context) error {
 	return nil
 }
 
-// object does not pass on to parse an object that is written as no data (see
+// object calls parse, except for an object that is written as no data (see
 // [Dialect.noObject]).
 func (q *Queue) object(parse func([]byte) error) func([]byte) error {
 	return func(data []byte) error {
@@ -108,9 +108,9 @@ func into[T any](field *T, parse func([]byte) (T, error)) func([]byte) error {
 }
 
 // Jobs reads the jobs in the queue of a state, in the order in which workers
-// acquire them: lowest priority number first, then oldest. A job that moves
-// meanwhile is left out. It returns the jobs that it could read. The error
-// joins one *[NodeError] for each entry or job that it could not.
+// acquire them: the lowest priority number first, then the oldest job. It leaves
+// out a job that moves meanwhile. It returns the jobs that it could read. The
+// error joins one *[NodeError] for each entry or job that it could not.
 func (q *Queue) Jobs(ctx context.Context, s JobState) ([]*Job, error) {
 	entries, err := q.queue(ctx, s)
 	if err != nil {
@@ -143,7 +143,7 @@ func (q *Queue) there(ctx context.Context, path string) bool {
 // entry is a job's entry in the queue of a state.
 type entry struct {
 	jid string
-	err error // the name can't be read
+	err error // not nil if the name can't be parsed
 }
 
 // queue lists the entries of a state's queue in their order. The names sort

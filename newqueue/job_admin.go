@@ -11,8 +11,7 @@ import (
 
 // Deletion is the result of a deletion.
 type Deletion struct {
-	// Warnings say what a person should know about it. Most deletions have
-	// none.
+	// Warnings are for the administrator. Most deletions have none.
 	Warnings []string
 }
 
@@ -23,8 +22,9 @@ func (q *Queue) ReleaseJob(ctx context.Context, jid string) error {
 }
 
 // ResumeJob resumes a failed job at the step after its last successful one (J16
-// to J19), and returns that step. Errors: *[StateError] if it hasn't failed,
-// [ErrNotResumable] if there is no such step, [ErrLocked].
+// to J19), and returns that step. Errors: *[StateError] if the job hasn't failed,
+// [ErrNotResumable] if there is no such step, [ErrLocked] while a worker holds
+// the job.
 func (q *Queue) ResumeJob(ctx context.Context, jid string) (JobState, error) {
 	_, status, err := q.moveJob(ctx, jid, nil, func(s JobStatus) (JobState, error) {
 		if s.State != JobFailed {
@@ -44,10 +44,10 @@ func (q *Queue) RetryJob(ctx context.Context, jid string, at JobState) error {
 	return q.MoveJob(ctx, jid, at, withFrom(JobFailed))
 }
 
-// DeleteJob deletes a failed or held job (J21, J22). It removes the job's
-// nodes; in dialect mrt-zk it marks the job as deleted, for
-// [Queue.CleanupJobs]. Errors: *[StateError], [ErrLocked] while a worker holds
-// it.
+// DeleteJob deletes a failed or held job (J21, J22). In dialect design it removes
+// the job's nodes. In dialect mrt-zk it marks the job as deleted, and
+// [Queue.CleanupJobs] removes it later. Errors: *[StateError], [ErrLocked] while
+// a worker holds the job.
 func (q *Queue) DeleteJob(ctx context.Context, jid string) (Deletion, error) {
 	s, _, err := q.moveJob(ctx, jid, nil, func(s JobStatus) (JobState, error) {
 		if t, ok := q.machines[EntityJob].Find(string(s.State), states.Deleted); ok && t.Who != states.Admin {
@@ -65,7 +65,8 @@ func (q *Queue) DeleteJob(ctx context.Context, jid string) (Deletion, error) {
 	return d, nil
 }
 
-// refuse is the error for a step that the table has, but not for the caller.
+// refuse is the error for a transition that the table has, but not for this
+// caller.
 func (q *Queue) refuse(e Entity, path, from, to string) error {
 	if err := q.knownState(e, path, from); err != nil {
 		return err
@@ -79,10 +80,10 @@ func (q *Queue) refuse(e Entity, path, from, to string) error {
 	return err
 }
 
-// CleanJob does the cleaning pass's step on one job. It removes the queue entry
-// of a completed job (J20). In dialect mrt-zk it removes everything of a
-// deleted job (J23), and of a completed job whose batch is completed, too.
-// Errors: *[StateError], [ErrLocked], [ErrNotReported].
+// CleanJob cleans up one job. In dialect design it removes the queue entry of a
+// completed job (J20). In dialect mrt-zk it removes a completed job completely
+// once its batch is completed (J20), and a deleted job (J23). Errors:
+// *[StateError], [ErrLocked], [ErrNotReported].
 func (q *Queue) CleanJob(ctx context.Context, jid string) error {
 	_, _, err := q.moveJob(ctx, jid, nil, func(s JobStatus) (JobState, error) {
 		if t, ok := q.machines[EntityJob].Automatic(string(s.State)); ok {
@@ -97,9 +98,9 @@ func (q *Queue) CleanJob(ctx context.Context, jid string) error {
 }
 
 // CleanupJobs is the cleaning pass over all jobs: see [Queue.CleanJob]. It
-// returns those that it cleaned up. Jobs that a worker holds, or that a report
-// still needs, are left for the next pass. Other errors are joined and don't
-// stop the pass.
+// returns the ids of the jobs that it cleaned up. It leaves a job for the next
+// pass if a worker holds it or a report still needs it. Other errors are joined
+// and don't stop the pass.
 func (q *Queue) CleanupJobs(ctx context.Context) ([]string, error) {
 	var cleaned []string
 	var bad []error
@@ -133,9 +134,9 @@ func (q *Queue) CleanupJobs(ctx context.Context) ([]string, error) {
 func withFrom(s JobState) JobOption { return func(c *change) { c.from = s } }
 
 // MoveJob moves a job without a lock, as an administrator or a cleaning pass
-// does. Errors: *[StateError] for a step that the table does not have,
-// [ErrNotLocked] for a step that only a worker may make, [ErrLocked] while a
-// worker holds the job, [ErrConflict] if somebody else changed it first.
+// does. Errors: *[StateError] if the table has no such transition,
+// [ErrNotLocked] if only a worker may make it, [ErrLocked] while a worker holds
+// the job, [ErrConflict] if another client changed it first.
 func (q *Queue) MoveJob(ctx context.Context, jid string, to JobState, opts ...JobOption) error {
 	c := changes(opts)
 	_, _, err := q.moveJob(ctx, jid, nil, func(s JobStatus) (JobState, error) {
@@ -150,9 +151,9 @@ func (q *Queue) MoveJob(ctx context.Context, jid string, to JobState, opts ...Jo
 	return nil
 }
 
-// SetPriority changes a job's priority, 0 to [MaxPriority], and with it the
-// job's place in the queue. It needs no lock and disturbs no worker. Errors:
-// [ErrPriority], [ErrNotFound].
+// SetPriority changes a job's priority, 0 to [MaxPriority], and with it the job's
+// place in the queue. It needs no lock, and works even while a worker holds the
+// job. Errors: [ErrPriority], [ErrNotFound].
 func (q *Queue) SetPriority(ctx context.Context, jid string, priority int) error {
 	path := JobPath(jid)
 	m := move{EntityJob, path, false}

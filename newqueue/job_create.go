@@ -15,8 +15,8 @@ const DefaultPriority = 5
 
 // NewJob says what job to create.
 type NewJob struct {
-	// Priority is 0 to [MaxPriority]. Workers acquire the lowest number first,
-	// so the zero value comes before all others: see [DefaultPriority].
+	// Priority is 0 to [MaxPriority]. Workers acquire the lowest number first, so
+	// the zero value is the most urgent. See [DefaultPriority].
 	Priority      int
 	Configuration Configuration // its BatchID is filled in
 	Identifiers   Identifiers   // written unless both are empty
@@ -118,11 +118,10 @@ func (q *Queue) CreateJob(ctx context.Context, bid string, n NewJob) (string, er
 	return jid, nil
 }
 
-// created finds out whether this write created nodes: they exist, and those
-// that nobody has changed since hold what it wrote. Nodes that workers have
-// changed tell nothing, but an entity always has static nodes, too. (For a
-// wrong answer, another entity would need the same content and the same number,
-// and workers that changed it.)
+// created finds out whether this write created an entity's nodes. It did if they
+// exist and hold what it wrote. Nodes that workers have changed since show
+// nothing, but an entity also has nodes that never change. (The answer is wrong
+// only if another client created an entity with the same number and content.)
 func (q *Queue) created(ops []znode.Op) func(context.Context) (bool, error) {
 	return func(ctx context.Context) (bool, error) {
 		for _, op := range ops {
@@ -140,9 +139,9 @@ func (q *Queue) created(ops []znode.Op) func(context.Context) (bool, error) {
 	}
 }
 
-// neverMade returns [ErrUnknownOutcome] unless it is certain that no entity of
-// this number was created and removed: then the parent's counter would be past
-// the number.
+// neverMade returns [ErrUnknownOutcome] unless it is certain that an entity with
+// this number was never created. If it was created and removed since, the
+// parent's counter is past the number.
 func (q *Queue) neverMade(ctx context.Context, path string) error {
 	for _, prefix := range []string{BatchPrefix, JobPrefix, AccessPrefix} {
 		n, ok := ParseSequenceID(prefix, znode.Name(path))
@@ -160,11 +159,12 @@ func (q *Queue) neverMade(ctx context.Context, path string) error {
 	return nil
 }
 
-// withIDs calls try with the next n ids of a parent, until nobody else takes them
-// first. ZooKeeper numbers sequential children with a counter that every create
-// advances. So ids can be taken from the parent's Stat, and the whole entity is
-// created in one transaction, under its final name. ZooKeeper's own numbers go on
-// after them (docs/migration.md, "One job, one transaction").
+// withIDs calls try with the next n ids of a parent, again and again until no
+// other client uses them first. ZooKeeper numbers sequential children with a
+// counter that every create advances. So withIDs takes the ids from the parent's
+// Stat, and try can create the whole entity in one transaction, under its final
+// name. ZooKeeper's own numbers continue after them (docs/migration.md, "One job,
+// one transaction").
 func (q *Queue) withIDs(ctx context.Context, parent, prefix string, n int, try func(ids []string) error) error {
 	var next int32
 	m := move{path: parent}
@@ -187,10 +187,10 @@ func (q *Queue) withIDs(ctx context.Context, parent, prefix string, n int, try f
 		err = try(ids)
 		var r *znode.MultiError
 		if errors.As(err, &r) && errors.Is(err, znode.ErrNodeExists) && znode.Parent(r.Op.Path) == parent {
-			// Somebody else took that id. Each such failure is somebody's
-			// progress, so the loop needs no bound. That create has advanced
-			// the counter, unless a tree was put together by hand: then skip
-			// the id.
+			// Another client used that id first. The loop needs no bound because
+			// each such failure means that another client succeeded. Its create
+			// has advanced the counter. If the counter is wrong because the tree
+			// was put together by hand, skip the id.
 			if taken, ok := ParseSequenceID(prefix, znode.Name(r.Op.Path)); ok {
 				next = max(next, taken+1)
 			}

@@ -8,8 +8,9 @@ import (
 	"mrtq/newqueue/states"
 )
 
-// snapJob reads what is needed to decide on a transition. For a worker, that is
-// the status that it acquired. For everybody else it is the current one.
+// snapJob reads what is needed to decide on a transition. A worker's decision
+// depends on the status that it acquired, every other caller's on the current
+// one.
 func (q *Queue) snapJob(ctx context.Context, jid string, by *Job) (jobSnap, error) {
 	s := jobSnap{id: jid, has: map[string]int32{}}
 	path := JobPath(jid)
@@ -82,8 +83,9 @@ func (c change) optional() []string {
 	return names
 }
 
-// moveJob makes a transition of a job. by is the worker's acquired job, nil for
-// everybody else. target chooses the new state from the status that was read.
+// moveJob makes a transition of a job. by is the worker's acquired job, and nil
+// for every other caller. target chooses the new state from the status that was
+// read.
 func (q *Queue) moveJob(ctx context.Context, jid string, by *Job, target func(JobStatus) (JobState, error), c change) (s jobSnap, status JobStatus, err error) {
 	m := move{EntityJob, JobPath(jid), by != nil}
 	err = m.retry(func() error {
@@ -131,7 +133,7 @@ func (q *Queue) tryMoveJob(ctx context.Context, m move, jid string, by *Job, tar
 	}
 	done := q.jobMoved(t, s, ops)
 	if by != nil {
-		done = q.givenBack(by.lock, done)
+		done = q.lockReleased(by.lock, done)
 	}
 	return s, status, q.commit(ctx, write{ops: ops, done: done})
 }

@@ -82,8 +82,8 @@ func TestProvisioning(t *testing.T) {
 	})
 }
 
-// TestIdentifiersAreKept: a job restarted after its identifier was minted
-// keeps it (S6), and what is static never changes (S9).
+// TestIdentifiersAreKept: a job that is restarted after its identifier was minted
+// keeps the identifier (S6), and its static nodes never change (S9).
 func TestIdentifiersAreKept(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		q, s := w.open()
@@ -121,7 +121,7 @@ func TestIdentifiersAreKept(t *testing.T) {
 	})
 }
 
-// TestDeletionWarns (S12).
+// TestDeletionWarns: the answer warns if the depositor will not be told (S12).
 func TestDeletionWarns(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		q := w.queue()
@@ -181,8 +181,8 @@ func TestResume(t *testing.T) {
 	w.check()
 }
 
-// TestBrokenNodes: bad data gives a typed error that names the path. Nothing
-// changes, and other jobs can be acquired.
+// TestBrokenNodes: bad data causes a typed error that names the path. Nothing
+// changes, and other jobs can still be acquired.
 func TestBrokenNodes(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		q := w.queue()
@@ -307,14 +307,14 @@ func TestLocks(t *testing.T) {
 				}
 			}
 			if err := other.Unlock(ctx, c.lock); !c.stays && !errors.Is(err, newqueue.ErrNotLocked) {
-				t.Errorf("%s lifted by another: %v", c.lock, err)
+				t.Errorf("%s released by another session: %v", c.lock, err)
 			} else if c.stays {
 				must(t, err)
 				must(t, q.Lock(ctx, c.lock))
 			}
 			must(t, q.Unlock(ctx, c.lock))
 			if err := q.Unlock(ctx, c.lock); !errors.Is(err, newqueue.ErrNotLocked) {
-				t.Errorf("%s lifted twice: %v", c.lock, err)
+				t.Errorf("%s released twice: %v", c.lock, err)
 			}
 			must(t, q.Lock(ctx, c.lock))
 			must(t, s.expire())

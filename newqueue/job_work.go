@@ -13,11 +13,11 @@ type JobOption func(*change)
 // WithMessage puts a message into the status.
 func WithMessage(text string) JobOption { return func(c *change) { c.message = text } }
 
-// WithPriority changes the priority, 0 to [MaxPriority]; the queue entry
-// carries it.
+// WithPriority changes the priority, 0 to [MaxPriority]. The new queue entry has
+// it in its name.
 func WithPriority(p int) JobOption { return func(c *change) { c.priority = &p } }
 
-// WithSpaceNeeded sets the bytes of working storage that the job needs; 0 is
+// WithSpaceNeeded sets how many bytes of working storage the job needs. 0 means
 // unknown.
 func WithSpaceNeeded(bytes int64) JobOption { return func(c *change) { c.spaceNeeded = &bytes } }
 
@@ -36,8 +36,8 @@ func changes(opts []JobOption) change {
 	return c
 }
 
-// Succeed moves an acquired job to the next state, and releases the lock. It is
-// one transaction: on an error nothing was written, unless it is
+// Succeed moves an acquired job to the next state, and releases the lock, in one
+// transaction. After an error nothing was written, unless the error is
 // [ErrUnknownOutcome]. Errors: [ErrNotLocked] or [ErrConflict] if the lock was
 // lost, *[StateError] if there is no next state.
 func (j *Job) Succeed(ctx context.Context, opts ...JobOption) error {
@@ -86,9 +86,9 @@ func (j *Job) move(ctx context.Context, what string, target func(JobStatus) (Job
 	return nil
 }
 
-// SetIdentifiers writes the identifiers of an acquired job immediately. So a
-// job that is acquired again keeps what was minted for it. Errors as for
-// [Job.Succeed].
+// SetIdentifiers writes the identifiers of an acquired job immediately, without a
+// transition. So the job keeps a minted identifier even if its worker dies.
+// Errors as for [Job.Succeed].
 func (j *Job) SetIdentifiers(ctx context.Context, i Identifiers) error {
 	if err := j.setObject(ctx, "identifiers", i.Object()); err != nil {
 		return err
@@ -97,8 +97,8 @@ func (j *Job) SetIdentifiers(ctx context.Context, i Identifiers) error {
 	return nil
 }
 
-// SetMetadata writes the metadata of an acquired job. Errors as for
-// [Job.Succeed].
+// SetMetadata writes the metadata of an acquired job without a transition. Errors
+// as for [Job.Succeed].
 func (j *Job) SetMetadata(ctx context.Context, m Metadata) error {
 	if err := j.setObject(ctx, "metadata", m.Object()); err != nil {
 		return err
@@ -107,8 +107,8 @@ func (j *Job) SetMetadata(ctx context.Context, m Metadata) error {
 	return nil
 }
 
-// SetInventory writes the inventory of an acquired job without a transition;
-// see [WithInventory]. Errors as for [Job.Succeed].
+// SetInventory writes the inventory of an acquired job without a transition. See
+// also [WithInventory]. Errors as for [Job.Succeed].
 func (j *Job) SetInventory(ctx context.Context, i Inventory) error {
 	if err := j.setObject(ctx, "inventory", i.Object()); err != nil {
 		return err
@@ -117,8 +117,8 @@ func (j *Job) SetInventory(ctx context.Context, i Inventory) error {
 	return nil
 }
 
-// SetStore writes the storage work of an acquired job without a transition;
-// see [WithStore]. Errors as for [Job.Succeed], and [ErrValue] in dialect design.
+// SetStore writes the store of an acquired job without a transition. See also
+// [WithStore]. Errors as for [Job.Succeed], and [ErrValue] in dialect design.
 func (j *Job) SetStore(ctx context.Context, s Store) error {
 	if j.q.dialect != MrtZK {
 		return &opError{"write", j.Path() + "/store", ErrValue}
@@ -130,8 +130,8 @@ func (j *Job) SetStore(ctx context.Context, s Store) error {
 	return nil
 }
 
-// SetSpaceNeeded writes the bytes that an acquired job needs without a
-// transition; see [WithSpaceNeeded]. Errors as for [Job.Succeed].
+// SetSpaceNeeded writes how many bytes an acquired job needs, without a
+// transition. See also [WithSpaceNeeded]. Errors as for [Job.Succeed].
 func (j *Job) SetSpaceNeeded(ctx context.Context, bytes int64) error {
 	if bytes < 0 {
 		return &opError{"write", j.Path() + "/space_needed", ErrValue}

@@ -11,7 +11,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Lock names one of the locks under /locks (K1 to K5).
+// Lock is the name of a lock or hold under /locks (K1 to K5).
 type Lock struct {
 	kind lockKind
 	name string
@@ -36,7 +36,7 @@ func QueueLock(h QueueHold) Lock { return Lock{queueLock, string(h)} }
 func CollectionLock(mnemonic string) Lock { return Lock{collectionLock, mnemonic} }
 
 // StorageLock is a worker's lock on an object's storage (K3). It ends with the
-// session. In dialect mrt-zk it stays until somebody releases it.
+// session. In dialect mrt-zk it stays until it is released.
 func StorageLock(ark string) Lock { return Lock{storageLock, lockName(ark)} }
 
 // InventoryLock is a worker's lock on an object's inventory (K4). It ends with
@@ -95,11 +95,11 @@ func (l Lock) validate(d Dialect) error {
 	return nil
 }
 
-// Lock takes a lock. The error is [ErrLocked] if the lock is taken, by this
-// session or another, and [ErrValue] if no znode can have its name.
+// Lock acquires a lock. The error wraps [ErrLocked] if this session or another
+// already holds it, and [ErrValue] if no znode can have its name.
 func (q *Queue) Lock(ctx context.Context, l Lock) error {
 	if err := q.takeLock(ctx, l); err != nil {
-		return &opError{"take", l.String(), err}
+		return &opError{"acquire", l.String(), err}
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func (q *Queue) takeLock(ctx context.Context, l Lock) error {
 	w := write{done: func(ctx context.Context) (bool, error) {
 		stat, ok, err := q.stat(ctx, path)
 		if ok && !l.Ephemeral(q.dialect) {
-			return false, ErrUnknownOutcome // the znode does not show who took it
+			return false, ErrUnknownOutcome // the znode does not show who created it
 		}
 		return ok && stat.EphemeralOwner == q.conn.SessionID(), err
 	}}
@@ -128,10 +128,10 @@ func (q *Queue) takeLock(ctx context.Context, l Lock) error {
 		}
 		w.lock = path
 		w.late = func() {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTime)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTime)
 			defer cancel()
 			if err := q.liftLock(ctx, l); err != nil {
-				q.log.WarnContext(ctx, "lock not given back: it stays until the session ends", "error", err)
+				q.log.WarnContext(ctx, "lock not released: it stays until the session ends", "error", err)
 			}
 		}
 	} else {
@@ -144,8 +144,8 @@ func (q *Queue) takeLock(ctx context.Context, l Lock) error {
 	return err
 }
 
-// Unlock releases a lock. The error is [ErrNotLocked] if the lock isn't taken,
-// or if it ends with its session and another session took it.
+// Unlock releases a lock. The error wraps [ErrNotLocked] if it isn't held, or if
+// it is ephemeral and another session holds it.
 func (q *Queue) Unlock(ctx context.Context, l Lock) error {
 	if err := q.liftLock(ctx, l); err != nil {
 		return &opError{"release", l.String(), err}
@@ -178,7 +178,7 @@ func (q *Queue) liftLock(ctx context.Context, l Lock) error {
 	return err
 }
 
-// IsLocked reports whether anybody holds a lock.
+// IsLocked reports whether any session holds a lock.
 func (q *Queue) IsLocked(ctx context.Context, l Lock) (bool, error) {
 	if err := l.validate(q.dialect); err != nil {
 		return false, &opError{"look at", l.String(), err}

@@ -9,7 +9,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// meddled is a connection on which somebody else acts once, between a
+// meddled is a connection on which another client writes once, between a
 // decision's last read and its write.
 type meddled struct {
 	newqueue.Conn
@@ -24,8 +24,8 @@ func (c *meddled) Multi(ops ...any) ([]zk.MultiResponse, error) {
 	return c.Conn.Multi(ops...)
 }
 
-// TestMeddling: if somebody changes what a decision was based on, between the
-// read and the write, that is noticed.
+// TestMeddling: if another client changes what a decision depends on, between the
+// read and the write, the queue notices.
 func TestMeddling(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		conn, _ := connect(t, address(t))
@@ -81,7 +81,7 @@ func TestMeddling(t *testing.T) {
 			t.Errorf("J22: %v", err)
 		}
 
-		// An id that somebody else takes.
+		// Another client uses the id first.
 		c.meddle = func() { value(other.CreateJob(ctx, bid, newqueue.NewJob{}))(t) }
 		jid := value(q.CreateJob(ctx, bid, newqueue.NewJob{}))(t)
 		if value(q.Job(ctx, jid))(t).BatchID != bid || len(value(q.BatchJobs(ctx, bid))(t)[newqueue.FolderProcessing]) != 4 {

@@ -10,16 +10,16 @@ import (
 	"mrtq/newqueue/states"
 )
 
-// attempts is how often a decision is made again because somebody else changed
-// what it was based on. Each such change is somebody's progress, so only a
-// broken tree reaches this limit.
+// attempts is how often a decision is made because another client changed what it
+// depends on. Each time, that client has succeeded, so only a broken tree reaches
+// this limit.
 const attempts = 50
 
 // move is one transition under way.
 type move struct {
 	entity Entity
 	path   string
-	by     bool // a worker, with a lock
+	by     bool // whether a worker makes it, who holds the lock
 }
 
 // retry tries until an attempt gives a result.
@@ -30,7 +30,7 @@ func (m move) retry(try func() error) error {
 			continue
 		}
 		if err != nil && attempt > 1 && attempt < attempts && !errors.Is(err, ErrUnknownOutcome) && !errors.Is(err, ErrNotDone) {
-			err = fmt.Errorf("%w: %w", ErrConflict, err) // without the others it would have succeeded
+			err = fmt.Errorf("%w: %w", ErrConflict, err) // without the other client it would have succeeded
 		}
 		return err
 	}
@@ -63,8 +63,8 @@ func (q *Queue) knownState(e Entity, path, s string) error {
 	return &NodeError{path + "/status", fmt.Errorf("%w: dialect %[3]s has no state %[2]s", ErrValue, s, q.dialect)}
 }
 
-// refused says what a refusal means. again is true if the caller must read
-// again and decide again.
+// refused turns the server's refusal into an error of this package. again is true
+// if the caller must read and decide again.
 func (m move) refused(err error, attempt int) (again bool, result error) {
 	var r *znode.MultiError
 	if !errors.As(err, &r) {
@@ -87,7 +87,7 @@ func (m move) refused(err error, attempt int) (again bool, result error) {
 	return false, &NodeError{r.Op.Path, r.Err}
 }
 
-// isRace reports whether somebody else's write can be the cause of a refusal.
+// isRace reports whether another client's write can be the cause of a refusal.
 func isRace(err error) bool {
 	for _, e := range []error{znode.ErrNoNode, znode.ErrNodeExists, znode.ErrNotEmpty, znode.ErrBadVersion} {
 		if errors.Is(err, e) {
@@ -98,9 +98,9 @@ func isRace(err error) bool {
 }
 
 // written finds out whether a transaction happened that set or deleted a node.
-// An acquisition writes the status again, unchanged. So a newer version with
-// the same bytes is still the status that was written, because no two statuses
-// have the same time to the nanosecond. In dialect mrt-zk they can, because its
+// An acquisition writes the status again, unchanged. So a status with a newer
+// version and the same bytes is still the one that was written: no two statuses
+// have the same time to the nanosecond. In dialect mrt-zk two can, because its
 // times have only seconds.
 func (q *Queue) written(path string, version int32, ops []znode.Op, gone bool) func(context.Context) (bool, error) {
 	var wrote []byte
@@ -124,7 +124,7 @@ func (q *Queue) written(path string, version int32, ops []znode.Op, gone bool) f
 		same := string(n.data) == string(wrote)
 		switch {
 		case n.version == version+1:
-			return same, nil // or the next write was somebody else's
+			return same, nil // if not the same, another client wrote it
 		case same && q.dialect != MrtZK:
 			return true, nil
 		}

@@ -10,8 +10,8 @@ import (
 	"mrtq/newqueue/states"
 )
 
-// TestLostAnswerWhileOthersGoOn loses an answer, and others change what was
-// written before the caller can look. The caller still learns the outcome.
+// TestLostAnswerWhileOthersGoOn loses an answer, and other clients overwrite what
+// was written before the caller reads it. The caller still learns the outcome.
 func TestLostAnswerWhileOthersGoOn(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -88,7 +88,7 @@ func TestLostAnswerWhileOthersGoOn(t *testing.T) {
 				faulty.also = func() { c.also(t, other) }
 				faulty.lose = true
 				if err := do(); err != nil {
-					t.Errorf("it happened, and the caller is told: %v", err)
+					t.Errorf("it happened, and the caller gets: %v", err)
 				}
 				w.check()
 			})
@@ -96,8 +96,8 @@ func TestLostAnswerWhileOthersGoOn(t *testing.T) {
 	}
 }
 
-// TestCreatedAndGone: what was created is deleted again before its creator can
-// look. That can't be told apart from somebody else having had the id.
+// TestCreatedAndGone: an entity is deleted before its creator can read it. That
+// looks the same as if another client had used the id.
 func TestCreatedAndGone(t *testing.T) {
 	w := newWorld(t, newqueue.Design)
 	conn, _ := connect(t, address(t))
@@ -115,8 +115,8 @@ func TestCreatedAndGone(t *testing.T) {
 }
 
 // TestLostAnswerInOneSession: two goroutines of one queue want the same lock,
-// which shows only the id of their session. If the request of one was lost, it
-// must not take the other's lock for its own.
+// which shows only the id of their session. If the answer to one of them was
+// lost, it must not take the other's lock for its own.
 func TestLostAnswerInOneSession(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		conn, _ := connect(t, address(t))

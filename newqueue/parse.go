@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// ParseObject reads the JSON object that a znode holds. Numbers stay
+// ParseObject parses the JSON object that a znode holds. Numbers stay
 // [json.Number], so that unknown values can be written back unchanged.
 func ParseObject(data []byte) (Object, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -32,9 +32,16 @@ func ParseObject(data []byte) (Object, error) {
 	return o, nil
 }
 
-// Marshal writes the object as the bytes of a znode. Keys are sorted and
-// nothing is escaped for HTML, so that the same content is always the same
-// bytes.
+// Marshal returns the object as the bytes of a znode. Keys are sorted and nothing
+// is escaped for HTML, so that the same content is always the same bytes.
+//
+// legacy.AppendJSON also writes sorted JSON, and the two stay apart on purpose.
+// An Object may hold any value that a caller puts into it, and encoding/json
+// writes each of them or returns an error. AppendJSON knows only the types of a
+// legacy payload and cannot fail. It also keeps the unpaired surrogates of Java,
+// which [ParseObject] replaces while it reads. One encoder for both would need a
+// switch at each of these points, and would change the bytes of statuses with
+// control characters.
 func (o Object) Marshal() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -45,8 +52,8 @@ func (o Object) Marshal() ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// String is the string under a key, "" if the key is absent or null. The error
-// names the key if the value has another type.
+// String returns the string under a key, or "" if the key is absent or null. The
+// error names the key if the value has another type.
 func (o Object) String(key string) (string, error) {
 	switch v := o[key].(type) {
 	case nil:
@@ -58,7 +65,7 @@ func (o Object) String(key string) (string, error) {
 	}
 }
 
-// Strings is the array of strings under a key, nil if there is none.
+// Strings returns the array of strings under a key, or nil if there is none.
 func (o Object) Strings(key string) ([]string, error) {
 	var array []any
 	switch v := o[key].(type) {
@@ -80,7 +87,8 @@ func (o Object) Strings(key string) ([]string, error) {
 	return out, nil
 }
 
-// Count is the whole number from 0 to 2^31-1 under a key, 0 if there is none.
+// Count returns the whole number from 0 to 2^31-1 under a key, or 0 if there is
+// none.
 func (o Object) Count(key string) (int, error) {
 	switch v := o[key].(type) {
 	case nil:
@@ -106,7 +114,7 @@ func jsonText(v any) string {
 	return string(b)
 }
 
-// ParseNumber reads decimal text of digits only, as [Number] writes it.
+// ParseNumber parses a decimal number of digits only, as [Number] formats it.
 func ParseNumber(data []byte) (int64, error) {
 	for _, c := range data {
 		if c < '0' || c > '9' {
@@ -123,7 +131,7 @@ func ParseNumber(data []byte) (int64, error) {
 // MaxPriority is the largest priority that the two digits of a queue entry hold.
 const MaxPriority = 99
 
-// ParsePriority reads what /jobs/JID/priority holds. The error wraps
+// ParsePriority parses the data of /jobs/JID/priority. The error wraps
 // [ErrPriority] if the number has more than two digits.
 func ParsePriority(data []byte) (int, error) {
 	n, err := ParseNumber(data)
@@ -136,7 +144,7 @@ func ParsePriority(data []byte) (int, error) {
 	return int(n), nil
 }
 
-// ParseTime reads a time as [Dialect.FormatTime] writes it; "" is the zero time.
+// ParseTime parses a time as [Dialect.FormatTime] formats it. "" is the zero time.
 func (d Dialect) ParseTime(s string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
@@ -152,9 +160,9 @@ func (d Dialect) ParseTime(s string) (time.Time, error) {
 	return t, nil
 }
 
-// ParseJobStatus reads what /jobs/JID/status holds. A status name that the
-// dialect doesn't know is kept: see [JobState.Known]. Keys that the layout
-// doesn't know are kept in Other. A time that can't be read is the zero time.
+// ParseJobStatus parses the data of /jobs/JID/status. It keeps a state that the
+// dialect doesn't have (see [JobState.Known]), and keys that the layout doesn't
+// have (in Other). A time that can't be parsed becomes the zero time.
 func ParseJobStatus(d Dialect, data []byte) (JobStatus, error) {
 	o, err := ParseObject(data)
 	if err != nil {
@@ -177,7 +185,7 @@ func (o Object) JobStatus(d Dialect) (JobStatus, error) {
 	return s, p.err
 }
 
-// ParseBatchStatus reads what /batches/BID/status holds. It is as tolerant as
+// ParseBatchStatus parses the data of /batches/BID/status. It is as tolerant as
 // [ParseJobStatus].
 func ParseBatchStatus(d Dialect, data []byte) (BatchStatus, error) {
 	o, err := ParseObject(data)
@@ -199,7 +207,7 @@ func (o Object) BatchStatus(d Dialect) (BatchStatus, error) {
 	return s, p.err
 }
 
-// ParseAccessStatus reads what /access/QUEUE/QID/status holds. It is as
+// ParseAccessStatus parses the data of /access/QUEUE/QID/status. It is as
 // tolerant as [ParseJobStatus].
 func ParseAccessStatus(d Dialect, data []byte) (AccessStatus, error) {
 	o, err := ParseObject(data)
@@ -221,7 +229,7 @@ func (o Object) AccessStatus(d Dialect) (AccessStatus, error) {
 	return s, p.err
 }
 
-// ParseStatusReport reads what /batches/BID/status-report holds.
+// ParseStatusReport parses the data of /batches/BID/status-report.
 func ParseStatusReport(d Dialect, data []byte) (StatusReport, error) {
 	o, err := ParseObject(data)
 	if err != nil {
@@ -236,7 +244,7 @@ func ParseStatusReport(d Dialect, data []byte) (StatusReport, error) {
 	return r, p.err
 }
 
-// ParseIdentifiers reads what /jobs/JID/identifiers holds.
+// ParseIdentifiers parses the data of /jobs/JID/identifiers.
 func ParseIdentifiers(data []byte) (Identifiers, error) {
 	o, err := ParseObject(data)
 	if err != nil {
@@ -247,7 +255,7 @@ func ParseIdentifiers(data []byte) (Identifiers, error) {
 	return i, p.err
 }
 
-// ParseMetadata reads what /jobs/JID/metadata holds.
+// ParseMetadata parses the data of /jobs/JID/metadata.
 func ParseMetadata(data []byte) (Metadata, error) {
 	o, err := ParseObject(data)
 	if err != nil {
@@ -258,7 +266,7 @@ func ParseMetadata(data []byte) (Metadata, error) {
 	return m, p.err
 }
 
-// ParseInventory reads what /jobs/JID/inventory holds.
+// ParseInventory parses the data of /jobs/JID/inventory.
 func ParseInventory(data []byte) (Inventory, error) {
 	o, err := ParseObject(data)
 	if err != nil {
@@ -269,7 +277,7 @@ func ParseInventory(data []byte) (Inventory, error) {
 	return i, p.err
 }
 
-// ParseStore reads what /jobs/JID/store holds.
+// ParseStore parses the data of /jobs/JID/store.
 func ParseStore(data []byte) (Store, error) {
 	o, err := ParseObject(data)
 	if err != nil {
@@ -280,8 +288,8 @@ func ParseStore(data []byte) (Store, error) {
 	return s, p.err
 }
 
-// ParseSubmission reads what /batches/BID/submission holds. It leaves out keys
-// that the layout doesn't know: [Batch.Submitted] has them all.
+// ParseSubmission parses the data of /batches/BID/submission. It leaves out keys
+// that the layout doesn't have: [Batch.Submitted] has all keys.
 func ParseSubmission(d Dialect, data []byte) (Submission, error) {
 	o, err := ParseObject(data)
 	if err != nil {
@@ -353,7 +361,7 @@ func (p *fields) time(d Dialect, key string) time.Time {
 	return t
 }
 
-// rest is what the object holds besides the given keys; nil if that is nothing.
+// rest returns all keys of the object but the given ones, nil if there are none.
 func (p *fields) rest(known ...string) Object {
 	var rest Object
 next:
@@ -371,7 +379,7 @@ next:
 	return rest
 }
 
-// scalar is a string, or a number as it is written.
+// scalar returns a string, or a number as it is written.
 func (p *fields) scalar(key string) string {
 	if n, ok := p.o[key].(json.Number); ok {
 		return n.String()
@@ -379,7 +387,7 @@ func (p *fields) scalar(key string) string {
 	return p.text(key)
 }
 
-// numberOrText is the reverse of scalar: a whole number becomes a number.
+// numberOrText is the reverse of scalar: digits become a number.
 func numberOrText(s string) any {
 	if n, err := ParseNumber([]byte(s)); err == nil && string(Number(n)) == s {
 		return json.Number(s)
@@ -387,7 +395,8 @@ func numberOrText(s string) any {
 	return s
 }
 
-// number is a whole number, or a string that holds one; 0 if there is none.
+// number returns a whole number, also if a string holds it, and 0 if there is
+// none.
 func (p *fields) number(key string) int64 {
 	s := p.scalar(key)
 	if s == "" {

@@ -23,18 +23,19 @@ const (
 	CollectionLocksPath = "/locks/collections"
 )
 
-// Prefixes of the names that ZooKeeper numbers.
+// The prefixes of ids.
 const (
 	BatchPrefix  = "bid"
 	JobPrefix    = "jid"
 	AccessPrefix = "qid"
 )
 
-// SequenceID is the id that ZooKeeper forms from a prefix and a sequence
-// number.
+// SequenceID is the name that ZooKeeper gives a sequential child: the prefix and
+// the number.
 func SequenceID(prefix string, n int32) string { return fmt.Sprintf("%s%010d", prefix, n) }
 
-// ParseSequenceID splits an id again. ok is false if it has another form.
+// ParseSequenceID is the reverse of [SequenceID]. ok is false if id has another
+// form.
 func ParseSequenceID(prefix, id string) (n int32, ok bool) {
 	digits, found := strings.CutPrefix(id, prefix)
 	if !found || len(digits) < 10 {
@@ -49,8 +50,8 @@ func ParseSequenceID(prefix, id string) (n int32, ok bool) {
 // BatchPath is /batches/BID.
 func BatchPath(bid string) string { return BatchesPath + "/" + bid }
 
-// BatchStatesPath is /batches/BID/states. A batch is pending exactly while it
-// has no such node.
+// BatchStatesPath is /batches/BID/states. A batch has this node unless it is
+// pending or held.
 func BatchStatesPath(bid string) string { return BatchPath(bid) + "/states" }
 
 // BatchFolderPath is a folder of a batch's states.
@@ -62,16 +63,15 @@ func BatchEntryPath(bid string, f BatchFolder, jid string) string {
 }
 
 // BatchUUIDPath is /batch-uuids/UUID, which holds the BID. A UUID is the name
-// that the depositor's side gave to the batch. The client library uses it
-// unchanged as the znode's name (Batch.batchUuidPath), even with blanks,
-// percent signs and other scripts, and so does this. Only what a znode's name
-// may not contain is written as %XX. The library can't find such a batch: see
+// that the depositor's side gave the batch. It becomes the znode's name
+// unchanged, even with blanks, percent signs and other scripts, because the
+// client library does the same (Batch.batchUuidPath). Only bytes that a znode's
+// name may not have are written as %XX. The library can't find such a batch: see
 // [CheckBatchID].
 func BatchUUIDPath(uuid string) string { return BatchUUIDsPath + "/" + escapeName(uuid) }
 
-// CheckBatchID returns an error that wraps [ErrValue] if a batch's UUID,
-// unchanged, can't be a znode's name. The client library would use it
-// unchanged.
+// CheckBatchID returns an error that wraps [ErrValue] if a batch's UUID can't be
+// a znode's name. The client library can't find a batch with such a UUID.
 func CheckBatchID(uuid string) error {
 	if !isName(uuid) {
 		return fmt.Errorf("batchID %.80q: %w: no znode can have this name", uuid, ErrValue)
@@ -84,7 +84,7 @@ func isName(s string) bool {
 	return !strings.Contains(s, "/") && znode.ValidatePath("/"+s) == nil && s != ""
 }
 
-// escapeName writes what a znode's name may not contain as %XX, byte by byte.
+// escapeName writes bytes that a znode's name may not have as %XX.
 func escapeName(s string) string {
 	switch {
 	case isName(s):
@@ -140,7 +140,7 @@ func AccessRequestPath(q AccessQueue, qid string) string { return AccessQueuePat
 // QueueHold is an administrator's hold on a queue, a node under /locks/queue.
 type QueueHold string
 
-// The holds.
+// The holds on queues.
 const (
 	HoldIngest      QueueHold = "ingest"
 	HoldAccessSmall QueueHold = "accessSmall"
@@ -150,10 +150,10 @@ const (
 // QueueHolds are all holds.
 var QueueHolds = []QueueHold{HoldIngest, HoldAccessSmall, HoldAccessLarge}
 
-// QueueHoldPath is the node of a hold. The hold is set while the node exists.
+// QueueHoldPath is /locks/queue/HOLD. The queue is held while this node exists.
 func QueueHoldPath(h QueueHold) string { return QueueLocksPath + "/" + string(h) }
 
-// ParseJobEntry splits the name of a queue entry, PP-JID.
+// ParseJobEntry parses the name of a queue entry, PP-JID.
 func ParseJobEntry(name string) (priority int, jid string, err error) {
 	pp, jid, found := strings.Cut(name, "-")
 	if _, ok := ParseSequenceID(JobPrefix, jid); !found || len(pp) != 2 || !ok {

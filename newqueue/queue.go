@@ -15,7 +15,8 @@ import (
 	"mrtq/newqueue/states"
 )
 
-// Conn is what a queue needs of a ZooKeeper session. A *[zk.Conn] is one.
+// Conn has the methods of a ZooKeeper session that a queue needs. A *[zk.Conn]
+// has them.
 type Conn interface {
 	Get(path string) ([]byte, *zk.Stat, error)
 	GetW(path string) ([]byte, *zk.Stat, <-chan zk.Event, error)
@@ -30,12 +31,47 @@ type Conn interface {
 
 var _ Conn = (*zk.Conn)(nil)
 
-// Queue is the queue as one session sees it. It keeps nothing but the session:
-// all state is in ZooKeeper, and any number of queues may be open on one tree.
-// It is safe for concurrent use, like the connection. Open one queue for each
-// session, because queues can tell their locks apart only by their sessions.
+// Queue is the queue as one session sees it. All state is in ZooKeeper, so any
+// number of queues may be open on one tree. A Queue is safe for concurrent use.
+// Open only one for each session, because queues tell their locks apart by
+// their sessions.
 //
-// Every operation takes a context. If it ends during a write, the write
+// The methods, by who calls them:
+//
+//	WHO            BATCHES                      JOBS         ACCESS REQUESTS
+//	submitter      CreateBatch                               CreateAccess
+//	               FindBatch
+//	worker         AcquireBatch                 AcquireJob   AcquireAccess
+//	               AcquirePendingBatch          AcquireJobs
+//	               AcquireReportingBatch        CreateJob
+//	               AcquireUpdateReportingBatch
+//	administrator  ReleaseBatch                 ReleaseJob   RetryAccess
+//	               UpdateReportBatch            ResumeJob    DeleteAccess
+//	               FailBatch                    RetryJob     MoveAccess
+//	               DeleteBatch                  DeleteJob
+//	               MoveBatch                    MoveJob
+//	                                            SetPriority
+//	cleaning pass  CleanupBatches               CleanupJobs  CleanupAccess
+//	               CleanBatch                   CleanJob
+//	               RepairBatches
+//	watcher        WatchBatches
+//	               ReportWhenEmptied
+//	               ReportIfEmptied
+//	reader         Batches                      Jobs         Access
+//	               Batch                        Job
+//	               BatchJobs
+//
+// A worker continues with the methods of the [Batch], [Job] or [Access] that it
+// acquired. The transition that it makes there also releases its lock. All other
+// callers need no lock, and get [ErrLocked] while a worker holds it; only
+// SetPriority works then, too. Anyone may call Lock, Unlock and IsLocked, for the
+// locks and holds under /locks, and Init and Dialect.
+//
+// The methods are not split into a type for each caller, because such a type
+// would protect nothing. All of them would share the session, and a worker's
+// transition is refused ([ErrNotLocked]) to every caller without the lock.
+//
+// Every operation takes a context. If the context ends during a write, the write
 // continues without the caller, and the error is [ErrUnknownOutcome]. If such a
 // write takes a lock, the lock is released.
 type Queue struct {
@@ -46,14 +82,14 @@ type Queue struct {
 	log      *slog.Logger
 	machines map[Entity]states.Table // the dialect's tables
 	acl      []zk.ACL
-	// reserved holds the paths whose lock a goroutine is taking just now.
+	// reserved has the paths of the locks that a goroutine is just acquiring.
 	reserved sync.Map
 }
 
 // Option changes how a queue is opened.
 type Option func(*Queue)
 
-// WithRoot puts the queue below an existing znode, like the chroot of a connect
+// WithRoot opens a queue below an existing znode, like the chroot of a connect
 // string. Paths in errors are relative to it.
 func WithRoot(path string) Option {
 	return func(q *Queue) { q.root = strings.TrimSuffix(path, "/") }
@@ -63,12 +99,12 @@ func WithRoot(path string) Option {
 // [time.Now].
 func WithClock(now func() time.Time) Option { return func(q *Queue) { q.now = now } }
 
-// WithLogger logs what was skipped, such as a queue entry that can't be read.
-// The default is not to log.
+// WithLogger sets the logger. The queue logs what it skips, such as a queue entry
+// that can't be read. The default logs nothing.
 func WithLogger(l *slog.Logger) Option { return func(q *Queue) { q.log = l } }
 
-// WithACL sets the access control list of every znode that is created. The
-// default is open to all, as in the client library.
+// WithACL sets the access control list of every znode that the queue creates. By
+// default anyone may do anything, as in the client library.
 func WithACL(acl []zk.ACL) Option { return func(q *Queue) { q.acl = acl } }
 
 // Open returns the queue of a session. It writes nothing: see [Queue.Init]. The
@@ -87,9 +123,9 @@ func Open(conn Conn, d Dialect, opts ...Option) *Queue {
 // Dialect is the dialect that the queue reads and writes.
 func (q *Queue) Dialect() Dialect { return q.dialect }
 
-// Init creates those of [Dialect.StartNodes] that are missing. Only the client
-// library needs them beforehand: this package creates folders when it needs
-// them.
+// Init creates the [Dialect.StartNodes] that are missing. This package does not
+// need it, because it creates folders when it needs them. The client library
+// does.
 func (q *Queue) Init(ctx context.Context) error {
 	for _, path := range q.dialect.StartNodes() {
 		_, ok, err := q.stat(ctx, path)
@@ -101,7 +137,7 @@ func (q *Queue) Init(ctx context.Context) error {
 		}
 		var refused *znode.MultiError
 		if errors.As(err, &refused) && errors.Is(err, znode.ErrNodeExists) {
-			continue // somebody else created it first
+			continue // another client created it first
 		}
 		if err != nil {
 			return &opError{"create", path, err}
@@ -117,15 +153,15 @@ var empty = []byte{}
 // path is the path of a znode of the queue as the session sees it.
 func (q *Queue) path(p string) string { return q.root + p }
 
-// readAttempts is how often a read is repeated after a lost connection. With
-// the pause below, that is long enough for a client to find another server.
+// After a lost connection, a read is tried readAttempts times with readPause in
+// between. That is long enough for a client to find another server.
 const (
 	readAttempts = 20
 	readPause    = 100 * time.Millisecond
 )
 
-// call runs one request of the client, which takes no context. If ctx ends
-// first, the request continues, and late, if not nil, gets its answer.
+// call runs one request of the client, whose methods take no context. If ctx
+// ends first, the request continues, and late, if not nil, gets its answer.
 func call[T any](ctx context.Context, f func() (T, error), late func(T, error)) (T, error) {
 	type answer struct {
 		v   T
@@ -170,9 +206,9 @@ func read[T any](ctx context.Context, path string, f func() (T, error)) (T, erro
 	}
 }
 
-// unanswered reports whether, after err, it is open whether the server carried
-// out the request. That is any error but a server's answer, because the client
-// also passes on the system's errors of the connection.
+// unanswered reports whether err leaves open if the server carried out the
+// request. Every error does that is not in answers, because the client also
+// passes on the operating system's errors of the connection.
 func unanswered(err error) bool {
 	for _, e := range answers {
 		if errors.Is(err, e) {
@@ -182,15 +218,15 @@ func unanswered(err error) bool {
 	return true
 }
 
-// answers are a server's refusals, and the client's refusals of requests that
-// can't be sent.
+// answers are the errors after which the request was certainly not carried out:
+// the server refused it, or the client refused to send it.
 var answers = []error{
 	zk.ErrAPIError, zk.ErrNoNode, zk.ErrNoAuth, zk.ErrBadVersion, zk.ErrNoChildrenForEphemerals,
 	zk.ErrNodeExists, zk.ErrNotEmpty, zk.ErrInvalidACL, zk.ErrAuthFailed, zk.ErrNothing,
 	zk.ErrBadArguments, zk.ErrInvalidPath, zk.ErrShortBuffer,
 }
 
-// node is a znode as it was read.
+// node is the data of a znode and its version.
 type node struct {
 	data    []byte
 	version int32
@@ -207,7 +243,7 @@ func (q *Queue) get(ctx context.Context, path string) (node, error) {
 	})
 }
 
-// maybe reads a znode that may not exist.
+// maybe reads a znode that may not exist. ok is false if it does not.
 func (q *Queue) maybe(ctx context.Context, path string) (n node, ok bool, err error) {
 	n, err = q.get(ctx, path)
 	if errors.Is(err, ErrNotFound) {

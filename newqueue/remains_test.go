@@ -31,7 +31,7 @@ func TestStrayEntry(t *testing.T) {
 }
 
 // TestInTheWay: a znode that no operation created is in the way of a transition.
-// The error names it. "Somebody else changed it first" would be no help.
+// The error names it. "Another client changed it first" would not help.
 func TestInTheWay(t *testing.T) {
 	eachDialect(t, func(t *testing.T, w *world) {
 		q := w.queue()

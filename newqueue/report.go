@@ -17,24 +17,24 @@ type Report struct {
 	State BatchState
 	// Completed and Failed are the batch's jobs now, sorted.
 	Completed, Failed []string
-	// NewlyCompleted and NewlyFailed are the jobs of which the last report did
-	// not say so; in a first report, all. Unresolved are those that still are
-	// failed.
+	// NewlyCompleted and NewlyFailed are the jobs that the last report did not
+	// list as such. In a first report these are all jobs. Unresolved are the jobs
+	// that the last report already listed as failed, and that still are.
 	NewlyCompleted, NewlyFailed, Unresolved []string
-	// Unfinished are jobs that were resumed and will be in a later report.
+	// Unfinished are the jobs that were resumed. A later report will list them.
 	Unfinished []string
 }
 
-// Changed reports whether there is anything to send. A first report is always
-// sent, an update report only if something changed since the last (S7).
+// Changed reports whether the report must be sent. A first report always must,
+// an update report only if something has changed since the last one (S7).
 func (r Report) Changed() bool {
 	return !r.Update || len(r.NewlyCompleted)+len(r.NewlyFailed) > 0
 }
 
 // Report makes the report of an acquired reporting or update-reporting batch.
-// If it is Changed, send it. Then pass it to [Batch.Finish]. Errors:
-// *[StateError] in another state, [ErrStillProcessing] if no job is failed and
-// some were resumed: unlock the batch and try later.
+// Send it if [Report.Changed] says so, then pass it to [Batch.Finish]. Errors:
+// *[StateError] if the batch is in another state, and [ErrStillProcessing] if no
+// job is failed but some were resumed. Then unlock the batch and try again later.
 func (b *Batch) Report(ctx context.Context) (Report, error) {
 	r, err := b.report(ctx)
 	if err != nil {
@@ -77,7 +77,7 @@ func makeReport(s batchSnap, last StatusReport) (Report, error) {
 	return r, nil
 }
 
-// missing are the values of all that are not in known.
+// missing returns the values that are in all and not in known.
 func missing(all, known []string) []string {
 	have := make(map[string]bool, len(known))
 	for _, s := range known {
@@ -86,10 +86,10 @@ func missing(all, known []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return have[s] })
 }
 
-// Finish records a report as sent. It writes the status-report and the batch's
-// next state in one transaction (B6, B7, B9, B10), and releases the lock.
-// Errors as for [Job.Succeed]. [ErrConflict] also means that the report is out
-// of date because a job has moved since: make another report.
+// Finish records that a report was sent. It writes the status-report and the
+// batch's next state in one transaction (B6, B7, B9, B10), and releases the lock.
+// Errors as for [Job.Succeed]. [ErrConflict] also means that the report is out of
+// date because a job has moved since: make another report.
 func (b *Batch) Finish(ctx context.Context, r Report) error {
 	return b.move(ctx, "finish", batchMove{target: func(s batchSnap) (BatchState, error) {
 		if !slices.Equal(r.Completed, s.folders[FolderCompleted]) || !slices.Equal(r.Failed, s.folders[FolderFailed]) ||
@@ -100,8 +100,8 @@ func (b *Batch) Finish(ctx context.Context, r Report) error {
 	}})
 }
 
-// LastReport reads the batch's status-report, the last that its depositor got.
-// The error wraps [ErrNotFound] if there was none yet.
+// LastReport reads the batch's status-report, which is the last report that the
+// depositor got. The error wraps [ErrNotFound] if there was none yet.
 func (b *Batch) LastReport(ctx context.Context) (StatusReport, error) {
 	path := b.Path() + "/status-report"
 	n, err := b.q.get(ctx, path)

@@ -52,8 +52,8 @@ const (
 	AccessDeleted    AccessState = states.Deleted
 )
 
-// BatchFolder is the folder under /batches/BID/states that has a job's entry
-// (docs/new-layout.md, "Readings": the newer edition's names).
+// BatchFolder is the folder under /batches/BID/states that has a job's entry. The
+// names are those of the newer edition (docs/new-layout.md, "Readings").
 type BatchFolder string
 
 // The folders of a batch's states.
@@ -80,8 +80,8 @@ func (s JobState) Folder() BatchFolder {
 	return FolderProcessing
 }
 
-// The names of all states, for reading. The states that only one dialect has
-// are in it for both: package lint reports them in the wrong dialect.
+// The names of all states of both dialects, for parsing. Package lint reports a
+// state in the wrong dialect.
 var (
 	jobNames    = states.All(states.Job)
 	batchNames  = states.All(states.Batch)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Configuration is what /jobs/JID/configuration holds. It is written once, with
-// the job.
+// Configuration is the content of /jobs/JID/configuration. It is written once,
+// when the job is created.
 type Configuration struct {
 	BatchID        string // the BID; filled in when the job is created
 	ProfileName    string
@@ -37,8 +37,8 @@ func (c Configuration) Object(d Dialect) Object {
 	})
 }
 
-// ParseConfiguration reads what /jobs/JID/configuration holds. Unknown values
-// are kept: the Parse functions report them.
+// ParseConfiguration parses the data of /jobs/JID/configuration. It keeps unknown
+// values, which [ParsePayloadType] and its like report.
 func ParseConfiguration(d Dialect, data []byte) (Configuration, error) {
 	o, err := ParseObject(data)
 	if err != nil {
@@ -62,8 +62,8 @@ func ParseConfiguration(d Dialect, data []byte) (Configuration, error) {
 }
 
 // The enumerations of the class diagrams (docs/new-layout.md, "Enumerations"), as
-// the diagrams write them. Reading keeps every value. The Parse functions say
-// which of them a string means, in upper or lower case.
+// the diagrams write them. A configuration keeps any string. The Parse functions
+// return the value that a string means, in upper or lower case.
 type (
 	PayloadType    string
 	ManifestType   string
@@ -91,7 +91,7 @@ const (
 	ModeReset  SubmissionMode = "Reset"
 )
 
-// The legacy queue's words for a payload, which migrated jobs keep.
+// The legacy queue's words for payload types, which migrated jobs keep.
 var (
 	payloadTypes = map[string]PayloadType{
 		"object-manifest":            PayloadManifest,

@@ -51,7 +51,7 @@ func batchOf(t *testing.T, q *newqueue.Queue, n int) (string, []string) {
 	return bid, value(b.Process(ctx, jobs...))(t)
 }
 
-// route is how a job gets from pending into each state.
+// drive moves a job from pending to a state.
 func drive(t *testing.T, q *newqueue.Queue, jid string, to newqueue.JobState) {
 	t.Helper()
 	step := func(s newqueue.JobState, do func(*newqueue.Job) error) {
@@ -234,7 +234,7 @@ func TestIllegalJobTransitions(t *testing.T) {
 		}
 		for from, targets := range byState {
 			if from == "deleted" && d == newqueue.Design {
-				continue // there is nothing left to move
+				continue // nothing is left to move
 			}
 			t.Run(string(d)+"/"+from, func(t *testing.T) {
 				t.Parallel()

@@ -12,7 +12,8 @@ import (
 
 // ReportIfEmptied moves a processing batch to reporting (B5) if it has no
 // unfinished job. Errors: [ErrStillProcessing] if it has one, *[StateError] if
-// the batch isn't processing (another watcher moved it first), [ErrLocked].
+// the batch isn't processing, for example because another watcher moved it
+// first, [ErrLocked] while a worker holds the batch.
 func (q *Queue) ReportIfEmptied(ctx context.Context, bid string) error {
 	_, _, err := q.moveBatch(ctx, bid, batchMove{target: func(s batchSnap) (BatchState, error) {
 		if s.status.State != BatchProcessing {
@@ -26,13 +27,14 @@ func (q *Queue) ReportIfEmptied(ctx context.Context, bid string) error {
 	return nil
 }
 
-// ReportWhenEmptied waits until the last job of a batch leaves
-// batch-processing, and then moves the batch to reporting (B5). Of all callers
-// that wait for the same batch, exactly one gets true for fired, no matter how
-// many jobs finish at the same moment (S10). The others get false once the
-// batch has moved, or is gone. It waits by watches and never polls. It notices
-// a batch that was emptied before the call, or while the connection was lost,
-// and waits for one that the client library creates step by step.
+// ReportWhenEmptied waits until the last job of a batch leaves batch-processing,
+// and then moves the batch to reporting (B5). If many callers wait for the same
+// batch, exactly one gets true for fired, no matter how many jobs finish at the
+// same moment (S10). The others get false once the batch has moved or is gone.
+//
+// It waits with watches and never polls. It notices if the batch was emptied
+// before the call or while the connection was lost. It also waits for a batch
+// that the client library is still creating, step by step.
 func (q *Queue) ReportWhenEmptied(ctx context.Context, bid string) (fired bool, err error) {
 	w := batchWatch{q: q, bid: bid}
 	for {
@@ -68,25 +70,25 @@ func (q *Queue) ReportWhenEmptied(ctx context.Context, bid string) (fired bool, 
 	}
 }
 
-// batchWatch looks at a batch and waits until it has changed. The reads that it
-// decides on also set its watches, so it misses no change. The watch on the
-// status is set again only after it has fired, because the client keeps every
-// watch until then.
+// batchWatch reads a batch and waits until it changes. The reads that it decides
+// on also set its watches, so it misses no change. It sets the watch on the
+// status again only after that has fired, because the client keeps every watch
+// until it fires.
 type batchWatch struct {
 	q      *Queue
 	bid    string
-	state  BatchState      // as long as status has not fired
-	status <-chan zk.Event // on the status; nil if the status must be read
-	rest   <-chan zk.Event // on what else the batch waits for; nil if there is nothing
+	state  BatchState      // valid until status fires
+	status <-chan zk.Event // the watch on the status; nil if the status must be read
+	rest   <-chan zk.Event // the watch on the node that the decision waits for; nil if there is none
 }
 
-// seen is the result of a look at a batch.
+// seen is what batchWatch found.
 type seen int
 
 const (
-	waiting seen = iota // it is incomplete, has no jobs yet, or has unfinished jobs
+	waiting seen = iota // the batch is incomplete, has no jobs yet, or has unfinished jobs
 	emptied
-	movedOn // it is past processing, or gone
+	movedOn // the batch is past processing, or gone
 )
 
 func (w *batchWatch) look(ctx context.Context) (seen, error) {
@@ -142,14 +144,14 @@ func (w *batchWatch) lookFor(ctx context.Context, parent, child string) (seen, e
 		return waiting, err
 	}
 	w.rest = changed
-	if slices.Contains(names, child) { // by now
+	if slices.Contains(names, child) { // created meanwhile
 		return w.look(ctx)
 	}
 	return waiting, nil
 }
 
-// wait returns when a watch has fired. Then the caller looks again, whatever the
-// event was.
+// wait returns when a watch has fired. The caller then reads again, no matter
+// which event it was.
 func (w *batchWatch) wait(ctx context.Context) error {
 	select {
 	case <-w.status:
@@ -197,8 +199,8 @@ func (q *Queue) watchChildren(ctx context.Context, path string) ([]string, <-cha
 	return f.names, f.changed, err
 }
 
-// watchGone returns a channel that fires when a node is removed. It has fired
-// already if the node did not exist.
+// watchGone returns a channel that fires when a node is removed. If the node does
+// not exist, the channel has already fired.
 func (q *Queue) watchGone(ctx context.Context, path string) (<-chan zk.Event, error) {
 	type found struct {
 		ok      bool
@@ -216,10 +218,11 @@ func (q *Queue) watchGone(ctx context.Context, path string) (<-chan zk.Event, er
 	return fired, nil
 }
 
-// WatchBatches moves every batch, present or future, to reporting when it is
-// emptied. It runs until ctx ends or the connection fails, so the error is
-// never nil. It calls onReporting, if not nil, for each batch that it moved,
-// one at a time. Any number of watchers may run: see [Queue.ReportWhenEmptied].
+// WatchBatches moves every batch to reporting when its last job is done, also
+// batches that are created later. It runs until ctx ends or the connection
+// fails, so the error is never nil. If onReporting is not nil, WatchBatches calls
+// it for each batch that it moved, one at a time. Any number of watchers may run:
+// see [Queue.ReportWhenEmptied].
 func (q *Queue) WatchBatches(ctx context.Context, onReporting func(bid string)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var running sync.WaitGroup
@@ -233,7 +236,7 @@ func (q *Queue) WatchBatches(ctx context.Context, onReporting func(bid string)) 
 			return err
 		}
 		slices.Sort(ids)
-		maps.DeleteFunc(watched, func(bid string, _ bool) bool { // gone for good
+		maps.DeleteFunc(watched, func(bid string, _ bool) bool { // its id never comes back
 			_, there := slices.BinarySearch(ids, bid)
 			return !there
 		})

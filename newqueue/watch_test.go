@@ -14,7 +14,7 @@ type watchCounter struct {
 	newqueue.Conn
 	mu     sync.Mutex
 	on     map[string]int
-	looked chan string // told of each
+	looked chan string // gets the path of each
 }
 
 func (c *watchCounter) set(path string) {
@@ -49,7 +49,7 @@ func (c *watchCounter) ExistsW(path string) (bool, *zk.Stat, <-chan zk.Event, er
 }
 
 // TestWatchWhileItIsMade: the client library creates a batch step by step, and
-// its jobs one by one. A watcher waits until all is done.
+// its jobs one by one. A watcher waits until the last step.
 func TestWatchWhileItIsMade(t *testing.T) {
 	w := newWorld(t, newqueue.MrtZK)
 	w.put("/batches", "")
@@ -88,13 +88,13 @@ func TestWatchWhileItIsMade(t *testing.T) {
 	// Job.createJob, whose last step is the batch's entry.
 	write(batch+"/states/batch-processing", "", 0)
 	looked(batch + "/states/batch-processing")
-	looked(batch + "/lock") // for nobody reports a batch under its maker's hands
+	looked(batch + "/lock") // because the worker that created it still holds it
 	write(batch+"/states/batch-processing/jid0000000000", "", 0)
 	w.delete(batch + "/lock")
 	looked(batch + "/states/batch-processing")
 	w.delete(batch + "/states/batch-processing/jid0000000000")
 	if got := <-told; got != "bid0000000000" {
-		t.Errorf("told of %s", got)
+		t.Errorf("the callback got %s", got)
 	}
 	stop.cancel()
 	<-ended

@@ -13,12 +13,12 @@ import (
 	"mrtq/internal/zkconn"
 )
 
-// ofQueue is the value of --scenarios for the new queue's. The others name a
-// feature of the migration's.
+// ofQueue is the value of --scenarios for the scenarios of the new queue. The other
+// values name a feature of the migration.
 const ofQueue = "queue"
 
-// migrationScenarios runs a feature of the migration on a server, with this
-// command as it is.
+// migrationScenarios runs a feature of the migration on a server, with this very
+// executable.
 func (c *acceptCmd) migrationScenarios(ctx context.Context, a *app, server *harness.Server, session zkconn.Config) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -69,8 +69,8 @@ func (c *acceptCmd) migrationScenarios(ctx context.Context, a *app, server *harn
 	return checkError(errNotAccepted)
 }
 
-// sameServer are the flags with which another mrtq, in another folder, reaches a
-// server as this one does.
+// sameServer returns the flags with which another mrtq process, in another folder,
+// connects to the same server in the same way.
 func (c *connection) sameServer() ([]string, error) {
 	var flags []string
 	for _, f := range []struct{ flag, file string }{

@@ -114,7 +114,7 @@ func TestAcceptClean(t *testing.T) {
 		}
 		return string(out)
 	}
-	if got, want := clean(), "Accept: nothing to remove: no run left anything there.\n"; got != want {
+	if got, want := clean(), "Accept: nothing to remove: no run left anything behind.\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	_, _, created, err := conn.ChildrenW("/")
@@ -135,14 +135,14 @@ func TestAcceptClean(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := clean(); !strings.Contains(got, "Accept: 0 chroots removed, 2 left.") {
+	if got := clean(); !strings.Contains(got, "Accept: 0 chroots removed, 2 kept.") {
 		t.Errorf("one is at work, the other may be: %s", got)
 	}
 	if err := killed.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = killed.Wait() // it was killed
-	if got := clean(); !strings.Contains(got, "removed\n") || !strings.Contains(got, "Accept: 1 chroot removed, 1 left.") {
+	if got := clean(); !strings.Contains(got, "removed\n") || !strings.Contains(got, "Accept: 1 chroot removed, 1 kept.") {
 		t.Errorf("after the kill: %s", got)
 	}
 	if got := clean("--force"); !strings.Contains(got, "/mrtq-elsewhere process 1 on another.example.org 2026-01-02T03:04:05Z removed") {
@@ -154,7 +154,7 @@ func TestAcceptClean(t *testing.T) {
 		t.Errorf("left: %v %v, want %v", names, err, want)
 	}
 	for args, want := range map[string]string{
-		"--clean": "mrtq: --clean: a server of mrtq's own keeps nothing; give --backend ADDRESS, where the killed run was\n",
+		"--clean": "mrtq: --clean: mrtq's own servers keep nothing; give --backend ADDRESS, where the killed run was\n",
 		"--force": "mrtq: --force is for --clean\n",
 	} {
 		out, _ := exec.Command("mrtq", "accept", args).CombinedOutput()

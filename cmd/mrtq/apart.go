@@ -11,9 +11,10 @@ import (
 // named is a file of a command, with the flag or argument that named it.
 type named struct {
 	by, path string
-	// kept is a file that a later run adds to or reads again: a regular one.
+	// kept is true if a later run adds to the file or reads it, so that it must be
+	// a regular file.
 	kept bool
-	// folders are those of a data directory, in which nothing is written.
+	// folders are those of a data directory, in which mrtq must not write.
 	folders []string
 }
 
@@ -29,9 +30,9 @@ func (e endpoint) read(by string) named {
 	return n
 }
 
-// apart refuses to write to a file that the command also reads, or to one file
-// for two purposes, because then the source is often lost. It runs before
-// anything is read. It ignores empty paths.
+// apart refuses to write to a file that the command also reads, and to write two
+// things to one file, because that often destroys the source. It refuses stdout for
+// what must be a file. It runs before anything is read. It ignores empty paths.
 func (a *app) apart(writes []named, reads ...named) error {
 	reads = append(reads,
 		named{by: "--config", path: a.settingsFile},
@@ -41,8 +42,11 @@ func (a *app) apart(writes []named, reads ...named) error {
 		named{by: "--tls-key", path: a.conn.tls.Key},
 	)
 	for i, w := range writes {
-		if w.path == "" {
+		switch w.path {
+		case "":
 			continue
+		case stdoutName:
+			return usageError("%s -: this is kept in a file, and can't go to stdout; name a file (./- is one of that name); nothing was read or written", w.by)
 		}
 		for _, other := range append(writes[:i:i], reads...) {
 			for _, folder := range other.folders {
@@ -55,7 +59,7 @@ func (a *app) apart(writes []named, reads ...named) error {
 			}
 		}
 		if info, err := os.Stat(w.path); w.kept && err == nil && !info.Mode().IsRegular() {
-			return usageError("%s %s is no regular file, and so can't keep anything; name another; nothing was read or written", w.by, w.path)
+			return usageError("%s %s is not a regular file, so nothing can be kept in it; name another; nothing was read or written", w.by, w.path)
 		}
 		if err := writable(w.path); err != nil {
 			return fmt.Errorf("%s %s can't be written: %w; nothing was read or written", w.by, w.path, err)
@@ -64,8 +68,8 @@ func (a *app) apart(writes []named, reads ...named) error {
 	return nil
 }
 
-// sameFile reports whether two paths lead to one file, or would once it is made:
-// by another spelling, a symbolic link, a hard link.
+// sameFile reports whether two paths lead to the same file, or will once it
+// exists: written differently, or by a symbolic or hard link.
 func sameFile(a, b string) bool {
 	ai, aerr := os.Stat(a)
 	bi, berr := os.Stat(b)
@@ -112,9 +116,9 @@ func linked(path string) string {
 	return path
 }
 
-// writable says why a file could not be written in the end, before there is
-// anything to write: hours of work would be lost. What is there and is no regular
-// file, such as a pipe, is left to whoever writes to it.
+// writable says why a file can't be written. It is called before the work that the
+// file is for, because hours of work could be lost. It does not check what is not
+// a regular file, such as a pipe.
 func writable(path string) error {
 	switch info, err := os.Stat(path); {
 	case err == nil && info.IsDir():
@@ -128,7 +132,7 @@ func writable(path string) error {
 	// As writeFile does.
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
-		return fmt.Errorf("no file can be made in %s: %w", filepath.Dir(path), unnamed(err))
+		return fmt.Errorf("no file can be created in %s: %w", filepath.Dir(path), unnamed(err))
 	}
 	f.Close()
 	return os.Remove(f.Name())

@@ -27,9 +27,9 @@ func readApproved(path string) (*migrate.Approved, error) {
 	return &approved, nil
 }
 
-// adopt takes all settings over from a saved plan. A flag that was given beside it
-// must say the same, but for --packet: a run that the packet size thwarted is
-// finished with another.
+// adopt takes all settings from a saved plan. A flag that was also given must have
+// the same value. Only --packet may differ, because a run that failed with one
+// packet size is finished with another.
 func (p *planFlags) adopt(file string, a *migrate.Approved) error {
 	queues, reads, err := a.Reads()
 	if err != nil {
@@ -51,7 +51,7 @@ func (p *planFlags) adopt(file string, a *migrate.Approved) error {
 	opt.Packet, opt.Next = own.Packet, nextStep
 	changes = slices.DeleteFunc(changes, func(c migrate.Change) bool { return c.Setting == "packet" || !p.given(flagOf(c.Setting)) })
 	if len(changes) > 0 {
-		return usageError("%s; leave out what the plan says already, or make another plan with mrtq plan --out; nothing was read or written", sayGiven(file, changes))
+		return usageError("%s; leave out these flags, or make another plan with mrtq plan --out; nothing was read or written", sayGiven(file, changes))
 	}
 	p.approved, p.made = a, opt
 	p.legacyFlags.adopt(queues, reads)
@@ -68,7 +68,7 @@ func flagOf(setting string) string {
 	return setting
 }
 
-// sayGiven says which flags were given otherwise than a plan has them.
+// sayGiven lists the flags whose values differ from the plan's.
 func sayGiven(file string, changes []migrate.Change) string {
 	var said []string
 	for _, c := range changes {
@@ -107,8 +107,8 @@ func planSides(file string, a *migrate.Approved, args []string) (sides, error) {
 	return own, nil
 }
 
-// same reports whether two endpoints are spelled as one place: the order of an
-// ensemble's servers does not count.
+// same reports whether two endpoints are the same place as written. The order of
+// an ensemble's servers does not matter.
 func (e endpoint) same(o endpoint) bool {
 	switch {
 	case e.text == o.text:
@@ -124,7 +124,7 @@ func (e endpoint) same(o endpoint) bool {
 	return e.addr.Chroot == o.addr.Chroot && slices.Equal(mine, theirs)
 }
 
-// staleNext says what to do about a plan that can't be carried out any more.
+// staleNext says what to do if a plan can no longer be carried out.
 var staleNext = map[migrate.StaleReason]string{
 	migrate.OtherSource:   "make one for these sides with mrtq plan --out",
 	migrate.OtherTarget:   "make one for these sides with mrtq plan --out",
@@ -146,7 +146,7 @@ func overtakenNext(err error) string {
 	return "make a new one with mrtq plan --out; nothing was written"
 }
 
-// sayStale adds to the error of a plan that was refused what to do about it.
+// sayStale adds to the error of a refused plan what to do about it.
 func sayStale(file string, err error) error {
 	next := "make a new one with mrtq plan --out"
 	var stale *migrate.StaleError

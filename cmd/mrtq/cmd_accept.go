@@ -27,7 +27,7 @@ type acceptCmd struct {
 
 var errNotAccepted = errors.New("accept: not everything passed")
 
-// bothDialects is --dialect's way to say so.
+// bothDialects is the value of --dialect for both.
 const bothDialects = "both"
 
 func (a *app) acceptCmd() *cobra.Command {
@@ -40,24 +40,24 @@ func (a *app) acceptCmd() *cobra.Command {
 		Use:   "accept [flags]",
 		Short: "prove every documented transition on a ZooKeeper",
 		Long: `Run the scenarios of the new queue: every documented transition, acquisition,
-lock and behaviour, and every step that must be refused. What happens is seen
-through a second connection, and the whole tree is compared each time.
+lock and behaviour, and every step that must be refused. A second connection reads
+what happened, and the whole tree is compared each time.
 
 The backend is ` + strings.Join(backends, ", ") + `, or the address host:port[,…][/chroot] of a running
-server, where everything happens in a chroot of its own that is removed
-afterwards, on Ctrl-C too. accept reaches an address as all other commands do, with
-TLS and credentials. With credentials, only their owner can read or write the test
-data. Without, anyone can. If a run was killed, the next one lists what it left
-behind, and --clean removes it.
+server. There, accept works in a new chroot, and removes it afterwards, also after
+Ctrl-C. It connects to an address as all other commands do, with TLS and
+credentials. With credentials, only their owner can read or write the test data.
+Without, anyone can. If a run was killed, the next one lists what it left behind,
+and --clean removes it.
 
-With --scenarios migration, the scenarios are those of the night: plan, migrate,
-verify, roll back, killed and interrupted in the middle. With --scenarios services
-they are those of the deployed services on the queue that was migrated. Those that
-kill the server are left out at an address.
+--scenarios migration runs the scenarios of the migration: plan, migrate, verify,
+roll back, killed and interrupted in the middle. --scenarios services runs those of
+the deployed services on the queue that was migrated. Scenarios that kill the server
+don't run at an address.
 
-You see a line for each feature, and the steps of what failed; with -v every step,
-and the table of all transitions. Exit code 1 if anything failed, or, without --tags,
-if a transition was not covered.`,
+accept prints a line for each feature, and the steps of each scenario that failed.
+With -v it prints every step, and the table of all transitions. Exit code 1 if
+anything failed, or, without --tags, if a transition was not covered.`,
 		Example: `  mrtq accept
   mrtq accept --backend staging:2181/scratch --dialect mrt-zk
   mrtq accept --backend staging:2281 --tls-ca ca.pem --auth-file credentials
@@ -84,13 +84,13 @@ if a transition was not covered.`,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&c.clean, "clean", false, "run nothing: remove what killed runs left at the address")
-	f.BoolVar(&c.force, "force", false, "with --clean, also what a run that is still at work may need")
+	f.BoolVar(&c.force, "force", false, "with --clean, remove also the chroots of runs that may still be running")
 	f.StringVar(&c.backend, "backend", backends[0], "what to run on: "+strings.Join(backends, ", ")+" or an `address`")
 	f.StringVar(&c.tags, "tags", "", "run only scenarios with these `tags`: , is or, && is and, ~ is not")
 	choice(f, &c.scenariosOf, "scenarios", "", "which scenarios to run", ofQueue, "migration", "services")
 	choice(f, &c.dialect, "dialect", "", "dialect of the layout", bothDialects, string(newqueue.Design), string(newqueue.MrtZK))
-	choice(f, &c.format, "format", "", "how to tell what happens: brief is a line a feature and the steps of what failed, pretty is every step (-v says the same)", string(accept.Brief), string(accept.Pretty), string(accept.Cucumber), string(accept.JUnit))
-	f.StringVar(&c.out, "out", "", "output `file`, instead of stdout")
+	choice(f, &c.format, "format", "", "output format: brief has a line for each feature and the steps of what failed, pretty has every step, as with -v", string(accept.Brief), string(accept.Pretty), string(accept.Cucumber), string(accept.JUnit))
+	outFlag(f, &c.out, "output `file`, instead of stdout")
 	f.StringVar(&c.coverage, "coverage", "", "`file` to write the coverage to, as JSON: mrtq report shows it")
 	return cmd
 }
@@ -114,7 +114,7 @@ func (c *acceptCmd) run(ctx context.Context, a *app) (err error) {
 	defer func() {
 		// Ctrl-C ended ctx, and leaves nothing behind all the same.
 		if ctx.Err() != nil && backend.IsAddress() {
-			a.say("removing what was made on %s; Ctrl-C once more leaves it there", server.Address())
+			a.say("removing the test data on %s; press Ctrl-C again to leave it there", server.Address())
 		}
 		sctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 		defer cancel()
@@ -123,7 +123,7 @@ func (c *acceptCmd) run(ctx context.Context, a *app) (err error) {
 		}
 	}()
 	for _, other := range server.Others() {
-		a.say("another run is at work there, or was killed and left its chroot %s: %s. mrtq accept --backend %s --clean removes what killed runs left", other.Path, other.Note, backend)
+		a.say("another run is using %s, or was killed and left it: %s. mrtq accept --backend %s --clean removes what killed runs left", other.Path, other.Note, backend)
 	}
 	if c.scenariosOf != ofQueue {
 		return c.wrongTags(c.migrationScenarios(ctx, a, server, session))
@@ -140,7 +140,7 @@ func (c *acceptCmd) run(ctx context.Context, a *app) (err error) {
 	return c.conclude(a, found)
 }
 
-// wrongTags makes a usage error of what --tags caused.
+// wrongTags turns an error that --tags caused into a usage error.
 func (c *acceptCmd) wrongTags(err error) error {
 	var tags *accept.TagsError
 	if errors.As(err, &tags) || errors.Is(err, accept.ErrNothing) {
@@ -158,8 +158,8 @@ func coverageOf(r *accept.Report) report.Coverage {
 	return c
 }
 
-// reach says how to open sessions with an address: as all commands do. A server
-// of our own wants nothing of that.
+// reach says how to open sessions to an address: with the flags that all commands
+// have. A server of mrtq's own needs none of them.
 func (a *app) reach(backend harness.Backend) (harness.Options, zkconn.Config, error) {
 	if !backend.IsAddress() {
 		return harness.Options{}, zkconn.Config{}, nil
@@ -179,7 +179,7 @@ func (a *app) reach(backend harness.Backend) (harness.Options, zkconn.Config, er
 	return harness.Options{Client: client, ACL: cfg.ACL(), StartTimeout: a.conn.timeout}, cfg, err
 }
 
-// scenarios runs them and tells them where they are to be told.
+// scenarios runs the scenarios, and prints them where --out says.
 func (c *acceptCmd) scenarios(ctx context.Context, a *app, opt accept.Options) (*accept.Report, error) {
 	opt.Tags, opt.Format, opt.Out = c.tags, accept.Format(c.format), a.stdout
 	if opt.Format == accept.Brief && a.verbose {
@@ -189,7 +189,7 @@ func (c *acceptCmd) scenarios(ctx context.Context, a *app, opt accept.Options) (
 		opt.Dialects = []newqueue.Dialect{newqueue.Dialect(c.dialect)}
 	}
 	if !forPeople(opt.Format) {
-		opt.Parallel = parallelScenarios // told in one piece at the end
+		opt.Parallel = parallelScenarios // printed as one document at the end
 	}
 	opt.Color = colourful(a.stdout.Writer)
 	if c.out == "" {
@@ -205,14 +205,15 @@ func (c *acceptCmd) scenarios(ctx context.Context, a *app, opt accept.Options) (
 	return found, err
 }
 
-// parallelScenarios hides the round trips to the server.
+// parallelScenarios is more than one so that a scenario runs while another waits
+// for the server.
 const parallelScenarios = 4
 
 // forPeople reports whether a format is for people, and not for a machine.
 func forPeople(f accept.Format) bool { return f == accept.Brief || f == accept.Pretty }
 
-// conclude prints the coverage and what is wrong. Where stdout is a machine's,
-// that is for people, and goes to stderr.
+// conclude prints the coverage and the problems. They go to stderr if stdout has
+// the output for a machine.
 func (c *acceptCmd) conclude(a *app, r *accept.Report) error {
 	people := *a
 	if c.out == "" && !forPeople(accept.Format(c.format)) {
@@ -250,8 +251,9 @@ func covered(r *accept.Report) string {
 
 var coverageTones = map[accept.Result]tone{accept.Passed: good, accept.Failed: bad, accept.NotRun: attention}
 
-// coverage prints a row for everything documented, with a column a dialect. Of
-// a run with --tags it prints what has run; if brief, only what has not passed.
+// coverage prints a row for everything documented, with a column for each dialect.
+// For a run with --tags it prints only what has run. If brief, it prints only what
+// has not passed.
 func (a *app) coverage(r *accept.Report, brief bool) {
 	results := map[string]map[newqueue.Dialect]accept.Result{}
 	var lines []string // keys of results, in the documents' order
@@ -267,7 +269,7 @@ func (a *app) coverage(r *accept.Report, brief bool) {
 		key := row.ID + "\t" + row.What
 		if results[key] == nil {
 			results[key] = map[newqueue.Dialect]accept.Result{}
-			lines = slices.Insert(lines, last+1, key) // what one dialect has more stands beside what both have
+			lines = slices.Insert(lines, last+1, key) // a row of one dialect follows its neighbour in both
 		}
 		last = slices.Index(lines, key)
 		results[key][row.Dialect] = row.Result

@@ -8,15 +8,15 @@ import (
 	"mrtq/harness"
 )
 
-// removeLeftovers removes the chroots of killed runs at an address. A run whose
-// process may be at work is left, unless forced.
+// removeLeftovers removes the chroots of killed runs at an address. It keeps the
+// chroot of a run whose process may still be running, unless --force is given.
 func (c *acceptCmd) removeLeftovers(ctx context.Context, a *app) error {
 	backend, err := harness.ParseBackend(c.backend)
 	if err != nil {
 		return usageError("--backend: %w", err)
 	}
 	if !backend.IsAddress() {
-		return usageError("--clean: a server of mrtq's own keeps nothing; give --backend ADDRESS, where the killed run was")
+		return usageError("--clean: mrtq's own servers keep nothing; give --backend ADDRESS, where the killed run was")
 	}
 	opt, _, err := a.reach(backend)
 	if err != nil {
@@ -32,7 +32,7 @@ func (c *acceptCmd) removeLeftovers(ctx context.Context, a *app) error {
 		what := "removed"
 		switch {
 		case !c.force && !left.Ended():
-			what = "left: its process may be at work"
+			what = "kept: its process may still be running"
 		default:
 			if err := harness.RemoveLeftover(ctx, backend, opt, left); err != nil {
 				return fmt.Errorf("accept: %w", err)
@@ -49,9 +49,9 @@ func (c *acceptCmd) removeLeftovers(ctx context.Context, a *app) error {
 	a.table("", []string{"CHROOT", "MADE BY", "AT", ""}, rows)
 	switch left := len(found) - removed; {
 	case len(found) == 0:
-		a.conclude(good, "Accept: nothing to remove: no run left anything there.")
+		a.conclude(good, "Accept: nothing to remove: no run left anything behind.")
 	case left > 0:
-		a.conclude(attention, "Accept: %s removed, %d left. If nobody runs mrtq accept there now, add --force.", count(removed, "chroot", "chroots"), left)
+		a.conclude(attention, "Accept: %s removed, %d kept. If no mrtq accept is running there, add --force.", count(removed, "chroot", "chroots"), left)
 	default:
 		a.conclude(good, "Accept: %s removed.", count(removed, "chroot", "chroots"))
 	}

@@ -24,8 +24,8 @@ type checkCmd struct {
 	yes     bool
 }
 
-// looks is how often a server's tree is read at most before something is reported:
-// a job that moves all the time can be caught in the same place by chance.
+// looks is how often a server's tree is read at most before a finding is reported.
+// A job that moves all the time can be found in the same place twice by chance.
 const looks = 8
 
 var errBroken = errors.New("the tree is not as its map says")
@@ -34,15 +34,15 @@ func (a *app) checkCmd() *cobra.Command {
 	c := &checkCmd{}
 	cmd := &cobra.Command{
 		Use:   "check TARGET",
-		Short: "hold a tree to the map of its layout",
+		Short: "compare a tree with the map of its layout",
 		Long: `Read a tree and report every znode that is not as the map of its layout says: what
 was expected, what was found, and what can be done. TARGET can also be a data
-directory. A server's tree may change meanwhile: what was found is looked at
-again, and only what stays is reported. Exit code 1 if there are errors.
+directory. A server's tree may change while it is read. So check reads again what
+it found, and reports only what is still wrong. Exit code 1 if there are errors.
 
-Nothing is written, unless you say --fix --yes. --fix alone shows what could be
-mended safely. Each mend is one transaction, which does nothing if the znodes
-have changed or a worker has them locked.`,
+check writes only with --fix --yes. --fix alone shows which mends are safe. Each
+mend is one transaction. It does nothing if the znodes have changed or a worker has
+locked them.`,
 		Example: `  mrtq check zk1:2181 --layout merritt --dialect mrt-zk
   mrtq check snapshot:/var/lib/zookeeper --layout zuul -o json
   mrtq check zk1:2181 --layout merritt --fix`,
@@ -51,11 +51,11 @@ have changed or a worker has them locked.`,
 	}
 	f := cmd.Flags()
 	a.conn.rateFlag(f)
-	f.StringVar(&c.layout, "layout", "merritt", "`map` to hold the tree to: merritt, merritt-legacy, zuul, or a file")
+	f.StringVar(&c.layout, "layout", "merritt", "`map` to compare the tree with: merritt, merritt-legacy, zuul, or a file")
 	f.StringVar(&c.dialect, "dialect", "", "`dialect` of the layout, if it has several: design or mrt-zk")
 	choice(f, &c.output, "output", "o", "format", "table", "json")
 	f.BoolVar(&c.info, "info", false, "print information too, not only errors and warnings")
-	f.BoolVar(&c.fix, "fix", false, "show the transactions that would mend what can be mended safely")
+	f.BoolVar(&c.fix, "fix", false, "show the transactions of all safe mends")
 	f.BoolVar(&c.yes, "yes", false, "with --fix: commit them")
 	c.legacyFlags.flags(f)
 	return cmd
@@ -126,7 +126,7 @@ func (c *checkCmd) check(ctx context.Context, a *app, l layouts.Layout, s side.S
 	return l.Check(ctx, s, opt)
 }
 
-// noMatch says of which layout the tree seems to be.
+// noMatch says which layout the tree seems to have.
 func (a *app) noMatch(ctx context.Context, s side.Side, name string) error {
 	near, ok, err := layouts.Nearest(ctx, s)
 	switch {

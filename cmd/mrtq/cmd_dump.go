@@ -39,7 +39,7 @@ replaces no file, unless --unreadable accept.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args[0]) },
 	}
 	a.conn.rateFlag(cmd.Flags())
-	cmd.Flags().StringVar(&c.out, "out", "", "`file` to write, packed if its name ends in .gz; default stdout")
+	outFlag(cmd.Flags(), &c.out, "`file` to write, packed if its name ends in .gz; default stdout")
 	choice(cmd.Flags(), &c.unreadable, "unreadable", "", "what a znode that may not be read makes of the dump: a failure, or a dump that lacks it", unreadableFail, unreadableAccept)
 	return cmd
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/user"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,7 +57,8 @@ func (a *app) holdCmd() *cobra.Command {
 		Long: `Put holds on the new queues, or on those and the collections that you name, all
 in one transaction. The services that heed a hold begin no new work on what is
 held; work that has begun goes on. Each hold says who set it, when, and why, and
-mrtq status shows it. A hold that is there already stays as it is.
+mrtq status shows it. A hold that is there already stays as it is. A collection of
+which no batch is here is held, too, and hold says so: its name may be misspelt.
 
 mrtq release lifts holds.`,
 		Example: `  mrtq hold zk1:2181/new --why maintenance
@@ -91,6 +93,10 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 	if _, err := a.holds(ctx, e); err != nil { // before a chroot is made
 		return failed("hold", target, err)
 	}
+	stray, err := a.strayCollections(ctx, e, c.collections)
+	if err != nil {
+		return failed("hold", target, err)
+	}
 	note := migrate.HoldNote{By: cmp.Or(c.by, whoami()), At: time.Now().UTC().Truncate(time.Second), Why: c.why}
 	out := holdOutput{Set: []migrate.Hold{}, There: []migrate.Hold{}}
 	err = a.onTarget(ctx, e, func(t *migrate.Target) error {
@@ -108,12 +114,37 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 	} else {
 		a.table("", holdHeader, append(holdRows(out.Set, "set"), holdRows(out.There, "was there before")...))
 	}
+	text := fmt.Sprintf("%s set: %s.", count(len(out.Set), "hold", "holds"), holdNames(out.Set))
 	if len(out.Set) == 0 {
-		a.conclude(good, "Hold: nothing to do: %s, set before.", count(len(out.There), "hold is there", "holds are there"))
+		text = fmt.Sprintf("nothing to do: %s, set before.", count(len(out.There), "hold is there", "holds are there"))
+	}
+	if stray != "" {
+		a.conclude(attention, "Hold: %s %s", text, stray)
 	} else {
-		a.conclude(good, "Hold: %s set: %s.", count(len(out.Set), "hold", "holds"), holdNames(out.Set))
+		a.conclude(good, "Hold: %s", text)
 	}
 	return nil
+}
+
+// strayCollections says which of the collections no batch of the target is of, ""
+// if there are none.
+func (a *app) strayCollections(ctx context.Context, e endpoint, collections []string) (string, error) {
+	if len(collections) == 0 {
+		return "", nil
+	}
+	known, err := readTarget(ctx, a, e, migrate.ReadCollections)
+	if err != nil {
+		return "", err
+	}
+	stray := slices.DeleteFunc(slices.Clone(collections), func(c string) bool { return slices.Contains(known, c) })
+	if len(stray) == 0 {
+		return "", nil
+	}
+	here := "No batch here has a collection"
+	if len(known) > 0 {
+		here = "The collections here: " + firstOf(known, len(known))
+	}
+	return fmt.Sprintf("No batch here is of collection %s: is it misspelt? %s. To lift it: %s", strings.Join(stray, ", "), here, a.command("release", e.text, "--collection", strings.Join(stray, ","))), nil
 }
 
 // whoami is who runs this, as the machine knows them.
@@ -129,13 +160,8 @@ func whoami() string {
 }
 
 // holds reads the holds of a target, over a session that can't write.
-func (a *app) holds(ctx context.Context, e endpoint) (h *migrate.Holds, err error) {
-	target, err := a.openTarget(ctx, e, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer target.Close()
-	h, err = migrate.ReadHolds(ctx, target)
+func (a *app) holds(ctx context.Context, e endpoint) (*migrate.Holds, error) {
+	h, err := readTarget(ctx, a, e, migrate.ReadHolds)
 	return h, noQueue(err)
 }
 
@@ -169,7 +195,7 @@ func (a *app) onTarget(ctx context.Context, e endpoint, do func(*migrate.Target)
 	return unnamed(f.save(ctx))
 }
 
-var holdHeader = []string{"HOLD", "SET BY", "SINCE", "", "WHY"}
+var holdHeader = []string{"HOLD", "SET BY", "SINCE", "OUTCOME", "WHY"}
 
 func holdRows(holds []migrate.Hold, what string) (rows [][]any) {
 	for _, h := range holds {

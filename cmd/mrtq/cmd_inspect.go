@@ -25,9 +25,9 @@ func (a *app) inspectCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect SOURCE",
 		Short: "decode legacy records",
-		Long: `Decode every record of the legacy queues and print it, in path order. Records
-that can't be read or decoded are printed with the reason and stop nothing.
-Nothing is written.`,
+		Long: `Decode every record of the legacy queues and print it, in path order. For a record
+that can't be read or decoded, inspect prints the reason and continues. Nothing is
+written.`,
 		Example: `  mrtq inspect zk1:2181 --status failed
   mrtq inspect snapshot:/var/lib/zookeeper --status held
   mrtq inspect file:queue.ndjson.gz --queue inventory -o ndjson`,
@@ -80,7 +80,7 @@ func (c *inspectCmd) run(cmd *cobra.Command, a *app, source string) error {
 	}
 	a.conclude(t, "Inspect: %s: %d decoded, %d not.", count(told.records, "record", "records"), told.records-told.bad, told.bad)
 	if told.unreadable > 0 {
-		a.say("%s may not be read: give credentials that may, with --auth-file or $%s; if this is a dump, make it again with them", count(told.unreadable, "record", "records"), authVariable)
+		a.say("no permission to read %s: give other credentials with --auth-file or $%s; if this is a dump, make it again with them", count(told.unreadable, "record", "records"), authVariable)
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ type inspected struct {
 	Queue    string          `json:"queue,omitempty"`
 	Key      *inspectedKey   `json:"key,omitempty"`
 	Status   string          `json:"status,omitempty"`
-	Time     *string         `json:"time,omitempty"` // "" for none; absent for a bad record
+	Time     *string         `json:"time,omitempty"` // "" if it has none; absent for a bad record
 	TimeUnit *string         `json:"time_unit,omitempty"`
 	Format   string          `json:"format,omitempty"`
 	Payload  legacy.Payload  `json:"payload,omitempty"`
@@ -190,7 +190,7 @@ func inspect(r migrate.Record) inspected {
 	}
 }
 
-// summary is what an operator knows a record by.
+// summary is the text by which an operator recognizes a record.
 func summary(r migrate.Record) string {
 	var parts []string
 	for _, name := range []string{"jobID", "objectID", "title", "manifestURL", "token"} {

@@ -19,9 +19,9 @@ func (a *app) layoutCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "layout NAME",
 		Short: "print the map of a layout as a page",
-		Long: `Print what is known of a layout: its znodes, what they hold, who writes them, and
-how they belong together. NAME is merritt, merritt-legacy, zuul, or a file with a
-map of your own.`,
+		Long: `Print the map of a layout: its znodes, what they hold, who writes them, and which
+znodes must agree. NAME is merritt, merritt-legacy, zuul, or a file with your own
+map.`,
 		Example: `  mrtq layout merritt --dialect mrt-zk
   mrtq layout zuul -o html`,
 		Args: args("NAME"),
@@ -74,7 +74,7 @@ func namedLayout(name string, opt layouts.Options) (layouts.Layout, error) {
 	return layouts.Layout{Map: m}, nil
 }
 
-// isMapFile reports whether a name is that of a file.
+// isMapFile reports whether a name is the name of a file.
 func isMapFile(name string) bool {
 	return strings.ContainsAny(name, "/.")
 }

@@ -12,8 +12,8 @@ func (a *app) manCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man FOLDER",
 		Short: "write the man pages",
-		Long: `Write a man page for mrtq and for each of its commands to a folder, which is made
-if it isn't there. They say what --help says.`,
+		Long: `Write a man page for mrtq and for each of its commands to a folder. The folder is
+created if it doesn't exist. The pages say the same as --help.`,
 		Example: `  mrtq man /usr/local/share/man/man1`,
 		Args:    args("FOLDER"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -21,7 +21,7 @@ type migrateCmd struct {
 	metrics    string
 	holdAgain  bool
 	running    runMetrics
-	released   []string // queues that somebody released while the migration went on
+	released   []string // queues that were released while the migration ran
 }
 
 func (a *app) migrateCmd() *cobra.Command {
@@ -29,13 +29,13 @@ func (a *app) migrateCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "migrate {SOURCE TARGET | --plan FILE}",
 		Short: "carry a migration out, or finish one",
-		Long: `Make a plan and carry it out. A plan with problems is refused before anything is
-written. The source's records are never written. Before anything else, holds are put
-on the new queues, so that no worker that heeds them starts on half of one; they
-stay until you release them. What the target holds already is left alone.
+		Long: `Make a plan and carry it out. migrate refuses a plan with problems before it writes
+anything. It never writes the source's records. It holds the new queues first, so
+that no worker that respects holds starts on half of a queue. The holds stay until
+you release them. migrate does not change what the target already holds.
 
-Interrupted anywhere, by Ctrl-C, kill -9 or a lost server, it is finished by
-running it again. Run when there is nothing to do, it writes nothing.`,
+If migrate is interrupted, by Ctrl-C, kill -9 or a lost server, run it again to
+finish. If there is nothing to do, it writes nothing.`,
 		Example: `  mrtq migrate zk1:2181 zk1:2181/new --undecodable quarantine --consumed failed
   mrtq migrate --plan plan.json
   mrtq migrate file:queue.ndjson.gz file:new.ndjson.gz`,
@@ -50,9 +50,9 @@ running it again. Run when there is nothing to do, it writes nothing.`,
 	c.flags(cmd.Flags())
 	a.conn.rateFlag(cmd.Flags())
 	choice(cmd.Flags(), &c.output, "output", "o", "format", "table", "json")
-	cmd.Flags().StringVar(&c.plan, "plan", "", "carry out this saved plan `file`, with the sides and settings that it was made for; it is refused if it is stale or was used")
-	cmd.Flags().StringVar(&c.quarantine, "quarantine", "", "`file` that keeps the bytes of undecodable records, with --undecodable quarantine; added to if it exists (default mrtq-quarantine-TARGET.ndjson)")
-	cmd.Flags().BoolVar(&c.holdAgain, "hold-again", false, "hold queues again that were released after an earlier run; their workers stop until you release them")
+	cmd.Flags().StringVar(&c.plan, "plan", "", "carry out this saved plan `file`, with its own sides and settings; it is refused if it is stale or was carried out before")
+	cmd.Flags().StringVar(&c.quarantine, "quarantine", "", "`file` that keeps the bytes of undecodable records, with --undecodable quarantine; if it exists, they are added to it (default mrtq-quarantine-TARGET.ndjson)")
+	cmd.Flags().BoolVar(&c.holdAgain, "hold-again", false, "hold queues again that were released after an earlier run; their workers wait until you release them")
 	metricsFlag(cmd.Flags(), &c.metrics)
 	return cmd
 }
@@ -60,9 +60,9 @@ running it again. Run when there is nothing to do, it writes nothing.`,
 // migrated is the -o json of migrate.
 type migrated struct {
 	Run          string                 `json:"run"`
-	Plan         string                 `json:"plan"` // id
+	Plan         string                 `json:"plan"` // its id
 	Records      map[migrate.Action]int `json:"records"`
-	Problems     []migrate.Problem      `json:"problems"` // any one, and nothing was written
+	Problems     []migrate.Problem      `json:"problems"` // if there is any, nothing was written
 	Done         migrate.Done           `json:"done"`     // by this call
 	Transactions int                    `json:"transactions"`
 	Quarantine   string                 `json:"quarantine,omitempty"` // file, if any record is in it
@@ -76,7 +76,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		return err
 	}
 	if packed(c.quarantine) {
-		return usageError("--quarantine %s: the file is added to and can't be packed; leave out .gz", c.quarantine)
+		return usageError("--quarantine %s: mrtq adds to this file, so it can't be packed; leave out .gz", c.quarantine)
 	}
 	writes := []named{s.target.written("TARGET"), {by: "--quarantine", path: c.quarantine, kept: true}}
 	if c.quarantine == "" && c.undecodable() == migrate.Quarantine {
@@ -96,7 +96,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
-	defer done() // its records are read again when their jobs are made
+	defer done() // the records are read again when their jobs are created
 	var expect *migrate.Expectation
 	if c.approved != nil {
 		if err := plan.CheckApproved(*c.approved); err != nil {
@@ -112,8 +112,8 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	}
 	refused := plan.Blocked()
 	if refused {
-		// A plan that was made while another migrator wrote may see half of what
-		// that one did. The next is made when it is done.
+		// If another migrator wrote while the plan was made, the plan may show
+		// only half of its writes. The next plan is made when it is done.
 		if refused, err = a.stillSo(cmd.Context(), s.target, plan); err != nil {
 			return fmt.Errorf("migrate: %w", err)
 		}
@@ -131,7 +131,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		a.conclude(tone, "Migrate: %s; nothing was written.", text)
 		return checkError(fmt.Errorf("migrate: %w: %s, listed above; nothing was written", migrate.ErrBlocked, problems(len(plan.Problems))))
 	}
-	// The bytes of what is left out are safe before anything is written.
+	// Nothing is written before the bytes of undecodable records are safe.
 	if bad := plan.Quarantined(); len(bad) > 0 {
 		out.Quarantine = c.quarantine
 		if err := migrate.WriteQuarantine(c.quarantine, bad, writeFile); err != nil {
@@ -143,7 +143,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		if newest := plan.NewestRun(); newest != "" {
 			out.Run = newest
 		}
-		return c.print(a, out, "nothing to do: every record that is to be migrated has been.", c.verifyNext(a, s, plan))
+		return c.print(a, out, "nothing to do: every record is migrated, or left out by the plan.", c.verifyNext(a, s, plan))
 	}
 	res, err := c.carryOut(cmd.Context(), a, s, opt, plan, expect)
 	if res != nil {
@@ -170,8 +170,8 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	return c.print(a, out, "", c.verifyNext(a, s, plan))
 }
 
-// sides are those that were given, or those of the plan that is to be carried out,
-// whose settings are taken over.
+// sides are those that were given, or those of the saved plan. In that case it also
+// adopts the plan's settings.
 func (c *migrateCmd) sides(a *app, args []string) (s sides, err error) {
 	if len(args) > 0 {
 		if s, err = parseSides(args); err != nil {
@@ -195,7 +195,7 @@ func (c *migrateCmd) sides(a *app, args []string) (s sides, err error) {
 	return s, c.adopt(c.plan, approved)
 }
 
-// undecodable is the policy for what can't be decoded.
+// undecodable is the policy for records that can't be decoded.
 func (c *migrateCmd) undecodable() string {
 	if c.approved != nil {
 		return c.approved.Policies.Undecodable
@@ -204,7 +204,7 @@ func (c *migrateCmd) undecodable() string {
 }
 
 // stillSo reports whether no migrator has written to the target since the plan was
-// made.
+// made, so that the plan's problems are real.
 func (a *app) stillSo(ctx context.Context, e endpoint, plan *migrate.Plan) (bool, error) {
 	target, err := a.comingTarget(ctx, e)
 	if err != nil {
@@ -218,13 +218,13 @@ func (a *app) stillSo(ctx context.Context, e endpoint, plan *migrate.Plan) (bool
 	return same, nil
 }
 
-// made counts what a run made, or a rollback removed.
+// made counts what a run created or a rollback removed.
 func made(d migrate.Done) string {
 	return fmt.Sprintf("%s, %s and %s", count(d.Jobs, "job", "jobs"), count(d.Access, "access request", "access requests"), count(d.Batches, "batch", "batches"))
 }
 
-// source opens the source anew each time that the migration looks: it may have
-// waited for another migrator.
+// source opens the source again each time that the migration reads it, because the
+// migration may have waited for another migrator meanwhile.
 func (c *migrateCmd) source(a *app, s sides) migrate.ReadFunc {
 	return func(ctx context.Context) (*migrate.LegacyQueue, func(), error) {
 		queue, done, err := a.openQueue(ctx, s.source, &c.legacyFlags)
@@ -257,7 +257,7 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, opt migrate.
 		if err := f.save(ctx); err != nil {
 			return nil, failed("target", s.target.text, unnamed(err))
 		}
-		return res, nil // nobody else is at work on a file
+		return res, nil // no other process works on a file
 	}
 	w, err := a.writer(ctx, s.target)
 	if err != nil {
@@ -312,7 +312,7 @@ func (c *migrateCmd) print(a *app, out migrated, note, next string) error {
 		held := "and the new queues are held"
 		tone := good
 		if len(c.released) > 0 {
-			held, tone = "but somebody released "+strings.Join(c.released, ", ")+" meanwhile: workers may be at work", attention
+			held, tone = "but "+strings.Join(c.released, ", ")+" was released meanwhile: workers may be at work", attention
 		}
 		a.conclude(tone, "Migrate: done, %s.%s", held, leading(next))
 	}

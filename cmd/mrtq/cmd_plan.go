@@ -20,14 +20,15 @@ func (a *app) planCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan SOURCE TARGET",
 		Short: "say what migrate would do; change nothing",
-		Long: `Read both sides and say what a migration would do, and everything that an
-operator should know before it: records that block it, jobs that could run twice
-or never, outstanding locks, sequence headroom, lists too long for a client.
-In dialect mrt-zk it also says what no deployed service could work, and what would
-happen to it. Nothing is written to either side. Exit code 1 if the plan has problems.
+		Long: `Read both sides and say what a migration would do, and everything that an operator
+should know before it: records that block it, jobs that could run twice or never,
+outstanding locks, how many sequence numbers are left, lists too long for a client.
+In dialect mrt-zk, plan also lists what no deployed service could work on, and what
+would happen to it. Nothing is written to either side. Exit code 1 if the plan has
+problems.
 
-A plan saved with --out holds both sides and all settings. mrtq migrate --plan
-carries it out, and refuses it if either side has changed since, or a second time.`,
+--out saves the plan, with both sides and all settings. mrtq migrate --plan carries
+it out once. It refuses the plan if either side has changed since.`,
 		Example: `  mrtq plan zk1:2181 zk1:2181/new
   mrtq plan zk1:2181 zk1:2181/new --undecodable quarantine --out plan.json`,
 		Args: args("SOURCE", "TARGET"),
@@ -54,7 +55,7 @@ func (c *planCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		return fmt.Errorf("plan: %w", err)
 	}
 	defer done()
-	var unsaved error // a full disk does not lose the plan: it is printed all the same
+	var unsaved error // the plan is printed even if it can't be saved
 	if c.out != "" {
 		if unsaved = writeFile(c.out, func(w io.Writer) error { return writePlan(w, plan) }); unsaved == nil {
 			a.say("the plan is saved in %s", c.out)

@@ -14,14 +14,15 @@ func (a *app) rebuildCmd() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "rebuild TARGET",
-		Short: "rebuild the custody ledger after somebody damaged or removed it",
+		Short: "rebuild a damaged or missing custody ledger",
 		Long: `Write the damaged or missing records of runs and the custody ledger below
-/migration anew: from the trace on /jobs, from what can still be read of the
-ledger, and from the jobs that still stand. Records whose jobs are gone can only
-be counted, if the ledger that knew them is lost. From then on, mrtq plan stops at
-each record that may be one of them, until you say with --done or --again what
-became of it. No job, batch or request is written. When nothing is damaged,
-nothing is written. Exit code 1 if the custody of a record stays lost.`,
+/migration again: from the trace on /jobs, from what can still be read of the
+ledger, and from the jobs that still exist. If a job is gone, and the part of the
+ledger that knew its record is lost, then the record can only be counted. From then
+on, mrtq plan stops at each record that may be one of them, until you say with
+--done or --again what happened to it. rebuild writes no job, batch or request. If
+nothing is damaged, it writes nothing. Exit code 1 if the custody of a record stays
+lost.`,
 		Example: `  mrtq rebuild zk1:2181/new`,
 		Args:    args("TARGET"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.rebuild(cmd.Context(), args[0], output) },
@@ -50,7 +51,7 @@ func (a *app) rebuild(ctx context.Context, target, output string) error {
 	}
 	switch {
 	case len(r.Runs) == 0:
-		a.conclude(good, "Rebuild: nothing to do: nothing that runs recorded is damaged.")
+		a.conclude(good, "Rebuild: nothing to do: no record of a run is damaged.")
 	case lost > 0:
 		a.conclude(attention, "Rebuild: %s rebuilt; the custody of %s stays lost: mrtq plan names the records that may be among them.", count(len(r.Runs), "run", "runs"), count(lost, "record", "records"))
 	default:
@@ -63,8 +64,8 @@ func (a *app) rebuild(ctx context.Context, target, output string) error {
 }
 
 func (a *app) carryOutRebuild(ctx context.Context, e endpoint) (*migrate.Rebuilt, error) {
-	// Nothing is opened for writing, and no chroot made, where nothing is damaged.
-	damage, err := a.readDamage(ctx, e)
+	// If nothing is damaged, nothing is opened for writing and no chroot is created.
+	damage, err := readTarget(ctx, a, e, migrate.Damage)
 	if err != nil {
 		return nil, err
 	}
@@ -72,41 +73,13 @@ func (a *app) carryOutRebuild(ctx context.Context, e endpoint) (*migrate.Rebuilt
 		return &migrate.Rebuilt{Runs: []migrate.RebuiltRun{}}, nil
 	}
 	m := &migrate.Migrator{Say: func(text string) { a.say("%s", text) }}
-	if e.file != "" {
-		f, err := a.openFileTarget(ctx, e.file, 0)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		m.Target = f.Target
-		r, err := m.Rebuild(ctx)
-		if err != nil {
-			return nil, f.asItWas(err)
-		}
-		if len(r.Runs) == 0 {
-			return r, nil
-		}
-		return r, unnamed(f.save(ctx))
-	}
-	w, err := a.writer(ctx, e)
-	if err != nil {
-		return nil, err
-	}
-	defer w.Close()
-	m.Target = migrate.NewTarget(w)
-	return m.Rebuild(ctx)
-}
-
-// readDamage reads the target, over a session that cannot write.
-func (a *app) readDamage(ctx context.Context, e endpoint) ([]migrate.Problem, error) {
-	target, err := a.openTarget(ctx, e, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer target.Close()
-	ctx, finish := a.phases(ctx, "reading the target")
-	defer finish()
-	return migrate.Damage(ctx, target)
+	var r *migrate.Rebuilt
+	err = a.onTarget(ctx, e, func(t *migrate.Target) (err error) {
+		m.Target = t
+		r, err = m.Rebuild(ctx)
+		return err
+	})
+	return r, err
 }
 
 func (a *app) printRebuilt(r *migrate.Rebuilt) {

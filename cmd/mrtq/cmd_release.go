@@ -34,17 +34,17 @@ func (a *app) releaseCmd() *cobra.Command {
 		Short: "lift the holds, once the target is verified",
 		Long: `Lift the holds on the new queues, all in one transaction, so that the services
 start. A hold that covers a migration is lifted only if the target is what the
-source says: give SOURCE, and release runs mrtq verify first, with its flags, and
-lifts nothing if anything differs. Without SOURCE, say --force, and nothing is
-verified. If a migration or a rollback wrote to the target meanwhile, nothing is
-lifted.
+source says. So give SOURCE: release then runs mrtq verify first, with its flags,
+and lifts nothing if anything differs. To release without verifying, give --force
+instead of SOURCE. If a migration or a rollback writes to the target meanwhile,
+release lifts nothing.
 
 While a run or its rollback is unfinished, workers would meet half of the queue. So
 --force alone lifts nothing then: finish the run, or add --unfinished.
 
-Holds that mrtq migrate and mrtq hold set are lifted. One that something else
-set, and holds on collections, you name with --only and --collection. Exit code 1
-if the target isn't verified.`,
+release lifts the holds that mrtq migrate and mrtq hold set. Name a hold that
+another tool set with --only, and a hold on a collection with --collection. Exit
+code 1 if the target isn't verified.`,
 		Example: `  mrtq release zk1:2181/new zk1:2181 --quarantine mrtq-quarantine-zk1-2181-new.ndjson
   mrtq release zk1:2181/new --only ingest --force
   mrtq release zk1:2181/new --collection merritt_content`,
@@ -73,7 +73,7 @@ if the target isn't verified.`,
 // released is the -o json of release.
 type released struct {
 	Released []migrate.Hold `json:"released"`
-	Left     []migrate.Hold `json:"left"` // set by others, and not named
+	Left     []migrate.Hold `json:"left"` // set by another tool, and not named
 	Verified bool           `json:"verified"`
 	// Unchecked counts the records in quarantine of which verify did not check that
 	// their bytes are kept, because no file was named.
@@ -127,7 +127,7 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 		return err
 	}
 	if c.force && len(args) > 1 {
-		return usageError("--force lifts the holds without verifying; with SOURCE they are lifted if the target is verified: give one of the two")
+		return usageError("--force releases without verifying, SOURCE is for verifying first: give only one of them")
 	}
 	if c.unfinished && !c.force {
 		return usageError("--unfinished goes with --force: nothing is verified then. Nothing was released")
@@ -185,7 +185,7 @@ func (c *releaseCmd) needsProof(a *app, target endpoint, holds *migrate.Holds, p
 	for _, name := range c.collections {
 		words = append(words, "--collection", name)
 	}
-	return usageError("%s cover a migration (%s). Add SOURCE, and release verifies the target first; or --force, and nothing is verified. Nothing was released; next: %s",
+	return usageError("%s cover a migration (%s). To verify the target first, add SOURCE. To release without verifying, add --force. Nothing was released; next: %s",
 		count(len(proof), "hold", "holds"), holdNames(proof), a.command("release", words...))
 }
 
@@ -222,7 +222,7 @@ func (c *releaseCmd) print(a *app, out released, sides []string) error {
 	case len(out.Released) == 0 && len(out.Left) == 0:
 		a.conclude(good, "Release: nothing to do: no hold is set there.")
 	case len(out.Left) > 0:
-		a.conclude(attention, "Release: %s lifted, %s left, which others set: %s.", count(len(out.Released), "hold", "holds"), count(len(out.Left), "hold", "holds"), holdNames(out.Left))
+		a.conclude(attention, "Release: %s lifted, %s left, which another tool set: %s.", count(len(out.Released), "hold", "holds"), count(len(out.Left), "hold", "holds"), holdNames(out.Left))
 	case !out.Verified && c.force:
 		a.conclude(attention, "Release: %s lifted, and nothing was verified: %s.", count(len(out.Released), "hold", "holds"), holdNames(out.Released))
 	case out.Unchecked > 0:

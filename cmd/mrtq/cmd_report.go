@@ -26,18 +26,18 @@ func (a *app) reportCmd() *cobra.Command {
 	c := &reportCmd{}
 	cmd := &cobra.Command{
 		Use:   "report [TARGET [SOURCE]]",
-		Short: "make a page of a plan or a migration to look at",
-		Long: `Make one HTML file of a migration, for an operator and for whoever must approve
-it: the verdict, what was migrated and what was not and why, what an operator
-decided, each record's way from its legacy path to its new ids, how fast it went,
-and the state machines with how many are in each state. The file needs no network,
-and can be searched, sorted, printed and mailed.
+		Short: "make a page about a plan or a migration",
+		Long: `Make one HTML file about a migration, for the operator and for the people who must
+approve it: the verdict, what was migrated, what was not and why, what the operator
+decided, each record's legacy path and new ids, how fast the migration was, and the
+state machines with the number of jobs in each state. The file needs no network, and
+can be searched, sorted, printed and mailed.
 
-It is made of a plan that mrtq plan --out saved (--plan), of what a TARGET holds, or
-of both. With SOURCE, both sides are compared as mrtq verify does. What mrtq accept
---coverage and a check of the tree found can be put into it. Nothing is written but
-the file. Whatever the verdict, exit code 0 says that the page was made. If there is
-no new queue at TARGET and no plan is given, no page is made, and the exit code is 1.`,
+The page is about a plan that mrtq plan --out saved (--plan), about a TARGET, or
+about both. With SOURCE, report compares both sides as mrtq verify does. The page can
+also show the results of mrtq accept --coverage and of a check of the tree. Only the
+file is written. Exit code 0 means that the page was made, for any verdict. If there
+is no new queue at TARGET and no plan is given, no page is made, and the exit code is 1.`,
 		Example: `  mrtq report --plan plan.json --out plan.html
   mrtq report zk1:2181/new zk1:2181 --plan plan.json --quarantine mrtq-quarantine-zk1-2181-new.ndjson --out night.html
   mrtq report file:new.ndjson --run run0000000001 --accept coverage.json --check findings.json >night.html`,
@@ -46,13 +46,13 @@ no new queue at TARGET and no plan is given, no page is made, and the exit code 
 	}
 	f := cmd.Flags()
 	c.flags(f)
-	f.BoolVar(&c.others, "others", false, "allow jobs, batches and locks that others have made since the migration began")
+	f.BoolVar(&c.others, "others", false, "allow jobs, batches and locks that others have created since the migration began")
 	f.StringVar(&c.quarantine, "quarantine", "", "`file` in which the bytes of every undecodable record must be")
-	f.StringVar(&c.run, "run", "", "show what this run took over, by its `ID`; if not given, all runs")
+	f.StringVar(&c.run, "run", "", "show what the run with this `ID` migrated; if not given, all runs")
 	f.StringVar(&c.plan, "plan", "", "`file` with a plan, as mrtq plan --out saved it")
 	f.StringVar(&c.accept, "accept", "", "`file` with the coverage that mrtq accept --coverage wrote")
 	f.StringVar(&c.check, "check", "", "`file` with the findings of a check of the tree, as JSON")
-	f.StringVar(&c.out, "out", "", "`file` to write the page to, instead of stdout")
+	outFlag(f, &c.out, "`file` to write the page to, instead of stdout")
 	return cmd
 }
 
@@ -71,9 +71,9 @@ func (c *reportCmd) main(cmd *cobra.Command, a *app, args []string) error {
 	case len(args) == 0 && c.run != "":
 		return usageError("--run %s: runs are in a TARGET, and none is given", c.run)
 	case len(args) < 2 && c.quarantine != "":
-		return usageError("--quarantine %s is held against the source, and no SOURCE is given", c.quarantine)
+		return usageError("--quarantine %s is compared with the source, and no SOURCE is given", c.quarantine)
 	case packed(c.out):
-		return usageError("--out %s: a browser opens no packed file; leave out .gz", c.out)
+		return usageError("--out %s: a browser can't open a packed file; leave out .gz", c.out)
 	}
 	in := reportInput{made: time.Now(), only: c.run}
 	var target, source endpoint
@@ -138,7 +138,7 @@ func (c *reportCmd) main(cmd *cobra.Command, a *app, args []string) error {
 // errNothingToReport says that no new queue is at the target, and no plan was given.
 var errNothingToReport = errors.New("there is nothing to report")
 
-// readFiles reads what is given as files.
+// readFiles reads the files that flags name.
 func (c *reportCmd) readFiles(in *reportInput) (err error) {
 	if in.plan, err = fromFile("--plan", c.plan, readPlan); err != nil {
 		return err
@@ -150,8 +150,8 @@ func (c *reportCmd) readFiles(in *reportInput) (err error) {
 	return err
 }
 
-// fromFile reads a file that a flag names, nil if it names none. What is not in
-// the file's form is wrong usage.
+// fromFile reads the file that a flag names, or returns nil if it names none. A
+// file of another format is a usage error.
 func fromFile[T any](flag, path string, read func(io.Reader) (*T, error)) (*T, error) {
 	if path == "" {
 		return nil, nil
@@ -167,7 +167,7 @@ func fromFile[T any](flag, path string, read func(io.Reader) (*T, error)) (*T, e
 	return v, nil
 }
 
-// readPlan reads a saved plan whole, if nothing of it was edited.
+// readPlan reads a whole saved plan. It refuses a plan that was edited.
 func readPlan(r io.Reader) (*migrate.Plan, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
@@ -214,7 +214,7 @@ func (c *reportCmd) readSides(cmd *cobra.Command, a *app, target, source endpoin
 		return done, nil
 	}
 	opt := migrate.VerifyOptions{Others: c.others}
-	if opt.Quarantined, err = c.kept(); err != nil {
+	if opt.Quarantined, err = c.kept(target); err != nil {
 		return nil, err
 	}
 	if in.verdict, err = c.verify(cmd, a, sides{source: source, target: target}, opt); err != nil {
@@ -230,16 +230,16 @@ func (c *reportCmd) readSides(cmd *cobra.Command, a *app, target, source endpoin
 	return func() { closeQueue(); from.Close() }, nil
 }
 
-// reportInput is all that a page is made of.
+// reportInput is everything that a page is made from.
 type reportInput struct {
 	made           time.Time
 	target, source string // as given; "" if not
-	only           string // the run that is asked for, "" for all
+	only           string // the run that --run names, "" for all
 	plan           *migrate.Plan
 	from           side.Side            // the target; nil if none is given
 	queue          *migrate.LegacyQueue // the source's; nil if none is given
 	verdict        *migrate.Verdict
-	kept           bool // the quarantine file was looked at
+	kept           bool // the quarantine file was checked
 	options        migrate.Options
 	queues         map[string]string // the kinds of the legacy queues, by znode
 	noQueue        *migrate.NoQueue  // what stands at the target instead of a queue; nil if one is there

@@ -20,13 +20,13 @@ func (a *app) restoreCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore TARGET --in FILE",
 		Short: "load a dump",
-		Long: `Create the znodes of a dump below the target's chroot. What is there with the
-same data stays; if anything is there with other data, nothing is written.
-Ephemeral znodes are left out: their sessions are over. Sequence counters are
-brought to where they were, so that new sequential children sort after those
-restored. A dump that lacks znodes, see mrtq dump, is refused. Interrupted, run
-it again.`,
-		Example: `  mrtq restore localhost:2181/copy --in queue.ndjson.gz`,
+		Long: `Create the znodes of a dump below the target's chroot. A znode that already exists
+with the same data stays. If one exists with other data, nothing is written.
+Ephemeral znodes are left out, because their sessions have ended. restore advances
+the sequence counters to their values in the dump, so that new sequential children
+sort after the restored ones. It refuses a dump that lacks znodes (see mrtq dump).
+If it is interrupted, run it again.`,
+		Example: `  mrtq restore localhost:2281/copy --in queue.ndjson.gz`,
 		Args:    args("TARGET"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if c.in == "" {
@@ -37,12 +37,12 @@ it again.`,
 	}
 	a.conn.rateFlag(cmd.Flags())
 	cmd.Flags().StringVar(&c.in, "in", "", "dump `file`, unpacked if its name ends in .gz")
-	cmd.Flags().IntVar(&c.packet, "packet", 0, "the servers' jute.maxbuffer in `bytes`, to be told of a larger znode before anything is written, and for one that is under its default (0: not known)")
+	cmd.Flags().IntVar(&c.packet, "packet", 0, "the servers' jute.maxbuffer in `bytes`: a larger znode is an error before anything is written; needed if it is less than its default (0: not known)")
 	choice(cmd.Flags(), &c.output, "output", "o", "format", "table", "json")
 	return cmd
 }
 
-// leastPacket leaves room for a znode beside what a server adds to it.
+// leastPacket leaves room for a znode and what a server adds to it.
 const leastPacket = 16 << 10
 
 func (c *restoreCmd) run(ctx context.Context, a *app, target string) error {
@@ -87,7 +87,7 @@ func (c *restoreCmd) run(ctx context.Context, a *app, target string) error {
 	if len(res.Warnings) > 0 {
 		t = attention
 	}
-	a.conclude(t, "Restore: %s created, %d there already, %d ephemeral left out, sequence counters brought up by %d.",
+	a.conclude(t, "Restore: %s created, %d already there, %d ephemeral left out, sequence counters advanced by %d.",
 		count(res.Created, "znode", "znodes"), res.There, len(res.Ephemerals), res.Counters)
 	if c.output == "json" {
 		return a.printJSON(res)

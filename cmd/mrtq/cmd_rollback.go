@@ -26,15 +26,15 @@ func (a *app) rollbackCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rollback TARGET --run ID",
 		Short: "take back a run",
-		Long: `Remove the jobs, batches, access requests and holds that a run made and that
-nobody has changed since. If the queues were released, rollback holds them again
-first, and lifts these holds in the end.
+		Long: `Remove the jobs, batches, access requests and holds that a run created, if they have
+not changed since. If the queues were released, rollback holds them again first, and
+lifts these holds at the end.
 
-What somebody has changed is kept and listed, unless you give --force. What a worker
-has locked is always kept. rollback also names the legacy records that would run
-twice if you started the old workers again. When nothing is kept, the target holds
-what it held before the run. If rollback is interrupted, run it again. Exit code 1
-if something was kept.`,
+rollback keeps and lists what has changed, unless you give --force. It always keeps
+what a worker has locked. It also lists the legacy records that would run twice if
+you started the old workers again. If it keeps nothing, the target is again as it
+was before the run. If rollback is interrupted, run it again. Exit code 1 if
+something was kept.`,
 		Example: `  mrtq rollback zk1:2181/new --run run0000000000 --dry-run`,
 		Args:    args("TARGET"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return c.main(cmd, a, args[0]) },
@@ -42,7 +42,7 @@ if something was kept.`,
 	f := cmd.Flags()
 	a.conn.rateFlag(f)
 	f.StringVar(&c.run, "run", "", "`id` of the run")
-	f.BoolVar(&c.force, "force", false, "remove also what was changed since, but never what a worker has locked")
+	f.BoolVar(&c.force, "force", false, "remove also what has changed since, but never what a worker has locked")
 	f.BoolVar(&c.dry, "dry-run", false, "only say what would be removed and kept")
 	choice(f, &c.output, "output", "o", "format", "table", "json")
 	return cmd
@@ -57,7 +57,7 @@ func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
 	if err := a.apart([]named{e.written("TARGET")}); err != nil {
 		return err
 	}
-	// A run or chroot that isn't there is told before anything is written.
+	// If the run or the chroot doesn't exist, say so before anything is written.
 	ctx, finish := a.phases(cmd.Context(), "looking at the run")
 	u, err := c.look(ctx, a, e)
 	if err == nil && !c.dry {
@@ -71,7 +71,7 @@ func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
 		err = checkError(err)
 	}
 	if errors.Is(err, zkconn.ErrLost) && u != nil {
-		err = fmt.Errorf("%w. %s is not taken back yet: this call removed %s; when a server can be reached, run the same command again to finish", err, u.Run, made(u.Done))
+		err = fmt.Errorf("%w. %s is not completely rolled back: this call removed %s; when a server can be reached, run the same command again to finish", err, u.Run, made(u.Done))
 	}
 	if err != nil {
 		return failed("rollback", target, err)
@@ -87,17 +87,17 @@ func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
 	}
 	a.conclude(good, "Rollback: %s: %s %s.%s", u.Run, made(u.Done), c.removed(), stays)
 	if len(u.Kept) > 0 {
-		a.conclude(attention, "Rollback: %s: %s %s; %s kept. See above why. --force removes all that no worker has locked.", u.Run, made(u.Done), c.removed(), count(len(u.Kept), "job or batch", "jobs or batches"))
+		a.conclude(attention, "Rollback: %s: %s %s; %s kept, for the reasons above. --force removes all that no worker has locked.", u.Run, made(u.Done), c.removed(), count(len(u.Kept), "job or batch", "jobs or batches"))
 	}
 	if err == nil && len(u.Kept) > 0 {
-		err = checkError(fmt.Errorf("rollback %s: not everything: kept %s; see why above, --force removes all that no worker has locked", target, count(len(u.Kept), "job or batch", "jobs or batches")))
+		err = checkError(fmt.Errorf("rollback %s: kept %s, for the reasons above; --force removes all that no worker has locked", target, count(len(u.Kept), "job or batch", "jobs or batches")))
 	}
 	return err
 }
 
-// tidy removes what a migrate left if it was killed before it wrote anything. The
-// command says in any case that there is no run to roll back, so a failure of
-// tidy is not an error.
+// tidy removes what a migrate left that was killed before its first transaction.
+// The command reports that there is no run to roll back, so it is no error if tidy
+// fails.
 func (a *app) tidy(ctx context.Context, e endpoint) {
 	target, err := a.openTarget(ctx, e, nil)
 	if err != nil {
@@ -118,8 +118,8 @@ func (a *app) tidy(ctx context.Context, e endpoint) {
 	}
 }
 
-// look plans the rollback over a session that cannot write, or says which runs
-// there are.
+// look plans the rollback over a session that cannot write. If --run is missing,
+// its error lists the runs.
 func (c *rollbackCmd) look(ctx context.Context, a *app, e endpoint) (*migrate.Undo, error) {
 	target, err := a.openTarget(ctx, e, nil)
 	if err != nil {
@@ -142,26 +142,13 @@ func (c *rollbackCmd) look(ctx context.Context, a *app, e endpoint) (*migrate.Un
 
 func (c *rollbackCmd) carryOut(ctx context.Context, a *app, e endpoint) (*migrate.Undo, error) {
 	m := &migrate.Migrator{MaxOps: a.conn.maxRate, Say: func(text string) { a.say("%s", text) }}
-	if e.file != "" {
-		f, err := a.openFileTarget(ctx, e.file, 0)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		m.Target = f.Target
-		u, err := m.Rollback(ctx, c.run, c.force)
-		if err != nil {
-			return nil, f.asItWas(err)
-		}
-		return u, unnamed(f.save(ctx))
-	}
-	w, err := a.writer(ctx, e)
-	if err != nil {
-		return nil, err
-	}
-	defer w.Close()
-	m.Target = migrate.NewTarget(w)
-	return m.Rollback(ctx, c.run, c.force)
+	var u *migrate.Undo
+	err := a.onTarget(ctx, e, func(t *migrate.Target) (err error) {
+		m.Target = t
+		u, err = m.Rollback(ctx, c.run, c.force)
+		return err
+	})
+	return u, err
 }
 
 func (c *rollbackCmd) print(a *app, u *migrate.Undo) {

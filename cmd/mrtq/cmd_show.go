@@ -108,7 +108,7 @@ func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
 }
 
 func (c *showCmd) find(ctx context.Context, a *app, s sides, name string) (*migrate.Item, error) {
-	ctx, finish := a.phases(ctx, "looking at both sides")
+	ctx, finish := a.phases(ctx, "reading both sides")
 	defer finish()
 	queue, done, err := a.openQueue(ctx, s.source, &c.legacyFlags)
 	if err != nil {

@@ -16,7 +16,7 @@ func (a *app) statesCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "states [flags]",
 		Short: "show the state machines of the new queue",
-		Long: `Print every transition of batches, jobs and access requests with all that it
+		Long: `Print every transition of batches, jobs and access requests, and all that each
 changes, as a table, as a Mermaid diagram, or as a picture.`,
 		Example: `  mrtq states
   mrtq states --dialect mrt-zk -o svg`,

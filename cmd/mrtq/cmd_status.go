@@ -38,7 +38,7 @@ func (a *app) status(ctx context.Context, target, output string) error {
 	if err != nil {
 		return err
 	}
-	s, err := a.readStatus(ctx, e)
+	s, err := readTarget(ctx, a, e, migrate.ReadStatus)
 	if err != nil {
 		return failed("status", target, err)
 	}
@@ -74,18 +74,6 @@ func leading(sentence string) string {
 		return ""
 	}
 	return " " + sentence
-}
-
-// readStatus reads the target, over a session that cannot write.
-func (a *app) readStatus(ctx context.Context, e endpoint) (*migrate.Status, error) {
-	target, err := a.openTarget(ctx, e, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer target.Close()
-	ctx, finish := a.phases(ctx, "reading the target")
-	defer finish()
-	return migrate.ReadStatus(ctx, target)
 }
 
 func (a *app) printStatus(s *migrate.Status) {

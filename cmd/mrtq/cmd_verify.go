@@ -36,15 +36,15 @@ func (a *app) newVerify() (*verifyCmd, *cobra.Command) {
 	cmd := &cobra.Command{
 		Use:   "verify SOURCE TARGET",
 		Short: "derive everything again from the source and compare",
-		Long: `Read both sides anew, derive from the source what the target should hold, and
-compare: every record accounted for exactly once, every znode's data, every
-property read back, order, counts, the layout's rules. verify takes only the policies
-and the dialect from the run's record, and derives everything else again. A policy
-that you give here counts instead. Nothing is written.
+		Long: `Read both sides again, derive from the source what the target should hold, and
+compare: that every record is there exactly once, every znode's data, every property
+read back, order, counts, the layout's rules. verify takes only the policies and the
+dialect from the run's record, and derives everything else again. If you give a
+policy here, it uses yours. Nothing is written.
 
-After a release, verify tells what workers have done from damage: it counts the jobs
-that they have worked on, and compares what they leave alone. Exit code 1 if anything
-else differs.`,
+After a release, verify distinguishes the work of workers from damage: it counts the
+jobs that they have worked on, and compares what they never change. Exit code 1 if
+anything else differs.`,
 		Example: `  mrtq verify zk1:2181 zk1:2181/new --quarantine mrtq-quarantine-zk1-2181-new.ndjson`,
 		Args:    args("SOURCE", "TARGET"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return c.run(cmd, a, args) },
@@ -53,8 +53,8 @@ else differs.`,
 	a.conn.rateFlag(f)
 	c.flags(f)
 	policyFlags(f, &c.policies)
-	f.BoolVar(&c.others, "others", false, "allow jobs, batches and locks that others have made since the migration began")
-	f.BoolVar(&c.acl, "all-acls", false, "compare the ACLs of all znodes that were made, not only of a sample; one more request a znode")
+	f.BoolVar(&c.others, "others", false, "allow jobs, batches and locks that others have created since the migration began")
+	f.BoolVar(&c.acl, "all-acls", false, "compare the ACLs of all created znodes, not only of a sample; one more request for each znode")
 	f.StringVar(&c.quarantine, "quarantine", "", "`file` in which the bytes of every undecodable record must be")
 	choice(f, &c.output, "output", "o", "format", "table", "json")
 	return c, cmd
@@ -67,7 +67,7 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		return err
 	}
 	opt := migrate.VerifyOptions{Others: c.others}
-	if opt.Quarantined, err = c.kept(); err != nil {
+	if opt.Quarantined, err = c.kept(s.target); err != nil {
 		return err
 	}
 	v, err := c.verify(cmd, a, s, opt)
@@ -83,21 +83,25 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		a.printVerdict(v)
 	}
 	if n := v.Records.Quarantined; n > 0 && c.quarantine == "" && v.OK() {
-		a.say("%s in quarantine; whether the bytes are kept was not checked: add --quarantine FILE", count(n, "record is", "records are"))
+		a.say("%s in quarantine; their bytes were not checked: add --quarantine FILE", count(n, "record is", "records are"))
 	}
-	if v.Records.Quarantined > 0 && c.quarantine != "" && len(opt.Quarantined) == 0 {
-		a.say("%s holds nothing, or is not there", c.quarantine)
+	lacks := ""
+	if n := notKept(v); n > 0 {
+		lacks = quarantineLacks(c.quarantine, s.target, n)
 	}
-	tone, text := verifyVerdict(v)
+	tone, text := verifyVerdict(v, lacks)
 	text = strings.ReplaceAll(text, "TARGET", shellWord(s.target.text))
 	a.conclude(tone, "%s%s", text, leading(a.nextAfterVerify(v, s, c.quarantine)))
-	if !v.OK() {
-		return checkError(fmt.Errorf("verify: %w: %s", errDiffers, count(len(v.Differences), "difference", "differences")))
+	switch {
+	case v.OK():
+		return nil
+	case notKept(v) == len(v.Differences):
+		return checkError(fmt.Errorf("verify: %s", lacks))
 	}
-	return nil
+	return checkError(fmt.Errorf("verify: %w: %s", errDiffers, count(len(v.Differences), "difference", "differences")))
 }
 
-// verify reads both sides, beside each other.
+// verify reads both sides at the same time.
 func (c *verifyCmd) verify(cmd *cobra.Command, a *app, s sides, opt migrate.VerifyOptions) (*migrate.Verdict, error) {
 	ctx, finish := a.phases(cmd.Context(), "verifying")
 	defer finish()
@@ -133,9 +137,9 @@ func (c *verifyCmd) verify(cmd *cobra.Command, a *app, s sides, opt migrate.Veri
 	return v, nil
 }
 
-// kept is what the quarantine file keeps, nil if none is given. One that isn't
-// there keeps nothing: migrate makes it for the first record that is to be kept.
-func (c *verifyCmd) kept() (map[string][][]byte, error) {
+// kept is the content of the quarantine file, nil if none is given. A missing file
+// is empty, because migrate creates it only for the first record.
+func (c *verifyCmd) kept(target endpoint) (map[string][][]byte, error) {
 	if c.quarantine == "" {
 		return nil, nil
 	}
@@ -144,14 +148,14 @@ func (c *verifyCmd) kept() (map[string][][]byte, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return map[string][][]byte{}, nil
 	case errors.Is(err, migrate.ErrQuarantineFile):
-		return nil, usageError("--quarantine %s %w; name another", c.quarantine, migrate.ErrQuarantineFile)
+		return nil, usageError("--quarantine %s: %s. %s", c.quarantine, notAFile(c.quarantine), wantQuarantine(target))
 	case err != nil:
 		return nil, fmt.Errorf("verify: %w", err)
 	}
 	return kept, nil
 }
 
-// chosen are the policies and the unit of times that are given here.
+// chosen are the policies and the unit of times that flags give.
 func (c *verifyCmd) chosen(given func(flag string) bool) (policies map[string]string, time string) {
 	policies = map[string]string{}
 	for _, choice := range migrate.PolicyChoices {
@@ -167,7 +171,7 @@ func (c *verifyCmd) chosen(given func(flag string) bool) (policies map[string]st
 
 func (a *app) printVerdict(v *migrate.Verdict) {
 	if noRunHere(v) {
-		return // that every record is missing says nothing
+		return // it would only list every record as missing
 	}
 	r := v.Records
 	rows := [][]any{{"migrated", r.Migrated}}

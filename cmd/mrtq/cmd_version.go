@@ -17,12 +17,12 @@ type version struct {
 	Version  string `json:"version"` // of the release, or of the module, or "devel"
 	Revision string `json:"revision,omitempty"`
 	Time     string `json:"time,omitempty"`     // of the revision
-	Modified bool   `json:"modified,omitempty"` // built from files that are not the revision's
+	Modified bool   `json:"modified,omitempty"` // files had changed since the revision
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 }
 
-// thisVersion is what the build knows of itself.
+// thisVersion is what the executable says about its build.
 func thisVersion() version {
 	v := version{Version: release, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
@@ -64,8 +64,8 @@ func (a *app) versionCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "say which version this is",
-		Long: `Say which release of mrtq this is, or from which revision it was built, with
-which Go, and for which platform. mrtq --version says the same.`,
+		Long: `Print which release of mrtq this is, or from which revision it was built, with
+which Go, and for which platform. mrtq --version prints the same.`,
 		Example: `  mrtq version`,
 		Args:    args(),
 		RunE: func(*cobra.Command, []string) error {

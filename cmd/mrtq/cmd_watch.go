@@ -33,21 +33,21 @@ func (a *app) watchCmd() *cobra.Command {
 		Short: "show what happens in the queues",
 		Long: `Show the queues of a target while they are used, until Ctrl-C: how many jobs are in
 each state and how many came and went in the last minute, access requests, batches,
-holds, locks and their age, and how far a migration is. Nothing is written, and not
-every job is read: ZooKeeper counts the jobs and says when something changes. Locks
-on jobs are looked for on the first 20 jobs of each state, in the order in which
-workers take them. The oldest job of a state is the one that was made first. Given
-a SOURCE too, watch also counts the records of its legacy queues, and the legacy
-locks, so that one can see the queues run empty.
+holds, locks and their age, and how far a migration is. Nothing is written. watch
+does not read every job, because ZooKeeper counts them and reports changes. It looks
+for locks on the first 20 jobs of each state, in the order in which workers acquire
+them. The oldest job of a state is the one that was created first. If you also give
+a SOURCE, watch counts the records of its legacy queues and the legacy locks, so
+that you can see when the queues are empty.
 
-If the connection is lost, or there is no target yet, watch says so, shows what it
-saw last, and tries again. In a pipe, one picture follows another; -o ndjson prints
-one JSON object a line at each interval. With --once there is one look only, and a
-server that can't be reached is an error.
+If the connection is lost, or the target does not exist yet, watch says so, shows
+what it saw last, and tries again. In a pipe, it prints one picture after the other;
+-o ndjson prints one JSON object a line at each interval. --once prints one picture
+only, and then a server that can't be reached is an error.
 
 --metrics serves the same numbers to Prometheus, as OpenMetrics at /metrics. There
-is no password, so without a host (--metrics :9464) only this machine can read them;
-0.0.0.0:9464 lets everybody who can reach this machine.`,
+is no password. Without a host (--metrics :9464), only this machine can read them.
+With 0.0.0.0:9464, everyone can who can reach this machine.`,
 		Example: `  mrtq watch zk1:2181/new
   mrtq watch zk1:2181/new zk1:2181 -o ndjson --interval 10s
   mrtq watch zk1:2181/new --metrics :9464`,
@@ -75,11 +75,11 @@ func (c *watchCmd) run(ctx context.Context, a *app, given []string) error {
 	case err != nil:
 		return err
 	case e.file != "":
-		return usageError("TARGET %q: a dump does not change, so there is nothing to watch; mrtq status %s says what is in it", target, target)
+		return usageError("TARGET %q: a dump does not change, so there is nothing to watch; mrtq status %s shows what is in it", target, target)
 	case c.interval < shortestInterval:
 		return usageError("--interval %v: want %v or more", c.interval, shortestInterval)
 	case c.once && c.metrics != "":
-		return usageError("--once and --metrics: after one look nobody is there to serve metrics; leave one of them out")
+		return usageError("--once and --metrics: with --once, mrtq exits before the metrics can be read; leave one of them out")
 	}
 	s := &sight{}
 	if s.target, err = a.connConfig(e.addr); err != nil {
@@ -112,14 +112,14 @@ func (c *watchCmd) run(ctx context.Context, a *app, given []string) error {
 	return nil
 }
 
-// alsoSource has the legacy queues looked at too.
+// alsoSource adds the legacy queues to what sight reads.
 func (c *watchCmd) alsoSource(a *app, s *sight, source string) error {
 	e, err := parseEndpoint("SOURCE", source)
 	if err != nil {
 		return err
 	}
 	if e.file != "" || e.data != nil {
-		return usageError("SOURCE %q: what is in files does not change, so there is nothing to watch; give a server", source)
+		return usageError("SOURCE %q: files don't change, so there is nothing to watch; give a server", source)
 	}
 	if s.queues, err = c.queues(); err != nil {
 		return err
@@ -145,26 +145,26 @@ func (c *watchCmd) lookOnce(ctx context.Context, a *app, target string, s *sight
 
 // viewer shows views, one after the other.
 type viewer interface {
-	// show shows what a look saw, or that an interval passed without one.
+	// show shows the view after a look, or after an interval without one.
 	show(live.View) error
-	// redraw shows it again where a picture stays.
+	// redraw shows it again, if it is on a screen.
 	redraw(live.View) error
-	// signals are the system's about the terminal; handle does what one asks for.
+	// signals are the system's signals about the terminal, for handle.
 	signals() <-chan os.Signal
 	handle(os.Signal)
-	// leave puts back what the viewer changed.
+	// leave restores the terminal.
 	leave()
 }
 
-// watching is what is known of a target, and how well.
+// watching is what is known about a target.
 type watching struct {
 	target   string
 	interval time.Duration
 	history  live.History
-	// trouble is why nothing new is known, and since when; "" if that is not so.
+	// trouble is why the target can't be read, "" if it can.
 	trouble string
 	since   time.Time
-	failed  bool // the last look
+	failed  bool // whether the last look failed
 }
 
 func (w *watching) saw(s live.Snapshot) {
@@ -189,12 +189,11 @@ func (w *watching) view(now time.Time) live.View {
 	return v
 }
 
-// patience is how long a look may take before that is said.
+// patience is how long a look may take before watch says that there is no answer.
 const patience = 3 * time.Second
 
-// loop looks at each interval, and shows what is known then, until ctx ends. The
-// error says that nothing was ever seen and that nothing will be, or that nothing
-// can be shown.
+// loop looks at each interval, and shows what is known, until ctx ends. The error
+// says that the target can never be read, or that nothing can be shown.
 func (w *watching) loop(ctx context.Context, s *sight, v viewer, also func(live.View)) error {
 	news := make(chan string, 1)
 	s.say(func(text string) {
@@ -257,7 +256,7 @@ func (w *watching) loop(ctx context.Context, s *sight, v viewer, also func(live.
 			}
 			err = show()
 		case text := <-news:
-			if !w.failed { // which says more
+			if !w.failed { // the error of a failed look says more
 				w.troubled(started, text)
 			}
 			err = v.redraw(w.view(time.Now()))
@@ -276,8 +275,8 @@ func hopeless(err error) bool {
 	return errors.As(err, &c) && c.Hopeless()
 }
 
-// sight looks at a target, and at a source if there is one, over other sessions
-// when one is lost.
+// sight reads a target, and a source if there is one. If a session is lost, it
+// opens another.
 type sight struct {
 	target zkconn.Config
 	source *zkconn.Config // nil: none
@@ -288,7 +287,7 @@ type sight struct {
 	legacy  *live.SourceLooker
 }
 
-// say has news of an attempt to connect told otherwise than on stderr.
+// say sends news of an attempt to connect to tell, instead of stderr.
 func (s *sight) say(tell func(string)) {
 	s.target.Say = tell
 	if s.source != nil {

@@ -43,7 +43,7 @@ installed and starts in milliseconds; jvm and docker are Apache's own.
 
 Clients get the session timeout that they ask for, up to 10 minutes, but not less
 than --min-session-timeout. Its default is that of a real server.`,
-		Example: `  mrtq zk --addr localhost:2181 --load queue.ndjson.gz
+		Example: `  mrtq zk --addr localhost:2281 --load queue.ndjson.gz
   mrtq zk --backend docker --nodes 3 -- go test ./...`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
 	}
@@ -70,6 +70,9 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 	if harness.Backend(c.backend) != harness.Embedded && c.addr != "" {
 		return usageError("--addr %s: only the %s backend can be told where to serve", c.addr, harness.Embedded)
 	}
+	if err := checkAddr(c.addr); err != nil {
+		return err
+	}
 	if c.minSessionTimeout < time.Millisecond || c.minSessionTimeout > harness.MaxSessionTimeout {
 		return usageError("--min-session-timeout %v: want 1ms to %v", c.minSessionTimeout, harness.MaxSessionTimeout)
 	}
@@ -86,7 +89,7 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 	}
 	server, err := harness.Start(ctx, harness.Backend(c.backend), harness.Options{Nodes: c.nodes, Listen: c.addr, MinSessionTimeout: c.minSessionTimeout})
 	if err != nil {
-		return fmt.Errorf("zk: %w", err)
+		return notServed(c.addr, err)
 	}
 	defer func() {
 		// Ctrl-C ended ctx, and is why the server is to be stopped.

@@ -7,8 +7,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// tone is what a line says at a glance. A colour shows it, and never alone: the
-// words say the same.
+// tone is how good or bad the news of a line is. A colour shows it, and the words
+// say the same.
 type tone int
 
 // The tones.

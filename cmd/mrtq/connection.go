@@ -21,36 +21,36 @@ type connection struct {
 	tls                     zkconn.TLS
 	authFile                string
 	maxResponse             int
-	maxRate                 int         // operations a second; 0: no cap
-	limit                   *pace.Limit // the same, for all sessions of the command; nil: no cap
-	patient                 bool        // --timeout was given: servers that refuse are worth as long a wait
+	maxRate                 int         // operations a second; 0 means no limit
+	limit                   *pace.Limit // the same for all sessions of the command; nil means no limit
+	patient                 bool        // --timeout was given, so also wait for servers that refuse
 }
 
-// authVariable holds credentials if a file is inconvenient. A flag must not
-// hold them, because every process on the machine can read flags.
+// authVariable is for credentials if a file is inconvenient. There is no flag for
+// them, because every process on the machine can read flags.
 const authVariable = "MRTQ_ZK_AUTH"
 
 func (c *connection) flags(f *pflag.FlagSet) {
-	f.DurationVar(&c.timeout, "timeout", 30*time.Second, "give up when no server can be reached for so long; if all refuse the connection, after 5s unless this is given")
-	f.DurationVar(&c.sessionTimeout, "session-timeout", 10*time.Second, "ZooKeeper session timeout to ask for")
+	f.DurationVar(&c.timeout, "timeout", 30*time.Second, "how long to try if no server can be reached; if all refuse the connection, 5s unless this is given")
+	f.DurationVar(&c.sessionTimeout, "session-timeout", 10*time.Second, "ZooKeeper session timeout to request")
 	f.BoolVar(&c.useTLS, "tls", false, "use TLS, trusting the system's authorities unless --tls-ca is given")
 	f.StringVar(&c.tls.CA, "tls-ca", "", "PEM `file` of the authorities to trust; implies --tls")
 	f.StringVar(&c.tls.Cert, "tls-cert", "", "PEM `file` of this client's certificate; implies --tls")
 	f.StringVar(&c.tls.Key, "tls-key", "", "PEM `file` of this client's key; implies --tls")
 	f.StringVar(&c.tls.ServerName, "tls-server-name", "", "`name` to expect in the server's certificate; implies --tls")
-	f.StringVar(&c.authFile, "auth-file", "", "`file` (mode 0600) of credentials, a line each: digest:user:password; or the same in $"+authVariable)
+	f.StringVar(&c.authFile, "auth-file", "", "`file` (mode 0600) of credentials, one on each line: digest:user:password; or the same in $"+authVariable)
 	f.IntVar(&c.maxResponse, "max-response", 64<<20, "largest answer to accept from a server, in `bytes`")
 }
 
 // rateFlag is for the commands that read or write a whole queue.
 func (c *connection) rateFlag(f *pflag.FlagSet) {
-	f.IntVar(&c.maxRate, "max-rate", 0, "most `operations` a second on the servers: a znode, an ACL or a list that is read is one, and so is each change of a transaction (0: as many as they answer without delay)")
+	f.IntVar(&c.maxRate, "max-rate", 0, "most `operations` a second on the servers: each read of a znode, an ACL or a list is one, and so is each change in a transaction (0: as many as they answer without delay)")
 }
 
-// limited prepares the cap that [connection.rateFlag] asks for.
+// limited makes the limit for --max-rate.
 func (c *connection) limited() error {
 	if c.maxRate < 0 {
-		return usageError("--max-rate %d: want at least 1, or 0 for no cap", c.maxRate)
+		return usageError("--max-rate %d: want at least 1, or 0 for no limit", c.maxRate)
 	}
 	if c.maxRate > 0 {
 		c.limit = pace.NewLimit(c.maxRate)
@@ -144,7 +144,7 @@ func (a *app) reader(ctx context.Context, e endpoint) (*zkconn.Reader, error) {
 	return zkconn.OpenReader(ctx, cfg)
 }
 
-// writer opens a session that can write, and makes its chroot if need be.
+// writer opens a session that can write, and creates its chroot if it is missing.
 func (a *app) writer(ctx context.Context, e endpoint) (*zkconn.Writer, error) {
 	cfg, err := a.connConfig(e.addr)
 	if err != nil {
@@ -162,7 +162,7 @@ func (a *app) writer(ctx context.Context, e endpoint) (*zkconn.Writer, error) {
 		return nil, err
 	}
 	if len(made) > 0 {
-		a.say("made the chroot %s", made[len(made)-1])
+		a.say("created the chroot %s", made[len(made)-1])
 	}
 	return w, nil
 }

@@ -8,7 +8,7 @@ import (
 	"mrtq/internal/zkdata"
 )
 
-// readData reads a server's data directory, and says as of when it is.
+// readData reads a server's data directory, and says up to which transaction.
 func (a *app) readData(ctx context.Context, e endpoint) (*zkdata.Data, error) {
 	show, finish := a.progress("reading the data directory", "znodes")
 	defer finish()

@@ -19,7 +19,7 @@ import (
 func packed(path string) bool { return strings.HasSuffix(path, ".gz") }
 
 // errLacking says that a dump is not the whole tree.
-var errLacking = errors.New("which could not be read when it was made: make it again with credentials that may read everything")
+var errLacking = errors.New("which could not be read when it was made: make another one with credentials that may read everything")
 
 // readDump reads a whole dump from a file, see [readLackingDump].
 func readDump(path string) (*znode.Tree, error) {
@@ -33,9 +33,8 @@ func readDump(path string) (*znode.Tree, error) {
 	return tree, nil
 }
 
-// readLackingDump reads a dump from a file, unpacked if its name ends in .gz. It
-// may hold znodes that are marked as unreadable. Errors leave it to the caller
-// to name the file.
+// readLackingDump reads a dump from a file, and unpacks it if its name ends in .gz.
+// Znodes may be marked as unreadable. The caller adds the file's name to errors.
 func readLackingDump(path string) (*znode.Tree, error) {
 	f, err := openfile.Read(path)
 	if err != nil {
@@ -55,7 +54,7 @@ func readLackingDump(path string) (*znode.Tree, error) {
 	return tree, unnamed(err)
 }
 
-// unnamed is a file's error without the operation and the name.
+// unnamed is an error about a file without the operation and the name.
 func unnamed(err error) error {
 	if perr := (*fs.PathError)(nil); errors.As(err, &perr) {
 		return perr.Err
@@ -63,8 +62,8 @@ func unnamed(err error) error {
 	return err
 }
 
-// writeFile gives a file new content, packed if its name ends in .gz. Nobody
-// ever sees half of it: when write fails, the file is as it was.
+// writeFile gives a file new content, packed if its name ends in .gz. It replaces
+// the file as a whole: if write fails, the file does not change.
 func writeFile(path string, write func(io.Writer) error) error {
 	content := write
 	if packed(path) {
@@ -76,7 +75,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 			return z.Close()
 		}
 	}
-	// What a symbolic link leads to is written, not the link.
+	// Write the file that a symbolic link points to, not the link.
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
@@ -97,7 +96,7 @@ func replaceFile(path string, mode fs.FileMode, write func(io.Writer) error) (er
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		if perr := (*fs.PathError)(nil); errors.As(err, &perr) {
-			perr.Path = path // the user knows nothing of the temporary one
+			perr.Path = path // the user does not know the temporary file
 		}
 		return err
 	}
@@ -125,7 +124,7 @@ func replaceFile(path string, mode fs.FileMode, write func(io.Writer) error) (er
 	return syncDir(filepath.Dir(path))
 }
 
-// syncDir makes a rename last over a loss of power.
+// syncDir makes sure that a rename survives a power failure.
 func syncDir(path string) error {
 	d, err := os.Open(path)
 	if err != nil {
@@ -135,7 +134,7 @@ func syncDir(path string) error {
 	return d.Sync()
 }
 
-// writeDevice writes to what can't be replaced: a device, a pipe.
+// writeDevice writes to a file that can't be replaced: a device or a pipe.
 func writeDevice(path string, write func(io.Writer) error) error {
 	f, err := openfile.Write(path)
 	if err != nil {

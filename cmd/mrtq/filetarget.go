@@ -13,13 +13,13 @@ import (
 	"mrtq/migrate"
 )
 
-// fileTarget is a dump as a target. It takes transactions as a server would, so
-// that a file gets the same result, and is not whole in memory. The file itself
+// fileTarget is a dump as a target. It accepts transactions as a server would, so
+// that the result is the same. It does not keep the whole tree in memory. The file
 // does not change until [fileTarget.save].
 type fileTarget struct {
 	*migrate.Target
 	path   string
-	before fs.FileInfo // of the file as it was read; nil: there was none
+	before fs.FileInfo // of the file when it was read; nil if there was none
 	tree   *migrate.OfflineTree
 }
 
@@ -27,10 +27,10 @@ type fileTarget struct {
 var errOverwritten = errors.New("another process wrote to the file meanwhile, and mrtq did not overwrite it; run the same command again")
 
 // openFileTarget opens the file's tree, which is empty if there is no file.
-// packet is the jute.maxbuffer in bytes of the server that it stands for, 0 the
-// default. Close it.
+// packet is the jute.maxbuffer in bytes of the server for which the file is meant,
+// 0 for the default. The caller closes it.
 func (a *app) openFileTarget(ctx context.Context, path string, packet int) (_ *fileTarget, err error) {
-	before, err := os.Stat(path) // before it is read, so that no change is missed
+	before, err := os.Stat(path) // before the file is read, so that save notices every change
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, unnamed(err)
 	}
@@ -54,7 +54,7 @@ func (a *app) openFileTarget(ctx context.Context, path string, packet int) (_ *f
 }
 
 // dismiss removes the migrators that were working or waiting when the dump was
-// made. Nobody works on the file, and they would stay forever.
+// made. They don't work on the file, so nothing else would ever remove them.
 func (f *fileTarget) dismiss(ctx context.Context) error {
 	var ops []znode.Op
 	for n, err := range f.tree.Walk(ctx, migrate.ElectionPath) {
@@ -72,15 +72,15 @@ func (f *fileTarget) dismiss(ctx context.Context) error {
 	return f.Multi(ctx, ops)
 }
 
-// save gives the file the tree as it has become, and closes the target. It
-// fails with errOverwritten where that would undo what others have written.
+// save writes the tree to the file, and closes the target. It fails with
+// errOverwritten if another process has written to the file meanwhile.
 func (f *fileTarget) save(ctx context.Context) error {
 	defer f.Close()
 	err := writeFile(f.path, func(w io.Writer) error {
 		if err := f.tree.WriteDump(ctx, w); err != nil {
 			return err
 		}
-		if f.overwritten() { // looked at last, because writing takes its time
+		if f.overwritten() { // checked last, because writing takes time
 			return checkError(errOverwritten)
 		}
 		return nil
@@ -91,8 +91,8 @@ func (f *fileTarget) save(ctx context.Context) error {
 	return err
 }
 
-// overwritten reports whether the file is another than the one that was read.
-// What can't be looked at can't be written either, and says so itself.
+// overwritten reports whether the file has changed since it was read. It ignores
+// errors of Stat, because the write will then fail, too.
 func (f *fileTarget) overwritten() bool {
 	now, err := os.Stat(f.path)
 	switch {

@@ -2,36 +2,36 @@ package main
 
 import "slices"
 
-// flagOnly are the settings that can lose a job or have it run twice, hide that
-// one was, or choose what is taken back. A file that happens to be in the
-// working folder, or a variable that an earlier command was given, must not
-// decide that: they come from the command line alone.
+// flagOnly are the settings that can lose a job, run it twice, hide that one was
+// lost, or choose what is rolled back. A file that happens to be in the working
+// folder, or a variable of an earlier command, must not decide that. So they are
+// accepted from the command line only.
 var flagOnly = []string{
-	"again",             // makes jobs anew that were migrated before
+	"again",             // creates jobs again that were migrated before
 	"collection",        // what is held and released
-	"completed",         // skip: never made
+	"completed",         // skip: never created
 	"consumed",          // could run twice, or never
-	"deleted",           // migrate: comes back
-	"done",              // enters a record as done: never made
+	"deleted",           // migrate: created again
+	"done",              // records a job as done: never created
 	"fix",               // writes to the tree
 	"force",             // removes what others changed
 	"hold-again",        // stops queues that are at work
-	"inventory-records", // migrate: jobs that no service can end
+	"inventory-records", // migrate: jobs that no service can finish
 	"only",              // what is held and released
-	"others",            // verify: allows what nobody accounts for
-	"run",               // what a rollback takes back
-	"undecodable",       // quarantine: not made
+	"others",            // verify: allows znodes that no record explains
+	"run",               // what is rolled back
+	"undecodable",       // quarantine: not created
 	"unfinished",        // workers meet half of a queue
-	"unreadable",        // accept: missing from a dump
-	"unserviceable",     // migrate: jobs that a service fails or sticks at
+	"unreadable",        // accept: missing in a dump
+	"unserviceable",     // migrate: jobs that a service can't work on
 	"yes",               // with --fix: commits
 }
 
-// fromElsewhere refuses a setting from the place where if it may come only from
-// a flag.
+// fromElsewhere refuses a setting that must be a flag. where is the place that it
+// comes from.
 func fromElsewhere(flag, where string) error {
 	if !slices.Contains(flagOnly, flag) {
 		return nil
 	}
-	return usageError("%s: --%s is taken from the command line only, because it can lose a job or have it run twice; remove it there, and give the flag if you want it", where, flag)
+	return usageError("%s: --%s is accepted on the command line only, because it can lose a job or run it twice; remove it there, and give the flag if you want it", where, flag)
 }

@@ -2,12 +2,12 @@ package main
 
 import "github.com/spf13/cobra"
 
-// helpCmd is mrtq help: cobra's own prints the root's help for a command that
-// there isn't, as if all were well.
+// helpCmd is mrtq help. It replaces cobra's own, which prints the root's help for
+// an unknown command, without an error.
 func helpCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
-		Short: "say what a command does, and its flags",
+		Short: "show what a command does, and its flags",
 		RunE: func(cmd *cobra.Command, words []string) error {
 			found, rest, err := cmd.Root().Find(words)
 			switch {
@@ -24,8 +24,8 @@ func helpCmd() *cobra.Command {
 	}
 }
 
-// addCompletion adds cobra's own command for the shells' completion, in mrtq's
-// words, with an error for a shell that it doesn't know.
+// addCompletion adds cobra's command for completion in shells, with mrtq's texts and
+// an error for an unknown shell.
 func addCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	c, _, err := root.Find([]string{"completion"})
@@ -34,7 +34,7 @@ func addCompletion(root *cobra.Command) {
 	}
 	c.Short = "write a completion script for a shell"
 	c.Long = `Write the script that completes mrtq's commands and flags in a shell: bash, fish,
-powershell or zsh. mrtq completion SHELL --help says where the shell wants it.`
+powershell or zsh. mrtq completion SHELL --help says where to put it.`
 	c.Example = `  mrtq completion bash`
 	c.RunE = func(*cobra.Command, []string) error {
 		return usageError("which shell? usage: mrtq completion bash|fish|powershell|zsh")

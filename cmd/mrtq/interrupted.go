@@ -13,12 +13,12 @@ import (
 // readers are the commands that write nothing to either side.
 var readers = []string{"inspect", "dump", "plan", "verify", "status", "show", "states"}
 
-// resumable are the commands that are finished by running them again.
+// resumable are the commands that you finish by running them again.
 var resumable = []string{"migrate", "rollback", "restore", "rebuild"}
 
-// interruption is what a command says that was ended by Ctrl-C or SIGTERM, with
-// the exit code of its own; err, if it ended for another reason. Where it was
-// just then, which path it read, says nothing.
+// interruption is the error of a command that Ctrl-C or SIGTERM ended, with its own
+// exit code. It leaves out what the command was just doing, because that says
+// nothing. If the command ended for another reason, the result is err.
 func interruption(ctx context.Context, command string, err error) error {
 	if err == nil || ctx.Err() == nil || !errors.Is(err, context.Canceled) && !errors.Is(err, migrate.ErrInterrupted) {
 		return err
@@ -47,8 +47,8 @@ type unchanged struct {
 func (e *unchanged) Error() string { return fmt.Sprintf("%v; %s is as it was", e.err, e.path) }
 func (e *unchanged) Unwrap() error { return e.err }
 
-// lost adds to an error of a session that is over for good how far the run is,
-// and what to do. total counts the records that the run is to make jobs of.
+// lost adds to the error of a lost session how far the run is, and what to do. total
+// is how many records the run has to migrate.
 func lost(err error, run string, done migrate.Done, total int) error {
 	if !errors.Is(err, zkconn.ErrLost) {
 		return err

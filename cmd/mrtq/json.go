@@ -18,11 +18,12 @@ func (a *app) printJSON(v any) error { return writeJSON(a.stdout, v) }
 
 func writeJSON(w io.Writer, v any) error { return encodeJSON(w, v, indent) }
 
-// indent is what JSON that people read is indented by.
+// indent is the indentation of JSON that people read.
 const indent = "  "
 
-// encodeJSON writes v and a line's end. Like [printable.Text] it leaves nothing that
-// a terminal would act on, of which encoding/json escapes what is below 0x20.
+// encodeJSON writes v and a line's end. Like [printable.Text], it escapes every
+// character that a terminal would act on. encoding/json does that only for those
+// below 0x20.
 func encodeJSON(w io.Writer, v any, indent string) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -35,8 +36,8 @@ func encodeJSON(w io.Writer, v any, indent string) error {
 	return err
 }
 
-// escapeUnprintable escapes in JSON, where all of that is in strings, what a
-// terminal would act on. Of most JSON nothing is, and it is returned as it is.
+// escapeUnprintable escapes the characters in JSON that a terminal would act on.
+// They can only be in strings. Most JSON has none, and is returned unchanged.
 func escapeUnprintable(text []byte) []byte {
 	var out []byte
 	done := 0
@@ -61,16 +62,16 @@ func escapeUnprintable(text []byte) []byte {
 	return append(out, text[done:]...)
 }
 
-// actsOnTerminals reports whether a character from 0x7f on moves a cursor, reorders
-// text or ends a line.
+// actsOnTerminals reports whether a character of 0x7f or more moves a cursor,
+// reorders text or ends a line.
 func actsOnTerminals(r rune) bool {
 	return r <= 0x9f || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
 }
 
-// jsonList writes what [writeJSON] writes of a list, element by element.
+// jsonList writes a list as [writeJSON] would, but element by element.
 type jsonList struct {
 	w      *bufio.Writer
-	margin string // what its lines are indented by
+	margin string // the indentation of its lines
 	count  int
 }
 
@@ -94,7 +95,7 @@ func (l *jsonList) add(v any) error {
 	return l.flushed()
 }
 
-// flushed is the writer's first error.
+// flushed flushes the writer, and returns its first error.
 func (l *jsonList) flushed() error {
 	_, err := l.w.Write(nil)
 	return err
@@ -106,7 +107,7 @@ func (l *jsonList) end() error {
 	return l.w.Flush()
 }
 
-// bracket ends the list itself.
+// bracket writes the end of the list.
 func (l *jsonList) bracket() {
 	if l.count == 0 {
 		l.w.WriteString("[]")
@@ -115,7 +116,7 @@ func (l *jsonList) bracket() {
 	}
 }
 
-// writePlan writes what [writeJSON] writes of a plan, record by record.
+// writePlan writes a plan as [writeJSON] would, but record by record.
 func writePlan(w io.Writer, p *migrate.Plan) error {
 	rest := *p
 	rest.Records = migrate.Records{}

@@ -63,7 +63,7 @@ func (l *legacyFlags) queues() (migrate.Queues, error) {
 	return q, nil
 }
 
-// adopt reads from now on what a plan read, as it did.
+// adopt takes a plan's queues and options.
 func (l *legacyFlags) adopt(q migrate.Queues, opt legacy.Options) {
 	for _, f := range queueFlags {
 		*l.nodes[f.kind] = q.Nodes[f.kind]
@@ -80,7 +80,7 @@ func validNodes(flag string, nodes []string) error {
 	return nil
 }
 
-// given leaves out empty names.
+// given returns the names that are not empty.
 func given(names []string) []string {
 	var out []string
 	for _, n := range names {
@@ -91,7 +91,7 @@ func given(names []string) []string {
 	return out
 }
 
-// reads says what to read of a source, and how.
+// reads returns which queues of a source to read, and how.
 func (l *legacyFlags) reads() (migrate.Queues, legacy.Options, error) {
 	queues, err := l.queues()
 	if err != nil {

@@ -12,21 +12,21 @@ import (
 	"mrtq/migrate/layouts"
 )
 
-// mender is where mends are written.
+// mender is what mends are written to.
 type mender interface {
 	Multi(ctx context.Context, ops []znode.Op) error
 	ACL(ctx context.Context, path string) ([]znode.ACL, error)
 }
 
-// mostRounds bounds how often a tree is checked again after mends: one mend may
-// make a folder that the next one needs.
+// mostRounds is how often a tree is checked again after mends. A mend may create a
+// folder that another mend needs.
 const mostRounds = 5
 
 // mend shows the mends of a report, or with --yes commits them.
 func (c *checkCmd) mend(ctx context.Context, a *app, l layouts.Layout, e endpoint, report *layout.Report) error {
 	fixable := withFix(report)
 	if len(fixable) == 0 {
-		fmt.Fprintln(a.stdout, "Nothing can be mended safely.")
+		fmt.Fprintln(a.stdout, "There is no safe mend.")
 		return broken(report)
 	}
 	if !c.yes {
@@ -84,10 +84,10 @@ func (c *checkCmd) showMends(a *app, fixable []layout.Finding) {
 		}
 		rows = append(rows, []any{f.Path, f.Rule, strings.Join(ops, ", ")})
 	}
-	a.table("What --fix --yes would do, a transaction a line", []string{"ZNODE", "RULE", "TRANSACTION"}, rows)
+	a.table("What --fix --yes would do, one transaction on each line", []string{"ZNODE", "RULE", "TRANSACTION"}, rows)
 }
 
-// commit mends one finding; ok is false if the znodes have changed or are locked.
+// commit mends one finding. ok is false if the znodes have changed or are locked.
 func (c *checkCmd) commit(ctx context.Context, a *app, m mender, f layout.Finding) (ok bool, err error) {
 	ops, err := inherit(ctx, m, f.Fix.Transaction())
 	if err == nil {
@@ -99,17 +99,17 @@ func (c *checkCmd) commit(ctx context.Context, a *app, m mender, f layout.Findin
 		fmt.Fprintf(a.stdout, "mended %s (%s)\n", cell(f.Path), f.Rule)
 		return true, nil
 	case errors.As(err, &op) && f.Fix.IsLock(op.Op):
-		a.say("%s is locked: left as it is", znode.Parent(op.Op.Path))
+		a.say("%s is locked, and was not changed", znode.Parent(op.Op.Path))
 		return false, nil
 	case errors.Is(err, znode.ErrNoNode), errors.As(err, &op) && (errors.Is(err, znode.ErrBadVersion) || errors.Is(err, znode.ErrNodeExists) || errors.Is(err, znode.ErrNotEmpty)):
-		a.say("%s has changed since it was checked (%v): left as it is", f.Path, err)
+		a.say("%s has changed since it was checked (%v), and was not mended", f.Path, err)
 		return false, nil
 	}
 	return false, err
 }
 
-// mender opens what is to be mended. done keeps what was mended, or drops it
-// where that is possible.
+// mender opens the target of mends. done closes it, and keeps the mends of a file
+// only if keep is true.
 func (a *app) mender(ctx context.Context, e endpoint) (m mender, done func(keep bool) error, err error) {
 	if e.file != "" {
 		f, err := a.openFileTarget(ctx, e.file, 0)
@@ -136,7 +136,7 @@ func (a *app) mender(ctx context.Context, e endpoint) (m mender, done func(keep 
 
 var errNotMended = errors.New("nothing was mended")
 
-// again checks what was mended.
+// again checks the target after mends.
 func (c *checkCmd) again(ctx context.Context, a *app, l layouts.Layout, m mender, e endpoint) (*layout.Report, error) {
 	if tree, ok := m.(*migrate.OfflineTree); ok {
 		return c.check(ctx, a, l, tree, e)
@@ -149,8 +149,8 @@ func (c *checkCmd) again(ctx context.Context, a *app, l layouts.Layout, m mender
 	return c.check(ctx, a, l, s, e)
 }
 
-// inherit gives what a transaction creates the ACL of the znode above it: whoever
-// may not read a queue may not read what is mended in it.
+// inherit gives each created znode the ACL of its parent, so that a client that may
+// not read a queue may not read the mended znodes in it.
 func inherit(ctx context.Context, m mender, ops []znode.Op) ([]znode.Op, error) {
 	made := map[string][]znode.ACL{}
 	for i, op := range ops {

@@ -14,20 +14,20 @@ import (
 	"mrtq/migrate"
 )
 
-// meter says on stderr what the command is doing, so that it is never silent: on
-// a terminal in one line that moves, elsewhere in a line now and then.
+// meter prints on stderr what the command is doing, so that it is never silent: on
+// a terminal one line that changes, elsewhere a line from time to time.
 //
-// Steps nest: a command that migrates opens a source, which reads a dump.
+// Steps nest: a migration opens a source, which reads a dump.
 type meter struct {
 	mu    sync.Mutex
 	out   io.Writer
 	now   func() time.Time
-	width func() int // of the terminal's lines; nil if there is none
-	ticks bool       // by itself; a test moves the clock
+	width func() int // the terminal's width; nil if there is no terminal
+	ticks bool       // whether it ticks by itself; in tests the test ticks
 
 	steps []*step
-	told  time.Time // of the last line, or when the outermost step began
-	drawn int       // columns of the line that is on the terminal
+	told  time.Time // when the last line was printed, or the outermost step began
+	drawn int       // width of the line that is on the terminal
 	stop  chan struct{}
 }
 
@@ -35,31 +35,31 @@ type meter struct {
 type step struct {
 	what, unit  string
 	began       time.Time
-	done, total int // total 0: unknown
+	done, total int // total is 0 if it is unknown
 	marks       []mark
 }
 
-// mark is how far a step was at a time, for its speed of late.
+// mark is how far a step was at a time. Its recent speed is computed from marks.
 type mark struct {
 	at   time.Time
 	done int
 }
 
-// What a meter keeps to.
+// The times of a meter.
 const (
-	meterTick  = 250 * time.Millisecond // on a terminal
+	meterTick  = 250 * time.Millisecond // between lines on a terminal
 	meterStart = 300 * time.Millisecond // a command that ends sooner draws no line
-	meterSay   = 10 * time.Second       // elsewhere
-	meterSpan  = 10 * time.Second       // the speed is that of so long
+	meterSay   = 10 * time.Second       // between lines elsewhere
+	meterSpan  = 10 * time.Second       // how recent the speed is
 )
 
-// newMeter is a meter that writes to out. Width is nil if that is no terminal that
-// can overwrite a line.
+// newMeter returns a meter that writes to out. width is nil unless out is a terminal
+// that can overwrite a line.
 func newMeter(out io.Writer, now func() time.Time, width func() int) *meter {
 	return &meter{out: out, now: now, width: width}
 }
 
-// begin begins a step, inside the one that is under way.
+// begin begins a step inside the current one.
 func (m *meter) begin(what, unit string) *step {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -96,8 +96,8 @@ func (m *meter) end(s *step) {
 	}
 }
 
-// follow says of a step how far it is. If it does something else now, it begins
-// anew.
+// follow records how far a step is. If the step now does something else, it starts
+// again at zero.
 func (m *meter) follow(s *step, what, unit string, done, total int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -120,7 +120,7 @@ func (m *meter) run(stop <-chan struct{}) {
 	}
 }
 
-// tick draws the line, or says it if it is time.
+// tick draws the line on a terminal, or prints it elsewhere if it is time.
 func (m *meter) tick() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -147,7 +147,7 @@ func (m *meter) draw(line string) {
 	m.drawn = drawn
 }
 
-// wipe takes the line off the terminal.
+// wipe removes the line from the terminal.
 func (m *meter) wipe() {
 	if m.drawn > 0 {
 		fmt.Fprint(m.out, "\r", strings.Repeat(" ", m.drawn), "\r")
@@ -155,15 +155,15 @@ func (m *meter) wipe() {
 	}
 }
 
-// clear makes room for what is printed to the same terminal; the next tick draws
-// the line again, below.
+// clear removes the line before something else is printed to the terminal. The next
+// tick draws it again, below.
 func (m *meter) clear() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.wipe()
 }
 
-// Write prints to where the meter is, with its line out of the way.
+// Write prints to the meter's output, after it has removed the line.
 func (m *meter) Write(b []byte) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -171,7 +171,7 @@ func (m *meter) Write(b []byte) (int, error) {
 	return m.out.Write(b)
 }
 
-// line is the step in one line: what it does, how far it is, its speed of late and
+// line is the step in one line: what it does, how far it is, its recent speed and
 // the time that is left at that speed.
 func (s *step) line(now time.Time) string {
 	for len(s.marks) > 1 && now.Sub(s.marks[1].at) >= meterSpan {
@@ -226,8 +226,8 @@ var unitOf = map[migrate.Phase]string{
 	migrate.TakingBack:       "jobs and batches",
 }
 
-// phases has the meter follow what the migration does under the context, until
-// finish is called.
+// phases makes the meter follow a migration with this context, until finish is
+// called.
 func (a *app) phases(ctx context.Context, what string) (_ context.Context, finish func()) {
 	s := a.meter().begin(what, "")
 	return migrate.WithPhases(ctx, func(p migrate.Phase, done, total int) {
@@ -242,7 +242,7 @@ func (a *app) progress(what, unit string) (show func(done, total int), finish fu
 	return func(done, total int) { a.meter().follow(s, what, unit, done, total) }, func() { a.meter().end(s) }
 }
 
-// meter is the command's one meter.
+// meter returns the command's only meter.
 func (a *app) meter() *meter {
 	if a.running == nil {
 		var width func() int

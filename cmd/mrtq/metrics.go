@@ -19,8 +19,8 @@ func metricsFlag(f *pflag.FlagSet, p *string) {
 	f.StringVar(p, "metrics", "", "serve metrics at `host:port`; without a host (:9464), to this machine only")
 }
 
-// metricsAddress is where metrics are served. They have no password, so nobody
-// but this machine gets them unless a host is given.
+// metricsAddress is where metrics are served. There is no password, so without a
+// host only this machine can read them.
 func metricsAddress(given string) (string, error) {
 	host, port, err := net.SplitHostPort(given)
 	if err != nil {
@@ -32,11 +32,11 @@ func metricsAddress(given string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// metricsPath is where Prometheus looks unless it is told otherwise.
+// metricsPath is the path that Prometheus reads by default.
 const metricsPath = "/metrics"
 
-// serveMetrics serves a collector's metrics until stop is called. Where nobody
-// asked for any, it does nothing.
+// serveMetrics serves a collector's metrics until stop is called. Without an
+// address it does nothing.
 func (a *app) serveMetrics(address string, c prometheus.Collector) (stop func(), err error) {
 	if address == "" {
 		return func() {}, nil
@@ -71,8 +71,8 @@ func (a *app) serveMetrics(address string, c prometheus.Collector) (stop func(),
 	}, nil
 }
 
-// metricsHandler serves OpenMetrics, or Prometheus's older text to a client that
-// asks for that alone.
+// metricsHandler serves OpenMetrics, or Prometheus's older format to a client that
+// accepts only that.
 func metricsHandler(c prometheus.Collector) (http.Handler, error) {
 	registry := prometheus.NewRegistry()
 	if err := registry.Register(c); err != nil {
@@ -94,10 +94,10 @@ func metric(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("mrtq_"+name, help, labels, nil)
 }
 
-// What watch and migrate both tell of a run.
+// The metrics of a run that both watch and migrate serve.
 var (
-	metricRecordsDone    = metric("run_records_done_total", "Records that the newest run has made into jobs and access requests, or whose jobs it has rewritten.")
-	metricRecordsPlanned = metric("run_records_planned", "Records that the newest run will have made or rewritten when it is done.")
+	metricRecordsDone    = metric("run_records_done_total", "Records for which the newest run has created a job or an access request, or rewritten it.")
+	metricRecordsPlanned = metric("run_records_planned", "Records for which the newest run will have created or rewritten a job or an access request when it is done.")
 )
 
 // runMetrics are the metrics of the migration that this process carries out.
@@ -111,7 +111,7 @@ type runMetrics struct {
 
 var metricNotices = metric("run_notices_total", "Notices that the migration has printed, such as that another migrator is at work.")
 
-// hook has the metrics follow what a migrator tells.
+// hook makes the metrics follow a migrator's notices and progress.
 func (m *runMetrics) hook(say func(string)) (func(string), func(done, total int)) {
 	return func(text string) {
 			m.mu.Lock()
@@ -120,7 +120,7 @@ func (m *runMetrics) hook(say func(string)) (func(string), func(done, total int)
 			say(text)
 		}, func(done, total int) {
 			m.mu.Lock()
-			if done < m.done { // another plan, of what was left
+			if done < m.done { // another plan, for the rest
 				m.before += m.done
 			}
 			m.done, m.total = done, total

@@ -37,7 +37,7 @@ func (a *app) nextAfterVerify(v *migrate.Verdict, s sides, quarantine string) st
 	case only(migrate.NotMigrated, migrate.RecordChanged):
 		return "Next: " + a.command("plan", both...) + ", for the records that came or changed since"
 	case only(migrate.NotKept):
-		return fmt.Sprintf("Next: run the same mrtq migrate again with --quarantine %s: it adds what the file lacks", shellWord(file[1]))
+		return fmt.Sprintf("If that file is lost, run the same mrtq migrate again with --quarantine %s: it adds what the file lacks", shellWord(file[1]))
 	case only(migrate.Undecided):
 		return "Next: " + a.command("plan", both...) + ", and decide what becomes of these records"
 	}

@@ -21,12 +21,12 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// output remembers the first error of a writer: data that is lost, on a full
-// disk behind a redirection, must not pass for data that was printed.
+// output remembers the first error of a writer, so that data that was lost, for
+// example on a full disk, does not count as printed.
 type output struct {
 	io.Writer
 	err   error
-	clear func() // makes room on the terminal that both outputs share; nil: nothing is there
+	clear func() // removes the meter's line from the terminal that both outputs share; may be nil
 }
 
 func (o *output) Write(b []byte) (int, error) {
@@ -46,7 +46,7 @@ func terminal(w io.Writer) (*os.File, bool) {
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
-// say tells a person something, on a line of stderr.
+// say prints a line for a person on stderr.
 func (a *app) say(format string, args ...any) {
 	fmt.Fprintln(a.meter(), cell(fmt.Sprintf(format, args...)))
 }

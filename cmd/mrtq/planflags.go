@@ -14,8 +14,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// planFlags are what a plan is made under: the same for plan and migrate, so
-// that they mean the same.
+// planFlags are the settings of a plan. plan and migrate have the same flags with
+// the same meaning.
 type planFlags struct {
 	legacyFlags
 	policies migrate.Policies
@@ -25,10 +25,9 @@ type planFlags struct {
 	again    []string
 	done     []string
 	given    func(flag string) bool // on the command line or in the settings
-	// approved is the saved plan that is to be carried out, with all its settings;
-	// nil if there is none.
+	// approved is the saved plan to carry out, nil if there is none.
 	approved *migrate.Approved
-	made     migrate.Options // that it was made under
+	made     migrate.Options // the settings of the saved plan
 }
 
 func (p *planFlags) flags(f *pflag.FlagSet) {
@@ -36,19 +35,19 @@ func (p *planFlags) flags(f *pflag.FlagSet) {
 	choice(f, &p.dialect, "dialect", "", "dialect of the new layout: as the documents write it, or as the deployed services read and write it; if not given, the dialect of the queue that the target holds", "design", "mrt-zk")
 	p.given = func(flag string) bool { return f.Changed(flag) }
 	policyFlags(f, &p.policies)
-	f.StringVar(&p.acl, "acl", "world:anyone:cdrwa", "access control `list` of the znodes made: scheme:id:perms, separated by commas; perms of r, w, c, d, a")
-	f.StringArrayVar(&p.again, "again", nil, "make a new job of this migrated `record`, whose job is gone: its path, or all; may be given several times")
-	f.StringArrayVar(&p.done, "done", nil, "enter this `record`, whose custody was lost, as done: its path, or all; may be given several times")
+	f.StringVar(&p.acl, "acl", "world:anyone:cdrwa", "access control `list` of created znodes: scheme:id:perms, separated by commas; perms of r, w, c, d, a")
+	f.StringArrayVar(&p.again, "again", nil, "create a new job for this migrated `record`, whose job is gone: its path, or all; can be repeated")
+	f.StringArrayVar(&p.done, "done", nil, "record this `record`, whose custody was lost, as done: its path, or all; can be repeated")
 	f.IntVar(&p.packet, "packet", migrate.DefaultPacket, "the servers' jute.maxbuffer in `bytes`")
 }
 
-// options checks the flags and makes a plan's options of them.
+// options checks the flags, and returns them as a plan's options.
 func (p *planFlags) options(source, target string) (migrate.Options, error) {
 	acl, err := parseACL(p.acl)
 	if err != nil {
 		return migrate.Options{}, usageError("--acl: %w", err)
 	}
-	var dialect newqueue.Dialect // that of the target, if none is given
+	var dialect newqueue.Dialect // if none is given, the target's
 	if p.given("dialect") {
 		if dialect, err = newqueue.ParseDialect(p.dialect); err != nil {
 			return migrate.Options{}, usageError("--dialect: %w", err)
@@ -61,7 +60,7 @@ func (p *planFlags) options(source, target string) (migrate.Options, error) {
 	return migrate.Options{Dialect: dialect, Policies: p.policies, ACL: acl, Packet: p.packet, Again: p.again, Done: p.done, Next: nextStep, Source: source, Target: target}, nil
 }
 
-// parseACL reads scheme:id:perms[,…]. An id may hold colons (digest's does).
+// parseACL parses scheme:id:perms[,…]. An id may have colons, as those of digest do.
 func parseACL(s string) ([]znode.ACL, error) {
 	bits := map[rune]int32{'r': 1, 'w': 2, 'c': 4, 'd': 8, 'a': 16}
 	var acl []znode.ACL
@@ -89,8 +88,8 @@ func parseACL(s string) ([]znode.ACL, error) {
 	return acl, nil
 }
 
-// aclOfFile refuses what only a server can make something of: auth stands for a
-// session's credentials, and other schemes are its configuration's.
+// aclOfFile refuses schemes that only a server understands: auth means the
+// session's credentials, and others depend on the server's configuration.
 func aclOfFile(acl []znode.ACL) error {
 	for _, a := range acl {
 		if !slices.Contains([]string{"world", "digest", "ip"}, a.Scheme) {
@@ -113,8 +112,8 @@ func parseSides(args []string) (sides, error) {
 	return sides{source, target}, err
 }
 
-// makePlan reads both sides, over sessions that cannot write, and plans. The plan's
-// source stays open; done closes it.
+// makePlan reads both sides, over sessions that cannot write, and makes a plan. The
+// plan's source stays open until done is called.
 func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (plan *migrate.Plan, opt migrate.Options, done func(), err error) {
 	opt, err = p.options(s.source.text, s.target.text)
 	if err != nil {
@@ -128,7 +127,7 @@ func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (plan *migrat
 			return nil, opt, nil, usageError("--acl: %w", err)
 		}
 	}
-	ctx, finish := a.phases(ctx, "looking at both sides")
+	ctx, finish := a.phases(ctx, "reading both sides")
 	defer finish()
 	queue, closeQueue, err := a.openQueue(ctx, s.source, &p.legacyFlags)
 	if err != nil {

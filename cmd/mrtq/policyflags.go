@@ -8,16 +8,16 @@ import (
 
 // policyUsage says what each policy decides.
 var policyUsage = map[string]string{
-	"consumed":    "what becomes of records that a legacy worker may be inside",
+	"consumed":    "what becomes of records that a legacy worker may be working on",
 	"completed":   "what becomes of completed records",
 	"deleted":     "what becomes of deleted records",
 	"undecodable": "what becomes of records that can't be decoded",
 
-	"inventory-records": "in dialect mrt-zk, what becomes of unfinished inventory records, which no deployed service can work to the end",
-	"unserviceable":     "in dialect mrt-zk, what becomes of other records that no deployed service could work",
+	"inventory-records": "in dialect mrt-zk, what becomes of unfinished inventory records, which no deployed service can finish",
+	"unserviceable":     "in dialect mrt-zk, what becomes of other records that no deployed service could work on",
 }
 
-// policyFlags adds a flag for each policy; the first choice is the safe one.
+// policyFlags adds a flag for each policy. The first choice is the safe one.
 func policyFlags(f *pflag.FlagSet, p *migrate.Policies) {
 	for _, c := range migrate.PolicyChoices {
 		choice(f, c.Value(p), c.Name, "", policyUsage[c.Name], c.Values...)

@@ -8,11 +8,11 @@ import (
 	"mrtq/newqueue"
 )
 
-// mostRows is how much of a long list a table shows; -o json has all.
+// mostRows is how many rows of a long list a table shows. -o json has all.
 const mostRows = 20
 
-// printPlan is the plan for a person: what would be done, then everything that
-// they should know before it is.
+// printPlan prints the plan for a person: what would be done, then everything to
+// know before it is done.
 func (a *app) printPlan(p *migrate.Plan) {
 	fmt.Fprintf(a.stdout, "plan      %s\n", p.ID[:16])
 	fmt.Fprintf(a.stdout, "source    %s  zxid %d  %s\n", cell(p.Source.Name), p.Source.Zxid, p.Source.Hash[:16])
@@ -55,21 +55,25 @@ func (a *app) printPlan(p *migrate.Plan) {
 	list(a, "Outstanding legacy locks: never migrated, and in the way of a cutover", p.Locks, []string{"LOCK", "SINCE", "DATA", "CONSUMED RECORD"}, func(x migrate.HeldLock) []any {
 		return []any{x.Path, x.Time, x.Data, x.Record}
 	})
+	if len(p.Locks) > 0 {
+		a.prose("locks: ", locksNext)
+		fmt.Fprintln(a.stdout)
+	}
 	list(a, "Migrated before, and gone from the source", p.Vanished, []string{"RECORD", "JOB"}, func(x migrate.VanishedAt) []any { return []any{x.Record, x.Job} })
 	list(a, "Migrated before, and gone from the target: not made again, unless --again names it", p.Gone, []string{"RECORD", "WHAT"}, func(x migrate.GoneAt) []any { return []any{x.Record, x.What} })
 	a.printWarnings(p.Warnings)
 	list(a, "Child lists over a Java client's default buffer", p.Lists, []string{"ZNODE", "CHILDREN", "BYTES", "WHAT IT MEANS"}, func(x migrate.ListSize) []any {
 		return []any{x.Path, x.Children, x.Bytes, listMeans(x)}
 	})
-	list(a, "Legacy queues that are not open to all (the new znodes get --acl)", p.ACLs, []string{"ZNODE", "ACL"}, func(x migrate.ACLNote) []any { return []any{x.Path, fmt.Sprint(x.ACL)} })
+	list(a, "Legacy queues that are not open to all (the new znodes get --acl)", p.ACLs, []string{"ZNODE", "ACL"}, func(x migrate.ACLNote) []any { return []any{x.Path, aclText(x.ACL)} })
 	list(a, "Sequence headroom", p.Headroom, []string{"PARENT", "NEXT", "NEEDED", "LEFT AFTER"}, func(x migrate.Headroom) []any { return []any{x.Path, x.Next, x.Needs, x.Left} })
 	if len(p.Missing) > 0 {
 		fmt.Fprintf(a.stdout, "Not in the source: %s\n\n", strings.Join(p.Missing, ", "))
 	}
 }
 
-// askDialect asks for the decision that nothing else can make: on an empty target
-// nothing tells which services are to read the new queue.
+// askDialect asks the operator to decide the dialect, because an empty target does
+// not show which services will read the new queue.
 func (a *app) askDialect(assumed newqueue.Dialect) {
 	fmt.Fprintln(a.stdout, paint(a.stdout, attention, "WHICH SERVICES ARE TO READ THE NEW QUEUE? DECIDE IT WITH --dialect:"))
 	for _, d := range newqueue.Dialects {
@@ -103,7 +107,7 @@ func countRows(p *migrate.Plan) [][]any {
 	var rows [][]any
 	for _, act := range migrate.Actions {
 		if n := p.Count(act); n > 0 {
-			rows = append(rows, []any{string(act), n})
+			rows = append(rows, []any{toDo[act], n})
 		}
 	}
 	return append(rows, []any{"all", p.Records.Len()})
@@ -149,11 +153,11 @@ func (a *app) printRisks(p *migrate.Plan) {
 		risky += len(r.Twice) + len(r.Never)
 	}
 	if risky > 0 {
-		a.table("Consumed records: a worker may be inside them, or have died there", []string{"CHOICE", "COULD RUN TWICE", "COULD RUN NEVER", "WHICH", ""}, rows)
+		a.table("Consumed records: a worker may be working on them, or have died while it did", []string{"CHOICE", "COULD RUN TWICE", "COULD RUN NEVER", "WHICH", ""}, rows)
 	}
 }
 
-// printServices counts, by kind, what no deployed service could work.
+// printServices counts, by kind, what no deployed service could work on.
 func (a *app) printServices(title string, found []migrate.ServiceFinding) {
 	list(a, title, found, []string{"COUNT", "WHAT IS WRONG", "WHAT WOULD HAPPEN", "WHICH"}, func(f migrate.ServiceFinding) []any {
 		var paths []string
@@ -164,7 +168,10 @@ func (a *app) printServices(title string, found []migrate.ServiceFinding) {
 	})
 }
 
-// firstOf names the first of so many.
+// locksNext says what to do about legacy locks (docs/night.md, "Leftover locks").
+const locksNext = "stop the legacy workers, and plan again. A lock that stays was left by a worker that died: decide about its consumed record, if it names one, with --consumed. Then remove the lock if legacy workers may be started again, or leave it: nothing in the new queue reads it"
+
+// firstOf lists the first of all paths.
 func firstOf(paths []string, all int) string {
 	const most = 3
 	if all <= most {
@@ -173,7 +180,7 @@ func firstOf(paths []string, all int) string {
 	return fmt.Sprintf("%s … and %d more", strings.Join(paths[:most], " "), all-most)
 }
 
-// list is a table of the first rows of a list.
+// list prints the first rows of a list as a table.
 func list[T any](a *app, title string, items []T, header []string, row func(T) []any) {
 	var rows [][]any
 	for i, x := range items {
@@ -186,8 +193,8 @@ func list[T any](a *app, title string, items []T, header []string, row func(T) [
 	a.table(title, header, rows)
 }
 
-// sayNotes reminds whoever migrates of what the plan would have told them. The
-// details are what the command says.
+// sayNotes prints in a migration what mrtq plan would have shown. details is the
+// command that shows it.
 func (a *app) sayNotes(p *migrate.Plan, details string) {
 	if p.DialectAssumed() && !p.Empty() {
 		a.say("no --dialect was given: the new queue is in dialect %s, read by %s", p.Dialect, p.Readers)
@@ -211,7 +218,7 @@ func (a *app) sayNotes(p *migrate.Plan, details string) {
 		}
 	}
 	if unserviceable > 0 {
-		notes = append(notes, count(unserviceable, "fault keeps", "faults keep")+" a deployed service from working a job")
+		notes = append(notes, count(unserviceable, "fault keeps", "faults keep")+" a deployed service from working on a job")
 	}
 	if n := len(p.Vanished); n > 0 {
 		notes = append(notes, count(n, "migrated record is", "migrated records are")+" gone from the source")

@@ -26,8 +26,8 @@ func (c *inspectCmd) printer(a *app) recordPrinter {
 	return recordPrinter{t.add, t.end}
 }
 
-// recordTable is a table of records, printed in parts: a part's columns are as wide
-// as they must be, which only its rows together tell.
+// recordTable prints a table of records in parts. The columns of a part are as wide
+// as its rows need, so all its rows must be known before it is printed.
 type recordTable struct {
 	a    *app
 	rows [][]any

@@ -11,7 +11,7 @@ import (
 	"mrtq/newqueue/states"
 )
 
-// The forms in which writeStates shows the state machines.
+// The formats of writeStates.
 const (
 	statesTable   = "table"
 	statesMermaid = "mermaid"
@@ -48,7 +48,7 @@ func writeStatesTable(w io.Writer, d newqueue.Dialect) error {
 	if err := tw.Flush(); err != nil {
 		return err
 	}
-	for line := range strings.Lines(b.String()) { // a column without text leaves blanks
+	for line := range strings.Lines(b.String()) { // an empty column leaves blanks at the end
 		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {
 			return err
 		}
@@ -74,8 +74,7 @@ func stateRows(e states.Entity, d newqueue.Dialect) (header []string, rows [][]s
 	return header, rows
 }
 
-// noteText says what must hold for a transition, and what else there is to
-// know.
+// noteText is a transition's guard and its note.
 func noteText(t states.Transition) string {
 	if t.Guard == "" || t.Note == "" {
 		return string(t.Guard) + t.Note
@@ -83,8 +82,8 @@ func noteText(t states.Transition) string {
 	return string(t.Guard) + "; " + t.Note
 }
 
-// batchEntryText says what becomes of the batch entry. It leaves out the
-// "batch-" that all folders begin with.
+// batchEntryText says what happens to the batch entry. It leaves out the "batch-"
+// with which all folders begin.
 func batchEntryText(t states.Transition) string {
 	folder := func(s string) string { return strings.TrimPrefix(string(newqueue.JobState(s).Folder()), "batch-") }
 	switch t.BatchEntry {
@@ -98,7 +97,7 @@ func batchEntryText(t states.Transition) string {
 	return string(t.BatchEntry)
 }
 
-// writeStatesMermaid draws one state diagram an entity.
+// writeStatesMermaid draws one state diagram for each entity.
 func writeStatesMermaid(w io.Writer, d newqueue.Dialect) error {
 	var b strings.Builder
 	for i, e := range states.Entities {
@@ -130,8 +129,8 @@ func writeStatesSVG(w io.Writer, d newqueue.Dialect) error {
 	return err
 }
 
-// drawing is an entity's table as a drawing. The caller owns it, and may put
-// into it how many there are in a state, and what is proved of a step.
+// drawing is an entity's table as a drawing. The caller owns it, and may add how
+// many there are in each state, and which transitions were covered.
 func drawing(e states.Entity, d newqueue.Dialect) statedraw.Machine {
 	m := statedraw.Machine{Name: string(e), States: []statedraw.State{{Name: states.Created, Bound: true}}}
 	for _, s := range states.States(e, string(d)) {

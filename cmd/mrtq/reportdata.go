@@ -14,8 +14,8 @@ import (
 	"mrtq/newqueue/states"
 )
 
-// data is what the page shows. It is the one place that knows both the page and
-// what a migration is.
+// data is what the page shows. Only this function knows both the page and the
+// migration.
 func (in *reportInput) data(ctx context.Context) (*report.Data, error) {
 	d := &report.Data{Made: in.made, Source: in.source, Target: in.target, Only: in.only, Check: in.check, Dialect: string(newqueue.Design)}
 	policies, known := migrate.DefaultPolicies(), false
@@ -116,21 +116,11 @@ func planOf(p *migrate.Plan) *report.Plan {
 	return out
 }
 
-// aclText names who may do what, without the secrets' digests.
+// aclText says who may do what. It leaves out the digests of passwords.
 func aclText(acl []znode.ACL) string {
 	var out []string
 	for _, a := range acl {
-		id := a.ID
-		if a.Scheme == "digest" {
-			id, _, _ = strings.Cut(id, ":")
-		}
-		perms := ""
-		for i, p := range "rwcda" {
-			if a.Perms&(1<<i) != 0 {
-				perms += string(p)
-			}
-		}
-		out = append(out, a.Scheme+":"+id+":"+perms)
+		out = append(out, a.Public())
 	}
 	return strings.Join(out, ", ")
 }
@@ -150,7 +140,8 @@ func runOf(r migrate.Run) report.Run {
 	}
 }
 
-// holdsOf are the holds that the runs set, whether they still stand, and others'.
+// holdsOf lists the holds that the runs set, whether each is still set, and the
+// holds of others.
 func holdsOf(runs []migrate.Run, s *migrate.Status) []report.Hold {
 	standing := map[string]string{}
 	for _, h := range s.Holds {
@@ -186,8 +177,8 @@ func verificationOf(v *migrate.Verdict, kept bool) *report.Verification {
 	return out
 }
 
-// spellings are the states' names as the tables have them, by entity and by how
-// the dialect spells them.
+// spellings are the states as the tables have them, by entity and by the dialect's
+// name for them.
 func spellings(d newqueue.Dialect) map[newqueue.Entity]map[string]string {
 	status := map[newqueue.Entity]func(state string) newqueue.Object{
 		newqueue.EntityJob:    func(s string) newqueue.Object { return newqueue.JobStatus{State: newqueue.JobState(s)}.Object(d) },
@@ -206,7 +197,7 @@ func spellings(d newqueue.Dialect) map[newqueue.Entity]map[string]string {
 	return out
 }
 
-// queueOf is how many of what are in which state.
+// queueOf counts jobs, batches and requests by state.
 func queueOf(s *migrate.Status, d newqueue.Dialect) []report.StateCount {
 	spelled := spellings(d)
 	var out []report.StateCount
@@ -221,7 +212,7 @@ func queueOf(s *migrate.Status, d newqueue.Dialect) []report.StateCount {
 	return out
 }
 
-// batches are those that the records are in.
+// batches are the batches of the records.
 func (in *reportInput) batches(ctx context.Context, records []report.Record, d newqueue.Dialect) ([]report.Batch, error) {
 	found := map[string]report.Batch{}
 	for _, r := range records {
@@ -261,12 +252,12 @@ func (in *reportInput) batches(ctx context.Context, records []report.Record, d n
 	return out, nil
 }
 
-// policyTexts say what a policy is about, and on which records it decided.
+// policyTexts say what a policy is about, and which records it decides.
 var policyTexts = map[string]struct {
 	about   string
 	decided func(r *report.Record) bool
 }{
-	"consumed":  {"records that a legacy worker may be inside", func(r *report.Record) bool { return r.Status == "consumed" }},
+	"consumed":  {"records that a legacy worker may be working on", func(r *report.Record) bool { return r.Status == "consumed" }},
 	"completed": {"records that are done", func(r *report.Record) bool { return r.Status == "completed" }},
 	"deleted":   {"records that were deleted", func(r *report.Record) bool { return r.Status == "deleted" }},
 	"undecodable": {"records that can't be read", func(r *report.Record) bool {
@@ -276,8 +267,8 @@ var policyTexts = map[string]struct {
 
 // servicePolicies are about what only the services of dialect mrt-zk demand.
 var servicePolicies = map[string]string{
-	"inventory-records": "unfinished inventory records, which no deployed service can end",
-	"unserviceable":     "other records that no deployed service could work",
+	"inventory-records": "unfinished inventory records, which no deployed service can finish",
+	"unserviceable":     "other records that no deployed service could work on",
 }
 
 func (in *reportInput) policies(p migrate.Policies, d *report.Data) []report.Policy {
@@ -304,5 +295,5 @@ func (in *reportInput) policies(p migrate.Policies, d *report.Data) []report.Pol
 		}
 		out = append(out, row)
 	}
-	return append(out, report.Policy{Name: "dialect", Value: d.Dialect, Default: string(newqueue.Design), Records: -1, What: "how the new layout is spelled"})
+	return append(out, report.Policy{Name: "dialect", Value: d.Dialect, Default: string(newqueue.Design), Records: -1, What: "the dialect of the new layout"})
 }

@@ -15,11 +15,12 @@ import (
 	"mrtq/newqueue"
 )
 
-// reportRecords collects legacy records by path, from all that tells of them.
+// reportRecords collects legacy records by path, from the plan, the source and the
+// target.
 type reportRecords struct {
-	queues map[string]string // kinds, by znode
+	queues map[string]string // the kinds of queues, by znode
 	byPath map[string]*report.Record
-	// waiting: the plan that is shown was not carried out yet.
+	// waiting is true if the plan of the page was not carried out yet.
 	waiting bool
 	ran     bool
 }
@@ -37,8 +38,8 @@ func (rs *reportRecords) get(path string) *report.Record {
 	return r
 }
 
-// records are all legacy records that the plan, the source or the target tells
-// of, by path. Where they say different things the target counts, then the source.
+// records are all legacy records in the plan, the source or the target, by path. If
+// these disagree, the target has precedence, then the source.
 func (in *reportInput) records(ctx context.Context, d *report.Data, policies migrate.Policies) ([]report.Record, error) {
 	rs := &reportRecords{queues: in.queues, byPath: map[string]*report.Record{}, waiting: d.Plan != nil && d.Plan.Carried == "", ran: len(d.Runs) > 0}
 	if in.plan != nil {
@@ -67,8 +68,8 @@ func (in *reportInput) records(ctx context.Context, d *report.Data, policies mig
 	return out, nil
 }
 
-// planNow is what a migration would do now, with the choices of the last one: it
-// says of what was not migrated why.
+// planNow is the plan of a migration now, with the choices of the last one. It says
+// why records were not migrated.
 func (in *reportInput) planNow(ctx context.Context, d *report.Data, policies migrate.Policies) (*migrate.Plan, error) {
 	opt := in.options
 	opt.Dialect, opt.Policies = newqueue.Dialect(d.Dialect), policies
@@ -78,8 +79,8 @@ func (in *reportInput) planNow(ctx context.Context, d *report.Data, policies mig
 	return migrate.MakePlan(ctx, in.queue, in.from, opt)
 }
 
-// outcomeOf is what an entry comes to, of a plan that waits to be carried out, or
-// else now.
+// outcomeOf is the outcome of a plan's entry, before or after the plan was carried
+// out.
 func (rs *reportRecords) outcomeOf(a migrate.Action) report.Outcome {
 	switch {
 	case a == migrate.ActCreate && rs.waiting:
@@ -117,19 +118,19 @@ func (rs *reportRecords) entry(e migrate.Entry, p migrate.Policies) *report.Reco
 	return r
 }
 
-// plan takes over what a saved plan says.
+// plan adds what a saved plan says.
 func (rs *reportRecords) plan(p *migrate.Plan) {
 	for e := range p.Records.All() {
 		r := rs.entry(e, p.Policies)
 		r.Planned = e.ID
 		if r.Outcome == report.NotMigrated {
-			r.Reason, r.State, r.Batch = "the plan was to make a job of it, and the target tells of none", "", ""
+			r.Reason, r.State, r.Batch = "the plan was to create a job for it, and the target has none", "", ""
 		}
 	}
 }
 
-// source takes over what the source says, of which planned was all there was when
-// the plan was made.
+// source adds what the source says. planned is true if there is a saved plan, which
+// had all records of its time.
 func (rs *reportRecords) source(now *migrate.Plan, planned bool) {
 	there := make(map[string]bool, now.Records.Len())
 	for e := range now.Records.All() {
@@ -147,18 +148,18 @@ func (rs *reportRecords) source(now *migrate.Plan, planned bool) {
 			case planned && before == nil:
 				r.Reason = "it came after the plan"
 			default:
-				r.Reason = "no run took it over: it came later, or was taken back, or the run is not finished"
+				r.Reason = "no run has migrated it: it came later, or was rolled back, or the run is not finished"
 			}
 		}
 	}
 	for path, r := range rs.byPath {
 		if !there[path] && !r.Outcome.Taken() {
-			r.Outcome, r.Reason = report.NotMigrated, "it was in the plan, and is not in the source any more"
+			r.Outcome, r.Reason = report.NotMigrated, "it was in the plan, and is no longer in the source"
 		}
 	}
 }
 
-// decoded takes over what the source's records say of themselves.
+// decoded adds what the source's records contain.
 func (rs *reportRecords) decoded(ctx context.Context, queue *migrate.LegacyQueue) error {
 	for rec, err := range queue.Records(ctx) {
 		if err != nil {
@@ -172,8 +173,8 @@ func (rs *reportRecords) decoded(ctx context.Context, queue *migrate.LegacyQueue
 	return nil
 }
 
-// taken takes over what the target's ledger and jobs say; only is the run that is
-// asked for.
+// taken adds what the target's ledger and jobs say. only is the run that --run
+// names.
 func (rs *reportRecords) taken(ctx context.Context, target side.Side, only string, d newqueue.Dialect) error {
 	spelled := spellings(d)
 	for t, err := range migrate.ReadTaken(ctx, target) {

@@ -21,7 +21,7 @@ const (
 	exitUsage = 2 // wrong usage
 	exitEnv   = 3 // the environment failed: no server, no permission, no file
 
-	exitInterrupted = 130 // by Ctrl-C or SIGTERM; what a shell says of SIGINT
+	exitInterrupted = 130 // by Ctrl-C or SIGTERM; a shell has the same for SIGINT
 )
 
 // coded is an error with its exit code.
@@ -39,8 +39,8 @@ func usageError(format string, a ...any) error {
 
 func checkError(err error) error { return &coded{exitCheck, err} }
 
-// failed is err with what was being done and where, unless err names the place
-// itself or is about the command line.
+// failed adds to err what was being done and where, unless err already names the
+// place or is about the command line.
 func failed(doing, where string, err error) error {
 	var c *coded
 	var conn *zkconn.ConnectError
@@ -62,7 +62,7 @@ type app struct {
 	config  string
 	// settingsFile is the settings file that was read, "" if there is none.
 	settingsFile string
-	// asOf is what was said of the data directory that was read.
+	// asOf is what was last said about the data directory.
 	asOf string
 	// verdict is the last line; see [app.conclude].
 	verdict verdict
@@ -94,7 +94,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	ran, err := cmd.ExecuteContextC(ctx)
 	err = withNextStep(interruption(ctx, ran.Name(), err))
 	if a.stdout.err != nil {
-		err = a.stdout.err // whatever was found, it was not said
+		err = a.stdout.err // the result was lost, so the command failed
 	}
 	code := exitCode(err)
 	io.WriteString(stderr, a.lastLine(err, code))
@@ -117,17 +117,18 @@ func (a *app) root() *cobra.Command {
 		Use:   "mrtq",
 		Short: "take a ZooKeeper queue from its legacy form to its new one",
 		Long: `mrtq decodes the records of a legacy ZooKeeper queue, migrates them to the new
-batch and job layout, verifies the outcome, and can take it back.
+batch and job layout, verifies the result, and can roll it back.
 
 A SOURCE or TARGET is host:port[,host:port…][/chroot], ZooKeeper's own connect
 string, or file:tree.ndjson[.gz], a dump. A SOURCE can also be
 snapshot:DIR[,LOGDIR][#/chroot], a server's data directory (its dataDir, and its
 dataLogDir if it has one), which is read without the server. Settings come from
-flags, then from MRTQ_* environment variables (--max-response is MRTQ_MAX_RESPONSE), then from
-mrtq.yaml; what the last two set is shown. What could lose a job or have it run
-twice (--consumed, --undecodable, --force and their like) is taken from flags
-only. Data goes to stdout, everything else to stderr. Exit codes: 0 done,
-1 the check failed, 2 wrong usage, 3 the environment failed, 130 interrupted.`,
+flags, then from MRTQ_* environment variables (--max-response is MRTQ_MAX_RESPONSE),
+then from mrtq.yaml. mrtq shows the settings from variables and from the file. A
+setting that could lose a job or run it twice (--consumed, --undecodable, --force and
+the like) can only be a flag. Data goes to stdout, everything else to stderr. Exit
+codes: 0 done, 1 the check failed, 2 wrong usage, 3 the environment failed,
+130 interrupted.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noSuchCommand,
@@ -174,7 +175,7 @@ only. Data goes to stdout, everything else to stderr. Exit codes: 0 done,
 	return root
 }
 
-// noSuchCommand refuses the arguments of mrtq itself: it has none but commands.
+// noSuchCommand refuses an argument of mrtq that is not a command.
 func noSuchCommand(root *cobra.Command, given []string) error {
 	if len(given) == 0 {
 		return nil
@@ -185,7 +186,7 @@ func noSuchCommand(root *cobra.Command, given []string) error {
 	return usageError("%q is no command; see mrtq --help", given[0])
 }
 
-// args demands named positional arguments.
+// args requires positional arguments with these names.
 func args(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, given []string) error {
 		switch {

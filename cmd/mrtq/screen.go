@@ -20,7 +20,7 @@ type printer struct {
 
 func (c *watchCmd) printer(a *app) *printer { return &printer{a: a, json: c.output == "ndjson"} }
 
-// pipeWidth is how wide a picture is where there is no terminal.
+// pipeWidth is the width of a picture without a terminal.
 const pipeWidth = 120
 
 func (p *printer) show(v live.View) error {
@@ -47,8 +47,7 @@ func (p *printer) signals() <-chan os.Signal { return nil }
 func (p *printer) handle(os.Signal)          {}
 func (p *printer) leave()                    {}
 
-// The escape sequences that a screen needs; every terminal of the last decades
-// knows them.
+// The escape sequences that a screen needs. All terminals have them.
 const (
 	enterScreen = "\x1b[?1049h\x1b[?25l" // another screen, without a cursor
 	leaveScreen = "\x1b[?25h\x1b[?1049l"
@@ -58,7 +57,7 @@ const (
 	clearRest   = "\x1b[J"
 )
 
-// screen keeps one view on a terminal. What was there before comes back in the end.
+// screen shows one view on a terminal. At the end it restores what was there before.
 type screen struct {
 	out           *output
 	file          *os.File
@@ -105,7 +104,7 @@ func (s *screen) redraw(v live.View) error {
 		s.width, s.height = width, height
 	}
 	b.WriteString(goHome)
-	// A line that ended in the last column would be cut by what clears its rest.
+	// clearLine would erase the last character of a line of full width.
 	width := max(1, s.width-1)
 	for i, l := range clipped(watchLines(v, width), s.height) {
 		if i > 0 {
@@ -127,7 +126,7 @@ func (s *screen) handle(signal os.Signal) {
 	}
 }
 
-// size is a terminal's, or the usual one where it does not tell.
+// size is the size of a terminal, or the usual one if it is unknown.
 func size(file *os.File) (width, height int) {
 	width, height, err := term.GetSize(int(file.Fd()))
 	if err != nil || width <= 0 || height <= 0 {

@@ -8,14 +8,14 @@ import (
 	"syscall"
 )
 
-// notifyScreen asks for the signals that are about the terminal: it has another
-// size, or the shell wants it back (Ctrl-Z).
+// notifyScreen asks for the signals about the terminal: its size has changed, or
+// Ctrl-Z was pressed.
 func notifyScreen(events chan<- os.Signal) { signal.Notify(events, syscall.SIGWINCH, syscall.SIGTSTP) }
 
 func suspends(s os.Signal) bool { return s == syscall.SIGTSTP }
 
-// suspend stops this process until the shell continues it. The stop takes a
-// moment, in which nothing may be drawn.
+// suspend stops this process until the shell continues it. It waits for the stop, so
+// that nothing is drawn before it.
 func suspend() {
 	continued := make(chan os.Signal, 1)
 	signal.Notify(continued, syscall.SIGCONT)

@@ -74,7 +74,7 @@ func variable(flag string) string {
 	return "MRTQ_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// setting is what a settings file says of one flag.
+// setting is one flag in a settings file.
 type setting struct {
 	flag   string
 	where  string // file and line
@@ -88,7 +88,7 @@ func (s setting) apply(flags *pflag.FlagSet, f *pflag.Flag) error {
 		return usageError("%s, %s: it takes one value, not a list", s.where, s.flag)
 	}
 	if s.list && len(s.values) == 0 {
-		s.values = []string{""} // for none, as on the command line
+		s.values = []string{""} // means none, as on the command line
 	}
 	for _, value := range s.values {
 		if err := flags.Set(f.Name, value); err != nil {
@@ -98,9 +98,9 @@ func (s setting) apply(flags *pflag.FlagSet, f *pflag.Flag) error {
 	return nil
 }
 
-// readConfig reads the settings file: flag names and their values, or lists of
-// them. A name that no command has is an error, because a misspelt safety
-// setting would silently not be set.
+// readConfig reads the settings file: flag names, each with a value or a list of
+// values. An unknown name is an error, because otherwise a misspelt safety setting
+// would silently have no effect.
 func (a *app) readConfig(cmd *cobra.Command) (map[string]setting, error) {
 	path := a.config
 	if path == "" {
@@ -148,7 +148,7 @@ func (a *app) readConfig(cmd *cobra.Command) (map[string]setting, error) {
 	return settings, nil
 }
 
-// settingNodes are the names and values of a settings file, by turns.
+// settingNodes are the names and values of a settings file, alternating.
 func settingNodes(text []byte) ([]*yaml.Node, error) {
 	const want = "want lines of the form FLAG: VALUE"
 	var doc yaml.Node

@@ -6,18 +6,18 @@ import (
 	"slices"
 
 	"mrtq/internal/side"
+	"mrtq/internal/zkconn"
 	"mrtq/migrate"
 )
 
-// reading is an endpoint that is open to be read. Close it.
+// reading is an endpoint that is open for reading. The caller closes it.
 type reading struct {
 	side.Side
 	Close func()
 }
 
-// openSource opens a SOURCE so that nothing can be written to it; what may not be
-// read there is marked. On a server, the ACLs are read of those znodes that acl
-// says.
+// openSource opens a SOURCE for reading only. Znodes that may not be read are
+// marked. On a server, the ACLs of the znodes that acl chooses are read, too.
 func (a *app) openSource(ctx context.Context, e endpoint, acl func(path string) bool) (*reading, error) {
 	switch {
 	case e.file != "":
@@ -33,6 +33,15 @@ func (a *app) openSource(ctx context.Context, e endpoint, acl func(path string) 
 		}
 		return &reading{side.Data(d), func() {}}, nil
 	}
+	r, err := a.freshReader(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	return &reading{side.Session(r.MarkUnreadable(), acl), r.Close}, nil
+}
+
+// freshReader opens a session that cannot write, and reads what is there now.
+func (a *app) freshReader(ctx context.Context, e endpoint) (*zkconn.Reader, error) {
 	r, err := a.reader(ctx, e)
 	if err != nil {
 		return nil, err
@@ -41,10 +50,10 @@ func (a *app) openSource(ctx context.Context, e endpoint, acl func(path string) 
 		r.Close()
 		return nil, err
 	}
-	return &reading{side.Session(r.MarkUnreadable(), acl), r.Close}, nil
+	return r, nil
 }
 
-// openQueue opens a legacy queue to be read. done closes it.
+// openQueue opens a legacy queue for reading. done closes it.
 func (a *app) openQueue(ctx context.Context, e endpoint, l *legacyFlags) (queue *migrate.LegacyQueue, done func(), err error) {
 	queues, opt, err := l.reads()
 	if err != nil {
@@ -63,8 +72,8 @@ func (a *app) openQueue(ctx context.Context, e endpoint, l *legacyFlags) (queue 
 	return queue, from.Close, nil
 }
 
-// openTarget opens a TARGET so that nothing can be written to it. What may not be
-// read there is an error, also in a dump.
+// openTarget opens a TARGET for reading only. A znode that may not be read is an
+// error, also in a dump.
 func (a *app) openTarget(ctx context.Context, e endpoint, acl func(path string) bool) (*reading, error) {
 	if e.file != "" {
 		d, err := a.openWholeDump(ctx, e.file)
@@ -73,18 +82,28 @@ func (a *app) openTarget(ctx context.Context, e endpoint, acl func(path string) 
 		}
 		return &reading{d, func() { d.Close() }}, nil
 	}
-	r, err := a.reader(ctx, e)
+	r, err := a.freshReader(ctx, e)
 	if err != nil {
-		return nil, err
-	}
-	if err := r.Sync(ctx); err != nil {
-		r.Close()
 		return nil, err
 	}
 	return &reading{side.Session(r, acl), r.Close}, nil
 }
 
-// openWholeDump is openDump of a dump that must not lack anything.
+// readTarget reads something of a TARGET, over a session that cannot write, and
+// shows how far it is.
+func readTarget[T any](ctx context.Context, a *app, e endpoint, read func(context.Context, side.Side) (T, error)) (T, error) {
+	target, err := a.openTarget(ctx, e, nil)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	defer target.Close()
+	ctx, finish := a.phases(ctx, "reading the target")
+	defer finish()
+	return read(ctx, target)
+}
+
+// openWholeDump is openDump for a dump that must not lack anything.
 func (a *app) openWholeDump(ctx context.Context, path string) (*side.Dump, error) {
 	d, err := a.openDump(ctx, path)
 	if err != nil {
@@ -97,8 +116,8 @@ func (a *app) openWholeDump(ctx context.Context, path string) (*side.Dump, error
 	return d, nil
 }
 
-// openDump opens a dump to be read, unpacked if its name ends in .gz. Errors leave
-// it to the caller to name the file.
+// openDump opens a dump for reading, and unpacks it if its name ends in .gz. The
+// caller adds the file's name to errors.
 func (a *app) openDump(ctx context.Context, path string) (*side.Dump, error) {
 	show, finish := a.progress("reading the dump", "znodes")
 	defer finish()

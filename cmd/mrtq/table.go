@@ -9,8 +9,8 @@ import (
 	"golang.org/x/term"
 )
 
-// table prints rows under a title: plain columns in a pipe, and on a terminal
-// whatever shape shows all of it there, see [fit].
+// table prints rows under a title: plain columns in a pipe, and on a terminal the
+// shape that [fit] chooses.
 func (a *app) table(title string, header []string, rows [][]any) {
 	if len(rows) == 0 {
 		return
@@ -60,7 +60,7 @@ func oneLined(rows [][]any) [][]any {
 	return out
 }
 
-// toned is a cell's text with a colour, where there are any.
+// toned is a cell's text with a colour, if colours are used.
 type toned struct {
 	tone tone
 	text string
@@ -68,13 +68,12 @@ type toned struct {
 
 func (t toned) String() string { return t.text }
 
-// longestWord is the longest word that is kept whole inside a column. Whatever
-// stands in the first column, most often a path, is kept whole in any case:
-// somebody will want to copy it.
+// longestWord is the longest word that is not broken inside a column. The first
+// column, most often a path, is never broken, because people want to copy it.
 const longestWord = 40
 
-// measure returns the width of each column, and the least width at which its
-// words are whole.
+// measure returns the width of each column, and the least width that breaks none of
+// its words.
 func measure(header []string, rows [][]any) (widths, words []int) {
 	widths, words = make([]int, len(header)), make([]int, len(header))
 	add := func(column int, s string) {
@@ -98,20 +97,19 @@ func measure(header []string, rows [][]any) (widths, words []int) {
 
 // shape is how a table is shown on a terminal.
 type shape struct {
-	// beside is how many columns stand side by side. The others stand beneath
-	// their row.
+	// beside is how many columns are side by side. The others are below their row.
 	beside int
-	// framed are the widths of the columns of a table in a frame, in which
-	// longer cells are wrapped; nil if there is no frame.
+	// framed are the widths of the columns of a table in a frame. Longer cells are
+	// wrapped. It is nil if there is no frame.
 	framed []int
 }
 
-// fit decides how a table is shown on a screen of so many columns, so that
-// nothing of it is lost: in a frame if it fits; else without; else in a frame
-// with the widest columns wrapped between words; else with as many columns as
-// fit side by side and the others beneath.
+// fit decides how a table is shown on a screen of this width, so that nothing is
+// cut off. It uses a frame if the table fits. Otherwise it tries, in this order: no
+// frame; a frame with the widest columns wrapped between words; as many columns
+// side by side as fit, and the others below.
 func fit(widths, words []int, screen int) shape {
-	const bars = 3 // one to the left of each column, and a blank on either side of its text
+	const bars = 3 // the bar to the left of each column, and a blank on either side of its text
 	bare, total := -1, 1
 	wrapped := append([]int{}, widths...)
 	for _, w := range widths {
@@ -195,8 +193,8 @@ func framedLines(header []string, rows [][]any, widths []int, colour bool) []str
 	return render(table.StyleLight, header, rows, colour, configs)
 }
 
-// stackedLines has the first columns side by side and each of the others on
-// lines of its own beneath its row, after its heading. Empty cells have none.
+// stackedLines shows the first columns side by side. Each of the others has its own
+// lines below the row, after its heading. Empty cells have no line.
 func stackedLines(header []string, rows [][]any, beside, screen int, colour bool) []string {
 	const indent = "    "
 	first := make([][]any, len(rows))
@@ -229,7 +227,7 @@ func stackedLines(header []string, rows [][]any, beside, screen int, colour bool
 	return lines
 }
 
-// prose prints text after a label, wrapped between words beside it on a terminal.
+// prose prints text after a label. On a terminal it is wrapped between words.
 func (a *app) prose(label, line string) {
 	label, line = cell(label), cell(line)
 	if screen, ok := terminal(a.stdout.Writer); ok && !a.wide {

@@ -7,14 +7,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// otherVariables are the MRTQ_* variables that are no flag's.
+// otherVariables are the MRTQ_* variables that don't stand for a flag.
 var otherVariables = []string{
 	"MRTQ_CONFIG",
 	authVariable,
 	addressVariable, // mrtq zk sets it for its COMMAND, which may be mrtq
 
-	// Of the harness, and of the project's own tests and demonstration, which
-	// run mrtq.
+	// These belong to the harness, and to the project's tests and demonstration,
+	// which run mrtq.
 	"MRTQ_ZK_IMAGE",
 	"MRTQ_REQUIRE_BACKENDS",
 	"MRTQ_TEST_BACKEND",
@@ -25,8 +25,8 @@ var otherVariables = []string{
 	"MRTQ_DEMO_ADDRESS",
 }
 
-// checkVariables refuses MRTQ_* variables that mean nothing: a misspelt setting
-// would silently not be set.
+// checkVariables refuses unknown MRTQ_* variables, because a misspelt setting would
+// silently have no effect.
 func checkVariables(root *cobra.Command, environment []string) error {
 	known := slices.Clone(otherVariables)
 	for name := range flagNames(root) {

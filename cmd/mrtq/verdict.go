@@ -6,22 +6,21 @@ import (
 	"mrtq/internal/printable"
 )
 
-// verdict is a command's last line: what came of it, and what to do next.
+// verdict is a command's last line: its result, and what to do next.
 type verdict struct {
 	tone tone
 	text string
 }
 
-// conclude says what came of the command. It is printed after everything else,
-// on stderr, so that a pipe gets data alone; the last call counts. An error that
-// the command returns with exit code 1 says the same for scripts, and is not
-// printed besides.
+// conclude sets the command's verdict. It is printed after everything else, on
+// stderr, so that a pipe gets only data. The last call counts. An error with exit
+// code 1 says the same for scripts, and is not printed if there is a verdict.
 func (a *app) conclude(t tone, format string, args ...any) {
 	a.verdict = verdict{t, fmt.Sprintf(format, args...)}
 }
 
-// lastLine is what a command ends with: its verdict, or the error that it
-// returned instead.
+// lastLine is the last line of a command: its verdict, or the error that it
+// returned.
 func (a *app) lastLine(err error, code int) string {
 	v := a.verdict
 	if err != nil && (code != exitCheck || v.text == "") {

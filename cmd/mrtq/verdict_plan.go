@@ -8,7 +8,7 @@ import (
 	"mrtq/migrate"
 )
 
-// toDo says of each action what is to be done, as a verdict has it.
+// toDo are the words for each action, in the table of a plan and in its verdict.
 var toDo = map[migrate.Action]string{
 	migrate.ActCreate:     "to create",
 	migrate.ActRewrite:    "to rewrite",
@@ -19,7 +19,7 @@ var toDo = map[migrate.Action]string{
 	migrate.ActBlock:      "to decide",
 }
 
-// planVerdict is a plan in one line: what becomes of the records, and whether it
+// planVerdict is a plan in one line: what it does with the records, and whether it
 // can be carried out.
 func planVerdict(p *migrate.Plan) (tone, string) {
 	var parts []string
@@ -34,7 +34,7 @@ func planVerdict(p *migrate.Plan) (tone, string) {
 	}
 	switch {
 	case p.Blocked():
-		return bad, fmt.Sprintf("%s: not ready, %s", records, problems(len(p.Problems)))
+		return bad, fmt.Sprintf("%s: not ready, %s", records, problemsBeside(p.Count(migrate.ActBlock), len(p.Problems)))
 	case p.Empty() && p.NewestRun() != "":
 		return good, fmt.Sprintf("%s: nothing to do, %s is done", records, p.NewestRun())
 	case p.Empty():
@@ -45,9 +45,18 @@ func planVerdict(p *migrate.Plan) (tone, string) {
 	return good, records + ": ready"
 }
 
-// class is warnings that say the same of different things.
+// problemsBeside counts problems. So many of them are records to decide, which the
+// verdict has counted already.
+func problemsBeside(toDecide, all int) string {
+	if more := all - toDecide; toDecide > 0 && more > 0 {
+		return fmt.Sprintf("%s (the %d to decide, and %d more)", problems(all), toDecide, more)
+	}
+	return problems(all)
+}
+
+// class is a group of warnings that say the same about different things.
 type class struct {
-	message string // with … for what differs, if there are several
+	message string // what all of them say, with … in place of what differs; see [migrate.InCommon]
 	paths   []string
 }
 
@@ -56,22 +65,21 @@ func classes(warnings []migrate.Warning) []*class {
 	var order []*class
 	found := map[string]*class{}
 	for _, w := range warnings {
-		key := particular.ReplaceAllString(w.Message, "…")
+		key := particular.ReplaceAllString(w.Message, "")
 		c := found[key]
 		if c == nil {
 			c = &class{message: w.Message}
 			found[key] = c
 			order = append(order, c)
-		} else {
-			c.message = key
 		}
+		c.message = migrate.InCommon(c.message, w.Message)
 		c.paths = append(c.paths, w.Path)
 	}
 	return order
 }
 
-// particular is what a message says of one thing only: something quoted, a path,
-// an identifier, a number.
+// particular matches the parts of a message that are about one thing only: quoted
+// text, a path, an identifier, a number.
 var particular = regexp.MustCompile(`"(\\.|[^"\\])*"|[^\s"]*[/0-9][^\s":,;]*`)
 
 func (a *app) printWarnings(warnings []migrate.Warning) {

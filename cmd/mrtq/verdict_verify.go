@@ -9,8 +9,9 @@ import (
 	"mrtq/migrate"
 )
 
-// verifyVerdict is a verification in one line.
-func verifyVerdict(v *migrate.Verdict) (tone, string) {
+// verifyVerdict is a verification in one line. lacks says what the quarantine file
+// lacks, "" for nothing.
+func verifyVerdict(v *migrate.Verdict, lacks string) (tone, string) {
 	differences := count(len(v.Differences), "difference", "differences")
 	worked := workedOn(v)
 	switch {
@@ -19,11 +20,15 @@ func verifyVerdict(v *migrate.Verdict) (tone, string) {
 	case v.State == migrate.RunRunning:
 		return bad, fmt.Sprintf("Verify: %s is not finished. Run the same mrtq migrate again, then verify. Until then: %s.", v.Run, differences)
 	case v.State == migrate.RunRollingBack:
-		return bad, fmt.Sprintf("Verify: %s is not taken back yet. Run mrtq rollback TARGET --run %s again. Until then: %s.", v.Run, v.Run, differences)
-	case !v.OK() && worked != "":
-		return bad, fmt.Sprintf("Verify: %s: %v. Beside them: %s.", differences, errDiffers, worked)
+		return bad, fmt.Sprintf("Verify: %s is not completely rolled back. Run mrtq rollback TARGET --run %s again. Until then: %s.", v.Run, v.Run, differences)
+	case !v.OK() && notKept(v) == len(v.Differences):
+		return bad, fmt.Sprintf("Verify: the target is what the source says it should be, but %s.", lacks)
 	case !v.OK():
-		return bad, fmt.Sprintf("Verify: %s: %v.", differences, errDiffers)
+		text := fmt.Sprintf("Verify: %s: %v.", differences, errDiffers)
+		if besides := slices.DeleteFunc([]string{worked, lacks}, func(s string) bool { return s == "" }); len(besides) > 0 {
+			text += fmt.Sprintf(" Besides: %s.", strings.Join(besides, "; "))
+		}
+		return bad, text
 	case len(v.Worked.Abandoned) > 0:
 		return attention, fmt.Sprintf("Verified: %s, 0 damaged. But %s locked by nobody, and no deployed worker takes them again: see above.", worked,
 			count(len(v.Worked.Abandoned), "request in processing is", "requests in processing are"))
@@ -35,7 +40,17 @@ func verifyVerdict(v *migrate.Verdict) (tone, string) {
 	return good, "Verified: the target is what the source says it should be."
 }
 
-// workedOn is what workers did since the release, "" for nothing.
+// notKept counts the differences that are the quarantine file's, not the target's.
+func notKept(v *migrate.Verdict) (n int) {
+	for _, d := range v.Differences {
+		if d.Kind == migrate.NotKept {
+			n++
+		}
+	}
+	return n
+}
+
+// workedOn is what workers have done since the release, "" for nothing.
 func workedOn(v *migrate.Verdict) string {
 	var parts []string
 	if n := v.Worked.Jobs; n > 0 {
@@ -47,13 +62,13 @@ func workedOn(v *migrate.Verdict) string {
 	return strings.Join(parts, ", ")
 }
 
-// noRunHere reports whether there was nothing to verify: no run, and nothing that
-// tells of one that was lost.
+// noRunHere reports whether there was nothing to verify: no run, and no sign of one
+// that was lost.
 func noRunHere(v *migrate.Verdict) bool {
 	return v.Run == "" && v.Nodes == 0 && !slices.ContainsFunc(v.Differences, func(d migrate.Difference) bool { return d.Kind == migrate.Damaged })
 }
 
-// lastNames are the names of znodes without where they are.
+// lastNames are the last parts of paths.
 func lastNames(paths []string) (names []string) {
 	for _, path := range paths {
 		names = append(names, znode.Name(path))

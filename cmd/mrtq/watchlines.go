@@ -11,11 +11,11 @@ import (
 	"mrtq/migrate/live"
 )
 
-// line is one line of a picture: printable text, and how it is emphasized. What
-// colour says, the text says too.
+// line is one line of a picture: printable text and its style. The text alone says
+// everything.
 type line struct {
 	text  string
-	style text.Colors // none: plain
+	style text.Colors // nil means plain
 }
 
 // plain is the line without emphasis, cut to a width.
@@ -32,7 +32,7 @@ func (l line) draw(width int) string {
 	return l.style.Sprint(s)
 }
 
-// clipped are the lines that a terminal of this height has room for.
+// clipped are the lines that fit on a terminal of this height.
 func clipped(lines []line, height int) []line {
 	if len(lines) <= height {
 		return lines
@@ -41,7 +41,7 @@ func clipped(lines []line, height int) []line {
 	return append(lines[:height-1:height-1], more)
 }
 
-// wide is the width from which on there is room for more.
+// wide is the width from which a picture has more columns.
 const wide = 110
 
 var (
@@ -50,8 +50,8 @@ var (
 	alarm   = text.Colors{text.Bold, text.FgRed}
 )
 
-// watchLines draws a view. It is a pure function. The most important comes first:
-// what there is no room for is cut off at the end.
+// watchLines draws a view. It is a pure function. The most important lines come
+// first, because lines that don't fit are cut off at the end.
 func watchLines(v live.View, width int) []line {
 	lines := []line{{twoSides(cell(v.Target), v.Time.Format(time.RFC3339), width), heading}}
 	add := func(style text.Colors, format string, args ...any) {
@@ -65,10 +65,10 @@ func watchLines(v live.View, width int) []line {
 		return lines
 	case !v.Connected:
 		add(alarm, "NOT CONNECTED for %s: %s", ago(v.Troubled), cell(v.Trouble))
-		add(alarm, "Trying again. What follows was so at %s.", v.AsOf.Format(time.RFC3339))
+		add(alarm, "Trying again. The rest was read at %s.", v.AsOf.Format(time.RFC3339))
 	}
 	if !v.There {
-		add(nil, "Nothing is there yet: the target's znode is not on the server.")
+		add(nil, "Nothing to show yet: the target's znode does not exist.")
 		return append(lines, sourceLines(v, width)...)
 	}
 	for _, note := range v.Notes {
@@ -105,7 +105,7 @@ func migrationLines(v live.View, width int) []line {
 	return labelled("Migration", width, texts...)
 }
 
-// labelled are texts beside a label, each wrapped.
+// labelled are texts after a label, each wrapped.
 func labelled(label string, width int, texts ...string) []line {
 	const room = 11
 	var lines []line
@@ -162,7 +162,7 @@ func holdsText(holds []live.HoldView) string {
 	return strings.Join(parts, ", ")
 }
 
-// queueLines are a table of states, access queues and batches.
+// queueLines are the table of states, access queues and batches.
 func queueLines(v live.View, width int) []line {
 	const name = 15
 	more := 0
@@ -236,13 +236,13 @@ func lockLines(l live.LocksView, width int) []line {
 	return lines
 }
 
-// pad is text of just this width, cut off if need be.
+// pad is text of exactly this width, padded or cut off.
 func pad(s string, width int) string {
 	s = text.Snip(s, width, "…")
 	return s + strings.Repeat(" ", max(0, width-text.StringWidthWithoutEscSequences(s)))
 }
 
-// twoSides puts one text to the left and the other to the right.
+// twoSides puts one text at the left end and the other at the right.
 func twoSides(left, right string, width int) string {
 	room := width - len(right) - 1
 	if room < 1 {
@@ -251,7 +251,7 @@ func twoSides(left, right string, width int) string {
 	return pad(left, room) + " " + right
 }
 
-// wrap breaks text into lines between words, and those that are too long.
+// wrap breaks text into lines between words. It breaks only words that are too long.
 func wrap(s string, width int) []string {
 	return strings.Split(text.WrapSoft(s, max(width, 1)), "\n")
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -25,19 +24,7 @@ func picture(v live.View, width int) string {
 func TestWatchPictures(t *testing.T) {
 	for name, width := range map[string]int{"watch80.txt": 80, "watch120.txt": 120} {
 		got := picture(full(), width)
-		path := filepath.Join("testdata", name)
-		if *update {
-			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got != string(want) {
-			t.Errorf("at %d columns (go test -update rewrites %s):\n%s", width, path, got)
-		}
+		golden(t, filepath.Join("testdata", name), got)
 	}
 }
 

@@ -16,23 +16,23 @@ type watchMetrics struct{ view atomic.Pointer[live.View] }
 
 func (m *watchMetrics) set(v live.View) { m.view.Store(&v) }
 
-// The metrics of watch. Labels have fixed sets of values, so that nobody's znodes
-// make time series: states that no document has count as "other".
+// The metrics of watch. Labels have fixed sets of values, so that no client can
+// create time series with its znodes: undocumented states count as "other".
 var (
 	metricTargetUp      = metric("target_up", "1 while the target is watched, 0 while there is no connection to it.")
 	metricJobs          = metric("jobs", "Jobs in a state.", "state")
-	metricJobsEntered   = metric("jobs_entered_total", "Jobs that came into a state since its folder was made.", "state")
-	metricJobsLeft      = metric("jobs_left_total", "Jobs that left a state since its folder was made.", "state")
-	metricJobOldest     = metric("job_oldest_seconds", "Age of the job that was made first of those in a state.", "state")
-	metricRequests      = metric("access_requests", "Access requests in a queue, whatever their state.", "queue")
-	metricRequestOldest = metric("access_request_oldest_seconds", "Age of the access request that was made first of those in a queue.", "queue")
-	metricBatches       = metric("batches", "Batches, whatever their state.")
-	metricBatchOldest   = metric("batch_oldest_seconds", "Age of the batch that was made first.")
-	metricLocks         = metric("locks", "Locks on jobs, batches and access requests, as far as they were looked for, and below /locks.", "kind")
-	metricLockOldest    = metric("lock_oldest_seconds", "Age of the oldest lock that was looked at, 0 without locks.")
+	metricJobsEntered   = metric("jobs_entered_total", "Jobs that came into a state since its folder was created.", "state")
+	metricJobsLeft      = metric("jobs_left_total", "Jobs that left a state since its folder was created.", "state")
+	metricJobOldest     = metric("job_oldest_seconds", "Age of the job that was created first of those in a state.", "state")
+	metricRequests      = metric("access_requests", "Access requests in a queue, in any state.", "queue")
+	metricRequestOldest = metric("access_request_oldest_seconds", "Age of the access request that was created first of those in a queue.", "queue")
+	metricBatches       = metric("batches", "Batches in any state.")
+	metricBatchOldest   = metric("batch_oldest_seconds", "Age of the batch that was created first.")
+	metricLocks         = metric("locks", "Locks below /locks, and those on jobs, batches and access requests that were found.", "kind")
+	metricLockOldest    = metric("lock_oldest_seconds", "Age of the oldest lock that was found, 0 without locks.")
 	metricHeld          = metric("queue_held", "1 while there is a hold on a queue.", "queue")
 	metricCollections   = metric("collections_held", "Collections on which there is a hold.")
-	metricMigrators     = metric("migrators", "Sessions in the election of migrators: one is at work, the others stand by.")
+	metricMigrators     = metric("migrators", "Sessions in the election of migrators: one is at work, the others wait.")
 	metricRunState      = metric("run_state", "1 for the state of the newest run, 0 for the others.", "state")
 	metricLegacy        = metric("legacy_children", "Records in a legacy queue, or locks in a folder of legacy locks, by its znode.", "node")
 	metricTransactions  = metric("run_transactions_total", "Transactions of the newest run and of its rollback.")
@@ -67,8 +67,8 @@ type sample struct {
 	labels []string
 }
 
-// samples are the numbers of a view. It is a pure function. While there is no
-// connection there is none but that.
+// samples are the numbers of a view. It is a pure function. Without a connection,
+// the only sample says so.
 func samples(v live.View) []sample {
 	var out []sample
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
@@ -134,10 +134,10 @@ func samples(v live.View) []sample {
 	return out
 }
 
-// otherStates is the label of states that no document has.
+// otherStates is the label of undocumented states.
 const otherStates = "other"
 
-// byState are the queues of jobs with those of undocumented states added up.
+// byState are the queues of jobs. Those of undocumented states are added up.
 func byState(queues []live.Queue) []live.Queue {
 	var out []live.Queue
 	other := live.Queue{Name: otherStates}

@@ -12,20 +12,20 @@ import (
 
 	"github.com/cucumber/godog"
 
-	"mrtq/harness/accept/internal/tell"
+	"mrtq/harness/accept/internal/runner"
 	"mrtq/internal/zkconn"
 	"mrtq/newqueue"
 )
 
-// Format is a form in which a run tells what it does.
-type Format = tell.Format
+// Format is the format of a run's output.
+type Format = runner.Format
 
 // The formats.
 const (
-	Brief    = tell.Brief    // for people: a line a feature, and the steps of what failed
-	Pretty   = tell.Pretty   // for people: every step
-	Cucumber = tell.Cucumber // Cucumber's JSON
-	JUnit    = tell.JUnit    // JUnit's XML
+	Brief    = runner.Brief    // for people: a line for each feature, and the steps of what failed
+	Pretty   = runner.Pretty   // for people: every step
+	Cucumber = runner.Cucumber // Cucumber's JSON
+	JUnit    = runner.JUnit    // JUnit's XML
 )
 
 // Formats are all formats, the default first.
@@ -34,31 +34,31 @@ var Formats = []Format{Brief, Pretty, Cucumber, JUnit}
 // Options say what to run and where.
 type Options struct {
 	// Address is a ZooKeeper's connect string, host:port[,…][/chroot]. Each
-	// scenario makes a chroot below it: give an address that is thrown away,
-	// such as that of a harness.Server.
+	// scenario creates a chroot below it. The server should be disposable, such
+	// as a harness.Server.
 	Address string
-	// Tidy removes a scenario's chroot as soon as it has ended, for a server that
-	// is somebody's and not thrown away itself. It is not done for certain: the
-	// connection may be lost before.
+	// Tidy removes a scenario's chroot as soon as the scenario has ended, for a
+	// server that is not disposable. If the connection is lost before, the chroot
+	// stays.
 	Tidy bool
-	// Session says how to reach it: TLS, credentials, timeouts. With credentials
-	// everything that is made can be read and written with them only.
+	// Session says how to connect: TLS, credentials, timeouts. With credentials,
+	// only their owner can read or write the test data.
 	Session zkconn.Config
-	// Dialects to run in; nil is both.
+	// Dialects to run in. nil means both.
 	Dialects []newqueue.Dialect
-	// Tags select scenarios, in Cucumber's older language: "@J9,@J10" is one of
-	// them, "@J && ~@illegal" both conditions. "" is all. With tags, what isn't
-	// covered is no failure.
+	// Tags select scenarios, in Cucumber's older language: "@J9,@J10" selects
+	// scenarios with either tag, "@J9 && ~@illegal" those for which both are true.
+	// "" selects all. With tags, a run also passes if it does not cover all rows.
 	Tags string
-	// Format is that of Out; "" is Brief.
+	// Format is the format of Out. "" means Brief.
 	Format Format
-	// Out is told how it goes; nil is nobody.
+	// Out gets the output. nil means none.
 	Out io.Writer
-	// Color lets an Out for people be coloured.
+	// Color allows colours in the formats for people.
 	Color bool
-	// Parallel is how many scenarios run at once; 0 is 1, or for an Out for people
-	// one of each dialect. With more, a pretty Out tells them in the order in which
-	// they end. A brief Out has no more.
+	// Parallel is how many scenarios run at once. 0 means one, or in the formats
+	// for people one of each dialect. With more, Pretty prints scenarios in the
+	// order in which they end. Brief never runs more.
 	Parallel int
 
 	features []Feature // in place of the embedded ones, in every dialect
@@ -68,16 +68,16 @@ type Options struct {
 	queue []newqueue.Option
 }
 
-// Report is what a run has found.
+// Report is the result of a run.
 type Report struct {
 	Scenarios, Failed int
-	// Coverage has every row of every dialect that was asked for, in the order
-	// of the documents.
+	// Coverage has every row of every dialect in Options, in the order of the
+	// documents.
 	Coverage []Row
-	// Subset is set when tags have left scenarios out.
+	// Subset is true if tags left out scenarios.
 	Subset bool
-	// Problems are all reasons for which the run does not pass, one line each;
-	// none when it passes.
+	// Problems are all reasons why the run does not pass, one line each. There
+	// are none if it passes.
 	Problems []string
 }
 
@@ -87,9 +87,9 @@ func (r *Report) OK() bool { return len(r.Problems) == 0 }
 // ErrNothing says that the tags select no scenario.
 var ErrNothing = errors.New("the tags select no scenario")
 
-// Run runs the scenarios. The error says that they could not be run: it is
-// ctx's cause when that has ended, [ErrNothing], a *[TagsError], or the
-// server's. Scenarios that fail are in the report and are no error.
+// Run runs the scenarios. The error says why they could not be run: the cause of
+// ctx if that has ended, [ErrNothing], a *[TagsError], or an error of the server.
+// A scenario that fails is no error: it is in the report.
 func Run(ctx context.Context, opt Options) (*Report, error) {
 	if err := CheckTags(opt.Tags); err != nil {
 		return nil, err
@@ -97,8 +97,8 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 	if opt.Dialects == nil {
 		opt.Dialects = newqueue.Dialects
 	}
-	s := &suite{opt: opt, used: tell.NewUsage()}
-	var chapters [][]godog.Feature // one a dialect
+	s := &suite{opt: opt, used: runner.NewUsage()}
+	var chapters [][]godog.Feature // one for each dialect
 	for _, d := range opt.Dialects {
 		texts := opt.features
 		if texts == nil {
@@ -130,8 +130,8 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 	return s.run(ctx, chapters)
 }
 
-// maxRequest is room for the largest transaction of the code under test. There
-// are many sessions, and each has that much set aside.
+// maxRequest is enough for the largest transaction of the code under test. It is
+// not more because each of the many sessions has a buffer of this size.
 const maxRequest = newqueue.MaxTransaction + 1<<16
 
 // suite is one run.
@@ -140,17 +140,17 @@ type suite struct {
 	root string // chroot of the address
 	door door
 	idle sessions
-	used *tell.Usage
-	stop context.CancelCauseFunc // ends the run for a reason that is no scenario's
+	used *runner.Usage
+	stop context.CancelCauseFunc // ends the run for a reason that is not a scenario's fault
 
 	mu   sync.Mutex
-	n    int // worlds made
+	n    int // how many worlds were made
 	ran  []scenario
 	rows []*Row
 }
 
 func (s *suite) run(ctx context.Context, chapters [][]godog.Feature) (*Report, error) {
-	passed, err := tell.Run(ctx, tell.Options{
+	passed, err := runner.Run(ctx, runner.Options{
 		Chapters: chapters, Tags: filter(s.opt.Tags), Scenario: s.scenario,
 		Format: s.opt.Format, Out: s.opt.Out, Color: s.opt.Color, Parallel: s.opt.Parallel,
 	})
@@ -165,8 +165,8 @@ func (s *suite) run(ctx context.Context, chapters [][]godog.Feature) (*Report, e
 	return s.report(passed), nil
 }
 
-// scenario gives a scenario its world. Its dialect is known only when it
-// begins, but what it may say is the same in both.
+// scenario gives a scenario its world. The dialect is known only when the
+// scenario begins, but both dialects have the same steps.
 func (s *suite) scenario(sc *godog.ScenarioContext) {
 	s.mu.Lock()
 	s.n++
@@ -194,20 +194,20 @@ func (s *suite) open(conn *zkconn.Session, w *world, opts ...newqueue.Option) *n
 	return newqueue.Open(c, w.dialect, append(opts, s.opt.queue...)...)
 }
 
-// finished notes how a scenario went.
+// finished records the result of a scenario.
 func (s *suite) finished(sc *godog.Scenario, w *world, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ran = append(s.ran, scenario{sc.Name, w.dialect, tagsOf(sc), err, w.saw})
 }
 
-// rowID is what a tag looks like that names a row.
+// rowID matches a tag that is the id of a row.
 var rowID = regexp.MustCompile(`^@[A-Z][0-9]+[a-z]?$`)
 
-// oneLine makes one line of an error of several.
+// oneLine turns an error of several lines into one line.
 var oneLine = strings.NewReplacer(":\n  ", ": ", "\n  ", "; ", "\n", "; ")
 
-// report judges the run.
+// report decides whether the run passes, and why not.
 func (s *suite) report(passed bool) *Report {
 	slices.SortStableFunc(s.ran, func(a, b scenario) int {
 		return slices.Index(s.opt.Dialects, a.dialect) - slices.Index(s.opt.Dialects, b.dialect)
@@ -236,7 +236,7 @@ func (s *suite) report(passed bool) *Report {
 		row.judge()
 		r.Coverage = append(r.Coverage, *row)
 		if row.Result == NotRun && !r.Subset {
-			r.Problems = append(r.Problems, fmt.Sprintf("a hole: %s %s (%s): %s", row.ID, row.What, row.Dialect, row.Why[0]))
+			r.Problems = append(r.Problems, fmt.Sprintf("not covered: %s %s (%s): %s", row.ID, row.What, row.Dialect, row.Why[0]))
 		}
 	}
 	if !r.Subset && len(s.opt.Dialects) == len(newqueue.Dialects) {

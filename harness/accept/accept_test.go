@@ -48,7 +48,7 @@ var shared struct {
 
 var runs atomic.Int64
 
-// address is a chroot of its own on the shared server.
+// address is a new chroot on the shared server.
 func address(t *testing.T) string {
 	t.Helper()
 	shared.once.Do(func() {
@@ -198,7 +198,8 @@ func TestChapters(t *testing.T) {
 	}
 }
 
-// TestBrief: a line a feature, and of what fails every step up to the reason.
+// TestBrief: there is a line for each feature. For a scenario that fails there are
+// its steps up to the reason.
 func TestBrief(t *testing.T) {
 	var told bytes.Buffer
 	opt := Options{Address: address(t), Out: &told, Tags: "@J9,@A4", Dialects: []newqueue.Dialect{newqueue.Design}}
@@ -210,8 +211,8 @@ func TestBrief(t *testing.T) {
 	}
 	for file, want := range map[string]string{
 		"failing":   "FAILED   1 scenario   Broken, dialect design: 1 of them failed\n  Scenario: ",
-		"pending":   "    this is still to be written\n      the step does nothing yet\n",
-		"undefined": "      no step is defined that says so\n",
+		"pending":   "    this is still to be written\n      the step is not implemented yet\n",
+		"undefined": "      no definition matches this step\n",
 		"ambiguous": "    this may be one\n      ambiguous step definition",
 	} {
 		text, err := os.ReadFile("testdata/broken/" + file + ".feature")
@@ -243,8 +244,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestObserveGoneWithBatch: a job that is removed with its batch makes no step of
-// its own.
+// TestObserveGoneWithBatch: if a job is removed with its batch, that is no step of
+// the job.
 func TestObserveGoneWithBatch(t *testing.T) {
 	before, after := znode.NewTree(), znode.NewTree()
 	for path, data := range map[string]string{
@@ -263,8 +264,8 @@ func TestObserveGoneWithBatch(t *testing.T) {
 	}
 }
 
-// TestCredentials: with credentials, nobody else can read the test data,
-// neither what is written by hand nor what the code under test writes.
+// TestCredentials: with credentials, no other client can read the test data,
+// neither what the scenarios write by hand nor what the code under test writes.
 func TestCredentials(t *testing.T) {
 	at := address(t)
 	parsed, err := zkconn.ParseAddress(at)
@@ -287,11 +288,11 @@ func TestCredentials(t *testing.T) {
 					return op
 				}
 				if !slices.Equal(create.Acl, cfg.ACL()) {
-					t.Errorf("%s is made with %v", create.Path, create.Acl)
+					t.Errorf("%s is created with %v", create.Path, create.Acl)
 				}
 				chroot, _, _ := strings.Cut(strings.TrimPrefix(create.Path, parsed.Chroot+"/"), "/")
 				if _, _, err := stranger.Children(parsed.Chroot + "/" + chroot); !errors.Is(err, zk.ErrNoAuth) {
-					t.Errorf("a stranger looks into %s: %v", chroot, err)
+					t.Errorf("another client can read %s: %v", chroot, err)
 				}
 				shut.Add(1)
 				return op
@@ -303,7 +304,7 @@ func TestCredentials(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	if shut.Load() == 0 {
-		t.Error("nobody has made anything")
+		t.Error("nothing was created")
 	}
 	// Each scenario has removed what it created.
 	if names, _, err := stranger.Children(parsed.Chroot); err != nil || len(names) > 0 {
@@ -311,8 +312,8 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// TestServerGone: the server goes away while scenarios run. That is not a
-// failure of the scenarios, and the remaining ones don't wait for it.
+// TestServerGone: the server stops while scenarios run. That is not a failure of
+// the scenarios, and the remaining ones don't wait for the server.
 func TestServerGone(t *testing.T) {
 	server := harness.ForTest(t, harness.Embedded, harness.Options{})
 	var once sync.Once

@@ -68,9 +68,9 @@ func TestEveryIllegalPairCounts(t *testing.T) {
 	}
 }
 
-// TestDocuments: the tables that people see (mrtq states) have the steps and
-// the actors of the documents. The scenarios show what the steps do to the
-// tree. They can't show who makes a step that needs no lock.
+// TestDocuments: the tables that people see (mrtq states) have the steps and the
+// actors of the documents. The scenarios cover what the steps do to the tree, but
+// they can't show who makes a step that needs no lock.
 func TestDocuments(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		for _, e := range states.Entities {
@@ -89,8 +89,8 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// columns are the columns of a job's tables, and how to make each wrong. It
-// can't be done in a row where the column has no value.
+// columns are the columns of a job's tables, and how to make each wrong. That is
+// not possible in a row without a value in the column.
 var columns = map[string]func(*states.Transition) (broken bool){
 	"last success": func(t *states.Transition) bool {
 		if t.LastSuccess == states.LSSLeft {
@@ -164,7 +164,7 @@ func TestEveryColumnCounts(t *testing.T) {
 	}
 }
 
-// told are the features that have a scenario with one of the tags. The others
+// tagged are the features that have a scenario with one of the tags. The others
 // need not be parsed.
 func told(t *testing.T, d newqueue.Dialect, tags ...string) []Feature {
 	t.Helper()
@@ -311,8 +311,8 @@ func TestEveryEffectCounts(t *testing.T) {
 		{"a request that was marked as deleted stays", "A8", `/access/large/qid0000000001 is still there`, dropDelete("/access/")},
 		{"what a dead worker left of a batch stays when it is held", "B2", `/batches/bid0000000001/states is still there`, dropDelete("/states")},
 		{"what a dead worker left of a batch stays when it is released", "B4", `/batches/bid0000000001/states is still there`, dropDelete("/states")},
-		{"a job is made without its place in the queue", "J1", `/jobs/states/pending/05-jid0000000003 is not there`, dropCreate("/jobs/states/")},
-		{"a job is made without its place in the batch", "B3", `/states/batch-processing/jid0000000003 is not there`, dropCreate("/batch-processing/")},
+		{"a job is created without its queue entry", "J1", `/jobs/states/pending/05-jid0000000003 is not there`, dropCreate("/jobs/states/")},
+		{"a job is created without its batch entry", "B3", `/states/batch-processing/jid0000000003 is not there`, dropCreate("/batch-processing/")},
 		{"a deleted batch leaves its jobs' queue entries", "B11", `/jobs/states/completed/05-jid0000000002 is still there`, dropDelete("/jobs/states/")},
 		{"a deleted job leaves its queue entry", "J21", `/jobs/states/failed/05-jid0000000002 is still there`, dropDelete("/jobs/states/")},
 		{"a new request has no token", "A1", `/token is not there`, dropCreate("/token")},
@@ -322,16 +322,16 @@ func TestEveryEffectCounts(t *testing.T) {
 			}
 			return op
 		}},
-		{"a place in the queue ends with the worker's session", "J12", `/jobs/states/notify/05-jid0000000002: it ends with its maker's session`, ephemeral("/jobs/states/notify/")},
-		{"a place in the batch ends with the worker's session", "J14", `/states/batch-completed/jid0000000002: it ends with its maker's session`, ephemeral("/batch-completed/")},
-		{"a report ends with the worker's session", "B6", `/status-report: it ends with its maker's session`, ephemeral("/status-report")},
+		{"a queue entry ends with the worker's session", "J12", `/jobs/states/notify/05-jid0000000002: it ends with its creator's session`, ephemeral("/jobs/states/notify/")},
+		{"a batch entry ends with the worker's session", "J14", `/states/batch-completed/jid0000000002: it ends with its creator's session`, ephemeral("/batch-completed/")},
+		{"a report ends with the worker's session", "B6", `/status-report: it ends with its creator's session`, ephemeral("/status-report")},
 		{"what should hold nothing holds a null", "J12", `/jobs/states/notify/05-jid0000000002 holds null data`, func(op any) any {
 			if c, ok := op.(*zk.CreateRequest); ok && len(c.Data) == 0 {
 				return &zk.CreateRequest{Path: c.Path, Acl: c.Acl, Flags: c.Flags}
 			}
 			return op
 		}},
-		{"another's static node is written again as it is", "J5", `/jobs/jid0000000000/bid: it was written, and holds what it held before`, func(op any) any {
+		{"another job's static node is written again, unchanged", "J5", `/jobs/jid0000000000/bid: it was written, and its data is the same as before`, func(op any) any {
 			if d, ok := op.(*zk.DeleteRequest); ok && strings.HasSuffix(d.Path, "/lock") {
 				return &zk.SetDataRequest{Path: strings.Replace(strings.TrimSuffix(d.Path, "/lock"), "jid0000000002", "jid0000000000", 1) + "/bid", Data: []byte("bid0000000000"), Version: -1}
 			}

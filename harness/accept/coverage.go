@@ -7,7 +7,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// Result is what a run has shown of a row.
+// Result is the result for a row.
 type Result string
 
 // The results.
@@ -17,8 +17,8 @@ const (
 	NotRun Result = "not run"
 )
 
-// Row is one documented transition, acquisition, lock or behaviour in a
-// dialect, and what the run has shown of it.
+// Row is one documented transition, acquisition, lock or behaviour in a dialect,
+// and its result.
 type Row struct {
 	ID      string // "J14"
 	What    string // "job notify → completed"
@@ -27,13 +27,13 @@ type Row struct {
 	// Why says, one line each, why the row has not passed.
 	Why []string
 
-	transition bool // and not an acquisition, a lock or a behaviour
-	passed     int  // scenarios with its id that passed
-	shown      bool // one of them showed it
+	transition bool // false for an acquisition, a lock or a behaviour
+	passed     int  // how many scenarios with its id passed
+	shown      bool // the second connection observed it in one of them
 }
 
-// others are what docs/transitions.md has besides its tables: acquisitions, locks
-// and behaviours.
+// others are the rows of docs/transitions.md that are not transitions:
+// acquisitions, locks and behaviours.
 var others = []struct{ id, what string }{
 	{"Q1", "acquire a pending batch"},
 	{"Q2", "acquire a reporting batch"},
@@ -54,14 +54,14 @@ var others = []struct{ id, what string }{
 	{"S1", "a submitted manifest becomes a batch and its jobs"},
 	{"S2", "lowest priority number first, then the oldest"},
 	{"S3", "a collection is held and released"},
-	{"S4", "jobs without room stay, smaller ones go on"},
-	{"S5", "a size that can't be told is 0"},
+	{"S4", "jobs without room stay, smaller ones move on"},
+	{"S5", "an unknown size is 0"},
 	{"S6", "a minted identifier is kept"},
 	{"S7", "status reports and update reports"},
-	{"S8", "a dead worker's job is taken on by another"},
+	{"S8", "another worker acquires a dead worker's job"},
 	{"S9", "static znodes never change"},
 	{"S10", "the batch's watch fires once"},
-	{"S11", "batches of three, told to the end"},
+	{"S11", "batches of three jobs, to their last report"},
 	{"S12", "a job deleted before its batch is done"},
 }
 
@@ -126,7 +126,7 @@ func (r *Row) shownBy(s scenario) bool {
 	return steps
 }
 
-// judge sets the row's result, after all scenarios have run.
+// judge sets the row's result after all scenarios have run.
 func (r *Row) judge() {
 	switch {
 	case len(r.Why) > 0:
@@ -142,8 +142,8 @@ func (r *Row) judge() {
 	}
 }
 
-// undocumented are the observed steps of a scenario that no row of its dialect
-// has.
+// undocumented lists the observed steps of a scenario that are in no row of its
+// dialect.
 func undocumented(s scenario, rows []*Row) []string {
 	var found []string
 	for _, saw := range s.saw {

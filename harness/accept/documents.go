@@ -13,10 +13,10 @@ import (
 // neither is generated from the other. A dialect at the end of a line means
 // that only this dialect has the step.
 //
-// The library has no step out of Completed and Deleted (states.yml): what is
-// completed is removed without becoming Deleted. No document has B14 and A8,
-// because in the documents nothing only marks a batch or a request as deleted.
-// The library's admin tool does.
+// The library has no step out of Completed and Deleted (states.yml): a completed
+// item is removed without becoming Deleted. The documents don't have B14 and A8,
+// because nothing there marks a batch or a request as deleted without removing
+// it. The library's admin tool does.
 const transitions = `
 job
 J1   create       pending          batch-worker
@@ -81,11 +81,10 @@ A7   completed    removed          automatic     mrt-zk
 A8   deleted      removed          automatic
 `
 
-// entities are the things that have a state, in the order of the documents.
+// entities are all entities, in the order of the documents.
 var entities = []newqueue.Entity{newqueue.EntityJob, newqueue.EntityBatch, newqueue.EntityAccess}
 
-// created and removed take the place of a state before the first and after the
-// last.
+// created and removed stand for the state before the first and after the last.
 const (
 	created = "create"
 	removed = "removed"

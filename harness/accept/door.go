@@ -17,18 +17,17 @@ import (
 // reads the result. It does not use the code under test.
 type door struct {
 	conn *zkconn.Session
-	acl  []zk.ACL // of what it writes
+	acl  []zk.ACL // of the znodes that it creates
 }
 
 // readers is how many requests are under way at once while a tree is read.
 const readers = 32
 
 // tree reads everything at and below root. Paths are relative to root. last is
-// the last tree that was read, if there was one: a folder whose Stat says that
-// its children have not changed isn't listed again.
+// the tree that was read before, or nil. A folder is not listed again if its Stat
+// says that its children have not changed.
 func (d door) tree(root string, last *znode.Tree) (*znode.Tree, error) {
-	// After this, the server that answers has seen everything that any session
-	// was told.
+	// After this, the server has all writes that any session got an answer for.
 	if _, err := d.conn.Sync(root); err != nil {
 		return nil, fmt.Errorf("read the tree: %w", err)
 	}
@@ -78,7 +77,8 @@ func (r *reading) visit(at string) {
 	}
 }
 
-// children lists them, unless they have not changed since the last pass.
+// children lists a node's children, unless they have not changed since the last
+// pass.
 func (r *reading) children(at string, stat *zk.Stat) ([]string, error) {
 	relative := strings.TrimPrefix(at, r.root)
 	if n := r.last.Get(relative); n != nil && n.Stat.Czxid == stat.Czxid && n.Stat.Pzxid == stat.Pzxid {
@@ -89,9 +89,8 @@ func (r *reading) children(at string, stat *zk.Stat) ([]string, error) {
 }
 
 // write creates znodes in one transaction, with the missing folders above them.
-// tree is what exists: nodes in it are set instead. If there was nothing before,
-// it returns the new tree, because the result of one transaction need not be
-// read again, except its time.
+// tree is what exists: write sets the nodes that are in it. If it is empty, write
+// returns the new tree, because only the time of the transaction must be read.
 func (d door) write(root string, tree *znode.Tree, nodes ...znode.Node) (made *znode.Tree, err error) {
 	var ops []any
 	tree = tree.Clone()
@@ -136,9 +135,9 @@ func (d door) write(root string, tree *znode.Tree, nodes ...znode.Node) (made *z
 	return tree, nil
 }
 
-// remove deletes a scenario's chroot. tree is what was last read of it. It
-// sends one request and ignores the answer: what is left is removed with
-// everything else at the end of the run.
+// remove deletes a scenario's chroot. tree is what was last read of it. remove
+// sends one request and ignores the answer, because the end of the run removes
+// everything that is left.
 func (d door) remove(root string, tree *znode.Tree) {
 	var ops []any
 	for n := range tree.All("/") {
@@ -151,7 +150,7 @@ func (d door) remove(root string, tree *znode.Tree) {
 // object is a JSON object that a znode holds.
 type object map[string]any
 
-// parse reads an object; nil if data is not one.
+// parse returns the object in data, nil if there is none.
 func parse(data []byte) object {
 	var o object
 	if len(data) == 0 || data[0] != '{' || json.Unmarshal(data, &o) != nil {

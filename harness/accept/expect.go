@@ -11,9 +11,10 @@ import (
 	"mrtq/internal/znode"
 )
 
-// These write into want what a Then says, and look for it in seen.
+// The methods in this file write into want what a Then says, and look for it in
+// seen.
 
-// done demands that the last act succeeded.
+// done checks that the last act succeeded.
 func (w *world) done() error {
 	w.last.judged = true
 	if w.last.err != nil {
@@ -73,7 +74,7 @@ func (w *world) wantNode(at string, data []byte) error {
 	case n == nil:
 		return fmt.Errorf("%s is not there", at)
 	case n.Data == nil:
-		return fmt.Errorf("%s holds null data; some clients don't take that for empty data", at)
+		return fmt.Errorf("%s holds null data, which some clients don't accept as empty data", at)
 	case !sameContent(n.Data, data):
 		return fmt.Errorf("%s holds %q, want %q", at, n.Data, data)
 	}
@@ -113,7 +114,7 @@ func (w *world) data(at string) []byte {
 	return nil
 }
 
-// settle compares the whole tree: exactly what the Thens said has changed.
+// settle compares the whole tree: exactly what the Thens name must have changed.
 func (w *world) settle() error {
 	w.unsettled = false
 	if err := w.done(); err != nil {
@@ -130,12 +131,12 @@ func (w *world) settle() error {
 		}
 	}
 	wrong = append(append(wrong, w.touched()...), w.kinds()...)
-	return failure("beside what was said, the tree has changed", wrong)
+	return failure("the tree has other changes than the Thens name", wrong)
 }
 
-// touched are znodes that were written although their data has not changed. A
-// status may be: an acquisition writes it unchanged. Entries and folders hold
-// nothing, and may have been removed and created again.
+// touched lists znodes that were written although their data has not changed. It
+// leaves out statuses, which an acquisition writes unchanged, and entries and
+// folders, which may have been removed and created again.
 func (w *world) touched() []string {
 	var names []string
 	for n := range w.before.All("/") {
@@ -144,14 +145,14 @@ func (w *world) touched() []string {
 			continue
 		}
 		if now.Stat.Mzxid != n.Stat.Mzxid {
-			names = append(names, n.Path+": it was written, and holds what it held before")
+			names = append(names, n.Path+": it was written, and its data is the same as before")
 		}
 	}
 	return names
 }
 
-// kinds are new znodes that are not of the kind that docs/new-layout.md says: all
-// but locks are persistent. For a lock, a Then says which it is.
+// kinds lists new znodes of the wrong kind (docs/new-layout.md). All but locks
+// must be persistent. For a lock, a Then says which kind it is.
 func (w *world) kinds() []string {
 	var names []string
 	for n := range w.seen.All("/") {
@@ -159,14 +160,14 @@ func (w *world) kinds() []string {
 			continue
 		}
 		if n.Stat.EphemeralOwner != 0 && path.Base(n.Path) != "lock" && !znode.Within(n.Path, "/locks") {
-			names = append(names, n.Path+": it ends with its maker's session")
+			names = append(names, n.Path+": it ends with its creator's session")
 		}
 	}
 	return names
 }
 
-// unchanged compares the whole tree after a refusal: no byte has changed, and
-// nothing was written.
+// unchanged compares the whole tree after a refusal: nothing must have been
+// written.
 func (w *world) unchanged() error {
 	w.unsettled = false
 	if !w.last.judged && w.last.err != nil {
@@ -184,7 +185,7 @@ func (w *world) unchanged() error {
 	return failure("nothing should have changed", wrong)
 }
 
-// failure is one error from several lines; nil if there are none.
+// failure makes one error of several lines, nil if there are none.
 func failure(what string, lines []string) error {
 	const most = 10
 	if len(lines) == 0 {
@@ -196,7 +197,7 @@ func failure(what string, lines []string) error {
 	return errors.New(what + ":\n  " + strings.Join(lines, "\n  "))
 }
 
-// fields says which fields of an object differ.
+// fields lists the fields of an object that differ.
 func fields(c znode.Change) []string {
 	want, got := parse(c.Want.Data), parse(c.Got.Data)
 	if got == nil {

@@ -17,11 +17,11 @@ type Feature struct {
 	Text string
 }
 
-// files are the features of the new queue, in the best order for a reader.
+// files are the features of the new queue, in the order for a reader.
 var files = []string{"job.feature", "batch.feature", "access.feature", "acquire.feature", "locks.feature",
 	"stories.feature", "start.feature", "races.feature", "damage.feature"}
 
-// Features are all features of the new queue for a dialect: those of
+// Features returns all features of the new queue for a dialect: those of
 // features/, and the illegal pairs of its tables.
 func Features(d newqueue.Dialect) ([]Feature, error) {
 	var all []Feature
@@ -38,11 +38,11 @@ func Features(d newqueue.Dialect) ([]Feature, error) {
 	return all, nil
 }
 
-// in tags everything in a dialect.
+// in is the tag of all scenarios in a dialect.
 func in(d newqueue.Dialect) string { return "@in-" + string(d) }
 
-// contents gives every feature once for each dialect, as godog reads them. The
-// dialect is in its name, for the reader, and is a tag.
+// contents returns the features for one dialect, as godog reads them. The dialect
+// is in each feature's name, for the reader, and is a tag.
 func contents(all []Feature, d newqueue.Dialect) []godog.Feature {
 	var out []godog.Feature
 	for _, f := range all {

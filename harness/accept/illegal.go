@@ -17,8 +17,8 @@ func illegal(e newqueue.Entity, d newqueue.Dialect) string {
 	noun, table := nouns[e], documented(e, d)
 	var b strings.Builder
 	fmt.Fprintf(&b, `Feature: What a %s can't do
-  Every two states that no transition joins: the step is refused with an error
-  that says where the %s can go instead, and nothing has changed.
+  For every two states without a transition between them, the step is refused. The
+  error says where the %s can go instead, and nothing has changed.
 `, noun, noun)
 	outline := func(title, given, when string, pairs []pair) {
 		fmt.Fprintf(&b, "\n  @illegal\n  Scenario Outline: %s\n    Given %s\n    When %s\n", title, given, when)
@@ -29,9 +29,9 @@ func illegal(e newqueue.Entity, d newqueue.Dialect) string {
 		}
 	}
 	pairs := notJoined(table)
-	outline(fmt.Sprintf("no administrator takes a %s from <from> to <to>", noun),
+	outline(fmt.Sprintf("an administrator can't move a %s from <from> to <to>", noun),
 		fmt.Sprintf("a %s that is <from>", noun), fmt.Sprintf("an administrator tries to move the %s to <to>", noun), pairs)
-	outline(fmt.Sprintf("no worker takes a %s from <from> to <to>", noun),
+	outline(fmt.Sprintf("a worker can't move a %s from <from> to <to>", noun),
 		fmt.Sprintf("a %s that is <from>, acquired by a worker", noun), "the worker tries to move it to <to>",
 		slices.DeleteFunc(slices.Clone(pairs), func(p pair) bool { return !workersState(table, p.from) }))
 	return b.String()
@@ -42,7 +42,7 @@ var nouns = map[newqueue.Entity]string{
 	newqueue.EntityJob: "job", newqueue.EntityBatch: "batch", newqueue.EntityAccess: "request",
 }
 
-// notJoined are the pairs of states between which a table has no step.
+// notJoined returns the pairs of states between which a table has no step.
 func notJoined(table []transition) []pair {
 	var pairs []pair
 	for _, from := range statesOf(table) {

@@ -11,13 +11,13 @@ import (
 // Step is a change of state that the second connection has seen.
 type Step struct {
 	Entity   newqueue.Entity
-	From, To string // as docs/transitions.md spells them
+	From, To string // as docs/transitions.md writes them
 }
 
 func (s Step) String() string { return string(s.Entity) + " " + s.From + " → " + s.To }
 
 // sighting is what was observed during one act: steps, and locks that were
-// taken or released.
+// acquired or released.
 type sighting struct {
 	steps           []Step
 	taken, released []string // "Q4", "K1": see lockID
@@ -48,9 +48,9 @@ func (s spelling) observe(before, after *znode.Tree) sighting {
 	return saw
 }
 
-// gone is the state of what does not exist any more: deleted, or removed if it
-// was marked as deleted before. In the deployed library what was Completed is
-// removed, too, because no status follows.
+// gone is the state of an item that no longer exists: deleted, or removed if it
+// was marked as deleted before. With the deployed library, a completed item is
+// removed, too, because its status never becomes Deleted.
 func (s spelling) gone(from string) string {
 	if from == "deleted" || from == "completed" && s.mrtZK() {
 		return removed
@@ -91,8 +91,8 @@ func (s spelling) states(e newqueue.Entity, t *znode.Tree) map[string]string {
 	return found
 }
 
-// stateOf is the state of one. A completed job without a queue entry counts as
-// deleted, because its deletion removes only that entry (J20).
+// stateOf is the state of an item. A completed job without a queue entry counts
+// as deleted, because its deletion removes only that entry (J20).
 func (s spelling) stateOf(t *znode.Tree, at string) string {
 	n := t.Get(at + "/status")
 	if n == nil {
@@ -115,7 +115,7 @@ func queued(t *znode.Tree, state, jid string) bool {
 	return false
 }
 
-// locks are the locks that one tree has and the other has not.
+// locks lists the locks that exist in one tree and not in the other.
 func (s spelling) locks(in, notIn *znode.Tree) []string {
 	var ids []string
 	for n := range in.All("/") {
@@ -129,8 +129,8 @@ func (s spelling) locks(in, notIn *znode.Tree) []string {
 	return ids
 }
 
-// lockID is the acquisition (Q1 to Q11) or the lock (K1 to K5) that a znode
-// stands for; "" if it is neither.
+// lockID is the id of the acquisition (Q1 to Q11) or the lock (K1 to K5) that a
+// znode is, "" if it is neither.
 func (s spelling) lockID(t *znode.Tree, at string) string {
 	folder := path.Dir(at)
 	switch {

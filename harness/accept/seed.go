@@ -14,21 +14,21 @@ import (
 type seed struct {
 	state    string
 	priority int
-	lss      string // none or a state; "" is the usual one for the state
+	lss      string // "none" or a state; "" means the usual one for the state
 	space    int64
 	localID  string
 }
 
-// retries is the retry_count of every seeded job. It is large, so that setting
-// it to 0 or 1 shows.
+// retries is the retry_count of every seeded job. It is neither 0 nor 1, so that
+// a step that sets it to 0 or 1 is noticed.
 const retries = 2
 
 // usualPriority is the priority of every seeded job, unless a scenario says
 // otherwise.
 const usualPriority = 5
 
-// usualSpace is the space_needed of every seeded job. It is not 0, so that
-// setting it to 0 shows.
+// usualSpace is the space_needed of every seeded job. It is not 0, so that a step
+// that sets it to 0 is noticed.
 const usualSpace = 1234
 
 // usualLSS is the last_successful_status of a job that reached a state without
@@ -113,8 +113,8 @@ func (w *world) newJob(name, batch string, s seed) error {
 	return w.write(nodes...)
 }
 
-// usualMessage is the message in the status of something in a state. It is
-// there so that a message shows that stays too long.
+// usualMessage is the message in a status. A step that should remove it and does
+// not is noticed.
 func usualMessage(state string) string {
 	switch state {
 	case "failed":
@@ -171,8 +171,8 @@ func tokenOf(text string) object {
 	}
 }
 
-// othersWork is in the queue but not part of the scenario: nobody may acquire,
-// report or clean up any of it.
+// othersWork writes items that are not part of the scenario. No step may acquire,
+// report or clean up any of them.
 func (w *world) othersWork() error {
 	if err := w.newBatch("others' batch", "processing"); err != nil {
 		return err

@@ -11,9 +11,9 @@ import (
 	"mrtq/newqueue"
 )
 
-// sessions are those that no scenario uses just now. They are reused because
-// opening one takes longer than most scenarios. What the last user left behind,
-// a lock or a watch, is in another chroot.
+// sessions are the open sessions that no scenario uses at the moment. They are
+// reused because opening one takes longer than most scenarios. The locks and
+// watches of an earlier scenario are in another chroot.
 type sessions struct {
 	cfg zkconn.Config
 
@@ -21,7 +21,7 @@ type sessions struct {
 	idle []*zkconn.Session
 }
 
-// take gives the caller a session, until it is put back or closed.
+// take returns a session, which the caller puts back or closes.
 func (p *sessions) take(ctx context.Context) (*zkconn.Session, error) {
 	p.mu.Lock()
 	if n := len(p.idle); n > 0 {
@@ -40,7 +40,7 @@ func (p *sessions) put(conn *zkconn.Session) {
 	p.idle = append(p.idle, conn)
 }
 
-// close ends all that were put back.
+// close closes all sessions that were put back.
 func (p *sessions) close() {
 	var closing sync.WaitGroup
 	for _, conn := range p.idle {
@@ -49,8 +49,8 @@ func (p *sessions) close() {
 	closing.Wait()
 }
 
-// unsorted lists children from the last to the first. ZooKeeper promises no
-// order, so this detects code that relies on one.
+// unsorted lists children from the last to the first. ZooKeeper does not promise
+// an order, so this detects code that relies on one.
 type unsorted struct{ newqueue.Conn }
 
 func (u unsorted) Children(path string) ([]string, *zk.Stat, error) {

@@ -53,8 +53,8 @@ func (s spelling) state(name string) any {
 // none is the scenarios' word for no last successful status.
 const none = "none"
 
-// unspell is the state that a text in JSON means. If the dialect doesn't have
-// it, it is the text itself, marked.
+// unspell is the state that a text in JSON means. If the dialect doesn't have such
+// a state, the result is the text itself, with a mark.
 func (s spelling) unspell(spelled any) string {
 	for name := range deployed {
 		if s.state(name) == spelled {

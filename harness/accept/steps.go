@@ -1,21 +1,21 @@
 package accept
 
-import "mrtq/harness/accept/internal/tell"
+import "mrtq/harness/accept/internal/runner"
 
 // steps are where a scenario's world registers its steps.
-type steps = tell.Steps
+type steps = runner.Steps
 
-// register lists every step that scenarios use. package tell anchors the patterns.
+// register lists every step that scenarios use. Package runner anchors the patterns.
 func (w *world) register(s steps) {
-	// What there is.
+	// What exists.
 	s.Step(`a queue with other people's work in it`, w.othersWork)
 	s.Step(`an? (\S+) job( that a worker has acquired)?`, w.aJob)
 	s.Step(`a failed job whose last successful status is (\S+)`, w.aFailedJob)
 	s.Step(`an? (\S+) job that Java's library has resumed and a worker has acquired`, w.aJobResumedByJava)
 	s.Step(`an? (\S+) job of a completed batch`, w.aJobOfACompletedBatch)
-	s.Step(`somebody else has locked the (job(?: [A-Z])?|batch|request)`, w.lockByHand)
+	s.Step(`another client has locked the (job(?: [A-Z])?|batch|request)`, w.lockByHand)
 
-	// What a job goes through.
+	// What happens to a job.
 	s.Step(`the worker creates these jobs in it`, w.workerMakesJobs)
 	s.Step(`a batch worker adds one job to it`, w.workerMakesOneJobMore)
 	s.Step(`the (other )?worker succeeds`, w.workerSucceeds)
@@ -23,17 +23,17 @@ func (w *world) register(s steps) {
 	s.Step(`the worker succeeds, with (\S+) for the inventory`, w.workerSucceedsWithInventory)
 	s.Step(`the worker succeeds, with (\S+) for the storage`, w.workerSucceedsWithStore)
 	s.Step(`the worker mints the identifier (\S+) for it`, w.workerMints)
-	s.Step(`the (other )?worker fails it, saying "(.*)"`, w.workerFails)
-	s.Step(`the worker holds it(?:, saying "(.*)")?`, w.workerHolds)
+	s.Step(`the (other )?worker fails it with the message "(.*)"`, w.workerFails)
+	s.Step(`the worker holds it(?: with the message "(.*)")?`, w.workerHolds)
 	s.Step(`an administrator (releases|resumes|deletes) the (job(?: [A-Z])?)`, w.adminActsOnJob)
-	s.Step(`an administrator has the job retried at (\S+)`, w.adminRetriesJob)
+	s.Step(`an administrator retries the job at (\S+)`, w.adminRetriesJob)
 	s.Step(`an administrator tries to move it to (\S+)`, w.adminMovesJob)
 	s.Step(`the cleaning pass over (jobs|batches|requests) runs`, w.cleaningPass)
 
-	// What a job is then.
+	// What a job is afterwards.
 	s.Step(`each of these is a pending job, with an entry in its batch and in the queue`, w.jobsAreMade)
 	s.Step(`none of them has succeeded in a step, and none was retried`, w.jobsAreFresh)
-	s.Step(`the (job(?: [A-Z])?) is ([a-z]+)(?:, saying "(.*)")?`, w.jobIs)
+	s.Step(`the (job(?: [A-Z])?) is ([a-z]+)(?: with the message "(.*)")?`, w.jobIs)
 	s.Step(`the job is ([a-z]+), with priority (\d+)`, w.jobIsWithPriority)
 	s.Step(`it needs (\d+) bytes`, w.jobNeeds)
 	s.Step(`its last successful status is(?: still)? (\S+)(?: \(mrt-zk: (\S+)\))?`, w.lastSuccessIs)
@@ -45,9 +45,9 @@ func (w *world) register(s steps) {
 	s.Step(`the (job(?: [A-Z])?) has left the queue of (\S+)`, w.jobLeftQueue)
 	s.Step(`nothing is left of the job`, w.jobIsGone)
 	s.Step(`the answer warns that its depositor will not be told of it`, w.answerWarns)
-	s.Step(`the answer warns of nothing`, w.answerWarnsOfNothing)
+	s.Step(`the answer has no warning`, w.answerWarnsOfNothing)
 
-	// What a batch goes through.
+	// What happens to a batch.
 	s.Step(`an? (\S+) batch( that a worker has acquired)?`, w.aBatch)
 	s.Step(`a batch in (\S+)(?: with the completed jobs ([A-Z ]+))?`, w.aBatchWithJobs)
 	s.Step(`a job ([A-Z]) in it that is (\S+)`, w.aJobOfIt)
@@ -59,23 +59,23 @@ func (w *world) register(s steps) {
 	s.Step(`a submission comes in with the UUID (\S+)`, w.submissionComesIn)
 	s.Step(`a submission comes in with the batch's UUID`, w.submissionComesInAgain)
 	s.Step(`the worker creates no job in it`, w.workerMakesNoJob)
-	s.Step(`an administrator (releases the batch|has the batch reported again|deletes the batch)`, w.adminActsOnBatch)
-	s.Step(`an administrator gives up the batch, saying "(.*)"`, w.adminGivesUp)
-	s.Step(`the event comes that its batch-processing is empty`, w.eventComes)
+	s.Step(`an administrator (releases the batch|requests an update report of the batch|deletes the batch)`, w.adminActsOnBatch)
+	s.Step(`an administrator gives up the batch with the message "(.*)"`, w.adminGivesUp)
+	s.Step(`the watch fires because its batch-processing is empty`, w.eventComes)
 	s.Step(`the worker reports it`, w.workerReports)
 	s.Step(`the worker makes its report`, w.workerMakesReport)
 	s.Step(`the worker records the report as sent`, w.workerRecordsReport)
 
-	// What a batch is then.
+	// What a batch is afterwards.
 	s.Step(`there is a new pending batch that holds the submission`, w.batchIsMade)
 	s.Step(`it is found by its UUID`, w.batchIsFound)
 	s.Step(`its number is higher than any before`, w.numberIsNew)
-	s.Step(`the (batch|request) is ([a-z-]+)(?:, saying "(.*)")?`, w.itIs)
+	s.Step(`the (batch|request) is ([a-z-]+)(?: with the message "(.*)")?`, w.itIs)
 	s.Step(`there is a folder for the jobs that it waits for`, w.thereIsAFolder)
 	s.Step(`the batch has no states`, w.batchHasNoStates)
 	s.Step(`its status report lists as completed ([A-Z ]+|none) and as failed ([A-Z ]+|none)`, w.reportLists)
-	s.Step(`the report tells as new: completed ([A-Z ]+|none), failed ([A-Z ]+|none)`, w.reportTellsAsNew)
-	s.Step(`the report tells as still failed ([A-Z ]+|none), and as resumed ([A-Z ]+|none)`, w.reportTellsOfTheRest)
+	s.Step(`the report lists as new: completed ([A-Z ]+|none), failed ([A-Z ]+|none)`, w.reportTellsAsNew)
+	s.Step(`the report lists as still failed ([A-Z ]+|none), and as resumed ([A-Z ]+|none)`, w.reportTellsOfTheRest)
 	s.Step(`nothing is left of the (batches|requests) ([A-Z ]+)`, w.allAreGone)
 	s.Step(`nothing is left of the batch(?:, nor of its jobs ([A-Z ]+))?`, w.batchIsGone)
 	s.Step(`the answer warns that its depositor will not be told`, w.answerWarnsOfBatch)
@@ -83,7 +83,7 @@ func (w *world) register(s steps) {
 	// Access requests.
 	s.Step(`an? (\S+) request( that a worker has acquired)?`, w.aRequest)
 	s.Step(`a request for a (small|large) object comes in with the token (\S+)`, w.requestComesIn)
-	s.Step(`an administrator (has the request tried again|deletes the request)`, w.adminActsOnRequest)
+	s.Step(`an administrator (retries the request|deletes the request)`, w.adminActsOnRequest)
 	s.Step(`there is a new pending request for a (small|large) object with the token (\S+)`, w.requestIsMade)
 	s.Step(`nothing is left of the request`, w.requestIsGone)
 
@@ -93,7 +93,7 @@ func (w *world) register(s steps) {
 	s.Step(`these (\S+) requests for (small|large) objects`, w.theseRequests)
 	s.Step(`the job ([A-Z]) is also in the queue of (\S+), with priority (\d+)`, w.staleEntry)
 	s.Step(`(the|another) worker acquires the next (job|batch|request) (?:in|for a) (\S+)(?: object)?`, w.workerAcquires)
-	s.Step(`the (other )?worker has the ((?:job|batch|request)(?: [A-Z])?), with a lock that ends with the session`, w.workerHas)
+	s.Step(`the (other )?worker holds the ((?:job|batch|request)(?: [A-Z])?), with a lock that ends with the session`, w.workerHas)
 	s.Step(`the worker unlocks it`, w.workerGivesBack)
 
 	// Locks and holds.
@@ -106,46 +106,46 @@ func (w *world) register(s steps) {
 	s.Step(`an administrator gives the job ([A-Z]) priority (\d+)`, w.adminGivesPriority)
 	s.Step(`the job ([A-Z]) is in the queue of (\S+) with priority (\d+)`, w.jobStandsWithPriority)
 	s.Step(`a second batch of its collection with the pending jobs ([A-Z ]+)`, w.aSecondBatch)
-	s.Step(`a worker that heeds holds acquires the next pending (batch|job)`, w.workerMindsTheHold)
+	s.Step(`a worker that respects holds acquires the next pending (batch|job)`, w.workerMindsTheHold)
 	s.Step(`a worker with room for (\d+) bytes looks at all jobs in provisioning`, w.workerPassesOver)
-	s.Step(`they have looked at the jobs ([A-Z ]+)`, w.hasLookedAt)
-	s.Step(`they find the identifier (\S+)`, w.findsIdentifier)
+	s.Step(`it has looked at the jobs ([A-Z ]+)`, w.hasLookedAt)
+	s.Step(`it finds the identifier (\S+)`, w.findsIdentifier)
 	s.Step(`there is (something|nothing) to send`, w.thereIsToSend)
 	s.Step(`the worker acquires and reports the next batch in (\S+)`, w.workerAcquiresAndReports)
 	s.Step(`workers move the job ([A-Z]) to (\S+)`, w.workersTakeOn)
-	s.Step(`the job ([A-Z]) fails there, saying "(.*)"`, w.jobFailsThere)
+	s.Step(`the job ([A-Z]) fails there with the message "(.*)"`, w.jobFailsThere)
 	s.Step(`every step was as documented`, w.asDocumented)
-	s.Step(`nobody has written submission, configuration, bid or batch-uuids a second time`, w.writtenOnce)
+	s.Step(`submission, configuration, bid and batch-uuids were written only once`, w.writtenOnce)
 	s.Step(`each of them has been acquired by a worker of its own`, w.eachAcquired)
 	s.Step(`all of them succeed at the same moment, while three watchers wait`, w.allSucceedAtOnce)
 	s.Step(`the watch has fired once`, w.watchFiredOnce)
 	s.Step(`a watcher waits for the last of its jobs`, w.watcherWaits)
 	s.Step(`the watch has not fired`, w.watchHasNotFired)
-	s.Step(`the jobs ([A-Z ]+) are completed, and nobody has a lock on them`, w.jobsAreCompleted)
+	s.Step(`the jobs ([A-Z ]+) are completed, and no worker holds them`, w.jobsAreCompleted)
 	s.Step(`the state of the batch is (\S+), and those of its jobs ([A-Z ]+) are ([a-z ]+)`, w.batchStandsAt)
 	s.Step(`the job is deleted as the dialect does it, from (\S+)`, w.jobIsDeleted)
 
-	// What can't be.
+	// Illegal steps.
 	s.Step(`a (job|batch|request) that is (\S+?)(, acquired by a worker)?`, w.something)
 	s.Step(`an administrator tries to move the (job|batch|request) to (\S+)`, w.adminMoves)
 	s.Step(`the worker tries to move it to (\S+)`, w.workerMoves)
 	s.Step(`it is refused: from (\S+) the (job|batch|request) can go to (.*)`, w.isIllegal)
 
-	// Before anything else.
+	// Setting up.
 	s.Step(`an empty ZooKeeper`, w.emptyZooKeeper)
 	s.Step(`an administrator sets the queue up`, w.adminSetsUp)
 	s.Step(`there are folders for batches, their UUIDs, and jobs and their states`, w.foldersAreThere)
 	s.Step(`there is a folder for jobs in each of ([a-z ]+)`, w.stateFoldersAreThere)
 	s.Step(`there are folders for access requests and for every kind of lock`, w.accessAndLockFoldersAreThere)
 
-	// What can't be read, and who is quicker.
+	// What can't be read, and clients that are first.
 	s.Step(`its (\S+) is missing`, w.isMissing)
 	s.Step(`its (\S+) holds (.*)`, w.holds)
 	s.Step(`the (\S+) of the (job [A-Z]) holds (.*)`, w.ofTheJobHolds)
-	s.Step(`somebody else comes first, and (\S+) the (job(?: [A-Z])?)(?: priority (\d+))?`, w.isQuicker)
-	s.Step(`somebody else comes first, and adds a job ([A-Z]) to it that is (\S+)`, w.makesJobQuicker)
+	s.Step(`another client first (\S+) the (job(?: [A-Z])?)(?: priority (\d+))?`, w.isQuicker)
+	s.Step(`another client first adds a job ([A-Z]) to it that is (\S+)`, w.makesJobQuicker)
 
-	// How it ends.
+	// What every scenario ends with.
 	s.Step(`the lock is released`, w.lockIsGivenBack)
 	s.Step(`it is refused because (.*)`, w.isRefused)
 	s.Step(`nothing else has changed`, w.settle)

@@ -71,7 +71,7 @@ func (w *world) workerAcquires(which, what, state string) error {
 	return w.act(workerNamed(which), acquire)
 }
 
-// workerHas wants the lock, and wants the worker to know what it acquired.
+// workerHas wants the lock, and checks that the worker has what it acquired.
 func (w *world) workerHas(which, name string) error {
 	at, a := w.names[name], w.actors[workerNamed(which)]
 	if err := errors.Join(w.done(), w.wantNode(at+"/lock", []byte{})); err != nil {
@@ -88,7 +88,7 @@ func (w *world) workerHas(which, name string) error {
 	return fmt.Errorf("the worker acquired %v, want %s", a.has(), at)
 }
 
-// has are the paths of what somebody acquired.
+// has returns the paths of what an actor acquired.
 func (a *actor) has() []string {
 	var paths []string
 	if a.job != nil {
@@ -137,8 +137,8 @@ func (w *world) takesOrReleases(which, who, action, kind, name, owner string) er
 	})
 }
 
-// sessionEnds ends a session as if its client had died, but at once. It closes
-// the session, as the server itself does after the timeout.
+// sessionEnds ends a session as if its client had died, but immediately. It
+// closes the session, which the server would do after the timeout.
 func (w *world) sessionEnds(which, who string) error {
 	name := somebody(which, who)
 	err := w.act(name, func(_ context.Context, a *actor, _ *outcome) error {

@@ -48,9 +48,9 @@ func (w *world) workerHasAcquiredTheBatch() error {
 	return w.arrange("worker", acquireBatch(state))
 }
 
-// batchWasHalfAcquired writes what a worker of the deployed library leaves if
-// it dies after the first of its two steps, or may not make the second: it
-// creates states first (Batch.acquirePendingBatch).
+// batchWasHalfAcquired writes what a worker of the deployed library leaves if it
+// dies while it acquires a batch, or may not acquire it: it creates states first
+// (Batch.acquirePendingBatch).
 func (w *world) batchWasHalfAcquired() error {
 	return w.write(znode.Node{Path: w.names["batch"] + "/states", Data: []byte{}})
 }
@@ -122,7 +122,7 @@ func (w *world) adminActsOnBatch(action string) error {
 		switch {
 		case strings.HasPrefix(action, "releases"):
 			return a.q.ReleaseBatch(ctx, bid)
-		case strings.HasPrefix(action, "has"):
+		case strings.HasPrefix(action, "requests"):
 			return a.q.UpdateReportBatch(ctx, bid)
 		}
 		d, err := a.q.DeleteBatch(ctx, bid)
@@ -241,7 +241,7 @@ func (w *world) numberIsNew() error {
 	return nil
 }
 
-// allAreGone wants batches or requests without jobs to be gone.
+// allAreGone wants requests, or batches without jobs, to be gone.
 func (w *world) allAreGone(what, names string) error {
 	wrong := []error{w.done()}
 	for _, name := range strings.Fields(names) {

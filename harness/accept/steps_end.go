@@ -14,11 +14,11 @@ import (
 	"mrtq/newqueue"
 )
 
-// refusals are the reasons that Thens give, and the errors for them.
+// refusals are the reasons in Thens, and the error for each.
 var refusals = map[string]error{
-	"somebody else holds the lock":                    newqueue.ErrLocked,
+	"the lock is already held":                        newqueue.ErrLocked,
 	"only the worker that holds the lock may do this": newqueue.ErrNotLocked,
-	"they do not hold that lock":                      newqueue.ErrNotLocked,
+	"the caller does not hold that lock":              newqueue.ErrNotLocked,
 	"no step of it has succeeded yet":                 newqueue.ErrNotResumable,
 	"it has unfinished jobs":                          newqueue.ErrStillProcessing,
 	"it already has jobs":                             newqueue.ErrHasJobs,
@@ -27,7 +27,7 @@ var refusals = map[string]error{
 	"only a batch that is processing takes jobs":      newqueue.ErrNotProcessing,
 	"a priority has two digits":                       newqueue.ErrPriority,
 	"the layout does not allow the value":             newqueue.ErrValue,
-	"somebody else changed it first":                  newqueue.ErrConflict,
+	"another client changed it first":                 newqueue.ErrConflict,
 	"it does not exist any more":                      newqueue.ErrNotFound,
 	"it is in another state":                          errState,
 	"an administrator may not do that":                errState,
@@ -63,7 +63,7 @@ func (w *world) namesZnode(name string, missing bool) error {
 	want := w.subject() + "/" + name
 	var e *newqueue.NodeError
 	if !errors.As(w.last.err, &e) || e.Path != want || errors.Is(e, newqueue.ErrNotFound) != missing {
-		return fmt.Errorf("it was refused, but not for %s: %w", want, w.last.err)
+		return fmt.Errorf("it was refused, but not because of %s: %w", want, w.last.err)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ var entityOf = map[string]newqueue.Entity{
 	"job": newqueue.EntityJob, "batch": newqueue.EntityBatch, "request": newqueue.EntityAccess,
 }
 
-// orDone is an error even if there is none.
+// orDone returns err, or an error that says that there was none.
 func orDone(err error) error {
 	if err == nil {
 		return errors.New("it succeeded")
@@ -126,13 +126,12 @@ func (w *world) lockIsGivenBack() error {
 			return w.wantGone(at + "/lock")
 		}
 	}
-	return errors.New("nobody held a lock before")
+	return errors.New("no lock was held before")
 }
 
-// lockByHand takes the lock of something as a worker of the client library
-// would.
+// lockByHand creates a lock as a worker of the client library would.
 func (w *world) lockByHand(what string) error {
-	a, err := w.actor("somebody else")
+	a, err := w.actor("another client")
 	if err != nil {
 		return err
 	}

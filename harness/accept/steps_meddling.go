@@ -14,8 +14,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// What Givens break, and what somebody else does between a read and a write of
-// the code under test.
+// This file has the steps that break znodes, and those with which another client
+// acts between a read and a write of the code under test.
 
 func (w *world) isMissing(name string) error { return w.erase(w.subject() + "/" + name) }
 
@@ -54,7 +54,7 @@ func (w *world) erase(paths ...string) error {
 	return nil
 }
 
-// isQuicker lets somebody else do something with a job before the next write.
+// isQuicker lets another client do something with a job before the next write.
 func (w *world) isQuicker(does, name, priority string) error {
 	at, err := w.path(name)
 	if err != nil {
@@ -85,7 +85,7 @@ func (w *world) isQuicker(does, name, priority string) error {
 				w.write(znode.Node{Path: at + "/priority", Data: []byte(priority)}, znode.Node{Path: entry(state, n, jid), Data: []byte{}}),
 				w.erase(entry(state, old, jid)))
 		}
-		return fmt.Errorf("the test does not know how somebody else %s a job", does)
+		return fmt.Errorf("the test does not know how another client %s a job", does)
 	}
 	return nil
 }
@@ -95,14 +95,14 @@ func (w *world) makesJobQuicker(name, state string) error {
 	return nil
 }
 
-// overtaken is the connection of the code under test. Before it writes,
-// somebody else may write.
+// overtaken is the connection of the code under test. Another client may write
+// just before it.
 type overtaken struct {
 	newqueue.Conn
 	w *world
 }
 
-// Multi lets somebody else write first, and adds that to the tree before the
+// Multi lets the other client write first, and adds that to the tree before the
 // act.
 func (o overtaken) Multi(ops ...any) ([]zk.MultiResponse, error) {
 	if do := o.w.meanwhile; do != nil {

@@ -40,7 +40,8 @@ func (w *world) aSecondBatch(jobs string) error {
 	return nil
 }
 
-// workerMindsTheHold does what the consumers do with pending batches and jobs.
+// workerMindsTheHold acquires a pending batch or job, and holds it if its
+// collection is held.
 func (w *world) workerMindsTheHold(what string) error {
 	return w.worker(func(ctx context.Context, a *actor) error {
 		if what == "batch" {
@@ -102,7 +103,7 @@ func (w *world) hasLookedAt(names string) error {
 
 func (w *world) findsIdentifier(ark string) error {
 	if got := w.actors["other worker"].job.Identifiers.PrimaryID; got != ark {
-		return fmt.Errorf("the worker finds %q", got)
+		return fmt.Errorf("the worker found %q", got)
 	}
 	return nil
 }
@@ -136,7 +137,7 @@ func (s spelling) chain() []string {
 }
 
 // workersTakeOn makes one act for each step, and compares the whole tree after
-// each. The next Then says what was wrong.
+// each. The next Then reports what was wrong.
 func (w *world) workersTakeOn(name, to string) error {
 	at, chain := w.names["job "+name], w.chain()
 	for i := slices.Index(chain, w.stateOf(w.seen, at)); chain[i] != to; i++ {
@@ -192,7 +193,7 @@ func (w *world) jobFailsThere(name, why string) error {
 	return nil
 }
 
-// note keeps the findings of an act of several steps, for a Then to judge.
+// note keeps what an act of several steps found, for a Then to check.
 func (w *world) note(err error) {
 	if err != nil {
 		w.onTheWay = append(w.onTheWay, err)

@@ -22,19 +22,19 @@ type world struct {
 	ctx   context.Context // the scenario's, because steps get no other
 	root  string
 	now   time.Time // the time on the clock of the code under test
-	// actors are all who have a session, by their names in scenarios.
+	// actors have sessions. The keys are their names in scenarios.
 	actors map[string]*actor
 	// names are the paths of what scenarios name: "job A".
 	names map[string]string
 
 	before *znode.Tree  // before the last act
-	want   *znode.Tree  // before, plus what the Thens have said since
+	want   *znode.Tree  // before, and what the Thens have said since
 	seen   *znode.Tree  // after the last act, and what was written by hand since
 	there  *znode.Tree  // after the last act
 	byHand []znode.Node // written by hand since
 	last   outcome
 	saw    []sighting
-	// unsettled: no Then has compared the whole tree since the last act.
+	// unsettled is true if no Then has compared the whole tree since the last act.
 	unsettled bool
 	uuid      string // of the scenario's submission
 	highest   string // the highest id that a batch has had
@@ -42,15 +42,15 @@ type world struct {
 	target    string   // the target state of the last illegal step
 	jobs      []wanted // of the scenario's table
 	onTheWay  []error  // what was not as documented during an act of several steps
-	// meanwhile, if not nil, is what somebody else does just before the code
+	// meanwhile, if not nil, is what another client does just before the code
 	// under test writes.
 	meanwhile func() error
 }
 
-// outcome is the answer of the code under test, for a Then to judge.
+// outcome is the answer of the code under test, for a Then to check.
 type outcome struct {
 	err    error
-	judged bool // a Then has judged the error
+	judged bool // a Then has checked the error
 	// warnings, ids, report, fired and looked are the answers of the operations that
 	// have one.
 	warnings []string
@@ -60,7 +60,7 @@ type outcome struct {
 	looked   []string
 }
 
-// actor is somebody with a session, and what they acquired in it.
+// actor is a worker or an administrator: a session, and what was acquired in it.
 type actor struct {
 	conn   *zkconn.Session
 	q      *newqueue.Queue
@@ -79,7 +79,8 @@ var longAgo = start.Add(-240 * time.Hour)
 // actTimeout is the limit of one act. Nothing in a scenario waits for long.
 const actTimeout = 30 * time.Second
 
-// setUp creates the scenario's chroot with what every scenario starts with.
+// setUp creates the scenario's chroot and the znodes that every scenario starts
+// with.
 func (w *world) setUp(ctx context.Context, sc *godog.Scenario) (context.Context, error) {
 	w.ctx, w.spelling = ctx, spell(dialectOf(sc))
 	if err := context.Cause(ctx); err != nil {
@@ -88,14 +89,14 @@ func (w *world) setUp(ctx context.Context, sc *godog.Scenario) (context.Context,
 	return ctx, w.furnish()
 }
 
-// tearDown puts the sessions back, removes the chroot, and judges what no Then
-// has judged.
+// tearDown puts the sessions back, removes the chroot, and checks what no Then has
+// checked.
 func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (context.Context, error) {
 	for _, a := range w.actors {
 		w.suite.idle.put(a.conn)
 	}
 	if ctx.Err() != nil {
-		return ctx, nil // the run is over, so this scenario does not count
+		return ctx, nil // the run was stopped, so this scenario does not count
 	}
 	if w.suite.opt.Tidy && w.there != nil {
 		w.suite.door.remove(w.root, w.there)
@@ -123,8 +124,8 @@ func (w *world) actor(name string) (*actor, error) {
 	return a, nil
 }
 
-// act lets somebody call the code under test, and reads the tree before and
-// after. It stores the answer and does not judge it.
+// act lets an actor call the code under test, and reads the tree before and after.
+// It stores the answer and does not check it.
 func (w *world) act(name string, do func(ctx context.Context, a *actor, answer *outcome) error) error {
 	if w.unsettled {
 		return errors.New("no Then has compared the whole tree after the act before this one")
@@ -147,7 +148,7 @@ func (w *world) act(name string, do func(ctx context.Context, a *actor, answer *
 	w.unsettled = true
 	w.want = w.before.Clone()
 	if w.meanwhile != nil {
-		return errors.New("nothing was written, so nobody came first")
+		return errors.New("nothing was written, so the other client did not act")
 	}
 	return w.look()
 }
@@ -164,7 +165,7 @@ func (w *world) arrange(name string, do func(ctx context.Context, a *actor, answ
 	return nil
 }
 
-// look reads the tree, and what has happened since the last look.
+// look reads the tree, and observes what has happened since the last look.
 func (w *world) look() error {
 	if known, err := w.flush(); known || err != nil {
 		return err
@@ -178,8 +179,8 @@ func (w *world) look() error {
 	return nil
 }
 
-// write creates znodes by hand, at the latest before anybody acts. What is
-// written by hand counts as nobody's step.
+// write creates znodes by hand, at the latest before the next act. What is written
+// by hand is not observed as a step.
 func (w *world) write(nodes ...znode.Node) error {
 	for _, n := range nodes {
 		if err := w.seen.Put(n); err != nil {
@@ -190,8 +191,8 @@ func (w *world) write(nodes ...znode.Node) error {
 	return nil
 }
 
-// flush sends what was written by hand. known says that the whole tree is known
-// then, and need not be read: see [door.write].
+// flush sends what was written by hand. known is true if the whole tree is then
+// known and need not be read: see [door.write].
 func (w *world) flush() (known bool, err error) {
 	if len(w.byHand) == 0 {
 		return false, nil
@@ -227,8 +228,8 @@ var connectionLost = []error{
 	newqueue.ErrUnknownOutcome, newqueue.ErrNotDone,
 }
 
-// furnish creates the scenario's chroot, and what is in it before any batch or
-// job.
+// furnish creates the scenario's chroot, and the znodes that exist before any
+// batch or job.
 func (w *world) furnish() (err error) {
 	if _, err := w.suite.door.conn.Create(w.root, []byte{}, 0, w.suite.door.acl); err != nil {
 		return w.stopIfLost(fmt.Errorf("create the scenario's chroot: %w", err))
@@ -244,7 +245,7 @@ func (w *world) furnish() (err error) {
 	return w.write(nodes...)
 }
 
-// path is the path of what a scenario names.
+// path is the path of an item by its name in the scenario.
 func (w *world) path(name string) (string, error) {
 	if p, ok := w.names[name]; ok {
 		return p, nil

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,12 +19,9 @@ import (
 // file and the chart have it all, and can be had from the file again.
 func TestMeasure(t *testing.T) {
 	dir := t.TempDir()
-	mrtq, out, svg := filepath.Join(dir, "mrtq"), filepath.Join(dir, "out.json"), filepath.Join(dir, "out.svg")
-	if said, err := exec.Command("go", "build", "-o", mrtq, "mrtq/cmd/mrtq").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, said)
-	}
+	out, svg := filepath.Join(dir, "out.json"), filepath.Join(dir, "out.svg")
 	var printed bytes.Buffer
-	err := run(t.Context(), []string{"--mrtq", mrtq, "--backends", string(harness.TestBackend()), "--records", "40", "--jobs", "21", "--rounds", "2", "--out", out, "--svg", svg}, &printed)
+	err := run(t.Context(), []string{"--backends", string(harness.TestBackend()), "--records", "40", "--jobs", "21", "--rounds", "2", "--out", out, "--svg", svg}, &printed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +123,7 @@ func TestRatios(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for _, args := range [][]string{
 		{"--records", "0"}, {"--jobs", "0"}, {"--rounds", "0"}, {"--from", "/nowhere"},
-		{"--mrtq", "/nowhere/mrtq", "--backends", "embedded"}, {"--backends", "nothing"},
+		{"--mrtq", "/nowhere/mrtq", "--backends", "embedded"}, {"--mrtq", "/nowhere/mrtq", "--backends", "nothing"},
 	} {
 		if err := run(t.Context(), args, io.Discard); err == nil {
 			t.Errorf("%q: no error", args)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -28,6 +29,15 @@ func since(began time.Time) sample { return sample{Seconds: time.Since(began).Se
 type command struct {
 	mrtq string
 	dir  string
+}
+
+// build builds mrtq into a folder: what is measured is the source as it is now.
+func build(ctx context.Context, dir string) (mrtq string, err error) {
+	mrtq = filepath.Join(dir, "mrtq")
+	if said, err := exec.CommandContext(ctx, "go", "build", "-o", mrtq, "mrtq/cmd/mrtq").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build mrtq: %w: %s", err, bytes.TrimSpace(said))
+	}
+	return mrtq, nil
 }
 
 // run runs it to its end, which must be a success.

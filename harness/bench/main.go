@@ -2,7 +2,8 @@
 // same multis sent without anything else, the same znodes read without anything
 // else, and the way that the documents describe, a round trip a step. Everything
 // is measured in one run against one server, several rounds of it, and printed as
-// ratios. It takes the commands as they are, as processes:
+// ratios. It takes the commands as they are, as processes of the mrtq that it builds
+// first:
 //
 //	go run ./harness/bench --backends jvm --records 20000
 package main
@@ -49,7 +50,7 @@ type options struct {
 func run(ctx context.Context, args []string, stdout io.Writer) error {
 	var o options
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
-	f.StringVar(&o.mrtq, "mrtq", "bin/mrtq", "the command to measure")
+	f.StringVar(&o.mrtq, "mrtq", "", "the command to measure; if not given, it is built from the source here")
 	f.StringVar(&o.backends, "backends", "embedded,jvm", "servers to measure on, separated by commas; one that isn't installed is left out")
 	f.IntVar(&o.records, "records", 500, "records of the legacy queue")
 	f.IntVar(&o.jobs, "jobs", 100, "jobs that are made in the documented way")
@@ -97,6 +98,16 @@ func resultsOf(ctx context.Context, o options) ([]result, error) {
 			return nil, err
 		}
 		return results, json.Unmarshal(text, &results)
+	}
+	if o.mrtq == "" {
+		dir, err := os.MkdirTemp("", "mrtq-bench-")
+		if err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(dir)
+		if o.mrtq, err = build(ctx, dir); err != nil {
+			return nil, fmt.Errorf("%w; run this in mrtq's source, or name the command with --mrtq", err)
+		}
 	}
 	var err error
 	if o.mrtq, err = filepath.Abs(o.mrtq); err != nil {

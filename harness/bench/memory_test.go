@@ -34,10 +34,11 @@ func TestMemory(t *testing.T) {
 		t.Skip("only Linux says how much memory a process had at most")
 	}
 	dir := t.TempDir()
-	c := command{mrtq: filepath.Join(dir, "mrtq"), dir: dir}
-	if said, err := exec.Command("go", "build", "-o", c.mrtq, "mrtq/cmd/mrtq").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, said)
+	mrtq, err := build(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
 	}
+	c := command{mrtq: mrtq, dir: dir}
 	writeQueue(t, filepath.Join(dir, "queue.ndjson"), *memoryRecords)
 	address := serveQueue(t, c)
 	t.Setenv("GOMEMLIMIT", *memoryLimit)

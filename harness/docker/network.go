@@ -16,7 +16,7 @@ import (
 	"mrtq/harness/internal/containers"
 )
 
-// networkAttempts is how often a free subnet is asked for, if somebody else takes
+// networkAttempts is how often a free subnet is asked for, if another process takes
 // it in between.
 const networkAttempts = 5
 

@@ -16,8 +16,8 @@ type Options struct {
 	// Private opens no port: clients can connect only with Server.Dial, and
 	// Addr is not used.
 	Private bool
-	// RealTime lets time pass by itself, for programs, and for clients that don't know
-	// the time the time of a manual clock. Otherwise only Advance moves time.
+	// RealTime lets time pass by itself, for programs, and for clients whose own clock a
+	// manual one would contradict. Otherwise only Advance moves time.
 	RealTime bool
 	// Now is where a manual clock starts; zero is the present. Session ids begin with it, so with
 	// a fixed Now they are the same each time.
@@ -26,7 +26,7 @@ type Options struct {
 	// two and twenty of a server's usual ticks.
 	MinTimeout, MaxTimeout time.Duration
 	// ContainerInterval is how often the server looks for container and TTL nodes to remove, as a
-	// server's property znode.container.checkIntervalMs; With a real clock it does not look more
+	// server's property znode.container.checkIntervalMs. With a real clock it does not look more
 	// often than every 50 ms. 0 is a minute, as on a real server, because recipes rely on
 	// containers that are not removed at once.
 	ContainerInterval time.Duration

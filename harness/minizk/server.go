@@ -82,7 +82,7 @@ func Start(opt Options) (*Server, error) {
 	return s, nil
 }
 
-// Addr is the address to connect to, "127.0.0.1:34567"; With Options.Private there is none, and
+// Addr is the address to connect to, "127.0.0.1:34567". With Options.Private there is none, and
 // Addr returns "private".
 func (s *Server) Addr() string { return s.addr }
 

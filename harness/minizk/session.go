@@ -31,7 +31,7 @@ func (t *sessionTable) init(started time.Time) {
 
 // firstSession is the first id. As on a real server, ids begin with the server's number and the
 // time (SessionTrackerImpl.initializeNextSessionId). So if a server has ended and another runs at
-// its address, an old client cannot resume somebody else's session.
+// its address, an old client cannot resume another client's session.
 func firstSession(started time.Time) int64 {
 	const server = 1
 	return server<<56 | int64(uint64(started.UnixMilli())<<24>>8)
@@ -87,7 +87,7 @@ func (t *sessionTable) due(now time.Time) []*session {
 	return out
 }
 
-// password resumes a session. Without it, nobody can take the session over.
+// password resumes a session. Without it, no client can.
 func (s *Server) password(id int64) []byte {
 	sum := sha256.Sum256(binary.BigEndian.AppendUint64(s.secret[:], uint64(id)))
 	return sum[:wire.PasswordLen]

@@ -39,8 +39,16 @@ type Map struct {
 
 // Document is a text that states rules.
 type Document struct {
-	Title string
+	Title string // how a finding cites it
 	File  string
+}
+
+// String names the document, and its file if the title does not.
+func (d Document) String() string {
+	if d.Title == d.File {
+		return d.File
+	}
+	return d.Title + " (" + d.File + ")"
 }
 
 // Type is a type of names, or of parts of names.

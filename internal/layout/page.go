@@ -13,7 +13,7 @@ import (
 func (m *Map) WriteMarkdown(w io.Writer) error {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "# %s\n\n%s\n\n", mark(m.heading()), mark(m.Says))
-	fmt.Fprintf(b, "Map `%s`, from *%s* (%s).\n\n## Znodes\n\n", m.Name, mark(m.Document.Title), mark(m.Document.File))
+	fmt.Fprintf(b, "Map `%s`, from %s.\n\n## Znodes\n\n", m.Name, mark(m.Document.String()))
 	fmt.Fprintln(b, "| znode | kind | data | what it is | who makes it, who changes it |\n|---|---|---|---|---|")
 	for _, n := range m.shown() {
 		fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s |\n", cellCode(n.Path), n.kindWords(), mark(n.dataWords()), mark(n.words()), mark(n.whoWords()))
@@ -169,7 +169,7 @@ code { font-size: .9em; overflow-wrap: anywhere }
 <body>
 <h1>{{plain .Heading}}</h1>
 <p>{{plain .Map.Says}}</p>
-<p>Map <code>{{.Name}}</code>, from <em>{{plain .Map.Document.Title}}</em> ({{plain .Map.Document.File}}).</p>
+<p>Map <code>{{.Name}}</code>, from {{plain .Map.Document.String}}.</p>
 <h2>Znodes</h2>
 <table>
 <thead><tr><th scope="col">znode</th><th scope="col">kind</th><th scope="col">data</th><th scope="col">what it is</th><th scope="col">who makes it, who changes it</th></tr></thead>

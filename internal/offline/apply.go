@@ -11,22 +11,22 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Errors of operations that a server would have no better names for.
+// Errors of operations, for which the server's errors have no better names.
 var (
-	// ErrSystem says that the root, or a znode of ZooKeeper's own, was to be
-	// changed in a way that can't be.
+	// ErrSystem says that an operation would change the root or one of ZooKeeper's
+	// own znodes in a way that no server allows.
 	ErrSystem = errors.New("it is ZooKeeper's own")
-	// ErrACL says that an access control list is one that no server takes.
-	ErrACL = errors.New("the ACL is empty, or names whoever is authenticated, and nobody is")
+	// ErrACL says that no server would accept an access control list.
+	ErrACL = errors.New("the ACL is empty, or is for authenticated clients, and no client is authenticated")
 )
 
 // maxRequest is the most that a session with a server sends in one transaction.
 const maxRequest = 16 << 20
 
-// Multi carries the operations out, all or none. The error is a
-// *[znode.MultiError] when one of them was refused. One that is larger than the
-// server would take has the outcome that its client would see, because it drops
-// the connection: [zkconn.ErrUnknownOutcome].
+// Multi carries out all operations or none. The error is a *[znode.MultiError] if one
+// of them was refused. If the transaction is larger than the server would accept, the
+// error is [zkconn.ErrUnknownOutcome]. A client would get the same, because the
+// server would drop the connection.
 func (t *Tree) Multi(ctx context.Context, ops []znode.Op) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("nothing was written: %w", context.Cause(ctx))
@@ -36,7 +36,7 @@ func (t *Tree) Multi(ctx context.Context, ops []znode.Op) error {
 			return &znode.MultiError{Index: i, Op: op, Err: err}
 		}
 	}
-	const length = 4 // the packet's own, which does not count
+	const length = 4 // the packet's length field, which does not count
 	switch n := znode.MultiSize(ops, 0); {
 	case n > maxRequest:
 		return fmt.Errorf("nothing was written: %d operations take %d bytes, more than the %d that one request can have", len(ops), n, maxRequest)
@@ -61,17 +61,17 @@ func (t *Tree) Multi(ctx context.Context, ops []znode.Op) error {
 	})
 }
 
-// Start is Multi: what it was asked is done when it returns.
+// Start is Multi: the transaction is done when it returns.
 func (t *Tree) Start(ctx context.Context, ops []znode.Op) <-chan error {
 	done := make(chan error, 1)
 	done <- t.Multi(ctx, ops)
 	return done
 }
 
-// stamp is what a transaction leaves on all that it changes.
+// stamp is what a transaction writes to the Stat of each znode that it changes.
 type stamp struct{ zxid, time int64 }
 
-// undone is what a place was before the transaction under way.
+// undone is a place as it was before the transaction under way.
 type undone struct {
 	place          *touched
 	known          standing
@@ -79,8 +79,8 @@ type undone struct {
 	state
 }
 
-// transaction does all of a change or nothing of it. One that is refused takes a
-// zxid too.
+// transaction makes all of a change or none of it. A refused transaction uses a zxid,
+// too.
 func (t *Tree) transaction(change func(stamp) error) error {
 	t.zxid++
 	t.undo = t.undo[:0]
@@ -95,7 +95,7 @@ func (t *Tree) transaction(change func(stamp) error) error {
 	return t.relieve()
 }
 
-// change notes what a place is before it is changed.
+// change records a place before it is changed.
 func (t *Tree) change(n *touched) {
 	t.undo = append(t.undo, undone{n, n.known, n.changed, n.fresh, n.state})
 	n.changed = true
@@ -114,7 +114,7 @@ func (t *Tree) apply(tx stamp, op znode.Op) error {
 	return err
 }
 
-// get is the place of a znode, with what is known of it.
+// get returns the place of a znode, with its current state.
 func (t *Tree) get(path string) (*touched, error) {
 	n, above := t.recent.place(path)
 	if n.known != unknown {
@@ -171,15 +171,15 @@ func (t *Tree) create(tx stamp, op znode.Op, owner int64) error {
 	t.change(n)
 	n.fresh = true
 	t.recent.put(n, state{
-		data: bytes.Clone(op.Data), // the caller may use its own again
+		data: bytes.Clone(op.Data), // the caller may use its slice again
 		acl:  acl,
 		stat: znode.Stat{Czxid: tx.zxid, Mzxid: tx.zxid, Pzxid: tx.zxid, Ctime: tx.time, Mtime: tx.time, EphemeralOwner: owner, DataLength: int32(len(op.Data))},
 	})
 	return nil
 }
 
-// given is an operation's ACL as it is kept: nil if it is open. Whether any server
-// knows its schemes is for that server to say.
+// given is an operation's ACL as it is stored: nil if it is open. It does not check
+// whether a server knows the schemes.
 func (t *Tree) given(acl []znode.ACL) ([]znode.ACL, error) {
 	switch {
 	case acl == nil:
@@ -188,7 +188,7 @@ func (t *Tree) given(acl []znode.ACL) ([]znode.ACL, error) {
 		return nil, ErrACL
 	}
 	if slices.Equal(acl, t.acl) {
-		return t.acl, nil // most have the run's
+		return t.acl, nil // share the slice, because most znodes have this ACL
 	}
 	var kept []znode.ACL
 	for _, a := range acl {
@@ -248,8 +248,8 @@ func (t *Tree) set(tx stamp, op znode.Op) error {
 	return nil
 }
 
-// checked is the place of a znode that must be there, with the version that the
-// operation demands.
+// checked returns the place of a znode. The znode must exist and have the version
+// that the operation requires.
 func (t *Tree) checked(op znode.Op) (*touched, error) {
 	n, err := t.get(op.Path)
 	switch {

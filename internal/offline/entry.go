@@ -7,7 +7,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// entry is what a layer says of a path: the whole znode, or that it is gone.
+// entry is what a layer has for a path: the whole znode, or that it was removed.
 type entry struct {
 	path string
 	gone bool
@@ -18,16 +18,16 @@ type entry struct {
 type state struct {
 	data []byte
 	stat znode.Stat
-	acl  []znode.ACL // nil where it is open
+	acl  []znode.ACL // nil if it is open
 }
 
 func (e *entry) node() znode.Node {
 	return znode.Node{Path: e.path, Data: e.data, Stat: e.stat, ACL: e.acl}
 }
 
-// An entry in a run is its path's length, the path, the length of what follows,
-// and that: a byte of flags, and if the znode is there, its Stat, its ACL and its
-// data.
+// An entry in a run is written as the length of its path, the path, the length of the
+// body, and the body. The body is a byte of flags, and if the znode exists, its Stat,
+// its ACL and its data.
 const (
 	flagGone = 1 << iota
 	flagNull // null data
@@ -76,11 +76,10 @@ func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// errDamaged says that what was written to a temporary file is not what is read.
+// errDamaged says that a temporary file has other content than was written.
 var errDamaged = errors.New("a temporary file does not hold what was written to it")
 
-// nextEntry takes the path and the body of the entry at the beginning of b; rest
-// is what comes after it.
+// nextEntry splits b into the path and the body of its first entry, and the rest.
 func nextEntry(b []byte) (path, body, rest []byte, err error) {
 	path, b, err = takeBytes(b)
 	if err == nil {
@@ -97,8 +96,7 @@ func takeBytes(b []byte) (taken, rest []byte, err error) {
 	return b[size : size+int(n)], b[size+int(n):], nil
 }
 
-// parseBody reads what appendBody and the data are. Nothing of it shares memory
-// with b.
+// parseBody parses a body with its data. The result shares no memory with b.
 func parseBody(b []byte) (s state, gone bool, err error) {
 	p := parser{rest: b}
 	flags := p.byte()
@@ -121,7 +119,7 @@ func parseBody(b []byte) (s state, gone bool, err error) {
 	return s, false, p.err
 }
 
-// parser takes values until the first error.
+// parser reads values until the first error.
 type parser struct {
 	rest []byte
 	err  error
@@ -147,7 +145,7 @@ func (p *parser) int() int64 {
 	return v
 }
 
-// length is a number of things that each take a byte at least.
+// length reads a number of items. Each item has at least one byte.
 func (p *parser) length() int {
 	v, n := binary.Uvarint(p.rest)
 	if n <= 0 || v > uint64(len(p.rest)) {

@@ -2,9 +2,9 @@ package offline
 
 import "hash/maphash"
 
-// filter is a Bloom filter of paths: what is not in it was not added. Of the paths
-// that were not added, one in five hundred is in it all the same, as long as no
-// more were added than it was made for.
+// filter is a Bloom filter of paths. A path that is not in it was certainly not
+// added. Of the paths that were not added, one in five hundred is in it, too, as long
+// as no more paths were added than it was made for.
 type filter struct {
 	bits []uint64
 	mask uint64 // of a bit's number
@@ -23,7 +23,7 @@ func newFilter(paths int) filter {
 	return filter{bits: make([]uint64, bits/64), mask: bits - 1}
 }
 
-// pathSeed is the process's: filters don't outlive it.
+// pathSeed is the same for all filters, which don't outlive the process.
 var pathSeed = maphash.MakeSeed()
 
 func hashOf(path string) uint64      { return maphash.String(pathSeed, path) }

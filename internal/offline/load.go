@@ -9,11 +9,11 @@ import (
 	"mrtq/internal/znode"
 )
 
-// systemRoot is where ZooKeeper's own znodes are. A server has them anyway, and
-// makes them itself: those of the dump stay as they are, and can't be written to.
+// systemRoot is where ZooKeeper's own znodes are. A server creates them itself. Those
+// of the dump stay unchanged and can't be written.
 const systemRoot = "/zookeeper"
 
-// dir is the folder of what a path leads to.
+// dir is the folder of the file that a path points to.
 func dir(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -21,8 +21,8 @@ func dir(path string) string {
 	return filepath.Dir(path)
 }
 
-// load makes the first run, of the dump, and puts right what its Stats say of
-// numbers that a server would count itself.
+// load writes the dump as the first run, and corrects the numbers in its Stats that a
+// server would count itself.
 func (t *Tree) load(ctx context.Context, dump *side.Dump) error {
 	l := loader{t: t, open: []*opened{{path: "/", state: state{data: []byte{}}, children: 1}}} // the one child is systemRoot
 	if dump != nil {
@@ -55,14 +55,14 @@ func (t *Tree) load(ctx context.Context, dump *side.Dump) error {
 	return nil
 }
 
-// neverMerged is the level of the dump's run, which has no others beside it.
+// neverMerged is the level of the dump's run. No other run has this level.
 const neverMerged = 1 << 30
 
-// loader follows a dump in path order.
+// loader reads a dump in path order.
 type loader struct {
 	t    *Tree
 	w    *runWriter
-	open []*opened // the znodes that what comes may be below, topmost first
+	open []*opened // the znodes that can be parents of the next one, topmost first
 }
 
 // opened is a znode whose children are being counted.
@@ -107,7 +107,7 @@ func (l *loader) add(n *znode.Node) error {
 	return l.w.err
 }
 
-// shut ends the last of the open znodes: all that is below it was seen.
+// shut finishes the last of the open znodes, after everything below it was read.
 func (l *loader) shut() error {
 	o := l.open[len(l.open)-1]
 	l.open = l.open[:len(l.open)-1]

@@ -6,24 +6,23 @@ import (
 	"strings"
 )
 
-// merged goes through several layers at once, in path order; of a path that
-// several have, the newest counts.
+// merged reads several layers at once, in path order. If several layers have a path,
+// the newest counts.
 type merged struct {
-	layers []layer // by their present path, the newer first; those at their end are left out
+	layers []layer // by their current path, the newer first; without those at their end
 	all    []layer
 }
 
-// layer is a cursor of a run, or what is in memory.
+// layer is a cursor of a run, or the changes in memory.
 type layer interface {
-	// seek goes to the first entry whose path is key or comes after it, next to the
-	// next one. Both may only go forwards, or anywhere after a seek.
+	// seek moves to the first entry whose path is key or comes after it.
 	seek(key string) error
 	next() error
-	// present is the path it is at, nil at the end.
+	// present is the current path, nil at the end.
 	present() []byte
-	// load is the entry that it is at.
+	// load returns the current entry.
 	load() (entry, error)
-	// age orders layers: the newest has the least.
+	// age orders layers. The newest has the smallest age.
 	age() int
 }
 
@@ -82,7 +81,7 @@ func (l *list) load() (entry, error) { return l.entries[l.i], nil }
 
 func newMerged(layers []layer) *merged { return &merged{all: layers} }
 
-// seek goes to the first path that is key or comes after it.
+// seek moves to the first path that is key or comes after it.
 func (m *merged) seek(key string) error {
 	m.layers = m.layers[:0]
 	for _, l := range m.all {
@@ -104,7 +103,7 @@ func before(a, b layer) int {
 	return a.age() - b.age()
 }
 
-// path is the present one, nil at the end. It is good until the next move.
+// path is the current path, nil at the end. It is valid until the next move.
 func (m *merged) path() []byte {
 	if len(m.layers) == 0 {
 		return nil
@@ -112,10 +111,10 @@ func (m *merged) path() []byte {
 	return m.layers[0].present()
 }
 
-// load is the newest entry of the present path.
+// load returns the newest entry of the current path.
 func (m *merged) load() (entry, error) { return m.layers[0].load() }
 
-// next goes to the next path.
+// next moves to the next path.
 func (m *merged) next() error {
 	for n := m.same(); n > 0; n-- {
 		if err := m.advance(n - 1); err != nil {
@@ -125,7 +124,7 @@ func (m *merged) next() error {
 	return nil
 }
 
-// same is how many layers have the present path.
+// same is how many layers have the current path.
 func (m *merged) same() int {
 	n := 1
 	for n < len(m.layers) && bytes.Equal(m.layers[n].present(), m.layers[0].present()) {
@@ -134,7 +133,7 @@ func (m *merged) same() int {
 	return n
 }
 
-// advance moves one layer on, and to its new place.
+// advance moves one layer to its next entry, and to its new place in layers.
 func (m *merged) advance(i int) error {
 	l := m.layers[i]
 	if err := l.next(); err != nil {

@@ -10,7 +10,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Side is the tree as of now, to be read. It has the ACLs of all znodes.
+// Side returns the current tree for reading. It has the ACLs of all znodes.
 func (t *Tree) Side(func(path string) bool) side.Side { return t }
 
 // begin takes the lock, if the tree can be used.
@@ -30,7 +30,7 @@ func (t *Tree) begin(ctx context.Context, path string) error {
 }
 
 // Get reads one znode, with its ACL if that is not open. The error wraps
-// [znode.ErrNoNode] when it is not there.
+// [znode.ErrNoNode] if it does not exist.
 func (t *Tree) Get(ctx context.Context, path string) (znode.Node, error) {
 	if err := t.begin(ctx, path); err != nil {
 		return znode.Node{}, err
@@ -46,7 +46,7 @@ func (t *Tree) Get(ctx context.Context, path string) (znode.Node, error) {
 	return (&entry{path: path, state: s}).node(), nil
 }
 
-// Exists reads a znode's Stat; ok is false when it is not there.
+// Exists reads a znode's Stat. ok is false if it does not exist.
 func (t *Tree) Exists(ctx context.Context, path string) (stat znode.Stat, ok bool, err error) {
 	if err := t.begin(ctx, path); err != nil {
 		return znode.Stat{}, false, err
@@ -69,7 +69,7 @@ func (t *Tree) ACL(ctx context.Context, path string) ([]znode.ACL, error) {
 }
 
 // Children lists a znode's children in byte order. The error wraps
-// [znode.ErrNoNode] when it is not there.
+// [znode.ErrNoNode] if the znode does not exist.
 func (t *Tree) Children(ctx context.Context, path string) ([]string, error) {
 	n, err := t.Get(ctx, path)
 	if err != nil {
@@ -103,15 +103,15 @@ func (t *Tree) Children(ctx context.Context, path string) ([]string, error) {
 	return names, err
 }
 
-// firstName is before all names: none begins with a control character, and a path
-// that ends with a slash is not below itself.
+// firstName comes before all names. No name begins with a control character, and a
+// path that ends with a slash is not below itself.
 const firstName = "\x01"
 
-// afterSlash is the character after the slash: what is below "a" is from "a/" to
+// afterSlash is the character after the slash: everything below "a" is from "a/" to
 // "a0".
 const afterSlash = "0"
 
-// below is what the paths of all znodes below a path begin with.
+// below is the common beginning of the paths of all znodes below a path.
 func below(path string) string {
 	if path == "/" {
 		return path
@@ -124,13 +124,14 @@ func at(m *merged, prefix string) bool {
 	return len(p) >= len(prefix) && string(p[:len(prefix)]) == prefix
 }
 
-// reader reads a tree again and again, each time as of then. The caller closes it.
+// reader reads a tree repeatedly, each time in its current state. The caller closes
+// it.
 type reader struct {
 	t       *Tree
 	cursors map[*run]*cursor
 }
 
-// reader keeps the runs open that are merged meanwhile.
+// reader returns a reader, which keeps runs open that are merged meanwhile.
 func (t *Tree) reader() *reader {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -145,8 +146,8 @@ func (r *reader) close() {
 	r.t.dropRetired()
 }
 
-// snapshot is what is at and below a path as of now, whatever happens meanwhile. It
-// is good until the next one.
+// snapshot is the current state of a path and everything below it. Later changes don't
+// affect it. It is valid until the next snapshot.
 func (r *reader) snapshot(root string) (*merged, error) {
 	t := r.t
 	t.mu.Lock()
@@ -171,7 +172,7 @@ func (r *reader) snapshot(root string) (*merged, error) {
 	return newMerged(layers), nil
 }
 
-// nodes yields what is there of root and below it, as of now.
+// nodes yields root and everything below it, in their current state.
 func (r *reader) nodes(ctx context.Context, root string) iter.Seq2[znode.Node, error] {
 	return func(yield func(znode.Node, error) bool) {
 		if err := r.each(ctx, root, func(n znode.Node) bool { return yield(n, nil) }); err != nil {
@@ -180,7 +181,7 @@ func (r *reader) nodes(ctx context.Context, root string) iter.Seq2[znode.Node, e
 	}
 }
 
-// each calls f for each of them, until it returns false.
+// each calls f for each znode, until f returns false.
 func (r *reader) each(ctx context.Context, root string, f func(znode.Node) bool) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -213,7 +214,7 @@ func (r *reader) each(ctx context.Context, root string, f func(znode.Node) bool)
 	return err
 }
 
-// Walk implements [side.Side]. All znodes are as they were when it began.
+// Walk implements [side.Side]. All znodes are as they were when the walk began.
 func (t *Tree) Walk(ctx context.Context, root string) iter.Seq2[znode.Node, error] {
 	return func(yield func(znode.Node, error) bool) {
 		r := t.reader()

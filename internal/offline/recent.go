@@ -7,41 +7,41 @@ import (
 	"mrtq/internal/znode"
 )
 
-// touched is a znode that recent operations looked at or changed, in memory. Those
-// below it that they touched hang from it.
+// touched is a znode in memory that recent operations read or changed. Its children
+// are those that they read or changed, too.
 type touched struct {
 	below map[string]*touched // by name
 	known standing
-	// changed says that the layers below say something else of it, or may.
+	// changed is true if the layers below have, or may have, another state.
 	changed bool
-	// fresh says that it was made after the layers below: these say nothing of what
-	// is below it.
+	// fresh is true if it is newer than the layers below, so that these have nothing
+	// below it.
 	fresh bool
 	state
 }
 
-// standing is what is known of a znode.
+// standing is what memory has for a znode.
 type standing uint8
 
 const (
-	unknown standing = iota // only the layers below say
+	unknown standing = iota // nothing: ask the layers below
 	there
-	gone // or never there
+	gone // it does not exist
 )
 
-// recent is what is in memory.
+// recent has the changes in memory.
 type recent struct {
 	root *touched
-	size int // in bytes, roughly
+	size int // roughly, in bytes
 }
 
 func newRecent() *recent { return &recent{root: &touched{}} }
 
-// touchedSize is about what the znode itself takes.
+// touchedSize is about how many bytes the znode itself takes.
 const touchedSize = 280
 
-// place is where a path has its place, made if need be, and the one above it; that
-// of the root is nil.
+// place returns the place of a path and that of its parent, nil for the root. It
+// creates missing places.
 func (r *recent) place(path string) (n, above *touched) {
 	n = r.root
 	if path == "/" {
@@ -63,8 +63,8 @@ func (r *recent) place(path string) (n, above *touched) {
 	return n, above
 }
 
-// find is the place of a path, if it has one; fresh says that, if not, nothing is
-// there.
+// find returns the place of a path, if it has one. If it has none, fresh reports
+// whether nothing exists there.
 func (r *recent) find(path string) (n *touched, fresh bool) {
 	n = r.root
 	if path == "/" {
@@ -81,7 +81,7 @@ func (r *recent) find(path string) (n *touched, fresh bool) {
 	return n, fresh
 }
 
-// put says what a znode is like now.
+// put sets the current state of a znode.
 func (r *recent) put(n *touched, s state) {
 	r.size += len(s.data) - len(n.data)
 	n.state, n.known, n.changed = s, there, true
@@ -95,7 +95,7 @@ type found struct {
 
 func (f found) entry() entry { return entry{f.path, f.known == gone, f.state} }
 
-// changes are what was changed at or below a path, in path order.
+// changes are the changes at or below a path, in path order.
 func (r *recent) changes(root string) []found {
 	n, _ := r.find(root)
 	if n == nil {
@@ -116,7 +116,7 @@ func (r *recent) changes(root string) []found {
 	return all
 }
 
-// entries are the changes as they are now, whatever happens later.
+// entries is a copy of the changes, which later changes don't affect.
 func (r *recent) entries(root string) []entry {
 	changes := r.changes(root)
 	entries := make([]entry, len(changes))

@@ -8,31 +8,32 @@ import (
 	"path/filepath"
 	"sort"
 
+	"mrtq/internal/openfile"
 	"mrtq/internal/znode"
 )
 
-// run is a layer on disk: entries in path order, written once. In memory are the
-// paths at which its blocks begin, and a filter.
+// run is a layer on disk: entries in path order, written once. Memory holds a filter,
+// and the paths at which its blocks begin.
 type run struct {
-	file   *os.File // gone when it is closed, or the process ends
+	file   *os.File // disappears when it is closed, or when the process ends
 	size   int64
 	count  int
 	blocks []block
-	filter filter // of the paths and of those above them
-	// filtered is how many were added to the filter, some of them twice.
+	filter filter // the paths, and their parents
+	// filtered is how many paths were added to the filter, some of them twice.
 	filtered int
-	level    int    // how often its entries were merged
+	level    int    // how often its entries have been merged
 	at       cursor // for single lookups
 }
 
-// block is where a stretch of a run begins, and the path of its first entry.
+// block is where a block of a run begins, and the path of its first entry.
 type block struct {
 	path   string
 	offset int64
 }
 
-// defaultBlock is how many bytes a block has at least: what has to be read to find
-// one entry.
+// defaultBlock is the minimum number of bytes in a block. About so much must be read
+// to find one entry.
 const defaultBlock = 16 << 10
 
 // runWriter writes a run, entry by entry in path order.
@@ -46,27 +47,14 @@ type runWriter struct {
 	err   error
 }
 
-// newRun begins a run in a file in a folder, with that many paths in its filter.
+// newRun begins a run in a temporary file, with room for so many paths in its filter.
 func newRun(dir, name string, paths, block int) (*runWriter, error) {
-	f, err := temporary(dir, name)
+	f, err := openfile.Temporary(dir, "."+filepath.Base(name)+".*")
 	if err != nil {
 		return nil, err
 	}
 	r := &run{file: f, filter: newFilter(paths)}
 	return &runWriter{run: r, w: bufio.NewWriterSize(f, 1<<16), block: block}, nil
-}
-
-// temporary is a file that is gone when it is closed, or the process ends.
-func temporary(dir, name string) (*os.File, error) {
-	f, err := os.CreateTemp(dir, "."+filepath.Base(name)+".*")
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
 }
 
 func (w *runWriter) add(e *entry) {
@@ -78,7 +66,7 @@ func (w *runWriter) add(e *entry) {
 	w.addEncoded(w.path, w.buf)
 }
 
-// addEncoded adds an entry as it is written.
+// addEncoded adds an entry that is already encoded.
 func (w *runWriter) addEncoded(path, text []byte) {
 	r := w.run
 	if n := len(r.blocks); n == 0 || r.size-r.blocks[n-1].offset >= int64(w.block) {
@@ -98,12 +86,12 @@ func (w *runWriter) filter(hash uint64) {
 	w.run.filtered++
 }
 
-// filterAbove adds what is above a path to the filter, so that a subtree of which
-// the filter lacks the root has nothing in the run.
+// filterAbove adds the parents of a path to the filter. So if the root of a subtree is
+// not in the filter, the run has nothing of the subtree.
 func (w *runWriter) filterAbove(path []byte) {
 	parent := path[:max(bytes.LastIndexByte(path, '/'), 1)]
 	if n := len(w.above); n > 0 && string(parent) == w.above[n-1] || len(path) == 1 {
-		return // as nearly always
+		return // nearly always
 	}
 	for len(w.above) > 0 && !znode.Within(string(parent), w.above[len(w.above)-1]) {
 		w.above = w.above[:len(w.above)-1]
@@ -117,7 +105,7 @@ func (w *runWriter) filterAbove(path []byte) {
 	}
 }
 
-// finish is the run as it was written.
+// finish ends the writing, and returns the run.
 func (w *runWriter) finish() (*run, error) {
 	if err := w.w.Flush(); err != nil && w.err == nil {
 		w.err = err
@@ -144,12 +132,12 @@ func (r *run) get(path string, hash uint64) (s state, gone, ok bool, err error) 
 	return s, gone, err == nil, err
 }
 
-// cursor is at one entry of a run, or past them all.
+// cursor is at one entry of a run, or at its end.
 type cursor struct {
 	run  *run
 	kept [keptBlocks]keptBlock
 	uses int
-	now  int // the present one of kept
+	now  int // the index of the current block in kept
 	rest []byte
 	path []byte
 	body []byte
@@ -157,18 +145,18 @@ type cursor struct {
 	ok   bool
 }
 
-// keptBlock is a block that was read.
+// keptBlock is a block in memory.
 type keptBlock struct {
 	index int // from 1; 0 is none
 	bytes []byte
 	used  int
 }
 
-// keptBlocks is how many blocks a cursor keeps: work goes on at a few places at a
-// time.
+// keptBlocks is how many blocks a cursor keeps, because a migration works at a few
+// places at a time.
 const keptBlocks = 6
 
-// seek goes to the first entry whose path is key or comes after it.
+// seek moves to the first entry whose path is key or comes after it.
 func (c *cursor) seek(key string) error {
 	blocks := c.run.blocks
 	i := sort.Search(len(blocks), func(i int) bool { return blocks[i].path > key }) // from 1, as in kept
@@ -187,7 +175,7 @@ func (c *cursor) seek(key string) error {
 	return nil
 }
 
-// open goes to the first entry of a block, counted from 1.
+// open moves to the first entry of a block, counted from 1.
 func (c *cursor) open(i int) error {
 	c.ok, c.rest = false, nil
 	if i > len(c.run.blocks) {
@@ -200,7 +188,7 @@ func (c *cursor) open(i int) error {
 	return c.next()
 }
 
-// read makes a block the present one.
+// read makes a block the current one.
 func (c *cursor) read(i int) error {
 	c.uses++
 	oldest := 0
@@ -233,7 +221,7 @@ func (c *cursor) read(i int) error {
 	return nil
 }
 
-// next goes to the next entry.
+// next moves to the next entry.
 func (c *cursor) next() error {
 	if len(c.rest) == 0 {
 		if i := c.kept[c.now].index; i > 0 && i < len(c.run.blocks) {

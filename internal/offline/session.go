@@ -9,12 +9,12 @@ import (
 	"mrtq/internal/znode"
 )
 
-// ownSession owns the ephemeral znodes of this process. None of them is left in
-// the dump.
+// ownSession owns the ephemeral znodes of this process. They are not written to the
+// dump.
 const ownSession = 1
 
-// CreateEphemeral makes an ephemeral sequential znode and returns its path. It goes
-// when the dump is written.
+// CreateEphemeral creates an ephemeral sequential znode and returns its path. The
+// znode is removed before the dump is written.
 func (t *Tree) CreateEphemeral(ctx context.Context, prefix string, data []byte, acl []znode.ACL) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", context.Cause(ctx)
@@ -75,11 +75,11 @@ func (t *Tree) endSession() error {
 	})
 }
 
-// errAlone says that nobody else is there who would remove what is waited for.
-var errAlone = errors.New("nobody else works on the file, so it won't go")
+// errAlone says that a znode would never be removed, because no other client exists.
+var errAlone = errors.New("no other process works on the file, so nothing will remove it")
 
-// WaitGone is for a znode that is not there: nothing happens to a file's znodes
-// while one waits.
+// WaitGone returns at once if the znode does not exist. Otherwise it is an error,
+// because no other client can remove it.
 func (t *Tree) WaitGone(ctx context.Context, path string) error {
 	_, there, err := t.Exists(ctx, path)
 	if err == nil && there {
@@ -88,7 +88,7 @@ func (t *Tree) WaitGone(ctx context.Context, path string) error {
 	return err
 }
 
-// Sync has nothing to do: what is read is as of now.
+// Sync does nothing, because every read is current.
 func (t *Tree) Sync(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

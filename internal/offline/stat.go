@@ -6,21 +6,21 @@ import (
 	"mrtq/internal/znode"
 )
 
-// createsOf is how many children a znode has ever had, which a server counts and a
-// Stat only implies; see [znode.Stat.NextSequence].
+// createsOf is how many children a znode has ever had. A server counts them, and a
+// Stat only implies the number: see [znode.Stat.NextSequence].
 func createsOf(s znode.Stat) int32 {
 	creates, _ := s.NextSequence()
 	return creates
 }
 
-// setCreates gives a Stat the Cversion that shows so many creates beside its
-// number of children, as DataNode.copyStat has it.
+// setCreates sets the Cversion of a Stat to the value that, with its number of
+// children, means so many creates (DataNode.copyStat).
 func setCreates(s *znode.Stat, creates int32) {
 	s.Cversion = int32(2*uint32(creates) - uint32(s.NumChildren))
 }
 
-// addChild is what a create makes of the parent's Stat. At the largest number the
-// server's counter stays, and with it Pzxid.
+// addChild changes the parent's Stat for a create. At the largest number, the server's
+// counter and Pzxid no longer change.
 func addChild(s *znode.Stat, zxid int64) {
 	creates := createsOf(*s)
 	if creates < math.MaxInt32 {
@@ -31,7 +31,7 @@ func addChild(s *znode.Stat, zxid int64) {
 	setCreates(s, creates)
 }
 
-// removeChild is what a delete makes of it.
+// removeChild changes the parent's Stat for a delete.
 func removeChild(s *znode.Stat, zxid int64) {
 	creates := createsOf(*s)
 	s.Pzxid = zxid
@@ -39,8 +39,8 @@ func removeChild(s *znode.Stat, zxid int64) {
 	setCreates(s, creates)
 }
 
-// What the server keeps where the owning session of a znode stands, if none owns
-// it (EphemeralType): containers, and znodes with a time to live.
+// The values of a Stat's owner that mean no session (EphemeralType): containers, and
+// znodes with a time to live.
 const (
 	ownerContainer int64 = math.MinInt64
 	ownerTTL       int64 = -0x0100000000000000 // 0xff in the first byte

@@ -1,17 +1,18 @@
-// Package offline is a dump that is worked on without a server: it takes the
-// transactions that a server would take, answers as one would, and is at last the
-// dump that the server's tree would make. It does not matter how large it is.
+// Package offline changes a dump without a server. It accepts the transactions that
+// a server would accept, gives the same answers, and in the end writes the dump that
+// the server's tree would give. The dump can be of any size.
 //
-// A [Tree] is layers: the dump as it was, runs of what was changed since, each
-// sorted by path in a temporary file, and in memory what was changed last. A znode
-// is what the newest layer that knows of it says. When there is much in memory it
-// becomes a run; when there are many runs of a kind they become one. That is a
-// log-structured merge tree, as key-value stores have it (O'Neil and others, "The
-// log-structured merge-tree", 1996), for one writer that needs nothing to survive a
-// crash: the dump itself changes only at the end, in one rename.
+// A [Tree] has layers: the dump, then runs of later changes, each sorted by path in
+// a temporary file, and the latest changes in memory. The newest layer that has a
+// znode counts. When the changes in memory become too many, they are written as a
+// run. When there are too many runs of about the same size, they are merged. This is
+// a log-structured merge tree, as in key-value stores (O'Neil and others, "The
+// log-structured merge-tree", 1996), for one writer. Nothing has to survive a crash,
+// because the dump itself changes only at the end, in one rename.
 //
-// No ACL binds whoever has the file. Its time is the machine's, and no session
-// ends: not those of the dump's workers, whose ephemeral znodes stay.
+// ACLs are not enforced, because whoever has the file can change it anyway. Times
+// are the machine's. No session ends, so the ephemeral znodes of the dump's workers
+// stay.
 package offline
 
 import (
@@ -28,15 +29,15 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Options are a tree's; the zero ones will do, but for Beside.
+// Options are the options of a tree. All but Beside may be zero.
 type Options struct {
-	// Beside is the path of the file to whose folder temporary files go, and whose
-	// name theirs are like.
+	// Beside is the path of a file. Temporary files are in the same folder and have
+	// similar names.
 	Beside string
-	// Packet is the jute.maxbuffer of the server that the tree stands for, in
-	// bytes; 0 is ZooKeeper's own.
+	// Packet is the jute.maxbuffer in bytes of the server for which the dump is
+	// meant. 0 means ZooKeeper's default.
 	Packet int
-	// Memory is how many bytes of changes are kept in memory, roughly; 0 is 8 MiB.
+	// Memory is roughly how many bytes of changes are kept in memory. 0 means 8 MiB.
 	Memory int
 	Now    func() time.Time // nil: time.Now
 
@@ -50,27 +51,28 @@ const (
 	defaultFanOut = 16
 )
 
-// Tree is a dump that is worked on. It is safe for concurrent use. Close it.
+// Tree is a dump that is being changed. It is safe for concurrent use. The caller
+// closes it.
 type Tree struct {
 	opt Options
 
 	mu      sync.Mutex
 	recent  *recent
 	runs    []*run // oldest first
-	retired []*run // that are still read
-	reading int    // walks under way
+	retired []*run // merged, but still being read
+	reading int    // how many walks are under way
 	zxid    int64
 	own     []string // ephemeral znodes of this process
 	system  bool     // the dump has ZooKeeper's own znodes
-	undo    []undone // of the transaction under way
+	undo    []undone // how to undo the transaction under way
 	acl     []znode.ACL
-	err     error // of the files: nothing can be relied on any more
+	err     error // the first error of the files; after it the tree can't be used
 }
 
 var errClosed = errors.New("the file was closed")
 
-// Open is a tree that is as a dump says, empty if that is nil. The dump may be
-// closed afterwards.
+// Open returns a tree with the content of a dump, empty if dump is nil. The dump may
+// be closed afterwards.
 func Open(ctx context.Context, dump *side.Dump, opt Options) (*Tree, error) {
 	if opt.Packet == 0 {
 		opt.Packet = defaultPacket
@@ -96,7 +98,7 @@ func Open(ctx context.Context, dump *side.Dump, opt Options) (*Tree, error) {
 	return t, nil
 }
 
-// Close ends the tree with all that it holds. Closing twice is fine.
+// Close closes the tree and removes its temporary files. It may be called twice.
 func (t *Tree) Close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -109,10 +111,10 @@ func (t *Tree) Close() {
 	}
 }
 
-// Address is nobody's: there is no server, and no chroot.
+// Address is empty, because there is no server.
 func (t *Tree) Address() zkconn.Address { return zkconn.Address{} }
 
-// look is what is known of a znode as of now, looked up in all layers.
+// look finds the current state of a znode in all layers.
 func (t *Tree) look(path string) (s state, ok bool, err error) {
 	n, fresh := t.recent.find(path)
 	switch {
@@ -142,12 +144,12 @@ func (t *Tree) lookBelow(path string) (s state, ok bool, err error) {
 // fail remembers the first error of the files.
 func (t *Tree) fail(err error) error {
 	if t.err == nil {
-		t.err = fmt.Errorf("the temporary files of what is changed: %w", err)
+		t.err = fmt.Errorf("the temporary files of the changes: %w", err)
 	}
 	return t.err
 }
 
-// relieve makes a run of what is in memory if that is much.
+// relieve writes the changes in memory as a run if they are too many.
 func (t *Tree) relieve() error {
 	if t.recent.size < t.opt.Memory {
 		return nil
@@ -176,7 +178,7 @@ func (t *Tree) newRun(paths int) (*runWriter, error) {
 	return newRun(folderOf(t.opt.Beside), t.opt.Beside, paths, t.opt.block)
 }
 
-// mergeRuns makes one of the newest runs as long as many were merged as often.
+// mergeRuns merges the newest runs while enough of them have the same level.
 func (t *Tree) mergeRuns() error {
 	for {
 		first := len(t.runs)
@@ -216,7 +218,7 @@ func (t *Tree) mergeRuns() error {
 	}
 }
 
-// dropRetired closes the runs that were merged, unless somebody reads them.
+// dropRetired closes the runs that were merged, unless they are still being read.
 func (t *Tree) dropRetired() {
 	if t.reading > 0 {
 		return
@@ -248,8 +250,8 @@ func (t *Tree) WriteDump(ctx context.Context, w io.Writer) error {
 	return d.Close()
 }
 
-// folderOf is the folder of a file, or that of temporary files if it is no file
-// that could be replaced: a device, or a pipe.
+// folderOf is the folder of a file. For a device or a pipe, which can't be replaced,
+// it is the system's folder for temporary files.
 func folderOf(path string) string {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return os.TempDir()

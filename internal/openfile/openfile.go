@@ -87,3 +87,18 @@ func Write(path string) (*os.File, error) {
 	}
 	return f, err
 }
+
+// Temporary creates a file in a folder ("" is the system's for such files) that
+// disappears when it is closed, or when the process ends. [os.CreateTemp] says what
+// the pattern is.
+func Temporary(folder, pattern string) (*os.File, error) {
+	f, err := os.CreateTemp(folder, pattern)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}

@@ -1,36 +1,24 @@
 package report
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"mrtq/internal/goldenfile"
 )
 
 // golden compares with a file in testdata, which -update rewrites.
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s is different; look, then run go test -update. got:\n%s", path, got)
-	}
+	goldenfile.Compare(t, filepath.Join("testdata", name), string(got), *update)
 }
 
 // TestData: everything that the page gets to show, for a small night.

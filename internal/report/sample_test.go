@@ -34,7 +34,7 @@ func sample(n int) *Data {
 		Plan:         &Plan{ID: samplePlan, Run: "run0000000000", Carried: "run0000000000", Again: []string{"/ingest/mrtQ-05000000000007"}},
 		Verification: &Verification{Total: n, Nodes: 9 * n, ACLs: 200, QuarantineChecked: true},
 		Policies: []Policy{
-			{Name: "consumed", Value: "failed", Default: "block", Records: n / 50, What: "records that a legacy worker may be inside"},
+			{Name: "consumed", Value: "failed", Default: "block", Records: n / 50, What: "records that a legacy worker may be working on"},
 			{Name: "completed", Value: "migrate", Default: "migrate", Records: n / 4, What: "records that are done"},
 			{Name: "undecodable", Value: "quarantine", Default: "block", Records: n / 100, What: "records that can't be read"},
 		},

@@ -75,19 +75,8 @@ func unpacked(ctx context.Context, from io.Reader, packed bool) (*os.File, error
 	return to, nil
 }
 
-// temporary is a file that disappears when it is closed, or when the process
-// ends.
-func temporary() (*os.File, error) {
-	f, err := os.CreateTemp("", "mrtq-dump-*")
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
-}
+// temporary is a file for what a dump does not keep in memory.
+func temporary() (*os.File, error) { return openfile.Temporary("", "mrtq-dump-*") }
 
 // until is a reader that ends when its context ends.
 type until struct {

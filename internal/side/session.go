@@ -121,6 +121,23 @@ func chunks[T any](in iter.Seq[T], size int) iter.Seq[[]T] {
 	}
 }
 
+// nextGeneration lists the children of some znodes. Each belongs to what its parent
+// belongs to, by the index that of has.
+func (s *session) nextGeneration(ctx context.Context, parents []string, of map[string]int) (paths []string, ofChild map[string]int, err error) {
+	lists, err := s.childrenAll(ctx, parents)
+	if err != nil {
+		return nil, nil, err
+	}
+	ofChild = map[string]int{}
+	for k, names := range lists {
+		for path := range joined(parents[k], names) {
+			ofChild[path] = of[parents[k]]
+			paths = append(paths, path)
+		}
+	}
+	return paths, ofChild, nil
+}
+
 // subtrees reads some subtrees together, one generation after the other.
 func (s *session) subtrees(ctx context.Context, roots []string) ([]Subtree, error) {
 	subs := make([]Subtree, len(roots))
@@ -142,19 +159,9 @@ func (s *session) subtrees(ctx context.Context, roots []string) ([]Subtree, erro
 				parents = append(parents, n.Path)
 			}
 		}
-		lists, err := s.childrenAll(ctx, parents)
-		if err != nil {
+		if paths, of, err = s.nextGeneration(ctx, parents, of); err != nil {
 			return nil, err
 		}
-		below := map[string]int{}
-		paths = nil
-		for k, names := range lists {
-			for path := range joined(parents[k], names) {
-				below[path] = of[parents[k]]
-				paths = append(paths, path)
-			}
-		}
-		of = below
 	}
 	for _, sub := range subs {
 		slices.SortFunc(sub.Nodes, byPath)

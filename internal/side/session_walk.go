@@ -53,19 +53,9 @@ func (s *session) twigs(ctx context.Context, roots []string) ([]twig, error) {
 			planned[i] += int(n.Stat.NumChildren)
 			parents = append(parents, n.Path)
 		}
-		lists, err := s.childrenAll(ctx, parents)
-		if err != nil {
+		if paths, of, err = s.nextGeneration(ctx, parents, of); err != nil {
 			return nil, err
 		}
-		below := map[string]int{}
-		paths = nil
-		for k, names := range lists {
-			for path := range joined(parents[k], names) {
-				below[path] = of[parents[k]]
-				paths = append(paths, path)
-			}
-		}
-		of = below
 	}
 	for i := range twigs {
 		t := &twigs[i]

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -24,6 +25,10 @@ func OpenWriter(ctx context.Context, cfg Config) (*Writer, error) {
 	}
 	return &Writer{*newReader(s)}, nil
 }
+
+// SessionTimeout is the timeout that the session asked for: what it leaves behind
+// is gone so long after its process died. The server may have granted another.
+func (w *Writer) SessionTimeout() time.Duration { return w.s.cfg.SessionTimeout }
 
 // Multi does all operations or none. The error is a *[znode.MultiError] if one
 // of them was refused. It wraps [ErrUnknownOutcome] if the answer was lost.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"mrtq/internal/goldenfile"
 	"mrtq/internal/znode"
 )
 
@@ -107,19 +108,7 @@ func TestWriteDumpGolden(t *testing.T) {
 
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s:\ngot\n%s\nwant\n%s", path, got, want)
-	}
+	goldenfile.Compare(t, filepath.Join("testdata", name), got, *update)
 }
 
 // A dump keeps a counter that has moved, even if the node came from a dump

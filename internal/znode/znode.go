@@ -5,7 +5,10 @@
 // Nothing here speaks to a server: [mrtq/internal/zkconn] does.
 package znode
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // Node is one znode.
 type Node struct {
@@ -64,6 +67,22 @@ type ACL struct {
 	Perms  int32  `json:"perms"` // bit set: 1 read, 2 write, 4 create, 8 delete, 16 admin
 	Scheme string `json:"scheme"`
 	ID     string `json:"id"`
+}
+
+// Public says who may do what, without the digest of a secret.
+func (a ACL) Public() string {
+	id := a.ID
+	if a.Scheme == "digest" {
+		user, _, _ := strings.Cut(id, ":")
+		id = user + ":…"
+	}
+	perms := ""
+	for i, p := range "rwcda" {
+		if a.Perms&(1<<i) != 0 {
+			perms += string(p)
+		}
+	}
+	return a.Scheme + ":" + id + ":" + perms
 }
 
 // PermAll is every permission bit of an [ACL].

@@ -15,7 +15,7 @@ import (
 	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
-	"mrtq/newqueue/lint"
+	"mrtq/newqueue/layoutmap"
 	"mrtq/newqueue/services"
 )
 
@@ -65,11 +65,11 @@ func merritt(dialect string) (Layout, error) {
 			return Layout{}, err
 		}
 	}
-	m, err := lint.Load(d)
+	m, err := layoutmap.Load(d)
 	if err != nil {
 		return Layout{}, err
 	}
-	l := Layout{m, []layout.NewNative{lint.Places(d)}}
+	l := Layout{m, []layout.NewNative{layoutmap.Places(d)}}
 	if d == newqueue.MrtZK {
 		if err := services.AddRules(m); err != nil {
 			return Layout{}, err

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"flag"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -36,6 +38,32 @@ func TestDocuments(t *testing.T) {
 		}
 		if !bytes.Equal(written, page.Bytes()) {
 			t.Errorf("%s is not what the map says: run go test ./migrate/layouts -run TestDocuments -update", path)
+		}
+	}
+}
+
+// TestRulesCiteDocuments: mrtq check names the document that states a rule. For
+// the project's own maps that is a page of docs/ and a heading or a demand on it.
+func TestRulesCiteDocuments(t *testing.T) {
+	for _, p := range pages {
+		if p.name == "zuul" {
+			continue // internal/layout compares it with Zuul's own document
+		}
+		for _, rule := range named(t, p.name, p.dialect).Map.Rules() {
+			for cited := range strings.SplitSeq(rule.Document, "; ") {
+				page, part, _ := strings.Cut(cited, ", ")
+				text, err := os.ReadFile("../../" + page)
+				if err != nil {
+					t.Errorf("%s cites %q: %v", rule.ID, cited, err)
+					continue
+				}
+				lines := strings.Split(string(text), "\n")
+				if part == "" || !slices.ContainsFunc(lines, func(line string) bool {
+					return line == "## "+part || strings.HasPrefix(line, "| "+part+" |")
+				}) {
+					t.Errorf("%s cites %q: %s has no such heading or demand", rule.ID, cited, page)
+				}
+			}
 		}
 	}
 }

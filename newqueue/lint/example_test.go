@@ -3,14 +3,14 @@ package lint_test
 import (
 	"fmt"
 
-	"mrtq/internal/znode"
+	"mrtq/migrate"
 	"mrtq/newqueue"
 	"mrtq/newqueue/lint"
 )
 
 func ExampleCheck() {
-	tree := znode.NewTree()
-	if err := tree.Put(znode.Node{Path: "/batch-uuids/u", Data: []byte("bid0000000000")}); err != nil {
+	tree := migrate.NewTree()
+	if err := tree.Put(migrate.Znode{Path: "/batch-uuids/u", Data: []byte("bid0000000000")}); err != nil {
 		panic(err)
 	}
 	for _, p := range lint.Check(tree, newqueue.Design) {

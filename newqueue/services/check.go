@@ -9,9 +9,9 @@ import (
 	"mrtq/newqueue"
 )
 
-// Check compares a tree in dialect mrt-zk with every demand, and returns what
-// violates one, in the order of ids and paths. Nobody may write to the tree
-// while it is read.
+// Check compares a tree in dialect mrt-zk with every demand, and returns the
+// violations in the order of ids and paths. No client may write while the tree is
+// read.
 func Check(tree *znode.Tree) []Violation { return newChecker(tree).check() }
 
 func (c *checker) check() []Violation {
@@ -48,7 +48,7 @@ var demandsOf = func() map[Scope][]*Demand {
 	return of
 }()
 
-// violations appends to all what the item violates. Without a checker, it looks
+// violations appends the item's violations to all. Without a checker, it looks
 // only at the content.
 func (it *item) violations(c *checker, all []Violation) []Violation {
 	for _, scope := range it.scopes {
@@ -140,7 +140,7 @@ func newChecker(tree *znode.Tree) *checker {
 		it.bid = string(dataOf(tree, it.path+"/bid"))
 		it.batchID = c.batchIDs[it.bid]
 		c.children[it.bid]++
-		if stateOf(it.state) == "" && len(c.queued[jid]) > 0 { // every daemon that finds its entry meets it
+		if stateOf(it.state) == "" && len(c.queued[jid]) > 0 { // the daemon that finds its entry loads it
 			it.worker = Worker(newqueue.JobState(znode.Name(znode.Parent(c.queued[jid][0]))), stateOf(it.value("status", "last_successful_status")))
 		}
 		profiles = profiles || isText(it.value("configuration", "profile"))

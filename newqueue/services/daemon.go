@@ -45,10 +45,10 @@ var chain = []struct {
 	{newqueue.JobNotify, Notify},
 }
 
-// Worker is the daemon that acquires the jobs in a state, "" for completed and
-// deleted jobs. For a held job it is the daemon after an administrator releases
-// it to pending. For a failed job it is the daemon after a requeue, which goes
-// by the state that the job left last: null and pending lead to estimating, so
+// Worker returns the daemon that acquires the jobs in a state, or "" for
+// completed and deleted jobs. A held job is acquired after an administrator
+// releases it to pending. A failed job is acquired after a requeue, which depends
+// on the last successful state: null and pending lead to estimating, so
 // Initialize is skipped.
 func Worker(state, last newqueue.JobState) Daemon {
 	switch state {
@@ -78,8 +78,8 @@ func (d Daemon) State() newqueue.JobState {
 	return ""
 }
 
-// onTheWay are the daemons that still have to work on a job, from the first one
-// on.
+// onTheWay returns the daemons that still have to work on a job: first and those
+// after it.
 func onTheWay(first Daemon) []Daemon {
 	for i, c := range chain {
 		if c.daemon == first {
@@ -116,7 +116,7 @@ const (
 	Harmless       Effect = "harmless"        // no daemon reads it any more
 )
 
-// effectWords say an effect in an operator's words. %s is the daemon.
+// effectWords describe the effects for an operator. %s is the daemon.
 var effectWords = map[Effect]string{
 	StopsQueue:     "%s would stop at it, and everything behind it would wait",
 	EndsThread:     "the thread of %s would end, until the service is restarted",
@@ -136,8 +136,8 @@ var effectWords = map[Effect]string{
 	Harmless:       "no daemon reads it any more",
 }
 
-// Blocking reports whether an item with this effect keeps a migration from
-// starting. For the others there is only a warning.
+// Blocking reports whether a migration does not start if an item has this effect.
+// The other effects only give a warning.
 func (e Effect) Blocking() bool {
 	return !slices.Contains([]Effect{NeverCleaned, BreaksPage, Harmless}, e)
 }

@@ -23,32 +23,32 @@ const (
 	OfWaitingAccess Scope = "every access request that is Pending or Failed"
 )
 
-// Demand is one row: what must be in one place, who reads it, and what happens
-// otherwise.
+// Demand is one row: what a znode or key must be, who reads it, and what happens
+// if it is not.
 type Demand struct {
 	ID   string // the requirement, R01 to R32
 	Of   Scope
 	Node string // below the item, "" for the item itself
 	Key  string // of the JSON object there, "" for the node itself
 	Type Type   // of the key's value
-	// Optional: the key may be absent.
+	// Optional is true if the key may be absent.
 	Optional bool
 	// Says is the rule in words, for demands without a key.
 	Says string
-	// Stops are the readers, in the order in which they meet the item, and what
+	// Stops are the readers, in the order in which they read the item, and what
 	// each does at a fault.
 	Stops []Stop
 	// Default is what a migration writes if a legacy record has none. "" means
 	// that there is no safe default.
 	Default string
-	// Library is the method of the client library that reads it. Then the demand
-	// holds for every tree that the library loads, whoever wrote it. "" means
-	// that only a service demands it.
+	// Library is the method of the client library that reads it. It reads it in
+	// every tree, no matter who wrote that. "" means that only a service has the
+	// demand.
 	Library string
-	// faults finds what breaks a rule that is not about one key. It needs only
-	// the item's own JSON objects.
+	// faults checks a rule that is not about one key. It needs only the item's own
+	// JSON objects.
 	faults func(d *Demand, it *item) []fault
-	// place does the same for a rule about the item's place in the tree.
+	// place checks a rule about the item's place in the tree.
 	place func(c *checker, d *Demand, it *item) []fault
 }
 
@@ -71,7 +71,7 @@ type Violation struct {
 	Item   string // path of the batch, job or request; "/" for the tree
 	Path   string // of the znode
 	What   string // what is wrong
-	Stop   Stop   // what happens, by the first daemon that meets the item
+	Stop   Stop   // what happens first, and at which daemon
 }
 
 // Then says what would happen.

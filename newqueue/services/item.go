@@ -15,7 +15,7 @@ type Item struct {
 	Objects []NodeObject
 	// BatchID is, for a job, the batchID of its batch's submission.
 	BatchID any
-	// Profiles: some job of the queue has a profile.
+	// Profiles reports whether any job of the queue has a profile.
 	Profiles bool
 }
 
@@ -51,23 +51,23 @@ func (i Item) item() *item {
 type item struct {
 	path, id string
 	scopes   []Scope
-	worker   Daemon    // the daemon the daemon that acquires the job next
+	worker   Daemon    // the daemon that acquires the job next
 	state    string    // the status's exact name, "" if unreadable
-	nodes    []content // those that are there
+	nodes    []content // the znodes that exist
 	bid      string    // of a job
 	batchID  any       // of a job's batch
 	profiles bool      // some job has a profile
 }
 
-// content is what one znode of an item holds.
+// content is the content of one znode of an item.
 type content struct {
 	node   string
 	object Values // nil if it holds none
-	bad    string // why
+	bad    string // why object is nil
 	empty  bool
 }
 
-// node is what a znode of the item holds, nil if it does not exist.
+// node is the content of a znode of the item, nil if it does not exist.
 func (it *item) node(name string) *content {
 	for i := range it.nodes {
 		if it.nodes[i].node == name {
@@ -146,8 +146,8 @@ var (
 func (it *item) isBatch() bool { return strings.HasPrefix(it.path, newqueue.BatchesPath+"/") }
 func (it *item) isDone() bool  { return it.state == "Completed" || it.state == "Deleted" }
 
-// first is what happens to the item first: what the daemons do that still work
-// on it, then those that look at its batch, then the admin tool.
+// first chooses what happens to the item first: at the daemons that still work on
+// it, then at those that read its batch, then in the admin tool.
 func (it *item) first(stops []Stop) Stop {
 	for _, d := range onTheWay(it.worker) {
 		for _, s := range stops {

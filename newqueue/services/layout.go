@@ -12,12 +12,15 @@ import (
 	"mrtq/newqueue"
 )
 
-// The map of the layout states itself what most demands about places and names
-// say (R03, R07, R14 to R17), and what its codecs read (R04, R12, R31). What is
-// left goes with the map in dialect mrt-zk as rules of its own.
+// The map of the layout already has rules for most demands about entries and
+// names (R03, R07, R14 to R17), and its codecs check some content (R04, R12,
+// R31). The other demands are added to the map in dialect mrt-zk as rules.
 
-// ownRule is the id that a demand has as a rule of the map, "" if the map states
-// it itself.
+// demandsPage has the table of all demands.
+const demandsPage = "docs/deployed-services.md"
+
+// ownRule is the id that a demand has as a rule of the map. It is "" if the map
+// already has a rule for it.
 func ownRule(d *Demand) string {
 	switch {
 	case d.place == nil && (d.ID == "R04" || d.ID == "R12" && d.Key != "last_successful_status" || d.ID == "R31" && d.Type.Words != accessWaits.Words):
@@ -35,8 +38,7 @@ func ownRule(d *Demand) string {
 	return id
 }
 
-// AddRules gives the map of the layout the demands that it does not state
-// itself.
+// AddRules adds to the map of the layout the demands for which it has no rule.
 func AddRules(m *layout.Map) error {
 	for i := range Demands {
 		d := &Demands[i]
@@ -48,7 +50,7 @@ func AddRules(m *layout.Map) error {
 		if !slices.ContainsFunc(d.Stops, func(s Stop) bool { return s.Effect.Blocking() }) {
 			severity = layout.Warning
 		}
-		rule := &layout.Rule{ID: id, Severity: severity, Path: patternOf[d.Of] + d.Node, Says: d.String(), Document: "12-deployed-services, " + d.ID}
+		rule := &layout.Rule{ID: id, Severity: severity, Path: patternOf[d.Of] + d.Node, Says: d.String(), Document: demandsPage + ", " + d.ID}
 		if err := m.AddRule(rule); err != nil {
 			return err
 		}
@@ -61,24 +63,25 @@ var patternOf = map[Scope]string{
 	OfFailedJob: "/jobs/{jid}/", OfStoringJob: "/jobs/{jid}/", OfRecordingJob: "/jobs/{jid}/", OfAccess: "/access/{queue}/{qid}/", OfWaitingAccess: "/access/{queue}/{qid}/",
 }
 
-// Rules check a tree for the demands of [AddRules] as its znodes pass. Of every
-// batch they remember its batchID, and of jobs only those without a profile.
+// Rules check the demands of [AddRules], one znode after the other. They remember
+// the batchID of every batch, and the jobs without a profile.
 func Rules(report func(layout.Found)) layout.Native {
 	return &passing{report: report, batchIDs: map[string]string{}, there: map[string]bool{}}
 }
 
-// passing is the item that passes, and what must be known beside it.
+// passing is the item whose znodes are just being visited, and what its demands
+// depend on besides.
 type passing struct {
 	report   func(layout.Found)
 	it       *item
-	there    map[string]bool // the root nodes that are there
+	there    map[string]bool // the root nodes that exist
 	batchIDs map[string]string
-	folders  map[string][]string // of the batch that passes: states and its folders, with what is in them
-	profiles bool                // some job has one
-	without  map[string]string   // jobs that have none, with what they have
+	folders  map[string][]string // children of the current batch's states and of its folders
+	profiles bool                // whether any job has one
+	without  map[string]string   // jobs without one, and what they have instead
 }
 
-// Visit takes the znodes of an item together.
+// Visit collects the znodes of one item.
 func (p *passing) Visit(v layout.Visit) {
 	n := v.Znode
 	if isRoot[n.Path] {
@@ -113,8 +116,8 @@ var isRoot = func() map[string]bool {
 	return of
 }()
 
-// lock tells of a lock. One that ends with its session is what a worker has
-// while it is at work.
+// lock reports a lock. An ephemeral one is only information, because a worker
+// holds it while it works.
 func (p *passing) lock(v layout.Visit) {
 	rule, severity, found := "R02", layout.Warning, "a lock that outlives its session"
 	if strings.HasPrefix(v.Node.ID, "batch") || strings.HasPrefix(v.Node.ID, "job") || strings.HasPrefix(v.Node.ID, "request") {
@@ -127,7 +130,7 @@ func (p *passing) lock(v layout.Visit) {
 		Mend: "Wait until the worker is done. If no worker is, end its session or delete the lock."})
 }
 
-// finish holds the item that has passed to its demands.
+// finish checks the demands on an item after all its znodes were visited.
 func (p *passing) finish() {
 	it := p.it
 	p.it = nil
@@ -157,8 +160,8 @@ func (p *passing) finish() {
 	}
 }
 
-// statedByMap reports whether the map says the same: that the znode is there, and
-// that it is JSON.
+// statedByMap reports whether the map has a rule for the same violation: the
+// znode must exist and be JSON.
 func (it *item) statedByMap(v Violation) bool {
 	if ownRule(v.Demand) == "" {
 		return true
@@ -181,7 +184,7 @@ func (p *passing) violation(v Violation) {
 	p.report(found)
 }
 
-// wanted is what the demand wants, without of what.
+// wanted is the demand in words, without the item.
 func (d *Demand) wanted() string {
 	if d.Key != "" {
 		return d.Key + " that is " + d.Type.Words
@@ -189,14 +192,14 @@ func (d *Demand) wanted() string {
 	return d.Says
 }
 
-// agrees holds a batch's status to its jobs.
+// agrees compares a batch's status with its jobs.
 func (p *passing) agrees(it *item) {
 	if it.state == "Processing" || it.state == "Reporting" {
-		return // it agrees with any, and may have very many
+		return // it agrees with any jobs, and may have very many
 	}
 	tree := znode.NewTree()
 	for folder, names := range p.folders {
-		_ = tree.Put(znode.Node{Path: folder}) // it was read, so that it is a path
+		_ = tree.Put(znode.Node{Path: folder}) // can't fail: the path was read from a tree
 		for _, name := range names {
 			_ = tree.Put(znode.Node{Path: znode.Join(folder, name)})
 		}
@@ -213,7 +216,8 @@ func (p *passing) agrees(it *item) {
 	}
 }
 
-// profile remembers a job without one: it breaks a page if another has one.
+// profile remembers a job without a profile. It breaks a page of the admin tool if
+// another job has one.
 func (p *passing) profile(it *item) {
 	profile := it.value("configuration", "profile")
 	switch {
@@ -227,7 +231,7 @@ func (p *passing) profile(it *item) {
 	}
 }
 
-// Done decides what needs the whole tree.
+// Done checks the demands that depend on the whole tree.
 func (p *passing) Done(time.Time) {
 	p.finish()
 	roots := demandOf("R01", func(d Demand) bool { return d.place != nil })
@@ -243,7 +247,7 @@ func (p *passing) Done(time.Time) {
 	}
 }
 
-// demandOf is the one demand of a requirement that is as wanted.
+// demandOf returns the one demand of a requirement for which wanted is true.
 func demandOf(id string, wanted func(Demand) bool) *Demand {
 	return &Demands[slices.IndexFunc(Demands, func(d Demand) bool { return d.ID == id && wanted(d) })]
 }

@@ -9,20 +9,20 @@ import (
 	"mrtq/newqueue"
 )
 
-// NoticeKind is something that violates no demand, but that an operator should
-// know before the services start.
+// NoticeKind is a kind of [Notice].
 type NoticeKind string
 
 // The kinds.
 const (
 	MailsAtOnce   NoticeKind = "mails-at-once"    // a report is sent as soon as the hold is released
-	MailsOldJobs  NoticeKind = "mails-old-jobs"   // the report lists jobs that were done before the migration the migration
+	MailsOldJobs  NoticeKind = "mails-old-jobs"   // the report lists jobs that were done before the migration
 	RemovedSoon   NoticeKind = "removed-soon"     // the hourly cleanup removes it, with or without a hold
 	SkipsInit     NoticeKind = "skips-initialize" // an administrator's requeue skips Initialize
 	LostIfUnsized NoticeKind = "lost-if-unsized"  // Estimate may give it a priority past 99
 )
 
-// Notice is one of them, at one batch or job.
+// Notice is something about one batch or job that violates no demand, but that an
+// operator should know before the services start.
 type Notice struct {
 	Kind NoticeKind
 	Item string
@@ -33,7 +33,7 @@ type Notice struct {
 // length it can't find out.
 const estimateAdds = 10
 
-// Notices are the notices about a tree.
+// Notices returns the notices about a tree.
 func Notices(tree *znode.Tree) []Notice {
 	var all []Notice
 	for _, bid := range tree.Children(newqueue.BatchesPath) {
@@ -61,7 +61,7 @@ func Notices(tree *znode.Tree) []Notice {
 	return all
 }
 
-// BatchNotices are the notices about one batch that has states/batch-processing.
+// BatchNotices returns the notices about one batch that has states/batch-processing.
 // They depend on the exact name of its state, on how many of its jobs are
 // unfinished, and on how many are completed or failed.
 func BatchNotices(path, state string, working, done int) []Notice {
@@ -76,9 +76,9 @@ func BatchNotices(path, state string, working, done int) []Notice {
 	return nil
 }
 
-// JobNotices are the notices about one job. They depend on the exact names of
-// its state and of the one that it left last, on the type in its configuration,
-// and on its priority.
+// JobNotices returns the notices about one job. They depend on the exact names of
+// its state and its last successful state, on the type in its configuration, and
+// on its priority.
 func JobNotices(path, state string, last, kind any, priority int) []Notice {
 	var all []Notice
 	if state == "Failed" && (last == nil || last == "" || last == "Pending") {

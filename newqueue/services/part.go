@@ -5,17 +5,17 @@ import (
 	"mrtq/newqueue"
 )
 
-// BatchRest is what a tree that is part of a queue does not show of a batch: its
-// jobs, which may be in other parts.
+// BatchRest is what a tree with only a part of a queue does not show of a batch:
+// its jobs, which may be in other parts.
 type BatchRest struct {
-	Standing func(newqueue.BatchFolder) int // how many entries there are in a folder
-	Jobs     int                            // how many jobs name it as theirs
+	Standing func(newqueue.BatchFolder) int // how many entries a folder has
+	Jobs     int                            // how many jobs have this batch as their bid
 }
 
-// CheckPart is [Check] for a tree that is part of a queue: some batches, jobs or
-// requests. A job is there with all its entries. What a part violates only because
-// it is one, the caller has to leave out: demands on the tree, and on items that
-// are not of this part. For all items, some job is taken to have a profile; see
+// CheckPart is [Check] for a tree with only a part of a queue: some batches, jobs
+// or requests, and all entries of these jobs. The caller has to ignore violations
+// that exist only because it is a part: of demands on the tree, and on items of
+// other parts. CheckPart assumes that some job has a profile: see
 // [Demand.OnlyWithProfiles].
 func CheckPart(tree *znode.Tree, rest func(bid string) BatchRest) []Violation {
 	c := newChecker(tree)
@@ -26,7 +26,7 @@ func CheckPart(tree *znode.Tree, rest func(bid string) BatchRest) []Violation {
 	return c.check()
 }
 
-// OnlyWithProfiles reports whether the demand counts only where some job of the
+// OnlyWithProfiles reports whether the demand counts only if some job of the
 // queue has a profile.
 func (d *Demand) OnlyWithProfiles() bool { return d.ID == "R30" }
 
@@ -44,7 +44,7 @@ func HasProfile(tree *znode.Tree) bool {
 	return false
 }
 
-// standing is how many entries there are in a folder of a batch.
+// standing is how many entries a folder of a batch has.
 func (c *checker) standing(bid string, f newqueue.BatchFolder) int {
 	if c.rest != nil {
 		return c.rest(bid).Standing(f)
@@ -52,7 +52,7 @@ func (c *checker) standing(bid string, f newqueue.BatchFolder) int {
 	return len(c.tree.Children(newqueue.BatchFolderPath(bid, f)))
 }
 
-// jobs is how many jobs name a batch as theirs.
+// jobs is how many jobs have a batch as their bid.
 func (c *checker) jobs(bid string) int {
 	if c.rest != nil {
 		return c.rest(bid).Jobs

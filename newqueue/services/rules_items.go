@@ -138,7 +138,7 @@ func bid(c *checker, d *Demand, it *item) []fault {
 		return one(path, "there is no batch %s", show(id))
 	}
 	if c.tree.Get(newqueue.BatchStatesPath(id)) == nil {
-		return one(path, "batch %s has no states, where the job would stand", id)
+		return one(path, "batch %s has no states, where the job's entry would be", id)
 	}
 	return nil
 }
@@ -247,7 +247,7 @@ func configuration(d *Demand, it *item) []fault {
 	return nil
 }
 
-// batchID: by it the daemons find the job's directory, in HOME/queue/batchID.
+// batchID: the daemons find the job's directory by it, in HOME/queue/batchID.
 func batchID(d *Demand, it *item) []fault {
 	o := it.object(d.Node)
 	if o == nil {

@@ -10,7 +10,7 @@ import (
 
 // rootNodes: the services create these nodes when they start (Job.initNodes,
 // Access.initNodes, MerrittLocks.initLocks), and don't check later: if the
-// folder of a lock is missing, the lock methods say that somebody else holds
+// folder of a lock is missing, the lock methods report that another client holds
 // the lock.
 func rootNodes(c *checker, _ *Demand, _ *item) []fault {
 	return missingRoots(func(path string) bool { return c.tree.Get(path) != nil })
@@ -70,8 +70,8 @@ func names(c *checker, _ *Demand, _ *item) []fault {
 	return faults
 }
 
-// strayUUIDs: an entry names the batch that has its name as batchID. The
-// library removes no other entry with the batch.
+// strayUUIDs: an entry must name the batch that has the entry's name as batchID.
+// The library removes no other entry with the batch.
 func strayUUIDs(c *checker, _ *Demand, _ *item) []fault {
 	var faults []fault
 	for _, name := range c.tree.Children(newqueue.BatchUUIDsPath) {

@@ -12,7 +12,7 @@ var dublinCore = []string{
 // (populateIngestRequest).
 var ingest = []Daemon{Initialize, Estimate, Provision, Download, Process, Notify}
 
-// failedBy is what most faults of a job do: the daemon catches an exception
+// failedBy is the effect of most faults of a job: the daemon catches an exception
 // and the job becomes Failed.
 func failedBy(daemons ...Daemon) []Stop { return each(Fails, daemons) }
 
@@ -24,8 +24,9 @@ func each(e Effect, daemons []Daemon) []Stop {
 	return stops
 }
 
-// loadedBy is what a fault does that keeps a job from being loaded. Every
-// daemon loads it under its lock; the report and the cleanup load it too.
+// loadedBy is the effect of a fault because of which a job can't be loaded. Every
+// daemon that acquires the job loads it under its lock. The report and the cleanup
+// load it, too.
 func loadedBy(e Effect) []Stop {
 	var stops []Stop
 	for _, c := range chain {
@@ -48,8 +49,7 @@ var (
 	storedByProc = failedBy(Process, Store)
 )
 
-// Demands are all demands, in the order of their ids; readers must not change
-// them.
+// Demands are all demands, in the order of their ids. Callers must not change them.
 var Demands = slices.Concat(treeDemands, batchDemands, jobDemands, configurationDemands, jobNodeDemands, accessDemands)
 
 var treeDemands = []Demand{

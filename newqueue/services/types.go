@@ -51,7 +51,7 @@ var (
 		return ok
 	}}
 
-	// packageType are the three that pass all of estimating and downloading.
+	// packageType are the three types that estimating and downloading accept.
 	packageType = Type{"file, container or manifest", func(v any) bool {
 		s, ok := v.(string)
 		return ok && slices.Contains([]string{"file", "container", "manifest"}, s)
@@ -72,7 +72,7 @@ var (
 	batchState  = Type{"the exact name of a batch's state", oneOf(batchStates)}
 	accessState = Type{"the exact name of a request's state", oneOf(accessStates)}
 
-	// accessWaits is a request's state, but not the one that is never acquired again.
+	// accessWaits is a request's state, except Processing, which no worker acquires.
 	accessWaits = Type{"a state other than Processing, because no worker acquires that again", func(v any) bool { return v != "Processing" }}
 
 	// storeMode is mode/NODE/url-encoded ARK.
@@ -87,15 +87,15 @@ var (
 		return err == nil && decode == nil && ark != ""
 	}}
 
-	// address is what java.net.URL takes: a known scheme.
+	// address is what java.net.URL accepts: a known scheme.
 	address = Type{"a URL", func(v any) bool {
 		s, _ := v.(string)
 		u, err := url.Parse(s)
 		return err == nil && slices.Contains([]string{"http", "https", "file", "ftp", "jar"}, strings.ToLower(u.Scheme))
 	}}
 
-	// dateText is what Ruby's DateTime.parse takes of the formats that occur;
-	// an empty one is shown as nothing.
+	// dateText has those formats of Ruby's DateTime.parse that occur. An empty
+	// string is shown as nothing.
 	dateText = Type{"a date, or an empty string", func(v any) bool {
 		s, ok := v.(string)
 		return v == nil || ok && (s == "" || isDate(s))
@@ -144,7 +144,7 @@ func isDate(s string) bool {
 	})
 }
 
-// show is a value as it stands in a message.
+// show formats a value for a message.
 func show(v any) string {
 	const most = 60
 	b, err := json.Marshal(v)

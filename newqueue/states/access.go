@@ -2,8 +2,9 @@ package states
 
 // accesses are the transitions of an access request (docs/transitions.md,
 // "Access requests"). The deployed client library has none out of Completed and
-// Deleted: such a request is removed. No document has A8: it removes a request
-// that another tool, the library's admin tool for one, only marked as deleted.
+// Deleted: such a request is removed. A8 is not in the design documents. It
+// removes a request that another tool, such as the library's admin tool, only
+// marked as deleted.
 var accesses = []row{
 	own("A1", Created, Pending, API, NodesNew, "", "creates token and status", both),
 	own("A2", Pending, Processing, Worker, NodesStay, "", "", both),
@@ -16,8 +17,8 @@ var accesses = []row{
 	own("A8", Deleted, Removed, Automatic, NodesGo, "", "removes what another tool marked as deleted", both),
 }
 
-// own is a row of a batch or of an access request, which have no entries and
-// count nothing.
+// own is a row of a batch or of an access request. These have no entries and no
+// retry count.
 func own(id, from, to string, who Actor, nodes Nodes, guard Guard, note string, differs difference) row {
 	return row{id: id, from: from, to: to, who: who, nodes: nodes, guard: guard, note: note, differs: differs}
 }

@@ -1,10 +1,10 @@
 package states
 
 // batches are the transitions of a batch (docs/transitions.md, "Batches"). The
-// deployed client library has one more than the documents, B5f, for a failure.
-// It has none out of Completed and Deleted: such a batch is removed. No document
-// has B14: it removes a batch that another tool, the library's admin tool for
-// one, only marked as deleted.
+// deployed client library has one more than the design documents, B5f, for a
+// failure. It has none out of Completed and Deleted: such a batch is removed. B14
+// is not in the documents. It removes a batch that another tool, such as the
+// library's admin tool, only marked as deleted.
 var batches = []row{
 	own("B1", Created, Pending, API, NodesNew, "", "creates submission, status and batch-uuids/UUID", both),
 	own("B2", Pending, Held, Worker, NodesStay, WithoutJobs, "collection hold", both),

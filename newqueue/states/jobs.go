@@ -1,20 +1,20 @@
 package states
 
-// jobs are the transitions of a job (docs/transitions.md, "Jobs"), as the
+// jobs are the transitions of a job (docs/transitions.md, "Jobs"), as the design
 // documents have them and as the deployed client library allows them
 // (docs/new-layout.md, "Two dialects"). A letter after a number marks a row that
-// the documents don't have, next to the most similar row: s for the storing
-// step, f for a failure; p, e and v for a job that is resumed at pending,
-// estimating and provisioning. In mrt-zk J10 is still the step into recording,
-// there from storing. There J21 and J22 only mark a job as deleted, and J23
-// removes it. The library has no transition out of Completed: J20 removes such a
-// job.
+// the documents don't have. It is next to the most similar row: s is for the
+// storing step, f for a failure, and p, e and v for a job that is resumed at
+// pending, estimating or provisioning. J10 leads to recording in both dialects,
+// in mrt-zk from storing. In mrt-zk J21 and J22 only mark a job as deleted, and
+// J23 removes it. The library has no transition out of Completed: J20 removes
+// such a job.
 //
-// When the library resumes a job, it writes the state that the job leaves, which
-// is Failed, and keeps that when the job fails again. Then nothing says where to
-// resume. The library's admin tool requeues by the last step of the work, and
-// knows no other value. So in mrt-zk a failure and a resume both write that step,
-// whatever was there (mrtZKBefore, mrtZKResumes).
+// When the library resumes a job, it writes Failed as last_successful_status,
+// and keeps it when the job fails again. Then nothing says where to resume. The
+// library's admin tool resumes after the step in last_successful_status, and
+// does nothing for Failed. So in mrt-zk a failure and a resume both write the
+// step before, no matter what was there (mrtZKBefore, mrtZKResumes).
 var jobs = []row{
 	// id, from, to, who, last_successful_status, retry_count, queue entry, batch entry, nodes, guard, note, what differs
 	{"J1", Created, Pending, BatchWorker, LSSNull, RetryZero, PlaceNew, PlaceNew, NodesNew, "", "created in three places: /jobs/JID, /batches/BID/states/batch-processing, /jobs/states/pending", both},

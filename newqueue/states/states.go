@@ -2,7 +2,7 @@ package states
 
 import "slices"
 
-// Entity is what has a state.
+// Entity is a kind of thing that has a state.
 type Entity string
 
 // The entities.
@@ -15,8 +15,8 @@ const (
 // Entities are all entities, in the order of the documents.
 var Entities = []Entity{Job, Batch, Access}
 
-// Created and Removed take the place of a state in a table: Created before the
-// first state, Removed after the last.
+// Created and Removed stand for a state in a table: Created is before the first
+// state, Removed after the last.
 const (
 	Created = "create"
 	Removed = "removed"

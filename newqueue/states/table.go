@@ -12,8 +12,8 @@ const (
 // documents.
 type Table []Transition
 
-// row is a row of an entity's table: a transition and, at its end, what differs
-// between the dialects.
+// row is a row of an entity's table: a transition and, last, how the dialects
+// differ.
 type row struct {
 	id, from, to string
 	who          Actor
@@ -26,8 +26,8 @@ type row struct {
 	differs      difference
 }
 
-// difference is what differs between the dialects in a row. The zero value is
-// nothing.
+// difference is how the dialects differ in a row. The zero value means that they
+// don't.
 type difference struct {
 	only string      // the one dialect that has the row
 	last LastSuccess // what the row does to last_successful_status in mrt-zk
@@ -44,7 +44,7 @@ var (
 	mrtZKResumes = difference{last: LSSBefore, free: true}
 )
 
-// in is the row in a dialect. ok is false if the dialect does not have it.
+// in returns the row in a dialect. ok is false if the dialect does not have it.
 func (r row) in(dialect string) (t Transition, ok bool) {
 	if r.differs.only != "" && r.differs.only != dialect {
 		return Transition{}, false
@@ -76,11 +76,11 @@ func all(dialect string) map[Entity]Table {
 	return tables
 }
 
-// Of is an entity's table in a dialect, "design" or "mrt-zk". It is empty for an
-// unknown dialect. The caller owns it.
+// Of returns an entity's table in a dialect, "design" or "mrt-zk". It is empty
+// for an unknown dialect. The caller owns it.
 func Of(e Entity, dialect string) Table { return slices.Clone(tables[dialect][e]) }
 
-// From are the transitions out of a state. There are none for a final or an
+// From returns the transitions out of a state. There are none for a final or an
 // unknown state.
 func (t Table) From(state string) []Transition {
 	var out []Transition
@@ -92,7 +92,7 @@ func (t Table) From(state string) []Transition {
 	return out
 }
 
-// Find is the transition between two states. ok is false if there is none.
+// Find returns the transition between two states. ok is false if there is none.
 func (t Table) Find(from, to string) (found Transition, ok bool) {
 	for _, row := range t {
 		if row.From == from && row.To == to {
@@ -102,7 +102,7 @@ func (t Table) Find(from, to string) (found Transition, ok bool) {
 	return Transition{}, false
 }
 
-// Creation is the transition that creates the entity.
+// Creation returns the transition that creates the entity.
 func (t Table) Creation() (created Transition, ok bool) {
 	for _, row := range t {
 		if row.From == Created {
@@ -112,7 +112,8 @@ func (t Table) Creation() (created Transition, ok bool) {
 	return Transition{}, false
 }
 
-// Automatic is the transition that a cleaning pass makes out of a state.
+// Automatic returns the transition that a cleaning pass makes out of a state. ok
+// is false if there is none.
 func (t Table) Automatic(state string) (cleaned Transition, ok bool) {
 	for _, row := range t.From(state) {
 		if row.Who == Automatic {
@@ -122,9 +123,9 @@ func (t Table) Automatic(state string) (cleaned Transition, ok bool) {
 	return Transition{}, false
 }
 
-// Success is the state that follows when a worker succeeds in a state. It is ""
-// if a worker has nothing to do there. It is the worker's transition that leads
-// neither to failed nor, for a pending job or batch, to held.
+// Success returns the state that follows when a worker succeeds in a state, or ""
+// if a worker has nothing to do there. It is where the worker's only transition
+// to a state other than failed and held leads.
 func (t Table) Success(state string) string {
 	for _, row := range t.From(state) {
 		if row.Who == Worker && row.To != Failed && row.To != Held {
@@ -134,8 +135,8 @@ func (t Table) Success(state string) string {
 	return ""
 }
 
-// Before is the step whose success leads to a state. It is "" for pending, and
-// for a state that no step leads to.
+// Before returns the state from which success leads to a state, or "" if there is
+// none, as for pending.
 func (t Table) Before(state string) string {
 	for _, row := range t {
 		if t.Success(row.From) == state {
@@ -145,7 +146,7 @@ func (t Table) Before(state string) string {
 	return ""
 }
 
-// States are the states that an entity has in a dialect, in the order of its
+// States returns the states that an entity has in a dialect, in the order of its
 // life, without [Created] and [Removed].
 func States(e Entity, dialect string) []string {
 	table := tables[dialect][e]
@@ -157,8 +158,8 @@ func States(e Entity, dialect string) []string {
 // Pair is two states of one entity.
 type Pair struct{ From, To string }
 
-// Illegal are all pairs of an entity's states between which the dialect has no
-// transition. A state and itself are a pair, too.
+// Illegal returns all pairs of an entity's states between which the dialect has
+// no transition, including pairs of a state and itself.
 func Illegal(e Entity, dialect string) []Pair {
 	var out []Pair
 	states := States(e, dialect)

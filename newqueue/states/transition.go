@@ -18,7 +18,7 @@ type Transition struct {
 
 	Nodes Nodes
 	Guard Guard
-	// Note says what else there is to know.
+	// Note has what the other columns don't say.
 	Note string
 }
 
@@ -51,8 +51,8 @@ const (
 	LSSSame LastSuccess = "same"
 	LSSLeft LastSuccess = "old state" // the state that the job leaves
 	LSSNone LastSuccess = "–"         // the status is removed, or not written
-	// LSSBefore is the step before the one that a job fails in or is resumed at;
-	// null when there is none.
+	// LSSBefore is the step before the one in which a job fails or at which it is
+	// resumed. It is null if there is none.
 	LSSBefore LastSuccess = "step before"
 )
 
@@ -90,8 +90,8 @@ const (
 	NodesAlone Nodes = "unchanged" // not even the status is written
 )
 
-// Guard is what must hold besides the state. While it does not, the step is
-// refused. The values say it as people read it.
+// Guard is a condition besides the state. The transition is refused while it does
+// not hold. The values are the conditions in words.
 type Guard string
 
 // The guards.

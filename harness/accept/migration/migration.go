@@ -2,9 +2,8 @@
 // of the deployed services on what was migrated (services.feature), against a
 // ZooKeeper.
 //
-// The command is a process of its own, as its users get it. A scenario has two
-// chroots on the server, one for each queue, and looks at them through a session
-// of its own.
+// The command runs as a process, as its users run it. A scenario has two chroots
+// on the server, one for each queue, and reads them through its own session.
 package migration
 
 import (
@@ -22,7 +21,7 @@ import (
 
 	"mrtq/features"
 	"mrtq/harness/accept"
-	"mrtq/harness/accept/internal/tell"
+	"mrtq/harness/accept/internal/runner"
 	"mrtq/internal/zkconn"
 )
 
@@ -32,19 +31,18 @@ var Features = []string{"migration.feature", "services.feature"}
 // Options say what to run and where.
 type Options struct {
 	// Address is a ZooKeeper's connect string, host:port[,…][/chroot]. Each
-	// scenario makes a chroot below it, and leaves it there: give an address that
-	// is thrown away, such as that of a harness.Server.
+	// scenario creates a chroot below it and does not remove it, so the server
+	// should be disposable, such as a harness.Server.
 	Address string
-	// Session says how to reach it: TLS, credentials, timeouts.
+	// Session says how to connect: TLS, credentials, timeouts.
 	Session zkconn.Config
-	// Command is mrtq, and Flags what it needs to reach the server as Session
-	// does.
+	// Command is mrtq, and Flags are its flags for the same connection as Session.
 	Command string
 	Flags   []string
-	// Restart kills the server and starts it again. Without it, the scenarios
-	// that need it (@restart) are left out.
+	// Restart kills the server and starts it again. If it is nil, the scenarios
+	// that need it (@restart) don't run.
 	Restart func(context.Context) error
-	// Features are those of [Features] to run; nil is all.
+	// Features are those of [Features] to run. nil means all.
 	Features []string
 	// Tags select scenarios, as in [accept.Options].
 	Tags string
@@ -54,19 +52,20 @@ type Options struct {
 	Color  bool
 }
 
-// Report is what a run has found.
+// Report is the result of a run.
 type Report struct {
 	Scenarios, Failed int
-	// Problems are all reasons for which the run does not pass, one line each.
+	// Problems are all reasons why the run does not pass, one line each.
 	Problems []string
 }
 
 // OK reports whether the run passes.
 func (r *Report) OK() bool { return len(r.Problems) == 0 }
 
-// Run runs the scenarios, one at a time. The error says that they could not be
-// run: it is ctx's cause when that has ended, [accept.ErrNothing], an
-// *[accept.TagsError], or the server's. Scenarios that fail are in the report and are no error.
+// Run runs the scenarios, one at a time. The error says why they could not be run:
+// the cause of ctx if that has ended, [accept.ErrNothing], an *[accept.TagsError],
+// or an error of the server. A scenario that fails is no error: it is in the
+// report.
 func Run(ctx context.Context, opt Options) (*Report, error) {
 	if err := accept.CheckTags(opt.Tags); err != nil {
 		return nil, err
@@ -111,19 +110,19 @@ type suite struct {
 	report *Report
 }
 
-// run runs a feature. A step that no scenario of a whole feature uses is a
-// problem, because it would rot.
+// run runs a feature. It is a problem if no scenario of a feature that ran
+// completely uses a step, because such a step should be removed.
 func (s *suite) run(ctx context.Context, name string) (passed bool, err error) {
 	text, err := features.Files.ReadFile(name)
 	if err != nil {
 		return false, err
 	}
-	used := tell.NewUsage()
+	used := runner.NewUsage()
 	tags := s.opt.Tags
 	if s.opt.Restart == nil {
 		tags = strings.TrimPrefix(tags+" && ~@restart", " && ")
 	}
-	passed, err = tell.Run(ctx, tell.Options{
+	passed, err = runner.Run(ctx, runner.Options{
 		Chapters: [][]godog.Feature{{{Name: name, Contents: text}}}, Tags: tags,
 		Scenario: func(sc *godog.ScenarioContext) { s.scenario(name, sc, used.Watch(sc)) },
 		Format:   s.opt.Format, Out: s.opt.Out, Color: s.opt.Color,
@@ -137,7 +136,7 @@ func (s *suite) run(ctx context.Context, name string) (passed bool, err error) {
 }
 
 // scenario gives a scenario its world.
-func (s *suite) scenario(feature string, sc *godog.ScenarioContext, steps tell.Steps) {
+func (s *suite) scenario(feature string, sc *godog.ScenarioContext, steps runner.Steps) {
 	w := &world{suite: s, dialect: "design"}
 	sc.Before(w.setUp)
 	sc.After(w.tearDown)
@@ -149,10 +148,10 @@ func (s *suite) scenario(feature string, sc *godog.ScenarioContext, steps tell.S
 	}
 }
 
-// oneLine makes one line of an error of several.
+// oneLine matches the line breaks of an error, which become "; ".
 var oneLine = regexp.MustCompile(`\s*\n\s*`)
 
-// finished notes how a scenario went.
+// finished records the result of a scenario.
 func (s *suite) finished(sc *godog.Scenario, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,13 +17,13 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/features"
-	"mrtq/harness/accept/internal/tell"
+	"mrtq/harness/accept/internal/runner"
 	"mrtq/internal/legacyqueue"
 	"mrtq/internal/znode"
 )
 
-func (w *world) register(s tell.Steps) {
-	// what is there
+func (w *world) register(s runner.Steps) {
+	// What exists.
 	s.Step(`the legacy queue that the JVM services wrote`, w.corpus)
 	s.Step(`the dialect (design|mrt-zk)`, func(d string) { w.dialect = d })
 	s.Step(`the queue was migrated`, func() error { return all(w.migrateDeciding(), w.wantCode(0)) })
@@ -37,7 +37,7 @@ func (w *world) register(s tell.Steps) {
 	s.Step(`the services finished what they could, reported it and cleaned up`, w.workOff)
 	s.Step(`the field's own script sets its marker, as it does after a cutover`, w.setMarker)
 
-	// what the operator does
+	// What the operator does.
 	s.Step(`the operator inspects the legacy queue`, func() error { return w.run("inspect -o ndjson", w.source()) })
 	s.Step(`the operator plans the migration`, func() error { return w.plan("") })
 	s.Step(`the operator plans the migration, deciding every record`, func() error { return w.plan(decide) })
@@ -68,7 +68,7 @@ func (w *world) register(s tell.Steps) {
 	s.Step(`the operator presses Ctrl-C in the middle of the migration`, w.interrupt)
 	s.Step(`the server is killed and started again in the middle of the migration`, w.serverLost)
 
-	// what must be so then
+	// What must be true afterwards.
 	s.Step(`all 21 records are reported as their writers meant them`, w.reportedAsExpected)
 	s.Step(`nothing at all was written`, w.nothingWritten)
 	s.Step(`nothing else was written`, w.nothingWritten)
@@ -86,12 +86,12 @@ func (w *world) register(s tell.Steps) {
 	s.Step(`verification names that znode every time`, w.allNamed)
 	s.Step(`the other batch and job are untouched`, w.othersUntouched)
 	s.Step(`the ids of migrated jobs come after theirs`, w.idsGoOn)
-	s.Step(`the next job that somebody submits gets an id of its own`, w.nextSubmission)
+	s.Step(`the next job that is submitted gets an id of its own`, w.nextSubmission)
 	s.Step(`the migration is done`, func() error { return w.wantCode(0) })
 	s.Step(`it is refused because (the plan was carried out before|the plan is stale)`, w.refusedBecause)
 	s.Step(`both succeed, and every record was migrated once`, w.migratedOnce)
 	s.Step(`verification names (\S+) and the new record`, w.namesChanged)
-	s.Step(`(\d+) job was created and (\d+) rewritten`, w.made)
+	s.Step(`(\d+) jobs? (?:was|were) created and (\d+) rewritten`, w.made)
 	s.Step(`verification names the records whose jobs are gone`, w.namesGone)
 	s.Step(`it is refused because its custody is lost`, func() error { return w.blockedBy("is gone, and with it the custody of") })
 	s.Step(`it is refused because they may have been migrated`, func() error { return w.blockedBy("whose custody was lost with the ledger") })

@@ -14,9 +14,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// workOff lets the services move every job as far as possible, report the
-// batches that are done, and clean up. An administrator deletes what failed or
-// is held.
+// workOff lets the services move every job as far as possible, report the batches
+// that are done, and clean up. An administrator deletes failed and held jobs.
 func (w *world) workOff() error {
 	ctx := context.Background()
 	q := newqueue.Open(w.conn, newqueue.Dialect(w.dialect), newqueue.WithRoot(w.root+"/new"), newqueue.WithACL(w.acl))
@@ -148,7 +147,7 @@ func (w *world) setMarker() error {
 func (w *world) markerThere() error {
 	_, stat, err := w.conn.Get(w.root + "/new/migration/m1")
 	if err == nil && stat.Version != 0 {
-		err = errors.New("somebody wrote to it")
+		err = errors.New("it was written")
 	}
 	if errors.Is(err, zk.ErrNoNode) {
 		err = errors.New("it is gone")
@@ -177,7 +176,7 @@ func (w *world) namesGone() error {
 	return nil
 }
 
-// blockedBy demands that the plan was refused and its table says why.
+// blockedBy checks that the plan was refused, and that its table says why.
 func (w *world) blockedBy(why string) error {
 	if err := w.wantCode(1); err != nil {
 		return err

@@ -53,7 +53,7 @@ func (w *world) migrateTwice() error {
 		jobs += m.Done.Jobs
 	}
 	if jobs != 9 {
-		return fmt.Errorf("%d jobs were made, want 9", jobs)
+		return fmt.Errorf("%d jobs were created, want 9", jobs)
 	}
 	return nil
 }
@@ -63,8 +63,8 @@ func (w *world) migratedOnce() error {
 }
 
 // midway starts a migration to the target, and returns when a good part of its
-// transactions are done, by the version of its run's znode. end sends a signal,
-// if not nil, and waits for the migration to end.
+// transactions are done. The version of the run's znode counts them. end sends a
+// signal, if that is not nil, and waits for the migration to end.
 func (w *world) midway(target string, transactions int32) (end func(os.Signal) (outcome, error), err error) {
 	cmd := w.command(append(strings.Fields("migrate -o json "+decide), w.source(), w.at(target))...)
 	var stdout, stderr strings.Builder
@@ -151,9 +151,9 @@ func (w *world) interrupt() error {
 	return err
 }
 
-// serverLost kills the server during the migration. The migration continues by
-// itself if its session outlives the server. Otherwise it says that the session
-// is lost.
+// serverLost kills the server during the migration, and starts it again. If its
+// session survives, the migration continues. Otherwise it says that the session is
+// lost.
 func (w *world) serverLost() error {
 	wait, err := w.midway("/new", 20)
 	if err != nil {
@@ -181,7 +181,7 @@ func (w *world) serverLost() error {
 	return all(err, w.wantCode(0))
 }
 
-// exitLost is the exit code of a lost environment.
+// exitLost is the exit code of a command whose server is lost.
 const exitLost = 3
 
 // exitInterrupted is that of an interrupted command.

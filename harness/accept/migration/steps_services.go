@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"mrtq/harness/accept/internal/tell"
+	"mrtq/harness/accept/internal/runner"
 	"mrtq/harness/daemons"
 	"mrtq/internal/legacyqueue"
 	"mrtq/internal/znode"
@@ -20,9 +20,9 @@ import (
 type serviceWorld struct {
 	*world
 	services *daemons.World
-	batches  map[string]string // status of each when the services began
-	planned  foretold          // by the last plan
-	record   string            // the one legacy record of a scenario about one
+	batches  map[string]string // the status of each when the services started
+	planned  foretold          // what the last plan says
+	record   string            // the only legacy record, in a scenario about one
 }
 
 // foretold is what a plan says about the services.
@@ -36,7 +36,7 @@ type foretold struct {
 	}
 }
 
-func (w *serviceWorld) register(s tell.Steps) {
+func (w *serviceWorld) register(s runner.Steps) {
 	s.Step(`the dialect (design|mrt-zk)`, func(d string) { w.dialect = d })
 	s.Step(`the legacy queue that the JVM services wrote`, w.corpus)
 	s.Step(`a legacy queue of (\d+) records of all formats`, w.generated)
@@ -56,7 +56,7 @@ func (w *serviceWorld) register(s tell.Steps) {
 	s.Step(`the holds are released and the services run`, func() error { return all(w.start().LiftHolds(), w.runServices()) })
 	s.Step(`the services run`, w.runServices)
 	s.Step(`an administrator releases the held jobs and requeues the failed ones`, w.administer)
-	s.Step(`an administrator has the failed batches reported`, w.reportFailed)
+	s.Step(`an administrator requests update reports of the failed batches`, w.reportFailed)
 	s.Step(`the hourly cleanup runs`, func() error { return w.start().Clean() })
 
 	s.Step(`the plan is accepted`, func() error { return w.wantCode(0) })
@@ -103,7 +103,8 @@ func (w *serviceWorld) deployed() error {
 // without removes a key.
 const without = "(none)"
 
-// records are the kinds of records, and how each differs from a pending file.
+// records are the kinds of records in scenarios, and how each differs from a
+// pending file.
 var records = map[string]struct {
 	queue   string // "" for ingest
 	status  legacy.Status
@@ -233,7 +234,7 @@ func (w *serviceWorld) saysReaders() error {
 	return nil
 }
 
-// planSays compares what would happen, in the plan's order.
+// planSays compares what the plan says would happen, in the plan's order.
 func (w *serviceWorld) planSays(want string) error {
 	var then []string
 	for _, f := range w.planned.Services {
@@ -338,7 +339,7 @@ func (w *serviceWorld) nothingLeft() error {
 	return nil
 }
 
-// item is what the scenario's one record became.
+// item is the path of the job or request that the scenario's only record became.
 func (w *serviceWorld) item() (string, error) {
 	for _, r := range w.planned.Records {
 		if r.Path != w.record {

@@ -1,6 +1,6 @@
 package migration
 
-// What somebody changed, and who else uses the new queue.
+// Steps that change znodes by hand, and those of other users of the new queue.
 
 import (
 	"fmt"
@@ -103,10 +103,10 @@ func (w *world) othersUntouched() error {
 	}
 	for path, n := range w.others {
 		if path == "/jobs" {
-			continue // whose data says from now on that a ledger must be there
+			continue // from now on its data says that there must be a ledger
 		}
 		if got := now[path]; got.data != n.data || got.stat.Mzxid != n.stat.Mzxid || got.stat.Czxid != n.stat.Czxid {
-			return fmt.Errorf("%s was written to", path)
+			return fmt.Errorf("%s was written", path)
 		}
 	}
 	return nil

@@ -21,7 +21,7 @@ import (
 )
 
 // world belongs to one scenario: two chroots on the server, a working folder, and
-// what the operator did last. Its own session sees what happened.
+// the outcome of the last command. It reads what happened through its own session.
 type world struct {
 	*suite
 	root           string // this scenario's chroot
@@ -29,18 +29,18 @@ type world struct {
 	dir            string
 	dialect        string
 	last           outcome
-	before         map[string]seen // everything, before the last command
-	start          map[string]seen // the new queue's side, at the start
-	legacy         map[string]seen // the legacy side, when it was made
-	others         map[string]seen // what was in the new queue before us
-	tampered       []string        // paths tampered with and not named
+	before         map[string]seen // all znodes before the last command
+	start          map[string]seen // the new queue at the start
+	legacy         map[string]seen // the legacy queue when it was written
+	others         map[string]seen // what was in the new queue before the migration
+	tampered       []string        // changed znodes that verification did not name
 	added          string
 	gone           []string // records whose jobs were done and cleaned
 	quarantineFile string
 	large          bool // too large to be looked at before every command
 }
 
-// outcome is what a command did, for a Then to judge.
+// outcome is the result of a command, for a Then to check.
 type outcome struct {
 	code           int
 	stdout, stderr string
@@ -52,8 +52,7 @@ type seen struct {
 	stat zk.Stat
 }
 
-// decide are the flags with which an operator migrates every record that can be
-// read.
+// decide has the flags with which every record that can be read is migrated.
 const decide = "--undecodable quarantine --consumed pending --inventory-records migrate --unserviceable migrate"
 
 func (w *world) setUp(ctx context.Context, _ *godog.Scenario) (_ context.Context, err error) {
@@ -112,7 +111,7 @@ func (w *world) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs mrtq and keeps its outcome; it judges nothing.
+// run runs mrtq and keeps its outcome. It checks nothing.
 func (w *world) run(line string, args ...string) error {
 	var err error
 	if !w.large {
@@ -135,7 +134,7 @@ func outcomeOf(cmd *exec.Cmd) (outcome, error) {
 	return outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}, nil
 }
 
-// wantCode demands an exit code of the last command.
+// wantCode checks the exit code of the last command.
 func (w *world) wantCode(code int) error {
 	if w.last.code != code {
 		return fmt.Errorf("exit code %d, want %d\nstdout: %.2000s\nstderr: %.2000s", w.last.code, code, w.last.stdout, w.last.stderr)

@@ -3,5 +3,5 @@ Feature: Broken
   Scenario: a success that is taken for a refusal
     Given a held job
     When an administrator releases the job
-    Then it is refused because somebody else holds the lock
+    Then it is refused because the lock is already held
     And nothing has changed

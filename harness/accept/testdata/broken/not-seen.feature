@@ -1,7 +1,7 @@
-# want: a hole: J9 job downloading → failed (design): its scenarios passed, but the second connection did not observe it
+# want: not covered: J9 job downloading → failed (design): its scenarios passed, but the second connection did not observe it
 Feature: Broken
   @J9
-  Scenario: a tag that is not the truth
+  Scenario: a tag of another row
     Given a held job
     When an administrator releases the job
     Then the job is pending

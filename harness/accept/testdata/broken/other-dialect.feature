@@ -1,7 +1,7 @@
-# want: failed: the scenario "a spelling of the other dialect" (design)
+# want: failed: the scenario "a value in the form of the other dialect" (design)
 Feature: Broken
   @J5
-  Scenario: a spelling of the other dialect
+  Scenario: a value in the form of the other dialect
     Given a held job
     When an administrator releases the job
     Then the job is pending

@@ -1,6 +1,6 @@
 # want: it was refused, and no Then says why
 Feature: Broken
-  Scenario: a refusal that nobody has looked at
+  Scenario: a refusal that no Then checks
     Given a failed job
     When an administrator releases the job
     Then nothing has changed

@@ -3,5 +3,5 @@ Feature: Broken
   @J9
   Scenario: a When that nothing compares
     Given a downloading job that a worker has acquired
-    When the worker fails it, saying "404"
-    Then the job is failed, saying "404"
+    When the worker fails it with the message "404"
+    Then the job is failed with the message "404"

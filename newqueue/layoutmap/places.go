@@ -1,4 +1,4 @@
-package lint
+package layoutmap
 
 import (
 	"fmt"
@@ -12,9 +12,9 @@ import (
 	"mrtq/newqueue"
 )
 
-// Places are the rules of [Map] that tie jobs, batches and their entries
-// to each other. They remember of every job what its places depend on, and
-// nothing else.
+// Places are the rules of [Map] about jobs, batches and their entries: whether
+// they agree with each other. They remember nothing of a job but what its
+// entries depend on.
 func Places(d newqueue.Dialect) layout.NewNative {
 	return func(report func(layout.Found)) layout.Native {
 		return &places{d: d, report: report, jobs: map[string]*jobPlace{}, batches: map[string]*batchPlace{}, folders: map[string]bool{}}
@@ -32,8 +32,9 @@ type places struct {
 	folders map[string]bool // queues of states and folders of batches that are there
 }
 
-// jobPlace is what a job says of its place. What can't be read is reported as
-// content, and must not be reported again as a wrong place.
+// jobPlace has the properties of a job that its entries depend on. A property
+// that can't be read is reported as content, and must not be reported a second
+// time as a wrong entry.
 type jobPlace struct {
 	bid                                     string
 	hasBID, hasState, hasPriority           bool
@@ -74,7 +75,7 @@ type folderPlace struct {
 	version int32
 }
 
-// Visit notes what places depend on.
+// Visit remembers what the entries depend on.
 func (p *places) Visit(v layout.Visit) {
 	n := v.Znode
 	switch v.Node.ID {
@@ -136,7 +137,7 @@ func (p *places) submission(v layout.Visit) {
 	}
 }
 
-// Done decides, when all is known.
+// Done compares jobs, batches and entries, after all znodes were visited.
 func (p *places) Done(time.Time) {
 	for bid, b := range p.batches {
 		p.batchStates(bid, b)
@@ -164,7 +165,7 @@ func (p *places) found(rule, path, expected, found, mend string, fix *layout.Fix
 	p.lacks("", rule, path, expected, found, mend, fix)
 }
 
-// lacks reports what is wrong because another znode is not there.
+// lacks reports a problem that exists because another znode is missing.
 func (p *places) lacks(absent, rule, path, expected, found, mend string, fix *layout.Fix) {
 	p.report(layout.Found{Rule: rule, Path: path, Expected: expected, Found: found, Mend: mend, Fix: fix, Absent: absent})
 }
@@ -224,8 +225,8 @@ func (p *places) batchUUIDs() {
 	}
 }
 
-// wants are the places that a job should have: its queue entry, "" for none,
-// and whether it may be without.
+// wants returns the queue entry that a job should have, "" for none. optional
+// reports whether it may be missing.
 func (p *places) wants(jid string, j *jobPlace) (entry string, optional bool) {
 	switch {
 	case j.state == newqueue.JobDeleted && !p.d.KeepsDeleted():
@@ -236,13 +237,14 @@ func (p *places) wants(jid string, j *jobPlace) (entry string, optional bool) {
 	return newqueue.JobEntryPath(j.state, j.priority, jid), optional
 }
 
-// guards are the checks that a job is still as it was looked at.
+// guards are checks that a job has not changed since it was read.
 func (j *jobPlace) guards(jid string) []znode.Op {
 	path := newqueue.JobPath(jid)
 	return []znode.Op{znode.Check(path+"/status", j.statusVersion), znode.Check(path+"/priority", j.priorVersion)}
 }
 
-// create adds the creation of an entry to ops, and of its folder if need be.
+// create adds to ops the creation of an entry, and of its folder if it is
+// missing.
 func (p *places) create(ops []znode.Op, entry string) []znode.Op {
 	if folder := znode.Parent(entry); !p.folders[folder] {
 		ops = append(ops, znode.Create(folder, nil))
@@ -307,7 +309,7 @@ func (p *places) entriesOf(jid string, j *jobPlace) {
 			&layout.Fix{Ops: p.create(j.guards(jid), want), Locks: []string{newqueue.JobPath(jid) + "/lock"}})
 	}
 	if j.inBatch || p.batches[j.bid] == nil {
-		return // reported with the job's bid
+		return // the rule about the job's bid reports it
 	}
 	want = newqueue.BatchEntryPath(j.bid, j.state.Folder(), jid)
 	p.found("batch-entry/no-entry", want, fmt.Sprintf("an entry of job %s, which is %s", jid, j.state), "no entry: its batch doesn't know of it", "Make it.",

@@ -1,6 +1,6 @@
-// Package tell runs scenarios with godog and tells people and machines how it
-// goes, in the forms that mrtq accept has.
-package tell
+// Package runner runs scenarios with godog, and prints what happens in the formats
+// of mrtq accept.
+package runner
 
 import (
 	"bytes"
@@ -13,34 +13,34 @@ import (
 	"github.com/cucumber/godog"
 )
 
-// Format is a form in which a run tells what it does.
+// Format is the format of a run's output.
 type Format string
 
 // The formats.
 const (
-	Brief    Format = "brief"    // for people: a line a feature, and the steps of what failed
+	Brief    Format = "brief"    // for people: a line for each feature, and the steps of what failed
 	Pretty   Format = "pretty"   // for people: every step
 	Cucumber Format = "cucumber" // Cucumber's JSON
 	JUnit    Format = "junit"    // JUnit's XML
 )
 
-// Options say what to run, and how to tell it.
+// Options say what to run, and what to print.
 type Options struct {
-	// Chapters are run all at once. A person sees one after the other. Machines
-	// get one document.
+	// Chapters run at the same time. The formats for people print one after the
+	// other, those for machines print one document.
 	Chapters [][]godog.Feature
 	// Tags select scenarios, in Cucumber's older language.
 	Tags     string
 	Scenario func(*godog.ScenarioContext)
 
-	Format   Format    // "" is Brief
-	Out      io.Writer // nil is nobody
+	Format   Format    // "" means Brief
+	Out      io.Writer // nil means no output
 	Color    bool
 	Parallel int
 }
 
-// Run runs the scenarios, and reports whether everything in them passed. The
-// error is Out's.
+// Run runs the scenarios, and reports whether all of them passed. The error is
+// that of a write to Out.
 func Run(ctx context.Context, opt Options) (passed bool, err error) {
 	chapters := opt.Chapters
 	options := godog.Options{
@@ -86,15 +86,14 @@ func Run(ctx context.Context, opt Options) (passed bool, err error) {
 	return !slices.ContainsFunc(codes, func(code int) bool { return code != 0 }), nil
 }
 
-// narrator passes on what godog prints, line by line, from a certain first line
-// on, so a chapter without scenarios prints nothing. It leaves out where a step
-// is defined, because that is always the same line of usage.go. It stops once
-// its context has ended, because the remaining scenarios then fail for no other
-// reason.
+// narrator passes on what godog prints, line by line. It starts at a certain line,
+// so that a chapter without scenarios prints nothing. It leaves out where a step
+// is defined, because that is always the same line of usage.go. It stops when its
+// context ends, because all remaining scenarios then fail for that reason.
 type narrator struct {
 	ctx    context.Context
 	w      io.Writer
-	begins *regexp.Regexp // nil once it has begun
+	begins *regexp.Regexp // matches the first line; nil once it was printed
 	line   []byte         // an unfinished line
 }
 

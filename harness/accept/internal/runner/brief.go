@@ -1,4 +1,4 @@
-package tell
+package runner
 
 import (
 	"fmt"
@@ -11,20 +11,20 @@ import (
 )
 
 func init() {
-	godog.Format(string(Brief), "a line a feature, and the steps of what failed", newBrief)
+	godog.Format(string(Brief), "a line for each feature, and the steps of what failed", newBrief)
 }
 
-// brief is godog's formatter for [Brief]. godog removes the colours where none
-// are wanted.
+// brief is godog's formatter for [Brief]. godog removes the colours if there should
+// be none.
 type brief struct {
 	out io.Writer
 
 	mu     sync.Mutex
 	names  map[string]string // features' names, by URI
-	now    string            // URI of the feature that is at work
-	ran    int               // its scenarios
+	now    string            // URI of the feature that runs
+	ran    int               // how many of its scenarios have run
 	failed []string          // its scenarios that failed, with their steps
-	said   []string          // steps of the scenario so far
+	said   []string          // the steps of the scenario so far
 }
 
 func newBrief(_ string, out io.Writer) godog.Formatter {
@@ -53,7 +53,7 @@ func (b *brief) Pickle(p *godog.Scenario) {
 	b.said = nil
 }
 
-// tell says how the feature went that was at work.
+// tell prints the result of the feature that has just run.
 func (b *brief) tell() {
 	if b.ran > 0 {
 		if len(b.failed) == 0 {
@@ -86,11 +86,11 @@ func (b *brief) Passed(_ *godog.Scenario, step *godog.Step, _ *godog.StepDefinit
 func (b *brief) Skipped(*godog.Scenario, *godog.Step, *godog.StepDefinition) {}
 
 func (b *brief) Undefined(p *godog.Scenario, step *godog.Step, _ *godog.StepDefinition) {
-	b.fail(p, step, "no step is defined that says so")
+	b.fail(p, step, "no definition matches this step")
 }
 
 func (b *brief) Pending(p *godog.Scenario, step *godog.Step, _ *godog.StepDefinition) {
-	b.fail(p, step, "the step does nothing yet")
+	b.fail(p, step, "the step is not implemented yet")
 }
 
 func (b *brief) Failed(p *godog.Scenario, step *godog.Step, _ *godog.StepDefinition, err error) {

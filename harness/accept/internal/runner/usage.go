@@ -1,4 +1,4 @@
-package tell
+package runner
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"github.com/cucumber/godog"
 )
 
-// Usage finds steps that no scenario uses, because they would rot.
+// Usage finds steps that no scenario uses. They should be removed.
 type Usage struct {
 	mu   sync.Mutex
 	defs map[string]*definition
@@ -26,7 +26,7 @@ type Steps struct {
 	u  *Usage
 }
 
-// NewUsage is for one run.
+// NewUsage returns the Usage of one run.
 func NewUsage() *Usage { return &Usage{defs: map[string]*definition{}} }
 
 // Watch records which steps a scenario uses.
@@ -69,7 +69,7 @@ func compiled(pattern string) *regexp.Regexp {
 	return re
 }
 
-// Unused are the patterns that no step of the run has matched, sorted.
+// Unused returns the patterns that no step of the run has matched, sorted.
 func (u *Usage) Unused() []string {
 	var names []string
 	for pattern, d := range u.defs {

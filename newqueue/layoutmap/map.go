@@ -1,0 +1,187 @@
+package layoutmap
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"mrtq/internal/layout"
+	"mrtq/newqueue"
+)
+
+//go:embed merritt.yaml
+var merrittText []byte
+
+var merrittMaps = map[newqueue.Dialect]func() *layout.Map{}
+
+func init() {
+	for _, d := range newqueue.Dialects {
+		merrittMaps[d] = sync.OnceValue(func() *layout.Map {
+			m, err := Load(d)
+			if err != nil {
+				panic(err) // it is embedded
+			}
+			return m
+		})
+	}
+}
+
+// Load returns a new copy of the map of the layout in a dialect, to which the
+// caller may add rules. The rules of [Places] belong to it.
+func Load(d newqueue.Dialect) (*layout.Map, error) {
+	return layout.Load("merritt.yaml", merrittText, string(d), codecsOf(d)...)
+}
+
+// Map returns the map of the layout in a dialect. The caller must not change it.
+func Map(d newqueue.Dialect) *layout.Map { return merrittMaps[d]() }
+
+// The kinds of findings of the layout's own codecs.
+const (
+	badValue = "bad-value"
+	badState = "bad-state"
+	badTime  = "bad-time"
+)
+
+// codecsOf read what the znodes of the layout hold, as the client library does.
+func codecsOf(d newqueue.Dialect) []*layout.Codec {
+	jsonKinds := []string{layout.NotJSON, badValue}
+	codec := func(name, says string, kinds []string, read func(r *layout.Reading) any) *layout.Codec {
+		return &layout.Codec{Name: name, Says: says, Kinds: kinds, Read: func(r *layout.Reading) (any, bool) {
+			v := read(r)
+			return v, v != nil
+		}}
+	}
+	statusKinds := append(slices.Clone(jsonKinds), badState, badTime)
+	return []*layout.Codec{
+		codec("submission", "a JSON object; its texts are texts", jsonKinds, object(d, content(func(data []byte) (newqueue.Submission, error) { return newqueue.ParseSubmission(d, data) }))),
+		codec("batch-status", "a JSON object with a batch's state and a time", statusKinds, batchStatus(d)),
+		codec("status-report", "a JSON object with lists of jobs", jsonKinds, content(func(data []byte) (newqueue.StatusReport, error) { return newqueue.ParseStatusReport(d, data) })),
+		codec("object", "a JSON object", []string{layout.NotJSON}, object(d, content(newqueue.ParseObject))),
+		codec("access-status", "a JSON object with an access request's state and a time", statusKinds, accessStatus(d)),
+		codec("configuration", "a JSON object; what the client library reads of it are texts", jsonKinds, object(d, content(parseConfiguration))),
+		codec("job-status", "a JSON object with a job's state, its last one, a number of retries and a time", statusKinds, jobStatus(d)),
+		codec("priority", "a decimal number from 0 to 99", []string{badValue}, content(newqueue.ParsePriority)),
+		codec("number", "a decimal number", []string{badValue}, content(newqueue.ParseNumber)),
+		codec("identifiers", "a JSON object with a text primary_id and a list local_id", jsonKinds, object(d, content(newqueue.ParseIdentifiers))),
+		codec("metadata", "a JSON object of texts", jsonKinds, object(d, content(newqueue.ParseMetadata))),
+		codec("inventory", "a JSON object with a text manifest_url and a mode", jsonKinds, object(d, content(newqueue.ParseInventory))),
+		codec("store", "a JSON object with texts manifest_url, mode and delete", jsonKinds, object(d, content(newqueue.ParseStore))),
+	}
+}
+
+// content checks data with a parse function, and returns the result.
+func content[T any](parse func([]byte) (T, error)) func(*layout.Reading) any {
+	return func(r *layout.Reading) any {
+		v, err := parse(r.Data)
+		if err != nil {
+			contentFault(r, err)
+			return nil
+		}
+		return v
+	}
+}
+
+func contentFault(r *layout.Reading, err error) {
+	kind := badValue
+	if _, bad := newqueue.ParseObject(r.Data); bad != nil && slices.Contains(r.Node.Codec.Kinds, layout.NotJSON) {
+		kind = layout.NotJSON
+	}
+	r.Fault(kind, r.Node.Codec.Says, err.Error())
+}
+
+// object calls read, except for an empty object that is written as no data.
+func object(d newqueue.Dialect, read func(*layout.Reading) any) func(*layout.Reading) any {
+	return func(r *layout.Reading) any {
+		if noObject(d, r.Data) {
+			return nil
+		}
+		return read(r)
+	}
+}
+
+// noObject reports whether data is empty, which is how the client library writes
+// an empty object (QueueItem.serialize and optJsonProperty).
+func noObject(d newqueue.Dialect, data []byte) bool { return d == newqueue.MrtZK && len(data) == 0 }
+
+// jobTimeKeys are the keys of the time in a job's status.
+var jobTimeKeys = map[newqueue.Dialect]string{newqueue.Design: "last_modification_date", newqueue.MrtZK: "last_modified"}
+
+// parseConfiguration parses a configuration, and checks the keys for which the
+// client library accepts only strings.
+func parseConfiguration(data []byte) (newqueue.Object, error) {
+	o, err := newqueue.ParseObject(data)
+	for _, k := range []string{"profile_name", "submitter", "payload_url", "payload_type", "response_type"} {
+		if err == nil {
+			_, err = o.String(k)
+		}
+	}
+	return o, err
+}
+
+// statusCodec checks a status: of checks its state, and the time under key must
+// be readable. It returns the object.
+func statusCodec(d newqueue.Dialect, key string, of func(o newqueue.Object, r *layout.Reading) error) func(*layout.Reading) any {
+	return func(r *layout.Reading) any {
+		o, err := newqueue.ParseObject(r.Data)
+		if err == nil {
+			err = of(o, r)
+		}
+		if err != nil {
+			contentFault(r, err)
+			return nil
+		}
+		text, err := o.String(key)
+		if err == nil {
+			_, err = d.ParseTime(text)
+		}
+		if err != nil { // reading tolerates it
+			r.Fault(badTime, "a time as "+d.FormatTime(time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC)), fmt.Sprintf("%s: %v", key, err))
+		}
+		return o
+	}
+}
+
+func jobStatus(d newqueue.Dialect) func(*layout.Reading) any {
+	return statusCodec(d, jobTimeKeys[d], func(o newqueue.Object, r *layout.Reading) error {
+		s, err := o.JobStatus(d)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(d.JobStates(), s.State) {
+			stateFault(r, "status", string(s.State), "a job's state in dialect "+string(d))
+		}
+		if s.LastSuccessful != "" && !slices.Contains(d.JobStates(), s.LastSuccessful) {
+			stateFault(r, "last_successful_status", string(s.LastSuccessful), "a job's state in dialect "+string(d))
+		}
+		if o["retry_count"] == nil {
+			r.Fault(badValue, r.Node.Codec.Says, "retry_count is missing")
+		}
+		return nil
+	})
+}
+
+func batchStatus(d newqueue.Dialect) func(*layout.Reading) any {
+	return statusCodec(d, "last_modified", func(o newqueue.Object, r *layout.Reading) error {
+		s, err := o.BatchStatus(d)
+		if err == nil && !s.State.Known() {
+			stateFault(r, "status", string(s.State), "a batch's state in dialect "+string(d))
+		}
+		return err
+	})
+}
+
+func accessStatus(d newqueue.Dialect) func(*layout.Reading) any {
+	return statusCodec(d, "last_modified", func(o newqueue.Object, r *layout.Reading) error {
+		s, err := o.AccessStatus(d)
+		if err == nil && !s.State.Known() {
+			stateFault(r, "status", string(s.State), "an access request's state in dialect "+string(d))
+		}
+		return err
+	})
+}
+
+func stateFault(r *layout.Reading, key, state, want string) {
+	r.Fault(badState, want, key+" "+state)
+}
