@@ -158,6 +158,9 @@ func (u *Undo) keep(path, why string) { u.Kept = append(u.Kept, Kept{path, why})
 // Errors are those of [PlanRollback] and [Migrator.Migrate].
 func (m *Migrator) Rollback(ctx context.Context, id string, force bool) (*Undo, error) {
 	m.defaults()
+	if err := CheckRun(ctx, m.Target.Side(nil), id); err != nil {
+		return nil, interrupted(err)
+	}
 	acl, err := m.Target.runACL(ctx, id)
 	if err != nil {
 		return nil, interrupted(err)

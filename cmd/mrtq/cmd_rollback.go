@@ -57,8 +57,8 @@ func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
 	if err := a.apart([]named{e.written("TARGET")}); err != nil {
 		return err
 	}
-	// If the run or the chroot doesn't exist, say so before anything is written.
 	ctx, finish := a.phases(cmd.Context(), "looking at the run")
+	// If the run or the chroot doesn't exist, say so before anything is written.
 	u, err := c.look(ctx, a, e)
 	if err == nil && !c.dry {
 		u, err = c.carryOut(ctx, a, e)
@@ -118,8 +118,9 @@ func (a *app) tidy(ctx context.Context, e endpoint) {
 	}
 }
 
-// look plans the rollback over a session that cannot write. If --run is missing,
-// its error lists the runs.
+// look plans a dry rollback, over a session that cannot write. Of one that is to be
+// carried out, which plans itself, it only checks that the run exists. If --run is
+// missing, the error lists the runs.
 func (c *rollbackCmd) look(ctx context.Context, a *app, e endpoint) (*migrate.Undo, error) {
 	target, err := a.openTarget(ctx, e, nil)
 	if err != nil {
@@ -136,6 +137,9 @@ func (c *rollbackCmd) look(ctx context.Context, a *app, e endpoint) (*migrate.Un
 			runs = strings.Join(names, ", ")
 		}
 		return nil, usageError("--run is missing; the target has %s", runs)
+	}
+	if !c.dry {
+		return nil, migrate.CheckRun(ctx, target, c.run)
 	}
 	return migrate.PlanRollback(ctx, target, c.run, c.force)
 }
