@@ -32,7 +32,7 @@ type quarantineError struct {
 
 // ErrQuarantineFile says that a path can't be a quarantine file, because it is a pipe, a
 // device or a folder.
-var ErrQuarantineFile = errors.New("is no regular file, and so can't keep anything")
+var ErrQuarantineFile = errors.New("is not a regular file, so nothing can be kept in it")
 
 // ErrQuarantineLine says that [WriteQuarantine] did not write a line of a quarantine file.
 // Repair the file, or name another one.

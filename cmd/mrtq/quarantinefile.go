@@ -55,7 +55,7 @@ func notAFile(path string) string {
 	case err == nil && info.IsDir():
 		return "it is a folder, which has " + quarantinesIn(path)
 	case err == nil:
-		return "it is no regular file"
+		return "it is not a regular file"
 	}
 	folder := filepath.Dir(path)
 	if _, err := os.Stat(folder); err != nil {
