@@ -89,8 +89,7 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	if n := notKept(v); n > 0 {
 		lacks = quarantineLacks(c.quarantine, s.target, n)
 	}
-	tone, text := verifyVerdict(v, lacks)
-	text = strings.ReplaceAll(text, "TARGET", shellWord(s.target.text))
+	tone, text := verifyVerdict(v, shellWord(s.target.text), lacks)
 	a.conclude(tone, "%s%s", text, leading(a.nextAfterVerify(v, s, c.quarantine)))
 	switch {
 	case v.OK():

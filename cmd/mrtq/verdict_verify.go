@@ -9,9 +9,9 @@ import (
 	"mrtq/migrate"
 )
 
-// verifyVerdict is a verification in one line. lacks says what the quarantine file
-// lacks, "" for nothing.
-func verifyVerdict(v *migrate.Verdict, lacks string) (tone, string) {
+// verifyVerdict is a verification in one line. target is the TARGET as a shell reads
+// it. lacks says what the quarantine file lacks, "" for nothing.
+func verifyVerdict(v *migrate.Verdict, target, lacks string) (tone, string) {
 	differences := count(len(v.Differences), "difference", "differences")
 	worked := workedOn(v)
 	switch {
@@ -20,7 +20,7 @@ func verifyVerdict(v *migrate.Verdict, lacks string) (tone, string) {
 	case v.State == migrate.RunRunning:
 		return bad, fmt.Sprintf("Verify: %s is not finished. Run the same mrtq migrate again, then verify. Until then: %s.", v.Run, differences)
 	case v.State == migrate.RunRollingBack:
-		return bad, fmt.Sprintf("Verify: %s is not completely rolled back. Run mrtq rollback TARGET --run %s again. Until then: %s.", v.Run, v.Run, differences)
+		return bad, fmt.Sprintf("Verify: %s is not completely rolled back. Run mrtq rollback %s --run %s again. Until then: %s.", v.Run, target, v.Run, differences)
 	case !v.OK() && notKept(v) == len(v.Differences):
 		return bad, fmt.Sprintf("Verify: the target is what the source says it should be, but %s.", lacks)
 	case !v.OK():

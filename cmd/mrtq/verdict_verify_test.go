@@ -39,7 +39,7 @@ func TestVerifyVerdict(t *testing.T) {
 			"Verify: 2 differences: the target is not what the source says it should be. Besides: FILE is not there."},
 		{migrate.Verdict{Differences: []migrate.Difference{{Kind: migrate.Damaged}}}, "", bad, "Verify: 1 difference: the target is not what the source says it should be."},
 	} {
-		if tone, got := verifyVerdict(&c.v, c.lacks); tone != c.tone || got != c.want {
+		if tone, got := verifyVerdict(&c.v, "TARGET", c.lacks); tone != c.tone || got != c.want {
 			t.Errorf("%+v: %q (tone %d), want %q", c.v, got, tone, c.want)
 		}
 	}
