@@ -322,6 +322,13 @@ func (p *Plan) sortedBatches() []*batch {
 	})
 }
 
+// EarlierSource is the source that the target's newest run before this plan took its
+// records from, as it was given then; "" if there was none.
+func (p *Plan) EarlierSource() string {
+	r, _ := p.ex.newest()
+	return r.Source
+}
+
 // NewestRun is the id of the target's newest run before this plan, "" if there was none.
 func (p *Plan) NewestRun() string {
 	r, _ := p.ex.newest()

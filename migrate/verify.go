@@ -87,7 +87,13 @@ type Verdict struct {
 	Worked   WorkedOn `json:"worked"`
 	// Holds are those that stand, and whose they are.
 	Holds []HoldStatus `json:"holds"`
+
+	source string // see [Verdict.RunSource]
 }
+
+// RunSource is the source that the newest run took its records from, as it was given
+// then; "" if the target has no run.
+func (v *Verdict) RunSource() string { return v.source }
 
 // Accounted counts the records by what became of them.
 type Accounted struct {
@@ -208,7 +214,7 @@ func newVerifier(src *LegacyQueue, l *listing, opt VerifyOptions) *verifier {
 	}
 	if run, ok := l.newest(); ok {
 		v.policies, v.dialect, v.began = run.Policies, run.Dialect, run.stat.Czxid
-		v.verdict.Run, v.verdict.State = run.ID, run.State
+		v.verdict.Run, v.verdict.State, v.verdict.source = run.ID, run.State, run.Source
 		if run.State != RunDone {
 			v.differ(RunUnfinished, run.path(), fmt.Sprintf("it is %s: finish the migration or the rollback first", run.State))
 		}

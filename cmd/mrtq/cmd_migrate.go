@@ -97,6 +97,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		return fmt.Errorf("migrate: %w", err)
 	}
 	defer done() // the records are read again when their jobs are created
+	a.sayOtherSource(plan.NewestRun(), plan.EarlierSource(), s.source.text)
 	var expect *migrate.Expectation
 	if c.approved != nil {
 		if err := plan.CheckApproved(*c.approved); err != nil {

@@ -89,6 +89,9 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	if n := notKept(v); n > 0 {
 		lacks = quarantineLacks(c.quarantine, s.target, n)
 	}
+	if !v.OK() {
+		a.sayOtherSource(v.Run, v.RunSource(), s.source.text)
+	}
 	tone, text := verifyVerdict(v, shellWord(s.target.text), lacks)
 	a.conclude(tone, "%s%s", text, leading(a.nextAfterVerify(v, s, c.quarantine)))
 	switch {
