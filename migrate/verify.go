@@ -200,7 +200,7 @@ type verifier struct {
 	uuids    nameSet                   // entries of /batch-uuids that were looked at
 	strays   []entryRow                // entries in batches that no record asks for
 	broken   []Difference              // of the layout's rules
-	faults   []serviceFault
+	faults   serviceFaults
 	workers  []string                     // their locks, on jobs at work, and the statuses of requests that they have begun
 	profiles struct{ there, wanted bool } // some job has one
 }
@@ -209,7 +209,7 @@ func newVerifier(src *LegacyQueue, l *listing, opt VerifyOptions) *verifier {
 	v := &verifier{
 		src: src, target: l, opt: opt, policies: DefaultPolicies(), dialect: newqueue.Design,
 		verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}, Services: []ServiceFinding{}, Released: []string{}, Worked: WorkedOn{First: []WorkedJob{}, Gone: []GoneJob{}, Abandoned: []string{}}},
-		claims:  newJobRows(l.names), runs: map[string]bool{}, untold: l.unrecorded(), claimed: make([]bool, len(l.custody.held.rows)),
+		claims:  newJobRows(l.names), runs: map[string]bool{}, untold: l.unrecorded(), faults: serviceFaults{names: l.names}, claimed: make([]bool, len(l.custody.held.rows)),
 		jobs: make([]verifiedRow, 0, len(l.roots)), lanes: lanes{index: map[laneOfRun]int32{}}, folders: map[string]bool{}, batches: map[batchKey]*wantedBatch{}, wanted: map[string][]*wantedBatch{}, uuids: newNameSet(),
 	}
 	if run, ok := l.newest(); ok {

@@ -1,7 +1,6 @@
 package migrate
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -10,17 +9,6 @@ import (
 	"mrtq/newqueue"
 	"mrtq/newqueue/services"
 )
-
-// serviceFault is a violation of what the deployed services demand, with what is needed to
-// judge it.
-type serviceFault struct {
-	services.Violation
-	made      bool   // it is about something that a run created
-	expected  bool   // the records lack it, so a correct migration has it too
-	atWork    bool   // a session holds the znode, as a worker holds a lock
-	record    string // the record that the item was made from
-	inventory bool   // the item is an unfinished inventory record's, or the batch of one
-}
 
 // restOf returns what a part doesn't show of a batch.
 type restOf func(bid string) services.BatchRest
@@ -43,7 +31,7 @@ func (p *piece) services(counts func(path string) bool, there, wanted restOf) {
 			}
 		}
 		n := p.tree.Get(x.Path)
-		p.faults = append(p.faults, serviceFault{
+		p.faults.add(serviceFault{
 			Violation: x, made: p.isOurs(x.Path) || p.isOurs(x.Item), expected: expected[x.String()],
 			atWork: n != nil && n.Stat.EphemeralOwner != 0, record: p.records[x.Item], inventory: p.inventory[x.Item],
 		})
@@ -142,11 +130,8 @@ func (v *verifier) concludeServices(named map[string]bool) {
 	if v.dialect != newqueue.MrtZK {
 		return
 	}
-	slices.SortStableFunc(v.faults, func(a, b serviceFault) int {
-		return cmp.Or(strings.Compare(a.Demand.ID, b.Demand.ID), strings.Compare(a.Path, b.Path), strings.Compare(a.What, b.What))
-	})
 	var found findings
-	for _, x := range v.faults {
+	for x := range v.faults.sorted() {
 		if x.Demand.OnlyWithProfiles() {
 			if !v.profiles.there {
 				continue
