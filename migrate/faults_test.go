@@ -262,7 +262,7 @@ func submit(t *testing.T, s *site) {
 	}
 }
 
-// A batch that is half made, or half taken back, never looks done.
+// A batch that is half made, or half rolled back, never looks done.
 func TestNoBatchLooksDoneBeforeItIs(t *testing.T) {
 	records := map[string][]byte{}
 	for i, status := range []legacy.Status{legacy.Completed, legacy.Completed, legacy.Failed, legacy.Pending, legacy.Completed, legacy.Pending, legacy.Completed} {

@@ -45,7 +45,7 @@ const (
 	StepRebuild        Step = "rebuild"        // the migration's own records are damaged
 	StepRelease        Step = "release"        // a run's holds stand
 	StepReleaseOthers  Step = "release-others" // only holds that others set stand
-	StepPlanAgain      Step = "plan-again"     // the newest run was taken back, and something of it was kept
+	StepPlanAgain      Step = "plan-again"     // the newest run was rolled back, and kept something
 )
 
 // Newest is the newest run; ok is false if there was none.
