@@ -331,8 +331,8 @@ func TestSourceIsReadAfterWaiting(t *testing.T) {
 	if err := other.lead(t.Context(), "another", nil, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
-	const standsBy = "another migrator is at work (another); standing by until it ends. If it was killed, that is when its session ends: " +
-		"after 10s, if it asked for the session timeout that this one has. This one has changed no job, and can be stopped or killed safely"
+	const standsBy = "another migrator is at work (another); standing by until it ends. If it was killed, its session ends after 10s, " +
+		"unless it asked for another session timeout than this migrator. This migrator has changed no job, and can be stopped or killed safely"
 	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Say: func(text string) {
 		if text == standsBy {
 			now = after
