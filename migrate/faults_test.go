@@ -200,7 +200,7 @@ func TestServerThrottlesAll(t *testing.T) {
 	s.zk.Inject(minizk.Fault{On: s.transactions(), Do: minizk.Refuse(wire.ThrottledOp)})
 	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}
 	_, err := m.Migrate(t.Context(), static(source(t, corpus(t))), options(permissive()), nil)
-	const want = "6 transactions in a row: the server throttles: it refused a request that had waited for too long among others; run the same command again when the server has less to do, or with fewer operations a second"
+	const want = "6 transactions in a row: the server throttles: it refused a request that had waited too long; run the same command again when the server has less to do, or with fewer operations a second"
 	if !errors.Is(err, zkconn.ErrThrottled) || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
