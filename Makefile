@@ -1,7 +1,7 @@
 # make test      everything that a change must pass; needs Go alone, and uses a JVM
 #                with ZooKeeper's jars and Docker where they are (.ci/install gets them)
 # make test-jvm  what of it runs on the embedded ZooKeeper, on Apache's own
-# make demo      a legacy queue migrated, verified and taken back, on a ZooKeeper
+# make demo      a legacy queue migrated, verified and rolled back, on a ZooKeeper
 #                that is started for it and thrown away
 # make torture   the random and exhaustive tests at a large size, with their counts
 # make bench     the README's figures; and mrtq's commands beside the bare server,

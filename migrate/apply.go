@@ -14,32 +14,32 @@ import (
 	"mrtq/newqueue"
 )
 
-// Migrator carries plans out on a target. Target is required.
+// Migrator carries out plans on a target. Target is required.
 type Migrator struct {
 	Target *Target
 	Now    func() time.Time // nil: time.Now
-	// Budget is the size of a transaction in bytes, MaxOps how many operations it
-	// has at most; 0 means the defaults. A job is never split.
+	// Budget is the largest size of a transaction in bytes, and MaxOps the largest
+	// number of its operations. 0 means the default. A job is never split.
 	Budget, MaxOps int
-	// InFlight is how many transactions are under way at once; 0 means as many as
-	// the server answers without delay ([pace.Writes]).
+	// InFlight is how many transactions are under way at once. 0 means as many as the
+	// server answers without delay ([pace.Writes]).
 	InFlight int
-	// Say is told what a person should know meanwhile; Progress how many of the
-	// records that are to be sent have been (see [WithPhases] for the rest). Either
-	// may be nil.
+	// Say is called with what the operator should know while the migration runs.
+	// Progress is called with how many of the records have been sent; [WithPhases]
+	// reports the other phases. Either may be nil.
 	Say      func(string)
 	Progress func(done, total int)
-	// Keep is given the records that can't be decoded and are quarantined, before
-	// anything is written, and keeps their bytes: [WriteQuarantine] does. Without it
-	// such a record ends the migration with [ErrNoKeep].
+	// Keep is called with the records that can't be decoded and are quarantined,
+	// before anything is written. It must keep their bytes, as [WriteQuarantine] does.
+	// If Keep is nil, such a record ends the migration with [ErrNoKeep].
 	Keep func([]Record) error
-	// Plan, if not nil, is one that was made of the target a moment ago with the same
-	// options, and whose source is still open. It is carried out as it is, so that
-	// nothing is read and planned twice, unless another migrator was at work since or
-	// is: the source may be another when that one ends.
+	// Plan, if not nil, was made for the target a moment ago, with the same options, and
+	// its source is still open. Migrate carries it out as it is, so that nothing is read
+	// and planned twice. But if another migrator was at work since, or is at work now,
+	// Migrate plans again, because the source may have changed.
 	Plan *Plan
-	// HoldAgain has a migration hold queues that were released after an earlier run;
-	// see [ErrReleased].
+	// HoldAgain lets a migration hold queues again that were released after an earlier
+	// run; see [ErrReleased].
 	HoldAgain bool
 
 	owner string
@@ -69,31 +69,31 @@ func (m *Migrator) defaults() {
 // Result is what a migration did.
 type Result struct {
 	Run  string `json:"run"`
-	Plan *Plan  `json:"plan"` // the one it began with
+	Plan *Plan  `json:"plan"` // the first plan
 	Done Done   `json:"done"` // by this call
 	// Steps is the number of transactions of this call.
 	Steps int `json:"transactions"`
 }
 
-// ReadFunc opens the source as it is now; done closes it.
+// ReadFunc opens the source as it is now. done closes it.
 type ReadFunc func(context.Context) (queue *LegacyQueue, done func(), err error)
 
-// Expectation is what the first plan of a migration must decide: the plan that was
-// looked at, without all that it says.
+// Expectation is what the first plan of a migration must decide. It is a digest of the
+// plan that the operator looked at.
 type Expectation struct{ id, source, decisions string }
 
-// Expectation is what the plan decides.
+// Expectation returns what the plan decides.
 func (p *Plan) Expectation() *Expectation {
 	return &Expectation{id: p.ID, source: p.Source.Hash, decisions: p.decisions()}
 }
 
 // Migrate plans and carries out the plan, until nothing is left to do. After a
 // lost connection, or if somebody else created a job, it reads both sides again
-// and plans the rest. It plans only while no other migrator is at
-// work, or takes [Migrator.Plan]. If expect is not nil, the first plan must decide the same, else the
-// error wraps [ErrStale]. Errors wrap [ErrBlocked], [ErrInterrupted],
-// [ErrTakenOver], [ErrContended] or [zkconn.ErrLost]; the Result says in every
-// case what was done.
+// and plans the rest. It plans only while no other migrator is at work, or uses
+// [Migrator.Plan]. If expect is not nil and the first plan decides something else, the
+// error wraps [ErrStale]. Other errors wrap [ErrBlocked], [ErrInterrupted],
+// [ErrTakenOver], [ErrContended] or [zkconn.ErrLost]. The Result always says what was
+// done.
 func (m *Migrator) Migrate(ctx context.Context, read ReadFunc, opt Options, expect *Expectation) (*Result, error) {
 	m.defaults()
 	res := &Result{}
@@ -124,7 +124,7 @@ func (m *Migrator) Migrate(ctx context.Context, read ReadFunc, opt Options, expe
 	}
 }
 
-// look reads both sides, plans what is left to do, and does it.
+// look reads both sides, plans what is left to do, and carries out the plan.
 func (m *Migrator) look(ctx context.Context, read ReadFunc, opt Options, expect *Expectation, budget int, res *Result) (steps int, err error) {
 	p, done, err := m.plan(ctx, read, opt, res)
 	if errors.Is(err, ErrSourceChanged) {
@@ -140,7 +140,7 @@ func (m *Migrator) look(ctx context.Context, read ReadFunc, opt Options, expect 
 			return 0, fmt.Errorf("%w: the source or the target changed while this migrator waited", ErrStale)
 		}
 		if expect != nil {
-			p.ID = expect.id // the one that was approved
+			p.ID = expect.id // the id that the operator approved
 		}
 	}
 	if bad := p.Quarantined(); len(bad) > 0 {
@@ -166,8 +166,8 @@ func (m *Migrator) look(ctx context.Context, read ReadFunc, opt Options, expect 
 	return steps, err
 }
 
-// plan is the one that the caller has, the first time and if it is still good, or
-// else a new one. done closes the source that it was made of.
+// plan returns the plan to carry out. The first time, that is [Migrator.Plan] if it is
+// still good. Otherwise plan makes a new one. done closes the new plan's source.
 func (m *Migrator) plan(ctx context.Context, read ReadFunc, opt Options, res *Result) (p *Plan, done func(), err error) {
 	target, err := m.Target.side(ctx)
 	if err != nil {
@@ -195,9 +195,10 @@ func (m *Migrator) plan(ctx context.Context, read ReadFunc, opt Options, res *Re
 	return p, done, nil
 }
 
-// Undisturbed reports whether no migrator wrote to the target since the plan was
-// made: each of its transactions sets a run's record. What others write meanwhile, a
-// transaction finds out, as it does while a plan is carried out.
+// Undisturbed reports whether no migrator has written to the target since the plan was
+// made. It compares the runs' records, because each transaction of a migrator sets one.
+// It need not look for other clients' writes: they make a transaction of the migration
+// fail, before and after this call alike.
 func (p *Plan) Undisturbed(ctx context.Context, target side.Side) (bool, error) {
 	now := znode.NewTree()
 	for n, err := range target.Walk(ctx, RunsPath) {
@@ -211,7 +212,8 @@ func (p *Plan) Undisturbed(ctx context.Context, target side.Side) (bool, error) 
 	if now.Hash(RunsPath) != p.ex.tree.Hash(RunsPath) {
 		return false, nil
 	}
-	// A run's last transaction also sets the trace on /jobs, which is read before.
+	// A run's last transaction also sets the trace on /jobs. The plan read /jobs before
+	// it read the runs.
 	jobs, err := target.Get(ctx, newqueue.JobsPath)
 	if err != nil && !errors.Is(err, znode.ErrNoNode) {
 		return false, err
@@ -219,7 +221,7 @@ func (p *Plan) Undisturbed(ctx context.Context, target side.Side) (bool, error) 
 	if was := p.ex.tree.Get(newqueue.JobsPath); (was == nil) != (err != nil) || was != nil && was.Stat.Mzxid != jobs.Stat.Mzxid {
 		return false, nil
 	}
-	// This migrator itself has made the election since, and what it stands in.
+	// This migrator itself has created the election and its parent since then.
 	for _, path := range []string{MigrationPath, ElectionPath} {
 		n, err := target.Get(ctx, path)
 		if err == nil {
@@ -232,14 +234,14 @@ func (p *Plan) Undisturbed(ctx context.Context, target side.Side) (bool, error) 
 	return true, nil
 }
 
-// retries is how often in a row a plan may fail before anything of it was done.
+// retries counts the plans that failed in a row before any of their work was done.
 type retries struct {
 	idle   int
 	budget int // of a transaction, in bytes
 }
 
-// next counts a failed attempt, and waits if the server throttles. It returns the
-// error if there were too many.
+// next counts a failed attempt. If the server throttles, it waits. After too many
+// failures in a row it returns an error.
 func (r *retries) next(ctx context.Context, steps int, err error) error {
 	if steps > 1 {
 		r.idle = 0
@@ -259,17 +261,17 @@ func (r *retries) next(ctx context.Context, steps int, err error) error {
 	case r.idle == maxIdle:
 		return fmt.Errorf("%w: %w", ErrContended, err)
 	case lost:
-		// A server whose jute.maxbuffer is smaller than the transaction drops
-		// the connection, and says no more than that.
+		// If a server's jute.maxbuffer is smaller than the transaction, the server
+		// drops the connection without saying why.
 		r.budget = max(r.budget/8, 1)
 	}
 	return nil
 }
 
-// firstCalm is how long a server that throttles is left alone at first.
+// firstCalm is the first pause after a server throttled.
 var firstCalm = time.Second
 
-// calm leaves a server that throttles alone, twice as long each time.
+// calm pauses after a server throttled. Each pause is twice as long as the one before.
 func calm(ctx context.Context, times int) error {
 	t := time.NewTimer(firstCalm << (times - 1))
 	defer t.Stop()
@@ -289,7 +291,7 @@ func interrupted(err error) error {
 	return err
 }
 
-// maxIdle is how often in a row a plan may fail before anything of it was done.
+// maxIdle is how many plans in a row may fail before any of their work was done.
 const maxIdle = 6
 
 // lookAgain says that the target has changed since the plan, or that the
@@ -299,7 +301,7 @@ type lookAgain struct{ err error }
 func (e *lookAgain) Error() string { return e.err.Error() }
 func (e *lookAgain) Unwrap() error { return e.err }
 
-// apply sends one plan. It returns the number of transactions that were done
+// apply carries out one plan. It returns the number of transactions that were done
 // and what they did.
 func (m *Migrator) apply(ctx context.Context, p *Plan, budget int) (int, Done, error) {
 	run, first := m.begin(p)
@@ -319,8 +321,8 @@ func (m *Migrator) apply(ctx context.Context, p *Plan, budget int) (int, Done, e
 	return c.steps, c.done, err
 }
 
-// make sends all that the plan makes. When others take ids meanwhile, what is
-// not made yet is numbered anew and sent again.
+// make sends everything that the plan creates. If others take ids meanwhile, make
+// renumbers what it has not created yet, and sends it again.
 func (m *Migrator) make(ctx context.Context, c *chain, p *Plan, budget int) error {
 	making := p.making()
 	total, items, idle := p.plannedCount(), 0, 0
@@ -350,16 +352,16 @@ func (m *Migrator) make(ctx context.Context, c *chain, p *Plan, budget int) erro
 	}
 }
 
-// maxTaken is how often in a row others may take the next id before one of ours
-// is created. Each try takes a few round trips. A client that submits without
+// maxTaken is how often in a row others may take the next id before this migrator
+// creates a job. Each try takes a few round trips. A client that submits without
 // pause wins some of them, but not a thousand in a row.
 const maxTaken = 1000
 
 // opening is the first transaction of an apply.
 type opening struct {
 	ops   []znode.Op
-	base  int32 // the run's version that it demands; -1: it creates the run
-	trace trace // on /jobs, as it leaves it
+	base  int32 // the version that the run's znode must have; -1: the transaction creates it
+	trace trace // on /jobs, after the transaction
 }
 
 // begin returns the run's record and the operations of the first transaction:
@@ -388,8 +390,8 @@ func (m *Migrator) begin(p *Plan) (Run, opening) {
 	}
 	run.Total = run.Done.Records() + p.plannedCount()
 	o.ops = append(o.ops, p.structure().ops...)
-	// A hold that was there when the plan was made must still be: else somebody
-	// released the queue, and its workers would meet half of what the run makes.
+	// A hold that was there when the plan was made must still be there. Otherwise
+	// somebody released the queue, and its workers would start on half a migration.
 	for _, h := range newqueue.QueueHolds {
 		if n := p.ex.tree.Get(newqueue.QueueHoldPath(h)); n != nil && p.plannedCount() > 0 {
 			o.ops = append(o.ops, znode.Op{Kind: znode.OpCheck, Path: n.Path, Version: n.Stat.Version})
@@ -417,21 +419,21 @@ func withNew(paths, more []string) []string {
 	return paths
 }
 
-// chain sends transactions that each demand the version of the run's znode
-// that the one before left (see the package comment).
+// chain sends transactions. Each succeeds only if the run's znode has the version that
+// the one before gave it (see the package comment).
 type chain struct {
 	m     *Migrator
 	run   Run
 	log   ledgerLog
-	base  int32 // version that the next transaction demands; -1: it creates the node
-	steps int   // done
-	done  Done  // by those
+	base  int32 // the version that the next transaction demands; -1: it creates the znode
+	steps int   // how many transactions were done
+	done  Done  // what they did
 	acl   []znode.ACL
-	trace trace // on /jobs, as this migrator knows it
+	trace trace // on /jobs, as this migrator last read or wrote it
 }
 
 // send sends the transactions in order and waits for all; see [Migrator.pipeline].
-// done is told of each that was done.
+// It calls done for each one that succeeded.
 func (c *chain) send(ctx context.Context, transactions iter.Seq[unit], done func(unit)) error {
 	failed, err := c.m.pipeline(ctx, transactions, c.start, func(t unit) {
 		c.steps++
@@ -444,10 +446,10 @@ func (c *chain) send(ctx context.Context, transactions iter.Seq[unit], done func
 	return err
 }
 
-// start sends one transaction together with its link of the chain: the run's
-// record, which holds the newest of the ledger.
+// start sends one transaction, and with it the run's record, which is the link of the
+// chain. The record also has the newest entries of the ledger.
 func (c *chain) start(ctx context.Context, t unit) <-chan error {
-	if c.run.State == RunRunning { // a rollback leaves it at what the run made
+	if c.run.State == RunRunning { // a rollback doesn't change what the run's record counts
 		c.run.Done.add(t.done)
 	}
 	ops, err := c.log.add(&c.run.Ledger, t.ledger, t.ends)
@@ -460,7 +462,7 @@ func (c *chain) start(ctx context.Context, t unit) <-chan error {
 		c.run.Ledger.Closed = c.run.Ledger.Shards
 	}
 	if c.base == -1 {
-		// The run's node comes after its parents, which t makes if need be.
+		// The run's znode comes after its parents, which t creates if they are missing.
 		i := 0
 		for i < len(t.ops) && znode.Within(RunsPath, t.ops[i].Path) {
 			i++
@@ -475,14 +477,14 @@ func (c *chain) start(ctx context.Context, t unit) <-chan error {
 	return c.m.Target.Start(ctx, ops)
 }
 
-// creates are the operations that create the run's znode with version 1. So in
-// a copy, where every version is 0, no record has the version that it names.
+// creates returns the operations that create the run's znode with version 1. In a copy
+// every version is 0, so a copied record never has the version that it names.
 func (r Run) creates(acl []znode.ACL) []znode.Op {
 	return []znode.Op{{Kind: znode.OpCreate, Path: r.path(), Data: none, ACL: acl}, znode.Set(r.path(), r.encode(), 0)}
 }
 
-// end sends the last transaction of a run or of its rollback, which also brings
-// the trace on /jobs up to date and makes the run's newest shard.
+// end sends the last transaction of a run or of its rollback. That transaction also
+// updates the trace on /jobs and creates the run's newest shard.
 func (c *chain) end(ctx context.Context, state RunState, ops []znode.Op, traced func(trace, Run) trace) error {
 	jobs, err := c.m.Target.Get(ctx, newqueue.JobsPath)
 	if err != nil && !errors.Is(err, znode.ErrNoNode) {
@@ -490,7 +492,7 @@ func (c *chain) end(ctx context.Context, state RunState, ops []znode.Op, traced 
 	}
 	c.run.State, c.run.Finished = state, c.m.Now().UTC()
 	if err == nil {
-		// What the transaction itself adds to the ledger is nothing.
+		// The transaction itself adds nothing to the ledger.
 		old, ok := parseTrace(jobs.Data)
 		if !ok { // somebody set it to something else meanwhile
 			old = c.trace
@@ -500,9 +502,9 @@ func (c *chain) end(ctx context.Context, state RunState, ops []znode.Op, traced 
 	return c.send(ctx, slices.Values([]unit{{ops: ops, ends: true}}), func(unit) {})
 }
 
-// lost is called with a failed transaction and those after it, which also failed or have an
-// unknown outcome. From the run's version it counts what was done, and says whether to look
-// again.
+// lost is called with a failed transaction and those after it. These also failed, or
+// their outcome is unknown. lost counts from the run's version how many were done. If the
+// migration has to look again, the error is a *lookAgain.
 func (c *chain) lost(ctx context.Context, failed []unit, err error) error {
 	var refused *znode.MultiError
 	if !errors.As(err, &refused) && !errors.Is(err, zkconn.ErrUnknownOutcome) && !errors.Is(err, zkconn.ErrThrottled) {
@@ -512,7 +514,7 @@ func (c *chain) lost(ctx context.Context, failed []unit, err error) error {
 	n, gerr := c.m.Target.Get(ctx, c.run.path())
 	switch {
 	case errors.Is(gerr, znode.ErrNoNode):
-		// Not even begun, or rolled back: the next look tells.
+		// The run was not even begun, or was rolled back. The next look shows which.
 	case gerr != nil:
 		return fmt.Errorf("%w; then: %w", err, gerr)
 	default:
@@ -534,15 +536,15 @@ func (c *chain) lost(ctx context.Context, failed []unit, err error) error {
 	return &lookAgain{err}
 }
 
-// idTaken says that somebody else's new znode has the id that the transaction
-// was to give, and that nothing else is known to have changed.
+// idTaken says that somebody else created a znode with the id that the transaction was
+// about to use, and that nothing else is known to have changed.
 type idTaken struct{ err error }
 
 func (e *idTaken) Error() string { return e.err.Error() }
 func (e *idTaken) Unwrap() error { return e.err }
 
-// takenID reports whether a refusal concerns a new id, which is a child of a
-// parent that numbers its children.
+// takenID reports whether the server refused a transaction because a new id is taken,
+// below a parent that numbers its children.
 func takenID(refused *znode.MultiError) bool {
 	if refused.Op.Kind != znode.OpCreate || !errors.Is(refused.Err, znode.ErrNodeExists) {
 		return false
@@ -560,7 +562,8 @@ func takenID(refused *znode.MultiError) bool {
 	return false
 }
 
-// restore goes back to the run as the target has it, if this migrator wrote it.
+// restore resets the chain to the run as the target has it. It returns false if this
+// migrator didn't write that.
 func (c *chain) restore(n znode.Node) bool {
 	r, err := parseRun(&n)
 	if err != nil || r.Owner != c.m.owner {
@@ -575,7 +578,7 @@ func (c *chain) restore(n znode.Node) bool {
 	return true
 }
 
-// overtaken reports whether a refusal means that somebody else wrote first.
+// overtaken reports whether an error means that somebody else wrote first.
 func overtaken(err error) bool {
 	for _, e := range []error{znode.ErrNodeExists, znode.ErrNoNode, znode.ErrNotEmpty, znode.ErrBadVersion} {
 		if errors.Is(err, e) {

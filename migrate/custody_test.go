@@ -397,7 +397,7 @@ func TestRollbackKeepsCustodyOfWhatIsDone(t *testing.T) {
 	if err != nil || len(u.Kept) != 2 || u.Done.Jobs != 2 {
 		t.Fatalf("rollback: %v, %+v", err, u)
 	}
-	want := Kept{"/jobs/jid0000000001", "migrated as /jobs/jid0000000001 by run0000000000, and gone with its batch bid0000000000: done and cleaned; the ledger keeps it, so that it is not made again"}
+	want := Kept{"/jobs/jid0000000001", "migrated as /jobs/jid0000000001 by run0000000000, and gone with its batch bid0000000000: done and cleaned; its ledger entry stays, so that no migration makes it again"}
 	if u.Kept[0] != want {
 		t.Errorf("kept %v", u.Kept[0])
 	}
@@ -408,7 +408,7 @@ func TestRollbackKeepsCustodyOfWhatIsDone(t *testing.T) {
 	if !p.Empty() || p.Blocked() || len(p.Gone) != 2 {
 		t.Errorf("in the end: problems %v, gone %v", p.Problems, p.Gone)
 	}
-	// The second run is taken back as if the first had not been.
+	// The second run is rolled back as if the first had not been.
 	u, err = m.Rollback(t.Context(), "run0000000001", false)
 	if err != nil || len(u.Kept) != 0 || u.Done.Jobs != 2 {
 		t.Fatalf("second rollback: %v, %+v", err, u)

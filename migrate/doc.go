@@ -37,7 +37,7 @@
 //	apply.go        sends the transactions in order, many under way at once
 //	ledger.go       writes in the same transactions which records were migrated
 //
-// Check, and take back:
+// Check, and roll back:
 //
 //	verify.go       reads both sides again, derives everything again, and compares
 //	rollback.go     removes what a run created and nobody has changed since

@@ -93,7 +93,7 @@ func TestStrayInTheElection(t *testing.T) {
 
 // The znodes of an election have the ACL of the run, the migrator's own place included. So a
 // client that may not write to the run can't remove the migrator. A rollback gives them the
-// ACL of the run that it takes back.
+// ACL of the run that it rolls back.
 func TestElectionHasTheRunsACL(t *testing.T) {
 	acl := []znode.ACL{{Perms: znode.PermAll, Scheme: "world", ID: "anyone"}, {Perms: 1, Scheme: "digest", ID: "reader:hash"}}
 	look := func(t *testing.T, s *site) {

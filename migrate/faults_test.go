@@ -200,7 +200,7 @@ func TestServerThrottlesAll(t *testing.T) {
 	s.zk.Inject(minizk.Fault{On: s.transactions(), Do: minizk.Refuse(wire.ThrottledOp)})
 	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}
 	_, err := m.Migrate(t.Context(), static(source(t, corpus(t))), options(permissive()), nil)
-	const want = "6 transactions in a row: the server throttles: it refused a request that had waited for too long among others; run the same command again when the server has less to do, or with fewer operations a second"
+	const want = "6 transactions in a row: the server throttles: it refused a request that had waited too long; run the same command again when the server has less to do, or with fewer operations a second"
 	if !errors.Is(err, zkconn.ErrThrottled) || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
@@ -262,7 +262,7 @@ func submit(t *testing.T, s *site) {
 	}
 }
 
-// A batch that is half made, or half taken back, never looks done.
+// A batch that is half made, or half rolled back, never looks done.
 func TestNoBatchLooksDoneBeforeItIs(t *testing.T) {
 	records := map[string][]byte{}
 	for i, status := range []legacy.Status{legacy.Completed, legacy.Completed, legacy.Failed, legacy.Pending, legacy.Completed, legacy.Pending, legacy.Completed} {
@@ -331,8 +331,8 @@ func TestSourceIsReadAfterWaiting(t *testing.T) {
 	if err := other.lead(t.Context(), "another", nil, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
-	const standsBy = "another migrator is at work (another); standing by until it ends. If it was killed, that is when its session ends: " +
-		"after 10s, if it asked for the session timeout that this one has. This one has changed no job, and can be stopped or killed safely"
+	const standsBy = "another migrator is at work (another); standing by until it ends. If it was killed, its session ends after 10s, " +
+		"unless it asked for another session timeout than this migrator. This migrator has changed no job, and can be stopped or killed safely"
 	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Say: func(text string) {
 		if text == standsBy {
 			now = after

@@ -169,7 +169,7 @@ func (ex *existing) batchNodeTouched(bid string, n *znode.Node) string {
 	case n.Stat.Aversion != 0:
 		return n.Path + " was given another ACL"
 	case folder == newqueue.BatchPath(bid) && !knownBatchNode[znode.Name(n.Path)]:
-		return n.Path + " was made by others"
+		return n.Path + " was created by others"
 	case !ex.bornInRun(n.Stat.Czxid):
 		return n.Path + " was created while no run was at work"
 	}

@@ -19,20 +19,20 @@ import (
 var (
 	// ErrNoQueue says that a target has no new queue, so there is nothing to hold.
 	ErrNoQueue = errors.New("there is no new queue here")
-	// ErrHoldsChanged says that holds, or the newest run, are not what they were
-	// when they were looked at.
+	// ErrHoldsChanged says that holds or the newest run have changed since they were
+	// read.
 	ErrHoldsChanged = errors.New("the holds or the newest run changed meanwhile")
 )
 
-// HoldNote is the data of a hold that mrtq hold sets. A hold is its znode's
-// being there: the deployed services and newqueue don't read the data.
+// HoldNote is the data of a hold that mrtq hold sets. A queue is held while the hold's
+// znode is there. The deployed services and newqueue don't read its data.
 type HoldNote struct {
 	By  string    `json:"by"`
 	At  time.Time `json:"at"`
 	Why string    `json:"why,omitempty"`
 }
 
-// Encode is the note as a znode's data.
+// Encode returns the note as a znode's data.
 func (n HoldNote) Encode() []byte {
 	b, err := json.Marshal(n)
 	if err != nil {
@@ -55,21 +55,21 @@ type Hold struct {
 	Since time.Time `json:"since,omitzero"` // zero in a dump that doesn't tell
 	Why   string    `json:"why,omitempty"`
 
-	// Proof says that it covers a migration: it stood when the newest run ended,
-	// or that run has not ended.
+	// Proof says that it covers a migration: it was there when the newest run ended, or
+	// that run has not ended.
 	Proof bool `json:"-"`
 
 	node *znode.Node
 }
 
-// Holds are the holds of a target, as they were read.
+// Holds are the holds of a target at the time when they were read.
 type Holds struct {
 	Standing []Hold // on queues, then on collections
 	tree     *znode.Tree
 	newest   *Run
 }
 
-// holdRoots is all that is read to set or release a hold.
+// holdRoots are the subtrees that are read to set or release a hold.
 var holdRoots = []string{newqueue.QueueLocksPath, newqueue.CollectionLocksPath, RunsPath}
 
 // ReadHolds reads the holds of a target. The error wraps ErrNoQueue if the target
@@ -77,7 +77,8 @@ var holdRoots = []string{newqueue.QueueLocksPath, newqueue.CollectionLocksPath, 
 func ReadHolds(ctx context.Context, s side.Side) (*Holds, error) {
 	sk := skeleton{ctx: ctx, side: s, tree: znode.NewTree()}
 	for _, path := range []string{newqueue.LocksPath, newqueue.JobsPath} {
-		// That it is there is all that counts, and no secret.
+		// Only its existence counts, and a client without permission to read it sees
+		// that too.
 		if sk.alone(path); errors.Is(sk.err, zkconn.ErrNoAuth) {
 			sk.err = sk.tree.Put(znode.Node{Path: path})
 		}
@@ -91,7 +92,7 @@ func ReadHolds(ctx context.Context, s side.Side) (*Holds, error) {
 	return HoldsIn(sk.tree)
 }
 
-// holds are those of the target as of now.
+// holds reads the holds of the target as of now.
 func (t *Target) holds(ctx context.Context) (*Holds, error) {
 	if err := t.Sync(ctx); err != nil {
 		return nil, err
@@ -99,7 +100,7 @@ func (t *Target) holds(ctx context.Context) (*Holds, error) {
 	return ReadHolds(ctx, t.Side(nil))
 }
 
-// HoldsIn are the holds in a tree; see [ReadHolds].
+// HoldsIn returns the holds in a tree; see [ReadHolds].
 func HoldsIn(tree *znode.Tree) (*Holds, error) {
 	if tree.Get(newqueue.JobsPath) == nil && tree.Get(newqueue.LocksPath) == nil {
 		return nil, fmt.Errorf("%w: it has neither %s nor %s", ErrNoQueue, newqueue.JobsPath, newqueue.LocksPath)
@@ -107,7 +108,7 @@ func HoldsIn(tree *znode.Tree) (*Holds, error) {
 	h := &Holds{tree: tree}
 	var runs []Run
 	for _, name := range tree.Children(RunsPath) {
-		// What is wrong with a run's record is for status, verify and rebuild to say.
+		// Status, verify and rebuild report a damaged record.
 		if r, err := parseRun(tree.Get(znode.Join(RunsPath, name))); err == nil {
 			runs = append(runs, r)
 		}
@@ -120,7 +121,7 @@ func HoldsIn(tree *znode.Tree) (*Holds, error) {
 	return h, nil
 }
 
-// Newest is the newest run of the target; ok is false if it has none.
+// Newest returns the newest run of the target. ok is false if there is none.
 func (h *Holds) Newest() (r Run, ok bool) {
 	if h.newest == nil {
 		return Run{}, false
@@ -128,8 +129,8 @@ func (h *Holds) Newest() (r Run, ok bool) {
 	return *h.newest, true
 }
 
-// standingHolds are the holds in a tree, on queues and then on collections. The
-// runs are in order.
+// standingHolds returns the holds in a tree, on queues and then on collections. The runs
+// must be in order.
 func standingHolds(tree *znode.Tree, runs []Run) (holds []Hold) {
 	var paths []string
 	for _, q := range newqueue.QueueHolds {
@@ -157,8 +158,8 @@ func covers(runs []Run, n *znode.Node) bool {
 	return r.State != RunRolledBack && (!r.ended() || n.Stat.Czxid <= r.stat.Mzxid)
 }
 
-// Set are the operations that put a hold on each path that has none. A hold is
-// for whoever may write to the newest run: it has that run's ACL.
+// Set returns the operations that put a hold on each path that has none. A hold gets the
+// newest run's ACL, so whoever may write to that run may lift it.
 func (h *Holds) Set(paths []string, note HoldNote) []znode.Op {
 	var acl []znode.ACL
 	if h.newest != nil {
@@ -175,15 +176,15 @@ func (h *Holds) Set(paths []string, note HoldNote) []znode.Op {
 	for _, path := range paths {
 		folder := znode.Parent(path)
 		add(znode.Parent(folder), none)
-		add(folder, note.Encode()) // says who made it, if it has to be made
+		add(folder, note.Encode()) // the note says who created the folder
 		add(path, note.Encode())
 	}
 	return ops
 }
 
-// lift are the operations that remove holds. The error wraps ErrHoldsChanged if
-// one was set again since it was looked at, or if the newest run is another than
-// then, or went on.
+// lift returns the operations that remove holds. The error wraps ErrHoldsChanged if one
+// was set again since it was read. It also does if there is a newer run since then, or if
+// the newest run has written something.
 func (h *Holds) lift(lifted []Hold, as *Holds) ([]znode.Op, error) {
 	was, is := as.newest, h.newest
 	switch {
@@ -194,9 +195,9 @@ func (h *Holds) lift(lifted []Hold, as *Holds) ([]znode.Op, error) {
 	for _, l := range lifted {
 		n := h.tree.Get(l.Path)
 		switch {
-		case n == nil: // released, by us or somebody else
+		case n == nil: // it is already released
 		case n.Stat.Czxid != l.node.Stat.Czxid || n.Stat.Version != l.node.Stat.Version:
-			return nil, fmt.Errorf("%w: %s was set again; look who holds it", ErrHoldsChanged, l.Path)
+			return nil, fmt.Errorf("%w: %s was set again; find out who set it", ErrHoldsChanged, l.Path)
 		default:
 			ops = append(ops, znode.Delete(l.Path, n.Stat.Version))
 		}
@@ -207,12 +208,12 @@ func (h *Holds) lift(lifted []Hold, as *Holds) ([]znode.Op, error) {
 	return ops, nil
 }
 
-// holdTries is how often a transaction is planned again after somebody else's
-// came first, or after its answer was lost.
+// holdTries is how often a transaction is tried, if somebody else's comes first each time
+// or its answer is lost.
 const holdTries = 5
 
-// SetHolds puts a hold on each path that has none, in one transaction, and
-// returns those that it set and those that were there.
+// SetHolds puts a hold on each path that has none, in one transaction. It returns the
+// holds that it set and those that were already there.
 func (t *Target) SetHolds(ctx context.Context, paths []string, note HoldNote) (set, there []Hold, err error) {
 	for range holdTries {
 		var h *Holds
@@ -239,8 +240,8 @@ func (t *Target) SetHolds(ctx context.Context, paths []string, note HoldNote) (s
 	return nil, nil, err
 }
 
-// LiftHolds removes holds that were read as part of as, all in one transaction.
-// One that is gone already is no error. See [ErrHoldsChanged].
+// LiftHolds removes holds in one transaction. as is what was read when the caller chose
+// them. A hold that is already gone is not an error. See [ErrHoldsChanged].
 func (t *Target) LiftHolds(ctx context.Context, lifted []Hold, as *Holds) (err error) {
 	for range holdTries {
 		var h *Holds
@@ -258,14 +259,14 @@ func (t *Target) LiftHolds(ctx context.Context, lifted []Hold, as *Holds) (err e
 	return err
 }
 
-// lookAgainAfter reports whether a transaction may have failed, or have been
-// carried out unseen, because of what happened meanwhile.
+// lookAgainAfter reports whether to read again and retry after an error: the answer was
+// lost, or somebody else wrote first.
 func lookAgainAfter(err error) bool {
 	var refused *znode.MultiError
 	return errors.Is(err, zkconn.ErrUnknownOutcome) || errors.As(err, &refused) && overtaken(refused.Err)
 }
 
-// HoldPaths are the znodes of holds on queues and collections.
+// HoldPaths returns the paths of the holds on queues and collections.
 func HoldPaths(queues []newqueue.QueueHold, collections []string) ([]string, error) {
 	var paths []string
 	for _, q := range queues {
@@ -277,16 +278,16 @@ func HoldPaths(queues []newqueue.QueueHold, collections []string) ([]string, err
 	for _, c := range collections {
 		path := znode.Join(newqueue.CollectionLocksPath, c)
 		if c == "" || strings.Contains(c, "/") || znode.ValidatePath(path) != nil {
-			return nil, fmt.Errorf("collection %q: it can't be the name of a znode", c)
+			return nil, fmt.Errorf("collection %q: this can't be the name of a znode", c)
 		}
 		paths = append(paths, path)
 	}
 	return paths, nil
 }
 
-// administrators reports whether a znode is a hold that mrtq hold set, or a
-// folder that it made for one: no run answers for it, whatever run had held the
-// queue before.
+// administrators reports whether a znode is a hold that mrtq hold set, or a folder that
+// it created for one. Such a znode belongs to no run, even if a run held the queue
+// before.
 func administrators(n *znode.Node) bool {
 	if n == nil {
 		return false

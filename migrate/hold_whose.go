@@ -9,11 +9,11 @@ import (
 	"mrtq/newqueue"
 )
 
-// A migration's hold is empty, and comes in the transaction with which the run
-// begins or is taken up again. A hold with a note is the person's who set it, even
-// if they set it while the run was under way.
+// A migration sets its holds in the transaction that begins or resumes the run, with
+// empty data. A hold with a note belongs to the person who set it, even if they set it
+// during a run.
 
-// describe says whose a hold is.
+// describe says who set a hold.
 func describe(n *znode.Node, runs []Run) Hold {
 	hold := Hold{Path: n.Path, node: n}
 	if n.Stat.Ctime != 0 {
@@ -31,8 +31,8 @@ func describe(n *znode.Node, runs []Run) Hold {
 	return hold
 }
 
-// set reports whether the run set a hold. In a copy the transactions tell nothing,
-// and an empty hold that the run names is taken for its own.
+// set reports whether the run set a hold. In a copy the transactions show nothing. There,
+// an empty hold that the run's record names counts as the run's.
 func (r Run) set(n *znode.Node) bool {
 	if !slices.Contains(r.Holds, n.Path) || !znode.SameData(n.Data, none) || n.Stat.EphemeralOwner != 0 {
 		return false
@@ -49,13 +49,13 @@ func (r Run) set(n *znode.Node) bool {
 	return at == r.stat.Czxid
 }
 
-// isHold reports whether a path is that of a hold on a queue or a collection.
+// isHold reports whether a path is the path of a hold on a queue or a collection.
 func isHold(path string) bool {
 	folder := znode.Parent(path)
 	return folder == newqueue.QueueLocksPath || folder == newqueue.CollectionLocksPath
 }
 
-// stays is why a rollback leaves a hold that is not the run's.
+// stays says why a rollback leaves a hold that the run didn't set.
 func (h Hold) stays() string {
 	switch {
 	case h.By == "":

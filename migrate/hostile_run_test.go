@@ -30,7 +30,7 @@ func TestForeignNameAmongTheRuns(t *testing.T) {
 	mustMigrate(t, s, source(t, queue(t, fourRecords(t))), options(permissive()))
 	do(t, s, znode.Create("/migration/runs/readme", []byte("hello")))
 	damage := damageIn(t, treeOf(t, s))
-	want := Problem{Kind: RunDamaged, Path: "/migration/runs/readme", Message: "no migration made it: its name is not a run's", Next: "remove it when you know who made it"}
+	want := Problem{Kind: RunDamaged, Path: "/migration/runs/readme", Message: "no migration made it: its name is not the name of a run", Next: "remove it when you know who made it"}
 	if len(damage) != 1 || damage[0] != want {
 		t.Errorf("damage %v", damage)
 	}

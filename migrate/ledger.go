@@ -58,7 +58,7 @@ type ledgerOp uint8
 
 const (
 	tookOver ledgerOp = iota // the record became the job
-	tookBack                 // a rollback removed the job again
+	tookBack                 // a rollback removed the job
 	settled                  // the operator declared the record done
 	ledgerOps
 )

@@ -233,7 +233,7 @@ func TestRollbackKeepsWhatWasTouched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Kept{{"/batches/bid0000000000", "a worker has taken it on: /jobs/jid0000000001/status was set once; with it stay the 5 jobs that the run put into it"}}
+	want := []Kept{{"/batches/bid0000000000", "a worker has taken it on: /jobs/jid0000000001/status was set once; the 5 jobs that the run put into it stay too"}}
 	if !slices.Equal(u.Kept, want) {
 		t.Errorf("kept %v\nwant %v", u.Kept, want)
 	}
@@ -434,7 +434,7 @@ func TestRollbackOfBatches(t *testing.T) {
 	res = mustMigrate(t, target, source(t, queue(t, records)), opt)
 	do(t, target, znode.Set("/batches/bid0000000000/submission", []byte("{}"), -1))
 	u, err = (&Migrator{Target: target.Target, Now: clock(), Keep: keepNothing}).Rollback(t.Context(), res.Run, false)
-	if want := "/batches/bid0000000000/submission was set once; with it stay the 2 jobs that the run put into it"; err != nil || len(u.Kept) != 1 || u.Kept[0].Why != want {
+	if want := "/batches/bid0000000000/submission was set once; the 2 jobs that the run put into it stay too"; err != nil || len(u.Kept) != 1 || u.Kept[0].Why != want {
 		t.Fatalf("touched batch: %v, kept %v", err, u.Kept)
 	}
 	if tree := treeOf(t, target); tree.Get("/jobs/jid0000000001") == nil || tree.Get("/jobs/jid0000000002") == nil {

@@ -11,18 +11,19 @@ import (
 	"mrtq/newqueue"
 )
 
-// NoQueue is what stands at a place where no new queue is. A place that was
-// mistyped shows by it.
+// NoQueue is what is at an address instead of a new queue. It shows an operator that the
+// address was mistyped.
 type NoQueue struct {
-	Missing bool     `json:"missing"` // not even the znode of the chroot is there
+	Missing bool     `json:"missing"` // the znode of the chroot is missing too
 	Znodes  []string `json:"znodes"`  // the names of the znodes that are there, in order
-	// Legacy are those of them that hold legacy records, Queues those in which a new
-	// queue is.
+	// Legacy are the znodes that hold legacy records. Queues are those that hold a new
+	// queue.
 	Legacy []string `json:"legacy"`
 	Queues []string `json:"queues"`
 }
 
-// ReadNoQueue says what stands where no new queue is; nil if one is there.
+// ReadNoQueue says what is in a place instead of a new queue. It returns nil if there is
+// a new queue.
 func ReadNoQueue(ctx context.Context, s side.Side) (*NoQueue, error) {
 	tree, err := readSkeleton(ctx, s)
 	if err != nil {
@@ -51,7 +52,7 @@ func readNoQueue(ctx context.Context, s side.Side, skeleton *znode.Tree) (*NoQue
 	for _, name := range names[:min(len(names), mostLookedInto)] {
 		inside, err := childrenOf(ctx, s, "/"+name)
 		if err != nil {
-			continue // it may be closed to us, and is not what was asked about
+			continue // the client may not read it, and it is only a hint
 		}
 		if slices.ContainsFunc(inside, func(child string) bool { return isRecordName(child) }) {
 			found.Legacy = append(found.Legacy, name)
@@ -63,12 +64,11 @@ func readNoQueue(ctx context.Context, s side.Side, skeleton *znode.Tree) (*NoQue
 	return found, nil
 }
 
-// isRecordName reports whether a znode is named as a legacy record is.
+// isRecordName reports whether a znode has the name of a legacy record.
 func isRecordName(name string) bool {
 	_, err := legacy.ParseKey(name)
 	return err == nil
 }
 
-// mostLookedInto is in how many znodes mrtq looks for a queue, at a place that has
-// many.
+// mostLookedInto is how many znodes mrtq searches for a queue at most.
 const mostLookedInto = 50

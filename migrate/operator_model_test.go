@@ -555,7 +555,7 @@ func (p *place) othersStay(l *life, after *znode.Tree, mine map[string]bool) {
 	}
 }
 
-// rollback takes the newest run back, and compares what is gone with what may be gone.
+// rollback rolls back the newest run, and compares what is gone with what may be gone.
 func (l *life) rollback(force bool, b befall) {
 	p := l.now
 	runs := rawRuns(p.before)

@@ -50,7 +50,7 @@ const (
 	forgotten workState = "forgotten" // gone, and its custody was lost
 )
 
-// work is one job or access request that was migrated and not taken back.
+// work is one job or access request that was migrated and not rolled back.
 type work struct {
 	root, bid, run string
 	record, data   string // the record's path, and its bytes as the job tells them
@@ -73,7 +73,7 @@ type oracle struct {
 	works   map[string][]*work // by token, the newest last
 	runs    map[string]*pastRun
 	batches map[string]bool // BIDs of those that runs made: whether somebody changed one
-	stale   map[string]bool // batches that may say what a run said which was taken back
+	stale   map[string]bool // batches that may still say what a run said that was rolled back
 	damaged bool            // the migration's own records are gone
 	lossy   bool            // they were rebuilt, and something was lost
 	copied  map[string]bool // runs whose record came from a dump, and whether that can still be seen of it

@@ -6,16 +6,16 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Bounds of one transaction. 64 KiB is about thirty jobs. Larger transactions are not
-// faster, and keep the server from serving others for longer.
+// The limits of one transaction. 64 KiB is about thirty jobs. Larger transactions are not
+// faster, and other clients would wait longer.
 const (
 	defaultBudget = 64 << 10
 	maxOps        = 2000
 )
 
-// pack joins units into transactions of at most budget bytes and most operations, the
-// run's record and a shard of the ledger not counted. It never splits a unit. A unit that
-// is larger than that is alone in its transaction.
+// pack joins units into transactions of at most budget bytes and most operations. It does
+// not count the run's record and a shard of the ledger. It never splits a unit. A unit
+// that is too large gets a transaction of its own.
 func pack(units iter.Seq[unit], budget, most, chroot int) iter.Seq[unit] {
 	return func(yield func(unit) bool) {
 		var t unit

@@ -19,7 +19,7 @@ const (
 	ReadingJobs      Phase = "reading the jobs"               // jobs and requests
 	ReadingBatches   Phase = "reading the batches"            // batches
 	Restoring        Phase = "restoring"                      // znodes
-	TakingBack       Phase = "taking back"                    // jobs, requests and batches
+	TakingBack       Phase = "rolling back"                   // jobs, requests and batches
 )
 
 type phasesKey struct{}

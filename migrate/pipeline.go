@@ -12,10 +12,10 @@ import (
 // pipeline starts transactions in order. As many of them are under way at once as the
 // server answers without delay. It calls done for each one that succeeded, in order.
 //
-// After a failure it starts no more, waits for those under way, and returns the failed one
-// and those after it, with the error. After ctx ends it starts no more either, and returns
-// [ErrInterrupted] when those under way are done. start gets a context that does not end,
-// so that a run stops only between two transactions.
+// After a failure pipeline starts no more transactions and waits for those under way. Then
+// it returns the failed one and those after it, with the error. When ctx ends, it also
+// starts no more, and returns [ErrInterrupted] when those under way are done. start gets a
+// context that does not end, so that a run stops only between two transactions.
 func (m *Migrator) pipeline(ctx context.Context, transactions iter.Seq[unit], start func(context.Context, unit) <-chan error, done func(unit)) (failed []unit, err error) {
 	next, stop := iter.Pull(transactions)
 	defer stop()
@@ -51,7 +51,7 @@ func (m *Migrator) pipeline(ctx context.Context, transactions iter.Seq[unit], st
 	return nil, nil
 }
 
-// writes is how many transactions may be under way.
+// writes returns how many transactions may be under way.
 func (m *Migrator) writes() pace.Bounds {
 	if m.InFlight > 0 {
 		return pace.Bounds{Least: m.InFlight, First: m.InFlight, Most: m.InFlight}
@@ -66,7 +66,8 @@ type answered struct {
 	sent int // see [pace.Round.Sent]
 }
 
-// timed notes how long an answer took when it comes, not when it is looked at.
+// timed measures how long an answer took at the moment when it arrives. The pipeline may
+// read it later.
 func timed(answer <-chan error, sent int) <-chan answered {
 	at, began := make(chan answered, 1), time.Now()
 	go func() {

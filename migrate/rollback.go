@@ -14,7 +14,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// Kept is something that a run made and a rollback leaves.
+// Kept is something that a rollback leaves, and why.
 type Kept struct {
 	Path string `json:"path"`
 	Why  string `json:"why"`
@@ -24,28 +24,28 @@ type Kept struct {
 type Undo struct {
 	Run  string `json:"run"`
 	Done Done   `json:"removed"`
-	Kept []Kept `json:"kept"` // jobs and batches, and records of what is gone
-	Left []Kept `json:"left"` // what else is not as it was before the run
-	// Twice are the records of jobs that stay, or that were worked off.
+	Kept []Kept `json:"kept"` // jobs and batches, and records whose jobs are gone
+	Left []Kept `json:"left"` // everything else that is not as it was before the run
+	// Twice are the records whose jobs stay, or were finished and cleaned.
 	Twice RunsTwice `json:"runs_twice"`
 
 	run       Run
 	target    *listing
 	force     bool
-	structure []string    // the run's own nodes of the layout, children first
-	jobs      []undoneJob // that the run made, in the order in which they go
+	structure []string    // the layout's znodes that the run made, children first
+	jobs      []undoneJob // that the run made, in the order of their removal
 	batches   []undoneBatch
 	uuids     []namedBatch // entries of /batch-uuids, in the order of the BIDs
-	rewritten int          // jobs of earlier runs that this one made anew
+	rewritten int          // jobs of earlier runs that this run rewrote
 
-	// While it is decided:
+	// Used only while the rollback is planned:
 	stay      map[ref]string     // why jobs stay, by root
-	forced    map[ref][]znode.Op // what removes jobs that are not as they were made
-	custody   []jobStands        // of the ledger's records, by row
-	rewroteBy map[string]bool    // runs that made jobs of this one anew
+	forced    map[ref][]znode.Op // the operations that remove jobs that somebody changed
+	custody   []jobStands        // for each row of the ledger
+	rewroteBy map[string]bool    // runs that rewrote jobs of this one
 }
 
-// jobStands is what became of the job of a record in custody.
+// jobStands says whether the job of a ledger entry is there, and which run made it.
 type jobStands uint8
 
 const (
@@ -54,16 +54,16 @@ const (
 	asAnotherMade
 )
 
-// whole reports whether nothing of the run is left to tell of, once the rest is
-// removed.
+// whole reports whether the rollback removes everything that the run made, so that
+// the run's record can go too.
 func (u *Undo) whole() bool { return len(u.Kept) == 0 && u.rewritten == 0 && u.run.Lost == 0 }
 
-// PlanRollback says what taking back a run would remove and keep: jobs, access
-// requests and batches that it made and that nobody changed since. With force
-// only a worker's lock protects them. Ours is what the run's own transactions
-// made: what somebody deleted and made again is theirs. The target is read part by
-// part, and nothing is written. The error wraps [ErrNoRun], [ErrNotNewest] or
-// [ErrLedger], or is one of reading.
+// PlanRollback plans the rollback of a run. It removes the jobs, access requests and
+// batches that the run's own transactions made. It keeps those that somebody has
+// changed since, or deleted and made again. With force, it keeps a changed job only
+// if a worker has it locked. PlanRollback reads the target part by part and writes
+// nothing. The error wraps [ErrNoRun], [ErrNotNewest] or [ErrLedger], or comes from
+// reading.
 func PlanRollback(ctx context.Context, target side.Side, id string, force bool) (*Undo, error) {
 	l, err := listTarget(ctx, target, nil)
 	if err != nil {
@@ -105,8 +105,8 @@ func PlanRollback(ctx context.Context, target side.Side, id string, force bool) 
 	return u, nil
 }
 
-// keepCustody names the ledger entries that stay: records whose jobs this run
-// created and that are gone, and jobs of earlier runs that it rewrote.
+// keepCustody names the ledger entries that stay. This run created their jobs, and the
+// jobs are gone. Or the jobs are those of earlier runs, and this run rewrote them.
 func (u *Undo) keepCustody() {
 	rewritten := 0
 	for i := range u.custody {
@@ -115,47 +115,47 @@ func (u *Undo) keepCustody() {
 			continue
 		}
 		switch u.custody[i] {
-		case notStanding: // or it is a copy of one that is gone
-			u.keep(cmp.Or(h.root, h.record), u.target.gone(h)+"; the ledger keeps it, so that it is not made again")
+		case notStanding: // it may also be a copy of a job that is gone
+			u.keep(cmp.Or(h.root, h.record), u.target.gone(h)+"; its ledger entry stays, so that no migration makes it again")
 			u.Twice.add(h.record, h.root, u.target.gone(h))
 		case asAnotherMade:
 			rewritten++
 		}
 	}
 	if u.run.Lost > 0 {
-		u.keep(u.run.path(), fmt.Sprintf("%s of which this run made jobs (at least) were lost with its ledger; its record stays, so that a plan goes on asking about them", counted(u.run.Lost, "record", "records")))
+		u.keep(u.run.path(), fmt.Sprintf("this run made jobs from at least %s whose ledger entries were lost; the record of the run stays, so that every plan asks about them", counted(u.run.Lost, "record", "records")))
 	}
 	if rewritten > 0 {
 		u.rewritten = rewritten
-		u.Left = append(u.Left, Kept{u.run.path(), fmt.Sprintf("%s of earlier runs %s rewritten by this one and stay as it left them; the record of the run stays with them", counted(rewritten, "job", "jobs"), wasWere(rewritten))})
+		u.Left = append(u.Left, Kept{u.run.path(), fmt.Sprintf("this run rewrote %s of earlier runs, which %s as it left them; the record of the run stays too", counted(rewritten, "job", "jobs"), staysStay(rewritten))})
 	}
 }
 
-// keepForeign names what others put below the run's record and its ledger.
+// keepForeign names the znodes that others put below the run's record and its ledger.
 func (u *Undo) keepForeign() {
 	for _, root := range []string{u.run.path(), ledgerPath(u.Run)} {
 		for _, path := range u.target.tree.Paths(root) {
 			n, err := strconv.Atoi(znode.Name(path))
 			if shard := err == nil && n < u.run.Ledger.Shards && path == shardPath(u.Run, n); path != root && !shard {
-				u.keep(path, "no migration made it; the record of the run stays as long as it does")
+				u.keep(path, "no migration made it; the record of the run stays until it is removed")
 			}
 		}
 	}
 }
 
-func wasWere(n int) string {
+func staysStay(n int) string {
 	if n == 1 {
-		return "was"
+		return "stays"
 	}
-	return "were"
+	return "stay"
 }
 
 func (u *Undo) keep(path, why string) { u.Kept = append(u.Kept, Kept{path, why}) }
 
-// Rollback takes back a run. What others touched is kept and listed, unless
-// forced; the run's record then stays too, as rolled back. When nothing is kept
-// the record goes, and the target holds what it held before. Interrupted, it is finished by calling it again.
-// Errors are those of [PlanRollback] and [Migrator.Migrate].
+// Rollback rolls back a run. It keeps and lists what others changed, unless forced.
+// Then the run's record stays too, as rolled back. If nothing is kept, the record is
+// removed, and the target is as it was before the run. If Rollback was interrupted,
+// call it again to finish. Errors are those of [PlanRollback] and [Migrator.Migrate].
 func (m *Migrator) Rollback(ctx context.Context, id string, force bool) (*Undo, error) {
 	m.defaults()
 	if err := CheckRun(ctx, m.Target.Side(nil), id); err != nil {
@@ -193,8 +193,8 @@ func (m *Migrator) Rollback(ctx context.Context, id string, force bool) (*Undo, 
 	}
 }
 
-// undo carries one look's plan out. It returns the number of transactions that
-// were done and what they took back.
+// undo carries out one plan of a rollback. It returns the number of transactions that
+// were done and counts what they removed.
 func (m *Migrator) undo(ctx context.Context, u *Undo, budget int) (int, Done, error) {
 	c := &chain{m: m, run: u.run, base: u.run.stat.Version, acl: u.run.ACL}
 	c.trace, _ = readTrace(u.target.tree)
@@ -210,10 +210,11 @@ func (m *Migrator) undo(ctx context.Context, u *Undo, budget int) (int, Done, er
 		return 0, Done{}, err
 	}
 	if len(holds) > 0 {
-		m.Say("the new queues were released; they are held again while " + u.Run + " is taken back")
+		m.Say("the new queues were released; they are held again while " + u.Run + " is rolled back")
 	}
 	transactions := func(yield func(unit) bool) {
-		// Marks the run before anything goes, and where its making ended.
+		// This marks the run as rolling back, and ends the part of its ledger that
+		// the migration wrote. Nothing is removed before that.
 		if !yield(unit{ops: holds, ends: true}) {
 			return
 		}
@@ -238,15 +239,15 @@ func (m *Migrator) undo(ctx context.Context, u *Undo, budget int) (int, Done, er
 	return c.steps, c.done, err
 }
 
-// undoStructure removes the run's own znodes of the layout that are empty now,
-// and its holds. When nothing of the run is left to tell of, its ledger and its
-// record go too.
+// undoStructure removes the run's holds, and the layout's znodes that the run made and
+// that are empty now. If nothing of the run is kept, it also removes the run's ledger
+// and record.
 func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo) error {
 	made := u.run.span(u.target.tree)
 	var ops []znode.Op
 	removed := map[string]bool{}
 	ours := u.staying()
-	heldAt := int64(-1) // the transaction in which the rollback made the folders of its holds
+	heldAt := int64(-1) // the transaction in which the rollback made the folders for its holds
 	nodes := withNew(u.structure, holdNodes())
 	slices.Sort(nodes)
 	for _, path := range slices.Backward(nodes) { // children before parents
@@ -272,21 +273,21 @@ func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo) error {
 		}
 		switch {
 		case left > 0:
-			u.Left = append(u.Left, Kept{path, fmt.Sprintf("%s in it that this run did not make", counted(left, "znode is", "znodes are"))})
-		case ours[path] > 0: // what stays of the run is in it
+			u.Left = append(u.Left, Kept{path, fmt.Sprintf("it has %s that this run did not create", counted(left, "znode", "znodes"))})
+		case ours[path] > 0: // something that the run made stays below it
 		case byRollback:
 			removed[path] = true
 			ops = append(ops, znode.Delete(path, n.Stat.Version))
 		case isHold(path) && !u.run.set(&n):
 			u.Left = append(u.Left, Kept{path, describe(&n, u.target.runs).stays()})
 		case administrators(&n):
-			u.Left = append(u.Left, Kept{path, "somebody made it again for a hold"})
+			u.Left = append(u.Left, Kept{path, "somebody created it again for a hold"})
 		case path == newqueue.JobsPath && (!u.whole() || len(u.target.runs) > 1):
-			// The trace of what stays is on it.
+			// It has the trace of the runs that stay.
 		case made.known() && !made.holds(n.Stat.Czxid):
-			u.Left = append(u.Left, Kept{path, "it was deleted and made again"})
+			u.Left = append(u.Left, Kept{path, "somebody deleted it and created it again"})
 		case n.Stat.Version != 0 && !onlyTraced(n):
-			u.Left = append(u.Left, Kept{path, "it was set " + times(n.Stat.Version)})
+			u.Left = append(u.Left, Kept{path, "somebody set it " + times(n.Stat.Version)})
 		default:
 			removed[path] = true
 			ops = append(ops, znode.Delete(path, n.Stat.Version))
@@ -330,7 +331,7 @@ func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo) error {
 	return err
 }
 
-// onlyTraced reports whether it is /jobs, and nobody but runs set its data.
+// onlyTraced reports whether the znode is /jobs and only runs have set its data.
 func onlyTraced(n znode.Node) bool {
 	t, ok := parseTrace(n.Data)
 	return ok && n.Path == newqueue.JobsPath && t.Sets == n.Stat.Version
@@ -340,8 +341,8 @@ func onlyTraced(n znode.Node) bool {
 const shardsAtOnce = 500
 
 // dropLedger removes most of a long ledger, because everything in it was rolled
-// back. The rest is removed with the run's record. That includes the closing
-// shard, which until then shows what is ours.
+// back. The rest goes with the run's record. The closing shard is part of that rest,
+// because it shows until then which znodes the run created.
 func (c *chain) dropLedger(ctx context.Context) error {
 	shards, err := c.m.Target.Children(ctx, ledgerPath(c.run.ID))
 	if err != nil && !errors.Is(err, znode.ErrNoNode) {
@@ -354,7 +355,7 @@ func (c *chain) dropLedger(ctx context.Context) error {
 	shards = slices.DeleteFunc(shards, func(name string) bool { return name == closing })
 	c.run.Ledger.Void = true
 	transactions := func(yield func(unit) bool) {
-		if !yield(unit{}) { // says so before the first goes
+		if !yield(unit{}) { // the run's record says that the ledger is void before the first shard goes
 			return
 		}
 		for names := range slices.Chunk(shards, shardsAtOnce) {
@@ -370,7 +371,7 @@ func (c *chain) dropLedger(ctx context.Context) error {
 	return c.send(ctx, transactions, func(unit) {})
 }
 
-// ownNodes are the operations that remove the run's record, with a check of its
+// ownNodes returns the operations that remove the run's record, with a check of its
 // version. They also remove the migration's own folders if these hold no other
 // run and no waiting migrator. They remove /migration only if a migrator
 // created it.
@@ -386,7 +387,7 @@ func (m *Migrator) ownNodes(ctx context.Context, run Run, version int32) ([]znod
 	case !errors.Is(err, znode.ErrNoNode):
 		return nil, err
 	}
-	below := int32(0) // children of /migration that go
+	below := int32(0) // how many children of /migration are removed
 	var election znode.Node
 	for _, own := range []struct{ folder, child string }{{RunsPath, run.path()}, {LedgerPath, ledgerPath(run.ID)}, {ElectionPath, m.Target.place.Path()}} {
 		n, err := m.Target.Get(ctx, own.folder)

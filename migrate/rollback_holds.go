@@ -5,12 +5,12 @@ import (
 	"mrtq/newqueue"
 )
 
-// A rollback holds the new queues again before it takes anything back, if they
-// were released, so that no worker takes on a job that is about to go. In the end
-// it lifts what it set.
+// If the new queues were released, a rollback holds them again before it removes
+// anything. So no worker starts on a job that is about to be removed. At the end the
+// rollback lifts the holds that it set.
 
-// holdAgain are the operations that hold the queues on which no hold is; none if
-// nothing is to be taken back.
+// holdAgain returns the operations that hold the queues which are not held. It returns
+// none if the rollback removes nothing.
 func (m *Migrator) holdAgain(u *Undo) ([]znode.Op, error) {
 	if u.Done == (Done{}) {
 		return nil, nil
@@ -23,20 +23,21 @@ func (m *Migrator) holdAgain(u *Undo) ([]znode.Op, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.Set(paths, HoldNote{By: rollbackOf(u.Run), At: m.Now().UTC(), Why: "mrtq takes back " + u.Run}), nil
+	return h.Set(paths, HoldNote{By: rollbackOf(u.Run), At: m.Now().UTC(), Why: "mrtq rolls back " + u.Run}), nil
 }
 
-// rollbackOf is who sets the holds of a rollback.
+// rollbackOf is the name under which a rollback sets its holds.
 func rollbackOf(run string) string { return "rollback of " + run }
 
-// setByRollback reports whether the rollback of a run made a hold, or a folder of
+// setByRollback reports whether the rollback of a run created a hold, or a folder of
 // holds.
 func setByRollback(run string, n *znode.Node) bool {
 	note, ok := ParseHoldNote(n.Data)
 	return ok && note.By == rollbackOf(run) && administrators(n)
 }
 
-// holdNodes are where a rollback may have made holds and their folders.
+// holdNodes returns the paths at which a rollback may have created holds and their
+// folders.
 func holdNodes() []string {
 	paths := []string{newqueue.LocksPath, newqueue.QueueLocksPath}
 	for _, q := range newqueue.QueueHolds {

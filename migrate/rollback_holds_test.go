@@ -16,7 +16,7 @@ func heldQueues(t *testing.T, s *site) []string {
 	return treeOf(t, s).Children("/locks/queue")
 }
 
-// A queue that was released is held again before anything is taken back, and is as
+// A queue that was released is held again before anything is rolled back, and is as
 // it was before in the end; what stays of the run is named with its legacy records.
 func TestRollbackHoldsAReleasedQueue(t *testing.T) {
 	src := source(t, queue(t, map[string][]byte{

@@ -11,25 +11,25 @@ import (
 	"mrtq/newqueue"
 )
 
-// undoneJob is a job or request that a run made, of which nothing has to be read
-// again to remove it: of a million there is one each, so it is small.
+// undoneJob is a job or request that a run made. It has everything that its removal
+// needs, so that nothing is read again. It is small, because there may be a million.
 type undoneJob struct {
 	root, bid ref
-	held      int32 // row of the ledger
+	held      int32 // its row of the ledger
 	nodes     nodeSet
 	stays     bool
 }
 
-// undoneBatch is a batch that a migration made, or one in which a run's jobs are.
+// undoneBatch is a batch that a migration made, or one that has jobs of the run.
 type undoneBatch struct {
 	bid     ref
 	own     bool // the run made it
 	stays   bool
 	nodes   nodeSet
-	empty   [4]bool    // its folders that the run made and that are left empty
-	ops     []znode.Op // in place of nodes, where not all is as it was made
-	why     string     // it stays
-	rewrote bool       // it is an earlier run's, and says what this run wrote
+	empty   [4]bool    // its folders that the run made and that become empty
+	ops     []znode.Op // replace nodes if a znode is not as it was made
+	why     string     // why it stays
+	rewrote bool       // an earlier run made it, and this run wrote its status or submission
 }
 
 // namedBatch is an entry of /batch-uuids that names a batch of the run.
@@ -39,8 +39,8 @@ type namedBatch struct {
 	version int32
 }
 
-// nodeSet is which of the znodes that a migration makes of a thing are there, as
-// bits, each at version 0.
+// nodeSet says which znodes a job or batch has, of those that a migration makes for it.
+// It has a bit for each, and all of them have version 0.
 type nodeSet uint16
 
 // jobNodeNames and batchNodeNames are the names of the znodes below a job, request or batch, parents first.
@@ -50,7 +50,8 @@ var (
 		"states/" + string(newqueue.BatchFolders[0]), "states/" + string(newqueue.BatchFolders[1]), "states/" + string(newqueue.BatchFolders[2]), "states/" + string(newqueue.BatchFolders[3])}
 )
 
-// nodeSetOf is the set of znodes; ok is false if one has another name or was set.
+// nodeSetOf returns the set of the znodes. ok is false if one has an unknown name or was
+// set.
 func nodeSetOf(root string, names []string, nodes []*znode.Node) (set nodeSet, ok bool) {
 	for _, n := range nodes {
 		i := slices.Index(names, strings.TrimPrefix(n.Path, root+"/"))
@@ -64,7 +65,7 @@ func nodeSetOf(root string, names []string, nodes []*znode.Node) (set nodeSet, o
 	return set, true
 }
 
-// paths are the root and what is in the set.
+// paths returns the paths of the root and of the znodes in the set.
 func (s nodeSet) paths(root string, names []string) []string {
 	paths := []string{root}
 	for i, name := range names {
@@ -75,7 +76,8 @@ func (s nodeSet) paths(root string, names []string) []string {
 	return paths
 }
 
-// lookAtJobs looks at all jobs and requests: which the run made, and why one stays.
+// lookAtJobs finds the jobs and requests that the run made, and decides which of them
+// stay.
 func (u *Undo) lookAtJobs(ctx context.Context) error {
 	l := u.target
 	held := &l.custody.held
@@ -124,7 +126,7 @@ func (u *Undo) lookAtJobs(ctx context.Context) error {
 	l.settleDoubtful(&doubtful, func(p placed) {
 		untold.see(p)
 		if p.prov.Run == u.Run {
-			u.Left = append(u.Left, Kept{p.root, "it says that this run made it, and the ledger knows nothing of it"})
+			u.Left = append(u.Left, Kept{p.root, "it says that this run made it, but the ledger has no entry for it"})
 		}
 	}, u.custody)
 	l.custody.damage = append(l.custody.damage, untold.damage()...)
@@ -138,8 +140,8 @@ func (u *Undo) lookAtJobs(ctx context.Context) error {
 	return nil
 }
 
-// settleDoubtful tells of those claims that count though the ledger does not know
-// of them.
+// settleDoubtful calls counts with the claims that count although the ledger has no
+// entry for them. That is one for each record without another job.
 func (l *listing) settleDoubtful(claims *jobRows, counts func(placed), custody []jobStands) {
 	claims.sort()
 	for i, row := range claims.rows {
@@ -148,13 +150,13 @@ func (l *listing) settleDoubtful(claims *jobRows, counts func(placed), custody [
 		}
 		p := claims.placed(row)
 		if at, there := l.custody.held.index(p.prov.Path); there && custody[at] != notStanding {
-			continue // beside a real one
+			continue // the record's real job is there
 		}
 		counts(p)
 	}
 }
 
-// lookAtJob notes one job that the run made. What it is made of is in ex's tree.
+// lookAtJob notes one job that the run made. The job's znodes are in ex's tree.
 func (u *Undo) lookAtJob(ex *existing, p placed, row int) {
 	j := undoneJob{root: ex.names.ref(p.root), bid: ex.names.ref(p.bid), held: int32(row)}
 	why := ex.touched(p)
@@ -175,18 +177,19 @@ func (u *Undo) lookAtJob(ex *existing, p placed, row int) {
 	u.jobs = append(u.jobs, j)
 }
 
-// onEntry says what is below a job's entry, where nothing should be; "" if nothing is.
+// onEntry names a znode below one of the job's entries. Nothing should be there: then it
+// returns "".
 func onEntry(ex *existing, p placed) string {
 	for _, path := range ex.placedNodes(p) {
 		if names := ex.tree.Children(path); !znode.Within(path, p.root) && len(names) > 0 {
-			return znode.Join(path, names[0]) + " was made by others"
+			return znode.Join(path, names[0]) + " was created by others"
 		}
 	}
 	return ""
 }
 
-// plainJob is the set of a job's znodes, if all of them and its entries can be
-// removed at version 0.
+// plainJob returns the set of a job's znodes. ok is false if one of them, or of the job's
+// entries, can't be removed at version 0.
 func (u *Undo) plainJob(ex *existing, p placed) (set nodeSet, ok bool) {
 	for _, path := range ex.placedNodes(p) {
 		if ex.tree.Get(path).Stat.Version != 0 {
@@ -201,7 +204,7 @@ func locked(tree *znode.Tree, root string) bool {
 	return n != nil && n.Stat.EphemeralOwner != 0
 }
 
-// jobsOf are the run's jobs that name a batch, in the order in which they go.
+// jobsOf returns the run's jobs that name a batch, in the order of their removal.
 func (u *Undo) jobsOf(bid ref) []undoneJob {
 	n := u.target.names
 	at, _ := slices.BinarySearchFunc(u.jobs, bid, func(j undoneJob, bid ref) int { return n.compare(bid, j.bid) })
@@ -212,8 +215,8 @@ func (u *Undo) jobsOf(bid ref) []undoneJob {
 	return u.jobs[at:end]
 }
 
-// lookAtBatches looks at the batches that a migration made, and at those in which
-// jobs of the run are.
+// lookAtBatches looks at the batches that a migration made, and at those that have jobs
+// of the run.
 func (u *Undo) lookAtBatches(ctx context.Context) error {
 	tell, read := phases(ctx), 0
 	tell(ReadingBatches, 0, len(u.target.batches))
@@ -246,8 +249,8 @@ func (u *Undo) lookAtBatches(ctx context.Context) error {
 	return u.lookAtUUIDs(ctx)
 }
 
-// lookAtOwn decides on a batch of the run: it stays whole if anything of it must
-// stay: with some of its jobs gone, it would be taken for done.
+// lookAtOwn decides whether a batch of the run stays. If anything of it must stay, all of
+// it does: without some of its jobs, a service would take it for done.
 func (u *Undo) lookAtOwn(ex *existing, b *undoneBatch, path string, mine []undoneJob) {
 	b.why = func() string {
 		for _, j := range mine {
@@ -283,7 +286,7 @@ func (u *Undo) lookAtOwn(ex *existing, b *undoneBatch, path string, mine []undon
 	}
 }
 
-// standing counts the entries that jobs have in a batch, by folder.
+// standing counts the entries that the jobs which are removed have in a batch, by folder.
 func (u *Undo) standing(bid ref, jobs []undoneJob) (n [4]int32) {
 	for _, j := range jobs {
 		if j.stays {
@@ -298,7 +301,8 @@ func (u *Undo) standing(bid ref, jobs []undoneJob) (n [4]int32) {
 	return n
 }
 
-// foreignEntry is the last entry in a batch that is none of those jobs'.
+// foreignEntry returns the path of the last entry in a batch that belongs to none of
+// those jobs.
 func (u *Undo) foreignEntry(bid ref, jobs []undoneJob) (last string) {
 	mine := map[string]bool{}
 	for _, j := range jobs {
@@ -312,7 +316,8 @@ func (u *Undo) foreignEntry(bid ref, jobs []undoneJob) (last string) {
 	return last
 }
 
-// batchTouched says why a node keeps its batch from being removed.
+// batchTouched says why a znode keeps its batch from being removed. It returns "" if it
+// doesn't.
 func (u *Undo) batchTouched(ex *existing, bid string, n *znode.Node) string {
 	switch {
 	case n.Stat.EphemeralOwner != 0:
@@ -325,15 +330,16 @@ func (u *Undo) batchTouched(ex *existing, bid string, n *znode.Node) string {
 	return ex.batchNodeTouched(bid, n)
 }
 
-// lookAtEarlier decides on what the run added to a batch that it did not make:
-// folders, which go if all that is in them goes with its jobs; and what the batch
-// says, which stays, because what it said before can't be known without the source.
+// lookAtEarlier decides what becomes of the znodes that the run added to an earlier run's
+// batch. A folder is removed if only jobs of the run are in it. The status and the
+// submission stay, because only the source shows what they were before.
 func (u *Undo) lookAtEarlier(ex *existing, b *undoneBatch, path string, mine []undoneJob) {
 	made := u.run.span(u.target.tree)
 	if !made.known() {
 		return
 	}
-	// A run whose record was rebuilt can't tell its time from that of earlier runs.
+	// The transactions of a run whose record was rebuilt may include those of earlier
+	// runs. So a znode that was created together with the batch doesn't count.
 	cameLater := func(n *znode.Node) bool {
 		return n != nil && made.holds(n.Stat.Czxid) && n.Stat.Czxid != ex.tree.Get(path).Stat.Czxid
 	}
@@ -377,9 +383,9 @@ func (u *Undo) lookAtUUIDs(ctx context.Context) error {
 	return nil
 }
 
-// keptBatch says that a batch stays whole.
+// keptBatch says why a batch stays, and how many jobs stay with it.
 func keptBatch(why string, jobs int) string {
-	return fmt.Sprintf("%s; with it stay the %d jobs that the run put into it", why, jobs)
+	return fmt.Sprintf("%s; the %d jobs that the run put into it stay too", why, jobs)
 }
 
 var knownBatchNode = map[string]bool{"submission": true, "status": true, "status-report": true, "states": true}

@@ -9,12 +9,13 @@ import (
 	"mrtq/newqueue"
 )
 
-// CheckRun says if nothing in a target tells of a run. It reads only the runs'
-// records, the run's ledger and the trace on /jobs, and writes nothing. The error
-// wraps [ErrNoRun], or is one of reading. It is nil for a run whose record is damaged
-// or lost: [PlanRollback] tells what is missing.
+// CheckRun checks whether a target knows a run. It reads only the runs' records, the
+// run's ledger and the trace on /jobs, and writes nothing. The error wraps [ErrNoRun] if
+// none of these names the run. Any other error comes from reading. If the run's record is damaged or lost, CheckRun
+// returns nil, and [PlanRollback] says what is missing.
 func CheckRun(ctx context.Context, target side.Side, id string) error {
-	// Who may not read the top may not know what is missing below it.
+	// A client without permission to read the root may not learn what is missing below
+	// it.
 	if _, err := target.Get(ctx, "/"); err != nil && !errors.Is(err, znode.ErrNoNode) {
 		return err
 	}

@@ -31,7 +31,7 @@ func TestRollbackRemovesOnlyItsOwn(t *testing.T) {
 		"a status-report that somebody added": {
 			change: func(t *testing.T, s *site) { do(t, s, znode.Create(batch+"/status-report", []byte("{}"))) },
 			stays:  []string{batch, batch + "/status", batch + "/status-report", "/jobs/jid0000000001", "/jobs/jid0000000002"},
-			why:    batch + "/status-report was created while no run was at work; with it stay the 2 jobs that the run put into it",
+			why:    batch + "/status-report was created while no run was at work; the 2 jobs that the run put into it stay too",
 		},
 		"a batch's status that was made again": {
 			change: func(t *testing.T, s *site) {
@@ -40,7 +40,7 @@ func TestRollbackRemovesOnlyItsOwn(t *testing.T) {
 				do(t, s, znode.Create(n.Path, n.Data))
 			},
 			stays: []string{batch, batch + "/status", "/jobs/jid0000000001", "/jobs/jid0000000002"},
-			why:   batch + "/status was created while no run was at work; with it stay the 2 jobs that the run put into it",
+			why:   batch + "/status was created while no run was at work; the 2 jobs that the run put into it stay too",
 		},
 		"a whole job that was made again": {
 			change: func(t *testing.T, s *site) {
@@ -56,7 +56,7 @@ func TestRollbackRemovesOnlyItsOwn(t *testing.T) {
 				do(t, s, ops...)
 			},
 			stays: []string{batch, "/jobs/jid0000000001", "/jobs/jid0000000002"},
-			why:   "/jobs/jid0000000001 was deleted and made again; with it stay the 2 jobs that the run put into it",
+			why:   "/jobs/jid0000000001 was deleted and made again; the 2 jobs that the run put into it stay too",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 	"mrtq/newqueue"
 )
 
-// RunsTwice are the legacy records that would be worked on a second time if the
-// old workers were started again after a rollback: what was made of them stays, or
-// was worked off.
+// RunsTwice are the legacy records that would be worked on twice if the old workers were
+// started again after a rollback. Their jobs stay, or were already worked on and are
+// gone.
 type RunsTwice struct {
 	Count int        `json:"count"`
 	Jobs  []TwiceJob `json:"jobs"` // the first of them
@@ -20,7 +20,8 @@ type TwiceJob struct {
 	Why    string `json:"why"`
 }
 
-// mostTwice is how many are named: of a queue of any size, a few.
+// mostTwice is how many records are named at most, so that a large queue has no longer a
+// list.
 const mostTwice = 1000
 
 func (t *RunsTwice) add(record, job, why string) {
@@ -30,8 +31,8 @@ func (t *RunsTwice) add(record, job, why string) {
 	}
 }
 
-// runsTwice notes a job of the run that stays. batch is why its whole batch does,
-// "" if it doesn't.
+// runsTwice notes a job of the run that stays. batch says why its whole batch stays; it
+// is "" if the batch doesn't.
 func (u *Undo) runsTwice(j undoneJob, batch string) {
 	why := u.stay[j.root]
 	if why == "" && batch != "" {
@@ -40,8 +41,8 @@ func (u *Undo) runsTwice(j undoneJob, batch string) {
 	u.Twice.add(u.target.custody.held.at(int(j.held)).record, u.target.names.text(j.root), why)
 }
 
-// staying counts, by parent, the znodes of the run that stay and that are no part
-// of the layout: jobs, requests, batches and their entries.
+// staying counts the jobs, requests, batches and entries of the run that stay, by their
+// parents.
 func (u *Undo) staying() map[string]int {
 	n := map[string]int{}
 	for g := range u.groups() {

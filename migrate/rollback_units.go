@@ -8,15 +8,15 @@ import (
 	"mrtq/newqueue"
 )
 
-// undoneGroup is the run's jobs that name one batch, or none, and the batch, if it
-// is there and a migration's, or has some of them.
+// undoneGroup is a batch and the run's jobs that name it. batch is nil if these jobs name
+// none, or if it is not there.
 type undoneGroup struct {
 	jobs  []undoneJob
 	batch *undoneBatch
 }
 
-// groups yields what the run made, newest batch first, so that what is left after
-// an interruption is a beginning; at last what is in no batch.
+// groups yields what the run made, newest batch first. So an interrupted rollback leaves
+// the first batches, as an interrupted migration does. What is in no batch comes last.
 func (u *Undo) groups() iter.Seq[undoneGroup] {
 	n := u.target.names
 	return func(yield func(undoneGroup) bool) {
@@ -38,7 +38,7 @@ func (u *Undo) groups() iter.Seq[undoneGroup] {
 	}
 }
 
-// decide says what goes and what is kept.
+// decide counts what is removed and lists what is kept.
 func (u *Undo) decide() {
 	for g := range u.groups() {
 		if g.batch != nil && g.batch.own {
@@ -60,7 +60,7 @@ func (u *Undo) decide() {
 			u.Done.add(j.done())
 		}
 		if g.batch != nil && g.batch.rewrote {
-			u.keep(newqueue.BatchPath(u.target.names.text(g.batch.bid)), "an earlier run made it and this one added to it: its status and submission stay as this run wrote them, until a migration derives them again")
+			u.keep(newqueue.BatchPath(u.target.names.text(g.batch.bid)), "an earlier run made it and this one added to it; its status and submission stay as this run wrote them, until a migration derives them again")
 		}
 	}
 }
@@ -72,7 +72,7 @@ func (j undoneJob) done() Done {
 	return Done{Jobs: 1}
 }
 
-// units yields what is to be sent. A batch goes after its last job.
+// units yields the operations to send. A batch is removed after its last job.
 func (u *Undo) units() iter.Seq[unit] {
 	return func(yield func(unit) bool) {
 		for g := range u.groups() {
@@ -90,8 +90,8 @@ func (u *Undo) units() iter.Seq[unit] {
 
 func (u *Undo) groupUnits(g undoneGroup) iter.Seq[unit] {
 	return func(yield func(unit) bool) {
-		// With the last job that stands in it goes batch-processing itself: there
-		// and empty, it would mean that the batch is done.
+		// The folder batch-processing is removed together with the last job in it. If
+		// it were there and empty, a service would take the batch for done.
 		own := g.batch != nil && g.batch.own
 		processing, left := znode.Op{}, int32(-1)
 		if own {
@@ -134,14 +134,14 @@ func (u *Undo) groupUnits(g undoneGroup) iter.Seq[unit] {
 	}
 }
 
-// standsIn reports whether a job stands in a folder of its batch.
+// standsIn reports whether a job has an entry in a folder of its batch.
 func (u *Undo) standsIn(j undoneJob, f newqueue.BatchFolder) bool {
 	in := int8(slices.Index(newqueue.BatchFolders, f)) + 1
 	return slices.ContainsFunc(u.target.inBatch.of(znode.Name(u.target.names.text(j.root))), func(e entryRow) bool { return e.at == j.bid && e.in == in })
 }
 
-// removal are the operations that take a job or request away, if it is as it was
-// when it was looked at: children before parents.
+// removal returns the operations that remove a job or request, children before parents.
+// They fail if somebody changed it since it was read.
 func (u *Undo) removal(j undoneJob) []znode.Op {
 	if ops, forced := u.forced[j.root]; forced {
 		return ops
@@ -159,7 +159,7 @@ func (u *Undo) removal(j undoneJob) []znode.Op {
 	return deletes(paths)
 }
 
-// batchRemoval are the operations that take a batch away after its jobs.
+// batchRemoval returns the operations that remove a batch after its jobs.
 func (u *Undo) batchRemoval(b *undoneBatch) []znode.Op {
 	ops := slices.Clone(b.ops)
 	if ops == nil {
@@ -176,7 +176,7 @@ func (u *Undo) batchRemoval(b *undoneBatch) []znode.Op {
 	return ops
 }
 
-// deleteOf is the operation among those of a batch that removes a node.
+// deleteOf returns the operation that removes one znode of a batch.
 func (u *Undo) deleteOf(b *undoneBatch, path string) znode.Op {
 	for _, op := range b.ops {
 		if op.Path == path {
@@ -186,7 +186,8 @@ func (u *Undo) deleteOf(b *undoneBatch, path string) znode.Op {
 	return znode.Delete(path, 0)
 }
 
-// deletes removes nodes at version 0, children before parents.
+// deletes returns the operations that remove znodes at version 0, children before
+// parents.
 func deletes(paths []string) []znode.Op {
 	slices.Sort(paths)
 	slices.Reverse(paths)

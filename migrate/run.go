@@ -38,7 +38,7 @@ const (
 type Run struct {
 	ID       string           `json:"run"`
 	State    RunState         `json:"state"`
-	Plan     string           `json:"plan"` // the id of the plan that it began with
+	Plan     string           `json:"plan"` // the id of its first plan
 	Source   string           `json:"source"`
 	Dialect  newqueue.Dialect `json:"dialect"`
 	Policies Policies         `json:"policies"`
@@ -51,18 +51,18 @@ type Run struct {
 	// Steps is the version that the run's znode has with this record. If the version is
 	// another, somebody touched the znode, or it is a copy.
 	Steps int32 `json:"steps"`
-	// Made are the znodes of the layout that were not there and that no record
-	// owns, parents first; rollback removes those left empty.
+	// Made are the layout's znodes that the run created and that belong to no record,
+	// parents first. A rollback removes those that are empty.
 	Made  []string `json:"made"`
-	Holds []string `json:"holds"` // those that the run made; others are an administrator's
-	// HeldAgain are those that it made when it was taken up again, because somebody
-	// had released them.
+	Holds []string `json:"holds"` // the holds that the run set; an administrator set all others
+	// HeldAgain are the holds that the run set when it was resumed, because somebody had
+	// released them.
 	HeldAgain []string `json:"held_again,omitempty"`
 	Done      Done     `json:"done"`
 	// Total is how many jobs and access requests will have been made or rewritten
 	// when the run is done, as its last plan says.
 	Total int `json:"total,omitempty"`
-	// ACL is the ACL of every znode that the run creates; none is open.
+	// ACL is the ACL of every znode that the run creates. Without it they are open to all.
 	ACL    []znode.ACL `json:"acl,omitempty"`
 	Ledger Ledger      `json:"ledger"`
 	// From and To are the range of transactions in which the run created its znodes, if
@@ -73,7 +73,7 @@ type Run struct {
 	// Copied says that the run, or its rollback, went on in a copy. Then its transactions
 	// don't show what it created before.
 	Copied bool `json:"copied,omitempty"`
-	// Seal is a digest over everything above.
+	// Seal is a digest of everything above.
 	Seal string     `json:"seal"`
 	stat znode.Stat // as read
 }
@@ -100,7 +100,7 @@ func (d *Done) add(o Done) {
 
 func (r Run) path() string { return znode.Join(RunsPath, r.ID) }
 
-// encode is the record's data, with its seal.
+// encode returns the record's data, with its seal.
 func (r Run) encode() []byte {
 	r.Seal = r.seal()
 	return r.plain()
@@ -114,7 +114,7 @@ func (r Run) plain() []byte {
 	return b
 }
 
-// seal is a digest of the record. It detects an edited record. The transactions
+// seal returns a digest of the record, which detects an edited record. The transactions
 // show whether somebody edited the record and its seal together.
 func (r Run) seal() string {
 	r.Seal = ""
@@ -128,9 +128,9 @@ func parseRun(n *znode.Node) (Run, error) {
 	case err != nil || r.ID != znode.Name(n.Path):
 		return Run{}, fmt.Errorf("it is not the record of a run: %q", clip(n.Data))
 	case r.Ledger.Shards < 0 || r.Ledger.Shards > maxShards || len(r.Ledger.Missing) > r.Ledger.Shards:
-		return Run{}, fmt.Errorf("it counts %d shards of a ledger, and %d that are missing: no run wrote that", r.Ledger.Shards, len(r.Ledger.Missing))
+		return Run{}, fmt.Errorf("it says that its ledger has %d shards, of which %d are missing: no run wrote that", r.Ledger.Shards, len(r.Ledger.Missing))
 	case r.Seal != r.seal():
-		return Run{}, fmt.Errorf("its seal does not fit its content: somebody changed it, or another version of mrtq wrote it")
+		return Run{}, fmt.Errorf("its seal does not match its content: somebody changed it, or another version of mrtq wrote it")
 	case !slices.Contains(newqueue.Dialects, r.Dialect):
 		return Run{}, fmt.Errorf("it says that its queue is in dialect %q, which this version of mrtq does not know", clip([]byte(r.Dialect)))
 	}
@@ -152,13 +152,13 @@ func IsRun(name string) bool {
 // version of its znode shows.
 func (r Run) Transactions() int32 { return r.stat.Version }
 
-// readRuns are the sound runs of a target, oldest first. damage is everything else that is
+// readRuns returns the undamaged runs of a target, oldest first. damage is everything else
 // below /migration/runs.
 func readRuns(tree *znode.Tree) (runs []Run, damage []Problem) {
 	for _, name := range tree.Children(RunsPath) {
 		n := tree.Get(znode.Join(RunsPath, name))
 		if _, ok := newqueue.ParseSequenceID(runPrefix, name); !ok {
-			damage = append(damage, Problem{Kind: RunDamaged, Path: n.Path, Message: "no migration made it: its name is not a run's", Next: "remove it when you know who made it"})
+			damage = append(damage, Problem{Kind: RunDamaged, Path: n.Path, Message: "no migration made it: its name is not the name of a run", Next: "remove it when you know who made it"})
 			continue
 		}
 		r, err := parseRun(n)
@@ -179,10 +179,10 @@ func readRuns(tree *znode.Tree) (runs []Run, damage []Problem) {
 }
 
 // borneOut compares a record with the transactions. The last transaction of a run,
-// or of its rollback, set the record and the trace on /jobs and created the newest
+// or of its rollback, sets the record and the trace on /jobs and creates the newest
 // shard. If the record and the shard have different transactions, somebody changed
-// the later one. The same holds for a record that is later than the trace. ok is
-// false if the record was changed.
+// the later one. If the record is later than the trace, somebody changed one of the two.
+// ok is false if the record may be the changed one.
 func (r Run) borneOut(tree *znode.Tree) (problem *Problem, ok bool) {
 	if !r.ended() || r.stat.Czxid == 0 || r.Steps != r.stat.Version {
 		return nil, true
@@ -205,11 +205,12 @@ func (r Run) borneOut(tree *znode.Tree) (problem *Problem, ok bool) {
 	return p, false
 }
 
-// ended reports whether nothing of the run, or of its rollback, is left to do.
+// ended reports whether the run or its rollback is finished.
 func (r Run) ended() bool { return r.State == RunDone || r.State == RunRolledBack }
 
-// NewestRun is the newest run of a target, from its record. If no record is sound, it is
-// what the trace on /jobs says of the run. ok is false if there was no run.
+// NewestRun returns the newest run of a target, from its record. If every record is
+// damaged, it returns what the trace on /jobs says about the run. ok is false if there was
+// no run.
 func NewestRun(tree *znode.Tree) (r Run, ok bool) {
 	runs, _ := readRuns(tree)
 	if len(runs) > 0 {
@@ -227,7 +228,7 @@ func (r Run) number() int32 {
 	return n
 }
 
-// FindRuns reads the records of these runs. The error wraps [ErrNoRun] or [ErrLedger].
+// FindRuns reads the records of some runs. The error wraps [ErrNoRun] or [ErrLedger].
 func FindRuns(ctx context.Context, target side.Side, ids ...string) ([]Run, error) {
 	tree, err := readSkeleton(ctx, target)
 	if err != nil {
@@ -265,7 +266,7 @@ func findRun(tree *znode.Tree, id string) (Run, error) {
 	return Run{}, fmt.Errorf("%w: %s; the target has %s; nothing was written", ErrNoRun, id, strings.Join(have, ", "))
 }
 
-// clip is the beginning of data, short enough for an error message.
+// clip returns the beginning of data, short enough for an error message.
 func clip(b []byte) []byte {
 	const most = 60
 	return b[:min(len(b), most)]

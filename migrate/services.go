@@ -8,19 +8,19 @@ import (
 	"mrtq/newqueue/services"
 )
 
-// ServiceFinding is one demand of the deployed services that some records don't meet, with
-// the first of these records.
+// ServiceFinding is one demand of the deployed services, and the records that don't meet
+// it.
 type ServiceFinding struct {
 	Requirement string `json:"requirement"` // R01 to R32, or "inventory" or a notice's kind
-	What        string `json:"what"`        // is wrong with all items, with … for what differs
-	Then        string `json:"then"`        // what would happen on the night
+	What        string `json:"what"`        // what is wrong with all items, with … where they differ
+	Then        string `json:"then"`        // what would happen after the release
 	Daemon      string `json:"daemon,omitempty"`
-	// Blocking says that it keeps the plan from being carried out, unless the policy of
-	// that name allows it.
+	// Blocking says that the plan can't be carried out because of it, unless the policy
+	// that Policy names allows it.
 	Blocking bool   `json:"blocking"`
 	Policy   string `json:"policy,omitempty"`
 	Count    int    `json:"count"` // of records and batches
-	// Items are these records and batches. Of many, they are the first [MostItems].
+	// Items are the first [MostItems] of these records and batches.
 	Items []ServiceItem `json:"items"`
 }
 
@@ -42,16 +42,16 @@ const inventoryFinding = "inventory"
 const (
 	inventoryWhat = "an inventory record holds only a manifest URL, and no profile, batchID or update"
 	inventoryThen = "Inventory would record it, Notify would then fail it, and its batch would stick in Reporting"
-	inventoryNext = "drain the inventory queue first: let the legacy inventory service finish it; or have unfinished inventory records migrated, and fail or delete the jobs by hand"
-	serviceNext   = "repair or remove these records in the legacy queue, or have them migrated, and see to the jobs by hand"
+	inventoryNext = "drain the inventory queue first: let the legacy inventory service finish it; or migrate unfinished inventory records too, and fail or delete their jobs by hand"
+	serviceNext   = "repair or remove these records in the legacy queue; or migrate them too, and repair their jobs by hand"
 )
 
-// findings collects what was found, by kind.
+// findings collects the findings, by kind.
 type findings struct {
 	byKind  map[string]*ServiceFinding
 	order   []string
 	drained map[string]bool // inventory records that were added
-	kept    int             // how many items are listed, of all kinds
+	kept    int             // how many items are listed, in all kinds together
 	counted *findings       // if not nil, its counts replace those of the same kinds here
 }
 
@@ -72,7 +72,7 @@ func (f *findings) add(key string, one ServiceFinding, item ServiceItem) {
 	found.What = InCommon(found.What, item.What)
 	if counted != nil {
 		found.Count = counted.Count
-		if counted.Count > MostItems { // not all of them come here
+		if counted.Count > MostItems { // not all of them are added here
 			found.What = InCommon(found.What, counted.What)
 		}
 	} else {
@@ -118,7 +118,7 @@ func (f *findings) notice(n services.Notice, record string) {
 
 // noticeThen says what an operator should expect after each kind of notice.
 var noticeThen = map[services.NoticeKind]string{
-	services.MailsAtOnce:   "its depositor gets a mail, again if there was one before",
+	services.MailsAtOnce:   "its depositor gets a mail, even if they got one before",
 	services.MailsOldJobs:  "its one mail lists old and new jobs",
 	services.RemovedSoon:   "gone within the hour: the hold on the queue does not stop the cleanup",
 	services.SkipsInit:     "what Initialize would have prepared must be there when it is requeued",
@@ -155,7 +155,7 @@ func (c *serviceChecks) request(j *job) {
 // batch looks at the batch's own znodes.
 func (c *serviceChecks) batch(b *batch) {
 	if b.drain {
-		return // the findings on its records say it
+		return // the findings on its records are enough
 	}
 	objects, in := b.objects(c.d), b.tallied.in
 	for _, v := range services.CheckContent(services.Item{Path: newqueue.BatchPath(b.bid), Objects: objects}) {
@@ -179,7 +179,7 @@ func (c *serviceChecks) look(j *job) {
 func (c *serviceChecks) job(j *job) {
 	drain := j.batch.key.kind == ofInventory
 	if _, named := j.rec.Legacy.Payload["profile"]; drain && !named && isUnfinished(j.land) {
-		c.found.inventory(j.rec.Path, j.root()+"/configuration") // R21, whatever else it lacks
+		c.found.inventory(j.rec.Path, j.root()+"/configuration") // R21, even if it lacks more
 		return
 	}
 	status := c.statuses[j.land]
@@ -199,7 +199,7 @@ func (c *serviceChecks) job(j *job) {
 	}
 }
 
-// checked are the objects of a new job that can violate a demand. Only the configuration
+// checked returns the objects of a new job that can violate a demand. Only the configuration
 // and the manifest's URL depend on the record. The status depends on the landing and the
 // record's time, and every time is allowed. Identifiers and metadata are always strings.
 func (j *job) checked(bid string, status newqueue.Object, d newqueue.Dialect) []services.NodeObject {
@@ -217,7 +217,7 @@ func (j *job) checked(bid string, status newqueue.Object, d newqueue.Dialect) []
 
 var anyIdentifiers, anyMetadata = newqueue.Identifiers{}.Object(), newqueue.Metadata{}.Object()
 
-// stateName is the name of the state as an item's status has it.
+// stateName returns the state in an item's status.
 func stateName(objects []services.NodeObject) string {
 	for _, o := range objects {
 		if o.Node == "status" {
@@ -229,7 +229,8 @@ func stateName(objects []services.NodeObject) string {
 	return ""
 }
 
-// blockService makes a problem of a blocking finding, unless the operator chose to go on.
+// blockService adds a problem for a blocking finding, unless the operator's policy allows
+// it.
 func (p *Plan) blockService(f ServiceFinding) {
 	choice := map[string]string{"unserviceable": p.Policies.Unserviceable, "inventory-records": p.Policies.InventoryRecords}[f.Policy]
 	if !f.Blocking || choice == Migrate {

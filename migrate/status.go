@@ -14,23 +14,24 @@ import (
 	"mrtq/newqueue"
 )
 
-// Status is where a migration stands, as the target alone tells.
+// Status is the state of a migration, as the target alone shows it.
 type Status struct {
 	Runs []RunStatus `json:"runs"` // oldest first
-	// Damage is what is not as runs left it of their own records.
+	// Damage lists the runs' own records that somebody changed or removed.
 	Damage []Problem `json:"damage"`
-	// Jobs, Access and Batches count what is in the queue by state: the
+	// Jobs, Access and Batches count what is in the queue by state, both the
 	// migration's and others'. A status that can't be read counts as "unreadable".
 	Jobs    []StateCount `json:"jobs"`
 	Access  []StateCount `json:"access"`
 	Batches []StateCount `json:"batches"`
 	Holds   []HoldStatus `json:"holds"` // on queues and collections
-	Locks   []LockStatus `json:"locks"` // that sessions have on jobs, batches and objects
+	Locks   []LockStatus `json:"locks"` // on jobs, batches and objects
 	// Touched counts migrated jobs and requests that somebody has changed since.
 	Touched int `json:"touched"`
 	// Step is what to do now; "" if nothing is left undone.
 	Step Step `json:"step"`
-	// NoQueue says what stands where no new queue is; nil if one is there.
+	// NoQueue says what is at the address instead of a new queue. It is nil if there is
+	// a new queue.
 	NoQueue *NoQueue `json:"no_queue,omitempty"`
 }
 
@@ -40,15 +41,15 @@ type Step string
 // The steps.
 const (
 	StepPlan           Step = "plan"           // nothing was migrated yet
-	StepFinish         Step = "migrate"        // the newest run was begun and not ended
-	StepFinishRollback Step = "rollback"       // a rollback was begun and not ended
+	StepFinish         Step = "migrate"        // the newest run is not finished
+	StepFinishRollback Step = "rollback"       // a rollback is not finished
 	StepRebuild        Step = "rebuild"        // the migration's own records are damaged
-	StepRelease        Step = "release"        // a run's holds stand
-	StepReleaseOthers  Step = "release-others" // only holds that others set stand
-	StepPlanAgain      Step = "plan-again"     // the newest run was taken back, and something of it was kept
+	StepRelease        Step = "release"        // a run's holds are still set
+	StepReleaseOthers  Step = "release-others" // only holds that others set are left
+	StepPlanAgain      Step = "plan-again"     // the newest run was rolled back, and kept something
 )
 
-// Newest is the newest run; ok is false if there was none.
+// Newest returns the newest run. ok is false if there was none.
 func (s *Status) Newest() (r RunStatus, ok bool) {
 	if len(s.Runs) == 0 {
 		return RunStatus{}, false
@@ -56,13 +57,13 @@ func (s *Status) Newest() (r RunStatus, ok bool) {
 	return s.Runs[len(s.Runs)-1], true
 }
 
-// Unfinished reports whether a run was begun and not ended, or its records are
-// damaged.
+// Unfinished reports whether a run or a rollback is not finished, or the runs' records
+// are damaged.
 func (s *Status) Unfinished() bool {
 	return len(s.Damage) > 0 || slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.State == RunRunning || r.State == RunRollingBack })
 }
 
-// RunStatus is one run and what became of the records that it took over.
+// RunStatus is one run, and what became of the records that it migrated.
 type RunStatus struct {
 	Run      string           `json:"run"`
 	State    RunState         `json:"state"`
@@ -72,37 +73,37 @@ type RunStatus struct {
 	Finished time.Time        `json:"finished,omitzero"`
 	Owner    string           `json:"owner"` // the process that wrote last
 	Done     Done             `json:"done"`
-	Custody  int              `json:"custody"` // records in its part of the ledger now
-	Standing int              `json:"standing"`
-	Gone     int              `json:"gone"` // their jobs were done and cleaned, or deleted
+	Custody  int              `json:"custody"`  // records in its part of the ledger now
+	Standing int              `json:"standing"` // those whose jobs are there
+	Gone     int              `json:"gone"`     // those whose jobs were done and cleaned, or deleted
 
-	Policies Policies `json:"-"` // that it was made under
+	Policies Policies `json:"-"` // the operator's choices for this run
 }
 
-// StateCount is how many there are in one state.
+// StateCount is how many jobs, requests or batches are in one state.
 type StateCount struct {
 	State  string `json:"state"`
 	Ours   int    `json:"ours"` // the migration's
 	Others int    `json:"others"`
 }
 
-// HoldStatus is one hold and whose it is.
+// HoldStatus is one hold and who set it.
 type HoldStatus struct {
 	Path  string    `json:"path"`
 	By    string    `json:"by"`             // a run's id, or who set it with mrtq hold, or "others"
-	Since time.Time `json:"since,omitzero"` // and Why, if mrtq hold set it
+	Since time.Time `json:"since,omitzero"` // Since and Why are known only if mrtq hold set it
 	Why   string    `json:"why,omitempty"`
 	// Proof says that it covers a migration; see [Hold.Proof].
 	Proof bool `json:"-"`
 }
 
-// LockStatus is one lock and whose session has it.
+// LockStatus is one lock and the session that has it.
 type LockStatus struct {
 	Path    string `json:"path"`
-	Session string `json:"session"` // "" for a persistent one
+	Session string `json:"session"` // "" for a persistent lock
 }
 
-// ReadStatus says where a migration stands in a target.
+// ReadStatus reads the state of a migration from its target.
 func ReadStatus(ctx context.Context, target side.Side) (*Status, error) {
 	s := &Status{Runs: []RunStatus{}, Locks: []LockStatus{}}
 	states := newStateRows()
@@ -147,7 +148,7 @@ func ReadStatus(ctx context.Context, target side.Side) (*Status, error) {
 	return s, nil
 }
 
-// countCustody counts what became of the records that each run took over.
+// countCustody counts what became of the records that each run migrated.
 func (t *survey) countCustody(runs []RunStatus) {
 	byID := map[string]*RunStatus{}
 	for i := range runs {
@@ -168,7 +169,7 @@ func (t *survey) countCustody(runs []RunStatus) {
 	}
 }
 
-// stateRows are the states of all that is in the queue, one small row each.
+// stateRows are the states of all jobs, requests and batches, one small row each.
 type stateRows struct {
 	names  *names
 	states textTable
@@ -182,8 +183,8 @@ type stateRow struct {
 
 func newStateRows() *stateRows { return &stateRows{names: newNames(), rows: map[string][]stateRow{}} }
 
-// see looks at a znode, which may be a job's, a request's or a batch's own or its
-// status. The first comes before the second.
+// see notes the state if a znode is a job, a request or a batch, or the status of one.
+// Call it with the status after the znode that it belongs to.
 func (s *stateRows) see(n *znode.Node) {
 	root := strings.TrimSuffix(n.Path, "/status")
 	_, prefix, ok := numberedChild(znode.Parent(root), znode.Name(root))
@@ -201,7 +202,7 @@ func (s *stateRows) see(n *znode.Node) {
 	}
 }
 
-// statusIn is the state that a status says, as it is spelled.
+// statusIn returns the state in a status, spelled as it is there.
 func statusIn(data []byte) string {
 	if o, err := newqueue.ParseObject(data); err == nil {
 		if text, err := o.String("status"); err == nil && text != "" {
@@ -211,7 +212,7 @@ func statusIn(data []byte) string {
 	return "unreadable"
 }
 
-// counts counts the states of what has such ids.
+// counts counts the states of everything whose id has this prefix.
 func (s *stateRows) counts(prefix string, ours nameSet) []StateCount {
 	counts := map[string]*StateCount{}
 	for _, row := range s.rows[prefix] {
@@ -232,7 +233,7 @@ func (s *stateRows) counts(prefix string, ours nameSet) []StateCount {
 	return list
 }
 
-// holdStatuses are the holds of a target, and whose they are.
+// holdStatuses returns the holds of a target and who set them.
 func holdStatuses(ex *existing) []HoldStatus {
 	holds := []HoldStatus{}
 	for _, hold := range standingHolds(ex.tree, ex.runs) {
@@ -245,8 +246,8 @@ func holdStatuses(ex *existing) []HoldStatus {
 	return holds
 }
 
-// seeLock notes a znode that a session has, or a storage lock, which the
-// deployed services leave when they die.
+// seeLock notes an ephemeral znode, or a storage lock. Storage locks are persistent, and
+// a deployed service that dies leaves its own.
 func (s *Status) seeLock(n *znode.Node) {
 	persistent := znode.Parent(n.Path) == newqueue.StorageLocksPath
 	if n.Stat.EphemeralOwner == 0 && !persistent || znode.Within(n.Path, MigrationPath) || znode.Within(n.Path, newqueue.BatchUUIDsPath) {

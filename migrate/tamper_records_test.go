@@ -98,7 +98,7 @@ func (w *world) ledgers(r Run) []tampering {
 			do   func(*ledgerEntry)
 		}{
 			{"another operation", func(e *ledgerEntry) { e.op = settled }},
-			{"taken back", func(e *ledgerEntry) { e.op = tookBack }},
+			{"rolled back", func(e *ledgerEntry) { e.op = tookBack }},
 			{"another record", func(e *ledgerEntry) { e.record = e.record[:len(e.record)-4] + "9999" }},
 			{"another job", func(e *ledgerEntry) { e.root = e.root[:len(e.root)-4] + "9999" }},
 			{"another batch", func(e *ledgerEntry) { e.bid = "bid0000009999" }},

@@ -22,8 +22,8 @@ type Backend interface {
 	Exists(ctx context.Context, path string) (znode.Stat, bool, error)
 	Start(ctx context.Context, ops []znode.Op) <-chan error
 	Address() zkconn.Address
-	// Side is the target as of now, to be read. acl chooses the znodes whose ACLs are
-	// read; nil chooses none.
+	// Side reads the target as of now. acl chooses the znodes whose ACLs are read; nil
+	// chooses none.
 	Side(acl func(path string) bool) side.Side
 	Close()
 }
@@ -36,12 +36,12 @@ type Target struct {
 	waited bool
 }
 
-// NewTarget is the target that a session writes to.
+// NewTarget returns the target that a session writes to.
 func NewTarget(w *zkconn.Writer) *Target { return &Target{Backend: online{w}} }
 
 // OfflineTree is a dump that takes transactions without a server, and answers as a server
-// would. Its WriteDump writes it as another dump. Most of it is on disk, so it can be
-// large. Close it.
+// would. WriteDump writes the result as another dump. Most of the tree is on disk, so it
+// can be large. Close it.
 type OfflineTree = offline.Tree
 
 // OpenOfflineTree opens a dump as an OfflineTree. If dump is nil, the tree is empty. The
@@ -51,7 +51,7 @@ func OpenOfflineTree(ctx context.Context, dump *Dump, beside string, packet int)
 	return offline.Open(ctx, dump, offline.Options{Beside: beside, Packet: packet})
 }
 
-// NewOfflineTarget is a target that is a dump, without a server.
+// NewOfflineTarget returns a target that is a dump, without a server.
 func NewOfflineTarget(t *OfflineTree) *Target { return &Target{Backend: t} }
 
 // online is a session with a server.
@@ -59,7 +59,7 @@ type online struct{ *zkconn.Writer }
 
 func (o online) Side(acl func(path string) bool) side.Side { return side.Session(&o.Reader, acl) }
 
-// side is the target as a side, to be read as of now.
+// side returns the target as a side. Reading it gives the state as of now.
 func (t *Target) side(ctx context.Context) (side.Side, error) {
 	if err := t.Sync(ctx); err != nil {
 		return nil, err
@@ -100,20 +100,20 @@ func (t *Target) lead(ctx context.Context, owner string, acl []znode.ACL, say fu
 	})
 }
 
-// standsBy says for whom this migrator waits, and for how long at most if that one
-// is dead: nothing tells this one whether it is.
+// standsBy says which migrator this one waits for. That migrator may be dead, and this one
+// can't find out. So standsBy also says how long the wait can be then.
 func (t *Target) standsBy(owner string) string {
 	text := fmt.Sprintf("another migrator is at work (%s); standing by until it ends", owner)
 	if on, ok := t.Backend.(online); ok {
-		text += fmt.Sprintf(". If it was killed, that is when its session ends: after %v, if it asked for the session timeout that this one has. "+
-			"This one has changed no job, and can be stopped or killed safely", on.SessionTimeout())
+		text += fmt.Sprintf(". If it was killed, its session ends after %v, unless it asked for another session timeout than this migrator. "+
+			"This migrator has changed no job, and can be stopped or killed safely", on.SessionTimeout())
 	}
 	return text
 }
 
-// runACL is the ACL that a run gives to all that it makes, as its record says, or
-// the trace on /jobs where that can't be read; nil, which is open, where nothing
-// tells of the run.
+// runACL returns the ACL of everything that a run creates. It comes from the run's record,
+// or from the trace on /jobs if the record is missing or damaged. If neither names the
+// run, the ACL is nil, which is open to all.
 func (t *Target) runACL(ctx context.Context, id string) ([]znode.ACL, error) {
 	if _, ok := newqueue.ParseSequenceID(runPrefix, id); !ok {
 		return nil, nil
@@ -169,9 +169,9 @@ func (t *Target) resign() {
 	t.Tidy(ctx)
 }
 
-// Tidy removes what a migrator left that was killed before its first transaction: an
-// election in which nobody is, and /migration if a migrator created it. It removes nothing
-// if there is a run or anything else below these. It reports whether it removed anything.
+// Tidy removes what a migrator leaves if it is killed before its first transaction: an
+// empty election, and /migration if a migrator created it. Tidy removes nothing if there
+// is a run or anything else below these. It reports whether it removed anything.
 func (t *Target) Tidy(ctx context.Context) bool {
 	election, err := t.Get(ctx, ElectionPath)
 	if err != nil || election.Stat.NumChildren > 0 {
@@ -191,7 +191,7 @@ func (t *Target) Tidy(ctx context.Context) bool {
 	return <-t.Start(ctx, ops) == nil
 }
 
-// OwnerName names this process, for a person.
+// OwnerName names this process so that a person can find it.
 func OwnerName(now time.Time) string {
 	host, err := os.Hostname()
 	if err != nil {

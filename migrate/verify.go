@@ -16,7 +16,7 @@ type DifferenceKind string
 // Differences of a record.
 const (
 	NotMigrated   DifferenceKind = "not-migrated"   // no job was made from it
-	JobGone       DifferenceKind = "gone"           // its job is not there any more: done and cleaned, or deleted
+	JobGone       DifferenceKind = "gone"           // its job is gone: done and cleaned, or deleted
 	MigratedTwice DifferenceKind = "migrated-twice" // two jobs were made from it
 	RecordChanged DifferenceKind = "record-changed" // it has changed since it was migrated
 	Undecided     DifferenceKind = "undecided"      // it is undecodable or consumed, and no policy covers it
@@ -78,14 +78,14 @@ type Verdict struct {
 	// Services are the items that no deployed service could work on: those whose records
 	// lack something, as the plan said, and those that others created.
 	Services []ServiceFinding `json:"services"`
-	// Run is the newest run, and its state; both are "" if the target has none.
+	// Run is the newest run, and State its state. Both are "" if the target has no run.
 	Run   string   `json:"run"`
 	State RunState `json:"state"`
-	// Released are the holds on queues that were lifted since the run was done. Worked is
-	// what workers did on these queues since.
+	// Released are the holds on queues that were lifted after the run was done. Worked is
+	// what workers have done on these queues since.
 	Released []string `json:"released"`
 	Worked   WorkedOn `json:"worked"`
-	// Holds are those that stand, and whose they are.
+	// Holds are the holds on queues and collections, and who set them.
 	Holds []HoldStatus `json:"holds"`
 
 	source string // see [Verdict.RunSource]
@@ -99,7 +99,7 @@ func (v *Verdict) RunSource() string { return v.source }
 type Accounted struct {
 	Total       int `json:"total"`
 	Migrated    int `json:"migrated"`
-	Gone        int `json:"gone"` // migrated, but the job is not there any more
+	Gone        int `json:"gone"` // migrated, but the job is gone
 	Skipped     int `json:"skipped"`
 	Quarantined int `json:"quarantined"`
 	Missing     int `json:"missing"`
@@ -136,7 +136,7 @@ type VerifyOptions struct {
 // It compares each of these with the others, and with the transactions that the znodes
 // show.
 //
-// Verify reads both sides part by part, and keeps only rows. An error is one of reading.
+// Verify reads both sides part by part, and keeps only rows. Errors come from reading.
 func Verify(ctx context.Context, src *LegacyQueue, target side.Side, opt VerifyOptions) (*Verdict, error) {
 	l, err := listTarget(ctx, target, opt.ACLs)
 	if err != nil {
@@ -152,11 +152,11 @@ func Verify(ctx context.Context, src *LegacyQueue, target side.Side, opt VerifyO
 		}
 	}
 	for _, look := range []func(context.Context) error{
-		v.knownJobs,    // jobs that the ledger has, beside their records
+		v.knownJobs,    // jobs that the ledger has, compared with their records
 		v.doubtfulJobs, // jobs that it does not have
 		v.otherRecords, // records that no job claims
 		v.silentJobs,   // jobs that should claim a record and don't
-		v.allBatches,   // batches, beside what their jobs say of them
+		v.allBatches,   // batches, compared with what their jobs say
 		v.strayUUIDs,   // entries of /batch-uuids for no wanted batch
 		v.strayEntries, // entries for no job, or in the wrong batch
 	} {
@@ -174,8 +174,8 @@ func Verify(ctx context.Context, src *LegacyQueue, target side.Side, opt VerifyO
 	return v.verdict, nil
 }
 
-// verifier is what a verification knows of the whole target. [piece] is what it knows of a
-// part.
+// verifier is what a verification knows about the whole target. [piece] is what it knows
+// about one part.
 type verifier struct {
 	src      *LegacyQueue
 	target   *listing
@@ -191,8 +191,8 @@ type verifier struct {
 	untold   *unrecorded
 	silent   []held        // ledger entries whose job is there but claims no record
 	claimed  []bool        // whether a job that is there claims the record, by the ledger's row
-	jobs     []verifiedRow // in the order of their paths, once all were seen
-	seen     bool          // all were seen
+	jobs     []verifiedRow // in the order of their paths, if seen is true
+	seen     bool          // all jobs were looked at
 	lanes    lanes
 	folders  map[string]bool // folders in which wanted jobs have entries
 	batches  map[batchKey]*wantedBatch
@@ -201,8 +201,8 @@ type verifier struct {
 	strays   []entryRow                // entries in batches that no record asks for
 	broken   []Difference              // of the layout's rules
 	faults   serviceFaults
-	workers  []string                     // their locks, on jobs at work, and the statuses of requests that they have begun
-	profiles struct{ there, wanted bool } // some job has one
+	workers  []string                     // paths that workers wrote: locks on jobs, and statuses of requests that are being processed
+	profiles struct{ there, wanted bool } // whether any job has a profile
 }
 
 func newVerifier(src *LegacyQueue, l *listing, opt VerifyOptions) *verifier {
@@ -218,7 +218,7 @@ func newVerifier(src *LegacyQueue, l *listing, opt VerifyOptions) *verifier {
 		if run.State != RunDone {
 			v.differ(RunUnfinished, run.path(), fmt.Sprintf("it is %s: finish the migration or the rollback first", run.State))
 		}
-	} else if run, ok := NewestRun(l.tree); ok { // its record is lost
+	} else if run, ok := NewestRun(l.tree); ok { // the run's record is lost
 		v.policies = run.Policies
 	}
 	if opt.Policies != nil {
@@ -238,8 +238,8 @@ func (v *verifier) differ(kind DifferenceKind, path, message string) {
 	v.verdict.Differences = append(v.verdict.Differences, Difference{Kind: kind, Path: path, Message: message})
 }
 
-// conclude adds the differences that count only if there is no other at the same znode, and
-// sorts all of them.
+// conclude adds the differences that count only if the same znode has no other difference.
+// It sorts all differences.
 func (v *verifier) conclude() {
 	named := map[string]bool{}
 	for _, d := range v.verdict.Differences {

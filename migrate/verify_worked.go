@@ -9,40 +9,40 @@ import (
 	"mrtq/newqueue"
 )
 
-// Once a queue is released, its workers change what the migration made. This file
-// tells what they did from damage: it takes it out of the differences. While the
-// queues are held, nobody should work, and every change is a difference.
+// Once a queue is released, its workers change what the migration made. The code here
+// distinguishes their work from damage, and removes it from the differences. While the
+// queues are held, nobody should work, so every change is a difference.
 
-// WorkedOn is what workers did since the queues were released.
+// WorkedOn is what workers have done since the queues were released.
 type WorkedOn struct {
-	Jobs     int `json:"jobs"`     // jobs and requests at work, or worked on
-	Locked   int `json:"locked"`   // of those, the ones that a worker has locked now
+	Jobs     int `json:"jobs"`     // jobs and requests that workers have started
+	Locked   int `json:"locked"`   // how many of these a worker has locked now
 	Finished int `json:"finished"` // gone with their batch: done and cleaned, or deleted by hand
 	Batches  int `json:"batches"`
-	// First names the first of the jobs and requests, with their states; Gone the
+	// First lists the first of the jobs and requests, with their states. Gone lists the
 	// first of those that are gone.
 	First []WorkedJob `json:"first"`
 	Gone  []GoneJob   `json:"gone"`
-	// Abandoned are requests of dialect mrt-zk that say that they are being processed,
-	// and that nobody has locked. No deployed worker takes them again.
+	// Abandoned are requests of dialect mrt-zk in state processing that no worker has
+	// locked. No deployed worker takes them again.
 	Abandoned []string `json:"abandoned"`
 }
 
-// WorkedJob is a job or request that a worker has changed. Between two steps it has
-// no lock: it waits for the worker of the next one.
+// WorkedJob is a job or request that a worker has changed. Between two steps it has no
+// lock, and waits for the worker of the next step.
 type WorkedJob struct {
 	Path   string `json:"path"`
 	State  string `json:"state"`
 	Locked bool   `json:"locked"`
 }
 
-// GoneJob is a job or request that is not there any more, and its legacy record.
+// GoneJob is a job or request that is gone, and its legacy record.
 type GoneJob struct {
 	Record string `json:"record"`
 	Path   string `json:"path"`
 }
 
-// mostWorked is how many of each sort are named.
+// mostWorked is the most entries that each list of a [WorkedOn] has.
 const mostWorked = 1000
 
 // add counts one job or request.
@@ -56,28 +56,28 @@ func (w *WorkedOn) add(j WorkedJob) {
 	}
 }
 
-// processing reports whether it is a request that a worker has begun.
+// processing reports whether it is a request in state processing.
 func (j WorkedJob) processing() bool {
 	return znode.Within(j.Path, newqueue.AccessPath) && newqueue.AccessState(j.State) == newqueue.AccessProcessing
 }
 
-// isLocked reports whether a session has a job's or request's lock.
+// isLocked reports whether a session has the lock of a job or request.
 func isLocked(sub side.Subtree) bool {
 	return slices.ContainsFunc(sub.Nodes, func(n znode.Node) bool { return n.Path == sub.Root+"/lock" && n.Stat.EphemeralOwner != 0 })
 }
 
-// None reports whether nobody worked.
+// None reports whether workers have done nothing.
 func (w WorkedOn) None() bool { return w.Jobs+w.Finished+w.Batches == 0 }
 
 // workersWrite are the znodes below a job, request or batch that workers and
-// administrators write in the course of things. All else stays as it was made.
+// administrators change in normal work. They change no others.
 var workersWrite = map[string]bool{
 	"status": true, "lock": true, "priority": true, "space_needed": true, "identifiers": true, "metadata": true, "inventory": true,
 	"status-report": true, "states": true, "store": true,
 }
 
-// released notes the holds that were lifted after the newest run was done. It
-// reports whether any was.
+// released notes the holds that were lifted after the newest run was done. It reports
+// whether there are any.
 func (v *verifier) released() bool {
 	run, ok := v.target.newest()
 	if !ok || run.State != RunDone {
@@ -101,7 +101,7 @@ func (v *verifier) dropDifferences(drop func(Difference) bool) {
 // isReleased reports whether a queue's workers may be at work.
 func (v *verifier) isReleased(owner string) bool {
 	holds := []newqueue.QueueHold{newqueue.HoldIngest}
-	if znode.Within(owner, newqueue.AccessPath) { // each worker takes requests of both sizes
+	if znode.Within(owner, newqueue.AccessPath) { // every access worker takes requests of both sizes
 		holds = []newqueue.QueueHold{newqueue.HoldAccessSmall, newqueue.HoldAccessLarge}
 	}
 	return slices.ContainsFunc(holds, func(h newqueue.QueueHold) bool {
@@ -109,13 +109,13 @@ func (v *verifier) isReleased(owner string) bool {
 	})
 }
 
-// workedOn takes what workers did out of the differences: jobs first, because they
-// tell which batches were worked on.
+// workedOn removes the workers' work from the differences. It looks at jobs first, because
+// they show which batches were worked on.
 func (v *verifier) workedOn(ctx context.Context) error {
 	if !v.released() {
 		return nil
 	}
-	suspects := map[string]bool{} // jobs and requests, and whether all that differs is a worker's to write
+	suspects := map[string]bool{} // jobs and requests, and whether workers can have made all their differences
 	for _, d := range v.verdict.Differences {
 		owner := ownerOf(d.Path)
 		if !v.isOurJob(owner) || !v.isReleased(owner) {
@@ -126,7 +126,7 @@ func (v *verifier) workedOn(ctx context.Context) error {
 		}
 	}
 	for _, d := range v.broken {
-		delete(suspects, ownerOf(d.Path)) // where it stands and what it says don't agree
+		delete(suspects, ownerOf(d.Path)) // its entry and its status don't agree
 	}
 	var roots []string
 	for root, fine := range suspects {
@@ -148,8 +148,8 @@ func (v *verifier) workedOn(ctx context.Context) error {
 		job := WorkedJob{sub.Root, state, isLocked(sub)}
 		v.verdict.Worked.add(job)
 		if job.processing() {
-			// That no worker takes such a request is no fault while one has it. Of one that
-			// nobody has, Abandoned tells.
+			// No worker takes such a request, but that is no fault while a worker has it.
+			// Abandoned lists the requests that no worker has.
 			v.workers = append(v.workers, job.Path+"/status")
 		}
 		if job.processing() && !job.Locked && v.dialect == newqueue.MrtZK && len(v.verdict.Worked.Abandoned) < mostWorked {
@@ -181,8 +181,8 @@ func (v *verifier) workedOn(ctx context.Context) error {
 	return nil
 }
 
-// workersDo reports whether a difference at a job, request or batch, or at one of
-// its entries, can be a worker's work.
+// workersDo reports whether a worker can have made a difference at a job, request or
+// batch, or at one of its entries.
 func workersDo(d Difference, owner string) bool {
 	inside := znode.Within(d.Path, owner) && d.Path != owner
 	child := d.Path
@@ -195,13 +195,13 @@ func workersDo(d Difference, owner string) bool {
 	case NodeExtra:
 		return !inside && d.Path != owner || workersWrite[znode.Name(child)]
 	case NodeMissing, MadeAgain:
-		return !inside && d.Path != owner || znode.Name(child) == "states" // an entry, or the folder that it was in
+		return !inside && d.Path != owner || znode.Name(child) == "states" // an entry, or the folder that had it
 	}
 	return false
 }
 
-// takenOn reports whether what a job or request says of its content can be a
-// worker's: one that writes there has the job's lock, or has left another status.
+// takenOn reports whether a worker can have written a job's or request's content. A worker
+// that writes there has the job's lock, or has left another status.
 func takenOn(sub side.Subtree) bool {
 	written, worked := false, false
 	for _, n := range sub.Nodes {
@@ -217,8 +217,8 @@ func takenOn(sub side.Subtree) bool {
 	return worked || !written
 }
 
-// stateOf is the state of a job or request that a worker can have left so, with
-// its batch's id.
+// stateOf returns the state of a job or request, and the id of its batch. ok is false if
+// no worker can have left that state.
 func (v *verifier) stateOf(sub side.Subtree) (state, bid string, ok bool) {
 	for _, n := range sub.Nodes {
 		switch n.Path {
@@ -237,15 +237,16 @@ func (v *verifier) stateOf(sub side.Subtree) (state, bid string, ok bool) {
 	return state, bid, ok
 }
 
-// doneAndCleaned reports whether a record's job went as the services' cleanup lets it
-// go: a job with its batch, a request by itself. A deletion by hand looks the same.
+// doneAndCleaned reports whether the services' cleanup can have removed a record's job. It
+// removes a job together with its batch, and a request by itself. A deletion by hand looks
+// the same.
 func (v *verifier) doneAndCleaned(record string) bool {
 	h, there := v.target.custody.lookup(record)
 	return there && h.op != settled && v.isReleased(h.root) && v.target.batchOf(h.bid) == nil
 }
 
-// isWorkersFolder reports whether workers make a znode of the layout: the folder of
-// a state in which no job was, or their locks.
+// isWorkersFolder reports whether workers create a znode of the layout: the folder of a
+// state that no job had before, or a lock.
 func (v *verifier) isWorkersFolder(path string) bool {
 	if znode.Parent(path) == newqueue.JobStatesPath {
 		return slices.Contains(v.dialect.JobStates(), newqueue.JobState(znode.Name(path)))

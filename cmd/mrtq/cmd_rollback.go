@@ -25,7 +25,7 @@ func (a *app) rollbackCmd() *cobra.Command {
 	c := &rollbackCmd{}
 	cmd := &cobra.Command{
 		Use:   "rollback TARGET --run ID",
-		Short: "take back a run",
+		Short: "roll back a run",
 		Long: `Remove the jobs, batches, access requests and holds that a run created, if they have
 not changed since. If the queues were released, rollback holds them again first, and
 lifts these holds at the end.

@@ -8,29 +8,29 @@ import (
 	"time"
 )
 
-// A plan, a migration, a verification or a rollback keeps some two to three hundred
-// bytes of each record, and the rest of its heap is soon garbage. Go lets a heap grow
-// to twice what is in use before it collects garbage. That is too often for a small
-// queue, whose heap is a few MB: a quarter of the processor's time went into it. It is
-// too seldom for a large one, whose memory counts. The rows have no pointers, so a
-// collection looks at little, however many they are.
+// A plan, a migration, a verification or a rollback keeps two to three hundred bytes for
+// each record. The rest of its heap is soon garbage. Go collects garbage when the heap is
+// twice as large as what is in use. For a small queue, whose heap is a few MB, that is too
+// often: collecting took a quarter of the processor's time. For a large queue it is too
+// seldom, because its garbage takes too much memory. A collection is quick even with many
+// rows, because rows have no pointers.
 
 const (
-	// heapFree is how large a heap may grow before garbage is collected, in bytes,
-	// however little of it is in use.
+	// heapFree is how many bytes a heap may grow to before garbage is collected, even if
+	// little of it is in use.
 	heapFree = 64 << 20
 	// heapGrowth is by how many percent a larger heap may grow.
 	heapGrowth = 20
-	// goHeap is what Go's heap may grow to at 100 percent, however little is in use,
-	// in bytes.
+	// goHeap is how many bytes Go lets a heap grow to at 100 percent, even if little of
+	// it is in use.
 	goHeap = 4 << 20
 )
 
-// heapPercent is by how many percent a heap may grow of which so many bytes are in use.
+// heapPercent returns by how many percent a heap may grow if live bytes are in use.
 func heapPercent(live uint64) int { return int(max(heapGrowth, heapFree*100/max(live, goHeap))) }
 
-// collectOften has garbage collected as heapPercent says, until the returned function
-// is called. Who sets GOGC has decided otherwise.
+// collectOften lets the heap grow as heapPercent says, until the caller calls stop. If the
+// user set GOGC, it changes nothing.
 func collectOften() (stop func()) {
 	if os.Getenv("GOGC") != "" {
 		return func() {}
@@ -46,10 +46,11 @@ func collectOften() (stop func()) {
 	}
 }
 
-// howOften the heap is looked at. Garbage grows by some MB meanwhile.
+// howOften is the time between two looks at the heap. Meanwhile the garbage grows by a few
+// MB.
 const howOften = 20 * time.Millisecond
 
-// followHeap sets by how much the heap may grow, after each collection.
+// followHeap adjusts the heap's allowed growth to what is in use, until done is closed.
 func followHeap(done <-chan struct{}) {
 	tick := time.NewTicker(howOften)
 	defer tick.Stop()

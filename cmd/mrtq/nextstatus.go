@@ -30,9 +30,9 @@ func standing(s *migrate.Status, target endpoint) string {
 	case newest.Run == "":
 		return "no run is recorded here"
 	case newest.State == migrate.RunRolledBack && held != "":
-		return newest.Run + " was taken back, and what it kept is still there; " + held
+		return newest.Run + " was rolled back, and what it kept is still there; " + held
 	case newest.State == migrate.RunRolledBack:
-		return newest.Run + " was taken back, and what it kept is still there"
+		return newest.Run + " was rolled back, and what it kept is still there"
 	case held == "":
 		return newest.Run + " is done, and no queue is held"
 	case heldByRuns(s):
@@ -108,7 +108,7 @@ func (a *app) nextOf(s *migrate.Status, target endpoint) string {
 			source = newest.Source
 		}
 		if s.NoQueue != nil {
-			return "If nothing was migrated yet, or all was taken back, that is right, and the next step is " + a.command("plan", source, target.text)
+			return "If nothing was migrated yet, or all was rolled back, that is right, and the next step is " + a.command("plan", source, target.text)
 		}
 		return "Next: " + a.command("plan", source, target.text)
 	}

@@ -22,7 +22,7 @@ var nextSteps = map[migrate.ProblemKind]string{
 	migrate.Unreadable:         readable,
 	migrate.Consumed:           "let the legacy workers finish, or choose --consumed pending or --consumed failed (see the risks of each)",
 	migrate.OtherDialect:       "give --dialect FITS",
-	migrate.OtherPolicies:      "finish it with those, or take it back first: mrtq rollback TARGET --run FITS",
+	migrate.OtherPolicies:      "finish it with those, or roll it back first: mrtq rollback TARGET --run FITS",
 	migrate.RollbackUnfinished: "finish that first: mrtq rollback TARGET --run FITS",
 	migrate.TooLarge:           "raise jute.maxbuffer on the servers and give the same number with --packet",
 	migrate.CounterBehind:      "the tree was restored without its counters: restore it with mrtq restore from a dump that has Stats",

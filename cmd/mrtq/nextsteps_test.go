@@ -46,7 +46,7 @@ func TestProblemsNameFlags(t *testing.T) {
 	}{
 		{migrate.Problem{Kind: migrate.NoSuchRecord, Next: "x"}, "give --again and --done the record's whole path, as mrtq plan shows it"},
 		{migrate.Problem{Kind: migrate.OtherPolicies, Next: "x", Fits: "ms"}, "give --time ms"},
-		{migrate.Problem{Kind: migrate.OtherPolicies, Next: "x", Fits: "run0000000001"}, "finish it with those, or take it back first: mrtq rollback TARGET --run run0000000001"},
+		{migrate.Problem{Kind: migrate.OtherPolicies, Next: "x", Fits: "run0000000001"}, "finish it with those, or roll it back first: mrtq rollback TARGET --run run0000000001"},
 		{migrate.Problem{Kind: migrate.RunDamaged, Next: "rebuild it", Rebuildable: true}, "rebuild it: mrtq rebuild TARGET"},
 		{migrate.Problem{Kind: migrate.BadBatchID, Next: "the plan's own words"}, "the plan's own words"},
 	} {

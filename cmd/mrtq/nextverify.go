@@ -45,7 +45,7 @@ func (a *app) nextAfterVerify(v *migrate.Verdict, s sides, quarantine string) st
 	if len(v.Released) == 0 {
 		text += "don't release it. "
 	}
-	return text + fmt.Sprintf("Find out who changed what is listed (%s shows one), mend it and verify again; or take the run back: %s",
+	return text + fmt.Sprintf("Find out who changed what is listed (%s shows one), mend it and verify again; or roll the run back: %s",
 		a.command("show", append(both, "ITEM")...), a.command("rollback", s.target.text, "--run", v.Run))
 }
 

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Gate limits the requests under way to its pace, in the order in which they
-// came.
+// Gate limits how many requests are under way at once. It admits them in the order in
+// which they came.
 type Gate struct {
 	limit *Limit
 
@@ -18,15 +18,16 @@ type Gate struct {
 	waiting []*waiter
 }
 
-// waiter is somebody with requests, of whom some may be sent when turn is closed.
+// waiter is a caller that waits with requests. When turn is closed, it may send some of
+// them.
 type waiter struct {
 	turn      chan struct{}
-	most, may int
+	most, may int // how many requests it has, and how many of them it may send
 	sent      int // see [Round.Sent]
 }
 
-// NewGate returns a gate within these bounds that also obeys the limit. A nil
-// limit is none.
+// NewGate returns a gate within these bounds that also obeys the limit. nil means no
+// limit.
 func NewGate(b Bounds, limit *Limit) *Gate {
 	return &Gate{limit: limit, round: Round{Pace: b.Start()}}
 }
@@ -36,8 +37,9 @@ func (g *Gate) Pass(ctx context.Context, request func() error) error {
 	return g.PassAll(ctx, []int{1}, func(int, int) error { return request() })
 }
 
-// PassAll runs requests, each of which does so many operations. As many are under way
-// together as may be when it is their turn: those from one index to before another.
+// PassAll runs requests. operations says how many operations each one does. When their turn
+// comes, PassAll calls requests with as many as may be sent together: those from the index
+// from to before the index to.
 func (g *Gate) PassAll(ctx context.Context, operations []int, requests func(from, to int) error) error {
 	for from := 0; from < len(operations); {
 		n, sent, err := g.enter(ctx, len(operations)-from)
@@ -67,7 +69,8 @@ func (g *Gate) run(ctx context.Context, n, operations, sent int, requests func()
 	return requests()
 }
 
-// enter waits for a turn, and returns how many requests may be sent: most at most.
+// enter waits for a turn, and returns how many requests may be sent, which is never more
+// than most.
 func (g *Gate) enter(ctx context.Context, most int) (may, sent int, err error) {
 	if ctx.Err() != nil {
 		return 0, 0, context.Cause(ctx)
@@ -92,7 +95,8 @@ func (g *Gate) enter(ctx context.Context, most int) (may, sent int, err error) {
 	}
 }
 
-// giveUp leaves the queue, or gives back the turn if it came meanwhile.
+// giveUp removes the waiter from the queue. If its turn came meanwhile, the next waiter
+// gets the turn.
 func (g *Gate) giveUp(w *waiter) {
 	g.mu.Lock()
 	if i := slices.Index(g.waiting, w); i >= 0 {
@@ -104,7 +108,7 @@ func (g *Gate) giveUp(w *waiter) {
 	g.giveBack(w.may)
 }
 
-// giveBack is leave without requests.
+// giveBack frees the places of requests that were not sent.
 func (g *Gate) giveBack(n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -112,6 +116,7 @@ func (g *Gate) giveBack(n int) {
 	g.admit()
 }
 
+// leave frees the places of requests that were answered, and adapts the pace.
 func (g *Gate) leave(n int, took time.Duration, sent int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -120,7 +125,7 @@ func (g *Gate) leave(n int, took time.Duration, sent int) {
 	g.admit()
 }
 
-// admit starts the requests that the pace allows now.
+// admit gives a turn to the waiters whose requests the pace allows now.
 func (g *Gate) admit() {
 	for len(g.waiting) > 0 && g.under < g.round.Under {
 		w := g.waiting[0]

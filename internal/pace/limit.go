@@ -10,13 +10,13 @@ import (
 // Limit caps operations a second. A nil Limit caps nothing.
 type Limit struct{ bucket *rate.Limiter }
 
-// NewLimit returns a cap on operations a second that several sessions can
-// share. At once it allows at most a tenth of them.
+// NewLimit returns a cap on operations a second. Several sessions can share it. It allows
+// at most a tenth of the operations at once.
 func NewLimit(perSecond int) *Limit {
 	return &Limit{rate.NewLimiter(rate.Limit(perSecond), max(perSecond/10, 1))}
 }
 
-// Wait returns when n operations may be sent together, or when ctx ends.
+// Wait waits until n operations may be sent together, or until ctx ends.
 func (l *Limit) Wait(ctx context.Context, operations int) error {
 	for l != nil && operations > 0 {
 		some := min(operations, l.bucket.Burst())

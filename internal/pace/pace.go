@@ -20,32 +20,31 @@ var (
 	Writes = Bounds{Least: 1, First: 4, Most: 16}
 )
 
-// Pace is how many requests are under way at once: more while the server answers
-// about as fast as it does when nothing waits there, fewer when its answers take
-// several times as long. What is under way beyond what a server works at only waits
-// there, and makes all others wait.
+// Pace is how many requests are under way at once. It compares the time that answers take
+// with the time that they take when nothing waits at the server. While both are about the
+// same, the pace grows. When answers take several times as long, it shrinks. A server works
+// on a few requests at a time. More of them only wait there, and make other clients wait.
 //
-// How fast it answers when nothing waits is measured at the beginning and from time
-// to time, in a quiet round: as few requests as there may be are under way, once
-// those before it are answered. A server that has become slower for good is then
-// worked as hard as before.
+// A quiet round measures the time that answers take when nothing waits. There is one at the
+// beginning, and one from time to time. In a quiet round the fewest requests are under way,
+// and answers to earlier requests don't count. So the pace also adapts to a server that has
+// become slower for good.
 type Pace struct {
 	Under  int // requests
 	bounds Bounds
-	best   time.Duration // of an answer, when nothing waited; 0: none came yet
-	rounds int           // since the last quiet one
-	resume int           // what comes after this quiet round; 0: it is no quiet one
+	best   time.Duration // the time of an answer when nothing waited; 0: not measured yet
+	rounds int           // since the last quiet round
+	resume int           // the pace after this quiet round; 0: this round is not quiet
 }
 
-// everyQuiet is how many rounds are between quiet ones: enough that these cost no
-// speed.
+// everyQuiet is how many rounds come between quiet ones. Quiet rounds are so rare that they
+// cost no speed.
 const everyQuiet = 64
 
-// Start is the pace at the beginning.
+// Start returns the pace at the beginning.
 func (b Bounds) Start() Pace { return Pace{Under: b.Least, bounds: b, resume: b.First} }
 
-// After is the pace after a round of requests with this average time of an
-// answer.
+// After returns the pace after a round whose answers took this time on average.
 func (p Pace) After(took time.Duration) Pace {
 	if p.resume > 0 {
 		p.Under, p.best, p.rounds, p.resume = p.resume, took, 0, 0
@@ -54,7 +53,7 @@ func (p Pace) After(took time.Duration) Pace {
 	if took < p.best {
 		p.best = took
 	} else {
-		p.best += p.best / 256 // one that was quick by chance is no measure for long
+		p.best += p.best / 256 // so that an answer that was quick by chance doesn't count for long
 	}
 	switch {
 	case took <= 2*p.best:
@@ -69,21 +68,22 @@ func (p Pace) After(took time.Duration) Pace {
 	return p
 }
 
-// Round is the requests since the pace last changed.
+// Round are the requests since the pace last changed.
 type Round struct {
 	Pace
 	quiet   int // how many quiet rounds have begun
 	answers int
-	took    time.Duration // together
+	took    time.Duration // the sum over all answers
 }
 
-// Sent says of requests that are sent now which answers these will be, see
-// [Round.Answered].
+// Sent marks requests that are sent now. Give the mark to [Round.Answered] with their
+// answers.
 func (r *Round) Sent() int { return r.quiet }
 
-// Answered adds answers that took so long, each, to requests that were sent so. When
-// as many have come as are under way at once, the round is over and the pace
-// changes. What was sent before a quiet round tells nothing of it.
+// Answered adds n answers that took this time each. sent is the mark that [Round.Sent]
+// returned for their requests. When as many answers have come as requests are under way at
+// once, the round is over and the pace changes. Answers to requests from before a quiet
+// round don't count.
 func (r *Round) Answered(n int, took time.Duration, sent int) {
 	if sent != r.quiet {
 		return

@@ -16,8 +16,8 @@ type Address struct {
 	Chroot  string   // "" or an absolute path without a trailing slash
 }
 
-// ParseAddress reads host:port[,host:port…][/chroot], ZooKeeper's own connect
-// string; a missing port is 2181.
+// ParseAddress reads ZooKeeper's own connect string, host:port[,host:port…][/chroot].
+// A missing port means 2181.
 func ParseAddress(s string) (Address, error) {
 	hosts, chroot := s, ""
 	if i := strings.IndexByte(s, '/'); i >= 0 {
@@ -62,7 +62,7 @@ func hostPort(h string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// String is the connect string again.
+// String returns the connect string.
 func (a Address) String() string { return strings.Join(a.Servers, ",") + a.Chroot }
 
 // abs converts a path inside the chroot to the server's path.

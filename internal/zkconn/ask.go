@@ -17,12 +17,13 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Reads of znodes, child lists and ACLs bypass the client library. For each
-// read the library needs a system call, reflection and two goroutine switches,
-// which takes several times as long as the server's work. Here reads go over
-// the library's connection, between its own packets, many in one write and, if the
-// server knows that, many in one packet (see [letter]). Their answers are taken out of the stream before the library sees them. The library
-// does everything else: connecting, the session, credentials, pings, writes.
+// Reads of znodes, child lists and ACLs bypass the client library. For each read the
+// library needs a system call, reflection and two goroutine switches, which takes several
+// times as long as the server's work. The code here sends reads over the library's
+// connection, between the library's packets. It puts many reads in one write. If the server
+// can do it, it also puts many in one packet (see [letter]). It removes the answers from the
+// stream before the library sees them. The library does everything else: connecting, the
+// session, credentials, pings, writes.
 
 // question is one read.
 type question struct {
@@ -43,10 +44,10 @@ type reply struct {
 	stat  znode.Stat
 	names []string
 	acl   []znode.ACL
-	err   error // as the library's
+	err   error // the error that the library has for it
 }
 
-// batch is a number of letters that are sent together.
+// batch is some letters that are sent together.
 type batch struct {
 	letters []letter
 	answers [][]reply     // by letter
@@ -55,7 +56,8 @@ type batch struct {
 	done    chan struct{} // closed when all letters are answered
 }
 
-// askInTurn asks when the session's pace allows it.
+// askInTurn asks questions when the session's pace allows it. With an error it returns the
+// answers that came before.
 func (s *session) askInTurn(ctx context.Context, questions []question) (answers []reply, err error) {
 	for len(answers) < len(questions) {
 		left := questions[len(answers):]
@@ -80,9 +82,9 @@ func (s *session) askInTurn(ctx context.Context, questions []question) (answers 
 	return answers, nil
 }
 
-// ask repeats letters until they are answered. It gives up if the session is over
-// or ctx ends, or with [errAskAgain] and the answers before the letter that the
-// server does not answer like that.
+// ask sends letters until they are answered. It gives up if the session is over or ctx
+// ends. If the server can't answer a letter as it is, ask returns [errAskAgain] and the
+// answers before that letter.
 func (s *session) ask(ctx context.Context, some []letter) (answers []reply, err error) {
 	got := make([][]reply, len(some))
 	err = s.untilAnswered(ctx, func() error { return s.askOnce(ctx, some, got) })
@@ -95,7 +97,7 @@ func (s *session) ask(ctx context.Context, some []letter) (answers []reply, err 
 	return answers, err
 }
 
-// askOnce sends the letters that are not answered yet, and notes the answers.
+// askOnce sends the letters that have no answer in got yet, and adds their answers to got.
 func (s *session) askOnce(ctx context.Context, some []letter, got [][]reply) error {
 	w, err := s.asked(ctx)
 	if err != nil {
@@ -153,8 +155,8 @@ func (s *session) askOnce(ctx context.Context, some []letter, got [][]reply) err
 	return err
 }
 
-// asked is the connection to ask on. The library has had an answer on it, so
-// the server has the session's credentials, if there are any.
+// asked returns the connection to ask on. The library has had an answer on it, so
+// the server has the session's credentials.
 func (s *session) asked(ctx context.Context) (*wire, error) {
 	for {
 		s.mu.Lock()
@@ -189,19 +191,19 @@ type asking struct {
 	closed bool
 	xid    int32 // of the last question, see firstXid
 	under  map[int32]place
-	out    []byte // requests still to be written
-	spare  []byte // room for the next
+	out    []byte // requests that are not written yet
+	spare  []byte // a buffer for the next requests
 	busy   bool   // a goroutine is writing
 }
 
-// place is where to store an answer.
+// place is where the answer to a letter is stored.
 type place struct {
 	b *batch
-	i int // of the letter
+	i int // the index of the letter in the batch
 }
 
-// The xids of letters go down from firstXid, and start again at the end. The
-// library's xids are not negative, and ZooKeeper's own are just below 0.
+// Letters use the xids below firstXid, downwards. After the smallest number they start
+// again. The library's xids are not negative, and ZooKeeper's own are just below 0.
 const firstXid = -1000
 
 // add queues a batch. It returns false if the connection is closed.
@@ -224,8 +226,7 @@ func (a *asking) add(b *batch) bool {
 	return true
 }
 
-// send writes the queued questions. If another goroutine is writing, that one
-// writes them.
+// send writes the queued letters. If another goroutine is writing, that one writes them.
 func (a *asking) send(w *wire) {
 	a.mu.Lock()
 	if a.busy {
@@ -234,7 +235,7 @@ func (a *asking) send(w *wire) {
 	}
 	a.busy = true
 	a.mu.Unlock()
-	runtime.Gosched() // callers that got answers at the same moment may ask again, in the same write
+	runtime.Gosched() // so that callers which got answers at the same moment can add their next questions
 	for {
 		a.mu.Lock()
 		out := a.out
@@ -261,7 +262,7 @@ func (a *asking) close(l *letters) {
 	a.closed = true
 	for _, p := range a.under {
 		if p.b.letters[p.i].many() {
-			l.cut() // before anybody asks again
+			l.cut() // before a caller asks again
 			break
 		}
 	}
@@ -274,8 +275,8 @@ func (a *asking) close(l *letters) {
 	}
 }
 
-// answered takes the answer to a letter, including the header. It returns false if
-// there is no such letter.
+// answered stores the answer to a letter. packet includes the header. answered returns
+// false if it answers no letter.
 func (a *asking) answered(packet []byte, l *letters) bool {
 	xid, code := int32(binary.BigEndian.Uint32(packet)), int32(binary.BigEndian.Uint32(packet[4+8:]))
 	a.mu.Lock()
@@ -295,8 +296,9 @@ func (a *asking) answered(packet []byte, l *letters) bool {
 	return true
 }
 
-// tooLong reports whether the answer that has this xid and size has to be skipped: it
-// is one to several questions, whose answers may not be too long one by one.
+// tooLong reports whether to skip an answer that is longer than the limit, and notes that
+// its letter has no answer. That is so if the letter has several questions: one by one,
+// their answers may be short enough.
 func (a *asking) tooLong(xid int32, size int, l *letters) bool {
 	a.mu.Lock()
 	p, asked := a.under[xid]
@@ -309,13 +311,14 @@ func (a *asking) tooLong(xid int32, size int, l *letters) bool {
 	return true
 }
 
-// store stores the answer to a letter; nil if it can't be answered as it is.
+// store stores the answer to a letter. nil means that the server can't answer the letter
+// as it is.
 func (a *asking) store(xid int32, answer []reply) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	p, open := a.under[xid]
 	if !open {
-		return // closed meanwhile
+		return // the connection was closed meanwhile
 	}
 	p.b.answers[p.i] = answer
 	delete(a.under, xid)
@@ -324,25 +327,26 @@ func (a *asking) store(xid int32, answer []reply) {
 	}
 }
 
-// errAnswer says that an answer doesn't fit its question.
+// errAnswer says that an answer doesn't match its question.
 var errAnswer = errors.New("the server's answer cannot be read")
 
-// The errors that a server answers reads with, by code; see [session.askLibrary]
-// for others.
+// answerErrors are the errors that a server answers reads with, by code. See [otherError]
+// for all others.
 var answerErrors = map[int32]error{0: nil, -101: zk.ErrNoNode, -102: zk.ErrNoAuth, codeThrottled: errThrottledOp}
 
-// codeThrottled is THROTTLEDOP, which servers from 3.6 on can answer with.
+// codeThrottled is ZooKeeper's THROTTLEDOP. Servers from 3.6 on can answer with it.
 const codeThrottled = -127
 
-// errThrottledOp is what the library makes of it.
+// errThrottledOp is the library's error for codeThrottled.
 var errThrottledOp = fmt.Errorf("unknown error: %d", codeThrottled)
 
-// otherError is an error that only the library knows.
+// otherError is an error that only the library knows. So the question is asked again
+// through the library; see [Reader.askAll].
 type otherError int32
 
 func (e otherError) Error() string { return fmt.Sprintf("the server answered with error %d", int32(e)) }
 
-// errorReply is the reply that is an error.
+// errorReply returns a reply with the error that has this code.
 func errorReply(code int32) reply {
 	err, known := answerErrors[code]
 	if !known {
@@ -418,7 +422,7 @@ func (d *decoder) bytes() []byte {
 	return append([]byte{}, d.take(int(n))...)
 }
 
-// count reads the length of a list whose entries have at least the given size.
+// count reads the length of a list. Each entry has at least one byte.
 func (d *decoder) count() int {
 	n := int32(d.uint32())
 	if int(n) > len(d.rest) {
@@ -428,7 +432,7 @@ func (d *decoder) count() int {
 	return int(max(n, 0)) // -1 is null
 }
 
-// texts returns strings that share one copy.
+// texts returns a list of strings. They share one copy of the data.
 func (d *decoder) texts() []string {
 	list := *d
 	n := d.count()

@@ -18,7 +18,7 @@ type Auth struct {
 	credential *string
 }
 
-// DigestAuth is a user and password of ZooKeeper's digest scheme.
+// DigestAuth returns a credential of ZooKeeper's digest scheme.
 func DigestAuth(user, password string) Auth {
 	credential := user + ":" + password
 	return Auth{Scheme: "digest", credential: &credential}
@@ -39,8 +39,8 @@ func (a Auth) GoString() string { return a.String() }
 
 var errAuth = errors.New(`want lines of the form scheme:user:password, such as "digest:user:password"`)
 
-// ParseAuth reads credentials, one a line; empty lines and lines that start
-// with # are skipped. Errors never quote the line.
+// ParseAuth reads credentials, one a line. It skips empty lines and lines that start
+// with #. Errors never quote the line.
 func ParseAuth(text string) ([]Auth, error) {
 	var auths []Auth
 	sc := bufio.NewScanner(strings.NewReader(text))

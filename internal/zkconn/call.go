@@ -9,9 +9,9 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// enter begins a call: unless ctx or the session is over, it runs f, which
-// blocks in the library, in a goroutine of its own: one that has just become free,
-// if there is one, because the stack of a new one has to grow first.
+// enter begins a call. Unless ctx or the session is over, it runs f in another goroutine,
+// because f blocks in the library. If a goroutine has just become free, enter uses that
+// one, because the stack of a new one has to grow first.
 func (s *session) enter(ctx context.Context, f func()) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -30,7 +30,7 @@ func (s *session) enter(ctx context.Context, f func()) error {
 	return nil
 }
 
-// serve runs f, and then what else comes until the session is over.
+// serve runs f, and then the functions of later calls until the session is over.
 func (s *session) serve(f func()) {
 	for {
 		f()
@@ -42,9 +42,9 @@ func (s *session) serve(f func()) {
 	}
 }
 
-// await returns the answer, or an error if ctx or the session ends first. Then
-// the answering goroutine may run until the session is closed, and nobody may
-// read its results.
+// await returns the answer, or an error if ctx or the session ends first. After an error,
+// the answering goroutine may run until the session is closed, and nobody may read its
+// results.
 func await[T any](ctx context.Context, s *session, answer <-chan T) (T, error) {
 	var none T
 	var err error
@@ -87,7 +87,8 @@ func (s *session) repeat(ctx context.Context, f func() error) error {
 	})
 }
 
-// untilAnswered runs what sends a request and waits for its answer until one comes.
+// untilAnswered runs try until it gets an answer. try sends a request and waits for the
+// answer.
 func (s *session) untilAnswered(ctx context.Context, try func() error) error {
 	var since time.Time
 	for {
@@ -95,8 +96,8 @@ func (s *session) untilAnswered(ctx context.Context, try func() error) error {
 		if !passing(err) {
 			return err
 		}
-		// A lost session ends the loop. But the connection may also come back
-		// each time, and break each time because of this request.
+		// A lost session ends the loop. But this request may also break the connection
+		// again each time it has come back.
 		switch now := time.Now(); {
 		case since.IsZero():
 			since = now
@@ -109,8 +110,9 @@ func (s *session) untilAnswered(ctx context.Context, try func() error) error {
 	}
 }
 
-// write runs a request once. It repeats the request only if it was not sent, or if
-// the server throttles, and so did nothing. The error wraps [ErrUnknownOutcome] if no answer came.
+// write runs a request once. It repeats the request only if it was not sent, or if the
+// server throttled it and so did nothing. The error wraps [ErrUnknownOutcome] if no answer
+// came.
 func (s *session) write(ctx context.Context, f func() error) error {
 	if err := s.cfg.Limit.Wait(ctx, 1); err != nil {
 		return &unsentError{err}

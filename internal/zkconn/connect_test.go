@@ -183,7 +183,7 @@ func TestTLS(t *testing.T) {
 		{"by name", named, &good, ""},
 		{"by a name given", s.SecureAddress(), &zkconn.TLS{CA: files.CA, Cert: files.Cert, Key: files.Key, ServerName: "localhost"}, ""},
 		{"TLS to what speaks no TLS", listen(t, func(c net.Conn) { c.Write([]byte("220 smtp\r\n")); read(c, 1<<20) }), &good,
-			"TLS handshake: tls: first record does not look like a TLS handshake; this port speaks no TLS: use the secure port, or leave out --tls"},
+			"TLS handshake: tls: first record does not look like a TLS handshake; this port does not speak TLS: use the secure port, or leave out --tls"},
 		{"unknown authority", s.SecureAddress(), &zkconn.TLS{CA: files.Cert, Cert: files.Cert, Key: files.Key},
 			"TLS handshake: tls: failed to verify certificate: x509: certificate signed by unknown authority; the server's certificate is signed by none of the authorities in --tls-ca"},
 		{"wrong name", s.SecureAddress(), &zkconn.TLS{CA: files.CA, Cert: files.Cert, Key: files.Key, ServerName: "zk.example.org"},

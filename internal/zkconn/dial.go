@@ -59,9 +59,9 @@ func keyPair(certFile, keyFile string) (tls.Certificate, error) {
 	return tls.X509KeyPair(cert, key)
 }
 
-// dialer connects for the library. It ends with the session. It keeps the host
-// names that the user wrote, because certificates are checked against them. It
-// also records why it failed, because the library only logs that.
+// dialer returns the function with which the library connects. It stops when the session
+// ends. It keeps the host names that the user wrote, because certificates are checked
+// against them. It also records why it failed, because the library only logs that.
 func (s *session) dialer(config *tls.Config) zk.Dialer {
 	return func(network, address string, _ time.Duration) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(s.dialing, s.patience())

@@ -19,9 +19,9 @@ var (
 	// The write may have happened. Check before you repeat it.
 	ErrUnknownOutcome = errors.New("the connection was lost before the answer came: the write may or may not have happened")
 
-	// ErrThrottled says that the server refused a request because it had waited
-	// there for too long among others. Nothing was done.
-	ErrThrottled = errors.New("the server throttles: it refused a request that had waited for too long among others")
+	// ErrThrottled says that the server refused a request because it had waited there
+	// for too long. Nothing was done.
+	ErrThrottled = errors.New("the server throttles: it refused a request that had waited too long")
 
 	// ErrLost says that the session is over for good: it expired, or no server
 	// could be reached for too long.
@@ -51,7 +51,7 @@ func (s *session) connectError(err error) *ConnectError {
 	return &ConnectError{Address: s.cfg.Address.String(), Err: err, Hint: hint(err, s.cfg.TLS != nil)}
 }
 
-// hint says what to do about a failure to connect.
+// hint returns what to do about a failure to connect.
 func hint(err error, useTLS bool) string {
 	var (
 		dns       *net.DNSError
@@ -73,7 +73,7 @@ func hint(err error, useTLS bool) string {
 	case errors.As(err, &dns):
 		return "check the host name"
 	case errors.As(err, &record):
-		return "this port speaks no TLS: use the secure port, or leave out --tls"
+		return "this port does not speak TLS: use the secure port, or leave out --tls"
 	case errors.As(err, &authority):
 		return "the server's certificate is signed by none of the authorities in --tls-ca"
 	case errors.As(err, &host):
@@ -126,7 +126,7 @@ type ResponseTooLargeError struct {
 }
 
 func (e *ResponseTooLargeError) Error() string {
-	return fmt.Sprintf("the server's answer is %d bytes and the limit is %d, because a znode has very many children; raise --max-response to %d or more", e.Size, e.Limit, e.Size)
+	return fmt.Sprintf("a znode has so many children that the server's answer is %d bytes long, and the limit is %d; raise --max-response to %d or more", e.Size, e.Limit, e.Size)
 }
 
 // pathError adds the path to the error of one read or write. The path is inside
@@ -166,8 +166,8 @@ func apiError(err error) error {
 // which the library does not know.
 func throttled(err error) bool { return err != nil && err.Error() == "unknown error: -127" }
 
-// unanswered reports whether the library's error err leaves it open if the
-// request was done. Every error does that is not a known refusal of a server.
+// unanswered reports whether the request may have been done although the library returned
+// err. That is so for every error that is not a known refusal of a server.
 func unanswered(err error) bool {
 	for _, refusal := range refusals {
 		if errors.Is(err, refusal) {
@@ -184,8 +184,8 @@ var refusals = []error{
 	zk.ErrBadArguments, zk.ErrInvalidPath,
 }
 
-// passing reports whether the library's error err comes from the connection or from
-// a busy server, so that a read can be repeated.
+// passing reports whether the library's error err comes from the connection or from a
+// busy server. Then a read can be repeated.
 func passing(err error) bool {
 	if throttled(err) {
 		return true

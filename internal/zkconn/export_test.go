@@ -1,8 +1,7 @@
 package zkconn
 
-// What the tests in package zkconn_test need from inside. Those tests can't be
-// in this package, because they start servers with the harness, which imports
-// this package.
+// The tests in package zkconn_test need these from this package. They can't be in this
+// package themselves, because they start servers with the harness, which imports it.
 const (
 	MaxRequest       = maxRequest
 	OpcodeMulti      = opcodeMulti

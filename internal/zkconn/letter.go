@@ -8,13 +8,14 @@ import (
 	"sync"
 )
 
-// A server's work for one read is small; most of what a read costs it is the
-// packet: taking it from the connection, passing it from thread to thread, and
-// answering. ZooKeeper 3.6 and later answer many reads that come in one packet, a
-// multiRead. So questions about data and children go many in a packet. A server
-// that does not know multiRead gets one question a packet from then on, whether it
-// answers the first multiRead with an error, closes the connection, or says nothing
-// for as long as a session lasts. All three are known of servers.
+// A packet costs a server more than the read in it. The server takes the packet from the
+// connection, passes it from thread to thread, and answers it. ZooKeeper 3.6 and later
+// answer many reads in one packet, a multiRead. So questions about data and children are
+// sent many to a packet.
+//
+// Some servers don't know multiRead. One kind answers the first multiRead with an error, one
+// closes the connection, and one doesn't answer for as long as a session lasts. From then on
+// such a server gets one question in each packet.
 
 // letter is one packet: a question, or several in a multiRead.
 type letter []question
@@ -27,37 +28,38 @@ const (
 	// mostInLetter is how many questions a letter has at most. Larger letters
 	// make reading hardly faster, and let other clients wait longer.
 	mostInLetter = 64
-	// wantedReply is how large a letter's answer should be at most, in bytes.
-	// How large the next ones are is known only from those before.
+	// wantedReply is how large a letter's answer should be at most, in bytes. The
+	// size of the next answers is estimated from those before.
 	wantedReply = 512 << 10
-	// firstAnswer is what one answer is taken to be, in bytes, before any came.
+	// firstAnswer is the estimated size of one answer before the first one came, in
+	// bytes.
 	firstAnswer = 16 << 10
-	// mostCuts is how many connections in a row may break while they wait for the
-	// first answer to a multiRead. After that, the server or a proxy is taken to be
-	// one that closes the connection because it does not know multiReads.
+	// mostCuts is how many connections in a row may break before a multiRead is
+	// answered. After that, the server or a proxy counts as one that does not know
+	// multiRead and closes the connection because of it.
 	mostCuts = 2
 )
 
-// inMultiRead reports whether multiRead has the operation.
+// inMultiRead reports whether a multiRead can contain the operation.
 func inMultiRead(op int32) bool { return op == opGetData || op == opGetChildren }
 
-// newLetters returns what is known at first. limit is the longest answer that is
-// accepted, in bytes. After one that was too long the next letters have at most half
-// as many questions.
+// newLetters returns what is known before the first answer. limit is the longest answer
+// that is accepted, in bytes. Letters aim at half of it, so after an answer that was too
+// long the next letters have at most half as many questions.
 func newLetters(limit int) *letters { return &letters{wanted: min(wantedReply, limit/2)} }
 
-// letters is what is known of how the server answers several questions together.
+// letters is what is known about how the server answers several questions together.
 type letters struct {
-	wanted int // how large an answer should be at most, in bytes
+	wanted int // how large the answer to a letter should be at most, in bytes
 
 	mu      sync.Mutex
-	alone   bool // one question a letter
-	known   bool // it has answered a multiRead
+	alone   bool // every letter has one question
+	known   bool // the server has answered a multiRead
 	cuts    int  // see mostCuts
-	average int  // bytes of an answer; 0: none came yet
+	average int  // bytes of the answer to one question; 0: none came yet
 }
 
-// most is how many questions of an operation the next letter may have.
+// most returns how many questions with an operation the next letter may have.
 func (l *letters) most(op int32) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,8 +69,8 @@ func (l *letters) most(op int32) int {
 	return min(max(l.wanted/cmp.Or(l.average, firstAnswer), 1), mostInLetter)
 }
 
-// answered notes how long the answer to so many questions was. The average falls
-// slowly, so that large znodes among small ones are remembered.
+// answered notes the size of an answer to this many questions. The average falls slowly, so
+// that large znodes among small ones still count.
 func (l *letters) answered(questions, size int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,7 +78,7 @@ func (l *letters) answered(questions, size int) {
 	l.average = max(size/questions+1, l.average-l.average/16)
 }
 
-// untried reports whether the server has not answered a multiRead yet.
+// untried reports whether it is still unknown if the server answers multiReads.
 func (l *letters) untried() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -99,8 +101,8 @@ func (l *letters) cut() {
 	}
 }
 
-// errAskAgain says that questions were not answered because they came together.
-// They can be asked again in smaller letters.
+// errAskAgain says that questions were not answered because they were in one letter. Ask
+// them again in smaller letters.
 var errAskAgain = errors.New("the questions were not answered together")
 
 // append appends the letter as a packet.
@@ -133,10 +135,10 @@ func (q question) append(to []byte) []byte {
 	return to
 }
 
-// opGetNames is getChildren without the Stat, which is what a multiRead has.
+// opGetNames is getChildren, which returns no Stat. A multiRead can contain only this one.
 const opGetNames = 8
 
-// multiOp is the question's operation in a multiRead.
+// multiOp returns the question's operation in a multiRead.
 func (q question) multiOp() int32 {
 	if q.op == opGetChildren {
 		return opGetNames
@@ -144,8 +146,8 @@ func (q question) multiOp() int32 {
 	return q.op
 }
 
-// appendMultiHeader appends what stands before each part of a multi: the
-// operation, whether it is the end, and an error.
+// appendMultiHeader appends the header of one part of a multi: the operation, whether this
+// is the end, and an error code.
 func appendMultiHeader(to []byte, op int32, done bool, code int32) []byte {
 	to = binary.BigEndian.AppendUint32(to, uint32(op))
 	if done {
@@ -156,8 +158,8 @@ func appendMultiHeader(to []byte, op int32, done bool, code int32) []byte {
 	return binary.BigEndian.AppendUint32(to, uint32(code))
 }
 
-// read reads the answer to the letter, without the header of the packet. It returns
-// nil if the answer doesn't fit the letter.
+// read reads the answer to the letter. body has no packet header. read returns nil if the
+// answer doesn't match the letter.
 func (l letter) read(code int32, body []byte) []reply {
 	if len(l) == 1 {
 		return []reply{readAnswer(l[0].op, code, body)}
@@ -176,7 +178,7 @@ func (l letter) read(code int32, body []byte) []reply {
 			replies[i] = d.answer(q.op)
 		case op == -1:
 			replies[i] = errorReply(int32(d.uint32()))
-		case op == q.multiOp(): // ClickHouse Keeper's errors have no part of their own
+		case op == q.multiOp(): // ClickHouse Keeper puts errors into the header of the part
 			replies[i] = errorReply(code)
 		default:
 			return nil

@@ -9,10 +9,9 @@ import (
 	"time"
 )
 
-// mistakenError says that a port speaks TLS to a plain client, or plain to a
-// TLS client. Neither protocol has an error for that: such a port closes the
-// connection or stays silent. So the port is asked a second time in the other
-// protocol.
+// mistakenError says that a port speaks TLS and the client doesn't, or the reverse.
+// Neither protocol has an error for that: such a port closes the connection or stays
+// silent. So the session asks the port a second time in the other protocol.
 type mistakenError struct{ tls bool }
 
 func (e *mistakenError) Error() string {
@@ -22,7 +21,7 @@ func (e *mistakenError) Error() string {
 	return `the port speaks ZooKeeper's plain protocol, not TLS (it answered "srvr" without TLS)`
 }
 
-// probing is the limit for asking a port that did not answer as it should.
+// probing is how long the second attempt may take.
 const probing = 2 * time.Second
 
 // speaksTLS reports whether a port answers a TLS greeting, with any certificate
@@ -56,7 +55,7 @@ func (o *opening) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// beginsTLS reports whether bytes begin a TLS record: an alert or a handshake.
+// beginsTLS reports whether b begins with a TLS record: an alert or a handshake.
 func beginsTLS(b []byte) bool {
 	return len(b) > 1 && (b[0] == 0x15 || b[0] == 0x16) && b[1] == 3
 }

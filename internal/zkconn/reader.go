@@ -9,9 +9,9 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Reader is a session that cannot write. Paths are inside the chroot of its
-// address. It is safe for concurrent use, and concurrent calls are pipelined: as
-// many requests are under way as the session's pace says ([pace.Reads]).
+// Reader is a session that cannot write. Paths are inside the chroot of its address. It is
+// safe for concurrent use. Concurrent calls are pipelined, with as many requests under way
+// as the session's pace allows ([pace.Reads]).
 type Reader struct {
 	s     *session
 	at    Address // paths are inside its chroot
@@ -31,13 +31,13 @@ func OpenReader(ctx context.Context, cfg Config) (*Reader, error) {
 	return newReader(s), nil
 }
 
-// maxQuestion is room for the longest path in a request that reads.
+// maxQuestion is large enough for a read with the longest path.
 const maxQuestion = 1 << 20
 
 func newReader(s *session) *Reader { return &Reader{s: s, at: s.cfg.Address} }
 
-// Outside reads over the same session, but outside its chroot: paths are the
-// server's.
+// Outside returns a Reader that uses the same session, but without its chroot. Its paths
+// are the server's.
 func (r *Reader) Outside() *Reader { return &Reader{s: r.s} }
 
 // Close ends the session and with it its ephemeral nodes. Calls under way

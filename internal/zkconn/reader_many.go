@@ -9,12 +9,12 @@ import (
 	"mrtq/internal/znode"
 )
 
-// asks is a question about a znode.
+// asks is a kind of question about a znode.
 type asks struct {
 	op   int32
-	says string // to a person
-	// library asks the same through the library, for an error that only the
-	// library knows.
+	says string // its name in messages
+	// library asks the same question through the library, to get an error that only
+	// the library knows.
 	library func(conn *zk.Conn, path string) error
 }
 
@@ -42,8 +42,8 @@ func (r *Reader) ask(ctx context.Context, what asks, path string) (reply, error)
 	return answers[0], answers[0].err
 }
 
-// askAll asks the same question about many znodes, as many at once as may be
-// under way. An error about one znode is in its answer.
+// askAll asks the same question about many znodes, with as many requests under way as the
+// pace allows. An error about one znode is in its answer.
 func (r *Reader) askAll(ctx context.Context, what asks, paths []string) ([]reply, error) {
 	questions := make([]question, len(paths))
 	for i, path := range paths {
@@ -80,7 +80,7 @@ func (r *Reader) LookAll(ctx context.Context, paths []string, acl func(path stri
 		return nil, err
 	}
 	nodes := make([]znode.Node, 0, len(paths))
-	var closer []string // the znodes whose ACLs are read
+	var closer []string // the znodes whose ACLs are also read
 	for i, a := range answers {
 		n := znode.Node{Path: paths[i], Data: a.data, Stat: a.stat}
 		if r.marks && errors.Is(a.err, ErrNoAuth) {

@@ -30,39 +30,38 @@ import (
 // Config says how to reach a server. Only Address is required.
 type Config struct {
 	Address Address
-	// SessionTimeout is the timeout to ask for. The server may change it. 0
-	// means 10 s.
+	// SessionTimeout is the timeout to ask the server for. The server may change it.
+	// 0 means 10 s.
 	SessionTimeout time.Duration
-	// GiveUp is how long no server may be reachable, at the start or later,
-	// before the session counts as lost. 0 means 30 s.
+	// GiveUp is how long to try if no server can be reached, at the start or later.
+	// After that the session is lost. 0 means 30 s.
 	GiveUp time.Duration
-	// Refused is how long every server may refuse the connection at the start,
+	// Refused is how long to try at the start if every server refuses the connection,
 	// because a starting server refuses for a moment. 0 means 5 s. It is never
 	// longer than GiveUp.
 	Refused time.Duration
-	// Eager is for a server that this process is just starting. Attempts to
-	// connect follow each other at once, and an attempt without an answer soon
-	// gives way to the next. A refusal is then no reason to stop: Refused is as
-	// long as GiveUp.
+	// Eager is for a server that this process is just starting. The session then
+	// tries again at once, and soon gives up an attempt without an answer. It also
+	// doesn't stop because of a refusal: Refused is as long as GiveUp.
 	Eager bool
 	TLS   *TLS   // nil: no TLS
 	Auth  []Auth // added to the session in this order
 	// MaxResponse is the largest answer accepted, in bytes; 0 means 64 MiB,
 	// the names of about two million children.
 	MaxResponse int
-	// MaxRequest is the largest request that can be sent, in bytes; 0 means
-	// 16 MiB, so that a server with a raised jute.maxbuffer can be used, and the
-	// server's own limit, lower as a rule, is what counts. The library sets so
-	// much aside for each session. A Reader's is 1 MiB.
+	// MaxRequest is the largest request that can be sent, in bytes. 0 means 16 MiB,
+	// and 1 MiB for a Reader. 16 MiB is enough for a server with a raised
+	// jute.maxbuffer. Most servers have a lower limit, which then counts. The library
+	// allocates a buffer of this size for each session.
 	MaxRequest int
-	// Dial connects to the servers of Address; nil: TCP.
+	// Dial connects to the servers of Address. nil means TCP.
 	Dial func(context.Context) (net.Conn, error)
 	Log  *slog.Logger // nil: none
 	// Limit caps operations a second. Each read of a znode, a list or an ACL
 	// counts as one, and so does each change. Sessions can share it. nil: none.
 	Limit *pace.Limit
-	// Say, if not nil, is called once with what is being tried, if that takes a
-	// while. The goroutine that opens the session calls it.
+	// Say, if not nil, is called once if opening the session takes a while. The message
+	// says what is being tried. The goroutine that opens the session calls it.
 	Say func(string)
 }
 
@@ -84,15 +83,15 @@ type session struct {
 	hangUp  context.CancelFunc
 	over    chan struct{}  // closed when fatal is set
 	up      chan struct{}  // closed when the first session opened
-	news    chan string    // holds one message: what the operator should know before that
+	news    chan string    // holds one message to the operator, from before up is closed
 	turn    chan struct{}  // holds one ticket: the multi to be written next
 	giveUp  *time.Timer    // runs while disconnected
 	calls   sync.WaitGroup // the goroutines of enter
 	seen    atomic.Int64   // the newest transaction that an answer named
-	free    chan func()    // taken by those of them that have nothing to do
-	reads   *pace.Gate     // how many requests are under way
-	letters *letters       // how many questions a letter may have
-	// letterReads is how many letters of several questions are under way.
+	free    chan func()    // calls for goroutines of enter that have nothing to do
+	reads   *pace.Gate     // limits how many requests are under way
+	letters *letters       // limits how many questions a letter has
+	// letterReads limits how many letters with several questions are under way.
 	letterReads *pace.Gate
 
 	mu        sync.Mutex
@@ -103,8 +102,8 @@ type session struct {
 	failure   error         // why the last attempt to connect failed; nil after a success
 	sending   *ticket       // the ticket of the multi that has the turn
 
-	// For the attempts since the last pause, see allFailed: whether one failed
-	// for a passing reason, and whether one was refused.
+	// hope says that an attempt failed for a reason that may pass, and refused that one
+	// was refused. Both are about the attempts since the last pause, see allFailed.
 	hope, refused bool
 	refusedSince  time.Time       // the first time that all servers refused
 	suspects      map[string]bool // addresses that may speak TLS; false after they were asked
@@ -276,9 +275,9 @@ func (s *session) gaveUp() {
 	}
 }
 
-// allFailed is called when no server could be reached. Before the first
-// session, a hopeless failure ends the attempt at once, and an unlikely success
-// ends it soon.
+// allFailed is called when no server could be reached. It matters only before the first
+// session. If another attempt can't help, the session ends at once. If servers refuse the
+// connection, it ends after [Config.Refused].
 func (s *session) allFailed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -299,7 +298,8 @@ func (s *session) allFailed() {
 	s.hope, s.refused = false, false
 }
 
-// tell gives a message to waitUp, which says it, unless there already is one.
+// tell gives a message to waitUp, which passes it to [Config.Say]. If there already is a
+// message, tell drops this one.
 func (s *session) tell(news string) {
 	select {
 	case s.news <- news:
@@ -326,7 +326,8 @@ func (s *session) suspect(address string) {
 	}
 }
 
-// suspected reports, once, whether to ask a server if it speaks TLS.
+// suspected reports whether to ask a server if it speaks TLS. It does so once for each
+// server.
 func (s *session) suspected(address string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

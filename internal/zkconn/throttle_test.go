@@ -51,7 +51,7 @@ func TestThrottledReads(t *testing.T) {
 		if !errors.Is(err, zkconn.ErrThrottled) {
 			t.Errorf("%v", err)
 		}
-		wantMessage(t, err, what+": the server throttles: it refused a request that had waited for too long among others")
+		wantMessage(t, err, what+": the server throttles: it refused a request that had waited too long")
 	}
 }
 

@@ -21,16 +21,16 @@ type TreeOptions struct {
 	Progress func(nodes int)
 }
 
-// readsInFlight is how many znodes are read at once: enough for the most requests
-// that may be under way.
+// readsInFlight is how many znodes are read at once, which is as many as the pace can ever
+// allow.
 var readsInFlight = pace.Reads.Most
 
 // Tree reads subtrees, many requests at a time. Nodes that vanish meanwhile are
 // left out. If the tree changes, the result is not the tree of one moment, but
 // each node is as it was at some moment of the call. The parents of roots are
 // read as nodes too, without their other children. ZooKeeper's own /zookeeper
-// is left out. A node that may not be read is an error, unless
-// [Reader.MarkUnreadable].
+// is left out. A node that the client may not read is an error, unless the Reader comes
+// from [Reader.MarkUnreadable].
 func (r *Reader) Tree(ctx context.Context, opt TreeOptions) (*znode.Tree, error) {
 	roots := opt.Roots
 	if len(roots) == 0 {

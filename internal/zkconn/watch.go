@@ -8,11 +8,10 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Watch is a ZooKeeper watch. It fires once: when what it was set on changes,
-// or after a reconnection. After a reconnection the client library sets its
-// watches again, and the server tells what changed since the last answer on the
-// old connection. But if the new connection breaks before that, a change can be
-// missed. The zero Watch never fires.
+// Watch is a ZooKeeper watch. It fires once: when what it watches changes, or after a
+// reconnection. After a reconnection the client library sets its watches again, and the
+// server reports what changed since the last answer on the old connection. But if the new
+// connection breaks before that, the client can miss a change. The zero Watch never fires.
 type Watch struct {
 	event <-chan zk.Event
 	again <-chan struct{} // see [session.reconnected]

@@ -17,18 +17,18 @@ import (
 // wire is one TCP or TLS connection under the client library. It is needed
 // because the library does not do what this package promises:
 //
-//   - It has no call that sends a multi and returns before the answer, so the
-//     wire tells when one is written (see [Writer.Start]).
-//   - It makes room for whatever length a peer sends it, and panics on a packet
-//     shorter than its header, so the wire reads the lengths first.
+//   - It has no call that sends a multi and returns before the answer. So the wire
+//     reports when a multi is written (see [Writer.Start]).
+//   - It allocates as much memory as a packet's length says, and panics on a packet
+//     shorter than its header. So the wire checks the lengths first.
 //   - It waits more than a minute for the answer to its first packet.
-//   - It tells why a handshake failed to its log only.
+//   - It only logs why a handshake failed.
 //   - After a reconnection it asks for its watches again, and names the newest
 //     transaction that it has seen. One goroutine reads that number while another
 //     one sets it. That is a data race, and a watch can miss a change. So the wire
 //     keeps the number, and the library's stays 0 (see [wire.keepTransaction]).
 //
-// And reads go over it beside the library; see [asking].
+// The wire also carries reads that bypass the library; see [asking].
 //
 // The library reads and writes from one goroutine each.
 type wire struct {
@@ -45,20 +45,20 @@ type wire struct {
 
 	frame  frame
 	opened atomic.Bool // the first frame, the connect response, came
-	// The library's read deadline, as it was set last, and when.
+	// How long the library last said that a read may take, and when it said so.
 	patience time.Duration
 	since    time.Time
 }
 
 const (
-	// Of a request packet: length, xid, opcode, 4 bytes each, big-endian.
+	// A request packet begins with length, xid and opcode, 4 bytes each, big-endian.
 	opcodeOffset     = 4 + 4
 	opcodeMulti      = 14
 	opcodeSetWatches = 101
 
-	// A connect response is protocol, timeout, session, password (16 bytes) and
-	// perhaps a flag: 36 or 37 bytes; every other answer begins with a header
-	// of xid, zxid and error.
+	// A connect response has protocol, timeout, session, password (16 bytes) and
+	// perhaps a flag, which makes 36 or 37 bytes. Every other answer begins with a
+	// header of xid, zxid and error.
 	minConnectResponse, maxConnectResponse = 36, 64
 	responseHeaderSize                     = 4 + 8 + 4
 
@@ -68,8 +68,8 @@ const (
 	connectSeenOffset = 4 + 4
 	watchesSeenOffset = 4 + 4 + 4
 
-	// Of an answer: length and xid, 4 bytes each, before the newest transaction of
-	// the server.
+	// An answer has length and xid, 4 bytes each, before the server's newest
+	// transaction.
 	zxidOffset = 4 + 4
 
 	// readAhead is enough for the answers to what a pipeline keeps under way.
@@ -86,7 +86,7 @@ func newWire(conn net.Conn, s *session, address string) *wire {
 	return w
 }
 
-// Close also ends the wait for a handshake, and for answers.
+// Close closes the connection. It also ends the wait for a handshake and for answers.
 func (w *wire) Close() error {
 	w.handshake.Stop()
 	err := w.Conn.Close()
@@ -94,9 +94,9 @@ func (w *wire) Close() error {
 	return err
 }
 
-// Write gets one packet a call. It reports a failed write only by closing the
-// connection. If it returned an error, the library would answer the request
-// twice, which deadlocks it while it resends credentials.
+// Write writes one packet. If that fails, it closes the connection and returns no error.
+// With an error, the library would answer the request twice, and that deadlocks it while it
+// resends credentials.
 func (w *wire) Write(b []byte) (int, error) {
 	w.writing.Lock()
 	defer w.writing.Unlock()
@@ -107,9 +107,9 @@ func (w *wire) Write(b []byte) (int, error) {
 		b = withSeen(b, connectSeenOffset, w.seen)
 	case len(b) < opcodeOffset+4:
 	case binary.BigEndian.Uint32(b[opcodeOffset:]) == opcodeMulti:
-		// Call it before the write. Afterwards the answer may have come, and
-		// the next multi may have the turn. The next packet waits for this call
-		// anyway.
+		// Call it before the write. After the write, the answer may have come, and
+		// the next multi may already have the turn. The next packet can't overtake
+		// this one, because it waits for this call of Write.
 		w.s.multiWritten()
 	case binary.BigEndian.Uint32(b[opcodeOffset:]) == opcodeSetWatches:
 		// The watches must not miss what changed before the first answers on this
@@ -124,9 +124,9 @@ func (w *wire) Write(b []byte) (int, error) {
 	return size, nil
 }
 
-// withSeen is a request that names the newest transaction that was seen, where the
-// library wrote 0. A server that is older refuses to connect. Watches that are set
-// again fire because of later changes.
+// withSeen returns the request with the newest transaction that was seen, in place of the
+// library's 0. A server whose data are older then refuses to connect, and watches that are
+// set again fire because of later changes.
 func withSeen(request []byte, offset int, seen int64) []byte {
 	if len(request) < offset+8 {
 		return request
@@ -136,7 +136,7 @@ func withSeen(request []byte, offset int, seen int64) []byte {
 	return request
 }
 
-// write writes packets that aren't the library's.
+// write writes packets that are not from the library.
 func (w *wire) write(b []byte) error {
 	w.writing.Lock()
 	defer w.writing.Unlock()
@@ -153,8 +153,8 @@ func (w *wire) SetReadDeadline(t time.Time) error {
 	return w.Conn.SetReadDeadline(t)
 }
 
-// takeAnswers takes from the stream what answers questions, up to a packet that is
-// the library's. It leaves errors to the next read.
+// takeAnswers removes the answers to questions from the stream, until a packet comes that
+// is for the library. It leaves errors to the next read.
 func (w *wire) takeAnswers() {
 	for w.opened.Load() && w.frame.between() {
 		head, err := w.in.Peek(4 + responseHeaderSize)
@@ -196,16 +196,16 @@ func (w *wire) takeAnswers() {
 		if buffered {
 			w.in.Discard(len(packet))
 		}
-		// The library would wait anew for each packet.
+		// The library would set a new deadline for each packet.
 		if now := time.Now(); now.Sub(w.since) > w.patience/4 {
 			w.SetReadDeadline(now.Add(w.patience))
 		}
 	}
 }
 
-// keepTransaction remembers the transaction that an answer names, and replaces it
-// by 0, which the library does not remember. head is in the buffer, so the library
-// reads it afterwards.
+// keepTransaction remembers the transaction that an answer names. It replaces the
+// transaction by 0, which the library does not remember. head is part of the buffer that
+// the library reads afterwards.
 func (w *wire) keepTransaction(head []byte) {
 	zxid := head[zxidOffset:]
 	w.s.saw(int64(binary.BigEndian.Uint64(zxid)))
@@ -246,13 +246,13 @@ func (w *wire) failed(err error) {
 // perhaps because the port expects TLS or plain.
 func (w *wire) unanswered(err error) {
 	var protocol *protocolError
-	if !errors.As(err, &protocol) { // which says what was seen
+	if !errors.As(err, &protocol) { // a protocolError already says what the port speaks
 		w.s.suspect(w.address)
 	}
 	w.s.noteFailure(&handshakeError{err})
 }
 
-// begins checks a packet's length.
+// begins checks the length at the beginning of a packet.
 func (w *wire) begins(length [4]byte) (size int, err error) {
 	n := binary.BigEndian.Uint32(length[:])
 	switch limit := w.s.cfg.MaxResponse; {
@@ -268,6 +268,7 @@ func (w *wire) begins(length [4]byte) (size int, err error) {
 	return int(n), nil
 }
 
+// ends is called when a packet has been read as a whole.
 func (w *wire) ends() {
 	w.opened.Store(true)
 }
@@ -305,11 +306,11 @@ type frame struct {
 	left   int // how many bytes of the packet are still to come
 }
 
-// between reports whether no part of a packet was followed that isn't whole yet.
+// between reports whether the stream is at the end of a packet.
 func (f *frame) between() bool { return f.got == 0 && f.left == 0 }
 
-// follow calls begins with every length, which gives the size or ends the
-// stream with an error, and ends at every packet's end.
+// follow calls begins with the length of every packet, and ends at the end of every packet.
+// begins returns the packet's size, or an error that ends the stream.
 func (f *frame) follow(b []byte, begins func([4]byte) (int, error), ends func()) error {
 	for len(b) > 0 {
 		if f.left > 0 {

@@ -26,8 +26,8 @@ func OpenWriter(ctx context.Context, cfg Config) (*Writer, error) {
 	return &Writer{*newReader(s)}, nil
 }
 
-// SessionTimeout is the timeout that the session asked for: what it leaves behind
-// is gone so long after its process died. The server may have granted another.
+// SessionTimeout is the timeout that the session asked for. The server may have granted
+// another one. If the process dies, its session and ephemerals are gone after that time.
 func (w *Writer) SessionTimeout() time.Duration { return w.s.cfg.SessionTimeout }
 
 // Multi does all operations or none. The error is a *[znode.MultiError] if one
@@ -37,12 +37,13 @@ func (w *Writer) Multi(ctx context.Context, ops []znode.Op) error {
 	return <-w.Start(ctx, ops)
 }
 
-// Start sends the operations when the session's limit allows it. It returns as soon as they are
-// next on the wire, or can't be sent, or ctx ends. The channel gives [Writer.Multi]'s error. The
-// server processes one connection's requests in order. So successive Starts take effect in their
-// order, with any number of them under way at once. A lost connection loses the Starts under way:
-// the first of them may have been done and the others not. A later Start is still sent. If they
-// must all be done in a row, let each one check what the previous one left.
+// Start sends the operations when the session's limit allows it. It returns when they are
+// written, when they can't be sent, or when ctx ends. The channel gives [Writer.Multi]'s error.
+//
+// The server processes one connection's requests in order. So successive Starts take effect in
+// their order, with any number of them under way at once. If the connection is lost, the first
+// Starts under way may have been done and the others not. A later Start is still sent. If they
+// must all be done in a row, let each one check what the previous one wrote.
 func (w *Writer) Start(ctx context.Context, ops []znode.Op) <-chan error {
 	done := make(chan error, 1)
 	requests, err := w.requests(ops)
@@ -89,9 +90,9 @@ func (w *Writer) Start(ctx context.Context, ops []znode.Op) <-chan error {
 	return done
 }
 
-// ticket is the turn to write a multi. It passes when the multi is written, or
-// can't be. If the caller gives up before, the ticket does not pass yet, so
-// that the library can't let the next multi overtake.
+// ticket is the turn to write a multi. It passes when the multi is written, or can't be
+// written any more. If the caller gives up before that, the ticket does not pass yet.
+// Otherwise the next multi could overtake this one in the library.
 type ticket struct {
 	once   sync.Once
 	passed chan struct{}
@@ -112,8 +113,8 @@ func (s *session) takeTurn() *ticket {
 	return s.sending
 }
 
-// multiWritten is called when a multi is written: the one that has the turn, or
-// one of a [Session], for which nobody waits.
+// multiWritten is called when a multi is written. That is the one that has the turn, or one
+// of a [Session], which has no turn.
 func (s *session) multiWritten() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -202,7 +203,8 @@ func (w *Writer) request(op znode.Op, acls *lastACL) any {
 	return &zk.CheckVersionRequest{Path: path, Version: op.Version}
 }
 
-// lastACL translates ACLs, of which one after the other is the same as a rule.
+// lastACL converts ACLs for the library. It keeps the last one, because most operations
+// have the same ACL as the one before.
 type lastACL struct {
 	from []znode.ACL
 	to   []zk.ACL
@@ -294,8 +296,8 @@ func (w *Writer) MakeChroot(ctx context.Context) ([]string, error) {
 			made = append(made, p)
 		case errors.Is(err, znode.ErrNodeExists):
 		case errors.Is(err, ErrNoAuth) && p != w.s.cfg.Address.Chroot:
-			// Perhaps the refusal is for an existing parent: the next one
-			// shows.
+			// The node may exist, although the client may not create it. If it
+			// doesn't, creating the next one fails.
 		default:
 			return made, &pathError{op: "create the chroot", path: p, err: err}
 		}
