@@ -34,9 +34,10 @@ skipped: build
 	  not="$${not:+$$not; }the tests of the report's page in a browser: none is installed"; \
 	echo "make test skipped $${not:-no backend}"
 
+# The same tests on Apache's server. make test has looked for their data races.
 test-jvm:
-	MRTQ_TEST_BACKEND=jvm go test $(race) ./newqueue ./internal/... ./cmd/...
-	MRTQ_TEST_BACKEND=jvm go test $(race) ./harness -run Address
+	MRTQ_TEST_BACKEND=jvm go test ./newqueue ./internal/... ./cmd/...
+	MRTQ_TEST_BACKEND=jvm go test ./harness -run Address
 
 torture:
 	go test ./features -everywhere -count 1 -timeout 60m
@@ -49,7 +50,7 @@ demo: build
 bench: build # for accept; harness/bench builds its own
 	go test ./harness/minizk -run TestFigures -figures -count 1 -v -timeout 30m
 	go test ./internal/report -run 'TestFigures|TestBrowser/100' -count 1 -v
-	@for on in embedded jvm; do for run in 1 2 3 4 5; do \
+	@for on in embedded jvm; do for run in 1 2 3; do \
 	  bash -c "TIMEFORMAT='mrtq accept, all of it, on $$on: %R s'; time bin/mrtq accept --backend $$on >/dev/null 2>&1" || exit; \
 	done; done
 	go test ./harness/bench -run TestMemory -memory-records 200000 -count 1 -v -timeout 30m
