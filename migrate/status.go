@@ -26,6 +26,10 @@ type Status struct {
 	Batches []StateCount `json:"batches"`
 	Holds   []HoldStatus `json:"holds"` // on queues and collections
 	Locks   []LockStatus `json:"locks"` // on jobs, batches and objects
+	// AtWork counts the migrators that are at work or wait for their turn: a migration, a
+	// rollback or a rebuild. One that was killed counts until its session ends. What
+	// they change meanwhile makes the other numbers wrong.
+	AtWork int `json:"at_work"`
 	// Touched counts migrated jobs and requests that somebody has changed since.
 	Touched int `json:"touched"`
 	// Step is what to do now; "" if nothing is left undone.
@@ -40,6 +44,7 @@ type Step string
 
 // The steps.
 const (
+	StepWait           Step = "wait"           // a migrator is at work
 	StepPlan           Step = "plan"           // nothing was migrated yet
 	StepFinish         Step = "migrate"        // the newest run is not finished
 	StepFinishRollback Step = "rollback"       // a rollback is not finished
@@ -57,10 +62,10 @@ func (s *Status) Newest() (r RunStatus, ok bool) {
 	return s.Runs[len(s.Runs)-1], true
 }
 
-// Unfinished reports whether a run or a rollback is not finished, or the runs' records
-// are damaged.
+// Unfinished reports whether a migrator is at work, a run or a rollback is not finished,
+// or the runs' records are damaged.
 func (s *Status) Unfinished() bool {
-	return len(s.Damage) > 0 || slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.State == RunRunning || r.State == RunRollingBack })
+	return s.AtWork > 0 || len(s.Damage) > 0 || slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.State == RunRunning || r.State == RunRollingBack })
 }
 
 // RunStatus is one run, and what became of the records that it migrated.
@@ -106,6 +111,10 @@ type LockStatus struct {
 // ReadStatus reads the state of a migration from its target.
 func ReadStatus(ctx context.Context, target side.Side) (*Status, error) {
 	s := &Status{Runs: []RunStatus{}, Locks: []LockStatus{}}
+	before, err := migratorsAt(ctx, target)
+	if err != nil {
+		return nil, err
+	}
 	states := newStateRows()
 	t, err := surveyTarget(ctx, target, "", surveyor{node: func(n *znode.Node) {
 		states.see(n)
@@ -114,6 +123,11 @@ func ReadStatus(ctx context.Context, target side.Side) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
+	after, err := migratorsAt(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	s.AtWork = max(before, after)
 	s.Damage = append([]Problem{}, t.custody.damage...)
 	ours := newNameSet()
 	for i := range t.jobs.rows {
@@ -146,6 +160,16 @@ func ReadStatus(ctx context.Context, target side.Side) (*Status, error) {
 	}
 	s.Step = s.step()
 	return s, nil
+}
+
+// migratorsAt counts the places in the election. A dump keeps those of migrators that
+// are long gone, so there it is none.
+func migratorsAt(ctx context.Context, target side.Side) (int, error) {
+	if side.Server(target) == nil {
+		return 0, nil
+	}
+	places, err := childrenOf(ctx, target, ElectionPath)
+	return len(places), err
 }
 
 // countCustody counts what became of the records that each run migrated.
@@ -264,6 +288,8 @@ func (s *Status) step() Step {
 	newest, ran := s.Newest()
 	byRun := slices.ContainsFunc(s.Holds, func(h HoldStatus) bool { return IsRun(h.By) })
 	switch {
+	case s.AtWork > 0:
+		return StepWait
 	case len(s.Damage) > 0:
 		return StepRebuild
 	case newest.State == RunRunning:

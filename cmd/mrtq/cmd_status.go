@@ -93,7 +93,7 @@ func (a *app) printStatus(s *migrate.Status) {
 	}
 	list(a, "", s.Holds, []string{"HOLD", "SET BY"}, func(h migrate.HoldStatus) []any { return []any{h.Path, heldBy(h)} })
 	list(a, "", s.Locks, []string{"LOCK", "SESSION"}, func(l migrate.LockStatus) []any { return []any{l.Path, l.Session} })
-	if s.Touched > 0 {
+	if s.Touched > 0 && s.AtWork == 0 { // else the run itself may have
 		fmt.Fprintf(a.stdout, "%s changed since migrated.\n", count(s.Touched, "job or request was", "jobs and requests were"))
 	}
 }

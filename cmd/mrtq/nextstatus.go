@@ -14,6 +14,8 @@ import (
 func standing(s *migrate.Status, target endpoint) string {
 	newest, _ := s.Newest()
 	switch s.Step {
+	case migrate.StepWait:
+		return "a migrator is at work now, so the numbers are of no one moment; one that was killed counts until its session ends"
 	case migrate.StepRebuild:
 		return "the migration's own records are damaged"
 	case migrate.StepFinish, migrate.StepFinishRollback:
@@ -79,6 +81,8 @@ func heldAndReleased(s *migrate.Status) string {
 func (a *app) nextOf(s *migrate.Status, target endpoint) string {
 	newest, _ := s.Newest()
 	switch s.Step {
+	case migrate.StepWait:
+		return "Next: wait until it ends, then look again. Its progress: " + a.command("watch", target.text)
 	case migrate.StepRebuild:
 		return "Next: " + a.command("rebuild", target.text)
 	case migrate.StepFinish:

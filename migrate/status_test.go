@@ -1,0 +1,37 @@
+package migrate
+
+import (
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/newqueue"
+)
+
+// TestStatusWhileAMigratorWorks: what a migrator changes meanwhile is no work of others,
+// and no step comes before its end.
+func TestStatusWhileAMigratorWorks(t *testing.T) {
+	s := live(t, newqueue.Design)
+	mustMigrate(t, s, source(t, corpus(t)), options(permissive()))
+	place, err := s.door.Create(ElectionPath+"/n-", nil, zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []struct {
+		atWork int
+		step   Step
+	}{{1, StepWait}, {0, StepRelease}} {
+		status, err := ReadStatus(t.Context(), s.Target.Side(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if status.AtWork != want.atWork || status.Step != want.step || status.Unfinished() != (want.atWork > 0) {
+			t.Errorf("%d at work, step %q, unfinished %t; want %+v", status.AtWork, status.Step, status.Unfinished(), want)
+		}
+		if want.atWork > 0 {
+			if err := s.door.Delete(place, -1); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
