@@ -54,6 +54,9 @@ const (
 	asAnotherMade
 )
 
+// Of is the record of the run that is taken back.
+func (u *Undo) Of() Run { return u.run }
+
 // whole reports whether nothing of the run is left to tell of, once the rest is
 // removed.
 func (u *Undo) whole() bool { return len(u.Kept) == 0 && u.rewritten == 0 && u.run.Lost == 0 }

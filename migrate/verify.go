@@ -81,6 +81,8 @@ type Verdict struct {
 	// Run is the newest run, and its state; both are "" if the target has none.
 	Run   string   `json:"run"`
 	State RunState `json:"state"`
+	// Policies are those that the newest run was made under.
+	Policies Policies `json:"-"`
 	// Released are the holds on queues that were lifted since the run was done. Worked is
 	// what workers did on these queues since.
 	Released []string `json:"released"`
@@ -208,7 +210,7 @@ func newVerifier(src *LegacyQueue, l *listing, opt VerifyOptions) *verifier {
 	}
 	if run, ok := l.newest(); ok {
 		v.policies, v.dialect, v.began = run.Policies, run.Dialect, run.stat.Czxid
-		v.verdict.Run, v.verdict.State = run.ID, run.State
+		v.verdict.Run, v.verdict.State, v.verdict.Policies = run.ID, run.State, run.Policies
 		if run.State != RunDone {
 			v.differ(RunUnfinished, run.path(), fmt.Sprintf("it is %s: finish the migration or the rollback first", run.State))
 		}
