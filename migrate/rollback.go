@@ -54,6 +54,9 @@ const (
 	asAnotherMade
 )
 
+// Of is the record of the run that is rolled back.
+func (u *Undo) Of() Run { return u.run }
+
 // whole reports whether the rollback removes everything that the run made, so that
 // the run's record can go too.
 func (u *Undo) whole() bool { return len(u.Kept) == 0 && u.rewritten == 0 && u.run.Lost == 0 }

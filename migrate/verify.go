@@ -81,6 +81,8 @@ type Verdict struct {
 	// Run is the newest run, and State its state. Both are "" if the target has no run.
 	Run   string   `json:"run"`
 	State RunState `json:"state"`
+	// Policies are those that the newest run was made under.
+	Policies Policies `json:"-"`
 	// Released are the holds on queues that were lifted after the run was done. Worked is
 	// what workers have done on these queues since.
 	Released []string `json:"released"`
@@ -214,7 +216,7 @@ func newVerifier(src *LegacyQueue, l *listing, opt VerifyOptions) *verifier {
 	}
 	if run, ok := l.newest(); ok {
 		v.policies, v.dialect, v.began = run.Policies, run.Dialect, run.stat.Czxid
-		v.verdict.Run, v.verdict.State, v.verdict.source = run.ID, run.State, run.Source
+		v.verdict.Run, v.verdict.State, v.verdict.Policies, v.verdict.source = run.ID, run.State, run.Policies, run.Source
 		if run.State != RunDone {
 			v.differ(RunUnfinished, run.path(), fmt.Sprintf("it is %s: finish the migration or the rollback first", run.State))
 		}

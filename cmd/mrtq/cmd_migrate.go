@@ -75,6 +75,9 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
+	if c.approved != nil { // nobody typed the addresses
+		a.say("plan %s: from %s to %s", c.plan, s.source.text, s.target.text)
+	}
 	if packed(c.quarantine) {
 		return usageError("--quarantine %s: mrtq adds to this file, so it can't be packed; leave out .gz", c.quarantine)
 	}

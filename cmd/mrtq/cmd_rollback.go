@@ -85,9 +85,10 @@ func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
 	if holds := othersHolds(u); len(holds) > 0 {
 		stays = fmt.Sprintf(" %s: %s.", count(len(holds), "hold of others stays", "holds of others stay"), strings.Join(lastNames(holds), ", "))
 	}
-	a.conclude(good, "Rollback: %s: %s %s.%s", u.Run, made(u.Done), c.removed(), stays)
+	what := fmt.Sprintf("Rollback of %s in %s: %s %s", u.Run, shellWord(e.text), made(u.Done), c.removed())
+	a.conclude(good, "%s.%s%s", what, stays, leading(c.planAgain(a, u, e)))
 	if len(u.Kept) > 0 {
-		a.conclude(attention, "Rollback: %s: %s %s; %s kept, for the reasons above. --force removes all that no worker has locked.", u.Run, made(u.Done), c.removed(), count(len(u.Kept), "job or batch", "jobs or batches"))
+		a.conclude(attention, "%s; %s kept, for the reasons above. --force removes all that no worker has locked.", what, count(len(u.Kept), "job or batch", "jobs or batches"))
 	}
 	if err == nil && len(u.Kept) > 0 {
 		err = checkError(fmt.Errorf("rollback %s: kept %s, for the reasons above; --force removes all that no worker has locked", target, count(len(u.Kept), "job or batch", "jobs or batches")))
@@ -171,6 +172,16 @@ func othersHolds(u *migrate.Undo) (paths []string) {
 		}
 	}
 	return paths
+}
+
+// planAgain is how to plan the same migration anew. The run's record, which says
+// how, is gone after a rollback that kept nothing, so status can't say it then.
+func (c *rollbackCmd) planAgain(a *app, u *migrate.Undo, e endpoint) string {
+	run := u.Of()
+	if c.dry || run.Source == "" {
+		return ""
+	}
+	return "To migrate again: " + a.command("plan", runWords(run.Source, e, run.Dialect, run.Policies)...)
 }
 
 func (c *rollbackCmd) removed() string {

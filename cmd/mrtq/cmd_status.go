@@ -66,7 +66,9 @@ type statusOutput struct {
 }
 
 // unlabelled is what to do next, for where a label says so already.
-func unlabelled(next string) string { return strings.TrimPrefix(next, "Next: ") }
+func unlabelled(next string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(next, "Next: "), "Next, ")
+}
 
 // leading is a sentence behind another one, "" for none.
 func leading(sentence string) string {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"mrtq/migrate"
+	"mrtq/newqueue"
 )
 
 // A command that mrtq tells a person to run next is one that they can paste: it has
@@ -106,6 +107,11 @@ func policyWords(p migrate.Policies) (words []string) {
 		}
 	}
 	return words
+}
+
+// runWords are the sides and settings of a run, as arguments of plan and migrate.
+func runWords(source string, target endpoint, d newqueue.Dialect, p migrate.Policies) []string {
+	return append([]string{source, target.text, "--dialect", string(d)}, policyWords(p)...)
 }
 
 // planWords are the settings of a saved plan, as flags of plan.

@@ -86,15 +86,15 @@ func (a *app) nextOf(s *migrate.Status, target endpoint) string {
 	case migrate.StepRebuild:
 		return "Next: " + a.command("rebuild", target.text)
 	case migrate.StepFinish:
-		words := append([]string{newest.Source, target.text, "--dialect", string(newest.Dialect)}, policyWords(newest.Policies)...)
+		words := runWords(newest.Source, target, newest.Dialect, newest.Policies)
 		return fmt.Sprintf("Next: run the same mrtq migrate again, with its flags, to finish %s: %s", newest.Run, a.command("migrate", words...))
 	case migrate.StepFinishRollback:
-		return "Next: " + a.command("rollback", target.text, "--run", newest.Run) + ", to finish it"
+		return "Next, to finish it: " + a.command("rollback", target.text, "--run", newest.Run)
 	case migrate.StepRelease:
-		return "Next: " + a.releaseCommand(s, target) + ", which verifies the target first"
+		return "Next, to verify and release: " + a.releaseCommand(s, target)
 	case migrate.StepReleaseOthers:
 		if slices.ContainsFunc(s.Holds, func(h migrate.HoldStatus) bool { return h.Proof }) {
-			return "Next, when that is over: " + a.releaseCommand(s, target) + ", which verifies the target first"
+			return "Next, when that is over, to verify and release: " + a.releaseCommand(s, target)
 		}
 		words := []string{target.text}
 		for _, h := range s.Holds {
@@ -107,14 +107,14 @@ func (a *app) nextOf(s *migrate.Status, target endpoint) string {
 		}
 		return "Next, when that is over: " + a.command("release", words...)
 	case migrate.StepPlan, migrate.StepPlanAgain:
-		source := "SOURCE"
+		words := []string{"SOURCE", target.text}
 		if newest.Source != "" {
-			source = newest.Source
+			words = runWords(newest.Source, target, newest.Dialect, newest.Policies)
 		}
 		if s.NoQueue != nil {
-			return "If nothing was migrated yet, or all was rolled back, that is right, and the next step is " + a.command("plan", source, target.text)
+			return "If nothing was migrated yet, or all was rolled back, that is right, and the next step is " + a.command("plan", words...)
 		}
-		return "Next: " + a.command("plan", source, target.text)
+		return "Next: " + a.command("plan", words...)
 	}
 	if newest.Run == "" {
 		return ""

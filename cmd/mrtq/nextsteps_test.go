@@ -56,6 +56,40 @@ func TestProblemsNameFlags(t *testing.T) {
 	}
 }
 
+// What to do next ends with its command, so that nothing sticks to a word of it
+// when it is pasted.
+func TestNextEndsWithItsCommand(t *testing.T) {
+	run := migrate.RunStatus{Run: "run0000000003", Source: "zk1:2181", Dialect: "design", Policies: migrate.Policies{Undecodable: migrate.Quarantine, Consumed: "failed"}}
+	target := endpoint{text: "zk1:2181/new"}
+	for _, c := range []struct {
+		status migrate.Status
+		want   string
+	}{
+		{migrate.Status{Step: migrate.StepRebuild}, "Next: mrtq rebuild zk1:2181/new"},
+		{migrate.Status{Step: migrate.StepFinishRollback}, "Next, to finish it: mrtq rollback zk1:2181/new --run run0000000003"},
+		{migrate.Status{Step: migrate.StepRelease}, "Next, to verify and release: mrtq release zk1:2181/new zk1:2181 --quarantine FILE"},
+		{migrate.Status{Step: migrate.StepReleaseOthers, Holds: []migrate.HoldStatus{{Path: "/locks/queue/ingest", By: "alice", Proof: true}}},
+			"Next, when that is over, to verify and release: mrtq release zk1:2181/new zk1:2181 --quarantine FILE"},
+		{migrate.Status{Step: migrate.StepPlanAgain}, "Next: mrtq plan zk1:2181 zk1:2181/new --dialect design --consumed failed --undecodable quarantine"},
+	} {
+		c.status.Runs = []migrate.RunStatus{run}
+		if got := (&app{}).nextOf(&c.status, target); got != c.want {
+			t.Errorf("%s: %q, want %q", c.status.Step, got, c.want)
+		}
+	}
+	s := sides{source: endpoint{text: "zk1:2181"}, target: target}
+	for kind, want := range map[migrate.DifferenceKind]string{
+		migrate.Damaged:       "Next, for the migration's own records: mrtq rebuild zk1:2181/new",
+		migrate.RecordChanged: "Next, for the records that came or changed since: mrtq plan zk1:2181 zk1:2181/new --consumed failed --undecodable quarantine",
+		migrate.Undecided:     "Next, to decide what becomes of these records: mrtq plan zk1:2181 zk1:2181/new --consumed failed --undecodable quarantine",
+	} {
+		v := &migrate.Verdict{Run: run.Run, State: migrate.RunDone, Policies: run.Policies, Nodes: 1, Differences: []migrate.Difference{{Kind: kind}}}
+		if got := (&app{}).nextAfterVerify(v, s, ""); got != want {
+			t.Errorf("%s: %q, want %q", kind, got, want)
+		}
+	}
+}
+
 // A list that mrtq itself does not take by default comes with the flag for it.
 func TestLongListNamesTheFlag(t *testing.T) {
 	if got := listMeans(migrate.ListSize{Bytes: 65 << 20, Message: "too long"}); got != "too long: give mrtq --max-response 136314880" {

@@ -33,13 +33,13 @@ func (a *app) nextAfterVerify(v *migrate.Verdict, s sides, quarantine string) st
 		}
 		return "Next: " + a.command("release", words...)
 	case slices.ContainsFunc(v.Differences, func(d migrate.Difference) bool { return d.Kind == migrate.Damaged }):
-		return "Next: " + a.command("rebuild", s.target.text) + ", for the migration's own records"
+		return "Next, for the migration's own records: " + a.command("rebuild", s.target.text)
 	case only(migrate.NotMigrated, migrate.RecordChanged):
-		return "Next: " + a.command("plan", both...) + ", for the records that came or changed since"
+		return "Next, for the records that came or changed since: " + a.command("plan", append(both, policyWords(v.Policies)...)...)
 	case only(migrate.NotKept):
 		return fmt.Sprintf("If that file is lost, run the same mrtq migrate again with --quarantine %s: it adds what the file lacks", shellWord(file[1]))
 	case only(migrate.Undecided):
-		return "Next: " + a.command("plan", both...) + ", and decide what becomes of these records"
+		return "Next, to decide what becomes of these records: " + a.command("plan", append(both, policyWords(v.Policies)...)...)
 	}
 	text := "Next: "
 	if len(v.Released) == 0 {

@@ -38,7 +38,7 @@ func TestServerThatThrottles(t *testing.T) {
 		{"restore " + source + " --in " + path, "Restore: "},
 		{"migrate " + source + " " + target, "Migrate: done, "},
 		{"verify " + source + " " + target, "Verified: "},
-		{"rollback " + target + " --run run0000000000", "Rollback: run0000000000: "},
+		{"rollback " + target + " --run run0000000000", "Rollback of run0000000000 in " + target + ": "},
 	} {
 		var said bytes.Buffer
 		if code := run(strings.Fields(step.args), &said, &said); code != 0 || !strings.Contains(said.String(), step.verdict) {
