@@ -126,7 +126,7 @@ type ResponseTooLargeError struct {
 }
 
 func (e *ResponseTooLargeError) Error() string {
-	return fmt.Sprintf("a znode has so many children that the server's answer is %d bytes long, and the limit is %d; raise --max-response to %d or more", e.Size, e.Limit, e.Size)
+	return fmt.Sprintf("the server's answer is %d bytes and the limit is %d, because a znode has very many children or much data; raise --max-response to %d or more", e.Size, e.Limit, e.Size)
 }
 
 // pathError adds the path to the error of one read or write. The path is inside

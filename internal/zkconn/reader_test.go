@@ -250,7 +250,7 @@ func TestMaxResponse(t *testing.T) {
 	before := p.connections()
 	within(t, 5*time.Second, "the error", func() {
 		_, err := r.Children(t.Context(), "/")
-		wantMessage(t, err, fmt.Sprintf("list /: a znode has so many children that the server's answer is %d bytes long, and the limit is %d; raise --max-response to %d or more", size, size-1, size))
+		wantMessage(t, err, fmt.Sprintf("list /: the server's answer is %d bytes and the limit is %d, because a znode has very many children or much data; raise --max-response to %d or more", size, size-1, size))
 		var too *zkconn.ResponseTooLargeError
 		if !errors.As(err, &too) || too.Size != size || too.Limit != size-1 {
 			t.Errorf("%#v", err)
