@@ -16,7 +16,7 @@ import (
 // others. Each command leaves it alone for a while and ends as it does elsewhere.
 func TestServerThatThrottles(t *testing.T) {
 	server := harness.ForTest(t, harness.JVM, harness.Options{Properties: map[string]string{
-		"request_throttle_max_requests": "2", "request_throttle_stall_time": "3", "throttled_op_wait_time": "15",
+		"request_throttle_max_requests": "2", "request_throttle_stall_time": "3", "throttled_op_wait_time": "25",
 	}})
 	queue, err := legacyqueue.Make(legacyqueue.Options{Records: 300, Seed: 1})
 	if err != nil {
