@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"mrtq/internal/pace"
 	"mrtq/internal/side"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
@@ -43,6 +44,7 @@ type Migrator struct {
 	HoldAgain bool
 
 	owner string
+	calm  time.Duration // the first pause after the server throttled; 0 means a second
 }
 
 func (m *Migrator) defaults() {
@@ -60,6 +62,9 @@ func (m *Migrator) defaults() {
 	}
 	if m.Progress == nil {
 		m.Progress = func(int, int) {}
+	}
+	if m.calm == 0 {
+		m.calm = time.Second
 	}
 	if m.owner == "" {
 		m.owner = OwnerName(m.Now())
@@ -106,7 +111,7 @@ func (m *Migrator) Migrate(ctx context.Context, read ReadFunc, opt Options, expe
 	}
 	defer m.Target.resign()
 	phases(ctx)(ReadingTarget, 0, 0)
-	for retry := (retries{budget: m.Budget}); ; {
+	for retry := m.retries(); ; {
 		steps, err := m.look(ctx, read, opt, expect, retry.budget, res)
 		var again *lookAgain
 		switch {
@@ -238,7 +243,10 @@ func (p *Plan) Undisturbed(ctx context.Context, target side.Side) (bool, error) 
 type retries struct {
 	idle   int
 	budget int // of a transaction, in bytes
+	pause  time.Duration
 }
+
+func (m *Migrator) retries() retries { return retries{budget: m.Budget, pause: m.calm} }
 
 // next counts a failed attempt. If the server throttles, it waits. After too many
 // failures in a row it returns an error.
@@ -255,7 +263,7 @@ func (r *retries) next(ctx context.Context, steps int, err error) error {
 	case r.idle == maxIdle && throttled:
 		return fmt.Errorf("%d transactions in a row: %w; run the same command again when the server has less to do, or with fewer operations a second", maxIdle, err)
 	case throttled:
-		return interrupted(calm(ctx, r.idle))
+		return interrupted(pace.Sleep(ctx, r.pause<<(r.idle-1))) // twice as long each time
 	case r.idle == maxIdle && lost:
 		return fmt.Errorf("%w: %d transactions in a row lost their connection, the last of one job or znode alone: %w", ErrDropped, maxIdle, err)
 	case r.idle == maxIdle:
@@ -266,21 +274,6 @@ func (r *retries) next(ctx context.Context, steps int, err error) error {
 		r.budget = max(r.budget/8, 1)
 	}
 	return nil
-}
-
-// firstCalm is the first pause after a server throttled.
-var firstCalm = time.Second
-
-// calm pauses after a server throttled. Each pause is twice as long as the one before.
-func calm(ctx context.Context, times int) error {
-	t := time.NewTimer(firstCalm << (times - 1))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // interrupted wraps err if the user cancelled the wait.

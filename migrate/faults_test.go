@@ -155,8 +155,6 @@ func atEveryRollback(t *testing.T, rollback func(t *testing.T, s *site, res *Res
 // A server that throttles refuses transactions. The migration and its rollback leave
 // it alone for a while, look again, and end with the same tree.
 func TestServerThrottles(t *testing.T) {
-	firstCalm = time.Millisecond
-	defer func() { firstCalm = time.Second }()
 	src := source(t, corpus(t))
 	whole := live(t, newqueue.Design)
 	before := dumpOf(t, treeOf(t, whole), "/")
@@ -174,7 +172,7 @@ func TestServerThrottles(t *testing.T) {
 	}
 	s := live(t, newqueue.Design)
 	busy(s)
-	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1, InFlight: 4}
+	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1, InFlight: 4, calm: time.Millisecond}
 	got, err := m.Migrate(t.Context(), static(src), options(permissive()), nil)
 	if err != nil || got.Done != res.Done {
 		t.Fatalf("%v, done %+v", err, got.Done)
@@ -182,7 +180,7 @@ func TestServerThrottles(t *testing.T) {
 	if v := verdict(t, src, treeOf(t, s), VerifyOptions{}); !v.OK() {
 		t.Errorf("differences: %v", v.Differences)
 	}
-	u, err := (&Migrator{Target: s.Target, Now: clock(), Budget: 1, InFlight: 4}).Rollback(t.Context(), got.Run, false)
+	u, err := (&Migrator{Target: s.Target, Now: clock(), Budget: 1, InFlight: 4, calm: time.Millisecond}).Rollback(t.Context(), got.Run, false)
 	if err != nil || u.Done != got.Done {
 		t.Errorf("%v, removed %+v", err, u.Done)
 	}
@@ -193,12 +191,10 @@ func TestServerThrottles(t *testing.T) {
 
 // A server that refuses every transaction ends the migration, and nothing was done.
 func TestServerThrottlesAll(t *testing.T) {
-	firstCalm = time.Millisecond
-	defer func() { firstCalm = time.Second }()
 	s := live(t, newqueue.Design)
 	before := dumpOf(t, treeOf(t, s), "/")
 	s.zk.Inject(minizk.Fault{On: s.transactions(), Do: minizk.Refuse(wire.ThrottledOp)})
-	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}
+	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, calm: time.Millisecond}
 	_, err := m.Migrate(t.Context(), static(source(t, corpus(t))), options(permissive()), nil)
 	const want = "6 transactions in a row: the server throttles: it refused a request that had waited too long; run the same command again when the server has less to do, or with fewer operations a second"
 	if !errors.Is(err, zkconn.ErrThrottled) || err.Error() != want {

@@ -55,7 +55,7 @@ func PacketBudget(packet int) int { return min(defaultBudget, packet-packetSlack
 func (m *Migrator) Restore(ctx context.Context, w *zkconn.Writer, tree *znode.Tree) (*Restored, error) {
 	m.defaults()
 	created := 0 // by all tries
-	for retry := (retries{budget: m.Budget}); ; {
+	for retry := m.retries(); ; {
 		res := &Restored{Ephemerals: []string{}, Warnings: []Warning{}}
 		there, err := w.Tree(ctx, zkconn.TreeOptions{Roots: roots(tree), ACL: restricted(tree)})
 		if err != nil {

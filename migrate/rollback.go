@@ -174,7 +174,7 @@ func (m *Migrator) Rollback(ctx context.Context, id string, force bool) (*Undo, 
 	}
 	defer m.Target.resign()
 	var total Done
-	for retry := (retries{budget: m.Budget}); ; {
+	for retry := m.retries(); ; {
 		if err := m.Target.Sync(ctx); err != nil {
 			return nil, interrupted(err)
 		}

@@ -15,7 +15,7 @@ func standing(s *migrate.Status, target endpoint) string {
 	newest, _ := s.Newest()
 	switch s.Step {
 	case migrate.StepWait:
-		return "a migrator is at work now, so the numbers are of no one moment; one that was killed counts until its session ends"
+		return "a migrator is at work now, and these numbers change while they are read; one that was killed counts until its session ends"
 	case migrate.StepRebuild:
 		return "the migration's own records are damaged"
 	case migrate.StepFinish, migrate.StepFinishRollback:

@@ -21,7 +21,7 @@ func (l *Limit) Wait(ctx context.Context, operations int) error {
 	for l != nil && operations > 0 {
 		some := min(operations, l.bucket.Burst())
 		turn := l.bucket.ReserveN(time.Now(), some)
-		if err := sleep(ctx, turn.Delay()); err != nil {
+		if err := Sleep(ctx, turn.Delay()); err != nil {
 			turn.Cancel()
 			return err
 		}
@@ -30,7 +30,8 @@ func (l *Limit) Wait(ctx context.Context, operations int) error {
 	return nil
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
+// Sleep waits for d, or until ctx ends, whose cause it then returns.
+func Sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return nil
 	}
