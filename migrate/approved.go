@@ -6,6 +6,7 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/legacy"
+	"mrtq/newqueue"
 )
 
 // StaleError says why a saved plan can't be carried out any more. It is an
@@ -74,9 +75,17 @@ func (a Approved) Options() Options {
 		acl = a.Settings.ACL
 	}
 	return Options{
-		Dialect: a.Dialect, Policies: a.Policies, ACL: acl, Packet: a.Settings.Packet, Again: a.Settings.Again, Done: a.Settings.Done,
+		Dialect: a.dialect(), Policies: a.Policies, ACL: acl, Packet: a.Settings.Packet, Again: a.Settings.Again, Done: a.Settings.Done,
 		Source: a.Source.Name, Target: a.Target.Name,
 	}
+}
+
+// dialect is the plan's, or "" if nobody had chosen one.
+func (a Approved) dialect() newqueue.Dialect {
+	if a.DialectAssumed {
+		return ""
+	}
+	return a.Dialect
 }
 
 // Reads says which queues of the source the plan read, and how.
@@ -135,5 +144,8 @@ func (a Approved) changesTo(p *Plan) []Change {
 
 // Changes are the choices and settings of o that differ from the plan's.
 func (a Approved) Changes(o Options, queues Queues, opt legacy.Options) []Change {
+	if a.DialectAssumed && o.Dialect != "" {
+		return []Change{{"dialect", "", string(o.Dialect)}}
+	}
 	return a.changesTo(&Plan{Dialect: o.Dialect, Policies: o.Policies, Settings: o.settings(queues, opt)})
 }

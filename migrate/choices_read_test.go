@@ -70,14 +70,14 @@ func TestDialectIsADecision(t *testing.T) {
 		assumed, fits bool
 	}{
 		{"given", znode.NewTree(), newqueue.MrtZK, newqueue.MrtZK, false, true},
-		{"nobody's", znode.NewTree(), "", newqueue.Design, true, true},
+		{"nobody's", znode.NewTree(), "", newqueue.Design, true, false},
 		{"the target's", treeOf(t, held), "", newqueue.MrtZK, false, true},
 		{"not the target's", treeOf(t, held), newqueue.Design, newqueue.Design, false, false},
 	} {
 		opt.Dialect = c.given
 		p := makePlan(t, src, c.target, opt)
-		if p.Dialect != c.want || p.DialectAssumed() != c.assumed || p.Blocked() == c.fits {
-			t.Errorf("%s: %s, assumed %v, problems %v", c.name, p.Dialect, p.DialectAssumed(), p.Problems)
+		if p.Dialect != c.want || p.DialectAssumed != c.assumed || p.Blocked() == c.fits {
+			t.Errorf("%s: %s, assumed %v, problems %v", c.name, p.Dialect, p.DialectAssumed, p.Problems)
 		}
 	}
 }

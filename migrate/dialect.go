@@ -78,10 +78,13 @@ func (o Options) dialectFor(ctx context.Context, target side.Side, tree *znode.T
 	return newqueue.Design, true, nil
 }
 
-// DialectAssumed reports whether nobody has decided the dialect: the options have none,
-// and the target holds no queue that would show one. A caller that shows such a plan
-// should ask for the decision, because it decides which services can read the new queue.
-func (p *Plan) DialectAssumed() bool { return p.assumed }
+// askDialect refuses to create a queue in a dialect that nobody has chosen, because no
+// service reads both.
+func (p *Plan) askDialect() {
+	if p.DialectAssumed && !p.Empty() {
+		p.problem(Problem{Kind: NoDialect, Path: "/", Message: "the target holds no queue that shows which dialect its services read, and no dialect is chosen", Next: "choose the dialect that your services read"})
+	}
+}
 
 // ReadBy says which services can read a queue of a dialect.
 func ReadBy(d newqueue.Dialect) string { return readers[d] }

@@ -16,9 +16,8 @@ import (
 
 // Options are what a plan depends on, beside the two sides.
 type Options struct {
-	// Dialect is the dialect of the new queue. If it is "", a plan takes that of the
-	// queue that the target holds or, if it holds none, the documents' dialect (see
-	// [Plan.DialectAssumed]).
+	// Dialect is the dialect of the new queue. If it is "", a plan takes that of the queue
+	// that the target holds. If it holds none, the plan has the problem [NoDialect].
 	Dialect  newqueue.Dialect
 	Policies Policies
 	// ACL is the ACL of every znode that a migration creates; nil is open to all.
@@ -108,22 +107,25 @@ type Pin struct {
 
 // Plan is what a migration would do. Only [MakePlan] makes one. A plan changes nothing.
 type Plan struct {
-	ID       string           `json:"id"` // a digest of everything below except the source's name
-	Source   Pin              `json:"source"`
-	Target   Pin              `json:"target"`
-	Dialect  newqueue.Dialect `json:"dialect"`
-	Policies Policies         `json:"policies"`
-	Settings Settings         `json:"settings"`
-	Run      string           `json:"run"`     // the run that it starts or finishes
-	Resumes  bool             `json:"resumes"` // it finishes a run
-	Records  Records          `json:"records"` // in path order
-	Batches  []BatchEntry     `json:"batches"`
-	Problems []Problem        `json:"problems"` // each one keeps it from being carried out
+	ID      string           `json:"id"` // a digest of everything below except the source's name
+	Source  Pin              `json:"source"`
+	Target  Pin              `json:"target"`
+	Dialect newqueue.Dialect `json:"dialect"`
+	// DialectAssumed says that nobody has chosen the dialect: the options have none, and the
+	// target holds no queue that shows one. Such a plan can only be looked at.
+	DialectAssumed bool `json:"dialect_assumed"`
+
+	Policies Policies     `json:"policies"`
+	Settings Settings     `json:"settings"`
+	Run      string       `json:"run"`     // the run that it starts or finishes
+	Resumes  bool         `json:"resumes"` // it finishes a run
+	Records  Records      `json:"records"` // in path order
+	Batches  []BatchEntry `json:"batches"`
+	Problems []Problem    `json:"problems"` // each one keeps it from being carried out
 	Notes
 	Structure []string `json:"structure"` // znodes of the layout that it creates, holds included
 	Seals     Seals    `json:"seals"`
 
-	assumed bool // nothing decides the dialect; see [Plan.DialectAssumed]
 	opt     Options
 	queue   *LegacyQueue
 	places  places
@@ -213,9 +215,9 @@ func MakePlan(ctx context.Context, queue *LegacyQueue, target side.Side, opt Opt
 	}
 	on.forget()
 	p := &Plan{
-		Target: on.pin, Dialect: dialect, Policies: opt.Policies,
+		Target: on.pin, Dialect: dialect, DialectAssumed: assumed, Policies: opt.Policies,
 		Settings: opt.settings(queue.Queues, queue.opt),
-		assumed:  assumed, opt: opt, queue: queue, places: placesIn(queue), target: on, ex: on.existing, objects: newNameHash(), batches: map[batchKey]*batch{},
+		opt:      opt, queue: queue, places: placesIn(queue), target: on, ex: on.existing, objects: newNameHash(), batches: map[batchKey]*batch{},
 	}
 	p.services = newServiceLook(p.Dialect)
 	p.Problems = append(p.Problems, p.ex.custody.damage...)
@@ -230,6 +232,7 @@ func MakePlan(ctx context.Context, queue *LegacyQueue, target side.Side, opt Opt
 	p.findStale()
 	p.assignIDs()
 	p.planStructure()
+	p.askDialect()
 	if err := p.checkSizes(ctx); err != nil {
 		return nil, err
 	}

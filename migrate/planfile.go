@@ -56,13 +56,15 @@ func (e *PlanFileError) Unwrap() error { return e.Err }
 
 // Approved is a saved plan that an operator looked at and now carries out.
 type Approved struct {
-	ID       string
-	Source   Pin
-	Target   Pin
-	Dialect  newqueue.Dialect
-	Policies Policies
-	Settings Settings
-	Records  int // how many records it has
+	ID      string
+	Source  Pin
+	Target  Pin
+	Dialect newqueue.Dialect
+	// DialectAssumed says that nobody had chosen the dialect yet. Such a plan is refused.
+	DialectAssumed bool
+	Policies       Policies
+	Settings       Settings
+	Records        int // how many records it has
 }
 
 // ReadApproved reads a saved plan: the JSON of a [Plan] and nothing after it. It computes
@@ -76,7 +78,7 @@ func ReadApproved(r io.Reader) (Approved, error) {
 		return Approved{}, f.explain(err)
 	}
 	p := &f.head
-	return Approved{ID: p.ID, Source: p.Source, Target: p.Target, Dialect: p.Dialect, Policies: p.Policies, Settings: p.Settings, Records: f.records}, nil
+	return Approved{ID: p.ID, Source: p.Source, Target: p.Target, Dialect: p.Dialect, DialectAssumed: p.DialectAssumed, Policies: p.Policies, Settings: p.Settings, Records: f.records}, nil
 }
 
 // countedReader counts the bytes that were read.

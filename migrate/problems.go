@@ -35,6 +35,7 @@ const (
 
 // Kinds of problems with the target.
 const (
+	NoDialect     ProblemKind = "no-dialect" // nobody chose one, and the target holds no queue
 	OtherDialect  ProblemKind = "other-dialect"
 	NoSequence    ProblemKind = "no-sequence"    // it has not enough numbers left
 	CounterBehind ProblemKind = "counter-behind" // its counter would give ids that exist

@@ -117,7 +117,10 @@ func runWords(source string, target endpoint, d newqueue.Dialect, p migrate.Poli
 // planWords are the settings of a saved plan, as flags of plan.
 func planWords(a *migrate.Approved) []string {
 	opt := a.Options()
-	words := []string{"--dialect", string(opt.Dialect)}
+	var words []string
+	if opt.Dialect != "" {
+		words = append(words, "--dialect", string(opt.Dialect))
+	}
 	words = append(words, policyWords(opt.Policies)...)
 	words = append(words, queueWords(a)...)
 	if opt.Packet != migrate.DefaultPacket {

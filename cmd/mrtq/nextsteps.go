@@ -21,6 +21,7 @@ var nextSteps = map[migrate.ProblemKind]string{
 	migrate.Undecodable:        "repair it, or choose --undecodable quarantine, which keeps its bytes in a file",
 	migrate.Unreadable:         readable,
 	migrate.Consumed:           "let the legacy workers finish, or choose --consumed pending or --consumed failed (see the risks of each)",
+	migrate.NoDialect:          "choose --dialect mrt-zk or --dialect design: the one that your services read",
 	migrate.OtherDialect:       "give --dialect FITS",
 	migrate.OtherPolicies:      "finish it with those, or roll it back first: mrtq rollback TARGET --run FITS",
 	migrate.RollbackUnfinished: "finish that first: mrtq rollback TARGET --run FITS",

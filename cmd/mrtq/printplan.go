@@ -30,7 +30,7 @@ func (a *app) printPlan(p *migrate.Plan) {
 	fmt.Fprintf(a.stdout, "run       %s, dialect %s\n", cell(run), p.Dialect)
 	a.prose("read by   ", p.Readers)
 	fmt.Fprintln(a.stdout)
-	if p.DialectAssumed() {
+	if p.DialectAssumed && !p.Empty() {
 		a.askDialect(p.Dialect)
 	}
 
@@ -77,13 +77,9 @@ func (a *app) printPlan(p *migrate.Plan) {
 func (a *app) askDialect(assumed newqueue.Dialect) {
 	fmt.Fprintln(a.stdout, paint(a.stdout, attention, "WHICH SERVICES ARE TO READ THE NEW QUEUE? DECIDE IT WITH --dialect:"))
 	for _, d := range newqueue.Dialects {
-		label := "  --dialect " + string(d)
-		if d == assumed {
-			label += " (assumed)"
-		}
-		a.prose(fmt.Sprintf("%-30s", label), migrate.ReadBy(d))
+		a.prose(fmt.Sprintf("  --dialect %-10s", d), migrate.ReadBy(d))
 	}
-	fmt.Fprintln(a.stdout)
+	fmt.Fprintf(a.stdout, "Until you decide, this plan is shown in dialect %s, and can't be carried out.\n\n", assumed)
 }
 
 func problems(n int) string { return count(n, "problem", "problems") }
@@ -196,9 +192,6 @@ func list[T any](a *app, title string, items []T, header []string, row func(T) [
 // sayNotes prints in a migration what mrtq plan would have shown. details is the
 // command that shows it.
 func (a *app) sayNotes(p *migrate.Plan, details string) {
-	if p.DialectAssumed() && !p.Empty() {
-		a.say("no --dialect was given: the new queue is in dialect %s, read by %s", p.Dialect, p.Readers)
-	}
 	var notes []string
 	if n := len(p.Locks); n > 0 {
 		notes = append(notes, count(n, "legacy lock is still held", "legacy locks are still held"))
