@@ -128,3 +128,11 @@ Feature: The deployed services take the migrated queue
       | dialect | other  |
       | design  | mrt-zk |
       | mrt-zk  | design |
+
+  @S7
+  Scenario: No dialect is assumed for an empty target
+    Given a legacy queue as the deployed services wrote it
+    When the operator migrates without naming a dialect
+    Then the migration is refused
+    And it says "choose --dialect mrt-zk or --dialect design"
+    And nothing at all was written

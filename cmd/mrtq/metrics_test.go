@@ -370,7 +370,7 @@ func TestMigrateServesMetrics(t *testing.T) {
 	if err := os.WriteFile(dir+"/legacy.ndjson", corpus, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	url, _, end := serving(t, dir, "migrate", "file:legacy.ndjson", server.Addr()+"/new", "--undecodable", "quarantine", "--consumed", "failed", "--metrics", "localhost:0")
+	url, _, end := serving(t, dir, "migrate", "file:legacy.ndjson", server.Addr()+"/new", "--dialect", "design", "--undecodable", "quarantine", "--consumed", "failed", "--metrics", "localhost:0")
 	got := scrapeUntil(t, url, `mrtq_run_notices_total`, 1)
 	expect(t, got, map[string]float64{`mrtq_run_records_done_total`: 0})
 	if err := door.conn.Delete(other, -1); err != nil {

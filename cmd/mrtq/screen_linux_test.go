@@ -24,7 +24,7 @@ func TestScreens(t *testing.T) {
 	}
 	quiet := terminalRun{columns: 80, dataOnly: true}
 	// What verify, status and hold look at.
-	if text, err := quiet.run(t, dir, "migrate", "file:legacy.ndjson", "file:new.ndjson", "--undecodable", "quarantine", "--consumed", "failed"); err != nil {
+	if text, err := quiet.run(t, dir, "migrate", "file:legacy.ndjson", "file:new.ndjson", "--dialect", "design", "--undecodable", "quarantine", "--consumed", "failed"); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	lines := strings.SplitAfter(string(corpus), "\n")

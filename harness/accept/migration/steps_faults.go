@@ -32,7 +32,7 @@ func (w *world) migrateTwice() error {
 		err error
 	}
 	both := make(chan ended)
-	args := append(strings.Fields("migrate -o json "+decide), w.source(), w.target())
+	args := append(w.migrating(), w.source(), w.target())
 	for range 2 {
 		go func() {
 			o, err := outcomeOf(w.command(args...))
@@ -62,11 +62,16 @@ func (w *world) migratedOnce() error {
 	return all(w.run("verify -o json", w.source(), w.target()), w.wantCode(0))
 }
 
+// migrating is mrtq migrate in the scenario's dialect, with every record decided.
+func (w *world) migrating() []string {
+	return strings.Fields("migrate -o json --dialect " + w.dialect + " " + decide)
+}
+
 // midway starts a migration to the target, and returns when a good part of its
 // transactions are done. The version of the run's znode counts them. end sends a
 // signal, if that is not nil, and waits for the migration to end.
 func (w *world) midway(target string, transactions int32) (end func(os.Signal) (outcome, error), err error) {
-	cmd := w.command(append(strings.Fields("migrate -o json "+decide), w.source(), w.at(target))...)
+	cmd := w.command(append(w.migrating(), w.source(), w.at(target))...)
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Start(); err != nil {
@@ -115,7 +120,7 @@ func (w *world) migrateKilled() error {
 	if err != nil || len(jobs) < 1000 || len(jobs) > 16_000 {
 		return fmt.Errorf("%d jobs after the kill: not the middle (%v)", len(jobs), err)
 	}
-	w.last, err = outcomeOf(w.command(append(strings.Fields("migrate -o json "+decide), w.source(), w.at("/elsewhere"))...))
+	w.last, err = outcomeOf(w.command(append(w.migrating(), w.source(), w.at("/elsewhere"))...))
 	return all(err, w.wantCode(0))
 }
 
