@@ -37,7 +37,8 @@ start. A hold that covers a migration is lifted only if the target is what the
 source says. So give SOURCE: release then runs mrtq verify first, with its flags,
 and lifts nothing if anything differs. To release without verifying, give --force
 instead of SOURCE. If a migration or a rollback writes to the target meanwhile,
-release lifts nothing.
+release lifts nothing. If records are in quarantine, it lifts nothing without
+--quarantine, because verify must see the file that keeps their bytes.
 
 While a run or its rollback is unfinished, workers would meet half of the queue. So
 --force alone lifts nothing then: finish the run, or add --unfinished.
@@ -72,12 +73,9 @@ code 1 if the target isn't verified.`,
 
 // released is the -o json of release.
 type released struct {
-	Released []migrate.Hold `json:"released"`
-	Left     []migrate.Hold `json:"left"` // set by another tool, and not named
-	Verified bool           `json:"verified"`
-	// Unchecked counts the records in quarantine of which verify did not check that
-	// their bytes are kept, because no file was named.
-	Unchecked  int            `json:"unchecked"`
+	Released   []migrate.Hold `json:"released"`
+	Left       []migrate.Hold `json:"left"` // set by another tool, and not named
+	Verified   bool           `json:"verified"`
 	Unfinished *unfinishedRun `json:"unfinished,omitempty"` // that the holds protected
 }
 
@@ -153,10 +151,10 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 		if err := c.check(ctx, a, args[1], target); err != nil {
 			return err
 		}
-		out.Verified = true
-		if v := c.checked.verdict; c.checked.quarantine == "" {
-			out.Unchecked = v.Records.Quarantined
+		if n := c.checked.verdict.Records.Quarantined; n > 0 && c.checked.quarantine == "" {
+			return c.needsQuarantine(a, e, args[1], n)
 		}
+		out.Verified = true
 	}
 	if len(lift) > 0 {
 		err = a.onTarget(ctx, e, func(t *migrate.Target) error { return t.LiftHolds(ctx, lift, holds) })
@@ -167,26 +165,7 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 	if err != nil {
 		return failed("release", target, err)
 	}
-	return c.print(a, out, args)
-}
-
-// needsProof asks for the source, against which the target is verified.
-func (c *releaseCmd) needsProof(a *app, target endpoint, holds *migrate.Holds, proof []migrate.Hold) error {
-	words := []string{target.text, "SOURCE"}
-	if r, ok := holds.Newest(); ok {
-		words[1] = r.Source
-		if c.checked.quarantine != "" || r.Policies.Undecodable == migrate.Quarantine {
-			words = append(words, quarantineWords(c.checked.quarantine, target)...)
-		}
-	}
-	for _, q := range c.only {
-		words = append(words, "--only", q)
-	}
-	for _, name := range c.collections {
-		words = append(words, "--collection", name)
-	}
-	return usageError("%s cover a migration (%s). To verify the target first, add SOURCE. To release without verifying, add --force. Nothing was released; next: %s",
-		count(len(proof), "hold", "holds"), holdNames(proof), a.command("release", words...))
+	return c.print(a, out, c.notChecked(a, e, holds))
 }
 
 // check verifies the target as mrtq verify does.
@@ -205,7 +184,8 @@ func (c *releaseCmd) check(ctx context.Context, a *app, source, target string) e
 	return err
 }
 
-func (c *releaseCmd) print(a *app, out released, sides []string) error {
+// print prints the holds. notChecked says how to check now what --force did not.
+func (c *releaseCmd) print(a *app, out released, notChecked string) error {
 	if c.output == "json" {
 		if err := a.printJSON(out); err != nil {
 			return err
@@ -224,10 +204,7 @@ func (c *releaseCmd) print(a *app, out released, sides []string) error {
 	case len(out.Left) > 0:
 		a.conclude(attention, "Release: %s lifted, %s left, which another tool set: %s.", count(len(out.Released), "hold", "holds"), count(len(out.Left), "hold", "holds"), holdNames(out.Left))
 	case !out.Verified && c.force:
-		a.conclude(attention, "Release: %s lifted, and nothing was verified: %s.", count(len(out.Released), "hold", "holds"), holdNames(out.Released))
-	case out.Unchecked > 0:
-		a.conclude(attention, "Release: %s lifted: %s. But %s in quarantine, and whether their bytes are kept was not checked: %s", count(len(out.Released), "hold", "holds"), holdNames(out.Released),
-			count(out.Unchecked, "record is", "records are"), a.command("verify", sides[1], sides[0], "--quarantine", "FILE"))
+		a.conclude(attention, "Release: %s lifted, and nothing was verified: %s.%s", count(len(out.Released), "hold", "holds"), holdNames(out.Released), leading(notChecked))
 	default:
 		a.conclude(good, "Release: %s lifted: %s.%s", count(len(out.Released), "hold", "holds"), holdNames(out.Released), leading(besideRuns(out.Released)))
 	}
