@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,6 +74,7 @@ code 1 if the target isn't verified.`,
 type released struct {
 	Released   []migrate.Hold `json:"released"`
 	Left       []migrate.Hold `json:"left"` // set by another tool, and not named
+	Held       []migrate.Hold `json:"held"` // all that are still set
 	Verified   bool           `json:"verified"`
 	Unfinished *unfinishedRun `json:"unfinished,omitempty"` // that the holds protected
 }
@@ -138,6 +138,9 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 	chosen, _ := pick(holds.Standing, func(h migrate.Hold) bool { return slices.Contains(paths, h.Path) })
 	lift, left := pick(chosen, func(h migrate.Hold) bool { return h.By != "" || named })
 	out := released{Released: lift, Left: left}
+	_, out.Held = pick(holds.Standing, func(h migrate.Hold) bool {
+		return slices.ContainsFunc(lift, func(l migrate.Hold) bool { return l.Path == h.Path })
+	})
 	proof, _ := pick(lift, func(h migrate.Hold) bool { return h.Proof })
 	if len(proof) > 0 && len(args) < 2 {
 		if out.Unfinished = unfinished(holds); out.Unfinished != nil && !c.unfinished {
@@ -165,7 +168,7 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 	if err != nil {
 		return failed("release", target, err)
 	}
-	return c.print(a, out, c.notChecked(a, e, holds))
+	return c.print(a, out, c.next(a, e, args[1:], holds, out))
 }
 
 // check verifies the target as mrtq verify does.
@@ -184,8 +187,8 @@ func (c *releaseCmd) check(ctx context.Context, a *app, source, target string) e
 	return err
 }
 
-// print prints the holds. notChecked says how to check now what --force did not.
-func (c *releaseCmd) print(a *app, out released, notChecked string) error {
+// print prints the holds, and then what to do next.
+func (c *releaseCmd) print(a *app, out released, next string) error {
 	if c.output == "json" {
 		if err := a.printJSON(out); err != nil {
 			return err
@@ -196,17 +199,22 @@ func (c *releaseCmd) print(a *app, out released, notChecked string) error {
 		}
 		a.table("", holdHeader, append(holdRows(out.Released, "released"), holdRows(out.Left, "left: name it with --only")...))
 	}
+	lifted := count(len(out.Released), "hold", "holds") + " lifted"
 	switch {
 	case out.Unfinished != nil && len(out.Released) > 0:
-		a.conclude(bad, "Release: %s lifted, nothing was verified, and %s: workers meet half of the queue: %s.", count(len(out.Released), "hold", "holds"), out.Unfinished, holdNames(out.Released))
+		a.conclude(bad, "Release: %s, nothing was verified, and %s: workers meet half of the queue: %s.%s", lifted, out.Unfinished, holdNames(out.Released), leading(next))
 	case len(out.Released) == 0 && len(out.Left) == 0:
-		a.conclude(good, "Release: nothing to do: no hold is set there.")
-	case len(out.Left) > 0:
-		a.conclude(attention, "Release: %s lifted, %s left, which another tool set: %s.", count(len(out.Released), "hold", "holds"), count(len(out.Left), "hold", "holds"), holdNames(out.Left))
+		a.conclude(good, "Release: nothing to do: no hold is set there.%s", leading(next))
+	case len(out.Released) == 0:
+		a.conclude(attention, "Release: nothing was lifted.%s", leading(next))
 	case !out.Verified && c.force:
-		a.conclude(attention, "Release: %s lifted, and nothing was verified: %s.%s", count(len(out.Released), "hold", "holds"), holdNames(out.Released), leading(notChecked))
+		a.conclude(attention, "Release: %s, and nothing was verified: %s.%s", lifted, holdNames(out.Released), leading(next))
 	default:
-		a.conclude(good, "Release: %s lifted: %s.%s", count(len(out.Released), "hold", "holds"), holdNames(out.Released), leading(besideRuns(out.Released)))
+		tone := good
+		if len(out.Left) > 0 || halfHeld(out) {
+			tone = attention
+		}
+		a.conclude(tone, "Release: %s: %s.%s%s", lifted, holdNames(out.Released), leading(besideRuns(out.Released)), leading(next))
 	}
 	return nil
 }
@@ -220,7 +228,7 @@ func besideRuns(lifted []migrate.Hold) string {
 	}
 	var said []string
 	for _, h := range people {
-		said = append(said, znode.Name(h.Path)+" by "+heldBy(migrate.HoldStatus{By: cmp.Or(h.By, "others"), Since: h.Since, Why: h.Why}))
+		said = append(said, znode.Name(h.Path)+" by "+setBy(h))
 	}
 	return "Not all were the run's: " + strings.Join(said, ", ") + "."
 }

@@ -1,9 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
+	"mrtq/internal/znode"
 	"mrtq/migrate"
+	"mrtq/newqueue"
 )
 
 // What release says to do next, when it lifts nothing and when it checked nothing.
@@ -54,4 +59,91 @@ func (c *releaseCmd) notChecked(a *app, target endpoint, holds *migrate.Holds) s
 		what += " and the quarantine file"
 	}
 	return fmt.Sprintf("To check %s now: %s", what, a.command("verify", a.verifyWords(r.Source, target, r.Policies)...))
+}
+
+// next is what to do after a release: lift the holds that are still set, or check
+// what --force left unchecked. source is SOURCE, if it was given.
+func (c *releaseCmd) next(a *app, target endpoint, source []string, holds *migrate.Holds, out released) string {
+	text := stillHeld(out)
+	if out.Unfinished != nil {
+		return text
+	}
+	if proof, _ := pick(out.Held, func(h migrate.Hold) bool { return h.Proof }); len(proof) > 0 {
+		words := append([]string{target.text}, source...)
+		if r, ok := holds.Newest(); ok {
+			if len(source) == 0 {
+				words = append(words, r.Source)
+			}
+			if c.checked.quarantine != "" || r.Policies.Undecodable == migrate.Quarantine {
+				words = append(words, quarantineWords(c.checked.quarantine, target)...)
+			}
+		}
+		return fmt.Sprintf("%s To verify and lift %s: %s", text, holdNames(proof), a.command("release", append(words, naming(proof)...)...))
+	}
+	if c.force && !out.Verified && len(out.Released) > 0 {
+		if check := c.notChecked(a, target, holds); check != "" {
+			return strings.TrimSpace(text + " " + check)
+		}
+	}
+	if len(out.Held) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s To lift %s, when that is over: %s", text, holdNames(out.Held), a.command("release", append([]string{target.text}, naming(out.Held)...)...))
+}
+
+// stillHeld names the holds that are still set and who set them, "" if there are none.
+func stillHeld(out released) string {
+	if len(out.Held) == 0 {
+		return ""
+	}
+	var setters []string
+	names := map[string][]string{}
+	for _, h := range out.Held {
+		by, name := setBy(h), znode.Name(h.Path)
+		if znode.Parent(h.Path) != newqueue.QueueLocksPath {
+			name = "collection " + name
+		}
+		if names[by] == nil {
+			setters = append(setters, by)
+		}
+		names[by] = append(names[by], name)
+	}
+	var parts []string
+	for _, by := range setters {
+		parts = append(parts, strings.Join(names[by], ", ")+" by "+by)
+	}
+	text := "Still held: " + strings.Join(parts, "; ") + "."
+	if halfHeld(out) {
+		text += " But the large access worker takes small requests too, so this hold does not stop them."
+	}
+	return text
+}
+
+// halfHeld reports whether small access requests are held and large ones are not any
+// more. The large access worker takes both, and heeds only the hold on large ones.
+func halfHeld(out released) bool {
+	on := func(holds []migrate.Hold, q newqueue.QueueHold) bool {
+		return slices.ContainsFunc(holds, func(h migrate.Hold) bool { return h.Path == newqueue.QueueHoldPath(q) })
+	}
+	return on(out.Released, newqueue.HoldAccessLarge) && on(out.Held, newqueue.HoldAccessSmall)
+}
+
+// setBy is who set a hold, with what they said of it.
+func setBy(h migrate.Hold) string {
+	if migrate.IsRun(h.By) {
+		return h.By
+	}
+	return heldBy(migrate.HoldStatus{By: cmp.Or(h.By, "others"), Since: h.Since, Why: h.Why})
+}
+
+// naming are the flags that choose holds.
+func naming(holds []migrate.Hold) (words []string) {
+	for _, h := range holds {
+		if znode.Parent(h.Path) == newqueue.QueueLocksPath {
+			words = append(words, "--only", znode.Name(h.Path))
+		} else {
+			words = append(words, "--collection", znode.Name(h.Path))
+		}
+	}
+	return words
 }
