@@ -43,8 +43,9 @@ type Migrator struct {
 	// run; see [ErrReleased].
 	HoldAgain bool
 
-	owner string
-	calm  time.Duration // the first pause after the server throttled; 0 means a second
+	owner    string
+	finished error         // what this migrator would have gone on with was finished while it waited
+	calm     time.Duration // the first pause after the server throttled; 0 means a second
 }
 
 func (m *Migrator) defaults() {
@@ -96,8 +97,10 @@ func (p *Plan) Expectation() *Expectation {
 // lost connection, or if somebody else created a job, it reads both sides again
 // and plans the rest. It plans only while no other migrator is at work, or uses
 // [Migrator.Plan]. If expect is not nil and the first plan decides something else, the
-// error wraps [ErrStale]. Other errors wrap [ErrBlocked], [ErrInterrupted],
-// [ErrTakenOver], [ErrContended] or [zkconn.ErrLost]. The Result always says what was
+// error wraps [ErrStale]. If others rolled a run back while it waited, the error wraps
+// [ErrRolledBack], and [ErrFinished] if they finished it and the source has changed since.
+// Other errors wrap [ErrBlocked], [ErrInterrupted], [ErrTakenOver], [ErrContended] or
+// [zkconn.ErrLost]. The Result always says what was
 // done.
 func (m *Migrator) Migrate(ctx context.Context, read ReadFunc, opt Options, expect *Expectation) (*Result, error) {
 	m.defaults()
@@ -106,10 +109,28 @@ func (m *Migrator) Migrate(ctx context.Context, read ReadFunc, opt Options, expe
 		return res, interrupted(err)
 	}
 	phases(ctx)(AwaitingTurn, 0, 0)
-	if err := m.Target.lead(ctx, m.owner, opt.ACL, m.Say); err != nil {
+	var before []Run
+	if m.Plan != nil {
+		before = m.Plan.ex.runs
+	}
+	// A rollback that is ahead of this migrator joined before it, so its run shows now.
+	joined := func() error {
+		runs, err := m.Target.runs(ctx)
+		before = append(slices.Clone(before), runs...)
+		return err
+	}
+	if err := m.Target.lead(ctx, m.owner, opt.ACL, joined, m.Say); err != nil {
 		return res, interrupted(err)
 	}
 	defer m.Target.resign()
+	runs, err := m.Target.runs(ctx)
+	if err != nil {
+		return res, interrupted(err)
+	}
+	if err := rolledBackSince(before, runs); err != nil {
+		return res, err
+	}
+	m.finished = finishedSince(before, runs, opt.Source)
 	phases(ctx)(ReadingTarget, 0, 0)
 	for retry := m.retries(); ; {
 		steps, err := m.look(ctx, read, opt, expect, retry.budget, res)
@@ -161,6 +182,9 @@ func (m *Migrator) look(ctx context.Context, read ReadFunc, opt Options, expect 
 	}
 	if p.Empty() {
 		return 0, nil
+	}
+	if m.finished != nil && res.Steps == 0 {
+		return 0, m.finished
 	}
 	if err := p.released(); err != nil && !m.HoldAgain {
 		return 0, err

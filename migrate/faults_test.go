@@ -324,7 +324,7 @@ func TestSourceIsReadAfterWaiting(t *testing.T) {
 	now := before
 	s := serve(t, znode.NewTree())
 	other := NewTarget(open(t, s.zk))
-	if err := other.lead(t.Context(), "another", nil, func(string) {}); err != nil {
+	if err := other.lead(t.Context(), "another", nil, nil, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
 	const standsBy = "another migrator is at work (another); standing by until it ends. If it was killed, its session ends after 10s, " +

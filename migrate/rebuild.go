@@ -61,7 +61,7 @@ func (m *Migrator) Rebuild(ctx context.Context) (*Rebuilt, error) {
 	}
 	newest, _ := NewestRun(t.tree)
 	t = nil // the target is read again when no other migrator is at work
-	if err := m.Target.lead(ctx, m.owner, newest.ACL, m.Say); err != nil {
+	if err := m.Target.lead(ctx, m.owner, newest.ACL, nil, m.Say); err != nil {
 		return nil, interrupted(err)
 	}
 	defer m.Target.resign()

@@ -169,7 +169,7 @@ func (m *Migrator) Rollback(ctx context.Context, id string, force bool) (*Undo, 
 		return nil, interrupted(err)
 	}
 	phases(ctx)(AwaitingTurn, 0, 0)
-	if err := m.Target.lead(ctx, m.owner, acl, m.Say); err != nil {
+	if err := m.Target.lead(ctx, m.owner, acl, nil, m.Say); err != nil {
 		return nil, interrupted(err)
 	}
 	defer m.Target.resign()

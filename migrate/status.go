@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"mrtq/internal/election"
 	"mrtq/internal/side"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
@@ -162,14 +163,24 @@ func ReadStatus(ctx context.Context, target side.Side) (*Status, error) {
 	return s, nil
 }
 
-// migratorsAt counts the places in the election. A dump keeps those of migrators that
-// are long gone, so there it is none.
-func migratorsAt(ctx context.Context, target side.Side) (int, error) {
-	if side.Server(target) == nil {
+// migratorsAt counts the sessions in the election. A dump keeps the places of migrators
+// that are long gone, so there it is none. A znode that no session holds is no migrator.
+func migratorsAt(ctx context.Context, target side.Side) (n int, err error) {
+	server := side.Server(target)
+	if server == nil {
 		return 0, nil
 	}
 	places, err := childrenOf(ctx, target, ElectionPath)
-	return len(places), err
+	for _, name := range places {
+		stat, there, err := server.Exists(ctx, znode.Join(ElectionPath, name))
+		if err != nil {
+			return 0, err
+		}
+		if there && election.Held(stat) {
+			n++
+		}
+	}
+	return n, err
 }
 
 // countCustody counts what became of the records that each run migrated.

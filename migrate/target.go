@@ -67,6 +67,15 @@ func (t *Target) side(ctx context.Context) (side.Side, error) {
 	return t.Side(nil), nil
 }
 
+// runs reads the records of the runs as of now.
+func (t *Target) runs(ctx context.Context) ([]Run, error) {
+	s, err := t.side(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return runRecords(ctx, s)
+}
+
 // Get reads one znode as of now. The answer is never older than what any client saw before
 // the call, whichever server of an ensemble answers.
 func (t *Target) Get(ctx context.Context, path string) (znode.Node, error) {
@@ -80,15 +89,20 @@ func (t *Target) Get(ctx context.Context, path string) (znode.Node, error) {
 func (t *Target) chrootLen() int { return len(t.Address().Chroot) }
 
 // lead waits until this is the only migrator at work (docs/migration.md, "Runs"). It calls
-// say with the reason why it waits. acl is the run's ACL. The znodes of the election get
+// say with the reason why it waits. joined, if not nil, is called when the place is taken. acl is the run's ACL. The znodes of the election get
 // it, so that a client which may not write to the run can't remove a migrator either.
-func (t *Target) lead(ctx context.Context, owner string, acl []znode.ACL, say func(string)) error {
+func (t *Target) lead(ctx context.Context, owner string, acl []znode.ACL, joined func() error, say func(string)) error {
 	if err := t.openElection(ctx, acl); err != nil {
 		return fmt.Errorf("join the election: %w", err)
 	}
 	var err error
 	if t.place, err = election.Join(ctx, t.Backend, ElectionPath, owner, acl); err != nil {
 		return err
+	}
+	if joined != nil {
+		if err := joined(); err != nil {
+			return err
+		}
 	}
 	return t.place.Lead(ctx, func(a election.Ahead) {
 		if a.Stray {

@@ -157,13 +157,16 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		if errors.Is(err, migrate.ErrStale) {
 			err = fmt.Errorf("%w; %s", err, overtakenNext(err))
 		}
+		if errors.Is(err, migrate.ErrRolledBack) || errors.Is(err, migrate.ErrFinished) {
+			err = fmt.Errorf("%w. If you want that, look at the plan: %s", err, c.planAgain(a, s))
+		}
 		if errors.Is(err, migrate.ErrReleased) {
 			err = fmt.Errorf("%w; their workers would stop. To go ahead, add --hold-again, and release the queues afterwards. Nothing was written to the target", err)
 		}
 		if out.Transactions > 0 {
 			a.say("%s: %s made, in %s", out.Run, made(out.Done), count(out.Transactions, "transaction", "transactions"))
 		}
-		for _, check := range []error{migrate.ErrBlocked, migrate.ErrStale, migrate.ErrTakenOver, migrate.ErrContended, migrate.ErrReleased} {
+		for _, check := range []error{migrate.ErrBlocked, migrate.ErrStale, migrate.ErrTakenOver, migrate.ErrContended, migrate.ErrReleased, migrate.ErrRolledBack, migrate.ErrFinished} {
 			if errors.Is(err, check) {
 				err = checkError(err)
 			}

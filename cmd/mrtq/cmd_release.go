@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +36,8 @@ start. A hold that covers a migration is lifted only if the target is what the
 source says. So give SOURCE: release then runs mrtq verify first, with its flags,
 and lifts nothing if anything differs. To release without verifying, give --force
 instead of SOURCE. If a migration or a rollback writes to the target meanwhile,
-release lifts nothing.
+release lifts nothing. If records are in quarantine, it lifts nothing without
+--quarantine, because verify must see the file that keeps their bytes.
 
 While a run or its rollback is unfinished, workers would meet half of the queue. So
 --force alone lifts nothing then: finish the run, or add --unfinished.
@@ -72,12 +72,10 @@ code 1 if the target isn't verified.`,
 
 // released is the -o json of release.
 type released struct {
-	Released []migrate.Hold `json:"released"`
-	Left     []migrate.Hold `json:"left"` // set by another tool, and not named
-	Verified bool           `json:"verified"`
-	// Unchecked counts the records in quarantine of which verify did not check that
-	// their bytes are kept, because no file was named.
-	Unchecked  int            `json:"unchecked"`
+	Released   []migrate.Hold `json:"released"`
+	Left       []migrate.Hold `json:"left"` // set by another tool, and not named
+	Held       []migrate.Hold `json:"held"` // all that are still set
+	Verified   bool           `json:"verified"`
 	Unfinished *unfinishedRun `json:"unfinished,omitempty"` // that the holds protected
 }
 
@@ -140,6 +138,9 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 	chosen, _ := pick(holds.Standing, func(h migrate.Hold) bool { return slices.Contains(paths, h.Path) })
 	lift, left := pick(chosen, func(h migrate.Hold) bool { return h.By != "" || named })
 	out := released{Released: lift, Left: left}
+	_, out.Held = pick(holds.Standing, func(h migrate.Hold) bool {
+		return slices.ContainsFunc(lift, func(l migrate.Hold) bool { return l.Path == h.Path })
+	})
 	proof, _ := pick(lift, func(h migrate.Hold) bool { return h.Proof })
 	if len(proof) > 0 && len(args) < 2 {
 		if out.Unfinished = unfinished(holds); out.Unfinished != nil && !c.unfinished {
@@ -153,10 +154,10 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 		if err := c.check(ctx, a, args[1], target); err != nil {
 			return err
 		}
-		out.Verified = true
-		if v := c.checked.verdict; c.checked.quarantine == "" {
-			out.Unchecked = v.Records.Quarantined
+		if n := c.checked.verdict.Records.Quarantined; n > 0 && c.checked.quarantine == "" {
+			return c.needsQuarantine(a, e, args[1], n)
 		}
+		out.Verified = true
 	}
 	if len(lift) > 0 {
 		err = a.onTarget(ctx, e, func(t *migrate.Target) error { return t.LiftHolds(ctx, lift, holds) })
@@ -167,26 +168,7 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 	if err != nil {
 		return failed("release", target, err)
 	}
-	return c.print(a, out, args)
-}
-
-// needsProof asks for the source, against which the target is verified.
-func (c *releaseCmd) needsProof(a *app, target endpoint, holds *migrate.Holds, proof []migrate.Hold) error {
-	words := []string{target.text, "SOURCE"}
-	if r, ok := holds.Newest(); ok {
-		words[1] = r.Source
-		if c.checked.quarantine != "" || r.Policies.Undecodable == migrate.Quarantine {
-			words = append(words, quarantineWords(c.checked.quarantine, target)...)
-		}
-	}
-	for _, q := range c.only {
-		words = append(words, "--only", q)
-	}
-	for _, name := range c.collections {
-		words = append(words, "--collection", name)
-	}
-	return usageError("%s cover a migration (%s). To verify the target first, add SOURCE. To release without verifying, add --force. Nothing was released; next: %s",
-		count(len(proof), "hold", "holds"), holdNames(proof), a.command("release", words...))
+	return c.print(a, out, c.next(a, e, args[1:], holds, out))
 }
 
 // check verifies the target as mrtq verify does.
@@ -205,7 +187,8 @@ func (c *releaseCmd) check(ctx context.Context, a *app, source, target string) e
 	return err
 }
 
-func (c *releaseCmd) print(a *app, out released, sides []string) error {
+// print prints the holds, and then what to do next.
+func (c *releaseCmd) print(a *app, out released, next string) error {
 	if c.output == "json" {
 		if err := a.printJSON(out); err != nil {
 			return err
@@ -216,20 +199,22 @@ func (c *releaseCmd) print(a *app, out released, sides []string) error {
 		}
 		a.table("", holdHeader, append(holdRows(out.Released, "released"), holdRows(out.Left, "left: name it with --only")...))
 	}
+	lifted := count(len(out.Released), "hold", "holds") + " lifted"
 	switch {
 	case out.Unfinished != nil && len(out.Released) > 0:
-		a.conclude(bad, "Release: %s lifted, nothing was verified, and %s: workers meet half of the queue: %s.", count(len(out.Released), "hold", "holds"), out.Unfinished, holdNames(out.Released))
+		a.conclude(bad, "Release: %s, nothing was verified, and %s: workers meet half of the queue: %s.%s", lifted, out.Unfinished, holdNames(out.Released), leading(next))
 	case len(out.Released) == 0 && len(out.Left) == 0:
-		a.conclude(good, "Release: nothing to do: no hold is set there.")
-	case len(out.Left) > 0:
-		a.conclude(attention, "Release: %s lifted, %s left, which another tool set: %s.", count(len(out.Released), "hold", "holds"), count(len(out.Left), "hold", "holds"), holdNames(out.Left))
+		a.conclude(good, "Release: nothing to do: no hold is set there.%s", leading(next))
+	case len(out.Released) == 0:
+		a.conclude(attention, "Release: nothing was lifted.%s", leading(next))
 	case !out.Verified && c.force:
-		a.conclude(attention, "Release: %s lifted, and nothing was verified: %s.", count(len(out.Released), "hold", "holds"), holdNames(out.Released))
-	case out.Unchecked > 0:
-		a.conclude(attention, "Release: %s lifted: %s. But %s in quarantine, and whether their bytes are kept was not checked: %s", count(len(out.Released), "hold", "holds"), holdNames(out.Released),
-			count(out.Unchecked, "record is", "records are"), a.command("verify", sides[1], sides[0], "--quarantine", "FILE"))
+		a.conclude(attention, "Release: %s, and nothing was verified: %s.%s", lifted, holdNames(out.Released), leading(next))
 	default:
-		a.conclude(good, "Release: %s lifted: %s.%s", count(len(out.Released), "hold", "holds"), holdNames(out.Released), leading(besideRuns(out.Released)))
+		tone := good
+		if len(out.Left) > 0 || halfHeld(out) {
+			tone = attention
+		}
+		a.conclude(tone, "Release: %s: %s.%s%s", lifted, holdNames(out.Released), leading(besideRuns(out.Released)), leading(next))
 	}
 	return nil
 }
@@ -243,7 +228,7 @@ func besideRuns(lifted []migrate.Hold) string {
 	}
 	var said []string
 	for _, h := range people {
-		said = append(said, znode.Name(h.Path)+" by "+heldBy(migrate.HoldStatus{By: cmp.Or(h.By, "others"), Since: h.Since, Why: h.Why}))
+		said = append(said, znode.Name(h.Path)+" by "+setBy(h))
 	}
 	return "Not all were the run's: " + strings.Join(said, ", ") + "."
 }

@@ -19,7 +19,14 @@ func standing(s *migrate.Status, target endpoint) string {
 	case migrate.StepRebuild:
 		return "the migration's own records are damaged"
 	case migrate.StepFinish, migrate.StepFinishRollback:
-		return fmt.Sprintf("%v: %s is %s", errUnfinished, newest.Run, newest.State)
+		what := newest.Run
+		if s.Step == migrate.StepFinishRollback {
+			what = "the rollback of " + newest.Run
+		}
+		if target.file != "" { // it may have been dumped while a migrator was at work
+			return fmt.Sprintf("%v: %s is unfinished", errUnfinished, what)
+		}
+		return fmt.Sprintf("%v: nobody is working on %s", errUnfinished, what)
 	}
 	held := heldAndReleased(s)
 	switch {
@@ -41,6 +48,15 @@ func standing(s *migrate.Status, target endpoint) string {
 		return newest.Run + " is done, and the new queues are held"
 	}
 	return newest.Run + " is done; " + held
+}
+
+// stateShown is a run's state for people. The record of a run that was interrupted says
+// that it is running.
+func stateShown(s *migrate.Status, r migrate.RunStatus) string {
+	if r.State == migrate.RunRunning && s.AtWork == 0 {
+		return "unfinished"
+	}
+	return string(r.State)
 }
 
 // heldByRuns reports whether runs hold all queues, and nobody else holds anything.

@@ -100,7 +100,7 @@ func readTarget[T any](ctx context.Context, a *app, e endpoint, read func(contex
 	defer target.Close()
 	ctx, finish := a.phases(ctx, "reading the target")
 	defer finish()
-	return read(ctx, target)
+	return read(ctx, target.Side)
 }
 
 // openWholeDump is openDump for a dump that must not lack anything.

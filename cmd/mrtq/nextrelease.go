@@ -1,0 +1,149 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mrtq/internal/znode"
+	"mrtq/migrate"
+	"mrtq/newqueue"
+)
+
+// What release says to do next, when it lifts nothing and when it checked nothing.
+
+// needsProof asks for the source, against which the target is verified.
+func (c *releaseCmd) needsProof(a *app, target endpoint, holds *migrate.Holds, proof []migrate.Hold) error {
+	words := []string{target.text, "SOURCE"}
+	if r, ok := holds.Newest(); ok {
+		words[1] = r.Source
+		if c.checked.quarantine != "" || r.Policies.Undecodable == migrate.Quarantine {
+			words = append(words, quarantineWords(c.checked.quarantine, target)...)
+		}
+	}
+	return usageError("%s cover a migration (%s). To verify the target first, add SOURCE. To release without verifying, add --force. Nothing was released; next: %s",
+		count(len(proof), "hold", "holds"), holdNames(proof), a.command("release", append(words, c.named()...)...))
+}
+
+// needsQuarantine asks for the quarantine file. The rest of the target is verified.
+func (c *releaseCmd) needsQuarantine(a *app, target endpoint, source string, records int) error {
+	words := append([]string{target.text, source}, c.named()...)
+	kept := quarantineWords("", target)
+	in := count(records, "record is", "records are") + " in quarantine"
+	a.conclude(bad, "Nothing was released. The target is what the source says it should be, but %s, and no --quarantine says which file keeps their bytes. mrtq migrate wrote %s in the folder where it ran, unless you gave it another --quarantine. To release without verifying, give --force instead of SOURCE. Next: %s",
+		in, quarantineFile(target), a.command("release", append(words, kept...)...))
+	return checkError(fmt.Errorf("release: %s, and no --quarantine was given. Nothing was released", in))
+}
+
+// named are the flags that choose holds, as they were given.
+func (c *releaseCmd) named() (words []string) {
+	for _, q := range c.only {
+		words = append(words, "--only", q)
+	}
+	for _, name := range c.collections {
+		words = append(words, "--collection", name)
+	}
+	return words
+}
+
+// notChecked says what --force left unchecked and how to check it now, "" if nothing
+// was migrated.
+func (c *releaseCmd) notChecked(a *app, target endpoint, holds *migrate.Holds) string {
+	r, ok := holds.Newest()
+	if !ok || r.State == migrate.RunRolledBack {
+		return ""
+	}
+	what := "the target"
+	if r.Policies.Undecodable == migrate.Quarantine {
+		what += " and the quarantine file"
+	}
+	return fmt.Sprintf("To check %s now: %s", what, a.command("verify", a.verifyWords(r.Source, target, r.Policies)...))
+}
+
+// next is what to do after a release: lift the holds that are still set, or check
+// what --force left unchecked. source is SOURCE, if it was given.
+func (c *releaseCmd) next(a *app, target endpoint, source []string, holds *migrate.Holds, out released) string {
+	text := stillHeld(out)
+	if out.Unfinished != nil {
+		return text
+	}
+	if proof, _ := pick(out.Held, func(h migrate.Hold) bool { return h.Proof }); len(proof) > 0 {
+		words := append([]string{target.text}, source...)
+		if r, ok := holds.Newest(); ok {
+			if len(source) == 0 {
+				words = append(words, r.Source)
+			}
+			if c.checked.quarantine != "" || r.Policies.Undecodable == migrate.Quarantine {
+				words = append(words, quarantineWords(c.checked.quarantine, target)...)
+			}
+		}
+		return fmt.Sprintf("%s To verify and lift %s: %s", text, holdNames(proof), a.command("release", append(words, naming(proof)...)...))
+	}
+	if c.force && !out.Verified && len(out.Released) > 0 {
+		if check := c.notChecked(a, target, holds); check != "" {
+			return strings.TrimSpace(text + " " + check)
+		}
+	}
+	if len(out.Held) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s To lift %s, when that is over: %s", text, holdNames(out.Held), a.command("release", append([]string{target.text}, naming(out.Held)...)...))
+}
+
+// stillHeld names the holds that are still set and who set them, "" if there are none.
+func stillHeld(out released) string {
+	if len(out.Held) == 0 {
+		return ""
+	}
+	var setters []string
+	names := map[string][]string{}
+	for _, h := range out.Held {
+		by, name := setBy(h), znode.Name(h.Path)
+		if znode.Parent(h.Path) != newqueue.QueueLocksPath {
+			name = "collection " + name
+		}
+		if names[by] == nil {
+			setters = append(setters, by)
+		}
+		names[by] = append(names[by], name)
+	}
+	var parts []string
+	for _, by := range setters {
+		parts = append(parts, strings.Join(names[by], ", ")+" by "+by)
+	}
+	text := "Still held: " + strings.Join(parts, "; ") + "."
+	if halfHeld(out) {
+		text += " But the large access worker takes small requests too, so this hold does not stop them."
+	}
+	return text
+}
+
+// halfHeld reports whether small access requests are held and large ones are not any
+// more. The large access worker takes both, and heeds only the hold on large ones.
+func halfHeld(out released) bool {
+	on := func(holds []migrate.Hold, q newqueue.QueueHold) bool {
+		return slices.ContainsFunc(holds, func(h migrate.Hold) bool { return h.Path == newqueue.QueueHoldPath(q) })
+	}
+	return on(out.Released, newqueue.HoldAccessLarge) && on(out.Held, newqueue.HoldAccessSmall)
+}
+
+// setBy is who set a hold, with what they said of it.
+func setBy(h migrate.Hold) string {
+	if migrate.IsRun(h.By) {
+		return h.By
+	}
+	return heldBy(migrate.HoldStatus{By: cmp.Or(h.By, "others"), Since: h.Since, Why: h.Why})
+}
+
+// naming are the flags that choose holds.
+func naming(holds []migrate.Hold) (words []string) {
+	for _, h := range holds {
+		if znode.Parent(h.Path) == newqueue.QueueLocksPath {
+			words = append(words, "--only", znode.Name(h.Path))
+		} else {
+			words = append(words, "--collection", znode.Name(h.Path))
+		}
+	}
+	return words
+}
