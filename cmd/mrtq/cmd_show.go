@@ -112,7 +112,7 @@ func (c *showCmd) find(ctx context.Context, a *app, s sides, name string) (*migr
 	defer finish()
 	queue, done, err := a.openQueue(ctx, s.source, &c.legacyFlags)
 	if err != nil {
-		return nil, failed("show: source", s.source.text, err)
+		return nil, failed("show: source", s.source.text, a.noLegacyQueue(ctx, s, &c.legacyFlags, err))
 	}
 	defer done()
 	target, err := a.openTarget(ctx, s.target, nil)

@@ -130,7 +130,7 @@ func (c *verifyCmd) verify(cmd *cobra.Command, a *app, s sides, opt migrate.Veri
 	defer source.Close()
 	queue, err := migrate.OpenLegacyQueue(ctx, source.Side, queues, choices.Reads)
 	if err != nil {
-		return nil, failed("verify: source", s.source.text, err)
+		return nil, failed("verify: source", s.source.text, a.noLegacyQueue(ctx, s, &c.legacyFlags, err))
 	}
 	v, err := migrate.Verify(ctx, queue, target, opt)
 	if err != nil {
