@@ -67,8 +67,14 @@ func watchLines(v live.View, width int) []line {
 		add(alarm, "NOT CONNECTED for %s: %s", ago(v.Troubled), cell(v.Trouble))
 		add(alarm, "Trying again. The rest was read at %s.", v.AsOf.Format(time.RFC3339))
 	}
-	if !v.There {
-		add(nil, "Nothing to show yet: the target's znode does not exist.")
+	if v.NoQueue != nil {
+		add(warning, "NO QUEUE: %s. %s. Waiting for one to appear.", cell(noQueueAt(placeOf(v.Target), v.NoQueue)), checkPlace)
+		if v.Migrators > 0 {
+			lines = append(lines, migrationLines(v, width)...)
+		}
+		if len(v.Holds) > 0 {
+			lines = append(lines, labelled("Holds", width, holdsText(v.Holds))...)
+		}
 		return append(lines, sourceLines(v, width)...)
 	}
 	for _, note := range v.Notes {

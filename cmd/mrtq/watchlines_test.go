@@ -73,7 +73,7 @@ func TestColourIsNeverAlone(t *testing.T) {
 		plain := l.plain(80)
 		switch {
 		case len(l.style) == 0 || l.style[0] == text.Bold && len(l.style) == 1: // a heading
-		case strings.Contains(plain, "NOT CONNECTED"), strings.Contains(plain, "Trying again"), strings.HasPrefix(plain, "NOTE: "):
+		case strings.Contains(plain, "NOT CONNECTED"), strings.Contains(plain, "Trying again"), strings.HasPrefix(plain, "NOTE: "), strings.HasPrefix(plain, "NO QUEUE: "):
 		case l.style[0] == warning[0]: // a note's second line
 		default:
 			t.Errorf("%q is told by its colour alone", plain)
