@@ -102,12 +102,7 @@ func (c *reportCmd) main(cmd *cobra.Command, a *app, args []string) error {
 		return err
 	}
 	defer done()
-	in.next = func(s *migrate.Status) string {
-		if s.Step == "" {
-			return ""
-		}
-		return unlabelled(a.nextOf(s, target))
-	}
+	in.next = func(s *migrate.Status) report.Next { return c.next(a, s, target, source, &in) }
 	data, err := in.data(cmd.Context())
 	if errors.Is(err, errNothingToReport) {
 		return checkError(fmt.Errorf("report: %s; no page was made. %s", noQueueAt(target, in.noQueue), checkPlace))
@@ -167,17 +162,23 @@ func fromFile[T any](flag, path string, read func(io.Reader) (*T, error)) (*T, e
 	return v, nil
 }
 
+// savedPlan is a saved plan, and what it was made with.
+type savedPlan struct {
+	migrate.Plan
+	approved migrate.Approved
+}
+
 // readPlan reads a whole saved plan. It refuses a plan that was edited.
-func readPlan(r io.Reader) (*migrate.Plan, error) {
+func readPlan(r io.Reader) (*savedPlan, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := migrate.ReadApproved(bytes.NewReader(data)); err != nil {
+	var p savedPlan
+	if p.approved, err = migrate.ReadApproved(bytes.NewReader(data)); err != nil {
 		return nil, err
 	}
-	var p migrate.Plan
-	if err := json.Unmarshal(data, &p); err != nil {
+	if err := json.Unmarshal(data, &p.Plan); err != nil {
 		return nil, fmt.Errorf("%w: %w", migrate.ErrPlanFile, err)
 	}
 	return &p, nil
@@ -235,7 +236,7 @@ type reportInput struct {
 	made           time.Time
 	target, source string // as given; "" if not
 	only           string // the run that --run names, "" for all
-	plan           *migrate.Plan
+	plan           *savedPlan
 	from           side.Side            // the target; nil if none is given
 	queue          *migrate.LegacyQueue // the source's; nil if none is given
 	verdict        *migrate.Verdict
@@ -243,7 +244,7 @@ type reportInput struct {
 	options        migrate.Options
 	queues         map[string]string // the kinds of the legacy queues, by znode
 	noQueue        *migrate.NoQueue  // what stands at the target instead of a queue; nil if one is there
-	next           func(*migrate.Status) string
+	next           func(*migrate.Status) report.Next
 	coverage       *report.Coverage
 	check          *report.Check
 }

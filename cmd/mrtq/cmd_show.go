@@ -25,8 +25,8 @@ func (a *app) showCmd() *cobra.Command {
 		Long: `Show one legacy record, what the migration knows of it, and the job or access
 request that was made of it. ITEM is a record's path or name, or a job's or request's
 path or id. Of a record that can't be decoded it shows why, and which quarantine file
-keeps its bytes. Nothing is written. Exit code 1 if neither side has it, or if the
-quarantine file lacks its bytes.`,
+keeps its bytes. Nothing is written. Exit code 1 if neither side has it, if the
+quarantine file lacks its bytes, or if there is no new queue at TARGET.`,
 		Example: `  mrtq show zk1:2181 zk1:2181/new /ingest/mrtQ-05000000000001
   mrtq show zk1:2181 zk1:2181/new jid0000000003`,
 		Args: args("SOURCE", "TARGET", "ITEM"),
@@ -47,6 +47,8 @@ type shownItem struct {
 	Job     shownJob     `json:"job"`
 	// Quarantine is of a record that was not migrated because it can't be decoded.
 	Quarantine *quarantined `json:"quarantine,omitempty"`
+	// NoQueue is what is at TARGET instead of a new queue; nil if there is one.
+	NoQueue *migrate.NoQueue `json:"no_queue,omitempty"`
 }
 
 type shownCustody struct {
@@ -74,8 +76,11 @@ func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
-	it, err := c.find(ctx, a, s, args[2])
+	it, noQueue, err := c.find(ctx, a, s, args[2])
 	if errors.Is(err, migrate.ErrNoItem) {
+		if noQueue != nil {
+			return checkError(fmt.Errorf("show: %w, and %s. %s", err, noQueueAt(s.target, noQueue), checkPlace))
+		}
 		return checkError(fmt.Errorf("show: %w; give a record's path or name, or a job's path or id", err))
 	}
 	if errors.Is(err, migrate.ErrManyItems) {
@@ -85,7 +90,9 @@ func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
 		return err
 	}
 	out := shownOf(args[2], it)
-	if inQuarantine(it) {
+	if out.NoQueue = noQueue; noQueue != nil {
+		out.Verdict += fmt.Sprintf(", and %s. %s", noQueueAt(s.target, noQueue), checkPlace)
+	} else if inQuarantine(it) {
 		if out.Quarantine, err = lookIntoQuarantine(*it.Record, c.quarantine, s.target); err != nil {
 			return err
 		}
@@ -98,7 +105,7 @@ func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
 	}
 	t := good
 	lacks := out.Quarantine != nil && out.Quarantine.File != "" && !out.Quarantine.Kept
-	if lacks && err == nil {
+	if (lacks || noQueue != nil) && err == nil {
 		t, err = bad, checkError(errors.New("show: "+out.Verdict))
 	} else if it.Gone != "" || it.Touched != "" || it.Record == nil {
 		t = attention
@@ -107,24 +114,29 @@ func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
 	return err
 }
 
-func (c *showCmd) find(ctx context.Context, a *app, s sides, name string) (*migrate.Item, error) {
+// find finds the item. noQueue is what is at the target instead of a new queue, nil if
+// there is one.
+func (c *showCmd) find(ctx context.Context, a *app, s sides, name string) (it *migrate.Item, noQueue *migrate.NoQueue, err error) {
 	ctx, finish := a.phases(ctx, "reading both sides")
 	defer finish()
 	queue, done, err := a.openQueue(ctx, s.source, &c.legacyFlags)
 	if err != nil {
-		return nil, failed("show: source", s.source.text, err)
+		return nil, nil, failed("show: source", s.source.text, a.noLegacyQueue(ctx, s, &c.legacyFlags, err))
 	}
 	defer done()
 	target, err := a.openTarget(ctx, s.target, nil)
 	if err != nil {
-		return nil, failed("show: target", s.target.text, err)
+		return nil, nil, failed("show: target", s.target.text, err)
 	}
 	defer target.Close()
-	it, err := migrate.FindItem(ctx, queue, target, name)
+	if noQueue, err = migrate.ReadNoQueue(ctx, target); err != nil {
+		return nil, nil, failed("show: target", s.target.text, err)
+	}
+	it, err = migrate.FindItem(ctx, queue, target, name)
 	if err != nil && !errors.Is(err, migrate.ErrNoItem) && !errors.Is(err, migrate.ErrManyItems) {
 		err = failed("show", s.source.text+" "+s.target.text, err)
 	}
-	return it, err
+	return it, noQueue, err
 }
 
 func shownOf(name string, it *migrate.Item) shownItem {

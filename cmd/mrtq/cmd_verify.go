@@ -21,6 +21,7 @@ type verifyCmd struct {
 	quarantine string
 	output     string
 	verdict    *migrate.Verdict // what it found
+	differing  *otherChoices    // choices that are not the run's; nil if there are none
 }
 
 var errDiffers = errors.New("the target is not what the source says it should be")
@@ -40,7 +41,8 @@ func (a *app) newVerify() (*verifyCmd, *cobra.Command) {
 compare: that every record is there exactly once, every znode's data, every property
 read back, order, counts, the layout's rules. verify takes only the policies and the
 dialect from the run's record, and derives everything else again. If you give a
-policy here, it uses yours. Nothing is written.
+policy here, it uses yours, and says so if the run was made with another one. Nothing
+is written.
 
 After a release, verify distinguishes the work of workers from damage: it counts the
 jobs that they have worked on, and compares what they never change. Exit code 1 if
@@ -80,7 +82,7 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 			return err
 		}
 	} else {
-		a.printVerdict(v)
+		a.printVerdict(v, c.differing == nil)
 	}
 	if n := v.Records.Quarantined; n > 0 && c.quarantine == "" && v.OK() {
 		a.say("%s in quarantine; their bytes were not checked: add --quarantine FILE", count(n, "record is", "records are"))
@@ -92,8 +94,12 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	if !v.OK() {
 		a.sayOtherSource(v.Run, v.RunSource(), s.source.text)
 	}
-	tone, text := verifyVerdict(v, shellWord(s.target.text), lacks)
-	a.conclude(tone, "%s%s", text, leading(a.nextAfterVerify(v, s, c.quarantine)))
+	if c.differing != nil && !v.OK() && v.State != migrate.RunRunning && v.State != migrate.RunRollingBack {
+		a.concludeOtherChoices(c, s)
+	} else {
+		tone, text := verifyVerdict(v, shellWord(s.target.text), lacks)
+		a.conclude(tone, "%s%s", text, leading(a.nextAfterVerify(v, s, c.quarantine)))
+	}
 	switch {
 	case v.OK():
 		return nil
@@ -123,6 +129,12 @@ func (c *verifyCmd) verify(cmd *cobra.Command, a *app, s sides, opt migrate.Veri
 		return nil, failed("verify: target", s.target.text, err)
 	}
 	opt.Policies = choices.Policies
+	if run, ran, err := migrate.ReadNewestRun(ctx, target); err == nil && ran {
+		c.differing = choicesBeside(run, policies, time)
+	}
+	if c.differing != nil {
+		a.say("%s: verify compares with what the given %s would have made", c.differing, c.differing.one("one", "ones"))
+	}
 	source, err := a.openSource(ctx, s.source, nil)
 	if err != nil {
 		return nil, failed("verify: source", s.source.text, err)
@@ -130,7 +142,7 @@ func (c *verifyCmd) verify(cmd *cobra.Command, a *app, s sides, opt migrate.Veri
 	defer source.Close()
 	queue, err := migrate.OpenLegacyQueue(ctx, source.Side, queues, choices.Reads)
 	if err != nil {
-		return nil, failed("verify: source", s.source.text, err)
+		return nil, failed("verify: source", s.source.text, a.noLegacyQueue(ctx, s, &c.legacyFlags, err))
 	}
 	v, err := migrate.Verify(ctx, queue, target, opt)
 	if err != nil {
@@ -171,7 +183,9 @@ func (c *verifyCmd) chosen(given func(flag string) bool) (policies map[string]st
 	return policies, time
 }
 
-func (a *app) printVerdict(v *migrate.Verdict) {
+// printVerdict prints a verification. mendable says that the differences are worth
+// mending, and not only differences of policy.
+func (a *app) printVerdict(v *migrate.Verdict, mendable bool) {
 	if noRunHere(v) {
 		return // it would only list every record as missing
 	}
@@ -190,7 +204,7 @@ func (a *app) printVerdict(v *migrate.Verdict) {
 		return []any{d.Path, string(d.Kind), d.Message}
 	})
 	a.printServices("What the deployed services would do with it", v.Services)
-	if slices.ContainsFunc(v.Differences, func(d migrate.Difference) bool { return d.Kind == migrate.NodeExtra }) {
+	if mendable && slices.ContainsFunc(v.Differences, func(d migrate.Difference) bool { return d.Kind == migrate.NodeExtra }) {
 		fmt.Fprint(a.stdout, "If the extra znodes are a live queue's own, --others allows them.\n\n")
 	}
 	if slices.ContainsFunc(v.Differences, func(d migrate.Difference) bool { return d.Kind == migrate.Damaged && d.Rebuildable }) {

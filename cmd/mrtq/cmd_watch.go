@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -40,10 +41,11 @@ them. The oldest job of a state is the one that was created first. If you also g
 a SOURCE, watch counts the records of its legacy queues and the legacy locks, so
 that you can see when the queues are empty.
 
-If the connection is lost, or the target does not exist yet, watch says so, shows
-what it saw last, and tries again. In a pipe, it prints one picture after the other;
--o ndjson prints one JSON object a line at each interval. --once prints one picture
-only, and then a server that can't be reached is an error.
+If the connection is lost, watch says so, shows what it saw last, and tries again. If
+there is no new queue at TARGET, it says what is there instead, and waits for one. In a
+pipe, it prints one picture after the other; -o ndjson prints one JSON object a line at
+each interval. --once prints one picture only. Then a server that can't be reached is
+an error, and the exit code is 1 if there is no new queue.
 
 --metrics serves the same numbers to Prometheus, as OpenMetrics at /metrics. There
 is no password. Without a host (--metrics :9464), only this machine can read them.
@@ -140,7 +142,12 @@ func (c *watchCmd) lookOnce(ctx context.Context, a *app, target string, s *sight
 	}
 	w := watching{target: target}
 	w.saw(snap)
-	return c.printer(a).show(w.view(snap.At))
+	if err := c.printer(a).show(w.view(snap.At)); err != nil || snap.NoQueue == nil {
+		return err
+	}
+	text := noQueueAt(placeOf(target), snap.NoQueue)
+	a.conclude(bad, "Watch: %s. %s.", text, checkPlace)
+	return checkError(fmt.Errorf("watch: %s", text))
 }
 
 // viewer shows views, one after the other.

@@ -27,6 +27,15 @@ func noQueueAt(place endpoint, found *migrate.NoQueue) string {
 	return text
 }
 
+// placeOf is the endpoint of a target that was given.
+func placeOf(target string) endpoint {
+	place, err := parseEndpoint("TARGET", target)
+	if err != nil {
+		return endpoint{text: target}
+	}
+	return place
+}
+
 // checkPlace says what to do where a queue was expected.
 const checkPlace = "Check the address and its chroot"
 

@@ -131,7 +131,7 @@ func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (plan *migrat
 	defer finish()
 	queue, closeQueue, err := a.openQueue(ctx, s.source, &p.legacyFlags)
 	if err != nil {
-		return nil, opt, nil, failed("source", s.source.text, err)
+		return nil, opt, nil, failed("source", s.source.text, a.noLegacyQueue(ctx, s, &p.legacyFlags, err))
 	}
 	defer func() {
 		if err != nil {

@@ -22,7 +22,7 @@ func (in *reportInput) data(ctx context.Context) (*report.Data, error) {
 	if in.plan != nil {
 		d.Dialect = string(in.plan.Dialect)
 		policies, known = in.plan.Policies, true
-		d.Plan = planOf(in.plan)
+		d.Plan, d.Next = planOf(&in.plan.Plan), in.next(nil)
 		d.Target, d.Source = cmp.Or(d.Target, in.plan.Target.Name), cmp.Or(d.Source, in.plan.Source.Name)
 	}
 	if in.from != nil {
@@ -46,6 +46,9 @@ func (in *reportInput) data(ctx context.Context) (*report.Data, error) {
 				d.Plan.Carried = r.ID
 			}
 		}
+		if d.Plan != nil {
+			d.Plan.Pending = !slices.ContainsFunc(status.Runs, func(r migrate.RunStatus) bool { return r.Run == d.Plan.Run })
+		}
 		if len(runs) == 0 {
 			found, _, ok, err := migrate.ReadDialect(ctx, in.from)
 			if err != nil {
@@ -56,6 +59,10 @@ func (in *reportInput) data(ctx context.Context) (*report.Data, error) {
 			}
 		}
 		d.Damage, d.Next = problemsOf(status.Damage), in.next(status)
+		d.AtWork = status.Step == migrate.StepWait
+		if newest, ran := status.Newest(); ran && in.only != "" {
+			d.Latest = report.Run{ID: newest.Run, State: string(newest.State)}
+		}
 		d.Holds = holdsOf(runs, status)
 		for _, l := range status.Locks {
 			d.Locks = append(d.Locks, report.Lock{Path: l.Path, Session: l.Session})

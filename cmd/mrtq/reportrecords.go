@@ -43,7 +43,7 @@ func (rs *reportRecords) get(path string) *report.Record {
 func (in *reportInput) records(ctx context.Context, d *report.Data, policies migrate.Policies) ([]report.Record, error) {
 	rs := &reportRecords{queues: in.queues, byPath: map[string]*report.Record{}, waiting: d.Plan != nil && d.Plan.Carried == "", ran: len(d.Runs) > 0}
 	if in.plan != nil {
-		rs.plan(in.plan)
+		rs.plan(&in.plan.Plan)
 	}
 	if in.queue != nil {
 		now, err := in.planNow(ctx, d, policies)

@@ -71,6 +71,9 @@ type app struct {
 	// the command line of the one that runs.
 	commands *cobra.Command
 	typed    []typedFlag
+	// name is the command that runs, and args are its arguments.
+	name string
+	args []string
 
 	conn connection
 	log  *slog.Logger
@@ -132,8 +135,8 @@ codes: 0 done, 1 the check failed, 2 wrong usage, 3 the environment failed,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noSuchCommand,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			a.commands, a.typed = cmd.Root(), typed(cmd)
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			a.commands, a.typed, a.name, a.args = cmd.Root(), typed(cmd), cmd.Name(), args
 			if err := a.settings(cmd); err != nil {
 				return err
 			}

@@ -106,7 +106,7 @@ func (s *screen) redraw(v live.View) error {
 	b.WriteString(goHome)
 	// clearLine would erase the last character of a line of full width.
 	width := max(1, s.width-1)
-	for i, l := range clipped(watchLines(v, width), s.height) {
+	for i, l := range watchScreen(v, width, s.height) {
 		if i > 0 {
 			b.WriteString("\r\n")
 		}

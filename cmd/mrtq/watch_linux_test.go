@@ -125,7 +125,7 @@ func (w *watched) interrupt() {
 func TestWatchOnTerminal(t *testing.T) {
 	server := minizk.RunWith(t, minizk.Options{RealTime: true})
 	w := watchOn(t, 80, 24, server, nil, "--session-timeout", "4s", "--timeout", "2s")
-	w.until("before there is a target", `Nothing to show yet`)
+	w.until("before there is a target", `NO QUEUE: `)
 	w.open()
 	w.make("/jobs/states/pending/05-jid0000000001", "/jobs/jid0000000001", "/jobs/states/pending/05-jid0000000002", "/access/large")
 	w.until("a queue", `(?m)^pending +2 +\S+ +\S+ +jid0000000001 `)
@@ -212,7 +212,7 @@ func TestWatchWaitsForServer(t *testing.T) {
 func TestWatchIsSuspended(t *testing.T) {
 	server := minizk.RunWith(t, minizk.Options{RealTime: true})
 	w := watchOn(t, 80, 24, server, nil)
-	w.until("the first picture", `Nothing to show yet`)
+	w.until("the first picture", `NO QUEUE: `)
 	if _, err := w.control.WriteString("\x1a"); err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func TestWatchIsSuspended(t *testing.T) {
 	if err := w.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	w.until("the picture again", `Nothing to show yet`)
+	w.until("the picture again", `NO QUEUE: `)
 	w.interrupt()
 }
 
@@ -247,7 +247,7 @@ func stopped(t *testing.T, pid int) bool {
 func TestWatchOnDumbTerminal(t *testing.T) {
 	server := minizk.RunWith(t, minizk.Options{RealTime: true})
 	w := watchOn(t, 80, 24, server, []string{"TERM=dumb"})
-	s := w.until("two pictures", `(?s)Nothing to show yet.*\n\n.*Nothing to show yet`)
+	s := w.until("two pictures", `(?s)NO QUEUE: .*\n\n.*NO QUEUE: `)
 	if s.other || s.hidden || s.coloured {
 		t.Errorf("%+v", s)
 	}

@@ -50,10 +50,62 @@ var (
 	alarm   = text.Colors{text.Bold, text.FgRed}
 )
 
-// watchLines draws a view. It is a pure function. The most important lines come
-// first, because lines that don't fit are cut off at the end.
+// watchLines draws a view, as tall as it needs. It is a pure function.
 func watchLines(v live.View, width int) []line {
-	lines := []line{{twoSides(cell(v.Target), v.Time.Format(time.RFC3339), width), heading}}
+	d := sketch{v: v, width: width}
+	return append(d.upper(), d.locks(len(v.Locks.List))...)
+}
+
+// fewestLocks is how many of the oldest locks a screen shows if it can.
+const fewestLocks = 3
+
+// watchScreen draws a view for a terminal. What does not fit is said in fewer lines, in
+// this order: fewer locks; no blank lines; the empty states in one line; the legacy
+// queues in one line. Only a terminal that is too low even for that loses lines, at the
+// end.
+func watchScreen(v live.View, width, height int) []line {
+	all := len(v.Locks.List)
+	d := sketch{v: v, width: width}
+	for ; ; d.tight++ {
+		upper := d.upper()
+		for shown := min(all, height); shown >= 0; shown-- {
+			if lines := append(upper[:len(upper):len(upper)], d.locks(shown)...); len(lines) <= height && (shown >= min(all, fewestLocks) || d.tight == tightest) {
+				return lines
+			}
+		}
+		if d.tight == tightest {
+			return clipped(append(upper, d.locks(0)...), height)
+		}
+	}
+}
+
+// How tight a sketch is.
+const (
+	withoutBlanks = 1 + iota
+	withoutEmptyStates
+	withoutLegacyTable
+	tightest = withoutLegacyTable
+)
+
+// sketch is a view that is drawn in a width.
+type sketch struct {
+	v     live.View
+	width int
+	tight int
+}
+
+// blank is a blank line, if there is room for it.
+func (d sketch) blank() []line {
+	if d.tight >= withoutBlanks {
+		return nil
+	}
+	return []line{{}}
+}
+
+// upper is everything above the locks. The most important lines come first.
+func (d sketch) upper() []line {
+	v, width := d.v, d.width
+	lines := headLines(v, width)
 	add := func(style text.Colors, format string, args ...any) {
 		for _, part := range wrap(fmt.Sprintf(format, args...), width) {
 			lines = append(lines, line{part, style})
@@ -67,21 +119,39 @@ func watchLines(v live.View, width int) []line {
 		add(alarm, "NOT CONNECTED for %s: %s", ago(v.Troubled), cell(v.Trouble))
 		add(alarm, "Trying again. The rest was read at %s.", v.AsOf.Format(time.RFC3339))
 	}
-	if !v.There {
-		add(nil, "Nothing to show yet: the target's znode does not exist.")
-		return append(lines, sourceLines(v, width)...)
+	if v.NoQueue != nil {
+		add(warning, "NO QUEUE: %s. %s. Waiting for one to appear.", cell(noQueueAt(placeOf(v.Target), v.NoQueue)), checkPlace)
+		if v.Migrators > 0 {
+			lines = append(lines, migrationLines(v, width)...)
+		}
+		if len(v.Holds) > 0 {
+			lines = append(lines, labelled("Holds", width, holdsText(v.Holds))...)
+		}
+		return append(lines, d.source()...)
 	}
 	for _, note := range v.Notes {
 		add(warning, "NOTE: %s", cell(note))
 	}
-	lines = append(lines, line{})
+	lines = append(lines, d.blank()...)
 	lines = append(lines, migrationLines(v, width)...)
 	lines = append(lines, labelled("Holds", width, holdsText(v.Holds))...)
-	lines = append(lines, line{})
-	lines = append(lines, queueLines(v, width)...)
-	lines = append(lines, sourceLines(v, width)...)
-	lines = append(lines, line{})
-	return append(lines, lockLines(v.Locks, width)...)
+	lines = append(lines, d.blank()...)
+	lines = append(lines, d.queues()...)
+	lines = append(lines, d.source()...)
+	return append(lines, d.blank()...)
+}
+
+// headLines are the target and the time.
+func headLines(v live.View, width int) []line {
+	target, at := cell(v.Target), v.Time.Format(time.RFC3339)
+	if text.StringWidthWithoutEscSequences(target)+1+len(at) <= width {
+		return []line{{pad(target, width-len(at)-1) + " " + at, heading}}
+	}
+	var lines []line
+	for _, part := range wrap(target, width) {
+		lines = append(lines, line{part, heading})
+	}
+	return append(lines, line{at, heading})
 }
 
 func migrationLines(v live.View, width int) []line {
@@ -162,58 +232,103 @@ func holdsText(holds []live.HoldView) string {
 	return strings.Join(parts, ", ")
 }
 
-// queueLines are the table of states, access queues and batches.
-func queueLines(v live.View, width int) []line {
-	const name = 15
-	more := 0
-	if width >= wide {
-		more = width - wide
+// rowOf is a row of a table: a name in a column of this width, and the rest. A longer
+// name has lines of its own above the rest.
+func rowOf(name string, column int, rest string, width int) []line {
+	if text.StringWidthWithoutEscSequences(name) <= column {
+		return []line{{text: pad(name, column) + rest}}
 	}
-	row := func(what, n, in, out, oldest, age, here string) string {
-		return fmt.Sprintf("%s %9s %9s %9s  %s %8s %9s", pad(what, name+min(more, 20)), n, in, out, pad(oldest, 14), age, here)
+	var lines []line
+	for _, part := range wrap(name, width) {
+		lines = append(lines, line{text: part})
 	}
-	lines := []line{{row("JOBS", "COUNT", "IN/MIN", "OUT/MIN", "OLDEST", "AGE", "IN STATE"), heading}}
+	return append(lines, line{text: pad("", column) + rest})
+}
+
+// queues are the table of states, access queues and batches.
+func (d sketch) queues() []line {
+	v := d.v
+	name := 15
+	if d.width >= wide {
+		name += min(d.width-wide, 20)
+	}
+	row := func(n, in, out, oldest, age, here string) string {
+		return fmt.Sprintf(" %9s %9s %9s  %s %8s %9s", n, in, out, pad(oldest, 14), age, here)
+	}
+	lines := []line{{pad("JOBS", name) + row("COUNT", "IN/MIN", "OUT/MIN", "OLDEST", "AGE", "IN STATE"), heading}}
+	var empty []string
 	rows := func(prefix string, queues []live.Queue) {
 		for _, q := range queues {
+			if d.tight >= withoutEmptyStates && q.Count == 0 && still(q.In) && still(q.Out) {
+				empty = append(empty, cell(prefix+q.Name))
+				continue
+			}
 			id, age, here := "-", "-", "-"
 			if q.Oldest != nil {
 				id, age, here = q.Oldest.ID, ago(q.Oldest.Seconds), ago(q.Oldest.Here)
 			}
-			lines = append(lines, line{text: row(cell(prefix+q.Name), fmt.Sprint(q.Count), rateText(q.In), rateText(q.Out), id, age, here)})
+			lines = append(lines, rowOf(cell(prefix+q.Name), name, row(fmt.Sprint(q.Count), rateText(q.In), rateText(q.Out), id, age, here), d.width)...)
 		}
 	}
 	if len(v.Jobs) == 0 {
 		lines = append(lines, line{text: "none: there is no folder of any state"})
 	}
 	rows("", v.Jobs)
-	if len(v.Access)+len(v.Batches) > 0 {
-		lines = append(lines, line{row("OTHERS", "COUNT", "IN/MIN", "OUT/MIN", "OLDEST", "AGE", ""), heading})
+	if len(v.Access)+len(v.Batches) > 0 && d.tight < withoutEmptyStates {
+		lines = append(lines, line{pad("OTHERS", name) + row("COUNT", "IN/MIN", "OUT/MIN", "OLDEST", "AGE", ""), heading})
 	}
 	rows("access ", v.Access)
 	rows("", v.Batches)
+	if len(empty) > 0 {
+		lines = append(lines, labelled("Empty", d.width, strings.Join(empty, ", "))...)
+	}
 	return lines
 }
 
-// sourceLines are the legacy queues and locks.
-func sourceLines(v live.View, width int) []line {
-	if len(v.Source) == 0 {
+// still reports whether nothing came or went, as far as that is known.
+func still(rate *float64) bool { return rate == nil || *rate == 0 }
+
+// source are the legacy queues and locks.
+func (d sketch) source() []line {
+	if len(d.v.Source) == 0 {
 		return nil
 	}
-	const counts = 3 * 10
-	name := min(max(15, width-counts), 45)
-	row := func(what, n, in, out string) string {
-		return fmt.Sprintf("%s %9s %9s %9s", pad(what, name), n, in, out)
+	if d.tight >= withoutLegacyTable {
+		var parts []string
+		for _, q := range d.v.Source {
+			part := fmt.Sprintf("%s %d", cell(q.Name), q.Count)
+			var rates []string
+			if !still(q.In) {
+				rates = append(rates, rateText(q.In)+" in")
+			}
+			if !still(q.Out) {
+				rates = append(rates, rateText(q.Out)+" out")
+			}
+			if len(rates) > 0 {
+				part += " (" + strings.Join(rates, ", ") + " a minute)"
+			}
+			parts = append(parts, part)
+		}
+		return labelled("Legacy", d.width, strings.Join(parts, ", "))
 	}
-	lines := []line{{row("LEGACY", "COUNT", "IN/MIN", "OUT/MIN"), heading}}
-	for _, q := range v.Source {
-		lines = append(lines, line{text: row(cell(q.Name), fmt.Sprint(q.Count), rateText(q.In), rateText(q.Out))})
+	const counts = 3 * 10
+	name := min(max(15, d.width-counts), 45)
+	row := func(n, in, out string) string { return fmt.Sprintf(" %9s %9s %9s", n, in, out) }
+	lines := []line{{pad("LEGACY", name) + row("COUNT", "IN/MIN", "OUT/MIN"), heading}}
+	for _, q := range d.v.Source {
+		lines = append(lines, rowOf(cell(q.Name), name, row(fmt.Sprint(q.Count), rateText(q.In), rateText(q.Out)), d.width)...)
 	}
 	return lines
 }
 
-func lockLines(l live.LocksView, width int) []line {
+// locks says what is locked, with so many of the oldest locks.
+func (d sketch) locks(shown int) []line {
+	l := d.v.Locks
+	if d.v.NoQueue != nil || !d.v.Connected && d.v.AsOf.IsZero() {
+		return nil
+	}
 	if l.Total() == 0 {
-		return labelled("Locks", width, "none")
+		return labelled("Locks", d.width, "none")
 	}
 	var kinds []string
 	for _, kind := range live.LockKinds {
@@ -221,17 +336,38 @@ func lockLines(l live.LocksView, width int) []line {
 			kinds = append(kinds, fmt.Sprintf("%d %s", n, kind))
 		}
 	}
-	lines := labelled("Locks", width, fmt.Sprintf("%d, the oldest for %s: %s", l.Total(), ago(l.Oldest), strings.Join(kinds, ", ")))
-	for _, lock := range l.List {
-		whose := "persistent"
-		if lock.Session != "" {
-			whose = "session " + lock.Session
+	lines := labelled("Locks", d.width, fmt.Sprintf("%d, the oldest for %s: %s", l.Total(), ago(l.Oldest), strings.Join(kinds, ", ")))
+	for _, lock := range l.List[:shown] {
+		lines = append(lines, d.lock(lock)...)
+	}
+	if more := len(l.List) - shown; more > 0 {
+		lines = append(lines, line{text: pad("", lockAge) + "… and " + count(more, "more lock", "more locks")})
+	}
+	return lines
+}
+
+// lockAge is the width of the column with a lock's age.
+const lockAge = 12
+
+// lock is one lock: its age, its path, and on a wide terminal whose it is.
+func (d sketch) lock(l live.LockView) []line {
+	const session = 28
+	room := d.width - lockAge
+	whose := "persistent"
+	if l.Session != "" {
+		whose = "session " + l.Session
+	}
+	if d.width >= wide {
+		room -= session
+	}
+	var lines []line
+	age := fmt.Sprintf("%*s  ", lockAge-2, ago(l.Seconds))
+	for i, part := range wrap(cell(l.Path), room) {
+		if i == 0 && d.width >= wide {
+			part = pad(part, room) + " " + whose
 		}
-		t := fmt.Sprintf("%10s  %s", ago(lock.Seconds), cell(lock.Path))
-		if width >= wide {
-			t = pad(t, width-28) + " " + whose
-		}
-		lines = append(lines, line{text: t})
+		lines = append(lines, line{text: age + part})
+		age = pad("", lockAge)
 	}
 	return lines
 }
@@ -240,15 +376,6 @@ func lockLines(l live.LocksView, width int) []line {
 func pad(s string, width int) string {
 	s = text.Snip(s, width, "…")
 	return s + strings.Repeat(" ", max(0, width-text.StringWidthWithoutEscSequences(s)))
-}
-
-// twoSides puts one text at the left end and the other at the right.
-func twoSides(left, right string, width int) string {
-	room := width - len(right) - 1
-	if room < 1 {
-		return left
-	}
-	return pad(left, room) + " " + right
 }
 
 // wrap breaks text into lines between words. It breaks only words that are too long.

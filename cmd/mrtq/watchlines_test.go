@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +12,7 @@ import (
 
 	"mrtq/migrate"
 	"mrtq/migrate/live"
+	"mrtq/newqueue"
 )
 
 func picture(v live.View, width int) string {
@@ -25,6 +28,84 @@ func TestWatchPictures(t *testing.T) {
 	for name, width := range map[string]int{"watch80.txt": 80, "watch120.txt": 120} {
 		got := picture(full(), width)
 		golden(t, filepath.Join("testdata", name), got)
+	}
+}
+
+// night is a busy queue during a migration, with everything that watch can show.
+func night() live.View {
+	at := time.Date(2026, 11, 21, 23, 1, 12, 0, time.UTC)
+	v := live.View{
+		Target: "zk1.example.org:2181,zk2.example.org:2181,zk3.example.org:2181/merritt/new", Time: at, AsOf: at, Connected: true, There: true,
+		Batches: []live.Queue{{Name: "batches", Count: 41, In: number(130), Out: number(0), Oldest: &live.OldestView{ID: "bid0000000000", Seconds: 19, Here: 19}}},
+		Access:  []live.Queue{{Name: "small", In: number(0), Out: number(0)}, {Name: "large", Count: 2, In: number(0), Out: number(3), Oldest: &live.OldestView{ID: "qid0000000004", Seconds: 3, Here: 3}}},
+		Holds:   []live.HoldView{{Name: "accessLarge", Seconds: 19}, {Name: "accessSmall", Seconds: 19}, {Name: "ingest", Seconds: 19}},
+		Migration: &live.RunView{Run: "run0000000000", State: migrate.RunRunning, Source: "zk1.example.org:2181,zk2.example.org:2181,zk3.example.org:2181", Dialect: "mrt-zk",
+			Started: at.Add(-19 * time.Second), Records: 12000, Total: 20000, RecordRate: number(650), Left: number(12)},
+		Migrators: 1, Leader: "ops1 pid 4711 since 2026-11-21T23:00:52.1Z",
+		Locks: live.LocksView{Count: map[live.LockKind]int{live.LockJob: 20, live.LockStorage: 2}, Oldest: 400},
+	}
+	for i, state := range newqueue.MrtZK.JobStates() {
+		q := live.Queue{Name: string(state), In: number(0), Out: number(0)}
+		if i%3 == 0 {
+			q.Count, q.In, q.Oldest = 11400+i, number(36000), &live.OldestView{ID: "jid0000000013", Seconds: 19, Here: 19}
+		}
+		v.Jobs = append(v.Jobs, q)
+	}
+	for i, node := range []string{"/ingest", "/mrt.inventory.full", "/accessSmall.1", "/accessLarge.1", "/mrt.lock"} {
+		v.Source = append(v.Source, live.Queue{Name: node, Count: 12000 * i, In: number(float64(i)), Out: number(3)})
+	}
+	v.Locks.List = append(v.Locks.List, live.LockView{Kind: live.LockStorage, Path: "/locks/storage/" + strings.Repeat("ark_99999_fk4abc123_", 5), Seconds: 400},
+		live.LockView{Kind: live.LockStorage, Path: "/locks/storage/ark_99999_fk4abc124", Seconds: 300})
+	for i := range 20 {
+		v.Locks.List = append(v.Locks.List, live.LockView{Kind: live.LockJob, Path: fmt.Sprintf("/jobs/jid%010d/lock", i), Seconds: float64(30 - i), Session: "0x1a2007f6b3f0001"})
+	}
+	return v
+}
+
+// A busy night at the usual sizes of a terminal: what does not fit is said in fewer
+// lines, and nothing that matters is lost.
+func TestWatchScreens(t *testing.T) {
+	for name, size := range map[string][2]int{"watch80x24.txt": {80, 24}, "watch120x40.txt": {120, 40}, "watch120x24.txt": {120, 24}} {
+		var b strings.Builder
+		lines := watchScreen(night(), size[0], size[1])
+		for _, l := range lines {
+			b.WriteString(l.plain(size[0]) + "\n")
+		}
+		golden(t, filepath.Join("testdata", name), b.String())
+		got := strings.Join(strings.Fields(strings.ToLower(b.String())), " ")
+		for _, q := range night().Source {
+			if !strings.Contains(got, strings.ToLower(q.Name)+" "+fmt.Sprint(q.Count)) {
+				t.Errorf("%s: %s with %d is lost", name, q.Name, q.Count)
+			}
+		}
+		for _, q := range night().Jobs {
+			if !strings.Contains(got, q.Name) {
+				t.Errorf("%s: %s is lost", name, q.Name)
+			}
+		}
+		for _, words := range []string{"locks 22, the oldest for 6m40s: 20 job, 2 storage", "650/s", "ingest for 19s", "more locks"} {
+			if !strings.Contains(got, words) {
+				t.Errorf("%s: %q is lost", name, words)
+			}
+		}
+		if strings.Contains(got, "make the terminal taller") || len(lines) > size[1] {
+			t.Errorf("%s: %d lines, and not all fit", name, len(lines))
+		}
+	}
+}
+
+// A name that is longer than its column is whole all the same.
+func TestWatchKeepsLongNames(t *testing.T) {
+	v := night()
+	long := "/" + strings.Repeat("a-long-name/", 8) + "end"
+	v.Source[0].Name, v.Jobs[0].Name = long, "a-state-that-no-table-has"
+	for _, width := range []int{80, 120} {
+		got := strings.Join(strings.Fields(strings.ReplaceAll(picture(v, width), "persistent", "")), "")
+		for _, name := range []string{long, v.Jobs[0].Name, v.Target, v.Locks.List[0].Path} {
+			if !strings.Contains(got, name) {
+				t.Errorf("%d columns: %s is cut:\n%s", width, name, picture(v, width))
+			}
+		}
 	}
 }
 
@@ -54,10 +135,13 @@ func TestWatchLinesFit(t *testing.T) {
 					}
 				}
 			}
-			for height := 1; height < len(lines)+2; height++ {
-				fitting := clipped(lines, height)
-				if len(fitting) > height || len(lines) > height && !strings.Contains(fitting[height-1].text, "make the terminal taller") {
+			for height := 1; height < len(lines)+2; height += 1 + height/10 {
+				fitting := watchScreen(v, width, height)
+				if len(fitting) > height {
 					t.Errorf("%s: %d lines of %d: %v", name, len(fitting), height, fitting[len(fitting)-1])
+				}
+				if len(lines) <= height && !slices.EqualFunc(lines, fitting, func(a, b line) bool { return a.text == b.text }) {
+					t.Errorf("%s: %d lines fit into %d, and others are shown", name, len(lines), height)
 				}
 			}
 		}
@@ -73,7 +157,7 @@ func TestColourIsNeverAlone(t *testing.T) {
 		plain := l.plain(80)
 		switch {
 		case len(l.style) == 0 || l.style[0] == text.Bold && len(l.style) == 1: // a heading
-		case strings.Contains(plain, "NOT CONNECTED"), strings.Contains(plain, "Trying again"), strings.HasPrefix(plain, "NOTE: "):
+		case strings.Contains(plain, "NOT CONNECTED"), strings.Contains(plain, "Trying again"), strings.HasPrefix(plain, "NOTE: "), strings.HasPrefix(plain, "NO QUEUE: "):
 		case l.style[0] == warning[0]: // a note's second line
 		default:
 			t.Errorf("%q is told by its colour alone", plain)

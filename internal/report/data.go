@@ -29,6 +29,8 @@ type Data struct {
 	Plan           *Plan
 	Runs           []Run  // oldest first
 	Only           string // the run that the page is about; "" means all runs
+	Latest         Run    // the target's newest run, also if Only is another; zero if it is among Runs
+	AtWork         bool   // a migrator is at work in the target
 	// Read: the target was read, and Runs, Queue, Holds and Damage are its
 	// content.
 	Read         bool
@@ -41,9 +43,19 @@ type Data struct {
 	Policies     []Policy
 	Holds        []Hold
 	Locks        []Lock
-	Next         string // what to do now, as mrtq status says
+	Next         Next
 	Coverage     *Coverage
 	Check        *Check
+}
+
+// Next is what there can be to do. The verdict chooses (see rules), so that a page
+// never says "Differs" and "release" at once. The caller words all of it, because it
+// knows the commands.
+type Next struct {
+	Status string // a sentence: what to do in view of the target alone
+	Verify string // a sentence: what to do after the comparison
+	// Plan makes the plan again, Migrate carries it out, Check checks the tree: commands.
+	Plan, Migrate, Check string
 }
 
 // Plan is a saved plan.
@@ -63,6 +75,9 @@ type Plan struct {
 	ACL      string   // the ACL of new znodes, without secrets; "" is open
 	// Carried is the run that was begun with this plan, or "".
 	Carried string
+	// Pending says that the target has no run of this plan's number yet, so that the plan
+	// can still be carried out.
+	Pending bool
 }
 
 // Problem is one thing that is wrong.

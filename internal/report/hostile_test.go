@@ -34,7 +34,8 @@ func hostileSample() *Data {
 		r.Planned, r.Forced = next(), next()
 	}
 	d.Source, d.Target, d.Runs[0].Owner = next(), next(), next()
-	d.Next, d.Runs[0].Source = next(), next()
+	d.Runs[0].Source = next()
+	d.Next = Next{next(), next(), next(), next(), next()}
 	d.Plan.Again, d.Plan.ACL, d.Plan.Missing = []string{next()}, next(), []string{next()}
 	d.Plan.Services = []ServiceNote{{What: next(), Then: next(), Blocking: true, Paths: []string{next()}}}
 	d.Plan.Risks = []Risk{{Choice: next(), Twice: 1}}

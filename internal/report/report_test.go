@@ -120,6 +120,68 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
+// Whatever the page is made from, what to do next follows from its verdict.
+func TestNextFollowsVerdict(t *testing.T) {
+	want := map[string]string{
+		"At work": "STATUS", "Damaged": "STATUS", "Unfinished": "STATUS", "Differs": "VERIFY", "Faulty": "mend what mrtq check found, and check again before anything is released: CHECK",
+		"Unproved":    "find out why mrtq accept failed, before anything is released",
+		"Rolled back": "STATUS", "Not this plan": "find out which plan run0000000000 was begun with, before anything is released",
+		"Not compared": "STATUS", "Verified": "VERIFY", "Not begun": "STATUS",
+		"Stopped": "decide or mend what is listed, then make a new plan: PLAN", "Nothing to do": "",
+		"Ready, with risk": "look at the risks, then carry it out: MIGRATE", "Ready, with care": "look at what is listed, then carry it out: MIGRATE", "Ready": "carry it out: MIGRATE",
+	}
+	type part struct {
+		name   string
+		change func(d *Data)
+	}
+	nothing := part{"-", func(*Data) {}}
+	parts := [][]part{
+		{nothing, {"at work", func(d *Data) { d.AtWork = true }}},
+		{nothing, {"damage", func(d *Data) { d.Damage = []Problem{{}} }}},
+		{{"no run", func(d *Data) { d.Runs = nil }}, {"running", func(d *Data) { d.Runs[0].State = RunRunning }}, {"done", func(*Data) {}},
+			{"rolling back", func(d *Data) { d.Runs[0].State = RunRollingBack }}, {"rolled back", func(d *Data) { d.Runs[0].State = RunRolledBack }},
+			{"done, and a later one is running", func(d *Data) { d.Only, d.Latest = d.Runs[0].ID, Run{ID: "run0000000001", State: RunRunning} }}},
+		{{"not compared", func(d *Data) { d.Verification = nil }}, {"verified", func(*Data) {}},
+			{"differs", func(d *Data) { d.Verification.Differences = []Problem{{}} }},
+			{"quarantine not checked", func(d *Data) { d.Verification.Quarantined, d.Verification.QuarantineChecked = 3, false }}},
+		{nothing, {"faulty", func(d *Data) { d.Check.Findings[0].Severity = "error" }}},
+		{nothing, {"unproved", func(d *Data) { d.Coverage.Rows[0].Result = CoverageFailed }}},
+		{{"no plan", func(d *Data) { d.Plan = nil }}, {"carried", func(*Data) {}}, {"another plan", func(d *Data) { d.Plan.Carried = "" }},
+			{"pending", func(d *Data) { d.Plan.Carried, d.Plan.Pending, d.Plan.Locks = "", true, nil }},
+			{"pending, with locks", func(d *Data) { d.Plan.Carried, d.Plan.Pending = "", true }},
+			{"pending, with problems", func(d *Data) { d.Plan.Carried, d.Plan.Pending, d.Plan.Problems = "", true, []Problem{{}} }},
+			{"pending, with risk", func(d *Data) { d.Plan.Carried, d.Plan.Pending, d.Plan.Risks = "", true, []Risk{{Twice: 1, Chosen: true}} }},
+			{"empty", func(d *Data) { d.Plan.Carried, d.Plan.Empty = "", true }}},
+	}
+	seen := map[string]bool{}
+	var try func(chosen []part)
+	try = func(chosen []part) {
+		if len(chosen) < len(parts) {
+			for _, p := range parts[len(chosen)] {
+				try(append(chosen[:len(chosen):len(chosen)], p))
+			}
+			return
+		}
+		d, name := sample(20), ""
+		d.Next = Next{Status: "STATUS", Verify: "VERIFY", Plan: "PLAN", Migrate: "MIGRATE", Check: "CHECK"}
+		for _, p := range chosen {
+			p.change(d)
+			name += p.name + "; "
+		}
+		v := d.verdict()
+		seen[v.Word] = true
+		if next, ok := want[v.Word]; !ok || v.Next != next {
+			t.Errorf("%s: %q, then %q, want %q", name, v.Word, v.Next, next)
+		}
+	}
+	try(nil)
+	for word := range want {
+		if !seen[word] {
+			t.Errorf("no combination has the verdict %q", word)
+		}
+	}
+}
+
 func TestAges(t *testing.T) {
 	now := sampleTime
 	at := func(d time.Duration) *Record { return &Record{Time: now.Add(-d)} }

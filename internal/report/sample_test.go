@@ -40,6 +40,7 @@ func sample(n int) *Data {
 		},
 		Holds:    []Hold{{Path: "/locks/queue/ingest", By: "run0000000000", Standing: true}, {Path: "/locks/queue/accessSmall", By: "run0000000000"}},
 		Locks:    []Lock{{Path: "/locks/storage/ark:%2F99999", Session: "0x1001"}},
+		Next:     Next{Verify: "mrtq release zk1:2181,zk2:2181/new zk1:2181,zk2:2181"},
 		Machines: []statedraw.Machine{machine()},
 		Queue:    []StateCount{{Entity: "job", State: "pending", Ours: n / 2, Others: 3}, {Entity: "job", State: "failed", Ours: n / 9}, {Entity: "job", State: "Lost", Others: 1}},
 		Coverage: &Coverage{Rows: []CoverageRow{{ID: "J1", What: "job create → pending", Dialect: "design", Result: CoveragePassed}, {ID: "J2", What: "job pending → processing", Dialect: "design", Result: CoveragePassed},

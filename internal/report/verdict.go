@@ -2,9 +2,10 @@ package report
 
 import "fmt"
 
-// Verdict is the head of the page: a word, a colour's name, and a sentence.
+// Verdict is the head of the page: a word, a colour's name, a sentence, and what to do
+// next, "" for nothing.
 type Verdict struct {
-	Word, Tone, Sentence string
+	Word, Tone, Sentence, Next string
 }
 
 // The tones are colours of the style sheet. The word says the same.
@@ -15,76 +16,118 @@ const (
 	toneInfo = "info"
 )
 
+// rule is one verdict, and what follows from it.
+type rule struct {
+	applies    func(d *Data) bool
+	word, tone string
+	sentence   func(d *Data) string
+	next       func(d *Data) string
+}
+
 // rules are tried in this order. The first one that applies gives the verdict.
-var rules = []struct {
-	applies  func(d *Data) bool
-	word     string
-	tone     string
-	sentence func(d *Data) string
-}{
+var rules = []rule{
+	{func(d *Data) bool { return d.AtWork }, "At work", toneInfo, func(*Data) string {
+		return "A migrator is at work, and what this page shows was read while it changed."
+	}, status},
 	{func(d *Data) bool { return len(d.Damage) > 0 }, "Damaged", toneBad, func(d *Data) string {
 		return fmt.Sprintf("The migration's own records are not as its runs left them: %s.", count(len(d.Damage), "fault", "faults"))
-	}},
-	{inState(RunRunning), "Unfinished", toneBad, func(d *Data) string {
-		return fmt.Sprintf("%s was begun and not ended. Running the same migration again finishes it.", d.newest().ID)
-	}},
-	{inState(RunRollingBack), "Unfinished", toneBad, func(d *Data) string {
-		return fmt.Sprintf("The rollback of %s was begun and not ended.", d.newest().ID)
-	}},
+	}, status},
+	{unfinished(RunRunning), "Unfinished", toneBad, func(d *Data) string {
+		return fmt.Sprintf("%s was begun and not ended. Running the same migration again finishes it.", d.latest().ID)
+	}, status},
+	{unfinished(RunRollingBack), "Unfinished", toneBad, func(d *Data) string {
+		return fmt.Sprintf("The rollback of %s was begun and not ended.", d.latest().ID)
+	}, status},
 	{func(d *Data) bool { return d.ran() && d.Verification != nil && len(d.Verification.Differences) > 0 }, "Differs", toneBad, func(d *Data) string {
 		return fmt.Sprintf("The target is not what the source says it should be: %s.", count(len(d.Verification.Differences), "difference", "differences"))
-	}},
+	}, verify},
 	{func(d *Data) bool { return d.errors() > 0 }, "Faulty", toneBad, func(d *Data) string {
 		return fmt.Sprintf("mrtq check found %s in the tree.", count(d.errors(), "error", "errors"))
+	}, func(d *Data) string {
+		return commanded("mend what mrtq check found, and check again before anything is released", d.Next.Check)
 	}},
 	{func(d *Data) bool { return d.Coverage != nil && d.Coverage.Count(CoverageFailed) > 0 }, "Unproved", toneBad, func(d *Data) string {
 		return fmt.Sprintf("mrtq accept failed %s of the new queue's documents.", count(d.Coverage.Count(CoverageFailed), "row", "rows"))
-	}},
-	{inState(RunRolledBack), "Rolled back", toneWarn, func(d *Data) string {
+	}, func(*Data) string { return "find out why mrtq accept failed, before anything is released" }},
+	{func(d *Data) bool { return d.ran() && d.newest().State == RunRolledBack && !d.pending() }, "Rolled back", toneWarn, func(d *Data) string {
 		return fmt.Sprintf("%s was rolled back. What somebody had changed before was kept.", d.newest().ID)
-	}},
-	{func(d *Data) bool { return d.ran() && d.Plan != nil && d.Plan.Carried == "" }, "Not this plan", toneWarn, func(d *Data) string {
+	}, status},
+	{func(d *Data) bool { return d.compared() && d.Plan != nil && d.Plan.Carried == "" && !d.Plan.Empty }, "Not this plan", toneWarn, func(d *Data) string {
 		return fmt.Sprintf("%s. No run in the target was begun with this plan.", done(d))
+	}, func(d *Data) string {
+		return fmt.Sprintf("find out which plan %s was begun with, before anything is released", d.newest().ID)
 	}},
-	{func(d *Data) bool { return d.ran() && d.Verification == nil }, "Not compared", toneWarn, func(d *Data) string {
+	{func(d *Data) bool { return d.compared() && d.Verification == nil }, "Not compared", toneWarn, func(d *Data) string {
 		return done(d) + ". The target was not compared with the source: give SOURCE."
-	}},
+	}, status},
 	{func(d *Data) bool {
-		return d.ran() && d.Verification.Quarantined > 0 && !d.Verification.QuarantineChecked
+		return d.compared() && d.Verification.Quarantined > 0 && !d.Verification.QuarantineChecked
 	}, "Verified", toneWarn, func(d *Data) string {
 		return fmt.Sprintf("The target is what the source says it should be. Whether the bytes of %s are kept was not checked: give --quarantine.", count(d.Verification.Quarantined, "record", "records"))
-	}},
-	{func(d *Data) bool { return d.ran() }, "Verified", toneGood, func(d *Data) string {
+	}, verify},
+	{func(d *Data) bool { return d.compared() }, "Verified", toneGood, func(d *Data) string {
 		return fmt.Sprintf("The target is what the source says it should be: %s.", accounted(d.Verification))
-	}},
-	{func(d *Data) bool { return d.Plan == nil }, "Not begun", toneInfo, func(*Data) string { return "No run is recorded in the target." }},
+	}, verify},
+	{func(d *Data) bool { return d.Plan == nil }, "Not begun", toneInfo, func(*Data) string { return "No run is recorded in the target." }, status},
 	{func(d *Data) bool { return len(d.Plan.Problems) > 0 }, "Stopped", toneBad, func(d *Data) string {
 		return fmt.Sprintf("This plan can't be carried out: decide or mend %s first.", count(len(d.Plan.Problems), "problem", "problems"))
+	}, func(d *Data) string {
+		return commanded("decide or mend what is listed, then make a new plan", d.Next.Plan)
 	}},
-	{func(d *Data) bool { return d.Plan.Empty }, "Nothing to do", toneGood, func(*Data) string { return "Every record that should be migrated has been migrated." }},
+	{func(d *Data) bool { return d.Plan.Empty }, "Nothing to do", toneGood, func(*Data) string { return "Every record that should be migrated has been migrated." }, func(*Data) string { return "" }},
 	{func(d *Data) bool { return d.risky() > 0 }, "Ready, with risk", toneWarn, func(d *Data) string {
 		return fmt.Sprintf("This plan can be carried out, but %s could run twice, or never.", count(d.risky(), "job", "jobs"))
-	}},
+	}, func(d *Data) string { return commanded("look at the risks, then carry it out", d.Next.Migrate) }},
 	{func(d *Data) bool { return len(d.Plan.Locks)+d.blockingServices() > 0 }, "Ready, with care", toneWarn, func(d *Data) string {
 		return fmt.Sprintf("This plan can be carried out. Look at %s and %s first.", count(len(d.Plan.Locks), "outstanding legacy lock", "outstanding legacy locks"), count(d.blockingServices(), "fault for a deployed service", "faults for deployed services"))
-	}},
+	}, func(d *Data) string { return commanded("look at what is listed, then carry it out", d.Next.Migrate) }},
 	{func(*Data) bool { return true }, "Ready", toneGood, func(d *Data) string {
 		return fmt.Sprintf("This plan can be carried out: %s to be made.", count(d.countOf(ToCreate)+d.countOf(ToRewrite), "job", "jobs"))
-	}},
+	}, func(d *Data) string { return commanded("carry it out", d.Next.Migrate) }},
 }
 
 func (d *Data) verdict() Verdict {
 	for _, r := range rules {
 		if r.applies(d) {
-			return Verdict{r.word, r.tone, r.sentence(d)}
+			return Verdict{r.word, r.tone, r.sentence(d), r.next(d)}
 		}
 	}
 	panic("report: the last rule always applies")
 }
 
-func inState(state string) func(d *Data) bool {
-	return func(d *Data) bool { return d.ran() && d.newest().State == state }
+// status is what to do in view of the target alone.
+func status(d *Data) string { return d.Next.Status }
+
+// verify is what to do after the comparison.
+func verify(d *Data) string { return d.Next.Verify }
+
+// commanded is what to do, with the command for it if there is one.
+func commanded(what, command string) string {
+	if command == "" {
+		return what
+	}
+	return what + ": " + command
 }
+
+// unfinished reports whether the target's newest run is in this state.
+func unfinished(state string) func(d *Data) bool {
+	return func(d *Data) bool { return d.ran() && d.latest().State == state }
+}
+
+// latest is the target's newest run, also if the page is about another one.
+func (d *Data) latest() Run {
+	if d.Latest.ID != "" {
+		return d.Latest
+	}
+	return d.newest()
+}
+
+// compared reports whether the verdict is about what was migrated, and not about a plan
+// that can still be carried out.
+func (d *Data) compared() bool { return d.ran() && !d.pending() }
+
+// pending reports whether the page is about a plan that can still be carried out.
+func (d *Data) pending() bool { return d.Plan != nil && d.Plan.Pending && !d.Plan.Empty }
 
 // ran reports whether there was a run.
 func (d *Data) ran() bool { return len(d.Runs) > 0 }

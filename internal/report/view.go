@@ -22,7 +22,6 @@ type view struct {
 	Title        string
 	Facts        []fact
 	Tiles        []tile
-	Next         string
 	Wrong        []list // the points against it
 	Cross        cross
 	Charts       []chart
@@ -102,7 +101,7 @@ func (v *view) lists() []list {
 func newView(d *Data) *view {
 	of := subject(d.Records)
 	v := &view{
-		Verdict: d.verdict(), Next: d.next(), Cross: crossTable(d.Records), LeftOut: reasons(d.Records), LeftOutKnown: d.Verification != nil || d.Plan != nil,
+		Verdict: d.verdict(), Cross: crossTable(d.Records), LeftOut: reasons(d.Records), LeftOutKnown: d.Verification != nil || d.Plan != nil,
 		Batches: batchList(d.Batches, d.Records), Policies: d.Policies, Holds: d.Holds, Locks: d.Locks, Rates: rates(d), Records: recordList(d.Records),
 		Done: d.ran(), Made: moment(d.Made),
 	}
@@ -128,20 +127,6 @@ func newView(d *Data) *view {
 		v.Findings = f
 	}
 	return v
-}
-
-// next says what to do now: the same as mrtq status, without what was just
-// done.
-func (d *Data) next() string {
-	if d.Verification == nil || len(d.Verification.Differences) > 0 || !inState(RunDone)(d) {
-		return d.Next
-	}
-	for _, h := range d.Holds {
-		if h.Standing && h.By == d.newest().ID {
-			return "release the holds of " + h.By + ", and start the new workers"
-		}
-	}
-	return ""
 }
 
 func (v *view) facts(d *Data) {

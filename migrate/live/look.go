@@ -45,6 +45,9 @@ type Looker struct {
 	runs    *folder
 	contest *folder // the election
 
+	top     *folder          // "/", looked at only if there is no queue
+	noQueue *migrate.NoQueue // what is there instead, as of the last list of top
+
 	run       run // the newest
 	migrators []Migrator
 	asked     bool // the first of them, who it is
@@ -89,6 +92,7 @@ func NewLooker(r *zkconn.Reader, now func() time.Time) *Looker {
 		},
 		runs:    &folder{path: migrate.RunsPath, keep: watchable},
 		contest: &folder{path: migrate.ElectionPath, keep: contenders},
+		top:     &folder{path: "/", keep: locksTried},
 	}
 	for _, state := range documented {
 		l.addState(string(state))
@@ -144,7 +148,8 @@ func (l *Looker) Look(ctx context.Context) (Snapshot, error) {
 		}
 	}
 	if !l.there {
-		return Snapshot{At: now}, nil
+		l.top.forget()
+		return Snapshot{At: now, NoQueue: &migrate.NoQueue{Missing: true, Znodes: []string{}, Legacy: []string{}, Queues: []string{}}}, nil
 	}
 	if err := l.lookAtFolders(ctx, now); err != nil {
 		return Snapshot{}, err
@@ -153,7 +158,23 @@ func (l *Looker) Look(ctx context.Context) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
-	return l.snapshot(now, tried), nil
+	s := l.snapshot(now, tried)
+	s.NoQueue, err = l.instead(ctx, s)
+	return s, err
+}
+
+// instead is what is there instead of a new queue, nil if there is one or if that is not
+// known. It reads what is there only when a znode came or went at the top.
+func (l *Looker) instead(ctx context.Context, s Snapshot) (*migrate.NoQueue, error) {
+	if len(s.Jobs)+len(s.Access)+len(s.Batches) > 0 || s.Migration.Path != "" {
+		return nil, nil
+	}
+	if err := l.top.look(ctx, l.r, s.At); err != nil || !l.top.fresh {
+		return l.noQueue, err
+	}
+	var err error
+	l.noQueue, err = migrate.ReadNoQueue(ctx, migrate.SideOfServer(l.r, nil))
+	return l.noQueue, err
 }
 
 func (l *Looker) lookAtFolders(ctx context.Context, now time.Time) error {

@@ -73,6 +73,27 @@ func TestLookFollows(t *testing.T) {
 	want(t, "jobs", names(s.look().Jobs), []string{"held 1"})
 }
 
+// Where there is no new queue, a look says what is there instead, and it reads that
+// again only when something came or went.
+func TestLookFindsNoQueue(t *testing.T) {
+	s := serve(t)
+	want(t, "no chroot", s.look().NoQueue, &migrate.NoQueue{Missing: true, Znodes: []string{}, Legacy: []string{}, Queues: []string{}})
+	s.make("")
+	want(t, "an empty place", s.look().NoQueue, &migrate.NoQueue{Znodes: []string{}, Legacy: []string{}, Queues: []string{}})
+	s.make("/ingest/mrtQ-05000000000001", "/below/jobs", "/below/batches")
+	found := s.look().NoQueue
+	want(t, "a legacy queue", found, &migrate.NoQueue{Znodes: []string{"below", "ingest"}, Legacy: []string{"ingest"}, Queues: []string{"below"}})
+	if again := s.look().NoQueue; again != found {
+		t.Error("what is there was read again, though nothing changed")
+	}
+	s.make("/jobs")
+	want(t, "a queue without a job", s.look().NoQueue, (*migrate.NoQueue)(nil))
+	s.make("/jobs/states/pending")
+	want(t, "a queue", s.look().NoQueue, (*migrate.NoQueue)(nil))
+	s.delete("/jobs/states/pending", "/jobs/states", "/jobs")
+	want(t, "the legacy queue again", s.look().NoQueue, found)
+}
+
 // Every kind of lock is found, and every hold, with their ages.
 func TestLocksAndHolds(t *testing.T) {
 	s := serve(t)

@@ -18,6 +18,8 @@ import (
 type Snapshot struct {
 	At    time.Time
 	There bool // the target's chroot is
+	// NoQueue is what is there instead of a new queue, nil if there is one.
+	NoQueue *migrate.NoQueue
 	// Jobs are the folders of job states that are there, the documented ones
 	// first and in the order of a job's life.
 	Jobs    []Folder

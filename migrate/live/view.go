@@ -36,6 +36,8 @@ type View struct {
 	Troubled  float64   `json:"trouble_seconds,omitempty"` // for how long
 	AsOf      time.Time `json:"as_of,omitzero"`
 	There     bool      `json:"there"` // the target's chroot is
+	// NoQueue is what is there instead of a new queue, nil if there is one.
+	NoQueue *migrate.NoQueue `json:"no_queue,omitempty"`
 
 	Jobs      []Queue    `json:"jobs"`             // by state
 	Access    []Queue    `json:"access"`           // by queue
@@ -127,7 +129,7 @@ func (h History) View() View {
 		return v
 	}
 	s := h[len(h)-1]
-	v.AsOf, v.There = s.At, s.There
+	v.AsOf, v.There, v.NoQueue = s.At, s.There, s.NoQueue
 	for _, of := range []struct {
 		to      *[]Queue
 		folders func(Snapshot) []Folder

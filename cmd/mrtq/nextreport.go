@@ -1,0 +1,29 @@
+package main
+
+import (
+	"strings"
+
+	"mrtq/internal/report"
+	"mrtq/migrate"
+)
+
+// next words what a report can say to do next. The page's verdict chooses. s is nil if no
+// target was given.
+func (c *reportCmd) next(a *app, s *migrate.Status, target, source endpoint, in *reportInput) report.Next {
+	var next report.Next
+	if s != nil {
+		next.Check = a.command("check", target.text)
+	}
+	if s != nil && s.Step != "" {
+		next.Status = unlabelled(a.nextOf(s, target))
+	}
+	if in.verdict != nil {
+		next.Verify = strings.TrimPrefix(unlabelled(a.nextAfterVerify(in.verdict, sides{source, target}, c.quarantine)), "But ")
+	}
+	if in.plan != nil {
+		words := []string{in.plan.Source.Name, in.plan.Target.Name}
+		next.Plan = a.command("plan", append(words, planWords(&in.plan.approved)...)...)
+		next.Migrate = a.commandOfFile("migrate", "--plan", c.plan)
+	}
+	return next
+}

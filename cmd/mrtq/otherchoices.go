@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"mrtq/migrate"
+)
+
+// otherChoices are choices that the flags of verify give, where the run was made with
+// others. The comparison then finds differences that are no damage.
+type otherChoices struct {
+	run          string
+	made, chosen []string // as flags: those of the run, and those that were given
+}
+
+// choicesBeside compares the policies and the unit of times that were given with those of
+// a run.
+func choicesBeside(run migrate.Run, policies map[string]string, time string) *otherChoices {
+	o := &otherChoices{run: run.ID}
+	add := func(flag, made, chosen string) {
+		if made != "" && chosen != "" && made != chosen {
+			o.made = append(o.made, "--"+flag+" "+made)
+			o.chosen = append(o.chosen, "--"+flag+" "+chosen)
+		}
+	}
+	for _, c := range migrate.PolicyChoices {
+		add(c.Name, *c.Value(&run.Policies), policies[c.Name])
+	}
+	add("time", run.Time, time)
+	if o.made == nil {
+		return nil
+	}
+	return o
+}
+
+func (o *otherChoices) String() string {
+	is := "is"
+	if len(o.chosen) > 1 {
+		is = "are"
+	}
+	return fmt.Sprintf("%s was made with %s, and %s %s given", o.run, strings.Join(o.made, " and "), strings.Join(o.chosen, " and "), is)
+}
+
+// one is its first argument for one choice, and its second for several.
+func (o *otherChoices) one(single, several string) string {
+	if len(o.chosen) > 1 {
+		return several
+	}
+	return single
+}
+
+// concludeOtherChoices is the verdict if the target differs and choices are not the run's.
+func (a *app) concludeOtherChoices(c *verifyCmd, s sides) {
+	words := []string{s.source.text, s.target.text}
+	if c.quarantine != "" {
+		words = append(words, "--quarantine", c.quarantine)
+	}
+	a.conclude(bad, "Verify: %s, and they may be no damage: %s. Next, without %s: %s", count(len(c.verdict.Differences), "difference", "differences"), c.differing,
+		c.differing.one("it", "them"), a.command("verify", words...))
+}
