@@ -7,7 +7,8 @@ type Verdict struct {
 	Word, Tone, Sentence string
 }
 
-// The tones are colours of the style sheet. The word says the same.
+// A tone is a colour of the style sheet. The verdict's word says the same as
+// its tone.
 const (
 	toneGood = "good"
 	toneWarn = "warn"
@@ -26,10 +27,10 @@ var rules = []struct {
 		return fmt.Sprintf("The migration's own records are not as its runs left them: %s.", count(len(d.Damage), "fault", "faults"))
 	}},
 	{inState(RunRunning), "Unfinished", toneBad, func(d *Data) string {
-		return fmt.Sprintf("%s was begun and not ended. Running the same migration again finishes it.", d.newest().ID)
+		return fmt.Sprintf("%s has not finished. To finish it, run the same migration again.", d.newest().ID)
 	}},
 	{inState(RunRollingBack), "Unfinished", toneBad, func(d *Data) string {
-		return fmt.Sprintf("The rollback of %s was begun and not ended.", d.newest().ID)
+		return fmt.Sprintf("The rollback of %s has not finished. To finish it, run the same rollback again.", d.newest().ID)
 	}},
 	{func(d *Data) bool { return d.ran() && d.Verification != nil && len(d.Verification.Differences) > 0 }, "Differs", toneBad, func(d *Data) string {
 		return fmt.Sprintf("The target is not what the source says it should be: %s.", count(len(d.Verification.Differences), "difference", "differences"))
@@ -38,13 +39,13 @@ var rules = []struct {
 		return fmt.Sprintf("mrtq check found %s in the tree.", count(d.errors(), "error", "errors"))
 	}},
 	{func(d *Data) bool { return d.Coverage != nil && d.Coverage.Count(CoverageFailed) > 0 }, "Unproved", toneBad, func(d *Data) string {
-		return fmt.Sprintf("mrtq accept failed %s of the new queue's documents.", count(d.Coverage.Count(CoverageFailed), "row", "rows"))
+		return fmt.Sprintf("In mrtq accept, %s of the new queue's documents failed.", count(d.Coverage.Count(CoverageFailed), "row", "rows"))
 	}},
 	{inState(RunRolledBack), "Rolled back", toneWarn, func(d *Data) string {
-		return fmt.Sprintf("%s was rolled back. What somebody had changed before was kept.", d.newest().ID)
+		return fmt.Sprintf("%s was rolled back. What another client had changed before was kept.", d.newest().ID)
 	}},
 	{func(d *Data) bool { return d.ran() && d.Plan != nil && d.Plan.Carried == "" }, "Not this plan", toneWarn, func(d *Data) string {
-		return fmt.Sprintf("%s. No run in the target was begun with this plan.", done(d))
+		return fmt.Sprintf("%s. No run in the target carried out this plan.", done(d))
 	}},
 	{func(d *Data) bool { return d.ran() && d.Verification == nil }, "Not compared", toneWarn, func(d *Data) string {
 		return done(d) + ". The target was not compared with the source: give SOURCE."
@@ -52,7 +53,7 @@ var rules = []struct {
 	{func(d *Data) bool {
 		return d.ran() && d.Verification.Quarantined > 0 && !d.Verification.QuarantineChecked
 	}, "Verified", toneWarn, func(d *Data) string {
-		return fmt.Sprintf("The target is what the source says it should be. Whether the bytes of %s are kept was not checked: give --quarantine.", count(d.Verification.Quarantined, "record", "records"))
+		return fmt.Sprintf("The target is what the source says it should be. Nothing checked whether the bytes of %s are kept: give --quarantine.", count(d.Verification.Quarantined, "record", "records"))
 	}},
 	{func(d *Data) bool { return d.ran() }, "Verified", toneGood, func(d *Data) string {
 		return fmt.Sprintf("The target is what the source says it should be: %s.", accounted(d.Verification))
@@ -86,7 +87,7 @@ func inState(state string) func(d *Data) bool {
 	return func(d *Data) bool { return d.ran() && d.newest().State == state }
 }
 
-// ran reports whether there was a run.
+// ran reports whether the target has a run.
 func (d *Data) ran() bool { return len(d.Runs) > 0 }
 
 func (d *Data) newest() Run { return d.Runs[len(d.Runs)-1] }
