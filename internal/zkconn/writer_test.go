@@ -355,7 +355,7 @@ func TestMultiErrorsOfServer(t *testing.T) {
 	}{
 		{znode.Create("/a", nil), znode.ErrNodeExists, "create /a: the znode exists"},
 		{znode.Create("/x/y", nil), znode.ErrNoNode, "create /x/y: no such znode"},
-		{znode.Set("/a", nil, 5), znode.ErrBadVersion, "set /a: the znode's version is another"},
+		{znode.Set("/a", nil, 5), znode.ErrBadVersion, "set /a: the znode has another version"},
 		{znode.Delete("/a", -1), znode.ErrNotEmpty, "delete /a: the znode has children"},
 		{znode.Check("/x", -1), znode.ErrNoNode, "check /x: no such znode"},
 		{znode.Op{Kind: znode.OpCreate, Path: "/acl", ACL: []znode.ACL{}}, nil, "create /acl: zk: invalid ACL specified"},
