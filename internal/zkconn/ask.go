@@ -21,7 +21,7 @@ import (
 // library needs a system call, reflection and two goroutine switches, which takes several
 // times as long as the server's work. The code here sends reads over the library's
 // connection, between the library's packets. It puts many reads in one write. If the server
-// can do it, it also puts many in one packet (see [letter]). It removes the answers from the
+// supports it, it also puts many in one packet (see [letter]). It removes the answers from the
 // stream before the library sees them. The library does everything else: connecting, the
 // session, credentials, pings, writes.
 
@@ -44,7 +44,7 @@ type reply struct {
 	stat  znode.Stat
 	names []string
 	acl   []znode.ACL
-	err   error // the error that the library has for it
+	err   error // the error that the library would return
 }
 
 // batch is some letters that are sent together.
@@ -155,7 +155,7 @@ func (s *session) askOnce(ctx context.Context, some []letter, got [][]reply) err
 	return err
 }
 
-// asked returns the connection to ask on. The library has had an answer on it, so
+// asked returns the connection for questions. The library has had an answer on it, so
 // the server has the session's credentials.
 func (s *session) asked(ctx context.Context) (*wire, error) {
 	for {
@@ -296,9 +296,9 @@ func (a *asking) answered(packet []byte, l *letters) bool {
 	return true
 }
 
-// tooLong reports whether to skip an answer that is longer than the limit, and notes that
-// its letter has no answer. That is so if the letter has several questions: one by one,
-// their answers may be short enough.
+// tooLong reports whether to skip an answer that is longer than the limit. It skips the
+// answer to several questions, and notes that their letter has no answer, because the
+// answers may be short enough one by one.
 func (a *asking) tooLong(xid int32, size int, l *letters) bool {
 	a.mu.Lock()
 	p, asked := a.under[xid]
@@ -340,7 +340,7 @@ const codeThrottled = -127
 // errThrottledOp is the library's error for codeThrottled.
 var errThrottledOp = fmt.Errorf("unknown error: %d", codeThrottled)
 
-// otherError is an error that only the library knows. So the question is asked again
+// otherError is an error that only the library can convert. So the question is asked again
 // through the library; see [Reader.askAll].
 type otherError int32
 

@@ -10,8 +10,8 @@ import (
 
 // A packet costs a server more than the read in it. The server takes the packet from the
 // connection, passes it from thread to thread, and answers it. ZooKeeper 3.6 and later
-// answer many reads in one packet, a multiRead. So questions about data and children are
-// sent many to a packet.
+// answer many reads in one packet, a multiRead. So one packet has many questions about data
+// and children.
 //
 // Some servers don't know multiRead. One kind answers the first multiRead with an error, one
 // closes the connection, and one doesn't answer for as long as a session lasts. From then on
@@ -26,7 +26,7 @@ const (
 	opMultiRead = 22
 
 	// mostInLetter is how many questions a letter has at most. Larger letters
-	// make reading hardly faster, and let other clients wait longer.
+	// hardly make reading faster, and make other clients wait longer.
 	mostInLetter = 64
 	// wantedReply is how large a letter's answer should be at most, in bytes. The
 	// size of the next answers is estimated from those before.
@@ -43,9 +43,9 @@ const (
 // inMultiRead reports whether a multiRead can contain the operation.
 func inMultiRead(op int32) bool { return op == opGetData || op == opGetChildren }
 
-// newLetters returns what is known before the first answer. limit is the longest answer
-// that is accepted, in bytes. Letters aim at half of it, so after an answer that was too
-// long the next letters have at most half as many questions.
+// newLetters returns the letters of a new session. limit is the longest answer that is
+// accepted, in bytes. Letters are sized for half of it. So after an answer that was too
+// long, the next letters have at most half as many questions.
 func newLetters(limit int) *letters { return &letters{wanted: min(wantedReply, limit/2)} }
 
 // letters is what is known about how the server answers several questions together.
