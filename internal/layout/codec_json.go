@@ -31,7 +31,8 @@ func (r *Reading) parse(data []byte) (any, bool) {
 }
 
 // parseJSON reads one JSON value and nothing after it. Numbers keep their digits.
-// With python, three numbers that Python writes are valid that JSON does not have.
+// With python, it also accepts the three numbers that Python writes and JSON does
+// not have.
 func parseJSON(data []byte, python bool) (any, error) {
 	if tooDeep(data) {
 		return nil, errTooDeep

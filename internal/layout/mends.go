@@ -18,7 +18,7 @@ var mends = map[string]string{
 	MissingShard:     restore,
 	BadShard:         "Find out who made it. Delete it if it is not part of the blob.",
 	ShardTooLarge:    "Have the blob written again, because readers may refuse a shard of this size.",
-	NotEphemeral:     "No session's end removes it. Delete it when no client uses the lock.",
+	NotEphemeral:     "It would stay for ever. Delete it when no client uses the lock.",
 	BadContender:     "Find out who made it. It may block the clients that wait for the lock.",
 	"not-persistent": "Recreate it after the session that created it has ended.",
 	"bad-name":       "Find out who made it. Delete it if nobody needs it.",

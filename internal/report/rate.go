@@ -27,7 +27,8 @@ var binWidths = []time.Duration{
 	time.Hour, 2 * time.Hour, 6 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour, 30 * 24 * time.Hour, 365 * 24 * time.Hour,
 }
 
-// mostBins is the largest number of columns that a chart is planned with.
+// mostBins is how many columns a chart has at most, unless no width is large
+// enough.
 const mostBins = 80
 
 // rates makes one chart for each run, because runs may be days apart.

@@ -53,7 +53,7 @@ var rules = []struct {
 	{func(d *Data) bool {
 		return d.ran() && d.Verification.Quarantined > 0 && !d.Verification.QuarantineChecked
 	}, "Verified", toneWarn, func(d *Data) string {
-		return fmt.Sprintf("The target is what the source says it should be. Nothing checked whether the bytes of %s are kept: give --quarantine.", count(d.Verification.Quarantined, "record", "records"))
+		return fmt.Sprintf("The target is what the source says it should be. This page did not check whether the bytes of %s are kept: give --quarantine.", count(d.Verification.Quarantined, "record", "records"))
 	}},
 	{func(d *Data) bool { return d.ran() }, "Verified", toneGood, func(d *Data) string {
 		return fmt.Sprintf("The target is what the source says it should be: %s.", accounted(d.Verification))
