@@ -79,20 +79,20 @@ type session struct {
 	conn   *zk.Conn
 	events <-chan zk.Event // closed when the library's own goroutine has ended
 
-	dialing context.Context // hangUp ends it when the session ends
-	hangUp  context.CancelFunc
-	over    chan struct{}  // closed when fatal is set
-	up      chan struct{}  // closed when the first session opened
-	news    chan string    // holds one message to the operator, from before up is closed
-	turn    chan struct{}  // holds one ticket: the multi to be written next
-	giveUp  *time.Timer    // runs while disconnected
-	calls   sync.WaitGroup // the goroutines of enter
-	seen    atomic.Int64   // the newest transaction that an answer named
-	free    chan func()    // calls for goroutines of enter that have nothing to do
-	reads   *pace.Gate     // limits how many requests are under way
-	letters *letters       // limits how many questions a letter has
-	// letterReads limits how many letters with several questions are under way.
-	letterReads *pace.Gate
+	dialing    context.Context // hangUp ends it when the session ends
+	hangUp     context.CancelFunc
+	over       chan struct{}  // closed when fatal is set
+	up         chan struct{}  // closed when the first session opened
+	news       chan string    // holds one message to the operator, from before up is closed
+	turn       chan struct{}  // holds one ticket: the multi to be written next
+	giveUp     *time.Timer    // runs while disconnected
+	calls      sync.WaitGroup // the goroutines of enter
+	seen       atomic.Int64   // the newest transaction that an answer named
+	free       chan func()    // calls for goroutines of enter that have nothing to do
+	reads      *pace.Gate     // limits how many requests are under way
+	multiReads *multiReads    // limits how many questions a request has
+	// manyReads limits how many requests with several questions are under way.
+	manyReads *pace.Gate
 
 	mu        sync.Mutex
 	fatal     error // why the session is over; nil while it is open
@@ -144,7 +144,7 @@ func open(ctx context.Context, cfg Config) (*session, error) {
 			return nil, &ConnectError{Address: cfg.Address.String(), Err: err, Hint: "check the files of --tls-ca, --tls-cert and --tls-key"}
 		}
 	}
-	s := &session{cfg: cfg, over: make(chan struct{}), up: make(chan struct{}), news: make(chan string, 1), turn: make(chan struct{}, 1), suspects: map[string]bool{}, silence: firstSilence, again: make(chan struct{}), free: make(chan func()), reads: pace.NewGate(pace.Reads, cfg.Limit), letters: newLetters(cfg.MaxResponse), letterReads: pace.NewGate(pace.ReadsTogether, cfg.Limit)}
+	s := &session{cfg: cfg, over: make(chan struct{}), up: make(chan struct{}), news: make(chan string, 1), turn: make(chan struct{}, 1), suspects: map[string]bool{}, silence: firstSilence, again: make(chan struct{}), free: make(chan func()), reads: pace.NewGate(pace.Reads, cfg.Limit), multiReads: newMultiReads(cfg.MaxResponse), manyReads: pace.NewGate(pace.ReadsTogether, cfg.Limit)}
 	s.dialing, s.hangUp = context.WithCancel(context.Background())
 	s.giveUp = time.AfterFunc(cfg.GiveUp, s.gaveUp)
 	var err error

@@ -90,7 +90,7 @@ func newWire(conn net.Conn, s *session, address string) *wire {
 func (w *wire) Close() error {
 	w.handshake.Stop()
 	err := w.Conn.Close()
-	w.asking.close(w.s.letters)
+	w.asking.close(w.s.multiReads)
 	return err
 }
 
@@ -167,7 +167,7 @@ func (w *wire) takeAnswers() {
 			}
 			return
 		}
-		if size := binary.BigEndian.Uint32(head); size > uint32(w.s.cfg.MaxResponse) && w.asking.tooLong(int32(binary.BigEndian.Uint32(head[4:])), int(size), w.s.letters) {
+		if size := binary.BigEndian.Uint32(head); size > uint32(w.s.cfg.MaxResponse) && w.asking.tooLong(int32(binary.BigEndian.Uint32(head[4:])), int(size), w.s.multiReads) {
 			if _, err := io.CopyN(io.Discard, w.in, 4+int64(size)); err != nil {
 				w.Close()
 				return
@@ -192,7 +192,7 @@ func (w *wire) takeAnswers() {
 			return
 		}
 		w.s.saw(zxid)
-		w.asking.answered(packet[4:], w.s.letters)
+		w.asking.answered(packet[4:], w.s.multiReads)
 		if buffered {
 			w.in.Discard(len(packet))
 		}
