@@ -14,12 +14,12 @@ import (
 	"testing"
 )
 
-// public are the packages that a program outside of this module is to import.
+// public are the packages that programs outside of this module may import.
 var public = []string{"mrtq/legacy", "mrtq/newqueue", "mrtq/newqueue/states", "mrtq/newqueue/lint", "mrtq/migrate", "mrtq/harness", "mrtq/harness/minizk"}
 
-// TestPublicAPINamesNoInternalType: whatever a public package takes, returns or has
-// in a field, a program outside can name. A type of an internal package needs an
-// alias in a public one, and so does what that type's own methods and fields name.
+// TestPublicAPINamesNoInternalType: a program outside can name every type that a
+// public package takes, returns or has in a field. A type of an internal package
+// needs an alias in a public one, and so do the types in its own methods and fields.
 func TestPublicAPINamesNoInternalType(t *testing.T) {
 	a := api{t: t, named: map[*types.TypeName]bool{}, seen: map[types.Type]bool{}}
 	packages := typesOf(t, public)
@@ -42,19 +42,19 @@ func TestPublicAPINamesNoInternalType(t *testing.T) {
 		}
 	}
 	if len(a.seen) < 100 {
-		t.Errorf("only %d types were looked at", len(a.seen))
+		t.Errorf("only %d types were checked", len(a.seen))
 	}
 }
 
-// api walks the types that are to be seen from outside.
+// api walks the types that can be seen from outside.
 type api struct {
 	t     *testing.T
 	named map[*types.TypeName]bool // types of internal packages that an alias names
 	seen  map[types.Type]bool
 }
 
-// check looks at a type, and at all that a program gets from it. where is how the
-// program comes by it.
+// check checks a type, and all types that a program gets from it. where says where
+// the program gets the type itself.
 func (a *api) check(where string, t types.Type) {
 	t = types.Unalias(t)
 	if a.seen[t] {
@@ -120,7 +120,7 @@ func (a *api) checkNamed(where string, n *types.Named) {
 	}
 }
 
-// typesOf loads packages as the compiler wrote them.
+// typesOf loads packages from the compiler's export data.
 func typesOf(t *testing.T, paths []string) []*types.Package {
 	t.Helper()
 	out, err := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Export"}, paths...)...).Output()

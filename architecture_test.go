@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// Arrows go one way: cmd → harness, migrate → newqueue → internal → legacy. For
-// each part, the parts that its production code may import besides itself.
+// mayImport has, for each part, the other parts that its production code may
+// import. Imports go one way: cmd → harness, migrate → newqueue → internal →
+// legacy.
 var mayImport = map[string][]string{
 	"cmd":      {"harness", "migrate", "newqueue", "legacy", "features", "internal"},
 	"harness":  {"newqueue", "legacy", "features", "internal"},
@@ -50,7 +51,7 @@ func TestImportsGoOneWay(t *testing.T) {
 		}
 	}
 	if packages < len(mayImport) {
-		t.Errorf("only %d packages were looked at", packages)
+		t.Errorf("only %d packages were checked", packages)
 	}
 }
 

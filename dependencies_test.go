@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A user who imports one of these packages gets these modules with it, for these
-// reasons, and no others. What the modules bring themselves is theirs to explain.
+// brings has, for each package, the modules that its users get with it, and the
+// reason for each module. It leaves out modules that only another module imports.
 var brings = map[string]map[string]string{
 	"mrtq/legacy": {
 		"github.com/beevik/etree":          "XML payloads",
@@ -56,8 +56,8 @@ var brings = map[string]map[string]string{
 	},
 }
 
-// Packages that a library for a queue has no use for, and the modules that bring
-// them all the same.
+// heavy has packages that a library for a queue should not bring, and the modules
+// that bring them all the same.
 var heavy = map[string][]string{
 	"net/http":                    {"github.com/magiconair/properties"}, // loads files from URLs, which legacy never asks for
 	"os/exec":                     nil,
@@ -67,7 +67,7 @@ var heavy = map[string][]string{
 	"github.com/testcontainers/testcontainers-go": nil,
 }
 
-// light are the packages that must not bring any of heavy, but for what is named.
+// light has the packages that must bring none of heavy, and the exceptions.
 var light = map[string][]string{
 	"mrtq/legacy":          nil,
 	"mrtq/newqueue":        nil,
@@ -77,7 +77,7 @@ var light = map[string][]string{
 	"mrtq/harness/minizk":  nil,
 }
 
-// listed is what go list says of a package.
+// listed is what go list says about a package.
 type listed struct {
 	ImportPath string
 	Imports    []string
@@ -104,14 +104,14 @@ func TestWhatImportingBrings(t *testing.T) {
 				if m := packages[path].module(); m != "" && m != "mrtq" {
 					got[m] = true
 					if reasons[m] == "" {
-						t.Errorf("%s brings %s, which %s imports, and no reason is given", root, m, p.ImportPath)
+						t.Errorf("%s brings %s, which %s imports: give a reason in dependencies_test.go", root, m, p.ImportPath)
 					}
 				}
 			}
 		}
 		for m := range reasons {
 			if !got[m] {
-				t.Errorf("%s does not bring %s any more: take the reason out", root, m)
+				t.Errorf("%s does not bring %s any more: remove the reason", root, m)
 			}
 		}
 	}
@@ -132,7 +132,7 @@ func TestLibrariesStayLight(t *testing.T) {
 	}
 }
 
-// dependencies are a package and all that it needs, by import path.
+// dependencies are a package and all packages that it needs, by import path.
 func dependencies(t *testing.T, root string) map[string]listed {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports,Standard,Module", root).Output()

@@ -57,7 +57,7 @@ var (
 	newLine   = regexp.MustCompile(`\n\s*// ?`)
 )
 
-// Every test, file and function that a page names is there.
+// Every test, file and function that a page names exists.
 func TestPagesNameWhatIsThere(t *testing.T) {
 	tests := map[string]bool{}
 	for path, text := range goFiles(t) {
@@ -69,19 +69,19 @@ func TestPagesNameWhatIsThere(t *testing.T) {
 	}
 	for page, text := range pages(t) {
 		for _, m := range testName.FindAllStringSubmatch(text, -1) {
-			if !tests[m[1]] && page != "harness/minizk/README.md" { // which shows a test of the reader's own
-				t.Errorf("%s names the test %s, which is not there", page, m[1])
+			if !tests[m[1]] && page != "harness/minizk/README.md" { // its example shows a test that the reader would write
+				t.Errorf("%s names the test %s, which does not exist", page, m[1])
 			}
 		}
 		for _, m := range filePath.FindAllStringSubmatch(text, -1) {
 			if _, err := os.Stat(m[1]); err != nil {
-				t.Errorf("%s names a file that is not there: %v", page, err)
+				t.Errorf("%s names a file that does not exist: %v", page, err)
 			}
 		}
 		for _, m := range functions.FindAllStringSubmatch(text, -1) {
 			for _, name := range strings.Split(strings.ReplaceAll(m[2], "`", ""), ", ") {
 				if !declares(t, m[1], name) {
-					t.Errorf("%s says that %s has %s, which it has not", page, m[1], name)
+					t.Errorf("%s says that %s declares %s, but it does not", page, m[1], name)
 				}
 			}
 		}
@@ -100,7 +100,7 @@ func declares(t *testing.T, path, name string) bool {
 	return regexp.MustCompile(`(?m)^(func (\([^)]*\) )?|type |var |const |\t)` + name + `\b`).Match(text)
 }
 
-// Every link between pages leads to a file and a heading that are there.
+// Every link between pages leads to a file and a heading that exist.
 func TestPagesLinkToWhatIsThere(t *testing.T) {
 	all := pages(t)
 	for page, text := range all {
@@ -132,8 +132,8 @@ func anchors(text string) []string {
 	return all
 }
 
-// Every page and section that a comment cites is there: docs/legacy-format.md,
-// "The key".
+// Every page and section that a comment cites exists. A citation looks like this:
+// docs/legacy-format.md, "The key".
 func TestCommentsCiteWhatIsThere(t *testing.T) {
 	all := pages(t)
 	cited := 0
@@ -145,7 +145,7 @@ func TestCommentsCiteWhatIsThere(t *testing.T) {
 			cited++
 			page, there := all["docs/"+m[1]]
 			if !there {
-				t.Errorf("%s cites docs/%s, which is not there", path, m[1])
+				t.Errorf("%s cites docs/%s, which does not exist", path, m[1])
 			} else if m[2] != "" && !slices.Contains(headings(page), m[2]) {
 				t.Errorf("%s cites docs/%s, %q: the page has no such section", path, m[1], m[2])
 			}

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestExamplesRunOutside: the examples of the public packages are a program that
-// anybody can write. They compile and run in a module of their own, which may not
-// import what is internal here.
+// TestExamplesRunOutside: the examples of the public packages compile and run in
+// another module. It can't import this module's internal packages. So any program
+// can do what the examples do.
 func TestExamplesRunOutside(t *testing.T) {
 	module := t.TempDir()
 	here, err := os.Getwd()
@@ -23,7 +23,7 @@ func TestExamplesRunOutside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The same versions of what mrtq needs, so that nothing has to be looked up.
+	// Require the same versions as mrtq, so that go needs no network.
 	requires := strings.TrimPrefix(strings.Split(string(ours), "\ntool ")[0], "module mrtq\n")
 	put(t, module, "go.mod", fmt.Appendf(nil, "module outside\n%s\nrequire mrtq v0.0.0\n\nreplace mrtq => %s\n", requires, here))
 	copyTo(t, module, "go.sum")

@@ -15,9 +15,9 @@ import (
 
 var update = flag.Bool("update", false, "draw the picture of the rooms again")
 
-// rooms are the folders of the house, from the top down: production code may
-// import only from rooms below its own. A package belongs to the room with the
-// longest name that its path begins with.
+// rooms are the parts of the project, each a folder, from the top down.
+// Production code may import only from rooms below its own. A package belongs to
+// the room with the longest name that its path begins with.
 var rooms = []string{
 	"cmd/mrtq",
 	"harness/bench",
@@ -54,13 +54,13 @@ var rooms = []string{
 	"internal/tamper",
 }
 
-// largest is the share of the house's lines that a room may have, tests included.
+// largest is the share of all lines that one room may have, tests included.
 const largest = 0.40
 
 const architecturePage = "docs/architecture.md"
 
-// TestRooms: every package has its room, the arrows go one way only, and the
-// picture in docs/architecture.md shows them. -update draws it again.
+// TestRooms: every package has its room, a room imports only rooms below it, and
+// the picture in docs/architecture.md shows these imports. -update draws it again.
 func TestRooms(t *testing.T) {
 	arrows := map[string]map[string]bool{}
 	for _, p := range ours(t) {
@@ -107,12 +107,12 @@ func TestRooms(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if old != drawn {
-		t.Errorf("%s does not show today's rooms: look at the change, then run go test . -run TestRooms -update", architecturePage)
+		t.Errorf("%s does not show today's rooms: if the change is right, run go test . -run TestRooms -update", architecturePage)
 	}
 }
 
-// picture draws the rooms and the imports between them. An arrow that a detour
-// over other arrows makes, too, is left out.
+// picture draws the rooms and the imports between them. It leaves out an arrow if
+// there is also a path through other rooms.
 func picture(arrows map[string]map[string]bool) string {
 	var b strings.Builder
 	b.WriteString("\n```mermaid\nflowchart TD\n")
@@ -138,8 +138,8 @@ func picture(arrows map[string]map[string]bool) string {
 	return b.String()
 }
 
-// reaches reports whether arrows lead from one room to another. Arrows go down,
-// so there is no circle to be caught in.
+// reaches reports whether arrows lead from one room to another. Arrows only go
+// down, so there are no cycles.
 func reaches(arrows map[string]map[string]bool, from, to string) bool {
 	for next := range arrows[from] {
 		if next == to || slices.Index(rooms, next) < slices.Index(rooms, to) && slices.Index(rooms, next) > slices.Index(rooms, from) && reaches(arrows, next, to) {
@@ -149,9 +149,9 @@ func reaches(arrows map[string]map[string]bool, from, to string) bool {
 	return false
 }
 
-// TestNoRoomIsTheHouse counts the lines of Go in each room.
-func TestNoRoomIsTheHouse(t *testing.T) {
-	lines, house := map[string]int{}, 0
+// TestNoRoomIsTooLarge counts the lines of Go in each room.
+func TestNoRoomIsTooLarge(t *testing.T) {
+	lines, all := map[string]int{}, 0
 	for _, p := range ours(t) {
 		files, err := filepath.Glob(strings.TrimPrefix(p.ImportPath, "mrtq/") + "/*.go")
 		if err != nil || len(files) == 0 {
@@ -165,14 +165,14 @@ func TestNoRoomIsTheHouse(t *testing.T) {
 			}
 			n := strings.Count(string(text), "\n")
 			lines[room] += n
-			house += n
+			all += n
 		}
 	}
 	for _, room := range rooms {
-		share := float64(lines[room]) / float64(house)
+		share := float64(lines[room]) / float64(all)
 		t.Logf("%5.1f %% %6d lines  %s", 100*share, lines[room], room)
 		if share > largest {
-			t.Errorf("%s has %.0f %% of the house, more than %.0f %%", room, 100*share, 100*largest)
+			t.Errorf("%s has %.0f %% of all lines, more than %.0f %%", room, 100*share, 100*largest)
 		}
 	}
 }
@@ -188,7 +188,7 @@ func roomOf(path string) (room string, ok bool) {
 	return room, room != ""
 }
 
-// ours are our packages but the one of these tests.
+// ours are our packages, without the one of these tests.
 func ours(t *testing.T) []listed {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()

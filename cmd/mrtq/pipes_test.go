@@ -37,7 +37,7 @@ func TestPipeThatNobodyWritesTo(t *testing.T) {
 			killed := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
 			defer killed.Stop()
 			out, _ := cmd.CombinedOutput()
-			if code := cmd.ProcessState.ExitCode(); code != exitEnv || !strings.Contains(string(out), "nothing came out of this pipe: nobody writes to it") {
+			if code := cmd.ProcessState.ExitCode(); code != exitEnv || !strings.Contains(string(out), "this pipe is empty, and no process writes to it") {
 				t.Errorf("exit code %d: %s", code, out)
 			}
 		})

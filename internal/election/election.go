@@ -1,9 +1,10 @@
 // Package election lets one of several processes work at a time, as Zuul's
 // elections do (its ZooKeeper Map, "An election to determine which …"). Each
 // process takes a place, an ephemeral sequential znode below the election's
-// znode. The place with the lowest name leads. Each of the others waits until
-// the place just before it is gone. So a process that dies loses its place when
-// its session ends, and a process that resigns wakes one other, not all.
+// znode. The process whose place has the lowest name leads. Each of the others
+// waits until the place just before its own is gone. So a process that dies
+// loses its place when its session ends, and a process that resigns wakes one
+// other process, not all.
 //
 // The caller creates and removes the election's own znode.
 package election
@@ -36,12 +37,12 @@ type Place struct {
 	s        Session
 	election string
 	path     string
-	strays   map[string]bool // places without a session, which were reported and skipped
+	strays   map[string]bool // places without a session, which Lead has reported and skips
 }
 
-// Join takes the last place. The election's znode must exist. owner tells the
-// others who has the place. acl decides who may delete the place. It is usually
-// the ACL of the work itself.
+// Join takes the last place. The election's znode must exist. owner names this
+// process to the others. acl says who may delete the place. It is usually the
+// ACL of the znodes that the process works on.
 func Join(ctx context.Context, s Session, election, owner string, acl []znode.ACL) (*Place, error) {
 	path, err := s.CreateEphemeral(ctx, znode.Join(election, placePrefix), []byte(owner), acl)
 	if err != nil {
@@ -57,15 +58,15 @@ func (p *Place) Path() string { return p.path }
 type Ahead struct {
 	Path  string
 	Owner string // the owner that the process gave to Join
-	// Stray says that no session holds the place. It belongs to nobody and
-	// would never end, so Lead skips it.
+	// Stray says that no session holds the place. No process uses it, and
+	// nothing would ever remove it, so Lead skips it.
 	Stray bool
 }
 
-// Lead waits until there is no place before this one. It calls tell once with
+// Lead waits until there is no place before this one. It calls report once with
 // each place that it waits for or skips. The error wraps [zkconn.ErrLost] if
 // the place itself is gone.
-func (p *Place) Lead(ctx context.Context, tell func(Ahead)) error {
+func (p *Place) Lead(ctx context.Context, report func(Ahead)) error {
 	for {
 		ahead, err := p.ahead(ctx)
 		if err != nil || ahead == "" {
@@ -80,10 +81,10 @@ func (p *Place) Lead(ctx context.Context, tell func(Ahead)) error {
 		}
 		if !Held(n.Stat) {
 			p.strays[ahead] = true
-			tell(Ahead{Path: ahead, Stray: true})
+			report(Ahead{Path: ahead, Stray: true})
 			continue
 		}
-		tell(Ahead{Path: ahead, Owner: string(n.Data)})
+		report(Ahead{Path: ahead, Owner: string(n.Data)})
 		if err := p.s.WaitGone(ctx, ahead); err != nil {
 			return err
 		}
@@ -122,7 +123,7 @@ func (p *Place) Resign(ctx context.Context) error {
 		case errors.Is(err, znode.ErrNoNode):
 			return nil
 		case errors.Is(err, zkconn.ErrUnknownOutcome) && ctx.Err() == nil:
-			continue // no name is used twice, so it can be repeated
+			continue // ZooKeeper never gives a name twice, so the delete can be repeated
 		case err != nil:
 			return fmt.Errorf("leave the election: %w", err)
 		}

@@ -50,24 +50,24 @@ func do(t *testing.T, w *zkconn.Writer, ops ...znode.Op) {
 	}
 }
 
-// candidate is one process in the election, with the places it was told of and
-// its result.
+// candidate is one process in the election, with the places that Lead reported
+// and Lead's result.
 type candidate struct {
-	w     *zkconn.Writer
-	place *election.Place
-	told  chan election.Ahead
-	leads chan error
+	w        *zkconn.Writer
+	place    *election.Place
+	reported chan election.Ahead
+	leads    chan error
 }
 
-// stand joins and starts to wait.
-func stand(t *testing.T, ctx context.Context, w *zkconn.Writer, owner string) *candidate {
+// join joins the election and starts to wait.
+func join(t *testing.T, ctx context.Context, w *zkconn.Writer, owner string) *candidate {
 	t.Helper()
 	place, err := election.Join(ctx, w, path, owner, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &candidate{w, place, make(chan election.Ahead, 10), make(chan error, 1)}
-	go func() { c.leads <- place.Lead(ctx, func(a election.Ahead) { c.told <- a }) }()
+	go func() { c.leads <- place.Lead(ctx, func(a election.Ahead) { c.reported <- a }) }()
 	return c
 }
 
@@ -85,7 +85,7 @@ func receive[T any](t *testing.T, what string, from <-chan T) T {
 	case got := <-from:
 		return got
 	case <-time.After(20 * time.Second):
-		t.Fatalf("%s: nothing came", what)
+		t.Fatalf("%s: no value came", what)
 		panic("unreachable")
 	}
 }
@@ -112,18 +112,18 @@ func TestOneLeadsAtATime(t *testing.T) {
 	address := serve(t)
 	var all []*candidate
 	for i := range 4 {
-		all = append(all, stand(t, t.Context(), open(t, address), fmt.Sprint("owner ", i)))
+		all = append(all, join(t, t.Context(), open(t, address), fmt.Sprint("owner ", i)))
 		if i == 0 {
 			all[0].mustLead(t, "the first")
 			continue
 		}
 		want := election.Ahead{Path: all[i-1].place.Path(), Owner: fmt.Sprint("owner ", i-1)}
-		if got := receive(t, "who is ahead", all[i].told); got != want {
-			t.Errorf("%d was told %+v, want %+v", i, got, want)
+		if got := receive(t, "who is ahead", all[i].reported); got != want {
+			t.Errorf("%d waits for %+v, want %+v", i, got, want)
 		}
 	}
 	resign(t, all[2]) // before its turn
-	if got, want := receive(t, "who is ahead now", all[3].told), all[1].place.Path(); got.Path != want {
+	if got, want := receive(t, "who is ahead now", all[3].reported), all[1].place.Path(); got.Path != want {
 		t.Errorf("%+v, want %s", got, want)
 	}
 	all[1].mustWait(t, "the second")
@@ -179,42 +179,42 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// A place without a session is reported once and skipped, wherever it is.
+// A place without a session is reported once and skipped, at any position.
 func TestStrays(t *testing.T) {
 	address := serve(t)
 	w := open(t, address)
 	do(t, w, znode.Create(path+"/n-", nil), znode.Create(path+"/a", nil), znode.Create(path+"/z", nil))
-	first := stand(t, t.Context(), w, "first")
+	first := join(t, t.Context(), w, "first")
 	first.mustLead(t, "the first")
 	var got []string
 	for range 2 {
-		a := receive(t, "a stray", first.told)
+		a := receive(t, "a stray", first.reported)
 		if !a.Stray || a.Owner != "" {
 			t.Errorf("%+v", a)
 		}
 		got = append(got, a.Path)
 	}
 	if want := []string{path + "/n-", path + "/a"}; !slices.Equal(got, want) {
-		t.Errorf("told of %q, want %q", got, want)
+		t.Errorf("skipped %q, want %q", got, want)
 	}
-	second := stand(t, t.Context(), open(t, address), "second")
-	if a := receive(t, "who is ahead", second.told); a.Stray || a.Owner != "first" {
+	second := join(t, t.Context(), open(t, address), "second")
+	if a := receive(t, "who is ahead", second.reported); a.Stray || a.Owner != "first" {
 		t.Errorf("%+v", a)
 	}
 	resign(t, first)
 	second.mustLead(t, "the second")
-	if len(second.told) != 2 {
-		t.Errorf("told of %d strays", len(second.told))
+	if len(second.reported) != 2 {
+		t.Errorf("%d strays were reported", len(second.reported))
 	}
 }
 
 // A process that stops waiting, and a process without an election to join.
 func TestNoPlace(t *testing.T) {
 	address := serve(t)
-	stand(t, t.Context(), open(t, address), "first").mustLead(t, "the first")
+	join(t, t.Context(), open(t, address), "first").mustLead(t, "the first")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	second := stand(t, ctx, open(t, address), "second")
-	receive(t, "who is ahead", second.told)
+	second := join(t, ctx, open(t, address), "second")
+	receive(t, "who is ahead", second.reported)
 	enough := errors.New("enough")
 	cancel(enough)
 	if err := receive(t, "the end of the wait", second.leads); !errors.Is(err, enough) {
@@ -240,22 +240,22 @@ func TestPlaceHasItsACL(t *testing.T) {
 	}
 }
 
-// A process that resigns wakes only the next one. A lost connection costs
-// nobody the place, not even the leader, because the session goes on.
+// A process that resigns wakes only the next one. A process that loses its
+// connection keeps its place, even the leader, because its session continues.
 func TestOnlyTheNextWakes(t *testing.T) {
 	server := minizk.RunWith(t, minizk.Options{RealTime: true})
 	do(t, open(t, server.Addr()), znode.Create(path, nil))
 	var all []*candidate
 	for i := range 5 {
-		all = append(all, stand(t, t.Context(), open(t, server.Addr()), ""))
+		all = append(all, join(t, t.Context(), open(t, server.Addr()), ""))
 		if i > 0 {
-			receive(t, "who is ahead", all[i].told)
+			receive(t, "who is ahead", all[i].reported)
 		}
 	}
 	all[0].mustLead(t, "the first")
 	for deadline := time.Now().Add(20 * time.Second); server.Counts().ByOp[wire.OpExists] < 4; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("not all of those who wait have set a watch")
+			t.Fatal("not all waiting processes have set a watch")
 		}
 	}
 	asked := func(f func()) (requests int64) {
@@ -271,7 +271,7 @@ func TestOnlyTheNextWakes(t *testing.T) {
 	// The next process checks the place before it (exists), then the list,
 	// after a sync.
 	if n > 4 {
-		t.Errorf("%d requests by those who wait", n)
+		t.Errorf("the waiting processes sent %d requests", n)
 	}
 	for _, s := range server.Sessions() {
 		server.Disconnect(s.ID)

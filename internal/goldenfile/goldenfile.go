@@ -1,5 +1,5 @@
-// Package goldenfile compares what a test got with a file that a person has looked
-// at. The tests of many packages do; each has its own flag -update.
+// Package goldenfile compares what a test got with a file that a person has
+// checked. Many packages' tests use it, each with its own -update flag.
 package goldenfile
 
 import (
@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// Compare compares text with a file, or writes the file if update says so.
+// Compare compares text with a file. If update is set, it writes the file
+// instead.
 func Compare(t testing.TB, path, got string, update bool) {
 	t.Helper()
 	if update {
@@ -23,11 +24,12 @@ func Compare(t testing.TB, path, got string, update bool) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s differs (look, then run go test -update). %s\nAll that came:\n%s", path, FirstDifference(string(want), got), got)
+		t.Errorf("%s differs. If the new text is right, run go test -update. %s\nThe whole text:\n%s", path, FirstDifference(string(want), got), got)
 	}
 }
 
-// FirstDifference is the first line in which two texts differ, "" if they don't.
+// FirstDifference shows the first line in which two texts differ. It is "" if
+// they are the same.
 func FirstDifference(want, got string) string {
 	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
 	for i := range max(len(w), len(g)) {

@@ -16,14 +16,16 @@ import (
 
 // Options say how a tree is checked.
 type Options struct {
-	// Now is when the tree was read, for rules about ages. The zero time is the
-	// newest change that the tree shows.
+	// Now is when the tree was read, for rules about ages. If it is zero, the
+	// check takes the time of the newest change in the tree.
 	Now time.Time
-	// Natives make the rules that Go implements, once for each look.
+	// Natives make the rules that Go implements. Each look at the tree makes
+	// its own.
 	Natives []NewNative
-	// Looks is how often a tree is read if it changes meanwhile, at least once.
-	// Only what every look finds is reported. Two looks are enough if nothing
-	// changed between them.
+	// Looks is how often the tree is read at most; 0 is once. A tree may change
+	// while it is read. So if a look finds something, the check looks again, and
+	// reports only what every look finds. It stops when nothing has changed
+	// between two looks.
 	Looks int
 	// Progress is called now and then with the number of znodes checked.
 	Progress func(nodes int)
@@ -94,7 +96,8 @@ func Check(ctx context.Context, s side.Side, m *Map, opt Options) (*Report, erro
 	if err != nil {
 		return nil, err
 	}
-	// A change between two reads is found once. Damage is found each time.
+	// A finding that comes from a change during one look is not found again.
+	// Real damage is found by every look.
 	for again := 1; again < opt.Looks && len(report.Findings) > 0; again++ {
 		next, err := look(ctx, s, m, opt)
 		if err != nil {
@@ -137,11 +140,11 @@ type checker struct {
 	of       map[*Node][]*Relation
 	targets  map[*Node]bool    // znodes that relations refer to
 	there    map[pathHash]bool // those targets that exist
-	pending  []reference       // that are to be looked up
+	pending  []reference       // references to look up at the end
 	led      map[pathHash]bool // targets of references
-	awaiting []waiting         // that some znode should refer to
-	aged     []aged            // that must not be old
-	hidden   []string          // znodes that can't be read, so nothing is known of what is below them
+	awaiting []waiting         // znodes that some znode should refer to
+	aged     []aged            // znodes that must not be too old
+	hidden   []string          // znodes that can't be read: what is below them is not known
 }
 
 // pathHash stands for a path, because a million hashes take less memory than a
@@ -243,8 +246,8 @@ func (c *checker) folder(pl *place, path string, params Params) error {
 	return nil
 }
 
-// far is the place of a name that may have any number of znodes below it. It is
-// nil for all other names.
+// far is the place of a name if any number of znodes may be below it. It is nil
+// for all other names.
 func far(pl *place, name string) *place {
 	child, _ := pl.child(name)
 	if child == nil || child.bounded || child.composite() {
@@ -364,7 +367,7 @@ func (c *checker) name(pl *place, path, name string) {
 	at := znode.Join(path, name)
 	switch {
 	case child != nil && child.node.Undocumented:
-		c.fault(child.node, Undocumented, at, "a znode that the document has", "one that is real and undocumented: "+child.node.Says, "")
+		c.fault(child.node, Undocumented, at, "a znode that the document describes", "one that services use, and that is not documented: "+child.node.Says, "")
 	case child != nil:
 	case near != nil:
 		c.fault(near.node, near.last().Rule, at, near.names(), show([]byte(name)), "")
@@ -395,7 +398,7 @@ func (p *place) known() string {
 	return "one of " + strings.Join(names, ", ")
 }
 
-// kind checks how ZooKeeper keeps the znode, if the tree shows it.
+// kind checks the znode's kind. A tree without stats does not show it.
 func (c *checker) kind(n *Node, path string, stat znode.Stat) {
 	if stat.Czxid == 0 {
 		return
@@ -409,13 +412,13 @@ func (c *checker) kind(n *Node, path string, stat znode.Stat) {
 		found += fmt.Sprintf(", and ends with session %#x", stat.EphemeralOwner)
 	}
 	if n.Kind == Ephemeral {
-		found += ", and outlives whoever made it"
+		found += ", so it stays when its creator's session ends"
 	}
 	c.fault(n, "not-"+string(n.Kind), path, "a znode that is "+string(n.Kind), found, "")
 }
 
-// kindOf reads the owner of an ephemeral znode. In the same field the server
-// marks containers and TTL znodes (EphemeralType).
+// kindOf is the kind of a znode with this ephemeral owner. The server uses the
+// same field to mark containers and TTL znodes (EphemeralType).
 func kindOf(owner int64) Kind {
 	switch {
 	case owner == 0:

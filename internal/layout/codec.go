@@ -101,7 +101,7 @@ func readInteger(r *Reading) (any, bool) {
 }
 
 // readLock checks a lock and its contenders. A bad contender is a fault of the
-// lock, because it blocks those that wait behind it.
+// lock, because it blocks the contenders behind it.
 func readLock(r *Reading) (any, bool) {
 	readNone(r)
 	contender := r.Map.typeNamed("contender")

@@ -12,7 +12,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Limits of inflating: a few bytes of zlib can stand for gigabytes.
+// Limits of inflating: a few bytes of zlib can inflate to gigabytes.
 const (
 	maxShard   = 1_000_000 // bytes of a shard
 	maxInflate = 32 << 20  // bytes that a blob may inflate to
@@ -80,15 +80,16 @@ func readShardedBytes(r *Reading) (any, bool) {
 	return nil, false
 }
 
-// joined is the blob in the shards. ok is false if there is none, or if a fault
-// was reported.
+// joined returns the blob that the shards make up. ok is false if there are no
+// shards, or if a fault was reported.
 func (r *Reading) joined() ([]byte, bool) {
 	readNone(r)
 	shards, whole := r.shards()
 	if len(shards) == 0 || !whole {
 		return nil, false
 	}
-	// The older format compresses each shard, the newer one the whole.
+	// The older format compresses each shard. The newer one compresses the whole
+	// blob.
 	if each := len(shards) > 1 && isZlib(shards[1]); each {
 		if _, err := inflate(shards[1]); err == nil {
 			var all []byte

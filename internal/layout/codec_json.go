@@ -31,7 +31,8 @@ func (r *Reading) parse(data []byte) (any, bool) {
 }
 
 // parseJSON reads one JSON value and nothing after it. Numbers keep their digits.
-// Python writes three numbers that JSON does not have.
+// With python, it also accepts the three numbers that Python writes and JSON does
+// not have.
 func parseJSON(data []byte, python bool) (any, error) {
 	if tooDeep(data) {
 		return nil, errTooDeep
@@ -56,7 +57,7 @@ func decodeJSON(data []byte) (any, error) {
 		return nil, err
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return nil, fmt.Errorf("something follows it at byte %d", dec.InputOffset())
+		return nil, fmt.Errorf("there is more data at byte %d", dec.InputOffset())
 	}
 	return v, nil
 }
@@ -82,7 +83,7 @@ func tooDeep(data []byte) bool {
 	return false
 }
 
-// plainNumbers replaces Python's Infinity, -Infinity and NaN by 0.
+// plainNumbers replaces Python's Infinity, -Infinity and NaN with 0.
 func plainNumbers(data []byte) []byte {
 	var out []byte
 	inString := false

@@ -34,7 +34,7 @@ type Finding struct {
 	Mend string `json:"mend,omitempty"`
 	// Document is the place in the document that states the rule.
 	Document string `json:"document,omitempty"`
-	// Fix mends it. It is nil if there is no safe way.
+	// Fix mends it. It is nil if there is no safe way to mend it.
 	Fix *Fix `json:"-"`
 }
 
@@ -59,9 +59,9 @@ func (f Finding) same(g Finding) bool {
 	return f.Path == g.Path && f.Rule == g.Rule && f.Found == g.Found && f.Expected == g.Expected
 }
 
-// Transaction is what a fix commits. For each lock, it creates a znode in the
-// lock's place and deletes it again. That fails if anyone holds the lock, and
-// nobody can take it meanwhile.
+// Transaction returns all operations of a fix. For each lock, they create the
+// lock's znode and delete it again. So the transaction fails if a client holds
+// the lock, and no client can acquire it meanwhile.
 func (f *Fix) Transaction() []znode.Op {
 	var ops []znode.Op
 	for _, lock := range f.Locks {

@@ -269,8 +269,8 @@ func lineIn(err error) int {
 	return max(n, 1)
 }
 
-// other reports whether an entry for these dialects is not for the map's
-// dialect.
+// other reports whether an entry is for other dialects only. dialects are those
+// that it names.
 func (l *loader) other(dialects []string) bool {
 	return len(dialects) > 0 && !slices.Contains(dialects, l.m.Dialect)
 }
@@ -382,7 +382,7 @@ func (l *loader) node(at *yaml.Node, prefix, under string, groupLine int, groupS
 	}
 	if y.Schema != nil {
 		if n.Codec == nil || !n.Codec.Values {
-			return l.bad(at.Line, "%s has a schema, and no codec that reads JSON", n.ID)
+			return l.bad(at.Line, "%s has a schema, but no codec that reads JSON", n.ID)
 		}
 		text, err := json.Marshal(y.Schema)
 		if err == nil {
@@ -423,7 +423,7 @@ func (l *loader) relation(at *yaml.Node, prefix, under string, groupLine int) er
 		refers: template(strings.ReplaceAll(y.Refers, "{at}", under)), same: template(y.Same), prefix: y.Prefix, by: y.ReferencedBy,
 		field: parseField(y.Field), remove: y.Fix == "remove", fileLine: at.Line}
 	if r.Of == nil {
-		return l.bad(at.Line, "relation %s is of %q, which is no node of the map", y.Rule, of)
+		return l.bad(at.Line, "relation %s is of %q, which is not a node of the map", y.Rule, of)
 	}
 	if r.Line == 0 && r.Section == "" {
 		r.Line, r.Section = r.Of.Line, r.Of.Section
@@ -439,11 +439,11 @@ func (l *loader) relation(at *yaml.Node, prefix, under string, groupLine int) er
 		r.younger = d.Milliseconds()
 	}
 	if (y.Field != "" || r.usesField()) && (r.Of.Codec == nil || !r.Of.Codec.Values) {
-		return l.bad(at.Line, "relation %s is about a value, and %s has no codec that reads one", r.ID, of)
+		return l.bad(at.Line, "relation %s is about a value, but %s has no codec that reads one", r.ID, of)
 	}
 	for _, name := range append(r.refers.names(), r.same.names()...) {
 		if name != "value" && !slices.ContainsFunc(r.Of.params, func(p param) bool { return p.name == name }) {
-			return l.bad(at.Line, "relation %s uses {%s}, which is no parameter of %s", r.ID, name, r.Of.Path)
+			return l.bad(at.Line, "relation %s uses {%s}, which is not a parameter of %s", r.ID, name, r.Of.Path)
 		}
 	}
 	switch {
@@ -453,13 +453,13 @@ func (l *loader) relation(at *yaml.Node, prefix, under string, groupLine int) er
 			to = prefix + "." + to
 		}
 		if r.target = l.nodes[to]; r.target == nil {
-			return l.bad(at.Line, "relation %s leads to %q, which is no node of the map", r.ID, y.To)
+			return l.bad(at.Line, "relation %s leads to %q, which is not a node of the map", r.ID, y.To)
 		}
 	case r.refers == "{value}":
 		// It may name any znode in the tree.
 	case r.refers != "":
 		if r.target = l.leadsTo(string(r.refers)); r.target == nil {
-			return l.bad(at.Line, "relation %s leads to %s, which no pattern of the map has", r.ID, r.refers)
+			return l.bad(at.Line, "relation %s leads to %s, which matches no pattern of the map", r.ID, r.refers)
 		}
 	}
 	for i, id := range r.by {
@@ -471,7 +471,7 @@ func (l *loader) relation(at *yaml.Node, prefix, under string, groupLine int) er
 	return nil
 }
 
-// leadsTo is the node that a template's paths belong to, or nil.
+// leadsTo is the node whose pattern a template's paths match, or nil.
 func (l *loader) leadsTo(path string) *Node {
 	for root, pl := range l.m.tops {
 		if path != root && !strings.HasPrefix(path, root+"/") {
@@ -562,7 +562,7 @@ func (l *loader) finish() error {
 	for _, r := range l.m.Relations {
 		for _, id := range r.by {
 			if l.m.rules[id] == nil {
-				return l.bad(r.fileLine, "relation %s waits for %s, which is no rule of the map", r.ID, id)
+				return l.bad(r.fileLine, "relation %s waits for %s, which is not a rule of the map", r.ID, id)
 			}
 		}
 	}

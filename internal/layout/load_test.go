@@ -10,7 +10,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// aMap is the beginning of a map, ten lines. The rows follow.
+// aMap is the first ten lines of a map. Each test adds the rows.
 const aMap = `map: own
 title: My own
 says: Something of mine.
@@ -23,7 +23,7 @@ types:
 nodes:
 `
 
-// Each mistake is refused with its line and a reason.
+// Load refuses each mistake, and the error says the line and the reason.
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ name, rows, want string }{
 		{"unknown codec", "- {id: a, path: /x, codec: jsno, says: s}", `own.yaml:11: a: unknown codec "jsno"; there are free, none, string, integer, json, zlib-json, sharded-json, sharded-bytes, lock`},
@@ -33,21 +33,21 @@ func TestMistakes(t *testing.T) {
 		{"an id twice", "- {id: a, path: /x/y, says: s}\n- {id: a, path: /x/z, says: s}", "own.yaml:12: id a is used twice, here and in line 11"},
 		{"no root above", "- {id: a, path: /z, says: s}", "own.yaml:11: a: /z is below none of the map's roots: /x"},
 		{"unknown type", "- {id: a, path: '/x/{a:colour}', says: s}", `own.yaml:11: a: parameter {a}: no type "colour"; the map has digits, letters, name`},
-		{"a brace", "- {id: a, path: '/x/{a', says: s}", `own.yaml:11: a: "{a" has a brace that begins or ends no parameter: want {name} or {name:type}`},
+		{"a brace", "- {id: a, path: '/x/{a', says: s}", `own.yaml:11: a: "{a" has a brace that is not part of a parameter: want {name} or {name:type}`},
 		{"a parameter twice", "- {id: a, path: '/x/{a:digits}/{a:name}', says: s}", "own.yaml:11: a: the parameter {a} is in the pattern twice"},
 		{"below a blob", "- {id: a, path: /x/y, codec: lock, says: s}\n- {id: b, path: /x/y/z, says: s}", "own.yaml:12: /x/y/z is below /x/y, whose codec lock reads the children itself"},
-		{"a schema of no JSON", "- {id: a, path: /x/y, codec: free, schema: {type: object}, says: s}", "own.yaml:11: a has a schema, and no codec that reads JSON"},
+		{"a schema of no JSON", "- {id: a, path: /x/y, codec: free, schema: {type: object}, says: s}", "own.yaml:11: a has a schema, but no codec that reads JSON"},
 		{"a bad schema", "- {id: a, path: /x/y, codec: json, schema: {type: thing}, says: s}", "own.yaml:11: a: the schema:"},
 		{"an unknown kind", "- {id: a, path: /x/y, kind: eternal, says: s}", "own.yaml:11: nodes.0.kind: value must be one of 'persistent', 'ephemeral', 'container', 'ttl', 'any'"},
 		{"an unknown key", "- {id: a, path: /x/y, colour: red, says: s}", "own.yaml:11: nodes.0: additional properties 'colour' not allowed"},
 		{"a severity of nothing", "- {id: a, path: /x/y, says: s, severity: {not-json: warning}}", "own.yaml:11: a has a severity for not-json, which it never reports; it reports not-persistent, unknown-path, unreadable"},
 		{"an age", "- {id: a, path: /x/y, oldest: old, says: s}", `own.yaml:11: a: oldest: time: invalid duration "old"`},
-		{"relation of nobody", "- {id: a, path: /x/y, says: s}\nrelations:\n- {of: b, rule: r, refers: /x, says: s}", `own.yaml:13: relation r is of "b", which is no node of the map`},
-		{"relation to nowhere", "- {id: a, path: /x/y, codec: json, says: s}\nrelations:\n- {of: a, rule: r, field: f, refers: '/x/z/{value}', says: s}", "own.yaml:13: relation a/r leads to /x/z/{value}, which no pattern of the map has"},
-		{"relation to no node", "- {id: a, path: /x/y, codec: json, says: s}\nrelations:\n- {of: a, rule: r, field: f, refers: '{value}', to: b, says: s}", `own.yaml:13: relation a/r leads to "b", which is no node of the map`},
-		{"relation about no value", "- {id: a, path: /x/y, codec: free, says: s}\nrelations:\n- {of: a, rule: r, field: f, refers: '{value}', says: s}", "own.yaml:13: relation a/r is about a value, and a has no codec that reads one"},
-		{"relation with no such parameter", "- {id: a, path: /x/y, codec: json, says: s}\nrelations:\n- {of: a, rule: r, field: f, same: '{b}', says: s}", "own.yaml:13: relation a/r uses {b}, which is no parameter of /x/y"},
-		{"relation that waits for nothing", "- {id: a, path: /x/y, says: s}\nrelations:\n- {of: a, rule: r, referenced-by: [b/c], says: s}", "own.yaml:13: relation a/r waits for b/c, which is no rule of the map"},
+		{"relation of no node", "- {id: a, path: /x/y, says: s}\nrelations:\n- {of: b, rule: r, refers: /x, says: s}", `own.yaml:13: relation r is of "b", which is not a node of the map`},
+		{"relation to nowhere", "- {id: a, path: /x/y, codec: json, says: s}\nrelations:\n- {of: a, rule: r, field: f, refers: '/x/z/{value}', says: s}", "own.yaml:13: relation a/r leads to /x/z/{value}, which matches no pattern of the map"},
+		{"relation to no node", "- {id: a, path: /x/y, codec: json, says: s}\nrelations:\n- {of: a, rule: r, field: f, refers: '{value}', to: b, says: s}", `own.yaml:13: relation a/r leads to "b", which is not a node of the map`},
+		{"relation about no value", "- {id: a, path: /x/y, codec: free, says: s}\nrelations:\n- {of: a, rule: r, field: f, refers: '{value}', says: s}", "own.yaml:13: relation a/r is about a value, but a has no codec that reads one"},
+		{"relation with no such parameter", "- {id: a, path: /x/y, codec: json, says: s}\nrelations:\n- {of: a, rule: r, field: f, same: '{b}', says: s}", "own.yaml:13: relation a/r uses {b}, which is not a parameter of /x/y"},
+		{"relation that waits for nothing", "- {id: a, path: /x/y, says: s}\nrelations:\n- {of: a, rule: r, referenced-by: [b/c], says: s}", "own.yaml:13: relation a/r waits for b/c, which is not a rule of the map"},
 		{"a rule twice", "- {id: a, path: /x/y, codec: json, says: s}\nrelations:\n- {of: a, rule: not-json, field: f, same: x, says: s}", "own.yaml:13: rule a/not-json is defined twice"},
 		{"no YAML", "- {id: [", "own.yaml:11: not YAML: line 11: did not find expected node content"},
 	} {
@@ -73,7 +73,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// Every kind of a map is checked if the tree shows it.
+// A check compares each znode's kind with the map's, if the tree shows it.
 func TestKinds(t *testing.T) {
 	const session, container, ttl = 7, -1 << 63, int64(-1<<56) | 5
 	for _, c := range []struct {
@@ -124,7 +124,7 @@ func TestZuulMapIsComplete(t *testing.T) {
 		}
 		headings++
 		if !patterns[plainPattern("/"+line)] {
-			t.Errorf("line %d: %s is no pattern of the map", i+1, line)
+			t.Errorf("line %d: %s is not a pattern of the map", i+1, line)
 		}
 	}
 	if headings < 49 {
@@ -132,7 +132,7 @@ func TestZuulMapIsComplete(t *testing.T) {
 	}
 }
 
-// plainPattern replaces every parameter of a pattern by *, in every notation.
+// plainPattern replaces every parameter of a pattern with *, in every notation.
 func plainPattern(path string) string {
 	var words []string
 	for _, word := range strings.Split(path, "/") {

@@ -12,7 +12,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// heavy is a tree of changes. It makes their data when a caller reads it.
+// heavy is a tree of changes that makes their data only when it is read.
 type heavy struct {
 	side.Side
 	names []string
@@ -43,7 +43,7 @@ func (h heavy) Subtrees(ctx context.Context, roots iter.Seq[string]) iter.Seq2[s
 }
 
 // A check's memory grows with names, not with data: it checks a hundred
-// megabytes in a few.
+// megabytes of data with less than 32 MiB of memory.
 func TestMemoryGrowsWithNames(t *testing.T) {
 	const nodes, size = 2_000, 64 << 10
 	tree := znode.NewTree()

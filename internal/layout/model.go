@@ -67,7 +67,7 @@ type Type struct {
 // any reports whether every name belongs to the type.
 func (t *Type) any() bool { return t.Match == "[^/]+" }
 
-// Kind is how ZooKeeper keeps a znode.
+// Kind says how long ZooKeeper keeps a znode.
 type Kind string
 
 // The kinds.
@@ -95,8 +95,8 @@ type Node struct {
 	Required bool
 	// Oldest is how long it may exist; 0 is without limit.
 	Oldest time.Duration
-	// Undocumented: it is real, but not in the document. It and everything
-	// below it are reported as information and not checked.
+	// Undocumented: services use it, but the document does not describe it. It
+	// is reported as information. Neither it nor anything below it is checked.
 	Undocumented bool
 	// Most is how many children it may have, -1 for any number.
 	Most     int
@@ -104,7 +104,7 @@ type Node struct {
 	Creator  string
 	Changer  string
 	Says     string
-	Missing  string // what its absence means
+	Missing  string // what its absence means, and what to do then
 	Line     int    // in the document
 	Section  string // of the document
 
@@ -112,7 +112,7 @@ type Node struct {
 	params   []param // of the whole pattern
 	own      []param // of its last element
 	open     bool    // a pattern with a parameter is right below it
-	implied  bool    // a folder on the way to others
+	implied  bool    // a folder that no row of the map describes
 	fileLine int
 	order    int
 }
@@ -132,9 +132,9 @@ type Relation struct {
 	// Same: the value of the field must be this text.
 	same   template
 	prefix bool // the field need only be the beginning of the text
-	// Unreferenced: a relation with one of these ids must refer to this znode.
+	// ReferencedBy: a relation with one of these ids must refer to this znode.
 	by      []string
-	younger int64 // milliseconds for which a znode may wait for its reference
+	younger int64 // a znode that is younger needs no reference yet; in milliseconds
 	field   fieldPath
 	target  *Node
 	remove  bool // a mend may delete the znode if it has no children
@@ -234,7 +234,7 @@ func (n *Node) says(kind string) string {
 	case UnknownPath:
 		return "nothing else is below it"
 	case Undocumented:
-		return "the znode is real, and the document does not have it"
+		return "services use the znode, but the document does not describe it"
 	case Missing:
 		return "it exists whenever its parent exists"
 	case BadShape:

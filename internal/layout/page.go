@@ -22,7 +22,7 @@ func (m *Map) WriteMarkdown(w io.Writer) error {
 	for _, t := range m.Types {
 		fmt.Fprintf(b, "| `%s` | %s | `%s` |\n", t.Name, mark(t.Says), cellCode(t.Example))
 	}
-	fmt.Fprintln(b, "\n## What belongs together\n\n| rule | znode | what it says | if not | document |\n|---|---|---|---|---|")
+	fmt.Fprintln(b, "\n## Rules about several znodes\n\n| rule | znode | what it says | severity | document |\n|---|---|---|---|---|")
 	for _, r := range m.ties() {
 		fmt.Fprintf(b, "| `%s` | `%s` | %s | %s | %s |\n", r.ID, cellCode(r.Path), mark(r.Says), r.Severity, mark(r.Document))
 	}
@@ -53,10 +53,9 @@ func (m *Map) ties() []*Rule {
 	return append(ties, m.Natives...)
 }
 
-// rest says what else is checked, because these rules have no row for each
-// znode.
+// rest describes the other rules, which have no rows on the page.
 func (m *Map) rest() string {
-	return fmt.Sprintf("Every znode is also checked for its kind, its name, its data and what is missing or unknown below it: %d rules in all, which `mrtq check` names by the znode's id and the kind of finding.", len(m.Rules()))
+	return fmt.Sprintf("`mrtq check` also checks the kind, the name and the data of every znode, and what is missing or unknown below it. With these, there are %d rules. A rule's name is the znode's id and the kind of finding.", len(m.Rules()))
 }
 
 func (n *Node) kindWords() string {
@@ -76,9 +75,9 @@ func (n *Node) kindWords() string {
 func (n *Node) dataWords() string {
 	switch {
 	case n.Undocumented:
-		return "not looked at"
+		return "not checked"
 	case n.Codec == nil:
-		return "a folder: not looked at"
+		return "a folder: its data is not checked"
 	case n.MayBeEmpty:
 		return n.Codec.Says + ", or nothing"
 	}
@@ -87,7 +86,7 @@ func (n *Node) dataWords() string {
 
 func (n *Node) words() string {
 	if n.Undocumented {
-		return "Real, and not in the document: " + n.Says + "."
+		return "In use, but not in the document: " + n.Says + "."
 	}
 	return n.Says
 }
@@ -115,7 +114,7 @@ func mark(s string) string {
 	return b.String()
 }
 
-// cellCode is text between backquotes in a table.
+// cellCode makes text safe between backquotes in a table.
 func cellCode(s string) string {
 	return strings.NewReplacer("`", "'", "|", "\\|").Replace(plain(s))
 }
@@ -137,7 +136,8 @@ func plain(s string) string {
 	return b.String()
 }
 
-// WriteHTML writes the map as a page of its own that needs no network.
+// WriteHTML writes the map as a complete HTML page, which loads nothing from a
+// network.
 func (m *Map) WriteHTML(w io.Writer) error {
 	type row struct{ Path, Kind, Data, What, Who string }
 	data := struct {
@@ -184,9 +184,9 @@ code { font-size: .9em; overflow-wrap: anywhere }
 <tr><td><code>{{.Name}}</code></td><td>{{plain .Says}}</td><td><code>{{plain .Example}}</code></td></tr>{{end}}
 </tbody>
 </table>
-<h2>What belongs together</h2>
+<h2>Rules about several znodes</h2>
 <table>
-<thead><tr><th scope="col">rule</th><th scope="col">znode</th><th scope="col">what it says</th><th scope="col">if not</th><th scope="col">document</th></tr></thead>
+<thead><tr><th scope="col">rule</th><th scope="col">znode</th><th scope="col">what it says</th><th scope="col">severity</th><th scope="col">document</th></tr></thead>
 <tbody>{{range .Ties}}
 <tr><td><code>{{.ID}}</code></td><td><code>{{plain .Path}}</code></td><td>{{plain .Says}}</td><td>{{.Severity}}</td><td>{{plain .Document}}</td></tr>{{end}}
 </tbody>

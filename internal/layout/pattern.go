@@ -52,8 +52,8 @@ func (p Params) with(pl *place, name string) Params {
 	return out
 }
 
-// child is the place of a name below this one; ok is false if there is none.
-// near is the place that a misspelled name belongs to.
+// child is the place of a name below this one; c is nil if there is none. Then
+// near is the place with the pattern that the name should match.
 func (p *place) child(name string) (c *place, near *place) {
 	if c := p.literal[name]; c != nil {
 		return c, nil
@@ -77,7 +77,7 @@ func splitSegment(text string, types map[string]*Type) (params []param, match *r
 	found := paramPattern.FindAllStringSubmatchIndex(text, -1)
 	if found == nil {
 		if strings.ContainsAny(text, "{}") {
-			return nil, nil, fmt.Errorf("%q has a brace that begins or ends no parameter: want {name} or {name:type}", text)
+			return nil, nil, fmt.Errorf("%q has a brace that is not part of a parameter: want {name} or {name:type}", text)
 		}
 		return nil, nil, nil
 	}
@@ -125,10 +125,10 @@ func sample(text string, params []param) string {
 	})
 }
 
-// template is a text with parameters and fields to replace.
+// template is a text with parameters to replace, such as {value}.
 type template string
 
-// fill replaces them by values. ok is false if one is unknown.
+// fill replaces the parameters with values. ok is false if one is unknown.
 func (t template) fill(value func(name string) (string, bool)) (out string, ok bool) {
 	ok = true
 	out = paramPattern.ReplaceAllStringFunc(string(t), func(p string) string {

@@ -30,8 +30,8 @@ type aged struct {
 	since int64
 }
 
-// relate applies the relations of a znode. It decides at once if this znode is
-// enough, and at the end if other znodes matter.
+// relate applies the relations of a znode. It decides at once those that need
+// only this znode. settle decides the others at the end.
 func (c *checker) relate(n *Node, path string, params Params, zn *znode.Node, value any, read bool) {
 	if c.targets[n] {
 		c.there[hashPath(path)] = true
@@ -104,7 +104,8 @@ func (c *checker) settle() error {
 		if c.there[hashPath(ref.to)] || c.isHidden(ref.to) {
 			continue
 		}
-		// A relation may refer to any znode, and that znode may be new.
+		// The walk may have missed the znode: it can be outside of the map's
+		// roots, or new.
 		_, err := c.side.Get(c.ctx, ref.to)
 		switch {
 		case err == nil:

@@ -14,8 +14,8 @@ func (t *Type) compile() (err error) {
 // matches reports whether a text belongs to the type.
 func (t *Type) matches(text string) bool { return t.whole.MatchString(text) }
 
-// last is the type of a name's last part. The finding about a wrong name refers
-// to this type.
+// last is the type of a name's last part. A finding about a wrong name has this
+// type's rule.
 func (p *place) last() *Type { return p.segs[len(p.segs)-1].typ }
 
 func (m *Map) typeNamed(name string) *Type {
@@ -153,7 +153,7 @@ func (l *loader) settle(p *place, path string) error {
 		if c.node == nil {
 			c.node = l.folder(at, c.segs, f)
 		}
-		c.node.own = c.segs // the earlier ones have their own rows
+		c.node.own = c.segs // the nodes above check the earlier parameters
 		if err := l.settle(c, at); err != nil {
 			return err
 		}
@@ -165,7 +165,7 @@ func (l *loader) settle(p *place, path string) error {
 	return nil
 }
 
-// first is the first row at or below a place.
+// first is the node at a place, or else the first one below it in the file.
 func first(p *place) *Node {
 	if p.node != nil {
 		return p.node

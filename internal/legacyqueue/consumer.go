@@ -14,8 +14,9 @@ import (
 // isHighPriority). It reads names in the same way, and does not use
 // [legacy.Key].
 type Consumer struct {
-	// Worker is the digit of the records that it takes; "" takes any, as in the
-	// inventory and access queues, whose names have none.
+	// Worker is the worker's digit in the names of the records that it takes.
+	// "" takes any record: names in the inventory and access queues have no such
+	// digit.
 	Worker string
 	// HighPriority takes only those that are flagged as high priority. Each
 	// ingest worker ran a second consumer that did this.
@@ -50,7 +51,7 @@ func (c Consumer) takes(name string) bool {
 		return true
 	}
 	if len(name) < flagAt+2 {
-		return false // the library's substring throws, which it takes for "no match"
+		return false // the library's substring call throws, and it treats that as no match
 	}
 	return name[flagAt+1:flagAt+2] == c.Worker && (!c.HighPriority || name[flagAt] == '1')
 }

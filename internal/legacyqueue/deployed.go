@@ -10,11 +10,11 @@ import (
 	"mrtq/legacy"
 )
 
-// Deployed is a legacy queue whose records are all as the deployed services
-// wrote them. It has ingest jobs of the types file, container and manifest,
+// Deployed returns a legacy queue with records as the deployed services wrote
+// them. It has ingest jobs of the types file, container and manifest,
 // serialized as Java Properties (until February 2024) and as JSON (since then),
-// with few keys and with all of them. It has access requests. The inventory
-// queue is empty, and no record is consumed.
+// some with few keys and some with all. It also has access requests. The
+// inventory queue is empty, and no record is consumed.
 //
 // The keys and values are those of mrt-ingest's HandlerSubmit and mrt-store's
 // QueueUtil.
@@ -63,7 +63,7 @@ type deployed struct {
 	records int
 }
 
-// uuid is a UUID that shows what it stands for.
+// uuid returns a UUID with two numbers in it, so that a reader recognises it.
 func uuid(kind, n int) string {
 	return fmt.Sprintf("%08d-2f3b-4d8e-9a57-%012d", kind, n)
 }
@@ -77,7 +77,7 @@ func (d *deployed) put(path string, status legacy.Status, format legacy.Format, 
 	return d.tree.Put(znode.Node{Path: path, Data: data})
 }
 
-// ingest is one job. The serialization alternates.
+// ingest adds one ingest job. Every second job is serialized as Java Properties.
 func (d *deployed) ingest(status legacy.Status, kind string, all bool, inBatch int) error {
 	d.records++
 	n := d.records

@@ -1,7 +1,7 @@
 // Package legacyqueue makes legacy queues of any size, with records of every
 // format, status and kind, for scenarios, tests and benchmarks. The same
-// number and seed give the same queue. A [Consumer] takes its records as the
-// legacy services did.
+// options always give the same queue. A [Consumer] takes records as the legacy
+// services did.
 package legacyqueue
 
 import (
@@ -18,13 +18,14 @@ import (
 type Options struct {
 	Records int
 	Seed    uint64
-	// Consumed makes some records consumed. Without it none is, so that a
-	// migration needs no decision about them.
+	// Consumed makes some records consumed. Without it there are none, so that
+	// a migration needs no decision about them.
 	Consumed bool
 }
 
-// Make is a legacy queue as a tree: mostly ingest records in batches of very
-// different size, one in ten inventory, one in twenty access.
+// Make returns a legacy queue as a tree. Most records are ingest records, in
+// batches of very different sizes. One record in ten is an inventory record,
+// and one in twenty is an access request.
 func Make(opt Options) (*znode.Tree, error) {
 	g := &generator{opt: opt, rnd: rand.New(rand.NewPCG(opt.Seed, 0)), tree: znode.NewTree()}
 	for _, root := range []string{"/ingest", "/mrt.inventory.full", "/accessSmall.1", "/accessLarge.1", "/mrt.lock"} {
@@ -95,9 +96,9 @@ func (g *generator) status() legacy.Status {
 	return legacy.Pending
 }
 
-// titles have what has broken decoders: other scripts, characters beyond
+// titles have text that has broken decoders: other scripts, characters beyond
 // U+FFFF, the special characters of XML and of properties, and a Java string
-// cut inside a character.
+// that was cut inside a character.
 var titles = []string{
 	"First title", "Ünïcode — 漢字 😀", "cost is ${price} = 5 # not a comment", "<tags> & \"quotes\"",
 	"line one\nline two\ttabbed", "trailing backslash \\", " leading space", "cut \xed\xa0\xbd",

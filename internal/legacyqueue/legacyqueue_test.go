@@ -80,6 +80,6 @@ func TestConsumer(t *testing.T) {
 		}
 	}
 	if tree.Get("/ingest/mrtQ-05000000000009").Data[0] != byte(legacy.Pending) {
-		t.Error("a clone's record is the tree's")
+		t.Error("consuming a clone's record changed the tree")
 	}
 }

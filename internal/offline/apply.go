@@ -11,11 +11,11 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Errors of operations, for which the server's errors have no better names.
+// Errors of operations. The server's own errors for these say less.
 var (
 	// ErrSystem says that an operation would change the root or one of ZooKeeper's
 	// own znodes in a way that no server allows.
-	ErrSystem = errors.New("it is ZooKeeper's own")
+	ErrSystem = errors.New("no server allows this: it is the root, or one of ZooKeeper's own znodes")
 	// ErrACL says that no server would accept an access control list.
 	ErrACL = errors.New("the ACL is empty, or is for authenticated clients, and no client is authenticated")
 )
@@ -71,16 +71,16 @@ func (t *Tree) Start(ctx context.Context, ops []znode.Op) <-chan error {
 // stamp is what a transaction writes to the Stat of each znode that it changes.
 type stamp struct{ zxid, time int64 }
 
-// undone is a place as it was before the transaction under way.
+// undone is what a place was before the transaction under way.
 type undone struct {
 	place          *touched
-	known          standing
+	known          presence
 	changed, fresh bool
 	state
 }
 
-// transaction makes all of a change or none of it. A refused transaction uses a zxid,
-// too.
+// transaction carries out all of a change or nothing of it. A refused transaction uses
+// a zxid too, as on a server.
 func (t *Tree) transaction(change func(stamp) error) error {
 	t.zxid++
 	t.undo = t.undo[:0]
@@ -92,7 +92,7 @@ func (t *Tree) transaction(change func(stamp) error) error {
 		}
 		return err
 	}
-	return t.relieve()
+	return t.spill()
 }
 
 // change records a place before it is changed.
@@ -136,8 +136,8 @@ func (t *Tree) get(path string) (*touched, error) {
 	return n, nil
 }
 
-// The order of the checks is the server's, which decides what error a request with
-// several faults gets (PrepRequestProcessor).
+// The checks are in the server's order (PrepRequestProcessor). The order decides which
+// error a request with several faults gets.
 
 func (t *Tree) create(tx stamp, op znode.Op, owner int64) error {
 	acl, err := t.given(op.ACL)
@@ -178,8 +178,8 @@ func (t *Tree) create(tx stamp, op znode.Op, owner int64) error {
 	return nil
 }
 
-// given is an operation's ACL as it is stored: nil if it is open. It does not check
-// whether a server knows the schemes.
+// given returns an operation's ACL as the tree keeps it: nil if it is open. It does not
+// check whether a server knows the schemes.
 func (t *Tree) given(acl []znode.ACL) ([]znode.ACL, error) {
 	switch {
 	case acl == nil:

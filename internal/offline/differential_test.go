@@ -44,13 +44,13 @@ func drawACL(t *rapid.T) []znode.ACL {
 	}).Draw(t, "acl")
 }
 
-// drawDump is a dump as mrtq or others write them, in any order, with Stats that no
-// server would count so; it may hold what no server would load.
+// drawDump is a dump as mrtq or other programs write them, in any order, with Stats
+// that no server would have. It may hold znodes that no server would load.
 func drawDump(t *rapid.T) string {
 	nodes := map[string]znode.Node{}
 	for range rapid.IntRange(0, 12).Draw(t, "nodes") {
 		n := znode.Node{Path: drawPath(t), Data: drawData(t)}
-		if acl := drawACL(t); len(acl) < 3 { // no server would have one with a thing twice
+		if acl := drawACL(t); len(acl) < 3 { // no server's ACL has an entry twice
 			n.ACL = acl
 		}
 		if rapid.Bool().Draw(t, "stat") {
@@ -107,7 +107,7 @@ func drawOp(t *rapid.T) znode.Op {
 	return op
 }
 
-// open is a tree that begins as a dump says.
+// open returns a tree with the content of a dump.
 func open(t fataler, ctx context.Context, dir, dump string, opt offline.Options) (*offline.Tree, error) {
 	t.Helper()
 	opt.Beside = filepath.Join(dir, "tree.ndjson")
@@ -122,8 +122,8 @@ func open(t fataler, ctx context.Context, dir, dump string, opt offline.Options)
 	return offline.Open(ctx, d, opt)
 }
 
-// A tree answers as a server does, and makes the dump that the server's tree makes,
-// whatever happens.
+// For any operations, a tree answers as a server does, and writes the dump that the
+// server's tree gives.
 func TestSameAsServer(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -183,7 +183,7 @@ func step(t *rapid.T, ctx context.Context, tree *offline.Tree, server *served, b
 	}
 }
 
-// sameSides reads all that there is in all ways.
+// sameSides reads everything in every way, and compares it with the server's tree.
 func sameSides(t *rapid.T, ctx context.Context, tree *offline.Tree, want side.Side, before int64) {
 	root := drawPath(t)
 	got := znode.NewTree()
@@ -231,7 +231,7 @@ func sameSides(t *rapid.T, ctx context.Context, tree *offline.Tree, want side.Si
 	}
 }
 
-// walked is a side in lines, but for ZooKeeper's own.
+// walked is a side as lines of text, without ZooKeeper's own znodes.
 func walked(t *rapid.T, ctx context.Context, s side.Side, root string) string {
 	var b strings.Builder
 	for n, err := range s.Walk(ctx, root) {

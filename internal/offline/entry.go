@@ -7,7 +7,8 @@ import (
 	"mrtq/internal/znode"
 )
 
-// entry is what a layer has for a path: the whole znode, or that it was removed.
+// entry is what a layer has for a path: the whole znode, or the fact that it was
+// removed.
 type entry struct {
 	path string
 	gone bool

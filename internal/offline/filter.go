@@ -2,9 +2,9 @@ package offline
 
 import "hash/maphash"
 
-// filter is a Bloom filter of paths. A path that is not in it was certainly not
-// added. Of the paths that were not added, one in five hundred is in it, too, as long
-// as no more paths were added than it was made for.
+// filter is a Bloom filter of paths. A path that is not in it was certainly not added.
+// About one in five hundred of the other paths seems to be in it, as long as no more
+// paths were added than it was made for.
 type filter struct {
 	bits []uint64
 	mask uint64 // of a bit's number

@@ -21,8 +21,8 @@ func dir(path string) string {
 	return filepath.Dir(path)
 }
 
-// load writes the dump as the first run, and corrects the numbers in its Stats that a
-// server would count itself.
+// load writes the dump as the first run. It corrects the numbers in the Stats that a
+// server counts itself.
 func (t *Tree) load(ctx context.Context, dump *side.Dump) error {
 	l := loader{t: t, open: []*opened{{path: "/", state: state{data: []byte{}}, children: 1}}} // the one child is systemRoot
 	if dump != nil {
@@ -97,7 +97,7 @@ func (l *loader) add(n *znode.Node) error {
 	for i := len(l.open) - 1; i >= 0; i-- {
 		if o := l.open[i]; o.path == parent {
 			if o.path != "/" && ephemeral(o.stat.EphemeralOwner) {
-				return fmt.Errorf("%s: it is below an ephemeral znode, and no server has such a one", n.Path)
+				return fmt.Errorf("%s: it is below an ephemeral znode, and no server has such znodes", n.Path)
 			}
 			o.children++
 			break
@@ -130,5 +130,5 @@ func (l *loader) shut() error {
 	if l.w == nil {
 		n.fresh = true
 	}
-	return l.t.relieve()
+	return l.t.spill()
 }

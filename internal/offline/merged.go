@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// merged reads several layers at once, in path order. If several layers have a path,
-// the newest counts.
+// merged reads several layers at once, in path order. If several layers have the same
+// path, the newest one's entry is used.
 type merged struct {
-	layers []layer // by their current path, the newer first; without those at their end
+	layers []layer // by their current path, newer ones first; without those at their end
 	all    []layer
 }
 
@@ -26,27 +26,27 @@ type layer interface {
 	age() int
 }
 
-// aged is a cursor as a layer.
-type aged struct {
+// runLayer is a cursor as a layer.
+type runLayer struct {
 	*cursor
-	years int
+	order int // its age
 }
 
-func (a aged) age() int { return a.years }
+func (a runLayer) age() int { return a.order }
 
-func (a aged) present() []byte {
+func (a runLayer) present() []byte {
 	if !a.ok {
 		return nil
 	}
 	return a.path
 }
 
-func (a aged) load() (entry, error) {
+func (a runLayer) load() (entry, error) {
 	s, gone, err := parseBody(a.body)
 	return entry{string(a.path), gone, s}, err
 }
 
-// list is entries in path order as a layer, the newest.
+// list has entries in path order, as the newest layer.
 type list struct {
 	entries []entry
 	i       int

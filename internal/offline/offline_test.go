@@ -26,7 +26,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// empty is a tree without a dump, and the path of the file it is to be.
+// empty returns a tree without a dump, and the path of the file that it will become.
 func empty(t testing.TB, opt offline.Options) (*offline.Tree, string) {
 	t.Helper()
 	opt.Beside = filepath.Join(t.TempDir(), "tree.ndjson")
@@ -36,8 +36,8 @@ func empty(t testing.TB, opt offline.Options) (*offline.Tree, string) {
 	return tree, opt.Beside
 }
 
-// A transaction that a server's jute.maxbuffer has no room for ends as it ends
-// there, at the same byte.
+// A transaction that is too large for a server's jute.maxbuffer gets the same answer
+// as from the server. The limit is the same to the byte.
 func TestPacket(t *testing.T) {
 	const packet = 5000
 	tree, _ := empty(t, offline.Options{Packet: packet})
@@ -58,7 +58,7 @@ func TestPacket(t *testing.T) {
 	}
 }
 
-// What a caller does to its own data afterwards changes nothing.
+// A caller may change its own data after a call. The tree has a copy.
 func TestDataIsCopied(t *testing.T) {
 	tree, _ := empty(t, offline.Options{})
 	data, acl := []byte("before"), []znode.ACL{{Perms: 1, Scheme: "digest", ID: "u:hash"}}
@@ -71,8 +71,8 @@ func TestDataIsCopied(t *testing.T) {
 	}
 }
 
-// A side that is read while transactions come is, in each subtree, as of one moment;
-// a walk is as of its beginning, whatever is merged meanwhile.
+// While transactions come, each subtree is read as of one moment, and a walk as of its
+// beginning, even if runs are merged meanwhile.
 func TestReadWhileWritten(t *testing.T) {
 	tree, _ := empty(t, offline.Options{}.Small(2000, 100, 2))
 	add := func(i int) {
@@ -93,7 +93,7 @@ func TestReadWhileWritten(t *testing.T) {
 		}
 	}
 	if seen != 20 {
-		t.Errorf("the walk saw %d, and there were 20 when it began", seen)
+		t.Errorf("the walk saw %d znodes, and there were 20 when it began", seen)
 	}
 	roots := func(yield func(string) bool) {
 		for i := range next {
@@ -117,8 +117,8 @@ func TestReadWhileWritten(t *testing.T) {
 	}
 }
 
-// An ephemeral znode of this process is not in the dump, one of the dump's workers
-// stays, and nobody waits for what won't go.
+// An ephemeral znode of this process is not in the dump. One of the dump's workers
+// stays, and WaitGone does not wait for it.
 func TestEphemerals(t *testing.T) {
 	dump := `{"path":"/lock","data":"","stat":{"czxid":3,"mzxid":3,"ctime":1,"mtime":1,"version":0,"cversion":0,"aversion":0,"ephemeralOwner":77,"dataLength":0,"numChildren":0,"pzxid":3}}` + "\n"
 	tree, err := open(t, t.Context(), t.TempDir(), dump, offline.Options{})
@@ -129,7 +129,7 @@ func TestEphemerals(t *testing.T) {
 		t.Errorf("%q, %v", own, err)
 	}
 	if err := tree.WaitGone(t.Context(), "/lock"); err == nil {
-		t.Error("waited for a worker of long ago")
+		t.Error("WaitGone waited for a znode that nothing will remove")
 	}
 	must(t, tree.WaitGone(t.Context(), "/nothing"))
 	var out bytes.Buffer
@@ -139,8 +139,8 @@ func TestEphemerals(t *testing.T) {
 	}
 }
 
-// What is asked of a tree that is closed, or by one who has given up, is an error.
-func TestNoMore(t *testing.T) {
+// Every call fails if the tree is closed, or if the call's context has ended.
+func TestClosedOrCancelled(t *testing.T) {
 	tree, _ := empty(t, offline.Options{})
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -160,19 +160,19 @@ func TestNoMore(t *testing.T) {
 	}
 	for what, err := range all(gone) {
 		if !errors.Is(err, context.Canceled) {
-			t.Errorf("%s, given up: %v", what, err)
+			t.Errorf("%s with an ended context: %v", what, err)
 		}
 	}
 	tree.Close()
 	tree.Close()
 	for what, err := range all(t.Context()) {
 		if err == nil {
-			t.Errorf("%s of a closed tree", what)
+			t.Errorf("%s of a closed tree succeeded", what)
 		}
 	}
 }
 
-// When the disk is full, or the folder is gone, nothing that comes after counts.
+// When the disk is full, or the folder is gone, every later call fails.
 func TestNoFile(t *testing.T) {
 	tree, path := empty(t, offline.Options{Memory: 1})
 	must(t, os.RemoveAll(filepath.Dir(path)))
@@ -184,14 +184,14 @@ func TestNoFile(t *testing.T) {
 	}
 }
 
-// No file is left beside the target, whatever becomes of the process.
+// No file is left beside the target, even if the process is killed.
 func TestNothingIsLeft(t *testing.T) {
 	tree, path := empty(t, offline.Options{}.Small(1, 1, 2))
 	for i := range 10 {
 		must(t, tree.Multi(t.Context(), []znode.Op{znode.Create(fmt.Sprint("/n", i), nil)}))
 	}
 	if tree.Runs() == 0 {
-		t.Error("all is in memory")
+		t.Error("the tree has no run on disk")
 	}
 	files, err := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(files) > 0 {
@@ -199,7 +199,7 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// A large tree is not in memory.
+// A large tree needs little memory.
 func TestFlat(t *testing.T) {
 	const jobs = 20_000
 	tree, path := empty(t, offline.Options{Memory: 2 << 20})
@@ -253,7 +253,7 @@ func TestFlat(t *testing.T) {
 	}
 }
 
-// heap is what is really in use.
+// heap is how many bytes are in use.
 func heap() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -261,7 +261,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// A dump that no server would load is refused, and so is an ACL that none takes.
+// A dump that no server would load is refused, and so is an ACL that no server accepts.
 func TestRefused(t *testing.T) {
 	owned := `{"path":"/e","data":"","stat":{"czxid":3,"mzxid":3,"ctime":1,"mtime":1,"version":0,"cversion":0,"aversion":0,"ephemeralOwner":77,"dataLength":0,"numChildren":0,"pzxid":3}}`
 	if tree, err := open(t, t.Context(), t.TempDir(), owned+"\n"+`{"path":"/e/x","data":null}`, offline.Options{}); err == nil || !strings.Contains(err.Error(), "/e/x: ") {

@@ -164,7 +164,7 @@ func (r *reader) snapshot(root string) (*merged, error) {
 		if r.cursors[run] == nil {
 			r.cursors[run] = &cursor{run: run}
 		}
-		layers = append(layers, aged{r.cursors[run], len(t.runs) - i})
+		layers = append(layers, runLayer{r.cursors[run], len(t.runs) - i})
 	}
 	if recent := t.recent.entries(root); len(recent) > 0 {
 		layers = append(layers, &list{entries: recent})
@@ -214,7 +214,7 @@ func (r *reader) each(ctx context.Context, root string, f func(znode.Node) bool)
 	return err
 }
 
-// Walk implements [side.Side]. All znodes are as they were when the walk began.
+// Walk implements [side.Side]. It yields all znodes as they were when it began.
 func (t *Tree) Walk(ctx context.Context, root string) iter.Seq2[znode.Node, error] {
 	return func(yield func(znode.Node, error) bool) {
 		r := t.reader()
@@ -223,7 +223,7 @@ func (t *Tree) Walk(ctx context.Context, root string) iter.Seq2[znode.Node, erro
 	}
 }
 
-// Subtrees implements [side.Side]. Each is as it was at one moment.
+// Subtrees implements [side.Side]. It yields each subtree as it was at one moment.
 func (t *Tree) Subtrees(ctx context.Context, roots iter.Seq[string]) iter.Seq2[side.Subtree, error] {
 	return func(yield func(side.Subtree, error) bool) {
 		r := t.reader()

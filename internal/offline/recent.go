@@ -7,24 +7,24 @@ import (
 	"mrtq/internal/znode"
 )
 
-// touched is a znode in memory that recent operations read or changed. Its children
-// are those that they read or changed, too.
+// touched is the place in memory of a znode that recent operations read or changed, or
+// of a parent of such a znode.
 type touched struct {
 	below map[string]*touched // by name
-	known standing
-	// changed is true if the layers below have, or may have, another state.
+	known presence
+	// changed is true if the runs have, or may have, another state.
 	changed bool
-	// fresh is true if it is newer than the layers below, so that these have nothing
+	// fresh is true if the znode is newer than the runs, so that they have nothing
 	// below it.
 	fresh bool
 	state
 }
 
-// standing is what memory has for a znode.
-type standing uint8
+// presence says whether a znode exists, as far as memory knows.
+type presence uint8
 
 const (
-	unknown standing = iota // nothing: ask the layers below
+	unknown presence = iota // memory doesn't know: look into the runs
 	there
 	gone // it does not exist
 )

@@ -15,7 +15,7 @@ import (
 // run is a layer on disk: entries in path order, written once. Memory holds a filter,
 // and the paths at which its blocks begin.
 type run struct {
-	file   *os.File // disappears when it is closed, or when the process ends
+	file   *os.File // a temporary file, see openfile.Temporary
 	size   int64
 	count  int
 	blocks []block
@@ -32,8 +32,8 @@ type block struct {
 	offset int64
 }
 
-// defaultBlock is the minimum number of bytes in a block. About so much must be read
-// to find one entry.
+// defaultBlock is the minimum number of bytes in a block. To find one entry, about
+// that many must be read.
 const defaultBlock = 16 << 10
 
 // runWriter writes a run, entry by entry in path order.
@@ -47,7 +47,7 @@ type runWriter struct {
 	err   error
 }
 
-// newRun begins a run in a temporary file, with room for so many paths in its filter.
+// newRun begins a run in a temporary file. Its filter has room for this many paths.
 func newRun(dir, name string, paths, block int) (*runWriter, error) {
 	f, err := openfile.Temporary(dir, "."+filepath.Base(name)+".*")
 	if err != nil {
@@ -100,7 +100,7 @@ func (w *runWriter) filterAbove(path []byte) {
 	for p := string(parent); p != "" && (from == 0 || p != w.above[from-1]); p = znode.Parent(p) {
 		w.filter(hashOf(p))
 		if len(w.above) == from {
-			w.above = append(w.above, p) // the lowest stands for all above it
+			w.above = append(w.above, p) // if the filter has this one, it has all above it
 		}
 	}
 }
@@ -152,8 +152,8 @@ type keptBlock struct {
 	used  int
 }
 
-// keptBlocks is how many blocks a cursor keeps, because a migration works at a few
-// places at a time.
+// keptBlocks is how many blocks a cursor keeps. A few are enough, because a migration
+// works at a few places of the tree at a time.
 const keptBlocks = 6
 
 // seek moves to the first entry whose path is key or comes after it.

@@ -17,24 +17,24 @@ import (
 	"mrtq/internal/znode"
 )
 
-// fataler is what both [testing.T] and rapid's T are.
+// fataler is the part that [testing.T] and rapid's T share.
 type fataler interface {
 	Helper()
 	Fatal(args ...any)
 	Fatalf(format string, args ...any)
 }
 
-// served is a server that holds a dump: what a tree is measured by.
+// served is a server that holds a dump. The tests compare a tree with it.
 type served struct {
 	*zkconn.Writer
 	server *minizk.Server
-	others []minizk.Session // whose ephemeral znodes are in the dump
-	system []*znode.Node    // what of the dump the server takes for its own
+	others []minizk.Session // the sessions with ephemeral znodes in the dump
+	system []*znode.Node    // the dump's znodes that belong to ZooKeeper itself
 }
 
 const user, password = "owner", "secret"
 
-// serve is a server that holds a dump; the error is one of loading it.
+// serve returns a server that holds a dump. The error says why it could not load it.
 func serve(t fataler, ctx context.Context, dump string, packet int) (*served, error) {
 	t.Helper()
 	tree, err := znode.ReadDump(strings.NewReader(dump))
@@ -71,7 +71,7 @@ func (s *served) end() {
 	s.server.Close()
 }
 
-// dump is what the server's tree makes, after the session has ended.
+// dump is the dump of the server's tree after the session has ended.
 func (s *served) dump(t fataler) string {
 	t.Helper()
 	s.Close()
@@ -102,8 +102,8 @@ func (s *served) tree(t fataler) *znode.Tree {
 	return tree
 }
 
-// ranked is a dump in which transactions after the given one have the numbers that
-// follow it, their times are none, and whose session it is does not show.
+// ranked is a dump that can be compared with another one. The transactions after the
+// given one are numbered anew, and have no times. Their sessions all have one id.
 func ranked(t fataler, dump string, after int64) string {
 	t.Helper()
 	tree, err := znode.ReadDump(strings.NewReader(dump))
@@ -141,7 +141,7 @@ func rank(tree *znode.Tree, after int64) *znode.Tree {
 	return tree
 }
 
-// verdict is what an answer says, without its words.
+// verdict is what an answer means, without its wording.
 func verdict(err error) string {
 	if err == nil {
 		return "done"

@@ -13,8 +13,8 @@ func createsOf(s znode.Stat) int32 {
 	return creates
 }
 
-// setCreates sets the Cversion of a Stat to the value that, with its number of
-// children, means so many creates (DataNode.copyStat).
+// setCreates sets a Stat's Cversion. Together with the number of children, it says how
+// many creates there were (DataNode.copyStat).
 func setCreates(s *znode.Stat, creates int32) {
 	s.Cversion = int32(2*uint32(creates) - uint32(s.NumChildren))
 }
@@ -39,8 +39,8 @@ func removeChild(s *znode.Stat, zxid int64) {
 	setCreates(s, creates)
 }
 
-// The values of a Stat's owner that mean no session (EphemeralType): containers, and
-// znodes with a time to live.
+// The values of a Stat's EphemeralOwner that are not sessions (EphemeralType): they
+// mark containers, and znodes with a time to live.
 const (
 	ownerContainer int64 = math.MinInt64
 	ownerTTL       int64 = -0x0100000000000000 // 0xff in the first byte

@@ -3,16 +3,16 @@
 // the server's tree would give. The dump can be of any size.
 //
 // A [Tree] has layers: the dump, then runs of later changes, each sorted by path in
-// a temporary file, and the latest changes in memory. The newest layer that has a
-// znode counts. When the changes in memory become too many, they are written as a
+// a temporary file, and the latest changes in memory. A znode's state is in the newest
+// layer that has it. When there are too many changes in memory, they are written as a
 // run. When there are too many runs of about the same size, they are merged. This is
 // a log-structured merge tree, as in key-value stores (O'Neil and others, "The
 // log-structured merge-tree", 1996), for one writer. Nothing has to survive a crash,
 // because the dump itself changes only at the end, in one rename.
 //
-// ACLs are not enforced, because whoever has the file can change it anyway. Times
-// are the machine's. No session ends, so the ephemeral znodes of the dump's workers
-// stay.
+// ACLs are not enforced, because anyone who has the file can change it anyway. Times
+// come from this machine's clock. The sessions in the dump never end, so their
+// ephemeral znodes stay.
 package offline
 
 import (
@@ -31,7 +31,7 @@ import (
 
 // Options are the options of a tree. All but Beside may be zero.
 type Options struct {
-	// Beside is the path of a file. Temporary files are in the same folder and have
+	// Beside is the path of a file. The temporary files are in its folder and have
 	// similar names.
 	Beside string
 	// Packet is the jute.maxbuffer in bytes of the server for which the dump is
@@ -149,8 +149,8 @@ func (t *Tree) fail(err error) error {
 	return t.err
 }
 
-// relieve writes the changes in memory as a run if they are too many.
-func (t *Tree) relieve() error {
+// spill writes the changes in memory as a run if there are too many.
+func (t *Tree) spill() error {
 	if t.recent.size < t.opt.Memory {
 		return nil
 	}
@@ -199,10 +199,10 @@ func (t *Tree) mergeRuns() error {
 		}
 		m := newMerged(nil)
 		for i, r := range newest {
-			m.all = append(m.all, aged{&cursor{run: r}, len(newest) - i})
+			m.all = append(m.all, runLayer{&cursor{run: r}, len(newest) - i})
 		}
 		for err = m.seek(""); err == nil && m.path() != nil; err = m.next() {
-			w.addEncoded(m.path(), m.layers[0].(aged).text)
+			w.addEncoded(m.path(), m.layers[0].(runLayer).text)
 		}
 		if err != nil && w.err == nil {
 			w.err = err
@@ -241,7 +241,7 @@ func (t *Tree) WriteDump(ctx context.Context, w io.Writer) error {
 		}
 		children := int(n.Stat.NumChildren)
 		if n.Path == "/" && !t.system {
-			children-- // counted, and not in the dump
+			children-- // /zookeeper is counted, but not in the dump
 		}
 		if err := d.WriteAs(&n, children); err != nil {
 			return err

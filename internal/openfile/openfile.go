@@ -1,6 +1,7 @@
-// Package openfile opens files that a person named, and does not wait for ever.
-// The system's own open waits for the other end of a named pipe without limit,
-// and a handled signal does not end it.
+// Package openfile opens a file that the user named, and never waits for ever.
+// If the file is a named pipe, the system's own open waits without limit until
+// another process opens the other end, and a signal that the program handles
+// does not interrupt it.
 package openfile
 
 import (
@@ -13,19 +14,19 @@ import (
 )
 
 var (
-	// ErrNobodyWrites says that nothing came out of a pipe for some seconds,
-	// and that no process has it open for writing.
-	ErrNobodyWrites = errors.New("nothing came out of this pipe: nobody writes to it")
+	// ErrNobodyWrites says that a pipe was empty for some seconds, and that no
+	// process has it open for writing.
+	ErrNobodyWrites = errors.New("this pipe is empty, and no process writes to it")
 
 	// ErrNobodyReads says that no process has a pipe open for reading.
-	ErrNobodyReads = errors.New("nobody reads from this pipe")
+	ErrNobodyReads = errors.New("no process reads from this pipe")
 )
 
 // File is a file that is open for reading.
 type File struct {
 	*os.File
-	// writerBy is when to stop waiting for a pipe's writer. It is zero for a
-	// file that is not a pipe, and once something came out.
+	// writerBy is when to stop waiting for a pipe's writer. It is zero if the
+	// file is not a pipe, or after the first data has come.
 	writerBy time.Time
 }
 
@@ -56,7 +57,7 @@ func (f *File) Read(b []byte) (int, error) {
 	for {
 		n, err := f.File.Read(b)
 		if n == 0 && err == io.EOF && !f.writerBy.IsZero() {
-			// A pipe without a writer reads as its end.
+			// Reading a pipe without a writer returns EOF.
 			if time.Now().After(f.writerBy) {
 				return 0, &fs.PathError{Op: "read", Path: f.Name(), Err: ErrNobodyWrites}
 			}
@@ -68,7 +69,7 @@ func (f *File) Read(b []byte) (int, error) {
 	}
 }
 
-// ReadAll is the content of a file.
+// ReadAll returns the content of a file.
 func ReadAll(path string) ([]byte, error) {
 	f, err := Read(path)
 	if err != nil {
@@ -78,8 +79,8 @@ func ReadAll(path string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// Write opens an existing device or pipe for writing. The error wraps
-// [ErrNobodyReads] for a pipe without a reader.
+// Write opens an existing device or pipe for writing. If it is a pipe that no
+// process reads, the error wraps [ErrNobodyReads].
 func Write(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ENXIO) {
@@ -88,9 +89,9 @@ func Write(path string) (*os.File, error) {
 	return f, err
 }
 
-// Temporary creates a file in a folder ("" is the system's for such files) that
-// disappears when it is closed, or when the process ends. [os.CreateTemp] says what
-// the pattern is.
+// Temporary creates a file that disappears when it is closed, or when the
+// process ends. It is in folder, or in the system's folder for temporary files
+// if folder is "". The pattern is that of [os.CreateTemp].
 func Temporary(folder, pattern string) (*os.File, error) {
 	f, err := os.CreateTemp(folder, pattern)
 	if err != nil {

@@ -28,7 +28,7 @@ func TestPipeWithoutOtherEnd(t *testing.T) {
 	}
 }
 
-// Read waits for an existing writer without limit.
+// If a pipe has a writer, Read waits for its data without limit.
 func TestPipeWithBothEnds(t *testing.T) {
 	path := fifo(t)
 	in, err := Read(path)

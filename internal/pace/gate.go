@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Gate limits how many requests are under way at once. It admits them in the order in
-// which they came.
+// Gate limits how many requests are under way at once. It admits them in the order of
+// their calls.
 type Gate struct {
 	limit *Limit
 
@@ -26,8 +26,8 @@ type waiter struct {
 	sent      int // see [Round.Sent]
 }
 
-// NewGate returns a gate within these bounds that also obeys the limit. nil means no
-// limit.
+// NewGate returns a gate that keeps within the bounds and obeys the limit. A nil limit
+// means no limit.
 func NewGate(b Bounds, limit *Limit) *Gate {
 	return &Gate{limit: limit, round: Round{Pace: b.Start()}}
 }
@@ -37,9 +37,9 @@ func (g *Gate) Pass(ctx context.Context, request func() error) error {
 	return g.PassAll(ctx, []int{1}, func(int, int) error { return request() })
 }
 
-// PassAll runs requests. operations says how many operations each one does. When their turn
-// comes, PassAll calls requests with as many as may be sent together: those from the index
-// from to before the index to.
+// PassAll runs many requests. operations has how many operations each of them does. Whenever
+// some may be sent together, PassAll calls requests with a range of their indexes: from is
+// the first, and to is one after the last.
 func (g *Gate) PassAll(ctx context.Context, operations []int, requests func(from, to int) error) error {
 	for from := 0; from < len(operations); {
 		n, sent, err := g.enter(ctx, len(operations)-from)
@@ -69,8 +69,8 @@ func (g *Gate) run(ctx context.Context, n, operations, sent int, requests func()
 	return requests()
 }
 
-// enter waits for a turn, and returns how many requests may be sent, which is never more
-// than most.
+// enter waits for a turn. It returns how many requests may be sent, at most most, and their
+// mark (see [Round.Sent]).
 func (g *Gate) enter(ctx context.Context, most int) (may, sent int, err error) {
 	if ctx.Err() != nil {
 		return 0, 0, context.Cause(ctx)

@@ -10,8 +10,8 @@ import (
 // Limit caps operations a second. A nil Limit caps nothing.
 type Limit struct{ bucket *rate.Limiter }
 
-// NewLimit returns a cap on operations a second. Several sessions can share it. It allows
-// at most a tenth of the operations at once.
+// NewLimit returns a cap on operations a second. Several sessions can share it. At one
+// moment it allows at most a tenth of a second's operations.
 func NewLimit(perSecond int) *Limit {
 	return &Limit{rate.NewLimiter(rate.Limit(perSecond), max(perSecond/10, 1))}
 }
@@ -30,7 +30,7 @@ func (l *Limit) Wait(ctx context.Context, operations int) error {
 	return nil
 }
 
-// Sleep waits for d, or until ctx ends, whose cause it then returns.
+// Sleep waits for d. If ctx ends first, it returns the cause.
 func Sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return nil

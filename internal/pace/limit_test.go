@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestLimit: operations take as long as the cap says, in every distribution
-// over time and sessions.
+// TestLimit: operations take as long as the cap says, however they are
+// distributed over time and over sessions.
 func TestLimit(t *testing.T) {
 	for _, c := range []struct {
 		name                             string
@@ -46,8 +46,8 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// TestNoLimit: without a limit nothing waits, and an operation that gives up
-// stops waiting.
+// TestNoLimit: without a limit nothing waits. With a limit, a caller whose
+// context ends stops waiting.
 func TestNoLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		started := time.Now()
@@ -58,7 +58,7 @@ func TestNoLimit(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := NewLimit(1).Wait(ctx, 100); !errors.Is(err, context.DeadlineExceeded) || time.Since(started) != time.Second {
-			t.Errorf("who gives up after a second gets %v after %v", err, time.Since(started))
+			t.Errorf("a caller whose context ends after a second gets %v after %v", err, time.Since(started))
 		}
 	})
 }

@@ -1,6 +1,6 @@
 // Package pace limits the load on a server: how many requests are under way at
-// once, and how many operations are sent a second. The first adapts to how fast
-// the server answers. An operator may cap the second.
+// once, and how many operations are sent a second. The number of requests adapts
+// to how fast the server answers. An operator can cap the operations.
 package pace
 
 import "time"
@@ -30,21 +30,21 @@ var (
 // and answers to earlier requests don't count. So the pace also adapts to a server that has
 // become slower for good.
 type Pace struct {
-	Under  int // requests
+	Under  int // how many requests are under way
 	bounds Bounds
 	best   time.Duration // the time of an answer when nothing waited; 0: not measured yet
 	rounds int           // since the last quiet round
 	resume int           // the pace after this quiet round; 0: this round is not quiet
 }
 
-// everyQuiet is how many rounds come between quiet ones. Quiet rounds are so rare that they
-// cost no speed.
+// everyQuiet is how many rounds there are from one quiet round to the next. Quiet rounds are
+// so rare that they cost no speed.
 const everyQuiet = 64
 
 // Start returns the pace at the beginning.
 func (b Bounds) Start() Pace { return Pace{Under: b.Least, bounds: b, resume: b.First} }
 
-// After returns the pace after a round whose answers took this time on average.
+// After returns the pace after a round. took is the average time of the round's answers.
 func (p Pace) After(took time.Duration) Pace {
 	if p.resume > 0 {
 		p.Under, p.best, p.rounds, p.resume = p.resume, took, 0, 0
@@ -80,9 +80,9 @@ type Round struct {
 // answers.
 func (r *Round) Sent() int { return r.quiet }
 
-// Answered adds n answers that took this time each. sent is the mark that [Round.Sent]
-// returned for their requests. When as many answers have come as requests are under way at
-// once, the round is over and the pace changes. Answers to requests from before a quiet
+// Answered adds n answers, each of which took this time. sent is the mark that [Round.Sent]
+// returned for their requests. A round ends, and the pace changes, when it has as many
+// answers as requests may be under way at once. Answers to requests from before a quiet
 // round don't count.
 func (r *Round) Answered(n int, took time.Duration, sent int) {
 	if sent != r.quiet {

@@ -38,20 +38,20 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// TestPaceForgets: a server that has become slower for good is read at full pace
-// again.
+// TestPaceForgets: when a server has become slower for good, the pace gets back
+// to its maximum.
 func TestPaceForgets(t *testing.T) {
 	p := Pace{Under: 64, bounds: Reads, best: time.Millisecond}
 	for range 1000 {
 		p = p.After(20 * time.Millisecond)
 	}
 	if p.Under != Reads.Most {
-		t.Errorf("%d are under way after long", p.Under)
+		t.Errorf("%d are under way after 1000 slow rounds", p.Under)
 	}
 }
 
-// TestQuietRound: what was sent before a quiet round tells nothing of it, and what
-// is measured in it counts.
+// TestQuietRound: answers to requests from before a quiet round don't count in it,
+// and the times measured in it do.
 func TestQuietRound(t *testing.T) {
 	r := Round{Pace: Pace{Under: 16, bounds: Reads, best: 10 * time.Millisecond, rounds: everyQuiet - 1}}
 	before := r.Sent()
@@ -69,14 +69,14 @@ func TestQuietRound(t *testing.T) {
 	}
 }
 
-// TestGateAdapts: as many requests as there may be are under way at a server that
-// works at all of them at once, and few at one that does one after the other, which
-// is busy all the same; in virtual time.
+// TestGateAdapts: if a server works on all requests at once, the gate sends as many
+// as the bounds allow. If it works on one after the other, the gate sends few, which
+// still keep the server busy. The time is virtual.
 func TestGateAdapts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewGate(Reads, nil)
 		var mu sync.Mutex
-		var free time.Time // when the server has done what it was asked so far
+		var free time.Time // when the server will have done all requests so far
 		const takes = time.Millisecond
 		under := 0
 		ask := func(throttled bool, most *int) {
@@ -112,9 +112,9 @@ func TestGateAdapts(t *testing.T) {
 			return most, time.Since(began)
 		}
 		if most, _ := phase(20_000, false); most != Reads.Most {
-			t.Errorf("%d requests were under way at a server that works at all of them, want %d", most, Reads.Most)
+			t.Errorf("%d requests were under way at a server that works on all of them at once, want %d", most, Reads.Most)
 		}
-		phase(3000, true) // the first of these find many under way
+		phase(3000, true) // the gate learns that the server is slower now
 		if most, took := phase(2000, true); most > Reads.Most/4 || took > 2000*takes*101/100 {
 			t.Errorf("%d requests were under way at a throttled server, and 2000 took %v", most, took)
 		}
@@ -125,8 +125,8 @@ func TestGateAdapts(t *testing.T) {
 	})
 }
 
-// TestGate: never more requests are under way than the pace allows, and a
-// request that gives up frees its place.
+// TestGate: there are never more requests under way than the pace allows, and a
+// caller that gives up frees its place.
 func TestGate(t *testing.T) {
 	g := NewGate(Reads, nil)
 	g.round.Pace = Pace{Under: Reads.Least, bounds: Reads, best: 1} // the pace stays at its minimum, because no answer is so fast
@@ -154,7 +154,7 @@ func TestGate(t *testing.T) {
 	go func() { gaveUp <- g.Pass(ctx, func() error { return nil }) }()
 	cancel()
 	if err := <-gaveUp; !errors.Is(err, context.Canceled) {
-		t.Errorf("a request that gives up gets %v", err)
+		t.Errorf("a caller that gives up gets %v", err)
 	}
 	close(hold)
 	all.Wait()

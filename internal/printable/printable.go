@@ -1,5 +1,5 @@
-// Package printable makes text from the outside, such as a record's name, safe
-// to show to a person: on a terminal, and on a page.
+// Package printable makes text from outside, such as a record's name, safe to
+// show on a terminal and on a page.
 package printable
 
 import (
@@ -8,9 +8,9 @@ import (
 	"unicode"
 )
 
-// Text shows control characters, which could move a terminal's cursor or worse,
-// and characters that change the direction of writing, as escapes. Line breaks
-// stay.
+// Text replaces control characters, which could move a terminal's cursor or
+// worse, and characters that change the direction of writing, with escapes. It
+// keeps line breaks.
 func Text(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -26,7 +26,7 @@ func Text(s string) string {
 	return b.String()
 }
 
-// Line is Text on one line.
+// Line is like [Text], and escapes line breaks too.
 func Line(s string) string {
 	if plain(s) {
 		return s
@@ -34,8 +34,8 @@ func Line(s string) string {
 	return strings.ReplaceAll(Text(s), "\n", `\n`)
 }
 
-// plain reports whether there is nothing to escape. That holds for most texts,
-// and a report has hundreds of thousands of them.
+// plain is a quick test for texts that need no escapes. Most texts are such, and
+// a report has hundreds of thousands of them.
 func plain(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {

@@ -1,6 +1,7 @@
-// Command release builds what is published of mrtq: one stripped binary for each
-// platform, their checksums, and a list of what is in them (a CycloneDX SBOM).
-// The same commit and the same Go give the same bytes, wherever it is built.
+// Command release builds the files of a release of mrtq: one stripped binary for
+// each platform, their checksums, and a list of the modules in them (a CycloneDX
+// SBOM). The same commit and the same Go version give the same bytes on every
+// machine.
 //
 //	go run ./internal/release -version v0.1.0 -out dist
 package main
@@ -24,7 +25,7 @@ type platform struct{ os, arch string }
 func (p platform) binary() string { return fmt.Sprintf("mrtq_%s_%s", p.os, p.arch) }
 
 func main() {
-	version := flag.String("version", "", "the `version` that the binaries give, such as v0.1.0; required")
+	version := flag.String("version", "", "the `version` that the binaries print, such as v0.1.0; required")
 	out := flag.String("out", "dist", "`folder` to write to")
 	flag.Parse()
 	if *version == "" || flag.NArg() > 0 {
@@ -37,8 +38,8 @@ func main() {
 	}
 }
 
-// release builds the package for each platform into the folder out, which it
-// makes, and writes the checksums and the SBOM beside the binaries.
+// release creates the folder out and builds the package into it for each
+// platform. It writes the checksums and the SBOM beside the binaries.
 func release(pkg, version, out string, platforms []platform) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// The same source gives the same files; they carry the version, no path of this
-// machine, and are what the checksums and the SBOM say.
+// The same source gives the same files. They have the version and no path of
+// this machine, and they match the checksums and the SBOM.
 func TestRelease(t *testing.T) {
 	here := []platform{{runtime.GOOS, runtime.GOARCH}}
 	const pkg = "mrtq/internal/release" // a small package that needs one module
@@ -26,7 +26,7 @@ func TestRelease(t *testing.T) {
 	names := []string{here[0].binary(), "mrtq.cdx.json", "SHA256SUMS"}
 	for _, name := range names {
 		if !bytes.Equal(read(t, one, name), read(t, two, name)) {
-			t.Errorf("%s is not the same twice", name)
+			t.Errorf("%s differs between two builds", name)
 		}
 	}
 	folder, err := os.Getwd()

@@ -13,16 +13,16 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// writeSBOM writes which modules are in the binaries, as each binary itself
-// says. It has no date and no serial number, because no two lists would be the
-// same.
+// writeSBOM writes which modules are in the binaries. It reads that from the
+// binaries' build info. The list has no date and no serial number, because with
+// them no two lists would be the same.
 func writeSBOM(path, version string, binaries []string) error {
 	modules := map[string]*debug.Module{}
 	goVersion := ""
 	for _, file := range binaries {
 		info, err := buildinfo.ReadFile(file)
 		if err != nil {
-			return fmt.Errorf("what is in %s: %w", file, err)
+			return fmt.Errorf("read the build info of %s: %w", file, err)
 		}
 		goVersion = info.GoVersion
 		for _, m := range info.Deps {

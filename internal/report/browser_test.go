@@ -47,7 +47,7 @@ func findBrowser(t ending) string {
 	return "" // for an ending whose Skipf returns
 }
 
-// ending are the ways in which a test ends early.
+// ending has the methods that end a test early.
 type ending interface {
 	Fatal(...any)
 	Skip(...any)
@@ -59,7 +59,8 @@ type ended struct{ how string }
 func (e *ended) Fatal(why ...any) { e.how = cmp.Or(e.how, "fatal: "+fmt.Sprint(why...)) }
 func (e *ended) Skip(why ...any)  { e.how = cmp.Or(e.how, "skip: "+fmt.Sprint(why...)) }
 
-// A missing browser is a skip that says why, and a failure where it is required.
+// TestMissingBrowser: without a browser, a test is skipped and says why. If a
+// browser is required, the test fails.
 func TestMissingBrowser(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	for _, c := range []struct{ required, want string }{
@@ -74,7 +75,7 @@ func TestMissingBrowser(t *testing.T) {
 	}
 }
 
-// browser starts one for a test; see [findBrowser].
+// browser starts a browser for a test; see [findBrowser].
 func browser(t *testing.T) context.Context {
 	t.Helper()
 	path := findBrowser(t)
@@ -281,17 +282,17 @@ func searchAndSort(t *testing.T, ctx context.Context) {
 	b.run(chromedp.Click(head))
 	want(b, records+`.querySelector('th.c-id').getAttribute('aria-sort')`, "descending")
 	want(b, firstCell, sample(400).Records[399].Path)
-	// Numbers are sorted as numbers, and a facet reduces the rows.
+	// Numbers are sorted as numbers, and a facet filters the rows.
 	b.run(chromedp.Click(`[data-list=records] th.c-priority button`), chromedp.Click(`[data-list=records] th.c-priority button`))
 	want(b, records+`.querySelector('tbody tr:not(.gap) .c-priority').textContent`, "54")
 	b.js(`const s = [...` + records + `.querySelectorAll('select')].find(s => [...s.options].some(o => o.text.startsWith('skipped')));
 		s.value = [...s.options].find(o => o.text.startsWith('skipped')).value; s.dispatchEvent(new Event('change'))`)
 	want(b, said, "4 of 400 records")
-	// A reason leads to its records.
+	// The link beside a reason shows its records.
 	b.run(chromedp.Click(`a.pick[data-search="unsupported-class"]`))
 	want(b, said, "4 of 400 records")
 	want(b, records+`.querySelector('tbody .c-outcome').textContent`, "quarantined")
-	// A short table is sorted, too.
+	// Short tables can be sorted, too.
 	b.run(chromedp.Click(`#migrated table.sortable thead th:last-child button`))
 	want(b, `document.querySelector('#migrated table.sortable tbody th').textContent`, "inventory")
 	b.quiet()
@@ -411,7 +412,7 @@ func contrast(t *testing.T, ctx context.Context, scheme string) {
 			Texts int      `json:"texts"`
 		}](b, contrastScript)
 		if found.Texts < 100 {
-			t.Errorf("only %d texts were looked at", found.Texts)
+			t.Errorf("only %d texts were checked", found.Texts)
 		}
 		for _, bad := range found.Bad {
 			t.Errorf("contrast %s", bad)
@@ -431,11 +432,11 @@ func paper(t *testing.T, ctx context.Context) {
 	want(b, `getComputedStyle(`+records+`.querySelector('.tools')).display`, "none")
 	want(b, `getComputedStyle(document.body).backgroundColor`, "rgb(255, 255, 255)")
 	b.run(command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{}))
-	b.js(`addEventListener('beforeprint', () => { globalThis.printed = ` + drawn + `; globalThis.told = ` + records + `.querySelector('.more').textContent; })`)
+	b.js(`addEventListener('beforeprint', () => { globalThis.printed = ` + drawn + `; globalThis.note = ` + records + `.querySelector('.more').textContent; })`)
 	pdf := ask(b, cdpage.PrintToPDF, cdpage.PrintToPDFParams{}).Data
 	pages := strings.Count(string(pdf), "/Type /Page\n")
 	want(b, `globalThis.printed`, 300)
-	want(b, `globalThis.told`, "The first 300 of 1,000; the file has all.")
+	want(b, `globalThis.note`, "The first 300 of 1,000; the file has all.")
 	if pages < 5 || pages > 40 {
 		t.Errorf("the printout has %d pages", pages)
 	}
@@ -448,8 +449,8 @@ func manyRecords(t *testing.T, ctx context.Context) {
 	d := sample(100_000)
 	var b *tab
 	ready := most + 1
-	// The machine may be busy with other tests, so the best of a few
-	// measurements counts.
+	// The machine may be busy with other tests, so the test takes the best of a
+	// few measurements.
 	for try := 0; try < 4 && ready > most; try++ {
 		b = open(t, ctx, d, 1280, 900)
 		ready = min(ready, eval[int](b, `Number(document.documentElement.dataset.ready)`))
@@ -475,7 +476,7 @@ func manyRecords(t *testing.T, ctx context.Context) {
 	b.quiet()
 }
 
-// pictures are the pictures of the README. With -update they are taken again.
+// pictures are the pictures of the README. -update takes them again.
 func pictures(t *testing.T, ctx context.Context) {
 	for _, scheme := range []string{"light", "dark"} {
 		b := open(t, ctx, sample(4000), 1120, 1180, emulateScheme(scheme))

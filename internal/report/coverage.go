@@ -9,7 +9,7 @@ import (
 	"mrtq/internal/statedraw"
 )
 
-// Coverage is the content of mrtq accept's --coverage FILE.
+// Coverage is the content of the file that mrtq accept --coverage writes.
 type Coverage struct {
 	Rows []CoverageRow `json:"rows"`
 }
@@ -29,7 +29,7 @@ const (
 	CoverageFailed = "failed"
 )
 
-// ErrCoverage says that mrtq accept --coverage did not write a file.
+// ErrCoverage says that a file is not one that mrtq accept --coverage writes.
 var ErrCoverage = errors.New("this is not a file that mrtq accept --coverage writes")
 
 // ReadCoverage reads the file. Errors wrap [ErrCoverage].
@@ -49,7 +49,7 @@ func ReadCoverage(r io.Reader) (*Coverage, error) {
 	return &c, nil
 }
 
-// In is the coverage of one dialect.
+// In returns the rows of one dialect, and those that every dialect has.
 func (c *Coverage) In(dialect string) *Coverage {
 	var in Coverage
 	for _, r := range c.Rows {
@@ -102,7 +102,7 @@ func readOne(r io.Reader, v any) error {
 		return err
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("something follows at byte %d", dec.InputOffset())
+		return fmt.Errorf("there is more data at byte %d", dec.InputOffset())
 	}
 	return nil
 }

@@ -1,18 +1,20 @@
-// Package report makes one HTML file of a migration: self-contained, without
-// network, for an operator and for the person who must approve the night.
+// Package report makes one HTML file about a migration, for the operator and
+// for the person who must approve the night. The file is complete: it loads
+// nothing from a network.
 //
-//	data.go      all that a page can show, given by the caller
-//	verdict.go   the one line that it begins with: a table of rules
+//	data.go      everything that a page can show; the caller fills it in
+//	verdict.go   the line at the top, from a table of rules
 //	tally.go     counts, by queue, format, state, batch, priority, age
 //	rate.go      jobs a second
-//	pack.go      the records, small enough for 100,000 of them
-//	view.go      what page.html is given
-//	write.go     page.html, page.css and page.js put together
+//	pack.go      long lists, packed so that a page can have 100,000 records
+//	view.go      the values that page.html shows
+//	write.go     puts page.html, page.css and page.js together
 //	coverage.go  what mrtq accept proved, read from its file
 //	findings.go  what mrtq check found, read from its file
 //
-// A page is a pure function of its [Data]. All texts may be hostile. The page
-// shows them (see [mrtq/internal/printable]), and they do nothing.
+// A page is a pure function of its [Data]. Any text may be hostile. The page
+// only shows it (see [mrtq/internal/printable]): it never becomes markup or
+// script.
 package report
 
 import (
@@ -24,15 +26,15 @@ import (
 // Data is everything that a page can show. Unknown values stay zero.
 type Data struct {
 	Made           time.Time
-	Source, Target string // as given on the command line; free of credentials
+	Source, Target string // as given on the command line, without credentials
 	Dialect        string
 	Plan           *Plan
 	Runs           []Run  // oldest first
 	Only           string // the run that the page is about; "" means all runs
 	Latest         Run    // the target's newest run, also if Only is another; zero if it is among Runs
 	AtWork         bool   // a migrator is at work in the target
-	// Read: the target was read, and Runs, Queue, Holds and Damage are its
-	// content.
+	// Read: the target was read, and Runs, Queue, Holds and Damage come from
+	// it.
 	Read         bool
 	Damage       []Problem
 	Verification *Verification // nil if the source was not given
@@ -73,7 +75,7 @@ type Plan struct {
 	Again    []string // --again
 	Done     []string // --done
 	ACL      string   // the ACL of new znodes, without secrets; "" is open
-	// Carried is the run that was begun with this plan, or "".
+	// Carried is the run that carried out this plan, or "".
 	Carried string
 	// Pending says that the target has no run of this plan's number yet, so that the plan
 	// can still be carried out.
@@ -135,7 +137,7 @@ type Outcome string
 // The outcomes.
 const (
 	Migrated    Outcome = "migrated"    // its job is as the run made it
-	Touched     Outcome = "touched"     // its job exists, and somebody changed it
+	Touched     Outcome = "touched"     // its job exists, and another client has changed it
 	Gone        Outcome = "gone"        // it had a job, which is done and cleaned, or deleted
 	Settled     Outcome = "settled"     // declared done; no job was made
 	Skipped     Outcome = "skipped"     // by policy
@@ -146,15 +148,15 @@ const (
 	ToRewrite   Outcome = "to rewrite"
 )
 
-// outcomes are all outcomes in the order of the tables: first what is in the
-// new queue.
+// outcomes are all outcomes, in the order of the page's tables: first those of
+// records with a job in the new queue.
 var outcomes = []struct {
 	Outcome
 	taken bool // it has, or had, a job
 	means string
 }{
 	{Migrated, true, "its job is as the run made it"},
-	{Touched, true, "its job exists, and somebody has changed it since"},
+	{Touched, true, "its job exists, and another client has changed it since"},
 	{Gone, true, "its job is done and cleaned, or deleted"},
 	{Settled, true, "declared done by the operator: no job was made"},
 	{ToCreate, false, "the plan makes a job of it"},
@@ -183,7 +185,7 @@ type Record struct {
 // Batch is one batch of the new queue.
 type Batch struct{ ID, UUID, State string }
 
-// StateCount is how many of an entity are in one state.
+// StateCount is how many jobs, batches or access requests are in one state.
 type StateCount struct {
 	Entity, State string
 	Ours, Others  int

@@ -23,16 +23,16 @@ type Finding struct {
 // ErrFindings says that a file is not an output of mrtq check.
 var ErrFindings = errors.New(`this is not the output of mrtq check: want {"findings":[{"path":…,"rule":…,"severity":…},…]}`)
 
-// severities are the severities that the page knows, worst first. The page
-// shows an unknown one as it is spelled, between the known ones.
+// severities are the severities that the page knows, worst first. An unknown
+// one is shown as it is spelled, after the errors and before the warnings.
 var severities = []string{"error", "warning", "information"}
 
 // severityWords are other spellings of them.
 var severityWords = map[string]string{"fatal": "error", "err": "error", "warn": "warning", "info": "information", "note": "information"}
 
-// ReadFindings reads mrtq check's JSON. It is tolerant: each finding needs a
-// path or a rule. It reads every other field as text, and ignores unknown
-// fields. Errors wrap [ErrFindings].
+// ReadFindings reads mrtq check's JSON. It is tolerant: a finding needs only a
+// path or a rule. A field that isn't a string is read as its JSON text, and
+// unknown fields are ignored. Errors wrap [ErrFindings].
 func ReadFindings(r io.Reader) (*Check, error) {
 	var file struct {
 		Findings *[]map[string]json.RawMessage `json:"findings"`

@@ -11,7 +11,7 @@ import (
 	"mrtq/internal/statedraw"
 )
 
-// nasty are texts that would do harm if the page did not only show them.
+// nasty are texts that would do harm as markup or script.
 var nasty = []string{
 	`<script>globalThis.owned = 1</script>`,
 	`</script><script>globalThis.owned = 1</script>`,
@@ -23,7 +23,7 @@ var nasty = []string{
 	"\x1b[2J\x1b]0;owned\x07", "\u202egpj.exe\u2066\u200f", "\ufeff\u200b\u2028\u2029", "a\nb\r\tc", "\x00\x7f\u0085\xff\xfe",
 }
 
-// hostileSample has nasty texts in every place for a text.
+// hostileSample has a nasty text in every field that can have a text.
 func hostileSample() *Data {
 	at := 0
 	next := func() string { at++; return "/ingest/" + nasty[at%len(nasty)] + nasty[(at*5+1)%len(nasty)] }
@@ -103,12 +103,12 @@ func TestWriteLeavesData(t *testing.T) {
 	before := d.Coverage.Rows[3].Why[0]
 	write(t, d)
 	if d.Coverage.Rows[3].Why[0] != before || d.Holds[2] != hostileSample().Holds[2] {
-		t.Error("Write changed the data that it was given")
+		t.Error("Write changed the caller's data")
 	}
 }
 
-// TestPolicy: the page's policy has the digests of the style and the script that
-// are in it, and allows nothing else.
+// TestPolicy: the page's policy has the digests of the page's own style and
+// script, and allows nothing else.
 func TestPolicy(t *testing.T) {
 	html := write(t, sample(10))
 	policy := regexp.MustCompile(`<meta http-equiv="Content-Security-Policy" content="([^"]*)">`).FindStringSubmatch(html)

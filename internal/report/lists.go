@@ -74,7 +74,7 @@ func batchList(batches []Batch, records []Record) list {
 	}
 	return list{ID: "batches", One: "batch", Many: "batches", N: n, Columns: []listColumn{
 		listColumn{Name: "batch", Label: "Batch", Shown: true}.texts(n, func(i int) string { return batches[i].ID }),
-		listColumn{Name: "uuid", Label: "Named", Shown: true}.texts(n, func(i int) string { return batches[i].UUID }),
+		listColumn{Name: "uuid", Label: "UUID", Shown: true}.texts(n, func(i int) string { return batches[i].UUID }),
 		listColumn{Name: "state", Label: "State", Shown: true, Facet: true}.texts(n, func(i int) string { return batches[i].State }),
 		number("jobs", "Records", func(t *tally) int64 { return t.jobs }),
 		number("touched", "Touched since", func(t *tally) int64 { return t.touched }),

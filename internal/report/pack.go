@@ -28,13 +28,14 @@ type listColumn struct {
 	// Shown: the table shows it. The other columns are shown only for a
 	// selected row.
 	Shown bool `json:"shown,omitempty"`
-	// Facet: the page can show only the rows with one value.
+	// Facet: readers can choose one value, and see only the rows with it.
 	Facet bool `json:"facet,omitempty"`
 	// Time: the numbers are milliseconds since 1970.
 	Time bool `json:"time,omitempty"`
 
-	// One of three: a number or null for each row; a text for each row, on
-	// lines; or the distinct texts, and an index for each row.
+	// A column has one of three forms. Numbers has a number or null for each
+	// row. Lines has a line of text for each row. Words has each text once, and
+	// Which has the index of each row's text.
 	Numbers []*int64 `json:"numbers,omitempty"`
 	Lines   string   `json:"lines,omitempty"`
 	Words   []string `json:"words,omitempty"`
@@ -42,8 +43,8 @@ type listColumn struct {
 	First   []string `json:"-"` // cells of the first rows, which are in the page itself
 }
 
-// firstRows is how many rows are in the page itself, for paper and for browsers
-// that can't unpack.
+// firstRows is how many rows are in the page itself, for browsers that can't
+// unpack the lists.
 const firstRows = 25
 
 // texts fills a column. It stores each text once if the texts repeat enough.

@@ -26,7 +26,7 @@
   };
   const less = (x, y) => (x < y ? -1 : x > y ? 1 : 0);
 
-  // A column is texts or numbers. It finds its rows with a term, and sorts them.
+  // A column has texts or numbers. It finds the rows that contain a term, and sorts the rows.
   class Column {
     constructor(c, n) {
       Object.assign(this, { n, name: c.name, label: c.label, shown: !!c.shown, facet: !!c.facet, time: !!c.time });
@@ -69,7 +69,7 @@
         }
       }
     }
-    // sorted is the rows in the order of their values, and then the rows without a value. It sorts once.
+    // sorted returns the rows in the order of their values, and the rows without a value. It sorts only once.
     sorted() {
       if (this.order) return this.order;
       const value = this.numbers ? (i) => this.numbers[i] : this.which ? null : (i) => this.texts[i];

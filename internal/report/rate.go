@@ -14,12 +14,12 @@ type rate struct {
 	Mean     string
 	Peak     string
 	Took     string
-	Bin      string // how long a column is
-	NotKnown string // why there is no chart, "" if there is one
+	Bin      string // the time that one column covers
+	NotKnown string // why there is no chart; "" if there is one
 	From, To string
 }
 
-// binWidths are how long a column may be, the shortest first.
+// binWidths are the times that one column can cover, the shortest first.
 var binWidths = []time.Duration{
 	10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond,
 	time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second, 30 * time.Second,
@@ -27,7 +27,8 @@ var binWidths = []time.Duration{
 	time.Hour, 2 * time.Hour, 6 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour, 30 * 24 * time.Hour, 365 * 24 * time.Hour,
 }
 
-// mostBins is how many columns a chart has at most.
+// mostBins is how many columns a chart has at most, unless no width is large
+// enough.
 const mostBins = 80
 
 // rates makes one chart for each run, because runs may be days apart.
@@ -63,7 +64,8 @@ func rateOf(run string, at []time.Time) rate {
 			break
 		}
 	}
-	// If somebody set the clock, any time is possible.
+	// If a server's clock was set during the run, the times can be centuries
+	// apart. Then the last column counts the rest.
 	counts := make([]int, min(int(took/width)+1, 10*mostBins))
 	for _, t := range at {
 		counts[min(int(t.Sub(from)/width), len(counts)-1)]++
@@ -100,7 +102,7 @@ func perSec(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
-// duration is short for people: 1.2 s, 3 m 20 s.
+// duration is a duration for people: 1.2 s, 3 m 20 s.
 func duration(d time.Duration) string {
 	switch {
 	case d < time.Minute:

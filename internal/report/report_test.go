@@ -21,7 +21,7 @@ func golden(t *testing.T, name string, got []byte) {
 	goldenfile.Compare(t, filepath.Join("testdata", name), string(got), *update)
 }
 
-// TestData: everything that the page gets to show, for a small night.
+// TestData: everything that the page of a small migration shows.
 func TestData(t *testing.T) {
 	d := sample(20)
 	d.Records[3].Outcome, d.Records[3].Reason = NotMigrated, "it came after the plan"
@@ -38,7 +38,7 @@ func TestData(t *testing.T) {
 	golden(t, "data.json", append(text, '\n'))
 }
 
-// TestPacked: the page unpacks the same values for each record that the data
+// TestPacked: for each record, the page unpacks the same values that the data
 // has.
 func TestPacked(t *testing.T) {
 	d := sample(500)
@@ -105,7 +105,7 @@ func TestVerdict(t *testing.T) {
 		{"a row that failed", night(func(d *Data) { d.Coverage.Rows[0].Result = CoverageFailed }), "Unproved", toneBad},
 		{"another plan", night(func(d *Data) { d.Plan.Carried = "" }), "Not this plan", toneWarn},
 		{"without source", night(func(d *Data) { d.Verification = nil }), "Not compared", toneWarn},
-		{"quarantine not looked at", night(func(d *Data) { d.Verification.Quarantined, d.Verification.QuarantineChecked = 3, false }), "Verified", toneWarn},
+		{"quarantine not checked", night(func(d *Data) { d.Verification.Quarantined, d.Verification.QuarantineChecked = 3, false }), "Verified", toneWarn},
 		{"nothing there", night(func(d *Data) { d.Runs, d.Plan = nil, nil }), "Not begun", toneInfo},
 		{"ready", plan(func(*Data) {}), "Ready", toneGood},
 		{"blocked", plan(func(d *Data) { d.Plan.Problems = []Problem{{}} }), "Stopped", toneBad},
@@ -125,7 +125,7 @@ func TestNextFollowsVerdict(t *testing.T) {
 	want := map[string]string{
 		"At work": "STATUS", "Damaged": "STATUS", "Unfinished": "STATUS", "Differs": "VERIFY", "Faulty": "mend what mrtq check found, and check again before anything is released: CHECK",
 		"Unproved":    "find out why mrtq accept failed, before anything is released",
-		"Rolled back": "STATUS", "Not this plan": "find out which plan run0000000000 was begun with, before anything is released",
+		"Rolled back": "STATUS", "Not this plan": "find out which plan run0000000000 carried out, before anything is released",
 		"Not compared": "STATUS", "Verified": "VERIFY", "Not begun": "STATUS",
 		"Stopped": "decide or mend what is listed, then make a new plan: PLAN", "Nothing to do": "",
 		"Ready, with risk": "look at the risks, then carry it out: MIGRATE", "Ready, with care": "look at what is listed, then carry it out: MIGRATE", "Ready": "carry it out: MIGRATE",
@@ -150,7 +150,9 @@ func TestNextFollowsVerdict(t *testing.T) {
 			{"pending", func(d *Data) { d.Plan.Carried, d.Plan.Pending, d.Plan.Locks = "", true, nil }},
 			{"pending, with locks", func(d *Data) { d.Plan.Carried, d.Plan.Pending = "", true }},
 			{"pending, with problems", func(d *Data) { d.Plan.Carried, d.Plan.Pending, d.Plan.Problems = "", true, []Problem{{}} }},
-			{"pending, with risk", func(d *Data) { d.Plan.Carried, d.Plan.Pending, d.Plan.Risks = "", true, []Risk{{Twice: 1, Chosen: true}} }},
+			{"pending, with risk", func(d *Data) {
+				d.Plan.Carried, d.Plan.Pending, d.Plan.Risks = "", true, []Risk{{Twice: 1, Chosen: true}}
+			}},
 			{"empty", func(d *Data) { d.Plan.Carried, d.Plan.Empty = "", true }}},
 	}
 	seen := map[string]bool{}
@@ -267,8 +269,8 @@ func TestReadCoverage(t *testing.T) {
 	}
 }
 
-// TestFigures: a page of 100,000 records is made in less than 5 s, and is a
-// file of less than 30 MB. The test measures processor time, because the
+// TestFigures: a page of 100,000 records takes less than 5 s to make, and its
+// file is smaller than 30 MB. The test measures processor time, because the
 // machine may be busy.
 func TestFigures(t *testing.T) {
 	d := sample(100_000)

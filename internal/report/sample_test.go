@@ -24,8 +24,8 @@ func machine() statedraw.Machine {
 		}}
 }
 
-// sample is a night of n records, with every kind of event. The same n gives
-// the same night.
+// sample is a migration of n records, with every kind of event. The same n
+// always gives the same migration.
 func sample(n int) *Data {
 	d := &Data{
 		Made: sampleTime.Add(2 * time.Hour), Source: "zk1:2181,zk2:2181", Target: "zk1:2181,zk2:2181/new", Dialect: "design", Read: true,
@@ -80,7 +80,7 @@ func sample(n int) *Data {
 	return d
 }
 
-// planned is a plan that nobody has carried out.
+// planned is a plan that has not been carried out.
 func planned() *Data {
 	d := sample(300)
 	d.Runs, d.Read, d.Verification, d.Queue, d.Holds, d.Coverage = nil, false, nil, nil, nil, nil
@@ -94,7 +94,7 @@ func planned() *Data {
 	return d
 }
 
-// wronged is a night in which everything went wrong.
+// wronged is a migration in which everything went wrong.
 func wronged() *Data {
 	d := sample(300)
 	d.Damage = []Problem{{Kind: "run-damaged", Path: "/migration/runs/run0000000000", Message: "its seal does not match its content", Next: "mrtq rebuild TARGET"}}

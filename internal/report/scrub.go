@@ -12,7 +12,8 @@ import (
 // markup. In lists, pack and listColumn.texts do the same.
 func scrub(v *view) { scrubValue(reflect.ValueOf(v).Elem()) }
 
-// trusted are the types that this package makes itself, and lists.
+// trusted are the types that need no scrubbing: markup that this package makes
+// itself, and lists, which are harmless already.
 var trusted = map[reflect.Type]bool{
 	reflect.TypeFor[template.HTML](): true, reflect.TypeFor[template.CSS](): true, reflect.TypeFor[template.JS](): true,
 	reflect.TypeFor[list](): true,

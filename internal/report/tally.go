@@ -26,7 +26,7 @@ func number(n int) string {
 	return s
 }
 
-// bar is one line of a bar chart. At and Width are percent of the longest.
+// bar is one line of a bar chart. Width is in percent of the longest bar.
 type bar struct {
 	Label, Hint string
 	N           int
@@ -40,8 +40,8 @@ type chart struct {
 	Unknown int
 }
 
-// tally counts records by a text. The most frequent comes first, or the given
-// order applies.
+// tally counts records by a text. The texts in order come first, in that order,
+// and then the others, the most frequent first.
 func tally(title string, records []*Record, by func(*Record) string, order ...string) chart {
 	counts := map[string]int{}
 	c := chart{Title: title}

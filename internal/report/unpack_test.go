@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// unpacked are the lists of a page, as its script reads them.
+// unpacked returns the lists of a page, as the page's script reads them.
 func unpacked(t testing.TB, html string) []list {
 	t.Helper()
 	_, rest, there := strings.Cut(html, `id="packed">`)

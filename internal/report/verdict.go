@@ -8,7 +8,8 @@ type Verdict struct {
 	Word, Tone, Sentence, Next string
 }
 
-// The tones are colours of the style sheet. The word says the same.
+// A tone is a colour of the style sheet. The verdict's word says the same as
+// its tone.
 const (
 	toneGood = "good"
 	toneWarn = "warn"
@@ -33,10 +34,10 @@ var rules = []rule{
 		return fmt.Sprintf("The migration's own records are not as its runs left them: %s.", count(len(d.Damage), "fault", "faults"))
 	}, status},
 	{unfinished(RunRunning), "Unfinished", toneBad, func(d *Data) string {
-		return fmt.Sprintf("%s was begun and not ended. Running the same migration again finishes it.", d.latest().ID)
+		return fmt.Sprintf("%s has not finished. To finish it, run the same migration again.", d.latest().ID)
 	}, status},
 	{unfinished(RunRollingBack), "Unfinished", toneBad, func(d *Data) string {
-		return fmt.Sprintf("The rollback of %s was begun and not ended.", d.latest().ID)
+		return fmt.Sprintf("The rollback of %s has not finished. To finish it, run the same rollback again.", d.latest().ID)
 	}, status},
 	{func(d *Data) bool { return d.ran() && d.Verification != nil && len(d.Verification.Differences) > 0 }, "Differs", toneBad, func(d *Data) string {
 		return fmt.Sprintf("The target is not what the source says it should be: %s.", count(len(d.Verification.Differences), "difference", "differences"))
@@ -47,15 +48,15 @@ var rules = []rule{
 		return commanded("mend what mrtq check found, and check again before anything is released", d.Next.Check)
 	}},
 	{func(d *Data) bool { return d.Coverage != nil && d.Coverage.Count(CoverageFailed) > 0 }, "Unproved", toneBad, func(d *Data) string {
-		return fmt.Sprintf("mrtq accept failed %s of the new queue's documents.", count(d.Coverage.Count(CoverageFailed), "row", "rows"))
+		return fmt.Sprintf("In mrtq accept, %s of the new queue's documents failed.", count(d.Coverage.Count(CoverageFailed), "row", "rows"))
 	}, func(*Data) string { return "find out why mrtq accept failed, before anything is released" }},
 	{func(d *Data) bool { return d.ran() && d.newest().State == RunRolledBack && !d.pending() }, "Rolled back", toneWarn, func(d *Data) string {
-		return fmt.Sprintf("%s was rolled back. What somebody had changed before was kept.", d.newest().ID)
+		return fmt.Sprintf("%s was rolled back. What another client had changed before was kept.", d.newest().ID)
 	}, status},
 	{func(d *Data) bool { return d.compared() && d.Plan != nil && d.Plan.Carried == "" && !d.Plan.Empty }, "Not this plan", toneWarn, func(d *Data) string {
-		return fmt.Sprintf("%s. No run in the target was begun with this plan.", done(d))
+		return fmt.Sprintf("%s. No run in the target carried out this plan.", done(d))
 	}, func(d *Data) string {
-		return fmt.Sprintf("find out which plan %s was begun with, before anything is released", d.newest().ID)
+		return fmt.Sprintf("find out which plan %s carried out, before anything is released", d.newest().ID)
 	}},
 	{func(d *Data) bool { return d.compared() && d.Verification == nil }, "Not compared", toneWarn, func(d *Data) string {
 		return done(d) + ". The target was not compared with the source: give SOURCE."
@@ -63,7 +64,7 @@ var rules = []rule{
 	{func(d *Data) bool {
 		return d.compared() && d.Verification.Quarantined > 0 && !d.Verification.QuarantineChecked
 	}, "Verified", toneWarn, func(d *Data) string {
-		return fmt.Sprintf("The target is what the source says it should be. Whether the bytes of %s are kept was not checked: give --quarantine.", count(d.Verification.Quarantined, "record", "records"))
+		return fmt.Sprintf("The target is what the source says it should be. This page did not check whether the bytes of %s are kept: give --quarantine.", count(d.Verification.Quarantined, "record", "records"))
 	}, verify},
 	{func(d *Data) bool { return d.compared() }, "Verified", toneGood, func(d *Data) string {
 		return fmt.Sprintf("The target is what the source says it should be: %s.", accounted(d.Verification))
@@ -129,7 +130,7 @@ func (d *Data) compared() bool { return d.ran() && !d.pending() }
 // pending reports whether the page is about a plan that can still be carried out.
 func (d *Data) pending() bool { return d.Plan != nil && d.Plan.Pending && !d.Plan.Empty }
 
-// ran reports whether there was a run.
+// ran reports whether the target has a run.
 func (d *Data) ran() bool { return len(d.Runs) > 0 }
 
 func (d *Data) newest() Run { return d.Runs[len(d.Runs)-1] }

@@ -11,7 +11,7 @@ import (
 	"mrtq/internal/statedraw"
 )
 
-// view is what page.html is given: texts and counts, all ready to be shown.
+// view has the values that page.html shows: texts and counts, ready to print.
 type view struct {
 	CSS    template.CSS
 	JS     template.JS
@@ -22,7 +22,7 @@ type view struct {
 	Title        string
 	Facts        []fact
 	Tiles        []tile
-	Wrong        []list // the points against it
+	Wrong        []list // damage, differences and problems
 	Cross        cross
 	Charts       []chart
 	Priority     columns
@@ -39,11 +39,11 @@ type view struct {
 	Services     []serviceRow
 	Rates        []rate
 	Machines     []figure
-	Others       []StateCount // states in the target that no table has
+	Others       []StateCount // states in the target that no state machine has
 	Coverage     *coverageView
 	Findings     *findingsView
 	Records      list
-	Done         bool // something was migrated, not only planned
+	Done         bool // there was a run, not only a plan
 	Planned      string
 	Made         string
 }
@@ -69,7 +69,7 @@ type serviceRow struct {
 // figure is one machine.
 type figure struct {
 	Name  string
-	SVG   template.HTML // drawn from the tables only, and escaped
+	SVG   template.HTML // statedraw draws it, and escapes all texts
 	N     int
 	Steps int
 }
@@ -84,8 +84,8 @@ type findingsView struct {
 	List                     list
 }
 
-// show makes texts from the outside harmless before a page shows them. pack has
-// done this for the lists.
+// show makes a text from outside harmless. The texts of lists are made harmless
+// by listColumn.texts.
 func show(s string) string { return printable.Line(s) }
 
 // lists are the view's lists that the page unpacks.
@@ -190,7 +190,8 @@ func (v *view) tiles(d *Data) {
 	some(v.Batches.N, "batches", "")
 }
 
-// wrong lists the points against a good verdict.
+// wrong lists what speaks against a good verdict: damage, differences, and the
+// plan's problems. It also lists the plan's remarks.
 func (v *view) wrong(d *Data) {
 	add := func(l list) {
 		if l.N > 0 {
@@ -279,7 +280,7 @@ func (v *view) decisions(d *Data) {
 	if d.Plan.Carried != "" && planned > 0 {
 		v.Planned = fmt.Sprintf("%s of %s got the ids that the plan gave them", number(kept), count(planned, "job", "jobs"))
 		if other > 0 {
-			v.Planned += fmt.Sprintf("; %s other ids, because others submitted meanwhile or the run did more than the plan", number(other))
+			v.Planned += fmt.Sprintf("; %s got other ids, because other clients submitted jobs meanwhile, or because the run did more than was planned", number(other))
 		}
 		v.Planned += "."
 	}

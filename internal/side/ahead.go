@@ -48,10 +48,10 @@ func ahead[In, Out any](ctx context.Context, in iter.Seq[In], most int, f func(c
 	}
 }
 
-// workers run functions, each at once: in a goroutine that has just become free, if
-// there is one, because the stack of a new one has to grow first.
+// workers run each function at once. They use a goroutine that has just become free,
+// if there is one, because the stack of a new one would have to grow first.
 type workers struct {
-	free chan func() // taken by those that have nothing to do
+	free chan func() // received by goroutines that have nothing to do
 	all  sync.WaitGroup
 }
 
@@ -71,7 +71,7 @@ func (w *workers) do(f func()) {
 	}
 }
 
-// end returns when all that was to be done is done.
+// end returns when all functions have returned.
 func (w *workers) end() {
 	if w.free != nil {
 		close(w.free)

@@ -31,8 +31,8 @@ type mark struct {
 	offset int64
 }
 
-// stretch is the minimum number of bytes from mark to mark. About so much must
-// be read to find a znode at random.
+// stretch is the minimum number of bytes from mark to mark. To find a znode, about
+// that many must be read.
 const stretch = 32 << 10
 
 // Nodes counts the znodes in the dump.
@@ -202,10 +202,11 @@ func (c *cursor) next() error {
 }
 
 // errOtherDump says that the file has changed since it was opened.
-var errOtherDump = errors.New("somebody wrote to the file while it was read")
+var errOtherDump = errors.New("another process wrote to the file while it was read")
 
-// readLine reads a line with its line end. A long line goes into long. The line
-// is valid until the next read. At the end of the file it may be empty.
+// readLine reads a line with its line end. It uses long as the buffer of a long
+// line. The line is valid until the next read. At the end of the file it may be
+// empty.
 func readLine(r *bufio.Reader, long *[]byte) ([]byte, error) {
 	line, err := r.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {

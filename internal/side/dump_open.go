@@ -91,8 +91,7 @@ func (u *until) Read(b []byte) (int, error) {
 	return u.r.Read(b)
 }
 
-// errOrder says that a dump is not in path order, or that a znode with others
-// below it has no line.
+// errOrder says that a dump is not in path order, or that a parent has no line.
 var errOrder = errors.New("the dump is not in path order")
 
 // index checks every line of a dump, and records where its sections begin. The
@@ -122,7 +121,7 @@ func index(ctx context.Context, file *os.File, progress func(int)) (*Dump, error
 	return d, err
 }
 
-// mostUnreadable is how many unreadable znodes are recorded.
+// mostUnreadable is how many unreadable znodes are recorded at most.
 const mostUnreadable = 100
 
 // dumpLine is a line of a dump, and where it is.
@@ -166,8 +165,8 @@ func lines(ctx context.Context, file *os.File, size int64, f func(dumpLine) erro
 	}
 }
 
-// pathsInOrder checks that paths ascend, each after its parent. It remembers
-// the paths that can still be a parent.
+// pathsInOrder checks that paths ascend, and that each comes after its parent. It
+// remembers the paths that can still be a parent.
 type pathsInOrder struct {
 	last string
 	open []string

@@ -20,8 +20,8 @@ import (
 
 // Other programs may write a dump in any order. Such a dump is sorted in files:
 // pieces that fit in memory are sorted and written to temporary files, which
-// are then merged. If a znode has others below it but no line, it gets a line,
-// as [znode.ReadDump] gives it a node.
+// are then merged. A parent that has no line gets one, just as [znode.ReadDump]
+// adds missing parents.
 
 // sortPiece is how many bytes of lines are sorted at once.
 const sortPiece = 32 << 20

@@ -85,7 +85,7 @@ func TestDump(t *testing.T) {
 			same(t, d, want, everything)
 			same(t, openDump(t, writeFile(t, "dump.gz", zipped(t, text)), true), want, everything)
 			if got, want := len(d.Unreadable()), len(want.Unreadable()); got != want {
-				t.Errorf("%d znodes are said to be unreadable, want %d", got, want)
+				t.Errorf("%d znodes are marked unreadable, want %d", got, want)
 			}
 			ends(t, d)
 		})

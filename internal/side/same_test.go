@@ -47,10 +47,11 @@ func drawTree(t *testing.T, rnd *rand.Rand, wide int) *znode.Tree {
 	return tree
 }
 
-// shown is everything that callers see of a znode, except what shows leaves
-// out.
+// shows is a znode as text, for a comparison. It may leave out what a side doesn't
+// have.
 type shows func(znode.Node) string
 
+// everything shows all that callers see of a znode.
 func everything(n znode.Node) string {
 	return fmt.Sprintf("%s %t %q %v %v %q", n.Path, n.Data == nil, n.Data, n.Stat, n.ACL, n.Unreadable)
 }
@@ -97,7 +98,7 @@ func same(t *testing.T, got side.Side, tree *znode.Tree, show shows) {
 			t.Fatalf("Walk of %s differs at %d of %d and %d:\n%.300s\n%.300s", path, i, len(a), len(b), at(a, i), at(b, i))
 		}
 	}
-	for range got.Walk(ctx, "/") { // and a caller that has seen enough is not called again
+	for range got.Walk(ctx, "/") { // a caller that stops the walk is not called again
 		break
 	}
 	for range got.Subtrees(ctx, slices.Values(paths)) {
@@ -156,7 +157,7 @@ func ends(t *testing.T, s side.Side) {
 	}
 	for _, err := range append(errs, err) {
 		if !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v of what was interrupted", err)
+			t.Errorf("an interrupted call ended with %v", err)
 		}
 	}
 }

@@ -12,10 +12,10 @@ import (
 )
 
 // Session is a session with a server as a side. ZooKeeper's own /zookeeper is
-// left out. A znode that vanishes while it is read counts as missing. A znode
-// that may not be read is an error, or is marked if the session says so
-// ([zkconn.Reader.MarkUnreadable]). acl says which znodes' ACLs are read, which
-// costs one more request each. nil means none.
+// left out. A znode that vanishes while it is read counts as missing. If the
+// session may not read a znode, that is an error, unless the session marks such
+// znodes ([zkconn.Reader.MarkUnreadable]). acl says which znodes' ACLs are read.
+// Each costs one more request. nil means none.
 //
 // A leaf costs one request: its Stat says that it has no children. How many
 // requests are under way adapts to the server; see [pace.Gate].
@@ -26,7 +26,7 @@ func Session(r *zkconn.Reader, acl func(path string) bool) Side {
 	return &session{r: r, acl: acl}
 }
 
-// Server is the session that a side reads; nil if it reads none.
+// Server returns the session that a side reads, or nil if it is no session.
 func Server(s Side) *zkconn.Reader {
 	if on, ok := s.(*session); ok {
 		return on.r
@@ -103,7 +103,7 @@ func (s *session) subtreesUntil(ctx context.Context, roots []string) ([]Subtree,
 	return subs, nil
 }
 
-// chunks yields the values of in, n at a time.
+// chunks yields the values of in, size at a time.
 func chunks[T any](in iter.Seq[T], size int) iter.Seq[[]T] {
 	return func(yield func([]T) bool) {
 		var some []T
@@ -121,8 +121,8 @@ func chunks[T any](in iter.Seq[T], size int) iter.Seq[[]T] {
 	}
 }
 
-// nextGeneration lists the children of some znodes. Each belongs to what its parent
-// belongs to, by the index that of has.
+// nextGeneration returns the paths of the children of some znodes. of has an index for
+// each parent. ofChild gives each child its parent's index.
 func (s *session) nextGeneration(ctx context.Context, parents []string, of map[string]int) (paths []string, ofChild map[string]int, err error) {
 	lists, err := s.childrenAll(ctx, parents)
 	if err != nil {

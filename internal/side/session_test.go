@@ -46,8 +46,8 @@ func load(t *testing.T, w *zkconn.Writer, tree *znode.Tree) {
 	}
 }
 
-// TestSession: a server is read as its tree is. [harness.TestBackend] chooses a
-// real server or the embedded one.
+// TestSession: a side of a server reads the same as the tree that was loaded into
+// it. [harness.TestBackend] chooses a real server or the embedded one.
 func TestSession(t *testing.T) {
 	s := harness.ForTest(t, harness.TestBackend(), harness.Options{})
 	w := connect(t, s.Address())
@@ -176,11 +176,11 @@ func TestVanishedAndUnreadable(t *testing.T) {
 	}
 	got, err := read(side.Session(w.MarkUnreadable(), nil), ctx, slices.Values(roots))
 	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("marked, it is %q, %v; want %q", got, err, want)
+		t.Errorf("with marks, it reads %q, %v; want %q", got, err, want)
 	}
 	got, err = read(side.Session(&w.Reader, nil), ctx, slices.Values(roots))
 	if !errors.Is(err, zkconn.ErrNoAuth) || !strings.Contains(fmt.Sprint(err), roots[5]) || len(got) != 4 {
-		t.Errorf("not marked, it ends after %q with %v", got, err)
+		t.Errorf("without marks, it ends after %q with %v", got, err)
 	}
 	walked := 0
 	for n, err := range side.Session(w.MarkUnreadable(), nil).Walk(ctx, "/q") {
@@ -192,7 +192,7 @@ func TestVanishedAndUnreadable(t *testing.T) {
 		}
 	}
 	if walked != 1 {
-		t.Errorf("a walk marks %d", walked)
+		t.Errorf("a walk marks %d znodes", walked)
 	}
 }
 

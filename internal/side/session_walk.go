@@ -11,8 +11,8 @@ import (
 )
 
 // A walk reads twigs ahead. A twig is a znode with a limited number of znodes
-// below it. So many small subtrees of a wide znode, such as a queue's jobs, are
-// read at a time, and no large subtree is ever completely in memory.
+// below it. Thus a walk reads many small subtrees of a wide znode at a time, such
+// as a queue's jobs, and never has a large subtree completely in memory.
 type twig struct {
 	nodes []znode.Node // in path order
 	wide  []string     // the nodes whose children are not in the twig, in the path order of the children

@@ -28,8 +28,8 @@ type Side interface {
 	Children(ctx context.Context, path string) ([]string, error)
 	// Subtrees reads the subtrees of roots. It yields one for each root, in the
 	// order of roots, and ends after the first error. It may pull a root long
-	// before it yields the root's subtree, but never while the caller uses
-	// another.
+	// before it yields the root's subtree, but it pulls none while the caller
+	// uses a subtree.
 	Subtrees(ctx context.Context, roots iter.Seq[string]) iter.Seq2[Subtree, error]
 	// Walk yields root and everything below it in path order, or nothing if
 	// root doesn't exist. It ends after the first error. Unlike in a subtree,

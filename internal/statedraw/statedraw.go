@@ -1,7 +1,7 @@
 // Package statedraw draws state machines as SVG. The states of a machine are a
-// column, in the order of its life. Steps forward are lines on the right, and
-// steps back are lines on the left. So no line crosses a box, and the drawing
-// needs no layout engine.
+// column, in the order of an entity's life. Steps forward are lines on the
+// right, and steps back are lines on the left. So no line crosses a box, and the
+// drawing needs no layout engine.
 //
 // An element's class says what it means. The colours come from the style sheet
 // of [Document], or of the page that contains the drawing.
@@ -16,7 +16,7 @@ import (
 // Machine is a state machine.
 type Machine struct {
 	Name   string
-	States []State // in the order of their life
+	States []State // in the order of an entity's life
 	Steps  []Step
 }
 
@@ -34,8 +34,8 @@ type State struct {
 // Step is one line between two boxes.
 type Step struct {
 	ID, From, To, Who string
-	// Free: the step needs no lock on the entity, such as an administrator's
-	// step.
+	// Free: the step needs no lock on the entity. An administrator's steps are
+	// such.
 	Free bool
 	Mark Mark
 }
@@ -51,7 +51,7 @@ const (
 	Unproved Mark = "unproved"
 )
 
-// signs show a mark to people who don't see colours.
+// signs show a mark to readers who can't see colours.
 var signs = map[Mark]string{Proved: " ✓", Failed: " ✗", Unproved: " ?"}
 
 // Measures, in the drawing's units.
@@ -64,7 +64,7 @@ const (
 	corner     = 6
 )
 
-// Document is a drawing of several machines side by side that stands alone.
+// Document draws several machines side by side, as a complete SVG file.
 func Document(title string, machines ...Machine) string {
 	var body strings.Builder
 	x, height := 0, 0
@@ -80,8 +80,8 @@ func Document(title string, machines ...Machine) string {
 }
 
 // Figure draws one machine for a page that has the style sheet. The machine's
-// name must be unique in the page. The label describes it for people who can't
-// see it.
+// name must be unique in the page. The label describes the drawing to readers
+// who can't see it.
 func Figure(m Machine, label string) string {
 	d := lay(m)
 	var b strings.Builder
@@ -93,8 +93,8 @@ func Figure(m Machine, label string) string {
 	return b.String()
 }
 
-// tip is the head of the arrows. There is one for each mark, because it has the
-// colour of its line.
+// tip defines the arrowheads. There is one for each mark, because an arrowhead
+// has the colour of its line.
 func tip(suffix string) string {
 	var b strings.Builder
 	b.WriteString("<defs>")
@@ -153,8 +153,9 @@ func lay(m Machine) *drawing {
 	return d
 }
 
-// lanes gives each arc of one side the innermost lane in which it meets no
-// other arc, shortest arcs first. It returns the number of lanes.
+// lanes gives each arc of one side a lane, the shortest arcs first: the
+// innermost lane in which it touches no other arc. It returns the number of
+// lanes.
 func lanes(arcs []arc, forward bool) int {
 	type stretch struct{ top, bottom int }
 	var lanes [][]stretch
@@ -237,7 +238,7 @@ func (d *drawing) line(b *strings.Builder, a arc, x, y int) {
 	}
 	class := "line"
 	if a.Free {
-		class += " free" // dashed: the documents draw an administrator's step so
+		class += " free" // dashed, as in the documents' own drawings
 	}
 	if a.Mark != Unmarked {
 		class += " " + string(a.Mark)

@@ -21,7 +21,7 @@ import (
 // library needs a system call, reflection and two goroutine switches, which takes several
 // times as long as the server's work. The code here sends reads over the library's
 // connection, between the library's packets. It puts many reads in one write. If the server
-// can do it, it also puts many in one packet (see [letter]). It removes the answers from the
+// supports it, it also puts many in one packet (see [request]). It removes the answers from the
 // stream before the library sees them. The library does everything else: connecting, the
 // session, credentials, pings, writes.
 
@@ -44,16 +44,16 @@ type reply struct {
 	stat  znode.Stat
 	names []string
 	acl   []znode.ACL
-	err   error // the error that the library has for it
+	err   error // the error that the library would return
 }
 
-// batch is some letters that are sent together.
+// batch is some requests that are sent together.
 type batch struct {
-	letters []letter
-	answers [][]reply     // by letter
-	left    int           // letters without an answer; guarded by asking.mu
-	broken  bool          // the connection is broken; set before done is closed
-	done    chan struct{} // closed when all letters are answered
+	requests []request
+	answers  [][]reply     // by request
+	left     int           // requests without an answer; guarded by asking.mu
+	broken   bool          // the connection is broken; set before done is closed
+	done     chan struct{} // closed when all requests are answered
 }
 
 // askInTurn asks questions when the session's pace allows it. With an error it returns the
@@ -61,14 +61,14 @@ type batch struct {
 func (s *session) askInTurn(ctx context.Context, questions []question) (answers []reply, err error) {
 	for len(answers) < len(questions) {
 		left := questions[len(answers):]
-		most, gate := s.letters.most(left[0].op), s.reads
+		most, gate := s.multiReads.most(left[0].op), s.reads
 		if most > 1 && len(left) > 1 {
-			gate = s.letterReads
+			gate = s.manyReads
 		}
-		var some []letter
+		var some []request
 		var costs []int
-		for l := range slices.Chunk(left, most) {
-			some, costs = append(some, l), append(costs, len(l))
+		for r := range slices.Chunk(left, most) {
+			some, costs = append(some, r), append(costs, len(r))
 		}
 		err := gate.PassAll(ctx, costs, func(from, to int) error {
 			got, err := s.ask(ctx, some[from:to])
@@ -82,10 +82,10 @@ func (s *session) askInTurn(ctx context.Context, questions []question) (answers 
 	return answers, nil
 }
 
-// ask sends letters until they are answered. It gives up if the session is over or ctx
-// ends. If the server can't answer a letter as it is, ask returns [errAskAgain] and the
-// answers before that letter.
-func (s *session) ask(ctx context.Context, some []letter) (answers []reply, err error) {
+// ask sends requests until they are answered. It gives up if the session is over or ctx
+// ends. If the server can't answer a request as it is, ask returns [errAskAgain] and the
+// answers before that request.
+func (s *session) ask(ctx context.Context, some []request) (answers []reply, err error) {
 	got := make([][]reply, len(some))
 	err = s.untilAnswered(ctx, func() error { return s.askOnce(ctx, some, got) })
 	for _, a := range got {
@@ -97,26 +97,26 @@ func (s *session) ask(ctx context.Context, some []letter) (answers []reply, err 
 	return answers, err
 }
 
-// askOnce sends the letters that have no answer in got yet, and adds their answers to got.
-func (s *session) askOnce(ctx context.Context, some []letter, got [][]reply) error {
+// askOnce sends the requests that have no answer in got yet, and adds their answers to got.
+func (s *session) askOnce(ctx context.Context, some []request, got [][]reply) error {
 	w, err := s.asked(ctx)
 	if err != nil {
 		return err
 	}
 	var which []int
-	var left []letter
+	var left []request
 	for i, a := range got {
 		if a == nil {
 			which, left = append(which, i), append(left, some[i])
 		}
 	}
-	b := &batch{letters: left, answers: make([][]reply, len(left)), left: len(left), done: make(chan struct{})}
+	b := &batch{requests: left, answers: make([][]reply, len(left)), left: len(left), done: make(chan struct{})}
 	if !w.asking.add(b) {
 		return zk.ErrConnectionClosed
 	}
 	w.asking.send(w)
 	var silent <-chan time.Time
-	if s.letters.untried() && slices.ContainsFunc(left, letter.many) {
+	if s.multiReads.untried() && slices.ContainsFunc(left, request.many) {
 		t := time.NewTimer(s.cfg.SessionTimeout)
 		defer t.Stop()
 		silent = t.C
@@ -126,8 +126,8 @@ func (s *session) askOnce(ctx context.Context, some []letter, got [][]reply) err
 		case <-b.done:
 			waits = false
 		case <-silent:
-			if s.letters.untried() {
-				s.letters.refused()
+			if s.multiReads.untried() {
+				s.multiReads.refused()
 				w.Close()
 			}
 		case <-ctx.Done():
@@ -137,7 +137,7 @@ func (s *session) askOnce(ctx context.Context, some []letter, got [][]reply) err
 		}
 	}
 	if b.broken {
-		if slices.ContainsFunc(left, func(l letter) bool { return len(l) > s.letters.most(l[0].op) }) {
+		if slices.ContainsFunc(left, func(r request) bool { return len(r) > s.multiReads.most(r[0].op) }) {
 			return errAskAgain
 		}
 		return zk.ErrConnectionClosed
@@ -155,7 +155,7 @@ func (s *session) askOnce(ctx context.Context, some []letter, got [][]reply) err
 	return err
 }
 
-// asked returns the connection to ask on. The library has had an answer on it, so
+// asked returns the connection for questions. The library has had an answer on it, so
 // the server has the session's credentials.
 func (s *session) asked(ctx context.Context) (*wire, error) {
 	for {
@@ -196,13 +196,13 @@ type asking struct {
 	busy   bool   // a goroutine is writing
 }
 
-// place is where the answer to a letter is stored.
+// place is where the answer to a request is stored.
 type place struct {
 	b *batch
-	i int // the index of the letter in the batch
+	i int // the index of the request in the batch
 }
 
-// Letters use the xids below firstXid, downwards. After the smallest number they start
+// Requests with questions use the xids below firstXid, downwards. After the smallest they start
 // again. The library's xids are not negative, and ZooKeeper's own are just below 0.
 const firstXid = -1000
 
@@ -216,17 +216,17 @@ func (a *asking) add(b *batch) bool {
 	if a.under == nil {
 		a.under, a.xid = map[int32]place{}, firstXid
 	}
-	for i, l := range b.letters {
+	for i, r := range b.requests {
 		if a.xid--; a.xid == math.MinInt32 {
 			a.xid = firstXid - 1
 		}
 		a.under[a.xid] = place{b, i}
-		a.out = l.append(a.out, a.xid)
+		a.out = r.append(a.out, a.xid)
 	}
 	return true
 }
 
-// send writes the queued letters. If another goroutine is writing, that one writes them.
+// send writes the queued requests. If another goroutine is writing, that one writes them.
 func (a *asking) send(w *wire) {
 	a.mu.Lock()
 	if a.busy {
@@ -255,14 +255,14 @@ func (a *asking) send(w *wire) {
 	}
 }
 
-// close fails all letters under way.
-func (a *asking) close(l *letters) {
+// close fails all requests under way.
+func (a *asking) close(m *multiReads) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.closed = true
 	for _, p := range a.under {
-		if p.b.letters[p.i].many() {
-			l.cut() // before a caller asks again
+		if p.b.requests[p.i].many() {
+			m.cut() // before a caller asks again
 			break
 		}
 	}
@@ -275,9 +275,9 @@ func (a *asking) close(l *letters) {
 	}
 }
 
-// answered stores the answer to a letter. packet includes the header. answered returns
-// false if it answers no letter.
-func (a *asking) answered(packet []byte, l *letters) bool {
+// answered stores the answer to a request. packet includes the header. answered returns
+// false if it answers no request.
+func (a *asking) answered(packet []byte, m *multiReads) bool {
 	xid, code := int32(binary.BigEndian.Uint32(packet)), int32(binary.BigEndian.Uint32(packet[4+8:]))
 	a.mu.Lock()
 	p, asked := a.under[xid]
@@ -285,33 +285,33 @@ func (a *asking) answered(packet []byte, l *letters) bool {
 	if !asked {
 		return false
 	}
-	asks := p.b.letters[p.i]
+	asks := p.b.requests[p.i]
 	answer := asks.read(code, packet[responseHeaderSize:])
 	if answer == nil {
-		l.refused()
+		m.refused()
 	} else {
-		l.answered(len(asks), len(packet))
+		m.answered(len(asks), len(packet))
 	}
 	a.store(xid, answer)
 	return true
 }
 
-// tooLong reports whether to skip an answer that is longer than the limit, and notes that
-// its letter has no answer. That is so if the letter has several questions: one by one,
-// their answers may be short enough.
-func (a *asking) tooLong(xid int32, size int, l *letters) bool {
+// tooLong reports whether to skip an answer that is longer than the limit. It skips the
+// answer to several questions, and notes that their request has no answer, because the
+// answers may be short enough one by one.
+func (a *asking) tooLong(xid int32, size int, m *multiReads) bool {
 	a.mu.Lock()
 	p, asked := a.under[xid]
 	a.mu.Unlock()
-	if !asked || !p.b.letters[p.i].many() {
+	if !asked || !p.b.requests[p.i].many() {
 		return false
 	}
-	l.answered(len(p.b.letters[p.i]), size)
+	m.answered(len(p.b.requests[p.i]), size)
 	a.store(xid, nil)
 	return true
 }
 
-// store stores the answer to a letter. nil means that the server can't answer the letter
+// store stores the answer to a request. nil means that the server can't answer the request
 // as it is.
 func (a *asking) store(xid int32, answer []reply) {
 	a.mu.Lock()
@@ -340,7 +340,7 @@ const codeThrottled = -127
 // errThrottledOp is the library's error for codeThrottled.
 var errThrottledOp = fmt.Errorf("unknown error: %d", codeThrottled)
 
-// otherError is an error that only the library knows. So the question is asked again
+// otherError is an error that only the library can convert. So the question is asked again
 // through the library; see [Reader.askAll].
 type otherError int32
 

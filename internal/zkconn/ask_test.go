@@ -62,11 +62,11 @@ func TestAnswersOfErrors(t *testing.T) {
 	}
 }
 
-// TestLetterAnswersAreReadWhole: the answer to several questions is refused if it ends
+// TestMultiReadAnswersAreReadWhole: the answer to several questions is refused if it ends
 // too early, wherever it ends, or answers another question.
-func TestLetterAnswersAreReadWhole(t *testing.T) {
+func TestMultiReadAnswersAreReadWhole(t *testing.T) {
 	part := func(op int32, body ...byte) []byte { return append(appendMultiHeader(nil, op, false, 0), body...) }
-	asked := letter{{opGetData, "/a"}, {opGetChildren, "/b"}, {opGetData, "/none"}, {opGetChildren, "/c"}, {opGetData, "/keeper"}}
+	asked := request{{opGetData, "/a"}, {opGetChildren, "/b"}, {opGetData, "/none"}, {opGetChildren, "/c"}, {opGetData, "/keeper"}}
 	names := slices.Concat([]byte{0, 0, 0, 2}, text("b"), text("ä"))
 	body := slices.Concat(part(opGetData, slices.Concat(text("data"), statBytes)...), part(opGetNames, names...),
 		part(-1, binary.BigEndian.AppendUint32(nil, 0xffffff9b)...), part(opGetNames, 0, 0, 0, 0), appendMultiHeader(nil, opGetData, false, -102), appendMultiHeader(nil, -1, true, -1))

@@ -24,7 +24,7 @@ func TestManyQuestionsThroughCuts(t *testing.T) {
 	}
 	multi(t, w, ops...)
 	answers := 0
-	p.decide(func(p packet) fate {
+	p.decide(func(p packet) action {
 		if !p.answer {
 			return pass
 		}
@@ -62,8 +62,7 @@ func TestManyQuestionsThroughCuts(t *testing.T) {
 
 // After a reconnection the session names the newest transaction that it has
 // read, and a server that is older refuses it. The watches name the same
-// transaction, so that the server tells of every change since then, and of no
-// other.
+// transaction, so that the server reports every change since then, and no other.
 func TestReconnectionNamesTheNewestTransaction(t *testing.T) {
 	w, p := setup(t, zkconn.Config{})
 	stranger := openWriter(t, zkconn.Config{Address: zkconn.Address{Servers: []string{server(t).Address()}, Chroot: w.Address().Chroot}})

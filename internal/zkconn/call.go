@@ -11,7 +11,7 @@ import (
 
 // enter begins a call. Unless ctx or the session is over, it runs f in another goroutine,
 // because f blocks in the library. If a goroutine has just become free, enter uses that
-// one, because the stack of a new one has to grow first.
+// one, because the stack of a new one would have to grow first.
 func (s *session) enter(ctx context.Context, f func()) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -43,8 +43,8 @@ func (s *session) serve(f func()) {
 }
 
 // await returns the answer, or an error if ctx or the session ends first. After an error,
-// the answering goroutine may run until the session is closed, and nobody may read its
-// results.
+// the answering goroutine may run until the session is closed, and its results must not be
+// read.
 func await[T any](ctx context.Context, s *session, answer <-chan T) (T, error) {
 	var none T
 	var err error
@@ -93,7 +93,7 @@ func (s *session) untilAnswered(ctx context.Context, try func() error) error {
 	var since time.Time
 	for {
 		err := try()
-		if !passing(err) {
+		if !temporary(err) {
 			return err
 		}
 		// A lost session ends the loop. But this request may also break the connection
@@ -136,7 +136,8 @@ func (s *session) write(ctx context.Context, f func() error) error {
 	}
 }
 
-// pause keeps a repeated request from spinning while the library reconnects.
+// pause waits a moment while the library reconnects, so that a repeated request doesn't
+// spin.
 func (s *session) pause(ctx context.Context) {
 	t := time.NewTimer(50 * time.Millisecond)
 	defer t.Stop()

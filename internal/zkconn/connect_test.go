@@ -112,8 +112,8 @@ func TestConnectWrongHostName(t *testing.T) {
 	wantConnectError(t, err, addr.String(), "dial tcp: lookup zk.invalid.: no such host; check the host name")
 }
 
-// fakeDNS answers that a name doesn't exist, whatever the machine's name server
-// says.
+// fakeDNS answers that a name doesn't exist. The machine's own name server might
+// answer something else.
 func fakeDNS(t *testing.T) {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -144,10 +144,10 @@ func TestConnectCancelled(t *testing.T) {
 	noLeak(t)
 	addr, _ := zkconn.ParseAddress(listen(t, func(c net.Conn) { read(c, 1<<20) }))
 	ctx, cancel := context.WithCancelCause(t.Context())
-	time.AfterFunc(50*time.Millisecond, func() { cancel(errors.New("somebody pressed ^C")) })
+	time.AfterFunc(50*time.Millisecond, func() { cancel(errors.New("the user pressed ^C")) })
 	within(t, 5*time.Second, "the error", func() {
 		_, err := zkconn.OpenReader(ctx, zkconn.Config{Address: addr})
-		wantConnectError(t, err, addr.String(), "somebody pressed ^C; nothing was read or written")
+		wantConnectError(t, err, addr.String(), "the user pressed ^C; nothing was read or written")
 	})
 	addr, _ = zkconn.ParseAddress(unused(t))
 	ctx, cancel2 := context.WithTimeout(t.Context(), 100*time.Millisecond)
@@ -182,7 +182,7 @@ func TestTLS(t *testing.T) {
 		{"by address", s.SecureAddress(), &good, ""},
 		{"by name", named, &good, ""},
 		{"by a name given", s.SecureAddress(), &zkconn.TLS{CA: files.CA, Cert: files.Cert, Key: files.Key, ServerName: "localhost"}, ""},
-		{"TLS to what speaks no TLS", listen(t, func(c net.Conn) { c.Write([]byte("220 smtp\r\n")); read(c, 1<<20) }), &good,
+		{"TLS to a server without TLS", listen(t, func(c net.Conn) { c.Write([]byte("220 smtp\r\n")); read(c, 1<<20) }), &good,
 			"TLS handshake: tls: first record does not look like a TLS handshake; this port does not speak TLS: use the secure port, or leave out --tls"},
 		{"unknown authority", s.SecureAddress(), &zkconn.TLS{CA: files.Cert, Cert: files.Cert, Key: files.Key},
 			"TLS handshake: tls: failed to verify certificate: x509: certificate signed by unknown authority; the server's certificate is signed by none of the authorities in --tls-ca"},
@@ -196,7 +196,7 @@ func TestTLS(t *testing.T) {
 			"TLS authorities: " + empty + " holds no PEM certificate; " + noChoice},
 		{"no key", s.SecureAddress(), &zkconn.TLS{CA: files.CA, Cert: files.Cert},
 			"TLS client certificate: give both the certificate and its key; " + noChoice},
-		{"a key that is none", s.SecureAddress(), &zkconn.TLS{CA: files.CA, Cert: files.Cert, Key: empty},
+		{"a key file without a key", s.SecureAddress(), &zkconn.TLS{CA: files.CA, Cert: files.Cert, Key: empty},
 			"TLS client certificate: tls: failed to find any PEM data in key input; " + noChoice},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

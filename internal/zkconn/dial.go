@@ -74,7 +74,7 @@ func (s *session) dialer(config *tls.Config) zk.Dialer {
 		conn, err := s.connect(ctx, network, address)
 		if err == nil && config != nil {
 			conn, err = secure(ctx, conn, config, address)
-			if voiceless(err) && !s.opened() && s.speaksPlain(network, address) {
+			if noTLSAnswer(err) && !s.opened() && s.speaksPlain(network, address) {
 				err = &mistakenError{tls: false}
 			}
 		}
@@ -115,9 +115,9 @@ func secure(ctx context.Context, conn net.Conn, config *tls.Config, address stri
 	return c, nil
 }
 
-// voiceless reports whether a TLS handshake failed before the other side sent
+// noTLSAnswer reports whether a TLS handshake failed before the other side sent
 // any TLS.
-func voiceless(err error) bool {
+func noTLSAnswer(err error) bool {
 	var shaking *tlsError
 	return errors.As(err, &shaking) && !hopeless(err)
 }
@@ -154,7 +154,7 @@ func (p *servers) Next() (server string, pause bool) {
 		p.s.allFailed()
 	}
 	if p.s.cfg.Eager && p.next > 0 {
-		pause = p.s.breathe()
+		pause = p.s.pauseEager()
 	}
 	server = p.list[p.next%len(p.list)]
 	p.next++
@@ -162,10 +162,10 @@ func (p *servers) Next() (server string, pause bool) {
 	return server, pause
 }
 
-// breathe waits between two eager attempts, and reports whether the session is
-// over. It must report that, because the library notices that it was closed
-// only when it pauses.
-func (s *session) breathe() (over bool) {
+// pauseEager waits between two eager attempts, and reports whether the session is
+// over. Then the library must pause, because only in a pause does it notice that
+// it was closed.
+func (s *session) pauseEager() (over bool) {
 	select {
 	case <-time.After(eagerPause):
 		return false
@@ -174,7 +174,7 @@ func (s *session) breathe() (over bool) {
 	}
 }
 
-// Connected is called for every session that was opened or resumed.
+// Connected is called when a session has been opened or resumed.
 func (p *servers) Connected() { p.tried = 0 }
 
 // clientLog receives the library's log.

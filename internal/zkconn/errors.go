@@ -162,8 +162,8 @@ func apiError(err error) error {
 	return err
 }
 
-// throttled reports whether the library's error err is ZooKeeper's THROTTLEDOP,
-// which the library does not know.
+// throttled reports whether err is the library's error for ZooKeeper's THROTTLEDOP.
+// The library has no name for it.
 func throttled(err error) bool { return err != nil && err.Error() == "unknown error: -127" }
 
 // unanswered reports whether the request may have been done although the library returned
@@ -184,9 +184,9 @@ var refusals = []error{
 	zk.ErrBadArguments, zk.ErrInvalidPath,
 }
 
-// passing reports whether the library's error err comes from the connection or from a
+// temporary reports whether the library's error err comes from the connection or from a
 // busy server. Then a read can be repeated.
-func passing(err error) bool {
+func temporary(err error) bool {
 	if throttled(err) {
 		return true
 	}

@@ -23,9 +23,9 @@ type proxy struct {
 	accepted int
 	refusing bool          // connections are closed as soon as they are accepted
 	stalled  chan struct{} // until it is closed, no packet passes; nil: not stalled
-	rule     func(packet) fate
+	rule     func(packet) action
 	seen     []packet // requests
-	// change, if not nil, gives what the client gets in place of an answer. It is
+	// change, if not nil, returns what the client gets instead of an answer. It is
 	// never called concurrently.
 	change func(request, answer packet) (body []byte)
 }
@@ -46,11 +46,11 @@ func (p packet) opcode() int {
 
 func (p packet) xid() int32 { return int32(binary.BigEndian.Uint32(p.body)) }
 
-// fate is what the proxy does with a packet.
-type fate int
+// action is what the proxy does with a packet.
+type action int
 
 const (
-	pass fate = iota
+	pass action = iota
 	cutBefore
 	cutWithin
 	cutAfter
@@ -200,7 +200,7 @@ func (p *proxy) stall(on bool) {
 }
 
 // decide sets the rule for packets. rule is never called concurrently.
-func (p *proxy) decide(rule func(packet) fate) {
+func (p *proxy) decide(rule func(packet) action) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.rule = rule
@@ -215,9 +215,9 @@ func (p *proxy) changeAnswers(change func(request, answer packet) []byte) {
 
 // once is a rule that applies f to the first packet that matches, and lets all
 // others pass.
-func once(f fate, match func(packet) bool) func(packet) fate {
+func once(f action, match func(packet) bool) func(packet) action {
 	done := false
-	return func(p packet) fate {
+	return func(p packet) action {
 		if done || !match(p) {
 			return pass
 		}

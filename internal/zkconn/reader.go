@@ -71,7 +71,7 @@ func (r *Reader) Get(ctx context.Context, path string) (znode.Node, error) {
 }
 
 // Look is Get, with the ACL if acl is true. With [Reader.MarkUnreadable], a
-// node that may not be read is no error: Look returns its Stat.
+// node that may not be read is not an error: Look returns its Stat.
 func (r *Reader) Look(ctx context.Context, path string, acl bool) (znode.Node, error) {
 	n, err := r.Get(ctx, path)
 	if err == nil && acl {

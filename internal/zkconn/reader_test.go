@@ -103,7 +103,7 @@ func TestReaderWritesNothing(t *testing.T) {
 	for _, req := range p.requests()[first:] {
 		name, ok := reads[req.opcode()]
 		if !ok {
-			t.Errorf("a request of type %d went out", req.opcode())
+			t.Errorf("a request of type %d was sent", req.opcode())
 		}
 		seen[name]++
 	}

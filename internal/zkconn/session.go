@@ -5,8 +5,8 @@
 // There are two main types. A [Reader] has no method that writes, so code that
 // has only a Reader can't write. inspect, dump, plan and verify have only a
 // Reader. A [Writer] is a Reader that can also write. If the connection breaks,
-// reads are repeated automatically, and writes never: a write without an answer
-// returns [ErrUnknownOutcome], and the caller checks. [Session] is for code
+// reads are repeated automatically. Writes never are: a write without an answer
+// returns [ErrUnknownOutcome], and the caller must check. [Session] is for code
 // that needs the client library's own type. It is opened the same way.
 package zkconn
 
@@ -79,20 +79,20 @@ type session struct {
 	conn   *zk.Conn
 	events <-chan zk.Event // closed when the library's own goroutine has ended
 
-	dialing context.Context // hangUp ends it when the session ends
-	hangUp  context.CancelFunc
-	over    chan struct{}  // closed when fatal is set
-	up      chan struct{}  // closed when the first session opened
-	news    chan string    // holds one message to the operator, from before up is closed
-	turn    chan struct{}  // holds one ticket: the multi to be written next
-	giveUp  *time.Timer    // runs while disconnected
-	calls   sync.WaitGroup // the goroutines of enter
-	seen    atomic.Int64   // the newest transaction that an answer named
-	free    chan func()    // calls for goroutines of enter that have nothing to do
-	reads   *pace.Gate     // limits how many requests are under way
-	letters *letters       // limits how many questions a letter has
-	// letterReads limits how many letters with several questions are under way.
-	letterReads *pace.Gate
+	dialing    context.Context // hangUp ends it when the session ends
+	hangUp     context.CancelFunc
+	over       chan struct{}  // closed when fatal is set
+	up         chan struct{}  // closed when the first session opened
+	news       chan string    // holds one message to the operator, from before up is closed
+	turn       chan struct{}  // holds one ticket: the multi to be written next
+	giveUp     *time.Timer    // runs while disconnected
+	calls      sync.WaitGroup // the goroutines of enter
+	seen       atomic.Int64   // the newest transaction that an answer named
+	free       chan func()    // calls for goroutines of enter that have nothing to do
+	reads      *pace.Gate     // limits how many requests are under way
+	multiReads *multiReads    // limits how many questions a request has
+	// manyReads limits how many requests with several questions are under way.
+	manyReads *pace.Gate
 
 	mu        sync.Mutex
 	fatal     error // why the session is over; nil while it is open
@@ -102,8 +102,8 @@ type session struct {
 	failure   error         // why the last attempt to connect failed; nil after a success
 	sending   *ticket       // the ticket of the multi that has the turn
 
-	// hope says that an attempt failed for a reason that may pass, and refused that one
-	// was refused. Both are about the attempts since the last pause, see allFailed.
+	// hope: an attempt failed for a reason that may pass. refused: the server refused an
+	// attempt. Both are about the attempts since the last pause, see allFailed.
 	hope, refused bool
 	refusedSince  time.Time       // the first time that all servers refused
 	suspects      map[string]bool // addresses that may speak TLS; false after they were asked
@@ -144,7 +144,7 @@ func open(ctx context.Context, cfg Config) (*session, error) {
 			return nil, &ConnectError{Address: cfg.Address.String(), Err: err, Hint: "check the files of --tls-ca, --tls-cert and --tls-key"}
 		}
 	}
-	s := &session{cfg: cfg, over: make(chan struct{}), up: make(chan struct{}), news: make(chan string, 1), turn: make(chan struct{}, 1), suspects: map[string]bool{}, silence: firstSilence, again: make(chan struct{}), free: make(chan func()), reads: pace.NewGate(pace.Reads, cfg.Limit), letters: newLetters(cfg.MaxResponse), letterReads: pace.NewGate(pace.ReadsTogether, cfg.Limit)}
+	s := &session{cfg: cfg, over: make(chan struct{}), up: make(chan struct{}), news: make(chan string, 1), turn: make(chan struct{}, 1), suspects: map[string]bool{}, silence: firstSilence, again: make(chan struct{}), free: make(chan func()), reads: pace.NewGate(pace.Reads, cfg.Limit), multiReads: newMultiReads(cfg.MaxResponse), manyReads: pace.NewGate(pace.ReadsTogether, cfg.Limit)}
 	s.dialing, s.hangUp = context.WithCancel(context.Background())
 	s.giveUp = time.AfterFunc(cfg.GiveUp, s.gaveUp)
 	var err error
@@ -257,7 +257,7 @@ func (s *session) reconnected() <-chan struct{} {
 }
 
 // disconnectedNow is also called for each failed attempt. Only a lost
-// connection starts the clock.
+// connection starts the timer.
 func (s *session) disconnectedNow() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -285,12 +285,12 @@ func (s *session) allFailed() {
 		switch {
 		case s.hope:
 			s.refusedSince = time.Time{}
-			s.tell(fmt.Sprintf("%s: %v; trying for %s", s.cfg.Address, s.failure, s.cfg.GiveUp))
+			s.notify(fmt.Sprintf("%s: %v; trying for %s", s.cfg.Address, s.failure, s.cfg.GiveUp))
 		case !s.refused:
 			s.endLocked(s.failure)
 		case s.refusedSince.IsZero():
 			s.refusedSince = time.Now()
-			s.tell(fmt.Sprintf("%s: the connection is refused; trying for %s, in case the server is just starting", s.cfg.Address, s.cfg.Refused))
+			s.notify(fmt.Sprintf("%s: the connection is refused; trying for %s, in case the server is just starting", s.cfg.Address, s.cfg.Refused))
 		case time.Since(s.refusedSince) >= s.cfg.Refused:
 			s.endLocked(s.failure)
 		}
@@ -298,16 +298,16 @@ func (s *session) allFailed() {
 	s.hope, s.refused = false, false
 }
 
-// tell gives a message to waitUp, which passes it to [Config.Say]. If there already is a
-// message, tell drops this one.
-func (s *session) tell(news string) {
+// notify gives a message to waitUp, which passes it to [Config.Say]. If waitUp has not
+// taken the last message yet, notify drops this one.
+func (s *session) notify(news string) {
 	select {
 	case s.news <- news:
 	default:
 	}
 }
 
-// opened reports whether there was a session.
+// opened reports whether the session has been open.
 func (s *session) opened() bool {
 	select {
 	case <-s.up:
@@ -326,8 +326,8 @@ func (s *session) suspect(address string) {
 	}
 }
 
-// suspected reports whether to ask a server if it speaks TLS. It does so once for each
-// server.
+// suspected reports whether to test if a server speaks TLS. It returns true once for
+// each server.
 func (s *session) suspected(address string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -45,8 +45,8 @@ func TestServerGone(t *testing.T) {
 	})
 }
 
-// A server without a quorum accepts connections and closes them. It counts as
-// no server, however often it does so.
+// A server without a quorum accepts connections and closes them. It counts as a
+// server that can't be reached, even if it accepts many.
 func TestServerWithoutQuorum(t *testing.T) {
 	w, p := setup(t, zkconn.Config{GiveUp: 2200 * time.Millisecond})
 	p.refuse(true)
@@ -104,7 +104,7 @@ func TestExpiry(t *testing.T) {
 func TestReadsAreRepeatedAfterAReconnection(t *testing.T) {
 	w, p := setup(t, zkconn.Config{})
 	multi(t, w, znode.Create("/a", []byte("1")))
-	for _, f := range []fate{cutBefore, cutWithin} {
+	for _, f := range []action{cutBefore, cutWithin} {
 		for _, match := range []func(packet) bool{
 			func(p packet) bool { return p.opcode() == 4 },
 			answerTo(func(p packet) bool { return p.opcode() == 4 }),
@@ -120,7 +120,7 @@ func TestReadsAreRepeatedAfterAReconnection(t *testing.T) {
 // A request that breaks the connection each time is not repeated for ever.
 func TestReadThatBreaksTheConnection(t *testing.T) {
 	w, p := setup(t, zkconn.Config{GiveUp: impatient})
-	p.decide(func(p packet) fate {
+	p.decide(func(p packet) action {
 		if p.opcode() == 4 {
 			return cutBefore
 		}
@@ -135,12 +135,12 @@ func TestReadThatBreaksTheConnection(t *testing.T) {
 	}
 }
 
-// Calls end with their context, whatever the server does. What they leave
-// running ends with the session.
+// Calls end with their context, even if the server doesn't answer. The goroutines
+// that they leave end with the session.
 func TestContext(t *testing.T) {
 	w, p := setup(t, zkconn.Config{})
 	multi(t, w, znode.Create("/x", nil))
-	p.decide(func(p packet) fate {
+	p.decide(func(p packet) action {
 		if p.answer {
 			return swallow
 		}
@@ -175,7 +175,7 @@ func TestContext(t *testing.T) {
 // Close ends the calls under way. Otherwise a read would be repeated for ever.
 func TestCloseEndsCalls(t *testing.T) {
 	w, p := setup(t, zkconn.Config{})
-	p.decide(func(p packet) fate {
+	p.decide(func(p packet) action {
 		if p.answer {
 			return swallow
 		}

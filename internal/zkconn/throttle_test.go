@@ -12,8 +12,8 @@ import (
 	"mrtq/internal/znode"
 )
 
-// throttle answers as many requests as f says as a server does that throttles. The
-// server has done them all the same, so what is repeated must not be a write.
+// throttle answers the requests that f selects as a throttling server does. The real
+// server has done them all the same, so a repeated request must not be a write.
 func throttle(p *proxy, f func(request packet) bool) {
 	p.changeAnswers(func(request, answer packet) []byte {
 		if request.body == nil || answer.xid() == 0 || !f(request) {
@@ -24,8 +24,8 @@ func throttle(p *proxy, f func(request packet) bool) {
 	})
 }
 
-// TestThrottledReads: a read that a server refuses because it throttles is repeated,
-// alone or among others, and given up in the end.
+// TestThrottledReads: if a throttling server refuses a read, the session repeats it,
+// alone or among others, and gives up in the end.
 func TestThrottledReads(t *testing.T) {
 	w, p := setup(t, zkconn.Config{GiveUp: 2 * time.Second})
 	var paths []string
@@ -55,7 +55,8 @@ func TestThrottledReads(t *testing.T) {
 	}
 }
 
-// TestThrottledMulti: nothing was done, and nothing is repeated.
+// TestThrottledMulti: a refused multi is not repeated, and the error says that nothing
+// was done.
 func TestThrottledMulti(t *testing.T) {
 	w, p := setup(t, zkconn.Config{})
 	throttle(p, isMulti)

@@ -78,7 +78,7 @@ func TestWatches(t *testing.T) {
 	}
 }
 
-// A reconnection fires every watch, because nobody knows what changed
+// A reconnection fires every watch, because there may have been changes
 // meanwhile. A watch that is set afterwards waits for a change.
 func TestReconnectionFiresWatches(t *testing.T) {
 	w, p := setup(t, zkconn.Config{})

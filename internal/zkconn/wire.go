@@ -38,14 +38,14 @@ type wire struct {
 	address   string        // as dialed
 	handshake *time.Timer
 
-	wrote   bool       // the first packet, the connect request, went out
+	wrote   bool       // the first packet, the connect request, was written
 	seen    int64      // the newest transaction before this connection
 	writing sync.Mutex // held while a packet, or several, are written
 	asking  asking
 
 	frame  frame
-	opened atomic.Bool // the first frame, the connect response, came
-	// How long the library last said that a read may take, and when it said so.
+	opened atomic.Bool // the first frame, the connect response, has come
+	// The library's last limit for a read, and when it was set.
 	patience time.Duration
 	since    time.Time
 }
@@ -72,7 +72,7 @@ const (
 	// transaction.
 	zxidOffset = 4 + 4
 
-	// readAhead is enough for the answers to what a pipeline keeps under way.
+	// readAhead is enough for the answers to all requests of a pipeline.
 	readAhead = 128 << 10
 )
 
@@ -90,7 +90,7 @@ func newWire(conn net.Conn, s *session, address string) *wire {
 func (w *wire) Close() error {
 	w.handshake.Stop()
 	err := w.Conn.Close()
-	w.asking.close(w.s.letters)
+	w.asking.close(w.s.multiReads)
 	return err
 }
 
@@ -167,7 +167,7 @@ func (w *wire) takeAnswers() {
 			}
 			return
 		}
-		if size := binary.BigEndian.Uint32(head); size > uint32(w.s.cfg.MaxResponse) && w.asking.tooLong(int32(binary.BigEndian.Uint32(head[4:])), int(size), w.s.letters) {
+		if size := binary.BigEndian.Uint32(head); size > uint32(w.s.cfg.MaxResponse) && w.asking.tooLong(int32(binary.BigEndian.Uint32(head[4:])), int(size), w.s.multiReads) {
 			if _, err := io.CopyN(io.Discard, w.in, 4+int64(size)); err != nil {
 				w.Close()
 				return
@@ -192,7 +192,7 @@ func (w *wire) takeAnswers() {
 			return
 		}
 		w.s.saw(zxid)
-		w.asking.answered(packet[4:], w.s.letters)
+		w.asking.answered(packet[4:], w.s.multiReads)
 		if buffered {
 			w.in.Discard(len(packet))
 		}
@@ -204,8 +204,8 @@ func (w *wire) takeAnswers() {
 }
 
 // keepTransaction remembers the transaction that an answer names. It replaces the
-// transaction by 0, which the library does not remember. head is part of the buffer that
-// the library reads afterwards.
+// transaction with 0, which the library does not remember. head is part of the buffer
+// that the library reads afterwards.
 func (w *wire) keepTransaction(head []byte) {
 	zxid := head[zxidOffset:]
 	w.s.saw(int64(binary.BigEndian.Uint64(zxid)))
@@ -234,16 +234,16 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// failed records why there is no session yet. Once there was a session, the
-// cause doesn't tell a user more than the next attempt does.
+// failed records why there is no session yet. Once there has been a session, the
+// cause says no more to a user than the next attempt does.
 func (w *wire) failed(err error) {
 	if !w.opened.Load() && !errors.Is(err, net.ErrClosed) { // this side closed it and knows why
 		w.unanswered(err)
 	}
 }
 
-// unanswered is called if a handshake was not answered as ZooKeeper does,
-// perhaps because the port expects TLS or plain.
+// unanswered is called if the answer to a handshake is not ZooKeeper's. Perhaps
+// the port expects TLS, or expects no TLS.
 func (w *wire) unanswered(err error) {
 	var protocol *protocolError
 	if !errors.As(err, &protocol) { // a protocolError already says what the port speaks

@@ -113,8 +113,8 @@ func (s *session) takeTurn() *ticket {
 	return s.sending
 }
 
-// multiWritten is called when a multi is written. That is the one that has the turn, or one
-// of a [Session], which has no turn.
+// multiWritten is called when a multi is written: the one that has the turn, or one of a
+// [Session], where multis need no turn.
 func (s *session) multiWritten() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -49,7 +49,7 @@ func TestStartKeepsOrder(t *testing.T) {
 // version says how many were done, and the answers agree with it.
 func TestStartCut(t *testing.T) {
 	w, p := setup(t, zkconn.Config{})
-	for round, f := range []fate{cutBefore, cutWithin, cutAfter, cutBefore, cutWithin, cutAfter} {
+	for round, f := range []action{cutBefore, cutWithin, cutAfter, cutBefore, cutWithin, cutAfter} {
 		after := 7 + 5*round
 		match := isMulti
 		if round >= 3 {
@@ -108,13 +108,13 @@ func TestChainThroughCuts(t *testing.T) {
 	w, p := setup(t, zkconn.Config{})
 	multi(t, w, znode.Create("/chain", nil))
 	var count, cuts int
-	p.decide(func(pkt packet) fate {
+	p.decide(func(pkt packet) action {
 		if !isMulti(pkt) && !pkt.answer {
 			return pass
 		}
 		if count++; count%97 == 0 {
 			cuts++
-			return []fate{cutBefore, cutWithin, cutAfter, cutBefore}[cuts%4]
+			return []action{cutBefore, cutWithin, cutAfter, cutBefore}[cuts%4]
 		}
 		return pass
 	})
@@ -155,7 +155,7 @@ func TestLostAnswer(t *testing.T) {
 	w, p := setup(t, zkconn.Config{})
 	for _, tc := range []struct {
 		name string
-		rule func(packet) fate
+		rule func(packet) action
 		done bool
 	}{
 		{"request lost", once(cutBefore, isMulti), false},
@@ -175,7 +175,7 @@ func TestLostAnswer(t *testing.T) {
 			t.Errorf("%s: done %t, %v", tc.name, ok, err)
 		}
 	}
-	// The same for the other writes.
+	// The other writes report it, too.
 	p.decide(once(cutWithin, answerTo(func(p packet) bool { return p.opcode() == 1 })))
 	_, err := w.CreateEphemeral(t.Context(), "/eph-", nil, nil)
 	wantMessage(t, err, "create /eph-: the connection was lost before the answer came: the write may or may not have happened (zk: connection closed)")
@@ -355,7 +355,7 @@ func TestMultiErrorsOfServer(t *testing.T) {
 	}{
 		{znode.Create("/a", nil), znode.ErrNodeExists, "create /a: the znode exists"},
 		{znode.Create("/x/y", nil), znode.ErrNoNode, "create /x/y: no such znode"},
-		{znode.Set("/a", nil, 5), znode.ErrBadVersion, "set /a: the znode's version is another"},
+		{znode.Set("/a", nil, 5), znode.ErrBadVersion, "set /a: the znode has another version"},
 		{znode.Delete("/a", -1), znode.ErrNotEmpty, "delete /a: the znode has children"},
 		{znode.Check("/x", -1), znode.ErrNoNode, "check /x: no such znode"},
 		{znode.Op{Kind: znode.OpCreate, Path: "/acl", ACL: []znode.ACL{}}, nil, "create /acl: zk: invalid ACL specified"},
@@ -390,7 +390,7 @@ func TestMakeChroot(t *testing.T) {
 	}
 	for _, r := range p.requests()[seen:] {
 		if r.opcode() == 1 {
-			t.Error("an existing chroot was created again")
+			t.Error("an existing chroot was recreated")
 		}
 	}
 	multi(t, deep, znode.Create("/in", []byte("1")), znode.Set("/", []byte("root"), 0))
@@ -459,7 +459,7 @@ func eventually(t *testing.T, f func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !f(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("it does not happen")
+			t.Fatal("it did not happen in time")
 		}
 	}
 }

@@ -5,8 +5,9 @@ import (
 	"hash/crc32"
 )
 
-// digestVersion is how servers since 3.6 compute a tree's digest. As in the
-// server, digests of other versions are read and not compared.
+// digestVersion is the version of the digests that servers since 3.6 compute.
+// Like the server, this package reads digests of other versions, but does not
+// compare them.
 const digestVersion = 2
 
 // treeDigest is a digest as a server writes it. In a snapshot it has the tree's
@@ -19,7 +20,7 @@ type treeDigest struct {
 
 // digest is the sum, over all znodes but those below /zookeeper, of a CRC-32 of
 // path, data and Stat (DigestCalculator, AdHash). The zero digest is switched
-// off, because no server wrote a digest to compare with.
+// off. It is switched on when a file has a server's digest to compare with.
 type digest struct {
 	on  bool
 	sum uint64

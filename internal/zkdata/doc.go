@@ -1,13 +1,13 @@
 // Package zkdata reads a ZooKeeper server's data directory without a server:
 // the newest complete snapshot, and every transaction that the logs hold after
-// it. Nothing is ever written.
+// it. It never writes.
 //
 // It reads what servers of version 3.4 to 3.9 write, and restores the tree as a
-// starting server does (FileTxnSnapLog.restore). A server ignores some damage
-// then, because its ensemble has the rest. A reader of one directory has
-// nothing else. So whatever could mean a lost transaction is an error here: a
-// gap between two logs, a damaged transaction with others after it, a tree
-// whose digest is not the one that the server wrote.
+// starting server does (FileTxnSnapLog.restore). A starting server ignores some
+// damage, because the other members of its ensemble have the data. A reader of
+// one directory has nothing else. So anything that could mean a lost transaction
+// is an error here: a gap between two logs, a damaged transaction with others
+// after it, a tree with another digest than the server's.
 //
 // [Read] restores the tree in memory. It needs memory in proportion to the
 // tree, not to the logs. [Data.Nodes] and [Data.Children] yield it node by

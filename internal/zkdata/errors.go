@@ -23,7 +23,7 @@ var (
 type Error struct {
 	Kind   error  // one of the sentinels above, for errors.Is
 	File   string // the file, or the directory
-	Offset int64  // the offset in the file, unpacked if it is packed; -1 if there is none
+	Offset int64  // the offset in the file, or in what a packed file unpacks to; -1 if there is none
 	What   string // what was found, and what was wanted
 	Do     string // what to do about it
 }
@@ -47,7 +47,7 @@ const (
 	copyAgain   = "copy the directory again, snapshots first and logs after them, or read another member's"
 	giveLogDir  = "if the server has a dataLogDir, give it too, as DIR,LOGDIR; otherwise " + copyAgain
 	readAnother = "read another member's directory, or the server itself"
-	// A copy may have the end of a page that was being written, without its
+	// If a server was writing a page, a copy may have the page's end without its
 	// beginning.
 	copyOrAnother = "if it was copied while the server wrote to it, copy it again; otherwise " + readAnother
 )

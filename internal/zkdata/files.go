@@ -27,8 +27,8 @@ type dataFile struct {
 }
 
 // zxidOf reads the zxid from a file's name as the server does
-// (Util.getZxidFromName): what follows it says how the file is packed, or is
-// unknown.
+// (Util.getZxidFromName). It ignores the rest of the name, which can say how the
+// file is packed.
 func zxidOf(name, prefix string) (int64, bool) {
 	parts := strings.Split(name, ".")
 	if len(parts) < 2 || parts[0] != prefix {

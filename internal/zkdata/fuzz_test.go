@@ -46,8 +46,8 @@ func bounded(t *testing.T, input int, parse func()) {
 	}
 }
 
-// FuzzSnapshot: reading any snapshot ends with a tree or an *Error, and its
-// size bounds the memory.
+// FuzzSnapshot: reading any snapshot ends with a tree or an *Error, and takes no
+// more memory than its size justifies.
 func FuzzSnapshot(f *testing.F) {
 	for ext, pattern := range map[string]string{"": "snapshot.??", "gz": "snapshot.??.gz", "snappy": "snapshot.??.snappy"} {
 		for _, data := range goldenFiles(f, pattern) {
@@ -79,8 +79,8 @@ func FuzzSnapshot(f *testing.F) {
 	})
 }
 
-// FuzzSealed is FuzzSnapshot with a correct checksum, so that the checksum
-// doesn't stop every fault.
+// FuzzSealed is FuzzSnapshot with a correct checksum. Otherwise the checksum
+// would hide all other faults.
 func FuzzSealed(f *testing.F) {
 	for _, data := range goldenFiles(f, "snapshot.??") {
 		f.Add(data)

@@ -22,8 +22,8 @@ import (
 var update = flag.Bool("update", false, "have a real server write the golden directories again")
 
 // TestGolden reads directories that Apache's server wrote, and compares them
-// with what the server said then: a legacy queue, and some of everything else.
-// This test needs no JVM.
+// with what the server said about its znodes then. They hold a legacy queue, and
+// some of everything else. This test needs no JVM.
 func TestGolden(t *testing.T) {
 	for _, packing := range []string{"plain", "gz", "snappy"} {
 		t.Run(packing, func(t *testing.T) {
@@ -99,7 +99,7 @@ func writeGolden(t *testing.T, packing, dir string) {
 	}
 	must(c.SetACL("/other/multi", zk.WorldACL(zk.PermRead), -1))
 	must(c.Create("/other/lock-", []byte("l"), zk.FlagEphemeral|zk.FlagSequence, open))
-	said, err := json.MarshalIndent(tell(t, c), "", " ")
+	said, err := json.MarshalIndent(fromServer(t, c), "", " ")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func begin(snap *snapshot, say func(string)) (*history, error) {
 	return h, h.settle()
 }
 
-// settle is called when the tree is as of h.last.
+// settle is called when all transactions up to h.last have been applied.
 func (h *history) settle() error {
 	if d := h.digest; d != nil && h.last.zxid == d.zxid {
 		h.digest = nil
@@ -135,7 +135,7 @@ func (h *history) replayLog(ctx context.Context, l *logFile, t *transaction, pro
 		entry, at, err := l.next()
 		if err == io.EOF {
 			if l.torn >= 0 {
-				h.say(fmt.Sprintf("%s ends inside a transaction, at byte %d: that one is left out, as the server leaves it out; the last complete one is %s", l.path, l.torn, zx(l.last)))
+				h.say(fmt.Sprintf("%s ends inside a transaction, at byte %d: it is ignored, as a server would ignore it; the last complete one is %s", l.path, l.torn, zx(l.last)))
 			}
 			return nil
 		}
@@ -232,8 +232,8 @@ func (h *history) change(t *transaction, c *change) error {
 // checkDigest compares the tree with the digest of a transaction. The server
 // computes this digest before it applies the transaction, and is sometimes
 // wrong: it expects a container from a create with the container flag. So a
-// different digest counts only if no later one is equal. If it is not known
-// when the tree is settled, the first equal digest settles it.
+// different digest counts only if no later one is equal. If it is not known when
+// the tree is settled, the first equal digest shows that it is.
 func (h *history) checkDigest(l *logFile, at int64, d *treeDigest) {
 	if d == nil || d.version != digestVersion || h.last.zxid < h.least || h.known && !h.settled {
 		return
@@ -253,9 +253,9 @@ func (h *history) finish() error {
 		return &Error{Kind: ErrGap, File: h.snapshot, Offset: -1, Do: giveLogDir,
 			What: fmt.Sprintf("it was written while the server went on to transaction %s, and the logs end with %s", zx(h.least), zx(h.last.zxid))}
 	}
-	// A server's snapshot comes after the transaction that it is named after,
-	// and that is in a log. Only the first number of an epoch is no
-	// transaction.
+	// A server writes a snapshot after the transaction that it is named after,
+	// and that transaction is in a log. Only the zxid at the very beginning of an
+	// epoch does not belong to a transaction.
 	if h.last.zxid == h.start && uint32(h.start) != 0 && !h.inLogs {
 		return &Error{Kind: ErrGap, File: h.snapshot, Offset: -1, Do: giveLogDir + "; a member that got this snapshot from its leader can't be read before it has logged a transaction",
 			What: fmt.Sprintf("no log holds its last transaction, %s, or a later one", zx(h.start))}

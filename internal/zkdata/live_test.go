@@ -58,8 +58,8 @@ func TestLiveServer(t *testing.T) {
 			for round := 0; round < 12 || snapshots(t, dir) < 5; round++ {
 				d, err := readOnce(t, dir, round%2 == 1)
 				for try := 0; try < 5 && round%2 == 1 && errors.Is(err, zkdata.ErrCorrupt); try++ {
-					// A log was copied while a page of it was written. The
-					// reader must find this, and advise to copy again.
+					// The log was copied while the server wrote a page of it. The
+					// reader must notice, and advise to copy it again.
 					d, err = readOnce(t, dir, true)
 				}
 				if err != nil {
@@ -72,7 +72,7 @@ func TestLiveServer(t *testing.T) {
 			stop()
 			workers.Wait()
 
-			want := tell(t, door)
+			want := fromServer(t, door)
 			same(t, "while it runs", fromFiles(t, dir), want)
 			same(t, "a copy", fromFiles(t, copyDir(t, dir)), want)
 			if err := server.Kill(); err != nil {
@@ -154,7 +154,7 @@ func TestEnsemble(t *testing.T) {
 	if _, err := door.Set("/n0-0", []byte("last"), -1); err != nil {
 		t.Fatal(err)
 	}
-	want := tell(t, door)
+	want := fromServer(t, door)
 	for i := range server.Nodes() {
 		place := zkdata.Place{Dir: filepath.Join(data, fmt.Sprintf("server.%d", i+1))}
 		// A follower may lag.
@@ -227,7 +227,7 @@ func work(ctx context.Context, t *testing.T, addr string, worker int) {
 			case 5:
 				c.Set(child, []byte(fmt.Sprint("set ", n)), -1)
 			case 6:
-				c.SetACL(name, zk.AuthACL(zk.PermAll), -1) // fails: nobody is authenticated
+				c.SetACL(name, zk.AuthACL(zk.PermAll), -1) // fails: the session has no credentials
 				c.SetACL(name, zk.DigestACL(zk.PermAll, users()[n%9], "p"), -1)
 				c.Delete(name, -1)
 			case 7:
@@ -306,8 +306,8 @@ func connect(t *testing.T, addr string) *zk.Conn {
 	return c
 }
 
-// tell is what a server says about each znode but its own, by path.
-func tell(t *testing.T, c *zk.Conn) map[string]string {
+// fromServer is what a server says about each znode but its own, by path.
+func fromServer(t *testing.T, c *zk.Conn) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	var walk func(path string)

@@ -169,9 +169,9 @@ func (l *logFile) entry() ([]byte, error) {
 }
 
 // end returns io.EOF if no transaction follows. The server stops here in any
-// case (FileTxnIterator.next), because an incomplete entry was the last that it
-// wrote before it was killed. If other entries follow, this is damage, and the
-// server would lose them.
+// case (FileTxnIterator.next): it assumes that it was killed when it wrote this
+// incomplete entry, so that there is no later one. If others do follow, the log
+// is damaged, and the server would lose them.
 func (l *logFile) end(begun []byte) error {
 	follows, zxid, err := l.find(l.off + 1)
 	if err != nil {

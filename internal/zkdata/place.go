@@ -44,7 +44,7 @@ func ParsePlace(text string) (Place, error) {
 	return p, nil
 }
 
-// String is what [ParsePlace] read.
+// String returns the text that [ParsePlace] reads.
 func (p Place) String() string {
 	text := p.Dir
 	if p.LogDir != "" {

@@ -32,9 +32,8 @@ type Data struct {
 const maxSnapshots = 100
 
 // Read restores the tree of a data directory as of its last transaction. The
-// directory may belong to a running server. It is then read as of some
-// transaction during the call. If the files are at fault, the error is an
-// [*Error].
+// directory may belong to a running server. Then the tree is that of some moment
+// during the call. If the files are at fault, the error is an [*Error].
 func Read(ctx context.Context, p Place, opt Options) (*Data, error) {
 	if opt.Say == nil {
 		opt.Say = func(string) {}
@@ -75,8 +74,8 @@ func Read(ctx context.Context, p Place, opt Options) (*Data, error) {
 }
 
 // newestSnapshot returns the newest complete snapshot, or nil if there are no
-// snapshots. As the server does (FileSnap.deserialize), it skips incomplete
-// ones: the server was killed, or is writing one at this moment.
+// snapshots. Like the server (FileSnap.deserialize), it skips incomplete ones: a
+// server was killed while it wrote one, or is writing one at this moment.
 func newestSnapshot(ctx context.Context, dir string, opt Options) (*snapshot, error) {
 	files, err := list(dir, snapshotPrefix)
 	if err != nil {

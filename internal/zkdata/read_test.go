@@ -91,7 +91,7 @@ func TestRead(t *testing.T) {
 		{"an empty last log", with(files{"log.8": {}}), after7, ""},
 		{"no zeros behind the end", with(files{"log.5": logOf(history[4:]...)[:len(logOf(history[4:]...))-300]}), after7, ""},
 		{"the last entry half written", with(files{"log.5": logOf(history[4:]...)[:len(logOf(history[4:]...))-310]}), after6,
-			"DIR/log.5 ends inside a transaction, at byte 160: that one is left out, as the server leaves it out; the last complete one is 0x6"},
+			"DIR/log.5 ends inside a transaction, at byte 160: it is ignored, as a server would ignore it; the last complete one is 0x6"},
 		{"a half-written snapshot", with(files{"snapshot.7": usual()["snapshot.4"][:100]}), after7,
 			"a snapshot is not complete: DIR/snapshot.7 at byte 100: the file ends here, inside a znode's data\nDIR/snapshot.4 is used instead, with the later transactions"},
 		{"a snapshot with a wrong checksum", with(files{"snapshot.4": append(usual()["snapshot.4"][:20:20], append(jute{9}, usual()["snapshot.4"][21:]...)...)}), after7,
@@ -155,7 +155,7 @@ func TestRefused(t *testing.T) {
 			"DIR/log.5 at byte 16: there is no complete transaction here, and 0x6 follows at byte 107; " + copied},
 		{"an empty log before others", with(files{"log.1": {}, "snapshot.4": nil}), zkdata.ErrCorrupt, "DIR/log.1 at byte 0: it is empty, and DIR/log.5 follows; " + another},
 		{"half a header", with(files{"log.5": long[:9]}), zkdata.ErrCorrupt, "DIR/log.5 at byte 0: the header is 9 bytes long, want 16; " + copied},
-		{"no log at all", with(files{"log.5": jute("PK\x03\x04............")}), zkdata.ErrCorrupt, "DIR/log.5 at byte 0: it begins with 504b0304, want 5a4b4c47 (ZKLG, a transaction log); " + copied},
+		{"not a log", with(files{"log.5": jute("PK\x03\x04............")}), zkdata.ErrCorrupt, "DIR/log.5 at byte 0: it begins with 504b0304, want 5a4b4c47 (ZKLG, a transaction log); " + copied},
 		{"a later format", with(files{"log.5": append(jute("ZKLG").int(3), long[8:]...)}), zkdata.ErrCorrupt, "DIR/log.5 at byte 4: its format is version 3, want 2; " + copied},
 		{"a wrong name", with(files{"log.5": nil, "log.3": long}), zkdata.ErrCorrupt, "DIR/log.3 at byte 16: its first transaction is 0x5, and its name says 0x3; " + copied},
 		{"an unknown type", with(files{"log.8": logOf(txn(8, 99, nil))}), zkdata.ErrCorrupt,
@@ -207,7 +207,7 @@ func changed(data jute, at int) jute {
 
 // TestDamageIsNeverIgnored cuts each file at each byte, and changes each byte.
 // The result must be the tree, or the tree before the last entry if that is
-// damaged, and never another.
+// damaged, and never any other tree.
 func TestDamageIsNeverIgnored(t *testing.T) {
 	dir := usual().write(t)
 	for name, whole := range usual() {
@@ -462,9 +462,9 @@ func TestDigests(t *testing.T) {
 const after5At6 = "0x6 /= /a=three /a/b=two /c=four"
 
 // TestAFuzzySnapshot reads a snapshot that the server wrote while /a was
-// deleted and created again, with children. The snapshot has the later /a, and
-// the log begins with the earlier one. Wherever in between the snapshot begins,
-// the result must be the log's tree.
+// deleted and recreated, with children. The snapshot has the later /a, and the
+// log begins with the earlier one. For each transaction at which the server can
+// have begun the snapshot, the result must be the log's tree.
 func TestAFuzzySnapshot(t *testing.T) {
 	log := logOf(openSession(1), create(2, "/a", "first", 1), create(3, "/a/x", "first", 1), set(4, "/a", "set", 1), remove(5, "/a/x"), remove(6, "/a"),
 		create(7, "/a", "second", 2), createEphemeral(8, "/a/x", 1), set(9, "/a", "third", 1))

@@ -50,9 +50,10 @@ func readSnapshot(ctx context.Context, file dataFile, progress func(int)) (*snap
 	return parseSnapshot(ctx, file, newStream(file.path, r), progress)
 }
 
-// parseSnapshot reads (FileSnap.deserialize): a header, the sessions, the lists
-// of ACLs, the znodes, each parent before its children, and "/" for the end. A
-// checksum follows these, and each part that a later version added.
+// parseSnapshot reads what FileSnap.deserialize reads: a header, the sessions,
+// the lists of ACLs, the znodes, each parent before its children, and "/" at
+// their end. A checksum follows. Later versions added more parts, each with a
+// checksum of its own.
 func parseSnapshot(ctx context.Context, file dataFile, s *stream, progress func(int)) (*snapshot, error) {
 	snap := &snapshot{dataFile: file, tree: emptyTree(), finished: -1}
 	s.header(snapshotMagic, "ZKSN, a snapshot")
@@ -86,7 +87,7 @@ func (s *stream) header(magic uint32, means string) {
 	if got := s.int32("the header"); s.err == nil && got != formatVersion {
 		s.fail(4, fmt.Sprintf("its format is version %d, want %d", got, formatVersion))
 	}
-	s.int64("the header") // dbid, which servers don't look at
+	s.int64("the header") // dbid, which servers ignore
 }
 
 // vector reads how many elements follow.

@@ -134,16 +134,16 @@ func (t *tree) remove(n *node) {
 	}
 }
 
-// The errors of a transaction that does not fit the tree. The tree goes on
-// changing while a snapshot is written. So the snapshot may hold what later
-// transactions did, and they meet their own changes when they are replayed.
+// The errors of a transaction that does not fit the tree. The tree changes while
+// a server writes a snapshot. So the snapshot may have the changes of later
+// transactions, and these find their own changes when they are replayed.
 var (
 	errNoNode   = errors.New("the znode does not exist")
 	errNoParent = errors.New("the parent does not exist")
 )
 
-// errSkipped says that a transaction can't follow the one before, whatever the
-// snapshot holds.
+// skippedError says that a transaction can't follow the one before, even if the
+// snapshot has the changes of later ones.
 type skippedError struct{ what string }
 
 func (e *skippedError) Error() string { return e.what }
@@ -185,7 +185,7 @@ func (t *tree) create(at moment, op *change, owner int64) error {
 
 // delete removes a znode (DataTree.deleteNode). The parent's pzxid advances
 // even if the snapshot already lacks the znode. If it has children, later
-// transactions created them and will create them again.
+// transactions created them, and the replay will recreate them.
 func (t *tree) delete(at moment, path []byte) error {
 	parentPath, name := split(path)
 	parent := t.find(parentPath)
@@ -271,8 +271,9 @@ const containerOwner = -1 << 63
 
 // isSession reports whether an ephemeralOwner is a session's id. For a TTL
 // znode it is 0xff and the TTL, or in 3.5.3 and with emulate353TTLNodes 0x80
-// and the TTL. For some hours after the machine was started, the sessions of
-// servers with these two numbers look the same. But those sessions are open.
+// and the TTL. A session's id begins with the server's number. So the sessions
+// of servers 0xff and 0x80 look like TTLs for some hours after their machine has
+// started, but these sessions are in the list of open ones.
 func (t *tree) isSession(owner int64) bool {
 	if owner == 0 || owner == containerOwner {
 		return false

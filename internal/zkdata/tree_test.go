@@ -12,7 +12,7 @@ func TestIsSession(t *testing.T) {
 			id := int64(up<<24>>8) | server<<56
 			tree.sessions[id] = 4000
 			if !tree.isSession(id) {
-				t.Errorf("session %x of server %d is none", uint64(id), server)
+				t.Errorf("session %x of server %d is not taken for a session", uint64(id), server)
 			}
 		}
 	}
@@ -22,7 +22,7 @@ func TestIsSession(t *testing.T) {
 		"a day, with emulate353TTLNodes": -1<<63 | 86400000,
 	} {
 		if tree.isSession(owner) {
-			t.Errorf("%s, %x, is a session", name, uint64(owner))
+			t.Errorf("%s, %x, is taken for a session", name, uint64(owner))
 		}
 	}
 }

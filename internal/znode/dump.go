@@ -98,8 +98,8 @@ func ReadDump(r io.Reader) (*Tree, error) {
 
 const wantLine = `want {"path":…,"data":…}`
 
-// ParseDumpLine reads one line of a dump, which is not blank. The Stat is zero
-// if the line has none.
+// ParseDumpLine reads a line of a dump. The line must not be blank. The Stat is
+// zero if the line has none.
 func ParseDumpLine(text []byte) (Node, error) {
 	if n, ok := parsePlainLine(text); ok {
 		return n, nil
@@ -155,13 +155,13 @@ func NewDumpWriter(w io.Writer) *DumpWriter {
 // path order. Write does not check this.
 func (d *DumpWriter) Write(n *Node) error { return d.WriteAs(n, int(n.Stat.NumChildren)) }
 
-// WriteAs is Write for a node of which the dump has another number of children than
-// its Stat says.
+// WriteAs is Write for a node that has another number of children in the dump than in
+// its Stat.
 func (d *DumpWriter) WriteAs(n *Node, children int) error {
 	if n.Path == "/" && len(n.Data) == 0 && IsOpenACL(n.ACL) && n.Unreadable == "" {
 		return nil
 	}
-	if line, ok := appendPlainLine(d.w.AvailableBuffer(), n, n.tells(children)); ok {
+	if line, ok := appendPlainLine(d.w.AvailableBuffer(), n, n.needsStat(children)); ok {
 		_, err := d.w.Write(line)
 		return err
 	}
@@ -171,18 +171,18 @@ func (d *DumpWriter) WriteAs(n *Node, children int) error {
 // Close writes what is still buffered. It does not close the writer below.
 func (d *DumpWriter) Close() error { return d.w.Flush() }
 
-// MarshalJSON is the node as a dump's line, without the line's end.
+// MarshalJSON returns the node's line in a dump, without the line's end.
 func (n *Node) MarshalJSON() ([]byte, error) { return json.Marshal(n.line(len(n.children))) }
 
-// tells reports whether a line has to say the Stat, because it is not what a reader
-// would take it for.
-func (n *Node) tells(children int) bool {
+// needsStat reports whether the node's line must have the Stat. It needs none if the
+// Stat is what a reader assumes without one.
+func (n *Node) needsStat(children int) bool {
 	return n.Stat != (Stat{}) && n.Stat != DefaultStat(len(n.Data), children)
 }
 
 func (n *Node) line(children int) dumpLine {
 	l := dumpLine{Path: n.Path, Data: dumpData{bytes: n.Data}, Unreadable: n.Unreadable}
-	if n.tells(children) {
+	if n.needsStat(children) {
 		l.Stat = &n.Stat
 	}
 	if !IsOpenACL(n.ACL) {

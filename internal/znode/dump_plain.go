@@ -114,8 +114,8 @@ func (p *plainLine) stat(s *Stat) {
 	p.want("}")
 }
 
-// number is a whole number after a key. encoding/json reads the smallest one,
-// which is below -limit.
+// number is a whole number after a key. The smallest possible one is below
+// -limit, so encoding/json reads it.
 func (p *plainLine) number(key string, limit int64) int64 {
 	p.want(key)
 	minus := p.has("-")
@@ -141,8 +141,8 @@ func (p *plainLine) number(key string, limit int64) int64 {
 	return v
 }
 
-// appendPlainLine is the other way round: it appends the line of a node, if it can
-// be spelled so. Each node of a large tree is written, and nearly all can.
+// appendPlainLine is the reverse of parsePlainLine: it appends a node's line, if that
+// is a plain one. Nearly all lines of a large tree are.
 func appendPlainLine(b []byte, n *Node, stat bool) (line []byte, ok bool) {
 	if !needsNoEscape(n.Path) || !IsOpenACL(n.ACL) || n.Unreadable != "" {
 		return b, false
@@ -175,7 +175,7 @@ func appendPlainLine(b []byte, n *Node, stat bool) (line []byte, ok bool) {
 	return append(b, '}', '\n'), true
 }
 
-// needsNoEscape reports whether JSON writes a path unchanged. That holds for nearly all paths.
+// needsNoEscape reports whether JSON writes a path unchanged, as it does nearly all paths.
 func needsNoEscape(path string) bool {
 	for i := range len(path) {
 		if c := path[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {

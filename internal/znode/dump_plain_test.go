@@ -62,7 +62,7 @@ func writtenSame(t *testing.T, n *Node) (plain bool) {
 			t.Fatal(err)
 		}
 		var got []byte
-		if got, plain = appendPlainLine([]byte("before\n"), n, n.tells(children)); plain && string(got) != "before\n"+want.String() {
+		if got, plain = appendPlainLine([]byte("before\n"), n, n.needsStat(children)); plain && string(got) != "before\n"+want.String() {
 			t.Errorf("got %s, want %s", got, want.Bytes())
 		}
 	}

@@ -111,7 +111,7 @@ func golden(t *testing.T, name, got string) {
 	goldenfile.Compare(t, filepath.Join("testdata", name), got, *update)
 }
 
-// A dump keeps a counter that has moved, even if the node came from a dump
+// A dump keeps a counter that has advanced, even if the node came from a dump
 // without stats and has no children left.
 func TestDumpKeepsCounters(t *testing.T) {
 	tree := readDump(t, `{"path":"/q","data":null}`)
@@ -135,8 +135,8 @@ type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
 
-// A dump that can be read and is written again reads as the same. Written once
-// more, it has the same bytes.
+// If a dump can be read and is written again, it reads as the same tree. Written
+// once more, it has the same bytes.
 func FuzzDump(f *testing.F) {
 	for _, name := range []string{"dump.golden.ndjson", "dump-root.golden.ndjson"} {
 		b, err := os.ReadFile(filepath.Join("testdata", name))

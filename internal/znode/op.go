@@ -22,7 +22,8 @@ type Op struct {
 	Kind OpKind
 	Path string
 	Data []byte // OpCreate, OpSet; nil is null data
-	// Version is what OpSet, OpDelete and OpCheck demand; -1 takes any.
+	// Version is the version that OpSet, OpDelete and OpCheck demand; -1 means
+	// any.
 	Version int32
 	ACL     []ACL // OpCreate; nil is OpenACL
 }
@@ -72,7 +73,7 @@ const (
 func (o Op) Size(chroot int) int {
 	n := opHeaderSize + 4 + chroot + len(o.Path)
 	if chroot > 0 && o.Path == "/" {
-		n-- // the chroot itself, which ends in no slash
+		n-- // the path is the chroot itself, without a slash at its end
 	}
 	switch o.Kind {
 	case OpCreate:
@@ -108,7 +109,7 @@ var (
 	ErrNoNode     = errors.New("no such znode")
 	ErrNodeExists = errors.New("the znode exists")
 	ErrNotEmpty   = errors.New("the znode has children")
-	ErrBadVersion = errors.New("the znode's version is another")
+	ErrBadVersion = errors.New("the znode has another version")
 	// ErrEphemeralParent: an ephemeral node can't have children.
 	ErrEphemeralParent = errors.New("the parent znode is ephemeral")
 )

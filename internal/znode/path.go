@@ -44,8 +44,8 @@ func ValidatePath(path string) error {
 	return nil
 }
 
-// usualPath reports whether a path is a usual one: ASCII, and nothing that needs a
-// closer look. Every znode's path is validated several times on its way.
+// usualPath is a quick test for the usual paths, which are ASCII and need no closer
+// look. It pays because every znode's path is validated several times.
 func usualPath(path string) bool {
 	if len(path) < 2 || path[0] != '/' || path[len(path)-1] == '/' {
 		return false
@@ -94,7 +94,7 @@ func Join(parent, name string) string {
 	return parent + "/" + name
 }
 
-// Within reports whether path is root or lies below it.
+// Within reports whether path is root or is below it.
 func Within(path, root string) bool {
 	return root == "/" || path == root || strings.HasPrefix(path, root+"/")
 }

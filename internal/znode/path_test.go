@@ -64,7 +64,7 @@ func TestValidatePath(t *testing.T) {
 			t.Errorf("%q:\ngot  %s\nwant %s", tc.path, got, tc.want)
 		}
 		if err != nil && !errors.Is(err, znode.ErrPath) {
-			t.Errorf("%q: %v is no ErrPath", tc.path, err)
+			t.Errorf("%q: %v is not an ErrPath", tc.path, err)
 		}
 	}
 }

@@ -17,7 +17,7 @@ type Tree struct {
 	zxid  int64 // newest transaction that the nodes show
 }
 
-// NewTree is a tree that holds only the root.
+// NewTree returns a tree that holds only the root.
 func NewTree() *Tree {
 	return &Tree{nodes: map[string]*Node{"/": {Path: "/", Data: []byte{}}}}
 }
@@ -46,9 +46,10 @@ func (t *Tree) Children(path string) []string {
 	return names
 }
 
-// maxDepth prevents that one long line of a dump becomes half a million
-// parents, whose paths together take the square of its length. No server's tree
-// is nearly so deep, because a server reads and writes its tree recursively.
+// maxDepth is the depth of the deepest path that a tree accepts. Otherwise one
+// long line of a dump could create half a million parents, and their paths would
+// need the square of the line's length in memory. No server's tree is nearly so
+// deep, because a server reads and writes its tree recursively.
 const maxDepth = 1000
 
 // ValidateTreePath is [ValidatePath], and also refuses a path that is deeper
@@ -81,7 +82,7 @@ func (t *Tree) Put(n Node) error {
 	return nil
 }
 
-// Clone is a copy. It shares only data and ACL slices, which nobody changes.
+// Clone returns a copy. It shares only data and ACL slices, which no code changes.
 func (t *Tree) Clone() *Tree {
 	c := &Tree{nodes: make(map[string]*Node, len(t.nodes)), zxid: t.zxid}
 	for path, n := range t.nodes {
@@ -171,9 +172,9 @@ func (t *Tree) SetDefaultStats(zxid int64) {
 }
 
 // Hash is a digest of everything at or below the given roots: paths, data, and
-// the parts of Stat that any change moves. Two reads of one server give the
-// same Hash exactly if nothing there was written in between. A missing root
-// counts as missing.
+// the fields of Stat that change with each write. Two reads of one server give
+// the same Hash exactly if nothing there was written in between. A root that is
+// missing has another Hash than one that exists.
 func (t *Tree) Hash(roots ...string) [sha256.Size]byte {
 	h := sha256.New()
 	for _, root := range roots {
@@ -185,8 +186,8 @@ func (t *Tree) Hash(roots ...string) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// HashTo adds the node to a digest: its path, its data, and the parts of Stat that
-// any change moves.
+// HashTo adds the node to a digest: its path, its data, and the fields of Stat that
+// change with each write.
 func (n *Node) HashTo(h hash.Hash) {
 	var b []byte
 	b = binary.BigEndian.AppendUint32(b, uint32(len(n.Path)))

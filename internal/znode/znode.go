@@ -2,7 +2,7 @@
 // the dump format that mrtq reads and writes, the operations of a transaction
 // and their size, and the difference between two trees.
 //
-// Nothing here speaks to a server: [mrtq/internal/zkconn] does.
+// This package talks to no server. [mrtq/internal/zkconn] does.
 package znode
 
 import (

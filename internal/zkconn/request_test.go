@@ -17,8 +17,8 @@ const opMultiRead = 22
 
 func isMultiRead(p packet) bool { return p.opcode() == opMultiRead }
 
-// failed is the answer to a multiRead, changed to the header of an error and
-// whatever follows it.
+// failed changes the answer to a multiRead to an error's header, with the given
+// body.
 func failed(code int32, body ...byte) func(request, answer packet) []byte {
 	return func(request, answer packet) []byte {
 		if !isMultiRead(request) {
@@ -29,16 +29,16 @@ func failed(code int32, body ...byte) func(request, answer packet) []byte {
 	}
 }
 
-// TestManyInOneRequest: many znodes are read in one request. Where the server, or
-// what stands before it, doesn't answer such a request, they are read one by one. The
-// result is the same.
+// TestManyInOneRequest: many znodes are read in one request. If the server, or a proxy
+// before it, doesn't answer such a request, they are read one by one. The result is the
+// same.
 func TestManyInOneRequest(t *testing.T) {
 	const count = 200
 	for _, tc := range []struct {
 		name       string
 		cfg        zkconn.Config
 		change     func(request, answer packet) []byte
-		rule       func(packet) fate
+		rule       func(packet) action
 		size       int // of a znode's data
 		most       int // requests for all znodes
 		mostOfMany int // multiReads among them
@@ -47,13 +47,13 @@ func TestManyInOneRequest(t *testing.T) {
 		{name: "an older server", change: failed(-6), most: count + 5, mostOfMany: 1},
 		{name: "a server that does not know the request and says nothing", change: failed(0), most: count + 5, mostOfMany: 1},
 		{name: "a server that answers something else", change: failed(0, 0, 0, 0, 4), most: count + 5, mostOfMany: 1},
-		{name: "a server that closes the connection", rule: func(p packet) fate {
+		{name: "a server that closes the connection", rule: func(p packet) action {
 			if !p.answer && isMultiRead(p) {
 				return cutBefore
 			}
 			return pass
 		}, most: count + 5, mostOfMany: 2},
-		{name: "a server that says nothing", cfg: zkconn.Config{SessionTimeout: time.Second}, rule: func(p packet) fate {
+		{name: "a server that says nothing", cfg: zkconn.Config{SessionTimeout: time.Second}, rule: func(p packet) action {
 			if !p.answer && isMultiRead(p) {
 				return swallow
 			}
@@ -112,12 +112,12 @@ func TestManyInOneRequest(t *testing.T) {
 	}
 }
 
-// TestBrokenForGood: a connection that breaks at each read is given up, as it is
-// without letters.
+// TestBrokenForGood: if the connection breaks at each read, the session gives up, as it
+// does with one question in each packet.
 func TestBrokenForGood(t *testing.T) {
 	w, p := setup(t, zkconn.Config{GiveUp: time.Second})
 	multi(t, w, znode.Create("/a", nil), znode.Create("/b", nil))
-	p.decide(func(p packet) fate {
+	p.decide(func(p packet) action {
 		if p.opcode() == opMultiRead || p.opcode() == 4 {
 			return cutBefore
 		}

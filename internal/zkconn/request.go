@@ -10,25 +10,25 @@ import (
 
 // A packet costs a server more than the read in it. The server takes the packet from the
 // connection, passes it from thread to thread, and answers it. ZooKeeper 3.6 and later
-// answer many reads in one packet, a multiRead. So questions about data and children are
-// sent many to a packet.
+// answer many reads in one packet, a multiRead. So mrtq puts many questions about data and
+// children into one packet.
 //
 // Some servers don't know multiRead. One kind answers the first multiRead with an error, one
 // closes the connection, and one doesn't answer for as long as a session lasts. From then on
 // such a server gets one question in each packet.
 
-// letter is one packet: a question, or several in a multiRead.
-type letter []question
+// request is one packet to the server: a question, or several in a multiRead.
+type request []question
 
-func (l letter) many() bool { return len(l) > 1 }
+func (r request) many() bool { return len(r) > 1 }
 
 const (
 	opMultiRead = 22
 
-	// mostInLetter is how many questions a letter has at most. Larger letters
-	// make reading hardly faster, and let other clients wait longer.
-	mostInLetter = 64
-	// wantedReply is how large a letter's answer should be at most, in bytes. The
+	// mostInRequest is how many questions a request has at most. Larger requests
+	// hardly make reading faster, and make other clients wait longer.
+	mostInRequest = 64
+	// wantedReply is how large a request's answer should be at most, in bytes. The
 	// size of the next answers is estimated from those before.
 	wantedReply = 512 << 10
 	// firstAnswer is the estimated size of one answer before the first one came, in
@@ -43,79 +43,79 @@ const (
 // inMultiRead reports whether a multiRead can contain the operation.
 func inMultiRead(op int32) bool { return op == opGetData || op == opGetChildren }
 
-// newLetters returns what is known before the first answer. limit is the longest answer
-// that is accepted, in bytes. Letters aim at half of it, so after an answer that was too
-// long the next letters have at most half as many questions.
-func newLetters(limit int) *letters { return &letters{wanted: min(wantedReply, limit/2)} }
+// newMultiReads returns what is known in a new session. limit is the longest answer that is
+// accepted, in bytes. Requests are sized for half of it. So after an answer that was too
+// long, the next requests have at most half as many questions.
+func newMultiReads(limit int) *multiReads { return &multiReads{wanted: min(wantedReply, limit/2)} }
 
-// letters is what is known about how the server answers several questions together.
-type letters struct {
-	wanted int // how large the answer to a letter should be at most, in bytes
+// multiReads is what is known about how the server answers several questions together.
+type multiReads struct {
+	wanted int // how large the answer to a request should be at most, in bytes
 
 	mu      sync.Mutex
-	alone   bool // every letter has one question
+	alone   bool // every request has one question
 	known   bool // the server has answered a multiRead
 	cuts    int  // see mostCuts
 	average int  // bytes of the answer to one question; 0: none came yet
 }
 
-// most returns how many questions with an operation the next letter may have.
-func (l *letters) most(op int32) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.alone || !inMultiRead(op) {
+// most returns how many questions with an operation the next request may have.
+func (m *multiReads) most(op int32) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.alone || !inMultiRead(op) {
 		return 1
 	}
-	return min(max(l.wanted/cmp.Or(l.average, firstAnswer), 1), mostInLetter)
+	return min(max(m.wanted/cmp.Or(m.average, firstAnswer), 1), mostInRequest)
 }
 
 // answered notes the size of an answer to this many questions. The average falls slowly, so
 // that large znodes among small ones still count.
-func (l *letters) answered(questions, size int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.cuts, l.known = 0, l.known || questions > 1
-	l.average = max(size/questions+1, l.average-l.average/16)
+func (m *multiReads) answered(questions, size int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.cuts, m.known = 0, m.known || questions > 1
+	m.average = max(size/questions+1, m.average-m.average/16)
 }
 
 // untried reports whether it is still unknown if the server answers multiReads.
-func (l *letters) untried() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return !l.known && !l.alone
+func (m *multiReads) untried() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return !m.known && !m.alone
 }
 
 // refused notes that the server answered a multiRead with an error, or not at all.
-func (l *letters) refused() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.alone = true
+func (m *multiReads) refused() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.alone = true
 }
 
 // cut notes that a connection broke before a multiRead was answered.
-func (l *letters) cut() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.cuts++; l.cuts >= mostCuts {
-		l.alone = true
+func (m *multiReads) cut() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.cuts++; m.cuts >= mostCuts {
+		m.alone = true
 	}
 }
 
-// errAskAgain says that questions were not answered because they were in one letter. Ask
-// them again in smaller letters.
+// errAskAgain says that questions were not answered because they were in one request. Ask
+// them again in smaller requests.
 var errAskAgain = errors.New("the questions were not answered together")
 
-// append appends the letter as a packet.
-func (l letter) append(to []byte, xid int32) []byte {
+// append appends the request as a packet.
+func (r request) append(to []byte, xid int32) []byte {
 	start := len(to)
 	to = append(to, 0, 0, 0, 0)
 	to = binary.BigEndian.AppendUint32(to, uint32(xid))
-	if len(l) == 1 {
-		to = binary.BigEndian.AppendUint32(to, uint32(l[0].op))
-		to = l[0].append(to)
+	if len(r) == 1 {
+		to = binary.BigEndian.AppendUint32(to, uint32(r[0].op))
+		to = r[0].append(to)
 	} else {
 		to = binary.BigEndian.AppendUint32(to, opMultiRead)
-		for _, q := range l {
+		for _, q := range r {
 			to = appendMultiHeader(to, q.multiOp(), false, -1)
 			to = q.append(to)
 		}
@@ -158,21 +158,21 @@ func appendMultiHeader(to []byte, op int32, done bool, code int32) []byte {
 	return binary.BigEndian.AppendUint32(to, uint32(code))
 }
 
-// read reads the answer to the letter. body has no packet header. read returns nil if the
-// answer doesn't match the letter.
-func (l letter) read(code int32, body []byte) []reply {
-	if len(l) == 1 {
-		return []reply{readAnswer(l[0].op, code, body)}
+// read reads the answer to the request. body has no packet header. read returns nil if the
+// answer doesn't match the request.
+func (r request) read(code int32, body []byte) []reply {
+	if len(r) == 1 {
+		return []reply{readAnswer(r[0].op, code, body)}
 	}
 	if code == codeThrottled {
-		return slices.Repeat([]reply{errorReply(code)}, len(l))
+		return slices.Repeat([]reply{errorReply(code)}, len(r))
 	}
 	if code != 0 {
 		return nil
 	}
 	d := decoder{rest: body}
-	replies := make([]reply, len(l))
-	for i, q := range l {
+	replies := make([]reply, len(r))
+	for i, q := range r {
 		switch op, _, code := d.multiHeader(); {
 		case op == q.multiOp() && code == 0:
 			replies[i] = d.answer(q.op)
