@@ -82,7 +82,7 @@ func TestGoZookeepersOwnTests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if claim := fmt.Sprintf("Of %d, parts counted, %d pass", len(got), passed); !strings.Contains(string(readme), claim) {
+	if claim := fmt.Sprintf("Of %d tests and subtests %d pass", len(got), passed); !strings.Contains(string(readme), claim) {
 		t.Errorf("README.md does not say: %s", claim)
 	}
 	list := strings.Join(slices.Sorted(maps.Keys(got)), "\n") + "\n"

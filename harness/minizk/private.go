@@ -7,8 +7,9 @@ import (
 	"sync"
 )
 
-// Dial connects to a server with Options.Private, for a client with a configurable dialer. The
-// error is ErrClosed while the server is stopped, or that of ctx.
+// Dial connects to a server with Options.Private. Use it as the dialer of a client. The caller
+// must close the connection. The error is ErrClosed while the server is stopped, or the cause of
+// ctx's end, or that the server is not private.
 func (s *Server) Dial(ctx context.Context) (net.Conn, error) {
 	s.mu.Lock()
 	var door *inside
@@ -19,7 +20,7 @@ func (s *Server) Dial(ctx context.Context) (net.Conn, error) {
 	s.mu.Unlock()
 	switch {
 	case !private:
-		return nil, errors.New("minizk: Dial on a server without Options.Private: connect to Addr")
+		return nil, errors.New("minizk: Dial on a server without Options.Private: connect to its Addr instead")
 	case door == nil:
 		return nil, ErrClosed
 	}
