@@ -28,11 +28,11 @@ type request struct {
 
 	noPath bool // the path is null, but the server can do nothing without one
 
-	body []byte // the reply's record, appended by run
-	last bool   // the connection ends after this request
-	mute bool   // there is no reply
-	deaf bool   // and the server reads nothing more
-	zxid int64  // for the reply's header, if not the server's
+	body        []byte // the reply's record, appended by run
+	last        bool   // the connection ends after this request
+	noReply     bool   // send no reply
+	stopReading bool   // the server reads nothing more from this connection
+	zxid        int64  // for the reply's header, if not the server's
 }
 
 // operation says how to read and do one kind of request. The caller of run holds
@@ -141,7 +141,7 @@ func (c *conn) handle() bool {
 	case r.op != wire.OpPing && r.op != wire.OpCloseSession:
 		s.log.add(r.entry("", code))
 	}
-	if !r.mute {
+	if !r.noReply {
 		c.send(code)
 	}
 	return !r.last

@@ -59,7 +59,7 @@ func (s *Server) setACL(r *request) error {
 func (s *Server) check(r *request) error {
 	s.nextTx()
 	err := s.tree.Check(r.c.caller(), r.version)
-	r.mute = err == nil
+	r.noReply = err == nil
 	return err
 }
 
@@ -68,7 +68,7 @@ func (s *Server) check(r *request) error {
 // the reply does not show it.
 func (s *Server) multi(r *request) error {
 	if firstNull(r.ops) < len(r.ops) {
-		s.spent++
+		s.skipped++
 		r.body = wire.AppendMultiEnd(r.body)
 		return wire.MarshallingError
 	}

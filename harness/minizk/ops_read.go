@@ -91,7 +91,7 @@ func (s *Server) multiRead(r *request) error {
 	null := firstNull(r.ops)
 	body, ok := s.tree.AppendMultiRead(r.body, r.c.caller(), r.ops[:null], maxReply)
 	if !ok {
-		r.mute, r.last = true, true
+		r.noReply, r.last = true, true
 		return wire.SystemError
 	}
 	r.body = wire.AppendMultiEnd(body)

@@ -28,9 +28,9 @@ func (s *Server) auth(r *request) error {
 		}
 		id := ztree.DigestID(r.auth.Auth)
 		if id.Name == s.opt.SuperDigest {
-			r.c.prove(ztree.Super)
+			r.c.addIdentity(ztree.Super)
 		}
-		r.c.prove(id)
+		r.c.addIdentity(id)
 	case "ip":
 		// The connection has it already.
 	default:
@@ -40,8 +40,8 @@ func (s *Server) auth(r *request) error {
 	return nil
 }
 
-// prove adds an identity. Lists that were returned before do not change.
-func (c *conn) prove(id wire.ID) {
+// addIdentity adds an identity. Lists that were returned before do not change.
+func (c *conn) addIdentity(id wire.ID) {
 	if !slices.Contains(c.ids, id) {
 		c.ids = append(slices.Clip(c.ids), id)
 	}
@@ -51,8 +51,8 @@ func (c *conn) prove(id wire.ID) {
 // If the client's token is null, a real server fails and neither answers nor reads any more, so
 // the session expires.
 func (s *Server) sasl(r *request) error {
-	if r.deaf {
-		r.mute = true
+	if r.stopReading {
+		r.noReply = true
 		return nil
 	}
 	r.body = wire.AppendBuffer(r.body, nil)

@@ -20,10 +20,10 @@ type outQueue struct {
 	flushing sync.Mutex // held while writing; guards spare
 	spare    []byte
 
-	mu     sync.Mutex // guards what follows; taken within Server.mu, never around it
-	buf    []byte
-	pushed int  // how many bytes of buf are notifications that other connections caused
-	mute   bool // add, give and notify do nothing any more
+	mu       sync.Mutex // guards what follows; taken within Server.mu, never around it
+	buf      []byte
+	pushed   int  // how many bytes of buf are notifications that other connections caused
+	silenced bool // add, give and notify do nothing any more
 }
 
 // keepBuffer is the largest buffer, in bytes, that is kept to be used again. Large replies have
@@ -38,7 +38,7 @@ func newOutQueue(nc net.Conn, limit int) *outQueue {
 func (q *outQueue) add(packet []byte) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if !q.mute {
+	if !q.silenced {
 		q.buf = append(q.buf, packet...)
 	}
 }
@@ -48,7 +48,7 @@ func (q *outQueue) give(packet []byte) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
-	case q.mute:
+	case q.silenced:
 	case len(q.buf) == 0:
 		q.buf = packet
 	default:
@@ -69,7 +69,7 @@ func (q *outQueue) waiting() int {
 func (q *outQueue) notify(packet []byte) {
 	q.mu.Lock()
 	tooMany := false
-	if !q.mute {
+	if !q.silenced {
 		q.buf = append(q.buf, packet...)
 		q.pushed += len(packet)
 		tooMany = q.pushed > q.limit
@@ -123,7 +123,7 @@ func (q *outQueue) pushLoop() {
 func (q *outQueue) silence() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.mute = true
+	q.silenced = true
 }
 
 // abort ends the connection at once. The reader notices at its next read.

@@ -29,7 +29,7 @@ type Server struct {
 	loops sync.WaitGroup // the loops that accept connections, and the real clock
 	quit  chan struct{}  // closed by Close
 
-	turning   sync.Mutex // Stop and Restart hold it so that only one of them runs; taken before mu
+	stopping  sync.Mutex // Stop and Restart hold it so that only one of them runs; taken before mu
 	mu        sync.Mutex // guards everything below, and the fields of conn and session that say so
 	listeners []net.Listener
 	closed    bool
@@ -37,7 +37,7 @@ type Server struct {
 	current   *conn // the connection whose request is being done
 	tree      *ztree.Tree
 	zxid      int64 // the last transaction's
-	spent     int64 // how many zxids failed requests have used up since
+	skipped   int64 // how many zxids failed requests have used up since
 	sessions  sessionTable
 	clock     clock
 	faults    faultList
@@ -105,7 +105,7 @@ func (s *Server) bind(addr, secure string) error {
 
 // listen opens a port, for TLS unless conf is nil. The caller holds mu.
 func (s *Server) listen(addr string, conf *tls.Config) (net.Listener, error) {
-	var l net.Listener = newInside()
+	var l net.Listener = newPipeListener()
 	if !s.opt.Private {
 		var err error
 		if l, err = net.Listen("tcp", addr); err != nil {
@@ -166,8 +166,8 @@ func (s *Server) accept(l net.Listener, conf *tls.Config) {
 // Stop cuts all connections and closes the ports. The server keeps its tree, its sessions and its
 // addresses for Restart. Stopping a stopped server does nothing.
 func (s *Server) Stop() error {
-	s.turning.Lock()
-	defer s.turning.Unlock()
+	s.stopping.Lock()
+	defer s.stopping.Unlock()
 	s.mu.Lock()
 	listeners := s.listeners
 	s.listeners = nil
@@ -187,8 +187,8 @@ func (s *Server) Stop() error {
 // data. After Stop, Restart also opens the ports again, and fails if another program has taken
 // one. After Close the error is ErrClosed.
 func (s *Server) Restart() error {
-	s.turning.Lock()
-	defer s.turning.Unlock()
+	s.stopping.Lock()
+	defer s.stopping.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -227,8 +227,8 @@ func (s *Server) dropAll() {
 
 // nextTx takes the next zxid. The caller holds mu.
 func (s *Server) nextTx() ztree.Tx {
-	s.zxid += 1 + s.spent
-	s.spent = 0
+	s.zxid += 1 + s.skipped
+	s.skipped = 0
 	return ztree.Tx{Zxid: s.zxid, Time: s.clock.now().UnixMilli()}
 }
 
