@@ -47,7 +47,7 @@ func launchAddress(ctx context.Context, s *Server) (cluster, error) {
 	tried := false
 	err = c.session(ctx, func(w *zkconn.Writer) error {
 		tried = true
-		c.others = c.strangers(ctx, w)
+		c.others = c.otherChroots(ctx, w)
 		err := w.Multi(ctx, []znode.Op{{Kind: znode.OpCreate, Path: c.root, Data: []byte(note), ACL: acl}})
 		if errors.Is(err, znode.ErrNoNode) {
 			return fmt.Errorf("the chroot %s does not exist there; create it first", base)
@@ -107,9 +107,9 @@ func (c *borrowed) session(ctx context.Context, do func(*zkconn.Writer) error) e
 	return withSession(ctx, c.servers, c.client, do)
 }
 
-// strangers returns the chroots that have our prefix and the note of a harness.
+// otherChroots returns the chroots that have our prefix and the note of a harness.
 // It returns none if the session has no permission to list them.
-func (c *borrowed) strangers(ctx context.Context, w *zkconn.Writer) []Chroot {
+func (c *borrowed) otherChroots(ctx context.Context, w *zkconn.Writer) []Chroot {
 	names, err := w.Children(ctx, cmp.Or(c.base, "/"))
 	if err != nil {
 		return nil

@@ -255,8 +255,8 @@ func (n *dockerNode) ended(ctx context.Context) error {
 	}
 }
 
-// stranger finds nothing, because Docker itself refuses a port that is taken.
-func (n *dockerNode) stranger(context.Context) error { return nil }
+// portTaken finds nothing, because Docker itself refuses a port that is taken.
+func (n *dockerNode) portTaken(context.Context) error { return nil }
 
 func (n *dockerNode) lastWords(ctx context.Context) string {
 	words := &tail{}

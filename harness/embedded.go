@@ -112,10 +112,10 @@ func (e *embedded) stop(context.Context) error  { return e.zk.Stop() }
 // that could be half written.
 func (e *embedded) kill() error { return e.zk.Stop() }
 
-// ended and stranger find nothing: the server runs as long as this process, and
+// ended and portTaken find nothing: the server runs as long as this process, and
 // it has chosen its port itself.
-func (e *embedded) ended(context.Context) error    { return nil }
-func (e *embedded) stranger(context.Context) error { return nil }
+func (e *embedded) ended(context.Context) error     { return nil }
+func (e *embedded) portTaken(context.Context) error { return nil }
 
 func (e *embedded) lastWords(context.Context) string {
 	var b strings.Builder

@@ -134,9 +134,9 @@ type node interface {
 	kill() error
 	// ended returns nil while the server runs and an *ExitError once it doesn't.
 	ended(ctx context.Context) error
-	// stranger returns an error if another process has taken the node's port and
+	// portTaken returns an error if another process has taken the node's port and
 	// answers at its address.
-	stranger(ctx context.Context) error
+	portTaken(ctx context.Context) error
 	// lastWords returns the end of the server's log.
 	lastWords(ctx context.Context) string
 }

@@ -237,7 +237,7 @@ func (n *jvmNode) ended(context.Context) error {
 	return &ExitError{Backend: JVM, Node: n.index, State: n.proc.cmd.ProcessState.String(), LastWords: n.proc.log.String()}
 }
 
-func (n *jvmNode) stranger(ctx context.Context) error {
+func (n *jvmNode) portTaken(ctx context.Context) error {
 	return checkDataDir(ctx, loopback(n.ports.client), n.data)
 }
 

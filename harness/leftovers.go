@@ -51,7 +51,7 @@ func Leftovers(ctx context.Context, address Backend, opt Options) (found []Chroo
 		} else if !there {
 			return fmt.Errorf("the chroot %s does not exist there", c.base)
 		}
-		found = c.strangers(ctx, w)
+		found = c.otherChroots(ctx, w)
 		return nil
 	})
 	return found, err

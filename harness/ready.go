@@ -36,7 +36,7 @@ func awaitReady(ctx context.Context, host string, client Client, n node) error {
 		return err
 	})
 	if err == nil && n != nil {
-		err = n.stranger(ctx)
+		err = n.portTaken(ctx)
 	}
 	if err == nil {
 		return nil

@@ -50,7 +50,7 @@ func TestMissingBackend(t *testing.T) {
 	}
 }
 
-// A wrong option is a failure, not a missing backend.
+// A wrong option fails the test and does not skip it.
 func TestForTestFailsOnAWrongOption(t *testing.T) {
 	t.Setenv(RequireVariable, "")
 	r := &recorder{ctx: t.Context()}
@@ -76,8 +76,8 @@ func TestForTestStopsTheServer(t *testing.T) {
 	}
 }
 
-// A program that does not import harness/docker has no docker backend, and says
-// what to do.
+// In a program that does not import harness/docker the docker backend is not
+// available, and the error says what to import.
 func TestDockerIsImported(t *testing.T) {
 	find := containers.Find
 	t.Cleanup(func() { containers.Find = find })
