@@ -19,6 +19,7 @@ race := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 RECORDS ?= 200
 JOBS ?= 40
 ROUNDS ?= 1
+RUNS ?= 1
 BENCH ?= bin/bench.json
 
 test: lint
@@ -49,8 +50,8 @@ demo: build
 
 bench: build # for accept; harness/bench builds its own
 	go test ./harness/minizk -run TestFigures -figures -count 1 -v -timeout 30m
-	go test ./internal/report -run 'TestFigures|TestBrowser/100' -count 1 -v
-	@for on in embedded jvm; do for run in 1 2 3; do \
+	go test ./internal/report -run 'TestFigures|TestBrowser/100' -alone -count 1 -v
+	@for on in embedded jvm; do for run in $(RUNS); do \
 	  bash -c "TIMEFORMAT='mrtq accept, all of it, on $$on: %R s'; time bin/mrtq accept --backend $$on >/dev/null 2>&1" || exit; \
 	done; done
 	go test ./harness/bench -run TestMemory -memory-records 200000 -count 1 -v -timeout 30m

@@ -15,9 +15,9 @@ import (
 	"mrtq/internal/znode"
 )
 
-// removeTimeout is the limit for removing our chroot from another person's
-// server. The removal continues even if the caller's context is cancelled,
-// because nobody else will remove it.
+// removeTimeout is the limit for removing our chroot from a server that the
+// harness did not start. The removal continues even if the caller's context is
+// cancelled, because otherwise the chroot would stay.
 const removeTimeout = 30 * time.Second
 
 // chrootPrefix begins the name of every chroot that the harness creates. It
@@ -25,7 +25,7 @@ const removeTimeout = 30 * time.Second
 // znode's data says more.
 const chrootPrefix = "mrtq-"
 
-// noteBegins is the beginning of the data of such a chroot.
+// noteBegins is the beginning of the note, which is the data of such a chroot.
 const noteBegins = "made by mrtq's test harness on "
 
 // launchAddress creates a chroot below the given address.
@@ -47,7 +47,7 @@ func launchAddress(ctx context.Context, s *Server) (cluster, error) {
 	tried := false
 	err = c.session(ctx, func(w *zkconn.Writer) error {
 		tried = true
-		c.others = c.strangers(ctx, w)
+		c.others = c.otherChroots(ctx, w)
 		err := w.Multi(ctx, []znode.Op{{Kind: znode.OpCreate, Path: c.root, Data: []byte(note), ACL: acl}})
 		if errors.Is(err, znode.ErrNoNode) {
 			return fmt.Errorf("the chroot %s does not exist there; create it first", base)
@@ -60,8 +60,8 @@ func launchAddress(ctx context.Context, s *Server) (cluster, error) {
 	if err != nil {
 		err = fmt.Errorf("harness: %s: %w", s.backend, err)
 		if tried {
-			// Keep it for removal: if the answer was lost, the chroot may
-			// exist.
+			// Return c so that the caller removes the chroot: if only the
+			// answer was lost, the chroot exists.
 			return c, err
 		}
 		return nil, err
@@ -69,15 +69,16 @@ func launchAddress(ctx context.Context, s *Server) (cluster, error) {
 	return c, nil
 }
 
-// Chroot is a chroot that a harness created at an address.
+// Chroot is a chroot that a harness, of this process or another, created at an
+// address.
 type Chroot struct {
 	Path string // on the server
-	Note string // who created it: host, process, time
+	Note string // its data: who created it (host, process, time)
 }
 
-// Others are the other harness chroots that existed when Start created ours.
-// They belong to runs that are not finished, or that were killed before they
-// could remove them. Only an address has any.
+// Others returns the other harnesses' chroots that were there when Start created
+// the server's own. They belong to runs that are not finished, or that were
+// killed before they could remove them. Without an address there are none.
 func (s *Server) Others() []Chroot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,8 +88,8 @@ func (s *Server) Others() []Chroot {
 	return nil
 }
 
-// borrowed is another person's running server. Only root and everything below
-// it is ours.
+// borrowed is a running server that the harness did not start. Only root and
+// everything below it is ours.
 type borrowed struct {
 	servers    []string
 	base, root string
@@ -106,9 +107,9 @@ func (c *borrowed) session(ctx context.Context, do func(*zkconn.Writer) error) e
 	return withSession(ctx, c.servers, c.client, do)
 }
 
-// strangers are the other chroots with our prefix and the note of a harness.
-// Without permission to list them, there are none.
-func (c *borrowed) strangers(ctx context.Context, w *zkconn.Writer) []Chroot {
+// otherChroots returns the chroots that have our prefix and the note of a harness.
+// It returns none if the session has no permission to list them.
+func (c *borrowed) otherChroots(ctx context.Context, w *zkconn.Writer) []Chroot {
 	names, err := w.Children(ctx, cmp.Or(c.base, "/"))
 	if err != nil {
 		return nil
@@ -151,5 +152,5 @@ func (c *borrowed) remove(ctx context.Context) error {
 	if err == nil || errors.Is(err, znode.ErrNoNode) {
 		return nil
 	}
-	return fmt.Errorf("harness: %s was left on %s; remove it by hand, with zkCli.sh's deleteall: %w", c.root, strings.Join(c.servers, ","), err)
+	return fmt.Errorf("harness: %s could not be removed from %s; remove it with zkCli.sh's deleteall: %w", c.root, strings.Join(c.servers, ","), err)
 }

@@ -12,8 +12,8 @@ import (
 	"mrtq/harness"
 )
 
-// startAddress starts the address backend on a server that has somebody's data
-// below /base.
+// startAddress starts the address backend on a server where another client has
+// data below /base.
 func startAddress(t *testing.T) (s *harness.Server, owner *zk.Conn) {
 	t.Helper()
 	real := harness.ForTest(t, harness.TestBackend(), harness.Options{})
@@ -61,7 +61,7 @@ func TestAddress(t *testing.T) {
 		}
 	}
 	if s.Nodes() != 0 {
-		t.Errorf("%d nodes to control", s.Nodes())
+		t.Errorf("%d servers can be killed, want 0", s.Nodes())
 	}
 }
 
@@ -118,13 +118,13 @@ func TestAddressRefusals(t *testing.T) {
 	}
 }
 
-// A killed run leaves its chroot, and the next run reports that.
+// If a run was killed, its chroot is still there, and the next run reports it.
 func TestAddressReportsOthers(t *testing.T) {
 	s, owner := startAddress(t)
 	if others := s.Others(); len(others) != 0 {
 		t.Errorf("%v", others)
 	}
-	create(t, owner, "/base/mrtq-of-somebody", "made by hand")
+	create(t, owner, "/base/mrtq-by-hand", "made by hand")
 	next := harness.ForTest(t, harness.Backend(strings.TrimSuffix(s.Address(), chroot(t, s))+"/base"), harness.Options{})
 	others := next.Others()
 	if len(others) != 1 || others[0].Path != chroot(t, s) || !strings.HasPrefix(others[0].Note, "made by mrtq's test harness on ") {
@@ -132,7 +132,7 @@ func TestAddressReportsOthers(t *testing.T) {
 	}
 }
 
-// With credentials, the harness creates a chroot that nobody else can read.
+// With credentials, the harness creates a chroot that no other client can read.
 func TestAddressWithCredentials(t *testing.T) {
 	real := harness.ForTest(t, harness.TestBackend(), harness.Options{})
 	mine := harness.Options{ACL: zk.DigestACL(zk.PermAll, "me", "secret"), Client: harness.Client{Credentials: []harness.Credential{harness.Digest("me", "secret")}}}
@@ -143,7 +143,7 @@ func TestAddressWithCredentials(t *testing.T) {
 	_, root, _ := strings.Cut(s.Address(), "/")
 	stranger := connect(t, real.Address())
 	if _, _, err := stranger.Get("/" + root); !errors.Is(err, zk.ErrNoAuth) {
-		t.Errorf("a stranger reads the chroot: %v", err)
+		t.Errorf("another client can read the chroot: %v", err)
 	}
 	if err := s.Clean(t.Context()); err != nil {
 		t.Error(err)
@@ -154,7 +154,7 @@ func TestAddressWithCredentials(t *testing.T) {
 	wantChildren(t, stranger, "/", "zookeeper")
 }
 
-// An address with a TLS port.
+// The harness can use a server's TLS port as its address.
 func TestAddressOverTLS(t *testing.T) {
 	real := harness.ForTest(t, harness.TestBackend(), harness.Options{TLS: true})
 	files := real.TLSFiles()

@@ -18,8 +18,8 @@ const (
 	Docker   Backend = "docker"
 )
 
-// own lists the backends that need no address, cheapest first, and what starts
-// them.
+// own lists the backends that the harness starts itself, cheapest first, each
+// with the function that starts it.
 var own = []struct {
 	backend Backend
 	launch  launcher

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// TLSFiles are the paths of the files that a client needs, all PEM.
+// TLSFiles has the paths of the files that a client needs for TLS. All are PEM.
 type TLSFiles struct {
 	CA   string // the authority that signed the server's certificate
 	Cert string // the client's certificate
@@ -33,8 +33,9 @@ type certificates struct {
 	files              TLSFiles
 }
 
-// makeCertificates writes a new authority's certificate, one for a server on
-// this machine and one for a client into dir. The authority's key is not kept.
+// makeCertificates writes three certificates into dir: a new authority's, one for
+// a server on this machine and one for a client. It does not keep the
+// authority's key.
 func makeCertificates(dir string, now time.Time) (*certificates, error) {
 	c := &certificates{folder: filepath.Join(dir, "tls"), caName: "ca.pem", serverName: "server.pem"}
 	c.files = TLSFiles{

@@ -17,14 +17,14 @@ import (
 
 const (
 	// ImageVariable is the environment variable that names the image of the
-	// docker backend; any image that takes the official image's variables
-	// works.
+	// docker backend. Any image works that understands the official image's
+	// variables. Without it the image is zookeeper:3.9.
 	ImageVariable = "MRTQ_ZK_IMAGE"
 	defaultImage  = "zookeeper:3.9"
 
-	// ContainerLabel is a label of every container and network that the harness
-	// creates, with the id of the process. It finds what a killed process left
-	// behind:
+	// ContainerLabel is the label of every container and network that the
+	// harness creates. Its value has the id of the process. With it you find what
+	// a killed process has left behind:
 	//
 	//	docker ps -a --filter label=mrtq.harness
 	ContainerLabel = "mrtq.harness"
@@ -120,8 +120,8 @@ func (c *dockerCluster) remove(ctx context.Context) error {
 	return err
 }
 
-// environment are the official image's variables for server i of a cluster.
-// Settings without a variable go into ZOO_CFG_EXTRA.
+// environment returns the server's settings as the official image's variables.
+// ZOO_CFG_EXTRA has the settings that have no variable of their own.
 func (n *dockerNode) environment() map[string]string {
 	p := n.s.opt.properties()
 	if n.s.opt.TLS {
@@ -152,7 +152,7 @@ func (n *dockerNode) environment() map[string]string {
 
 // peer returns the address of server i within the containers' network.
 func (c *dockerCluster) peer(i int) netip.Addr {
-	a := c.network.Subnet().Masked().Addr().Next() // Docker's own, the gateway
+	a := c.network.Subnet().Masked().Addr().Next() // the first address is Docker's own, the gateway
 	for range i + 1 {
 		a = a.Next()
 	}
@@ -202,8 +202,8 @@ func (n *dockerNode) create(ctx context.Context, engine containers.Engine) (err 
 	return nil
 }
 
-// publish says where a port is reached. On a local engine only this machine can
-// reach it.
+// publish says where clients reach a port of the container. If the engine is
+// local, only this machine can reach it.
 func (n *dockerNode) publish(inside, host int) containers.Port {
 	p := containers.Port{Inside: inside, Host: host}
 	if isLoopback(n.cluster.host) {
@@ -219,7 +219,7 @@ func isLoopback(host string) bool {
 
 func (n *dockerNode) start(ctx context.Context) error {
 	if err := n.c.Start(ctx); err != nil {
-		return dockerError("start a container again", err)
+		return dockerError("restart a container", err)
 	}
 	return nil
 }
@@ -255,8 +255,8 @@ func (n *dockerNode) ended(ctx context.Context) error {
 	}
 }
 
-// stranger finds nothing, because Docker itself refuses a port that is taken.
-func (n *dockerNode) stranger(context.Context) error { return nil }
+// portTaken finds nothing, because Docker itself refuses a port that is taken.
+func (n *dockerNode) portTaken(context.Context) error { return nil }
 
 func (n *dockerNode) lastWords(ctx context.Context) string {
 	words := &tail{}

@@ -18,7 +18,7 @@ import (
 func launchEmbedded(_ context.Context, s *Server) (cluster, error) {
 	opt := minizk.Options{
 		Addr:        s.opt.Listen,
-		RealTime:    true, // a client that only has an address can't advance the clock
+		RealTime:    true, // a client that has only an address can't advance the clock
 		MinTimeout:  time.Duration(s.opt.minSessionTimeout()) * time.Millisecond,
 		MaxTimeout:  MaxSessionTimeout,
 		MaxBuffer:   s.opt.JuteMaxBuffer,
@@ -49,15 +49,15 @@ func (o Options) validateEmbedded() error {
 		{"DataDir", o.DataDir != ""},
 	} {
 		if set.set {
-			return fmt.Errorf("harness: Options.%s with backend %s: %w: it is one server without a zoo.cfg and a data directory; use %s or %s",
+			return fmt.Errorf("harness: Options.%s with backend %s: %w: that is one server, without a zoo.cfg or a data directory; use %s or %s",
 				set.name, Embedded, errors.ErrUnsupported, JVM, Docker)
 		}
 	}
 	return nil
 }
 
-// server is the TLS configuration of a server in this process. It accepts only
-// our clients.
+// server returns the TLS configuration of a server in this process. The server
+// accepts only clients with a certificate of our authority.
 func (c *certificates) server() (*tls.Config, error) {
 	file := filepath.Join(c.folder, c.serverName)
 	own, err := tls.LoadX509KeyPair(file, file)
@@ -108,14 +108,14 @@ func (e *embedded) remove(context.Context) error {
 func (e *embedded) start(context.Context) error { return e.zk.Restart() }
 func (e *embedded) stop(context.Context) error  { return e.zk.Stop() }
 
-// kill is the same as stop, because there is no process, and no file that could
-// be half written.
+// kill does the same as stop, because there is no process to kill, and no file
+// that could be half written.
 func (e *embedded) kill() error { return e.zk.Stop() }
 
-// ended and stranger find nothing: the server lives as long as this process, and its
-// port is its own.
-func (e *embedded) ended(context.Context) error    { return nil }
-func (e *embedded) stranger(context.Context) error { return nil }
+// ended and portTaken find nothing: the server runs as long as this process, and
+// it has chosen its port itself.
+func (e *embedded) ended(context.Context) error     { return nil }
+func (e *embedded) portTaken(context.Context) error { return nil }
 
 func (e *embedded) lastWords(context.Context) string {
 	var b strings.Builder

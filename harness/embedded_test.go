@@ -13,8 +13,8 @@ import (
 	"mrtq/harness"
 )
 
-// Options of a server in this process have their effect, and the others are
-// refused.
+// The options that a server in this process has take effect. Start refuses the
+// others.
 func TestEmbeddedOptions(t *testing.T) {
 	var log strings.Builder
 	s := harness.ForTest(t, harness.Embedded, harness.Options{
@@ -54,14 +54,14 @@ func TestEmbeddedOptions(t *testing.T) {
 		}
 	}
 	_, err = harness.Start(t.Context(), harness.Embedded, harness.Options{Nodes: 3})
-	const want = "harness: Options.Nodes with backend embedded: unsupported operation: it is one server without a zoo.cfg and a data directory; use jvm or docker"
+	const want = "harness: Options.Nodes with backend embedded: unsupported operation: that is one server, without a zoo.cfg or a data directory; use jvm or docker"
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }
 
-// Ticks limit session timeouts. A silent session ends, with its znodes,
-// although nobody advances a clock.
+// Ticks limit session timeouts. A silent session ends, with its ephemeral znodes,
+// because the server uses the machine's clock.
 func TestEmbeddedSessionsExpire(t *testing.T) {
 	s := harness.ForTest(t, harness.Embedded, harness.Options{TickTime: 10 * time.Millisecond})
 	var dialled atomic.Pointer[net.Conn]
@@ -100,8 +100,7 @@ func TestEmbeddedSessionsExpire(t *testing.T) {
 	}
 }
 
-// A log that can't be written is an error, but the server is stopped all the
-// same.
+// If Stop can't write the log, it returns an error, but still stops the server.
 func TestEmbeddedStopsWithoutItsLog(t *testing.T) {
 	full := errors.New("disk full")
 	s, err := harness.Start(t.Context(), harness.Embedded, harness.Options{Log: failing{full}})

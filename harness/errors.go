@@ -9,17 +9,17 @@ import (
 var (
 	// ErrUnavailable matches every [*UnavailableError].
 	ErrUnavailable = errors.New("backend not available")
-	// ErrNotControlled says that an address backend can't do this. The harness
-	// can kill, restart and configure only servers that it started.
+	// ErrNotControlled means that the server runs at an address. The harness can
+	// kill, restart and configure only servers that it started.
 	ErrNotControlled = errors.New("mrtq did not start that server and can't control it; use the jvm or the docker backend")
 
-	// errPortTaken says that another program took a port after it was chosen
-	// and before the server bound it. Another port will work.
+	// errPortTaken means that another program took a port after the harness had
+	// chosen it and before the server could use it. Try again with another port.
 	errPortTaken = errors.New("port taken")
 )
 
-// UnavailableError says that a backend cannot run on this machine, and what to
-// do about it. It matches [ErrUnavailable].
+// UnavailableError means that a backend cannot run on this machine. It says what
+// is missing and what to do about it. It matches [ErrUnavailable].
 type UnavailableError struct {
 	Backend Backend
 	Missing string // what was not found
@@ -27,21 +27,26 @@ type UnavailableError struct {
 	Err     error  // the cause, or nil
 }
 
+// Error says which backend is not available, what is missing, and what to do.
 func (e *UnavailableError) Error() string {
 	return fmt.Sprintf("harness: backend %s is not available: %s; %s", e.Backend, e.Missing, e.Remedy)
 }
 
-func (e *UnavailableError) Unwrap() error        { return e.Err }
+// Unwrap returns the cause, or nil.
+func (e *UnavailableError) Unwrap() error { return e.Err }
+
+// Is makes every UnavailableError match [ErrUnavailable].
 func (e *UnavailableError) Is(target error) bool { return target == ErrUnavailable }
 
-// ExitError says that a server ended while it was needed.
+// ExitError means that a server ended while it was needed.
 type ExitError struct {
 	Backend   Backend
-	Node      int    // counted from 0
-	State     string // how it ended, in the system's words: "exit status 2"
-	LastWords string // the end of its log, several lines, may be empty
+	Node      int    // which server of an ensemble, counted from 0
+	State     string // how the operating system says it ended, such as "exit status 2"
+	LastWords string // the end of its log, several lines, or ""
 }
 
+// Error says which server ended, how, and the end of its log.
 func (e *ExitError) Error() string {
 	msg := fmt.Sprintf("harness: %s server %d ended: %s", e.Backend, e.Node, e.State)
 	if e.LastWords != "" {
@@ -50,8 +55,8 @@ func (e *ExitError) Error() string {
 	return msg
 }
 
-// Is lets Start distinguish a taken port from other reasons. The server says it
-// only in its log.
+// Is lets Start recognise that the server ended because its port was taken. Only
+// the server's log says that.
 func (e *ExitError) Is(target error) bool {
 	return target == errPortTaken && saysPortTaken(e.LastWords)
 }

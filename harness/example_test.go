@@ -11,8 +11,8 @@ import (
 	"mrtq/harness"
 )
 
-// Start a disposable ZooKeeper, use it with any client over the wire, kill it
-// and restart it. With harness.JVM or harness.Docker it is Apache's own.
+// This starts a disposable ZooKeeper, uses it with an ordinary client, kills it and
+// restarts it. With harness.JVM or harness.Docker the server is Apache's own.
 func Example() {
 	ctx := context.Background()
 	server, err := harness.Start(ctx, harness.Embedded, harness.Options{})
@@ -30,7 +30,7 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	// What was confirmed is still there after a crash.
+	// What the server has confirmed is still there after a crash.
 	if err := server.Kill(); err != nil {
 		log.Fatal(err)
 	}

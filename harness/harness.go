@@ -1,25 +1,31 @@
 // Package harness starts disposable ZooKeeper servers for tests, demonstrations
-// and rehearsals, with one call:
+// and rehearsals. One call starts a server:
 //
 //	s, err := harness.Start(ctx, harness.JVM, harness.Options{})
 //	if err != nil { … }
 //	defer s.Stop(ctx)
 //	// s.Address() is a connect string for any client
 //
-// A backend is where the server comes from:
+// In a test, [ForTest] starts a server and stops it when the test ends:
+//
+//	s := harness.ForTest(t, harness.TestBackend(), harness.Options{})
+//
+// A backend says where the server comes from:
 //
 //	embedded            a ZooKeeper in this process, see [mrtq/harness/minizk]
 //	jvm                 Apache ZooKeeper's own server as a child process
-//	docker              the same in a container
-//	host:port[,…][/p]   a running server that is not ours, inside a chroot of our own
+//	docker              Apache ZooKeeper's own server in a container; import mrtq/harness/docker, too
+//	host:port[,…][/p]   a running server that the harness did not start
 //
-// The first three can be killed and restarted. jvm and docker can also be
-// ensembles. On the last, the harness touches only the chroot that Start creates
-// and Stop removes. Clients reach all of them over the wire. A server is ready
-// when Start returns: a session was opened and /zookeeper was read.
+// The harness can kill and restart the first three. jvm and docker can also be
+// ensembles. At an address, Start creates a chroot, Stop removes it, and the
+// harness touches nothing else. Clients reach all four over the network. When
+// Start returns, the server is ready: the harness has opened a session with it
+// and read /zookeeper.
 //
-// In tests, [ForTest] does the same and cleans up. [Backends] lists the
-// backends for a suite.
+// A killed process cannot remove its chroot. [Leftovers] finds such chroots, and
+// [RemoveLeftover] removes one. Processes end with the one that started them.
+// Containers carry the label [ContainerLabel].
 package harness
 
 import (
@@ -30,18 +36,19 @@ import (
 	"time"
 )
 
-// startAttempts is how often Start chooses ports if they are taken. With ten
-// thousand ports, even a second collision is unlikely. Five collisions mean
-// that something else is wrong.
+// startAttempts is how often Start chooses ports before it gives up. There are
+// ten thousand ports, so that even two of them are unlikely to be taken. Five
+// mean that something else is wrong.
 const startAttempts = 5
 
-// Start runs a ZooKeeper on the given backend and returns when it is ready for
+// Start starts a ZooKeeper on the given backend and returns when it is ready for
 // use. The caller must Stop the server. ctx limits only the start.
 //
-// Errors: [*UnavailableError] (matched by [ErrUnavailable]) if the backend is
-// not installed here, [*ExitError] if a server ended before it was ready,
-// [ErrNotControlled] if an address backend can't do what the options ask. After
-// an error nothing is left behind.
+// The error is an [*UnavailableError], which [ErrUnavailable] matches, if the
+// backend is not installed here; an [*ExitError] if a server ended before it was
+// ready; [ErrNotControlled] if the backend is an address and opt asks for what
+// only the server's owner can do. After an error Start has removed everything
+// that it had started. If it can't, the error says so, too.
 func Start(ctx context.Context, backend Backend, opt Options) (*Server, error) {
 	opt = opt.withDefaults()
 	if err := opt.validate(backend); err != nil {
@@ -71,8 +78,8 @@ func startOnce(ctx context.Context, backend Backend, opt Options) (_ *Server, er
 	s := &Server{backend: backend, opt: opt, secret: newSecret()}
 	defer func() {
 		if err != nil {
-			// A cancelled context kills the servers, because there is nothing
-			// to shut down in order.
+			// With a cancelled context Stop kills the servers: they hold
+			// nothing that an orderly shutdown would save.
 			hurry, cancel := context.WithCancel(context.WithoutCancel(ctx))
 			cancel()
 			err = errors.Join(err, s.Stop(hurry))
@@ -108,9 +115,11 @@ type cluster interface {
 	chroot() string
 	// secureHosts are the TLS addresses, nil without TLS.
 	secureHosts() []string
-	// nodes are the servers that we may kill and start; none when they aren't ours.
+	// nodes are the servers that the harness may kill and start: none if it did
+	// not start them.
 	nodes() []node
-	// remove ends everything and removes its traces, whatever the context says.
+	// remove ends the servers and removes everything that was created for them,
+	// even if ctx is cancelled.
 	remove(ctx context.Context) error
 }
 
@@ -125,9 +134,9 @@ type node interface {
 	kill() error
 	// ended returns nil while the server runs and an *ExitError once it doesn't.
 	ended(ctx context.Context) error
-	// stranger returns an error if another process answers at the node's
-	// address, because it took the port first.
-	stranger(ctx context.Context) error
-	// lastWords is the end of the server's log.
+	// portTaken returns an error if another process has taken the node's port and
+	// answers at its address.
+	portTaken(ctx context.Context) error
+	// lastWords returns the end of the server's log.
 	lastWords(ctx context.Context) string
 }

@@ -26,7 +26,7 @@ func onEach(t *testing.T, test func(t *testing.T, b harness.Backend)) {
 	on(t, harness.Backends(), test)
 }
 
-// apache are the backends with a zoo.cfg, which can be ensembles.
+// apache lists the backends that run Apache's own server. They can be ensembles.
 var apache = []harness.Backend{harness.JVM, harness.Docker}
 
 // on runs the subtests one by one, because on a small machine containers and
@@ -38,7 +38,8 @@ func on(t *testing.T, backends []harness.Backend, test func(t *testing.T, b harn
 	}
 }
 
-// connect is the second door: a plain client that does not use the harness.
+// connect returns a plain client that does not use the harness. Tests check with it
+// what the harness does.
 func connect(t *testing.T, hosts ...string) *zk.Conn {
 	t.Helper()
 	conn, events, err := zk.Connect(hosts, 10*time.Second, zk.WithLogInfo(false), zk.WithLogger(quiet{}))
@@ -101,8 +102,8 @@ func wantChildren(t *testing.T, conn *zk.Conn, path string, want ...string) {
 	}
 }
 
-// A server is usable when Start returns, has the same data and address after a
-// kill, is clean after Clean, and is gone after Stop.
+// A server can be used when Start returns, has the same data and address after a
+// kill, is empty after Clean, and is gone after Stop.
 func TestServerLife(t *testing.T) {
 	onEach(t, func(t *testing.T, b harness.Backend) {
 		s := harness.ForTest(t, b, harness.Options{})
@@ -175,8 +176,8 @@ func TestClean(t *testing.T) {
 	})
 }
 
-// An ensemble and a session still work if one server is missing. The server can
-// join again.
+// If one server of an ensemble is killed, the ensemble and a client's session still
+// work. The server can join again.
 func TestEnsemble(t *testing.T) {
 	on(t, apache, func(t *testing.T, b harness.Backend) {
 		s := harness.ForTest(t, b, harness.Options{Nodes: 3})
@@ -275,7 +276,7 @@ func TestOptionsReachTheServer(t *testing.T) {
 	})
 }
 
-// Start has a time limit, and what it started is gone afterwards.
+// Start has a time limit. If it fails, everything that it started is gone.
 func TestStartCancelled(t *testing.T) {
 	onEach(t, func(t *testing.T, b harness.Backend) {
 		harness.ForTest(t, b, harness.Options{}) // skips if there is none

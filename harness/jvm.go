@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// debianJars is the folder of the jars of Debian's libzookeeper-java and its
-// dependencies. Each jar also has a name without a version.
+// debianJars is the folder where Debian's package libzookeeper-java and its
+// dependencies have their jars. Each jar also has a name without a version.
 const debianJars = "/usr/share/java"
 
 // debianClassPath has zookeeper.jar, whose manifest names most of its
@@ -28,14 +28,15 @@ const serverClass = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 
 const jvmRemedy = "install Debian's zookeeper and default-jre-headless packages, or set ZOOKEEPER_HOME to an unpacked Apache ZooKeeper and JAVA_HOME to a Java runtime"
 
-// A toolchain is what starts a server: the java binary and a class path.
+// A toolchain is what the harness needs to start a server: the java binary and a
+// class path.
 type toolchain struct {
 	java      string
 	classPath string
 }
 
-// findJVM looks for Java and the server's jars in the environment and the file
-// system. Its error is an *UnavailableError.
+// findJVM looks for Java and the server's jars where the environment says, or in
+// PATH and the folder debian. Its error is an *UnavailableError.
 func findJVM(getenv func(string) string, debian string) (toolchain, error) {
 	missing := func(what string, err error) (toolchain, error) {
 		return toolchain{}, &UnavailableError{Backend: JVM, Missing: what, Remedy: jvmRemedy, Err: err}
@@ -74,7 +75,7 @@ func launchJVM(ctx context.Context, s *Server) (cluster, error) {
 		return nil, err
 	}
 	c := &jvmCluster{}
-	// Each server: client port, secure port, and the ensemble's two.
+	// Each server has a client port, a secure port, and two for the ensemble.
 	if c.ports, err = takePorts(4 * s.opt.Nodes); err != nil {
 		return nil, err
 	}
@@ -131,7 +132,7 @@ func (c *jvmCluster) remove(ctx context.Context) error {
 	return err
 }
 
-// jvmPorts are the ports of one server; the last two talk to other servers.
+// jvmPorts are the ports of one server. The last two are for the other servers.
 type jvmPorts struct{ client, secure, quorum, election int }
 
 func portsOf(ports []int, i int) jvmPorts {
@@ -182,9 +183,9 @@ func newJVMNode(s *Server, tools toolchain, i int, ports []int) (*jvmNode, error
 	return n, nil
 }
 
-// ZooKeeper logs through slf4j: Debian's jars to slf4j-simple, Apache's from
-// 3.8 on to logback, before that to log4j. The harness configures each of them
-// to print.
+// ZooKeeper logs through slf4j. Debian's jars use slf4j-simple, Apache's use
+// logback from 3.8 on, and log4j before that. The harness configures each of
+// them to print.
 const (
 	logbackConfig = `<configuration>
   <appender name="out" class="ch.qos.logback.core.ConsoleAppender">
@@ -236,7 +237,7 @@ func (n *jvmNode) ended(context.Context) error {
 	return &ExitError{Backend: JVM, Node: n.index, State: n.proc.cmd.ProcessState.String(), LastWords: n.proc.log.String()}
 }
 
-func (n *jvmNode) stranger(ctx context.Context) error {
+func (n *jvmNode) portTaken(ctx context.Context) error {
 	return checkDataDir(ctx, loopback(n.ports.client), n.data)
 }
 

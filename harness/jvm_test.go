@@ -63,8 +63,8 @@ func TestFindJVM(t *testing.T) {
 	}
 }
 
-// A ZooKeeper unpacked from Apache's archive is found by its lib folder.
-// Debian's jars in the same layout stand in for it.
+// ZOOKEEPER_HOME is the folder of an unpacked Apache ZooKeeper. This test builds one
+// from Debian's jars.
 func TestZooKeeperHome(t *testing.T) {
 	skipWithoutJVM(t)
 	home := t.TempDir()
@@ -163,8 +163,7 @@ func TestDataDirIsKept(t *testing.T) {
 	}
 }
 
-// If another server takes the port while ours is down, the harness notices it,
-// and the error says why.
+// If another server takes the port while ours is down, Restart fails and says why.
 func TestRestartOnATakenPort(t *testing.T) {
 	skipWithoutJVM(t)
 	s := ForTest(t, JVM, Options{})
@@ -197,10 +196,10 @@ func TestRestartOnATakenPort(t *testing.T) {
 		t.Errorf("restart on a taken port: %v", err)
 	}
 	if err := checkDataDir(t.Context(), s.Address(), "/elsewhere"); !errors.Is(err, errPortTaken) {
-		t.Errorf("a stranger: %v", err)
+		t.Errorf("another server's data directory: %v", err)
 	}
 	if err := checkDataDir(t.Context(), s.Address(), n.data); err != nil {
-		t.Errorf("itself: %v", err)
+		t.Errorf("its own data directory: %v", err)
 	}
 }
 
@@ -275,8 +274,8 @@ func TestServerDiesWithItsParent(t *testing.T) {
 	poll(t, func() bool { return !running(pid) })
 }
 
-// running reports whether a process is alive. A zombie is not: it only waits
-// for a slow init.
+// running reports whether a process runs. A zombie does not: it has ended, and only
+// waits until init collects it.
 func running(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !bytes.Contains(stat, []byte(") Z "))

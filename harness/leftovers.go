@@ -14,8 +14,8 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Maker says who made a chroot: the host and process, and when. ok is false if
-// the note doesn't say it.
+// Maker returns which process created the chroot: its host, its id, and when it
+// did. ok is false if the note doesn't say that.
 func (c Chroot) Maker() (host string, process int, made time.Time, ok bool) {
 	rest, begins := strings.CutPrefix(c.Note, noteBegins)
 	rest, _, ends := strings.Cut(rest, ";")
@@ -30,8 +30,8 @@ func (c Chroot) Maker() (host string, process int, made time.Time, ok bool) {
 	return parts[0], process, made, true
 }
 
-// Ended reports whether the process that made a chroot has certainly ended.
-// Nothing is known about a process on another machine.
+// Ended reports whether the process that created the chroot has certainly ended.
+// It returns false for a process on another machine, because it can't know.
 func (c Chroot) Ended() bool {
 	host, process, _, ok := c.Maker()
 	if here, err := os.Hostname(); !ok || err != nil || host != here {
@@ -41,8 +41,9 @@ func (c Chroot) Ended() bool {
 	return err != nil || errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
 }
 
-// Leftovers returns the chroots that harnesses made at an address. Their runs
-// are not finished, or were killed before they could remove them.
+// Leftovers returns the chroots that harnesses have created at an address, sorted
+// by path. They belong to runs that are not finished, or that were killed before
+// they could remove them. Of opt it uses only Client.
 func Leftovers(ctx context.Context, address Backend, opt Options) (found []Chroot, err error) {
 	err = atAddress(ctx, address, opt, func(c *borrowed, w *zkconn.Writer) error {
 		if _, there, err := w.Exists(ctx, cmp.Or(c.base, "/")); err != nil {
@@ -50,14 +51,15 @@ func Leftovers(ctx context.Context, address Backend, opt Options) (found []Chroo
 		} else if !there {
 			return fmt.Errorf("the chroot %s does not exist there", c.base)
 		}
-		found = c.strangers(ctx, w)
+		found = c.otherChroots(ctx, w)
 		return nil
 	})
 	return found, err
 }
 
 // RemoveLeftover removes a chroot that [Leftovers] found, with everything below
-// it. It first checks again that a harness made it.
+// it. It first checks again that a harness created the chroot. If the chroot is
+// gone already, it does nothing. Of opt it uses only Client.
 func RemoveLeftover(ctx context.Context, address Backend, opt Options, left Chroot) error {
 	return atAddress(ctx, address, opt, func(c *borrowed, w *zkconn.Writer) error {
 		n, err := w.Get(ctx, left.Path)
@@ -67,7 +69,7 @@ func RemoveLeftover(ctx context.Context, address Backend, opt Options, left Chro
 		case err != nil:
 			return err
 		case !strings.HasPrefix(left.Path, c.base+"/"+chrootPrefix) || string(n.Data) != left.Note:
-			return fmt.Errorf("%s is not a chroot of a harness, or has been replaced", left.Path)
+			return fmt.Errorf("%s is not a chroot that a harness created, or another one has replaced it", left.Path)
 		}
 		if err := wipe(ctx, w, left.Path); err != nil {
 			return err

@@ -10,48 +10,50 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Options describe the server. The zero value is a standalone server with
-// ZooKeeper's own limits and short session timeouts.
+// Options says how a server is started. The zero value is a standalone server
+// with ZooKeeper's own limits and short session timeouts.
 //
-// An address backend accepts only Client, ACL and StartTimeout. It refuses the
-// other options because it can't apply them.
+// With an address Start accepts only Client, ACL and StartTimeout. It refuses the
+// other options, because only the server's owner can apply them.
 type Options struct {
-	// Nodes is the number of servers: 0 or 1 for a standalone one, 3 (or
-	// another odd number up to 7) for an ensemble (jvm, docker).
+	// Nodes is the number of servers: 0 or 1 for a standalone server, or 3, 5 or 7
+	// for an ensemble (jvm and docker only).
 	Nodes int
-	// Listen is the host:port to serve at (embedded only); "" is a free port of
+	// Listen is the host:port to serve at (embedded only). "" is a free port of
 	// the loopback interface.
 	Listen string
-	// JuteMaxBuffer is the largest packet in bytes that the server accepts. It
-	// limits data, transactions and child lists. 0 is ZooKeeper's own limit of
-	// 1,048,575.
+	// JuteMaxBuffer is the largest packet that the server accepts, in bytes. It
+	// limits data, transactions and lists of children. 0 is ZooKeeper's own
+	// limit of 1,048,575.
 	JuteMaxBuffer int
 	// TickTime is the tick of the server's clock, by which sessions expire. 0
 	// means 200 ms, so that tests of expiry are quick.
 	TickTime time.Duration
-	// MinSessionTimeout is the shortest session timeout that a client gets; 0
+	// MinSessionTimeout is the shortest session timeout that a client can get. 0
 	// is two ticks.
 	MinSessionTimeout time.Duration
-	// Heap is the server's heap in MiB. 0 means 256. A million small znodes
-	// need about 1024. An embedded server uses this process's heap.
+	// Heap is the server's largest heap in MiB. 0 means 256. A million small
+	// znodes need about 1024. An embedded server uses this process's heap.
 	Heap int
-	// TLS adds a secure port with certificates for this server: see
-	// Server.SecureAddress and Server.TLSFiles. A client needs a certificate.
+	// TLS adds a port for TLS, see Server.SecureAddress. Its clients need a
+	// certificate, see Server.TLSFiles.
 	TLS bool
-	// Properties are more lines for zoo.cfg (jvm, docker). They override the
-	// harness's settings. Ports and folders are refused.
+	// Properties are more lines for zoo.cfg (jvm and docker only). They override
+	// the harness's settings. They can't set ports and folders.
 	Properties map[string]string
-	// DataDir is the folder of the server's data (jvm only). It is created if
-	// missing, and Stop keeps it. "" is a folder that Stop removes.
+	// DataDir is the folder for the servers' data (jvm only). Start creates it if
+	// it is missing, and Stop keeps it. "" is a folder that Stop removes.
 	DataDir string
-	// Log receives what the servers print (jvm: as it is printed; docker: when
-	// a server is stopped or found dead; embedded: its last operations, when it
-	// is stopped). Log may be nil. Writes are not concurrent.
+	// Log, if not nil, receives what the servers print: for jvm as they print it,
+	// for docker when Stop removes a container. For embedded it receives the last
+	// operations, when Stop stops the server. An ensemble's servers may write to
+	// it at the same time.
 	Log io.Writer
-	// Client says how to open sessions with an address that wants more than a
-	// plain one, such as TLS or credentials. Other backends ignore it.
+	// Client says how to open sessions at an address that needs TLS or
+	// credentials. Other backends ignore it.
 	Client Client
-	// ACL is the ACL of our chroot at an address; nil is open to all.
+	// ACL is the ACL of the chroot that Start creates at an address. Nil is open
+	// to all.
 	ACL []zk.ACL
 	// StartTimeout is how long a server may take to be ready, not counting the
 	// time to pull an image. 0 means 60 s.
@@ -87,10 +89,10 @@ func (o Options) validate(b Backend) error {
 		// The image takes extra lines as words of one variable, so neither may
 		// contain white space. A line break would begin another property.
 		if k == "" || strings.ContainsAny(k, " \t\r\n=:#!\\") || strings.ContainsAny(v, " \t\r\n\\") {
-			return fmt.Errorf("harness: Options.Properties %q=%q: white space, backslashes and separators are not allowed here", k, v)
+			return fmt.Errorf("harness: Options.Properties %q=%q: a name may have no white space and none of =:#!\\, and a value no white space and no \\", k, v)
 		}
 		if isPlace(k) {
-			return fmt.Errorf("harness: Options.Properties has %s: ports and folders are chosen by the harness", k)
+			return fmt.Errorf("harness: Options.Properties has %s: the harness chooses ports and folders itself", k)
 		}
 	}
 	if b.IsAddress() {
@@ -117,8 +119,8 @@ func isPlace(property string) bool {
 	return strings.HasPrefix(property, "server.")
 }
 
-// validateAddress refuses options that can't be applied to another person's
-// server.
+// validateAddress refuses options that can't be applied to a server that the
+// harness did not start.
 func (o Options) validateAddress(b Backend) error {
 	if _, _, err := splitAddress(string(b)); err != nil {
 		_, err = ParseBackend(string(b))

@@ -8,25 +8,26 @@ import (
 	"sync"
 )
 
-// Ports are below every system's ephemeral range (Linux from 32768, others from
-// 49152). So no outgoing connection and no listener on port 0 can take one
-// between the check and the server's binding, or while a killed server waits to
-// be restarted. ZooKeeper itself can't choose a port: clientPort=0 means
-// "none", and with an address it is refused.
+// The harness chooses ports below every system's ephemeral range, which begins at
+// 32768 on Linux and at 49152 on others. So no outgoing connection and no
+// listener on port 0 can take one between the check and the server's start, or
+// while a killed server waits to be restarted. ZooKeeper can't choose a port
+// itself: for ZooKeeper clientPort=0 means "none", and with a clientPortAddress
+// it is an error.
 const (
 	firstPort = 20000
 	lastPort  = 29999
 )
 
-// reserved holds the ports given out in this process.
+// reserved has the ports that takePorts has returned in this process.
 var reserved = struct {
 	sync.Mutex
 	ports map[int]bool
 }{ports: make(map[int]bool)}
 
-// takePorts returns n ports that are free on the loopback interface. Nobody else
-// in this process gets them until releasePorts. Another process may still take
-// one: then the server fails to bind.
+// takePorts returns n ports that are free on the loopback interface. It does not
+// return them again before releasePorts. Another process may still take one: then
+// the server fails to start.
 func takePorts(n int) ([]int, error) {
 	reserved.Lock()
 	defer reserved.Unlock()

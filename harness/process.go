@@ -14,7 +14,7 @@ import (
 // stopTimeout is how long a server may take to shut down before it is killed.
 const stopTimeout = 10 * time.Second
 
-// A process is a running child, with the end of its output.
+// A process is a child process, with the end of its output.
 type process struct {
 	cmd  *exec.Cmd
 	log  *tail
@@ -30,8 +30,8 @@ func startProcess(argv []string, dir string, log io.Writer) (*process, error) {
 	p.cmd.SysProcAttr = childAttributes()
 	started := make(chan error)
 	go func() {
-		// For Linux, the parent is the thread that forked, so that thread must
-		// live as long as the child (golang/go#27505).
+		// For Linux, the child's parent is the thread that forked, so that
+		// thread must live as long as the child (golang/go#27505).
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := p.cmd.Start()

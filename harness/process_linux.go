@@ -2,8 +2,8 @@ package harness
 
 import "syscall"
 
-// childAttributes make the kernel kill the server when this process dies, even
-// by SIGKILL. So a test run never leaves a JVM behind.
+// childAttributes returns attributes that make the kernel kill the server when
+// this process ends, even by SIGKILL. So a test run never leaves a JVM behind.
 func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

@@ -4,6 +4,6 @@ package harness
 
 import "syscall"
 
-// childAttributes sets nothing, because only Linux can kill children with their
-// parent.
+// childAttributes returns nil, because only Linux can kill a child when its parent
+// ends.
 func childAttributes() *syscall.SysProcAttr { return nil }

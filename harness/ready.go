@@ -13,11 +13,11 @@ import (
 )
 
 // probeInterval is how often the harness checks whether a starting server has
-// died.
+// ended.
 const probeInterval = 50 * time.Millisecond
 
-// awaitReady returns when the server at host opens a session and lets
-// /zookeeper be read: an open port is not enough, because a container's proxy
+// awaitReady returns when it has opened a session with the server at host and
+// read /zookeeper. An open port is not enough, because a container's proxy
 // accepts connections before the server does. If n is not nil and ends
 // meanwhile, awaitReady returns its *ExitError.
 func awaitReady(ctx context.Context, host string, client Client, n node) error {
@@ -36,7 +36,7 @@ func awaitReady(ctx context.Context, host string, client Client, n node) error {
 		return err
 	})
 	if err == nil && n != nil {
-		err = n.stranger(ctx)
+		err = n.portTaken(ctx)
 	}
 	if err == nil {
 		return nil
@@ -53,7 +53,7 @@ func awaitReady(ctx context.Context, host string, client Client, n node) error {
 	return err
 }
 
-// watch cancels the context if the node ends, with that as the cause.
+// watch cancels the context if the node ends. The cause is the node's *ExitError.
 func watch(ctx context.Context, cancel context.CancelCauseFunc, n node) {
 	tick := time.NewTicker(probeInterval)
 	defer tick.Stop()
@@ -91,9 +91,9 @@ func fourLetters(ctx context.Context, host, word string) (string, error) {
 }
 
 // checkDataDir returns an error that matches errPortTaken unless the server at
-// host uses dataDir. Two processes may have chosen the same port. Then the
-// slower process's server dies, but until then the faster process's server
-// answers instead.
+// host uses dataDir. Two processes may have chosen the same port. Then only the
+// server that was faster gets it. The other one ends, but until it has ended, the
+// faster server answers in its place.
 func checkDataDir(ctx context.Context, host, dataDir string) error {
 	conf, err := fourLetters(ctx, host, "conf")
 	if err != nil {
@@ -104,8 +104,8 @@ func checkDataDir(ctx context.Context, host, dataDir string) error {
 			if strings.HasPrefix(dir, dataDir+"/") {
 				return nil
 			}
-			return fmt.Errorf("%w: a server on %s answers there", errPortTaken, dir)
+			return fmt.Errorf("%w: a server with the dataDir %s answers there", errPortTaken, dir)
 		}
 	}
-	return fmt.Errorf("%w: the answer there names no dataDir: %.80q", errPortTaken, conf)
+	return fmt.Errorf("%w: what answers there names no dataDir: %.80q", errPortTaken, conf)
 }

@@ -17,20 +17,20 @@ import (
 type Server struct {
 	backend Backend
 	opt     Options
-	secret  string        // the password the password of the super user on this server
+	secret  string        // the password of the super user on this server
 	dir     string        // a folder that only this server uses; Stop removes it
 	certs   *certificates // nil without TLS
 
 	mu      sync.Mutex
-	cluster cluster // nil once stopped
+	cluster cluster // nil after Stop
 }
 
 // Backend returns the backend that the server was started on.
 func (s *Server) Backend() Backend { return s.backend }
 
 // Address returns the connect string: host:port of every server, comma-separated,
-// and for an address backend our chroot. Kill and Restart don't change it. After
-// Stop it is "".
+// and at an address the chroot that Start created. Kill and Restart don't change
+// it. After Stop it is "".
 func (s *Server) Address() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,8 +40,8 @@ func (s *Server) Address() string {
 	return strings.Join(s.cluster.hosts(), ",") + s.cluster.chroot()
 }
 
-// SecureAddress returns the connect string of the TLS ports, "" unless
-// Options.TLS was set.
+// SecureAddress returns the connect string of the TLS ports, or "" without
+// Options.TLS and after Stop.
 func (s *Server) SecureAddress() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,7 +52,7 @@ func (s *Server) SecureAddress() string {
 }
 
 // TLSFiles returns the paths of the files that a client needs for
-// SecureAddress. Stop removes them. Without Options.TLS it is zero.
+// SecureAddress. Stop removes the files. Without Options.TLS the paths are "".
 func (s *Server) TLSFiles() TLSFiles {
 	if s.certs == nil {
 		return TLSFiles{}
@@ -60,7 +60,8 @@ func (s *Server) TLSFiles() TLSFiles {
 	return s.certs.files
 }
 
-// Nodes returns how many servers can be killed and restarted; 0 for an address.
+// Nodes returns how many servers can be killed and restarted: 0 at an address and
+// after Stop.
 func (s *Server) Nodes() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,27 +71,30 @@ func (s *Server) Nodes() int {
 	return len(s.cluster.nodes())
 }
 
-// NodeAddress returns the host:port of server i, counted from 0.
-// It panics when there is no such server.
+// NodeAddress returns the host:port of server i, counted from 0. It panics if
+// there is no such server, and after Stop.
 func (s *Server) NodeAddress(i int) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.cluster.hosts()[i]
 }
 
-// Kill ends all servers at once (SIGKILL, docker kill). It keeps data and ports
-// for Restart. Error: [ErrNotControlled].
+// Kill ends all servers at once, without an orderly shutdown (SIGKILL, docker
+// kill). Their data and ports stay for Restart. At an address the error is
+// [ErrNotControlled].
 func (s *Server) Kill() error {
 	return s.eachNode(func(n node) error { return n.kill() })
 }
 
-// KillNode is Kill for server i, counted from 0.
+// KillNode kills server i, counted from 0, as Kill does.
 func (s *Server) KillNode(i int) error {
 	return s.oneNode(i, func(n node) error { return n.kill() })
 }
 
 // Restart shuts down the servers that still run, and starts all servers again with
-// the same data and ports. It returns when each is ready. Error: [ErrNotControlled].
+// the same data and ports. It returns when each is ready. At an address the error
+// is [ErrNotControlled]. If a server ends before it is ready, it is an
+// [*ExitError].
 func (s *Server) Restart(ctx context.Context) error {
 	if err := s.eachNode(func(n node) error { return errors.Join(n.stop(ctx), n.start(ctx)) }); err != nil {
 		return err
@@ -100,8 +104,8 @@ func (s *Server) Restart(ctx context.Context) error {
 	return s.awaitAll(ctx)
 }
 
-// RestartNode is Restart for server i, counted from 0. A server of an ensemble
-// serves only within a quorum, so RestartNode waits for one.
+// RestartNode restarts server i, counted from 0, as Restart does. A server of an
+// ensemble serves only if a majority runs, so RestartNode waits for that.
 func (s *Server) RestartNode(ctx context.Context, i int) error {
 	return s.oneNode(i, func(n node) error {
 		if err := errors.Join(n.stop(ctx), n.start(ctx)); err != nil {
@@ -111,10 +115,10 @@ func (s *Server) RestartNode(ctx context.Context, i int) error {
 	})
 }
 
-// Clean removes every znode but /zookeeper; on an address backend, everything
-// below our chroot. On servers that the harness started, ACLs don't prevent it.
-// Sessions stay. The sequence counter of a removed znode starts again with the
-// znode. The root's counter goes on.
+// Clean removes every znode but /zookeeper, or at an address everything below the
+// chroot that Start created. On servers that the harness started, ACLs don't
+// prevent that. Sessions stay. If a removed znode is recreated, its children are
+// numbered from 0 again. Children of the root, or of the chroot, are not.
 func (s *Server) Clean(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,9 +136,9 @@ func (s *Server) Clean(ctx context.Context) error {
 }
 
 // Stop shuts down the servers and removes everything: processes, containers,
-// data (unless Options.DataDir was given), our chroot on an address backend. If
-// ctx is cancelled, Stop is quicker but just as thorough. On a stopped server
-// it does nothing.
+// data (except in Options.DataDir), and at an address the chroot that Start
+// created. If ctx is cancelled, Stop kills the servers, but still removes
+// everything. On a stopped server it does nothing.
 func (s *Server) Stop(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,16 +7,16 @@ import (
 	"mrtq/internal/zkconn"
 )
 
-// Client says how to open sessions with an address that wants more than a plain
-// one. The zero Client is plain.
+// Client says how to open sessions at an address. The zero Client opens plain
+// ones, without TLS and credentials.
 type Client struct {
-	// TLS, if not nil, are the files of a TLS connection. An empty CA means the
-	// system's authorities; the certificate and its key may both be empty.
+	// TLS, if not nil, has the files for a TLS connection. An empty CA means the
+	// system's authorities. Cert and Key may both be empty.
 	TLS *TLSFiles
-	// ServerName is expected in the server's certificate; "" means the host of
-	// the address.
+	// ServerName is the name that the server's certificate must have. "" means
+	// the host of the address.
 	ServerName string
-	// Credentials are added to each session, in this order.
+	// Credentials are what each session authenticates with, in this order.
 	Credentials []Credential
 }
 
@@ -24,15 +24,16 @@ type Client struct {
 // secret.
 type Credential struct{ auth zkconn.Auth }
 
-// Digest is a user and password of ZooKeeper's digest scheme.
+// Digest returns a credential with a user and password of ZooKeeper's scheme
+// digest.
 func Digest(user, password string) Credential {
 	return Credential{zkconn.DigestAuth(user, password)}
 }
 
-// String hides the password.
+// String returns the credential without the password.
 func (c Credential) String() string { return c.auth.String() }
 
-// GoString hides the password from %#v.
+// GoString returns the credential without the password, for %#v.
 func (c Credential) GoString() string { return c.auth.String() }
 
 const (
@@ -43,7 +44,7 @@ const (
 	longestRequest = 1 << 20
 )
 
-// config is the configuration of sessions with these servers.
+// config returns the configuration of sessions with these servers.
 func (c Client) config(hosts []string) zkconn.Config {
 	cfg := zkconn.Config{
 		Address:        zkconn.Address{Servers: hosts},

@@ -6,12 +6,12 @@ import (
 	"sync"
 )
 
-// tailSize is how much of a server's log is kept to explain why it ended: a
-// Java stack trace or two.
+// tailSize is how much of a server's log is kept to explain why it ended, in
+// bytes: enough for a Java stack trace or two.
 const tailSize = 4 << 10
 
-// tail is a writer that keeps the end of what was written. It passes everything
-// on to another writer, if there is one.
+// tail is a writer that keeps the end of what was written. It also writes
+// everything to another writer, if there is one.
 type tail struct {
 	mu   sync.Mutex
 	buf  []byte
@@ -33,7 +33,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns the last lines, whole ones only.
+// String returns the last lines, without a line whose beginning was dropped.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

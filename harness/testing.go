@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// RequireVariable is the environment variable that lists, comma-separated, the
-// required backends: if one of them is missing, a test fails instead of being
-// skipped.
+// RequireVariable is the environment variable that lists the required backends,
+// comma-separated. If one of them is missing, tests that need it fail. Without the
+// variable they are skipped.
 const RequireVariable = "MRTQ_REQUIRE_BACKENDS"
 
 // TestVariable is the environment variable that names what [TestBackend] returns.
 const TestVariable = "MRTQ_TEST_BACKEND"
 
-// TestBackend is the backend for tests that need one server of any kind:
-// [Embedded], or the one that [TestVariable] names.
+// TestBackend returns the backend for tests that need one server of any kind:
+// the one that [TestVariable] names, or else [Embedded].
 func TestBackend() Backend {
 	if name := os.Getenv(TestVariable); name != "" {
 		return Backend(name)
@@ -26,8 +26,8 @@ func TestBackend() Backend {
 	return Embedded
 }
 
-// T is the part of *testing.T that ForTest needs. It keeps the testing package
-// out of this one's interface.
+// T is the part of *testing.T that ForTest needs. With it this package need not
+// import package testing.
 type T interface {
 	Helper()
 	Cleanup(func())
@@ -37,9 +37,9 @@ type T interface {
 	Errorf(format string, args ...any)
 }
 
-// ForTest starts a server that is stopped when the test ends. If the backend is
-// not available, it skips the test and says why, unless [RequireVariable] names
-// the backend. Any other error fails the test.
+// ForTest starts a server and stops it when the test ends. If the backend is not
+// available, ForTest skips the test and says why. If [RequireVariable] names the
+// backend, or with any other error, the test fails.
 func ForTest(t T, backend Backend, opt Options) *Server {
 	t.Helper()
 	s, err := Start(t.Context(), backend, opt)
@@ -65,8 +65,8 @@ func ForTest(t T, backend Backend, opt Options) *Server {
 
 func required(b Backend) bool { return Required(string(b)) }
 
-// Required reports whether [RequireVariable] names a backend, or chromium,
-// which some tests use if it is installed.
+// Required reports whether [RequireVariable] contains name: a backend, or
+// chromium, which some tests use if it is installed.
 func Required(name string) bool {
 	list := strings.Split(os.Getenv(RequireVariable), ",")
 	return slices.ContainsFunc(list, func(s string) bool { return strings.TrimSpace(s) == name })

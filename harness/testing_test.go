@@ -50,7 +50,7 @@ func TestMissingBackend(t *testing.T) {
 	}
 }
 
-// A wrong option is a failure, not a missing backend.
+// A wrong option fails the test and does not skip it.
 func TestForTestFailsOnAWrongOption(t *testing.T) {
 	t.Setenv(RequireVariable, "")
 	r := &recorder{ctx: t.Context()}
@@ -76,8 +76,8 @@ func TestForTestStopsTheServer(t *testing.T) {
 	}
 }
 
-// A program that does not import harness/docker has no docker backend, and says
-// what to do.
+// In a program that does not import harness/docker the docker backend is not
+// available, and the error says what to import.
 func TestDockerIsImported(t *testing.T) {
 	find := containers.Find
 	t.Cleanup(func() { containers.Find = find })
@@ -100,10 +100,10 @@ func TestRefusedOptions(t *testing.T) {
 		{JVM, Options{TickTime: 1}, "harness: Options.TickTime is 1ns: want at least 1ms"},
 		{JVM, Options{MinSessionTimeout: -1}, "harness: Options.MinSessionTimeout is -1ns: want 1ms to 10m0s"},
 		{Embedded, Options{MinSessionTimeout: time.Hour}, "harness: Options.MinSessionTimeout is 1h0m0s: want 1ms to 10m0s"},
-		{JVM, Options{Properties: map[string]string{"a": "b c"}}, `harness: Options.Properties "a"="b c": white space, backslashes and separators are not allowed here`},
-		{JVM, Options{Properties: map[string]string{"a=b": "c"}}, `harness: Options.Properties "a=b"="c": white space, backslashes and separators are not allowed here`},
-		{JVM, Options{Properties: map[string]string{"clientPort": "1"}}, "harness: Options.Properties has clientPort: ports and folders are chosen by the harness"},
-		{Docker, Options{Properties: map[string]string{"server.1": "x"}}, "harness: Options.Properties has server.1: ports and folders are chosen by the harness"},
+		{JVM, Options{Properties: map[string]string{"a": "b c"}}, `harness: Options.Properties "a"="b c": a name may have no white space and none of =:#!\, and a value no white space and no \`},
+		{JVM, Options{Properties: map[string]string{"a=b": "c"}}, `harness: Options.Properties "a=b"="c": a name may have no white space and none of =:#!\, and a value no white space and no \`},
+		{JVM, Options{Properties: map[string]string{"clientPort": "1"}}, "harness: Options.Properties has clientPort: the harness chooses ports and folders itself"},
+		{Docker, Options{Properties: map[string]string{"server.1": "x"}}, "harness: Options.Properties has server.1: the harness chooses ports and folders itself"},
 		{JVM, Options{Listen: ":1"}, "harness: Options.Listen with backend jvm: unsupported operation: this backend chooses its ports itself; use embedded"},
 		{Docker, Options{DataDir: "x"}, "harness: Options.DataDir is for the jvm backend: a container keeps its data inside"},
 		{"jvn", Options{}, `harness: unknown backend "jvn": want embedded, jvm, docker or an address host:port[,host:port…][/chroot] (address jvn: missing port in address)`},

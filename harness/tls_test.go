@@ -13,8 +13,8 @@ import (
 	"mrtq/harness"
 )
 
-// The secure port serves a client that uses the files, and shows it the same
-// tree as the plain port. A client without our certificate gets no session.
+// A client with the files of TLSFiles can use the secure port, and sees the same
+// tree as at the plain port. A client without our certificate gets no session.
 func TestTLS(t *testing.T) {
 	onEach(t, func(t *testing.T, b harness.Backend) {
 		s := harness.ForTest(t, b, harness.Options{TLS: true})

@@ -12,12 +12,16 @@ import (
 )
 
 const (
-	wipeInFlight = 16   // transactions: hides the round trip, loads no staging server
-	wipeBatch    = 1000 // paths of one transaction at most,
-	// and bytes: well under ZooKeeper's packet limit of 1 MiB (apache/zookeeper #412 and #1716).
+	// wipeInFlight is how many transactions are under way at the same time: enough
+	// to hide the round trip, and few enough not to load a shared server.
+	wipeInFlight = 16
+	// wipeBatch and wipeBytes are how many paths one transaction has at most, and
+	// how many bytes these have: well under ZooKeeper's packet limit of 1 MiB
+	// (apache/zookeeper #412 and #1716).
+	wipeBatch = 1000
 	wipeBytes = 256 << 10
-	// A worker may still be creating znodes. A few rounds are enough if the
-	// worker is stopping, but not if it continues.
+	// wipeRounds is how often wipe looks for znodes to delete. A worker may still
+	// create some. A few rounds are enough if it is stopping.
 	wipeRounds = 5
 )
 
@@ -49,8 +53,8 @@ func wipe(ctx context.Context, w *zkconn.Writer, root string) error {
 }
 
 // deleteAll deletes the znodes and returns the first error. In paths each znode
-// comes after its parent. Transactions that are under way together take effect
-// in order, so children are deleted before their parents.
+// must come after its parent. The server does the transactions in the order in
+// which they are sent, so it deletes children before their parents.
 func deleteAll(ctx context.Context, w *zkconn.Writer, paths []string) error {
 	paths = slices.Clone(paths)
 	slices.Reverse(paths)
@@ -77,7 +81,7 @@ func deleteAll(ctx context.Context, w *zkconn.Writer, paths []string) error {
 	return first
 }
 
-// batches are the paths of one transaction each.
+// batches splits paths into the paths of one transaction each.
 func batches(paths []string) iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
 		start, size := 0, 0

@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// MaxSessionTimeout is the longest session timeout that a server started here
-// grants. No test asks for more. ZooKeeper's own maximum of 20 ticks would limit
-// sessions to 4 s.
+// MaxSessionTimeout is the longest session timeout that a client can get from a
+// server that the harness started. No test asks for more. ZooKeeper's own maximum
+// is 20 ticks, which would be 4 s.
 const MaxSessionTimeout = 10 * time.Minute
 
 // Time limits of an ensemble. zoo.cfg wants them in ticks.
 const (
-	joinTime = 20 * time.Second // for connecting to a leader and copying its data
-	syncTime = 10 * time.Second // for lagging behind it
+	joinTime = 20 * time.Second // how long a server may take to connect to a leader and copy its data
+	syncTime = 10 * time.Second // how far a server may lag behind the leader
 )
 
-// properties are the lines of zoo.cfg that are the same on every backend.
+// properties returns the lines of zoo.cfg that are the same on jvm and docker.
 func (o Options) properties() map[string]string {
 	tick := o.ticks()
 	p := map[string]string{
@@ -34,16 +34,16 @@ func (o Options) properties() map[string]string {
 		// If the process is killed, the kernel keeps its data. Only a power
 		// failure would lose it, and the data need not survive that.
 		"forceSync": "no",
-		// The transaction log grows by this many KiB; 64 MiB would have to be
-		// zeroed at each start.
+		// The transaction log grows by this many KiB. With the default of 64 MiB
+		// the server would have to write that many zeros at each start.
 		"preAllocSize": "1024",
 	}
 	maps.Copy(p, o.Properties)
 	return p
 }
 
-// withTLS adds the secure port. Only Netty can serve it, and then it serves the
-// plain port, too.
+// withTLS adds the properties of the TLS port. Only Netty can serve that port, and
+// it then serves the plain port, too.
 func withTLS(p map[string]string, port int, c *certificates, folder string) {
 	for k, v := range map[string]string{
 		"secureClientPort":        fmt.Sprint(port),
@@ -60,7 +60,7 @@ func withTLS(p map[string]string, port int, c *certificates, folder string) {
 	}
 }
 
-// javaFlags are the JVM's arguments that are the same on every backend.
+// javaFlags returns the JVM's arguments that are the same on jvm and docker.
 func (s *Server) javaFlags() []string {
 	flags := []string{
 		fmt.Sprintf("-Xmx%dm", s.opt.heap()),

@@ -16,22 +16,23 @@ import (
 )
 
 const (
-	// How many requests are sent before the first is answered: enough to keep a
-	// server busy. More multis, which are large, made a JVM slower (of 1, 4, 16 and
-	// 64 under way, 16 was the quickest).
+	// readsUnderWay and multisUnderWay are how many requests are under way at the
+	// same time: enough to keep a server busy. Multis are large, and more of them
+	// made a JVM slower: of 1, 4, 16 and 64, 16 was the fastest.
 	readsUnderWay  = 64
 	multisUnderWay = 16
-	// deletes of one multi.
+	// deletes is how many deletes one multi has.
 	deletes = 500
 
 	sessionTimeout = 30 * time.Second
-	// longest child list of a large queue, in bytes, several times over.
+	// maxReply, in bytes, is several times the longest list of children in a large
+	// queue.
 	maxReply = 256 << 20
 )
 
-// bareLoad sends recorded changes again, to another chroot with a name of the same
-// length, and nothing else: the very bytes, over a connection that only counts the
-// answers.
+// bareLoad sends recorded changes again and does nothing else. It sends the same
+// bytes, except that it replaces the chroot by another one whose name has the same
+// length. It only counts the answers.
 func bareLoad(address string, requests []request, from, to string) (sample, error) {
 	bodies := make([][]byte, len(requests))
 	for i, r := range requests {
@@ -40,10 +41,10 @@ func bareLoad(address string, requests []request, from, to string) (sample, erro
 	return stream(address, len(requests), multisUnderWay, func(i int) (wire.OpCode, []byte) { return requests[i].op, bodies[i] })
 }
 
-// bareDelete deletes znodes in multis, and does nothing else.
+// bareDelete deletes znodes in multis and does nothing else.
 func bareDelete(address string, paths []string) (sample, error) {
-	deepest := slices.Sorted(slices.Values(paths)) // a parent before its children
-	slices.Reverse(deepest)
+	deepest := slices.Sorted(slices.Values(paths))
+	slices.Reverse(deepest) // children come before their parent
 	var bodies [][]byte
 	for some := range slices.Chunk(deepest, deletes) {
 		ops := make([]wire.MultiOp, len(some))
@@ -55,14 +56,15 @@ func bareDelete(address string, paths []string) (sample, error) {
 	return stream(address, len(bodies), multisUnderWay, func(i int) (wire.OpCode, []byte) { return wire.OpMulti, bodies[i] })
 }
 
-// wireRead reads the data of znodes and looks at none of it.
+// wireRead reads the data of znodes directly over the wire, and does not look at it.
 func wireRead(address string, paths []string) (sample, error) {
 	return stream(address, len(paths), readsUnderWay, func(i int) (wire.OpCode, []byte) {
 		return wire.OpGetData, wire.AppendPathWatch(nil, wire.PathWatch{Path: paths[i]})
 	})
 }
 
-// stream measures requests over one connection, without what opens it.
+// stream measures how long requests take over one connection. It does not count the
+// time to open the connection.
 func stream(address string, n, underWay int, request func(i int) (wire.OpCode, []byte)) (sample, error) {
 	c, err := rawzk.Open(address, sessionTimeout)
 	if err != nil {
@@ -78,7 +80,7 @@ func stream(address string, n, underWay int, request func(i int) (wire.OpCode, [
 	return s, err
 }
 
-// bareRead reads znodes with the client library, each once, and does nothing else.
+// bareRead reads each znode once with the client library, and does nothing else.
 func bareRead(ctx context.Context, conn *zk.Conn, paths []string, acls bool) (sample, error) {
 	g, ctx := errgroup.WithContext(ctx)
 	var next atomic.Int64
@@ -122,7 +124,8 @@ func connect(ctx context.Context, address string) (*zk.Conn, error) {
 	}
 }
 
-// below lists a znode and all below it, a parent before its children.
+// below returns the paths of a znode and of all znodes below it. Parents come before
+// their children.
 func below(conn *zk.Conn, path string) ([]string, error) {
 	paths := []string{path}
 	for i := 0; i < len(paths); i++ {

@@ -15,8 +15,8 @@ import (
 	"mrtq/harness"
 )
 
-// Everything is measured of the command as it is now, on a server; the table, the
-// file and the chart have it all, and can be had from the file again.
+// One run measures everything. The table, the file and the chart have all of it, and
+// the table and the chart can be made from the file again.
 func TestMeasure(t *testing.T) {
 	dir := t.TempDir()
 	out, svg := filepath.Join(dir, "out.json"), filepath.Join(dir, "out.svg")
@@ -89,8 +89,8 @@ func elements(t *testing.T, doc []byte) map[string]int {
 	}
 }
 
-// A ratio is the median of the rounds' own ratios, and of what is counted
-// differently it compares the times for one.
+// A ratio is the median of the rounds' own ratios. If one side counts records and the
+// other counts jobs, it compares the times for one of each.
 func TestRatios(t *testing.T) {
 	seconds := func(values ...float64) []sample {
 		var s []sample
@@ -103,9 +103,9 @@ func TestRatios(t *testing.T) {
 		migrate: seconds(4, 2, 10), load: seconds(1, 1, 2), readSource: seconds(1, 0.5, 1), plan: seconds(1, 1, 1), byTheBook: seconds(40, 10, 10),
 	}}
 	want := map[string]float64{
-		"migrate, of the bare read of the source and the bare load": 0.5, // of 0.5, 0.75 and 0.3
-		"migrate, times the documented way, for a record and a job": 50,  // of 100, 50 and 10
-		"plan, times migrate": 4, // of 4, 2 and 10
+		"speed of migrate ÷ speed of a bare read of the source and then a bare load": 0.5, // of 0.5, 0.75 and 0.3
+		"records a second of migrate ÷ jobs a second of the documented way":          50,  // of 100, 50 and 10
+		"speed of plan ÷ speed of migrate":                                           4,   // of 4, 2 and 10
 	}
 	for what, value := range want {
 		i := slices.IndexFunc(ratios, func(of ratio) bool { return of.what == what })

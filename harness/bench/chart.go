@@ -7,7 +7,8 @@ import (
 	"strconv"
 )
 
-// bars are what the chart shows, in pairs of what can be and what is.
+// bars are what the chart shows. A bare bar, which is what the server can do, is
+// above the bar of mrtq's command.
 var bars = []struct {
 	what, label string
 	ours        bool
@@ -26,7 +27,7 @@ var bars = []struct {
 	{byTheBook, "the documented way", false},
 }
 
-// Widths and heights of the chart, in pixels.
+// These are widths and heights in the chart, in pixels.
 const (
 	chartWidth = 760
 	labelWidth = 240
@@ -37,8 +38,8 @@ const (
 	textSize   = 12
 )
 
-// chart draws the records a second of each server, as SVG that needs nothing
-// else: both a light and a dark page can have it.
+// chart draws the records a second on each server as an SVG, which needs no other
+// file and suits both a light and a dark page.
 func chart(results []result) []byte {
 	var b bytes.Buffer
 	height := len(results)*(headHeight+len(bars)*barStep) + textSize

@@ -16,22 +16,21 @@ import (
 // sample is one measurement.
 type sample struct {
 	Seconds float64 `json:"seconds"`
-	CPU     float64 `json:"cpu,omitempty"`  // the command's own, in seconds; 0 of what isn't a command
-	Half    float64 `json:"half,omitempty"` // of a probe, whose Seconds are what 99 of 100 waits took, what half of them did
-	Peak    int64   `json:"peak,omitempty"` // the command's memory at its largest, in bytes; 0 where that isn't known
+	CPU     float64 `json:"cpu,omitempty"`  // the command's own processor time, in seconds; 0 if no command ran
+	Half    float64 `json:"half,omitempty"` // only for a probe: half its waits were no longer than this, and 99 of 100 no longer than Seconds
+	Peak    int64   `json:"peak,omitempty"` // the most memory that the command had, in bytes; 0 if that isn't known
 }
 
-// since is a measurement that has just ended.
+// since returns a measurement that ends now.
 func since(began time.Time) sample { return sample{Seconds: time.Since(began).Seconds()} }
 
-// command is mrtq, run in a folder of its own, without the settings of whoever
-// runs this.
+// command runs mrtq in a folder of its own, without the user's settings.
 type command struct {
 	mrtq string
 	dir  string
 }
 
-// build builds mrtq into a folder: what is measured is the source as it is now.
+// build builds mrtq from this source into a folder.
 func build(ctx context.Context, dir string) (mrtq string, err error) {
 	mrtq = filepath.Join(dir, "mrtq")
 	if said, err := exec.CommandContext(ctx, "go", "build", "-o", mrtq, "mrtq/cmd/mrtq").CombinedOutput(); err != nil {
@@ -40,7 +39,7 @@ func build(ctx context.Context, dir string) (mrtq string, err error) {
 	return mrtq, nil
 }
 
-// run runs it to its end, which must be a success.
+// run runs mrtq and measures it. If mrtq fails, the error has what it printed.
 func (c command) run(ctx context.Context, args ...string) (sample, error) {
 	cmd := exec.CommandContext(ctx, c.mrtq, args...)
 	cmd.Dir = c.dir

@@ -10,11 +10,11 @@ import (
 	"mrtq/newqueue"
 )
 
-// documented makes jobs as the documents describe it, and as the field's own script
-// does (docs/field-script.md): one job after the other is made and walked through
-// the steps to its state, and each step is asked for when the one before was
-// answered. The states are those of the generated queue: of twenty jobs one is
-// held, one has failed, two are completed and the rest are pending.
+// documented creates jobs as the documents describe it, and as the field's own script
+// does (docs/field-script.md). It creates one job after the other and takes it through
+// the steps to its state, and waits for each answer before the next step. The states
+// are those of the generated queue: of twenty jobs one is held, one has failed, two
+// are completed and the rest are pending.
 func documented(ctx context.Context, conn *zk.Conn, chroot string, jobs int) (sample, error) {
 	if _, err := conn.Create(chroot, []byte{}, 0, zk.WorldACL(zk.PermAll)); err != nil {
 		return sample{}, fmt.Errorf("%s: %w", chroot, err)
@@ -43,8 +43,8 @@ func documented(ctx context.Context, conn *zk.Conn, chroot string, jobs int) (sa
 	return since(began), nil
 }
 
-// oneJob makes a job and takes it to its state. One that is to go on gets the first
-// priority, so that it is the one which a worker gets next.
+// oneJob creates a job and takes it to its state. If the job is not to stay pending, it
+// gets the highest priority, so that the next acquire returns it.
 func oneJob(ctx context.Context, q *newqueue.Queue, bid string, i int) error {
 	kind := i % 20
 	job := newqueue.NewJob{

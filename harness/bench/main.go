@@ -1,11 +1,13 @@
-// Command bench measures mrtq's commands beside what their server can do: the
-// same multis sent without anything else, the same znodes read without anything
-// else, and the way that the documents describe, a round trip a step. Everything
-// is measured in one run against one server, several rounds of it, and printed as
-// ratios. It takes the commands as they are, as processes of the mrtq that it builds
-// first:
+// Command bench measures mrtq's commands and compares them with what their server
+// can do:
 //
 //	go run ./harness/bench --backends jvm --records 20000
+//
+// For the comparison it sends the same multis and does nothing else, reads the same
+// znodes and does nothing else, and creates jobs in the documented way, with a round
+// trip for each step. It measures everything in one run against one server, in
+// several rounds, and prints times and ratios. It builds mrtq first, and runs each
+// command as a process.
 package main
 
 import (
@@ -50,20 +52,20 @@ type options struct {
 func run(ctx context.Context, args []string, stdout io.Writer) error {
 	var o options
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
-	f.StringVar(&o.mrtq, "mrtq", "", "the command to measure; if not given, it is built from the source here")
-	f.StringVar(&o.backends, "backends", "embedded,jvm", "servers to measure on, separated by commas; one that isn't installed is left out")
-	f.IntVar(&o.records, "records", 500, "records of the legacy queue")
-	f.IntVar(&o.jobs, "jobs", 100, "jobs that are made in the documented way")
-	f.IntVar(&o.rounds, "rounds", 3, "rounds, of which medians are taken")
+	f.StringVar(&o.mrtq, "mrtq", "", "the mrtq to measure; if not given, it is built from the source here")
+	f.StringVar(&o.backends, "backends", "embedded,jvm", "backends to measure on, separated by commas; one that isn't installed is skipped")
+	f.IntVar(&o.records, "records", 500, "how many records the legacy queue has")
+	f.IntVar(&o.jobs, "jobs", 100, "how many jobs to create in the documented way")
+	f.IntVar(&o.rounds, "rounds", 3, "how often to measure everything; the figures are medians")
 	f.IntVar(&o.heap, "heap", 1024, "heap of a JVM server, in MiB")
 	f.StringVar(&o.out, "out", "", "file to write all measurements to, as JSON")
 	f.StringVar(&o.svg, "svg", "", "file to draw a chart to")
-	f.StringVar(&o.from, "from", "", "measure nothing: take the measurements from this file")
+	f.StringVar(&o.from, "from", "", "measure nothing, but read the measurements from this file, which --out has written")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
 	if o.records < 1 || o.jobs < 1 || o.rounds < 1 {
-		return errors.New("want at least one record, one job and one round")
+		return errors.New("--records, --jobs and --rounds must be at least 1")
 	}
 	results, err := resultsOf(ctx, o)
 	if err != nil {
@@ -89,7 +91,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	return nil
 }
 
-// resultsOf measures, or reads what was measured before.
+// resultsOf measures, or reads the measurements from a file.
 func resultsOf(ctx context.Context, o options) ([]result, error) {
 	var results []result
 	if o.from != "" {
@@ -106,15 +108,15 @@ func resultsOf(ctx context.Context, o options) ([]result, error) {
 		}
 		defer os.RemoveAll(dir)
 		if o.mrtq, err = build(ctx, dir); err != nil {
-			return nil, fmt.Errorf("%w; run this in mrtq's source, or name the command with --mrtq", err)
+			return nil, fmt.Errorf("%w; run bench in mrtq's source folder, or name an mrtq with --mrtq", err)
 		}
 	}
 	var err error
 	if o.mrtq, err = filepath.Abs(o.mrtq); err != nil {
 		return nil, err
 	}
-	// The harness wants a server that starts soon; this one is to be as quick as
-	// a production server.
+	// The harness's settings start a server quickly. With this one it also runs as
+	// fast as a production server.
 	if err := os.Setenv("_JAVA_OPTIONS", "-XX:TieredStopAtLevel=4"); err != nil {
 		return nil, err
 	}
@@ -122,7 +124,7 @@ func resultsOf(ctx context.Context, o options) ([]result, error) {
 	for _, backend := range strings.Split(o.backends, ",") {
 		r, err := measure(ctx, harness.Backend(backend), o)
 		if errors.Is(err, harness.ErrUnavailable) && !slices.Contains(required, backend) {
-			fmt.Fprintf(os.Stderr, "%s is left out: %v\n", backend, err)
+			fmt.Fprintf(os.Stderr, "%s is skipped: %v\n", backend, err)
 			continue
 		}
 		if err != nil {

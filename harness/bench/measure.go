@@ -16,12 +16,12 @@ import (
 	"mrtq/internal/znode"
 )
 
-// What is measured.
+// These are the names of what is measured.
 const (
 	plan       = "mrtq plan"
 	inspect    = "mrtq inspect"
 	migrate    = "mrtq migrate"
-	sending    = "mrtq migrate, its sending" // from the run's first multi to the last answer, seen from outside
+	sending    = "mrtq migrate, its sending" // from the run's first multi to the last answer, as the recorder sees it
 	verify     = "mrtq verify"
 	dump       = "mrtq dump of the target"
 	rollback   = "mrtq rollback"
@@ -37,7 +37,7 @@ const (
 	alone      = "another client's wait, alone"
 )
 
-// order is that of the table.
+// order is the order of the table.
 var order = []string{inspect, plan, migrate, sending, verify, dump, rollback, load, unload, readSource, readTarget, readACLs, wireSource, wireTarget, byTheBook, beside, alone}
 
 // result is what was measured on one server.
@@ -48,11 +48,11 @@ type result struct {
 	Records int                 `json:"records"`
 	Source  int                 `json:"sourceZnodes"`
 	Target  int                 `json:"targetZnodes"`
-	Jobs    int                 `json:"jobs"`    // of the documented way
-	Samples map[string][]sample `json:"samples"` // one a round
+	Jobs    int                 `json:"jobs"`    // how many jobs were created in the documented way
+	Samples map[string][]sample `json:"samples"` // by name; one for each round
 }
 
-// The run that a first migration to a target is.
+// firstRun is the id of the first run in a target.
 const firstRun = "run0000000000"
 
 // bench is one server while it is measured.
@@ -106,7 +106,7 @@ const sourceRoot = "/source"
 
 func chroot(kind string, round int) string { return fmt.Sprintf("/%s%02d", kind, round) }
 
-// makeSource makes a legacy queue and restores it to the server.
+// makeSource generates a legacy queue and restores it to the server.
 func (b *bench) makeSource(ctx context.Context) error {
 	tree, err := legacyqueue.Make(legacyqueue.Options{Records: b.records, Seed: 1})
 	if err != nil {
@@ -129,8 +129,8 @@ func (b *bench) makeSource(ctx context.Context) error {
 	return err
 }
 
-// rehearse migrates once, which isn't measured, and records what migrate sends.
-// That the same requests sent again make what verify accepts is seen here, too.
+// rehearse migrates once without measuring, and returns what migrate has sent. It also
+// checks that verify accepts the result of sending the same requests again.
 func (b *bench) rehearse(ctx context.Context) ([]request, error) {
 	recorded, replayed := chroot("recd", 0), chroot("rpld", 0)
 	requests, _, err := b.recordedMigrate(ctx, recorded)
@@ -152,13 +152,13 @@ func (b *bench) rehearse(ctx context.Context) ([]request, error) {
 		return nil, fmt.Errorf("bare load: %w", err)
 	}
 	if _, err := b.run(ctx, "verify", b.address+sourceRoot, b.address+replayed); err != nil {
-		return nil, fmt.Errorf("what the bare load made isn't what migrate makes: %w", err)
+		return nil, fmt.Errorf("the bare load did not create what migrate creates: %w", err)
 	}
 	_, err = bareDelete(b.address, b.in(replayed))
 	return requests, err
 }
 
-// in is the target's paths in a chroot.
+// in returns the target's paths in a chroot.
 func (b *bench) in(chroot string) []string {
 	paths := make([]string, len(b.target))
 	for i, path := range b.target {
@@ -167,7 +167,8 @@ func (b *bench) in(chroot string) []string {
 	return paths
 }
 
-// recordedMigrate migrates through a recorder.
+// recordedMigrate migrates through a recorder. It returns the changes that migrate sent,
+// and how long it was sending.
 func (b *bench) recordedMigrate(ctx context.Context, chroot string) ([]request, time.Duration, error) {
 	r, err := record(b.address)
 	if err != nil {

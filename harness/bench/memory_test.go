@@ -19,17 +19,16 @@ var (
 	memoryLimit   = flag.String("memory-limit", "256MiB", "GOMEMLIMIT of the commands of TestMemory; off for none")
 )
 
-// The memory that a command may take: what it always takes, most of it garbage that is
-// not worth collecting yet (cmd/mrtq/collector.go), and some bytes for
-// each record. A tree of the target takes some five times as many.
+// A command may have aCommand bytes of memory, and aRecord bytes for each record. Most of
+// aCommand is garbage that is not worth collecting yet (cmd/mrtq/collector.go). A tree of
+// the target would need some five times aRecord for each record.
 const (
 	aCommand = 160 << 20
 	aRecord  = 700
 )
 
-// TestMemory: each step of a migration takes memory that hardly grows with the
-// queue, of a target that is empty, and of one that is full. Both sides are on a
-// server in another process.
+// TestMemory: the memory of each step of a migration hardly grows with the queue, with an
+// empty target and with a full one. Both sides are on a server in another process.
 func TestMemory(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux says how much memory a process had at most")

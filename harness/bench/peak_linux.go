@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// watchPeak tells the most memory that a process has, in bytes, once it has ended:
-// what the last look found, a hundredth of a second before at most. The kernel's
-// own account of an ended process (ru_maxrss) is of no use, for it begins with the
-// memory of the process that started it.
+// watchPeak watches the memory of a process. Call ended when the process has ended: it
+// returns the most memory that the process had, in bytes. watchPeak looks every
+// hundredth of a second, so it may miss what came after its last look. The kernel's own
+// figure for an ended process (ru_maxrss) is of no use, because it includes the memory
+// of the process that started it.
 func watchPeak(pid int) (ended func() int64) {
 	stop, peak := make(chan struct{}), make(chan int64)
 	go func() {
@@ -34,7 +35,8 @@ func watchPeak(pid int) (ended func() int64) {
 	}
 }
 
-// highWater is the largest resident set that a process has had, 0 if it is gone.
+// highWater returns the largest resident set that a process has had, in bytes, or 0 if
+// the process has ended.
 func highWater(pid int) int64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

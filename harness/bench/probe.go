@@ -12,17 +12,17 @@ import (
 const (
 	probePath = "/probe"
 	ephemeral = 1
-	// How long the probe pauses after an answer: short enough for a percentile of a
-	// short migration, and long enough to be no load.
+	// probePause is how long the probe pauses after an answer: short enough to have
+	// enough samples of a short migration, and long enough to be no load.
 	probePause = 4 * time.Millisecond
-	// How long a server is probed at least that has nothing else to do.
+	// leastProbe is how long a server that has nothing else to do is probed at least.
 	leastProbe = 200 * time.Millisecond
 )
 
-// probe is another client of the server that is measured: it reads and writes, by
-// turns, one small znode of its own, one request after the other, until stop is
-// closed. What it returns is how long it waited for an answer: 99 times of 100 no
-// longer than Seconds, half the times no longer than Half.
+// probe measures how long another client of the server waits for an answer. Until stop
+// is closed, it reads and writes a small znode of its own in turn, one request after the
+// other. 99 of 100 waits were no longer than the sample's Seconds, and half of them no
+// longer than its Half.
 func probe(address string, stop <-chan struct{}) (sample, error) {
 	c, err := rawzk.Open(address, sessionTimeout)
 	if err != nil {
@@ -66,7 +66,7 @@ func answered(c *rawzk.Conn, op wire.OpCode, body []byte) (rawzk.Packet, error) 
 	return p, err
 }
 
-// waited is the sample of a probe's waits.
+// waited returns the sample for a probe's waits.
 func waited(waits []time.Duration) sample {
 	slices.Sort(waits)
 	if len(waits) == 0 {
@@ -83,7 +83,7 @@ func probeQuiet(address string, long time.Duration) (sample, error) {
 	return probe(address, stop)
 }
 
-// probeDuring probes a server while something is done on it.
+// probeDuring probes a server while do runs.
 func probeDuring(address string, do func() error) (sample, error) {
 	stop, done := make(chan struct{}), make(chan error, 1)
 	go func() {

@@ -12,14 +12,14 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// request is one that changes something, as it went over the wire.
+// request is a request that changes something, with the bytes of its record.
 type request struct {
 	op   wire.OpCode
 	body []byte
 }
 
-// recorder passes on what clients and a server say to each other, and keeps the
-// clients' changes in their order. It also tells how long a run's multis took.
+// recorder stands between clients and a server. It passes on everything, keeps the
+// clients' changes in their order, and measures how long a run's multis took.
 type recorder struct {
 	listener net.Listener
 	server   string
@@ -32,7 +32,7 @@ type recorder struct {
 	passing  sync.WaitGroup
 }
 
-// record listens on a port of its own, and passes on to the server.
+// record starts a recorder for a server, on a port of its own.
 func record(server string) (*recorder, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -45,7 +45,8 @@ func record(server string) (*recorder, error) {
 
 func (r *recorder) address() string { return r.listener.Addr().String() }
 
-// close ends all connections, and returns what was recorded.
+// close ends all connections. It returns the changes, and the time from the first multi
+// of a run to the last answer.
 func (r *recorder) close() (requests []request, sending time.Duration, err error) {
 	err = r.listener.Close()
 	r.mu.Lock()
@@ -68,7 +69,7 @@ func (r *recorder) accept() {
 		}
 		server, err := net.Dial("tcp", r.server)
 		if err != nil {
-			client.Close() // the client will tell
+			client.Close() // the client reports it
 			continue
 		}
 		r.mu.Lock()
@@ -80,8 +81,8 @@ func (r *recorder) accept() {
 	}
 }
 
-// pass copies frames until either side is gone. The first, which opens the
-// session, isn't looked at.
+// pass copies frames until either side ends. It calls look for each of them except the
+// first, which opens the session.
 func pass(from, to net.Conn, look func(payload []byte)) {
 	defer from.Close()
 	defer to.Close()
@@ -115,11 +116,11 @@ func send(w *bufio.Writer, payload []byte, flush bool) error {
 // passage is one connection.
 type passage struct {
 	recorder *recorder
-	waiting  map[int32]request // for their answers, by xid
+	waiting  map[int32]request // the changes that have no answer yet, by xid
 }
 
-// runs is where a migration's run stands. What is sent before it exists is the
-// election, after which the source is read.
+// runs is the folder of the migration's runs. Before a run exists, migrate only sends
+// what the election needs, and then reads the source.
 const runs = "/migration/runs/"
 
 // requestHeaderLen is the width of a [wire.RequestHeader], in bytes.
@@ -139,8 +140,8 @@ func (p *passage) asked(payload []byte) {
 	}
 }
 
-// answered keeps what was done. A server answers one connection in order; of two
-// connections the order is that of the answers.
+// answered keeps a change that has succeeded. The server answers each connection in
+// order. Changes of two connections are kept in the order of their answers.
 func (p *passage) answered(payload []byte) {
 	d := wire.NewDecoder(payload)
 	h := d.ReplyHeader()

@@ -9,30 +9,31 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 )
 
-// ratio says how quick something is beside a yardstick: the sum of the
-// yardstick's times, divided by its own.
+// ratio says how fast something is in comparison with a yardstick: the sum of the
+// yardstick's times, divided by its own time.
 type ratio struct {
 	what      string
 	yardstick []string
 	of        string
-	bar       float64 // that the project wants to reach, 0 for none
-	most      bool    // the bar is not to be passed
+	bar       float64 // what the project wants to reach, 0 for none
+	most      bool    // the ratio should be at most the bar
 }
 
 var ratios = []ratio{
-	{what: "migrate's sending, of the bare load", yardstick: []string{load}, of: sending, bar: 0.90},
-	{what: "migrate, of the bare read of the source and the bare load", yardstick: []string{readSource, load}, of: migrate, bar: 0.75},
-	{what: "migrate, times the documented way, for a record and a job", yardstick: []string{byTheBook}, of: migrate, bar: 100},
-	{what: "verify, of the bare read of both sides", yardstick: []string{readSource, readTarget}, of: verify, bar: 0.85},
-	{what: "plan, times migrate", yardstick: []string{migrate}, of: plan, bar: 2},
-	{what: "rollback, times migrate", yardstick: []string{migrate}, of: rollback, bar: 1},
-	{what: "rollback, of the bare delete", yardstick: []string{unload}, of: rollback},
-	{what: "dump, of the bare read with ACLs", yardstick: []string{readACLs}, of: dump, bar: 0.80},
-	{what: "inspect, of the bare read of the source", yardstick: []string{readSource}, of: inspect},
-	{what: "another client's p99 wait during migrate, times alone", yardstick: []string{beside}, of: alone, bar: 3, most: true},
+	{what: "speed of migrate's sending ÷ speed of the bare load", yardstick: []string{load}, of: sending, bar: 0.90},
+	{what: "speed of migrate ÷ speed of a bare read of the source and then a bare load", yardstick: []string{readSource, load}, of: migrate, bar: 0.75},
+	{what: "records a second of migrate ÷ jobs a second of the documented way", yardstick: []string{byTheBook}, of: migrate, bar: 100},
+	{what: "speed of verify ÷ speed of a bare read of both sides", yardstick: []string{readSource, readTarget}, of: verify, bar: 0.85},
+	{what: "speed of plan ÷ speed of migrate", yardstick: []string{migrate}, of: plan, bar: 2},
+	{what: "speed of rollback ÷ speed of migrate", yardstick: []string{migrate}, of: rollback, bar: 1},
+	{what: "speed of rollback ÷ speed of the bare delete", yardstick: []string{unload}, of: rollback},
+	{what: "speed of dump ÷ speed of the bare read with ACLs", yardstick: []string{readACLs}, of: dump, bar: 0.80},
+	{what: "speed of inspect ÷ speed of the bare read of the source", yardstick: []string{readSource}, of: inspect},
+	{what: "another client's p99 wait during migrate ÷ its p99 wait alone", yardstick: []string{beside}, of: alone, bar: 3, most: true},
 }
 
-// median is the middle of what f says of the rounds, the upper one of two.
+// median returns the median of f's values. If there are two in the middle, it returns the
+// larger.
 func median[T any](of []T, f func(T) float64) float64 {
 	values := make([]float64, len(of))
 	for i, v := range of {
@@ -42,7 +43,7 @@ func median[T any](of []T, f func(T) float64) float64 {
 	return values[len(values)/2]
 }
 
-// each is what something took for a record, or a job, in one round, in seconds.
+// each returns how long something took for one record, or one job, in a round, in seconds.
 func (r result) each(what string, round int) float64 {
 	count := r.Records
 	if what == byTheBook {
@@ -51,7 +52,7 @@ func (r result) each(what string, round int) float64 {
 	return r.Samples[what][round].Seconds / float64(count)
 }
 
-// rate is how many records, or jobs, were done in a second.
+// rate returns how many records, or jobs, were done in a second.
 func (r result) rate(what string) float64 {
 	return 1 / median(r.rounds(), func(round int) float64 { return r.each(what, round) })
 }
@@ -64,8 +65,8 @@ func (r result) rounds() []int {
 	return rounds
 }
 
-// value is the median of the ratio in each round: what disturbs one side of it
-// is likely to disturb the other.
+// value returns the median of the rounds' ratios. It does not divide medians, because what
+// disturbs one side in a round is likely to disturb the other side in the same round.
 func (r result) value(of ratio) float64 {
 	return median(r.rounds(), func(round int) float64 {
 		sum := 0.0
@@ -76,7 +77,7 @@ func (r result) value(of ratio) float64 {
 	})
 }
 
-// print writes two tables: what each thing takes, and the ratios.
+// print writes two tables: how long each thing took, and the ratios.
 func (r result) print(w io.Writer) error {
 	if len(r.Samples[migrate]) == 0 {
 		return fmt.Errorf("%s: there are no measurements", r.Backend)
@@ -88,7 +89,7 @@ func (r result) print(w io.Writer) error {
 	for _, what := range order {
 		samples := r.Samples[what]
 		if what == beside || what == alone {
-			continue // below
+			continue // they come after the table
 		}
 		cpu, peak := "", ""
 		if s := median(samples, func(s sample) float64 { return s.CPU }); s > 0 {
@@ -103,7 +104,7 @@ func (r result) print(w io.Writer) error {
 	figures.Render()
 	for _, what := range []string{alone, beside} {
 		if len(r.Samples[what]) == 0 {
-			continue // in an older file
+			continue // an older file has no probe
 		}
 		half := median(r.Samples[what], func(s sample) float64 { return s.Half })
 		p99 := median(r.Samples[what], func(s sample) float64 { return s.Seconds })

@@ -7,8 +7,8 @@ import (
 	"mrtq/newqueue/services"
 )
 
-// assemblies are the access workers: a large one, which takes small requests
-// too, and a small one. Each looks at the hold of its own queue only.
+// assemblies runs the two access workers: one for large requests, which takes small
+// ones, too, and one for small requests. Each checks only the hold of its own queue.
 func (w *World) assemblies() {
 	if !w.exists(newqueue.QueueHoldPath(newqueue.HoldAccessLarge)) {
 		w.assemble(newqueue.AccessLarge)
@@ -54,8 +54,8 @@ func (a *access) setStatus(status string) error {
 	return a.putObject(a.path+"/status", o)
 }
 
-// assemble takes every pending request of a queue. It loads each item before it
-// looks at its state, so that one bad item stops the queue.
+// assemble takes every pending request of a queue. It loads each request before it
+// looks at its state, so one bad request stops the queue.
 func (w *World) assemble(q newqueue.AccessQueue) {
 	queue := newqueue.AccessQueuePath(q)
 	names, err := w.children(queue)
@@ -73,7 +73,7 @@ func (w *World) assemble(q newqueue.AccessQueue) {
 			continue
 		}
 		if _, err := getString(a.token, "token"); err != nil {
-			// Pending has no fail state, so it stays as it is, locked.
+			// A pending request cannot become Failed, so it stays Pending and locked.
 			w.trouble(services.Access, services.Stuck, a.path, err)
 			continue
 		}

@@ -12,15 +12,15 @@ import (
 	"mrtq/newqueue/services"
 )
 
-// Release is the admin tool's release of a held job.
+// Release releases a held job, as the admin tool does. The error is the tool's.
 func (w *World) Release(jid string) (err error) {
 	defer w.lost(&err)
 	return w.admin(jid, func(*job) string { return "Pending" })
 }
 
-// Requeue is the admin tool's requeue of a failed job. It goes by the state
-// that the job left last. Null and Pending lead to Estimating, so Initialize is
-// skipped.
+// Requeue requeues a failed job, as the admin tool does. The job's
+// last_successful_status decides its new state. For null and Pending that is
+// Estimating, so Initialize is skipped. The error is the tool's.
 func (w *World) Requeue(jid string) (err error) {
 	defer w.lost(&err)
 	return w.admin(jid, func(j *job) string {
@@ -46,8 +46,8 @@ func (w *World) admin(jid string, to func(*job) string) error {
 	return j.setStatus(to(j), "")
 }
 
-// UpdateReport is the admin tool's request for another report of a failed
-// batch.
+// UpdateReport asks for another report of a failed batch, as the admin tool does.
+// The error is the tool's.
 func (w *World) UpdateReport(bid string) (err error) {
 	defer w.lost(&err)
 	b := &batch{library: w.library, id: bid}
@@ -57,7 +57,7 @@ func (w *World) UpdateReport(bid string) (err error) {
 	return b.setStatus("UpdateReporting", "")
 }
 
-// LiftHolds deletes the holds on the queues.
+// LiftHolds releases the holds on the queues.
 func (w *World) LiftHolds() (err error) {
 	defer w.lost(&err)
 	for _, h := range newqueue.QueueHolds {
@@ -68,7 +68,8 @@ func (w *World) LiftHolds() (err error) {
 	return nil
 }
 
-// rubyObject is json_property of the Ruby library, which fails on empty data.
+// rubyObject does what json_property of the Ruby library does, which fails on empty
+// data.
 func (w *World) rubyObject(path string, optional bool) (newqueue.Object, error) {
 	if optional && !w.exists(path) {
 		return newqueue.Object{}, nil
@@ -78,7 +79,7 @@ func (w *World) rubyObject(path string, optional bool) (newqueue.Object, error) 
 
 var dates = []string{"2006-01-02 15:04:05 -0700", time.RFC3339Nano, "2006-01-02T15:04:05-0700", "2006-01-02 15:04:05", "2006-01-02"}
 
-// date is date_format: nothing for an empty one.
+// date does what date_format does, which accepts an empty date.
 func date(v any) error {
 	if v == nil || v == "" {
 		return nil
@@ -89,7 +90,9 @@ func date(v any) error {
 	return nil
 }
 
-// Pages opens the admin tool's pages and its test for orphans.
+// Pages opens the admin tool's pages, and runs its test for orphans: znodes that
+// belong to nothing. What it can't show becomes a Trouble. The error is only that
+// the session was lost.
 func (w *World) Pages() (err error) {
 	defer w.lost(&err)
 	page := func(item string, errs ...error) {
@@ -123,22 +126,22 @@ func (w *World) Pages() (err error) {
 	return nil
 }
 
-// jobPages are the lists of jobs. A bad job is left out. A job without a
-// profile among others breaks the sorting.
+// jobPages opens the lists of jobs. They leave out a bad job. If some jobs have a
+// profile and some have none, the tool can't sort the list.
 func (w *World) jobPages(page func(item string, errs ...error)) {
 	jids, err := w.children("/jobs")
 	page("/jobs", err)
 	var named, unnamed []string
-	standing := map[string][]string{}
+	entriesOf := map[string][]string{}
 	states, _ := w.children("/jobs/states")
 	for _, s := range states {
 		entries, _ := w.children("/jobs/states/" + s)
 		for _, e := range entries {
 			path := "/jobs/states/" + s + "/" + e
 			_, jid, _ := strings.Cut(e, "-")
-			standing[jid] = append(standing[jid], path)
+			entriesOf[jid] = append(entriesOf[jid], path)
 			if jid == "" || !w.exists("/jobs/"+jid) {
-				page(path, errors.New("it stands for no job"))
+				page(path, errors.New("there is no such job"))
 			}
 		}
 	}
@@ -171,8 +174,8 @@ func (w *World) jobPages(page func(item string, errs ...error)) {
 			priority = "0" + priority
 		}
 		want := "/jobs/states/" + strings.ToLower(state) + "/" + priority + "-" + jid
-		if !slices.Equal(standing[jid], []string{want}) {
-			errs = append(errs, fmt.Errorf("it stands at %v and not at %s", standing[jid], want))
+		if !slices.Equal(entriesOf[jid], []string{want}) {
+			errs = append(errs, fmt.Errorf("its queue entries are %v, want only %s", entriesOf[jid], want))
 		}
 		page(path, errs...)
 		if _, ok := value(c, "profile"); ok {

@@ -19,7 +19,7 @@ type batch struct {
 
 func (b *batch) path() string { return "/batches/" + b.id }
 
-// nextOfBatch are BatchState.nextStates.
+// nextOfBatch has the same content as BatchState.nextStates.
 var nextOfBatch = map[string][]string{
 	"Pending":         {"Held", "Processing"},
 	"Held":            {"Pending", "Deleted"},
@@ -69,7 +69,7 @@ func (b *batch) setStatus(status, message string) error {
 	return b.putObject(b.path()+"/status", o)
 }
 
-// emptied are the batches whose batch-processing exists and is empty.
+// emptied returns the batches whose batch-processing exists and is empty.
 func (w *World) emptied() ([]string, error) {
 	names, err := w.children("/batches")
 	var all []string
@@ -89,8 +89,8 @@ func (w *World) emptied() ([]string, error) {
 	return all, err
 }
 
-// batches is BatchConsumer: the first batch without states is a submission
-// whose jobs must be created.
+// batches does what BatchConsumer does: the first batch without states is a new
+// submission, for which it creates the jobs.
 func (w *World) batches() {
 	if w.held() {
 		return
@@ -150,7 +150,7 @@ func (w *World) submit(b *batch) error {
 	return nil
 }
 
-// createIdentifiers is Job.createJobIdentifiers.
+// createIdentifiers does what Job.createJobIdentifiers does.
 func createIdentifiers(jp newqueue.Object) newqueue.Object {
 	primary, _ := value(jp, "objectID")
 	local, _ := value(jp, "localID")
@@ -163,7 +163,7 @@ func createIdentifiers(jp newqueue.Object) newqueue.Object {
 	return newqueue.Object{"primary_id": primary, "local_id": ids}
 }
 
-// createJob is Job.createJob for a submission of one object.
+// createJob does what Job.createJob does, for a submission of one object.
 func (w *World) createJob(b *batch, jp newqueue.Object) error {
 	id, err := w.sequential("/jobs/jid")
 	if err != nil {
@@ -188,7 +188,7 @@ func (w *World) createJob(b *batch, jp newqueue.Object) error {
 	return j.place()
 }
 
-// jobsOf are the jobs that name a batch as theirs.
+// jobsOf returns the jobs whose bid is the given batch.
 func (w *World) jobsOf(bid string) []string {
 	var all []string
 	names, _ := w.children("/jobs")
@@ -200,8 +200,8 @@ func (w *World) jobsOf(bid string) []string {
 	return all
 }
 
-// Clean is the cleanup that runs at the start of the services and then every
-// hour (Batch.deleteCompletedBatches). It heeds no hold.
+// Clean runs the cleanup once (Batch.deleteCompletedBatches). The deployed services
+// run it when they start and then every hour. It ignores holds.
 func (w *World) Clean() (err error) {
 	defer w.lost(&err)
 	names, err := w.emptied()
@@ -212,8 +212,8 @@ func (w *World) Clean() (err error) {
 	for _, name := range names {
 		b := &batch{library: w.library, id: name}
 		if err := b.load(); err != nil {
-			// It throws before it looks at the batch, so no later batch is
-			// cleaned.
+			// The original throws before it looks at the batch's status, so it
+			// cleans no later batch.
 			w.trouble(services.Cleanup, services.NeverCleaned, b.path(), err)
 			return nil
 		}

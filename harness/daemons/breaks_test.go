@@ -18,16 +18,16 @@ import (
 	"mrtq/newqueue/services"
 )
 
-// breaker damages a migrated tree by hand, through a session of its own.
+// breaker damages a migrated tree through a session of its own.
 type breaker struct {
 	t    *testing.T
 	conn *zk.Conn
-	tree *znode.Tree // before
+	tree *znode.Tree // the tree before the damage
 
 	pending  string // a pending job of a batch with many
 	alone    string // a pending job, the only one of its batch
 	held     string
-	failed   string // a failed job of a batch that is still at work
+	failed   string // a failed job of a batch that still has unfinished jobs
 	done     string // a completed job of such a batch
 	batch    string // the batch of many
 	finished string // a Completed batch
@@ -71,7 +71,7 @@ func (b *breaker) set(path, data string) {
 	must(b.t, err)
 }
 
-// key sets a key of an object; absent removes it.
+// key sets a key of the JSON object at path. With the value absent it removes the key.
 func (b *breaker) key(path, key string, v any) {
 	o := b.object(path)
 	if v == absent {
@@ -109,8 +109,7 @@ func (b *breaker) entry(job string) string {
 	return "/jobs/states/" + state + "/" + pp + "-" + znode.Name(job)
 }
 
-// at puts a pending job into a later state, as if the services had worked on
-// it.
+// at moves a pending job to a later state, as if the services had worked on it.
 func (b *breaker) at(job, state string) {
 	b.remove(b.entry(job))
 	b.key(job+"/status", "status", state)
@@ -122,8 +121,7 @@ const (
 	goodInventory = `{"manifest_url":"http://store.example.org/manifest/9501/ark%3A%2F99999%2Ffk4x","mode":""}`
 )
 
-// broken are ways to damage a migrated tree, and the requirement that each
-// breaks.
+// broken has ways to damage a migrated tree, and the demand that each breaks.
 var broken = []struct {
 	id, what string
 	do       func(b *breaker)
@@ -251,10 +249,10 @@ var broken = []struct {
 	{"R32", "no size", func(b *breaker) { b.key(b.access+"/token", "cloud-content-byte", absent) }},
 }
 
-// seenByTheCleanup are the damages that only the hourly cleanup meets.
+// seenByTheCleanup has the damages that only the hourly cleanup notices.
 var seenByTheCleanup = map[string]bool{"a completed batch with a failed job": true, "a second name of a batch": true, "a job of a completed batch that isn't there": true}
 
-// If a requirement is broken, the check and verify find it, and it has exactly
+// If a demand is broken, the check and verify find that, and it has exactly
 // the effect on a simulated service that the table of demands says.
 func TestEveryBrokenRequirementIsFoundAndStopsItsDaemon(t *testing.T) {
 	s := migrated(t, deployed(t))
@@ -296,7 +294,7 @@ func TestEveryBrokenRequirementIsFoundAndStopsItsDaemon(t *testing.T) {
 			must(t, w.Pages())
 			must(t, w.Run())
 			for _, job := range jobs(tree, "Held") {
-				_ = w.Release(znode.Name(job)) // if it still can be
+				_ = w.Release(znode.Name(job)) // the damage may prevent it
 			}
 			must(t, w.Run())
 			must(t, w.Leftovers())
@@ -318,8 +316,8 @@ func TestEveryBrokenRequirementIsFoundAndStopsItsDaemon(t *testing.T) {
 	}
 }
 
-// Nothing in a sound tree troubles the services. So each trouble above comes
-// from its damage.
+// The services have no troubles with an undamaged tree. So each trouble in the test above comes
+// from the damage.
 func TestNothingTroublesASoundTree(t *testing.T) {
 	s := migrated(t, deployed(t))
 	w := s.services(t)

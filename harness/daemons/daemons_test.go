@@ -13,7 +13,7 @@ import (
 	"mrtq/newqueue/services"
 )
 
-// opened is the queue that a source is.
+// opened returns the legacy queue of a source.
 func opened(ctx context.Context, src *migrate.Source) (*migrate.LegacyQueue, error) {
 	return migrate.OpenLegacyQueue(ctx, side.Tree(src.Tree), src.Queues, legacy.Options{})
 }
@@ -26,8 +26,8 @@ func static(src *migrate.Source) migrate.ReadFunc {
 	}
 }
 
-// named are the items of which the plan said that no service could work on
-// them: by znode or by batch, as in the finding.
+// named returns the items that no service could work on, as the plan says. A finding
+// names a legacy znode or a batch.
 func named(p *migrate.Plan) map[string]bool {
 	all := map[string]bool{}
 	for _, f := range p.Services {
@@ -40,8 +40,8 @@ func named(p *migrate.Plan) map[string]bool {
 	return all
 }
 
-// Everything that is migrated in dialect mrt-zk meets every demand, except what
-// the plan named. The services finish all of it, and report each batch once.
+// Everything that is migrated in dialect mrt-zk meets every demand, except the items
+// that the plan named. The services finish all of it, and report each batch once.
 func TestMigratedQueuesAreWorkedToTheEnd(t *testing.T) {
 	for name, legacyQueue := range corpora(t) {
 		t.Run(name, func(t *testing.T) {
@@ -129,9 +129,9 @@ func TestMigratedQueuesAreWorkedToTheEnd(t *testing.T) {
 	}
 }
 
-// What the plan predicts happens: the daemon that it names first does what it
-// says.
-func TestPlanForetellsWhatTheServicesDo(t *testing.T) {
+// For each bad item the plan names the daemon that fails first, and the effect. Both
+// come true.
+func TestPlanPredictsWhatTheServicesDo(t *testing.T) {
 	for name, legacyQueue := range corpora(t) {
 		t.Run(name, func(t *testing.T) {
 			s := migrated(t, legacyQueue)
@@ -152,46 +152,46 @@ func TestPlanForetellsWhatTheServicesDo(t *testing.T) {
 					first[trouble.Item] = trouble
 				}
 			}
-			told := map[string]bool{}
+			predicted := map[string]bool{}
 			for _, v := range violations {
 				if got, there := first[v.Item]; there && got.Daemon == v.Stop.Daemon && got.Effect == v.Stop.Effect {
-					told[v.Item] = true
+					predicted[v.Item] = true
 				}
 			}
 			for item, trouble := range first {
-				if !told[item] {
-					t.Errorf("nothing told of %s", trouble)
+				if !predicted[item] {
+					t.Errorf("nothing predicted %s", trouble)
 				}
 			}
 			if name == "as deployed" && len(w.Troubles) > 0 {
-				t.Errorf("troubles with records as deployed services wrote them: %v", w.Troubles)
+				t.Errorf("the services have troubles with records that deployed services wrote: %v", w.Troubles)
 			}
 		})
 	}
 }
 
-// Everything that was completed is removed within the hour, with or without a
-// hold.
-func TestCleanupHeedsNoHold(t *testing.T) {
+// The hourly cleanup removes everything that was completed, even while the queues
+// are held.
+func TestCleanupIgnoresHolds(t *testing.T) {
 	s := migrated(t, deployed(t))
 	w := daemons.New(daemons.Options{Conn: s.dial(t)})
 	must(t, w.Run())
 	if len(w.Took) > 0 || len(w.Mails) > 0 {
-		t.Errorf("held, and yet: %v, %v", w.Took, w.Mails)
+		t.Errorf("the queues are held, but the services did %v and mailed %v", w.Took, w.Mails)
 	}
-	foretold := map[string]bool{}
+	predicted := map[string]bool{}
 	for _, n := range services.Notices(s.tree(t)) {
 		if n.Kind == services.RemovedSoon {
-			foretold[strings.TrimPrefix(n.Item, "/batches/")] = true
+			predicted[strings.TrimPrefix(n.Item, "/batches/")] = true
 		}
 	}
 	must(t, w.Clean())
-	if len(w.Removed) == 0 || len(w.Removed) != len(foretold) {
-		t.Errorf("removed %v, foretold %v", w.Removed, foretold)
+	if len(w.Removed) == 0 || len(w.Removed) != len(predicted) {
+		t.Errorf("removed %v, predicted %v", w.Removed, predicted)
 	}
 	for _, bid := range w.Removed {
-		if !foretold[bid] {
-			t.Errorf("removed %s, which was not foretold", bid)
+		if !predicted[bid] {
+			t.Errorf("removed %s, which nothing predicted", bid)
 		}
 	}
 }

@@ -13,12 +13,13 @@ import (
 type ingestDaemon struct {
 	name        services.Daemon
 	state, next string
-	// early: it reads the configuration in its main loop, to check the
-	// collection's hold. Nothing catches an exception there.
+	// early means that it reads the configuration in its main loop, to check the
+	// collection's hold. If that throws, no task fails the job.
 	early bool
-	// handlers checks what its handlers demand of the request.
+	// handlers check what the daemon's handlers demand of the request.
 	handlers []func(request) error
-	// after makes its writes, and returns the job's priority before the step.
+	// after makes the daemon's writes. It returns errWaits if the daemon waits
+	// for a lock.
 	after func(w *World, j *job, r request, jp newqueue.Object) error
 }
 
@@ -31,7 +32,7 @@ var ingestDaemons = []ingestDaemon{
 	{name: services.Notify, state: "Notify", next: "Completed"},
 }
 
-// ingest is one wake-up of a consumer: it takes all jobs that it finds.
+// ingest lets a consumer wake up once and take all jobs that it finds.
 func (w *World) ingest(d ingestDaemon) {
 	if w.held() {
 		return
@@ -47,7 +48,7 @@ func (w *World) ingest(d ingestDaemon) {
 		if d.early {
 			jp, err := w.jsonProperty(j.path() + "/configuration")
 			if err != nil {
-				// The main loop catches it, and the lock stays.
+				// The main loop catches the exception, and the lock stays.
 				w.trouble(d.name, services.Stuck, j.path(), err)
 				return
 			}
@@ -62,11 +63,10 @@ func (w *World) ingest(d ingestDaemon) {
 	}
 }
 
-// errWaits says that a daemon's thread waits for a lock, and leaves the job as
-// it is.
+// errWaits means that a daemon's thread waits for a lock. The job stays as it is.
 var errWaits = fmt.Errorf("it waits for a lock")
 
-// consume is the run() of a consumer's task.
+// consume does what run() of a consumer's task does.
 func (w *World) consume(d ingestDaemon, j *job) error {
 	jp, err := w.jsonProperty(j.path() + "/configuration")
 	if err != nil {
@@ -101,7 +101,8 @@ func (w *World) consume(d ingestDaemon, j *job) error {
 	return nil
 }
 
-// estimate sets the space. If it can't find that out, it lowers the priority.
+// estimate sets how much space the job needs. If it can't find out how much, it lowers the
+// job's priority.
 func (w *World) estimate(j *job, r request, _ newqueue.Object) error {
 	if r.packageType == "manifest" && w.Unsized {
 		return j.setPriority(j.priority + 10)
@@ -110,7 +111,7 @@ func (w *World) estimate(j *job, r request, _ newqueue.Object) error {
 	return w.set(j.path()+"/space_needed", "1048576")
 }
 
-// process mints an id if there is none, and writes where storage and inventory
+// process mints an id if the job has none, and writes where storage and inventory
 // find the object.
 func (w *World) process(j *job, r request, jp newqueue.Object) error {
 	if r.primaryID == "" && len(r.localIDs) > 0 {
@@ -163,7 +164,7 @@ func (w *World) process(j *job, r request, jp newqueue.Object) error {
 	return w.putObject(j.path()+"/configuration", jp)
 }
 
-// lockName is MerrittLocks' replaceAll(":?/", "_").
+// lockName does what MerrittLocks does: replaceAll(":?/", "_").
 func lockName(id string) string {
 	return strings.NewReplacer(":/", "_", "/", "_").Replace(id)
 }

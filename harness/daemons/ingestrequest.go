@@ -24,13 +24,14 @@ type request struct {
 var dublinCore = strings.Fields("DCcontributor DCcoverage DCcreator DCdate DCdescription DCformat DCidentifier DClanguage " +
 	"DCpublisher DCrelation DCrights DCsource DCsubject DCtitle DCtype")
 
-// packageTypes are PackageTypeEnum.
+// packageTypes are the values of PackageTypeEnum.
 var packageTypes = strings.Fields("file container manifest batchManifestFile batchManifestContainer batchManifest")
 
-// digestTypes are DigestEnum.
+// digestTypes are the values of DigestEnum.
 var digestTypes = strings.Fields("Alder-32 CRC-32 MD2 MD5 SHA-1 SHA-256 SHA-384 SHA-512")
 
-// populate is JSONUtil.populateIngestRequest, with what it throws on.
+// populate does what JSONUtil.populateIngestRequest does. It returns an error where
+// the original throws.
 func populate(jp, ji newqueue.Object) (request, error) {
 	var r request
 	var err error
@@ -67,8 +68,8 @@ func populate(jp, ji newqueue.Object) (request, error) {
 
 var errNull = errors.New("null") // NullPointerException
 
-// openProfile is ProfileUtil: it cuts the queue path at "bid-" and reads the
-// profile.
+// openProfile does what ProfileUtil does: it cuts the queue path at "bid-" and reads
+// the profile.
 func (r request) openProfile() error {
 	if r.batchID == "" {
 		return fmt.Errorf("batchID: %w", errNull)
@@ -82,7 +83,7 @@ func (r request) openProfile() error {
 	return nil
 }
 
-// openJob is what every ingest daemon does with a request before its handlers
+// openJob does what every ingest daemon does with a request before its handlers
 // run.
 func (r request) openJob(directories map[string]bool) error {
 	if r.jobID == "" {
@@ -100,7 +101,8 @@ func (r request) openJob(directories map[string]bool) error {
 	return nil
 }
 
-// known: a package type that the enumeration does not have is null.
+// known fails if the package type is not in the enumeration, because the original
+// then has null.
 func (r request) known() error {
 	if !slices.Contains(packageTypes, r.packageType) {
 		return fmt.Errorf("package type: %w", errNull)
@@ -108,7 +110,8 @@ func (r request) known() error {
 	return nil
 }
 
-// recognised is what HandlerEstimate and HandlerRetrieve can do.
+// recognised fails for a package type that HandlerEstimate and HandlerRetrieve can't
+// handle.
 func (r request) recognised() error {
 	if !slices.Contains([]string{"file", "container", "manifest"}, r.packageType) {
 		return fmt.Errorf("specified package type not recognized (file/container/manifest): %s", r.packageType)
@@ -116,7 +119,7 @@ func (r request) recognised() error {
 	return nil
 }
 
-// verified is HandlerVerify.
+// verified checks what HandlerVerify checks.
 func (r request) verified() error {
 	if r.filename == "" {
 		return fmt.Errorf("package name not supplied")

@@ -24,7 +24,7 @@ type job struct {
 
 func (j *job) path() string { return "/jobs/" + j.id }
 
-// next are JobState.nextStates.
+// next has the same content as JobState.nextStates.
 var next = map[string][]string{
 	"Pending":      {"Held", "Estimating", "Failed"},
 	"Held":         {"Pending", "Deleted"},
@@ -40,13 +40,13 @@ var next = map[string][]string{
 	"Deleted":      {},
 }
 
-// success are JobState.success; pending has none in the library.
+// success has the same content as JobState.success. In the library Pending has none.
 var success = map[string]string{
 	"Estimating": "Provisioning", "Provisioning": "Downloading", "Downloading": "Processing", "Processing": "Storing",
 	"Storing": "Recording", "Recording": "Notify", "Notify": "Completed",
 }
 
-// load is QueueItem.load, Job.loadStatus and Job.loadProperties.
+// load does what QueueItem.load, Job.loadStatus and Job.loadProperties do.
 func (j *job) load(setStatus bool) error {
 	if !j.exists(j.path()) {
 		return invalid("missing node %s", j.path())
@@ -106,8 +106,8 @@ func (j *job) number(node string, bits int) (int64, error) {
 	return n, nil
 }
 
-// place is setJobStatePath and setBatchStatePath: it deletes the old entry and
-// creates the new one, even if they are the same.
+// place does what setJobStatePath and setBatchStatePath do: they delete the old entry
+// and create the new one, even if the two are the same.
 func (j *job) place() error {
 	folder := "/jobs/states/" + strings.ToLower(j.status)
 	entry := fmt.Sprintf("%s/%02d-%s", folder, j.priority, j.id)
@@ -141,14 +141,14 @@ func (l *library) make(folder, entry string) error {
 	return l.create(entry, "")
 }
 
-// errState is MerrittStateError.
+// errState stands for a MerrittStateError.
 type errState struct{ from, to string }
 
 func (e errState) Error() string {
 	return fmt.Sprintf("state change (%s->%s) is not allowed", e.from, e.to)
 }
 
-// setStatus is QueueItem.setStatus with Job.statusObject.
+// setStatus does what QueueItem.setStatus does, with Job.statusObject.
 func (j *job) setStatus(status, message string) error {
 	if status == "" {
 		return errState{j.status, "null"}
@@ -183,7 +183,8 @@ func (j *job) setPriority(priority int64) error {
 	return j.set(j.path()+"/priority", strconv.FormatInt(priority, 10))
 }
 
-// localID is Job.localId: it casts to an array, and its elements to strings.
+// localID does what Job.localId does: it casts local_id to an array, and each element
+// to a string.
 func (j *job) localID() (string, error) {
 	v, there := j.identifiers["local_id"]
 	if !there {
@@ -209,7 +210,7 @@ func stringArray(v any) ([]string, error) {
 	return all, nil
 }
 
-// remove is Job.delete.
+// remove does what Job.delete does.
 func (j *job) remove() error {
 	if len(next[j.status]) > 0 {
 		return errState{j.status, "removed"}
@@ -222,8 +223,9 @@ func (j *job) remove() error {
 	return j.deleteAll(j.path())
 }
 
-// acquireJob is Job.acquireJob. A checked error unlocks the job, any other
-// leaves it locked. Both end the search. item is the job.
+// acquireJob does what Job.acquireJob does. An error ends its search. After a checked
+// error the job is unlocked, after any other it stays locked. item is the path of what it was
+// reading: the job, its queue entry or the queue. If it finds no job, j is nil.
 func (l *library) acquireJob(state string) (j *job, item string, err error) {
 	folder := "/jobs/states/" + strings.ToLower(state)
 	if !l.exists(folder) {

@@ -10,8 +10,8 @@ import (
 	"mrtq/newqueue/services"
 )
 
-// Leftovers adds, after a run, what no daemon reached or reported: jobs and
-// requests that none found, and batches that none reported.
+// Leftovers adds to the troubles what the daemons have left undone after a run: jobs
+// and requests that none of them found, and batches that none of them reported.
 func (w *World) Leftovers() (err error) {
 	defer w.lost(&err)
 	left := func(d services.Daemon, e services.Effect, item string, err error) {
@@ -58,7 +58,7 @@ func (w *World) Leftovers() (err error) {
 	return nil
 }
 
-// stopped reports whether something else stops a daemon.
+// stopped reports whether another item has stopped a daemon.
 func (w *World) stopped(d services.Daemon) bool {
 	for _, t := range w.Troubles {
 		if t.Daemon == d && (t.Effect == services.StopsQueue || t.Effect == services.EndsThread) {

@@ -11,7 +11,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// library is the client library's access to ZooKeeper (QueueItemHelper).
+// library accesses ZooKeeper as the client library does (QueueItemHelper).
 type library struct {
 	conn *zk.Conn
 	root string // chroot
@@ -36,7 +36,9 @@ func invalid(format string, args ...any) error {
 // lostError is a failure of the simulation's own session, not of a daemon.
 type lostError struct{ error }
 
-func (l *library) keeper(what, path string, err error) error {
+// check returns the errors that the Java library declares as a checkedError. Any other error
+// means that the simulation has lost its session, and check panics with a lostError.
+func (l *library) check(what, path string, err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -48,7 +50,7 @@ func (l *library) keeper(what, path string, err error) error {
 
 func (l *library) exists(path string) bool {
 	there, _, err := l.conn.Exists(l.root + path)
-	if l.keeper("exists", path, err) != nil {
+	if l.check("exists", path, err) != nil {
 		return false
 	}
 	return there
@@ -56,19 +58,19 @@ func (l *library) exists(path string) bool {
 
 func (l *library) get(path string) (string, error) {
 	data, _, err := l.conn.Get(l.root + path)
-	return string(data), l.keeper("get", path, err)
+	return string(data), l.check("get", path, err)
 }
 
-// children are sorted, as the library sorts them.
+// children returns the names of the children, sorted, as the library sorts them.
 func (l *library) children(path string) ([]string, error) {
 	names, _, err := l.conn.Children(l.root + path)
 	slices.Sort(names)
-	return names, l.keeper("children", path, err)
+	return names, l.check("children", path, err)
 }
 
 func (l *library) create(path, data string) error {
 	_, err := l.conn.Create(l.root+path, []byte(data), 0, zk.WorldACL(zk.PermAll))
-	return l.keeper("create", path, err)
+	return l.check("create", path, err)
 }
 
 func (l *library) createIfNeeded(path string) error {
@@ -80,12 +82,12 @@ func (l *library) createIfNeeded(path string) error {
 
 func (l *library) sequential(prefix string) (string, error) {
 	path, err := l.conn.Create(l.root+prefix, []byte{}, zk.FlagSequence, zk.WorldACL(zk.PermAll))
-	return path[strings.LastIndexByte(path, '/')+1:], l.keeper("create", prefix, err)
+	return path[strings.LastIndexByte(path, '/')+1:], l.check("create", prefix, err)
 }
 
 func (l *library) set(path, data string) error {
 	_, err := l.conn.Set(l.root+path, []byte(data), -1)
-	return l.keeper("set", path, err)
+	return l.check("set", path, err)
 }
 
 func (l *library) createOrSet(path, data string) error {
@@ -99,7 +101,7 @@ func (l *library) delete(path string) error {
 	if path == "" || !l.exists(path) {
 		return nil
 	}
-	return l.keeper("delete", path, l.conn.Delete(l.root+path, -1))
+	return l.check("delete", path, l.conn.Delete(l.root+path, -1))
 }
 
 func (l *library) deleteAll(path string) error {
@@ -115,18 +117,18 @@ func (l *library) deleteAll(path string) error {
 	return l.delete(path)
 }
 
-// lock takes an item's lock; false if it is locked or isn't there.
+// lock takes an item's lock. It returns false if the item is locked or does not
+// exist.
 func (l *library) lock(item string) bool { return l.ephemeral(item + "/lock") }
 
 func (l *library) ephemeral(path string) bool {
 	_, err := l.conn.Create(l.root+path, []byte{}, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
-	return l.keeper("lock", path, err) == nil
+	return l.check("lock", path, err) == nil
 }
 
 func (l *library) unlock(item string) { _ = l.delete(item + "/lock") }
 
-// jsonProperty demands a JSON object. optJSONProperty takes no data for an
-// empty object.
+// jsonProperty reads a JSON object. If the data is anything else, it returns an error.
 func (l *library) jsonProperty(path string) (newqueue.Object, error) {
 	text, err := l.get(path)
 	if err != nil {
@@ -139,6 +141,8 @@ func (l *library) jsonProperty(path string) (newqueue.Object, error) {
 	return o, nil
 }
 
+// optJSONProperty reads a JSON object. If there is no znode, or it has no data, it
+// returns an empty object.
 func (l *library) optJSONProperty(path string) (newqueue.Object, error) {
 	if !l.exists(path) {
 		return newqueue.Object{}, nil

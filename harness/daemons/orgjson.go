@@ -9,8 +9,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// The getters of org.json, exactly as strict as the originals. Their errors
-// stand for JSONException, which is unchecked.
+// These are the getters of org.json. They are exactly as strict as the originals.
+// Their errors stand for JSONException, which is unchecked.
 
 func getString(o newqueue.Object, key string) (string, error) {
 	s, ok := o[key].(string)
@@ -49,8 +49,8 @@ func getNumber(o newqueue.Object, key string, bits int) (int64, error) {
 	return n, nil
 }
 
-// stringOr is the library's jsonStringProperty: a default if the key is
-// missing, an exception if the value is not a string.
+// stringOr does what the library's jsonStringProperty does: it returns a default if
+// the key is missing, and an error if the value is not a string.
 func stringOr(o newqueue.Object, key, otherwise string) (string, error) {
 	if _, there := o[key]; !there {
 		return otherwise, nil
@@ -58,7 +58,8 @@ func stringOr(o newqueue.Object, key, otherwise string) (string, error) {
 	return getString(o, key)
 }
 
-// value is JSONUtil.getValue: null for everything but a string.
+// value does what JSONUtil.getValue does. There is false, for its null, if the value
+// is anything but a string.
 func value(o newqueue.Object, key string) (s string, there bool) {
 	s, there = o[key].(string)
 	return s, there

@@ -8,7 +8,7 @@ import (
 	"mrtq/newqueue/services"
 )
 
-// reports is BatchReportConsumer.
+// reports does what BatchReportConsumer does.
 func (w *World) reports() {
 	if w.held() {
 		return
@@ -21,7 +21,8 @@ func (w *World) reports() {
 	for _, name := range names {
 		b := &batch{library: w.library, id: name}
 		if err := b.load(); err != nil {
-			// Before the lock: it begins at the same batch again.
+			// This is before it locks the batch, so the next time it begins with
+			// the same batch again.
 			w.trouble(services.BatchReport, services.StopsReports, b.path(), err)
 			return
 		}
@@ -36,7 +37,7 @@ func (w *World) reports() {
 	}
 }
 
-// updateReports is UpdateBatchReportConsumer.
+// updateReports does what UpdateBatchReportConsumer does.
 func (w *World) updateReports() {
 	if w.held() {
 		return
@@ -54,8 +55,9 @@ func (w *World) updateReports() {
 	}
 }
 
-// report is the run() of both. If it throws, the batch stays as it is, locked,
-// until the services are restarted. Exceptions of the mail handler are ignored.
+// report does what run() of both consumers does. If that throws, the batch stays as
+// it is, and locked, until the services are restarted. It ignores exceptions of the
+// mail handler.
 func (w *World) report(d services.Daemon, b *batch) {
 	jp, err := w.jsonProperty(b.path() + "/submission")
 	var r request
@@ -84,7 +86,7 @@ func (w *World) report(d services.Daemon, b *batch) {
 	w.took(d, b.path())
 }
 
-// mail is HandlerNotification of batchReport.
+// mail does what HandlerNotification of batchReport does.
 func (w *World) mail(b *batch, jp newqueue.Object, r request) error {
 	bid, err := w.get("/batch-uuids/" + r.batchID)
 	if err != nil {
@@ -95,10 +97,10 @@ func (w *World) mail(b *batch, jp newqueue.Object, r request) error {
 		return err
 	}
 	if left, _ := w.children(found.path() + "/states/batch-processing"); len(left) > 0 {
-		return fmt.Errorf("%s is found by its batchID, and is not complete", bid)
+		return fmt.Errorf("its batchID leads to %s, which is not complete", bid)
 	}
 	if bid != b.id {
-		return fmt.Errorf("%s is found by its batchID", bid)
+		return fmt.Errorf("its batchID leads to %s", bid)
 	}
 	m := Mail{Batch: b.id, OK: true}
 	m.To, _ = value(jp, "notification")
@@ -134,7 +136,7 @@ func (w *World) mail(b *batch, jp newqueue.Object, r request) error {
 	return nil
 }
 
-// listed are the jobs in a folder, as in the mail's attachment.
+// listed returns the jobs in a folder, as the mail's attachment lists them.
 func (w *World) listed(b *batch, folder string, failed bool) ([]string, error) {
 	names, _ := w.children(b.path() + "/states/" + folder)
 	var ids []string

@@ -53,7 +53,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// everything are policies that migrate every record, even one that no service
+// everything has the policies that migrate every record, even one that no service
 // could work on.
 var everything = migrate.Policies{Consumed: migrate.AsPending, Completed: migrate.Migrate, Deleted: migrate.Migrate,
 	Undecodable: migrate.Quarantine, InventoryRecords: migrate.Migrate, Unserviceable: migrate.Migrate}
@@ -70,7 +70,7 @@ func options(p migrate.Policies) migrate.Options {
 // site is a ZooKeeper with a queue that was migrated to it.
 type site struct {
 	server  *minizk.Server
-	private bool // reached inside the process only
+	private bool // the server has no port
 	src     *migrate.Source
 	plan    *migrate.Plan
 }
@@ -105,7 +105,8 @@ func (s *site) dial(t *testing.T) *zk.Conn {
 	return conn
 }
 
-// directories are those below HOME/queue that the legacy ingest service left.
+// directories returns the directories that the legacy ingest service has left below
+// HOME/queue.
 func (s *site) directories() map[string]bool {
 	there := map[string]bool{}
 	for _, r := range s.src.Records {
@@ -125,7 +126,7 @@ func (s *site) services(t *testing.T) *daemons.World {
 	return w
 }
 
-// jobs are the migrated jobs in a state, in the order of their ids.
+// jobs returns the migrated jobs in a state, in the order of their ids.
 func jobs(tree *znode.Tree, state string) []string {
 	var all []string
 	for _, entry := range tree.Children("/jobs/states/" + strings.ToLower(state)) {

@@ -10,7 +10,7 @@ import (
 	"mrtq/newqueue/services"
 )
 
-// store is one wake-up of StoreConsumer.
+// store lets StoreConsumer wake up once and take all jobs that it finds.
 func (w *World) store() {
 	if w.held() {
 		return
@@ -70,8 +70,8 @@ func (w *World) storeObject(j *job) error {
 	return nil
 }
 
-// recording is the inventory service's loop. It heeds no hold, and doesn't
-// check whether the job's status agrees with its queue.
+// recording does what the inventory service's loop does. It ignores holds, and does
+// not check whether a job's status agrees with its queue.
 func (w *World) recording() {
 	for !w.ended {
 		j, ok := w.acquire(services.Inventory, "Recording")
@@ -85,7 +85,7 @@ func (w *World) recording() {
 }
 
 func (w *World) record(j *job) error {
-	// AddZoo.jp writes these to a trace line, even if the line is not shown.
+	// AddZoo.jp builds a trace line from these, even if it does not print the line.
 	for _, key := range []string{"profile_name", "submitter", "payload_url", "payload_type", "response_type"} {
 		if _, err := stringOr(j.data, key, ""); err != nil {
 			return err

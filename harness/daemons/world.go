@@ -12,65 +12,68 @@ import (
 	"mrtq/newqueue/services"
 )
 
-// Options say what surrounds the services.
+// Options says where the queue is, and what the services find outside ZooKeeper.
 type Options struct {
-	Conn *zk.Conn
-	Root string // chroot of the queue
-	// Directories are the existing batchID/jobID below HOME/queue; nil means
-	// that all exist.
+	Conn *zk.Conn // stays open: the caller closes it
+	Root string   // chroot of the queue
+	// Directories has the directories batchID/jobID that exist below HOME/queue.
+	// Nil means that all exist.
 	Directories map[string]bool
-	// Unsized: Estimate can't find out the length of any manifest.
+	// Unsized means that Estimate can't find out the length of any manifest.
 	Unsized bool
 }
 
-// Trouble is something that a daemon could not do.
+// Trouble says what a daemon could not do, and what effect that has.
 type Trouble struct {
 	Daemon services.Daemon
 	Effect services.Effect
-	Item   string // path of the job, batch or request
-	What   string
+	Item   string // path of the job, batch, request or queue
+	What   string // the daemon's error
 }
 
+// String returns the trouble as one line.
 func (t Trouble) String() string {
 	return fmt.Sprintf("%s %s %s: %s", t.Daemon, t.Effect, t.Item, t.What)
 }
 
-// Mail is a report that was sent.
+// Mail is a report about a batch that was mailed.
 type Mail struct {
-	Batch     string // BID
-	To        string // "" for the profile's contacts
-	OK        bool
-	Completed []string // jobID of configurations
-	Failed    []string
+	Batch     string   // the batch's id
+	To        string   // "" means only the profile's contacts
+	OK        bool     // whether no job has failed
+	Completed []string // the completed jobs, by the jobID of their configuration
+	Failed    []string // the failed jobs, by the same
 }
 
-// World is the services on one queue. They run in turns, so that the same tree
-// always gives the same events.
+// World has all services of one queue. They take turns, so that the same tree always
+// leads to the same events. It is not safe for concurrent use.
 type World struct {
 	Options
 	*library
-	// Took are the daemons that finished a step of an item, in order.
+	// Took has, by the path of an item, the daemons that finished a step of it, in
+	// order.
 	Took     map[string][]services.Daemon
-	Troubles []Trouble
-	Mails    []Mail
-	Removed  []string // batches that the cleanup removed
-	ended    bool     // the inventory thread
+	Troubles []Trouble // what the daemons could not do, in order
+	Mails    []Mail    // the reports that were mailed, in order
+	Removed  []string  // the batches that the cleanup removed
+	ended    bool      // whether the inventory thread has ended
 	waiting  map[string]bool
 	minted   int
-	moves    int // changes made, to notice when nothing changes any more
+	moves    int // how many changes the services have made, to notice when they stop
 }
 
-// New starts the services; nothing runs before [World.Run].
+// New returns the services of a queue. They do nothing before [World.Run].
 func New(opt Options) *World {
 	return &World{Options: opt, library: &library{conn: opt.Conn, root: opt.Root}, Took: map[string][]services.Daemon{}, waiting: map[string]bool{}}
 }
 
-// mostRounds is the limit of a run: a job takes eight rounds, and a batch a few
+// mostRounds is how many rounds a run may have. A job needs eight, and a batch a few
 // more.
 const mostRounds = 50
 
-// Run lets every daemon look for work, again and again, until none finds any.
-// The hourly cleanup is not part of it, see [World.Clean].
+// Run lets every daemon look for work in turn until none finds any. It does not run
+// the hourly cleanup, see [World.Clean]. The error is that the session was lost, or
+// that the daemons still find work after 50 rounds.
 func (w *World) Run() (err error) {
 	defer w.lost(&err)
 	for range mostRounds {
@@ -115,7 +118,7 @@ func (w *World) took(d services.Daemon, item string) {
 	w.moves++
 }
 
-// Of are the troubles of one item.
+// Of returns the troubles with one item.
 func (w *World) Of(item string) []Trouble {
 	var all []Trouble
 	for _, t := range w.Troubles {
@@ -126,7 +129,8 @@ func (w *World) Of(item string) []Trouble {
 	return all
 }
 
-// held reports whether a hold is set. An error of the check counts as no hold.
+// held reports whether there is a hold on ingest. If the check fails, the daemons take
+// that as no hold.
 func (w *World) held() bool { return w.exists(newqueue.QueueHoldPath(newqueue.HoldIngest)) }
 
 // acquire is the part of the main loop that all daemons of jobs share. ok is
@@ -135,12 +139,12 @@ func (w *World) acquire(d services.Daemon, state string) (j *job, ok bool) {
 	j, item, err := w.acquireJob(state)
 	switch {
 	case err != nil && d == services.Inventory:
-		// Nobody catches it in the inventory service's loop.
+		// Nothing catches the exception in the inventory service's loop.
 		w.ended = true
 		w.trouble(d, services.EndsThread, item, err)
 		return nil, false
 	case checked(err):
-		// It sleeps, and starts with the same job again.
+		// The daemon sleeps, and begins with the same job again.
 		w.trouble(d, services.StopsQueue, item, err)
 		return nil, false
 	case err != nil:
@@ -151,13 +155,14 @@ func (w *World) acquire(d services.Daemon, state string) (j *job, ok bool) {
 		return nil, false
 	case j.status != state && d != services.Inventory:
 		w.unlock(j.path())
-		w.trouble(d, services.StopsQueue, item, fmt.Errorf("it is %s and stands in the queue of %s", j.status, strings.ToLower(state)))
+		w.trouble(d, services.StopsQueue, item, fmt.Errorf("it is %s but is in the queue of %s", j.status, strings.ToLower(state)))
 		return nil, false
 	}
 	return j, true
 }
 
-// fail is the end of every run(): the job is Failed and unlocked.
+// fail does what every run() does in the end if there was an exception: the job becomes
+// Failed and is unlocked.
 func (w *World) fail(d services.Daemon, j *job, cause error) {
 	err := j.setStatus("Failed", cause.Error())
 	w.unlock(j.path())
@@ -179,19 +184,21 @@ func (w *World) done(d services.Daemon, j *job, status, message string) {
 	w.took(d, j.path())
 }
 
-// Jobs are all jobs by id, with their status; "?" for one that can't be read.
+// Jobs returns the status of each job, by the job's id. It is "?" if it can't be read.
 func (w *World) Jobs() (states map[string]string, err error) {
 	defer w.lost(&err)
 	return w.states("/jobs"), nil
 }
 
-// Batches are all batches by id, with their status.
+// Batches returns the status of each batch, by the batch's id. It is "?" if it can't be
+// read.
 func (w *World) Batches() (states map[string]string, err error) {
 	defer w.lost(&err)
 	return w.states("/batches"), nil
 }
 
-// Requests are the access requests of a queue by id, with their status.
+// Requests returns the status of each access request of a queue, by the request's id.
+// It is "?" if it can't be read.
 func (w *World) Requests(q newqueue.AccessQueue) (states map[string]string, err error) {
 	defer w.lost(&err)
 	return w.states(newqueue.AccessQueuePath(q)), nil

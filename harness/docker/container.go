@@ -43,13 +43,13 @@ func (e *engine) Run(ctx context.Context, spec containers.Spec) (containers.Cont
 	}
 	c, err := testcontainers.Run(ctx, e.image, options...)
 	if c == nil {
-		return nil, err // no container, and not a container that is nil
+		return nil, err // a nil interface, not an interface that holds nil
 	}
 	return &running{c}, err
 }
 
-// publish fixes the host's ports, because Docker would choose others after a
-// restart.
+// publish sets the host's ports, because otherwise Docker would choose others
+// after a restart.
 func publish(hc *container.HostConfig, ports []containers.Port) {
 	hc.PortBindings = network.PortMap{}
 	for _, p := range ports {
@@ -114,7 +114,7 @@ func (r *running) Remove(ctx context.Context, patience time.Duration) error {
 	return r.c.Terminate(ctx, testcontainers.StopTimeout(patience))
 }
 
-// chosen is a network in which the containers' addresses can be chosen.
+// chosen is a network in which the harness can choose the containers' addresses.
 type chosen struct {
 	*testcontainers.DockerNetwork
 	subnet netip.Prefix

@@ -1,8 +1,8 @@
-// Package docker gives the harness its docker backend. A program or a test that
-// starts servers in containers imports it for that alone:
+// Package docker adds the docker backend to the harness. Import it in a program or
+// a test that starts servers in containers:
 //
 //	import _ "mrtq/harness/docker"
 //
 // Without the import, [harness.Docker] is not available, and the program does
-// not have Docker's client in it.
+// not contain Docker's client.
 package docker

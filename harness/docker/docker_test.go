@@ -11,8 +11,8 @@ import (
 	"mrtq/harness"
 )
 
-// testcontainers finds the usual socket, whatever DOCKER_HOST says. So this
-// test uses a client for an engine that does not exist.
+// This test uses a client for an engine that does not exist, because testcontainers
+// finds the usual socket even if DOCKER_HOST names another.
 func TestNoDockerEngine(t *testing.T) {
 	c, err := client.New(client.WithHost("unix:///nonexistent/docker.sock"))
 	if err != nil {
@@ -31,7 +31,7 @@ func TestNoDockerEngine(t *testing.T) {
 	}
 }
 
-// If an image does not exist and can't be pulled, the error comes at once.
+// If an image does not exist and can't be pulled, Start fails at once.
 func TestNoImage(t *testing.T) {
 	if _, err := find(t.Context(), "zookeeper:3.9", nil); errors.Is(err, harness.ErrUnavailable) && !harness.Required("docker") {
 		t.Skip(err)

@@ -21,19 +21,19 @@ const pingTimeout = 10 * time.Second
 
 const (
 	engineRemedy = "install Docker (Debian's docker.io) and start dockerd, or set DOCKER_HOST to a running engine"
-	hostRemedy   = "set TESTCONTAINERS_HOST_OVERRIDE to where its published ports are reached"
-	imageRemedy  = "let the engine pull it, or set " + harness.ImageVariable + " to an image that is there; harness/image/make makes one from Debian packages"
+	hostRemedy   = "set TESTCONTAINERS_HOST_OVERRIDE to the host at which its published ports are"
+	imageRemedy  = "let the engine pull it, or set " + harness.ImageVariable + " to an image that the engine has; harness/image/make makes one from Debian packages"
 )
 
 func init() { containers.Find = find }
 
-// engine is a Docker that answers and has the image.
+// engine is a Docker engine that answers and has the image.
 type engine struct {
 	host, image string
 	labels      map[string]string
 }
 
-// Host is the host of the published ports.
+// Host returns the host at which the published ports are.
 func (e *engine) Host() string { return e.host }
 
 // find looks for the engine, and pulls the image if it is missing. The error is a
@@ -76,12 +76,12 @@ func ping(ctx context.Context, c client.APIClient) error {
 	return nil
 }
 
-// silence keeps the library from describing the engine on standard error, among
-// a command's own messages. The library has only a global setting for it.
+// silence stops the library from printing a description of the engine among a
+// command's own messages. The library has only a global setting for that.
 var silence = sync.OnceFunc(func() { log.SetDefault(log.NewNoopLogger()) })
 
-// newProvider returns an error on a machine without Docker, where the library
-// panics.
+// newProvider returns an error on a machine without Docker, although the library
+// panics there.
 func newProvider() (p *testcontainers.DockerProvider, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -92,8 +92,8 @@ func newProvider() (p *testcontainers.DockerProvider, err error) {
 	return testcontainers.NewDockerProvider(testcontainers.WithLogger(log.NewNoopLogger()))
 }
 
-// ensureImage pulls the image unless it exists. The library would do that, too,
-// but without a registry it tries for a quarter of an hour.
+// ensureImage pulls the image unless the engine has it. The library would do that,
+// too, but without a registry it tries for a quarter of an hour.
 func ensureImage(ctx context.Context, c client.APIClient, image string) error {
 	if _, err := c.ImageInspect(ctx, image); err == nil || !errdefs.IsNotFound(err) {
 		return err

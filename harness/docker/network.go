@@ -16,22 +16,25 @@ import (
 	"mrtq/harness/internal/containers"
 )
 
-// networkAttempts is how often a free subnet is asked for, if another process takes
-// it in between.
+// networkAttempts is how often the harness asks for a free subnet, if another
+// process takes each of them before it can.
 const networkAttempts = 5
 
 // removeTimeout is the limit for removing the network that showed a free subnet.
-// It is removed even if the caller's context is cancelled.
+// The removal continues even if the caller's context is cancelled.
 const removeTimeout = 30 * time.Second
 
 // Network creates a network in which the harness can choose the containers'
 // addresses.
 //
-// It must choose them because ZooKeeper looks up the names of its peers once,
-// when it starts. A server that starts before its peer has a name could never
-// follow it, and a killed container has no name. Docker allows chosen addresses
-// only in a chosen subnet. So the harness first asks Docker for a network,
-// which shows a free subnet, and then for a network with that subnet.
+// It must choose them because ZooKeeper looks up the names of its peers only once,
+// when it starts. Docker gives a container its name only when it starts, and takes
+// the name away when it is killed. So a server that starts before its peer could
+// never reach it by name.
+//
+// Docker lets us choose addresses only in a subnet that we have chosen. So the
+// harness first asks Docker for any network, which shows a free subnet, and then
+// for a network with that subnet.
 func (e *engine) Network(ctx context.Context) (containers.Network, error) {
 	var err error
 	for range networkAttempts {

@@ -114,8 +114,8 @@ func goClient(t *testing.T, addr string) {
 	}
 }
 
-// TestGoClientSurvives: cut connections and an expired session, as users of the client
-// meet them.
+// TestGoClientSurvives: the go-zookeeper client reconnects after a cut connection and after a
+// restart with the same session, and gets a new session when its own has expired.
 func TestGoClientSurvives(t *testing.T) {
 	s := run(t, minizk.Options{})
 	c, events := connect(t, s.Addr())
@@ -159,7 +159,7 @@ func TestGoClientLocks(t *testing.T) { servers(t, goClientLocks) }
 
 func goClientLocks(t *testing.T, addr string) {
 	const clients, rounds = 8, 10
-	var inside, total int
+	var holders, total int
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	errs := make(chan error, clients)
@@ -173,12 +173,12 @@ func goClientLocks(t *testing.T, addr string) {
 					return
 				}
 				mu.Lock()
-				inside++
-				if inside != 1 {
-					errs <- fmt.Errorf("%d inside", inside)
+				holders++
+				if holders != 1 {
+					errs <- fmt.Errorf("%d clients hold the lock at the same time", holders)
 				}
 				total++
-				inside--
+				holders--
 				mu.Unlock()
 				if err := l.Unlock(); err != nil {
 					errs <- err
@@ -193,6 +193,6 @@ func goClientLocks(t *testing.T, addr string) {
 		t.Error(err)
 	}
 	if total != clients*rounds {
-		t.Errorf("%d rounds, want %d", total, clients*rounds)
+		t.Errorf("the lock was taken %d times, want %d", total, clients*rounds)
 	}
 }

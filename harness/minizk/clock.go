@@ -4,14 +4,14 @@ import (
 	"time"
 )
 
-// clock is the test's clock or the machine's. Server.mu guards it.
+// clock is a clock that the test moves, or the machine's. Server.mu guards it.
 type clock struct {
 	real   bool
-	at     time.Time // the time of a manual clock
+	at     time.Time // what a manual clock shows
 	alarms []alarm
 }
 
-// alarm is a wait for a manual clock.
+// alarm is a channel to close when a manual clock reaches a time.
 type alarm struct {
 	at time.Time
 	ch chan struct{}
@@ -53,20 +53,23 @@ func (c *clock) ring() {
 	c.alarms = kept
 }
 
-// Now is the server's time.
+// Now returns the server's time: what the manual clock shows, or with Options.RealTime the
+// machine's time.
 func (s *Server) Now() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.clock.now()
 }
 
-// Advance moves a manual clock by d. Before it returns, it expires the sessions that have been
-// silent for longer than their timeout, in the order of their deadlines. It removes container and
-// TTL nodes that are due, as often as Options.ContainerInterval says, and continues delayed
-// operations that are due. A connected client expires too if it has no time to ping meanwhile. To
-// keep its session, advance in steps shorter than its timeout. A stopped server's clock moves, but
-// nothing expires before Restart. With a real clock Advance panics, because that is a mistake in
-// the test.
+// Advance moves a manual clock forward by d. Before it returns, it expires the sessions that have
+// been silent for longer than their timeout, in the order of their deadlines. It also removes the
+// container and TTL nodes that are due, as often as Options.ContainerInterval says, and lets
+// delayed operations continue if their time has come.
+//
+// The session of a connected client expires too, if d leaves the client no time to ping. To keep
+// the session, advance in steps shorter than its timeout. A stopped server's clock moves, but
+// nothing expires before Restart. With Options.RealTime Advance panics, because that is a mistake
+// in the test.
 func (s *Server) Advance(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,8 +81,8 @@ func (s *Server) Advance(d time.Duration) {
 	s.clock.ring()
 }
 
-// handshakePatience is how long a connection may stay without a session, as on a real server
-// (zookeeper.nio.sessionlessCnxnTimeout).
+// handshakePatience is how long a connection may have no session. A real server's property
+// zookeeper.nio.sessionlessCnxnTimeout has the same default.
 const handshakePatience = 10 * time.Second
 
 // tick does everything that is due. The caller holds mu.
@@ -116,8 +119,8 @@ func (s *Server) reap(now time.Time) int {
 	return len(due)
 }
 
-// realGrain is how late a session may expire or a node may be removed with a
-// real clock.
+// realGrain is how often a server with a real clock looks for what is due. A session may expire
+// this much late.
 const realGrain = 50 * time.Millisecond
 
 func (s *Server) passTime() {

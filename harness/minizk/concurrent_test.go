@@ -10,8 +10,8 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// TestConcurrentClients: every counter of a node is right if many clients write
-// at once.
+// TestConcurrentClients: all counters of a node are right after many clients have written at the
+// same time.
 func TestConcurrentClients(t *testing.T) {
 	s := run(t, minizk.Options{})
 	a := raw(t, s)
@@ -45,11 +45,11 @@ func TestConcurrentClients(t *testing.T) {
 	for err := range errs {
 		t.Error(err)
 	}
-	q := second(t, s, "/q")
+	q := nodeAt(t, s, "/q")
 	if q.Stat.NumChildren != clients*each || q.Stat.Cversion != clients*each || q.Stat.Version != clients*each {
 		t.Errorf("%+v", q.Stat)
 	}
-	if second(t, s, fmt.Sprintf("/q/n-%010d", clients*each-1)) == nil {
+	if nodeAt(t, s, fmt.Sprintf("/q/n-%010d", clients*each-1)) == nil {
 		t.Error("the last number is missing")
 	}
 }

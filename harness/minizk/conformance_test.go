@@ -23,8 +23,7 @@ func transcriptFile(name string) string {
 	return filepath.Join("testdata", "transcripts", name+".txt")
 }
 
-// TestConformance needs only Go: it compares minizk with what the real server
-// said.
+// TestConformance compares minizk with the recorded answers of the real server. It needs only Go.
 func TestConformance(t *testing.T) {
 	if len(scenarios) == 0 {
 		t.Fatal("no scenarios")
@@ -82,8 +81,8 @@ func TestConformanceReal(t *testing.T) {
 	}
 }
 
-// TestTranscriptsHaveScenarios finds the transcript that a renamed scenario
-// leaves behind.
+// TestTranscriptsHaveScenarios: there is a scenario for each transcript. If a scenario was renamed,
+// its old transcript must be deleted.
 func TestTranscriptsHaveScenarios(t *testing.T) {
 	files, err := filepath.Glob(transcriptFile("*"))
 	if err != nil || len(files) == 0 {

@@ -27,8 +27,8 @@ type conn struct {
 	event, reply []byte // reused for each packet
 }
 
-// readBuffer is enough for a burst of small requests. It is no larger because there may be ten
-// thousand connections.
+// readBuffer, in bytes, is enough for a burst of small requests. It is no larger because there may
+// be ten thousand connections.
 const readBuffer = 16 << 10
 
 func newConn(s *Server, nc net.Conn) *conn {
@@ -42,7 +42,7 @@ func newConn(s *Server, nc net.Conn) *conn {
 // Data that cannot be answered ends the connection.
 func (c *conn) serve() {
 	defer c.out.abort()
-	// The connection's watches are removed before the client can see its end.
+	// This removes the connection's watches before the client can see that the connection ended.
 	defer c.s.gone(c)
 	head, err := c.br.Peek(wire.LenPrefix)
 	if err != nil {
@@ -57,12 +57,12 @@ func (c *conn) serve() {
 	}
 	for c.next() {
 		if !c.handle() {
-			// The last reply, and those before it, are still sent.
+			// The replies that are queued already are still sent.
 			c.out.silence()
 			_ = c.out.flush() // the connection is ending either way
 			return
 		}
-		if c.req.deaf {
+		if c.req.stopReading {
 			_ = c.out.flush() // whether or not the client reads
 			<-c.out.done
 			return
@@ -70,11 +70,12 @@ func (c *conn) serve() {
 	}
 }
 
-// flushAt is how many bytes may wait while the client keeps sending. So for a client that never
-// reads, the server holds at most this and one reply.
+// flushAt is how many bytes of replies may wait while the client keeps sending. So the server
+// holds at most this and one reply for a client that never reads.
 const flushAt = 64 << 10
 
-// next reads a frame. Replies are flushed first if the read may have to wait.
+// next reads a frame. If the read may have to wait, next first flushes the replies. It returns
+// false if the connection must end.
 func (c *conn) next() bool {
 	if c.out.waiting() > flushAt || !c.frameReady() {
 		c.req = request{} // the wait may be long, so a large buffer is not kept
@@ -119,15 +120,14 @@ func (c *conn) Notify(e wire.WatcherEvent) {
 // Identities implements ztree.Watcher. The caller holds Server.mu.
 func (c *conn) Identities() []wire.ID { return c.ids }
 
-// caller is the session and the identities of this connection. The caller holds
-// Server.mu.
+// caller returns the session and the identities of this connection. Hold Server.mu to call it.
 func (c *conn) caller() ztree.Caller {
 	return ztree.Caller{Session: c.session.id, IDs: c.ids}
 }
 
-// alive is false once the connection was cut, or its session has ended or has moved to
-// another connection. Then requests are not done, even if the server received them
-// before. The caller holds Server.mu.
+// alive reports whether the connection may still send requests. It is false once the connection
+// was cut, or its session has ended or has moved to another connection. Then requests are not
+// done, even if the server received them before. The caller holds Server.mu.
 func (c *conn) alive() bool {
 	select {
 	case <-c.out.done:

@@ -7,9 +7,9 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// handshake reads the connect request and answers it. It returns false if the connection must
-// end: for bytes that are not such a request, for a client that has seen a later zxid (it
-// belongs to another server), and for a session that does not exist.
+// handshake reads the connect request and answers it. It returns false if the connection must end:
+// the bytes are not a connect request, the client has seen a later zxid (so it was connected to
+// another server), or the session does not exist.
 func (c *conn) handshake() bool {
 	if !c.next() {
 		return false
@@ -51,7 +51,7 @@ func (s *Server) connect(c *conn, req wire.ConnectRequest) (resp *wire.ConnectRe
 		e.Path = "resumed"
 		ss = s.sessions.byID[req.SessionID]
 		if ss != nil && ss.conn != nil {
-			// The newer connection wins, even if it then has the wrong password.
+			// A newer connection ends the older one, even if its password is wrong.
 			ss.conn.out.abort()
 			s.tree.Forget(ss.conn)
 			ss.conn = nil

@@ -6,18 +6,18 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// Counts are the requests since the start or the last ResetCounts, successful or not. A multi
-// counts as one.
+// Counts says how many requests clients have sent since the start or the last ResetCounts,
+// successful or not. A multi counts as one request.
 type Counts struct {
 	// Reads are requests that cannot change the tree. Pings, auth, and opening and
 	// closing sessions are neither reads nor writes.
 	Reads int64
-	// Writes are requests that could have changed the tree. So 0 proves that a client
-	// wrote nothing.
+	// Writes are requests that could have changed the tree. 0 proves that no client wrote
+	// anything.
 	Writes int64
 	// Failed are the reads and writes that were answered with an error.
 	Failed int64
-	// ByOp counts every request, pings too.
+	// ByOp counts all requests by kind, pings too.
 	ByOp map[wire.OpCode]int64
 }
 
@@ -43,7 +43,7 @@ func (c *counts) add(op wire.OpCode, code wire.Code) {
 	}
 }
 
-// Counts returns the counts of the clients' requests.
+// Counts returns how many requests clients have sent. The caller may change its map.
 func (s *Server) Counts() Counts {
 	s.mu.Lock()
 	defer s.mu.Unlock()

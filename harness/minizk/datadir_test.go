@@ -17,10 +17,9 @@ import (
 	"mrtq/internal/zkdata"
 )
 
-// TestDataDir runs the random programs of TestDifferential on a real server
-// that writes a snapshot every few transactions. After each program, mrtq's
-// reader of data directories must find in the running server's directory what
-// the server says.
+// TestDataDir runs the random programs of TestDifferential on a real server that writes a snapshot
+// every few transactions. After each program, it reads the running server's data directory with
+// mrtq, and reads the same znodes from the server. Both must agree.
 func TestDataDir(t *testing.T) {
 	for _, packing := range []string{"", "gz", "snappy"} {
 		t.Run("packing="+packing, func(t *testing.T) {
@@ -33,8 +32,8 @@ func TestDataDir(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			door, _ := connect(t, addr)
-			if err := door.AddAuth("digest", []byte(superSecret)); err != nil {
+			reader, _ := connect(t, addr)
+			if err := reader.AddAuth("digest", []byte(superSecret)); err != nil {
 				t.Fatal(err)
 			}
 			dir := filepath.Join(server.dataDir, "server.1")
@@ -43,7 +42,7 @@ func TestDataDir(t *testing.T) {
 				p := program(steps.Draw(rt, "steps"))
 				play(rt, onReal(addr), func(w *world) {
 					p(w)
-					sameLines(rt, fromFiles(rt, dir), fromServer(rt, door))
+					sameLines(rt, fromFiles(rt, dir), fromServer(rt, reader))
 				})
 			})
 			if files, err := filepath.Glob(filepath.Join(dir, "version-2", "snapshot.*")); err != nil || len(files) < 3 {
@@ -51,7 +50,7 @@ func TestDataDir(t *testing.T) {
 			} else if packing != "" && !strings.HasSuffix(files[len(files)-1], "."+packing) {
 				t.Errorf("%s is not packed", files[len(files)-1])
 			}
-			want := fromServer(t, door)
+			want := fromServer(t, reader)
 			if err := server.s.Kill(); err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +64,7 @@ func line(path string, data []byte, stat zk.Stat, acl string) string {
 	return fmt.Sprintf("%s %#v %+v %s", path, data, stat, acl)
 }
 
-// fromServer is what a server says about each znode but its own.
+// fromServer returns a line for each znode as the server shows it, except the server's own znodes.
 func fromServer(t tb, c *zk.Conn) string {
 	t.Helper()
 	lines := map[string]string{}
@@ -94,7 +93,7 @@ func fromServer(t tb, c *zk.Conn) string {
 	return sortedLines(lines)
 }
 
-// fromFiles is what the server's directory says.
+// fromFiles returns the same lines as mrtq reads them from the server's data directory.
 func fromFiles(t tb, dir string) string {
 	t.Helper()
 	d, err := zkdata.Read(context.Background(), zkdata.Place{Dir: dir}, zkdata.Options{})

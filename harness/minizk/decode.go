@@ -57,7 +57,7 @@ func decodeAuth(r *request) {
 	r.path = r.auth.Scheme // never the secret
 }
 
-func decodeSasl(r *request) { r.deaf = r.d.Buffer("token") == nil }
+func decodeSasl(r *request) { r.stopReading = r.d.Buffer("token") == nil }
 
 // decodeReconfig reads joining, leaving and new members, and the configuration's number. The
 // server ignores them.

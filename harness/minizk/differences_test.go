@@ -25,7 +25,7 @@ type difference struct {
 
 var differences = []difference{
 	{name: "create-ttl-without-mode", alone: true, fatal: true,
-		why: "No client library sends a createTTL whose flags are not a TTL mode, with a negative time to live. The real server logs it, fails to apply it and exits. minizk refuses it.",
+		why: "If a client sends a createTTL with a negative time to live, and with flags that are not a TTL mode, the real server logs it, fails to apply it and exits. minizk refuses it. No client library sends such a request.",
 		probe: func(w *world) {
 			a := w.session("A")
 			a.createWith(wire.OpCreateTTL, wire.CreateRequest{Path: dir + "/x", ACL: open, TTL: -1})
@@ -76,7 +76,7 @@ var differences = []difference{
 			w.note("A getChildren as it comes: %v", wire.NewDecoder(p.Body).Strings("names"))
 		}},
 	{name: "order-of-a-session's-end",
-		why: "When a session ends, its ephemeral nodes are deleted in one transaction. The real server deletes them in the order of a hash table, minizk in the order of their paths. Their events come in that order.",
+		why: "When a session ends, the server deletes its ephemeral nodes in one transaction. The real server deletes them in the order of a hash table, minizk in the order of their paths. Their events come in that order.",
 		probe: func(w *world) {
 			a, b := w.session("A"), w.session("B")
 			for _, name := range []string{"d", "c", "b", "a", "zz", "yy"} {
@@ -88,7 +88,7 @@ var differences = []difference{
 			b.settle()
 		}},
 	{name: "watch-path",
-		why: "While there is a recursive watch, the real server cannot look for watches of a path without a slash.",
+		why: "While there is a recursive watch, the real server fails if it has to look for the watches of a path without a slash.",
 		probe: func(w *world) {
 			a := w.session("A")
 			a.tell(wire.OpAddWatch, dir, wire.WatchPersistentRecursive)
@@ -133,7 +133,7 @@ var differences = []difference{
 // answers.
 func TestDifferences(t *testing.T) {
 	part := readmeSection(t, "differences", "go test -run TestDifferences -update")
-	for _, d := range differences { // so that a machine without Java also finds a missing one
+	for _, d := range differences { // this part needs no Java
 		if !*update && !strings.Contains(part.was, "### "+d.name+"\n") {
 			t.Errorf("README.md says nothing about %s", d.name)
 		}
@@ -169,8 +169,8 @@ func TestDifferences(t *testing.T) {
 	sameLines(t, b.String(), part.was)
 }
 
-// writeDiff shows the lines that differ, the real server's with a minus. Probes are written so
-// that lines correspond.
+// writeDiff writes the lines that differ, the real server's with a minus. It compares the lines by
+// their numbers, so a probe must record the same number of lines on both servers.
 func writeDiff(b *strings.Builder, theirs, ours string) {
 	r, m := strings.Split(strings.TrimSpace(theirs), "\n"), strings.Split(strings.TrimSpace(ours), "\n")
 	for i := range max(len(r), len(m)) {

@@ -12,8 +12,8 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// step is one random operation. Every field is drawn for every step, so that all steps shrink in
-// the same way.
+// step is one random operation. Every step has all fields, even if its operation does not use them,
+// so that rapid shrinks all steps in the same way.
 type step struct {
 	Client int
 	Do     int
@@ -70,8 +70,8 @@ func (s step) createRequest() wire.CreateRequest {
 	return wire.CreateRequest{Path: s.newPath(), Data: s.Data, ACL: s.ACL, Flags: s.Flag}
 }
 
-// newPath makes sure that nodes are created below dir. A sequential sibling of dir would show
-// how many children the root has had.
+// newPath returns a path below dir for a create. A sequential sibling of dir would show how many
+// children the root has had, which differs between the servers.
 func (s step) newPath() string {
 	if s.path() == dir {
 		return dir + "/"
@@ -143,8 +143,8 @@ var actions = []func(s step, c *client){
 	func(s step, c *client) { c.tell(wire.OpAddWatch, watchable(s), s.Flag%2) },
 	func(s step, c *client) { c.tell(wire.OpRemoveWatches, watchable(s), s.Flag%4) },
 	func(s step, c *client) { c.tell(wire.OpCheckWatches, watchable(s), s.Flag%4) },
-	// One identity for each client, because several have no defined order (known difference
-	// auth-order).
+	// Each client has only one identity, because the servers order several differently (known
+	// difference auth-order).
 	func(s step, c *client) { c.auth("digest", []string{ownerSecret, "x:x", ownerSecret}[s.Client]) },
 	func(s step, c *client) {
 		c.setWatches(wire.OpSetWatches, wire.SetWatchesRequest{
@@ -161,7 +161,8 @@ var actions = []func(s step, c *client){
 		c.setWatches(wire.OpSetWatches2, r)
 	},
 	func(s step, c *client) {
-		// A wrong version, because a right one is not answered.
+		// The version is wrong, because the real server does not answer a check with the right
+		// one.
 		c.do(fmt.Sprintf("check %q", s.path()), wire.OpCheck, wire.AppendPathVersion(nil, wire.PathVersion{Path: s.path(), Version: 99}))
 	},
 	func(_ step, c *client) { c.do("whoAmI", wire.OpWhoAmI, nil) },
@@ -181,7 +182,7 @@ var actions = []func(s step, c *client){
 	},
 }
 
-// watchable avoids a path without a slash: known difference watch-path.
+// watchable returns a path that begins with a slash, to avoid the known difference watch-path.
 func watchable(s step) string {
 	if !strings.HasPrefix(s.path(), "/") {
 		return dir

@@ -4,7 +4,7 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// request is one operation: first what was decoded, then the answer.
+// request is one operation: what was decoded, and the answer.
 type request struct {
 	payload []byte
 	d       wire.Decoder
@@ -14,7 +14,7 @@ type request struct {
 	op   wire.OpCode
 	path string // for the log and for faults; a summary for a multi
 
-	// One of these is filled, by op.
+	// op decides which one of these is filled.
 	create  wire.CreateRequest
 	version wire.PathVersion
 	watch   wire.PathWatch
@@ -28,11 +28,11 @@ type request struct {
 
 	noPath bool // the path is null, but the server can do nothing without one
 
-	body []byte // the reply's record, appended by run
-	last bool   // the connection ends after this request
-	mute bool   // there is no reply
-	deaf bool   // and the server reads nothing more
-	zxid int64  // for the reply's header, if not the server's
+	body        []byte // the reply's record, appended by run
+	last        bool   // the connection ends after this request
+	noReply     bool   // send no reply
+	stopReading bool   // the server reads nothing more from this connection
+	zxid        int64  // for the reply's header, if not the server's
 }
 
 // operation says how to read and do one kind of request. The caller of run holds
@@ -42,8 +42,8 @@ type operation struct {
 	run    func(*Server, *request) error
 }
 
-// operations are all operations of clients. TestEveryOperationIsThere keeps the
-// table complete.
+// operations has every operation that a client can send. TestEveryOperationIsThere checks that
+// the table is complete.
 var operations map[wire.OpCode]operation
 
 func init() {
@@ -141,7 +141,7 @@ func (c *conn) handle() bool {
 	case r.op != wire.OpPing && r.op != wire.OpCloseSession:
 		s.log.add(r.entry("", code))
 	}
-	if !r.mute {
+	if !r.noReply {
 		c.send(code)
 	}
 	return !r.last
@@ -171,8 +171,8 @@ func (c *conn) send(code wire.Code) {
 	c.reply = r.body
 }
 
-// malformed answers a record that could not be read. A change takes its zxid before its record
-// is read, except reconfig.
+// malformed answers a request whose record could not be read. Every change but reconfig has then
+// used up a zxid, because the server takes the zxid before it reads the record.
 func (s *Server) malformed(r *request) error {
 	if r.op.Changes() && r.op != wire.OpReconfig {
 		s.nextTx()

@@ -1,6 +1,6 @@
-// Package minizk is a ZooKeeper inside the test's own process, as miniredis is a Redis. It speaks
-// the real protocol on a real socket, so any client works. It keeps everything in memory and
-// starts in well under a millisecond.
+// Package minizk is a ZooKeeper server inside the test's own process. It speaks the real protocol
+// on a real socket, so any client works. It keeps everything in memory and starts in well under a
+// millisecond.
 //
 //	func TestQueue(t *testing.T) {
 //		zk := minizk.Run(t)
@@ -10,19 +10,26 @@
 //		zk.Advance(time.Minute)
 //	}
 //
-// The test controls time with Advance: only then do sessions expire, and container and TTL nodes
-// are removed (once a minute, as on a real server, or as often as Options.ContainerInterval says).
-// With Options.RealTime, time passes by itself. Inject causes trouble: it cuts a connection before
-// or after an operation, or it delays, holds or refuses an operation. Counts and Log say what
-// happened. A failing test that was started with Run prints the log.
+// In this example zkclient is github.com/go-zookeeper/zk. [Run] starts a server for one test and
+// closes it with the test. If the test fails, Run prints the server's log. [Start] starts a server
+// for a program.
 //
-// It is one server that behaves as Apache ZooKeeper 3.8. README.md lists the known
-// differences. It is not for production, because it keeps no data.
+// The test controls time with [Server.Advance]. The server expires sessions only then, and removes
+// container and TTL nodes only then: once a minute, as a real server does, or as often as
+// Options.ContainerInterval says. With Options.RealTime the server uses the machine's clock.
+//
+// [Server.Inject] makes operations go wrong: it cuts the connection before or after an operation,
+// or it delays, holds or refuses the operation. [Server.Counts] and [Server.Log] say what clients
+// have done. [Server.Snapshot] returns the tree, and [Server.Load] replaces it.
+//
+// It is one server, and it behaves like Apache ZooKeeper 3.8. README.md lists the known
+// differences. It is not for production, because it writes nothing to disk.
 //
 // # Layers
 //
-// Package wire is the protocol as bytes. Package internal/ztree is the tree and its rules.
-// This package connects the two: connections, sessions, the table of operations (dispatch.go),
-// the clock, and the test's controls. One lock guards everything but the sockets. A request is
-// decoded before the lock is taken, and its reply is written after the lock is released.
+// Package wire encodes and decodes the protocol. Package internal/ztree has the tree and its rules.
+// This package connects the two: it has the connections, the sessions, the table of operations
+// (dispatch.go), the clock, and the methods by which a test controls the server. One lock guards
+// everything but the sockets. A connection decodes its request before it takes the lock, and
+// writes the reply after it has released the lock.
 package minizk

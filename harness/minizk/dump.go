@@ -9,7 +9,8 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Snapshot returns a copy of the tree, without the server's own nodes below /zookeeper.
+// Snapshot returns a copy of the tree, without /zookeeper, where the server's own nodes are. The
+// copy shares the nodes' data with the server, so do not change the bytes.
 func (s *Server) Snapshot() (*Tree, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -27,8 +28,8 @@ func (s *Server) Snapshot() (*Tree, error) {
 	return t, nil
 }
 
-// WriteDump writes Snapshot as a dump: one JSON object for each znode, one on a
-// line, sorted by path.
+// WriteDump writes what Snapshot returns as a dump: a line with a JSON object for each znode,
+// sorted by path.
 func (s *Server) WriteDump(w io.Writer) error {
 	t, err := s.Snapshot()
 	if err != nil {
@@ -37,7 +38,8 @@ func (s *Server) WriteDump(w io.Writer) error {
 	return znode.WriteDump(w, t)
 }
 
-// LoadDump is Load from a dump. The error says which line cannot be read.
+// LoadDump reads a dump and calls Load. If a line of the dump cannot be read, the error says
+// which, and nothing has changed.
 func (s *Server) LoadDump(r io.Reader) error {
 	t, err := znode.ReadDump(r)
 	if err != nil {
@@ -46,14 +48,14 @@ func (s *Server) LoadDump(r io.Reader) error {
 	return s.Load(t)
 }
 
-// Load replaces the tree by t, except the server's own nodes. It keeps the Stats of t, so that
-// versions and the numbers of sequential children continue. The server's zxid is at least t's.
-// Ephemeral nodes of an unknown session belong to a session that nobody can resume, and that
-// expires like any other. Containers and TTL nodes become persistent nodes, because a dump does
-// not tell them apart.
+// Load replaces the tree by t, except /zookeeper, where the server's own nodes are. It keeps the
+// Stats of t, so that versions and the numbers of sequential children continue, and raises the
+// server's zxid to t's. If t has an ephemeral node whose session the server does not know, the
+// server adds that session. No client can resume it, and it expires like any other. Containers and
+// TTL nodes become persistent nodes, because a dump does not tell them apart.
 //
-// All connections are cut, because what clients know and watch is gone. On error nothing has
-// changed.
+// Load cuts all connections, because what the clients know and watch is gone. The error is that a
+// path of t is invalid, or is below an ephemeral node. Then nothing has changed.
 func (s *Server) Load(t *Tree) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -51,20 +51,21 @@ func TestSnapshotAndLoad(t *testing.T) {
 	b := raw(t, s2)
 	p, _, err := b.Do(wire.OpCreate, createBody("/q/n-", "x", 2))
 	if err != nil || string(p.Body[4:]) != "/q/n-0000000003" {
-		t.Errorf("the sequence went on with %q, %v", p.Body, err)
+		t.Errorf("the next sequential node is %q, %v", p.Body, err)
 	}
 	if s2.Zxid() <= snap.Zxid() {
 		t.Errorf("zxid %d, the dump's was %d", s2.Zxid(), snap.Zxid())
 	}
 	// The ephemeral node without a client is deleted when its session expires.
 	s2.Advance(41 * time.Second)
-	if second(t, s2, "/eph") != nil || second(t, s2, "/q") == nil {
+	if nodeAt(t, s2, "/eph") != nil || nodeAt(t, s2, "/q") == nil {
 		t.Error("want /eph gone and /q kept")
 	}
 }
 
-// TestLoadedOwnersAreNotReused: the owners of a dump's ephemeral nodes may be the ids that this
-// server would use next. They must not become a new client's nodes.
+// TestLoadedOwnersAreNotReused: a dump's ephemeral nodes may belong to session ids that this server
+// would use next. The server must not give such an id to a new client, because the nodes would
+// become that client's.
 func TestLoadedOwnersAreNotReused(t *testing.T) {
 	first := run(t, minizk.Options{})
 	want(t, "create", do(t, raw(t, first), wire.OpCreate, createBody("/eph", "", 1)), wire.OK)
@@ -77,11 +78,11 @@ func TestLoadedOwnersAreNotReused(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := raw(t, s)
-	if owner := second(t, s, "/eph").Stat.EphemeralOwner; owner == a.Session.SessionID {
+	if owner := nodeAt(t, s, "/eph").Stat.EphemeralOwner; owner == a.Session.SessionID {
 		t.Errorf("the new session %#x owns a node that it did not create", owner)
 	}
 	want(t, "close", do(t, a, wire.OpCloseSession, nil), wire.OK)
-	if second(t, s, "/eph") == nil {
+	if nodeAt(t, s, "/eph") == nil {
 		t.Error("the node was deleted with another client's session")
 	}
 }

@@ -25,11 +25,12 @@ import (
 // member ends. In the test's process, the servers of one ensemble are ports of one minizk. It
 // serves while more than half of them are up.
 
-// serverScript is the name that suites start a server by. If this test's program has that
-// name, it acts as a server.
+// serverScript is the name of the program that suites start as a server. If this test's program has
+// that name, it acts as a server.
 const serverScript = "zkServer.sh"
 
-// ensemblesVariable tells a member where to ask.
+// ensemblesVariable is the environment variable with the address at which a member reaches the
+// test's process.
 const ensemblesVariable = "MRTQ_TEST_ENSEMBLES"
 
 // member is the process "zkServer.sh start-foreground zoo.cfg". It sends
@@ -65,7 +66,7 @@ type ensemble struct {
 	up   map[string]*port
 }
 
-// port is where one member serves.
+// port is one member's port.
 type port struct {
 	l    net.Listener
 	gone chan struct{} // closed when the member has ended and the port is free
@@ -120,7 +121,7 @@ func startEnsembles(t *testing.T) *ensembles {
 	return e
 }
 
-// zooCfg has the lines of a zoo.cfg that matter here.
+// zooCfg has the lines of a zoo.cfg that this test uses.
 type zooCfg struct {
 	port, dataDir string
 	tick          time.Duration
@@ -183,8 +184,8 @@ func (e *ensembles) serve(c net.Conn) error {
 	return e.leave(of, cfg.port, p)
 }
 
-// join opens a member's port. If the member replaces a killed one, the killed one's end may not be
-// noticed yet.
+// join opens a member's port. If the member replaces one that was killed, join may have to wait
+// until the test has noticed that.
 func (e *ensembles) join(cfg zooCfg) (*ensemble, *port, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -251,8 +252,8 @@ func (p *port) keep(c net.Conn) bool {
 
 var isoDate = regexp.MustCompile(`(\d{4})-(\d\d)-(\d\d)`)
 
-// pass connects a client with the ensemble's minizk. A stopped minizk refuses. Then the client's
-// connection is closed, as a server without a majority does.
+// pass connects a client with the ensemble's minizk. If minizk is stopped, pass closes the client's
+// connection, as a server without a majority does.
 func pass(zk *minizk.Server, p *port, front net.Conn) {
 	defer front.Close()
 	back, err := net.Dial("tcp", zk.Addr())
@@ -271,7 +272,7 @@ func pass(zk *minizk.Server, p *port, front net.Conn) {
 		return
 	}
 	if string(head) == "srvr" {
-		// go-zookeeper considers a server healthy only if it writes dates as
+		// go-zookeeper considers a server healthy only if the server writes dates as ZooKeeper did
 		// before 3.5.
 		answer, err := io.ReadAll(back)
 		if err == nil {

@@ -13,7 +13,7 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// In a test, use minizk.Run(t) instead of Start and Close. It also prints Log if the test
+// In a test, use minizk.Run(t) instead of Start and Close. Run also prints the log if the test
 // fails.
 func Example() {
 	server, err := minizk.Start(minizk.Options{})
@@ -33,7 +33,8 @@ func Example() {
 	// 1 write
 }
 
-// When a worker dies, its session ends, and its ephemeral nodes are deleted. Others notice.
+// When a worker dies, its session ends, and the server deletes its ephemeral nodes. A watcher
+// notices.
 func ExampleServer_ExpireSession() {
 	server, err := minizk.Start(minizk.Options{})
 	check(err)
@@ -72,7 +73,7 @@ func ExampleServer_Inject() {
 	// zk: node already exists
 }
 
-// A refusal is an error of the server, as its clients know it.
+// A refused operation gets an error code, which the client turns into its usual error.
 func ExampleRefuse() {
 	server, err := minizk.Start(minizk.Options{})
 	check(err)
@@ -86,9 +87,9 @@ func ExampleRefuse() {
 	// Output: true
 }
 
-// An hour passes at once, and a node with a time to live is removed. The client has asked for a
-// longer session timeout. Otherwise its session would expire too, unless the hour passes in steps
-// in which the client can ping.
+// An hour passes at once, and the server removes a node with a time to live. The client has asked
+// for a longer session timeout, because otherwise its session would expire, too. (Or let the hour
+// pass in steps that leave the client time to ping.)
 func ExampleServer_Advance() {
 	server, err := minizk.Start(minizk.Options{MaxTimeout: 2 * time.Hour})
 	check(err)
@@ -147,7 +148,7 @@ func dial(s *minizk.Server) *zk.Conn {
 	return conn
 }
 
-// silence is a logger for a client that would log every connection.
+// silence is a logger that ignores what the client logs about every connection.
 type silence struct{}
 
 func (silence) Printf(string, ...any) {}

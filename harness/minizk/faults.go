@@ -7,30 +7,30 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// Op is an operation, before it is done, as the condition of a fault sees it.
+// Op is what the condition of a fault can see of an operation before the server does it.
 type Op struct {
 	Session int64
 	Code    wire.OpCode
-	Path    string   // "" for a multi
-	Paths   []string // of a multi: the path of each operation, in order
+	Path    string   // "" for a multi and a multiRead
+	Paths   []string // for these: the path of each of their operations, in order
 	Changes bool     // whether it could change the tree
 }
 
-// Fault is trouble that a test asks for. The handshake that opens or resumes a session is not an
-// operation.
+// Fault says which operation goes wrong, and how. The handshake that opens or resumes a session is
+// not an operation.
 type Fault struct {
-	// On selects the operations; nil selects all but pings, whose times depend on the
-	// client's clock. It is called with the server locked, so it must not block or call the
-	// server.
+	// On selects operations. Nil selects all but pings, because the client's clock decides
+	// when it pings. The server is locked while it calls On, so On must not block or call
+	// the server.
 	On func(Op) bool
-	// Nth is the number of the selected operation, counted from 1; 0 is every one.
+	// Nth says which of the selected operations goes wrong, counted from 1. 0 is each of them.
 	Nth int
 	// Do is what happens to the operation.
 	Do Action
 }
 
-// Action is what happens to an operation. The zero value does nothing. Use it to count
-// operations.
+// Action is what happens to an operation. With the zero value the operation is done as usual: use
+// it to count operations with Injected.Met.
 type Action struct {
 	kind  actionKind
 	code  wire.Code
@@ -49,40 +49,43 @@ const (
 	hold
 )
 
-// CutBefore ends the connection instead of doing the operation. Replies to earlier operations
-// are sent first.
+// CutBefore returns an action that ends the connection instead of doing the operation. The server
+// first sends the replies to earlier operations.
 func CutBefore() Action { return Action{kind: cutBefore} }
 
-// CutAfter does the operation and ends the connection, without the reply and without
-// notifications that the operation caused. So the client cannot know whether it was done.
+// CutAfter returns an action that does the operation and then ends the connection. This client
+// gets no reply, and no notification that the operation caused, so it cannot know whether the
+// operation was done.
 func CutAfter() Action { return Action{kind: cutAfter} }
 
-// Refuse answers with code instead of doing the operation. No zxid is taken.
+// Refuse returns an action that answers with code instead of doing the operation. It uses up no
+// zxid.
 func Refuse(code wire.Code) Action { return Action{kind: refuse, code: code} }
 
-// Delay does the operation when d has passed on the server's clock. Only Advance moves
-// a manual clock. Later requests of the connection wait behind it, pings too.
+// Delay returns an action that does the operation when d has passed on the server's clock. Only
+// Advance moves a manual clock. Later requests of the connection wait behind it, pings too.
 func Delay(d time.Duration) Action { return Action{kind: delay, delay: d} }
 
-// Hold does the operation when gate is closed. Later requests of the connection wait behind it,
-// pings too.
+// Hold returns an action that does the operation when gate is closed. Later requests of the
+// connection wait behind it, pings too.
 func Hold(gate <-chan struct{}) Action { return Action{kind: hold, gate: gate} }
 
-// Changing is a condition for operations that could change the tree. Opening and closing a
-// session is not one.
+// Changing is a condition for Fault.On. It selects the operations that could change the tree.
+// Opening and closing a session is not one.
 func Changing(o Op) bool { return o.Changes }
 
-// OnOp returns a condition for operations of the given kinds.
+// OnOp returns a condition for Fault.On that selects operations of the given kinds.
 func OnOp(codes ...wire.OpCode) func(Op) bool {
 	return func(o Op) bool { return slices.Contains(codes, o.Code) }
 }
 
-// OnPath returns a condition for operations that name exactly this path, alone or in a multi.
+// OnPath returns a condition for Fault.On that selects operations on exactly this path, alone or
+// in a multi.
 func OnPath(path string) func(Op) bool {
 	return func(o Op) bool { return o.Path == path || slices.Contains(o.Paths, path) }
 }
 
-// Injected is a fault in place.
+// Injected is a fault that a server has: what Inject returns.
 type Injected struct {
 	s     *Server
 	fault Fault
@@ -93,9 +96,8 @@ type Injected struct {
 // faultList is in the order of injection. Server.mu guards it.
 type faultList []*Injected
 
-// Inject puts a fault in place until its Remove. If several faults select the same operation,
-// all of them count it. If several faults have their turn, the one that was injected first
-// acts.
+// Inject adds a fault, which acts until Remove. If several faults select the same operation, all
+// of them count it as met. If several of them should act on it, only the first injected does.
 func (s *Server) Inject(f Fault) *Injected {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,21 +106,22 @@ func (s *Server) Inject(f Fault) *Injected {
 	return in
 }
 
-// Remove ends the fault. An operation that it already holds stays held.
+// Remove ends the fault. If it delays or holds an operation already, that operation keeps
+// waiting.
 func (in *Injected) Remove() {
 	in.s.mu.Lock()
 	defer in.s.mu.Unlock()
 	in.s.faults = slices.DeleteFunc(slices.Clone(in.s.faults), func(o *Injected) bool { return o == in })
 }
 
-// Met is how many operations the fault's condition has selected.
+// Met returns how many operations the fault's condition has selected.
 func (in *Injected) Met() int {
 	in.s.mu.Lock()
 	defer in.s.mu.Unlock()
 	return in.met
 }
 
-// Fired is how many times the fault has acted.
+// Fired returns how many times the fault has acted.
 func (in *Injected) Fired() int {
 	in.s.mu.Lock()
 	defer in.s.mu.Unlock()
@@ -166,8 +169,8 @@ func (r *request) operation() Op {
 	return op
 }
 
-// await waits for a delayed or held operation, and releases mu meanwhile. It returns false if
-// the connection ended first. The caller holds mu.
+// await waits until a delayed or held operation may continue, and releases mu meanwhile. It
+// returns false if the connection ended first. The caller holds mu.
 func (s *Server) await(c *conn, a Action) bool {
 	var gate <-chan struct{}
 	var timer <-chan time.Time
@@ -185,7 +188,7 @@ func (s *Server) await(c *conn, a Action) bool {
 	}
 	s.mu.Unlock()
 	defer s.mu.Lock()
-	// Earlier replies must not wait for it.
+	// The replies to earlier requests must not wait as well.
 	if c.out.flush() != nil {
 		return false
 	}

@@ -28,7 +28,7 @@ func TestCutBeforeAndAfter(t *testing.T) {
 					} else {
 						want(t, "create", code, wire.OK)
 					}
-					if exists := second(t, s, fmt.Sprint("/n", i)) != nil; exists != (i != n || c.done) {
+					if exists := nodeAt(t, s, fmt.Sprint("/n", i)) != nil; exists != (i != n || c.done) {
 						t.Errorf("node %d exists: %v", i, exists)
 					}
 				}
@@ -40,7 +40,8 @@ func TestCutBeforeAndAfter(t *testing.T) {
 	}
 }
 
-// TestCutSendsEarlierReplies: replies to earlier requests of a pipeline still arrive.
+// TestCutSendsEarlierReplies: a client that has sent several requests at once still gets the replies
+// to those before the cut.
 func TestCutSendsEarlierReplies(t *testing.T) {
 	for name, act := range map[string]minizk.Action{"before": minizk.CutBefore(), "after": minizk.CutAfter()} {
 		t.Run(name, func(t *testing.T) {
@@ -63,7 +64,7 @@ func TestCutSendsEarlierReplies(t *testing.T) {
 			if p, err := c.ReadPacket(); err == nil {
 				t.Fatalf("a third reply: %+v", p)
 			}
-			if second(t, s, "/4") != nil {
+			if nodeAt(t, s, "/4") != nil {
 				t.Error("the request after the cut was done")
 			}
 		})
@@ -78,7 +79,7 @@ func TestRefuse(t *testing.T) {
 	want(t, "first", do(t, c, wire.OpCreate, createBody("/a", "", 0)), wire.OK)
 	want(t, "second", do(t, c, wire.OpMulti, wire.AppendMultiOps(nil, []wire.MultiOp{mCreate("/b", 0)})), wire.OperationTimeout)
 	want(t, "third", do(t, c, wire.OpCreate, createBody("/c", "", 0)), wire.OK)
-	if second(t, s, "/b") != nil {
+	if nodeAt(t, s, "/b") != nil {
 		t.Error("the refused multi was done")
 	}
 	if got := s.Zxid() - before; got != 2 {
@@ -134,8 +135,8 @@ func TestDelayFollowsTheClock(t *testing.T) {
 	want(t, "another client", do(t, b, wire.OpCreate, createBody("/other", "", 0)), wire.OK)
 	s.Advance(9 * time.Second)
 	want(t, "another client", do(t, b, wire.OpSync, wire.AppendString(nil, "/")), wire.OK)
-	if second(t, s, "/slow") != nil || second(t, s, "/after") != nil {
-		t.Fatal("done before its time")
+	if nodeAt(t, s, "/slow") != nil || nodeAt(t, s, "/after") != nil {
+		t.Fatal("an operation was done before its delay was over")
 	}
 	s.Advance(time.Second)
 	for _, p := range []string{"/slow", "/after"} {
@@ -159,7 +160,7 @@ func TestHoldAndCloseWhileHeld(t *testing.T) {
 	for in.Fired() == 0 { // poll until it has arrived, because there is no event for that
 		time.Sleep(time.Millisecond)
 	}
-	if second(t, s, "/held") != nil {
+	if nodeAt(t, s, "/held") != nil {
 		t.Fatal("not held")
 	}
 	close(gate)
@@ -177,8 +178,7 @@ func TestHoldAndCloseWhileHeld(t *testing.T) {
 	}
 }
 
-// TestDelayThatIsOverDoesNotWait: an operation that is due does not wait for
-// Advance.
+// TestDelayThatIsOverDoesNotWait: a delay of nothing or less does not wait for Advance.
 func TestDelayThatIsOverDoesNotWait(t *testing.T) {
 	s := run(t, minizk.Options{})
 	a := raw(t, s)

@@ -87,7 +87,8 @@ func ms(d time.Duration) string {
 
 func ratio(a, b time.Duration) string { return fmt.Sprintf("%.2f", float64(a)/float64(b)) }
 
-// server is something started for a measurement, to be stopped after it.
+// server starts a server for a measurement. It returns the server's address and a function that
+// stops it.
 type server func(t *testing.T) (addr string, stop func())
 
 func startMini(t *testing.T) (string, func()) {
@@ -297,8 +298,8 @@ func childWith(t *testing.T, marker string) int {
 	return 0
 }
 
-// children creates a million children of one node and returns the time of the median of the first
-// three and of the last three tenths, of all, and of a listing.
+// children creates a million children of one node, a tenth at a time. It returns the median time of
+// the first three tenths and of the last three, the time for all, and the time of a listing.
 func children(t *testing.T, start server) (first, last, all, list time.Duration) {
 	addr, stop := start(t)
 	defer stop()

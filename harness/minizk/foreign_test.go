@@ -13,8 +13,8 @@ import (
 	"mrtq/harness/minizk"
 )
 
-// Other people's clients run with their recipes on minizk with a real clock. They also run on
-// the real server, which reveals a script that would accept any answer.
+// These tests run other people's clients, with their recipes, on minizk with a real clock. They
+// also run them on the real server, because a script may be wrong.
 
 // foreignTimeout limits one client's run.
 const foreignTimeout = 3 * time.Minute
@@ -50,7 +50,7 @@ func output(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// oks checks that each part reported itself, in order.
+// oks checks that the client's program reported success for each of its parts, in order.
 func oks(t *testing.T, out string, parts ...string) {
 	t.Helper()
 	var got []string
@@ -110,8 +110,8 @@ func TestJavaClient(t *testing.T) {
 	})
 }
 
-// TestZkCli types commands into ZooKeeper's own shell on both servers and compares the
-// answers. It leaves out what differs from run to run.
+// TestZkCli types commands into ZooKeeper's own shell on both servers and compares what the shell
+// prints. It leaves out what differs from run to run.
 func TestZkCli(t *testing.T) {
 	cli := "/usr/share/zookeeper/bin/zkCli.sh"
 	if _, err := os.Stat(cli); err != nil {

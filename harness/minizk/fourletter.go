@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// Version is the version that the server reports. It behaves as this release.
+// Version is what the server reports as its version. The number is the release that it behaves
+// like.
 const Version = "3.8.0-minizk, built on 2022-02-25 08:49 UTC"
 
-// words are the four-letter words that are answered. The others are refused in the same way as
-// a ZooKeeper refuses words that its configuration does not list.
+// words are the four-letter words that the server answers. It refuses the others, as a real server
+// refuses words that its configuration does not list.
 var words = map[string]func(*Server) string{
 	"ruok": func(*Server) string { return "imok" },
 	"isro": func(*Server) string { return "rw" },
@@ -22,7 +23,7 @@ var words = map[string]func(*Server) string{
 	"cons": func(s *Server) string { return s.clientsText() + "\n" },
 	"mntr": (*Server).monitorText,
 	"wchs": (*Server).watchText,
-	// kazoo asks this for the version. The rest of a real answer is about its Java.
+	// kazoo sends this to learn the version. The rest of a real server's answer is about its Java.
 	"envi": func(*Server) string { return "Environment:\nzookeeper.version=" + Version + "\n" },
 }
 
@@ -30,7 +31,7 @@ var refusedWords = []string{"conf", "crst", "dirs", "dump", "gtmk", "hash", "lea
 
 func isWord(w string) bool { return words[w] != nil || slices.Contains(refusedWords, w) }
 
-// wordTimeout is the limit for answering a client that does not read.
+// wordTimeout is how long the server tries to send an answer to a client that does not read.
 const wordTimeout = 5 * time.Second
 
 func (s *Server) answerWord(word string, nc net.Conn) {

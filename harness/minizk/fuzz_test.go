@@ -11,8 +11,8 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// FuzzServer sends arbitrary bytes after a handshake. The server must end the connection or
-// answer, and still work afterwards.
+// FuzzServer sends arbitrary bytes after a handshake. The server must answer or end the
+// connection, and must still work afterwards.
 func FuzzServer(f *testing.F) {
 	for op := wire.OpCode(-12); op < 110; op++ {
 		b := wire.AppendRequestHeader(make([]byte, wire.LenPrefix), wire.RequestHeader{Xid: 1, Op: op})

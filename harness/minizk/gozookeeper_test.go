@@ -22,7 +22,7 @@ var notServed = map[string]string{
 	"TestIntegration_Reconfig":            "minizk has no ensembles to reconfigure",
 }
 
-// gozookeeperList names all tests of go-zookeeper, with their parts.
+// gozookeeperList is the file that names all tests of go-zookeeper, with their subtests.
 var gozookeeperList = filepath.Join("testdata", "foreign", "gozookeeper.txt")
 
 // TestGoZookeepersOwnTests runs go-zookeeper's own tests with minizk as their servers. All must
@@ -82,7 +82,7 @@ func TestGoZookeepersOwnTests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if claim := fmt.Sprintf("Of %d, parts counted, %d pass", len(got), passed); !strings.Contains(string(readme), claim) {
+	if claim := fmt.Sprintf("Of %d tests and subtests %d pass", len(got), passed); !strings.Contains(string(readme), claim) {
 		t.Errorf("README.md does not say: %s", claim)
 	}
 	list := strings.Join(slices.Sorted(maps.Keys(got)), "\n") + "\n"
@@ -104,8 +104,7 @@ var result = regexp.MustCompile(`(?m)^ *--- (PASS|FAIL|SKIP): (\S+)`)
 // server, and they choose their servers' ports at random.
 const tries = 3
 
-// runAlone runs one of the suite's tests, and returns the results of the test and its
-// parts.
+// runAlone runs one of the suite's tests, and returns the results of the test and its subtests.
 func runAlone(t *testing.T, suite string, servers *ensembles, name string) map[string]string {
 	results := map[string]string{}
 	for try := range tries {

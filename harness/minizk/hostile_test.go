@@ -78,8 +78,9 @@ func TestGarbage(t *testing.T) {
 	well(t, s, old)
 }
 
-// TestCutOff stops a handshake and a request at every byte, and leaves the connection open. The
-// server must not answer, must keep working, and must free the connection when it is closed.
+// TestCutOff sends only the beginning of a handshake or a request, up to every byte, and leaves the
+// connection open. The server must not answer, must keep working, and must free the connection
+// when the client closes it.
 func TestCutOff(t *testing.T) {
 	s := run(t, minizk.Options{})
 	old := raw(t, s)
@@ -100,7 +101,7 @@ func TestCutOff(t *testing.T) {
 		}
 	}
 	well(t, s, old)
-	if second(t, s, "/x") != nil {
+	if nodeAt(t, s, "/x") != nil {
 		t.Error("half a request was done")
 	}
 	for _, c := range open {
@@ -140,8 +141,8 @@ func TestHugeLengthTakesNoMemory(t *testing.T) {
 	}
 }
 
-// TestSlowClients: the server disconnects a client that sends nothing, or less than a handshake.
-// It also disconnects a client whose session expires in the middle of a request.
+// TestSlowClients: the server disconnects a client that sends nothing, or only a part of a
+// handshake. It also disconnects a client whose session expires in the middle of a request.
 func TestSlowClients(t *testing.T) {
 	s := run(t, minizk.Options{})
 	old, halting := raw(t, s), raw(t, s)
@@ -180,8 +181,8 @@ func TestSlowClients(t *testing.T) {
 	well(t, s, old)
 }
 
-// TestMultiReadIsBounded: a small request that reads one large node many times would have a
-// reply of gigabytes.
+// TestMultiReadIsBounded: the server disconnects a client whose small request reads one large node
+// so often that the reply would have gigabytes.
 func TestMultiReadIsBounded(t *testing.T) {
 	s := run(t, minizk.Options{})
 	old, greedy := raw(t, s), raw(t, s)
@@ -194,21 +195,22 @@ func TestMultiReadIsBounded(t *testing.T) {
 	well(t, s, old)
 }
 
-// TestClientThatStopsReading: its own requests stall. Too many notifications from others end its
-// connection. Other clients don't notice.
+// TestClientThatStopsReading: the server stops doing the requests of a client that does not read
+// its replies, and disconnects it when too many notifications wait for it. Other clients notice
+// nothing.
 func TestClientThatStopsReading(t *testing.T) {
 	const limit = 64 << 10
 	s := run(t, minizk.Options{MaxQueue: limit})
 	a := raw(t, s)
 	long := "/" + strings.Repeat("n", 10000)
-	deaf := raw(t, s)
-	if err := deaf.Conn.(*net.TCPConn).SetReadBuffer(4096); err != nil {
+	silent := raw(t, s)
+	if err := silent.Conn.(*net.TCPConn).SetReadBuffer(4096); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "watch", do(t, deaf, wire.OpAddWatch, wire.AppendPathInt(nil, wire.PathInt{Path: "/", N: wire.WatchPersistentRecursive})), wire.OK)
+	want(t, "watch", do(t, silent, wire.OpAddWatch, wire.AppendPathInt(nil, wire.PathInt{Path: "/", N: wire.WatchPersistentRecursive})), wire.OK)
 	connected := func() bool {
 		for _, ss := range s.Sessions() {
-			if ss.ID == deaf.Session.SessionID {
+			if ss.ID == silent.Session.SessionID {
 				return ss.Connected
 			}
 		}
@@ -224,8 +226,7 @@ func TestClientThatStopsReading(t *testing.T) {
 	}
 	well(t, s, a)
 
-	// A client that sends requests and never reads: the server holds at most one
-	// reply for it.
+	// This client sends requests and never reads. The server holds at most one reply for it.
 	want(t, "create", do(t, a, wire.OpCreate, createBody("/big", strings.Repeat("x", 900_000), 0)), wire.OK)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -22,7 +22,8 @@ import (
 
 var update = flag.Bool("update", false, "record the real server's transcripts in testdata, and the differences in README.md")
 
-// jvmProperties make the real server comparable: TTL nodes on, and session timeouts as ours.
+// jvmProperties give the real server the same settings as minizk: TTL nodes are allowed, and the
+// session timeouts are the same.
 var jvmProperties = map[string]string{
 	"extendedTypesEnabled": "true", "minSessionTimeout": "4000", "maxSessionTimeout": "40000",
 }
@@ -85,8 +86,7 @@ func (r *realServer) stop() error {
 	return r.s.Stop(ctx)
 }
 
-// missing skips a test because a tool is missing, unless the environment
-// requires it.
+// missing skips a test because a tool is missing. If the environment requires jvm, the test fails.
 func missing(t testing.TB, what string) {
 	t.Helper()
 	if slices.Contains(strings.Split(os.Getenv(harness.RequireVariable), ","), string(harness.JVM)) {

@@ -11,23 +11,24 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// Entry is one thing that a server did.
+// Entry is one entry of a server's log: a request with its result, or an action of the server
+// itself, such as the expiry of a session.
 type Entry struct {
-	N       int64 // 1 for the server's first
-	At      time.Time
-	Session int64       // 0 for an action of the server itself
-	Op      wire.OpCode // createSession and closeSession also for resumed and expired sessions
-	Path    string      // a summary for a multi; what happened for a session
-	Note    string      // what a fault did
-	Err     wire.Code
-	Zxid    int64 // the server's zxid afterwards
+	N       int64       // its number; a server's first entry has 1
+	At      time.Time   // by the server's clock
+	Session int64       // 0 if the server removed a container or TTL node
+	Op      wire.OpCode // createSession if a session was opened, resumed or refused; closeSession if it was closed or expired
+	Path    string      // for a multi, a summary; for a session, "opened", "expired" and the like
+	Note    string      // what a fault did; "" without one
+	Err     wire.Code   // wire.OK if it succeeded
+	Zxid    int64       // the server's zxid afterwards
 }
 
-// wireReap marks the removal of a container or TTL node.
+// wireReap is the operation in the log when the server removes a container or TTL node.
 const wireReap = wire.OpDeleteContainer
 
-// String is one line. A path that would break the line is quoted, because clients may send
-// anything.
+// String returns the entry as one line, without a line end. It quotes a path that would break the
+// line, because clients may send anything.
 func (e Entry) String() string {
 	path := e.Path
 	if quoted := strconv.Quote(path); quoted != `"`+path+`"` {
@@ -84,8 +85,8 @@ func clip(path string) string {
 	return strings.Clone(path[:at]) + "…"
 }
 
-// Log returns the last operations, oldest first, without pings: the request, its session, and its
-// result.
+// Log returns the last entries of the log, oldest first, at most Options.LogSize. Pings are not in
+// it.
 func (s *Server) Log() []Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +98,7 @@ func (s *Server) Log() []Entry {
 	return append(append([]Entry(nil), ring[at:]...), ring[:at]...)
 }
 
-// WriteLog writes Log, one entry on each line.
+// WriteLog writes what Log returns to w, one entry on each line. The error is w's.
 func (s *Server) WriteLog(w io.Writer) error {
 	for _, e := range s.Log() {
 		if _, err := fmt.Fprintln(w, e); err != nil {

@@ -63,8 +63,8 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// A failing test prints what a client sent on a terminal. It must not control the terminal, or look
-// like a line of the log.
+// TestLogIsHarmless: what a client sends is printed on a terminal if a test fails. It must not
+// control the terminal, or look like a line of the log.
 func TestLogIsHarmless(t *testing.T) {
 	s := run(t, minizk.Options{})
 	a := raw(t, s)

@@ -6,8 +6,9 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// The changes. Each takes a zxid before anything else, so a refused change takes one, too. Each
-// copies the data that it keeps, because the request's memory is reused.
+// The operations that change the tree. Each takes a zxid before anything else, so a refused change
+// uses up a zxid, too. Each copies the data that the tree keeps, because the request's memory is
+// reused.
 
 func (s *Server) create(r *request) error {
 	tx := s.nextTx()
@@ -27,8 +28,8 @@ func (s *Server) delete(r *request) error {
 	return s.tree.Delete(s.nextTx(), r.c.caller(), r.version)
 }
 
-// deleteContainer is what a server's own reaper sends. From a client it never succeeds: the
-// server reads the whole packet as the path, so the path has a zero byte.
+// deleteContainer is an operation that a real server sends to itself. From a client it never
+// succeeds: the server reads the whole packet as the path, so the path has a zero byte.
 func (s *Server) deleteContainer(*request) error {
 	s.nextTx()
 	return wire.BadArguments
@@ -53,20 +54,21 @@ func (s *Server) setACL(r *request) error {
 	return err
 }
 
-// No client sends a check outside a multi. If the version is right, the real server has no Stat
-// to answer with, fails, and does not answer at all.
+// check outside a multi is something that no client sends. If the version is right, the real
+// server does not answer at all: it has no Stat to answer with, and fails.
 func (s *Server) check(r *request) error {
 	s.nextTx()
 	err := s.tree.Check(r.c.caller(), r.version)
-	r.mute = err == nil
+	r.noReply = err == nil
 	return err
 }
 
-// multi answers OK in the header even if it failed. The results say what happened. At a null path
-// the server fails before there is a transaction: the zxid is used up, but no reply shows it.
+// multi answers OK in the header even if it failed: the results say what happened. If an operation
+// has a null path, the server fails before there is a transaction. Then the zxid is used up, but
+// the reply does not show it.
 func (s *Server) multi(r *request) error {
 	if firstNull(r.ops) < len(r.ops) {
-		s.spent++
+		s.skipped++
 		r.body = wire.AppendMultiEnd(r.body)
 		return wire.MarshallingError
 	}
@@ -83,8 +85,7 @@ func (s *Server) multi(r *request) error {
 	return err
 }
 
-// firstNull is the index of the first operation with a null path, or the number of
-// operations.
+// firstNull returns the index of the first operation with a null path, or len(ops).
 func firstNull(ops []wire.MultiOp) int {
 	for i := range ops {
 		if ops[i].NullPath() {

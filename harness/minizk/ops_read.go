@@ -7,7 +7,7 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// watcher is the connection if the request asks for a watch.
+// watcher returns the connection if the request asks for a watch, or nil.
 func (r *request) watcher() ztree.Watcher {
 	if r.watch.Watch {
 		return r.c
@@ -76,12 +76,13 @@ func (s *Server) getACL(r *request) error {
 	return err
 }
 
-// maxReply limits, in bytes, the one reply that may be thousands of times longer than the tree's
-// data. The real server is limited only by its memory.
+// maxReply limits the reply to a multiRead, in bytes. A multiRead can name the same node many
+// times, so its reply can be thousands of times longer than the tree's data. Only its memory
+// limits the real server.
 const maxReply = 256 << 20
 
-// multiRead ends the connection of a client that asks for more than maxReply. At a null path it
-// stops. Then it answers with the results so far and an error in the header.
+// multiRead ends the connection of a client that asks for more than maxReply. It stops at a null
+// path, and answers with the results so far and an error in the header.
 func (s *Server) multiRead(r *request) error {
 	if len(r.ops) > 0 && r.ops[0].Op != wire.OpGetData && r.ops[0].Op != wire.OpGetChildren {
 		r.body = wire.AppendMultiEnd(r.body)
@@ -90,7 +91,7 @@ func (s *Server) multiRead(r *request) error {
 	null := firstNull(r.ops)
 	body, ok := s.tree.AppendMultiRead(r.body, r.c.caller(), r.ops[:null], maxReply)
 	if !ok {
-		r.mute, r.last = true, true
+		r.noReply, r.last = true, true
 		return wire.SystemError
 	}
 	r.body = wire.AppendMultiEnd(body)

@@ -16,9 +16,9 @@ func (s *Server) closeSession(r *request) error {
 	return nil
 }
 
-// auth adds an identity to the connection, not to the session: clients repeat it when they
-// reconnect. Any digest is accepted, because there is nothing to check it against. An empty
-// digest, and a scheme that is null or unknown, end the connection.
+// auth adds an identity to the connection, not to the session, so clients send it again when they
+// reconnect. It accepts any digest, because there is nothing to check it against. It ends the
+// connection if the digest is null, or if the scheme is null or unknown.
 func (s *Server) auth(r *request) error {
 	switch r.auth.Scheme {
 	case "digest":
@@ -28,9 +28,9 @@ func (s *Server) auth(r *request) error {
 		}
 		id := ztree.DigestID(r.auth.Auth)
 		if id.Name == s.opt.SuperDigest {
-			r.c.prove(ztree.Super)
+			r.c.addIdentity(ztree.Super)
 		}
-		r.c.prove(id)
+		r.c.addIdentity(id)
 	case "ip":
 		// The connection has it already.
 	default:
@@ -40,27 +40,27 @@ func (s *Server) auth(r *request) error {
 	return nil
 }
 
-// prove adds an identity. Lists that were returned before do not change.
-func (c *conn) prove(id wire.ID) {
+// addIdentity adds an identity. Lists that were returned before do not change.
+func (c *conn) addIdentity(id wire.ID) {
 	if !slices.Contains(c.ids, id) {
 		c.ids = append(slices.Clip(c.ids), id)
 	}
 }
 
-// sasl is answered as on a server without a login module: with no token. Then the client gives up.
-// At a null token the server fails, and neither answers nor reads any more, so the session
-// expires.
+// sasl answers without a token, as a server without a login module does. Then the client gives up.
+// If the client's token is null, a real server fails and neither answers nor reads any more, so
+// the session expires.
 func (s *Server) sasl(r *request) error {
-	if r.deaf {
-		r.mute = true
+	if r.stopReading {
+		r.noReply = true
 		return nil
 	}
 	r.body = wire.AppendBuffer(r.body, nil)
 	return nil
 }
 
-// whoAmI lists scheme and user of the connection's identities. For a digest it lists the user
-// without the hash.
+// whoAmI lists the scheme and the user of each of the connection's identities. It leaves out a
+// digest's hash.
 func (s *Server) whoAmI(r *request) error {
 	r.body = wire.AppendInt(r.body, int32(len(r.c.ids)))
 	for _, id := range r.c.ids {

@@ -8,7 +8,7 @@ func (s *Server) setWatches(r *request) error {
 	return s.tree.SetWatches(r.op, r.watches, r.c)
 }
 
-// addWatch answers with an error code in a record of its own, always 0.
+// addWatch answers with a record that is an error code, and always 0.
 func (s *Server) addWatch(r *request) error {
 	if err := s.tree.AddWatch(r.pathInt, r.c); err != nil {
 		return err

@@ -9,44 +9,45 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// Options of a server. The zero value is right for most tests.
+// Options says how a server behaves. The zero value is right for most tests.
 type Options struct {
 	// Addr is the address to listen on; "" is 127.0.0.1 and a free port.
 	Addr string
-	// Private opens no port: clients can connect only with Server.Dial, and
+	// Private means that the server opens no port. Clients can connect only with Server.Dial.
 	// Addr is not used.
 	Private bool
-	// RealTime lets time pass by itself, for programs, and for clients whose own clock a
-	// manual one would contradict. Otherwise only Advance moves time.
+	// RealTime means that the server uses the machine's clock. Programs need it, and so do
+	// clients that measure time themselves. Otherwise only Advance moves the server's clock.
 	RealTime bool
-	// Now is where a manual clock starts; zero is the present. Session ids begin with it, so with
-	// a fixed Now they are the same each time.
+	// Now is when a manual clock starts; zero is the present. Session ids begin with it, so with
+	// a fixed Now the server gives the same ids each time.
 	Now time.Time
-	// MinTimeout and MaxTimeout limit the session timeouts that clients get. 0 is 4 s and 40 s,
-	// two and twenty of a server's usual ticks.
+	// MinTimeout and MaxTimeout limit the session timeouts that clients can get. 0 is 4 s and
+	// 40 s, as on a real server with the usual tickTime of 2 s.
 	MinTimeout, MaxTimeout time.Duration
-	// ContainerInterval is how often the server looks for container and TTL nodes to remove, as a
-	// server's property znode.container.checkIntervalMs. With a real clock it does not look more
-	// often than every 50 ms. 0 is a minute, as on a real server, because recipes rely on
-	// containers that are not removed at once.
+	// ContainerInterval is how often the server looks for container and TTL nodes to remove, like
+	// a real server's property znode.container.checkIntervalMs. With RealTime it looks no more
+	// often than every 50 ms. 0 is a minute, as on a real server, because recipes rely on it that
+	// an empty container is not removed at once.
 	ContainerInterval time.Duration
-	// MaxBuffer is jute.maxbuffer, the longest packet accepted, in bytes. 0 is wire.MaxBuffer.
+	// MaxBuffer is the longest packet that the server accepts, in bytes, like a real server's
+	// property jute.maxbuffer. 0 is wire.MaxBuffer.
 	MaxBuffer int
-	// MaxQueue limits the bytes of notifications that wait for a client that does not read. If
-	// more wait, the client is disconnected. (The server stops reading the requests of a client
-	// that does not read replies.) 0 is 16 MiB.
+	// MaxQueue limits the notifications that wait for a client that does not read, in bytes. If
+	// more wait, the server disconnects the client. 0 is 16 MiB. (Replies need no limit: the
+	// server stops reading from a client that does not read its replies.)
 	MaxQueue int
-	// TLS, if not nil, adds a second port for it, see Server.SecureAddr. Its clients have the
-	// same identities as those of the plain port: no x509.
+	// TLS, if not nil, opens a second port for TLS, see Server.SecureAddr. Its clients have the
+	// same identities as clients of the first port, because there is no scheme x509.
 	TLS *tls.Config
-	// SuperDigest is the identity to which no ACL applies, like a server's property
-	// zookeeper.DigestAuthenticationProvider.superDigest: user:base64(sha1(user:password)).
-	// "" is none.
+	// SuperDigest is a user to whom no ACL applies: user:base64(sha1(user:password)), like a real
+	// server's property zookeeper.DigestAuthenticationProvider.superDigest. "" means that there
+	// is none.
 	SuperDigest string
-	// NoExtendedTypes refuses TTL nodes, as a server does whose configuration does not set
-	// extendedTypesEnabled.
+	// NoExtendedTypes means that the server refuses TTL nodes, as a real server does unless its
+	// configuration sets extendedTypesEnabled.
 	NoExtendedTypes bool
-	// LogSize is how many operations Log keeps; 0 is 1000.
+	// LogSize is how many entries Log keeps; 0 is 1000.
 	LogSize int
 }
 
@@ -85,13 +86,13 @@ func (o Options) withDefaults() (Options, error) {
 	case o.Private && o.TLS != nil:
 		return o, fmt.Errorf("minizk: Private and TLS together: a private server has no port for TLS")
 	case o.MinTimeout < time.Millisecond || o.MaxTimeout < o.MinTimeout:
-		return o, fmt.Errorf("minizk: session timeouts from %v to %v: want at least 1ms, and the shorter one first", o.MinTimeout, o.MaxTimeout)
+		return o, fmt.Errorf("minizk: MinTimeout %v, MaxTimeout %v: want at least 1ms, and MaxTimeout not below MinTimeout", o.MinTimeout, o.MaxTimeout)
 	case o.ContainerInterval < 0:
-		return o, fmt.Errorf("minizk: ContainerInterval %v: want none below 0", o.ContainerInterval)
+		return o, fmt.Errorf("minizk: ContainerInterval %v must not be negative", o.ContainerInterval)
 	case o.MaxBuffer < 0 || o.MaxQueue < 0 || o.LogSize < 0:
-		return o, fmt.Errorf("minizk: MaxBuffer %d, MaxQueue %d, LogSize %d: want none below 0", o.MaxBuffer, o.MaxQueue, o.LogSize)
+		return o, fmt.Errorf("minizk: MaxBuffer %d, MaxQueue %d, LogSize %d: none may be negative", o.MaxBuffer, o.MaxQueue, o.LogSize)
 	case o.RealTime && !o.Now.IsZero():
-		return o, fmt.Errorf("minizk: Now is %v and RealTime is set: a real clock starts at the present", o.Now)
+		return o, fmt.Errorf("minizk: Now (%v) and RealTime together: the machine's clock cannot be set", o.Now)
 	}
 	return o, nil
 }

@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// outQueue holds what is to be sent on one connection. The connection's own reader flushes
-// replies when it has nothing left to read. So a client that sends many requests at once gets its
-// replies in few writes, and the server stops reading from a client that does not read.
-// Notifications caused by others are flushed by pushLoop.
+// outQueue holds the packets to send on one connection. The goroutine that reads the connection
+// also flushes its replies, when it has nothing left to read. So a client that sends many requests
+// at once gets its replies in few writes, and the server stops reading from a client that does not
+// read. pushLoop flushes the notifications that other connections cause.
 type outQueue struct {
 	nc    net.Conn
 	limit int // of pushed
@@ -20,24 +20,25 @@ type outQueue struct {
 	flushing sync.Mutex // held while writing; guards spare
 	spare    []byte
 
-	mu     sync.Mutex // guards what follows; taken within Server.mu, never around it
-	buf    []byte
-	pushed int  // how many bytes of buf are notifications that others caused
-	mute   bool // nothing more is accepted
+	mu       sync.Mutex // guards what follows; taken within Server.mu, never around it
+	buf      []byte
+	pushed   int  // how many bytes of buf are notifications that other connections caused
+	silenced bool // add, give and notify do nothing any more
 }
 
-// Buffers that a large reply has grown beyond this are not kept.
+// keepBuffer is the largest buffer, in bytes, that is kept to be used again. Large replies have
+// larger ones.
 const keepBuffer = 256 << 10
 
 func newOutQueue(nc net.Conn, limit int) *outQueue {
 	return &outQueue{nc: nc, limit: limit, push: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
-// add queues one packet, which it copies.
+// add queues a copy of one packet.
 func (q *outQueue) add(packet []byte) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if !q.mute {
+	if !q.silenced {
 		q.buf = append(q.buf, packet...)
 	}
 }
@@ -47,7 +48,7 @@ func (q *outQueue) give(packet []byte) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
-	case q.mute:
+	case q.silenced:
 	case len(q.buf) == 0:
 		q.buf = packet
 	default:
@@ -62,12 +63,13 @@ func (q *outQueue) waiting() int {
 	return len(q.buf)
 }
 
-// notify queues a packet that another connection caused. A client that lets too many wait is cut.
-// Its own replies do not count, however large, because they come only while it sends requests.
+// notify queues a packet that another connection caused. It cuts the connection if more than limit
+// bytes of such packets wait. The client's own replies do not count, however large, because they
+// come only while it sends requests.
 func (q *outQueue) notify(packet []byte) {
 	q.mu.Lock()
 	tooMany := false
-	if !q.mute {
+	if !q.silenced {
 		q.buf = append(q.buf, packet...)
 		q.pushed += len(packet)
 		tooMany = q.pushed > q.limit
@@ -79,7 +81,7 @@ func (q *outQueue) notify(packet []byte) {
 	}
 	select {
 	case q.push <- struct{}{}:
-	default: // pushLoop has been asked and will see this packet too
+	default: // pushLoop has been asked already, and will send this packet too
 	}
 }
 
@@ -117,11 +119,11 @@ func (q *outQueue) pushLoop() {
 	}
 }
 
-// silence refuses further packets. Queued packets may still be flushed.
+// silence makes the queue ignore further packets. Queued packets may still be flushed.
 func (q *outQueue) silence() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.mute = true
+	q.silenced = true
 }
 
 // abort ends the connection at once. The reader notices at its next read.

@@ -24,7 +24,7 @@ func TestQueueLimit(t *testing.T) {
 	q.notify(make([]byte, 60))
 	q.add(make([]byte, 1000))
 	if cut() {
-		t.Fatal("cut for its own replies")
+		t.Fatal("the connection was cut because of its own replies")
 	}
 	got := make(chan int)
 	go func() {
@@ -39,10 +39,10 @@ func TestQueueLimit(t *testing.T) {
 	}
 	q.notify(make([]byte, 60)) // flushed packets don't wait any more
 	if cut() {
-		t.Fatal("cut for what has been sent")
+		t.Fatal("the connection was cut because of packets that had been sent")
 	}
 	q.notify(make([]byte, 60))
 	if !cut() {
-		t.Fatal("not cut, with 120 bytes waiting of 100")
+		t.Fatal("the connection was not cut although 120 bytes wait and the limit is 100")
 	}
 }

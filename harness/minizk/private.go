@@ -7,59 +7,62 @@ import (
 	"sync"
 )
 
-// Dial connects to a server with Options.Private, for a client with a configurable dialer. The
-// error is ErrClosed while the server is stopped, or that of ctx.
+// Dial connects to a server with Options.Private. Use it as the dialer of a client. The caller
+// must close the connection. The error is ErrClosed while the server is stopped, or the cause of
+// ctx's end, or that the server is not private.
 func (s *Server) Dial(ctx context.Context) (net.Conn, error) {
 	s.mu.Lock()
-	var door *inside
+	var l *pipeListener
 	if len(s.listeners) > 0 {
-		door, _ = s.listeners[0].(*inside)
+		l, _ = s.listeners[0].(*pipeListener)
 	}
 	private := s.opt.Private
 	s.mu.Unlock()
 	switch {
 	case !private:
-		return nil, errors.New("minizk: Dial on a server without Options.Private: connect to Addr")
-	case door == nil:
+		return nil, errors.New("minizk: Dial on a server without Options.Private: connect to its Addr instead")
+	case l == nil:
 		return nil, ErrClosed
 	}
 	client, server := net.Pipe()
 	select {
-	case door.calls <- server:
+	case l.conns <- server:
 		return client, nil
-	case <-door.done:
+	case <-l.done:
 		return nil, ErrClosed
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 }
 
-// inside is a listener that only this process can reach.
-type inside struct {
-	calls chan net.Conn
+// pipeListener is a listener that only this process can reach.
+type pipeListener struct {
+	conns chan net.Conn
 	done  chan struct{}
 	once  sync.Once
 }
 
-func newInside() *inside { return &inside{calls: make(chan net.Conn), done: make(chan struct{})} }
+func newPipeListener() *pipeListener {
+	return &pipeListener{conns: make(chan net.Conn), done: make(chan struct{})}
+}
 
-func (l *inside) Accept() (net.Conn, error) {
+func (l *pipeListener) Accept() (net.Conn, error) {
 	select {
-	case c := <-l.calls:
+	case c := <-l.conns:
 		return c, nil
 	case <-l.done:
 		return nil, net.ErrClosed
 	}
 }
 
-func (l *inside) Close() error {
+func (l *pipeListener) Close() error {
 	l.once.Do(func() { close(l.done) })
 	return nil
 }
 
-func (l *inside) Addr() net.Addr { return insideAddr{} }
+func (l *pipeListener) Addr() net.Addr { return pipeAddr{} }
 
-type insideAddr struct{}
+type pipeAddr struct{}
 
-func (insideAddr) Network() string { return "private" }
-func (insideAddr) String() string  { return "private" }
+func (pipeAddr) Network() string { return "private" }
+func (pipeAddr) String() string  { return "private" }

@@ -62,7 +62,7 @@ func TestPrivate(t *testing.T) {
 
 func TestDialWantsAPrivateServer(t *testing.T) {
 	_, err := run(t, minizk.Options{}).Dial(t.Context())
-	if want := "minizk: Dial on a server without Options.Private: connect to Addr"; err == nil || err.Error() != want {
+	if want := "minizk: Dial on a server without Options.Private: connect to its Addr instead"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	_, err = minizk.Start(minizk.Options{Private: true, TLS: &tls.Config{}})

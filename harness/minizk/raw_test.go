@@ -59,8 +59,8 @@ func want(t testing.TB, what string, got, want wire.Code) {
 	}
 }
 
-// second returns the data at path through the second door: the tree itself.
-func second(t testing.TB, s *minizk.Server, path string) *znode.Node {
+// nodeAt returns the node at path from the tree itself, without a client; nil if there is none.
+func nodeAt(t testing.TB, s *minizk.Server, path string) *znode.Node {
 	t.Helper()
 	tree, err := s.Snapshot()
 	if err != nil {

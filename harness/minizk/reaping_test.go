@@ -10,8 +10,8 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// nested opens a session that lives for an hour. It creates three nested containers, of which the
-// innermost has had a child, and a TTL node that is due.
+// nested opens a session with a timeout of an hour. It creates a TTL node that is due, and three
+// nested containers, of which the innermost has had a child.
 func nested(t *testing.T, s *minizk.Server) {
 	t.Helper()
 	a, err := rawzk.Open(s.Addr(), time.Hour)
@@ -29,21 +29,21 @@ func nested(t *testing.T, s *minizk.Server) {
 	want(t, "delete", do(t, a, wire.OpDelete, wire.AppendPathVersion(nil, wire.PathVersion{Path: "/c/c/c/kid", Version: -1})), wire.OK)
 }
 
-// left are the nodes of nested that still exist.
+// left returns the nodes of nested that still exist.
 func left(t *testing.T, s *minizk.Server) string {
 	t.Helper()
 	var there []string
 	for _, path := range []string{"/c", "/c/c", "/c/c/c", "/ttl"} {
-		if second(t, s, path) != nil {
+		if nodeAt(t, s, path) != nil {
 			there = append(there, path)
 		}
 	}
 	return strings.Join(there, " ")
 }
 
-// TestContainersAreRemovedInRounds: the server removes containers in rounds, not when they are due.
-// The option or the real server's default says how often. A container that loses its last child in
-// a round stays until the next one.
+// TestContainersAreRemovedInRounds: the server does not remove a container when it is due, but in
+// the next round. Options.ContainerInterval says how often there is a round. A container that loses
+// its last child in a round stays until the next one.
 func TestContainersAreRemovedInRounds(t *testing.T) {
 	type passed struct {
 		time time.Duration
@@ -69,7 +69,7 @@ func TestContainersAreRemovedInRounds(t *testing.T) {
 	}
 }
 
-// TestRestartStartsTheRoundsAgain: the time before a restart doesn't count.
+// TestRestartStartsTheRoundsAgain: the next round comes a full interval after a restart.
 func TestRestartStartsTheRoundsAgain(t *testing.T) {
 	s := run(t, minizk.Options{MaxTimeout: time.Hour})
 	nested(t, s)

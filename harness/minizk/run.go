@@ -4,18 +4,19 @@ import (
 	"strings"
 )
 
-// T is the part of *testing.T that Run needs. If it also has Failed() bool, as *testing.T
-// has, a failing test prints the server's operations.
+// T is the part of *testing.T that Run needs. If it also has Failed() bool, as *testing.T has, Run
+// prints the server's log when the test has failed.
 type T interface {
 	Cleanup(func())
 	Fatalf(format string, args ...any)
 	Logf(format string, args ...any)
 }
 
-// Run starts a server with default options that is closed when the test ends.
+// Run starts a server with default options and closes it when the test ends. If the server does not
+// start, the test fails at once.
 func Run(t T) *Server { return RunWith(t, Options{}) }
 
-// RunWith is Run with options.
+// RunWith starts a server with the given options, as Run does.
 func RunWith(t T, opt Options) *Server {
 	s, err := Start(opt)
 	if err != nil {

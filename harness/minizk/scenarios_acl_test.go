@@ -127,8 +127,7 @@ func aclEvents(w *world) {
 // superSecret is the superuser's password on both servers.
 const superSecret = "super:secret"
 
-// superuser: no ACL applies to it. What it creates with scheme auth belongs to its
-// digest.
+// superuser: no ACL applies to this client. What it creates with scheme auth belongs to its digest.
 func superuser(w *world) {
 	owner, boss := w.session("owner"), w.session("boss")
 	owner.auth("digest", ownerSecret)

@@ -47,7 +47,7 @@ func multiFails(w *world) {
 		a.multi(wire.OpMulti, mCreate(dir+"/new", 2), mSet(dir+"/a", "changed", -1), mDelete(dir+"/a/b", -1), mDelete(dir+"/eph", -1), mCreate(dir+"/eph2", 1), last, mCreate(dir+"/never", 0))
 		a.multi(wire.OpMulti, last)
 	}
-	// It left no trace: data, counters, ephemerals and the sequence are as
+	// It has changed nothing: data, counters, ephemerals and the next sequence number are as
 	// before.
 	a.read(wire.OpGetData, dir+"/a", false)
 	a.read(wire.OpGetChildren2, dir+"/a", false)

@@ -9,9 +9,9 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// Strings, buffers and lists can be null in a record. What that means differs from field to field,
-// so every field is tried, alone and with the others of its record. The records are written by
-// hand here, because package wire's own treatment of null is under test.
+// Strings, buffers and lists can be null in a record. What a null means differs from field to field,
+// so these scenarios try every field, alone and with the others of its record. They build the
+// records themselves, because they also test how package wire treats null.
 
 func init() {
 	scenarios["null_fields"] = nullFields
@@ -137,7 +137,7 @@ func (r record) null() []byte {
 	return all[slices.IndexFunc(all, func(v variant) bool { return slices.Equal(v.nulls, []string{"path"}) })].bytes
 }
 
-// target is the path for the n-th variant of a record.
+// target returns the path that the n-th variant of a record names.
 func (r record) target(n int) string {
 	switch r.op {
 	case wire.OpCreate, wire.OpCreate2, wire.OpCreateContainer, wire.OpCreateTTL:
@@ -245,7 +245,8 @@ func nullInMulti(w *world) {
 	a.settle()
 }
 
-// nullAndOtherFaults: which of several faults the server reports.
+// nullAndOtherFaults: a request has a null and another mistake. The transcript shows which of them
+// the server reports.
 func nullAndOtherFaults(w *world) {
 	a := w.session("A")
 	a.create(dir+"/node", "x", 0)

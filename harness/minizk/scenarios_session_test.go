@@ -192,7 +192,7 @@ func reapings(w *world) {
 	b.settle()
 }
 
-// number matches what differs between servers and moments.
+// number matches numbers, which differ between servers and between runs.
 var number = regexp.MustCompile(`0x[0-9a-f]+|[0-9]+([.:][0-9]+)*`)
 
 // monitored are the lines of mntr that minizk has; a real server has hundreds.

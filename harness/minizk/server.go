@@ -14,7 +14,8 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// ErrClosed says that the server has been closed.
+// ErrClosed is the error of Dial while the server is stopped or closed, and of Restart after
+// Close.
 var ErrClosed = errors.New("minizk: server closed")
 
 // Server is one ZooKeeper. Its methods may be called from any goroutine.
@@ -25,10 +26,10 @@ type Server struct {
 	secret [16]byte // session passwords are made from it
 
 	conns sync.WaitGroup // the goroutines of connections
-	loops sync.WaitGroup // the accepting loop and the real clock
+	loops sync.WaitGroup // the loops that accept connections, and the real clock
 	quit  chan struct{}  // closed by Close
 
-	turning   sync.Mutex // Stop and Restart hold it around mu, so they don't run at the same time
+	stopping  sync.Mutex // Stop and Restart hold it so that only one of them runs; taken before mu
 	mu        sync.Mutex // guards everything below, and the fields of conn and session that say so
 	listeners []net.Listener
 	closed    bool
@@ -36,18 +37,18 @@ type Server struct {
 	current   *conn // the connection whose request is being done
 	tree      *ztree.Tree
 	zxid      int64 // the last transaction's
-	spent     int64 // how many more numbers the next one skips
+	skipped   int64 // how many zxids failed requests have used up since
 	sessions  sessionTable
 	clock     clock
 	faults    faultList
 	counts    counts
 	log       opLog
 	started   time.Time
-	nextReap  time.Time // when to look for containers next
+	nextReap  time.Time // when to look next for container and TTL nodes to remove
 }
 
-// Start returns a running server. The caller must Close it. The error is from Options or
-// from listening.
+// Start returns a running server. The caller must Close it. The error is that opt makes no sense,
+// or that the server cannot listen on the address.
 func Start(opt Options) (*Server, error) {
 	opt, err := opt.withDefaults()
 	if err != nil {
@@ -82,11 +83,11 @@ func Start(opt Options) (*Server, error) {
 	return s, nil
 }
 
-// Addr is the address to connect to, "127.0.0.1:34567". With Options.Private there is none, and
-// Addr returns "private".
+// Addr returns the address to connect to, such as "127.0.0.1:34567". With Options.Private there is
+// none, and Addr returns "private".
 func (s *Server) Addr() string { return s.addr }
 
-// SecureAddr is the address for clients with TLS, "" without Options.TLS.
+// SecureAddr returns the address for clients with TLS, or "" without Options.TLS.
 func (s *Server) SecureAddr() string { return s.secure }
 
 // bind opens the ports. The caller holds mu.
@@ -104,7 +105,7 @@ func (s *Server) bind(addr, secure string) error {
 
 // listen opens a port, for TLS unless conf is nil. The caller holds mu.
 func (s *Server) listen(addr string, conf *tls.Config) (net.Listener, error) {
-	var l net.Listener = newInside()
+	var l net.Listener = newPipeListener()
 	if !s.opt.Private {
 		var err error
 		if l, err = net.Listen("tcp", addr); err != nil {
@@ -125,7 +126,8 @@ type secureConn struct {
 
 func (c secureConn) Close() error { return c.raw.Close() }
 
-// Wait after a failed Accept, so that a process without free file descriptors does not spin.
+// acceptRetry is the wait after a failed Accept, so that a process without free file descriptors
+// does not spin.
 const acceptRetry = 5 * time.Millisecond
 
 func (s *Server) accept(l net.Listener, conf *tls.Config) {
@@ -161,11 +163,11 @@ func (s *Server) accept(l net.Listener, conf *tls.Config) {
 	}
 }
 
-// Stop ends all connections and frees the ports. The tree, the sessions and the addresses are
-// kept for Restart.
+// Stop cuts all connections and closes the ports. The server keeps its tree, its sessions and its
+// addresses for Restart. Stopping a stopped server does nothing.
 func (s *Server) Stop() error {
-	s.turning.Lock()
-	defer s.turning.Unlock()
+	s.stopping.Lock()
+	defer s.stopping.Unlock()
 	s.mu.Lock()
 	listeners := s.listeners
 	s.listeners = nil
@@ -180,13 +182,13 @@ func (s *Server) Stop() error {
 	return nil
 }
 
-// Restart ends all connections and serves again at the same addresses, with the same tree and
-// sessions. The sessions' timeouts start again, as after the restart of a server with its
-// data. After Stop it also opens the ports again. Then the error may be that another program
-// has taken a port.
+// Restart cuts all connections and serves again at the same addresses, with the same tree and
+// sessions. All session timeouts start again, as they do when a real server restarts with its
+// data. After Stop, Restart also opens the ports again, and fails if another program has taken
+// one. After Close the error is ErrClosed.
 func (s *Server) Restart() error {
-	s.turning.Lock()
-	defer s.turning.Unlock()
+	s.stopping.Lock()
+	defer s.stopping.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -201,8 +203,8 @@ func (s *Server) Restart() error {
 	return s.bind(s.addr, s.secure)
 }
 
-// Close ends the server, and waits until all its goroutines have ended. Closing twice
-// is fine.
+// Close ends the server, and waits until all its goroutines have ended. Closing a closed server
+// does nothing.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	first := !s.closed
@@ -225,12 +227,12 @@ func (s *Server) dropAll() {
 
 // nextTx takes the next zxid. The caller holds mu.
 func (s *Server) nextTx() ztree.Tx {
-	s.zxid += 1 + s.spent
-	s.spent = 0
+	s.zxid += 1 + s.skipped
+	s.skipped = 0
 	return ztree.Tx{Zxid: s.zxid, Time: s.clock.now().UnixMilli()}
 }
 
-// Zxid is the last transaction's.
+// Zxid returns the zxid of the last transaction.
 func (s *Server) Zxid() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -248,7 +250,7 @@ func (s *Server) gone(c *conn) {
 	}
 }
 
-// identitiesOf are the identities that a connection always has: its address.
+// identitiesOf returns the identities that a connection always has: its client's address.
 func identitiesOf(nc net.Conn) []wire.ID {
 	host, _, err := net.SplitHostPort(nc.RemoteAddr().String())
 	if err != nil {

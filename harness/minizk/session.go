@@ -29,19 +29,20 @@ func (t *sessionTable) init(started time.Time) {
 	t.last = firstSession(started) - 1
 }
 
-// firstSession is the first id. As on a real server, ids begin with the server's number and the
-// time (SessionTrackerImpl.initializeNextSessionId). So if a server has ended and another runs at
-// its address, an old client cannot resume another client's session.
+// firstSession returns the first session id. As on a real server, ids begin with the server's
+// number and the time (SessionTrackerImpl.initializeNextSessionId). So if a server has ended and
+// another runs at its address, an old client cannot resume another client's session.
 func firstSession(started time.Time) int64 {
 	const server = 1
 	return server<<56 | int64(uint64(started.UnixMilli())<<24>>8)
 }
 
-// lastStart is the latest time, in milliseconds since 1970, that a server's ids begin with.
+// lastStart is the latest time, in milliseconds since 1970, that any server's session ids begin
+// with.
 var lastStart atomic.Int64
 
-// startTime is the time that a server's ids begin with: the one in Options, so that a test can
-// have the same ids each time, or else a unique one.
+// startTime returns the time that a server's session ids begin with: Options.Now, so that a test
+// can have the same ids each time, or else a time that no other server of this process has.
 func startTime(o Options) time.Time {
 	if !o.Now.IsZero() {
 		return o.Now
@@ -57,7 +58,7 @@ func startTime(o Options) time.Time {
 
 func (t *sessionTable) add(timeout time.Duration) *session {
 	t.last++
-	for t.byID[t.last] != nil { // the session owns a loaded node
+	for t.byID[t.last] != nil { // a loaded node belongs to a session with this id
 		t.last++
 	}
 	ss := &session{id: t.last, timeout: timeout}
@@ -87,15 +88,15 @@ func (t *sessionTable) due(now time.Time) []*session {
 	return out
 }
 
-// password resumes a session. Without it, no client can.
+// password returns what a client must send to resume the session.
 func (s *Server) password(id int64) []byte {
 	sum := sha256.Sum256(binary.BigEndian.AppendUint64(s.secret[:], uint64(id)))
 	return sum[:wire.PasswordLen]
 }
 
-// endSession is the transaction that removes a session with its ephemeral nodes. It cuts the
-// connection, unless the connection itself asked for this and still gets an answer. The
-// caller holds mu.
+// endSession removes a session and its ephemeral nodes in one transaction, and cuts the session's
+// connection. If the client has asked for this, the connection is not cut, because the client
+// still gets a reply. The caller holds mu.
 func (s *Server) endSession(ss *session, why string) {
 	tx := s.nextTx()
 	delete(s.sessions.byID, ss.id)
@@ -107,15 +108,15 @@ func (s *Server) endSession(ss *session, why string) {
 	s.log.add(Entry{At: s.clock.now(), Session: ss.id, Op: wire.OpCloseSession, Path: why, Zxid: tx.Zxid})
 }
 
-// Session is what the server knows about a session.
+// Session is what Sessions says about one session.
 type Session struct {
 	ID         int64
-	Timeout    time.Duration
-	Connected  bool
-	Ephemerals []string // paths, sorted
+	Timeout    time.Duration // the timeout that the client has got
+	Connected  bool          // whether a client is connected at this moment
+	Ephemerals []string      // the paths of its ephemeral nodes, sorted
 }
 
-// Sessions lists the living sessions, oldest first.
+// Sessions returns the sessions that have not ended, oldest first.
 func (s *Server) Sessions() []Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +129,7 @@ func (s *Server) Sessions() []Session {
 }
 
 // ExpireSession ends a session as if its timeout had passed, and reports whether the session
-// existed. When it returns, its ephemeral nodes are gone.
+// existed. When ExpireSession returns, the session's ephemeral nodes are gone.
 func (s *Server) ExpireSession(id int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,8 +140,8 @@ func (s *Server) ExpireSession(id int64) bool {
 	return ss != nil
 }
 
-// Disconnect cuts a session's connection, keeps the session, and reports whether there was a
-// connection.
+// Disconnect cuts a session's connection and reports whether there was one. The session stays, so
+// its client can reconnect.
 func (s *Server) Disconnect(id int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +150,7 @@ func (s *Server) Disconnect(id int64) bool {
 		return false
 	}
 	ss.conn.out.abort()
-	// Do it at once, before the connection's goroutine notices the end. Its replies and its
+	// Don't wait until the connection's goroutine notices the end, because its replies and
 	// events must not be sent any more.
 	s.tree.Forget(ss.conn)
 	ss.conn = nil

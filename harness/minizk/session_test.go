@@ -36,8 +36,8 @@ func TestExpireAndDisconnect(t *testing.T) {
 	}
 }
 
-// TestSessionOfAnEarlierServer: a server that replaces another at its address has its own sessions.
-// It tells a client of the earlier server that its session has ended, and disturbs no other client.
+// TestSessionOfAnEarlierServer: if a server replaces another at the same address, a client of the
+// earlier server cannot resume its session, and does not get another client's.
 func TestSessionOfAnEarlierServer(t *testing.T) {
 	first := run(t, minizk.Options{RealTime: true})
 	orphan := raw(t, first)
@@ -55,7 +55,7 @@ func TestSessionOfAnEarlierServer(t *testing.T) {
 	if err != nil || resp.TimeoutMillis != 0 {
 		t.Errorf("the client of the earlier server gets %+v, %v, want that its session has ended", resp, err)
 	}
-	want(t, "the stranger", do(t, stranger, wire.OpExists, pathBody("/")), wire.OK)
+	want(t, "the other client", do(t, stranger, wire.OpExists, pathBody("/")), wire.OK)
 }
 
 // TestSessionIDs: an id has the server's number, then the time. The next id is one higher.
@@ -89,14 +89,14 @@ func TestManualClock(t *testing.T) {
 	s := run(t, minizk.Options{Now: start})
 	a, b := raw(t, s), raw(t, s)
 	want(t, "create", do(t, a, wire.OpCreate, createBody("/eph", "", 1)), wire.OK)
-	if got := second(t, s, "/eph").Stat.Ctime; got != start.UnixMilli() {
+	if got := nodeAt(t, s, "/eph").Stat.Ctime; got != start.UnixMilli() {
 		t.Errorf("ctime %d, want %d", got, start.UnixMilli())
 	}
 	for range 5 {
 		s.Advance(sessionTimeout / 2)
 		want(t, "b", do(t, b, wire.OpSync, wire.AppendString(nil, "/")), wire.OK)
 	}
-	if len(s.Sessions()) != 1 || second(t, s, "/eph") != nil {
+	if len(s.Sessions()) != 1 || nodeAt(t, s, "/eph") != nil {
 		t.Errorf("a should have expired: %+v", s.Sessions())
 	}
 	s.Advance(sessionTimeout)
@@ -136,7 +136,7 @@ func TestRestartKeepsTreeAndSessions(t *testing.T) {
 			}
 			if c, err := rawzk.Dial(addr); err == nil {
 				c.Close()
-				t.Fatal("it accepts although it is stopped")
+				t.Fatal("a stopped server has accepted a connection")
 			}
 		}
 		if err := s.Restart(); err != nil {
@@ -169,7 +169,7 @@ func TestStoppedServerEndsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Advance(time.Hour)
-	if second(t, s, "/eph") == nil {
+	if nodeAt(t, s, "/eph") == nil {
 		t.Fatal("a stopped server has ended a session")
 	}
 	if err := s.Restart(); err != nil {
@@ -178,13 +178,13 @@ func TestStoppedServerEndsNothing(t *testing.T) {
 	s.Advance(sessionTimeout)
 	resumed(t, s, a)
 	s.Advance(sessionTimeout + time.Second)
-	if second(t, s, "/eph") != nil || len(s.Sessions()) != 0 {
+	if nodeAt(t, s, "/eph") != nil || len(s.Sessions()) != 0 {
 		t.Errorf("sessions %+v", s.Sessions())
 	}
 }
 
-// TestStopAndRestartAtOnce: Stop and Restart may run at the same time. In either order, the port
-// belongs to the server or is free.
+// TestStopAndRestartAtOnce: Stop and Restart may be called at the same time. Afterwards the server
+// either serves at its port, or the port is free.
 func TestStopAndRestartAtOnce(t *testing.T) {
 	s := run(t, minizk.Options{})
 	for range 100 {

@@ -7,8 +7,8 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// TestEveryOperationIsThere: the table has every named operation, except those that only
-// servers send.
+// TestEveryOperationIsThere: the table has every operation that package wire names, except those
+// that only servers send.
 func TestEveryOperationIsThere(t *testing.T) {
 	notAsked := map[wire.OpCode]bool{wire.OpNotification: true, wire.OpCreateSession: true, wire.OpError: true}
 	named := 0

@@ -21,9 +21,9 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// dialTo tells a second process of this test binary to be only the client of
-// TestTenThousandConnections. Both ends in one process would need twice as many open files as it
-// may have.
+// dialTo is an environment variable with the server's address. If it is set, this process is only
+// the client of TestTenThousandConnections. Client and server in one process would need twice as
+// many open files as a process may have.
 const (
 	dialTo    = "MINIZK_TEST_DIAL"
 	dialCount = "MINIZK_TEST_DIAL_COUNT"
@@ -61,7 +61,8 @@ func raiseFileLimit(n uint64) (uint64, error) {
 	return min(n, limit.Cur), nil
 }
 
-// TestTenThousandConnections: half of them with sessions, half silent.
+// TestTenThousandConnections opens ten thousand connections: half of them have sessions, and half
+// send nothing.
 func TestTenThousandConnections(t *testing.T) {
 	n := tenThousand
 	files, err := raiseFileLimit(uint64(n + spareFiles))
@@ -70,7 +71,7 @@ func TestTenThousandConnections(t *testing.T) {
 	}
 	if files < uint64(n+spareFiles) {
 		n = int(files-spareFiles) / 2 * 2
-		t.Logf("only %d connections: the hard limit is %d open files (ulimit -Hn)", n, files)
+		t.Logf("opening only %d connections, because a process may open %d files (ulimit -Hn)", n, files)
 	}
 	s := run(t, minizk.Options{})
 	old := raw(t, s)

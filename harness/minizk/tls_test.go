@@ -17,8 +17,8 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// TestTLS: the secure port serves, disconnects a client that does not speak TLS, and does
-// not wait for ever.
+// TestTLS: the secure port serves clients with TLS. A client without TLS, or one that sends nothing,
+// is disconnected and does not disturb the others.
 func TestTLS(t *testing.T) {
 	web := httptest.NewTLSServer(nil) // for its certificate
 	defer web.Close()

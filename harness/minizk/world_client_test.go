@@ -17,8 +17,8 @@ type client struct {
 	name string
 	c    *rawzk.Conn
 	dead bool // disconnected
-	// closed says that the session has ended too. A dead client that is not closed may
-	// resume.
+	// closed says that the session has ended, too. A dead client that is not closed can resume
+	// its session.
 	closed bool
 }
 
@@ -60,7 +60,7 @@ func (c *client) connect(r wire.ConnectRequest) {
 func (c *client) cut(err error) {
 	c.w.t.Helper()
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		c.w.t.Fatalf("%s: the server neither answered nor hung up, after\n%s", c.name, strings.Join(c.w.lines[max(0, len(c.w.lines)-60):], "\n"))
+		c.w.t.Fatalf("%s: the server neither answered nor ended the connection, after\n%s", c.name, strings.Join(c.w.lines[max(0, len(c.w.lines)-60):], "\n"))
 	}
 	c.dead = true
 }
@@ -193,7 +193,8 @@ func (c *client) settle() {
 	c.doXid("ping", wire.XidPing, wire.OpPing, nil)
 }
 
-// settleSorted is settle for events between two replies that have no defined order.
+// settleSorted does what settle does, and sorts the events between two replies, because their order
+// is not defined.
 func (c *client) settleSorted() {
 	c.w.t.Helper()
 	from := len(c.w.lines)

@@ -26,10 +26,11 @@ type world struct {
 // side is a server that scenarios run on.
 type side struct {
 	addr string
-	// pass moves a manual clock. Real time passes by itself, while the scenario waits for
-	// what is due.
+	// pass moves a manual clock. For a server with a real clock it does nothing: the scenario
+	// waits for what is due.
 	pass func(time.Duration)
-	// mayDie is set if a scenario may end the server, which then cannot be cleaned.
+	// mayDie is set if a scenario may end the server. Then the scenario's nodes cannot be
+	// deleted afterwards.
 	mayDie bool
 }
 

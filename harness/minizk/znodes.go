@@ -2,8 +2,8 @@ package minizk
 
 import "mrtq/internal/znode"
 
-// A Tree is a tree of znodes in memory: what [Server.Load] takes and
-// [Server.Snapshot] gives. It is not a server: clients don't see changes to it.
+// A Tree is a tree of znodes in memory: what [Server.Load] takes and [Server.Snapshot] returns. A
+// change to it does not change a server.
 type Tree = znode.Tree
 
 // NewTree returns a tree with only a root.
@@ -12,7 +12,7 @@ func NewTree() *Tree { return znode.NewTree() }
 // A Node is one znode of a [Tree].
 type Node = znode.Node
 
-// A Stat has ZooKeeper's own fields about a znode.
+// A Stat is what ZooKeeper says about a znode: its versions, its times, its owner.
 type Stat = znode.Stat
 
 // An ACL is one entry of a znode's access control list.

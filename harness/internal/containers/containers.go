@@ -1,6 +1,6 @@
-// Package containers is what the harness needs from a container engine. It
-// keeps the engine's client out of the harness. Package harness/docker has the
-// client, and registers itself here.
+// Package containers has the interfaces that the harness needs from a container
+// engine. So the harness does not import the engine's client. Package
+// harness/docker imports the client, and sets [Find].
 package containers
 
 import (
@@ -10,13 +10,14 @@ import (
 	"time"
 )
 
-// Find looks for an engine that has the image, and pulls the image if it is
-// missing. It is nil in a program that has no engine's client.
+// Find returns an engine that has the image, after it has pulled the image if it
+// was missing. All containers and networks of the engine get the labels. Find is
+// nil in a program that does not import mrtq/harness/docker.
 var Find func(ctx context.Context, image string, labels map[string]string) (Engine, error)
 
 // Engine creates containers of one image, all with the same labels.
 type Engine interface {
-	// Host is the host of the published ports.
+	// Host returns the host at which the published ports are.
 	Host() string
 	// Network creates a network in which the caller chooses the containers'
 	// addresses.
@@ -26,7 +27,7 @@ type Engine interface {
 	Run(ctx context.Context, spec Spec) (Container, error)
 }
 
-// Network is a network of an engine.
+// Network is a network that Engine.Network has created.
 type Network interface {
 	Name() string
 	Subnet() netip.Prefix
@@ -44,28 +45,33 @@ type Spec struct {
 	Address netip.Addr
 }
 
-// Port is a port of a container and the address that it is published at. The
-// zero IP means all interfaces of the engine's host.
+// Port says at which address a port of a container is published: port Inside of the
+// container is port Host of the engine's host. The zero IP means all of that
+// host's interfaces.
 type Port struct {
 	Inside int
 	IP     netip.Addr
 	Host   int
 }
 
-// File is copied into a container. Everyone can read it, because the id of the
-// container's user is unknown.
+// File is a file of this machine, at the path Host, to copy into a container at the
+// path Inside. All users can read it, because we don't know which user the
+// container runs as.
 type File struct{ Host, Inside string }
 
 // Container is a container that Run created.
 type Container interface {
 	ID() string
 	Start(ctx context.Context) error
+	// Stop asks the container to end, and kills it after patience.
 	Stop(ctx context.Context, patience time.Duration) error
 	// Kill does nothing to a container that has ended.
 	Kill(ctx context.Context) error
-	// State says how it ended, in the engine's words.
+	// State returns whether the container runs, and how the engine says that it
+	// ended.
 	State(ctx context.Context) (running bool, ended string, err error)
+	// Logs writes what the container has printed.
 	Logs(ctx context.Context, to io.Writer) error
-	// Remove stops the container and removes it with its data.
+	// Remove stops the container as Stop does, and removes it with its data.
 	Remove(ctx context.Context, patience time.Duration) error
 }

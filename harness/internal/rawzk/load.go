@@ -12,9 +12,10 @@ import (
 // resultHeaderLen is the width of a [wire.MultiHeader], in bytes.
 const resultHeaderLen = 9
 
-// Pipeline sends n requests in batches of window and reads every reply, at the cost of next to
-// nothing but the copying: figures are to be the server's. body is called for each request and
-// appends its record. The first reply that is not OK is an error.
+// Pipeline sends n requests in batches of window and reads every reply. It does little more than
+// copy bytes, so that figures show the server's work and not the client's. It calls body for each
+// request, which appends the request's record to b. If a reply is not OK, Pipeline returns its error
+// and stops.
 func (c *Conn) Pipeline(n, window int, op wire.OpCode, body func(b []byte, i int) []byte) error {
 	var buf []byte
 	for done := 0; done < n; {
@@ -43,8 +44,8 @@ func (c *Conn) Pipeline(n, window int, op wire.OpCode, body func(b []byte, i int
 	return nil
 }
 
-// skipReply reads a reply and looks at its header alone; of a multi also at the
-// first result's, for one that was refused says so nowhere else.
+// skipReply reads a reply and looks only at its header. For a multi it also looks at the header of
+// the first result, because only the results of a refused multi say that it was refused.
 func (c *Conn) skipReply(multi bool) error {
 	head, err := c.r.Peek(wire.LenPrefix + wire.ReplyHeaderLen)
 	if err != nil {
@@ -72,9 +73,8 @@ func (c *Conn) skipReply(multi bool) error {
 	return err
 }
 
-// Stream sends n requests with about window of them under way, and reads every
-// reply. The first that is not OK, or a multi that was refused, is an error, after
-// which the connection is closed.
+// Stream sends n requests with about window of them under way, and reads every reply. If a reply is
+// not OK, or a multi was refused, Stream returns that as an error and closes the connection.
 func (c *Conn) Stream(n, window int, request func(i int) (wire.OpCode, []byte)) error {
 	underWay, over := make(chan wire.OpCode, window), make(chan struct{})
 	sent := make(chan error, 1)
@@ -89,7 +89,7 @@ func (c *Conn) Stream(n, window int, request func(i int) (wire.OpCode, []byte)) 
 		}
 		if err != nil {
 			close(over)
-			c.Close() // a sender that waits for the server would wait for ever
+			c.Close() // otherwise a sender that waits for the server would wait for ever
 			<-sent
 			return err
 		}
@@ -97,7 +97,7 @@ func (c *Conn) Stream(n, window int, request func(i int) (wire.OpCode, []byte)) 
 	return <-sent
 }
 
-// sendAll ends early when over is closed.
+// sendAll sends the requests. It stops when over is closed.
 func (c *Conn) sendAll(n int, underWay chan<- wire.OpCode, over <-chan struct{}, request func(i int) (wire.OpCode, []byte)) error {
 	for i := range n {
 		op, body := request(i)

@@ -12,7 +12,7 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// Stream sends everything, in order, whatever the window is.
+// Stream sends all requests in order, with any window.
 func TestStream(t *testing.T) {
 	s := start(t)
 	for _, window := range []int{1, 7, 1000} {
@@ -35,9 +35,9 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// What is refused is an error, also within a multi, of which the reply is OK; and
-// data that is null, or begins as a refusal would, is none.
-func TestStreamTellsOfRefusals(t *testing.T) {
+// Stream returns an error if the server refuses a request, or a multi, although a refused multi's
+// reply is OK. Null data, whose bytes look like a refusal, is no error.
+func TestStreamReportsRefusals(t *testing.T) {
 	s := start(t)
 	err := open(t, s).Stream(100, 10, func(i int) (wire.OpCode, []byte) { return wire.OpCreate, create("/twice") })
 	if !errors.Is(err, wire.NodeExists) {
@@ -63,7 +63,7 @@ func TestStreamTellsOfRefusals(t *testing.T) {
 	}
 }
 
-// A server that goes away ends it.
+// If the server ends, Stream returns an error.
 func TestStreamWithoutAServer(t *testing.T) {
 	s := start(t)
 	c := open(t, s)

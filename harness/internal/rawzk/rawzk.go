@@ -1,6 +1,6 @@
-// Package rawzk is a bare ZooKeeper client. It sends the given packets, and returns what comes
-// back, in order. Tests use it for what ordinary clients hide: exact reply bytes, the place of
-// a notification among replies, malformed packets, pipelining.
+// Package rawzk is a bare ZooKeeper client. It sends the packets that it is given, and returns the
+// packets that come back, in order. Tests use it for what ordinary clients hide: exact reply bytes,
+// the order of notifications and replies, malformed packets, pipelining.
 package rawzk
 
 import (
@@ -12,8 +12,8 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// ioTimeout is the limit of every read and write, so that a silent server fails a test
-// and does not hang it.
+// ioTimeout is the limit of every read and write. So if a server is silent, the test fails and does
+// not hang.
 const ioTimeout = 20 * time.Second
 
 // maxReply is the longest reply accepted, in bytes: a million children fit.
@@ -27,7 +27,7 @@ type Conn struct {
 	w   *bufio.Writer
 	xid int32
 
-	// Session is what the server answered to Connect.
+	// Session is the server's answer to Connect.
 	Session wire.ConnectResponse
 }
 
@@ -46,7 +46,7 @@ func Dial(addr string) (*Conn, error) {
 	return New(c), nil
 }
 
-// New uses an existing connection.
+// New returns a client on an existing connection.
 func New(c net.Conn) *Conn {
 	return &Conn{Conn: c, r: bufio.NewReaderSize(c, 64<<10), w: bufio.NewWriterSize(c, 64<<10)}
 }
@@ -69,7 +69,8 @@ func Open(addr string, timeout time.Duration) (*Conn, error) {
 	return c, nil
 }
 
-// Connect sends the first packet and reads its answer.
+// Connect sends the first packet, which opens or resumes a session, and returns the answer. If the
+// server refuses the session, the answer's TimeoutMillis is 0.
 func (c *Conn) Connect(req wire.ConnectRequest) (wire.ConnectResponse, error) {
 	if err := c.WriteFrame(wire.AppendConnectRequest(nil, req)); err != nil {
 		return wire.ConnectResponse{}, err
@@ -87,13 +88,13 @@ func (c *Conn) Connect(req wire.ConnectRequest) (wire.ConnectResponse, error) {
 	return resp, nil
 }
 
-// Queue buffers a request and returns its xid; Flush sends what is queued.
+// Queue buffers a request for Flush and returns its xid.
 func (c *Conn) Queue(op wire.OpCode, body []byte) (int32, error) {
 	c.xid++
 	return c.xid, c.QueueXid(c.xid, op, body)
 }
 
-// QueueXid is Queue with the caller's xid.
+// QueueXid buffers a request for Flush with the given xid.
 func (c *Conn) QueueXid(xid int32, op wire.OpCode, body []byte) error {
 	var head [12]byte
 	b := wire.AppendInt(head[:0], int32(8+len(body)))
@@ -105,7 +106,7 @@ func (c *Conn) QueueXid(xid int32, op wire.OpCode, body []byte) error {
 	return err
 }
 
-// Flush sends what is queued.
+// Flush sends the buffered requests.
 func (c *Conn) Flush() error {
 	if err := c.SetWriteDeadline(time.Now().Add(ioTimeout)); err != nil {
 		return err
@@ -146,8 +147,8 @@ func (c *Conn) ReadPacket() (Packet, error) {
 	return Packet{ReplyHeader: h, Body: b[wire.ReplyHeaderLen:]}, nil
 }
 
-// Do sends one request and reads up to its reply. Notifications that came before are returned
-// too, in the order they came.
+// Do sends one request and reads up to its reply. It also returns the notifications that came before
+// the reply, in their order.
 func (c *Conn) Do(op wire.OpCode, body []byte) (reply Packet, before []Packet, err error) {
 	xid, err := c.Queue(op, body)
 	if err != nil {
@@ -156,7 +157,7 @@ func (c *Conn) Do(op wire.OpCode, body []byte) (reply Packet, before []Packet, e
 	return c.await(xid)
 }
 
-// DoXid is Do with the caller's xid.
+// DoXid does the same as Do, with the given xid.
 func (c *Conn) DoXid(xid int32, op wire.OpCode, body []byte) (reply Packet, before []Packet, err error) {
 	if err := c.QueueXid(xid, op, body); err != nil {
 		return Packet{}, nil, err

@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// Code is the error number in a reply header. It is an error, so that a function of the tree
-// can return one and a caller can branch on it with errors.Is. OK is never returned as an
-// error: success is nil.
+// Code is the error number in a reply header. It is a Go error, too, so that a function can return
+// one and its caller can test it with errors.Is. No function returns OK as an error: success is
+// nil.
 type Code int32
 
-// The codes of KeeperException.Code, of ZooKeeper 3.8.
+// The codes of KeeperException.Code in ZooKeeper 3.8.
 const (
 	OK                   Code = 0
 	SystemError          Code = -1
@@ -71,7 +71,7 @@ func (c Code) String() string {
 	return fmt.Sprintf("code %d", int32(c))
 }
 
-// Error is "zookeeper: NoNode (-101)".
+// Error returns a message such as "zookeeper: NoNode (-101)".
 func (c Code) Error() string { return fmt.Sprintf("zookeeper: %s (%d)", c.String(), int32(c)) }
 
 // CodeOf returns the code to put in a reply header for err: OK for nil, the code itself for a

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// The faults of a record. A *[DecodeError] wraps one of these.
+// What can be wrong with a record. A *[DecodeError] wraps one of these.
 var (
 	ErrShort    = errors.New("ends too early")
 	ErrLength   = errors.New("length is out of range")
@@ -28,25 +28,27 @@ func (e *DecodeError) Error() string {
 
 func (e *DecodeError) Unwrap() error { return e.Err }
 
-// Decoder reads jute from a byte slice. After its first error every read returns a zero value
-// and Err keeps that error, so a record is read in full and checked once. No read allocates
-// more than the remaining bytes, because counts are checked against them.
+// Decoder reads jute, ZooKeeper's encoding, from a byte slice. After its first error every read
+// returns a zero value, and Err returns that error, so a caller can read a whole record and check
+// once. A record cannot make it allocate more than the record has bytes, because it checks every
+// count against the bytes that are left.
 type Decoder struct {
 	buf []byte
 	off int
 	err error
 }
 
-// NewDecoder reads from b, which it keeps; buffers it returns alias b.
+// NewDecoder returns a decoder that reads from b. It keeps b, and the buffers that it returns alias
+// b.
 func NewDecoder(b []byte) *Decoder { return &Decoder{buf: b} }
 
 // Reset makes d read from b.
 func (d *Decoder) Reset(b []byte) { *d = Decoder{buf: b} }
 
-// Err is the first error met, a *[DecodeError], or nil.
+// Err returns the first error, a *[DecodeError], or nil.
 func (d *Decoder) Err() error { return d.err }
 
-// Len is how many bytes are left.
+// Len returns how many bytes are left.
 func (d *Decoder) Len() int { return len(d.buf) - d.off }
 
 func (d *Decoder) fail(off int, field string, err error) {
@@ -55,8 +57,8 @@ func (d *Decoder) fail(off int, field string, err error) {
 	}
 }
 
-// End fails with ErrTrailing if bytes are left. In requests, the server ignores them, as
-// ZooKeeper does.
+// End returns the first error, or a *[DecodeError] with ErrTrailing if bytes are left. minizk does
+// not call it for requests, because ZooKeeper ignores bytes after a request.
 func (d *Decoder) End() error {
 	if d.err == nil && d.Len() != 0 {
 		d.fail(d.off, "end", ErrTrailing)
@@ -95,13 +97,14 @@ func (d *Decoder) Long(field string) int64 {
 	return int64(binary.BigEndian.Uint64(b))
 }
 
-// Bool reads one byte. As in Java's DataInput any byte but 0 is true.
+// Bool reads one byte. Any byte but 0 is true, as for Java's DataInput.
 func (d *Decoder) Bool(field string) bool {
 	b := d.take(1, field)
 	return b != nil && b[0] != 0
 }
 
-// Buffer reads a buffer, nil for null and non-nil for empty. It aliases the input.
+// Buffer reads a buffer. It returns nil for null, and a slice of the input otherwise, even if the
+// buffer is empty.
 func (d *Decoder) Buffer(field string) []byte {
 	off := d.off
 	n := d.Int(field)
@@ -115,7 +118,7 @@ func (d *Decoder) Buffer(field string) []byte {
 	return d.take(int(n), field)
 }
 
-// String reads a string; null gives ErrNull.
+// String reads a string. If it is null, the error is ErrNull.
 func (d *Decoder) String(field string) string {
 	off := d.off
 	b := d.Buffer(field)
@@ -132,7 +135,7 @@ func (d *Decoder) maybeString(field string) (s string, null bool) {
 	return string(b), b == nil && d.err == nil
 }
 
-// NullString reads a string, nil for null.
+// NullString reads a string that may be null. It returns nil for null.
 func (d *Decoder) NullString(field string) *string {
 	b := d.Buffer(field)
 	if b == nil {
@@ -142,7 +145,8 @@ func (d *Decoder) NullString(field string) *string {
 	return &s
 }
 
-// count reads a vector's count, -1 for null. each is the fewest bytes an element can take.
+// count reads a vector's count. It returns -1 for null. each is how many bytes the shortest
+// element has.
 func (d *Decoder) count(field string, each int) int {
 	off := d.off
 	n := d.Int(field)
@@ -160,7 +164,7 @@ func (d *Decoder) count(field string, each int) int {
 	return int(n)
 }
 
-// NullStrings reads a vector of strings that may be null, nil for a null one.
+// NullStrings reads a vector of strings that may be null. It returns nil for a null vector.
 func (d *Decoder) NullStrings(field string) []*string {
 	n := d.count(field, 4)
 	if n < 0 || d.err != nil {
@@ -176,7 +180,7 @@ func (d *Decoder) NullStrings(field string) []*string {
 	return out
 }
 
-// Strings reads a vector of strings, nil for a null one.
+// Strings reads a vector of strings. It returns nil for a null vector.
 func (d *Decoder) Strings(field string) []string {
 	n := d.count(field, 4)
 	if n < 0 || d.err != nil {

@@ -1,5 +1,6 @@
-// Package wire is ZooKeeper's client protocol as bytes: its numbers, its records, and for
-// each record a strict decoder and an encoder. It has no trees, sessions or sockets.
+// Package wire encodes and decodes ZooKeeper's client protocol: it has the protocol's numbers, its
+// records, and for each record an encoder and a strict decoder. It knows nothing of trees, sessions
+// or sockets.
 //
 // Everything is big-endian ("jute"). A packet is a frame:
 //
@@ -7,8 +8,8 @@
 //	0       4      length n of what follows, 0..jute.maxbuffer
 //	4       n      payload
 //
-// The first payload in each direction is a [ConnectRequest] and a [ConnectResponse]. After
-// that a request is
+// The client's first payload is a [ConnectRequest], and the server's first is a [ConnectResponse].
+// After that a request is
 //
 //	offset  width  meaning
 //	0       4      xid, chosen by the client; see XidPing and its neighbours
@@ -19,13 +20,13 @@
 //
 //	offset  width  meaning
 //	0       4      xid of the request, or XidNotification
-//	4       8      zxid the server had reached
+//	4       8      zxid that the server has reached
 //	12      4      error, a [Code]
 //	16      …      the operation's record; absent when the error is not zero
 //
-// Within records: int 4 bytes, long 8, bool 1; a buffer or a string is an int length then the
-// bytes, and length -1 is null, which is distinct from empty; a vector is an int count then
-// its elements, and count -1 is a null vector.
+// In a record an int has 4 bytes, a long 8 and a bool 1. A buffer or a string is its length, an int,
+// and then its bytes. Length -1 is null, which is not the same as empty. A vector is the count of
+// its elements, an int, and then the elements. Count -1 is a null vector.
 //
 // The numbers are those of Apache ZooKeeper 3.8 (ZooDefs, KeeperException.Code and
 // zookeeper.jute).

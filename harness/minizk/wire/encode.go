@@ -16,7 +16,7 @@ func AppendBool(b []byte, v bool) []byte {
 	return append(b, 0)
 }
 
-// AppendBuffer appends a buffer; nil is null.
+// AppendBuffer appends a buffer. A nil v is null.
 func AppendBuffer(b, v []byte) []byte {
 	if v == nil {
 		return AppendInt(b, -1)
@@ -29,7 +29,7 @@ func AppendString(b []byte, v string) []byte {
 	return append(AppendInt(b, int32(len(v))), v...)
 }
 
-// AppendNullString appends a string, null for nil.
+// AppendNullString appends a string that may be null. A nil v is null.
 func AppendNullString(b []byte, v *string) []byte {
 	if v == nil {
 		return AppendInt(b, -1)
@@ -45,7 +45,7 @@ func appendMaybe(b []byte, v string, null bool) []byte {
 	return AppendString(b, v)
 }
 
-// AppendNullStrings appends a vector of strings that may be null; nil is a null vector.
+// AppendNullStrings appends a vector of strings that may be null. A nil v is a null vector.
 func AppendNullStrings(b []byte, v []*string) []byte {
 	if v == nil {
 		return AppendInt(b, -1)
@@ -57,7 +57,7 @@ func AppendNullStrings(b []byte, v []*string) []byte {
 	return b
 }
 
-// AppendStrings appends a vector of strings; nil is a null vector.
+// AppendStrings appends a vector of strings. A nil v is a null vector.
 func AppendStrings(b []byte, v []string) []byte {
 	if v == nil {
 		return AppendInt(b, -1)

@@ -14,17 +14,17 @@ const LenPrefix = 4
 // MaxBuffer is ZooKeeper's default jute.maxbuffer: the longest payload a server accepts.
 const MaxBuffer = 0xfffff
 
-// ErrFrame is a frame length that is negative or above the limit. A server closes the
-// connection: it cannot know where the next frame starts.
+// ErrFrame means that a frame's length is negative or above the limit. Then a server closes the
+// connection, because it cannot know where the next frame starts.
 var ErrFrame = errors.New("zookeeper frame: length out of range")
 
-// firstStep is how many bytes are allocated before any byte of a payload has
-// come.
+// firstStep is how many bytes ReadPayload allocates before any byte of the payload has come.
 const firstStep = 16 << 10
 
 // ReadFrame reads one frame from r and returns its payload, in buf's memory if that is large
-// enough. The error is io.EOF for a clean end before a frame, io.ErrUnexpectedEOF inside one,
-// or wraps ErrFrame. It does not trust the length: it allocates memory as the bytes come.
+// enough. limit is the longest payload that it accepts, in bytes. The error is io.EOF if r ends
+// before the frame, io.ErrUnexpectedEOF if r ends inside it, one that wraps ErrFrame, or r's own.
+// ReadFrame does not trust the length: it allocates memory as the bytes come.
 func ReadFrame(r io.Reader, buf []byte, limit int) ([]byte, error) {
 	var head [LenPrefix]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -33,7 +33,8 @@ func ReadFrame(r io.Reader, buf []byte, limit int) ([]byte, error) {
 	return ReadPayload(r, int32(binary.BigEndian.Uint32(head[:])), buf, limit)
 }
 
-// ReadPayload reads the n bytes that follow a length already read; errors as for ReadFrame.
+// ReadPayload reads the n bytes that follow a length that has been read already. Its errors are
+// those of ReadFrame.
 func ReadPayload(r io.Reader, n int32, buf []byte, limit int) ([]byte, error) {
 	if n < 0 || int(n) > limit {
 		return nil, fmt.Errorf("%w: %d, want 0..%d (jute.maxbuffer)", ErrFrame, n, limit)

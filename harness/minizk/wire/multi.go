@@ -1,6 +1,6 @@
 package wire
 
-// MultiOp is one operation of a multi or multiRead. Op says which field is filled.
+// MultiOp is one operation of a multi or multiRead. Op decides which of the other fields is used.
 type MultiOp struct {
 	Op      OpCode
 	Create  CreateRequest  // create, create2, createContainer, createTTL
@@ -9,7 +9,7 @@ type MultiOp struct {
 	Read    PathWatch      // getData, getChildren
 }
 
-// Path is the path the operation names.
+// Path returns the path that the operation names.
 func (o *MultiOp) Path() string {
 	switch o.Op {
 	case OpDelete, OpCheck:
@@ -29,8 +29,8 @@ func (o *MultiOp) NullPath() bool {
 
 func (o *MultiOp) reads() bool { return o.Op == OpGetData || o.Op == OpGetChildren }
 
-// MultiOps reads the operations up to the end header. An operation that a multi cannot carry,
-// and reads mixed with changes, are ErrOp, as the server refuses both.
+// MultiOps reads the operations up to the end header. The error is ErrOp if an operation cannot be
+// part of a multi, or if reads and changes are mixed: the server refuses both.
 func (d *Decoder) MultiOps() []MultiOp {
 	var ops []MultiOp
 	for d.err == nil {
@@ -82,8 +82,8 @@ func AppendMultiOps(b []byte, ops []MultiOp) []byte {
 	return AppendMultiEnd(b)
 }
 
-// MultiResult is one result in the reply to a multi or multiRead. Op says which fields are
-// filled. It is OpError if the operation failed or was not done.
+// MultiResult is one result in the reply to a multi or multiRead. Op decides which of the other
+// fields are used. It is OpError if the operation failed or was not done.
 type MultiResult struct {
 	Op       OpCode
 	Err      Code
@@ -93,7 +93,7 @@ type MultiResult struct {
 	Children []string // getChildren
 }
 
-// MultiResults reads results up to the end header.
+// MultiResults reads the results up to the end header.
 func (d *Decoder) MultiResults() []MultiResult {
 	var rs []MultiResult
 	for d.err == nil {
@@ -128,7 +128,7 @@ func (d *Decoder) MultiResults() []MultiResult {
 	return rs
 }
 
-// AppendMultiResults appends results and the end header.
+// AppendMultiResults appends the results and the end header.
 func AppendMultiResults(b []byte, rs []MultiResult) []byte {
 	for i := range rs {
 		b = AppendMultiResult(b, &rs[i])

@@ -42,7 +42,7 @@ const (
 	OpError                OpCode = -1
 )
 
-// opNames is also the list of every operation that has a name; tests sweep it.
+// opNames names every operation. Tests go through all of it.
 var opNames = map[OpCode]string{
 	OpNotification: "notification", OpCreate: "create", OpDelete: "delete", OpExists: "exists",
 	OpGetData: "getData", OpSetData: "setData", OpGetACL: "getACL", OpSetACL: "setACL",
@@ -65,8 +65,8 @@ func (o OpCode) String() string {
 	return fmt.Sprintf("op %d", int32(o))
 }
 
-// Changes reports whether the operation can change the tree or the set of sessions, and so
-// takes a zxid, whether it succeeds or not.
+// Changes reports whether the operation can change the tree or the set of sessions. Such an
+// operation takes a zxid, whether it succeeds or not.
 func (o OpCode) Changes() bool {
 	switch o {
 	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL, OpDelete, OpDeleteContainer,
@@ -92,7 +92,7 @@ const (
 	EventChildrenChanged int32 = 4
 )
 
-// StateConnected is the keeper state that every notification of a live server carries.
+// StateConnected is the state in every notification that a server sends.
 const StateConnected int32 = 3
 
 // Permission bits of an [ACL].
@@ -105,7 +105,7 @@ const (
 	PermAll    int32 = 31
 )
 
-// Create flags: the modes of a create request.
+// The modes of a create request, in its field Flags.
 const (
 	ModePersistent              int32 = 0
 	ModeEphemeral               int32 = 1

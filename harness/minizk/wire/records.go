@@ -10,8 +10,8 @@ type ConnectRequest struct {
 	TimeoutMillis   int32
 	SessionID       int64
 	Password        []byte
-	// HasReadOnly is false for clients older than 3.4, which end before the flag and expect
-	// a response without it.
+	// HasReadOnly is false for clients older than 3.4. Their request ends before the flag
+	// ReadOnly, and they expect a response without it.
 	HasReadOnly bool
 	ReadOnly    bool
 }
@@ -82,7 +82,7 @@ func AppendConnectResponse(b []byte, c ConnectResponse) []byte {
 	return b
 }
 
-// RequestHeader starts every request after the first.
+// RequestHeader is the beginning of every request after the first.
 type RequestHeader struct {
 	Xid int32
 	Op  OpCode
@@ -101,7 +101,7 @@ func AppendRequestHeader(b []byte, h RequestHeader) []byte {
 // ReplyHeaderLen is the width of a ReplyHeader, in bytes.
 const ReplyHeaderLen = 16
 
-// ReplyHeader starts every reply and notification.
+// ReplyHeader is the beginning of every reply and notification.
 type ReplyHeader struct {
 	Xid  int32
 	Zxid int64
@@ -123,7 +123,7 @@ type Stat struct {
 	Czxid, Mzxid                int64 // transactions that created and last set the node
 	Ctime, Mtime                int64 // their times, in milliseconds since 1970
 	Version, Cversion, Aversion int32
-	EphemeralOwner              int64 // session, or the code of a container or TTL node, or 0
+	EphemeralOwner              int64 // the session that owns an ephemeral node, or 0
 	DataLength, NumChildren     int32
 	Pzxid                       int64 // last transaction that created or deleted a child
 }
@@ -155,7 +155,7 @@ func AppendStat(b []byte, s *Stat) []byte {
 	return AppendLong(b, s.Pzxid)
 }
 
-// ID is a scheme and a name within it: "digest", "user:hash".
+// ID is an identity: a scheme and a name within it, such as "digest" and "user:hash".
 type ID struct {
 	Scheme, Name string
 	// NullScheme and NullName are set in a request if the string is null. Then the
@@ -163,7 +163,7 @@ type ID struct {
 	NullScheme, NullName bool
 }
 
-// String is "{digest user:hash}".
+// String returns text such as "{digest user:hash}".
 func (id ID) String() string {
 	if id.NullScheme {
 		id.Scheme = "null"
@@ -180,10 +180,10 @@ type ACL struct {
 	ID    ID
 }
 
-// aclMinLen is the fewest bytes an ACL can take: perms and two string lengths.
+// aclMinLen is how many bytes the shortest ACL has: its permissions and the lengths of two strings.
 const aclMinLen = 12
 
-// ACLs reads a vector of ACLs, nil for a null one.
+// ACLs reads a vector of ACLs. It returns nil for a null vector.
 func (d *Decoder) ACLs() []ACL {
 	n := d.count("acl count", aclMinLen)
 	if n < 0 || d.err != nil {
@@ -202,7 +202,7 @@ func (d *Decoder) ACLs() []ACL {
 	return out
 }
 
-// AppendACLs appends v; nil is a null vector.
+// AppendACLs appends a vector of ACLs. A nil v is a null vector.
 func AppendACLs(b []byte, v []ACL) []byte {
 	if v == nil {
 		return AppendInt(b, -1)
@@ -233,14 +233,14 @@ func AppendWatcherEvent(b []byte, e WatcherEvent) []byte {
 	return AppendString(AppendInt(AppendInt(b, e.Type), e.State), e.Path)
 }
 
-// MultiHeader precedes each operation and each result in a multi; Done ends the list.
+// MultiHeader precedes each operation and each result in a multi. A header with Done ends the list.
 type MultiHeader struct {
 	Op   OpCode
 	Done bool
 	Err  Code
 }
 
-// multiEnd is what both Java and this package write at the end of a list.
+// multiEnd is what Java writes at the end of a list, too.
 var multiEnd = MultiHeader{Op: OpError, Done: true, Err: -1}
 
 // MultiHeader reads one.

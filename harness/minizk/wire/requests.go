@@ -1,19 +1,18 @@
 package wire
 
-// CreateRequest is the record of create, create2 and createContainer, and with TTL of createTTL.
-// Here and in the records below, NullPath says that a path is null. To a server, null is not the
-// same as "".
+// CreateRequest is the record of create, create2, createContainer and createTTL. Here and in the
+// records below, NullPath says that the path is null, which to a server is not the same as "".
 type CreateRequest struct {
 	Path  string
 	Data  []byte // nil is null
 	ACL   []ACL  // nil is a null vector
-	Flags int32
-	TTL   int64 // milliseconds; on the wire only in createTTL
+	Flags int32  // a mode such as ModeEphemeral
+	TTL   int64  // in milliseconds; only createTTL sends it
 
 	NullPath bool
 }
 
-// CreateRequest reads the record that op carries. Data aliases the input.
+// CreateRequest reads op's record. Data aliases the input. TTL is -1 unless op is createTTL.
 func (d *Decoder) CreateRequest(op OpCode) CreateRequest {
 	var r CreateRequest
 	r.Path, r.NullPath = d.maybeString("path")
@@ -24,7 +23,7 @@ func (d *Decoder) CreateRequest(op OpCode) CreateRequest {
 	return r
 }
 
-// AppendCreateRequest appends r as op carries it.
+// AppendCreateRequest appends r as op's record.
 func AppendCreateRequest(b []byte, op OpCode, r CreateRequest) []byte {
 	b = appendMaybe(b, r.Path, r.NullPath)
 	b = AppendBuffer(b, r.Data)
@@ -36,7 +35,7 @@ func AppendCreateRequest(b []byte, op OpCode, r CreateRequest) []byte {
 	return b
 }
 
-// PathVersion is the record of delete and check. Version -1 is any.
+// PathVersion is the record of delete and check. Version -1 means any version.
 type PathVersion struct {
 	Path     string
 	Version  int32
@@ -76,7 +75,7 @@ func AppendPathWatch(b []byte, r PathWatch) []byte {
 	return AppendBool(appendMaybe(b, r.Path, r.NullPath), r.Watch)
 }
 
-// SetDataRequest is the record of setData. Version -1 is any; nil data is null.
+// SetDataRequest is the record of setData. Version -1 means any version. Nil Data is null.
 type SetDataRequest struct {
 	Path     string
 	Data     []byte
@@ -97,7 +96,8 @@ func AppendSetDataRequest(b []byte, r SetDataRequest) []byte {
 	return AppendInt(AppendBuffer(appendMaybe(b, r.Path, r.NullPath), r.Data), r.Version)
 }
 
-// SetACLRequest is the record of setACL. Version is the aversion wanted, -1 for any.
+// SetACLRequest is the record of setACL. Version is the aversion that the node must have; -1 means
+// any.
 type SetACLRequest struct {
 	Path     string
 	ACL      []ACL
@@ -139,15 +139,15 @@ func AppendAuthRequest(b []byte, r AuthRequest) []byte {
 	return AppendBuffer(appendMaybe(AppendInt(b, r.Type), r.Scheme, r.NullScheme), r.Auth)
 }
 
-// SetWatchesRequest is the record of setWatches, and with the last two lists of setWatches2. A null
-// list is nil. Its strings may be null, too.
+// SetWatchesRequest is the record of setWatches and setWatches2. Only setWatches2 has the two
+// Persistent lists. A nil list is null, and a nil string in a list is null.
 type SetWatchesRequest struct {
 	RelativeZxid                  int64
 	Data, Exist, Child            []*string
 	Persistent, PersistentRecurse []*string
 }
 
-// SetWatchesRequest reads the record that op carries.
+// SetWatchesRequest reads op's record.
 func (d *Decoder) SetWatchesRequest(op OpCode) SetWatchesRequest {
 	r := SetWatchesRequest{RelativeZxid: d.Long("relativeZxid")}
 	r.Data, r.Exist, r.Child = d.NullStrings("dataWatches"), d.NullStrings("existWatches"), d.NullStrings("childWatches")
@@ -157,7 +157,7 @@ func (d *Decoder) SetWatchesRequest(op OpCode) SetWatchesRequest {
 	return r
 }
 
-// AppendSetWatchesRequest appends r as op carries it.
+// AppendSetWatchesRequest appends r as op's record.
 func AppendSetWatchesRequest(b []byte, op OpCode, r SetWatchesRequest) []byte {
 	b = AppendLong(b, r.RelativeZxid)
 	lists := [][]*string{r.Data, r.Exist, r.Child}
@@ -170,7 +170,8 @@ func AppendSetWatchesRequest(b []byte, op OpCode, r SetWatchesRequest) []byte {
 	return b
 }
 
-// PathInt is the record of addWatch, checkWatches and removeWatches: a path and a mode or kind.
+// PathInt is the record of addWatch, checkWatches and removeWatches. N is a mode of addWatch, such
+// as WatchPersistent, or a kind of the other two, such as WatcherAny.
 type PathInt struct {
 	Path     string
 	N        int32

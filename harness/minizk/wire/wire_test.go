@@ -25,7 +25,7 @@ var (
 	}
 )
 
-// Each optional value, once present and once null.
+// These have each optional value, once present and once null.
 var (
 	again     = SetWatchesRequest{RelativeZxid: 7, Data: []*string{new("/a"), nil, new("")}, Exist: []*string{}, Child: nil}
 	again2    = SetWatchesRequest{7, []*string{new("/a")}, nil, []*string{nil}, []*string{new("/p")}, []*string{nil, new("/r")}}
@@ -95,7 +95,7 @@ func TestRecords(t *testing.T) {
 				r.read(d)
 				var e *DecodeError
 				if r.name == "connect request" && n == len(r.bytes)-1 || r.name == "connect response" && n == len(r.bytes)-1 {
-					continue // which is the form without the flag
+					continue // this is the valid form without the flag
 				}
 				if !errors.As(d.Err(), &e) || !errors.Is(e, ErrShort) || e.Off > n {
 					t.Errorf("cut to %d of %d bytes: %v, want ErrShort", n, len(r.bytes), d.Err())

@@ -10,7 +10,7 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// accessList is immutable, so nodes can share one.
+// accessList is an access list that never changes, so nodes can share one.
 type accessList struct{ acls []wire.ACL }
 
 var (
@@ -19,8 +19,8 @@ var (
 	readUnsafe = &accessList{[]wire.ACL{{Perms: wire.PermRead, ID: anyone}}}
 )
 
-// share returns a list equal to acls. It reuses the parent's list or the open
-// one if that is equal.
+// share returns a list equal to acls. If the parent's list or one of the two usual ones is equal,
+// it returns that one, to save memory.
 func share(acls []wire.ACL, parent *accessList) *accessList {
 	for _, known := range []*accessList{parent, openUnsafe, readUnsafe} {
 		if slices.Equal(acls, known.acls) {
@@ -32,8 +32,7 @@ func share(acls []wire.ACL, parent *accessList) *accessList {
 
 // provider is an authentication scheme that the server knows.
 type provider struct {
-	// authenticated says whether scheme "auth" expands to identities of this
-	// scheme.
+	// authenticated says whether scheme "auth" stands for identities of this scheme.
 	authenticated bool
 	valid         func(name string) bool
 	matches       func(id, acl string) bool
@@ -44,15 +43,17 @@ var providers = map[string]provider{
 	"ip":     {valid: func(name string) bool { _, ok := parseNet(name); return ok }, matches: matchIP},
 }
 
-// DigestID is the identity that "user:password" proves: "digest", user and the SHA-1 of both.
-// Without a colon everything is the user, which the server accepts.
+// DigestID returns the identity of a client that sends secret, which is "user:password". The
+// identity has the scheme "digest", the user and the SHA-1 of the secret. Without a colon
+// everything is the user: the server accepts that.
 func DigestID(secret []byte) wire.ID {
 	user, _, _ := strings.Cut(string(secret), ":")
 	sum := sha1.Sum(secret)
 	return wire.ID{Scheme: "digest", Name: user + ":" + base64.StdEncoding.EncodeToString(sum[:])}
 }
 
-// validDigest wants user:hash. Empty parts at the end do not count, as in Java's split.
+// validDigest reports whether name is user:hash. Empty parts at the end do not count, as in Java's
+// split.
 func validDigest(name string) bool {
 	return len(strings.Split(strings.TrimRight(name, ":"), ":")) == 2
 }
@@ -93,8 +94,7 @@ func matchIP(id, acl string) bool {
 	return ok1 && ok2 && have.addr&mask == want.addr&mask
 }
 
-// Super is the identity to which no ACL applies. No client can claim it: the server
-// gives it.
+// Super is the identity to which no ACL applies. No client can claim it: only the server gives it.
 var Super = wire.ID{Scheme: "super"}
 
 // allow returns NoAuth unless list grants one of perms to one of ids.
@@ -122,8 +122,9 @@ func allow(list []wire.ACL, perms int32, ids []wire.ID) error {
 	return wire.NoAuth
 }
 
-// distinct removes duplicates from the list. The server compares each entry with those before it,
-// by permissions, then scheme, then name. If it compares a null, it fails with MarshallingError.
+// distinct removes duplicates from the list. The server compares each entry with those before it:
+// the permissions, then the scheme, then the name. If it has to compare a null, it fails with
+// MarshallingError.
 func distinct(acls []wire.ACL) ([]wire.ACL, error) {
 	if len(acls) < 2 {
 		return acls, nil
@@ -152,9 +153,9 @@ func distinct(acls []wire.ACL) ([]wire.ACL, error) {
 	return out, nil
 }
 
-// fixACL checks the list of a create or setACL and replaces scheme "auth" by the caller's own
-// identities. The error is InvalidACL, or MarshallingError if the server fails because of a
-// null.
+// fixACL checks the list of a create or setACL, and replaces an entry with scheme "auth" by the
+// caller's own identities. The error is InvalidACL, or MarshallingError for a null that makes the
+// server fail.
 func fixACL(acls []wire.ACL, ids []wire.ID) ([]wire.ACL, error) {
 	acls, err := distinct(acls)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// Create creates a node, and returns its path, with the sequence number if one was requested,
-// and its Stat. The tree keeps r.Data and r.ACL. The order of the checks is the server's,
-// because it decides which error a request with several faults gets.
+// Create creates a node. It returns the node's path, with the sequence number if the request asks
+// for one, and its Stat. The tree keeps r.Data and r.ACL. The checks are in the server's order,
+// because the order decides which error a request gets that has several mistakes.
 func (t *Tree) Create(tx Tx, who Caller, op wire.OpCode, r wire.CreateRequest) (string, wire.Stat, error) {
 	path, n, err := t.create(tx, who, op, r)
 	if err != nil {
@@ -80,8 +80,8 @@ func (t *Tree) createMode(op wire.OpCode, r wire.CreateRequest) (mode, error) {
 	case m.ttl && (r.TTL <= 0 || r.TTL > maxTTL):
 		return m, wire.BadArguments
 	case !m.ttl && op == wire.OpCreateTTL:
-		// With a negative time to live the real server accepts this and exits, so there
-		// is nothing to imitate.
+		// If the time to live is negative, the real server accepts this and then exits. This
+		// tree always refuses it.
 		return m, wire.BadArguments
 	}
 	return m, nil
@@ -89,7 +89,7 @@ func (t *Tree) createMode(op wire.OpCode, r wire.CreateRequest) (mode, error) {
 
 func (t *Tree) link(tx Tx, path, parentPath string, parent, n *node) {
 	oldC, oldP := parent.cversion, parent.pzxid
-	// At the largest int the counter stays where it is, and with it pzxid.
+	// At the largest int the counter does not change any more, and neither does pzxid.
 	if next := parent.cversion + 1; next > parent.cversion {
 		parent.cversion = next
 		parent.pzxid = tx.Zxid

@@ -6,7 +6,7 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// Delete removes a node without children.
+// Delete deletes a node without children.
 func (t *Tree) Delete(tx Tx, who Caller, r wire.PathVersion) error {
 	if err := t.delete(tx, who, r); err != nil {
 		return err
@@ -83,9 +83,10 @@ func (t *Tree) EphemeralsOf(session int64) []string {
 	return paths
 }
 
-// Due lists the container and TTL nodes that the server would remove at time now, in
-// milliseconds since 1970, sorted: containers that have had children and have none, TTL nodes
-// without children that were not set for longer than their time to live.
+// Due returns the paths of the container and TTL nodes that the server would remove at time now, in
+// milliseconds since 1970, sorted. They are the containers that have had children and have none
+// now, and the TTL nodes without children whose data has not been set for longer than their time
+// to live.
 func (t *Tree) Due(now int64) []string {
 	var due []string
 	for p, n := range t.containers {
@@ -102,7 +103,7 @@ func (t *Tree) Due(now int64) []string {
 	return due
 }
 
-// Reap deletes a container or TTL node that Due has named.
+// Reap deletes a container or TTL node that Due has returned.
 func (t *Tree) Reap(tx Tx, path string) {
 	parentPath, _, _ := split(path) // the path was checked when the node was created
 	t.unlink(tx, path, parentPath, t.lookup(parentPath), t.lookup(path))

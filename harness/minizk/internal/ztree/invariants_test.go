@@ -118,7 +118,7 @@ func (wt *watchTable) broken() string {
 	return ""
 }
 
-// image is everything that a failed multi must not change.
+// image returns everything that a failed multi must not change, as text.
 func (t *Tree) image() string {
 	var lines []string
 	for n := range t.All() {
@@ -129,24 +129,24 @@ func (t *Tree) image() string {
 	return strings.Join(lines, "\n")
 }
 
-// ear counts its notifications.
-type ear struct{ heard int }
+// counter is a watcher that counts its notifications.
+type counter struct{ notified int }
 
-func (e *ear) Notify(wire.WatcherEvent) { e.heard++ }
-func (e *ear) Identities() []wire.ID    { return nil }
+func (e *counter) Notify(wire.WatcherEvent) { e.notified++ }
+func (e *counter) Identities() []wire.ID    { return nil }
 
 // TestInvariants does random operations, including multis that fail. After each operation the
-// tree's tables agree with its nodes. After a failed multi nothing has changed and nobody was
+// tree's tables agree with its nodes. After a failed multi nothing has changed, and no watcher was
 // notified.
 func TestInvariants(t *testing.T) {
 	paths := []string{"/a", "/a/b", "/a/b/c", "/b", "/b/a", "/c", "/zookeeper/quota/x"}
 	all := []wire.ACL{{Perms: wire.PermAll, ID: anyone}}
 	rapid.Check(t, func(t *rapid.T) {
 		tree := New(true)
-		ears := []*ear{{}, {}}
+		watchers := []*counter{{}, {}}
 		zxid := int64(0)
 		path := rapid.SampledFrom(paths)
-		ear := rapid.SampledFrom(ears)
+		watcher := rapid.SampledFrom(watchers)
 		who := rapid.SampledFrom([]Caller{{Session: 1}, {Session: 2}})
 		tx := func() Tx { zxid++; return Tx{Zxid: zxid, Time: zxid} }
 		change := func(t *rapid.T) wire.MultiOp {
@@ -177,7 +177,7 @@ func TestInvariants(t *testing.T) {
 			"failing multi": func(t *rapid.T) {
 				ops := rapid.SliceOfN(rapid.Custom(change), 1, 6).Draw(t, "ops")
 				ops = append(ops, wire.MultiOp{Op: wire.OpCheck, Version: wire.PathVersion{Path: "/", Version: 99}})
-				was, heard := tree.image(), ears[0].heard+ears[1].heard
+				was, notified := tree.image(), watchers[0].notified+watchers[1].notified
 				rs, err := tree.Multi(tx(), who.Draw(t, "who"), ops)
 				if err != nil || len(rs) != len(ops) || rs[len(rs)-1].Op != wire.OpError {
 					t.Fatalf("%v, %v", rs, err)
@@ -185,7 +185,7 @@ func TestInvariants(t *testing.T) {
 				if now := tree.image(); now != was {
 					t.Fatalf("changed\nfrom\n%s\nto\n%s", was, now)
 				}
-				if ears[0].heard+ears[1].heard != heard {
+				if watchers[0].notified+watchers[1].notified != notified {
 					t.Fatal("a watcher was notified")
 				}
 			},
@@ -196,20 +196,20 @@ func TestInvariants(t *testing.T) {
 				}
 			},
 			"watch": func(t *rapid.T) {
-				_, _ = tree.Exists(path.Draw(t, "path"), ear.Draw(t, "ear")) // the node may be missing
+				_, _ = tree.Exists(path.Draw(t, "path"), watcher.Draw(t, "watcher")) // the node may be missing
 			},
 			"watch children": func(t *rapid.T) {
-				_, _, _ = tree.AppendChildren(nil, Caller{}, path.Draw(t, "path"), ear.Draw(t, "ear"))
+				_, _, _ = tree.AppendChildren(nil, Caller{}, path.Draw(t, "path"), watcher.Draw(t, "watcher"))
 			},
 			"add watch": func(t *rapid.T) {
-				if err := tree.AddWatch(wire.PathInt{Path: path.Draw(t, "path"), N: rapid.Int32Range(0, 1).Draw(t, "mode")}, ear.Draw(t, "ear")); err != nil {
+				if err := tree.AddWatch(wire.PathInt{Path: path.Draw(t, "path"), N: rapid.Int32Range(0, 1).Draw(t, "mode")}, watcher.Draw(t, "watcher")); err != nil {
 					t.Fatal(err)
 				}
 			},
 			"remove watch": func(t *rapid.T) {
-				_ = tree.RemoveWatch(wire.PathInt{Path: path.Draw(t, "path"), N: rapid.Int32Range(1, 3).Draw(t, "kind")}, ear.Draw(t, "ear"))
+				_ = tree.RemoveWatch(wire.PathInt{Path: path.Draw(t, "path"), N: rapid.Int32Range(1, 3).Draw(t, "kind")}, watcher.Draw(t, "watcher"))
 			},
-			"forget": func(t *rapid.T) { tree.Forget(ear.Draw(t, "ear")) },
+			"forget": func(t *rapid.T) { tree.Forget(watcher.Draw(t, "watcher")) },
 			"restore": func(t *rapid.T) {
 				restored, err := tree.Restored(tree.All())
 				if err != nil {
@@ -224,7 +224,8 @@ func TestInvariants(t *testing.T) {
 	})
 }
 
-// TestManyACLs: the entries of a full packet are not compared each with each.
+// TestManyACLs: a list as long as a packet allows is checked quickly, because its entries are not
+// compared each with each.
 func TestManyACLs(t *testing.T) {
 	list := make([]wire.ACL, 80_000)
 	for i := range list {

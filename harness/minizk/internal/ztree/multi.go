@@ -4,12 +4,13 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// Multi does all operations in one transaction, or none, and returns one result for each. If
-// one fails, its result has its error, those before it have OK and those after it
-// RuntimeInconsistency, all as error results, and nothing has changed. The tree keeps the data.
+// Multi does all operations in one transaction, or none, and returns one result for each. If one
+// fails, nothing has changed, and all results are error results: the failed operation's has its
+// error, those before it have OK, and those after it have RuntimeInconsistency. The tree keeps the
+// operations' data.
 //
-// The error is MarshallingError if an operation that is reached makes no sense in a multi: a
-// read, or flags that want a time to live which the operation does not have.
+// The error is MarshallingError if Multi comes to an operation that makes no sense in a multi: a
+// read, or a create whose flags need a time to live although it has none.
 func (t *Tree) Multi(tx Tx, who Caller, ops []wire.MultiOp) ([]wire.MultiResult, error) {
 	t.recording = true
 	defer func() { t.recording = false }()
@@ -70,7 +71,7 @@ func (t *Tree) apply(tx Tx, who Caller, o *wire.MultiOp) (wire.MultiResult, erro
 	}
 	r.Path = path
 	if o.Op != wire.OpCreate {
-		// A result with a Stat is create2's, whichever operation made it.
+		// A result with a Stat is create2's, even for createContainer and createTTL.
 		r.Op, r.Stat = wire.OpCreate2, n.stat()
 	}
 	return r, nil
@@ -89,10 +90,9 @@ func failed(results []wire.MultiResult, at int, code wire.Code) []wire.MultiResu
 	return results
 }
 
-// AppendMultiRead does each read and appends its result to b, without the end header. A read that
-// fails is an error result; the others are not affected. The requests can ask for a watch, but
-// the server ignores that. AppendMultiRead gives up and returns false if b becomes longer than
-// limit.
+// AppendMultiRead does each read and appends its result to b, without the end header. If a read
+// fails, it appends an error result and continues. A read can ask for a watch, but the server
+// ignores that. If b becomes longer than limit bytes, AppendMultiRead stops and returns false.
 func (t *Tree) AppendMultiRead(b []byte, who Caller, ops []wire.MultiOp, limit int) ([]byte, bool) {
 	for i := range ops {
 		o := &ops[i].Read

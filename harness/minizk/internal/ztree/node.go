@@ -7,8 +7,8 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// node is one znode. Its place in the tree gives its path, because a copy of the path in
-// each node would cost memory.
+// node is one znode. It does not have its path, which would cost memory: its place in the tree says
+// what the path is.
 type node struct {
 	name string
 	data []byte // nil is null
@@ -20,16 +20,16 @@ type node struct {
 	acl                 *accessList
 
 	version int32
-	// cversion counts creates only. Clients see 2*cversion-numChildren, which also rises
-	// when a child is deleted, and this number only as the suffix of the next sequential
-	// child.
+	// cversion counts only how many children were created. Clients see it as the number in the
+	// next sequential child's name. The Cversion in a Stat is 2*cversion-numChildren, which also
+	// rises when a child is deleted.
 	cversion int32
 	aversion int32
-	slot     int32 // index in the parent's order
+	slot     int32 // this node's index in the parent's children.order
 }
 
-// children are a node's children: by name, and in a list that holds them densely, so that
-// listing is linear and a delete is constant.
+// children has a node's children by name, and in a list without gaps, so that listing takes time in
+// proportion to their number, and a delete always takes the same time.
 type children struct {
 	byName map[string]*node
 	order  []*node
@@ -71,10 +71,11 @@ func (n *node) removeChild(c *node) {
 	}
 }
 
-// eachChild calls f with every child's name. The order is the same for the same history, so that
-// a failing test fails again. It is neither sorted nor the order of creation, because the real
+// eachChild calls f with every child's name. The same operations always lead to the same order, so
+// that a failing test fails again. The order is neither sorted nor that of creation: the real
 // server has the order of a hash table, and code that relies on an order must not pass by luck.
-// It goes down from the middle and then down from the end, which suits the processor's cache.
+// eachChild goes from the middle to the beginning, then from the end to the middle, which suits the
+// processor's cache.
 func (n *node) eachChild(f func(name string)) {
 	if n.kids == nil {
 		return
@@ -88,7 +89,7 @@ func (n *node) eachChild(f func(name string)) {
 	}
 }
 
-// stat is the node as a client sees it.
+// stat returns the node's Stat as a client sees it.
 func (n *node) stat() wire.Stat {
 	kids := int32(n.numChildren())
 	s := wire.Stat{
@@ -103,8 +104,8 @@ func (n *node) stat() wire.Stat {
 	return s
 }
 
-// lookup finds a node by its exact path: "/a/" and "//a" name nothing. The root is both "/" and
-// "", as it is in the server's own map.
+// lookup finds a node by its exact path, or returns nil: no node has the path "/a/" or "//a". The
+// root has the paths "/" and "", as in the server's own map.
 func (t *Tree) lookup(path string) *node {
 	if path == "" || path == "/" {
 		return t.root

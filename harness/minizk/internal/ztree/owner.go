@@ -56,9 +56,9 @@ var modes = map[int32]mode{
 	wire.ModePersistentSequentialTTL: {ttl: true, sequential: true},
 }
 
-// ownerFor decides a new node's owner. The operation decides its kind, not the flags: create
-// with the container flag makes a persistent node, and createContainer without the flag makes
-// a container.
+// ownerFor returns a new node's owner. The operation decides the kind of node, not the flags:
+// create with the container flag creates a persistent node, and createContainer without the flag
+// creates a container.
 func ownerFor(op wire.OpCode, m mode, ttl, session int64) int64 {
 	switch {
 	case op == wire.OpCreateContainer:

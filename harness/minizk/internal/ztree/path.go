@@ -6,9 +6,9 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// validatePath refuses with BadArguments what ZooKeeper's PathUtils refuses. The rule for
-// characters is written for UTF-16 units, so it excludes everything beyond the basic plane;
-// bytes that are not UTF-8 arrive there as U+FFFD, which it excludes too.
+// validatePath refuses with BadArguments what ZooKeeper's PathUtils refuses. PathUtils checks
+// UTF-16 units, so it refuses all characters beyond the basic plane. It sees bytes that are not
+// UTF-8 as U+FFFD, and refuses that, too.
 func validatePath(path string) error {
 	if path == "" || path[0] != '/' {
 		return wire.BadArguments
@@ -30,8 +30,8 @@ func validatePath(path string) error {
 	return nil
 }
 
-// split is the weaker check that create and delete do first: it returns the parent's path, ""
-// for the root, and the last name.
+// split splits a path into its parent's path, which is "" for the root, and its last name. Create
+// and delete do this first, so its check is weaker than validatePath's.
 func split(path string) (parent, name string, err error) {
 	i := strings.LastIndexByte(path, '/')
 	if i < 0 || strings.IndexByte(path, 0) >= 0 {
@@ -40,7 +40,8 @@ func split(path string) (parent, name string, err error) {
 	return path[:i], path[i+1:], nil
 }
 
-// watchPath is the path under which watches of a parent are kept: the root's is "/".
+// watchPath turns a parent's path, as split returns it, into the path for its watches: the root's
+// is "/".
 func watchPath(parent string) string {
 	if parent == "" {
 		return "/"

@@ -73,8 +73,9 @@ func (n *node) listLength() int {
 	return wire.LenPrefix + len(n.kids.order)*(wire.LenPrefix+len(n.kids.order[0].name))
 }
 
-// Descendants counts all nodes below path. For the root it is the number of keys in the
-// server's map minus two, and for "" minus one. The root has two keys.
+// Descendants returns how many nodes are below path. For the root it returns what the server does:
+// the number of keys in the server's map, in which the root has two keys, minus two, and for ""
+// minus one.
 func (t *Tree) Descendants(who Caller, path string) (int, error) {
 	n, err := t.readable(who, path)
 	switch {
@@ -88,7 +89,8 @@ func (t *Tree) Descendants(who Caller, path string) (int, error) {
 	return n.descendants(), nil
 }
 
-// descendants keeps its own stack, because a hostile tree may be deep.
+// descendants has its own stack instead of recursion, because a hostile client may create a deep
+// tree.
 func (n *node) descendants() int {
 	total := 0
 	for stack := []*node{n}; len(stack) > 0; {
@@ -103,8 +105,8 @@ func (n *node) descendants() int {
 	return total
 }
 
-// GetACL returns a node's access list, which must not be changed, and Stat. READ or ADMIN is
-// enough; without ADMIN the hashes of digest identities are hidden.
+// GetACL returns a node's access list, which must not be changed, and Stat. The caller needs READ
+// or ADMIN. Without ADMIN, GetACL hides the hashes of digest identities.
 func (t *Tree) GetACL(who Caller, path string) ([]wire.ACL, wire.Stat, error) {
 	n := t.lookup(path)
 	if n == nil {

@@ -8,11 +8,11 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// systemRoot is where the server's own nodes are. All doesn't return them, and Restored
-// doesn't accept them.
+// systemRoot is where the server's own nodes are. All doesn't return them, and Restored ignores
+// nodes with such paths.
 const systemRoot = "/zookeeper"
 
-// Node is a node as it is imported or exported, with the Stat that clients see.
+// Node is a node as All returns it and Restored takes it, with the Stat that clients see.
 type Node struct {
 	Path string
 	Data []byte // nil is null
@@ -46,11 +46,11 @@ func (t *Tree) All() iter.Seq[Node] {
 	}
 }
 
-// Restored returns a tree with the server's own nodes and the given nodes, which come parents
-// first. The tree keeps them. The number of creates follows from the Stat:
-// (cversion+children)/2. Containers and TTL nodes become persistent, because a Stat does not
-// show them. The error names a path that is invalid, or that has no parent that may have
-// children.
+// Restored returns a tree with the server's own nodes and the given nodes. Parents must come before
+// their children. The tree keeps the nodes' data and ACLs. A node's count of created children
+// follows from its Stat: (cversion+children)/2. Containers and TTL nodes become persistent, because
+// a Stat does not show their kind. The error names a path that is invalid or comes twice, or a node
+// whose parent is missing or ephemeral.
 func (t *Tree) Restored(nodes iter.Seq[Node]) (*Tree, error) {
 	out := New(t.extendedTypes)
 	for nd := range nodes {
@@ -96,7 +96,7 @@ func (t *Tree) Restored(nodes iter.Seq[Node]) (*Tree, error) {
 	return out, nil
 }
 
-// Owners are the sessions that ephemeral nodes belong to.
+// Owners returns the sessions that own ephemeral nodes.
 func (t *Tree) Owners() []int64 {
 	ids := make([]int64, 0, len(t.ephemerals))
 	for id := range t.ephemerals {

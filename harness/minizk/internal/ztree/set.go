@@ -74,7 +74,8 @@ func (t *Tree) SetACL(who Caller, r wire.SetACLRequest) (wire.Stat, error) {
 	return n.stat(), nil
 }
 
-// Check verifies a node's version, as part of a multi or alone.
+// Check compares a node's version with the request's, as part of a multi or alone. If they differ,
+// the error is BadVersion.
 func (t *Tree) Check(who Caller, r wire.PathVersion) error {
 	if err := validatePath(r.Path); err != nil {
 		return err

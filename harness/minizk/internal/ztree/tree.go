@@ -1,7 +1,7 @@
 // Package ztree is ZooKeeper without its protocol: a tree of znodes with their counters, access
 // lists, ephemerals, containers and watches, and the rules by which operations change it. It has
-// no sockets, session timeouts or clocks: every change gets its zxid and its time from the
-// caller. It is not safe for concurrent use. The server holds one lock around it.
+// no sockets, session timeouts or clocks: the caller gives each change its zxid and its time. It is
+// not safe for concurrent use. The server holds one lock around it.
 //
 // The rules are those of Apache ZooKeeper 3.8 (PrepRequestProcessor, FinalRequestProcessor,
 // DataTree, WatchManager), found by experiments with a running server. The conformance
@@ -14,14 +14,14 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// Tx stamps a change.
+// Tx is the zxid and the time of a change.
 type Tx struct {
 	Zxid int64
 	Time int64 // milliseconds since 1970
 }
 
-// Caller is the origin of a request: the session that will own its ephemerals, and the
-// identities for access lists.
+// Caller is who sends a request: the session that will own its ephemerals, and the identities that
+// access lists are checked against.
 type Caller struct {
 	Session int64
 	IDs     []wire.ID
@@ -30,7 +30,8 @@ type Caller struct {
 // Tree is all znodes with their watches.
 type Tree struct {
 	root *node
-	// count and bytes are what mntr reports: znodes, and the length of their data and paths.
+	// count and bytes are what the four-letter word mntr reports: the number of znodes, and the
+	// length of their data and paths.
 	count int
 	bytes int64
 
@@ -40,8 +41,8 @@ type Tree struct {
 
 	data, child watchTable
 
-	// events are the changes by the current operation. They are delivered when
-	// all of it has succeeded.
+	// events are what the current operation has changed. The watchers are notified when the
+	// whole operation has succeeded.
 	events []event
 	// undo reverses the current operation, last entry first. Only a multi needs it,
 	// because a single operation checks everything before it changes anything.
@@ -76,23 +77,24 @@ func New(extendedTypes bool) *Tree {
 	return t
 }
 
-// newSystemNode is a node that was never created, so its counters are 0.
+// newSystemNode returns one of the server's own nodes. No transaction has created it, so its
+// counters are 0.
 func newSystemNode(name string) *node {
 	return &node{name: name, data: []byte{}, acl: openUnsafe}
 }
 
-// isSpecial names the nodes that cannot be deleted.
+// isSpecial reports whether path is one of the nodes that cannot be deleted.
 func isSpecial(path string) bool {
 	return path == "/" || path == "/zookeeper" || path == "/zookeeper/quota" || path == "/zookeeper/config"
 }
 
-// Count is the number of znodes. It counts the root twice, as the server does.
+// Count returns the number of znodes. It counts the root twice, as the server does.
 func (t *Tree) Count() int { return t.count }
 
-// Bytes is roughly the size of all data and paths.
+// Bytes returns roughly the size of all data and paths, as the server estimates it.
 func (t *Tree) Bytes() int64 { return t.bytes }
 
-// Ephemerals is the number of ephemeral nodes.
+// Ephemerals returns the number of ephemeral nodes.
 func (t *Tree) Ephemerals() int {
 	n := 0
 	for _, set := range t.ephemerals {

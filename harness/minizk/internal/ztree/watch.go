@@ -6,20 +6,20 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// Watcher gets notifications of changes. A connection is one. It must be usable as
-// a map key.
+// Watcher gets notifications of changes. A connection is one. It must be usable as a map key.
 type Watcher interface {
 	// Notify delivers one event. It must not block and must not call the tree.
 	Notify(wire.WatcherEvent)
-	// Identities decide which events the watcher may know of.
+	// Identities returns the watcher's identities. Access lists decide by them which events the
+	// watcher may know of.
 	Identities() []wire.ID
 }
 
-// event is a change that may have watchers.
+// event is a change of which watchers may have to be notified.
 type event struct {
 	kind int32
 	path string
-	acl  *accessList // readers of this list's node may know of the event
+	acl  *accessList // a watcher may know of the event if this list lets it read
 }
 
 type watchMode int8
@@ -30,13 +30,12 @@ const (
 	watchRecursive
 )
 
-// watchTable has one kind of watches in two maps: by path, to trigger them, and by
-// watcher, to forget them. A watcher has one mode for a path: a later watch replaces an
-// earlier one.
+// watchTable has all watches of one kind in two maps: by path, to trigger them, and by watcher, to
+// remove them. A watcher has one mode for a path: a later watch replaces an earlier one.
 type watchTable struct {
 	byPath    map[string]map[Watcher]watchMode
 	byWatcher map[Watcher]map[string]struct{}
-	recursive int // how many there are; without any, parents need not be checked
+	recursive int // how many recursive watches there are; without any, parents need not be checked
 }
 
 func newWatchTable() watchTable {
@@ -64,10 +63,10 @@ func (wt *watchTable) add(path string, w Watcher, m watchMode) {
 	paths[path] = struct{}{}
 }
 
-// watched reports whether anybody watches path.
+// watched reports whether path has a watch.
 func (wt *watchTable) watched(path string) bool { return len(wt.byPath[path]) > 0 }
 
-// remove forgets one watch and reports whether there was one.
+// remove removes one watch and reports whether there was one.
 func (wt *watchTable) remove(path string, w Watcher) bool {
 	m, ok := wt.byPath[path][w]
 	if !ok {
@@ -102,7 +101,7 @@ func (wt *watchTable) count() int {
 }
 
 // fire adds the watchers of an event to out, and removes the watches that fire only once. A
-// recursive watch gets all events below its path, except events of a list of children.
+// recursive watch gets all events at and below its path, except that a list of children changed.
 func (wt *watchTable) fire(kind int32, path string, out map[Watcher]struct{}) {
 	for w, m := range wt.byPath[path] {
 		switch m {
@@ -130,9 +129,9 @@ func (wt *watchTable) fire(kind int32, path string, out map[Watcher]struct{}) {
 	}
 }
 
-// trigger delivers one event. The data watches get a node's creation, change and deletion. The
-// child watches get its deletion and changes of its list of children. A watcher of both gets a
-// deletion once.
+// trigger notifies the watchers of one event. The data watches of a node get its creation, change
+// and deletion. The child watches get its deletion and the changes of its list of children. A
+// watcher that has both gets a deletion once.
 func (t *Tree) trigger(e *event) {
 	if len(t.data.byPath) == 0 && len(t.child.byPath) == 0 {
 		return
@@ -151,8 +150,9 @@ func (t *Tree) trigger(e *event) {
 	}
 }
 
-// AddWatch sets a persistent watch. An unknown mode is MarshallingError, as in the server. A null
-// path may be watched. No such watch is kept, because nothing ever happens to a null path.
+// AddWatch sets a persistent watch. If the mode is unknown, the error is MarshallingError, as in
+// the server. A null path is no error, but AddWatch keeps no such watch, because nothing ever
+// happens to a null path.
 func (t *Tree) AddWatch(r wire.PathInt, w Watcher) error {
 	m, ok := map[int32]watchMode{wire.WatchPersistent: watchPersistent, wire.WatchPersistentRecursive: watchRecursive}[r.N]
 	if !ok {
@@ -164,9 +164,9 @@ func (t *Tree) AddWatch(r wire.PathInt, w Watcher) error {
 	return nil
 }
 
-// CheckWatch returns nil if path is watched in the way asked for, else NoWatcher. As in the server
-// (WatchManager.containsWatcher of 3.8) it does not matter who watches. A null path is
-// MarshallingError.
+// CheckWatch returns nil if the path has a watch of the requested kind, and NoWatcher otherwise. It
+// does not matter who watches, as in the server (WatchManager.containsWatcher of 3.8). For a null
+// path the error is MarshallingError.
 func (t *Tree) CheckWatch(r wire.PathInt) error {
 	data, child, err := kinds(r.N)
 	if err == nil && r.NullPath {
@@ -178,7 +178,8 @@ func (t *Tree) CheckWatch(r wire.PathInt) error {
 	return err
 }
 
-// RemoveWatch ends w's watches of a path of the kind asked for; NoWatcher if there were none.
+// RemoveWatch removes w's watches of the requested kind from a path. The error is NoWatcher if
+// there were none.
 func (t *Tree) RemoveWatch(r wire.PathInt, w Watcher) error {
 	data, child, err := kinds(r.N)
 	if err != nil {
@@ -209,13 +210,13 @@ func kinds(kind int32) (data, child bool, err error) {
 	return false, false, wire.MarshallingError
 }
 
-// Forget ends all watches of a connection that is gone.
+// Forget removes all watches of a connection that has ended.
 func (t *Tree) Forget(w Watcher) {
 	t.data.removeAll(w)
 	t.child.removeAll(w)
 }
 
-// Watches counts all watches, and the paths and connections that have any.
+// Watches returns the number of watches, and of the paths and connections that have any.
 func (t *Tree) Watches() (watches, paths, watchers int) {
 	p, w := map[string]struct{}{}, map[Watcher]struct{}{}
 	for _, wt := range []*watchTable{&t.data, &t.child} {
@@ -230,34 +231,34 @@ func (t *Tree) Watches() (watches, paths, watchers int) {
 	return watches, len(p), len(w)
 }
 
-// SetWatches sets watches again after a reconnection. If the change that a watch waits for has
-// happened since relativeZxid, the event is delivered now and no watch is set. Access lists are
-// not checked here.
+// SetWatches sets a client's watches again after it has reconnected. If the change that a watch
+// waits for has happened since relativeZxid, SetWatches notifies w at once and sets no watch. It
+// does not check access lists.
 //
-// The error is MarshallingError at the first null list, and at the first null path for which a
-// node is looked up. The watches before it have been set.
+// The error is MarshallingError at the first list that is null, and at the first null path in a
+// list whose nodes are looked up. The watches before it have been set.
 func (t *Tree) SetWatches(op wire.OpCode, r wire.SetWatchesRequest, w Watcher) error {
-	tell := func(kind int32, path string) {
+	notify := func(kind int32, path string) {
 		w.Notify(wire.WatcherEvent{Type: kind, State: wire.StateConnected, Path: path})
 	}
 	lists := []struct {
 		paths []*string
-		null  bool // a null path does no harm
+		null  bool // whether a null path is allowed
 		set   func(path string, n *node)
 	}{
 		{r.Data, false, func(p string, n *node) {
 			switch {
 			case n == nil:
-				tell(wire.EventDeleted, p)
+				notify(wire.EventDeleted, p)
 			case n.mzxid > r.RelativeZxid:
-				tell(wire.EventDataChanged, p)
+				notify(wire.EventDataChanged, p)
 			default:
 				t.data.add(p, w, watchOnce)
 			}
 		}},
 		{r.Exist, false, func(p string, n *node) {
 			if n != nil {
-				tell(wire.EventCreated, p)
+				notify(wire.EventCreated, p)
 			} else {
 				t.data.add(p, w, watchOnce)
 			}
@@ -265,9 +266,9 @@ func (t *Tree) SetWatches(op wire.OpCode, r wire.SetWatchesRequest, w Watcher) e
 		{r.Child, false, func(p string, n *node) {
 			switch {
 			case n == nil:
-				tell(wire.EventDeleted, p)
+				notify(wire.EventDeleted, p)
 			case n.pzxid > r.RelativeZxid:
-				tell(wire.EventChildrenChanged, p)
+				notify(wire.EventChildrenChanged, p)
 			default:
 				t.child.add(p, w, watchOnce)
 			}
