@@ -12,9 +12,9 @@ import (
 	"mrtq/newqueue"
 )
 
-// Places are the rules of [Map] about jobs, batches and their entries: whether
-// they agree with each other. They remember nothing of a job but what its
-// entries depend on.
+// Places returns the code that checks the rules of [Map] which compare jobs,
+// batches and their entries with each other. Of a job it keeps in memory only what
+// the job's entries depend on.
 func Places(d newqueue.Dialect) layout.NewNative {
 	return func(report func(layout.Found)) layout.Native {
 		return &places{d: d, report: report, jobs: map[string]*jobPlace{}, batches: map[string]*batchPlace{}, folders: map[string]bool{}}
