@@ -33,7 +33,7 @@ type Actor string
 // The actors.
 const (
 	API         Actor = "API"          // the service that takes submissions
-	BatchWorker Actor = "batch worker" // makes a batch's jobs while it holds the batch's lock
+	BatchWorker Actor = "batch worker" // creates a batch's jobs while it holds the batch's lock
 	Worker      Actor = "worker"
 	Event       Actor = "event" // the watch on a batch's jobs
 	Admin       Actor = "admin"
