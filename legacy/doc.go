@@ -1,6 +1,7 @@
 // Package legacy decodes the records of the legacy queue, and encodes them
-// again. It is a function from bytes to values: it reads no file, speaks to no
-// server, and logs nothing.
+// again. [Decode] reads a record, [Encode] writes one, and [DecodeLock] reads a
+// lock. They turn bytes into values and back: they read no file, speak to no
+// server, and log nothing.
 //
 // A record is one znode. Its name is the [Key], and its data is a header
 // followed by a payload:
@@ -14,8 +15,8 @@
 // promise seconds, its services wrote milliseconds, and both occur. [Header]
 // says which was read.
 //
-// The services were Java programs, and the payloads are whatever they had at
-// hand: an object stream, a bean document, a properties file, JSON. A Java
+// The services were Java programs, and each wrote the payload that was easiest
+// for it: an object stream, a bean document, a properties file, JSON. A Java
 // string can hold an unpaired surrogate, which UTF-8 can't. It is kept as
 // generalized UTF-8 (WTF-8: three bytes for a surrogate), so nothing is lost:
 // see [Payload].
@@ -26,7 +27,8 @@
 //
 // Each format has two readers. Nearly every record is plain: it is spelled as
 // the services' own encoders spell it. A plain reader reads such a record in
-// one pass. The others are read with a library that knows all of the format.
+// one pass. For all other records there is a reader that uses a library, which
+// knows all of the format.
 //
 // These come back byte for byte when they are encoded again: the header, the
 // key, an object stream kept as a [mrtq/legacy/javaobj.Properties], and JSON

@@ -7,7 +7,7 @@ import (
 
 // Kind says what is wrong with a record (docs/legacy-format.md, "What a bad record
 // gets"). It is itself an error, so that errors.Is(err, legacy.BadPayload)
-// asks for one.
+// reports whether err is of that kind.
 type Kind string
 
 // The kinds, in the order in which they are looked for: a record with several
@@ -31,7 +31,7 @@ const noOffset = -1
 type Error struct {
 	Kind   Kind
 	Offset int    // byte offset in the znode's data, -1 if there is none
-	Class  string // the refused class, as the record names it, with the method if that was refused; only for UnsupportedClass
+	Class  string // only for UnsupportedClass: the refused CLASS as the record names it, or CLASS.METHOD if a method was refused
 	Msg    string // what was found, and what was wanted
 	Err    error  // the cause, nil if there is none
 }

@@ -35,7 +35,8 @@ const (
 	TimeMillis                    // what its services wrote
 )
 
-// ParseTimePolicy returns the policy that a flag value names: auto, s or ms.
+// ParseTimePolicy returns the policy with that name: auto, s or ms. The error
+// lists the names.
 func ParseTimePolicy(name string) (TimePolicy, error) {
 	switch name {
 	case "auto":

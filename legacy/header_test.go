@@ -42,7 +42,7 @@ func TestHeaderTime(t *testing.T) {
 			t.Errorf("%d %s: got %s %+v, want %s %s", test.raw, test.policy, got, r.Header, test.want, test.unit)
 		}
 		if h := NewHeader(Held, r.Header.Time, r.Header.Unit); h != r.Header {
-			t.Errorf("%d %s: made anew %+v, want %+v", test.raw, test.policy, h, r.Header)
+			t.Errorf("%d %s: NewHeader returned %+v, want %+v", test.raw, test.policy, h, r.Header)
 		}
 	}
 }

@@ -28,8 +28,8 @@ type Key struct {
 	Long         bool   // has a high-priority flag and a worker
 }
 
-// ParseKey reads the last element of a record's path. Errors are [*Error]
-// with kind [BadKey]; an accepted name is what [Key.String] returns.
+// ParseKey reads the last element of a record's path. Every error is an [*Error]
+// of kind [BadKey]. The String of a key that it returns is name.
 func ParseKey(name string) (Key, error) {
 	bad := func(format string, a ...any) (Key, error) {
 		return Key{}, &Error{Kind: BadKey, Offset: noOffset, Msg: fmt.Sprintf("name %.100q ", name) + fmt.Sprintf(format, a...)}
@@ -127,8 +127,9 @@ func (k Key) number() int64 {
 	return n*1e10 + int64(k.Sequence)
 }
 
-// Rank is most of what [Key.Compare] orders by, as a number: of two keys with
-// different ranks, that of the lower one comes first.
+// Rank returns a number that a sort can use before [Key.Compare]: if two keys have
+// different ranks, the key with the lower rank comes first. Keys with equal ranks
+// can differ in Compare.
 func (k Key) Rank() int64 {
 	if k.Skipped() {
 		return math.MaxInt64

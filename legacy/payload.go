@@ -15,12 +15,13 @@ import (
 //	nil, []any,
 //	map[string]any    only from JSON
 //
-// A Properties with defaults gives both. Its own entries override its defaults.
+// Of a Properties with defaults, a payload has its own entries and its defaults.
+// An own entry overrides the default with the same key.
 type Payload map[string]any
 
 // Text returns the string form of a value: strings as they are, "true" or
-// "false", a number's digits. It is false for a name that isn't there, and for
-// null, arrays and objects.
+// "false", a number's digits. The second result is false if the payload has no
+// such name, or if the value is null, an array or an object.
 func (p Payload) Text(name string) (string, bool) {
 	switch v := p[name].(type) {
 	case string:

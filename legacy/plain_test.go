@@ -166,7 +166,7 @@ func TestPlainDamaged(t *testing.T) {
 	}
 	t.Logf("%d of %d payloads are still plain", plain, spoilt)
 	if plain < 10_000 || spoilt-plain < 10_000 {
-		t.Error("too few to tell anything")
+		t.Error("too few payloads are still plain for this test to prove anything")
 	}
 }
 

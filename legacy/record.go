@@ -16,14 +16,15 @@ type Record struct {
 	SHA256  [sha256.Size]byte // of the znode's whole data, header included
 }
 
-// Options steer decoding. The zero value is what the command uses.
+// Options says how to decode. The zero value is the default of the command.
 type Options struct {
-	Time TimePolicy
+	Time TimePolicy // the unit to read times in
 }
 
-// Decode decodes the znode of that name, the last element of its path. Decode
-// doesn't keep data. Every error is an [*Error] and comes with the zero Record.
-// [Kind] says which of several faults is reported.
+// Decode decodes a record. name is the last element of the znode's path, and data
+// is the znode's data, which the Record doesn't share. Every error is an [*Error]
+// and comes with the zero Record. If there are several faults, the order of the
+// kinds says which one is reported.
 func Decode(name string, data []byte, opt Options) (Record, error) {
 	key, err := ParseKey(name)
 	if err != nil {
@@ -59,7 +60,7 @@ func Decode(name string, data []byte, opt Options) (Record, error) {
 	}, nil
 }
 
-// atHeader moves an offset in the payload to where it is in the data.
+// atHeader turns an offset in the payload into an offset in the data.
 func atHeader(err error) error {
 	var e *Error
 	if !errors.As(err, &e) {

@@ -134,7 +134,7 @@ func TestPropertiesLikeJVM(t *testing.T) {
 		if refused := strings.HasPrefix(answer, "error"); refused || err != nil {
 			refusals++
 			if !refused || err == nil {
-				t.Errorf("the JVM says %s\nof %q\nwe %v %v", answer, payloads[i], got, err)
+				t.Errorf("the JVM answers %s\nto %q\nwe got %v, %v", answer, payloads[i], got, err)
 			}
 			continue
 		}
@@ -143,7 +143,7 @@ func TestPropertiesLikeJVM(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(got, want) {
-			t.Errorf("the JVM reads %s\nfrom %q\nwe %s", answer, payloads[i], AppendJSON(nil, got))
+			t.Errorf("the JVM reads %s\nfrom %q\nwe read %s", answer, payloads[i], AppendJSON(nil, got))
 		}
 	}
 	if refusals == 0 || refusals > len(payloads)/2 {

@@ -59,7 +59,8 @@ func parseXML(data []byte) (*document, *Error) {
 	return d, d.checkProlog()
 }
 
-// asIs reads any declared encoding as UTF-8, which [parseXML] has made of it.
+// asIs accepts any declared encoding, because [parseXML] has turned the text into
+// UTF-8 already.
 func asIs(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 
 func fromLatin1(b []byte) []byte {
@@ -93,7 +94,7 @@ func (d *document) syntaxError(err error) *Error {
 		case xml.EndElement:
 			depth--
 		case xml.Directive:
-			if !mayStand(string(token)) { // the error is likely an entity it declares
+			if !isHarmless(string(token)) { // the error is likely an entity it declares
 				return badDeclaration(d.offset(before), string(token))
 			}
 		}
@@ -138,7 +139,7 @@ func (d *document) checkProlog() *Error {
 				return badPayload(noOffset, "XML: text %.40q outside the root element", unguard(child.Data))
 			}
 		case *etree.Directive:
-			if !mayStand(child.Data) {
+			if !isHarmless(child.Data) {
 				return d.directive(child)
 			}
 		}
@@ -159,9 +160,9 @@ func badDeclaration(at int, data string) *Error {
 	return badPayload(at, "XML: declaration %.40q: want none, or a document type that only names an external DTD, which isn't read", data)
 }
 
-// mayStand reports whether a declaration is a document type without an internal
+// isHarmless reports whether a declaration is a document type without an internal
 // subset. Only an internal subset could define entities.
-func mayStand(declaration string) bool {
+func isHarmless(declaration string) bool {
 	if !strings.HasPrefix(declaration, "DOCTYPE") {
 		return false
 	}

@@ -22,7 +22,7 @@ type ACLSample struct {
 	every atomic.Uint64 // one znode in this many is read; 0 reads all
 }
 
-// NewACLSample is a sample of the znodes, or all of them.
+// NewACLSample returns a sample of some znodes, or of all.
 func NewACLSample(all bool) *ACLSample { return &ACLSample{all: all, seed: maphash.MakeSeed()} }
 
 // Wants reports whether the sample has a znode.

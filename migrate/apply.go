@@ -81,7 +81,8 @@ type Result struct {
 	Steps int `json:"transactions"`
 }
 
-// ReadFunc opens the source as it is now. done closes it.
+// ReadFunc opens the source as it is now. The caller calls done when it has read the
+// queue.
 type ReadFunc func(context.Context) (queue *LegacyQueue, done func(), err error)
 
 // Expectation is what the first plan of a migration must decide. It is a digest of the
@@ -94,14 +95,16 @@ func (p *Plan) Expectation() *Expectation {
 }
 
 // Migrate plans and carries out the plan, until nothing is left to do. After a
-// lost connection, or if somebody else created a job, it reads both sides again
-// and plans the rest. It plans only while no other migrator is at work, or uses
-// [Migrator.Plan]. If expect is not nil and the first plan decides something else, the
-// error wraps [ErrStale]. If others rolled a run back while it waited, the error wraps
-// [ErrRolledBack], and [ErrFinished] if they finished it and the source has changed since.
-// Other errors wrap [ErrBlocked], [ErrInterrupted], [ErrTakenOver], [ErrContended] or
-// [zkconn.ErrLost]. The Result always says what was
-// done.
+// lost connection, or if another client created a job, it reads both sides again
+// and plans the rest. It waits until no other migrator is at work, and then plans,
+// or uses [Migrator.Plan].
+//
+// If expect is not nil and the first plan decides something else, the error wraps
+// [ErrStale]. If another migrator rolled a run back while this one waited, it wraps
+// [ErrRolledBack], and [ErrFinished] if the other one finished it and the source has
+// changed since. Other errors wrap [ErrBlocked], [ErrReleased], [ErrNoKeep],
+// [ErrInterrupted], [ErrTakenOver], [ErrContended], [ErrDropped] or [ErrLost]. The
+// Result is never nil, and says what this call did.
 func (m *Migrator) Migrate(ctx context.Context, read ReadFunc, opt Options, expect *Expectation) (*Result, error) {
 	m.defaults()
 	res := &Result{}
@@ -361,7 +364,7 @@ func (m *Migrator) make(ctx context.Context, c *chain, p *Plan, budget int) erro
 			return err
 		}
 		if idle++; idle > maxTaken {
-			return fmt.Errorf("%w: %d times in a row somebody else's new job or batch came first: %w", ErrContended, idle, taken.err)
+			return fmt.Errorf("%w: %d times in a row another client's new job or batch came first: %w", ErrContended, idle, taken.err)
 		}
 		if err := p.numbers.catchUp(ctx, m.Target, making.back()); err != nil {
 			return interrupted(err)
@@ -408,7 +411,7 @@ func (m *Migrator) begin(p *Plan) (Run, opening) {
 	run.Total = run.Done.Records() + p.plannedCount()
 	o.ops = append(o.ops, p.structure().ops...)
 	// A hold that was there when the plan was made must still be there. Otherwise
-	// somebody released the queue, and its workers would start on half a migration.
+	// another client released the queue, and its workers would start on half a migration.
 	for _, h := range newqueue.QueueHolds {
 		if n := p.ex.tree.Get(newqueue.QueueHoldPath(h)); n != nil && p.plannedCount() > 0 {
 			o.ops = append(o.ops, znode.Op{Kind: znode.OpCheck, Path: n.Path, Version: n.Stat.Version})
@@ -424,7 +427,7 @@ func (m *Migrator) begin(p *Plan) (Run, opening) {
 	return run, o
 }
 
-// withNew adds the missing paths to a list. If somebody removed something while a
+// withNew adds the missing paths to a list. If another client removed something while a
 // run was interrupted, the run creates it a second time.
 func withNew(paths, more []string) []string {
 	paths = slices.Clone(paths)
@@ -511,7 +514,7 @@ func (c *chain) end(ctx context.Context, state RunState, ops []znode.Op, traced 
 	if err == nil {
 		// The transaction itself adds nothing to the ledger.
 		old, ok := parseTrace(jobs.Data)
-		if !ok { // somebody set it to something else meanwhile
+		if !ok { // another client set it to something else meanwhile
 			old = c.trace
 		}
 		ops = append(ops, signTrace(&jobs, traced(old, c.run))...)
@@ -553,7 +556,7 @@ func (c *chain) lost(ctx context.Context, failed []unit, err error) error {
 	return &lookAgain{err}
 }
 
-// idTaken says that somebody else created a znode with the id that the transaction was
+// idTaken says that another client created a znode with the id that the transaction was
 // about to use, and that nothing else is known to have changed.
 type idTaken struct{ err error }
 
@@ -595,7 +598,7 @@ func (c *chain) restore(n znode.Node) bool {
 	return true
 }
 
-// overtaken reports whether an error means that somebody else wrote first.
+// overtaken reports whether an error means that another client wrote first.
 func overtaken(err error) bool {
 	for _, e := range []error{znode.ErrNodeExists, znode.ErrNoNode, znode.ErrNotEmpty, znode.ErrBadVersion} {
 		if errors.Is(err, e) {

@@ -35,6 +35,7 @@ const (
 	OtherPlan     StaleReason = "other-plan" // none of these changed, but another version of mrtq made it
 )
 
+// Error says which side or setting changed, and how.
 func (e *StaleError) Error() string { return ErrStale.Error() + ": " + e.what() }
 
 func (e *StaleError) what() string {
@@ -62,13 +63,14 @@ func (e *StaleError) Is(target error) bool { return target == ErrStale }
 // PlanUsedError says which run carried the plan out. It is an [ErrPlanUsed].
 type PlanUsedError struct{ Run string }
 
+// Error names the run.
 func (e *PlanUsedError) Error() string { return fmt.Sprintf("%v, as %s", ErrPlanUsed, e.Run) }
 
 // Is makes it an [ErrPlanUsed].
 func (e *PlanUsedError) Is(target error) bool { return target == ErrPlanUsed }
 
-// Options are those that the plan was made with. With them, the same sides give the
-// same plan.
+// Options returns the options that the plan was made with. With them, the same sides give
+// the same plan.
 func (a Approved) Options() Options {
 	var acl []znode.ACL // nil is open
 	if len(a.Settings.ACL) > 0 {
@@ -88,7 +90,8 @@ func (a Approved) dialect() newqueue.Dialect {
 	return a.Dialect
 }
 
-// Reads says which queues of the source the plan read, and how.
+// Reads returns which queues of the source the plan read, and how it decoded the records.
+// The error says that the plan names an unknown unit of time.
 func (a Approved) Reads() (Queues, legacy.Options, error) {
 	time, err := legacy.ParseTimePolicy(a.Settings.Time)
 	return a.Settings.Queues, legacy.Options{Time: time}, err
@@ -96,7 +99,7 @@ func (a Approved) Reads() (Queues, legacy.Options, error) {
 
 // CheckApproved compares a plan that was just made with the one that was approved. It
 // returns nil if they are the same, or if a run began with the approved one and this
-// is the rest of it. Errors are [*PlanUsedError]s or [*StaleError]s.
+// is the rest of it. The error is a [*PlanUsedError] or a [*StaleError].
 func (p *Plan) CheckApproved(a Approved) error {
 	switch {
 	case a.Target.Name != p.Target.Name:
@@ -142,7 +145,8 @@ func (a Approved) changesTo(p *Plan) []Change {
 	return c
 }
 
-// Changes are the choices and settings of o that differ from the plan's.
+// Changes returns the choices and settings that differ: Was is the plan's, Is is that of
+// o, queues and opt.
 func (a Approved) Changes(o Options, queues Queues, opt legacy.Options) []Change {
 	if a.DialectAssumed && o.Dialect != "" {
 		return []Change{{"dialect", "", string(o.Dialect)}}

@@ -10,11 +10,11 @@ import (
 
 // Change is one choice or setting that differs from that of an earlier plan or run.
 type Change struct {
-	Setting string // a policy's name, a kind of queue, locks, dialect, time, acl, packet, again or done
+	Setting string // its name: a policy, a kind of queue, locks, dialect, time, acl, packet, again or done
 	Was, Is string
 }
 
-// SayChanges says of each change what it was and what it is.
+// SayChanges returns the changes as text, each with the old and the new value.
 func SayChanges(changes []Change) string {
 	var said []string
 	for _, c := range changes {
@@ -30,7 +30,7 @@ func saidNone(s string) string {
 	return s
 }
 
-// Changes are the policies that differ in q.
+// Changes returns the policies that differ in q.
 func (p Policies) Changes(q Policies) []Change {
 	var c changes
 	c.policies(p, q)

@@ -11,9 +11,9 @@ import (
 	"mrtq/newqueue"
 )
 
-// ReadCollections are the collections of a target's batches: the profiles in their
-// submissions. The layout has no list of collections, and a hold on one is a name
-// that a job's profile is compared with.
+// ReadCollections returns the collections of a target's batches: the profiles in their
+// submissions, each once. The layout has no list of collections. A hold on a collection
+// is a name with which workers compare a job's profile.
 func ReadCollections(ctx context.Context, s side.Side) ([]string, error) {
 	bids, err := childrenOf(ctx, s, newqueue.BatchesPath)
 	if err != nil {

@@ -166,7 +166,7 @@ func TestEveryIDIsTaken(t *testing.T) {
 	})
 	m := &Migrator{Target: target.Target, Now: clock(), Keep: keepNothing}
 	res, err := m.Migrate(t.Context(), static(src), options(permissive()), nil)
-	if !errors.Is(err, ErrContended) || !strings.Contains(err.Error(), "somebody else's new job or batch came first") || res.Done.Jobs != 0 {
+	if !errors.Is(err, ErrContended) || !strings.Contains(err.Error(), "another client's new job or batch came first") || res.Done.Jobs != 0 {
 		t.Errorf("%v, done %+v", err, res.Done)
 	}
 }

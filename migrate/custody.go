@@ -14,7 +14,7 @@ import (
 type custody struct {
 	held    heldRows         // by the record's path
 	sound   map[string]bool  // runs, by id, whose ledger could be read
-	damage  []Problem        // records of runs, ledgers and the trace that somebody changed or removed
+	damage  []Problem        // records of runs, ledgers and the trace that another client changed or removed
 	lost    int              // how many records' entries a rebuilt ledger lacks
 	highest map[string]int32 // the highest sequence that was migrated, by the queue's znode
 }
@@ -101,7 +101,7 @@ func (c *custody) checkShards(tree *znode.Tree, runs []Run) {
 			}
 			if n.Stat.Czxid > next {
 				if i < r.Ledger.Shards-1 {
-					c.broken(n.Path, "it was created after the shard that follows it: somebody created it again")
+					c.broken(n.Path, "it was created after the shard that follows it: another client recreated it")
 				}
 				continue
 			}
@@ -114,7 +114,7 @@ func (c *custody) broken(path, why string) {
 	c.damage = append(c.damage, rebuildable(Problem{Kind: LedgerDamaged, Path: path, Message: why}))
 }
 
-const rebuildHint = "put back what was there, or rebuild what can be rebuilt from the jobs that still stand"
+const rebuildHint = "put back what was there, or rebuild what can be rebuilt from the jobs that still exist"
 
 // rebuildable is a problem that [Migrator.Rebuild] mends.
 func rebuildable(p Problem) Problem {
@@ -180,15 +180,15 @@ func (c *custody) checkTrace(tree *znode.Tree, runs []Run) {
 	}
 	for _, r := range runs {
 		if _, is := t.find(r.ID); !is {
-			c.broken(r.path(), "the trace on /jobs knows nothing of this run: no migration made this record")
+			c.broken(r.path(), "the trace on /jobs does not list this run: no migration made this record")
 		}
 	}
 	switch s := jobs.Stat; {
 	case s.Czxid == 0 || copied(runs):
 	case s.Version != t.Sets:
-		c.broken(newqueue.JobsPath, fmt.Sprintf("its version is %d, and the last run left it at %d: somebody wrote to it", s.Version, t.Sets))
+		c.broken(newqueue.JobsPath, fmt.Sprintf("its version is %d, and the last run left it at %d: another client wrote to it", s.Version, t.Sets))
 	case len(runs) > 0 && !signed(tree, runs): // without runs, nothing is left to compare it with
-		c.broken(newqueue.JobsPath, fmt.Sprintf("it was written in transaction %#x, which wrote nothing of a run: somebody wrote to it", s.Mzxid))
+		c.broken(newqueue.JobsPath, fmt.Sprintf("it was written in transaction %#x, which wrote nothing of a run: another client wrote to it", s.Mzxid))
 	}
 }
 
@@ -242,5 +242,5 @@ func (h held) gone(batchStands bool) string {
 	case !batchStands:
 		return fmt.Sprintf("migrated as %s by %s, and gone with its batch %s: done and cleaned", h.root, h.run, h.bid)
 	}
-	return fmt.Sprintf("migrated as %s by %s, and deleted: its batch %s still stands", h.root, h.run, h.bid)
+	return fmt.Sprintf("migrated as %s by %s, and deleted: its batch %s still exists", h.root, h.run, h.bid)
 }

@@ -96,7 +96,7 @@ func gonePaths(p *Plan) (paths []string) {
 	return paths
 }
 
-// Jobs that were completed, reported and cleaned are not created again, although their
+// Jobs that were completed, reported and cleaned are not recreated, although their
 // records are still in the legacy queue.
 func TestDoneJobsAreNotMadeAgain(t *testing.T) {
 	for _, d := range newqueue.Dialects {
@@ -151,7 +151,7 @@ func TestDoneJobsAreNotMadeAgain(t *testing.T) {
 	}
 }
 
-// A failed job that an administrator deleted is not created again either.
+// A failed job that an administrator deleted is not recreated either.
 func TestDeletedJobIsNotMadeAgain(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {
@@ -175,7 +175,7 @@ func TestDeletedJobIsNotMadeAgain(t *testing.T) {
 				t.Fatal("not deleted")
 			}
 			p := makePlan(t, src, treeOf(t, target), opt)
-			want := "migrated as /jobs/jid0000000001 by run0000000000, and deleted: its batch bid0000000000 still stands"
+			want := "migrated as /jobs/jid0000000001 by run0000000000, and deleted: its batch bid0000000000 still exists"
 			if !p.Empty() || len(p.Gone) != 1 || p.Gone[0].What != want {
 				t.Errorf("plan: empty %t, gone %v", p.Empty(), p.Gone)
 			}
@@ -240,7 +240,7 @@ func TestLedgerIsWipedAndRebuilt(t *testing.T) {
 	p := makePlan(t, src, wiped, opt)
 	want := Problem{Kind: LedgerDamaged, Path: run,
 		Message: "the record of run0000000000 is gone, and with it the custody of 12 records; the trace on /jobs says that it ran here",
-		Next:    "put back what was there, or rebuild what can be rebuilt from the jobs that still stand", Rebuildable: true}
+		Next:    "put back what was there, or rebuild what can be rebuilt from the jobs that still exist", Rebuildable: true}
 	if got := problemAt(p, LedgerDamaged, run); got == nil || *got != want {
 		t.Fatalf("problems %v", p.Problems)
 	}
@@ -368,7 +368,7 @@ func TestForeignMarkers(t *testing.T) {
 	}
 }
 
-// A rollback leaves a /migration that somebody else created, and removes one that a migrator
+// A rollback leaves a /migration that another client created, and removes one that a migrator
 // created.
 func TestMigrationFolderOfOthers(t *testing.T) {
 	target := serve(t, znode.NewTree())
@@ -397,12 +397,12 @@ func TestRollbackKeepsCustodyOfWhatIsDone(t *testing.T) {
 	if err != nil || len(u.Kept) != 2 || u.Done.Jobs != 2 {
 		t.Fatalf("rollback: %v, %+v", err, u)
 	}
-	want := Kept{"/jobs/jid0000000001", "migrated as /jobs/jid0000000001 by run0000000000, and gone with its batch bid0000000000: done and cleaned; its ledger entry stays, so that no migration makes it again"}
+	want := Kept{"/jobs/jid0000000001", "migrated as /jobs/jid0000000001 by run0000000000, and gone with its batch bid0000000000: done and cleaned; its ledger entry stays, so that no migration recreates it"}
 	if u.Kept[0] != want {
 		t.Errorf("kept %v", u.Kept[0])
 	}
 	if res := mustMigrate(t, target, src, opt); res.Done.Jobs != 2 || res.Run != "run0000000001" {
-		t.Errorf("made again: %+v in %s", res.Done, res.Run)
+		t.Errorf("recreated: %+v in %s", res.Done, res.Run)
 	}
 	p := makePlan(t, src, treeOf(t, target), opt)
 	if !p.Empty() || p.Blocked() || len(p.Gone) != 2 {

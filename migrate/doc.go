@@ -8,6 +8,12 @@
 // The source is never written. A plan depends on the two sides and the options alone,
 // not on the clock or on chance, so the same input gives the same plan.
 //
+// Each migration is a run, with an id such as run0000000003 and a [Run] as its record.
+// While a run is under way, its holds keep the workers away from the new queues.
+//
+// A source or a target is a [Side]: a server, a dump or a data directory. The target to
+// which a [Migrator] writes is a [Target]. The examples show all four steps.
+//
 // # A record's walk
 //
 // These files, in this order, take a record to the new queue.
@@ -89,11 +95,12 @@
 // # Why versions and transactions tell what was touched
 //
 // A migration never sets a znode that it created: to change one, it deletes it and
-// creates it again in one transaction. So if a migrated znode has version 0 and as many
-// children as its cversion says, it is as the run left it. Otherwise somebody touched it.
+// recreates it in one transaction. So if a migrated znode has version 0 and as many
+// children as its cversion says, it is as the run left it. Otherwise another client
+// touched it.
 //
-// If somebody deleted a znode and created it again, its versions look untouched, but its
-// transaction is not one of the run's. All znodes of a job come from one transaction,
+// If another client deleted a znode and recreated it, its versions look untouched, but
+// its transaction is not one of the run's. All znodes of a job come from one transaction,
 // and the ledger's entries show which ones it can be. Everything else that a run creates
 // comes from between its first transaction and its last.
 //

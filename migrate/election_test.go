@@ -62,7 +62,7 @@ func TestElectionGoesWithItsLast(t *testing.T) {
 			t.Errorf("left: %v", left)
 		}
 	})
-	t.Run("somebody else's own", func(t *testing.T) {
+	t.Run("another client's own", func(t *testing.T) {
 		s := serve(t, znode.NewTree())
 		do(t, s, znode.Create(MigrationPath, none))
 		do(t, s, znode.Create(ElectionPath, none))
@@ -127,7 +127,7 @@ func TestElectionHasTheRunsACL(t *testing.T) {
 		harm []znode.Op
 	}{
 		{"as the run left it", nil},
-		{"somebody removed the election", []znode.Op{znode.Delete(ElectionPath, -1)}},
+		{"another client removed the election", []znode.Op{znode.Delete(ElectionPath, -1)}},
 		{"... and damaged the run's record", []znode.Op{znode.Delete(ElectionPath, -1), znode.Set(znode.Join(RunsPath, res.Run), []byte("x"), -1)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -159,7 +159,7 @@ func (ex *existing) placedNodes(p placed) []string {
 	return append(nodes, ex.queued.paths(p.id)...)
 }
 
-// touched says how somebody changed a migrated job or access request since a run created
+// touched says how another client changed a migrated job or access request since a run created
 // it, "" if nobody did (see "Why versions and transactions tell what was touched").
 func (ex *existing) touched(p placed) string {
 	made := ex.tree.Get(p.root).Stat.Czxid
@@ -179,17 +179,17 @@ func (ex *existing) touched(p placed) string {
 		case s.EphemeralOwner != 0:
 			return "a worker is at work on it: " + path + " is its lock"
 		case s.Version != 0 && path == p.root+"/status":
-			return fmt.Sprintf("a worker has taken it on: %s was set %s", path, times(s.Version))
+			return fmt.Sprintf("a worker has started on it: %s was set %s", path, times(s.Version))
 		case s.Version != 0:
 			return fmt.Sprintf("%s was set %s", path, times(s.Version))
 		case s.Aversion != 0:
 			return path + " was given another ACL"
 		case s.Czxid != made && !znode.Within(path, p.root):
-			return "a worker has moved it: " + path + " was made later"
+			return "a worker has moved it: " + path + " was created later"
 		case s.Czxid != made:
-			return path + " was made later"
+			return path + " was created later"
 		case s.Cversion != s.NumChildren && path == p.root && ex.whole(p):
-			return "a worker has taken it on: a lock below " + path + " came and went"
+			return "a worker has started on it: a lock below " + path + " was taken and released"
 		case s.Cversion != s.NumChildren:
 			return "a child of " + path + " was removed"
 		}
@@ -222,7 +222,7 @@ func (ex *existing) madeAgain(p placed) string {
 	case !there || h.root != p.root:
 		return "the ledger does not say that a run made " + p.root
 	case h.made.known() && !h.made.holds(czxid):
-		return p.root + " was deleted and made again"
+		return p.root + " was deleted and recreated"
 	}
 	return ""
 }

@@ -155,7 +155,7 @@ func (ex *existing) standingJobs() map[ref]*standingJobs {
 	return all
 }
 
-// batchNodeTouched says how somebody changed a znode of a migrated batch, "" if nobody
+// batchNodeTouched says how another client changed a znode of a migrated batch, "" if nobody
 // did.
 func (ex *existing) batchNodeTouched(bid string, n *znode.Node) string {
 	folder := znode.Parent(n.Path)

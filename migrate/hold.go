@@ -47,16 +47,16 @@ func ParseHoldNote(data []byte) (n HoldNote, ok bool) {
 	return n, err == nil && n.By != "" && !n.At.IsZero()
 }
 
-// Hold is one hold of a target.
+// Hold is one hold on a queue or a collection of a target.
 type Hold struct {
 	Path string `json:"path"`
 	// By is the run that set it, or who set it with mrtq hold; "" if neither did.
 	By    string    `json:"by"`
-	Since time.Time `json:"since,omitzero"` // zero in a dump that doesn't tell
+	Since time.Time `json:"since,omitzero"` // when it was set; zero if a dump does not say
 	Why   string    `json:"why,omitempty"`
 
-	// Proof says that it covers a migration: it was there when the newest run ended, or
-	// that run has not ended.
+	// Proof reports whether it has held the queue since the newest run: it was set before
+	// that run ended, or the run has not ended.
 	Proof bool `json:"-"`
 
 	node *znode.Node
@@ -159,7 +159,7 @@ func covers(runs []Run, n *znode.Node) bool {
 }
 
 // Set returns the operations that put a hold on each path that has none. A hold gets the
-// newest run's ACL, so whoever may write to that run may lift it.
+// newest run's ACL, so a client that may write to that run may also lift the hold.
 func (h *Holds) Set(paths []string, note HoldNote) []znode.Op {
 	var acl []znode.ACL
 	if h.newest != nil {
@@ -208,8 +208,8 @@ func (h *Holds) lift(lifted []Hold, as *Holds) ([]znode.Op, error) {
 	return ops, nil
 }
 
-// holdTries is how often a transaction is tried, if somebody else's comes first each time
-// or its answer is lost.
+// holdTries is how often a transaction is tried if other clients write first each time, or
+// its answer is lost.
 const holdTries = 5
 
 // SetHolds puts a hold on each path that has none, in one transaction. It returns the
@@ -260,7 +260,7 @@ func (t *Target) LiftHolds(ctx context.Context, lifted []Hold, as *Holds) (err e
 }
 
 // lookAgainAfter reports whether to read again and retry after an error: the answer was
-// lost, or somebody else wrote first.
+// lost, or another client wrote first.
 func lookAgainAfter(err error) bool {
 	var refused *znode.MultiError
 	return errors.Is(err, zkconn.ErrUnknownOutcome) || errors.As(err, &refused) && overtaken(refused.Err)

@@ -137,7 +137,7 @@ func TestAdministratorsHold(t *testing.T) {
 	}
 }
 
-// Data that looks like a note doesn't make somebody's change of the run's own
+// Data that looks like a note doesn't make another client's change of the run's own
 // hold an administrator's.
 func TestRunsHoldOverwritten(t *testing.T) {
 	s, src := heldSite(t)
@@ -177,7 +177,7 @@ func TestLiftHoldsRefuses(t *testing.T) {
 	}
 }
 
-// A hold that somebody else lifted is no error, and the rest is lifted.
+// A hold that another client lifted is no error, and the rest is lifted.
 func TestLiftHoldsAlreadyLifted(t *testing.T) {
 	s, _ := heldSite(t)
 	h := holdsOf(t, s)

@@ -59,7 +59,7 @@ func isHold(path string) bool {
 func (h Hold) stays() string {
 	switch {
 	case h.By == "":
-		return "somebody else set this hold; it stays"
+		return "another client set this hold; it stays"
 	case h.Why != "":
 		return fmt.Sprintf("%s set this hold on %s (%s); it stays", h.By, h.Since.Format(time.RFC3339), h.Why)
 	}

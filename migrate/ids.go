@@ -13,7 +13,7 @@ import (
 type counter struct {
 	parent, prefix string
 	first, next    int64
-	// While a plan is carried out, somebody else's new child can take a number that was
+	// While a plan is carried out, another client's new child can take a number that was
 	// meant for one of ours. Then the numbers that are not used yet move up by shift.
 	made  int64 // all numbers below this are used
 	shift int64
@@ -105,7 +105,7 @@ func (c *counter) take() int64 {
 }
 
 // assignIDs gives ids to new batches, jobs and access requests, in their order. Rewritten
-// jobs are created again before the new ones, and that moves the counter too.
+// jobs are recreated before the new ones, and that moves the counter too.
 func (p *Plan) assignIDs() {
 	states := 0
 	if p.ex.tree.Get(newqueue.JobStatesPath) == nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// InCommon is what two messages about different things both say, with … where they
-// differ. Either may have … from an earlier call.
+// InCommon returns the words that two messages about different things share, with …
+// where they differ. A message may already contain … from an earlier call.
 func InCommon(a, b string) string {
 	if a == b {
 		return a

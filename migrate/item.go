@@ -24,7 +24,7 @@ type Item struct {
 	Root      string       // of the job or request; "" if there was none
 	Nodes     []znode.Node // of the job or request and its entries, in order; none if it is gone
 	State     string       // of the job or request
-	// Touched says how somebody changed the job since it was created. Gone says what
+	// Touched says how another client changed the job since it was created. Gone says what
 	// happened to a job that is not there any more.
 	Touched, Gone string
 }
@@ -37,7 +37,7 @@ var ErrManyItems = errors.New("several have this id; give the path of one")
 
 // FindItem finds a record by its path or name, or a job or request by its path or id, on
 // both sides. It reads only what belongs to the item, and the lists that lead to it. The
-// error wraps [ErrNoItem] or [ErrManyItems], or is one of reading.
+// error wraps [ErrNoItem] or [ErrManyItems], or comes from reading.
 func FindItem(ctx context.Context, queue *LegacyQueue, target side.Side, name string) (*Item, error) {
 	tree, err := readSkeleton(ctx, target)
 	if err != nil {

@@ -17,7 +17,7 @@ type jobRow struct {
 	// What [survey] adds.
 	made    int64 // the transaction that created it
 	shape   shape
-	touched bool // somebody changed it since a run created it
+	touched bool // another client changed it since a run created it
 }
 
 // claim is what the provenance of many jobs has in common.

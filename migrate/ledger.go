@@ -369,7 +369,7 @@ type Ledger struct {
 	Tail    []byte `json:"tail,omitempty"` // the newest entries
 	// Highest is the highest sequence that the run migrated, by the legacy queue's znode.
 	Highest map[string]int32 `json:"highest,omitempty"`
-	// Void says that everything was rolled back and the ledger is being removed.
+	// Void reports whether everything was rolled back, so that the ledger is being removed.
 	Void bool `json:"void,omitempty"`
 }
 
@@ -504,7 +504,7 @@ func walkLedger(tree *znode.Tree, run Run, each func(shard *znode.Node, entries 
 	return nil
 }
 
-// damaged is one of the migration's own znodes that somebody changed or removed.
+// damaged is one of the migration's own znodes that another client changed or removed.
 type damaged struct{ path, why string }
 
 func (d *damaged) Error() string { return fmt.Sprintf("%s: %v: %s", d.path, ErrLedger, d.why) }

@@ -15,7 +15,7 @@ import (
 // records as done, then it derives batches again. Then it rewrites jobs, which advances
 // the counter too. New jobs come last, by ascending id.
 //
-// If somebody else's new job takes an id that was meant for one of ours, the
+// If another client's new job takes an id that was meant for one of ours, the
 // transactions under way fail. Then [making.back] goes back to what was done, the
 // numbers move up, and making yields the units again from there.
 type making struct {

@@ -18,6 +18,11 @@ func TestMessagesNameNoFlags(t *testing.T) {
 	if err != nil || len(files) < 50 {
 		t.Fatal(len(files), err)
 	}
+	below, err := filepath.Glob("*/*.go")
+	if err != nil || len(below) < 5 {
+		t.Fatal(len(below), err)
+	}
+	files = append(files, below...)
 	set := gotoken.NewFileSet()
 	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") {

@@ -70,7 +70,7 @@ func TestSecondMigrateWritesNothing(t *testing.T) {
 	}
 }
 
-// live is a target on which somebody else's batch and job already are.
+// live is a target on which another client's batch and job already are.
 func live(t *testing.T, d newqueue.Dialect) *site {
 	target := serve(t, znode.NewTree())
 	do(t, target, znode.Create("/batches", none), znode.Create("/batch-uuids", none), znode.Create("/jobs", none), znode.Create("/jobs/states", none), znode.Create("/jobs/states/pending", none))
@@ -233,7 +233,7 @@ func TestRollbackKeepsWhatWasTouched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Kept{{"/batches/bid0000000000", "a worker has taken it on: /jobs/jid0000000001/status was set once; the 5 jobs that the run put into it stay too"}}
+	want := []Kept{{"/batches/bid0000000000", "a worker has started on it: /jobs/jid0000000001/status was set once; the 5 jobs that the run put into it stay too"}}
 	if !slices.Equal(u.Kept, want) {
 		t.Errorf("kept %v\nwant %v", u.Kept, want)
 	}
@@ -412,7 +412,7 @@ func TestFoldersWithNullData(t *testing.T) {
 }
 
 // A rollback names a batch of an earlier run that the run added to, and a batch
-// that somebody changed keeps its jobs.
+// that another client changed keeps its jobs.
 func TestRollbackOfBatches(t *testing.T) {
 	records := map[string][]byte{
 		"/ingest/mrtQ-05000000000001": record(t, legacy.Completed, legacy.Payload{"batchID": "B", "jobID": "one"}),

@@ -62,7 +62,7 @@ func TestRebuildOfAWipedCopy(t *testing.T) {
 }
 
 // A copy of a rebuilt target is like any other copy: verify says that it is a copy, and does
-// not say that somebody created its jobs again.
+// not say that another client recreated its jobs.
 func TestCopyOfARebuiltTarget(t *testing.T) {
 	src := twoOfABatch(t)
 	s := serve(t, znode.NewTree())
@@ -101,7 +101,7 @@ func TestMigrateAfterARollbackOfRewrittenJobs(t *testing.T) {
 	}
 }
 
-// A copy does not show which jobs somebody worked on. So a rollback there keeps them all, and
+// A copy does not show which jobs another client worked on. So a rollback there keeps them all, and
 // the operator decides about a changed record.
 func TestCopyDoesNotForgetWhatWasWorkedOn(t *testing.T) {
 	path := "/accessSmall.1/mrtQ-050000000001"
@@ -122,7 +122,7 @@ func TestCopyDoesNotForgetWhatWasWorkedOn(t *testing.T) {
 }
 
 // If a rebuilt run that lost entries is rolled back, its record stays and still counts them.
-// No finished job is created again.
+// No finished job is recreated.
 func TestRollbackOfARebuiltRunKeepsWhatIsLost(t *testing.T) {
 	src := twoOfABatch(t)
 	s := serve(t, znode.NewTree())
@@ -151,7 +151,7 @@ func remove(t *testing.T, s *site, jid, bid string) {
 	do(t, s, ops...)
 }
 
-// After a rebuild, verify does not say that somebody created a batch again, also if the
+// After a rebuild, verify does not say that another client recreated a batch, also if the
 // batch's first job is gone or a later run brought it up to date.
 func TestRebuiltRunOwnsItsBatches(t *testing.T) {
 	records := map[string][]byte{
@@ -253,7 +253,7 @@ func TestKilledRollbackRemembersEarlierBatches(t *testing.T) {
 	mustVerify(t, src, treeOf(t, s))
 }
 
-// A copy that was wiped and rebuilt still does not tell what somebody worked on
+// A copy that was wiped and rebuilt still does not tell what another client worked on
 // before.
 func TestRebuiltCopyIsStillACopy(t *testing.T) {
 	for _, c := range []struct {
@@ -288,7 +288,7 @@ func TestRebuiltCopyIsStillACopy(t *testing.T) {
 				t.Fatal(err)
 			}
 			if u.Done.Jobs > 0 {
-				t.Errorf("a rollback removed %d jobs, one of which somebody worked on", u.Done.Jobs)
+				t.Errorf("a rollback removed %d jobs, one of which another client worked on", u.Done.Jobs)
 			}
 		})
 	}
@@ -298,7 +298,7 @@ func TestRebuiltCopyIsStillACopy(t *testing.T) {
 func TestCopyOfARunThatHadJustBegun(t *testing.T) {
 	src := twoOfABatch(t)
 	s := serve(t, znode.NewTree())
-	do(t, s, znode.Create("/jobs", none), znode.Create("/jobs/states", none)) // somebody else's: the run sets its data
+	do(t, s, znode.Create("/jobs", none), znode.Create("/jobs/states", none)) // another client's: the run sets its data
 	s.kill(t, 1, true)
 	if _, err := (&Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1}).Migrate(t.Context(), static(src), options(permissive()), nil); !errors.Is(err, zkconn.ErrLost) {
 		t.Fatal(err)
@@ -311,7 +311,7 @@ func TestCopyOfARunThatHadJustBegun(t *testing.T) {
 // A rollback in a copy that was killed is finished by the next.
 func TestKilledRollbackInACopy(t *testing.T) {
 	s := serve(t, znode.NewTree())
-	do(t, s, znode.Create("/jobs", none), znode.Create("/jobs/states", none)) // somebody else's: the run sets its data
+	do(t, s, znode.Create("/jobs", none), znode.Create("/jobs/states", none)) // another client's: the run sets its data
 	res := mustMigrate(t, s, twoOfABatch(t), options(permissive()))
 	c := copyOf(t, s)
 	c.begin(t)
@@ -339,12 +339,12 @@ func TestRebuiltCopyOfAnInterruptedRun(t *testing.T) {
 	mustRebuild(t, c)
 	u, err := (&Migrator{Target: c.Target, Now: clock(), Keep: keepNothing}).Rollback(t.Context(), "run0000000000", false)
 	if err != nil || u.Done.Jobs > 0 {
-		t.Errorf("rollback (%v) removed %d jobs, one of which somebody worked on", err, u.Done.Jobs)
+		t.Errorf("rollback (%v) removed %d jobs, one of which another client worked on", err, u.Done.Jobs)
 	}
 }
 
 // If a target is wiped while its run is interrupted, it is not known how much the run had
-// created. So nothing that may be gone is created again.
+// created. So nothing that may be gone is recreated.
 func TestWipedWhileInterrupted(t *testing.T) {
 	src := twoOfABatch(t)
 	s := serve(t, znode.NewTree())

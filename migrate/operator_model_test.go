@@ -430,7 +430,7 @@ func (p *place) went(run string, after *znode.Tree) {
 	}
 }
 
-// mayBlock reports whether a plan may have problems: somebody changed a batch, or removed a
+// mayBlock reports whether a plan may have problems: another client changed a batch, or removed a
 // record whose job is in a batch.
 func (o *oracle) mayBlock(records []*oldRecord) bool {
 	for token, w := range o.all() {
@@ -603,7 +603,7 @@ func (p *place) rolledBack(l *life, after *znode.Tree, run string, force, whole 
 		case w.run != run && !stays:
 			l.Fatalf("rollback of %s removed %s, which %s made", run, w.root, w.run)
 		case !stays && (w.touched || w.copied) && !force:
-			l.Fatalf("rollback of %s removed %s, which somebody touched: %+v", run, w.root, w)
+			l.Fatalf("rollback of %s removed %s, which another client touched: %+v", run, w.root, w)
 		case !stays:
 			for _, n := range nodesOfJob(p.before, w.root, w.bid) {
 				mine[n] = true
@@ -615,7 +615,7 @@ func (p *place) rolledBack(l *life, after *znode.Tree, run string, force, whole 
 	}
 	for bid := range p.batches {
 		if p.batches[bid] && !force && after.Get("/batches/"+bid) == nil && p.before.Get("/batches/"+bid) != nil {
-			l.Fatalf("rollback of %s removed /batches/%s, which somebody changed", run, bid)
+			l.Fatalf("rollback of %s removed /batches/%s, which another client changed", run, bid)
 		}
 		for _, n := range ownNodesOfBatch(p.before, bid) {
 			mine[n] = true

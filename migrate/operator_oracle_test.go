@@ -55,8 +55,8 @@ type work struct {
 	root, bid, run string
 	record, data   string // the record's path, and its bytes as the job tells them
 	state          workState
-	seen           bool   // somebody changed what stands there
-	touched        bool   // somebody had it, whatever can be seen of that
+	seen           bool   // another client changed what stands there
+	touched        bool   // another client had it, whatever can be seen of that
 	why            string // what was changed, for whoever reads a failure
 	copied         bool   // it was restored from a dump
 	blurred        bool   // and it was seen before, of which the copy may tell nothing
@@ -72,7 +72,7 @@ type pastRun struct {
 type oracle struct {
 	works   map[string][]*work // by token, the newest last
 	runs    map[string]*pastRun
-	batches map[string]bool // BIDs of those that runs made: whether somebody changed one
+	batches map[string]bool // BIDs of those that runs made: whether another client changed one
 	stale   map[string]bool // batches that may still say what a run said that was rolled back
 	damaged bool            // the migration's own records are gone
 	lossy   bool            // they were rebuilt, and something was lost

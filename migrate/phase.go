@@ -24,9 +24,9 @@ const (
 
 type phasesKey struct{}
 
-// WithPhases makes all work under the context report its phase and its progress: done of
-// total. A total of 0 means that it is not known. tell is called for each single thing, so
-// it must be quick. Calls may overlap.
+// WithPhases returns a context under which all work reports its phase and its progress:
+// done of total. A total of 0 means that it is not known. tell is called for every item,
+// so it must be quick. Calls may overlap.
 func WithPhases(ctx context.Context, tell func(p Phase, done, total int)) context.Context {
 	return context.WithValue(ctx, phasesKey{}, tell)
 }

@@ -173,7 +173,7 @@ func (p *Plan) Empty() bool {
 // Blocked reports whether the plan has problems.
 func (p *Plan) Blocked() bool { return len(p.Problems) > 0 }
 
-// Count is the number of records with an action.
+// Count returns how many records have an action.
 func (p *Plan) Count(a Action) int {
 	n := 0
 	for e := range p.Records.All() {
@@ -198,9 +198,9 @@ var pinnedRoots = []string{
 // MakePlan says what a migration would do. It derives from the source what should exist,
 // and leaves out what the target's ledger and jobs show to be migrated already. The same
 // source, target and options give the same plan with the same id. What is wrong with
-// either side is among the plan's problems. An error is one of reading, or [ErrPlace] if the
-// new queue can't be where the target is. It is a [*TargetError] if it is about the
-// target.
+// either side is among the plan's problems. An error comes from reading, or wraps
+// [ErrPlace] if the new queue can't be where the target is. If it is about the target, it
+// is a [*TargetError].
 func MakePlan(ctx context.Context, queue *LegacyQueue, target side.Side, opt Options) (*Plan, error) {
 	if err := checkPlaces(ctx, queue, target); err != nil {
 		return nil, &TargetError{err}
@@ -250,6 +250,7 @@ func MakePlan(ctx context.Context, queue *LegacyQueue, target side.Side, opt Opt
 // TargetError is an error of reading the target.
 type TargetError struct{ Err error }
 
+// Error returns the text of Err alone.
 func (e *TargetError) Error() string { return e.Err.Error() }
 func (e *TargetError) Unwrap() error { return e.Err }
 

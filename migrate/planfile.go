@@ -37,6 +37,7 @@ const (
 	PlanFollowed PlanFileKind = "followed" // something comes after it
 )
 
+// Error says what is wrong, and at which byte or in which part.
 func (e *PlanFileError) Error() string {
 	switch e.Kind {
 	case PlanCut:
@@ -52,6 +53,7 @@ func (e *PlanFileError) Error() string {
 // Is makes it an [ErrPlanFile].
 func (e *PlanFileError) Is(target error) bool { return target == ErrPlanFile }
 
+// Unwrap returns the JSON reader's error, or nil.
 func (e *PlanFileError) Unwrap() error { return e.Err }
 
 // Approved is a saved plan that an operator looked at and now carries out.

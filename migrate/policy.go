@@ -57,7 +57,8 @@ func DefaultPolicies() Policies {
 	return p
 }
 
-// Validate refuses unknown values.
+// Validate returns an error if a policy has an unknown value. The error names the policy
+// and lists its values.
 func (p Policies) Validate() error {
 	for _, c := range PolicyChoices {
 		if v := *c.Value(&p); !slices.Contains(c.Values, v) {
@@ -157,7 +158,7 @@ func decide(r Record, p Policies) (fate Fate, land landing, reason string) {
 	case status == legacy.Deleted && p.Deleted == Skip:
 		return FateSkip, landing{}, "deleted"
 	case status == legacy.Consumed && p.Consumed == Block:
-		return FateBlock, landing{}, "consumed: a worker may be inside it"
+		return FateBlock, landing{}, "consumed: a worker may be working on it"
 	case status == legacy.Consumed && p.Consumed == AsPending:
 		land = landings[r.Queue][legacy.Pending]
 		land.consumed = AsPending

@@ -29,7 +29,7 @@ const (
 const (
 	BatchExists  ProblemKind = "batch-exists"  // no migration created it
 	BatchChanged ProblemKind = "batch-changed" // a record has left it, or names another
-	BatchTouched ProblemKind = "batch-touched" // somebody has worked on it
+	BatchTouched ProblemKind = "batch-touched" // another client has worked on it
 	BadBatchID   ProblemKind = "bad-batch-id"  // it can't be the name of a znode
 )
 
@@ -45,8 +45,8 @@ const (
 const (
 	OtherPolicies      ProblemKind = "other-policies" // the earlier run had others, or read times in another unit
 	RollbackUnfinished ProblemKind = "rollback-unfinished"
-	RunDamaged         ProblemKind = "run-damaged"    // somebody changed or removed a run's record
-	LedgerDamaged      ProblemKind = "ledger-damaged" // somebody changed or removed the ledger, or its trace
+	RunDamaged         ProblemKind = "run-damaged"    // another client changed or removed a run's record
+	LedgerDamaged      ProblemKind = "ledger-damaged" // another client changed or removed the ledger, or its trace
 	CustodyLost        ProblemKind = "custody-lost"   // a rebuilt ledger may lack the record
 )
 
@@ -77,11 +77,13 @@ type Problem struct {
 // [ErrLedger].
 type DamageError struct{ Damage Problem }
 
+// Error returns path and damage on one line.
 func (e *DamageError) Error() string { return fmt.Sprintf("%v: %s", ErrLedger, e.Damage) }
 
 // Is makes it an [ErrLedger].
 func (e *DamageError) Is(target error) bool { return target == ErrLedger }
 
+// String returns path, kind, message and what to do, on one line.
 func (p Problem) String() string {
 	return fmt.Sprintf("%s: %s: %s; %s", p.Path, p.Kind, p.Message, p.Next)
 }

@@ -80,7 +80,7 @@ func TestWriteQuarantineAtOnce(t *testing.T) {
 }
 
 // If a file is replaced while a writer waits for it, the writer adds to the new file. If it is
-// removed, the writer creates it again.
+// removed, the writer recreates it.
 func TestWriteQuarantineToReplacedFile(t *testing.T) {
 	for name, replace := range map[string]func(path string) error{
 		"replaced": func(path string) error {
@@ -119,7 +119,7 @@ func TestWriteQuarantineToReplacedFile(t *testing.T) {
 	}
 }
 
-// A quarantine file that somebody wrote into is refused: the error says where.
+// A quarantine file that another client wrote into is refused: the error says where.
 func TestReadQuarantineRefusesOtherLines(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"no JSON":   {"Dear reader\n", "at byte 0: "},

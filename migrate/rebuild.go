@@ -31,7 +31,7 @@ type RebuiltRun struct {
 	Why     []string `json:"why"` // what was damaged
 }
 
-// Damage lists what somebody changed or removed of the runs' records, their ledgers and
+// Damage lists what another client changed or removed of the runs' records, their ledgers and
 // the trace on /jobs. It is empty if there was no run.
 func Damage(ctx context.Context, target side.Side) ([]Problem, error) {
 	t, err := surveyTarget(ctx, target, "", surveyor{})
@@ -158,7 +158,7 @@ func (plan *rebuildPlan) rebuild(ex *survey, id string, t trace, owner string) (
 	log, led := ex.readableShards(id)
 	standing := ex.standing(id, log)
 	record := ex.tree.Get(run.path())
-	// A rebuild doesn't remove what somebody put below one of these. Verify names it.
+	// A rebuild doesn't remove what another client put below one of these. Verify names it.
 	below := record != nil && len(ex.tree.Children(run.path())) > 0
 	if record != nil && !below {
 		plan.last = append(plan.last, znode.Delete(run.path(), -1))
@@ -325,10 +325,10 @@ func (ex *existing) standing(id string, log []ledgerEntry) []ledgerEntry {
 // spanOf is the range of transactions in which a run created its znodes. If the run's
 // record is gone, nothing shows when the run began and ended, because its first and last
 // znodes can be gone too. Then the range ends with the newest znode that any run is known
-// to have created. What somebody created again since is later than that.
+// to have created. What another client recreated since is later than that.
 func (ex *survey) spanOf(r Run) (from, to int64) {
 	if s := r.span(ex.tree); s.known() {
-		if r.From == 0 && r.State == RunDone { // its last transaction set its record; the shard may have been created again
+		if r.From == 0 && r.State == RunDone { // its last transaction set its record; the shard may have been recreated
 			s.to = min(s.to, r.stat.Mzxid)
 		}
 		return s.from, s.to

@@ -22,7 +22,7 @@ func TestRebuildEndsEveryDamage(t *testing.T) {
 			do(t, s, znode.Set("/jobs", treeOf(t, s).Get("/jobs").Data, -1))
 		},
 		"/jobs was cleared": func(t *testing.T, s *site) { do(t, s, znode.Set("/jobs", nil, -1)) },
-		"the shard was made again": func(t *testing.T, s *site) {
+		"the shard was recreated": func(t *testing.T, s *site) {
 			n := treeOf(t, s).Get(shard)
 			do(t, s, znode.Delete(shard, -1))
 			do(t, s, znode.Create(shard, n.Data))
@@ -30,7 +30,7 @@ func TestRebuildEndsEveryDamage(t *testing.T) {
 		"the run's record was set to what it was": func(t *testing.T, s *site) {
 			do(t, s, znode.Set(run, treeOf(t, s).Get(run).Data, -1))
 		},
-		"the run's record was made again": func(t *testing.T, s *site) {
+		"the run's record was recreated": func(t *testing.T, s *site) {
 			n := treeOf(t, s).Get(run)
 			do(t, s, znode.Delete(run, -1))
 			do(t, s, znode.Create(run, n.Data))

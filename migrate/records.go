@@ -15,7 +15,7 @@ type Records struct {
 	plan *Plan   // the plan, if MakePlan made it
 }
 
-// RecordsOf are the Records with these entries.
+// RecordsOf returns Records with these entries.
 func RecordsOf(entries ...Entry) Records { return Records{list: entries} }
 
 // Len is the number of entries.

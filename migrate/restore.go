@@ -47,8 +47,8 @@ func CheckPacket(tree *znode.Tree, packet, chroot int) error {
 // PacketBudget is the Budget of a [Migrator] for a server with that jute.maxbuffer.
 func PacketBudget(packet int) int { return min(defaultBudget, packet-packetSlack) }
 
-// Restore loads a tree into a server, below the session's chroot. A znode that is already
-// there with the same data stays. If one is there with other data, nothing is written and
+// Restore loads a tree into a server, below the session's chroot. A znode that already
+// exists with the same data stays. If one exists with other data, nothing is written and
 // the error wraps [ErrOtherData]. Sequence counters are advanced to where the dump's Stats
 // or names show that they were, so that the next sequential child sorts after those
 // restored. If Restore is interrupted, call it again to finish.

@@ -40,7 +40,7 @@ type Undo struct {
 
 	// Used only while the rollback is planned:
 	stay      map[ref]string     // why jobs stay, by root
-	forced    map[ref][]znode.Op // the operations that remove jobs that somebody changed
+	forced    map[ref][]znode.Op // the operations that remove jobs that another client changed
 	custody   []jobStands        // for each row of the ledger
 	rewroteBy map[string]bool    // runs that rewrote jobs of this one
 }
@@ -62,8 +62,8 @@ func (u *Undo) Of() Run { return u.run }
 func (u *Undo) whole() bool { return len(u.Kept) == 0 && u.rewritten == 0 && u.run.Lost == 0 }
 
 // PlanRollback plans the rollback of a run. It removes the jobs, access requests and
-// batches that the run's own transactions made. It keeps those that somebody has
-// changed since, or deleted and made again. With force, it keeps a changed job only
+// batches that the run's own transactions made. It keeps those that another client has
+// changed since, or deleted and recreated. With force, it keeps a changed job only
 // if a worker has it locked. PlanRollback reads the target part by part and writes
 // nothing. The error wraps [ErrNoRun], [ErrNotNewest] or [ErrLedger], or comes from
 // reading.
@@ -119,7 +119,7 @@ func (u *Undo) keepCustody() {
 		}
 		switch u.custody[i] {
 		case notStanding: // it may also be a copy of a job that is gone
-			u.keep(cmp.Or(h.root, h.record), u.target.gone(h)+"; its ledger entry stays, so that no migration makes it again")
+			u.keep(cmp.Or(h.root, h.record), u.target.gone(h)+"; its ledger entry stays, so that no migration recreates it")
 			u.Twice.add(h.record, h.root, u.target.gone(h))
 		case asAnotherMade:
 			rewritten++
@@ -284,13 +284,13 @@ func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo) error {
 		case isHold(path) && !u.run.set(&n):
 			u.Left = append(u.Left, Kept{path, describe(&n, u.target.runs).stays()})
 		case administrators(&n):
-			u.Left = append(u.Left, Kept{path, "somebody created it again for a hold"})
+			u.Left = append(u.Left, Kept{path, "another client recreated it for a hold"})
 		case path == newqueue.JobsPath && (!u.whole() || len(u.target.runs) > 1):
 			// It has the trace of the runs that stay.
 		case made.known() && !made.holds(n.Stat.Czxid):
-			u.Left = append(u.Left, Kept{path, "somebody deleted it and created it again"})
+			u.Left = append(u.Left, Kept{path, "another client deleted and recreated it"})
 		case n.Stat.Version != 0 && !onlyTraced(n):
-			u.Left = append(u.Left, Kept{path, "somebody set it " + times(n.Stat.Version)})
+			u.Left = append(u.Left, Kept{path, "another client set it " + times(n.Stat.Version)})
 		default:
 			removed[path] = true
 			ops = append(ops, znode.Delete(path, n.Stat.Version))
@@ -311,7 +311,7 @@ func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo) error {
 		jobs, err := m.Target.Get(ctx, newqueue.JobsPath)
 		if err == nil {
 			old, ok := parseTrace(jobs.Data)
-			if !ok { // somebody set it to something else meanwhile
+			if !ok { // another client set it to something else meanwhile
 				old = c.trace
 			}
 			ops = append(ops, setTrace(&jobs, old.without(u.Run))...)

@@ -11,7 +11,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// A rollback removes what its run's transactions made. What somebody made since,
+// A rollback removes what its run's transactions made. What another client made since,
 // at the same place and with the same data, is theirs and stays.
 func TestRollbackRemovesOnlyItsOwn(t *testing.T) {
 	const batch = "/batches/bid0000000000"
@@ -26,14 +26,14 @@ func TestRollbackRemovesOnlyItsOwn(t *testing.T) {
 				do(t, s, znode.Create("/locks/queue/ingest", none))
 			},
 			stays: []string{"/locks", "/locks/queue", "/locks/queue/ingest"},
-			why:   "somebody else set this hold; it stays",
+			why:   "another client set this hold; it stays",
 		},
-		"a status-report that somebody added": {
+		"a status-report that another client added": {
 			change: func(t *testing.T, s *site) { do(t, s, znode.Create(batch+"/status-report", []byte("{}"))) },
 			stays:  []string{batch, batch + "/status", batch + "/status-report", "/jobs/jid0000000001", "/jobs/jid0000000002"},
 			why:    batch + "/status-report was created while no run was at work; the 2 jobs that the run put into it stay too",
 		},
-		"a batch's status that was made again": {
+		"a batch's status that was recreated": {
 			change: func(t *testing.T, s *site) {
 				n := treeOf(t, s).Get(batch + "/status")
 				do(t, s, znode.Delete(n.Path, -1))
@@ -42,7 +42,7 @@ func TestRollbackRemovesOnlyItsOwn(t *testing.T) {
 			stays: []string{batch, batch + "/status", "/jobs/jid0000000001", "/jobs/jid0000000002"},
 			why:   batch + "/status was created while no run was at work; the 2 jobs that the run put into it stay too",
 		},
-		"a whole job that was made again": {
+		"a whole job that was recreated": {
 			change: func(t *testing.T, s *site) {
 				tree := treeOf(t, s)
 				nodes := append(tree.Paths("/jobs/jid0000000001"), "/jobs/states/pending/05-jid0000000001", batch+"/states/batch-processing/jid0000000001")
@@ -56,7 +56,7 @@ func TestRollbackRemovesOnlyItsOwn(t *testing.T) {
 				do(t, s, ops...)
 			},
 			stays: []string{batch, "/jobs/jid0000000001", "/jobs/jid0000000002"},
-			why:   "/jobs/jid0000000001 was deleted and made again; the 2 jobs that the run put into it stay too",
+			why:   "/jobs/jid0000000001 was deleted and recreated; the 2 jobs that the run put into it stay too",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -141,7 +141,7 @@ func (u *Undo) standsIn(j undoneJob, f newqueue.BatchFolder) bool {
 }
 
 // removal returns the operations that remove a job or request, children before parents.
-// They fail if somebody changed it since it was read.
+// They fail if another client changed it since it was read.
 func (u *Undo) removal(j undoneJob) []znode.Op {
 	if ops, forced := u.forced[j.root]; forced {
 		return ops

@@ -48,15 +48,15 @@ type Run struct {
 	Owner    string    `json:"owner"`
 	Started  time.Time `json:"started"`
 	Finished time.Time `json:"finished,omitzero"`
-	// Steps is the version that the run's znode has with this record. If the version is
-	// another, somebody touched the znode, or it is a copy.
+	// Steps is the version that the run's znode has with this record. If the znode has a
+	// different version, another client wrote to it, or it is a copy.
 	Steps int32 `json:"steps"`
 	// Made are the layout's znodes that the run created and that belong to no record,
 	// parents first. A rollback removes those that are empty.
 	Made  []string `json:"made"`
 	Holds []string `json:"holds"` // the holds that the run set; an administrator set all others
-	// HeldAgain are the holds that the run set when it was resumed, because somebody had
-	// released them.
+	// HeldAgain are the holds that the run set again when it was resumed, because they had
+	// been released.
 	HeldAgain []string `json:"held_again,omitempty"`
 	Done      Done     `json:"done"`
 	// Total is how many jobs and access requests will have been made or rewritten
@@ -115,7 +115,7 @@ func (r Run) plain() []byte {
 }
 
 // seal returns a digest of the record, which detects an edited record. The transactions
-// show whether somebody edited the record and its seal together.
+// show whether another client edited the record and its seal together.
 func (r Run) seal() string {
 	r.Seal = ""
 	return digest(r.plain())
@@ -130,7 +130,7 @@ func parseRun(n *znode.Node) (Run, error) {
 	case r.Ledger.Shards < 0 || r.Ledger.Shards > maxShards || len(r.Ledger.Missing) > r.Ledger.Shards:
 		return Run{}, fmt.Errorf("it says that its ledger has %d shards, of which %d are missing: no run wrote that", r.Ledger.Shards, len(r.Ledger.Missing))
 	case r.Seal != r.seal():
-		return Run{}, fmt.Errorf("its seal does not match its content: somebody changed it, or another version of mrtq wrote it")
+		return Run{}, fmt.Errorf("its seal does not match its content: another client changed it, or another version of mrtq wrote it")
 	case !slices.Contains(newqueue.Dialects, r.Dialect):
 		return Run{}, fmt.Errorf("it says that its queue is in dialect %q, which this version of mrtq does not know", clip([]byte(r.Dialect)))
 	}
@@ -180,8 +180,8 @@ func readRuns(tree *znode.Tree) (runs []Run, damage []Problem) {
 
 // borneOut compares a record with the transactions. The last transaction of a run,
 // or of its rollback, sets the record and the trace on /jobs and creates the newest
-// shard. If the record and the shard have different transactions, somebody changed
-// the later one. If the record is later than the trace, somebody changed one of the two.
+// shard. If the record and the shard have different transactions, another client changed
+// the later one. If the record is later than the trace, another client changed one of the two.
 // ok is false if the record may be the changed one.
 func (r Run) borneOut(tree *znode.Tree) (problem *Problem, ok bool) {
 	if !r.ended() || r.stat.Czxid == 0 || r.Steps != r.stat.Version {
@@ -189,17 +189,17 @@ func (r Run) borneOut(tree *znode.Tree) (problem *Problem, ok bool) {
 	}
 	p := new(rebuildable(Problem{Kind: RunDamaged, Path: r.path()}))
 	if jobs := tree.Get(newqueue.JobsPath); jobs != nil && r.stat.Mzxid > jobs.Stat.Mzxid {
-		p.Message = fmt.Sprintf("it was written in transaction %#x, and the trace on /jobs in %#x; a run's last transaction writes both, so somebody wrote to one of the two", r.stat.Mzxid, jobs.Stat.Mzxid)
+		p.Message = fmt.Sprintf("it was written in transaction %#x, and the trace on /jobs in %#x; a run's last transaction writes both, so another client wrote to one of the two", r.stat.Mzxid, jobs.Stat.Mzxid)
 		return p, false
 	}
 	n := tree.Get(shardPath(r.ID, r.Ledger.Shards-1))
 	if n == nil || n.Stat.Czxid == r.stat.Mzxid || r.From != 0 && n.Stat.Czxid < r.stat.Mzxid {
 		return nil, true
 	}
-	p.Message = fmt.Sprintf("it was written in transaction %#x, and the run ended in %#x: somebody wrote to it", r.stat.Mzxid, n.Stat.Czxid)
+	p.Message = fmt.Sprintf("it was written in transaction %#x, and the run ended in %#x: another client wrote to it", r.stat.Mzxid, n.Stat.Czxid)
 	if n.Stat.Czxid > r.stat.Mzxid {
 		p.Kind, p.Path = LedgerDamaged, n.Path
-		p.Message = fmt.Sprintf("it was created in transaction %#x, and the run ended in %#x: somebody created it again", n.Stat.Czxid, r.stat.Mzxid)
+		p.Message = fmt.Sprintf("it was created in transaction %#x, and the run ended in %#x: another client recreated it", n.Stat.Czxid, r.stat.Mzxid)
 		return p, true
 	}
 	return p, false

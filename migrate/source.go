@@ -45,7 +45,8 @@ func DefaultQueues() Queues {
 	}
 }
 
-// Roots are all znodes whose subtrees make up the legacy queue.
+// Roots returns the paths of all queue nodes and lock nodes. Their subtrees are the legacy
+// queue.
 func (q Queues) Roots() []string {
 	var roots []string
 	for _, kind := range QueueKinds {
@@ -65,8 +66,8 @@ func (q Queues) given() Queues {
 	return out
 }
 
-// Validate refuses paths that ZooKeeper would refuse. It also refuses a znode that is given
-// twice, because its records would be migrated twice.
+// Validate returns an error if ZooKeeper would refuse a path, or if a znode is given
+// twice: its records would be migrated twice.
 func (q Queues) Validate() error {
 	seen := map[string]bool{}
 	for _, root := range q.Roots() {
@@ -121,10 +122,11 @@ var ErrNoQueues = errors.New("none of the legacy queue nodes is there")
 // known.
 var ErrUnlisted = errors.New("it may not be listed, so what is in it is not known")
 
-// NoQueuesError says which queue nodes were looked for, and what stands at the top
-// of the source instead. It is an [ErrNoQueues].
+// NoQueuesError says which queue nodes are missing, and what is at the top of the source
+// instead. It is an [ErrNoQueues].
 type NoQueuesError struct{ Missing, There []string }
 
+// Error lists the queue nodes and what is at the top of the source instead.
 func (e *NoQueuesError) Error() string {
 	there := "nothing"
 	if len(e.There) > 0 {

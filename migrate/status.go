@@ -18,7 +18,7 @@ import (
 // Status is the state of a migration, as the target alone shows it.
 type Status struct {
 	Runs []RunStatus `json:"runs"` // oldest first
-	// Damage lists the runs' own records that somebody changed or removed.
+	// Damage lists the migration's own records that another client changed or removed.
 	Damage []Problem `json:"damage"`
 	// Jobs, Access and Batches count what is in the queue by state, both the
 	// migration's and others'. A status that can't be read counts as "unreadable".
@@ -31,7 +31,7 @@ type Status struct {
 	// rollback or a rebuild. One that was killed counts until its session ends. What
 	// they change meanwhile makes the other numbers wrong.
 	AtWork int `json:"at_work"`
-	// Touched counts migrated jobs and requests that somebody has changed since.
+	// Touched counts migrated jobs and requests that another client has changed since.
 	Touched int `json:"touched"`
 	// Step is what to do now; "" if nothing is left undone.
 	Step Step `json:"step"`
@@ -99,7 +99,7 @@ type HoldStatus struct {
 	By    string    `json:"by"`             // a run's id, or who set it with mrtq hold, or "others"
 	Since time.Time `json:"since,omitzero"` // Since and Why are known only if mrtq hold set it
 	Why   string    `json:"why,omitempty"`
-	// Proof says that it covers a migration; see [Hold.Proof].
+	// Proof is as in [Hold].
 	Proof bool `json:"-"`
 }
 

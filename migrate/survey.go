@@ -52,14 +52,14 @@ type batchStands struct {
 	run   string    // the run that created it
 	nodes nodeSet   // which of a batch's znodes are there
 	sums  [3]uint64 // hashes of the first three of batchNodeNames
-	// changed says which znodes of batchWorked show that somebody has worked on it.
+	// changed says which znodes of batchWorked show that another client has worked on it.
 	changed [4]bool
-	touched bool // somebody has changed it
+	touched bool // another client has changed it
 	// entries are the lengths of its folders, in the order of [newqueue.BatchFolders].
 	entries [4]listLength
 }
 
-// batchWorked are the znodes of a batch that tell whether somebody worked on it.
+// batchWorked are the znodes of a batch that tell whether another client worked on it.
 var batchWorked = [4]string{"submission", "status", "status-report", "lock"}
 
 // surveyTarget reads a target.
@@ -321,7 +321,7 @@ func (t *survey) removal(row jobRow) []znode.Op {
 	return t.jobs.removal(row)
 }
 
-// why reads a touched job again and says how somebody changed it.
+// why reads a touched job again and says how another client changed it.
 func (t *survey) why(ctx context.Context, old placed) (why string, err error) {
 	root := func(yield func(string) bool) { yield(old.root) }
 	all := func(side.Subtree) bool { return true }

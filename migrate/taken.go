@@ -21,7 +21,7 @@ type Taken struct {
 	// Standing says that the job is there. Provenance is what it says of the record.
 	Standing   bool
 	Provenance Provenance
-	// Touched says how somebody changed a standing job since the run created it, "" if
+	// Touched says how another client changed a standing job since the run created it, "" if
 	// nobody did. Gone says what happened to a job that is not there any more.
 	Touched, Gone string
 	// Settled says that the record was declared done, and that no job was made.

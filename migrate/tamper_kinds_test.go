@@ -119,25 +119,25 @@ func (w *world) remakings(path string) []tampering {
 		all = append(all, tampering{kind: kind, path: path, do: do, names: names, only: leaf && !znode.Within(path, MigrationPath) && !w.isRoot(path)})
 	}
 	if path != ElectionPath { // which a migrator makes again itself where it is gone
-		add("made again", w.remove(path), w.copyTo(path, path))
-		add("made again in one transaction", w.again(path))
+		add("recreated", w.remove(path), w.copyTo(path, path))
+		add("recreated in one transaction", w.again(path))
 	}
 	versions := multi{}
 	for range w.clean.Get(path).Stat.Version {
 		versions = append(versions, set(path, data))
 	}
 	if len(versions) > 0 {
-		add("made again up to its version", slices.Concat(w.again(path), versions))
+		add("recreated up to its version", slices.Concat(w.again(path), versions))
 	}
 	another := w.again(path)
 	if leaf {
 		another[len(another)-1] = createEphemeral(path, data)
-		add("made again as ephemeral", another)
+		add("recreated as ephemeral", another)
 		another = w.again(path)
 		readOnly := create(path, data)
 		readOnly.Acl = zk.WorldACL(zk.PermRead)
 		another[len(another)-1] = readOnly
-		add("made again with a read-only ACL", another)
+		add("recreated with a read-only ACL", another)
 		all[len(all)-1].acls = path == ElectionPath
 	} else {
 		// Children can be made in it, and its data can't be changed.
@@ -146,7 +146,7 @@ func (w *world) remakings(path string) []tampering {
 				c.Acl = zk.WorldACL(zk.PermAll &^ zk.PermWrite)
 			}
 		}
-		add("made again with a read-only ACL", another)
+		add("recreated with a read-only ACL", another)
 	}
 	return all
 }
@@ -403,7 +403,7 @@ func (w *world) wholes(i item) []tampering {
 	}
 	all := []tampering{
 		{kind: "whole " + what + " deleted", path: i.root, do: []any{w.remove(i.roots...)}, names: records},
-		{kind: "whole " + what + " made again in one transaction", path: i.root, do: []any{w.again(i.roots...)}, names: roots},
+		{kind: "whole " + what + " recreated in one transaction", path: i.root, do: []any{w.again(i.roots...)}, names: roots},
 	}
 	if what == "batch" {
 		return all
@@ -422,7 +422,7 @@ func (w *world) wholes(i item) []tampering {
 }
 
 // provenances are edits of what a job, a request or a batch says of its origin:
-// each field, by set, and in one that is made again whole.
+// each field, by set, and in one that is recreated whole.
 func (w *world) provenances(i item) []tampering {
 	var all []tampering
 	for _, e := range w.edits(w.clean.Get(i.root).Data) {
@@ -436,7 +436,7 @@ func (w *world) provenances(i item) []tampering {
 				c.Data = e.data
 			}
 		}
-		all = append(all, tampering{kind: "provenance edited, made again whole", path: i.root + " " + e.what, do: []any{again}, names: []string{i.root}})
+		all = append(all, tampering{kind: "provenance edited, recreated whole", path: i.root + " " + e.what, do: []any{again}, names: []string{i.root}})
 	}
 	return all
 }

@@ -34,7 +34,7 @@ func ledgersOfAll(w *world) []tampering {
 	return all
 }
 
-// editedRuns change each field of a run's record: as somebody does who knows
+// editedRuns change each field of a run's record: as another client does who knows
 // nothing of seals, who does, and who knows what else is compared.
 func (w *world) editedRuns(r Run) []tampering {
 	path := r.path()
@@ -54,13 +54,13 @@ func (w *world) editedRuns(r Run) []tampering {
 		for range stat.Version {
 			remade = append(remade, set(path, edited.encode()))
 		}
-		all = append(all, tampering{kind: "run record edited, sealed, made again up to its version", path: path + " " + e.what, do: []any{remade}, names: []string{path}})
+		all = append(all, tampering{kind: "run record edited, sealed, recreated up to its version", path: path + " " + e.what, do: []any{remade}, names: []string{path}})
 		edited.Steps = stat.Version + 1
 		closing := shardPath(r.ID, r.Ledger.Shards-1)
 		if w.clean.Get(closing) == nil || e.what == "seal" {
 			continue
 		}
-		all = append(all, tampering{kind: "run record edited, sealed, its version counted, closing shard made again", path: path + " " + e.what,
+		all = append(all, tampering{kind: "run record edited, sealed, its version counted, closing shard recreated", path: path + " " + e.what,
 			do: []any{append(w.again(closing), set(path, edited.encode()))}, names: []string{path}})
 	}
 	return all
@@ -88,7 +88,7 @@ func (w *world) ledgers(r Run) []tampering {
 			data := packShard(raw)
 			all = append(all,
 				tampering{kind: "shard: " + kind, path: path, do: []any{multi{set(path, data)}}, names: []string{path}},
-				tampering{kind: "shard made again: " + kind, path: path, do: []any{append(w.remove(path), create(path, data))}, names: []string{path}})
+				tampering{kind: "shard recreated: " + kind, path: path, do: []any{append(w.remove(path), create(path, data))}, names: []string{path}})
 		}
 		add("an entry taken away", entries[1:])
 		add("an entry twice", append(slices.Clone(entries), entries[0]))
@@ -217,8 +217,8 @@ func (w *world) removals(runs []Run) []tampering {
 	t, _ := parseTrace(w.clean.Get(newqueue.JobsPath).Data)
 	all := []tampering{
 		{kind: "/migration removed", path: MigrationPath, do: []any{w.remove(MigrationPath)}, names: records},
-		{kind: "/migration removed and made again with markers", path: MigrationPath, do: []any{w.remove(MigrationPath), markers}, names: records},
-		{kind: "/migration made again whole", path: MigrationPath, do: []any{w.again(MigrationPath)}, names: records},
+		{kind: "/migration removed and recreated with markers", path: MigrationPath, do: []any{w.remove(MigrationPath), markers}, names: records},
+		{kind: "/migration recreated whole", path: MigrationPath, do: []any{w.again(MigrationPath)}, names: records},
 		{kind: "all run records removed", path: RunsPath, do: []any{w.remove(records...)}, names: records},
 	}
 	// With the trace, nothing is left that knows of a run but the jobs.
@@ -230,7 +230,7 @@ func (w *world) removals(runs []Run) []tampering {
 			versions = append(versions, set(r.path(), w.clean.Get(r.path()).Data))
 		}
 	}
-	all = append(all, tampering{kind: "/migration made again whole up to its versions", path: MigrationPath, do: []any{versions}, names: records})
+	all = append(all, tampering{kind: "/migration recreated whole up to its versions", path: MigrationPath, do: []any{versions}, names: records})
 	for _, dir := range []string{RunsPath, LedgerPath} {
 		all = append(all, tampering{kind: "records or ledgers removed", path: dir, do: []any{w.remove(dir)}, names: []string{dir}})
 	}

@@ -35,7 +35,7 @@ func TestTamperMatrix(t *testing.T) {
 	t.Log(counts)
 }
 
-// If somebody adds a znode inside of something that a run created, verify still names it after
+// If another client adds a znode inside of something that a run created, verify still names it after
 // the next run, although it was there when that run began.
 func TestVerifyNamesWhatCameBetweenRuns(t *testing.T) {
 	for _, d := range newqueue.Dialects {
@@ -92,7 +92,7 @@ func TestPlanNamesWhatStandsInTheWayInABatch(t *testing.T) {
 	}
 }
 
-// The trees hold no secret. If somebody knows the format and creates everything again in one
+// The trees hold no secret. If another client knows the format and creates everything again in one
 // transaction, the result could be a migration's. Verify can't notice these changes, as
 // docs/promises.md says.
 func TestWhatVerifyCannotTell(t *testing.T) {
@@ -107,8 +107,8 @@ func TestWhatVerifyCannotTell(t *testing.T) {
 			}
 		}
 		for _, c := range []tampering{
-			{kind: "everything made again in one transaction, up to its versions", do: []any{everything}},
-			{kind: "the election made again", do: []any{w.again(ElectionPath)}},
+			{kind: "everything recreated in one transaction, up to its versions", do: []any{everything}},
+			{kind: "the election recreated", do: []any{w.again(ElectionPath)}},
 			w.forgedWithItsTrace(runs[0]),
 		} {
 			t.Run(string(d)+"/"+c.kind, func(t *testing.T) {
@@ -201,7 +201,7 @@ func (c *tally) String() string {
 	return fmt.Sprintf("%d tamperings, %d missed, by kind:%s", all, missed, b.String())
 }
 
-// tampering is what somebody does by hand, and what verify should name then.
+// tampering is what another client does by hand, and what verify should name then.
 type tampering struct {
 	kind, path string
 	do         []any    // transactions: a multi, or setACL

@@ -68,7 +68,7 @@ func setMarkers(t *testing.T, target *site) {
 }
 
 // twoWorld is migrated in two runs: the second has a third of the corpus, and one
-// record that has changed. Between the two, somebody else submits a job.
+// record that has changed. Between the two, another client submits a job.
 func twoWorld(t *testing.T, d newqueue.Dialect) *world { return twoRuns(t, d, live(t, d)) }
 
 func twoRuns(t *testing.T, d newqueue.Dialect, target *site) *world {
@@ -110,7 +110,7 @@ func earlierCorpus(t *testing.T, changed bool) *znode.Tree {
 	return tree
 }
 
-// othersJob makes somebody else's job in a batch of its own.
+// othersJob makes another client's job in a batch of its own.
 func othersJob(t *testing.T, target *site, d newqueue.Dialect) {
 	const bid, jid = "bid0000000090", "jid0000000090"
 	b, j := newqueue.BatchPath(bid), newqueue.JobPath(jid)
@@ -208,7 +208,7 @@ func copyWorld(t *testing.T, d newqueue.Dialect) *world {
 func withoutTransactions(w *world) []tampering {
 	var all []tampering
 	for _, c := range everything(w) {
-		needs := strings.Contains(c.kind, "made again") && c.kind != "made again as ephemeral"
+		needs := strings.Contains(c.kind, "recreated") && c.kind != "recreated as ephemeral"
 		for _, kind := range []string{"whole in one transaction", "sealed", "trace edited", "trace of a run", "folder of a batch"} {
 			needs = needs || strings.Contains(c.kind, kind)
 		}

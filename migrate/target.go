@@ -205,7 +205,8 @@ func (t *Target) Tidy(ctx context.Context) bool {
 	return <-t.Start(ctx, ops) == nil
 }
 
-// OwnerName names this process so that a person can find it.
+// OwnerName returns a name for this process: its host, its pid, and now. A person can
+// find the process by it.
 func OwnerName(now time.Time) string {
 	host, err := os.Hostname()
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"mrtq/legacy"
 )
 
-// If somebody sets /jobs while a run is at work, /jobs has that data again after the rollback,
+// If another client sets /jobs while a run is at work, /jobs has that data again after the rollback,
 // and until then the trace still lists all runs.
 func TestJobsIsSetDuringARun(t *testing.T) {
 	opt := options(permissive())

@@ -145,7 +145,7 @@ func (p *Plan) batchOps(b *batch) ([]znode.Op, Done) {
 	return ops, Done{}
 }
 
-// checkBatches refuses to change a batch that somebody has worked on.
+// checkBatches refuses to change a batch that another client has worked on.
 func (p *Plan) checkBatches() {
 	for _, b := range p.sortedBatches() {
 		there := p.target.batchAt(b.bid)
@@ -154,7 +154,7 @@ func (p *Plan) checkBatches() {
 		}
 		for i, name := range batchWorked {
 			if there.changed[i] {
-				p.problem(Problem{Kind: BatchTouched, Path: newqueue.BatchPath(b.bid) + "/" + name, Message: fmt.Sprintf("the plan adds jobs to batch %s, but somebody has worked on it since it was migrated", b.key.uuid()),
+				p.problem(Problem{Kind: BatchTouched, Path: newqueue.BatchPath(b.bid) + "/" + name, Message: fmt.Sprintf("the plan adds jobs to batch %s, but another client has worked on it since it was migrated", b.key.uuid()),
 					Next: "wait until its lock is free, or add the jobs by hand"})
 			}
 		}

@@ -40,7 +40,7 @@ const (
 	NodeExtra    DifferenceKind = "extra"
 	NodeChanged  DifferenceKind = "changed"
 	NodeTouched  DifferenceKind = "touched"    // it was written again, with the same data
-	MadeAgain    DifferenceKind = "made-again" // somebody deleted it and created it again
+	MadeAgain    DifferenceKind = "made-again" // another client deleted and recreated it
 	OtherACL     DifferenceKind = "other-acl"
 	LayoutBroken DifferenceKind = "layout" // it violates a rule of the layout
 )
@@ -48,7 +48,7 @@ const (
 // Differences of the migration's own records.
 const (
 	RunUnfinished DifferenceKind = "run-unfinished"
-	Damaged       DifferenceKind = "damaged" // somebody changed or removed a run's record, or the ledger
+	Damaged       DifferenceKind = "damaged" // another client changed or removed a run's record, or the ledger
 )
 
 // Difference is one way in which the target is not what it should be.
@@ -60,13 +60,13 @@ type Difference struct {
 	Rebuildable bool `json:"-"`
 }
 
+// String returns path, kind and message on one line.
 func (d Difference) String() string { return fmt.Sprintf("%s: %s: %s", d.Path, d.Kind, d.Message) }
 
 // Verdict is the outcome of a verification.
 type Verdict struct {
 	Differences []Difference `json:"differences"`
-	// Records counts the legacy records by what became of them; every record
-	// is in exactly one.
+	// Records counts the legacy records by what became of them. Every record counts once.
 	Records Accounted `json:"records"`
 	// States counts the migrated jobs and access requests by new state.
 	States map[string]int `json:"states"`

@@ -38,15 +38,15 @@ func TestFolderOfAStateThatARecordLeft(t *testing.T) {
 	}
 	mustVerify(t, src, tree)
 
-	// Another folder that somebody makes there is one.
+	// Another folder that another client makes there is one.
 	do(t, s, znode.Create(newqueue.BatchFolderPath("bid0000000000", newqueue.FolderFailed), none))
 	if v := verdict(t, src, treeOf(t, s), VerifyOptions{}); v.OK() {
-		t.Error("verify does not name a folder that somebody made")
+		t.Error("verify does not name a folder that another client made")
 	}
 }
 
-// A migrated request is done and cleaned. Then its queue's folder is removed and created again,
-// and somebody else's request gets the same id. Verify says that the migrated one is gone, and
+// A migrated request is done and cleaned. Then its queue's folder is removed and recreated,
+// and another client's request gets the same id. Verify says that the migrated one is gone, and
 // nothing of the other.
 func TestAnotherRequestWithTheSameID(t *testing.T) {
 	const path = "/accessSmall.1/mrtQ-000000000001"

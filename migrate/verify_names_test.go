@@ -145,12 +145,12 @@ func TestVerifyNamesThePlace(t *testing.T) {
 		}, named{Forged, job1, "and so does " + job2}},
 		{"a session holds what should not be there", nil, named{NodeExtra, job1 + "/strange", "a session holds it"}},
 		{"/migration holds data", changed(MigrationPath, func(n *znode.Node) { n.Data = []byte("by hand") }), named{NodeChanged, MigrationPath, "by hand"}},
-		{"the ACL of /jobs was changed", changed("/jobs", func(n *znode.Node) { n.Stat.Aversion = 1 }), named{OtherACL, "/jobs", "since it was made"}},
+		{"the ACL of /jobs was changed", changed("/jobs", func(n *znode.Node) { n.Stat.Aversion = 1 }), named{OtherACL, "/jobs", "since it was created"}},
 		{"/jobs is ephemeral", changed("/jobs", func(n *znode.Node) { n.Stat.EphemeralOwner = 0x77 }), named{MadeAgain, "/jobs", "session 0x77"}},
-		{"/jobs was made again", changed("/jobs", func(n *znode.Node) { n.Stat.Czxid = 1 << 40 }), named{MadeAgain, "/jobs", "no run was at work"}},
-		{"the ACL of a run's record was changed", changed(run1, func(n *znode.Node) { n.Stat.Aversion = 1 }), named{OtherACL, run1, "since it was made"}},
+		{"/jobs was recreated", changed("/jobs", func(n *znode.Node) { n.Stat.Czxid = 1 << 40 }), named{MadeAgain, "/jobs", "no run was at work"}},
+		{"the ACL of a run's record was changed", changed(run1, func(n *znode.Node) { n.Stat.Aversion = 1 }), named{OtherACL, run1, "since it was created"}},
 		{"a run's record is ephemeral", changed(run1, func(n *znode.Node) { n.Stat.EphemeralOwner = 0x77 }), named{MadeAgain, run1, "session 0x77"}},
-		{"the ACL of a shard was changed", changed(shard1, func(n *znode.Node) { n.Stat.Aversion = 1 }), named{OtherACL, shard1, "since it was made"}},
+		{"the ACL of a shard was changed", changed(shard1, func(n *znode.Node) { n.Stat.Aversion = 1 }), named{OtherACL, shard1, "since it was created"}},
 		{"a shard was written to", changed(shard1, func(n *znode.Node) { n.Stat.Version = 2 }), named{NodeTouched, shard1, "it was set 2 times"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

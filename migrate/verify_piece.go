@@ -87,7 +87,7 @@ func (p *piece) isOurs(path string) bool {
 }
 
 // extra judges a znode that no record asks for. Inside something that a run created, it is a
-// difference, because it can't be older than that. Elsewhere, it is somebody else's if it
+// difference, because it can't be older than that. Elsewhere, it is another client's if it
 // was there before the newest run began, and a difference if it came later.
 func (p *piece) extra(n *znode.Node) {
 	what := "nothing in the source asks for it, and it came after the run began"
@@ -107,7 +107,7 @@ func (p *piece) extra(n *znode.Node) {
 		what = "nothing in the source asks for it, and no run is recorded"
 	}
 	if n.Stat.EphemeralOwner != 0 {
-		what = "a session holds it: somebody is at work"
+		what = "a session holds it: another client is at work"
 	}
 	p.differ(NodeExtra, n.Path, what)
 }
@@ -159,8 +159,8 @@ func (p *piece) inside(n *znode.Node) string {
 	return ""
 }
 
-// checkVersions finds znodes that somebody wrote to since a run created them, even if the
-// data is the same again. It also finds znodes that somebody deleted and created again, even
+// checkVersions finds znodes that another client wrote to since a run created them, even if the
+// data is the same again. It also finds znodes that another client deleted and recreated, even
 // if they look the same.
 func (p *piece) checkVersions(path string) {
 	n := p.tree.Get(path)
@@ -172,21 +172,21 @@ func (p *piece) checkVersions(path string) {
 	ex := p.target
 	switch {
 	case n.Stat.EphemeralOwner != 0:
-		p.differ(MadeAgain, path, fmt.Sprintf("it is ephemeral: it goes when session %#x ends", n.Stat.EphemeralOwner))
+		p.differ(MadeAgain, path, fmt.Sprintf("it is ephemeral: it is deleted when session %#x ends", n.Stat.EphemeralOwner))
 	case n.Stat.Aversion != 0:
-		p.differ(OtherACL, path, "its ACL was changed since it was made")
+		p.differ(OtherACL, path, "its ACL was changed since it was created")
 	case n.Stat.Version != 0 && znode.SameData(n.Data, p.want.Get(path).Data):
-		p.differ(NodeTouched, path, fmt.Sprintf("it was set %s since it was made, to the same data", times(n.Stat.Version)))
+		p.differ(NodeTouched, path, fmt.Sprintf("it was set %s since it was created, to the same data", times(n.Stat.Version)))
 	case !ex.dated():
 		// A copy, restored from a dump: its transactions show nothing.
 	case job != "" && p.tree.Get(job) != nil && n.Stat.Czxid != p.tree.Get(job).Stat.Czxid:
-		p.differ(MadeAgain, path, fmt.Sprintf("transaction %#x created it, and %#x created its job: somebody deleted it and created it again", n.Stat.Czxid, p.tree.Get(job).Stat.Czxid))
+		p.differ(MadeAgain, path, fmt.Sprintf("transaction %#x created it, and %#x created its job: another client deleted and recreated it", n.Stat.Czxid, p.tree.Get(job).Stat.Czxid))
 	case path == job:
 		if h, there := ex.custody.lookup(p.provenance(n).Path); there && h.root == path && h.made.known() && !h.made.holds(n.Stat.Czxid) {
-			p.differ(MadeAgain, path, path+" was deleted and made again")
+			p.differ(MadeAgain, path, path+" was deleted and recreated")
 		}
 	case job == "" && !ex.bornInRun(n.Stat.Czxid) && !ex.besideRuns(n):
-		p.differ(MadeAgain, path, "no run was at work when it was created: somebody deleted it and created it again")
+		p.differ(MadeAgain, path, "no run was at work when it was created: another client deleted and recreated it")
 	}
 }
 

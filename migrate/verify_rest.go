@@ -179,7 +179,7 @@ func (p *piece) wantStructure() {
 			p.checkOwn(shardPath(run.ID, i))
 		}
 		if run.Steps != run.stat.Version {
-			p.differ(NodeTouched, run.path(), fmt.Sprintf("its version is %d, the run left it at %d: somebody wrote to it", run.stat.Version, run.Steps))
+			p.differ(NodeTouched, run.path(), fmt.Sprintf("its version is %d, the run left it at %d: another client wrote to it", run.stat.Version, run.Steps))
 		}
 	}
 }
@@ -190,12 +190,12 @@ func (p *piece) checkOwn(path string) {
 	switch {
 	case n == nil:
 	case n.Stat.EphemeralOwner != 0:
-		p.differ(MadeAgain, path, fmt.Sprintf("it is ephemeral: it goes when session %#x ends", n.Stat.EphemeralOwner))
+		p.differ(MadeAgain, path, fmt.Sprintf("it is ephemeral: it is deleted when session %#x ends", n.Stat.EphemeralOwner))
 	case n.Stat.Aversion != 0:
-		p.differ(OtherACL, path, "its ACL was changed since it was made")
+		p.differ(OtherACL, path, "its ACL was changed since it was created")
 	case n.Stat.Version != 0 && znode.Within(path, LedgerPath):
-		p.differ(NodeTouched, path, fmt.Sprintf("it was set %s since it was made", times(n.Stat.Version)))
+		p.differ(NodeTouched, path, fmt.Sprintf("it was set %s since it was created", times(n.Stat.Version)))
 	case path == newqueue.JobsPath && p.target.dated() && !p.target.bornInRun(n.Stat.Czxid):
-		p.differ(MadeAgain, path, "no run was at work when it was created: somebody deleted it and created it again")
+		p.differ(MadeAgain, path, "no run was at work when it was created: another client deleted and recreated it")
 	}
 }

@@ -145,7 +145,7 @@ func TestWorkIsNoDamage(t *testing.T) {
 				must(t, s, multi{lock})
 			}
 		}, counts{released: 1}, nil},
-		"somebody put a znode among the locks": {func(t *testing.T, s *site, d newqueue.Dialect) {
+		"another client put a znode among the locks": {func(t *testing.T, s *site, d newqueue.Dialect) {
 			lift(t, s)
 			do(t, s, znode.Create("/locks/by-hand", none))
 		}, counts{released: 1}, []string{"/locks/by-hand"}},

@@ -62,7 +62,7 @@ type Access struct {
 	Queue  AccessQueue
 	ID     string
 	Status AccessStatus
-	Token  Token // static
+	Token  Token // never changes
 
 	q       *Queue
 	version int32 // of the status

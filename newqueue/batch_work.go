@@ -167,7 +167,7 @@ func (q *Queue) FailBatch(ctx context.Context, bid, message string) error {
 		message: message,
 	})
 	if err != nil {
-		return &opError{"give up", BatchPath(bid), err}
+		return &opError{"fail", BatchPath(bid), err}
 	}
 	return nil
 }

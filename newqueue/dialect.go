@@ -25,7 +25,8 @@ const (
 // Dialects are all dialects, the default first.
 var Dialects = []Dialect{Design, MrtZK}
 
-// ParseDialect returns the dialect with a name.
+// ParseDialect returns the dialect with that name, design or mrt-zk. The error
+// lists the names.
 func ParseDialect(s string) (Dialect, error) {
 	for _, d := range Dialects {
 		if s == string(d) {

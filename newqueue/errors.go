@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Callers branch on these with errors.Is.
+// The reasons why an operation failed. Callers tell them apart with errors.Is.
 var (
 	// ErrNone says that there is nothing to acquire now.
 	ErrNone = errors.New("nothing to acquire")
@@ -75,12 +75,13 @@ type StateError struct {
 	Allowed  []string // the states that can follow From, in the table's order
 }
 
+// Error names the entity and the two states, and lists the allowed states.
 func (e *StateError) Error() string {
-	allowed := "nothing: it is final"
+	why := e.From + " is final"
 	if len(e.Allowed) > 0 {
-		allowed = strings.Join(e.Allowed, ", ")
+		why = fmt.Sprintf("from %s it can only move to %s", e.From, strings.Join(e.Allowed, ", "))
 	}
-	return fmt.Sprintf("%s %s can't go from %s to %s; allowed from %s: %s", e.Entity, e.Path, e.From, e.To, e.From, allowed)
+	return fmt.Sprintf("%s %s can't move from %s to %s: %s", e.Entity, e.Path, e.From, e.To, why)
 }
 
 // NodeError says that a znode is missing, or that its data can't be parsed. It
@@ -90,8 +91,10 @@ type NodeError struct {
 	Err  error // [ErrNotFound], or the fault in the data
 }
 
+// Error returns the path and the reason.
 func (e *NodeError) Error() string { return e.Path + ": " + e.Err.Error() }
 
+// Unwrap returns the reason, which is never nil.
 func (e *NodeError) Unwrap() error { return e.Err }
 
 // opError names the operation and its path.

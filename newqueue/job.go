@@ -15,7 +15,7 @@ type Job struct {
 	Status        JobStatus
 	Priority      int
 	SpaceNeeded   int64         // bytes; 0 is unknown
-	Configuration Configuration // static
+	Configuration Configuration // never changes
 	// Zero if the job has none yet.
 	Identifiers Identifiers
 	Metadata    Metadata

@@ -14,7 +14,7 @@ import (
 
 // library does what the deployed client library does, step by step, as its Java
 // classes do it (Batch, Job and QueueItem of org.cdlib.mrt.zk). It works
-// through the second door, and does not use newqueue.
+// through the second connection, and does not use newqueue.
 type library struct{ w *world }
 
 // libraryNext are the changes of state that the library allows (JobState,

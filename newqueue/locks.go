@@ -53,6 +53,7 @@ func lockName(id string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(id, ":/", "_"), "/", "_")
 }
 
+// String returns the kind of lock and what it locks, for a message.
 func (l Lock) String() string { return string(l.kind) + " " + l.name }
 
 // Path is the lock's znode.

@@ -114,7 +114,8 @@ func jsonText(v any) string {
 	return string(b)
 }
 
-// ParseNumber parses a decimal number of digits only, as [Number] formats it.
+// ParseNumber parses a decimal number of digits only, as [Number] formats it. It
+// refuses a sign, blanks, and numbers beyond 63 bits.
 func ParseNumber(data []byte) (int64, error) {
 	for _, c := range data {
 		if c < '0' || c > '9' {

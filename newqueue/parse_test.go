@@ -114,9 +114,9 @@ func TestValues(t *testing.T) {
 
 func TestErrorMessages(t *testing.T) {
 	for want, err := range map[string]error{
-		"job /jobs/jid0000000001 can't go from pending to completed; allowed from pending: failed, held": &StateError{EntityJob, "/jobs/jid0000000001", states.Pending, states.Completed, []string{states.Failed, states.Held}},
-		"batch /batches/b can't go from deleted to held; allowed from deleted: nothing: it is final":     &StateError{EntityBatch, "/batches/b", states.Deleted, states.Held, nil},
-		"/jobs/j/status: it does not exist": &NodeError{"/jobs/j/status", ErrNotFound},
+		"job /jobs/jid0000000001 can't move from pending to completed: from pending it can only move to failed, held": &StateError{EntityJob, "/jobs/jid0000000001", states.Pending, states.Completed, []string{states.Failed, states.Held}},
+		"batch /batches/b can't move from deleted to held: deleted is final":                                          &StateError{EntityBatch, "/batches/b", states.Deleted, states.Held, nil},
+		"/jobs/j/status: it does not exist":                                                                           &NodeError{"/jobs/j/status", ErrNotFound},
 	} {
 		if err.Error() != want {
 			t.Errorf("got  %s\nwant %s", err, want)

@@ -60,11 +60,11 @@ func address(t harness.T) string {
 	return server.s.Address()
 }
 
-// world is a queue of its own and a second door to it.
+// world is a queue of its own and a second connection to it.
 type world struct {
 	t    *testing.T
 	root string
-	raw  *zk.Conn // the second door
+	raw  *zk.Conn // the second connection
 	d    newqueue.Dialect
 }
 
@@ -103,7 +103,7 @@ func (w *world) queue(opts ...newqueue.Option) *newqueue.Queue {
 	return q
 }
 
-// tree reads everything through the second door.
+// tree reads everything through the second connection.
 func (w *world) tree() *znode.Tree {
 	w.t.Helper()
 	tree, err := readTree(w.raw, w.root)
@@ -162,7 +162,7 @@ func (w *world) check() {
 	}
 }
 
-// put writes a znode through the second door, with its parents.
+// put writes a znode through the second connection, with its parents.
 func (w *world) put(path, data string) {
 	w.t.Helper()
 	parts := strings.Split(path[1:], "/")

@@ -38,7 +38,7 @@ func (c Configuration) Object(d Dialect) Object {
 }
 
 // ParseConfiguration parses the data of /jobs/JID/configuration. It keeps unknown
-// values, which [ParsePayloadType] and its like report.
+// values: [ParsePayloadType] and its like return an error for them.
 func ParseConfiguration(d Dialect, data []byte) (Configuration, error) {
 	o, err := ParseObject(data)
 	if err != nil {
@@ -61,17 +61,21 @@ func ParseConfiguration(d Dialect, data []byte) (Configuration, error) {
 	return c, p.err
 }
 
-// The enumerations of the class diagrams (docs/new-layout.md, "Enumerations"), as
-// the diagrams write them. A configuration keeps any string. The Parse functions
-// return the value that a string means, in upper or lower case.
+// The class diagrams have these enumerations (docs/new-layout.md, "Enumerations").
+// A configuration keeps any string. ParsePayloadType and its like say which value
+// a string means.
 type (
-	PayloadType    string
-	ManifestType   string
-	ResponseType   string
+	// PayloadType is what a job's payload is: one file, a manifest or a container.
+	PayloadType string
+	// ManifestType is what a batch's manifest lists.
+	ManifestType string
+	// ResponseType is the format of a response to the depositor.
+	ResponseType string
+	// SubmissionMode is what a submission does to an object that already exists.
 	SubmissionMode string
 )
 
-// The values of the enumerations.
+// The values of the enumerations, as the class diagrams write them.
 const (
 	PayloadFile      PayloadType = "File"
 	PayloadManifest  PayloadType = "Manifest"
@@ -107,8 +111,8 @@ var (
 	}
 )
 
-// ParsePayloadType is the payload type that a string means. The error wraps
-// [ErrValue].
+// ParsePayloadType returns the payload type that a string means: its name in upper
+// or lower case, or the legacy queue's word for it. The error wraps [ErrValue].
 func ParsePayloadType(s string) (PayloadType, error) {
 	if t, ok := payloadTypes[strings.ReplaceAll(strings.ToLower(s), "_", "-")]; ok {
 		return t, nil
@@ -116,8 +120,9 @@ func ParsePayloadType(s string) (PayloadType, error) {
 	return parseValue("payload type", s, PayloadFile, PayloadManifest, PayloadContainer)
 }
 
-// ParseManifestType is the manifest type that a string means. The error wraps
-// [ErrValue]. A legacy single-file-batch-manifest has none, because the class
+// ParseManifestType returns the manifest type that a string means: its name in
+// upper or lower case, or the legacy queue's word for it. The error wraps
+// [ErrValue]. A legacy single-file-batch-manifest is an error, because the class
 // diagrams don't have it.
 func ParseManifestType(s string) (ManifestType, error) {
 	if t, ok := manifestTypes[strings.ReplaceAll(strings.ToLower(s), "_", "-")]; ok {
@@ -126,14 +131,14 @@ func ParseManifestType(s string) (ManifestType, error) {
 	return parseValue("manifest type", s, SingleFile, ObjectManifest, ManifestOfContainers, ManifestOfManifests)
 }
 
-// ParseResponseType is the response type that a string means. The error wraps
-// [ErrValue].
+// ParseResponseType returns the response type that a string names, in upper or
+// lower case. The error wraps [ErrValue].
 func ParseResponseType(s string) (ResponseType, error) {
 	return parseValue("response type", s, ResponseXML, ResponseJSON, ResponseTurtle)
 }
 
-// ParseSubmissionMode is the submission mode that a string means. The error
-// wraps [ErrValue].
+// ParseSubmissionMode returns the submission mode that a string names, in upper or
+// lower case. The error wraps [ErrValue].
 func ParseSubmissionMode(s string) (SubmissionMode, error) {
 	return parseValue("submission mode", s, ModeAdd, ModeUpdate, ModeReset)
 }

@@ -60,7 +60,7 @@ func (a *app) printPlan(p *migrate.Plan) {
 		fmt.Fprintln(a.stdout)
 	}
 	list(a, "Migrated before, and gone from the source", p.Vanished, []string{"RECORD", "JOB"}, func(x migrate.VanishedAt) []any { return []any{x.Record, x.Job} })
-	list(a, "Migrated before, and gone from the target: not made again, unless --again names it", p.Gone, []string{"RECORD", "WHAT"}, func(x migrate.GoneAt) []any { return []any{x.Record, x.What} })
+	list(a, "Migrated before, and gone from the target: not recreated, unless --again names it", p.Gone, []string{"RECORD", "WHAT"}, func(x migrate.GoneAt) []any { return []any{x.Record, x.What} })
 	a.printWarnings(p.Warnings)
 	list(a, "Child lists over a Java client's default buffer", p.Lists, []string{"ZNODE", "CHILDREN", "BYTES", "WHAT IT MEANS"}, func(x migrate.ListSize) []any {
 		return []any{x.Path, x.Children, x.Bytes, listMeans(x)}

@@ -30,10 +30,10 @@
 //	        78                       TC_ENDBLOCKDATA
 //	        70                       defaults: TC_NULL, or another Properties
 //
-// A key is a string; a value is a string, Boolean, Integer or Long. An object
-// that the stream has had before is TC_REFERENCE (71) and its handle; so is a
-// class description. Strings are modified UTF-8, TC_LONGSTRING (7C) past 65535
-// bytes.
+// A key is a string; a value is a string, Boolean, Integer or Long. If the stream
+// has had an object or a class description before, it has TC_REFERENCE (71) and
+// the handle instead. A string is modified UTF-8; if that is longer than 65535
+// bytes, its code is TC_LONGSTRING (7C).
 //
 // [Decode] accepts what a JVM's ObjectOutputStream writes and no other way of
 // saying the same, so that [Properties.Encode] gives back the identical bytes.

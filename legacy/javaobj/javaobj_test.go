@@ -96,7 +96,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestIdentity: two places that share an object in the stream share a pointer.
+// TestIdentity: two entries that share an object in the stream share a pointer.
 func TestIdentity(t *testing.T) {
 	shared := &String{"shared"}
 	yes := &Boolean{true}

@@ -12,12 +12,14 @@ type Plain struct {
 	Depth int // 0 for the Properties' own, 1 for its defaults', 2 for those' defaults'
 }
 
-// AppendPlain appends the entries of a stream as a JVM writes it for a
-// Properties of some strings and Booleans, outermost first. At any other
-// stream, good or bad, it gives up and ok is false; [Decode] reads such a
-// stream. AppendPlain and Decode read the same from a plain stream. It makes no
-// objects, which are most of Decode's time; its strings are parts of the stream
-// where they can be.
+// AppendPlain is a fast [Decode] for plain streams: those that a JVM writes for a
+// Properties with a few entries whose values are strings and Booleans. It appends
+// the entries to dst, first the Properties' own, then those of its defaults. They
+// are the entries that Decode reads. For any other stream, good or bad, ok is
+// false.
+//
+// It is fast because it allocates no objects. The entries' strings share the
+// stream's memory where they can.
 func AppendPlain(dst []Plain, stream string) (entries []Plain, ok bool) {
 	r := plainReader{text: stream}
 	if !r.take(prologue) {

@@ -1,7 +1,7 @@
 package javaobj
 
-// Properties is a java.util.Properties as a stream holds it. Two places with
-// the same pointer are one object in Java and in the stream.
+// Properties is a java.util.Properties as a stream holds it. If two entries have
+// the same pointer, they share one object in Java and in the stream.
 type Properties struct {
 	LoadFactor float32     // Hashtable's; a JDK writes 0.75
 	Threshold  int32       // Hashtable's
@@ -46,8 +46,8 @@ func (*Boolean) size() int  { return len("false") }
 func (*Integer) size() int  { return maxDigits }
 func (*Long) size() int     { return maxDigits }
 
-// New returns an empty Properties with the numbers that a JDK since 9 writes
-// for one of n entries: Hashtable's load factor, and room for a few more.
+// New returns a Properties without entries. Its load factor, threshold and
+// capacity are those that JDK 9 and later write for one with n entries.
 func New(n int) *Properties {
 	capacity := n*4/3 + n/20 + 3
 	if capacity%2 == 0 {

@@ -15,7 +15,7 @@ import (
 	"mrtq/migrate/layouts"
 )
 
-// migrated is a tree that a migration made, in a dialect.
+// migrated returns a tree that a migration created, in a dialect.
 func migrated(t *testing.T, dialect string) forest {
 	t.Helper()
 	file, err := os.Open("../testdata/tree-" + dialect + ".txt")
@@ -39,7 +39,7 @@ func migrated(t *testing.T, dialect string) forest {
 	return f
 }
 
-// nodeBreaks are what can happen to any znode.
+// nodeBreaks are the ways in which any znode can be broken.
 var nodeBreaks = map[string]func(f forest, path string){
 	"deleted":      func(f forest, path string) { f.remove(path) },
 	"garbage":      func(f forest, path string) { f.change(path, "\x00{no sense") },
@@ -61,7 +61,8 @@ var nodeBreaks = map[string]func(f forest, path string){
 	},
 }
 
-// allowed is what of a znode is no break, with the reason, "" for a break.
+// allowed says why a change to a znode does not break the layout. It returns "" if the
+// change does.
 func allowed(n *layout.Node, path, what, dialect string, sound forest) string {
 	is := func(ids ...string) bool { return slices.Contains(ids, n.ID) }
 	switch what {
@@ -72,7 +73,7 @@ func allowed(n *layout.Node, path, what, dialect string, sound forest) string {
 		case what == "emptied" && len(sound[path].Data) == 0:
 			return "it was empty before"
 		case what == "emptied" && dialect == "mrt-zk" && is("job-metadata", "job-inventory", "job-identifiers", "job-store", "job-configuration", "batch-submission"):
-			return "the client library writes an empty object so"
+			return "the client library writes an empty object as no data"
 		}
 	case "with a child":
 		if is("collection-holds", "storage-locks", "inventory-locks", "localid-locks") {
@@ -80,16 +81,16 @@ func allowed(n *layout.Node, path, what, dialect string, sound forest) string {
 		}
 	case "renamed":
 		if is("access", "locks") {
-			return "it may be missing, and what is beside it is not the layout's"
+			return "it may be missing, and the layout says nothing about the znodes beside it"
 		}
 	case "deleted":
 		switch {
 		case is("job-metadata", "job-inventory", "job-identifiers", "batch-report"), is("job-space") && dialect == "design":
-			return "a job or batch may be without it"
+			return "a job or batch need not have it"
 		case is("access", "access-queue", "request", "locks", "queue-holds", "queue-hold", "collection-holds", "storage-locks", "inventory-locks", "localid-locks"):
 			return "nothing refers to it"
 		case is("batch-folder", "job-state") && !hasBelow(sound, path):
-			return "a folder is made when it is needed"
+			return "a folder is created when it is needed"
 		case is("queue-entry", "job-state") && strings.Contains(path, "/completed") && dialect == "design":
 			return "a completed job may have lost its entry"
 		}
@@ -106,8 +107,8 @@ func hasBelow(f forest, path string) bool {
 	return false
 }
 
-// TestEveryBreak breaks every znode of a migrated tree in every way, and looks for
-// what was not found before.
+// TestEveryBreak breaks every znode of a migrated tree in every way. Unless the change
+// is allowed, the check must find something new.
 func TestEveryBreak(t *testing.T) {
 	for _, dialect := range []string{"design", "mrt-zk"} {
 		t.Run(dialect, func(t *testing.T) {
@@ -115,7 +116,7 @@ func TestEveryBreak(t *testing.T) {
 			sound := migrated(t, dialect)
 			before := findings(t, l, sound)
 			for _, f := range before {
-				// Some of the corpus's records are such that no service can do them.
+				// No deployed service could work on some of the corpus's records.
 				if f.Severity == layout.Error && !strings.HasPrefix(f.Rule, "R") {
 					t.Errorf("the migrated tree: %v", f)
 				}
@@ -125,7 +126,7 @@ func TestEveryBreak(t *testing.T) {
 			for _, path := range slices.Sorted(maps.Keys(sound)) {
 				n := ids[path]
 				if n == nil {
-					continue // not the layout's
+					continue // the layout says nothing about it
 				}
 				for what, do := range nodeBreaks {
 					broken := sound.clone()
@@ -163,7 +164,7 @@ func (s seeing) Visit(v layout.Visit) { s[v.Znode.Path] = v.Node }
 // Done has nothing to decide.
 func (s seeing) Done(time.Time) {}
 
-// nodesOf are the patterns of a tree's znodes.
+// nodesOf returns the pattern of each znode of a tree.
 func nodesOf(t *testing.T, l layouts.Layout, f forest) seeing {
 	t.Helper()
 	s := seeing{}

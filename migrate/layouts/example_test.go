@@ -53,12 +53,12 @@ func (f forest) tree(t testing.TB) *znode.Tree {
 
 func (f forest) clone() forest { return maps.Clone(f) }
 
-// exampleTime is when everything in an example was made, in milliseconds.
+// exampleTime is when everything in an example was created, in milliseconds.
 const exampleTime = 1_700_000_000_000
 
 var parameter = regexp.MustCompile(`\{([a-z_]+)(?::([a-z0-9_-]+))?\}`)
 
-// samplePath is the path of an example of a node: every type has one.
+// samplePath returns a path that matches a pattern, made of the types' examples.
 func samplePath(m *layout.Map, n *layout.Node) string {
 	return parameter.ReplaceAllStringFunc(n.Path, func(p string) string {
 		match := parameter.FindStringSubmatch(p)
@@ -71,9 +71,9 @@ func samplePath(m *layout.Map, n *layout.Node) string {
 	})
 }
 
-// example is a sound tree that has a znode of every pattern of the map but the
-// undocumented ones. data is what those hold that must hold something, by the id
-// of the node or the part of it after the last dot.
+// example returns a sound tree that has a znode for every documented pattern of the
+// map. data has the data of those that can't be empty, by the id of the pattern or
+// the part of the id after the last dot.
 func example(t testing.TB, m *layout.Map, data map[string]string) forest {
 	t.Helper()
 	f := forest{}
@@ -119,7 +119,7 @@ func compressed(text string) string {
 	return b.String()
 }
 
-// stored is text in zlib's format that takes as many bytes as before.
+// stored returns text in zlib's format without compressing it.
 func stored(text string) string {
 	var b bytes.Buffer
 	z, _ := zlib.NewWriterLevel(&b, zlib.NoCompression)
@@ -140,7 +140,7 @@ func inflated(data []byte) string {
 	return string(text)
 }
 
-// legacyRecord is a record of the legacy queue.
+// legacyRecord returns the data of a record of the legacy queue.
 func legacyRecord(status byte, payload string) string {
 	return string(status) + string(binary.BigEndian.AppendUint64(nil, exampleTime)) + payload
 }

@@ -16,8 +16,8 @@ import (
 	"mrtq/internal/znode"
 )
 
-// mended are the rules that have a safe mend, with a lock that forbids it, "" for
-// none.
+// mended are the rules that have a safe mend, each with a lock that forbids it, or ""
+// if no lock does.
 var mended = map[string]string{
 	"queue-entry/orphan": "", "queue-entry/wrong-queue": jobPath + "/lock", "queue-entry/wrong-priority": jobPath + "/lock", "queue-entry/no-entry": jobPath + "/lock",
 	"batch-entry/orphan": batchPath + "/lock", "batch-entry/wrong-folder": jobPath + "/lock", "batch-entry/other-batch": jobPath + "/lock", "batch-entry/no-entry": jobPath + "/lock",
@@ -42,7 +42,7 @@ func newFixWorld(t *testing.T, rule string) *fixWorld {
 	f.remove(batchPath + "/lock")
 	f.remove("/access/small/qid0000000000/lock")
 	s.breaks[rule](f)
-	for path := range f { // no znode of a session that is not there
+	for path := range f { // ephemeral znodes need a session
 		x := f[path]
 		if x.Stat.EphemeralOwner != 0 {
 			delete(f, path)
@@ -80,7 +80,7 @@ func newFixWorld(t *testing.T, rule string) *fixWorld {
 	return world
 }
 
-// fix is the mend of a rule that was found.
+// fix returns the mend of a rule that was found.
 func (w *fixWorld) fix(rule string) *layout.Fix {
 	w.t.Helper()
 	for _, f := range w.finds() {
@@ -92,8 +92,7 @@ func (w *fixWorld) fix(rule string) *layout.Fix {
 	return nil
 }
 
-// Each mend is one transaction, after which the finding is gone and no other has
-// come.
+// Each mend is one transaction. After it, the finding is gone and there is no new one.
 func TestMends(t *testing.T) {
 	for rule := range mended {
 		t.Run(strings.ReplaceAll(rule, "/", " "), func(t *testing.T) {
@@ -115,8 +114,7 @@ func TestMends(t *testing.T) {
 	}
 }
 
-// What a worker has locked, and what has changed since it was checked, is left as
-// it is.
+// A mend changes nothing that a worker has locked, or that has changed since the check.
 func TestMendsLeaveAlone(t *testing.T) {
 	for rule, lock := range mended {
 		t.Run(strings.ReplaceAll(rule, "/", " "), func(t *testing.T) {
@@ -163,18 +161,19 @@ func (w *fixWorld) unchanged(fix *layout.Fix, why string) {
 	}
 	var failed *znode.MultiError
 	if err := w.w.Multi(w.t.Context(), fix.Transaction()); !errors.As(err, &failed) {
-		w.t.Errorf("in spite of %s: %v", why, err)
+		w.t.Errorf("the mend was done despite %s: %v", why, err)
 	}
 	after, err := w.server.Snapshot()
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	if d := znode.Diff(before, after, "/"); len(d) > 0 {
-		w.t.Errorf("in spite of %s: %v", why, d)
+		w.t.Errorf("the mend changed something despite %s: %v", why, d)
 	}
 }
 
-// A lock of Zuul's whose request is gone is removed when nobody holds it.
+// If the request of one of Zuul's locks is gone, the mend deletes the lock, unless a
+// client holds it.
 func TestZuulLockIsRemoved(t *testing.T) {
 	l := named(t, "zuul", "")
 	f := zuulSample.sound(t, l.Map)

@@ -1,5 +1,12 @@
-// Package layouts are the maps that mrtq knows by name, each with the rules that
-// Go implements for it.
+// Package layouts has the maps of layouts that mrtq knows by name: of the new queue
+// (merritt), of the legacy queue (merritt-legacy) and of Zuul's tree (zuul). With a
+// map come the rules that a map can't express, which are Go code.
+//
+// [Named] returns a [Layout], and [Layout.Check] compares a tree with it. [Nearest]
+// says which map fits a tree best, for a caller that does not know what the tree is.
+//
+// The package is for mrtq itself, because its functions have types of internal
+// packages. Other modules can check a tree of the new queue with package lint.
 package layouts
 
 import (
@@ -19,27 +26,28 @@ import (
 	"mrtq/newqueue/services"
 )
 
-// Layout is a map and the rules that go with it.
+// Layout is a map, and the code of the rules that the map can't express.
 type Layout struct {
 	Map     *layout.Map
 	Natives []layout.NewNative
 }
 
-// Names are the maps that [Named] knows.
+// Names are the names of the maps. Callers must not change it.
 var Names = []string{"merritt", "merritt-legacy", "zuul"}
 
-// Options say more about a map.
+// Options choose a variant of a map.
 type Options struct {
-	Dialect string         // of merritt, "" for the default
-	Queues  migrate.Queues // of merritt-legacy; without nodes, the default ones
-	Legacy  legacy.Options
+	Dialect string         // of merritt: "design" or "mrt-zk", "" for design
+	Queues  migrate.Queues // of merritt-legacy: where the queues are; without Nodes, at the default places
+	Legacy  legacy.Options // of merritt-legacy: how to decode its records
 }
 
-// ErrUnknown says that no map has a name.
+// ErrUnknown says that there is no map with a name.
 var ErrUnknown = errors.New("no such map")
 
-// Named is a map that mrtq brings along. The error wraps [ErrUnknown] for any
-// other name.
+// Named returns the map with a name, in the variant that opt chooses. The caller owns
+// it. The error wraps [ErrUnknown] if there is no such map. Otherwise it says what is
+// wrong with opt.
 func Named(name string, opt Options) (Layout, error) {
 	switch name {
 	case "merritt":
@@ -79,23 +87,26 @@ func merritt(dialect string) (Layout, error) {
 	return l, nil
 }
 
-// Check holds a tree to a map.
+// Check compares a tree with the layout, and returns a report of what differs. It
+// ignores opt.Natives. An error comes from reading the tree, or wraps
+// layout.ErrNoMatch if the tree has none of the map's roots.
 func (l Layout) Check(ctx context.Context, s side.Side, opt layout.Options) (*layout.Report, error) {
 	opt.Natives = l.Natives
 	return layout.Check(ctx, s, l.Map, opt)
 }
 
-// Near is how well a tree matches a map: which of its roots are there, and below
-// which znode.
+// Near says how well a map fits a tree.
 type Near struct {
-	Name  string
-	Below string // "/" where a target is usually given
-	Roots []string
-	Of    int
+	Name  string   // of the map
+	Below string   // the znode below which the map fits: "/", or a child of it
+	Roots []string // the map's roots that exist there
+	Of    int      // how many roots the map has
 }
 
-// Nearest is the map of which most is in a tree, at its root or below one of the
-// znodes there. ok is false where nothing of any map is there.
+// Nearest returns the map that fits a tree best: the one with the largest part of its
+// roots, at the tree's root or below one of its children. It is for a message that
+// corrects a wrong address or name. ok is false if the tree has no root of any map.
+// An error comes from reading.
 func Nearest(ctx context.Context, s side.Side) (best Near, ok bool, err error) {
 	top, err := s.Children(ctx, "/")
 	if err != nil {
@@ -129,8 +140,8 @@ func Nearest(ctx context.Context, s side.Side) (best Near, ok bool, err error) {
 	return best, ok, nil
 }
 
-// nearer reports whether a matches better than b: more of its roots are there,
-// then nearer to the root of the tree.
+// nearer reports whether a fits better than b: a larger part of its roots exists, or
+// the same part nearer to the root of the tree.
 func nearer(a, b Near) bool {
 	x, y := len(a.Roots)*b.Of, len(b.Roots)*a.Of
 	switch {

@@ -19,13 +19,13 @@ import (
 //go:embed merritt-legacy.yaml
 var legacyText []byte
 
-// The findings that only this layout has.
+// The kinds of findings that only this layout has.
 const (
 	wrappedSequence = "wrapped-sequence"
 	inWork          = "in-work"
 )
 
-// legacyCodecs read the records and locks of the legacy queue.
+// legacyCodecs returns the codecs for the records and locks of the legacy queue.
 func legacyCodecs(opt legacy.Options) []*layout.Codec {
 	record := &layout.Codec{
 		Name: "legacy-record", Says: "a status byte, eight bytes of time, and a payload", Values: true,
@@ -37,10 +37,10 @@ func legacyCodecs(opt legacy.Options) []*layout.Codec {
 				return nil, false
 			}
 			if rec.Key.Sequence < 0 {
-				r.Fault(wrappedSequence, "a number from 0", fmt.Sprintf("%d: the legacy consumer skips it for ever", rec.Key.Sequence))
+				r.Fault(wrappedSequence, "a number from 0", fmt.Sprintf("%d: the legacy consumer skips it forever", rec.Key.Sequence))
 			}
 			if rec.Header.Status == legacy.Consumed {
-				r.Fault(inWork, "no record that a consumer has while the queue is at rest", "a consumed record: a consumer works on it, or died with it")
+				r.Fault(inWork, "no consumed record while no consumer is at work", "a consumed record: a consumer is working on it, or died while it worked on it")
 			}
 			return rec.Payload, true
 		},
@@ -67,7 +67,7 @@ func legacyFault(r *layout.Reading, err error) {
 	r.Fault(kind, r.Node.Codec.Says, err.Error())
 }
 
-// legacyMap is the map of the legacy queue, whose queues may be elsewhere.
+// legacyMap returns the map of the legacy queue, with the queues at these places.
 func legacyMap(q migrate.Queues, opt legacy.Options) (*layout.Map, error) {
 	text := legacyText
 	if !slices.Equal(q.Roots(), migrate.DefaultQueues().Roots()) {
@@ -79,7 +79,7 @@ func legacyMap(q migrate.Queues, opt legacy.Options) (*layout.Map, error) {
 	return layout.Load("merritt-legacy.yaml", text, "", legacyCodecs(opt)...)
 }
 
-// legacyAt is the map's text with the queues at other places.
+// legacyAt returns the map's text with the queues at other places.
 func legacyAt(q migrate.Queues) ([]byte, error) {
 	var m map[string]any
 	if err := yaml.Unmarshal(legacyText, &m); err != nil {
@@ -115,7 +115,7 @@ func legacyAt(q migrate.Queues) ([]byte, error) {
 	return yaml.Marshal(m)
 }
 
-// duplicates finds records of one job.
+// duplicates finds records that have the same jobID.
 type duplicates struct {
 	report func(layout.Found)
 	seen   map[[16]byte]bool
@@ -125,6 +125,7 @@ func newDuplicates(report func(layout.Found)) layout.Native {
 	return &duplicates{report, map[[16]byte]bool{}}
 }
 
+// Visit reports a record with a jobID that an earlier record had.
 func (d *duplicates) Visit(v layout.Visit) {
 	p, ok := v.Value.(legacy.Payload)
 	if !ok {
@@ -137,10 +138,11 @@ func (d *duplicates) Visit(v layout.Visit) {
 	sum := sha256.Sum256([]byte(id))
 	key := [16]byte(sum[:16])
 	if d.seen[key] {
-		d.report(layout.Found{Rule: "record/duplicate-job", Path: v.Znode.Path, Expected: "a jobID that no other record has", Found: fmt.Sprintf("jobID %.60q, which a record before it has", id),
+		d.report(layout.Found{Rule: "record/duplicate-job", Path: v.Znode.Path, Expected: "a jobID that no other record has", Found: fmt.Sprintf("jobID %.60q, which an earlier record has too", id),
 			Mend: "Find out which of the two is right before the queue is migrated."})
 	}
 	d.seen[key] = true
 }
 
+// Done does nothing, because Visit has reported everything.
 func (d *duplicates) Done(time.Time) {}

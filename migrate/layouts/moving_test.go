@@ -17,7 +17,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// moves is a tree that changes when its queue of pending jobs is listed.
+// moves is a tree that changes when the queue of pending jobs is listed.
 type moves struct {
 	side.Side
 	then func()
@@ -30,8 +30,8 @@ func (m *moves) Children(ctx context.Context, path string) ([]string, error) {
 	return m.Side.Children(ctx, path)
 }
 
-// What moved between two reads is found once and looked at again. What is broken
-// stays.
+// If a znode moved between two reads, the check looks again and reports nothing. A real
+// fault is still there at the second look.
 func TestMovedMeanwhile(t *testing.T) {
 	l := named(t, "merritt", "design")
 	for _, c := range []struct {
@@ -56,7 +56,7 @@ func TestMovedMeanwhile(t *testing.T) {
 			if !c.moving || state == newqueue.JobHeld {
 				return
 			}
-			// The job's status was read before; its entry goes now.
+			// The job's status has been read. Now its entry is removed.
 			state = newqueue.JobHeld
 			g := f.clone()
 			g.remove(entryPath)
@@ -74,7 +74,7 @@ func TestMovedMeanwhile(t *testing.T) {
 	}
 }
 
-// A queue that workers use meanwhile has no findings.
+// A check has no findings while workers use the queue.
 func TestLiveQueue(t *testing.T) {
 	server := harness.ForTest(t, harness.TestBackend(), harness.Options{})
 	ctx, stop := context.WithCancel(t.Context())

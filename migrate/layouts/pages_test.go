@@ -19,7 +19,8 @@ var pages = []struct{ name, dialect, file string }{
 	{"zuul", "", "layout-zuul.md"},
 }
 
-// TestDocuments holds docs/layout-*.md up to date; -update writes them anew.
+// TestDocuments checks that docs/layout-*.md say what the maps say. -update writes
+// them again.
 func TestDocuments(t *testing.T) {
 	for _, p := range pages {
 		path := "../../docs/" + p.file
@@ -42,8 +43,9 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// TestRulesCiteDocuments: mrtq check names the document that states a rule. For
-// the project's own maps that is a page of docs/ and a heading or a demand on it.
+// TestRulesCiteDocuments: mrtq check names the document that states a rule. For the
+// project's own maps, this is a page of docs/ with a heading or a demand on it, and
+// both must exist.
 func TestRulesCiteDocuments(t *testing.T) {
 	for _, p := range pages {
 		if p.name == "zuul" {

@@ -31,18 +31,18 @@ func findings(t testing.TB, l layouts.Layout, f forest) []layout.Finding {
 	return r.Findings
 }
 
-// sample is a map with a sound example, and the breaks that are its own.
+// sample is a map with a sound example, and with breaks that only this map has.
 type sample struct {
 	name, dialect string
 	sound         func(t testing.TB, m *layout.Map) forest
-	// breaks are those that no kind of finding tells how to make.
+	// breaks break the rules for which breakGenerically has no way.
 	breaks map[string]func(f forest)
-	// also are findings that can't but come along, by rule; "*" for all.
+	// also are findings that are inevitable when a rule is broken, by rule; "*" for all.
 	also map[string][]string
 }
 
-// TestEveryRule breaks a sound example of every map for every rule alone: that
-// rule is found, and no other.
+// TestEveryRule breaks a sound example of every map once for every rule. The check
+// finds that rule and no other.
 func TestEveryRule(t *testing.T) {
 	for _, s := range samples {
 		t.Run(s.name+s.dialect, func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestEveryRule(t *testing.T) {
 				if do := s.breaks[rule.ID]; do != nil {
 					do(broken)
 				} else if !breakGenerically(l.Map, rule, broken) {
-					t.Errorf("%s: no break is known", rule.ID)
+					t.Errorf("%s: the test does not know how to break this rule", rule.ID)
 					continue
 				}
 				found := false
@@ -82,7 +82,7 @@ func TestEveryRule(t *testing.T) {
 			}
 			for id := range s.breaks {
 				if l.Map.Rule(id) == nil {
-					t.Errorf("the break of %s is of no rule", id)
+					t.Errorf("there is a break for %s, which is no rule", id)
 				}
 			}
 		})
@@ -91,7 +91,7 @@ func TestEveryRule(t *testing.T) {
 
 var bomb = compressed(strings.Repeat("0", 33<<20))
 
-// breakGenerically breaks a rule by the kind of finding that it is.
+// breakGenerically breaks a rule in the way that its kind of finding suggests.
 func breakGenerically(m *layout.Map, rule *layout.Rule, f forest) bool {
 	slash := strings.LastIndexByte(rule.ID, '/')
 	if slash < 0 {
@@ -180,8 +180,8 @@ func breakGenerically(m *layout.Map, rule *layout.Rule, f forest) bool {
 	return true
 }
 
-// Each requirement of the deployed services is a rule of the map, or a rule of the
-// map says that it is the requirement.
+// Each requirement of the deployed services is a rule of the map, or a rule of the map
+// cites it.
 func TestEveryRequirement(t *testing.T) {
 	rules := named(t, "merritt", "mrt-zk").Map.Rules()
 	for i := 1; i <= 32; i++ {

@@ -33,7 +33,8 @@ var zuulSample = sample{
 		})
 	},
 	breaks: zuulBreaks(),
-	// An example's event data is of an entry that holds its own.
+	// The example's event has its data in the entry itself, so the znode for data is
+	// unreferenced.
 	also: map[string][]string{"*": zuulUnreferenced(), "buildset/bad-name": {"buildsets/multiple-buildsets"}},
 }
 

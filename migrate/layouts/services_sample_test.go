@@ -14,10 +14,10 @@ const requestPath = "/access/small/qid0000000000"
 
 // servicesSample adds what the deployed services demand.
 func servicesSample(s *sample) {
-	// The example has every lock that there is.
+	// The example has every kind of lock.
 	s.also["*"] = []string{"R02", "R02/lock"}
-	// What the library and a service read alike breaks both of their rules, and a
-	// batch in a state that nobody knows agrees with no job.
+	// If the library and a service read the same key, a break violates a rule of each. A
+	// batch in an unknown state agrees with no job.
 	for rule, other := range map[string]string{
 		"request-status/bad-time": "R30/status.last_modified", "job-configuration/bad-value": "R26/configuration.submitter", "job-identifiers/bad-value": "R27/identifiers.primary_id",
 		"job-inventory/bad-value": "R28/inventory.manifest_url", "job-metadata/bad-value": "R28/metadata", "job-store/bad-value": "R28/store.mode",
@@ -61,12 +61,13 @@ func servicesSample(s *sample) {
 	}
 }
 
-// keyBreak breaks a demand on a key: it is gone, or null where it may be gone,
-// or no text where it may be null. The layout's own codecs allow the first two.
+// keyBreak breaks a demand on a key. It removes the key. If the key may be absent, it
+// sets null; if null is allowed, too, it sets a value that is no string. The layout's
+// own codecs allow the first two.
 func keyBreak(s *sample, d *services.Demand) {
 	rule := d.ID + "/" + d.Node + "." + d.Key
 	if d.Key == "" || d.ID == "R04" || d.ID == "R12" {
-		return // the layout's own
+		return // the layout has a rule of its own for it
 	}
 	path := jobPath
 	switch {
@@ -87,7 +88,7 @@ func keyBreak(s *sample, d *services.Demand) {
 	}
 }
 
-// inState moves the job of an example to another state.
+// inState moves the example's job to another state.
 func inState(f forest, state string) {
 	setKey(f, jobPath+"/status", "status", state)
 	f.remove(entryPath)
@@ -98,7 +99,7 @@ func inState(f forest, state string) {
 	}
 }
 
-// withoutProfile adds a job that is done and has no profile.
+// withoutProfile adds a completed job without a profile.
 func withoutProfile(f forest) {
 	const other = "/jobs/jid0000000001"
 	f.put(other, "")

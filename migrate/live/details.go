@@ -15,12 +15,12 @@ import (
 	"mrtq/newqueue"
 )
 
-// details reads what the lists of the folders name, many requests at a time.
+// details reads the znodes that the lists of the folders name, many at a time.
 type details struct {
 	l     *Looker
-	ctx   context.Context // of the requests: ends with the first error
+	ctx   context.Context // of the requests; the first error cancels it
 	group *errgroup.Group
-	then  []func() // when all are answered
+	then  []func() // to call when all requests are answered
 
 	mu    sync.Mutex
 	tried []Lock
@@ -65,10 +65,11 @@ func (l *Looker) lookAtDetails(ctx context.Context) ([]Lock, error) {
 // child is one child of a folder.
 type child struct {
 	path string
-	stat znode.Stat // zero if it has gone
+	stat znode.Stat // zero if it was deleted meanwhile
 }
 
-// each gives the first children of a folder that was listed anew.
+// each reads the Stats of a folder's first children and passes them to use. It does
+// nothing if this look did not list the folder.
 func (d *details) each(f *folder, use func([]child)) {
 	if !f.fresh {
 		return
@@ -86,7 +87,8 @@ func (d *details) each(f *folder, use func([]child)) {
 	})
 }
 
-// oldest reads when the oldest of a folder was made, and when it came there.
+// oldest reads when the oldest entry of a folder was created, and when it came into
+// the folder.
 func (d *details) oldest(f *folder, path func(id string) string) {
 	if !f.fresh {
 		return
@@ -110,7 +112,7 @@ func (d *details) oldest(f *folder, path func(id string) string) {
 	})
 }
 
-// try looks for a lock on each of those that the names stand for.
+// try looks for a lock on each job, batch or request that the names stand for.
 func (d *details) try(kind LockKind, names []string, idOf, path func(string) string) {
 	for _, name := range names {
 		id := idOf(name)
@@ -139,8 +141,8 @@ func locksOf(kind LockKind, list []child) []Lock {
 	return locks
 }
 
-// holdsOf are the holds among the children of a folder: in dialect design the
-// locks on local ids are beside the holds on queues.
+// holdsOf returns the holds among the children of a folder. In dialect design, the
+// folder of the locks on local ids is beside the holds on queues, and is no hold.
 func holdsOf(list []child, collections bool) []Hold {
 	var holds []Hold
 	for _, c := range list {
@@ -151,7 +153,8 @@ func holdsOf(list []child, collections bool) []Hold {
 	return holds
 }
 
-// migratorsOf are those in the election. What no session holds is no migrator.
+// migratorsOf returns the migrators in the election. A znode that no session holds
+// is not a migrator.
 func migratorsOf(list []child) []Migrator {
 	var migrators []Migrator
 	for _, c := range list {
@@ -162,7 +165,7 @@ func migratorsOf(list []child) []Migrator {
 	return migrators
 }
 
-// askLeader reads what the migrator at work says of itself.
+// askLeader reads how the migrator at work describes itself.
 func (l *Looker) askLeader(ctx context.Context) error {
 	if len(l.migrators) == 0 || l.asked {
 		return nil
@@ -178,7 +181,7 @@ func (l *Looker) askLeader(ctx context.Context) error {
 	return err
 }
 
-// lookAtRun reads the record of the newest run when it has changed.
+// lookAtRun reads the record of the newest run if it has changed.
 func (l *Looker) lookAtRun(ctx context.Context) error {
 	path := ""
 	for _, name := range slices.Backward(slices.Concat(l.runs.first, l.runs.last)) {
@@ -194,7 +197,7 @@ func (l *Looker) lookAtRun(ctx context.Context) error {
 	if path == l.run.path && !l.run.watch.Fired() {
 		return nil
 	}
-	// The watch comes first, so that what is read is no older.
+	// Set the watch before reading, so that it fires for every change after the read.
 	_, _, watch, err := l.r.ExistsW(ctx, path)
 	if err != nil {
 		return err
@@ -211,7 +214,7 @@ func (l *Looker) lookAtRun(ctx context.Context) error {
 		return nil
 	}
 	switch {
-	case errors.Is(err, znode.ErrNoNode): // rolled back: the watch on the list tells
+	case errors.Is(err, znode.ErrNoNode): // it was rolled back: the watch on the list of runs fires
 		return nil
 	case errors.Is(err, zkconn.ErrNoAuth):
 		l.run.damage = "no permission to read it"

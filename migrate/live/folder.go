@@ -11,35 +11,35 @@ import (
 )
 
 const (
-	// watchable is how many children a folder may have to be watched: to set the
-	// watch again, its children have to be listed.
+	// watchable is the largest number of children of a folder that is watched. Setting
+	// the watch again means listing the children.
 	watchable = 1000
-	// listable is how many it may have to be listed at all.
+	// listable is the largest number of children of a folder that is listed.
 	listable = 1_000_000
-	// listedPerSecond spaces the lists of a larger folder that changes: a list of
-	// 100,000 names is made every 10 seconds.
+	// listedPerSecond limits how often a large folder that changes is listed: one with
+	// 100,000 children is listed every 10 seconds.
 	listedPerSecond = 10_000
 )
 
-// folder is what is known of a znode with children, and how to learn no more of
-// it than has changed.
+// folder is what is known of a znode with children. It reads again only what has
+// changed.
 type folder struct {
 	path string
-	// age orders names by age, the oldest first; "" is no name that counts. nil:
-	// nobody asks for the oldest.
+	// age returns a key that sorts names by age, the oldest first, or "" for a name
+	// that does not count. nil: the oldest is not needed.
 	age  func(name string) string
-	keep int // how many of the first names are kept; none: it is only counted
+	keep int // how many of the first names are kept; 0: the children are only counted
 
-	stat   znode.Stat // zero if it is not there
+	stat   znode.Stat // zero if the znode does not exist
 	watch  zkconn.Watch
-	fresh  bool     // listed by the last look
-	first  []string // in byte order
-	last   []string
-	oldest string
+	fresh  bool     // whether the last look listed it
+	first  []string // the first names in byte order
+	last   []string // the last names
+	oldest string   // the oldest name
 
 	listed  znode.Stat  // before the last list
 	at      time.Time   // of the last list
-	refused *znode.Stat // when a list was refused
+	refused *znode.Stat // when the server refused to list it
 
 	// What was read of the children that the last list named.
 	entry *Entry // the oldest
@@ -49,16 +49,16 @@ type folder struct {
 
 func (f *folder) there() bool { return f.stat.Czxid != 0 || f.stat.Ctime != 0 }
 
-// way is how a folder is looked at.
+// way is how a folder is read.
 type way int
 
 const (
-	count     way = iota // its Stat is all
-	list                 // its children too
-	listWatch            // and it is watched
+	count     way = iota // only its Stat
+	list                 // its Stat and its children's names
+	listWatch            // the same, and a watch is set
 )
 
-// choose decides how a folder with this Stat is to be looked at now.
+// choose decides how to read a folder with this Stat now.
 func (f *folder) choose(stat znode.Stat, now time.Time) way {
 	n := int(stat.NumChildren)
 	switch {
@@ -74,7 +74,7 @@ func (f *folder) choose(stat znode.Stat, now time.Time) way {
 	return list
 }
 
-// unlisted is why the names are not known, "" if they are.
+// unlisted says why the names are not known, or "" if they are.
 func (f *folder) unlisted() string {
 	switch {
 	case f.refused != nil:
@@ -85,15 +85,15 @@ func (f *folder) unlisted() string {
 	return ""
 }
 
-// look brings the folder up to date. Nothing is asked while a watch says that
-// nothing has changed.
+// look brings the folder up to date. It sends no request while a watch is set and
+// has not fired.
 func (f *folder) look(ctx context.Context, r *zkconn.Reader, now time.Time) error {
 	f.fresh = false
 	if f.watch.Set() && !f.watch.Fired() {
 		return nil
 	}
 	f.watch = zkconn.Watch{}
-	if f.there() && f.choose(f.stat, now) == listWatch { // as likely as not it is still small
+	if f.there() && f.choose(f.stat, now) == listWatch { // it was small, so it probably still is
 		if done, err := f.listAndWatch(ctx, r, now); done || err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (f *folder) look(ctx context.Context, r *zkconn.Reader, now time.Time) erro
 		if stat, there, f.watch, err = r.ExistsW(ctx, f.path); err != nil || !there {
 			return err
 		}
-		f.watch = zkconn.Watch{} // it has come meanwhile
+		f.watch = zkconn.Watch{} // the znode was created between the two requests
 	}
 	f.stat = stat
 	switch f.choose(stat, now) {
@@ -116,23 +116,25 @@ func (f *folder) look(ctx context.Context, r *zkconn.Reader, now time.Time) erro
 	case list:
 		var names []string
 		names, err = r.Children(ctx, f.path)
-		err = f.took(names, stat, now, err)
+		err = f.keepList(names, stat, now, err)
 	}
 	return err
 }
 
-// listAndWatch lists the folder and watches it; done is false if that can't be.
+// listAndWatch lists the folder and sets a watch. done is false if the server refuses
+// or the znode does not exist.
 func (f *folder) listAndWatch(ctx context.Context, r *zkconn.Reader, now time.Time) (done bool, err error) {
 	names, stat, watch, err := r.ChildrenW(ctx, f.path)
 	if err == nil {
 		f.stat, f.watch = stat, watch
 	}
-	return err == nil, f.took(names, f.stat, now, err)
+	return err == nil, f.keepList(names, f.stat, now, err)
 }
 
-// took notes a list, or that there is none: without permission, or because the
-// folder has just gone, it is looked at again as it then is.
-func (f *folder) took(names []string, stat znode.Stat, now time.Time, err error) error {
+// keepList keeps what is needed of a list of names. err is the error of listing: if
+// the permission was missing, keepList notes that; if the folder was just deleted,
+// the next look finds out.
+func (f *folder) keepList(names []string, stat znode.Stat, now time.Time, err error) error {
 	switch {
 	case errors.Is(err, znode.ErrNoNode):
 		return nil
@@ -154,7 +156,7 @@ func (f *folder) forget() {
 	*f = folder{path: f.path, age: f.age, keep: f.keep}
 }
 
-// oldest is the name that is first by age.
+// oldest returns the name with the lowest age, or "" if there is none.
 func oldest(names []string, age func(string) string) string {
 	first, of := "", ""
 	if age == nil {

@@ -16,15 +16,15 @@ import (
 	"mrtq/newqueue"
 )
 
-// How many are looked at of what others may make any number of.
+// Other clients can create any number of these. A look reads only so many.
 const (
-	locksTried   = 20  // first jobs of a state and requests of a queue, first and last batches
+	locksTried   = 20  // jobs at the head of a state, requests at the head of a queue, batches at either end
 	locksListed  = 100 // locks in one folder
 	holdsListed  = 100
-	statesListed = 20 // folders of states that no document has
-	contenders   = 20 // sessions in the election
+	statesListed = 20 // folders of undocumented states
+	candidates   = 20 // sessions in the election
 
-	inFlight = 64 // requests
+	inFlight = 64 // requests under way at once
 )
 
 // Looker looks at one target again and again over one session. It is not safe
@@ -50,12 +50,12 @@ type Looker struct {
 
 	run       run // the newest
 	migrators []Migrator
-	asked     bool // the first of them, who it is
+	asked     bool // whether the first migrator's own description was read
 }
 
 // run is what is known of the newest run.
 type run struct {
-	path   string // of its record, "" if there is no run
+	path   string // of its znode, "" if there is no run
 	watch  zkconn.Watch
 	record *migrate.Run
 	damage string
@@ -71,7 +71,9 @@ type holdFolder struct {
 	collections bool
 }
 
-// NewLooker looks over a session with the target.
+// NewLooker returns a Looker for the target of a session. now is the clock for
+// [Snapshot].At. The caller closes the session, and needs a new Looker for another
+// session.
 func NewLooker(r *zkconn.Reader, now func() time.Time) *Looker {
 	l := &Looker{
 		r: r, now: now,
@@ -79,7 +81,7 @@ func NewLooker(r *zkconn.Reader, now func() time.Time) *Looker {
 		jobs:    map[string]*folder{},
 		batches: &folder{path: newqueue.BatchesPath, keep: locksTried, age: sequence(newqueue.BatchPrefix)},
 		access:  map[newqueue.AccessQueue]*folder{},
-		// A local id's locks are in one or the other place by dialect.
+		// The dialect decides where the locks on local ids are.
 		locks: []lockFolder{
 			{newLocks(newqueue.StorageLocksPath), LockStorage},
 			{newLocks(newqueue.InventoryLocksPath), LockInventory},
@@ -91,7 +93,7 @@ func NewLooker(r *zkconn.Reader, now func() time.Time) *Looker {
 			{&folder{path: newqueue.CollectionLocksPath, keep: holdsListed}, true},
 		},
 		runs:    &folder{path: migrate.RunsPath, keep: watchable},
-		contest: &folder{path: migrate.ElectionPath, keep: contenders},
+		contest: &folder{path: migrate.ElectionPath, keep: candidates},
 		top:     &folder{path: "/", keep: locksTried},
 	}
 	for _, state := range documented {
@@ -103,7 +105,8 @@ func NewLooker(r *zkconn.Reader, now func() time.Time) *Looker {
 	return l
 }
 
-// documented are the states of both dialects: mrt-zk has all that design has.
+// documented are the states of both dialects, because mrt-zk has all states that
+// design has.
 var documented = newqueue.MrtZK.JobStates()
 
 func newLocks(path string) *folder { return &folder{path: path, keep: locksListed} }
@@ -114,7 +117,8 @@ func (l *Looker) addState(name string) *folder {
 	return f
 }
 
-// sequence takes the names that ZooKeeper makes of a prefix for ids, and no others.
+// sequence returns a function that returns a name unchanged if ZooKeeper made it
+// from the prefix and a number, and "" for any other name.
 func sequence(prefix string) func(name string) string {
 	return func(name string) string {
 		if _, ok := newqueue.ParseSequenceID(prefix, name); !ok {
@@ -124,21 +128,29 @@ func sequence(prefix string) func(name string) string {
 	}
 }
 
-// jobOf is the job of an entry PP-JID in a state's folder, "" for another name.
+// jobOf returns the JID of an entry PP-JID in a state's folder, or "" for any other
+// name.
 func jobOf(entry string) string {
 	_, jid, _ := strings.Cut(entry, "-")
 	return sequence(newqueue.JobPrefix)(jid)
 }
 
-// workable reports whether a worker may have a job of this state: the others are
-// not looked at for locks.
+// workable reports whether a worker may lock a job in this state. A look does not
+// look for locks in other states.
 func workable(state string) bool {
 	return state != string(newqueue.JobCompleted) && state != string(newqueue.JobDeleted)
 }
 
-// Look looks at the target once. What no watch or count shows to have changed
-// is not read again, but for the locks of jobs, batches and access requests:
-// these are looked for where the next worker would look for work.
+// Look reads the target once. Look does not read again what has not changed since
+// the look before, as watches and counts show.
+//
+// The locks of jobs, batches and access requests are the exception, because no list
+// has them. Look tries the first jobs of each state, the first requests of each
+// queue, and the first and last batches: those that workers take next. So a lock on
+// another job is not found.
+//
+// After an error, use a new Looker with a new session: the session may be lost, and
+// the Looker may have missed changes.
 func (l *Looker) Look(ctx context.Context) (Snapshot, error) {
 	now := l.now()
 	if !l.root.Set() || l.root.Fired() {
@@ -186,7 +198,7 @@ func (l *Looker) lookAtFolders(ctx context.Context, now time.Time) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	// Folders of states that no document has are known by name only.
+	// Undocumented states come and go: keep only those whose folders exist.
 	maps.DeleteFunc(l.jobs, func(name string, _ *folder) bool {
 		return !newqueue.JobState(name).Known() && !slices.Contains(l.states.first, name)
 	})
@@ -223,7 +235,7 @@ func (l *Looker) folders(yield func(*folder) bool) {
 	}
 }
 
-// snapshot is what is known now.
+// snapshot returns what is known now.
 func (l *Looker) snapshot(now time.Time, tried []Lock) Snapshot {
 	s := Snapshot{At: now, There: true, Locks: tried}
 	s.Migration = Migration{Path: l.run.path, Run: l.run.record, Damage: l.run.damage, Migrators: slices.Clone(l.migrators)}
@@ -254,7 +266,7 @@ func (l *Looker) snapshot(now time.Time, tried []Lock) Snapshot {
 	return s
 }
 
-// appendTo adds the folder to a list if it is there.
+// appendTo adds the folder to a list if it exists.
 func (f *folder) appendTo(list []Folder) []Folder {
 	if !f.there() {
 		return list

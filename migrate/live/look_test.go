@@ -16,7 +16,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// names are a list's folders and counts: "pending 2".
+// names returns a list's folders and counts, such as "pending 2".
 func names(list []Folder) []string {
 	out := []string{}
 	for _, f := range list {
@@ -32,7 +32,7 @@ func want[T any](t *testing.T, what string, got, want T) {
 	}
 }
 
-// A target comes into being, is used, and goes: each look shows it as it is.
+// A target is created, used and deleted: each look shows what is there.
 func TestLookFollows(t *testing.T) {
 	s := serve(t)
 	if snap := s.look(); snap.There {
@@ -49,7 +49,7 @@ func TestLookFollows(t *testing.T) {
 	want(t, "jobs", names(snap.Jobs), []string{"pending 2", "odd 0"})
 	want(t, "access", names(snap.Access), []string{"large 1"})
 	want(t, "batches", names(snap.Batches), []string{"batches 1"})
-	// The oldest is the one that was made first, whatever its priority.
+	// The oldest job is the one that was created first. Its priority does not matter.
 	want(t, "oldest job", snap.Jobs[0].Oldest, &Entry{"jid0000000001", testNow, testNow})
 	want(t, "oldest request", snap.Access[0].Oldest.ID, "qid0000000003")
 	want(t, "oldest batch", snap.Batches[0].Oldest.ID, "bid0000000000")
@@ -94,7 +94,7 @@ func TestLookFindsNoQueue(t *testing.T) {
 	want(t, "the legacy queue again", s.look().NoQueue, found)
 }
 
-// Every kind of lock is found, and every hold, with their ages.
+// A look finds every kind of lock, and every hold, with their ages.
 func TestLocksAndHolds(t *testing.T) {
 	s := serve(t)
 	s.make("/jobs/states/processing/05-jid0000000001", "/jobs/jid0000000001", "/jobs/states/completed/05-jid0000000002", "/jobs/jid0000000002",
@@ -113,13 +113,13 @@ func TestLocksAndHolds(t *testing.T) {
 	snap := s.look()
 	got := []string{}
 	for _, l := range snap.Locks {
-		got = append(got, fmt.Sprintf("%s %s %v %t", l.Kind, l.Path, l.Since.Sub(testNow), l.Session == s.door.SessionID()))
+		got = append(got, fmt.Sprintf("%s %s %v %t", l.Kind, l.Path, l.Since.Sub(testNow), l.Session == s.conn.SessionID()))
 	}
 	want(t, "locks", got, []string{
 		"storage /locks/storage/ark_1 0s false", // persistent, as in dialect mrt-zk
 		"access /access/small/qid0000000000/lock 1m0s true",
 		"batch /batches/bid0000000000/lock 1m0s true",
-		"job /jobs/jid0000000001/lock 1m0s true", // and none of what is done
+		"job /jobs/jid0000000001/lock 1m0s true", // but no lock of a completed job
 		"inventory /locks/inventory/i 2m0s true",
 		"localid /locks/localid/a 2m0s true",
 		"localid /locks/queue/localid/b 2m0s true",
@@ -133,8 +133,8 @@ func TestLocksAndHolds(t *testing.T) {
 	want(t, "what is left", []int{len(snap.Locks), len(snap.Holds)}, []int{5, 1})
 }
 
-// A quiet queue costs nothing but a look for locks on what would be worked next:
-// this is what keeps watch under 1 % of a core.
+// On a quiet queue, a look asks only whether the jobs that workers take next are
+// locked. This keeps mrtq watch under 1 % of a core.
 func TestQuietQueueCosts(t *testing.T) {
 	s := serve(t)
 	for i := range watchable + 1 {
@@ -158,8 +158,8 @@ func TestQuietQueueCosts(t *testing.T) {
 	want(t, "requests", got, map[wire.OpCode]int64{wire.OpExists: looks * (20 + 20 + 1 + 1)})
 }
 
-// A large folder that changes all the time is counted at each look, and listed
-// now and then.
+// A large folder that changes all the time is counted at each look, and listed only
+// from time to time.
 func TestBusyLargeFolder(t *testing.T) {
 	s := serve(t)
 	for i := range 2 * watchable {
@@ -181,13 +181,14 @@ func TestBusyLargeFolder(t *testing.T) {
 	}
 }
 
-// What may not be listed is counted, named, and not asked for again and again.
+// A folder that may not be listed is counted and noted, and no look tries to list it
+// again.
 func TestNoPermissionToList(t *testing.T) {
 	s := serve(t)
 	s.make("/jobs/states/pending/05-jid0000000001", "/migration/runs/run0000000000")
-	door := zk.DigestACL(zk.PermAll, "operator", "secret")
+	onlyOperator := zk.DigestACL(zk.PermAll, "operator", "secret")
 	for _, path := range []string{"/new/jobs/states/pending", "/new/migration/runs/run0000000000"} {
-		if _, err := s.door.SetACL(path, door, -1); err != nil {
+		if _, err := s.conn.SetACL(path, onlyOperator, -1); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -196,16 +197,17 @@ func TestNoPermissionToList(t *testing.T) {
 	want(t, "why", snap.Jobs[0].Unlisted, "no permission to list it")
 	want(t, "run", snap.Migration.Damage, "no permission to read it")
 	want(t, "requests", s.reads(func() { s.look() }), map[wire.OpCode]int64{wire.OpExists: 1})
-	if err := s.door.AddAuth("digest", []byte("operator:secret")); err != nil {
+	if err := s.conn.AddAuth("digest", []byte("operator:secret")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.door.SetACL("/new/jobs/states/pending", zk.WorldACL(zk.PermAll), -1); err != nil {
+	if _, err := s.conn.SetACL("/new/jobs/states/pending", zk.WorldACL(zk.PermAll), -1); err != nil {
 		t.Fatal(err)
 	}
 	want(t, "why", s.look().Jobs[0].Unlisted, "")
 }
 
-// Names that nobody's software makes count, and are never taken for an id or a path.
+// Children with names that no software makes are counted, and never taken for an id
+// or a path.
 func TestStrangeNames(t *testing.T) {
 	s := serve(t)
 	s.make("/jobs/states/pending/no entry", "/jobs/states/pending/05-", "/jobs/states/pending/05-jid1", "/jobs/states/pending/05-jid00000000012x",
@@ -223,26 +225,26 @@ func TestStrangeNames(t *testing.T) {
 	}
 	want(t, "migration", snap.Migration, Migration{})
 	if log := fmt.Sprint(s.zk.Log()); strings.Contains(log, "/lock ") {
-		t.Errorf("a lock was looked for:\n%s", log)
+		t.Errorf("the look tried to find a lock:\n%s", log)
 	}
 }
 
-// A connection that breaks costs no look: the session goes on, with its watches.
+// If a connection breaks, the session continues with its watches, and no look fails.
 func TestLookOutlivesConnection(t *testing.T) {
 	s := serve(t)
 	s.make("/jobs/states/pending", "/jobs/states/held")
 	s.look()
 	for _, session := range s.zk.Sessions() {
-		if session.ID != s.door.SessionID() {
+		if session.ID != s.conn.SessionID() {
 			s.zk.Disconnect(session.ID)
 		}
 	}
 	s.make("/jobs/states/held/05-jid0000000001")
-	// Requests wait until the client has set its watches again: until then the
-	// client library itself has a data race.
+	// Wait until the client has set its watches again, because until then the client
+	// library itself has a data race.
 	for late := time.Now().Add(10 * time.Second); !strings.Contains(fmt.Sprint(s.zk.Log()), "setWatches"); {
 		if time.Now().After(late) {
-			t.Fatal("the watches were not set again")
+			t.Fatal("the client did not set its watches again")
 		}
 		time.Sleep(time.Millisecond)
 	}
@@ -254,13 +256,14 @@ func TestLookOutlivesConnection(t *testing.T) {
 	}
 }
 
-// A session that has expired is an error: whoever looks opens another.
-func TestLookTellsOfALostSession(t *testing.T) {
+// If the session has expired, a look returns an error, so that the caller opens
+// another session.
+func TestLookReportsALostSession(t *testing.T) {
 	s := serve(t)
 	s.make("/jobs/states/pending/05-jid0000000001")
 	s.look()
 	for _, session := range s.zk.Sessions() {
-		if session.ID != s.door.SessionID() {
+		if session.ID != s.conn.SessionID() {
 			s.zk.ExpireSession(session.ID)
 		}
 	}
@@ -269,7 +272,7 @@ func TestLookTellsOfALostSession(t *testing.T) {
 	}
 }
 
-// The states that are looked at are those of both dialects.
+// A look counts the states of both dialects.
 func TestStatesOfBothDialects(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		for _, state := range d.JobStates() {
@@ -280,8 +283,8 @@ func TestStatesOfBothDialects(t *testing.T) {
 	}
 }
 
-// Legacy queues are counted, whatever their size, and never listed when they are
-// large; one that is not there is left out.
+// Legacy queues of any size are counted, and large ones are never listed. A queue
+// that does not exist is left out.
 func TestSource(t *testing.T) {
 	s := serve(t)
 	s.make("/ingest/mrtQ-05000000000001", "/accessLarge.1", "/mrt.lock/ark-1")

@@ -22,45 +22,45 @@ var testNow = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 type site struct {
 	*testing.T
 	zk   *minizk.Server
-	door *zk.Conn
+	conn *zk.Conn
 	*Looker
 }
 
-// serve looks at /new of an empty server.
+// serve starts an empty server and a Looker at its /new.
 func serve(t *testing.T, auth ...zkconn.Auth) *site {
 	t.Helper()
 	server := minizk.RunWith(t, minizk.Options{Now: testNow, MinTimeout: 24 * time.Hour})
-	door, _, err := zk.Connect([]string{server.Addr()}, 10*time.Second, zk.WithLogInfo(false))
+	conn, _, err := zk.Connect([]string{server.Addr()}, 10*time.Second, zk.WithLogInfo(false))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(door.Close)
+	t.Cleanup(conn.Close)
 	r, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: zkconn.Address{Servers: []string{server.Addr()}, Chroot: "/new"}, Auth: auth})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(r.Close)
-	return &site{t, server, door, NewLooker(r, server.Now)}
+	return &site{t, server, conn, NewLooker(r, server.Now)}
 }
 
-// make makes znodes below /new, with parents.
+// make creates znodes below /new, and their parents.
 func (s *site) make(paths ...string) {
 	s.Helper()
 	for _, path := range paths {
 		at := ""
 		for _, name := range strings.Split(strings.TrimPrefix("/new"+path, "/"), "/") {
 			at += "/" + name
-			if _, err := s.door.Create(at, []byte{}, 0, zk.WorldACL(zk.PermAll)); err != nil && err != zk.ErrNodeExists {
+			if _, err := s.conn.Create(at, []byte{}, 0, zk.WorldACL(zk.PermAll)); err != nil && err != zk.ErrNodeExists {
 				s.Fatal(at, err)
 			}
 		}
 	}
 }
 
-// lock makes an ephemeral znode.
+// lock creates an ephemeral znode.
 func (s *site) lock(path string) {
 	s.Helper()
-	if _, err := s.door.Create("/new"+path, []byte{}, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
+	if _, err := s.conn.Create("/new"+path, []byte{}, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
 		s.Fatal(path, err)
 	}
 }
@@ -68,7 +68,7 @@ func (s *site) lock(path string) {
 func (s *site) delete(paths ...string) {
 	s.Helper()
 	for _, path := range paths {
-		if err := s.door.Delete("/new"+path, -1); err != nil {
+		if err := s.conn.Delete("/new"+path, -1); err != nil {
 			s.Fatal(path, err)
 		}
 	}
@@ -77,7 +77,7 @@ func (s *site) delete(paths ...string) {
 // look looks once, after what the tests changed.
 func (s *site) look() Snapshot {
 	s.Helper()
-	if err := s.r.Sync(s.Context()); err != nil { // the watches that fired are told of before the answer
+	if err := s.r.Sync(s.Context()); err != nil { // the server sends watch events before the answer to this
 		s.Fatal(err)
 	}
 	snap, err := s.Look(s.Context())
@@ -87,7 +87,7 @@ func (s *site) look() Snapshot {
 	return snap
 }
 
-// reads counts what f asks of the server, pings not.
+// reads counts the requests that f sends to the server, except pings.
 func (s *site) reads(f func()) map[wire.OpCode]int64 {
 	s.Helper()
 	s.zk.ResetCounts()

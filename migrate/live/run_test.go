@@ -18,7 +18,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// queue is a legacy queue with so many records.
+// queue returns a legacy queue with this many records.
 func queue(t *testing.T, records int) side.Side {
 	t.Helper()
 	tree := znode.NewTree()
@@ -35,8 +35,8 @@ func queue(t *testing.T, records int) side.Side {
 	return side.Tree(tree)
 }
 
-// A migration shows from its first transaction to its last, and so does its
-// rollback; one that was given up is named.
+// A view shows a migration from its first transaction to its last, and its rollback
+// too. It has a note about one that was interrupted.
 func TestRunShows(t *testing.T) {
 	const records = 300
 	s := serve(t)
@@ -95,7 +95,7 @@ func TestRunShows(t *testing.T) {
 		t.Errorf("%+v", q)
 	}
 
-	// Given up in the middle of its rollback.
+	// A rollback that was interrupted.
 	ctx, cancel := context.WithCancel(t.Context())
 	m = &migrate.Migrator{Target: migrate.NewTarget(w), Now: s.now, Budget: 2000, InFlight: 1, Progress: func(int, int) { cancel() }}
 	if _, err := m.Rollback(ctx, "run0000000000", false); err == nil {
@@ -107,10 +107,10 @@ func TestRunShows(t *testing.T) {
 	if r := v.Migration; r.State != migrate.RunRollingBack || !r.Unfinished() || r.Left != nil || r.TransactionRate == nil {
 		t.Errorf("%+v", r)
 	}
-	want(t, "notes", v.Notes, []string{"the rollback of run0000000000 is not finished and nobody is at work on it: mrtq rollback TARGET --run run0000000000"})
+	want(t, "notes", v.Notes, []string{"the rollback of run0000000000 is not finished and no migrator is at work: roll back run0000000000 again to finish it"})
 
-	// A record that nobody can read.
-	if _, err := s.door.Set("/new/migration/runs/run0000000000", []byte("\x1b[2J"), -1); err != nil {
+	// A record that can't be decoded.
+	if _, err := s.conn.Set("/new/migration/runs/run0000000000", []byte("\x1b[2J"), -1); err != nil {
 		t.Fatal(err)
 	}
 	v = look()
@@ -125,20 +125,20 @@ func TestRunShows(t *testing.T) {
 	}
 }
 
-// Two who want to migrate: one is at work, the other stands by. What no session
-// holds is neither.
+// Of two migrators, one is at work and the other waits. A znode in the election that
+// no session holds is not a migrator.
 func TestElectionShows(t *testing.T) {
 	s := serve(t)
 	s.make("/migration/election/n-")
 	for _, owner := range []string{"first", "second"} {
-		if _, err := s.door.Create("/new/migration/election/n-", []byte(owner), zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll)); err != nil {
+		if _, err := s.conn.Create("/new/migration/election/n-", []byte(owner), zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	v := History{s.look()}.View()
 	want(t, "migrators", v.Migrators, 2)
 	want(t, "leader", v.Leader, "first")
-	names, _, err := s.door.Children("/new/migration/election")
+	names, _, err := s.conn.Children("/new/migration/election")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,25 @@
-// Package live looks at a target again and again while it is used: how many jobs
-// are in which state, what is locked and held, and what a migration is doing.
+// Package live watches a target while it is in use: how many jobs are in each
+// state, which locks and holds there are, and how far a migration is.
 //
-// A [Looker] reads, over a session that cannot write, and never every job: the
-// server counts a folder's children and tells of what changes. A [Snapshot] is
-// what one look found. What a person or a program wants to know of a row of
-// snapshots is a [View], which a pure function makes.
+// A [Looker] looks at a target again and again, and each look returns a
+// [Snapshot]. A [History] keeps the snapshots of the last minute, and
+// [History.View] turns them into a [View], which is what the command mrtq watch
+// shows. A [SourceLooker] counts the records of the legacy queues in the same way.
+//
+//	looker := live.NewLooker(reader, time.Now)
+//	var history live.History
+//	for range time.Tick(time.Second) {
+//		snapshot, err := looker.Look(ctx)
+//		if err != nil {
+//			return err
+//		}
+//		history = history.Add(snapshot)
+//		show(history.View())
+//	}
+//
+// Looking is cheap and changes nothing. The session cannot write. A look never
+// reads every job: it takes the number of jobs from the Stat of their folder, and
+// it sets watches, so that it need not read again what has not changed.
 package live
 
 import (
@@ -14,63 +29,67 @@ import (
 	"mrtq/migrate"
 )
 
-// Snapshot is a target as one look found it.
+// Snapshot is what one look found in a target.
 type Snapshot struct {
-	At    time.Time
-	There bool // the target's chroot is
+	At    time.Time // when the look began, by the caller's clock
+	There bool      // whether the target's chroot exists
 	// NoQueue is what is there instead of a new queue, nil if there is one.
 	NoQueue *migrate.NoQueue
-	// Jobs are the folders of job states that are there, the documented ones
-	// first and in the order of a job's life.
+	// Jobs are the folders of job states that exist: first the documented states in
+	// the order of a job's life, then any others.
 	Jobs    []Folder
-	Access  []Folder // the access queues that are there
-	Batches []Folder // /batches, if it is there
-	Holds   []Hold
-	// Locks are those that were looked at, LockFolders those below /locks, which
-	// may hold more.
-	Locks       []Lock
+	Access  []Folder // the access queues that exist
+	Batches []Folder // /batches, or nothing if it does not exist
+	Holds   []Hold   // at most 100 on queues and 100 on collections
+	// Locks are the locks that the look found, the oldest first. It looks for the
+	// locks of only some jobs, batches and requests: see [Looker.Look].
+	Locks []Lock
+	// LockFolders count all locks below /locks. Locks has at most 100 from each.
 	LockFolders []LockFolder
 	Migration   Migration
-	// Source are the legacy queues that are there and the legacy locks, if they
-	// are looked at.
+	// Source are the legacy queues and the folder of the legacy locks that exist. A
+	// Looker leaves it empty: the caller sets it to what [SourceLooker.Look]
+	// returned.
 	Source []Folder
 }
 
 // Folder is a znode whose children are counted.
 type Folder struct {
 	Path, Name string
-	Stat       znode.Stat
-	// Unlisted is why the names of the children are not known, "" if they are.
+	Stat       znode.Stat // NumChildren is the count
+	// Unlisted says why the names of the children are not known. It is "" if they
+	// are.
 	Unlisted string
-	Oldest   *Entry // nil if it is empty, or not known
+	Oldest   *Entry // nil if the folder is empty or its oldest child is not known
 }
 
-// Created is how many children were ever made: the server counts them.
+// Created returns how many children have been created in the folder since the
+// folder itself was created. It comes from the folder's version for children.
 func (f Folder) Created() int64 {
 	next, _ := f.Stat.NextSequence()
 	return int64(next)
 }
 
-// Removed is how many children are gone.
+// Removed returns how many children have been deleted since then.
 func (f Folder) Removed() int64 { return f.Created() - int64(f.Stat.NumChildren) }
 
-// Entry is the child of a folder that stands for the job, batch or access
-// request that was made first.
+// Entry is a folder's child: a job, a batch or an access request.
 type Entry struct {
 	ID    string
-	Made  time.Time // the job, batch or request itself
+	Made  time.Time // when the job, batch or request was created
 	Since time.Time // when it came into this folder
 }
 
-// Hold is an administrator's, or a migration's, hold on a queue or a collection.
+// Hold is a hold on a queue or a collection, which an administrator or a migration
+// has set.
 type Hold struct {
 	Path       string
-	Name       string
-	Collection bool // else a queue
-	Since      time.Time
+	Name       string    // of the queue or the collection
+	Collection bool      // whether it is on a collection
+	Since      time.Time // when it was set
 }
 
-// LockKind is what a lock is on.
+// LockKind is what a lock locks.
 type LockKind string
 
 // The kinds of locks.
@@ -83,38 +102,38 @@ const (
 	LockLocalID   LockKind = "localid"
 )
 
-// LockKinds are all kinds.
+// LockKinds are all kinds of locks.
 var LockKinds = []LockKind{LockJob, LockBatch, LockAccess, LockStorage, LockInventory, LockLocalID}
 
 // Lock is one lock.
 type Lock struct {
 	Kind    LockKind
 	Path    string
-	Since   time.Time
-	Session int64 // 0 for one that outlives its session
+	Since   time.Time // when it was taken
+	Session int64     // the session that holds it, 0 for a persistent lock
 }
 
-// LockFolder is a folder of locks below /locks, and how many there are.
+// LockFolder says how many locks a folder below /locks has.
 type LockFolder struct {
 	Kind  LockKind
 	Count int
 }
 
-// Migration is what the migration's own znodes tell.
+// Migration is what the migration's own znodes say.
 type Migration struct {
-	Run    *migrate.Run // the newest whose record can be read
-	Damage string       // why the newest can't
-	Path   string       // of the newest run's record, "" if there is none
-	// Migrators are the sessions in the election. The first is at work, the others
-	// stand by.
+	Run    *migrate.Run // the newest run, nil if there is none or its record can't be read
+	Damage string       // why the newest run's record can't be read, "" if it can
+	Path   string       // the znode of the newest run, "" if there is none
+	// Migrators are the processes in the migration's election. The first is at work,
+	// the others wait.
 	Migrators []Migrator
 }
 
-// Migrator is one process in the election.
+// Migrator is one process in the migration's election.
 type Migrator struct {
 	Path  string
-	Owner string // what it says of itself
-	Since time.Time
+	Owner string    // its own description of itself; known only for the one at work
+	Since time.Time // when it joined the election
 }
 
 func millis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }

@@ -10,15 +10,16 @@ import (
 	"mrtq/migrate"
 )
 
-// SourceLooker counts the records of the legacy queues again and again, and the
-// legacy locks. It is not safe for concurrent use.
+// SourceLooker counts the records of the legacy queues, and the legacy locks, again
+// and again. It is not safe for concurrent use.
 type SourceLooker struct {
 	r       *zkconn.Reader
 	now     func() time.Time
 	folders []*folder
 }
 
-// NewSourceLooker looks over a session with the source.
+// NewSourceLooker returns a SourceLooker for the source of a session. The caller
+// closes the session.
 func NewSourceLooker(r *zkconn.Reader, queues migrate.Queues, now func() time.Time) *SourceLooker {
 	l := &SourceLooker{r: r, now: now}
 	for _, root := range queues.Roots() {
@@ -27,7 +28,9 @@ func NewSourceLooker(r *zkconn.Reader, queues migrate.Queues, now func() time.Ti
 	return l
 }
 
-// Look looks at the source once. What has not changed is not read again.
+// Look counts once. It returns a folder for each legacy queue that exists, and for
+// each folder of locks, with its path as its name. It does not read again what has
+// not changed. Errors are as for [Looker.Look].
 func (l *SourceLooker) Look(ctx context.Context) ([]Folder, error) {
 	now := l.now()
 	g, gctx := errgroup.WithContext(ctx)
@@ -41,7 +44,7 @@ func (l *SourceLooker) Look(ctx context.Context) ([]Folder, error) {
 	for _, f := range l.folders {
 		n := len(list)
 		if list = f.appendTo(list); len(list) > n {
-			list[n].Name, list[n].Unlisted = f.path, "" // its names are nothing to us
+			list[n].Name, list[n].Unlisted = f.path, "" // only the count matters
 		}
 	}
 	return list, nil

@@ -10,13 +10,15 @@ import (
 	"mrtq/newqueue"
 )
 
-// Window is over what time rates are taken.
+// Window is the time over which rates are computed.
 const Window = time.Minute
 
-// History is what the looks of the last minute found, the newest last.
+// History is the snapshots of the last minute, the newest last. Nil is an empty
+// history.
 type History []Snapshot
 
-// Add is the history with one look more, and without what is older than [Window].
+// Add returns the history with one more snapshot, and without those that are older
+// than [Window]. It does not change h.
 func (h History) Add(s Snapshot) History {
 	first := 0
 	for first < len(h)-1 && s.At.Sub(h[first].At) > Window {
@@ -25,63 +27,68 @@ func (h History) Add(s Snapshot) History {
 	return append(h[first:len(h):len(h)], s)
 }
 
-// View is what an operator wants to know of a target. It is the line of -o ndjson.
+// View is what an operator needs to know of a target. Its JSON is stable: it is
+// what mrtq watch prints (docs/json.md, "watch").
 type View struct {
-	Time   time.Time `json:"time"`
-	Target string    `json:"target"`
-	// Connected says that AsOf is as new as it should be. While it is not, Trouble
-	// says why, and all else is as it was then.
-	Connected bool      `json:"connected"`
-	Trouble   string    `json:"trouble,omitempty"`
-	Troubled  float64   `json:"trouble_seconds,omitempty"` // for how long
-	AsOf      time.Time `json:"as_of,omitzero"`
-	There     bool      `json:"there"` // the target's chroot is
+	Time   time.Time `json:"time"`   // when the view is shown; the caller sets it
+	Target string    `json:"target"` // the target's name; the caller sets it
+	// The caller also sets these three. Connected is true if the newest look
+	// succeeded. While it is false, Trouble says why, and all fields below are as
+	// they were at AsOf.
+	Connected bool    `json:"connected"`
+	Trouble   string  `json:"trouble,omitempty"`
+	Troubled  float64 `json:"trouble_seconds,omitempty"` // for how many seconds
+
+	AsOf  time.Time `json:"as_of,omitzero"` // when the newest look began, zero if there was none
+	There bool      `json:"there"`          // whether the target's chroot exists
 	// NoQueue is what is there instead of a new queue, nil if there is one.
 	NoQueue *migrate.NoQueue `json:"no_queue,omitempty"`
 
-	Jobs      []Queue    `json:"jobs"`             // by state
-	Access    []Queue    `json:"access"`           // by queue
-	Batches   []Queue    `json:"batches"`          // one, or none
-	Source    []Queue    `json:"source,omitempty"` // legacy queues and locks, by znode, if they are watched
+	Jobs      []Queue    `json:"jobs"`             // one for each state
+	Access    []Queue    `json:"access"`           // one for each access queue
+	Batches   []Queue    `json:"batches"`          // one for all batches, or none
+	Source    []Queue    `json:"source,omitempty"` // legacy queues and locks, named by their znodes, if they are watched
 	Holds     []HoldView `json:"holds"`
 	Locks     LocksView  `json:"locks"`
-	Migration *RunView   `json:"migration,omitempty"` // the newest run
-	Migrators int        `json:"migrators"`           // sessions in the election: one at work, the others standing by
-	Leader    string     `json:"leader,omitempty"`    // what the one at work says of itself
-	Notes     []string   `json:"notes"`               // what to look after
+	Migration *RunView   `json:"migration,omitempty"` // the newest run, nil if there is none
+	Migrators int        `json:"migrators"`           // processes in the election: one works, the others wait
+	Leader    string     `json:"leader,omitempty"`    // how the one at work describes itself
+	Notes     []string   `json:"notes"`               // what needs the operator's attention
 }
 
-// Queue is how many there are of one kind, and how fast they come and go.
+// Queue counts the jobs of a state, the requests of a queue, or all batches.
 type Queue struct {
-	Name  string `json:"name"`
-	Count int    `json:"count"`
-	// Entered and Left count since the folder was made.
+	Name  string `json:"name"`  // of the state or queue
+	Count int    `json:"count"` // how many there are now
+	// Entered and Left count what came and what left since the folder was created.
 	Entered int64 `json:"entered"`
 	Left    int64 `json:"left"`
-	// Rates over the last minute, nil before there were two looks.
+	// In and Out are what came and left per minute, over the last minute. They are nil
+	// until there are two snapshots.
 	In  *float64 `json:"in_per_minute,omitempty"`
 	Out *float64 `json:"out_per_minute,omitempty"`
-	// Oldest is the one that was made first, nil if there is none or it is not
-	// known.
+	// Oldest is the job, request or batch that was created first. It is nil if there
+	// is none or it is not known.
 	Oldest *OldestView `json:"oldest,omitempty"`
 }
 
-// OldestView is the oldest of a queue.
+// OldestView is the oldest job, request or batch of a [Queue].
 type OldestView struct {
 	ID      string  `json:"id"`
-	Seconds float64 `json:"age_seconds"`
+	Seconds float64 `json:"age_seconds"`  // since it was created
 	Here    float64 `json:"here_seconds"` // since it came into this state or queue
 }
 
 // HoldView is one hold.
 type HoldView struct {
 	Path       string  `json:"path"`
-	Name       string  `json:"name"`
-	Collection bool    `json:"collection"`
+	Name       string  `json:"name"`       // of the queue or the collection
+	Collection bool    `json:"collection"` // whether it is on a collection
 	Seconds    float64 `json:"age_seconds"`
 }
 
-// LocksView is what is locked, as far as it was looked at.
+// LocksView lists and counts locks. Those of jobs, batches and requests are only
+// the ones that the look found: see [Looker.Look].
 type LocksView struct {
 	Count  map[LockKind]int `json:"count"`
 	Oldest float64          `json:"oldest_seconds"` // 0 without locks
@@ -93,14 +100,14 @@ type LockView struct {
 	Kind    LockKind `json:"kind"`
 	Path    string   `json:"path"`
 	Seconds float64  `json:"age_seconds"`
-	Session string   `json:"session"` // "" for a persistent one
+	Session string   `json:"session"` // the session that holds it, "" for a persistent lock
 }
 
-// RunView is what a migration is doing or has done.
+// RunView is the newest run: what it is doing or has done.
 type RunView struct {
 	Run          string           `json:"run"`
 	State        migrate.RunState `json:"state,omitempty"`
-	Damage       string           `json:"damage,omitempty"` // why nothing more is known
+	Damage       string           `json:"damage,omitempty"` // why the run's record can't be read; then only Run is known
 	Source       string           `json:"source,omitempty"`
 	Dialect      newqueue.Dialect `json:"dialect,omitempty"`
 	Owner        string           `json:"owner,omitempty"` // the process that wrote last
@@ -109,20 +116,22 @@ type RunView struct {
 	Records      int              `json:"records_done"`
 	Total        int              `json:"records_total,omitempty"` // 0 if it is not known
 	Transactions int32            `json:"transactions"`
-	// Rates over the last minute, nil before there were two looks.
+	// The rates are over the last minute. They are nil until there are two snapshots
+	// of the run in this state.
 	RecordRate      *float64 `json:"records_per_second,omitempty"`
 	TransactionRate *float64 `json:"transactions_per_second,omitempty"`
-	// Left is how long the rest takes at this rate, nil if that can't be said.
+	// Left is how many seconds the rest takes at this rate, nil if it is not known.
 	Left *float64 `json:"seconds_left,omitempty"`
 }
 
-// Unfinished reports whether the run was begun and not ended.
+// Unfinished reports whether the run, or its rollback, has begun and not ended.
 func (r RunView) Unfinished() bool {
 	return r.State == migrate.RunRunning || r.State == migrate.RunRollingBack
 }
 
-// View is what the newest look shows, with rates over the history. It is a pure
-// function; the caller fills in the target and how fresh it is.
+// View returns what the newest snapshot shows, with rates over the history. The
+// caller sets Time, Target, Connected, Trouble and Troubled. Lists are never nil,
+// except Source.
 func (h History) View() View {
 	v := View{Jobs: []Queue{}, Access: []Queue{}, Batches: []Queue{}, Holds: []HoldView{}, Locks: LocksView{Count: map[LockKind]int{}, List: []LockView{}}, Notes: []string{}}
 	if len(h) == 0 {
@@ -160,7 +169,8 @@ func (h History) View() View {
 	return v
 }
 
-// age is how old something is. The server's clock may be ahead of ours.
+// age returns how old something is, in seconds. It is never negative, although the
+// server's clock may be ahead of ours.
 func age(now, since time.Time) float64 {
 	return max(0, now.Sub(since).Round(time.Millisecond).Seconds())
 }
@@ -183,7 +193,8 @@ func (h History) queue(f Folder, folders func(Snapshot) []Folder) Queue {
 	return q
 }
 
-// rate is nil where none can be told.
+// rate returns n per unit of time, or nil if no time has passed or a counter went
+// back.
 func rate(n int64, per float64) *float64 {
 	if per <= 0 || n < 0 {
 		return nil
@@ -209,7 +220,7 @@ func (v *LocksView) fill(s Snapshot) {
 	}
 }
 
-// Total is how many locks there are.
+// Total returns the number of locks of all kinds.
 func (v LocksView) Total() int {
 	n := 0
 	for _, c := range v.Count {
@@ -248,21 +259,22 @@ func (h History) run() *RunView {
 }
 
 // attended reports whether a migrator was in the election at one of the last two
-// looks: one look reads it and the run's record one after the other.
+// looks. One look is not enough, because it does not read the election and the
+// run's record at the same moment.
 func (h History) attended() bool {
 	return slices.ContainsFunc(h[max(0, len(h)-2):], func(s Snapshot) bool { return len(s.Migration.Migrators) > 0 })
 }
 
-// notes are what an operator should do about the run.
+// notes says what an operator should do about the run.
 func (r RunView) notes(attended bool) []string {
 	switch {
 	case r.Damage != "":
-		return []string{fmt.Sprintf("the record of %s can't be used: %s; see mrtq status", r.Run, r.Damage)}
+		return []string{fmt.Sprintf("the record of %s can't be used: %s; the target's status says what to do", r.Run, r.Damage)}
 	case attended:
 	case r.State == migrate.RunRunning:
-		return []string{fmt.Sprintf("%s is not finished and no migrator is at work: run the same mrtq migrate again", r.Run)}
+		return []string{fmt.Sprintf("%s is not finished and no migrator is at work: run the same migration again to finish it", r.Run)}
 	case r.State == migrate.RunRollingBack:
-		return []string{fmt.Sprintf("the rollback of %s is not finished and nobody is at work on it: mrtq rollback TARGET --run %s", r.Run, r.Run)}
+		return []string{fmt.Sprintf("the rollback of %s is not finished and no migrator is at work: roll back %s again to finish it", r.Run, r.Run)}
 	}
 	return nil
 }

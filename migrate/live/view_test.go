@@ -12,8 +12,8 @@ func pending(at time.Time, czxid int64, created, children int32) Snapshot {
 	return Snapshot{At: at, There: true, Jobs: []Folder{{Path: "/jobs/states/pending", Name: "pending", Stat: znode.Stat{Czxid: czxid, NumChildren: children, Cversion: 2*created - children}}}}
 }
 
-// Rates are what came and went over the last minute, however little the count
-// itself changed.
+// Rates count what came and left over the last minute, even if the count itself
+// hardly changed.
 func TestRates(t *testing.T) {
 	at := func(seconds int) time.Time { return testNow.Add(time.Duration(seconds) * time.Second) }
 	for name, c := range map[string]struct {
@@ -53,7 +53,7 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// A history is a minute long, and never without the newest look.
+// A history is a minute long, and always has the newest snapshot.
 func TestHistoryIsAMinute(t *testing.T) {
 	var h History
 	for i := range 1000 {
@@ -68,7 +68,8 @@ func TestHistoryIsAMinute(t *testing.T) {
 	}
 }
 
-// What is ahead of our clock is new, not of the future.
+// Something that the server created "after now" has age 0, because the server's clock
+// may be ahead of ours.
 func TestNoNegativeAge(t *testing.T) {
 	s := Snapshot{At: testNow, Locks: []Lock{{Kind: LockJob, Since: testNow.Add(time.Hour)}}, Holds: []Hold{{Since: testNow.Add(time.Hour)}}}
 	v := History{s}.View()
@@ -77,8 +78,8 @@ func TestNoNegativeAge(t *testing.T) {
 	}
 }
 
-// A run that nobody is at work on is named, but not for one look alone: a
-// migrator may have come or gone within it.
+// A view has a note about an unfinished run that no migrator works on. Two looks have
+// to agree, because a migrator may come or leave during one look.
 func TestAbandonedRun(t *testing.T) {
 	running := Migration{Path: "/migration/runs/run0000000000", Run: &migrate.Run{ID: "run0000000000", State: migrate.RunRunning}}
 	attended := running
@@ -87,10 +88,10 @@ func TestAbandonedRun(t *testing.T) {
 		looks []Migration
 		notes int
 	}{
-		"at once":             {[]Migration{running}, 1},
-		"somebody is at work": {[]Migration{running, attended}, 0},
-		"just gone":           {[]Migration{attended, running}, 0},
-		"gone":                {[]Migration{attended, running, running}, 1},
+		"no migrator at the first look":     {[]Migration{running}, 1},
+		"a migrator at the last look":       {[]Migration{running, attended}, 0},
+		"a migrator at the look before":     {[]Migration{attended, running}, 0},
+		"no migrator at the last two looks": {[]Migration{attended, running, running}, 1},
 	} {
 		var h History
 		for i, m := range c.looks {
@@ -102,7 +103,7 @@ func TestAbandonedRun(t *testing.T) {
 	}
 }
 
-// How a folder is looked at, by its size and what is known of it.
+// The size of a folder, and what is known of it, decide how it is read.
 func TestChoose(t *testing.T) {
 	stat := func(children int32, pzxid int64) znode.Stat {
 		return znode.Stat{Czxid: 1, NumChildren: children, Pzxid: pzxid}

@@ -12,9 +12,9 @@ import (
 	"mrtq/newqueue"
 )
 
-// Places are the rules of [Map] about jobs, batches and their entries: whether
-// they agree with each other. They remember nothing of a job but what its
-// entries depend on.
+// Places returns the code that checks the rules of [Map] which compare jobs,
+// batches and their entries with each other. Of a job it keeps in memory only what
+// the job's entries depend on.
 func Places(d newqueue.Dialect) layout.NewNative {
 	return func(report func(layout.Found)) layout.Native {
 		return &places{d: d, report: report, jobs: map[string]*jobPlace{}, batches: map[string]*batchPlace{}, folders: map[string]bool{}}
@@ -129,7 +129,7 @@ func (p *places) submission(v layout.Visit) {
 	switch {
 	case err != nil && !noObject(p.d, v.Znode.Data):
 	case s.BatchID == "":
-		p.found("batch-submission/no-batchid", v.Znode.Path, "a batchID", "no batchID: nobody finds the batch by it", "", nil)
+		p.found("batch-submission/no-batchid", v.Znode.Path, "a batchID", "no batchID: its depositor can't find the batch", "", nil)
 	// encoding/json reads every Java string that is cut inside a character as
 	// U+FFFD, so such strings can't be told apart here.
 	case !strings.ContainsRune(s.BatchID, utf8.RuneError):
@@ -145,7 +145,7 @@ func (p *places) Done(time.Time) {
 	p.batchUUIDs()
 	for jid, j := range p.jobs {
 		if j.hasBID && p.batches[j.bid] == nil {
-			p.lacks(newqueue.BatchPath(j.bid), "job-bid/orphan", newqueue.JobPath(jid)+"/bid", "a batch that is there", fmt.Sprintf("batch %.40q, which doesn't exist", j.bid), "Find the job's batch by the batches' entries, or delete the job.", nil)
+			p.lacks(newqueue.BatchPath(j.bid), "job-bid/orphan", newqueue.JobPath(jid)+"/bid", "a batch that exists", fmt.Sprintf("batch %.40q, which doesn't exist", j.bid), "Find the job's batch by the batches' entries, or delete the job.", nil)
 		}
 	}
 	for _, q := range p.queued {
@@ -181,17 +181,17 @@ func (p *places) batchStates(bid string, b *batchPlace) {
 	switch {
 	case !b.hasStates && b.state != "" && !waiting && b.state != newqueue.BatchDeleted:
 		p.found("batch-states/no-states", path, "states, because the batch is "+string(b.state), "no states: it looks pending to a worker",
-			"Make states and states/batch-processing.", &layout.Fix{Ops: []znode.Op{unchanged, znode.Create(path, nil), znode.Create(newqueue.BatchFolderPath(bid, newqueue.FolderProcessing), nil)}, Locks: locks})
+			"Create states and states/batch-processing.", &layout.Fix{Ops: []znode.Op{unchanged, znode.Create(path, nil), znode.Create(newqueue.BatchFolderPath(bid, newqueue.FolderProcessing), nil)}, Locks: locks})
 	case b.hasStates && waiting:
 		var fix *layout.Fix
 		if b.empty {
 			fix = &layout.Fix{Ops: []znode.Op{unchanged, znode.Delete(path, b.statesIsNew)}, Locks: locks}
 		}
 		p.found("batch-states/too-early", path, "no states, because the batch is "+string(b.state), "states: the client library will never take the batch",
-			"Delete them while no worker has the batch. If jobs are in them, find out first who made those.", fix)
+			"Delete them while no worker has the batch. If there are entries of jobs in them, find out first who created those.", fix)
 	case b.hasStates && !b.processing && b.state != "":
 		p.found("batch-states/no-processing", newqueue.BatchFolderPath(bid, newqueue.FolderProcessing), "the folder, even empty", "it is not there: the batch is never reported",
-			"Make it.", &layout.Fix{Ops: []znode.Op{unchanged, znode.Create(newqueue.BatchFolderPath(bid, newqueue.FolderProcessing), nil)}, Locks: locks})
+			"Create it.", &layout.Fix{Ops: []znode.Op{unchanged, znode.Create(newqueue.BatchFolderPath(bid, newqueue.FolderProcessing), nil)}, Locks: locks})
 	}
 }
 
@@ -204,7 +204,7 @@ func (p *places) batchUUIDs() {
 		b := p.batches[u.bid]
 		switch {
 		case b == nil:
-			p.lacks(newqueue.BatchPath(u.bid), "batch-uuid/orphan", path, "a batch that is there", fmt.Sprintf("batch %.40q, which doesn't exist", u.bid), "Delete the entry.", &layout.Fix{Ops: []znode.Op{znode.Delete(path, u.version)}})
+			p.lacks(newqueue.BatchPath(u.bid), "batch-uuid/orphan", path, "a batch that exists", fmt.Sprintf("batch %.40q, which doesn't exist", u.bid), "Delete the entry.", &layout.Fix{Ops: []znode.Op{znode.Delete(path, u.version)}})
 		case b.hasUUID && newqueue.BatchUUIDPath(b.uuid) != path:
 			p.found("batch-uuid/other-batch", path, fmt.Sprintf("the batchID of batch %s, %.80q", u.bid, b.uuid), fmt.Sprintf("%.80q", u.name), "Delete the entry if no batch has this batchID.", nil)
 		}
@@ -217,7 +217,7 @@ func (p *places) batchUUIDs() {
 		other, ok := there[znode.Name(path)]
 		switch {
 		case !ok:
-			p.found("batch-uuid/no-entry", path, "an entry for batch "+bid, "no entry: the batch can't be found by its batchID", "Make it.",
+			p.found("batch-uuid/no-entry", path, "an entry for batch "+bid, "no entry: the batch can't be found by its batchID", "Create it.",
 				&layout.Fix{Ops: []znode.Op{znode.Check(newqueue.BatchPath(bid)+"/submission", b.submission), znode.Create(path, []byte(bid))}, Locks: []string{newqueue.BatchPath(bid) + "/lock"}})
 		case other != bid:
 			p.found("batch-uuid/other-batch", path, fmt.Sprintf("%s, whose batchID this is", bid), fmt.Sprintf("%.40q", other), "", nil)
@@ -255,7 +255,7 @@ func (p *places) create(ops []znode.Op, entry string) []znode.Op {
 func (p *places) queueEntry(q queuePlace) {
 	j := p.jobs[q.jid]
 	if j == nil {
-		p.lacks(newqueue.JobPath(q.jid), "queue-entry/orphan", q.path, "an entry of a job that is there", "job "+q.jid+" doesn't exist: a worker that takes it fails", "Delete the entry.",
+		p.lacks(newqueue.JobPath(q.jid), "queue-entry/orphan", q.path, "an entry of a job that exists", "job "+q.jid+" doesn't exist: a worker that takes it fails", "Delete the entry.",
 			&layout.Fix{Ops: []znode.Op{znode.Delete(q.path, q.version)}})
 		return
 	}
@@ -282,7 +282,7 @@ func (p *places) batchEntry(e folderPlace) {
 	path := newqueue.BatchEntryPath(e.bid, e.folder, e.jid)
 	j := p.jobs[e.jid]
 	if j == nil {
-		p.lacks(newqueue.JobPath(e.jid), "batch-entry/orphan", path, "an entry of a job that is there", "job "+e.jid+" doesn't exist", "Delete the entry.",
+		p.lacks(newqueue.JobPath(e.jid), "batch-entry/orphan", path, "an entry of a job that exists", "job "+e.jid+" doesn't exist", "Delete the entry.",
 			&layout.Fix{Ops: []znode.Op{znode.Delete(path, e.version)}, Locks: []string{newqueue.BatchPath(e.bid) + "/lock"}})
 		return
 	}
@@ -305,13 +305,13 @@ func (p *places) batchEntry(e folderPlace) {
 func (p *places) entriesOf(jid string, j *jobPlace) {
 	want, optional := p.wants(jid, j)
 	if !j.inQueue && !optional && want != "" {
-		p.found("queue-entry/no-entry", want, fmt.Sprintf("an entry of job %s, which is %s", jid, j.state), "no entry: no worker will find the job", "Make it.",
+		p.found("queue-entry/no-entry", want, fmt.Sprintf("an entry of job %s, which is %s", jid, j.state), "no entry: no worker will find the job", "Create it.",
 			&layout.Fix{Ops: p.create(j.guards(jid), want), Locks: []string{newqueue.JobPath(jid) + "/lock"}})
 	}
 	if j.inBatch || p.batches[j.bid] == nil {
 		return // the rule about the job's bid reports it
 	}
 	want = newqueue.BatchEntryPath(j.bid, j.state.Folder(), jid)
-	p.found("batch-entry/no-entry", want, fmt.Sprintf("an entry of job %s, which is %s", jid, j.state), "no entry: its batch doesn't know of it", "Make it.",
+	p.found("batch-entry/no-entry", want, fmt.Sprintf("an entry of job %s, which is %s", jid, j.state), "no entry: its batch doesn't know of it", "Create it.",
 		&layout.Fix{Ops: p.create(append(j.guards(jid), znode.Check(newqueue.JobPath(jid)+"/bid", j.bidVersion)), want), Locks: []string{newqueue.JobPath(jid) + "/lock", newqueue.BatchPath(j.bid) + "/lock"}})
 }

@@ -14,11 +14,12 @@ import (
 
 // Problem is one place where a tree breaks a rule of the layout.
 type Problem struct {
-	Path    string
-	Rule    string // its id: mrtq layout merritt lists them
-	Message string
+	Path    string // of the znode
+	Rule    string // the rule's id; the command "mrtq layout merritt" lists all rules
+	Message string // what is there, and what should be
 }
 
+// String returns path, message and rule on one line.
 func (p Problem) String() string { return fmt.Sprintf("%s: %s (%s)", p.Path, p.Message, p.Rule) }
 
 // Check compares a tree with the map of the layout, and returns every place that

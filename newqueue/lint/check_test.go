@@ -121,7 +121,7 @@ func TestCheckLayoutFinds(t *testing.T) {
 			"/jobs/jid0000000001/bid: it is not there; want this znode (job-bid/missing)",
 		}},
 		{"a job of no batch", newqueue.Design, []string{"/jobs/jid0000000001/bid bid0000000009"}, []string{
-			`/jobs/jid0000000001/bid: batch "bid0000000009", which doesn't exist; want a batch that is there (job-bid/orphan)`,
+			`/jobs/jid0000000001/bid: batch "bid0000000009", which doesn't exist; want a batch that exists (job-bid/orphan)`,
 		}},
 		{"a job of another batch", newqueue.Design, []string{"/jobs/jid0000000001/bid bid0000000001"}, []string{
 			`/batches/bid0000000000/states/batch-processing/jid0000000001: job jid0000000001 belongs to batch "bid0000000001"; want an entry of a job of this batch (batch-entry/other-batch)`,
@@ -162,7 +162,7 @@ func TestCheckLayoutFinds(t *testing.T) {
 			"/jobs/states/pending/05-jid0000000001: no entry: no worker will find the job; want an entry of job jid0000000001, which is pending (queue-entry/no-entry)",
 		}},
 		{"an entry of nothing", newqueue.Design, []string{"/jobs/states/pending/05-jid0000000007 "}, []string{
-			"/jobs/states/pending/05-jid0000000007: job jid0000000007 doesn't exist: a worker that takes it fails; want an entry of a job that is there (queue-entry/orphan)",
+			"/jobs/states/pending/05-jid0000000007: job jid0000000007 doesn't exist: a worker that takes it fails; want an entry of a job that exists (queue-entry/orphan)",
 		}},
 		{"an entry's name", newqueue.Design, []string{"/jobs/states/pending/5-jid0000000001 "}, []string{
 			`/jobs/states/pending/5-jid0000000001: "5-jid0000000001"; want a priority of two digits, then jid and ten digits (queue-entry/bad-name)`,
@@ -175,7 +175,7 @@ func TestCheckLayoutFinds(t *testing.T) {
 			"/batches/bid0000000000/states/batch-processing/jid0000000002: an entry of job jid0000000002, which is failed; want its entry at /batches/bid0000000000/states/batch-failed/jid0000000002 (batch-entry/wrong-folder)",
 		}},
 		{"a batch entry of nothing", newqueue.Design, []string{"/batches/bid0000000000/states/batch-completed/jid0000000007 "}, []string{
-			"/batches/bid0000000000/states/batch-completed/jid0000000007: job jid0000000007 doesn't exist; want an entry of a job that is there (batch-entry/orphan)",
+			"/batches/bid0000000000/states/batch-completed/jid0000000007: job jid0000000007 doesn't exist; want an entry of a job that exists (batch-entry/orphan)",
 		}},
 		{"the older folder's name", newqueue.Design, []string{"/batches/bid0000000000/states/processing "}, []string{
 			`/batches/bid0000000000/states/processing: "processing"; want batch-processing, batch-failed, batch-completed or batch-deleted (batch-folder/bad-state)`,
@@ -196,7 +196,7 @@ func TestCheckLayoutFinds(t *testing.T) {
 			`/batches/bid0000000001/notes: "notes"; want one of lock, states, status, status-report, submission (batch/unknown-path)`,
 		}},
 		{"a UUID of no batch", newqueue.Design, []string{"/batch-uuids/uuid-2 bid0000000009"}, []string{
-			`/batch-uuids/uuid-2: batch "bid0000000009", which doesn't exist; want a batch that is there (batch-uuid/orphan)`,
+			`/batch-uuids/uuid-2: batch "bid0000000009", which doesn't exist; want a batch that exists (batch-uuid/orphan)`,
 		}},
 		{"a UUID of another batch", newqueue.Design, []string{"/batch-uuids/uuid-2 bid0000000000"}, []string{
 			`/batch-uuids/uuid-2: "uuid-2"; want the batchID of batch bid0000000000, "uuid-1" (batch-uuid/other-batch)`,

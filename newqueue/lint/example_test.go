@@ -16,5 +16,5 @@ func ExampleCheck() {
 	for _, p := range lint.Check(tree, newqueue.Design) {
 		fmt.Println(p)
 	}
-	// Output: /batch-uuids/u: batch "bid0000000000", which doesn't exist; want a batch that is there (batch-uuid/orphan)
+	// Output: /batch-uuids/u: batch "bid0000000000", which doesn't exist; want a batch that exists (batch-uuid/orphan)
 }

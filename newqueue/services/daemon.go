@@ -136,13 +136,13 @@ var effectWords = map[Effect]string{
 	Harmless:       "no daemon reads it any more",
 }
 
-// Blocking reports whether a migration does not start if an item has this effect.
-// The other effects only give a warning.
+// Blocking reports whether a migration refuses to start because of an item with
+// this effect. The other effects are only warnings.
 func (e Effect) Blocking() bool {
 	return !slices.Contains([]Effect{NeverCleaned, BreaksPage, Harmless}, e)
 }
 
-// Stop is one daemon and what it does at a fault.
+// Stop is one daemon, and what it does if a demand is not met.
 type Stop struct {
 	Daemon Daemon
 	Effect Effect

@@ -35,15 +35,14 @@ type Demand struct {
 	Optional bool
 	// Says is the rule in words, for demands without a key.
 	Says string
-	// Stops are the readers, in the order in which they read the item, and what
-	// each does at a fault.
+	// Stops are the daemons that read it, in the order in which they read the item,
+	// and what each does if the demand is not met.
 	Stops []Stop
 	// Default is what a migration writes if a legacy record has none. "" means
 	// that there is no safe default.
 	Default string
-	// Library is the method of the client library that reads it. It reads it in
-	// every tree, no matter who wrote that. "" means that only a service has the
-	// demand.
+	// Library is the method of the client library that reads the key or znode, in
+	// every tree of this layout. "" means that only a service reads it.
 	Library string
 	// faults checks a rule that is not about one key. It needs only the item's own
 	// JSON objects.
@@ -71,12 +70,14 @@ type Violation struct {
 	Item   string // path of the batch, job or request; "/" for the tree
 	Path   string // of the znode
 	What   string // what is wrong
-	Stop   Stop   // what happens first, and at which daemon
+	Stop   Stop   // the first daemon that meets it, and what that does
 }
 
-// Then says what would happen.
+// Then says what the services would do, in words for an operator.
 func (v Violation) Then() string { return v.Stop.String() }
 
+// String returns the requirement, the path, what is wrong and what would happen, on
+// one line.
 func (v Violation) String() string {
 	return fmt.Sprintf("%s: %s: %s: %s", v.Demand.ID, v.Path, v.What, v.Then())
 }

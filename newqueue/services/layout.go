@@ -63,14 +63,15 @@ var patternOf = map[Scope]string{
 	OfFailedJob: "/jobs/{jid}/", OfStoringJob: "/jobs/{jid}/", OfRecordingJob: "/jobs/{jid}/", OfAccess: "/access/{queue}/{qid}/", OfWaitingAccess: "/access/{queue}/{qid}/",
 }
 
-// Rules check the demands of [AddRules], one znode after the other. They remember
-// the batchID of every batch, and the jobs without a profile.
+// Rules returns the code that checks the demands of [AddRules], one znode after the
+// other. It passes each violation to report. In memory it keeps the batchID of every
+// batch and the paths of the jobs without a profile.
 func Rules(report func(layout.Found)) layout.Native {
 	return &passing{report: report, batchIDs: map[string]string{}, there: map[string]bool{}}
 }
 
-// passing is the item whose znodes are just being visited, and what its demands
-// depend on besides.
+// passing has the item whose znodes are being visited, and what else its demands
+// depend on.
 type passing struct {
 	report   func(layout.Found)
 	it       *item

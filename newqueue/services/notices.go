@@ -25,8 +25,8 @@ const (
 // operator should know before the services start.
 type Notice struct {
 	Kind NoticeKind
-	Item string
-	What string
+	Item string // the path of the batch or job
+	What string // for an operator
 }
 
 // estimateAdds is what Estimate adds to the priority of a manifest whose

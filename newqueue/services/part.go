@@ -5,18 +5,19 @@ import (
 	"mrtq/newqueue"
 )
 
-// BatchRest is what a tree with only a part of a queue does not show of a batch:
-// its jobs, which may be in other parts.
+// BatchRest counts the entries and jobs of one batch in the whole queue. A tree with
+// only a part of the queue does not show them all.
 type BatchRest struct {
 	Standing func(newqueue.BatchFolder) int // how many entries a folder has
 	Jobs     int                            // how many jobs have this batch as their bid
 }
 
 // CheckPart is [Check] for a tree with only a part of a queue: some batches, jobs
-// or requests, and all entries of these jobs. The caller has to ignore violations
-// that exist only because it is a part: of demands on the tree, and on items of
-// other parts. CheckPart assumes that some job has a profile: see
-// [Demand.OnlyWithProfiles].
+// or requests, and all entries of these jobs. rest returns what the tree does not
+// show of a batch. CheckPart also returns violations that exist only because the
+// rest of the queue is missing: of demands on the tree, and on items of other
+// parts. The caller has to ignore these. CheckPart assumes that at least one job
+// has a profile: see [Demand.OnlyWithProfiles].
 func CheckPart(tree *znode.Tree, rest func(bid string) BatchRest) []Violation {
 	c := newChecker(tree)
 	c.rest = rest
@@ -26,11 +27,11 @@ func CheckPart(tree *znode.Tree, rest func(bid string) BatchRest) []Violation {
 	return c.check()
 }
 
-// OnlyWithProfiles reports whether the demand counts only if some job of the
-// queue has a profile.
+// OnlyWithProfiles reports whether the demand counts only if at least one job of
+// the queue has a profile.
 func (d *Demand) OnlyWithProfiles() bool { return d.ID == "R30" }
 
-// HasProfile reports whether some job of a tree has a profile.
+// HasProfile reports whether at least one job of a tree has a profile.
 func HasProfile(tree *znode.Tree) bool {
 	for _, jid := range tree.Children(newqueue.JobsPath) {
 		o, err := newqueue.ParseObject(dataOf(tree, newqueue.JobPath(jid)+"/configuration"))

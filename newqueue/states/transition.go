@@ -22,6 +22,7 @@ type Transition struct {
 	Note string
 }
 
+// String returns the row's id and its two states, such as "J14 storing → failed".
 func (t Transition) String() string { return fmt.Sprintf("%s %s → %s", t.ID, t.From, t.To) }
 
 // Actor is who makes a transition. A worker holds the entity's ephemeral lock,
@@ -32,7 +33,7 @@ type Actor string
 // The actors.
 const (
 	API         Actor = "API"          // the service that takes submissions
-	BatchWorker Actor = "batch worker" // makes a batch's jobs while it holds the batch's lock
+	BatchWorker Actor = "batch worker" // creates a batch's jobs while it holds the batch's lock
 	Worker      Actor = "worker"
 	Event       Actor = "event" // the watch on a batch's jobs
 	Admin       Actor = "admin"
