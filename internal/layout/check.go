@@ -147,7 +147,7 @@ type checker struct {
 	hidden   []string          // znodes that can't be read: what is below them is not known
 }
 
-// pathHash stands for a path, because a million hashes take less memory than a
+// pathHash is the hash of a path. A million hashes take less memory than a
 // million paths.
 type pathHash [16]byte
 

@@ -106,7 +106,7 @@ func TestVerdict(t *testing.T) {
 		{"another plan", night(func(d *Data) { d.Plan.Carried = "" }), "Not this plan", toneWarn},
 		{"without source", night(func(d *Data) { d.Verification = nil }), "Not compared", toneWarn},
 		{"quarantine not checked", night(func(d *Data) { d.Verification.Quarantined, d.Verification.QuarantineChecked = 3, false }), "Verified", toneWarn},
-		{"nothing there", night(func(d *Data) { d.Runs, d.Plan = nil, nil }), "Not begun", toneInfo},
+		{"nothing there", night(func(d *Data) { d.Runs, d.Plan = nil, nil }), "Not started", toneInfo},
 		{"ready", plan(func(*Data) {}), "Ready", toneGood},
 		{"blocked", plan(func(d *Data) { d.Plan.Problems = []Problem{{}} }), "Stopped", toneBad},
 		{"nothing to do", plan(func(d *Data) { d.Plan.Empty = true }), "Nothing to do", toneGood},

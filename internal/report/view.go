@@ -162,8 +162,8 @@ func (v *view) facts(d *Data) {
 		add("Only", d.Only)
 	}
 	if d.ran() {
-		add("Begun", moment(d.Runs[0].Started))
-		add("Ended", moment(d.newest().Finished))
+		add("Started", moment(d.Runs[0].Started))
+		add("Finished", moment(d.newest().Finished))
 		add("By", d.newest().Owner)
 	}
 	if d.Plan != nil {
