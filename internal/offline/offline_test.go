@@ -200,7 +200,7 @@ func TestNothingIsLeft(t *testing.T) {
 }
 
 // A large tree needs little memory.
-func TestFlat(t *testing.T) {
+func TestLargeTreeNeedsLittleMemory(t *testing.T) {
 	const jobs = 20_000
 	tree, path := empty(t, offline.Options{Memory: 2 << 20})
 	must(t, tree.Multi(t.Context(), []znode.Op{znode.Create("/jobs", nil)}))

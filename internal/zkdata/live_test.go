@@ -23,8 +23,8 @@ import (
 // TestLiveServer reads the directory of a real server that several clients keep
 // busy. It reads again and again while snapshots are half written, directly and
 // from a copy. Each result must be the tree of some moment. In the end the
-// server must agree with its directory about each znode, before it is killed
-// and after it is started again.
+// server must agree with its directory about each znode, before and after it is
+// killed.
 func TestLiveServer(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
