@@ -54,7 +54,7 @@ func TestPacket(t *testing.T) {
 	}
 	huge := []znode.Op{znode.Create("/huge", make([]byte, 17<<20))}
 	if err := tree.Multi(t.Context(), huge); err == nil || errors.Is(err, zkconn.ErrUnknownOutcome) {
-		t.Errorf("more than a session sends: %v", err)
+		t.Errorf("a transaction that is larger than a session sends: %v", err)
 	}
 }
 
