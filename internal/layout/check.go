@@ -137,17 +137,17 @@ type checker struct {
 	newest   int64 // milliseconds since 1970
 	zxid     int64 // see Report
 
-	of       map[*Node][]*Relation
-	targets  map[*Node]bool    // znodes that relations refer to
-	there    map[pathHash]bool // those targets that exist
-	pending  []reference       // references to look up at the end
-	led      map[pathHash]bool // targets of references
-	awaiting []waiting         // znodes that some znode should refer to
-	aged     []aged            // znodes that must not be too old
-	hidden   []string          // znodes that can't be read: what is below them is not known
+	of         map[*Node][]*Relation
+	targets    map[*Node]bool    // znodes that relations refer to
+	there      map[pathHash]bool // those targets that exist
+	pending    []reference       // references to look up at the end
+	referenced map[pathHash]bool // targets of references
+	awaiting   []waiting         // znodes that some znode should refer to
+	aged       []aged            // znodes that must not be too old
+	hidden     []string          // znodes that can't be read: what is below them is not known
 }
 
-// pathHash stands for a path, because a million hashes take less memory than a
+// pathHash is the hash of a path. A million hashes take less memory than a
 // million paths.
 type pathHash [16]byte
 
@@ -157,7 +157,7 @@ func hashPath(path string) pathHash {
 }
 
 func look(ctx context.Context, s side.Side, m *Map, opt Options) (*Report, error) {
-	c := &checker{ctx: ctx, side: s, m: m, opt: opt, of: map[*Node][]*Relation{}, targets: map[*Node]bool{}, there: map[pathHash]bool{}, led: map[pathHash]bool{}}
+	c := &checker{ctx: ctx, side: s, m: m, opt: opt, of: map[*Node][]*Relation{}, targets: map[*Node]bool{}, there: map[pathHash]bool{}, referenced: map[pathHash]bool{}}
 	for _, r := range m.Relations {
 		c.of[r.Of] = append(c.of[r.Of], r)
 		if r.target != nil {

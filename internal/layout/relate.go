@@ -78,7 +78,7 @@ func (c *checker) apply(r *Relation, path string, params Params, value string, z
 		c.broken(r, path, "a path of a znode", show([]byte(to)), nil)
 		return
 	}
-	c.led[hashPath(to)] = true
+	c.referenced[hashPath(to)] = true
 	ref := reference{r: r, from: path, to: to}
 	if r.remove {
 		ref.fix = &Fix{Ops: []znode.Op{znode.Delete(path, zn.Stat.Version)}}
@@ -120,7 +120,7 @@ func (c *checker) settle() error {
 		now = time.UnixMilli(c.newest)
 	}
 	for _, w := range c.awaiting {
-		if age := now.UnixMilli() - w.since; !c.led[hashPath(w.path)] && age > w.r.younger {
+		if age := now.UnixMilli() - w.since; !c.referenced[hashPath(w.path)] && age > w.r.younger {
 			c.broken(w.r, w.path, "a znode that names it", fmt.Sprintf("none does, and it is %s old", time.Duration(age)*time.Millisecond), nil)
 		}
 	}

@@ -23,7 +23,8 @@ type Consumer struct {
 	HighPriority bool
 }
 
-// Where names of the ingest queue, mrtQ-PPHW…, have the flag and the worker.
+// flagAt is where the names of the ingest queue, mrtQ-PPHW…, have the flag for
+// high priority. The worker's digit comes next.
 const (
 	prefix = "mrtQ-"
 	flagAt = len(prefix) + 2

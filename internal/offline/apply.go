@@ -61,7 +61,7 @@ func (t *Tree) Multi(ctx context.Context, ops []znode.Op) error {
 	})
 }
 
-// Start is Multi: the transaction is done when it returns.
+// Start calls Multi, so the transaction is done when Start returns.
 func (t *Tree) Start(ctx context.Context, ops []znode.Op) <-chan error {
 	done := make(chan error, 1)
 	done <- t.Multi(ctx, ops)
@@ -71,7 +71,7 @@ func (t *Tree) Start(ctx context.Context, ops []znode.Op) <-chan error {
 // stamp is what a transaction writes to the Stat of each znode that it changes.
 type stamp struct{ zxid, time int64 }
 
-// undone is what a place was before the transaction under way.
+// undone is a place's state before the transaction under way.
 type undone struct {
 	place          *touched
 	known          presence

@@ -54,7 +54,7 @@ func TestPacket(t *testing.T) {
 	}
 	huge := []znode.Op{znode.Create("/huge", make([]byte, 17<<20))}
 	if err := tree.Multi(t.Context(), huge); err == nil || errors.Is(err, zkconn.ErrUnknownOutcome) {
-		t.Errorf("more than a session sends: %v", err)
+		t.Errorf("a transaction that is larger than a session sends: %v", err)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestNothingIsLeft(t *testing.T) {
 }
 
 // A large tree needs little memory.
-func TestFlat(t *testing.T) {
+func TestLargeTreeNeedsLittleMemory(t *testing.T) {
 	const jobs = 20_000
 	tree, path := empty(t, offline.Options{Memory: 2 << 20})
 	must(t, tree.Multi(t.Context(), []znode.Op{znode.Create("/jobs", nil)}))

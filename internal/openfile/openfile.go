@@ -1,4 +1,4 @@
-// Package openfile opens a file that the user named, and never waits for ever.
+// Package openfile opens a file that the user named, without waiting for ever.
 // If the file is a named pipe, the system's own open waits without limit until
 // another process opens the other end, and a signal that the program handles
 // does not interrupt it.

@@ -69,8 +69,8 @@ func (g *Gate) run(ctx context.Context, n, operations, sent int, requests func()
 	return requests()
 }
 
-// enter waits for a turn. It returns how many requests may be sent, at most most, and their
-// mark (see [Round.Sent]).
+// enter waits for a turn. It returns how many requests may be sent, never more than most,
+// and their mark (see [Round.Sent]).
 func (g *Gate) enter(ctx context.Context, most int) (may, sent int, err error) {
 	if ctx.Err() != nil {
 		return 0, 0, context.Cause(ctx)

@@ -9,8 +9,8 @@ import "time"
 // at most.
 type Bounds struct{ Least, First, Most int }
 
-// A server's queue holds 1000 requests of all its clients
-// (globalOutstandingLimit).
+// These bounds are far below the 1000 requests of all clients that a server's
+// queue holds (globalOutstandingLimit).
 var (
 	// Reads are the bounds for requests that read one znode.
 	Reads = Bounds{Least: 4, First: 16, Most: 128}

@@ -61,7 +61,7 @@ func TestQuietRound(t *testing.T) {
 	}
 	r.Answered(100, time.Hour, before)
 	if r.Under != Reads.Least {
-		t.Errorf("answers from before end the quiet round")
+		t.Errorf("answers to earlier requests ended the quiet round")
 	}
 	r.Answered(Reads.Least, time.Millisecond, r.Sent())
 	if r.Under != 20 || r.best != time.Millisecond {
@@ -159,6 +159,6 @@ func TestGate(t *testing.T) {
 	close(hold)
 	all.Wait()
 	if most > Reads.Least || g.under != 0 || len(g.waiting) != 0 {
-		t.Errorf("%d were under way at once; %d are, and %d wait", most, g.under, len(g.waiting))
+		t.Errorf("%d requests were under way at once; now %d are, and %d wait", most, g.under, len(g.waiting))
 	}
 }

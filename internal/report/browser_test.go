@@ -48,7 +48,7 @@ func findBrowser(t ending) string {
 		t.Fatal(missing)
 	}
 	t.Skip("skipped without a browser: " + missing)
-	return "" // for an ending whose Skipf returns
+	return "" // only in TestMissingBrowser, where Skip returns
 }
 
 // ending has the methods that end a test early.

@@ -77,7 +77,7 @@ func TestHostile(t *testing.T) {
 	clean := write(t, sample(200))
 	for _, tag := range []string{"<script", "<style", "<img", "<!--", "onerror=\"", "<iframe"} {
 		if got, want := strings.Count(html, tag), strings.Count(clean, tag); got != want {
-			t.Errorf("%d times %s, and %d in a page without hostile texts", got, tag, want)
+			t.Errorf("the page has %d times %s, want %d, as in a page without hostile texts", got, tag, want)
 		}
 	}
 	if at := harmful.FindStringIndex(html); at != nil {

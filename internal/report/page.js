@@ -140,7 +140,7 @@
       this.search.type = 'search';
       this.search.autocomplete = 'off';
       this.search.spellcheck = false;
-      this.search.placeholder = 'path, id, state, reason … all words must be there';
+      this.search.placeholder = 'path, id, state, reason … all words must match';
       label.append(this.search);
       tools.append(label);
       for (const c of this.columns) {

@@ -106,7 +106,7 @@ func TestVerdict(t *testing.T) {
 		{"another plan", night(func(d *Data) { d.Plan.Carried = "" }), "Not this plan", toneWarn},
 		{"without source", night(func(d *Data) { d.Verification = nil }), "Not compared", toneWarn},
 		{"quarantine not checked", night(func(d *Data) { d.Verification.Quarantined, d.Verification.QuarantineChecked = 3, false }), "Verified", toneWarn},
-		{"nothing there", night(func(d *Data) { d.Runs, d.Plan = nil, nil }), "Not begun", toneInfo},
+		{"nothing there", night(func(d *Data) { d.Runs, d.Plan = nil, nil }), "Not started", toneInfo},
 		{"ready", plan(func(*Data) {}), "Ready", toneGood},
 		{"blocked", plan(func(d *Data) { d.Plan.Problems = []Problem{{}} }), "Stopped", toneBad},
 		{"nothing to do", plan(func(d *Data) { d.Plan.Empty = true }), "Nothing to do", toneGood},
@@ -126,7 +126,7 @@ func TestNextFollowsVerdict(t *testing.T) {
 		"At work": "STATUS", "Damaged": "STATUS", "Unfinished": "STATUS", "Differs": "VERIFY", "Faulty": "mend what mrtq check found, and check again before anything is released: CHECK",
 		"Unproved":    "find out why mrtq accept failed, before anything is released",
 		"Rolled back": "STATUS", "Not this plan": "find out which plan run0000000000 carried out, before anything is released",
-		"Not compared": "STATUS", "Verified": "VERIFY", "Not begun": "STATUS",
+		"Not compared": "STATUS", "Verified": "VERIFY", "Not started": "STATUS",
 		"Stopped": "decide or mend what is listed, then make a new plan: PLAN", "Nothing to do": "",
 		"Ready, with risk": "look at the risks, then carry it out: MIGRATE", "Ready, with care": "look at what is listed, then carry it out: MIGRATE", "Ready": "carry it out: MIGRATE",
 	}

@@ -69,7 +69,7 @@ var rules = []rule{
 	{func(d *Data) bool { return d.compared() }, "Verified", toneGood, func(d *Data) string {
 		return fmt.Sprintf("The target is what the source says it should be: %s.", accounted(d.Verification))
 	}, verify},
-	{func(d *Data) bool { return d.Plan == nil }, "Not begun", toneInfo, func(*Data) string { return "No run is recorded in the target." }, status},
+	{func(d *Data) bool { return d.Plan == nil }, "Not started", toneInfo, func(*Data) string { return "No run is recorded in the target." }, status},
 	{func(d *Data) bool { return len(d.Plan.Problems) > 0 }, "Stopped", toneBad, func(d *Data) string {
 		return fmt.Sprintf("This plan can't be carried out: decide or mend %s first.", count(len(d.Plan.Problems), "problem", "problems"))
 	}, func(d *Data) string {

@@ -147,9 +147,9 @@ func (v *view) facts(d *Data) {
 		add("Only", d.Only)
 	}
 	if d.ran() {
-		add("Begun", moment(d.Runs[0].Started))
-		add("Ended", moment(d.newest().Finished))
-		add("By", d.newest().Owner)
+		add("Started", moment(d.Runs[0].Started))
+		add("Finished", moment(d.newest().Finished))
+		add("Run by", d.newest().Owner)
 	}
 	if d.Plan != nil {
 		id := d.Plan.ID[:min(len(d.Plan.ID), 16)]
@@ -181,7 +181,7 @@ func (v *view) tiles(d *Data) {
 	some(counts[ToCreate], "to create", toneInfo)
 	some(counts[ToRewrite], "to rewrite", toneInfo)
 	some(counts[Touched], "touched since", toneWarn)
-	some(counts[Gone], "worked off or deleted", toneInfo)
+	some(counts[Gone], "done or deleted", toneInfo)
 	some(counts[Settled], "declared done", toneInfo)
 	some(counts[Skipped], "skipped", "")
 	some(counts[Quarantined], "in quarantine", toneWarn)
@@ -225,7 +225,7 @@ func (v *view) wrong(d *Data) {
 func (v *view) charts(d *Data, of []*Record) {
 	at, reference := d.Made, "when this page was made"
 	if d.ran() {
-		at, reference = d.Runs[0].Started, "when "+d.Runs[0].ID+" began"
+		at, reference = d.Runs[0].Started, "when "+d.Runs[0].ID+" started"
 	}
 	add := func(c chart) {
 		if len(c.Bars) > 0 && c.Unknown < len(of) {

@@ -34,7 +34,8 @@ type sortable struct {
 	text   []byte
 }
 
-// madeUp comes after all lines of the same path.
+// madeUp is larger than any line's number, so the line that is made up sorts after
+// the dump's own line of the same path.
 const madeUp = math.MaxInt64
 
 func bySortOrder(a, b sortable) int {

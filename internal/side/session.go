@@ -26,7 +26,7 @@ func Session(r *zkconn.Reader, acl func(path string) bool) Side {
 	return &session{r: r, acl: acl}
 }
 
-// Server returns the session that a side reads, or nil if it is no session.
+// Server returns the session that a side reads, or nil if it reads none.
 func Server(s Side) *zkconn.Reader {
 	if on, ok := s.(*session); ok {
 		return on.r

@@ -8,7 +8,8 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Tree is a tree in memory as a side. The tree must not be changed meanwhile.
+// Tree is a tree in memory as a side. The tree must not change while the side is
+// used.
 func Tree(t *znode.Tree) Side { return tree{t} }
 
 type tree struct{ t *znode.Tree }

@@ -34,8 +34,8 @@ type State struct {
 // Step is one line between two boxes.
 type Step struct {
 	ID, From, To, Who string
-	// Free: the step needs no lock on the entity. An administrator's steps are
-	// such.
+	// Free: the step needs no lock on the entity. An administrator's steps need
+	// none.
 	Free bool
 	Mark Mark
 }

@@ -19,10 +19,10 @@ func TestParseAuth(t *testing.T) {
 		t.Fatalf("%v, %v", auths, err)
 	}
 	if got := *auths[0].credential; got != "ann:"+secret+":with:colons" || auths[0].Scheme != "digest" {
-		t.Errorf("the first is %q", got)
+		t.Errorf("the first credential is %q", got)
 	}
 	if got := *auths[1].credential; got != "bob:" {
-		t.Errorf("the second is %q", got)
+		t.Errorf("the second credential is %q", got)
 	}
 	const form = `want lines of the form scheme:user:password, such as "digest:user:password"`
 	for _, tc := range []struct{ in, want string }{

@@ -17,7 +17,7 @@ import (
 )
 
 // impatient is long enough for a local server, and short enough for a test that
-// waits until it is over.
+// waits until the time is over.
 const impatient = 400 * time.Millisecond
 
 func TestConnectErrors(t *testing.T) {
@@ -57,7 +57,7 @@ func TestConnectErrors(t *testing.T) {
 }
 
 // reset is the error if the server closed before it had read everything. The
-// kernel decides which error comes.
+// kernel decides whether the client gets this error or EOF.
 var reset = regexp.MustCompile(`read tcp \S+: read: connection reset by peer`)
 
 func wantConnectError(t *testing.T, err error, address, want string) {

@@ -51,7 +51,7 @@ type Config struct {
 	MaxResponse int
 	// MaxRequest is the largest request that can be sent, in bytes. 0 means 16 MiB,
 	// and 1 MiB for a Reader. 16 MiB is enough for a server with a raised
-	// jute.maxbuffer. Most servers have a lower limit, which then counts. The library
+	// jute.maxbuffer. Most servers have a lower limit, which then applies. The library
 	// allocates a buffer of this size for each session.
 	MaxRequest int
 	// Dial connects to the servers of Address. nil means TCP.

@@ -13,7 +13,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// A session gives up a server that is gone for good after GiveUp, and every
+// If a server is gone for good, a session gives up after GiveUp, and every
 // waiting call returns.
 func TestServerGone(t *testing.T) {
 	noLeak(t)

@@ -111,7 +111,8 @@ func TestNoMessageOnSuccess(t *testing.T) {
 }
 
 // TLS to a plain port, and plain to a TLS port, is reported long before GiveUp.
-// The port is asked in its own protocol, and the message quotes its answer.
+// The session tries the port's own protocol, and the message says what the port
+// answered.
 func TestTLSAndPlainConfused(t *testing.T) {
 	s := serverTLS(t)
 	noLeak(t)

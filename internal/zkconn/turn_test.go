@@ -40,7 +40,7 @@ func TestTurnPassesBeforeTheAnswerCanCome(t *testing.T) {
 	}
 	select {
 	case <-second.passed:
-		t.Error("the second multi's turn has passed, and it was not written")
+		t.Error("the second multi's turn has passed, although it was not written")
 	default:
 	}
 }

@@ -436,7 +436,7 @@ func TestEphemerals(t *testing.T) {
 	}
 	select {
 	case err := <-gone:
-		t.Fatalf("gone already: %v", err)
+		t.Fatalf("WaitGone returned too early: %v", err)
 	default:
 	}
 	w.Close()

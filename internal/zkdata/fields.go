@@ -102,7 +102,7 @@ func (f *fields) count(least int, field string) int {
 	return n
 }
 
-// acl reads a list of ACLs; null stands for the open one
+// acl reads a list of ACLs; null means the open one
 // (ReferenceCountedACLCache.convertAcls).
 func (f *fields) acl() *[]znode.ACL {
 	start := f.pos

@@ -64,8 +64,8 @@ func list(dir, prefix string) ([]dataFile, error) {
 		files = append(files, dataFile{path, zxid})
 	}
 	slices.SortFunc(files, func(a, b dataFile) int {
-		// If two snapshots have one zxid, the finished one comes before
-		// snapshot.1a.tmp.
+		// If two snapshots have one zxid, the finished one comes last, so it is
+		// tried before snapshot.1a.tmp.
 		return cmp.Or(cmp.Compare(a.zxid, b.zxid), -cmp.Compare(len(a.path), len(b.path)))
 	})
 	return files, nil

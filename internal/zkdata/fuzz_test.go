@@ -200,7 +200,7 @@ func look(t *testing.T, h *history) {
 	}
 	count, sessions := h.tree.tally(h.tree.root)
 	if count != h.tree.count || sessions != owned {
-		t.Errorf("%d znodes, %d ephemeral, are kept as %d and %d", count, sessions, h.tree.count, owned)
+		t.Errorf("the tree has %d znodes, %d of them ephemeral, but counts %d and %d", count, sessions, h.tree.count, owned)
 	}
 }
 

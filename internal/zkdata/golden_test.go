@@ -87,7 +87,7 @@ func writeGolden(t *testing.T, packing, dir string) {
 	must(nil, c.Delete("/other/gone", -1))
 	must(c.Multi(&zk.CreateRequest{Path: "/other/multi", Data: []byte("1"), Acl: open}, &zk.SetDataRequest{Path: "/other/multi", Data: []byte("2"), Version: 0}))
 	if _, err := c.Multi(&zk.DeleteRequest{Path: "/other/multi", Version: -1}, &zk.CheckVersionRequest{Path: "/other", Version: 9}); err == nil {
-		t.Fatal("a multi that must fail did not")
+		t.Fatal("a multi that must fail succeeded")
 	}
 	brief := connect(t, server.Address())
 	must(brief.Create("/other/ended", []byte("e"), zk.FlagEphemeral, open))

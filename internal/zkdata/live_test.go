@@ -23,8 +23,8 @@ import (
 // TestLiveServer reads the directory of a real server that several clients keep
 // busy. It reads again and again while snapshots are half written, directly and
 // from a copy. Each result must be the tree of some moment. In the end the
-// server must agree with its directory about each znode, before it is killed
-// and after it is started again.
+// server must agree with its directory about each znode, before and after it is
+// killed.
 func TestLiveServer(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -42,13 +42,13 @@ func TestLiveServer(t *testing.T) {
 			data := t.TempDir()
 			server := harness.ForTest(t, harness.JVM, harness.Options{DataDir: data, Properties: lines})
 			dir := filepath.Join(data, "server.1")
-			door := connect(t, server.Address())
+			client := connect(t, server.Address())
 			for _, user := range users() {
-				if err := door.AddAuth("digest", []byte(user+":p")); err != nil {
+				if err := client.AddAuth("digest", []byte(user+":p")); err != nil {
 					t.Fatal(err)
 				}
 			}
-			fill(t, door)
+			fill(t, client)
 
 			ctx, stop := context.WithCancel(t.Context())
 			var workers sync.WaitGroup
@@ -72,7 +72,7 @@ func TestLiveServer(t *testing.T) {
 			stop()
 			workers.Wait()
 
-			want := fromServer(t, door)
+			want := fromServer(t, client)
 			same(t, "while it runs", fromFiles(t, dir), want)
 			same(t, "a copy", fromFiles(t, copyDir(t, dir)), want)
 			if err := server.Kill(); err != nil {
@@ -150,11 +150,11 @@ func TestEnsemble(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	door := connect(t, server.NodeAddress(0))
-	if _, err := door.Set("/n0-0", []byte("last"), -1); err != nil {
+	client := connect(t, server.NodeAddress(0))
+	if _, err := client.Set("/n0-0", []byte("last"), -1); err != nil {
 		t.Fatal(err)
 	}
-	want := fromServer(t, door)
+	want := fromServer(t, client)
 	for i := range server.Nodes() {
 		place := zkdata.Place{Dir: filepath.Join(data, fmt.Sprintf("server.%d", i+1))}
 		// A follower may lag.

@@ -12,15 +12,16 @@ import (
 	"mrtq/internal/openfile"
 )
 
-// A log is a header of 16 bytes and entries: the checksum of what follows in 8
-// bytes, its length in 4, the transaction, and a B. The server extends a log in
-// advance and never truncates it, so zeros follow the last entry (FileTxnLog).
+// A log is a header of 16 bytes, and entries. An entry is the transaction's
+// checksum (8 bytes), its length (4 bytes), the transaction itself, and a B. The
+// server extends a log in advance and never truncates it, so zeros follow the
+// last entry (FileTxnLog).
 const (
 	logHeader  = 16
 	entryHead  = 8 + 4
 	entryEnd   = 'B'
 	headerSize = 8 + 4 + 8 + 8 + 4 // of a TxnHeader
-	zxidAt     = 8 + 4             // in it
+	zxidAt     = 8 + 4             // the zxid's offset in a TxnHeader
 	// maxEntry is far above a server's limit, which is twice jute.maxbuffer.
 	// That is 1 MiB by default.
 	maxEntry = 1 << 30
@@ -198,7 +199,7 @@ func (l *logFile) find(from int64) (at, zxid int64, err error) {
 		if len(b) < least {
 			return -1, 0, nil
 		}
-		// Copy it, because a closer look reads elsewhere.
+		// Copy it, because l.at below reads other bytes into the same memory.
 		b = bytes.Clone(b)
 		i := 0
 		for ; i+least <= len(b); i++ {

@@ -186,7 +186,7 @@ func TestRefused(t *testing.T) {
 				_, err = d.Tree()
 			}
 			if err == nil {
-				t.Fatal("it was read")
+				t.Fatal("the directory was read without an error")
 			}
 			if got := strings.ReplaceAll(err.Error(), dir, "DIR"); got != tc.want {
 				t.Errorf("\n got %s\nwant %s", got, tc.want)
@@ -532,7 +532,7 @@ func TestDataMethods(t *testing.T) {
 		t.Errorf("children of a missing znode, and of a leaf: %v %v", d.Children("/none"), d.Children("/d"))
 	}
 	if _, ok := d.Get("/zookeeper"); ok {
-		t.Error("/zookeeper is there")
+		t.Error("the tree has /zookeeper")
 	}
 	want := znode.Stat{Czxid: 2, Mzxid: 2, Version: 1, Cversion: 2, DataLength: 5, Pzxid: 6}
 	if n, ok := d.Get("/a"); !ok || n.Stat != want || !znode.IsOpenACL(n.ACL) {

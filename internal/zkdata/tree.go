@@ -208,7 +208,7 @@ func (t *tree) delete(at moment, path []byte) error {
 	return nil
 }
 
-// setData is DataTree.setData.
+// setData does what DataTree.setData does.
 func (t *tree) setData(at moment, op *change) error {
 	n := t.find(op.path)
 	if n == nil {
@@ -224,7 +224,7 @@ func (t *tree) setData(at moment, op *change) error {
 	return nil
 }
 
-// setACL is DataTree.setACL.
+// setACL does what DataTree.setACL does.
 func (t *tree) setACL(at moment, op *change) error {
 	n := t.find(op.path)
 	if n == nil {

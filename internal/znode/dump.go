@@ -17,7 +17,7 @@ type dumpLine struct {
 	Data dumpData `json:"data"`
 	Stat *Stat    `json:"stat,omitempty"`
 	ACL  []ACL    `json:"acl,omitempty"`
-	// Unreadable says why the data is not known. The line then has null for it.
+	// Unreadable says why the data is not known. Then Data is null.
 	Unreadable string `json:"unreadable,omitempty"`
 }
 

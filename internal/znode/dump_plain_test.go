@@ -21,7 +21,7 @@ var lines = []string{
 	`{"path":"/a` + "\xff" + `","data":null}`,
 	`{"path":"","data":null}`,
 	`{"path":"/a","data":"aG\rk="}`,
-	`{"path":"/a","data":"aGl="}`, // bits that stand for nothing
+	`{"path":"/a","data":"aGl="}`, // its last bits mean nothing
 	`{"path":"/a","data":"aGk"}`,
 	`{"path":"/a","data":null,"stat":{"czxid":012,"mzxid":0,"ctime":0,"mtime":0,"version":0,"cversion":0,"aversion":0,"ephemeralOwner":0,"dataLength":0,"numChildren":0,"pzxid":0}}`,
 	`{"path":"/a","data":null,"stat":{"czxid":9223372036854775808,"mzxid":0,"ctime":0,"mtime":0,"version":0,"cversion":0,"aversion":0,"ephemeralOwner":0,"dataLength":0,"numChildren":0,"pzxid":0}}`,

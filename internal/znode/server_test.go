@@ -64,7 +64,7 @@ func TestNextSequenceAsServer(t *testing.T) {
 	step("create and delete at once", 10, znode.Create("/seq/y", nil), znode.Delete("/seq/y", -1))
 	sequential("/seq/s-0000000010")
 	if err := w.Multi(ctx, []znode.Op{znode.Create("/seq/z", nil), znode.Check("/nowhere", -1)}); err == nil {
-		t.Error("a check of nothing succeeded")
+		t.Error("a check of a missing znode succeeded")
 	}
 	step("a create that failed", 11)
 }

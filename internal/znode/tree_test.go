@@ -41,7 +41,7 @@ func TestPutFromAnotherTree(t *testing.T) {
 	from, to := readDump(t, `{"path":"/a/b","data":null}`), znode.NewTree()
 	put(t, to, *from.Get("/a"))
 	if c := to.Children("/a"); c != nil {
-		t.Fatalf("children %q came along", c)
+		t.Fatalf("Put copied the children %q", c)
 	}
 	put(t, to, znode.Node{Path: "/a/x"})
 	if c := from.Children("/a"); !reflect.DeepEqual(c, []string{"b"}) {
@@ -63,7 +63,7 @@ func TestPathsParentsFirst(t *testing.T) {
 	}
 	for n := range tree.All("/") {
 		if n.Path != "/" {
-			t.Errorf("after break: %s", n.Path)
+			t.Errorf("All continued after a break: %s", n.Path)
 		}
 		break
 	}
