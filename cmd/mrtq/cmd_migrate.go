@@ -132,7 +132,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 			a.printPlan(plan)
 		}
 		tone, text := planVerdict(plan)
-		a.conclude(tone, "Migrate: %s; nothing was written.", text)
+		a.conclude(tone, "Migrate: %s; nothing was written.%s", text, leading(a.unblock(plan, s, c.planSettings()...)))
 		return checkError(fmt.Errorf("migrate: %w: %s, listed above; nothing was written", migrate.ErrBlocked, problems(len(plan.Problems))))
 	}
 	// Nothing is written before the bytes of undecodable records are safe.
@@ -290,11 +290,15 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, opt migrate.
 
 // planAgain is the command that shows the plan that is carried out.
 func (c *migrateCmd) planAgain(a *app, s sides) string {
-	words := []string{s.source.text, s.target.text}
+	return a.command("plan", append([]string{s.source.text, s.target.text}, c.planSettings()...)...)
+}
+
+// planSettings are the settings of the saved plan as flags, none without one.
+func (c *migrateCmd) planSettings() []string {
 	if c.approved == nil {
-		return a.command("plan", words...)
+		return nil
 	}
-	return a.command("plan", append(words, planWords(c.approved)...)...)
+	return planWords(c.approved)
 }
 
 // verifyNext is the next step after a migration, "" if there was none.
