@@ -61,7 +61,10 @@ func (e *StaleError) what() string {
 func (e *StaleError) Is(target error) bool { return target == ErrStale }
 
 // PlanUsedError says which run carried the plan out. It is an [ErrPlanUsed].
-type PlanUsedError struct{ Run string }
+type PlanUsedError struct {
+	Run   string
+	State RunState // of the run
+}
 
 // Error names the run.
 func (e *PlanUsedError) Error() string { return fmt.Sprintf("%v, as %s", ErrPlanUsed, e.Run) }
@@ -116,7 +119,7 @@ func (p *Plan) CheckApproved(a Approved) error {
 		changes = slices.DeleteFunc(changes, func(c Change) bool { return c.Setting == "packet" })
 		switch {
 		case r.State != RunRunning:
-			return &PlanUsedError{r.ID}
+			return &PlanUsedError{r.ID, r.State}
 		case p.Source.Hash != a.Source.Hash:
 			return &StaleError{Reason: SourceChanged, Run: r.ID, Then: a.Source, Now: p.Source}
 		case len(changes) > 0:

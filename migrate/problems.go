@@ -56,6 +56,10 @@ const (
 	NoSuchRecord ProblemKind = "no-such-record" // the source does not have the record
 )
 
+// MigratedElsewhere says that another new queue has the records of the source; see
+// [FindElsewhere]. The caller of [MakePlan] looks for it.
+const MigratedElsewhere ProblemKind = "migrated-elsewhere"
+
 // Problem is one reason why a plan can't be carried out as it is.
 type Problem struct {
 	Kind ProblemKind `json:"kind"`

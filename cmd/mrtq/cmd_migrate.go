@@ -101,18 +101,27 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	}
 	defer done() // the records are read again when their jobs are created
 	a.sayOtherSource(plan.NewestRun(), plan.EarlierSource(), s.source.text)
-	var expect *migrate.Expectation
-	if c.approved != nil {
-		if err := plan.CheckApproved(*c.approved); err != nil {
-			return sayStale(c.plan, err)
-		}
-		expect = plan.Expectation()
-	}
 	out := migrated{Run: plan.Run, Plan: plan.ID, Records: map[migrate.Action]int{}, Problems: []migrate.Problem{}}
 	for _, act := range migrate.Actions {
 		if n := plan.Count(act); n > 0 {
 			out.Records[act] = n
 		}
+	}
+	var expect *migrate.Expectation
+	if c.approved != nil {
+		if err := plan.CheckApproved(*c.approved); err != nil {
+			run, lacked, failed := c.keepAgain(plan, err)
+			if failed != nil {
+				return fmt.Errorf("migrate: %w", failed)
+			}
+			if lacked > 0 {
+				out.Run, out.Quarantine = run, c.quarantine
+				note := fmt.Sprintf("%s was carried out before, as %s. The quarantine file lacked %s, and has them again; nothing else was written.", c.plan, run, count(lacked, "record", "records"))
+				return c.print(a, out, note, c.verifyNext(a, s, plan))
+			}
+			return sayStale(c.plan, err)
+		}
+		expect = plan.Expectation()
 	}
 	refused := plan.Blocked()
 	if refused {
@@ -132,7 +141,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 			a.printPlan(plan)
 		}
 		tone, text := planVerdict(plan)
-		a.conclude(tone, "Migrate: %s; nothing was written.", text)
+		a.conclude(tone, "Migrate: %s; nothing was written.%s", text, leading(a.unblock(plan, s, c.planSettings()...)))
 		return checkError(fmt.Errorf("migrate: %w: %s, listed above; nothing was written", migrate.ErrBlocked, problems(len(plan.Problems))))
 	}
 	// Nothing is written before the bytes of undecodable records are safe.
@@ -175,6 +184,24 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	}
 	out.Seconds = time.Since(started).Seconds()
 	return c.print(a, out, "", c.verifyNext(a, s, plan))
+}
+
+// keepAgain writes the bytes of undecodable records again if the quarantine file of a run
+// that is done lacks them. stale is why the saved plan can't be carried out. lacked is 0 if
+// nothing was written.
+func (c *migrateCmd) keepAgain(plan *migrate.Plan, stale error) (run string, lacked int, err error) {
+	var used *migrate.PlanUsedError
+	if !errors.As(stale, &used) || used.State != migrate.RunDone {
+		return "", 0, nil
+	}
+	bad := plan.Quarantined()
+	if len(bad) == 0 {
+		return "", 0, nil
+	}
+	if lacked, err = migrate.QuarantineLacks(c.quarantine, bad); err != nil || lacked == 0 {
+		return "", 0, err
+	}
+	return used.Run, lacked, migrate.WriteQuarantine(c.quarantine, bad, writeFile)
 }
 
 // sides are those that were given, or those of the saved plan. In that case it also
@@ -290,11 +317,15 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, opt migrate.
 
 // planAgain is the command that shows the plan that is carried out.
 func (c *migrateCmd) planAgain(a *app, s sides) string {
-	words := []string{s.source.text, s.target.text}
+	return a.command("plan", append([]string{s.source.text, s.target.text}, c.planSettings()...)...)
+}
+
+// planSettings are the settings of the saved plan as flags, none without one.
+func (c *migrateCmd) planSettings() []string {
 	if c.approved == nil {
-		return a.command("plan", words...)
+		return nil
 	}
-	return a.command("plan", append(words, planWords(c.approved)...)...)
+	return planWords(c.approved)
 }
 
 // verifyNext is the next step after a migration, "" if there was none.

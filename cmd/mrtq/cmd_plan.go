@@ -57,7 +57,7 @@ func (c *planCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	defer done()
 	var unsaved error // the plan is printed even if it can't be saved
 	if c.out != "" {
-		if unsaved = writeFile(c.out, func(w io.Writer) error { return writePlan(w, plan) }); unsaved == nil {
+		if unsaved = writeFile(c.out, func(w io.Writer) error { return writePlan(w, withoutElsewhere(plan)) }); unsaved == nil {
 			a.say("the plan is saved in %s", c.out)
 		}
 	}
@@ -80,12 +80,11 @@ func (c *planCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	return nil
 }
 
-// next is what to do with a plan, "" if it can't be carried out: its problems say
-// then what to do.
+// next is what to do with a plan, "" if there is nothing to do.
 func (c *planCmd) next(a *app, s sides, plan *migrate.Plan) string {
 	switch {
 	case plan.Blocked():
-		return ""
+		return a.unblock(plan, s)
 	case plan.Empty() && plan.NewestRun() == "":
 		return ""
 	case plan.Empty():
@@ -100,6 +99,9 @@ func (c *planCmd) next(a *app, s sides, plan *migrate.Plan) string {
 		words = append(words, "--hold-again")
 	}
 	if c.out != "" {
+		if c.second { // a saved plan does not say so
+			words = append(words, "--second-queue")
+		}
 		return "Next: " + a.commandOfFile("migrate", append([]string{"--plan", c.out}, words...)...)
 	}
 	return "Next: " + a.command("migrate", append([]string{s.source.text, s.target.text}, words...)...)

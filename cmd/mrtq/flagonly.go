@@ -20,6 +20,7 @@ var flagOnly = []string{
 	"only",              // what is held and released
 	"others",            // verify: allows znodes that no record explains
 	"run",               // what is rolled back
+	"second-queue",      // every job runs twice
 	"undecodable",       // quarantine: not created
 	"unfinished",        // workers meet half of a queue
 	"unreadable",        // accept: missing in a dump

@@ -90,6 +90,34 @@ func TestNextEndsWithItsCommand(t *testing.T) {
 	}
 }
 
+// So does what to do about a plan that is not ready: it has the choices that the plan
+// needs, and no flag twice.
+func TestNotReadyEndsWithItsCommand(t *testing.T) {
+	s := sides{source: endpoint{text: "zk1:2181"}, target: endpoint{text: "zk1:2181/new"}}
+	for _, c := range []struct {
+		problems []migrate.Problem
+		settings []string
+		want     string
+	}{
+		{[]migrate.Problem{{Kind: migrate.Consumed}}, nil, "Next, once you have decided: mrtq plan zk1:2181 zk1:2181/new --consumed 'pending|failed'"},
+		{[]migrate.Problem{{Kind: migrate.Undecodable}, {Kind: migrate.Consumed}, {Kind: migrate.Undecodable}}, []string{"--dialect", "design", "--consumed", "block"},
+			"Next, once you have decided: mrtq plan zk1:2181 zk1:2181/new --dialect design --consumed 'pending|failed' --undecodable quarantine"},
+		{[]migrate.Problem{{Kind: migrate.InventoryWaiting}, {Kind: migrate.Unserviceable}}, nil,
+			"Next, once you have decided: mrtq plan zk1:2181 zk1:2181/new --inventory-records migrate --unserviceable migrate"},
+		{[]migrate.Problem{{Kind: migrate.Unreadable}}, nil, "Next, once that is mended: mrtq plan zk1:2181 zk1:2181/new"},
+		{[]migrate.Problem{{Kind: migrate.OtherDialect, Fits: "mrt-zk"}, {Kind: migrate.OtherPolicies, Fits: "ms"}}, []string{"--dialect", "design"},
+			"Next, once that is mended: mrtq plan zk1:2181 zk1:2181/new --dialect mrt-zk --time ms"},
+		{[]migrate.Problem{{Kind: migrate.RollbackUnfinished, Fits: "run0000000003"}, {Kind: migrate.Consumed}}, nil,
+			"Next, to finish it: mrtq rollback zk1:2181/new --run run0000000003"},
+		{[]migrate.Problem{{Kind: migrate.RunDamaged, Rebuildable: true}}, nil, "Next, for the migration's own records: mrtq rebuild zk1:2181/new"},
+		{[]migrate.Problem{{Kind: migrate.Consumed}, {Kind: migrate.MigratedElsewhere, Fits: "zk1:2181/old"}}, nil, "Next, to look at that queue: mrtq status zk1:2181/old"},
+	} {
+		if got := (&app{}).unblock(&migrate.Plan{Problems: c.problems}, s, c.settings...); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
 // A list that mrtq itself does not take by default comes with the flag for it.
 func TestLongListNamesTheFlag(t *testing.T) {
 	if got := listMeans(migrate.ListSize{Bytes: 65 << 20, Message: "too long"}); got != "too long: give mrtq --max-response 136314880" {

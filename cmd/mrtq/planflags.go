@@ -24,6 +24,7 @@ type planFlags struct {
 	packet   int
 	again    []string
 	done     []string
+	second   bool // make a second new queue of the same source
 	given    func(flag string) bool // on the command line or in the settings
 	// approved is the saved plan to carry out, nil if there is none.
 	approved *migrate.Approved
@@ -38,6 +39,7 @@ func (p *planFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&p.acl, "acl", "world:anyone:cdrwa", "access control `list` of created znodes: scheme:id:perms, separated by commas; perms of r, w, c, d, a")
 	f.StringArrayVar(&p.again, "again", nil, "create a new job for this migrated `record`, whose job is gone: its path, or all; can be repeated")
 	f.StringArrayVar(&p.done, "done", nil, "record this `record`, whose custody was lost, as done: its path, or all; can be repeated")
+	f.BoolVar(&p.second, "second-queue", false, "make a second new queue, though another one on TARGET's server has the records of SOURCE; their jobs run twice if both are released")
 	f.IntVar(&p.packet, "packet", migrate.DefaultPacket, "the servers' jute.maxbuffer in `bytes`")
 }
 
@@ -152,6 +154,11 @@ func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (plan *migrat
 		return nil, opt, nil, failed("target", s.target.text, targets.Err)
 	case err != nil:
 		return nil, opt, nil, failed("source", s.source.text, err)
+	}
+	if !p.second {
+		if err = a.addElsewhere(ctx, s, target.Side, plan); err != nil {
+			return nil, opt, nil, failed("target", s.target.text, err)
+		}
 	}
 	return plan, opt, closeQueue, nil
 }

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"mrtq/internal/side"
+	"mrtq/internal/zkconn"
+	"mrtq/migrate"
+)
+
+// A mistyped TARGET is a place without a queue, so migrate would make a second queue of
+// the same records there, and every job would run twice.
+
+// addElsewhere adds a problem to a plan that would make a second new queue of the same
+// source. A target that has runs already is no mistake of today.
+func (a *app) addElsewhere(ctx context.Context, s sides, target side.Side, plan *migrate.Plan) error {
+	on := side.Server(target)
+	if on == nil || plan.Empty() || plan.NewestRun() != "" {
+		return nil
+	}
+	found, err := migrate.FindElsewhere(ctx, on, s.source.addr.Chroot, s.source.isNamed)
+	for _, other := range found {
+		at := zkconn.Address{Servers: s.target.addr.Servers, Chroot: other.Chroot}.String()
+		plan.Problems = append(plan.Problems, migrate.Problem{
+			Kind: migrate.MigratedElsewhere, Path: at, Fits: at,
+			Message: fmt.Sprintf("%s migrated the records of %s to there, and a second new queue would run their jobs twice", other.Run.ID, other.Run.Source),
+			Next: fmt.Sprintf("check the address TARGET. To put the queue there instead, roll the other one back first: %s. For a second queue all the same, add --second-queue",
+				a.command("rollback", at, "--run", other.Run.ID)),
+		})
+	}
+	return err
+}
+
+// isNamed reports whether a run's record names this source. Servers of one ensemble can
+// be given in several ways.
+func (e endpoint) isNamed(source string) bool {
+	if e.text == source {
+		return true
+	}
+	o, err := parseEndpoint("SOURCE", source)
+	if err != nil || e.file != "" || e.data != nil || o.file != "" || o.data != nil || e.addr.Chroot != o.addr.Chroot {
+		return false
+	}
+	return slices.ContainsFunc(e.addr.Servers, func(server string) bool { return slices.Contains(o.addr.Servers, server) })
+}
+
+// elsewhere is the address of the other queue, "" if there is none.
+func elsewhere(plan *migrate.Plan) string {
+	i := slices.IndexFunc(plan.Problems, func(p migrate.Problem) bool { return p.Kind == migrate.MigratedElsewhere })
+	if i < 0 {
+		return ""
+	}
+	return plan.Problems[i].Fits
+}
+
+// withoutElsewhere is the plan as it is saved. The file is about the two sides only, and
+// migrate looks for another queue again.
+func withoutElsewhere(plan *migrate.Plan) *migrate.Plan {
+	saved := *plan
+	saved.Problems = slices.DeleteFunc(slices.Clone(plan.Problems), func(p migrate.Problem) bool { return p.Kind == migrate.MigratedElsewhere })
+	return &saved
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"mrtq/migrate"
+)
+
+// decisions are the flags that decide what becomes of records that block a plan.
+var decisions = map[migrate.ProblemKind]string{
+	migrate.Consumed:         "consumed",
+	migrate.Undecodable:      "undecodable",
+	migrate.Unserviceable:    "unserviceable",
+	migrate.InventoryWaiting: "inventory-records",
+}
+
+// unblock is what to do about a plan that has problems: one command, with the choices that
+// the plan needs. settings are those of a saved plan.
+func (a *app) unblock(plan *migrate.Plan, s sides, settings ...string) string {
+	if at := elsewhere(plan); at != "" {
+		return "Next, to look at that queue: " + a.command("status", at)
+	}
+	words := append([]string{s.source.text, s.target.text}, settings...)
+	decided := false
+	for _, p := range plan.Problems {
+		switch {
+		case p.Rebuildable:
+			return "Next, for the migration's own records: " + a.command("rebuild", s.target.text)
+		case p.Kind == migrate.RollbackUnfinished:
+			return "Next, to finish it: " + a.command("rollback", s.target.text, "--run", p.Fits)
+		case p.Kind == migrate.OtherDialect:
+			words = choose(words, "--dialect", p.Fits)
+		case p.Kind == migrate.OtherPolicies && !migrate.IsRun(p.Fits):
+			words = choose(words, "--time", p.Fits)
+		}
+		if i := slices.IndexFunc(migrate.PolicyChoices, func(c migrate.PolicyChoice) bool { return c.Name == decisions[p.Kind] }); i >= 0 {
+			decided = true
+			words = choose(words, "--"+decisions[p.Kind], strings.Join(unblocking(migrate.PolicyChoices[i]), "|"))
+		}
+	}
+	if decided {
+		return "Next, once you have decided: " + a.command("plan", words...)
+	}
+	return "Next, once that is mended: " + a.command("plan", words...)
+}
+
+// unblocking are the values of a policy that don't block.
+func unblocking(c migrate.PolicyChoice) []string {
+	return slices.DeleteFunc(slices.Clone(c.Values), func(v string) bool { return v == migrate.Block })
+}
+
+// choose sets a flag in a command's words.
+func choose(words []string, flag, value string) []string {
+	if i := slices.Index(words, flag); i >= 0 {
+		words[i+1] = value
+		return words
+	}
+	return append(words, flag, value)
+}
