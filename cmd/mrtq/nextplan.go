@@ -29,6 +29,9 @@ func (a *app) unblock(plan *migrate.Plan, s sides, settings ...string) string {
 			return "Next, for the migration's own records: " + a.command("rebuild", s.target.text)
 		case p.Kind == migrate.RollbackUnfinished:
 			return "Next, to finish it: " + a.command("rollback", s.target.text, "--run", p.Fits)
+		case p.Kind == migrate.NoDialect:
+			decided = true
+			words = choose(words, "--dialect", "mrt-zk|design")
 		case p.Kind == migrate.OtherDialect:
 			words = choose(words, "--dialect", p.Fits)
 		case p.Kind == migrate.OtherPolicies && !migrate.IsRun(p.Fits):
