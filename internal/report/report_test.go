@@ -150,7 +150,9 @@ func TestNextFollowsVerdict(t *testing.T) {
 			{"pending", func(d *Data) { d.Plan.Carried, d.Plan.Pending, d.Plan.Locks = "", true, nil }},
 			{"pending, with locks", func(d *Data) { d.Plan.Carried, d.Plan.Pending = "", true }},
 			{"pending, with problems", func(d *Data) { d.Plan.Carried, d.Plan.Pending, d.Plan.Problems = "", true, []Problem{{}} }},
-			{"pending, with risk", func(d *Data) { d.Plan.Carried, d.Plan.Pending, d.Plan.Risks = "", true, []Risk{{Twice: 1, Chosen: true}} }},
+			{"pending, with risk", func(d *Data) {
+				d.Plan.Carried, d.Plan.Pending, d.Plan.Risks = "", true, []Risk{{Twice: 1, Chosen: true}}
+			}},
 			{"empty", func(d *Data) { d.Plan.Carried, d.Plan.Empty = "", true }}},
 	}
 	seen := map[string]bool{}
