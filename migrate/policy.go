@@ -157,7 +157,7 @@ func decide(r Record, p Policies) (fate Fate, land landing, reason string) {
 	case status == legacy.Deleted && p.Deleted == Skip:
 		return FateSkip, landing{}, "deleted"
 	case status == legacy.Consumed && p.Consumed == Block:
-		return FateBlock, landing{}, "consumed: a worker may be inside it"
+		return FateBlock, landing{}, "consumed: a worker may be working on it"
 	case status == legacy.Consumed && p.Consumed == AsPending:
 		land = landings[r.Queue][legacy.Pending]
 		land.consumed = AsPending

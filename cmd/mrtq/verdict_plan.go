@@ -34,7 +34,7 @@ func planVerdict(p *migrate.Plan) (tone, string) {
 	}
 	switch {
 	case p.Blocked():
-		return bad, fmt.Sprintf("%s: not ready, %s", records, problemsBeside(p.Count(migrate.ActBlock), len(p.Problems)))
+		return bad, fmt.Sprintf("%s. Not ready: %s", records, toDoFirst(p.Count(migrate.ActBlock), len(p.Problems)))
 	case p.Empty() && p.NewestRun() != "":
 		return good, fmt.Sprintf("%s: nothing to do, %s is done", records, p.NewestRun())
 	case p.Empty():
@@ -45,13 +45,17 @@ func planVerdict(p *migrate.Plan) (tone, string) {
 	return good, records + ": ready"
 }
 
-// problemsBeside counts problems. So many of them are records to decide, which the
-// verdict has counted already.
-func problemsBeside(toDecide, all int) string {
-	if more := all - toDecide; toDecide > 0 && more > 0 {
-		return fmt.Sprintf("%s (the %d to decide, and %d more)", problems(all), toDecide, more)
+// toDoFirst says what stands between a plan and its migration: the records to decide,
+// and the other ones of all problems.
+func toDoFirst(toDecide, all int) string {
+	decide := "decide " + count(toDecide, "record", "records")
+	switch more := all - toDecide; {
+	case toDecide == 0:
+		return "mend " + problems(all)
+	case more > 0:
+		return fmt.Sprintf("%s, and mend %s", decide, count(more, "other problem", "other problems"))
 	}
-	return problems(all)
+	return decide
 }
 
 // class is a group of warnings that say the same about different things.

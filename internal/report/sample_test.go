@@ -99,7 +99,7 @@ func wronged() *Data {
 	d := sample(300)
 	d.Damage = []Problem{{Kind: "run-damaged", Path: "/migration/runs/run0000000000", Message: "its seal does not match its content", Next: "mrtq rebuild TARGET"}}
 	d.Verification.Differences = []Problem{{Kind: "missing", Path: "/jobs/jid0000000001/priority", Message: "it is missing"}}
-	d.Plan.Problems = []Problem{{Kind: "consumed", Path: "/ingest/mrtQ-05000000000002", Message: "consumed: a worker may be inside it", Next: "let the legacy workers finish"}}
+	d.Plan.Problems = []Problem{{Kind: "consumed", Path: "/ingest/mrtQ-05000000000002", Message: "consumed: a worker may be working on it", Next: "let the legacy workers finish"}}
 	d.Check.Findings = append(d.Check.Findings, Finding{Path: "/jobs/jid0000000009", Rule: "states", Severity: "error", Found: "no entry", Expected: "one"})
 	d.Coverage.Rows = append(d.Coverage.Rows, CoverageRow{ID: "J5", What: "job failed → processing", Dialect: "design", Result: CoverageFailed, Why: []string{"the scenario failed"}})
 	return d
