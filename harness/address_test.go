@@ -182,14 +182,14 @@ func TestParseBackend(t *testing.T) {
 		}
 	}
 	for s, why := range map[string]string{
-		"jvn":     "address jvn: missing port in address",
-		"":        "missing port in address",
-		"h":       "address h: missing port in address",
+		"jvn":     `address "jvn": want host:port`,
+		"":        `address "": want host:port`,
+		"h":       `address "h": want host:port`,
 		":2181":   `address ":2181": want a host and a port from 1 to 65535`,
 		"h:0":     `address "h:0": want a host and a port from 1 to 65535`,
 		"h:65536": `address "h:65536": want a host and a port from 1 to 65535`,
 		"h:x":     `address "h:x": want a host and a port from 1 to 65535`,
-		"h:1,":    "missing port in address",
+		"h:1,":    `address "": want host:port`,
 		"h:1/":    `chroot "/" is not a path of a znode`,
 		"h:1//a":  `chroot "//a" is not a path of a znode`,
 		"h:1/a/":  `chroot "/a/" is not a path of a znode`,

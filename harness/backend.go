@@ -97,7 +97,7 @@ func splitAddress(s string) (hosts []string, chroot string, err error) {
 	for _, hp := range strings.Split(list, ",") {
 		host, port, err := net.SplitHostPort(hp)
 		if err != nil {
-			return nil, "", err
+			return nil, "", fmt.Errorf("address %q: want host:port", hp)
 		}
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 || host == "" {
 			return nil, "", fmt.Errorf("address %q: want a host and a port from 1 to 65535", hp)

@@ -118,8 +118,8 @@ func (f *findings) notice(n services.Notice, record string) {
 
 // noticeThen says what an operator should expect after each kind of notice.
 var noticeThen = map[services.NoticeKind]string{
-	services.MailsAtOnce:   "its depositor gets a mail, even if they got one before",
-	services.MailsOldJobs:  "its one mail lists old and new jobs",
+	services.MailsAtOnce:   "as soon as the hold is released, the depositor gets a mail about it, even if they got one before",
+	services.MailsOldJobs:  "when all are done, the depositor gets one mail about it, which lists all of its jobs",
 	services.RemovedSoon:   "gone within the hour: the hold on the queue does not stop the cleanup",
 	services.SkipsInit:     "what Initialize would have prepared must be there when it is requeued",
 	services.LostIfUnsized: "it could be lost in Estimating",

@@ -197,7 +197,7 @@ func TestFindingsSayWhatIsInCommon(t *testing.T) {
 			got[f.Requirement] = f.What
 		}
 	}
-	want := map[string]string{"mails-old-jobs": "its mail will list jobs that were done before it was migrated: … done, … still to do"}
+	want := map[string]string{"mails-old-jobs": "jobs of it that were done before the migration: …; still to do: …"}
 	if !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

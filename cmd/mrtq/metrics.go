@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -24,7 +25,10 @@ func metricsFlag(f *pflag.FlagSet, p *string) {
 func metricsAddress(given string) (string, error) {
 	host, port, err := net.SplitHostPort(given)
 	if err != nil {
-		return "", usageError("--metrics %s: %w; want host:port, or :port for this machine only", given, err)
+		return "", usageError("--metrics %s: want host:port, or :port for this machine only", shellWord(given))
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return "", usageError("--metrics %s: want a port from 0 to 65535", shellWord(given))
 	}
 	if host == "" {
 		host = "localhost"

@@ -157,9 +157,7 @@ codes: 0 done, 1 the check failed, 2 wrong usage, 3 the environment failed,
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetHelpCommand(helpCmd())
 	root.SuggestionsMinimumDistance = 2
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError("%w; see %s --help", err, cmd.CommandPath())
-	})
+	root.SetFlagErrorFunc(flagError)
 	f := root.PersistentFlags()
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "log what happens to stderr")
 	f.BoolVar(&a.wide, "wide", false, "don't fit tables to the terminal's width; page them with less -S")

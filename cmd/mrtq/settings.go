@@ -41,7 +41,7 @@ func (a *app) settings(cmd *cobra.Command) error {
 				return
 			}
 			if err := cmd.Flags().Set(f.Name, value); err != nil {
-				bad = usageError("$%s: %w", name, err)
+				bad = valueError("$"+name, err)
 				return
 			}
 			fromVariables = append(fromVariables, fmt.Sprintf("$%s: --%s %s", name, f.Name, value))
@@ -92,7 +92,7 @@ func (s setting) apply(flags *pflag.FlagSet, f *pflag.Flag) error {
 	}
 	for _, value := range s.values {
 		if err := flags.Set(f.Name, value); err != nil {
-			return usageError("%s, %s: %w", s.where, s.flag, err)
+			return valueError(s.where+", "+s.flag, err)
 		}
 	}
 	return nil

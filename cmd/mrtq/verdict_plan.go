@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"mrtq/migrate"
@@ -34,7 +35,7 @@ func planVerdict(p *migrate.Plan) (tone, string) {
 	}
 	switch {
 	case p.Blocked():
-		return bad, fmt.Sprintf("%s: not ready, %s", records, problemsBeside(p.Count(migrate.ActBlock), len(p.Problems)))
+		return bad, fmt.Sprintf("%s. Not ready: %s", records, toDoFirst(p.Count(migrate.ActBlock), p.Problems))
 	case p.Empty() && p.NewestRun() != "":
 		return good, fmt.Sprintf("%s: nothing to do, %s is done", records, p.NewestRun())
 	case p.Empty():
@@ -45,13 +46,28 @@ func planVerdict(p *migrate.Plan) (tone, string) {
 	return good, records + ": ready"
 }
 
-// problemsBeside counts problems. So many of them are records to decide, which the
-// verdict has counted already.
-func problemsBeside(toDecide, all int) string {
-	if more := all - toDecide; toDecide > 0 && more > 0 {
-		return fmt.Sprintf("%s (the %d to decide, and %d more)", problems(all), toDecide, more)
+// toDoFirst says what stands between a plan and its migration: what is to be decided,
+// and the other problems, which are to be mended. records is how many records are to be
+// decided; each is a problem.
+func toDoFirst(records int, problems []migrate.Problem) string {
+	others := len(problems) - records
+	var decide, first []string
+	if slices.ContainsFunc(problems, func(p migrate.Problem) bool { return p.Kind == migrate.NoDialect }) {
+		decide = append(decide, "the dialect")
+		others--
 	}
-	return problems(all)
+	if records > 0 {
+		decide = append(decide, count(records, "record", "records"))
+	}
+	other := ""
+	if len(decide) > 0 {
+		first = append(first, "decide "+strings.Join(decide, " and "))
+		other = "other "
+	}
+	if others > 0 {
+		first = append(first, "mend "+count(others, other+"problem", other+"problems"))
+	}
+	return strings.Join(first, ", and ")
 }
 
 // class is a group of warnings that say the same about different things.

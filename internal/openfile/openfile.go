@@ -38,7 +38,7 @@ const patience = 5 * time.Second
 func Read(path string) (*File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, err
+		return nil, plain(err)
 	}
 	info, err := f.Stat()
 	if err != nil {
@@ -59,13 +59,13 @@ func (f *File) Read(b []byte) (int, error) {
 		if n == 0 && err == io.EOF && !f.writerBy.IsZero() {
 			// Reading a pipe without a writer returns EOF.
 			if time.Now().After(f.writerBy) {
-				return 0, &fs.PathError{Op: "read", Path: f.Name(), Err: ErrNobodyWrites}
+				return 0, plain(&fs.PathError{Op: "read", Path: f.Name(), Err: ErrNobodyWrites})
 			}
 			time.Sleep(20 * time.Millisecond)
 			continue
 		}
 		f.writerBy = time.Time{}
-		return n, err
+		return n, plain(err)
 	}
 }
 
@@ -84,9 +84,28 @@ func ReadAll(path string) ([]byte, error) {
 func Write(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ENXIO) {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrNobodyReads}
+		err = &fs.PathError{Op: "open", Path: path, Err: ErrNobodyReads}
 	}
-	return f, err
+	if err != nil {
+		return nil, plain(err)
+	}
+	return f, nil
+}
+
+// plainError is an [fs.PathError] whose text is the file and the reason, without the
+// name of a system call.
+type plainError struct{ *fs.PathError }
+
+func (e *plainError) Error() string { return e.Path + ": " + e.Err.Error() }
+func (e *plainError) Unwrap() error { return e.PathError }
+
+// plain gives an error about a file its plain text. It returns others as they are,
+// because a reader's io.EOF must stay io.EOF.
+func plain(err error) error {
+	if e, ok := err.(*fs.PathError); ok {
+		return &plainError{e}
+	}
+	return err
 }
 
 // Temporary creates a file that disappears when it is closed, or when the

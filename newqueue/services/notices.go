@@ -67,11 +67,11 @@ func Notices(tree *znode.Tree) []Notice {
 func BatchNotices(path, state string, working, done int) []Notice {
 	switch {
 	case working == 0 && (state == "Processing" || state == "Reporting"):
-		return notice(MailsAtOnce, path, "all of its jobs are done and it is %s: its mail is sent as soon as the hold is released, again if it was sent before", state)
+		return notice(MailsAtOnce, path, "all of its jobs are done, and it is %s", state)
 	case working == 0 && (state == "Completed" || state == "Deleted"):
 		return notice(RemovedSoon, path, "it is %s: the hourly cleanup removes it and its jobs, although the queue is held", state)
 	case working > 0 && done > 0:
-		return notice(MailsOldJobs, path, "its mail will list jobs that were done before it was migrated: %d done, %d still to do", done, working)
+		return notice(MailsOldJobs, path, "jobs of it that were done before the migration: %d; still to do: %d", done, working)
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func BatchNotices(path, state string, working, done int) []Notice {
 func JobNotices(path, state string, last, kind any, priority int) []Notice {
 	var all []Notice
 	if state == "Failed" && (last == nil || last == "" || last == "Pending") {
-		all = notice(SkipsInit, path, "it is Failed: the admin tool's requeue leads to Estimating, past Initialize")
+		all = notice(SkipsInit, path, "it is Failed: if it is requeued with the admin tool, it goes on with Estimating and skips Initialize")
 	}
 	early := state == "Pending" || state == "Held" || state == "Estimating" || state == "Failed"
 	if early && kind == "manifest" && priority+estimateAdds > 99 {

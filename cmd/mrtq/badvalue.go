@@ -1,0 +1,57 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// flagError says in plain words what is wrong with a flag on the command line.
+func flagError(cmd *cobra.Command, err error) error {
+	var bad *pflag.InvalidValueError
+	var lacks *pflag.ValueRequiredError
+	var unknown *pflag.NotExistError
+	text := err.Error()
+	switch {
+	case errors.As(err, &bad):
+		text = fmt.Sprintf("--%s %s: %s", bad.GetFlag().Name, shellWord(bad.GetValue()), wants(bad))
+	case errors.As(err, &lacks):
+		text = fmt.Sprintf("--%s needs a value", lacks.GetFlag().Name)
+	case errors.As(err, &unknown):
+		name := "--" + unknown.GetSpecifiedName()
+		if unknown.GetSpecifiedShortnames() != "" {
+			name = name[1:]
+		}
+		text = fmt.Sprintf("%s is no flag of %s", name, cmd.CommandPath())
+	}
+	return usageError("%s; see %s --help", text, cmd.CommandPath())
+}
+
+// valueError says in plain words what is wrong with the value of a setting. where names
+// the setting.
+func valueError(where string, err error) error {
+	var bad *pflag.InvalidValueError
+	if errors.As(err, &bad) {
+		return usageError("%s %q: %s", where, bad.GetValue(), wants(bad))
+	}
+	return usageError("%s: %w", where, err)
+}
+
+// wants says what a flag takes instead of the value that it was given.
+func wants(bad *pflag.InvalidValueError) string {
+	switch bad.GetFlag().Value.Type() {
+	case "int", "int64", "uint", "uint64":
+		if errors.Is(bad, strconv.ErrRange) {
+			return "want a smaller number"
+		}
+		return "want a whole number, such as 1000"
+	case "duration":
+		return "want a time with its unit, such as 500ms, 30s or 5m"
+	case "bool":
+		return "want true or false"
+	}
+	return bad.Unwrap().Error()
+}
