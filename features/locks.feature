@@ -1,8 +1,9 @@
 Feature: Locks and holds
-  An administrator holds a queue or a collection. The hold stays until it is
-  released. A worker locks an object's storage, its inventory or an owner's local
-  id. The lock ends with the worker's session at the latest, and no other session
-  can release it. There is at most one hold or lock on a thing at a time.
+  An administrator holds a queue or a collection. The hold stays until an
+  administrator releases it. A worker locks an object's storage, its inventory or
+  an owner's local id. The lock ends when the worker releases it or its session
+  ends, and no other session can release it. Nothing can be held or locked twice
+  at the same time.
 
   Background:
     Given a queue with other people's work in it
@@ -94,7 +95,7 @@ Feature: Locks and holds
       | local id lock a/b of ark:/13030/owner | /locks/localid/a_bark_13030_owner |
 
   @K1
-  Scenario: Nobody can hold a queue that does not exist
+  Scenario: A queue that does not exist can't be held
     When an administrator takes the queue hold everything
     Then it is refused because the layout does not allow the value
     And nothing has changed
