@@ -12,8 +12,8 @@ import "embed"
 var Files embed.FS
 
 // Corpus is a dump of a legacy queue as the JVM services wrote it. Expected says
-// what each of its records means: a line with a JSON object for each, as mrtq
-// inspect -o ndjson prints it.
+// what each of its records means: a line with a JSON object for each, which has the
+// fields that mrtq inspect -o ndjson must print.
 var (
 	//go:embed testdata/legacy.ndjson
 	Corpus string

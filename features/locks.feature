@@ -8,7 +8,7 @@ Feature: Locks and holds
   Background:
     Given a queue with other people's work in it
 
-  Scenario Outline: Only one can take the <lock>, until it is released
+  Scenario Outline: The <lock> can be taken only once, and stays until it is released
     When <who> takes the <lock>
     Then <znode> is there, and stays until it is released
     And nothing else has changed
@@ -48,7 +48,7 @@ Feature: Locks and holds
       | who        | who else | lock                         | znode                         |
       | the worker | worker   | storage lock ark:/99999/fk4a | /locks/storage/ark_99999_fk4a |
 
-  Scenario Outline: Only one can take the <lock>, while the session lasts
+  Scenario Outline: The <lock> can be taken only once, and ends with the session
     When the worker takes the <lock>
     Then <znode> is there, and ends with the session
     And nothing else has changed

@@ -29,7 +29,7 @@
 // Coverage is what the second connection has observed. After every act it compares
 // the states of all batches, jobs and requests with those before (observe.go). A
 // row of the tables is covered if a scenario with its id passed, and the second
-// session observed the row's step during that scenario. If it observes a step that
+// connection observed the row's step during that scenario. If it observes a step that
 // is in no row, the run fails. If a connection breaks, the run ends, because it
 // can't prove anything any more.
 package accept

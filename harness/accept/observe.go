@@ -99,7 +99,7 @@ func (s spelling) stateOf(t *znode.Tree, at string) string {
 	if n == nil {
 		return "without a status"
 	}
-	state := s.unspell(parse(n.Data)["status"])
+	state := s.stateFromJSON(parse(n.Data)["status"])
 	if state == "completed" && path.Dir(at) == "/jobs" && !queued(t, state, path.Base(at)) {
 		return "deleted"
 	}

@@ -53,9 +53,9 @@ func (s spelling) state(name string) any {
 // none is the word in scenarios for no last successful status.
 const none = "none"
 
-// unspell returns the state that a value in JSON means. If the dialect doesn't have
+// stateFromJSON returns the state that a value in JSON means. If the dialect doesn't have
 // such a state, it returns the text itself, in quotes.
-func (s spelling) unspell(spelled any) string {
+func (s spelling) stateFromJSON(spelled any) string {
 	for name := range deployed {
 		if s.state(name) == spelled {
 			return name

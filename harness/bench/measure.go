@@ -169,7 +169,7 @@ func (b *bench) in(chroot string) []string {
 }
 
 // recordedMigrate migrates through a recorder. It returns the changes that migrate sent,
-// and how long it was sending.
+// and how long it took to send them.
 func (b *bench) recordedMigrate(ctx context.Context, chroot string) ([]request, time.Duration, error) {
 	r, err := record(b.address)
 	if err != nil {

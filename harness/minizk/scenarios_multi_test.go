@@ -21,8 +21,7 @@ func multis(w *world) {
 	a.read(wire.OpGetData, dir+"/a", false)
 	a.read(wire.OpGetChildren2, dir, false)
 	a.ask(wire.OpGetEphemerals, "/")
-	// A node is created, deleted and created again in one transaction, and so
-	// is a parent.
+	// One transaction creates, deletes and recreates a node, and also a parent.
 	a.multi(wire.OpMulti, mDelete(dir+"/a", -1), mCreate(dir+"/a", 0), mCreate(dir+"/a/b", 0), mCreate(dir+"/a/b/c", 2), mSet(dir+"/a", "x", 0))
 	a.read(wire.OpGetData, dir+"/a", false)
 	a.read(wire.OpGetChildren2, dir+"/a/b", false)

@@ -234,7 +234,8 @@ func (w *serviceWorld) saysReaders() error {
 	return nil
 }
 
-// planSays compares what the plan says would happen. The Then lists that sorted.
+// planSays compares the effects that the plan names. The Then lists them in alphabetical
+// order.
 func (w *serviceWorld) planSays(want string) error {
 	var then []string
 	for _, f := range w.planned.Services {
