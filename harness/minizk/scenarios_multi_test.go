@@ -68,7 +68,7 @@ func multiWatches(w *world) {
 	b.settle()
 	a.multi(wire.OpMulti, mSet(dir+"/a", "1", -1), mCreate(dir+"/new", 0), mSet(dir+"/new", "2", -1), mDelete(dir+"/a", -1))
 	b.settle()
-	a.tell(wire.OpAddWatch, dir, wire.WatchPersistentRecursive)
+	a.watchOp(wire.OpAddWatch, dir, wire.WatchPersistentRecursive)
 	a.multi(wire.OpMulti, mCreate(dir+"/p", 0), mCreate(dir+"/p/q", 0), mSet(dir+"/p", "x", -1), mDelete(dir+"/p/q", -1), mDelete(dir+"/p", -1))
 	a.settle()
 }
