@@ -1,7 +1,7 @@
 Feature: A batch's life
-  A batch is one submission of one depositor. It waits, its jobs are created, and
-  when the last of them is done its depositor gets a report. If one of its jobs
-  failed, the batch stays until an administrator has dealt with it.
+  A batch is one submission of one depositor. It waits until a worker creates its
+  jobs. When the last job is done, the depositor gets a report. If a job failed,
+  the batch stays until an administrator has dealt with it.
 
   Background:
     Given a queue with other people's work in it
@@ -163,7 +163,7 @@ Feature: A batch's life
     And a worker has acquired the batch
     When the worker reports it
     Then the batch is completed
-    And its status report lists as completed A B and as failed none
+    And its status report lists A B as completed and none as failed
     And the lock is released
     And nothing else has changed
 
@@ -174,7 +174,7 @@ Feature: A batch's life
     And a worker has acquired the batch
     When the worker reports it
     Then the batch is failed
-    And its status report lists as completed A B and as failed C
+    And its status report lists A B as completed and C as failed
     And the lock is released
     And nothing else has changed
 
@@ -188,12 +188,12 @@ Feature: A batch's life
   @B9
   Scenario: Its failed job was resumed and completed
     Given a batch in update-reporting with the completed jobs A B
-    And its last report listed as completed A and as failed B
+    And its last report listed A as completed and B as failed
     And a worker has acquired the batch
     When the worker reports it
     Then the batch is completed
-    And its status report lists as completed A B and as failed none
-    And the report lists as new: completed B, failed none
+    And its status report lists A B as completed and none as failed
+    And the report lists B as newly completed and none as newly failed
     And the lock is released
     And nothing else has changed
 
@@ -201,7 +201,7 @@ Feature: A batch's life
   Scenario: Its failed job was resumed and is not done, so the batch is not reported as completed
     Given a batch in update-reporting with the completed jobs A
     And a job B in it that is downloading
-    And its last report listed as completed A and as failed B
+    And its last report listed A as completed and B as failed
     And a worker has acquired the batch
     When the worker reports it
     Then it is refused because it has unfinished jobs
@@ -212,13 +212,13 @@ Feature: A batch's life
     Given a batch in update-reporting with the completed jobs A B
     And a job C in it that is failed
     And a job D in it that is downloading
-    And its last report listed as completed A and as failed B C D
+    And its last report listed A as completed and B C D as failed
     And a worker has acquired the batch
     When the worker reports it
     Then the batch is failed
-    And its status report lists as completed A B and as failed C
-    And the report lists as new: completed B, failed none
-    And the report lists as still failed C, and as resumed D
+    And its status report lists A B as completed and C as failed
+    And the report lists B as newly completed and none as newly failed
+    And the report lists C as still failed and D as resumed
     And the lock is released
     And nothing else has changed
 
@@ -226,12 +226,12 @@ Feature: A batch's life
   Scenario: Another of its jobs has failed since the last report
     Given a batch in update-reporting with the completed jobs A
     And a job B in it that is failed
-    And its last report listed as completed A and as failed none
+    And its last report listed A as completed and none as failed
     And a worker has acquired the batch
     When the worker reports it
     Then the batch is failed
-    And its status report lists as completed A and as failed B
-    And the report lists as new: completed none, failed B
+    And its status report lists A as completed and B as failed
+    And the report lists none as newly completed and B as newly failed
     And there is something to send
     And the lock is released
     And nothing else has changed
@@ -259,7 +259,7 @@ Feature: A batch's life
     And a job C in it that is failed
     And a job D in it that is downloading
     When an administrator deletes the batch
-    Then nothing is left of the batch, nor of its jobs A B C D
+    Then nothing is left of the batch and its jobs A B C D
     And the answer has no warning
     And nothing else has changed
 
@@ -277,14 +277,14 @@ Feature: A batch's life
     Given a held batch
     When an administrator deletes the batch
     Then nothing is left of the batch
-    And the answer warns that its depositor will not be told
+    And the answer warns that its depositor will get no report
     And nothing else has changed
 
   @B13
   Scenario: The cleaning pass removes a completed batch with its jobs
     Given a batch in completed with the completed jobs A B
     When the cleaning pass over batches runs
-    Then nothing is left of the batch, nor of its jobs A B
+    Then nothing is left of the batch and its jobs A B
     And nothing else has changed
 
   @B13
@@ -302,7 +302,7 @@ Feature: A batch's life
     Given a batch in deleted with the completed jobs A B
     And a job C in it that is failed
     When the cleaning pass over batches runs
-    Then nothing is left of the batch, nor of its jobs A B C
+    Then nothing is left of the batch and its jobs A B C
     And nothing else has changed
 
   @B14

@@ -1,6 +1,6 @@
 Feature: Missing and unreadable znodes
-  If a znode is missing, or its data can't be read, then everything that depends
-  on it is refused. The error names the znode, and nothing changes.
+  If a znode is missing, or its data can't be read, every step that needs it is
+  refused. The error names the znode, and nothing changes.
 
   Background:
     Given a queue with other people's work in it

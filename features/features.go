@@ -1,17 +1,19 @@
-// Package features holds the scenarios, in Gherkin, that say what mrtq and the
-// new queue do, in the words of those who run them. harness/accept has the steps
-// of the new queue's, and harness/accept/migration those of the migration's.
+// Package features has the scenarios. They say in Gherkin what mrtq and the new
+// queue do, in the words of the people who run them. Package harness/accept has the
+// steps for the scenarios of the new queue, and harness/accept/migration those for
+// the scenarios of the migration.
 package features
 
 import "embed"
 
-// Files are all *.feature files.
+// Files has all *.feature files, at its root.
 //
 //go:embed *.feature
 var Files embed.FS
 
-// Corpus is a legacy queue as the JVM services wrote it, as a dump, and Expected
-// says what each of its records means.
+// Corpus is a dump of a legacy queue as the JVM services wrote it. Expected says
+// what each of its records means: a line with a JSON object for each, which has the
+// fields that mrtq inspect -o ndjson must print.
 var (
 	//go:embed testdata/legacy.ndjson
 	Corpus string

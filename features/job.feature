@@ -1,8 +1,8 @@
 Feature: A job's life
-  A job is created with its batch and goes from worker to worker until it is
-  completed. If it fails, an administrator decides. A worker holds the job's lock
-  while it works, and each step releases the lock. Every scenario names all that
-  its step changes. Nothing else changes.
+  A job is created with its batch and passes from worker to worker until it is
+  completed. If it fails, an administrator decides what happens to it. A worker
+  holds the job's lock while it works, and each step releases the lock. Every
+  scenario names everything that its step changes. Nothing else changes.
 
   Background:
     Given a queue with other people's work in it
@@ -313,7 +313,7 @@ Feature: A job's life
     And nothing else has changed
 
     @J16p @mrt-zk
-    Examples: in the deployed library the step before is written, so that the job is resumed there if it fails again
+    Examples: the deployed library writes the state before the chosen one, so that the job is resumed at the same step if it fails again
       | last         | at      | before |
       | provisioning | pending | none   |
 
@@ -552,7 +552,7 @@ Feature: A job's life
     Given a failed job
     When an administrator deletes the job
     Then nothing is left of the job
-    And the answer warns that its depositor will not be told of it
+    And the answer warns that its depositor will get no report about it
     And nothing else has changed
 
   @J21 @mrt-zk
@@ -561,14 +561,14 @@ Feature: A job's life
     When an administrator deletes the job
     Then the job is deleted
     And in its batch it moves from failed to deleted
-    And the answer warns that its depositor will not be told of it
+    And the answer warns that its depositor will get no report about it
     And nothing else has changed
 
   @J21
   Scenario: An administrator deletes a failed job of a completed batch, and no warning is needed
     Given a failed job of a completed batch
     When an administrator deletes the job
-    Then the job is deleted as the dialect does it, from failed
+    Then nothing is left of the job (mrt-zk: it is deleted, and in its batch it moves from failed to deleted)
     And the answer has no warning
     And nothing else has changed
 
@@ -577,7 +577,7 @@ Feature: A job's life
     Given a held job
     When an administrator deletes the job
     Then nothing is left of the job
-    And the answer warns that its depositor will not be told of it
+    And the answer warns that its depositor will get no report about it
     And nothing else has changed
 
   @J22 @mrt-zk
@@ -586,7 +586,7 @@ Feature: A job's life
     When an administrator deletes the job
     Then the job is deleted
     And in its batch it moves from processing to deleted
-    And the answer warns that its depositor will not be told of it
+    And the answer warns that its depositor will get no report about it
     And nothing else has changed
 
   @J23 @mrt-zk

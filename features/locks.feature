@@ -1,13 +1,14 @@
 Feature: Locks and holds
-  An administrator holds a queue or a collection. The hold stays until it is
-  released. A worker locks an object's storage, its inventory or an owner's local
-  id. The lock ends with the worker's session at the latest, and no other session
-  can release it. There is at most one hold or lock on a thing at a time.
+  An administrator holds a queue or a collection. The hold stays until an
+  administrator releases it. A worker locks an object's storage, its inventory or
+  an owner's local id. The lock ends when the worker releases it or its session
+  ends, and no other session can release it. Nothing can be held or locked twice
+  at the same time.
 
   Background:
     Given a queue with other people's work in it
 
-  Scenario Outline: Only one can take the <lock>, until it is released
+  Scenario Outline: The <lock> can be taken only once, and stays until it is released
     When <who> takes the <lock>
     Then <znode> is there, and stays until it is released
     And nothing else has changed
@@ -47,7 +48,7 @@ Feature: Locks and holds
       | who        | who else | lock                         | znode                         |
       | the worker | worker   | storage lock ark:/99999/fk4a | /locks/storage/ark_99999_fk4a |
 
-  Scenario Outline: Only one can take the <lock>, while the session lasts
+  Scenario Outline: The <lock> can be taken only once, and ends with the session
     When the worker takes the <lock>
     Then <znode> is there, and ends with the session
     And nothing else has changed
@@ -94,7 +95,7 @@ Feature: Locks and holds
       | local id lock a/b of ark:/13030/owner | /locks/localid/a_bark_13030_owner |
 
   @K1
-  Scenario: Nobody can hold a queue that does not exist
+  Scenario: A queue that does not exist can't be held
     When an administrator takes the queue hold everything
     Then it is refused because the layout does not allow the value
     And nothing has changed

@@ -1,13 +1,13 @@
 Feature: A legacy queue becomes a new queue
-  An operator migrates a production queue on a Saturday night. They must be able
-  to see what will happen before they act, to be interrupted anywhere, to have the
-  result checked independently, and to go back.
+  An operator migrates a production queue on a Saturday night. The operator must
+  be able to see beforehand what will happen, to interrupt the migration anywhere,
+  to check the result independently, and to undo it.
 
   Background:
     Given the legacy queue that the JVM services wrote
 
   @M1
-  Scenario: Every record is read, whichever service wrote it
+  Scenario: The records of all services are read
     When the operator inspects the legacy queue
     Then all 21 records are reported as their writers meant them
     And nothing at all was written
@@ -62,7 +62,7 @@ Feature: A legacy queue becomes a new queue
       | mrt-zk  |
 
   @M4
-  Scenario Outline: Verification names any znode that was <tampered> by hand
+  Scenario Outline: Verification names each znode that was <tampered> by hand
     Given the queue was migrated
     When each znode of the new tree in turn is <tampered> by hand, and then put back
     Then verification names that znode every time
@@ -123,7 +123,7 @@ Feature: A legacy queue becomes a new queue
   Scenario: Twenty thousand records, and kill -9 in the middle
     Given a legacy queue of 20000 records of all formats
     When the operator migrates them
-    And elsewhere the same migration is killed with kill -9 halfway, and run again
+    And elsewhere the same migration is killed with kill -9 halfway, and then run again
     Then both new queues are the same
     When the operator verifies
     Then nothing differs
@@ -140,13 +140,13 @@ Feature: A legacy queue becomes a new queue
   @M12 @restart
   Scenario: The server is lost in the middle
     Given a legacy queue of 3000 records of all formats
-    When the server is killed and started again in the middle of the migration
+    When the server is killed and restarted in the middle of the migration
     And the operator migrates them
     And the operator verifies
     Then nothing differs
 
   @M13
-  Scenario Outline: Jobs that were finished and cleaned up are not created again, in dialect <dialect>
+  Scenario Outline: Jobs that were finished and cleaned up are not recreated, in dialect <dialect>
     Given the dialect <dialect>
     And the queue was migrated
     And the services finished what they could, reported it and cleaned up
@@ -168,13 +168,13 @@ Feature: A legacy queue becomes a new queue
     And the services finished what they could, reported it and cleaned up
     When the field's own script sets its marker, as it does after a cutover
     And the operator migrates again
-    Then it is refused because its custody is lost
+    Then it is refused because the custody of records is lost
     And nothing at all was written
     When the operator rebuilds the ledger
     Then the records whose custody stays lost are counted
     And the field's marker is there
     When the operator migrates again
-    Then it is refused because they may have been migrated
+    Then it is refused because records without custody may have been migrated
     And nothing at all was written
     When the operator migrates again, and declares them done
     Then 0 jobs were created and 0 rewritten

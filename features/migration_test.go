@@ -18,7 +18,7 @@ import (
 
 var everywhere = flag.Bool("everywhere", false, "run the scenarios with 20,000 records in a container, too")
 
-// mrtq is the command, built as its users get it.
+// mrtq is the path of the command, which TestMain builds.
 var mrtq string
 
 func TestMain(m *testing.M) {
@@ -49,7 +49,7 @@ func onEach(t *testing.T, feature string, opt harness.Options) {
 	for _, backend := range harness.Backends() {
 		tags := ""
 		if backend == harness.Docker && !*everywhere {
-			tags = "~@large" // it is the JVM's server, and they take it minutes; make torture runs them
+			tags = "~@large" // they take minutes, and the server is the same as jvm's; make torture runs them
 		}
 		t.Run(string(backend), func(t *testing.T) {
 			server := harness.ForTest(t, backend, opt)

@@ -1,7 +1,7 @@
 Feature: When another client is first
-  A step is decided from what was read of the tree. Another client may change the
-  tree before the step is written. Then the step is decided again, or it is
-  refused. No step is made from old data.
+  A client reads the tree, decides a step, and writes it. Another client may change
+  the tree in between. Then the step is decided again, or it is refused. No step is
+  made from old data.
 
   Background:
     Given a queue with other people's work in it
@@ -22,7 +22,7 @@ Feature: When another client is first
       | deletes | resumes | it is in another state     |
       | deletes | deletes | it does not exist any more |
 
-  Scenario: Another worker acquires the job that a worker would have got
+  Scenario: Another worker first acquires the job that a worker would have acquired
     Given these jobs in pending
       | job | priority |
       | A   | 3        |
@@ -32,7 +32,7 @@ Feature: When another client is first
     Then the worker holds the job B, with a lock that ends with the session
     And nothing else has changed
 
-  Scenario: A job is given another priority while an administrator releases it
+  Scenario: Another client changes a job's priority while an administrator releases it
     Given a held job
     And another client first gives the job priority 9
     When an administrator releases the job

@@ -1,7 +1,7 @@
 Feature: The deployed services take the migrated queue
-  On Sunday morning the deployed services start on the queue that was migrated on
-  Saturday night. The operator must know beforehand which records they can work
-  on, and what they would do with the others.
+  On Sunday morning the deployed services start to work on the queue that was
+  migrated on Saturday night. The operator must know beforehand which records the
+  services can work on, and what they would do with the others.
 
   Background:
     Given the dialect mrt-zk
@@ -68,27 +68,27 @@ Feature: The deployed services take the migrated queue
 
     Examples: It is not waiting for a service
       | record                            | plan                                                                            | daemons | state     | times |
-      | a held file                       | nothing                                                                         | nobody  | Held      | never |
-      | a failed file                     | what Initialize would have prepared must be there when it is requeued           | nobody  | Failed    | never |
-      | a completed file                  | gone within the hour: the hold on the queue does not stop the cleanup           | nobody  | Completed | never |
+      | a held file                       | nothing                                                                         | no one  | Held      | never |
+      | a failed file                     | what Initialize would have prepared must be there when it is requeued           | no one  | Failed    | never |
+      | a completed file                  | gone within the hour: the hold on the queue does not stop the cleanup           | no one  | Completed | never |
 
     Examples: A service fails it
       | record                            | plan                                                                            | daemons | state     | times |
-      | an object-manifest                | Initialize would fail it                                                        | nobody  | Failed    | once  |
-      | a file without filename           | Initialize would fail it                                                        | nobody  | Failed    | once  |
-      | a file without jobID              | Initialize would fail it                                                        | nobody  | Failed    | once  |
-      | a file whose DCdate is a number   | Initialize would fail it                                                        | nobody  | Failed    | once  |
-      | a file of an unknown digest       | Initialize would fail it                                                        | nobody  | Failed    | once  |
-      | a file without profile            | Initialize would fail it, its batch would stick in Reporting                    | nobody  | Failed    | never |
-      | a file of a batch without bid-    | Initialize would fail it, its batch would stick in Reporting                    | nobody  | Failed    | never |
+      | an object-manifest                | Initialize would fail it                                                        | no one  | Failed    | once  |
+      | a file without filename           | Initialize would fail it                                                        | no one  | Failed    | once  |
+      | a file without jobID              | Initialize would fail it                                                        | no one  | Failed    | once  |
+      | a file whose DCdate is a number   | Initialize would fail it                                                        | no one  | Failed    | once  |
+      | a file of an unknown digest       | Initialize would fail it                                                        | no one  | Failed    | once  |
+      | a file without profile            | Initialize would fail it, its batch would stick in Reporting                    | no one  | Failed    | never |
+      | a file of a batch without bid-    | Initialize would fail it, its batch would stick in Reporting                    | no one  | Failed    | never |
       | an inventory record               | Inventory would record it, Notify would then fail it, and its batch would stick in Reporting | Inventory | Failed | never |
 
     Examples: A request for an object
       | record                            | plan                                                             | daemons | state     | times |
       | a request for a small object      | nothing                                                          | Access  | Completed | never |
       | a request for a large object      | nothing                                                          | Access  | Completed | never |
-      | a request without its size        | Access would fail it                                             | nobody  | Failed    | never |
-      | a request without its token       | Access would lock it and leave it until the daemon is restarted  | nobody  | Pending   | never |
+      | a request without its size        | Access would fail it                                             | no one  | Failed    | never |
+      | a request without its token       | Access would lock it and leave it until the daemon is restarted  | no one  | Pending   | never |
 
   @S4
   Scenario Outline: A record that no service could work on blocks the migration

@@ -1,6 +1,6 @@
 Feature: Behaviours beyond the tables
   These scenarios show the behaviours that the documents describe outside their
-  tables, and the documents' use cases, from a submission to its report.
+  tables. They also show the documents' use cases, from a submission to its report.
 
   Background:
     Given a queue with other people's work in it
@@ -141,8 +141,8 @@ Feature: Behaviours beyond the tables
     And a worker has acquired the batch
     When the worker reports it
     Then the batch is failed
-    And its status report lists as completed A and as failed B
-    And the report lists as new: completed A, failed B
+    And its status report lists A as completed and B as failed
+    And the report lists A as newly completed and B as newly failed
     And there is something to send
     And the lock is released
     And nothing else has changed
@@ -151,8 +151,8 @@ Feature: Behaviours beyond the tables
     And nothing else has changed
     When the worker acquires and reports the next batch in update-reporting
     Then the batch is failed
-    And its status report lists as completed A and as failed B
-    And the report lists as new: completed none, failed none
+    And its status report lists A as completed and B as failed
+    And the report lists none as newly completed and none as newly failed
     And there is nothing to send
     And nothing else has changed
     When an administrator resumes the job B
@@ -168,8 +168,8 @@ Feature: Behaviours beyond the tables
     And nothing else has changed
     When the worker acquires and reports the next batch in update-reporting
     Then the batch is completed
-    And its status report lists as completed A B and as failed none
-    And the report lists as new: completed B, failed none
+    And its status report lists A B as completed and none as failed
+    And the report lists B as newly completed and none as newly failed
     And there is something to send
     And nothing else has changed
 
@@ -179,7 +179,7 @@ Feature: Behaviours beyond the tables
     And a worker has acquired the batch
     When the worker reports it
     Then the batch is completed
-    And its status report lists as completed none and as failed none
+    And its status report lists none as completed and none as failed
     And there is something to send
     And the lock is released
     And nothing else has changed
@@ -259,7 +259,7 @@ Feature: Behaviours beyond the tables
     And nothing else has changed
     When the worker acquires and reports the next batch in reporting
     Then the batch is completed
-    And its status report lists as completed A B C and as failed none
+    And its status report lists A B C as completed and none as failed
     And nothing else has changed
     And the state of the batch is completed, and those of its jobs A B C are completed completed completed
 
@@ -282,14 +282,14 @@ Feature: Behaviours beyond the tables
     And nothing else has changed
     When the worker acquires and reports the next batch in reporting
     Then the batch is failed
-    And its status report lists as completed A C and as failed B
+    And its status report lists A C as completed and B as failed
     And nothing else has changed
     And the state of the batch is failed, and those of its jobs A B C are completed failed completed
 
   Scenario Outline: A batch of three that fails, is retried and <ends>
     Given a batch in failed with the completed jobs A C
     And a job B in it that is failed
-    And its last report listed as completed A C and as failed B
+    And its last report listed A C as completed and B as failed
     When an administrator resumes the job B
     Then the job B is downloading
     And in its batch it moves from failed to processing
@@ -304,8 +304,8 @@ Feature: Behaviours beyond the tables
     And nothing else has changed
     When the worker acquires and reports the next batch in update-reporting
     Then the batch is <outcome>
-    And its status report lists as completed <completed> and as failed <failed>
-    And the report lists as new: completed <new>, failed none
+    And its status report lists <completed> as completed and <failed> as failed
+    And the report lists <new> as newly completed and none as newly failed
     And nothing else has changed
     And the state of the batch is <outcome>, and those of its jobs A B C are completed <outcome> completed
 
@@ -319,8 +319,8 @@ Feature: Behaviours beyond the tables
   Scenario Outline: A <state> job is deleted before its batch is done
     Given a <state> job
     When an administrator deletes the job
-    Then the answer warns that its depositor will not be told of it
-    And the job is deleted as the dialect does it, from <folder>
+    Then the answer warns that its depositor will get no report about it
+    And nothing is left of the job (mrt-zk: it is deleted, and in its batch it moves from <folder> to deleted)
     And nothing else has changed
 
     Examples:

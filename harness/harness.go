@@ -23,9 +23,9 @@
 // Start returns, the server is ready: the harness has opened a session with it
 // and read /zookeeper.
 //
-// A killed process cannot remove its chroot. [Leftovers] finds such chroots, and
-// [RemoveLeftover] removes one. Processes end with the one that started them.
-// Containers carry the label [ContainerLabel].
+// A killed process leaves its chroot and its containers behind. [Leftovers] finds
+// such chroots, and [RemoveLeftover] removes one. Containers have the label
+// [ContainerLabel]. On Linux a jvm server ends with the process that started it.
 package harness
 
 import (
@@ -44,11 +44,15 @@ const startAttempts = 5
 // Start starts a ZooKeeper on the given backend and returns when it is ready for
 // use. The caller must Stop the server. ctx limits only the start.
 //
-// The error is an [*UnavailableError], which [ErrUnavailable] matches, if the
-// backend is not installed here; an [*ExitError] if a server ended before it was
-// ready; [ErrNotControlled] if the backend is an address and opt asks for what
-// only the server's owner can do. After an error Start has removed everything
-// that it had started. If it can't, the error says so, too.
+// The error is
+//   - an [*UnavailableError], which matches [ErrUnavailable], if the backend is not
+//     installed here,
+//   - an [*ExitError] if a server ended before it was ready,
+//   - [ErrNotControlled] if the backend is an address and opt asks for what only the
+//     server's owner can do.
+//
+// After an error Start has removed everything that it had started. If it could not,
+// the error says that, too.
 func Start(ctx context.Context, backend Backend, opt Options) (*Server, error) {
 	opt = opt.withDefaults()
 	if err := opt.validate(backend); err != nil {

@@ -204,7 +204,7 @@ func TestRestartOnATakenPort(t *testing.T) {
 }
 
 // If another program took a server's port, the server gets another one.
-func TestStartChoosesAgain(t *testing.T) {
+func TestStartChoosesOtherPorts(t *testing.T) {
 	skipWithoutJVM(t)
 	for _, exit := range []string{
 		"java.net.BindException: Address already in use",

@@ -28,37 +28,37 @@ const (
 	JUnit    = runner.JUnit    // JUnit's XML
 )
 
-// Formats are all formats, the default first.
+// Formats has all formats, the default first.
 var Formats = []Format{Brief, Pretty, Cucumber, JUnit}
 
-// Options say what to run and where.
+// Options says which scenarios to run, and where.
 type Options struct {
 	// Address is a ZooKeeper's connect string, host:port[,…][/chroot]. Each
 	// scenario creates a chroot below it. The server should be disposable, such
 	// as a harness.Server.
 	Address string
-	// Tidy removes a scenario's chroot as soon as the scenario has ended, for a
+	// Tidy removes each scenario's chroot when the scenario has ended. Use it for a
 	// server that is not disposable. If the connection is lost before, the chroot
 	// stays.
 	Tidy bool
 	// Session says how to connect: TLS, credentials, timeouts. With credentials,
 	// only their owner can read or write the test data.
 	Session zkconn.Config
-	// Dialects to run in. nil means both.
+	// Dialects are the dialects to run in. Nil means both.
 	Dialects []newqueue.Dialect
-	// Tags select scenarios, in Cucumber's older language: "@J9,@J10" selects
-	// scenarios with either tag, "@J9 && ~@illegal" those for which both are true.
-	// "" selects all. With tags, a run also passes if it does not cover all rows.
+	// Tags selects scenarios, in Cucumber's older language: "@J9,@J10" selects
+	// scenarios with either tag, "@J9 && ~@illegal" those with @J9 and without
+	// @illegal. "" selects all. With tags, a run need not cover all rows to pass.
 	Tags string
 	// Format is the format of Out. "" means Brief.
 	Format Format
-	// Out gets the output. nil means none.
+	// Out gets the output. Nil means that there is none.
 	Out io.Writer
 	// Color allows colours in the formats for people.
 	Color bool
-	// Parallel is how many scenarios run at once. 0 means one, or in the formats
-	// for people one of each dialect. With more, Pretty prints scenarios in the
-	// order in which they end. Brief never runs more.
+	// Parallel is how many scenarios run at the same time. 0 means one, or in the
+	// formats for people one of each dialect. With more, Pretty prints scenarios in
+	// the order in which they end. Brief never runs more.
 	Parallel int
 
 	features []Feature // in place of the embedded ones, in every dialect
@@ -76,20 +76,20 @@ type Report struct {
 	Coverage []Row
 	// Subset is true if tags left out scenarios.
 	Subset bool
-	// Problems are all reasons why the run does not pass, one line each. There
-	// are none if it passes.
+	// Problems has all reasons why the run does not pass, a line for each. It is
+	// empty if the run passes.
 	Problems []string
 }
 
 // OK reports whether the run passes.
 func (r *Report) OK() bool { return len(r.Problems) == 0 }
 
-// ErrNothing says that the tags select no scenario.
+// ErrNothing is Run's error if the tags select no scenario.
 var ErrNothing = errors.New("the tags select no scenario")
 
-// Run runs the scenarios. The error says why they could not be run: the cause of
-// ctx if that has ended, [ErrNothing], a *[TagsError], or an error of the server.
-// A scenario that fails is no error: it is in the report.
+// Run runs the scenarios. If a scenario fails, the report says so. The error is only
+// for scenarios that could not be run: the cause of ctx if ctx has ended,
+// [ErrNothing], a *[TagsError], or an error of the server.
 func Run(ctx context.Context, opt Options) (*Report, error) {
 	if err := CheckTags(opt.Tags); err != nil {
 		return nil, err
@@ -124,27 +124,27 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 	}
 	defer conn.Close()
 	defer s.idle.close()
-	s.door = door{conn, opt.Session.ACL()}
+	s.observer = observer{conn, opt.Session.ACL()}
 	ctx, s.stop = context.WithCancelCause(ctx)
 	defer s.stop(nil)
 	return s.run(ctx, chapters)
 }
 
-// maxRequest is enough for the largest transaction of the code under test. It is
-// not more because each of the many sessions has a buffer of this size.
+// maxRequest, in bytes, is enough for the largest transaction of the code under test.
+// It is no more because each of the many sessions has a buffer of this size.
 const maxRequest = newqueue.MaxTransaction + 1<<16
 
 // suite is one run.
 type suite struct {
-	opt  Options
-	root string // chroot of the address
-	door door
-	idle sessions
-	used *runner.Usage
-	stop context.CancelCauseFunc // ends the run for a reason that is not a scenario's fault
+	opt      Options
+	root     string // chroot of the address
+	observer observer
+	idle     sessions
+	used     *runner.Usage
+	stop     context.CancelCauseFunc // ends the run for a reason that is not a scenario's fault
 
 	mu   sync.Mutex
-	n    int // how many worlds were made
+	n    int // how many scenarios have begun
 	ran  []scenario
 	rows []*Row
 }
@@ -165,7 +165,7 @@ func (s *suite) run(ctx context.Context, chapters [][]godog.Feature) (*Report, e
 	return s.report(passed), nil
 }
 
-// scenario gives a scenario its world. The dialect is known only when the
+// scenario creates the world of a scenario. The dialect is known only when the
 // scenario begins, but both dialects have the same steps.
 func (s *suite) scenario(sc *godog.ScenarioContext) {
 	s.mu.Lock()
@@ -184,13 +184,13 @@ func (s *suite) scenario(sc *godog.ScenarioContext) {
 	}
 }
 
-// open opens the code under test on a session.
+// open opens the queue of the code under test on a session.
 func (s *suite) open(conn *zkconn.Session, w *world, opts ...newqueue.Option) *newqueue.Queue {
 	var c newqueue.Conn = overtaken{unsorted{conn}, w}
 	if s.opt.conn != nil {
 		c = s.opt.conn(c)
 	}
-	opts = append(opts, newqueue.WithACL(s.door.acl))
+	opts = append(opts, newqueue.WithACL(s.observer.acl))
 	return newqueue.Open(c, w.dialect, append(opts, s.opt.queue...)...)
 }
 

@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// shared is the server for the tests of the tests.
+// shared is the server for the tests that check the scenarios themselves.
 var shared struct {
 	once sync.Once
 	s    *harness.Server
@@ -48,14 +48,14 @@ var shared struct {
 
 var runs atomic.Int64
 
-// address is a new chroot on the shared server.
+// address creates a chroot on the shared server and returns its connect string.
 func address(t *testing.T) string {
 	t.Helper()
 	shared.once.Do(func() {
 		shared.s, shared.err = harness.Start(context.Background(), harness.Backends()[0], harness.Options{})
 	})
 	if shared.err != nil {
-		harness.ForTest(t, harness.Backends()[0], harness.Options{}) // skips or fails as it must
+		harness.ForTest(t, harness.Backends()[0], harness.Options{}) // it skips the test or fails it
 		t.Fatal(shared.err)
 	}
 	return chroot(t, shared.s.Address())
@@ -79,13 +79,13 @@ func chroot(t *testing.T, server string) string {
 	return server + root
 }
 
-// TestAccept runs everything in both dialects on every backend.
+// TestAccept runs all scenarios in both dialects on every backend.
 func TestAccept(t *testing.T) {
 	for _, backend := range harness.Backends() {
 		t.Run(string(backend), func(t *testing.T) {
 			server := harness.ForTest(t, backend, harness.Options{})
-			var told bytes.Buffer
-			r, err := Run(t.Context(), Options{Address: server.Address(), Out: &told, Parallel: 4})
+			var output bytes.Buffer
+			r, err := Run(t.Context(), Options{Address: server.Address(), Out: &output, Parallel: 4})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +93,7 @@ func TestAccept(t *testing.T) {
 				t.Error(p)
 			}
 			if t.Failed() {
-				t.Log(told.String())
+				t.Log(output.String())
 			}
 			for _, row := range r.Coverage {
 				if row.Result != Passed {
@@ -134,13 +134,13 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// broken are steps that only broken features use.
+// broken registers the steps that only broken features use.
 func broken(w *world, s steps) {
 	s.Step(`this is still to be written`, func() error { return godog.ErrPending })
 	s.Step(`this may be (one|two)`, func(string) error { return nil })
 	s.Step(`this (may|can) be one`, func(string) error { return nil })
 	behind := func(name string, change func(object)) error {
-		return w.act("nobody", func(_ context.Context, a *actor, answer *outcome) error {
+		return w.act("an actor", func(_ context.Context, a *actor, answer *outcome) error {
 			answer.judged = true
 			at := w.names["job"] + "/" + name
 			o := parse(w.before.Get(at).Data)
@@ -149,7 +149,7 @@ func broken(w *world, s steps) {
 			return err
 		})
 	}
-	s.Step(`the job becomes (\S+) behind everybody's back`, func(state string) error {
+	s.Step(`the job becomes (\S+) without a documented step`, func(state string) error {
 		return behind("status", func(o object) { o["status"] = w.state(state) })
 	})
 	s.Step(`the job's configuration is written again as it is`, func() error {
@@ -165,9 +165,9 @@ func TestTags(t *testing.T) {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}
-	var told bytes.Buffer
-	if _, err := Run(t.Context(), Options{Address: address(t), Out: &told, Tags: "@J9 && @J10"}); !errors.Is(err, ErrNothing) || told.Len() > 0 {
-		t.Errorf("%v\n%s", err, told.String())
+	var output bytes.Buffer
+	if _, err := Run(t.Context(), Options{Address: address(t), Out: &output, Tags: "@J9 && @J10"}); !errors.Is(err, ErrNothing) || output.Len() > 0 {
+		t.Errorf("%v\n%s", err, output.String())
 	}
 	r, err := Run(t.Context(), Options{Address: address(t), Tags: "@J10,@J9 && ~@illegal", Dialects: []newqueue.Dialect{newqueue.Design}})
 	if err != nil || !r.OK() || !r.Subset || r.Scenarios != 2 {
@@ -175,39 +175,39 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// TestChapters: a pretty run prints one dialect after the other, although both
-// run at once. It prints nothing for a dialect without such a scenario.
+// TestChapters: a pretty run prints one dialect after the other, although both run at the
+// same time. It prints nothing for a dialect in which no scenario is selected.
 func TestChapters(t *testing.T) {
 	for tags, want := range map[string]string{
 		"@J9,@A4": "A job's life, dialect design|An access request's life, dialect design|A job's life, dialect mrt-zk|An access request's life, dialect mrt-zk",
 		"@J6f":    "A job's life, dialect mrt-zk",
 	} {
-		var told bytes.Buffer
-		if _, err := Run(t.Context(), Options{Address: address(t), Out: &told, Tags: tags, Format: Pretty}); err != nil {
+		var output bytes.Buffer
+		if _, err := Run(t.Context(), Options{Address: address(t), Out: &output, Tags: tags, Format: Pretty}); err != nil {
 			t.Fatal(err)
 		}
 		var features []string
-		for line := range strings.Lines(told.String()) {
+		for line := range strings.Lines(output.String()) {
 			if title, ok := strings.CutPrefix(line, "Feature: "); ok {
 				features = append(features, strings.TrimSpace(title))
 			}
 		}
-		if got := strings.Join(features, "|"); got != want || strings.Contains(told.String(), "No scenarios") {
-			t.Errorf("%s: got %s\nwant %s\n%s", tags, got, want, told.String())
+		if got := strings.Join(features, "|"); got != want || strings.Contains(output.String(), "No scenarios") {
+			t.Errorf("%s: got %s\nwant %s\n%s", tags, got, want, output.String())
 		}
 	}
 }
 
-// TestBrief: there is a line for each feature. For a scenario that fails there are
-// its steps up to the reason.
+// TestBrief: a brief run prints a line for each feature. If a scenario fails, it also
+// prints the scenario's steps and the reason.
 func TestBrief(t *testing.T) {
-	var told bytes.Buffer
-	opt := Options{Address: address(t), Out: &told, Tags: "@J9,@A4", Dialects: []newqueue.Dialect{newqueue.Design}}
+	var output bytes.Buffer
+	opt := Options{Address: address(t), Out: &output, Tags: "@J9,@A4", Dialects: []newqueue.Dialect{newqueue.Design}}
 	if _, err := Run(t.Context(), opt); err != nil {
 		t.Fatal(err)
 	}
-	if want := "passed   1 scenario   A job's life, dialect design\npassed   1 scenario   An access request's life, dialect design\n"; told.String() != want {
-		t.Errorf("got\n%s\nwant\n%s", told.String(), want)
+	if want := "passed   1 scenario   A job's life, dialect design\npassed   1 scenario   An access request's life, dialect design\n"; output.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", output.String(), want)
 	}
 	for file, want := range map[string]string{
 		"failing":   "FAILED   1 scenario   Broken, dialect design: 1 of them failed\n  Scenario: ",
@@ -219,33 +219,33 @@ func TestBrief(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told.Reset()
-		opt := Options{Address: address(t), Out: &told, Dialects: []newqueue.Dialect{newqueue.Design}, features: []Feature{{file, string(text)}}, extra: broken}
+		output.Reset()
+		opt := Options{Address: address(t), Out: &output, Dialects: []newqueue.Dialect{newqueue.Design}, features: []Feature{{file, string(text)}}, extra: broken}
 		if _, err := Run(t.Context(), opt); err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(told.String(), want) {
-			t.Errorf("%s: got\n%s\nwant\n%s", file, told.String(), want)
+		if !strings.Contains(output.String(), want) {
+			t.Errorf("%s: got\n%s\nwant\n%s", file, output.String(), want)
 		}
 	}
 }
 
-// TestInterrupted: the context ends while scenarios run.
+// TestInterrupted: if the context ends while scenarios run, no scenario counts as failed.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
-	var told bytes.Buffer
-	opt := Options{Address: address(t), Out: &told, conn: func(c newqueue.Conn) newqueue.Conn {
+	var output bytes.Buffer
+	opt := Options{Address: address(t), Out: &output, conn: func(c newqueue.Conn) newqueue.Conn {
 		cancel(errors.New("Ctrl-C"))
 		return c
 	}}
 	_, err := Run(ctx, opt)
-	if err == nil || !strings.Contains(err.Error(), "Ctrl-C") || strings.Contains(told.String(), "FAILED") {
-		t.Errorf("%v\n%s", err, told.String())
+	if err == nil || !strings.Contains(err.Error(), "Ctrl-C") || strings.Contains(output.String(), "FAILED") {
+		t.Errorf("%v\n%s", err, output.String())
 	}
 }
 
-// TestObserveGoneWithBatch: if a job is removed with its batch, that is no step of
-// the job.
+// TestObserveGoneWithBatch: if a job is removed together with its batch, observe returns a
+// step of the batch and none of the job.
 func TestObserveGoneWithBatch(t *testing.T) {
 	before, after := znode.NewTree(), znode.NewTree()
 	for path, data := range map[string]string{
@@ -312,8 +312,8 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// TestServerGone: the server stops while scenarios run. That is not a failure of
-// the scenarios, and the remaining ones don't wait for the server.
+// TestServerGone: if the server stops while scenarios run, the run ends with an error. No
+// scenario counts as failed, and the remaining ones don't wait for the server.
 func TestServerGone(t *testing.T) {
 	server := harness.ForTest(t, harness.Embedded, harness.Options{})
 	var once sync.Once

@@ -14,8 +14,8 @@ import (
 	"mrtq/newqueue/states"
 )
 
-// TestEveryRowCounts removes each row from each table in turn. The scenarios
-// with its id must fail.
+// TestEveryRowCounts removes one row from a table at a time. The scenarios with the row's
+// id must fail.
 func TestEveryRowCounts(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		for _, e := range states.Entities {
@@ -37,8 +37,8 @@ func withTable(e newqueue.Entity, table states.Table) newqueue.Option {
 	return func(q *newqueue.Queue) { tamper.Table(q, string(e), table) }
 }
 
-// TestEveryIllegalPairCounts allows every step that the documents don't have.
-// Each scenario that wants it refused must fail.
+// TestEveryIllegalPairCounts runs the scenarios about illegal steps on a queue that allows
+// every step. Each of them must fail.
 func TestEveryIllegalPairCounts(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		for _, e := range states.Entities {
@@ -89,8 +89,8 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// columns are the columns of a job's tables, and how to make each wrong. That is
-// not possible in a row without a value in the column.
+// columns has a function for each column of a job's tables that makes a row's value wrong.
+// It returns false if the row has no value there.
 var columns = map[string]func(*states.Transition) (broken bool){
 	"last success": func(t *states.Transition) bool {
 		if t.LastSuccess == states.LSSLeft {
@@ -130,8 +130,8 @@ var columns = map[string]func(*states.Transition) (broken bool){
 	},
 }
 
-// TestEveryColumnCounts breaks a column in all rows of a job's table. Every row
-// with a value there must fail, and no other.
+// TestEveryColumnCounts makes a column wrong in all rows of a job's table. Every row that
+// has a value there must fail, and all others must pass.
 func TestEveryColumnCounts(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		for name, breaks := range columns {
@@ -148,7 +148,7 @@ func TestEveryColumnCounts(t *testing.T) {
 					tags = append(tags, "@"+table[i].ID)
 				}
 				r, err := Run(t.Context(), Options{
-					Address: address(t), Tags: strings.Join(tags, ","), Dialects: []newqueue.Dialect{d}, features: told(t, d, tags...), Parallel: 4,
+					Address: address(t), Tags: strings.Join(tags, ","), Dialects: []newqueue.Dialect{d}, features: tagged(t, d, tags...), Parallel: 4,
 					queue: []newqueue.Option{withTable(newqueue.EntityJob, table)},
 				})
 				if err != nil {
@@ -164,9 +164,9 @@ func TestEveryColumnCounts(t *testing.T) {
 	}
 }
 
-// tagged are the features that have a scenario with one of the tags. The others
-// need not be parsed.
-func told(t *testing.T, d newqueue.Dialect, tags ...string) []Feature {
+// tagged returns the features that have a scenario with one of the tags, so that the
+// others need not be parsed.
+func tagged(t *testing.T, d newqueue.Dialect, tags ...string) []Feature {
 	t.Helper()
 	all, err := Features(d)
 	if err != nil {
@@ -182,7 +182,7 @@ func told(t *testing.T, d newqueue.Dialect, tags ...string) []Feature {
 func mustFail(t *testing.T, id, says string, opt Options) {
 	t.Helper()
 	opt.Address, opt.Tags = address(t), "@"+id
-	opt.features, opt.Parallel = told(t, opt.Dialects[0], opt.Tags), 4
+	opt.features, opt.Parallel = tagged(t, opt.Dialects[0], opt.Tags), 4
 	r, err := Run(t.Context(), opt)
 	if err != nil {
 		t.Fatal(err)
@@ -197,13 +197,14 @@ func mustFail(t *testing.T, id, says string, opt Options) {
 	}
 }
 
-// saboteur is a connection that changes what the code under test writes.
+// saboteur is a connection that alters what the code under test writes.
 type saboteur struct {
 	newqueue.Conn
 	alter func(op any) any // nil drops the operation
 }
 
-// Multi answers as if everything had been sent and had succeeded.
+// Multi sends the altered operations, and answers as if all had been sent and had
+// succeeded.
 func (s saboteur) Multi(ops ...any) ([]zk.MultiResponse, error) {
 	var altered []any
 	var kept []int
@@ -223,7 +224,7 @@ func (s saboteur) Multi(ops ...any) ([]zk.MultiResponse, error) {
 	return all, err
 }
 
-// dropDelete and dropCreate leave out operations on paths that contain part.
+// dropDelete and dropCreate leave out the operations on paths that contain part.
 func dropDelete(part string) func(any) any {
 	return func(op any) any {
 		if d, ok := op.(*zk.DeleteRequest); ok && strings.Contains(d.Path, part) {
@@ -251,7 +252,7 @@ func dropSet(name string) func(any) any {
 	}
 }
 
-// inStatus changes fields of the statuses that are written.
+// inStatus changes fields of every status that is written.
 func inStatus(change func(object)) func(any) any {
 	return func(op any) any {
 		if s, ok := op.(*zk.SetDataRequest); ok && path.Base(s.Path) == "status" {
@@ -273,8 +274,8 @@ func moved(from, to string) func(any) any {
 	}
 }
 
-// TestEveryEffectCounts breaks one effect at a time, in what is sent to the
-// server. The scenario of the row with the effect must fail.
+// TestEveryEffectCounts breaks one effect of a step at a time, in what is sent to the
+// server. The scenario of the row with that effect must fail.
 func TestEveryEffectCounts(t *testing.T) {
 	for _, b := range []struct {
 		what, id, says string
@@ -286,7 +287,7 @@ func TestEveryEffectCounts(t *testing.T) {
 		{"the lock of a request is not released", "A2", `/access/small/qid0000000001/lock is still there`, dropDelete("/lock")},
 		{"the batch entry stays in the old folder too", "J9", `/states/batch-processing/jid0000000002 is still there`, dropDelete("/batch-processing/")},
 		{"the batch entry is lost", "J14", `/states/batch-completed/jid0000000002 is not there`, dropCreate("/batch-completed/")},
-		{"the batch entry goes to the wrong folder", "J9", `/states/batch-failed/jid0000000002 is not there`, moved("/batch-failed", "/batch-completed")},
+		{"the batch entry is created in the wrong folder", "J9", `/states/batch-failed/jid0000000002 is not there`, moved("/batch-failed", "/batch-completed")},
 		{"last_successful_status is not kept by a failure", "J9", `last_successful_status is "downloading", want "provisioning"`, inStatus(func(o object) { o["last_successful_status"] = "downloading" })},
 		{"last_successful_status is not set by a success", "J7", `last_successful_status is "estimating", want "provisioning"`, inStatus(func(o object) { o["last_successful_status"] = "estimating" })},
 		{"the queue entry is left behind", "J12", `/jobs/states/recording/05-jid0000000002 is still there`, dropDelete("/jobs/states/")},
@@ -341,8 +342,8 @@ func TestEveryEffectCounts(t *testing.T) {
 		{"locks are persistent, and a dead worker's stays", "S8", `nothing to acquire`, persistent},
 		{"a storage lock is persistent", "K3", `is ephemeral: false, want true`, persistent},
 		{"an administrator's hold is ephemeral", "K2", `is ephemeral: true, want false`, ephemeral("/collections/")},
-		{"a lock is elsewhere", "K5", `/locks/queue/localid/a_bark_13030_owner is not there`, moved("/localid/", "/localids-")},
-		{"a state is spelled as the other dialect does", "B8", `status is "UpdateReporting", want "update-reporting"`, inStatus(func(o object) { o["status"] = "UpdateReporting" })},
+		{"a lock is created in another folder", "K5", `/locks/queue/localid/a_bark_13030_owner is not there`, moved("/localid/", "/localids-")},
+		{"a state is written as the other dialect writes it", "B8", `status is "UpdateReporting", want "update-reporting"`, inStatus(func(o object) { o["status"] = "UpdateReporting" })},
 	} {
 		t.Run(b.what, func(t *testing.T) {
 			t.Parallel()
@@ -361,7 +362,7 @@ func persistent(op any) any {
 	return op
 }
 
-// ephemeral makes nodes whose path contains part end with the session.
+// ephemeral makes the znodes ephemeral whose path contains part.
 func ephemeral(part string) func(any) any {
 	return func(op any) any {
 		if c, ok := op.(*zk.CreateRequest); ok && strings.Contains(c.Path, part) {

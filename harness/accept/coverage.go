@@ -7,14 +7,14 @@ import (
 	"mrtq/newqueue"
 )
 
-// Result is the result for a row.
+// Result says whether a row is covered.
 type Result string
 
 // The results.
 const (
-	Passed Result = "passed"
-	Failed Result = "failed"
-	NotRun Result = "not run"
+	Passed Result = "passed"  // its scenarios passed, and the second connection observed it
+	Failed Result = "failed"  // one of its scenarios failed
+	NotRun Result = "not run" // no scenario of it has run, or the second connection did not observe it
 )
 
 // Row is one documented transition, acquisition, lock or behaviour in a dialect,
@@ -24,7 +24,7 @@ type Row struct {
 	What    string // "job notify → completed"
 	Dialect newqueue.Dialect
 	Result  Result
-	// Why says, one line each, why the row has not passed.
+	// Why has the reasons why the row has not passed, a line for each.
 	Why []string
 
 	transition bool // false for an acquisition, a lock or a behaviour
@@ -65,7 +65,7 @@ var others = []struct{ id, what string }{
 	{"S12", "a job deleted before its batch is done"},
 }
 
-// coverage is every row of a dialect, before anything has run.
+// coverage returns every row of a dialect, before anything has run.
 func coverage(d newqueue.Dialect) []*Row {
 	var rows []*Row
 	for _, e := range entities {

@@ -3,20 +3,21 @@
 // transitions they covered.
 //
 // Each scenario has its own world: a chroot on the server, and workers and
-// administrators, who have sessions and hold what they acquired. Its Givens write
-// znodes by hand, as the documents describe them, so a scenario depends on no
+// administrators, each with a session and with what it has acquired. Its Givens
+// write znodes by hand, as the documents describe them, so a scenario depends on no
 // transition but its own. Its Whens call the code under test, mrtq/newqueue, and
-// check nothing. Its Thens check what a second session reads:
+// check nothing. Its Thens check what a second connection reads. They compare three
+// trees:
 //
 //	before                the tree before the When
 //	want                  before, and the changes that the Thens name
 //	seen                  the tree after the When
 //
-// A Then that says "the job is failed" writes that into want and looks for it in
-// seen. "Nothing else has changed" compares all of want with all of seen. If no
-// Then compares the whole tree after a When, the scenario fails.
+// For example, "the job is failed" writes that into want and looks for it in seen.
+// "Nothing else has changed" compares all of want with all of seen. If no Then
+// compares the whole tree after a When, the scenario fails.
 //
-// This package has the contents of the documents a second time, and takes
+// This package states the contents of the documents a second time, and takes
 // nothing from newqueue: which steps there are (documents.go), how each dialect
 // writes the layout (spelling.go), what a step changes (seed.go, expect.go and
 // the steps). If the two agree, both agree with the documents.
@@ -25,9 +26,10 @@
 // inconvenient order (sessions.go), and another client may write between a read
 // and a write (steps_meddling.go).
 //
-// Coverage is what was observed. After every act, the states of all batches,
-// jobs and requests are compared with those before (observe.go). A row of the
-// tables is covered if a scenario with its id passed, and the second session
-// observed the row's step during it. A step that is in no row fails the run, in
-// any scenario. If a connection breaks, that proves nothing, and the run ends.
+// Coverage is what the second connection has observed. After every act it compares
+// the states of all batches, jobs and requests with those before (observe.go). A
+// row of the tables is covered if a scenario with its id passed, and the second
+// connection observed the row's step during that scenario. If it observes a step that
+// is in no row, the run fails. If a connection breaks, the run ends, because it
+// can't prove anything any more.
 package accept

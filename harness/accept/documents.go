@@ -7,11 +7,11 @@ import (
 	"mrtq/newqueue"
 )
 
-// transitions are the transitions of the documents and of the deployed library
-// (docs/transitions.md; docs/new-layout.md, "Two dialects"), typed in a second
-// time: id, from, to, who. The code under test has tables of its own, and
-// neither is generated from the other. A dialect at the end of a line means
-// that only this dialect has the step.
+// transitions has the transitions of the documents and of the deployed library
+// (docs/transitions.md; docs/new-layout.md, "Two dialects"). Each line has an id, the
+// two states and who makes the step. The code under test has tables of its own, and
+// neither is generated from the other. A dialect at the end of a line means that
+// only this dialect has the step.
 //
 // The library has no step out of Completed and Deleted (states.yml): a completed
 // item is removed without becoming Deleted. The documents don't have B14 and A8,
@@ -81,10 +81,11 @@ A7   completed    removed          automatic     mrt-zk
 A8   deleted      removed          automatic
 `
 
-// entities are all entities, in the order of the documents.
+// entities has all entities, in the order of the documents.
 var entities = []newqueue.Entity{newqueue.EntityJob, newqueue.EntityBatch, newqueue.EntityAccess}
 
-// created and removed stand for the state before the first and after the last.
+// created and removed are used in place of a state for an item that does not exist yet, or
+// not any more.
 const (
 	created = "create"
 	removed = "removed"
@@ -97,7 +98,7 @@ type transition struct {
 	who string
 }
 
-// documented are the steps of an entity in a dialect, in the order of the
+// documented returns the steps of an entity in a dialect, in the order of the
 // documents.
 func documented(e newqueue.Entity, d newqueue.Dialect) []transition {
 	var all []transition
@@ -114,12 +115,12 @@ func documented(e newqueue.Entity, d newqueue.Dialect) []transition {
 	return all
 }
 
-// leaving are the steps out of a state.
+// leaving returns the steps that leave a state.
 func leaving(table []transition, from string) []transition {
 	return slices.DeleteFunc(slices.Clone(table), func(t transition) bool { return t.From != from })
 }
 
-// statesOf are the states that a table names.
+// statesOf returns the states that a table names.
 func statesOf(table []transition) []string {
 	var states []string
 	for _, t := range table {

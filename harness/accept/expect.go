@@ -11,19 +11,19 @@ import (
 	"mrtq/internal/znode"
 )
 
-// The methods in this file write into want what a Then says, and look for it in
+// The methods in this file write what a Then says into want, and look for it in
 // seen.
 
 // done checks that the last act succeeded.
 func (w *world) done() error {
 	w.last.judged = true
 	if w.last.err != nil {
-		return fmt.Errorf("it should have succeeded, and was refused: %w", w.last.err)
+		return fmt.Errorf("it should have succeeded, but was refused: %w", w.last.err)
 	}
 	return nil
 }
 
-// wantField wants a field of a znode that holds an object.
+// wantField expects a value in a field of a znode that holds an object.
 func (w *world) wantField(at, key string, value any) error {
 	n := w.want.Get(at)
 	if n == nil {
@@ -49,7 +49,7 @@ func (w *world) seenField(at, key string, value any) error {
 	return nil
 }
 
-// wantMessage wants a message in a status, or none.
+// wantMessage expects a message in a status. If text is "", it expects none.
 func (w *world) wantMessage(at, text string) error {
 	n := w.want.Get(at)
 	if n == nil {
@@ -64,7 +64,7 @@ func (w *world) wantMessage(at, text string) error {
 	return err
 }
 
-// wantNode wants a znode with its data, and the folders above it.
+// wantNode expects a znode with its data, and the folders above it.
 func (w *world) wantNode(at string, data []byte) error {
 	if err := w.put(at, data); err != nil {
 		return err
@@ -81,7 +81,7 @@ func (w *world) wantNode(at string, data []byte) error {
 	return nil
 }
 
-// wantGone wants a znode and everything below it to be gone.
+// wantGone expects that a znode and everything below it do not exist.
 func (w *world) wantGone(at string) error {
 	keep := znode.NewTree()
 	for n := range w.want.All("/") {
@@ -106,7 +106,7 @@ func (w *world) put(at string, data []byte) error {
 	return w.want.Put(n)
 }
 
-// data is the data that was seen in a znode; nil if it does not exist.
+// data returns the data that was seen in a znode, or nil if it does not exist.
 func (w *world) data(at string) []byte {
 	if n := w.seen.Get(at); n != nil {
 		return n.Data
@@ -114,7 +114,8 @@ func (w *world) data(at string) []byte {
 	return nil
 }
 
-// settle compares the whole tree: exactly what the Thens name must have changed.
+// settle compares the whole tree: exactly the changes that the Thens name must have
+// happened.
 func (w *world) settle() error {
 	w.unsettled = false
 	if err := w.done(); err != nil {
@@ -136,7 +137,7 @@ func (w *world) settle() error {
 
 // touched lists znodes that were written although their data has not changed. It
 // leaves out statuses, which an acquisition writes unchanged, and entries and
-// folders, which may have been removed and created again.
+// folders, which may have been removed and recreated.
 func (w *world) touched() []string {
 	var names []string
 	for n := range w.before.All("/") {
@@ -166,12 +167,11 @@ func (w *world) kinds() []string {
 	return names
 }
 
-// unchanged compares the whole tree after a refusal: nothing must have been
-// written.
+// unchanged compares the whole tree after a refusal: no znode may have been written.
 func (w *world) unchanged() error {
 	w.unsettled = false
 	if !w.last.judged && w.last.err != nil {
-		return fmt.Errorf("it was refused, and no Then says why: %w", w.last.err)
+		return fmt.Errorf("it was refused, but no Then says why: %w", w.last.err)
 	}
 	var wrong []string
 	for _, c := range znode.Diff(w.before, w.seen, "/") {
@@ -185,7 +185,7 @@ func (w *world) unchanged() error {
 	return failure("nothing should have changed", wrong)
 }
 
-// failure makes one error of several lines, nil if there are none.
+// failure returns one error for several lines, or nil if there are none.
 func failure(what string, lines []string) error {
 	const most = 10
 	if len(lines) == 0 {
@@ -217,8 +217,8 @@ func fields(c znode.Change) []string {
 	return wrong
 }
 
-// sameContent compares the data of znodes: objects by their fields, in any
-// order, everything else by its bytes.
+// sameContent compares the data of two znodes. It compares JSON objects by their
+// fields, in any order, and everything else byte for byte.
 func sameContent(a, b []byte) bool {
 	if x, y := parse(a), parse(b); x != nil && y != nil {
 		return reflect.DeepEqual(x, y)

@@ -17,12 +17,12 @@ type Feature struct {
 	Text string
 }
 
-// files are the features of the new queue, in the order for a reader.
+// files are the features of the new queue, in the order in which a person reads them.
 var files = []string{"job.feature", "batch.feature", "access.feature", "acquire.feature", "locks.feature",
 	"stories.feature", "start.feature", "races.feature", "damage.feature"}
 
-// Features returns all features of the new queue for a dialect: those of
-// features/, and the illegal pairs of its tables.
+// Features returns all features of the new queue for a dialect: those in features/,
+// and one for each entity with the pairs of states that have no transition.
 func Features(d newqueue.Dialect) ([]Feature, error) {
 	var all []Feature
 	for _, name := range files {
@@ -38,7 +38,7 @@ func Features(d newqueue.Dialect) ([]Feature, error) {
 	return all, nil
 }
 
-// in is the tag of all scenarios in a dialect.
+// in returns the tag that all scenarios have which run in a dialect.
 func in(d newqueue.Dialect) string { return "@in-" + string(d) }
 
 // contents returns the features for one dialect, as godog reads them. The dialect
@@ -58,8 +58,8 @@ func contents(all []Feature, d newqueue.Dialect) []godog.Feature {
 	return out
 }
 
-// filter is the tag expression of a run: the caller's tags, without the
-// scenarios that only the other dialect has (@design, @mrt-zk).
+// filter returns the tag expression of a run. It selects the scenarios with the
+// caller's tags, without those that only the other dialect has (@design, @mrt-zk).
 func filter(tags string) string {
 	clauses := []string{}
 	if tags != "" {
@@ -75,15 +75,15 @@ func filter(tags string) string {
 	return strings.Join(clauses, " && ")
 }
 
-// TagsError says that a tag expression can't be read.
+// TagsError means that a tag expression can't be read.
 type TagsError struct{ Tags string }
 
+// Error says what a tag expression looks like.
 func (e *TagsError) Error() string {
 	return fmt.Sprintf("tags %q: want tags such as @J9, with , for or, && for and, ~ for not: \"@J9,@J10 && ~@mrt-zk\"", e.Tags)
 }
 
-// CheckTags refuses an expression that godog can't read. The error is a
-// *[TagsError].
+// CheckTags returns a *[TagsError] for an expression that godog can't read.
 func CheckTags(tags string) error {
 	if tags == "" {
 		return nil
@@ -99,7 +99,7 @@ func CheckTags(tags string) error {
 	return nil
 }
 
-// dialectOf is the dialect in which a scenario runs.
+// dialectOf returns the dialect in which a scenario runs.
 func dialectOf(sc *godog.Scenario) newqueue.Dialect {
 	for _, d := range newqueue.Dialects {
 		if slices.Contains(tagsOf(sc), in(d)) {

@@ -11,18 +11,18 @@ import (
 // pair is two states of one entity.
 type pair struct{ from, to string }
 
-// illegal is the feature of every pair of an entity's states between which no
+// illegal returns the feature with every pair of an entity's states between which no
 // step is documented. A state and itself are a pair, too.
 func illegal(e newqueue.Entity, d newqueue.Dialect) string {
 	noun, table := nouns[e], documented(e, d)
 	var b strings.Builder
 	fmt.Fprintf(&b, `Feature: What a %s can't do
-  For every two states without a transition between them, the step is refused. The
-  error says where the %s can go instead, and nothing has changed.
+  If there is no transition between two states, the step is refused. The error says
+  to which states the %s can move instead, and nothing changes.
 `, noun, noun)
 	outline := func(title, given, when string, pairs []pair) {
 		fmt.Fprintf(&b, "\n  @illegal\n  Scenario Outline: %s\n    Given %s\n    When %s\n", title, given, when)
-		fmt.Fprintf(&b, "    Then it is refused: from <from> the %s can go to <allowed>\n    And nothing has changed\n", noun)
+		fmt.Fprintf(&b, "    Then it is refused: from <from> the %s can move to <allowed>\n    And nothing has changed\n", noun)
 		fmt.Fprintf(&b, "\n    Examples:\n      | from | to | allowed |\n")
 		for _, p := range pairs {
 			fmt.Fprintf(&b, "      | %s | %s | %s |\n", p.from, p.to, allowed(table, p.from))
@@ -37,7 +37,7 @@ func illegal(e newqueue.Entity, d newqueue.Dialect) string {
 	return b.String()
 }
 
-// nouns are what scenarios call the entities.
+// nouns has the words for the entities in scenarios.
 var nouns = map[newqueue.Entity]string{
 	newqueue.EntityJob: "job", newqueue.EntityBatch: "batch", newqueue.EntityAccess: "request",
 }
@@ -55,19 +55,19 @@ func notJoined(table []transition) []pair {
 	return pairs
 }
 
-// allowed are the states to which an entity can go from a state.
+// allowed returns the states to which an entity can move from a state.
 func allowed(table []transition, from string) string {
 	var states []string
 	for _, t := range leaving(table, from) {
 		states = append(states, t.To)
 	}
 	if len(states) == 0 {
-		return "nowhere"
+		return "no state"
 	}
 	return strings.Join(states, " ")
 }
 
-// workersState reports whether a worker can work in a state.
+// workersState reports whether a worker can make a step from a state.
 func workersState(table []transition, state string) bool {
 	return slices.ContainsFunc(leaving(table, state), func(t transition) bool { return t.who == "worker" })
 }

@@ -8,12 +8,13 @@ import (
 	"mrtq/newqueue"
 )
 
-// Step is a change of state that the second connection has seen.
+// Step is a change of state that the second connection has observed.
 type Step struct {
 	Entity   newqueue.Entity
 	From, To string // as docs/transitions.md writes them
 }
 
+// String returns text such as "job notify → completed".
 func (s Step) String() string { return string(s.Entity) + " " + s.From + " → " + s.To }
 
 // sighting is what was observed during one act: steps, and locks that were
@@ -48,9 +49,9 @@ func (s spelling) observe(before, after *znode.Tree) sighting {
 	return saw
 }
 
-// gone is the state of an item that no longer exists: deleted, or removed if it
-// was marked as deleted before. With the deployed library, a completed item is
-// removed, too, because its status never becomes Deleted.
+// gone returns the state of an item that no longer exists. It is deleted, or removed
+// if the item was marked as deleted before. With the deployed library a completed item
+// is removed, too, because its status never becomes Deleted.
 func (s spelling) gone(from string) string {
 	if from == "deleted" || from == "completed" && s.mrtZK() {
 		return removed
@@ -69,7 +70,7 @@ func goneWithBatch(at string, before, after *znode.Tree) bool {
 	return before.Get(batch) != nil && after.Get(batch) == nil
 }
 
-// states are the states of all batches, jobs or requests, by path.
+// states returns the states of all batches, jobs or requests, by path.
 func (s spelling) states(e newqueue.Entity, t *znode.Tree) map[string]string {
 	found := map[string]string{}
 	folders := []string{"/jobs"}
@@ -91,14 +92,14 @@ func (s spelling) states(e newqueue.Entity, t *znode.Tree) map[string]string {
 	return found
 }
 
-// stateOf is the state of an item. A completed job without a queue entry counts
+// stateOf returns the state of an item. A completed job without a queue entry counts
 // as deleted, because its deletion removes only that entry (J20).
 func (s spelling) stateOf(t *znode.Tree, at string) string {
 	n := t.Get(at + "/status")
 	if n == nil {
 		return "without a status"
 	}
-	state := s.unspell(parse(n.Data)["status"])
+	state := s.stateFromJSON(parse(n.Data)["status"])
 	if state == "completed" && path.Dir(at) == "/jobs" && !queued(t, state, path.Base(at)) {
 		return "deleted"
 	}
@@ -129,8 +130,8 @@ func (s spelling) locks(in, notIn *znode.Tree) []string {
 	return ids
 }
 
-// lockID is the id of the acquisition (Q1 to Q11) or the lock (K1 to K5) that a
-// znode is, "" if it is neither.
+// lockID returns the id of the acquisition (Q1 to Q11) or of the lock (K1 to K5) to which
+// a lock's znode belongs, or "" if the znode is no lock.
 func (s spelling) lockID(t *znode.Tree, at string) string {
 	folder := path.Dir(at)
 	switch {
@@ -151,7 +152,7 @@ func (s spelling) lockID(t *znode.Tree, at string) string {
 	return acquisitions[kind+" "+s.stateOf(t, folder)]
 }
 
-// acquisitions are Q1 to Q11 of docs/transitions.md, "Acquisitions".
+// acquisitions has the ids Q1 to Q11 of docs/transitions.md, "Acquisitions".
 var acquisitions = map[string]string{
 	"batches pending": "Q1", "batches reporting": "Q2", "batches update-reporting": "Q3",
 	"jobs pending": "Q4", "jobs estimating": "Q5", "jobs provisioning": "Q6", "jobs downloading": "Q7",

@@ -8,7 +8,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// What Givens write follows docs/new-layout.md, "Paths".
+// The Givens write what docs/new-layout.md, "Paths", describes.
 
 // seed is a job that a Given writes.
 type seed struct {
@@ -19,20 +19,20 @@ type seed struct {
 	localID  string
 }
 
-// retries is the retry_count of every seeded job. It is neither 0 nor 1, so that
-// a step that sets it to 0 or 1 is noticed.
+// retries is the retry_count of every job that a Given writes. It is neither 0 nor 1, so that a
+// scenario notices a step that sets it to one of them.
 const retries = 2
 
-// usualPriority is the priority of every seeded job, unless a scenario says
+// usualPriority is the priority of every job that a Given writes, unless the scenario says
 // otherwise.
 const usualPriority = 5
 
-// usualSpace is the space_needed of every seeded job. It is not 0, so that a step
-// that sets it to 0 is noticed.
+// usualSpace is the space_needed of every job that a Given writes. It is not 0, so that a
+// scenario notices a step that sets it to 0.
 const usualSpace = 1234
 
-// usualLSS is the last_successful_status of a job that reached a state without
-// a failure. For a failed job it is that of a failed download.
+// usualLSS returns the last_successful_status of a job that reached a state without a
+// failure. A failed job has that of a job whose download failed.
 func (s spelling) usualLSS(state string) string {
 	last := map[string]string{
 		"pending": none, "held": none, "estimating": none, "provisioning": "estimating",
@@ -52,7 +52,7 @@ func (s spelling) usualLSS(state string) string {
 	return last
 }
 
-// id is the next id of a kind: "jid0000000003".
+// id returns the next id of a kind, such as "jid0000000003".
 func (w *world) id(prefix, folder string) string {
 	n := len(w.seen.Children(folder))
 	if w.seen.Get("/jobs/states") != nil && prefix == "jid" {
@@ -104,7 +104,7 @@ func (w *world) newJob(name, batch string, s seed) error {
 		{Path: at + "/configuration", Data: w.configuration(bid, "http://example.org/"+jid, s.localID).bytes()},
 		{Path: at + "/status", Data: status.bytes()},
 	}...)
-	if s.state != "deleted" || w.mrtZK() { // design: it has no entries any more
+	if s.state != "deleted" || w.mrtZK() { // in dialect design a deleted job has no entries
 		nodes = append(nodes,
 			znode.Node{Path: entry(s.state, s.priority, jid), Data: []byte{}},
 			znode.Node{Path: w.names[batch] + "/states/" + folderOf(s.state) + "/" + jid, Data: []byte{}})
@@ -113,8 +113,8 @@ func (w *world) newJob(name, batch string, s seed) error {
 	return w.write(nodes...)
 }
 
-// usualMessage is the message in a status. A step that should remove it and does
-// not is noticed.
+// usualMessage returns the message in a status that a Given writes. With it a scenario
+// notices a step that should remove the message and does not.
 func usualMessage(state string) string {
 	switch state {
 	case "failed":
@@ -125,7 +125,7 @@ func usualMessage(state string) string {
 	return ""
 }
 
-// jobNodes are the nodes that a job has in both dialects and never loses.
+// jobNodes returns the znodes that a job has in both dialects and never loses.
 func jobNodes(at, bid string, priority int, space int64) []znode.Node {
 	return []znode.Node{
 		{Path: at, Data: []byte{}},
@@ -144,7 +144,7 @@ func (s spelling) configuration(bid, url, localID string) object {
 	}
 }
 
-// entry is a job's place in the queue of a state.
+// entry returns the path of a job's entry in the queue of a state.
 func entry(state string, priority int, jid string) string {
 	return fmt.Sprintf("/jobs/states/%s/%02d-%s", state, priority, jid)
 }
@@ -162,7 +162,7 @@ func (w *world) newAccess(name, queue, state string) error {
 	)
 }
 
-// tokenOf is a request's token. Its status is a number, as the storage service
+// tokenOf returns a request's token. Its status is a number, as the storage service
 // writes it.
 func tokenOf(text string) object {
 	return object{
@@ -189,7 +189,7 @@ func (w *world) othersWork() error {
 		return err
 	}
 	return w.write(
-		znode.Node{Path: "/locks/collections/somebody_elses", Data: []byte{}},
-		znode.Node{Path: "/locks/inventory/somebody_elses", Data: []byte{}},
+		znode.Node{Path: "/locks/collections/of_another_client", Data: []byte{}},
+		znode.Node{Path: "/locks/inventory/of_another_client", Data: []byte{}},
 	)
 }

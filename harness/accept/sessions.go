@@ -11,9 +11,10 @@ import (
 	"mrtq/newqueue"
 )
 
-// sessions are the open sessions that no scenario uses at the moment. They are
-// reused because opening one takes longer than most scenarios. The locks and
-// watches of an earlier scenario are in another chroot.
+// sessions keeps the open sessions that no scenario uses at the moment. Later
+// scenarios use them again, because opening a session takes longer than most
+// scenarios. The locks and watches of an earlier scenario do not matter, because they
+// are in another chroot.
 type sessions struct {
 	cfg zkconn.Config
 
@@ -49,8 +50,8 @@ func (p *sessions) close() {
 	closing.Wait()
 }
 
-// unsorted lists children from the last to the first. ZooKeeper does not promise
-// an order, so this detects code that relies on one.
+// unsorted lists children in reverse order. ZooKeeper does not promise an order, and
+// this detects code that relies on one.
 type unsorted struct{ newqueue.Conn }
 
 func (u unsorted) Children(path string) ([]string, *zk.Stat, error) {

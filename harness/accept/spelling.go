@@ -7,19 +7,19 @@ import (
 	"mrtq/newqueue"
 )
 
-// spelling is how a dialect writes the layout (docs/new-layout.md, "Two
+// spelling says how a dialect writes the layout (docs/new-layout.md, "Two
 // dialects").
 type spelling struct {
 	dialect newqueue.Dialect
-	// jobTime is the field of the time in a job's status. Batches and access
-	// requests have last_modified in both dialects.
+	// jobTime is the name of the field with the time in a job's status. Batches and
+	// access requests have last_modified in both dialects.
 	jobTime    string
 	timeFormat string
 	localIDs   string // the folder of local id locks
 	folders    []string
 }
 
-// spell is a dialect's spelling.
+// spell returns the spelling of a dialect.
 func spell(d newqueue.Dialect) spelling {
 	if d == newqueue.MrtZK {
 		return spelling{d, "last_modified", "2006-01-02 15:04:05 -0700", "/locks/localid",
@@ -28,7 +28,7 @@ func spell(d newqueue.Dialect) spelling {
 	return spelling{d, "last_modification_date", time.RFC3339, "/locks/queue/localid", nil}
 }
 
-// deployed are the state names of the deployed library.
+// deployed has the deployed library's names of the states.
 var deployed = map[string]string{
 	"pending": "Pending", "held": "Held", "estimating": "Estimating", "provisioning": "Provisioning",
 	"downloading": "Downloading", "processing": "Processing", "storing": "Storing", "recording": "Recording",
@@ -39,7 +39,7 @@ var deployed = map[string]string{
 // mrtZK reports whether the dialect is that of the deployed library.
 func (s spelling) mrtZK() bool { return s.dialect == newqueue.MrtZK }
 
-// state is a state as JSON has it; none is null.
+// state returns a state's value in JSON. For none it is null.
 func (s spelling) state(name string) any {
 	switch {
 	case name == none:
@@ -50,12 +50,12 @@ func (s spelling) state(name string) any {
 	return name
 }
 
-// none is the scenarios' word for no last successful status.
+// none is the word in scenarios for no last successful status.
 const none = "none"
 
-// unspell is the state that a text in JSON means. If the dialect doesn't have such
-// a state, the result is the text itself, with a mark.
-func (s spelling) unspell(spelled any) string {
+// stateFromJSON returns the state that a value in JSON means. If the dialect doesn't have
+// such a state, it returns the text itself, in quotes.
+func (s spelling) stateFromJSON(spelled any) string {
 	for name := range deployed {
 		if s.state(name) == spelled {
 			return name
@@ -65,7 +65,7 @@ func (s spelling) unspell(spelled any) string {
 	return "“" + text + "”"
 }
 
-// time is a time as JSON has it.
+// time returns the text for a time in JSON.
 func (s spelling) time(t time.Time) string { return t.Format(s.timeFormat) }
 
 // message puts a message into a status, if there is one or the dialect always
@@ -77,7 +77,8 @@ func (s spelling) message(status object, text string) {
 	}
 }
 
-// folderOf is the folder for a job in a state, below its batch.
+// folderOf returns the name of the folder of its batch in which a job in a state has its
+// entry.
 func folderOf(state string) string {
 	switch state {
 	case "failed", "completed", "deleted":

@@ -2,10 +2,10 @@ package accept
 
 import "mrtq/harness/accept/internal/runner"
 
-// steps are where a scenario's world registers its steps.
+// steps is where a scenario's world registers its steps.
 type steps = runner.Steps
 
-// register lists every step that scenarios use. Package runner anchors the patterns.
+// register registers every step that scenarios use. A pattern must match the whole step.
 func (w *world) register(s steps) {
 	// What exists.
 	s.Step(`a queue with other people's work in it`, w.othersWork)
@@ -44,7 +44,7 @@ func (w *world) register(s steps) {
 	s.Step(`in its batch it moves from (\S+) to (\S+)`, w.batchEntryMoves)
 	s.Step(`the (job(?: [A-Z])?) has left the queue of (\S+)`, w.jobLeftQueue)
 	s.Step(`nothing is left of the job`, w.jobIsGone)
-	s.Step(`the answer warns that its depositor will not be told of it`, w.answerWarns)
+	s.Step(`the answer warns that its depositor will get no report about it`, w.answerWarns)
 	s.Step(`the answer has no warning`, w.answerWarnsOfNothing)
 
 	// What happens to a batch.
@@ -55,7 +55,7 @@ func (w *world) register(s steps) {
 	s.Step(`a worker of the client library died while it acquired the batch`, w.batchWasHalfAcquired)
 	s.Step(`the (batch(?: [A-Z])?) already has a job`, w.batchHasAJob)
 	s.Step(`the repair pass over batches runs`, w.repairingPass)
-	s.Step(`its last report listed as completed ([A-Z ]+|none) and as failed ([A-Z ]+|none)`, w.itsLastReport)
+	s.Step(`its last report listed ([A-Z ]+|none) as completed and ([A-Z ]+|none) as failed`, w.itsLastReport)
 	s.Step(`a submission comes in with the UUID (\S+)`, w.submissionComesIn)
 	s.Step(`a submission comes in with the batch's UUID`, w.submissionComesInAgain)
 	s.Step(`the worker creates no job in it`, w.workerMakesNoJob)
@@ -73,12 +73,12 @@ func (w *world) register(s steps) {
 	s.Step(`the (batch|request) is ([a-z-]+)(?: with the message "(.*)")?`, w.itIs)
 	s.Step(`there is a folder for the jobs that it waits for`, w.thereIsAFolder)
 	s.Step(`the batch has no states`, w.batchHasNoStates)
-	s.Step(`its status report lists as completed ([A-Z ]+|none) and as failed ([A-Z ]+|none)`, w.reportLists)
-	s.Step(`the report lists as new: completed ([A-Z ]+|none), failed ([A-Z ]+|none)`, w.reportTellsAsNew)
-	s.Step(`the report lists as still failed ([A-Z ]+|none), and as resumed ([A-Z ]+|none)`, w.reportTellsOfTheRest)
+	s.Step(`its status report lists ([A-Z ]+|none) as completed and ([A-Z ]+|none) as failed`, w.reportLists)
+	s.Step(`the report lists ([A-Z ]+|none) as newly completed and ([A-Z ]+|none) as newly failed`, w.reportListsNew)
+	s.Step(`the report lists ([A-Z ]+|none) as still failed and ([A-Z ]+|none) as resumed`, w.reportListsTheRest)
 	s.Step(`nothing is left of the (batches|requests) ([A-Z ]+)`, w.allAreGone)
-	s.Step(`nothing is left of the batch(?:, nor of its jobs ([A-Z ]+))?`, w.batchIsGone)
-	s.Step(`the answer warns that its depositor will not be told`, w.answerWarnsOfBatch)
+	s.Step(`nothing is left of the batch(?: and its jobs ([A-Z ]+))?`, w.batchIsGone)
+	s.Step(`the answer warns that its depositor will get no report`, w.answerWarnsOfBatch)
 
 	// Access requests.
 	s.Step(`an? (\S+) request( that a worker has acquired)?`, w.aRequest)
@@ -94,7 +94,7 @@ func (w *world) register(s steps) {
 	s.Step(`the job ([A-Z]) is also in the queue of (\S+), with priority (\d+)`, w.staleEntry)
 	s.Step(`(the|another) worker acquires the next (job|batch|request) (?:in|for a) (\S+)(?: object)?`, w.workerAcquires)
 	s.Step(`the (other )?worker holds the ((?:job|batch|request)(?: [A-Z])?), with a lock that ends with the session`, w.workerHas)
-	s.Step(`the worker unlocks it`, w.workerGivesBack)
+	s.Step(`the worker unlocks it`, w.workerUnlocks)
 
 	// Locks and holds.
 	s.Step(`(the|another|an) (worker|administrator) (takes|releases) the (queue hold|collection hold|storage lock|inventory lock|local id lock) (\S+)(?: of (\S+))?`, w.takesOrReleases)
@@ -104,9 +104,9 @@ func (w *world) register(s steps) {
 
 	// Stories.
 	s.Step(`an administrator gives the job ([A-Z]) priority (\d+)`, w.adminGivesPriority)
-	s.Step(`the job ([A-Z]) is in the queue of (\S+) with priority (\d+)`, w.jobStandsWithPriority)
+	s.Step(`the job ([A-Z]) is in the queue of (\S+) with priority (\d+)`, w.jobIsQueued)
 	s.Step(`a second batch of its collection with the pending jobs ([A-Z ]+)`, w.aSecondBatch)
-	s.Step(`a worker that respects holds acquires the next pending (batch|job)`, w.workerMindsTheHold)
+	s.Step(`a worker that respects holds acquires the next pending (batch|job)`, w.workerRespectsHolds)
 	s.Step(`a worker with room for (\d+) bytes looks at all jobs in provisioning`, w.workerPassesOver)
 	s.Step(`it has looked at the jobs ([A-Z ]+)`, w.hasLookedAt)
 	s.Step(`it finds the identifier (\S+)`, w.findsIdentifier)
@@ -122,14 +122,14 @@ func (w *world) register(s steps) {
 	s.Step(`a watcher waits for the last of its jobs`, w.watcherWaits)
 	s.Step(`the watch has not fired`, w.watchHasNotFired)
 	s.Step(`the jobs ([A-Z ]+) are completed, and no worker holds them`, w.jobsAreCompleted)
-	s.Step(`the state of the batch is (\S+), and those of its jobs ([A-Z ]+) are ([a-z ]+)`, w.batchStandsAt)
-	s.Step(`the job is deleted as the dialect does it, from (\S+)`, w.jobIsDeleted)
+	s.Step(`the state of the batch is (\S+), and those of its jobs ([A-Z ]+) are ([a-z ]+)`, w.batchAndJobsAre)
+	s.Step(`nothing is left of the job \(mrt-zk: it is deleted, and in its batch it moves from (\S+) to deleted\)`, w.jobIsDeleted)
 
 	// Illegal steps.
 	s.Step(`a (job|batch|request) that is (\S+?)(, acquired by a worker)?`, w.something)
 	s.Step(`an administrator tries to move the (job|batch|request) to (\S+)`, w.adminMoves)
 	s.Step(`the worker tries to move it to (\S+)`, w.workerMoves)
-	s.Step(`it is refused: from (\S+) the (job|batch|request) can go to (.*)`, w.isIllegal)
+	s.Step(`it is refused: from (\S+) the (job|batch|request) can move to (.*)`, w.isIllegal)
 
 	// Setting up.
 	s.Step(`an empty ZooKeeper`, w.emptyZooKeeper)
@@ -138,15 +138,15 @@ func (w *world) register(s steps) {
 	s.Step(`there is a folder for jobs in each of ([a-z ]+)`, w.stateFoldersAreThere)
 	s.Step(`there are folders for access requests and for every kind of lock`, w.accessAndLockFoldersAreThere)
 
-	// What can't be read, and clients that are first.
+	// Damaged znodes, and clients that act first.
 	s.Step(`its (\S+) is missing`, w.isMissing)
 	s.Step(`its (\S+) holds (.*)`, w.holds)
 	s.Step(`the (\S+) of the (job [A-Z]) holds (.*)`, w.ofTheJobHolds)
-	s.Step(`another client first (\S+) the (job(?: [A-Z])?)(?: priority (\d+))?`, w.isQuicker)
-	s.Step(`another client first adds a job ([A-Z]) to it that is (\S+)`, w.makesJobQuicker)
+	s.Step(`another client first (\S+) the (job(?: [A-Z])?)(?: priority (\d+))?`, w.actsFirst)
+	s.Step(`another client first adds a job ([A-Z]) to it that is (\S+)`, w.addsJobFirst)
 
-	// What every scenario ends with.
-	s.Step(`the lock is released`, w.lockIsGivenBack)
+	// How every scenario ends.
+	s.Step(`the lock is released`, w.lockIsReleased)
 	s.Step(`it is refused because (.*)`, w.isRefused)
 	s.Step(`nothing else has changed`, w.settle)
 	s.Step(`nothing has changed(?: since)?`, w.unchanged)

@@ -52,7 +52,8 @@ func (w *world) theseRequests(state, size string, t *godog.Table) error {
 	return nil
 }
 
-// workerNamed resolves "the worker" and "another worker".
+// workerNamed returns the name of the actor that a step calls "the worker" or "another
+// worker".
 func workerNamed(which string) string {
 	if which == "the" || which == "" {
 		return "worker"
@@ -71,14 +72,14 @@ func (w *world) workerAcquires(which, what, state string) error {
 	return w.act(workerNamed(which), acquire)
 }
 
-// workerHas wants the lock, and checks that the worker has what it acquired.
+// workerHas expects the lock, and checks that the worker has acquired what it locks.
 func (w *world) workerHas(which, name string) error {
 	at, a := w.names[name], w.actors[workerNamed(which)]
 	if err := errors.Join(w.done(), w.wantNode(at+"/lock", []byte{})); err != nil {
 		return err
 	}
 	if owner := w.seen.Get(at + "/lock").Stat.EphemeralOwner; owner != a.conn.SessionID() {
-		return fmt.Errorf("%s/lock is of session %#x, want %#x", at, owner, a.conn.SessionID())
+		return fmt.Errorf("%s/lock belongs to session %#x, want %#x", at, owner, a.conn.SessionID())
 	}
 	for _, has := range a.has() {
 		if has == at {
@@ -88,7 +89,7 @@ func (w *world) workerHas(which, name string) error {
 	return fmt.Errorf("the worker acquired %v, want %s", a.has(), at)
 }
 
-// has returns the paths of what an actor acquired.
+// has returns the paths of what an actor has acquired.
 func (a *actor) has() []string {
 	var paths []string
 	if a.job != nil {
@@ -103,18 +104,19 @@ func (a *actor) has() []string {
 	return paths
 }
 
-func (w *world) workerGivesBack() error {
+func (w *world) workerUnlocks() error {
 	return w.worker(func(ctx context.Context, a *actor) error { return a.job.Unlock(ctx) })
 }
 
-// staleEntry is what the deployed library leaves if one of its steps is
-// interrupted: it writes a job's entries one by one.
+// staleEntry writes what the deployed library leaves if one of its steps is
+// interrupted, because it writes a job's entries one by one.
 func (w *world) staleEntry(name, state string, priority int) error {
 	return w.write(znode.Node{Path: entry(state, priority, path.Base(w.names["job "+name])), Data: []byte{}})
 }
 
-// somebody resolves "the worker" and "another administrator".
-func somebody(which, who string) string {
+// actorNamed returns the name of the actor that a step calls "the worker" or "another
+// administrator".
+func actorNamed(which, who string) string {
 	if which == "another" {
 		return "other " + who
 	}
@@ -129,7 +131,7 @@ func (w *world) takesOrReleases(which, who, action, kind, name, owner string) er
 		"inventory lock":  newqueue.InventoryLock(name),
 		"local id lock":   newqueue.LocalIDLock(name, owner),
 	}[kind]
-	return w.act(somebody(which, who), func(ctx context.Context, a *actor, _ *outcome) error {
+	return w.act(actorNamed(which, who), func(ctx context.Context, a *actor, _ *outcome) error {
 		if action == "releases" {
 			return a.q.Unlock(ctx, lock)
 		}
@@ -137,10 +139,10 @@ func (w *world) takesOrReleases(which, who, action, kind, name, owner string) er
 	})
 }
 
-// sessionEnds ends a session as if its client had died, but immediately. It
-// closes the session, which the server would do after the timeout.
+// sessionEnds ends a session as if its client had died. It closes the session at once,
+// which the server would do after the timeout.
 func (w *world) sessionEnds(which, who string) error {
-	name := somebody(which, who)
+	name := actorNamed(which, who)
 	err := w.act(name, func(_ context.Context, a *actor, _ *outcome) error {
 		a.conn.Close()
 		return nil

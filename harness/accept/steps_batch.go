@@ -70,7 +70,7 @@ func (w *world) repairingPass() error {
 	})
 }
 
-// ids are the ids of jobs by their names in the scenario: "A B", or none.
+// ids returns the ids of jobs, sorted, for their names in the scenario: "A B", or none.
 func (w *world) ids(names string) []string {
 	ids := []string{}
 	if names == none {
@@ -88,7 +88,7 @@ func (w *world) itsLastReport(completed, failed string) error {
 	return w.write(znode.Node{Path: w.names["batch"] + "/status-report", Data: report.bytes()})
 }
 
-// submission is what a depositor sends.
+// submission returns what a depositor sends.
 func submission(uuid string) newqueue.Submission {
 	return newqueue.Submission{
 		ProfileName: "merritt_demo_content", Submitter: "Dee Positor", PayloadFilename: "three.checkm",
@@ -192,7 +192,7 @@ func (w *world) batchIsFound() error {
 	return w.wantNode("/batch-uuids/"+w.uuid, []byte(path.Base(w.names["batch"])))
 }
 
-// itIs wants a batch or a request in another state.
+// itIs expects a batch or a request in another state.
 func (w *world) itIs(what, state, message string) error {
 	at := w.names[what]
 	wrong := []error{
@@ -216,7 +216,7 @@ func (w *world) reportLists(completed, failed string) error {
 	return w.wantNode(w.names["batch"]+"/status-report", report.bytes())
 }
 
-func (w *world) reportTellsAsNew(completed, failed string) error {
+func (w *world) reportListsNew(completed, failed string) error {
 	r := w.last.report
 	if !slices.Equal(r.NewlyCompleted, w.ids(completed)) || !slices.Equal(r.NewlyFailed, w.ids(failed)) {
 		return fmt.Errorf("the report lists %v as newly completed and %v as newly failed", r.NewlyCompleted, r.NewlyFailed)
@@ -224,7 +224,7 @@ func (w *world) reportTellsAsNew(completed, failed string) error {
 	return nil
 }
 
-func (w *world) reportTellsOfTheRest(failed, atWork string) error {
+func (w *world) reportListsTheRest(failed, atWork string) error {
 	r := w.last.report
 	if !slices.Equal(r.Unresolved, w.ids(failed)) || !slices.Equal(r.Unfinished, w.ids(atWork)) {
 		return fmt.Errorf("the report lists %v as still failed and %v as resumed", r.Unresolved, r.Unfinished)
@@ -232,16 +232,15 @@ func (w *world) reportTellsOfTheRest(failed, atWork string) error {
 	return nil
 }
 
-// numberIsNew compares with the numbers of all earlier batches, removed ones
-// included.
+// numberIsNew compares with the numbers of all earlier batches, including removed ones.
 func (w *world) numberIsNew() error {
 	if bid := path.Base(w.names["batch"]); bid <= w.highest {
-		return fmt.Errorf("the number is %s, and there was %s before", bid, w.highest)
+		return fmt.Errorf("the batch is %s, but there was %s before", bid, w.highest)
 	}
 	return nil
 }
 
-// allAreGone wants requests, or batches without jobs, to be gone.
+// allAreGone expects that requests, or batches without jobs, do not exist any more.
 func (w *world) allAreGone(what, names string) error {
 	wrong := []error{w.done()}
 	for _, name := range strings.Fields(names) {
@@ -255,7 +254,7 @@ func (w *world) allAreGone(what, names string) error {
 	return errors.Join(wrong...)
 }
 
-// batchIsGone wants everything of the batch and of its jobs to be gone.
+// batchIsGone expects that nothing is left of the batch and of its jobs.
 func (w *world) batchIsGone(jobs string) error {
 	at := w.names["batch"]
 	wrong := []error{w.done(), w.wantGone(at), w.wantGone("/batch-uuids/uuid-of-" + path.Base(at))}

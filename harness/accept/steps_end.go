@@ -14,7 +14,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// refusals are the reasons in Thens, and the error for each.
+// refusals has the error for each reason that a Then can give.
 var refusals = map[string]error{
 	"the lock is already held":                        newqueue.ErrLocked,
 	"only the worker that holds the lock may do this": newqueue.ErrNotLocked,
@@ -36,7 +36,7 @@ var refusals = map[string]error{
 // errState stands for every *newqueue.StateError.
 var errState = errors.New("a state error")
 
-// ofZnode is a reason that names a znode of what the scenario is about.
+// ofZnode matches a reason that names a znode of the scenario's job, batch or request.
 var ofZnode = regexp.MustCompile(`^its (\S+) (is not there|can't be read)$`)
 
 func (w *world) isRefused(why string) error {
@@ -58,7 +58,7 @@ func (w *world) isRefused(why string) error {
 	return nil
 }
 
-// namesZnode wants the typed error that names a znode.
+// namesZnode expects the typed error that names a znode.
 func (w *world) namesZnode(name string, missing bool) error {
 	want := w.subject() + "/" + name
 	var e *newqueue.NodeError
@@ -68,7 +68,7 @@ func (w *world) namesZnode(name string, missing bool) error {
 	return nil
 }
 
-// subject is the path of what the scenario is about.
+// subject returns the path of the scenario's job, batch or request.
 func (w *world) subject() string {
 	for _, name := range []string{"job", "batch", "request"} {
 		if at, ok := w.names[name]; ok {
@@ -78,7 +78,7 @@ func (w *world) subject() string {
 	return ""
 }
 
-// something is any entity in any state.
+// something writes an entity of any kind in any state.
 func (w *world) something(what, state, acquired string) error {
 	switch what {
 	case "job":
@@ -89,8 +89,8 @@ func (w *world) something(what, state, acquired string) error {
 	return w.aRequest(state, acquired)
 }
 
-// isIllegal wants the typed error with all its fields. The target state is in
-// the When before.
+// isIllegal expects the typed error with all its fields. The When before has set the
+// target state.
 func (w *world) isIllegal(from, what, allowed string) error {
 	w.last.judged = true
 	var e *newqueue.StateError
@@ -98,7 +98,7 @@ func (w *world) isIllegal(from, what, allowed string) error {
 		return fmt.Errorf("it was not refused as an illegal step: %w", orDone(w.last.err))
 	}
 	want := newqueue.StateError{Entity: entityOf[what], Path: w.names[what], From: from, To: w.target}
-	if allowed != "nowhere" {
+	if allowed != "no state" {
 		want.Allowed = strings.Fields(allowed)
 	}
 	if !reflect.DeepEqual(*e, want) {
@@ -120,7 +120,7 @@ func orDone(err error) error {
 	return err
 }
 
-func (w *world) lockIsGivenBack() error {
+func (w *world) lockIsReleased() error {
 	for _, name := range []string{"job", "batch", "request"} {
 		if at, ok := w.names[name]; ok && w.before.Get(at+"/lock") != nil {
 			return w.wantGone(at + "/lock")
@@ -129,7 +129,7 @@ func (w *world) lockIsGivenBack() error {
 	return errors.New("no lock was held before")
 }
 
-// lockByHand creates a lock as a worker of the client library would.
+// lockByHand creates a lock as a worker with the client library would.
 func (w *world) lockByHand(what string) error {
 	a, err := w.actor("another client")
 	if err != nil {
@@ -138,14 +138,14 @@ func (w *world) lockByHand(what string) error {
 	if _, err := w.flush(); err != nil {
 		return err
 	}
-	if _, err := a.conn.Create(w.root+w.names[what]+"/lock", []byte{}, zk.FlagEphemeral, w.suite.door.acl); err != nil {
+	if _, err := a.conn.Create(w.root+w.names[what]+"/lock", []byte{}, zk.FlagEphemeral, w.suite.observer.acl); err != nil {
 		return fmt.Errorf("lock the %s: %w", what, err)
 	}
 	w.before, w.seen = nil, w.seen.Clone()
 	return w.seen.Put(znode.Node{Path: w.names[what] + "/lock", Data: []byte{}})
 }
 
-// newcomers are the names in a folder that were not there before the last act.
+// newcomers returns the names in a folder that were not there before the last act.
 func (w *world) newcomers(folder string) []string {
 	old := w.before.Children(folder)
 	return slices.DeleteFunc(w.seen.Children(folder), func(name string) bool {

@@ -22,8 +22,7 @@ func (w *world) aJob(state, acquired string) error {
 	return w.arrange("worker", acquireJob(state))
 }
 
-// jobWith writes the job of a scenario that has only one, in a batch that is
-// processing.
+// jobWith writes the only job of a scenario, in a batch that is processing.
 func (w *world) jobWith(s seed) error {
 	s.priority = usualPriority
 	if _, ok := w.names["batch"]; !ok {
@@ -38,8 +37,9 @@ func (w *world) aFailedJob(last string) error {
 	return w.jobWith(seed{state: "failed", lss: last})
 }
 
-// aJobResumedByJava: the Java library writes the state that the job leaves,
-// even for a failed job (Job.statusObject).
+// aJobResumedByJava writes a job with the last_successful_status failed. The Java
+// library writes the state that the job leaves, even if that is failed
+// (Job.statusObject).
 func (w *world) aJobResumedByJava(state string) error {
 	if err := w.jobWith(seed{state: state, lss: "failed"}); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (w *world) adminMovesJob(to string) error {
 	})
 }
 
-// cleaningPass is the cleaning pass over everything of a kind.
+// cleaningPass runs the cleaning pass over all jobs, batches or requests.
 func (w *world) cleaningPass(what string) error {
 	return w.act("cleaning pass", func(ctx context.Context, a *actor, answer *outcome) (err error) {
 		switch what {
@@ -167,7 +167,7 @@ func (w *world) cleaningPass(what string) error {
 	})
 }
 
-// wanted is a job of a scenario's table, as its manifest has it.
+// wanted is a job in a scenario's table, with what the manifest says about it.
 type wanted struct {
 	url, localID, primaryID, title string
 	priority                       int
@@ -193,7 +193,7 @@ func jobsOf(t *godog.Table) (jobs []wanted, err error) {
 			case "bytes":
 				j.space, err = strconv.ParseInt(c.Value, 10, 64)
 			default:
-				err = fmt.Errorf("no job has a %q", column)
+				err = fmt.Errorf("the table has an unknown column %q", column)
 			}
 			if err != nil {
 				return nil, err
@@ -204,7 +204,7 @@ func jobsOf(t *godog.Table) (jobs []wanted, err error) {
 	return jobs, nil
 }
 
-// newJob is the job that the code under test is asked to create.
+// newJob returns the job that the code under test must create.
 func (j wanted) newJob() newqueue.NewJob {
 	return newqueue.NewJob{
 		Priority: j.priority,
@@ -243,7 +243,7 @@ func (w *world) workerMakesOneJobMore(t *godog.Table) (err error) {
 	})
 }
 
-// jobsAreMade wants the jobs of the scenario's table, in its order.
+// jobsAreMade expects the jobs of the scenario's table, in its order.
 func (w *world) jobsAreMade() error {
 	made := w.newcomers("/jobs")
 	if err := w.done(); err != nil {
@@ -259,7 +259,7 @@ func (w *world) jobsAreMade() error {
 	return errors.Join(wrong...)
 }
 
-// jobIsMade wants a new job in its three places (J1).
+// jobIsMade expects a new job in its three places (J1).
 func (w *world) jobIsMade(jid string, j wanted) error {
 	at, bid := "/jobs/"+jid, path.Base(w.names["batch"])
 	status := object{"status": w.state("pending"), "last_successful_status": nil, w.jobTime: w.time(w.now), "retry_count": 0}
@@ -297,7 +297,7 @@ func (w *world) jobIs(name, state, message string) error {
 	if err != nil {
 		return err
 	}
-	w.names["job"] = at // "its" in what follows
+	w.names["job"] = at // "its" in the next Thens means this job
 	return errors.Join(w.done(), w.jobMoves(at, state, priorityIn(w.before, at), message))
 }
 
@@ -307,7 +307,7 @@ func (w *world) jobIsWithPriority(state string, priority int) error {
 		w.wantNode(at+"/priority", []byte(strconv.Itoa(priority))))
 }
 
-// jobMoves wants a job in another state: in its status, and in that state's
+// jobMoves expects that a job is in another state: in its status, and in that state's
 // queue instead of the old one.
 func (w *world) jobMoves(at, state string, priority int, message string) error {
 	from, jid := w.stateOf(w.want, at), path.Base(at)
@@ -320,7 +320,7 @@ func (w *world) jobMoves(at, state string, priority int, message string) error {
 	)
 }
 
-// priorityIn is a job's priority in a tree.
+// priorityIn returns a job's priority in a tree.
 func priorityIn(t *znode.Tree, at string) int {
 	n := t.Get(at + "/priority")
 	if n == nil {
@@ -368,7 +368,7 @@ func (w *world) jobLeftQueue(name, state string) error {
 	return errors.Join(w.done(), w.wantGone(entry(state, usualPriority, path.Base(w.names[name]))))
 }
 
-// jobIsGone wants the job to be gone from all three places.
+// jobIsGone expects that the job is gone from all three places.
 func (w *world) jobIsGone() error {
 	at, jid := w.names["job"], path.Base(w.names["job"])
 	state := w.stateOf(w.before, at)

@@ -14,8 +14,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// This file has the steps that break znodes, and those with which another client
-// acts between a read and a write of the code under test.
+// This file has the steps that damage znodes, and those in which another client acts
+// between a read and a write of the code under test.
 
 func (w *world) isMissing(name string) error { return w.erase(w.subject() + "/" + name) }
 
@@ -47,15 +47,15 @@ func (w *world) erase(paths ...string) error {
 		ops = append(ops, &zk.DeleteRequest{Path: w.root + n.Path, Version: -1})
 	}
 	slices.Reverse(ops) // children first
-	if _, err := w.suite.door.conn.Multi(ops...); err != nil {
+	if _, err := w.suite.observer.conn.Multi(ops...); err != nil {
 		return w.stopIfLost(fmt.Errorf("delete %s: %w", strings.Join(paths, ", "), err))
 	}
 	w.seen, w.there, w.before = kept, kept.Clone(), nil
 	return nil
 }
 
-// isQuicker lets another client do something with a job before the next write.
-func (w *world) isQuicker(does, name, priority string) error {
+// actsFirst lets another client do something with a job before the next write.
+func (w *world) actsFirst(does, name, priority string) error {
 	at, err := w.path(name)
 	if err != nil {
 		return err
@@ -85,18 +85,18 @@ func (w *world) isQuicker(does, name, priority string) error {
 				w.write(znode.Node{Path: at + "/priority", Data: []byte(priority)}, znode.Node{Path: entry(state, n, jid), Data: []byte{}}),
 				w.erase(entry(state, old, jid)))
 		}
-		return fmt.Errorf("the test does not know how another client %s a job", does)
+		return fmt.Errorf("no step is defined in which another client %s a job", does)
 	}
 	return nil
 }
 
-func (w *world) makesJobQuicker(name, state string) error {
+func (w *world) addsJobFirst(name, state string) error {
 	w.meanwhile = func() error { return w.aJobOfIt(name, state) }
 	return nil
 }
 
-// overtaken is the connection of the code under test. Another client may write
-// just before it.
+// overtaken is the connection of the code under test. With it another client can write
+// just before the code under test does.
 type overtaken struct {
 	newqueue.Conn
 	w *world

@@ -8,7 +8,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// emptyZooKeeper removes what every other scenario starts with.
+// emptyZooKeeper removes the znodes with which every other scenario starts.
 func (w *world) emptyZooKeeper() error {
 	w.seen, w.byHand = znode.NewTree(), nil
 	return nil

@@ -20,7 +20,7 @@ func (w *world) adminGivesPriority(name string, priority int) error {
 	})
 }
 
-func (w *world) jobStandsWithPriority(name, state string, priority int) error {
+func (w *world) jobIsQueued(name, state string, priority int) error {
 	at := w.names["job "+name]
 	return errors.Join(w.done(),
 		w.wantNode(at+"/priority", []byte(strconv.Itoa(priority))),
@@ -40,9 +40,9 @@ func (w *world) aSecondBatch(jobs string) error {
 	return nil
 }
 
-// workerMindsTheHold acquires a pending batch or job, and holds it if its
-// collection is held.
-func (w *world) workerMindsTheHold(what string) error {
+// workerRespectsHolds lets a worker acquire a pending batch or job. The worker holds it
+// if its collection is held.
+func (w *world) workerRespectsHolds(what string) error {
 	return w.worker(func(ctx context.Context, a *actor) error {
 		if what == "batch" {
 			return a.holdBatch(ctx)
@@ -74,7 +74,8 @@ func (a *actor) holdBatch(ctx context.Context) error {
 	return b.Hold(ctx, "")
 }
 
-// workerPassesOver looks at every job in provisioning and moves those that fit.
+// workerPassesOver lets a worker look at every job in provisioning and move those for
+// which it has room.
 func (w *world) workerPassesOver(room int64) error {
 	return w.act("worker", func(ctx context.Context, a *actor, answer *outcome) error {
 		for j, err := range a.q.AcquireJobs(ctx, newqueue.JobProvisioning) {
@@ -128,7 +129,7 @@ func (w *world) workerAcquiresAndReports(state string) error {
 	})
 }
 
-// chain is the order of a job's states if every step succeeds.
+// chain returns a job's states in order, if every step succeeds.
 func (s spelling) chain() []string {
 	if s.mrtZK() {
 		return strings.Fields("pending estimating provisioning downloading processing storing recording notify completed")
@@ -136,8 +137,8 @@ func (s spelling) chain() []string {
 	return strings.Fields("pending estimating provisioning downloading processing recording notify completed")
 }
 
-// workersTakeOn makes one act for each step, and compares the whole tree after
-// each. The next Then reports what was wrong.
+// workersTakeOn lets workers move a job step by step. Each step is an act, and it
+// compares the whole tree after each. The next Then reports what was wrong.
 func (w *world) workersTakeOn(name, to string) error {
 	at, chain := w.names["job "+name], w.chain()
 	for i := slices.Index(chain, w.stateOf(w.seen, at)); chain[i] != to; i++ {
@@ -152,8 +153,8 @@ func (w *world) workersTakeOn(name, to string) error {
 	return nil
 }
 
-// workOn lets a worker acquire the next job in a state, which must be the one
-// at a path, and do something with it.
+// workOn lets a worker acquire the next job in a state and do something with it. It must
+// be the job at the given path.
 func (w *world) workOn(at, state string, do func(context.Context, *newqueue.Job) error) error {
 	return w.worker(func(ctx context.Context, a *actor) error {
 		j, err := a.q.AcquireJob(ctx, newqueue.JobState(state))
@@ -167,7 +168,7 @@ func (w *world) workOn(at, state string, do func(context.Context, *newqueue.Job)
 	})
 }
 
-// succeeded wants everything that a successful step changes
+// succeeded expects everything that a successful step changes
 // (docs/new-layout.md, "Two dialects").
 func (w *world) succeeded(at, from, to string) error {
 	w.names["job"] = at
@@ -193,7 +194,7 @@ func (w *world) jobFailsThere(name, why string) error {
 	return nil
 }
 
-// note keeps what an act of several steps found, for a Then to check.
+// note keeps an error of an act that has several steps. A Then reports it.
 func (w *world) note(err error) {
 	if err != nil {
 		w.onTheWay = append(w.onTheWay, err)
@@ -204,7 +205,7 @@ func (w *world) asDocumented() error {
 	wrong := w.onTheWay
 	w.onTheWay = nil
 	for _, p := range lint.Check(w.seen, w.dialect) {
-		if !strings.Contains(p.Path, "somebody_elses") { // written by hand, not as a worker would
+		if !strings.Contains(p.Path, "of_another_client") { // written by hand, not as a worker would
 			wrong = append(wrong, errors.New(p.String()))
 		}
 	}
@@ -228,7 +229,7 @@ func (w *world) writtenOnce() error {
 	return failure("static znodes were written again", wrong)
 }
 
-func (w *world) batchStandsAt(state, jobs, states string) error {
+func (w *world) batchAndJobsAre(state, jobs, states string) error {
 	wrong := []error{w.asDocumented()}
 	if got := w.stateOf(w.seen, w.names["batch"]); got != state {
 		wrong = append(wrong, fmt.Errorf("the batch is %s", got))
@@ -320,7 +321,8 @@ func (w *world) jobsAreCompleted(names string) error {
 	return errors.Join(wrong...)
 }
 
-// jobIsDeleted: its nodes are removed, or it is marked as deleted (J21, J22).
+// jobIsDeleted expects that the job's znodes are removed, or in mrt-zk that the job is
+// marked as deleted (J21, J22).
 func (w *world) jobIsDeleted(folder string) error {
 	if !w.mrtZK() {
 		return w.jobIsGone()

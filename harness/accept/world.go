@@ -14,24 +14,24 @@ import (
 	"mrtq/newqueue"
 )
 
-// world belongs to one scenario: a chroot of its own, the actors in it, and
-// what the second connection saw before and after the last act.
+// world belongs to one scenario. It has a chroot of its own, the scenario's actors, and
+// what the second connection observed before and after the last act.
 type world struct {
 	spelling
 	suite *suite
 	ctx   context.Context // the scenario's, because steps get no other
 	root  string
 	now   time.Time // the time on the clock of the code under test
-	// actors have sessions. The keys are their names in scenarios.
+	// actors has the actors by their names in scenarios.
 	actors map[string]*actor
-	// names are the paths of what scenarios name: "job A".
+	// names has the paths of items by their names in the scenario, such as "job A".
 	names map[string]string
 
-	before *znode.Tree  // before the last act
-	want   *znode.Tree  // before, and what the Thens have said since
-	seen   *znode.Tree  // after the last act, and what was written by hand since
-	there  *znode.Tree  // after the last act
-	byHand []znode.Node // written by hand since
+	before *znode.Tree  // the tree before the last act
+	want   *znode.Tree  // before, with the changes that the Thens have named since
+	seen   *znode.Tree  // the tree after the last act, with byHand
+	there  *znode.Tree  // the tree after the last act, as the server has it
+	byHand []znode.Node // what Givens have written since, and the server does not have yet
 	last   outcome
 	saw    []sighting
 	// unsettled is true if no Then has compared the whole tree since the last act.
@@ -41,7 +41,7 @@ type world struct {
 	report    newqueue.Report
 	target    string   // the target state of the last illegal step
 	jobs      []wanted // of the scenario's table
-	onTheWay  []error  // what was not as documented during an act of several steps
+	onTheWay  []error  // what was wrong during a When with several steps
 	// meanwhile, if not nil, is what another client does just before the code
 	// under test writes.
 	meanwhile func() error
@@ -51,8 +51,7 @@ type world struct {
 type outcome struct {
 	err    error
 	judged bool // a Then has checked the error
-	// warnings, ids, report, fired and looked are the answers of the operations that
-	// have one.
+	// These are the answers of the operations that have one.
 	warnings []string
 	ids      []string
 	report   newqueue.Report
@@ -60,7 +59,7 @@ type outcome struct {
 	looked   []string
 }
 
-// actor is a worker or an administrator: a session, and what was acquired in it.
+// actor is a worker or an administrator, with a session and what it has acquired.
 type actor struct {
 	conn   *zkconn.Session
 	q      *newqueue.Queue
@@ -69,11 +68,11 @@ type actor struct {
 	access *newqueue.Access
 }
 
-// start is the time at which every scenario begins. What its Givens write is
-// older.
+// start is the time at which every scenario begins. The times that its Givens write are
+// earlier.
 var start = time.Date(2024, 3, 1, 12, 0, 0, 0, time.FixedZone("", -8*3600))
 
-// longAgo is the time in what the Givens write.
+// longAgo is the time that the Givens write.
 var longAgo = start.Add(-240 * time.Hour)
 
 // actTimeout is the limit of one act. Nothing in a scenario waits for long.
@@ -89,8 +88,8 @@ func (w *world) setUp(ctx context.Context, sc *godog.Scenario) (context.Context,
 	return ctx, w.furnish()
 }
 
-// tearDown puts the sessions back, removes the chroot, and checks what no Then has
-// checked.
+// tearDown puts the sessions back and removes the chroot. The scenario fails if no Then
+// has compared the whole tree after its last act.
 func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (context.Context, error) {
 	for _, a := range w.actors {
 		w.suite.idle.put(a.conn)
@@ -99,14 +98,14 @@ func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (co
 		return ctx, nil // the run was stopped, so this scenario does not count
 	}
 	if w.suite.opt.Tidy && w.there != nil {
-		w.suite.door.remove(w.root, w.there)
+		w.suite.observer.remove(w.root, w.there)
 	}
 	var own error
 	if err == nil && w.unsettled {
 		own = errors.New("the scenario ends, and no Then has compared the whole tree after its last act")
 	}
 	w.suite.finished(sc, w, errors.Join(err, own))
-	return ctx, own // godog already has the other
+	return ctx, own // godog has err already
 }
 
 // actor opens a session for an actor that has none yet.
@@ -148,7 +147,7 @@ func (w *world) act(name string, do func(ctx context.Context, a *actor, answer *
 	w.unsettled = true
 	w.want = w.before.Clone()
 	if w.meanwhile != nil {
-		return errors.New("nothing was written, so the other client did not act")
+		return errors.New("the code under test wrote nothing, so the other client did not act before it")
 	}
 	return w.look()
 }
@@ -170,7 +169,7 @@ func (w *world) look() error {
 	if known, err := w.flush(); known || err != nil {
 		return err
 	}
-	seen, err := w.suite.door.tree(w.root, w.there)
+	seen, err := w.suite.observer.tree(w.root, w.there)
 	if err != nil {
 		return w.stopIfLost(err)
 	}
@@ -179,8 +178,8 @@ func (w *world) look() error {
 	return nil
 }
 
-// write creates znodes by hand, at the latest before the next act. What is written
-// by hand is not observed as a step.
+// write creates znodes by hand, at the latest before the next act. observe does not
+// take them for steps.
 func (w *world) write(nodes ...znode.Node) error {
 	for _, n := range nodes {
 		if err := w.seen.Put(n); err != nil {
@@ -192,22 +191,22 @@ func (w *world) write(nodes ...znode.Node) error {
 }
 
 // flush sends what was written by hand. known is true if the whole tree is then
-// known and need not be read: see [door.write].
+// known and need not be read: see [observer.write].
 func (w *world) flush() (known bool, err error) {
 	if len(w.byHand) == 0 {
 		return false, nil
 	}
 	nodes := w.byHand
 	w.byHand = nil
-	made, err := w.suite.door.write(w.root, w.there, nodes...)
+	made, err := w.suite.observer.write(w.root, w.there, nodes...)
 	if made != nil {
 		w.seen, w.there = made, made.Clone()
 	}
 	return made != nil, w.stopIfLost(err)
 }
 
-// stopIfLost ends the whole run if err says that a connection broke. What is
-// seen after that proves nothing about this scenario or the next.
+// stopIfLost ends the whole run if err says that a connection broke. After that, the
+// tree proves nothing about this scenario or the next.
 func (w *world) stopIfLost(err error) error {
 	for _, lost := range connectionLost {
 		if errors.Is(err, lost) {
@@ -221,8 +220,8 @@ func (w *world) stopIfLost(err error) error {
 	return err
 }
 
-// connectionLost reports whether an error comes from a broken connection. The
-// errors of the code under test count, too.
+// connectionLost has the errors of a broken connection, including those that the code
+// under test returns.
 var connectionLost = []error{
 	zk.ErrNoServer, zk.ErrConnectionClosed, zk.ErrSessionExpired, zk.ErrSessionMoved, zk.ErrClosing,
 	newqueue.ErrUnknownOutcome, newqueue.ErrNotDone,
@@ -231,7 +230,7 @@ var connectionLost = []error{
 // furnish creates the scenario's chroot, and the znodes that exist before any
 // batch or job.
 func (w *world) furnish() (err error) {
-	if _, err := w.suite.door.conn.Create(w.root, []byte{}, 0, w.suite.door.acl); err != nil {
+	if _, err := w.suite.observer.conn.Create(w.root, []byte{}, 0, w.suite.observer.acl); err != nil {
 		return w.stopIfLost(fmt.Errorf("create the scenario's chroot: %w", err))
 	}
 	w.seen, w.there = znode.NewTree(), znode.NewTree()
@@ -245,7 +244,7 @@ func (w *world) furnish() (err error) {
 	return w.write(nodes...)
 }
 
-// path is the path of an item by its name in the scenario.
+// path returns the path of an item by its name in the scenario.
 func (w *world) path(name string) (string, error) {
 	if p, ok := w.names[name]; ok {
 		return p, nil

@@ -108,7 +108,7 @@ func resultsOf(ctx context.Context, o options) ([]result, error) {
 		}
 		defer os.RemoveAll(dir)
 		if o.mrtq, err = build(ctx, dir); err != nil {
-			return nil, fmt.Errorf("%w; run bench in mrtq's source folder, or name an mrtq with --mrtq", err)
+			return nil, fmt.Errorf("%w; run bench in mrtq's source folder, or give the path of a built mrtq with --mrtq", err)
 		}
 	}
 	var err error

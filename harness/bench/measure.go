@@ -101,9 +101,10 @@ func measure(ctx context.Context, backend harness.Backend, o options) (_ result,
 	return b.result, nil
 }
 
-// The chroots; their names are equally long, see bareLoad.
+// sourceRoot is the chroot of the legacy queue.
 const sourceRoot = "/source"
 
+// chroot returns the name of a chroot. All names have the same length, see bareLoad.
 func chroot(kind string, round int) string { return fmt.Sprintf("/%s%02d", kind, round) }
 
 // makeSource generates a legacy queue and restores it to the server.
@@ -168,7 +169,7 @@ func (b *bench) in(chroot string) []string {
 }
 
 // recordedMigrate migrates through a recorder. It returns the changes that migrate sent,
-// and how long it was sending.
+// and how long it took to send them.
 func (b *bench) recordedMigrate(ctx context.Context, chroot string) ([]request, time.Duration, error) {
 	r, err := record(b.address)
 	if err != nil {

@@ -15,7 +15,7 @@ const (
 	// probePause is how long the probe pauses after an answer: short enough to have
 	// enough samples of a short migration, and long enough to be no load.
 	probePause = 4 * time.Millisecond
-	// leastProbe is how long a server that has nothing else to do is probed at least.
+	// leastProbe is the shortest time for which an idle server is probed.
 	leastProbe = 200 * time.Millisecond
 )
 

@@ -188,7 +188,7 @@ func (w *World) createJob(b *batch, jp newqueue.Object) error {
 	return j.place()
 }
 
-// jobsOf returns the jobs whose bid is the given batch.
+// jobsOf returns the jobs that name the given batch in their bid.
 func (w *World) jobsOf(bid string) []string {
 	var all []string
 	names, _ := w.children("/jobs")

@@ -318,7 +318,7 @@ func TestEveryBrokenRequirementIsFoundAndStopsItsDaemon(t *testing.T) {
 
 // The services have no troubles with an undamaged tree. So each trouble in the test above comes
 // from the damage.
-func TestNothingTroublesASoundTree(t *testing.T) {
+func TestServicesHaveNoTroubleWithAnUndamagedTree(t *testing.T) {
 	s := migrated(t, deployed(t))
 	w := s.services(t)
 	must(t, w.Pages())

@@ -42,7 +42,7 @@ func named(p *migrate.Plan) map[string]bool {
 
 // Everything that is migrated in dialect mrt-zk meets every demand, except the items
 // that the plan named. The services finish all of it, and report each batch once.
-func TestMigratedQueuesAreWorkedToTheEnd(t *testing.T) {
+func TestServicesFinishMigratedQueues(t *testing.T) {
 	for name, legacyQueue := range corpora(t) {
 		t.Run(name, func(t *testing.T) {
 			s := migrated(t, legacyQueue)

@@ -14,7 +14,8 @@ type ingestDaemon struct {
 	name        services.Daemon
 	state, next string
 	// early means that it reads the configuration in its main loop, to check the
-	// collection's hold. If that throws, no task fails the job.
+	// collection's hold. If that throws, the job does not become Failed, but stays
+	// locked.
 	early bool
 	// handlers check what the daemon's handlers demand of the request.
 	handlers []func(request) error

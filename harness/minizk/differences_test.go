@@ -82,7 +82,7 @@ var differences = []difference{
 			for _, name := range []string{"d", "c", "b", "a", "zz", "yy"} {
 				a.create(dir+"/"+name, "", 1)
 			}
-			b.tell(wire.OpAddWatch, dir, wire.WatchPersistentRecursive)
+			b.watchOp(wire.OpAddWatch, dir, wire.WatchPersistentRecursive)
 			a.do("close", wire.OpCloseSession, nil)
 			a.expectEnd()
 			b.settle()
@@ -91,8 +91,8 @@ var differences = []difference{
 		why: "While there is a recursive watch, the real server fails if it has to look for the watches of a path without a slash.",
 		probe: func(w *world) {
 			a := w.session("A")
-			a.tell(wire.OpAddWatch, dir, wire.WatchPersistentRecursive)
-			a.tell(wire.OpCheckWatches, "bad", wire.WatcherAny)
+			a.watchOp(wire.OpAddWatch, dir, wire.WatchPersistentRecursive)
+			a.watchOp(wire.OpCheckWatches, "bad", wire.WatcherAny)
 		}},
 	{name: "watch-of-null", alone: true,
 		why: "A null path can be watched, although nothing ever happens to it. The real server keeps such a watch, fails because of it from then on, and does not close the connection when the session ends. minizk keeps no such watch.",

@@ -140,9 +140,9 @@ var actions = []func(s step, c *client){
 	func(s step, c *client) { s.multi(c, wire.OpMulti) },
 	func(s step, c *client) { s.multi(c, wire.OpMulti) },
 	func(s step, c *client) { s.multi(c, wire.OpMultiRead) },
-	func(s step, c *client) { c.tell(wire.OpAddWatch, watchable(s), s.Flag%2) },
-	func(s step, c *client) { c.tell(wire.OpRemoveWatches, watchable(s), s.Flag%4) },
-	func(s step, c *client) { c.tell(wire.OpCheckWatches, watchable(s), s.Flag%4) },
+	func(s step, c *client) { c.watchOp(wire.OpAddWatch, watchable(s), s.Flag%2) },
+	func(s step, c *client) { c.watchOp(wire.OpRemoveWatches, watchable(s), s.Flag%4) },
+	func(s step, c *client) { c.watchOp(wire.OpCheckWatches, watchable(s), s.Flag%4) },
 	// Each client has only one identity, because the servers order several differently (known
 	// difference auth-order).
 	func(s step, c *client) { c.auth("digest", []string{ownerSecret, "x:x", ownerSecret}[s.Client]) },
@@ -161,8 +161,8 @@ var actions = []func(s step, c *client){
 		c.setWatches(wire.OpSetWatches2, r)
 	},
 	func(s step, c *client) {
-		// The version is wrong, because the real server does not answer a check with the right
-		// one.
+		// The version is wrong, because the real server does not answer a check with the
+		// right one.
 		c.do(fmt.Sprintf("check %q", s.path()), wire.OpCheck, wire.AppendPathVersion(nil, wire.PathVersion{Path: s.path(), Version: 99}))
 	},
 	func(_ step, c *client) { c.do("whoAmI", wire.OpWhoAmI, nil) },

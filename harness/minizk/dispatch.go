@@ -160,7 +160,7 @@ func (c *conn) send(code wire.Code) {
 	if r.op == wire.OpAuth || r.op == wire.OpSasl {
 		h.Zxid = 0
 	}
-	// The header goes into the room kept for it.
+	// Write the header into the room that was kept for it.
 	wire.AppendReplyHeader(r.body[wire.LenPrefix:wire.LenPrefix], h)
 	wire.SealFrame(r.body)
 	if cap(r.body) > keepBuffer {

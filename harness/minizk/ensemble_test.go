@@ -20,10 +20,10 @@ import (
 	"mrtq/harness/minizk"
 )
 
-// Suites that others wrote start their servers themselves, as processes with a zoo.cfg. Here such a
-// process (member) only asks the test's own process to serve what its zoo.cfg says, until the
-// member ends. In the test's process, the servers of one ensemble are ports of one minizk. It
-// serves while more than half of them are up.
+// A suite that others wrote starts its servers itself, as processes with a zoo.cfg. Here such a
+// process is a member: it serves nothing itself, but asks the test's process to serve at the port
+// in its zoo.cfg until it ends. All servers of one ensemble are ports of one minizk in the test's
+// process. That minizk serves while more than half of the members run.
 
 // serverScript is the name of the program that suites start as a server. If this test's program has
 // that name, it acts as a server.
@@ -33,8 +33,9 @@ const serverScript = "zkServer.sh"
 // test's process.
 const ensemblesVariable = "MRTQ_TEST_ENSEMBLES"
 
-// member is the process "zkServer.sh start-foreground zoo.cfg". It sends
-// the path of its zoo.cfg to the test's process, and waits until it is stopped or the test ends.
+// member does what a member process does, which a suite starts with "zkServer.sh start-foreground
+// zoo.cfg". It sends the path of its zoo.cfg to the test's process, and waits until it is stopped or
+// the test ends.
 func member() int {
 	c, err := net.Dial("unix", os.Getenv(ensemblesVariable))
 	if err == nil {
@@ -49,7 +50,7 @@ func member() int {
 	return 1
 }
 
-// ensembles are all ensembles that a suite has started.
+// ensembles has all ensembles that a suite has started.
 type ensembles struct {
 	l    net.Listener
 	done sync.WaitGroup
@@ -180,7 +181,7 @@ func (e *ensembles) serve(c net.Conn) error {
 			go pass(of.zk, p, front)
 		}
 	}()
-	_, _ = io.Copy(io.Discard, c) // when the member ends, in any way
+	_, _ = io.Copy(io.Discard, c) // it returns when the member ends, even if it was killed
 	return e.leave(of, cfg.port, p)
 }
 
@@ -272,8 +273,8 @@ func pass(zk *minizk.Server, p *port, front net.Conn) {
 		return
 	}
 	if string(head) == "srvr" {
-		// go-zookeeper considers a server healthy only if the server writes dates as ZooKeeper did
-		// before 3.5.
+		// go-zookeeper considers a server healthy only if the server writes dates as
+		// ZooKeeper did before 3.5.
 		answer, err := io.ReadAll(back)
 		if err == nil {
 			_, _ = front.Write(isoDate.ReplaceAll(answer, []byte("$2/$3/$1"))) // the connection ends either way

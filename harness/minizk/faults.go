@@ -188,7 +188,7 @@ func (s *Server) await(c *conn, a Action) bool {
 	}
 	s.mu.Unlock()
 	defer s.mu.Lock()
-	// The replies to earlier requests must not wait as well.
+	// Send the replies to earlier requests now, because they must not wait.
 	if c.out.flush() != nil {
 		return false
 	}

@@ -161,7 +161,7 @@ func TestHoldAndCloseWhileHeld(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	if nodeAt(t, s, "/held") != nil {
-		t.Fatal("not held")
+		t.Fatal("the operation was done although it should be held")
 	}
 	close(gate)
 	if p, err := a.ReadPacket(); err != nil || p.Err != wire.OK {

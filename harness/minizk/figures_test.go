@@ -40,12 +40,12 @@ const (
 	million     = 1_000_000
 )
 
-// TestFigures measures and prints the figures of README.md in one run. It fails if a bar is
-// missed. With -update it writes the figures to README.md.
+// TestFigures measures and prints the figures of README.md in one run. It fails if a figure misses its
+// bar. With -update it writes the figures to README.md.
 func TestFigures(t *testing.T) {
 	part := readmeSection(t, "figures", "go test -run TestFigures -figures -update -v")
 	if !*figures {
-		t.Skip("skipped: takes two minutes of the whole machine; ask for it with -figures")
+		t.Skip("skipped: it takes two minutes of the whole machine; it runs only with -figures")
 	}
 	var table strings.Builder
 	line := func(format string, args ...any) {
@@ -60,21 +60,21 @@ func TestFigures(t *testing.T) {
 		}
 	}
 	fast, slow := medianStart(t, starts, startMini), medianStart(t, jvmStarts, startJVM)
-	row("start to first read, median", ms(fast), ms(slow), "under 5 ms, 100 times faster", fast < 5*time.Millisecond && slow >= 100*fast)
+	row("start to first read, median", ms(fast), ms(slow), "under 5 ms, and 100 times as fast", fast < 5*time.Millisecond && slow >= 100*fast)
 
 	miniCreate, miniGet := throughput(t, startMini)
 	jvmCreate, jvmGet := throughput(t, startFastJVM)
 	per := func(r float64) string { return fmt.Sprintf("%.0f/s", r) }
-	row("1 KiB creates, 16 pipelining clients", per(miniCreate), per(jvmCreate), fmt.Sprintf("3 times (%.1f)", miniCreate/jvmCreate), miniCreate >= 3*jvmCreate)
-	row("1 KiB gets, 16 pipelining clients", per(miniGet), per(jvmGet), fmt.Sprintf("3 times (%.1f)", miniGet/jvmGet), miniGet >= 3*jvmGet)
+	row("1 KiB creates, 16 pipelining clients", per(miniCreate), per(jvmCreate), fmt.Sprintf("3 times as fast (is %.1f)", miniCreate/jvmCreate), miniCreate >= 3*jvmCreate)
+	row("1 KiB gets, 16 pipelining clients", per(miniGet), per(jvmGet), fmt.Sprintf("3 times as fast (is %.1f)", miniGet/jvmGet), miniGet >= 3*jvmGet)
 
 	miniMem, jvmMem := miniMemory(t), jvmMemory(t)
-	row("memory per znode, 16-byte names, 100 bytes of data", fmt.Sprintf("%d B", miniMem), fmt.Sprintf("%d B", jvmMem), "no more", miniMem <= jvmMem)
+	row("memory per znode, 16-byte names, 100 bytes of data", fmt.Sprintf("%d B", miniMem), fmt.Sprintf("%d B", jvmMem), "no more than jvm", miniMem <= jvmMem)
 
 	first, last, all, list := children(t, startMini)
 	jf, jl, jall, jlist := children(t, startFastJVM)
-	row("time to append, the last 300,000 of a million children against the first", ratio(last, first), ratio(jl, jf), "no quadratic: under 5", last < 5*first)
-	row("a million children created, one pipelining client", ms(all), ms(jall), "faster", all < jall)
+	row("time to create the last 300,000 of a million children ÷ the first 300,000", ratio(last, first), ratio(jl, jf), "under 5, so not quadratic", last < 5*first)
+	row("a million children created, one pipelining client", ms(all), ms(jall), "faster than jvm", all < jall)
 	row("a million children listed", ms(list), ms(jlist), "under 2 s", list < 2*time.Second)
 	if *update {
 		part.write(t, "\n"+table.String()+"\n")

@@ -14,7 +14,7 @@ import (
 )
 
 // These tests run other people's clients, with their recipes, on minizk with a real clock. They
-// also run them on the real server, because a script may be wrong.
+// also run the same scripts on the real server, to check the scripts themselves.
 
 // foreignTimeout limits one client's run.
 const foreignTimeout = 3 * time.Minute

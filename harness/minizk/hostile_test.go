@@ -20,7 +20,7 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// well checks that a server still serves an old client and a new one.
+// well checks that a server still serves both an old client and a new one.
 func well(t testing.TB, s *minizk.Server, old *rawzk.Conn) {
 	t.Helper()
 	want(t, "the old client", do(t, old, wire.OpExists, pathBody("/")), wire.OK)
@@ -40,7 +40,7 @@ func ended(t testing.TB, c net.Conn) []byte {
 	}
 	b, err := io.ReadAll(c)
 	if err != nil && !errors.Is(err, syscall.ECONNRESET) {
-		t.Fatalf("want the end of the connection: %v", err)
+		t.Fatalf("the server has not ended the connection: %v", err)
 	}
 	return b
 }
@@ -78,10 +78,10 @@ func TestGarbage(t *testing.T) {
 	well(t, s, old)
 }
 
-// TestCutOff sends only the beginning of a handshake or a request, up to every byte, and leaves the
-// connection open. The server must not answer, must keep working, and must free the connection
-// when the client closes it.
-func TestCutOff(t *testing.T) {
+// TestIncompleteRequests sends only the beginning of a handshake or a request, up to every byte,
+// and leaves the connection open. The server must not answer, must keep working, and must free the
+// connection when the client closes it.
+func TestIncompleteRequests(t *testing.T) {
 	s := run(t, minizk.Options{})
 	old := raw(t, s)
 	hello := wire.AppendConnectRequest(make([]byte, 4), wire.ConnectRequest{TimeoutMillis: 4000, Password: make([]byte, 16), HasReadOnly: true})
@@ -246,9 +246,9 @@ func TestClientThatStopsReading(t *testing.T) {
 	}
 }
 
-// TestIdleClientsHoldNothing: the memory of a large request and its reply is freed when they are
+// TestIdleClientsHoldNoMemory: the memory of a large request and its reply is freed when they are
 // done, not when the client sends its next request.
-func TestIdleClientsHoldNothing(t *testing.T) {
+func TestIdleClientsHoldNoMemory(t *testing.T) {
 	s := run(t, minizk.Options{})
 	old := raw(t, s)
 	want(t, "create", do(t, old, wire.OpCreate, createBody("/big", strings.Repeat("x", 1_000_000), 0)), wire.OK)

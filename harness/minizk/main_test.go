@@ -55,7 +55,8 @@ var (
 func (r *realServer) addr(t testing.TB) string {
 	t.Helper()
 	r.start.Do(func() {
-		// No line of zoo.cfg can set these in 3.8, and this variable wins over the command line.
+		// No line of zoo.cfg can set these in 3.8, and this variable wins over the command
+		// line.
 		os.Setenv("_JAVA_OPTIONS", fmt.Sprintf("-Dznode.container.checkIntervalMs=%d -Dzookeeper.DigestAuthenticationProvider.superDigest=%s",
 			r.reap.Milliseconds(), digest(superSecret)))
 		defer os.Unsetenv("_JAVA_OPTIONS")

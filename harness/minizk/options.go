@@ -27,8 +27,8 @@ type Options struct {
 	MinTimeout, MaxTimeout time.Duration
 	// ContainerInterval is how often the server looks for container and TTL nodes to remove, like
 	// a real server's property znode.container.checkIntervalMs. With RealTime it looks no more
-	// often than every 50 ms. 0 is a minute, as on a real server, because recipes rely on it that
-	// an empty container is not removed at once.
+	// often than every 50 ms. 0 is a minute, as on a real server, because some recipes fail if
+	// the server removes an empty container at once.
 	ContainerInterval time.Duration
 	// MaxBuffer is the longest packet that the server accepts, in bytes, like a real server's
 	// property jute.maxbuffer. 0 is wire.MaxBuffer.

@@ -60,7 +60,7 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
-func TestDialWantsAPrivateServer(t *testing.T) {
+func TestDialRefusesAServerWithAPort(t *testing.T) {
 	_, err := run(t, minizk.Options{}).Dial(t.Context())
 	if want := "minizk: Dial on a server without Options.Private: connect to its Addr instead"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)

@@ -21,8 +21,7 @@ func multis(w *world) {
 	a.read(wire.OpGetData, dir+"/a", false)
 	a.read(wire.OpGetChildren2, dir, false)
 	a.ask(wire.OpGetEphemerals, "/")
-	// A node is created, deleted and created again in one transaction, and so
-	// is a parent.
+	// One transaction creates, deletes and recreates a node, and also a parent.
 	a.multi(wire.OpMulti, mDelete(dir+"/a", -1), mCreate(dir+"/a", 0), mCreate(dir+"/a/b", 0), mCreate(dir+"/a/b/c", 2), mSet(dir+"/a", "x", 0))
 	a.read(wire.OpGetData, dir+"/a", false)
 	a.read(wire.OpGetChildren2, dir+"/a/b", false)
@@ -69,7 +68,7 @@ func multiWatches(w *world) {
 	b.settle()
 	a.multi(wire.OpMulti, mSet(dir+"/a", "1", -1), mCreate(dir+"/new", 0), mSet(dir+"/new", "2", -1), mDelete(dir+"/a", -1))
 	b.settle()
-	a.tell(wire.OpAddWatch, dir, wire.WatchPersistentRecursive)
+	a.watchOp(wire.OpAddWatch, dir, wire.WatchPersistentRecursive)
 	a.multi(wire.OpMulti, mCreate(dir+"/p", 0), mCreate(dir+"/p/q", 0), mSet(dir+"/p", "x", -1), mDelete(dir+"/p/q", -1), mDelete(dir+"/p", -1))
 	a.settle()
 }

@@ -36,12 +36,12 @@ func list(name string, e ...part) part { return part{name, wire.AppendInt(nil, i
 
 var null = wire.AppendInt(nil, -1)
 
-// entry is the only entry of an access list.
+// entry returns an access list with one entry.
 func entry(perms int32, scheme, id string) part {
 	return part{"acl", wire.AppendInt(nil, 1), []part{fixed(wire.AppendInt(nil, perms)), text("scheme", scheme), text("id", id)}}
 }
 
-// entries is an access list. A nil scheme or id is null.
+// entries returns an access list. A nil scheme or id is null.
 func entries(of ...nullableACL) []byte {
 	b := wire.AppendInt(nil, int32(len(of)))
 	for _, e := range of {
@@ -68,7 +68,7 @@ func (v variant) String() string {
 	return "null " + strings.Join(v.nulls, ", ")
 }
 
-// variants are all variants of a record: each field present or null.
+// variants returns all variants of a record, with each field present or null.
 func variants(parts []part) []variant {
 	all := []variant{{}}
 	for _, p := range parts {
@@ -353,7 +353,7 @@ func nullWatches(w *world) {
 		tell := func(c *client, op wire.OpCode, n int32) {
 			c.do(fmt.Sprintf("%s null %d", op, n), op, wire.AppendInt(slices.Clip(null), n))
 		}
-		a.tell(wire.OpAddWatch, dir+"/x", wire.WatchPersistent)
+		a.watchOp(wire.OpAddWatch, dir+"/x", wire.WatchPersistent)
 		for kind := int32(0); kind <= 4; kind++ {
 			tell(a, wire.OpRemoveWatches, kind)
 			tell(a, wire.OpCheckWatches, kind)
@@ -398,7 +398,7 @@ func nullWatches(w *world) {
 			for _, name := range names {
 				for _, path := range []string{base + "/" + name + "1", base + "/" + name + "3"} {
 					for _, kind := range []int32{wire.WatcherChildren, wire.WatcherData} {
-						a.tell(wire.OpCheckWatches, path, kind)
+						a.watchOp(wire.OpCheckWatches, path, kind)
 					}
 				}
 			}

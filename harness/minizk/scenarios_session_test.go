@@ -80,7 +80,7 @@ func resume(w *world) {
 
 func ephemerals(w *world) {
 	a, b := w.session("A"), w.session("B")
-	b.tell(wire.OpAddWatch, dir, wire.WatchPersistentRecursive)
+	b.watchOp(wire.OpAddWatch, dir, wire.WatchPersistentRecursive)
 	b.read(wire.OpGetChildren, dir, true)
 	a.create(dir+"/p", "", 0)
 	a.create(dir+"/p/one", "", 1)

@@ -65,9 +65,9 @@ func watchOrder(w *world) {
 
 func watchPersistent(w *world) {
 	a, b, c := w.session("A"), w.session("B"), w.session("C")
-	b.tell(wire.OpAddWatch, dir+"/a", wire.WatchPersistent)
-	c.tell(wire.OpAddWatch, dir+"/a", wire.WatchPersistentRecursive)
-	c.tell(wire.OpAddWatch, dir+"/a/deep/down", wire.WatchPersistentRecursive)
+	b.watchOp(wire.OpAddWatch, dir+"/a", wire.WatchPersistent)
+	c.watchOp(wire.OpAddWatch, dir+"/a", wire.WatchPersistentRecursive)
+	c.watchOp(wire.OpAddWatch, dir+"/a/deep/down", wire.WatchPersistentRecursive)
 	for range 2 {
 		a.create(dir+"/a", "", 0)
 		a.set(dir+"/a", []byte("x"), -1)
@@ -82,15 +82,15 @@ func watchPersistent(w *world) {
 		b.settle()
 		c.settle()
 	}
-	c.tell(wire.OpAddWatch, dir+"/a", 2)
-	c.tell(wire.OpAddWatch, "bad path", wire.WatchPersistent)
-	c.tell(wire.OpAddWatch, "", wire.WatchPersistent)
+	c.watchOp(wire.OpAddWatch, dir+"/a", 2)
+	c.watchOp(wire.OpAddWatch, "bad path", wire.WatchPersistent)
+	c.watchOp(wire.OpAddWatch, "", wire.WatchPersistent)
 	root := w.session("root")
-	root.tell(wire.OpAddWatch, "/", wire.WatchPersistentRecursive)
-	root.tell(wire.OpAddWatch, "/", wire.WatchPersistent)
+	root.watchOp(wire.OpAddWatch, "/", wire.WatchPersistentRecursive)
+	root.watchOp(wire.OpAddWatch, "/", wire.WatchPersistent)
 	a.create(dir+"/x", "", 0)
 	root.settle()
-	root.tell(wire.OpAddWatch, "/", wire.WatchPersistentRecursive)
+	root.watchOp(wire.OpAddWatch, "/", wire.WatchPersistentRecursive)
 	a.delete(dir+"/x", -1)
 	root.settle()
 }
@@ -100,7 +100,7 @@ func watchMixed(w *world) {
 	a, b := w.session("A"), w.session("B")
 	a.create(dir+"/a", "", 0)
 	b.read(wire.OpGetData, dir+"/a", true)
-	b.tell(wire.OpAddWatch, dir+"/a", wire.WatchPersistent)
+	b.watchOp(wire.OpAddWatch, dir+"/a", wire.WatchPersistent)
 	a.set(dir+"/a", []byte("1"), -1)
 	a.set(dir+"/a", []byte("2"), -1)
 	b.settle()
@@ -111,14 +111,14 @@ func watchMixed(w *world) {
 	a.create(dir+"/a/k", "", 0)
 	a.create(dir+"/a/k2", "", 0)
 	b.settle()
-	b.tell(wire.OpAddWatch, dir+"/a", wire.WatchPersistentRecursive)
+	b.watchOp(wire.OpAddWatch, dir+"/a", wire.WatchPersistentRecursive)
 	b.read(wire.OpExists, dir+"/a", true)
 	a.set(dir+"/a", []byte("5"), -1)
 	a.set(dir+"/a", []byte("6"), -1)
 	a.create(dir+"/a/k3", "", 0)
 	b.settle()
-	b.tell(wire.OpAddWatch, dir+"/a", wire.WatchPersistentRecursive)
-	b.tell(wire.OpAddWatch, dir+"/a", wire.WatchPersistent)
+	b.watchOp(wire.OpAddWatch, dir+"/a", wire.WatchPersistentRecursive)
+	b.watchOp(wire.OpAddWatch, dir+"/a", wire.WatchPersistent)
 	a.set(dir+"/a/k", []byte("5"), -1)
 	a.create(dir+"/a/k4", "", 0)
 	b.settle()
@@ -131,39 +131,39 @@ func watchRemove(w *world) {
 	for _, set := range []func(){
 		func() { b.read(wire.OpGetData, dir+"/a", true) },
 		func() { b.read(wire.OpGetChildren, dir+"/a", true) },
-		func() { b.tell(wire.OpAddWatch, dir+"/a", wire.WatchPersistent) },
-		func() { b.tell(wire.OpAddWatch, dir+"/a", wire.WatchPersistentRecursive) },
+		func() { b.watchOp(wire.OpAddWatch, dir+"/a", wire.WatchPersistent) },
+		func() { b.watchOp(wire.OpAddWatch, dir+"/a", wire.WatchPersistentRecursive) },
 		func() { b.read(wire.OpGetData, dir+"/a", true); b.read(wire.OpGetChildren, dir+"/a", true) },
 	} {
 		for _, k := range []kind{1, 2, 3, 0, 4, 5, -1} {
 			set()
 			for check := kind(1); check <= 3; check++ {
-				b.tell(wire.OpCheckWatches, dir+"/a", check)
+				b.watchOp(wire.OpCheckWatches, dir+"/a", check)
 			}
-			b.tell(wire.OpRemoveWatches, dir+"/a", k)
+			b.watchOp(wire.OpRemoveWatches, dir+"/a", k)
 			for check := kind(1); check <= 3; check++ {
-				b.tell(wire.OpCheckWatches, dir+"/a", check)
+				b.watchOp(wire.OpCheckWatches, dir+"/a", check)
 			}
 			a.set(dir+"/a", nil, -1)
 			a.create(dir+"/a/k", "", 0)
 			a.delete(dir+"/a/k", -1)
 			b.settle()
-			b.tell(wire.OpRemoveWatches, dir+"/a", wire.WatcherAny)
+			b.watchOp(wire.OpRemoveWatches, dir+"/a", wire.WatcherAny)
 		}
 	}
-	b.tell(wire.OpCheckWatches, "/bad", 3)
-	b.tell(wire.OpRemoveWatches, "/bad", 3)
-	b.tell(wire.OpCheckWatches, dir, 9)
+	b.watchOp(wire.OpCheckWatches, "/bad", 3)
+	b.watchOp(wire.OpRemoveWatches, "/bad", 3)
+	b.watchOp(wire.OpCheckWatches, dir, 9)
 	// Other clients' watches, and a watch on a path above.
 	a.read(wire.OpGetData, dir+"/a", true)
-	b.tell(wire.OpCheckWatches, dir+"/a", 2)
-	b.tell(wire.OpRemoveWatches, dir+"/a", 2)
-	b.tell(wire.OpAddWatch, dir, wire.WatchPersistentRecursive)
+	b.watchOp(wire.OpCheckWatches, dir+"/a", 2)
+	b.watchOp(wire.OpRemoveWatches, dir+"/a", 2)
+	b.watchOp(wire.OpAddWatch, dir, wire.WatchPersistentRecursive)
 	a.create(dir+"/below", "", 0)
-	b.tell(wire.OpCheckWatches, dir+"/below", 3)
-	b.tell(wire.OpRemoveWatches, dir+"/below", 3)
+	b.watchOp(wire.OpCheckWatches, dir+"/below", 3)
+	b.watchOp(wire.OpRemoveWatches, dir+"/below", 3)
 	a.set(dir+"/a", []byte("spent"), -1)
-	b.tell(wire.OpCheckWatches, dir+"/a", 2)
+	b.watchOp(wire.OpCheckWatches, dir+"/a", 2)
 }
 
 func watchSet(w *world) {

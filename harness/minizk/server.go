@@ -37,7 +37,7 @@ type Server struct {
 	current   *conn // the connection whose request is being done
 	tree      *ztree.Tree
 	zxid      int64 // the last transaction's
-	skipped   int64 // how many zxids failed requests have used up since
+	skipped   int64 // how many zxids failed requests have used up since that transaction
 	sessions  sessionTable
 	clock     clock
 	faults    faultList

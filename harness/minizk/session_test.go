@@ -159,9 +159,9 @@ func TestRestartKeepsTreeAndSessions(t *testing.T) {
 	}
 }
 
-// TestStoppedServerEndsNothing: no session expires while the server is stopped, and Restart
+// TestStoppedServerEndsNoSession: no session expires while the server is stopped, and Restart
 // starts all timeouts again.
-func TestStoppedServerEndsNothing(t *testing.T) {
+func TestStoppedServerEndsNoSession(t *testing.T) {
 	s := run(t, minizk.Options{})
 	a := raw(t, s)
 	want(t, "create", do(t, a, wire.OpCreate, createBody("/eph", "", 1)), wire.OK)

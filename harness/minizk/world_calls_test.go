@@ -52,8 +52,8 @@ func (c *client) ask(op wire.OpCode, path string) {
 	c.do(fmt.Sprintf("%s %q", op, path), op, wire.AppendString(nil, path))
 }
 
-// tell does addWatch, checkWatches or removeWatches.
-func (c *client) tell(op wire.OpCode, path string, n int32) {
+// watchOp does addWatch, checkWatches or removeWatches.
+func (c *client) watchOp(op wire.OpCode, path string, n int32) {
 	c.w.t.Helper()
 	c.do(fmt.Sprintf("%s %q %d", op, path, n), op, wire.AppendPathInt(nil, wire.PathInt{Path: path, N: n}))
 }

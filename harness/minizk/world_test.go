@@ -46,8 +46,8 @@ type tb interface {
 	Errorf(string, ...any)
 }
 
-// dir is the node that scenarios work below. It is created before each scenario and
-// deleted afterwards.
+// dir is the node below which scenarios work. play creates it before each scenario and deletes it
+// afterwards.
 const dir = "/s"
 
 var open = []wire.ACL{{Perms: wire.PermAll, ID: wire.ID{Scheme: "world", Name: "anyone"}}}

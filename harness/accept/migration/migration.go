@@ -1,9 +1,9 @@
-// Package migration runs the scenarios of the migration (migration.feature), and
-// of the deployed services on what was migrated (services.feature), against a
-// ZooKeeper.
+// Package migration runs the scenarios of the migration (migration.feature) against
+// a ZooKeeper, and those of the deployed services on the migrated queue
+// (services.feature).
 //
-// The command runs as a process, as its users run it. A scenario has two chroots
-// on the server, one for each queue, and reads them through its own session.
+// It runs mrtq as a process, as operators do. A scenario has two chroots on the
+// server, one for each queue, and reads them through its own session.
 package migration
 
 import (
@@ -25,10 +25,11 @@ import (
 	"mrtq/internal/zkconn"
 )
 
-// Features are the names of all feature files, in the order of the night.
+// Features has the names of the feature files, in the order in which an operator meets
+// what they describe.
 var Features = []string{"migration.feature", "services.feature"}
 
-// Options say what to run and where.
+// Options says which scenarios to run, and where.
 type Options struct {
 	// Address is a ZooKeeper's connect string, host:port[,…][/chroot]. Each
 	// scenario creates a chroot below it and does not remove it, so the server
@@ -36,17 +37,18 @@ type Options struct {
 	Address string
 	// Session says how to connect: TLS, credentials, timeouts.
 	Session zkconn.Config
-	// Command is mrtq, and Flags are its flags for the same connection as Session.
+	// Command is the path of mrtq. Flags are its flags for the same connection as
+	// Session.
 	Command string
 	Flags   []string
-	// Restart kills the server and starts it again. If it is nil, the scenarios
-	// that need it (@restart) don't run.
+	// Restart kills the server and restarts it. If it is nil, the scenarios that need
+	// it (@restart) don't run.
 	Restart func(context.Context) error
-	// Features are those of [Features] to run. nil means all.
+	// Features says which of [Features] to run. Nil means all.
 	Features []string
-	// Tags select scenarios, as in [accept.Options].
+	// Tags selects scenarios, as in [accept.Options].
 	Tags string
-	// Format, Out and Color as in [accept.Options].
+	// Format, Out and Color have the same meaning as in [accept.Options].
 	Format accept.Format
 	Out    io.Writer
 	Color  bool
@@ -55,17 +57,17 @@ type Options struct {
 // Report is the result of a run.
 type Report struct {
 	Scenarios, Failed int
-	// Problems are all reasons why the run does not pass, one line each.
+	// Problems has all reasons why the run does not pass, a line for each. It is
+	// empty if the run passes.
 	Problems []string
 }
 
 // OK reports whether the run passes.
 func (r *Report) OK() bool { return len(r.Problems) == 0 }
 
-// Run runs the scenarios, one at a time. The error says why they could not be run:
-// the cause of ctx if that has ended, [accept.ErrNothing], an *[accept.TagsError],
-// or an error of the server. A scenario that fails is no error: it is in the
-// report.
+// Run runs the scenarios, one at a time. If a scenario fails, the report says so. The
+// error is only for scenarios that could not be run: the cause of ctx if ctx has ended,
+// [accept.ErrNothing], an *[accept.TagsError], or an error of the server.
 func Run(ctx context.Context, opt Options) (*Report, error) {
 	if err := accept.CheckTags(opt.Tags); err != nil {
 		return nil, err
@@ -110,8 +112,8 @@ type suite struct {
 	report *Report
 }
 
-// run runs a feature. It is a problem if no scenario of a feature that ran
-// completely uses a step, because such a step should be removed.
+// run runs a feature. If all its scenarios ran, it reports the step definitions that none
+// of them uses as problems, because they should be removed.
 func (s *suite) run(ctx context.Context, name string) (passed bool, err error) {
 	text, err := features.Files.ReadFile(name)
 	if err != nil {
@@ -135,7 +137,7 @@ func (s *suite) run(ctx context.Context, name string) (passed bool, err error) {
 	return passed, err
 }
 
-// scenario gives a scenario its world.
+// scenario creates the world of a scenario.
 func (s *suite) scenario(feature string, sc *godog.ScenarioContext, steps runner.Steps) {
 	w := &world{suite: s, dialect: "design"}
 	sc.Before(w.setUp)
@@ -162,7 +164,7 @@ func (s *suite) finished(sc *godog.Scenario, err error) {
 	}
 }
 
-// worlds counts the chroots that this process has made.
+// worlds counts the chroots that this process has created.
 var worlds atomic.Int64
 
 var errNoRestart = errors.New("this server can't be restarted")

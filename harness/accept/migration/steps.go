@@ -64,9 +64,9 @@ func (w *world) register(s runner.Steps) {
 	s.Step(`that job is removed and the operator rolls back the migration`, func() error {
 		return all(w.conn.Delete(w.root+"/new"+w.added, -1), w.run("rollback --run run0000000000", w.target()), w.wantCode(0))
 	})
-	s.Step(`elsewhere the same migration is killed with kill -9 halfway, and run again`, w.migrateKilled)
+	s.Step(`elsewhere the same migration is killed with kill -9 halfway, and then run again`, w.migrateKilled)
 	s.Step(`the operator presses Ctrl-C in the middle of the migration`, w.interrupt)
-	s.Step(`the server is killed and started again in the middle of the migration`, w.serverLost)
+	s.Step(`the server is killed and restarted in the middle of the migration`, w.serverLost)
 
 	// What must be true afterwards.
 	s.Step(`all 21 records are reported as their writers meant them`, w.reportedAsExpected)
@@ -93,8 +93,8 @@ func (w *world) register(s runner.Steps) {
 	s.Step(`verification names (\S+) and the new record`, w.namesChanged)
 	s.Step(`(\d+) jobs? (?:was|were) created and (\d+) rewritten`, w.made)
 	s.Step(`verification names the records whose jobs are gone`, w.namesGone)
-	s.Step(`it is refused because its custody is lost`, func() error { return w.blockedBy("is gone, and with it the custody of") })
-	s.Step(`it is refused because they may have been migrated`, func() error { return w.blockedBy("whose custody was lost with the ledger") })
+	s.Step(`it is refused because the custody of records is lost`, func() error { return w.blockedBy("is gone, and with it the custody of") })
+	s.Step(`it is refused because records without custody may have been migrated`, func() error { return w.blockedBy("whose custody was lost with the ledger") })
 	s.Step(`the records whose custody stays lost are counted`, w.countsLost)
 	s.Step(`the field's marker is there`, w.markerThere)
 	s.Step(`both new queues are the same`, w.bothSame)
@@ -121,7 +121,7 @@ func (w *world) migrate(flags string) error {
 
 func (w *world) migrateDeciding() error { return w.migrate(decide) }
 
-// corpus writes the corpus' znodes through the second session.
+// corpus writes the znodes of features.Corpus through the scenario's session.
 func (w *world) corpus() error {
 	sc := bufio.NewScanner(strings.NewReader(features.Corpus))
 	for sc.Scan() {
@@ -220,7 +220,7 @@ func byPath(text string) (map[string]map[string]any, error) {
 	return out, nil
 }
 
-// nothingWritten compares everything that a write changes, Stats included, with
+// nothingWritten compares everything that a write would change, including the Stats, with
 // the state before the last command.
 func (w *world) nothingWritten() error {
 	now, err := w.tree("")

@@ -34,7 +34,7 @@ func (w *world) workOff() error {
 	}
 	for p, n := range before {
 		var from struct{ Path string }
-		if _, stands := after[p]; !stands && path.Dir(p) == "/jobs" && json.Unmarshal([]byte(n.data), &from) == nil && from.Path != "" {
+		if _, exists := after[p]; !exists && path.Dir(p) == "/jobs" && json.Unmarshal([]byte(n.data), &from) == nil && from.Path != "" {
 			w.gone = append(w.gone, from.Path)
 		}
 	}
@@ -59,7 +59,7 @@ func workJobs(ctx context.Context, q *newqueue.Queue) error {
 				return err
 			}
 			if state = job.Status.State; state == newqueue.JobCompleted {
-				state = first // the next one
+				state = first // continue with the next job
 			}
 		}
 	}
@@ -171,7 +171,7 @@ func (w *world) namesGone() error {
 	}
 	slices.Sort(named)
 	if !slices.Equal(named, w.gone) {
-		return fmt.Errorf("it names %v, and %v are gone", named, w.gone)
+		return fmt.Errorf("verify names %v, but %v are gone", named, w.gone)
 	}
 	return nil
 }
@@ -196,7 +196,7 @@ func (w *world) countsLost() error {
 		return err
 	}
 	if len(r.Runs) != 1 || r.Runs[0].Lost != len(w.gone) {
-		return fmt.Errorf("it counts %+v, and %d are gone", r.Runs, len(w.gone))
+		return fmt.Errorf("rebuild counts %+v, but %d are gone", r.Runs, len(w.gone))
 	}
 	return nil
 }

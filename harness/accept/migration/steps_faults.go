@@ -1,6 +1,7 @@
 package migration
 
-// Two migrators, and a migration that is stopped, killed or loses its server.
+// The steps with two migrators, and those with a migration that is stopped, is killed
+// or loses its server.
 
 import (
 	"context"
@@ -12,7 +13,7 @@ import (
 	"mrtq/internal/zkconn"
 )
 
-func (w *world) made(jobs, anew int) error {
+func (w *world) made(jobs, rewritten int) error {
 	if err := w.wantCode(0); err != nil {
 		return err
 	}
@@ -20,7 +21,7 @@ func (w *world) made(jobs, anew int) error {
 	if err := w.json(&m); err != nil {
 		return err
 	}
-	if m.Done.Jobs != jobs || m.Done.Rewritten != anew {
+	if m.Done.Jobs != jobs || m.Done.Rewritten != rewritten {
 		return fmt.Errorf("done %+v", m.Done)
 	}
 	return nil
@@ -67,9 +68,9 @@ func (w *world) migrating() []string {
 	return strings.Fields("migrate -o json --dialect " + w.dialect + " " + decide)
 }
 
-// midway starts a migration to the target, and returns when a good part of its
-// transactions are done. The version of the run's znode counts them. end sends a
-// signal, if that is not nil, and waits for the migration to end.
+// midway starts a migration to the target, and returns when at least the given number of
+// transactions are done. The version of the run's znode counts them. end sends the
+// migration a signal, unless that is nil, and waits until the migration has ended.
 func (w *world) midway(target string, transactions int32) (end func(os.Signal) (outcome, error), err error) {
 	cmd := w.command(append(w.migrating(), w.source(), w.at(target))...)
 	var stdout, stderr strings.Builder
@@ -118,14 +119,14 @@ func (w *world) migrateKilled() error {
 	}
 	jobs, _, err := w.conn.Children(w.root + "/elsewhere/jobs")
 	if err != nil || len(jobs) < 1000 || len(jobs) > 16_000 {
-		return fmt.Errorf("%d jobs after the kill: not the middle (%v)", len(jobs), err)
+		return fmt.Errorf("%d jobs exist after the kill, so it was not in the middle (%v)", len(jobs), err)
 	}
 	w.last, err = outcomeOf(w.command(append(w.migrating(), w.source(), w.at("/elsewhere"))...))
 	return all(err, w.wantCode(0))
 }
 
-// bothSame compares the two trees byte for byte. Only the run's own record
-// differs, because it has times and the owner.
+// bothSame compares the two trees byte for byte, except the runs' own records, which have
+// times and owners.
 func (w *world) bothSame() error {
 	a, err := w.tree("/new")
 	if err != nil {
@@ -137,10 +138,10 @@ func (w *world) bothSame() error {
 	}
 	const run = "/migration/runs/run0000000000"
 	if _, ok := a[run]; !ok {
-		return fmt.Errorf("no %s", run)
+		return fmt.Errorf("%s does not exist in /new", run)
 	}
 	if _, ok := b[run]; !ok {
-		return fmt.Errorf("no %s elsewhere", run)
+		return fmt.Errorf("%s does not exist in /elsewhere", run)
 	}
 	delete(a, run)
 	delete(b, run)
@@ -156,9 +157,9 @@ func (w *world) interrupt() error {
 	return err
 }
 
-// serverLost kills the server during the migration, and starts it again. If its
-// session survives, the migration continues. Otherwise it says that the session is
-// lost.
+// serverLost kills the server during the migration, and restarts it. If the migration's
+// session survives, the migration continues. Otherwise the migration must say that its
+// session is lost.
 func (w *world) serverLost() error {
 	wait, err := w.midway("/new", 20)
 	if err != nil {
@@ -186,10 +187,10 @@ func (w *world) serverLost() error {
 	return all(err, w.wantCode(0))
 }
 
-// exitLost is the exit code of a command whose server is lost.
+// exitLost is the exit code of a command that has lost its server.
 const exitLost = 3
 
-// exitInterrupted is that of an interrupted command.
+// exitInterrupted is the exit code of an interrupted command.
 const exitInterrupted = 130
 
 func (w *world) stoppedCleanly() error {
@@ -230,7 +231,7 @@ func (w *world) stoppedCleanly() error {
 		}
 	}
 	if jobs == 0 || jobs > 2700 {
-		return fmt.Errorf("%d jobs: not the middle", jobs)
+		return fmt.Errorf("%d jobs exist, so it was not stopped in the middle", jobs)
 	}
 	return nil
 }

@@ -21,12 +21,12 @@ type serviceWorld struct {
 	*world
 	services *daemons.World
 	batches  map[string]string // the status of each when the services started
-	planned  foretold          // what the last plan says
-	record   string            // the only legacy record, in a scenario about one
+	planned  servicePlan       // what the last plan says about the services
+	record   string            // the only legacy record, in a scenario that has one
 }
 
-// foretold is what a plan says about the services.
-type foretold struct {
+// servicePlan is what a plan says about the services.
+type servicePlan struct {
 	Readers  string
 	Records  []struct{ Path, Queue, ID string }
 	Services []struct {
@@ -79,7 +79,7 @@ func (w *serviceWorld) register(s runner.Steps) {
 	s.Step(`it removes the batches that the plan said it would`, w.removedAsSaid)
 }
 
-// load writes a legacy queue through the second session.
+// load writes a legacy queue through the scenario's session.
 func (w *serviceWorld) load(tree *znode.Tree) error {
 	for n := range tree.All("/") {
 		if n.Path == "/" {
@@ -100,11 +100,11 @@ func (w *serviceWorld) deployed() error {
 	return w.load(tree)
 }
 
-// without removes a key.
+// without is a value that removes its key.
 const without = "(none)"
 
-// records are the kinds of records in scenarios, and how each differs from a
-// pending file.
+// records has the kinds of records in scenarios, and how each differs from a pending
+// file.
 var records = map[string]struct {
 	queue   string // "" for ingest
 	status  legacy.Status
@@ -146,7 +146,7 @@ func optional() legacy.Payload {
 func (w *serviceWorld) oneRecord(kind string) error {
 	r, known := records[kind]
 	if !known {
-		return fmt.Errorf("no such record: %q", kind)
+		return fmt.Errorf("no record is defined as %q", kind)
 	}
 	p := legacy.Payload{"batchID": "bid-7f7dd8b6-8ac6-4c41-8b1c-5a4b0b7a3d62", "jobID": "jid-1", "profile": "merritt_demo_content", "type": "file", "queuePriority": "05", "filename": "a.txt", "update": false}
 	w.record = "/ingest/mrtQ-05000000000001"
@@ -175,11 +175,11 @@ func (w *serviceWorld) oneRecord(kind string) error {
 }
 
 func (w *serviceWorld) readPlan() error {
-	w.planned = foretold{}
+	w.planned = servicePlan{}
 	return w.json(&w.planned)
 }
 
-// start starts the services, and keeps them for the scenario.
+// start returns the scenario's services, which it starts when it is first called.
 func (w *serviceWorld) start() *daemons.World {
 	if w.services == nil {
 		w.services = daemons.New(daemons.Options{Conn: w.conn.Conn, Root: w.root + "/new"})
@@ -234,7 +234,8 @@ func (w *serviceWorld) saysReaders() error {
 	return nil
 }
 
-// planSays compares what the plan says would happen, in the plan's order.
+// planSays compares the effects that the plan names. The Then lists them in alphabetical
+// order.
 func (w *serviceWorld) planSays(want string) error {
 	var then []string
 	for _, f := range w.planned.Services {
@@ -260,8 +261,8 @@ func (w *serviceWorld) saysNext(want string) error {
 	return nil
 }
 
-// named are the paths that the plan named: records, their items, batches. The
-// job of an inventory record is in a batch of the run's own.
+// named returns the paths that the plan names: records, the jobs or requests that they
+// become, and batches. The job of an inventory record is in a batch that the run creates.
 func (w *serviceWorld) named() map[string]bool {
 	named := map[string]bool{}
 	for _, f := range w.planned.Services {
@@ -339,13 +340,13 @@ func (w *serviceWorld) nothingLeft() error {
 	return nil
 }
 
-// item is the path of the job or request that the scenario's only record became.
+// item returns the path of the job or request that the scenario's only record became.
 func (w *serviceWorld) item() (string, error) {
 	for _, r := range w.planned.Records {
 		if r.Path != w.record {
 			continue
 		}
-		// The plan without decisions gives it the id that it has in the end.
+		// The plan without decisions gives it the same id as the migration does.
 		switch r.Queue {
 		case "accessSmall":
 			return newqueue.AccessRequestPath(newqueue.AccessSmall, r.ID), nil
@@ -366,7 +367,7 @@ func (w *serviceWorld) takenBy(who string) error {
 	switch who {
 	case "all":
 		want = strings.Fields("Initialize Estimate Provision Download Process Store Inventory Notify")
-	case "nobody":
+	case "no one":
 		want = nil
 	}
 	var got []string
@@ -420,7 +421,7 @@ func (w *serviceWorld) removedAsSaid() error {
 	}
 	slices.Sort(said)
 	if len(said) == 0 || !slices.Equal(said, w.services.Removed) {
-		return fmt.Errorf("it removed %v, the plan said %v", w.services.Removed, said)
+		return fmt.Errorf("the cleanup removed %v, but the plan said %v", w.services.Removed, said)
 	}
 	return nil
 }

@@ -1,6 +1,6 @@
 package migration
 
-// Steps that change znodes by hand, and those of other users of the new queue.
+// The steps that change znodes by hand, and those with other users of the new queue.
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// tamperAll changes one znode at a time, as a person with zkCli would, and
-// verifies each time.
+// tamperAll changes one znode at a time, as a person with zkCli would, runs verify, and
+// undoes the change.
 func (w *world) tamperAll(how string) error {
 	tree, err := w.tree("/new")
 	if err != nil {
@@ -103,7 +103,7 @@ func (w *world) othersUntouched() error {
 	}
 	for path, n := range w.others {
 		if path == "/jobs" {
-			continue // from now on its data says that there must be a ledger
+			continue // the migration writes there that the ledger must exist
 		}
 		if got := now[path]; got.data != n.data || got.stat.Mzxid != n.stat.Mzxid || got.stat.Czxid != n.stat.Czxid {
 			return fmt.Errorf("%s was written", path)

@@ -20,8 +20,8 @@ import (
 	"mrtq/internal/zkconn"
 )
 
-// world belongs to one scenario: two chroots on the server, a working folder, and
-// the outcome of the last command. It reads what happened through its own session.
+// world belongs to one scenario. It has two chroots on the server, a working folder, and
+// the outcome of the last command. It reads the chroots through its own session.
 type world struct {
 	*suite
 	root           string // this scenario's chroot
@@ -31,13 +31,13 @@ type world struct {
 	last           outcome
 	before         map[string]seen // all znodes before the last command
 	start          map[string]seen // the new queue at the start
-	legacy         map[string]seen // the legacy queue when it was written
-	others         map[string]seen // what was in the new queue before the migration
-	tampered       []string        // changed znodes that verification did not name
-	added          string
-	gone           []string // records whose jobs were done and cleaned
+	legacy         map[string]seen // the legacy queue after it was written
+	others         map[string]seen // the new queue before the migration, if it was in use
+	tampered       []string        // the changed znodes that verification did not name
+	added          string          // the job that was submitted after the migration
+	gone           []string        // the records whose jobs were finished and cleaned up
 	quarantineFile string
-	large          bool // too large to be looked at before every command
+	large          bool // the queue is too large to be read before every command
 }
 
 // outcome is the result of a command, for a Then to check.
@@ -46,13 +46,13 @@ type outcome struct {
 	stdout, stderr string
 }
 
-// seen is one znode as the second session sees it.
+// seen is one znode as the scenario's session reads it.
 type seen struct {
 	data string
 	stat zk.Stat
 }
 
-// decide has the flags with which every record that can be read is migrated.
+// decide has the flags with which migrate migrates every record that can be decoded.
 const decide = "--undecodable quarantine --consumed pending --inventory-records migrate --unserviceable migrate"
 
 func (w *world) setUp(ctx context.Context, _ *godog.Scenario) (_ context.Context, err error) {
@@ -88,13 +88,13 @@ func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (co
 	if w.conn != nil {
 		w.conn.Close()
 	}
-	if ctx.Err() == nil { // otherwise the run is over, and this scenario does not count
+	if ctx.Err() == nil { // otherwise the run was stopped, and this scenario does not count
 		w.finished(sc, err)
 	}
 	return ctx, os.RemoveAll(w.dir)
 }
 
-// at is the connect string of a chroot of the scenario.
+// at returns the connect string of a chroot of the scenario.
 func (w *world) at(chroot string) string {
 	return strings.Join(w.session.Address.Servers, ",") + w.root + chroot
 }
@@ -102,7 +102,8 @@ func (w *world) at(chroot string) string {
 func (w *world) source() string { return w.at("/legacy") }
 func (w *world) target() string { return w.at("/new") }
 
-// command is mrtq with arguments, in its own folder and environment.
+// command returns mrtq with arguments, in the scenario's folder and with an environment of
+// its own.
 func (w *world) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(w.opt.Command, append(args, w.opt.Flags...)...)
 	cmd.Args[0] = "mrtq"
@@ -111,7 +112,7 @@ func (w *world) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs mrtq and keeps its outcome. It checks nothing.
+// run runs mrtq and keeps its outcome for the Thens. It checks nothing.
 func (w *world) run(line string, args ...string) error {
 	var err error
 	if !w.large {
@@ -157,8 +158,8 @@ func (w *world) create(path string, data []byte) error {
 	return nil
 }
 
-// tree is what the second session sees below the scenario's root, many
-// requests at a time; paths are relative to sub.
+// tree reads everything below sub in the scenario's chroot, with many requests under way.
+// Paths are relative to sub.
 func (w *world) tree(sub string) (map[string]seen, error) {
 	base := w.root + sub
 	if _, err := w.conn.Sync(base); err != nil {
@@ -167,8 +168,8 @@ func (w *world) tree(sub string) (map[string]seen, error) {
 	tree := map[string]seen{}
 	var mu sync.Mutex
 	var first error
-	// A few readers for each level, not one for each znode, because the race
-	// detector remembers every goroutine.
+	// There are a few readers for each level, and not one for each znode, because the
+	// race detector remembers every goroutine.
 	for level := []string{base}; len(level) > 0 && first == nil; {
 		below := make([][]string, len(level))
 		work := make(chan int)
@@ -196,7 +197,7 @@ func (w *world) tree(sub string) (map[string]seen, error) {
 	return tree, first
 }
 
-// look reads one znode and its children's paths.
+// look reads one znode and the paths of its children.
 func (w *world) look(path string) (seen, []string, error) {
 	data, stat, err := w.conn.Get(path)
 	var names []string

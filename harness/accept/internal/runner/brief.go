@@ -14,17 +14,17 @@ func init() {
 	godog.Format(string(Brief), "a line for each feature, and the steps of what failed", newBrief)
 }
 
-// brief is godog's formatter for [Brief]. godog removes the colours if there should
-// be none.
+// brief is godog's formatter for [Brief]. If the output should have no colours, godog
+// removes them.
 type brief struct {
 	out io.Writer
 
 	mu     sync.Mutex
 	names  map[string]string // features' names, by URI
 	now    string            // URI of the feature that runs
-	ran    int               // how many of its scenarios have run
-	failed []string          // its scenarios that failed, with their steps
-	said   []string          // the steps of the scenario so far
+	ran    int               // how many scenarios of that feature have run
+	failed []string          // those that failed, with their steps
+	said   []string          // the steps of the current scenario so far
 }
 
 func newBrief(_ string, out io.Writer) godog.Formatter {
@@ -41,20 +41,20 @@ func (b *brief) Feature(doc *godog.GherkinDocument, uri string, _ []byte) {
 	}
 }
 
-// Pickle is called when a scenario begins, one at a time.
+// Pickle is called when a scenario begins. Scenarios run one at a time.
 func (b *brief) Pickle(p *godog.Scenario) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if p.Uri != b.now {
-		b.tell()
+		b.printFeature()
 		b.now = p.Uri
 	}
 	b.ran++
 	b.said = nil
 }
 
-// tell prints the result of the feature that has just run.
-func (b *brief) tell() {
+// printFeature prints the result of the feature that has just run.
+func (b *brief) printFeature() {
 	if b.ran > 0 {
 		if len(b.failed) == 0 {
 			fmt.Fprintf(b.out, "%s %s  %s\n", colors.Green("passed"), scenarios(b.ran), b.names[b.now])
@@ -117,5 +117,5 @@ func (b *brief) fail(p *godog.Scenario, step *godog.Step, why string) {
 func (b *brief) Summary() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.tell()
+	b.printFeature()
 }

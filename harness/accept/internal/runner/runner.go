@@ -1,5 +1,5 @@
-// Package runner runs scenarios with godog, and prints what happens in the formats
-// of mrtq accept.
+// Package runner runs scenarios with godog, and prints the results in the formats of
+// mrtq accept.
 package runner
 
 import (
@@ -24,23 +24,24 @@ const (
 	JUnit    Format = "junit"    // JUnit's XML
 )
 
-// Options say what to run, and what to print.
+// Options says what to run, and what to print.
 type Options struct {
-	// Chapters run at the same time. The formats for people print one after the
-	// other, those for machines print one document.
+	// Chapters are lists of features that run at the same time. The formats for
+	// people print one list after the other, those for machines print one document.
 	Chapters [][]godog.Feature
-	// Tags select scenarios, in Cucumber's older language.
-	Tags     string
+	// Tags selects scenarios, in Cucumber's older language.
+	Tags string
+	// Scenario is called for each scenario, to register its steps.
 	Scenario func(*godog.ScenarioContext)
 
 	Format   Format    // "" means Brief
 	Out      io.Writer // nil means no output
-	Color    bool
-	Parallel int
+	Color    bool      // whether the formats for people may have colours
+	Parallel int       // how many scenarios of a chapter run at the same time; 0 means one
 }
 
-// Run runs the scenarios, and reports whether all of them passed. The error is
-// that of a write to Out.
+// Run runs the scenarios, and reports whether all of them passed. The error is that
+// it could not write to Out.
 func Run(ctx context.Context, opt Options) (passed bool, err error) {
 	chapters := opt.Chapters
 	options := godog.Options{
@@ -86,14 +87,14 @@ func Run(ctx context.Context, opt Options) (passed bool, err error) {
 	return !slices.ContainsFunc(codes, func(code int) bool { return code != 0 }), nil
 }
 
-// narrator passes on what godog prints, line by line. It starts at a certain line,
-// so that a chapter without scenarios prints nothing. It leaves out where a step
-// is defined, because that is always the same line of usage.go. It stops when its
-// context ends, because all remaining scenarios then fail for that reason.
+// narrator passes on what godog prints, line by line. It begins at a certain line, so
+// that it prints nothing for a chapter without scenarios. It leaves out where a step is
+// defined, because that is always the same line of usage.go. It stops when its context
+// ends, because all remaining scenarios then fail only because of that.
 type narrator struct {
 	ctx    context.Context
 	w      io.Writer
-	begins *regexp.Regexp // matches the first line; nil once it was printed
+	begins *regexp.Regexp // matches the first line to print; nil after that line
 	line   []byte         // an unfinished line
 }
 

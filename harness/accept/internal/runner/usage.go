@@ -9,7 +9,7 @@ import (
 	"github.com/cucumber/godog"
 )
 
-// Usage finds steps that no scenario uses. They should be removed.
+// Usage finds the step definitions that no scenario uses. They should be removed.
 type Usage struct {
 	mu   sync.Mutex
 	defs map[string]*definition
@@ -20,16 +20,17 @@ type definition struct {
 	used    bool
 }
 
-// Steps registers the steps of one scenario's world.
+// Steps registers the step definitions for one scenario.
 type Steps struct {
 	sc *godog.ScenarioContext
 	u  *Usage
 }
 
-// NewUsage returns the Usage of one run.
+// NewUsage returns the Usage for one run.
 func NewUsage() *Usage { return &Usage{defs: map[string]*definition{}} }
 
-// Watch records which steps a scenario uses.
+// Watch records which steps a scenario uses. Register the scenario's steps with the
+// result.
 func (u *Usage) Watch(sc *godog.ScenarioContext) Steps {
 	sc.StepContext().Before(func(ctx context.Context, st *godog.Step) (context.Context, error) {
 		u.mu.Lock()
@@ -44,8 +45,7 @@ func (u *Usage) Watch(sc *godog.ScenarioContext) Steps {
 	return Steps{sc, u}
 }
 
-// Step defines a step. It anchors the pattern, so that a sentence does not
-// match because it contains another.
+// Step defines a step. The pattern must match the whole sentence, not only a part of it.
 func (s Steps) Step(pattern string, f any) {
 	s.u.mu.Lock()
 	defer s.u.mu.Unlock()
@@ -57,7 +57,7 @@ func (s Steps) Step(pattern string, f any) {
 	s.sc.Step(d.pattern, f)
 }
 
-// patterns holds the compiled patterns, because every run has the same.
+// patterns keeps the compiled patterns, because every scenario has the same.
 var patterns sync.Map
 
 func compiled(pattern string) *regexp.Regexp {

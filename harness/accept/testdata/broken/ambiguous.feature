@@ -1,4 +1,4 @@
 # want: ambiguous step definition
 Feature: Broken
-  Scenario: a step that two definitions claim
+  Scenario: a step that matches two definitions
     Given this may be one

@@ -1,4 +1,4 @@
-# want: it was refused, and no Then says why
+# want: it was refused, but no Then says why
 Feature: Broken
   Scenario: a refusal that no Then checks
     Given a failed job

@@ -1,6 +1,6 @@
-# want: it should have succeeded, and was refused: move to pending
+# want: it should have succeeded, but was refused: move to pending
 Feature: Broken
-  Scenario: a refusal that is taken for a success
+  Scenario: a step that should succeed, but is refused
     Given a failed job
     When an administrator releases the job
     Then nothing else has changed

@@ -1,4 +1,4 @@
-# want: step is undefined: nobody knows this sentence
+# want: step is undefined: this sentence has no definition
 Feature: Broken
   Scenario: a step that is undefined
-    Given nobody knows this sentence
+    Given this sentence has no definition

@@ -2,5 +2,5 @@
 Feature: Broken
   Scenario: a step that no row allows
     Given a held job
-    When the job becomes notify behind everybody's back
+    When the job becomes notify without a documented step
     Then nothing has changed

@@ -32,7 +32,7 @@ func share(acls []wire.ACL, parent *accessList) *accessList {
 
 // provider is an authentication scheme that the server knows.
 type provider struct {
-	// authenticated says whether scheme "auth" stands for identities of this scheme.
+	// authenticated says whether an entry with scheme "auth" also means identities of this scheme.
 	authenticated bool
 	valid         func(name string) bool
 	matches       func(id, acl string) bool

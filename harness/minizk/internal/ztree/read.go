@@ -73,9 +73,9 @@ func (n *node) listLength() int {
 	return wire.LenPrefix + len(n.kids.order)*(wire.LenPrefix+len(n.kids.order[0].name))
 }
 
-// Descendants returns how many nodes are below path. For the root it returns what the server does:
-// the number of keys in the server's map, in which the root has two keys, minus two, and for ""
-// minus one.
+// Descendants returns how many nodes are below path. The server counts the root twice, as "/" and
+// as "". So for "/" it subtracts two from the number of all nodes, but for "" only one, and so does
+// Descendants.
 func (t *Tree) Descendants(who Caller, path string) (int, error) {
 	n, err := t.readable(who, path)
 	switch {

@@ -188,8 +188,8 @@ public class JavaClient {
             public void lockAcquired() { got.countDown(); }
             public void lockReleased() { }
         });
-        // The recipe also stops waiting when the node before it goes between its two looks ("Could
-        // not find the stats for less than me"): then it has to be asked again.
+        // The recipe gives up if the node before its own disappears while the recipe looks for it
+        // ("Could not find the stats for less than me"). Then it must be called again.
         int asked = 0;
         do {
             l.lock();

@@ -1,6 +1,6 @@
-"""kazoo, its recipes, and its own idea of what a ZooKeeper does, against the server at argv[1].
+"""Checks kazoo and its recipes on the server at argv[1].
 
-Prints one "ok <name>" for each part; anything else is a failure.
+Prints "ok <name>" for each part that passes. Anything else is a failure.
 """
 import datetime
 import sys
@@ -61,7 +61,7 @@ def acls(z):
     got, stat = z.get_acls("/acl")
     assert got == [acl], got
     assert z.set_acls("/acl", OPEN_ACL_UNSAFE).aversion == 1
-    # The creator's own list has an empty id, which kazoo writes as null.
+    # The list that means the creator has an empty id, which kazoo sends as null.
     z.create("/acl/mine", b"", acl=CREATOR_ALL_ACL)
     user, secret = make_digest_acl_credential("u", "p").split(":")
     assert z.get_acls("/acl/mine")[0] == [make_acl("digest", user + ":" + secret, all=True)]
@@ -74,7 +74,7 @@ def acls(z):
     raises(InvalidACLError, stranger.set_acls, "/acl", CREATOR_ALL_ACL)
     stranger.stop()
     stranger.close()
-    # An empty list kazoo would replace by its default; one that nobody can meet it sends.
+    # kazoo would replace an empty list by its default. It sends a list that no client meets.
     raises(InvalidACLError, z.create, "/acl/x", b"", acl=[make_acl("nosuchscheme", "x", all=True)])
 
 
@@ -147,7 +147,7 @@ def locks(z):
     assert lock.acquire(timeout=WAIT)
     assert not others[1].Lock("/lock", "other").acquire(blocking=False)
     assert lock.contenders() == ["holder"]
-    others[0].stop()  # whose lock goes with its session
+    others[0].stop()  # its lock ends with its session
     assert others[1].Lock("/lock", "other").acquire(timeout=WAIT)
     r1, r2 = others[1].ReadLock("/rw"), others[2].ReadLock("/rw")
     assert r1.acquire(timeout=WAIT) and r2.acquire(timeout=WAIT)

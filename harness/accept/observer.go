@@ -13,21 +13,21 @@ import (
 	"mrtq/internal/znode"
 )
 
-// door is the second connection. It writes what a scenario starts from, and
+// observer is the second connection. It writes what a scenario starts from, and
 // reads the result. It does not use the code under test.
-type door struct {
+type observer struct {
 	conn *zkconn.Session
 	acl  []zk.ACL // of the znodes that it creates
 }
 
-// readers is how many requests are under way at once while a tree is read.
+// readers is how many requests are under way at the same time while a tree is read.
 const readers = 32
 
-// tree reads everything at and below root. Paths are relative to root. last is
-// the tree that was read before, or nil. A folder is not listed again if its Stat
-// says that its children have not changed.
-func (d door) tree(root string, last *znode.Tree) (*znode.Tree, error) {
-	// After this, the server has all writes that any session got an answer for.
+// tree reads everything at and below root. Paths are relative to root. last is the
+// tree that was read before, or nil. If a folder's Stat says that its children have
+// not changed since, tree does not list them again.
+func (d observer) tree(root string, last *znode.Tree) (*znode.Tree, error) {
+	// After Sync, the server has every write that was confirmed to any session.
 	if _, err := d.conn.Sync(root); err != nil {
 		return nil, fmt.Errorf("read the tree: %w", err)
 	}
@@ -88,10 +88,11 @@ func (r *reading) children(at string, stat *zk.Stat) ([]string, error) {
 	return names, err
 }
 
-// write creates znodes in one transaction, with the missing folders above them.
-// tree is what exists: write sets the nodes that are in it. If it is empty, write
-// returns the new tree, because only the time of the transaction must be read.
-func (d door) write(root string, tree *znode.Tree, nodes ...znode.Node) (made *znode.Tree, err error) {
+// write creates znodes in one transaction, with the missing folders above them. tree
+// is what exists: write sets the data of znodes that are in it. If tree is empty,
+// write returns the new tree, because it then needs to read only the transaction's
+// zxid. Otherwise it returns nil.
+func (d observer) write(root string, tree *znode.Tree, nodes ...znode.Node) (made *znode.Tree, err error) {
 	var ops []any
 	tree = tree.Clone()
 	first := len(tree.Children("/")) == 0
@@ -135,10 +136,10 @@ func (d door) write(root string, tree *znode.Tree, nodes ...znode.Node) (made *z
 	return tree, nil
 }
 
-// remove deletes a scenario's chroot. tree is what was last read of it. remove
-// sends one request and ignores the answer, because the end of the run removes
-// everything that is left.
-func (d door) remove(root string, tree *znode.Tree) {
+// remove deletes a scenario's chroot. tree is what was last read of it. remove sends
+// one request and ignores the answer, because the end of the run removes everything
+// that is left.
+func (d observer) remove(root string, tree *znode.Tree) {
 	var ops []any
 	for n := range tree.All("/") {
 		ops = append(ops, &zk.DeleteRequest{Path: strings.TrimSuffix(root+n.Path, "/"), Version: -1})
@@ -150,7 +151,7 @@ func (d door) remove(root string, tree *znode.Tree) {
 // object is a JSON object that a znode holds.
 type object map[string]any
 
-// parse returns the object in data, nil if there is none.
+// parse returns the object in data, or nil if there is none.
 func parse(data []byte) object {
 	var o object
 	if len(data) == 0 || data[0] != '{' || json.Unmarshal(data, &o) != nil {
@@ -159,7 +160,7 @@ func parse(data []byte) object {
 	return o
 }
 
-// bytes is the object as JSON.
+// bytes returns the object as JSON.
 func (o object) bytes() []byte {
 	b, err := json.Marshal(o)
 	if err != nil {
