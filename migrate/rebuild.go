@@ -151,7 +151,7 @@ func (ex *existing) soundLedger(r Run) bool {
 }
 
 // rebuild plans one run's record and ledger. ok is false if there never was such a run: no
-// job, no shard and no trace is of it.
+// job, shard or trace mentions it.
 func (plan *rebuildPlan) rebuild(ex *survey, id string, t trace, owner string) (Run, bool) {
 	run, guessed, counted := ex.remember(id, t, plan.dialect)
 	had := run.Ledger.Entries

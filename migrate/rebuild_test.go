@@ -138,7 +138,7 @@ func TestRebuildOfAnUnfinishedRun(t *testing.T) {
 	s := serve(t, znode.NewTree())
 	mustMigrate(t, s, src, opt)
 	tree := treeOf(t, s)
-	// As the target is before the closing transaction.
+	// The target as it is before the closing transaction.
 	old, _ := readTrace(tree)
 	old.Runs[0].Done, old.Runs[0].Entries, old.Runs[0].Sum, old.Runs[0].Highest = false, 0, "", nil
 	old.Sets = tree.Get("/jobs").Stat.Version + 1
@@ -185,7 +185,7 @@ func TestRebuildOfALargeLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, ops := range plan.transactions {
-		if size := znode.MultiSize(ops, 0); size > 2*defaultBudget { // the last holds the record besides
+		if size := znode.MultiSize(ops, 0); size > 2*defaultBudget { // the last one also has the run's record
 			t.Errorf("a transaction of %d operations takes %d bytes", len(ops), size)
 		}
 		for _, op := range ops {

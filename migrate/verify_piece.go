@@ -57,7 +57,7 @@ func (p *piece) compare(roots ...string) {
 		for _, c := range znode.Diff(p.want, p.tree, root) {
 			switch {
 			case c.Kind == znode.Missing:
-				p.differ(NodeMissing, c.Path, "it should be there and isn't")
+				p.differ(NodeMissing, c.Path, "it should exist and doesn't")
 			case c.Kind == znode.Changed && !p.isOurs(c.Path):
 				// A folder that was there before. Its data says nothing: some
 				// clients write null.
