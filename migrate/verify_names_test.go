@@ -122,10 +122,10 @@ func TestVerifyNamesThePlace(t *testing.T) {
 		edit   func(*znode.Node) bool
 		wanted named
 	}{
-		{"an entry in a queue is gone", without(entry1), named{NodeMissing, entry1, "isn't"}},
-		{"an entry in a batch is gone", without(inBatch1), named{NodeMissing, inBatch1, "isn't"}},
-		{"a batch is gone", without("/batches/bid0000000000"), named{NodeMissing, "/batches/bid0000000000", "isn't"}},
-		{"a batch's uuid is gone", without("/batch-uuids/bid-1"), named{NodeMissing, "/batch-uuids/bid-1", "isn't"}},
+		{"an entry in a queue is gone", without(entry1), named{NodeMissing, entry1, "doesn't"}},
+		{"an entry in a batch is gone", without(inBatch1), named{NodeMissing, inBatch1, "doesn't"}},
+		{"a batch is gone", without("/batches/bid0000000000"), named{NodeMissing, "/batches/bid0000000000", "doesn't"}},
+		{"a batch's uuid is gone", without("/batch-uuids/bid-1"), named{NodeMissing, "/batch-uuids/bid-1", "doesn't"}},
 		{"a job names another batch", func(n *znode.Node) bool {
 			if n.Path == job1+"/bid" {
 				n.Data = []byte("bid0000000001")
