@@ -431,8 +431,8 @@ func (p *place) went(run string, after *znode.Tree) {
 	}
 }
 
-// mayBlock reports whether a plan may have problems: another client changed a batch, or removed a
-// record whose job is in a batch.
+// mayBlock reports whether a plan may have problems: another client changed a batch, or
+// removed a record whose job is in a batch.
 func (o *oracle) mayBlock(records []*oldRecord) bool {
 	for token, w := range o.all() {
 		if w.state == standing && w.bid != "" && !slices.ContainsFunc(records, func(r *oldRecord) bool { return r.token == token }) {

@@ -328,7 +328,8 @@ func (o *oracle) fate(r *oldRecord, c choice, resumes string) fate {
 	return created
 }
 
-// arrives returns the state in which a record's job begins (docs/migration.md, "What becomes of a record").
+// arrives returns the state in which a record's job begins (docs/migration.md, "What
+// becomes of a record").
 func arrives(r *oldRecord, p Policies) string {
 	status := r.status
 	if status == legacy.Consumed {

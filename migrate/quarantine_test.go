@@ -42,8 +42,8 @@ func undecodable(writer, n int) Record {
 	}
 }
 
-// Several writers that know nothing of each other write at once to one file, which is not there
-// at first. No bytes are lost.
+// Several writers that know nothing of each other write at once to one file, which is not
+// there at first. No bytes are lost.
 func TestWriteQuarantineAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "q.ndjson")
 	const writers, times, each = 16, 5, 10

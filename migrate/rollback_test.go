@@ -84,8 +84,8 @@ func TestRollbackRemovesOnlyItsOwn(t *testing.T) {
 	}
 }
 
-// A run that added to an earlier run's batch is rolled back, and its record is removed from the
-// source. The next migration derives the batch again, and the target verifies.
+// A run that added to an earlier run's batch is rolled back, and its record is removed from
+// the source. The next migration derives the batch again, and the target verifies.
 func TestBatchIsDerivedAgainAfterARollback(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {

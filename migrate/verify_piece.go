@@ -159,9 +159,9 @@ func (p *piece) inside(n *znode.Node) string {
 	return ""
 }
 
-// checkVersions finds znodes that another client wrote to since a run created them, even if the
-// data is the same again. It also finds znodes that another client deleted and recreated, even
-// if they look the same.
+// checkVersions finds znodes that another client wrote to since a run created them, even if
+// the data is the same again. It also finds znodes that another client deleted and
+// recreated, even if they look the same.
 func (p *piece) checkVersions(path string) {
 	n := p.tree.Get(path)
 	job, ours := p.ours[path]
