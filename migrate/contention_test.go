@@ -66,7 +66,7 @@ func TestIDsMoveUpUnderOthers(t *testing.T) {
 					}
 				}
 				if len(others) == 0 {
-					t.Error("nobody came between")
+					t.Error("no other client took an id")
 				}
 				v := verdict(t, src, tree, VerifyOptions{Others: true})
 				for _, diff := range v.Differences {

@@ -78,9 +78,9 @@ func (o Options) dialectFor(ctx context.Context, target side.Side, tree *znode.T
 	return newqueue.Design, true, nil
 }
 
-// DialectAssumed reports whether nobody has decided the dialect: the options have none,
-// and the target holds no queue that would show one. A caller that shows such a plan
-// should ask for the decision, because it decides which services can read the new queue.
+// DialectAssumed reports whether the plan had to assume a dialect: the options have none,
+// and the target holds no queue that shows one. A caller should then ask the operator,
+// because the dialect decides which services can read the new queue.
 func (p *Plan) DialectAssumed() bool { return p.assumed }
 
 // ReadBy says which services can read a queue of a dialect.

@@ -185,7 +185,7 @@ func (p *place) checkJobs(l *life, tree *znode.Tree) {
 	found := jobsByToken(tree)
 	for token, places := range found {
 		if w := p.top(token); len(places) > 1 || w == nil || w.state != standing || w.root != places[0].root {
-			l.Fatalf("%s stands at %v, and the oracle knows %+v", token, places, w)
+			l.Fatalf("%s is at %v, and the oracle expects %+v", token, places, w)
 		}
 	}
 	for token, w := range p.all() {

@@ -281,8 +281,8 @@ func (ex *existing) remember(id string, t trace, dialect newqueue.Dialect) (r Ru
 // the run's record, and a name may be forged. So many shards hold 25 million records.
 const maxShards = 100_000
 
-// readableShards returns the entries of the shards that can be read and that nobody wrote
-// to, and a Ledger with the number of shards and the missing ones.
+// readableShards returns the entries of the shards that can be read and that no other
+// client wrote to, and a Ledger with the number of shards and the missing ones.
 func (ex *existing) readableShards(id string) (log []ledgerEntry, led Ledger) {
 	for _, name := range ex.tree.Children(ledgerPath(id)) {
 		if n, err := strconv.Atoi(name); err == nil && n < maxShards && shardPath(id, n) == znode.Join(ledgerPath(id), name) {

@@ -116,7 +116,7 @@ func TestLedgerAndTraceAreGone(t *testing.T) {
 	wipe(t, s)
 	do(t, s, znode.Set("/jobs", none, -1))
 	if p := makePlan(t, src, treeOf(t, s), opt); !p.Blocked() {
-		t.Fatalf("the plan makes %d jobs, two of them anew", p.Count(ActCreate))
+		t.Fatalf("the plan creates %d jobs, two of them a second time", p.Count(ActCreate))
 	}
 	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}
 	if r, err := m.Rebuild(t.Context()); err != nil || len(r.Runs) != 1 || !r.Runs[0].Guessed || r.Runs[0].Lost == 0 {
@@ -152,7 +152,7 @@ func TestRebuildOfAnUnfinishedRun(t *testing.T) {
 	}
 	p := makePlan(t, src, treeOf(t, s), opt)
 	if problemAt(p, CustodyLost, "/ingest/mrtQ-05000000000001") == nil {
-		t.Errorf("it is made anew: %d to create, problems %v", p.Count(ActCreate), p.Problems)
+		t.Errorf("the plan creates the job a second time: %d to create, problems %v", p.Count(ActCreate), p.Problems)
 	}
 }
 

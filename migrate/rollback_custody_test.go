@@ -44,7 +44,7 @@ func TestRollbackKeepsCustodyBesideAForgedJob(t *testing.T) {
 	}
 	removeAll(t, s, "/jobs/jid0000000099")
 	if p := makePlan(t, src, treeOf(t, s), opt); p.Count(ActCreate) > 0 {
-		t.Errorf("%d are made anew", p.Count(ActCreate))
+		t.Errorf("the plan creates %d jobs a second time", p.Count(ActCreate))
 	}
 }
 
