@@ -27,7 +27,8 @@ func TestPlanWithHostileNamesReadsBack(t *testing.T) {
 	}
 }
 
-// A run that a saved plan began is finished with that plan: nothing is added to it.
+// A run that began with a saved plan is finished with that plan. New records are not added
+// to it.
 func TestApprovedPlanIsNotWidened(t *testing.T) {
 	opt := options(permissive())
 	src := source(t, queue(t, fourRecords(t)))

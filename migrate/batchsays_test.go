@@ -13,7 +13,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// A batch that jobs join before they have ids says the same as one that takes jobs with ids.
+// A batch has the same contents whether its jobs are added before they have ids or after.
 func TestBatchThatJobsJoinSaysTheSame(t *testing.T) {
 	properties := []string{"profile", "filename", "title", "update", "DCtitle", "notification"}
 	rapid.Check(t, func(t *rapid.T) {

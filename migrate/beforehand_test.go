@@ -15,7 +15,7 @@ func TestBeforehand(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		fails error
-		leave int // after so many; 0: at the end
+		leave int // after how many items the caller stops; 0: at the end
 		want  []int
 	}{
 		{"all", nil, 0, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}},
@@ -54,7 +54,7 @@ func TestBeforehand(t *testing.T) {
 	}
 }
 
-// If the context ends, the caller gets its error: what came until then is not everything.
+// If the context ends, the caller gets the context's error, because it did not get all items.
 func TestBeforehandInterrupted(t *testing.T) {
 	for range 100 {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -30,8 +30,8 @@ func TestBatchOfAVanishedRecordIsNotStale(t *testing.T) {
 	}
 }
 
-// A record is declared done although a job would be made of it: the plan refuses
-// that, and does not pass over it.
+// If a record is declared done although a job would be made of it, the plan has a problem.
+// It does not ignore the declaration.
 func TestDoneForARecordThatIsNotLost(t *testing.T) {
 	opt := options(permissive())
 	opt.Done = []string{"/ingest/mrtQ-05000000000001"}
@@ -41,8 +41,7 @@ func TestDoneForARecordThatIsNotLost(t *testing.T) {
 	}
 }
 
-// A plan that only enters records as done, or derives a batch again, sets no hold
-// that the operator has released.
+// A plan that creates no job does not set a hold again that the operator has released.
 func TestNoHoldsWhereNoJobIsMade(t *testing.T) {
 	opt := options(permissive())
 	src := source(t, queue(t, fourRecords(t)))

@@ -40,7 +40,7 @@ func TestIDsMoveUpUnderOthers(t *testing.T) {
 				var others []string
 				target.before(t, func(n int) {
 					if n > 150 {
-						return // enough of them: let it end
+						return // enough ids were taken: let the migration end
 					}
 					prefix := []string{"/jobs/jid", "/batches/bid", "/access/small/qid"}[n%3]
 					path, err := target.door.Create(prefix, []byte("others'"), zk.FlagSequence, zk.WorldACL(zk.PermAll))
@@ -66,15 +66,15 @@ func TestIDsMoveUpUnderOthers(t *testing.T) {
 					}
 				}
 				if len(others) == 0 {
-					t.Error("nobody came between")
+					t.Error("no other client took an id")
 				}
 				v := verdict(t, src, tree, VerifyOptions{Others: true})
 				for _, diff := range v.Differences {
-					if !slices.ContainsFunc(others, func(o string) bool { return znode.Within(diff.Path, o) }) { // of which the layout's rules want more
+					if !slices.ContainsFunc(others, func(o string) bool { return znode.Within(diff.Path, o) }) { // others' znodes are incomplete on purpose
 						t.Errorf("verify: %s", diff)
 					}
 				}
-				// Nothing of it needed another look at both sides.
+				// The migration read both sides only once.
 				u, err := m.Rollback(t.Context(), res.Run, false)
 				if err != nil || len(u.Kept) > 0 || u.Done.Jobs != 60 {
 					t.Errorf("rollback: %v, %+v", err, u.Kept)
@@ -150,7 +150,7 @@ func TestFiftySubmissionsASecond(t *testing.T) {
 	t.Logf("%d submissions meanwhile", submitted)
 }
 
-// If others take every id, the migration ends with an error and does not wait for ever.
+// If others take every id, the migration ends with an error and does not wait forever.
 func TestEveryIDIsTaken(t *testing.T) {
 	src := source(t, queue(t, map[string][]byte{
 		"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, legacy.Payload{"batchID": "bid-0", "jobID": "one"}),

@@ -134,7 +134,7 @@ func TestDoneJobsAreNotMadeAgain(t *testing.T) {
 				}
 			}
 
-			// Only the operator's word makes one again, and that one alone.
+			// Only the operator can ask for a new job, and gets only that one.
 			opt.Again = []string{"/ingest/mrtQ-05000000000002"}
 			if res := mustMigrate(t, target, src, opt); res.Done.Jobs != 1 || res.Done.Batches != 1 {
 				t.Errorf("a new job was asked for, and it made %+v", res.Done)
@@ -143,7 +143,7 @@ func TestDoneJobsAreNotMadeAgain(t *testing.T) {
 			if jobs := again.Children("/jobs"); len(jobs) != 2 || jobs[0] != "jid0000000005" {
 				t.Errorf("jobs now: %v", jobs)
 			}
-			// The same word again: the job stands.
+			// The operator asks again: the job exists already, so nothing happens.
 			if res := mustMigrate(t, target, src, opt); res.Steps != 0 {
 				t.Errorf("a new job was asked for a second time, and it made %+v", res.Done)
 			}
@@ -166,7 +166,7 @@ func TestDeletedJobIsNotMadeAgain(t *testing.T) {
 			if _, err := q.DeleteJob(t.Context(), "jid0000000001"); err != nil {
 				t.Fatal(err)
 			}
-			if d == newqueue.MrtZK { // which marks it only
+			if d == newqueue.MrtZK { // there the deletion only marks the job
 				if _, err := q.CleanupJobs(t.Context()); err != nil {
 					t.Fatal(err)
 				}
@@ -408,7 +408,7 @@ func TestRollbackKeepsCustodyOfWhatIsDone(t *testing.T) {
 	if !p.Empty() || p.Blocked() || len(p.Gone) != 2 {
 		t.Errorf("in the end: problems %v, gone %v", p.Problems, p.Gone)
 	}
-	// The second run is rolled back as if the first had not been.
+	// The second run can be rolled back, too.
 	u, err = m.Rollback(t.Context(), "run0000000001", false)
 	if err != nil || len(u.Kept) != 0 || u.Done.Jobs != 2 {
 		t.Fatalf("second rollback: %v, %+v", err, u)

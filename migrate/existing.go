@@ -82,7 +82,7 @@ func (ex *existing) checkUnrecorded() {
 
 // unrecorded collects the runs that only jobs mention, with the first job of each.
 type unrecorded struct {
-	told map[string]bool   // paths of runs that more than jobs mention
+	told map[string]bool   // paths of runs that not only jobs mention
 	jobs map[string]placed // by the run's path
 }
 

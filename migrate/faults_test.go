@@ -124,8 +124,8 @@ func TestRollbackLosesAnAnswerAtEveryTransaction(t *testing.T) {
 	})
 }
 
-// atEveryRollback runs rollback for each transaction of one, on a migrated site
-// of its own, and demands that the tree is then what it was before the migration.
+// atEveryRollback calls rollback once for each transaction of a rollback, each time on a new
+// migrated site. Afterwards the tree must be what it was before the migration.
 func atEveryRollback(t *testing.T, rollback func(t *testing.T, s *site, res *Result, at int, carried, last bool)) {
 	t.Helper()
 	whole := live(t, newqueue.Design)
@@ -205,8 +205,8 @@ func TestServerThrottlesAll(t *testing.T) {
 	}
 }
 
-// Somebody else's new job, at whatever moment, gets its id, and the migration
-// goes on after it in order.
+// If another client creates a job at any moment of the migration, the job gets its id, and
+// the migration continues after it in order.
 func TestNewJobsOfOthersMeanwhile(t *testing.T) {
 	src := source(t, corpus(t))
 	for at := 2; at <= 12; at++ {
@@ -229,7 +229,8 @@ func TestNewJobsOfOthersMeanwhile(t *testing.T) {
 			for _, d := range verdict(t, src, tree, VerifyOptions{Others: true}).Differences {
 				t.Error(d)
 			}
-			// Without leave, what came after the run began is named.
+			// Unless others' znodes are allowed, verify names what was created after the run
+			// began.
 			if v := verdict(t, src, tree, VerifyOptions{}); v.OK() {
 				t.Error("the other's job was not named")
 			}
@@ -258,7 +259,7 @@ func submit(t *testing.T, s *site) {
 	}
 }
 
-// A batch that is half made, or half rolled back, never looks done.
+// A batch that is half created, or half rolled back, never looks done.
 func TestNoBatchLooksDoneBeforeItIs(t *testing.T) {
 	records := map[string][]byte{}
 	for i, status := range []legacy.Status{legacy.Completed, legacy.Completed, legacy.Failed, legacy.Pending, legacy.Completed, legacy.Pending, legacy.Completed} {
@@ -267,10 +268,10 @@ func TestNoBatchLooksDoneBeforeItIs(t *testing.T) {
 	}
 	src := source(t, queue(t, records))
 	s := serve(t, znode.NewTree())
-	// Looked at between any two transactions, as the client library and a watch
-	// do: a batch whose batch-processing is there and empty while its jobs aren't
-	// all where they end would be reported to its depositor.
-	jobs := map[string]int{"bid0000000000": 7, "bid0000000001": 7} // in the end
+	// The client library and a watch may look between any two transactions. If they find
+	// batch-processing empty while some of the batch's jobs are missing, they report the
+	// batch to its depositor.
+	jobs := map[string]int{"bid0000000000": 7, "bid0000000001": 7} // when all are created
 	looksDone, looks := map[string]string{}, 0
 	look := func(int) {
 		tree, err := s.zk.Snapshot()
@@ -306,7 +307,7 @@ func TestNoBatchLooksDoneBeforeItIs(t *testing.T) {
 	if _, err := m.Rollback(t.Context(), res.Run, false); err != nil {
 		t.Fatal(err)
 	}
-	delete(looksDone, "bid0000000001") // all of it had ended: nothing of it is waited for
+	delete(looksDone, "bid0000000001") // all of its jobs are final, so it is done
 	if len(looksDone) > 0 {
 		t.Errorf("rolling back: %v", looksDone)
 	}
@@ -348,7 +349,7 @@ func TestRollbackInterruptedWhileReading(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	s.zk.Inject(minizk.Fault{On: func(o minizk.Op) bool {
-		if o.Code == wire.OpSync { // what every look at the target begins with
+		if o.Code == wire.OpSync { // each reading of the target begins with this
 			cancel()
 		}
 		return false

@@ -40,7 +40,7 @@ func source(t testing.TB, tree *znode.Tree) *Source {
 	return src
 }
 
-// permissive policies take every record somewhere.
+// permissive are policies under which no record blocks the plan.
 func permissive() Policies {
 	return Policies{Consumed: AsPending, Completed: Migrate, Deleted: Migrate, Undecodable: Quarantine, InventoryRecords: Migrate, Unserviceable: Migrate}
 }
@@ -51,7 +51,7 @@ func options(p Policies) Options {
 
 var testNow = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// clock gives a later second at each call.
+// clock returns a later second at each call.
 func clock() func() time.Time {
 	now := testNow
 	return func() time.Time { now = now.Add(time.Second); return now }
@@ -93,7 +93,7 @@ func opened(ctx context.Context, src *Source) (*LegacyQueue, error) {
 	return OpenLegacyQueue(ctx, side.Tree(src.Tree), src.Queues, legacy.Options{})
 }
 
-// static is a source that does not change.
+// static returns a source that does not change.
 func static(src *Source) ReadFunc {
 	return func(ctx context.Context) (*LegacyQueue, func(), error) {
 		q, err := opened(ctx, src)
@@ -101,7 +101,7 @@ func static(src *Source) ReadFunc {
 	}
 }
 
-// whole is one of the plan's jobs, with its record.
+// whole returns one of the plan's jobs, with its record.
 func whole(t tester, p *Plan, i int) *job {
 	t.Helper()
 	for j, err := range p.loaded(t.Context(), slices.Values([]*planned{p.planned(i)})) {
@@ -114,7 +114,7 @@ func whole(t tester, p *Plan, i int) *job {
 	return nil
 }
 
-// existingIn is what a plan sees in a target.
+// existingIn returns what a plan finds in a target.
 func existingIn(t testing.TB, tree *znode.Tree) *survey {
 	t.Helper()
 	on, err := surveyTarget(t.Context(), side.Tree(tree), "", surveyor{})
@@ -134,7 +134,7 @@ func damageIn(t testing.TB, tree *znode.Tree) []Problem {
 	return damage
 }
 
-// makePlan plans a migration of a source that does not change.
+// makePlan plans a migration from a source that does not change.
 func makePlan(t tester, src *Source, target *znode.Tree, opt Options) *Plan {
 	t.Helper()
 	q, err := opened(t.Context(), src)
@@ -158,7 +158,7 @@ func mustVerify(t testing.TB, src *Source, target *znode.Tree) *Verdict {
 	return v
 }
 
-// record encodes one legacy znode's data.
+// record returns the data of a legacy record.
 func record(t testing.TB, status legacy.Status, payload legacy.Payload) []byte {
 	t.Helper()
 	data, err := legacy.Encode(legacy.NewHeader(status, testNow, legacy.Milliseconds), legacy.JSON, payload)
@@ -168,7 +168,7 @@ func record(t testing.TB, status legacy.Status, payload legacy.Payload) []byte {
 	return data
 }
 
-// queue is a legacy tree with the given records: path and data.
+// queue returns a legacy tree with these records: path and data.
 func queue(t testing.TB, records map[string][]byte) *znode.Tree {
 	t.Helper()
 	tree := znode.NewTree()

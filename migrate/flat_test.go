@@ -19,7 +19,7 @@ func TestVerifyIsFlat(t *testing.T) {
 	const (
 		records = 2000
 		part    = 100
-		aRecord = 900     // bytes: in a queue so small, most of it is what does not grow
+		aRecord = 900     // bytes; in so small a queue, most of this does not grow with the records
 		aPart   = 4 << 20 // bytes
 	)
 	from, to := migratedDumps(t, records)
@@ -116,17 +116,17 @@ func TestPlanIsFlat(t *testing.T) {
 	}
 }
 
-// inUse is how many bytes are in use after a garbage collection.
+// inUse returns how many bytes are in use after a garbage collection.
 func inUse() uint64 {
 	runtime.GC()
-	runtime.GC() // what pools hold goes with the second
+	runtime.GC() // the second collection empties the pools
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
 
-// migratedDumps are a queue and what it was migrated to, as files. Nothing of
-// either stays in memory.
+// migratedDumps returns a queue and the target that it was migrated to, as files. Nothing
+// of them stays in memory.
 func migratedDumps(t *testing.T, records int) (from, to side.Side) {
 	dir := t.TempDir()
 	t.Run("migrate", func(t *testing.T) {

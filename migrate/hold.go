@@ -25,7 +25,7 @@ var (
 )
 
 // HoldNote is the data of a hold that mrtq hold sets. A queue is held while the hold's
-// znode is there. The deployed services and newqueue don't read its data.
+// znode exists. The deployed services and newqueue don't read its data.
 type HoldNote struct {
 	By  string    `json:"by"`
 	At  time.Time `json:"at"`

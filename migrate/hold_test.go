@@ -38,7 +38,7 @@ func holdsOf(t *testing.T, s *site) *Holds {
 	return h
 }
 
-// Whose a hold is, and whether it covers a migration.
+// Holds say who set each hold, and whether it covers a migration.
 func TestHoldsOf(t *testing.T) {
 	type want struct {
 		by    string
@@ -82,7 +82,7 @@ func TestHoldsOf(t *testing.T) {
 	}
 }
 
-// A hold that stood before the run covers it, too: a run sets none where one is.
+// A hold that was set before the run covers the run, too, because a run sets no second hold.
 func TestHoldBeforeRunNeedsProof(t *testing.T) {
 	target := serve(t, znode.NewTree())
 	do(t, target, znode.Create("/locks", none), znode.Create("/locks/queue", none), znode.Create(ingestHold, alice.Encode()))
@@ -148,7 +148,8 @@ func TestRunsHoldOverwritten(t *testing.T) {
 	}
 }
 
-// All or none are lifted, and none if the target isn't what was looked at.
+// Either all holds are lifted or none. None is lifted if the target has changed since it
+// was read.
 func TestLiftHoldsRefuses(t *testing.T) {
 	for name, change := range map[string]func(*testing.T, *site){
 		"a hold set again": func(t *testing.T, s *site) {
@@ -210,7 +211,7 @@ func TestLiftIsOneTransaction(t *testing.T) {
 	}
 }
 
-// What was migrated with an ACL is held with it.
+// A hold has the ACL of the newest run.
 func TestHoldHasTheRunsACL(t *testing.T) {
 	s, _ := heldSite(t)
 	h := holdsOf(t, s)

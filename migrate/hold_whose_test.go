@@ -10,8 +10,8 @@ import (
 	"mrtq/internal/znode"
 )
 
-// A hold that a person sets while a run is under way is theirs: status and release
-// say so, and it stays when the run is rolled back. The run's own goes.
+// A hold that a person sets while a run is under way is theirs: status and release say so,
+// and it stays when the run is rolled back. The run's own holds are removed.
 func TestWhoseAHoldIsThatWasSetDuringTheRun(t *testing.T) {
 	again := func(data []byte) func(*testing.T, *site) {
 		return func(t *testing.T, s *site) {
@@ -22,7 +22,7 @@ func TestWhoseAHoldIsThatWasSetDuringTheRun(t *testing.T) {
 	lift := func(t *testing.T, s *site) { do(t, s, znode.Delete(ingestHold, -1)) }
 	nothing := func(*testing.T, *site) {}
 	for name, c := range map[string]struct {
-		during, after func(*testing.T, *site) // after: a kill, before the run is finished
+		during, after func(*testing.T, *site) // after: between the kill and the end of the run
 		by, why       string
 	}{
 		"nobody set one":                     {during: nothing, by: "run0000000000"},
@@ -90,7 +90,7 @@ func TestWhoseAHoldIsThatWasSetDuringTheRun(t *testing.T) {
 	}
 }
 
-// In a copy the transactions tell nothing, and what a hold says counts alone.
+// In a copy the transactions show nothing, and only a hold's data counts.
 func TestWhoseAHoldIsInACopy(t *testing.T) {
 	s, _ := heldSite(t)
 	do(t, s, znode.Delete(ingestHold, -1), znode.Create(ingestHold, alice.Encode()))

@@ -9,7 +9,7 @@ import (
 )
 
 // counter gives explicit ids to one parent's children, so that ZooKeeper's own numbering
-// goes on after them (docs/migration.md, "One job, one transaction").
+// continues after them (docs/migration.md, "One job, one transaction").
 type counter struct {
 	parent, prefix string
 	first, next    int64

@@ -2,8 +2,7 @@ package migrate
 
 import "testing"
 
-// What several messages have in common keeps all that each of them says, but for
-// what differs.
+// InCommon keeps all words that the messages share, and nothing else.
 func TestInCommon(t *testing.T) {
 	for _, c := range []struct {
 		want     string

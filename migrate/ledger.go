@@ -439,7 +439,7 @@ func (l *ledgerLog) add(led *Ledger, entries []ledgerEntry, close bool) ([]znode
 	return ops, nil
 }
 
-// restart goes on with a tail.
+// restart continues the log with a tail.
 func (l *ledgerLog) restart(tail []ledgerEntry) { l.tail, l.encoded = tail, ledgerColumns{} }
 
 // noteHighest brings Highest up to date. It leaves the old map alone, because other

@@ -15,7 +15,7 @@ const listOverhead = 16 + 4 + 68
 
 // childLimits are the longest answers that clients accept by default, in bytes, and how
 // to make them accept more. The smallest limit is first. A client that gets a longer
-// answer drops the connection and tries again, for ever. (In Java, the limit is
+// answer drops the connection and tries again, forever. (In Java, the limit is
 // ZKClientConfig.CLIENT_MAX_PACKET_LENGTH_DEFAULT, and before 3.6 ClientCnxn's packetLen.)
 // The servers' own jute.maxbuffer does not limit their answers.
 var childLimits = []struct {

@@ -131,7 +131,7 @@ func (m *making) hand(u unit, yield func(unit) bool) bool {
 	return yield(u)
 }
 
-// failed is why [making.units] ended early; nil if it did not.
+// failed returns why [making.units] ended early, or nil if it did not.
 func (m *making) failed(ctx context.Context) error {
 	switch {
 	case m.err == nil:

@@ -57,7 +57,7 @@ func TestSecondMigrateWritesNothing(t *testing.T) {
 	src := source(t, corpus(t))
 	target := serve(t, znode.NewTree())
 	mustMigrate(t, target, src, options(permissive()))
-	// But for the election that it takes part in.
+	// Apart from the election, in which it takes part.
 	written := append([]string{RunsPath}, theNew...)
 	before := treeOf(t, target)
 	res := mustMigrate(t, target, src, options(permissive()))
@@ -70,7 +70,7 @@ func TestSecondMigrateWritesNothing(t *testing.T) {
 	}
 }
 
-// live is a target on which another client's batch and job already are.
+// live is a target that already has a batch and a job of another client.
 func live(t *testing.T, d newqueue.Dialect) *site {
 	target := serve(t, znode.NewTree())
 	do(t, target, znode.Create("/batches", none), znode.Create("/batch-uuids", none), znode.Create("/jobs", none), znode.Create("/jobs/states", none), znode.Create("/jobs/states/pending", none))
@@ -95,8 +95,8 @@ func live(t *testing.T, d newqueue.Dialect) *site {
 	return target
 }
 
-// A live queue's jobs are untouched, ids go on after them, and a rollback
-// leaves the target as it was, byte for byte.
+// A migration leaves a live queue's jobs alone and continues after their ids. A rollback
+// leaves the target as it was before, byte for byte.
 func TestLiveTargetIsRespected(t *testing.T) {
 	for name, make := range map[string]func(*testing.T) *site{
 		"empty": func(t *testing.T) *site { return serve(t, znode.NewTree()) },
@@ -110,21 +110,21 @@ func TestLiveTargetIsRespected(t *testing.T) {
 			after := treeOf(t, target)
 			for n := range before.All("/") {
 				if n.Path == newqueue.JobsPath {
-					continue // whose data says that a ledger must be there
+					continue // the data of /jobs says that there must be a ledger
 				}
 				if got := after.Get(n.Path); got == nil || !znode.SameData(n.Data, got.Data) || got.Stat.Version != n.Stat.Version {
 					t.Errorf("%s was changed", n.Path)
 				}
 			}
 			mustVerify(t, src, after)
-			next := int32(1) // after /jobs/states
+			next := int32(1) // /jobs/states took number 0
 			if n := before.Get("/jobs"); n != nil {
 				next, _ = n.Stat.NextSequence()
 			}
 			if first := newqueue.JobPath(newqueue.SequenceID("jid", next)); after.Get(first) == nil {
 				t.Errorf("the first job is not %s", first)
 			}
-			// ZooKeeper's own numbering carries on after the last.
+			// ZooKeeper's own numbering continues after the last id.
 			last := after.Children("/jobs")
 			seq, _ := newqueue.ParseSequenceID("jid", last[len(last)-2])
 			if at, _ := after.Get("/jobs").Stat.NextSequence(); at != seq+1 {
@@ -143,7 +143,7 @@ func TestLiveTargetIsRespected(t *testing.T) {
 	}
 }
 
-// theNew are the roots of the new queue.
+// theNew has the roots of the new queue.
 var theNew = []string{"/batches", "/batch-uuids", "/jobs", "/access", "/locks"}
 
 // A second run creates jobs for new records, rewrites the jobs of changed ones if nobody
@@ -241,7 +241,7 @@ func TestRollbackKeepsWhatWasTouched(t *testing.T) {
 	if tree.Get("/jobs/jid0000000001/configuration") == nil || tree.Get("/jobs/jid0000000006") != nil {
 		t.Errorf("left %v", tree.Paths("/jobs"))
 	}
-	// Forced, the rest goes too, and nothing is left but what others made.
+	// With force, the rest is removed too, and only what others created is left.
 	u, err = m.Rollback(t.Context(), res.Run, true)
 	if err != nil || len(u.Kept) != 0 {
 		t.Fatalf("forced: %v, kept %v", err, u.Kept)
@@ -400,7 +400,7 @@ func TestLiveQueueInTheOtherDialect(t *testing.T) {
 	}
 }
 
-// Folders that a client made with null data are no difference.
+// Folders that a client created with null data are no difference.
 func TestFoldersWithNullData(t *testing.T) {
 	target := serve(t, znode.NewTree())
 	for _, path := range []string{"/batches", "/batch-uuids", "/jobs", "/jobs/states", "/jobs/states/pending", "/access", "/access/small", "/locks", "/locks/queue"} {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// odd are names that look like numbered ones and are not, or have stems of which
-// one begins another.
+// odd are names that look numbered and are not, and names with a stem that is the beginning
+// of another stem.
 var odd = []string{
 	"", "/", "/jobs/jid0000000001", "/jobs/jid0000000010", "/jobs/jid2147483647", "/jobs/jid2147483648", "/jobs/jid9999999999",
 	"/jobs/jid-000000001", "/jobs/jid-000000002", "/jobs/jid-2147483648", "/jobs/jid-1000000000", "/jobs/jid-0000000001", "/jobs/jid00000000001",

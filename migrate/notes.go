@@ -53,7 +53,7 @@ type HeldLock struct {
 	Record string `json:"record,omitempty"`
 }
 
-// Headroom says how many numbers a parent's sequence has left.
+// Headroom says how many numbers are left for sequential children of a parent.
 type Headroom struct {
 	Path  string `json:"path"`
 	Next  int64  `json:"next"`  // the next child's number
@@ -61,7 +61,7 @@ type Headroom struct {
 	Left  int64  `json:"left"`  // how many are left after it
 }
 
-// ListSize is a list of children that some client does not accept by default.
+// ListSize is a list of children that is longer than some client accepts by default.
 type ListSize struct {
 	Path     string `json:"path"`
 	Children int    `json:"children"`

@@ -31,8 +31,8 @@ func TestFileLikeServer(t *testing.T) {
 	}
 	defer tree.Close()
 	file := NewOfflineTarget(tree)
-	// The server has the test's session too, and the beginning of a session has a
-	// number, as a transaction has that is refused. A plan's id shows the numbers.
+	// On the server, the beginning of the test's session and each refused transaction take a
+	// transaction number. A plan's id depends on these numbers.
 	if err := tree.Multi(t.Context(), []znode.Op{znode.Check("/nothing", 0)}); !errors.Is(err, znode.ErrNoNode) {
 		t.Fatal(err)
 	}
@@ -97,10 +97,10 @@ func TestFileLikeServer(t *testing.T) {
 	}
 }
 
-// ofTarget is what a run's record says that depends on the target's transactions.
+// ofTarget matches what a run's record says that depends on the target's transactions.
 var ofTarget = regexp.MustCompile(`"(plan|seal)":"[0-9a-f]+"`)
 
-// timeless is a dump in which nothing has a time.
+// timeless returns a dump without times.
 func timeless(t *testing.T, tree *znode.Tree) string {
 	t.Helper()
 	for n := range tree.All("/") {

@@ -14,9 +14,9 @@ import (
 	"mrtq/newqueue"
 )
 
-// What the operator's life found, shrunk.
+// These are faults that TestOperatorsLife found, reduced to the steps that matter.
 
-// twoOfABatch are two pending records.
+// twoOfABatch returns two pending records of one batch.
 func twoOfABatch(t *testing.T) *Source {
 	return source(t, queue(t, map[string][]byte{
 		"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, legacy.Payload{"batchID": "A", "jobID": "one"}),
@@ -24,7 +24,7 @@ func twoOfABatch(t *testing.T) *Source {
 	}))
 }
 
-// copyOf is a new server that holds what a dump of the other held.
+// copyOf restores a dump of a site on a new server.
 func copyOf(t *testing.T, s *site) *site {
 	t.Helper()
 	var dump bytes.Buffer
@@ -35,7 +35,7 @@ func copyOf(t *testing.T, s *site) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := serveOn(t, minizk.RunWith(t, minizk.Options{Now: testNow.Add(time.Hour)}), znode.NewTree()) // a copy is made later
+	c := serveOn(t, minizk.RunWith(t, minizk.Options{Now: testNow.Add(time.Hour)}), znode.NewTree()) // the clock of the copy is later
 	if _, err := (&Migrator{Target: c.Target, Now: clock(), Keep: keepNothing}).Restore(t.Context(), c.Target.Backend.(online).Writer, tree); err != nil {
 		t.Fatal(err)
 	}
@@ -101,8 +101,8 @@ func TestMigrateAfterARollbackOfRewrittenJobs(t *testing.T) {
 	}
 }
 
-// A copy does not show which jobs another client worked on. So a rollback there keeps them all, and
-// the operator decides about a changed record.
+// A copy does not show which jobs another client worked on. So a rollback there keeps them
+// all, and the operator decides about a changed record.
 func TestCopyDoesNotForgetWhatWasWorkedOn(t *testing.T) {
 	path := "/accessSmall.1/mrtQ-050000000001"
 	records := map[string][]byte{path: record(t, legacy.Pending, legacy.Payload{"jobID": "one"})}
@@ -140,7 +140,7 @@ func TestRollbackOfARebuiltRunKeepsWhatIsLost(t *testing.T) {
 	}
 }
 
-// remove takes a pending job away, as an administrator's tool does.
+// remove removes a pending job, as an administrator's tool does.
 func remove(t *testing.T, s *site, jid, bid string) {
 	t.Helper()
 	tree := treeOf(t, s)
@@ -172,8 +172,8 @@ func TestRebuiltRunOwnsItsBatches(t *testing.T) {
 	records["/ingest/mrtQ-05000000000005"] = record(t, legacy.Pending, legacy.Payload{"batchID": "B", "jobID": "five", "profile": "p"})
 	src := source(t, queue(t, records))
 	migrate(src)
-	remove(t, s, "jid0000000002", "bid0000000001") // that the batch came with
-	remove(t, s, "jid0000000004", "bid0000000000") // that batch A was brought up to date with
+	remove(t, s, "jid0000000002", "bid0000000001") // the batch was created with this job
+	remove(t, s, "jid0000000004", "bid0000000000") // batch A was brought up to date with this job
 	wipe(t, s)
 	mustRebuild(t, s)
 	for _, d := range verdict(t, src, treeOf(t, s), VerifyOptions{}).Differences {
@@ -253,8 +253,8 @@ func TestKilledRollbackRemembersEarlierBatches(t *testing.T) {
 	mustVerify(t, src, treeOf(t, s))
 }
 
-// A copy that was wiped and rebuilt still does not tell what another client worked on
-// before.
+// A copy that was wiped and rebuilt does not show what another client worked on before it
+// was copied.
 func TestRebuiltCopyIsStillACopy(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -308,7 +308,7 @@ func TestCopyOfARunThatHadJustBegun(t *testing.T) {
 	mustVerify(t, src, treeOf(t, c))
 }
 
-// A rollback in a copy that was killed is finished by the next.
+// If a rollback in a copy is killed, the next one finishes it.
 func TestKilledRollbackInACopy(t *testing.T) {
 	s := serve(t, znode.NewTree())
 	do(t, s, znode.Create("/jobs", none), znode.Create("/jobs/states", none)) // another client's: the run sets its data
@@ -325,7 +325,7 @@ func TestKilledRollbackInACopy(t *testing.T) {
 	}
 }
 
-// So is a copy of a target that was wiped while its first run was interrupted.
+// A copy of a target that was wiped while its first run was interrupted is a copy too.
 func TestRebuiltCopyOfAnInterruptedRun(t *testing.T) {
 	s := serve(t, znode.NewTree())
 	s.kill(t, 3, true)
@@ -373,7 +373,7 @@ func TestInterruptedAfterALoss(t *testing.T) {
 	wipe(t, s)
 	mustRebuild(t, s)
 	records := map[string][]byte{}
-	for _, name := range []string{"mrtQ-05000000000011", "mrtQ-01000000000012"} { // made in the other order
+	for _, name := range []string{"mrtQ-05000000000011", "mrtQ-01000000000012"} { // their jobs are created in the other order
 		records["/ingest/"+name] = record(t, legacy.Pending, legacy.Payload{"batchID": "C", "jobID": name})
 	}
 	src := source(t, queue(t, records))

@@ -23,17 +23,18 @@ import (
 	"mrtq/newqueue"
 )
 
-// The operator's life: operators, workers and others take random steps on a legacy queue and
-// two targets, with faults. After each step an oracle says what must be there, what must
-// never be created twice, and what verify must say.
+// Operators, workers and other clients take random steps on a legacy queue and two
+// targets, with faults. After each step an oracle says what must exist, what must never be
+// created twice, and what verify must say.
 //
 // A small size runs with every test; make torture runs a large one:
 //
 //	go test ./migrate -run TestOperatorsLife -rapid.checks 500 -v
 func TestOperatorsLife(t *testing.T) {
 	checks := flag.Lookup("rapid.checks")
-	if checks.Value.String() == checks.DefValue { // a hundred lives are too many for every test, with the race detector above all
-		// ... and always the same ones, so that a change is judged by what it changed.
+	// The default of a hundred lives takes too long, above all with the race detector. The
+	// lives are the same in every test, so that a failure is due to the change.
+	if checks.Value.String() == checks.DefValue {
 		for name, value := range map[string]string{"rapid.checks": "20", "rapid.seed": "1"} {
 			was := flag.Lookup(name).Value.String()
 			if err := flag.Set(name, value); err != nil {
@@ -52,7 +53,7 @@ func TestOperatorsLife(t *testing.T) {
 	}
 }
 
-// lifeCounts are the steps that were taken, by kind.
+// lifeCounts counts the steps that were taken, by kind.
 type lifeCounts map[string]int
 
 func (c lifeCounts) String() string {
@@ -73,14 +74,14 @@ type life struct {
 	counts  lifeCounts
 	dialect newqueue.Dialect
 	records []*oldRecord
-	made    int            // records ever
-	numbers map[string]int // by legacy queue
+	made    int            // how many records were ever created
+	numbers map[string]int // the last number, by legacy queue
 	targets []*place
-	servers int    // ever, each later than the one before
-	now     *place // the step's own
+	servers int    // how many were started; the clock of each is later than that of the one before
+	now     *place // the place of the current step
 }
 
-// place is a target with what is known of it.
+// place is a target, with its oracle.
 type place struct {
 	*site
 	*oracle
@@ -90,7 +91,7 @@ type place struct {
 	before *znode.Tree
 }
 
-// saved is a dump of a target, and what was known of it then.
+// saved is a dump of a target, and a copy of its oracle at that time.
 type saved struct {
 	dump   []byte
 	oracle *oracle
@@ -107,11 +108,11 @@ func newLife(t *rapid.T, d newqueue.Dialect, counts lifeCounts) *life {
 	return l
 }
 
-// open serves the tree, on a server that was never there before.
+// open serves the tree on a new server.
 func (p *place) open(l *life, tree *znode.Tree) {
 	l.servers++
 	now := testNow.Add(time.Duration(l.servers) * time.Hour)
-	server, err := minizk.Start(minizk.Options{Now: now}) // a failing life is told by its steps, not by the server's log
+	server, err := minizk.Start(minizk.Options{Now: now}) // without a log: the steps say what happened
 	l.must(err)
 	l.Cleanup(func() { server.Close() })
 	p.site = serveOn(l.T, server, tree)
@@ -119,7 +120,7 @@ func (p *place) open(l *life, tree *znode.Tree) {
 	p.held = nil
 }
 
-// steps are all that can happen.
+// steps are all steps.
 func (l *life) steps() map[string]func(*rapid.T) {
 	steps := map[string]func(){
 		"legacy: submit": l.submit, "legacy: submit more": l.submit, "legacy: status": l.changeStatus, "legacy: remove": l.removeRecord,
@@ -184,7 +185,7 @@ func (p *place) checkJobs(l *life, tree *znode.Tree) {
 	found := jobsByToken(tree)
 	for token, places := range found {
 		if w := p.top(token); len(places) > 1 || w == nil || w.state != standing || w.root != places[0].root {
-			l.Fatalf("%s stands at %v, and the oracle knows %+v", token, places, w)
+			l.Fatalf("%s is at %v, and the oracle expects %+v", token, places, w)
 		}
 	}
 	for token, w := range p.all() {
@@ -220,7 +221,7 @@ func (l *life) must(err error) {
 	}
 }
 
-// observed ends a step that was not the migrator's.
+// observed tells the oracle what a step changed that was not the migrator's.
 func (l *life) observed() {
 	l.now.observe(l.now.before, treeOf(l.T, l.now.site))
 }
@@ -267,7 +268,7 @@ func (l *life) removeRecord() {
 	l.records = slices.Delete(l.records, i, i+1)
 }
 
-// The migrator, and what befalls it.
+// The migrator, and its faults.
 
 // befall prepares a fault, and says whether it may kill the migrator.
 type befall func(m *Migrator) (killed bool)
@@ -316,7 +317,7 @@ func (l *life) crowded(m *Migrator) bool {
 
 var othersBatches atomic.Int64
 
-// othersBatch makes a batch with jobs, as a client of the new queue does.
+// othersBatch creates a batch with jobs, as a client of the new queue does.
 func (p *place) othersBatch(jobs int) error {
 	ctx := context.Background()
 	if err := p.queue.Init(ctx); err != nil {
@@ -422,7 +423,7 @@ func (l *life) migrate(b befall) {
 	p.migrated(l, after, fates, c, err == nil)
 }
 
-// went notes that a run of which the record came from a dump went on.
+// went notes that a run continued whose record came from a dump.
 func (p *place) went(run string, after *znode.Tree) {
 	record := "/migration/runs/" + run
 	if _, copied := p.copied[run]; copied && !sameNode(p.before.Get(record), after.Get(record)) {
@@ -430,8 +431,8 @@ func (p *place) went(run string, after *znode.Tree) {
 	}
 }
 
-// mayBlock reports whether a plan may have problems: another client changed a batch, or removed a
-// record whose job is in a batch.
+// mayBlock reports whether a plan may have problems: another client changed a batch, or
+// removed a record whose job is in a batch.
 func (o *oracle) mayBlock(records []*oldRecord) bool {
 	for token, w := range o.all() {
 		if w.state == standing && w.bid != "" && !slices.ContainsFunc(records, func(r *oldRecord) bool { return r.token == token }) {
@@ -441,7 +442,8 @@ func (o *oracle) mayBlock(records []*oldRecord) bool {
 	return slices.Contains(slices.Collect(maps.Values(o.batches)), true)
 }
 
-// migrated notes what a migration did, all or in part, and checks that it should.
+// migrated notes what a migration did, even if it was interrupted, and checks that it was
+// right.
 func (p *place) migrated(l *life, after *znode.Tree, fates map[string]fate, c choice, whole bool) {
 	runs := rawRuns(after)
 	if whole && len(runs) > 0 && runs[len(runs)-1].State != "done" {
@@ -503,7 +505,7 @@ func (p *place) migrated(l *life, after *znode.Tree, fates map[string]fate, c ch
 		case f == declared && whole:
 			w.state, w.run = settledBy, runs[len(runs)-1].Run
 		case f == declared:
-			// The run that was to enter it did not end: what it entered, the next one tells.
+			// The run that was to enter it was interrupted. The next run shows whether it did.
 		}
 	}
 	for bid := range p.batches {
@@ -526,13 +528,13 @@ func (p *place) migrated(l *life, after *znode.Tree, fates map[string]fate, c ch
 	}
 }
 
-// runOfBatch is the run that a batch says made it.
+// runOfBatch returns the run that created a batch, as the batch itself says.
 func runOfBatch(tree *znode.Tree, bid string) string {
 	prov, _ := parseBatchProvenance(tree.Get("/batches/" + bid).Data)
 	return prov.Run
 }
 
-// othersCame notes what others submitted meanwhile, which a rollback leaves.
+// othersCame notes what other clients submitted meanwhile. A rollback leaves that.
 func (p *place) othersCame(after *znode.Tree) {
 	for _, name := range after.Children("/batch-uuids") {
 		if strings.HasPrefix(name, "other-") && p.before.Get("/batch-uuids/"+name) == nil {
@@ -541,7 +543,7 @@ func (p *place) othersCame(after *znode.Tree) {
 	}
 }
 
-// othersStay checks that a migration or a rollback left everything of others as it was.
+// othersStay checks that a migration or a rollback changed nothing of other clients.
 func (p *place) othersStay(l *life, after *znode.Tree, mine map[string]bool) {
 	l.Helper()
 	for n := range p.before.All("/") {
@@ -555,7 +557,7 @@ func (p *place) othersStay(l *life, after *znode.Tree, mine map[string]bool) {
 	}
 }
 
-// rollback rolls back the newest run, and compares what is gone with what may be gone.
+// rollback rolls back the newest run, and checks that it removed only what it may.
 func (l *life) rollback(force bool, b befall) {
 	p := l.now
 	runs := rawRuns(p.before)
@@ -588,7 +590,7 @@ func (l *life) rollback(force bool, b befall) {
 
 func (p *place) rolledBack(l *life, after *znode.Tree, run string, force, whole bool, u *Undo) {
 	mine := map[string]bool{}
-	kept := map[string]bool{} // batches that have a reason to stay
+	kept := map[string]bool{} // batches that may stay
 	for _, w := range p.all() {
 		if w.state == standing && w.run == run && w.bid != "" && (w.touched || w.copied) {
 			kept[w.bid] = true
@@ -642,7 +644,7 @@ func (p *place) rolledBack(l *life, after *znode.Tree, run string, force, whole 
 	}
 }
 
-// layout are znodes of the layout that a run may have made, and its rollback removes.
+// layout has the znodes of the layout that a run may create, and that its rollback removes.
 func (p *place) layout() []string {
 	paths := []string{"/batches", "/batch-uuids", "/jobs", "/access", "/locks"}
 	for _, parent := range []string{"/jobs", "/access", "/locks", "/locks/queue", "/jobs/states"} {
@@ -661,7 +663,7 @@ func (l *life) drawState() newqueue.JobState {
 	return rapid.SampledFrom([]newqueue.JobState{newqueue.JobPending, newqueue.JobPending, newqueue.JobRecording, newqueue.JobEstimating}).Draw(l.T, "state")
 }
 
-// refused are answers that say that a step is not possible now.
+// refused are errors that mean that a step is not possible now.
 func refused(err error) bool {
 	var state *newqueue.StateError
 	var node *newqueue.NodeError
@@ -703,7 +705,7 @@ func (l *life) finish() {
 	l.observed()
 }
 
-// workThrough takes a job as far as it goes, or until a step fails.
+// workThrough moves a job from state to state until it is completed or a step fails.
 func (l *life) workThrough() {
 	state, steps := l.drawState(), rapid.IntRange(1, 12).Draw(l.T, "steps")
 	for range steps {
@@ -737,7 +739,7 @@ func (l *life) workAccess() {
 	l.observed()
 }
 
-// report reports every batch of which all jobs are done.
+// report reports every batch whose jobs are all done.
 func (l *life) report() {
 	ctx, q := l.Context(), l.now.queue
 	for _, bid := range l.now.before.Children("/batches") {
@@ -814,9 +816,9 @@ func (l *life) holds() {
 	l.observed()
 }
 
-// The field's script, and what helps after it.
+// The field's script, and the repair after it.
 
-// wipe removes all below /migration and makes the field's own marker, as that
+// wipe removes everything below /migration and sets the field's own marker, as that
 // script does (docs/field-script.md, "Migration levels").
 func (l *life) wipe() {
 	p := l.now
@@ -832,8 +834,8 @@ func (l *life) wipe() {
 	p.unclean()
 	if n := p.before.Get("/jobs"); n != nil && bytes.Contains(n.Data, []byte("custody_ledger")) {
 		p.damaged = true
-		// A batch says what all the jobs of its run's plan would. A rebuild can't know
-		// of the jobs that a killed run did not come to.
+		// A batch's contents include all jobs of its run's plan. A rebuild can't know of the
+		// jobs that a killed run did not create any more.
 		for _, r := range rawRuns(p.before) {
 			for bid := range p.batches {
 				p.stale[bid] = p.stale[bid] || r.State != "done"
@@ -869,7 +871,7 @@ func (l *life) rebuild() {
 	}
 }
 
-// A dump of the target, and one day its restore in place of all that came since.
+// A dump of the target, and later a restore that replaces everything that came since.
 
 func (l *life) dump() {
 	var b bytes.Buffer

@@ -13,10 +13,9 @@ import (
 	"mrtq/legacy"
 )
 
-// The oracle of the operator's life: what one target should hold, kept beside
-// it. It reads the raw tree and what it was told of each step; it shares no rule
-// with the package: which job is whose it sees by a token in each record's
-// payload, and not by provenance or ledger.
+// The oracle of TestOperatorsLife knows what one target should hold. It reads the raw
+// tree and is told of each step. It shares no rule with the package: it finds a record's
+// job by a token in the payload, and not by provenance or ledger.
 
 // oldRecord is one record of the legacy queue.
 type oldRecord struct {
@@ -53,18 +52,18 @@ const (
 // work is one job or access request that was migrated and not rolled back.
 type work struct {
 	root, bid, run string
-	record, data   string // the record's path, and its bytes as the job tells them
+	record, data   string // the record's path, and its bytes when the job was made from it
 	state          workState
-	seen           bool   // another client changed what stands there
-	touched        bool   // another client had it, whatever can be seen of that
-	why            string // what was changed, for whoever reads a failure
+	seen           bool   // another client changed it, and the znodes differ
+	touched        bool   // another client worked on it, even if no znode differs any more
+	why            string // what was changed, for the message of a failure
 	copied         bool   // it was restored from a dump
-	blurred        bool   // and it was seen before, of which the copy may tell nothing
+	blurred        bool   // it was changed before the dump, and the copy may not show that
 }
 
-// pastRun is one run as it was begun.
+// pastRun is the state of the target when a run began.
 type pastRun struct {
-	before  string // all that there was, "" if something came between
+	before  string // the whole tree; "" if others have changed something since
 	hadRuns bool
 }
 
@@ -72,12 +71,12 @@ type pastRun struct {
 type oracle struct {
 	works   map[string][]*work // by token, the newest last
 	runs    map[string]*pastRun
-	batches map[string]bool // BIDs of those that runs made: whether another client changed one
-	stale   map[string]bool // batches that may still say what a run said that was rolled back
+	batches map[string]bool // whether another client changed a batch, by BID, of the batches that runs made
+	stale   map[string]bool // batches whose contents may still be those of a run that was rolled back
 	damaged bool            // the migration's own records are gone
 	lossy   bool            // they were rebuilt, and something was lost
-	copied  map[string]bool // runs whose record came from a dump, and whether that can still be seen of it
-	resumed map[string]bool // runs that were finished later than begun, so that records can have come in between
+	copied  map[string]bool // runs whose record came from a dump, and whether the record still shows that
+	resumed map[string]bool // runs that were interrupted and finished later: records can have been added in between
 }
 
 func newOracle() *oracle {
@@ -99,7 +98,7 @@ func (o *oracle) clone() *oracle {
 	return c
 }
 
-// all are the newest works, by token.
+// all returns the newest work of each record, by token.
 func (o *oracle) all() map[string]*work {
 	newest := map[string]*work{}
 	for token := range o.works {
@@ -118,7 +117,7 @@ func (o *oracle) top(token string) *work {
 	return list[len(list)-1]
 }
 
-// rawRun is a run's record as anybody can read it.
+// rawRun is what the oracle reads of a run's record.
 type rawRun struct {
 	Run      string   `json:"run"`
 	State    string   `json:"state"`
@@ -136,10 +135,10 @@ func rawRuns(tree *znode.Tree) []rawRun {
 	return runs
 }
 
-// at is where a job stands.
+// at says where a job is.
 type at struct{ root, bid string }
 
-// jobsByToken are all jobs and access requests, by the token in them.
+// jobsByToken returns all jobs and access requests, by their tokens.
 func jobsByToken(tree *znode.Tree) map[string][]at {
 	found := map[string][]at{}
 	note := func(root, content, bid string) {
@@ -167,7 +166,7 @@ func jobsByToken(tree *znode.Tree) map[string][]at {
 	return found
 }
 
-// nodesOfJob are a job's subtree and its entries in queues and batch.
+// nodesOfJob returns a job's subtree and its entries in queues and in its batch.
 func nodesOfJob(tree *znode.Tree, root, bid string) []string {
 	nodes := tree.Paths(root)
 	jid := path.Base(root)
@@ -186,7 +185,7 @@ func nodesOfJob(tree *znode.Tree, root, bid string) []string {
 	return nodes
 }
 
-// ownNodesOfBatch are a batch's znodes but for its jobs' entries.
+// ownNodesOfBatch returns a batch's znodes without its jobs' entries.
 func ownNodesOfBatch(tree *znode.Tree, bid string) []string {
 	if tree.Get("/batches/"+bid) == nil {
 		return nil
@@ -200,8 +199,8 @@ func ownNodesOfBatch(tree *znode.Tree, bid string) []string {
 	return nodes
 }
 
-// facts is a set of znodes, in one line each. Without quiet it leaves out what a
-// worker's lock leaves behind.
+// facts describes each znode in one line. With quiet it includes the traces of a worker
+// that changed nothing: its lock, and the cversion that the lock leaves.
 func facts(tree *znode.Tree, nodes []string, quiet bool) string {
 	var b strings.Builder
 	for _, p := range slices.Sorted(slices.Values(nodes)) {
@@ -218,7 +217,7 @@ func facts(tree *znode.Tree, nodes []string, quiet bool) string {
 	return b.String()
 }
 
-// observe notes what others than the migrator did between two looks.
+// observe notes what clients other than the migrator changed between two looks.
 func (o *oracle) observe(before, after *znode.Tree) {
 	changed := dumpWithStats(before) != dumpWithStats(after)
 	for _, w := range o.all() {
@@ -246,21 +245,23 @@ func (o *oracle) observe(before, after *znode.Tree) {
 	}
 }
 
-// unclean notes that no run's rollback leaves what was before any more.
+// unclean notes that a rollback of any run can no longer restore the tree as it was before
+// that run.
 func (o *oracle) unclean() {
 	for _, r := range o.runs {
 		r.before = ""
 	}
 }
 
-// dumpWithStats is the whole tree, with the transactions that wrote it.
+// dumpWithStats returns the whole tree without the election, with the transactions that
+// wrote it.
 func dumpWithStats(tree *znode.Tree) string {
 	return facts(tree, slices.DeleteFunc(tree.Paths("/"), func(p string) bool { return strings.HasPrefix(p, ElectionPath) }), true)
 }
 
-// dumpOfAll is all that there is, byte for byte. The data of /jobs tells of
-// earlier runs how often it was set, and is left out then; and a migrator that
-// was killed too early leaves an election, which the next one tidies.
+// dumpOfAll returns all paths and data. If there were runs before, it leaves out /jobs,
+// because the trace there counts how often it was set. It also leaves out the election,
+// because a migrator that was killed early leaves one, which the next one removes.
 func dumpOfAll(tree *znode.Tree, hadRuns bool) string {
 	var b strings.Builder
 	for n := range tree.All("/") {
@@ -272,7 +273,7 @@ func dumpOfAll(tree *znode.Tree, hadRuns bool) string {
 	return b.String()
 }
 
-// choice is what the operator gives with a migration.
+// choice has the operator's choices for a migration.
 type choice struct {
 	policies    Policies
 	again, done []string
@@ -289,12 +290,12 @@ const (
 	leftOut   fate = "left out" // skipped, or quarantined
 	blocked   fate = "block"
 	declared  fate = "settle"
-	// A rebuilt ledger can't tell whether it was ever migrated.
+	// A rebuilt ledger can't say whether the record was ever migrated.
 	either fate = "create, settle or block"
 )
 
-// fate of a record, by the documents' promises. resumes is the run that is to be
-// finished, "" for none.
+// fate returns what a migration should do with a record, according to the documents.
+// resumes is the run that the migration finishes, "" for none.
 func (o *oracle) fate(r *oldRecord, c choice, resumes string) fate {
 	w := o.top(r.token)
 	again := slices.Contains(c.again, r.path)
@@ -327,7 +328,8 @@ func (o *oracle) fate(r *oldRecord, c choice, resumes string) fate {
 	return created
 }
 
-// arrives is the state in which a record's job begins (docs/migration.md, "What becomes of a record").
+// arrives returns the state in which a record's job begins (docs/migration.md, "What
+// becomes of a record").
 func arrives(r *oldRecord, p Policies) string {
 	status := r.status
 	if status == legacy.Consumed {
@@ -344,7 +346,7 @@ func arrives(r *oldRecord, p Policies) string {
 	return status.String()
 }
 
-// stateAt is a job's or access request's state as its status says it.
+// stateAt returns the state in a job's or access request's status.
 func stateAt(tree *znode.Tree, root string) string {
 	var status struct{ Status string }
 	if n := tree.Get(root + "/status"); n != nil {
@@ -353,7 +355,7 @@ func stateAt(tree *znode.Tree, root string) string {
 	return strings.ToLower(status.Status)
 }
 
-// sameNode reports whether a node is there and nobody wrote to it.
+// sameNode reports whether a node exists and no client wrote to it.
 func sameNode(a, b *znode.Node) bool {
 	return a != nil && b != nil && bytes.Equal(a.Data, b.Data) && a.Stat.Version == b.Stat.Version && a.Stat.Czxid == b.Stat.Czxid && a.Stat.Aversion == b.Stat.Aversion
 }

@@ -11,15 +11,14 @@ import (
 	"mrtq/newqueue"
 )
 
-// expected is what verify should say: of each subject (a record, a job with its
-// entries, a batch, the layout, the migration's own records) that it differs,
-// and how if that is known; that it may, because what it stands for changed; and
-// of every other that it does not.
+// expected is what verify should say. A subject is a record, a job with its entries, a
+// batch, the layout, or the migration's own records. Verify must name some subjects, may
+// name some, and must not name any other.
 type expected struct {
-	must map[string]DifferenceKind // "" is any
+	must map[string]DifferenceKind // the kind of difference; "" if any kind will do
 	may  map[string]bool
-	late map[string]bool // jobs of runs that were interrupted: a record that came meanwhile is behind its place
-	any  bool            // nothing can be said but that it is not OK
+	late map[string]bool // jobs of interrupted runs: a record that was added meanwhile may come too late in the order
+	any  bool            // it is only known that verify must not say OK
 }
 
 const (
@@ -27,7 +26,7 @@ const (
 	subjectOwn    = "the migration's own records"
 )
 
-// expect is what verify should say of the target, with leave for others' nodes.
+// expect returns what verify should say of the target if it allows others' znodes.
 func (o *oracle) expect(tree *znode.Tree, records []*oldRecord) expected {
 	e := expected{must: map[string]DifferenceKind{}, may: map[string]bool{}, late: map[string]bool{}}
 	policies := DefaultPolicies()
@@ -69,7 +68,7 @@ func (o *oracle) expect(tree *znode.Tree, records []*oldRecord) expected {
 	released := false
 	for _, h := range newqueue.QueueHolds {
 		released = released || tree.Get(newqueue.QueueHoldPath(h)) == nil && !unfinished
-		e.may[subjectLayout] = true // a hold that was lifted and set again
+		e.may[subjectLayout] = true // a hold may have been lifted and set again
 	}
 	for s, kind := range e.must {
 		if released && (kind == JobGone || kind == "") { // workers may have done it: see TestWorkIsNoDamage
@@ -109,7 +108,7 @@ func (o *oracle) expectJobs(e *expected, records []*oldRecord) {
 	for _, list := range o.works {
 		for _, w := range list {
 			if w.state != standing && w.bid != "" {
-				e.may["/batches/"+w.bid] = true // what it says without that job is not the records' to tell
+				e.may["/batches/"+w.bid] = true // without that job, the records don't show what the batch should say
 			}
 		}
 	}
@@ -125,10 +124,10 @@ func (o *oracle) expectJobs(e *expected, records []*oldRecord) {
 		case w.seen:
 			e.must[w.root] = ""
 		default:
-			continue // and its batch is what the record says
+			continue // its batch agrees with the record
 		}
 		if w.bid != "" {
-			e.may["/batches/"+w.bid] = true // it should say otherwise, or has a folder more
+			e.may["/batches/"+w.bid] = true // it should say something else, or have another folder
 		}
 	}
 }
@@ -167,7 +166,7 @@ func subject(tree *znode.Tree, p string) string {
 	return p // a record
 }
 
-// differs says where a verdict is not the expected one, "" if it is.
+// differs says how a verdict differs from the expected one, "" if it does not.
 func (e expected) differs(tree *znode.Tree, v *Verdict) string {
 	if e.any {
 		if !slices.ContainsFunc(v.Differences, func(d Difference) bool { return d.Kind == Damaged }) {

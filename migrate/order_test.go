@@ -21,8 +21,8 @@ var orderQueues = Queues{Nodes: map[QueueKind][]string{
 	AccessSmall: {"/accessSmall.1"}, AccessLarge: {"/accessLarge.1"},
 }}
 
-// consumers are all that worked on a legacy queue node: on an ingest node two
-// for each worker, one of them for what is flagged as of high priority.
+// consumers returns all consumers of a legacy queue node. An ingest node has two for each
+// worker, one of them only for records with the high-priority flag.
 func consumers(kind QueueKind) []legacyqueue.Consumer {
 	if kind != Ingest {
 		return []legacyqueue.Consumer{{}}
@@ -34,8 +34,8 @@ func consumers(kind QueueKind) []legacyqueue.Consumer {
 	return all
 }
 
-// legacyQueue draws records of few priorities, flags, workers and statuses, so
-// that there is much to be ordered, and of any sequence, wrapped ones among them.
+// legacyQueue draws records with few different priorities, flags, workers and statuses, so
+// that many are equal, and with any sequence, including wrapped ones.
 func legacyQueue(rt *rapid.T, t *testing.T) *znode.Tree {
 	tree := znode.NewTree()
 	digit := func(name string, most int) int { return rapid.IntRange(0, most).Draw(rt, name) }
@@ -57,11 +57,11 @@ func legacyQueue(rt *rapid.T, t *testing.T) *znode.Tree {
 	return tree
 }
 
-// handedOut are the legacy records in the order in which the new queue hands
-// out what a plan makes of them: jobs of the state that their kind goes on in,
-// as their entries' names sort; access requests as their ids do.
+// handedOut returns the legacy records in the order in which workers of the new queue
+// acquire their jobs and requests: jobs in the order of their entries' names, requests in
+// the order of their ids.
 func handedOut(p *Plan, kind QueueKind) []string {
-	record := map[string]string{} // by what sorts
+	record := map[string]string{} // by the name that sorts
 	for e := range p.Records.All() {
 		switch {
 		case e.Queue != kind || e.ID == "":
@@ -108,7 +108,7 @@ func TestOrderIsEveryConsumers(t *testing.T) {
 	})
 }
 
-// drained is what a consumer takes when it is alone, in its order.
+// drained returns what a consumer takes if it is the only one, in its order.
 func drained(t rapid.TB, c legacyqueue.Consumer, tree *znode.Tree, node string) []string {
 	t.Helper()
 	var order []string
@@ -124,7 +124,7 @@ func drained(t rapid.TB, c legacyqueue.Consumer, tree *znode.Tree, node string) 
 	}
 }
 
-// sameOrder demands that the new queue has all of a consumer's records, in its
+// sameOrder checks that the new queue has all of a consumer's records, in the consumer's
 // order.
 func sameOrder(t rapid.TB, who string, then, now []string) {
 	t.Helper()
@@ -149,8 +149,8 @@ func neverTakenIsLast(t rapid.TB, now []string) {
 	}
 }
 
-// The same with the queue itself: a migrated queue is verified, and its jobs are
-// acquired one after the other.
+// The same order with a real queue: it is migrated and verified, and workers acquire the
+// jobs one after the other.
 func TestAcquiredInOrder(t *testing.T) {
 	tree, err := legacyqueue.Make(legacyqueue.Options{Records: 400, Seed: 9})
 	if err != nil {
@@ -225,7 +225,7 @@ func TestVerifyNamesWhatIsOutOfOrder(t *testing.T) {
 	}
 }
 
-// swapped is a target in which two records' jobs claim each other's record.
+// swapped returns a target in which two jobs claim each other's record.
 func swapped(t *testing.T, tree *znode.Tree, a, b string) *znode.Tree {
 	t.Helper()
 	out := tree.Clone()
@@ -248,8 +248,8 @@ func swapped(t *testing.T, tree *znode.Tree, a, b string) *znode.Tree {
 	return out
 }
 
-// A record that a later run adds to a batch, ahead of those that are there in
-// the old queue's order, doesn't change what is said of the batch.
+// If a later run adds a record to a batch, and the record comes before the batch's others
+// in the old queue's order, the batch's submission stays as it was.
 func TestLaterRecordOfHigherPriority(t *testing.T) {
 	records := map[string][]byte{
 		"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, legacy.Payload{"batchID": "B", "jobID": "one", "submitter": "first", "update": true}),

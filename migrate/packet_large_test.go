@@ -37,7 +37,7 @@ func TestLargeJobBesideAFullRecord(t *testing.T) {
 		}
 		return src
 	}
-	// The largest that the plan lets through.
+	// Find the largest job that the plan allows.
 	low, high := 100_000, 1<<20
 	for high-low > 16 {
 		if mid := (low + high) / 2; makePlan(t, large(mid), znode.NewTree(), opt).Blocked() {

@@ -12,13 +12,13 @@ import (
 	"mrtq/internal/znode"
 )
 
-// worker is a server that works at all transactions at once, or, while it is
-// throttled, at one after the other.
+// worker is a server that works on all transactions at once or, while it is throttled, on
+// one after the other.
 type worker struct {
 	throttled func(n int) bool // for the n-th
 
 	mu    sync.Mutex
-	free  time.Time // when it has done what it was throttled for
+	free  time.Time // when it has finished the throttled transactions
 	under int       // transactions that are not answered yet
 	seen  []int     // under way, at each start
 }

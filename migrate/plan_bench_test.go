@@ -31,8 +31,8 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-// used is the processor time that this process took, which a busy machine
-// changes less than the time on the clock.
+// used returns the processor time of this process. A busy machine changes it less than the
+// time on the clock.
 func used(b *testing.B) time.Duration {
 	var r syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {

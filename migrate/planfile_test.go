@@ -15,7 +15,7 @@ import (
 	"mrtq/legacy"
 )
 
-// savedPlan is a plan with problems, warnings and settings, and as it is saved.
+// savedPlan returns a plan with problems, warnings and settings, and its saved form.
 func savedPlan(t *testing.T) (*Plan, []byte) {
 	t.Helper()
 	opt := options(permissive())
@@ -73,7 +73,7 @@ func TestPlanCutShort(t *testing.T) {
 // error says which part was edited.
 func TestPlanEdited(t *testing.T) {
 	p, b := savedPlan(t)
-	// The source's name and both sides' transactions are no part of the id.
+	// The id does not depend on the source's name and on both sides' transactions.
 	free := regionsOf(b, fmt.Sprintf("%q", p.Source.Name), `"zxid": 0`, `"zxid": 1`)
 	in := map[string]bool{}
 	for i, c := range b {
@@ -102,7 +102,7 @@ func TestPlanEdited(t *testing.T) {
 	}
 }
 
-// regionsOf are the bytes of all occurrences of some texts.
+// regionsOf returns where some texts occur.
 func regionsOf(b []byte, texts ...string) map[int]bool {
 	in := map[int]bool{}
 	for _, text := range texts {

@@ -16,8 +16,8 @@ import (
 )
 
 // quarantineLine is one record in a quarantine file, with its bytes and the reason why it
-// could not be decoded. The file is a dump, one JSON object a line, so whatever reads
-// dumps can read it.
+// could not be decoded. The file is a dump, one JSON object a line, so every program that
+// reads dumps can read it.
 type quarantineLine struct {
 	Path  string           `json:"path"`
 	Data  *[]byte          `json:"data"`

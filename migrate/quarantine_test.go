@@ -33,7 +33,7 @@ func renamed(path string, f func(io.Writer) error) error {
 	return os.Rename(tmp.Name(), path)
 }
 
-// undecodable is the n-th record of a writer.
+// undecodable returns the n-th record of a writer.
 func undecodable(writer, n int) Record {
 	return Record{
 		Path: fmt.Sprintf("/ingest/mrtQ-05%05d%05d", writer, n),
@@ -42,8 +42,8 @@ func undecodable(writer, n int) Record {
 	}
 }
 
-// Several writers that know nothing of each other write at once to one file, which is not there
-// at first. No bytes are lost.
+// Several writers that know nothing of each other write at once to one file, which is not
+// there at first. No bytes are lost.
 func TestWriteQuarantineAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "q.ndjson")
 	const writers, times, each = 16, 5, 10
@@ -96,7 +96,7 @@ func TestWriteQuarantineToReplacedFile(t *testing.T) {
 			if err := WriteQuarantine(path, []Record{undecodable(1, 1)}, renamed); err != nil {
 				t.Fatal(err)
 			}
-			// Whoever replaces it does so under the lock, while another waits.
+			// Replace the file under the lock while the writer waits for the lock.
 			waiting := make(chan error, 1)
 			err := WriteQuarantine(path, []Record{undecodable(1, 2)}, func(path string, _ func(io.Writer) error) error {
 				go func() { waiting <- WriteQuarantine(path, []Record{undecodable(1, 3)}, renamed) }()
@@ -119,7 +119,7 @@ func TestWriteQuarantineToReplacedFile(t *testing.T) {
 	}
 }
 
-// A quarantine file that another client wrote into is refused: the error says where.
+// A quarantine file into which something else wrote is refused. The error says where.
 func TestReadQuarantineRefusesOtherLines(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"no JSON":   {"Dear reader\n", "at byte 0: "},

@@ -151,7 +151,7 @@ func (ex *existing) soundLedger(r Run) bool {
 }
 
 // rebuild plans one run's record and ledger. ok is false if there never was such a run: no
-// job, no shard and no trace is of it.
+// job, shard or trace mentions it.
 func (plan *rebuildPlan) rebuild(ex *survey, id string, t trace, owner string) (Run, bool) {
 	run, guessed, counted := ex.remember(id, t, plan.dialect)
 	had := run.Ledger.Entries
@@ -281,8 +281,8 @@ func (ex *existing) remember(id string, t trace, dialect newqueue.Dialect) (r Ru
 // the run's record, and a name may be forged. So many shards hold 25 million records.
 const maxShards = 100_000
 
-// readableShards returns the entries of the shards that can be read and that nobody wrote
-// to, and a Ledger with the number of shards and the missing ones.
+// readableShards returns the entries of the shards that can be read and that no other
+// client wrote to, and a Ledger with the number of shards and the missing ones.
 func (ex *existing) readableShards(id string) (log []ledgerEntry, led Ledger) {
 	for _, name := range ex.tree.Children(ledgerPath(id)) {
 		if n, err := strconv.Atoi(name); err == nil && n < maxShards && shardPath(id, n) == znode.Join(ledgerPath(id), name) {

@@ -116,7 +116,7 @@ func TestLedgerAndTraceAreGone(t *testing.T) {
 	wipe(t, s)
 	do(t, s, znode.Set("/jobs", none, -1))
 	if p := makePlan(t, src, treeOf(t, s), opt); !p.Blocked() {
-		t.Fatalf("the plan makes %d jobs, two of them anew", p.Count(ActCreate))
+		t.Fatalf("the plan creates %d jobs, two of them a second time", p.Count(ActCreate))
 	}
 	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing}
 	if r, err := m.Rebuild(t.Context()); err != nil || len(r.Runs) != 1 || !r.Runs[0].Guessed || r.Runs[0].Lost == 0 {
@@ -138,7 +138,7 @@ func TestRebuildOfAnUnfinishedRun(t *testing.T) {
 	s := serve(t, znode.NewTree())
 	mustMigrate(t, s, src, opt)
 	tree := treeOf(t, s)
-	// As the target is before the closing transaction.
+	// The target as it is before the closing transaction.
 	old, _ := readTrace(tree)
 	old.Runs[0].Done, old.Runs[0].Entries, old.Runs[0].Sum, old.Runs[0].Highest = false, 0, "", nil
 	old.Sets = tree.Get("/jobs").Stat.Version + 1
@@ -152,7 +152,7 @@ func TestRebuildOfAnUnfinishedRun(t *testing.T) {
 	}
 	p := makePlan(t, src, treeOf(t, s), opt)
 	if problemAt(p, CustodyLost, "/ingest/mrtQ-05000000000001") == nil {
-		t.Errorf("it is made anew: %d to create, problems %v", p.Count(ActCreate), p.Problems)
+		t.Errorf("the plan creates the job a second time: %d to create, problems %v", p.Count(ActCreate), p.Problems)
 	}
 }
 
@@ -185,7 +185,7 @@ func TestRebuildOfALargeLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, ops := range plan.transactions {
-		if size := znode.MultiSize(ops, 0); size > 2*defaultBudget { // the last holds the record besides
+		if size := znode.MultiSize(ops, 0); size > 2*defaultBudget { // the last one also has the run's record
 			t.Errorf("a transaction of %d operations takes %d bytes", len(ops), size)
 		}
 		for _, op := range ops {

@@ -11,7 +11,7 @@ import (
 	"mrtq/legacy"
 )
 
-// sessionAt is a session with a server, below a chroot.
+// sessionAt opens a session with a server, below a chroot.
 func sessionAt(t *testing.T, server *minizk.Server, chroot string) *Session {
 	t.Helper()
 	address, err := ParseAddress(server.Addr() + chroot)
@@ -79,7 +79,7 @@ func TestPlaceIsRefused(t *testing.T) {
 	}
 }
 
-// So they are if the target is a dump that is a legacy queue's own znode.
+// They are also refused if the target is a dump whose root is a legacy queue's znode.
 func TestPlaceInFileIsRefused(t *testing.T) {
 	src := source(t, queue(t, fourRecords(t)))
 	file, err := OpenOfflineTree(t.Context(), nil, t.TempDir()+"/new.ndjson", 0)

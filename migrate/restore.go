@@ -233,7 +233,7 @@ func restricted(tree *znode.Tree) bool {
 	return false
 }
 
-// mayHave reports whether a znode that is there may have this ACL: the dump's or, for a
+// mayHave reports whether an existing znode may have this ACL: the dump's or, for a
 // parent, the open ACL that an interrupted restore left.
 func mayHave(tree *znode.Tree, n *znode.Node, acl []znode.ACL) bool {
 	if sameACL(n.ACL, acl) {

@@ -57,8 +57,8 @@ const (
 // Of is the record of the run that is rolled back.
 func (u *Undo) Of() Run { return u.run }
 
-// whole reports whether the rollback removes everything that the run made, so that
-// the run's record can go too.
+// whole reports whether the rollback removes everything that the run made, so that the
+// run's record can be removed too.
 func (u *Undo) whole() bool { return len(u.Kept) == 0 && u.rewritten == 0 && u.run.Lost == 0 }
 
 // PlanRollback plans the rollback of a run. It removes the jobs, access requests and
@@ -344,7 +344,7 @@ func onlyTraced(n znode.Node) bool {
 const shardsAtOnce = 500
 
 // dropLedger removes most of a long ledger, because everything in it was rolled
-// back. The rest goes with the run's record. The closing shard is part of that rest,
+// back. The rest is removed with the run's record. The closing shard is part of that rest,
 // because it shows until then which znodes the run created.
 func (c *chain) dropLedger(ctx context.Context) error {
 	shards, err := c.m.Target.Children(ctx, ledgerPath(c.run.ID))
@@ -358,7 +358,7 @@ func (c *chain) dropLedger(ctx context.Context) error {
 	shards = slices.DeleteFunc(shards, func(name string) bool { return name == closing })
 	c.run.Ledger.Void = true
 	transactions := func(yield func(unit) bool) {
-		if !yield(unit{}) { // the run's record says that the ledger is void before the first shard goes
+		if !yield(unit{}) { // the run's record says that the ledger is void before the first shard is removed
 			return
 		}
 		for names := range slices.Chunk(shards, shardsAtOnce) {

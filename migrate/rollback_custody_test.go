@@ -9,8 +9,8 @@ import (
 	"mrtq/legacy"
 )
 
-// Somebody else's znodes inside the ledger, and a copy of a job in place of the
-// one that is done, survive a rollback; the custody of what is done does, too.
+// A rollback keeps another client's znodes inside the ledger, and a copy of a job in the
+// place of a job that was done. It also keeps the custody of the done job.
 func TestRollbackKeepsWhatOthersPutIntoTheLedger(t *testing.T) {
 	opt := options(permissive())
 	src := source(t, queue(t, fourRecords(t)))
@@ -44,7 +44,7 @@ func TestRollbackKeepsCustodyBesideAForgedJob(t *testing.T) {
 	}
 	removeAll(t, s, "/jobs/jid0000000099")
 	if p := makePlan(t, src, treeOf(t, s), opt); p.Count(ActCreate) > 0 {
-		t.Errorf("%d are made anew", p.Count(ActCreate))
+		t.Errorf("the plan creates %d jobs a second time", p.Count(ActCreate))
 	}
 }
 

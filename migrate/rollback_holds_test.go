@@ -16,8 +16,8 @@ func heldQueues(t *testing.T, s *site) []string {
 	return treeOf(t, s).Children("/locks/queue")
 }
 
-// A queue that was released is held again before anything is rolled back, and is as
-// it was before in the end; what stays of the run is named with its legacy records.
+// A rollback holds a released queue again before it removes anything, and releases it at the
+// end. It names what stays of the run, with the legacy records.
 func TestRollbackHoldsAReleasedQueue(t *testing.T) {
 	src := source(t, queue(t, map[string][]byte{
 		"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, legacy.Payload{"batchID": "bid-0", "jobID": "one"}),
@@ -26,7 +26,7 @@ func TestRollbackHoldsAReleasedQueue(t *testing.T) {
 	}))
 	for name, c := range map[string]struct {
 		work func(t *testing.T, s *site)
-		why  string // the first job stays; "" if all goes
+		why  string // why the first job stays; "" if everything is removed
 	}{
 		"nothing was worked on": {func(*testing.T, *site) {}, ""},
 		"a worker took a job on and let it go": {func(t *testing.T, s *site) {
@@ -87,8 +87,8 @@ func TestRollbackHoldsAReleasedQueue(t *testing.T) {
 	}
 }
 
-// A rollback that was killed after it held the queues again lifts these holds when
-// it is finished.
+// If a rollback is killed after it has held the queues again, the next one lifts these holds
+// at its end.
 func TestRollbackThatWasKilledLiftsItsHolds(t *testing.T) {
 	src := source(t, queue(t, fourRecords(t)))
 	s := serve(t, znode.NewTree())

@@ -11,14 +11,14 @@ import (
 	"mrtq/newqueue"
 )
 
-// A rollback removes what its run's transactions made. What another client made since,
-// at the same place and with the same data, is theirs and stays.
+// A rollback removes what its run's transactions made. What another client created since
+// stays, even at the same place and with the same data.
 func TestRollbackRemovesOnlyItsOwn(t *testing.T) {
 	const batch = "/batches/bid0000000000"
 	for name, c := range map[string]struct {
 		change func(*testing.T, *site)
 		stays  []string
-		why    string // of what is kept or left
+		why    string // why something is kept or left
 	}{
 		"a hold that an administrator set again": {
 			change: func(t *testing.T, s *site) {
@@ -84,8 +84,8 @@ func TestRollbackRemovesOnlyItsOwn(t *testing.T) {
 	}
 }
 
-// A run that added to an earlier run's batch is rolled back, and its record is removed from the
-// source. The next migration derives the batch again, and the target verifies.
+// A run that added to an earlier run's batch is rolled back, and its record is removed from
+// the source. The next migration derives the batch again, and the target verifies.
 func TestBatchIsDerivedAgainAfterARollback(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {
@@ -162,7 +162,7 @@ func TestForgedAndEditedRunRecords(t *testing.T) {
 			if _, err := m.Rollback(t.Context(), res.Run, false); err == nil || !strings.Contains(err.Error(), c.names) || !strings.Contains(err.Error(), "rebuild what can be rebuilt") {
 				t.Errorf("rollback: %v", err)
 			}
-			// And there is a way out.
+			// A rebuild and then another rollback remove everything.
 			if r, err := m.Rebuild(t.Context()); err != nil {
 				t.Fatalf("rebuild: %v, %+v", err, r)
 			}

@@ -5,15 +5,14 @@ import (
 	"mrtq/newqueue"
 )
 
-// RunsTwice are the legacy records that would be worked on twice if the old workers were
-// started again after a rollback. Their jobs stay, or were already worked on and are
-// gone.
+// RunsTwice lists the legacy records that would run twice if the old workers were started
+// again after a rollback: their jobs stay, or were already done and are gone.
 type RunsTwice struct {
 	Count int        `json:"count"`
 	Jobs  []TwiceJob `json:"jobs"` // the first of them
 }
 
-// TwiceJob is one such record, with its job or access request.
+// TwiceJob is a record that would run twice, with its job or access request.
 type TwiceJob struct {
 	Record string `json:"record"`
 	Job    string `json:"job"`

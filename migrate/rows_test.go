@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Of several runs' entries for a record, the one that counts is typed in here by hand.
+// If several runs have entries for a record, one of them counts. The test has it typed in by
+// hand.
 func TestHeldRowsSettle(t *testing.T) {
 	entry := func(op ledgerOp, record string, root string) ledgerEntry {
 		return ledgerEntry{op: op, record: record, root: root, bid: "bid0000000000"}
@@ -25,7 +26,7 @@ func TestHeldRowsSettle(t *testing.T) {
 	})
 	rows.add("run0000000001", span{}, []ledgerEntry{
 		entry(tookOver, "/q/a0000000001", "/jobs/jid0000000006"),
-		entry(tookBack, "/q/a0000000001", "/jobs/jid0000000006"), // the earlier run's stands again
+		entry(tookBack, "/q/a0000000001", "/jobs/jid0000000006"), // the earlier run's entry counts again
 		entry(settled, "/q/a0000000002", ""),
 	})
 	rows.settle()

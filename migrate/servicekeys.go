@@ -60,7 +60,7 @@ var serviceKeys = []serviceKey{
 	{"DCsubject", "the object's metadata", wideInBatch},
 	{"DCtitle", "the object's metadata", wideInBatch},
 	{"DCtype", "the object's metadata", wideInBatch},
-	{"DataCiteResourceType", "nobody: the legacy services did", wideInBatch},
+	{"DataCiteResourceType", "nobody: only the legacy services did", wideInBatch},
 	{"retainTargetURL", `the identifier service: the string "true"`, wideInBatch},
 	{"queuePriority", "nobody: the znode priority has it", notInBatch},
 }

@@ -17,7 +17,7 @@ import (
 	"mrtq/newqueue/services"
 )
 
-// treeOfPlan is what a plan makes of an empty target, without a server.
+// treeOfPlan returns the tree that a plan creates in an empty target, without a server.
 func treeOfPlan(t interface{ Fatal(...any) }, p *Plan) *znode.Tree {
 	tree := znode.NewTree()
 	add := func(path string, data []byte) {
@@ -39,7 +39,7 @@ func treeOfPlan(t interface{ Fatal(...any) }, p *Plan) *znode.Tree {
 	return tree
 }
 
-// said are all items of all findings, each with what is said of it.
+// said returns all items of all findings, each with its message.
 func said(all []ServiceFinding) []string {
 	var lines []string
 	for _, f := range all {
@@ -65,7 +65,7 @@ func samePlanAndTree(t interface {
 	opt.Dialect = newqueue.MrtZK
 	p := makePlan(t, src, znode.NewTree(), opt)
 	if p.Blocked() {
-		return // nothing can be made of it
+		return // there is nothing to migrate
 	}
 	made := treeOfPlan(t, p)
 	jobs, drained := map[string]*job{}, map[string]bool{}
@@ -111,7 +111,7 @@ func TestPlanChecksWhatItWrites(t *testing.T) {
 	t.Run("odd", func(t *testing.T) { rapid.Check(t, oddQueue) })
 }
 
-// oddQueue is a few records whose properties are of any kind.
+// oddQueue draws a few records whose properties have values of any kind.
 func oddQueue(t *rapid.T) {
 	keys := []string{"batchID", "jobID", "profile", "type", "filename", "update", "submitter", "localID", "objectID", "digestType", "digestValue", "DCtitle", "submissionDate", "responseForm", "profile_name",
 		"manifestURL", "token", "cloud-content-byte", "delivery-node", "status"}

@@ -16,8 +16,8 @@ import (
 	"mrtq/newqueue/services"
 )
 
-// ingestRecord is what a deployed service wrote, with some keys changed; nil
-// takes a key away.
+// ingestRecord returns a record as a deployed service wrote it, with some keys changed. nil
+// removes a key.
 func ingestRecord(changed legacy.Payload) legacy.Payload {
 	p := legacy.Payload{"batchID": "bid-1", "jobID": "jid-1", "profile": "demo", "type": "file", "queuePriority": "05", "filename": "a.txt", "update": false}
 	maps.Copy(p, changed)
@@ -32,9 +32,8 @@ func planOf(t *testing.T, policies Policies, d newqueue.Dialect, records map[str
 	return makePlan(t, source(t, queue(t, records)), znode.NewTree(), opt)
 }
 
-// A configuration in dialect mrt-zk has the legacy names with the types that
-// the services demand, and the design's names; and every property can be read
-// back as it was.
+// A configuration in dialect mrt-zk has the legacy names, with the types that the services
+// demand, and the design's names. Every property can be read back unchanged.
 func TestConfigurationForServices(t *testing.T) {
 	for name, c := range map[string]struct {
 		record legacy.Payload
@@ -63,7 +62,7 @@ func TestConfigurationForServices(t *testing.T) {
 			}
 			mustVerify(t, src, tree)
 
-			// In dialect design nothing of this is new.
+			// In dialect design there are none of these keys.
 			design := planOf(t, permissive(), newqueue.Design, records)
 			for _, n := range whole(t, design, 0).nodes(newqueue.Design) {
 				if strings.HasSuffix(n.path, "/configuration") && (strings.Contains(string(n.data), keyAbsent+`"`) && c.record[keyAbsent] == nil || strings.Contains(string(n.data), `"filename"`)) {
@@ -102,7 +101,7 @@ func TestPlanNamesWhatNoServiceCouldWork(t *testing.T) {
 		record      legacy.Payload
 		requirement string
 		then        string
-		policy      string // that blocks it; "" for a warning
+		policy      string // the policy that blocks it; "" for a warning
 	}{
 		{"no profile", job, legacy.Pending, ingestRecord(legacy.Payload{"profile": nil}), "R21", "Initialize would fail it", "unserviceable"},
 		{"no profile, its report", job, legacy.Pending, ingestRecord(legacy.Payload{"profile": nil}), "R09", "its batch would stick in Reporting", "unserviceable"},
@@ -135,7 +134,7 @@ func TestPlanNamesWhatNoServiceCouldWork(t *testing.T) {
 			if p.Blocked() != (c.policy != "") {
 				t.Errorf("problems %v", p.Problems)
 			}
-			// By choice it migrates, and verify says the same again.
+			// If the operator chooses so, it is migrated, and verify says the same again.
 			src := source(t, queue(t, records))
 			opt := options(permissive())
 			opt.Dialect = newqueue.MrtZK
@@ -153,7 +152,8 @@ func TestPlanNamesWhatNoServiceCouldWork(t *testing.T) {
 	}
 }
 
-// f: verify says again what blocks, and leaves notices to the plan.
+// f reports whether verify repeats a finding. It repeats those that a policy can block; only
+// the plan has notices.
 func f(policy string) bool { return policy != "" }
 
 // Findings are counted by kind, and each kind is one problem.
@@ -181,8 +181,8 @@ func TestFindingsAreCountedByKind(t *testing.T) {
 	}
 }
 
-// What is said of several things is said of all of them: no number of the first
-// stands for the others'.
+// The message of a finding with several items is true for all of them. It has no number
+// that only the first one has.
 func TestFindingsSayWhatIsInCommon(t *testing.T) {
 	records := map[string][]byte{}
 	for i, statuses := range [][]legacy.Status{{legacy.Completed, legacy.Pending}, {legacy.Completed, legacy.Completed, legacy.Pending, legacy.Pending}} {
@@ -203,7 +203,8 @@ func TestFindingsSayWhatIsInCommon(t *testing.T) {
 	}
 }
 
-// A record that fits in dialect design can be too large with both names.
+// A record that fits a packet in dialect design can be too large in mrt-zk, with both names
+// of each key.
 func TestBothNamesCanBeTooLarge(t *testing.T) {
 	records := map[string][]byte{"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, ingestRecord(legacy.Payload{"filename": strings.Repeat("n", DefaultPacket*2/5)}))}
 	for d, want := range map[newqueue.Dialect]bool{newqueue.Design: false, newqueue.MrtZK: true} {
@@ -215,7 +216,8 @@ func TestBothNamesCanBeTooLarge(t *testing.T) {
 	}
 }
 
-// A failed ingest job has left pending, as the field's own script has it.
+// A failed ingest job has pending as its last successful status, as with the field's own
+// script.
 func TestFailedJobsResumeAtEstimating(t *testing.T) {
 	records := map[string][]byte{"/ingest/mrtQ-05000000000001": record(t, legacy.Failed, ingestRecord(nil))}
 	for d, want := range map[newqueue.Dialect]any{newqueue.Design: nil, newqueue.MrtZK: "Pending"} {

@@ -22,10 +22,10 @@ func TestShownPlanIsCarriedOut(t *testing.T) {
 		"undisturbed": {func(*testing.T, *site, *Source) {}, nil},
 		"others write": {func(t *testing.T, s *site, _ *Source) {
 			do(t, s, znode.Create("/jobs", []byte{}))
-		}, errRead}, // the holds come first, and then the layout is there already
+		}, errRead}, // the holds are set, and then the layout exists already
 		"a queue is released": {func(t *testing.T, s *site, _ *Source) {
 			do(t, s, znode.Delete("/locks/queue/ingest", -1))
-		}, errRead}, // else the rest would be made on a queue at work
+		}, errRead}, // otherwise the rest would be created while the queue is in use
 		"another migrator": {func(t *testing.T, s *site, src *Source) { mustMigrate(t, s, src, options(permissive())) }, errRead},
 		"one that was rolled back": {func(t *testing.T, s *site, src *Source) {
 			res := mustMigrate(t, s, src, options(permissive()))
@@ -37,7 +37,7 @@ func TestShownPlanIsCarriedOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			src := source(t, queue(t, fourRecords(t)))
 			s := serve(t, znode.NewTree())
-			// Runs stand, so that what is compared is more than that there are none.
+			// There are runs already, so that there is something to compare.
 			records := fourRecords(t)
 			delete(records, "/ingest/mrtQ-05000000000003")
 			delete(records, "/ingest/mrtQ-05000000000004")

@@ -15,7 +15,7 @@ import (
 	"mrtq/internal/znode"
 )
 
-// tester is what a site needs of a test, or of one of rapid's many.
+// tester has what a site needs of a test or of a rapid check.
 type tester interface {
 	Helper()
 	Fatal(args ...any)
@@ -40,7 +40,7 @@ func serve(t tester, tree *znode.Tree) *site {
 	return serveOn(t, minizk.RunWith(t, minizk.Options{Now: testNow}), tree)
 }
 
-// serveOn has a server hold the tree.
+// serveOn loads the tree into a server.
 func serveOn(t tester, server *minizk.Server, tree *znode.Tree) *site {
 	t.Helper()
 	s := &site{zk: server}
@@ -68,7 +68,7 @@ func open(t tester, server *minizk.Server) *zkconn.Writer {
 	t.Helper()
 	w, err := zkconn.OpenWriter(t.Context(), zkconn.Config{
 		Address:    zkconn.Address{Servers: []string{server.Addr()}},
-		MaxRequest: 1 << 20, // so much is set aside for each of many sessions
+		MaxRequest: 1 << 20, // each of many sessions allocates this much
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -82,12 +82,12 @@ func open(t tester, server *minizk.Server) *zkconn.Writer {
 func connect(server *minizk.Server) (*zk.Conn, error) {
 	conn, _, err := zk.Connect([]string{server.Addr()}, 10*time.Second, zk.WithLogInfo(false), zk.WithMaxConnBufferSize(64<<10))
 	if err == nil {
-		_, _, err = conn.Exists("/") // waits until the session is there
+		_, _, err = conn.Exists("/") // waits until there is a session
 	}
 	return conn, err
 }
 
-// send carries the operations out as one transaction.
+// send sends the operations as one transaction.
 func send(conn *zk.Conn, ops []znode.Op) error {
 	requests := make([]any, len(ops))
 	for i, op := range ops {
@@ -106,7 +106,7 @@ func send(conn *zk.Conn, ops []znode.Op) error {
 	return err
 }
 
-// treeOf is all that the server holds.
+// treeOf returns all that the server holds.
 func treeOf(t tester, s *site) *znode.Tree {
 	t.Helper()
 	tree, err := s.zk.Snapshot()
@@ -124,8 +124,8 @@ func do(t tester, s *site, ops ...znode.Op) {
 	}
 }
 
-// transactions says of an operation if it is a link of the chain of the migrator
-// that is at work now.
+// transactions returns a function that reports whether an operation is one of the chain of
+// the migrator that is at work now.
 func (s *site) transactions() func(minizk.Op) bool {
 	session := s.session
 	return func(op minizk.Op) bool {
@@ -134,8 +134,8 @@ func (s *site) transactions() func(minizk.Op) bool {
 	}
 }
 
-// cut ends the connection at the migrator's n-th transaction, which is carried
-// out or not.
+// cut ends the connection at the migrator's n-th transaction, before or after the server
+// does it.
 func (s *site) cut(n int, carried bool) *minizk.Injected {
 	act := minizk.CutBefore()
 	if carried {
@@ -160,7 +160,7 @@ func (s *site) kill(t tester, n int, carried bool) {
 					dead <- struct{}{}
 				}
 			}
-			return seen >= n // but at the n-th it is the cut that acts
+			return seen >= n // at the n-th, the cut comes first
 		},
 		Do: minizk.Hold(nil),
 	})
@@ -182,7 +182,7 @@ func (s *site) before(t tester, f func(n int)) {
 			if !transaction(op) {
 				return false
 			}
-			arrived <- struct{}{} // there is room: what is sent next waits behind this one
+			arrived <- struct{}{} // never blocks: later transactions wait for this one
 			return true
 		},
 		Do: minizk.Hold(gate),

@@ -8,8 +8,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// TestStatusWhileAMigratorWorks: what a migrator changes meanwhile is no work of others,
-// and no step comes before its end.
+// TestStatusWhileAMigratorWorks: while a migrator is at work, the status does not count its
+// changes as those of others, and its only advice is to wait.
 func TestStatusWhileAMigratorWorks(t *testing.T) {
 	s := live(t, newqueue.Design)
 	mustMigrate(t, s, source(t, corpus(t)), options(permissive()))

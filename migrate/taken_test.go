@@ -31,7 +31,7 @@ func TestReadTaken(t *testing.T) {
 			t.Errorf("%+v, made at %d", r, made)
 		}
 	}
-	// One is touched, one is deleted, as others see them.
+	// Another client touches one job and deletes one.
 	after := tree.Clone()
 	status := after.Get(taken[0].Job + "/status")
 	status.Stat.Version++
@@ -53,7 +53,7 @@ func TestReadTaken(t *testing.T) {
 	if again[1].Standing || !strings.Contains(again[1].Gone, "deleted: its batch") || again[1].At.IsZero() {
 		t.Errorf("gone: %+v", again[1])
 	}
-	// A copy tells no times.
+	// A copy does not show times.
 	copied := tree.Clone()
 	copied.Get(znode.Join(RunsPath, "run0000000000")).Stat.Version++
 	for _, r := range takenIn(t, copied) {

@@ -12,7 +12,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// everything is each node of the world with each kind of change.
+// everything returns each kind of change for each node of the world.
 func everything(w *world) []tampering {
 	var all []tampering
 	partners := w.partners()
@@ -34,15 +34,15 @@ func everything(w *world) []tampering {
 	return slices.Concat(all, w.misc(), ownRecords(w))
 }
 
-// misc are what fits no other kind.
+// misc returns the changes that fit no other kind.
 func (w *world) misc() []tampering {
 	var all []tampering
 	for _, i := range w.items() {
 		if !znode.Within(i.root, newqueue.BatchesPath) {
 			continue
 		}
-		// Found by a second name; and a folder that looks as a run leaves one from
-		// which it took the last job.
+		// A second name for the batch, and a folder that looks as if a run had moved the last
+		// job out of it.
 		uuid := znode.Join(newqueue.BatchUUIDsPath, "by-hand")
 		all = append(all, tampering{kind: "second name of a batch", path: i.root, do: []any{multi{create(uuid, []byte(znode.Name(i.root)))}}, names: []string{uuid}})
 		for _, f := range newqueue.BatchFolders {
@@ -62,7 +62,7 @@ func (w *world) misc() []tampering {
 	return all
 }
 
-// changes leave the node where it is.
+// changes returns changes of a node in its place, and its deletion.
 func (w *world) changes(path string) []tampering {
 	data := w.clean.Get(path).Data
 	var all []tampering
@@ -76,8 +76,8 @@ func (w *world) changes(path string) []tampering {
 		{"set to other data and back", multi{set(path, []byte("by hand")), set(path, data)}},
 		{"ACL changed", setACL{path, zk.WorldACL(zk.PermRead)}},
 	} {
-		// What a job or a batch says of itself is believed as far as it goes, so
-		// that more than the node may differ where that is damaged.
+		// Verify believes what a job or a batch says of itself. So if its data is damaged,
+		// verify may name other nodes, too.
 		only := (c.kind == "set to the same data" || c.kind == "ACL changed") && !znode.Within(path, RunsPath)
 		all = append(all, tampering{kind: c.kind, path: path, do: []any{c.do}, names: []string{path}, only: only})
 	}
@@ -85,8 +85,8 @@ func (w *world) changes(path string) []tampering {
 	return all
 }
 
-// standsFor is what verify can name when a node and everything below it is gone. If it was an
-// access request, only the ledger still knows it, by its record.
+// standsFor returns what verify names if a node and everything below it is gone. If it was
+// an access request, that is its record, because only the ledger still has the request.
 func (w *world) standsFor(path string) []string {
 	if strings.HasPrefix(znode.Name(path), newqueue.AccessPrefix) && znode.Within(path, newqueue.AccessPath) {
 		return []string{w.record(path)}
@@ -94,21 +94,21 @@ func (w *world) standsFor(path string) []string {
 	return []string{path}
 }
 
-// record is the one that a job or request was made from.
+// record returns the record that a job or request was made from.
 func (w *world) record(root string) string {
 	p, _ := parseProvenance(w.clean.Get(root).Data)
 	return p.Path
 }
 
-// remakings delete the node, with all below it, and make it again.
+// remakings returns changes that delete the node with everything below it, and recreate it.
 func (w *world) remakings(path string) []tampering {
 	data := w.clean.Get(path).Data
 	leaf := len(w.clean.Children(path)) == 0
 	names := []string{path}
 	switch path {
 	case MigrationPath, RunsPath:
-		// Where the records of all runs are new, the tree may have been restored
-		// from a dump. They are named themselves.
+		// If the records of all runs are new, the tree may have been restored from a dump.
+		// Then verify names the records.
 		names = nil
 		for _, run := range w.clean.Children(RunsPath) {
 			names = append(names, znode.Join(RunsPath, run))
@@ -118,7 +118,7 @@ func (w *world) remakings(path string) []tampering {
 	add := func(kind string, do ...any) {
 		all = append(all, tampering{kind: kind, path: path, do: do, names: names, only: leaf && !znode.Within(path, MigrationPath) && !w.isRoot(path)})
 	}
-	if path != ElectionPath { // which a migrator makes again itself where it is gone
+	if path != ElectionPath { // a migrator recreates the election if it is missing
 		add("recreated", w.remove(path), w.copyTo(path, path))
 		add("recreated in one transaction", w.again(path))
 	}
@@ -140,7 +140,7 @@ func (w *world) remakings(path string) []tampering {
 		add("recreated with a read-only ACL", another)
 		all[len(all)-1].acls = path == ElectionPath
 	} else {
-		// Children can be made in it, and its data can't be changed.
+		// Clients may create children in it, but not change its data.
 		for _, op := range another {
 			if c, ok := op.(*zk.CreateRequest); ok && c.Path == path {
 				c.Acl = zk.WorldACL(zk.PermAll &^ zk.PermWrite)
@@ -151,7 +151,7 @@ func (w *world) remakings(path string) []tampering {
 	return all
 }
 
-// additions put something that no run made below the node.
+// additions returns changes that add a child, which no run made, to the node.
 func (w *world) additions(path string) []tampering {
 	var all []tampering
 	for _, name := range append([]string{"by-hand"}, w.plausible(path)...) {
@@ -166,16 +166,16 @@ func (w *world) additions(path string) []tampering {
 	return all
 }
 
-// readable is what the layout wants in a node of that name, so that nothing is
-// wrong with it but that it is there.
+// readable has data that the layout allows in a node of that name. So the only thing wrong
+// with the node is that it exists.
 var readable = map[string][]byte{
 	"inventory":     encode(newqueue.Inventory{ManifestURL: "http://m", Mode: inventoryMode}.Object()),
 	"store":         encode(newqueue.Store{}.Object()),
 	"status-report": encode(newqueue.StatusReport{LastModified: testNow}.Object(newqueue.Design)),
 }
 
-// theirs is a new node, if it stands where others have business, and is no entry
-// of a job of ours.
+// theirs returns a new node if other clients may create nodes there, and if it is no entry
+// of a migrated job.
 func (w *world) theirs(path string) []string {
 	name, parent := znode.Name(path), znode.Parent(path)
 	if w.entity(parent) != "" || parent == RunsPath || parent == LedgerPath {
@@ -189,7 +189,7 @@ func (w *world) theirs(path string) []string {
 	return []string{path}
 }
 
-// plausible are names that the layout, or a migration, has below such a node.
+// plausible returns names of children that the layout or a migration has below such a node.
 func (w *world) plausible(path string) []string {
 	name, parent := znode.Name(path), znode.Parent(path)
 	switch {
@@ -221,8 +221,8 @@ func (w *world) plausible(path string) []string {
 	return nil
 }
 
-// entity is the job, request, batch or record of a run that a node is part of, ""
-// for none, or for one of others'.
+// entity returns the migrated job, request or batch, or the record of a run, that a node
+// is part of. It is "" for any other node.
 func (w *world) entity(path string) string {
 	for at := path; at != "/"; at = znode.Parent(at) {
 		root := w.isRoot(at) || at == ElectionPath || znode.Parent(at) == newqueue.BatchesPath || znode.Parent(at) == RunsPath || znode.Parent(at) == LedgerPath
@@ -242,7 +242,7 @@ func (w *world) isRoot(path string) bool {
 	return false
 }
 
-// moves are a node, with all below it, in another place.
+// moves returns changes that move a node, with everything below it, to another place.
 func (w *world) moves(path string) []tampering {
 	name, parent := znode.Name(path), znode.Parent(path)
 	var to []string
@@ -275,17 +275,17 @@ func (w *world) moves(path string) []tampering {
 	var all []tampering
 	for _, p := range to {
 		if w.clean.Get(p) == nil && !znode.Within(p, path) {
-			// A request that stands elsewhere is named there.
+			// Verify names a moved request at its new place.
 			names := []string{p}
 			if s := w.standsFor(path); s[0] == path {
 				names = append(names, path)
 			}
 			if !slices.ContainsFunc(targetRoots, func(root string) bool { return znode.Within(p, root) }) {
-				names = []string{path} // nobody looks there
+				names = []string{path} // verify does not look there
 			}
 			theirs := w.theirs(p)
 			if w.isRoot(path) {
-				theirs = nil // it says that we made it
+				theirs = nil // its data says that a run made it
 			}
 			all = append(all, tampering{kind: "moved", path: path + " → " + p, do: []any{append(w.remove(path), w.copyTo(path, p)...)}, names: names, theirs: theirs})
 		}
@@ -293,11 +293,11 @@ func (w *world) moves(path string) []tampering {
 	return all
 }
 
-// likeness is a path with what tells one job, batch or run from another left out.
+// likeness returns a path without the ids of jobs, batches and runs.
 var likeness = regexp.MustCompile(`(jid|bid|qid|run|/)\d{10}|\d\d-jid\d{10}|/batch-uuids/.+`)
 
-// partners are, for each of our nodes, another that is like it, with other data
-// where there is one.
+// partners returns, for each node that a run made, another one of the same kind, with
+// other data if possible.
 func (w *world) partners() map[string]string {
 	like := map[string][]string{}
 	for _, path := range w.clean.Paths("/")[1:] {
@@ -322,7 +322,7 @@ func (w *world) partners() map[string]string {
 	return partners
 }
 
-// swaps give two like nodes the other's contents.
+// swaps returns changes that exchange the contents of two nodes of the same kind.
 func (w *world) swaps(a, b string) []tampering {
 	names := []string{a, b}
 	dataA, dataB := w.clean.Get(a).Data, w.clean.Get(b).Data
@@ -333,14 +333,14 @@ func (w *world) swaps(a, b string) []tampering {
 	return all
 }
 
-// item is a job, a request or a batch with its jobs: all nodes that it is made of.
+// item is a job, a request, or a batch with its jobs.
 type item struct {
 	root  string
 	roots []string // of its subtrees
 	jobs  []item   // a batch's
 }
 
-// items are the world's, made by runs.
+// items returns the world's items that runs made.
 func (w *world) items() []item {
 	var jobs, all []item
 	for _, path := range w.clean.Paths("/")[1:] {
@@ -384,7 +384,7 @@ func (w *world) items() []item {
 	return all
 }
 
-// wholes are changes of everything that belongs to a job, a request or a batch.
+// wholes returns changes of everything that belongs to an item.
 func (w *world) wholes(i item) []tampering {
 	what := "request"
 	var records, roots []string
@@ -408,7 +408,7 @@ func (w *world) wholes(i item) []tampering {
 	if what == "batch" {
 		return all
 	}
-	// As another one, beside it or in its place.
+	// A copy under another id, beside it or in its place.
 	id := znode.Name(i.root)
 	other := id[:3] + "0000000777"
 	var copied multi
@@ -421,8 +421,8 @@ func (w *world) wholes(i item) []tampering {
 		tampering{kind: "whole " + what + " given another id", path: i.root, do: []any{append(w.remove(i.roots...), copied...)}, names: []string{copy}})
 }
 
-// provenances are edits of what a job, a request or a batch says of its origin:
-// each field, by set, and in one that is recreated whole.
+// provenances returns edits of each field of what an item says of its origin: by setting
+// the node's data, and by recreating the whole item.
 func (w *world) provenances(i item) []tampering {
 	var all []tampering
 	for _, e := range w.edits(w.clean.Get(i.root).Data) {
@@ -447,7 +447,7 @@ type edit struct {
 	data []byte
 }
 
-// edits change each field of a JSON object, or take it away.
+// edits returns the edits that change or remove each field of a JSON object.
 func (w *world) edits(data []byte) []edit {
 	object := decodeObject(data)
 	var all []edit
@@ -464,7 +464,7 @@ func (w *world) edits(data []byte) []edit {
 	return all
 }
 
-// otherValues are those that a field might have had as well.
+// otherValues are other plausible values of a field.
 func (w *world) otherValues(key string, value any) []any {
 	switch v := value.(type) {
 	case bool:

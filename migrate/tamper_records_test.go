@@ -11,8 +11,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// ownRecords are changes of what migrations say of themselves: the runs' records,
-// their ledgers, the trace on /jobs, and /migration as a whole.
+// ownRecords returns changes of the migration's own records: the runs' records, their
+// ledgers, the trace on /jobs, and /migration as a whole.
 func ownRecords(w *world) []tampering {
 	var all []tampering
 	runs, _ := readRuns(w.clean)
@@ -34,8 +34,8 @@ func ledgersOfAll(w *world) []tampering {
 	return all
 }
 
-// editedRuns change each field of a run's record: as another client does who knows
-// nothing of seals, who does, and who knows what else is compared.
+// editedRuns returns edits of each field of a run's record. Some leave the seal as it was,
+// some renew it, and some also change what verify compares the record with.
 func (w *world) editedRuns(r Run) []tampering {
 	path := r.path()
 	stat := w.clean.Get(path).Stat
@@ -66,7 +66,7 @@ func (w *world) editedRuns(r Run) []tampering {
 	return all
 }
 
-// ledgers change what a run took over.
+// ledgers returns changes of the ledger of a run.
 func (w *world) ledgers(r Run) []tampering {
 	var all []tampering
 	dir := ledgerPath(r.ID)
@@ -83,7 +83,7 @@ func (w *world) ledgers(r Run) []tampering {
 		add := func(kind string, entries []ledgerEntry) {
 			raw, err := encodeLedger(entries)
 			if err != nil {
-				panic(err) // they were encoded before
+				panic(err) // can't happen: the entries were read from a ledger
 			}
 			data := packShard(raw)
 			all = append(all,
@@ -150,8 +150,8 @@ func reversed(entries []ledgerEntry) []ledgerEntry {
 	return entries
 }
 
-// forgedRuns are records of runs that never were: later ones, which would hide
-// what came before them, and earlier ones.
+// forgedRuns returns changes that add forged runs: later ones, which would hide what
+// happened before them, and earlier ones.
 func (w *world) forgedRuns(runs []Run) []tampering {
 	var all []tampering
 	newest := runs[len(runs)-1]
@@ -178,7 +178,7 @@ func (w *world) forgedRuns(runs []Run) []tampering {
 	return all
 }
 
-// traces change what /jobs says of the runs.
+// traces returns changes of the trace on /jobs.
 func (w *world) traces() []tampering {
 	path := newqueue.JobsPath
 	n := w.clean.Get(path)
@@ -207,7 +207,7 @@ func (w *world) traces() []tampering {
 	return all
 }
 
-// removals take away everything that the migration says of itself.
+// removals returns changes that remove the migration's own records.
 func (w *world) removals(runs []Run) []tampering {
 	var records []string
 	for _, r := range runs {
@@ -221,7 +221,7 @@ func (w *world) removals(runs []Run) []tampering {
 		{kind: "/migration recreated whole", path: MigrationPath, do: []any{w.again(MigrationPath)}, names: records},
 		{kind: "all run records removed", path: RunsPath, do: []any{w.remove(records...)}, names: records},
 	}
-	// With the trace, nothing is left that knows of a run but the jobs.
+	// If the trace is removed too, only the jobs still mention a run.
 	all = append(all, tampering{kind: "/migration and the trace removed", path: MigrationPath,
 		do: []any{append(w.remove(MigrationPath), set(newqueue.JobsPath, t.Was))}, names: records})
 	versions := w.again(MigrationPath)
@@ -237,8 +237,8 @@ func (w *world) removals(runs []Run) []tampering {
 	return all
 }
 
-// jsonEdits change each field of a JSON object, those inside objects and lists
-// included, to something of its type, and take it away.
+// jsonEdits returns edits that change each field of a JSON object to another value of its
+// type, or remove it. They include the fields inside of objects and lists.
 func jsonEdits(data []byte) []edit {
 	var whole any
 	if json.Unmarshal(data, &whole) != nil {
@@ -248,7 +248,7 @@ func jsonEdits(data []byte) []edit {
 	note := func(what string) {
 		b, err := json.Marshal(whole)
 		if err != nil {
-			panic(err) // it was read from JSON
+			panic(err) // can't happen: it was read from JSON
 		}
 		all = append(all, edit{what, b})
 	}
@@ -305,7 +305,7 @@ func jsonEdits(data []byte) []edit {
 	return append(all, added(data)...)
 }
 
-// added puts fields into a run's record that it did not have.
+// added returns edits that add fields to a run's record.
 func added(data []byte) []edit {
 	var r Run
 	if json.Unmarshal(data, &r) != nil || r.Seal == "" {

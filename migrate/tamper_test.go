@@ -16,8 +16,9 @@ import (
 	"mrtq/newqueue"
 )
 
-// Somebody changes one node of a migrated tree by hand: every node, and every kind of change.
-// Verify names the node each time. The test tries one case of sampled, and all with -torture.
+// An administrator changes one node of a migrated tree by hand. Whatever the node and the
+// change, verify names the node. The test tries one case in every [sampled], and all with
+// -torture.
 func TestTamperMatrix(t *testing.T) {
 	counts := &tally{tried: map[string]int{}, missed: map[string]int{}}
 	t.Run("of", func(t *testing.T) {
@@ -35,8 +36,8 @@ func TestTamperMatrix(t *testing.T) {
 	t.Log(counts)
 }
 
-// If another client adds a znode inside of something that a run created, verify still names it after
-// the next run, although it was there when that run began.
+// If another client adds a znode inside of something that a run created, verify still names
+// it after the next run, although it existed when that run began.
 func TestVerifyNamesWhatCameBetweenRuns(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {
@@ -49,7 +50,7 @@ func TestVerifyNamesWhatCameBetweenRuns(t *testing.T) {
 			var names []string
 			for _, path := range w.clean.Paths("/")[1:] {
 				if path == RunsPath || slices.Contains([]string{"submission", "status"}, znode.Name(path)) && znode.Within(path, newqueue.BatchesPath) {
-					continue // while this is so, the plan is blocked
+					continue // it blocks the plan
 				}
 				child := znode.Join(path, "by-hand")
 				extras = append(extras, create(child, none))
@@ -74,8 +75,8 @@ func TestVerifyNamesWhatCameBetweenRuns(t *testing.T) {
 	}
 }
 
-// If a znode is below something in a batch that a run would have to write again, the plan has a
-// problem that names it.
+// If a run would have to recreate a znode of a batch, and there is another client's znode
+// below it, the plan has a problem that names that one.
 func TestPlanNamesWhatStandsInTheWayInABatch(t *testing.T) {
 	opt := options(permissive())
 	rec := func(title string) []byte {
@@ -92,8 +93,8 @@ func TestPlanNamesWhatStandsInTheWayInABatch(t *testing.T) {
 	}
 }
 
-// The trees hold no secret. If another client knows the format and creates everything again in one
-// transaction, the result could be a migration's. Verify can't notice these changes, as
+// The trees hold no secret. If another client knows the format and recreates everything in
+// one transaction, the result could be a migration's. Verify can't notice these changes, as
 // docs/promises.md says.
 func TestWhatVerifyCannotTell(t *testing.T) {
 	for _, d := range newqueue.Dialects {
@@ -112,7 +113,7 @@ func TestWhatVerifyCannotTell(t *testing.T) {
 			w.forgedWithItsTrace(runs[0]),
 		} {
 			t.Run(string(d)+"/"+c.kind, func(t *testing.T) {
-				c.only = true // and nothing is
+				c.only = true // verify names nothing
 				if err := w.try(server, c); err != nil {
 					t.Errorf("verify has learnt to tell it: %v; move it to the matrix", err)
 				}
@@ -121,8 +122,8 @@ func TestWhatVerifyCannotTell(t *testing.T) {
 	}
 }
 
-// forgedWithItsTrace is a later run that never was, in all places that tell of
-// one, after a znode of which it would be said that it was there before.
+// forgedWithItsTrace adds a znode, and then a forged later run, with its record, its ledger
+// and its trace. So the znode seems to have been there before the run.
 func (w *world) forgedWithItsTrace(r Run) tampering {
 	jobs := w.clean.Get(newqueue.JobsPath)
 	t, _ := parseTrace(jobs.Data)
@@ -148,11 +149,11 @@ func (w *world) forgedWithItsTrace(r Run) tampering {
 // sampled is a prime, so that the sample meets every kind at every kind of node.
 const sampled = 97
 
-// tryAll carries out each case of the sample on a copy of the world.
+// tryAll tries each case of the sample on a copy of the world.
 func tryAll(t *testing.T, w *world, cases []tampering, counts *tally) {
 	work := make(chan tampering)
 	var workers sync.WaitGroup
-	for range 4 { // half of the time goes by waiting for answers
+	for range 4 { // each waits for answers half of the time
 		server := minizk.RunWith(t, minizk.Options{Now: testNow})
 		workers.Go(func() {
 			for c := range work {
@@ -205,19 +206,19 @@ func (c *tally) String() string {
 type tampering struct {
 	kind, path string
 	do         []any    // transactions: a multi, or setACL
-	names      []string // each must be named
-	// only: nothing may be named but these.
+	names      []string // what verify must name
+	// only: verify may name nothing else.
 	only bool
-	// theirs need not be named by verify --others, because others may do that.
+	// theirs need not be named if verify allows others' znodes.
 	theirs []string
-	// acls: verify reads ACLs.
+	// acls: the change shows only if verify reads ACLs.
 	acls bool
 }
 
 // multi is one transaction, of go-zookeeper's requests.
 type multi []any
 
-// setACL is a request that no transaction takes.
+// setACL is a request that can't be part of a transaction.
 type setACL struct {
 	path string
 	acl  []zk.ACL
@@ -228,8 +229,8 @@ type world struct {
 	src    *Source
 	clean  *znode.Tree
 	others others
-	// before are what verify names of a copy before anybody tampers: the runs'
-	// records, and others' jobs, of which it can't tell when they came.
+	// before is what verify names in a copy before any change: the runs' records, and
+	// others' jobs, because a copy does not show when they were created.
 	before map[Difference]bool
 }
 
@@ -250,8 +251,8 @@ func (w *world) mustBeClean(t *testing.T) {
 	}
 }
 
-// try does it to the clean tree and is nil if verify names it: by a tree read
-// without ACLs, as most of a large one is.
+// try makes the change on a copy of the clean tree. It returns nil if verify names the
+// change. Verify reads the tree without ACLs, as it reads most of a large tree.
 func (w *world) try(server *minizk.Server, c tampering) error {
 	if err := server.Load(w.clean); err != nil {
 		return err
@@ -301,7 +302,7 @@ func (w *world) judge(c tampering, tree *znode.Tree, opt VerifyOptions) error {
 	v := verifyTree(w.src, tree, opt)
 	v.Differences = slices.DeleteFunc(v.Differences, func(d Difference) bool { return w.before[d] })
 	for _, name := range c.names {
-		// A hold that is gone is one that was released.
+		// A hold that is gone was released.
 		if !slices.ContainsFunc(v.Differences, func(d Difference) bool { return d.Path == name }) && !slices.Contains(v.Released, name) {
 			return fmt.Errorf("%s is not named in %d differences: %.300v", name, len(v.Differences), v.Differences)
 		}
@@ -314,7 +315,7 @@ func (w *world) judge(c tampering, tree *znode.Tree, opt VerifyOptions) error {
 	return nil
 }
 
-// The requests of which tamperings are made.
+// Tamperings consist of these requests.
 
 func create(path string, data []byte) *zk.CreateRequest {
 	return &zk.CreateRequest{Path: path, Data: data, Acl: zk.WorldACL(zk.PermAll)}
@@ -339,7 +340,7 @@ func (w *world) remove(roots ...string) multi {
 	return m
 }
 
-// copyTo makes the subtree at from again at to.
+// copyTo creates a copy of the subtree at from below to.
 func (w *world) copyTo(from, to string) multi {
 	var m multi
 	for n := range w.clean.All(from) {
@@ -348,7 +349,7 @@ func (w *world) copyTo(from, to string) multi {
 	return m
 }
 
-// again removes subtrees and makes them again in one transaction.
+// again deletes and recreates subtrees in one transaction.
 func (w *world) again(roots ...string) multi {
 	m := w.remove(roots...)
 	for _, root := range roots {

@@ -11,7 +11,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// worlds are the targets that are tampered with, and how.
+// worlds are the targets, each with the changes that the test tries on it.
 var worlds = []struct {
 	name  string
 	build func(*testing.T, newqueue.Dialect) *world
@@ -25,8 +25,8 @@ var worlds = []struct {
 	{"several shards", shardsWorld, ledgersOfAll},
 }
 
-// others collects what no run made: the nodes of a target that came after one
-// moment and stand there at another.
+// others has the nodes that no run made: those that exist at one moment and did not exist
+// at an earlier one.
 type others map[string]int64 // czxid by path
 
 func (o others) add(after int64, now *znode.Tree) others {
@@ -61,8 +61,8 @@ func liveWorld(t *testing.T, d newqueue.Dialect) *world {
 	return &world{src: src, clean: treeOf(t, target), others: there}
 }
 
-// setMarkers is what the field's script does at the end (docs/field-script.md,
-// "Migration levels").
+// setMarkers sets the field's markers, as its script does at the end
+// (docs/field-script.md, "Migration levels").
 func setMarkers(t *testing.T, target *site) {
 	must(t, target, multi{create(MigrationPath, none), create(MigrationPath+"/m1", none), create(MigrationPath+"/m3", none)})
 }
@@ -85,8 +85,8 @@ func twoRuns(t *testing.T, d newqueue.Dialect, target *site) *world {
 	return &world{src: src, clean: treeOf(t, target), others: theirs}
 }
 
-// earlierCorpus is the corpus with some records not there yet, and one in another
-// state if changed.
+// earlierCorpus returns the corpus without some records. If changed, one record has another
+// state.
 func earlierCorpus(t *testing.T, changed bool) *znode.Tree {
 	const changes = "/ingest/mrtQ-05000000000001"
 	tree := znode.NewTree()
@@ -110,7 +110,7 @@ func earlierCorpus(t *testing.T, changed bool) *znode.Tree {
 	return tree
 }
 
-// othersJob makes another client's job in a batch of its own.
+// othersJob creates another client's job, in a batch of its own.
 func othersJob(t *testing.T, target *site, d newqueue.Dialect) {
 	const bid, jid = "bid0000000090", "jid0000000090"
 	b, j := newqueue.BatchPath(bid), newqueue.JobPath(jid)
@@ -132,8 +132,8 @@ func othersJob(t *testing.T, target *site, d newqueue.Dialect) {
 	})
 }
 
-// rebuiltWorld is what remains when the field's script has removed /migration and
-// made it again with its markers, and the operator has had it rebuilt.
+// rebuiltWorld is a target whose /migration the field's script has removed and recreated
+// with its markers, and whose records were then rebuilt.
 func rebuiltWorld(t *testing.T, d newqueue.Dialect) *world {
 	target := live(t, d)
 	w := twoRuns(t, d, target)
@@ -149,7 +149,7 @@ func rebuiltWorld(t *testing.T, d newqueue.Dialect) *world {
 	return w
 }
 
-// What a rebuild makes again has the ACL that the runs gave, and verify compares it.
+// What a rebuild recreates has the ACL of the runs, and verify compares it.
 func TestRebuildGivesTheRunsACL(t *testing.T) {
 	opt := options(permissive())
 	opt.ACL = []znode.ACL{{Perms: znode.PermAll, Scheme: "world", ID: "anyone"}, {Perms: 1, Scheme: "digest", ID: "reader:hash"}}
@@ -177,7 +177,7 @@ func must(t *testing.T, target *site, do any) {
 	}
 }
 
-// copyWorld is twoWorld written to another server, whose transactions tell nothing.
+// copyWorld is twoWorld restored on another server, whose transactions show nothing.
 func copyWorld(t *testing.T, d newqueue.Dialect) *world {
 	w := twoWorld(t, d)
 	target := serve(t, znode.NewTree())
@@ -204,7 +204,7 @@ func copyWorld(t *testing.T, d newqueue.Dialect) *world {
 	return copied
 }
 
-// withoutTransactions are the changes that what is there tells of by itself.
+// withoutTransactions returns the changes that verify can notice without transactions.
 func withoutTransactions(w *world) []tampering {
 	var all []tampering
 	for _, c := range everything(w) {
@@ -219,7 +219,7 @@ func withoutTransactions(w *world) []tampering {
 	return all
 }
 
-// shardsWorld has two runs, and the first of them three shards.
+// shardsWorld has two runs. The first has three shards.
 func shardsWorld(t *testing.T, d newqueue.Dialect) *world {
 	const first = 2*tailEntries + 40
 	records := map[string][]byte{}

@@ -7,8 +7,8 @@ import (
 	"mrtq/legacy"
 )
 
-// If another client sets /jobs while a run is at work, /jobs has that data again after the rollback,
-// and until then the trace still lists all runs.
+// If another client sets /jobs while a run is at work, /jobs has that data again after the
+// rollback, and until then the trace still lists all runs.
 func TestJobsIsSetDuringARun(t *testing.T) {
 	opt := options(permissive())
 	records := fourRecords(t)

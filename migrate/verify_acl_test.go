@@ -9,8 +9,8 @@ import (
 	"mrtq/legacy"
 )
 
-// Verify compares each ACL that was read with the one that the run of its znode
-// gave, and names those of no other.
+// Verify compares each ACL that was read with the ACL of the run that created the znode. It
+// does not compare the ACLs of others' znodes.
 func TestVerifyComparesACLs(t *testing.T) {
 	const request, requestOf2, theirs = "/access/small/qid0000000000", "/access/small/qid0000000001", "/batches/bid0000000090"
 	readers := func(name string) []znode.ACL {
@@ -43,7 +43,7 @@ func TestVerifyComparesACLs(t *testing.T) {
 		name  string
 		acls  map[string][]znode.ACL // nil is one that was not read
 		want  []named
-		fewer int // are compared than of the whole tree
+		fewer int // how many fewer ACLs are compared than the tree has
 	}{
 		{"as the runs left them", nil, nil, 0},
 		{"of a job", map[string][]znode.ACL{job1: second}, []named{{OtherACL, job1, "run0000000000 gave"}}, 0},
@@ -78,8 +78,8 @@ func TestVerifyComparesACLs(t *testing.T) {
 	}
 }
 
-// Of a large target, the ACLs of the runs' records, of the holds and of the
-// election are read, and of the rest a sample, which is the same whenever it is asked for.
+// In a large target, the sample always has the runs' records, the holds and the election. It
+// has a part of the rest, which is always the same part.
 func TestACLSample(t *testing.T) {
 	always := []string{RunsPath + "/run0000000000", "/locks/queue/ingest", ElectionPath}
 	wanted := func(s *ACLSample) (n int) {

@@ -10,9 +10,9 @@ import (
 	"mrtq/newqueue"
 )
 
-// What is gone after a release may have been done and cleaned, or deleted by hand:
-// nothing tells which, so verify names it. Of what workers took it says which they
-// have locked, and warns of requests that no worker takes again.
+// A job that is gone after a release may have been done and cleaned, or deleted by hand.
+// Nothing shows which, so verify names the job. It also says which jobs and requests workers
+// have locked, and names the requests that no worker acquires again.
 func TestVerifyNamesWhatIsGoneAndLocked(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestVerifyNamesWhatIsGoneAndLocked(t *testing.T) {
 			if want := []string{"qid0000000000 locked", "qid0000000001 no lock", "jid0000000001 no lock", "jid0000000002 locked"}; !slices.Equal(worked, want) || v.Worked.Locked != 2 {
 				t.Errorf("worked on %v, %d locked", worked, v.Worked.Locked)
 			}
-			abandoned := []string{} // newqueue's workers take them again
+			abandoned := []string{} // newqueue's workers acquire such requests again
 			if d == newqueue.MrtZK {
 				abandoned = []string{"/access/small/qid0000000001"}
 			}

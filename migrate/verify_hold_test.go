@@ -8,8 +8,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// A hold that an administrator set with mrtq hold is no difference, in the place
-// of a run's hold or beside it. A note makes nothing else a hold.
+// A hold that an administrator set with mrtq hold is no difference, in the place of a run's
+// hold or beside it. A znode elsewhere does not become a hold by having a note.
 func TestVerifyKnowsAnAdministratorsHold(t *testing.T) {
 	note := alice.Encode()
 	again := func(path string, data []byte) []znode.Op {

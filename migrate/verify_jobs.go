@@ -452,8 +452,8 @@ func (l *lanes) of(lane lane, run string) int32 {
 }
 
 // silentJobs looks at jobs that the ledger has but that claim no record. Either another client
-// changed the job, or it is another job: if another client created the parent again, it numbers
-// its children from the start.
+// changed the job, or it is another job: if another client created the parent again, it
+// numbers its children from the start.
 func (v *verifier) silentJobs(ctx context.Context) error {
 	for _, h := range v.silent {
 		parent, err := v.target.side.Get(ctx, znode.Parent(h.root))

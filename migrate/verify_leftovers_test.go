@@ -12,9 +12,9 @@ import (
 	"mrtq/newqueue"
 )
 
-// A migrator is killed after it made a batch and before it made the batch's last
-// job, whose record changes meanwhile. The folder that was made for the job's first
-// state stays empty, and that is no difference.
+// A migrator is killed after it created a batch and before it created the batch's last job.
+// Meanwhile the job's record changes. Then the folder that was created for the job's first
+// state stays empty. That is no difference.
 func TestFolderOfAStateThatARecordLeft(t *testing.T) {
 	const second = "/ingest/mrtQ-05000000000002"
 	records := map[string][]byte{
@@ -38,7 +38,7 @@ func TestFolderOfAStateThatARecordLeft(t *testing.T) {
 	}
 	mustVerify(t, src, tree)
 
-	// Another folder that another client makes there is one.
+	// A folder that another client creates there is a difference.
 	do(t, s, znode.Create(newqueue.BatchFolderPath("bid0000000000", newqueue.FolderFailed), none))
 	if v := verdict(t, src, treeOf(t, s), VerifyOptions{}); v.OK() {
 		t.Error("verify does not name a folder that another client made")
@@ -46,8 +46,8 @@ func TestFolderOfAStateThatARecordLeft(t *testing.T) {
 }
 
 // A migrated request is done and cleaned. Then its queue's folder is removed and recreated,
-// and another client's request gets the same id. Verify says that the migrated one is gone, and
-// nothing of the other.
+// and another client's request gets the same id. Verify says that the migrated one is gone,
+// and does not name the other.
 func TestAnotherRequestWithTheSameID(t *testing.T) {
 	const path = "/accessSmall.1/mrtQ-000000000001"
 	src := source(t, queue(t, map[string][]byte{path: record(t, legacy.Pending, legacy.Payload{"token": "t"})}))

@@ -10,7 +10,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// named is the difference of a kind at a path, with what its message must hold.
+// named is a difference by its kind, its path and a part of its message.
 type named struct {
 	kind    DifferenceKind
 	path    string
@@ -32,7 +32,8 @@ func mustName(t *testing.T, v *Verdict, wanted ...named) {
 	}
 }
 
-// twoBatches is a queue of two batches with a job each, and a request, migrated.
+// twoBatches returns a queue with two batches of one job each and a request, and the target
+// that it was migrated to.
 func twoBatches(t *testing.T) (*site, *Source) {
 	src := source(t, queue(t, map[string][]byte{
 		"/ingest/mrtQ-05000000000001":      record(t, legacy.Pending, legacy.Payload{"batchID": "bid-1"}),
@@ -46,14 +47,14 @@ func twoBatches(t *testing.T) (*site, *Source) {
 }
 
 const (
-	job1, job2 = "/jobs/jid0000000001", "/jobs/jid0000000002" // /jobs/states has the first number
+	job1, job2 = "/jobs/jid0000000001", "/jobs/jid0000000002" // /jobs/states took number 0
 	entry1     = "/jobs/states/pending/05-jid0000000001"
 	inBatch1   = "/batches/bid0000000000/states/batch-processing/jid0000000001"
 	run1       = RunsPath + "/run0000000000"
 	shard1     = LedgerPath + "/run0000000000/0000000000"
 )
 
-// edited is a tree with some znodes changed, or taken away where edit says so.
+// edited returns a tree in which edit has changed or removed some znodes.
 func edited(t *testing.T, tree *znode.Tree, edit func(n *znode.Node) (keep bool)) *znode.Tree {
 	t.Helper()
 	out := znode.NewTree()
@@ -75,7 +76,7 @@ func without(paths ...string) func(*znode.Node) bool {
 	}
 }
 
-// changed does something to one znode.
+// changed returns an edit of one znode.
 func changed(path string, change func(*znode.Node)) func(*znode.Node) bool {
 	return func(n *znode.Node) bool {
 		if n.Path == path {
@@ -85,8 +86,8 @@ func changed(path string, change func(*znode.Node)) func(*znode.Node) bool {
 	}
 }
 
-// What others put into what the migration made belongs to that, wherever it stands,
-// and a live queue explains none of it.
+// If another client adds a znode to something that the migration made, verify names it, even
+// if others' znodes are allowed.
 func TestOthersDoNotExplainWhatIsInOurs(t *testing.T) {
 	for _, tc := range []struct{ path, data, of string }{
 		{job1 + "/extra", "", job1},
@@ -121,10 +122,10 @@ func TestVerifyNamesThePlace(t *testing.T) {
 		edit   func(*znode.Node) bool
 		wanted named
 	}{
-		{"an entry in a queue is gone", without(entry1), named{NodeMissing, entry1, "isn't"}},
-		{"an entry in a batch is gone", without(inBatch1), named{NodeMissing, inBatch1, "isn't"}},
-		{"a batch is gone", without("/batches/bid0000000000"), named{NodeMissing, "/batches/bid0000000000", "isn't"}},
-		{"a batch's uuid is gone", without("/batch-uuids/bid-1"), named{NodeMissing, "/batch-uuids/bid-1", "isn't"}},
+		{"an entry in a queue is gone", without(entry1), named{NodeMissing, entry1, "doesn't"}},
+		{"an entry in a batch is gone", without(inBatch1), named{NodeMissing, inBatch1, "doesn't"}},
+		{"a batch is gone", without("/batches/bid0000000000"), named{NodeMissing, "/batches/bid0000000000", "doesn't"}},
+		{"a batch's uuid is gone", without("/batch-uuids/bid-1"), named{NodeMissing, "/batch-uuids/bid-1", "doesn't"}},
 		{"a job names another batch", func(n *znode.Node) bool {
 			if n.Path == job1+"/bid" {
 				n.Data = []byte("bid0000000001")
@@ -278,8 +279,8 @@ func TestBatchWhoseFirstJobIsGone(t *testing.T) {
 	}
 }
 
-// What a job does not say of its record any more is not lossless, whatever else
-// differs.
+// If a property of the record can't be read back from the job, verify says so, besides any
+// other difference.
 func TestVerifyReadsRecordsBack(t *testing.T) {
 	const request = "/access/small/qid0000000000"
 	provenance := func(path string, change func(*Provenance)) func(*znode.Node) bool {
@@ -293,7 +294,7 @@ func TestVerifyReadsRecordsBack(t *testing.T) {
 		name string
 		edit func(*znode.Node) bool
 		path string
-		lost string // "" if nothing is
+		lost string // what can't be read back, "" if everything can
 	}{
 		{"nothing", without(), job1, ""},
 		{"the status", provenance(job1, func(p *Provenance) { p.Status = "held" }), job1, "the status"},
@@ -328,8 +329,7 @@ func TestVerifyReadsRecordsBack(t *testing.T) {
 	}
 }
 
-// The report of a failed batch lists its jobs that were done, and verify knows
-// them all.
+// The report of a failed batch lists its completed jobs. Verify expects all of them there.
 func TestVerifyKnowsTheReportOfAFailedBatch(t *testing.T) {
 	src := source(t, queue(t, map[string][]byte{
 		"/ingest/mrtQ-05000000000001": record(t, legacy.Completed, legacy.Payload{"batchID": "bid-1"}),

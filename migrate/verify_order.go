@@ -7,9 +7,9 @@ import (
 	"mrtq/legacy"
 )
 
-// order checks the order of the ids. The new queue hands out the lowest id first among jobs of
-// one state and priority, and among access requests of one state. The old queue must have had
-// their records in the same order ([legacy.Key.Compare]).
+// order checks the order of the ids. Workers of the new queue acquire the lowest id first,
+// among jobs of one state and priority and among access requests of one state. The old
+// queue must have had their records in the same order ([legacy.Key.Compare]).
 func (v *verifier) order() {
 	names := v.target.names
 	last := map[lane]*verifiedRow{}

@@ -57,7 +57,7 @@ func (p *piece) compare(roots ...string) {
 		for _, c := range znode.Diff(p.want, p.tree, root) {
 			switch {
 			case c.Kind == znode.Missing:
-				p.differ(NodeMissing, c.Path, "it should be there and isn't")
+				p.differ(NodeMissing, c.Path, "it should exist and doesn't")
 			case c.Kind == znode.Changed && !p.isOurs(c.Path):
 				// A folder that was there before. Its data says nothing: some
 				// clients write null.
@@ -159,9 +159,9 @@ func (p *piece) inside(n *znode.Node) string {
 	return ""
 }
 
-// checkVersions finds znodes that another client wrote to since a run created them, even if the
-// data is the same again. It also finds znodes that another client deleted and recreated, even
-// if they look the same.
+// checkVersions finds znodes that another client wrote to since a run created them, even if
+// the data is the same again. It also finds znodes that another client deleted and
+// recreated, even if they look the same.
 func (p *piece) checkVersions(path string) {
 	n := p.tree.Get(path)
 	job, ours := p.ours[path]

@@ -62,8 +62,8 @@ func (v *verifier) strayEntries(ctx context.Context) error {
 	return nil
 }
 
-// dangling are the entries whose job was not there when they were listed. tells has one entry
-// of each missing job, to name it by.
+// dangling returns the entries whose job was not there when they were listed. tells has one
+// entry of each missing job, by which a message can name the job.
 func (v *verifier) dangling() (rows []entryRow, tells map[string]string) {
 	tells = map[string]string{}
 	for _, list := range []*entryRows{&v.target.queued, &v.target.inBatch} {

@@ -38,7 +38,8 @@ func (p *piece) services(counts func(path string) bool, there, wanted restOf) {
 	}
 }
 
-// orNone is rest, or says that there is nothing more than the part shows.
+// orNone returns rest. If that is nil, it returns a function that says that there is nothing
+// more than the part shows.
 func orNone(rest restOf) restOf {
 	if rest != nil {
 		return rest

@@ -10,8 +10,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// What the migration made and no deployed service could work is a difference if
-// it is not for what the record lacks. What others made is told, and is none.
+// An item that no deployed service could work on is a difference if the migration made it
+// and its record lacks nothing. If others made it, verify lists it, and it is no difference.
 func TestVerifyNamesWhatNoServiceCouldWork(t *testing.T) {
 	const theirs = "/jobs/jid0000000090"
 	theirConfiguration := func(c newqueue.Object) func(*testing.T, *site) {
@@ -24,7 +24,7 @@ func TestVerifyNamesWhatNoServiceCouldWork(t *testing.T) {
 		before func(*testing.T, *site)
 		after  func(*testing.T, *site)
 		wanted []named
-		found  string // what is told of the other's job
+		found  string // what verify says of the other client's job
 	}{
 		{"as migrated", ingestRecord(nil), legacy.Pending, nil, nil, nil, ""},
 		{"a record without a profile", ingestRecord(legacy.Payload{"profile": nil}), legacy.Pending, nil, nil, nil, ""},

@@ -9,8 +9,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// What others left before the run began, and what stands for nothing, is named: as
-// a break of the layout, or as what no deployed service could work.
+// Verify names entries of nothing, even those that others left before the run began: as a
+// break of the layout, or because no deployed service could work with them.
 func TestVerifyNamesWhatStandsForNothing(t *testing.T) {
 	const (
 		job, entry, other = "/jobs/jid0000009999", "/jobs/states/pending/05-jid0000009999", "/jobs/states/pending/07-jid0000009999"
@@ -22,7 +22,7 @@ func TestVerifyNamesWhatStandsForNothing(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		left   []znode.Op
-		wanted map[newqueue.Dialect][]named // all that differs
+		wanted map[newqueue.Dialect][]named // all differences
 		lock   bool                         // services.Demands has a row on it, R02
 	}{
 		{"nothing", nil, nil, false},
@@ -66,7 +66,7 @@ func inBoth(all ...named) map[newqueue.Dialect][]named {
 	return map[newqueue.Dialect][]named{newqueue.Design: all, newqueue.MrtZK: all}
 }
 
-// A target that no run wrote to lacks nothing while there is nothing to migrate.
+// If there is nothing to migrate, verify misses nothing in a target without a run.
 func TestVerifyWantsNothingOfAnUntouchedTarget(t *testing.T) {
 	v := verdict(t, source(t, queue(t, nil)), znode.NewTree(), VerifyOptions{})
 	if !v.OK() || v.Nodes != 0 {
@@ -81,7 +81,7 @@ func TestVerifyKnowsAnEmptiedFolder(t *testing.T) {
 	made := treeOf(t, s).Get("/batches/bid0000000000").Stat
 	for _, tc := range []struct {
 		name, path string
-		copied     bool // restored from a dump, so that its transactions tell nothing
+		copied     bool // restored from a dump, so that its transactions show nothing
 		stat       znode.Stat
 		extra      bool
 	}{
@@ -110,8 +110,8 @@ func TestVerifyKnowsAnEmptiedFolder(t *testing.T) {
 	}
 }
 
-// What verify takes a path from may hold what no path can: verify names it, and
-// compares the rest.
+// If data from which verify makes a path can't be a path, verify names the znode and compares
+// the rest.
 func TestVerifyReadsHostileNames(t *testing.T) {
 	const uuid = "/batch-uuids/bid-1"
 	for _, bad := range []string{"", "/", "..", "a/b", "\x00", "bid0000000000/states"} {

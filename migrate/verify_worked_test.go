@@ -12,8 +12,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// What workers do after a queue was released is not damage. While it is held, it is, and so are
-// changes to what workers don't write.
+// What workers change after a queue was released is no damage. It is damage while the queue
+// is held, and so is a change of something that workers don't write.
 func TestWorkIsNoDamage(t *testing.T) {
 	take := func(t *testing.T, s *site, d newqueue.Dialect) *newqueue.Job {
 		job, err := newqueue.Open(s.door, d).AcquireJob(t.Context(), newqueue.JobPending)
@@ -38,7 +38,7 @@ func TestWorkIsNoDamage(t *testing.T) {
 	for name, c := range map[string]struct {
 		change  func(t *testing.T, s *site, d newqueue.Dialect)
 		want    counts
-		damaged []string // what differs, by path
+		damaged []string // the paths that differ
 	}{
 		"held, and nobody worked": {func(*testing.T, *site, newqueue.Dialect) {}, counts{}, nil},
 		"released in part":        {func(t *testing.T, s *site, _ newqueue.Dialect) { lift(t, s) }, counts{released: 1}, nil},
@@ -167,7 +167,7 @@ func TestWorkIsNoDamage(t *testing.T) {
 				c.change(t, s, d)
 				tree := treeOf(t, s)
 				for n := range tree.All("/") {
-					n.ACL = nil // as most of a large target is read
+					n.ACL = nil // most of a large target is read without ACLs
 				}
 				v := verdict(t, src, tree, VerifyOptions{})
 				if got := (counts{v.Worked.Jobs, v.Worked.Finished, len(v.Released)}); got != c.want {

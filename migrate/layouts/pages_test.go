@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the documents anew")
+var update = flag.Bool("update", false, "write the documents again")
 
 // pages are the project's own documents of the layouts.
 var pages = []struct{ name, dialect, file string }{

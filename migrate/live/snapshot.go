@@ -17,9 +17,10 @@
 //		show(history.View())
 //	}
 //
-// Looking is cheap and changes nothing. The session cannot write. A look never
-// reads every job: it takes the number of jobs from the Stat of their folder, and
-// it sets watches, so that it need not read again what has not changed.
+// reader is a [migrate.Reader]. Looking changes nothing, because such a session cannot
+// write. It is also cheap. A look never reads every job: it takes the number of jobs from
+// the Stat of their folder, and it sets watches, so that it need not read again what has
+// not changed.
 package live
 
 import (

@@ -28,7 +28,7 @@ func (h History) Add(s Snapshot) History {
 }
 
 // View is what an operator needs to know of a target. Its JSON is stable: it is
-// what mrtq watch prints (docs/json.md, `watch`).
+// what mrtq watch -o ndjson prints (docs/json.md).
 type View struct {
 	Time   time.Time `json:"time"`   // when the view is shown; the caller sets it
 	Target string    `json:"target"` // the target's name; the caller sets it
