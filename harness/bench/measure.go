@@ -167,13 +167,16 @@ func (b *bench) in(chroot string) []string {
 	return paths
 }
 
+// secondQueue lets mrtq migrate one source several times on one server.
+const secondQueue = "--second-queue"
+
 // recordedMigrate migrates through a recorder.
 func (b *bench) recordedMigrate(ctx context.Context, chroot string) ([]request, time.Duration, error) {
 	r, err := record(b.address)
 	if err != nil {
 		return nil, 0, err
 	}
-	_, err = b.run(ctx, "migrate", b.address+sourceRoot, r.address()+chroot)
+	_, err = b.run(ctx, "migrate", b.address+sourceRoot, r.address()+chroot, secondQueue)
 	requests, sending, rerr := r.close()
 	return requests, sending, errors.Join(err, rerr)
 }
@@ -189,8 +192,8 @@ func (b *bench) round(ctx context.Context, round int, requests []request) error 
 		do   func() (sample, error)
 	}{
 		{inspect, func() (sample, error) { return b.run(ctx, "inspect", source, "-o", "ndjson") }},
-		{plan, func() (sample, error) { return b.run(ctx, "plan", source, target) }},
-		{migrate, func() (sample, error) { return b.run(ctx, "migrate", source, target) }},
+		{plan, func() (sample, error) { return b.run(ctx, "plan", source, target, secondQueue) }},
+		{migrate, func() (sample, error) { return b.run(ctx, "migrate", source, target, secondQueue) }},
 		{readSource, func() (sample, error) { return bareRead(ctx, b.conn, b.source, false) }},
 		{wireSource, func() (sample, error) { return wireRead(b.address, b.source) }},
 		{readTarget, func() (sample, error) { return bareRead(ctx, b.conn, b.in(made), false) }},
@@ -208,7 +211,7 @@ func (b *bench) round(ctx context.Context, round int, requests []request) error 
 		{beside, func() (sample, error) {
 			return probeDuring(b.address, func() error {
 				began := time.Now()
-				_, err := b.run(ctx, "migrate", source, b.address+probed)
+				_, err := b.run(ctx, "migrate", source, b.address+probed, secondQueue)
 				took = time.Since(began)
 				return err
 			})

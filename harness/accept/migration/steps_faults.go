@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,8 +66,8 @@ func (w *world) migratedOnce() error {
 // midway starts a migration to the target, and returns when a good part of its
 // transactions are done. The version of the run's znode counts them. end sends a
 // signal, if that is not nil, and waits for the migration to end.
-func (w *world) midway(target string, transactions int32) (end func(os.Signal) (outcome, error), err error) {
-	cmd := w.command(append(strings.Fields("migrate -o json "+decide), w.source(), w.at(target))...)
+func (w *world) midway(target string, transactions int32, flags ...string) (end func(os.Signal) (outcome, error), err error) {
+	cmd := w.command(slices.Concat(strings.Fields("migrate -o json "+decide), flags, []string{w.source(), w.at(target)})...)
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Start(); err != nil {
@@ -103,7 +104,7 @@ func (w *world) migrateKilled() error {
 	if err := all(w.wantCode(0), w.create(w.root+"/elsewhere", []byte{})); err != nil {
 		return err
 	}
-	kill, err := w.midway("/elsewhere", 300)
+	kill, err := w.midway("/elsewhere", 300, "--second-queue")
 	if err != nil {
 		return err
 	}
