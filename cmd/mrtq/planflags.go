@@ -24,7 +24,7 @@ type planFlags struct {
 	packet   int
 	again    []string
 	done     []string
-	second   bool // make a second new queue of the same source
+	second   bool                   // make a second new queue of the same source
 	given    func(flag string) bool // on the command line or in the settings
 	// approved is the saved plan to carry out, nil if there is none.
 	approved *migrate.Approved

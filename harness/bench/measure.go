@@ -168,6 +168,12 @@ func (b *bench) in(chroot string) []string {
 	return paths
 }
 
+// into runs plan or migrate from the source. One server gets many new queues of it, each
+// in a chroot of its own.
+func (b *bench) into(ctx context.Context, command, target string) (sample, error) {
+	return b.run(ctx, command, "--dialect", "design", "--second-queue", b.address+sourceRoot, target)
+}
+
 // recordedMigrate migrates through a recorder. It returns the changes that migrate sent,
 // and how long it took to send them.
 func (b *bench) recordedMigrate(ctx context.Context, chroot string) ([]request, time.Duration, error) {
@@ -175,7 +181,7 @@ func (b *bench) recordedMigrate(ctx context.Context, chroot string) ([]request, 
 	if err != nil {
 		return nil, 0, err
 	}
-	_, err = b.run(ctx, "migrate", "--dialect", "design", b.address+sourceRoot, r.address()+chroot)
+	_, err = b.into(ctx, "migrate", r.address()+chroot)
 	requests, sending, rerr := r.close()
 	return requests, sending, errors.Join(err, rerr)
 }
@@ -191,8 +197,8 @@ func (b *bench) round(ctx context.Context, round int, requests []request) error 
 		do   func() (sample, error)
 	}{
 		{inspect, func() (sample, error) { return b.run(ctx, "inspect", source, "-o", "ndjson") }},
-		{plan, func() (sample, error) { return b.run(ctx, "plan", "--dialect", "design", source, target) }},
-		{migrate, func() (sample, error) { return b.run(ctx, "migrate", "--dialect", "design", source, target) }},
+		{plan, func() (sample, error) { return b.into(ctx, "plan", target) }},
+		{migrate, func() (sample, error) { return b.into(ctx, "migrate", target) }},
 		{readSource, func() (sample, error) { return bareRead(ctx, b.conn, b.source, false) }},
 		{wireSource, func() (sample, error) { return wireRead(b.address, b.source) }},
 		{readTarget, func() (sample, error) { return bareRead(ctx, b.conn, b.in(made), false) }},
@@ -210,7 +216,7 @@ func (b *bench) round(ctx context.Context, round int, requests []request) error 
 		{beside, func() (sample, error) {
 			return probeDuring(b.address, func() error {
 				began := time.Now()
-				_, err := b.run(ctx, "migrate", "--dialect", "design", source, b.address+probed)
+				_, err := b.into(ctx, "migrate", b.address+probed)
 				took = time.Since(began)
 				return err
 			})

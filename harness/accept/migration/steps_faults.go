@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,8 +72,8 @@ func (w *world) migrating() []string {
 // midway starts a migration to the target, and returns when at least the given number of
 // transactions are done. The version of the run's znode counts them. end sends the
 // migration a signal, unless that is nil, and waits until the migration has ended.
-func (w *world) midway(target string, transactions int32) (end func(os.Signal) (outcome, error), err error) {
-	cmd := w.command(append(w.migrating(), w.source(), w.at(target))...)
+func (w *world) midway(target string, transactions int32, flags ...string) (end func(os.Signal) (outcome, error), err error) {
+	cmd := w.command(slices.Concat(w.migrating(), flags, []string{w.source(), w.at(target)})...)
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Start(); err != nil {
@@ -109,7 +110,7 @@ func (w *world) migrateKilled() error {
 	if err := all(w.wantCode(0), w.create(w.root+"/elsewhere", []byte{})); err != nil {
 		return err
 	}
-	kill, err := w.midway("/elsewhere", 300)
+	kill, err := w.midway("/elsewhere", 300, "--second-queue")
 	if err != nil {
 		return err
 	}
