@@ -193,6 +193,9 @@ func (w *watching) view(now time.Time) live.View {
 	if w.trouble != "" {
 		v.Troubled = now.Sub(w.since).Round(time.Millisecond).Seconds()
 	}
+	if r := v.Migration; r != nil && v.Migrators == 0 && (r.Unfinished() || r.Damage != "") {
+		v.Notes = append(v.Notes, "for what to do next: mrtq status "+shellWord(w.target))
+	}
 	return v
 }
 

@@ -20,16 +20,16 @@ func TestRates(t *testing.T) {
 		looks   []Snapshot
 		in, out float64 // -1: not known
 	}{
-		"one look":              {[]Snapshot{pending(at(0), 1, 5, 5)}, -1, -1},
-		"nothing":               {[]Snapshot{pending(at(0), 1, 5, 5), pending(at(30), 1, 5, 5)}, 0, 0},
-		"some came":             {[]Snapshot{pending(at(0), 1, 5, 5), pending(at(30), 1, 8, 8)}, 6, 0},
-		"as many came as went":  {[]Snapshot{pending(at(0), 1, 5, 5), pending(at(30), 1, 8, 5)}, 6, 6},
-		"over the last minute":  {[]Snapshot{pending(at(0), 1, 0, 0), pending(at(40), 1, 60, 60), pending(at(80), 1, 80, 80)}, 30, 0},
-		"the folder made again": {[]Snapshot{pending(at(0), 1, 500, 5), pending(at(30), 2, 8, 8)}, -1, -1},
-		"no time passed":        {[]Snapshot{pending(at(0), 1, 5, 5), pending(at(0), 1, 8, 8)}, -1, -1},
-		"it was not there":      {[]Snapshot{{At: at(0), There: true}, pending(at(30), 1, 8, 8)}, -1, -1},
-		"a clock put back":      {[]Snapshot{pending(at(60), 1, 5, 5), pending(at(30), 1, 8, 8)}, -1, -1},
-		"a wrapped counter":     {[]Snapshot{pending(at(0), 1, 1<<30+1, 4), pending(at(30), 1, 1<<30+4, 4)}, 6, 6},
+		"one look":             {[]Snapshot{pending(at(0), 1, 5, 5)}, -1, -1},
+		"nothing":              {[]Snapshot{pending(at(0), 1, 5, 5), pending(at(30), 1, 5, 5)}, 0, 0},
+		"some came":            {[]Snapshot{pending(at(0), 1, 5, 5), pending(at(30), 1, 8, 8)}, 6, 0},
+		"as many came as went": {[]Snapshot{pending(at(0), 1, 5, 5), pending(at(30), 1, 8, 5)}, 6, 6},
+		"over the last minute": {[]Snapshot{pending(at(0), 1, 0, 0), pending(at(40), 1, 60, 60), pending(at(80), 1, 80, 80)}, 30, 0},
+		"the folder recreated": {[]Snapshot{pending(at(0), 1, 500, 5), pending(at(30), 2, 8, 8)}, -1, -1},
+		"no time passed":       {[]Snapshot{pending(at(0), 1, 5, 5), pending(at(0), 1, 8, 8)}, -1, -1},
+		"it was not there":     {[]Snapshot{{At: at(0), There: true}, pending(at(30), 1, 8, 8)}, -1, -1},
+		"a clock put back":     {[]Snapshot{pending(at(60), 1, 5, 5), pending(at(30), 1, 8, 8)}, -1, -1},
+		"a wrapped counter":    {[]Snapshot{pending(at(0), 1, 1<<30+1, 4), pending(at(30), 1, 1<<30+4, 4)}, 6, 6},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var h History
