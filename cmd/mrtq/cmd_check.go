@@ -10,6 +10,7 @@ import (
 
 	"mrtq/internal/layout"
 	"mrtq/internal/side"
+	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate/layouts"
 )
@@ -85,6 +86,9 @@ func (c *checkCmd) run(ctx context.Context, a *app, target string) error {
 		err = a.noMatch(ctx, s, c.layout)
 	}
 	s.Close()
+	if errors.Is(err, znode.ErrNoNode) && e.addr.Chroot != "" {
+		err = fmt.Errorf("the chroot %s is not there; check the address", e.addr.Chroot)
+	}
 	if err != nil {
 		return failed("check", target, err)
 	}

@@ -22,7 +22,7 @@ ledger that knew its record is lost, then the record can only be counted. From t
 on, mrtq plan stops at each record that may be one of them, until you say with
 --done or --again what happened to it. rebuild writes no job, batch or request. If
 nothing is damaged, it writes nothing. Exit code 1 if the custody of a record stays
-lost.`,
+lost, or if there is no new queue at TARGET.`,
 		Example: `  mrtq rebuild zk1:2181/new`,
 		Args:    args("TARGET"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.rebuild(cmd.Context(), args[0], output) },
@@ -37,6 +37,9 @@ func (a *app) rebuild(ctx context.Context, target, output string) error {
 		return err
 	}
 	r, err := a.carryOutRebuild(ctx, e)
+	if exitCode(err) == exitCheck {
+		return fmt.Errorf("rebuild: %w", err)
+	}
 	if err != nil {
 		return failed("rebuild", target, err)
 	}
@@ -70,6 +73,13 @@ func (a *app) carryOutRebuild(ctx context.Context, e endpoint) (*migrate.Rebuilt
 		return nil, err
 	}
 	if len(damage) == 0 {
+		found, err := readTarget(ctx, a, e, migrate.ReadNoQueue)
+		if err != nil {
+			return nil, err
+		}
+		if found != nil {
+			return nil, checkError(fmt.Errorf("%s. %s", noQueueAt(e, found), checkPlace))
+		}
 		return &migrate.Rebuilt{Runs: []migrate.RebuiltRun{}}, nil
 	}
 	m := &migrate.Migrator{Say: func(text string) { a.say("%s", text) }}
