@@ -35,9 +35,13 @@ skipped: build
 	  not="$${not:+$$not; }the tests of the report's page in a browser: none is installed"; \
 	echo "make test skipped $${not:-no backend}"
 
-# The same tests on Apache's server. make test has looked for their data races.
+# The tests that ask for the backend to test on, on Apache's server. make test has
+# looked for their data races.
+on_backend = $(shell grep -rl --include='*_test.go' 'harness.TestBackend()' internal migrate newqueue | xargs -n1 dirname | sort -u | sed 's|^|./|')
+
 test-jvm:
-	MRTQ_TEST_BACKEND=jvm go test ./newqueue ./internal/... ./cmd/...
+	MRTQ_TEST_BACKEND=jvm go test $(on_backend)
+	MRTQ_TEST_BACKEND=jvm go test ./cmd/mrtq -run 'TestServerScripts|TestAccept'
 	MRTQ_TEST_BACKEND=jvm go test ./harness -run Address
 
 torture:
