@@ -112,7 +112,7 @@ type LockStatus struct {
 // ReadStatus reads the state of a migration from its target.
 func ReadStatus(ctx context.Context, target side.Side) (*Status, error) {
 	s := &Status{Runs: []RunStatus{}, Locks: []LockStatus{}}
-	before, err := migratorsAt(ctx, target)
+	before, err := CountMigrators(ctx, target)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func ReadStatus(ctx context.Context, target side.Side) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	after, err := migratorsAt(ctx, target)
+	after, err := CountMigrators(ctx, target)
 	if err != nil {
 		return nil, err
 	}
@@ -163,9 +163,10 @@ func ReadStatus(ctx context.Context, target side.Side) (*Status, error) {
 	return s, nil
 }
 
-// migratorsAt counts the sessions in the election. A dump keeps the places of migrators
-// that are long gone, so there it is none. A znode that no session holds is no migrator.
-func migratorsAt(ctx context.Context, target side.Side) (n int, err error) {
+// CountMigrators counts the migrators that are at work in a target or wait for their turn,
+// as the sessions in the election show. A dump keeps the places of migrators that are long
+// gone, so it has none. A znode that no session holds is no migrator.
+func CountMigrators(ctx context.Context, target side.Side) (n int, err error) {
 	server := side.Server(target)
 	if server == nil {
 		return 0, nil

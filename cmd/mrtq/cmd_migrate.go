@@ -156,7 +156,15 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		if newest := plan.NewestRun(); newest != "" {
 			out.Run = newest
 		}
-		return c.print(a, out, "nothing to do: every record is migrated, or left out by the plan.", c.verifyNext(a, s, plan))
+		others, err := a.migrators(cmd.Context(), s.target)
+		if err != nil {
+			return fmt.Errorf("migrate: %w", err)
+		}
+		if others == 0 {
+			return c.print(a, out, nothingToDo, c.verifyNext(a, s, plan))
+		}
+		// They may roll back what this migrate was to make, or leave it something to do.
+		// So it waits for its turn, like a migrate that has something to do.
 	}
 	res, err := c.carryOut(cmd.Context(), a, s, opt, plan, expect)
 	if res != nil {
@@ -182,9 +190,17 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		}
 		return fmt.Errorf("migrate: %w", lost(err, out.Run, out.Done, out.Records[migrate.ActCreate]+out.Records[migrate.ActRewrite]))
 	}
+	if plan.Empty() && res.Steps == 0 {
+		return c.print(a, out, nothingToDo, c.verifyNext(a, s, plan))
+	}
+	if res.Steps > 0 { // else another migrator finished the run of the first plan
+		out.Run = res.Run
+	}
 	out.Seconds = time.Since(started).Seconds()
 	return c.print(a, out, "", c.verifyNext(a, s, plan))
 }
+
+const nothingToDo = "nothing to do: every record is migrated, or left out by the plan."
 
 // keepAgain writes the bytes of undecodable records again if the quarantine file of a run
 // that is done lacks them. stale is why the saved plan can't be carried out. lacked is 0 if
@@ -250,6 +266,20 @@ func (a *app) stillSo(ctx context.Context, e endpoint, plan *migrate.Plan) (bool
 		return false, failed("target", e.text, err)
 	}
 	return same, nil
+}
+
+// migrators counts those that are at work in a target or wait there.
+func (a *app) migrators(ctx context.Context, e endpoint) (int, error) {
+	target, err := a.comingTarget(ctx, e)
+	if err != nil {
+		return 0, failed("target", e.text, err)
+	}
+	defer target.Close()
+	n, err := migrate.CountMigrators(ctx, target.Side)
+	if err != nil {
+		return 0, failed("target", e.text, err)
+	}
+	return n, nil
 }
 
 // made counts what a run created or a rollback removed.

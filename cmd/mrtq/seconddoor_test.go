@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -48,6 +49,8 @@ func openDoor(server, chroot string) (*door, error) {
 //	znode protect PATH         lets in nobody but the operator, from here on
 //	znode open PATH            lets in everybody again
 //	znode next PATH            makes a sequential child and prints its name
+//	znode join PATH OWNER      takes a place in an election, which this session holds
+//	znode leave PATH OWNER     gives the place up again
 //	znode data PATH            prints paths and data, of all below PATH
 //	znode stats PATH           prints paths, data, Stats and ACLs, of all below PATH
 func secondDoor(ts *testscript.TestScript, neg bool, args []string) {
@@ -81,6 +84,11 @@ func secondDoor(ts *testscript.TestScript, neg bool, args []string) {
 		made, err := d.conn.Create(path+"/mrtQ-050", nil, zk.FlagSequence, zk.WorldACL(zk.PermAll))
 		ts.Check(err)
 		fmt.Fprintln(ts.Stdout(), strings.TrimPrefix(made, d.chroot))
+	case "join":
+		_, err := d.conn.Create(path+"/n-", data, zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll))
+		ts.Check(err)
+	case "leave":
+		ts.Check(d.leave(path, data))
 	case "data":
 		ts.Check(d.each(path, false, func(p string) error { return d.show(ts.Stdout(), p, false) }))
 	case "stats":
@@ -98,6 +106,24 @@ func (d *door) make(path string, data []byte) error {
 	}
 	_, err := d.conn.Create(path, data, 0, zk.WorldACL(zk.PermAll))
 	return err
+}
+
+// leave deletes the children of an election that have this owner.
+func (d *door) leave(election string, owner []byte) error {
+	names, _, err := d.conn.Children(election)
+	if err != nil {
+		return fmt.Errorf("%s: %w", election, err)
+	}
+	for _, name := range names {
+		data, _, err := d.conn.Get(election + "/" + name)
+		if err == nil && bytes.Equal(data, owner) {
+			err = d.conn.Delete(election+"/"+name, -1)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // each visits a znode and all below it, children before their parent or after.
