@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Kind says what is wrong with a record (docs/legacy-format.md, "What a bad record
-// gets"). It is itself an error, so that errors.Is(err, legacy.BadPayload)
+// Kind says what is wrong with a record (docs/legacy-format.md, "Records that
+// can't be decoded"). It is itself an error, so that errors.Is(err, legacy.BadPayload)
 // reports whether err is of that kind.
 type Kind string
 

@@ -212,5 +212,5 @@ func OwnerName(now time.Time) string {
 	if err != nil {
 		host = "unknown host"
 	}
-	return fmt.Sprintf("%s pid %d since %s", host, os.Getpid(), now.UTC().Format(time.RFC3339Nano))
+	return fmt.Sprintf("%s pid %d since %s", host, os.Getpid(), now.UTC().Format(time.RFC3339))
 }

@@ -41,7 +41,7 @@ func night() live.View {
 		Holds:   []live.HoldView{{Name: "accessLarge", Seconds: 19}, {Name: "accessSmall", Seconds: 19}, {Name: "ingest", Seconds: 19}},
 		Migration: &live.RunView{Run: "run0000000000", State: migrate.RunRunning, Source: "zk1.example.org:2181,zk2.example.org:2181,zk3.example.org:2181", Dialect: "mrt-zk",
 			Started: at.Add(-19 * time.Second), Records: 12000, Total: 20000, RecordRate: number(650), Left: number(12)},
-		Migrators: 1, Leader: "ops1 pid 4711 since 2026-11-21T23:00:52.1Z",
+		Migrators: 1, Leader: "ops1 pid 4711 since 2026-11-21T23:00:52Z",
 		Locks: live.LocksView{Count: map[live.LockKind]int{live.LockJob: 20, live.LockStorage: 2}, Oldest: 400},
 	}
 	for i, state := range newqueue.MrtZK.JobStates() {
