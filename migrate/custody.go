@@ -173,7 +173,7 @@ func (c *custody) checkTrace(tree *znode.Tree, runs []Run) {
 		case !is:
 			c.addDamage(path, fmt.Sprintf("the record of %s is gone, and with it the custody of %s; the trace on /jobs says that it ran here", tr.ID, counted(tr.Entries, "record", "records")))
 		case r.ended():
-			if !(trace{Runs: []tracedRun{tr}}).same(trace{Runs: []tracedRun{traced(r)}}) {
+			if !(trace{Runs: []tracedRun{tr}}).sameRuns(trace{Runs: []tracedRun{traceOf(r)}}) {
 				c.addDamage(path, "it differs from the trace on /jobs, which the same transaction wrote: one of the two was changed since")
 			}
 		}

@@ -98,7 +98,7 @@ func gonePaths(p *Plan) (paths []string) {
 
 // Jobs that were completed, reported and cleaned are not recreated, although their
 // records are still in the legacy queue.
-func TestDoneJobsAreNotMadeAgain(t *testing.T) {
+func TestDoneJobsAreNotRecreated(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {
 			opt := options(permissive())
@@ -152,7 +152,7 @@ func TestDoneJobsAreNotMadeAgain(t *testing.T) {
 }
 
 // A failed job that an administrator deleted is not recreated either.
-func TestDeletedJobIsNotMadeAgain(t *testing.T) {
+func TestDeletedJobIsNotRecreated(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {
 			opt := options(permissive())

@@ -17,9 +17,9 @@ func chosen(paths []string, record string) bool {
 	return slices.Contains(paths, record) || slices.Contains(paths, All)
 }
 
-// again reports whether the operator wants a new job for a record whose job is gone. If
+// wantsNewJob reports whether the operator wants a new job for a record whose job is gone. If
 // the unfinished run that this plan finishes already made one, it does not make another.
-func (p *Plan) again(r Record, h custodyEntry) bool {
+func (p *Plan) wantsNewJob(r Record, h custodyEntry) bool {
 	return chosen(p.opt.Again, r.Path) && !(p.Resumes && h.run == p.Run)
 }
 
@@ -27,17 +27,17 @@ func (p *Plan) again(r Record, h custodyEntry) bool {
 func (p *Plan) noteGone(r Record, h custodyEntry, row *recordRow) {
 	switch {
 	case r.Err != nil && h.op != opDeclaredDone:
-		row.since = notDecodable
+		row.change = notDecodable
 	case r.Err == nil && h.hash != ledgerHash(r):
-		row.since = changedSince
+		row.change = changedSince
 	}
 	row.act(ActGone)
-	p.Gone = append(p.Gone, GoneAt{Record: r.Path, Job: h.root, Run: h.run, What: p.target.whyGone(h) + goneSuffixes[row.since]})
+	p.Gone = append(p.Gone, GoneAt{Record: r.Path, Job: h.root, Run: h.run, What: p.target.whyGone(h) + goneSuffixes[row.change]})
 }
 
-// unknown reports whether the custody of the record may have been lost: a rebuilt ledger
+// mayBeLost reports whether the custody of the record may have been lost: a rebuilt ledger
 // lacks entries, and the record is not newer than those that the runs migrated.
-func (p *Plan) unknown(r Record) bool {
+func (p *Plan) mayBeLost(r Record) bool {
 	highest, there := p.ex.custody.highest[znode.Parent(r.Path)]
 	if p.ex.custody.lost == 0 || chosen(p.opt.Again, r.Path) {
 		return false
@@ -45,8 +45,8 @@ func (p *Plan) unknown(r Record) bool {
 	return !there || uint32(r.Legacy.Key.Sequence) <= uint32(highest)
 }
 
-// decideUnknown decides about a record whose custody may have been lost.
-func (p *Plan) decideUnknown(r Record, row *recordRow) {
+// decideMayBeLost decides about a record whose custody may have been lost.
+func (p *Plan) decideMayBeLost(r Record, row *recordRow) {
 	if chosen(p.opt.Done, r.Path) {
 		row.act(ActGone)
 		row.reason = p.reasons.of("declared done")

@@ -263,7 +263,7 @@ func (t *Target) LiftHolds(ctx context.Context, lifted []Hold, as *Holds) (err e
 // lost, or another client wrote first.
 func lookAgainAfter(err error) bool {
 	var refused *znode.MultiError
-	return errors.Is(err, zkconn.ErrUnknownOutcome) || errors.As(err, &refused) && overtaken(refused.Err)
+	return errors.Is(err, zkconn.ErrUnknownOutcome) || errors.As(err, &refused) && isConflict(refused.Err)
 }
 
 // HoldPaths returns the paths of the holds on queues and collections.

@@ -83,7 +83,7 @@ func TestHoldsOf(t *testing.T) {
 }
 
 // A hold that was set before the run covers the run, too, because a run sets no second hold.
-func TestHoldBeforeRunNeedsProof(t *testing.T) {
+func TestHoldBeforeRun(t *testing.T) {
 	target := serve(t, znode.NewTree())
 	do(t, target, znode.Create("/locks", none), znode.Create("/locks/queue", none), znode.Create(ingestHold, alice.Encode()))
 	src := source(t, queue(t, map[string][]byte{

@@ -10,7 +10,7 @@ import (
 
 // A plan's lists of children are those that the server has after the plan was carried out:
 // in a new target, and in one where jobs are rewritten, added and left alone.
-func TestListsAsForetold(t *testing.T) {
+func TestListsAsPlanned(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {
 			target := serve(t, znode.NewTree())

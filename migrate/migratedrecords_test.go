@@ -12,7 +12,7 @@ import (
 
 // ReadTaken says for every migrated record whether its job is there, touched or gone, or
 // whether it was declared done.
-func TestReadTaken(t *testing.T) {
+func TestReadMigrated(t *testing.T) {
 	s := serve(t, znode.NewTree())
 	records := map[string][]byte{}
 	for _, name := range []string{"mrtQ-05000000000001", "mrtQ-05000000000002", "mrtQ-05000000000003"} {

@@ -184,12 +184,12 @@ func (l *life) check() {
 func (p *place) checkJobs(l *life, tree *znode.Tree) {
 	found := jobsByToken(tree)
 	for token, places := range found {
-		if w := p.top(token); len(places) > 1 || w == nil || w.state != standing || w.root != places[0].root {
+		if w := p.top(token); len(places) > 1 || w == nil || w.state != jobExists || w.root != places[0].root {
 			l.Fatalf("%s is at %v, and the oracle expects %+v", token, places, w)
 		}
 	}
 	for token, w := range p.all() {
-		if w.state == standing && len(found[token]) == 0 {
+		if w.state == jobExists && len(found[token]) == 0 {
 			l.Fatalf("%s (%s) is lost", token, w.root)
 		}
 	}
@@ -353,7 +353,7 @@ func (l *life) drawChoice() choice {
 		}
 		for _, r := range l.records {
 			w := l.now.top(r.token)
-			if w != nil && w.state != standing && rapid.Bool().Draw(l.T, r.path) {
+			if w != nil && w.state != jobExists && rapid.Bool().Draw(l.T, r.path) {
 				some = append(some, r.path)
 			}
 		}
@@ -382,13 +382,13 @@ func (l *life) migrate(b befall) {
 			others = "rolling back"
 		}
 	}
-	fates, why := map[string]fate{}, others
+	fates, why := map[string]expectedAction{}, others
 	may := p.mayBlock(l.records)
 	if p.damaged {
 		why = "damaged"
 	}
 	for _, r := range l.records {
-		f := p.fate(r, c, resumes)
+		f := p.expectedAction(r, c, resumes)
 		fates[r.token] = f
 		if f == blocked && why == "" {
 			why = fmt.Sprintf("%s %s %+v", r.path, r.status, p.top(r.token))
@@ -435,7 +435,7 @@ func (p *place) went(run string, after *znode.Tree) {
 // removed a record whose job is in a batch.
 func (o *oracle) mayBlock(records []*oldRecord) bool {
 	for token, w := range o.all() {
-		if w.state == standing && w.bid != "" && !slices.ContainsFunc(records, func(r *oldRecord) bool { return r.token == token }) {
+		if w.state == jobExists && w.bid != "" && !slices.ContainsFunc(records, func(r *oldRecord) bool { return r.token == token }) {
 			return true
 		}
 	}
@@ -444,7 +444,7 @@ func (o *oracle) mayBlock(records []*oldRecord) bool {
 
 // migrated notes what a migration did, even if it was interrupted, and checks that it was
 // right.
-func (p *place) migrated(l *life, after *znode.Tree, fates map[string]fate, c choice, whole bool) {
+func (p *place) migrated(l *life, after *znode.Tree, fates map[string]expectedAction, c choice, whole bool) {
 	runs := rawRuns(after)
 	if whole && len(runs) > 0 && runs[len(runs)-1].State != "done" {
 		l.Fatalf("migrated, and %s is %s", runs[len(runs)-1].Run, runs[len(runs)-1].State)
@@ -466,7 +466,7 @@ func (p *place) migrated(l *life, after *znode.Tree, fates map[string]fate, c ch
 		switch f := fates[token]; {
 		case len(places) > 1:
 			l.Fatalf("%s was made twice: %v", token, places)
-		case w != nil && w.state == standing && w.root == here.root:
+		case w != nil && w.state == jobExists && w.root == here.root:
 			was, is := nodesOfJob(p.before, w.root, w.bid), nodesOfJob(after, here.root, here.bid)
 			if facts(p.before, was, true) == facts(after, is, true) {
 				if whole && f == rewritten {
@@ -484,7 +484,7 @@ func (p *place) migrated(l *life, after *znode.Tree, fates map[string]fate, c ch
 		case f == created || f == either:
 			run := runs[len(runs)-1].Run
 			_, copied := p.copied[run]
-			p.works[token] = append(p.works[token], &work{root: here.root, bid: here.bid, run: run, record: r.path, data: r.bytes(), state: standing, copied: copied})
+			p.works[token] = append(p.works[token], &work{root: here.root, bid: here.bid, run: run, record: r.path, data: r.bytes(), state: jobExists, copied: copied})
 			if here.bid != "" {
 				if _, known := p.batches[here.bid]; !known {
 					p.batches[here.bid] = false
@@ -494,7 +494,7 @@ func (p *place) migrated(l *life, after *znode.Tree, fates map[string]fate, c ch
 		default:
 			l.Fatalf("%s was made of a record that should be left %s (%+v)", here.root, f, w)
 		}
-		if want := arrives(r, c.policies); stateAt(after, here.root) != want && r.status != legacy.Consumed {
+		if want := initialStateOf(r, c.policies); stateAt(after, here.root) != want && r.status != legacy.Consumed {
 			l.Fatalf("%s of a %s record is %s, want %s", here.root, r.status, stateAt(after, here.root), want)
 		}
 	}
@@ -503,7 +503,7 @@ func (p *place) migrated(l *life, after *znode.Tree, fates map[string]fate, c ch
 		case whole && f == created && len(found[token]) == 0:
 			l.Fatalf("%s was not made", token)
 		case f == declared && whole:
-			w.state, w.run = settledBy, runs[len(runs)-1].Run
+			w.state, w.run = jobDeclaredDone, runs[len(runs)-1].Run
 		case f == declared:
 			// The run that was to enter it was interrupted. The next run shows whether it did.
 		}
@@ -516,7 +516,7 @@ func (p *place) migrated(l *life, after *znode.Tree, fates map[string]fate, c ch
 			}
 		}
 		if whole {
-			delete(p.stale, bid)
+			delete(p.outdated, bid)
 		}
 	}
 	p.othersStay(l, after, mine)
@@ -592,12 +592,12 @@ func (p *place) rolledBack(l *life, after *znode.Tree, run string, force, whole 
 	mine := map[string]bool{}
 	kept := map[string]bool{} // batches that may stay
 	for _, w := range p.all() {
-		if w.state == standing && w.run == run && w.bid != "" && (w.touched || w.copied) {
+		if w.state == jobExists && w.run == run && w.bid != "" && (w.touched || w.copied) {
 			kept[w.bid] = true
 		}
 	}
 	for token, w := range p.all() {
-		if w.state != standing {
+		if w.state != jobExists {
 			continue
 		}
 		stays := after.Get(w.root) != nil
@@ -625,7 +625,7 @@ func (p *place) rolledBack(l *life, after *znode.Tree, run string, force, whole 
 		if after.Get("/batches/"+bid) == nil && p.before.Get("/batches/"+bid) != nil {
 			delete(p.batches, bid)
 		} else {
-			p.stale[bid] = true
+			p.outdated[bid] = true
 		}
 	}
 	for _, r := range p.layout() {
@@ -838,7 +838,7 @@ func (l *life) wipe() {
 		// jobs that a killed run did not create any more.
 		for _, r := range rawRuns(p.before) {
 			for bid := range p.batches {
-				p.stale[bid] = p.stale[bid] || r.State != "done"
+				p.outdated[bid] = p.outdated[bid] || r.State != "done"
 			}
 		}
 	}
@@ -864,8 +864,8 @@ func (l *life) rebuild() {
 	}
 	for _, list := range p.works {
 		for _, w := range list {
-			if w.state == gone || w.state == settledBy {
-				w.state = forgotten
+			if w.state == jobRemoved || w.state == jobDeclaredDone {
+				w.state = custodyForgotten
 			}
 		}
 	}
@@ -893,7 +893,7 @@ func (l *life) restore() {
 	_, err = m.Restore(l.Context(), p.Target.Backend.(online).Writer, tree)
 	l.must(err)
 	for _, w := range p.all() {
-		w.copied, w.blurred, w.seen = true, w.blurred || w.seen, false
+		w.copied, w.mayHideChange, w.seen = true, w.mayHideChange || w.seen, false
 	}
 	for _, r := range rawRuns(tree) {
 		p.copied[r.Run] = true

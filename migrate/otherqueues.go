@@ -52,13 +52,13 @@ func FindOtherQueues(ctx context.Context, target *zkconn.Reader, sourceChroot st
 	return found, nil
 }
 
-// mostNear is how many znodes of a place are searched for new queues at most.
-const mostNear = 200
+// maxNear is how many znodes of a place are searched for new queues at most.
+const maxNear = 200
 
 // fewChildren lists the children of a znode, unless there are too many to be chroots.
 func fewChildren(ctx context.Context, server *zkconn.Reader, at string) ([]string, error) {
 	stat, there, err := server.Exists(ctx, at)
-	if err != nil || !there || stat.NumChildren > mostNear {
+	if err != nil || !there || stat.NumChildren > maxNear {
 		return nil, err
 	}
 	names, err := server.Children(ctx, at)
@@ -75,7 +75,7 @@ func runOf(ctx context.Context, server *zkconn.Reader, at string, same func(sour
 		return Run{}, false, unlessHidden(err)
 	}
 	slices.Sort(names)
-	for _, name := range slices.Backward(names[max(0, len(names)-mostRunsRead):]) {
+	for _, name := range slices.Backward(names[max(0, len(names)-maxRunsRead):]) {
 		n, err := server.Get(ctx, znode.Join(runs, name))
 		if err != nil {
 			if err = unlessHidden(err); err != nil {
@@ -90,8 +90,8 @@ func runOf(ctx context.Context, server *zkconn.Reader, at string, same func(sour
 	return Run{}, false, nil
 }
 
-// mostRunsRead is how many runs of another queue are read at most.
-const mostRunsRead = 20
+// maxRunsRead is how many runs of another queue are read at most.
+const maxRunsRead = 20
 
 // unlessHidden is err, but nil if the znode is not there or may not be read.
 func unlessHidden(err error) error {

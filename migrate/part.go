@@ -190,7 +190,7 @@ func (l *listing) batchParts(ctx context.Context) iter.Seq2[*part, error] {
 			case len(below) == 0 || len(below) >= 4 && isEntry(below[:4]):
 				continue
 			case len(below) == 1:
-				if len(p.roots) >= l.part && !p.goesOn(n.Path) {
+				if len(p.roots) >= l.part && !p.mayContinue(n.Path) {
 					if !yield(p, nil) {
 						return
 					}
@@ -209,8 +209,8 @@ func (l *listing) batchParts(ctx context.Context) iter.Seq2[*part, error] {
 	}
 }
 
-// goesOn reports whether more of the part may come after a path, in path order:
+// mayContinue reports whether more of the part may come after a path, in path order:
 // /batches/b-1 comes before /batches/b/states.
-func (p *part) goesOn(path string) bool {
+func (p *part) mayContinue(path string) bool {
 	return slices.ContainsFunc(p.roots, func(root string) bool { return strings.HasPrefix(path, root) })
 }

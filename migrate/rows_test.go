@@ -8,7 +8,7 @@ import (
 
 // If several runs have entries for a record, one of them counts. The test has it typed in by
 // hand.
-func TestHeldRowsSettle(t *testing.T) {
+func TestCustodyRowsKeepNewest(t *testing.T) {
 	entry := func(op ledgerOp, record string, root string) ledgerEntry {
 		return ledgerEntry{op: op, record: record, root: root, bid: "bid0000000000"}
 	}

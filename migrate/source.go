@@ -55,8 +55,8 @@ func (q Queues) Roots() []string {
 	return append(roots, q.Locks...)
 }
 
-// given are the queues without the kinds that have none.
-func (q Queues) given() Queues {
+// withoutEmpty are the queues without the kinds that have none.
+func (q Queues) withoutEmpty() Queues {
 	out := Queues{Nodes: map[QueueKind][]string{}, Locks: q.Locks}
 	for kind, nodes := range q.Nodes {
 		if len(nodes) > 0 {

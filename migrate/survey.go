@@ -72,7 +72,7 @@ func surveyTarget(ctx context.Context, s side.Side, name string, call surveyCall
 		listing: l, call: call, content: newNameHash(), uuids: map[string]string{}, lists: map[string]listLength{}, highest: map[string]int64{},
 		removals: map[ref][]znode.Op{}, hashes: map[string]hash.Hash{}, at: map[ref]int32{},
 	}
-	l.see = t.lookAt
+	l.onNode = t.lookAt
 	if err := l.list(ctx, nil); err != nil {
 		return nil, err
 	}

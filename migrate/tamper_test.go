@@ -77,7 +77,7 @@ func TestVerifyNamesWhatCameBetweenRuns(t *testing.T) {
 
 // If a run would have to recreate a znode of a batch, and there is another client's znode
 // below it, the plan has a problem that names that one.
-func TestPlanNamesWhatStandsInTheWayInABatch(t *testing.T) {
+func TestPlanNamesAnExistingZnodeInABatch(t *testing.T) {
 	opt := options(permissive())
 	rec := func(title string) []byte {
 		return record(t, legacy.Pending, legacy.Payload{"batchID": "B", "jobID": title, "title": title})

@@ -243,7 +243,7 @@ func (v *verifier) account(r *Record, old *migratedJob) *job {
 		switch {
 		case h.op == opDeclaredDone:
 		case v.target.hasJob(h.root):
-			v.silent = append(v.silent, h)
+			v.noProvenance = append(v.noProvenance, h)
 		default:
 			v.differ(JobGone, r.Path, v.target.whyGone(h))
 		}
@@ -451,11 +451,11 @@ func (l *lanes) of(lane lane, run string) int32 {
 	return i
 }
 
-// silentJobs looks at jobs that the ledger has but that claim no record. Either another client
+// jobsWithoutProvenance looks at jobs that the ledger has but that claim no record. Either another client
 // changed the job, or it is another job: if another client created the parent again, it
 // numbers its children from the start.
-func (v *verifier) silentJobs(ctx context.Context) error {
-	for _, h := range v.silent {
+func (v *verifier) jobsWithoutProvenance(ctx context.Context) error {
+	for _, h := range v.noProvenance {
 		parent, err := v.target.side.Get(ctx, znode.Parent(h.root))
 		switch {
 		case err != nil && !errors.Is(err, znode.ErrNoNode):

@@ -92,7 +92,7 @@ func (p *piece) isOurs(path string) bool {
 func (p *piece) extra(n *znode.Node) {
 	what := "nothing in the source asks for it, and it came after the run began"
 	switch inside := p.inside(n); {
-	case foreignMarker(n.Path), p.emptied(n), setByAdministrator(n):
+	case foreignMarker(n.Path), p.isEmptied(n), setByAdministrator(n):
 		p.verdict.Others++
 		return
 	case p.opt.Others && (inside == "" || n.Stat.EphemeralOwner != 0):
@@ -118,10 +118,10 @@ func foreignMarker(path string) bool {
 	return path == MigrationPath+"/m1" || path == MigrationPath+"/m3"
 }
 
-// emptied reports whether a znode is an empty folder of a batch that a run created. A later
+// isEmptied reports whether a znode is an empty folder of a batch that a run created. A later
 // run can have rewritten its jobs in another state. Or the run was killed before it created
 // them, and their records changed before it went on.
-func (p *piece) emptied(n *znode.Node) bool {
+func (p *piece) isEmptied(n *znode.Node) bool {
 	batch, ok := strings.CutSuffix(znode.Parent(n.Path), "/states")
 	return ok && p.isOurs(batch) && n.Stat.NumChildren == 0 && (n.Stat.Cversion > 0 || p.target.dated()) &&
 		slices.Contains(newqueue.BatchFolders, newqueue.BatchFolder(znode.Name(n.Path))) && p.target.createdInRun(n.Stat.Czxid)
@@ -223,7 +223,7 @@ func (p *piece) checkACL(n *znode.Node) {
 func (p *piece) layout(counts func(path string) bool) {
 	for _, x := range lint.Check(p.tree, p.dialect) {
 		if counts(x.Path) {
-			p.broken = append(p.broken, Difference{Kind: LayoutBroken, Path: x.Path, Message: x.Message})
+			p.layoutBroken = append(p.layoutBroken, Difference{Kind: LayoutBroken, Path: x.Path, Message: x.Message})
 		}
 	}
 }

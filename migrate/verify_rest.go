@@ -53,7 +53,7 @@ func (v *verifier) strayEntries(ctx context.Context) error {
 		}
 		p.compare(p.entries...)
 	}
-	rows, entries := v.dangling()
+	rows, entries := v.entriesWithoutJob()
 	for chunk := range slices.Chunk(rows, v.target.part) {
 		if err := v.withoutJobs(ctx, chunk, entries); err != nil {
 			return err
@@ -62,9 +62,9 @@ func (v *verifier) strayEntries(ctx context.Context) error {
 	return nil
 }
 
-// dangling returns the entries whose job was not there when they were listed. oneEntry has one
+// entriesWithoutJob returns the entries whose job was not there when they were listed. oneEntry has one
 // entry of each missing job, for a message.
-func (v *verifier) dangling() (rows []entryRow, oneEntry map[string]string) {
+func (v *verifier) entriesWithoutJob() (rows []entryRow, oneEntry map[string]string) {
 	oneEntry = map[string]string{}
 	for _, list := range []*entryRows{&v.target.queued, &v.target.inBatch} {
 		for _, row := range list.rows {

@@ -82,7 +82,7 @@ func (p *piece) addSubmissions(ctx context.Context) error {
 		known := false
 		for _, b := range p.wanted[bid] {
 			data := encode(newqueue.Object{"batchID": b.key.uuid()})
-			if known = p.target.called.of(batchIDIn(data)) == row.called; known {
+			if known = p.target.batchIDs.of(batchIDIn(data)) == row.batchID; known {
 				if err := p.put(znode.Node{Path: path, Data: data}); err != nil {
 					return err
 				}

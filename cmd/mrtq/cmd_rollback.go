@@ -177,7 +177,7 @@ func othersHolds(u *migrate.Undo) (paths []string) {
 // planAgain is how to plan the same migration anew. The run's record, which says
 // how, is gone after a rollback that kept nothing, so status can't say it then.
 func (c *rollbackCmd) planAgain(a *app, u *migrate.Undo, e endpoint) string {
-	run := u.Of()
+	run := u.RunRecord()
 	if c.dry || run.Source == "" {
 		return ""
 	}
