@@ -30,7 +30,7 @@ func fourRecords(t testing.TB) map[string][]byte {
 // batches and cleans up, all through the client library on the test's own door.
 func workOff(t testing.TB, s *site, d newqueue.Dialect) {
 	t.Helper()
-	q := newqueue.Open(s.door, d)
+	q := newqueue.Open(s.client, d)
 	releaseHolds(t, s)
 	workJobs(t, q, d)
 	for _, bid := range treeOf(t, s).Children(newqueue.BatchesPath) {
@@ -62,7 +62,7 @@ func workOff(t testing.TB, s *site, d newqueue.Dialect) {
 func releaseHolds(t testing.TB, s *site) {
 	t.Helper()
 	for _, h := range newqueue.QueueHolds {
-		if err := s.door.Delete(newqueue.QueueHoldPath(h), -1); err != nil && !errors.Is(err, zk.ErrNoNode) {
+		if err := s.client.Delete(newqueue.QueueHoldPath(h), -1); err != nil && !errors.Is(err, zk.ErrNoNode) {
 			t.Fatal(err)
 		}
 	}
@@ -162,7 +162,7 @@ func TestDeletedJobIsNotRecreated(t *testing.T) {
 			src := source(t, queue(t, records))
 			target := serve(t, znode.NewTree())
 			mustMigrate(t, target, src, opt)
-			q := newqueue.Open(target.door, d)
+			q := newqueue.Open(target.client, d)
 			if _, err := q.DeleteJob(t.Context(), "jid0000000001"); err != nil {
 				t.Fatal(err)
 			}
@@ -284,7 +284,7 @@ func TestWhatARebuildCanNotKnow(t *testing.T) {
 	src := source(t, queue(t, records))
 	target := serve(t, znode.NewTree())
 	mustMigrate(t, target, src, opt)
-	q := newqueue.Open(target.door, opt.Dialect)
+	q := newqueue.Open(target.client, opt.Dialect)
 	for _, jid := range []string{"jid0000000001", "jid0000000002"} {
 		job, err := q.Job(t.Context(), jid)
 		if err != nil || job.Status.State != newqueue.JobPending {

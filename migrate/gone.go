@@ -57,29 +57,29 @@ func (p *Plan) decideMayBeLost(r Record, row *recordRow) {
 	row.reason = p.reasons.of("it may have been migrated: the ledger that said so was lost")
 	p.problem(Problem{Kind: CustodyLost, Path: r.Path,
 		Message: fmt.Sprintf("it has no job, and it may be one of the records (%d at least) whose custody was lost with the ledger", p.ex.custody.lost),
-		Next:    "find out whether it was done; then declare it done, or have a new job made of it"})
+		Next:    "find out whether it was done; then declare it done, or let a migration create a new job for it"})
 }
 
 // checkChoices names the paths in Again and Done that choose nothing, most often
 // because they are misspelled. It also names the records that the operator declares
-// done although a job would be made of them.
+// done although a migration would create jobs for them.
 func (p *Plan) checkChoices() {
 	for pl := range p.plannedJobs() {
 		if len(p.opt.Done) == 0 {
 			break
 		}
 		if path := p.listed.path(pl.record); slices.Contains(p.opt.Done, path) {
-			p.problem(Problem{Kind: NotGone, Path: path, Message: "it is declared done, but its custody was not lost: a job would be made of it",
+			p.problem(Problem{Kind: NotGone, Path: path, Message: "it is declared done, but its custody was not lost: a migration would create a job for it",
 				Next: "don't declare it done; if it is done, remove the record from the legacy queue"})
 		}
 	}
 	for _, c := range []struct {
-		asked string
+		what  string
 		paths []string
-	}{{"a new job of it is asked for", p.opt.Again}, {"it is declared done", p.opt.Done}} {
+	}{{"a new job is requested for it", p.opt.Again}, {"it is declared done", p.opt.Done}} {
 		for _, path := range c.paths {
 			if record, listed := p.listed.find(path); path != All && !(listed && p.rows[record].action != 0) {
-				p.problem(Problem{Kind: NoSuchRecord, Path: path, Message: c.asked + ", but the source has no such record", Next: "give the record's whole path"})
+				p.problem(Problem{Kind: NoSuchRecord, Path: path, Message: c.what + ", but the source has no such record", Next: "give the record's whole path"})
 			}
 		}
 	}

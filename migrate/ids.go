@@ -90,7 +90,7 @@ func (p *Plan) counter(parent, prefix string, before int) *counter {
 func (p *Plan) advanceCounter(parent string, times, highest int64) {
 	if times > maxAdvance {
 		p.problem(Problem{Kind: CounterBehind, Path: parent,
-			Message: fmt.Sprintf("ZooKeeper's counter is %d behind the highest id %d: any client's next create would fail for that long", times, highest),
+			Message: fmt.Sprintf("ZooKeeper's counter is %d behind the highest id %d: the next %d creates of any client would fail", times, highest, times),
 			Next:    "the tree was restored without its counters: restore it again from a dump that has Stats"})
 		return
 	}

@@ -224,15 +224,15 @@ func decodeLedger(data []byte) ([]ledgerEntry, error) {
 		}
 	}
 	sequences, numbers, batches := r.column(n, 0), r.column(n, 1), r.column(n, 0)
-	spelled := 0
+	pathBytes := 0
 	for i := range entries {
 		hash := r.bytes(4)
 		if r.err != nil {
 			return nil, r.err
 		}
 		k := kinds[kind[i]]
-		if spelled += len(k.record) + len(k.root); spelled > maxShard {
-			r.fail(fmt.Sprintf("it spells out to more than %d bytes", maxShard))
+		if pathBytes += len(k.record) + len(k.root); pathBytes > maxShard {
+			r.fail(fmt.Sprintf("its paths take more than %d bytes", maxShard))
 			return nil, r.err
 		}
 		e := &entries[i]

@@ -14,7 +14,7 @@ import (
 )
 
 // The oracle of TestOperatorsLife knows what one target should hold. It reads the raw
-// tree and is told of each step. It shares no rule with the package: it finds a record's
+// tree and sees each step. It shares no rule with the package: it finds a record's
 // job by a token in the payload, and not by provenance or ledger.
 
 // oldRecord is one record of the legacy queue.
@@ -135,19 +135,19 @@ func rawRuns(tree *znode.Tree) []rawRun {
 	return runs
 }
 
-// at says where a job is.
-type at struct{ root, bid string }
+// location says where a job is.
+type location struct{ root, bid string }
 
 // jobsByToken returns all jobs and access requests, by their tokens.
-func jobsByToken(tree *znode.Tree) map[string][]at {
-	found := map[string][]at{}
+func jobsByToken(tree *znode.Tree) map[string][]location {
+	found := map[string][]location{}
 	note := func(root, content, bid string) {
 		var payload struct {
 			Token string `json:"jobID"`
 		}
 		n := tree.Get(content)
 		if n != nil && json.Unmarshal(n.Data, &payload) == nil && payload.Token != "" {
-			found[payload.Token] = append(found[payload.Token], at{root, bid})
+			found[payload.Token] = append(found[payload.Token], location{root, bid})
 		}
 	}
 	for _, jid := range tree.Children("/jobs") {
@@ -241,13 +241,13 @@ func (o *oracle) observe(before, after *znode.Tree) {
 		}
 	}
 	if changed {
-		o.unclean()
+		o.forgetBefore()
 	}
 }
 
-// unclean notes that a rollback of any run can no longer restore the tree as it was before
+// forgetBefore notes that a rollback of any run can no longer restore the tree as it was before
 // that run.
-func (o *oracle) unclean() {
+func (o *oracle) forgetBefore() {
 	for _, r := range o.runs {
 		r.before = ""
 	}

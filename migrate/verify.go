@@ -200,7 +200,7 @@ type verifier struct {
 	batches      map[batchKey]*wantedBatch
 	wanted       map[string][]*wantedBatch // by BID
 	uuids        nameSet                   // entries of /batch-uuids that were looked at
-	strays       []entryRow                // entries in batches that no record asks for
+	strays       []entryRow                // entries in batches that no record needs
 	layoutBroken []Difference              // of the layout's rules
 	faults       serviceFaults
 	workers      []string                     // paths that workers wrote: locks on jobs, and statuses of requests that are being processed

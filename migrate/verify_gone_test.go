@@ -36,7 +36,7 @@ func TestVerifyNamesWhatIsGoneAndLocked(t *testing.T) {
 			}
 			// By workers: one job is locked, another between two steps; a request is locked,
 			// and another's worker has died.
-			q := newqueue.Open(s.door, d)
+			q := newqueue.Open(s.client, d)
 			job, err := q.AcquireJob(t.Context(), newqueue.JobPending)
 			if err != nil {
 				t.Fatal(err)

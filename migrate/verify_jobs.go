@@ -337,7 +337,7 @@ func (p *piece) expected(claims []claimed) []*job {
 }
 
 // compareEntries compares the jobs' entries with those that they should have. An entry in a
-// batch that nothing asks for is kept in strays: whether a migration made its batch is
+// batch that no record needs is kept in strays: whether a migration made its batch is
 // known only when all jobs were seen.
 func (p *piece) compareEntries() {
 	places := slices.Clone(p.entries)

@@ -59,7 +59,7 @@ func (p *piece) compare(roots ...string) {
 			case c.Kind == znode.Missing:
 				p.differ(NodeMissing, c.Path, "it should exist and doesn't")
 			case c.Kind == znode.Changed && !p.isOurs(c.Path):
-				// A folder that was there before. Its data says nothing: some
+				// A folder that existed before. Its data does not matter: some
 				// clients write null.
 			case c.Kind == znode.Changed:
 				p.differ(NodeChanged, c.Path, c.String()[len(c.Path)+2:])
@@ -86,11 +86,11 @@ func (p *piece) isOurs(path string) bool {
 	return p.isOurJob(path)
 }
 
-// extra judges a znode that no record asks for. Inside something that a run created, it is a
+// extra judges a znode that no record needs. Inside something that a run created, it is a
 // difference, because it can't be older than that. Elsewhere, it is another client's if it
 // was there before the newest run began, and a difference if it came later.
 func (p *piece) extra(n *znode.Node) {
-	what := "nothing in the source asks for it, and it came after the run began"
+	what := "no legacy record needs it, and it was created after the run began"
 	switch inside := p.inside(n); {
 	case foreignMarker(n.Path), p.isEmptied(n), setByAdministrator(n):
 		p.verdict.Others++
@@ -99,12 +99,12 @@ func (p *piece) extra(n *znode.Node) {
 		p.verdict.Others++ // a worker's lock, in one of ours too
 		return
 	case inside != "":
-		what = fmt.Sprintf("it belongs to %s, which the migration made, and nothing in the source asks for it", inside)
+		what = fmt.Sprintf("it belongs to %s, which the migration made, and no legacy record needs it", inside)
 	case n.Stat.Czxid < p.began:
 		p.verdict.Others++
 		return
 	case p.began == 0:
-		what = "nothing in the source asks for it, and no run is recorded"
+		what = "no legacy record needs it, and no run is recorded"
 	}
 	if n.Stat.EphemeralOwner != 0 {
 		what = "a session holds it: another client is at work"

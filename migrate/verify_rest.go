@@ -9,7 +9,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// strayUUIDs looks at the entries of /batch-uuids that no record asks for.
+// strayUUIDs looks at the entries of /batch-uuids that no record needs.
 func (v *verifier) strayUUIDs(ctx context.Context) error {
 	names, err := childrenOf(ctx, v.target.side, newqueue.BatchUUIDsPath)
 	if err != nil {
@@ -43,8 +43,8 @@ func (v *verifier) strayUUIDs(ctx context.Context) error {
 	return nil
 }
 
-// strayEntries looks at the entries in batches that no record asks for, and at the entries
-// whose job is not there.
+// strayEntries looks at the entries in batches that no record needs, and at the entries
+// whose job does not exist.
 func (v *verifier) strayEntries(ctx context.Context) error {
 	for chunk := range slices.Chunk(v.strays, v.target.part) {
 		p := v.piece(newPart())
@@ -105,7 +105,7 @@ func (v *verifier) withoutJobs(ctx context.Context, rows []entryRow, oneEntry ma
 	}
 	for _, job := range jobs {
 		if entry := oneEntry[job]; p.tree.Get(job) == nil && p.tree.Get(entry) != nil {
-			p.differ(NodeMissing, job, entry+" stands for it")
+			p.differ(NodeMissing, job, entry+" names it, but it does not exist")
 		}
 	}
 	p.compare(p.entries...)

@@ -16,7 +16,7 @@ import (
 // is held, and so is a change of something that workers don't write.
 func TestWorkIsNoDamage(t *testing.T) {
 	take := func(t *testing.T, s *site, d newqueue.Dialect) *newqueue.Job {
-		job, err := newqueue.Open(s.door, d).AcquireJob(t.Context(), newqueue.JobPending)
+		job, err := newqueue.Open(s.client, d).AcquireJob(t.Context(), newqueue.JobPending)
 		if err != nil {
 			t.Fatal(err)
 		}
