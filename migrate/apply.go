@@ -44,7 +44,7 @@ type Migrator struct {
 	HoldAgain bool
 
 	owner      string
-	finished   error         // what this migrator would have gone on with was finished while it waited
+	finished   error         // not nil if another migrator finished this one's run while it waited
 	firstPause time.Duration // the first pause after the server throttled; 0 means a second
 }
 
@@ -192,9 +192,9 @@ func (m *Migrator) look(ctx context.Context, read ReadFunc, opt Options, expect 
 	if err := p.released(); err != nil && !m.HoldAgain {
 		return 0, err
 	}
-	steps, made, err := m.apply(ctx, p, budget)
+	steps, created, err := m.apply(ctx, p, budget)
 	res.Steps += steps
-	res.Done.add(made)
+	res.Done.add(created)
 	return steps, err
 }
 
@@ -534,7 +534,7 @@ func (c *chain) lost(ctx context.Context, failed []unit, err error) error {
 	n, gerr := c.m.Target.Get(ctx, c.run.path())
 	switch {
 	case errors.Is(gerr, znode.ErrNoNode):
-		// The run was not even begun, or was rolled back. The next look shows which.
+		// The run has not begun, or was rolled back. The next look shows which.
 	case gerr != nil:
 		return fmt.Errorf("%w; then: %w", err, gerr)
 	default:

@@ -129,18 +129,18 @@ func (c *custody) add(tree *znode.Tree, r Run) error {
 	err := walkLedger(tree, r, func(shard *znode.Node, entries []ledgerEntry) {
 		// The entries' jobs were created after the shard before theirs, and not after
 		// their own shard.
-		made := span{after, r.stat.Mzxid}
+		createdIn := span{after, r.stat.Mzxid}
 		if shard != nil {
-			made.to = min(made.to, shard.Stat.Czxid)
+			createdIn.to = min(createdIn.to, shard.Stat.Czxid)
 			after = shard.Stat.Czxid
 		}
 		switch {
 		case !whole.known():
-			made = span{}
+			createdIn = span{}
 		case r.From != 0:
-			made = span{r.From, r.To}
+			createdIn = span{r.From, r.To}
 		}
-		c.entries.add(r.ID, made, entries)
+		c.entries.add(r.ID, createdIn, entries)
 	})
 	if err != nil {
 		c.entries.rows = c.entries.rows[:before]

@@ -17,7 +17,7 @@ type entryRow struct {
 	in         int8   // 0 in a queue; else one more than the batch folder's index in [newqueue.BatchFolders]
 	incomplete bool   // it is not as a run created it, so the row does not say all of it
 	epoch      uint8  // index into entryRows.epochs: the upper half of the transaction that created it
-	made       uint32 // the lower half of that transaction
+	czxidLow   uint32 // the lower half of that transaction
 }
 
 // entryRows are entries in the order of the jobs' ids. The entries of one job are in the
@@ -31,7 +31,7 @@ type entryRows struct {
 
 // add adds an entry at the end; see [entryRows.sort].
 func (e *entryRows) add(n *znode.Node) {
-	row := entryRow{incomplete: !isUnchanged(n), made: uint32(n.Stat.Czxid)}
+	row := entryRow{incomplete: !isUnchanged(n), czxidLow: uint32(n.Stat.Czxid)}
 	jid, bid, folder := entryOf(n.Path)
 	row.jid, row.at = e.names.ref(jid), e.names.ref(n.Path)
 	if bid != "" {
@@ -85,7 +85,7 @@ func isUnchanged(n *znode.Node) bool {
 	return n.Data != nil && len(n.Data) == 0 && n.Unreadable == "" && s == entryStat(s.Czxid)
 }
 
-func entryStat(made int64) znode.Stat { return znode.Stat{Czxid: made, Mzxid: made, Pzxid: made} }
+func entryStat(czxid int64) znode.Stat { return znode.Stat{Czxid: czxid, Mzxid: czxid, Pzxid: czxid} }
 
 // sort sorts the rows.
 func (e *entryRows) sort() {
@@ -123,7 +123,7 @@ func (e *entryRows) path(row entryRow) string {
 
 // node is the znode of an entry that is as a run created it.
 func (e *entryRows) node(row entryRow) znode.Node {
-	n := znode.Node{Path: e.path(row), Data: none, Stat: entryStat(e.epochs[row.epoch]<<32 | int64(row.made))}
+	n := znode.Node{Path: e.path(row), Data: none, Stat: entryStat(e.epochs[row.epoch]<<32 | int64(row.czxidLow))}
 	if row.acl > 0 {
 		n.ACL = e.acls[row.acl-1]
 	}

@@ -17,8 +17,8 @@ func chosen(paths []string, record string) bool {
 	return slices.Contains(paths, record) || slices.Contains(paths, All)
 }
 
-// wantsNewJob reports whether the operator wants a new job for a record whose job is gone. If
-// the unfinished run that this plan finishes already made one, it does not make another.
+// wantsNewJob reports whether the operator wants a new job for a record whose job is gone.
+// If the plan finishes a run that already created one, it is false.
 func (p *Plan) wantsNewJob(r Record, h custodyEntry) bool {
 	return chosen(p.opt.Again, r.Path) && !(p.Resumes && h.run == p.Run)
 }

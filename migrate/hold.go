@@ -166,10 +166,10 @@ func (h *Holds) Set(paths []string, note HoldNote) []znode.Op {
 		acl = h.newest.ACL
 	}
 	var ops []znode.Op
-	made := map[string]bool{}
+	added := map[string]bool{}
 	add := func(path string, data []byte) {
-		if h.tree.Get(path) == nil && !made[path] {
-			made[path] = true
+		if h.tree.Get(path) == nil && !added[path] {
+			added[path] = true
 			ops = append(ops, znode.Op{Kind: znode.OpCreate, Path: path, Data: data, ACL: acl})
 		}
 	}

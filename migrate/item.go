@@ -89,8 +89,8 @@ func (f *finder) find(ctx context.Context, name string) error {
 	return f.addCustody(ctx, record)
 }
 
-// existingOne returns the one of several places that is there. If none is, it returns them all,
-// because the ledger may still know them.
+// existingOne returns the one path that exists. If none does, it returns them all, because
+// the ledger may still know them.
 func (f *finder) existingOne(ctx context.Context, name string, roots []string) ([]string, error) {
 	var there []string
 	for _, root := range roots {
@@ -120,7 +120,7 @@ func (f *finder) candidates(name string) (record string, roots []string) {
 	case strings.HasPrefix(name, "/") && len(name) > 1 && f.queue.kinds[znode.Parent(name)] != "":
 		return name, nil
 	case strings.HasPrefix(name, "/") && znode.ValidatePath(name) == nil:
-		return "", []string{ownerOf(name)} // a znode of a job stands for the job
+		return "", []string{ownerOf(name)} // a znode of a job means the job
 	}
 	for _, node := range f.queue.nodes {
 		if path := znode.Join(node.path, name); f.queue.has(path) {

@@ -15,7 +15,7 @@ type jobRow struct {
 	claim             int32 // index into jobRows.claims
 	sha               [32]byte
 	// What [survey] adds.
-	made    int64 // the transaction that created it
+	czxid   int64 // the transaction that created it
 	shape   shape
 	touched bool // another client changed it since a run created it
 }
@@ -82,7 +82,7 @@ func (j *jobRows) find(record string) (p migratedJob, there bool) {
 	return migratedJob{}, false
 }
 
-// index is where a record's job is among the rows.
+// index returns the index of the row of a record's job.
 func (j *jobRows) index(record string) (i int, there bool) {
 	r, known := j.names.find(record)
 	if !known {

@@ -78,8 +78,8 @@ func ownerOf(path string) string {
 }
 
 // jobParts reads jobs and requests part by part, with their entries. It leaves out those
-// for which take is false. While the caller looks at a part, the next is being read.
-func (l *listing) jobParts(ctx context.Context, roots iter.Seq[string], take func(side.Subtree) bool) iter.Seq2[*part, error] {
+// for which wanted is false. While the caller looks at a part, the next is being read.
+func (l *listing) jobParts(ctx context.Context, roots iter.Seq[string], wanted func(side.Subtree) bool) iter.Seq2[*part, error] {
 	return func(yield func(*part, error) bool) {
 		p := newPart()
 		subtrees := func(ctx context.Context) iter.Seq2[side.Subtree, error] { return l.side.Subtrees(ctx, roots) }
@@ -88,7 +88,7 @@ func (l *listing) jobParts(ctx context.Context, roots iter.Seq[string], take fun
 			case err != nil:
 			case sub.Missing():
 				l.vanished[sub.Root] = true
-			case take(sub):
+			case wanted(sub):
 				p.add(sub.Root)
 				err = p.put(sub.Nodes...)
 			}

@@ -99,8 +99,8 @@ func (l initialState) lastSuccessful(d newqueue.Dialect) newqueue.JobState {
 	return ""
 }
 
-// initialStates is the whole rule: queue × legacy status. A consumed record has the initial state of
-// the status that its policy chooses; see [decide].
+// initialStates is the whole rule: queue × legacy status. A consumed record has the
+// initial state of the status that its policy chooses; see [decide].
 //
 // An inventory record is an object that is stored and not yet recorded, so its job begins
 // at recording. If the record was held or failed, its job is failed. From there an

@@ -343,14 +343,14 @@ func (ex *survey) spanOf(r Run) (from, to int64) {
 		to = max(to, s.to)
 	}
 	for i := range ex.jobs.rows {
-		to = max(to, ex.jobs.rows[i].made)
+		to = max(to, ex.jobs.rows[i].czxid)
 	}
 	for _, path := range r.Made {
 		note(path)
 	}
 	for _, b := range ex.existingBatches {
 		if b.kind != "" {
-			to = max(to, b.made)
+			to = max(to, b.czxid)
 		}
 	}
 	if t, ok := readTrace(ex.tree); ok {

@@ -42,7 +42,7 @@ func TestCustodyRowsKeepNewest(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("the ledgers say\n%q, want\n%q", got, want)
 	}
-	if h, there := rows.find("/q/a0000000003"); !there || h.made != (span{2, 3}) {
+	if h, there := rows.find("/q/a0000000003"); !there || h.createdIn != (span{2, 3}) {
 		t.Errorf("/q/a0000000003 is %+v, %t: want that of the second shard", h, there)
 	}
 	for _, gone := range []string{"/q/a0000000000", "/q/a0000000004", "/q/b", ""} {

@@ -47,7 +47,7 @@ type surveyCalls struct {
 // existingBatch is a batch of the target.
 type existingBatch struct {
 	bid   ref
-	made  int64     // the transaction that created it
+	czxid int64     // the transaction that created it
 	kind  batchKind // "" if no migration created it
 	run   string    // the run that created it
 	nodes nodeSet   // which of a batch's znodes are there
@@ -131,7 +131,7 @@ func (t *survey) batchNode(bid, name string, n *znode.Node) {
 	r := t.names.ref(bid)
 	if name == "" {
 		t.count(n.Path)
-		b := existingBatch{bid: r, made: n.Stat.Czxid}
+		b := existingBatch{bid: r, czxid: n.Stat.Czxid}
 		if prov, ok := parseBatchProvenance(n.Data); ok {
 			b.kind, b.run = prov.Of, prov.Run
 		}
@@ -198,7 +198,7 @@ func (t *survey) readJobs(ctx context.Context) error {
 	var known []migratedJob
 	report, done := phases(ctx), 0
 	report(ReadingJobs, 0, len(t.roots))
-	take := func(sub side.Subtree) bool {
+	wanted := func(sub side.Subtree) bool {
 		for i := range sub.Nodes {
 			t.hash(&sub.Nodes[i])
 			if t.call.node != nil {
@@ -211,7 +211,7 @@ func (t *survey) readJobs(ctx context.Context) error {
 		}
 		return claimed
 	}
-	for part, err := range t.jobParts(ctx, t.allRoots(), take) {
+	for part, err := range t.jobParts(ctx, t.allRoots(), wanted) {
 		if err != nil {
 			return err
 		}
@@ -239,7 +239,7 @@ func (t *survey) readJobs(ctx context.Context) error {
 // noteShape notes a job's shape, and whether it was touched.
 func (t *survey) noteShape(ex *existing, p migratedJob, why string, claims *jobRows) {
 	row := &claims.rows[len(claims.rows)-1]
-	row.made, row.touched = ex.tree.Get(p.root).Stat.Czxid, why != ""
+	row.czxid, row.touched = ex.tree.Get(p.root).Stat.Czxid, why != ""
 	if row.touched {
 		return
 	}

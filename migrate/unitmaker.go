@@ -250,8 +250,8 @@ func (m *unitMaker) addBatch(b *batch, u *unit, pl *plannedJob) (undo func()) {
 	}
 }
 
-// assignIDs gives their present ids to the batch and to the jobs that its report names,
-// unless these are already created.
+// assignIDs gives present ids to the batch and to the jobs that its report names, unless
+// they are already created.
 func (m *unitMaker) assignIDs(b *batch) {
 	if c := m.p.counters[newqueue.BatchesPath]; b.isNew && b.number >= c.used {
 		b.bid = c.id(b.number)

@@ -182,7 +182,7 @@ func (p *piece) checkVersions(path string) {
 	case job != "" && p.tree.Get(job) != nil && n.Stat.Czxid != p.tree.Get(job).Stat.Czxid:
 		p.differ(Recreated, path, fmt.Sprintf("transaction %#x created it, and %#x created its job: another client deleted and recreated it", n.Stat.Czxid, p.tree.Get(job).Stat.Czxid))
 	case path == job:
-		if h, there := ex.custody.lookup(p.provenance(n).Path); there && h.root == path && h.made.known() && !h.made.contains(n.Stat.Czxid) {
+		if h, there := ex.custody.lookup(p.provenance(n).Path); there && h.root == path && h.createdIn.known() && !h.createdIn.contains(n.Stat.Czxid) {
 			p.differ(Recreated, path, path+" was deleted and recreated")
 		}
 	case job == "" && !ex.createdInRun(n.Stat.Czxid) && !ex.createdOutsideRuns(n):
@@ -192,8 +192,8 @@ func (p *piece) checkVersions(path string) {
 
 // provenance is what a job's or request's own znode says.
 func (p *piece) provenance(n *znode.Node) Provenance {
-	if said := p.provenances[n.Path]; said != nil {
-		return *said
+	if known := p.provenances[n.Path]; known != nil {
+		return *known
 	}
 	prov, _ := parseProvenance(n.Data)
 	return prov

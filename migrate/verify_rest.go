@@ -62,8 +62,8 @@ func (v *verifier) strayEntries(ctx context.Context) error {
 	return nil
 }
 
-// entriesWithoutJob returns the entries whose job was not there when they were listed. oneEntry has one
-// entry of each missing job, for a message.
+// entriesWithoutJob returns the entries whose job did not exist when they were listed.
+// oneEntry has one entry of each missing job, for a message.
 func (v *verifier) entriesWithoutJob() (rows []entryRow, oneEntry map[string]string) {
 	oneEntry = map[string]string{}
 	for _, list := range []*entryRows{&v.target.queued, &v.target.inBatch} {
