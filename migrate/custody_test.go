@@ -27,7 +27,7 @@ func fourRecords(t testing.TB) map[string][]byte {
 }
 
 // workOff releases the holds, takes every job through its states, reports the
-// batches and cleans up, all through the client library on the test's own door.
+// batches and cleans up, all through the client library in the test's own session.
 func workOff(t testing.TB, s *site, d newqueue.Dialect) {
 	t.Helper()
 	q := newqueue.Open(s.client, d)

@@ -19,7 +19,7 @@ type custodyEntry struct {
 type custodyRow struct {
 	record, root, bid ref
 	hash              uint32
-	part              int32 // index into heldRows.parts
+	part              int32 // index into custodyRows.parts
 	op                ledgerOp
 }
 

@@ -198,5 +198,5 @@ func (l *listing) hasJob(root string) bool {
 // allRoots yields the paths of the jobs and requests in order.
 func (l *listing) allRoots() iter.Seq[string] { return l.names.texts(l.roots) }
 
-// whyGone says what happened to a migrated record's job; see [custodyEntry.gone].
+// whyGone says what happened to a migrated record's job; see [custodyEntry.whyGone].
 func (l *listing) whyGone(h custodyEntry) string { return h.whyGone(l.batchOf(h.bid) != nil) }

@@ -84,7 +84,7 @@ func (tk *migratedReader) begin(t *survey) {
 	}
 }
 
-// job makes a Taken of a job. ok is false if the ledger does not have the job.
+// job returns the MigratedRecord of a job. ok is false if the ledger does not have the job.
 func (tk *migratedReader) job(t *survey, ex *existing, p migratedJob, why string) (taken MigratedRecord, ok bool) {
 	tk.begin(t)
 	i, there := t.custody.entries.index(p.prov.Path)

@@ -59,7 +59,7 @@ type existingBatch struct {
 	entries [4]listLength
 }
 
-// batchWorked are the znodes of a batch that tell whether another client worked on it.
+// batchWorked are the znodes of a batch that show whether another client worked on it.
 var batchWorked = [4]string{"submission", "status", "status-report", "lock"}
 
 // surveyTarget reads a target.
@@ -310,7 +310,7 @@ func (t *survey) hasData(b *existingBatch, name string, data []byte) bool {
 	return b.has(name) && b.sums[i] == t.contentSum(data)
 }
 
-// whyGone says what happened to a migrated record's job; see [custodyEntry.gone].
+// whyGone says what happened to a migrated record's job; see [custodyEntry.whyGone].
 func (t *survey) whyGone(h custodyEntry) string { return h.whyGone(t.batchAt(h.bid) != nil) }
 
 // removal are the operations that remove a job that nobody touched.

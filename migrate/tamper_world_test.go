@@ -177,7 +177,7 @@ func must(t *testing.T, target *site, do any) {
 	}
 }
 
-// copyWorld is twoWorld restored on another server, whose transactions show nothing.
+// copyWorld is twoRunsWorld restored on another server, whose transactions show nothing.
 func copyWorld(t *testing.T, d newqueue.Dialect) *world {
 	w := twoRunsWorld(t, d)
 	target := serve(t, znode.NewTree())

@@ -116,7 +116,7 @@ func (t *Target) lead(ctx context.Context, owner string, acl []znode.ACL, joined
 }
 
 // waitText says which migrator this one waits for. That migrator may be dead, and this one
-// can't find out. So standsBy also says how long the wait can be then.
+// can't find out. So waitText also says how long the wait can be then.
 func (t *Target) waitText(owner string) string {
 	text := fmt.Sprintf("another migrator is at work (%s); waiting until it ends", owner)
 	if on, ok := t.Backend.(online); ok {

@@ -236,9 +236,9 @@ func (p *Plan) recordSize() int {
 	return len(run.encode()) + base64.StdEncoding.EncodedLen(tail) + maxQueueBytes*len(QueueKinds)
 }
 
-// Bounds in bytes for [Plan.recordSize]: mostOfEntry is an entry of the ledger without its
-// kind (an index, three differences and a hash), mostOfKind a kind without the record's
-// path, mostOfQueue a queue in [Ledger.Highest] and the counts, and mostOfNames the names of
+// Bounds in bytes for [Plan.recordSize]: maxEntryBytes is an entry of the ledger without its
+// kind (an index, three differences and a hash), maxKindBytes a kind without the record's
+// path, maxQueueBytes a queue in [Ledger.Highest] and the counts, and maxNamesBytes the names of
 // most sources and migrators.
 const (
 	maxEntryBytes = 2 + 3*5 + 4

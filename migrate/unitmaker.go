@@ -16,8 +16,8 @@ import (
 // the counter too. New jobs come last, by ascending id.
 //
 // If another client's new job takes an id that was meant for one of ours, the
-// transactions under way fail. Then [unitMaker.back] goes back to what was done, the
-// numbers move up, and making yields the units again from there.
+// transactions under way fail. Then [unitMaker.rewind] goes back to what was done. The
+// numbers move up, and unitMaker yields the units again from there.
 type unitMaker struct {
 	p        *Plan
 	ahead    []step // the steps before the jobs, in order
