@@ -68,7 +68,7 @@ func TestNextEndsWithItsCommand(t *testing.T) {
 		{migrate.Status{Step: migrate.StepRebuild}, "Next: mrtq rebuild zk1:2181/new"},
 		{migrate.Status{Step: migrate.StepFinishRollback}, "Next, to finish it: mrtq rollback zk1:2181/new --run run0000000003"},
 		{migrate.Status{Step: migrate.StepRelease}, "Next, to verify and release: mrtq release zk1:2181/new zk1:2181 --quarantine FILE"},
-		{migrate.Status{Step: migrate.StepReleaseOthers, Holds: []migrate.HoldStatus{{Path: "/locks/queue/ingest", By: "alice", Proof: true}}},
+		{migrate.Status{Step: migrate.StepReleaseOthers, Holds: []migrate.HoldStatus{{Path: "/locks/queue/ingest", By: "alice", CoversRun: true}}},
 			"Next, when that is over, to verify and release: mrtq release zk1:2181/new zk1:2181 --quarantine FILE"},
 		{migrate.Status{Step: migrate.StepPlanAgain}, "Next: mrtq plan zk1:2181 zk1:2181/new --dialect design --consumed failed --undecodable quarantine"},
 	} {
