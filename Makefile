@@ -1,6 +1,6 @@
-# make test      everything that a change must pass; needs Go alone, and uses a JVM
-#                with ZooKeeper's jars and Docker where they are (.ci/install gets them)
-# make test-jvm  what of it runs on the embedded ZooKeeper, on Apache's own
+# make test      everything that a change must pass; needs only Go, and also uses a JVM
+#                with ZooKeeper's jars and Docker if they are installed (.ci/install does it)
+# make test-jvm  the tests that otherwise use the embedded ZooKeeper, on Apache's
 # make demo      a legacy queue migrated, verified and rolled back, on a ZooKeeper
 #                that is started for it and thrown away
 # make torture   the random and exhaustive tests at a large size, with their counts
