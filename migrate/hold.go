@@ -56,7 +56,8 @@ type Hold struct {
 	Why   string    `json:"why,omitempty"`
 
 	// Proof reports whether it has held the queue since the newest run: it was set before
-	// that run ended, or the run has not ended.
+	// that run ended, or the run has not ended. If the records of the runs are damaged,
+	// that is not known, and Proof is true.
 	Proof bool `json:"-"`
 
 	node *znode.Node
@@ -65,8 +66,10 @@ type Hold struct {
 // Holds are the holds of a target at the time when they were read.
 type Holds struct {
 	Standing []Hold // on queues, then on collections
-	tree     *znode.Tree
-	newest   *Run
+	// Damaged reports whether the record of a run is damaged or gone.
+	Damaged bool
+	tree    *znode.Tree
+	newest  *Run
 }
 
 // holdRoots are the subtrees that are read to set or release a hold.
@@ -108,16 +111,25 @@ func HoldsIn(tree *znode.Tree) (*Holds, error) {
 	h := &Holds{tree: tree}
 	var runs []Run
 	for _, name := range tree.Children(RunsPath) {
-		// Status, verify and rebuild report a damaged record.
+		// Status, verify and rebuild say what is damaged.
 		if r, err := parseRun(tree.Get(znode.Join(RunsPath, name))); err == nil {
 			runs = append(runs, r)
+		} else if IsRun(name) {
+			h.Damaged = true
 		}
+	}
+	trace, _ := readTrace(tree)
+	for _, r := range trace.Runs {
+		h.Damaged = h.Damaged || tree.Get(znode.Join(RunsPath, r.ID)) == nil
 	}
 	slices.SortFunc(runs, func(a, b Run) int { return int(a.number()) - int(b.number()) })
 	if len(runs) > 0 {
 		h.newest = &runs[len(runs)-1]
 	}
 	h.Standing = standingHolds(tree, runs)
+	for i := range h.Standing {
+		h.Standing[i].Proof = h.Standing[i].Proof || h.Damaged
+	}
 	return h, nil
 }
 

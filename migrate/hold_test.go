@@ -66,6 +66,22 @@ func TestHoldsOf(t *testing.T) {
 			},
 			want: want{"alice@host", false},
 		},
+		"the run's, whose record is damaged": {
+			change: func(t *testing.T, s *site) { do(t, s, znode.Set("/migration/runs/run0000000000", []byte("{}"), -1)) },
+			want:   want{"", true},
+		},
+		"the run's, whose record is gone": {
+			change: func(t *testing.T, s *site) { do(t, s, znode.Delete("/migration/runs/run0000000000", -1)) },
+			want:   want{"", true},
+		},
+		"mrtq hold's, set after a run whose record is gone": {
+			change: func(t *testing.T, s *site) {
+				do(t, s, znode.Delete(ingestHold, -1))
+				do(t, s, znode.Create(ingestHold, alice.Encode()))
+				do(t, s, znode.Delete("/migration/runs/run0000000000", -1))
+			},
+			want: want{"alice@host", true},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := heldSite(t)
