@@ -200,7 +200,7 @@ func (h *Holds) Set(paths []string, note HoldNote) []znode.Op {
 func (h *Holds) lift(lifted []Hold, as *Holds) ([]znode.Op, error) {
 	was, is := as.newest, h.newest
 	switch {
-	case (was == nil) != (is == nil), was != nil && (was.ID != is.ID || was.stat.Version != is.stat.Version):
+	case (was == nil) != (is == nil), was != nil && (was.ID != is.ID || was.stat != is.stat):
 		return nil, fmt.Errorf("%w: a migration or a rollback wrote to the target; verify it again", ErrHoldsChanged)
 	}
 	var ops []znode.Op

@@ -194,6 +194,26 @@ func TestLiftHoldsRefuses(t *testing.T) {
 	}
 }
 
+// A run that was rolled back and made again has the same id and as many transactions.
+func TestLiftHoldsOfAnotherRun(t *testing.T) {
+	s := serve(t, znode.NewTree())
+	do(t, s, znode.Create("/locks", none), znode.Create("/locks/queue", none), znode.Create(ingestHold, alice.Encode()))
+	src := source(t, queue(t, map[string][]byte{"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, legacy.Payload{"jobID": "one"})}))
+	mustMigrate(t, s, src, options(permissive()))
+	h := holdsOf(t, s)
+	m := &Migrator{Target: s.Target, Now: clock()}
+	if _, err := m.Rollback(t.Context(), h.newest.ID, false); err != nil {
+		t.Fatal(err)
+	}
+	mustMigrate(t, s, src, options(permissive()))
+	if again := holdsOf(t, s).newest; again.ID != h.newest.ID || again.stat.Version != h.newest.stat.Version {
+		t.Fatalf("another run: %s, version %d", again.ID, again.stat.Version)
+	}
+	if err := s.Target.LiftHolds(t.Context(), h.Standing[:1], h); h.Standing[0].By != alice.By || !errors.Is(err, ErrHoldsChanged) {
+		t.Errorf("error %v", err)
+	}
+}
+
 // A hold that another client lifted is no error, and the rest is lifted.
 func TestLiftHoldsAlreadyLifted(t *testing.T) {
 	s, _ := heldSite(t)
