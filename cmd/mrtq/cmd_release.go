@@ -136,6 +136,9 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 	}
 	named := c.only != nil || c.collections != nil
 	chosen, _ := pick(holds.List, func(h migrate.Hold) bool { return slices.Contains(paths, h.Path) })
+	if holds.Damaged && len(chosen) > 0 && len(args) < 2 && !c.force {
+		return needsRebuild(a, e)
+	}
 	lift, left := pick(chosen, func(h migrate.Hold) bool { return h.By != "" || named })
 	out := released{Released: lift, Left: left}
 	_, out.Held = pick(holds.List, func(h migrate.Hold) bool {

@@ -26,6 +26,12 @@ func (c *releaseCmd) needsProof(a *app, target endpoint, holds *migrate.Holds, p
 		count(len(proof), "hold", "holds"), holdNames(proof), a.command("release", append(words, c.named()...)...))
 }
 
+// needsRebuild refuses to lift holds if the records are damaged that say what they cover.
+func needsRebuild(a *app, target endpoint) error {
+	return checkError(fmt.Errorf("release: the migration's own records are damaged, and only they show whether its run is done. Rebuild them first: %s. To release without verifying, add --force. Nothing was released",
+		a.command("rebuild", target.text)))
+}
+
 // needsQuarantine asks for the quarantine file. The rest of the target is verified.
 func (c *releaseCmd) needsQuarantine(a *app, target endpoint, source string, records int) error {
 	words := append([]string{target.text, source}, c.named()...)
