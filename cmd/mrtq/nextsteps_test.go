@@ -20,6 +20,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"no queues":       {&migrate.NoQueuesError{Missing: []string{"/ingest"}}, "there is nothing; give the chroot in the address, or the nodes with --ingest, --inventory, --access-small, --access-large"},
 		"unlisted":        {migrate.ErrUnlisted, "with --auth-file or $MRTQ_ZK_AUTH, or have its ACL changed; if this is a dump, make it again with them"},
 		"quarantine file": {migrate.ErrQuarantineLine, "give another --quarantine file"},
+		"dump":            {&migrate.DumpError{Line: 2, Offset: 26, Err: errors.New("this is not JSON")}, "dump line 2 (at byte 26): this is not JSON; correct this line, or make the dump again with mrtq dump"},
 		"too large":       {migrate.ErrTooLarge, "give the same number with --packet"},
 		"dropped":         {migrate.ErrDropped, "say so with --packet, or raise it"},
 		"damage":          {&migrate.DamageError{Damage: damage}, "; rebuild it: mrtq rebuild TARGET"},
