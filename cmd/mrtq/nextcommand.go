@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/csv"
 	"os"
 	"regexp"
 	"slices"
@@ -49,7 +50,7 @@ func flagWords(f *pflag.Flag) (words []string) {
 		}
 		return words
 	case ok:
-		return []string{flag, strings.Join(list.GetSlice(), ",")}
+		return []string{flag, listWord(list.GetSlice()...)}
 	}
 	return []string{flag, f.Value.String()}
 }
@@ -144,11 +145,11 @@ func queueWords(a *migrate.Approved) (words []string) {
 	own, def := a.Settings.Queues, migrate.DefaultQueues()
 	for _, q := range queueFlags {
 		if nodes := own.Nodes[q.kind]; !slices.Equal(nodes, def.Nodes[q.kind]) {
-			words = append(words, "--"+q.flag, strings.Join(nodes, ","))
+			words = append(words, "--"+q.flag, listWord(nodes...))
 		}
 	}
 	if !slices.Equal(own.Locks, def.Locks) {
-		words = append(words, "--locks", strings.Join(own.Locks, ","))
+		words = append(words, "--locks", listWord(own.Locks...))
 	}
 	return words
 }
@@ -168,6 +169,15 @@ func quarantineWords(given string, target endpoint) []string {
 func regular(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
+}
+
+// listWord is the value of a flag that takes a list: a line of CSV.
+func listWord(values ...string) string {
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	_ = w.Write(values) // a builder takes all
+	w.Flush()
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // shellWord is a word as a shell takes it.

@@ -48,7 +48,7 @@ func (c *releaseCmd) named() (words []string) {
 		words = append(words, "--only", q)
 	}
 	for _, name := range c.collections {
-		words = append(words, "--collection", name)
+		words = append(words, "--collection", listWord(name))
 	}
 	return words
 }
@@ -148,7 +148,7 @@ func naming(holds []migrate.Hold) (words []string) {
 		if znode.Parent(h.Path) == newqueue.QueueLocksPath {
 			words = append(words, "--only", znode.Name(h.Path))
 		} else {
-			words = append(words, "--collection", znode.Name(h.Path))
+			words = append(words, "--collection", listWord(znode.Name(h.Path)))
 		}
 	}
 	return words

@@ -116,7 +116,7 @@ func (a *app) nextOf(s *migrate.Status, target endpoint) string {
 		for _, h := range s.Holds {
 			switch {
 			case !onQueue(h):
-				words = append(words, "--collection", znode.Name(h.Path))
+				words = append(words, "--collection", listWord(znode.Name(h.Path)))
 			case h.By == "others" || len(words) > 1:
 				words = append(words, "--only", znode.Name(h.Path))
 			}
