@@ -55,17 +55,17 @@ type Hold struct {
 	Since time.Time `json:"since,omitzero"` // when it was set; zero if a dump does not say
 	Why   string    `json:"why,omitempty"`
 
-	// Proof reports whether it has held the queue since the newest run: it was set before
+	// CoversRun reports whether it has held the queue since the newest run: it was set before
 	// that run ended, or the run has not ended. If the records of the runs are damaged,
-	// that is not known, and Proof is true.
-	Proof bool `json:"-"`
+	// that is not known, and CoversRun is true.
+	CoversRun bool `json:"-"`
 
 	node *znode.Node
 }
 
 // Holds are the holds of a target at the time when they were read.
 type Holds struct {
-	Standing []Hold // on queues, then on collections
+	List []Hold // on queues, then on collections
 	// Damaged reports whether the record of a run is damaged or gone.
 	Damaged bool
 	tree    *znode.Tree
@@ -82,12 +82,12 @@ func ReadHolds(ctx context.Context, s side.Side) (*Holds, error) {
 	for _, path := range []string{newqueue.LocksPath, newqueue.JobsPath} {
 		// Only its existence counts, and a client without permission to read it sees
 		// that too.
-		if sk.alone(path); errors.Is(sk.err, zkconn.ErrNoAuth) {
+		if sk.readNode(path); errors.Is(sk.err, zkconn.ErrNoAuth) {
 			sk.err = sk.tree.Put(znode.Node{Path: path})
 		}
 	}
 	for _, root := range holdRoots {
-		sk.whole(root)
+		sk.readSubtree(root)
 	}
 	if sk.err != nil {
 		return nil, sk.err
@@ -126,9 +126,9 @@ func HoldsIn(tree *znode.Tree) (*Holds, error) {
 	if len(runs) > 0 {
 		h.newest = &runs[len(runs)-1]
 	}
-	h.Standing = standingHolds(tree, runs)
-	for i := range h.Standing {
-		h.Standing[i].Proof = h.Standing[i].Proof || h.Damaged
+	h.List = listHolds(tree, runs)
+	for i := range h.List {
+		h.List[i].CoversRun = h.List[i].CoversRun || h.Damaged
 	}
 	return h, nil
 }
@@ -141,9 +141,9 @@ func (h *Holds) Newest() (r Run, ok bool) {
 	return *h.newest, true
 }
 
-// standingHolds returns the holds in a tree, on queues and then on collections. The runs
+// listHolds returns the holds in a tree, on queues and then on collections. The runs
 // must be in order.
-func standingHolds(tree *znode.Tree, runs []Run) (holds []Hold) {
+func listHolds(tree *znode.Tree, runs []Run) (holds []Hold) {
 	var paths []string
 	for _, q := range newqueue.QueueHolds {
 		paths = append(paths, newqueue.QueueHoldPath(q))
@@ -153,15 +153,15 @@ func standingHolds(tree *znode.Tree, runs []Run) (holds []Hold) {
 	}
 	for _, path := range paths {
 		if n := tree.Get(path); n != nil {
-			hold := describe(n, runs)
-			hold.Proof = hold.Proof || covers(runs, n)
+			hold := newHold(n, runs)
+			hold.CoversRun = hold.CoversRun || covers(runs, n)
 			holds = append(holds, hold)
 		}
 	}
 	return holds
 }
 
-// covers reports whether a hold covers the newest of the runs; see [Hold.Proof].
+// covers reports whether a hold covers the newest of the runs; see [Hold.CoversRun].
 func covers(runs []Run, n *znode.Node) bool {
 	if len(runs) == 0 {
 		return false
@@ -234,7 +234,7 @@ func (t *Target) SetHolds(ctx context.Context, paths []string, note HoldNote) (s
 		}
 		ops := h.Set(paths, note)
 		if len(ops) == 0 {
-			for _, hold := range h.Standing {
+			for _, hold := range h.List {
 				switch {
 				case !slices.Contains(paths, hold.Path):
 				case string(hold.node.Data) == string(note.Encode()):
@@ -297,10 +297,10 @@ func HoldPaths(queues []newqueue.QueueHold, collections []string) ([]string, err
 	return paths, nil
 }
 
-// administrators reports whether a znode is a hold that mrtq hold set, or a folder that
+// setByAdministrator reports whether a znode is a hold that mrtq hold set, or a folder that
 // it created for one. Such a znode belongs to no run, even if a run held the queue
 // before.
-func administrators(n *znode.Node) bool {
+func setByAdministrator(n *znode.Node) bool {
 	if n == nil {
 		return false
 	}

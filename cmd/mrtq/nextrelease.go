@@ -74,7 +74,7 @@ func (c *releaseCmd) next(a *app, target endpoint, source []string, holds *migra
 	if out.Unfinished != nil {
 		return text
 	}
-	if proof, _ := pick(out.Held, func(h migrate.Hold) bool { return h.Proof }); len(proof) > 0 {
+	if proof, _ := pick(out.Held, func(h migrate.Hold) bool { return h.CoversRun }); len(proof) > 0 {
 		words := append([]string{target.text}, source...)
 		if r, ok := holds.Newest(); ok {
 			if len(source) == 0 {
