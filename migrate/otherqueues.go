@@ -35,7 +35,7 @@ func FindOtherQueues(ctx context.Context, target *zkconn.Reader, sourceChroot st
 		}
 		return err
 	}
-	for _, near := range []string{znode.Parent(own), path.Join("/", sourceChroot), "/"} {
+	for _, near := range []string{path.Dir(own), path.Join("/", sourceChroot), "/"} {
 		names, err := fewChildren(ctx, server, near)
 		if err == nil {
 			err = look(near)
