@@ -53,7 +53,7 @@
 // A plan keeps a few hundred bytes for each record. It does not keep the record's data,
 // because a queue can be larger than memory. So the record is read again when its job
 // is created. If the record has changed in the meantime, the run stops between two
-// transactions and the rest is planned again: the decision was about another record.
+// transactions and the rest is planned again, because the plan decided about the old record.
 //
 // # Why rows and parts
 //
@@ -66,16 +66,16 @@
 //	records.go      what a plan does with the record
 //	names.go        paths and names, each as a stem and a number
 //
-// Everything else is read part by part (part.go). A part is some of the jobs with all that
-// belongs to them, as a tree of its own, beside the records that the jobs were made
-// from. The functions that judge a znode work on such a tree and know nothing of parts.
-// A rollback notes which znodes each job has (rollback_look.go), and makes its
-// transactions from these notes (rollback_units.go).
+// Everything else is read part by part (part.go). A part is a small tree with some of the
+// jobs and everything that belongs to them, together with the records that these jobs were
+// made from. The functions that check a znode get such a tree, and need not know that it
+// is only a part. A rollback notes which znodes each job has (rollback_look.go), and makes
+// its transactions from these notes (rollback_units.go).
 //
 // # Why the transactions form a chain
 //
-// Each transaction of a run also sets /migration/runs/RUN, and demands the version that
-// the transaction before it left. So:
+// Each transaction of a run also sets /migration/runs/RUN. It succeeds only if that znode
+// has the version that the transaction before it left. So:
 //
 //   - The transactions take effect in order or not at all, though many are under way at
 //     once.

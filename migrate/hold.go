@@ -56,7 +56,8 @@ type Hold struct {
 	Why   string    `json:"why,omitempty"`
 
 	// CoversRun reports whether it has held the queue since the newest run: it was set before
-	// that run ended, or the run has not ended.
+	// that run ended, or the run has not ended. If the records of the runs are damaged,
+	// that is not known, and CoversRun is true.
 	CoversRun bool `json:"-"`
 
 	node *znode.Node
@@ -64,9 +65,11 @@ type Hold struct {
 
 // Holds are the holds of a target at the time when they were read.
 type Holds struct {
-	List   []Hold // on queues, then on collections
-	tree   *znode.Tree
-	newest *Run
+	List []Hold // on queues, then on collections
+	// Damaged reports whether the record of a run is damaged or gone.
+	Damaged bool
+	tree    *znode.Tree
+	newest  *Run
 }
 
 // holdRoots are the subtrees that are read to set or release a hold.
@@ -108,16 +111,25 @@ func HoldsIn(tree *znode.Tree) (*Holds, error) {
 	h := &Holds{tree: tree}
 	var runs []Run
 	for _, name := range tree.Children(RunsPath) {
-		// Status, verify and rebuild report a damaged record.
+		// Status, verify and rebuild say what is damaged.
 		if r, err := parseRun(tree.Get(znode.Join(RunsPath, name))); err == nil {
 			runs = append(runs, r)
+		} else if IsRun(name) {
+			h.Damaged = true
 		}
+	}
+	trace, _ := readTrace(tree)
+	for _, r := range trace.Runs {
+		h.Damaged = h.Damaged || tree.Get(znode.Join(RunsPath, r.ID)) == nil
 	}
 	slices.SortFunc(runs, func(a, b Run) int { return int(a.number()) - int(b.number()) })
 	if len(runs) > 0 {
 		h.newest = &runs[len(runs)-1]
 	}
 	h.List = listHolds(tree, runs)
+	for i := range h.List {
+		h.List[i].CoversRun = h.List[i].CoversRun || h.Damaged
+	}
 	return h, nil
 }
 
@@ -188,7 +200,7 @@ func (h *Holds) Set(paths []string, note HoldNote) []znode.Op {
 func (h *Holds) lift(lifted []Hold, as *Holds) ([]znode.Op, error) {
 	was, is := as.newest, h.newest
 	switch {
-	case (was == nil) != (is == nil), was != nil && (was.ID != is.ID || was.stat.Version != is.stat.Version):
+	case (was == nil) != (is == nil), was != nil && (was.ID != is.ID || was.stat != is.stat):
 		return nil, fmt.Errorf("%w: a migration or a rollback wrote to the target; verify it again", ErrHoldsChanged)
 	}
 	var ops []znode.Op

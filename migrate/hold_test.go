@@ -66,6 +66,22 @@ func TestHoldsOf(t *testing.T) {
 			},
 			want: want{"alice@host", false},
 		},
+		"the run's, whose record is damaged": {
+			change: func(t *testing.T, s *site) { do(t, s, znode.Set("/migration/runs/run0000000000", []byte("{}"), -1)) },
+			want:   want{"", true},
+		},
+		"the run's, whose record is gone": {
+			change: func(t *testing.T, s *site) { do(t, s, znode.Delete("/migration/runs/run0000000000", -1)) },
+			want:   want{"", true},
+		},
+		"mrtq hold's, set after a run whose record is gone": {
+			change: func(t *testing.T, s *site) {
+				do(t, s, znode.Delete(ingestHold, -1))
+				do(t, s, znode.Create(ingestHold, alice.Encode()))
+				do(t, s, znode.Delete("/migration/runs/run0000000000", -1))
+			},
+			want: want{"alice@host", true},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := heldSite(t)
@@ -175,6 +191,26 @@ func TestLiftHoldsRefuses(t *testing.T) {
 				t.Errorf("before\n%s\nafter\n%s", before, after)
 			}
 		})
+	}
+}
+
+// A run that was rolled back and made again has the same id and as many transactions.
+func TestLiftHoldsOfAnotherRun(t *testing.T) {
+	s := serve(t, znode.NewTree())
+	do(t, s, znode.Create("/locks", none), znode.Create("/locks/queue", none), znode.Create(ingestHold, alice.Encode()))
+	src := source(t, queue(t, map[string][]byte{"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, legacy.Payload{"jobID": "one"})}))
+	mustMigrate(t, s, src, options(permissive()))
+	h := holdsOf(t, s)
+	m := &Migrator{Target: s.Target, Now: clock()}
+	if _, err := m.Rollback(t.Context(), h.newest.ID, false); err != nil {
+		t.Fatal(err)
+	}
+	mustMigrate(t, s, src, options(permissive()))
+	if again := holdsOf(t, s).newest; again.ID != h.newest.ID || again.stat.Version != h.newest.stat.Version {
+		t.Fatalf("another run: %s, version %d", again.ID, again.stat.Version)
+	}
+	if err := s.Target.LiftHolds(t.Context(), h.List[:1], h); h.List[0].By != alice.By || !errors.Is(err, ErrHoldsChanged) {
+		t.Errorf("error %v", err)
 	}
 }
 

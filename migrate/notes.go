@@ -61,7 +61,7 @@ type Headroom struct {
 	Left  int64  `json:"left"`  // how many are left after it
 }
 
-// ListSize is a list of children that is longer than some client accepts by default.
+// ListSize is a list of children that is longer than some clients accept by default.
 type ListSize struct {
 	Path     string `json:"path"`
 	Children int    `json:"children"`

@@ -1,7 +1,7 @@
 package migrate
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"slices"
 	"syscall"
 
+	"mrtq/internal/plainjson"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 )
@@ -160,15 +161,15 @@ func ReadQuarantine(path string) (map[string][][]byte, error) {
 	if err := CheckQuarantineFile(path); err != nil {
 		return nil, fmt.Errorf("quarantine file %w", err)
 	}
-	f, err := os.Open(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("quarantine file: %w", err)
 	}
-	defer f.Close()
 	kept := map[string][][]byte{}
-	dec := json.NewDecoder(bufio.NewReader(f))
+	dec := json.NewDecoder(bytes.NewReader(text))
 	for {
 		var l quarantineLine
+		at := len(text) - len(bytes.TrimLeft(text[dec.InputOffset():], " \t\r\n"))
 		err := dec.Decode(&l)
 		if errors.Is(err, io.EOF) {
 			return kept, nil
@@ -177,7 +178,8 @@ func ReadQuarantine(path string) (map[string][][]byte, error) {
 			err = errors.New("no path")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("quarantine file %s: at byte %d: %w: %w", path, dec.InputOffset(), ErrQuarantineLine, err)
+			line := 1 + bytes.Count(text[:at], []byte("\n"))
+			return nil, fmt.Errorf("quarantine file %s: line %d (at byte %d): %w: %w", path, line, at, ErrQuarantineLine, plainjson.Error(err))
 		}
 		var data []byte
 		if l.Data != nil {

@@ -109,7 +109,7 @@ func (u *unfinishedRun) String() string {
 // finish says how to end it.
 func (u *unfinishedRun) finish(a *app, target endpoint) string {
 	if u.State == migrate.RunRollingBack {
-		return "run " + a.command("rollback", target.text, "--run", u.Run)
+		return "run " + a.command("rollback", []string{target.text}, newFlag("run", u.Run))
 	}
 	return "run the same mrtq migrate again"
 }
@@ -136,6 +136,9 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 	}
 	named := c.only != nil || c.collections != nil
 	chosen, _ := pick(holds.List, func(h migrate.Hold) bool { return slices.Contains(paths, h.Path) })
+	if holds.Damaged && len(chosen) > 0 && len(args) < 2 && !c.force {
+		return needsRebuild(a, e)
+	}
 	lift, left := pick(chosen, func(h migrate.Hold) bool { return h.By != "" || named })
 	out := released{Released: lift, Left: left}
 	_, out.Held = pick(holds.List, func(h migrate.Hold) bool {
