@@ -87,7 +87,7 @@ func planned() *Data {
 	d.Plan.Carried = ""
 	d.Plan.Risks = []Risk{{Choice: "block"}, {Choice: "pending", Twice: 6, Chosen: true}, {Choice: "failed", Never: 6}}
 	for i := range d.Records {
-		if r := &d.Records[i]; r.Outcome.Taken() {
+		if r := &d.Records[i]; r.Outcome.InLedger() {
 			r.Outcome, r.Job, r.Run, r.At = ToCreate, "", "", time.Time{}
 		}
 	}
