@@ -56,7 +56,7 @@ func WriteQuarantine(path string, records []Record, write func(path string, f fu
 	if err != nil {
 		return err
 	}
-	records = slices.DeleteFunc(slices.Clone(records), func(r Record) bool { return holds(kept, r) })
+	records = slices.DeleteFunc(slices.Clone(records), func(r Record) bool { return isKept(kept, r) })
 	if len(records) == 0 {
 		return nil
 	}
@@ -95,7 +95,7 @@ func QuarantineLacks(path string, records []Record) (n int, err error) {
 		return 0, err
 	}
 	for _, r := range records {
-		if !holds(kept, r) {
+		if !isKept(kept, r) {
 			n++
 		}
 	}
@@ -150,8 +150,8 @@ func flock(f *os.File) error {
 	}
 }
 
-// holds reports whether the record's bytes are among those kept.
-func holds(kept map[string][][]byte, r Record) bool {
+// isKept reports whether the record's bytes are among those kept.
+func isKept(kept map[string][][]byte, r Record) bool {
 	return slices.ContainsFunc(kept[r.Path], func(data []byte) bool { return znode.SameData(data, r.Data) })
 }
 

@@ -68,7 +68,7 @@ func TestWriteQuarantineAtOnce(t *testing.T) {
 	lost := 0
 	for w := range writers {
 		for n := range times * each {
-			if !holds(kept, undecodable(w, n)) {
+			if !isKept(kept, undecodable(w, n)) {
 				lost++
 			}
 		}
@@ -111,7 +111,7 @@ func TestWriteQuarantineToReplacedFile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, theirs := kept["/theirs"]; !holds(kept, undecodable(1, 3)) || theirs != (name == "replaced") {
+			if _, theirs := kept["/theirs"]; !isKept(kept, undecodable(1, 3)) || theirs != (name == "replaced") {
 				t.Errorf("the file holds %d records: %v", len(kept), kept)
 			}
 		})

@@ -44,7 +44,7 @@ func (a *app) settings(cmd *cobra.Command) error {
 				bad = valueError("$"+name, err)
 				return
 			}
-			fromVariables = append(fromVariables, fmt.Sprintf("$%s: --%s %s", name, f.Name, value))
+			fromVariables = append(fromVariables, fmt.Sprintf("$%s: --%s %s", name, f.Name, publicValue(f.Name, value)))
 			return
 		}
 		s, ok := file[f.Name]
@@ -61,12 +61,20 @@ func (a *app) settings(cmd *cobra.Command) error {
 	}
 	slices.SortFunc(fromFile, func(a, b setting) int { return cmp.Compare(a.line, b.line) })
 	for _, s := range fromFile {
-		a.say("%s: --%s %s", s.where, s.flag, strings.Join(s.values, ","))
+		a.say("%s: --%s %s", s.where, s.flag, publicValue(s.flag, strings.Join(s.values, ",")))
 	}
 	for _, s := range fromVariables {
 		a.say("%s", s)
 	}
 	return nil
+}
+
+// publicValue is a flag's value as other people may see it. An ACL may hold a digest.
+func publicValue(flag, value string) string {
+	if flag == "acl" {
+		return "ACL"
+	}
+	return value
 }
 
 // variable is the environment variable of a flag.

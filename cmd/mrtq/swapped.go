@@ -41,7 +41,7 @@ func (a *app) ifSource(ctx context.Context, e endpoint, queues migrate.Queues) e
 		target = zkconn.Address{Servers: e.addr.Servers, Chroot: e.addr.Chroot + "/" + is.below[0]}.String()
 	}
 	return usageError("%s holds a legacy queue and no new one, so it looks like the SOURCE, and mrtq %s takes the TARGET; nothing was written. Next: %s",
-		e.text, a.name, a.again(append([]string{target}, a.args[1:]...)))
+		e.text, a.name, commandLine(a.name, append([]string{target}, a.args[1:]...), a.typed))
 }
 
 // holding is what a side holds.
@@ -99,17 +99,5 @@ func (a *app) lookAt(ctx context.Context, e endpoint, queues migrate.Queues) hol
 func (a *app) exchanged() string {
 	args := append([]string{}, a.args...)
 	args[0], args[1] = args[1], args[0]
-	return a.again(args)
-}
-
-// again is the command that runs, with other arguments.
-func (a *app) again(args []string) string {
-	line := "mrtq " + a.name
-	for _, f := range a.typed {
-		args = append(args, f.words...)
-	}
-	for _, word := range args {
-		line += " " + shellWord(word)
-	}
-	return line
+	return commandLine(a.name, args, a.typed)
 }

@@ -10,18 +10,19 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Elsewhere is a new queue at another place of the target's server.
-type Elsewhere struct {
+// OtherQueue is a new queue at another place of the target's server.
+type OtherQueue struct {
 	Chroot string // "" if it is in no chroot
-	Run    Run    // a run that migrated the records, and that was not rolled back
+	// Run migrated the records. If it was rolled back, the rollback kept some of their jobs.
+	Run Run
 }
 
-// FindElsewhere looks for other new queues on the target's server that have the records of
+// FindOtherQueues looks for other new queues on the target's server that have the records of
 // the same source, because a mistyped target would be a second one. same compares the
 // source that a run's record names. It looks near the target, near the source's chroot if
 // the source is given, and at the top of the server. It reads little: a place with very many
 // znodes, and what the client may not read, are left out.
-func FindElsewhere(ctx context.Context, target *zkconn.Reader, sourceChroot string, same func(source string) bool) (found []Elsewhere, err error) {
+func FindOtherQueues(ctx context.Context, target *zkconn.Reader, sourceChroot string, same func(source string) bool) (found []OtherQueue, err error) {
 	server, own := target.Outside(), chrootOf(target)
 	looked := map[string]bool{own: true}
 	look := func(at string) error {
@@ -31,11 +32,11 @@ func FindElsewhere(ctx context.Context, target *zkconn.Reader, sourceChroot stri
 		looked[at] = true
 		run, there, err := runOf(ctx, server, at, same)
 		if there {
-			found = append(found, Elsewhere{Chroot: chrootText(at), Run: run})
+			found = append(found, OtherQueue{Chroot: chrootText(at), Run: run})
 		}
 		return err
 	}
-	for _, near := range []string{znode.Parent(own), path.Join("/", sourceChroot), "/"} {
+	for _, near := range []string{path.Dir(own), path.Join("/", sourceChroot), "/"} {
 		names, err := fewChildren(ctx, server, near)
 		if err == nil {
 			err = look(near)
@@ -66,9 +67,9 @@ func fewChildren(ctx context.Context, server *zkconn.Reader, at string) ([]strin
 	return names, unlessHidden(err)
 }
 
-// runOf returns the newest run in a place that migrated the records of the same source and
-// was not rolled back.
-func runOf(ctx context.Context, server *zkconn.Reader, at string, same func(source string) bool) (Run, bool, error) {
+// runOf returns the newest run in a place that migrated the records of the same source. It
+// returns one that was rolled back only if there is no other.
+func runOf(ctx context.Context, server *zkconn.Reader, at string, same func(source string) bool) (found Run, ok bool, err error) {
 	runs := path.Join(at, RunsPath)
 	names, err := server.Children(ctx, runs)
 	if err != nil {
@@ -83,11 +84,16 @@ func runOf(ctx context.Context, server *zkconn.Reader, at string, same func(sour
 			}
 			continue
 		}
-		if run, err := parseRun(&n); err == nil && run.State != RunRolledBack && same(run.Source) {
+		run, err := parseRun(&n)
+		switch {
+		case err != nil || !same(run.Source):
+		case run.State != RunRolledBack:
 			return run, true, nil
+		case !ok:
+			found, ok = run, true
 		}
 	}
-	return Run{}, false, nil
+	return found, ok, nil
 }
 
 // mostRunsRead is how many runs of another queue are read at most.
