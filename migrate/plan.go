@@ -252,6 +252,8 @@ type TargetError struct{ Err error }
 
 // Error returns the text of Err alone.
 func (e *TargetError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
 func (e *TargetError) Unwrap() error { return e.Err }
 
 // chooseRun chooses the run that the plan belongs to: the unfinished one, or the next.
