@@ -14,9 +14,9 @@
 // A source or a target is a [Side]: a server, a dump or a data directory. The target to
 // which a [Migrator] writes is a [Target]. The examples show all four steps.
 //
-// # A record's walk
+// # How a record is migrated
 //
-// These files, in this order, take a record to the new queue.
+// A record passes through these files, in this order.
 //
 // Read both sides:
 //
@@ -38,7 +38,7 @@
 //
 //	load.go         reads the records a second time
 //	mapping.go      the znodes that a record becomes: a table of fields
-//	making.go       the operations for one job after the other
+//	unitmaker.go    the operations for one job after the other
 //	pack.go         joins these operations into transactions
 //	apply.go        sends the transactions in order, many under way at once
 //	ledger.go       writes in the same transactions which records were migrated
@@ -60,7 +60,7 @@
 // What must be remembered for every record is in rows, which are small and hold no
 // pointers:
 //
-//	heldrows.go     what the ledger says of the record
+//	custodyrows.go  what the ledger says of the record
 //	jobrows.go      the job that was made from it
 //	entryrows.go    that job's entries in queues and batches
 //	records.go      what a plan does with the record
@@ -79,7 +79,7 @@
 //
 //   - The transactions take effect in order or not at all, though many are under way at
 //     once.
-//   - The znode's version says how many were done. After a lost connection, that tells
+//   - The znode's version says how many were done. After a lost connection, that shows
 //     whether the last one was.
 //   - When another migrator has taken the run over, the first one can write nothing more.
 //
@@ -92,7 +92,7 @@
 // outside of /migration, so that a lost ledger is noticed (trace.go). What the ledger
 // says of a record, after all runs and rollbacks, is the record's custody (custody.go).
 //
-// # Why versions and transactions tell what was touched
+// # How versions and transactions show what was touched
 //
 // A migration never sets a znode that it created: to change one, it deletes it and
 // recreates it in one transaction. So if a migrated znode has version 0 and as many

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mrtq/internal/openfile"
+	"mrtq/internal/plainjson"
 	"mrtq/internal/report"
 	"mrtq/internal/side"
 	"mrtq/migrate"
@@ -135,19 +136,19 @@ var errNothingToReport = errors.New("there is nothing to report")
 
 // readFiles reads the files that flags name.
 func (c *reportCmd) readFiles(in *reportInput) (err error) {
-	if in.plan, err = fromFile("--plan", c.plan, readPlan); err != nil {
+	if in.plan, err = fromFile("--plan", c.plan, "mrtq plan --out", readPlan); err != nil {
 		return err
 	}
-	if in.coverage, err = fromFile("--accept", c.accept, report.ReadCoverage); err != nil {
+	if in.coverage, err = fromFile("--accept", c.accept, "mrtq accept --coverage", report.ReadCoverage); err != nil {
 		return err
 	}
-	in.check, err = fromFile("--check", c.check, report.ReadFindings)
+	in.check, err = fromFile("--check", c.check, "mrtq check -o json", report.ReadFindings)
 	return err
 }
 
 // fromFile reads the file that a flag names, or returns nil if it names none. A
-// file of another format is a usage error.
-func fromFile[T any](flag, path string, read func(io.Reader) (*T, error)) (*T, error) {
+// file of another format is a usage error. The command makes such a file.
+func fromFile[T any](flag, path, command string, read func(io.Reader) (*T, error)) (*T, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -157,7 +158,7 @@ func fromFile[T any](flag, path string, read func(io.Reader) (*T, error)) (*T, e
 	}
 	v, err := read(bytes.NewReader(data))
 	if err != nil {
-		return nil, usageError("%s %s: %w", flag, path, err)
+		return nil, usageError("%s %s: %w; make a new one with %s", flag, path, err, command)
 	}
 	return v, nil
 }
@@ -179,7 +180,7 @@ func readPlan(r io.Reader) (*savedPlan, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(data, &p.Plan); err != nil {
-		return nil, fmt.Errorf("%w: %w", migrate.ErrPlanFile, err)
+		return nil, fmt.Errorf("%w: %w", migrate.ErrPlanFile, plainjson.Error(err))
 	}
 	return &p, nil
 }

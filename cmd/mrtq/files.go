@@ -43,9 +43,9 @@ func readLackingDump(path string) (*znode.Tree, error) {
 	defer f.Close()
 	var r io.Reader = f
 	if packed(path) {
-		z, err := gzip.NewReader(f)
+		z, err := openfile.Unpack(f)
 		if err != nil {
-			return nil, fmt.Errorf("%w; a file whose name ends in .gz is unpacked", err)
+			return nil, unnamed(err)
 		}
 		defer z.Close()
 		r = z

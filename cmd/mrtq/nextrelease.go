@@ -26,6 +26,12 @@ func (c *releaseCmd) needsProof(a *app, target endpoint, holds *migrate.Holds, p
 		count(len(proof), "hold", "holds"), holdNames(proof), a.command("release", append(words, c.named()...)...))
 }
 
+// needsRebuild refuses to lift holds if the records are damaged that say what they cover.
+func needsRebuild(a *app, target endpoint) error {
+	return checkError(fmt.Errorf("release: the migration's own records are damaged, and only they show whether its run is done. Rebuild them first: %s. To release without verifying, add --force. Nothing was released",
+		a.command("rebuild", target.text)))
+}
+
 // needsQuarantine asks for the quarantine file. The rest of the target is verified.
 func (c *releaseCmd) needsQuarantine(a *app, target endpoint, source string, records int) error {
 	words := append([]string{target.text, source}, c.named()...)
@@ -68,7 +74,7 @@ func (c *releaseCmd) next(a *app, target endpoint, source []string, holds *migra
 	if out.Unfinished != nil {
 		return text
 	}
-	if proof, _ := pick(out.Held, func(h migrate.Hold) bool { return h.Proof }); len(proof) > 0 {
+	if proof, _ := pick(out.Held, func(h migrate.Hold) bool { return h.CoversRun }); len(proof) > 0 {
 		words := append([]string{target.text}, source...)
 		if r, ok := holds.Newest(); ok {
 			if len(source) == 0 {

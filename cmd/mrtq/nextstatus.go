@@ -109,7 +109,7 @@ func (a *app) nextOf(s *migrate.Status, target endpoint) string {
 	case migrate.StepRelease:
 		return "Next, to verify and release: " + a.releaseCommand(s, target)
 	case migrate.StepReleaseOthers:
-		if slices.ContainsFunc(s.Holds, func(h migrate.HoldStatus) bool { return h.Proof }) {
+		if slices.ContainsFunc(s.Holds, func(h migrate.HoldStatus) bool { return h.CoversRun }) {
 			return "Next, when that is over, to verify and release: " + a.releaseCommand(s, target)
 		}
 		words := []string{target.text}

@@ -69,6 +69,10 @@ func withNextStep(err error) error {
 	if errors.As(err, &damage) && damage.Damage.Rebuildable {
 		return fmt.Errorf("%w%s", err, rebuildCommand)
 	}
+	var line *migrate.DumpError
+	if errors.As(err, &line) {
+		return fmt.Errorf("%w; correct this line, or make the dump again with mrtq dump", err)
+	}
 	for _, s := range errorSteps {
 		if errors.Is(err, s.is) {
 			return fmt.Errorf("%w; %s", err, s.next)

@@ -22,12 +22,12 @@ func (a *app) conclude(t tone, format string, args ...any) {
 // lastLine is the last line of a command: its verdict, or the error that it
 // returned.
 func (a *app) lastLine(err error, code int) string {
-	v := a.verdict
+	v, safe := a.verdict, printable.Line // it may quote what other clients wrote
 	if err != nil && (code != exitCheck || v.text == "") {
-		v = verdict{bad, "mrtq: " + err.Error()}
+		v, safe = verdict{bad, "mrtq: " + err.Error()}, printable.Text
 	}
 	if v.text == "" {
 		return ""
 	}
-	return paint(a.stderr, v.tone, printable.Text(v.text)) + "\n"
+	return paint(a.stderr, v.tone, safe(v.text)) + "\n"
 }

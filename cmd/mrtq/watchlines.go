@@ -168,7 +168,7 @@ func migrationLines(v live.View, width int) []line {
 	}
 	switch {
 	case v.Migrators > 1:
-		texts = append(texts, cell(fmt.Sprintf("at work: %s; %d standing by", v.Leader, v.Migrators-1)))
+		texts = append(texts, cell(fmt.Sprintf("at work: %s; %d waiting", v.Leader, v.Migrators-1)))
 	case v.Migrators == 1:
 		texts = append(texts, cell("at work: "+v.Leader))
 	}
