@@ -81,7 +81,7 @@ type RunStatus struct {
 	Done     Done             `json:"done"`
 	Custody  int              `json:"custody"`  // records in its part of the ledger now
 	Existing int              `json:"existing"` // those whose jobs still exist
-	Gone     int              `json:"gone"`     // those whose jobs were done and cleaned, or deleted
+	Gone     int              `json:"gone"`     // those whose jobs were finished and cleaned up, or deleted
 
 	Policies Policies `json:"-"` // the operator's choices for this run
 }
