@@ -181,7 +181,7 @@ func (c *rollbackCmd) planAgain(a *app, u *migrate.Undo, e endpoint) string {
 	if c.dry || run.Source == "" {
 		return ""
 	}
-	return "To migrate again: " + a.command("plan", runWords(run.Source, e, run.Dialect, run.Policies)...)
+	return "To migrate again: " + a.command("plan", []string{run.Source, e.text}, runSettings(run.Dialect, run.Policies)...)
 }
 
 func (c *rollbackCmd) removed() string {
