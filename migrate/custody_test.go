@@ -96,7 +96,7 @@ func gonePaths(p *Plan) (paths []string) {
 	return paths
 }
 
-// Jobs that were completed, reported and cleaned are not recreated, although their
+// Jobs that were completed, reported and cleaned up are not recreated, although their
 // records are still in the legacy queue.
 func TestDoneJobsAreNotMadeAgain(t *testing.T) {
 	for _, d := range newqueue.Dialects {
