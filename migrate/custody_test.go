@@ -98,7 +98,7 @@ func gonePaths(p *Plan) (paths []string) {
 
 // Jobs that were completed, reported and cleaned up are not recreated, although their
 // records are still in the legacy queue.
-func TestDoneJobsAreNotMadeAgain(t *testing.T) {
+func TestDoneJobsAreNotRecreated(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {
 			opt := options(permissive())
@@ -152,7 +152,7 @@ func TestDoneJobsAreNotMadeAgain(t *testing.T) {
 }
 
 // A failed job that an administrator deleted is not recreated either.
-func TestDeletedJobIsNotMadeAgain(t *testing.T) {
+func TestDeletedJobIsNotRecreated(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {
 			opt := options(permissive())
@@ -278,7 +278,7 @@ func TestLedgerIsWipedAndRebuilt(t *testing.T) {
 
 // If a rebuilt ledger may lack a record, the plan has a problem until the operator says
 // whether the record was done.
-func TestWhatARebuildCanNotKnow(t *testing.T) {
+func TestLimitsOfARebuild(t *testing.T) {
 	opt := options(permissive())
 	records := fourRecords(t)
 	src := source(t, queue(t, records))

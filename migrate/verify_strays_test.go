@@ -11,7 +11,7 @@ import (
 
 // Verify names entries of nothing, even those that others left before the run began: as a
 // break of the layout, or because no deployed service could work with them.
-func TestVerifyNamesWhatStandsForNothing(t *testing.T) {
+func TestVerifyNamesEntriesOfNothing(t *testing.T) {
 	const (
 		job, entry, other = "/jobs/jid0000009999", "/jobs/states/pending/05-jid0000009999", "/jobs/states/pending/07-jid0000009999"
 		inBatch           = "/batches/bid0000000090/states/batch-processing/jid0000009999"
