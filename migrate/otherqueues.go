@@ -18,11 +18,10 @@ type OtherQueue struct {
 }
 
 // FindOtherQueues looks for other new queues on the target's server that have the records of
-// the same source: if the target's address was mistyped, a migration would create a second
-// queue. same reports whether the source that a run's record names is the same one. It looks
-// beside the target, in the source's chroot if that is given, and at the top of the server.
-// It reads little: it skips the znodes of a place that has very many, and what the client
-// may not read.
+// the same source, because a mistyped target would be a second one. same compares the
+// source that a run's record names. It looks near the target, near the source's chroot if
+// the source is given, and at the top of the server. It reads little: a place with very many
+// znodes, and what the client may not read, are left out.
 func FindOtherQueues(ctx context.Context, target *zkconn.Reader, sourceChroot string, same func(source string) bool) (found []OtherQueue, err error) {
 	server, own := target.Outside(), chrootOf(target)
 	looked := map[string]bool{own: true}
