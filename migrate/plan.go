@@ -67,7 +67,7 @@ const (
 	ActCreate     Action = "create"     // it becomes a new job or access request
 	ActRewrite    Action = "rewrite"    // it changed since it was migrated
 	ActUnchanged  Action = "unchanged"  // it was migrated before, and has not changed
-	ActGone       Action = "gone"       // it was migrated before, and its job is gone: done and cleaned, or deleted
+	ActGone       Action = "gone"       // it was migrated before, and its job is gone: finished and cleaned up, or deleted
 	ActSkip       Action = "skip"       // a policy leaves it out
 	ActQuarantine Action = "quarantine" // it can't be decoded; its bytes go to a file
 	ActBlock      Action = "block"      // it keeps the plan from being carried out; see the problems
@@ -252,6 +252,8 @@ type TargetError struct{ Err error }
 
 // Error returns the text of Err alone.
 func (e *TargetError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
 func (e *TargetError) Unwrap() error { return e.Err }
 
 // chooseRun chooses the run that the plan belongs to: the unfinished one, or the next.
