@@ -50,6 +50,8 @@ func TestVerifyComparesACLs(t *testing.T) {
 	}{
 		{"as the runs left them", nil, nil, 0},
 		{"of a job", map[string][]znode.ACL{job1: second}, []named{{OtherACL, job1, "run0000000000 gave"}}, 0},
+		{"with another password", map[string][]znode.ACL{job1: {first[0], {Perms: 1, Scheme: "digest", ID: "first:other-hash"}}},
+			[]named{{OtherACL, job1, "its ACL is world:anyone:rwcda,digest:first:…:r, as run0000000000 gave to all that it made, but with another password"}}, 0},
 		{"of a part of a job", map[string][]znode.ACL{job1 + "/bid": znode.OpenACL()}, []named{{OtherACL, job1 + "/bid", "run0000000000 gave"}}, 0},
 		{"of a batch", map[string][]znode.ACL{"/batches/bid0000000000/status": second}, []named{{OtherACL, "/batches/bid0000000000/status", "run0000000000 gave"}}, 0},
 		{"of an entry", map[string][]znode.ACL{entry1: second, inBatch1: second}, []named{{OtherACL, entry1, "run0000000000 gave"}, {OtherACL, inBatch1, "run0000000000 gave"}}, 0},
@@ -70,6 +72,9 @@ func TestVerifyComparesACLs(t *testing.T) {
 			}), VerifyOptions{})
 			mustName(t, v, tc.want...)
 			for _, d := range v.Differences {
+				if strings.Contains(d.Message, "hash") {
+					t.Errorf("it shows a digest: %s", d)
+				}
 				if !slices.ContainsFunc(tc.want, func(n named) bool { return n.path == d.Path && n.kind == d.Kind }) {
 					t.Errorf("named as well: %s", d)
 				}
