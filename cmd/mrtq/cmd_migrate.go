@@ -36,7 +36,7 @@ you release them. migrate does not change what the target already holds.
 
 If migrate is interrupted, by Ctrl-C, kill -9 or a lost server, run it again to
 finish. If there is nothing to do, it writes nothing.`,
-		Example: `  mrtq migrate zk1:2181 zk1:2181/new --undecodable quarantine --consumed failed
+		Example: `  mrtq migrate zk1:2181 zk1:2181/new --dialect mrt-zk --consumed failed --undecodable quarantine
   mrtq migrate --plan plan.json
   mrtq migrate file:queue.ndjson.gz file:new.ndjson.gz`,
 		Args: func(cmd *cobra.Command, given []string) error {
@@ -141,7 +141,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 			a.printPlan(plan)
 		}
 		tone, text := planVerdict(plan)
-		a.conclude(tone, "Migrate: %s; nothing was written.%s", text, leading(a.unblock(plan, s, c.planSettings()...)))
+		a.conclude(tone, "Migrate: %s; nothing was written.%s", text, leading(a.unblock(plan, s, c.savedSettings()...)))
 		return checkError(fmt.Errorf("migrate: %w: %s, listed above; nothing was written", migrate.ErrBlocked, problems(len(plan.Problems))))
 	}
 	// Nothing is written before the bytes of undecodable records are safe.
@@ -347,15 +347,16 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, opt migrate.
 
 // planAgain is the command that shows the plan that is carried out.
 func (c *migrateCmd) planAgain(a *app, s sides) string {
-	return a.command("plan", append([]string{s.source.text, s.target.text}, c.planSettings()...)...)
+	return a.command("plan", s.args(), c.savedSettings()...)
 }
 
-// planSettings are the settings of the saved plan as flags, none without one.
-func (c *migrateCmd) planSettings() []string {
+// savedSettings are the settings of the saved plan as flags. Without a saved plan
+// there are none.
+func (c *migrateCmd) savedSettings() []flagWords {
 	if c.approved == nil {
 		return nil
 	}
-	return planWords(c.approved)
+	return planSettings(c.approved)
 }
 
 // verifyNext is the next step after a migration, "" if there was none.
@@ -363,14 +364,14 @@ func (c *migrateCmd) verifyNext(a *app, s sides, plan *migrate.Plan) string {
 	if plan.Empty() && plan.NewestRun() == "" {
 		return ""
 	}
-	words := []string{s.source.text, s.target.text}
+	var flags []flagWords
 	if plan.Count(migrate.ActQuarantine) > 0 {
-		words = append(words, quarantineWords(c.quarantine, s.target)...)
+		flags = append(flags, quarantineFlag(c.quarantine, s.target))
 	}
 	if c.approved != nil {
-		words = append(words, queueWords(c.approved)...)
+		flags = append(flags, queueSettings(c.approved)...)
 	}
-	return "Next: " + a.command("verify", words...)
+	return "Next: " + a.command("verify", s.args(), flags...)
 }
 
 func (c *migrateCmd) print(a *app, out migrated, note, next string) error {

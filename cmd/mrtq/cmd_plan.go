@@ -29,8 +29,8 @@ problems.
 
 --out saves the plan, with both sides and all settings. mrtq migrate --plan carries
 it out once. It refuses the plan if either side has changed since.`,
-		Example: `  mrtq plan zk1:2181 zk1:2181/new
-  mrtq plan zk1:2181 zk1:2181/new --undecodable quarantine --out plan.json`,
+		Example: `  mrtq plan zk1:2181 zk1:2181/new --dialect mrt-zk
+  mrtq plan zk1:2181 zk1:2181/new --dialect mrt-zk --undecodable quarantine --out plan.json`,
 		Args: args("SOURCE", "TARGET"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, a, args) },
 	}
@@ -88,21 +88,20 @@ func (c *planCmd) next(a *app, s sides, plan *migrate.Plan) string {
 	case plan.Empty() && plan.NewestRun() == "":
 		return ""
 	case plan.Empty():
-		words := []string{s.source.text, s.target.text}
 		if plan.Count(migrate.ActQuarantine) > 0 {
-			words = append(words, quarantineWords("", s.target)...)
+			return "Next: " + a.command("verify", s.args(), quarantineFlag("", s.target))
 		}
-		return "Next: " + a.command("verify", words...)
+		return "Next: " + a.command("verify", s.args())
 	}
-	var words []string
+	var flags []flagWords
 	if len(plan.HoldsAgain()) > 0 {
-		words = append(words, "--hold-again")
+		flags = append(flags, newSwitch("hold-again"))
 	}
 	if c.out != "" {
 		if c.second { // a saved plan does not say so
-			words = append(words, "--second-queue")
+			flags = append(flags, newSwitch("second-queue"))
 		}
-		return "Next: " + a.commandOfFile("migrate", append([]string{"--plan", c.out}, words...)...)
+		return "Next: " + a.commandOfFile("migrate", append(flags, newFlag("plan", c.out))...)
 	}
-	return "Next: " + a.command("migrate", append([]string{s.source.text, s.target.text}, words...)...)
+	return "Next: " + a.command("migrate", s.args(), flags...)
 }

@@ -109,7 +109,7 @@ func (u *unfinishedRun) String() string {
 // finish says how to end it.
 func (u *unfinishedRun) finish(a *app, target endpoint) string {
 	if u.State == migrate.RunRollingBack {
-		return "run " + a.command("rollback", target.text, "--run", u.Run)
+		return "run " + a.command("rollback", []string{target.text}, newFlag("run", u.Run))
 	}
 	return "run the same mrtq migrate again"
 }

@@ -73,6 +73,9 @@ func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
 	if errors.Is(err, zkconn.ErrLost) && u != nil {
 		err = fmt.Errorf("%w. %s is not completely rolled back: this call removed %s; when a server can be reached, run the same command again to finish", err, u.Run, made(u.Done))
 	}
+	if err != nil && e.file == "" {
+		err = c.howFar(u, err)
+	}
 	if err != nil {
 		return failed("rollback", target, err)
 	}
@@ -156,6 +159,18 @@ func (c *rollbackCmd) carryOut(ctx context.Context, a *app, e endpoint) (*migrat
 	return u, err
 }
 
+// howFar adds to the error of a rollback what it removed before, for an interruption
+// to say. u is nil if it removed nothing.
+func (c *rollbackCmd) howFar(u *migrate.Undo, err error) error {
+	switch {
+	case c.dry:
+		return &partly{err, "nothing was written"}
+	case u == nil:
+		return &partly{err, "this call removed nothing. To roll back, run the same command again"}
+	}
+	return &partly{err, fmt.Sprintf("%s is not completely rolled back: this call removed %s. Run the same command again to finish", u.Run, made(u.Done))}
+}
+
 func (c *rollbackCmd) print(a *app, u *migrate.Undo) {
 	row := func(k migrate.Kept) []any { return []any{k.Path, k.Why} }
 	list(a, "Kept", u.Kept, []string{"JOB OR BATCH", "WHY"}, row)
@@ -181,7 +196,7 @@ func (c *rollbackCmd) planAgain(a *app, u *migrate.Undo, e endpoint) string {
 	if c.dry || run.Source == "" {
 		return ""
 	}
-	return "To migrate again: " + a.command("plan", runWords(run.Source, e, run.Dialect, run.Policies)...)
+	return "To migrate again: " + a.command("plan", []string{run.Source, e.text}, runSettings(run.Dialect, run.Policies)...)
 }
 
 func (c *rollbackCmd) removed() string {

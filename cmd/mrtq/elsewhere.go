@@ -32,7 +32,7 @@ func (a *app) addElsewhere(ctx context.Context, s sides, target side.Side, plan 
 			Kind: migrate.MigratedElsewhere, Path: at, Fits: at,
 			Message: fmt.Sprintf("%s migrated the records of %s to there, %s", other.Run.ID, other.Run.Source, twice),
 			Next: fmt.Sprintf("check the address TARGET. To put the queue there instead, roll the other one back first: %s. For a second queue all the same, add --second-queue",
-				a.command("rollback", at, "--run", other.Run.ID)),
+				a.command("rollback", []string{at}, newFlag("run", other.Run.ID))),
 		})
 	}
 	return err

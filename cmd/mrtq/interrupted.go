@@ -24,7 +24,10 @@ func interruption(ctx context.Context, command string, err error) error {
 		return err
 	}
 	text := command + ": interrupted"
+	how := (*partly)(nil)
 	switch {
+	case errors.As(err, &how):
+		text += "; " + how.done
 	case slices.Contains(readers, command):
 		text += "; nothing was written"
 	case slices.Contains(resumable, command):
@@ -37,6 +40,15 @@ func interruption(ctx context.Context, command string, err error) error {
 	}
 	return &coded{exitInterrupted, errors.New(text)}
 }
+
+// partly is an error with what the command did before it, and what to do now.
+type partly struct {
+	err  error
+	done string
+}
+
+func (e *partly) Error() string { return e.err.Error() }
+func (e *partly) Unwrap() error { return e.err }
 
 // unchanged is an error after which the file is as it was before the command.
 type unchanged struct {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/csv"
 	"os"
 	"regexp"
@@ -15,81 +16,120 @@ import (
 	"mrtq/newqueue"
 )
 
-// A command that mrtq tells a person to run next is one that they can paste: it has
-// the sides, what it needs, and the flags that they gave and that it has too.
+// A command that mrtq shows as the next step can be pasted: it has the sides, the flags
+// that it needs, and those flags of this command that it has, too.
 
-// typedFlag is a flag as it was given on the command line. What the settings file
-// or a variable says, they say to the next command as well.
-type typedFlag struct {
+// flagWords is a flag as the words of a command line.
+type flagWords struct {
 	name  string
 	words []string
 }
 
-// typed are the flags that were given on a command line, in the order of their
-// names.
-func typed(cmd *cobra.Command) (flags []typedFlag) {
-	cmd.Flags().Visit(func(f *pflag.Flag) { flags = append(flags, typedFlag{f.Name, flagWords(f)}) })
+// newFlag is a flag with a value. With several values, the flag is repeated.
+func newFlag(name string, values ...string) flagWords {
+	f := flagWords{name: name}
+	for _, v := range values {
+		f.words = append(f.words, "--"+name, v)
+	}
+	return f
+}
+
+// newSwitch is a flag without a value.
+func newSwitch(name string) flagWords { return flagWords{name, []string{"--" + name}} }
+
+// typedFlags are the flags that were given on the command line. The others come from
+// the settings file or from variables, where the next command finds them, too.
+func typedFlags(cmd *cobra.Command) (flags []flagWords) {
+	cmd.Flags().Visit(func(f *pflag.Flag) { flags = append(flags, typedFlag(f)) })
 	return flags
 }
 
-func flagWords(f *pflag.Flag) (words []string) {
-	flag := "--" + f.Name
+func typedFlag(f *pflag.Flag) flagWords {
 	if f.Value.Type() == "bool" {
 		if f.Value.String() == "true" {
-			return []string{flag}
+			return newSwitch(f.Name)
 		}
-		return []string{flag + "=" + f.Value.String()}
+		return flagWords{f.Name, []string{"--" + f.Name + "=" + f.Value.String()}}
 	}
 	list, ok := f.Value.(pflag.SliceValue)
 	switch {
-	case f.Name == "acl": // it may hold a digest, which nobody else is to see
-		return []string{flag, "ACL"}
+	case f.Name == "acl": // it may hold a digest, which is secret
+		return newFlag(f.Name, "ACL")
 	case ok && f.Value.Type() == "stringArray":
-		for _, value := range list.GetSlice() {
-			words = append(words, flag, value)
-		}
-		return words
+		return newFlag(f.Name, list.GetSlice()...)
 	case ok:
-		return []string{flag, listWord(list.GetSlice()...)}
+		return newFlag(f.Name, listWord(list.GetSlice()...))
 	}
-	return []string{flag, f.Value.String()}
+	return newFlag(f.Name, f.Value.String())
 }
 
-// itsOwn are flags that say what one call does or prints. They are not carried over.
-var itsOwn = []string{"output", "out", "plan", "quarantine", "run", "force", "unfinished", "dry-run", "metrics", "only", "collection", "by", "why", "hold-again",
+// notCarriedOver are the flags that say what one call does or prints.
+var notCarriedOver = []string{"output", "out", "plan", "quarantine", "run", "force", "unfinished", "dry-run", "metrics", "only", "collection", "by", "why", "hold-again",
 	"wide", "verbose", "accept", "check", "help", "version"}
 
 // command is an mrtq command to run next, with the flags that were given to this
 // one.
-func (a *app) command(name string, words ...string) string {
-	line := []string{"mrtq", name}
+func (a *app) command(name string, args []string, flags ...flagWords) string {
 	var next *cobra.Command
 	if a.commands != nil {
-		next, _, _ = a.commands.Find(line[1:])
+		next, _, _ = a.commands.Find([]string{name})
 	}
 	for _, f := range a.typed {
 		switch {
-		case slices.Contains(itsOwn, f.name), slices.Contains(words, "--"+f.name), next == nil || next.Flag(f.name) == nil:
+		case slices.Contains(notCarriedOver, f.name), hasFlag(flags, f.name), next == nil || next.Flag(f.name) == nil:
 		case isPolicy(f.name) && !takesPolicies(name):
 		default:
-			words = append(words, f.words...)
+			flags = append(flags, f)
 		}
 	}
-	for _, word := range words {
-		line = append(line, shellWord(word))
-	}
-	return strings.Join(line, " ")
+	return commandLine(name, args, flags)
 }
 
 // commandOfFile is command for one that takes all settings of the migration from a
-// file: only the flags of the connection are carried over.
-func (a *app) commandOfFile(name string, words ...string) string {
+// saved plan: only the flags of the connection are carried over.
+func (a *app) commandOfFile(name string, flags ...flagWords) string {
 	all := a.typed
 	defer func() { a.typed = all }()
-	a.typed = slices.DeleteFunc(slices.Clone(all), func(f typedFlag) bool {
+	a.typed = slices.DeleteFunc(slices.Clone(all), func(f flagWords) bool {
 		return a.commands.PersistentFlags().Lookup(f.name) == nil && f.name != "max-rate"
 	})
-	return a.command(name, words...)
+	return a.command(name, nil, flags...)
+}
+
+func hasFlag(flags []flagWords, name string) bool {
+	return slices.ContainsFunc(flags, func(f flagWords) bool { return f.name == name })
+}
+
+// commandLine is a command as a person types it: first its arguments, then its flags in
+// the order of flagRank.
+func commandLine(name string, args []string, flags []flagWords) string {
+	flags = slices.Clone(flags)
+	slices.SortStableFunc(flags, func(a, b flagWords) int {
+		return cmp.Or(cmp.Compare(flagRank(a.name), flagRank(b.name)), cmp.Compare(a.name, b.name))
+	})
+	words := append([]string{"mrtq", name}, args...)
+	for _, f := range flags {
+		words = append(words, f.words...)
+	}
+	for i, word := range words {
+		words[i] = shellWord(word)
+	}
+	return strings.Join(words, " ")
+}
+
+// flagRank is a flag's place on a command line. First is what the command is about, then
+// the dialect, which is an operator's first decision, then the policies. All others
+// follow, by name.
+func flagRank(name string) int {
+	switch i := slices.IndexFunc(migrate.PolicyChoices, func(c migrate.PolicyChoice) bool { return c.Name == name }); {
+	case name == "plan", name == "run":
+		return 0
+	case name == "dialect":
+		return 1
+	case i >= 0:
+		return 2 + i
+	}
+	return 2 + len(migrate.PolicyChoices)
 }
 
 // takesPolicies reports whether a command must be told the policies. The others take
@@ -100,70 +140,62 @@ func isPolicy(flag string) bool {
 	return flag == "time" || slices.ContainsFunc(migrate.PolicyChoices, func(c migrate.PolicyChoice) bool { return c.Name == flag })
 }
 
-// policyWords are the policies that are not the default ones, as flags.
-func policyWords(p migrate.Policies) (words []string) {
+// policiesGiven are the policies that are not the default ones, as flags.
+func policiesGiven(p migrate.Policies) (flags []flagWords) {
 	for _, c := range migrate.PolicyChoices {
 		if v := *c.Value(&p); v != "" && v != c.Values[0] {
-			words = append(words, "--"+c.Name, v)
+			flags = append(flags, newFlag(c.Name, v))
 		}
 	}
-	return words
+	return flags
 }
 
-// runWords are the sides and settings of a run, as arguments of plan and migrate.
-func runWords(source string, target endpoint, d newqueue.Dialect, p migrate.Policies) []string {
-	return append([]string{source, target.text, "--dialect", string(d)}, policyWords(p)...)
+// runSettings are a run's dialect and policies as flags of plan and migrate.
+func runSettings(d newqueue.Dialect, p migrate.Policies) []flagWords {
+	return append(policiesGiven(p), newFlag("dialect", string(d)))
 }
 
-// planWords are the settings of a saved plan, as flags of plan.
-func planWords(a *migrate.Approved) []string {
+// planSettings are the settings of a saved plan as flags of plan.
+func planSettings(a *migrate.Approved) []flagWords {
 	opt := a.Options()
-	var words []string
+	flags := append(policiesGiven(opt.Policies), queueSettings(a)...)
 	if opt.Dialect != "" {
-		words = append(words, "--dialect", string(opt.Dialect))
+		flags = append(flags, newFlag("dialect", string(opt.Dialect)))
 	}
-	words = append(words, policyWords(opt.Policies)...)
-	words = append(words, queueWords(a)...)
 	if opt.Packet != migrate.DefaultPacket {
-		words = append(words, "--packet", strconv.Itoa(opt.Packet))
+		flags = append(flags, newFlag("packet", strconv.Itoa(opt.Packet)))
 	}
 	if t := a.Settings.Time; t != "" && t != "auto" {
-		words = append(words, "--time", t)
+		flags = append(flags, newFlag("time", t))
 	}
-	for _, record := range opt.Again {
-		words = append(words, "--again", record)
-	}
-	for _, record := range opt.Done {
-		words = append(words, "--done", record)
-	}
-	return words
+	return append(flags, newFlag("again", opt.Again...), newFlag("done", opt.Done...))
 }
 
-// queueWords say where the legacy queues of a saved plan are, if not where they are
-// by default.
-func queueWords(a *migrate.Approved) (words []string) {
+// queueSettings are the flags that say where the legacy queues of a saved plan are, if
+// they are not in the default places.
+func queueSettings(a *migrate.Approved) (flags []flagWords) {
 	own, def := a.Settings.Queues, migrate.DefaultQueues()
 	for _, q := range queueFlags {
 		if nodes := own.Nodes[q.kind]; !slices.Equal(nodes, def.Nodes[q.kind]) {
-			words = append(words, "--"+q.flag, listWord(nodes...))
+			flags = append(flags, newFlag(q.flag, listWord(nodes...)))
 		}
 	}
 	if !slices.Equal(own.Locks, def.Locks) {
-		words = append(words, "--locks", listWord(own.Locks...))
+		flags = append(flags, newFlag("locks", listWord(own.Locks...)))
 	}
-	return words
+	return flags
 }
 
-// quarantineWords name the quarantine file of a target: the one that was given, else
-// the one that migrate writes by itself, if it is here.
-func quarantineWords(given string, target endpoint) []string {
+// quarantineFlag names the quarantine file of a target: the given one, or else the
+// default one if it exists in this folder.
+func quarantineFlag(given string, target endpoint) flagWords {
 	if given == "" {
 		given = "FILE"
 		if name := quarantineFile(target); regular(name) {
 			given = name
 		}
 	}
-	return []string{"--quarantine", given}
+	return newFlag("quarantine", given)
 }
 
 func regular(path string) bool {

@@ -17,35 +17,35 @@ var decisions = map[migrate.ProblemKind]string{
 
 // unblock is what to do about a plan that has problems: one command, with the choices that
 // the plan needs. settings are those of a saved plan.
-func (a *app) unblock(plan *migrate.Plan, s sides, settings ...string) string {
+func (a *app) unblock(plan *migrate.Plan, s sides, settings ...flagWords) string {
 	if at := elsewhere(plan); at != "" {
-		return "Next, to look at that queue: " + a.command("status", at)
+		return "Next, to look at that queue: " + a.command("status", []string{at})
 	}
-	words := append([]string{s.source.text, s.target.text}, settings...)
+	flags := settings
 	decided := false
 	for _, p := range plan.Problems {
 		switch {
 		case p.Rebuildable:
-			return "Next, for the migration's own records: " + a.command("rebuild", s.target.text)
+			return "Next, for the migration's own records: " + a.command("rebuild", []string{s.target.text})
 		case p.Kind == migrate.RollbackUnfinished:
-			return "Next, to finish it: " + a.command("rollback", s.target.text, "--run", p.Fits)
+			return "Next, to finish it: " + a.command("rollback", []string{s.target.text}, newFlag("run", p.Fits))
 		case p.Kind == migrate.NoDialect:
 			decided = true
-			words = choose(words, "--dialect", "mrt-zk|design")
+			flags = choose(flags, "dialect", "mrt-zk|design")
 		case p.Kind == migrate.OtherDialect:
-			words = choose(words, "--dialect", p.Fits)
+			flags = choose(flags, "dialect", p.Fits)
 		case p.Kind == migrate.OtherPolicies && !migrate.IsRun(p.Fits):
-			words = choose(words, "--time", p.Fits)
+			flags = choose(flags, "time", p.Fits)
 		}
 		if i := slices.IndexFunc(migrate.PolicyChoices, func(c migrate.PolicyChoice) bool { return c.Name == decisions[p.Kind] }); i >= 0 {
 			decided = true
-			words = choose(words, "--"+decisions[p.Kind], strings.Join(unblocking(migrate.PolicyChoices[i]), "|"))
+			flags = choose(flags, decisions[p.Kind], strings.Join(unblocking(migrate.PolicyChoices[i]), "|"))
 		}
 	}
 	if decided {
-		return "Next, once you have decided: " + a.command("plan", words...)
+		return "Next, once you have decided: " + a.command("plan", s.args(), flags...)
 	}
-	return "Next, once that is mended: " + a.command("plan", words...)
+	return "Next, once that is mended: " + a.command("plan", s.args(), flags...)
 }
 
 // unblocking are the values of a policy that don't block.
@@ -53,11 +53,8 @@ func unblocking(c migrate.PolicyChoice) []string {
 	return slices.DeleteFunc(slices.Clone(c.Values), func(v string) bool { return v == migrate.Block })
 }
 
-// choose sets a flag in a command's words.
-func choose(words []string, flag, value string) []string {
-	if i := slices.Index(words, flag); i >= 0 {
-		words[i+1] = value
-		return words
-	}
-	return append(words, flag, value)
+// choose sets a flag. If the flag is there with another value, it replaces that.
+func choose(flags []flagWords, name, value string) []flagWords {
+	others := slices.DeleteFunc(slices.Clone(flags), func(f flagWords) bool { return f.name == name })
+	return append(others, newFlag(name, value))
 }

@@ -15,42 +15,39 @@ import (
 
 // needsProof asks for the source, against which the target is verified.
 func (c *releaseCmd) needsProof(a *app, target endpoint, holds *migrate.Holds, proof []migrate.Hold) error {
-	words := []string{target.text, "SOURCE"}
+	source, flags := "SOURCE", c.chosen()
 	if r, ok := holds.Newest(); ok {
-		words[1] = r.Source
+		source = r.Source
 		if c.checked.quarantine != "" || r.Policies.Undecodable == migrate.Quarantine {
-			words = append(words, quarantineWords(c.checked.quarantine, target)...)
+			flags = append(flags, quarantineFlag(c.checked.quarantine, target))
 		}
 	}
 	return usageError("%s cover a migration (%s). To verify the target first, add SOURCE. To release without verifying, add --force. Nothing was released; next: %s",
-		count(len(proof), "hold", "holds"), holdNames(proof), a.command("release", append(words, c.named()...)...))
+		count(len(proof), "hold", "holds"), holdNames(proof), a.command("release", []string{target.text, source}, flags...))
 }
 
 // needsRebuild refuses to lift holds if the records are damaged that say what they cover.
 func needsRebuild(a *app, target endpoint) error {
 	return checkError(fmt.Errorf("release: the migration's own records are damaged, and only they show whether its run is done. Rebuild them first: %s. To release without verifying, add --force. Nothing was released",
-		a.command("rebuild", target.text)))
+		a.command("rebuild", []string{target.text})))
 }
 
 // needsQuarantine asks for the quarantine file. The rest of the target is verified.
 func (c *releaseCmd) needsQuarantine(a *app, target endpoint, source string, records int) error {
-	words := append([]string{target.text, source}, c.named()...)
-	kept := quarantineWords("", target)
+	flags := append(c.chosen(), quarantineFlag("", target))
 	in := count(records, "record is", "records are") + " in quarantine"
 	a.conclude(bad, "Nothing was released. The target is what the source says it should be, but %s, and no --quarantine says which file keeps their bytes. mrtq migrate wrote %s in the folder where it ran, unless you gave it another --quarantine. To release without verifying, give --force instead of SOURCE. Next: %s",
-		in, quarantineFile(target), a.command("release", append(words, kept...)...))
+		in, quarantineFile(target), a.command("release", []string{target.text, source}, flags...))
 	return checkError(fmt.Errorf("release: %s, and no --quarantine was given. Nothing was released", in))
 }
 
-// named are the flags that choose holds, as they were given.
-func (c *releaseCmd) named() (words []string) {
-	for _, q := range c.only {
-		words = append(words, "--only", q)
-	}
+// chosen are the flags that choose holds, as they were given.
+func (c *releaseCmd) chosen() []flagWords {
+	collections := flagWords{name: "collection"}
 	for _, name := range c.collections {
-		words = append(words, "--collection", listWord(name))
+		collections.words = append(collections.words, "--collection", listWord(name))
 	}
-	return words
+	return []flagWords{newFlag("only", c.only...), collections}
 }
 
 // notChecked says what --force left unchecked and how to check it now, "" if nothing
@@ -64,7 +61,7 @@ func (c *releaseCmd) notChecked(a *app, target endpoint, holds *migrate.Holds) s
 	if r.Policies.Undecodable == migrate.Quarantine {
 		what += " and the quarantine file"
 	}
-	return fmt.Sprintf("To check %s now: %s", what, a.command("verify", a.verifyWords(r.Source, target, r.Policies)...))
+	return fmt.Sprintf("To check %s now: %s", what, a.command("verify", []string{r.Source, target.text}, undecodableKept(r.Policies, target)...))
 }
 
 // next is what to do after a release: lift the holds that are still set, or check
@@ -75,16 +72,16 @@ func (c *releaseCmd) next(a *app, target endpoint, source []string, holds *migra
 		return text
 	}
 	if proof, _ := pick(out.Held, func(h migrate.Hold) bool { return h.CoversRun }); len(proof) > 0 {
-		words := append([]string{target.text}, source...)
+		args, flags := append([]string{target.text}, source...), choosing(proof)
 		if r, ok := holds.Newest(); ok {
 			if len(source) == 0 {
-				words = append(words, r.Source)
+				args = append(args, r.Source)
 			}
 			if c.checked.quarantine != "" || r.Policies.Undecodable == migrate.Quarantine {
-				words = append(words, quarantineWords(c.checked.quarantine, target)...)
+				flags = append(flags, quarantineFlag(c.checked.quarantine, target))
 			}
 		}
-		return fmt.Sprintf("%s To verify and lift %s: %s", text, holdNames(proof), a.command("release", append(words, naming(proof)...)...))
+		return fmt.Sprintf("%s To verify and lift %s: %s", text, holdNames(proof), a.command("release", args, flags...))
 	}
 	if c.force && !out.Verified && len(out.Released) > 0 {
 		if check := c.notChecked(a, target, holds); check != "" {
@@ -94,7 +91,7 @@ func (c *releaseCmd) next(a *app, target endpoint, source []string, holds *migra
 	if len(out.Held) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s To lift %s, when that is over: %s", text, holdNames(out.Held), a.command("release", append([]string{target.text}, naming(out.Held)...)...))
+	return fmt.Sprintf("%s To lift %s, when that is over: %s", text, holdNames(out.Held), a.command("release", []string{target.text}, choosing(out.Held)...))
 }
 
 // stillHeld names the holds that are still set and who set them, "" if there are none.
@@ -142,14 +139,14 @@ func setBy(h migrate.Hold) string {
 	return heldBy(migrate.HoldStatus{By: cmp.Or(h.By, "others"), Since: h.Since, Why: h.Why})
 }
 
-// naming are the flags that choose holds.
-func naming(holds []migrate.Hold) (words []string) {
+// choosing are the flags that choose these holds.
+func choosing(holds []migrate.Hold) (flags []flagWords) {
 	for _, h := range holds {
+		flag := "collection"
 		if znode.Parent(h.Path) == newqueue.QueueLocksPath {
-			words = append(words, "--only", znode.Name(h.Path))
-		} else {
-			words = append(words, "--collection", listWord(znode.Name(h.Path)))
+			flag = "only"
 		}
+		flags = append(flags, newFlag(flag, listWord(znode.Name(h.Path))))
 	}
-	return words
+	return flags
 }

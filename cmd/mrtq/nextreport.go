@@ -12,7 +12,7 @@ import (
 func (c *reportCmd) next(a *app, s *migrate.Status, target, source endpoint, in *reportInput) report.Next {
 	var next report.Next
 	if s != nil {
-		next.Check = a.command("check", target.text)
+		next.Check = a.command("check", []string{target.text})
 	}
 	if s != nil && s.Step != "" {
 		next.Status = unlabelled(a.nextOf(s, target))
@@ -21,9 +21,8 @@ func (c *reportCmd) next(a *app, s *migrate.Status, target, source endpoint, in 
 		next.Verify = strings.TrimPrefix(unlabelled(a.nextAfterVerify(in.verdict, sides{source, target}, c.quarantine)), "But ")
 	}
 	if in.plan != nil {
-		words := []string{in.plan.Source.Name, in.plan.Target.Name}
-		next.Plan = a.command("plan", append(words, planWords(&in.plan.approved)...)...)
-		next.Migrate = a.commandOfFile("migrate", "--plan", c.plan)
+		next.Plan = a.command("plan", []string{in.plan.Source.Name, in.plan.Target.Name}, planSettings(&in.plan.approved)...)
+		next.Migrate = a.commandOfFile("migrate", newFlag("plan", c.plan))
 	}
 	return next
 }

@@ -98,64 +98,63 @@ func (a *app) nextOf(s *migrate.Status, target endpoint) string {
 	newest, _ := s.Newest()
 	switch s.Step {
 	case migrate.StepWait:
-		return "Next: wait until it ends, then look again. Its progress: " + a.command("watch", target.text)
+		return "Next: wait until it ends, then look again. Its progress: " + a.command("watch", []string{target.text})
 	case migrate.StepRebuild:
-		return "Next: " + a.command("rebuild", target.text)
+		return "Next: " + a.command("rebuild", []string{target.text})
 	case migrate.StepFinish:
-		words := runWords(newest.Source, target, newest.Dialect, newest.Policies)
-		return fmt.Sprintf("Next: run the same mrtq migrate again, with its flags, to finish %s: %s", newest.Run, a.command("migrate", words...))
+		again := a.command("migrate", []string{newest.Source, target.text}, runSettings(newest.Dialect, newest.Policies)...)
+		return fmt.Sprintf("Next: run the same mrtq migrate again, with its flags, to finish %s: %s", newest.Run, again)
 	case migrate.StepFinishRollback:
-		return "Next, to finish it: " + a.command("rollback", target.text, "--run", newest.Run)
+		return "Next, to finish it: " + a.command("rollback", []string{target.text}, newFlag("run", newest.Run))
 	case migrate.StepRelease:
 		return "Next, to verify and release: " + a.releaseCommand(s, target)
 	case migrate.StepReleaseOthers:
 		if slices.ContainsFunc(s.Holds, func(h migrate.HoldStatus) bool { return h.CoversRun }) {
 			return "Next, when that is over, to verify and release: " + a.releaseCommand(s, target)
 		}
-		words := []string{target.text}
+		var flags []flagWords
 		for _, h := range s.Holds {
 			switch {
 			case !onQueue(h):
-				words = append(words, "--collection", listWord(znode.Name(h.Path)))
-			case h.By == "others" || len(words) > 1:
-				words = append(words, "--only", znode.Name(h.Path))
+				flags = append(flags, newFlag("collection", listWord(znode.Name(h.Path))))
+			case h.By == "others" || len(flags) > 0:
+				flags = append(flags, newFlag("only", znode.Name(h.Path)))
 			}
 		}
-		return "Next, when that is over: " + a.command("release", words...)
+		return "Next, when that is over: " + a.command("release", []string{target.text}, flags...)
 	case migrate.StepPlan, migrate.StepPlanAgain:
-		words := []string{"SOURCE", target.text}
+		again := a.command("plan", []string{"SOURCE", target.text})
 		if newest.Source != "" {
-			words = runWords(newest.Source, target, newest.Dialect, newest.Policies)
+			again = a.command("plan", []string{newest.Source, target.text}, runSettings(newest.Dialect, newest.Policies)...)
 		}
 		if s.NoQueue != nil {
-			return "If nothing was migrated yet, or all was rolled back, that is right, and the next step is " + a.command("plan", words...)
+			return "If nothing was migrated yet, or all was rolled back, that is right, and the next step is " + again
 		}
-		return "Next: " + a.command("plan", words...)
+		return "Next: " + again
 	}
 	if newest.Run == "" {
 		return ""
 	}
-	return "What workers did since: " + a.command("verify", a.verifyWords(newest.Source, target, newest.Policies)...)
+	return "What workers did since: " + a.command("verify", []string{newest.Source, target.text}, undecodableKept(newest.Policies, target)...)
 }
 
 func (a *app) releaseCommand(s *migrate.Status, target endpoint) string {
 	newest, _ := s.Newest()
-	words := a.verifyWords(newest.Source, target, newest.Policies)
-	words[0], words[1] = words[1], words[0]
-	return a.command("release", append(words, runsOwn(s.Holds)...)...)
+	flags := append(undecodableKept(newest.Policies, target), runsOwn(s.Holds)...)
+	return a.command("release", []string{target.text, newest.Source}, flags...)
 }
 
 // onQueue reports whether a hold is on a queue. One on a collection is not lifted
 // unless it is named.
 func onQueue(h migrate.HoldStatus) bool { return znode.Parent(h.Path) == newqueue.QueueLocksPath }
 
-// runsOwn are the flags that choose the holds of runs, if there are others' besides:
-// nobody is to lift those unasked. All is chosen if there are none of runs.
-func runsOwn(holds []migrate.HoldStatus) (words []string) {
+// runsOwn are the flags that choose the holds of runs, so that a person's hold stays.
+// If people hold no queue, no flag is needed.
+func runsOwn(holds []migrate.HoldStatus) (flags []flagWords) {
 	others := false
 	for _, h := range holds {
 		if migrate.IsRun(h.By) {
-			words = append(words, "--only", znode.Name(h.Path))
+			flags = append(flags, newFlag("only", znode.Name(h.Path)))
 		} else if onQueue(h) {
 			others = true
 		}
@@ -163,15 +162,14 @@ func runsOwn(holds []migrate.HoldStatus) (words []string) {
 	if !others {
 		return nil
 	}
-	return words
+	return flags
 }
 
-// verifyWords are the arguments of verify. Of a run that may have quarantined
-// records, the file with their bytes is one.
-func (a *app) verifyWords(source string, target endpoint, p migrate.Policies) []string {
-	words := []string{source, target.text}
-	if p.Undecodable == migrate.Quarantine {
-		words = append(words, quarantineWords("", target)...)
+// undecodableKept names the quarantine file of a run that may have put records in
+// quarantine.
+func undecodableKept(p migrate.Policies, target endpoint) []flagWords {
+	if p.Undecodable != migrate.Quarantine {
+		return nil
 	}
-	return words
+	return []flagWords{quarantineFlag("", target)}
 }

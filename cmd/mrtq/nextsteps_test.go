@@ -97,16 +97,16 @@ func TestNotReadyEndsWithItsCommand(t *testing.T) {
 	s := sides{source: endpoint{text: "zk1:2181"}, target: endpoint{text: "zk1:2181/new"}}
 	for _, c := range []struct {
 		problems []migrate.Problem
-		settings []string
+		settings []flagWords
 		want     string
 	}{
 		{[]migrate.Problem{{Kind: migrate.Consumed}}, nil, "Next, once you have decided: mrtq plan zk1:2181 zk1:2181/new --consumed 'pending|failed'"},
-		{[]migrate.Problem{{Kind: migrate.Undecodable}, {Kind: migrate.Consumed}, {Kind: migrate.Undecodable}}, []string{"--dialect", "design", "--consumed", "block"},
+		{[]migrate.Problem{{Kind: migrate.Undecodable}, {Kind: migrate.Consumed}, {Kind: migrate.Undecodable}}, []flagWords{newFlag("dialect", "design"), newFlag("consumed", "block")},
 			"Next, once you have decided: mrtq plan zk1:2181 zk1:2181/new --dialect design --consumed 'pending|failed' --undecodable quarantine"},
 		{[]migrate.Problem{{Kind: migrate.InventoryWaiting}, {Kind: migrate.Unserviceable}}, nil,
 			"Next, once you have decided: mrtq plan zk1:2181 zk1:2181/new --inventory-records migrate --unserviceable migrate"},
 		{[]migrate.Problem{{Kind: migrate.Unreadable}}, nil, "Next, once that is mended: mrtq plan zk1:2181 zk1:2181/new"},
-		{[]migrate.Problem{{Kind: migrate.OtherDialect, Fits: "mrt-zk"}, {Kind: migrate.OtherPolicies, Fits: "ms"}}, []string{"--dialect", "design"},
+		{[]migrate.Problem{{Kind: migrate.OtherDialect, Fits: "mrt-zk"}, {Kind: migrate.OtherPolicies, Fits: "ms"}}, []flagWords{newFlag("dialect", "design")},
 			"Next, once that is mended: mrtq plan zk1:2181 zk1:2181/new --dialect mrt-zk --time ms"},
 		{[]migrate.Problem{{Kind: migrate.RollbackUnfinished, Fits: "run0000000003"}, {Kind: migrate.Consumed}}, nil,
 			"Next, to finish it: mrtq rollback zk1:2181/new --run run0000000003"},
@@ -116,6 +116,20 @@ func TestNotReadyEndsWithItsCommand(t *testing.T) {
 		if got := (&app{}).unblock(&migrate.Plan{Problems: c.problems}, s, c.settings...); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
+	}
+}
+
+// All commands that mrtq shows have the same order: what the command is about, the
+// dialect, the policies, and the other flags by name.
+func TestFlagsHaveOneOrder(t *testing.T) {
+	flags := []flagWords{newFlag("auth-file", "auth"), newFlag("time", "ms"), newFlag("undecodable", "quarantine"), newSwitch("others"), newFlag("only", "ingest"),
+		newFlag("only", "accessSmall"), newFlag("consumed", "failed"), newFlag("dialect", "design"), newFlag("plan", "plan.json")}
+	want := "mrtq migrate zk1:2181 --plan plan.json --dialect design --consumed failed --undecodable quarantine --auth-file auth --only ingest --only accessSmall --others --time ms"
+	if got := commandLine("migrate", []string{"zk1:2181"}, flags); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if flags[0].name != "auth-file" {
+		t.Error("the caller's flags were sorted, too")
 	}
 }
 

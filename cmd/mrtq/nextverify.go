@@ -12,8 +12,7 @@ import (
 
 // nextAfterVerify is what to do after a verification, "" if its verdict says so.
 func (a *app) nextAfterVerify(v *migrate.Verdict, s sides, quarantine string) string {
-	both := []string{s.source.text, s.target.text}
-	file := quarantineWords(quarantine, s.target)
+	file := quarantineFlag(quarantine, s.target)
 	only := func(kinds ...migrate.DifferenceKind) bool {
 		return !slices.ContainsFunc(v.Differences, func(d migrate.Difference) bool { return !slices.Contains(kinds, d.Kind) })
 	}
@@ -23,30 +22,30 @@ func (a *app) nextAfterVerify(v *migrate.Verdict, s sides, quarantine string) st
 	case v.OK() && len(v.Released) == len(newqueue.QueueHolds), v.OK() && v.State != migrate.RunDone:
 		return ""
 	case v.OK():
-		words := []string{s.target.text, s.source.text}
+		flags := runsOwn(v.Holds)
 		if v.Records.Quarantined > 0 || quarantine != "" {
-			words = append(words, file...)
+			flags = append(flags, file)
 		}
-		words = append(words, runsOwn(v.Holds)...)
+		release := a.command("release", []string{s.target.text, s.source.text}, flags...)
 		if others := othersOf(v.Holds); others != "" {
-			return fmt.Sprintf("But others hold queues: %s. Ask them, then: %s", others, a.command("release", words...))
+			return fmt.Sprintf("But others hold queues: %s. Ask them, then: %s", others, release)
 		}
-		return "Next: " + a.command("release", words...)
+		return "Next: " + release
 	case slices.ContainsFunc(v.Differences, func(d migrate.Difference) bool { return d.Kind == migrate.Damaged }):
-		return "Next, for the migration's own records: " + a.command("rebuild", s.target.text)
+		return "Next, for the migration's own records: " + a.command("rebuild", []string{s.target.text})
 	case only(migrate.NotMigrated, migrate.RecordChanged):
-		return "Next, for the records that came or changed since: " + a.command("plan", append(both, policyWords(v.Policies)...)...)
+		return "Next, for the records that came or changed since: " + a.command("plan", s.args(), policiesGiven(v.Policies)...)
 	case only(migrate.NotKept):
-		return fmt.Sprintf("If that file is lost, run the same mrtq migrate again with --quarantine %s: it adds what the file lacks", shellWord(file[1]))
+		return fmt.Sprintf("If that file is lost, run the same mrtq migrate again with --quarantine %s: it adds what the file lacks", shellWord(file.words[1]))
 	case only(migrate.Undecided):
-		return "Next, to decide what becomes of these records: " + a.command("plan", append(both, policyWords(v.Policies)...)...)
+		return "Next, to decide what becomes of these records: " + a.command("plan", s.args(), policiesGiven(v.Policies)...)
 	}
 	text := "Next: "
 	if len(v.Released) == 0 {
 		text += "don't release it. "
 	}
 	return text + fmt.Sprintf("Find out who changed what is listed (%s shows one), mend it and verify again; or roll the run back: %s",
-		a.command("show", append(both, "ITEM")...), a.command("rollback", s.target.text, "--run", v.Run))
+		a.command("show", append(s.args(), "ITEM")), a.command("rollback", []string{s.target.text}, newFlag("run", v.Run)))
 }
 
 // othersOf says which holds on queues no run set, and whose they are; "" if there are none.

@@ -52,10 +52,10 @@ func (o *otherChoices) one(single, several string) string {
 
 // concludeOtherChoices is the verdict if the target differs and choices are not the run's.
 func (a *app) concludeOtherChoices(c *verifyCmd, s sides) {
-	words := []string{s.source.text, s.target.text}
+	var flags []flagWords
 	if c.quarantine != "" {
-		words = append(words, "--quarantine", c.quarantine)
+		flags = append(flags, newFlag("quarantine", c.quarantine))
 	}
 	a.conclude(bad, "Verify: %s, and they may be no damage: %s. Next, without %s: %s", count(len(c.verdict.Differences), "difference", "differences"), c.differing,
-		c.differing.one("it", "them"), a.command("verify", words...))
+		c.differing.one("it", "them"), a.command("verify", s.args(), flags...))
 }

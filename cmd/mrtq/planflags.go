@@ -108,6 +108,9 @@ func aclOfFile(acl []znode.ACL) error {
 // sides are a command's SOURCE and TARGET.
 type sides struct{ source, target endpoint }
 
+// args are the sides as arguments of a command.
+func (s sides) args() []string { return []string{s.source.text, s.target.text} }
+
 // parseSides reads SOURCE and TARGET.
 func parseSides(args []string) (sides, error) {
 	source, err := parseEndpoint("SOURCE", args[0])

@@ -18,8 +18,8 @@ import (
 const (
 	exitDone  = 0
 	exitCheck = 1 // the check failed: verify found differences, a plan can't be carried out
-	exitUsage = 2 // wrong usage
-	exitEnv   = 3 // the environment failed: no server, no permission, no file
+	exitUsage = 2 // wrong usage; no such file
+	exitEnv   = 3 // the environment failed: no server, no permission
 
 	exitInterrupted = 130 // by Ctrl-C or SIGTERM; a shell has the same for SIGINT
 )
@@ -70,7 +70,7 @@ type app struct {
 	// commands is mrtq with all its commands, and typed the flags that were given on
 	// the command line of the one that runs.
 	commands *cobra.Command
-	typed    []typedFlag
+	typed    []flagWords
 	// name is the command that runs, and args are its arguments.
 	name string
 	args []string
@@ -136,7 +136,7 @@ codes: 0 done, 1 the check failed, 2 wrong usage, 3 the environment failed,
 		SilenceUsage:  true,
 		Args:          noSuchCommand,
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
-			a.commands, a.typed, a.name, a.args = cmd.Root(), typed(cmd), cmd.Name(), args
+			a.commands, a.typed, a.name, a.args = cmd.Root(), typedFlags(cmd), cmd.Name(), args
 			if err := a.settings(cmd); err != nil {
 				return err
 			}

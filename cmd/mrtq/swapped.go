@@ -79,17 +79,5 @@ func (a *app) lookAt(ctx context.Context, e endpoint, l *legacyFlags) holding {
 func (a *app) exchanged() string {
 	args := append([]string{}, a.args...)
 	args[0], args[1] = args[1], args[0]
-	return a.again(args)
-}
-
-// again is the command that runs, with other arguments.
-func (a *app) again(args []string) string {
-	line := "mrtq " + a.name
-	for _, f := range a.typed {
-		args = append(args, f.words...)
-	}
-	for _, word := range args {
-		line += " " + shellWord(word)
-	}
-	return line
+	return commandLine(a.name, args, a.typed)
 }
