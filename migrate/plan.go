@@ -20,7 +20,8 @@ type Options struct {
 	// that the target holds. If it holds none, the plan has the problem [NoDialect].
 	Dialect  newqueue.Dialect
 	Policies Policies
-	// ACL is the ACL of every znode that a migration creates; nil is open to all.
+	// ACL is the ACL of every znode that a migration creates. nil is that of the run that
+	// the plan finishes; if it finishes none, it is open to all.
 	ACL []znode.ACL
 	// Packet is the server's jute.maxbuffer in bytes; 0 means its default.
 	Packet int
@@ -283,6 +284,13 @@ func (p *Plan) chooseRun(ctx context.Context) error {
 	switch last.State {
 	case RunRunning:
 		p.Run, p.Resumes, p.unfinished = last.ID, true, last
+		switch {
+		case p.opt.ACL == nil:
+			p.opt.ACL, p.Settings.ACL = last.ACL, last.ACL
+		case !slices.Equal(last.ACL, p.opt.ACL):
+			p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("%s gives its znodes the ACL %s, and this plan gives %s", last.ID, aclText(last.ACL), aclText(p.opt.ACL)),
+				Next: fmt.Sprintf("finish it with that one, or roll back %s first", last.ID), Fits: last.ID})
+		}
 		if last.Policies != p.Policies {
 			p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("%s was begun under other policies: %s", last.ID, ChangesText(last.Policies.Changes(p.Policies))),
 				Next: fmt.Sprintf("finish it with those, or roll back %s first", last.ID), Fits: last.ID})
