@@ -328,10 +328,10 @@ func TestSourceIsReadAfterWaiting(t *testing.T) {
 	if err := other.lead(t.Context(), "another", nil, nil, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
-	const standsBy = "another migrator is at work (another); standing by until it ends. If it was killed, its session ends after 10s, " +
+	const waits = "another migrator is at work (another); waiting until it ends. If it was killed, its session ends after 10s, " +
 		"unless it asked for another session timeout than this migrator. This migrator has changed no job, and can be stopped or killed safely"
 	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Say: func(text string) {
-		if text == standsBy {
+		if text == waits {
 			now = after
 			other.resign()
 		}

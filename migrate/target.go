@@ -109,15 +109,15 @@ func (t *Target) lead(ctx context.Context, owner string, acl []znode.ACL, joined
 			say(fmt.Sprintf("%s is ignored, because no session holds it, so it is not a migrator's: remove it when you know who made it", a.Path))
 		} else {
 			t.waited = true
-			say(t.standsBy(a.Owner))
+			say(t.waitsFor(a.Owner))
 		}
 	})
 }
 
-// standsBy says which migrator this one waits for. That migrator may be dead, and this one
-// can't find out. So standsBy also says how long the wait can be then.
-func (t *Target) standsBy(owner string) string {
-	text := fmt.Sprintf("another migrator is at work (%s); standing by until it ends", owner)
+// waitsFor says which migrator this one waits for. That migrator may be dead, and this one
+// can't find out. So waitsFor also says how long the wait can be then.
+func (t *Target) waitsFor(owner string) string {
+	text := fmt.Sprintf("another migrator is at work (%s); waiting until it ends", owner)
 	if on, ok := t.Backend.(online); ok {
 		text += fmt.Sprintf(". If it was killed, its session ends after %v, unless it asked for another session timeout than this migrator. "+
 			"This migrator has changed no job, and can be stopped or killed safely", on.SessionTimeout())

@@ -10,11 +10,11 @@ import (
 	"mrtq/migrate"
 )
 
-// A mistyped TARGET is a place without a queue, so migrate would make a second queue of
-// the same records there, and every job would run twice.
+// If TARGET is mistyped, there is no queue at it. Without the check in this file, migrate
+// would create a second queue there, and every job would run twice.
 
-// addElsewhere adds a problem to a plan that would make a second new queue of the same
-// source. A target that has runs already is no mistake of today.
+// addElsewhere adds a problem to a plan that would create a second new queue of the same
+// source. It looks for no other queue if the target has runs already.
 func (a *app) addElsewhere(ctx context.Context, s sides, target side.Side, plan *migrate.Plan) error {
 	on := side.Server(target)
 	if on == nil || plan.Empty() || plan.NewestRun() != "" {
@@ -25,8 +25,8 @@ func (a *app) addElsewhere(ctx context.Context, s sides, target side.Side, plan 
 		at := zkconn.Address{Servers: s.target.addr.Servers, Chroot: other.Chroot}.String()
 		plan.Problems = append(plan.Problems, migrate.Problem{
 			Kind: migrate.MigratedElsewhere, Path: at, Fits: at,
-			Message: fmt.Sprintf("%s migrated the records of %s to there, and a second new queue would run their jobs twice", other.Run.ID, other.Run.Source),
-			Next: fmt.Sprintf("check the address TARGET. To put the queue there instead, roll the other one back first: %s. For a second queue all the same, add --second-queue",
+			Message: fmt.Sprintf("%s migrated the records of %s to this queue, and a second new queue would run their jobs twice", other.Run.ID, other.Run.Source),
+			Next: fmt.Sprintf("check the address TARGET. To create the new queue at TARGET instead, roll the other one back first: %s. If you want a second queue, add --second-queue",
 				a.command("rollback", []string{at}, newFlag("run", other.Run.ID))),
 		})
 	}
@@ -46,7 +46,7 @@ func (e endpoint) isNamed(source string) bool {
 	return slices.ContainsFunc(e.addr.Servers, func(server string) bool { return slices.Contains(o.addr.Servers, server) })
 }
 
-// elsewhere is the address of the other queue, "" if there is none.
+// elsewhere is the address of the other queue. It is "" if there is none.
 func elsewhere(plan *migrate.Plan) string {
 	i := slices.IndexFunc(plan.Problems, func(p migrate.Problem) bool { return p.Kind == migrate.MigratedElsewhere })
 	if i < 0 {
@@ -55,8 +55,8 @@ func elsewhere(plan *migrate.Plan) string {
 	return plan.Problems[i].Fits
 }
 
-// withoutElsewhere is the plan as it is saved. The file is about the two sides only, and
-// migrate looks for another queue again.
+// withoutElsewhere is the plan to save. A saved plan is only about its two sides, and
+// migrate looks for another queue itself.
 func withoutElsewhere(plan *migrate.Plan) *migrate.Plan {
 	saved := *plan
 	saved.Problems = slices.DeleteFunc(slices.Clone(plan.Problems), func(p migrate.Problem) bool { return p.Kind == migrate.MigratedElsewhere })

@@ -18,7 +18,7 @@ import (
 	"mrtq/migrate"
 )
 
-// TestInterruption: what a command says, and its exit code, when a person ends it.
+// If Ctrl-C or SIGTERM ends a command, it says so, and what to do, with its own exit code.
 func TestInterruption(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -50,20 +50,20 @@ func TestInterruption(t *testing.T) {
 	}
 }
 
-// TestLost: a session that is over tells how far the run is; other errors don't.
-func TestLost(t *testing.T) {
+// If the session is lost, the error says how far the run is. Other errors don't change.
+func TestLostSession(t *testing.T) {
 	done := migrate.Done{Jobs: 100, Access: 20, Batches: 7}
-	err := lost(fmt.Errorf("%w: no server for 30s", zkconn.ErrLost), "run0000000000", done, 5000)
-	const want = "the ZooKeeper session is lost: no server for 30s. run0000000000 is not finished: this call made 120 of 5000 jobs and requests; when a server can be reached, run the same command again to finish"
+	err := lostSession(fmt.Errorf("%w: no server for 30s", zkconn.ErrLost), "run0000000000", done, 5000)
+	const want = "the ZooKeeper session is lost: no server for 30s. run0000000000 is not finished: this call created 120 of 5000 jobs and requests; when a server can be reached, run the same command again to finish"
 	if !errors.Is(err, zkconn.ErrLost) || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	if err := lost(fs.ErrPermission, "run0000000000", done, 5000); err != fs.ErrPermission {
+	if err := lostSession(fs.ErrPermission, "run0000000000", done, 5000); err != fs.ErrPermission {
 		t.Errorf("got %v", err)
 	}
 }
 
-// TestInterruptedCommands: Ctrl-C and SIGTERM, while a command waits for a server.
+// Ctrl-C and SIGTERM end each command that waits for a server.
 func TestInterruptedCommands(t *testing.T) {
 	corpus, err := filepath.Abs("testdata/legacy.ndjson")
 	if err != nil {
@@ -118,8 +118,8 @@ func TestInterruptedCommands(t *testing.T) {
 	}
 }
 
-// silent is a server that takes connections and says nothing; called is closed
-// when the first has come.
+// silent is a server that accepts connections and never answers. called is closed after the
+// first connection.
 func silent(t *testing.T) (address string, called <-chan struct{}) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

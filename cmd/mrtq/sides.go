@@ -16,8 +16,8 @@ type reading struct {
 	Close func()
 }
 
-// openSource opens a SOURCE for reading only. Znodes that may not be read are
-// marked. On a server, the ACLs of the znodes that acl chooses are read, too.
+// openSource opens a SOURCE for reading only. It marks znodes that may not be read. On a
+// server, it also reads the ACLs of the znodes that acl chooses.
 func (a *app) openSource(ctx context.Context, e endpoint, acl func(path string) bool) (*reading, error) {
 	switch {
 	case e.file != "":
@@ -72,8 +72,8 @@ func (a *app) openQueue(ctx context.Context, e endpoint, l *legacyFlags) (queue 
 	return queue, from.Close, nil
 }
 
-// openTarget opens a TARGET for reading only. A znode that may not be read is an
-// error, also in a dump.
+// openTarget opens a TARGET for reading only. If a znode may not be read, that is an error,
+// also in a dump.
 func (a *app) openTarget(ctx context.Context, e endpoint, acl func(path string) bool) (*reading, error) {
 	if e.file != "" {
 		d, err := a.openWholeDump(ctx, e.file)
@@ -89,8 +89,7 @@ func (a *app) openTarget(ctx context.Context, e endpoint, acl func(path string) 
 	return &reading{side.Session(r, acl), r.Close}, nil
 }
 
-// readTarget reads something of a TARGET, over a session that cannot write, and
-// shows how far it is.
+// readTarget opens a TARGET for reading only, calls read, and shows how far it is.
 func readTarget[T any](ctx context.Context, a *app, e endpoint, read func(context.Context, side.Side) (T, error)) (T, error) {
 	target, err := a.openTarget(ctx, e, nil)
 	if err != nil {
@@ -103,7 +102,7 @@ func readTarget[T any](ctx context.Context, a *app, e endpoint, read func(contex
 	return read(ctx, target.Side)
 }
 
-// openWholeDump is openDump for a dump that must not lack anything.
+// openWholeDump opens a dump that must be complete.
 func (a *app) openWholeDump(ctx context.Context, path string) (*side.Dump, error) {
 	d, err := a.openDump(ctx, path)
 	if err != nil {
@@ -121,6 +120,6 @@ func (a *app) openWholeDump(ctx context.Context, path string) (*side.Dump, error
 func (a *app) openDump(ctx context.Context, path string) (*side.Dump, error) {
 	show, finish := a.progress("reading the dump", "znodes")
 	defer finish()
-	d, err := side.OpenDump(ctx, path, packed(path), func(n int) { show(n, 0) })
+	d, err := side.OpenDump(ctx, path, isGzip(path), func(n int) { show(n, 0) })
 	return d, unnamed(err)
 }

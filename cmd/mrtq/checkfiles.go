@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 )
 
-// named is a file of a command, with the flag or argument that named it.
-type named struct {
+// namedFile is a file that a command reads or writes, with the flag or argument that
+// names it.
+type namedFile struct {
 	by, path string
 	// kept is true if a later run adds to the file or reads it, so that it must be
 	// a regular file.
@@ -18,35 +19,36 @@ type named struct {
 	folders []string
 }
 
-// written are a side's file, if it is one that a command writes to.
-func (e endpoint) written(by string) named { return named{by: by, path: e.file, kept: true} }
+// written is the file of an endpoint that a command writes to. Its path is "" if the
+// endpoint is no file.
+func (e endpoint) written(by string) namedFile { return namedFile{by: by, path: e.file, kept: true} }
 
-// read is a side's file, or its folders, if it is one.
-func (e endpoint) read(by string) named {
-	n := named{by: by, path: e.file}
+// read is the file or the folders of an endpoint that a command reads.
+func (e endpoint) read(by string) namedFile {
+	n := namedFile{by: by, path: e.file}
 	if e.data != nil {
 		n.folders = e.data.Dirs()
 	}
 	return n
 }
 
-// apart refuses to write to a file that the command also reads, and to write two
-// things to one file, because that often destroys the source. It refuses stdout for
-// what must be a file. It runs before anything is read. It ignores empty paths.
-func (a *app) apart(writes []named, reads ...named) error {
+// checkFiles refuses to write to a file that the command also reads, and to write two
+// things to one file, because that would destroy one of them. It also refuses stdout
+// instead of a file. It runs before anything is read, and ignores empty paths.
+func (a *app) checkFiles(writes []namedFile, reads ...namedFile) error {
 	reads = append(reads,
-		named{by: "--config", path: a.settingsFile},
-		named{by: "--auth-file", path: a.conn.authFile},
-		named{by: "--tls-ca", path: a.conn.tls.CA},
-		named{by: "--tls-cert", path: a.conn.tls.Cert},
-		named{by: "--tls-key", path: a.conn.tls.Key},
+		namedFile{by: "--config", path: a.settingsFile},
+		namedFile{by: "--auth-file", path: a.conn.authFile},
+		namedFile{by: "--tls-ca", path: a.conn.tls.CA},
+		namedFile{by: "--tls-cert", path: a.conn.tls.Cert},
+		namedFile{by: "--tls-key", path: a.conn.tls.Key},
 	)
 	for i, w := range writes {
 		switch w.path {
 		case "":
 			continue
 		case stdoutName:
-			return usageError("%s -: this is kept in a file, and can't go to stdout; name a file (./- is one of that name); nothing was read or written", w.by)
+			return usageError("%s -: this must be a file, and can't be stdout; give the name of a file (./- is a file with the name -); nothing was read or written", w.by)
 		}
 		for _, other := range append(writes[:i:i], reads...) {
 			for _, folder := range other.folders {
@@ -59,24 +61,24 @@ func (a *app) apart(writes []named, reads ...named) error {
 			}
 		}
 		if info, err := os.Stat(w.path); w.kept && err == nil && !info.Mode().IsRegular() {
-			return usageError("%s %s is not a regular file, so nothing can be kept in it; name another; nothing was read or written", w.by, w.path)
+			return usageError("%s %s is not a regular file, so it can't keep anything; give another file; nothing was read or written", w.by, w.path)
 		}
-		if err := writable(w.path); err != nil {
+		if err := checkWritable(w.path); err != nil {
 			return fmt.Errorf("%s %s can't be written: %w; nothing was read or written", w.by, w.path, err)
 		}
 	}
 	return nil
 }
 
-// sameFile reports whether two paths lead to the same file, or will once it
-// exists: written differently, or by a symbolic or hard link.
+// sameFile reports whether two paths are those of one file, which may not exist yet: two
+// spellings, or a symbolic or hard link.
 func sameFile(a, b string) bool {
 	ai, aerr := os.Stat(a)
 	bi, berr := os.Stat(b)
 	if aerr == nil || berr == nil {
 		return aerr == nil && berr == nil && os.SameFile(ai, bi)
 	}
-	a, b = linked(a), linked(b)
+	a, b = resolveLink(a), resolveLink(b)
 	if filepath.Base(a) != filepath.Base(b) {
 		return false
 	}
@@ -88,7 +90,7 @@ func sameFile(a, b string) bool {
 // within reports whether a file is, or would be, in a data directory or the
 // version-2 inside it.
 func within(path, folder string) bool {
-	at, err := os.Stat(filepath.Dir(linked(path)))
+	at, err := os.Stat(filepath.Dir(resolveLink(path)))
 	if err != nil {
 		return false
 	}
@@ -100,9 +102,9 @@ func within(path, folder string) bool {
 	return false
 }
 
-// linked resolves a path that may be a symbolic link to a file that does not
-// exist yet.
-func linked(path string) string {
+// resolveLink follows a path that may be a symbolic link to a file that does not exist
+// yet.
+func resolveLink(path string) string {
 	for range 40 { // as many as the system follows
 		to, err := os.Readlink(path)
 		if err != nil {
@@ -116,10 +118,9 @@ func linked(path string) string {
 	return path
 }
 
-// writable says why a file can't be written. It is called before the work that the
-// file is for, because hours of work could be lost. It does not check what is not
-// a regular file, such as a pipe.
-func writable(path string) error {
+// checkWritable says why a file can't be written. It is called before the work begins,
+// because otherwise hours of work could be lost. It does not check devices and pipes.
+func checkWritable(path string) error {
 	switch info, err := os.Stat(path); {
 	case err == nil && info.IsDir():
 		return errors.New("it is a folder")
@@ -128,8 +129,8 @@ func writable(path string) error {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return unnamed(err)
 	}
-	path = linked(path)
-	// As writeFile does.
+	path = resolveLink(path)
+	// Create a file in the folder, as writeFile does.
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return fmt.Errorf("no file can be created in %s: %w", filepath.Dir(path), unnamed(err))
