@@ -49,6 +49,7 @@ var rooms = []string{
 	"internal/report",
 	"internal/statedraw",
 	"internal/printable",
+	"internal/plainjson",
 	"internal/goldenfile",
 	"internal/release",
 	"internal/tamper",

@@ -85,7 +85,7 @@ Feature: An access request's life
 
     @A5
     Examples:
-      | action                      |
+      | action              |
       | retries the request |
 
     @A6

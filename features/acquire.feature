@@ -23,7 +23,7 @@ Feature: Acquiring
     Then the worker holds the job A, with a lock that ends with the session
     And nothing else has changed
     When another worker acquires the next job in <state>
-    Then it is refused because there is nothing to acquire
+    Then there is nothing to acquire
     And nothing has changed
 
     @Q4
@@ -78,7 +78,7 @@ Feature: Acquiring
     Then the other worker holds the batch B, with a lock that ends with the session
     And nothing else has changed
     When another worker acquires the next batch in <state>
-    Then it is refused because there is nothing to acquire
+    Then there is nothing to acquire
     And nothing has changed
 
     @Q1
@@ -107,7 +107,7 @@ Feature: Acquiring
     Then the worker holds the batch B, with a lock that ends with the session
     And nothing else has changed
     When another worker acquires the next batch in pending
-    Then it is refused because there is nothing to acquire
+    Then there is nothing to acquire
     And nothing has changed
 
   @Q11
@@ -123,7 +123,7 @@ Feature: Acquiring
     Then the other worker holds the request B, with a lock that ends with the session
     And nothing else has changed
     When another worker acquires the next request for a <size> object
-    Then it is refused because there is nothing to acquire
+    Then there is nothing to acquire
     And nothing has changed
 
     Examples:

@@ -387,7 +387,7 @@ Feature: A batch's life
 
     @B8
     Examples:
-      | state  | action                           |
+      | state  | action                                 |
       | failed | requests an update report of the batch |
 
     @B11

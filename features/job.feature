@@ -185,8 +185,8 @@ Feature: A job's life
 
     @J6f @mrt-zk
     Examples: in the deployed library estimating can fail
-      | state      | why           | last | deployed last |
-      | estimating | no such host  | none | pending       |
+      | state      | why          | last | deployed last |
+      | estimating | no such host | none | pending       |
 
     @J7f @mrt-zk
     Examples: in the deployed library provisioning can fail
@@ -195,12 +195,12 @@ Feature: A job's life
 
     @J9
     Examples: the content can't be downloaded
-      | state       | why                      | last         | deployed last |
-      | downloading | 404 Not Found          | provisioning | provisioning  |
+      | state       | why           | last         | deployed last |
+      | downloading | 404 Not Found | provisioning | provisioning  |
 
     @J11
     Examples: a checksum differs
-      | state      | why                  | last        | deployed last |
+      | state      | why                   | last        | deployed last |
       | processing | a.txt: sha256 differs | downloading | downloading   |
 
     @J11s @mrt-zk
@@ -215,8 +215,8 @@ Feature: A job's life
 
     @J15
     Examples: the callback isn't answered
-      | state  | why         | last      | deployed last |
-      | notify | 503, thrice | recording | recording     |
+      | state  | why              | last      | deployed last |
+      | notify | 503, three times | recording | recording     |
 
   # Held and released
 

@@ -108,7 +108,7 @@ Feature: A legacy queue becomes a new queue
     Then both succeed, and every record was migrated once
 
   @M9
-  Scenario: The legacy queue stays in use while it is migrated
+  Scenario: The legacy queue stays in use between two migrations
     Given the queue was migrated
     And a legacy service adds a record
     And a legacy service fails the job of /ingest/mrtQ-05000000000001
@@ -123,7 +123,7 @@ Feature: A legacy queue becomes a new queue
   Scenario: Twenty thousand records, and kill -9 in the middle
     Given a legacy queue of 20000 records of all formats
     When the operator migrates them
-    And elsewhere the same migration is killed with kill -9 halfway, and then run again
+    And the same migration to another target is killed with kill -9 halfway, and then run again
     Then both new queues are the same
     When the operator verifies
     Then nothing differs

@@ -52,6 +52,7 @@ func onEach(t *testing.T, feature string, opt harness.Options) {
 			tags = "~@large" // they take minutes, and the server is the same as jvm's; make torture runs them
 		}
 		t.Run(string(backend), func(t *testing.T) {
+			t.Parallel() // they wait for servers, clocks and sessions more than they compute
 			server := harness.ForTest(t, backend, opt)
 			restart := func(ctx context.Context) error {
 				if err := server.Kill(); err != nil {

@@ -40,9 +40,9 @@ Feature: The deployed services take the migrated queue
     And the plan named everything that troubled the services
 
     Examples:
-      | queue                                         |
-      | the legacy queue that the JVM services wrote  |
-      | a legacy queue of 100 records of all formats  |
+      | queue                                            |
+      | the legacy queue that the JVM services wrote     |
+      | a legacy queue of 100 records of all formats     |
       | a legacy queue as the deployed services wrote it |
 
   @S3
@@ -57,38 +57,38 @@ Feature: The deployed services take the migrated queue
     And its batch's report is sent <times>
 
     Examples: Everything is there
-      | record                            | plan    | daemons   | state     | times |
-      | a file                            | nothing | all       | Completed | once  |
-      | a container                       | nothing | all       | Completed | once  |
-      | a manifest                        | nothing | all       | Completed | once  |
-      | a file of before February 2024    | nothing | all       | Completed | once  |
-      | a file whose update is a string     | nothing | all       | Completed | once  |
-      | a file without update             | nothing | all       | Completed | once  |
-      | a file with all optional keys     | nothing | all       | Completed | once  |
+      | record                          | plan    | daemons | state     | times |
+      | a file                          | nothing | all     | Completed | once  |
+      | a container                     | nothing | all     | Completed | once  |
+      | a manifest                      | nothing | all     | Completed | once  |
+      | a file of before February 2024  | nothing | all     | Completed | once  |
+      | a file whose update is a string | nothing | all     | Completed | once  |
+      | a file without update           | nothing | all     | Completed | once  |
+      | a file with all optional keys   | nothing | all     | Completed | once  |
 
     Examples: It is not waiting for a service
-      | record                            | plan                                                                            | daemons | state     | times |
-      | a held file                       | nothing                                                                         | no one  | Held      | never |
-      | a failed file                     | what Initialize would have prepared must be there when it is requeued           | no one  | Failed    | never |
-      | a completed file                  | gone within the hour: the hold on the queue does not stop the cleanup           | no one  | Completed | never |
+      | record           | plan                                                                  | daemons | state     | times |
+      | a held file      | nothing                                                               | no one  | Held      | never |
+      | a failed file    | what Initialize would have prepared must be there when it is requeued | no one  | Failed    | never |
+      | a completed file | gone within the hour: the hold on the queue does not stop the cleanup | no one  | Completed | never |
 
     Examples: A service fails it
-      | record                            | plan                                                                            | daemons | state     | times |
-      | an object-manifest                | Initialize would fail it                                                        | no one  | Failed    | once  |
-      | a file without filename           | Initialize would fail it                                                        | no one  | Failed    | once  |
-      | a file without jobID              | Initialize would fail it                                                        | no one  | Failed    | once  |
-      | a file whose DCdate is a number   | Initialize would fail it                                                        | no one  | Failed    | once  |
-      | a file of an unknown digest       | Initialize would fail it                                                        | no one  | Failed    | once  |
-      | a file without profile            | Initialize would fail it, its batch would stick in Reporting                    | no one  | Failed    | never |
-      | a file of a batch without bid-    | Initialize would fail it, its batch would stick in Reporting                    | no one  | Failed    | never |
-      | an inventory record               | Inventory would record it, Notify would then fail it, and its batch would stick in Reporting | Inventory | Failed | never |
+      | record                          | plan                                                                                         | daemons   | state  | times |
+      | an object-manifest              | Initialize would fail it                                                                     | no one    | Failed | once  |
+      | a file without filename         | Initialize would fail it                                                                     | no one    | Failed | once  |
+      | a file without jobID            | Initialize would fail it                                                                     | no one    | Failed | once  |
+      | a file whose DCdate is a number | Initialize would fail it                                                                     | no one    | Failed | once  |
+      | a file of an unknown digest     | Initialize would fail it                                                                     | no one    | Failed | once  |
+      | a file without profile          | Initialize would fail it, its batch would stick in Reporting                                 | no one    | Failed | never |
+      | a file of a batch without bid-  | Initialize would fail it, its batch would stick in Reporting                                 | no one    | Failed | never |
+      | an inventory record             | Inventory would record it, Notify would then fail it, and its batch would stick in Reporting | Inventory | Failed | never |
 
     Examples: A request for an object
-      | record                            | plan                                                             | daemons | state     | times |
-      | a request for a small object      | nothing                                                          | Access  | Completed | never |
-      | a request for a large object      | nothing                                                          | Access  | Completed | never |
-      | a request without its size        | Access would fail it                                             | no one  | Failed    | never |
-      | a request without its token       | Access would lock it and leave it until the daemon is restarted  | no one  | Pending   | never |
+      | record                       | plan                                                            | daemons | state     | times |
+      | a request for a small object | nothing                                                         | Access  | Completed | never |
+      | a request for a large object | nothing                                                         | Access  | Completed | never |
+      | a request without its size   | Access would fail it                                            | no one  | Failed    | never |
+      | a request without its token  | Access would lock it and leave it until the daemon is restarted | no one  | Pending   | never |
 
   @S4
   Scenario Outline: A record that no service could work on blocks the migration

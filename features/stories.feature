@@ -188,7 +188,7 @@ Feature: Behaviours beyond the tables
   Scenario: A worker dies, and another continues the job from its state
     Given a downloading job that a worker has acquired
     When another worker acquires the next job in downloading
-    Then it is refused because there is nothing to acquire
+    Then there is nothing to acquire
     And nothing has changed
     When the worker's session ends
     Then the lock is released
@@ -311,8 +311,8 @@ Feature: Behaviours beyond the tables
 
     @S11
     Examples:
-      | ends        | retried                                                | outcome   | completed | failed | new  |
-      | succeeds    | workers move the job B to completed                    | completed | A B C     | none   | B    |
+      | ends        | retried                                               | outcome   | completed | failed | new  |
+      | succeeds    | workers move the job B to completed                   | completed | A B C     | none   | B    |
       | fails again | the job B fails there with the message "still no use" | failed    | A C       | B      | none |
 
   @S12

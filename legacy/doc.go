@@ -12,8 +12,8 @@
 //	9       rest   payload, in one of five formats told apart by content
 //
 // The time is in seconds or in milliseconds since 1970. The queue's documents
-// promise seconds, its services wrote milliseconds, and both occur. [Header]
-// says which was read.
+// promise seconds, its services wrote milliseconds, and both occur. The Unit of
+// a [Header] says which one it is.
 //
 // The services were Java programs, and each wrote the payload that was easiest
 // for it: an object stream, a bean document, a properties file, JSON. A Java

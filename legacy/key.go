@@ -29,7 +29,7 @@ type Key struct {
 }
 
 // ParseKey reads the last element of a record's path. Every error is an [*Error]
-// of kind [BadKey]. The String of a key that it returns is name.
+// of kind [BadKey]. [Key.String] gives the same name back.
 func ParseKey(name string) (Key, error) {
 	bad := func(format string, a ...any) (Key, error) {
 		return Key{}, &Error{Kind: BadKey, Offset: noOffset, Msg: fmt.Sprintf("name %.100q ", name) + fmt.Sprintf(format, a...)}
@@ -143,11 +143,11 @@ func (k Key) Rank() int64 {
 // DistributedQueue, a TreeMap of Long). So the order is: priority,
 // high-priority flag, worker, sequence.
 //
-// A consumer takes the first record that is pending and its own. An ingest
-// worker owns the records with its digit, and its second consumer takes only
-// those of high priority (consume, doesWorkerMatch, isHighPriority). So the
-// records of one consumer are in this order. Between the records of two workers
-// the legacy queue had no order.
+// A consumer takes the first pending record that it may take. An ingest worker
+// takes the records with its digit, and its second consumer takes only those of
+// high priority (consume, doesWorkerMatch, isHighPriority). So the records of one
+// consumer are in this order. Between the records of two workers the legacy queue
+// had no order.
 //
 // Keys that every consumer skips come last. They are sorted by what is before the
 // sequence, and then by the sequence as an unsigned number, which is the order in

@@ -43,9 +43,9 @@ type Migrator struct {
 	// run; see [ErrReleased].
 	HoldAgain bool
 
-	owner    string
-	finished error         // what this migrator would have gone on with was finished while it waited
-	calm     time.Duration // the first pause after the server throttled; 0 means a second
+	owner      string
+	finished   error         // what this migrator would have gone on with was finished while it waited
+	firstPause time.Duration // the first pause after the server throttled; 0 means a second
 }
 
 func (m *Migrator) defaults() {
@@ -64,8 +64,8 @@ func (m *Migrator) defaults() {
 	if m.Progress == nil {
 		m.Progress = func(int, int) {}
 	}
-	if m.calm == 0 {
-		m.calm = time.Second
+	if m.firstPause == 0 {
+		m.firstPause = time.Second
 	}
 	if m.owner == "" {
 		m.owner = OwnerName(m.Now())
@@ -273,7 +273,7 @@ type retries struct {
 	pause  time.Duration
 }
 
-func (m *Migrator) retries() retries { return retries{budget: m.Budget, pause: m.calm} }
+func (m *Migrator) retries() retries { return retries{budget: m.Budget, pause: m.firstPause} }
 
 // next counts a failed attempt. If the server throttles, it waits. After too many
 // failures in a row it returns an error.
@@ -344,17 +344,17 @@ func (m *Migrator) apply(ctx context.Context, p *Plan, budget int) (int, Done, e
 // make sends everything that the plan creates. If others take ids meanwhile, make
 // renumbers what it has not created yet, and sends it again.
 func (m *Migrator) make(ctx context.Context, c *chain, p *Plan, budget int) error {
-	making := p.making()
+	making := p.unitMaker()
 	total, items, idle := p.plannedCount(), 0, 0
-	tell := phases(ctx)
-	tell(Sending, 0, total)
+	report := phases(ctx)
+	report(Sending, 0, total)
 	for {
 		err := c.send(ctx, pack(making.units(ctx), budget, m.MaxOps, m.Target.chrootLen()), func(t unit) {
-			making.landed(t)
+			making.recordDone(t)
 			idle = 0
 			items += t.count
 			m.Progress(items, total)
-			tell(Sending, items, total)
+			report(Sending, items, total)
 		})
 		if err == nil {
 			err = making.failed(ctx)
@@ -366,7 +366,7 @@ func (m *Migrator) make(ctx context.Context, c *chain, p *Plan, budget int) erro
 		if idle++; idle > maxTaken {
 			return fmt.Errorf("%w: %d times in a row another client's new job or batch came first: %w", ErrContended, idle, taken.err)
 		}
-		if err := p.numbers.catchUp(ctx, m.Target, making.back()); err != nil {
+		if err := p.numbers.catchUp(ctx, m.Target, making.rewind()); err != nil {
 			return interrupted(err)
 		}
 	}
@@ -393,7 +393,7 @@ func (m *Migrator) begin(p *Plan) (Run, opening) {
 		Owner: m.owner, Started: m.Now().UTC(), Made: p.Structure, Holds: p.holds, ACL: p.opt.ACL,
 	}
 	if p.Resumes {
-		run = p.began
+		run = p.unfinished
 		o.base = run.stat.Version
 		run.Owner = m.owner
 		run.Copied = !p.ex.spans[run.ID].known()
@@ -517,7 +517,7 @@ func (c *chain) end(ctx context.Context, state RunState, ops []znode.Op, traced 
 		if !ok { // another client set it to something else meanwhile
 			old = c.trace
 		}
-		ops = append(ops, signTrace(&jobs, traced(old, c.run))...)
+		ops = append(ops, writeTrace(&jobs, traced(old, c.run))...)
 	}
 	return c.send(ctx, slices.Values([]unit{{ops: ops, ends: true}}), func(unit) {})
 }

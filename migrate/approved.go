@@ -52,7 +52,7 @@ func (e *StaleError) what() string {
 		}
 		return fmt.Sprintf("the %s has changed since it was made (zxid %d then, %d now)", side, e.Then.Zxid, e.Now.Zxid)
 	case OtherSettings:
-		return "it was made under other settings: " + SayChanges(e.Changes)
+		return "it was made under other settings: " + ChangesText(e.Changes)
 	}
 	return "the same sides and settings give another plan: another version of mrtq made it"
 }

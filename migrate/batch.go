@@ -8,7 +8,7 @@ import (
 	"mrtq/newqueue/services"
 )
 
-// batchKind says what a migrated batch stands for.
+// batchKind says which records are in a migrated batch.
 type batchKind string
 
 const (
@@ -59,47 +59,47 @@ type batch struct {
 	// number is the one that the plan gives to a new batch.
 	number int64
 	isNew  bool
-	// index is one more than the batch's index in [Plan.joined].
+	// index is one more than the batch's index in [Plan.batchList].
 	index int32
 	// count is how many of the plan's jobs are in it, new or not.
 	count int
 	// failed and completed are the jobs that the batch's report names, in the order of
 	// their ids. The ids can still move; see [Plan.nameJobs].
-	failed, completed []member
-	drain             bool // a job of an unfinished inventory record is in it
+	failed, completed   []member
+	unfinishedInventory bool // a job of an unfinished inventory record is in it
 	// dirty says that the plan adds jobs to the batch or changes some; planned is how
 	// many.
 	dirty   bool
 	planned int
-	// wrote is what a migrator last wrote into the batch; see [making].
+	// wrote is what a migrator last wrote into the batch; see [unitMaker].
 	wrote   []leaf
-	said    *batchSays // what its jobs' records say of it
-	tallied jobTally   // how many jobs are in which state
+	summary *batchSummary // what its jobs' records say of it
+	tally   jobTally      // how many jobs are in which state
 }
 
-// hear adds what a job's record says of the batch. It doesn't count the job.
-func (b *batch) hear(j *job, d newqueue.Dialect) {
-	if b.said == nil {
-		b.said = &batchSays{}
+// addProperties adds what a job's record says of the batch. It doesn't count the job.
+func (b *batch) addProperties(j *job, d newqueue.Dialect) {
+	if b.summary == nil {
+		b.summary = &batchSummary{}
 	}
-	b.said.add(b.key, j, d)
+	b.summary.add(b.key, j, d)
 }
 
-// take adds a job: what its record says, and its state. It doesn't keep the job. Jobs
+// addJob adds a job: what its record says, and its state. It doesn't keep the job. Jobs
 // come in the order of their ids.
-func (b *batch) take(j *job, d newqueue.Dialect) {
-	b.hear(j, d)
-	b.tallied.add(j)
+func (b *batch) addJob(j *job, d newqueue.Dialect) {
+	b.addProperties(j, d)
+	b.tally.add(j)
 }
 
-// job is one migrated record with its place in the new queue.
+// job is one migrated record, with its ids in the new queue.
 type job struct {
-	rec   *Record
-	land  landing
-	run   string // the run that created it
-	id    string // its jid, or the qid of an access request
-	bid   string // "" for an access request
-	batch *batch // its batch in a plan; nil for an access request
+	rec     *Record
+	initial initialState
+	run     string // the run that created it
+	id      string // its jid, or the qid of an access request
+	bid     string // "" for an access request
+	batch   *batch // its batch in a plan; nil for an access request
 }
 
 // root is the job's or the access request's own znode.
@@ -112,9 +112,9 @@ func (j job) root() string {
 
 func (j job) nodes(d newqueue.Dialect) []leaf {
 	if isAccess(j.rec.Queue) {
-		return accessNodes(*j.rec, j.land, j.run, j.id, d)
+		return accessNodes(*j.rec, j.initial, j.run, j.id, d)
 	}
-	return jobNodes(*j.rec, j.land, j.run, j.bid, j.id, d)
+	return jobNodes(*j.rec, j.initial, j.run, j.bid, j.id, d)
 }
 
 // submissionFields fill a batch's submission from its jobs. A wide field should be the
@@ -137,12 +137,12 @@ var submissionFields = []struct {
 
 // state is processing while a job has to run, else failed if a job failed, else
 // completed.
-func (b *batch) state() newqueue.BatchState { return b.tallied.state() }
+func (b *batch) state() newqueue.BatchState { return b.tally.state() }
 
 // status is the batch's status, with the time of its jobs' last change. A failed batch
 // also has a report: a later update report is compared with it.
 func (b *batch) status() (newqueue.BatchStatus, *newqueue.StatusReport) {
-	t := &b.tallied
+	t := &b.tally
 	st := newqueue.BatchStatus{State: t.state(), LastModified: t.last}
 	if st.State != newqueue.BatchFailed {
 		return st, nil
@@ -154,7 +154,7 @@ func (b *batch) status() (newqueue.BatchStatus, *newqueue.StatusReport) {
 // batch-processing is always one of them: without it, the client library would
 // never report the batch (docs/new-layout.md, "Two dialects").
 func (b *batch) folders() []newqueue.BatchFolder {
-	t := &b.tallied
+	t := &b.tally
 	var folders []newqueue.BatchFolder
 	for _, f := range newqueue.BatchFolders {
 		if f == newqueue.FolderProcessing || t.in.of(f) > 0 {
@@ -165,7 +165,7 @@ func (b *batch) folders() []newqueue.BatchFolder {
 }
 
 // nodes are the batch's own znodes without its jobs' entries, parents first.
-// batch-processing comes last, because it is created last; see [progress.hand].
+// batch-processing comes last, because it is created last; see [progress.countUnit].
 func (b *batch) nodes(d newqueue.Dialect) []leaf {
 	path := newqueue.BatchPath(b.bid)
 	nodes := []leaf{{path, batchProvenance{Run: b.run, Of: b.key.kind}.encode()}}

@@ -14,16 +14,16 @@ type Change struct {
 	Was, Is string
 }
 
-// SayChanges returns the changes as text, each with the old and the new value.
-func SayChanges(changes []Change) string {
+// ChangesText returns the changes as text, each with the old and the new value.
+func ChangesText(changes []Change) string {
 	var said []string
 	for _, c := range changes {
-		said = append(said, fmt.Sprintf("%s %s → %s", c.Setting, saidNone(c.Was), saidNone(c.Is)))
+		said = append(said, fmt.Sprintf("%s %s → %s", c.Setting, valueOrNone(c.Was), valueOrNone(c.Is)))
 	}
 	return strings.Join(said, ", ")
 }
 
-func saidNone(s string) string {
+func valueOrNone(s string) string {
 	if s == "" {
 		return "none"
 	}

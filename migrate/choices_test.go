@@ -56,7 +56,7 @@ func TestNoHoldsWhereNoJobIsMade(t *testing.T) {
 	}
 	opt.Done = []string{All}
 	mustMigrate(t, s, src, opt)
-	if held := treeOf(t, s).Children("/locks/queue"); len(held) > 0 {
-		t.Errorf("held: %v", held)
+	if entries := treeOf(t, s).Children("/locks/queue"); len(entries) > 0 {
+		t.Errorf("held: %v", entries)
 	}
 }

@@ -12,7 +12,7 @@ import (
 // custody is what the ledgers of all runs say together: which records were migrated,
 // even if their jobs are gone.
 type custody struct {
-	held    heldRows         // by the record's path
+	entries custodyRows      // by the record's path
 	sound   map[string]bool  // runs, by id, whose ledger could be read
 	damage  []Problem        // records of runs, ledgers and the trace that another client changed or removed
 	lost    int              // how many records' entries a rebuilt ledger lacks
@@ -20,14 +20,14 @@ type custody struct {
 }
 
 // lookup returns what the ledger says of a record now.
-func (c *custody) lookup(record string) (h held, there bool) { return c.held.find(record) }
+func (c *custody) lookup(record string) (h custodyEntry, there bool) { return c.entries.find(record) }
 
 // span is the range of transactions in which a run created its znodes. The zero span
 // means that the range is not known, because the tree was restored from a dump.
 type span struct{ from, to int64 }
 
-func (s span) known() bool           { return s != span{} }
-func (s span) holds(zxid int64) bool { return s.from <= zxid && zxid <= s.to }
+func (s span) known() bool              { return s != span{} }
+func (s span) contains(zxid int64) bool { return s.from <= zxid && zxid <= s.to }
 
 // span is the run's range of transactions. It begins with the one that created the run's
 // record. It ends with the one that created the closing shard, or, while the run is not
@@ -50,7 +50,7 @@ func (r Run) span(tree *znode.Tree) span {
 
 // readCustody reads the ledgers of the target's sound runs, and lists the damage.
 func readCustody(names *names, tree *znode.Tree, runs []Run, damage []Problem) *custody {
-	c := &custody{held: newHeldRows(names), sound: map[string]bool{}, damage: damage, highest: map[string]int32{}}
+	c := &custody{entries: newCustodyRows(names), sound: map[string]bool{}, damage: damage, highest: map[string]int32{}}
 	lossy := -1 // the newest run that lost entries; the runs after it have all of theirs
 	for i, r := range runs {
 		if c.lost += r.Lost; r.Lost > 0 {
@@ -70,15 +70,15 @@ func readCustody(names *names, tree *znode.Tree, runs []Run, damage []Problem) *
 			continue
 		}
 		if bad := (*damaged)(nil); errors.As(c.add(tree, r), &bad) {
-			c.broken(bad.path, bad.why)
+			c.addDamage(bad.path, bad.why)
 			continue
 		}
 		c.sound[r.ID] = true
 	}
-	c.held.settle()
+	c.entries.keepNewest()
 	for i, r := range runs {
 		if i < len(runs)-1 && !r.ended() {
-			c.broken(r.path(), fmt.Sprintf("it is %s, and %s came after it: no run begins while another is unfinished", r.State, runs[i+1].ID))
+			c.addDamage(r.path(), fmt.Sprintf("it is %s, and %s came after it: no run begins while another is unfinished", r.State, runs[i+1].ID))
 		}
 	}
 	c.checkShards(tree, runs)
@@ -87,7 +87,7 @@ func readCustody(names *names, tree *znode.Tree, runs []Run, damage []Problem) *
 }
 
 // checkShards looks for shards that were created in another order than the log's.
-// [Run.borneOut] compares the newest shard with its run's record.
+// [Run.checkTransactions] compares the newest shard with its run's record.
 func (c *custody) checkShards(tree *znode.Tree, runs []Run) {
 	for _, r := range runs {
 		if !r.span(tree).known() {
@@ -101,7 +101,7 @@ func (c *custody) checkShards(tree *znode.Tree, runs []Run) {
 			}
 			if n.Stat.Czxid > next {
 				if i < r.Ledger.Shards-1 {
-					c.broken(n.Path, "it was created after the shard that follows it: another client recreated it")
+					c.addDamage(n.Path, "it was created after the shard that follows it: another client recreated it")
 				}
 				continue
 			}
@@ -110,7 +110,7 @@ func (c *custody) checkShards(tree *znode.Tree, runs []Run) {
 	}
 }
 
-func (c *custody) broken(path, why string) {
+func (c *custody) addDamage(path, why string) {
 	c.damage = append(c.damage, rebuildable(Problem{Kind: LedgerDamaged, Path: path, Message: why}))
 }
 
@@ -124,7 +124,7 @@ func rebuildable(p Problem) Problem {
 
 // add adds what one run's log says. It adds nothing of a damaged log.
 func (c *custody) add(tree *znode.Tree, r Run) error {
-	before := len(c.held.rows)
+	before := len(c.entries.rows)
 	whole, after := r.span(tree), r.stat.Czxid
 	err := walkLedger(tree, r, func(shard *znode.Node, entries []ledgerEntry) {
 		// The entries' jobs were created after the shard before theirs, and not after
@@ -140,10 +140,10 @@ func (c *custody) add(tree *znode.Tree, r Run) error {
 		case r.From != 0:
 			made = span{r.From, r.To}
 		}
-		c.held.add(r.ID, made, entries)
+		c.entries.add(r.ID, made, entries)
 	})
 	if err != nil {
-		c.held.rows = c.held.rows[:before]
+		c.entries.rows = c.entries.rows[:before]
 	}
 	return err
 }
@@ -162,7 +162,7 @@ func (c *custody) checkTrace(tree *znode.Tree, runs []Run) {
 	jobs := tree.Get(newqueue.JobsPath)
 	if !ok {
 		if len(runs) > 0 {
-			c.broken(newqueue.JobsPath, fmt.Sprintf("its data should say that %s ran here, and says %q", runs[len(runs)-1].ID, clip(dataOf(jobs))))
+			c.addDamage(newqueue.JobsPath, fmt.Sprintf("its data should say that %s ran here, and says %q", runs[len(runs)-1].ID, clip(dataOf(jobs))))
 		}
 		return
 	}
@@ -171,32 +171,32 @@ func (c *custody) checkTrace(tree *znode.Tree, runs []Run) {
 		switch r, is := there[tr.ID]; {
 		case !is && named[path]:
 		case !is:
-			c.broken(path, fmt.Sprintf("the record of %s is gone, and with it the custody of %s; the trace on /jobs says that it ran here", tr.ID, counted(tr.Entries, "record", "records")))
+			c.addDamage(path, fmt.Sprintf("the record of %s is gone, and with it the custody of %s; the trace on /jobs says that it ran here", tr.ID, counted(tr.Entries, "record", "records")))
 		case r.ended():
 			if !(trace{Runs: []tracedRun{tr}}).same(trace{Runs: []tracedRun{traced(r)}}) {
-				c.broken(path, "it differs from the trace on /jobs, which the same transaction wrote: one of the two was changed since")
+				c.addDamage(path, "it differs from the trace on /jobs, which the same transaction wrote: one of the two was changed since")
 			}
 		}
 	}
 	for _, r := range runs {
 		if _, is := t.find(r.ID); !is {
-			c.broken(r.path(), "the trace on /jobs does not list this run: no migration made this record")
+			c.addDamage(r.path(), "the trace on /jobs does not list this run: no migration made this record")
 		}
 	}
 	switch s := jobs.Stat; {
 	case s.Czxid == 0 || copied(runs):
 	case s.Version != t.Sets:
-		c.broken(newqueue.JobsPath, fmt.Sprintf("its version is %d, and the last run left it at %d: another client wrote to it", s.Version, t.Sets))
-	case len(runs) > 0 && !signed(tree, runs): // without runs, nothing is left to compare it with
-		c.broken(newqueue.JobsPath, fmt.Sprintf("it was written in transaction %#x, which wrote nothing of a run: another client wrote to it", s.Mzxid))
+		c.addDamage(newqueue.JobsPath, fmt.Sprintf("its version is %d, and the last run left it at %d: another client wrote to it", s.Version, t.Sets))
+	case len(runs) > 0 && !setByMigrator(tree, runs): // without runs, nothing is left to compare it with
+		c.addDamage(newqueue.JobsPath, fmt.Sprintf("it was written in transaction %#x, which wrote nothing of a run: another client wrote to it", s.Mzxid))
 	}
 }
 
-// signed reports whether the last transaction that set the trace also wrote another znode
+// setByMigrator reports whether the last transaction that set the trace also wrote another znode
 // of a migration: a run's record, a shard, or something in their folders. Each
 // transaction of a migration that sets the trace does that. While a run is unfinished,
 // others may have set the trace too, so signed is true.
-func signed(tree *znode.Tree, runs []Run) bool {
+func setByMigrator(tree *znode.Tree, runs []Run) bool {
 	set := tree.Get(newqueue.JobsPath).Stat.Mzxid
 	for _, r := range runs {
 		if !r.ended() || r.stat.Czxid == set || r.stat.Mzxid == set {
@@ -231,11 +231,11 @@ func counted(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// gone says what happened to the job of a migrated record that is no longer in the
+// whyGone says what happened to the job of a migrated record that is no longer in the
 // target. It says what the target shows, not who did it.
-func (h held) gone(batchStands bool) string {
+func (h custodyEntry) whyGone(batchStands bool) string {
 	switch {
-	case h.op == settled:
+	case h.op == opDeclaredDone:
 		return fmt.Sprintf("declared done in %s", h.run)
 	case h.bid == "":
 		return fmt.Sprintf("migrated as %s by %s, and gone: done and cleaned, or deleted", h.root, h.run)

@@ -19,30 +19,30 @@ func (p *Plan) decideRecords(ctx context.Context) error {
 	p.rows = make([]recordRow, p.queue.Len())
 	pin := newSourcePin(p.queue)
 	order := p.readingOrder()
-	p.creates = make([]planned, 0, max(len(order)-len(p.ex.custody.held.rows), 0)) // usually no more are created
+	p.creates = make([]plannedJob, 0, max(len(order)-len(p.ex.custody.entries.rows), 0)) // usually no more are created
 	paths := func(yield func(string) bool) {
 		for _, r := range order {
-			if !yield(p.places.path(r.place)) {
+			if !yield(p.listed.path(r.record)) {
 				return
 			}
 		}
 	}
 	next := 0
-	tell := phases(ctx)
-	tell(ReadingSource, 0, len(order))
+	report := phases(ctx)
+	report(ReadingSource, 0, len(order))
 	for f, err := range p.queue.fetch(ctx, paths) {
 		if err != nil {
 			return err
 		}
 		at := order[next]
 		next++
-		tell(ReadingSource, next, len(order))
+		report(ReadingSource, next, len(order))
 		if !f.there() {
 			continue
 		}
 		p.there++
-		pin.add(at.place, f.nodes)
-		row := &p.rows[at.place]
+		pin.add(at.record, f.nodes)
+		row := &p.rows[at.record]
 		row.sha = f.digest()
 		if f.Err == nil {
 			row.status = uint8(f.Legacy.Header.Status) + 1
@@ -51,9 +51,9 @@ func (p *Plan) decideRecords(ctx context.Context) error {
 			return err
 		}
 	}
-	slices.SortStableFunc(p.rewrites, func(a, b planned) int { return p.compareKeys(a.place, b.place) })
+	slices.SortStableFunc(p.rewrites, func(a, b plannedJob) int { return p.compareKeys(a.record, b.record) })
 	p.Records = Records{plan: p}
-	p.Source = pin.pin(p.opt.Source, p.places)
+	p.Source = pin.pin(p.opt.Source, p.listed)
 	return nil
 }
 
@@ -64,54 +64,54 @@ func (p *Plan) decideRecord(ctx context.Context, f fetched, at reading, row *rec
 	r := f.Record
 	migrated := at.old > 0
 	p.seen.record(p, f, migrated)
-	var old placed
+	var old migratedJob
 	if migrated {
-		old = p.ex.jobs.placed(p.ex.jobs.rows[at.old-1])
+		old = p.ex.jobs.job(p.ex.jobs.rows[at.old-1])
 	}
 	if h, there := p.ex.custody.lookup(r.Path); there && !migrated && !p.again(r, h) {
 		p.noteGone(r, h, row)
 		return nil
 	}
-	fate, land, reason := decide(r, old.policies(r, p.Policies))
+	decided, initial, reason := decide(r, old.policies(r, p.Policies))
 	switch {
-	case fate == FateBlock:
+	case decided == Block:
 		row.act(ActBlock)
 		row.reason = p.reasons.of(reason)
 		p.problem(recordProblem(r, reason))
 		return nil
-	case fate == FateQuarantine && migrated:
+	case decided == Quarantine && migrated:
 		row.act(ActBlock)
 		row.reason = p.reasons.of(reason)
 		p.problem(Problem{Kind: Touched, Path: r.Path, Message: fmt.Sprintf("it became %s and can't be decoded any more: %s", old.root, reason),
 			Next: "find out what damaged it, and put the record back"})
 		return nil
-	case fate == FateQuarantine:
+	case decided == Quarantine:
 		row.act(ActQuarantine)
 		row.reason = p.reasons.of(reason)
 		return nil
-	case fate == FateSkip && !migrated:
+	case decided == Skip && !migrated:
 		row.act(ActSkip)
 		row.reason = p.reasons.of(reason)
 		return nil
-	case fate == FateSkip:
+	case decided == Skip:
 		// An earlier run migrated it under another policy. Its job stays.
-		land = landings[r.Queue][r.Legacy.Header.Status]
+		initial = initialStates[r.Queue][r.Legacy.Header.Status]
 	}
 	if !migrated && p.unknown(r) {
 		p.decideUnknown(r, row)
 		return nil
 	}
-	row.state = uint8(p.states.of(string(land.job) + string(land.access)))
-	j := &job{rec: &r, land: land, run: p.Run}
+	row.state = uint8(p.states.of(string(initial.job) + string(initial.access)))
+	j := &job{rec: &r, initial: initial, run: p.Run}
 	if migrated {
 		j.run, j.id, j.bid = old.prov.Run, old.id, old.bid
-		row.job = standsMember(int(at.old - 1))
+		row.job = existingMember(int(at.old - 1))
 	}
 	switch {
 	case migrated && old.prov.SHA256 == hexOf(row.sha):
 		row.act(ActUnchanged)
 	case migrated && p.ex.jobs.rows[at.old-1].touched:
-		why, err := p.target.why(ctx, old)
+		why, err := p.target.readWhyTouched(ctx, old)
 		if err != nil {
 			return err
 		}
@@ -123,9 +123,9 @@ func (p *Plan) decideRecord(ctx context.Context, f fetched, at reading, row *rec
 		row.act(ActRewrite)
 	default:
 		row.act(ActCreate)
-		row.job = madeMember(len(p.creates))
-		if land.warning != "" {
-			p.warn(r.Path, land.warning)
+		row.job = newMember(len(p.creates))
+		if initial.warning != "" {
+			p.warn(r.Path, initial.warning)
 		}
 	}
 	p.add(j, at, row)
@@ -135,15 +135,15 @@ func (p *Plan) decideRecord(ctx context.Context, f fetched, at reading, row *rec
 // add adds a job that exists or that the plan creates.
 func (p *Plan) add(j *job, at reading, row *recordRow) {
 	makes := Actions[row.action-1] == ActCreate || Actions[row.action-1] == ActRewrite
-	pl := planned{place: at.place, old: at.old, size: int32(len(j.rec.Data)), land: p.landingOf(j.land)}
+	pl := plannedJob{record: at.record, old: at.old, size: int32(len(j.rec.Data)), initial: p.initialIndex(j.initial)}
 	if !isAccess(j.rec.Queue) {
-		if object := objectOf(*j.rec, j.land); object != "" {
+		if object := objectOf(*j.rec, j.initial); object != "" {
 			pl.object = p.objects.of(object) | 1
 		}
 		if _, named := j.rec.Legacy.Payload["profile"].(string); named {
 			p.seen.profiles = true
 		}
-		j.batch = p.joinBatch(j, row.job)
+		j.batch = p.addToBatch(j, row.job)
 		pl.batch = j.batch.index
 		row.batch = pl.batch
 		if makes {
@@ -159,35 +159,35 @@ func (p *Plan) add(j *job, at reading, row *recordRow) {
 	default:
 		p.creates = append(p.creates, pl)
 	}
-	p.services.look(j, at.place)
+	p.services.look(j, at.record)
 }
 
-// joinBatch adds a job, new or not, and what its record says, to its batch. Jobs come in
+// addToBatch adds a job, new or not, and what its record says, to its batch. Jobs come in
 // the order of their ids; see [Plan.readingOrder].
-func (p *Plan) joinBatch(j *job, m member) *batch {
+func (p *Plan) addToBatch(j *job, m member) *batch {
 	key := keyOf(*j.rec, j.run, p.Dialect)
 	b := p.batches[key]
 	if b == nil {
-		p.joined = append(p.joined, &batch{key: key, run: p.Run, index: int32(len(p.joined) + 1)})
-		b = p.joined[len(p.joined)-1]
+		p.batchList = append(p.batchList, &batch{key: key, run: p.Run, index: int32(len(p.batchList) + 1)})
+		b = p.batchList[len(p.batchList)-1]
 		p.batches[key] = b
 		p.findBatch(b)
 		p.checkBatchName(b, *j)
 	}
-	b.join(j, m, p.Dialect)
+	b.addPlanned(j, m, p.Dialect)
 	return b
 }
 
-// join adds a plan's job. Its id is not known yet.
-func (b *batch) join(j *job, m member, d newqueue.Dialect) {
+// addPlanned adds a plan's job. Its id is not known yet.
+func (b *batch) addPlanned(j *job, m member, d newqueue.Dialect) {
 	b.count++
-	switch j.land.job {
+	switch j.initial.job {
 	case newqueue.JobFailed:
 		b.failed = append(b.failed, m)
 	case newqueue.JobCompleted:
 		b.completed = append(b.completed, m)
 	}
-	b.drain = b.drain || b.key.kind == ofInventory && isUnfinished(j.land)
-	b.hear(j, d)
-	b.tallied.count(j)
+	b.unfinishedInventory = b.unfinishedInventory || b.key.kind == ofInventory && isUnfinished(j.initial)
+	b.addProperties(j, d)
+	b.tally.count(j)
 }

@@ -14,9 +14,9 @@
 // A source or a target is a [Side]: a server, a dump or a data directory. The target to
 // which a [Migrator] writes is a [Target]. The examples show all four steps.
 //
-// # A record's walk
+// # How a record is migrated
 //
-// These files, in this order, take a record to the new queue.
+// A record passes through these files, in this order.
 //
 // Read both sides:
 //
@@ -38,7 +38,7 @@
 //
 //	load.go         reads the records a second time
 //	mapping.go      the znodes that a record becomes: a table of fields
-//	making.go       the operations for one job after the other
+//	unitmaker.go    the operations for one job after the other
 //	pack.go         joins these operations into transactions
 //	apply.go        sends the transactions in order, many under way at once
 //	ledger.go       writes in the same transactions which records were migrated
@@ -53,33 +53,33 @@
 // A plan keeps a few hundred bytes for each record. It does not keep the record's data,
 // because a queue can be larger than memory. So the record is read again when its job
 // is created. If the record has changed in the meantime, the run stops between two
-// transactions and the rest is planned again: the decision was about another record.
+// transactions and the rest is planned again, because the plan decided about the old record.
 //
 // # Why rows and parts
 //
 // What must be remembered for every record is in rows, which are small and hold no
 // pointers:
 //
-//	heldrows.go     what the ledger says of the record
+//	custodyrows.go  what the ledger says of the record
 //	jobrows.go      the job that was made from it
 //	entryrows.go    that job's entries in queues and batches
 //	records.go      what a plan does with the record
 //	names.go        paths and names, each as a stem and a number
 //
-// Everything else is read part by part (part.go). A part is some of the jobs with all that
-// belongs to them, as a tree of its own, beside the records that the jobs were made
-// from. The functions that judge a znode work on such a tree and know nothing of parts.
-// A rollback notes which znodes each job has (rollback_look.go), and makes its
-// transactions from these notes (rollback_units.go).
+// Everything else is read part by part (part.go). A part is a small tree with some of the
+// jobs and everything that belongs to them, together with the records that these jobs were
+// made from. The functions that check a znode get such a tree, and need not know that it
+// is only a part. A rollback notes which znodes each job has (rollback_look.go), and makes
+// its transactions from these notes (rollback_units.go).
 //
 // # Why the transactions form a chain
 //
-// Each transaction of a run also sets /migration/runs/RUN, and demands the version that
-// the transaction before it left. So:
+// Each transaction of a run also sets /migration/runs/RUN. It succeeds only if that znode
+// has the version that the transaction before it left. So:
 //
 //   - The transactions take effect in order or not at all, though many are under way at
 //     once.
-//   - The znode's version says how many were done. After a lost connection, that tells
+//   - The znode's version says how many were done. After a lost connection, that shows
 //     whether the last one was.
 //   - When another migrator has taken the run over, the first one can write nothing more.
 //
@@ -92,7 +92,7 @@
 // outside of /migration, so that a lost ledger is noticed (trace.go). What the ledger
 // says of a record, after all runs and rollbacks, is the record's custody (custody.go).
 //
-// # Why versions and transactions tell what was touched
+// # How versions and transactions show what was touched
 //
 // A migration never sets a znode that it created: to change one, it deletes it and
 // recreates it in one transaction. So if a migrated znode has version 0 and as many

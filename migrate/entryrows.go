@@ -11,13 +11,13 @@ import (
 // entryRow is a job's entry: in the queue of a state, or in a folder of a batch. There
 // are two for each job, so a row is small and has no pointers.
 type entryRow struct {
-	jid   ref
-	at    ref    // the entry's path; in a batch, the BID
-	acl   int8   // one more than the ACL's index in entryRows.acls; 0 if it was not read
-	in    int8   // 0 in a queue; else one more than the batch folder's index in [newqueue.BatchFolders]
-	odd   bool   // it is not as a run created it, so the row does not say all of it
-	epoch uint8  // index into entryRows.epochs: the upper half of the transaction that created it
-	made  uint32 // the lower half of that transaction
+	jid        ref
+	at         ref    // the entry's path; in a batch, the BID
+	acl        int8   // one more than the ACL's index in entryRows.acls; 0 if it was not read
+	in         int8   // 0 in a queue; else one more than the batch folder's index in [newqueue.BatchFolders]
+	incomplete bool   // it is not as a run created it, so the row does not say all of it
+	epoch      uint8  // index into entryRows.epochs: the upper half of the transaction that created it
+	made       uint32 // the lower half of that transaction
 }
 
 // entryRows are entries in the order of the jobs' ids. The entries of one job are in the
@@ -31,7 +31,7 @@ type entryRows struct {
 
 // add adds an entry at the end; see [entryRows.sort].
 func (e *entryRows) add(n *znode.Node) {
-	row := entryRow{odd: !asMade(n), made: uint32(n.Stat.Czxid)}
+	row := entryRow{incomplete: !asMade(n), made: uint32(n.Stat.Czxid)}
 	jid, bid, folder := entryOf(n.Path)
 	row.jid, row.at = e.names.ref(jid), e.names.ref(n.Path)
 	if bid != "" {
@@ -44,7 +44,7 @@ func (e *entryRows) add(n *znode.Node) {
 		case len(e.acls) < mostACLs:
 			i, e.acls = len(e.acls), append(e.acls, n.ACL)
 		default:
-			row.odd = true
+			row.incomplete = true
 		}
 		row.acl = int8(i + 1)
 	}
@@ -54,7 +54,7 @@ func (e *entryRows) add(n *znode.Node) {
 	case len(e.epochs) < mostEpochs:
 		row.epoch, e.epochs = uint8(len(e.epochs)), append(e.epochs, n.Stat.Czxid>>32)
 	default:
-		row.odd = true
+		row.incomplete = true
 	}
 	e.rows = append(e.rows, row)
 }

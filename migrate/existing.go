@@ -9,21 +9,21 @@ import (
 	"mrtq/newqueue"
 )
 
-// existing is what a target already holds: its runs, and the jobs that they made.
+// existing is what a target already has: its runs, and the jobs that they made.
 type existing struct {
 	tree    *znode.Tree     // see [readSkeleton]
 	runs    []Run           // the sound ones, oldest first
 	spans   map[string]span // by the run's id
 	names   *names
 	custody *custody
-	jobs    jobRows   // by the legacy record's path
-	queued  entryRows // the jobs' entries under /jobs/states
-	twice   []string  // records that two jobs claim
-	copies  []placed  // jobs that claim a record which another job was made from
+	jobs    jobRows       // by the legacy record's path
+	queued  entryRows     // the jobs' entries under /jobs/states
+	twice   []string      // records that two jobs claim
+	copies  []migratedJob // jobs that claim a record which another job was made from
 }
 
-// placed is a migrated job or access request in the target.
-type placed struct {
+// migratedJob is a migrated job or access request in the target.
+type migratedJob struct {
 	prov origin
 	root string // /jobs/JID or /access/QUEUE/QID
 	id   string
@@ -47,9 +47,9 @@ func readOwn(tree *znode.Tree) *existing {
 	return ex
 }
 
-// settle decides which job counts for each record. If two jobs claim one record, the job
+// chooseJobs decides which job counts for each record. If two jobs claim one record, the job
 // that the ledger has counts. The other one is a copy or a forgery.
-func (ex *existing) settle(claims jobRows) {
+func (ex *existing) chooseJobs(claims jobRows) {
 	claims.sort()
 	counting := claims.rows[:0]
 	for _, row := range claims.rows {
@@ -58,7 +58,7 @@ func (ex *existing) settle(claims jobRows) {
 			counting = append(counting, row)
 			continue
 		}
-		before, now := claims.placed(counting[last]), claims.placed(row)
+		before, now := claims.job(counting[last]), claims.job(row)
 		ex.twice = append(ex.twice, now.prov.Path)
 		if ex.known(now) && !ex.known(before) {
 			counting[last] = row
@@ -82,25 +82,25 @@ func (ex *existing) checkUnrecorded() {
 
 // unrecorded collects the runs that only jobs mention, with the first job of each.
 type unrecorded struct {
-	told map[string]bool   // paths of runs that not only jobs mention
-	jobs map[string]placed // by the run's path
+	recorded map[string]bool        // paths of runs that not only jobs mention
+	jobs     map[string]migratedJob // by the run's path
 }
 
 func (ex *existing) unrecorded() *unrecorded {
-	u := &unrecorded{told: map[string]bool{}, jobs: map[string]placed{}}
+	u := &unrecorded{recorded: map[string]bool{}, jobs: map[string]migratedJob{}}
 	for _, r := range ex.runs {
-		u.told[r.path()] = true
+		u.recorded[r.path()] = true
 	}
 	for _, d := range ex.custody.damage {
-		u.told[d.Path] = true
+		u.recorded[d.Path] = true
 	}
 	return u
 }
 
 // see looks at a job that counts for its record.
-func (u *unrecorded) see(p placed) {
+func (u *unrecorded) see(p migratedJob) {
 	path := znode.Join(RunsPath, p.prov.Run)
-	if other, there := u.jobs[path]; u.told[path] || there && other.root <= p.root {
+	if other, there := u.jobs[path]; u.recorded[path] || there && other.root <= p.root {
 		return
 	}
 	if _, ok := p.entry(); ok {
@@ -120,8 +120,8 @@ func (u *unrecorded) damage() (damage []Problem) {
 
 // entry is the job's entry in the ledger, as far as the job itself shows it. ok is false
 // if the job has a name that no migration gives.
-func (p placed) entry() (e ledgerEntry, ok bool) {
-	e = ledgerEntry{op: tookOver, record: p.prov.Path, root: p.root, bid: p.bid, hash: p.prov.hash()}
+func (p migratedJob) entry() (e ledgerEntry, ok bool) {
+	e = ledgerEntry{op: opMigrated, record: p.prov.Path, root: p.root, bid: p.bid, hash: p.prov.hash()}
 	data, err := encodeLedger([]ledgerEntry{e})
 	if _, run := newqueue.ParseSequenceID(runPrefix, p.prov.Run); err != nil || !run {
 		return ledgerEntry{}, false
@@ -131,7 +131,7 @@ func (p placed) entry() (e ledgerEntry, ok bool) {
 }
 
 // known reports whether the ledger says that a run made this very job.
-func (ex *existing) known(p placed) bool {
+func (ex *existing) known(p migratedJob) bool {
 	h, there := ex.custody.lookup(p.prov.Path)
 	return there && h.root == p.root
 }
@@ -144,9 +144,9 @@ func (ex *existing) newest() (Run, bool) {
 	return ex.runs[len(ex.runs)-1], true
 }
 
-// placedNodes are the znodes of a migrated job or access request: its subtree, and its
+// nodesOf are the znodes of a migrated job or access request: its subtree, and its
 // entries in the queues and in its batch.
-func (ex *existing) placedNodes(p placed) []string {
+func (ex *existing) nodesOf(p migratedJob) []string {
 	nodes := ex.tree.Paths(p.root)
 	if p.bid == "" {
 		return nodes
@@ -159,17 +159,17 @@ func (ex *existing) placedNodes(p placed) []string {
 	return append(nodes, ex.queued.paths(p.id)...)
 }
 
-// touched says how another client changed a migrated job or access request since a run created
-// it, "" if nobody did (see "Why versions and transactions tell what was touched").
-func (ex *existing) touched(p placed) string {
+// whyTouched says how another client changed a migrated job or access request since a run
+// created it, "" if nobody did (see "How versions and transactions show what was touched").
+func (ex *existing) whyTouched(p migratedJob) string {
 	made := ex.tree.Get(p.root).Stat.Czxid
-	if why := ex.madeAgain(p); why != "" {
+	if why := ex.whyNotOurs(p); why != "" {
 		return why
 	}
 	if h, _ := ex.custody.lookup(p.prov.Path); !ex.spans[h.run].known() {
 		return p.root + " was restored from a dump, and a copy does not show what was changed before"
 	}
-	nodes := ex.placedNodes(p)
+	nodes := ex.nodesOf(p)
 	for _, path := range nodes {
 		n := ex.tree.Get(path)
 		if n == nil {
@@ -188,7 +188,7 @@ func (ex *existing) touched(p placed) string {
 			return "a worker has moved it: " + path + " was created later"
 		case s.Czxid != made:
 			return path + " was created later"
-		case s.Cversion != s.NumChildren && path == p.root && ex.whole(p):
+		case s.Cversion != s.NumChildren && path == p.root && ex.isComplete(p):
 			return "a worker has started on it: a lock below " + path + " was taken and released"
 		case s.Cversion != s.NumChildren:
 			return "a child of " + path + " was removed"
@@ -204,8 +204,8 @@ func (ex *existing) touched(p placed) string {
 	return ""
 }
 
-// whole reports whether a job or request has all the children that every one has.
-func (ex *existing) whole(p placed) bool {
+// isComplete reports whether a job or request has all the children that every one has.
+func (ex *existing) isComplete(p migratedJob) bool {
 	need := []string{"status"}
 	if p.bid != "" {
 		need = []string{"bid", "configuration", "priority", "status"}
@@ -213,15 +213,15 @@ func (ex *existing) whole(p placed) bool {
 	return !slices.ContainsFunc(need, func(name string) bool { return ex.tree.Get(p.root+"/"+name) == nil })
 }
 
-// madeAgain says why a job is not the one in the ledger, "" if it is. The job must have
+// whyNotOurs says why a job is not the one in the ledger, "" if it is. The job must have
 // been created in a transaction that fits its ledger entry.
-func (ex *existing) madeAgain(p placed) string {
+func (ex *existing) whyNotOurs(p migratedJob) string {
 	h, there := ex.custody.lookup(p.prov.Path)
 	czxid := ex.tree.Get(p.root).Stat.Czxid
 	switch {
 	case !there || h.root != p.root:
 		return "the ledger does not say that a run made " + p.root
-	case h.made.known() && !h.made.holds(czxid):
+	case h.made.known() && !h.made.contains(czxid):
 		return p.root + " was deleted and recreated"
 	}
 	return ""
@@ -236,8 +236,8 @@ func times(n int32) string {
 
 // removal are the operations that remove the job or access request. They fail if it has
 // changed since the tree was read.
-func (ex *existing) removal(p placed) []znode.Op {
-	nodes := ex.placedNodes(p)
+func (ex *existing) removal(p migratedJob) []znode.Op {
+	nodes := ex.nodesOf(p)
 	slices.Sort(nodes)
 	slices.Reverse(nodes) // children before parents
 	ops := make([]znode.Op, len(nodes))

@@ -172,7 +172,7 @@ func TestServerThrottles(t *testing.T) {
 	}
 	s := live(t, newqueue.Design)
 	busy(s)
-	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1, InFlight: 4, calm: time.Millisecond}
+	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1, InFlight: 4, firstPause: time.Millisecond}
 	got, err := m.Migrate(t.Context(), static(src), options(permissive()), nil)
 	if err != nil || got.Done != res.Done {
 		t.Fatalf("%v, done %+v", err, got.Done)
@@ -180,7 +180,7 @@ func TestServerThrottles(t *testing.T) {
 	if v := verdict(t, src, treeOf(t, s), VerifyOptions{}); !v.OK() {
 		t.Errorf("differences: %v", v.Differences)
 	}
-	u, err := (&Migrator{Target: s.Target, Now: clock(), Budget: 1, InFlight: 4, calm: time.Millisecond}).Rollback(t.Context(), got.Run, false)
+	u, err := (&Migrator{Target: s.Target, Now: clock(), Budget: 1, InFlight: 4, firstPause: time.Millisecond}).Rollback(t.Context(), got.Run, false)
 	if err != nil || u.Done != got.Done {
 		t.Errorf("%v, removed %+v", err, u.Done)
 	}
@@ -194,7 +194,7 @@ func TestServerThrottlesAll(t *testing.T) {
 	s := live(t, newqueue.Design)
 	before := dumpOf(t, treeOf(t, s), "/")
 	s.zk.Inject(minizk.Fault{On: s.transactions(), Do: minizk.Refuse(wire.ThrottledOp)})
-	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, calm: time.Millisecond}
+	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, firstPause: time.Millisecond}
 	_, err := m.Migrate(t.Context(), static(source(t, corpus(t))), options(permissive()), nil)
 	const want = "6 transactions in a row: the server throttles: it refused a request that had waited too long; run the same command again when the server has less to do, or with fewer operations a second"
 	if !errors.Is(err, zkconn.ErrThrottled) || err.Error() != want {

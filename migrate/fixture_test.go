@@ -104,11 +104,11 @@ func static(src *Source) ReadFunc {
 // whole returns one of the plan's jobs, with its record.
 func whole(t tester, p *Plan, i int) *job {
 	t.Helper()
-	for j, err := range p.loaded(t.Context(), slices.Values([]*planned{p.planned(i)})) {
+	for j, err := range p.loaded(t.Context(), slices.Values([]*plannedJob{p.plannedJob(i)})) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return p.whole(j.planned, j.rec)
+		return p.jobOf(j.plannedJob, j.rec)
 	}
 	t.Fatalf("the plan has %d jobs", p.plannedCount())
 	return nil
@@ -117,7 +117,7 @@ func whole(t tester, p *Plan, i int) *job {
 // existingIn returns what a plan finds in a target.
 func existingIn(t testing.TB, tree *znode.Tree) *survey {
 	t.Helper()
-	on, err := surveyTarget(t.Context(), side.Tree(tree), "", surveyor{})
+	on, err := surveyTarget(t.Context(), side.Tree(tree), "", surveyCalls{})
 	if err != nil {
 		t.Fatal(err)
 	}

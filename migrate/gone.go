@@ -19,20 +19,20 @@ func chosen(paths []string, record string) bool {
 
 // again reports whether the operator wants a new job for a record whose job is gone. If
 // the unfinished run that this plan finishes already made one, it does not make another.
-func (p *Plan) again(r Record, h held) bool {
+func (p *Plan) again(r Record, h custodyEntry) bool {
 	return chosen(p.opt.Again, r.Path) && !(p.Resumes && h.run == p.Run)
 }
 
 // noteGone decides about a record that was migrated and whose job is gone.
-func (p *Plan) noteGone(r Record, h held, row *recordRow) {
+func (p *Plan) noteGone(r Record, h custodyEntry, row *recordRow) {
 	switch {
-	case r.Err != nil && h.op != settled:
+	case r.Err != nil && h.op != opDeclaredDone:
 		row.since = notDecodable
 	case r.Err == nil && h.hash != ledgerHash(r):
 		row.since = changedSince
 	}
 	row.act(ActGone)
-	p.Gone = append(p.Gone, GoneAt{Record: r.Path, Job: h.root, Run: h.run, What: p.target.gone(h) + goneSaid[row.since]})
+	p.Gone = append(p.Gone, GoneAt{Record: r.Path, Job: h.root, Run: h.run, What: p.target.whyGone(h) + goneSuffixes[row.since]})
 }
 
 // unknown reports whether the custody of the record may have been lost: a rebuilt ledger
@@ -50,7 +50,7 @@ func (p *Plan) decideUnknown(r Record, row *recordRow) {
 	if chosen(p.opt.Done, r.Path) {
 		row.act(ActGone)
 		row.reason = p.reasons.of("declared done")
-		p.settled = append(p.settled, ledgerEntry{op: settled, record: r.Path, hash: ledgerHash(r)})
+		p.declaredDone = append(p.declaredDone, ledgerEntry{op: opDeclaredDone, record: r.Path, hash: ledgerHash(r)})
 		return
 	}
 	row.act(ActBlock)
@@ -64,11 +64,11 @@ func (p *Plan) decideUnknown(r Record, row *recordRow) {
 // because they are misspelled. It also names the records that the operator declares
 // done although a job would be made of them.
 func (p *Plan) checkChoices() {
-	for pl := range p.allPlanned() {
+	for pl := range p.plannedJobs() {
 		if len(p.opt.Done) == 0 {
 			break
 		}
-		if path := p.places.path(pl.place); slices.Contains(p.opt.Done, path) {
+		if path := p.listed.path(pl.record); slices.Contains(p.opt.Done, path) {
 			p.problem(Problem{Kind: NotGone, Path: path, Message: "it is declared done, but its custody was not lost: a job would be made of it",
 				Next: "don't declare it done; if it is done, remove the record from the legacy queue"})
 		}
@@ -78,18 +78,18 @@ func (p *Plan) checkChoices() {
 		paths []string
 	}{{"a new job of it is asked for", p.opt.Again}, {"it is declared done", p.opt.Done}} {
 		for _, path := range c.paths {
-			if place, listed := p.places.find(path); path != All && !(listed && p.rows[place].action != 0) {
+			if record, listed := p.listed.find(path); path != All && !(listed && p.rows[record].action != 0) {
 				p.problem(Problem{Kind: NoSuchRecord, Path: path, Message: c.asked + ", but the source has no such record", Next: "give the record's whole path"})
 			}
 		}
 	}
 }
 
-// findStale finds batches that nobody touched but whose contents don't match their
+// findOutdated finds batches that nobody touched but whose contents don't match their
 // records. That happens after the rollback of a run that added to them, because a
 // rollback can't know the earlier contents.
-func (p *Plan) findStale() {
-	var jobs map[ref]*standingJobs
+func (p *Plan) findOutdated() {
+	var jobs map[ref]*existingJobs
 	for _, b := range p.sortedBatches() {
 		if b.dirty || b.bid == "" {
 			continue
@@ -99,22 +99,22 @@ func (p *Plan) findStale() {
 			continue
 		}
 		if jobs == nil {
-			jobs = p.ex.standingJobs()
+			jobs = p.ex.existingJobs()
 		}
 		// If a record was removed from the source, its job is still in the batch, but
 		// what the record said of the batch can't be derived.
 		if of := jobs[there.bid]; of != nil && !of.gone && !of.touched && of.count == b.count {
 			b.dirty = true
-			p.stale = append(p.stale, b)
+			p.outdated = append(p.outdated, b)
 		}
 	}
 }
 
 // differs reports whether the batch's own znodes differ from what its jobs say.
-func (p *Plan) differs(b *batch, there *batchStands) bool {
+func (p *Plan) differs(b *batch, there *existingBatch) bool {
 	want := p.contents(b)
 	for _, n := range want {
-		if !p.target.holds(there, znode.Name(n.path), n.data) {
+		if !p.target.hasData(there, znode.Name(n.path), n.data) {
 			return true
 		}
 	}
@@ -123,25 +123,25 @@ func (p *Plan) differs(b *batch, there *batchStands) bool {
 
 const statusReport = "status-report"
 
-// standingJobs counts a batch's migrated jobs that are in the target. If one is gone or
+// existingJobs counts a batch's migrated jobs that are in the target. If one is gone or
 // was touched, a migration must not derive the batch's contents again.
-type standingJobs struct {
+type existingJobs struct {
 	count         int
 	gone, touched bool
 }
 
-// standingJobs counts them for each batch.
-func (ex *existing) standingJobs() map[ref]*standingJobs {
-	all := map[ref]*standingJobs{}
-	of := func(bid ref) *standingJobs {
+// existingJobs counts them for each batch.
+func (ex *existing) existingJobs() map[ref]*existingJobs {
+	all := map[ref]*existingJobs{}
+	of := func(bid ref) *existingJobs {
 		if all[bid] == nil {
-			all[bid] = &standingJobs{}
+			all[bid] = &existingJobs{}
 		}
 		return all[bid]
 	}
-	for i := range ex.custody.held.rows {
-		row := &ex.custody.held.rows[i]
-		if _, stands := ex.jobs.index(ex.names.text(row.record)); !stands {
+	for i := range ex.custody.entries.rows {
+		row := &ex.custody.entries.rows[i]
+		if _, exists := ex.jobs.index(ex.names.text(row.record)); !exists {
 			of(row.bid).gone = true
 		}
 	}
@@ -155,9 +155,9 @@ func (ex *existing) standingJobs() map[ref]*standingJobs {
 	return all
 }
 
-// batchNodeTouched says how another client changed a znode of a migrated batch, "" if nobody
+// whyBatchTouched says how another client changed a znode of a migrated batch, "" if nobody
 // did.
-func (ex *existing) batchNodeTouched(bid string, n *znode.Node) string {
+func (ex *existing) whyBatchTouched(bid string, n *znode.Node) string {
 	folder := znode.Parent(n.Path)
 	switch {
 	case znode.Parent(folder) == newqueue.BatchStatesPath(bid):
@@ -170,7 +170,7 @@ func (ex *existing) batchNodeTouched(bid string, n *znode.Node) string {
 		return n.Path + " was given another ACL"
 	case folder == newqueue.BatchPath(bid) && !knownBatchNode[znode.Name(n.Path)]:
 		return n.Path + " was created by others"
-	case !ex.bornInRun(n.Stat.Czxid):
+	case !ex.createdInRun(n.Stat.Czxid):
 		return n.Path + " was created while no run was at work"
 	}
 	return ""
@@ -187,9 +187,9 @@ func (ex *existing) dated() bool {
 	return len(ex.spans) > 0
 }
 
-// besideRuns reports whether a znode is one of the migration's own that a migrator
+// createdOutsideRuns reports whether a znode is one of the migration's own that a migrator
 // created outside of any run: for the election, or to rebuild what was lost.
-func (ex *existing) besideRuns(n *znode.Node) bool {
+func (ex *existing) createdOutsideRuns(n *znode.Node) bool {
 	switch n.Path {
 	case MigrationPath, ElectionPath:
 		return true
@@ -201,11 +201,11 @@ func (ex *existing) besideRuns(n *znode.Node) bool {
 	return znode.Within(n.Path, MigrationPath) && slices.ContainsFunc(ex.runs, func(r Run) bool { return r.From != 0 && n.Stat.Czxid <= r.stat.Czxid })
 }
 
-// bornInRun reports whether a znode was created while a run was at work, or whether that
+// createdInRun reports whether a znode was created while a run was at work, or whether that
 // is not known.
-func (ex *existing) bornInRun(czxid int64) bool {
+func (ex *existing) createdInRun(czxid int64) bool {
 	for _, s := range ex.spans {
-		if !s.known() || s.holds(czxid) {
+		if !s.known() || s.contains(czxid) {
 			return true
 		}
 	}

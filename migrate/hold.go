@@ -55,18 +55,21 @@ type Hold struct {
 	Since time.Time `json:"since,omitzero"` // when it was set; zero if a dump does not say
 	Why   string    `json:"why,omitempty"`
 
-	// Proof reports whether it has held the queue since the newest run: it was set before
-	// that run ended, or the run has not ended.
-	Proof bool `json:"-"`
+	// CoversRun reports whether it has held the queue since the newest run: it was set before
+	// that run ended, or the run has not ended. If the records of the runs are damaged,
+	// that is not known, and CoversRun is true.
+	CoversRun bool `json:"-"`
 
 	node *znode.Node
 }
 
 // Holds are the holds of a target at the time when they were read.
 type Holds struct {
-	Standing []Hold // on queues, then on collections
-	tree     *znode.Tree
-	newest   *Run
+	List []Hold // on queues, then on collections
+	// Damaged reports whether the record of a run is damaged or gone.
+	Damaged bool
+	tree    *znode.Tree
+	newest  *Run
 }
 
 // holdRoots are the subtrees that are read to set or release a hold.
@@ -79,12 +82,12 @@ func ReadHolds(ctx context.Context, s side.Side) (*Holds, error) {
 	for _, path := range []string{newqueue.LocksPath, newqueue.JobsPath} {
 		// Only its existence counts, and a client without permission to read it sees
 		// that too.
-		if sk.alone(path); errors.Is(sk.err, zkconn.ErrNoAuth) {
+		if sk.readNode(path); errors.Is(sk.err, zkconn.ErrNoAuth) {
 			sk.err = sk.tree.Put(znode.Node{Path: path})
 		}
 	}
 	for _, root := range holdRoots {
-		sk.whole(root)
+		sk.readSubtree(root)
 	}
 	if sk.err != nil {
 		return nil, sk.err
@@ -108,16 +111,25 @@ func HoldsIn(tree *znode.Tree) (*Holds, error) {
 	h := &Holds{tree: tree}
 	var runs []Run
 	for _, name := range tree.Children(RunsPath) {
-		// Status, verify and rebuild report a damaged record.
+		// Status, verify and rebuild say what is damaged.
 		if r, err := parseRun(tree.Get(znode.Join(RunsPath, name))); err == nil {
 			runs = append(runs, r)
+		} else if IsRun(name) {
+			h.Damaged = true
 		}
+	}
+	trace, _ := readTrace(tree)
+	for _, r := range trace.Runs {
+		h.Damaged = h.Damaged || tree.Get(znode.Join(RunsPath, r.ID)) == nil
 	}
 	slices.SortFunc(runs, func(a, b Run) int { return int(a.number()) - int(b.number()) })
 	if len(runs) > 0 {
 		h.newest = &runs[len(runs)-1]
 	}
-	h.Standing = standingHolds(tree, runs)
+	h.List = listHolds(tree, runs)
+	for i := range h.List {
+		h.List[i].CoversRun = h.List[i].CoversRun || h.Damaged
+	}
 	return h, nil
 }
 
@@ -129,9 +141,9 @@ func (h *Holds) Newest() (r Run, ok bool) {
 	return *h.newest, true
 }
 
-// standingHolds returns the holds in a tree, on queues and then on collections. The runs
+// listHolds returns the holds in a tree, on queues and then on collections. The runs
 // must be in order.
-func standingHolds(tree *znode.Tree, runs []Run) (holds []Hold) {
+func listHolds(tree *znode.Tree, runs []Run) (holds []Hold) {
 	var paths []string
 	for _, q := range newqueue.QueueHolds {
 		paths = append(paths, newqueue.QueueHoldPath(q))
@@ -141,15 +153,15 @@ func standingHolds(tree *znode.Tree, runs []Run) (holds []Hold) {
 	}
 	for _, path := range paths {
 		if n := tree.Get(path); n != nil {
-			hold := describe(n, runs)
-			hold.Proof = hold.Proof || covers(runs, n)
+			hold := newHold(n, runs)
+			hold.CoversRun = hold.CoversRun || covers(runs, n)
 			holds = append(holds, hold)
 		}
 	}
 	return holds
 }
 
-// covers reports whether a hold covers the newest of the runs; see [Hold.Proof].
+// covers reports whether a hold covers the newest of the runs; see [Hold.CoversRun].
 func covers(runs []Run, n *znode.Node) bool {
 	if len(runs) == 0 {
 		return false
@@ -188,7 +200,7 @@ func (h *Holds) Set(paths []string, note HoldNote) []znode.Op {
 func (h *Holds) lift(lifted []Hold, as *Holds) ([]znode.Op, error) {
 	was, is := as.newest, h.newest
 	switch {
-	case (was == nil) != (is == nil), was != nil && (was.ID != is.ID || was.stat.Version != is.stat.Version):
+	case (was == nil) != (is == nil), was != nil && (was.ID != is.ID || was.stat != is.stat):
 		return nil, fmt.Errorf("%w: a migration or a rollback wrote to the target; verify it again", ErrHoldsChanged)
 	}
 	var ops []znode.Op
@@ -222,7 +234,7 @@ func (t *Target) SetHolds(ctx context.Context, paths []string, note HoldNote) (s
 		}
 		ops := h.Set(paths, note)
 		if len(ops) == 0 {
-			for _, hold := range h.Standing {
+			for _, hold := range h.List {
 				switch {
 				case !slices.Contains(paths, hold.Path):
 				case string(hold.node.Data) == string(note.Encode()):
@@ -285,10 +297,10 @@ func HoldPaths(queues []newqueue.QueueHold, collections []string) ([]string, err
 	return paths, nil
 }
 
-// administrators reports whether a znode is a hold that mrtq hold set, or a folder that
+// setByAdministrator reports whether a znode is a hold that mrtq hold set, or a folder that
 // it created for one. Such a znode belongs to no run, even if a run held the queue
 // before.
-func administrators(n *znode.Node) bool {
+func setByAdministrator(n *znode.Node) bool {
 	if n == nil {
 		return false
 	}

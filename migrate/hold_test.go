@@ -66,16 +66,32 @@ func TestHoldsOf(t *testing.T) {
 			},
 			want: want{"alice@host", false},
 		},
+		"the run's, whose record is damaged": {
+			change: func(t *testing.T, s *site) { do(t, s, znode.Set("/migration/runs/run0000000000", []byte("{}"), -1)) },
+			want:   want{"", true},
+		},
+		"the run's, whose record is gone": {
+			change: func(t *testing.T, s *site) { do(t, s, znode.Delete("/migration/runs/run0000000000", -1)) },
+			want:   want{"", true},
+		},
+		"mrtq hold's, set after a run whose record is gone": {
+			change: func(t *testing.T, s *site) {
+				do(t, s, znode.Delete(ingestHold, -1))
+				do(t, s, znode.Create(ingestHold, alice.Encode()))
+				do(t, s, znode.Delete("/migration/runs/run0000000000", -1))
+			},
+			want: want{"alice@host", true},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := heldSite(t)
 			c.change(t, s)
 			h := holdsOf(t, s)
-			if len(h.Standing) != 3 {
-				t.Fatalf("%d holds", len(h.Standing))
+			if len(h.List) != 3 {
+				t.Fatalf("%d holds", len(h.List))
 			}
-			got := h.Standing[0]
-			if got.Path != ingestHold || got.By != c.want.by || got.Proof != c.want.proof || got.Since.IsZero() {
+			got := h.List[0]
+			if got.Path != ingestHold || got.By != c.want.by || got.CoversRun != c.want.proof || got.Since.IsZero() {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}
 		})
@@ -89,12 +105,12 @@ func TestHoldBeforeRunNeedsProof(t *testing.T) {
 	src := source(t, queue(t, map[string][]byte{
 		"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, legacy.Payload{"batchID": "bid-0", "jobID": "one"}),
 	}))
-	if h := holdsOf(t, target); h.Standing[0].Proof {
+	if h := holdsOf(t, target); h.List[0].CoversRun {
 		t.Error("there was no migration yet")
 	}
 	mustMigrate(t, target, src, options(permissive()))
-	if h := holdsOf(t, target); h.Standing[0].By != "alice@host" || !h.Standing[0].Proof {
-		t.Errorf("got %+v", h.Standing[0])
+	if h := holdsOf(t, target); h.List[0].By != "alice@host" || !h.List[0].CoversRun {
+		t.Errorf("got %+v", h.List[0])
 	}
 }
 
@@ -102,7 +118,7 @@ func TestHoldBeforeRunNeedsProof(t *testing.T) {
 // stays when the run is rolled back.
 func TestAdministratorsHold(t *testing.T) {
 	s, src := heldSite(t)
-	if err := s.Target.LiftHolds(t.Context(), holdsOf(t, s).Standing[:1], holdsOf(t, s)); err != nil {
+	if err := s.Target.LiftHolds(t.Context(), holdsOf(t, s).List[:1], holdsOf(t, s)); err != nil {
 		t.Fatal(err)
 	}
 	if treeOf(t, s).Get(ingestHold) != nil {
@@ -113,7 +129,7 @@ func TestAdministratorsHold(t *testing.T) {
 		t.Fatalf("set %v, there %v, %v", set, there, err)
 	}
 	mustVerify(t, src, treeOf(t, s))
-	if h := holdsOf(t, s); s.Target.LiftHolds(t.Context(), h.Standing[3:], h) != nil || treeOf(t, s).Get("/locks/collections/demo") != nil {
+	if h := holdsOf(t, s); s.Target.LiftHolds(t.Context(), h.List[3:], h) != nil || treeOf(t, s).Get("/locks/collections/demo") != nil {
 		t.Error("the hold on the collection stays")
 	}
 	mustVerify(t, src, treeOf(t, s))
@@ -168,7 +184,7 @@ func TestLiftHoldsRefuses(t *testing.T) {
 			h := holdsOf(t, s)
 			change(t, s)
 			before := dumpOf(t, treeOf(t, s), newqueue.LocksPath)
-			if err := s.Target.LiftHolds(t.Context(), h.Standing, h); !errors.Is(err, ErrHoldsChanged) {
+			if err := s.Target.LiftHolds(t.Context(), h.List, h); !errors.Is(err, ErrHoldsChanged) {
 				t.Errorf("error %v", err)
 			}
 			if after := dumpOf(t, treeOf(t, s), newqueue.LocksPath); after != before {
@@ -178,15 +194,35 @@ func TestLiftHoldsRefuses(t *testing.T) {
 	}
 }
 
+// A run that was rolled back and made again has the same id and as many transactions.
+func TestLiftHoldsOfAnotherRun(t *testing.T) {
+	s := serve(t, znode.NewTree())
+	do(t, s, znode.Create("/locks", none), znode.Create("/locks/queue", none), znode.Create(ingestHold, alice.Encode()))
+	src := source(t, queue(t, map[string][]byte{"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, legacy.Payload{"jobID": "one"})}))
+	mustMigrate(t, s, src, options(permissive()))
+	h := holdsOf(t, s)
+	m := &Migrator{Target: s.Target, Now: clock()}
+	if _, err := m.Rollback(t.Context(), h.newest.ID, false); err != nil {
+		t.Fatal(err)
+	}
+	mustMigrate(t, s, src, options(permissive()))
+	if again := holdsOf(t, s).newest; again.ID != h.newest.ID || again.stat.Version != h.newest.stat.Version {
+		t.Fatalf("another run: %s, version %d", again.ID, again.stat.Version)
+	}
+	if err := s.Target.LiftHolds(t.Context(), h.List[:1], h); h.List[0].By != alice.By || !errors.Is(err, ErrHoldsChanged) {
+		t.Errorf("error %v", err)
+	}
+}
+
 // A hold that another client lifted is no error, and the rest is lifted.
 func TestLiftHoldsAlreadyLifted(t *testing.T) {
 	s, _ := heldSite(t)
 	h := holdsOf(t, s)
 	do(t, s, znode.Delete(ingestHold, -1))
-	if err := s.Target.LiftHolds(t.Context(), h.Standing, h); err != nil {
+	if err := s.Target.LiftHolds(t.Context(), h.List, h); err != nil {
 		t.Fatal(err)
 	}
-	if got := holdsOf(t, s).Standing; len(got) != 0 {
+	if got := holdsOf(t, s).List; len(got) != 0 {
 		t.Errorf("left: %v", got)
 	}
 }
@@ -195,7 +231,7 @@ func TestLiftHoldsAlreadyLifted(t *testing.T) {
 func TestLiftIsOneTransaction(t *testing.T) {
 	s, _ := heldSite(t)
 	h := holdsOf(t, s)
-	ops, err := h.lift(h.Standing, h)
+	ops, err := h.lift(h.List, h)
 	var got []string
 	for _, op := range ops {
 		got = append(got, op.String())
@@ -206,8 +242,8 @@ func TestLiftIsOneTransaction(t *testing.T) {
 	}
 	run := ops[3]
 	do(t, s, znode.Set(run.Path, treeOf(t, s).Get(run.Path).Data, -1))
-	if err := s.Target.Multi(t.Context(), ops); err == nil || errors.Is(err, zkconn.ErrUnknownOutcome) || len(holdsOf(t, s).Standing) != 3 {
-		t.Errorf("a run that went on: %v, %v", err, holdsOf(t, s).Standing)
+	if err := s.Target.Multi(t.Context(), ops); err == nil || errors.Is(err, zkconn.ErrUnknownOutcome) || len(holdsOf(t, s).List) != 3 {
+		t.Errorf("a run that went on: %v, %v", err, holdsOf(t, s).List)
 	}
 }
 

@@ -28,7 +28,7 @@ func (c *counter) id(number int64) string {
 type numbering map[string]*counter
 
 // assign gives a new job its present id, unless it is already created.
-func (p *Plan) assign(pl *planned) {
+func (p *Plan) assign(pl *plannedJob) {
 	if c := p.numbers[p.parentOf(pl)]; !pl.rewrite() && pl.number >= c.made {
 		pl.id = int32(pl.number + c.shift)
 	}
@@ -56,15 +56,15 @@ func (n numbering) catchUp(ctx context.Context, t *Target, ahead map[string]int6
 	return nil
 }
 
-// burn advances a parent's counter, by creating and deleting a child. Without it, a tree
+// counterAdvance advances a parent's counter, by creating and deleting a child. Without it, a tree
 // that was restored without its counters would give out ids that already exist.
-type burn struct {
+type counterAdvance struct {
 	parent string
-	times  int64
+	by     int64
 }
 
-// maxBurn limits how far a counter is advanced. It takes about a minute.
-const maxBurn = 1_000_000
+// maxAdvance limits how far a counter is advanced. It takes about a minute.
+const maxAdvance = 1_000_000
 
 // counter reads the next number of a parent. before is how many other children the plan
 // creates there first.
@@ -79,23 +79,23 @@ func (p *Plan) counter(parent, prefix string, before int) *counter {
 	at, _ := n.Stat.NextSequence()
 	c.first = int64(at) + int64(before)
 	if highest, any := p.target.highest[parent]; any && highest >= c.first {
-		p.burnTo(parent, highest+1-c.first, highest)
+		p.advanceCounter(parent, highest+1-c.first, highest)
 		c.first = highest + 1
 	}
 	c.next, c.made = c.first, c.first
 	return c
 }
 
-// burnTo advances a counter by times, or says that it is too far behind.
-func (p *Plan) burnTo(parent string, times, highest int64) {
-	if times > maxBurn {
+// advanceCounter advances a counter by times, or says that it is too far behind.
+func (p *Plan) advanceCounter(parent string, times, highest int64) {
+	if times > maxAdvance {
 		p.problem(Problem{Kind: CounterBehind, Path: parent,
 			Message: fmt.Sprintf("ZooKeeper's counter is %d behind the highest id %d: any client's next create would fail for that long", times, highest),
 			Next:    "the tree was restored without its counters: restore it again from a dump that has Stats"})
 		return
 	}
 	p.warn(parent, fmt.Sprintf("ZooKeeper's counter is %d behind the highest id; the migration advances it", times))
-	p.burns = append(p.burns, burn{parent, times})
+	p.advances = append(p.advances, counterAdvance{parent, times})
 }
 
 func (c *counter) take() int64 {
@@ -124,7 +124,7 @@ func (p *Plan) assignIDs() {
 		c.next++
 		c.made++
 	}
-	for pl := range p.allPlanned() {
+	for pl := range p.plannedJobs() {
 		if !pl.rewrite() {
 			pl.number = p.numbers[p.parentOf(pl)].take()
 			p.assign(pl)
@@ -140,7 +140,7 @@ func (p *Plan) assignIDs() {
 		}
 		if pl.rewrite() {
 			if was := p.ex.names.text(p.ex.jobs.rows[pl.old-1].bid); was != b.bid {
-				p.problem(Problem{Kind: BatchChanged, Path: p.places.path(pl.place), Message: fmt.Sprintf("its batchID changed since it became %s in batch %s", p.idOf(pl), was),
+				p.problem(Problem{Kind: BatchChanged, Path: p.listed.path(pl.record), Message: fmt.Sprintf("its batchID changed since it became %s in batch %s", p.idOf(pl), was),
 					Next: "roll back the run that migrated it, and migrate again"})
 			}
 		}

@@ -86,7 +86,7 @@ func (f *finder) find(ctx context.Context, name string) error {
 	if err := f.readRecord(ctx, record); err != nil {
 		return err
 	}
-	return f.tellCustody(ctx, record)
+	return f.addCustody(ctx, record)
 }
 
 // only returns the one of several places that is there. If none is, it returns them all,
@@ -136,7 +136,7 @@ func (f *finder) places(name string) (record string, roots []string) {
 
 // claimed is the record from which one of those jobs was made.
 func (f *finder) claimed(roots []string) string {
-	for h := range f.custody.held.all() {
+	for h := range f.custody.entries.all() {
 		if h.root != "" && slices.Contains(roots, h.root) {
 			return h.record
 		}
@@ -236,8 +236,8 @@ func (f *finder) readRecord(ctx context.Context, path string) error {
 	return nil
 }
 
-// tellCustody adds what the ledger says of the record and its job.
-func (f *finder) tellCustody(ctx context.Context, record string) error {
+// addCustody adds what the ledger says of the record and its job.
+func (f *finder) addCustody(ctx context.Context, record string) error {
 	it := f.item
 	h, there := f.custody.lookup(record)
 	if !there {
@@ -253,7 +253,7 @@ func (f *finder) tellCustody(ctx context.Context, record string) error {
 				return err
 			}
 		}
-		it.Root, it.Gone = h.root, h.gone(batch)
+		it.Root, it.Gone = h.root, h.whyGone(batch)
 		return nil
 	}
 	for _, n := range it.Nodes {
@@ -262,7 +262,7 @@ func (f *finder) tellCustody(ctx context.Context, record string) error {
 		}
 	}
 	if prov, ok := parseProvenance(it.Nodes[0].Data); ok {
-		it.Touched = f.touched(placed{prov: prov.origin(), root: it.Root, id: znode.Name(it.Root), bid: h.bid})
+		it.Touched = f.whyTouched(migratedJob{prov: prov.origin(), root: it.Root, id: znode.Name(it.Root), bid: h.bid})
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // jobRow is a migrated job or access request in memory. There is one for each, so it is
-// small and has no pointers. [placed] is what it says.
+// small and has no pointers. [migratedJob] is what it says.
 type jobRow struct {
 	record, root, bid ref
 	claim             int32 // index into jobRows.claims
@@ -38,7 +38,7 @@ type jobRows struct {
 func newJobRows(n *names) jobRows { return jobRows{names: n, claimed: map[claim]int32{}} }
 
 // add adds a job at the end. When all are added, call sort.
-func (j *jobRows) add(p placed) {
+func (j *jobRows) add(p migratedJob) {
 	c := claim{run: p.prov.Run, consumed: p.prov.Consumed}
 	row := jobRow{record: j.names.ref(p.prov.Path), root: j.names.ref(p.root), bid: j.names.ref(p.bid)}
 	if sum, err := hex.DecodeString(p.prov.SHA256); err == nil && len(sum) == len(row.sha) && hex.EncodeToString(sum) == p.prov.SHA256 {
@@ -60,10 +60,10 @@ func (j *jobRows) sort() {
 	slices.SortStableFunc(j.rows, func(a, b jobRow) int { return j.names.compare(a.record, b.record) })
 }
 
-// placed is what a row says.
-func (j *jobRows) placed(row jobRow) placed {
+// job is what a row says.
+func (j *jobRows) job(row jobRow) migratedJob {
 	c := j.claims[row.claim]
-	p := placed{
+	p := migratedJob{
 		prov: origin{Run: c.run, Path: j.names.text(row.record), SHA256: c.sha, Consumed: c.consumed},
 		root: j.names.text(row.root), bid: j.names.text(row.bid),
 	}
@@ -75,11 +75,11 @@ func (j *jobRows) placed(row jobRow) placed {
 }
 
 // find is the job made from a record.
-func (j *jobRows) find(record string) (p placed, there bool) {
+func (j *jobRows) find(record string) (p migratedJob, there bool) {
 	if i, there := j.index(record); there {
-		return j.placed(j.rows[i]), true
+		return j.job(j.rows[i]), true
 	}
-	return placed{}, false
+	return migratedJob{}, false
 }
 
 // index is where a record's job is among the rows.
@@ -92,10 +92,10 @@ func (j *jobRows) index(record string) (i int, there bool) {
 }
 
 // all yields the jobs in the order of their records' paths.
-func (j *jobRows) all() iter.Seq[placed] {
-	return func(yield func(placed) bool) {
+func (j *jobRows) all() iter.Seq[migratedJob] {
+	return func(yield func(migratedJob) bool) {
 		for _, row := range j.rows {
-			if !yield(j.placed(row)) {
+			if !yield(j.job(row)) {
 				return
 			}
 		}

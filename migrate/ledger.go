@@ -57,9 +57,9 @@ var ErrLedger = errors.New("the migration's own records are damaged")
 type ledgerOp uint8
 
 const (
-	tookOver ledgerOp = iota // the record became the job
-	tookBack                 // a rollback removed the job
-	settled                  // the operator declared the record done
+	opMigrated     ledgerOp = iota // the record became the job
+	opRolledBack                   // a rollback removed the job
+	opDeclaredDone                 // the operator declared the record done
 	ledgerOps
 )
 
@@ -67,7 +67,7 @@ const (
 type ledgerEntry struct {
 	op     ledgerOp
 	record string // path of the legacy record
-	root   string // /jobs/JID or /access/QUEUE/QID; "" if settled
+	root   string // /jobs/JID or /access/QUEUE/QID; "" if it was declared done
 	bid    string // "" for an access request
 	hash   uint32
 }
@@ -78,7 +78,7 @@ func ledgerHash(r Record) uint32 { return binary.BigEndian.Uint32(r.Legacy.SHA25
 
 // ledgerOf is the entry for a new job.
 func ledgerOf(j job) ledgerEntry {
-	return ledgerEntry{op: tookOver, record: j.rec.Path, root: j.root(), bid: j.bid, hash: ledgerHash(*j.rec)}
+	return ledgerEntry{op: opMigrated, record: j.rec.Path, root: j.root(), bid: j.bid, hash: ledgerHash(*j.rec)}
 }
 
 // ledgerKind is what many entries have in common.
@@ -448,7 +448,7 @@ func (led *Ledger) noteHighest(entries []ledgerEntry) {
 	highest := maps.Clone(led.Highest)
 	for _, e := range entries {
 		_, n, err := numbered(e.record)
-		if err != nil || e.op != tookOver {
+		if err != nil || e.op != opMigrated {
 			continue // encodeLedger returns the error
 		}
 		queue := znode.Parent(e.record)
@@ -471,7 +471,7 @@ func walkLedger(tree *znode.Tree, run Run, each func(shard *znode.Node, entries 
 		return &damaged{dir, "it is gone, and with it the custody of what " + run.ID + " migrated"}
 	}
 	total, sum := 0, ""
-	tell := func(shard *znode.Node, entries []ledgerEntry) {
+	report := func(shard *znode.Node, entries []ledgerEntry) {
 		for _, e := range entries {
 			sum = ledgerSum(sum, e)
 		}
@@ -491,13 +491,13 @@ func walkLedger(tree *znode.Tree, run Run, each func(shard *znode.Node, entries 
 		if err != nil {
 			return &damaged{path, strings.TrimPrefix(err.Error(), ErrLedger.Error()+": ")}
 		}
-		tell(n, entries)
+		report(n, entries)
 	}
 	tail, err := decodeTail(run)
 	if err != nil {
 		return err
 	}
-	tell(nil, tail)
+	report(nil, tail)
 	if sum != run.Ledger.Sum || total != run.Ledger.Entries {
 		return &damaged{dir, fmt.Sprintf("its %d entries are not the %d that the run's record counts and seals", total, run.Ledger.Entries)}
 	}

@@ -137,8 +137,8 @@ func TestBadLedger(t *testing.T) {
 func FuzzLedger(f *testing.F) {
 	seed, err := encodeLedger([]ledgerEntry{
 		{record: "/ingest/mrtQ-05000000000001", root: "/jobs/jid0000000001", bid: "bid0000000000", hash: 1},
-		{op: tookBack, record: "/accessSmall.1/mrtQ-000000000011", root: "/access/small/qid0000000000", hash: 2},
-		{op: settled, record: "/ingest/mrtQ-0500-2147483648"},
+		{op: opRolledBack, record: "/accessSmall.1/mrtQ-000000000011", root: "/access/small/qid0000000000", hash: 2},
+		{op: opDeclaredDone, record: "/ingest/mrtQ-0500-2147483648"},
 	})
 	if err != nil {
 		f.Fatal(err)

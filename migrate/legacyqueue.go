@@ -167,7 +167,7 @@ func (q *LegacyQueue) Len() int {
 // Paths yields the paths of all records in byte order.
 func (q *LegacyQueue) Paths() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for _, path := range placesIn(q).inPathOrder() {
+		for _, path := range listRecords(q).inPathOrder() {
 			if !yield(path) {
 				return
 			}
@@ -210,11 +210,11 @@ func (q *LegacyQueue) has(path string) bool {
 // that has been removed since it was listed is left out.
 func (q *LegacyQueue) Records(ctx context.Context) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		tell, read, total := phases(ctx), 0, q.Len()
-		tell(ReadingSource, 0, total)
+		report, read, total := phases(ctx), 0, q.Len()
+		report(ReadingSource, 0, total)
 		for f, err := range q.fetch(ctx, q.Paths()) {
 			read++
-			tell(ReadingSource, read, total)
+			report(ReadingSource, read, total)
 			if err != nil {
 				yield(Record{}, err)
 				return

@@ -29,12 +29,12 @@ type listing struct {
 
 // batchRow is one child of /batches.
 type batchRow struct {
-	bid      ref
-	run      ref      // the run that created it; the zero ref if no run did
-	called   uint64   // hash of the batchID in its submission
-	jobs     int32    // how many of the jobs read so far name it as their batch
-	standing [4]int32 // how many entries are in each folder of [newqueue.BatchFolders]
-	states   bool     // it has the znode states
+	bid     ref
+	run     ref      // the run that created it; the zero ref if no run did
+	called  uint64   // hash of the batchID in its submission
+	jobs    int32    // how many of the jobs read so far name it as their batch
+	entries [4]int32 // how many entries are in each folder of [newqueue.BatchFolders]
+	states  bool     // it has the znode states
 }
 
 // listTarget reads a target's skeleton, and lists the rest. It does not read the jobs and
@@ -95,13 +95,13 @@ func (l *listing) listRoots(ctx context.Context) error {
 }
 
 func (l *listing) listQueued(ctx context.Context) error {
-	tell, listed := phases(ctx), 0
+	report, listed := phases(ctx), 0
 	for n, err := range l.side.Walk(ctx, newqueue.JobStatesPath) {
 		if err != nil {
 			return err
 		}
 		listed++
-		tell(ReadingTarget, listed, 0)
+		report(ReadingTarget, listed, 0)
 		if l.see != nil {
 			l.see(&n)
 		}
@@ -116,13 +116,13 @@ func (l *listing) listQueued(ctx context.Context) error {
 func (l *listing) listBatches(ctx context.Context) error {
 	var states []ref      // batches that have the znode states
 	var called []batchRow // hashes of the batchIDs
-	tell, listed := phases(ctx), len(l.queued.rows)
+	report, listed := phases(ctx), len(l.queued.rows)
 	for n, err := range l.side.Walk(ctx, newqueue.BatchesPath) {
 		if err != nil {
 			return err
 		}
 		listed++
-		tell(ReadingTarget, listed, 0)
+		report(ReadingTarget, listed, 0)
 		if l.see != nil {
 			l.see(&n)
 		}
@@ -154,7 +154,7 @@ func (l *listing) listBatches(ctx context.Context) error {
 	}
 	for _, row := range l.inBatch.rows {
 		if b := l.batch(row.at); b != nil {
-			b.standing[row.in-1]++
+			b.entries[row.in-1]++
 		}
 	}
 	l.inBatch.sort()
@@ -185,8 +185,8 @@ func (l *listing) batchOf(bid string) *batchRow {
 	return l.batch(r)
 }
 
-// stands reports whether a job or request is there.
-func (l *listing) stands(root string) bool {
+// hasJob reports whether a job or request is there.
+func (l *listing) hasJob(root string) bool {
 	r, known := l.names.find(root)
 	if !known || l.vanished[root] {
 		return false
@@ -198,5 +198,5 @@ func (l *listing) stands(root string) bool {
 // allRoots yields the paths of the jobs and requests in order.
 func (l *listing) allRoots() iter.Seq[string] { return l.names.texts(l.roots) }
 
-// gone says what happened to a migrated record's job; see [held.gone].
-func (l *listing) gone(h held) string { return h.gone(l.batchOf(h.bid) != nil) }
+// whyGone says what happened to a migrated record's job; see [custodyEntry.gone].
+func (l *listing) whyGone(h custodyEntry) string { return h.whyGone(l.batchOf(h.bid) != nil) }

@@ -85,7 +85,7 @@ func (p *Plan) childLists(least int) map[string]listLength {
 		folders = append(folders, newqueue.AccessQueuePath(q))
 	}
 	wide := map[string]bool{}
-	for _, b := range p.joined {
+	for _, b := range p.batchList {
 		if b.bid == "" {
 			continue
 		}
@@ -117,12 +117,12 @@ func (p *Plan) childLists(least int) map[string]listLength {
 			change(path, 1)
 		}
 	}
-	for _, b := range p.joined {
+	for _, b := range p.batchList {
 		if b.isNew && b.planned > 0 {
 			change(newqueue.BatchPath(b.bid), 1)
 		}
 	}
-	for pl := range p.allPlanned() {
+	for pl := range p.plannedJobs() {
 		if pl.rewrite() {
 			for _, op := range p.target.removal(p.ex.jobs.rows[pl.old-1]) {
 				if slices.Contains(folders, znode.Parent(op.Path)) {
@@ -130,17 +130,17 @@ func (p *Plan) childLists(least int) map[string]listLength {
 				}
 			}
 		}
-		id, land := p.idOf(pl), p.lands[pl.land]
+		id, initial := p.idOf(pl), p.initialStates[pl.initial]
 		change(znode.Join(p.parentOf(pl), id), 1)
 		b := p.batchOf(pl)
 		if b == nil {
 			continue
 		}
-		if land.job != newqueue.JobDeleted || p.Dialect.KeepsDeleted() {
-			change(newqueue.JobEntryPath(land.job, keyOfName(p.places.name(pl.place)).Priority, id), 1)
+		if initial.job != newqueue.JobDeleted || p.Dialect.KeepsDeleted() {
+			change(newqueue.JobEntryPath(initial.job, keyOfName(p.listed.name(pl.record)).Priority, id), 1)
 		}
 		if wide[b.bid] {
-			change(newqueue.BatchEntryPath(b.bid, land.job.Folder(), id), 1)
+			change(newqueue.BatchEntryPath(b.bid, initial.job.Folder(), id), 1)
 		}
 	}
 	return lists

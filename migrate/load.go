@@ -12,13 +12,13 @@ var ErrSourceChanged = errors.New("the source has changed since it was read")
 
 // loaded reads the records of planned jobs a second time, in the order of the jobs. If a
 // record has changed or is gone, it stops with an error that wraps [ErrSourceChanged].
-func (p *Plan) loaded(ctx context.Context, jobs iter.Seq[*planned]) iter.Seq2[loadedJob, error] {
+func (p *Plan) loaded(ctx context.Context, jobs iter.Seq[*plannedJob]) iter.Seq2[loadedJob, error] {
 	return func(yield func(loadedJob, error) bool) {
-		var under []*planned // the jobs whose records are being read
+		var under []*plannedJob // the jobs whose records are being read
 		paths := func(yield func(string) bool) {
 			for pl := range jobs {
 				under = append(under, pl)
-				if !yield(p.places.path(pl.place)) {
+				if !yield(p.listed.path(pl.record)) {
 					return
 				}
 			}
@@ -30,7 +30,7 @@ func (p *Plan) loaded(ctx context.Context, jobs iter.Seq[*planned]) iter.Seq2[lo
 			}
 			pl := under[0]
 			under = under[1:]
-			if !f.there() || f.Err != nil || f.Legacy.SHA256 != p.rows[pl.place].sha {
+			if !f.there() || f.Err != nil || f.Legacy.SHA256 != p.rows[pl.record].sha {
 				yield(loadedJob{}, fmt.Errorf("%s: %w", f.Path, ErrSourceChanged))
 				return
 			}
@@ -43,6 +43,6 @@ func (p *Plan) loaded(ctx context.Context, jobs iter.Seq[*planned]) iter.Seq2[lo
 
 // loadedJob is a planned job with its record.
 type loadedJob struct {
-	*planned
+	*plannedJob
 	rec *Record
 }

@@ -173,13 +173,13 @@ type leaf struct {
 var none = []byte{}
 
 // jobObjects are the JSON objects of one migrated job, by their znodes.
-func jobObjects(r Record, land landing, bid string, d newqueue.Dialect) []services.NodeObject {
+func jobObjects(r Record, initial initialState, bid string, d newqueue.Dialect) []services.NodeObject {
 	p := r.Legacy.Payload
 	objects := []services.NodeObject{
 		{Node: "configuration", Object: configured{r, bid, d}},
 		{Node: "identifiers", Object: identifiers(p).Object()},
 		{Node: "metadata", Object: metadata(p).Object()},
-		{Node: "status", Object: jobStatus(r, land, d).Object(d)},
+		{Node: "status", Object: jobStatus(r, initial, d).Object(d)},
 	}
 	if r.Queue == Inventory {
 		objects = append(objects, services.NodeObject{Node: "inventory", Object: inventoryOf(r).Object()})
@@ -187,8 +187,8 @@ func jobObjects(r Record, land landing, bid string, d newqueue.Dialect) []servic
 	return objects
 }
 
-func jobStatus(r Record, land landing, d newqueue.Dialect) newqueue.JobStatus {
-	return newqueue.JobStatus{State: land.job, LastSuccessful: land.last(d), LastModified: r.Legacy.Header.Time, Message: land.message}
+func jobStatus(r Record, initial initialState, d newqueue.Dialect) newqueue.JobStatus {
+	return newqueue.JobStatus{State: initial.job, LastSuccessful: initial.lastSuccessful(d), LastModified: r.Legacy.Header.Time, Message: initial.message}
 }
 
 func inventoryOf(r Record) newqueue.Inventory {
@@ -197,31 +197,31 @@ func inventoryOf(r Record) newqueue.Inventory {
 
 // jobNodes are all znodes of one migrated job, parents first: the job itself,
 // then its entries in its batch and in the queue of its state.
-func jobNodes(r Record, land landing, run, bid, jid string, d newqueue.Dialect) []leaf {
+func jobNodes(r Record, initial initialState, run, bid, jid string, d newqueue.Dialect) []leaf {
 	job := newqueue.JobPath(jid)
 	nodes := []leaf{
-		{job, provenance(r, land, run).encode()},
+		{job, provenance(r, initial, run).encode()},
 		{job + "/bid", []byte(bid)},
 		{job + "/priority", newqueue.Number(int64(r.Legacy.Key.Priority))},
 		{job + "/space_needed", newqueue.Number(0)},
 	}
-	for _, o := range jobObjects(r, land, bid, d) {
+	for _, o := range jobObjects(r, initial, bid, d) {
 		nodes = append(nodes, leaf{job + "/" + o.Node, encodeValues(o.Object)})
 	}
-	nodes = append(nodes, leaf{newqueue.BatchEntryPath(bid, land.job.Folder(), jid), none})
-	if land.job != newqueue.JobDeleted || d.KeepsDeleted() {
-		nodes = append(nodes, leaf{newqueue.JobEntryPath(land.job, r.Legacy.Key.Priority, jid), none})
+	nodes = append(nodes, leaf{newqueue.BatchEntryPath(bid, initial.job.Folder(), jid), none})
+	if initial.job != newqueue.JobDeleted || d.KeepsDeleted() {
+		nodes = append(nodes, leaf{newqueue.JobEntryPath(initial.job, r.Legacy.Key.Priority, jid), none})
 	}
 	return nodes
 }
 
 // accessNodes are all znodes of one migrated access request, parents first.
-func accessNodes(r Record, land landing, run, qid string, d newqueue.Dialect) []leaf {
+func accessNodes(r Record, initial initialState, run, qid string, d newqueue.Dialect) []leaf {
 	request := newqueue.AccessRequestPath(accessQueue(r.Queue), qid)
 	return []leaf{
-		{request, provenance(r, land, run).encode()},
+		{request, provenance(r, initial, run).encode()},
 		{request + "/token", token(r)},
-		{request + "/status", encode(accessStatus(r, land, d))},
+		{request + "/status", encode(accessStatus(r, initial, d))},
 	}
 }
 
@@ -233,13 +233,13 @@ func token(r Record) []byte {
 	return legacy.AppendJSON(nil, r.Legacy.Payload)
 }
 
-func accessStatus(r Record, land landing, d newqueue.Dialect) newqueue.Object {
-	return newqueue.AccessStatus{State: land.access, LastModified: r.Legacy.Header.Time, Message: land.message}.Object(d)
+func accessStatus(r Record, initial initialState, d newqueue.Dialect) newqueue.Object {
+	return newqueue.AccessStatus{State: initial.access, LastModified: r.Legacy.Header.Time, Message: initial.message}.Object(d)
 }
 
 // accessObjects are the JSON objects of one migrated access request.
-func accessObjects(r Record, land landing, d newqueue.Dialect) []services.NodeObject {
-	return []services.NodeObject{{Node: "token", Object: newqueue.Object(r.Legacy.Payload)}, {Node: "status", Object: accessStatus(r, land, d)}}
+func accessObjects(r Record, initial initialState, d newqueue.Dialect) []services.NodeObject {
+	return []services.NodeObject{{Node: "token", Object: newqueue.Object(r.Legacy.Payload)}, {Node: "status", Object: accessStatus(r, initial, d)}}
 }
 
 func accessQueue(kind QueueKind) newqueue.AccessQueue {

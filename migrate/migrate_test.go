@@ -374,12 +374,12 @@ func TestMigratedRecordIsDamaged(t *testing.T) {
 func TestInventoryGoesOnAtRecording(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		for _, status := range []legacy.Status{legacy.Pending, legacy.Held, legacy.Failed, legacy.Deleted} {
-			land := landings[Inventory][status]
-			if next := newqueue.Success(land.last(d), d); next != newqueue.JobRecording {
-				t.Errorf("%s, %s: after %q comes %q", d, status, land.last(d), next)
+			initial := initialStates[Inventory][status]
+			if next := newqueue.Success(initial.lastSuccessful(d), d); next != newqueue.JobRecording {
+				t.Errorf("%s, %s: after %q comes %q", d, status, initial.lastSuccessful(d), next)
 			}
 		}
-		if last := landings[Inventory][legacy.Completed].last(d); last != newqueue.JobNotify {
+		if last := initialStates[Inventory][legacy.Completed].lastSuccessful(d); last != newqueue.JobNotify {
 			t.Errorf("%s, completed: last successful is %q", d, last)
 		}
 	}

@@ -61,7 +61,7 @@ type Headroom struct {
 	Left  int64  `json:"left"`  // how many are left after it
 }
 
-// ListSize is a list of children that is longer than some client accepts by default.
+// ListSize is a list of children that is longer than some clients accept by default.
 type ListSize struct {
 	Path     string `json:"path"`
 	Children int    `json:"children"`
@@ -181,7 +181,7 @@ func (p *Plan) noteVanished() {
 		if p.queue.has(path) {
 			continue
 		}
-		pl := p.ex.jobs.placed(p.ex.jobs.rows[i])
+		pl := p.ex.jobs.job(p.ex.jobs.rows[i])
 		p.Vanished = append(p.Vanished, VanishedAt{path, pl.root})
 		if dirty[pl.bid] {
 			p.problem(Problem{Kind: BatchChanged, Path: path, Message: fmt.Sprintf("it was removed from the source after it became %s, and the plan changes its batch %s", pl.id, pl.bid),

@@ -61,11 +61,11 @@ func (o *observed) sort() {
 func (p *Plan) Quarantined() []Record { return p.seen.bad }
 
 // objectOf is the object that a job will record, "" if its record doesn't say.
-func objectOf(r Record, land landing) string {
+func objectOf(r Record, initial initialState) string {
 	switch {
 	case r.Queue == Inventory:
 		return arkOf(text(r.Legacy.Payload, "manifestURL"))
-	case r.Queue == Ingest && land.job.Folder() == newqueue.FolderProcessing:
+	case r.Queue == Ingest && initial.job.Folder() == newqueue.FolderProcessing:
 		return strings.Clone(text(r.Legacy.Payload, "objectID"))
 	}
 	return ""

@@ -42,7 +42,7 @@ func DigestAuth(user, password string) Auth { return zkconn.DigestAuth(user, pas
 // sessions can share one. Nil is no limit.
 type Limit = pace.Limit
 
-// NewLimit is a limit of so many operations per second.
+// NewLimit is a limit of perSecond operations per second.
 func NewLimit(perSecond int) *Limit { return pace.NewLimit(perSecond) }
 
 // A Reader is a session with a ZooKeeper that can't write, because it has no method for

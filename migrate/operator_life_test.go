@@ -177,7 +177,7 @@ func TestRebuiltRunOwnsItsBatches(t *testing.T) {
 	wipe(t, s)
 	mustRebuild(t, s)
 	for _, d := range verdict(t, src, treeOf(t, s), VerifyOptions{}).Differences {
-		if d.Kind == MadeAgain {
+		if d.Kind == Recreated {
 			t.Errorf("verify: %s", d)
 		}
 	}

@@ -113,10 +113,10 @@ func (o *oracle) expectJobs(e *expected, records []*oldRecord) {
 		}
 	}
 	for token, w := range o.all() {
-		r, stands := there[token], w.state == standing
+		r, exists := there[token], w.state == standing
 		e.late[w.root] = o.resumed[w.run]
 		switch {
-		case !stands:
+		case !exists:
 		case r == nil:
 			e.must[w.root] = NoRecord
 		case w.data != r.bytes(), w.blurred && !w.seen:

@@ -15,7 +15,7 @@ import (
 func TestManyRecordsDeclaredDone(t *testing.T) {
 	var units []unit
 	for i := range 200_000 {
-		units = append(units, unit{steps: []step{{}}, ledger: []ledgerEntry{{op: settled, record: fmt.Sprintf("/ingest/mrtQ-%02d0%d%010d", i*7919%100, i*31%10, uint32(i*2654435761)>>1), hash: uint32(i * 2654435761)}}})
+		units = append(units, unit{steps: []step{{}}, ledger: []ledgerEntry{{op: opDeclaredDone, record: fmt.Sprintf("/ingest/mrtQ-%02d0%d%010d", i*7919%100, i*31%10, uint32(i*2654435761)>>1), hash: uint32(i * 2654435761)}}})
 	}
 	log, led := ledgerLog{run: "run0000000000"}, Ledger{}
 	n := 0
@@ -46,7 +46,7 @@ func TestLedgerBomb(t *testing.T) {
 	raw := []byte{ledgerVersion}
 	raw = binary.AppendUvarint(raw, n)
 	raw = binary.AppendUvarint(raw, 1)
-	raw = append(raw, byte(settled))
+	raw = append(raw, byte(opDeclaredDone))
 	raw = binary.AppendUvarint(raw, stem)
 	raw = append(raw, bytes.Repeat([]byte{'a'}, stem)...)
 	raw = append(raw, 0)

@@ -83,7 +83,7 @@ func (l *listing) jobParts(ctx context.Context, roots iter.Seq[string], take fun
 	return func(yield func(*part, error) bool) {
 		p := newPart()
 		subtrees := func(ctx context.Context) iter.Seq2[side.Subtree, error] { return l.side.Subtrees(ctx, roots) }
-		for sub, err := range beforehand(ctx, l.part, subtrees) {
+		for sub, err := range readAhead(ctx, l.part, subtrees) {
 			switch {
 			case err != nil:
 			case sub.Missing():
@@ -154,7 +154,7 @@ func (l *listing) putEntries(ctx context.Context, p *part, rows []entryRow) erro
 		}
 		path := list.path(row)
 		p.entries = append(p.entries, path)
-		if row.odd {
+		if row.incomplete {
 			odd = append(odd, path)
 		} else if err := p.put(list.node(row)); err != nil {
 			return err

@@ -19,22 +19,22 @@ const (
 	ReadingJobs      Phase = "reading the jobs"               // jobs and requests
 	ReadingBatches   Phase = "reading the batches"            // batches
 	Restoring        Phase = "restoring"                      // znodes
-	TakingBack       Phase = "rolling back"                   // jobs, requests and batches
+	RollingBack      Phase = "rolling back"                   // jobs, requests and batches
 )
 
 type phasesKey struct{}
 
 // WithPhases returns a context under which all work reports its phase and its progress:
-// done of total. A total of 0 means that it is not known. tell is called for every item,
+// done of total. A total of 0 means that it is not known. report is called for every item,
 // so it must be quick. Calls may overlap.
-func WithPhases(ctx context.Context, tell func(p Phase, done, total int)) context.Context {
-	return context.WithValue(ctx, phasesKey{}, tell)
+func WithPhases(ctx context.Context, report func(p Phase, done, total int)) context.Context {
+	return context.WithValue(ctx, phasesKey{}, report)
 }
 
 // phases is the function of [WithPhases], or one that does nothing.
 func phases(ctx context.Context) func(p Phase, done, total int) {
-	if tell, ok := ctx.Value(phasesKey{}).(func(Phase, int, int)); ok {
-		return tell
+	if report, ok := ctx.Value(phasesKey{}).(func(Phase, int, int)); ok {
+		return report
 	}
 	return func(Phase, int, int) {}
 }

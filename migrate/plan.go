@@ -128,28 +128,28 @@ type Plan struct {
 
 	opt     Options
 	queue   *LegacyQueue
-	places  places
+	listed  listedRecords
 	target  *survey
 	ex      *existing
-	rows    []recordRow // by the records' places
+	rows    []recordRow // by the records' numbers
 	there   int         // how many records there are
 	reasons textTable
 	states  textTable
 	seen    observed // what is kept of the records' content
 	// rewrites and creates are the jobs that the plan rewrites and creates, each kind in
 	// the order of the ids.
-	rewrites, creates []planned
-	lands             []landing
+	rewrites, creates []plannedJob
+	initialStates     []initialState
 	objects           nameHash
 	services          serviceLook
 	batches           map[batchKey]*batch
-	joined            []*batch // the same batches, in the order in which the plan met them
-	burns             []burn
+	batchList         []*batch // the same batches, in the order in which the plan met them
+	advances          []counterAdvance
 	holds             []string
-	began             Run           // the run that it finishes
-	renews            bool          // the run before was rolled back, and left something
-	settled           []ledgerEntry // records that the operator declared done
-	stale             []*batch      // see [Plan.findStale]
+	unfinished        Run           // the run that it finishes
+	afterRollback     bool          // the run before was rolled back, and left something
+	declaredDone      []ledgerEntry // records that the operator declared done
+	outdated          []*batch      // see [Plan.findOutdated]
 	numbers           numbering
 }
 
@@ -167,7 +167,7 @@ type Settings struct {
 // something is not empty: the rollback removed holds and layout, and the run's record is
 // still there.
 func (p *Plan) Empty() bool {
-	return p.plannedCount() == 0 && len(p.settled) == 0 && len(p.stale) == 0 && !p.Resumes && !p.renews
+	return p.plannedCount() == 0 && len(p.declaredDone) == 0 && len(p.outdated) == 0 && !p.Resumes && !p.afterRollback
 }
 
 // Blocked reports whether the plan has problems.
@@ -205,7 +205,7 @@ func MakePlan(ctx context.Context, queue *LegacyQueue, target side.Side, opt Opt
 	if err := checkPlaces(ctx, queue, target); err != nil {
 		return nil, &TargetError{err}
 	}
-	on, err := surveyTarget(ctx, target, opt.Target, surveyor{})
+	on, err := surveyTarget(ctx, target, opt.Target, surveyCalls{})
 	if err != nil {
 		return nil, &TargetError{err}
 	}
@@ -217,7 +217,7 @@ func MakePlan(ctx context.Context, queue *LegacyQueue, target side.Side, opt Opt
 	p := &Plan{
 		Target: on.pin, Dialect: dialect, DialectAssumed: assumed, Policies: opt.Policies,
 		Settings: opt.settings(queue.Queues, queue.opt),
-		opt:      opt, queue: queue, places: placesIn(queue), target: on, ex: on.existing, objects: newNameHash(), batches: map[batchKey]*batch{},
+		opt:      opt, queue: queue, listed: listRecords(queue), target: on, ex: on.existing, objects: newNameHash(), batches: map[batchKey]*batch{},
 	}
 	p.services = newServiceLook(p.Dialect)
 	p.Problems = append(p.Problems, p.ex.custody.damage...)
@@ -229,7 +229,7 @@ func MakePlan(ctx context.Context, queue *LegacyQueue, target side.Side, opt Opt
 	}
 	phases(ctx)(Planning, 0, 0)
 	p.checkChoices()
-	p.findStale()
+	p.findOutdated()
 	p.assignIDs()
 	p.planStructure()
 	p.askDialect()
@@ -276,17 +276,17 @@ func (p *Plan) chooseRun(ctx context.Context) error {
 		p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("times were read as %s by %s, and as %s now", last.Time, last.ID, p.Settings.Time), Next: "read them as " + last.Time, Fits: last.Time})
 	}
 	if changes := last.Policies.Changes(p.Policies); len(changes) > 0 && last.State != RunRunning {
-		p.warn(last.path(), fmt.Sprintf("%s was made under other policies: %s", last.ID, SayChanges(changes)))
+		p.warn(last.path(), fmt.Sprintf("%s was made under other policies: %s", last.ID, ChangesText(changes)))
 	}
 	switch last.State {
 	case RunRunning:
-		p.Run, p.Resumes, p.began = last.ID, true, last
+		p.Run, p.Resumes, p.unfinished = last.ID, true, last
 		if last.Policies != p.Policies {
-			p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("%s was begun under other policies: %s", last.ID, SayChanges(last.Policies.Changes(p.Policies))),
+			p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("%s was begun under other policies: %s", last.ID, ChangesText(last.Policies.Changes(p.Policies))),
 				Next: fmt.Sprintf("finish it with those, or roll back %s first", last.ID), Fits: last.ID})
 		}
 	case RunRolledBack:
-		p.renews = true
+		p.afterRollback = true
 	case RunRollingBack:
 		p.problem(Problem{Kind: RollbackUnfinished, Path: last.path(), Message: last.ID + " is being rolled back",
 			Next: fmt.Sprintf("finish rolling back %s first", last.ID), Fits: last.ID})
@@ -321,7 +321,7 @@ func digest(data []byte) string {
 
 // sortedBatches are the plan's batches by BID.
 func (p *Plan) sortedBatches() []*batch {
-	return slices.SortedFunc(slices.Values(p.joined), func(a, b *batch) int {
+	return slices.SortedFunc(slices.Values(p.batchList), func(a, b *batch) int {
 		return cmp.Or(cmp.Compare(a.bid, b.bid), cmp.Compare(a.key.uuid(), b.key.uuid()))
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"unicode/utf8"
 
+	"mrtq/internal/plainjson"
 	"mrtq/newqueue"
 )
 
@@ -23,7 +24,7 @@ type PlanFileError struct {
 	Offset int64
 	// In is the part, the field or the record; "" if none was reached.
 	In  string
-	Err error // the JSON reader's error, if it had one
+	Err error // what the JSON reader found, if it found a fault
 }
 
 // PlanFileKind is what is wrong with a saved plan.
@@ -53,7 +54,7 @@ func (e *PlanFileError) Error() string {
 // Is makes it an [ErrPlanFile].
 func (e *PlanFileError) Is(target error) bool { return target == ErrPlanFile }
 
-// Unwrap returns the JSON reader's error, or nil.
+// Unwrap returns what the JSON reader found, or nil.
 func (e *PlanFileError) Unwrap() error { return e.Err }
 
 // Approved is a saved plan that an operator looked at and now carries out.
@@ -318,9 +319,9 @@ func (f *planFile) explain(err error) error {
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		return &PlanFileError{Kind: PlanCut, Offset: f.in.n, In: f.at, Err: err}
 	case errors.As(err, &syntax):
-		return &PlanFileError{Kind: PlanNone, Offset: syntax.Offset, In: f.at, Err: err}
+		return &PlanFileError{Kind: PlanNone, Offset: syntax.Offset, In: f.at, Err: plainjson.Error(err)}
 	}
-	return &PlanFileError{Kind: PlanNone, Offset: f.dec.InputOffset(), In: f.at, Err: err}
+	return &PlanFileError{Kind: PlanNone, Offset: f.dec.InputOffset(), In: f.at, Err: plainjson.Error(err)}
 }
 
 // compactJSON adds JSON to dst as [json.Marshal] writes it: without white space, and with

@@ -68,33 +68,26 @@ func (p Policies) Validate() error {
 	return nil
 }
 
-// Fate is what a migration does with a record.
-type Fate string
+// decision is what the policies decide about a record: [Migrate], [Skip], [Quarantine] or
+// [Block].
+type decision string
 
-// The fates.
-const (
-	FateMigrate    Fate = "migrate"
-	FateSkip       Fate = "skip"
-	FateQuarantine Fate = "quarantine"
-	FateBlock      Fate = "block" // it keeps the whole migration from starting
-)
-
-// landing is the state in which a migrated record's job or request begins.
-type landing struct {
+// initialState is the state in which a migrated record's job or request begins.
+type initialState struct {
 	job     newqueue.JobState    // ingest and inventory
 	access  newqueue.AccessState // access
-	next    newqueue.JobState    // the step that the job is ready for, "" for none; see [landing.last]
+	next    newqueue.JobState    // the step that the job is ready for, "" for none; see [initialState.last]
 	message string
 	warning string
 	// consumed is the policy that decided about a consumed record.
 	consumed string
 }
 
-// last is the last_successful_status: the step whose success leads to next. Before
+// lastSuccessful is the last_successful_status: the step whose success leads to next. Before
 // recording, that is processing in dialect design and storing in mrt-zk. In mrt-zk a
 // failed ingest job has pending there, as in the field's own script, so that the admin
 // tool's requeue and ours both lead to estimating.
-func (l landing) last(d newqueue.Dialect) newqueue.JobState {
+func (l initialState) lastSuccessful(d newqueue.Dialect) newqueue.JobState {
 	if d == newqueue.MrtZK && l.job == newqueue.JobFailed && l.next == "" {
 		return newqueue.JobPending
 	}
@@ -106,13 +99,13 @@ func (l landing) last(d newqueue.Dialect) newqueue.JobState {
 	return ""
 }
 
-// landings is the whole rule: queue × legacy status. A consumed record has the landing of
+// initialStates is the whole rule: queue × legacy status. A consumed record has the initial state of
 // the status that its policy chooses; see [decide].
 //
 // An inventory record is an object that is stored and not yet recorded, so its job begins
 // at recording. If the record was held or failed, its job is failed. From there an
 // administrator resumes it at recording. From held, the object would be ingested again.
-var landings = map[QueueKind]map[legacy.Status]landing{
+var initialStates = map[QueueKind]map[legacy.Status]initialState{
 	Ingest: {
 		legacy.Pending:   {job: newqueue.JobPending},
 		legacy.Held:      {job: newqueue.JobHeld},
@@ -127,11 +120,11 @@ var landings = map[QueueKind]map[legacy.Status]landing{
 		legacy.Completed: {job: newqueue.JobCompleted, next: newqueue.JobCompleted},
 		legacy.Deleted:   {job: newqueue.JobDeleted, next: newqueue.JobRecording},
 	},
-	AccessSmall: accessLandings,
-	AccessLarge: accessLandings,
+	AccessSmall: accessInitialStates,
+	AccessLarge: accessInitialStates,
 }
 
-var accessLandings = map[legacy.Status]landing{
+var accessInitialStates = map[legacy.Status]initialState{
 	legacy.Pending:   {access: newqueue.AccessPending},
 	legacy.Held:      {access: newqueue.AccessPending, warning: "held in the legacy access queue: access requests have no held state, it becomes pending"},
 	legacy.Failed:    {access: newqueue.AccessFailed},
@@ -142,32 +135,32 @@ var accessLandings = map[legacy.Status]landing{
 // consumedMessage is the message of a job that is failed by policy.
 const consumedMessage = "was consumed in the legacy queue when it was migrated"
 
-// decide says what a migration does with one record. reason is "" for FateMigrate.
-func decide(r Record, p Policies) (fate Fate, land landing, reason string) {
+// decide says what a migration does with one record. reason is "" for Migrate.
+func decide(r Record, p Policies) (decided decision, initial initialState, reason string) {
 	if r.Err != nil {
 		// A record that can't be read has no bytes to keep.
 		if p.Undecodable == Quarantine && r.Err.Kind != UnreadableRecord {
-			return FateQuarantine, landing{}, r.Err.Error()
+			return Quarantine, initialState{}, r.Err.Error()
 		}
-		return FateBlock, landing{}, r.Err.Error()
+		return Block, initialState{}, r.Err.Error()
 	}
 	status := r.Legacy.Header.Status
 	switch {
 	case status == legacy.Completed && p.Completed == Skip:
-		return FateSkip, landing{}, "completed"
+		return Skip, initialState{}, "completed"
 	case status == legacy.Deleted && p.Deleted == Skip:
-		return FateSkip, landing{}, "deleted"
+		return Skip, initialState{}, "deleted"
 	case status == legacy.Consumed && p.Consumed == Block:
-		return FateBlock, landing{}, "consumed: a worker may be working on it"
+		return Block, initialState{}, "consumed: a worker may be working on it"
 	case status == legacy.Consumed && p.Consumed == AsPending:
-		land = landings[r.Queue][legacy.Pending]
-		land.consumed = AsPending
-		return FateMigrate, land, ""
+		initial = initialStates[r.Queue][legacy.Pending]
+		initial.consumed = AsPending
+		return Migrate, initial, ""
 	case status == legacy.Consumed:
-		land = landings[r.Queue][legacy.Failed]
-		land.message, land.consumed = consumedMessage, AsFailed
-		return FateMigrate, land, ""
+		initial = initialStates[r.Queue][legacy.Failed]
+		initial.message, initial.consumed = consumedMessage, AsFailed
+		return Migrate, initial, ""
 	}
-	land = landings[r.Queue][status]
-	return FateMigrate, land, ""
+	initial = initialStates[r.Queue][status]
+	return Migrate, initial, ""
 }

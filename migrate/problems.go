@@ -57,7 +57,7 @@ const (
 )
 
 // MigratedElsewhere says that another new queue has the records of the source; see
-// [FindElsewhere]. The caller of [MakePlan] looks for it.
+// [FindOtherQueues]. The caller of [MakePlan] looks for it.
 const MigratedElsewhere ProblemKind = "migrated-elsewhere"
 
 // Problem is one reason why a plan can't be carried out as it is.

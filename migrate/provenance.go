@@ -42,19 +42,19 @@ func (p origin) hash() uint32 {
 
 // policies are the policies for a record that was migrated before. If it has not changed
 // since, the decision about a consumed record stays.
-func (p placed) policies(r Record, now Policies) Policies {
+func (p migratedJob) policies(r Record, now Policies) Policies {
 	if p.prov.Consumed != "" && p.prov.SHA256 == digest(r.Data) {
 		now.Consumed = p.prov.Consumed
 	}
 	return now
 }
 
-func provenance(r Record, land landing, run string) Provenance {
+func provenance(r Record, initial initialState, run string) Provenance {
 	l := r.Legacy
 	p := Provenance{
 		Run: run, Path: r.Path, Sequence: l.Key.Sequence, Status: l.Header.Status.String(),
 		TimeUnit: string(l.Header.Unit), HighPriority: l.Key.HighPriority, Worker: l.Key.Worker,
-		Format: string(l.Format), SHA256: hex.EncodeToString(l.SHA256[:]), Consumed: land.consumed,
+		Format: string(l.Format), SHA256: hex.EncodeToString(l.SHA256[:]), Consumed: initial.consumed,
 	}
 	if !l.Header.Time.IsZero() {
 		p.Time = l.Header.Time.Format(time.RFC3339Nano)

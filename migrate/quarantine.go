@@ -1,7 +1,7 @@
 package migrate
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"slices"
 	"syscall"
 
+	"mrtq/internal/plainjson"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 )
@@ -55,7 +56,7 @@ func WriteQuarantine(path string, records []Record, write func(path string, f fu
 	if err != nil {
 		return err
 	}
-	records = slices.DeleteFunc(slices.Clone(records), func(r Record) bool { return holds(kept, r) })
+	records = slices.DeleteFunc(slices.Clone(records), func(r Record) bool { return isKept(kept, r) })
 	if len(records) == 0 {
 		return nil
 	}
@@ -94,7 +95,7 @@ func QuarantineLacks(path string, records []Record) (n int, err error) {
 		return 0, err
 	}
 	for _, r := range records {
-		if !holds(kept, r) {
+		if !isKept(kept, r) {
 			n++
 		}
 	}
@@ -149,8 +150,8 @@ func flock(f *os.File) error {
 	}
 }
 
-// holds reports whether the record's bytes are among those kept.
-func holds(kept map[string][][]byte, r Record) bool {
+// isKept reports whether the record's bytes are among those kept.
+func isKept(kept map[string][][]byte, r Record) bool {
 	return slices.ContainsFunc(kept[r.Path], func(data []byte) bool { return znode.SameData(data, r.Data) })
 }
 
@@ -160,15 +161,15 @@ func ReadQuarantine(path string) (map[string][][]byte, error) {
 	if err := CheckQuarantineFile(path); err != nil {
 		return nil, fmt.Errorf("quarantine file %w", err)
 	}
-	f, err := os.Open(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("quarantine file: %w", err)
 	}
-	defer f.Close()
 	kept := map[string][][]byte{}
-	dec := json.NewDecoder(bufio.NewReader(f))
+	dec := json.NewDecoder(bytes.NewReader(text))
 	for {
 		var l quarantineLine
+		at := len(text) - len(bytes.TrimLeft(text[dec.InputOffset():], " \t\r\n"))
 		err := dec.Decode(&l)
 		if errors.Is(err, io.EOF) {
 			return kept, nil
@@ -177,7 +178,8 @@ func ReadQuarantine(path string) (map[string][][]byte, error) {
 			err = errors.New("no path")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("quarantine file %s: at byte %d: %w: %w", path, dec.InputOffset(), ErrQuarantineLine, err)
+			line := 1 + bytes.Count(text[:at], []byte("\n"))
+			return nil, fmt.Errorf("quarantine file %s: line %d (at byte %d): %w: %w", path, line, at, ErrQuarantineLine, plainjson.Error(err))
 		}
 		var data []byte
 		if l.Data != nil {

@@ -26,7 +26,7 @@ func (p *piece) readBack(j job) {
 		p.differ(NotLossless, root, fmt.Sprintf("%s of %s reads back as %q, wanted %q", what, j.rec.Path, fmt.Sprint(got), fmt.Sprint(want)))
 	}
 	l := j.rec.Legacy
-	prov := p.said[root]
+	prov := p.provenances[root]
 	if prov == nil {
 		return // already missing or changed
 	}

@@ -14,9 +14,9 @@ import (
 
 // reading is a record that has to be read.
 type reading struct {
-	rank  int64 // see [legacy.Key.Rank]
-	place int32 // see [places]
-	old   int32 // one more than the row of its job; 0 if it has none
+	rank   int64 // see [legacy.Key.Rank]
+	record int32 // see [listedRecords]
+	old    int32 // one more than the row of its job; 0 if it has none
 }
 
 // readingOrder is the order in which the records are read: kind by kind, in the order of
@@ -33,7 +33,7 @@ func (p *Plan) readingOrder() []reading {
 				continue
 			}
 			for k := range node.names {
-				r := reading{place: p.places.first[i] + int32(k), rank: keyOfName(node.name(k)).Rank()}
+				r := reading{record: p.listed.first[i] + int32(k), rank: keyOfName(node.name(k)).Rank()}
 				if len(p.ex.jobs.rows) > 0 {
 					if at, there := p.ex.jobs.index(node.record(k)); there {
 						r.old = int32(at) + 1
@@ -43,17 +43,17 @@ func (p *Plan) readingOrder() []reading {
 			}
 		}
 		slices.SortFunc(order[begin:], func(a, b reading) int {
-			if c := cmp.Or(p.standingFirst(a, b), cmp.Compare(a.rank, b.rank)); c != 0 {
+			if c := cmp.Or(p.existingFirst(a, b), cmp.Compare(a.rank, b.rank)); c != 0 {
 				return c
 			}
-			return p.compareKeys(a.place, b.place)
+			return p.compareKeys(a.record, b.record)
 		})
 	}
 	return order
 }
 
-// standingFirst compares by the ids of the records' jobs. Records without a job come last.
-func (p *Plan) standingFirst(a, b reading) int {
+// existingFirst compares by the ids of the records' jobs. Records without a job come last.
+func (p *Plan) existingFirst(a, b reading) int {
 	switch {
 	case a.old > 0 && b.old > 0:
 		rows := p.ex.jobs.rows
@@ -71,9 +71,9 @@ func (p *Plan) standingFirst(a, b reading) int {
 // [legacy.Key.Compare]). If two nodes of a kind have the same key, the paths decide.
 func (p *Plan) compareKeys(a, b int32) int {
 	return cmp.Or(
-		cmp.Compare(slices.Index(QueueKinds, p.places.kind(a)), slices.Index(QueueKinds, p.places.kind(b))),
-		keyOfName(p.places.name(a)).Compare(keyOfName(p.places.name(b))),
-		strings.Compare(p.places.path(a), p.places.path(b)),
+		cmp.Compare(slices.Index(QueueKinds, p.listed.kind(a)), slices.Index(QueueKinds, p.listed.kind(b))),
+		keyOfName(p.listed.name(a)).Compare(keyOfName(p.listed.name(b))),
+		strings.Compare(p.listed.path(a), p.listed.path(b)),
 	)
 }
 
@@ -100,7 +100,7 @@ func hexOf(sum [sha256.Size]byte) string { return hex.EncodeToString(sum[:]) }
 // matter.
 type sourcePin struct {
 	head  []byte     // digest of everything but the records
-	marks [][16]byte // digests of the records, by place; zero for one that was not there
+	marks [][16]byte // digests of the records, by number; zero for one that was not there
 	zxid  int64
 }
 
@@ -128,20 +128,20 @@ func (p *sourcePin) see(n znode.Node) {
 }
 
 // add adds a record with what is below it.
-func (p *sourcePin) add(place int32, nodes []znode.Node) {
+func (p *sourcePin) add(record int32, nodes []znode.Node) {
 	h := sha256.New()
 	for _, n := range nodes {
 		n.HashTo(h)
 		p.see(n)
 	}
-	p.marks[place] = [16]byte(h.Sum(nil))
+	p.marks[record] = [16]byte(h.Sum(nil))
 }
 
-func (p *sourcePin) pin(name string, all places) Pin {
+func (p *sourcePin) pin(name string, all listedRecords) Pin {
 	h := sha256.New()
 	h.Write(p.head)
-	for place := range all.inPathOrder() {
-		if m := p.marks[place]; m != [16]byte{} {
+	for record := range all.inPathOrder() {
+		if m := p.marks[record]; m != [16]byte{} {
 			h.Write(m[:])
 		}
 	}

@@ -34,7 +34,7 @@ type RebuiltRun struct {
 // Damage lists what another client changed or removed of the runs' records, their ledgers and
 // the trace on /jobs. It is empty if there was no run.
 func Damage(ctx context.Context, target side.Side) ([]Problem, error) {
-	t, err := surveyTarget(ctx, target, "", surveyor{})
+	t, err := surveyTarget(ctx, target, "", surveyCalls{})
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (m *Migrator) Rebuild(ctx context.Context) (*Rebuilt, error) {
 	if err != nil {
 		return nil, interrupted(err)
 	}
-	t, err := surveyTarget(ctx, target, "", surveyor{})
+	t, err := surveyTarget(ctx, target, "", surveyCalls{})
 	if err != nil {
 		return nil, interrupted(err)
 	}
@@ -101,7 +101,7 @@ type rebuildPlan struct {
 }
 
 func planRebuild(ctx context.Context, target side.Side, owner string, budget, chroot int) (*rebuildPlan, error) {
-	ex, err := surveyTarget(ctx, target, "", surveyor{})
+	ex, err := surveyTarget(ctx, target, "", surveyCalls{})
 	if err != nil {
 		return nil, err
 	}
@@ -134,8 +134,8 @@ func planRebuild(ctx context.Context, target side.Side, owner string, budget, ch
 			next = next.with(run)
 		}
 	}
-	plan.last = append(plan.last, signTrace(tree.Get(newqueue.JobsPath), next)...)
-	// If only the trace is written, this marks the transaction as a migrator's; see [signed].
+	plan.last = append(plan.last, writeTrace(tree.Get(newqueue.JobsPath), next)...)
+	// If only the trace is written, this marks the transaction as a migrator's; see [setByMigrator].
 	mark := znode.Join(LedgerPath, "rebuilt")
 	plan.last = append(plan.last, creates([]leaf{{mark, none}}, newest.ACL)...)
 	plan.last = append(plan.last, znode.Delete(mark, 0))
@@ -156,7 +156,7 @@ func (plan *rebuildPlan) rebuild(ex *survey, id string, t trace, owner string) (
 	run, guessed, counted := ex.remember(id, t, plan.dialect)
 	had := run.Ledger.Entries
 	log, led := ex.readableShards(id)
-	standing := ex.standing(id, log)
+	unlogged := ex.unlogged(id, log)
 	record := ex.tree.Get(run.path())
 	// A rebuild doesn't remove what another client put below one of these. Verify names it.
 	below := record != nil && len(ex.tree.Children(run.path())) > 0
@@ -168,7 +168,7 @@ func (plan *rebuildPlan) rebuild(ex *survey, id string, t trace, owner string) (
 			plan.last = append(plan.last, znode.Delete(path, -1))
 		}
 	}
-	if guessed && len(log)+len(standing) == 0 {
+	if guessed && len(log)+len(unlogged) == 0 {
 		if ex.tree.Get(ledgerPath(id)) != nil {
 			plan.last = append(plan.last, znode.Delete(ledgerPath(id), -1))
 		}
@@ -184,7 +184,7 @@ func (plan *rebuildPlan) rebuild(ex *survey, id string, t trace, owner string) (
 	led.Entries = len(log)
 	led.noteHighest(log)
 	add := ledgerLog{run: id, acl: run.ACL}
-	shards, err := add.add(&led, standing, true)
+	shards, err := add.add(&led, unlogged, true)
 	if err != nil {
 		panic("migrate: each entry was encoded before: " + err.Error())
 	}
@@ -209,7 +209,7 @@ func (plan *rebuildPlan) rebuild(ex *survey, id string, t trace, owner string) (
 	}
 	run.Lost += lost
 	run.State, run.Owner, run.Steps = RunDone, owner, 1
-	run.Done = doneOf(append(log, standing...))
+	run.Done = doneOf(append(log, unlogged...))
 	if below {
 		run.Steps = record.Stat.Version + 1
 		plan.last = append(plan.last, znode.Set(run.path(), run.encode(), record.Stat.Version))
@@ -302,12 +302,12 @@ func (ex *existing) readableShards(id string) (log []ledgerEntry, led Ledger) {
 	return log, led
 }
 
-// standing are the entries that the log lacks and that jobs in the target show, in the
+// unlogged are the entries that the log lacks and that jobs in the target show, in the
 // order of the jobs' ids.
-func (ex *existing) standing(id string, log []ledgerEntry) []ledgerEntry {
+func (ex *existing) unlogged(id string, log []ledgerEntry) []ledgerEntry {
 	logged := map[string]bool{}
 	for _, e := range log {
-		logged[e.record] = e.op != tookBack
+		logged[e.record] = e.op != opRolledBack
 	}
 	var entries []ledgerEntry
 	for p := range ex.jobs.all() {
@@ -348,7 +348,7 @@ func (ex *survey) spanOf(r Run) (from, to int64) {
 	for _, path := range r.Made {
 		note(path)
 	}
-	for _, b := range ex.stands {
+	for _, b := range ex.existingBatches {
 		if b.kind != "" {
 			to = max(to, b.made)
 		}
@@ -366,7 +366,7 @@ func doneOf(entries []ledgerEntry) Done {
 	batches := map[string]bool{}
 	for _, e := range entries {
 		switch {
-		case e.op != tookOver:
+		case e.op != opMigrated:
 		case e.bid == "":
 			d.Access++
 		default:

@@ -49,7 +49,7 @@ func (r *Records) UnmarshalJSON(data []byte) error { return json.Unmarshal(data,
 type recordRow struct {
 	sha    [32]byte
 	job    member
-	batch  int32 // one more than the index into [Plan.joined]; 0 for none
+	batch  int32 // one more than the index into [Plan.batchList]; 0 for none
 	reason int32 // index into [Plan.reasons]
 	state  uint8 // index into [Plan.states]
 	status uint8 // one more than the legacy status; 0 if it is not known
@@ -62,10 +62,10 @@ type recordRow struct {
 // 0 is no job.
 type member int32
 
-func madeMember(i int) member        { return member(i + 1) }
-func standsMember(i int) member      { return member(-i - 1) }
-func (m member) made() (int, bool)   { return int(m) - 1, m > 0 }
-func (m member) stands() (int, bool) { return int(-m) - 1, m < 0 }
+func newMember(i int) member           { return member(i + 1) }
+func existingMember(i int) member      { return member(-i - 1) }
+func (m member) created() (int, bool)  { return int(m) - 1, m > 0 }
+func (m member) existing() (int, bool) { return int(-m) - 1, m < 0 }
 
 // goneSince says how a record has changed since its job, which is gone, was made.
 type goneSince uint8
@@ -76,7 +76,7 @@ const (
 	changedSince
 )
 
-var goneSaid = [...]string{notDecodable: "; it can't be decoded any more", changedSince: "; the record has changed since"}
+var goneSuffixes = [...]string{notDecodable: "; it can't be decoded any more", changedSince: "; the record has changed since"}
 
 // textTable numbers texts. There are few different ones.
 type textTable struct {
@@ -98,28 +98,28 @@ func (t *textTable) of(text string) int32 {
 
 // entries yields the entries of the rows.
 func (p *Plan) entries(yield func(Entry) bool) {
-	for place, path := range p.places.inPathOrder() {
-		row := &p.rows[place]
-		if row.action != 0 && !yield(p.entry(place, path, row)) {
+	for record, path := range p.listed.inPathOrder() {
+		row := &p.rows[record]
+		if row.action != 0 && !yield(p.entry(record, path, row)) {
 			return
 		}
 	}
 }
 
-func (p *Plan) entry(place int32, path string, row *recordRow) Entry {
+func (p *Plan) entry(record int32, path string, row *recordRow) Entry {
 	e := Entry{
-		Path: path, Queue: p.places.kind(place), SHA256: hexOf(row.sha), Action: Actions[row.action-1],
+		Path: path, Queue: p.listed.kind(record), SHA256: hexOf(row.sha), Action: Actions[row.action-1],
 		State: p.states.texts[row.state], Reason: p.reasons.texts[row.reason], ID: p.idOfMember(row.job),
 	}
 	if row.status > 0 {
 		e.Status = legacy.Status(row.status - 1).String()
 	}
 	if row.batch > 0 {
-		e.Batch = p.joined[row.batch-1].bid
+		e.Batch = p.batchList[row.batch-1].bid
 	}
 	if e.Action == ActGone && e.Reason == "" {
 		if h, there := p.ex.custody.lookup(path); there {
-			e.Reason = p.target.gone(h) + goneSaid[row.since]
+			e.Reason = p.target.whyGone(h) + goneSuffixes[row.since]
 		}
 	}
 	return e

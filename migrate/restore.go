@@ -126,7 +126,7 @@ func (m *Migrator) restore(ctx context.Context, w *zkconn.Writer, res *Restored,
 	counters := res.counters(tree, there, creates)
 	total := len(missing)
 	for _, b := range counters {
-		total += int(b.times)
+		total += int(b.by)
 	}
 	units := func(yield func(unit) bool) {
 		for _, n := range missing {
@@ -139,8 +139,8 @@ func (m *Migrator) restore(ctx context.Context, w *zkconn.Writer, res *Restored,
 			}
 		}
 		for _, b := range counters {
-			for range b.times {
-				u := burnUnit(b.parent)
+			for range b.by {
+				u := advanceUnit(b.parent)
 				u.count = 1
 				if !yield(u) {
 					return
@@ -149,13 +149,13 @@ func (m *Migrator) restore(ctx context.Context, w *zkconn.Writer, res *Restored,
 		}
 	}
 	start := func(ctx context.Context, t unit) <-chan error { return w.Start(ctx, t.ops) }
-	items, tell := 0, phases(ctx)
+	items, report := 0, phases(ctx)
 	_, err = m.pipeline(ctx, pack(units, budget, m.MaxOps, len(w.Address().Chroot)), start, func(t unit) {
 		steps++
 		items += t.count
 		*created += netCreates(t.ops)
 		m.Progress(items, total)
-		tell(Restoring, items, total)
+		report(Restoring, items, total)
 	})
 	return steps, err
 }
@@ -172,8 +172,8 @@ func aclOf(n *znode.Node) []znode.ACL {
 var sequential = regexp.MustCompile(`(-?\d{10})$`)
 
 // counters says how far each parent's counter must be advanced.
-func (res *Restored) counters(tree, there *znode.Tree, creates map[string]int64) []burn {
-	var burns []burn
+func (res *Restored) counters(tree, there *znode.Tree, creates map[string]int64) []counterAdvance {
+	var advances []counterAdvance
 	for n := range tree.All("/") {
 		if n.Stat.EphemeralOwner != 0 || n.Path == "/" {
 			continue
@@ -198,14 +198,14 @@ func (res *Restored) counters(tree, there *znode.Tree, creates map[string]int64)
 		}
 		switch behind := was - is; {
 		case behind <= 0:
-		case behind > maxBurn:
+		case behind > maxAdvance:
 			res.Warnings = append(res.Warnings, Warning{n.Path, fmt.Sprintf("its sequence counter stays %d behind what it was: new sequential children will sort before those restored", behind)})
 		default:
 			res.Counters += behind
-			burns = append(burns, burn{n.Path, behind})
+			advances = append(advances, counterAdvance{n.Path, behind})
 		}
 	}
-	return burns
+	return advances
 }
 
 // netCreates is how many znodes the operations leave. A counter is advanced by creating a

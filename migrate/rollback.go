@@ -41,25 +41,25 @@ type Undo struct {
 	// Used only while the rollback is planned:
 	stay      map[ref]string     // why jobs stay, by root
 	forced    map[ref][]znode.Op // the operations that remove jobs that another client changed
-	custody   []jobStands        // for each row of the ledger
+	custody   []jobPresence      // for each row of the ledger
 	rewroteBy map[string]bool    // runs that rewrote jobs of this one
 }
 
-// jobStands says whether the job of a ledger entry is there, and which run made it.
-type jobStands uint8
+// jobPresence says whether the job of a ledger entry is there, and which run made it.
+type jobPresence uint8
 
 const (
-	notStanding   jobStands = iota
-	asThisRunMade           // and known to the ledger
-	asAnotherMade
+	noJob         jobPresence = iota
+	madeByThisRun             // and known to the ledger
+	madeByOtherRun
 )
 
 // Of is the record of the run that is rolled back.
 func (u *Undo) Of() Run { return u.run }
 
-// whole reports whether the rollback removes everything that the run made, so that the
+// removesAll reports whether the rollback removes everything that the run made, so that the
 // run's record can be removed too.
-func (u *Undo) whole() bool { return len(u.Kept) == 0 && u.rewritten == 0 && u.run.Lost == 0 }
+func (u *Undo) removesAll() bool { return len(u.Kept) == 0 && u.rewritten == 0 && u.run.Lost == 0 }
 
 // PlanRollback plans the rollback of a run. It removes the jobs, access requests and
 // batches that the run's own transactions made. It keeps those that another client has
@@ -74,7 +74,7 @@ func PlanRollback(ctx context.Context, target side.Side, id string, force bool) 
 	}
 	u := &Undo{
 		Run: id, Kept: []Kept{}, Left: []Kept{}, Twice: RunsTwice{Jobs: []TwiceJob{}}, target: l, force: force,
-		stay: map[ref]string{}, forced: map[ref][]znode.Op{}, custody: make([]jobStands, len(l.custody.held.rows)), rewroteBy: map[string]bool{},
+		stay: map[ref]string{}, forced: map[ref][]znode.Op{}, custody: make([]jobPresence, len(l.custody.entries.rows)), rewroteBy: map[string]bool{},
 	}
 	if err := u.lookAtJobs(ctx); err != nil {
 		return nil, err
@@ -113,15 +113,15 @@ func PlanRollback(ctx context.Context, target side.Side, id string, force bool) 
 func (u *Undo) keepCustody() {
 	rewritten := 0
 	for i := range u.custody {
-		h := u.target.custody.held.at(i)
+		h := u.target.custody.entries.at(i)
 		if h.run != u.Run {
 			continue
 		}
 		switch u.custody[i] {
-		case notStanding: // it may also be a copy of a job that is gone
-			u.keep(cmp.Or(h.root, h.record), u.target.gone(h)+"; its ledger entry stays, so that no migration recreates it")
-			u.Twice.add(h.record, h.root, u.target.gone(h))
-		case asAnotherMade:
+		case noJob: // it may also be a copy of a job that is gone
+			u.keep(cmp.Or(h.root, h.record), u.target.whyGone(h)+"; its ledger entry stays, so that no migration recreates it")
+			u.Twice.add(h.record, h.root, u.target.whyGone(h))
+		case madeByOtherRun:
 			rewritten++
 		}
 	}
@@ -228,12 +228,12 @@ func (m *Migrator) undo(ctx context.Context, u *Undo, budget int) (int, Done, er
 		}
 	}
 	items, total := 0, u.Done.Jobs+u.Done.Access+u.Done.Batches
-	tell := phases(ctx)
-	tell(TakingBack, 0, total)
+	report := phases(ctx)
+	report(RollingBack, 0, total)
 	err = c.send(ctx, transactions, func(t unit) {
 		items += t.count
 		m.Progress(items, total)
-		tell(TakingBack, items, total)
+		report(RollingBack, items, total)
 	})
 	if err != nil {
 		return c.steps, c.done, err
@@ -281,13 +281,13 @@ func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo) error {
 		case byRollback:
 			removed[path] = true
 			ops = append(ops, znode.Delete(path, n.Stat.Version))
-		case isHold(path) && !u.run.set(&n):
-			u.Left = append(u.Left, Kept{path, describe(&n, u.target.runs).stays()})
-		case administrators(&n):
+		case isHold(path) && !u.run.hasSet(&n):
+			u.Left = append(u.Left, Kept{path, newHold(&n, u.target.runs).whyStays()})
+		case setByAdministrator(&n):
 			u.Left = append(u.Left, Kept{path, "another client recreated it for a hold"})
-		case path == newqueue.JobsPath && (!u.whole() || len(u.target.runs) > 1):
+		case path == newqueue.JobsPath && (!u.removesAll() || len(u.target.runs) > 1):
 			// It has the trace of the runs that stay.
-		case made.known() && !made.holds(n.Stat.Czxid):
+		case made.known() && !made.contains(n.Stat.Czxid):
 			u.Left = append(u.Left, Kept{path, "another client deleted and recreated it"})
 		case n.Stat.Version != 0 && !onlyTraced(n):
 			u.Left = append(u.Left, Kept{path, "another client set it " + times(n.Stat.Version)})
@@ -299,7 +299,7 @@ func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo) error {
 			ours[znode.Parent(path)]++
 		}
 	}
-	if !u.whole() {
+	if !u.removesAll() {
 		c.run.Made = slices.DeleteFunc(slices.Clone(c.run.Made), func(path string) bool { return removed[path] })
 		c.run.Holds = []string{}
 		return c.end(ctx, RunRolledBack, ops, func(t trace, r Run) trace { return t.with(r) })

@@ -33,7 +33,7 @@ func rollbackOf(run string) string { return "rollback of " + run }
 // holds.
 func setByRollback(run string, n *znode.Node) bool {
 	note, ok := ParseHoldNote(n.Data)
-	return ok && note.By == rollbackOf(run) && administrators(n)
+	return ok && note.By == rollbackOf(run) && setByAdministrator(n)
 }
 
 // holdNodes returns the paths at which a rollback may have created holds and their

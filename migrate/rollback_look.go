@@ -15,7 +15,7 @@ import (
 // needs, so that nothing is read again. It is small, because there may be a million.
 type undoneJob struct {
 	root, bid ref
-	held      int32 // its row of the ledger
+	entry     int32 // its row of the ledger
 	nodes     nodeSet
 	stays     bool
 }
@@ -80,11 +80,11 @@ func (s nodeSet) paths(root string, names []string) []string {
 // stay.
 func (u *Undo) lookAtJobs(ctx context.Context) error {
 	l := u.target
-	held := &l.custody.held
+	entries := &l.custody.entries
 	doubtful := newJobRows(l.names)
-	untold := l.unrecorded()
+	unrecorded := l.unrecorded()
 	type known struct {
-		placed
+		migratedJob
 		row int
 	}
 	var jobs []known
@@ -93,43 +93,43 @@ func (u *Undo) lookAtJobs(ctx context.Context) error {
 		if !claims {
 			return false
 		}
-		p := c.placed
-		i, there := held.index(p.prov.Path)
-		if !there || held.at(i).root != p.root {
+		p := c.migratedJob
+		i, there := entries.index(p.prov.Path)
+		if !there || entries.at(i).root != p.root {
 			doubtful.add(p)
 			return false
 		}
-		untold.see(p)
-		u.custody[i] = asAnotherMade
+		unrecorded.see(p)
+		u.custody[i] = madeByOtherRun
 		if p.prov.Run == u.Run {
-			u.custody[i] = asThisRunMade
-			u.rewroteBy[held.at(i).run] = true
+			u.custody[i] = madeByThisRun
+			u.rewroteBy[entries.at(i).run] = true
 			jobs = append(jobs, known{p, i})
 		}
 		return p.prov.Run == u.Run
 	}
-	tell, read := phases(ctx), 0
-	tell(ReadingJobs, 0, len(l.roots))
+	report, read := phases(ctx), 0
+	report(ReadingJobs, 0, len(l.roots))
 	for p, err := range l.jobParts(ctx, l.allRoots(), take) {
 		if err != nil {
 			return err
 		}
 		read += len(p.roots)
-		tell(ReadingJobs, read, len(l.roots))
+		report(ReadingJobs, read, len(l.roots))
 		ex := *l.existing
 		ex.tree = p.tree
 		for _, j := range jobs {
-			u.lookAtJob(&ex, j.placed, j.row)
+			u.lookAtJob(&ex, j.migratedJob, j.row)
 		}
 		jobs = jobs[:0]
 	}
-	l.settleDoubtful(&doubtful, func(p placed) {
-		untold.see(p)
+	l.eachCounting(&doubtful, func(p migratedJob) {
+		unrecorded.see(p)
 		if p.prov.Run == u.Run {
 			u.Left = append(u.Left, Kept{p.root, "it says that this run made it, but the ledger has no entry for it"})
 		}
 	}, u.custody)
-	l.custody.damage = append(l.custody.damage, untold.damage()...)
+	l.custody.damage = append(l.custody.damage, unrecorded.damage()...)
 	n := l.names
 	slices.SortFunc(u.jobs, func(a, b undoneJob) int {
 		if c := n.compare(b.bid, a.bid); c != 0 {
@@ -140,16 +140,16 @@ func (u *Undo) lookAtJobs(ctx context.Context) error {
 	return nil
 }
 
-// settleDoubtful calls counts with the claims that count although the ledger has no
+// eachCounting calls counts with the claims that count although the ledger has no
 // entry for them. That is one for each record without another job.
-func (l *listing) settleDoubtful(claims *jobRows, counts func(placed), custody []jobStands) {
+func (l *listing) eachCounting(claims *jobRows, counts func(migratedJob), custody []jobPresence) {
 	claims.sort()
 	for i, row := range claims.rows {
 		if i > 0 && claims.rows[i-1].record == row.record {
 			continue
 		}
-		p := claims.placed(row)
-		if at, there := l.custody.held.index(p.prov.Path); there && custody[at] != notStanding {
+		p := claims.job(row)
+		if at, there := l.custody.entries.index(p.prov.Path); there && custody[at] != noJob {
 			continue // the record's real job is there
 		}
 		counts(p)
@@ -157,14 +157,14 @@ func (l *listing) settleDoubtful(claims *jobRows, counts func(placed), custody [
 }
 
 // lookAtJob notes one job that the run made. The job's znodes are in ex's tree.
-func (u *Undo) lookAtJob(ex *existing, p placed, row int) {
-	j := undoneJob{root: ex.names.ref(p.root), bid: ex.names.ref(p.bid), held: int32(row)}
-	why := ex.touched(p)
+func (u *Undo) lookAtJob(ex *existing, p migratedJob, row int) {
+	j := undoneJob{root: ex.names.ref(p.root), bid: ex.names.ref(p.bid), entry: int32(row)}
+	why := ex.whyTouched(p)
 	if u.force && !locked(ex.tree, p.root) {
 		why = ""
 	}
 	if why == "" && !u.force {
-		why = onEntry(ex, p)
+		why = whyEntryStays(ex, p)
 	}
 	if why != "" {
 		j.stays = true
@@ -177,10 +177,10 @@ func (u *Undo) lookAtJob(ex *existing, p placed, row int) {
 	u.jobs = append(u.jobs, j)
 }
 
-// onEntry names a znode below one of the job's entries. Nothing should be there: then it
+// whyEntryStays names a znode below one of the job's entries. Nothing should be there: then it
 // returns "".
-func onEntry(ex *existing, p placed) string {
-	for _, path := range ex.placedNodes(p) {
+func whyEntryStays(ex *existing, p migratedJob) string {
+	for _, path := range ex.nodesOf(p) {
 		if names := ex.tree.Children(path); !znode.Within(path, p.root) && len(names) > 0 {
 			return znode.Join(path, names[0]) + " was created by others"
 		}
@@ -190,8 +190,8 @@ func onEntry(ex *existing, p placed) string {
 
 // plainJob returns the set of a job's znodes. ok is false if one of them, or of the job's
 // entries, can't be removed at version 0.
-func (u *Undo) plainJob(ex *existing, p placed) (set nodeSet, ok bool) {
-	for _, path := range ex.placedNodes(p) {
+func (u *Undo) plainJob(ex *existing, p migratedJob) (set nodeSet, ok bool) {
+	for _, path := range ex.nodesOf(p) {
 		if ex.tree.Get(path).Stat.Version != 0 {
 			return 0, false
 		}
@@ -218,14 +218,14 @@ func (u *Undo) jobsOf(bid ref) []undoneJob {
 // lookAtBatches looks at the batches that a migration made, and at those that have jobs
 // of the run.
 func (u *Undo) lookAtBatches(ctx context.Context) error {
-	tell, read := phases(ctx), 0
-	tell(ReadingBatches, 0, len(u.target.batches))
+	report, read := phases(ctx), 0
+	report(ReadingBatches, 0, len(u.target.batches))
 	for p, err := range u.target.batchParts(ctx) {
 		if err != nil {
 			return err
 		}
 		read += len(p.roots)
-		tell(ReadingBatches, read, len(u.target.batches))
+		report(ReadingBatches, read, len(u.target.batches))
 		ex := *u.target.existing
 		ex.tree = p.tree
 		for _, path := range p.roots {
@@ -259,14 +259,14 @@ func (u *Undo) lookAtOwn(ex *existing, b *undoneBatch, path string, mine []undon
 			}
 		}
 		stays := ""
-		if u.standing(b.bid, mine) != u.target.batch(b.bid).standing {
+		if u.removedEntries(b.bid, mine) != u.target.batch(b.bid).entries {
 			stays = u.foreignEntry(b.bid, mine)
 		}
 		for _, at := range slices.Backward(ex.tree.Paths(path)) {
 			if stays > at {
 				break
 			}
-			if why := u.batchTouched(ex, znode.Name(path), ex.tree.Get(at)); why != "" {
+			if why := u.whyBatchStays(ex, znode.Name(path), ex.tree.Get(at)); why != "" {
 				return why
 			}
 		}
@@ -286,8 +286,8 @@ func (u *Undo) lookAtOwn(ex *existing, b *undoneBatch, path string, mine []undon
 	}
 }
 
-// standing counts the entries that the jobs which are removed have in a batch, by folder.
-func (u *Undo) standing(bid ref, jobs []undoneJob) (n [4]int32) {
+// removedEntries counts the entries that the jobs which are removed have in a batch, by folder.
+func (u *Undo) removedEntries(bid ref, jobs []undoneJob) (n [4]int32) {
 	for _, j := range jobs {
 		if j.stays {
 			continue
@@ -316,9 +316,9 @@ func (u *Undo) foreignEntry(bid ref, jobs []undoneJob) (last string) {
 	return last
 }
 
-// batchTouched says why a znode keeps its batch from being removed. It returns "" if it
+// whyBatchStays says why a znode keeps its batch from being removed. It returns "" if it
 // doesn't.
-func (u *Undo) batchTouched(ex *existing, bid string, n *znode.Node) string {
+func (u *Undo) whyBatchStays(ex *existing, bid string, n *znode.Node) string {
 	switch {
 	case n.Stat.EphemeralOwner != 0:
 		return n.Path + " is held by a worker"
@@ -327,7 +327,7 @@ func (u *Undo) batchTouched(ex *existing, bid string, n *znode.Node) string {
 	case u.force:
 		return ""
 	}
-	return ex.batchNodeTouched(bid, n)
+	return ex.whyBatchTouched(bid, n)
 }
 
 // lookAtEarlier decides what becomes of the znodes that the run added to an earlier run's
@@ -341,13 +341,13 @@ func (u *Undo) lookAtEarlier(ex *existing, b *undoneBatch, path string, mine []u
 	// The transactions of a run whose record was rebuilt may include those of earlier
 	// runs. So a znode that was created together with the batch doesn't count.
 	cameLater := func(n *znode.Node) bool {
-		return n != nil && made.holds(n.Stat.Czxid) && n.Stat.Czxid != ex.tree.Get(path).Stat.Czxid
+		return n != nil && made.contains(n.Stat.Czxid) && n.Stat.Czxid != ex.tree.Get(path).Stat.Czxid
 	}
 	bid := znode.Name(path)
-	removed, standing := u.standing(b.bid, mine), u.target.batch(b.bid).standing
+	removed, all := u.removedEntries(b.bid, mine), u.target.batch(b.bid).entries
 	for i, f := range newqueue.BatchFolders {
 		folder := ex.tree.Get(newqueue.BatchFolderPath(bid, f))
-		b.empty[i] = f != newqueue.FolderProcessing && cameLater(folder) && removed[i] == standing[i] && ex.batchNodeTouched(bid, folder) == ""
+		b.empty[i] = f != newqueue.FolderProcessing && cameLater(folder) && removed[i] == all[i] && ex.whyBatchTouched(bid, folder) == ""
 	}
 	for _, name := range []string{"status", "submission", "status-report"} {
 		b.rewrote = b.rewrote || cameLater(ex.tree.Get(path+"/"+name))

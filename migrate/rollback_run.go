@@ -47,7 +47,7 @@ func CheckRun(ctx context.Context, target side.Side, id string) error {
 		return err
 	}
 	trace, _ := parseTrace(jobs.Data)
-	if _, told := trace.find(id); told {
+	if _, listed := trace.find(id); listed {
 		return nil
 	}
 	return missing

@@ -37,7 +37,7 @@ func (u *Undo) runsTwice(j undoneJob, batch string) {
 	if why == "" && batch != "" {
 		why = "its batch stays: " + batch
 	}
-	u.Twice.add(u.target.custody.held.at(int(j.held)).record, u.target.names.text(j.root), why)
+	u.Twice.add(u.target.custody.entries.at(int(j.entry)).record, u.target.names.text(j.root), why)
 }
 
 // staying counts the jobs, requests, batches and entries of the run that stay, by their

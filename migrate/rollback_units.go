@@ -96,7 +96,7 @@ func (u *Undo) groupUnits(g undoneGroup) iter.Seq[unit] {
 		processing, left := znode.Op{}, int32(-1)
 		if own {
 			bid := u.target.names.text(g.batch.bid)
-			left = u.target.batch(g.batch.bid).standing[slices.Index(newqueue.BatchFolders, newqueue.FolderProcessing)]
+			left = u.target.batch(g.batch.bid).entries[slices.Index(newqueue.BatchFolders, newqueue.FolderProcessing)]
 			processing = u.deleteOf(g.batch, newqueue.BatchFolderPath(bid, newqueue.FolderProcessing))
 		}
 		closed := false
@@ -105,13 +105,13 @@ func (u *Undo) groupUnits(g undoneGroup) iter.Seq[unit] {
 				continue
 			}
 			ops := u.removal(j)
-			if left > 0 && u.standsIn(j, newqueue.FolderProcessing) {
+			if left > 0 && u.hasEntry(j, newqueue.FolderProcessing) {
 				if left--; left == 0 {
 					ops, closed = append(ops, processing), true
 				}
 			}
-			back := u.target.custody.held.at(int(j.held)).ledgerEntry
-			back.op = tookBack
+			back := u.target.custody.entries.at(int(j.entry)).ledgerEntry
+			back.op = opRolledBack
 			if !yield(unit{ops: ops, done: j.done(), count: 1, ledger: []ledgerEntry{back}}) {
 				return
 			}
@@ -134,8 +134,8 @@ func (u *Undo) groupUnits(g undoneGroup) iter.Seq[unit] {
 	}
 }
 
-// standsIn reports whether a job has an entry in a folder of its batch.
-func (u *Undo) standsIn(j undoneJob, f newqueue.BatchFolder) bool {
+// hasEntry reports whether a job has an entry in a folder of its batch.
+func (u *Undo) hasEntry(j undoneJob, f newqueue.BatchFolder) bool {
 	in := int8(slices.Index(newqueue.BatchFolders, f)) + 1
 	return slices.ContainsFunc(u.target.inBatch.of(znode.Name(u.target.names.text(j.root))), func(e entryRow) bool { return e.at == j.bid && e.in == in })
 }

@@ -166,7 +166,7 @@ func readRuns(tree *znode.Tree) (runs []Run, damage []Problem) {
 			damage = append(damage, rebuildable(Problem{Kind: RunDamaged, Path: n.Path, Message: err.Error()}))
 			continue
 		}
-		problem, ok := r.borneOut(tree)
+		problem, ok := r.checkTransactions(tree)
 		if problem != nil {
 			damage = append(damage, *problem)
 		}
@@ -178,12 +178,12 @@ func readRuns(tree *znode.Tree) (runs []Run, damage []Problem) {
 	return runs, damage
 }
 
-// borneOut compares a record with the transactions. The last transaction of a run,
+// checkTransactions compares a record with the transactions. The last transaction of a run,
 // or of its rollback, sets the record and the trace on /jobs and creates the newest
 // shard. If the record and the shard have different transactions, another client changed
 // the later one. If the record is later than the trace, another client changed one of the two.
 // ok is false if the record may be the changed one.
-func (r Run) borneOut(tree *znode.Tree) (problem *Problem, ok bool) {
+func (r Run) checkTransactions(tree *znode.Tree) (problem *Problem, ok bool) {
 	if !r.ended() || r.stat.Czxid == 0 || r.Steps != r.stat.Version {
 		return nil, true
 	}

@@ -9,8 +9,8 @@ import (
 
 // objectJob is a planned job that will record an object.
 type objectJob struct {
-	object uint64 // see [planned]
-	at     int32  // see [Plan.planned]
+	object uint64 // see [plannedJob]
+	at     int32  // see [Plan.plannedJob]
 }
 
 // noteSameObject warns of objects that have an ingest and an inventory record. Both jobs
@@ -19,7 +19,7 @@ func (p *Plan) noteSameObject(ctx context.Context) error {
 	var ingest []objectJob
 	var inventory []int32
 	for i := range p.plannedCount() {
-		pl := p.planned(i)
+		pl := p.plannedJob(i)
 		switch kind := p.kindOf(pl); {
 		case pl.object == 0:
 		case kind == Ingest:
@@ -32,16 +32,16 @@ func (p *Plan) noteSameObject(ctx context.Context) error {
 	others := map[int32]string{} // the path of the ingest record, by the inventory job
 	inventory = slices.DeleteFunc(inventory, func(i int32) bool {
 		// Of several ingest jobs, the last.
-		at, _ := slices.BinarySearchFunc(ingest, p.planned(int(i)).object+1, func(o objectJob, object uint64) int { return cmp.Compare(o.object, object) })
-		if at == 0 || ingest[at-1].object != p.planned(int(i)).object {
+		at, _ := slices.BinarySearchFunc(ingest, p.plannedJob(int(i)).object+1, func(o objectJob, object uint64) int { return cmp.Compare(o.object, object) })
+		if at == 0 || ingest[at-1].object != p.plannedJob(int(i)).object {
 			return true
 		}
-		others[i] = p.places.path(p.planned(int(ingest[at-1].at)).place)
+		others[i] = p.listed.path(p.plannedJob(int(ingest[at-1].at)).record)
 		return false
 	})
-	jobs := func(yield func(*planned) bool) {
+	jobs := func(yield func(*plannedJob) bool) {
 		for _, i := range inventory {
-			if !yield(p.planned(int(i))) {
+			if !yield(p.plannedJob(int(i))) {
 				return
 			}
 		}
@@ -51,7 +51,7 @@ func (p *Plan) noteSameObject(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		object, other := objectOf(*j.rec, p.lands[j.land]), others[inventory[next]]
+		object, other := objectOf(*j.rec, p.initialStates[j.initial]), others[inventory[next]]
 		next++
 		p.warn(j.rec.Path, fmt.Sprintf("object %s has an ingest record too, %s: both jobs will record it", object, other))
 	}

@@ -9,20 +9,20 @@ import (
 )
 
 // serviceLook looks at each job and request that a plan creates or rewrites, while its
-// record is at hand. The ids are not known yet. It counts the findings, and remembers the
+// record is in memory. The ids are not known yet. It counts the findings, and remembers the
 // records for which [Plan.checkServices] looks again.
 type serviceLook struct {
-	checks serviceChecks
-	told   []int32 // places of these records
+	checks  serviceChecks
+	flagged []int32 // these records, by number
 }
 
 func newServiceLook(d newqueue.Dialect) serviceLook {
 	// Whether any job has a profile is known only when all were seen.
-	return serviceLook{checks: serviceChecks{d: d, profiles: true, statuses: map[landing]newqueue.Object{}, found: &findings{}}}
+	return serviceLook{checks: serviceChecks{d: d, profiles: true, statuses: map[initialState]newqueue.Object{}, found: &findings{}}}
 }
 
 // look looks at one job or request.
-func (s *serviceLook) look(j *job, place int32) {
+func (s *serviceLook) look(j *job, record int32) {
 	if s.checks.d != newqueue.MrtZK {
 		return
 	}
@@ -36,9 +36,9 @@ func (s *serviceLook) look(j *job, place int32) {
 	found := s.checks.found
 	before := found.kept
 	s.checks.look(&unnumbered)
-	found.drained = nil // each record is looked at only once
+	found.inventoryRecords = nil // each record is looked at only once
 	if found.kept > before {
-		s.told = append(s.told, place)
+		s.flagged = append(s.flagged, record)
 	}
 }
 
@@ -53,7 +53,7 @@ func (p *Plan) checkServices(ctx context.Context) error {
 	found := findings{counted: p.services.checks.found}
 	checks := p.services.checks
 	checks.profiles, checks.found = p.seen.profiles, &found
-	for _, b := range p.stale {
+	for _, b := range p.outdated {
 		checks.batch(b)
 	}
 	batches := slices.DeleteFunc(p.sortedBatches(), func(b *batch) bool { return b.planned == 0 })
@@ -67,15 +67,15 @@ func (p *Plan) checkServices(ctx context.Context) error {
 			batches = batches[1:]
 		}
 	}
-	told, tell, looked := p.toldJobs(), phases(ctx), 0
-	for j, err := range p.loaded(ctx, slices.Values(told)) {
+	flagged, report, looked := p.flaggedJobs(), phases(ctx), 0
+	for j, err := range p.loaded(ctx, slices.Values(flagged)) {
 		if err != nil {
 			return err
 		}
 		looked++
-		tell(CheckingSource, looked, len(told))
-		upTo(p.batchOf(j.planned))
-		checks.look(p.whole(j.planned, j.rec))
+		report(CheckingSource, looked, len(flagged))
+		upTo(p.batchOf(j.plannedJob))
+		checks.look(p.jobOf(j.plannedJob, j.rec))
 	}
 	for len(batches) > 0 {
 		upTo(batches[0])
@@ -87,28 +87,28 @@ func (p *Plan) checkServices(ctx context.Context) error {
 	return nil
 }
 
-// toldJobs are the jobs with findings: access requests first, then the jobs batch by batch,
+// flaggedJobs are the jobs with findings: access requests first, then the jobs batch by batch,
 // in the order of their ids.
-func (p *Plan) toldJobs() []*planned {
-	rewrites := map[int32]*planned{}
+func (p *Plan) flaggedJobs() []*plannedJob {
+	rewrites := map[int32]*plannedJob{}
 	for i := range p.rewrites {
-		rewrites[p.rewrites[i].place] = &p.rewrites[i]
+		rewrites[p.rewrites[i].record] = &p.rewrites[i]
 	}
-	var jobs []*planned
-	for _, place := range p.services.told {
-		if i, made := p.rows[place].job.made(); made {
+	var jobs []*plannedJob
+	for _, record := range p.services.flagged {
+		if i, made := p.rows[record].job.created(); made {
 			jobs = append(jobs, &p.creates[i])
 		} else {
-			jobs = append(jobs, rewrites[place])
+			jobs = append(jobs, rewrites[record])
 		}
 	}
-	bid := func(pl *planned) string {
+	bid := func(pl *plannedJob) string {
 		if b := p.batchOf(pl); b != nil {
 			return b.bid
 		}
 		return ""
 	}
-	slices.SortStableFunc(jobs, func(a, b *planned) int {
+	slices.SortStableFunc(jobs, func(a, b *plannedJob) int {
 		if a.batch == 0 && b.batch == 0 {
 			return 0
 		}

@@ -48,11 +48,11 @@ const (
 
 // findings collects the findings, by kind.
 type findings struct {
-	byKind  map[string]*ServiceFinding
-	order   []string
-	drained map[string]bool // inventory records that were added
-	kept    int             // how many items are listed, in all kinds together
-	counted *findings       // if not nil, its counts replace those of the same kinds here
+	byKind           map[string]*ServiceFinding
+	order            []string
+	inventoryRecords map[string]bool // inventory records that were added
+	kept             int             // how many items are listed, in all kinds together
+	counted          *findings       // if not nil, its counts replace those of the same kinds here
 }
 
 func (f *findings) add(key string, one ServiceFinding, item ServiceItem) {
@@ -101,15 +101,15 @@ func (f *findings) violation(v services.Violation, record string, inventory bool
 
 // inventory adds an unfinished inventory record, unless it was added before.
 func (f *findings) inventory(record, node string) {
-	if f.drained[record] {
+	if f.inventoryRecords[record] {
 		return
 	}
-	if f.drained == nil {
-		f.drained = map[string]bool{}
+	if f.inventoryRecords == nil {
+		f.inventoryRecords = map[string]bool{}
 	}
 	f.add(inventoryFinding, ServiceFinding{Requirement: inventoryFinding, Then: inventoryThen, Daemon: string(services.Notify), Blocking: true, Policy: "inventory-records"},
 		ServiceItem{Path: record, Node: node, What: inventoryWhat})
-	f.drained[record] = true
+	f.inventoryRecords[record] = true
 }
 
 func (f *findings) notice(n services.Notice, record string) {
@@ -142,22 +142,22 @@ func (f *findings) all() []ServiceFinding {
 type serviceChecks struct {
 	d        newqueue.Dialect
 	profiles bool // whether any job has one
-	statuses map[landing]newqueue.Object
+	statuses map[initialState]newqueue.Object
 	found    *findings
 }
 
 func (c *serviceChecks) request(j *job) {
-	for _, v := range services.CheckContent(services.Item{Path: j.root(), Objects: accessObjects(*j.rec, j.land, c.d)}) {
+	for _, v := range services.CheckContent(services.Item{Path: j.root(), Objects: accessObjects(*j.rec, j.initial, c.d)}) {
 		c.found.violation(v, j.rec.Path, false)
 	}
 }
 
 // batch looks at the batch's own znodes.
 func (c *serviceChecks) batch(b *batch) {
-	if b.drain {
+	if b.unfinishedInventory {
 		return // the findings on its records are enough
 	}
-	objects, in := b.objects(c.d), b.tallied.in
+	objects, in := b.objects(c.d), b.tally.in
 	for _, v := range services.CheckContent(services.Item{Path: newqueue.BatchPath(b.bid), Objects: objects}) {
 		c.found.violation(v, "", false)
 	}
@@ -177,21 +177,21 @@ func (c *serviceChecks) look(j *job) {
 
 // job looks at a new job.
 func (c *serviceChecks) job(j *job) {
-	drain := j.batch.key.kind == ofInventory
-	if _, named := j.rec.Legacy.Payload["profile"]; drain && !named && isUnfinished(j.land) {
+	inventory := j.batch.key.kind == ofInventory
+	if _, named := j.rec.Legacy.Payload["profile"]; inventory && !named && isUnfinished(j.initial) {
 		c.found.inventory(j.rec.Path, j.root()+"/configuration") // R21, even if it lacks more
 		return
 	}
-	status := c.statuses[j.land]
+	status := c.statuses[j.initial]
 	if status == nil {
-		status = jobStatus(Record{}, j.land, c.d).Object(c.d)
-		c.statuses[j.land] = status
+		status = jobStatus(Record{}, j.initial, c.d).Object(c.d)
+		c.statuses[j.initial] = status
 	}
 	item := services.Item{Path: j.root(), Objects: j.checked(j.batch.bid, status, c.d), BatchID: j.batch.key.uuid(), Profiles: c.profiles}
 	for _, v := range services.CheckContent(item) {
-		c.found.violation(v, j.rec.Path, drain && isUnfinished(j.land))
+		c.found.violation(v, j.rec.Path, inventory && isUnfinished(j.initial))
 	}
-	if drain && isUnfinished(j.land) {
+	if inventory && isUnfinished(j.initial) {
 		return
 	}
 	for _, n := range services.JobNotices(item.Path, stateName(item.Objects), status["last_successful_status"], j.rec.Legacy.Payload["type"], j.rec.Legacy.Key.Priority) {
@@ -200,7 +200,7 @@ func (c *serviceChecks) job(j *job) {
 }
 
 // checked returns the objects of a new job that can violate a demand. Only the configuration
-// and the manifest's URL depend on the record. The status depends on the landing and the
+// and the manifest's URL depend on the record. The status depends on the initial state and the
 // record's time, and every time is allowed. Identifiers and metadata are always strings.
 func (j *job) checked(bid string, status newqueue.Object, d newqueue.Dialect) []services.NodeObject {
 	objects := []services.NodeObject{
@@ -246,8 +246,8 @@ func (p *Plan) blockService(f ServiceFinding) {
 	p.problem(problem)
 }
 
-func isUnfinished(land landing) bool {
-	return land.job != newqueue.JobCompleted && land.job != newqueue.JobDeleted
+func isUnfinished(initial initialState) bool {
+	return initial.job != newqueue.JobCompleted && initial.job != newqueue.JobDeleted
 }
 
 // readers say which services can read a dialect.

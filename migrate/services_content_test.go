@@ -28,7 +28,7 @@ func treeOfPlan(t interface{ Fatal(...any) }, p *Plan) *znode.Tree {
 	for _, path := range p.Structure {
 		add(path, none)
 	}
-	m := p.making()
+	m := p.unitMaker()
 	for u := range m.units(context.Background()) {
 		for _, op := range u.ops {
 			if op.Kind == znode.OpCreate {
@@ -72,7 +72,7 @@ func samePlanAndTree(t interface {
 	for i := range p.plannedCount() {
 		j := whole(t, p, i)
 		jobs[j.root()] = j
-		if j.rec.Queue == Inventory && isUnfinished(j.land) {
+		if j.rec.Queue == Inventory && isUnfinished(j.initial) {
 			drained[newqueue.BatchPath(j.bid)] = true
 		}
 	}
@@ -80,7 +80,7 @@ func samePlanAndTree(t interface {
 	for _, v := range services.Check(made) {
 		switch j := jobs[v.Item]; {
 		case j != nil:
-			found.violation(v, j.rec.Path, j.rec.Queue == Inventory && isUnfinished(j.land))
+			found.violation(v, j.rec.Path, j.rec.Queue == Inventory && isUnfinished(j.initial))
 		case !drained[v.Item]:
 			found.violation(v, "", false)
 		}
@@ -88,7 +88,7 @@ func samePlanAndTree(t interface {
 	for _, n := range services.Notices(made) {
 		j := jobs[n.Item]
 		switch {
-		case j != nil && (j.rec.Queue != Inventory || !isUnfinished(j.land)):
+		case j != nil && (j.rec.Queue != Inventory || !isUnfinished(j.initial)):
 			found.notice(n, j.rec.Path)
 		case j == nil && !drained[n.Item]:
 			found.notice(n, "")

@@ -17,11 +17,11 @@ type shape struct {
 }
 
 // shapeOf is the shape of a job or request. ok is false if it has other znodes too.
-func (j *jobRows) shapeOf(ex *existing, p placed) (s shape, ok bool) {
+func (j *jobRows) shapeOf(ex *existing, p migratedJob) (s shape, ok bool) {
 	if s.nodes, ok = nodeSetOf(p.root, jobNodeNames, slices.Collect(ex.tree.All(p.root))); !ok {
 		return shape{}, false
 	}
-	for _, path := range ex.placedNodes(p) {
+	for _, path := range ex.nodesOf(p) {
 		lane, isQueued := strings.CutSuffix(path, p.id)
 		switch {
 		case znode.Within(path, p.root):
@@ -52,7 +52,7 @@ func (j *jobRows) lane(path string) int16 {
 
 // removal is [existing.removal] for a job that has a shape.
 func (j *jobRows) removal(row jobRow) []znode.Op {
-	p := j.placed(row)
+	p := j.job(row)
 	paths := row.shape.nodes.paths(p.root, jobNodeNames)
 	if row.shape.queued > 0 {
 		paths = append(paths, j.lanes[row.shape.queued-1]+p.id)

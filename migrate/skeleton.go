@@ -16,19 +16,19 @@ import (
 func readSkeleton(ctx context.Context, s side.Side) (*znode.Tree, error) {
 	sk := skeleton{ctx: ctx, side: s, tree: znode.NewTree()}
 	for _, path := range []string{"/", newqueue.BatchesPath, newqueue.BatchUUIDsPath, newqueue.JobsPath, newqueue.JobStatesPath, newqueue.AccessPath} {
-		sk.alone(path)
+		sk.readNode(path)
 	}
 	for _, path := range []string{MigrationPath, newqueue.LocksPath} {
-		sk.whole(path)
+		sk.readSubtree(path)
 	}
 	for _, path := range sk.children(newqueue.JobStatesPath) {
-		sk.alone(path)
+		sk.readNode(path)
 	}
 	for _, path := range sk.children(newqueue.AccessPath) {
 		if slices.Contains(newqueue.AccessQueues, newqueue.AccessQueue(znode.Name(path))) {
-			sk.alone(path)
+			sk.readNode(path)
 		} else {
-			sk.whole(path) // the layout doesn't know it
+			sk.readSubtree(path) // the layout doesn't know it
 		}
 	}
 	return sk.tree, sk.err
@@ -48,8 +48,8 @@ func (s *skeleton) put(n znode.Node) {
 	}
 }
 
-// alone reads a znode, if it is there, without its children.
-func (s *skeleton) alone(path string) {
+// readNode reads a znode, if it is there, without its children.
+func (s *skeleton) readNode(path string) {
 	if s.err != nil {
 		return
 	}
@@ -62,8 +62,8 @@ func (s *skeleton) alone(path string) {
 	}
 }
 
-// whole reads a subtree.
-func (s *skeleton) whole(root string) {
+// readSubtree reads a subtree.
+func (s *skeleton) readSubtree(root string) {
 	if s.err != nil {
 		return
 	}

@@ -80,7 +80,7 @@ type RunStatus struct {
 	Owner    string           `json:"owner"` // the process that wrote last
 	Done     Done             `json:"done"`
 	Custody  int              `json:"custody"`  // records in its part of the ledger now
-	Standing int              `json:"standing"` // those whose jobs are there
+	Existing int              `json:"existing"` // those whose jobs still exist
 	Gone     int              `json:"gone"`     // those whose jobs were done and cleaned, or deleted
 
 	Policies Policies `json:"-"` // the operator's choices for this run
@@ -99,8 +99,8 @@ type HoldStatus struct {
 	By    string    `json:"by"`             // a run's id, or who set it with mrtq hold, or "others"
 	Since time.Time `json:"since,omitzero"` // Since and Why are known only if mrtq hold set it
 	Why   string    `json:"why,omitempty"`
-	// Proof is as in [Hold].
-	Proof bool `json:"-"`
+	// CoversRun is as in [Hold].
+	CoversRun bool `json:"-"`
 }
 
 // LockStatus is one lock and the session that has it.
@@ -117,7 +117,7 @@ func ReadStatus(ctx context.Context, target side.Side) (*Status, error) {
 		return nil, err
 	}
 	states := newStateRows()
-	t, err := surveyTarget(ctx, target, "", surveyor{node: func(n *znode.Node) {
+	t, err := surveyTarget(ctx, target, "", surveyCalls{node: func(n *znode.Node) {
 		states.see(n)
 		s.seeLock(n)
 	}})
@@ -137,7 +137,7 @@ func ReadStatus(ctx context.Context, target side.Side) (*Status, error) {
 			s.Touched++
 		}
 	}
-	for _, b := range t.stands {
+	for _, b := range t.existingBatches {
 		if b.kind != "" {
 			ours.add(newqueue.BatchPath(t.names.text(b.bid)))
 		}
@@ -164,7 +164,7 @@ func ReadStatus(ctx context.Context, target side.Side) (*Status, error) {
 }
 
 // CountMigrators counts the migrators that are at work in a target or wait for their turn,
-// as the sessions in the election show. A dump keeps the places of migrators that are long
+// as the sessions in the election show. A dump keeps the entries of migrators that are long
 // gone, so it has none. A znode that no session holds is no migrator.
 func CountMigrators(ctx context.Context, target side.Side) (n int, err error) {
 	server := side.Server(target)
@@ -190,15 +190,15 @@ func (t *survey) countCustody(runs []RunStatus) {
 	for i := range runs {
 		byID[runs[i].Run] = &runs[i]
 	}
-	for i := range t.custody.held.rows {
-		row := &t.custody.held.rows[i]
-		rs := byID[t.custody.held.parts[row.part].run]
+	for i := range t.custody.entries.rows {
+		row := &t.custody.entries.rows[i]
+		rs := byID[t.custody.entries.parts[row.part].run]
 		if rs == nil {
 			continue
 		}
 		rs.Custody++
-		if j, stands := t.jobs.index(t.names.text(row.record)); stands && t.jobs.rows[j].root == row.root {
-			rs.Standing++
+		if j, exists := t.jobs.index(t.names.text(row.record)); exists && t.jobs.rows[j].root == row.root {
+			rs.Existing++
 		} else {
 			rs.Gone++
 		}
@@ -272,8 +272,8 @@ func (s *stateRows) counts(prefix string, ours nameSet) []StateCount {
 // holdStatuses returns the holds of a target and who set them.
 func holdStatuses(ex *existing) []HoldStatus {
 	holds := []HoldStatus{}
-	for _, hold := range standingHolds(ex.tree, ex.runs) {
-		h := HoldStatus{Path: hold.Path, By: cmp.Or(hold.By, "others"), Proof: hold.Proof}
+	for _, hold := range listHolds(ex.tree, ex.runs) {
+		h := HoldStatus{Path: hold.Path, By: cmp.Or(hold.By, "others"), CoversRun: hold.CoversRun}
 		if _, ok := ParseHoldNote(hold.node.Data); ok {
 			h.Since, h.Why = hold.Since, hold.Why
 		}

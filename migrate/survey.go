@@ -18,34 +18,34 @@ import (
 // and what the batches hold. It reads the target once.
 type survey struct {
 	*listing
-	pin    Pin
-	uuids  map[string]string // BIDs, by the paths of the entries of /batch-uuids
-	stands []batchStands     // in the order of the batches' ids
-	lists  map[string]listLength
+	pin             Pin
+	uuids           map[string]string // BIDs, by the paths of the entries of /batch-uuids
+	existingBatches []existingBatch   // in the order of the batches' ids
+	lists           map[string]listLength
 	// highest is the highest number that a child has, by parent.
 	highest map[string]int64
 	// removals are the operations that remove jobs which nobody touched but which have no
 	// [shape].
 	removals map[ref][]znode.Op
 
-	told    surveyor
+	call    surveyCalls
 	content nameHash
 	zxid    int64
 	hashes  map[string]hash.Hash // digests of everything outside of the skeleton
-	at      map[ref]int32        // indexes into stands, by BID
+	at      map[ref]int32        // indexes into existingBatches, by BID
 }
 
-// surveyor has functions that a survey calls while it reads. Either may be nil.
-type surveyor struct {
+// surveyCalls has functions that a survey calls while it reads. Either may be nil.
+type surveyCalls struct {
 	// node is called with every znode outside of the skeleton.
 	node func(n *znode.Node)
 	// job is called with each job and request that claims a record. Its znodes and entries
-	// are in ex's tree. why is what [existing.touched] returns. An error ends the survey.
-	job func(t *survey, ex *existing, p placed, why string) error
+	// are in ex's tree. why is what [existing.whyTouched] returns. An error ends the survey.
+	job func(t *survey, ex *existing, p migratedJob, why string) error
 }
 
-// batchStands is a batch of the target.
-type batchStands struct {
+// existingBatch is a batch of the target.
+type existingBatch struct {
 	bid   ref
 	made  int64     // the transaction that created it
 	kind  batchKind // "" if no migration created it
@@ -63,16 +63,16 @@ type batchStands struct {
 var batchWorked = [4]string{"submission", "status", "status-report", "lock"}
 
 // surveyTarget reads a target.
-func surveyTarget(ctx context.Context, s side.Side, name string, told surveyor) (*survey, error) {
+func surveyTarget(ctx context.Context, s side.Side, name string, call surveyCalls) (*survey, error) {
 	l, err := openListing(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	t := &survey{
-		listing: l, told: told, content: newNameHash(), uuids: map[string]string{}, lists: map[string]listLength{}, highest: map[string]int64{},
+		listing: l, call: call, content: newNameHash(), uuids: map[string]string{}, lists: map[string]listLength{}, highest: map[string]int64{},
 		removals: map[ref][]znode.Op{}, hashes: map[string]hash.Hash{}, at: map[ref]int32{},
 	}
-	l.see = t.listed
+	l.see = t.lookAt
 	if err := l.list(ctx, nil); err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func surveyTarget(ctx context.Context, s side.Side, name string, told surveyor) 
 		if err != nil {
 			return nil, err
 		}
-		t.listed(&n)
+		t.lookAt(&n)
 		if znode.Parent(n.Path) == newqueue.BatchUUIDsPath {
 			t.uuids[strings.Clone(n.Path)] = string(n.Data)
 		}
@@ -88,7 +88,7 @@ func surveyTarget(ctx context.Context, s side.Side, name string, told surveyor) 
 	if err := t.readJobs(ctx); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(t.stands, func(a, b batchStands) int { return t.names.compare(a.bid, b.bid) })
+	slices.SortFunc(t.existingBatches, func(a, b existingBatch) int { return t.names.compare(a.bid, b.bid) })
 	t.at = nil
 	for root := range l.allRoots() {
 		t.count(root)
@@ -96,7 +96,7 @@ func surveyTarget(ctx context.Context, s side.Side, name string, told surveyor) 
 	if t.tree.Get(newqueue.JobStatesPath) != nil {
 		t.count(newqueue.JobStatesPath)
 	}
-	t.pinned(name)
+	t.setPin(name)
 	return t, nil
 }
 
@@ -105,8 +105,8 @@ func (t *survey) forget() {
 	t.roots, t.queued.rows, t.inBatch.rows, t.listing.batches = nil, nil, nil, nil
 }
 
-// listed looks at a znode outside of the jobs and requests.
-func (t *survey) listed(n *znode.Node) {
+// lookAt looks at a znode outside of the jobs and requests.
+func (t *survey) lookAt(n *znode.Node) {
 	t.hash(n)
 	at := strings.Split(n.Path, "/")[1:]
 	switch {
@@ -114,14 +114,14 @@ func (t *survey) listed(n *znode.Node) {
 		t.count(n.Path)
 	case len(at) == 5 && isEntry(at[1:]):
 		if i, there := t.at[t.names.ref(at[1])]; there {
-			t.stands[i].entries[slices.Index(newqueue.BatchFolders, newqueue.BatchFolder(at[3]))].add(at[4])
+			t.existingBatches[i].entries[slices.Index(newqueue.BatchFolders, newqueue.BatchFolder(at[3]))].add(at[4])
 		}
 	case len(at) < 2 || "/"+at[0] != newqueue.BatchesPath:
 	default:
 		t.batchNode(at[1], strings.Join(at[2:], "/"), n)
 	}
-	if t.told.node != nil {
-		t.told.node(n)
+	if t.call.node != nil {
+		t.call.node(n)
 	}
 }
 
@@ -131,19 +131,19 @@ func (t *survey) batchNode(bid, name string, n *znode.Node) {
 	r := t.names.ref(bid)
 	if name == "" {
 		t.count(n.Path)
-		b := batchStands{bid: r, made: n.Stat.Czxid}
+		b := existingBatch{bid: r, made: n.Stat.Czxid}
 		if prov, ok := parseBatchProvenance(n.Data); ok {
 			b.kind, b.run = prov.Of, prov.Run
 		}
-		t.at[r] = int32(len(t.stands))
-		t.stands = append(t.stands, b)
+		t.at[r] = int32(len(t.existingBatches))
+		t.existingBatches = append(t.existingBatches, b)
 	}
 	i, there := t.at[r]
 	if !there {
 		return // it was created after its parent was read
 	}
-	b := &t.stands[i]
-	b.touched = b.touched || t.batchNodeTouched(bid, n) != ""
+	b := &t.existingBatches[i]
+	b.touched = b.touched || t.whyBatchTouched(bid, n) != ""
 	if i := slices.Index(batchNodeNames, name); i >= 0 {
 		b.nodes |= 1 << i
 		if i < len(b.sums) {
@@ -195,19 +195,19 @@ func numberedChild(parent, name string) (n int64, prefix string, ok bool) {
 // readJobs reads the jobs and requests.
 func (t *survey) readJobs(ctx context.Context) error {
 	claims := newJobRows(t.names)
-	var known []placed
-	tell, done := phases(ctx), 0
-	tell(ReadingJobs, 0, len(t.roots))
+	var known []migratedJob
+	report, done := phases(ctx), 0
+	report(ReadingJobs, 0, len(t.roots))
 	take := func(sub side.Subtree) bool {
 		for i := range sub.Nodes {
 			t.hash(&sub.Nodes[i])
-			if t.told.node != nil {
-				t.told.node(&sub.Nodes[i])
+			if t.call.node != nil {
+				t.call.node(&sub.Nodes[i])
 			}
 		}
 		p, claimed := claimOf(sub)
 		if claimed {
-			known = append(known, p.placed)
+			known = append(known, p.migratedJob)
 		}
 		return claimed
 	}
@@ -218,26 +218,26 @@ func (t *survey) readJobs(ctx context.Context) error {
 		ex := *t.existing
 		ex.tree = part.tree
 		for _, p := range known {
-			why := ex.touched(p)
+			why := ex.whyTouched(p)
 			claims.add(p)
-			t.describe(&ex, p, why, &claims)
-			if t.told.job != nil {
-				if err := t.told.job(t, &ex, p, why); err != nil {
+			t.noteShape(&ex, p, why, &claims)
+			if t.call.job != nil {
+				if err := t.call.job(t, &ex, p, why); err != nil {
 					return err
 				}
 			}
 		}
 		known = known[:0]
 		done += len(part.roots)
-		tell(ReadingJobs, done, len(t.roots))
+		report(ReadingJobs, done, len(t.roots))
 	}
-	t.settle(claims)
+	t.chooseJobs(claims)
 	t.checkUnrecorded()
 	return nil
 }
 
-// describe notes a job's shape, and whether it was touched.
-func (t *survey) describe(ex *existing, p placed, why string, claims *jobRows) {
+// noteShape notes a job's shape, and whether it was touched.
+func (t *survey) noteShape(ex *existing, p migratedJob, why string, claims *jobRows) {
 	row := &claims.rows[len(claims.rows)-1]
 	row.made, row.touched = ex.tree.Get(p.root).Stat.Czxid, why != ""
 	if row.touched {
@@ -269,10 +269,10 @@ func (t *survey) hash(n *znode.Node) {
 	n.HashTo(h)
 }
 
-// pinned makes the target's [Pin] from the digests. It also covers the root's own list of
+// setPin makes the target's [Pin] from the digests. It also covers the root's own list of
 // children. So a plan for an empty target is stale even if something was created there and
 // removed again.
-func (t *survey) pinned(name string) {
+func (t *survey) setPin(name string) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%x\n", t.tree.Hash(pinnedRoots...))
 	for _, top := range []string{newqueue.BatchesPath, newqueue.BatchUUIDsPath, newqueue.JobStatesPath, newqueue.JobsPath, newqueue.AccessPath} {
@@ -286,32 +286,32 @@ func (t *survey) pinned(name string) {
 }
 
 // batchAt is what the target has of a batch; nil if the batch is not there.
-func (t *survey) batchAt(bid string) *batchStands {
+func (t *survey) batchAt(bid string) *existingBatch {
 	r, known := t.names.find(bid)
 	if !known {
 		return nil
 	}
-	i, there := slices.BinarySearchFunc(t.stands, r, func(b batchStands, r ref) int { return t.names.compare(b.bid, r) })
+	i, there := slices.BinarySearchFunc(t.existingBatches, r, func(b existingBatch, r ref) int { return t.names.compare(b.bid, r) })
 	if !there {
 		return nil
 	}
-	return &t.stands[i]
+	return &t.existingBatches[i]
 }
 
 // has reports whether the batch has the znode of that name.
-func (b *batchStands) has(name string) bool {
+func (b *existingBatch) has(name string) bool {
 	i := slices.Index(batchNodeNames, name)
 	return b != nil && i >= 0 && b.nodes&(1<<i) != 0
 }
 
-// holds reports whether the batch has the znode of that name with that data.
-func (t *survey) holds(b *batchStands, name string, data []byte) bool {
+// hasData reports whether the batch has the znode of that name with that data.
+func (t *survey) hasData(b *existingBatch, name string, data []byte) bool {
 	i := slices.Index(batchNodeNames, name)
 	return b.has(name) && b.sums[i] == t.contentSum(data)
 }
 
-// gone says what happened to a migrated record's job; see [held.gone].
-func (t *survey) gone(h held) string { return h.gone(t.batchAt(h.bid) != nil) }
+// whyGone says what happened to a migrated record's job; see [custodyEntry.gone].
+func (t *survey) whyGone(h custodyEntry) string { return h.whyGone(t.batchAt(h.bid) != nil) }
 
 // removal are the operations that remove a job that nobody touched.
 func (t *survey) removal(row jobRow) []znode.Op {
@@ -321,8 +321,8 @@ func (t *survey) removal(row jobRow) []znode.Op {
 	return t.jobs.removal(row)
 }
 
-// why reads a touched job again and says how another client changed it.
-func (t *survey) why(ctx context.Context, old placed) (why string, err error) {
+// readWhyTouched reads a touched job again and says how another client changed it.
+func (t *survey) readWhyTouched(ctx context.Context, old migratedJob) (why string, err error) {
 	root := func(yield func(string) bool) { yield(old.root) }
 	all := func(side.Subtree) bool { return true }
 	for part, err := range t.jobParts(ctx, root, all) {
@@ -332,7 +332,7 @@ func (t *survey) why(ctx context.Context, old placed) (why string, err error) {
 		if part.tree.Get(old.root) != nil {
 			ex := *t.existing
 			ex.tree = part.tree
-			return ex.touched(old), nil
+			return ex.whyTouched(old), nil
 		}
 	}
 	return old.root + " is gone", nil

@@ -97,8 +97,8 @@ func (w *world) ledgers(r Run) []tampering {
 			what string
 			do   func(*ledgerEntry)
 		}{
-			{"another operation", func(e *ledgerEntry) { e.op = settled }},
-			{"rolled back", func(e *ledgerEntry) { e.op = tookBack }},
+			{"another operation", func(e *ledgerEntry) { e.op = opDeclaredDone }},
+			{"rolled back", func(e *ledgerEntry) { e.op = opRolledBack }},
 			{"another record", func(e *ledgerEntry) { e.record = e.record[:len(e.record)-4] + "9999" }},
 			{"another job", func(e *ledgerEntry) { e.root = e.root[:len(e.root)-4] + "9999" }},
 			{"another batch", func(e *ledgerEntry) { e.bid = "bid0000009999" }},
@@ -119,8 +119,8 @@ func (w *world) ledgers(r Run) []tampering {
 		}
 	}
 	for _, entries := range [][]ledgerEntry{
-		{{op: tookBack, record: w.src.Records[0].Path, root: "/jobs/jid0000000001", bid: "bid0000000000"}},
-		{{op: settled, record: "/ingest/mrtQ-05000000009999"}},
+		{{op: opRolledBack, record: w.src.Records[0].Path, root: "/jobs/jid0000000001", bid: "bid0000000000"}},
+		{{op: opDeclaredDone, record: "/ingest/mrtQ-05000000009999"}},
 	} {
 		edited := r
 		edited.Ledger.Tail, _ = encodeLedger(entries)

@@ -129,7 +129,7 @@ func (w *world) forgedWithItsTrace(r Run) tampering {
 	t, _ := parseTrace(jobs.Data)
 	log := ledgerLog{run: "run0000000007"}
 	r.ID, r.Ledger, r.Made, r.Holds, r.Steps = log.run, Ledger{}, []string{}, []string{}, 1
-	ops, err := log.add(&r.Ledger, []ledgerEntry{{op: settled, record: "/ingest/mrtQ-05000000000020"}}, true)
+	ops, err := log.add(&r.Ledger, []ledgerEntry{{op: opDeclaredDone, record: "/ingest/mrtQ-05000000000020"}}, true)
 	if err != nil {
 		panic(err) // the name is a record's
 	}

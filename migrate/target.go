@@ -28,7 +28,7 @@ type Backend interface {
 	Close()
 }
 
-// Target is the place of the new queue, over a session that can write.
+// Target is where the new queue is, over a session that can write.
 type Target struct {
 	Backend
 	place *election.Place // in the election of migrators; nil outside of it
@@ -89,8 +89,9 @@ func (t *Target) Get(ctx context.Context, path string) (znode.Node, error) {
 func (t *Target) chrootLen() int { return len(t.Address().Chroot) }
 
 // lead waits until this is the only migrator at work (docs/migration.md, "Runs"). It calls
-// say with the reason why it waits. joined, if not nil, is called when the place is taken. acl is the run's ACL. The znodes of the election get
-// it, so that a client which may not write to the run can't remove a migrator either.
+// say with the reason why it waits. joined, if not nil, is
+// called when this migrator has joined the election. acl is the run's ACL. The znodes of
+// the election get it, so that a client which may not write to the run can't remove a migrator either.
 func (t *Target) lead(ctx context.Context, owner string, acl []znode.ACL, joined func() error, say func(string)) error {
 	if err := t.openElection(ctx, acl); err != nil {
 		return fmt.Errorf("join the election: %w", err)
@@ -109,14 +110,14 @@ func (t *Target) lead(ctx context.Context, owner string, acl []znode.ACL, joined
 			say(fmt.Sprintf("%s is ignored, because no session holds it, so it is not a migrator's: remove it when you know who made it", a.Path))
 		} else {
 			t.waited = true
-			say(t.waitsFor(a.Owner))
+			say(t.waitText(a.Owner))
 		}
 	})
 }
 
-// waitsFor says which migrator this one waits for. That migrator may be dead, and this one
-// can't find out. So waitsFor also says how long the wait can be then.
-func (t *Target) waitsFor(owner string) string {
+// waitText says which migrator this one waits for. That migrator may be dead, and this one
+// can't find out. So waitText also says how long the wait can be then.
+func (t *Target) waitText(owner string) string {
 	text := fmt.Sprintf("another migrator is at work (%s); waiting until it ends", owner)
 	if on, ok := t.Backend.(online); ok {
 		text += fmt.Sprintf(". If it was killed, its session ends after %v, unless it asked for another session timeout than this migrator. "+

@@ -134,12 +134,12 @@ func setTrace(jobs *znode.Node, next trace) []znode.Op {
 	if old, was := parseTrace(jobs.Data); was && old.same(next) && !old.copied(jobs) {
 		return nil
 	}
-	return signTrace(jobs, next)
+	return writeTrace(jobs, next)
 }
 
-// signTrace is setTrace that writes the trace even if it has not changed. /jobs is then set in
-// the same transaction as the run's record, and [Run.borneOut] can compare them.
-func signTrace(jobs *znode.Node, next trace) []znode.Op {
+// writeTrace is setTrace that writes the trace even if it has not changed. /jobs is then set in
+// the same transaction as the run's record, and [Run.checkTransactions] can compare them.
+func writeTrace(jobs *znode.Node, next trace) []znode.Op {
 	if jobs == nil {
 		return nil
 	}

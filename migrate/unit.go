@@ -20,7 +20,7 @@ type unit struct {
 	done   Done
 	count  int           // of jobs and requests, for progress
 	ledger []ledgerEntry // what it adds to the ledger
-	steps  []step        // see [making]
+	steps  []step        // see [unitMaker]
 	ends   bool          // it is the last transaction of a run or of its rollback
 }
 
@@ -32,12 +32,12 @@ func (p *Plan) planStructure() {
 	need := append([]string{}, p.Dialect.StartNodes()...)
 	states := map[string]bool{}
 	queues := map[string]bool{}
-	for pl := range p.allPlanned() {
-		switch land := p.lands[pl.land]; {
-		case land.access != "":
+	for pl := range p.plannedJobs() {
+		switch initial := p.initialStates[pl.initial]; {
+		case initial.access != "":
 			queues[parentOfNew(p.kindOf(pl))] = true
-		case land.job != newqueue.JobDeleted || p.Dialect.KeepsDeleted():
-			states[newqueue.JobStatePath(land.job)] = true
+		case initial.job != newqueue.JobDeleted || p.Dialect.KeepsDeleted():
+			states[newqueue.JobStatePath(initial.job)] = true
 		}
 	}
 	for _, s := range p.Dialect.JobStates() {
@@ -83,8 +83,8 @@ func (p *Plan) structure() unit {
 	return unit{ops: creates(nodes, p.opt.ACL)}
 }
 
-// burnUnit advances a parent's counter by one.
-func burnUnit(parent string) unit {
+// advanceUnit advances a parent's counter by one.
+func advanceUnit(parent string) unit {
 	path := znode.Join(parent, "mrtq-counter")
 	return unit{ops: []znode.Op{znode.Create(path, none), znode.Delete(path, 0)}}
 }
@@ -92,7 +92,7 @@ func burnUnit(parent string) unit {
 // contents are the batch's contents, with the present ids of its jobs.
 func (p *Plan) contents(b *batch) []leaf {
 	p.nameJobs(b)
-	defer b.unnameJobs()
+	defer b.clearNames()
 	return b.contents(p.Dialect)
 }
 
@@ -102,14 +102,14 @@ func (p *Plan) nameJobs(b *batch) {
 	for _, list := range []struct {
 		of []member
 		to *[]string
-	}{{b.failed, &b.tallied.failed}, {b.completed, &b.tallied.successful}} {
+	}{{b.failed, &b.tally.failed}, {b.completed, &b.tally.successful}} {
 		for _, m := range list.of {
 			*list.to = append(*list.to, p.idOfMember(m))
 		}
 	}
 }
 
-func (b *batch) unnameJobs() { b.tallied.failed, b.tallied.successful = nil, nil }
+func (b *batch) clearNames() { b.tally.failed, b.tally.successful = nil, nil }
 
 // batchOps are the operations that create a batch, or bring a migrated one up to date.
 func (p *Plan) batchOps(b *batch) ([]znode.Op, Done) {
@@ -118,7 +118,7 @@ func (p *Plan) batchOps(b *batch) ([]znode.Op, Done) {
 	b.wrote = contents
 	if there == nil {
 		p.nameJobs(b)
-		defer b.unnameJobs()
+		defer b.clearNames()
 		nodes := b.nodes(p.Dialect)
 		return creates(nodes[:len(nodes)-1], p.opt.ACL), Done{Batches: 1}
 	}
@@ -130,8 +130,8 @@ func (p *Plan) batchOps(b *batch) ([]znode.Op, Done) {
 		switch {
 		case !there.has(name):
 			ops = append(ops, creates([]leaf{n}, p.opt.ACL)...)
-		case !p.target.holds(there, name, n.data):
-			ops = append(ops, remade(n, p.opt.ACL)...)
+		case !p.target.hasData(there, name, n.data):
+			ops = append(ops, recreate(n, p.opt.ACL)...)
 		}
 	}
 	if !reports && there.has(statusReport) {
@@ -171,10 +171,10 @@ func (p *Plan) checkSizes(ctx context.Context) error {
 	limit := p.opt.packet() - packetSlack - p.recordSize()
 	// A unit is at most a few times as large as its record, plus what its batch needs
 	// first. Only the records of units that may be too large are read.
-	var large []*planned
+	var large []*plannedJob
 	var before []*progress // how far the batches of these were
-	started := make([]progress, len(p.joined))
-	for pl := range p.allPlanned() {
+	started := make([]progress, len(p.batchList))
+	for pl := range p.plannedJobs() {
 		most := int(pl.size)*escapeGrowth + smallUnit
 		var so *progress
 		if b := p.batchOf(pl); b != nil {
@@ -187,7 +187,7 @@ func (p *Plan) checkSizes(ctx context.Context) error {
 				b.wrote = nil
 				most += znode.MultiSize(ops, maxChroot)
 			}
-			pr.hand(b, p.lands[pl.land])
+			pr.countUnit(b, p.initialStates[pl.initial])
 		}
 		if most >= limit {
 			large, before = append(large, pl), append(before, so)
@@ -198,9 +198,9 @@ func (p *Plan) checkSizes(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		m := p.making()
+		m := p.unitMaker()
 		if before[at] != nil {
-			m.started[p.batchOf(j.planned)] = before[at]
+			m.started[p.batchOf(j.plannedJob)] = before[at]
 		}
 		at++
 		if size := znode.MultiSize(m.unit(j).ops, maxChroot); size > limit {
@@ -214,15 +214,15 @@ func (p *Plan) checkSizes(ctx context.Context) error {
 // recordSize is a bound for the run's record, which is in each transaction. It counts what the
 // record says of the run, and the longest tail of the ledger.
 func (p *Plan) recordSize() int {
-	run := p.began
+	run := p.unfinished
 	if !p.Resumes {
 		run = Run{ID: p.Run, Plan: strings.Repeat("0", 2*sha256.Size), Source: strings.Repeat("0", max(len(p.opt.Source), mostOfNames)), Policies: p.Policies, Holds: p.holds, ACL: p.opt.ACL}
 	}
 	run.Made = slices.Concat(run.Made, p.Structure)
 	stems := map[int]int{} // how many different stems have a length
 	seen := map[string]bool{}
-	for pl := range p.allPlanned() {
-		stem, _, _ := numbered(p.places.path(pl.place))
+	for pl := range p.plannedJobs() {
+		stem, _, _ := numbered(p.listed.path(pl.record))
 		if !seen[stem] {
 			seen[stem] = true
 			stems[len(stem)]++

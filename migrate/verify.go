@@ -39,8 +39,8 @@ const (
 	NodeMissing  DifferenceKind = "missing"
 	NodeExtra    DifferenceKind = "extra"
 	NodeChanged  DifferenceKind = "changed"
-	NodeTouched  DifferenceKind = "touched"    // it was written again, with the same data
-	MadeAgain    DifferenceKind = "made-again" // another client deleted and recreated it
+	NodeTouched  DifferenceKind = "touched"   // it was written again, with the same data
+	Recreated    DifferenceKind = "recreated" // another client deleted and recreated it
 	OtherACL     DifferenceKind = "other-acl"
 	LayoutBroken DifferenceKind = "layout" // it violates a rule of the layout
 )
@@ -166,7 +166,7 @@ func Verify(ctx context.Context, src *LegacyQueue, target side.Side, opt VerifyO
 			return nil, err
 		}
 	}
-	v.damaged(v.untold.damage())
+	v.addDamage(v.unrecorded.damage())
 	v.ownRecords()
 	v.order()
 	if err := v.workedOn(ctx); err != nil {
@@ -187,31 +187,31 @@ type verifier struct {
 	began    int64 // czxid of the newest run; 0 if there was none
 	verdict  *Verdict
 
-	doubtful []ref           // roots of jobs that the ledger does not have
-	claims   jobRows         // which records these claim
-	runs     map[string]bool // runs that jobs say made them
-	untold   *unrecorded
-	silent   []held        // ledger entries whose job is there but claims no record
-	claimed  []bool        // whether a job that is there claims the record, by the ledger's row
-	jobs     []verifiedRow // in the order of their paths, if seen is true
-	seen     bool          // all jobs were looked at
-	lanes    lanes
-	folders  map[string]bool // folders in which wanted jobs have entries
-	batches  map[batchKey]*wantedBatch
-	wanted   map[string][]*wantedBatch // by BID
-	uuids    nameSet                   // entries of /batch-uuids that were looked at
-	strays   []entryRow                // entries in batches that no record asks for
-	broken   []Difference              // of the layout's rules
-	faults   serviceFaults
-	workers  []string                     // paths that workers wrote: locks on jobs, and statuses of requests that are being processed
-	profiles struct{ there, wanted bool } // whether any job has a profile
+	doubtful   []ref           // roots of jobs that the ledger does not have
+	claims     jobRows         // which records these claim
+	runs       map[string]bool // runs that jobs say made them
+	unrecorded *unrecorded
+	silent     []custodyEntry // ledger entries whose job is there but claims no record
+	claimed    []bool         // whether a job that is there claims the record, by the ledger's row
+	jobs       []verifiedRow  // in the order of their paths, if seen is true
+	seen       bool           // all jobs were looked at
+	lanes      lanes
+	folders    map[string]bool // folders in which wanted jobs have entries
+	batches    map[batchKey]*wantedBatch
+	wanted     map[string][]*wantedBatch // by BID
+	uuids      nameSet                   // entries of /batch-uuids that were looked at
+	strays     []entryRow                // entries in batches that no record asks for
+	broken     []Difference              // of the layout's rules
+	faults     serviceFaults
+	workers    []string                     // paths that workers wrote: locks on jobs, and statuses of requests that are being processed
+	profiles   struct{ there, wanted bool } // whether any job has a profile
 }
 
 func newVerifier(src *LegacyQueue, l *listing, opt VerifyOptions) *verifier {
 	v := &verifier{
 		src: src, target: l, opt: opt, policies: DefaultPolicies(), dialect: newqueue.Design,
 		verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}, Services: []ServiceFinding{}, Released: []string{}, Worked: WorkedOn{First: []WorkedJob{}, Gone: []GoneJob{}, Abandoned: []string{}}},
-		claims:  newJobRows(l.names), runs: map[string]bool{}, untold: l.unrecorded(), faults: serviceFaults{names: l.names}, claimed: make([]bool, len(l.custody.held.rows)),
+		claims:  newJobRows(l.names), runs: map[string]bool{}, unrecorded: l.unrecorded(), faults: serviceFaults{names: l.names}, claimed: make([]bool, len(l.custody.entries.rows)),
 		jobs: make([]verifiedRow, 0, len(l.roots)), lanes: lanes{index: map[laneOfRun]int32{}}, folders: map[string]bool{}, batches: map[batchKey]*wantedBatch{}, wanted: map[string][]*wantedBatch{}, uuids: newNameSet(),
 	}
 	if run, ok := l.newest(); ok {
@@ -226,11 +226,11 @@ func newVerifier(src *LegacyQueue, l *listing, opt VerifyOptions) *verifier {
 	if opt.Policies != nil {
 		v.policies = *opt.Policies
 	}
-	v.damaged(l.custody.damage)
+	v.addDamage(l.custody.damage)
 	return v
 }
 
-func (v *verifier) damaged(damage []Problem) {
+func (v *verifier) addDamage(damage []Problem) {
 	for _, d := range damage {
 		v.verdict.Differences = append(v.verdict.Differences, Difference{Kind: Damaged, Path: d.Path, Message: d.Message + "; " + d.Next, Rebuildable: d.Rebuildable})
 	}

@@ -11,29 +11,29 @@ import (
 // wantedBatch is a batch as its records say that it should be.
 type wantedBatch struct {
 	batch
-	drain bool // a job of an unfinished inventory record is in it
+	unfinishedInventory bool // a job of an unfinished inventory record is in it
 	// failed and successful are ids of jobs, as refs until the batch is looked at.
 	failed, successful []ref
 }
 
-// takeOne is [batch.take], and keeps the ids only as refs.
-func (b *wantedBatch) takeOne(j *job, n *names, d newqueue.Dialect) {
-	b.take(j, d)
+// addJobRefs is [batch.addJob], and keeps the ids only as refs.
+func (b *wantedBatch) addJobRefs(j *job, n *names, d newqueue.Dialect) {
+	b.addJob(j, d)
 	move := func(ids []string, rows []ref) ([]string, []ref) {
 		for _, id := range ids {
 			rows = append(rows, n.ref(id))
 		}
 		return nil, rows
 	}
-	b.tallied.failed, b.failed = move(b.tallied.failed, b.failed)
-	b.tallied.successful, b.successful = move(b.tallied.successful, b.successful)
+	b.tally.failed, b.failed = move(b.tally.failed, b.failed)
+	b.tally.successful, b.successful = move(b.tally.successful, b.successful)
 }
 
 // wants are the batch's znodes. All of its jobs must have been taken.
 func (b *wantedBatch) wants(n *names, d newqueue.Dialect) []leaf {
 	whole := b.batch
-	whole.tallied.failed = slices.Collect(n.texts(b.failed))
-	whole.tallied.successful = slices.Collect(n.texts(b.successful))
+	whole.tally.failed = slices.Collect(n.texts(b.failed))
+	whole.tally.successful = slices.Collect(n.texts(b.successful))
 	return whole.nodes(d)
 }
 
@@ -88,8 +88,8 @@ func (l *listing) data(ctx context.Context, paths []string) (map[string][]byte, 
 // allBatches looks at all batches, and at those that should be there. It does not look at
 // their jobs' entries.
 func (v *verifier) allBatches(ctx context.Context) error {
-	met, tell := map[string]bool{}, phases(ctx)
-	tell(ComparingBatches, 0, len(v.target.batches))
+	met, report := map[string]bool{}, phases(ctx)
+	report(ComparingBatches, 0, len(v.target.batches))
 	for p, err := range v.target.batchParts(ctx) {
 		if err != nil {
 			return err
@@ -97,7 +97,7 @@ func (v *verifier) allBatches(ctx context.Context) error {
 		for _, path := range p.roots {
 			met[znode.Name(path)] = true
 		}
-		tell(ComparingBatches, len(met), len(v.target.batches))
+		report(ComparingBatches, len(met), len(v.target.batches))
 		if err := v.piece(p).batchesThere(ctx); err != nil {
 			return err
 		}

@@ -19,33 +19,33 @@ import (
 // record. If a job claims a record and the ledger does not have the job, it is doubtful:
 // whether it counts is known only when all jobs were seen.
 func (v *verifier) knownJobs(ctx context.Context) error {
-	held := &v.target.custody.held
-	done, tell := 0, phases(ctx)
-	tell(Comparing, 0, len(v.target.roots))
+	entries := &v.target.custody.entries
+	done, report := 0, phases(ctx)
+	report(Comparing, 0, len(v.target.roots))
 	known := func(c claimed) (counts, take bool) {
-		i, there := held.index(c.prov.Path)
-		if !there || held.at(i).root != c.root {
-			v.claims.add(c.placed)
+		i, there := entries.index(c.prov.Path)
+		if !there || entries.at(i).root != c.root {
+			v.claims.add(c.migratedJob)
 			v.doubtful = append(v.doubtful, v.target.names.ref(c.root))
 			return false, false
 		}
 		v.claimed[i] = true
 		return true, true
 	}
-	return v.jobsBeside(ctx, v.target.allRoots(), known, func(jobs int) {
+	return v.eachPartWithRecords(ctx, v.target.allRoots(), known, func(jobs int) {
 		done += jobs
-		tell(Comparing, done, len(v.target.roots))
+		report(Comparing, done, len(v.target.roots))
 	})
 }
 
 // doubtfulJobs decides which doubtful jobs count, and looks at them all.
 func (v *verifier) doubtfulJobs(ctx context.Context) error {
-	v.settleClaims()
+	v.chooseClaims()
 	counts := func(c claimed) (counts, take bool) {
 		other, there := v.claims.find(c.prov.Path)
 		return there && other.root == c.root, true
 	}
-	if err := v.jobsBeside(ctx, v.target.names.texts(v.doubtful), counts, func(int) {}); err != nil {
+	if err := v.eachPartWithRecords(ctx, v.target.names.texts(v.doubtful), counts, func(int) {}); err != nil {
 		return err
 	}
 	slices.SortFunc(v.jobs, func(a, b verifiedRow) int {
@@ -59,16 +59,16 @@ func (v *verifier) doubtfulJobs(ctx context.Context) error {
 
 // claimed is what a job or request says it was made from.
 type claimed struct {
-	placed
-	said   Provenance
-	record fetched // the record, if it is there
+	migratedJob
+	provenance Provenance
+	record     fetched // the record, if it is there
 }
 
 // claimOf reads from which record a job or request says that it was made. ok is false if it
 // says nothing.
 func claimOf(sub side.Subtree) (c claimed, ok bool) {
-	c.said, ok = parseProvenance(sub.Nodes[0].Data)
-	c.placed = placed{prov: c.said.origin(), root: sub.Root, id: znode.Name(sub.Root)}
+	c.provenance, ok = parseProvenance(sub.Nodes[0].Data)
+	c.migratedJob = migratedJob{prov: c.provenance.origin(), root: sub.Root, id: znode.Name(sub.Root)}
 	for _, n := range sub.Nodes {
 		if n.Path == sub.Root+"/bid" && znode.Parent(sub.Root) == newqueue.JobsPath {
 			c.bid = string(n.Data)
@@ -77,24 +77,24 @@ func claimOf(sub side.Subtree) (c claimed, ok bool) {
 	return c, ok
 }
 
-// besides are the jobs and requests of a part while their records are being read.
-type besides struct {
+// partWithRecords are the jobs and requests of a part while their records are being read.
+type partWithRecords struct {
 	part   *part
 	claims []claimed
 	read   chan error // gets a value when the records were read
 }
 
-// jobsBeside looks at jobs and requests beside the records that they were made from. says
+// eachPartWithRecords looks at jobs and requests beside the records that they were made from. says
 // decides whether a claim counts, and whether the job is looked at now. While one part is
 // looked at, the records of the next part and the jobs of the part after that are read.
-func (v *verifier) jobsBeside(ctx context.Context, roots iter.Seq[string], says func(claimed) (counts, take bool), done func(jobs int)) error {
+func (v *verifier) eachPartWithRecords(ctx context.Context, roots iter.Seq[string], says func(claimed) (counts, take bool), done func(jobs int)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var reading sync.WaitGroup
 	defer reading.Wait()
 	defer cancel()
-	var last *besides // the part whose records are being read
-	compare := func(b *besides) error {
-		if err := v.piece(b.part).beside(ctx, b.claims); err != nil {
+	var last *partWithRecords // the part whose records are being read
+	compare := func(b *partWithRecords) error {
+		if err := v.piece(b.part).compareJobs(ctx, b.claims); err != nil {
 			return err
 		}
 		done(len(b.part.roots))
@@ -116,7 +116,7 @@ func (v *verifier) jobsBeside(ctx context.Context, roots iter.Seq[string], says 
 		if err != nil {
 			return err
 		}
-		b := &besides{part: p, claims: counting, read: make(chan error, 1)}
+		b := &partWithRecords{part: p, claims: counting, read: make(chan error, 1)}
 		counting = nil
 		before := last
 		if before != nil {
@@ -166,17 +166,17 @@ func (v *verifier) readRecords(ctx context.Context, claims []claimed) error {
 	return nil
 }
 
-// settleClaims keeps the doubtful claims that count: for each record the first, if the
+// chooseClaims keeps the doubtful claims that count: for each record the first, if the
 // ledger's own job is not there.
-func (v *verifier) settleClaims() {
+func (v *verifier) chooseClaims() {
 	v.claims.sort()
-	held := &v.target.custody.held
+	entries := &v.target.custody.entries
 	counting := v.claims.rows[:0]
 	for _, row := range v.claims.rows {
-		p := v.claims.placed(row)
+		p := v.claims.job(row)
 		root := ""
-		if i, there := held.index(p.prov.Path); there && v.claimed[i] {
-			root = held.at(i).root
+		if i, there := entries.index(p.prov.Path); there && v.claimed[i] {
+			root = entries.at(i).root
 		} else if last := len(counting) - 1; last >= 0 && counting[last].record == row.record {
 			root = v.target.names.text(counting[last].root)
 		}
@@ -197,11 +197,11 @@ func (v *verifier) isRecord(path string) bool {
 
 // otherRecords counts the records that no job claims.
 func (v *verifier) otherRecords(ctx context.Context) error {
-	held := &v.target.custody.held
-	there := make([]bool, len(held.rows))
+	entries := &v.target.custody.entries
+	there := make([]bool, len(entries.rows))
 	unclaimed := func(yield func(string) bool) {
 		for path := range v.src.Paths() {
-			i, known := held.index(path)
+			i, known := entries.index(path)
 			if known {
 				there[i] = true
 			}
@@ -213,11 +213,11 @@ func (v *verifier) otherRecords(ctx context.Context) error {
 			}
 		}
 	}
-	tell, read := phases(ctx), 0
-	tell(ComparingRecords, 0, 0)
+	report, read := phases(ctx), 0
+	report(ComparingRecords, 0, 0)
 	for f, err := range v.src.fetch(ctx, unclaimed) {
 		read++
-		tell(ComparingRecords, read, 0)
+		report(ComparingRecords, read, 0)
 		if err != nil {
 			return err
 		}
@@ -225,8 +225,8 @@ func (v *verifier) otherRecords(ctx context.Context) error {
 			v.account(&f.Record, nil)
 		}
 	}
-	for i, row := range held.rows {
-		if _, stands := v.claims.find(held.names.text(row.record)); !there[i] && !v.claimed[i] && !stands && row.op != settled {
+	for i, row := range entries.rows {
+		if _, exists := v.claims.find(entries.names.text(row.record)); !there[i] && !v.claimed[i] && !exists && row.op != opDeclaredDone {
 			v.verdict.Settled++
 		}
 	}
@@ -235,17 +235,17 @@ func (v *verifier) otherRecords(ctx context.Context) error {
 
 // account counts one record by what became of it. old is the job that claims it, or nil.
 // account returns the job that the record should be, or nil.
-func (v *verifier) account(r *Record, old *placed) *job {
+func (v *verifier) account(r *Record, old *migratedJob) *job {
 	a := &v.verdict.Records
 	a.Total++
 	if h, migrated := v.target.custody.lookup(r.Path); migrated && old == nil {
 		a.Gone++
 		switch {
-		case h.op == settled:
-		case v.target.stands(h.root):
+		case h.op == opDeclaredDone:
+		case v.target.hasJob(h.root):
 			v.silent = append(v.silent, h)
 		default:
-			v.differ(JobGone, r.Path, v.target.gone(h))
+			v.differ(JobGone, r.Path, v.target.whyGone(h))
 		}
 		return nil
 	}
@@ -256,47 +256,47 @@ func (v *verifier) account(r *Record, old *placed) *job {
 	if v.opt.Policies == nil && old != nil {
 		policies = old.policies(*r, policies)
 	}
-	fate, land, reason := decide(*r, policies)
+	decided, initial, reason := decide(*r, policies)
 	switch {
-	case old != nil && (fate == FateBlock || fate == FateQuarantine):
+	case old != nil && (decided == Block || decided == Quarantine):
 		a.Missing++
 		v.differ(RecordChanged, r.Path, fmt.Sprintf("it changed since it became %s: %s", old.root, reason))
 		return nil
-	case fate == FateBlock:
+	case decided == Block:
 		a.Missing++
 		v.differ(Undecided, r.Path, reason)
 		return nil
-	case fate == FateQuarantine:
+	case decided == Quarantine:
 		a.Quarantined++
 		v.checkKept(*r)
 		return nil
-	case fate == FateSkip && old == nil:
+	case decided == Skip && old == nil:
 		a.Skipped++
 		return nil
-	case fate == FateSkip:
-		land = landings[r.Queue][r.Legacy.Header.Status]
+	case decided == Skip:
+		initial = initialStates[r.Queue][r.Legacy.Header.Status]
 	case old == nil:
 		a.Missing++
 		v.differ(NotMigrated, r.Path, "no job or access request in the target is made from it: migrate again")
 		return nil
 	}
 	a.Migrated++
-	v.verdict.States[string(land.job)+string(land.access)]++
+	v.verdict.States[string(initial.job)+string(initial.access)]++
 	if old.prov.SHA256 != hex.EncodeToString(r.Legacy.SHA256[:]) {
 		v.differ(RecordChanged, r.Path, fmt.Sprintf("it changed since it became %s: migrate again", old.root))
 	}
-	return &job{rec: r, land: land, run: old.prov.Run, id: old.id, bid: old.bid}
+	return &job{rec: r, initial: initial, run: old.prov.Run, id: old.id, bid: old.bid}
 }
 
 func (v *verifier) checkKept(r Record) {
-	if v.opt.Quarantined != nil && !holds(v.opt.Quarantined, r) {
+	if v.opt.Quarantined != nil && !isKept(v.opt.Quarantined, r) {
 		v.differ(NotKept, r.Path, "the quarantine file doesn't hold its bytes")
 	}
 }
 
-// beside looks at the jobs and requests of a part beside the records that they were made
+// compareJobs looks at the jobs and requests of a part beside the records that they were made
 // from. claims are the claims that count.
-func (p *piece) beside(ctx context.Context, claims []claimed) error {
+func (p *piece) compareJobs(ctx context.Context, claims []claimed) error {
 	jobs := p.expected(claims)
 	if err := p.findBatches(ctx, jobs); err != nil {
 		return err
@@ -306,8 +306,8 @@ func (p *piece) beside(ctx context.Context, claims []claimed) error {
 			b := p.batches[keyOf(*j.rec, j.run, p.dialect)]
 			// The batch that the job should be in, not the one that it names.
 			j.bid = b.bid
-			b.takeOne(j, p.target.names, p.dialect)
-			b.drain = b.drain || j.rec.Queue == Inventory && isUnfinished(j.land)
+			b.addJobRefs(j, p.target.names, p.dialect)
+			b.unfinishedInventory = b.unfinishedInventory || j.rec.Queue == Inventory && isUnfinished(j.initial)
 		}
 		p.wantNodes(j.nodes(p.dialect), j.root())
 		p.readBack(*j)
@@ -325,11 +325,11 @@ func (p *piece) expected(claims []claimed) []*job {
 	for i := range claims {
 		c := &claims[i]
 		p.runs[c.prov.Run] = true
-		p.untold.see(c.placed)
-		p.said[c.root] = &c.said
+		p.unrecorded.see(c.migratedJob)
+		p.provenances[c.root] = &c.provenance
 		if !c.record.there() {
 			p.differ(NoRecord, c.root, fmt.Sprintf("it was made from %s, which is not in the source (any more): it could run twice", c.prov.Path))
-		} else if j := p.account(&c.record.Record, &c.placed); j != nil {
+		} else if j := p.account(&c.record.Record, &c.migratedJob); j != nil {
 			jobs = append(jobs, j)
 		}
 	}
@@ -373,8 +373,8 @@ type verifiedRow struct {
 
 // rowOf is the row of a job that was looked at.
 func (v *verifier) rowOf(j *job) verifiedRow {
-	held := &v.target.custody.held
-	if i, there := held.index(j.rec.Path); there && held.at(i).root == j.root() {
+	entries := &v.target.custody.entries
+	if i, there := entries.index(j.rec.Path); there && entries.at(i).root == j.root() {
 		return verifiedRow{claim: int32(i)}
 	}
 	i, _ := v.claims.index(j.rec.Path)
@@ -387,17 +387,17 @@ func (v *verifier) named(row verifiedRow) (root, record ref) {
 		c := v.claims.rows[^row.claim]
 		return c.root, c.record
 	}
-	h := v.target.custody.held.rows[row.claim]
+	h := v.target.custody.entries.rows[row.claim]
 	return h.root, h.record
 }
 
 // noteJob remembers a job that was looked at.
 func (v *verifier) noteJob(j *job) {
-	l := lane{queue: j.rec.Queue, job: j.land.job, access: j.land.access}
+	l := lane{queue: j.rec.Queue, job: j.initial.job, access: j.initial.access}
 	if !isAccess(j.rec.Queue) {
 		l.priority = j.rec.Legacy.Key.Priority
-		if j.land.job != newqueue.JobDeleted || v.dialect.KeepsDeleted() {
-			v.folders[newqueue.JobStatePath(j.land.job)] = true
+		if j.initial.job != newqueue.JobDeleted || v.dialect.KeepsDeleted() {
+			v.folders[newqueue.JobStatePath(j.initial.job)] = true
 		}
 	} else {
 		v.folders[newqueue.AccessQueuePath(accessQueue(j.rec.Queue))] = true
@@ -461,7 +461,7 @@ func (v *verifier) silentJobs(ctx context.Context) error {
 		case err != nil && !errors.Is(err, znode.ErrNoNode):
 			return err
 		case err != nil, h.made.known() && parent.Stat.Czxid > h.made.to:
-			v.differ(JobGone, h.record, v.target.gone(h))
+			v.differ(JobGone, h.record, v.target.whyGone(h))
 		default:
 			v.differ(NodeChanged, h.root, fmt.Sprintf("%s made it from %s, but it does not say so any more", h.run, h.record))
 		}

@@ -137,7 +137,7 @@ func TestVerifyNamesThePlace(t *testing.T) {
 				n.Stat.EphemeralOwner = 0x77
 			}
 			return true
-		}, named{MadeAgain, job1 + "/bid", "session 0x77"}},
+		}, named{Recreated, job1 + "/bid", "session 0x77"}},
 		{"a job says that it was made from what the ledger does not know", func(n *znode.Node) bool {
 			if n.Path == job1 {
 				n.Data = []byte(strings.Replace(string(n.Data), "mrtQ-05000000000001", "mrtQ-05000000000002", 1))
@@ -147,10 +147,10 @@ func TestVerifyNamesThePlace(t *testing.T) {
 		{"a session holds what should not be there", nil, named{NodeExtra, job1 + "/strange", "a session holds it"}},
 		{"/migration holds data", changed(MigrationPath, func(n *znode.Node) { n.Data = []byte("by hand") }), named{NodeChanged, MigrationPath, "by hand"}},
 		{"the ACL of /jobs was changed", changed("/jobs", func(n *znode.Node) { n.Stat.Aversion = 1 }), named{OtherACL, "/jobs", "since it was created"}},
-		{"/jobs is ephemeral", changed("/jobs", func(n *znode.Node) { n.Stat.EphemeralOwner = 0x77 }), named{MadeAgain, "/jobs", "session 0x77"}},
-		{"/jobs was recreated", changed("/jobs", func(n *znode.Node) { n.Stat.Czxid = 1 << 40 }), named{MadeAgain, "/jobs", "no run was at work"}},
+		{"/jobs is ephemeral", changed("/jobs", func(n *znode.Node) { n.Stat.EphemeralOwner = 0x77 }), named{Recreated, "/jobs", "session 0x77"}},
+		{"/jobs was recreated", changed("/jobs", func(n *znode.Node) { n.Stat.Czxid = 1 << 40 }), named{Recreated, "/jobs", "no run was at work"}},
 		{"the ACL of a run's record was changed", changed(run1, func(n *znode.Node) { n.Stat.Aversion = 1 }), named{OtherACL, run1, "since it was created"}},
-		{"a run's record is ephemeral", changed(run1, func(n *znode.Node) { n.Stat.EphemeralOwner = 0x77 }), named{MadeAgain, run1, "session 0x77"}},
+		{"a run's record is ephemeral", changed(run1, func(n *znode.Node) { n.Stat.EphemeralOwner = 0x77 }), named{Recreated, run1, "session 0x77"}},
 		{"the ACL of a shard was changed", changed(shard1, func(n *znode.Node) { n.Stat.Aversion = 1 }), named{OtherACL, shard1, "since it was created"}},
 		{"a shard was written to", changed(shard1, func(n *znode.Node) { n.Stat.Version = 2 }), named{NodeTouched, shard1, "it was set 2 times"}},
 	} {

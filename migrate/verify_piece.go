@@ -17,13 +17,13 @@ type piece struct {
 	want *znode.Tree
 	ours map[string]string // wanted znodes that a run must have created, and the job that each is part of, "" for none
 
-	said      map[string]*Provenance // provenance, by the job
-	records   map[string]string      // the record that a job was made from, by the job
-	inventory map[string]bool        // jobs and batches of unfinished inventory records
+	provenances map[string]*Provenance // provenance, by the job
+	records     map[string]string      // the record that a job was made from, by the job
+	inventory   map[string]bool        // jobs and batches of unfinished inventory records
 }
 
 func (v *verifier) piece(p *part) *piece {
-	return &piece{verifier: v, part: p, want: znode.NewTree(), ours: map[string]string{}, said: map[string]*Provenance{}}
+	return &piece{verifier: v, part: p, want: znode.NewTree(), ours: map[string]string{}, provenances: map[string]*Provenance{}}
 }
 
 // wantNodes adds znodes to the wanted tree that a run must have created. job is the job that
@@ -92,7 +92,7 @@ func (p *piece) isOurs(path string) bool {
 func (p *piece) extra(n *znode.Node) {
 	what := "nothing in the source asks for it, and it came after the run began"
 	switch inside := p.inside(n); {
-	case foreignMarker(n.Path), p.emptied(n), administrators(n):
+	case foreignMarker(n.Path), p.emptied(n), setByAdministrator(n):
 		p.verdict.Others++
 		return
 	case p.opt.Others && (inside == "" || n.Stat.EphemeralOwner != 0):
@@ -124,7 +124,7 @@ func foreignMarker(path string) bool {
 func (p *piece) emptied(n *znode.Node) bool {
 	batch, ok := strings.CutSuffix(znode.Parent(n.Path), "/states")
 	return ok && p.isOurs(batch) && n.Stat.NumChildren == 0 && (n.Stat.Cversion > 0 || p.target.dated()) &&
-		slices.Contains(newqueue.BatchFolders, newqueue.BatchFolder(znode.Name(n.Path))) && p.target.bornInRun(n.Stat.Czxid)
+		slices.Contains(newqueue.BatchFolders, newqueue.BatchFolder(znode.Name(n.Path))) && p.target.createdInRun(n.Stat.Czxid)
 }
 
 // inside is the job, batch, request or run that a znode belongs to: by its path, its name or
@@ -172,7 +172,7 @@ func (p *piece) checkVersions(path string) {
 	ex := p.target
 	switch {
 	case n.Stat.EphemeralOwner != 0:
-		p.differ(MadeAgain, path, fmt.Sprintf("it is ephemeral: it is deleted when session %#x ends", n.Stat.EphemeralOwner))
+		p.differ(Recreated, path, fmt.Sprintf("it is ephemeral: it is deleted when session %#x ends", n.Stat.EphemeralOwner))
 	case n.Stat.Aversion != 0:
 		p.differ(OtherACL, path, "its ACL was changed since it was created")
 	case n.Stat.Version != 0 && znode.SameData(n.Data, p.want.Get(path).Data):
@@ -180,19 +180,19 @@ func (p *piece) checkVersions(path string) {
 	case !ex.dated():
 		// A copy, restored from a dump: its transactions show nothing.
 	case job != "" && p.tree.Get(job) != nil && n.Stat.Czxid != p.tree.Get(job).Stat.Czxid:
-		p.differ(MadeAgain, path, fmt.Sprintf("transaction %#x created it, and %#x created its job: another client deleted and recreated it", n.Stat.Czxid, p.tree.Get(job).Stat.Czxid))
+		p.differ(Recreated, path, fmt.Sprintf("transaction %#x created it, and %#x created its job: another client deleted and recreated it", n.Stat.Czxid, p.tree.Get(job).Stat.Czxid))
 	case path == job:
-		if h, there := ex.custody.lookup(p.provenance(n).Path); there && h.root == path && h.made.known() && !h.made.holds(n.Stat.Czxid) {
-			p.differ(MadeAgain, path, path+" was deleted and recreated")
+		if h, there := ex.custody.lookup(p.provenance(n).Path); there && h.root == path && h.made.known() && !h.made.contains(n.Stat.Czxid) {
+			p.differ(Recreated, path, path+" was deleted and recreated")
 		}
-	case job == "" && !ex.bornInRun(n.Stat.Czxid) && !ex.besideRuns(n):
-		p.differ(MadeAgain, path, "no run was at work when it was created: another client deleted and recreated it")
+	case job == "" && !ex.createdInRun(n.Stat.Czxid) && !ex.createdOutsideRuns(n):
+		p.differ(Recreated, path, "no run was at work when it was created: another client deleted and recreated it")
 	}
 }
 
 // provenance is what a job's or request's own znode says.
 func (p *piece) provenance(n *znode.Node) Provenance {
-	if said := p.said[n.Path]; said != nil {
+	if said := p.provenances[n.Path]; said != nil {
 		return *said
 	}
 	prov, _ := parseProvenance(n.Data)
@@ -207,7 +207,7 @@ func (p *piece) checkACL(n *znode.Node) {
 	for _, r := range p.target.runs {
 		s, record := p.target.spans[r.ID], p.target.tree.Get(r.path())
 		// The election is created before the first run, and later if it is missing.
-		mine := s.known() && s.holds(n.Stat.Czxid) || n.Path == ElectionPath
+		mine := s.known() && s.contains(n.Stat.Czxid) || n.Path == ElectionPath
 		if !mine || record.ACL == nil {
 			continue
 		}

@@ -62,28 +62,28 @@ func (v *verifier) strayEntries(ctx context.Context) error {
 	return nil
 }
 
-// dangling returns the entries whose job was not there when they were listed. tells has one
-// entry of each missing job, by which a message can name the job.
-func (v *verifier) dangling() (rows []entryRow, tells map[string]string) {
-	tells = map[string]string{}
+// dangling returns the entries whose job was not there when they were listed. oneEntry has one
+// entry of each missing job, for a message.
+func (v *verifier) dangling() (rows []entryRow, oneEntry map[string]string) {
+	oneEntry = map[string]string{}
 	for _, list := range []*entryRows{&v.target.queued, &v.target.inBatch} {
 		for _, row := range list.rows {
 			job := newqueue.JobPath(v.target.names.text(row.jid))
-			if row.jid != (ref{}) && v.target.stands(job) {
+			if row.jid != (ref{}) && v.target.hasJob(job) {
 				continue
 			}
-			row.odd = true // read it again: on a live target, it may be gone by now
+			row.incomplete = true // read it again: on a live target, it may be gone by now
 			rows = append(rows, row)
-			if _, told := tells[job]; row.jid != (ref{}) && (!told || row.in > 0) {
-				tells[job] = list.path(row)
+			if _, found := oneEntry[job]; row.jid != (ref{}) && (!found || row.in > 0) {
+				oneEntry[job] = list.path(row)
 			}
 		}
 	}
-	return rows, tells
+	return rows, oneEntry
 }
 
 // withoutJobs looks again at entries whose job was not there, and reports the missing jobs.
-func (v *verifier) withoutJobs(ctx context.Context, rows []entryRow, tells map[string]string) error {
+func (v *verifier) withoutJobs(ctx context.Context, rows []entryRow, oneEntry map[string]string) error {
 	p := v.piece(newPart())
 	if err := v.target.putEntries(ctx, p.part, rows); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (v *verifier) withoutJobs(ctx context.Context, rows []entryRow, tells map[s
 		return err
 	}
 	for _, job := range jobs {
-		if entry := tells[job]; p.tree.Get(job) == nil && p.tree.Get(entry) != nil {
+		if entry := oneEntry[job]; p.tree.Get(job) == nil && p.tree.Get(entry) != nil {
 			p.differ(NodeMissing, job, entry+" stands for it")
 		}
 	}
@@ -140,7 +140,7 @@ func (p *piece) wantStructure() {
 	}
 	for _, run := range runs {
 		for _, path := range run.Made {
-			if administrators(p.tree.Get(path)) {
+			if setByAdministrator(p.tree.Get(path)) {
 				p.wantThere(path)
 				continue
 			}
@@ -190,12 +190,12 @@ func (p *piece) checkOwn(path string) {
 	switch {
 	case n == nil:
 	case n.Stat.EphemeralOwner != 0:
-		p.differ(MadeAgain, path, fmt.Sprintf("it is ephemeral: it is deleted when session %#x ends", n.Stat.EphemeralOwner))
+		p.differ(Recreated, path, fmt.Sprintf("it is ephemeral: it is deleted when session %#x ends", n.Stat.EphemeralOwner))
 	case n.Stat.Aversion != 0:
 		p.differ(OtherACL, path, "its ACL was changed since it was created")
 	case n.Stat.Version != 0 && znode.Within(path, LedgerPath):
 		p.differ(NodeTouched, path, fmt.Sprintf("it was set %s since it was created", times(n.Stat.Version)))
-	case path == newqueue.JobsPath && p.target.dated() && !p.target.bornInRun(n.Stat.Czxid):
-		p.differ(MadeAgain, path, "no run was at work when it was created: another client deleted and recreated it")
+	case path == newqueue.JobsPath && p.target.dated() && !p.target.createdInRun(n.Stat.Czxid):
+		p.differ(Recreated, path, "no run was at work when it was created: another client deleted and recreated it")
 	}
 }

@@ -62,7 +62,7 @@ func (p *piece) jobServices(ctx context.Context, jobs []*job) error {
 	p.records, p.inventory = map[string]string{}, map[string]bool{}
 	for _, j := range jobs {
 		p.records[j.root()] = j.rec.Path
-		p.inventory[j.root()] = j.rec.Queue == Inventory && isUnfinished(j.land)
+		p.inventory[j.root()] = j.rec.Queue == Inventory && isUnfinished(j.initial)
 	}
 	p.services(p.owns, nil, nil)
 	return nil
@@ -101,7 +101,7 @@ func (p *piece) batchServices() {
 	p.inventory = map[string]bool{}
 	for _, path := range p.roots {
 		for _, b := range p.wanted[strings.TrimPrefix(path, newqueue.BatchesPath+"/")] {
-			p.inventory[path] = p.inventory[path] || b.drain
+			p.inventory[path] = p.inventory[path] || b.unfinishedInventory
 		}
 	}
 	there := func(bid string) services.BatchRest {
@@ -109,12 +109,12 @@ func (p *piece) batchServices() {
 		if b == nil {
 			return orNone(nil)(bid)
 		}
-		return services.BatchRest{Jobs: int(b.jobs), Standing: func(f newqueue.BatchFolder) int { return int(b.standing[slices.Index(newqueue.BatchFolders, f)]) }}
+		return services.BatchRest{Jobs: int(b.jobs), Standing: func(f newqueue.BatchFolder) int { return int(b.entries[slices.Index(newqueue.BatchFolders, f)]) }}
 	}
 	wanted := func(bid string) services.BatchRest {
 		jobs, in := 0, folderCounts{}
 		for _, b := range p.wanted[bid] {
-			for i, n := range b.tallied.in {
+			for i, n := range b.tally.in {
 				jobs, in[i] = jobs+n, in[i]+n
 			}
 		}

@@ -194,7 +194,7 @@ func workersDo(d Difference, owner string) bool {
 		return inside && workersWrite[znode.Name(child)]
 	case NodeExtra:
 		return !inside && d.Path != owner || workersWrite[znode.Name(child)]
-	case NodeMissing, MadeAgain:
+	case NodeMissing, Recreated:
 		return !inside && d.Path != owner || znode.Name(child) == "states" // an entry, or the folder that had it
 	}
 	return false
@@ -242,7 +242,7 @@ func (v *verifier) stateOf(sub side.Subtree) (state, bid string, ok bool) {
 // the same.
 func (v *verifier) doneAndCleaned(record string) bool {
 	h, there := v.target.custody.lookup(record)
-	return there && h.op != settled && v.isReleased(h.root) && v.target.batchOf(h.bid) == nil
+	return there && h.op != opDeclaredDone && v.isReleased(h.root) && v.target.batchOf(h.bid) == nil
 }
 
 // isWorkersFolder reports whether workers create a znode of the layout: the folder of a

@@ -159,8 +159,9 @@ func (q *Queue) batchIDs(ctx context.Context) ([]string, error) {
 	return ids, err
 }
 
-// BatchJobs lists the ids of a batch's jobs by folder, sorted. A batch without
-// jobs has no folders. If the batch does not exist, the error is [ErrNotFound].
+// BatchJobs lists the ids of a batch's jobs by folder, sorted. It has an entry
+// for each folder that exists, even if the folder is empty. If the batch does not
+// exist, the error is [ErrNotFound].
 func (q *Queue) BatchJobs(ctx context.Context, bid string) (map[BatchFolder][]string, error) {
 	if _, err := q.get(ctx, BatchPath(bid)); err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ const (
 	MrtZK Dialect = "mrt-zk"
 )
 
-// Dialects are all dialects, the default first.
+// Dialects are all dialects. There is no default: the caller chooses one.
 var Dialects = []Dialect{Design, MrtZK}
 
 // ParseDialect returns the dialect with that name, design or mrt-zk. The error

@@ -57,7 +57,7 @@ J9 job downloading → failed passed passed
 	if err != nil || !bytes.Contains(xml, []byte(`tests="3"`)) {
 		t.Errorf("%v\n%s", err, xml)
 	}
-	coverage, err := fromFile("--accept", covered, report.ReadCoverage)
+	coverage, err := fromFile("--accept", covered, "mrtq accept --coverage", report.ReadCoverage)
 	if err != nil || len(coverage.Rows) != 154 || coverage.Count(report.CoveragePassed) != 2 || coverage.In("design").Count(report.CoveragePassed) != 1 {
 		t.Errorf("--coverage: %+v, %v", coverage, err)
 	}

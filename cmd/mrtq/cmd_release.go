@@ -135,13 +135,16 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 		return failed("release", target, err)
 	}
 	named := c.only != nil || c.collections != nil
-	chosen, _ := pick(holds.Standing, func(h migrate.Hold) bool { return slices.Contains(paths, h.Path) })
+	chosen, _ := pick(holds.List, func(h migrate.Hold) bool { return slices.Contains(paths, h.Path) })
+	if holds.Damaged && len(chosen) > 0 && len(args) < 2 && !c.force {
+		return needsRebuild(a, e)
+	}
 	lift, left := pick(chosen, func(h migrate.Hold) bool { return h.By != "" || named })
 	out := released{Released: lift, Left: left}
-	_, out.Held = pick(holds.Standing, func(h migrate.Hold) bool {
+	_, out.Held = pick(holds.List, func(h migrate.Hold) bool {
 		return slices.ContainsFunc(lift, func(l migrate.Hold) bool { return l.Path == h.Path })
 	})
-	proof, _ := pick(lift, func(h migrate.Hold) bool { return h.Proof })
+	proof, _ := pick(lift, func(h migrate.Hold) bool { return h.CoversRun })
 	if len(proof) > 0 && len(args) < 2 {
 		if out.Unfinished = unfinished(holds); out.Unfinished != nil && !c.unfinished {
 			return usageError("%s. Workers would see only half of the queue. To finish it, %s. To release it as it is, give --force --unfinished. Nothing was released", out.Unfinished, out.Unfinished.finish(a, e))

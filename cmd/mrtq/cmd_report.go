@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mrtq/internal/openfile"
+	"mrtq/internal/plainjson"
 	"mrtq/internal/report"
 	"mrtq/internal/side"
 	"mrtq/migrate"
@@ -137,29 +139,29 @@ var errNothingToReport = errors.New("there is nothing to report")
 
 // readFiles reads the files that flags name.
 func (c *reportCmd) readFiles(in *reportInput) (err error) {
-	if in.plan, err = fromFile("--plan", c.plan, readPlan); err != nil {
+	if in.plan, err = fromFile("--plan", c.plan, "mrtq plan --out FILE", readPlan); err != nil {
 		return err
 	}
-	if in.coverage, err = fromFile("--accept", c.accept, report.ReadCoverage); err != nil {
+	if in.coverage, err = fromFile("--accept", c.accept, "mrtq accept --coverage FILE", report.ReadCoverage); err != nil {
 		return err
 	}
-	in.check, err = fromFile("--check", c.check, report.ReadFindings)
+	in.check, err = fromFile("--check", c.check, "mrtq check -o json", report.ReadFindings)
 	return err
 }
 
 // fromFile reads the file that a flag names, or returns nil if it names none. A
-// file of another format is a usage error.
-func fromFile[T any](flag, path string, read func(io.Reader) (*T, error)) (*T, error) {
+// file of another format is a usage error. The command makes such a file.
+func fromFile[T any](flag, path, command string, read func(io.Reader) (*T, error)) (*T, error) {
 	if path == "" {
 		return nil, nil
 	}
 	data, err := openfile.ReadAll(path)
 	if err != nil {
-		return nil, fmt.Errorf("report: %s: %w", flag, err)
+		return nil, cmp.Or(noFile(flag+" "+path, path, err, "check the path; "+command+" makes such a file"), fmt.Errorf("report: %s: %w", flag, err))
 	}
 	v, err := read(bytes.NewReader(data))
 	if err != nil {
-		return nil, usageError("%s %s: %w", flag, path, err)
+		return nil, usageError("%s %s: %w; make a new one with %s", flag, path, err, command)
 	}
 	return v, nil
 }
@@ -181,7 +183,7 @@ func readPlan(r io.Reader) (*savedPlan, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(data, &p.Plan); err != nil {
-		return nil, fmt.Errorf("%w: %w", migrate.ErrPlanFile, err)
+		return nil, fmt.Errorf("%w: %w", migrate.ErrPlanFile, plainjson.Error(err))
 	}
 	return &p, nil
 }

@@ -80,7 +80,7 @@ func afterBlank(sentence string) string {
 
 func (a *app) printStatus(s *migrate.Status) {
 	list(a, "", s.Runs, []string{"RUN", "STATE", "STARTED", "DIALECT", "IN CUSTODY", "STILL THERE", "GONE"}, func(r migrate.RunStatus) []any {
-		return []any{r.Run, stateShown(s, r), r.Started.Format(time.RFC3339), string(r.Dialect), r.Custody, r.Standing, r.Gone}
+		return []any{r.Run, stateShown(s, r), r.Started.Format(time.RFC3339), string(r.Dialect), r.Custody, r.Existing, r.Gone}
 	})
 	list(a, "Damaged records of the migration", s.Damage, []string{"ZNODE", "WHAT"}, func(p migrate.Problem) []any { return []any{p.Path, p.Message} })
 	for _, of := range []struct {

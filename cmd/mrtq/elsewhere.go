@@ -20,7 +20,7 @@ func (a *app) addElsewhere(ctx context.Context, s sides, target side.Side, plan 
 	if on == nil || plan.Empty() || plan.NewestRun() != "" {
 		return nil
 	}
-	found, err := migrate.FindElsewhere(ctx, on, s.source.addr.Chroot, s.source.isNamed)
+	found, err := migrate.FindOtherQueues(ctx, on, s.source.addr.Chroot, s.source.isNamed)
 	for _, other := range found {
 		at := zkconn.Address{Servers: s.target.addr.Servers, Chroot: other.Chroot}.String()
 		plan.Problems = append(plan.Problems, migrate.Problem{

@@ -42,9 +42,9 @@ func readLackingDump(path string) (*znode.Tree, error) {
 	defer f.Close()
 	var r io.Reader = f
 	if isGzip(path) {
-		z, err := gzip.NewReader(f)
+		z, err := openfile.Unpack(f)
 		if err != nil {
-			return nil, fmt.Errorf("%w; mrtq unpacks files with names that end in .gz", err)
+			return nil, unnamed(err)
 		}
 		defer z.Close()
 		r = z

@@ -223,7 +223,7 @@ var unitOf = map[migrate.Phase]string{
 	migrate.ReadingJobs:      "jobs",
 	migrate.ReadingBatches:   "batches",
 	migrate.Restoring:        "znodes",
-	migrate.TakingBack:       "jobs and batches",
+	migrate.RollingBack:      "jobs and batches",
 }
 
 // phases makes the meter follow a migration with this context, until finish is

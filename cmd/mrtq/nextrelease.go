@@ -26,6 +26,13 @@ func (c *releaseCmd) needsProof(a *app, target endpoint, holds *migrate.Holds, p
 		count(len(proof), "hold covers", "holds cover"), holdNames(proof), a.command("release", []string{target.text, source}, flags...))
 }
 
+// needsRebuild refuses to lift holds, because the records that say what they cover are
+// damaged.
+func needsRebuild(a *app, target endpoint) error {
+	return checkError(fmt.Errorf("release: the migration's own records are damaged, and only they show whether its run is done. Rebuild them first: %s. To release without verifying, add --force. Nothing was released",
+		a.command("rebuild", []string{target.text})))
+}
+
 // needsQuarantine asks for the quarantine file. Everything else was verified.
 func (c *releaseCmd) needsQuarantine(a *app, target endpoint, source string, records int) error {
 	flags := append(c.chosen(), quarantineFlag("", target))
@@ -61,7 +68,7 @@ func (c *releaseCmd) next(a *app, target endpoint, source []string, holds *migra
 	if out.Unfinished != nil {
 		return text
 	}
-	if proof, _ := pick(out.Held, func(h migrate.Hold) bool { return h.Proof }); len(proof) > 0 {
+	if proof, _ := pick(out.Held, func(h migrate.Hold) bool { return h.CoversRun }); len(proof) > 0 {
 		args, flags := append([]string{target.text}, source...), choosing(proof)
 		if r, ok := holds.Newest(); ok {
 			if len(source) == 0 {

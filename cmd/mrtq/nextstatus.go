@@ -109,7 +109,7 @@ func (a *app) nextOf(s *migrate.Status, target endpoint) string {
 	case migrate.StepRelease:
 		return "Next, to verify and release: " + a.releaseCommand(s, target)
 	case migrate.StepReleaseOthers:
-		if slices.ContainsFunc(s.Holds, func(h migrate.HoldStatus) bool { return h.Proof }) {
+		if slices.ContainsFunc(s.Holds, func(h migrate.HoldStatus) bool { return h.CoversRun }) {
 			return "Next, when others no longer need their holds, to verify and release: " + a.releaseCommand(s, target)
 		}
 		var flags []flagWords

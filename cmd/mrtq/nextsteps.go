@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"syscall"
 
 	"mrtq/migrate"
 )
@@ -57,7 +56,6 @@ var errorSteps = []struct {
 }{
 	{migrate.ErrNoQueues, "give the chroot in the address, or the nodes with --ingest, --inventory, --access-small, --access-large"},
 	{migrate.ErrUnlisted, permit},
-	{syscall.EISDIR, "give a file, as mrtq dump writes it; a server's data directory is snapshot:DIR"},
 	{migrate.ErrQuarantineLine, "repair it, or give another --quarantine file"},
 	{migrate.ErrTooLarge, "raise jute.maxbuffer on the servers and give the same number with --packet"},
 	{migrate.ErrDropped, "if the servers' jute.maxbuffer is less than its default, give its value with --packet, or raise it"},
@@ -68,6 +66,10 @@ func withNextStep(err error) error {
 	var damage *migrate.DamageError
 	if errors.As(err, &damage) && damage.Damage.Rebuildable {
 		return fmt.Errorf("%w%s", err, rebuildCommand)
+	}
+	var line *migrate.DumpError
+	if errors.As(err, &line) {
+		return fmt.Errorf("%w; correct this line, or make the dump again with mrtq dump", err)
 	}
 	for _, s := range errorSteps {
 		if errors.Is(err, s.is) {

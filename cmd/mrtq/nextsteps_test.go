@@ -20,6 +20,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"no queues":       {&migrate.NoQueuesError{Missing: []string{"/ingest"}}, "there is nothing; give the chroot in the address, or the nodes with --ingest, --inventory, --access-small, --access-large"},
 		"unlisted":        {migrate.ErrUnlisted, "with --auth-file or $MRTQ_ZK_AUTH, or have its ACL changed; if this is a dump, make it again with them"},
 		"quarantine file": {migrate.ErrQuarantineLine, "give another --quarantine file"},
+		"dump":            {&migrate.DumpError{Line: 2, Offset: 26, Err: errors.New("this is not JSON")}, "dump line 2 (at byte 26): this is not JSON; correct this line, or make the dump again with mrtq dump"},
 		"too large":       {migrate.ErrTooLarge, "give the same number with --packet"},
 		"dropped":         {migrate.ErrDropped, "give its value with --packet, or raise it"},
 		"damage":          {&migrate.DamageError{Damage: damage}, "; rebuild it: mrtq rebuild TARGET"},
@@ -67,7 +68,7 @@ func TestNextEndsWithItsCommand(t *testing.T) {
 		{migrate.Status{Step: migrate.StepRebuild}, "Next: mrtq rebuild zk1:2181/new"},
 		{migrate.Status{Step: migrate.StepFinishRollback}, "Next, to finish it: mrtq rollback zk1:2181/new --run run0000000003"},
 		{migrate.Status{Step: migrate.StepRelease}, "Next, to verify and release: mrtq release zk1:2181/new zk1:2181 --quarantine FILE"},
-		{migrate.Status{Step: migrate.StepReleaseOthers, Holds: []migrate.HoldStatus{{Path: "/locks/queue/ingest", By: "alice", Proof: true}}},
+		{migrate.Status{Step: migrate.StepReleaseOthers, Holds: []migrate.HoldStatus{{Path: "/locks/queue/ingest", By: "alice", CoversRun: true}}},
 			"Next, when others no longer need their holds, to verify and release: mrtq release zk1:2181/new zk1:2181 --quarantine FILE"},
 		{migrate.Status{Step: migrate.StepPlanAgain}, "Next: mrtq plan zk1:2181 zk1:2181/new --dialect design --consumed failed --undecodable quarantine"},
 	} {

@@ -68,17 +68,21 @@ func parseACL(s string) ([]znode.ACL, error) {
 	var acl []znode.ACL
 	for _, item := range strings.Split(s, ",") {
 		scheme, rest, ok := strings.Cut(item, ":")
+		said := item // in an error, without the digest
+		if user, _, more := strings.Cut(rest, ":"); scheme == "digest" && more {
+			said = "digest:" + user + ":…"
+		}
 		i := strings.LastIndexByte(rest, ':')
 		if !ok || i < 0 {
-			return nil, fmt.Errorf("%q: want scheme:id:perms, such as world:anyone:cdrwa", item)
+			return nil, fmt.Errorf("%q: want scheme:id:perms, such as world:anyone:cdrwa", said)
 		}
 		entry := znode.ACL{Scheme: scheme, ID: rest[:i]}
 		if scheme == "" || entry.ID == "" && scheme != "auth" || rest[i+1:] == "" {
-			return nil, fmt.Errorf("%q: want scheme:id:perms, none of them empty", item)
+			return nil, fmt.Errorf("%q: want scheme:id:perms, none of them empty", said)
 		}
 		for _, c := range rest[i+1:] {
 			if bits[c] == 0 {
-				return nil, fmt.Errorf("%q: permission %q: want r, w, c, d or a", item, c)
+				return nil, fmt.Errorf("%q: permission %q: want r, w, c, d or a", said, c)
 			}
 			entry.Perms |= bits[c]
 		}

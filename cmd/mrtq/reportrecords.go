@@ -177,7 +177,7 @@ func (rs *reportRecords) decoded(ctx context.Context, queue *migrate.LegacyQueue
 // names.
 func (rs *reportRecords) taken(ctx context.Context, target side.Side, only string, d newqueue.Dialect) error {
 	spelled := spellings(d)
-	for t, err := range migrate.ReadTaken(ctx, target) {
+	for t, err := range migrate.ReadMigrated(ctx, target) {
 		if err != nil {
 			return err
 		}
@@ -188,9 +188,9 @@ func (rs *reportRecords) taken(ctx context.Context, target side.Side, only strin
 		r := rs.get(t.Record)
 		r.Job, r.Batch, r.Run, r.At = t.Job, t.Batch, t.Run, t.At
 		switch {
-		case t.Settled:
+		case t.DeclaredDone:
 			r.Outcome, r.Reason, r.State, r.Job, r.Forced = report.Settled, t.Gone, "", "", "--done"
-		case !t.Standing:
+		case !t.Exists:
 			r.Outcome, r.Reason, r.State = report.Gone, t.Gone, ""
 		default:
 			r.Outcome = report.Migrated

@@ -102,7 +102,7 @@ var varying = []struct {
 	{regexp.MustCompile(`"owner": "[^"]*"`), `"owner": "OWNER"`},
 	{regexp.MustCompile(`since 2\d{3}-\S+Z`), "since TIME"},
 	{regexp.MustCompile(`"zxid": [1-9]\d*`), `"zxid": "N"`},
-	{regexp.MustCompile(`lookup (\S+)( on \S+)?:.*; check`), "lookup $1: NO SUCH HOST; check"},
+	{regexp.MustCompile(`the host name (\S+) could not be looked up, because the name server did not answer; check`), "there is no host $1; check"},
 }
 
 // comparableText replaces the server, the script's folder, and what varies by placeholders.

@@ -44,7 +44,7 @@ func (a *app) settings(cmd *cobra.Command) error {
 				bad = valueError("$"+name, err)
 				return
 			}
-			fromVariables = append(fromVariables, fmt.Sprintf("$%s: --%s %s", name, f.Name, value))
+			fromVariables = append(fromVariables, fmt.Sprintf("$%s: --%s %s", name, f.Name, publicValue(f.Name, value)))
 			return
 		}
 		s, ok := file[f.Name]
@@ -61,12 +61,20 @@ func (a *app) settings(cmd *cobra.Command) error {
 	}
 	slices.SortFunc(fromFile, func(a, b setting) int { return cmp.Compare(a.line, b.line) })
 	for _, s := range fromFile {
-		a.say("%s: --%s %s", s.where, s.flag, strings.Join(s.values, ","))
+		a.say("%s: --%s %s", s.where, s.flag, publicValue(s.flag, strings.Join(s.values, ",")))
 	}
 	for _, s := range fromVariables {
 		a.say("%s", s)
 	}
 	return nil
+}
+
+// publicValue is a flag's value as other people may see it. An ACL may hold a digest.
+func publicValue(flag, value string) string {
+	if flag == "acl" {
+		return "ACL"
+	}
+	return value
 }
 
 // variable is the environment variable of a flag.
@@ -115,12 +123,12 @@ func (a *app) readConfig(cmd *cobra.Command) (map[string]setting, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("settings file: %w", err)
+		return nil, cmp.Or(noFile("settings file "+path, path, err, "check --config and $"+variable("config")), fmt.Errorf("settings file: %w", err))
 	}
 	a.settingsFile = path
 	names, err := settingNodes(text)
 	if err != nil {
-		return nil, usageError("settings file %s: %w", path, err)
+		return nil, usageError("settings file %s%w; want lines of the form FLAG: VALUE", path, err)
 	}
 	known := flagNames(cmd.Root())
 	settings := map[string]setting{}
@@ -148,22 +156,29 @@ func (a *app) readConfig(cmd *cobra.Command) (map[string]setting, error) {
 	return settings, nil
 }
 
-// settingNodes returns the names and values of a settings file, in turns.
+// settingNodes returns the names and values of a settings file, in turns. Its error is
+// meant to follow the name of the file.
 func settingNodes(text []byte) ([]*yaml.Node, error) {
-	const want = "want lines of the form FLAG: VALUE"
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return nil, fmt.Errorf("%w; %s", err, want)
+		says := strings.TrimPrefix(err.Error(), "yaml: ")
+		if where, rest, ok := strings.Cut(says, ": "); ok && strings.HasPrefix(where, "line ") {
+			return nil, fmt.Errorf(", %s: this is not YAML: %s", where, rest)
+		}
+		return nil, fmt.Errorf(": this is not YAML: %s", says)
 	}
 	if len(doc.Content) == 0 {
 		return nil, nil // nothing but comments
 	}
 	top := doc.Content[0]
 	if top.Kind != yaml.MappingNode {
-		return nil, fmt.Errorf("line %d: %s", top.Line, want)
+		return nil, fmt.Errorf(", line %d: found %s", top.Line, yamlKinds[top.Kind])
 	}
 	return top.Content, nil
 }
+
+// yamlKinds are the kinds of YAML values that a settings file can't be as a whole.
+var yamlKinds = map[yaml.Kind]string{yaml.SequenceNode: "a list", yaml.ScalarNode: "a value without a name", yaml.AliasNode: "an alias"}
 
 // flagNames are the names that a settings file may hold.
 func flagNames(root *cobra.Command) map[string]bool {

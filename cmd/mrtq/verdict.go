@@ -21,12 +21,12 @@ func (a *app) conclude(t tone, format string, args ...any) {
 
 // lastLine is the last line that a command prints: its verdict or its error.
 func (a *app) lastLine(err error, code int) string {
-	v := a.verdict
+	v, safe := a.verdict, printable.Line // it may quote what other clients wrote
 	if err != nil && (code != exitCheck || v.text == "") {
-		v = verdict{bad, "mrtq: " + err.Error()}
+		v, safe = verdict{bad, "mrtq: " + err.Error()}, printable.Text
 	}
 	if v.text == "" {
 		return ""
 	}
-	return paint(a.stderr, v.tone, printable.Text(v.text)) + "\n"
+	return paint(a.stderr, v.tone, safe(v.text)) + "\n"
 }

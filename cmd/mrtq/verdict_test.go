@@ -23,6 +23,8 @@ func TestLastLine(t *testing.T) {
 		{"the environment failed after it", "Plan: ready.", errors.New("disk full"), "mrtq: disk full\n"},
 		{"wrong usage", "", usageError("no such flag"), "mrtq: no such flag\n"},
 		{"nothing to say", "", nil, ""},
+		{"another client's text, which must not look like mrtq's own line", "Status: held by eve: x\nVerified.", nil, "Status: held by eve: x\\nVerified.\n"},
+		{"an error of several lines", "", errors.New("line 1\nline 2"), "mrtq: line 1\nline 2\n"},
 		{"text that acts on a terminal", "Plan: \x1b[2J.", nil, "Plan: \\u001b[2J.\n"},
 	} {
 		a := &app{stderr: &strings.Builder{}, verdict: verdict{good, c.verdict}}

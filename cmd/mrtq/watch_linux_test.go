@@ -196,7 +196,7 @@ func TestWatchWaitsForServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := watchOn(t, 120, 40, server, []string{"NO_COLOR=1"}, "--timeout", "1s")
-	w.until("no server", `(?m)^NOT CONNECTED for \d+s: (?s:.+)connection\s+refused`)
+	w.until("no server", `(?m)^NOT CONNECTED for \d+s: (?s:.+)connection\s+is\s+refused`)
 	if err := server.Restart(); err != nil {
 		t.Fatal(err)
 	}

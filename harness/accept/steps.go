@@ -148,6 +148,7 @@ func (w *world) register(s steps) {
 	// How every scenario ends.
 	s.Step(`the lock is released`, w.lockIsReleased)
 	s.Step(`it is refused because (.*)`, w.isRefused)
+	s.Step(`there is nothing to acquire`, w.acquiresNothing)
 	s.Step(`nothing else has changed`, w.settle)
 	s.Step(`nothing has changed(?: since)?`, w.unchanged)
 }

@@ -23,7 +23,6 @@ var refusals = map[string]error{
 	"it has unfinished jobs":                          newqueue.ErrStillProcessing,
 	"it already has jobs":                             newqueue.ErrHasJobs,
 	"there already is a batch with that UUID":         newqueue.ErrExists,
-	"there is nothing to acquire":                     newqueue.ErrNone,
 	"only a batch that is processing takes jobs":      newqueue.ErrNotProcessing,
 	"a priority has two digits":                       newqueue.ErrPriority,
 	"the layout does not allow the value":             newqueue.ErrValue,
@@ -54,6 +53,17 @@ func (w *world) isRefused(why string) error {
 	var state *newqueue.StateError
 	if !errors.Is(w.last.err, want) && (want != errState || !errors.As(w.last.err, &state)) {
 		return fmt.Errorf("it was refused for another reason: %w", w.last.err)
+	}
+	return nil
+}
+
+func (w *world) acquiresNothing() error {
+	w.last.judged = true
+	if w.last.err == nil {
+		return errors.New("it acquired something")
+	}
+	if !errors.Is(w.last.err, newqueue.ErrNone) {
+		return fmt.Errorf("it acquired nothing, but for another reason: %w", w.last.err)
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func (n *Node) dataWords() string {
 	case n.Undocumented:
 		return "not checked"
 	case n.Codec == nil:
-		return "a folder: its data is not checked"
+		return "a folder; its data is not checked"
 	case n.MayBeEmpty:
 		return n.Codec.Says + ", or nothing"
 	}

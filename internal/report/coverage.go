@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"mrtq/internal/plainjson"
 	"mrtq/internal/statedraw"
 )
 
@@ -99,7 +100,7 @@ func (c *Coverage) mark(m statedraw.Machine) statedraw.Machine {
 func readOne(r io.Reader, v any) error {
 	dec := json.NewDecoder(r)
 	if err := dec.Decode(v); err != nil {
-		return err
+		return plainjson.Error(err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return fmt.Errorf("there is more data at byte %d", dec.InputOffset())

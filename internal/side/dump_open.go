@@ -3,7 +3,6 @@ package side
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -57,9 +56,9 @@ func OpenDump(ctx context.Context, path string, packed bool, progress func(nodes
 // unpacked is a temporary file with the unpacked content of another file.
 func unpacked(ctx context.Context, from io.Reader, packed bool) (*os.File, error) {
 	if packed {
-		z, err := gzip.NewReader(from)
+		z, err := openfile.Unpack(from)
 		if err != nil {
-			return nil, fmt.Errorf("%w; a file whose name ends in .gz is unpacked", err)
+			return nil, err
 		}
 		defer z.Close()
 		from = z

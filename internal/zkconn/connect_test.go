@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +26,7 @@ func TestConnectErrors(t *testing.T) {
 		name, address string
 		want          string // after "cannot open a session with ZooKeeper at ADDRESS: "
 	}{
-		{"no server", unused(t), "dial tcp ADDRESS: connect: connection refused; check the address and that the server runs"},
+		{"no server", unused(t), "the connection is refused; check the address and that the server runs"},
 		{"HTTP", tcp(func(c net.Conn) { c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) }),
 			"connected, but got no session: the server there speaks HTTP; check that this is a ZooKeeper client port"},
 		{"SSH", tcp(func(c net.Conn) { c.Write([]byte("SSH-2.0-x\r\n")) }),
@@ -37,7 +36,7 @@ func TestConnectErrors(t *testing.T) {
 		{"TLS alert", tcp(func(c net.Conn) { c.Write([]byte("\x15\x03\x03\x00\x02\x02\x46")) }),
 			"connected, but got no session: the server there speaks TLS; this is a secure port: use --tls, or the plain port"},
 		{"closed at once", tcp(func(c net.Conn) { read(c, 48) }),
-			"connected, but got no session: EOF; check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum"},
+			"connected, but got no session: the server closed the connection; check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum"},
 		{"silence", tcp(func(c net.Conn) { read(c, 1<<20) }),
 			"connected, but got no session: no answer to the handshake; check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum"},
 		{"half an answer", tcp(func(c net.Conn) { c.Write([]byte("\x00\x00\x00\x25half")); read(c, 1<<20) }),
@@ -56,18 +55,13 @@ func TestConnectErrors(t *testing.T) {
 	}
 }
 
-// reset is the error if the server closed before it had read everything. The
-// kernel decides whether the client gets this error or EOF.
-var reset = regexp.MustCompile(`read tcp \S+: read: connection reset by peer`)
-
 func wantConnectError(t *testing.T, err error, address, want string) {
 	t.Helper()
 	var ce *zkconn.ConnectError
 	if !errors.As(err, &ce) || ce.Address != address {
 		t.Fatalf("%#v", err)
 	}
-	got := reset.ReplaceAllString(err.Error(), "EOF")
-	wantMessage(t, errors.New(got), "cannot open a session with ZooKeeper at "+address+": "+strings.ReplaceAll(want, "ADDRESS", address))
+	wantMessage(t, err, "cannot open a session with ZooKeeper at "+address+": "+strings.ReplaceAll(want, "ADDRESS", address))
 }
 
 // A web server waits for a line end that never comes.
@@ -108,8 +102,7 @@ func TestConnectWrongHostName(t *testing.T) {
 	if !errors.As(err, &dns) {
 		t.Fatalf("%#v", err)
 	}
-	dns.Server = "" // the machine's
-	wantConnectError(t, err, addr.String(), "dial tcp: lookup zk.invalid.: no such host; check the host name")
+	wantConnectError(t, err, addr.String(), "there is no host zk.invalid.; check the host name")
 }
 
 // fakeDNS answers that a name doesn't exist. The machine's own name server might
@@ -153,7 +146,7 @@ func TestConnectCancelled(t *testing.T) {
 	ctx, cancel2 := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel2()
 	_, err := zkconn.OpenReader(ctx, zkconn.Config{Address: addr})
-	wantConnectError(t, err, addr.String(), "context deadline exceeded (last: dial tcp ADDRESS: connect: connection refused); check the address and that the server runs")
+	wantConnectError(t, err, addr.String(), "context deadline exceeded (last: the connection is refused); check the address and that the server runs")
 }
 
 func TestTLS(t *testing.T) {
@@ -168,11 +161,11 @@ func TestTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	const noChoice = "check the files of --tls-ca, --tls-cert and --tls-key"
-	refused := "TLS handshake: remote error: tls: bad certificate"
+	refused := "TLS handshake: the server refuses: bad certificate"
 	if harness.TestBackend() == harness.Embedded {
 		// In TLS 1.3 the client has finished the handshake before the server checks
 		// the certificate.
-		refused = "connected, but got no session: remote error: tls: certificate required"
+		refused = "connected, but got no session: the server refuses: certificate required"
 	}
 	for _, tc := range []struct {
 		name, address string
@@ -183,11 +176,11 @@ func TestTLS(t *testing.T) {
 		{"by name", named, &good, ""},
 		{"by a name given", s.SecureAddress(), &zkconn.TLS{CA: files.CA, Cert: files.Cert, Key: files.Key, ServerName: "localhost"}, ""},
 		{"TLS to a server without TLS", listen(t, func(c net.Conn) { c.Write([]byte("220 smtp\r\n")); read(c, 1<<20) }), &good,
-			"TLS handshake: tls: first record does not look like a TLS handshake; this port does not speak TLS: use the secure port, or leave out --tls"},
+			"TLS handshake: the answer is not TLS; this port does not speak TLS: use the secure port, or leave out --tls"},
 		{"unknown authority", s.SecureAddress(), &zkconn.TLS{CA: files.Cert, Cert: files.Cert, Key: files.Key},
-			"TLS handshake: tls: failed to verify certificate: x509: certificate signed by unknown authority; the server's certificate is signed by none of the authorities in --tls-ca"},
+			"TLS handshake: the server's certificate is refused: certificate signed by unknown authority; the server's certificate is signed by none of the authorities in --tls-ca"},
 		{"wrong name", s.SecureAddress(), &zkconn.TLS{CA: files.CA, Cert: files.Cert, Key: files.Key, ServerName: "zk.example.org"},
-			"TLS handshake: tls: failed to verify certificate: x509: certificate is valid for localhost, not zk.example.org; give the name that the certificate holds with --tls-server-name"},
+			"TLS handshake: the server's certificate is refused: certificate is valid for localhost, not zk.example.org; give the name that the certificate holds with --tls-server-name"},
 		{"no client certificate", s.SecureAddress(), &zkconn.TLS{CA: files.CA},
 			refused + "; the server refused the TLS handshake: it may want a client certificate (--tls-cert, --tls-key)"},
 		{"no such file", s.SecureAddress(), &zkconn.TLS{CA: empty + "x"},

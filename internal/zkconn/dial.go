@@ -68,7 +68,7 @@ func (s *session) dialer(config *tls.Config) zk.Dialer {
 		defer cancel()
 		if config == nil && !s.cfg.Eager && s.suspected(address) && s.speaksTLS(network, address) {
 			err := &mistakenError{tls: true}
-			s.noteFailure(err)
+			s.noteFailure(address, err)
 			return nil, err
 		}
 		conn, err := s.connect(ctx, network, address)
@@ -79,7 +79,7 @@ func (s *session) dialer(config *tls.Config) zk.Dialer {
 			}
 		}
 		if err != nil {
-			s.noteFailure(err)
+			s.noteFailure(address, err)
 			return nil, err
 		}
 		w := newWire(conn, s, address)
@@ -95,7 +95,8 @@ func (s *session) connect(ctx context.Context, network, address string) (net.Con
 	if s.cfg.Dial != nil {
 		return s.cfg.Dial(ctx)
 	}
-	return (&net.Dialer{}).DialContext(ctx, network, address)
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+	return conn, plainCause(err)
 }
 
 func secure(ctx context.Context, conn net.Conn, config *tls.Config, address string) (net.Conn, error) {
@@ -125,7 +126,7 @@ func noTLSAnswer(err error) bool {
 // tlsError says that a TLS handshake failed on this side.
 type tlsError struct{ err error }
 
-func (e *tlsError) Error() string { return "TLS handshake: " + e.err.Error() }
+func (e *tlsError) Error() string { return "TLS handshake: " + plainCause(e.err).Error() }
 func (e *tlsError) Unwrap() error { return e.err }
 
 // servers gives the library the servers in turn. The library's own provider

@@ -97,10 +97,10 @@ type session struct {
 	mu        sync.Mutex
 	fatal     error // why the session is over; nil while it is open
 	connected bool
-	again     chan struct{} // closed when the next connection is open, see [Watch]
-	wire      *wire         // the last one
-	failure   error         // why the last attempt to connect failed; nil after a success
-	sending   *ticket       // the ticket of the multi that has the turn
+	again     chan struct{}    // closed when the next connection is open, see [Watch]
+	wire      *wire            // the last one
+	failures  map[string]error // why the last attempts to connect failed, by server; none after a success
+	sending   *ticket          // the ticket of the multi that has the turn
 
 	// hope: an attempt failed for a reason that may pass. refused: the server refused an
 	// attempt. Both are about the attempts since the last pause, see allFailed.
@@ -144,7 +144,7 @@ func open(ctx context.Context, cfg Config) (*session, error) {
 			return nil, &ConnectError{Address: cfg.Address.String(), Err: err, Hint: "check the files of --tls-ca, --tls-cert and --tls-key"}
 		}
 	}
-	s := &session{cfg: cfg, over: make(chan struct{}), up: make(chan struct{}), news: make(chan string, 1), turn: make(chan struct{}, 1), suspects: map[string]bool{}, silence: firstSilence, again: make(chan struct{}), free: make(chan func()), reads: pace.NewGate(pace.Reads, cfg.Limit), multiReads: newMultiReads(cfg.MaxResponse), manyReads: pace.NewGate(pace.ReadsTogether, cfg.Limit)}
+	s := &session{cfg: cfg, over: make(chan struct{}), up: make(chan struct{}), news: make(chan string, 1), turn: make(chan struct{}, 1), suspects: map[string]bool{}, failures: map[string]error{}, silence: firstSilence, again: make(chan struct{}), free: make(chan func()), reads: pace.NewGate(pace.Reads, cfg.Limit), multiReads: newMultiReads(cfg.MaxResponse), manyReads: pace.NewGate(pace.ReadsTogether, cfg.Limit)}
 	s.dialing, s.hangUp = context.WithCancel(context.Background())
 	s.giveUp = time.AfterFunc(cfg.GiveUp, s.gaveUp)
 	var err error
@@ -237,7 +237,7 @@ func (s *session) event(e zk.Event) {
 func (s *session) connectedNow() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.connected, s.failure = true, nil
+	s.connected, s.failures = true, map[string]error{}
 	close(s.again)
 	s.again = make(chan struct{})
 	s.giveUp.Stop()
@@ -271,7 +271,7 @@ func (s *session) gaveUp() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.connected {
-		s.endLocked(lostError("no server of "+s.cfg.Address.String()+" could be reached", s.cfg.GiveUp, s.failure))
+		s.endLocked(lostError("no server of "+s.cfg.Address.String()+" could be reached", s.cfg.GiveUp, s.failure()))
 	}
 }
 
@@ -281,18 +281,18 @@ func (s *session) gaveUp() {
 func (s *session) allFailed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.opened() && s.failure != nil {
+	if failure := s.failure(); failure != nil && !s.opened() {
 		switch {
 		case s.hope:
 			s.refusedSince = time.Time{}
-			s.notify(fmt.Sprintf("%s: %v; trying for %s", s.cfg.Address, s.failure, s.cfg.GiveUp))
+			s.notify(fmt.Sprintf("%s: %v; %s; trying for %s", s.cfg.Address, failure, hint(failure, s.cfg.TLS != nil), s.cfg.GiveUp))
 		case !s.refused:
-			s.endLocked(s.failure)
+			s.endLocked(failure)
 		case s.refusedSince.IsZero():
 			s.refusedSince = time.Now()
-			s.notify(fmt.Sprintf("%s: the connection is refused; trying for %s, in case the server is just starting", s.cfg.Address, s.cfg.Refused))
+			s.notify(fmt.Sprintf("%s: %v; %s; trying for %s, in case it is just starting", s.cfg.Address, failure, hint(failure, s.cfg.TLS != nil), s.cfg.Refused))
 		case time.Since(s.refusedSince) >= s.cfg.Refused:
-			s.endLocked(s.failure)
+			s.endLocked(failure)
 		}
 	}
 	s.hope, s.refused = false, false
@@ -364,11 +364,12 @@ const (
 	eagerPause   = 20 * time.Millisecond  // between attempts
 )
 
-func (s *session) noteFailure(err error) {
+// noteFailure records why a server could not be reached.
+func (s *session) noteFailure(server string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fatal == nil { // otherwise only this side is closing
-		s.failure = err
+		s.failures[server] = err
 		refused := errors.Is(err, syscall.ECONNREFUSED)
 		s.refused = s.refused || refused
 		s.hope = s.hope || !refused && !hopeless(err)
@@ -378,7 +379,22 @@ func (s *session) noteFailure(err error) {
 func (s *session) lastFailure() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.failure
+	return s.failure()
+}
+
+// failure is why the servers could not be reached, nil if nothing failed. The caller holds
+// s.mu.
+func (s *session) failure() error {
+	var all causes
+	for _, server := range s.cfg.Address.Servers {
+		if err := s.failures[server]; err != nil {
+			all = append(all, cause{server, err})
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all
 }
 
 // use makes w the session's connection, unless the session is over.

@@ -33,7 +33,7 @@ func TestServerGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	within(t, 10*time.Second, "all calls", func() {
-		want := "the ZooKeeper session is lost: no server of " + addr.String() + " could be reached for 1.5s (last: dial tcp " + addr.String() + ": connect: connection refused)"
+		want := "the ZooKeeper session is lost: no server of " + addr.String() + " could be reached for 1.5s (last: the connection is refused)"
 		_, err := w.Get(t.Context(), "/")
 		wantMessage(t, err, "get /: "+want)
 		wantMessage(t, <-gone, "watch "+path+": "+want)

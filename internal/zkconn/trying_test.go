@@ -47,13 +47,43 @@ func TestRefusedEndsEarly(t *testing.T) {
 	heard := listenIn()
 	within(t, 20*time.Second, "the error", func() {
 		_, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: time.Minute, Refused: 2 * time.Second, Say: heard.say})
-		if err == nil || !strings.Contains(err.Error(), "connection refused; check the address and that the server runs") {
+		if err == nil || !strings.Contains(err.Error(), ": the connection is refused; check the address and that the server runs") {
 			t.Errorf("%v", err)
 		}
 	})
 	line, at := heard.first()
-	if want := addr.String() + ": the connection is refused; trying for 2s, in case the server is just starting"; line != want || at > time.Second {
+	if want := addr.String() + ": the connection is refused; check the address and that the server runs; trying for 2s, in case it is just starting"; line != want || at > time.Second {
 		t.Errorf("after %v: %q, want %q", at, line, want)
+	}
+}
+
+// Servers of an ensemble can fail for different causes. Then each is named with its own.
+func TestCausesOfAnEnsemble(t *testing.T) {
+	fakeDNS(t)
+	noLeak(t)
+	closed := unused(t)
+	addr, _ := zkconn.ParseAddress("zk.invalid.:2181," + closed)
+	heard := listenIn()
+	within(t, 20*time.Second, "the error", func() {
+		_, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: time.Minute, Refused: time.Second, Say: heard.say})
+		wantConnectError(t, err, addr.String(), "zk.invalid.:2181: there is no host zk.invalid., "+closed+": the connection is refused; check the host name")
+	})
+	line, _ := heard.first()
+	if want := addr.String() + ": zk.invalid.:2181: there is no host zk.invalid., " + closed + ": the connection is refused; check the host name; trying for 1s, in case it is just starting"; line != want {
+		t.Errorf("\ngot  %q\nwant %q", line, want)
+	}
+}
+
+// A port that closes every connection is reported at once, with what to check.
+func TestClosedConnectionIsReported(t *testing.T) {
+	noLeak(t)
+	addr, _ := zkconn.ParseAddress(listen(t, func(c net.Conn) { read(c, 48) }))
+	heard := listenIn()
+	_, err := zkconn.OpenReader(t.Context(), zkconn.Config{Address: addr, GiveUp: 1500 * time.Millisecond, Say: heard.say})
+	const check = "connected, but got no session: the server closed the connection; check that this is a ZooKeeper client port (with --tls if it is the secure one) and that the server has a quorum"
+	wantConnectError(t, err, addr.String(), check)
+	if line, _ := heard.first(); line != addr.String()+": "+check+"; trying for 1.5s" {
+		t.Errorf("%q", line)
 	}
 }
 

@@ -249,7 +249,7 @@ func (w *wire) unanswered(err error) {
 	if !errors.As(err, &protocol) { // a protocolError already says what the port speaks
 		w.s.suspect(w.address)
 	}
-	w.s.noteFailure(&handshakeError{err})
+	w.s.noteFailure(w.address, &handshakeError{err})
 }
 
 // begins checks the length at the beginning of a packet.
@@ -295,7 +295,9 @@ func (e *protocolError) tls() bool {
 // handshakeError says that a connection was accepted but gave no session.
 type handshakeError struct{ err error }
 
-func (e *handshakeError) Error() string { return "connected, but got no session: " + e.err.Error() }
+func (e *handshakeError) Error() string {
+	return "connected, but got no session: " + plainCause(e.err).Error()
+}
 func (e *handshakeError) Unwrap() error { return e.err }
 
 // frame follows a stream of packets: a length of 4 bytes, big-endian, and that

@@ -8,7 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+
+	"mrtq/internal/plainjson"
 )
 
 // The dump format (docs/commands.md, "A dump"): one JSON object a
@@ -41,7 +42,7 @@ func (d *dumpData) UnmarshalJSON(text []byte) error {
 	}
 	var err error
 	if d.bytes, err = base64.StdEncoding.Strict().DecodeString(*s); err != nil {
-		return fmt.Errorf("data: want base64: %w", err)
+		return fmt.Errorf("data: %w", plainjson.Error(err))
 	}
 	return nil
 }
@@ -99,25 +100,6 @@ func ReadDump(r io.Reader) (*Tree, error) {
 
 const wantLine = `want {"path":…,"data":…}`
 
-// plainJSON is an error of package json in words that need no knowledge of Go.
-func plainJSON(err error) error {
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &syntax) && strings.HasPrefix(syntax.Error(), "unexpected end"):
-		return errors.New("the line ends too early")
-	case errors.As(err, &syntax) && strings.HasSuffix(syntax.Error(), "after top-level value"):
-		return errors.New("more follows on the line")
-	case errors.As(err, &syntax):
-		return errors.New("this is not JSON")
-	case errors.As(err, &kind) && kind.Field != "":
-		return fmt.Errorf("%s: %s does not fit here", kind.Field, kind.Value)
-	case errors.As(err, &kind):
-		return fmt.Errorf("this is a JSON %s", kind.Value)
-	}
-	return err
-}
-
 // ParseDumpLine reads a line of a dump. The line must not be blank. The Stat is
 // zero if the line has none.
 func ParseDumpLine(text []byte) (Node, error) {
@@ -131,7 +113,7 @@ func parseAnyLine(text []byte) (Node, error) {
 	var l dumpLine
 	switch err := json.Unmarshal(text, &l); {
 	case err != nil:
-		return Node{}, fmt.Errorf("%s: %w", wantLine, plainJSON(err))
+		return Node{}, fmt.Errorf("%s: %w", wantLine, plainjson.Error(err))
 	case l.Path == "":
 		return Node{}, errors.New(wantLine + ": no path")
 	case !l.Data.given:

@@ -68,7 +68,7 @@ func allowed(n *layout.Node, path, what, dialect string, sound forest) string {
 	switch what {
 	case "garbage", "emptied":
 		switch {
-		case n.Codec == nil || n.Codec.Name == "free" && !is("job-bid", "batch-uuid"):
+		case n.Codec == nil || n.Codec.Name == "free":
 			return "no reader looks at its data"
 		case what == "emptied" && len(sound[path].Data) == 0:
 			return "it was empty before"

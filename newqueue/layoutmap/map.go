@@ -55,19 +55,20 @@ func codecsOf(d newqueue.Dialect) []*layout.Codec {
 	}
 	statusKinds := append(slices.Clone(jsonKinds), badState, badTime)
 	return []*layout.Codec{
-		codec("submission", "a JSON object; its texts are texts", jsonKinds, object(d, content(func(data []byte) (newqueue.Submission, error) { return newqueue.ParseSubmission(d, data) }))),
+		{Name: "bid", Says: "a BID, which the rules below check", Read: func(*layout.Reading) (any, bool) { return nil, false }},
+		codec("submission", "a JSON object whose known keys are strings", jsonKinds, object(d, content(func(data []byte) (newqueue.Submission, error) { return newqueue.ParseSubmission(d, data) }))),
 		codec("batch-status", "a JSON object with a batch's state and a time", statusKinds, batchStatus(d)),
 		codec("status-report", "a JSON object with lists of jobs", jsonKinds, content(func(data []byte) (newqueue.StatusReport, error) { return newqueue.ParseStatusReport(d, data) })),
 		codec("object", "a JSON object", []string{layout.NotJSON}, object(d, content(newqueue.ParseObject))),
 		codec("access-status", "a JSON object with an access request's state and a time", statusKinds, accessStatus(d)),
-		codec("configuration", "a JSON object; what the client library reads of it are texts", jsonKinds, object(d, content(parseConfiguration))),
-		codec("job-status", "a JSON object with a job's state, its last one, a number of retries and a time", statusKinds, jobStatus(d)),
+		codec("configuration", "a JSON object; the keys that the client library reads are strings", jsonKinds, object(d, content(parseConfiguration))),
+		codec("job-status", "a JSON object with a job's state, its last successful one, a number of retries and a time", statusKinds, jobStatus(d)),
 		codec("priority", "a decimal number from 0 to 99", []string{badValue}, content(newqueue.ParsePriority)),
 		codec("number", "a decimal number", []string{badValue}, content(newqueue.ParseNumber)),
-		codec("identifiers", "a JSON object with a text primary_id and a list local_id", jsonKinds, object(d, content(newqueue.ParseIdentifiers))),
-		codec("metadata", "a JSON object of texts", jsonKinds, object(d, content(newqueue.ParseMetadata))),
-		codec("inventory", "a JSON object with a text manifest_url and a mode", jsonKinds, object(d, content(newqueue.ParseInventory))),
-		codec("store", "a JSON object with texts manifest_url, mode and delete", jsonKinds, object(d, content(newqueue.ParseStore))),
+		codec("identifiers", "a JSON object with a string primary_id and a list local_id", jsonKinds, object(d, content(newqueue.ParseIdentifiers))),
+		codec("metadata", "a JSON object of strings", jsonKinds, object(d, content(newqueue.ParseMetadata))),
+		codec("inventory", "a JSON object with strings manifest_url and mode", jsonKinds, object(d, content(newqueue.ParseInventory))),
+		codec("store", "a JSON object with strings manifest_url, mode and delete", jsonKinds, object(d, content(newqueue.ParseStore))),
 	}
 }
 

@@ -143,10 +143,10 @@ func TestCheckLayoutFinds(t *testing.T) {
 			`/jobs/jid0000000001/status: last_modified: time "2024-03-01T12:00:00Z": want the format 2006-01-02 15:04:05 -0700; want a time as 2024-03-01 12:00:00 +0000 (job-status/bad-time)`,
 		}},
 		{"no retry_count", newqueue.MrtZK, []string{`/jobs/jid0000000001/status {"status":"Pending"}`}, []string{
-			"/jobs/jid0000000001/status: retry_count is missing; want a JSON object with a job's state, its last one, a number of retries and a time (job-status/bad-value)",
+			"/jobs/jid0000000001/status: retry_count is missing; want a JSON object with a job's state, its last successful one, a number of retries and a time (job-status/bad-value)",
 		}},
 		{"a status that is no JSON", newqueue.Design, []string{"/jobs/jid0000000001/status {"}, []string{
-			"/jobs/jid0000000001/status: not a JSON object: unexpected EOF; want a JSON object with a job's state, its last one, a number of retries and a time (job-status/not-json)",
+			"/jobs/jid0000000001/status: not a JSON object: unexpected EOF; want a JSON object with a job's state, its last successful one, a number of retries and a time (job-status/not-json)",
 		}},
 		{"a priority of three digits", newqueue.Design, []string{"/jobs/jid0000000001/priority 100"}, []string{
 			"/jobs/jid0000000001/priority: 100: a priority is a number from 0 to 99; want a decimal number from 0 to 99 (job-priority/bad-value)",

@@ -133,7 +133,7 @@ var effectWords = map[Effect]string{
 	NeverCleaned:   "%s would never remove it",
 	ReportsWrong:   "the report of its batch would leave it out",
 	BreaksPage:     "a page of the admin tool would break",
-	Harmless:       "no daemon reads it any more",
+	Harmless:       "nothing would happen, because no daemon reads it any more",
 }
 
 // Blocking reports whether a migration refuses to start because of an item with

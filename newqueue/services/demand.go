@@ -55,11 +55,11 @@ type Demand struct {
 func (d Demand) String() string {
 	what := d.Says
 	if d.Key != "" {
-		must := "must be"
+		must := " must be "
 		if d.Optional {
-			must = "must be absent or"
+			must = ", if it is there, must be "
 		}
-		what = fmt.Sprintf("%s of %s %s %s", d.Key, d.Node, must, d.Type.Words)
+		what = d.Node + "." + d.Key + must + d.Type.Words
 	}
 	return fmt.Sprintf("%s, %s: %s", d.ID, d.Of, what)
 }

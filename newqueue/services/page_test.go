@@ -46,7 +46,7 @@ func demandsTable() string {
 			if d.Key != dublinCore[0] {
 				continue
 			}
-			d.Key = "each DC key"
+			d.Key = "DC…"
 		}
 		_, what, _ := strings.Cut(d.String(), ": ")
 		if d.Key == "" && d.Node != "" {

@@ -55,20 +55,20 @@ var Demands = slices.Concat(treeDemands, batchDemands, jobDemands, configuration
 var treeDemands = []Demand{
 	{ID: "R01", Of: OfTree, Library: "Job.initNodes, Access.initNodes, MerrittLocks.initLocks", Says: "the root nodes of the layout exist", place: rootNodes, Stops: slices.Concat(
 		each(Waits, []Daemon{Process, Store}), failedBy(Inventory), accessQueue, each(NotFound, []Daemon{Initialize}), []Stop{{BatchReport, StopsReports}, {Admin, BreaksPage}})},
-	{ID: "R02", Of: OfTree, Says: "no lock was left on a local id or an object", place: objectLocks, Stops: slices.Concat(each(Waits, []Daemon{Process, Store}), failedBy(Inventory))},
-	{ID: "R03", Of: OfTree, Says: "names of batches are bid and digits, names of jobs jid and digits", place: names, Stops: adminPage},
+	{ID: "R02", Of: OfTree, Says: "no worker left a lock on a local id or an object", place: objectLocks, Stops: slices.Concat(each(Waits, []Daemon{Process, Store}), failedBy(Inventory))},
+	{ID: "R03", Of: OfTree, Says: "the name of a batch is bid and digits, that of a job is jid and digits", place: names, Stops: adminPage},
 	{ID: "R07", Of: OfTree, Library: "Batch.findByUuid", Says: "every entry of /batch-uuids names the batch that has this batchID", place: strayUUIDs, Stops: []Stop{{Admin, BreaksPage}, {Cleanup, NeverCleaned}}},
 	{ID: "R16", Of: OfTree, Library: "Job.acquireJob", Says: "every queue entry belongs to a job", place: strayEntries, Stops: adminPage},
 	{ID: "R17", Of: OfTree, Library: "Batch.getJobs", Says: "every entry below a batch belongs to a job", place: strayBatchEntries, Stops: []Stop{{BatchReport, ReportLost}, {Cleanup, NeverCleaned}, {BatchReport, NeverReported}}},
 }
 
 var batchDemands = slices.Concat([]Demand{
-	{ID: "R02", Of: OfBatch, Node: "lock", Says: "it does not exist: no lock was left", place: locked, Stops: []Stop{{BatchReport, NeverReported}, {UpdateBatchReport, NeverReported}}},
+	{ID: "R02", Of: OfBatch, Node: "lock", Says: "it does not exist, because no worker left one", place: locked, Stops: []Stop{{BatchReport, NeverReported}, {UpdateBatchReport, NeverReported}}},
 	{ID: "R04", Of: OfBatch, Node: "status", Says: "it holds a JSON object", Library: "Batch.loadStatus", faults: object, Stops: batchLoad},
 	{ID: "R04", Of: OfBatch, Node: "status", Key: "status", Library: "Batch.loadStatus", Type: batchState, Stops: batchLoad},
 	{ID: "R05", Of: OfBatch, Node: "states", Says: "it exists", place: hasStates, Stops: []Stop{{Batch, Resubmits}}},
 	{ID: "R05", Of: OfBatch, Node: "states/batch-processing", Says: "it exists, empty or not", place: hasProcessing, Stops: []Stop{{BatchReport, NeverReported}}},
-	{ID: "R05", Of: OfBatch, Node: "status", Says: "it agrees with the jobs: Processing or Reporting if one is unfinished", place: agreesUnfinished, Stops: []Stop{{BatchReport, NeverReported}}},
+	{ID: "R05", Of: OfBatch, Node: "status", Says: "it is Processing or Reporting if a job is unfinished", place: agreesUnfinished, Stops: []Stop{{BatchReport, NeverReported}}},
 	{ID: "R05", Of: OfBatch, Node: "status", Says: "it is not Completed or Deleted if a job failed", place: agreesFailed, Stops: []Stop{{Cleanup, NeverCleaned}}},
 	{ID: "R05", Of: OfBatch, Node: "submission", Library: "Batch.loadProperties", Says: "it holds a JSON object", faults: object, Stops: slices.Concat(reporting, []Stop{{Cleanup, NeverCleaned}}, adminPage)},
 	{ID: "R06", Of: OfBatch, Node: "submission", Key: "batchID", Type: batchFolder, Stops: reporting},
@@ -83,13 +83,13 @@ var batchDemands = slices.Concat([]Demand{
 }))
 
 var jobDemands = []Demand{
-	{ID: "R02", Of: OfJob, Node: "lock", Says: "it does not exist: no lock was left", place: locked, Stops: each(NotFound, workers())},
+	{ID: "R02", Of: OfJob, Node: "lock", Says: "it does not exist, because no worker left one", place: locked, Stops: each(NotFound, workers())},
 	{ID: "R12", Of: OfJob, Node: "status", Says: "it holds a JSON object", Library: "Job.loadStatus", faults: object, Stops: loadedBy(StopsQueue)},
 	{ID: "R12", Of: OfJob, Node: "status", Key: "status", Library: "Job.loadStatus", Type: jobState, Stops: loadedBy(Stuck)},
 	{ID: "R12", Of: OfJob, Node: "status", Key: "retry_count", Library: "Job.loadStatus", Type: integer, Stops: loadedBy(Stuck)},
 	{ID: "R12", Of: OfJob, Node: "status", Key: "last_successful_status", Library: "Job.statusObject", Type: jobOrNull, Optional: true, Stops: adminPage},
 	{ID: "R13", Of: OfFailedJob, Node: "status", Key: "message", Type: text, Default: "an empty string", Stops: mailing},
-	{ID: "R14", Of: OfJob, Node: "bid", Library: "Job.loadProperties", Says: "it is the BID of a batch that exists and has states, and nothing else", place: bid, Stops: loadedBy(StopsQueue)},
+	{ID: "R14", Of: OfJob, Node: "bid", Library: "Job.loadProperties", Says: "it is only a BID, of a batch that exists and has states", place: bid, Stops: loadedBy(StopsQueue)},
 	{ID: "R15", Of: OfJob, Node: "priority", Library: "Job.loadProperties", Says: "it is decimal text from 0 to 99", place: priority, Stops: loadedBy(StopsQueue)},
 	{ID: "R15", Of: OfJob, Node: "space_needed", Library: "Job.loadProperties", Says: "it is decimal text", place: spaceNeeded, Stops: loadedBy(StopsQueue)},
 	{ID: "R16", Of: OfJob, Library: "Job.setJobStatePath", Says: "it has one entry below /jobs/states, as its status and priority say", place: queueEntry, Stops: slices.Concat(each(NotFound, workers()), each(StopsQueue, workers()))},
@@ -111,12 +111,12 @@ var configurationDemands = slices.Concat([]Demand{
 }), forEach([]string{"submitter", "profile_name", "payload_url", "payload_type", "response_type"}, func(key string) Demand {
 	return Demand{ID: "R26", Of: OfOpenJob, Node: "configuration", Key: key, Library: libraryAccessor[key], Type: text, Optional: true, Stops: tracedByInv}
 }), []Demand{
-	{ID: "R30", Of: OfJob, Node: "configuration", Says: "its profile is a string if it is one in any job", faults: profiles, Stops: adminPage},
+	{ID: "R30", Of: OfJob, Node: "configuration", Says: "its profile is a string, if any job has one", faults: profiles, Stops: adminPage},
 	{ID: "R30", Of: OfJob, Node: "configuration", Key: "submissionDate", Type: dateText, Optional: true, Stops: adminPage},
 })
 
 var jobNodeDemands = slices.Concat([]Demand{
-	{ID: "R27", Of: OfOpenJob, Node: "identifiers", Says: "it exists and holds something", faults: present, Default: `{"primary_id":"","local_id":[]}`, Stops: failedBy(ingest...)},
+	{ID: "R27", Of: OfOpenJob, Node: "identifiers", Says: "it exists and is not empty", faults: present, Default: `{"primary_id":"","local_id":[]}`, Stops: failedBy(ingest...)},
 	{ID: "R27", Of: OfJob, Node: "identifiers", Library: "Job.loadProperties", Says: "it holds a JSON object", faults: objectIfThere, Stops: loadedBy(StopsQueue)},
 	{ID: "R27", Of: OfOpenJob, Node: "identifiers", Key: "primary_id", Library: "Job.primaryId", Type: text, Stops: failedBy(ingest...)},
 	{ID: "R27", Of: OfOpenJob, Node: "identifiers", Key: "local_id", Library: "Job.localId", Type: texts, Stops: failedBy(ingest...)},
@@ -130,22 +130,22 @@ var jobNodeDemands = slices.Concat([]Demand{
 	{ID: "R28", Of: OfOpenJob, Node: "store", Key: "manifest_url", Library: "Job.storeManifestUrl", Type: text, Optional: true, Stops: storedByProc},
 	{ID: "R28", Of: OfOpenJob, Node: "store", Key: "mode", Library: "Job.storeMode", Type: text, Optional: true, Stops: failedBy(Store)},
 	{ID: "R28", Of: OfOpenJob, Node: "store", Key: "delete", Library: "Job.storeDelete", Type: text, Optional: true, Stops: failedBy(Store)},
-	{ID: "R29", Of: OfStoringJob, Node: "store", Says: "it exists and holds something", faults: present, Stops: failedBy(Store)},
+	{ID: "R29", Of: OfStoringJob, Node: "store", Says: "it exists and is not empty", faults: present, Stops: failedBy(Store)},
 	{ID: "R29", Of: OfStoringJob, Node: "store", Key: "manifest_url", Type: text, Stops: failedBy(Store)},
 	{ID: "R29", Of: OfStoringJob, Node: "store", Key: "mode", Type: storeMode, Stops: failedBy(Store)},
 	{ID: "R29", Of: OfStoringJob, Node: "store", Key: "delete", Type: text, Stops: failedBy(Store)},
-	{ID: "R29", Of: OfRecordingJob, Node: "inventory", Says: "it exists and holds something", faults: present, Stops: failedBy(Inventory)},
+	{ID: "R29", Of: OfRecordingJob, Node: "inventory", Says: "it exists and is not empty", faults: present, Stops: failedBy(Inventory)},
 	{ID: "R29", Of: OfRecordingJob, Node: "inventory", Key: "manifest_url", Type: address, Stops: failedBy(Inventory)},
 })
 
 var accessDemands = []Demand{
-	{ID: "R02", Of: OfAccess, Node: "lock", Says: "it does not exist: no lock was left", place: locked, Stops: each(NotFound, []Daemon{Access})},
+	{ID: "R02", Of: OfAccess, Node: "lock", Says: "it does not exist, because no worker left one", place: locked, Stops: each(NotFound, []Daemon{Access})},
 	{ID: "R31", Of: OfAccess, Node: "status", Says: "it holds a JSON object", Library: "Access.loadStatus", faults: object, Stops: accessQueue},
 	{ID: "R31", Of: OfAccess, Node: "status", Key: "status", Type: accessState, Library: "Access.loadStatus", Stops: accessQueue},
 	{ID: "R31", Of: OfAccess, Node: "status", Key: "status", Type: accessWaits, Stops: each(NotFound, []Daemon{Access})},
 	{ID: "R30", Of: OfAccess, Node: "status", Key: "last_modified", Type: dateText, Optional: true, Stops: adminPage},
 	{ID: "R32", Of: OfAccess, Node: "token", Library: "Access.loadProperties", Says: "it is absent or holds a JSON object", faults: objectIfThere, Stops: accessQueue},
-	{ID: "R32", Of: OfWaitingAccess, Node: "token", Says: "it exists and holds something", Library: "Access.loadProperties", faults: present, Stops: each(Stuck, []Daemon{Access})},
+	{ID: "R32", Of: OfWaitingAccess, Node: "token", Says: "it exists and is not empty", Library: "Access.loadProperties", faults: present, Stops: each(Stuck, []Daemon{Access})},
 	{ID: "R32", Of: OfWaitingAccess, Node: "token", Key: "token", Library: "Access.token", Type: text, Stops: each(Stuck, []Daemon{Access})},
 	{ID: "R32", Of: OfWaitingAccess, Node: "token", Key: "cloud-content-byte", Library: "Access.cloudContentByte", Type: long, Stops: failedBy(Access)},
 	{ID: "R32", Of: OfWaitingAccess, Node: "token", Key: "delivery-node", Library: "Access.deliveryNode", Type: long, Stops: failedBy(Access)},

@@ -76,7 +76,7 @@ var (
 	accessWaits = Type{"a state other than Processing, because no worker acquires that again", func(v any) bool { return v != "Processing" }}
 
 	// storeMode is mode/NODE/url-encoded ARK.
-	storeMode = Type{"add or update, a node's number and an encoded ARK, between slashes", func(v any) bool {
+	storeMode = Type{"add or update, a node's number and an encoded ARK, separated by slashes", func(v any) bool {
 		s, _ := v.(string)
 		part := strings.Split(s, "/")
 		if len(part) < 3 || part[0] != "add" && part[0] != "update" {

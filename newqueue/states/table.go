@@ -124,8 +124,8 @@ func (t Table) Automatic(state string) (cleaned Transition, ok bool) {
 }
 
 // Success returns the state that follows when a worker succeeds in a state, or ""
-// if a worker has nothing to do there. It is where the worker's only transition
-// to a state other than failed and held leads.
+// if a worker has nothing to do there. Out of each state, a worker has at most
+// one transition that leads neither to failed nor to held: that is the success.
 func (t Table) Success(state string) string {
 	for _, row := range t.From(state) {
 		if row.Who == Worker && row.To != Failed && row.To != Held {

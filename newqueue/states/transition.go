@@ -22,7 +22,7 @@ type Transition struct {
 	Note string
 }
 
-// String returns the row's id and its two states, such as "J14 storing → failed".
+// String returns the row's id and its two states, such as "J14 notify → completed".
 func (t Transition) String() string { return fmt.Sprintf("%s %s → %s", t.ID, t.From, t.To) }
 
 // Actor is who makes a transition. A worker holds the entity's ephemeral lock,

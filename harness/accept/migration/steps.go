@@ -64,7 +64,7 @@ func (w *world) register(s runner.Steps) {
 	s.Step(`that job is removed and the operator rolls back the migration`, func() error {
 		return all(w.conn.Delete(w.root+"/new"+w.added, -1), w.run("rollback --run run0000000000", w.target()), w.wantCode(0))
 	})
-	s.Step(`elsewhere the same migration is killed with kill -9 halfway, and then run again`, w.migrateKilled)
+	s.Step(`the same migration to another target is killed with kill -9 halfway, and then run again`, w.migrateKilled)
 	s.Step(`the operator presses Ctrl-C in the middle of the migration`, w.interrupt)
 	s.Step(`the server is killed and restarted in the middle of the migration`, w.serverLost)
 

@@ -13,8 +13,8 @@ import (
 // empty data. A hold with a note belongs to the person who set it, even if they set it
 // during a run.
 
-// describe says who set a hold.
-func describe(n *znode.Node, runs []Run) Hold {
+// newHold says who set a hold.
+func newHold(n *znode.Node, runs []Run) Hold {
 	hold := Hold{Path: n.Path, node: n}
 	if n.Stat.Ctime != 0 {
 		hold.Since = time.UnixMilli(n.Stat.Ctime).UTC()
@@ -24,16 +24,16 @@ func describe(n *znode.Node, runs []Run) Hold {
 		return hold
 	}
 	for _, r := range runs {
-		if r.set(n) {
-			hold.By, hold.Proof = r.ID, true
+		if r.hasSet(n) {
+			hold.By, hold.CoversRun = r.ID, true
 		}
 	}
 	return hold
 }
 
-// set reports whether the run set a hold. In a copy the transactions show nothing. There,
+// hasSet reports whether the run set a hold. In a copy the transactions show nothing. There,
 // an empty hold that the run's record names counts as the run's.
-func (r Run) set(n *znode.Node) bool {
+func (r Run) hasSet(n *znode.Node) bool {
 	if !slices.Contains(r.Holds, n.Path) || !znode.SameData(n.Data, none) || n.Stat.EphemeralOwner != 0 {
 		return false
 	}
@@ -55,8 +55,8 @@ func isHold(path string) bool {
 	return folder == newqueue.QueueLocksPath || folder == newqueue.CollectionLocksPath
 }
 
-// stays says why a rollback leaves a hold that the run didn't set.
-func (h Hold) stays() string {
+// whyStays says why a rollback leaves a hold that the run didn't set.
+func (h Hold) whyStays() string {
 	switch {
 	case h.By == "":
 		return "another client set this hold; it stays"

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// held is the current ledger entry of a record.
-type held struct {
+// custodyEntry is the current ledger entry of a record.
+type custodyEntry struct {
 	ledgerEntry
 	run string
 	// made is the range that has the transaction in which the job was created. It is the
@@ -14,9 +14,9 @@ type held struct {
 	made span
 }
 
-// heldRow is an entry of the ledger in memory. There is one for each record, so it is
-// small and has no pointers. [held] is what it says.
-type heldRow struct {
+// custodyRow is an entry of the ledger in memory. There is one for each record, so it is
+// small and has no pointers. [custodyEntry] is what it says.
+type custodyRow struct {
 	record, root, bid ref
 	hash              uint32
 	part              int32 // index into heldRows.parts
@@ -29,31 +29,31 @@ type ledgerPart struct {
 	made span
 }
 
-// heldRows are what the ledger says of all records, in the order of the records' paths.
-type heldRows struct {
+// custodyRows are what the ledger says of all records, in the order of the records' paths.
+type custodyRows struct {
 	names *names
-	rows  []heldRow
+	rows  []custodyRow
 	parts []ledgerPart
 }
 
-func newHeldRows(n *names) heldRows { return heldRows{names: n} }
+func newCustodyRows(n *names) custodyRows { return custodyRows{names: n} }
 
 // add adds entries of a run's log. Runs come oldest first, and the entries of a run in
-// their order. Then call settle.
-func (h *heldRows) add(run string, made span, entries []ledgerEntry) {
+// their order. Then call keepNewest.
+func (h *custodyRows) add(run string, made span, entries []ledgerEntry) {
 	h.parts = append(h.parts, ledgerPart{run, made})
 	for _, e := range entries {
-		h.rows = append(h.rows, heldRow{
+		h.rows = append(h.rows, custodyRow{
 			record: h.names.ref(e.record), root: h.names.ref(e.root), bid: h.names.ref(e.bid),
 			hash: e.hash, part: int32(len(h.parts) - 1), op: e.op,
 		})
 	}
 }
 
-// settle keeps the newest entry for each record. A rollback cancels its own run's
+// keepNewest keeps the newest entry for each record. A rollback cancels its own run's
 // entries and no others.
-func (h *heldRows) settle() {
-	slices.SortStableFunc(h.rows, func(a, b heldRow) int { return h.names.compare(a.record, b.record) })
+func (h *custodyRows) keepNewest() {
+	slices.SortStableFunc(h.rows, func(a, b custodyRow) int { return h.names.compare(a.record, b.record) })
 	counting := h.rows[:0]
 	for i, row := range h.rows {
 		if i+1 < len(h.rows) {
@@ -62,7 +62,7 @@ func (h *heldRows) settle() {
 				continue
 			}
 		}
-		if row.op == tookBack {
+		if row.op == opRolledBack {
 			continue
 		}
 		if last := len(counting) - 1; last >= 0 && counting[last].record == row.record {
@@ -74,38 +74,38 @@ func (h *heldRows) settle() {
 	h.rows = slices.Clone(counting) // frees the room of the dropped ones
 }
 
-// held is what a row says.
-func (h *heldRows) held(row heldRow) held {
+// entry is what a row says.
+func (h *custodyRows) entry(row custodyRow) custodyEntry {
 	p := h.parts[row.part]
 	e := ledgerEntry{op: row.op, record: h.names.text(row.record), root: h.names.text(row.root), bid: h.names.text(row.bid), hash: row.hash}
-	return held{ledgerEntry: e, run: p.run, made: p.made}
+	return custodyEntry{ledgerEntry: e, run: p.run, made: p.made}
 }
 
 // at is what the ledger says of the i-th record.
-func (h *heldRows) at(i int) held { return h.held(h.rows[i]) }
+func (h *custodyRows) at(i int) custodyEntry { return h.entry(h.rows[i]) }
 
 // find is what the ledger says of a record.
-func (h *heldRows) find(record string) (e held, there bool) {
+func (h *custodyRows) find(record string) (e custodyEntry, there bool) {
 	if i, there := h.index(record); there {
 		return h.at(i), true
 	}
-	return held{}, false
+	return custodyEntry{}, false
 }
 
 // index is where a record is among the rows.
-func (h *heldRows) index(record string) (i int, there bool) {
+func (h *custodyRows) index(record string) (i int, there bool) {
 	r, known := h.names.find(record)
 	if !known {
 		return 0, false
 	}
-	return slices.BinarySearchFunc(h.rows, r, func(row heldRow, r ref) int { return h.names.compare(row.record, r) })
+	return slices.BinarySearchFunc(h.rows, r, func(row custodyRow, r ref) int { return h.names.compare(row.record, r) })
 }
 
 // all yields what the ledger says of each record, in the order of the records' paths.
-func (h *heldRows) all() iter.Seq[held] {
-	return func(yield func(held) bool) {
+func (h *custodyRows) all() iter.Seq[custodyEntry] {
+	return func(yield func(custodyEntry) bool) {
 		for _, row := range h.rows {
-			if !yield(h.held(row)) {
+			if !yield(h.entry(row)) {
 				return
 			}
 		}

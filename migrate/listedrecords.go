@@ -7,15 +7,15 @@ import (
 	"mrtq/internal/znode"
 )
 
-// places numbers the records of a legacy queue in the order in which they were listed, so
+// listedRecords numbers the records of a legacy queue in the order in which they were listed, so
 // that a row needs no path.
-type places struct {
+type listedRecords struct {
 	queue *LegacyQueue
 	first []int32 // the first number of each queue node
 }
 
-func placesIn(q *LegacyQueue) places {
-	p := places{queue: q}
+func listRecords(q *LegacyQueue) listedRecords {
+	p := listedRecords{queue: q}
 	n := 0
 	for _, node := range q.nodes {
 		p.first = append(p.first, int32(n))
@@ -25,28 +25,28 @@ func placesIn(q *LegacyQueue) places {
 }
 
 // at is the index of a record's queue node, and of its name there.
-func (p places) at(place int32) (node, name int) {
-	node = sort.Search(len(p.first), func(i int) bool { return p.first[i] > place }) - 1
-	return node, int(place - p.first[node])
+func (p listedRecords) at(record int32) (node, name int) {
+	node = sort.Search(len(p.first), func(i int) bool { return p.first[i] > record }) - 1
+	return node, int(record - p.first[node])
 }
 
-func (p places) path(place int32) string {
-	node, name := p.at(place)
+func (p listedRecords) path(record int32) string {
+	node, name := p.at(record)
 	return p.queue.nodes[node].record(name)
 }
 
-func (p places) name(place int32) string {
-	node, name := p.at(place)
+func (p listedRecords) name(record int32) string {
+	node, name := p.at(record)
 	return p.queue.nodes[node].name(name)
 }
 
-func (p places) kind(place int32) QueueKind {
-	node, _ := p.at(place)
+func (p listedRecords) kind(record int32) QueueKind {
+	node, _ := p.at(record)
 	return p.queue.kinds[p.queue.nodes[node].path]
 }
 
-// find is the place of a record.
-func (p places) find(path string) (place int32, there bool) {
+// find is the number of a record.
+func (p listedRecords) find(path string) (record int32, there bool) {
 	if znode.ValidatePath(path) != nil || path == "/" {
 		return 0, false
 	}
@@ -60,8 +60,8 @@ func (p places) find(path string) (place int32, there bool) {
 	return 0, false
 }
 
-// inPathOrder yields all places and the records' paths, in byte order of the paths.
-func (p places) inPathOrder() iter.Seq2[int32, string] {
+// inPathOrder yields all records' numbers and paths, in byte order of the paths.
+func (p listedRecords) inPathOrder() iter.Seq2[int32, string] {
 	return func(yield func(int32, string) bool) {
 		at := make([]int, len(p.queue.nodes))
 		heads := make([]string, len(p.queue.nodes)) // the next path of each node; "" after its last

@@ -11,22 +11,22 @@ import (
 	"mrtq/newqueue"
 )
 
-// Taken is one record that a run migrated, and what happened to its job since, as the target
+// MigratedRecord is one record that a run migrated, and what happened to its job since, as the target
 // alone shows it.
-type Taken struct {
+type MigratedRecord struct {
 	Record string
 	Run    string
 	Job    string // /jobs/JID or /access/QUEUE/QID; "" for a record that was declared done
 	Batch  string // bid; "" for an access request
-	// Standing says that the job is there. Provenance is what it says of the record.
-	Standing   bool
+	// Exists says that the job is there. Provenance is what it says of the record.
+	Exists     bool
 	Provenance Provenance
-	// Touched says how another client changed a standing job since the run created it, "" if
+	// Touched says how another client changed an existing job since the run created it, "" if
 	// nobody did. Gone says what happened to a job that is not there any more.
 	Touched, Gone string
-	// Settled says that the record was declared done, and that no job was made.
-	Settled bool
-	// State is the state in the status of a standing job.
+	// DeclaredDone says that the record was declared done, and that no job was made.
+	DeclaredDone bool
+	// State is the state in the status of an existing job.
 	State string
 	// At is when the run created the job. If the job is gone, it is when a shard of the
 	// ledger got its entry, at most some transactions later. It is zero if the target is a
@@ -34,13 +34,13 @@ type Taken struct {
 	At time.Time
 }
 
-// ReadTaken yields all records in a target's ledger: first those whose jobs are there, in
+// ReadMigrated yields all records in a target's ledger: first those whose jobs are there, in
 // the order in which they are read, then the others by path. It ends after the first
 // error.
-func ReadTaken(ctx context.Context, target side.Side) iter.Seq2[Taken, error] {
-	return func(yield func(Taken, error) bool) {
-		tk := taking{}
-		t, err := surveyTarget(ctx, target, "", surveyor{job: func(t *survey, ex *existing, p placed, why string) error {
+func ReadMigrated(ctx context.Context, target side.Side) iter.Seq2[MigratedRecord, error] {
+	return func(yield func(MigratedRecord, error) bool) {
+		tk := migratedReader{}
+		t, err := surveyTarget(ctx, target, "", surveyCalls{job: func(t *survey, ex *existing, p migratedJob, why string) error {
 			taken, ok := tk.job(t, ex, p, why)
 			if ok && !yield(taken, nil) {
 				return errEnough
@@ -51,17 +51,17 @@ func ReadTaken(ctx context.Context, target side.Side) iter.Seq2[Taken, error] {
 		case errors.Is(err, errEnough):
 			return
 		case err != nil:
-			yield(Taken{}, err)
+			yield(MigratedRecord{}, err)
 			return
 		}
 		tk.begin(t)
-		for i, row := range t.custody.held.rows {
-			if tk.standing[i] {
+		for i, row := range t.custody.entries.rows {
+			if tk.exists[i] {
 				continue
 			}
-			h := t.custody.held.held(row)
+			h := t.custody.entries.entry(row)
 			taken := tk.of(t, h, tk.clock[h.made.to])
-			taken.Gone = t.gone(h)
+			taken.Gone = t.whyGone(h)
 			if !yield(taken, nil) {
 				return
 			}
@@ -72,41 +72,41 @@ func ReadTaken(ctx context.Context, target side.Side) iter.Seq2[Taken, error] {
 // errEnough ends a survey when the caller wants no more.
 var errEnough = errors.New("enough")
 
-// taking is the state of [ReadTaken].
-type taking struct {
-	clock    map[int64]int64
-	standing []bool // whether a record's job is there, by the ledger's row
+// migratedReader is the state of [ReadMigrated].
+type migratedReader struct {
+	clock  map[int64]int64
+	exists []bool // whether a record's job is there, by the ledger's row
 }
 
-func (tk *taking) begin(t *survey) {
+func (tk *migratedReader) begin(t *survey) {
 	if tk.clock == nil {
-		tk.clock, tk.standing = ledgerClock(t.tree, t.runs), make([]bool, len(t.custody.held.rows))
+		tk.clock, tk.exists = ledgerClock(t.tree, t.runs), make([]bool, len(t.custody.entries.rows))
 	}
 }
 
 // job makes a Taken of a job. ok is false if the ledger does not have the job.
-func (tk *taking) job(t *survey, ex *existing, p placed, why string) (taken Taken, ok bool) {
+func (tk *migratedReader) job(t *survey, ex *existing, p migratedJob, why string) (taken MigratedRecord, ok bool) {
 	tk.begin(t)
-	i, there := t.custody.held.index(p.prov.Path)
-	if !there || t.custody.held.at(i).root != p.root {
-		return Taken{}, false
+	i, there := t.custody.entries.index(p.prov.Path)
+	if !there || t.custody.entries.at(i).root != p.root {
+		return MigratedRecord{}, false
 	}
-	tk.standing[i] = true
-	h := t.custody.held.at(i)
+	tk.exists[i] = true
+	h := t.custody.entries.at(i)
 	own := ex.tree.Get(p.root)
 	ctime := tk.clock[h.made.to]
-	if ex.madeAgain(p) == "" {
+	if ex.whyNotOurs(p) == "" {
 		ctime = own.Stat.Ctime
 	}
 	taken = tk.of(t, h, ctime)
-	taken.Standing, taken.Touched = true, why
+	taken.Exists, taken.Touched = true, why
 	taken.Provenance, _ = parseProvenance(own.Data)
 	taken.State = statusIn(dataOf(ex.tree.Get(p.root + "/status")))
 	return taken, true
 }
 
-func (tk *taking) of(t *survey, h held, ctime int64) Taken {
-	taken := Taken{Record: h.record, Run: h.run, Job: h.root, Batch: h.bid, Settled: h.op == settled}
+func (tk *migratedReader) of(t *survey, h custodyEntry, ctime int64) MigratedRecord {
+	taken := MigratedRecord{Record: h.record, Run: h.run, Job: h.root, Batch: h.bid, DeclaredDone: h.op == opDeclaredDone}
 	if t.spans[h.run].known() && ctime != 0 {
 		taken.At = time.UnixMilli(ctime).UTC()
 	}
@@ -114,7 +114,7 @@ func (tk *taking) of(t *survey, h held, ctime int64) Taken {
 }
 
 // ledgerClock has the times of the transactions that created shards or last set a run's
-// record. These transactions bound the span of an entry; see [held].
+// record. These transactions bound the span of an entry; see [custodyEntry].
 func ledgerClock(tree *znode.Tree, runs []Run) map[int64]int64 {
 	clock := map[int64]int64{}
 	for _, r := range runs {
@@ -128,19 +128,19 @@ func ledgerClock(tree *znode.Tree, runs []Run) map[int64]int64 {
 	return clock
 }
 
-// StandingBatch is a batch of a target.
-type StandingBatch struct {
+// TargetBatch is a batch of a target.
+type TargetBatch struct {
 	UUID  string // its name under /batch-uuids, escaped as it is there; "" if it has none
 	State string
 }
 
 // ReadBatches reads a target's batches, by BID.
-func ReadBatches(ctx context.Context, target side.Side) (map[string]StandingBatch, error) {
+func ReadBatches(ctx context.Context, target side.Side) (map[string]TargetBatch, error) {
 	names, err := childrenOf(ctx, target, newqueue.BatchesPath)
 	if err != nil {
 		return nil, err
 	}
-	all := map[string]StandingBatch{}
+	all := map[string]TargetBatch{}
 	statuses := func(yield func(string) bool) {
 		for _, bid := range names {
 			if !yield(newqueue.BatchPath(bid) + "/status") {
@@ -152,7 +152,7 @@ func ReadBatches(ctx context.Context, target side.Side) (map[string]StandingBatc
 		if err != nil {
 			return nil, err
 		}
-		b := StandingBatch{State: statusIn(nil)}
+		b := TargetBatch{State: statusIn(nil)}
 		if !sub.Missing() {
 			b.State = statusIn(sub.Nodes[0].Data)
 		}

@@ -10,18 +10,18 @@ import (
 	"mrtq/internal/znode"
 )
 
-// Elsewhere is a new queue at another place of the target's server.
-type Elsewhere struct {
+// OtherQueue is a new queue at another place of the target's server.
+type OtherQueue struct {
 	Chroot string // "" if it is in no chroot
 	Run    Run    // a run that migrated the records, and that was not rolled back
 }
 
-// FindElsewhere looks for other new queues on the target's server that have the records of
+// FindOtherQueues looks for other new queues on the target's server that have the records of
 // the same source, because a mistyped target would be a second one. same compares the
 // source that a run's record names. It looks near the target, near the source's chroot if
 // the source is given, and at the top of the server. It reads little: a place with very many
 // znodes, and what the client may not read, are left out.
-func FindElsewhere(ctx context.Context, target *zkconn.Reader, sourceChroot string, same func(source string) bool) (found []Elsewhere, err error) {
+func FindOtherQueues(ctx context.Context, target *zkconn.Reader, sourceChroot string, same func(source string) bool) (found []OtherQueue, err error) {
 	server, own := target.Outside(), chrootOf(target)
 	looked := map[string]bool{own: true}
 	look := func(at string) error {
@@ -31,11 +31,11 @@ func FindElsewhere(ctx context.Context, target *zkconn.Reader, sourceChroot stri
 		looked[at] = true
 		run, there, err := runOf(ctx, server, at, same)
 		if there {
-			found = append(found, Elsewhere{Chroot: chrootText(at), Run: run})
+			found = append(found, OtherQueue{Chroot: chrootText(at), Run: run})
 		}
 		return err
 	}
-	for _, near := range []string{znode.Parent(own), path.Join("/", sourceChroot), "/"} {
+	for _, near := range []string{path.Dir(own), path.Join("/", sourceChroot), "/"} {
 		names, err := fewChildren(ctx, server, near)
 		if err == nil {
 			err = look(near)

@@ -83,14 +83,14 @@ func TestOthersCameBetween(t *testing.T) {
 			}
 			joined, ended := make(chan bool, 1), make(chan error, 1)
 			other := &Migrator{Target: NewTarget(open(t, s.zk)), Now: clock(), Say: func(text string) {
-				if strings.Contains(text, "waiting until it ends") {
+				if strings.Contains(text, "waiting") {
 					joined <- true
 				}
 			}}
 			go func() { ended <- c.between(t.Context(), other) }()
 			<-joined
 			m := &Migrator{Target: NewTarget(open(t, s.zk)), Now: clock(), Plan: plan, Say: func(text string) {
-				if strings.Contains(text, "waiting until it ends") {
+				if strings.Contains(text, "waiting") {
 					keeps.resign()
 				}
 			}}

@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// beforehand yields what seq yields, but runs seq in a goroutine of its own, so that seq
+// readAhead yields what seq yields, but runs seq in a goroutine of its own, so that seq
 // works while the caller does. At most room items wait for the caller. When beforehand
 // returns, seq has ended.
-func beforehand[T any](ctx context.Context, room int, seq func(context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
+func readAhead[T any](ctx context.Context, room int, seq func(context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	type item struct {
 		it  T
 		err error

@@ -10,12 +10,12 @@ import (
 	"mrtq/newqueue"
 )
 
-// batchSays is what a batch's jobs together say of it. Jobs are added in the order of
+// batchSummary is what a batch's jobs together say of it. Jobs are added in the order of
 // their ids. It does not grow with their number.
-type batchSays struct {
+type batchSummary struct {
 	jobs   int
 	shared []sharedValue // properties that at least one job has
-	update updateSaid
+	update updateValue
 	mode   string    // of the first job
 	date   time.Time // of the earliest job
 }
@@ -31,7 +31,7 @@ type sharedValue struct {
 }
 
 // add adds one more job.
-func (s *batchSays) add(key batchKey, j *job, d newqueue.Dialect) {
+func (s *batchSummary) add(key batchKey, j *job, d newqueue.Dialect) {
 	p := j.rec.Legacy.Payload
 	if s.jobs == 0 {
 		s.mode = submissionMode(p)
@@ -74,7 +74,7 @@ var fieldsOf = func() map[newqueue.Dialect][]sharedField {
 	return map[newqueue.Dialect][]sharedField{newqueue.Design: design, newqueue.MrtZK: mrtzk}
 }()
 
-func (s *batchSays) share(key batchKey, field uint8, f sharedField, v, from string) {
+func (s *batchSummary) share(key batchKey, field uint8, f sharedField, v, from string) {
 	wide := f.wide && key.kind == ofBatch
 	known := s.of(field)
 	switch {
@@ -94,7 +94,7 @@ func (s *batchSays) share(key batchKey, field uint8, f sharedField, v, from stri
 }
 
 // of is the value of a field; nil if no job has one.
-func (s *batchSays) of(field uint8) *sharedValue {
+func (s *batchSummary) of(field uint8) *sharedValue {
 	for i := range s.shared {
 		if s.shared[i].field == field {
 			return &s.shared[i]
@@ -104,7 +104,7 @@ func (s *batchSays) of(field uint8) *sharedValue {
 }
 
 // value is a property's value in the submission.
-func (s *batchSays) value(property string, d newqueue.Dialect) string {
+func (s *batchSummary) value(property string, d newqueue.Dialect) string {
 	i := slices.IndexFunc(sharedFields(d), func(f sharedField) bool { return f.property == property })
 	if i < 0 {
 		return ""
@@ -115,15 +115,15 @@ func (s *batchSays) value(property string, d newqueue.Dialect) string {
 	return ""
 }
 
-// updateSaid is what the jobs say of the flag update. The first job that says something
+// updateValue is what the jobs say of the flag update. The first job that says something
 // counts.
-type updateSaid struct {
+type updateValue struct {
 	value   bool
 	from    string // that job's record; "" if no job says anything
 	warning string
 }
 
-func (u *updateSaid) add(key batchKey, j *job) {
+func (u *updateValue) add(key batchKey, j *job) {
 	value, ok := updateFlag(j.rec.Legacy.Payload)
 	switch {
 	case !ok:
@@ -137,7 +137,7 @@ func (u *updateSaid) add(key batchKey, j *job) {
 // submissionObject is the submission as it is written. In dialect mrt-zk it also has
 // the keys that the services read.
 func (b *batch) submissionObject(d newqueue.Dialect) newqueue.Object {
-	said := b.said
+	said := b.summary
 	submission := newqueue.Submission{BatchID: b.key.uuid(), SubmissionDate: said.date, SubmissionMode: said.mode}
 	for _, f := range submissionFields {
 		f.set(&submission, said.value(f.property, d))
@@ -150,7 +150,7 @@ func (b *batch) submissionObject(d newqueue.Dialect) newqueue.Object {
 }
 
 // serviceKeys are the submission's keys that the services read.
-func (s *batchSays) serviceKeys(d newqueue.Dialect) newqueue.Object {
+func (s *batchSummary) serviceKeys(d newqueue.Dialect) newqueue.Object {
 	// No record has the name of the batch's manifest. An empty name is safe.
 	o := newqueue.Object{"filename": "", keyUpdate: s.update.value}
 	for _, k := range serviceKeys {
@@ -164,7 +164,7 @@ func (s *batchSays) serviceKeys(d newqueue.Dialect) newqueue.Object {
 // submissionWarnings names, for each wide property on which the batch's records
 // disagree, two of these records. The first one's value is taken.
 func (b *batch) submissionWarnings(d newqueue.Dialect) (warnings []string) {
-	said := b.said
+	said := b.summary
 	for i := range sharedFields(d) {
 		if v := said.of(uint8(i)); v != nil && v.warning != nil {
 			warnings = append(warnings, *v.warning)
@@ -192,7 +192,7 @@ func (c folderCounts) of(f newqueue.BatchFolder) int {
 
 func (t *jobTally) add(j *job) {
 	t.count(j)
-	switch j.land.job {
+	switch j.initial.job {
 	case newqueue.JobFailed:
 		t.failed = append(t.failed, j.id)
 	case newqueue.JobCompleted:
@@ -202,7 +202,7 @@ func (t *jobTally) add(j *job) {
 
 // count counts a job without noting its id.
 func (t *jobTally) count(j *job) {
-	t.in[slices.Index(newqueue.BatchFolders, j.land.job.Folder())]++
+	t.in[slices.Index(newqueue.BatchFolders, j.initial.job.Folder())]++
 	t.last = later(t.last, j.rec.Legacy.Header.Time)
 }
 

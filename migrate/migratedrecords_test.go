@@ -27,7 +27,7 @@ func TestReadTaken(t *testing.T) {
 	}
 	for _, r := range taken {
 		made := tree.Get(r.Job).Stat.Ctime
-		if !r.Standing || r.Touched != "" || r.Gone != "" || r.Settled || r.Run != "run0000000000" || r.Batch == "" || r.Provenance.Path != r.Record || r.At.UnixMilli() != made {
+		if !r.Exists || r.Touched != "" || r.Gone != "" || r.DeclaredDone || r.Run != "run0000000000" || r.Batch == "" || r.Provenance.Path != r.Record || r.At.UnixMilli() != made {
 			t.Errorf("%+v, made at %d", r, made)
 		}
 	}
@@ -47,10 +47,10 @@ func TestReadTaken(t *testing.T) {
 	if len(again) != 3 {
 		t.Fatalf("%d records: %+v", len(again), again)
 	}
-	if !strings.Contains(again[0].Touched, "/status was set once") || !again[0].Standing {
+	if !strings.Contains(again[0].Touched, "/status was set once") || !again[0].Exists {
 		t.Errorf("touched: %+v", again[0])
 	}
-	if again[1].Standing || !strings.Contains(again[1].Gone, "deleted: its batch") || again[1].At.IsZero() {
+	if again[1].Exists || !strings.Contains(again[1].Gone, "deleted: its batch") || again[1].At.IsZero() {
 		t.Errorf("gone: %+v", again[1])
 	}
 	// A copy does not show times.
@@ -66,16 +66,16 @@ func TestReadTaken(t *testing.T) {
 	}
 }
 
-// takenIn is [ReadTaken] of a tree, by record.
-func takenIn(t testing.TB, tree *znode.Tree) []Taken {
+// takenIn is [ReadMigrated] of a tree, by record.
+func takenIn(t testing.TB, tree *znode.Tree) []MigratedRecord {
 	t.Helper()
-	var all []Taken
-	for taken, err := range ReadTaken(t.Context(), side.Tree(tree)) {
+	var all []MigratedRecord
+	for taken, err := range ReadMigrated(t.Context(), side.Tree(tree)) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, taken)
 	}
-	slices.SortFunc(all, func(a, b Taken) int { return strings.Compare(a.Record, b.Record) })
+	slices.SortFunc(all, func(a, b MigratedRecord) int { return strings.Compare(a.Record, b.Record) })
 	return all
 }

@@ -61,7 +61,7 @@ func TestWhoseAHoldIsThatWasSetDuringTheRun(t *testing.T) {
 			}
 			mustVerify(t, src, treeOf(t, s))
 
-			if h := holdsOf(t, s).Standing[0]; h.By != c.by || h.Why != c.why || !h.Proof {
+			if h := holdsOf(t, s).List[0]; h.By != c.by || h.Why != c.why || !h.CoversRun {
 				t.Errorf("release would say %+v", h)
 			}
 			status, err := ReadStatus(t.Context(), s.Target.Side(nil))
@@ -106,7 +106,7 @@ func TestWhoseAHoldIsInACopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	var by []string
-	for _, hold := range h.Standing {
+	for _, hold := range h.List {
 		by = append(by, hold.By)
 	}
 	if want := []string{"alice@host", "run0000000000", "run0000000000"}; !slices.Equal(by, want) {

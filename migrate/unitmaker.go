@@ -11,27 +11,27 @@ import (
 	"mrtq/newqueue"
 )
 
-// making yields the units of a plan in order. First it advances counters, then it enters
+// unitMaker yields the units of a plan in order. First it advances counters, then it enters
 // records as done, then it derives batches again. Then it rewrites jobs, which advances
 // the counter too. New jobs come last, by ascending id.
 //
 // If another client's new job takes an id that was meant for one of ours, the
-// transactions under way fail. Then [making.back] goes back to what was done, the
+// transactions under way fail. Then [unitMaker.back] goes back to what was done, the
 // numbers move up, and making yields the units again from there.
-type making struct {
-	p       *Plan
-	ahead   []step // the steps before the jobs, in order
-	at      int    // index of the next step
-	done    int    // how many steps were done
-	handed  []step // steps that were yielded and are not done, in order
-	err     error  // why no more can be yielded
-	started map[*batch]*progress
-	shifted map[*batch]bool // batches whose report may name ids that have moved since
+type unitMaker struct {
+	p        *Plan
+	ahead    []step // the steps before the jobs, in order
+	next     int    // index of the next step
+	done     int    // how many steps were done
+	inFlight []step // steps that were yielded and are not done, in order
+	err      error  // why no more can be yielded
+	started  map[*batch]*progress
+	shifted  map[*batch]bool // batches whose report may name ids that have moved since
 }
 
 // step is one unit of a plan: a job, or something that comes before the jobs.
 type step struct {
-	pl    *planned    // the job, or nil
+	pl    *plannedJob // the job, or nil
 	ahead func() unit // makes the unit of a step that is not a job
 	moves string      // the parent whose counter such a step moves
 	undo  func()      // undoes what was noted when the step was yielded
@@ -49,38 +49,38 @@ func (p *Plan) isOpen(b *batch) bool {
 	return p.target.batchAt(b.bid).has("states/" + string(newqueue.FolderProcessing))
 }
 
-// hand counts the unit of one more job, and reports whether the unit also creates
+// countUnit counts the unit of one more job, and reports whether the unit also creates
 // batch-processing.
 //
 // If a batch's folder batch-processing exists and is empty, the client library takes the
 // batch for done. A half-created batch must not look like that. So the folder is created
 // with the first job in it or, if no job goes into it, with the batch's last job.
-func (p *progress) hand(b *batch, land landing) (opens bool) {
+func (p *progress) countUnit(b *batch, initial initialState) (opens bool) {
 	p.units++
-	opens = !p.open && (land.job.Folder() == newqueue.FolderProcessing || p.units == b.planned)
+	opens = !p.open && (initial.job.Folder() == newqueue.FolderProcessing || p.units == b.planned)
 	p.open = p.open || opens
 	return opens
 }
 
-// landed counts a unit that was done. After the last one, what the batch's jobs say is
+// countDone counts a unit that was done. After the last one, what the batch's jobs say is
 // not needed any more. It is dropped, because it is large.
-func (p *progress) landed(b *batch) {
+func (p *progress) countDone(b *batch) {
 	if p.done++; p.done == b.planned {
-		b.wrote, b.said = nil, nil
+		b.wrote, b.summary = nil, nil
 	}
 }
 
-func (p *Plan) making() *making {
-	m := &making{p: p, started: map[*batch]*progress{}, shifted: map[*batch]bool{}}
-	for _, b := range p.burns {
-		for range b.times {
-			m.ahead = append(m.ahead, step{moves: b.parent, ahead: func() unit { return burnUnit(b.parent) }})
+func (p *Plan) unitMaker() *unitMaker {
+	m := &unitMaker{p: p, started: map[*batch]*progress{}, shifted: map[*batch]bool{}}
+	for _, b := range p.advances {
+		for range b.by {
+			m.ahead = append(m.ahead, step{moves: b.parent, ahead: func() unit { return advanceUnit(b.parent) }})
 		}
 	}
-	for _, e := range p.settled {
+	for _, e := range p.declaredDone {
 		m.ahead = append(m.ahead, step{ahead: func() unit { return unit{ledger: []ledgerEntry{e}} }})
 	}
-	for _, b := range p.stale {
+	for _, b := range p.outdated {
 		m.ahead = append(m.ahead, step{ahead: func() unit {
 			ops, _ := p.batchOps(b)
 			return unit{ops: ops, done: Done{Refreshed: 1}}
@@ -90,49 +90,49 @@ func (p *Plan) making() *making {
 }
 
 // units yields the units that were not yielded yet. It ends early if a record has changed
-// or can't be read again; see [making.failed].
-func (m *making) units(ctx context.Context) iter.Seq[unit] {
+// or can't be read again; see [unitMaker.failed].
+func (m *unitMaker) units(ctx context.Context) iter.Seq[unit] {
 	return func(yield func(unit) bool) {
-		for m.at < len(m.ahead) {
-			s := m.ahead[m.at]
+		for m.next < len(m.ahead) {
+			s := m.ahead[m.next]
 			u := s.ahead()
 			u.steps = []step{s}
-			if !m.hand(u, yield) {
+			if !m.yieldUnit(u, yield) {
 				return
 			}
 		}
-		for j, err := range m.p.loaded(ctx, m.left(m.at)) {
+		for j, err := range m.p.loaded(ctx, m.jobsFrom(m.next)) {
 			if err != nil {
 				m.err = err
 				return
 			}
-			if !m.hand(m.unit(j), yield) {
+			if !m.yieldUnit(m.unit(j), yield) {
 				return
 			}
 		}
 	}
 }
 
-// left yields the jobs from a step on.
-func (m *making) left(at int) iter.Seq[*planned] {
-	return func(yield func(*planned) bool) {
+// jobsFrom yields the jobs from a step on.
+func (m *unitMaker) jobsFrom(at int) iter.Seq[*plannedJob] {
+	return func(yield func(*plannedJob) bool) {
 		for i := max(at-len(m.ahead), 0); i < m.p.plannedCount(); i++ {
-			if !yield(m.p.planned(i)) {
+			if !yield(m.p.plannedJob(i)) {
 				return
 			}
 		}
 	}
 }
 
-// hand yields a unit.
-func (m *making) hand(u unit, yield func(unit) bool) bool {
-	m.at++
-	m.handed = append(m.handed, u.steps...)
+// yieldUnit yields a unit.
+func (m *unitMaker) yieldUnit(u unit, yield func(unit) bool) bool {
+	m.next++
+	m.inFlight = append(m.inFlight, u.steps...)
 	return yield(u)
 }
 
-// failed returns why [making.units] ended early, or nil if it did not.
-func (m *making) failed(ctx context.Context) error {
+// failed returns why [unitMaker.units] ended early, or nil if it did not.
+func (m *unitMaker) failed(ctx context.Context) error {
 	switch {
 	case m.err == nil:
 		return nil
@@ -144,9 +144,9 @@ func (m *making) failed(ctx context.Context) error {
 	return m.err
 }
 
-// landed records a transaction that was done.
-func (m *making) landed(t unit) {
-	m.handed = m.handed[len(t.steps):]
+// recordDone records a transaction that was done.
+func (m *unitMaker) recordDone(t unit) {
+	m.inFlight = m.inFlight[len(t.steps):]
 	for _, s := range t.steps {
 		m.done++
 		if s.pl == nil {
@@ -154,7 +154,7 @@ func (m *making) landed(t unit) {
 		}
 		b := m.p.batchOf(s.pl)
 		if b != nil {
-			m.started[b].landed(b)
+			m.started[b].countDone(b)
 		}
 		if s.pl.rewrite() {
 			continue
@@ -167,23 +167,23 @@ func (m *making) landed(t unit) {
 	}
 }
 
-// back goes back to what was done. It returns, by parent, how many children are still to
+// rewind goes back to what was done. It returns, by parent, how many children are still to
 // be created before the ones with new ids: those that advance a counter, and rewritten
 // jobs.
-func (m *making) back() (ahead map[string]int64) {
+func (m *unitMaker) rewind() (ahead map[string]int64) {
 	ahead = map[string]int64{}
-	for _, s := range slices.Backward(m.handed) {
+	for _, s := range slices.Backward(m.inFlight) {
 		if s.undo != nil {
 			s.undo()
 		}
 	}
-	m.at, m.handed = m.done, nil
+	m.next, m.inFlight = m.done, nil
 	for _, s := range m.ahead[min(m.done, len(m.ahead)):] {
 		if s.moves != "" {
 			ahead[s.moves]++
 		}
 	}
-	for pl := range m.left(m.done) {
+	for pl := range m.jobsFrom(m.done) {
 		if !pl.rewrite() {
 			break // rewritten jobs come first
 		}
@@ -196,13 +196,13 @@ func (m *making) back() (ahead map[string]int64) {
 }
 
 // unit is the unit that creates a job, after what its batch needs first.
-func (m *making) unit(j loadedJob) unit {
+func (m *unitMaker) unit(j loadedJob) unit {
 	p := m.p
 	u := unit{count: 1}
-	p.assign(j.planned)
+	p.assign(j.plannedJob)
 	undo := func() {}
-	if b := p.batchOf(j.planned); b != nil {
-		undo = m.joined(b, &u, j.planned)
+	if b := p.batchOf(j.plannedJob); b != nil {
+		undo = m.addBatch(b, &u, j.plannedJob)
 	}
 	if j.rewrite() {
 		u.ops = append(u.ops, p.target.removal(p.ex.jobs.rows[j.old-1])...)
@@ -212,29 +212,29 @@ func (m *making) unit(j loadedJob) unit {
 	} else {
 		u.done.Jobs++
 	}
-	whole := p.whole(j.planned, j.rec)
+	whole := p.jobOf(j.plannedJob, j.rec)
 	u.ops = append(u.ops, creates(whole.nodes(p.Dialect), p.opt.ACL)...)
 	u.ledger = []ledgerEntry{ledgerOf(*whole)}
-	u.steps = []step{{pl: j.planned, undo: undo}}
+	u.steps = []step{{pl: j.plannedJob, undo: undo}}
 	return u
 }
 
-// joined adds to a unit what its job's batch needs, and returns a function that
+// addBatch adds to a unit what its job's batch needs, and returns a function that
 // undoes the bookkeeping.
-func (m *making) joined(b *batch, u *unit, pl *planned) (undo func()) {
+func (m *unitMaker) addBatch(b *batch, u *unit, pl *plannedJob) (undo func()) {
 	p, wrote := m.p, b.wrote
 	first := m.started[b] == nil
 	if first {
 		m.started[b] = &progress{open: p.isOpen(b)}
-		m.number(b)
+		m.assignIDs(b)
 		u.ops, u.done = p.batchOps(b)
 	} else if m.shifted[b] {
-		m.number(b)
-		u.ops = m.renamed(b)
+		m.assignIDs(b)
+		u.ops = m.renumber(b)
 	}
 	delete(m.shifted, b)
 	pr := m.started[b]
-	opens := pr.hand(b, p.lands[pl.land])
+	opens := pr.countUnit(b, p.initialStates[pl.initial])
 	if opens {
 		u.ops = append(u.ops, creates([]leaf{b.processing()}, p.opt.ACL)...)
 	}
@@ -250,43 +250,43 @@ func (m *making) joined(b *batch, u *unit, pl *planned) (undo func()) {
 	}
 }
 
-// number gives their present ids to the batch and to the jobs that its report names,
+// assignIDs gives their present ids to the batch and to the jobs that its report names,
 // unless these are already created.
-func (m *making) number(b *batch) {
+func (m *unitMaker) assignIDs(b *batch) {
 	if c := m.p.numbers[newqueue.BatchesPath]; b.isNew && b.number >= c.made {
 		b.bid = c.id(b.number)
 	}
 	for _, named := range [][]member{b.failed, b.completed} {
 		for _, j := range named {
-			if i, made := j.made(); made {
+			if i, made := j.created(); made {
 				m.p.assign(&m.p.creates[i])
 			}
 		}
 	}
 }
 
-// renamed are the operations that correct a batch whose report names jobs by ids that
+// renumber are the operations that correct a batch whose report names jobs by ids that
 // have moved since it was created.
-func (m *making) renamed(b *batch) []znode.Op {
+func (m *unitMaker) renumber(b *batch) []znode.Op {
 	var ops []znode.Op
 	contents := m.p.contents(b)
 	for i, n := range contents {
-		ops = append(ops, rewrites(b.wrote[i], n, m.p.opt.ACL)...)
+		ops = append(ops, recreateChanged(b.wrote[i], n, m.p.opt.ACL)...)
 	}
 	b.wrote = contents
 	return ops
 }
 
-// rewrites deletes a znode and creates it with other data, because the
+// recreateChanged deletes a znode and creates it with other data, because the
 // migration never sets a znode. If the data is the same, it does nothing.
-func rewrites(old, now leaf, acl []znode.ACL) []znode.Op {
+func recreateChanged(old, now leaf, acl []znode.ACL) []znode.Op {
 	if znode.SameData(old.data, now.data) {
 		return nil
 	}
-	return remade(now, acl)
+	return recreate(now, acl)
 }
 
-// remade deletes a znode and creates it with other data.
-func remade(now leaf, acl []znode.ACL) []znode.Op {
+// recreate deletes a znode and creates it with other data.
+func recreate(now leaf, acl []znode.ACL) []znode.Op {
 	return append([]znode.Op{znode.Delete(now.path, 0)}, creates([]leaf{now}, acl)...)
 }

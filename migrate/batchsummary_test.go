@@ -30,14 +30,14 @@ func TestBatchThatJobsJoinSaysTheSame(t *testing.T) {
 				}
 			}
 			j := &job{
-				rec:  &Record{Path: fmt.Sprintf("/ingest/%d", i), Queue: Ingest, Legacy: legacy.Record{Payload: payload}},
-				land: landing{job: rapid.SampledFrom([]newqueue.JobState{newqueue.JobPending, newqueue.JobFailed, newqueue.JobCompleted}).Draw(t, "state")},
-				id:   newqueue.SequenceID(newqueue.JobPrefix, int32(i)),
+				rec:     &Record{Path: fmt.Sprintf("/ingest/%d", i), Queue: Ingest, Legacy: legacy.Record{Payload: payload}},
+				initial: initialState{job: rapid.SampledFrom([]newqueue.JobState{newqueue.JobPending, newqueue.JobFailed, newqueue.JobCompleted}).Draw(t, "state")},
+				id:      newqueue.SequenceID(newqueue.JobPrefix, int32(i)),
 			}
 			j.rec.Legacy.Header.Time = time.Unix(int64(rapid.IntRange(1, 3).Draw(t, "time")), 0)
-			p.ex.jobs.add(placed{root: j.root()})
-			joins.join(j, standsMember(i), d)
-			takes.take(j, d)
+			p.ex.jobs.add(migratedJob{root: j.root()})
+			joins.addPlanned(j, existingMember(i), d)
+			takes.addJob(j, d)
 		}
 		p.nameJobs(joins)
 		got, want := joins.nodes(d), takes.nodes(d)

@@ -39,7 +39,7 @@ func TestBeforehand(t *testing.T) {
 			}
 			var got []int
 			var last error
-			for i, err := range beforehand(t.Context(), 2, seq) {
+			for i, err := range readAhead(t.Context(), 2, seq) {
 				if last = err; err == nil {
 					got = append(got, i)
 				}
@@ -70,7 +70,7 @@ func TestBeforehandInterrupted(t *testing.T) {
 		}
 		var last error
 		defer cancel()
-		for i, err := range beforehand(ctx, 1, seq) {
+		for i, err := range readAhead(ctx, 1, seq) {
 			if last = err; i == 5 {
 				cancel()
 			}
