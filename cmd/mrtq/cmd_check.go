@@ -66,7 +66,7 @@ func (c *checkCmd) run(ctx context.Context, a *app, target string) error {
 	if c.yes && !c.fix {
 		return usageError("--yes can only be used with --fix")
 	}
-	e, err := parseEndpoint("SOURCE", target)
+	e, err := parseReadable("TARGET", target)
 	if err != nil {
 		return err
 	}

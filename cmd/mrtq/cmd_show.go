@@ -52,7 +52,7 @@ type shownItem struct {
 }
 
 type shownCustody struct {
-	Record    string `json:"record"` // "" for a job that no migration created
+	Record    string `json:"record"` // "" for a job that no migration made
 	Run       string `json:"run"`    // "" if no run has migrated the record
 	Unchanged bool   `json:"unchanged"`
 }
@@ -156,7 +156,7 @@ func shownOf(name string, it *migrate.Item) shownItem {
 func itemVerdict(it *migrate.Item) string {
 	switch {
 	case it.Path == "":
-		return it.Root + " is " + it.State + ", and no migration created it"
+		return it.Root + " is " + it.State + ", and no migration made it"
 	case it.Run == "" && it.Root == "":
 		return it.Path + " was not migrated"
 	case it.Gone != "":

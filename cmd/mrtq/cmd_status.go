@@ -96,7 +96,7 @@ func (a *app) printStatus(s *migrate.Status) {
 	list(a, "", s.Holds, []string{"HOLD", "SET BY"}, func(h migrate.HoldStatus) []any { return []any{h.Path, heldBy(h)} })
 	list(a, "", s.Locks, []string{"LOCK", "SESSION"}, func(l migrate.LockStatus) []any { return []any{l.Path, l.Session} })
 	if s.Touched > 0 && s.AtWork == 0 { // otherwise the migrator may have changed them
-		fmt.Fprintf(a.stdout, "%s changed since migrated.\n", count(s.Touched, "job or request was", "jobs and requests were"))
+		fmt.Fprintf(a.stdout, "%s migrated.\n", count(s.Touched, "job or request has changed since it was", "jobs and requests have changed since they were"))
 	}
 }
 

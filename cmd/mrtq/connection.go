@@ -107,7 +107,18 @@ type endpoint struct {
 	addr zkconn.Address // of a server
 }
 
+// parseEndpoint parses the argument SOURCE or TARGET. A TARGET can't be a data directory.
 func parseEndpoint(what, text string) (endpoint, error) {
+	e, err := parseReadable(what, text)
+	if err == nil && e.data != nil && what != "SOURCE" {
+		return e, usageError("%s %q: mrtq only reads a data directory, so it can only be a SOURCE; a %s is a server or a dump (file:…)", what, text, what)
+	}
+	return e, err
+}
+
+// parseReadable parses an argument that the command only reads. So it can be a data
+// directory.
+func parseReadable(what, text string) (endpoint, error) {
 	e := endpoint{text: text}
 	if path, ok := strings.CutPrefix(text, "file:"); ok {
 		if path == "" {
@@ -117,9 +128,6 @@ func parseEndpoint(what, text string) (endpoint, error) {
 		return e, nil
 	}
 	if dirs, ok := strings.CutPrefix(text, "snapshot:"); ok {
-		if what != "SOURCE" {
-			return e, usageError("%s %q: mrtq only reads a data directory, so it can only be a SOURCE; a %s is a server or a dump (file:…)", what, text, what)
-		}
 		place, err := zkdata.ParsePlace(dirs)
 		if err != nil {
 			return e, usageError("%s %q: %w", what, text, err)

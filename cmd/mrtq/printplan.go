@@ -149,7 +149,7 @@ func (a *app) printRisks(p *migrate.Plan) {
 		risky += len(r.Twice) + len(r.Never)
 	}
 	if risky > 0 {
-		a.table("Consumed records: a worker may be working on them, or may have died at it", []string{"CHOICE", "COULD RUN TWICE", "COULD RUN NEVER", "WHICH", ""}, rows)
+		a.table("Consumed records: a worker may be working on them, or may have died while it worked on them", []string{"CHOICE", "COULD RUN TWICE", "COULD RUN NEVER", "WHICH", ""}, rows)
 	}
 }
 
