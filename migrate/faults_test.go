@@ -360,6 +360,40 @@ func TestRollbackInterruptedWhileReading(t *testing.T) {
 	}
 }
 
+// A rollback that is interrupted while it looks again says what it removed before that.
+func TestRollbackInterruptedWhileLookingAgain(t *testing.T) {
+	s := live(t, newqueue.Design)
+	res := mustMigrate(t, s, source(t, corpus(t)), options(permissive()))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	touched := false
+	s.zk.Inject(minizk.Fault{On: func(o minizk.Op) bool {
+		if o.Code == wire.OpSync && touched {
+			cancel()
+		}
+		return false
+	}})
+	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1, InFlight: 1}
+	m.Progress = func(done, _ int) {
+		if touched || done == 0 {
+			return
+		}
+		touched = true
+		for _, batch := range treeOf(t, s).Paths("/batches") {
+			if znode.Name(batch) == "status" {
+				do(t, s, znode.Set(batch, []byte("{}"), -1))
+			}
+		}
+	}
+	u, err := m.Rollback(ctx, res.Run, false)
+	if !errors.Is(err, ErrInterrupted) {
+		t.Fatalf("rollback: %v", err)
+	}
+	if u == nil || u.Run != res.Run || u.Done.Jobs+u.Done.Access == 0 {
+		t.Errorf("what it removed is not said: %+v", u)
+	}
+}
+
 // If the source changes between the two readings, the migration stops, looks again, and
 // creates what the source says now.
 func TestSourceChangesBetweenThePasses(t *testing.T) {

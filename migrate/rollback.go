@@ -158,7 +158,8 @@ func (u *Undo) keep(path, why string) { u.Kept = append(u.Kept, Kept{path, why})
 // Rollback rolls back a run. It keeps and lists what others changed, unless forced.
 // Then the run's record stays too, as rolled back. If nothing is kept, the record is
 // removed, and the target is as it was before the run. If Rollback was interrupted,
-// call it again to finish. Errors are those of [PlanRollback] and [Migrator.Migrate].
+// call it again to finish. With an error, the Undo says what was removed before it; it
+// is nil if that is nothing. Errors are those of [PlanRollback] and [Migrator.Migrate].
 func (m *Migrator) Rollback(ctx context.Context, id string, force bool) (*Undo, error) {
 	m.defaults()
 	if err := CheckRun(ctx, m.Target.Side(nil), id); err != nil {
@@ -174,14 +175,16 @@ func (m *Migrator) Rollback(ctx context.Context, id string, force bool) (*Undo, 
 	}
 	defer m.Target.resign()
 	var total Done
+	var u *Undo // the newest one, which says what was removed so far
 	for retry := m.retries(); ; {
 		if err := m.Target.Sync(ctx); err != nil {
-			return nil, interrupted(err)
+			return u, interrupted(err)
 		}
-		u, err := PlanRollback(ctx, m.Target.Side(nil), id, force)
+		now, err := PlanRollback(ctx, m.Target.Side(nil), id, force)
 		if err != nil {
-			return nil, interrupted(err)
+			return u, interrupted(err)
 		}
+		u = now
 		steps, done, err := m.undo(ctx, u, retry.budget)
 		total.add(done)
 		u.Done = total

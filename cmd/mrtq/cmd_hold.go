@@ -144,7 +144,7 @@ func (a *app) strayCollections(ctx context.Context, e endpoint, collections []st
 	if len(known) > 0 {
 		here = "The collections here: " + firstOf(known, len(known))
 	}
-	return fmt.Sprintf("No batch here belongs to collection %s: is the name misspelt? %s. To lift the hold: %s", strings.Join(stray, ", "), here, a.command("release", []string{e.text}, newFlag("collection", strings.Join(stray, ",")))), nil
+	return fmt.Sprintf("No batch here belongs to collection %s: is the name misspelt? %s. To lift the hold: %s", strings.Join(stray, ", "), here, a.command("release", []string{e.text}, newFlag("collection", listWord(stray...)))), nil
 }
 
 // whoami is the user name and the host of the person who runs mrtq.

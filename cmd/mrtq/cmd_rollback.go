@@ -73,6 +73,9 @@ func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
 	if errors.Is(err, zkconn.ErrLost) && u != nil {
 		err = fmt.Errorf("%w. %s is not completely rolled back: this call removed %s; when a server can be reached, run the same command again to finish", err, u.Run, countDone(u.Done))
 	}
+	if err != nil && e.file == "" {
+		err = c.withRemoved(u, err)
+	}
 	if err != nil {
 		return failed("rollback", target, err)
 	}
@@ -154,6 +157,18 @@ func (c *rollbackCmd) carryOut(ctx context.Context, a *app, e endpoint) (*migrat
 		return err
 	})
 	return u, err
+}
+
+// withRemoved adds to the error of a rollback what this call had removed. An interruption
+// prints it. u is nil if nothing was removed.
+func (c *rollbackCmd) withRemoved(u *migrate.Undo, err error) error {
+	switch {
+	case c.dry:
+		return &partlyDone{err, "nothing was written"}
+	case u == nil:
+		return &partlyDone{err, "this call removed nothing. To roll back, run the same command again"}
+	}
+	return &partlyDone{err, fmt.Sprintf("%s is not completely rolled back: this call removed %s. Run the same command again to finish", u.Run, countDone(u.Done))}
 }
 
 func (c *rollbackCmd) print(a *app, u *migrate.Undo) {

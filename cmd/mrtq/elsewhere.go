@@ -14,18 +14,23 @@ import (
 // would create a second queue there, and every job would run twice.
 
 // addElsewhere adds a problem to a plan that would create a second new queue of the same
-// source. It looks for no other queue if the target has runs already.
+// source. If the target has runs, it looks for no other queue, unless the newest run was
+// rolled back.
 func (a *app) addElsewhere(ctx context.Context, s sides, target side.Side, plan *migrate.Plan) error {
 	on := side.Server(target)
-	if on == nil || plan.Empty() || plan.NewestRun() != "" {
+	if on == nil || plan.Empty() || plan.NewestRun() != "" && !plan.AfterRollback() {
 		return nil
 	}
 	found, err := migrate.FindOtherQueues(ctx, on, s.source.addr.Chroot, s.source.isNamed)
 	for _, other := range found {
 		at := zkconn.Address{Servers: s.target.addr.Servers, Chroot: other.Chroot}.String()
+		twice := "and a second new queue would run their jobs twice"
+		if other.Run.State == migrate.RunRolledBack {
+			twice = "its rollback kept some of their jobs, and a second new queue would run them twice"
+		}
 		plan.Problems = append(plan.Problems, migrate.Problem{
 			Kind: migrate.MigratedElsewhere, Path: at, Fits: at,
-			Message: fmt.Sprintf("%s migrated the records of %s to this queue, and a second new queue would run their jobs twice", other.Run.ID, other.Run.Source),
+			Message: fmt.Sprintf("%s migrated the records of %s to this queue, %s", other.Run.ID, other.Run.Source, twice),
 			Next: fmt.Sprintf("check the address TARGET. To create the new queue at TARGET instead, roll the other one back first: %s. If you want a second queue, add --second-queue",
 				a.command("rollback", []string{at}, newFlag("run", other.Run.ID))),
 		})

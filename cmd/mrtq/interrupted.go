@@ -24,7 +24,10 @@ func interruption(ctx context.Context, command string, err error) error {
 		return err
 	}
 	text := command + ": interrupted"
+	how := (*partlyDone)(nil)
 	switch {
+	case errors.As(err, &how):
+		text += "; " + how.done
 	case slices.Contains(readers, command):
 		text += "; nothing was written"
 	case slices.Contains(resumable, command):
@@ -37,6 +40,15 @@ func interruption(ctx context.Context, command string, err error) error {
 	}
 	return &coded{exitInterrupted, errors.New(text)}
 }
+
+// partlyDone is an error of a command, with what it did before, and what to do now.
+type partlyDone struct {
+	err  error
+	done string
+}
+
+func (e *partlyDone) Error() string { return e.err.Error() }
+func (e *partlyDone) Unwrap() error { return e.err }
 
 // unchangedError is an error of a command that did not change its file.
 type unchangedError struct {

@@ -105,15 +105,19 @@ func (s *screen) redraw(v live.View) error {
 		s.width, s.height = width, height
 	}
 	b.WriteString(goHome)
-	// One column stays free: clearLine would erase the last character of a full line.
-	width := max(1, s.width-1)
-	for i, l := range watchScreen(v, width, s.height) {
+	lines := watchScreen(v, s.width, s.height)
+	for i, l := range lines {
 		if i > 0 {
 			b.WriteString("\r\n")
 		}
-		b.WriteString(l.draw(width) + clearLine)
+		// Behind a line of full width, this would erase its last character.
+		if i == len(lines)-1 {
+			b.WriteString(clearRest)
+		} else {
+			b.WriteString(clearLine)
+		}
+		b.WriteString(l.draw(s.width))
 	}
-	b.WriteString(clearRest)
 	io.WriteString(s.out, b.String())
 	return s.out.err
 }
