@@ -53,11 +53,11 @@ func (a *app) checkFiles(writes []namedFile, reads ...namedFile) error {
 		for _, other := range append(writes[:i:i], reads...) {
 			for _, folder := range other.folders {
 				if within(w.path, folder) {
-					return usageError("%s %s would be written into the data directory %s of %s; name a file elsewhere; nothing was read or written", w.by, w.path, folder, other.by)
+					return usageError("%s %s would be written into the data directory %s of %s; give a file elsewhere; nothing was read or written", w.by, w.path, folder, other.by)
 				}
 			}
 			if other.path != "" && sameFile(w.path, other.path) {
-				return usageError("%s %s is the same file as %s %s, which would be overwritten; name another file; nothing was read or written", w.by, w.path, other.by, other.path)
+				return usageError("%s %s is the same file as %s %s, which would be overwritten; give another file; nothing was read or written", w.by, w.path, other.by, other.path)
 			}
 		}
 		if info, err := os.Stat(w.path); w.kept && err == nil && !info.Mode().IsRegular() {

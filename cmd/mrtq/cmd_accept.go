@@ -45,9 +45,9 @@ what happened, and the whole tree is compared each time.
 
 The backend is ` + strings.Join(backends, ", ") + `, or the address host:port[,…][/chroot] of a running
 server. There, accept works in a new chroot, and removes it afterwards, also after
-Ctrl-C. It takes the same flags for TLS and credentials as all other commands. With credentials, only their owner can read or write the test data.
-Without, anyone can. If a run was killed, the next one lists what it left behind,
-and --clean removes it.
+Ctrl-C. It takes the same flags for TLS and credentials as all other commands. With
+credentials, only their owner can read or write the test data. Without, anyone can.
+If a run was killed, the next one lists what it left behind, and --clean removes it.
 
 --scenarios migration runs the scenarios of the migration: plan, migrate, verify and
 rollback, also if they are killed or interrupted. --scenarios services runs the

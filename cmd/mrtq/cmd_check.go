@@ -75,7 +75,7 @@ func (c *checkCmd) run(ctx context.Context, a *app, target string) error {
 		return err
 	}
 	if c.fix && e.data != nil {
-		return usageError("--fix: a data directory is only read; check the server itself or a dump")
+		return usageError("--fix: mrtq only reads a data directory; check the server itself or a dump")
 	}
 	s, err := a.openSource(ctx, e, nil)
 	if err != nil {

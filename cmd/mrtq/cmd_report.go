@@ -117,7 +117,7 @@ func (c *reportCmd) main(cmd *cobra.Command, a *app, args []string) error {
 		return failed("report", in.target, err)
 	}
 	if in.noQueue != nil { // the page shows a plan, which may not have been carried out yet
-		a.conclude(attention, "Report: %s. If the plan is carried out already: %s.", noQueueAt(target, in.noQueue), checkPlace)
+		a.conclude(attention, "Report: %s. If the plan has already been carried out: %s.", noQueueAt(target, in.noQueue), checkPlace)
 	}
 	if c.out == "" {
 		return report.Write(a.stdout, data)

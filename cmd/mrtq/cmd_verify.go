@@ -55,6 +55,9 @@ jobs that they have worked on, and compares only what workers never change. Exit
 	a.conn.rateFlag(f)
 	c.flags(f)
 	policyFlags(f, &c.policies)
+	for _, choice := range migrate.PolicyChoices {
+		f.Lookup(choice.Name).DefValue = "the run's"
+	}
 	f.BoolVar(&c.others, "others", false, "allow jobs, batches and locks that others have created since the migration began")
 	f.BoolVar(&c.acl, "all-acls", false, "compare the ACLs of all created znodes, not only of a sample; one more request for each znode")
 	f.StringVar(&c.quarantine, "quarantine", "", "quarantine `file` that must hold the bytes of every undecodable record")

@@ -49,7 +49,7 @@ reached is an error, and the exit code is 1 if there is no new queue.
 
 --metrics serves the same numbers to Prometheus, as OpenMetrics at /metrics. There
 is no password. Without a host (--metrics :9464), only this machine can read them.
-With 0.0.0.0:9464, everyone can who can reach this machine.`,
+With 0.0.0.0:9464, anyone who can reach this machine can.`,
 		Example: `  mrtq watch zk1:2181/new
   mrtq watch zk1:2181/new zk1:2181 -o ndjson --interval 10s
   mrtq watch zk1:2181/new --metrics :9464`,

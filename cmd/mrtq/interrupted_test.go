@@ -41,7 +41,7 @@ func TestInterruption(t *testing.T) {
 		{"on the way", ended, "accept", reading, "accept: interrupted", exitInterrupted},
 		{"too late", ended, "plan", nil, "", exitDone},
 		{"an error of its own", ended, "plan", usageError("no"), "no", exitUsage},
-		{"nobody ended it", t.Context(), "plan", reading, reading.Error(), exitEnv},
+		{"it was not interrupted", t.Context(), "plan", reading, reading.Error(), exitEnv},
 	} {
 		err := interruption(c.ctx, c.command, c.err)
 		got := ""

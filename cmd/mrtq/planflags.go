@@ -33,7 +33,8 @@ type planFlags struct {
 
 func (p *planFlags) flags(f *pflag.FlagSet) {
 	p.legacyFlags.flags(f)
-	choice(f, &p.dialect, "dialect", "", "dialect of the new layout: design is that of the documents, mrt-zk that of the deployed services; if not given, that of the queue at TARGET", "design", "mrt-zk")
+	choice(f, &p.dialect, "dialect", "", "dialect of the new layout: design is that of the documents, mrt-zk that of the deployed services; you can leave it out if TARGET holds a queue", "design", "mrt-zk")
+	f.Lookup("dialect").DefValue = "" // there is none: an empty target needs a choice
 	p.given = func(flag string) bool { return f.Changed(flag) }
 	policyFlags(f, &p.policies)
 	f.StringVar(&p.acl, "acl", "world:anyone:cdrwa", "access control `list` of created znodes: scheme:id:perms, separated by commas; perms of r, w, c, d, a")

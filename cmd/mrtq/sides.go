@@ -106,7 +106,7 @@ func readTarget[T any](ctx context.Context, a *app, e endpoint, read func(contex
 
 // openWholeDump opens a dump that must be complete.
 func (a *app) openWholeDump(ctx context.Context, path string) (*side.Dump, error) {
-	d, err := a.openDump(ctx, path, migrateFirst)
+	d, err := a.openDump(ctx, path, makeTarget)
 	if err != nil {
 		return nil, err
 	}

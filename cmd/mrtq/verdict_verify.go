@@ -26,7 +26,7 @@ func verifyVerdict(v *migrate.Verdict, target, lacks string) (tone, string) {
 	case !v.OK():
 		text := fmt.Sprintf("Verify: %s: %v.", differences, errDiffers)
 		if besides := slices.DeleteFunc([]string{worked, lacks}, func(s string) bool { return s == "" }); len(besides) > 0 {
-			text += fmt.Sprintf(" Besides: %s.", strings.Join(besides, "; "))
+			text += fmt.Sprintf(" Also: %s.", strings.Join(besides, "; "))
 		}
 		return bad, text
 	case len(v.Worked.Abandoned) > 0:

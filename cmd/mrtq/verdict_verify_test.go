@@ -27,7 +27,7 @@ func TestVerifyVerdict(t *testing.T) {
 		{migrate.Verdict{Run: "run0000000000", State: migrate.RunDone, Differences: differs}, "", bad,
 			"Verify: 1 difference: the target is not what the source says it should be."},
 		{migrate.Verdict{Run: "run0000000000", State: migrate.RunDone, Differences: differs, Worked: migrate.WorkedOn{Jobs: 1}}, "", bad,
-			"Verify: 1 difference: the target is not what the source says it should be. Besides: 1 job at work."},
+			"Verify: 1 difference: the target is not what the source says it should be. Also: 1 job at work."},
 		{migrate.Verdict{Run: "run0000000000", State: migrate.RunRunning, Differences: differs}, "", bad,
 			"Verify: run0000000000 is not finished. Run the same mrtq migrate again, then verify. Until then: 1 difference."},
 		{migrate.Verdict{Run: "run0000000000", State: migrate.RunRollingBack, Differences: differs}, "", bad,
@@ -36,7 +36,7 @@ func TestVerifyVerdict(t *testing.T) {
 		{migrate.Verdict{Run: "run0000000000", State: migrate.RunDone, Differences: kept}, "FILE is not there", bad,
 			"Verify: the target is what the source says it should be, but FILE is not there."},
 		{migrate.Verdict{Run: "run0000000000", State: migrate.RunDone, Differences: append(kept, differs...)}, "FILE is not there", bad,
-			"Verify: 2 differences: the target is not what the source says it should be. Besides: FILE is not there."},
+			"Verify: 2 differences: the target is not what the source says it should be. Also: FILE is not there."},
 		{migrate.Verdict{Differences: []migrate.Difference{{Kind: migrate.Damaged}}}, "", bad, "Verify: 1 difference: the target is not what the source says it should be."},
 	} {
 		if tone, got := verifyVerdict(&c.v, "TARGET", c.lacks); tone != c.tone || got != c.want {

@@ -116,7 +116,7 @@ func (w *watched) interrupt() {
 		w.Fatal("Ctrl-C did not end it")
 	}
 	if s := w.screen.look(); s.other || s.hidden || !strings.HasPrefix(s.text, "what was there before") {
-		w.Errorf("the terminal is not as it was: %+v", s)
+		w.Errorf("the terminal was not restored: %+v", s)
 	}
 }
 
