@@ -275,14 +275,15 @@ func (p *Plan) chooseRun(ctx context.Context) error {
 	if last.Time != p.Settings.Time {
 		p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("times were read as %s by %s, and as %s now", last.Time, last.ID, p.Settings.Time), Next: "read them as " + last.Time, Fits: last.Time})
 	}
-	if changes := last.Policies.Changes(p.Policies); len(changes) > 0 && last.State != RunRunning {
+	changes := last.changes(p)
+	if len(changes) > 0 && last.State != RunRunning {
 		p.warn(last.path(), fmt.Sprintf("%s was made under other policies: %s", last.ID, ChangesText(changes)))
 	}
 	switch last.State {
 	case RunRunning:
 		p.Run, p.Resumes, p.unfinished = last.ID, true, last
-		if last.Policies != p.Policies {
-			p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("%s was begun under other policies: %s", last.ID, ChangesText(last.Policies.Changes(p.Policies))),
+		if len(changes) > 0 {
+			p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("%s was begun under other policies: %s", last.ID, ChangesText(changes)),
 				Next: fmt.Sprintf("finish it with those, or roll back %s first", last.ID), Fits: last.ID})
 		}
 	case RunRolledBack:
