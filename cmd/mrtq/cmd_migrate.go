@@ -119,7 +119,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 				note := fmt.Sprintf("%s was carried out before, as %s. The quarantine file lacked %s, and has them again; nothing else was written.", c.plan, run, count(lacked, "record", "records"))
 				return c.print(a, out, note, c.verifyNext(a, s, plan))
 			}
-			return sayStale(c.plan, err)
+			return c.sayStale(a, s, err)
 		}
 		expect = plan.Expectation()
 	}
@@ -141,7 +141,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 			a.printPlan(plan)
 		}
 		tone, text := planVerdict(plan)
-		a.conclude(tone, "Migrate: %s; nothing was written.%s", text, leading(a.unblock(plan, s, c.savedSettings()...)))
+		a.conclude(tone, "Migrate: %s; nothing was written.%s", text, leading(a.unblock(plan, s, append(c.savedSettings(), savedIn(c.plan)...)...)))
 		return checkError(fmt.Errorf("migrate: %w: %s, listed above; nothing was written", migrate.ErrBlocked, problems(len(plan.Problems))))
 	}
 	// Nothing is written before the bytes of undecodable records are safe.
@@ -172,7 +172,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	}
 	if err != nil {
 		if errors.Is(err, migrate.ErrStale) {
-			err = fmt.Errorf("%w; %s", err, overtakenNext(err))
+			err = c.overtaken(a, s, err)
 		}
 		if errors.Is(err, migrate.ErrRolledBack) || errors.Is(err, migrate.ErrFinished) {
 			err = fmt.Errorf("%w. If you want that, look at the plan: %s", err, c.planAgain(a, s))
