@@ -104,15 +104,19 @@ func (s *screen) redraw(v live.View) error {
 		s.width, s.height = width, height
 	}
 	b.WriteString(goHome)
-	// clearLine would erase the last character of a line of full width.
-	width := max(1, s.width-1)
-	for i, l := range watchScreen(v, width, s.height) {
+	// What is there is erased before a line is drawn: after a line of full width, that
+	// would erase its last character.
+	lines := watchScreen(v, s.width, s.height)
+	for i, l := range lines {
 		if i > 0 {
 			b.WriteString("\r\n")
 		}
-		b.WriteString(l.draw(width) + clearLine)
+		erase := clearLine
+		if i == len(lines)-1 {
+			erase = clearRest
+		}
+		b.WriteString(erase + l.draw(s.width))
 	}
-	b.WriteString(clearRest)
 	io.WriteString(s.out, b.String())
 	return s.out.err
 }

@@ -129,6 +129,7 @@ func TestWatchOnTerminal(t *testing.T) {
 	w.open()
 	w.make("/jobs/states/pending/05-jid0000000001", "/jobs/jid0000000001", "/jobs/states/pending/05-jid0000000002", "/access/large")
 	w.until("a queue", `(?m)^pending +2 +\S+ +\S+ +jid0000000001 `)
+	w.until("the last column, whole", `(?m)^JOBS .* IN STATE\n.* \d+s +\d+s$`)
 	w.make("/jobs/states/pending/05-jid0000000003")
 	w.until("another job", `(?m)^pending +3 `)
 
@@ -196,7 +197,7 @@ func TestWatchWaitsForServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := watchOn(t, 120, 40, server, []string{"NO_COLOR=1"}, "--timeout", "1s")
-	w.until("no server", `(?m)^NOT CONNECTED for \d+s: (?s:.+)connection\s+refused`)
+	w.until("no server", `(?m)^NOT CONNECTED for \d+s: (?s:.+)connection\s+is\s+refused`)
 	if err := server.Restart(); err != nil {
 		t.Fatal(err)
 	}
