@@ -13,7 +13,8 @@ import (
 // OtherQueue is a new queue at another place of the target's server.
 type OtherQueue struct {
 	Chroot string // "" if it is in no chroot
-	Run    Run    // a run that migrated the records, and that was not rolled back
+	// Run migrated the records. If it was rolled back, the rollback kept some of their jobs.
+	Run Run
 }
 
 // FindOtherQueues looks for other new queues on the target's server that have the records of
@@ -66,9 +67,9 @@ func fewChildren(ctx context.Context, server *zkconn.Reader, at string) ([]strin
 	return names, unlessHidden(err)
 }
 
-// runOf returns the newest run in a place that migrated the records of the same source and
-// was not rolled back.
-func runOf(ctx context.Context, server *zkconn.Reader, at string, same func(source string) bool) (Run, bool, error) {
+// runOf returns the newest run in a place that migrated the records of the same source. It
+// returns one that was rolled back only if there is no other.
+func runOf(ctx context.Context, server *zkconn.Reader, at string, same func(source string) bool) (found Run, ok bool, err error) {
 	runs := path.Join(at, RunsPath)
 	names, err := server.Children(ctx, runs)
 	if err != nil {
@@ -83,11 +84,16 @@ func runOf(ctx context.Context, server *zkconn.Reader, at string, same func(sour
 			}
 			continue
 		}
-		if run, err := parseRun(&n); err == nil && run.State != RunRolledBack && same(run.Source) {
+		run, err := parseRun(&n)
+		switch {
+		case err != nil || !same(run.Source):
+		case run.State != RunRolledBack:
 			return run, true, nil
+		case !ok:
+			found, ok = run, true
 		}
 	}
-	return Run{}, false, nil
+	return found, ok, nil
 }
 
 // mostRunsRead is how many runs of another queue are read at most.

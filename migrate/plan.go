@@ -339,3 +339,7 @@ func (p *Plan) NewestRun() string {
 	r, _ := p.ex.newest()
 	return r.ID
 }
+
+// AfterRollback reports whether the target's newest run before this plan was rolled back,
+// and the rollback kept something.
+func (p *Plan) AfterRollback() bool { return p.afterRollback }

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"syscall"
 
 	"mrtq/internal/openfile"
 	"mrtq/migrate"
@@ -14,11 +16,13 @@ import (
 func readApproved(path string) (*migrate.Approved, error) {
 	f, err := openfile.Read(path)
 	if err != nil {
-		return nil, fmt.Errorf("--plan: %w", err)
+		return nil, cmp.Or(noFile("--plan "+path, path, err, makePlan), fmt.Errorf("--plan: %w", err))
 	}
 	defer f.Close()
 	approved, err := migrate.ReadApproved(f)
 	switch {
+	case errors.Is(err, syscall.EISDIR):
+		return nil, noFile("--plan "+path, path, err, makePlan)
 	case errors.Is(err, openfile.ErrNobodyWrites):
 		return nil, fmt.Errorf("--plan %s: %w", path, openfile.ErrNobodyWrites)
 	case err != nil:

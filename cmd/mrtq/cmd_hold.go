@@ -144,7 +144,7 @@ func (a *app) strayCollections(ctx context.Context, e endpoint, collections []st
 	if len(known) > 0 {
 		here = "The collections here: " + firstOf(known, len(known))
 	}
-	return fmt.Sprintf("No batch here is of collection %s: is it misspelt? %s. To lift it: %s", strings.Join(stray, ", "), here, a.command("release", []string{e.text}, newFlag("collection", strings.Join(stray, ",")))), nil
+	return fmt.Sprintf("No batch here is of collection %s: is it misspelt? %s. To lift it: %s", strings.Join(stray, ", "), here, a.command("release", []string{e.text}, newFlag("collection", listWord(stray...)))), nil
 }
 
 // whoami is who runs this, as the machine knows them.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -56,7 +57,7 @@ func namedLayout(name string, opt layouts.Options) (layouts.Layout, error) {
 	if !isMapFile(name) {
 		l, err := layouts.Named(name, opt)
 		if errors.Is(err, layouts.ErrUnknown) {
-			return l, usageError("%w, and files whose names end in .yaml", err)
+			return l, usageError("%w, and files with your own map, whose names have a dot or a slash", err)
 		}
 		if err != nil {
 			return l, usageError("%w", err)
@@ -65,7 +66,7 @@ func namedLayout(name string, opt layouts.Options) (layouts.Layout, error) {
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
-		return layouts.Layout{}, fmt.Errorf("the map %s: %w", name, unnamed(err))
+		return layouts.Layout{}, cmp.Or(noFile("the map "+name, name, err, knownMaps), fmt.Errorf("the map %s: %w", name, unnamed(err)))
 	}
 	m, err := layout.Load(name, text, opt.Dialect)
 	if err != nil {
@@ -73,6 +74,9 @@ func namedLayout(name string, opt layouts.Options) (layouts.Layout, error) {
 	}
 	return layouts.Layout{Map: m}, nil
 }
+
+// knownMaps says which maps can be given.
+var knownMaps = "check the path, or give one of " + strings.Join(layouts.Names, ", ")
 
 // isMapFile reports whether a name is the name of a file.
 func isMapFile(name string) bool {

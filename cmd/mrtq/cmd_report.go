@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -136,10 +137,10 @@ var errNothingToReport = errors.New("there is nothing to report")
 
 // readFiles reads the files that flags name.
 func (c *reportCmd) readFiles(in *reportInput) (err error) {
-	if in.plan, err = fromFile("--plan", c.plan, "mrtq plan --out", readPlan); err != nil {
+	if in.plan, err = fromFile("--plan", c.plan, "mrtq plan --out FILE", readPlan); err != nil {
 		return err
 	}
-	if in.coverage, err = fromFile("--accept", c.accept, "mrtq accept --coverage", report.ReadCoverage); err != nil {
+	if in.coverage, err = fromFile("--accept", c.accept, "mrtq accept --coverage FILE", report.ReadCoverage); err != nil {
 		return err
 	}
 	in.check, err = fromFile("--check", c.check, "mrtq check -o json", report.ReadFindings)
@@ -154,7 +155,7 @@ func fromFile[T any](flag, path, command string, read func(io.Reader) (*T, error
 	}
 	data, err := openfile.ReadAll(path)
 	if err != nil {
-		return nil, fmt.Errorf("report: %s: %w", flag, err)
+		return nil, cmp.Or(noFile(flag+" "+path, path, err, "check the path; "+command+" makes such a file"), fmt.Errorf("report: %s: %w", flag, err))
 	}
 	v, err := read(bytes.NewReader(data))
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ func (c *restoreCmd) run(ctx context.Context, a *app, target string) error {
 	}
 	tree, err := readDump(c.in)
 	if err != nil {
-		return fmt.Errorf("restore: --in %s: %w", c.in, err)
+		return cmp.Or(noFile("--in "+c.in, c.in, err, makeDump), fmt.Errorf("restore: --in %s: %w", c.in, err))
 	}
 	if tree.Len() == 1 {
 		return fmt.Errorf("restore: --in %s: it holds no znode", c.in)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,7 +80,7 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 	var tree *znode.Tree
 	if c.load != "" {
 		if tree, err = readDump(c.load); err != nil {
-			return fmt.Errorf("zk: --load %s: %w", c.load, err)
+			return cmp.Or(noFile("--load "+c.load, c.load, err, makeDump), fmt.Errorf("zk: --load %s: %w", c.load, err))
 		}
 	}
 	if len(command) > 0 {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -73,12 +74,23 @@ func (a *app) connConfig(addr zkconn.Address) (zkconn.Config, error) {
 	if c.patient {
 		cfg.Refused = c.timeout
 	}
+	for _, f := range []named{{by: "--tls-ca", path: c.tls.CA}, {by: "--tls-cert", path: c.tls.Cert}, {by: "--tls-key", path: c.tls.Key}} {
+		if f.path == "" {
+			continue
+		}
+		_, err := os.Stat(f.path)
+		if err := noFile(f.by+" "+f.path, f.path, err, "check the path"); err != nil {
+			return cfg, err
+		}
+	}
 	if c.useTLS || c.tls != (zkconn.TLS{}) {
 		cfg.TLS = &c.tls
 	}
 	var err error
 	if c.authFile != "" {
-		cfg.Auth, err = zkconn.ReadAuthFile(c.authFile)
+		if cfg.Auth, err = zkconn.ReadAuthFile(c.authFile); err != nil {
+			err = cmp.Or(noFile("--auth-file "+c.authFile, c.authFile, err, "check the path"), err)
+		}
 	} else if text := os.Getenv(authVariable); text != "" {
 		if cfg.Auth, err = zkconn.ParseAuth(text); err != nil {
 			err = fmt.Errorf("$%s: %w", authVariable, err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -17,7 +18,7 @@ func (a *app) readData(ctx context.Context, e endpoint) (*zkdata.Data, error) {
 		Progress: func(n int) { show(n, 0) },
 	})
 	if err != nil {
-		return nil, err
+		return nil, cmp.Or(noFolder(e, err), err)
 	}
 	made := ""
 	if !d.Time().IsZero() {

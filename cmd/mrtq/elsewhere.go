@@ -14,18 +14,23 @@ import (
 // the same records there, and every job would run twice.
 
 // addElsewhere adds a problem to a plan that would make a second new queue of the same
-// source. A target that has runs already is no mistake of today.
+// source. A target that has runs already is no mistake of today, unless the newest was
+// rolled back.
 func (a *app) addElsewhere(ctx context.Context, s sides, target side.Side, plan *migrate.Plan) error {
 	on := side.Server(target)
-	if on == nil || plan.Empty() || plan.NewestRun() != "" {
+	if on == nil || plan.Empty() || plan.NewestRun() != "" && !plan.AfterRollback() {
 		return nil
 	}
 	found, err := migrate.FindOtherQueues(ctx, on, s.source.addr.Chroot, s.source.isNamed)
 	for _, other := range found {
 		at := zkconn.Address{Servers: s.target.addr.Servers, Chroot: other.Chroot}.String()
+		twice := "and a second new queue would run their jobs twice"
+		if other.Run.State == migrate.RunRolledBack {
+			twice = "its rollback kept some of their jobs, and a second new queue would run them twice"
+		}
 		plan.Problems = append(plan.Problems, migrate.Problem{
 			Kind: migrate.MigratedElsewhere, Path: at, Fits: at,
-			Message: fmt.Sprintf("%s migrated the records of %s to there, and a second new queue would run their jobs twice", other.Run.ID, other.Run.Source),
+			Message: fmt.Sprintf("%s migrated the records of %s to there, %s", other.Run.ID, other.Run.Source, twice),
 			Next: fmt.Sprintf("check the address TARGET. To put the queue there instead, roll the other one back first: %s. For a second queue all the same, add --second-queue",
 				a.command("rollback", []string{at}, newFlag("run", other.Run.ID))),
 		})

@@ -94,9 +94,9 @@ func (e *emulator) do(arg, verb string) {
 	case verb == "H" && arg == "":
 		e.x, e.y = 0, 0
 	case verb == "K" && arg == "":
-		e.clear(e.y, e.x)
+		e.clear(e.y, min(e.x, e.width-1)) // a full line leaves the cursor on its last character
 	case verb == "J" && arg == "":
-		e.clear(e.y, e.x)
+		e.clear(e.y, min(e.x, e.width-1))
 		for y := e.y + 1; y < e.height; y++ {
 			e.clear(y, 0)
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"encoding/csv"
 	"os"
 	"regexp"
 	"slices"
@@ -58,7 +59,7 @@ func typedFlag(f *pflag.Flag) flagWords {
 	case ok && f.Value.Type() == "stringArray":
 		return newFlag(f.Name, list.GetSlice()...)
 	case ok:
-		return newFlag(f.Name, strings.Join(list.GetSlice(), ","))
+		return newFlag(f.Name, listWord(list.GetSlice()...))
 	}
 	return newFlag(f.Name, f.Value.String())
 }
@@ -187,11 +188,11 @@ func queueSettings(a *migrate.Approved) (flags []flagWords) {
 	own, def := a.Settings.Queues, migrate.DefaultQueues()
 	for _, q := range queueFlags {
 		if nodes := own.Nodes[q.kind]; !slices.Equal(nodes, def.Nodes[q.kind]) {
-			flags = append(flags, newFlag(q.flag, strings.Join(nodes, ",")))
+			flags = append(flags, newFlag(q.flag, listWord(nodes...)))
 		}
 	}
 	if !slices.Equal(own.Locks, def.Locks) {
-		flags = append(flags, newFlag("locks", strings.Join(own.Locks, ",")))
+		flags = append(flags, newFlag("locks", listWord(own.Locks...)))
 	}
 	return flags
 }
@@ -211,6 +212,15 @@ func quarantineFlag(given string, target endpoint) flagWords {
 func regular(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
+}
+
+// listWord is the value of a flag that takes a list: a line of CSV.
+func listWord(values ...string) string {
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	_ = w.Write(values) // a builder takes all
+	w.Flush()
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // shellWord is a word as a shell takes it.

@@ -43,7 +43,11 @@ func (c *releaseCmd) needsQuarantine(a *app, target endpoint, source string, rec
 
 // chosen are the flags that choose holds, as they were given.
 func (c *releaseCmd) chosen() []flagWords {
-	return []flagWords{newFlag("only", c.only...), newFlag("collection", c.collections...)}
+	collections := flagWords{name: "collection"}
+	for _, name := range c.collections {
+		collections.words = append(collections.words, "--collection", listWord(name))
+	}
+	return []flagWords{newFlag("only", c.only...), collections}
 }
 
 // notChecked says what --force left unchecked and how to check it now, "" if nothing
@@ -142,7 +146,7 @@ func choosing(holds []migrate.Hold) (flags []flagWords) {
 		if znode.Parent(h.Path) == newqueue.QueueLocksPath {
 			flag = "only"
 		}
-		flags = append(flags, newFlag(flag, znode.Name(h.Path)))
+		flags = append(flags, newFlag(flag, listWord(znode.Name(h.Path))))
 	}
 	return flags
 }

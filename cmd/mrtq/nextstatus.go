@@ -116,7 +116,7 @@ func (a *app) nextOf(s *migrate.Status, target endpoint) string {
 		for _, h := range s.Holds {
 			switch {
 			case !onQueue(h):
-				flags = append(flags, newFlag("collection", znode.Name(h.Path)))
+				flags = append(flags, newFlag("collection", listWord(znode.Name(h.Path))))
 			case h.By == "others" || len(flags) > 0:
 				flags = append(flags, newFlag("only", znode.Name(h.Path)))
 			}

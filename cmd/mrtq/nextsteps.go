@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"syscall"
 
 	"mrtq/migrate"
 )
@@ -57,7 +56,6 @@ var errorSteps = []struct {
 }{
 	{migrate.ErrNoQueues, "give the chroot in the address, or the nodes with --ingest, --inventory, --access-small, --access-large"},
 	{migrate.ErrUnlisted, readable},
-	{syscall.EISDIR, "give a file, as mrtq dump writes it; a server's data directory is snapshot:DIR"},
 	{migrate.ErrQuarantineLine, "repair it, or give another --quarantine file"},
 	{migrate.ErrTooLarge, "raise jute.maxbuffer on the servers and give the same number with --packet"},
 	{migrate.ErrDropped, "if the servers' jute.maxbuffer is under its default, say so with --packet, or raise it"},

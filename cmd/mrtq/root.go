@@ -18,8 +18,8 @@ import (
 const (
 	exitDone  = 0
 	exitCheck = 1 // the check failed: verify found differences, a plan can't be carried out
-	exitUsage = 2 // wrong usage
-	exitEnv   = 3 // the environment failed: no server, no permission, no file
+	exitUsage = 2 // wrong usage; no such file
+	exitEnv   = 3 // the environment failed: no server, no permission
 
 	exitInterrupted = 130 // by Ctrl-C or SIGTERM; a shell has the same for SIGINT
 )

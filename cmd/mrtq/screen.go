@@ -104,18 +104,18 @@ func (s *screen) redraw(v live.View) error {
 		s.width, s.height = width, height
 	}
 	b.WriteString(goHome)
-	// What is there is erased before a line is drawn: after a line of full width, that
-	// would erase its last character.
 	lines := watchScreen(v, s.width, s.height)
 	for i, l := range lines {
 		if i > 0 {
 			b.WriteString("\r\n")
 		}
-		erase := clearLine
+		// Behind a line of full width, this would erase its last character.
 		if i == len(lines)-1 {
-			erase = clearRest
+			b.WriteString(clearRest)
+		} else {
+			b.WriteString(clearLine)
 		}
-		b.WriteString(erase + l.draw(s.width))
+		b.WriteString(l.draw(s.width))
 	}
 	io.WriteString(s.out, b.String())
 	return s.out.err

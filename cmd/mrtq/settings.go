@@ -123,7 +123,7 @@ func (a *app) readConfig(cmd *cobra.Command) (map[string]setting, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("settings file: %w", err)
+		return nil, cmp.Or(noFile("settings file "+path, path, err, "check --config and $"+variable("config")), fmt.Errorf("settings file: %w", err))
 	}
 	a.settingsFile = path
 	names, err := settingNodes(text)

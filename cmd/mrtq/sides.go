@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"syscall"
 
 	"mrtq/internal/side"
 	"mrtq/internal/zkconn"
@@ -21,7 +23,7 @@ type reading struct {
 func (a *app) openSource(ctx context.Context, e endpoint, acl func(path string) bool) (*reading, error) {
 	switch {
 	case e.file != "":
-		d, err := a.openDump(ctx, e.file)
+		d, err := a.openDump(ctx, e.file, makeDump)
 		if err != nil {
 			return nil, err
 		}
@@ -105,7 +107,7 @@ func readTarget[T any](ctx context.Context, a *app, e endpoint, read func(contex
 
 // openWholeDump is openDump for a dump that must not lack anything.
 func (a *app) openWholeDump(ctx context.Context, path string) (*side.Dump, error) {
-	d, err := a.openDump(ctx, path)
+	d, err := a.openDump(ctx, path, migrateFirst)
 	if err != nil {
 		return nil, err
 	}
@@ -116,11 +118,17 @@ func (a *app) openWholeDump(ctx context.Context, path string) (*side.Dump, error
 	return d, nil
 }
 
-// openDump opens a dump for reading, and unpacks it if its name ends in .gz. The
-// caller adds the file's name to errors.
-func (a *app) openDump(ctx context.Context, path string) (*side.Dump, error) {
+// openDump opens a dump for reading, and unpacks it if its name ends in .gz. next says what
+// to do if there is no file. The caller adds the file's name to other errors.
+func (a *app) openDump(ctx context.Context, path, next string) (*side.Dump, error) {
 	show, finish := a.progress("reading the dump", "znodes")
 	defer finish()
 	d, err := side.OpenDump(ctx, path, packed(path), func(n int) { show(n, 0) })
+	if errors.Is(err, syscall.EISDIR) {
+		next = "a server's data directory is snapshot:" + path
+	}
+	if err := noFile("file:"+path, path, err, next); err != nil {
+		return nil, err
+	}
 	return d, unnamed(err)
 }
