@@ -148,6 +148,7 @@ type Plan struct {
 	holds             []string
 	unfinished        Run           // the run that it finishes
 	afterRollback     bool          // the run before was rolled back, and left something
+	otherPolicies     string        // how the policies of the newest run, which has ended, differ
 	declaredDone      []ledgerEntry // records that the operator declared done
 	outdated          []*batch      // see [Plan.findOutdated]
 	numbers           numbering
@@ -277,7 +278,8 @@ func (p *Plan) chooseRun(ctx context.Context) error {
 	}
 	changes := last.changes(p)
 	if len(changes) > 0 && last.State != RunRunning {
-		p.warn(last.path(), fmt.Sprintf("%s was made under other policies: %s", last.ID, ChangesText(changes)))
+		p.otherPolicies = fmt.Sprintf("%s was made under other policies: %s", last.ID, ChangesText(changes))
+		p.warn(last.path(), p.otherPolicies)
 	}
 	switch last.State {
 	case RunRunning:
@@ -333,6 +335,10 @@ func (p *Plan) EarlierSource() string {
 	r, _ := p.ex.newest()
 	return r.Source
 }
+
+// OtherPolicies says how the policies or the ACL of the target's newest run, which has
+// ended, differ from this plan's; "" if they don't.
+func (p *Plan) OtherPolicies() string { return p.otherPolicies }
 
 // NewestRun is the id of the target's newest run before this plan, "" if there was none.
 func (p *Plan) NewestRun() string {

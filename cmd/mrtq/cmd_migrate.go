@@ -161,7 +161,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 			return fmt.Errorf("migrate: %w", err)
 		}
 		if others == 0 {
-			return c.print(a, out, nothingToDo, c.verifyNext(a, s, plan))
+			return c.print(a, out, nothingToDo(plan), c.verifyNext(a, s, plan))
 		}
 		// They may roll back what this migrate was to make, or leave it something to do.
 		// So it waits for its turn, like a migrate that has something to do.
@@ -191,7 +191,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		return fmt.Errorf("migrate: %w", lost(err, out.Run, out.Done, out.Records[migrate.ActCreate]+out.Records[migrate.ActRewrite]))
 	}
 	if plan.Empty() && res.Steps == 0 {
-		return c.print(a, out, nothingToDo, c.verifyNext(a, s, plan))
+		return c.print(a, out, nothingToDo(plan), c.verifyNext(a, s, plan))
 	}
 	if res.Steps > 0 { // else another migrator finished the run of the first plan
 		out.Run = res.Run
@@ -200,7 +200,15 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	return c.print(a, out, "", c.verifyNext(a, s, plan))
 }
 
-const nothingToDo = "nothing to do: every record is migrated, or left out by the plan."
+// nothingToDo says that a plan has nothing to do, and that other policies change nothing
+// that is migrated.
+func nothingToDo(p *migrate.Plan) string {
+	text := "nothing to do: every record is migrated, or left out by the plan."
+	if other := p.OtherPolicies(); other != "" {
+		text += " " + other + ". What it made stays as it is."
+	}
+	return text
+}
 
 // keepAgain writes the bytes of undecodable records again if the quarantine file of a run
 // that is done lacks them. stale is why the saved plan can't be carried out. lacked is 0 if
