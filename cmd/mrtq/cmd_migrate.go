@@ -148,7 +148,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	if bad := plan.Quarantined(); len(bad) > 0 {
 		out.Quarantine = c.quarantine
 		if err := migrate.WriteQuarantine(c.quarantine, bad, writeFile); err != nil {
-			return fmt.Errorf("migrate: %w", err)
+			return fmt.Errorf("migrate: %w; nothing was written to the target", err)
 		}
 	}
 	a.sayNotes(plan, c.planAgain(a, s))
