@@ -113,8 +113,9 @@ func (m *Migrator) Migrate(ctx context.Context, read ReadFunc, opt Options, expe
 	}
 	phases(ctx)(AwaitingTurn, 0, 0)
 	var before []Run
+	acl := opt.ACL
 	if m.Plan != nil {
-		before = m.Plan.ex.runs
+		before, acl = m.Plan.ex.runs, m.Plan.opt.ACL
 	}
 	// A rollback that is ahead of this migrator joined before it, so its run shows now.
 	joined := func() error {
@@ -122,7 +123,7 @@ func (m *Migrator) Migrate(ctx context.Context, read ReadFunc, opt Options, expe
 		before = append(slices.Clone(before), runs...)
 		return err
 	}
-	if err := m.Target.lead(ctx, m.owner, opt.ACL, joined, m.Say); err != nil {
+	if err := m.Target.lead(ctx, m.owner, acl, joined, m.Say); err != nil {
 		return res, interrupted(err)
 	}
 	defer m.Target.resign()

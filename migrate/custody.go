@@ -238,9 +238,9 @@ func (h custodyEntry) whyGone(batchStands bool) string {
 	case h.op == opDeclaredDone:
 		return fmt.Sprintf("declared done in %s", h.run)
 	case h.bid == "":
-		return fmt.Sprintf("migrated as %s by %s, and gone: done and cleaned, or deleted", h.root, h.run)
+		return fmt.Sprintf("migrated as %s by %s, and gone: finished and cleaned up, or deleted", h.root, h.run)
 	case !batchStands:
-		return fmt.Sprintf("migrated as %s by %s, and gone with its batch %s: done and cleaned", h.root, h.run, h.bid)
+		return fmt.Sprintf("migrated as %s by %s, and gone with its batch %s: finished and cleaned up", h.root, h.run, h.bid)
 	}
 	return fmt.Sprintf("migrated as %s by %s, and deleted: its batch %s still exists", h.root, h.run, h.bid)
 }

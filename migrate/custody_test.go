@@ -96,7 +96,7 @@ func gonePaths(p *Plan) (paths []string) {
 	return paths
 }
 
-// Jobs that were completed, reported and cleaned are not recreated, although their
+// Jobs that were completed, reported and cleaned up are not recreated, although their
 // records are still in the legacy queue.
 func TestDoneJobsAreNotRecreated(t *testing.T) {
 	for _, d := range newqueue.Dialects {
@@ -117,7 +117,7 @@ func TestDoneJobsAreNotRecreated(t *testing.T) {
 				t.Fatalf("plan: empty %t, problems %v, gone %v", p.Empty(), p.Problems, p.Gone)
 			}
 			want := GoneAt{Record: "/ingest/mrtQ-05000000000001", Job: "/jobs/jid0000000001", Run: "run0000000000",
-				What: "migrated as /jobs/jid0000000001 by run0000000000, and gone with its batch bid0000000000: done and cleaned"}
+				What: "migrated as /jobs/jid0000000001 by run0000000000, and gone with its batch bid0000000000: finished and cleaned up"}
 			if p.Gone[0] != want {
 				t.Errorf("gone: %+v\nwant  %+v", p.Gone[0], want)
 			}
@@ -278,7 +278,7 @@ func TestLedgerIsWipedAndRebuilt(t *testing.T) {
 
 // If a rebuilt ledger may lack a record, the plan has a problem until the operator says
 // whether the record was done.
-func TestWhatARebuildCanNotKnow(t *testing.T) {
+func TestLimitsOfARebuild(t *testing.T) {
 	opt := options(permissive())
 	records := fourRecords(t)
 	src := source(t, queue(t, records))
@@ -397,7 +397,7 @@ func TestRollbackKeepsCustodyOfWhatIsDone(t *testing.T) {
 	if err != nil || len(u.Kept) != 2 || u.Done.Jobs != 2 {
 		t.Fatalf("rollback: %v, %+v", err, u)
 	}
-	want := Kept{"/jobs/jid0000000001", "migrated as /jobs/jid0000000001 by run0000000000, and gone with its batch bid0000000000: done and cleaned; its ledger entry stays, so that no migration recreates it"}
+	want := Kept{"/jobs/jid0000000001", "migrated as /jobs/jid0000000001 by run0000000000, and gone with its batch bid0000000000: finished and cleaned up; its ledger entry stays, so that no migration recreates it"}
 	if u.Kept[0] != want {
 		t.Errorf("kept %v", u.Kept[0])
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // LedgerPath holds the custody ledger: for each record that a run migrated, which job it
-// became. An entry is kept after the job is done and cleaned. Below LedgerPath, each run
+// became. An entry is kept after the job is finished and cleaned up. Below LedgerPath, each run
 // has a znode, and below that are the run's shards, numbered from 0.
 //
 // A run's ledger is a log. Its newest entries, the tail, are in the run's own record,

@@ -97,7 +97,7 @@ func liveTarget(t *testing.T, d newqueue.Dialect) *site {
 
 // A migration leaves a live queue's jobs alone and continues after their ids. A rollback
 // leaves the target as it was before, byte for byte.
-func TestLiveTargetIsRespected(t *testing.T) {
+func TestTargetInUseStaysAsItIs(t *testing.T) {
 	for name, make := range map[string]func(*testing.T) *site{
 		"empty": func(t *testing.T) *site { return serve(t, znode.NewTree()) },
 		"live":  func(t *testing.T) *site { return liveTarget(t, newqueue.Design) },

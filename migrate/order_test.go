@@ -85,7 +85,7 @@ func handedOut(p *Plan, kind QueueKind) []string {
 
 // The new queue hands out every legacy consumer's records in the order in which the consumer
 // would have taken them, for every kind of queue.
-func TestOrderIsEveryConsumers(t *testing.T) {
+func TestOrderOfEachConsumer(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		tree := legacyQueue(rt, t)
 		src, err := ReadSource(tree, orderQueues, legacy.Options{})

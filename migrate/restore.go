@@ -24,7 +24,7 @@ type Restored struct {
 
 // ErrOtherData says that a target already has a znode of the dump, with other data or
 // another ACL.
-var ErrOtherData = errors.New("the target holds something else")
+var ErrOtherData = errors.New("the target already has znodes of the dump, with other data or another ACL")
 
 // ErrTooLarge says that a znode does not fit a packet of the server. Raise jute.maxbuffer
 // on the servers, and restore with the same number.
@@ -112,7 +112,11 @@ func (res *Restored) compare(tree, there *znode.Tree) (missing []*znode.Node, er
 		}
 	}
 	if len(other) > 0 {
-		return nil, fmt.Errorf("%w: %s, and %d more of the dump's znodes; nothing was written; restore into an empty chroot, or remove them first", ErrOtherData, other[0], len(other)-1)
+		more := ""
+		if len(other) > 1 {
+			more = fmt.Sprintf(" and %d more", len(other)-1)
+		}
+		return nil, fmt.Errorf("%w: %s%s; nothing was written; restore into an empty chroot, or remove them first", ErrOtherData, other[0], more)
 	}
 	return missing, nil
 }

@@ -26,7 +26,7 @@ type Undo struct {
 	Done Done   `json:"removed"`
 	Kept []Kept `json:"kept"` // jobs and batches, and records whose jobs are gone
 	Left []Kept `json:"left"` // everything else that is not as it was before the run
-	// Twice are the records whose jobs stay, or were finished and cleaned.
+	// Twice are the records whose jobs stay, or were finished and cleaned up.
 	Twice RunsTwice `json:"runs_twice"`
 
 	run       Run

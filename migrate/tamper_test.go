@@ -96,7 +96,7 @@ func TestPlanNamesAnExistingZnodeInABatch(t *testing.T) {
 // The trees hold no secret. If another client knows the format and recreates everything in
 // one transaction, the result could be a migration's. Verify can't notice these changes, as
 // docs/promises.md says.
-func TestWhatVerifyCannotTell(t *testing.T) {
+func TestLimitsOfVerify(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		w := emptyWorld(t, d)
 		runs, _ := readRuns(w.clean)

@@ -74,7 +74,7 @@ func (p *Plan) planStructure() {
 }
 
 // structure is the run's first unit. It sets the holds before anything else, so that no
-// worker starts on half a queue (docs/promises.md, "Holds come first").
+// worker starts on half a queue (docs/promises.md, "migrate holds the queues first").
 func (p *Plan) structure() unit {
 	var nodes []leaf
 	for _, path := range p.Structure {

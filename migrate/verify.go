@@ -16,7 +16,7 @@ type DifferenceKind string
 // Differences of a record.
 const (
 	NotMigrated   DifferenceKind = "not-migrated"   // no job was made from it
-	JobGone       DifferenceKind = "gone"           // its job is gone: done and cleaned, or deleted
+	JobGone       DifferenceKind = "gone"           // its job is gone: finished and cleaned up, or deleted
 	MigratedTwice DifferenceKind = "migrated-twice" // two jobs were made from it
 	RecordChanged DifferenceKind = "record-changed" // it has changed since it was migrated
 	Undecided     DifferenceKind = "undecided"      // it is undecodable or consumed, and no policy covers it

@@ -10,7 +10,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// A job that is gone after a release may have been done and cleaned, or deleted by hand.
+// A job that is gone after a release may have been finished and cleaned up, or deleted by hand.
 // Nothing shows which, so verify names the job. It also says which jobs and requests workers
 // have locked, and names the requests that no worker acquires again.
 func TestVerifyNamesWhatIsGoneAndLocked(t *testing.T) {

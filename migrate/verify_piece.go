@@ -213,7 +213,12 @@ func (p *piece) checkACL(n *znode.Node) {
 		}
 		p.verdict.ACLs++
 		if !sameACL(n.ACL, record.ACL) {
-			p.differ(OtherACL, n.Path, fmt.Sprintf("its ACL is %v, and %s gave %v to all that it made", n.ACL, r.ID, record.ACL))
+			is, made := aclText(n.ACL), aclText(record.ACL)
+			message := fmt.Sprintf("its ACL is %s, and %s gave %s to all that it made", is, r.ID, made)
+			if is == made {
+				message = fmt.Sprintf("its ACL is %s, as %s gave to all that it made, but with another password", is, r.ID)
+			}
+			p.differ(OtherACL, n.Path, message)
 		}
 		return
 	}

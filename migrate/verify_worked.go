@@ -17,7 +17,7 @@ import (
 type WorkedOn struct {
 	Jobs     int `json:"jobs"`     // jobs and requests that workers have started
 	Locked   int `json:"locked"`   // how many of these a worker has locked now
-	Finished int `json:"finished"` // gone with their batch: done and cleaned, or deleted by hand
+	Finished int `json:"finished"` // gone with their batch: finished and cleaned up, or deleted by hand
 	Batches  int `json:"batches"`
 	// First lists the first of the jobs and requests, with their states. Gone lists the
 	// first of those that are gone.

@@ -52,7 +52,7 @@ func TestWorkIsNoDamage(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, counts{jobs: 1, released: 1}, nil},
-		"all is done and cleaned": {func(t *testing.T, s *site, d newqueue.Dialect) { workOff(t, s, d) }, counts{finished: 4, released: 3}, nil},
+		"all is finished and cleaned up": {func(t *testing.T, s *site, d newqueue.Dialect) { workOff(t, s, d) }, counts{finished: 4, released: 3}, nil},
 		"a job was worked on, and its configuration changed": {func(t *testing.T, s *site, d newqueue.Dialect) {
 			lift(t, s)
 			if err := take(t, s, d).Succeed(t.Context()); err != nil {

@@ -138,7 +138,7 @@ type Outcome string
 const (
 	Migrated     Outcome = "migrated"      // its job is as the run made it
 	Touched      Outcome = "touched"       // its job exists, and another client has changed it
-	Gone         Outcome = "gone"          // it had a job, which is done and cleaned, or deleted
+	Gone         Outcome = "gone"          // it had a job, which is finished and cleaned up, or deleted
 	DeclaredDone Outcome = "declared done" // by the operator; no job was made
 	Skipped      Outcome = "skipped"       // by policy
 	Quarantined  Outcome = "quarantined"   // its bytes are in a file
@@ -157,7 +157,7 @@ var outcomes = []struct {
 }{
 	{Migrated, true, "its job is as the run made it"},
 	{Touched, true, "its job exists, and another client has changed it since"},
-	{Gone, true, "its job is done and cleaned, or deleted"},
+	{Gone, true, "its job is finished and cleaned up, or deleted"},
 	{DeclaredDone, true, "declared done by the operator: no job was made"},
 	{ToCreate, false, "the plan creates a job for it"},
 	{ToRewrite, false, "it changed; the plan recreates its job"},

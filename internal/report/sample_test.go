@@ -68,7 +68,7 @@ func sample(n int) *Data {
 		case i%100 == 42:
 			r = Record{Path: r.Path, Queue: r.Queue, Priority: r.Priority, Status: "deleted", Outcome: Skipped, Reason: "deleted"}
 		case i%100 == 60:
-			r.Outcome, r.Reason, r.State = Gone, "migrated as "+r.Job+" by run0000000000, and gone with its batch: done and cleaned", ""
+			r.Outcome, r.Reason, r.State = Gone, "migrated as "+r.Job+" by run0000000000, and gone with its batch: finished and cleaned up", ""
 		case i%100 == 61:
 			r.Outcome, r.Reason = Touched, r.Job+"/status was set once"
 		}
