@@ -191,7 +191,7 @@ func (n queueNode) record(i int) string {
 
 func (n queueNode) name(i int) string { return n.texts.text(n.names[i]) }
 
-// find is where a name is among the records'.
+// find returns the index of a record's name.
 func (n queueNode) find(name string) (i int, there bool) {
 	r, known := n.texts.find(name)
 	if !known {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// same reports whether two endpoints are written for the same place. The order of an
-// ensemble's servers, a default port, and how a file's path is written do not matter.
+// same reports whether two endpoints name the same place. The order of an ensemble's
+// servers, a default port, and how a file's path is written do not matter.
 func (e endpoint) same(o endpoint) bool {
 	switch {
 	case e.text == o.text:
