@@ -9,8 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -85,6 +87,46 @@ func TestZooKeeperHome(t *testing.T) {
 	if want := filepath.Join(home, "lib"); !strings.Contains(log.String(), want) {
 		t.Errorf("the server's log does not name %s in its class path:\n%s", want, log.String())
 	}
+}
+
+// The servers of an ensemble write to one log, which need not be safe for that: each
+// write waits for the others.
+func TestEnsembleSharesItsLog(t *testing.T) {
+	skipWithoutJVM(t)
+	log := &aloneWriter{}
+	s := ForTest(t, JVM, Options{Nodes: 3, Log: log})
+	if err := s.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if log.together {
+		t.Error("two servers wrote at the same time")
+	}
+	for i := range 3 {
+		if id := fmt.Sprintf("myid=%d", i+1); !bytes.Contains(log.text, []byte(id)) {
+			t.Errorf("the log of server %s is not there", id)
+		}
+	}
+}
+
+// aloneWriter is a log that notices writes at the same time. It has no lock, so the race
+// detector notices them, too.
+type aloneWriter struct {
+	text     []byte
+	writing  atomic.Bool
+	together bool
+}
+
+func (w *aloneWriter) Write(p []byte) (int, error) {
+	if !w.writing.CompareAndSwap(false, true) {
+		w.together = true
+		return len(p), nil
+	}
+	defer w.writing.Store(false)
+	for range 1000 {
+		runtime.Gosched() // so that another writer has the time to come in
+	}
+	w.text = append(w.text, p...)
+	return len(p), nil
 }
 
 func skipWithoutJVM(t *testing.T) {

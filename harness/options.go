@@ -46,8 +46,8 @@ type Options struct {
 	DataDir string
 	// Log, if not nil, receives what the servers print: for jvm as they print it,
 	// for docker when Stop removes a container. For embedded it receives the last
-	// operations, when Stop stops the server. An ensemble's servers may write to
-	// it at the same time.
+	// operations, when Stop stops the server. An ensemble's servers write to it one
+	// at a time.
 	Log io.Writer
 	// Client says how to open sessions at an address that needs TLS or
 	// credentials. Other backends ignore it.
@@ -70,6 +70,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.StartTimeout == 0 {
 		o.StartTimeout = time.Minute
+	}
+	if o.Log != nil {
+		o.Log = &sharedLog{w: o.Log}
 	}
 	return o
 }

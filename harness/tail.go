@@ -43,3 +43,15 @@ func (t *tail) String() string {
 	}
 	return string(b)
 }
+
+// sharedLog is [Options.Log], to which all servers write: one at a time.
+type sharedLog struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *sharedLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(p)
+}

@@ -106,7 +106,7 @@ func TestRefusedOptions(t *testing.T) {
 		{Docker, Options{Properties: map[string]string{"server.1": "x"}}, "harness: Options.Properties has server.1: the harness chooses ports and folders itself"},
 		{JVM, Options{Listen: ":1"}, "harness: Options.Listen with backend jvm: unsupported operation: this backend chooses its ports itself; use embedded"},
 		{Docker, Options{DataDir: "x"}, "harness: Options.DataDir is for the jvm backend: a container keeps its data inside"},
-		{"jvn", Options{}, `harness: unknown backend "jvn": want embedded, jvm, docker or an address host:port[,host:port…][/chroot] (address jvn: missing port in address)`},
+		{"jvn", Options{}, `harness: unknown backend "jvn": want embedded, jvm, docker or an address host:port[,host:port…][/chroot] (address "jvn": want host:port)`},
 	} {
 		_, err := Start(t.Context(), tc.backend, tc.opt)
 		if err == nil || err.Error() != tc.want {

@@ -111,23 +111,6 @@ func planSides(file string, a *migrate.Approved, args []string) (sides, error) {
 	return own, nil
 }
 
-// same reports whether two endpoints name the same place. The order of an ensemble's
-// servers does not matter.
-func (e endpoint) same(o endpoint) bool {
-	switch {
-	case e.text == o.text:
-		return true
-	case e.file != "" || o.file != "":
-		return e.file != "" && o.file != "" && sameFile(e.file, o.file)
-	case e.data != nil || o.data != nil:
-		return false
-	}
-	mine, theirs := slices.Clone(e.addr.Servers), slices.Clone(o.addr.Servers)
-	slices.Sort(mine)
-	slices.Sort(theirs)
-	return e.addr.Chroot == o.addr.Chroot && slices.Equal(mine, theirs)
-}
-
 // becameStale adds to the error of a plan that became stale while migrate waited, or while
 // it carried the plan out, what to do.
 func (c *migrateCmd) becameStale(a *app, s sides, err error) error {

@@ -100,7 +100,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		return fmt.Errorf("migrate: %w", err)
 	}
 	defer done() // migrate reads the records again when it creates their jobs
-	a.sayOtherSource(plan.NewestRun(), plan.EarlierSource(), s.source.text)
+	a.sayOtherSource(cmd.Context(), plan.NewestRun(), plan.EarlierSource(), s.source)
 	out := migrated{Run: plan.Run, Plan: plan.ID, Records: map[migrate.Action]int{}, Problems: []migrate.Problem{}}
 	for _, act := range migrate.Actions {
 		if n := plan.Count(act); n > 0 {

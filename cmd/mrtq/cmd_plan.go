@@ -71,7 +71,7 @@ func (c *planCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	if unsaved != nil {
 		return fmt.Errorf("plan: the plan was printed, but not saved: %w", unsaved)
 	}
-	a.sayOtherSource(plan.NewestRun(), plan.EarlierSource(), s.source.text)
+	a.sayOtherSource(cmd.Context(), plan.NewestRun(), plan.EarlierSource(), s.source)
 	tone, text := planVerdict(plan)
 	a.conclude(tone, "Plan: %s.%s", text, afterBlank(c.next(a, s, plan)))
 	if plan.Blocked() {

@@ -95,7 +95,7 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		lacks = quarantineLacks(c.quarantine, s.target, n)
 	}
 	if !v.OK() {
-		a.sayOtherSource(v.Run, v.RunSource(), s.source.text)
+		a.sayOtherSource(cmd.Context(), v.Run, v.RunSource(), s.source)
 	}
 	if c.differing != nil && !v.OK() && v.State != migrate.RunRunning && v.State != migrate.RunRollingBack {
 		a.concludeOtherChoices(c, s)

@@ -21,7 +21,7 @@ func (a *app) addElsewhere(ctx context.Context, s sides, target side.Side, plan 
 	if on == nil || plan.Empty() || plan.NewestRun() != "" && !plan.AfterRollback() {
 		return nil
 	}
-	found, err := migrate.FindOtherQueues(ctx, on, s.source.addr.Chroot, s.source.isNamed)
+	found, err := migrate.FindOtherQueues(ctx, on, s.source.addr.Chroot, func(source string) bool { return s.source.isNamed(ctx, source) })
 	for _, other := range found {
 		at := zkconn.Address{Servers: s.target.addr.Servers, Chroot: other.Chroot}.String()
 		twice := "and a second new queue would run their jobs twice"
@@ -36,19 +36,6 @@ func (a *app) addElsewhere(ctx context.Context, s sides, target side.Side, plan 
 		})
 	}
 	return err
-}
-
-// isNamed reports whether a run's record names this source. Servers of one ensemble can
-// be given in several ways.
-func (e endpoint) isNamed(source string) bool {
-	if e.text == source {
-		return true
-	}
-	o, err := parseEndpoint("SOURCE", source)
-	if err != nil || e.file != "" || e.data != nil || o.file != "" || o.data != nil || e.addr.Chroot != o.addr.Chroot {
-		return false
-	}
-	return slices.ContainsFunc(e.addr.Servers, func(server string) bool { return slices.Contains(o.addr.Servers, server) })
 }
 
 // elsewhere is the address of the other queue. It is "" if there is none.
