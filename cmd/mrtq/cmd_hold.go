@@ -91,7 +91,7 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 		return err
 	}
 	if _, err := a.holds(ctx, e); err != nil { // before a chroot is made
-		return failed("hold", target, err)
+		return failed("hold", target, a.noNewQueue(ctx, e, err))
 	}
 	stray, err := a.strayCollections(ctx, e, c.collections)
 	if err != nil {
@@ -165,7 +165,16 @@ func (a *app) holds(ctx context.Context, e endpoint) (*migrate.Holds, error) {
 	return h, noQueue(err)
 }
 
-// noQueue makes wrong usage of an address where there is nothing to hold.
+// noNewQueue is the error of a target without a new queue. It says so if it looks like the
+// SOURCE.
+func (a *app) noNewQueue(ctx context.Context, e endpoint, err error) error {
+	if !errors.Is(err, migrate.ErrNoQueue) {
+		return err
+	}
+	return cmp.Or(a.ifSource(ctx, e, migrate.DefaultQueues()), err)
+}
+
+// noQueue makes a failed check of an address where there is nothing to hold.
 func noQueue(err error) error {
 	if errors.Is(err, migrate.ErrNoQueue) {
 		return checkError(fmt.Errorf("%w; check the address and its chroot", err))
