@@ -55,7 +55,8 @@ func TestOtherPoliciesAreNamed(t *testing.T) {
 	}
 }
 
-// If the newest run had another ACL, a later plan says so as a warning.
+// If a later run has another ACL, the plan warns: half of the queue would be open to other
+// clients than the other half. TestFinishedWithItsACL is about a run that is not finished.
 func TestOtherACLIsNamed(t *testing.T) {
 	opt := options(permissive())
 	opt.ACL = []znode.ACL{{Perms: 31, Scheme: "ip", ID: "127.0.0.1"}}

@@ -55,14 +55,14 @@ func (p *planFlags) adopt(file string, a *migrate.Approved) error {
 	opt.Packet, opt.Next = own.Packet, nextStep
 	changes = slices.DeleteFunc(changes, func(c migrate.Change) bool { return c.Setting == "packet" || !p.given(flagOf(c.Setting)) })
 	if len(changes) > 0 {
-		return usageError("%s; leave out these flags, or make another plan with mrtq plan --out; nothing was read or written", sayGiven(file, changes))
+		return usageError("%s; leave out these flags, or make another plan with mrtq plan --out; nothing was read or written", differingFlags(file, changes))
 	}
 	p.approved, p.made = a, opt
 	p.legacyFlags.adopt(queues, reads)
 	return nil
 }
 
-// flagOf is the flag that sets what a change is of.
+// flagOf is the flag that sets a setting of a plan.
 func flagOf(setting string) string {
 	for _, q := range queueFlags {
 		if string(q.kind) == setting {
@@ -72,8 +72,8 @@ func flagOf(setting string) string {
 	return setting
 }
 
-// sayGiven lists the flags whose values differ from the plan's.
-func sayGiven(file string, changes []migrate.Change) string {
+// differingFlags lists the given flags that differ from the plan.
+func differingFlags(file string, changes []migrate.Change) string {
 	var said []string
 	for _, c := range changes {
 		was := "no --" + flagOf(c.Setting)
@@ -90,7 +90,7 @@ func sayGiven(file string, changes []migrate.Change) string {
 func planSides(file string, a *migrate.Approved, args []string) (sides, error) {
 	own, err := parseSides([]string{a.Source.Name, a.Target.Name})
 	if err != nil {
-		return own, usageError("--plan %s was not made by mrtq plan: %w", file, err)
+		return own, usageError("--plan %s was not saved by mrtq plan: %w", file, err)
 	}
 	if len(args) == 0 {
 		return own, nil
@@ -111,8 +111,8 @@ func planSides(file string, a *migrate.Approved, args []string) (sides, error) {
 	return own, nil
 }
 
-// same reports whether two endpoints are the same place as written. The order of
-// an ensemble's servers does not matter.
+// same reports whether two endpoints name the same place. The order of an ensemble's
+// servers does not matter.
 func (e endpoint) same(o endpoint) bool {
 	switch {
 	case e.text == o.text:
@@ -128,17 +128,17 @@ func (e endpoint) same(o endpoint) bool {
 	return e.addr.Chroot == o.addr.Chroot && slices.Equal(mine, theirs)
 }
 
-// overtaken adds to the error of a plan that became stale while it waited, or while it
-// was carried out, what to do.
-func (c *migrateCmd) overtaken(a *app, s sides, err error) error {
+// becameStale adds to the error of a plan that became stale while migrate waited, or while
+// it carried the plan out, what to do.
+func (c *migrateCmd) becameStale(a *app, s sides, err error) error {
 	if errors.Is(err, migrate.ErrSourceChanged) {
 		return fmt.Errorf("%w. %s", err, c.finishWithout(a, s))
 	}
 	return fmt.Errorf("%w; nothing was written. %s", err, c.newPlan(a, s))
 }
 
-// sayStale adds to the error of a refused plan what to do about it.
-func (c *migrateCmd) sayStale(a *app, s sides, err error) error {
+// staleError adds to the error of a refused plan what to do about it.
+func (c *migrateCmd) staleError(a *app, s sides, err error) error {
 	next := c.newPlan(a, s)
 	var stale *migrate.StaleError
 	var used *migrate.PlanUsedError
