@@ -64,9 +64,9 @@ func TestOtherACLIsNamed(t *testing.T) {
 	done := serve(t, znode.NewTree())
 	mustMigrate(t, done, src, opt)
 	opt.ACL = nil
-	const says = "under other policies: acl ip:127.0.0.1:rwcda → open"
 	p := makePlan(t, src, treeOf(t, done), opt)
-	if !slices.ContainsFunc(p.Warnings, func(w Warning) bool { return strings.HasSuffix(w.Message, says) }) {
-		t.Errorf("a later run: warnings %v", p.Warnings)
+	const says = "under other policies: acl ip:127.0.0.1:rwcda → open"
+	if !slices.ContainsFunc(p.Warnings, func(w Warning) bool { return strings.HasSuffix(w.Message, says) }) || !strings.HasSuffix(p.OtherPolicies(), says) {
+		t.Errorf("warnings %v", p.Warnings)
 	}
 }

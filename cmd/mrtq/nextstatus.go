@@ -102,7 +102,8 @@ func (a *app) nextOf(s *migrate.Status, target endpoint) string {
 	case migrate.StepRebuild:
 		return "Next: " + a.command("rebuild", []string{target.text})
 	case migrate.StepFinish:
-		again := a.command("migrate", []string{newest.Source, target.text}, runSettings(newest.Dialect, newest.Policies, newest.ACL)...)
+		// The run is finished with its own ACL.
+		again := a.command("migrate", []string{newest.Source, target.text}, runSettings(newest.Dialect, newest.Policies, nil)...)
 		return fmt.Sprintf("Next: run the same mrtq migrate again, with its flags, to finish %s: %s", newest.Run, again)
 	case migrate.StepFinishRollback:
 		return "Next, to finish it: " + a.command("rollback", []string{target.text}, newFlag("run", newest.Run))
