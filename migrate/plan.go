@@ -20,7 +20,8 @@ type Options struct {
 	// that the target holds. If it holds none, the plan has the problem [NoDialect].
 	Dialect  newqueue.Dialect
 	Policies Policies
-	// ACL is the ACL of every znode that a migration creates; nil is open to all.
+	// ACL is the ACL of every znode that a migration creates. nil is that of the run that
+	// the plan finishes; if it finishes none, it is open to all.
 	ACL []znode.ACL
 	// Packet is the server's jute.maxbuffer in bytes; 0 means its default.
 	Packet int
@@ -56,7 +57,7 @@ func (o Options) packet() int {
 
 // settings are the options, and how the source is read, as a plan has them.
 func (o Options) settings(queues Queues, opt legacy.Options) Settings {
-	return Settings{Queues: queues.given(), Time: opt.Time.String(), ACL: o.ACL, Packet: o.packet(), Again: o.Again, Done: o.Done}
+	return Settings{Queues: queues.withoutEmpty(), Time: opt.Time.String(), ACL: o.ACL, Packet: o.packet(), Again: o.Again, Done: o.Done}
 }
 
 // Action is what a plan does with one record.
@@ -67,7 +68,7 @@ const (
 	ActCreate     Action = "create"     // it becomes a new job or access request
 	ActRewrite    Action = "rewrite"    // it changed since it was migrated
 	ActUnchanged  Action = "unchanged"  // it was migrated before, and has not changed
-	ActGone       Action = "gone"       // it was migrated before, and its job is gone: done and cleaned, or deleted
+	ActGone       Action = "gone"       // it was migrated before, and its job is gone: finished and cleaned up, or deleted
 	ActSkip       Action = "skip"       // a policy leaves it out
 	ActQuarantine Action = "quarantine" // it can't be decoded; its bytes go to a file
 	ActBlock      Action = "block"      // it keeps the plan from being carried out; see the problems
@@ -126,16 +127,16 @@ type Plan struct {
 	Structure []string `json:"structure"` // znodes of the layout that it creates, holds included
 	Seals     Seals    `json:"seals"`
 
-	opt     Options
-	queue   *LegacyQueue
-	listed  listedRecords
-	target  *survey
-	ex      *existing
-	rows    []recordRow // by the records' numbers
-	there   int         // how many records there are
-	reasons textTable
-	states  textTable
-	seen    observed // what is kept of the records' content
+	opt         Options
+	queue       *LegacyQueue
+	listed      listedRecords
+	target      *survey
+	ex          *existing
+	rows        []recordRow // by the records' numbers
+	recordCount int         // how many records there are
+	reasons     textTable
+	states      textTable
+	seen        observed // what is kept of the records' content
 	// rewrites and creates are the jobs that the plan rewrites and creates, each kind in
 	// the order of the ids.
 	rewrites, creates []plannedJob
@@ -150,7 +151,7 @@ type Plan struct {
 	afterRollback     bool          // the run before was rolled back, and left something
 	declaredDone      []ledgerEntry // records that the operator declared done
 	outdated          []*batch      // see [Plan.findOutdated]
-	numbers           numbering
+	counters          counters
 }
 
 // Settings are the other options that a plan was made with.
@@ -232,7 +233,7 @@ func MakePlan(ctx context.Context, queue *LegacyQueue, target side.Side, opt Opt
 	p.findOutdated()
 	p.assignIDs()
 	p.planStructure()
-	p.askDialect()
+	p.requireDialect()
 	if err := p.checkSizes(ctx); err != nil {
 		return nil, err
 	}
@@ -252,6 +253,8 @@ type TargetError struct{ Err error }
 
 // Error returns the text of Err alone.
 func (e *TargetError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
 func (e *TargetError) Unwrap() error { return e.Err }
 
 // chooseRun chooses the run that the plan belongs to: the unfinished one, or the next.
@@ -281,6 +284,13 @@ func (p *Plan) chooseRun(ctx context.Context) error {
 	switch last.State {
 	case RunRunning:
 		p.Run, p.Resumes, p.unfinished = last.ID, true, last
+		switch {
+		case p.opt.ACL == nil:
+			p.opt.ACL, p.Settings.ACL = last.ACL, last.ACL
+		case !slices.Equal(last.ACL, p.opt.ACL):
+			p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("%s gives its znodes the ACL %s, and this plan gives %s", last.ID, aclText(last.ACL), aclText(p.opt.ACL)),
+				Next: fmt.Sprintf("finish it with that one, or roll back %s first", last.ID), Fits: last.ID})
+		}
 		if last.Policies != p.Policies {
 			p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("%s was begun under other policies: %s", last.ID, ChangesText(last.Policies.Changes(p.Policies))),
 				Next: fmt.Sprintf("finish it with those, or roll back %s first", last.ID), Fits: last.ID})

@@ -89,9 +89,9 @@ func (t *Target) Get(ctx context.Context, path string) (znode.Node, error) {
 func (t *Target) chrootLen() int { return len(t.Address().Chroot) }
 
 // lead waits until this is the only migrator at work (docs/migration.md, "Runs"). It calls
-// say with the reason why it waits. joined, if not nil, is
-// called when this migrator has joined the election. acl is the run's ACL. The znodes of
-// the election get it, so that a client which may not write to the run can't remove a migrator either.
+// say with the reason why it waits. joined, if not nil, is called when this migrator has
+// joined the election. acl is the run's ACL. The znodes of the election get it too, so that
+// a client which may not write to the run can't remove a migrator.
 func (t *Target) lead(ctx context.Context, owner string, acl []znode.ACL, joined func() error, say func(string)) error {
 	if err := t.openElection(ctx, acl); err != nil {
 		return fmt.Errorf("join the election: %w", err)

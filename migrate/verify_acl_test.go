@@ -1,8 +1,11 @@
 package migrate
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"mrtq/internal/znode"
@@ -47,6 +50,8 @@ func TestVerifyComparesACLs(t *testing.T) {
 	}{
 		{"as the runs left them", nil, nil, 0},
 		{"of a job", map[string][]znode.ACL{job1: second}, []named{{OtherACL, job1, "run0000000000 gave"}}, 0},
+		{"with another password", map[string][]znode.ACL{job1: {first[0], {Perms: 1, Scheme: "digest", ID: "first:other-hash"}}},
+			[]named{{OtherACL, job1, "its ACL is world:anyone:rwcda,digest:first:…:r, as run0000000000 gave to all that it made, but with another password"}}, 0},
 		{"of a part of a job", map[string][]znode.ACL{job1 + "/bid": znode.OpenACL()}, []named{{OtherACL, job1 + "/bid", "run0000000000 gave"}}, 0},
 		{"of a batch", map[string][]znode.ACL{"/batches/bid0000000000/status": second}, []named{{OtherACL, "/batches/bid0000000000/status", "run0000000000 gave"}}, 0},
 		{"of an entry", map[string][]znode.ACL{entry1: second, inBatch1: second}, []named{{OtherACL, entry1, "run0000000000 gave"}, {OtherACL, inBatch1, "run0000000000 gave"}}, 0},
@@ -67,6 +72,9 @@ func TestVerifyComparesACLs(t *testing.T) {
 			}), VerifyOptions{})
 			mustName(t, v, tc.want...)
 			for _, d := range v.Differences {
+				if strings.Contains(d.Message, "hash") {
+					t.Errorf("it shows a digest: %s", d)
+				}
 				if !slices.ContainsFunc(tc.want, func(n named) bool { return n.path == d.Path && n.kind == d.Kind }) {
 					t.Errorf("named as well: %s", d)
 				}
@@ -118,4 +126,55 @@ func TestACLSample(t *testing.T) {
 		}
 	}
 	(*ACLSample)(nil).spread(1)
+}
+
+// A run that was interrupted is finished with its own ACL. Otherwise the rest of its jobs would
+// be open to all.
+func TestFinishedWithItsACL(t *testing.T) {
+	closed := []znode.ACL{{Perms: znode.PermAll &^ 16, Scheme: "world", ID: "anyone"}}
+	src := source(t, queue(t, map[string][]byte{
+		"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, legacy.Payload{"jobID": "one"}),
+		"/ingest/mrtQ-05000000000002": record(t, legacy.Pending, legacy.Payload{"jobID": "two"}),
+	}))
+	for _, c := range []struct {
+		name string
+		acl  []znode.ACL
+		want error
+	}{
+		{"none given", nil, nil},
+		{"the same", closed, nil},
+		{"another", []znode.ACL{{Perms: znode.PermAll, Scheme: "world", ID: "anyone"}, {Perms: 1, Scheme: "digest", ID: "other:c2VjcmV0"}}, ErrBlocked},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := serve(t, znode.NewTree())
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			opt := options(permissive())
+			opt.ACL = closed
+			first := &Migrator{Target: s.Target, Now: clock(), InFlight: 1, Budget: 1, Progress: func(int, int) { cancel() }}
+			if _, err := first.Migrate(ctx, static(src), opt, nil); !errors.Is(err, ErrInterrupted) {
+				t.Fatal(err)
+			}
+			s.begin(t)
+			opt.ACL = c.acl
+			before := dumpOf(t, treeOf(t, s), "/")
+			res, err := (&Migrator{Target: s.Target, Now: clock()}).Migrate(t.Context(), static(src), opt, nil)
+			if !errors.Is(err, c.want) {
+				t.Fatalf("error %v, want %v", err, c.want)
+			}
+			if c.want == nil {
+				if res.Steps == 0 {
+					t.Error("the first migration was not interrupted")
+				}
+				mustVerify(t, src, treeOf(t, s))
+				return
+			}
+			if text := err.Error(); !strings.Contains(text, "run0000000000 gives its znodes the ACL world:anyone:rwcd, and this plan gives world:anyone:rwcda,digest:other:…:r") {
+				t.Error(text)
+			}
+			if after := dumpOf(t, treeOf(t, s), "/"); after != before {
+				t.Errorf("before\n%s\nafter\n%s", before, after)
+			}
+		})
+	}
 }

@@ -91,7 +91,7 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 		return err
 	}
 	if _, err := a.holds(ctx, e); err != nil { // before a chroot is made
-		return failed("hold", target, err)
+		return failed("hold", target, a.noNewQueue(ctx, e, err))
 	}
 	stray, err := a.strayCollections(ctx, e, c.collections)
 	if err != nil {
@@ -163,6 +163,15 @@ func whoami() string {
 func (a *app) holds(ctx context.Context, e endpoint) (*migrate.Holds, error) {
 	h, err := readTarget(ctx, a, e, migrate.ReadHolds)
 	return h, noQueue(err)
+}
+
+// noNewQueue is the error of a target without a new queue. It says so if it looks like the
+// SOURCE.
+func (a *app) noNewQueue(ctx context.Context, e endpoint, err error) error {
+	if !errors.Is(err, migrate.ErrNoQueue) {
+		return err
+	}
+	return cmp.Or(a.ifSource(ctx, e, migrate.DefaultQueues()), err)
 }
 
 // noQueue adds what to check if there is no queue at an address, and makes the error one

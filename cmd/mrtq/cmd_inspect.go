@@ -71,8 +71,9 @@ func (c *inspectCmd) run(cmd *cobra.Command, a *app, source string) error {
 	if err != nil {
 		return failed("inspect", source, err)
 	}
-	for _, m := range queue.Missing {
-		a.say("%s is not there", m)
+	named, usual := c.notThere(queue)
+	for _, text := range append(named, usual...) {
+		a.say("%s", text)
 	}
 	t := good
 	if counted.bad > 0 {

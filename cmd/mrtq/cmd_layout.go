@@ -70,7 +70,7 @@ func namedLayout(name string, opt layouts.Options) (layouts.Layout, error) {
 	}
 	m, err := layout.Load(name, text, opt.Dialect)
 	if err != nil {
-		return layouts.Layout{}, usageError("%w", err)
+		return layouts.Layout{}, usageError("%w; correct the map, or give one of %s", err, strings.Join(layouts.Names, ", "))
 	}
 	return layouts.Layout{Map: m}, nil
 }

@@ -77,6 +77,9 @@ func (a *app) carryOutRebuild(ctx context.Context, e endpoint) (*migrate.Rebuilt
 			return nil, err
 		}
 		if found != nil {
+			if err := a.ifSource(ctx, e, migrate.DefaultQueues()); err != nil {
+				return nil, err
+			}
 			return nil, checkError(fmt.Errorf("%s. %s", noQueueAt(e, found), checkPlace))
 		}
 		return &migrate.Rebuilt{Runs: []migrate.RebuiltRun{}}, nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -132,7 +133,7 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 	}
 	holds, err := a.holds(ctx, e)
 	if err != nil {
-		return failed("release", target, err)
+		return failed("release", target, c.noNewQueue(ctx, a, e, args[1:], err))
 	}
 	named := c.only != nil || c.collections != nil
 	chosen, _ := pick(holds.List, func(h migrate.Hold) bool { return slices.Contains(paths, h.Path) })
@@ -172,6 +173,26 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 		return failed("release", target, err)
 	}
 	return c.print(a, out, c.next(a, e, args[1:], holds, out))
+}
+
+// noNewQueue is the error of a target without a new queue. It says so if SOURCE and TARGET
+// are swapped, or if TARGET looks like the SOURCE.
+func (c *releaseCmd) noNewQueue(ctx context.Context, a *app, target endpoint, sources []string, err error) error {
+	queues, qerr := c.checked.queues()
+	if !errors.Is(err, migrate.ErrNoQueue) || qerr != nil {
+		return err
+	}
+	for _, text := range sources {
+		source, perr := parseEndpoint("SOURCE", text)
+		if perr != nil {
+			return perr
+		}
+		err = cmp.Or(a.ifSwapped(ctx, sides{source, target}, queues), err)
+	}
+	if exitCode(err) == exitUsage {
+		return err
+	}
+	return cmp.Or(a.ifSource(ctx, target, queues), err)
 }
 
 // check verifies the target as mrtq verify does.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,8 +65,12 @@ func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
 		u, err = c.carryOut(ctx, a, e)
 	}
 	finish()
+	tidied := false
 	if errors.Is(err, migrate.ErrNoRun) && !c.dry && e.file == "" {
-		a.tidy(cmd.Context(), e)
+		tidied = a.tidy(cmd.Context(), e)
+	}
+	if errors.Is(err, migrate.ErrNoRun) && !tidied {
+		err = cmp.Or(a.ifSource(cmd.Context(), e, migrate.DefaultQueues()), err)
 	}
 	if errors.Is(err, migrate.ErrNoRun) || errors.Is(err, migrate.ErrNotNewest) || errors.Is(err, migrate.ErrLedger) {
 		err = checkError(err)
@@ -99,27 +104,28 @@ func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
 	return err
 }
 
-// tidy removes what is left of a migrate that was killed before its first transaction.
-// If tidy fails, that is no error, because the command reports anyway that there is no
-// run to roll back.
-func (a *app) tidy(ctx context.Context, e endpoint) {
+// tidy removes what is left of a migrate that was killed before its first transaction,
+// and reports whether it did. If tidy fails, that is no error, because the command reports
+// anyway that there is no run to roll back.
+func (a *app) tidy(ctx context.Context, e endpoint) (tidied bool) {
 	target, err := a.openTarget(ctx, e, nil)
 	if err != nil {
-		return
+		return false
 	}
 	_, err = target.Get(ctx, migrate.ElectionPath)
 	target.Close()
 	if err != nil {
-		return
+		return false
 	}
 	w, err := a.writer(ctx, e)
 	if err != nil {
-		return
+		return false
 	}
 	defer w.Close()
-	if migrate.NewTarget(w).Tidy(ctx) {
+	if tidied = migrate.NewTarget(w).Tidy(ctx); tidied {
 		a.say("removed %s, left by a migrate that was killed before its first transaction", migrate.MigrationPath)
 	}
+	return tidied
 }
 
 // preview plans the rollback for --dry-run, over a session that cannot write. Without
@@ -139,6 +145,11 @@ func (c *rollbackCmd) preview(ctx context.Context, a *app, e endpoint) (*migrate
 		}
 		if len(names) > 0 {
 			runs = strings.Join(names, ", ")
+		}
+		if len(names) == 0 {
+			if err := a.ifSource(ctx, e, migrate.DefaultQueues()); err != nil {
+				return nil, err
+			}
 		}
 		return nil, usageError("--run is missing; the target has %s", runs)
 	}
@@ -192,7 +203,7 @@ func othersHolds(u *migrate.Undo) (paths []string) {
 // planAgain is the command that plans the same migration again. If a rollback kept
 // nothing, the run's record is gone, and mrtq status can't show this command.
 func (c *rollbackCmd) planAgain(a *app, u *migrate.Undo, e endpoint) string {
-	run := u.Of()
+	run := u.RunRecord()
 	if c.dry || run.Source == "" {
 		return ""
 	}

@@ -42,7 +42,7 @@ func (a *app) status(ctx context.Context, target, output string) error {
 	if err != nil {
 		return failed("status", target, err)
 	}
-	text, next := standing(s, e), a.nextOf(s, e)
+	text, next := stateText(s, e), a.nextOf(s, e)
 	if output == "json" {
 		err = a.printJSON(statusOutput{s, unlabelled(next)})
 	} else {

@@ -245,6 +245,6 @@ func (a *app) printWorked(v *migrate.Verdict) {
 	})
 	list(a, "In processing, but not locked: no deployed worker acquires these again. Their worker ended, or an administrator requeued them. Let the requesters ask again", w.Abandoned,
 		[]string{"REQUEST"}, func(path string) []any { return []any{path} })
-	list(a, "Gone: done and cleaned by the services, or deleted by hand, which looks the same. Compare with what the services logged", w.Gone,
+	list(a, "Gone: finished and cleaned up by the services, or deleted by hand, which looks the same. Compare with what the services logged", w.Gone,
 		[]string{"LEGACY RECORD", "WAS"}, func(j migrate.GoneJob) []any { return []any{j.Record, j.Path} })
 }

@@ -3,7 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -74,10 +77,31 @@ func (l *legacyFlags) adopt(q migrate.Queues, opt legacy.Options) {
 func validNodes(flag string, nodes []string) error {
 	for _, n := range nodes {
 		if err := znode.ValidatePath(n); err != nil {
+			if !strings.HasPrefix(n, "/") {
+				return usageError("--%s %s: a znode's path begins with /; give --%s %s", flag, shellWord(n), flag, shellWord("/"+n))
+			}
 			return usageError("--%s: %w", flag, err)
 		}
 	}
 	return nil
+}
+
+// notThere says which of the queue nodes that flags name are not in a source, and what to
+// do. The default nodes can be missing.
+func (l *legacyFlags) notThere(queue *migrate.LegacyQueue) (named, usual []string) {
+	def := migrate.DefaultQueues()
+	for _, q := range queueFlags {
+		for _, node := range *l.nodes[q.kind] {
+			switch {
+			case !slices.Contains(queue.Missing, node):
+			case slices.Contains(def.Nodes[q.kind], node):
+				usual = append(usual, node+" is not there")
+			default:
+				named = append(named, fmt.Sprintf("--%s %s: the source has no such znode; it has %s. Check the path, or leave this node out of --%s", q.flag, node, someOf(queue.There), q.flag))
+			}
+		}
+	}
+	return named, usual
 }
 
 // nonEmpty returns the names that are not empty.

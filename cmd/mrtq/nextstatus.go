@@ -10,8 +10,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// standing says in a clause where a migration stands.
-func standing(s *migrate.Status, target endpoint) string {
+// stateText says where a migration stands, in a clause.
+func stateText(s *migrate.Status, target endpoint) string {
 	newest, _ := s.Newest()
 	switch s.Step {
 	case migrate.StepWait:

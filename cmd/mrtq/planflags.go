@@ -163,6 +163,10 @@ func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (plan *migrat
 	case err != nil:
 		return nil, opt, nil, failed("source", s.source.text, err)
 	}
+	// A source can lose a queue after its migration.
+	if named, _ := p.notThere(queue); named != nil && p.approved == nil && plan.NewestRun() == "" {
+		return nil, opt, nil, usageError("%s; nothing was written", named[0])
+	}
 	if !p.second {
 		if err = a.addElsewhere(ctx, s, target.Side, plan); err != nil {
 			return nil, opt, nil, failed("target", s.target.text, err)

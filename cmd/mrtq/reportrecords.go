@@ -153,7 +153,7 @@ func (rs *reportRecords) source(now *migrate.Plan, planned bool) {
 		}
 	}
 	for path, r := range rs.byPath {
-		if !there[path] && !r.Outcome.Taken() {
+		if !there[path] && !r.Outcome.InLedger() {
 			r.Outcome, r.Reason = report.NotMigrated, "it was in the plan, and is no longer in the source"
 		}
 	}
@@ -189,7 +189,7 @@ func (rs *reportRecords) migrated(ctx context.Context, target side.Side, only st
 		r.Job, r.Batch, r.Run, r.At = t.Job, t.Batch, t.Run, t.At
 		switch {
 		case t.DeclaredDone:
-			r.Outcome, r.Reason, r.State, r.Job, r.Forced = report.Settled, t.Gone, "", "", "--done"
+			r.Outcome, r.Reason, r.State, r.Job, r.Forced = report.DeclaredDone, t.Gone, "", "", "--done"
 		case !t.Exists:
 			r.Outcome, r.Reason, r.State = report.Gone, t.Gone, ""
 		default:

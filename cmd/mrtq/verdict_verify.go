@@ -57,7 +57,7 @@ func workedOn(v *migrate.Verdict) string {
 		parts = append(parts, count(n, "job", "jobs")+" at work")
 	}
 	if n := v.Worked.Finished; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d done and cleaned, or deleted (listed above)", n))
+		parts = append(parts, fmt.Sprintf("%d finished and cleaned up, or deleted (listed above)", n))
 	}
 	return strings.Join(parts, ", ")
 }

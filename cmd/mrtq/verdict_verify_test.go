@@ -21,7 +21,7 @@ func TestVerifyVerdict(t *testing.T) {
 		{migrate.Verdict{Run: "run0000000000", State: migrate.RunDone, Released: []string{"/locks/queue/ingest"}}, "", good,
 			"Verified: the target is what the source says it should be. Released: ingest."},
 		{migrate.Verdict{Run: "run0000000000", State: migrate.RunDone, Released: []string{"/locks/queue/ingest"}, Worked: migrate.WorkedOn{Jobs: 5, Finished: 2}}, "", good,
-			"Verified: 5 jobs at work, 2 done and cleaned, or deleted (listed above), 0 damaged."},
+			"Verified: 5 jobs at work, 2 finished and cleaned up, or deleted (listed above), 0 damaged."},
 		{migrate.Verdict{Run: "run0000000000", State: migrate.RunDone, Released: []string{"/locks/queue/accessSmall"}, Worked: migrate.WorkedOn{Jobs: 1, Abandoned: []string{"/access/small/qid0000000001"}}}, "", attention,
 			"Verified: 1 job at work, 0 damaged. But 1 request in processing is not locked, and no deployed worker acquires them again: see above."},
 		{migrate.Verdict{Run: "run0000000000", State: migrate.RunDone, Differences: differs}, "", bad,
