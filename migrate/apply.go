@@ -44,7 +44,7 @@ type Migrator struct {
 	HoldAgain bool
 
 	owner      string
-	finished   error         // what this migrator would have gone on with was finished while it waited
+	finished   error         // not nil if another migrator finished this one's run while it waited
 	firstPause time.Duration // the first pause after the server throttled; 0 means a second
 }
 
@@ -193,9 +193,9 @@ func (m *Migrator) look(ctx context.Context, read ReadFunc, opt Options, expect 
 	if err := p.released(); err != nil && !m.HoldAgain {
 		return 0, err
 	}
-	steps, made, err := m.apply(ctx, p, budget)
+	steps, created, err := m.apply(ctx, p, budget)
 	res.Steps += steps
-	res.Done.add(made)
+	res.Done.add(created)
 	return steps, err
 }
 
@@ -326,7 +326,7 @@ func (e *lookAgain) Unwrap() error { return e.err }
 // and what they did.
 func (m *Migrator) apply(ctx context.Context, p *Plan, budget int) (int, Done, error) {
 	run, first := m.begin(p)
-	c := &chain{m: m, run: run, base: first.base, acl: p.opt.ACL, trace: first.trace}
+	c := &chain{m: m, run: run, version: first.base, acl: p.opt.ACL, trace: first.trace}
 	tail, err := decodeTail(run)
 	if err != nil {
 		return 0, Done{}, err
@@ -367,7 +367,7 @@ func (m *Migrator) make(ctx context.Context, c *chain, p *Plan, budget int) erro
 		if idle++; idle > maxTaken {
 			return fmt.Errorf("%w: %d times in a row another client's new job or batch came first: %w", ErrContended, idle, taken.err)
 		}
-		if err := p.numbers.catchUp(ctx, m.Target, making.rewind()); err != nil {
+		if err := p.counters.catchUp(ctx, m.Target, making.rewind()); err != nil {
 			return interrupted(err)
 		}
 	}
@@ -443,14 +443,14 @@ func withNew(paths, more []string) []string {
 // chain sends transactions. Each succeeds only if the run's znode has the version that
 // the one before gave it (see the package comment).
 type chain struct {
-	m     *Migrator
-	run   Run
-	log   ledgerLog
-	base  int32 // the version that the next transaction demands; -1: it creates the znode
-	steps int   // how many transactions were done
-	done  Done  // what they did
-	acl   []znode.ACL
-	trace trace // on /jobs, as this migrator last read or wrote it
+	m       *Migrator
+	run     Run
+	log     ledgerLog
+	version int32 // the version that the next transaction demands; -1: it creates the znode
+	steps   int   // how many transactions were done
+	done    Done  // what they did
+	acl     []znode.ACL
+	trace   trace // on /jobs, as this migrator last read or wrote it
 }
 
 // send sends the transactions in order and waits for all; see [Migrator.pipeline].
@@ -473,16 +473,16 @@ func (c *chain) start(ctx context.Context, t unit) <-chan error {
 	if c.run.State == RunRunning { // a rollback doesn't change what the run's record counts
 		c.run.Done.add(t.done)
 	}
-	ops, err := c.log.add(&c.run.Ledger, t.ledger, t.ends)
+	ops, err := c.log.add(&c.run.Ledger, t.ledger, t.last)
 	if err != nil {
 		failed := make(chan error, 1)
 		failed <- err
 		return failed
 	}
-	if t.ends && c.run.Ledger.Closed == 0 {
+	if t.last && c.run.Ledger.Closed == 0 {
 		c.run.Ledger.Closed = c.run.Ledger.Shards
 	}
-	if c.base == -1 {
+	if c.version == -1 {
 		// The run's znode comes after its parents, which t creates if they are missing.
 		i := 0
 		for i < len(t.ops) && znode.Within(RunsPath, t.ops[i].Path) {
@@ -491,10 +491,10 @@ func (c *chain) start(ctx context.Context, t unit) <-chan error {
 		c.run.Steps = 1
 		ops = slices.Insert(slices.Clone(t.ops), i, c.run.creates(c.acl)...)
 	} else {
-		c.run.Steps = c.base + 1
-		ops = slices.Concat([]znode.Op{znode.Set(c.run.path(), c.run.encode(), c.base)}, t.ops, ops)
+		c.run.Steps = c.version + 1
+		ops = slices.Concat([]znode.Op{znode.Set(c.run.path(), c.run.encode(), c.version)}, t.ops, ops)
 	}
-	c.base = c.run.Steps
+	c.version = c.run.Steps
 	return c.m.Target.Start(ctx, ops)
 }
 
@@ -520,7 +520,7 @@ func (c *chain) end(ctx context.Context, state RunState, ops []znode.Op, traced 
 		}
 		ops = append(ops, writeTrace(&jobs, traced(old, c.run))...)
 	}
-	return c.send(ctx, slices.Values([]unit{{ops: ops, ends: true}}), func(unit) {})
+	return c.send(ctx, slices.Values([]unit{{ops: ops, last: true}}), func(unit) {})
 }
 
 // lost is called with a failed transaction and those after it. These also failed, or
@@ -531,16 +531,16 @@ func (c *chain) lost(ctx context.Context, failed []unit, err error) error {
 	if !errors.As(err, &refused) && !errors.Is(err, zkconn.ErrUnknownOutcome) && !errors.Is(err, zkconn.ErrThrottled) {
 		return err
 	}
-	first := c.base - int32(len(failed)) // version before the failed one
+	first := c.version - int32(len(failed)) // version before the failed one
 	n, gerr := c.m.Target.Get(ctx, c.run.path())
 	switch {
 	case errors.Is(gerr, znode.ErrNoNode):
-		// The run was not even begun, or was rolled back. The next look shows which.
+		// The run has not begun, or was rolled back. The next look shows which.
 	case gerr != nil:
 		return fmt.Errorf("%w; then: %w", err, gerr)
 	default:
 		written := n.Stat.Version - first
-		if written != 0 && !c.ours(n) {
+		if written != 0 && !c.writtenByUs(n) {
 			return fmt.Errorf("%w: %s", ErrTakenOver, n.Data)
 		}
 		if written == 0 && refused != nil && takenID(refused) && c.restore(n) {
@@ -551,7 +551,7 @@ func (c *chain) lost(ctx context.Context, failed []unit, err error) error {
 			c.done.add(failed[i].done)
 		}
 	}
-	if refused != nil && !overtaken(refused.Err) {
+	if refused != nil && !isConflict(refused.Err) {
 		return err
 	}
 	return &lookAgain{err}
@@ -594,13 +594,13 @@ func (c *chain) restore(n znode.Node) bool {
 	if err != nil {
 		return false
 	}
-	c.run, c.base = r, r.stat.Version
+	c.run, c.version = r, r.stat.Version
 	c.log.restart(tail)
 	return true
 }
 
-// overtaken reports whether an error means that another client wrote first.
-func overtaken(err error) bool {
+// isConflict reports whether an error means that another client wrote first.
+func isConflict(err error) bool {
 	for _, e := range []error{znode.ErrNodeExists, znode.ErrNoNode, znode.ErrNotEmpty, znode.ErrBadVersion} {
 		if errors.Is(err, e) {
 			return true
@@ -609,8 +609,8 @@ func overtaken(err error) bool {
 	return false
 }
 
-// ours reports whether the run's node was last written by this migrator.
-func (c *chain) ours(n znode.Node) bool {
+// writtenByUs reports whether the run's node was last written by this migrator.
+func (c *chain) writtenByUs(n znode.Node) bool {
 	r, err := parseRun(&n)
 	return err == nil && r.Owner == c.m.owner
 }

@@ -80,11 +80,11 @@ func (s *batchSummary) share(key batchKey, field uint8, f sharedField, v, from s
 	switch {
 	case known == nil && v == "": // no job has it yet
 	case known == nil:
-		said := sharedValue{field: field, differs: !wide && s.jobs > 0}
-		if !said.differs {
-			said.value, said.from = strings.Clone(v), from
+		first := sharedValue{field: field, differs: !wide && s.jobs > 0}
+		if !first.differs {
+			first.value, first.from = strings.Clone(v), from
 		}
-		s.shared = append(s.shared, said)
+		s.shared = append(s.shared, first)
 	case v == known.value || wide && v == "" || known.differs:
 	case !wide:
 		known.differs, known.value, known.from = true, "", ""
@@ -137,14 +137,14 @@ func (u *updateValue) add(key batchKey, j *job) {
 // submissionObject is the submission as it is written. In dialect mrt-zk it also has
 // the keys that the services read.
 func (b *batch) submissionObject(d newqueue.Dialect) newqueue.Object {
-	said := b.summary
-	submission := newqueue.Submission{BatchID: b.key.uuid(), SubmissionDate: said.date, SubmissionMode: said.mode}
+	summary := b.summary
+	submission := newqueue.Submission{BatchID: b.key.uuid(), SubmissionDate: summary.date, SubmissionMode: summary.mode}
 	for _, f := range submissionFields {
-		f.set(&submission, said.value(f.property, d))
+		f.set(&submission, summary.value(f.property, d))
 	}
 	o := submission.Object(d)
 	if d == newqueue.MrtZK {
-		maps.Copy(o, said.serviceKeys(d))
+		maps.Copy(o, summary.serviceKeys(d))
 	}
 	return o
 }
@@ -164,14 +164,14 @@ func (s *batchSummary) serviceKeys(d newqueue.Dialect) newqueue.Object {
 // submissionWarnings names, for each wide property on which the batch's records
 // disagree, two of these records. The first one's value is taken.
 func (b *batch) submissionWarnings(d newqueue.Dialect) (warnings []string) {
-	said := b.summary
+	summary := b.summary
 	for i := range sharedFields(d) {
-		if v := said.of(uint8(i)); v != nil && v.warning != nil {
+		if v := summary.of(uint8(i)); v != nil && v.warning != nil {
 			warnings = append(warnings, *v.warning)
 		}
 	}
-	if said.update.warning != "" {
-		warnings = append(warnings, said.update.warning)
+	if summary.update.warning != "" {
+		warnings = append(warnings, summary.update.warning)
 	}
 	return warnings
 }

@@ -16,11 +16,11 @@ type Change struct {
 
 // ChangesText returns the changes as text, each with the old and the new value.
 func ChangesText(changes []Change) string {
-	var said []string
+	var texts []string
 	for _, c := range changes {
-		said = append(said, fmt.Sprintf("%s %s → %s", c.Setting, valueOrNone(c.Was), valueOrNone(c.Is)))
+		texts = append(texts, fmt.Sprintf("%s %s → %s", c.Setting, valueOrNone(c.Was), valueOrNone(c.Is)))
 	}
-	return strings.Join(said, ", ")
+	return strings.Join(texts, ", ")
 }
 
 func valueOrNone(s string) string {

@@ -58,11 +58,11 @@ func TestReadChoices(t *testing.T) {
 // the plan says so.
 func TestDialectIsADecision(t *testing.T) {
 	src := source(t, queue(t, fourRecords(t)))
-	entries := serve(t, znode.NewTree())
+	chosen := serve(t, znode.NewTree())
 	opt := options(permissive())
 	opt.Dialect = newqueue.MrtZK
 	opt.Policies.Unserviceable = Migrate
-	mustMigrate(t, entries, src, opt)
+	mustMigrate(t, chosen, src, opt)
 	for _, c := range []struct {
 		name          string
 		target        *znode.Tree
@@ -71,8 +71,8 @@ func TestDialectIsADecision(t *testing.T) {
 	}{
 		{"given", znode.NewTree(), newqueue.MrtZK, newqueue.MrtZK, false, true},
 		{"nobody's", znode.NewTree(), "", newqueue.Design, true, false},
-		{"the target's", treeOf(t, entries), "", newqueue.MrtZK, false, true},
-		{"not the target's", treeOf(t, entries), newqueue.Design, newqueue.Design, false, false},
+		{"the target's", treeOf(t, chosen), "", newqueue.MrtZK, false, true},
+		{"not the target's", treeOf(t, chosen), newqueue.Design, newqueue.Design, false, false},
 	} {
 		opt.Dialect = c.given
 		p := makePlan(t, src, c.target, opt)

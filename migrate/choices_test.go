@@ -30,7 +30,7 @@ func TestBatchOfAVanishedRecordIsNotStale(t *testing.T) {
 	}
 }
 
-// If a record is declared done although a job would be made of it, the plan has a problem.
+// If a record is declared done although a migration would create a job for it, the plan has a problem.
 // It does not ignore the declaration.
 func TestDoneForARecordThatIsNotLost(t *testing.T) {
 	opt := options(permissive())
@@ -56,7 +56,7 @@ func TestNoHoldsWhereNoJobIsMade(t *testing.T) {
 	}
 	opt.Done = []string{All}
 	mustMigrate(t, s, src, opt)
-	if entries := treeOf(t, s).Children("/locks/queue"); len(entries) > 0 {
-		t.Errorf("held: %v", entries)
+	if holds := treeOf(t, s).Children("/locks/queue"); len(holds) > 0 {
+		t.Errorf("held: %v", holds)
 	}
 }

@@ -34,13 +34,13 @@ func ReadCollections(ctx context.Context, s side.Side) ([]string, error) {
 		if sub.Missing() {
 			continue
 		}
-		// The dialects' names of the same key. What is damaged names no collection.
-		var says struct {
+		// The key has another name in each dialect. A damaged submission names no collection.
+		var profile struct {
 			Design string `json:"profile_name"`
 			MrtZK  string `json:"profile"`
 		}
-		if json.Unmarshal(sub.Nodes[0].Data, &says) == nil {
-			found[cmp.Or(says.MrtZK, says.Design)] = true
+		if json.Unmarshal(sub.Nodes[0].Data, &profile) == nil {
+			found[cmp.Or(profile.MrtZK, profile.Design)] = true
 		}
 	}
 	delete(found, "")

@@ -43,7 +43,7 @@ func TestIDsMoveUpUnderOthers(t *testing.T) {
 						return // enough ids were taken: let the migration end
 					}
 					prefix := []string{"/jobs/jid", "/batches/bid", "/access/small/qid"}[n%3]
-					path, err := target.door.Create(prefix, []byte("others'"), zk.FlagSequence, zk.WorldACL(zk.PermAll))
+					path, err := target.client.Create(prefix, []byte("others'"), zk.FlagSequence, zk.WorldACL(zk.PermAll))
 					if err != nil {
 						t.Error(err)
 					}
@@ -94,7 +94,7 @@ func TestNoSecondLookForATakenID(t *testing.T) {
 	target := serve(t, znode.NewTree())
 	target.before(t, func(n int) {
 		if n > 1 && n < 40 {
-			if _, err := target.door.Create("/jobs/jid", nil, zk.FlagSequence, zk.WorldACL(zk.PermAll)); err != nil {
+			if _, err := target.client.Create("/jobs/jid", nil, zk.FlagSequence, zk.WorldACL(zk.PermAll)); err != nil {
 				t.Error(err)
 			}
 		}
@@ -133,7 +133,7 @@ func TestFiftySubmissionsASecond(t *testing.T) {
 			case <-tick.C:
 			}
 			for _, prefix := range []string{"/batches/bid", "/jobs/jid"} {
-				if _, err := target.door.Create(prefix, []byte("others'"), zk.FlagSequence, zk.WorldACL(zk.PermAll)); err != nil {
+				if _, err := target.client.Create(prefix, []byte("others'"), zk.FlagSequence, zk.WorldACL(zk.PermAll)); err != nil {
 					t.Errorf("a submission failed: %v", err)
 				}
 			}
@@ -159,7 +159,7 @@ func TestEveryIDIsTaken(t *testing.T) {
 	do(t, target, znode.Create("/batches", none))
 	target.before(t, func(n int) {
 		if n > 1 {
-			if _, err := target.door.Create("/batches/bid", nil, zk.FlagSequence, zk.WorldACL(zk.PermAll)); err != nil {
+			if _, err := target.client.Create("/batches/bid", nil, zk.FlagSequence, zk.WorldACL(zk.PermAll)); err != nil {
 				t.Error(err)
 			}
 		}

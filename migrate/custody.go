@@ -129,18 +129,18 @@ func (c *custody) add(tree *znode.Tree, r Run) error {
 	err := walkLedger(tree, r, func(shard *znode.Node, entries []ledgerEntry) {
 		// The entries' jobs were created after the shard before theirs, and not after
 		// their own shard.
-		made := span{after, r.stat.Mzxid}
+		createdIn := span{after, r.stat.Mzxid}
 		if shard != nil {
-			made.to = min(made.to, shard.Stat.Czxid)
+			createdIn.to = min(createdIn.to, shard.Stat.Czxid)
 			after = shard.Stat.Czxid
 		}
 		switch {
 		case !whole.known():
-			made = span{}
+			createdIn = span{}
 		case r.From != 0:
-			made = span{r.From, r.To}
+			createdIn = span{r.From, r.To}
 		}
-		c.entries.add(r.ID, made, entries)
+		c.entries.add(r.ID, createdIn, entries)
 	})
 	if err != nil {
 		c.entries.rows = c.entries.rows[:before]
@@ -173,7 +173,7 @@ func (c *custody) checkTrace(tree *znode.Tree, runs []Run) {
 		case !is:
 			c.addDamage(path, fmt.Sprintf("the record of %s is gone, and with it the custody of %s; the trace on /jobs says that it ran here", tr.ID, counted(tr.Entries, "record", "records")))
 		case r.ended():
-			if !(trace{Runs: []tracedRun{tr}}).same(trace{Runs: []tracedRun{traced(r)}}) {
+			if !(trace{Runs: []tracedRun{tr}}).sameRuns(trace{Runs: []tracedRun{traceOf(r)}}) {
 				c.addDamage(path, "it differs from the trace on /jobs, which the same transaction wrote: one of the two was changed since")
 			}
 		}
@@ -238,9 +238,9 @@ func (h custodyEntry) whyGone(batchStands bool) string {
 	case h.op == opDeclaredDone:
 		return fmt.Sprintf("declared done in %s", h.run)
 	case h.bid == "":
-		return fmt.Sprintf("migrated as %s by %s, and gone: done and cleaned, or deleted", h.root, h.run)
+		return fmt.Sprintf("migrated as %s by %s, and gone: finished and cleaned up, or deleted", h.root, h.run)
 	case !batchStands:
-		return fmt.Sprintf("migrated as %s by %s, and gone with its batch %s: done and cleaned", h.root, h.run, h.bid)
+		return fmt.Sprintf("migrated as %s by %s, and gone with its batch %s: finished and cleaned up", h.root, h.run, h.bid)
 	}
 	return fmt.Sprintf("migrated as %s by %s, and deleted: its batch %s still exists", h.root, h.run, h.bid)
 }

@@ -27,10 +27,10 @@ func fourRecords(t testing.TB) map[string][]byte {
 }
 
 // workOff releases the holds, takes every job through its states, reports the
-// batches and cleans up, all through the client library on the test's own door.
+// batches and cleans up, all through the client library in the test's own session.
 func workOff(t testing.TB, s *site, d newqueue.Dialect) {
 	t.Helper()
-	q := newqueue.Open(s.door, d)
+	q := newqueue.Open(s.client, d)
 	releaseHolds(t, s)
 	workJobs(t, q, d)
 	for _, bid := range treeOf(t, s).Children(newqueue.BatchesPath) {
@@ -62,7 +62,7 @@ func workOff(t testing.TB, s *site, d newqueue.Dialect) {
 func releaseHolds(t testing.TB, s *site) {
 	t.Helper()
 	for _, h := range newqueue.QueueHolds {
-		if err := s.door.Delete(newqueue.QueueHoldPath(h), -1); err != nil && !errors.Is(err, zk.ErrNoNode) {
+		if err := s.client.Delete(newqueue.QueueHoldPath(h), -1); err != nil && !errors.Is(err, zk.ErrNoNode) {
 			t.Fatal(err)
 		}
 	}
@@ -96,9 +96,9 @@ func gonePaths(p *Plan) (paths []string) {
 	return paths
 }
 
-// Jobs that were completed, reported and cleaned are not recreated, although their
+// Jobs that were completed, reported and cleaned up are not recreated, although their
 // records are still in the legacy queue.
-func TestDoneJobsAreNotMadeAgain(t *testing.T) {
+func TestDoneJobsAreNotRecreated(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {
 			opt := options(permissive())
@@ -117,7 +117,7 @@ func TestDoneJobsAreNotMadeAgain(t *testing.T) {
 				t.Fatalf("plan: empty %t, problems %v, gone %v", p.Empty(), p.Problems, p.Gone)
 			}
 			want := GoneAt{Record: "/ingest/mrtQ-05000000000001", Job: "/jobs/jid0000000001", Run: "run0000000000",
-				What: "migrated as /jobs/jid0000000001 by run0000000000, and gone with its batch bid0000000000: done and cleaned"}
+				What: "migrated as /jobs/jid0000000001 by run0000000000, and gone with its batch bid0000000000: finished and cleaned up"}
 			if p.Gone[0] != want {
 				t.Errorf("gone: %+v\nwant  %+v", p.Gone[0], want)
 			}
@@ -152,7 +152,7 @@ func TestDoneJobsAreNotMadeAgain(t *testing.T) {
 }
 
 // A failed job that an administrator deleted is not recreated either.
-func TestDeletedJobIsNotMadeAgain(t *testing.T) {
+func TestDeletedJobIsNotRecreated(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {
 			opt := options(permissive())
@@ -162,7 +162,7 @@ func TestDeletedJobIsNotMadeAgain(t *testing.T) {
 			src := source(t, queue(t, records))
 			target := serve(t, znode.NewTree())
 			mustMigrate(t, target, src, opt)
-			q := newqueue.Open(target.door, d)
+			q := newqueue.Open(target.client, d)
 			if _, err := q.DeleteJob(t.Context(), "jid0000000001"); err != nil {
 				t.Fatal(err)
 			}
@@ -278,13 +278,13 @@ func TestLedgerIsWipedAndRebuilt(t *testing.T) {
 
 // If a rebuilt ledger may lack a record, the plan has a problem until the operator says
 // whether the record was done.
-func TestWhatARebuildCanNotKnow(t *testing.T) {
+func TestLimitsOfARebuild(t *testing.T) {
 	opt := options(permissive())
 	records := fourRecords(t)
 	src := source(t, queue(t, records))
 	target := serve(t, znode.NewTree())
 	mustMigrate(t, target, src, opt)
-	q := newqueue.Open(target.door, opt.Dialect)
+	q := newqueue.Open(target.client, opt.Dialect)
 	for _, jid := range []string{"jid0000000001", "jid0000000002"} {
 		job, err := q.Job(t.Context(), jid)
 		if err != nil || job.Status.State != newqueue.JobPending {
@@ -397,7 +397,7 @@ func TestRollbackKeepsCustodyOfWhatIsDone(t *testing.T) {
 	if err != nil || len(u.Kept) != 2 || u.Done.Jobs != 2 {
 		t.Fatalf("rollback: %v, %+v", err, u)
 	}
-	want := Kept{"/jobs/jid0000000001", "migrated as /jobs/jid0000000001 by run0000000000, and gone with its batch bid0000000000: done and cleaned; its ledger entry stays, so that no migration recreates it"}
+	want := Kept{"/jobs/jid0000000001", "migrated as /jobs/jid0000000001 by run0000000000, and gone with its batch bid0000000000: finished and cleaned up; its ledger entry stays, so that no migration recreates it"}
 	if u.Kept[0] != want {
 		t.Errorf("kept %v", u.Kept[0])
 	}

@@ -9,9 +9,9 @@ import (
 type custodyEntry struct {
 	ledgerEntry
 	run string
-	// made is the range that has the transaction in which the job was created. It is the
+	// createdIn is the range that has the transaction in which the job was created. It is the
 	// zero span if that is not known.
-	made span
+	createdIn span
 }
 
 // custodyRow is an entry of the ledger in memory. There is one for each record, so it is
@@ -19,14 +19,14 @@ type custodyEntry struct {
 type custodyRow struct {
 	record, root, bid ref
 	hash              uint32
-	part              int32 // index into heldRows.parts
+	part              int32 // index into custodyRows.parts
 	op                ledgerOp
 }
 
 // ledgerPart is what the entries of one shard have in common.
 type ledgerPart struct {
-	run  string
-	made span
+	run       string
+	createdIn span
 }
 
 // custodyRows are what the ledger says of all records, in the order of the records' paths.
@@ -40,8 +40,8 @@ func newCustodyRows(n *names) custodyRows { return custodyRows{names: n} }
 
 // add adds entries of a run's log. Runs come oldest first, and the entries of a run in
 // their order. Then call keepNewest.
-func (h *custodyRows) add(run string, made span, entries []ledgerEntry) {
-	h.parts = append(h.parts, ledgerPart{run, made})
+func (h *custodyRows) add(run string, createdIn span, entries []ledgerEntry) {
+	h.parts = append(h.parts, ledgerPart{run, createdIn})
 	for _, e := range entries {
 		h.rows = append(h.rows, custodyRow{
 			record: h.names.ref(e.record), root: h.names.ref(e.root), bid: h.names.ref(e.bid),
@@ -50,8 +50,8 @@ func (h *custodyRows) add(run string, made span, entries []ledgerEntry) {
 	}
 }
 
-// keepNewest keeps the newest entry for each record. A rollback cancels its own run's
-// entries and no others.
+// keepNewest keeps the newest entry of each record. A rollback cancels the entries of its
+// own run only.
 func (h *custodyRows) keepNewest() {
 	slices.SortStableFunc(h.rows, func(a, b custodyRow) int { return h.names.compare(a.record, b.record) })
 	counting := h.rows[:0]
@@ -78,7 +78,7 @@ func (h *custodyRows) keepNewest() {
 func (h *custodyRows) entry(row custodyRow) custodyEntry {
 	p := h.parts[row.part]
 	e := ledgerEntry{op: row.op, record: h.names.text(row.record), root: h.names.text(row.root), bid: h.names.text(row.bid), hash: row.hash}
-	return custodyEntry{ledgerEntry: e, run: p.run, made: p.made}
+	return custodyEntry{ledgerEntry: e, run: p.run, createdIn: p.createdIn}
 }
 
 // at is what the ledger says of the i-th record.
@@ -92,7 +92,7 @@ func (h *custodyRows) find(record string) (e custodyEntry, there bool) {
 	return custodyEntry{}, false
 }
 
-// index is where a record is among the rows.
+// index returns the index of a record's row.
 func (h *custodyRows) index(record string) (i int, there bool) {
 	r, known := h.names.find(record)
 	if !known {

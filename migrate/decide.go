@@ -40,7 +40,7 @@ func (p *Plan) decideRecords(ctx context.Context) error {
 		if !f.there() {
 			continue
 		}
-		p.there++
+		p.recordCount++
 		pin.add(at.record, f.nodes)
 		row := &p.rows[at.record]
 		row.sha = f.digest()
@@ -60,7 +60,7 @@ func (p *Plan) decideRecords(ctx context.Context) error {
 // act notes what the plan does with a record.
 func (row *recordRow) act(a Action) { row.action = uint8(slices.Index(Actions, a)) + 1 }
 
-func (p *Plan) decideRecord(ctx context.Context, f fetched, at reading, row *recordRow) error {
+func (p *Plan) decideRecord(ctx context.Context, f fetched, at toRead, row *recordRow) error {
 	r := f.Record
 	migrated := at.old > 0
 	p.seen.record(p, f, migrated)
@@ -68,7 +68,7 @@ func (p *Plan) decideRecord(ctx context.Context, f fetched, at reading, row *rec
 	if migrated {
 		old = p.ex.jobs.job(p.ex.jobs.rows[at.old-1])
 	}
-	if h, there := p.ex.custody.lookup(r.Path); there && !migrated && !p.again(r, h) {
+	if h, there := p.ex.custody.lookup(r.Path); there && !migrated && !p.wantsNewJob(r, h) {
 		p.noteGone(r, h, row)
 		return nil
 	}
@@ -97,8 +97,8 @@ func (p *Plan) decideRecord(ctx context.Context, f fetched, at reading, row *rec
 		// An earlier run migrated it under another policy. Its job stays.
 		initial = initialStates[r.Queue][r.Legacy.Header.Status]
 	}
-	if !migrated && p.unknown(r) {
-		p.decideUnknown(r, row)
+	if !migrated && p.mayBeLost(r) {
+		p.decideMayBeLost(r, row)
 		return nil
 	}
 	row.state = uint8(p.states.of(string(initial.job) + string(initial.access)))
@@ -133,7 +133,7 @@ func (p *Plan) decideRecord(ctx context.Context, f fetched, at reading, row *rec
 }
 
 // add adds a job that exists or that the plan creates.
-func (p *Plan) add(j *job, at reading, row *recordRow) {
+func (p *Plan) add(j *job, at toRead, row *recordRow) {
 	makes := Actions[row.action-1] == ActCreate || Actions[row.action-1] == ActRewrite
 	pl := plannedJob{record: at.record, old: at.old, size: int32(len(j.rec.Data)), initial: p.initialIndex(j.initial)}
 	if !isAccess(j.rec.Queue) {

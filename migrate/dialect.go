@@ -78,9 +78,9 @@ func (o Options) dialectFor(ctx context.Context, target side.Side, tree *znode.T
 	return newqueue.Design, true, nil
 }
 
-// askDialect refuses to create a queue in a dialect that nobody has chosen, because no
+// requireDialect refuses to create a queue in a dialect that nobody has chosen, because no
 // service reads both.
-func (p *Plan) askDialect() {
+func (p *Plan) requireDialect() {
 	if p.DialectAssumed && !p.Empty() {
 		p.problem(Problem{Kind: NoDialect, Path: "/", Message: "the target holds no queue that shows which dialect its services read, and no dialect is chosen", Next: "choose the dialect that your services read"})
 	}

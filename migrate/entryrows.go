@@ -17,7 +17,7 @@ type entryRow struct {
 	in         int8   // 0 in a queue; else one more than the batch folder's index in [newqueue.BatchFolders]
 	incomplete bool   // it is not as a run created it, so the row does not say all of it
 	epoch      uint8  // index into entryRows.epochs: the upper half of the transaction that created it
-	made       uint32 // the lower half of that transaction
+	czxidLow   uint32 // the lower half of that transaction
 }
 
 // entryRows are entries in the order of the jobs' ids. The entries of one job are in the
@@ -31,7 +31,7 @@ type entryRows struct {
 
 // add adds an entry at the end; see [entryRows.sort].
 func (e *entryRows) add(n *znode.Node) {
-	row := entryRow{incomplete: !asMade(n), made: uint32(n.Stat.Czxid)}
+	row := entryRow{incomplete: !isUnchanged(n), czxidLow: uint32(n.Stat.Czxid)}
 	jid, bid, folder := entryOf(n.Path)
 	row.jid, row.at = e.names.ref(jid), e.names.ref(n.Path)
 	if bid != "" {
@@ -41,7 +41,7 @@ func (e *entryRows) add(n *znode.Node) {
 		i := slices.IndexFunc(e.acls, func(acl []znode.ACL) bool { return slices.Equal(acl, n.ACL) })
 		switch {
 		case i >= 0:
-		case len(e.acls) < mostACLs:
+		case len(e.acls) < maxACLs:
 			i, e.acls = len(e.acls), append(e.acls, n.ACL)
 		default:
 			row.incomplete = true
@@ -51,7 +51,7 @@ func (e *entryRows) add(n *znode.Node) {
 	switch i := slices.Index(e.epochs, n.Stat.Czxid>>32); {
 	case i >= 0:
 		row.epoch = uint8(i)
-	case len(e.epochs) < mostEpochs:
+	case len(e.epochs) < maxEpochs:
 		row.epoch, e.epochs = uint8(len(e.epochs)), append(e.epochs, n.Stat.Czxid>>32)
 	default:
 		row.incomplete = true
@@ -62,8 +62,8 @@ func (e *entryRows) add(n *znode.Node) {
 // How many different ACLs and epochs are remembered. All znodes of a run have one ACL,
 // and all transactions of an ensemble's leader have one epoch.
 const (
-	mostACLs   = 100
-	mostEpochs = 200
+	maxACLs   = 100
+	maxEpochs = 200
 )
 
 // entryOf splits the path of an entry. bid is "" for an entry in the queue of a state.
@@ -78,14 +78,14 @@ func entryOf(path string) (jid, bid string, folder newqueue.BatchFolder) {
 	return name, znode.Name(znode.Parent(znode.Parent(above))), newqueue.BatchFolder(znode.Name(above))
 }
 
-// asMade reports whether an entry is still as a run created it.
-func asMade(n *znode.Node) bool {
+// isUnchanged reports whether an entry is still as a run created it.
+func isUnchanged(n *znode.Node) bool {
 	s := n.Stat
 	s.Ctime, s.Mtime = 0, 0
 	return n.Data != nil && len(n.Data) == 0 && n.Unreadable == "" && s == entryStat(s.Czxid)
 }
 
-func entryStat(made int64) znode.Stat { return znode.Stat{Czxid: made, Mzxid: made, Pzxid: made} }
+func entryStat(czxid int64) znode.Stat { return znode.Stat{Czxid: czxid, Mzxid: czxid, Pzxid: czxid} }
 
 // sort sorts the rows.
 func (e *entryRows) sort() {
@@ -123,7 +123,7 @@ func (e *entryRows) path(row entryRow) string {
 
 // node is the znode of an entry that is as a run created it.
 func (e *entryRows) node(row entryRow) znode.Node {
-	n := znode.Node{Path: e.path(row), Data: none, Stat: entryStat(e.epochs[row.epoch]<<32 | int64(row.made))}
+	n := znode.Node{Path: e.path(row), Data: none, Stat: entryStat(e.epochs[row.epoch]<<32 | int64(row.czxidLow))}
 	if row.acl > 0 {
 		n.ACL = e.acls[row.acl-1]
 	}

@@ -82,7 +82,7 @@ func (ex *existing) checkUnrecorded() {
 
 // unrecorded collects the runs that only jobs mention, with the first job of each.
 type unrecorded struct {
-	recorded map[string]bool        // paths of runs that not only jobs mention
+	recorded map[string]bool        // paths of runs that have a record or are listed as damage
 	jobs     map[string]migratedJob // by the run's path
 }
 
@@ -162,7 +162,7 @@ func (ex *existing) nodesOf(p migratedJob) []string {
 // whyTouched says how another client changed a migrated job or access request since a run
 // created it, "" if nobody did (see "How versions and transactions show what was touched").
 func (ex *existing) whyTouched(p migratedJob) string {
-	made := ex.tree.Get(p.root).Stat.Czxid
+	czxid := ex.tree.Get(p.root).Stat.Czxid
 	if why := ex.whyNotOurs(p); why != "" {
 		return why
 	}
@@ -184,9 +184,9 @@ func (ex *existing) whyTouched(p migratedJob) string {
 			return fmt.Sprintf("%s was set %s", path, times(s.Version))
 		case s.Aversion != 0:
 			return path + " was given another ACL"
-		case s.Czxid != made && !znode.Within(path, p.root):
+		case s.Czxid != czxid && !znode.Within(path, p.root):
 			return "a worker has moved it: " + path + " was created later"
-		case s.Czxid != made:
+		case s.Czxid != czxid:
 			return path + " was created later"
 		case s.Cversion != s.NumChildren && path == p.root && ex.isComplete(p):
 			return "a worker has started on it: a lock below " + path + " was taken and released"
@@ -221,7 +221,7 @@ func (ex *existing) whyNotOurs(p migratedJob) string {
 	switch {
 	case !there || h.root != p.root:
 		return "the ledger does not say that a run made " + p.root
-	case h.made.known() && !h.made.contains(czxid):
+	case h.createdIn.known() && !h.createdIn.contains(czxid):
 		return p.root + " was deleted and recreated"
 	}
 	return ""

@@ -27,7 +27,7 @@ func TestLostAnswerAtEveryTransaction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := dumpOf(t, treeOf(t, whole), theNew...)
+	want := dumpOf(t, treeOf(t, whole), newQueueRoots...)
 	for at := 1; at <= res.Steps; at++ {
 		for _, carried := range []bool{false, true} {
 			t.Run(fmt.Sprintf("at %d, carried out %t", at, carried), func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestLostAnswerAtEveryTransaction(t *testing.T) {
 					t.Errorf("done %+v, want %+v", got.Done, res.Done)
 				}
 				tree := treeOf(t, s)
-				if d := firstDifference(want, dumpOf(t, tree, theNew...)); d != "" {
+				if d := firstDifference(want, dumpOf(t, tree, newQueueRoots...)); d != "" {
 					t.Errorf("another tree: %s", d)
 				}
 				mustVerify(t, src, tree)
@@ -60,18 +60,18 @@ func TestLostAnswerAtEveryTransaction(t *testing.T) {
 func TestKilledAtEveryTransaction(t *testing.T) {
 	src := source(t, corpus(t))
 	opt := options(permissive())
-	whole := live(t, newqueue.Design)
+	whole := liveTarget(t, newqueue.Design)
 	m := &Migrator{Target: whole.Target, Now: clock(), Keep: keepNothing, Budget: 1}
 	res, err := m.Migrate(t.Context(), static(src), opt, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := dumpOf(t, treeOf(t, whole), theNew...)
+	want := dumpOf(t, treeOf(t, whole), newQueueRoots...)
 	for at := 1; at <= res.Steps; at++ {
 		for _, carried := range []bool{false, true} {
 			t.Run(fmt.Sprintf("at %d, carried out %t", at, carried), func(t *testing.T) {
 				t.Parallel()
-				s := live(t, newqueue.Design)
+				s := liveTarget(t, newqueue.Design)
 				s.kill(t, at, carried)
 				m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1, InFlight: 2}
 				if _, err := m.Migrate(t.Context(), static(src), opt, nil); !errors.Is(err, zkconn.ErrLost) {
@@ -80,7 +80,7 @@ func TestKilledAtEveryTransaction(t *testing.T) {
 				s.begin(t)
 				mustMigrate(t, s, src, opt)
 				tree := treeOf(t, s)
-				if d := firstDifference(want, dumpOf(t, tree, theNew...)); d != "" {
+				if d := firstDifference(want, dumpOf(t, tree, newQueueRoots...)); d != "" {
 					t.Errorf("another tree: %s", d)
 				}
 				mustVerify(t, src, tree)
@@ -128,7 +128,7 @@ func TestRollbackLosesAnAnswerAtEveryTransaction(t *testing.T) {
 // migrated site. Afterwards the tree must be what it was before the migration.
 func atEveryRollback(t *testing.T, rollback func(t *testing.T, s *site, res *Result, at int, carried, last bool)) {
 	t.Helper()
-	whole := live(t, newqueue.Design)
+	whole := liveTarget(t, newqueue.Design)
 	before := dumpOf(t, treeOf(t, whole), "/")
 	res := mustMigrate(t, whole, source(t, corpus(t)), options(permissive()))
 	migrated := treeOf(t, whole)
@@ -156,7 +156,7 @@ func atEveryRollback(t *testing.T, rollback func(t *testing.T, s *site, res *Res
 // it alone for a while, look again, and end with the same tree.
 func TestServerThrottles(t *testing.T) {
 	src := source(t, corpus(t))
-	whole := live(t, newqueue.Design)
+	whole := liveTarget(t, newqueue.Design)
 	before := dumpOf(t, treeOf(t, whole), "/")
 	res := mustMigrate(t, whole, src, options(permissive()))
 	n := 0
@@ -170,7 +170,7 @@ func TestServerThrottles(t *testing.T) {
 			return n%9 == 7
 		}, Do: minizk.Refuse(wire.ThrottledOp)})
 	}
-	s := live(t, newqueue.Design)
+	s := liveTarget(t, newqueue.Design)
 	busy(s)
 	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Budget: 1, InFlight: 4, firstPause: time.Millisecond}
 	got, err := m.Migrate(t.Context(), static(src), options(permissive()), nil)
@@ -191,7 +191,7 @@ func TestServerThrottles(t *testing.T) {
 
 // A server that refuses every transaction ends the migration, and nothing was done.
 func TestServerThrottlesAll(t *testing.T) {
-	s := live(t, newqueue.Design)
+	s := liveTarget(t, newqueue.Design)
 	before := dumpOf(t, treeOf(t, s), "/")
 	s.zk.Inject(minizk.Fault{On: s.transactions(), Do: minizk.Refuse(wire.ThrottledOp)})
 	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, firstPause: time.Millisecond}
@@ -211,7 +211,7 @@ func TestNewJobsOfOthersMeanwhile(t *testing.T) {
 	src := source(t, corpus(t))
 	for at := 2; at <= 12; at++ {
 		t.Run(fmt.Sprintf("before transaction %d", at), func(t *testing.T) {
-			s := live(t, newqueue.Design)
+			s := liveTarget(t, newqueue.Design)
 			s.before(t, func(n int) {
 				if n == at {
 					submit(t, s)
@@ -248,7 +248,7 @@ func submit(t *testing.T, s *site) {
 	seq, _ := tree.Get("/jobs").Stat.NextSequence()
 	jid := newqueue.SequenceID("jid", seq)
 	p := newqueue.JobPath(jid)
-	err = send(s.door, []znode.Op{
+	err = send(s.client, []znode.Op{
 		znode.Create(p, none), znode.Create(p+"/bid", []byte("bid0000000000")), znode.Create(p+"/configuration", []byte(`{"batch_id":"bid0000000000"}`)),
 		znode.Create(p+"/status", encode(newqueue.JobStatus{State: newqueue.JobPending, LastModified: testNow}.Object(newqueue.Design))),
 		znode.Create(p+"/priority", []byte("5")), znode.Create(p+"/space_needed", []byte("0")),
@@ -328,10 +328,10 @@ func TestSourceIsReadAfterWaiting(t *testing.T) {
 	if err := other.lead(t.Context(), "another", nil, nil, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
-	const standsBy = "another migrator is at work (another); waiting until it ends. If it was killed, its session ends after 10s, " +
+	const waits = "another migrator is at work (another); waiting until it ends. If it was killed, its session ends after 10s, " +
 		"unless it asked for another session timeout than this migrator. This migrator has changed no job, and can be stopped or killed safely"
 	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, Say: func(text string) {
-		if text == standsBy {
+		if text == waits {
 			now = after
 			other.resign()
 		}
@@ -344,7 +344,7 @@ func TestSourceIsReadAfterWaiting(t *testing.T) {
 
 // Ctrl-C while a rollback reads is reported as an interruption, as in a migration.
 func TestRollbackInterruptedWhileReading(t *testing.T) {
-	s := live(t, newqueue.Design)
+	s := liveTarget(t, newqueue.Design)
 	res := mustMigrate(t, s, source(t, corpus(t)), options(permissive()))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -362,7 +362,7 @@ func TestRollbackInterruptedWhileReading(t *testing.T) {
 
 // A rollback that is interrupted while it looks again says what it removed before that.
 func TestRollbackInterruptedWhileLookingAgain(t *testing.T) {
-	s := live(t, newqueue.Design)
+	s := liveTarget(t, newqueue.Design)
 	res := mustMigrate(t, s, source(t, corpus(t)), options(permissive()))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -101,8 +101,8 @@ func static(src *Source) ReadFunc {
 	}
 }
 
-// whole returns one of the plan's jobs, with its record.
-func whole(t tester, p *Plan, i int) *job {
+// plannedJobAt returns one of the plan's jobs, with its record.
+func plannedJobAt(t tester, p *Plan, i int) *job {
 	t.Helper()
 	for j, err := range p.loaded(t.Context(), slices.Values([]*plannedJob{p.plannedJob(i)})) {
 		if err != nil {

@@ -17,9 +17,9 @@ func chosen(paths []string, record string) bool {
 	return slices.Contains(paths, record) || slices.Contains(paths, All)
 }
 
-// again reports whether the operator wants a new job for a record whose job is gone. If
-// the unfinished run that this plan finishes already made one, it does not make another.
-func (p *Plan) again(r Record, h custodyEntry) bool {
+// wantsNewJob reports whether the operator wants a new job for a record whose job is gone.
+// If the plan finishes a run that already created one, it is false.
+func (p *Plan) wantsNewJob(r Record, h custodyEntry) bool {
 	return chosen(p.opt.Again, r.Path) && !(p.Resumes && h.run == p.Run)
 }
 
@@ -27,17 +27,17 @@ func (p *Plan) again(r Record, h custodyEntry) bool {
 func (p *Plan) noteGone(r Record, h custodyEntry, row *recordRow) {
 	switch {
 	case r.Err != nil && h.op != opDeclaredDone:
-		row.since = notDecodable
+		row.change = notDecodable
 	case r.Err == nil && h.hash != ledgerHash(r):
-		row.since = changedSince
+		row.change = changedSince
 	}
 	row.act(ActGone)
-	p.Gone = append(p.Gone, GoneAt{Record: r.Path, Job: h.root, Run: h.run, What: p.target.whyGone(h) + goneSuffixes[row.since]})
+	p.Gone = append(p.Gone, GoneAt{Record: r.Path, Job: h.root, Run: h.run, What: p.target.whyGone(h) + goneSuffixes[row.change]})
 }
 
-// unknown reports whether the custody of the record may have been lost: a rebuilt ledger
+// mayBeLost reports whether the custody of the record may have been lost: a rebuilt ledger
 // lacks entries, and the record is not newer than those that the runs migrated.
-func (p *Plan) unknown(r Record) bool {
+func (p *Plan) mayBeLost(r Record) bool {
 	highest, there := p.ex.custody.highest[znode.Parent(r.Path)]
 	if p.ex.custody.lost == 0 || chosen(p.opt.Again, r.Path) {
 		return false
@@ -45,8 +45,8 @@ func (p *Plan) unknown(r Record) bool {
 	return !there || uint32(r.Legacy.Key.Sequence) <= uint32(highest)
 }
 
-// decideUnknown decides about a record whose custody may have been lost.
-func (p *Plan) decideUnknown(r Record, row *recordRow) {
+// decideMayBeLost decides about a record whose custody may have been lost.
+func (p *Plan) decideMayBeLost(r Record, row *recordRow) {
 	if chosen(p.opt.Done, r.Path) {
 		row.act(ActGone)
 		row.reason = p.reasons.of("declared done")
@@ -57,29 +57,29 @@ func (p *Plan) decideUnknown(r Record, row *recordRow) {
 	row.reason = p.reasons.of("it may have been migrated: the ledger that said so was lost")
 	p.problem(Problem{Kind: CustodyLost, Path: r.Path,
 		Message: fmt.Sprintf("it has no job, and it may be one of the records (%d at least) whose custody was lost with the ledger", p.ex.custody.lost),
-		Next:    "find out whether it was done; then declare it done, or have a new job made of it"})
+		Next:    "find out whether it was done; then declare it done, or let a migration create a new job for it"})
 }
 
 // checkChoices names the paths in Again and Done that choose nothing, most often
 // because they are misspelled. It also names the records that the operator declares
-// done although a job would be made of them.
+// done although a migration would create jobs for them.
 func (p *Plan) checkChoices() {
 	for pl := range p.plannedJobs() {
 		if len(p.opt.Done) == 0 {
 			break
 		}
 		if path := p.listed.path(pl.record); slices.Contains(p.opt.Done, path) {
-			p.problem(Problem{Kind: NotGone, Path: path, Message: "it is declared done, but its custody was not lost: a job would be made of it",
+			p.problem(Problem{Kind: NotGone, Path: path, Message: "it is declared done, but its custody was not lost: a migration would create a job for it",
 				Next: "don't declare it done; if it is done, remove the record from the legacy queue"})
 		}
 	}
 	for _, c := range []struct {
-		asked string
+		what  string
 		paths []string
-	}{{"a new job of it is asked for", p.opt.Again}, {"it is declared done", p.opt.Done}} {
+	}{{"a new job is requested for it", p.opt.Again}, {"it is declared done", p.opt.Done}} {
 		for _, path := range c.paths {
 			if record, listed := p.listed.find(path); path != All && !(listed && p.rows[record].action != 0) {
-				p.problem(Problem{Kind: NoSuchRecord, Path: path, Message: c.asked + ", but the source has no such record", Next: "give the record's whole path"})
+				p.problem(Problem{Kind: NoSuchRecord, Path: path, Message: c.what + ", but the source has no such record", Next: "give the record's whole path"})
 			}
 		}
 	}

@@ -178,10 +178,10 @@ func (h *Holds) Set(paths []string, note HoldNote) []znode.Op {
 		acl = h.newest.ACL
 	}
 	var ops []znode.Op
-	made := map[string]bool{}
+	added := map[string]bool{}
 	add := func(path string, data []byte) {
-		if h.tree.Get(path) == nil && !made[path] {
-			made[path] = true
+		if h.tree.Get(path) == nil && !added[path] {
+			added[path] = true
 			ops = append(ops, znode.Op{Kind: znode.OpCreate, Path: path, Data: data, ACL: acl})
 		}
 	}
@@ -275,7 +275,7 @@ func (t *Target) LiftHolds(ctx context.Context, lifted []Hold, as *Holds) (err e
 // lost, or another client wrote first.
 func lookAgainAfter(err error) bool {
 	var refused *znode.MultiError
-	return errors.Is(err, zkconn.ErrUnknownOutcome) || errors.As(err, &refused) && overtaken(refused.Err)
+	return errors.Is(err, zkconn.ErrUnknownOutcome) || errors.As(err, &refused) && isConflict(refused.Err)
 }
 
 // HoldPaths returns the paths of the holds on queues and collections.

@@ -12,7 +12,7 @@ import (
 
 // A hold that a person sets while a run is under way is theirs: status and release say so,
 // and it stays when the run is rolled back. The run's own holds are removed.
-func TestWhoseAHoldIsThatWasSetDuringTheRun(t *testing.T) {
+func TestOwnerOfAHoldSetDuringTheRun(t *testing.T) {
 	again := func(data []byte) func(*testing.T, *site) {
 		return func(t *testing.T, s *site) {
 			do(t, s, znode.Delete(ingestHold, -1))
@@ -91,7 +91,7 @@ func TestWhoseAHoldIsThatWasSetDuringTheRun(t *testing.T) {
 }
 
 // In a copy the transactions show nothing, and only a hold's data counts.
-func TestWhoseAHoldIsInACopy(t *testing.T) {
+func TestOwnerOfAHoldInACopy(t *testing.T) {
 	s, _ := heldSite(t)
 	do(t, s, znode.Delete(ingestHold, -1), znode.Create(ingestHold, alice.Encode()))
 	tree := znode.NewTree()

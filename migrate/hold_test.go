@@ -41,8 +41,8 @@ func holdsOf(t *testing.T, s *site) *Holds {
 // Holds say who set each hold, and whether it covers a migration.
 func TestHoldsOf(t *testing.T) {
 	type want struct {
-		by    string
-		proof bool
+		by        string
+		coversRun bool
 	}
 	for name, c := range map[string]struct {
 		change func(*testing.T, *site)
@@ -91,7 +91,7 @@ func TestHoldsOf(t *testing.T) {
 				t.Fatalf("%d holds", len(h.List))
 			}
 			got := h.List[0]
-			if got.Path != ingestHold || got.By != c.want.by || got.CoversRun != c.want.proof || got.Since.IsZero() {
+			if got.Path != ingestHold || got.By != c.want.by || got.CoversRun != c.want.coversRun || got.Since.IsZero() {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}
 		})
@@ -99,7 +99,7 @@ func TestHoldsOf(t *testing.T) {
 }
 
 // A hold that was set before the run covers the run, too, because a run sets no second hold.
-func TestHoldBeforeRunNeedsProof(t *testing.T) {
+func TestHoldBeforeRun(t *testing.T) {
 	target := serve(t, znode.NewTree())
 	do(t, target, znode.Create("/locks", none), znode.Create("/locks/queue", none), znode.Create(ingestHold, alice.Encode()))
 	src := source(t, queue(t, map[string][]byte{

@@ -15,7 +15,7 @@ type counter struct {
 	first, next    int64
 	// While a plan is carried out, another client's new child can take a number that was
 	// meant for one of ours. Then the numbers that are not used yet move up by shift.
-	made  int64 // all numbers below this are used
+	used  int64 // all numbers below this are used
 	shift int64
 }
 
@@ -24,24 +24,24 @@ func (c *counter) id(number int64) string {
 	return newqueue.SequenceID(c.prefix, int32(number+c.shift))
 }
 
-// numbering has the counters of a plan, by parent.
-type numbering map[string]*counter
+// counters has the counters of a plan, by parent.
+type counters map[string]*counter
 
 // assign gives a new job its present id, unless it is already created.
 func (p *Plan) assign(pl *plannedJob) {
-	if c := p.numbers[p.parentOf(pl)]; !pl.rewrite() && pl.number >= c.made {
+	if c := p.counters[p.parentOf(pl)]; !pl.rewrite() && pl.number >= c.used {
 		pl.id = int32(pl.number + c.shift)
 	}
 }
 
 // catchUp reads the parents' counters, and moves the numbers that are not used yet there.
 // ahead is how many other children of a parent are created before these.
-func (n numbering) catchUp(ctx context.Context, t *Target, ahead map[string]int64) error {
+func (n counters) catchUp(ctx context.Context, t *Target, ahead map[string]int64) error {
 	if err := t.Sync(ctx); err != nil {
 		return err
 	}
 	for parent, c := range n {
-		if c.made >= c.next {
+		if c.used >= c.next {
 			continue
 		}
 		stat, there, err := t.Exists(ctx, parent)
@@ -50,7 +50,7 @@ func (n numbering) catchUp(ctx context.Context, t *Target, ahead map[string]int6
 		}
 		if there {
 			next, _ := stat.NextSequence()
-			c.shift = int64(next) + ahead[parent] - c.made
+			c.shift = int64(next) + ahead[parent] - c.used
 		}
 	}
 	return nil
@@ -73,7 +73,7 @@ func (p *Plan) counter(parent, prefix string, before int) *counter {
 	n := p.ex.tree.Get(parent)
 	if n == nil {
 		c.first = int64(before)
-		c.next, c.made = c.first, c.first
+		c.next, c.used = c.first, c.first
 		return c
 	}
 	at, _ := n.Stat.NextSequence()
@@ -82,7 +82,7 @@ func (p *Plan) counter(parent, prefix string, before int) *counter {
 		p.advanceCounter(parent, highest+1-c.first, highest)
 		c.first = highest + 1
 	}
-	c.next, c.made = c.first, c.first
+	c.next, c.used = c.first, c.first
 	return c
 }
 
@@ -90,7 +90,7 @@ func (p *Plan) counter(parent, prefix string, before int) *counter {
 func (p *Plan) advanceCounter(parent string, times, highest int64) {
 	if times > maxAdvance {
 		p.problem(Problem{Kind: CounterBehind, Path: parent,
-			Message: fmt.Sprintf("ZooKeeper's counter is %d behind the highest id %d: any client's next create would fail for that long", times, highest),
+			Message: fmt.Sprintf("ZooKeeper's counter is %d behind the highest id %d: the next %d creates of any client would fail", times, highest, times),
 			Next:    "the tree was restored without its counters: restore it again from a dump that has Stats"})
 		return
 	}
@@ -98,7 +98,7 @@ func (p *Plan) advanceCounter(parent string, times, highest int64) {
 	p.advances = append(p.advances, counterAdvance{parent, times})
 }
 
-func (c *counter) take() int64 {
+func (c *counter) nextNumber() int64 {
 	n := c.next
 	c.next++
 	return n
@@ -111,22 +111,22 @@ func (p *Plan) assignIDs() {
 	if p.ex.tree.Get(newqueue.JobStatesPath) == nil {
 		states = 1 // /jobs/states is a child of /jobs
 	}
-	p.numbers = numbering{
+	p.counters = counters{
 		newqueue.BatchesPath: p.counter(newqueue.BatchesPath, newqueue.BatchPrefix, 0),
 		newqueue.JobsPath:    p.counter(newqueue.JobsPath, newqueue.JobPrefix, states),
 	}
 	for _, q := range []newqueue.AccessQueue{newqueue.AccessSmall, newqueue.AccessLarge} {
 		path := newqueue.AccessQueuePath(q)
-		p.numbers[path] = p.counter(path, newqueue.AccessPrefix, 0)
+		p.counters[path] = p.counter(path, newqueue.AccessPrefix, 0)
 	}
 	for i := range p.rewrites {
-		c := p.numbers[p.parentOf(&p.rewrites[i])]
+		c := p.counters[p.parentOf(&p.rewrites[i])]
 		c.next++
-		c.made++
+		c.used++
 	}
 	for pl := range p.plannedJobs() {
 		if !pl.rewrite() {
-			pl.number = p.numbers[p.parentOf(pl)].take()
+			pl.number = p.counters[p.parentOf(pl)].nextNumber()
 			p.assign(pl)
 		}
 		b := p.batchOf(pl)
@@ -134,8 +134,8 @@ func (p *Plan) assignIDs() {
 			continue
 		}
 		if b.bid == "" {
-			c := p.numbers[newqueue.BatchesPath]
-			b.isNew, b.number = true, c.take()
+			c := p.counters[newqueue.BatchesPath]
+			b.isNew, b.number = true, c.nextNumber()
 			b.bid = c.id(b.number)
 		}
 		if pl.rewrite() {
@@ -146,7 +146,7 @@ func (p *Plan) assignIDs() {
 		}
 	}
 	p.listBatches()
-	p.forecast()
+	p.noteHeadroom()
 }
 
 // listBatches lists the batches that the plan creates or changes.
@@ -162,11 +162,11 @@ func (p *Plan) listBatches() {
 	}
 }
 
-// forecast says how many numbers each sequence has left. A plan that needs more gets a
+// noteHeadroom says how many numbers each sequence has left. A plan that needs more gets a
 // problem.
-func (p *Plan) forecast() {
+func (p *Plan) noteHeadroom() {
 	for _, parent := range []string{newqueue.BatchesPath, newqueue.JobsPath, newqueue.AccessQueuePath(newqueue.AccessSmall), newqueue.AccessQueuePath(newqueue.AccessLarge)} {
-		c := p.numbers[parent]
+		c := p.counters[parent]
 		h := Headroom{Path: parent, Next: c.first, Needs: c.next - c.first, Left: math.MaxInt32 + 1 - c.next}
 		if h.Needs == 0 && p.ex.tree.Get(parent) == nil {
 			continue

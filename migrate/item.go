@@ -62,13 +62,13 @@ type finder struct {
 }
 
 func (f *finder) find(ctx context.Context, name string) error {
-	record, roots := f.places(name)
+	record, roots := f.candidates(name)
 	if h, there := f.custody.lookup(record); there {
 		roots = []string{h.root}
 	}
 	if len(roots) > 1 {
 		var err error
-		if roots, err = f.only(ctx, name, roots); err != nil {
+		if roots, err = f.existingOne(ctx, name, roots); err != nil {
 			return err
 		}
 	}
@@ -78,7 +78,7 @@ func (f *finder) find(ctx context.Context, name string) error {
 		}
 	}
 	if record == "" {
-		record = f.claimed(roots)
+		record = f.recordOf(roots)
 	}
 	if record == "" {
 		return nil
@@ -89,9 +89,9 @@ func (f *finder) find(ctx context.Context, name string) error {
 	return f.addCustody(ctx, record)
 }
 
-// only returns the one of several places that is there. If none is, it returns them all,
-// because the ledger may still know them.
-func (f *finder) only(ctx context.Context, name string, roots []string) ([]string, error) {
+// existingOne returns the one path that exists. If none does, it returns them all, because
+// the ledger may still know them.
+func (f *finder) existingOne(ctx context.Context, name string, roots []string) ([]string, error) {
 	var there []string
 	for _, root := range roots {
 		if znode.ValidatePath(root) != nil {
@@ -113,14 +113,14 @@ func (f *finder) only(ctx context.Context, name string, roots []string) ([]strin
 	return nil, fmt.Errorf("%s: %w: %s", name, ErrManyItems, strings.Join(there, ", "))
 }
 
-// places returns the record that a name means, or the jobs and requests that it can
+// candidates returns the record that a name means, or the jobs and requests that it can
 // mean.
-func (f *finder) places(name string) (record string, roots []string) {
+func (f *finder) candidates(name string) (record string, roots []string) {
 	switch {
 	case strings.HasPrefix(name, "/") && len(name) > 1 && f.queue.kinds[znode.Parent(name)] != "":
 		return name, nil
 	case strings.HasPrefix(name, "/") && znode.ValidatePath(name) == nil:
-		return "", []string{ownerOf(name)} // a znode of a job stands for the job
+		return "", []string{ownerOf(name)} // a znode of a job means the job
 	}
 	for _, node := range f.queue.nodes {
 		if path := znode.Join(node.path, name); f.queue.has(path) {
@@ -134,8 +134,8 @@ func (f *finder) places(name string) (record string, roots []string) {
 	return "", roots
 }
 
-// claimed is the record from which one of those jobs was made.
-func (f *finder) claimed(roots []string) string {
+// recordOf is the record from which one of those jobs was made.
+func (f *finder) recordOf(roots []string) string {
 	for h := range f.custody.entries.all() {
 		if h.root != "" && slices.Contains(roots, h.root) {
 			return h.record

@@ -15,7 +15,7 @@ type jobRow struct {
 	claim             int32 // index into jobRows.claims
 	sha               [32]byte
 	// What [survey] adds.
-	made    int64 // the transaction that created it
+	czxid   int64 // the transaction that created it
 	shape   shape
 	touched bool // another client changed it since a run created it
 }
@@ -28,14 +28,14 @@ type claim struct {
 
 // jobRows are the migrated jobs of a target, in the order of their records' paths.
 type jobRows struct {
-	names   *names
-	rows    []jobRow
-	claims  []claim
-	claimed map[claim]int32 // index into claims
-	lanes   []string        // see [shape]
+	names      *names
+	rows       []jobRow
+	claims     []claim
+	claimIndex map[claim]int32 // index into claims
+	lanes      []string        // see [shape]
 }
 
-func newJobRows(n *names) jobRows { return jobRows{names: n, claimed: map[claim]int32{}} }
+func newJobRows(n *names) jobRows { return jobRows{names: n, claimIndex: map[claim]int32{}} }
 
 // add adds a job at the end. When all are added, call sort.
 func (j *jobRows) add(p migratedJob) {
@@ -46,10 +46,10 @@ func (j *jobRows) add(p migratedJob) {
 	} else {
 		c.sha = p.prov.SHA256
 	}
-	i, known := j.claimed[c]
+	i, known := j.claimIndex[c]
 	if !known {
 		i = int32(len(j.claims))
-		j.claimed[c], j.claims = i, append(j.claims, c)
+		j.claimIndex[c], j.claims = i, append(j.claims, c)
 	}
 	row.claim = i
 	j.rows = append(j.rows, row)
@@ -82,7 +82,7 @@ func (j *jobRows) find(record string) (p migratedJob, there bool) {
 	return migratedJob{}, false
 }
 
-// index is where a record's job is among the rows.
+// index returns the index of the row of a record's job.
 func (j *jobRows) index(record string) (i int, there bool) {
 	r, known := j.names.find(record)
 	if !known {

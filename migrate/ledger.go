@@ -19,7 +19,7 @@ import (
 )
 
 // LedgerPath holds the custody ledger: for each record that a run migrated, which job it
-// became. An entry is kept after the job is done and cleaned. Below LedgerPath, each run
+// became. An entry is kept after the job is finished and cleaned up. Below LedgerPath, each run
 // has a znode, and below that are the run's shards, numbered from 0.
 //
 // A run's ledger is a log. Its newest entries, the tail, are in the run's own record,
@@ -224,15 +224,15 @@ func decodeLedger(data []byte) ([]ledgerEntry, error) {
 		}
 	}
 	sequences, numbers, batches := r.column(n, 0), r.column(n, 1), r.column(n, 0)
-	spelled := 0
+	pathBytes := 0
 	for i := range entries {
 		hash := r.bytes(4)
 		if r.err != nil {
 			return nil, r.err
 		}
 		k := kinds[kind[i]]
-		if spelled += len(k.record) + len(k.root); spelled > maxShard {
-			r.fail(fmt.Sprintf("it spells out to more than %d bytes", maxShard))
+		if pathBytes += len(k.record) + len(k.root); pathBytes > maxShard {
+			r.fail(fmt.Sprintf("its paths take more than %d bytes", maxShard))
 			return nil, r.err
 		}
 		e := &entries[i]

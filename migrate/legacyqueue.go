@@ -20,6 +20,7 @@ type LegacyQueue struct {
 	Queues  Queues
 	Locks   []Lock
 	Missing []string // queue nodes that are not there
+	There   []string // if any is missing: the znodes at the top
 
 	side  side.Side
 	opt   legacy.Options
@@ -74,9 +75,14 @@ func OpenLegacyQueue(ctx context.Context, s side.Side, queues Queues, opt legacy
 			}
 		}
 	}
-	if len(q.nodes) == 0 {
-		there, _ := s.Children(ctx, "/") // for the error alone
-		return nil, &NoQueuesError{Missing: q.Missing, There: there}
+	if len(q.Missing) > 0 {
+		there, _ := s.Children(ctx, "/") // for messages alone
+		for _, name := range there {
+			q.There = append(q.There, "/"+name)
+		}
+		if len(q.nodes) == 0 {
+			return nil, &NoQueuesError{Missing: q.Missing, There: there}
+		}
 	}
 	for _, root := range queues.Locks {
 		if err := q.readLocks(ctx, root); err != nil {
@@ -185,7 +191,7 @@ func (n queueNode) record(i int) string {
 
 func (n queueNode) name(i int) string { return n.texts.text(n.names[i]) }
 
-// find is where a name is among the records'.
+// find returns the index of a record's name.
 func (n queueNode) find(name string) (i int, there bool) {
 	r, known := n.texts.find(name)
 	if !known {

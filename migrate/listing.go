@@ -16,13 +16,13 @@ import (
 // by part.
 type listing struct {
 	*existing
-	side    side.Side
-	roots   []ref      // of the jobs and requests, in the order of their paths
-	batches []batchRow // in the order of their ids
-	inBatch entryRows  // the jobs' entries in batches
-	called  nameHash
-	part    int               // how many jobs or batches a part has
-	see     func(*znode.Node) // if not nil, is called with every znode that listing reads
+	side     side.Side
+	roots    []ref      // of the jobs and requests, in the order of their paths
+	batches  []batchRow // in the order of their ids
+	inBatch  entryRows  // the jobs' entries in batches
+	batchIDs nameHash
+	part     int               // how many jobs or batches a part has
+	onNode   func(*znode.Node) // if not nil, is called with every znode that listing reads
 
 	vanished map[string]bool // jobs and requests that were listed and then could not be found
 }
@@ -31,7 +31,7 @@ type listing struct {
 type batchRow struct {
 	bid     ref
 	run     ref      // the run that created it; the zero ref if no run did
-	called  uint64   // hash of the batchID in its submission
+	batchID uint64   // hash of the batchID in its submission
 	jobs    int32    // how many of the jobs read so far name it as their batch
 	entries [4]int32 // how many entries are in each folder of [newqueue.BatchFolders]
 	states  bool     // it has the znode states
@@ -54,7 +54,7 @@ func openListing(ctx context.Context, s side.Side) (*listing, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &listing{existing: readOwn(tree), side: s, called: newNameHash(), part: partSize, vanished: map[string]bool{}}
+	l := &listing{existing: readOwn(tree), side: s, batchIDs: newNameHash(), part: partSize, vanished: map[string]bool{}}
 	l.inBatch.names = l.names
 	return l, nil
 }
@@ -102,8 +102,8 @@ func (l *listing) listQueued(ctx context.Context) error {
 		}
 		listed++
 		report(ReadingTarget, listed, 0)
-		if l.see != nil {
-			l.see(&n)
+		if l.onNode != nil {
+			l.onNode(&n)
 		}
 		if znode.Parent(znode.Parent(n.Path)) == newqueue.JobStatesPath {
 			l.queued.add(&n)
@@ -123,8 +123,8 @@ func (l *listing) listBatches(ctx context.Context) error {
 		}
 		listed++
 		report(ReadingTarget, listed, 0)
-		if l.see != nil {
-			l.see(&n)
+		if l.onNode != nil {
+			l.onNode(&n)
 		}
 		switch below := strings.Split(strings.TrimPrefix(n.Path, newqueue.BatchesPath), "/")[1:]; {
 		case len(below) == 1:
@@ -136,7 +136,7 @@ func (l *listing) listBatches(ctx context.Context) error {
 		case len(below) == 2 && below[1] == "states":
 			states = append(states, l.names.ref(below[0]))
 		case len(below) == 2 && below[1] == "submission":
-			called = append(called, batchRow{bid: l.names.ref(below[0]), called: l.called.of(batchIDIn(n.Data))})
+			called = append(called, batchRow{bid: l.names.ref(below[0]), batchID: l.batchIDs.of(batchIDIn(n.Data))})
 		case isEntry(below):
 			l.inBatch.add(&n)
 		}
@@ -149,7 +149,7 @@ func (l *listing) listBatches(ctx context.Context) error {
 	}
 	for _, c := range called {
 		if b := l.batch(c.bid); b != nil {
-			b.called = c.called
+			b.batchID = c.batchID
 		}
 	}
 	for _, row := range l.inBatch.rows {
@@ -198,5 +198,5 @@ func (l *listing) hasJob(root string) bool {
 // allRoots yields the paths of the jobs and requests in order.
 func (l *listing) allRoots() iter.Seq[string] { return l.names.texts(l.roots) }
 
-// whyGone says what happened to a migrated record's job; see [custodyEntry.gone].
+// whyGone says what happened to a migrated record's job; see [custodyEntry.whyGone].
 func (l *listing) whyGone(h custodyEntry) string { return h.whyGone(l.batchOf(h.bid) != nil) }

@@ -96,7 +96,7 @@ func (p *Plan) childLists(least int) map[string]listLength {
 				n += l.children
 			}
 		}
-		if n*mostOfName <= least {
+		if n*maxNameBytes <= least {
 			continue
 		}
 		wide[b.bid] = true
@@ -146,5 +146,5 @@ func (p *Plan) childLists(least int) map[string]listLength {
 	return lists
 }
 
-// mostOfName bounds the bytes of a job's name in a list.
-const mostOfName = 4 + len("jid") + 11
+// maxNameBytes bounds the bytes of a job's name in a list.
+const maxNameBytes = 4 + len("jid") + 11

@@ -10,7 +10,7 @@ import (
 
 // A plan's lists of children are those that the server has after the plan was carried out:
 // in a new target, and in one where jobs are rewritten, added and left alone.
-func TestListsAsForetold(t *testing.T) {
+func TestListsAsPlanned(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {
 			target := serve(t, znode.NewTree())
@@ -23,24 +23,24 @@ func TestListsAsForetold(t *testing.T) {
 				mustMigrate(t, target, src, opt)
 				tree := treeOf(t, target)
 				seen := 0
-				for path, foretold := range lists {
+				for path, planned := range lists {
 					var is listLength
 					for _, name := range tree.Children(path) {
 						is.add(name)
 					}
 					if tree.Get(path) == nil {
-						if foretold.children != 0 && src.Tree.Get(path) == nil {
-							t.Errorf("%s: %+v was foretold, and it is not there", path, foretold)
+						if planned.children != 0 && src.Tree.Get(path) == nil {
+							t.Errorf("%s: %+v was planned, and it is not there", path, planned)
 						}
 						continue
 					}
 					seen++
-					if is != foretold {
-						t.Errorf("stage %d: %s has %+v, foretold were %+v", stage, path, is, foretold)
+					if is != planned {
+						t.Errorf("stage %d: %s has %+v, planned were %+v", stage, path, is, planned)
 					}
 				}
 				if seen < 6 {
-					t.Errorf("only %d lists of the target were foretold", seen)
+					t.Errorf("only %d lists of the target were planned", seen)
 				}
 			}
 		})

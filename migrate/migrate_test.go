@@ -44,7 +44,7 @@ func TestMigratedTree(t *testing.T) {
 				t.Errorf("done %+v, want %+v", res.Done, want)
 			}
 			tree := treeOf(t, target)
-			golden(t, "tree-"+string(d)+".txt", dumpOf(t, tree, theNew...))
+			golden(t, "tree-"+string(d)+".txt", dumpOf(t, tree, newQueueRoots...))
 			mustVerify(t, src, tree)
 			if problems := lint.Check(tree, d); len(problems) > 0 {
 				t.Errorf("layout: %v", problems)
@@ -58,7 +58,7 @@ func TestSecondMigrateWritesNothing(t *testing.T) {
 	target := serve(t, znode.NewTree())
 	mustMigrate(t, target, src, options(permissive()))
 	// Apart from the election, in which it takes part.
-	written := append([]string{RunsPath}, theNew...)
+	written := append([]string{RunsPath}, newQueueRoots...)
 	before := treeOf(t, target)
 	res := mustMigrate(t, target, src, options(permissive()))
 	after := treeOf(t, target)
@@ -70,8 +70,8 @@ func TestSecondMigrateWritesNothing(t *testing.T) {
 	}
 }
 
-// live is a target that already has a batch and a job of another client.
-func live(t *testing.T, d newqueue.Dialect) *site {
+// liveTarget is a target that already has a batch and a job of another client.
+func liveTarget(t *testing.T, d newqueue.Dialect) *site {
 	target := serve(t, znode.NewTree())
 	do(t, target, znode.Create("/batches", none), znode.Create("/batch-uuids", none), znode.Create("/jobs", none), znode.Create("/jobs/states", none), znode.Create("/jobs/states/pending", none))
 	b := newqueue.BatchPath("bid0000000000")
@@ -97,10 +97,10 @@ func live(t *testing.T, d newqueue.Dialect) *site {
 
 // A migration leaves a live queue's jobs alone and continues after their ids. A rollback
 // leaves the target as it was before, byte for byte.
-func TestLiveTargetIsRespected(t *testing.T) {
+func TestTargetInUseStaysAsItIs(t *testing.T) {
 	for name, make := range map[string]func(*testing.T) *site{
 		"empty": func(t *testing.T) *site { return serve(t, znode.NewTree()) },
-		"live":  func(t *testing.T) *site { return live(t, newqueue.Design) },
+		"live":  func(t *testing.T) *site { return liveTarget(t, newqueue.Design) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			src := source(t, corpus(t))
@@ -143,8 +143,8 @@ func TestLiveTargetIsRespected(t *testing.T) {
 	}
 }
 
-// theNew has the roots of the new queue.
-var theNew = []string{"/batches", "/batch-uuids", "/jobs", "/access", "/locks"}
+// newQueueRoots has the roots of the new queue.
+var newQueueRoots = []string{"/batches", "/batch-uuids", "/jobs", "/access", "/locks"}
 
 // A second run creates jobs for new records, rewrites the jobs of changed ones if nobody
 // touched them, and reports records that were removed. The policy decides about consumed
@@ -391,7 +391,7 @@ func TestLiveQueueInTheOtherDialect(t *testing.T) {
 		for _, chosen := range newqueue.Dialects {
 			opt := options(permissive())
 			opt.Dialect = chosen
-			p := makePlan(t, source(t, corpus(t)), treeOf(t, live(t, d)), opt)
+			p := makePlan(t, source(t, corpus(t)), treeOf(t, liveTarget(t, d)), opt)
 			refused := slices.ContainsFunc(p.Problems, func(x Problem) bool { return x.Kind == OtherDialect })
 			if refused != (d != chosen) {
 				t.Errorf("a queue in %s, a plan in %s: problems %v", d, chosen, p.Problems)

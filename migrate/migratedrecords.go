@@ -11,8 +11,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// MigratedRecord is one record that a run migrated, and what happened to its job since, as the target
-// alone shows it.
+// MigratedRecord is one record that a run migrated, and what happened to its job since.
+// It comes from the target alone.
 type MigratedRecord struct {
 	Record string
 	Run    string
@@ -60,7 +60,7 @@ func ReadMigrated(ctx context.Context, target side.Side) iter.Seq2[MigratedRecor
 				continue
 			}
 			h := t.custody.entries.entry(row)
-			taken := tk.of(t, h, tk.clock[h.made.to])
+			taken := tk.of(t, h, tk.clock[h.createdIn.to])
 			taken.Gone = t.whyGone(h)
 			if !yield(taken, nil) {
 				return
@@ -84,7 +84,7 @@ func (tk *migratedReader) begin(t *survey) {
 	}
 }
 
-// job makes a Taken of a job. ok is false if the ledger does not have the job.
+// job returns the MigratedRecord of a job. ok is false if the ledger does not have the job.
 func (tk *migratedReader) job(t *survey, ex *existing, p migratedJob, why string) (taken MigratedRecord, ok bool) {
 	tk.begin(t)
 	i, there := t.custody.entries.index(p.prov.Path)
@@ -94,7 +94,7 @@ func (tk *migratedReader) job(t *survey, ex *existing, p migratedJob, why string
 	tk.exists[i] = true
 	h := t.custody.entries.at(i)
 	own := ex.tree.Get(p.root)
-	ctime := tk.clock[h.made.to]
+	ctime := tk.clock[h.createdIn.to]
 	if ex.whyNotOurs(p) == "" {
 		ctime = own.Stat.Ctime
 	}

@@ -10,9 +10,9 @@ import (
 	"mrtq/legacy"
 )
 
-// ReadTaken says for every migrated record whether its job is there, touched or gone, or
+// ReadMigrated says for every migrated record whether its job is there, touched or gone, or
 // whether it was declared done.
-func TestReadTaken(t *testing.T) {
+func TestReadMigrated(t *testing.T) {
 	s := serve(t, znode.NewTree())
 	records := map[string][]byte{}
 	for _, name := range []string{"mrtQ-05000000000001", "mrtQ-05000000000002", "mrtQ-05000000000003"} {
@@ -21,11 +21,11 @@ func TestReadTaken(t *testing.T) {
 	src := source(t, queue(t, records))
 	mustMigrate(t, s, src, options(permissive()))
 	tree := treeOf(t, s)
-	taken := takenIn(t, tree)
-	if len(taken) != 3 {
-		t.Fatalf("%d records: %+v", len(taken), taken)
+	migrated := migratedIn(t, tree)
+	if len(migrated) != 3 {
+		t.Fatalf("%d records: %+v", len(migrated), migrated)
 	}
-	for _, r := range taken {
+	for _, r := range migrated {
 		made := tree.Get(r.Job).Stat.Ctime
 		if !r.Exists || r.Touched != "" || r.Gone != "" || r.DeclaredDone || r.Run != "run0000000000" || r.Batch == "" || r.Provenance.Path != r.Record || r.At.UnixMilli() != made {
 			t.Errorf("%+v, made at %d", r, made)
@@ -33,17 +33,17 @@ func TestReadTaken(t *testing.T) {
 	}
 	// Another client touches one job and deletes one.
 	after := tree.Clone()
-	status := after.Get(taken[0].Job + "/status")
+	status := after.Get(migrated[0].Job + "/status")
 	status.Stat.Version++
 	without := znode.NewTree()
 	for n := range after.All("/") {
-		if !znode.Within(n.Path, taken[1].Job) {
+		if !znode.Within(n.Path, migrated[1].Job) {
 			if err := without.Put(*n); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	again := takenIn(t, without)
+	again := migratedIn(t, without)
 	if len(again) != 3 {
 		t.Fatalf("%d records: %+v", len(again), again)
 	}
@@ -56,25 +56,25 @@ func TestReadTaken(t *testing.T) {
 	// A copy does not show times.
 	copied := tree.Clone()
 	copied.Get(znode.Join(RunsPath, "run0000000000")).Stat.Version++
-	for _, r := range takenIn(t, copied) {
+	for _, r := range migratedIn(t, copied) {
 		if !r.At.IsZero() {
 			t.Errorf("of a copy: %+v", r)
 		}
 	}
-	if got := takenIn(t, znode.NewTree()); len(got) != 0 {
+	if got := migratedIn(t, znode.NewTree()); len(got) != 0 {
 		t.Errorf("of nothing: %+v", got)
 	}
 }
 
-// takenIn is [ReadMigrated] of a tree, by record.
-func takenIn(t testing.TB, tree *znode.Tree) []MigratedRecord {
+// migratedIn is [ReadMigrated] of a tree, by record.
+func migratedIn(t testing.TB, tree *znode.Tree) []MigratedRecord {
 	t.Helper()
 	var all []MigratedRecord
-	for taken, err := range ReadMigrated(t.Context(), side.Tree(tree)) {
+	for migrated, err := range ReadMigrated(t.Context(), side.Tree(tree)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, taken)
+		all = append(all, migrated)
 	}
 	slices.SortFunc(all, func(a, b MigratedRecord) int { return strings.Compare(a.Record, b.Record) })
 	return all

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// odd are names that look numbered and are not, and names with a stem that is the beginning
+// testNames are names that look numbered and are not, and names with a stem that is the beginning
 // of another stem.
-var odd = []string{
+var testNames = []string{
 	"", "/", "/jobs/jid0000000001", "/jobs/jid0000000010", "/jobs/jid2147483647", "/jobs/jid2147483648", "/jobs/jid9999999999",
 	"/jobs/jid-000000001", "/jobs/jid-000000002", "/jobs/jid-2147483648", "/jobs/jid-1000000000", "/jobs/jid-0000000001", "/jobs/jid00000000001",
 	"/jobs/jid000000001", "/jobs/jid+000000001", "/jobs/jid000000001x", "/jobs/jid-0000000000", "0000000001", "-000000001", "x", "jid",
@@ -18,7 +18,7 @@ var odd = []string{
 func TestNamesComeBack(t *testing.T) {
 	table := newNames()
 	for range 2 { // new, then known
-		for _, name := range odd {
+		for _, name := range testNames {
 			r := table.ref(name)
 			if got := table.text(r); got != name {
 				t.Errorf("%q comes back as %q", name, got)
@@ -39,7 +39,7 @@ func TestNamesComeBack(t *testing.T) {
 func TestRefsOrderAsNames(t *testing.T) {
 	table := newNames()
 	var refs []ref
-	for _, name := range slices.Backward(odd) {
+	for _, name := range slices.Backward(testNames) {
 		refs = append(refs, table.ref(name))
 	}
 	slices.SortFunc(refs, table.compare)
@@ -47,14 +47,14 @@ func TestRefsOrderAsNames(t *testing.T) {
 	for _, r := range refs {
 		got = append(got, table.text(r))
 	}
-	if want := slices.SortedFunc(slices.Values(odd), strings.Compare); !slices.Equal(got, want) {
+	if want := slices.SortedFunc(slices.Values(testNames), strings.Compare); !slices.Equal(got, want) {
 		t.Errorf("refs sort as\n%q, want\n%q", got, want)
 	}
 }
 
 func FuzzNames(f *testing.F) {
-	for i, name := range odd {
-		f.Add(name, odd[len(odd)-1-i])
+	for i, name := range testNames {
+		f.Add(name, testNames[len(testNames)-1-i])
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
 		table := newNames()

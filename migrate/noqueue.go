@@ -49,7 +49,7 @@ func readNoQueue(ctx context.Context, s side.Side, skeleton *znode.Tree) (*NoQue
 	}
 	slices.Sort(names)
 	found.Znodes = append(found.Znodes, names...)
-	for _, name := range names[:min(len(names), mostLookedInto)] {
+	for _, name := range names[:min(len(names), maxSearched)] {
 		inside, err := childrenOf(ctx, s, "/"+name)
 		if err != nil {
 			continue // the client may not read it, and it is only a hint
@@ -70,5 +70,5 @@ func isRecordName(name string) bool {
 	return err == nil
 }
 
-// mostLookedInto is how many znodes mrtq searches for a queue at most.
-const mostLookedInto = 50
+// maxSearched is how many znodes mrtq searches for a queue at most.
+const maxSearched = 50

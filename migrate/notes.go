@@ -162,7 +162,7 @@ func (p *Plan) noteLocks() {
 			h.Data = l.Err.Error()
 		} else {
 			h.Data = string(l.Legacy.Data)
-			h.Record = p.seen.holders[h.Data]
+			h.Record = p.seen.byJobID[h.Data]
 			if !l.Legacy.Time.IsZero() {
 				h.Time = newqueue.Design.FormatTime(l.Legacy.Time)
 			}

@@ -12,7 +12,7 @@ import (
 type observed struct {
 	warnings []Warning
 	consumed []string          // consumed records without a job
-	holders  map[string]string // consumed records, by their jobID
+	byJobID  map[string]string // consumed records, by their jobID
 	profiles bool              // whether any job has a profile
 	bad      []Record          // see [Plan.Quarantined]
 }
@@ -42,10 +42,10 @@ func (o *observed) record(p *Plan, f fetched, migrated bool) {
 		o.consumed = append(o.consumed, r.Path)
 	}
 	if id := text(r.Legacy.Payload, "jobID"); id != "" {
-		if o.holders == nil {
-			o.holders = map[string]string{}
+		if o.byJobID == nil {
+			o.byJobID = map[string]string{}
 		}
-		o.holders[id] = max(o.holders[id], r.Path)
+		o.byJobID[id] = max(o.byJobID[id], r.Path)
 	}
 }
 

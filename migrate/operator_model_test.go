@@ -76,13 +76,13 @@ type life struct {
 	records []*oldRecord
 	made    int            // how many records were ever created
 	numbers map[string]int // the last number, by legacy queue
-	targets []*place
-	servers int    // how many were started; the clock of each is later than that of the one before
-	now     *place // the place of the current step
+	targets []*lifeTarget
+	servers int         // how many were started; the clock of each is later than that of the one before
+	now     *lifeTarget // the place of the current step
 }
 
-// place is a target, with its oracle.
-type place struct {
+// lifeTarget is a target, with its oracle.
+type lifeTarget struct {
 	*site
 	*oracle
 	queue  *newqueue.Queue
@@ -101,7 +101,7 @@ func newLife(t *rapid.T, d newqueue.Dialect, counts lifeCounts) *life {
 	counts["lives"]++
 	l := &life{T: t, counts: counts, dialect: d, numbers: map[string]int{}}
 	for range 2 {
-		p := &place{oracle: newOracle()}
+		p := &lifeTarget{oracle: newOracle()}
 		p.open(l, znode.NewTree())
 		l.targets = append(l.targets, p)
 	}
@@ -109,14 +109,14 @@ func newLife(t *rapid.T, d newqueue.Dialect, counts lifeCounts) *life {
 }
 
 // open serves the tree on a new server.
-func (p *place) open(l *life, tree *znode.Tree) {
+func (p *lifeTarget) open(l *life, tree *znode.Tree) {
 	l.servers++
 	now := testNow.Add(time.Duration(l.servers) * time.Hour)
 	server, err := minizk.Start(minizk.Options{Now: now}) // without a log: the steps say what happened
 	l.must(err)
 	l.Cleanup(func() { server.Close() })
 	p.site = serveOn(l.T, server, tree)
-	p.queue = newqueue.Open(p.door, l.dialect)
+	p.queue = newqueue.Open(p.client, l.dialect)
 	p.held = nil
 }
 
@@ -127,8 +127,8 @@ func (l *life) steps() map[string]func(*rapid.T) {
 		"migrate":                     func() { l.migrate(l.healthy) },
 		"migrate again":               func() { l.migrate(l.healthy) },
 		"migrate, killed":             func() { l.migrate(l.killed) },
-		"migrate, an answer lost":     func() { l.migrate(l.cutOff) },
-		"migrate, others submit":      func() { l.migrate(l.crowded) },
+		"migrate, an answer lost":     func() { l.migrate(l.loseAnswer) },
+		"migrate, others submit":      func() { l.migrate(l.othersSubmitDuring) },
 		"work: take":                  l.take,
 		"work: finish":                l.finish,
 		"work: through":               l.workThrough,
@@ -181,15 +181,15 @@ func (l *life) check() {
 }
 
 // checkJobs checks that nothing is there twice, and that nothing is lost.
-func (p *place) checkJobs(l *life, tree *znode.Tree) {
+func (p *lifeTarget) checkJobs(l *life, tree *znode.Tree) {
 	found := jobsByToken(tree)
 	for token, places := range found {
-		if w := p.top(token); len(places) > 1 || w == nil || w.state != standing || w.root != places[0].root {
+		if w := p.top(token); len(places) > 1 || w == nil || w.state != jobExists || w.root != places[0].root {
 			l.Fatalf("%s is at %v, and the oracle expects %+v", token, places, w)
 		}
 	}
 	for token, w := range p.all() {
-		if w.state == standing && len(found[token]) == 0 {
+		if w.state == jobExists && len(found[token]) == 0 {
 			l.Fatalf("%s (%s) is lost", token, w.root)
 		}
 	}
@@ -270,8 +270,8 @@ func (l *life) removeRecord() {
 
 // The migrator, and its faults.
 
-// befall prepares a fault, and says whether it may kill the migrator.
-type befall func(m *Migrator) (killed bool)
+// prepareFault prepares a fault, and says whether it may kill the migrator.
+type prepareFault func(m *Migrator) (killed bool)
 
 func (l *life) healthy(*Migrator) bool { return false }
 
@@ -281,14 +281,14 @@ func (l *life) killed(m *Migrator) bool {
 	return true
 }
 
-func (l *life) cutOff(m *Migrator) bool {
+func (l *life) loseAnswer(m *Migrator) bool {
 	m.Budget = 1
 	l.now.cut(rapid.IntRange(1, 8).Draw(l.T, "at"), rapid.Bool().Draw(l.T, "carried"))
 	return false
 }
 
-// crowded submits to the new queue during a migration.
-func (l *life) crowded(m *Migrator) bool {
+// othersSubmitDuring submits to the new queue during a migration.
+func (l *life) othersSubmitDuring(m *Migrator) bool {
 	m.Budget = 1
 	at := rapid.SliceOfNDistinct(rapid.IntRange(1, 8), 1, 3, rapid.ID[int]).Draw(l.T, "at")
 	jobs := rapid.IntRange(0, 2).Draw(l.T, "jobs")
@@ -318,7 +318,7 @@ func (l *life) crowded(m *Migrator) bool {
 var othersBatches atomic.Int64
 
 // othersBatch creates a batch with jobs, as a client of the new queue does.
-func (p *place) othersBatch(jobs int) error {
+func (p *lifeTarget) othersBatch(jobs int) error {
 	ctx := context.Background()
 	if err := p.queue.Init(ctx); err != nil {
 		return err
@@ -353,7 +353,7 @@ func (l *life) drawChoice() choice {
 		}
 		for _, r := range l.records {
 			w := l.now.top(r.token)
-			if w != nil && w.state != standing && rapid.Bool().Draw(l.T, r.path) {
+			if w != nil && w.state != jobExists && rapid.Bool().Draw(l.T, r.path) {
 				some = append(some, r.path)
 			}
 		}
@@ -364,7 +364,7 @@ func (l *life) drawChoice() choice {
 }
 
 // migrate runs the migrator once, and compares what it did with what it should do.
-func (l *life) migrate(b befall) {
+func (l *life) migrate(b prepareFault) {
 	p, src, c := l.now, l.source(), l.drawChoice()
 	runs := rawRuns(p.before)
 	resumes, others := "", ""
@@ -382,13 +382,13 @@ func (l *life) migrate(b befall) {
 			others = "rolling back"
 		}
 	}
-	fates, why := map[string]fate{}, others
+	fates, why := map[string]expectedAction{}, others
 	may := p.mayBlock(l.records)
 	if p.damaged {
 		why = "damaged"
 	}
 	for _, r := range l.records {
-		f := p.fate(r, c, resumes)
+		f := p.expectedAction(r, c, resumes)
 		fates[r.token] = f
 		if f == blocked && why == "" {
 			why = fmt.Sprintf("%s %s %+v", r.path, r.status, p.top(r.token))
@@ -418,13 +418,13 @@ func (l *life) migrate(b befall) {
 	p.begin(l.T)
 	if resumes != "" {
 		p.resumed[resumes] = true
-		p.went(resumes, after)
+		p.noteContinued(resumes, after)
 	}
 	p.migrated(l, after, fates, c, err == nil)
 }
 
-// went notes that a run continued whose record came from a dump.
-func (p *place) went(run string, after *znode.Tree) {
+// noteContinued notes that a run continued whose record came from a dump.
+func (p *lifeTarget) noteContinued(run string, after *znode.Tree) {
 	record := "/migration/runs/" + run
 	if _, copied := p.copied[run]; copied && !sameNode(p.before.Get(record), after.Get(record)) {
 		p.copied[run] = false
@@ -435,7 +435,7 @@ func (p *place) went(run string, after *znode.Tree) {
 // removed a record whose job is in a batch.
 func (o *oracle) mayBlock(records []*oldRecord) bool {
 	for token, w := range o.all() {
-		if w.state == standing && w.bid != "" && !slices.ContainsFunc(records, func(r *oldRecord) bool { return r.token == token }) {
+		if w.state == jobExists && w.bid != "" && !slices.ContainsFunc(records, func(r *oldRecord) bool { return r.token == token }) {
 			return true
 		}
 	}
@@ -444,7 +444,7 @@ func (o *oracle) mayBlock(records []*oldRecord) bool {
 
 // migrated notes what a migration did, even if it was interrupted, and checks that it was
 // right.
-func (p *place) migrated(l *life, after *znode.Tree, fates map[string]fate, c choice, whole bool) {
+func (p *lifeTarget) migrated(l *life, after *znode.Tree, fates map[string]expectedAction, c choice, whole bool) {
 	runs := rawRuns(after)
 	if whole && len(runs) > 0 && runs[len(runs)-1].State != "done" {
 		l.Fatalf("migrated, and %s is %s", runs[len(runs)-1].Run, runs[len(runs)-1].State)
@@ -466,7 +466,7 @@ func (p *place) migrated(l *life, after *znode.Tree, fates map[string]fate, c ch
 		switch f := fates[token]; {
 		case len(places) > 1:
 			l.Fatalf("%s was made twice: %v", token, places)
-		case w != nil && w.state == standing && w.root == here.root:
+		case w != nil && w.state == jobExists && w.root == here.root:
 			was, is := nodesOfJob(p.before, w.root, w.bid), nodesOfJob(after, here.root, here.bid)
 			if facts(p.before, was, true) == facts(after, is, true) {
 				if whole && f == rewritten {
@@ -484,7 +484,7 @@ func (p *place) migrated(l *life, after *znode.Tree, fates map[string]fate, c ch
 		case f == created || f == either:
 			run := runs[len(runs)-1].Run
 			_, copied := p.copied[run]
-			p.works[token] = append(p.works[token], &work{root: here.root, bid: here.bid, run: run, record: r.path, data: r.bytes(), state: standing, copied: copied})
+			p.works[token] = append(p.works[token], &work{root: here.root, bid: here.bid, run: run, record: r.path, data: r.bytes(), state: jobExists, copied: copied})
 			if here.bid != "" {
 				if _, known := p.batches[here.bid]; !known {
 					p.batches[here.bid] = false
@@ -494,7 +494,7 @@ func (p *place) migrated(l *life, after *znode.Tree, fates map[string]fate, c ch
 		default:
 			l.Fatalf("%s was made of a record that should be left %s (%+v)", here.root, f, w)
 		}
-		if want := arrives(r, c.policies); stateAt(after, here.root) != want && r.status != legacy.Consumed {
+		if want := initialStateOf(r, c.policies); stateAt(after, here.root) != want && r.status != legacy.Consumed {
 			l.Fatalf("%s of a %s record is %s, want %s", here.root, r.status, stateAt(after, here.root), want)
 		}
 	}
@@ -503,7 +503,7 @@ func (p *place) migrated(l *life, after *znode.Tree, fates map[string]fate, c ch
 		case whole && f == created && len(found[token]) == 0:
 			l.Fatalf("%s was not made", token)
 		case f == declared && whole:
-			w.state, w.run = settledBy, runs[len(runs)-1].Run
+			w.state, w.run = jobDeclaredDone, runs[len(runs)-1].Run
 		case f == declared:
 			// The run that was to enter it was interrupted. The next run shows whether it did.
 		}
@@ -516,12 +516,12 @@ func (p *place) migrated(l *life, after *znode.Tree, fates map[string]fate, c ch
 			}
 		}
 		if whole {
-			delete(p.stale, bid)
+			delete(p.outdated, bid)
 		}
 	}
-	p.othersStay(l, after, mine)
+	p.checkOthersUnchanged(l, after, mine)
 	if changedBefore {
-		p.unclean()
+		p.forgetBefore()
 	}
 	if p.before.Get("/batches") != nil || after.Get("/batches") != nil {
 		p.othersCame(after)
@@ -535,16 +535,16 @@ func runOfBatch(tree *znode.Tree, bid string) string {
 }
 
 // othersCame notes what other clients submitted meanwhile. A rollback leaves that.
-func (p *place) othersCame(after *znode.Tree) {
+func (p *lifeTarget) othersCame(after *znode.Tree) {
 	for _, name := range after.Children("/batch-uuids") {
 		if strings.HasPrefix(name, "other-") && p.before.Get("/batch-uuids/"+name) == nil {
-			p.unclean()
+			p.forgetBefore()
 		}
 	}
 }
 
-// othersStay checks that a migration or a rollback changed nothing of other clients.
-func (p *place) othersStay(l *life, after *znode.Tree, mine map[string]bool) {
+// checkOthersUnchanged checks that a migration or a rollback changed nothing of other clients.
+func (p *lifeTarget) checkOthersUnchanged(l *life, after *znode.Tree, mine map[string]bool) {
 	l.Helper()
 	for n := range p.before.All("/") {
 		own := strings.HasPrefix(n.Path, MigrationPath+"/") && !foreignMarker(n.Path) || n.Path == MigrationPath
@@ -558,7 +558,7 @@ func (p *place) othersStay(l *life, after *znode.Tree, mine map[string]bool) {
 }
 
 // rollback rolls back the newest run, and checks that it removed only what it may.
-func (l *life) rollback(force bool, b befall) {
+func (l *life) rollback(force bool, b prepareFault) {
 	p := l.now
 	runs := rawRuns(p.before)
 	if len(runs) == 0 {
@@ -584,20 +584,20 @@ func (l *life) rollback(force bool, b befall) {
 		l.Fatalf("rollback: %v", err)
 	}
 	p.begin(l.T)
-	p.went(run, after)
+	p.noteContinued(run, after)
 	p.rolledBack(l, after, run, force, err == nil, u)
 }
 
-func (p *place) rolledBack(l *life, after *znode.Tree, run string, force, whole bool, u *Undo) {
+func (p *lifeTarget) rolledBack(l *life, after *znode.Tree, run string, force, whole bool, u *Undo) {
 	mine := map[string]bool{}
 	kept := map[string]bool{} // batches that may stay
 	for _, w := range p.all() {
-		if w.state == standing && w.run == run && w.bid != "" && (w.touched || w.copied) {
+		if w.state == jobExists && w.run == run && w.bid != "" && (w.touched || w.copied) {
 			kept[w.bid] = true
 		}
 	}
 	for token, w := range p.all() {
-		if w.state != standing {
+		if w.state != jobExists {
 			continue
 		}
 		stays := after.Get(w.root) != nil
@@ -625,13 +625,13 @@ func (p *place) rolledBack(l *life, after *znode.Tree, run string, force, whole 
 		if after.Get("/batches/"+bid) == nil && p.before.Get("/batches/"+bid) != nil {
 			delete(p.batches, bid)
 		} else {
-			p.stale[bid] = true
+			p.outdated[bid] = true
 		}
 	}
 	for _, r := range p.layout() {
 		mine[r] = true
 	}
-	p.othersStay(l, after, mine)
+	p.checkOthersUnchanged(l, after, mine)
 	past := p.runs[run]
 	if whole && past != nil && past.before != "" {
 		if got := dumpOfAll(after, past.hadRuns); got != past.before {
@@ -645,7 +645,7 @@ func (p *place) rolledBack(l *life, after *znode.Tree, run string, force, whole 
 }
 
 // layout has the znodes of the layout that a run may create, and that its rollback removes.
-func (p *place) layout() []string {
+func (p *lifeTarget) layout() []string {
 	paths := []string{"/batches", "/batch-uuids", "/jobs", "/access", "/locks"}
 	for _, parent := range []string{"/jobs", "/access", "/locks", "/locks/queue", "/jobs/states"} {
 		for _, name := range p.before.Children(parent) {
@@ -672,7 +672,7 @@ func refused(err error) bool {
 		errors.Is(err, newqueue.ErrNotReported) || errors.Is(err, newqueue.ErrNotLocked) || errors.Is(err, newqueue.ErrExists) || errors.Is(err, newqueue.ErrConflict)
 }
 
-func (l *life) possible(err error) {
+func (l *life) okIfRefused(err error) {
 	l.Helper()
 	if err != nil && !refused(err) {
 		l.Fatal(err)
@@ -681,7 +681,7 @@ func (l *life) possible(err error) {
 
 func (l *life) take() {
 	j, err := l.now.queue.AcquireJob(l.Context(), l.drawState())
-	l.possible(err)
+	l.okIfRefused(err)
 	if err == nil {
 		l.now.held = append(l.now.held, j)
 	}
@@ -696,11 +696,11 @@ func (l *life) finish() {
 	l.now.held = l.now.held[1:]
 	switch rapid.IntRange(0, 2).Draw(l.T, "how") {
 	case 0:
-		l.possible(j.Unlock(l.Context()))
+		l.okIfRefused(j.Unlock(l.Context()))
 	case 1:
-		l.possible(j.Fail(l.Context(), "broken"))
+		l.okIfRefused(j.Fail(l.Context(), "broken"))
 	default:
-		l.possible(j.Succeed(l.Context()))
+		l.okIfRefused(j.Succeed(l.Context()))
 	}
 	l.observed()
 }
@@ -710,11 +710,11 @@ func (l *life) workThrough() {
 	state, steps := l.drawState(), rapid.IntRange(1, 12).Draw(l.T, "steps")
 	for range steps {
 		j, err := l.now.queue.AcquireJob(l.Context(), state)
-		l.possible(err)
+		l.okIfRefused(err)
 		if err != nil {
 			break
 		}
-		l.possible(j.Succeed(l.Context()))
+		l.okIfRefused(j.Succeed(l.Context()))
 		if state = j.Status.State; state == newqueue.JobCompleted {
 			break
 		}
@@ -727,11 +727,11 @@ func (l *life) workAccess() {
 	state := newqueue.AccessPending
 	for range rapid.IntRange(1, 4).Draw(l.T, "steps") {
 		a, err := l.now.queue.AcquireAccess(l.Context(), queue, state)
-		l.possible(err)
+		l.okIfRefused(err)
 		if err != nil {
 			break
 		}
-		l.possible(a.Succeed(l.Context()))
+		l.okIfRefused(a.Succeed(l.Context()))
 		if state = a.Status.State; state == newqueue.AccessCompleted {
 			break
 		}
@@ -743,19 +743,19 @@ func (l *life) workAccess() {
 func (l *life) report() {
 	ctx, q := l.Context(), l.now.queue
 	for _, bid := range l.now.before.Children("/batches") {
-		l.possible(q.ReportIfEmptied(ctx, bid))
+		l.okIfRefused(q.ReportIfEmptied(ctx, bid))
 	}
 	for {
 		b, err := q.AcquireReportingBatch(ctx)
-		l.possible(err)
+		l.okIfRefused(err)
 		if err != nil {
 			break
 		}
 		r, err := b.Report(ctx)
-		l.possible(err)
+		l.okIfRefused(err)
 		if err == nil {
 			err = b.Finish(ctx, r)
-			l.possible(err)
+			l.okIfRefused(err)
 		}
 		if err != nil {
 			break
@@ -767,12 +767,12 @@ func (l *life) report() {
 func (l *life) clean() {
 	ctx, q := l.Context(), l.now.queue
 	_, err := q.CleanupJobs(ctx)
-	l.possible(err)
+	l.okIfRefused(err)
 	_, err = q.CleanupBatches(ctx)
-	l.possible(err)
+	l.okIfRefused(err)
 	for _, queue := range newqueue.AccessQueues {
 		_, err = q.CleanupAccess(ctx, queue)
-		l.possible(err)
+		l.okIfRefused(err)
 	}
 	l.observed()
 }
@@ -787,7 +787,7 @@ func (l *life) drawJob() string {
 
 func (l *life) deleteJob() {
 	_, err := l.now.queue.DeleteJob(l.Context(), l.drawJob())
-	l.possible(err)
+	l.okIfRefused(err)
 	l.observed()
 }
 
@@ -795,12 +795,12 @@ func (l *life) moveJob() {
 	jid, ctx, q := l.drawJob(), l.Context(), l.now.queue
 	switch rapid.IntRange(0, 2).Draw(l.T, "how") {
 	case 0:
-		l.possible(q.ReleaseJob(ctx, jid))
+		l.okIfRefused(q.ReleaseJob(ctx, jid))
 	case 1:
 		_, err := q.ResumeJob(ctx, jid)
-		l.possible(err)
+		l.okIfRefused(err)
 	default:
-		l.possible(q.SetPriority(ctx, jid, rapid.IntRange(0, 9).Draw(l.T, "priority")))
+		l.okIfRefused(q.SetPriority(ctx, jid, rapid.IntRange(0, 9).Draw(l.T, "priority")))
 	}
 	l.observed()
 }
@@ -809,9 +809,9 @@ func (l *life) moveJob() {
 func (l *life) holds() {
 	h := rapid.SampledFrom(newqueue.QueueHolds).Draw(l.T, "hold")
 	if l.now.before.Get(newqueue.QueueHoldPath(h)) != nil {
-		l.possible(l.now.queue.Unlock(l.Context(), newqueue.QueueLock(h)))
+		l.okIfRefused(l.now.queue.Unlock(l.Context(), newqueue.QueueLock(h)))
 	} else {
-		l.possible(l.now.queue.Lock(l.Context(), newqueue.QueueLock(h)))
+		l.okIfRefused(l.now.queue.Lock(l.Context(), newqueue.QueueLock(h)))
 	}
 	l.observed()
 }
@@ -831,14 +831,14 @@ func (l *life) wipe() {
 		do(l.T, p.site, znode.Create(MigrationPath, none))
 	}
 	do(l.T, p.site, znode.Create(MigrationPath+"/m1", none))
-	p.unclean()
+	p.forgetBefore()
 	if n := p.before.Get("/jobs"); n != nil && bytes.Contains(n.Data, []byte("custody_ledger")) {
 		p.damaged = true
 		// A batch's contents include all jobs of its run's plan. A rebuild can't know of the
 		// jobs that a killed run did not create any more.
 		for _, r := range rawRuns(p.before) {
 			for bid := range p.batches {
-				p.stale[bid] = p.stale[bid] || r.State != "done"
+				p.outdated[bid] = p.outdated[bid] || r.State != "done"
 			}
 		}
 	}
@@ -850,7 +850,7 @@ func (l *life) rebuild() {
 	res, err := m.Rebuild(l.Context())
 	l.must(err)
 	after := treeOf(l.T, p.site)
-	p.othersStay(l, after, nil)
+	p.checkOthersUnchanged(l, after, nil)
 	if !p.damaged {
 		if len(res.Runs) > 0 {
 			l.Fatalf("rebuilt what was not damaged: %+v", res.Runs)
@@ -864,8 +864,8 @@ func (l *life) rebuild() {
 	}
 	for _, list := range p.works {
 		for _, w := range list {
-			if w.state == gone || w.state == settledBy {
-				w.state = forgotten
+			if w.state == jobRemoved || w.state == jobDeclaredDone {
+				w.state = custodyForgotten
 			}
 		}
 	}
@@ -887,13 +887,13 @@ func (l *life) restore() {
 	tree, err := znode.ReadDump(bytes.NewReader(p.saved.dump))
 	l.must(err)
 	p.oracle = p.saved.oracle.clone()
-	p.unclean()
+	p.forgetBefore()
 	p.open(l, znode.NewTree())
 	m := &Migrator{Target: p.Target, Now: clock(), Keep: keepNothing}
 	_, err = m.Restore(l.Context(), p.Target.Backend.(online).Writer, tree)
 	l.must(err)
 	for _, w := range p.all() {
-		w.copied, w.blurred, w.seen = true, w.blurred || w.seen, false
+		w.copied, w.mayHideChange, w.seen = true, w.mayHideChange || w.seen, false
 	}
 	for _, r := range rawRuns(tree) {
 		p.copied[r.Run] = true

@@ -14,7 +14,7 @@ import (
 )
 
 // The oracle of TestOperatorsLife knows what one target should hold. It reads the raw
-// tree and is told of each step. It shares no rule with the package: it finds a record's
+// tree and sees each step. It shares no rule with the package: it finds a record's
 // job by a token in the payload, and not by provenance or ledger.
 
 // oldRecord is one record of the legacy queue.
@@ -43,10 +43,10 @@ func (r *oldRecord) bytes() string {
 type workState string
 
 const (
-	standing  workState = "standing"
-	gone      workState = "gone"      // others removed it
-	settledBy workState = "settled"   // the operator declared it done
-	forgotten workState = "forgotten" // gone, and its custody was lost
+	jobExists        workState = "exists"
+	jobRemoved       workState = "gone"          // others removed it
+	jobDeclaredDone  workState = "declared done" // the operator declared it done
+	custodyForgotten workState = "forgotten"     // gone, and its custody was lost
 )
 
 // work is one job or access request that was migrated and not rolled back.
@@ -58,7 +58,7 @@ type work struct {
 	touched        bool   // another client worked on it, even if no znode differs any more
 	why            string // what was changed, for the message of a failure
 	copied         bool   // it was restored from a dump
-	blurred        bool   // it was changed before the dump, and the copy may not show that
+	mayHideChange  bool   // it was changed before the dump, and the copy may not show that
 }
 
 // pastRun is the state of the target when a run began.
@@ -69,22 +69,22 @@ type pastRun struct {
 
 // oracle is what there should be in one target.
 type oracle struct {
-	works   map[string][]*work // by token, the newest last
-	runs    map[string]*pastRun
-	batches map[string]bool // whether another client changed a batch, by BID, of the batches that runs made
-	stale   map[string]bool // batches whose contents may still be those of a run that was rolled back
-	damaged bool            // the migration's own records are gone
-	lossy   bool            // they were rebuilt, and something was lost
-	copied  map[string]bool // runs whose record came from a dump, and whether the record still shows that
-	resumed map[string]bool // runs that were interrupted and finished later: records can have been added in between
+	works    map[string][]*work // by token, the newest last
+	runs     map[string]*pastRun
+	batches  map[string]bool // whether another client changed a batch, by BID, of the batches that runs made
+	outdated map[string]bool // batches whose contents may still be those of a run that was rolled back
+	damaged  bool            // the migration's own records are gone
+	lossy    bool            // they were rebuilt, and something was lost
+	copied   map[string]bool // runs whose record came from a dump, and whether the record still shows that
+	resumed  map[string]bool // runs that were interrupted and finished later: records can have been added in between
 }
 
 func newOracle() *oracle {
-	return &oracle{works: map[string][]*work{}, runs: map[string]*pastRun{}, batches: map[string]bool{}, stale: map[string]bool{}, copied: map[string]bool{}, resumed: map[string]bool{}}
+	return &oracle{works: map[string][]*work{}, runs: map[string]*pastRun{}, batches: map[string]bool{}, outdated: map[string]bool{}, copied: map[string]bool{}, resumed: map[string]bool{}}
 }
 
 func (o *oracle) clone() *oracle {
-	c := &oracle{works: map[string][]*work{}, runs: map[string]*pastRun{}, batches: maps.Clone(o.batches), stale: maps.Clone(o.stale), damaged: o.damaged, lossy: o.lossy, copied: maps.Clone(o.copied), resumed: maps.Clone(o.resumed)}
+	c := &oracle{works: map[string][]*work{}, runs: map[string]*pastRun{}, batches: maps.Clone(o.batches), outdated: maps.Clone(o.outdated), damaged: o.damaged, lossy: o.lossy, copied: maps.Clone(o.copied), resumed: maps.Clone(o.resumed)}
 	for token, list := range o.works {
 		for _, w := range list {
 			same := *w
@@ -135,19 +135,19 @@ func rawRuns(tree *znode.Tree) []rawRun {
 	return runs
 }
 
-// at says where a job is.
-type at struct{ root, bid string }
+// location says where a job is.
+type location struct{ root, bid string }
 
 // jobsByToken returns all jobs and access requests, by their tokens.
-func jobsByToken(tree *znode.Tree) map[string][]at {
-	found := map[string][]at{}
+func jobsByToken(tree *znode.Tree) map[string][]location {
+	found := map[string][]location{}
 	note := func(root, content, bid string) {
 		var payload struct {
 			Token string `json:"jobID"`
 		}
 		n := tree.Get(content)
 		if n != nil && json.Unmarshal(n.Data, &payload) == nil && payload.Token != "" {
-			found[payload.Token] = append(found[payload.Token], at{root, bid})
+			found[payload.Token] = append(found[payload.Token], location{root, bid})
 		}
 	}
 	for _, jid := range tree.Children("/jobs") {
@@ -221,11 +221,11 @@ func facts(tree *znode.Tree, nodes []string, quiet bool) string {
 func (o *oracle) observe(before, after *znode.Tree) {
 	changed := dumpWithStats(before) != dumpWithStats(after)
 	for _, w := range o.all() {
-		if w.state != standing {
+		if w.state != jobExists {
 			continue
 		}
 		if after.Get(w.root) == nil {
-			w.state = gone
+			w.state = jobRemoved
 			continue
 		}
 		was, is := nodesOfJob(before, w.root, w.bid), nodesOfJob(after, w.root, w.bid)
@@ -241,13 +241,13 @@ func (o *oracle) observe(before, after *znode.Tree) {
 		}
 	}
 	if changed {
-		o.unclean()
+		o.forgetBefore()
 	}
 }
 
-// unclean notes that a rollback of any run can no longer restore the tree as it was before
+// forgetBefore notes that a rollback of any run can no longer restore the tree as it was before
 // that run.
-func (o *oracle) unclean() {
+func (o *oracle) forgetBefore() {
 	for _, r := range o.runs {
 		r.before = ""
 	}
@@ -279,28 +279,28 @@ type choice struct {
 	again, done []string
 }
 
-// fate is what a migration should do with a record.
-type fate string
+// expectedAction is what a migration should do with a record.
+type expectedAction string
 
 const (
-	unchanged fate = "unchanged"
-	rewritten fate = "rewrite"
-	created   fate = "create"
-	leftGone  fate = "gone"
-	leftOut   fate = "left out" // skipped, or quarantined
-	blocked   fate = "block"
-	declared  fate = "settle"
+	unchanged expectedAction = "unchanged"
+	rewritten expectedAction = "rewrite"
+	created   expectedAction = "create"
+	leftGone  expectedAction = "gone"
+	leftOut   expectedAction = "left out" // skipped, or quarantined
+	blocked   expectedAction = "block"
+	declared  expectedAction = "declare done"
 	// A rebuilt ledger can't say whether the record was ever migrated.
-	either fate = "create, settle or block"
+	either expectedAction = "create, declare done or block"
 )
 
-// fate returns what a migration should do with a record, according to the documents.
+// expectedAction returns what a migration should do with a record, according to the documents.
 // resumes is the run that the migration finishes, "" for none.
-func (o *oracle) fate(r *oldRecord, c choice, resumes string) fate {
+func (o *oracle) expectedAction(r *oldRecord, c choice, resumes string) expectedAction {
 	w := o.top(r.token)
 	again := slices.Contains(c.again, r.path)
 	switch {
-	case w != nil && w.state == standing:
+	case w != nil && w.state == jobExists:
 		switch {
 		case w.data == r.bytes():
 			return unchanged
@@ -308,7 +308,7 @@ func (o *oracle) fate(r *oldRecord, c choice, resumes string) fate {
 			return blocked
 		}
 		return rewritten
-	case w != nil && w.state != forgotten && (!again || w.run == resumes):
+	case w != nil && w.state != custodyForgotten && (!again || w.run == resumes):
 		return leftGone
 	case r.bad && c.policies.Undecodable == Quarantine:
 		return leftOut
@@ -328,9 +328,9 @@ func (o *oracle) fate(r *oldRecord, c choice, resumes string) fate {
 	return created
 }
 
-// arrives returns the state in which a record's job begins (docs/migration.md, "What
+// initialStateOf returns the state in which a record's job begins (docs/migration.md, "What
 // becomes of a record").
-func arrives(r *oldRecord, p Policies) string {
+func initialStateOf(r *oldRecord, p Policies) string {
 	status := r.status
 	if status == legacy.Consumed {
 		status = map[string]legacy.Status{AsPending: legacy.Pending, AsFailed: legacy.Failed}[p.Consumed]

@@ -52,7 +52,7 @@ func (o *oracle) expect(tree *znode.Tree, records []*oldRecord) expected {
 	o.expectJobs(&e, records)
 	for bid := range o.batches {
 		switch {
-		case o.stale[bid] || unfinished:
+		case o.outdated[bid] || unfinished:
 			e.may["/batches/"+bid] = true
 		case tree.Get("/batches/"+bid) == nil:
 		case o.batches[bid]:
@@ -83,13 +83,13 @@ func (e *expected) expectRecords(o *oracle, records []*oldRecord, policies Polic
 	for _, r := range records {
 		w := o.top(r.token)
 		switch {
-		case w != nil && w.state == standing:
+		case w != nil && w.state == jobExists:
 			if w.data != r.bytes() {
 				e.must[r.path] = RecordChanged
 			}
-		case w != nil && w.state == gone:
+		case w != nil && w.state == jobRemoved:
 			e.must[r.path] = JobGone
-		case w != nil && w.state == settledBy:
+		case w != nil && w.state == jobDeclaredDone:
 		case r.bad && policies.Undecodable == Quarantine:
 		case r.bad, r.status == legacy.Consumed && policies.Consumed == Block:
 			e.must[r.path] = Undecided
@@ -107,19 +107,19 @@ func (o *oracle) expectJobs(e *expected, records []*oldRecord) {
 	}
 	for _, list := range o.works {
 		for _, w := range list {
-			if w.state != standing && w.bid != "" {
+			if w.state != jobExists && w.bid != "" {
 				e.may["/batches/"+w.bid] = true // without that job, the records don't show what the batch should say
 			}
 		}
 	}
 	for token, w := range o.all() {
-		r, exists := there[token], w.state == standing
+		r, exists := there[token], w.state == jobExists
 		e.late[w.root] = o.resumed[w.run]
 		switch {
 		case !exists:
 		case r == nil:
 			e.must[w.root] = NoRecord
-		case w.data != r.bytes(), w.blurred && !w.seen:
+		case w.data != r.bytes(), w.mayHideChange && !w.seen:
 			e.may[w.root] = true
 		case w.seen:
 			e.must[w.root] = ""

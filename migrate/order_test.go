@@ -85,7 +85,7 @@ func handedOut(p *Plan, kind QueueKind) []string {
 
 // The new queue hands out every legacy consumer's records in the order in which the consumer
 // would have taken them, for every kind of queue.
-func TestOrderIsEveryConsumers(t *testing.T) {
+func TestOrderOfEachConsumer(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		tree := legacyQueue(rt, t)
 		src, err := ReadSource(tree, orderQueues, legacy.Options{})
@@ -100,7 +100,7 @@ func TestOrderIsEveryConsumers(t *testing.T) {
 			now := handedOut(plan, kind)
 			for _, node := range orderQueues.Nodes[kind] {
 				for _, c := range consumers(kind) {
-					sameOrder(rt, fmt.Sprintf("%s %+v", node, c), drained(rt, c, tree.Clone(), node), now)
+					sameOrder(rt, fmt.Sprintf("%s %+v", node, c), takenBy(rt, c, tree.Clone(), node), now)
 				}
 			}
 			neverTakenIsLast(rt, now)
@@ -108,8 +108,8 @@ func TestOrderIsEveryConsumers(t *testing.T) {
 	})
 }
 
-// drained returns what a consumer takes if it is the only one, in its order.
-func drained(t rapid.TB, c legacyqueue.Consumer, tree *znode.Tree, node string) []string {
+// takenBy returns what a consumer takes if it is the only one, in its order.
+func takenBy(t rapid.TB, c legacyqueue.Consumer, tree *znode.Tree, node string) []string {
 	t.Helper()
 	var order []string
 	for {
@@ -191,9 +191,9 @@ func TestAcquiredInOrder(t *testing.T) {
 		t.Fatalf("%d jobs and %d requests are too few to tell", len(jobs), len(requests))
 	}
 	for _, c := range consumers(Ingest) {
-		sameOrder(t, fmt.Sprintf("%+v", c), drained(t, c, tree.Clone(), "/ingest"), jobs)
+		sameOrder(t, fmt.Sprintf("%+v", c), takenBy(t, c, tree.Clone(), "/ingest"), jobs)
 	}
-	sameOrder(t, "access", drained(t, legacyqueue.Consumer{}, tree.Clone(), "/accessSmall.1"), requests)
+	sameOrder(t, "access", takenBy(t, legacyqueue.Consumer{}, tree.Clone(), "/accessSmall.1"), requests)
 }
 
 // If a job comes before another one that the old queue would have handed out first, verify

@@ -18,8 +18,8 @@ type OtherQueue struct {
 }
 
 // FindOtherQueues looks for other new queues on the target's server that have the records of
-// the same source, because a mistyped target would be a second one. same compares the
-// source that a run's record names. It looks near the target, near the source's chroot if
+// the same source, because the target may be mistyped. same reports whether the source that
+// a run's record names is the same one. It looks near the target, near the source's chroot if
 // the source is given, and at the top of the server. It reads little: a place with very many
 // znodes, and what the client may not read, are left out.
 func FindOtherQueues(ctx context.Context, target *zkconn.Reader, sourceChroot string, same func(source string) bool) (found []OtherQueue, err error) {
@@ -53,13 +53,13 @@ func FindOtherQueues(ctx context.Context, target *zkconn.Reader, sourceChroot st
 	return found, nil
 }
 
-// mostNear is how many znodes of a place are searched for new queues at most.
-const mostNear = 200
+// maxNear is how many znodes of a place are searched for new queues at most.
+const maxNear = 200
 
 // fewChildren lists the children of a znode, unless there are too many to be chroots.
 func fewChildren(ctx context.Context, server *zkconn.Reader, at string) ([]string, error) {
 	stat, there, err := server.Exists(ctx, at)
-	if err != nil || !there || stat.NumChildren > mostNear {
+	if err != nil || !there || stat.NumChildren > maxNear {
 		return nil, err
 	}
 	names, err := server.Children(ctx, at)
@@ -76,7 +76,7 @@ func runOf(ctx context.Context, server *zkconn.Reader, at string, same func(sour
 		return Run{}, false, unlessHidden(err)
 	}
 	slices.Sort(names)
-	for _, name := range slices.Backward(names[max(0, len(names)-mostRunsRead):]) {
+	for _, name := range slices.Backward(names[max(0, len(names)-maxRunsRead):]) {
 		n, err := server.Get(ctx, znode.Join(runs, name))
 		if err != nil {
 			if err = unlessHidden(err); err != nil {
@@ -96,8 +96,8 @@ func runOf(ctx context.Context, server *zkconn.Reader, at string, same func(sour
 	return found, ok, nil
 }
 
-// mostRunsRead is how many runs of another queue are read at most.
-const mostRunsRead = 20
+// maxRunsRead is how many runs of another queue are read at most.
+const maxRunsRead = 20
 
 // unlessHidden is err, but nil if the znode is not there or may not be read.
 func unlessHidden(err error) error {

@@ -29,6 +29,7 @@ type OvertakenError struct {
 	By  error // ErrRolledBack or ErrFinished
 }
 
+// Error says what others did with the run, and that nothing was written.
 func (e *OvertakenError) Error() string {
 	if e.By == ErrFinished {
 		return fmt.Sprintf("%s was finished by another migrator while this one waited, and the source has changed since. It does not begin a new run unasked; nothing was written", e.Run)

@@ -14,7 +14,7 @@ import (
 
 // A migrator that waited for others does not begin a new run if they rolled back the run
 // that it knew, or finished it. The operator decides again then.
-func TestOthersCameBetween(t *testing.T) {
+func TestRolledBackOrFinishedWhileWaiting(t *testing.T) {
 	records := map[string][]byte{
 		"/ingest/mrtQ-05000000000001": record(t, legacy.Pending, legacy.Payload{"jobID": "one"}),
 		"/ingest/mrtQ-05000000000002": record(t, legacy.Pending, legacy.Payload{"jobID": "two"}),

@@ -51,7 +51,7 @@ func TestLedgerBomb(t *testing.T) {
 	raw = append(raw, bytes.Repeat([]byte{'a'}, stem)...)
 	raw = append(raw, 0)
 	raw = append(raw, make([]byte, n*8)...)
-	if _, err := unpackShard(packShard(raw)); !errors.Is(err, ErrLedger) || !strings.Contains(err.Error(), "spells out") {
+	if _, err := unpackShard(packShard(raw)); !errors.Is(err, ErrLedger) || !strings.Contains(err.Error(), "its paths take") {
 		t.Errorf("error %v", err)
 	}
 }

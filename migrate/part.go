@@ -78,8 +78,8 @@ func ownerOf(path string) string {
 }
 
 // jobParts reads jobs and requests part by part, with their entries. It leaves out those
-// for which take is false. While the caller looks at a part, the next is being read.
-func (l *listing) jobParts(ctx context.Context, roots iter.Seq[string], take func(side.Subtree) bool) iter.Seq2[*part, error] {
+// for which wanted is false. While the caller looks at a part, the next is being read.
+func (l *listing) jobParts(ctx context.Context, roots iter.Seq[string], wanted func(side.Subtree) bool) iter.Seq2[*part, error] {
 	return func(yield func(*part, error) bool) {
 		p := newPart()
 		subtrees := func(ctx context.Context) iter.Seq2[side.Subtree, error] { return l.side.Subtrees(ctx, roots) }
@@ -88,7 +88,7 @@ func (l *listing) jobParts(ctx context.Context, roots iter.Seq[string], take fun
 			case err != nil:
 			case sub.Missing():
 				l.vanished[sub.Root] = true
-			case take(sub):
+			case wanted(sub):
 				p.add(sub.Root)
 				err = p.put(sub.Nodes...)
 			}
@@ -190,7 +190,7 @@ func (l *listing) batchParts(ctx context.Context) iter.Seq2[*part, error] {
 			case len(below) == 0 || len(below) >= 4 && isEntry(below[:4]):
 				continue
 			case len(below) == 1:
-				if len(p.roots) >= l.part && !p.goesOn(n.Path) {
+				if len(p.roots) >= l.part && !p.mayContinue(n.Path) {
 					if !yield(p, nil) {
 						return
 					}
@@ -209,8 +209,8 @@ func (l *listing) batchParts(ctx context.Context) iter.Seq2[*part, error] {
 	}
 }
 
-// goesOn reports whether more of the part may come after a path, in path order:
+// mayContinue reports whether more of the part may come after a path, in path order:
 // /batches/b-1 comes before /batches/b/states.
-func (p *part) goesOn(path string) bool {
+func (p *part) mayContinue(path string) bool {
 	return slices.ContainsFunc(p.roots, func(root string) bool { return strings.HasPrefix(path, root) })
 }

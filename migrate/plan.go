@@ -57,7 +57,7 @@ func (o Options) packet() int {
 
 // settings are the options, and how the source is read, as a plan has them.
 func (o Options) settings(queues Queues, opt legacy.Options) Settings {
-	return Settings{Queues: queues.given(), Time: opt.Time.String(), ACL: o.ACL, Packet: o.packet(), Again: o.Again, Done: o.Done}
+	return Settings{Queues: queues.withoutEmpty(), Time: opt.Time.String(), ACL: o.ACL, Packet: o.packet(), Again: o.Again, Done: o.Done}
 }
 
 // Action is what a plan does with one record.
@@ -68,7 +68,7 @@ const (
 	ActCreate     Action = "create"     // it becomes a new job or access request
 	ActRewrite    Action = "rewrite"    // it changed since it was migrated
 	ActUnchanged  Action = "unchanged"  // it was migrated before, and has not changed
-	ActGone       Action = "gone"       // it was migrated before, and its job is gone: done and cleaned, or deleted
+	ActGone       Action = "gone"       // it was migrated before, and its job is gone: finished and cleaned up, or deleted
 	ActSkip       Action = "skip"       // a policy leaves it out
 	ActQuarantine Action = "quarantine" // it can't be decoded; its bytes go to a file
 	ActBlock      Action = "block"      // it keeps the plan from being carried out; see the problems
@@ -127,16 +127,16 @@ type Plan struct {
 	Structure []string `json:"structure"` // znodes of the layout that it creates, holds included
 	Seals     Seals    `json:"seals"`
 
-	opt     Options
-	queue   *LegacyQueue
-	listed  listedRecords
-	target  *survey
-	ex      *existing
-	rows    []recordRow // by the records' numbers
-	there   int         // how many records there are
-	reasons textTable
-	states  textTable
-	seen    observed // what is kept of the records' content
+	opt         Options
+	queue       *LegacyQueue
+	listed      listedRecords
+	target      *survey
+	ex          *existing
+	rows        []recordRow // by the records' numbers
+	recordCount int         // how many records there are
+	reasons     textTable
+	states      textTable
+	seen        observed // what is kept of the records' content
 	// rewrites and creates are the jobs that the plan rewrites and creates, each kind in
 	// the order of the ids.
 	rewrites, creates []plannedJob
@@ -151,7 +151,7 @@ type Plan struct {
 	afterRollback     bool          // the run before was rolled back, and left something
 	declaredDone      []ledgerEntry // records that the operator declared done
 	outdated          []*batch      // see [Plan.findOutdated]
-	numbers           numbering
+	counters          counters
 }
 
 // Settings are the other options that a plan was made with.
@@ -233,7 +233,7 @@ func MakePlan(ctx context.Context, queue *LegacyQueue, target side.Side, opt Opt
 	p.findOutdated()
 	p.assignIDs()
 	p.planStructure()
-	p.askDialect()
+	p.requireDialect()
 	if err := p.checkSizes(ctx); err != nil {
 		return nil, err
 	}
@@ -253,6 +253,8 @@ type TargetError struct{ Err error }
 
 // Error returns the text of Err alone.
 func (e *TargetError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
 func (e *TargetError) Unwrap() error { return e.Err }
 
 // chooseRun chooses the run that the plan belongs to: the unfinished one, or the next.

@@ -167,14 +167,14 @@ func TestPlanIsReadInAStream(t *testing.T) {
 		after = heap()
 		return 0, io.EOF
 	}), bytes.NewReader(bytes.TrimLeft(rest, " \n")))
-	entries := heap() - before
+	inputs := heap() - before
 	_, err := ReadApproved(io.MultiReader(parts...))
 	var bad *PlanFileError
 	if !errors.As(err, &bad) || bad.Kind != PlanEdited || !strings.HasPrefix(bad.In, "its list of records") {
 		t.Errorf("with %d records more: %v", records, err)
 	}
-	if after == 0 || after > before+entries+1<<20 {
-		t.Errorf("%d bytes are in memory after %d records", after-before-entries, records)
+	if after == 0 || after > before+inputs+1<<20 {
+		t.Errorf("%d bytes are in memory after %d records", after-before-inputs, records)
 	}
 }
 

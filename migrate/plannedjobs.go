@@ -12,7 +12,7 @@ import (
 // for each record, so it is small and has no pointers. The record's data is read again
 // when the job is created.
 type plannedJob struct {
-	number  int64  // that a new job gets; see [numbering]
+	number  int64  // that a new job gets; see [counters]
 	object  uint64 // hash of what [objectOf] says; 0 for nothing
 	record  int32  // the record; see [listedRecords]
 	batch   int32  // one more than the index into [Plan.batchList]; 0 for an access request

@@ -76,7 +76,7 @@ type decision string
 type initialState struct {
 	job     newqueue.JobState    // ingest and inventory
 	access  newqueue.AccessState // access
-	next    newqueue.JobState    // the step that the job is ready for, "" for none; see [initialState.last]
+	next    newqueue.JobState    // the step that the job is ready for, "" for none; see [initialState.lastSuccessful]
 	message string
 	warning string
 	// consumed is the policy that decided about a consumed record.
@@ -87,20 +87,20 @@ type initialState struct {
 // recording, that is processing in dialect design and storing in mrt-zk. In mrt-zk a
 // failed ingest job has pending there, as in the field's own script, so that the admin
 // tool's requeue and ours both lead to estimating.
-func (l initialState) lastSuccessful(d newqueue.Dialect) newqueue.JobState {
-	if d == newqueue.MrtZK && l.job == newqueue.JobFailed && l.next == "" {
+func (initial initialState) lastSuccessful(d newqueue.Dialect) newqueue.JobState {
+	if d == newqueue.MrtZK && initial.job == newqueue.JobFailed && initial.next == "" {
 		return newqueue.JobPending
 	}
 	for _, s := range d.JobStates() {
-		if l.next != "" && newqueue.Success(s, d) == l.next {
+		if initial.next != "" && newqueue.Success(s, d) == initial.next {
 			return s
 		}
 	}
 	return ""
 }
 
-// initialStates is the whole rule: queue × legacy status. A consumed record has the initial state of
-// the status that its policy chooses; see [decide].
+// initialStates is the whole rule: queue × legacy status. A consumed record has the
+// initial state of the status that its policy chooses; see [decide].
 //
 // An inventory record is an object that is stored and not yet recorded, so its job begins
 // at recording. If the record was held or failed, its job is failed. From there an

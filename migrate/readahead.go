@@ -7,7 +7,7 @@ import (
 )
 
 // readAhead yields what seq yields, but runs seq in a goroutine of its own, so that seq
-// works while the caller does. At most room items wait for the caller. When beforehand
+// works while the caller does. At most room items wait for the caller. When readAhead
 // returns, seq has ended.
 func readAhead[T any](ctx context.Context, room int, seq func(context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	type item struct {

@@ -10,7 +10,7 @@ import (
 
 // All items come in order, and the error last, whether seq ends by itself or its context
 // ends.
-func TestBeforehand(t *testing.T) {
+func TestReadAhead(t *testing.T) {
 	broken := errors.New("the connection is lost")
 	for _, tc := range []struct {
 		name  string
@@ -55,7 +55,7 @@ func TestBeforehand(t *testing.T) {
 }
 
 // If the context ends, the caller gets the context's error, because it did not get all items.
-func TestBeforehandInterrupted(t *testing.T) {
+func TestReadAheadInterrupted(t *testing.T) {
 	for range 100 {
 		ctx, cancel := context.WithCancel(t.Context())
 		seq := func(ctx context.Context) iter.Seq2[int, error] {

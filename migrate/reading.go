@@ -12,8 +12,8 @@ import (
 	"mrtq/legacy"
 )
 
-// reading is a record that has to be read.
-type reading struct {
+// toRead is a record that has to be read.
+type toRead struct {
 	rank   int64 // see [legacy.Key.Rank]
 	record int32 // see [listedRecords]
 	old    int32 // one more than the row of its job; 0 if it has none
@@ -23,9 +23,9 @@ type reading struct {
 // their jobs' ids. Records that have a job come first. The others follow in the order of
 // [Plan.compareKeys], in which their jobs get ids. So one reading is enough to know what a
 // batch's jobs together say of it.
-func (p *Plan) readingOrder() []reading {
+func (p *Plan) readingOrder() []toRead {
 	q := p.queue
-	order := make([]reading, 0, q.Len())
+	order := make([]toRead, 0, q.Len())
 	for _, kind := range QueueKinds {
 		begin := len(order)
 		for i, node := range q.nodes {
@@ -33,7 +33,7 @@ func (p *Plan) readingOrder() []reading {
 				continue
 			}
 			for k := range node.names {
-				r := reading{record: p.listed.first[i] + int32(k), rank: keyOfName(node.name(k)).Rank()}
+				r := toRead{record: p.listed.first[i] + int32(k), rank: keyOfName(node.name(k)).Rank()}
 				if len(p.ex.jobs.rows) > 0 {
 					if at, there := p.ex.jobs.index(node.record(k)); there {
 						r.old = int32(at) + 1
@@ -42,7 +42,7 @@ func (p *Plan) readingOrder() []reading {
 				order = append(order, r)
 			}
 		}
-		slices.SortFunc(order[begin:], func(a, b reading) int {
+		slices.SortFunc(order[begin:], func(a, b toRead) int {
 			if c := cmp.Or(p.existingFirst(a, b), cmp.Compare(a.rank, b.rank)); c != 0 {
 				return c
 			}
@@ -53,7 +53,7 @@ func (p *Plan) readingOrder() []reading {
 }
 
 // existingFirst compares by the ids of the records' jobs. Records without a job come last.
-func (p *Plan) existingFirst(a, b reading) int {
+func (p *Plan) existingFirst(a, b toRead) int {
 	switch {
 	case a.old > 0 && b.old > 0:
 		rows := p.ex.jobs.rows

@@ -78,7 +78,7 @@ func (m *Migrator) Rebuild(ctx context.Context) (*Rebuilt, error) {
 		switch {
 		case errors.Is(err, zkconn.ErrUnknownOutcome):
 			return nil, fmt.Errorf("%w; run it again", err)
-		case errors.As(err, &refused) && overtaken(refused.Err):
+		case errors.As(err, &refused) && isConflict(refused.Err):
 			return nil, fmt.Errorf("%w: %w; run it again", ErrContended, err)
 		}
 		if err != nil {
@@ -153,7 +153,7 @@ func (ex *existing) soundLedger(r Run) bool {
 // rebuild plans one run's record and ledger. ok is false if there never was such a run: no
 // job, shard or trace mentions it.
 func (plan *rebuildPlan) rebuild(ex *survey, id string, t trace, owner string) (Run, bool) {
-	run, guessed, counted := ex.remember(id, t, plan.dialect)
+	run, guessed, counted := ex.findOrGuessRun(id, t, plan.dialect)
 	had := run.Ledger.Entries
 	log, led := ex.readableShards(id)
 	unlogged := ex.unlogged(id, log)
@@ -263,10 +263,10 @@ func (ex *existing) damageOf(id string) (why []string) {
 	return why
 }
 
-// remember returns a run from its record, if that is sound, else from the trace, else
+// findOrGuessRun returns a run from its record, if that is sound, else from the trace, else
 // with the default settings. guessed says that the defaults were taken, counted that the
 // number of the run's entries is known.
-func (ex *existing) remember(id string, t trace, dialect newqueue.Dialect) (r Run, guessed, counted bool) {
+func (ex *existing) findOrGuessRun(id string, t trace, dialect newqueue.Dialect) (r Run, guessed, counted bool) {
 	if r, sound := ex.run(id); sound {
 		return r, false, true
 	}
@@ -343,14 +343,14 @@ func (ex *survey) spanOf(r Run) (from, to int64) {
 		to = max(to, s.to)
 	}
 	for i := range ex.jobs.rows {
-		to = max(to, ex.jobs.rows[i].made)
+		to = max(to, ex.jobs.rows[i].czxid)
 	}
 	for _, path := range r.Made {
 		note(path)
 	}
 	for _, b := range ex.existingBatches {
 		if b.kind != "" {
-			to = max(to, b.made)
+			to = max(to, b.czxid)
 		}
 	}
 	if t, ok := readTrace(ex.tree); ok {

@@ -21,7 +21,7 @@ func RecordsOf(entries ...Entry) Records { return Records{list: entries} }
 // Len is the number of entries.
 func (r Records) Len() int {
 	if r.plan != nil {
-		return r.plan.there
+		return r.plan.recordCount
 	}
 	return len(r.list)
 }
@@ -54,7 +54,7 @@ type recordRow struct {
 	state  uint8 // index into [Plan.states]
 	status uint8 // one more than the legacy status; 0 if it is not known
 	action uint8 // one more than the index into [Actions]; 0 if the record was gone when it was to be read
-	since  goneSince
+	change recordChange
 }
 
 // member names a job. If the plan creates it, member is one more than its index in
@@ -67,11 +67,11 @@ func existingMember(i int) member      { return member(-i - 1) }
 func (m member) created() (int, bool)  { return int(m) - 1, m > 0 }
 func (m member) existing() (int, bool) { return int(-m) - 1, m < 0 }
 
-// goneSince says how a record has changed since its job, which is gone, was made.
-type goneSince uint8
+// recordChange says how a record has changed since its job, which is gone, was made.
+type recordChange uint8
 
 const (
-	asItWas goneSince = iota
+	notChanged recordChange = iota
 	notDecodable
 	changedSince
 )
@@ -119,7 +119,7 @@ func (p *Plan) entry(record int32, path string, row *recordRow) Entry {
 	}
 	if e.Action == ActGone && e.Reason == "" {
 		if h, there := p.ex.custody.lookup(path); there {
-			e.Reason = p.target.whyGone(h) + goneSuffixes[row.since]
+			e.Reason = p.target.whyGone(h) + goneSuffixes[row.change]
 		}
 	}
 	return e

@@ -24,7 +24,7 @@ type Restored struct {
 
 // ErrOtherData says that a target already has a znode of the dump, with other data or
 // another ACL.
-var ErrOtherData = errors.New("the target holds something else")
+var ErrOtherData = errors.New("the target already has znodes of the dump, with other data or another ACL")
 
 // ErrTooLarge says that a znode does not fit a packet of the server. Raise jute.maxbuffer
 // on the servers, and restore with the same number.
@@ -57,7 +57,7 @@ func (m *Migrator) Restore(ctx context.Context, w *zkconn.Writer, tree *znode.Tr
 	created := 0 // by all tries
 	for retry := m.retries(); ; {
 		res := &Restored{Ephemerals: []string{}, Warnings: []Warning{}}
-		there, err := w.Tree(ctx, zkconn.TreeOptions{Roots: roots(tree), ACL: restricted(tree)})
+		there, err := w.Tree(ctx, zkconn.TreeOptions{Roots: roots(tree), ACL: hasRestrictedACL(tree)})
 		if err != nil {
 			return nil, err
 		}
@@ -70,8 +70,8 @@ func (m *Migrator) Restore(ctx context.Context, w *zkconn.Writer, tree *znode.Tr
 		switch {
 		case err == nil:
 			res.Created = created
-			return res, restrict(ctx, w, tree, there)
-		case errors.Is(err, zkconn.ErrUnknownOutcome), errors.Is(err, zkconn.ErrThrottled), errors.As(err, &refused) && overtaken(refused.Err):
+			return res, setParentACLs(ctx, w, tree, there)
+		case errors.Is(err, zkconn.ErrUnknownOutcome), errors.Is(err, zkconn.ErrThrottled), errors.As(err, &refused) && isConflict(refused.Err):
 		default:
 			return res, err
 		}
@@ -105,14 +105,18 @@ func (res *Restored) compare(tree, there *znode.Tree) (missing []*znode.Node, er
 			res.Ephemerals = append(res.Ephemerals, n.Path)
 		case got == nil:
 			missing = append(missing, n)
-		case znode.SameData(got.Data, n.Data) && mayHave(tree, n, got.ACL):
+		case znode.SameData(got.Data, n.Data) && mayHaveACL(tree, n, got.ACL):
 			res.There++
 		default:
 			other = append(other, n.Path)
 		}
 	}
 	if len(other) > 0 {
-		return nil, fmt.Errorf("%w: %s, and %d more of the dump's znodes; nothing was written; restore into an empty chroot, or remove them first", ErrOtherData, other[0], len(other)-1)
+		more := ""
+		if len(other) > 1 {
+			more = fmt.Sprintf(" and %d more", len(other)-1)
+		}
+		return nil, fmt.Errorf("%w: %s%s; nothing was written; restore into an empty chroot, or remove them first", ErrOtherData, other[0], more)
 	}
 	return missing, nil
 }
@@ -223,8 +227,8 @@ func netCreates(ops []znode.Op) int {
 	return n
 }
 
-// restricted reports whether any znode of the tree has an ACL that isn't open.
-func restricted(tree *znode.Tree) bool {
+// hasRestrictedACL reports whether any znode of the tree has an ACL that isn't open.
+func hasRestrictedACL(tree *znode.Tree) bool {
 	for n := range tree.All("/") {
 		if !znode.IsOpenACL(n.ACL) {
 			return true
@@ -233,9 +237,9 @@ func restricted(tree *znode.Tree) bool {
 	return false
 }
 
-// mayHave reports whether an existing znode may have this ACL: the dump's or, for a
+// mayHaveACL reports whether an existing znode may have this ACL: the dump's or, for a
 // parent, the open ACL that an interrupted restore left.
-func mayHave(tree *znode.Tree, n *znode.Node, acl []znode.ACL) bool {
+func mayHaveACL(tree *znode.Tree, n *znode.Node, acl []znode.ACL) bool {
 	if sameACL(n.ACL, acl) {
 		return true
 	}
@@ -246,9 +250,9 @@ func sameACL(a, b []znode.ACL) bool {
 	return znode.IsOpenACL(a) && znode.IsOpenACL(b) || slices.Equal(a, b)
 }
 
-// restrict gives parents their ACLs, from the bottom up, after everything below them was
+// setParentACLs gives parents their ACLs, from the bottom up, after everything below them was
 // created. A parent's ACL may forbid the restore to write below it.
-func restrict(ctx context.Context, w *zkconn.Writer, tree, there *znode.Tree) error {
+func setParentACLs(ctx context.Context, w *zkconn.Writer, tree, there *znode.Tree) error {
 	paths := tree.Paths("/")
 	slices.Reverse(paths)
 	for _, path := range paths {

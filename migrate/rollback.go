@@ -26,7 +26,7 @@ type Undo struct {
 	Done Done   `json:"removed"`
 	Kept []Kept `json:"kept"` // jobs and batches, and records whose jobs are gone
 	Left []Kept `json:"left"` // everything else that is not as it was before the run
-	// Twice are the records whose jobs stay, or were finished and cleaned.
+	// Twice are the records whose jobs stay, or were finished and cleaned up.
 	Twice RunsTwice `json:"runs_twice"`
 
 	run       Run
@@ -54,8 +54,8 @@ const (
 	madeByOtherRun
 )
 
-// Of is the record of the run that is rolled back.
-func (u *Undo) Of() Run { return u.run }
+// RunRecord is the record of the run that is rolled back.
+func (u *Undo) RunRecord() Run { return u.run }
 
 // removesAll reports whether the rollback removes everything that the run made, so that the
 // run's record can be removed too.
@@ -130,7 +130,7 @@ func (u *Undo) keepCustody() {
 	}
 	if rewritten > 0 {
 		u.rewritten = rewritten
-		u.Left = append(u.Left, Kept{u.run.path(), fmt.Sprintf("this run rewrote %s of earlier runs, which %s as it left them; the record of the run stays too", counted(rewritten, "job", "jobs"), staysStay(rewritten))})
+		u.Left = append(u.Left, Kept{u.run.path(), fmt.Sprintf("this run rewrote %s of earlier runs, which %s as it left them; the record of the run stays too", counted(rewritten, "job", "jobs"), stayVerb(rewritten))})
 	}
 }
 
@@ -146,7 +146,7 @@ func (u *Undo) keepForeign() {
 	}
 }
 
-func staysStay(n int) string {
+func stayVerb(n int) string {
 	if n == 1 {
 		return "stays"
 	}
@@ -202,7 +202,7 @@ func (m *Migrator) Rollback(ctx context.Context, id string, force bool) (*Undo, 
 // undo carries out one plan of a rollback. It returns the number of transactions that
 // were done and counts what they removed.
 func (m *Migrator) undo(ctx context.Context, u *Undo, budget int) (int, Done, error) {
-	c := &chain{m: m, run: u.run, base: u.run.stat.Version, acl: u.run.ACL}
+	c := &chain{m: m, run: u.run, version: u.run.stat.Version, acl: u.run.ACL}
 	c.trace, _ = readTrace(u.target.tree)
 	tail, err := decodeTail(u.run)
 	if err != nil {
@@ -221,7 +221,7 @@ func (m *Migrator) undo(ctx context.Context, u *Undo, budget int) (int, Done, er
 	transactions := func(yield func(unit) bool) {
 		// This marks the run as rolling back, and ends the part of its ledger that
 		// the migration wrote. Nothing is removed before that.
-		if !yield(unit{ops: holds, ends: true}) {
+		if !yield(unit{ops: holds, last: true}) {
 			return
 		}
 		for t := range pack(u.units(), budget, m.MaxOps, m.Target.chrootLen()) {
@@ -252,7 +252,7 @@ func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo) error {
 	made := u.run.span(u.target.tree)
 	var ops []znode.Op
 	removed := map[string]bool{}
-	ours := u.staying()
+	ours := u.countStaying()
 	heldAt := int64(-1) // the transaction in which the rollback made the folders for its holds
 	nodes := withNew(u.structure, holdNodes())
 	slices.Sort(nodes)
@@ -292,7 +292,7 @@ func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo) error {
 			// It has the trace of the runs that stay.
 		case made.known() && !made.contains(n.Stat.Czxid):
 			u.Left = append(u.Left, Kept{path, "another client deleted and recreated it"})
-		case n.Stat.Version != 0 && !onlyTraced(n):
+		case n.Stat.Version != 0 && !hasOnlyTrace(n):
 			u.Left = append(u.Left, Kept{path, "another client set it " + times(n.Stat.Version)})
 		default:
 			removed[path] = true
@@ -322,13 +322,13 @@ func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo) error {
 			return interrupted(err)
 		}
 	}
-	own, err := m.ownNodes(ctx, c.run, c.base)
+	own, err := m.ownNodes(ctx, c.run, c.version)
 	if err != nil {
 		return interrupted(err)
 	}
 	err = <-m.Target.Start(ctx, append(ops, own...))
 	var refused *znode.MultiError
-	if errors.Is(err, zkconn.ErrUnknownOutcome) || errors.Is(err, zkconn.ErrThrottled) || errors.As(err, &refused) && overtaken(refused.Err) {
+	if errors.Is(err, zkconn.ErrUnknownOutcome) || errors.Is(err, zkconn.ErrThrottled) || errors.As(err, &refused) && isConflict(refused.Err) {
 		if _, gerr := m.Target.Get(ctx, c.run.path()); errors.Is(gerr, znode.ErrNoNode) {
 			return nil // it was done
 		}
@@ -337,8 +337,8 @@ func (m *Migrator) undoStructure(ctx context.Context, c *chain, u *Undo) error {
 	return err
 }
 
-// onlyTraced reports whether the znode is /jobs and only runs have set its data.
-func onlyTraced(n znode.Node) bool {
+// hasOnlyTrace reports whether the znode is /jobs and only runs have set its data.
+func hasOnlyTrace(n znode.Node) bool {
 	t, ok := parseTrace(n.Data)
 	return ok && n.Path == newqueue.JobsPath && t.Sets == n.Stat.Version
 }

@@ -23,17 +23,17 @@ func (m *Migrator) holdAgain(u *Undo) ([]znode.Op, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.Set(paths, HoldNote{By: rollbackOf(u.Run), At: m.Now().UTC(), Why: "mrtq rolls back " + u.Run}), nil
+	return h.Set(paths, HoldNote{By: rollbackName(u.Run), At: m.Now().UTC(), Why: "mrtq rolls back " + u.Run}), nil
 }
 
-// rollbackOf is the name under which a rollback sets its holds.
-func rollbackOf(run string) string { return "rollback of " + run }
+// rollbackName is the name under which a rollback sets its holds.
+func rollbackName(run string) string { return "rollback of " + run }
 
 // setByRollback reports whether the rollback of a run created a hold, or a folder of
 // holds.
 func setByRollback(run string, n *znode.Node) bool {
 	note, ok := ParseHoldNote(n.Data)
-	return ok && note.By == rollbackOf(run) && setByAdministrator(n)
+	return ok && note.By == rollbackName(run) && setByAdministrator(n)
 }
 
 // holdNodes returns the paths at which a rollback may have created holds and their

@@ -51,8 +51,8 @@ func TestRollbackHoldsAReleasedQueue(t *testing.T) {
 			during := 0
 			m := &Migrator{Target: s.Target, Now: clock(), Budget: 1, Say: func(text string) { said = append(said, text) },
 				Progress: func(int, int) {
-					if entries := heldQueues(t, s); !slices.Equal(entries, []string{"accessLarge", "accessSmall", "ingest"}) {
-						t.Errorf("meanwhile it holds %v", entries)
+					if holds := heldQueues(t, s); !slices.Equal(holds, []string{"accessLarge", "accessSmall", "ingest"}) {
+						t.Errorf("meanwhile it holds %v", holds)
 					}
 					during++
 				}}
@@ -63,8 +63,8 @@ func TestRollbackHoldsAReleasedQueue(t *testing.T) {
 			if during == 0 || !slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, "held again") }) {
 				t.Errorf("%d transactions, it said %q", during, said)
 			}
-			if entries := heldQueues(t, s); len(entries) > 0 {
-				t.Errorf("in the end it holds %v", entries)
+			if holds := heldQueues(t, s); len(holds) > 0 {
+				t.Errorf("in the end it holds %v", holds)
 			}
 			if len(u.Left) > 0 {
 				t.Errorf("its own znodes are said to be others': %v", u.Left)
@@ -100,8 +100,8 @@ func TestRollbackThatWasKilledLiftsItsHolds(t *testing.T) {
 	if _, err := m.Rollback(ctx, res.Run, false); err == nil {
 		t.Fatal("it was not killed")
 	}
-	if entries := heldQueues(t, s); len(entries) != 3 {
-		t.Errorf("after the kill it holds %v", entries)
+	if holds := heldQueues(t, s); len(holds) != 3 {
+		t.Errorf("after the kill it holds %v", holds)
 	}
 	if u, err := (&Migrator{Target: s.Target, Now: clock()}).Rollback(t.Context(), res.Run, false); err != nil || len(u.Left) > 0 {
 		t.Fatalf("%v, %+v", err, u)

@@ -43,7 +43,8 @@ type namedBatch struct {
 // It has a bit for each, and all of them have version 0.
 type nodeSet uint16
 
-// jobNodeNames and batchNodeNames are the names of the znodes below a job, request or batch, parents first.
+// jobNodeNames and batchNodeNames are the names of the znodes below a job, request or
+// batch, parents first.
 var (
 	jobNodeNames   = []string{"bid", "priority", "space_needed", "configuration", "identifiers", "metadata", "status", "inventory", "token"}
 	batchNodeNames = []string{"submission", "status", "status-report", "states",
@@ -88,7 +89,7 @@ func (u *Undo) lookAtJobs(ctx context.Context) error {
 		row int
 	}
 	var jobs []known
-	take := func(sub side.Subtree) bool {
+	wanted := func(sub side.Subtree) bool {
 		c, claims := claimOf(sub)
 		if !claims {
 			return false
@@ -110,7 +111,7 @@ func (u *Undo) lookAtJobs(ctx context.Context) error {
 	}
 	report, read := phases(ctx), 0
 	report(ReadingJobs, 0, len(l.roots))
-	for p, err := range l.jobParts(ctx, l.allRoots(), take) {
+	for p, err := range l.jobParts(ctx, l.allRoots(), wanted) {
 		if err != nil {
 			return err
 		}
@@ -140,9 +141,9 @@ func (u *Undo) lookAtJobs(ctx context.Context) error {
 	return nil
 }
 
-// eachCounting calls counts with the claims that count although the ledger has no
-// entry for them. That is one for each record without another job.
-func (l *listing) eachCounting(claims *jobRows, counts func(migratedJob), custody []jobPresence) {
+// eachCounting calls use with each claim that counts although the ledger has no entry
+// for it: one for each record that has no other job.
+func (l *listing) eachCounting(claims *jobRows, use func(migratedJob), custody []jobPresence) {
 	claims.sort()
 	for i, row := range claims.rows {
 		if i > 0 && claims.rows[i-1].record == row.record {
@@ -152,7 +153,7 @@ func (l *listing) eachCounting(claims *jobRows, counts func(migratedJob), custod
 		if at, there := l.custody.entries.index(p.prov.Path); there && custody[at] != noJob {
 			continue // the record's real job is there
 		}
-		counts(p)
+		use(p)
 	}
 }
 

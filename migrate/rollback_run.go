@@ -11,8 +11,8 @@ import (
 
 // CheckRun checks whether a target knows a run. It reads only the runs' records, the
 // run's ledger and the trace on /jobs, and writes nothing. The error wraps [ErrNoRun] if
-// none of these names the run. Any other error comes from reading. If the run's record is damaged or lost, CheckRun
-// returns nil, and [PlanRollback] says what is missing.
+// none of these names the run. Any other error comes from reading. If the run's record is
+// damaged or lost, CheckRun returns nil, and [PlanRollback] says what is missing.
 func CheckRun(ctx context.Context, target side.Side, id string) error {
 	// A client without permission to read the root may not learn what is missing below
 	// it.

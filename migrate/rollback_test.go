@@ -77,8 +77,8 @@ func TestRollbackRemovesOnlyItsOwn(t *testing.T) {
 					t.Errorf("%s is gone; left are %v", path, after.Paths("/"))
 				}
 			}
-			if told := slices.Concat(u.Kept, u.Left); !slices.ContainsFunc(told, func(k Kept) bool { return k.Why == c.why }) {
-				t.Errorf("told %q, want %q", told, c.why)
+			if reported := slices.Concat(u.Kept, u.Left); !slices.ContainsFunc(reported, func(k Kept) bool { return k.Why == c.why }) {
+				t.Errorf("told %q, want %q", reported, c.why)
 			}
 		})
 	}

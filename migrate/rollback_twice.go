@@ -19,20 +19,20 @@ type TwiceJob struct {
 	Why    string `json:"why"`
 }
 
-// mostTwice is how many records are named at most, so that a large queue has no longer a
+// maxTwice is how many records are named at most, so that a large queue has no longer a
 // list.
-const mostTwice = 1000
+const maxTwice = 1000
 
 func (t *RunsTwice) add(record, job, why string) {
 	t.Count++
-	if len(t.Jobs) < mostTwice {
+	if len(t.Jobs) < maxTwice {
 		t.Jobs = append(t.Jobs, TwiceJob{record, job, why})
 	}
 }
 
-// runsTwice notes a job of the run that stays. batch says why its whole batch stays; it
+// noteRunsTwice notes a job of the run that stays. batch says why its whole batch stays; it
 // is "" if the batch doesn't.
-func (u *Undo) runsTwice(j undoneJob, batch string) {
+func (u *Undo) noteRunsTwice(j undoneJob, batch string) {
 	why := u.stay[j.root]
 	if why == "" && batch != "" {
 		why = "its batch stays: " + batch
@@ -40,9 +40,9 @@ func (u *Undo) runsTwice(j undoneJob, batch string) {
 	u.Twice.add(u.target.custody.entries.at(int(j.entry)).record, u.target.names.text(j.root), why)
 }
 
-// staying counts the jobs, requests, batches and entries of the run that stay, by their
+// countStaying counts the jobs, requests, batches and entries of the run that stay, by their
 // parents.
-func (u *Undo) staying() map[string]int {
+func (u *Undo) countStaying() map[string]int {
 	n := map[string]int{}
 	for g := range u.groups() {
 		whole := g.batch != nil && g.batch.own && g.batch.stays

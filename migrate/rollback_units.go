@@ -45,7 +45,7 @@ func (u *Undo) decide() {
 			if g.batch.stays {
 				u.keep(newqueue.BatchPath(u.target.names.text(g.batch.bid)), keptBatch(g.batch.why, len(g.jobs)))
 				for _, j := range g.jobs {
-					u.runsTwice(j, g.batch.why)
+					u.noteRunsTwice(j, g.batch.why)
 				}
 				continue
 			}
@@ -54,7 +54,7 @@ func (u *Undo) decide() {
 		for _, j := range g.jobs {
 			if j.stays {
 				u.keep(u.target.names.text(j.root), u.stay[j.root])
-				u.runsTwice(j, "")
+				u.noteRunsTwice(j, "")
 				continue
 			}
 			u.Done.add(j.done())

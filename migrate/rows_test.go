@@ -8,7 +8,7 @@ import (
 
 // If several runs have entries for a record, one of them counts. The test has it typed in by
 // hand.
-func TestHeldRowsSettle(t *testing.T) {
+func TestCustodyRowsKeepNewest(t *testing.T) {
 	entry := func(op ledgerOp, record string, root string) ledgerEntry {
 		return ledgerEntry{op: op, record: record, root: root, bid: "bid0000000000"}
 	}
@@ -42,7 +42,7 @@ func TestHeldRowsSettle(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("the ledgers say\n%q, want\n%q", got, want)
 	}
-	if h, there := rows.find("/q/a0000000003"); !there || h.made != (span{2, 3}) {
+	if h, there := rows.find("/q/a0000000003"); !there || h.createdIn != (span{2, 3}) {
 		t.Errorf("/q/a0000000003 is %+v, %t: want that of the second shard", h, there)
 	}
 	for _, gone := range []string{"/q/a0000000000", "/q/a0000000004", "/q/b", ""} {

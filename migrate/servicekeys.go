@@ -79,18 +79,18 @@ func forServices(key string, p legacy.Payload) (v any, there, ours bool) {
 	if key != keyUpdate && key != keyAbsent && key != aside+keyUpdate {
 		return nil, false, false
 	}
-	said, has := p[keyUpdate]
-	_, isBool := said.(bool)
+	value, has := p[keyUpdate]
+	_, isBool := value.(bool)
 	flag, ok := updateFlag(p)
 	switch {
 	case key == keyUpdate && !ok: // neither true nor false: the plan says so
-		return said, has, true
+		return value, has, true
 	case key == keyUpdate:
 		return flag, true, true
 	case key == keyAbsent:
 		return []any{keyUpdate}, ok && !has, true
 	}
-	return said, ok && has && !isBool, true
+	return value, ok && has && !isBool, true
 }
 
 // updateFlag is the flag as a boolean. ok is false if the record's value is neither true

@@ -20,12 +20,12 @@ type ServiceFinding struct {
 	Blocking bool   `json:"blocking"`
 	Policy   string `json:"policy,omitempty"`
 	Count    int    `json:"count"` // of records and batches
-	// Items are the first [MostItems] of these records and batches.
+	// Items are the first [MaxItems] of these records and batches.
 	Items []ServiceItem `json:"items"`
 }
 
-// MostItems is how many items of a finding are listed one by one.
-const MostItems = 1000
+// MaxItems is how many items of a finding are listed one by one.
+const MaxItems = 1000
 
 // ServiceItem is one record and the job or request that it becomes, or one batch.
 type ServiceItem struct {
@@ -72,13 +72,13 @@ func (f *findings) add(key string, one ServiceFinding, item ServiceItem) {
 	found.What = InCommon(found.What, item.What)
 	if counted != nil {
 		found.Count = counted.Count
-		if counted.Count > MostItems { // not all of them are added here
+		if counted.Count > MaxItems { // not all of them are added here
 			found.What = InCommon(found.What, counted.What)
 		}
 	} else {
 		found.Count++
 	}
-	if len(found.Items) < MostItems {
+	if len(found.Items) < MaxItems {
 		found.Items = append(found.Items, item)
 		f.kept++
 	}

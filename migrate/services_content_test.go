@@ -39,8 +39,8 @@ func treeOfPlan(t interface{ Fatal(...any) }, p *Plan) *znode.Tree {
 	return tree
 }
 
-// said returns all items of all findings, each with its message.
-func said(all []ServiceFinding) []string {
+// itemLines returns all items of all findings, each with its message.
+func itemLines(all []ServiceFinding) []string {
 	var lines []string
 	for _, f := range all {
 		for _, i := range f.Items {
@@ -70,7 +70,7 @@ func samePlanAndTree(t interface {
 	made := treeOfPlan(t, p)
 	jobs, drained := map[string]*job{}, map[string]bool{}
 	for i := range p.plannedCount() {
-		j := whole(t, p, i)
+		j := plannedJobAt(t, p, i)
 		jobs[j.root()] = j
 		if j.rec.Queue == Inventory && isUnfinished(j.initial) {
 			drained[newqueue.BatchPath(j.bid)] = true
@@ -94,7 +94,7 @@ func samePlanAndTree(t interface {
 			found.notice(n, "")
 		}
 	}
-	if got, want := said(p.Services), said(found.all()); !slices.Equal(got, want) {
+	if got, want := itemLines(p.Services), itemLines(found.all()); !slices.Equal(got, want) {
 		t.Errorf("the plan says\n%s\nthe tree that it makes has\n%s", strings.Join(got, ""), strings.Join(want, ""))
 	}
 }

@@ -64,7 +64,7 @@ func TestConfigurationForServices(t *testing.T) {
 
 			// In dialect design there are none of these keys.
 			design := planOf(t, permissive(), newqueue.Design, records)
-			for _, n := range whole(t, design, 0).nodes(newqueue.Design) {
+			for _, n := range plannedJobAt(t, design, 0).nodes(newqueue.Design) {
 				if strings.HasSuffix(n.path, "/configuration") && (strings.Contains(string(n.data), keyAbsent+`"`) && c.record[keyAbsent] == nil || strings.Contains(string(n.data), `"filename"`)) {
 					t.Errorf("design: %s", n.data)
 				}
@@ -141,7 +141,7 @@ func TestPlanNamesWhatNoServiceCouldWork(t *testing.T) {
 			target := serve(t, znode.NewTree())
 			mustMigrate(t, target, src, opt)
 			v := mustVerify(t, src, treeOf(t, target))
-			if again := slices.ContainsFunc(v.Services, func(f ServiceFinding) bool { return f.Requirement == c.requirement }); again != f(c.policy) {
+			if again := slices.ContainsFunc(v.Services, func(f ServiceFinding) bool { return f.Requirement == c.requirement }); again != repeatedByVerify(c.policy) {
 				t.Errorf("verify says %+v", v.Services)
 			}
 			// In dialect design no deployed service can read it anyway.
@@ -152,9 +152,9 @@ func TestPlanNamesWhatNoServiceCouldWork(t *testing.T) {
 	}
 }
 
-// f reports whether verify repeats a finding. It repeats those that a policy can block; only
+// repeatedByVerify reports whether verify repeats a finding. It repeats those that a policy can block; only
 // the plan has notices.
-func f(policy string) bool { return policy != "" }
+func repeatedByVerify(policy string) bool { return policy != "" }
 
 // Findings are counted by kind, and each kind is one problem.
 func TestFindingsAreCountedByKind(t *testing.T) {
@@ -222,7 +222,7 @@ func TestFailedJobsResumeAtEstimating(t *testing.T) {
 	records := map[string][]byte{"/ingest/mrtQ-05000000000001": record(t, legacy.Failed, ingestRecord(nil))}
 	for d, want := range map[newqueue.Dialect]any{newqueue.Design: nil, newqueue.MrtZK: "Pending"} {
 		p := planOf(t, permissive(), d, records)
-		for _, n := range whole(t, p, 0).nodes(d) {
+		for _, n := range plannedJobAt(t, p, 0).nodes(d) {
 			if strings.HasSuffix(n.path, "/status") {
 				if got := jsonOf(t, n.data)["last_successful_status"]; got != want {
 					t.Errorf("%s: %v, want %v", d, got, want)

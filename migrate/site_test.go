@@ -31,7 +31,7 @@ type site struct {
 	*Target // over the migrator's session
 	zk      *minizk.Server
 	session int64 // the migrator's
-	door    *zk.Conn
+	client  *zk.Conn
 }
 
 // serve runs a server that holds the tree.
@@ -48,10 +48,10 @@ func serveOn(t tester, server *minizk.Server, tree *znode.Tree) *site {
 		t.Fatal(err)
 	}
 	var err error
-	if s.door, err = connect(s.zk); err != nil {
+	if s.client, err = connect(s.zk); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.door.Close)
+	t.Cleanup(s.client.Close)
 	s.begin(t)
 	return s
 }
@@ -119,7 +119,7 @@ func treeOf(t tester, s *site) *znode.Tree {
 // do changes the tree as another client does.
 func do(t tester, s *site, ops ...znode.Op) {
 	t.Helper()
-	if err := send(s.door, ops); err != nil {
+	if err := send(s.client, ops); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -55,8 +55,8 @@ func (q Queues) Roots() []string {
 	return append(roots, q.Locks...)
 }
 
-// given are the queues without the kinds that have none.
-func (q Queues) given() Queues {
+// withoutEmpty are the queues without the kinds that have none.
+func (q Queues) withoutEmpty() Queues {
 	out := Queues{Nodes: map[QueueKind][]string{}, Locks: q.Locks}
 	for kind, nodes := range q.Nodes {
 		if len(nodes) > 0 {
@@ -120,7 +120,7 @@ var ErrNoQueues = errors.New("none of the legacy queue nodes is there")
 
 // ErrUnlisted says that a queue node itself could not be read, so its records are not
 // known.
-var ErrUnlisted = errors.New("it may not be listed, so what is in it is not known")
+var ErrUnlisted = errors.New("it can't be listed, so what is in it is not known")
 
 // NoQueuesError says which queue nodes are missing, and what is at the top of the source
 // instead. It is an [ErrNoQueues].

@@ -81,7 +81,7 @@ type RunStatus struct {
 	Done     Done             `json:"done"`
 	Custody  int              `json:"custody"`  // records in its part of the ledger now
 	Existing int              `json:"existing"` // those whose jobs still exist
-	Gone     int              `json:"gone"`     // those whose jobs were done and cleaned, or deleted
+	Gone     int              `json:"gone"`     // those whose jobs were finished and cleaned up, or deleted
 
 	Policies Policies `json:"-"` // the operator's choices for this run
 }
@@ -164,8 +164,8 @@ func ReadStatus(ctx context.Context, target side.Side) (*Status, error) {
 }
 
 // CountMigrators counts the migrators that are at work in a target or wait for their turn,
-// as the sessions in the election show. A dump keeps the entries of migrators that are long
-// gone, so it has none. A znode that no session holds is no migrator.
+// as the sessions in the election show. If the target is not a server, the count is 0,
+// because those sessions have ended. A znode that no session holds is no migrator.
 func CountMigrators(ctx context.Context, target side.Side) (n int, err error) {
 	server := side.Server(target)
 	if server == nil {

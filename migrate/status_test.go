@@ -11,9 +11,9 @@ import (
 // TestStatusWhileAMigratorWorks: while a migrator is at work, the status does not count its
 // changes as those of others, and its only advice is to wait.
 func TestStatusWhileAMigratorWorks(t *testing.T) {
-	s := live(t, newqueue.Design)
+	s := liveTarget(t, newqueue.Design)
 	mustMigrate(t, s, source(t, corpus(t)), options(permissive()))
-	place, err := s.door.Create(ElectionPath+"/n-", nil, zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll))
+	place, err := s.client.Create(ElectionPath+"/n-", nil, zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func TestStatusWhileAMigratorWorks(t *testing.T) {
 			t.Errorf("%d at work, step %q, unfinished %t; want %+v", status.AtWork, status.Step, status.Unfinished(), want)
 		}
 		if want.atWork > 0 {
-			if err := s.door.Delete(place, -1); err != nil {
+			if err := s.client.Delete(place, -1); err != nil {
 				t.Fatal(err)
 			}
 		}

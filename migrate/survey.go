@@ -47,7 +47,7 @@ type surveyCalls struct {
 // existingBatch is a batch of the target.
 type existingBatch struct {
 	bid   ref
-	made  int64     // the transaction that created it
+	czxid int64     // the transaction that created it
 	kind  batchKind // "" if no migration created it
 	run   string    // the run that created it
 	nodes nodeSet   // which of a batch's znodes are there
@@ -59,7 +59,7 @@ type existingBatch struct {
 	entries [4]listLength
 }
 
-// batchWorked are the znodes of a batch that tell whether another client worked on it.
+// batchWorked are the znodes of a batch that show whether another client worked on it.
 var batchWorked = [4]string{"submission", "status", "status-report", "lock"}
 
 // surveyTarget reads a target.
@@ -72,7 +72,7 @@ func surveyTarget(ctx context.Context, s side.Side, name string, call surveyCall
 		listing: l, call: call, content: newNameHash(), uuids: map[string]string{}, lists: map[string]listLength{}, highest: map[string]int64{},
 		removals: map[ref][]znode.Op{}, hashes: map[string]hash.Hash{}, at: map[ref]int32{},
 	}
-	l.see = t.lookAt
+	l.onNode = t.lookAt
 	if err := l.list(ctx, nil); err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (t *survey) batchNode(bid, name string, n *znode.Node) {
 	r := t.names.ref(bid)
 	if name == "" {
 		t.count(n.Path)
-		b := existingBatch{bid: r, made: n.Stat.Czxid}
+		b := existingBatch{bid: r, czxid: n.Stat.Czxid}
 		if prov, ok := parseBatchProvenance(n.Data); ok {
 			b.kind, b.run = prov.Of, prov.Run
 		}
@@ -198,7 +198,7 @@ func (t *survey) readJobs(ctx context.Context) error {
 	var known []migratedJob
 	report, done := phases(ctx), 0
 	report(ReadingJobs, 0, len(t.roots))
-	take := func(sub side.Subtree) bool {
+	wanted := func(sub side.Subtree) bool {
 		for i := range sub.Nodes {
 			t.hash(&sub.Nodes[i])
 			if t.call.node != nil {
@@ -211,7 +211,7 @@ func (t *survey) readJobs(ctx context.Context) error {
 		}
 		return claimed
 	}
-	for part, err := range t.jobParts(ctx, t.allRoots(), take) {
+	for part, err := range t.jobParts(ctx, t.allRoots(), wanted) {
 		if err != nil {
 			return err
 		}
@@ -239,7 +239,7 @@ func (t *survey) readJobs(ctx context.Context) error {
 // noteShape notes a job's shape, and whether it was touched.
 func (t *survey) noteShape(ex *existing, p migratedJob, why string, claims *jobRows) {
 	row := &claims.rows[len(claims.rows)-1]
-	row.made, row.touched = ex.tree.Get(p.root).Stat.Czxid, why != ""
+	row.czxid, row.touched = ex.tree.Get(p.root).Stat.Czxid, why != ""
 	if row.touched {
 		return
 	}
@@ -310,7 +310,7 @@ func (t *survey) hasData(b *existingBatch, name string, data []byte) bool {
 	return b.has(name) && b.sums[i] == t.contentSum(data)
 }
 
-// whyGone says what happened to a migrated record's job; see [custodyEntry.gone].
+// whyGone says what happened to a migrated record's job; see [custodyEntry.whyGone].
 func (t *survey) whyGone(h custodyEntry) string { return h.whyGone(t.batchAt(h.bid) != nil) }
 
 // removal are the operations that remove a job that nobody touched.

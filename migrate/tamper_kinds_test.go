@@ -20,7 +20,7 @@ func everything(w *world) []tampering {
 		all = append(all, w.additions(path)...)
 		if w.ours(path) {
 			all = append(all, w.changes(path)...)
-			all = append(all, w.remakings(path)...)
+			all = append(all, w.recreations(path)...)
 			all = append(all, w.moves(path)...)
 			if partner := partners[path]; partner != "" {
 				all = append(all, w.swaps(path, partner)...)
@@ -81,13 +81,13 @@ func (w *world) changes(path string) []tampering {
 		only := (c.kind == "set to the same data" || c.kind == "ACL changed") && !znode.Within(path, RunsPath)
 		all = append(all, tampering{kind: c.kind, path: path, do: []any{c.do}, names: []string{path}, only: only})
 	}
-	all = append(all, tampering{kind: "deleted", path: path, do: []any{w.remove(path)}, names: w.standsFor(path)})
+	all = append(all, tampering{kind: "deleted", path: path, do: []any{w.remove(path)}, names: w.namedFor(path)})
 	return all
 }
 
-// standsFor returns what verify names if a node and everything below it is gone. If it was
+// namedFor returns what verify names if a node and everything below it is gone. If it was
 // an access request, that is its record, because only the ledger still has the request.
-func (w *world) standsFor(path string) []string {
+func (w *world) namedFor(path string) []string {
 	if strings.HasPrefix(znode.Name(path), newqueue.AccessPrefix) && znode.Within(path, newqueue.AccessPath) {
 		return []string{w.record(path)}
 	}
@@ -100,8 +100,8 @@ func (w *world) record(root string) string {
 	return p.Path
 }
 
-// remakings returns changes that delete the node with everything below it, and recreate it.
-func (w *world) remakings(path string) []tampering {
+// recreations returns changes that delete the node with everything below it, and recreate it.
+func (w *world) recreations(path string) []tampering {
 	data := w.clean.Get(path).Data
 	leaf := len(w.clean.Children(path)) == 0
 	names := []string{path}
@@ -120,20 +120,20 @@ func (w *world) remakings(path string) []tampering {
 	}
 	if path != ElectionPath { // a migrator recreates the election if it is missing
 		add("recreated", w.remove(path), w.copyTo(path, path))
-		add("recreated in one transaction", w.again(path))
+		add("recreated in one transaction", w.recreated(path))
 	}
 	versions := multi{}
 	for range w.clean.Get(path).Stat.Version {
 		versions = append(versions, set(path, data))
 	}
 	if len(versions) > 0 {
-		add("recreated up to its version", slices.Concat(w.again(path), versions))
+		add("recreated up to its version", slices.Concat(w.recreated(path), versions))
 	}
-	another := w.again(path)
+	another := w.recreated(path)
 	if leaf {
 		another[len(another)-1] = createEphemeral(path, data)
 		add("recreated as ephemeral", another)
-		another = w.again(path)
+		another = w.recreated(path)
 		readOnly := create(path, data)
 		readOnly.Acl = zk.WorldACL(zk.PermRead)
 		another[len(another)-1] = readOnly
@@ -277,7 +277,7 @@ func (w *world) moves(path string) []tampering {
 		if w.clean.Get(p) == nil && !znode.Within(p, path) {
 			// Verify names a moved request at its new place.
 			names := []string{p}
-			if s := w.standsFor(path); s[0] == path {
+			if s := w.namedFor(path); s[0] == path {
 				names = append(names, path)
 			}
 			if !slices.ContainsFunc(targetRoots, func(root string) bool { return znode.Within(p, root) }) {
@@ -403,7 +403,7 @@ func (w *world) wholes(i item) []tampering {
 	}
 	all := []tampering{
 		{kind: "whole " + what + " deleted", path: i.root, do: []any{w.remove(i.roots...)}, names: records},
-		{kind: "whole " + what + " recreated in one transaction", path: i.root, do: []any{w.again(i.roots...)}, names: roots},
+		{kind: "whole " + what + " recreated in one transaction", path: i.root, do: []any{w.recreated(i.roots...)}, names: roots},
 	}
 	if what == "batch" {
 		return all
@@ -430,7 +430,7 @@ func (w *world) provenances(i item) []tampering {
 		if len(i.jobs) > 0 {
 			continue
 		}
-		again := w.again(i.roots...)
+		again := w.recreated(i.roots...)
 		for _, op := range again {
 			if c, ok := op.(*zk.CreateRequest); ok && c.Path == i.root {
 				c.Data = e.data

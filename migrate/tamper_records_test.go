@@ -61,7 +61,7 @@ func (w *world) editedRuns(r Run) []tampering {
 			continue
 		}
 		all = append(all, tampering{kind: "run record edited, sealed, its version counted, closing shard recreated", path: path + " " + e.what,
-			do: []any{append(w.again(closing), set(path, edited.encode()))}, names: []string{path}})
+			do: []any{append(w.recreated(closing), set(path, edited.encode()))}, names: []string{path}})
 	}
 	return all
 }
@@ -218,13 +218,13 @@ func (w *world) removals(runs []Run) []tampering {
 	all := []tampering{
 		{kind: "/migration removed", path: MigrationPath, do: []any{w.remove(MigrationPath)}, names: records},
 		{kind: "/migration removed and recreated with markers", path: MigrationPath, do: []any{w.remove(MigrationPath), markers}, names: records},
-		{kind: "/migration recreated whole", path: MigrationPath, do: []any{w.again(MigrationPath)}, names: records},
+		{kind: "/migration recreated whole", path: MigrationPath, do: []any{w.recreated(MigrationPath)}, names: records},
 		{kind: "all run records removed", path: RunsPath, do: []any{w.remove(records...)}, names: records},
 	}
 	// If the trace is removed too, only the jobs still mention a run.
 	all = append(all, tampering{kind: "/migration and the trace removed", path: MigrationPath,
 		do: []any{append(w.remove(MigrationPath), set(newqueue.JobsPath, t.Was))}, names: records})
-	versions := w.again(MigrationPath)
+	versions := w.recreated(MigrationPath)
 	for _, r := range runs {
 		for range r.stat.Version {
 			versions = append(versions, set(r.path(), w.clean.Get(r.path()).Data))

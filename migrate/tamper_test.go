@@ -42,7 +42,7 @@ func TestVerifyNamesWhatCameBetweenRuns(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {
 			t.Parallel()
-			target := live(t, d)
+			target := liveTarget(t, d)
 			w := &world{others: others{}.add(0, treeOf(t, target))}
 			mustMigrate(t, target, source(t, earlierCorpus(t, false)), inDialect(d))
 			w.clean = treeOf(t, target)
@@ -77,7 +77,7 @@ func TestVerifyNamesWhatCameBetweenRuns(t *testing.T) {
 
 // If a run would have to recreate a znode of a batch, and there is another client's znode
 // below it, the plan has a problem that names that one.
-func TestPlanNamesWhatStandsInTheWayInABatch(t *testing.T) {
+func TestPlanNamesAnExistingZnodeInABatch(t *testing.T) {
 	opt := options(permissive())
 	rec := func(title string) []byte {
 		return record(t, legacy.Pending, legacy.Payload{"batchID": "B", "jobID": title, "title": title})
@@ -96,12 +96,12 @@ func TestPlanNamesWhatStandsInTheWayInABatch(t *testing.T) {
 // The trees hold no secret. If another client knows the format and recreates everything in
 // one transaction, the result could be a migration's. Verify can't notice these changes, as
 // docs/promises.md says.
-func TestWhatVerifyCannotTell(t *testing.T) {
+func TestLimitsOfVerify(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		w := emptyWorld(t, d)
 		runs, _ := readRuns(w.clean)
 		server := minizk.RunWith(t, minizk.Options{Now: testNow})
-		everything := w.again(targetRoots...)
+		everything := w.recreated(targetRoots...)
 		for _, path := range []string{runs[0].path(), newqueue.JobsPath} {
 			for range w.clean.Get(path).Stat.Version {
 				everything = append(everything, set(path, w.clean.Get(path).Data))
@@ -109,7 +109,7 @@ func TestWhatVerifyCannotTell(t *testing.T) {
 		}
 		for _, c := range []tampering{
 			{kind: "everything recreated in one transaction, up to its versions", do: []any{everything}},
-			{kind: "the election recreated", do: []any{w.again(ElectionPath)}},
+			{kind: "the election recreated", do: []any{w.recreated(ElectionPath)}},
 			w.forgedWithItsTrace(runs[0]),
 		} {
 			t.Run(string(d)+"/"+c.kind, func(t *testing.T) {
@@ -257,13 +257,13 @@ func (w *world) try(server *minizk.Server, c tampering) error {
 	if err := server.Load(w.clean); err != nil {
 		return err
 	}
-	door, err := connect(server) // Load cut the one that was there
+	client, err := connect(server) // Load cut the one that was there
 	if err != nil {
 		return err
 	}
-	defer door.Close()
+	defer client.Close()
 	for _, do := range c.do {
-		if err := carryOut(door, do); err != nil {
+		if err := carryOut(client, do); err != nil {
 			return fmt.Errorf("the tampering itself: %w", err)
 		}
 	}
@@ -286,13 +286,13 @@ func (w *world) try(server *minizk.Server, c tampering) error {
 	return nil
 }
 
-func carryOut(door *zk.Conn, do any) error {
+func carryOut(client *zk.Conn, do any) error {
 	switch do := do.(type) {
 	case multi:
-		_, err := door.Multi(do...)
+		_, err := client.Multi(do...)
 		return err
 	case setACL:
-		_, err := door.SetACL(do.path, do.acl, -1)
+		_, err := client.SetACL(do.path, do.acl, -1)
 		return err
 	}
 	return fmt.Errorf("%T: neither a multi nor a setACL", do)
@@ -349,8 +349,8 @@ func (w *world) copyTo(from, to string) multi {
 	return m
 }
 
-// again deletes and recreates subtrees in one transaction.
-func (w *world) again(roots ...string) multi {
+// recreated deletes and recreates subtrees in one transaction.
+func (w *world) recreated(roots ...string) multi {
 	m := w.remove(roots...)
 	for _, root := range roots {
 		m = append(m, w.copyTo(root, root)...)

@@ -19,7 +19,7 @@ var worlds = []struct {
 }{
 	{"first run on an empty target", emptyWorld, everything},
 	{"live target, and the field's markers", liveWorld, everything},
-	{"two runs, others' jobs between", twoWorld, everything},
+	{"two runs, others' jobs between", twoRunsWorld, everything},
 	{"rebuilt after /migration was removed", rebuiltWorld, everything},
 	{"copy, restored from a dump", copyWorld, withoutTransactions},
 	{"several shards", shardsWorld, ledgersOfAll},
@@ -53,7 +53,7 @@ func emptyWorld(t *testing.T, d newqueue.Dialect) *world {
 
 func liveWorld(t *testing.T, d newqueue.Dialect) *world {
 	src := source(t, corpus(t))
-	target := live(t, d)
+	target := liveTarget(t, d)
 	setMarkers(t, target)
 	must(t, target, multi{create(newqueue.LocksPath, none), create(newqueue.QueueLocksPath, none), create(newqueue.QueueHoldPath(newqueue.QueueHolds[0]), none)})
 	there := others{}.add(0, treeOf(t, target))
@@ -67,9 +67,9 @@ func setMarkers(t *testing.T, target *site) {
 	must(t, target, multi{create(MigrationPath, none), create(MigrationPath+"/m1", none), create(MigrationPath+"/m3", none)})
 }
 
-// twoWorld is migrated in two runs: the second has a third of the corpus, and one
+// twoRunsWorld is migrated in two runs: the second has a third of the corpus, and one
 // record that has changed. Between the two, another client submits a job.
-func twoWorld(t *testing.T, d newqueue.Dialect) *world { return twoRuns(t, d, live(t, d)) }
+func twoRunsWorld(t *testing.T, d newqueue.Dialect) *world { return twoRuns(t, d, liveTarget(t, d)) }
 
 func twoRuns(t *testing.T, d newqueue.Dialect, target *site) *world {
 	theirs := others{}.add(0, treeOf(t, target))
@@ -135,7 +135,7 @@ func othersJob(t *testing.T, target *site, d newqueue.Dialect) {
 // rebuiltWorld is a target whose /migration the field's script has removed and recreated
 // with its markers, and whose records were then rebuilt.
 func rebuiltWorld(t *testing.T, d newqueue.Dialect) *world {
-	target := live(t, d)
+	target := liveTarget(t, d)
 	w := twoRuns(t, d, target)
 	then := w.clean.Zxid()
 	must(t, target, w.remove(MigrationPath))
@@ -172,14 +172,14 @@ func TestRebuildGivesTheRunsACL(t *testing.T) {
 
 func must(t *testing.T, target *site, do any) {
 	t.Helper()
-	if err := carryOut(target.door, do); err != nil {
+	if err := carryOut(target.client, do); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// copyWorld is twoWorld restored on another server, whose transactions show nothing.
+// copyWorld is twoRunsWorld restored on another server, whose transactions show nothing.
 func copyWorld(t *testing.T, d newqueue.Dialect) *world {
-	w := twoWorld(t, d)
+	w := twoRunsWorld(t, d)
 	target := serve(t, znode.NewTree())
 	var all multi
 	for n := range w.clean.All("/") {

@@ -89,9 +89,9 @@ func (t *Target) Get(ctx context.Context, path string) (znode.Node, error) {
 func (t *Target) chrootLen() int { return len(t.Address().Chroot) }
 
 // lead waits until this is the only migrator at work (docs/migration.md, "Runs"). It calls
-// say with the reason why it waits. joined, if not nil, is
-// called when this migrator has joined the election. acl is the run's ACL. The znodes of
-// the election get it, so that a client which may not write to the run can't remove a migrator either.
+// say with the reason why it waits. joined, if not nil, is called when this migrator has
+// joined the election. acl is the run's ACL. The znodes of the election get it too, so that
+// a client which may not write to the run can't remove a migrator.
 func (t *Target) lead(ctx context.Context, owner string, acl []znode.ACL, joined func() error, say func(string)) error {
 	if err := t.openElection(ctx, acl); err != nil {
 		return fmt.Errorf("join the election: %w", err)
@@ -116,7 +116,7 @@ func (t *Target) lead(ctx context.Context, owner string, acl []znode.ACL, joined
 }
 
 // waitText says which migrator this one waits for. That migrator may be dead, and this one
-// can't find out. So standsBy also says how long the wait can be then.
+// can't find out. So waitText also says how long the wait can be then.
 func (t *Target) waitText(owner string) string {
 	text := fmt.Sprintf("another migrator is at work (%s); waiting until it ends", owner)
 	if on, ok := t.Backend.(online); ok {

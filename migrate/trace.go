@@ -43,9 +43,9 @@ type tracedRun struct {
 	Copied bool `json:"copied,omitempty"`
 }
 
-// traced is what the trace says of a run. Until the run is done, it says nothing of the
+// traceOf is what the trace says of a run. Until the run is done, it says nothing of the
 // run's ledger.
-func traced(r Run) tracedRun {
+func traceOf(r Run) tracedRun {
 	t := tracedRun{ID: r.ID, Dialect: r.Dialect, Policies: r.Policies, Time: r.Time, ACL: r.ACL, Made: r.Made, Holds: r.Holds, Lost: r.Lost, Copied: r.Copied}
 	if r.State == RunDone || r.State == RunRolledBack {
 		t.Done, t.Entries, t.Sum, t.Highest = true, r.Ledger.Entries, r.Ledger.Sum, r.Ledger.Highest
@@ -96,9 +96,9 @@ func (t trace) with(r Run) trace {
 	t.Ledger = LedgerPath
 	t.Runs = slices.Clone(t.Runs)
 	if i := slices.IndexFunc(t.Runs, func(o tracedRun) bool { return o.ID == r.ID }); i >= 0 {
-		t.Runs[i] = traced(r)
+		t.Runs[i] = traceOf(r)
 	} else {
-		t.Runs = append(t.Runs, traced(r))
+		t.Runs = append(t.Runs, traceOf(r))
 	}
 	return t
 }
@@ -109,8 +109,8 @@ func (t trace) without(run string) trace {
 	return t
 }
 
-// same reports whether two traces say the same of the runs, even if one is in a copy.
-func (t trace) same(o trace) bool {
+// sameRuns reports whether two traces say the same of the runs, even if one is in a copy.
+func (t trace) sameRuns(o trace) bool {
 	plain := func(t trace) []byte {
 		t.Sets, t.Runs = 0, slices.Clone(t.Runs)
 		for i := range t.Runs {
@@ -131,7 +131,7 @@ func setTrace(jobs *znode.Node, next trace) []znode.Op {
 	if jobs == nil {
 		return nil // the run creates it, or it is gone and verify says so
 	}
-	if old, was := parseTrace(jobs.Data); was && old.same(next) && !old.copied(jobs) {
+	if old, was := parseTrace(jobs.Data); was && old.sameRuns(next) && !old.copied(jobs) {
 		return nil
 	}
 	return writeTrace(jobs, next)

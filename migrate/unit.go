@@ -21,7 +21,7 @@ type unit struct {
 	count  int           // of jobs and requests, for progress
 	ledger []ledgerEntry // what it adds to the ledger
 	steps  []step        // see [unitMaker]
-	ends   bool          // it is the last transaction of a run or of its rollback
+	last   bool          // it is the last transaction of a run or of its rollback
 }
 
 // planStructure lists the layout's znodes that are missing, holds included.
@@ -74,7 +74,7 @@ func (p *Plan) planStructure() {
 }
 
 // structure is the run's first unit. It sets the holds before anything else, so that no
-// worker starts on half a queue (docs/promises.md, "Holds come first").
+// worker starts on half a queue (docs/promises.md, "migrate holds the queues first").
 func (p *Plan) structure() unit {
 	var nodes []leaf
 	for _, path := range p.Structure {
@@ -216,7 +216,7 @@ func (p *Plan) checkSizes(ctx context.Context) error {
 func (p *Plan) recordSize() int {
 	run := p.unfinished
 	if !p.Resumes {
-		run = Run{ID: p.Run, Plan: strings.Repeat("0", 2*sha256.Size), Source: strings.Repeat("0", max(len(p.opt.Source), mostOfNames)), Policies: p.Policies, Holds: p.holds, ACL: p.opt.ACL}
+		run = Run{ID: p.Run, Plan: strings.Repeat("0", 2*sha256.Size), Source: strings.Repeat("0", max(len(p.opt.Source), maxNamesBytes)), Policies: p.Policies, Holds: p.holds, ACL: p.opt.ACL}
 	}
 	run.Made = slices.Concat(run.Made, p.Structure)
 	stems := map[int]int{} // how many different stems have a length
@@ -228,23 +228,23 @@ func (p *Plan) recordSize() int {
 			stems[len(stem)]++
 		}
 	}
-	tail, kinds := tailEntries*mostOfEntry, 0
+	tail, kinds := tailEntries*maxEntryBytes, 0
 	for _, length := range slices.Backward(slices.Sorted(maps.Keys(stems))) {
 		n := min(stems[length], tailEntries-kinds)
-		tail, kinds = tail+n*(length+mostOfKind), kinds+n
+		tail, kinds = tail+n*(length+maxKindBytes), kinds+n
 	}
-	return len(run.encode()) + base64.StdEncoding.EncodedLen(tail) + mostOfQueue*len(QueueKinds)
+	return len(run.encode()) + base64.StdEncoding.EncodedLen(tail) + maxQueueBytes*len(QueueKinds)
 }
 
-// Bounds in bytes for [Plan.recordSize]: mostOfEntry is an entry of the ledger without its
-// kind (an index, three differences and a hash), mostOfKind a kind without the record's
-// path, mostOfQueue a queue in [Ledger.Highest] and the counts, and mostOfNames the names of
+// Bounds in bytes for [Plan.recordSize]: maxEntryBytes is an entry of the ledger without its
+// kind (an index, three differences and a hash), maxKindBytes a kind without the record's
+// path, maxQueueBytes a queue in [Ledger.Highest] and the counts, and maxNamesBytes the names of
 // most sources and migrators.
 const (
-	mostOfEntry = 2 + 3*5 + 4
-	mostOfKind  = 32
-	mostOfQueue = 256
-	mostOfNames = 512
+	maxEntryBytes = 2 + 3*5 + 4
+	maxKindBytes  = 32
+	maxQueueBytes = 256
+	maxNamesBytes = 512
 )
 
 // Bounds for [Plan.checkSizes]. JSON writes a byte as at most six, and a text may be in a job

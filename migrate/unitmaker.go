@@ -16,8 +16,8 @@ import (
 // the counter too. New jobs come last, by ascending id.
 //
 // If another client's new job takes an id that was meant for one of ours, the
-// transactions under way fail. Then [unitMaker.back] goes back to what was done, the
-// numbers move up, and making yields the units again from there.
+// transactions under way fail. Then [unitMaker.rewind] goes back to what was done. The
+// numbers move up, and unitMaker yields the units again from there.
 type unitMaker struct {
 	p        *Plan
 	ahead    []step // the steps before the jobs, in order
@@ -159,10 +159,10 @@ func (m *unitMaker) recordDone(t unit) {
 		if s.pl.rewrite() {
 			continue
 		}
-		m.p.numbers[m.p.parentOf(s.pl)].made = s.pl.number + 1
+		m.p.counters[m.p.parentOf(s.pl)].used = s.pl.number + 1
 		if b != nil && b.isNew {
-			c := m.p.numbers[newqueue.BatchesPath]
-			c.made = max(c.made, b.number+1)
+			c := m.p.counters[newqueue.BatchesPath]
+			c.used = max(c.used, b.number+1)
 		}
 	}
 }
@@ -250,10 +250,10 @@ func (m *unitMaker) addBatch(b *batch, u *unit, pl *plannedJob) (undo func()) {
 	}
 }
 
-// assignIDs gives their present ids to the batch and to the jobs that its report names,
-// unless these are already created.
+// assignIDs gives present ids to the batch and to the jobs that its report names, unless
+// they are already created.
 func (m *unitMaker) assignIDs(b *batch) {
-	if c := m.p.numbers[newqueue.BatchesPath]; b.isNew && b.number >= c.made {
+	if c := m.p.counters[newqueue.BatchesPath]; b.isNew && b.number >= c.used {
 		b.bid = c.id(b.number)
 	}
 	for _, named := range [][]member{b.failed, b.completed} {

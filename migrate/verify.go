@@ -16,7 +16,7 @@ type DifferenceKind string
 // Differences of a record.
 const (
 	NotMigrated   DifferenceKind = "not-migrated"   // no job was made from it
-	JobGone       DifferenceKind = "gone"           // its job is gone: done and cleaned, or deleted
+	JobGone       DifferenceKind = "gone"           // its job is gone: finished and cleaned up, or deleted
 	MigratedTwice DifferenceKind = "migrated-twice" // two jobs were made from it
 	RecordChanged DifferenceKind = "record-changed" // it has changed since it was migrated
 	Undecided     DifferenceKind = "undecided"      // it is undecodable or consumed, and no policy covers it
@@ -154,13 +154,13 @@ func Verify(ctx context.Context, src *LegacyQueue, target side.Side, opt VerifyO
 		}
 	}
 	for _, look := range []func(context.Context) error{
-		v.knownJobs,    // jobs that the ledger has, compared with their records
-		v.doubtfulJobs, // jobs that it does not have
-		v.otherRecords, // records that no job claims
-		v.silentJobs,   // jobs that should claim a record and don't
-		v.allBatches,   // batches, compared with what their jobs say
-		v.strayUUIDs,   // entries of /batch-uuids for no wanted batch
-		v.strayEntries, // entries for no job, or in the wrong batch
+		v.knownJobs,             // jobs that the ledger has, compared with their records
+		v.doubtfulJobs,          // jobs that it does not have
+		v.otherRecords,          // records that no job claims
+		v.jobsWithoutProvenance, // jobs that should claim a record and don't
+		v.allBatches,            // batches, compared with what their jobs say
+		v.strayUUIDs,            // entries of /batch-uuids for no wanted batch
+		v.strayEntries,          // entries for no job, or in the wrong batch
 	} {
 		if err := look(ctx); err != nil {
 			return nil, err
@@ -187,24 +187,24 @@ type verifier struct {
 	began    int64 // czxid of the newest run; 0 if there was none
 	verdict  *Verdict
 
-	doubtful   []ref           // roots of jobs that the ledger does not have
-	claims     jobRows         // which records these claim
-	runs       map[string]bool // runs that jobs say made them
-	unrecorded *unrecorded
-	silent     []custodyEntry // ledger entries whose job is there but claims no record
-	claimed    []bool         // whether a job that is there claims the record, by the ledger's row
-	jobs       []verifiedRow  // in the order of their paths, if seen is true
-	seen       bool           // all jobs were looked at
-	lanes      lanes
-	folders    map[string]bool // folders in which wanted jobs have entries
-	batches    map[batchKey]*wantedBatch
-	wanted     map[string][]*wantedBatch // by BID
-	uuids      nameSet                   // entries of /batch-uuids that were looked at
-	strays     []entryRow                // entries in batches that no record asks for
-	broken     []Difference              // of the layout's rules
-	faults     serviceFaults
-	workers    []string                     // paths that workers wrote: locks on jobs, and statuses of requests that are being processed
-	profiles   struct{ there, wanted bool } // whether any job has a profile
+	doubtful     []ref           // roots of jobs that the ledger does not have
+	claims       jobRows         // which records these claim
+	runs         map[string]bool // runs that jobs say made them
+	unrecorded   *unrecorded
+	noProvenance []custodyEntry // ledger entries whose job is there but claims no record
+	claimed      []bool         // whether a job that is there claims the record, by the ledger's row
+	jobs         []verifiedRow  // in the order of their paths, if seen is true
+	seen         bool           // all jobs were looked at
+	lanes        lanes
+	folders      map[string]bool // folders in which wanted jobs have entries
+	batches      map[batchKey]*wantedBatch
+	wanted       map[string][]*wantedBatch // by BID
+	uuids        nameSet                   // entries of /batch-uuids that were looked at
+	strays       []entryRow                // entries in batches that no record needs
+	layoutBroken []Difference              // of the layout's rules
+	faults       serviceFaults
+	workers      []string                     // paths that workers wrote: locks on jobs, and statuses of requests that are being processed
+	profiles     struct{ there, wanted bool } // whether any job has a profile
 }
 
 func newVerifier(src *LegacyQueue, l *listing, opt VerifyOptions) *verifier {
@@ -250,7 +250,7 @@ func (v *verifier) conclude() {
 	slices.Sort(v.verdict.Released)
 	v.verdict.Holds = holdStatuses(v.target.existing)
 	if len(v.target.runs) > 0 {
-		for _, d := range v.broken {
+		for _, d := range v.layoutBroken {
 			if !named[d.Path] {
 				v.verdict.Differences = append(v.verdict.Differences, d)
 			}

@@ -10,7 +10,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// A job that is gone after a release may have been done and cleaned, or deleted by hand.
+// A job that is gone after a release may have been finished and cleaned up, or deleted by hand.
 // Nothing shows which, so verify names the job. It also says which jobs and requests workers
 // have locked, and names the requests that no worker acquires again.
 func TestVerifyNamesWhatIsGoneAndLocked(t *testing.T) {
@@ -36,7 +36,7 @@ func TestVerifyNamesWhatIsGoneAndLocked(t *testing.T) {
 			}
 			// By workers: one job is locked, another between two steps; a request is locked,
 			// and another's worker has died.
-			q := newqueue.Open(s.door, d)
+			q := newqueue.Open(s.client, d)
 			job, err := q.AcquireJob(t.Context(), newqueue.JobPending)
 			if err != nil {
 				t.Fatal(err)

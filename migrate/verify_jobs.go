@@ -22,7 +22,7 @@ func (v *verifier) knownJobs(ctx context.Context) error {
 	entries := &v.target.custody.entries
 	done, report := 0, phases(ctx)
 	report(Comparing, 0, len(v.target.roots))
-	known := func(c claimed) (counts, take bool) {
+	known := func(c claimed) (counts, wanted bool) {
 		i, there := entries.index(c.prov.Path)
 		if !there || entries.at(i).root != c.root {
 			v.claims.add(c.migratedJob)
@@ -41,7 +41,7 @@ func (v *verifier) knownJobs(ctx context.Context) error {
 // doubtfulJobs decides which doubtful jobs count, and looks at them all.
 func (v *verifier) doubtfulJobs(ctx context.Context) error {
 	v.chooseClaims()
-	counts := func(c claimed) (counts, take bool) {
+	counts := func(c claimed) (counts, wanted bool) {
 		other, there := v.claims.find(c.prov.Path)
 		return there && other.root == c.root, true
 	}
@@ -84,10 +84,10 @@ type partWithRecords struct {
 	read   chan error // gets a value when the records were read
 }
 
-// eachPartWithRecords looks at jobs and requests beside the records that they were made from. says
-// decides whether a claim counts, and whether the job is looked at now. While one part is
+// eachPartWithRecords compares jobs and requests with the records that they were made from.
+// judge decides whether a claim counts, and whether the job is looked at now. While one part is
 // looked at, the records of the next part and the jobs of the part after that are read.
-func (v *verifier) eachPartWithRecords(ctx context.Context, roots iter.Seq[string], says func(claimed) (counts, take bool), done func(jobs int)) error {
+func (v *verifier) eachPartWithRecords(ctx context.Context, roots iter.Seq[string], judge func(claimed) (counts, wanted bool), done func(jobs int)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var reading sync.WaitGroup
 	defer reading.Wait()
@@ -101,18 +101,18 @@ func (v *verifier) eachPartWithRecords(ctx context.Context, roots iter.Seq[strin
 		return nil
 	}
 	var counting []claimed
-	take := func(sub side.Subtree) bool {
+	wanted := func(sub side.Subtree) bool {
 		c, claims := claimOf(sub)
 		if !claims {
 			return true // no migration made it
 		}
-		counts, take := says(c)
+		counts, wanted := judge(c)
 		if counts {
 			counting = append(counting, c)
 		}
-		return take
+		return wanted
 	}
-	for p, err := range v.target.jobParts(ctx, roots, take) {
+	for p, err := range v.target.jobParts(ctx, roots, wanted) {
 		if err != nil {
 			return err
 		}
@@ -243,7 +243,7 @@ func (v *verifier) account(r *Record, old *migratedJob) *job {
 		switch {
 		case h.op == opDeclaredDone:
 		case v.target.hasJob(h.root):
-			v.silent = append(v.silent, h)
+			v.noProvenance = append(v.noProvenance, h)
 		default:
 			v.differ(JobGone, r.Path, v.target.whyGone(h))
 		}
@@ -294,7 +294,7 @@ func (v *verifier) checkKept(r Record) {
 	}
 }
 
-// compareJobs looks at the jobs and requests of a part beside the records that they were made
+// compareJobs compares the jobs and requests of a part with the records that they were made
 // from. claims are the claims that count.
 func (p *piece) compareJobs(ctx context.Context, claims []claimed) error {
 	jobs := p.expected(claims)
@@ -337,7 +337,7 @@ func (p *piece) expected(claims []claimed) []*job {
 }
 
 // compareEntries compares the jobs' entries with those that they should have. An entry in a
-// batch that nothing asks for is kept in strays: whether a migration made its batch is
+// batch that no record needs is kept in strays: whether a migration made its batch is
 // known only when all jobs were seen.
 func (p *piece) compareEntries() {
 	places := slices.Clone(p.entries)
@@ -451,16 +451,16 @@ func (l *lanes) of(lane lane, run string) int32 {
 	return i
 }
 
-// silentJobs looks at jobs that the ledger has but that claim no record. Either another client
-// changed the job, or it is another job: if another client created the parent again, it
-// numbers its children from the start.
-func (v *verifier) silentJobs(ctx context.Context) error {
-	for _, h := range v.silent {
+// jobsWithoutProvenance looks at jobs that the ledger has but that claim no record. Either
+// another client changed the job, or it is another job: if another client recreated the
+// parent, it numbers its children from the start.
+func (v *verifier) jobsWithoutProvenance(ctx context.Context) error {
+	for _, h := range v.noProvenance {
 		parent, err := v.target.side.Get(ctx, znode.Parent(h.root))
 		switch {
 		case err != nil && !errors.Is(err, znode.ErrNoNode):
 			return err
-		case err != nil, h.made.known() && parent.Stat.Czxid > h.made.to:
+		case err != nil, h.createdIn.known() && parent.Stat.Czxid > h.createdIn.to:
 			v.differ(JobGone, h.record, v.target.whyGone(h))
 		default:
 			v.differ(NodeChanged, h.root, fmt.Sprintf("%s made it from %s, but it does not say so any more", h.run, h.record))

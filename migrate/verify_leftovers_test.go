@@ -45,7 +45,7 @@ func TestFolderOfAStateThatARecordLeft(t *testing.T) {
 	}
 }
 
-// A migrated request is done and cleaned. Then its queue's folder is removed and recreated,
+// A migrated request is finished and cleaned up. Then its queue's folder is removed and recreated,
 // and another client's request gets the same id. Verify says that the migrated one is gone,
 // and does not name the other.
 func TestAnotherRequestWithTheSameID(t *testing.T) {

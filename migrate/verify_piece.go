@@ -59,7 +59,7 @@ func (p *piece) compare(roots ...string) {
 			case c.Kind == znode.Missing:
 				p.differ(NodeMissing, c.Path, "it should exist and doesn't")
 			case c.Kind == znode.Changed && !p.isOurs(c.Path):
-				// A folder that was there before. Its data says nothing: some
+				// A folder that existed before. Its data does not matter: some
 				// clients write null.
 			case c.Kind == znode.Changed:
 				p.differ(NodeChanged, c.Path, c.String()[len(c.Path)+2:])
@@ -86,25 +86,25 @@ func (p *piece) isOurs(path string) bool {
 	return p.isOurJob(path)
 }
 
-// extra judges a znode that no record asks for. Inside something that a run created, it is a
+// extra judges a znode that no record needs. Inside something that a run created, it is a
 // difference, because it can't be older than that. Elsewhere, it is another client's if it
 // was there before the newest run began, and a difference if it came later.
 func (p *piece) extra(n *znode.Node) {
-	what := "nothing in the source asks for it, and it came after the run began"
+	what := "no legacy record needs it, and it was created after the run began"
 	switch inside := p.inside(n); {
-	case foreignMarker(n.Path), p.emptied(n), setByAdministrator(n):
+	case foreignMarker(n.Path), p.isEmptied(n), setByAdministrator(n):
 		p.verdict.Others++
 		return
 	case p.opt.Others && (inside == "" || n.Stat.EphemeralOwner != 0):
 		p.verdict.Others++ // a worker's lock, in one of ours too
 		return
 	case inside != "":
-		what = fmt.Sprintf("it belongs to %s, which the migration made, and nothing in the source asks for it", inside)
+		what = fmt.Sprintf("it belongs to %s, which the migration made, and no legacy record needs it", inside)
 	case n.Stat.Czxid < p.began:
 		p.verdict.Others++
 		return
 	case p.began == 0:
-		what = "nothing in the source asks for it, and no run is recorded"
+		what = "no legacy record needs it, and no run is recorded"
 	}
 	if n.Stat.EphemeralOwner != 0 {
 		what = "a session holds it: another client is at work"
@@ -118,10 +118,10 @@ func foreignMarker(path string) bool {
 	return path == MigrationPath+"/m1" || path == MigrationPath+"/m3"
 }
 
-// emptied reports whether a znode is an empty folder of a batch that a run created. A later
+// isEmptied reports whether a znode is an empty folder of a batch that a run created. A later
 // run can have rewritten its jobs in another state. Or the run was killed before it created
 // them, and their records changed before it went on.
-func (p *piece) emptied(n *znode.Node) bool {
+func (p *piece) isEmptied(n *znode.Node) bool {
 	batch, ok := strings.CutSuffix(znode.Parent(n.Path), "/states")
 	return ok && p.isOurs(batch) && n.Stat.NumChildren == 0 && (n.Stat.Cversion > 0 || p.target.dated()) &&
 		slices.Contains(newqueue.BatchFolders, newqueue.BatchFolder(znode.Name(n.Path))) && p.target.createdInRun(n.Stat.Czxid)
@@ -182,7 +182,7 @@ func (p *piece) checkVersions(path string) {
 	case job != "" && p.tree.Get(job) != nil && n.Stat.Czxid != p.tree.Get(job).Stat.Czxid:
 		p.differ(Recreated, path, fmt.Sprintf("transaction %#x created it, and %#x created its job: another client deleted and recreated it", n.Stat.Czxid, p.tree.Get(job).Stat.Czxid))
 	case path == job:
-		if h, there := ex.custody.lookup(p.provenance(n).Path); there && h.root == path && h.made.known() && !h.made.contains(n.Stat.Czxid) {
+		if h, there := ex.custody.lookup(p.provenance(n).Path); there && h.root == path && h.createdIn.known() && !h.createdIn.contains(n.Stat.Czxid) {
 			p.differ(Recreated, path, path+" was deleted and recreated")
 		}
 	case job == "" && !ex.createdInRun(n.Stat.Czxid) && !ex.createdOutsideRuns(n):
@@ -192,8 +192,8 @@ func (p *piece) checkVersions(path string) {
 
 // provenance is what a job's or request's own znode says.
 func (p *piece) provenance(n *znode.Node) Provenance {
-	if said := p.provenances[n.Path]; said != nil {
-		return *said
+	if known := p.provenances[n.Path]; known != nil {
+		return *known
 	}
 	prov, _ := parseProvenance(n.Data)
 	return prov
@@ -223,7 +223,7 @@ func (p *piece) checkACL(n *znode.Node) {
 func (p *piece) layout(counts func(path string) bool) {
 	for _, x := range lint.Check(p.tree, p.dialect) {
 		if counts(x.Path) {
-			p.broken = append(p.broken, Difference{Kind: LayoutBroken, Path: x.Path, Message: x.Message})
+			p.layoutBroken = append(p.layoutBroken, Difference{Kind: LayoutBroken, Path: x.Path, Message: x.Message})
 		}
 	}
 }

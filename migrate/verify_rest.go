@@ -9,7 +9,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// strayUUIDs looks at the entries of /batch-uuids that no record asks for.
+// strayUUIDs looks at the entries of /batch-uuids that no record needs.
 func (v *verifier) strayUUIDs(ctx context.Context) error {
 	names, err := childrenOf(ctx, v.target.side, newqueue.BatchUUIDsPath)
 	if err != nil {
@@ -43,8 +43,8 @@ func (v *verifier) strayUUIDs(ctx context.Context) error {
 	return nil
 }
 
-// strayEntries looks at the entries in batches that no record asks for, and at the entries
-// whose job is not there.
+// strayEntries looks at the entries in batches that no record needs, and at the entries
+// whose job does not exist.
 func (v *verifier) strayEntries(ctx context.Context) error {
 	for chunk := range slices.Chunk(v.strays, v.target.part) {
 		p := v.piece(newPart())
@@ -53,7 +53,7 @@ func (v *verifier) strayEntries(ctx context.Context) error {
 		}
 		p.compare(p.entries...)
 	}
-	rows, entries := v.dangling()
+	rows, entries := v.entriesWithoutJob()
 	for chunk := range slices.Chunk(rows, v.target.part) {
 		if err := v.withoutJobs(ctx, chunk, entries); err != nil {
 			return err
@@ -62,9 +62,9 @@ func (v *verifier) strayEntries(ctx context.Context) error {
 	return nil
 }
 
-// dangling returns the entries whose job was not there when they were listed. oneEntry has one
-// entry of each missing job, for a message.
-func (v *verifier) dangling() (rows []entryRow, oneEntry map[string]string) {
+// entriesWithoutJob returns the entries whose job did not exist when they were listed.
+// oneEntry has one entry of each missing job, for a message.
+func (v *verifier) entriesWithoutJob() (rows []entryRow, oneEntry map[string]string) {
 	oneEntry = map[string]string{}
 	for _, list := range []*entryRows{&v.target.queued, &v.target.inBatch} {
 		for _, row := range list.rows {
@@ -105,7 +105,7 @@ func (v *verifier) withoutJobs(ctx context.Context, rows []entryRow, oneEntry ma
 	}
 	for _, job := range jobs {
 		if entry := oneEntry[job]; p.tree.Get(job) == nil && p.tree.Get(entry) != nil {
-			p.differ(NodeMissing, job, entry+" stands for it")
+			p.differ(NodeMissing, job, entry+" names it, but it does not exist")
 		}
 	}
 	p.compare(p.entries...)

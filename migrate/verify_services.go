@@ -45,7 +45,7 @@ func orNone(rest restOf) restOf {
 		return rest
 	}
 	return func(string) services.BatchRest {
-		return services.BatchRest{Standing: func(newqueue.BatchFolder) int { return 0 }}
+		return services.BatchRest{Entries: func(newqueue.BatchFolder) int { return 0 }}
 	}
 }
 
@@ -82,7 +82,7 @@ func (p *piece) addSubmissions(ctx context.Context) error {
 		known := false
 		for _, b := range p.wanted[bid] {
 			data := encode(newqueue.Object{"batchID": b.key.uuid()})
-			if known = p.target.called.of(batchIDIn(data)) == row.called; known {
+			if known = p.target.batchIDs.of(batchIDIn(data)) == row.batchID; known {
 				if err := p.put(znode.Node{Path: path, Data: data}); err != nil {
 					return err
 				}
@@ -109,7 +109,7 @@ func (p *piece) batchServices() {
 		if b == nil {
 			return orNone(nil)(bid)
 		}
-		return services.BatchRest{Jobs: int(b.jobs), Standing: func(f newqueue.BatchFolder) int { return int(b.entries[slices.Index(newqueue.BatchFolders, f)]) }}
+		return services.BatchRest{Jobs: int(b.jobs), Entries: func(f newqueue.BatchFolder) int { return int(b.entries[slices.Index(newqueue.BatchFolders, f)]) }}
 	}
 	wanted := func(bid string) services.BatchRest {
 		jobs, in := 0, folderCounts{}
@@ -118,7 +118,7 @@ func (p *piece) batchServices() {
 				jobs, in[i] = jobs+n, in[i]+n
 			}
 		}
-		return services.BatchRest{Jobs: jobs, Standing: in.of}
+		return services.BatchRest{Jobs: jobs, Entries: in.of}
 	}
 	p.services(p.owns, there, wanted)
 }

@@ -36,7 +36,7 @@ func TestVerifyNamesWhatNoServiceCouldWork(t *testing.T) {
 		}, []named{{NodeExtra, "/batches/bid0000000091/states/batch-processing/jid0000000090", ""}, {NotServiceable, "/batches/bid0000000091/status", "1 unfinished jobs"}}, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := live(t, newqueue.MrtZK)
+			s := liveTarget(t, newqueue.MrtZK)
 			othersJob(t, s, newqueue.MrtZK)
 			if tc.before != nil {
 				tc.before(t, s)
@@ -59,7 +59,7 @@ func TestVerifyNamesWhatNoServiceCouldWork(t *testing.T) {
 				return slices.ContainsFunc(f.Items, func(i ServiceItem) bool { return i.Path == theirs && strings.Contains(i.What, tc.found) })
 			})
 			if !found {
-				t.Errorf("of others' job %q is not told: %v", tc.found, v.Services)
+				t.Errorf("verify does not report %q about others' job: %v", tc.found, v.Services)
 			}
 		})
 	}

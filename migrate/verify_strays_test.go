@@ -11,7 +11,7 @@ import (
 
 // Verify names entries of nothing, even those that others left before the run began: as a
 // break of the layout, or because no deployed service could work with them.
-func TestVerifyNamesWhatStandsForNothing(t *testing.T) {
+func TestVerifyNamesEntriesOfNothing(t *testing.T) {
 	const (
 		job, entry, other = "/jobs/jid0000009999", "/jobs/states/pending/05-jid0000009999", "/jobs/states/pending/07-jid0000009999"
 		inBatch           = "/batches/bid0000000090/states/batch-processing/jid0000009999"
@@ -28,18 +28,18 @@ func TestVerifyNamesWhatStandsForNothing(t *testing.T) {
 		{"nothing", nil, nil, false},
 		{"a name of no batch", []znode.Op{add(uuid, "bid0000000777")}, inBoth(named{LayoutBroken, uuid, "doesn't exist"}), false},
 		{"a second name of a batch", []znode.Op{add(uuid, "bid0000000090")}, inBoth(named{LayoutBroken, uuid, `the batchID of batch bid0000000090, "another"`}), false},
-		{"an entry of no job", []znode.Op{add(entry, "")}, inBoth(named{NodeMissing, job, entry + " stands for it"}, named{LayoutBroken, entry, noJob}), false},
+		{"an entry of no job", []znode.Op{add(entry, "")}, inBoth(named{NodeMissing, job, entry + " names it, but it does not exist"}, named{LayoutBroken, entry, noJob}), false},
 		{"two entries of no job", []znode.Op{add(entry, ""), add(other, "")},
-			inBoth(named{NodeMissing, job, entry + " stands for it"}, named{LayoutBroken, entry, noJob}, named{LayoutBroken, other, noJob}), false},
+			inBoth(named{NodeMissing, job, entry + " names it, but it does not exist"}, named{LayoutBroken, entry, noJob}, named{LayoutBroken, other, noJob}), false},
 		{"an entry of no job, and one in a batch", []znode.Op{add(entry, ""), add(inBatch, "")},
-			inBoth(named{NodeMissing, job, inBatch + " stands for it"}, named{LayoutBroken, entry, noJob}, named{LayoutBroken, inBatch, noJob}), false},
+			inBoth(named{NodeMissing, job, inBatch + " names it, but it does not exist"}, named{LayoutBroken, entry, noJob}, named{LayoutBroken, inBatch, noJob}), false},
 		{"an entry that names no job", []znode.Op{add(odd, "")}, inBoth(named{LayoutBroken, odd, "want a priority"}), false},
 		{"a lock", []znode.Op{add("/locks", ""), add("/locks/storage", ""), add(lock, "")},
 			map[newqueue.Dialect][]named{newqueue.Design: {{LayoutBroken, lock, "it is persistent"}}}, true},
 	} {
 		for _, d := range newqueue.Dialects {
 			t.Run(tc.name+"/"+string(d), func(t *testing.T) {
-				s := live(t, d)
+				s := liveTarget(t, d)
 				othersJob(t, s, d)
 				there := treeOf(t, s)
 				do(t, s, slices.DeleteFunc(slices.Clone(tc.left), func(op znode.Op) bool { return there.Get(op.Path) != nil })...)

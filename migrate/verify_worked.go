@@ -17,7 +17,7 @@ import (
 type WorkedOn struct {
 	Jobs     int `json:"jobs"`     // jobs and requests that workers have started
 	Locked   int `json:"locked"`   // how many of these a worker has locked now
-	Finished int `json:"finished"` // gone with their batch: done and cleaned, or deleted by hand
+	Finished int `json:"finished"` // gone with their batch: finished and cleaned up, or deleted by hand
 	Batches  int `json:"batches"`
 	// First lists the first of the jobs and requests, with their states. Gone lists the
 	// first of those that are gone.
@@ -42,8 +42,8 @@ type GoneJob struct {
 	Path   string `json:"path"`
 }
 
-// mostWorked is the most entries that each list of a [WorkedOn] has.
-const mostWorked = 1000
+// maxWorked is the most entries that each list of a [WorkedOn] has.
+const maxWorked = 1000
 
 // add counts one job or request.
 func (w *WorkedOn) add(j WorkedJob) {
@@ -51,7 +51,7 @@ func (w *WorkedOn) add(j WorkedJob) {
 	if j.Locked {
 		w.Locked++
 	}
-	if len(w.First) < mostWorked {
+	if len(w.First) < maxWorked {
 		w.First = append(w.First, j)
 	}
 }
@@ -122,10 +122,10 @@ func (v *verifier) workedOn(ctx context.Context) error {
 			continue
 		}
 		if fine, seen := suspects[owner]; fine || !seen {
-			suspects[owner] = workersDo(d, owner)
+			suspects[owner] = madeByWorker(d, owner)
 		}
 	}
-	for _, d := range v.broken {
+	for _, d := range v.layoutBroken {
 		delete(suspects, ownerOf(d.Path)) // its entry and its status don't agree
 	}
 	var roots []string
@@ -141,7 +141,7 @@ func (v *verifier) workedOn(ctx context.Context) error {
 			return err
 		}
 		state, bid, ok := v.stateOf(sub)
-		if !ok || !takenOn(sub) {
+		if !ok || !startedByWorker(sub) {
 			continue
 		}
 		worked[sub.Root], bids[bid] = true, true
@@ -152,7 +152,7 @@ func (v *verifier) workedOn(ctx context.Context) error {
 			// Abandoned lists the requests that no worker has.
 			v.workers = append(v.workers, job.Path+"/status")
 		}
-		if job.processing() && !job.Locked && v.dialect == newqueue.MrtZK && len(v.verdict.Worked.Abandoned) < mostWorked {
+		if job.processing() && !job.Locked && v.dialect == newqueue.MrtZK && len(v.verdict.Worked.Abandoned) < maxWorked {
 			v.verdict.Worked.Abandoned = append(v.verdict.Worked.Abandoned, job.Path)
 		}
 	}
@@ -167,11 +167,11 @@ func (v *verifier) workedOn(ctx context.Context) error {
 			return true
 		case d.Kind == JobGone && v.doneAndCleaned(d.Path):
 			h, _ := v.target.custody.lookup(d.Path)
-			if v.verdict.Worked.Finished++; len(v.verdict.Worked.Gone) < mostWorked {
+			if v.verdict.Worked.Finished++; len(v.verdict.Worked.Gone) < maxWorked {
 				v.verdict.Worked.Gone = append(v.verdict.Worked.Gone, GoneJob{d.Path, h.root})
 			}
 			return true
-		case owner != "" && znode.Parent(owner) == newqueue.BatchesPath && bids[znode.Name(owner)] && workersDo(d, owner):
+		case owner != "" && znode.Parent(owner) == newqueue.BatchesPath && bids[znode.Name(owner)] && madeByWorker(d, owner):
 			batches[owner] = true
 			return true
 		}
@@ -181,9 +181,9 @@ func (v *verifier) workedOn(ctx context.Context) error {
 	return nil
 }
 
-// workersDo reports whether a worker can have made a difference at a job, request or
+// madeByWorker reports whether a worker can have made a difference at a job, request or
 // batch, or at one of its entries.
-func workersDo(d Difference, owner string) bool {
+func madeByWorker(d Difference, owner string) bool {
 	inside := znode.Within(d.Path, owner) && d.Path != owner
 	child := d.Path
 	for inside && znode.Parent(child) != owner {
@@ -200,9 +200,9 @@ func workersDo(d Difference, owner string) bool {
 	return false
 }
 
-// takenOn reports whether a worker can have written a job's or request's content. A worker
+// startedByWorker reports whether a worker can have written a job's or request's content. A worker
 // that writes there has the job's lock, or has left another status.
-func takenOn(sub side.Subtree) bool {
+func startedByWorker(sub side.Subtree) bool {
 	written, worked := false, false
 	for _, n := range sub.Nodes {
 		switch znode.Name(n.Path) {

@@ -16,7 +16,7 @@ import (
 // is held, and so is a change of something that workers don't write.
 func TestWorkIsNoDamage(t *testing.T) {
 	take := func(t *testing.T, s *site, d newqueue.Dialect) *newqueue.Job {
-		job, err := newqueue.Open(s.door, d).AcquireJob(t.Context(), newqueue.JobPending)
+		job, err := newqueue.Open(s.client, d).AcquireJob(t.Context(), newqueue.JobPending)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func TestWorkIsNoDamage(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, counts{jobs: 1, released: 1}, nil},
-		"all is done and cleaned": {func(t *testing.T, s *site, d newqueue.Dialect) { workOff(t, s, d) }, counts{finished: 4, released: 3}, nil},
+		"all is finished and cleaned up": {func(t *testing.T, s *site, d newqueue.Dialect) { workOff(t, s, d) }, counts{finished: 4, released: 3}, nil},
 		"a job was worked on, and its configuration changed": {func(t *testing.T, s *site, d newqueue.Dialect) {
 			lift(t, s)
 			if err := take(t, s, d).Succeed(t.Context()); err != nil {

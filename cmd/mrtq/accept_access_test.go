@@ -14,8 +14,8 @@ import (
 	"mrtq/harness"
 )
 
-// TestAcceptWithCredentials: on a server that is reached by TLS, below a znode
-// that only who has its password may touch.
+// accept works on a server with TLS, below a znode that only the owner of a password may
+// use.
 func TestAcceptWithCredentials(t *testing.T) {
 	server := harness.ForTest(t, harness.TestBackend(), harness.Options{TLS: true})
 	connect := func() *zk.Conn {
@@ -74,7 +74,7 @@ func TestAcceptWithCredentials(t *testing.T) {
 		t.Fatalf("%v, %v", names, err)
 	}
 	if _, _, err := stranger.Children("/private/" + names[0]); !errors.Is(err, zk.ErrNoAuth) {
-		t.Errorf("a stranger looks into the chroot: %v", err)
+		t.Errorf("a client without the password reads the chroot: %v", err)
 	}
 	if err := cmd.Wait(); err != nil || !strings.Contains(stderr.String(), "scenarios in dialect design passed") {
 		t.Errorf("%v\n%s", err, stderr)

@@ -13,12 +13,12 @@ import (
 	"mrtq/internal/zkconn"
 )
 
-// ofQueue is the value of --scenarios for the scenarios of the new queue. The other
-// values name a feature of the migration.
+// ofQueue is the value of --scenarios that runs the scenarios of the new queue. Each
+// other value names a feature file of the migration.
 const ofQueue = "queue"
 
-// migrationScenarios runs a feature of the migration on a server, with this very
-// executable.
+// migrationScenarios runs the scenarios of a feature file of the migration. They run
+// this executable.
 func (c *acceptCmd) migrationScenarios(ctx context.Context, a *app, server *harness.Server, session zkconn.Config) error {
 	self, err := os.Executable()
 	if err != nil {

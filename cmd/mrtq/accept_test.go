@@ -16,8 +16,7 @@ import (
 	"mrtq/internal/report"
 )
 
-// TestAcceptLeavesNothing: on somebody's server, the chroot that accept made is
-// gone when it has ended, and when it was interrupted.
+// On a running server, accept removes its chroot when it ends, and when it is interrupted.
 func TestAcceptLeavesNothing(t *testing.T) {
 	server := harness.ForTest(t, harness.TestBackend(), harness.Options{})
 	conn, _, err := zk.Connect([]string{server.Address()}, 10*time.Second, zk.WithLogInfo(false))
@@ -96,8 +95,8 @@ J9 job downloading → failed passed passed
 	alone()
 }
 
-// TestAcceptClean: what a killed run left is listed and removed; a run that may be
-// at work keeps its chroot unless forced, and what isn't a run's stays.
+// --clean lists and removes the chroots of killed runs. Without --force it keeps that of a
+// run that may be at work, and it always keeps other znodes.
 func TestAcceptClean(t *testing.T) {
 	server := harness.ForTest(t, harness.TestBackend(), harness.Options{})
 	conn, _, err := zk.Connect([]string{server.Address()}, 10*time.Second, zk.WithLogInfo(false))
@@ -154,8 +153,8 @@ func TestAcceptClean(t *testing.T) {
 		t.Errorf("left: %v %v, want %v", names, err, want)
 	}
 	for args, want := range map[string]string{
-		"--clean": "mrtq: --clean: mrtq's own servers keep nothing; give --backend ADDRESS, where the killed run was\n",
-		"--force": "mrtq: --force is for --clean\n",
+		"--clean": "mrtq: --clean works only at an address: add --backend ADDRESS with the address of the killed run\n",
+		"--force": "mrtq: --force can only be used with --clean\n",
 	} {
 		out, _ := exec.Command("mrtq", "accept", args).CombinedOutput()
 		if string(out) != want {
@@ -164,8 +163,8 @@ func TestAcceptClean(t *testing.T) {
 	}
 }
 
-// TestAcceptMigration: a scenario of the migration's runs on any server, with the
-// command as it is, and nothing of it stays at an address.
+// The scenarios of the migration run this executable, on any server, and leave nothing at an
+// address.
 func TestAcceptMigration(t *testing.T) {
 	server := harness.ForTest(t, harness.TestBackend(), harness.Options{})
 	conn, _, err := zk.Connect([]string{server.Address()}, 10*time.Second, zk.WithLogInfo(false))
@@ -180,7 +179,7 @@ func TestAcceptMigration(t *testing.T) {
 		{"--scenarios migration --tags @M1,@M2", "Accept: 2 scenarios of the migration passed.\n", 0},
 		{"--scenarios services --tags @S5", "Accept: 1 scenario of the services passed.\n", 0},
 		{"--scenarios migration --tags @M12", "mrtq: --tags: the tags select no scenario\n", 2}, // it kills the server
-		{"--scenarios migration --dialect design", "mrtq: --dialect is for --scenarios queue\n", 2},
+		{"--scenarios migration --dialect design", "mrtq: --dialect can only be used with --scenarios queue\n", 2},
 	} {
 		var stdout, stderr bytes.Buffer
 		cmd := exec.Command("mrtq", append([]string{"accept", "--backend", server.Address()}, strings.Fields(c.args)...)...)

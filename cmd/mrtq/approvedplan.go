@@ -55,14 +55,14 @@ func (p *planFlags) adopt(file string, a *migrate.Approved) error {
 	opt.Packet, opt.Next = own.Packet, nextStep
 	changes = slices.DeleteFunc(changes, func(c migrate.Change) bool { return c.Setting == "packet" || !p.given(flagOf(c.Setting)) })
 	if len(changes) > 0 {
-		return usageError("%s; leave out these flags, or make another plan with mrtq plan --out; nothing was read or written", sayGiven(file, changes))
+		return usageError("%s; leave out these flags, or make another plan with mrtq plan --out; nothing was read or written", differingFlags(file, changes))
 	}
 	p.approved, p.made = a, opt
 	p.legacyFlags.adopt(queues, reads)
 	return nil
 }
 
-// flagOf is the flag that sets what a change is of.
+// flagOf is the flag that sets a setting of a plan.
 func flagOf(setting string) string {
 	for _, q := range queueFlags {
 		if string(q.kind) == setting {
@@ -72,8 +72,8 @@ func flagOf(setting string) string {
 	return setting
 }
 
-// sayGiven lists the flags whose values differ from the plan's.
-func sayGiven(file string, changes []migrate.Change) string {
+// differingFlags lists the given flags that differ from the plan.
+func differingFlags(file string, changes []migrate.Change) string {
 	var said []string
 	for _, c := range changes {
 		was := "no --" + flagOf(c.Setting)
@@ -90,7 +90,7 @@ func sayGiven(file string, changes []migrate.Change) string {
 func planSides(file string, a *migrate.Approved, args []string) (sides, error) {
 	own, err := parseSides([]string{a.Source.Name, a.Target.Name})
 	if err != nil {
-		return own, usageError("--plan %s was not made by mrtq plan: %w", file, err)
+		return own, usageError("--plan %s was not saved by mrtq plan: %w", file, err)
 	}
 	if len(args) == 0 {
 		return own, nil
@@ -111,8 +111,8 @@ func planSides(file string, a *migrate.Approved, args []string) (sides, error) {
 	return own, nil
 }
 
-// same reports whether two endpoints are the same place as written. The order of
-// an ensemble's servers does not matter.
+// same reports whether two endpoints name the same place. The order of an ensemble's
+// servers does not matter.
 func (e endpoint) same(o endpoint) bool {
 	switch {
 	case e.text == o.text:
@@ -138,20 +138,20 @@ var staleNext = map[migrate.StaleReason]string{
 	migrate.OtherPlan:     "make a new one with mrtq plan --out",
 }
 
-// finishWithout is what to do about a run whose plan doesn't fit any more.
+// finishWithout says how to finish a run if its plan no longer fits the source.
 const finishWithout = "finish with mrtq migrate without --plan, which adds what changed"
 
-// overtakenNext is what to do about a plan that became stale while it waited, or
-// while it was carried out.
-func overtakenNext(err error) string {
+// becameStaleNext says what to do if a plan became stale while migrate waited, or while
+// it carried the plan out.
+func becameStaleNext(err error) string {
 	if errors.Is(err, migrate.ErrSourceChanged) {
 		return finishWithout
 	}
 	return "make a new one with mrtq plan --out; nothing was written"
 }
 
-// sayStale adds to the error of a refused plan what to do about it.
-func sayStale(file string, err error) error {
+// staleError adds to the error of a refused plan what to do about it.
+func staleError(file string, err error) error {
 	next := "make a new one with mrtq plan --out"
 	var stale *migrate.StaleError
 	switch {

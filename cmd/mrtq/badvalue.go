@@ -25,13 +25,13 @@ func flagError(cmd *cobra.Command, err error) error {
 		if unknown.GetSpecifiedShortnames() != "" {
 			name = name[1:]
 		}
-		text = fmt.Sprintf("%s is no flag of %s", name, cmd.CommandPath())
+		text = fmt.Sprintf("%s has no flag %s", cmd.CommandPath(), name)
 	}
 	return usageError("%s; see %s --help", text, cmd.CommandPath())
 }
 
-// valueError says in plain words what is wrong with the value of a setting. where names
-// the setting.
+// valueError says in plain words what is wrong with the value of a setting. where is the
+// place in which the value was found.
 func valueError(where string, err error) error {
 	var bad *pflag.InvalidValueError
 	if errors.As(err, &bad) {
@@ -40,7 +40,7 @@ func valueError(where string, err error) error {
 	return usageError("%s: %w", where, err)
 }
 
-// wants says what a flag takes instead of the value that it was given.
+// wants says what value a flag takes.
 func wants(bad *pflag.InvalidValueError) string {
 	switch bad.GetFlag().Value.Type() {
 	case "int", "int64", "uint", "uint64":

@@ -16,7 +16,7 @@ import (
 // goSpeak are words that only a programmer says.
 var goSpeak = regexp.MustCompile(`(?i:strconv|pars(e|ing)|syntax|invalid|argument|duration|%!|<nil>)|\b(u?int(8|16|32|64)?|float64|stringArray|stringSlice|bool|string)\b|\b[a-z]+\.[A-Z]`)
 
-// badValues are values that a flag of each type can't have.
+// badValues are values that this flag can't have.
 func badValues(f *pflag.Flag) []string {
 	switch f.Value.Type() {
 	case "int", "int64", "uint", "uint64":
@@ -31,8 +31,8 @@ func badValues(f *pflag.Flag) []string {
 	return []string{"nonsense", ""} // a choice
 }
 
-// Whatever is wrong with the value of a flag, of a variable or in the settings file, the
-// message says what was found and what is wanted, in words that an operator knows.
+// If a flag, a variable or the settings file has a wrong value, the message says what was
+// found and what is wanted, in words that an operator knows.
 func TestBadValuesAreNamed(t *testing.T) {
 	t.Chdir(t.TempDir())
 	message := func(args ...string) string {

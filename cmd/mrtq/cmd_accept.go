@@ -27,7 +27,7 @@ type acceptCmd struct {
 
 var errNotAccepted = errors.New("accept: not everything passed")
 
-// bothDialects is the value of --dialect for both.
+// bothDialects is the value of --dialect that runs the scenarios in both.
 const bothDialects = "both"
 
 func (a *app) acceptCmd() *cobra.Command {
@@ -45,15 +45,14 @@ what happened, and the whole tree is compared each time.
 
 The backend is ` + strings.Join(backends, ", ") + `, or the address host:port[,…][/chroot] of a running
 server. There, accept works in a new chroot, and removes it afterwards, also after
-Ctrl-C. It connects to an address as all other commands do, with TLS and
-credentials. With credentials, only their owner can read or write the test data.
-Without, anyone can. If a run was killed, the next one lists what it left behind,
-and --clean removes it.
+Ctrl-C. It takes the same flags for TLS and credentials as all other commands. With
+credentials, only their owner can read or write the test data. Without, anyone can.
+If a run was killed, the next one lists what it left behind, and --clean removes it.
 
---scenarios migration runs the scenarios of the migration: plan, migrate, verify,
-roll back, killed and interrupted in the middle. --scenarios services runs those of
-the deployed services on the queue that was migrated. Scenarios that kill the server
-don't run at an address.
+--scenarios migration runs the scenarios of the migration: plan, migrate, verify and
+rollback, also if they are killed or interrupted. --scenarios services runs the
+scenarios of the deployed services on a migrated queue. Scenarios that kill the
+server don't run at an address.
 
 accept prints a line for each feature, and the steps of each scenario that failed.
 With -v it prints every step, and the table of all transitions. Exit code 1 if
@@ -70,12 +69,12 @@ anything failed, or, without --tags, if a transition was not covered.`,
 				return c.removeLeftovers(cmd.Context(), a)
 			}
 			if c.force {
-				return usageError("--force is for --clean")
+				return usageError("--force can only be used with --clean")
 			}
 			if c.scenariosOf != ofQueue {
 				for _, flag := range []string{"coverage", "dialect"} {
 					if cmd.Flags().Changed(flag) {
-						return usageError("--%s is for --scenarios %s", flag, ofQueue)
+						return usageError("--%s can only be used with --scenarios %s", flag, ofQueue)
 					}
 				}
 			}
@@ -85,7 +84,7 @@ anything failed, or, without --tags, if a transition was not covered.`,
 	f := cmd.Flags()
 	f.BoolVar(&c.clean, "clean", false, "run nothing: remove what killed runs left at the address")
 	f.BoolVar(&c.force, "force", false, "with --clean, remove also the chroots of runs that may still be running")
-	f.StringVar(&c.backend, "backend", backends[0], "what to run on: "+strings.Join(backends, ", ")+" or an `address`")
+	f.StringVar(&c.backend, "backend", backends[0], "server to run on: "+strings.Join(backends, ", ")+" or an `address`")
 	f.StringVar(&c.tags, "tags", "", "run only scenarios with these `tags`: , is or, && is and, ~ is not")
 	choice(f, &c.scenariosOf, "scenarios", "", "which scenarios to run", ofQueue, "migration", "services")
 	choice(f, &c.dialect, "dialect", "", "dialect of the layout", bothDialects, string(newqueue.Design), string(newqueue.MrtZK))
@@ -100,7 +99,7 @@ func (c *acceptCmd) run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return usageError("--backend: %w", err)
 	}
-	if err := a.apart([]named{{by: "--out", path: c.out}, {by: "--coverage", path: c.coverage}}); err != nil {
+	if err := a.checkFiles([]namedFile{{by: "--out", path: c.out}, {by: "--coverage", path: c.coverage}}); err != nil {
 		return err
 	}
 	opt, session, err := a.reach(backend)
@@ -112,7 +111,7 @@ func (c *acceptCmd) run(ctx context.Context, a *app) (err error) {
 		return fmt.Errorf("accept: %w", err)
 	}
 	defer func() {
-		// Ctrl-C ended ctx, and leaves nothing behind all the same.
+		// Remove the test data also after Ctrl-C, which has ended ctx.
 		if ctx.Err() != nil && backend.IsAddress() {
 			a.say("removing the test data on %s; press Ctrl-C again to leave it there", server.Address())
 		}
@@ -158,8 +157,8 @@ func coverageOf(r *accept.Report) report.Coverage {
 	return c
 }
 
-// reach says how to open sessions to an address: with the flags that all commands
-// have. A server of mrtq's own needs none of them.
+// reach returns how to open sessions to an address, as the connection flags say. A
+// server that mrtq starts itself needs none of them.
 func (a *app) reach(backend harness.Backend) (harness.Options, zkconn.Config, error) {
 	if !backend.IsAddress() {
 		return harness.Options{}, zkconn.Config{}, nil
@@ -179,7 +178,7 @@ func (a *app) reach(backend harness.Backend) (harness.Options, zkconn.Config, er
 	return harness.Options{Client: client, ACL: cfg.ACL(), StartTimeout: a.conn.timeout}, cfg, err
 }
 
-// scenarios runs the scenarios, and prints them where --out says.
+// scenarios runs the scenarios, and prints them to stdout or to the file of --out.
 func (c *acceptCmd) scenarios(ctx context.Context, a *app, opt accept.Options) (*accept.Report, error) {
 	opt.Tags, opt.Format, opt.Out = c.tags, accept.Format(c.format), a.stdout
 	if opt.Format == accept.Brief && a.verbose {
@@ -209,11 +208,11 @@ func (c *acceptCmd) scenarios(ctx context.Context, a *app, opt accept.Options) (
 // for the server.
 const parallelScenarios = 4
 
-// forPeople reports whether a format is for people, and not for a machine.
+// forPeople reports whether people read a format, and not a program.
 func forPeople(f accept.Format) bool { return f == accept.Brief || f == accept.Pretty }
 
-// conclude prints the coverage and the problems. They go to stderr if stdout has
-// the output for a machine.
+// conclude prints the coverage and the problems. They go to stderr if a program reads
+// stdout.
 func (c *acceptCmd) conclude(a *app, r *accept.Report) error {
 	people := *a
 	if c.out == "" && !forPeople(accept.Format(c.format)) {
@@ -251,9 +250,9 @@ func covered(r *accept.Report) string {
 
 var coverageTones = map[accept.Result]tone{accept.Passed: good, accept.Failed: bad, accept.NotRun: attention}
 
-// coverage prints a row for everything documented, with a column for each dialect.
-// For a run with --tags it prints only what has run. If brief, it prints only what
-// has not passed.
+// coverage prints a row for each documented transition, with a column for each dialect.
+// After a run with --tags, it prints only the rows that have run. If brief, it prints
+// only the rows that have not passed.
 func (a *app) coverage(r *accept.Report, brief bool) {
 	results := map[string]map[newqueue.Dialect]accept.Result{}
 	var lines []string // keys of results, in the documents' order
@@ -269,7 +268,7 @@ func (a *app) coverage(r *accept.Report, brief bool) {
 		key := row.ID + "\t" + row.What
 		if results[key] == nil {
 			results[key] = map[newqueue.Dialect]accept.Result{}
-			lines = slices.Insert(lines, last+1, key) // a row of one dialect follows its neighbour in both
+			lines = slices.Insert(lines, last+1, key) // a row of only one dialect stays beside its neighbour
 		}
 		last = slices.Index(lines, key)
 		results[key][row.Dialect] = row.Result

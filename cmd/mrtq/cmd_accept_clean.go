@@ -16,7 +16,7 @@ func (c *acceptCmd) removeLeftovers(ctx context.Context, a *app) error {
 		return usageError("--backend: %w", err)
 	}
 	if !backend.IsAddress() {
-		return usageError("--clean: mrtq's own servers keep nothing; give --backend ADDRESS, where the killed run was")
+		return usageError("--clean works only at an address: add --backend ADDRESS with the address of the killed run")
 	}
 	opt, _, err := a.reach(backend)
 	if err != nil {
@@ -46,7 +46,7 @@ func (c *acceptCmd) removeLeftovers(ctx context.Context, a *app) error {
 		}
 		rows = append(rows, []any{left.Path, fmt.Sprintf("process %d on %s", process, host), made.Format(time.RFC3339), what})
 	}
-	a.table("", []string{"CHROOT", "MADE BY", "AT", ""}, rows)
+	a.table("", []string{"CHROOT", "CREATED BY", "AT", "OUTCOME"}, rows)
 	switch left := len(found) - removed; {
 	case len(found) == 0:
 		a.conclude(good, "Accept: nothing to remove: no run left anything behind.")

@@ -25,21 +25,21 @@ type checkCmd struct {
 	yes     bool
 }
 
-// looks is how often a server's tree is read at most before a finding is reported.
-// A job that moves all the time can be found in the same place twice by chance.
-const looks = 8
+// mostReads is how often check reads a server's tree at most before it reports a
+// finding. A job that moves all the time can be in the same place twice by chance.
+const mostReads = 8
 
-var errBroken = errors.New("the tree is not as its map says")
+var errBroken = errors.New("the tree differs from its map")
 
 func (a *app) checkCmd() *cobra.Command {
 	c := &checkCmd{}
 	cmd := &cobra.Command{
 		Use:   "check TARGET",
 		Short: "compare a tree with the map of its layout",
-		Long: `Read a tree and report every znode that is not as the map of its layout says: what
-was expected, what was found, and what can be done. TARGET can also be a data
-directory. A server's tree may change while it is read. So check reads again what
-it found, and reports only what is still wrong. Exit code 1 if there are errors.
+		Long: `Read a tree, and report each znode that differs from the map of its layout: what was
+found, what was expected, and what to do. TARGET can also be a data directory. A
+server's tree may change while check reads it. So check reads it again, and reports
+only what is still wrong. Exit code 1 if there are errors.
 
 check writes only with --fix --yes. --fix alone shows which mends are safe. Each
 mend is one transaction. It does nothing if the znodes have changed or a worker has
@@ -64,9 +64,9 @@ locked them.`,
 
 func (c *checkCmd) run(ctx context.Context, a *app, target string) error {
 	if c.yes && !c.fix {
-		return usageError("--yes says that --fix may write; give both")
+		return usageError("--yes can only be used with --fix")
 	}
-	e, err := parseEndpoint("SOURCE", target)
+	e, err := parseReadable("TARGET", target)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (c *checkCmd) run(ctx context.Context, a *app, target string) error {
 		return err
 	}
 	if c.fix && e.data != nil {
-		return usageError("--fix: a data directory is only read; check the server itself or a dump")
+		return usageError("--fix: mrtq only reads a data directory; check the server itself or a dump")
 	}
 	s, err := a.openSource(ctx, e, nil)
 	if err != nil {
@@ -125,7 +125,7 @@ func (c *checkCmd) check(ctx context.Context, a *app, l layouts.Layout, s side.S
 	defer finish()
 	opt := layout.Options{Progress: func(n int) { show(n, 0) }}
 	if e.file == "" && e.data == nil {
-		opt.Looks, opt.Now = looks, time.Now()
+		opt.Looks, opt.Now = mostReads, time.Now()
 	}
 	return l.Check(ctx, s, opt)
 }
@@ -137,11 +137,11 @@ func (a *app) noMatch(ctx context.Context, s side.Side, name string) error {
 	case err != nil:
 		return err
 	case !ok:
-		return checkError(fmt.Errorf("nothing of the layout %s is there, nor of any other that mrtq knows", name))
+		return checkError(fmt.Errorf("there is no znode of the layout %s, or of any other layout that mrtq knows", name))
 	case near.Below != "/":
-		return checkError(fmt.Errorf("nothing of the layout %s is there; the nearest is %s, below %s: add %s to the address", name, near.Name, near.Below, near.Below))
+		return checkError(fmt.Errorf("there is no znode of the layout %s; the nearest layout is %s, below %s: add %s to the address", name, near.Name, near.Below, near.Below))
 	}
-	return checkError(fmt.Errorf("nothing of the layout %s is there; the nearest is %s (%d of %s)", name, near.Name, len(near.Roots), count(near.Of, "root", "roots")))
+	return checkError(fmt.Errorf("there is no znode of the layout %s; the nearest layout is %s (%d of %s)", name, near.Name, len(near.Roots), count(near.Of, "root", "roots")))
 }
 
 // checked is a report as -o json prints it.

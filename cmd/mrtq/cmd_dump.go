@@ -15,7 +15,7 @@ import (
 
 type dumpCmd struct{ out, unreadable string }
 
-// What becomes of a dump that lacks something.
+// The values of --unreadable.
 const (
 	unreadableFail   = "fail"
 	unreadableAccept = "accept"
@@ -26,21 +26,21 @@ func (a *app) dumpCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dump SOURCE",
 		Short: "write a tree to a dump",
-		Long: `Write every znode below the source's chroot, with data, Stat and ACL, as one
-JSON object a line sorted by path. ZooKeeper's own /zookeeper is left out.
-Nothing is written to the source.
+		Long: `Write every znode below the source's chroot to a dump, which has one line for each
+znode, sorted by path: a JSON object with its data, Stat and ACL. dump leaves out
+ZooKeeper's own /zookeeper. It writes nothing to the source.
 
-A znode that may not be read is named, and marked in the dump as unreadable, so
-that whatever reads the dump knows what it lacks. Such a dump is exit code 3 and
-replaces no file, unless --unreadable accept.`,
+If you have no permission to read a znode, dump names it, and marks it in the dump as
+unreadable, so that nobody takes the dump for a complete one. Then the exit code is 3
+and an existing file is not replaced, unless you give --unreadable accept.`,
 		Example: `  mrtq dump zk1:2181,zk2:2181 --out queue.ndjson.gz
   mrtq dump snapshot:/var/lib/zookeeper,/var/log/zookeeper#/app --out queue.ndjson.gz`,
 		Args: args("SOURCE"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args[0]) },
 	}
 	a.conn.rateFlag(cmd.Flags())
-	outFlag(cmd.Flags(), &c.out, "`file` to write, packed if its name ends in .gz; default stdout")
-	choice(cmd.Flags(), &c.unreadable, "unreadable", "", "what a znode that may not be read makes of the dump: a failure, or a dump that lacks it", unreadableFail, unreadableAccept)
+	outFlag(cmd.Flags(), &c.out, "`file` to write, with gzip if its name ends in .gz, instead of stdout")
+	choice(cmd.Flags(), &c.unreadable, "unreadable", "", "what to do if you have no permission to read a znode: fail, or accept a dump without its data", unreadableFail, unreadableAccept)
 	return cmd
 }
 
@@ -49,7 +49,7 @@ func (c *dumpCmd) run(ctx context.Context, a *app, source string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.apart([]named{{by: "--out", path: c.out}}, e.read("SOURCE")); err != nil {
+	if err := a.checkFiles([]namedFile{{by: "--out", path: c.out}}, e.read("SOURCE")); err != nil {
 		return err
 	}
 	d := dumping{a: a}
@@ -63,13 +63,13 @@ func (c *dumpCmd) run(ctx context.Context, a *app, source string) error {
 	} else if err != nil {
 		return failed("dump", source, err)
 	}
-	var kept error // why a file that is there is not replaced
+	var kept error // why an existing file is not replaced
 	write := func(w io.Writer) error {
 		if err := d.write(ctx, from, w); err != nil {
 			return err
 		}
 		if kept = d.lacking(c.unreadable); kept != nil && replaces(c.out) {
-			kept = fmt.Errorf("%w; %s is as it was", kept, c.out)
+			kept = fmt.Errorf("%w; %s was not changed", kept, c.out)
 			return kept
 		}
 		return nil
@@ -97,20 +97,20 @@ func (c *dumpCmd) run(ctx context.Context, a *app, source string) error {
 	return nil
 }
 
-// replaces reports whether a file is there that writing to path would replace.
+// replaces reports whether writing to path would replace a file.
 func replaces(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
 }
 
-// dumping is a dump while it is written.
+// dumping counts the znodes of a dump while it is written.
 type dumping struct {
 	a       *app
 	written int
 	lacks   int // znodes that may not be read
 }
 
-// write writes all that is there as it is read, and names what may not be read.
+// write writes each znode as soon as it is read, and names those that may not be read.
 func (d *dumping) write(ctx context.Context, from side.Side, w io.Writer) error {
 	show, finish := d.a.progress("reading the tree", "znodes")
 	defer finish()
@@ -127,7 +127,7 @@ func (d *dumping) write(ctx context.Context, from side.Side, w io.Writer) error 
 		}
 		if n.Unreadable != "" {
 			d.lacks++
-			d.a.say("%s: unreadable: %s; nor is known what is below it", n.Path, n.Unreadable)
+			d.a.say("%s is unreadable: %s; what is below it is not known either", n.Path, n.Unreadable)
 		}
 		if d.written%100 == 0 {
 			show(d.written, 0)
@@ -136,11 +136,11 @@ func (d *dumping) write(ctx context.Context, from side.Side, w io.Writer) error 
 	return out.Close()
 }
 
-// lacking is what is wrong with a dump that lacks something, if that is a failure.
+// lacking is the error if the dump lacks the data of znodes and that was not accepted.
 func (d *dumping) lacking(unreadable string) error {
 	if d.lacks == 0 || unreadable == unreadableAccept {
 		return nil
 	}
-	return fmt.Errorf("%s could not be read, named above; give credentials that may, with --auth-file or $%s, or accept a dump without them with --unreadable %s",
+	return fmt.Errorf("%s, listed above, could not be read; give credentials that may read them, with --auth-file or $%s, or accept a dump without their data with --unreadable %s",
 		count(d.lacks, "znode", "znodes"), authVariable, unreadableAccept)
 }

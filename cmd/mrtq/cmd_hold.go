@@ -19,7 +19,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// heldFlags choose holds: the same for hold and release.
+// heldFlags choose holds. hold and release have the same ones.
 type heldFlags struct{ only, collections []string }
 
 func (h *heldFlags) flags(f *pflag.FlagSet) {
@@ -27,13 +27,12 @@ func (h *heldFlags) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&h.collections, "collection", nil, "this collection, by its `profile`; can be repeated")
 }
 
-// paths are the holds that the flags name: those of all queues, unless they say
-// otherwise.
+// paths are the holds that the flags name. Without flags, they are those of all queues.
 func (h *heldFlags) paths() ([]string, error) {
 	queues := newqueue.QueueHolds
 	if h.only != nil || h.collections != nil {
 		queues = nil
-		for _, q := range given(h.only) {
+		for _, q := range nonEmpty(h.only) {
 			queues = append(queues, newqueue.QueueHold(q))
 		}
 	}
@@ -53,12 +52,13 @@ func (a *app) holdCmd() *cobra.Command {
 	c := &holdCmd{}
 	cmd := &cobra.Command{
 		Use:   "hold TARGET",
-		Short: "hold queues and collections: services that heed it start nothing",
-		Long: `Put holds on the new queues, or on those and the collections that you name, all
-in one transaction. The services that heed a hold begin no new work on what is
-held; work that has begun goes on. Each hold says who set it, when, and why, and
-mrtq status shows it. A hold that is there already stays as it is. A collection of
-which no batch is here is held, too, and hold says so: its name may be misspelt.
+		Short: "hold queues and collections, so that services start no new work",
+		Long: `Set holds on all new queues, or only on the queues and collections that you name, all
+in one transaction. Services that respect holds start no new work on what is held.
+They finish the work that they have started. Each hold says who set it, when, and
+why, and mrtq status shows it. If a hold is already set, it does not change. If no
+batch belongs to a collection, hold sets the hold anyway, and warns you, because the
+name may be misspelt.
 
 mrtq release lifts holds.`,
 		Example: `  mrtq hold zk1:2181/new --why maintenance
@@ -69,8 +69,8 @@ mrtq release lifts holds.`,
 	}
 	f := cmd.Flags()
 	c.flags(f)
-	f.StringVar(&c.by, "by", "", "`name` of who sets the hold, for others to ask (default you, as this machine knows you)")
-	f.StringVar(&c.why, "why", "", "the `reason`, for others to read")
+	f.StringVar(&c.by, "by", "", "`name` of the person who sets the hold (default your user name and host)")
+	f.StringVar(&c.why, "why", "", "`reason` for the hold, for others to read")
 	choice(f, &c.output, "output", "o", "format", "table", "json")
 	return cmd
 }
@@ -78,7 +78,7 @@ mrtq release lifts holds.`,
 // holdOutput is the -o json of hold.
 type holdOutput struct {
 	Set   []migrate.Hold `json:"set"`
-	There []migrate.Hold `json:"there"` // set before, by whomever
+	There []migrate.Hold `json:"there"` // were set before
 }
 
 func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
@@ -91,7 +91,7 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 		return err
 	}
 	if _, err := a.holds(ctx, e); err != nil { // before a chroot is made
-		return failed("hold", target, err)
+		return failed("hold", target, a.noNewQueue(ctx, e, err))
 	}
 	stray, err := a.strayCollections(ctx, e, c.collections)
 	if err != nil {
@@ -116,7 +116,7 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 	}
 	text := fmt.Sprintf("%s set: %s.", count(len(out.Set), "hold", "holds"), holdNames(out.Set))
 	if len(out.Set) == 0 {
-		text = fmt.Sprintf("nothing to do: %s, set before.", count(len(out.There), "hold is there", "holds are there"))
+		text = fmt.Sprintf("nothing to do: %s set before.", count(len(out.There), "hold was", "holds were"))
 	}
 	if stray != "" {
 		a.conclude(attention, "Hold: %s %s", text, stray)
@@ -126,8 +126,8 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 	return nil
 }
 
-// strayCollections says which of the collections no batch of the target is of, ""
-// if there are none.
+// strayCollections names the collections that no batch of the target belongs to. It is
+// "" if there are none.
 func (a *app) strayCollections(ctx context.Context, e endpoint, collections []string) (string, error) {
 	if len(collections) == 0 {
 		return "", nil
@@ -144,19 +144,19 @@ func (a *app) strayCollections(ctx context.Context, e endpoint, collections []st
 	if len(known) > 0 {
 		here = "The collections here: " + firstOf(known, len(known))
 	}
-	return fmt.Sprintf("No batch here is of collection %s: is it misspelt? %s. To lift it: %s", strings.Join(stray, ", "), here, a.command("release", []string{e.text}, newFlag("collection", listWord(stray...)))), nil
+	return fmt.Sprintf("No batch here belongs to collection %s: is the name misspelt? %s. To lift the hold: %s", strings.Join(stray, ", "), here, a.command("release", []string{e.text}, newFlag("collection", listWord(stray...)))), nil
 }
 
-// whoami is who runs this, as the machine knows them.
+// whoami is the user name and the host of the person who runs mrtq.
 func whoami() string {
 	name := os.Getenv("SUDO_USER")
 	if u, err := user.Current(); name == "" && err == nil {
 		name = u.Username
 	}
 	if host, err := os.Hostname(); err == nil {
-		return cmp.Or(name, "somebody") + "@" + host
+		return cmp.Or(name, "unknown") + "@" + host
 	}
-	return cmp.Or(name, "somebody")
+	return cmp.Or(name, "unknown")
 }
 
 // holds reads the holds of a target, over a session that can't write.
@@ -165,7 +165,17 @@ func (a *app) holds(ctx context.Context, e endpoint) (*migrate.Holds, error) {
 	return h, noQueue(err)
 }
 
-// noQueue makes wrong usage of an address where there is nothing to hold.
+// noNewQueue is the error of a target without a new queue. It says so if it looks like the
+// SOURCE.
+func (a *app) noNewQueue(ctx context.Context, e endpoint, err error) error {
+	if !errors.Is(err, migrate.ErrNoQueue) {
+		return err
+	}
+	return cmp.Or(a.ifSource(ctx, e, migrate.DefaultQueues()), err)
+}
+
+// noQueue adds what to check if there is no queue at an address, and makes the error one
+// of exit code 1.
 func noQueue(err error) error {
 	if errors.Is(err, migrate.ErrNoQueue) {
 		return checkError(fmt.Errorf("%w; check the address and its chroot", err))
@@ -173,8 +183,8 @@ func noQueue(err error) error {
 	return err
 }
 
-// onTarget does something over a session with a target that can write. A dump is
-// written afterwards, or stays as it was.
+// onTarget calls do with a target that can be written. If the target is a dump, it
+// saves the file at the end, or does not change it if do fails.
 func (a *app) onTarget(ctx context.Context, e endpoint, do func(*migrate.Target) error) error {
 	if e.file == "" {
 		w, err := a.writer(ctx, e)
@@ -190,7 +200,7 @@ func (a *app) onTarget(ctx context.Context, e endpoint, do func(*migrate.Target)
 	}
 	defer f.Close()
 	if err := do(f.Target); err != nil {
-		return f.asItWas(err)
+		return f.unchanged(err)
 	}
 	return unnamed(f.save(ctx))
 }

@@ -67,25 +67,26 @@ func (c *inspectCmd) run(cmd *cobra.Command, a *app, source string) error {
 		return failed("inspect", source, err)
 	}
 	defer done()
-	told, err := c.printAll(cmd.Context(), a, queue)
+	counted, err := c.printAll(cmd.Context(), a, queue)
 	if err != nil {
 		return failed("inspect", source, err)
 	}
-	for _, m := range queue.Missing {
-		a.say("%s is not there", m)
+	named, usual := c.notThere(queue)
+	for _, text := range append(named, usual...) {
+		a.say("%s", text)
 	}
 	t := good
-	if told.bad > 0 {
+	if counted.bad > 0 {
 		t = attention
 	}
-	a.conclude(t, "Inspect: %s: %d decoded, %d not.", count(told.records, "record", "records"), told.records-told.bad, told.bad)
-	if told.unreadable > 0 {
-		a.say("no permission to read %s: give other credentials with --auth-file or $%s; if this is a dump, make it again with them", count(told.unreadable, "record", "records"), authVariable)
+	a.conclude(t, "Inspect: %s: %d decoded, %d not.", count(counted.records, "record", "records"), counted.records-counted.bad, counted.bad)
+	if counted.unreadable > 0 {
+		a.say("no permission to read %s: give other credentials with --auth-file or $%s; if this is a dump, make it again with them", count(counted.unreadable, "record", "records"), authVariable)
 	}
 	return nil
 }
 
-// tally counts what was printed.
+// tally counts the records that were printed.
 type tally struct{ records, bad, unreadable int }
 
 func (t *tally) add(r migrate.Record) {
@@ -103,20 +104,20 @@ func (c *inspectCmd) printAll(ctx context.Context, a *app, queue *migrate.Legacy
 	ctx, finish := a.phases(ctx, "reading the source")
 	defer finish()
 	print := c.printer(a)
-	var told tally
+	var counted tally
 	for r, err := range queue.Records(ctx) {
 		if err != nil {
-			return told, err
+			return counted, err
 		}
 		if !c.wants(r) {
 			continue
 		}
-		told.add(r)
+		counted.add(r)
 		if err := print.record(r); err != nil {
-			return told, err
+			return counted, err
 		}
 	}
-	return told, print.end()
+	return counted, print.end()
 }
 
 // queueNodes are the znodes whose children are records.
@@ -165,7 +166,7 @@ type inspectedKey struct {
 
 type inspectedError struct {
 	Kind    legacy.Kind `json:"kind"`
-	Offset  *int        `json:"offset"` // in the znode's data; null where there is none
+	Offset  *int        `json:"offset"` // in the znode's data; null if there is none
 	Message string      `json:"message"`
 }
 
@@ -190,7 +191,7 @@ func inspect(r migrate.Record) inspected {
 	}
 }
 
-// summary is the text by which an operator recognizes a record.
+// summary is text from a record's payload, by which an operator recognises the record.
 func summary(r migrate.Record) string {
 	var parts []string
 	for _, name := range []string{"jobID", "objectID", "title", "manifestURL", "token"} {

@@ -49,7 +49,7 @@ func (c *layoutCmd) run(a *app, name string) error {
 	return nil
 }
 
-// namedLayout is a map by its name, or the one in a file.
+// namedLayout is the map with this name, or the map in the file with this name.
 func namedLayout(name string, opt layouts.Options) (layouts.Layout, error) {
 	if opt.Dialect != "" && name != "merritt" && !isMapFile(name) {
 		return layouts.Layout{}, usageError("--dialect %s: the layout %s has no dialects", opt.Dialect, name)
@@ -70,7 +70,7 @@ func namedLayout(name string, opt layouts.Options) (layouts.Layout, error) {
 	}
 	m, err := layout.Load(name, text, opt.Dialect)
 	if err != nil {
-		return layouts.Layout{}, usageError("%w", err)
+		return layouts.Layout{}, usageError("%w; correct the map, or give one of %s", err, strings.Join(layouts.Names, ", "))
 	}
 	return layouts.Layout{Map: m}, nil
 }
@@ -78,7 +78,7 @@ func namedLayout(name string, opt layouts.Options) (layouts.Layout, error) {
 // knownMaps says which maps can be given.
 var knownMaps = "check the path, or give one of " + strings.Join(layouts.Names, ", ")
 
-// isMapFile reports whether a name is the name of a file.
+// isMapFile reports whether a name is that of a file, and not of a built-in map.
 func isMapFile(name string) bool {
 	return strings.ContainsAny(name, "/.")
 }

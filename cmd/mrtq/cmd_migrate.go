@@ -21,7 +21,7 @@ type migrateCmd struct {
 	metrics    string
 	holdAgain  bool
 	running    runMetrics
-	released   []string // queues that were released while the migration ran
+	released   []string // queues that somebody released while the migration ran
 }
 
 func (a *app) migrateCmd() *cobra.Command {
@@ -30,7 +30,7 @@ func (a *app) migrateCmd() *cobra.Command {
 		Use:   "migrate {SOURCE TARGET | --plan FILE}",
 		Short: "carry a migration out, or finish one",
 		Long: `Make a plan and carry it out. migrate refuses a plan with problems before it writes
-anything. It never writes the source's records. It holds the new queues first, so
+anything. It never changes the legacy records. It holds the new queues first, so
 that no worker that respects holds starts on half of a queue. The holds stay until
 you release them. migrate does not change what the target already holds.
 
@@ -50,7 +50,7 @@ finish. If there is nothing to do, it writes nothing.`,
 	c.flags(cmd.Flags())
 	a.conn.rateFlag(cmd.Flags())
 	choice(cmd.Flags(), &c.output, "output", "o", "format", "table", "json")
-	cmd.Flags().StringVar(&c.plan, "plan", "", "carry out this saved plan `file`, with its own sides and settings; it is refused if it is stale or was carried out before")
+	cmd.Flags().StringVar(&c.plan, "plan", "", "saved plan `file` to carry out, with its own sides and settings; migrate refuses it if it is stale or was carried out before")
 	cmd.Flags().StringVar(&c.quarantine, "quarantine", "", "`file` that keeps the bytes of undecodable records, with --undecodable quarantine; if it exists, they are added to it (default mrtq-quarantine-TARGET.ndjson)")
 	cmd.Flags().BoolVar(&c.holdAgain, "hold-again", false, "hold queues again that were released after an earlier run; their workers wait until you release them")
 	metricsFlag(cmd.Flags(), &c.metrics)
@@ -75,18 +75,18 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
-	if c.approved != nil { // nobody typed the addresses
+	if c.approved != nil { // nobody typed the addresses here, so show them
 		a.say("plan %s: from %s to %s", c.plan, s.source.text, s.target.text)
 	}
-	if packed(c.quarantine) {
-		return usageError("--quarantine %s: mrtq adds to this file, so it can't be packed; leave out .gz", c.quarantine)
+	if isGzip(c.quarantine) {
+		return usageError("--quarantine %s: mrtq adds to this file, so it can't be a gzip file; leave out .gz", c.quarantine)
 	}
-	writes := []named{s.target.written("TARGET"), {by: "--quarantine", path: c.quarantine, kept: true}}
+	writes := []namedFile{s.target.written("TARGET"), {by: "--quarantine", path: c.quarantine, kept: true}}
 	if c.quarantine == "" && c.undecodable() == migrate.Quarantine {
 		c.quarantine = quarantineFile(s.target)
 		writes[1].path = c.quarantine
 	}
-	if err := a.apart(writes, s.source.read("SOURCE"), named{by: "--plan", path: c.plan}); err != nil {
+	if err := a.checkFiles(writes, s.source.read("SOURCE"), namedFile{by: "--plan", path: c.plan}); err != nil {
 		return err
 	}
 	stop, err := a.serveMetrics(c.metrics, &c.running)
@@ -99,7 +99,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
-	defer done() // the records are read again when their jobs are created
+	defer done() // migrate reads the records again when it creates their jobs
 	a.sayOtherSource(plan.NewestRun(), plan.EarlierSource(), s.source.text)
 	out := migrated{Run: plan.Run, Plan: plan.ID, Records: map[migrate.Action]int{}, Problems: []migrate.Problem{}}
 	for _, act := range migrate.Actions {
@@ -110,7 +110,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	var expect *migrate.Expectation
 	if c.approved != nil {
 		if err := plan.CheckApproved(*c.approved); err != nil {
-			run, lacked, failed := c.keepAgain(plan, err)
+			run, lacked, failed := c.refillQuarantine(plan, err)
 			if failed != nil {
 				return fmt.Errorf("migrate: %w", failed)
 			}
@@ -119,15 +119,15 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 				note := fmt.Sprintf("%s was carried out before, as %s. The quarantine file lacked %s, and has them again; nothing else was written.", c.plan, run, count(lacked, "record", "records"))
 				return c.print(a, out, note, c.verifyNext(a, s, plan))
 			}
-			return sayStale(c.plan, err)
+			return staleError(c.plan, err)
 		}
 		expect = plan.Expectation()
 	}
 	refused := plan.Blocked()
 	if refused {
 		// If another migrator wrote while the plan was made, the plan may show
-		// only half of its writes. The next plan is made when it is done.
-		if refused, err = a.stillSo(cmd.Context(), s.target, plan); err != nil {
+		// only half of its writes. Then carryOut plans again when that one is done.
+		if refused, err = a.undisturbed(cmd.Context(), s.target, plan); err != nil {
 			return fmt.Errorf("migrate: %w", err)
 		}
 	}
@@ -141,7 +141,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 			a.printPlan(plan)
 		}
 		tone, text := planVerdict(plan)
-		a.conclude(tone, "Migrate: %s; nothing was written.%s", text, leading(a.unblock(plan, s, c.savedSettings()...)))
+		a.conclude(tone, "Migrate: %s; nothing was written.%s", text, afterBlank(a.unblock(plan, s, c.savedSettings()...)))
 		return checkError(fmt.Errorf("migrate: %w: %s, listed above; nothing was written", migrate.ErrBlocked, problems(len(plan.Problems))))
 	}
 	// Nothing is written before the bytes of undecodable records are safe.
@@ -163,8 +163,8 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		if others == 0 {
 			return c.print(a, out, nothingToDo, c.verifyNext(a, s, plan))
 		}
-		// They may roll back what this migrate was to make, or leave it something to do.
-		// So it waits for its turn, like a migrate that has something to do.
+		// The others may undo what this migrate found done, or leave it something to do.
+		// So it waits for its turn, as it does if it has something to do.
 	}
 	res, err := c.carryOut(cmd.Context(), a, s, opt, plan, expect)
 	if res != nil {
@@ -172,7 +172,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	}
 	if err != nil {
 		if errors.Is(err, migrate.ErrStale) {
-			err = fmt.Errorf("%w; %s", err, overtakenNext(err))
+			err = fmt.Errorf("%w; %s", err, becameStaleNext(err))
 		}
 		if errors.Is(err, migrate.ErrRolledBack) || errors.Is(err, migrate.ErrFinished) {
 			err = fmt.Errorf("%w. If you want that, look at the plan: %s", err, c.planAgain(a, s))
@@ -181,19 +181,19 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 			err = fmt.Errorf("%w; their workers would stop. To go ahead, add --hold-again, and release the queues afterwards. Nothing was written to the target", err)
 		}
 		if out.Transactions > 0 {
-			a.say("%s: %s made, in %s", out.Run, made(out.Done), count(out.Transactions, "transaction", "transactions"))
+			a.say("%s: %s created, in %s", out.Run, countDone(out.Done), count(out.Transactions, "transaction", "transactions"))
 		}
 		for _, check := range []error{migrate.ErrBlocked, migrate.ErrStale, migrate.ErrTakenOver, migrate.ErrContended, migrate.ErrReleased, migrate.ErrRolledBack, migrate.ErrFinished} {
 			if errors.Is(err, check) {
 				err = checkError(err)
 			}
 		}
-		return fmt.Errorf("migrate: %w", lost(err, out.Run, out.Done, out.Records[migrate.ActCreate]+out.Records[migrate.ActRewrite]))
+		return fmt.Errorf("migrate: %w", lostSession(err, out.Run, out.Done, out.Records[migrate.ActCreate]+out.Records[migrate.ActRewrite]))
 	}
 	if plan.Empty() && res.Steps == 0 {
 		return c.print(a, out, nothingToDo, c.verifyNext(a, s, plan))
 	}
-	if res.Steps > 0 { // else another migrator finished the run of the first plan
+	if res.Steps > 0 { // otherwise another migrator has finished the run of the first plan
 		out.Run = res.Run
 	}
 	out.Seconds = time.Since(started).Seconds()
@@ -202,10 +202,10 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 
 const nothingToDo = "nothing to do: every record is migrated, or left out by the plan."
 
-// keepAgain writes the bytes of undecodable records again if the quarantine file of a run
-// that is done lacks them. stale is why the saved plan can't be carried out. lacked is 0 if
-// nothing was written.
-func (c *migrateCmd) keepAgain(plan *migrate.Plan, stale error) (run string, lacked int, err error) {
+// refillQuarantine writes the bytes of undecodable records to the quarantine file again
+// if the run is done and the file lacks them. stale is why the saved plan can't be carried
+// out. lacked is 0 if nothing was written.
+func (c *migrateCmd) refillQuarantine(plan *migrate.Plan, stale error) (run string, lacked int, err error) {
 	var used *migrate.PlanUsedError
 	if !errors.As(stale, &used) || used.State != migrate.RunDone {
 		return "", 0, nil
@@ -220,15 +220,15 @@ func (c *migrateCmd) keepAgain(plan *migrate.Plan, stale error) (run string, lac
 	return used.Run, lacked, migrate.WriteQuarantine(c.quarantine, bad, writeFile)
 }
 
-// sides are those that were given, or those of the saved plan. In that case it also
-// adopts the plan's settings.
+// sides returns the sides that were given, or else those of the saved plan. With a saved
+// plan, it also adopts the plan's settings.
 func (c *migrateCmd) sides(a *app, args []string) (s sides, err error) {
 	if len(args) > 0 {
 		if s, err = parseSides(args); err != nil {
 			return s, err
 		}
-		writes := []named{s.target.written("TARGET"), {by: "--quarantine", path: c.quarantine, kept: true}}
-		if err := a.apart(writes, s.source.read("SOURCE"), named{by: "--plan", path: c.plan}); err != nil {
+		writes := []namedFile{s.target.written("TARGET"), {by: "--quarantine", path: c.quarantine, kept: true}}
+		if err := a.checkFiles(writes, s.source.read("SOURCE"), namedFile{by: "--plan", path: c.plan}); err != nil {
 			return s, err
 		}
 	}
@@ -253,10 +253,10 @@ func (c *migrateCmd) undecodable() string {
 	return c.policies.Undecodable
 }
 
-// stillSo reports whether no migrator has written to the target since the plan was
-// made, so that the plan's problems are real.
-func (a *app) stillSo(ctx context.Context, e endpoint, plan *migrate.Plan) (bool, error) {
-	target, err := a.comingTarget(ctx, e)
+// undisturbed reports whether no migrator has written to the target since the plan was
+// made. If so, the plan's problems are real.
+func (a *app) undisturbed(ctx context.Context, e endpoint, plan *migrate.Plan) (bool, error) {
+	target, err := a.openTargetOrEmpty(ctx, e)
 	if err != nil {
 		return false, failed("target", e.text, err)
 	}
@@ -268,9 +268,9 @@ func (a *app) stillSo(ctx context.Context, e endpoint, plan *migrate.Plan) (bool
 	return same, nil
 }
 
-// migrators counts those that are at work in a target or wait there.
+// migrators counts the migrators that are at work in a target or wait.
 func (a *app) migrators(ctx context.Context, e endpoint) (int, error) {
-	target, err := a.comingTarget(ctx, e)
+	target, err := a.openTargetOrEmpty(ctx, e)
 	if err != nil {
 		return 0, failed("target", e.text, err)
 	}
@@ -282,13 +282,13 @@ func (a *app) migrators(ctx context.Context, e endpoint) (int, error) {
 	return n, nil
 }
 
-// made counts what a run created or a rollback removed.
-func made(d migrate.Done) string {
+// countDone counts what a run created or a rollback removed.
+func countDone(d migrate.Done) string {
 	return fmt.Sprintf("%s, %s and %s", count(d.Jobs, "job", "jobs"), count(d.Access, "access request", "access requests"), count(d.Batches, "batch", "batches"))
 }
 
-// source opens the source again each time that the migration reads it, because the
-// migration may have waited for another migrator meanwhile.
+// source opens the source. The migration calls it each time that it reads the source,
+// because it may have waited for another migrator before.
 func (c *migrateCmd) source(a *app, s sides) migrate.ReadFunc {
 	return func(ctx context.Context) (*migrate.LegacyQueue, func(), error) {
 		queue, done, err := a.openQueue(ctx, s.source, &c.legacyFlags)
@@ -313,7 +313,7 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, opt migrate.
 		m.Target = f.Target
 		res, err := m.Migrate(ctx, c.source(a, s), opt, expect)
 		if err != nil {
-			return nil, f.asItWas(err)
+			return nil, f.unchanged(err)
 		}
 		if res.Steps == 0 {
 			return res, nil
@@ -345,7 +345,7 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s sides, opt migrate.
 	return res, nil
 }
 
-// planAgain is the command that shows the plan that is carried out.
+// planAgain is the command that shows the plan again.
 func (c *migrateCmd) planAgain(a *app, s sides) string {
 	return a.command("plan", s.args(), c.savedSettings()...)
 }
@@ -359,7 +359,7 @@ func (c *migrateCmd) savedSettings() []flagWords {
 	return planSettings(c.approved)
 }
 
-// verifyNext is the next step after a migration, "" if there was none.
+// verifyNext is the next step after a migration. It is "" if no run exists.
 func (c *migrateCmd) verifyNext(a *app, s sides, plan *migrate.Plan) string {
 	if plan.Empty() && plan.NewestRun() == "" {
 		return ""
@@ -376,21 +376,21 @@ func (c *migrateCmd) verifyNext(a *app, s sides, plan *migrate.Plan) string {
 
 func (c *migrateCmd) print(a *app, out migrated, note, next string) error {
 	if note != "" {
-		a.conclude(good, "Migrate: %s%s", note, leading(next))
+		a.conclude(good, "Migrate: %s%s", note, afterBlank(next))
 	} else {
 		held := "and the new queues are held"
 		tone := good
 		if len(c.released) > 0 {
 			held, tone = "but "+strings.Join(c.released, ", ")+" was released meanwhile: workers may be at work", attention
 		}
-		a.conclude(tone, "Migrate: done, %s.%s", held, leading(next))
+		a.conclude(tone, "Migrate: done, %s.%s", held, afterBlank(next))
 	}
 	if c.output == "json" {
 		return a.printJSON(out)
 	}
 	if note == "" {
-		fmt.Fprintf(a.stdout, "%s: %s made, %s rewritten, in %s and %.1f s\n",
-			out.Run, made(out.Done), count(out.Done.Rewritten, "job", "jobs"), count(out.Transactions, "transaction", "transactions"), out.Seconds)
+		fmt.Fprintf(a.stdout, "%s: %s created, %s rewritten, in %s and %.1f s\n",
+			out.Run, countDone(out.Done), count(out.Done.Rewritten, "job", "jobs"), count(out.Transactions, "transaction", "transactions"), out.Seconds)
 	}
 	if out.Quarantine != "" {
 		fmt.Fprintf(a.stdout, "Undecodable records: %d, kept in %s\n", out.Records[migrate.ActQuarantine], cell(out.Quarantine))

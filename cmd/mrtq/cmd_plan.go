@@ -47,7 +47,7 @@ func (c *planCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.apart([]named{{by: "--out", path: c.out}}, s.source.read("SOURCE"), s.target.read("TARGET")); err != nil {
+	if err := a.checkFiles([]namedFile{{by: "--out", path: c.out}}, s.source.read("SOURCE"), s.target.read("TARGET")); err != nil {
 		return err
 	}
 	plan, _, done, err := a.makePlan(cmd.Context(), s, &c.planFlags)
@@ -69,18 +69,18 @@ func (c *planCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		a.printPlan(plan)
 	}
 	if unsaved != nil {
-		return fmt.Errorf("plan: it is printed, but not saved: %w", unsaved)
+		return fmt.Errorf("plan: the plan was printed, but not saved: %w", unsaved)
 	}
 	a.sayOtherSource(plan.NewestRun(), plan.EarlierSource(), s.source.text)
 	tone, text := planVerdict(plan)
-	a.conclude(tone, "Plan: %s.%s", text, leading(c.next(a, s, plan)))
+	a.conclude(tone, "Plan: %s.%s", text, afterBlank(c.next(a, s, plan)))
 	if plan.Blocked() {
 		return checkError(fmt.Errorf("plan: %w: %s", migrate.ErrBlocked, problems(len(plan.Problems))))
 	}
 	return nil
 }
 
-// next is what to do with a plan, "" if there is nothing to do.
+// next is what to do with a plan. It is "" if there is nothing to do.
 func (c *planCmd) next(a *app, s sides, plan *migrate.Plan) string {
 	switch {
 	case plan.Blocked():
@@ -98,7 +98,7 @@ func (c *planCmd) next(a *app, s sides, plan *migrate.Plan) string {
 		flags = append(flags, newSwitch("hold-again"))
 	}
 	if c.out != "" {
-		if c.second { // a saved plan does not say so
+		if c.second { // a saved plan does not hold this choice
 			flags = append(flags, newSwitch("second-queue"))
 		}
 		return "Next: " + a.commandOfFile("migrate", append(flags, newFlag("plan", c.out))...)

@@ -15,14 +15,13 @@ func (a *app) rebuildCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rebuild TARGET",
 		Short: "rebuild a damaged or missing custody ledger",
-		Long: `Write the damaged or missing records of runs and the custody ledger below
-/migration again: from the trace on /jobs, from what can still be read of the
-ledger, and from the jobs that still exist. If a job is gone, and the part of the
-ledger that knew its record is lost, then the record can only be counted. From then
-on, mrtq plan stops at each record that may be one of them, until you say with
---done or --again what happened to it. rebuild writes no job, batch or request. If
-nothing is damaged, it writes nothing. Exit code 1 if the custody of a record stays
-lost, or if there is no new queue at TARGET.`,
+		Long: `Rebuild damaged or missing records of runs, and the custody ledger, below /migration.
+rebuild uses the trace on /jobs, what can still be read of the ledger, and the jobs
+that still exist. If a job is gone, and its part of the ledger too, rebuild can only
+count its record. From then on, mrtq plan refuses each record that may be one of
+these, until you say with --done or --again what happened to it. rebuild writes no
+job, batch or request. If nothing is damaged, it writes nothing. Exit code 1 if the
+custody of a record stays lost, or if there is no new queue at TARGET.`,
 		Example: `  mrtq rebuild zk1:2181/new`,
 		Args:    args("TARGET"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.rebuild(cmd.Context(), args[0], output) },
@@ -78,6 +77,9 @@ func (a *app) carryOutRebuild(ctx context.Context, e endpoint) (*migrate.Rebuilt
 			return nil, err
 		}
 		if found != nil {
+			if err := a.ifSource(ctx, e, migrate.DefaultQueues()); err != nil {
+				return nil, err
+			}
 			return nil, checkError(fmt.Errorf("%s. %s", noQueueAt(e, found), checkPlace))
 		}
 		return &migrate.Rebuilt{Runs: []migrate.RebuiltRun{}}, nil

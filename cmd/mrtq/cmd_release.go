@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,8 +20,8 @@ type releaseCmd struct {
 	force      bool
 	unfinished bool
 	output     string
-	// verify is mrtq verify with the flags that release was given, checked what these
-	// say and what it found, and verifies where it prints.
+	// verify is the command mrtq verify, which has the flags of release. checked holds
+	// the values of its flags and its result. verifies is where it prints.
 	verify   *cobra.Command
 	checked  *verifyCmd
 	verifies *app
@@ -32,19 +33,19 @@ func (a *app) releaseCmd() *cobra.Command {
 		Use:   "release TARGET [SOURCE]",
 		Short: "lift the holds, once the target is verified",
 		Long: `Lift the holds on the new queues, all in one transaction, so that the services
-start. A hold that covers a migration is lifted only if the target is what the
-source says. So give SOURCE: release then runs mrtq verify first, with its flags,
-and lifts nothing if anything differs. To release without verifying, give --force
-instead of SOURCE. If a migration or a rollback writes to the target meanwhile,
-release lifts nothing. If records are in quarantine, it lifts nothing without
---quarantine, because verify must see the file that keeps their bytes.
+start. release lifts a hold that covers a migration only if the target is what the
+source says it should be. So give SOURCE: release then runs mrtq verify first, with
+its flags, and lifts nothing if anything differs. To release without verifying, give
+--force instead of SOURCE. If a migration or a rollback writes to the target
+meanwhile, release lifts nothing. If records are in quarantine, it lifts nothing
+without --quarantine, because verify must see the file that keeps their bytes.
 
-While a run or its rollback is unfinished, workers would meet half of the queue. So
---force alone lifts nothing then: finish the run, or add --unfinished.
+While a run or its rollback is unfinished, workers would see only half of the queue.
+Then --force alone lifts nothing: finish the run, or add --unfinished.
 
-release lifts the holds that mrtq migrate and mrtq hold set. Name a hold that
-another tool set with --only, and a hold on a collection with --collection. Exit
-code 1 if the target isn't verified.`,
+release lifts the holds that mrtq migrate and mrtq hold set. To lift a hold that
+another tool set, name its queue with --only. To lift a hold on a collection, name it
+with --collection. Exit code 1 if the target isn't verified.`,
 		Example: `  mrtq release zk1:2181/new zk1:2181 --quarantine mrtq-quarantine-zk1-2181-new.ndjson
   mrtq release zk1:2181/new --only ingest --force
   mrtq release zk1:2181/new --collection merritt_content`,
@@ -59,7 +60,7 @@ code 1 if the target isn't verified.`,
 	f := cmd.Flags()
 	c.flags(f)
 	f.BoolVar(&c.force, "force", false, "lift the holds of a migration without verifying the target")
-	f.BoolVar(&c.unfinished, "unfinished", false, "with --force: lift the holds though a run is unfinished, so that workers meet half of the queue")
+	f.BoolVar(&c.unfinished, "unfinished", false, "with --force: lift the holds although a run is unfinished; workers then see only half of the queue")
 	choice(f, &c.output, "output", "o", "format", "table", "json")
 	c.checked, c.verify = c.verifies.newVerify()
 	c.verify.Flags().VisitAll(func(v *pflag.Flag) {
@@ -73,13 +74,13 @@ code 1 if the target isn't verified.`,
 // released is the -o json of release.
 type released struct {
 	Released   []migrate.Hold `json:"released"`
-	Left       []migrate.Hold `json:"left"` // set by another tool, and not named
+	Left       []migrate.Hold `json:"left"` // set by another tool, and not named with --only
 	Held       []migrate.Hold `json:"held"` // all that are still set
 	Verified   bool           `json:"verified"`
 	Unfinished *unfinishedRun `json:"unfinished,omitempty"` // that the holds protected
 }
 
-// unfinishedRun is a run that was begun and not ended, or its rollback.
+// unfinishedRun is a run that has not ended, or whose rollback has not.
 type unfinishedRun struct {
 	Run     string           `json:"run"`
 	State   migrate.RunState `json:"state"`
@@ -87,7 +88,7 @@ type unfinishedRun struct {
 	Total   int              `json:"total"`   // to migrate; 0 if that is not known
 }
 
-// unfinished is the newest run if it is not ended, else nil.
+// unfinished returns the newest run if it is unfinished, and nil otherwise.
 func unfinished(h *migrate.Holds) *unfinishedRun {
 	r, ok := h.Newest()
 	if !ok || r.State != migrate.RunRunning && r.State != migrate.RunRollingBack {
@@ -106,7 +107,7 @@ func (u *unfinishedRun) String() string {
 	return fmt.Sprintf("%s is unfinished: %d of %s migrated", u.Run, u.Records, count(u.Total, "record is", "records are"))
 }
 
-// finish says how to end it.
+// finish says how to finish the run or its rollback.
 func (u *unfinishedRun) finish(a *app, target endpoint) string {
 	if u.State == migrate.RunRollingBack {
 		return "run " + a.command("rollback", []string{target.text}, newFlag("run", u.Run))
@@ -125,14 +126,14 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 		return err
 	}
 	if c.force && len(args) > 1 {
-		return usageError("--force releases without verifying, SOURCE is for verifying first: give only one of them")
+		return usageError("give either SOURCE, to verify first, or --force, to release without verifying, but not both")
 	}
 	if c.unfinished && !c.force {
-		return usageError("--unfinished goes with --force: nothing is verified then. Nothing was released")
+		return usageError("--unfinished can only be used with --force. Nothing was released")
 	}
 	holds, err := a.holds(ctx, e)
 	if err != nil {
-		return failed("release", target, err)
+		return failed("release", target, c.noNewQueue(ctx, a, e, args[1:], err))
 	}
 	named := c.only != nil || c.collections != nil
 	chosen, _ := pick(holds.List, func(h migrate.Hold) bool { return slices.Contains(paths, h.Path) })
@@ -147,7 +148,7 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 	proof, _ := pick(lift, func(h migrate.Hold) bool { return h.CoversRun })
 	if len(proof) > 0 && len(args) < 2 {
 		if out.Unfinished = unfinished(holds); out.Unfinished != nil && !c.unfinished {
-			return usageError("%s. Workers would meet half of the queue. To finish it, %s. To release it as it is, give --force --unfinished. Nothing was released", out.Unfinished, out.Unfinished.finish(a, e))
+			return usageError("%s. Workers would see only half of the queue. To finish it, %s. To release it as it is, give --force --unfinished. Nothing was released", out.Unfinished, out.Unfinished.finish(a, e))
 		}
 		if !c.force {
 			return c.needsProof(a, e, holds, proof)
@@ -174,6 +175,26 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 	return c.print(a, out, c.next(a, e, args[1:], holds, out))
 }
 
+// noNewQueue is the error of a target without a new queue. It says so if SOURCE and TARGET
+// are swapped, or if TARGET looks like the SOURCE.
+func (c *releaseCmd) noNewQueue(ctx context.Context, a *app, target endpoint, sources []string, err error) error {
+	queues, qerr := c.checked.queues()
+	if !errors.Is(err, migrate.ErrNoQueue) || qerr != nil {
+		return err
+	}
+	for _, text := range sources {
+		source, perr := parseEndpoint("SOURCE", text)
+		if perr != nil {
+			return perr
+		}
+		err = cmp.Or(a.ifSwapped(ctx, sides{source, target}, queues), err)
+	}
+	if exitCode(err) == exitUsage {
+		return err
+	}
+	return cmp.Or(a.ifSource(ctx, target, queues), err)
+}
+
 // check verifies the target as mrtq verify does.
 func (c *releaseCmd) check(ctx context.Context, a *app, source, target string) error {
 	*c.verifies = *a
@@ -198,32 +219,32 @@ func (c *releaseCmd) print(a *app, out released, next string) error {
 		}
 	} else {
 		if u := out.Unfinished; u != nil {
-			fmt.Fprintf(a.stdout, "%s\n\n", paint(a.stdout, bad, "WORKERS MEET HALF OF THE QUEUE"+": "+u.String()+"."))
+			fmt.Fprintf(a.stdout, "%s\n\n", paint(a.stdout, bad, "WORKERS SEE ONLY HALF OF THE QUEUE"+": "+u.String()+"."))
 		}
-		a.table("", holdHeader, append(holdRows(out.Released, "released"), holdRows(out.Left, "left: name it with --only")...))
+		a.table("", holdHeader, append(holdRows(out.Released, "released"), holdRows(out.Left, "not lifted: name it with --only")...))
 	}
 	lifted := count(len(out.Released), "hold", "holds") + " lifted"
 	switch {
 	case out.Unfinished != nil && len(out.Released) > 0:
-		a.conclude(bad, "Release: %s, nothing was verified, and %s: workers meet half of the queue: %s.%s", lifted, out.Unfinished, holdNames(out.Released), leading(next))
+		a.conclude(bad, "Release: %s, nothing was verified, and %s: workers see only half of the queue: %s.%s", lifted, out.Unfinished, holdNames(out.Released), afterBlank(next))
 	case len(out.Released) == 0 && len(out.Left) == 0:
-		a.conclude(good, "Release: nothing to do: no hold is set there.%s", leading(next))
+		a.conclude(good, "Release: nothing to do: no hold is set there.%s", afterBlank(next))
 	case len(out.Released) == 0:
-		a.conclude(attention, "Release: nothing was lifted.%s", leading(next))
+		a.conclude(attention, "Release: nothing was lifted.%s", afterBlank(next))
 	case !out.Verified && c.force:
-		a.conclude(attention, "Release: %s, and nothing was verified: %s.%s", lifted, holdNames(out.Released), leading(next))
+		a.conclude(attention, "Release: %s, and nothing was verified: %s.%s", lifted, holdNames(out.Released), afterBlank(next))
 	default:
 		tone := good
 		if len(out.Left) > 0 || halfHeld(out) {
 			tone = attention
 		}
-		a.conclude(tone, "Release: %s: %s.%s%s", lifted, holdNames(out.Released), leading(besideRuns(out.Released)), leading(next))
+		a.conclude(tone, "Release: %s: %s.%s%s", lifted, holdNames(out.Released), afterBlank(besideRuns(out.Released)), afterBlank(next))
 	}
 	return nil
 }
 
-// besideRuns names the holds that people set and that were lifted with those of a
-// run; "" if there were none.
+// besideRuns names the holds of people that were lifted together with a run's holds. It
+// is "" if there were none.
 func besideRuns(lifted []migrate.Hold) string {
 	runs, people := pick(lifted, func(h migrate.Hold) bool { return migrate.IsRun(h.By) })
 	if len(runs) == 0 || len(people) == 0 {
@@ -233,5 +254,5 @@ func besideRuns(lifted []migrate.Hold) string {
 	for _, h := range people {
 		said = append(said, znode.Name(h.Path)+" by "+setBy(h))
 	}
-	return "Not all were the run's: " + strings.Join(said, ", ") + "."
+	return "People had set some of these holds: " + strings.Join(said, ", ") + "."
 }

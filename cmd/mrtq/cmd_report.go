@@ -38,8 +38,9 @@ can be searched, sorted, printed and mailed.
 The page is about a plan that mrtq plan --out saved (--plan), about a TARGET, or
 about both. With SOURCE, report compares both sides as mrtq verify does. The page can
 also show the results of mrtq accept --coverage and of a check of the tree. Only the
-file is written. Exit code 0 means that the page was made, for any verdict. If there
-is no new queue at TARGET and no plan is given, no page is made, and the exit code is 1.`,
+file is written. Exit code 0 means that the page was made, and says nothing about the
+verdict. If there is no new queue at TARGET and no plan is given, no page is made, and
+the exit code is 1.`,
 		Example: `  mrtq report --plan plan.json --out plan.html
   mrtq report zk1:2181/new zk1:2181 --plan plan.json --quarantine mrtq-quarantine-zk1-2181-new.ndjson --out night.html
   mrtq report file:new.ndjson --run run0000000001 --accept coverage.json --check findings.json >night.html`,
@@ -49,7 +50,7 @@ is no new queue at TARGET and no plan is given, no page is made, and the exit co
 	f := cmd.Flags()
 	c.flags(f)
 	f.BoolVar(&c.others, "others", false, "allow jobs, batches and locks that others have created since the migration began")
-	f.StringVar(&c.quarantine, "quarantine", "", "`file` in which the bytes of every undecodable record must be")
+	f.StringVar(&c.quarantine, "quarantine", "", "quarantine `file` that must hold the bytes of every undecodable record")
 	f.StringVar(&c.run, "run", "", "show what the run with this `ID` migrated; if not given, all runs")
 	f.StringVar(&c.plan, "plan", "", "`file` with a plan, as mrtq plan --out saved it")
 	f.StringVar(&c.accept, "accept", "", "`file` with the coverage that mrtq accept --coverage wrote")
@@ -58,7 +59,7 @@ is no new queue at TARGET and no plan is given, no page is made, and the exit co
 	return cmd
 }
 
-// reportArgs are a target and a source, both of which may be left out.
+// reportArgs allows a TARGET and a SOURCE. Both can be left out.
 func reportArgs(cmd *cobra.Command, given []string) error {
 	if len(given) > 2 {
 		return usageError("%q is one argument too many; usage: mrtq %s", given[2], cmd.Use)
@@ -74,8 +75,8 @@ func (c *reportCmd) main(cmd *cobra.Command, a *app, args []string) error {
 		return usageError("--run %s: runs are in a TARGET, and none is given", c.run)
 	case len(args) < 2 && c.quarantine != "":
 		return usageError("--quarantine %s is compared with the source, and no SOURCE is given", c.quarantine)
-	case packed(c.out):
-		return usageError("--out %s: a browser can't open a packed file; leave out .gz", c.out)
+	case isGzip(c.out):
+		return usageError("--out %s: a browser can't open a gzip file; leave out .gz", c.out)
 	}
 	in := reportInput{made: time.Now(), only: c.run}
 	var target, source endpoint
@@ -92,8 +93,8 @@ func (c *reportCmd) main(cmd *cobra.Command, a *app, args []string) error {
 		}
 		in.source = args[1]
 	}
-	if err := a.apart([]named{{by: "--out", path: c.out}}, target.read("TARGET"), source.read("SOURCE"), named{by: "--plan", path: c.plan},
-		named{by: "--accept", path: c.accept}, named{by: "--check", path: c.check}, named{by: "--quarantine", path: c.quarantine}); err != nil {
+	if err := a.checkFiles([]namedFile{{by: "--out", path: c.out}}, target.read("TARGET"), source.read("SOURCE"), namedFile{by: "--plan", path: c.plan},
+		namedFile{by: "--accept", path: c.accept}, namedFile{by: "--check", path: c.check}, namedFile{by: "--quarantine", path: c.quarantine}); err != nil {
 		return err
 	}
 	if err := c.readFiles(&in); err != nil {
@@ -115,8 +116,8 @@ func (c *reportCmd) main(cmd *cobra.Command, a *app, args []string) error {
 	if err != nil {
 		return failed("report", in.target, err)
 	}
-	if in.noQueue != nil { // and the page is of a plan that may not be carried out yet
-		a.conclude(attention, "Report: %s. If the plan is carried out already: %s.", noQueueAt(target, in.noQueue), checkPlace)
+	if in.noQueue != nil { // the page shows a plan, which may not have been carried out yet
+		a.conclude(attention, "Report: %s. If the plan has already been carried out: %s.", noQueueAt(target, in.noQueue), checkPlace)
 	}
 	if c.out == "" {
 		return report.Write(a.stdout, data)
@@ -132,7 +133,8 @@ func (c *reportCmd) main(cmd *cobra.Command, a *app, args []string) error {
 	return nil
 }
 
-// errNothingToReport says that no new queue is at the target, and no plan was given.
+// errNothingToReport says that there is no new queue at the target, and that no plan was
+// given.
 var errNothingToReport = errors.New("there is nothing to report")
 
 // readFiles reads the files that flags name.
@@ -164,7 +166,7 @@ func fromFile[T any](flag, path, command string, read func(io.Reader) (*T, error
 	return v, nil
 }
 
-// savedPlan is a saved plan, and what it was made with.
+// savedPlan is a saved plan with its settings.
 type savedPlan struct {
 	migrate.Plan
 	approved migrate.Approved
@@ -186,8 +188,8 @@ func readPlan(r io.Reader) (*savedPlan, error) {
 	return &p, nil
 }
 
-// readSides reads the target and, if it is given, the source, over sessions that
-// cannot write, and compares the two. done closes the source.
+// readSides opens the target and the source, if they are given, over sessions that
+// cannot write, and compares them if both are given. done closes them.
 func (c *reportCmd) readSides(cmd *cobra.Command, a *app, target, source endpoint, in *reportInput) (done func(), err error) {
 	ctx, done := cmd.Context(), func() {}
 	queues, err := c.queues()
@@ -245,7 +247,7 @@ type reportInput struct {
 	kept           bool // the quarantine file was checked
 	options        migrate.Options
 	queues         map[string]string // the kinds of the legacy queues, by znode
-	noQueue        *migrate.NoQueue  // what stands at the target instead of a queue; nil if one is there
+	noQueue        *migrate.NoQueue  // what is at the target instead of a queue; nil if there is a queue
 	next           func(*migrate.Status) report.Next
 	coverage       *report.Coverage
 	check          *report.Check
@@ -260,7 +262,7 @@ func (in *reportInput) runs(ctx context.Context, status *migrate.Status) ([]migr
 		}
 	}
 	if in.only != "" && len(ids) == 0 {
-		ids = append(ids, in.only) // there is none: the error says so
+		ids = append(ids, in.only) // FindRuns then says that there is no such run
 	}
 	return migrate.FindRuns(ctx, in.from, ids...)
 }

@@ -37,13 +37,13 @@ If it is interrupted, run it again.`,
 		},
 	}
 	a.conn.rateFlag(cmd.Flags())
-	cmd.Flags().StringVar(&c.in, "in", "", "dump `file`, unpacked if its name ends in .gz")
-	cmd.Flags().IntVar(&c.packet, "packet", 0, "the servers' jute.maxbuffer in `bytes`: a larger znode is an error before anything is written; needed if it is less than its default (0: not known)")
+	cmd.Flags().StringVar(&c.in, "in", "", "dump `file`, with gzip if its name ends in .gz")
+	cmd.Flags().IntVar(&c.packet, "packet", 0, "the servers' jute.maxbuffer in `bytes`: if a znode is larger, restore says so and writes nothing; give it if it is less than its default (0: not known)")
 	choice(cmd.Flags(), &c.output, "output", "o", "format", "table", "json")
 	return cmd
 }
 
-// leastPacket leaves room for a znode and what a server adds to it.
+// leastPacket leaves room for a znode and for what a server adds to it.
 const leastPacket = 16 << 10
 
 func (c *restoreCmd) run(ctx context.Context, a *app, target string) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,27 +55,31 @@ func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.apart([]named{e.written("TARGET")}); err != nil {
+	if err := a.checkFiles([]namedFile{e.written("TARGET")}); err != nil {
 		return err
 	}
-	ctx, finish := a.phases(cmd.Context(), "looking at the run")
+	ctx, finish := a.phases(cmd.Context(), "reading the run")
 	// If the run or the chroot doesn't exist, say so before anything is written.
-	u, err := c.look(ctx, a, e)
+	u, err := c.preview(ctx, a, e)
 	if err == nil && !c.dry {
 		u, err = c.carryOut(ctx, a, e)
 	}
 	finish()
+	tidied := false
 	if errors.Is(err, migrate.ErrNoRun) && !c.dry && e.file == "" {
-		a.tidy(cmd.Context(), e)
+		tidied = a.tidy(cmd.Context(), e)
+	}
+	if errors.Is(err, migrate.ErrNoRun) && !tidied {
+		err = cmp.Or(a.ifSource(cmd.Context(), e, migrate.DefaultQueues()), err)
 	}
 	if errors.Is(err, migrate.ErrNoRun) || errors.Is(err, migrate.ErrNotNewest) || errors.Is(err, migrate.ErrLedger) {
 		err = checkError(err)
 	}
 	if errors.Is(err, zkconn.ErrLost) && u != nil {
-		err = fmt.Errorf("%w. %s is not completely rolled back: this call removed %s; when a server can be reached, run the same command again to finish", err, u.Run, made(u.Done))
+		err = fmt.Errorf("%w. %s is not completely rolled back: this call removed %s; when a server can be reached, run the same command again to finish", err, u.Run, countDone(u.Done))
 	}
 	if err != nil && e.file == "" {
-		err = c.howFar(u, err)
+		err = c.withRemoved(u, err)
 	}
 	if err != nil {
 		return failed("rollback", target, err)
@@ -88,8 +93,8 @@ func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
 	if holds := othersHolds(u); len(holds) > 0 {
 		stays = fmt.Sprintf(" %s: %s.", count(len(holds), "hold of others stays", "holds of others stay"), strings.Join(lastNames(holds), ", "))
 	}
-	what := fmt.Sprintf("Rollback of %s in %s: %s %s", u.Run, shellWord(e.text), made(u.Done), c.removed())
-	a.conclude(good, "%s.%s%s", what, stays, leading(c.planAgain(a, u, e)))
+	what := fmt.Sprintf("Rollback of %s in %s: %s %s", u.Run, shellWord(e.text), countDone(u.Done), c.removed())
+	a.conclude(good, "%s.%s%s", what, stays, afterBlank(c.planAgain(a, u, e)))
 	if len(u.Kept) > 0 {
 		a.conclude(attention, "%s; %s kept, for the reasons above. --force removes all that no worker has locked.", what, count(len(u.Kept), "job or batch", "jobs or batches"))
 	}
@@ -99,33 +104,34 @@ func (c *rollbackCmd) main(cmd *cobra.Command, a *app, target string) error {
 	return err
 }
 
-// tidy removes what a migrate left that was killed before its first transaction.
-// The command reports that there is no run to roll back, so it is no error if tidy
-// fails.
-func (a *app) tidy(ctx context.Context, e endpoint) {
+// tidy removes what is left of a migrate that was killed before its first transaction,
+// and reports whether it did. If tidy fails, that is no error, because the command reports
+// anyway that there is no run to roll back.
+func (a *app) tidy(ctx context.Context, e endpoint) (tidied bool) {
 	target, err := a.openTarget(ctx, e, nil)
 	if err != nil {
-		return
+		return false
 	}
 	_, err = target.Get(ctx, migrate.ElectionPath)
 	target.Close()
 	if err != nil {
-		return
+		return false
 	}
 	w, err := a.writer(ctx, e)
 	if err != nil {
-		return
+		return false
 	}
 	defer w.Close()
-	if migrate.NewTarget(w).Tidy(ctx) {
+	if tidied = migrate.NewTarget(w).Tidy(ctx); tidied {
 		a.say("removed %s, left by a migrate that was killed before its first transaction", migrate.MigrationPath)
 	}
+	return tidied
 }
 
-// look plans a dry rollback, over a session that cannot write. Of one that is to be
-// carried out, which plans itself, it only checks that the run exists. If --run is
-// missing, the error lists the runs.
-func (c *rollbackCmd) look(ctx context.Context, a *app, e endpoint) (*migrate.Undo, error) {
+// preview plans the rollback for --dry-run, over a session that cannot write. Without
+// --dry-run, it only checks that the run exists, because carryOut makes the plan. If
+// --run is missing, the error lists the runs.
+func (c *rollbackCmd) preview(ctx context.Context, a *app, e endpoint) (*migrate.Undo, error) {
 	target, err := a.openTarget(ctx, e, nil)
 	if err != nil {
 		return nil, err
@@ -139,6 +145,11 @@ func (c *rollbackCmd) look(ctx context.Context, a *app, e endpoint) (*migrate.Un
 		}
 		if len(names) > 0 {
 			runs = strings.Join(names, ", ")
+		}
+		if len(names) == 0 {
+			if err := a.ifSource(ctx, e, migrate.DefaultQueues()); err != nil {
+				return nil, err
+			}
 		}
 		return nil, usageError("--run is missing; the target has %s", runs)
 	}
@@ -159,16 +170,16 @@ func (c *rollbackCmd) carryOut(ctx context.Context, a *app, e endpoint) (*migrat
 	return u, err
 }
 
-// howFar adds to the error of a rollback what it removed before, for an interruption
-// to say. u is nil if it removed nothing.
-func (c *rollbackCmd) howFar(u *migrate.Undo, err error) error {
+// withRemoved adds to the error of a rollback what this call had removed. An interruption
+// prints it. u is nil if nothing was removed.
+func (c *rollbackCmd) withRemoved(u *migrate.Undo, err error) error {
 	switch {
 	case c.dry:
-		return &partly{err, "nothing was written"}
+		return &partlyDone{err, "nothing was written"}
 	case u == nil:
-		return &partly{err, "this call removed nothing. To roll back, run the same command again"}
+		return &partlyDone{err, "this call removed nothing. To roll back, run the same command again"}
 	}
-	return &partly{err, fmt.Sprintf("%s is not completely rolled back: this call removed %s. Run the same command again to finish", u.Run, made(u.Done))}
+	return &partlyDone{err, fmt.Sprintf("%s is not completely rolled back: this call removed %s. Run the same command again to finish", u.Run, countDone(u.Done))}
 }
 
 func (c *rollbackCmd) print(a *app, u *migrate.Undo) {
@@ -179,7 +190,7 @@ func (c *rollbackCmd) print(a *app, u *migrate.Undo) {
 		[]string{"LEGACY RECORD", "JOB", "WHY"}, func(j migrate.TwiceJob) []any { return []any{j.Record, j.Job, j.Why} })
 }
 
-// othersHolds are the holds on queues that a rollback leaves.
+// othersHolds are the holds of others on queues, which a rollback keeps.
 func othersHolds(u *migrate.Undo) (paths []string) {
 	for _, k := range u.Left {
 		if znode.Parent(k.Path) == newqueue.QueueLocksPath {
@@ -189,10 +200,10 @@ func othersHolds(u *migrate.Undo) (paths []string) {
 	return paths
 }
 
-// planAgain is how to plan the same migration anew. The run's record, which says
-// how, is gone after a rollback that kept nothing, so status can't say it then.
+// planAgain is the command that plans the same migration again. If a rollback kept
+// nothing, the run's record is gone, and mrtq status can't show this command.
 func (c *rollbackCmd) planAgain(a *app, u *migrate.Undo, e endpoint) string {
-	run := u.Of()
+	run := u.RunRecord()
 	if c.dry || run.Source == "" {
 		return ""
 	}

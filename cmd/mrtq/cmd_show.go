@@ -23,9 +23,9 @@ func (a *app) showCmd() *cobra.Command {
 		Use:   "show SOURCE TARGET ITEM",
 		Short: "show one record and its job, on both sides",
 		Long: `Show one legacy record, what the migration knows of it, and the job or access
-request that was made of it. ITEM is a record's path or name, or a job's or request's
-path or id. Of a record that can't be decoded it shows why, and which quarantine file
-keeps its bytes. Nothing is written. Exit code 1 if neither side has it, if the
+request that it became. ITEM is a record's path or name, or a job's or request's path
+or id. If a record can't be decoded, show says why, and which quarantine file keeps
+its bytes. Nothing is written. Exit code 1 if neither side has the item, if the
 quarantine file lacks its bytes, or if there is no new queue at TARGET.`,
 		Example: `  mrtq show zk1:2181 zk1:2181/new /ingest/mrtQ-05000000000001
   mrtq show zk1:2181 zk1:2181/new jid0000000003`,
@@ -45,7 +45,7 @@ type shownItem struct {
 	Record  *inspected   `json:"record"` // null if the source does not have it
 	Custody shownCustody `json:"custody"`
 	Job     shownJob     `json:"job"`
-	// Quarantine is of a record that was not migrated because it can't be decoded.
+	// Quarantine is set if the record was not migrated because it can't be decoded.
 	Quarantine *quarantined `json:"quarantine,omitempty"`
 	// NoQueue is what is at TARGET instead of a new queue; nil if there is one.
 	NoQueue *migrate.NoQueue `json:"no_queue,omitempty"`
@@ -53,7 +53,7 @@ type shownItem struct {
 
 type shownCustody struct {
 	Record    string `json:"record"` // "" for a job that no migration made
-	Run       string `json:"run"`    // "" if no run took the record over
+	Run       string `json:"run"`    // "" if no run has migrated the record
 	Unchanged bool   `json:"unchanged"`
 }
 
@@ -152,7 +152,7 @@ func shownOf(name string, it *migrate.Item) shownItem {
 	return out
 }
 
-// itemVerdict is what became of an item, in one sentence.
+// itemVerdict says in one sentence what became of an item.
 func itemVerdict(it *migrate.Item) string {
 	switch {
 	case it.Path == "":

@@ -16,8 +16,8 @@ func (a *app) statesCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "states [flags]",
 		Short: "show the state machines of the new queue",
-		Long: `Print every transition of batches, jobs and access requests, and all that each
-changes, as a table, as a Mermaid diagram, or as a picture.`,
+		Long: `Print every transition of batches, jobs and access requests, and what it changes, as
+a table, as a Mermaid diagram, or as a picture.`,
 		Example: `  mrtq states
   mrtq states --dialect mrt-zk -o svg`,
 		Args: args(),
@@ -40,7 +40,7 @@ func (c *statesCmd) run(a *app) error {
 	return nil
 }
 
-// printStates fits the tables to the terminal, as all tables are.
+// printStates prints the tables, fitted to the terminal.
 func (a *app) printStates(d newqueue.Dialect) {
 	for _, e := range states.Entities {
 		header, texts := stateRows(e, d)

@@ -19,12 +19,12 @@ func (a *app) statusCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status TARGET",
 		Short: "say where a migration stands",
-		Long: `Read the target and say which runs there were and what became of the records that
-they took over, how many jobs, batches and access requests are in which state, who
-holds which queue, who has which lock, and what to do next. The source is not read:
-whether the target is what it should be, mrtq verify says. Nothing is written. Exit
-code 1 while a run is not finished, if its records are damaged, or if there is no new
-queue at TARGET: then status says what stands there.`,
+		Long: `Read the target, and show the runs and what became of their records, the number of
+jobs, batches and access requests in each state, the holds, the locks, and what to do
+next. status does not read the source, so it can't say whether the target is what it
+should be: mrtq verify does. Nothing is written. Exit code 1 if a run is not finished,
+if the migration's own records are damaged, or if there is no new queue at TARGET. In
+that case status says what is there instead.`,
 		Example: `  mrtq status zk1:2181/new`,
 		Args:    args("TARGET"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.status(cmd.Context(), args[0], output) },
@@ -42,7 +42,7 @@ func (a *app) status(ctx context.Context, target, output string) error {
 	if err != nil {
 		return failed("status", target, err)
 	}
-	text, next := standing(s, e), a.nextOf(s, e)
+	text, next := stateText(s, e), a.nextOf(s, e)
 	if output == "json" {
 		err = a.printJSON(statusOutput{s, unlabelled(next)})
 	} else {
@@ -52,7 +52,7 @@ func (a *app) status(ctx context.Context, target, output string) error {
 	if s.Unfinished() || s.NoQueue != nil {
 		t = bad
 	}
-	a.conclude(t, "Status: %s.%s", text, leading(next))
+	a.conclude(t, "Status: %s.%s", text, afterBlank(next))
 	if err == nil && t == bad {
 		err = checkError(fmt.Errorf("status %s: %s", target, text))
 	}
@@ -65,13 +65,13 @@ type statusOutput struct {
 	Next string `json:"next"`
 }
 
-// unlabelled is what to do next, for where a label says so already.
+// unlabelled removes the label "Next: ", if the caller has its own.
 func unlabelled(next string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(next, "Next: "), "Next, ")
 }
 
-// leading is a sentence behind another one, "" for none.
-func leading(sentence string) string {
+// afterBlank is a sentence with a blank before it, or "" if there is no sentence.
+func afterBlank(sentence string) string {
 	if sentence == "" {
 		return ""
 	}
@@ -79,7 +79,7 @@ func leading(sentence string) string {
 }
 
 func (a *app) printStatus(s *migrate.Status) {
-	list(a, "", s.Runs, []string{"RUN", "STATE", "STARTED", "DIALECT", "IN CUSTODY", "STANDING", "GONE"}, func(r migrate.RunStatus) []any {
+	list(a, "", s.Runs, []string{"RUN", "STATE", "STARTED", "DIALECT", "IN CUSTODY", "STILL THERE", "GONE"}, func(r migrate.RunStatus) []any {
 		return []any{r.Run, stateShown(s, r), r.Started.Format(time.RFC3339), string(r.Dialect), r.Custody, r.Existing, r.Gone}
 	})
 	list(a, "Damaged records of the migration", s.Damage, []string{"ZNODE", "WHAT"}, func(p migrate.Problem) []any { return []any{p.Path, p.Message} })
@@ -95,12 +95,12 @@ func (a *app) printStatus(s *migrate.Status) {
 	}
 	list(a, "", s.Holds, []string{"HOLD", "SET BY"}, func(h migrate.HoldStatus) []any { return []any{h.Path, heldBy(h)} })
 	list(a, "", s.Locks, []string{"LOCK", "SESSION"}, func(l migrate.LockStatus) []any { return []any{l.Path, l.Session} })
-	if s.Touched > 0 && s.AtWork == 0 { // else the run itself may have
-		fmt.Fprintf(a.stdout, "%s changed since migrated.\n", count(s.Touched, "job or request was", "jobs and requests were"))
+	if s.Touched > 0 && s.AtWork == 0 { // otherwise the migrator may have changed them
+		fmt.Fprintf(a.stdout, "%s migrated.\n", count(s.Touched, "job or request has changed since it was", "jobs and requests have changed since they were"))
 	}
 }
 
-// heldBy is whose a hold is, with what they said of it.
+// heldBy says who set a hold, since when, and why.
 func heldBy(h migrate.HoldStatus) string {
 	text := h.By
 	if !h.Since.IsZero() {

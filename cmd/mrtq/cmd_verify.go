@@ -31,22 +31,22 @@ func (a *app) verifyCmd() *cobra.Command {
 	return cmd
 }
 
-// newVerify is mrtq verify, and what its flags say.
+// newVerify returns the command mrtq verify, and the values of its flags.
 func (a *app) newVerify() (*verifyCmd, *cobra.Command) {
 	c := &verifyCmd{}
 	cmd := &cobra.Command{
 		Use:   "verify SOURCE TARGET",
 		Short: "derive everything again from the source and compare",
 		Long: `Read both sides again, derive from the source what the target should hold, and
-compare: that every record is there exactly once, every znode's data, every property
-read back, order, counts, the layout's rules. verify takes only the policies and the
-dialect from the run's record, and derives everything else again. If you give a
-policy here, it uses yours, and says so if the run was made with another one. Nothing
-is written.
+compare. verify checks that every record is there exactly once, each znode's data,
+each property of a job, the order, the counts and the layout's rules. It takes only
+the policies and the dialect from the run's record, and derives everything else again.
+If you give a policy here, it uses yours, and says so if the run was made with another
+one. Nothing is written.
 
 After a release, verify distinguishes the work of workers from damage: it counts the
-jobs that they have worked on, and compares what they never change. Exit code 1 if
-anything else differs.`,
+jobs that they have worked on, and compares only what workers never change. Exit code
+1 if anything else differs.`,
 		Example: `  mrtq verify zk1:2181 zk1:2181/new --quarantine mrtq-quarantine-zk1-2181-new.ndjson`,
 		Args:    args("SOURCE", "TARGET"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return c.run(cmd, a, args) },
@@ -55,9 +55,12 @@ anything else differs.`,
 	a.conn.rateFlag(f)
 	c.flags(f)
 	policyFlags(f, &c.policies)
+	for _, choice := range migrate.PolicyChoices {
+		f.Lookup(choice.Name).DefValue = "the run's"
+	}
 	f.BoolVar(&c.others, "others", false, "allow jobs, batches and locks that others have created since the migration began")
 	f.BoolVar(&c.acl, "all-acls", false, "compare the ACLs of all created znodes, not only of a sample; one more request for each znode")
-	f.StringVar(&c.quarantine, "quarantine", "", "`file` in which the bytes of every undecodable record must be")
+	f.StringVar(&c.quarantine, "quarantine", "", "quarantine `file` that must hold the bytes of every undecodable record")
 	choice(f, &c.output, "output", "o", "format", "table", "json")
 	return c, cmd
 }
@@ -98,7 +101,7 @@ func (c *verifyCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		a.concludeOtherChoices(c, s)
 	} else {
 		tone, text := verifyVerdict(v, shellWord(s.target.text), lacks)
-		a.conclude(tone, "%s%s", text, leading(a.nextAfterVerify(v, s, c.quarantine)))
+		a.conclude(tone, "%s%s", text, afterBlank(a.nextAfterVerify(v, s, c.quarantine)))
 	}
 	switch {
 	case v.OK():
@@ -130,10 +133,10 @@ func (c *verifyCmd) verify(cmd *cobra.Command, a *app, s sides, opt migrate.Veri
 	}
 	opt.Policies = choices.Policies
 	if run, ran, err := migrate.ReadNewestRun(ctx, target); err == nil && ran {
-		c.differing = choicesBeside(run, policies, time)
+		c.differing = differingChoices(run, policies, time)
 	}
 	if c.differing != nil {
-		a.say("%s: verify compares with what the given %s would have made", c.differing, c.differing.one("one", "ones"))
+		a.say("%s: verify compares the target with what your %s would have made", c.differing, c.differing.one("choice", "choices"))
 	}
 	source, err := a.openSource(ctx, s.source, nil)
 	if err != nil {
@@ -151,8 +154,8 @@ func (c *verifyCmd) verify(cmd *cobra.Command, a *app, s sides, opt migrate.Veri
 	return v, nil
 }
 
-// kept is the content of the quarantine file, nil if none is given. A missing file
-// is empty, because migrate creates it only for the first record.
+// kept is the content of the quarantine file. It is nil if no file is given. A missing
+// file counts as empty, because migrate creates it only for the first record.
 func (c *verifyCmd) kept(target endpoint) (map[string][][]byte, error) {
 	if c.quarantine == "" {
 		return nil, nil
@@ -169,7 +172,7 @@ func (c *verifyCmd) kept(target endpoint) (map[string][][]byte, error) {
 	return kept, nil
 }
 
-// chosen are the policies and the unit of times that flags give.
+// chosen are the policies and the unit of times that were given as flags.
 func (c *verifyCmd) chosen(given func(flag string) bool) (policies map[string]string, time string) {
 	policies = map[string]string{}
 	for _, choice := range migrate.PolicyChoices {
@@ -183,8 +186,8 @@ func (c *verifyCmd) chosen(given func(flag string) bool) (policies map[string]st
 	return policies, time
 }
 
-// printVerdict prints a verification. mendable says that the differences are worth
-// mending, and not only differences of policy.
+// printVerdict prints a verification. mendable is false if the differences may come only
+// from other policies.
 func (a *app) printVerdict(v *migrate.Verdict, mendable bool) {
 	if noRunHere(v) {
 		return // it would only list every record as missing
@@ -205,7 +208,7 @@ func (a *app) printVerdict(v *migrate.Verdict, mendable bool) {
 	})
 	a.printServices("What the deployed services would do with it", v.Services)
 	if mendable && slices.ContainsFunc(v.Differences, func(d migrate.Difference) bool { return d.Kind == migrate.NodeExtra }) {
-		fmt.Fprint(a.stdout, "If the extra znodes are a live queue's own, --others allows them.\n\n")
+		fmt.Fprint(a.stdout, "If live services created the extra znodes, add --others to allow them.\n\n")
 	}
 	if slices.ContainsFunc(v.Differences, func(d migrate.Difference) bool { return d.Kind == migrate.Damaged && d.Rebuildable }) {
 		fmt.Fprint(a.stdout, "To rebuild the migration's own records: mrtq rebuild TARGET\n\n")
@@ -221,7 +224,7 @@ func (a *app) printVerdict(v *migrate.Verdict, mendable bool) {
 	}
 }
 
-// printWorked says what became of a released queue.
+// printWorked says what workers have done since queues were released.
 func (a *app) printWorked(v *migrate.Verdict) {
 	if len(v.Released) == 0 {
 		return
@@ -240,8 +243,8 @@ func (a *app) printWorked(v *migrate.Verdict) {
 		}
 		return []any{j.Path, j.State, locked}
 	})
-	list(a, "Being processed, and locked by nobody: no deployed worker takes these again. Their worker ended, or an administrator requeued them. Let the requesters ask again", w.Abandoned,
+	list(a, "In processing, but not locked: no deployed worker acquires these again. Their worker ended, or an administrator requeued them. Let the requesters ask again", w.Abandoned,
 		[]string{"REQUEST"}, func(path string) []any { return []any{path} })
-	list(a, "Gone: done and cleaned by the services, or deleted by hand, which looks the same. Compare with what the services logged", w.Gone,
+	list(a, "Gone: finished and cleaned up by the services, or deleted by hand, which looks the same. Compare with what the services logged", w.Gone,
 		[]string{"LEGACY RECORD", "WAS"}, func(j migrate.GoneJob) []any { return []any{j.Record, j.Path} })
 }

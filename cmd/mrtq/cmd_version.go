@@ -64,8 +64,8 @@ func (a *app) versionCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "say which version this is",
-		Long: `Print which release of mrtq this is, or from which revision it was built, with
-which Go, and for which platform. mrtq --version prints the same.`,
+		Long: `Print the release of mrtq, or the revision that it was built from, the version of Go,
+and the platform. mrtq --version prints the same.`,
 		Example: `  mrtq version`,
 		Args:    args(),
 		RunE: func(*cobra.Command, []string) error {

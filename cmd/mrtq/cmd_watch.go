@@ -43,13 +43,13 @@ that you can see when the queues are empty.
 
 If the connection is lost, watch says so, shows what it saw last, and tries again. If
 there is no new queue at TARGET, it says what is there instead, and waits for one. In a
-pipe, it prints one picture after the other; -o ndjson prints one JSON object a line at
-each interval. --once prints one picture only. Then a server that can't be reached is
-an error, and the exit code is 1 if there is no new queue.
+pipe, it prints one view below the other. -o ndjson prints one JSON object on a line at
+each interval. --once prints one view and exits. In that case, a server that can't be
+reached is an error, and the exit code is 1 if there is no new queue.
 
 --metrics serves the same numbers to Prometheus, as OpenMetrics at /metrics. There
 is no password. Without a host (--metrics :9464), only this machine can read them.
-With 0.0.0.0:9464, everyone can who can reach this machine.`,
+With 0.0.0.0:9464, anyone who can reach this machine can.`,
 		Example: `  mrtq watch zk1:2181/new
   mrtq watch zk1:2181/new zk1:2181 -o ndjson --interval 10s
   mrtq watch zk1:2181/new --metrics :9464`,
@@ -63,8 +63,8 @@ With 0.0.0.0:9464, everyone can who can reach this machine.`,
 	}
 	f := cmd.Flags()
 	choice(f, &c.output, "output", "o", "format", "table", "ndjson")
-	f.DurationVar(&c.interval, "interval", usualInterval, "time between looks")
-	f.BoolVar(&c.once, "once", false, "look once and exit")
+	f.DurationVar(&c.interval, "interval", usualInterval, "time between two views")
+	f.BoolVar(&c.once, "once", false, "show one view and exit")
 	metricsFlag(f, &c.metrics)
 	c.nodeFlags(f)
 	return cmd
@@ -83,12 +83,12 @@ func (c *watchCmd) run(ctx context.Context, a *app, given []string) error {
 	case c.once && c.metrics != "":
 		return usageError("--once and --metrics: with --once, mrtq exits before the metrics can be read; leave one of them out")
 	}
-	s := &sight{}
+	s := &watchReader{}
 	if s.target, err = a.connConfig(e.addr); err != nil {
 		return failed("watch", target, err)
 	}
 	if len(given) > 1 {
-		if err := c.alsoSource(a, s, given[1]); err != nil {
+		if err := c.addSource(a, s, given[1]); err != nil {
 			return err
 		}
 	}
@@ -107,15 +107,15 @@ func (c *watchCmd) run(ctx context.Context, a *app, given []string) error {
 		defer s.leave()
 		show = s
 	}
-	w := watching{target: target, interval: c.interval}
+	w := watchState{target: target, interval: c.interval}
 	if err := w.loop(ctx, s, show, m.set); err != nil {
 		return failed("watch", target, err)
 	}
 	return nil
 }
 
-// alsoSource adds the legacy queues to what sight reads.
-func (c *watchCmd) alsoSource(a *app, s *sight, source string) error {
+// addSource adds the legacy queues to what s reads.
+func (c *watchCmd) addSource(a *app, s *watchReader, source string) error {
 	e, err := parseEndpoint("SOURCE", source)
 	if err != nil {
 		return err
@@ -134,13 +134,13 @@ func (c *watchCmd) alsoSource(a *app, s *sight, source string) error {
 	return nil
 }
 
-func (c *watchCmd) lookOnce(ctx context.Context, a *app, target string, s *sight) error {
+func (c *watchCmd) lookOnce(ctx context.Context, a *app, target string, s *watchReader) error {
 	defer s.close()
 	snap, err := s.look(ctx)
 	if err != nil {
 		return failed("watch", target, err)
 	}
-	w := watching{target: target}
+	w := watchState{target: target}
 	w.saw(snap)
 	if err := c.printer(a).show(w.view(snap.At)); err != nil || snap.NoQueue == nil {
 		return err
@@ -152,41 +152,41 @@ func (c *watchCmd) lookOnce(ctx context.Context, a *app, target string, s *sight
 
 // viewer shows views, one after the other.
 type viewer interface {
-	// show shows the view after a look, or after an interval without one.
+	// show shows the view after a reading, or after an interval without one.
 	show(live.View) error
-	// redraw shows it again, if it is on a screen.
+	// redraw draws the view again, if it is on a screen.
 	redraw(live.View) error
-	// signals are the system's signals about the terminal, for handle.
+	// signals sends the system's signals about the terminal, for handle.
 	signals() <-chan os.Signal
 	handle(os.Signal)
 	// leave restores the terminal.
 	leave()
 }
 
-// watching is what is known about a target.
-type watching struct {
+// watchState is what watch knows about a target.
+type watchState struct {
 	target   string
 	interval time.Duration
 	history  live.History
-	// trouble is why the target can't be read, "" if it can.
+	// trouble says why the target can't be read. It is "" if it can.
 	trouble string
 	since   time.Time
-	failed  bool // whether the last look failed
+	failed  bool // whether the last reading failed
 }
 
-func (w *watching) saw(s live.Snapshot) {
+func (w *watchState) saw(s live.Snapshot) {
 	w.history = w.history.Add(s)
 	w.trouble, w.failed = "", false
 }
 
-func (w *watching) troubled(now time.Time, why string) {
+func (w *watchState) troubled(now time.Time, why string) {
 	if w.trouble == "" {
 		w.since = now
 	}
 	w.trouble = why
 }
 
-func (w *watching) view(now time.Time) live.View {
+func (w *watchState) view(now time.Time) live.View {
 	v := w.history.View()
 	v.Target, v.Time = w.target, now.UTC()
 	v.Connected, v.Trouble = w.trouble == "" && len(w.history) > 0, w.trouble
@@ -199,12 +199,12 @@ func (w *watching) view(now time.Time) live.View {
 	return v
 }
 
-// patience is how long a look may take before watch says that there is no answer.
+// patience is how long a reading may take before watch says that there is no answer.
 const patience = 3 * time.Second
 
-// loop looks at each interval, and shows what is known, until ctx ends. The error
-// says that the target can never be read, or that nothing can be shown.
-func (w *watching) loop(ctx context.Context, s *sight, v viewer, also func(live.View)) error {
+// loop reads the target and shows a view at each interval, until ctx ends. It returns an
+// error if the target can never be read, or if nothing can be shown.
+func (w *watchState) loop(ctx context.Context, s *watchReader, v viewer, also func(live.View)) error {
 	news := make(chan string, 1)
 	s.say(func(text string) {
 		select {
@@ -266,7 +266,7 @@ func (w *watching) loop(ctx context.Context, s *sight, v viewer, also func(live.
 			}
 			err = show()
 		case text := <-news:
-			if !w.failed { // the error of a failed look says more
+			if !w.failed { // the error of a failed reading says more
 				w.troubled(started, text)
 			}
 			err = v.redraw(w.view(time.Now()))
@@ -285,11 +285,11 @@ func hopeless(err error) bool {
 	return errors.As(err, &c) && c.Hopeless()
 }
 
-// sight reads a target, and a source if there is one. If a session is lost, it
-// opens another.
-type sight struct {
+// watchReader reads a target, and a source if one is given. If a session is lost, it opens
+// another one.
+type watchReader struct {
 	target zkconn.Config
-	source *zkconn.Config // nil: none
+	source *zkconn.Config // nil if none is given
 	queues migrate.Queues // the source's
 
 	readers []*zkconn.Reader
@@ -297,8 +297,8 @@ type sight struct {
 	legacy  *live.SourceLooker
 }
 
-// say sends news of an attempt to connect to tell, instead of stderr.
-func (s *sight) say(tell func(string)) {
+// say calls tell with news of an attempt to connect, instead of printing them.
+func (s *watchReader) say(tell func(string)) {
 	s.target.Say = tell
 	if s.source != nil {
 		s.source.Say = tell
@@ -310,12 +310,12 @@ type look struct {
 	err      error
 }
 
-func (s *sight) lookNow(ctx context.Context) look {
+func (s *watchReader) lookNow(ctx context.Context) look {
 	snap, err := s.look(ctx)
 	return look{snap, err}
 }
 
-func (s *sight) look(ctx context.Context) (snap live.Snapshot, err error) {
+func (s *watchReader) look(ctx context.Context) (snap live.Snapshot, err error) {
 	defer func() {
 		if err != nil {
 			s.close()
@@ -341,7 +341,7 @@ func (s *sight) look(ctx context.Context) (snap live.Snapshot, err error) {
 	return snap, err
 }
 
-func (s *sight) open(ctx context.Context, cfg zkconn.Config) (*zkconn.Reader, error) {
+func (s *watchReader) open(ctx context.Context, cfg zkconn.Config) (*zkconn.Reader, error) {
 	r, err := zkconn.OpenReader(ctx, cfg)
 	if err == nil {
 		s.readers = append(s.readers, r)
@@ -349,7 +349,7 @@ func (s *sight) open(ctx context.Context, cfg zkconn.Config) (*zkconn.Reader, er
 	return r, err
 }
 
-func (s *sight) close() {
+func (s *watchReader) close() {
 	for _, r := range s.readers {
 		r.Close()
 	}

@@ -26,10 +26,11 @@ type zkCmd struct {
 	minSessionTimeout time.Duration
 }
 
-// usualMinSessionTimeout is what a real server grants at least: two of its usual ticks.
+// usualMinSessionTimeout is the shortest timeout that a real server grants: two of its
+// usual ticks.
 const usualMinSessionTimeout = 4 * time.Second
 
-// addressVariable tells a command run by mrtq zk where the server is.
+// addressVariable is the variable in which COMMAND finds the server's address.
 const addressVariable = "MRTQ_ADDRESS"
 
 func (a *app) zkCmd() *cobra.Command {
@@ -37,7 +38,7 @@ func (a *app) zkCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "zk [flags] [-- COMMAND [ARG…]]",
 		Short: "run a disposable ZooKeeper",
-		Long: `Start a ZooKeeper that keeps nothing, and print its address. It runs until Ctrl-C.
+		Long: `Start a ZooKeeper, and print its address. It runs until Ctrl-C, which deletes its data.
 With a COMMAND, the server stops when it exits, and mrtq exits with its code. The
 command finds the address in $` + addressVariable + `. The embedded server needs nothing
 installed and starts in milliseconds; jvm and docker are Apache's own.
@@ -53,7 +54,7 @@ than --min-session-timeout. Its default is that of a real server.`,
 	for _, b := range harness.Backends() {
 		names = append(names, string(b))
 	}
-	choice(f, &c.backend, "backend", "", "what to run it on", names...)
+	choice(f, &c.backend, "backend", "", "server to start", names...)
 	f.IntVar(&c.nodes, "nodes", 1, "1 server, or an ensemble of 3 (jvm, docker)")
 	f.StringVar(&c.addr, "addr", "", "`host:port` to serve at, instead of a free port (embedded)")
 	f.DurationVar(&c.minSessionTimeout, "min-session-timeout", usualMinSessionTimeout, "shortest session timeout that clients get")
@@ -69,7 +70,7 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 		return usageError("--nodes %d: an embedded ZooKeeper is one server; add --backend %s or %s", c.nodes, harness.JVM, harness.Docker)
 	}
 	if harness.Backend(c.backend) != harness.Embedded && c.addr != "" {
-		return usageError("--addr %s: only the %s backend can be told where to serve", c.addr, harness.Embedded)
+		return usageError("--addr %s: only the %s backend can serve at a given address", c.addr, harness.Embedded)
 	}
 	if err := checkAddr(c.addr); err != nil {
 		return err
@@ -93,7 +94,7 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 		return notServed(c.addr, err)
 	}
 	defer func() {
-		// Ctrl-C ended ctx, and is why the server is to be stopped.
+		// Stop the server also after Ctrl-C, which has ended ctx.
 		sctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 		defer cancel()
 		if serr := server.Stop(sctx); err == nil && serr != nil {
@@ -109,7 +110,7 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 		return runCommand(ctx, a, server.Address(), command)
 	}
 	fmt.Fprintln(a.stdout, server.Address())
-	a.say("a disposable ZooKeeper (%s); Ctrl-C stops it, and with it goes all it holds", c.backend)
+	a.say("this is a disposable ZooKeeper (%s): Ctrl-C stops it and deletes its data", c.backend)
 	<-ctx.Done()
 	return nil
 }
@@ -128,7 +129,7 @@ func load(ctx context.Context, address string, tree *znode.Tree) error {
 	return err
 }
 
-// runCommand runs a command beside the server, with this one's terminal.
+// runCommand runs COMMAND on the same terminal while the server runs.
 func runCommand(ctx context.Context, a *app, address string, command []string) error {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, a.stdout.Writer, a.stderr

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// A plan, a migration, a verification or a rollback keeps two to three hundred bytes for
-// each record. The rest of its heap is soon garbage. Go collects garbage when the heap is
-// twice as large as what is in use. For a small queue, whose heap is a few MB, that is too
+// A plan, a migration, a verification or a rollback keeps 200 to 300 bytes for each record.
+// The rest of its heap is soon garbage. By default, Go collects garbage when the heap is
+// twice as large as what is in use. For a small queue with a heap of a few MB, that is too
 // often: collecting took a quarter of the processor's time. For a large queue it is too
-// seldom, because its garbage takes too much memory. A collection is quick even with many
-// rows, because rows have no pointers.
+// seldom: the garbage takes too much memory. A collection is quick even with many rows,
+// because rows have no pointers.
 
 const (
 	// heapFree is how many bytes a heap may grow to before garbage is collected, even if
@@ -46,8 +46,8 @@ func collectOften() (stop func()) {
 	}
 }
 
-// howOften is the time between two looks at the heap. Meanwhile the garbage grows by a few
-// MB.
+// howOften is the time between two measurements of the heap. Meanwhile the garbage grows by
+// a few MB.
 const howOften = 20 * time.Millisecond
 
 // followHeap adjusts the heap's allowed growth to what is in use, until done is closed.

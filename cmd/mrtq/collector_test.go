@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-// TestHeapPercent: a small heap may grow to 64 MiB, and a large one by 20 %.
+// A small heap may grow to 64 MiB, and a large one by 20 %.
 func TestHeapPercent(t *testing.T) {
 	for _, tc := range []struct {
 		live uint64

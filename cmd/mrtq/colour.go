@@ -7,15 +7,15 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// tone is how good or bad the news of a line is. A colour shows it, and the words
-// say the same.
+// tone says how good or bad the news of a line is. Its colour adds nothing that the words
+// do not say.
 type tone int
 
 // The tones.
 const (
 	plain     tone = iota
 	good           // done, and nothing is left to decide
-	attention      // done, or to be done, but look at this first
+	attention      // done or ready, but look at this first
 	bad            // not done, or damaged
 )
 

@@ -24,15 +24,15 @@ type connection struct {
 	maxResponse             int
 	maxRate                 int         // operations a second; 0 means no limit
 	limit                   *pace.Limit // the same for all sessions of the command; nil means no limit
-	patient                 bool        // --timeout was given, so also wait for servers that refuse
+	patient                 bool        // --timeout was given, so it also applies if all servers refuse the connection
 }
 
-// authVariable is for credentials if a file is inconvenient. There is no flag for
-// them, because every process on the machine can read flags.
+// authVariable is the variable that can hold credentials instead of a file. There is no
+// flag for them, because every process on the machine can read flags.
 const authVariable = "MRTQ_ZK_AUTH"
 
 func (c *connection) flags(f *pflag.FlagSet) {
-	f.DurationVar(&c.timeout, "timeout", 30*time.Second, "how long to try if no server can be reached; if all refuse the connection, 5s unless this is given")
+	f.DurationVar(&c.timeout, "timeout", 30*time.Second, "how long to try to reach a server; without this flag, only 5s if all servers refuse the connection")
 	f.DurationVar(&c.sessionTimeout, "session-timeout", 10*time.Second, "ZooKeeper session timeout to request")
 	f.BoolVar(&c.useTLS, "tls", false, "use TLS, trusting the system's authorities unless --tls-ca is given")
 	f.StringVar(&c.tls.CA, "tls-ca", "", "PEM `file` of the authorities to trust; implies --tls")
@@ -48,8 +48,8 @@ func (c *connection) rateFlag(f *pflag.FlagSet) {
 	f.IntVar(&c.maxRate, "max-rate", 0, "most `operations` a second on the servers: each read of a znode, an ACL or a list is one, and so is each change in a transaction (0: as many as they answer without delay)")
 }
 
-// limited makes the limit for --max-rate.
-func (c *connection) limited() error {
+// setLimit sets the limit of --max-rate.
+func (c *connection) setLimit() error {
 	if c.maxRate < 0 {
 		return usageError("--max-rate %d: want at least 1, or 0 for no limit", c.maxRate)
 	}
@@ -74,7 +74,7 @@ func (a *app) connConfig(addr zkconn.Address) (zkconn.Config, error) {
 	if c.patient {
 		cfg.Refused = c.timeout
 	}
-	for _, f := range []named{{by: "--tls-ca", path: c.tls.CA}, {by: "--tls-cert", path: c.tls.Cert}, {by: "--tls-key", path: c.tls.Key}} {
+	for _, f := range []namedFile{{by: "--tls-ca", path: c.tls.CA}, {by: "--tls-cert", path: c.tls.Cert}, {by: "--tls-key", path: c.tls.Key}} {
 		if f.path == "" {
 			continue
 		}
@@ -102,12 +102,23 @@ func (a *app) connConfig(addr zkconn.Address) (zkconn.Config, error) {
 // endpoint is a SOURCE or TARGET as given on the command line.
 type endpoint struct {
 	text string
-	file string         // of a file: endpoint
-	data *zkdata.Place  // of a snapshot: endpoint, a server's data directory
+	file string         // of an endpoint file:…
+	data *zkdata.Place  // of an endpoint snapshot:…, a server's data directory
 	addr zkconn.Address // of a server
 }
 
+// parseEndpoint parses the argument SOURCE or TARGET. A TARGET can't be a data directory.
 func parseEndpoint(what, text string) (endpoint, error) {
+	e, err := parseReadable(what, text)
+	if err == nil && e.data != nil && what != "SOURCE" {
+		return e, usageError("%s %q: mrtq only reads a data directory, so it can only be a SOURCE; a %s is a server or a dump (file:…)", what, text, what)
+	}
+	return e, err
+}
+
+// parseReadable parses an argument that the command only reads. So it can be a data
+// directory.
+func parseReadable(what, text string) (endpoint, error) {
 	e := endpoint{text: text}
 	if path, ok := strings.CutPrefix(text, "file:"); ok {
 		if path == "" {
@@ -117,9 +128,6 @@ func parseEndpoint(what, text string) (endpoint, error) {
 		return e, nil
 	}
 	if dirs, ok := strings.CutPrefix(text, "snapshot:"); ok {
-		if what != "SOURCE" {
-			return e, usageError("%s %q: a data directory is only read, and can be a SOURCE; a %s is a server or a dump (file:…)", what, text, what)
-		}
 		place, err := zkdata.ParsePlace(dirs)
 		if err != nil {
 			return e, usageError("%s %q: %w", what, text, err)
@@ -131,12 +139,12 @@ func parseEndpoint(what, text string) (endpoint, error) {
 		return e, usageError("%s %q: this version reads servers, dumps (file:…) and data directories (snapshot:…) only", what, text)
 	}
 	if info, err := os.Stat(text); err == nil && info.Mode().IsRegular() {
-		return e, usageError("%s %q is a file: say file:%s", what, text, text)
+		return e, usageError("%s %q is a file: write file:%s", what, text, text)
 	} else if err == nil && info.IsDir() {
-		return e, usageError("%s %q is a folder: if it is a server's data directory, say snapshot:%s", what, text, text)
+		return e, usageError("%s %q is a folder: if it is a server's data directory, write snapshot:%s", what, text, text)
 	}
-	if strings.HasSuffix(text, ".ndjson") || packed(text) {
-		return e, usageError("%s %q is neither a server's address nor a file that is there; a dump is given as file:%s", what, text, text)
+	if strings.HasSuffix(text, ".ndjson") || isGzip(text) {
+		return e, usageError("%s %q is not a server's address, and there is no such file; write a dump as file:%s", what, text, text)
 	}
 	var err error
 	if e.addr, err = zkconn.ParseAddress(text); err != nil {

@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// TestInspectCorpus: what inspect reports of the 21 records that JVM encoders
-// wrote is what those who wrote them expect of it.
+// inspect decodes the 21 records that JVM encoders wrote as legacy.expected.ndjson says.
 func TestInspectCorpus(t *testing.T) {
 	t.Setenv("MRTQ_CONFIG", os.DevNull)
 	var stdout, stderr bytes.Buffer
@@ -40,7 +39,7 @@ func TestInspectCorpus(t *testing.T) {
 	}
 }
 
-// records reads objects by their path, numbers with every digit.
+// records reads JSON objects by their path, and keeps every digit of a number.
 func records(t *testing.T, r io.Reader) map[string]map[string]any {
 	t.Helper()
 	byPath := map[string]map[string]any{}

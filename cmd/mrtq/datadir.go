@@ -9,7 +9,7 @@ import (
 	"mrtq/internal/zkdata"
 )
 
-// readData reads a server's data directory, and says up to which transaction.
+// readData reads a server's data directory, and names the last transaction in it.
 func (a *app) readData(ctx context.Context, e endpoint) (*zkdata.Data, error) {
 	show, finish := a.progress("reading the data directory", "znodes")
 	defer finish()
@@ -24,8 +24,8 @@ func (a *app) readData(ctx context.Context, e endpoint) (*zkdata.Data, error) {
 	if !d.Time().IsZero() {
 		made = ", made at " + d.Time().Format(time.RFC3339)
 	}
-	// A migration opens its source twice.
-	if news := fmt.Sprintf("%s is read as of transaction 0x%x%s", e.text, d.Zxid(), made); news != a.asOf {
+	// A migration opens its source twice, and this is said only once.
+	if news := fmt.Sprintf("the last transaction in %s is 0x%x%s", e.text, d.Zxid(), made); news != a.asOf {
 		a.asOf = news
 		a.say("%s", news)
 	}

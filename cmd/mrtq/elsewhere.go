@@ -10,11 +10,11 @@ import (
 	"mrtq/migrate"
 )
 
-// A mistyped TARGET is a place without a queue, so migrate would make a second queue of
-// the same records there, and every job would run twice.
+// If TARGET is mistyped, there is no queue at it. Without the check in this file, migrate
+// would create a second queue there, and every job would run twice.
 
-// addElsewhere adds a problem to a plan that would make a second new queue of the same
-// source. A target that has runs already is no mistake of today, unless the newest was
+// addElsewhere adds a problem to a plan that would create a second new queue of the same
+// source. If the target has runs, it looks for no other queue, unless the newest run was
 // rolled back.
 func (a *app) addElsewhere(ctx context.Context, s sides, target side.Side, plan *migrate.Plan) error {
 	on := side.Server(target)
@@ -30,8 +30,8 @@ func (a *app) addElsewhere(ctx context.Context, s sides, target side.Side, plan 
 		}
 		plan.Problems = append(plan.Problems, migrate.Problem{
 			Kind: migrate.MigratedElsewhere, Path: at, Fits: at,
-			Message: fmt.Sprintf("%s migrated the records of %s to there, %s", other.Run.ID, other.Run.Source, twice),
-			Next: fmt.Sprintf("check the address TARGET. To put the queue there instead, roll the other one back first: %s. For a second queue all the same, add --second-queue",
+			Message: fmt.Sprintf("%s migrated the records of %s to this queue, %s", other.Run.ID, other.Run.Source, twice),
+			Next: fmt.Sprintf("check the address TARGET. To create the new queue at TARGET instead, roll the other one back first: %s. If you want a second queue, add --second-queue",
 				a.command("rollback", []string{at}, newFlag("run", other.Run.ID))),
 		})
 	}
@@ -51,7 +51,7 @@ func (e endpoint) isNamed(source string) bool {
 	return slices.ContainsFunc(e.addr.Servers, func(server string) bool { return slices.Contains(o.addr.Servers, server) })
 }
 
-// elsewhere is the address of the other queue, "" if there is none.
+// elsewhere is the address of the other queue. It is "" if there is none.
 func elsewhere(plan *migrate.Plan) string {
 	i := slices.IndexFunc(plan.Problems, func(p migrate.Problem) bool { return p.Kind == migrate.MigratedElsewhere })
 	if i < 0 {
@@ -60,8 +60,8 @@ func elsewhere(plan *migrate.Plan) string {
 	return plan.Problems[i].Fits
 }
 
-// withoutElsewhere is the plan as it is saved. The file is about the two sides only, and
-// migrate looks for another queue again.
+// withoutElsewhere is the plan to save. A saved plan is only about its two sides, and
+// migrate looks for another queue itself.
 func withoutElsewhere(plan *migrate.Plan) *migrate.Plan {
 	saved := *plan
 	saved.Problems = slices.DeleteFunc(slices.Clone(plan.Problems), func(p migrate.Problem) bool { return p.Kind == migrate.MigratedElsewhere })

@@ -8,16 +8,16 @@ import (
 	"sync"
 )
 
-// emulator is a terminal that knows the sequences that mrtq draws with, and takes
-// any other for an attack.
+// emulator is a terminal that knows the escape sequences that mrtq uses. It reports any
+// other one.
 type emulator struct {
 	mu            sync.Mutex
 	width, height int
-	cells         [][]rune // of the screen that is shown
-	kept          [][]rune // of the usual screen while another is shown
+	cells         [][]rune // the visible screen
+	kept          [][]rune // the usual screen while the other one is visible
 	x, y          int
-	other, hidden bool // another screen is shown; the cursor is not
-	coloured      bool // ever
+	other, hidden bool // the other screen is visible; the cursor is hidden
+	coloured      bool // a colour was used at some time
 	rest          []byte
 	wrong         []string
 }
@@ -52,7 +52,7 @@ var (
 	started  = regexp.MustCompile(`^\x1b(\[\??[0-9;]*)?$`)
 )
 
-// Write is what the terminal gets.
+// Write receives what mrtq prints to the terminal.
 func (e *emulator) Write(b []byte) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

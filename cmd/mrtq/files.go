@@ -14,14 +14,13 @@ import (
 	"mrtq/internal/znode"
 )
 
-// packed reports whether a file is a gzip file, by its name. (Rename it to
-// isGzip.)
-func packed(path string) bool { return strings.HasSuffix(path, ".gz") }
+// isGzip reports whether a file is a gzip file, by its name.
+func isGzip(path string) bool { return strings.HasSuffix(path, ".gz") }
 
-// errLacking says that a dump is not the whole tree.
+// errLacking follows the path of a znode that a dump lacks.
 var errLacking = errors.New("which could not be read when it was made: make another one with credentials that may read everything")
 
-// readDump reads a whole dump from a file, see [readLackingDump].
+// readDump reads a complete dump from a file; see [readLackingDump].
 func readDump(path string) (*znode.Tree, error) {
 	tree, err := readLackingDump(path)
 	if err != nil {
@@ -42,7 +41,7 @@ func readLackingDump(path string) (*znode.Tree, error) {
 	}
 	defer f.Close()
 	var r io.Reader = f
-	if packed(path) {
+	if isGzip(path) {
 		z, err := openfile.Unpack(f)
 		if err != nil {
 			return nil, unnamed(err)
@@ -54,7 +53,7 @@ func readLackingDump(path string) (*znode.Tree, error) {
 	return tree, unnamed(err)
 }
 
-// unnamed is an error about a file without the operation and the name.
+// unnamed returns an error about a file without the operation and the file's name.
 func unnamed(err error) error {
 	if perr := (*fs.PathError)(nil); errors.As(err, &perr) {
 		return perr.Err
@@ -62,11 +61,11 @@ func unnamed(err error) error {
 	return err
 }
 
-// writeFile gives a file new content, packed if its name ends in .gz. It replaces
+// writeFile gives a file new content, with gzip if its name ends in .gz. It replaces
 // the file as a whole: if write fails, the file does not change.
 func writeFile(path string, write func(io.Writer) error) error {
 	content := write
-	if packed(path) {
+	if isGzip(path) {
 		content = func(w io.Writer) error {
 			z := gzip.NewWriter(w)
 			if err := write(z); err != nil {
@@ -91,7 +90,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return writeDevice(path, content)
 }
 
-// replaceFile writes beside the file and renames into place.
+// replaceFile writes a file beside path, and renames it to path.
 func replaceFile(path string, mode fs.FileMode, write func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {

@@ -23,12 +23,12 @@ type fileTarget struct {
 	tree   *migrate.OfflineTree
 }
 
-// errOverwritten says that a file target is no longer the file that was read.
+// errOverwritten says that another process wrote to a file target.
 var errOverwritten = errors.New("another process wrote to the file meanwhile, and mrtq did not overwrite it; run the same command again")
 
-// openFileTarget opens the file's tree, which is empty if there is no file.
-// packet is the jute.maxbuffer in bytes of the server for which the file is meant,
-// 0 for the default. The caller closes it.
+// openFileTarget opens the file's tree, which is empty if there is no file. packet is
+// the jute.maxbuffer, in bytes, of the server for which the file is meant, or 0 for the
+// default. The caller closes the target.
 func (a *app) openFileTarget(ctx context.Context, path string, packet int) (_ *fileTarget, err error) {
 	before, err := os.Stat(path) // before the file is read, so that save notices every change
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -46,16 +46,16 @@ func (a *app) openFileTarget(ctx context.Context, path string, packet int) (_ *f
 		return nil, unnamed(err)
 	}
 	f := &fileTarget{Target: migrate.NewOfflineTarget(tree), path: path, before: before, tree: tree}
-	if err := f.dismiss(ctx); err != nil {
+	if err := f.removeMigrators(ctx); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
 }
 
-// dismiss removes the migrators that were working or waiting when the dump was
+// removeMigrators removes the migrators that were working or waiting when the dump was
 // made. They don't work on the file, so nothing else would ever remove them.
-func (f *fileTarget) dismiss(ctx context.Context) error {
+func (f *fileTarget) removeMigrators(ctx context.Context) error {
 	var ops []znode.Op
 	for n, err := range f.tree.Walk(ctx, migrate.ElectionPath) {
 		if err != nil {
@@ -86,7 +86,7 @@ func (f *fileTarget) save(ctx context.Context) error {
 		return nil
 	})
 	if err != nil && ctx.Err() != nil {
-		return f.asItWas(err)
+		return f.unchanged(err)
 	}
 	return err
 }
@@ -105,7 +105,7 @@ func (f *fileTarget) overwritten() bool {
 		!(os.SameFile(f.before, now) && now.Size() == f.before.Size() && now.ModTime().Equal(f.before.ModTime()))
 }
 
-// asItWas adds to err that the file was not changed.
-func (f *fileTarget) asItWas(err error) error {
-	return &unchanged{err, f.path}
+// unchanged adds to err that the file was not changed.
+func (f *fileTarget) unchanged(err error) error {
+	return &unchangedError{err, f.path}
 }

@@ -13,7 +13,7 @@ import (
 
 const busyFile = `{"path":"/batches","data":""}` + "\n"
 
-// openChanged opens a file target and changes its tree. The folder has only the file.
+// openChanged opens a file target, the only file in its folder, and changes its tree.
 func openChanged(t *testing.T) (*fileTarget, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "new.ndjson")
@@ -32,7 +32,7 @@ func openChanged(t *testing.T) (*fileTarget, string) {
 	return f, path
 }
 
-// wantFile demands a file's content, and that nothing is left beside it.
+// wantFile checks a file's content, and that it is the only file in its folder.
 func wantFile(t *testing.T, path, content string) {
 	t.Helper()
 	got, err := os.ReadFile(path)
@@ -44,7 +44,7 @@ func wantFile(t *testing.T, path, content string) {
 	}
 }
 
-// What another process wrote to the file meanwhile stays.
+// If another process writes to the file meanwhile, mrtq does not overwrite it.
 func TestFileWrittenByOthers(t *testing.T) {
 	f, path := openChanged(t)
 	const others = `{"path":"/others","data":"bW9yZQ=="}` + "\n"
@@ -57,12 +57,12 @@ func TestFileWrittenByOthers(t *testing.T) {
 	wantFile(t, path, others)
 }
 
-// Interrupted while it is saved, the file is as it was.
+// If saving is interrupted, the file does not change.
 func TestFileSaveInterrupted(t *testing.T) {
 	f, path := openChanged(t)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if err := f.save(ctx); !errors.Is(err, context.Canceled) || !errors.As(err, new(*unchanged)) {
+	if err := f.save(ctx); !errors.Is(err, context.Canceled) || !errors.As(err, new(*unchangedError)) {
 		t.Errorf("got %v", err)
 	}
 	wantFile(t, path, busyFile)

@@ -2,10 +2,10 @@ package main
 
 import "slices"
 
-// flagOnly are the settings that can lose a job, run it twice, hide that one was
-// lost, or choose what is rolled back. A file that happens to be in the working
-// folder, or a variable of an earlier command, must not decide that. So they are
-// accepted from the command line only.
+// flagOnly are the settings that can lose a job, run it twice, hide that one was lost, or
+// choose what a command changes. A file that happens to be in the working folder, or a
+// variable that was set for an earlier command, must not decide that. So mrtq accepts
+// them only on the command line.
 var flagOnly = []string{
 	"again",             // creates jobs again that were migrated before
 	"collection",        // what is held and released
@@ -22,15 +22,15 @@ var flagOnly = []string{
 	"run",               // what is rolled back
 	"second-queue",      // every job runs twice
 	"undecodable",       // quarantine: not created
-	"unfinished",        // workers meet half of a queue
+	"unfinished",        // workers see only half of the queue
 	"unreadable",        // accept: missing in a dump
 	"unserviceable",     // migrate: jobs that a service can't work on
 	"yes",               // with --fix: commits
 }
 
-// fromElsewhere refuses a setting that must be a flag. where is the place that it
-// comes from.
-func fromElsewhere(flag, where string) error {
+// refuseFlagOnly refuses a setting that must be a flag. where is the place in which it
+// was found.
+func refuseFlagOnly(flag, where string) error {
 	if !slices.Contains(flagOnly, flag) {
 		return nil
 	}

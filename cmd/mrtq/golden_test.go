@@ -6,7 +6,7 @@ import (
 	"mrtq/internal/goldenfile"
 )
 
-// golden compares with what a file has, or with -update writes it.
+// golden compares text with a file. With -update it writes the file.
 func golden(t *testing.T, path, got string) {
 	t.Helper()
 	goldenfile.Compare(t, path, got, *update)

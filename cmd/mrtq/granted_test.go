@@ -9,8 +9,8 @@ import (
 	"mrtq/harness/minizk/wire"
 )
 
-// granted is the program "granted TIMEOUT…" of scripts: it opens a session of each timeout at the
-// server that a command of mrtq zk is told of, and prints what was granted.
+// granted is the program "granted TIMEOUT…" of scripts, a COMMAND of mrtq zk. It opens a
+// session with each timeout, and prints which timeout the server granted.
 func granted() {
 	for _, asked := range os.Args[1:] {
 		got, err := grant(os.Getenv(addressVariable), asked)

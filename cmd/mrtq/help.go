@@ -2,8 +2,8 @@ package main
 
 import "github.com/spf13/cobra"
 
-// helpCmd is mrtq help. It replaces cobra's own, which prints the root's help for
-// an unknown command, without an error.
+// helpCmd is the command mrtq help. It replaces cobra's own, which prints the help of
+// mrtq for an unknown command, without an error.
 func helpCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
@@ -24,13 +24,13 @@ func helpCmd() *cobra.Command {
 	}
 }
 
-// addCompletion adds cobra's command for completion in shells, with mrtq's texts and
-// an error for an unknown shell.
+// addCompletion adds cobra's command for completion in shells. It replaces the texts, and
+// adds an error for an unknown shell.
 func addCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	c, _, err := root.Find([]string{"completion"})
 	if err != nil {
-		return // cobra adds none to a command that has no others
+		return // cobra adds it only to a command that has others
 	}
 	c.Short = "write a completion script for a shell"
 	c.Long = `Write the script that completes mrtq's commands and flags in a shell: bash, fish,

@@ -11,13 +11,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// newRoot is the command as run makes it, but for printing.
+// newRoot is the root command as run makes it, without outputs.
 func newRoot() *cobra.Command {
 	a := &app{stdout: &output{Writer: io.Discard}, stderr: io.Discard}
 	return a.root()
 }
 
-// TestHelp: every command has a help that an operator can go by.
+// Every command has a complete help, which names only flags that exist.
 func TestHelp(t *testing.T) {
 	root := newRoot()
 	if len(root.Commands()) < 8 {
@@ -63,7 +63,7 @@ func flagsIn(texts ...string) (names []string) {
 	return names
 }
 
-// TestExamples: the examples are command lines that mrtq takes.
+// mrtq accepts the command lines of all examples.
 func TestExamples(t *testing.T) {
 	for _, c := range newRoot().Commands() {
 		for _, line := range strings.Split(c.Example, "\n") {
@@ -100,7 +100,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestExitCodes: the codes are those that the help names.
+// The exit codes are those that the help names.
 func TestExitCodes(t *testing.T) {
 	const want = "Exit codes: 0 done, 1 the check failed, 2 wrong usage, 3 the environment failed, 130 interrupted."
 	if !strings.Contains(strings.Join(strings.Fields(newRoot().Long), " "), want) {
@@ -111,8 +111,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestNoSecretFlags: credentials have no flag, because every process on the
-// machine can read flags.
+// No flag holds credentials, because every process on the machine can read flags.
 func TestNoSecretFlags(t *testing.T) {
 	secret := regexp.MustCompile(`pass|secret|credential|token|^auth$`)
 	root := newRoot()

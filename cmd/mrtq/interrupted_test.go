@@ -18,7 +18,7 @@ import (
 	"mrtq/migrate"
 )
 
-// TestInterruption: what a command says, and its exit code, when a person ends it.
+// If Ctrl-C or SIGTERM ends a command, it says so, and what to do, with its own exit code.
 func TestInterruption(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -34,14 +34,14 @@ func TestInterruption(t *testing.T) {
 		{"reading", ended, "plan", reading, "plan: interrupted; nothing was written", exitInterrupted},
 		{"at a transaction's edge", ended, "migrate", fmt.Errorf("migrate: %w", migrate.ErrInterrupted), "migrate: interrupted; run the same command again to finish", exitInterrupted},
 		{"before anything was written", ended, "migrate", reading, "migrate: interrupted; run the same command again to finish", exitInterrupted},
-		{"a rollback that removed nothing", ended, "rollback", (&rollbackCmd{}).howFar(nil, reading), "rollback: interrupted; this call removed nothing. To roll back, run the same command again", exitInterrupted},
-		{"a rollback in the middle", ended, "rollback", (&rollbackCmd{}).howFar(&migrate.Undo{Run: "run0000000000", Done: migrate.Done{Jobs: 12, Batches: 1}}, reading),
+		{"a rollback that removed nothing", ended, "rollback", (&rollbackCmd{}).withRemoved(nil, reading), "rollback: interrupted; this call removed nothing. To roll back, run the same command again", exitInterrupted},
+		{"a rollback in the middle", ended, "rollback", (&rollbackCmd{}).withRemoved(&migrate.Undo{Run: "run0000000000", Done: migrate.Done{Jobs: 12, Batches: 1}}, reading),
 			"rollback: interrupted; run0000000000 is not completely rolled back: this call removed 12 jobs, 0 access requests and 1 batch. Run the same command again to finish", exitInterrupted},
-		{"a dry rollback", ended, "rollback", (&rollbackCmd{dry: true}).howFar(nil, reading), "rollback: interrupted; nothing was written", exitInterrupted},
+		{"a dry rollback", ended, "rollback", (&rollbackCmd{dry: true}).withRemoved(nil, reading), "rollback: interrupted; nothing was written", exitInterrupted},
 		{"on the way", ended, "accept", reading, "accept: interrupted", exitInterrupted},
 		{"too late", ended, "plan", nil, "", exitDone},
 		{"an error of its own", ended, "plan", usageError("no"), "no", exitUsage},
-		{"nobody ended it", t.Context(), "plan", reading, reading.Error(), exitEnv},
+		{"it was not interrupted", t.Context(), "plan", reading, reading.Error(), exitEnv},
 	} {
 		err := interruption(c.ctx, c.command, c.err)
 		got := ""
@@ -54,20 +54,20 @@ func TestInterruption(t *testing.T) {
 	}
 }
 
-// TestLost: a session that is over tells how far the run is; other errors don't.
-func TestLost(t *testing.T) {
+// If the session is lost, the error says how far the run is. Other errors don't change.
+func TestLostSession(t *testing.T) {
 	done := migrate.Done{Jobs: 100, Access: 20, Batches: 7}
-	err := lost(fmt.Errorf("%w: no server for 30s", zkconn.ErrLost), "run0000000000", done, 5000)
-	const want = "the ZooKeeper session is lost: no server for 30s. run0000000000 is not finished: this call made 120 of 5000 jobs and requests; when a server can be reached, run the same command again to finish"
+	err := lostSession(fmt.Errorf("%w: no server for 30s", zkconn.ErrLost), "run0000000000", done, 5000)
+	const want = "the ZooKeeper session is lost: no server for 30s. run0000000000 is not finished: this call created 120 of 5000 jobs and requests; when a server can be reached, run the same command again to finish"
 	if !errors.Is(err, zkconn.ErrLost) || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	if err := lost(fs.ErrPermission, "run0000000000", done, 5000); err != fs.ErrPermission {
+	if err := lostSession(fs.ErrPermission, "run0000000000", done, 5000); err != fs.ErrPermission {
 		t.Errorf("got %v", err)
 	}
 }
 
-// TestInterruptedCommands: Ctrl-C and SIGTERM, while a command waits for a server.
+// Ctrl-C and SIGTERM end each command that waits for a server.
 func TestInterruptedCommands(t *testing.T) {
 	corpus, err := filepath.Abs("testdata/legacy.ndjson")
 	if err != nil {
@@ -122,8 +122,8 @@ func TestInterruptedCommands(t *testing.T) {
 	}
 }
 
-// silent is a server that takes connections and says nothing; called is closed
-// when the first has come.
+// silent is a server that accepts connections and never answers. called is closed after the
+// first connection.
 func silent(t *testing.T) (address string, called <-chan struct{}) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

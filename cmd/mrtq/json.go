@@ -13,7 +13,7 @@ import (
 	"mrtq/migrate"
 )
 
-// printJSON is the -o json of every command.
+// printJSON prints what a command prints with -o json.
 func (a *app) printJSON(v any) error { return writeJSON(a.stdout, v) }
 
 func writeJSON(w io.Writer, v any) error { return encodeJSON(w, v, indent) }
@@ -21,9 +21,8 @@ func writeJSON(w io.Writer, v any) error { return encodeJSON(w, v, indent) }
 // indent is the indentation of JSON that people read.
 const indent = "  "
 
-// encodeJSON writes v and a line's end. Like [printable.Text], it escapes every
-// character that a terminal would act on. encoding/json does that only for those
-// below 0x20.
+// encodeJSON writes v and a newline. Like [printable.Text], it escapes every character
+// that a terminal would act on. encoding/json escapes only those below 0x20.
 func encodeJSON(w io.Writer, v any, indent string) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -36,8 +35,8 @@ func encodeJSON(w io.Writer, v any, indent string) error {
 	return err
 }
 
-// escapeUnprintable escapes the characters in JSON that a terminal would act on.
-// They can only be in strings. Most JSON has none, and is returned unchanged.
+// escapeUnprintable escapes the characters in JSON that a terminal would act on. They
+// can only be in strings. Most JSON has none: then it returns text itself.
 func escapeUnprintable(text []byte) []byte {
 	var out []byte
 	done := 0

@@ -15,7 +15,7 @@ import (
 	"mrtq/migrate/live"
 )
 
-// jsonOutputs is what each command prints with -o json.
+// jsonOutputs has the type that each command prints with -o json.
 var jsonOutputs = map[string]any{
 	"inspect":  []inspected{},
 	"check":    checked{},
@@ -33,8 +33,8 @@ var jsonOutputs = map[string]any{
 	"version":  version{},
 }
 
-// TestJSONDocumented: docs/json.md has a section for each command with -o json,
-// and a row in it for each field that there is, and none for one that there isn't.
+// docs/json.md has a section for each command with -o json, with a row for each field that
+// exists, and no other rows.
 func TestJSONDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../docs/json.md")
 	if err != nil {
@@ -76,8 +76,8 @@ func TestJSONDocumented(t *testing.T) {
 	}
 }
 
-// fields are the fields that encoding/json writes of a type, each with its path,
-// in which [] is an item of a list and {} a value of an object with other keys.
+// fields lists the fields that encoding/json writes for a type, each with its path. [] in a
+// path is an item of a list, and {} a value of an object with varying keys.
 func fields(t reflect.Type, path string) []string {
 	switch {
 	case t == reflect.TypeFor[time.Time]():

@@ -7,7 +7,7 @@ import (
 	"mrtq/migrate"
 )
 
-// TestJSONList: element by element it is what it is as a whole.
+// A list that is written element by element is the same as one written as a whole.
 func TestJSONList(t *testing.T) {
 	for _, list := range [][]any{{}, {"a"}, {map[string]any{"x": []any{1, "two\nlines \u202e", map[string]any{}}, "y": nil}, 7, []any{}, "<&>"}} {
 		var want, got bytes.Buffer
@@ -29,7 +29,7 @@ func TestJSONList(t *testing.T) {
 	}
 }
 
-// TestWritePlan: record by record it is what it is as a whole.
+// A plan that is written record by record is the same as one written as a whole.
 func TestWritePlan(t *testing.T) {
 	for _, p := range []*migrate.Plan{
 		{},

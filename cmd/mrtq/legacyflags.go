@@ -3,7 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -36,7 +39,7 @@ func (l *legacyFlags) flags(f *pflag.FlagSet) {
 	choice(f, &l.time, "time", "", "unit of the records' times; auto decides by magnitude", "auto", "s", "ms")
 }
 
-// nodeFlags say only where the queues are.
+// nodeFlags adds only the flags that say where the queues are.
 func (l *legacyFlags) nodeFlags(f *pflag.FlagSet) {
 	def := migrate.DefaultQueues()
 	l.nodes = map[migrate.QueueKind]*[]string{}
@@ -47,9 +50,9 @@ func (l *legacyFlags) nodeFlags(f *pflag.FlagSet) {
 }
 
 func (l *legacyFlags) queues() (migrate.Queues, error) {
-	q := migrate.Queues{Nodes: map[migrate.QueueKind][]string{}, Locks: given(l.locks)}
+	q := migrate.Queues{Nodes: map[migrate.QueueKind][]string{}, Locks: nonEmpty(l.locks)}
 	for _, f := range queueFlags {
-		q.Nodes[f.kind] = given(*l.nodes[f.kind])
+		q.Nodes[f.kind] = nonEmpty(*l.nodes[f.kind])
 		if err := validNodes(f.flag, q.Nodes[f.kind]); err != nil {
 			return q, err
 		}
@@ -74,14 +77,35 @@ func (l *legacyFlags) adopt(q migrate.Queues, opt legacy.Options) {
 func validNodes(flag string, nodes []string) error {
 	for _, n := range nodes {
 		if err := znode.ValidatePath(n); err != nil {
+			if !strings.HasPrefix(n, "/") {
+				return usageError("--%s %s: a znode's path begins with /; give --%s %s", flag, shellWord(n), flag, shellWord("/"+n))
+			}
 			return usageError("--%s: %w", flag, err)
 		}
 	}
 	return nil
 }
 
-// given returns the names that are not empty.
-func given(names []string) []string {
+// notThere says which of the queue nodes that flags name are not in a source, and what to
+// do. The default nodes can be missing.
+func (l *legacyFlags) notThere(queue *migrate.LegacyQueue) (named, usual []string) {
+	def := migrate.DefaultQueues()
+	for _, q := range queueFlags {
+		for _, node := range *l.nodes[q.kind] {
+			switch {
+			case !slices.Contains(queue.Missing, node):
+			case slices.Contains(def.Nodes[q.kind], node):
+				usual = append(usual, node+" is not there")
+			default:
+				named = append(named, fmt.Sprintf("--%s %s: the source has no such znode; it has %s. Check the path, or leave this node out of --%s", q.flag, node, someOf(queue.There), q.flag))
+			}
+		}
+	}
+	return named, usual
+}
+
+// nonEmpty returns the names that are not empty.
+func nonEmpty(names []string) []string {
 	var out []string
 	for _, n := range names {
 		if n != "" {
@@ -91,7 +115,7 @@ func given(names []string) []string {
 	return out
 }
 
-// reads returns which queues of a source to read, and how.
+// reads returns which legacy queues to read, and how to read their records.
 func (l *legacyFlags) reads() (migrate.Queues, legacy.Options, error) {
 	queues, err := l.queues()
 	if err != nil {
@@ -104,9 +128,9 @@ func (l *legacyFlags) reads() (migrate.Queues, legacy.Options, error) {
 	return queues, legacy.Options{Time: policy}, nil
 }
 
-// comingTarget is openTarget for a target that may not exist yet: a missing
-// file is empty.
-func (a *app) comingTarget(ctx context.Context, e endpoint) (*reading, error) {
+// openTargetOrEmpty is openTarget for a target that may not exist yet: a missing file
+// counts as an empty one.
+func (a *app) openTargetOrEmpty(ctx context.Context, e endpoint) (*reading, error) {
 	target, err := a.openTarget(ctx, e, nil)
 	switch {
 	case e.file != "" && errors.Is(err, fs.ErrNotExist):

@@ -1,5 +1,5 @@
-// Command mrtq takes a production ZooKeeper queue from its legacy form to its
-// new one: it decodes, plans, migrates, verifies and rolls back.
+// Command mrtq migrates a production ZooKeeper queue from its legacy layout to the new
+// one: it decodes, plans, migrates, verifies and rolls back.
 package main
 
 import (

@@ -12,21 +12,21 @@ import (
 	"mrtq/migrate/layouts"
 )
 
-// mender is what mends are written to.
+// mender is a target that check mends.
 type mender interface {
 	Multi(ctx context.Context, ops []znode.Op) error
 	ACL(ctx context.Context, path string) ([]znode.ACL, error)
 }
 
-// mostRounds is how often a tree is checked again after mends. A mend may create a
+// mostRounds is how often check mends and checks again at most. A mend may create a
 // folder that another mend needs.
 const mostRounds = 5
 
-// mend shows the mends of a report, or with --yes commits them.
+// mend shows the safe mends of a report. With --yes it commits them.
 func (c *checkCmd) mend(ctx context.Context, a *app, l layouts.Layout, e endpoint, report *layout.Report) error {
 	fixable := withFix(report)
 	if len(fixable) == 0 {
-		fmt.Fprintln(a.stdout, "There is no safe mend.")
+		fmt.Fprintln(a.stdout, "No finding has a safe mend.")
 		return broken(report)
 	}
 	if !c.yes {
@@ -51,7 +51,7 @@ func (c *checkCmd) mend(ctx context.Context, a *app, l layouts.Layout, e endpoin
 		if mended == 0 {
 			break
 		}
-		if report, err = c.again(ctx, a, l, m, e); err != nil {
+		if report, err = c.recheck(ctx, a, l, m, e); err != nil {
 			return failed("check", e.text, errors.Join(err, done(false)))
 		}
 		if fixable = withFix(report); len(fixable) == 0 {
@@ -108,8 +108,8 @@ func (c *checkCmd) commit(ctx context.Context, a *app, m mender, f layout.Findin
 	return false, err
 }
 
-// mender opens the target of mends. done closes it, and keeps the mends of a file
-// only if keep is true.
+// mender opens the target to mend. done closes it. If the target is a file, done saves
+// the mends if keep is true.
 func (a *app) mender(ctx context.Context, e endpoint) (m mender, done func(keep bool) error, err error) {
 	if e.file != "" {
 		f, err := a.openFileTarget(ctx, e.file, 0)
@@ -119,7 +119,7 @@ func (a *app) mender(ctx context.Context, e endpoint) (m mender, done func(keep 
 		return f.tree, func(keep bool) error {
 			if !keep {
 				f.Close()
-				return f.asItWas(errNotMended)
+				return f.unchanged(errNotMended)
 			}
 			return f.save(ctx)
 		}, nil
@@ -136,8 +136,8 @@ func (a *app) mender(ctx context.Context, e endpoint) (m mender, done func(keep 
 
 var errNotMended = errors.New("nothing was mended")
 
-// again checks the target after mends.
-func (c *checkCmd) again(ctx context.Context, a *app, l layouts.Layout, m mender, e endpoint) (*layout.Report, error) {
+// recheck checks the target after mends.
+func (c *checkCmd) recheck(ctx context.Context, a *app, l layouts.Layout, m mender, e endpoint) (*layout.Report, error) {
 	if tree, ok := m.(*migrate.OfflineTree); ok {
 		return c.check(ctx, a, l, tree, e)
 	}

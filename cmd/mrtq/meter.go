@@ -14,8 +14,8 @@ import (
 	"mrtq/migrate"
 )
 
-// meter prints on stderr what the command is doing, so that it is never silent: on
-// a terminal one line that changes, elsewhere a line from time to time.
+// meter prints on stderr what the command is doing, so that it is never silent: one line
+// that changes on a terminal, and a new line from time to time elsewhere.
 //
 // Steps nest: a migration opens a source, which reads a dump.
 type meter struct {
@@ -23,15 +23,15 @@ type meter struct {
 	out   io.Writer
 	now   func() time.Time
 	width func() int // the terminal's width; nil if there is no terminal
-	ticks bool       // whether it ticks by itself; in tests the test ticks
+	ticks bool       // whether it ticks by itself; in tests, the test calls tick
 
-	steps []*step
-	told  time.Time // when the last line was printed, or the outermost step began
-	drawn int       // width of the line that is on the terminal
-	stop  chan struct{}
+	steps   []*step
+	printed time.Time // when the last line was printed, or the outermost step began
+	drawn   int       // width of the line that is on the terminal
+	stop    chan struct{}
 }
 
-// step is one thing that takes a while.
+// step is a part of a command that takes some time.
 type step struct {
 	what, unit  string
 	began       time.Time
@@ -50,7 +50,7 @@ const (
 	meterTick  = 250 * time.Millisecond // between lines on a terminal
 	meterStart = 300 * time.Millisecond // a command that ends sooner draws no line
 	meterSay   = 10 * time.Second       // between lines elsewhere
-	meterSpan  = 10 * time.Second       // how recent the speed is
+	meterSpan  = 10 * time.Second       // the time over which the speed is measured
 )
 
 // newMeter returns a meter that writes to out. width is nil unless out is a terminal
@@ -66,7 +66,7 @@ func (m *meter) begin(what, unit string) *step {
 	now := m.now()
 	s := &step{what: what, unit: unit, began: now}
 	if len(m.steps) == 0 {
-		m.told = now
+		m.printed = now
 		if m.ticks {
 			m.stop = make(chan struct{})
 			go m.run(m.stop)
@@ -96,8 +96,8 @@ func (m *meter) end(s *step) {
 	}
 }
 
-// follow records how far a step is. If the step now does something else, it starts
-// again at zero.
+// follow records how far a step is. If the step now does something else, its count and
+// time start again at zero.
 func (m *meter) follow(s *step, what, unit string, done, total int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -133,8 +133,8 @@ func (m *meter) tick() {
 	switch {
 	case m.width != nil && now.Sub(m.steps[0].began) >= meterStart:
 		m.draw(line)
-	case m.width == nil && now.Sub(m.told) >= meterSay:
-		m.told = now
+	case m.width == nil && now.Sub(m.printed) >= meterSay:
+		m.printed = now
 		fmt.Fprintln(m.out, line)
 	}
 }
@@ -199,7 +199,7 @@ func (s *step) line(now time.Time) string {
 	return s.what + ": " + strings.Join(parts, ", ")
 }
 
-// seconds is a duration as a person says it: "7 s", "3 min 20 s".
+// seconds is a duration in words: "7 s", "3 min 20 s".
 func seconds(d time.Duration) string {
 	switch s := int(d.Round(time.Second).Seconds()); {
 	case s < 60:
@@ -211,7 +211,7 @@ func seconds(d time.Duration) string {
 	}
 }
 
-// unitOf is what the phases count.
+// unitOf says what each phase counts.
 var unitOf = map[migrate.Phase]string{
 	migrate.ReadingTarget:    "znodes",
 	migrate.ReadingSource:    "records",

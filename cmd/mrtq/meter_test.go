@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// meterAt is a meter with a clock that only the test moves, and no ticks of its own.
+// meterAt is a meter that ticks only if the test says so, on the test's clock.
 func meterAt(width func() int) (m *meter, screen *bytes.Buffer, after func(time.Duration)) {
 	now := time.Date(2026, 11, 22, 2, 0, 0, 0, time.UTC)
 	screen = &bytes.Buffer{}
@@ -15,7 +15,7 @@ func meterAt(width func() int) (m *meter, screen *bytes.Buffer, after func(time.
 	return m, screen, func(d time.Duration) { now = now.Add(d) }
 }
 
-// In a pipe there is a line every ten seconds, whatever the steps are.
+// In a pipe, the meter prints a line every ten seconds, for one step or several.
 func TestMeterInPipe(t *testing.T) {
 	m, out, after := meterAt(nil)
 	whole := m.begin("looking at both sides", "")
@@ -56,7 +56,7 @@ func TestMeterInPipe(t *testing.T) {
 	said("")
 }
 
-// On a terminal one line moves, which is gone when something else is printed.
+// On a terminal, one line changes. It disappears when something else is printed.
 func TestMeterOnTerminal(t *testing.T) {
 	m, out, after := meterAt(func() int { return 32 })
 	s := m.begin("connecting to zk1:2181", "")
@@ -93,7 +93,7 @@ func TestMeterOnTerminal(t *testing.T) {
 	}
 }
 
-// shown is what a terminal shows of a text: \r goes back to the line's beginning.
+// shown is what a terminal shows after a text: \r goes back to the beginning of the line.
 func shown(text string) string {
 	var lines []string
 	line, at := []rune{}, 0

@@ -20,8 +20,8 @@ func metricsFlag(f *pflag.FlagSet, p *string) {
 	f.StringVar(p, "metrics", "", "serve metrics at `host:port`; without a host (:9464), to this machine only")
 }
 
-// metricsAddress is where metrics are served. There is no password, so without a
-// host only this machine can read them.
+// metricsAddress is the address at which metrics are served. There is no password, so
+// without a host, only this machine can read them.
 func metricsAddress(given string) (string, error) {
 	host, port, err := net.SplitHostPort(given)
 	if err != nil {
@@ -55,7 +55,7 @@ func (a *app) serveMetrics(address string, c prometheus.Collector) (stop func(),
 	}
 	l, err := net.Listen("tcp", at)
 	if err != nil {
-		return nil, fmt.Errorf("--metrics: %w; name another address", err)
+		return nil, fmt.Errorf("--metrics: %w; give another address", err)
 	}
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
 	var serving sync.WaitGroup
@@ -107,8 +107,8 @@ var (
 // runMetrics are the metrics of the migration that this process carries out.
 type runMetrics struct {
 	mu      sync.Mutex
-	before  int // done under earlier plans
-	done    int // under this one
+	before  int // done by earlier plans
+	done    int // done by this plan
 	total   int
 	notices int
 }
@@ -124,7 +124,7 @@ func (m *runMetrics) hook(say func(string)) (func(string), func(done, total int)
 			say(text)
 		}, func(done, total int) {
 			m.mu.Lock()
-			if done < m.done { // another plan, for the rest
+			if done < m.done { // a new plan, which has only the rest
 				m.before += m.done
 			}
 			m.done, m.total = done, total

@@ -29,7 +29,7 @@ import (
 
 const openMetrics = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
-// scrape gets metrics: values by name and labels, as mrtq_jobs{state="held"}.
+// scrape reads metrics: values by name and labels, such as mrtq_jobs{state="held"}.
 func scrape(t *testing.T, url string) map[string]float64 {
 	t.Helper()
 	resp, err := http.Get(url)
@@ -50,7 +50,7 @@ func scrape(t *testing.T, url string) map[string]float64 {
 	return parse(t, text)
 }
 
-// parse reads metrics by Prometheus's own parser.
+// parse reads metrics with Prometheus's own parser.
 func parse(t *testing.T, text []byte) map[string]float64 {
 	t.Helper()
 	parser := expfmt.NewTextParser(model.UTF8Validation)
@@ -96,11 +96,11 @@ func handler(t *testing.T, c prometheus.Collector) *httptest.Server {
 
 func number(f float64) *float64 { return &f }
 
-// hostileNode is a znode that an operator names, and whose name no format takes as
-// it is.
+// hostileNode is a legacy node that an operator could name in a flag. Every format must
+// escape its name.
 const hostileNode = "a\"b\\c\nd\x1b[2J\u202e"
 
-// full is a view with everything in it, and much of it hostile.
+// full is a view with a value in every field. Names in it try to break the output.
 func full() live.View {
 	const evil = "x\"} 1\nmrtq_evil{a=\"\\\u202e\x1b[2J"
 	return live.View{
@@ -124,8 +124,8 @@ func full() live.View {
 	}
 }
 
-// The metrics of a view say what it does. What others may name as they like makes
-// no label of its own, and nothing of it is in the text.
+// The metrics have the numbers of the view. Names that other clients chose are in no label
+// and nowhere else in the text.
 func TestWatchMetrics(t *testing.T) {
 	m := &watchMetrics{}
 	s := handler(t, m)
@@ -173,7 +173,7 @@ func TestWatchMetrics(t *testing.T) {
 	}
 }
 
-// The names keep the conventions, and who asks for the older text gets it.
+// The names follow the conventions, and a client can ask for the older format.
 func TestMetricsText(t *testing.T) {
 	m := &watchMetrics{}
 	m.set(full())
@@ -208,7 +208,7 @@ func TestMetricsText(t *testing.T) {
 	}
 }
 
-// Only the metrics are there, and they can only be read.
+// The server serves only the metrics, and only to read.
 func TestMetricsServeNothingElse(t *testing.T) {
 	s := handler(t, &watchMetrics{})
 	for _, c := range []struct {
@@ -230,7 +230,7 @@ func TestMetricsServeNothingElse(t *testing.T) {
 	}
 }
 
-// Without a host nobody but this machine is served.
+// Without a host, only this machine can read the metrics.
 func TestMetricsAddress(t *testing.T) {
 	for given, want := range map[string]string{
 		":9464": "localhost:9464", "0.0.0.0:9464": "0.0.0.0:9464", "[::]:9464": "[::]:9464", "zk1:9464": "zk1:9464", "9464": "", "a:b:c": "",
@@ -242,7 +242,7 @@ func TestMetricsAddress(t *testing.T) {
 	}
 }
 
-// What a migration tells adds up over its plans: counters never go back.
+// Counters add up over the plans of a migration, and never decrease.
 func TestRunMetrics(t *testing.T) {
 	m := &runMetrics{}
 	var said []string
@@ -264,7 +264,7 @@ func TestRunMetrics(t *testing.T) {
 
 var served = regexp.MustCompile(`(?m)^metrics: (http://\S+)$`)
 
-// serving starts mrtq and returns where it serves metrics. end waits for it.
+// serving starts mrtq, and returns the address of its metrics. end waits until it ends.
 func serving(t *testing.T, dir string, args ...string) (url string, signal func(os.Signal), end func() error) {
 	t.Helper()
 	cmd := exec.Command("mrtq", args...)
@@ -310,15 +310,15 @@ func scrapeUntil(t *testing.T, url, name string, value float64) map[string]float
 	}
 }
 
-// The command serves the metrics of what it watches, on this machine only.
+// watch --metrics serves the metrics of the target, on this machine only.
 func TestWatchServesMetrics(t *testing.T) {
 	server := minizk.RunWith(t, minizk.Options{RealTime: true})
-	door, err := openDoor(server.Addr(), "/new")
+	session, err := openTestSession(server.Addr(), "/new")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer door.conn.Close()
-	if err := door.make("/new/jobs/states/pending/05-jid0000000001", []byte{}); err != nil {
+	defer session.conn.Close()
+	if err := session.make("/new/jobs/states/pending/05-jid0000000001", []byte{}); err != nil {
 		t.Fatal(err)
 	}
 	url, signal, end := serving(t, t.TempDir(), "watch", server.Addr()+"/new", "--metrics", ":0", "--interval", "100ms", "--timeout", "1s")
@@ -347,18 +347,18 @@ func TestWatchServesMetrics(t *testing.T) {
 	}
 }
 
-// A migration serves how far it is, here while it stands by for another.
+// migrate --metrics serves how far it is, here while it waits for another migrator.
 func TestMigrateServesMetrics(t *testing.T) {
 	server := minizk.RunWith(t, minizk.Options{RealTime: true})
-	door, err := openDoor(server.Addr(), "/new")
+	session, err := openTestSession(server.Addr(), "/new")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer door.conn.Close()
-	if err := door.make("/new"+migrate.ElectionPath, []byte{}); err != nil {
+	defer session.conn.Close()
+	if err := session.make("/new"+migrate.ElectionPath, []byte{}); err != nil {
 		t.Fatal(err)
 	}
-	other, err := door.conn.Create("/new"+migrate.ElectionPath+"/n-", []byte("another"), zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll))
+	other, err := session.conn.Create("/new"+migrate.ElectionPath+"/n-", []byte("another"), zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -373,7 +373,7 @@ func TestMigrateServesMetrics(t *testing.T) {
 	url, _, end := serving(t, dir, "migrate", "file:legacy.ndjson", server.Addr()+"/new", "--dialect", "design", "--undecodable", "quarantine", "--consumed", "failed", "--metrics", "localhost:0")
 	got := scrapeUntil(t, url, `mrtq_run_notices_total`, 1)
 	expect(t, got, map[string]float64{`mrtq_run_records_done_total`: 0})
-	if err := door.conn.Delete(other, -1); err != nil {
+	if err := session.conn.Delete(other, -1); err != nil {
 		t.Fatal(err)
 	}
 	if err := end(); err != nil {
@@ -381,7 +381,7 @@ func TestMigrateServesMetrics(t *testing.T) {
 	}
 }
 
-// Serving leaves nothing behind, and an address that is taken is refused.
+// Serving metrics leaves no goroutine behind, and refuses an address that is in use.
 func TestServeMetricsEnds(t *testing.T) {
 	old := goleak.IgnoreCurrent()
 	defer goleak.VerifyNone(t, old)
@@ -396,13 +396,13 @@ func TestServeMetricsEnds(t *testing.T) {
 	scrape(t, url)
 	_, port, _ := strings.Cut(strings.TrimPrefix(url, "http://"), ":")
 	port, _, _ = strings.Cut(port, "/")
-	if _, err := a.serveMetrics("127.0.0.1:"+port, &watchMetrics{}); err == nil || !strings.Contains(err.Error(), "address already in use; name another address") {
+	if _, err := a.serveMetrics("127.0.0.1:"+port, &watchMetrics{}); err == nil || !strings.Contains(err.Error(), "address already in use; give another address") {
 		t.Errorf("%v", err)
 	}
 	stop()
 }
 
-// A loop that ends leaves nothing behind either, with a server and without.
+// Nor does the loop of watch, with a server or without.
 func TestWatchLoopEnds(t *testing.T) {
 	for name, address := range map[string]func(*minizk.Server) string{
 		"a server": func(s *minizk.Server) string { return s.Addr() },
@@ -425,8 +425,8 @@ func TestWatchLoopEnds(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			views := 0
-			w := watching{target: "x", interval: shortestInterval}
-			err = w.loop(ctx, &sight{target: cfg}, (&watchCmd{output: "ndjson"}).printer(a), func(live.View) {
+			w := watchState{target: "x", interval: shortestInterval}
+			err = w.loop(ctx, &watchReader{target: cfg}, (&watchCmd{output: "ndjson"}).printer(a), func(live.View) {
 				if views++; views == 3 {
 					cancel()
 				}

@@ -132,8 +132,8 @@ func flagRank(name string) int {
 	return 2 + len(migrate.PolicyChoices)
 }
 
-// takesPolicies reports whether a command must be told the policies. The others take
-// them from the run's record.
+// takesPolicies reports whether a command needs the policies as flags. The others take them
+// from the run's record.
 func takesPolicies(name string) bool { return name == "plan" || name == "migrate" }
 
 func isPolicy(flag string) bool {

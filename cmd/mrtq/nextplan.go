@@ -7,7 +7,7 @@ import (
 	"mrtq/migrate"
 )
 
-// decisions are the flags that decide what becomes of records that block a plan.
+// decisions are the flags that decide about records that block a plan.
 var decisions = map[migrate.ProblemKind]string{
 	migrate.Consumed:         "consumed",
 	migrate.Undecodable:      "undecodable",
@@ -15,8 +15,8 @@ var decisions = map[migrate.ProblemKind]string{
 	migrate.InventoryWaiting: "inventory-records",
 }
 
-// unblock is what to do about a plan that has problems: one command, with the choices that
-// the plan needs. settings are those of a saved plan.
+// unblock says what to do about a plan that has problems: one command, with the choices
+// that the plan needs. settings are those of a saved plan.
 func (a *app) unblock(plan *migrate.Plan, s sides, settings ...flagWords) string {
 	if at := elsewhere(plan); at != "" {
 		return "Next, to look at that queue: " + a.command("status", []string{at})

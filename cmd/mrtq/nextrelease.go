@@ -11,9 +11,9 @@ import (
 	"mrtq/newqueue"
 )
 
-// What release says to do next, when it lifts nothing and when it checked nothing.
+// This file has what release says to do next.
 
-// needsProof asks for the source, against which the target is verified.
+// needsProof asks for SOURCE, which release needs to verify the target.
 func (c *releaseCmd) needsProof(a *app, target endpoint, holds *migrate.Holds, proof []migrate.Hold) error {
 	source, flags := "SOURCE", c.chosen()
 	if r, ok := holds.Newest(); ok {
@@ -22,17 +22,18 @@ func (c *releaseCmd) needsProof(a *app, target endpoint, holds *migrate.Holds, p
 			flags = append(flags, quarantineFlag(c.checked.quarantine, target))
 		}
 	}
-	return usageError("%s cover a migration (%s). To verify the target first, add SOURCE. To release without verifying, add --force. Nothing was released; next: %s",
-		count(len(proof), "hold", "holds"), holdNames(proof), a.command("release", []string{target.text, source}, flags...))
+	return usageError("%s a migration (%s). To verify the target first, add SOURCE. To release without verifying, add --force. Nothing was released; next: %s",
+		count(len(proof), "hold covers", "holds cover"), holdNames(proof), a.command("release", []string{target.text, source}, flags...))
 }
 
-// needsRebuild refuses to lift holds if the records are damaged that say what they cover.
+// needsRebuild refuses to lift holds, because the records that say what they cover are
+// damaged.
 func needsRebuild(a *app, target endpoint) error {
 	return checkError(fmt.Errorf("release: the migration's own records are damaged, and only they show whether its run is done. Rebuild them first: %s. To release without verifying, add --force. Nothing was released",
 		a.command("rebuild", []string{target.text})))
 }
 
-// needsQuarantine asks for the quarantine file. The rest of the target is verified.
+// needsQuarantine asks for the quarantine file. Everything else was verified.
 func (c *releaseCmd) needsQuarantine(a *app, target endpoint, source string, records int) error {
 	flags := append(c.chosen(), quarantineFlag("", target))
 	in := count(records, "record is", "records are") + " in quarantine"
@@ -50,8 +51,8 @@ func (c *releaseCmd) chosen() []flagWords {
 	return []flagWords{newFlag("only", c.only...), collections}
 }
 
-// notChecked says what --force left unchecked and how to check it now, "" if nothing
-// was migrated.
+// notChecked says what --force left unchecked, and how to check it now. It is "" if
+// nothing was migrated.
 func (c *releaseCmd) notChecked(a *app, target endpoint, holds *migrate.Holds) string {
 	r, ok := holds.Newest()
 	if !ok || r.State == migrate.RunRolledBack {
@@ -64,8 +65,8 @@ func (c *releaseCmd) notChecked(a *app, target endpoint, holds *migrate.Holds) s
 	return fmt.Sprintf("To check %s now: %s", what, a.command("verify", []string{r.Source, target.text}, undecodableKept(r.Policies, target)...))
 }
 
-// next is what to do after a release: lift the holds that are still set, or check
-// what --force left unchecked. source is SOURCE, if it was given.
+// next is what to do after a release: lift the holds that are still set, or check what
+// --force left unchecked. source holds SOURCE if it was given.
 func (c *releaseCmd) next(a *app, target endpoint, source []string, holds *migrate.Holds, out released) string {
 	text := stillHeld(out)
 	if out.Unfinished != nil {
@@ -91,10 +92,11 @@ func (c *releaseCmd) next(a *app, target endpoint, source []string, holds *migra
 	if len(out.Held) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s To lift %s, when that is over: %s", text, holdNames(out.Held), a.command("release", []string{target.text}, choosing(out.Held)...))
+	return fmt.Sprintf("%s To lift %s, when no longer needed: %s", text, holdNames(out.Held), a.command("release", []string{target.text}, choosing(out.Held)...))
 }
 
-// stillHeld names the holds that are still set and who set them, "" if there are none.
+// stillHeld names the holds that are still set, and who set them. It is "" if there are
+// none.
 func stillHeld(out released) string {
 	if len(out.Held) == 0 {
 		return ""
@@ -122,8 +124,8 @@ func stillHeld(out released) string {
 	return text
 }
 
-// halfHeld reports whether small access requests are held and large ones are not any
-// more. The large access worker takes both, and heeds only the hold on large ones.
+// halfHeld reports whether small access requests are still held, and large ones no longer
+// are. The large access worker acquires both, and respects only the hold on large ones.
 func halfHeld(out released) bool {
 	on := func(holds []migrate.Hold, q newqueue.QueueHold) bool {
 		return slices.ContainsFunc(holds, func(h migrate.Hold) bool { return h.Path == newqueue.QueueHoldPath(q) })
@@ -131,7 +133,7 @@ func halfHeld(out released) bool {
 	return on(out.Released, newqueue.HoldAccessLarge) && on(out.Held, newqueue.HoldAccessSmall)
 }
 
-// setBy is who set a hold, with what they said of it.
+// setBy says who set a hold. For a hold that no run set, it also says since when and why.
 func setBy(h migrate.Hold) string {
 	if migrate.IsRun(h.By) {
 		return h.By
@@ -139,7 +141,7 @@ func setBy(h migrate.Hold) string {
 	return heldBy(migrate.HoldStatus{By: cmp.Or(h.By, "others"), Since: h.Since, Why: h.Why})
 }
 
-// choosing are the flags that choose these holds.
+// choosing are the flags that choose exactly these holds.
 func choosing(holds []migrate.Hold) (flags []flagWords) {
 	for _, h := range holds {
 		flag := "collection"

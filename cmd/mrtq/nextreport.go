@@ -7,8 +7,8 @@ import (
 	"mrtq/migrate"
 )
 
-// next words what a report can say to do next. The page's verdict chooses. s is nil if no
-// target was given.
+// next returns the commands that a page can show as the next step. The page's verdict
+// decides which one it shows. s is nil if no target was given.
 func (c *reportCmd) next(a *app, s *migrate.Status, target, source endpoint, in *reportInput) report.Next {
 	var next report.Next
 	if s != nil {

@@ -10,12 +10,12 @@ import (
 	"mrtq/newqueue"
 )
 
-// standing says where a migration stands, in a clause.
-func standing(s *migrate.Status, target endpoint) string {
+// stateText says where a migration stands, in a clause.
+func stateText(s *migrate.Status, target endpoint) string {
 	newest, _ := s.Newest()
 	switch s.Step {
 	case migrate.StepWait:
-		return "a migrator is at work now, and these numbers change while they are read; one that was killed counts until its session ends"
+		return "a migrator is at work now, so these numbers change; a migrator that was killed counts as at work until its session ends"
 	case migrate.StepRebuild:
 		return "the migration's own records are damaged"
 	case migrate.StepFinish, migrate.StepFinishRollback:
@@ -23,10 +23,10 @@ func standing(s *migrate.Status, target endpoint) string {
 		if s.Step == migrate.StepFinishRollback {
 			what = "the rollback of " + newest.Run
 		}
-		if target.file != "" { // it may have been dumped while a migrator was at work
+		if target.file != "" { // perhaps a migrator was at work when the dump was made
 			return fmt.Sprintf("%v: %s is unfinished", errUnfinished, what)
 		}
-		return fmt.Sprintf("%v: nobody is working on %s", errUnfinished, what)
+		return fmt.Sprintf("%v: no migrator is working on %s", errUnfinished, what)
 	}
 	held := heldAndReleased(s)
 	switch {
@@ -50,8 +50,8 @@ func standing(s *migrate.Status, target endpoint) string {
 	return newest.Run + " is done; " + held
 }
 
-// stateShown is a run's state for people. The record of a run that was interrupted says
-// that it is running.
+// stateShown is a run's state as status shows it. If a run was interrupted, its record
+// says that it is running, and status says that it is unfinished.
 func stateShown(s *migrate.Status, r migrate.RunStatus) string {
 	if r.State == migrate.RunRunning && s.AtWork == 0 {
 		return "unfinished"
@@ -59,12 +59,12 @@ func stateShown(s *migrate.Status, r migrate.RunStatus) string {
 	return string(r.State)
 }
 
-// heldByRuns reports whether runs hold all queues, and nobody else holds anything.
+// heldByRuns reports whether runs hold all queues, and there are no other holds.
 func heldByRuns(s *migrate.Status) bool {
 	return len(s.Holds) == len(newqueue.QueueHolds) && !slices.ContainsFunc(s.Holds, func(h migrate.HoldStatus) bool { return !migrate.IsRun(h.By) })
 }
 
-// heldAndReleased says who holds what, "" if nothing is held.
+// heldAndReleased says who holds what, and what is not held. It is "" if nothing is held.
 func heldAndReleased(s *migrate.Status) string {
 	if len(s.Holds) == 0 {
 		return ""
@@ -93,7 +93,7 @@ func heldAndReleased(s *migrate.Status) string {
 	return strings.Join(parts, "; ")
 }
 
-// nextOf is what to do now, with the command for it; "" for nothing.
+// nextOf says what to do now, with the command for it. It is "" if there is nothing to do.
 func (a *app) nextOf(s *migrate.Status, target endpoint) string {
 	newest, _ := s.Newest()
 	switch s.Step {
@@ -110,7 +110,7 @@ func (a *app) nextOf(s *migrate.Status, target endpoint) string {
 		return "Next, to verify and release: " + a.releaseCommand(s, target)
 	case migrate.StepReleaseOthers:
 		if slices.ContainsFunc(s.Holds, func(h migrate.HoldStatus) bool { return h.CoversRun }) {
-			return "Next, when that is over, to verify and release: " + a.releaseCommand(s, target)
+			return "Next, when others no longer need their holds, to verify and release: " + a.releaseCommand(s, target)
 		}
 		var flags []flagWords
 		for _, h := range s.Holds {
@@ -121,21 +121,21 @@ func (a *app) nextOf(s *migrate.Status, target endpoint) string {
 				flags = append(flags, newFlag("only", znode.Name(h.Path)))
 			}
 		}
-		return "Next, when that is over: " + a.command("release", []string{target.text}, flags...)
+		return "Next, when others no longer need their holds: " + a.command("release", []string{target.text}, flags...)
 	case migrate.StepPlan, migrate.StepPlanAgain:
 		again := a.command("plan", []string{"SOURCE", target.text})
 		if newest.Source != "" {
 			again = a.command("plan", []string{newest.Source, target.text}, runSettings(newest.Dialect, newest.Policies)...)
 		}
 		if s.NoQueue != nil {
-			return "If nothing was migrated yet, or all was rolled back, that is right, and the next step is " + again
+			return "If nothing was migrated yet, or everything was rolled back, that is normal, and the next step is " + again
 		}
 		return "Next: " + again
 	}
 	if newest.Run == "" {
 		return ""
 	}
-	return "What workers did since: " + a.command("verify", []string{newest.Source, target.text}, undecodableKept(newest.Policies, target)...)
+	return "To see what workers have done since: " + a.command("verify", []string{newest.Source, target.text}, undecodableKept(newest.Policies, target)...)
 }
 
 func (a *app) releaseCommand(s *migrate.Status, target endpoint) string {
@@ -144,8 +144,8 @@ func (a *app) releaseCommand(s *migrate.Status, target endpoint) string {
 	return a.command("release", []string{target.text, newest.Source}, flags...)
 }
 
-// onQueue reports whether a hold is on a queue. One on a collection is not lifted
-// unless it is named.
+// onQueue reports whether a hold is on a queue, and not on a collection. release lifts a
+// hold on a collection only if it is named.
 func onQueue(h migrate.HoldStatus) bool { return znode.Parent(h.Path) == newqueue.QueueLocksPath }
 
 // runsOwn are the flags that choose the holds of runs, so that a person's hold stays.

@@ -9,17 +9,17 @@ import (
 	"mrtq/migrate"
 )
 
-// Package migrate knows nothing of mrtq's flags and commands. This file says what to
-// do about its problems and errors in their words.
+// Package migrate does not know mrtq's flags and commands. This file says with which flag
+// or command to solve its problems and errors.
 
-// readable is what to do about a znode that may not be read.
-const readable = "give credentials that may read it, with --auth-file or $" + authVariable + ", or have its ACL changed; if this is a dump, make it again with them"
+// permit is what to do about a znode that mrtq has no permission to read.
+const permit = "give credentials that may read it, with --auth-file or $" + authVariable + ", or have its ACL changed; if this is a dump, make it again with them"
 
-// nextSteps say what to do about a plan's problem. FITS stands for what would be
-// right. If a kind is missing here, the plan's own words do.
+// nextSteps say what to do about a plan's problem. FITS stands for the value that would
+// be right. If a kind is missing here, the plan's own words are used.
 var nextSteps = map[migrate.ProblemKind]string{
 	migrate.Undecodable:        "repair it, or choose --undecodable quarantine, which keeps its bytes in a file",
-	migrate.Unreadable:         readable,
+	migrate.Unreadable:         permit,
 	migrate.Consumed:           "let the legacy workers finish, or choose --consumed pending or --consumed failed (see the risks of each)",
 	migrate.NoDialect:          "choose --dialect mrt-zk or --dialect design: the one that your services read",
 	migrate.OtherDialect:       "give --dialect FITS",
@@ -27,11 +27,11 @@ var nextSteps = map[migrate.ProblemKind]string{
 	migrate.RollbackUnfinished: "finish that first: mrtq rollback TARGET --run FITS",
 	migrate.TooLarge:           "raise jute.maxbuffer on the servers and give the same number with --packet",
 	migrate.CounterBehind:      "the tree was restored without its counters: restore it with mrtq restore from a dump that has Stats",
-	migrate.CustodyLost:        "find out whether it was done; then give --done with its path, or --again to make a job of it",
+	migrate.CustodyLost:        "find out whether it was done; then give --done with its path, or --again to create its job",
 	migrate.NotGone:            "leave --done out, or remove the record from the legacy queue if it is done",
 	migrate.NoSuchRecord:       "give --again and --done the record's whole path, as mrtq plan shows it",
 	migrate.InventoryWaiting:   "drain the inventory queue first: let the legacy inventory service finish it; or choose --inventory-records migrate and fail or delete the jobs by hand",
-	migrate.Unserviceable:      "repair or remove these records in the legacy queue, or choose --unserviceable migrate and see to the jobs by hand",
+	migrate.Unserviceable:      "repair or remove these records in the legacy queue, or choose --unserviceable migrate and repair the jobs by hand",
 }
 
 // nextStep is what to do about a problem.
@@ -46,7 +46,7 @@ func nextStep(p migrate.Problem) string {
 	return cmp.Or(strings.ReplaceAll(next, "FITS", p.Fits), p.Next)
 }
 
-// rebuildCommand follows the advice to rebuild the migration's own records.
+// rebuildCommand is added to the advice to rebuild the migration's own records.
 const rebuildCommand = ": mrtq rebuild TARGET"
 
 // errorSteps say what to do about an error.
@@ -55,10 +55,10 @@ var errorSteps = []struct {
 	next string
 }{
 	{migrate.ErrNoQueues, "give the chroot in the address, or the nodes with --ingest, --inventory, --access-small, --access-large"},
-	{migrate.ErrUnlisted, readable},
+	{migrate.ErrUnlisted, permit},
 	{migrate.ErrQuarantineLine, "repair it, or give another --quarantine file"},
 	{migrate.ErrTooLarge, "raise jute.maxbuffer on the servers and give the same number with --packet"},
-	{migrate.ErrDropped, "if the servers' jute.maxbuffer is under its default, say so with --packet, or raise it"},
+	{migrate.ErrDropped, "if the servers' jute.maxbuffer is less than its default, give its value with --packet, or raise it"},
 }
 
 // withNextStep adds to an error what to do about it.

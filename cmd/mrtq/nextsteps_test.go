@@ -15,14 +15,14 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	damage := migrate.Problem{Kind: migrate.LedgerDamaged, Path: "/migration/ledger/run0000000000", Message: "it is gone", Next: "rebuild it", Rebuildable: true}
 	for name, c := range map[string]struct {
 		err  error
-		want string // how it ends
+		want string // the end of the message
 	}{
 		"no queues":       {&migrate.NoQueuesError{Missing: []string{"/ingest"}}, "there is nothing; give the chroot in the address, or the nodes with --ingest, --inventory, --access-small, --access-large"},
 		"unlisted":        {migrate.ErrUnlisted, "with --auth-file or $MRTQ_ZK_AUTH, or have its ACL changed; if this is a dump, make it again with them"},
 		"quarantine file": {migrate.ErrQuarantineLine, "give another --quarantine file"},
 		"dump":            {&migrate.DumpError{Line: 2, Offset: 26, Err: errors.New("this is not JSON")}, "dump line 2 (at byte 26): this is not JSON; correct this line, or make the dump again with mrtq dump"},
 		"too large":       {migrate.ErrTooLarge, "give the same number with --packet"},
-		"dropped":         {migrate.ErrDropped, "say so with --packet, or raise it"},
+		"dropped":         {migrate.ErrDropped, "give its value with --packet, or raise it"},
 		"damage":          {&migrate.DamageError{Damage: damage}, "; rebuild it: mrtq rebuild TARGET"},
 		"others' damage":  {&migrate.DamageError{Damage: migrate.Problem{Next: "remove it"}}, "; remove it"},
 		"another":         {errors.New("no file"), "no file"},
@@ -39,7 +39,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	}
 }
 
-// Of each kind of problem that mends with a flag or a command, the plan names it.
+// If a flag or a command solves a problem, the plan names it.
 func TestProblemsNameFlags(t *testing.T) {
 	for _, c := range []struct {
 		problem migrate.Problem
@@ -57,8 +57,7 @@ func TestProblemsNameFlags(t *testing.T) {
 	}
 }
 
-// What to do next ends with its command, so that nothing sticks to a word of it
-// when it is pasted.
+// The next step ends with its command, so that a full stop is not pasted with it.
 func TestNextEndsWithItsCommand(t *testing.T) {
 	run := migrate.RunStatus{Run: "run0000000003", Source: "zk1:2181", Dialect: "design", Policies: migrate.Policies{Undecodable: migrate.Quarantine, Consumed: "failed"}}
 	target := endpoint{text: "zk1:2181/new"}
@@ -70,7 +69,7 @@ func TestNextEndsWithItsCommand(t *testing.T) {
 		{migrate.Status{Step: migrate.StepFinishRollback}, "Next, to finish it: mrtq rollback zk1:2181/new --run run0000000003"},
 		{migrate.Status{Step: migrate.StepRelease}, "Next, to verify and release: mrtq release zk1:2181/new zk1:2181 --quarantine FILE"},
 		{migrate.Status{Step: migrate.StepReleaseOthers, Holds: []migrate.HoldStatus{{Path: "/locks/queue/ingest", By: "alice", CoversRun: true}}},
-			"Next, when that is over, to verify and release: mrtq release zk1:2181/new zk1:2181 --quarantine FILE"},
+			"Next, when others no longer need their holds, to verify and release: mrtq release zk1:2181/new zk1:2181 --quarantine FILE"},
 		{migrate.Status{Step: migrate.StepPlanAgain}, "Next: mrtq plan zk1:2181 zk1:2181/new --dialect design --consumed failed --undecodable quarantine"},
 	} {
 		c.status.Runs = []migrate.RunStatus{run}
@@ -91,8 +90,8 @@ func TestNextEndsWithItsCommand(t *testing.T) {
 	}
 }
 
-// So does what to do about a plan that is not ready: it has the choices that the plan
-// needs, and no flag twice.
+// The next step after a plan that is not ready also ends with its command. The command has
+// the choices that the plan needs, and no flag twice.
 func TestNotReadyEndsWithItsCommand(t *testing.T) {
 	s := sides{source: endpoint{text: "zk1:2181"}, target: endpoint{text: "zk1:2181/new"}}
 	for _, c := range []struct {
@@ -133,7 +132,7 @@ func TestFlagsHaveOneOrder(t *testing.T) {
 	}
 }
 
-// A list that mrtq itself does not take by default comes with the flag for it.
+// If a list is longer than mrtq accepts by default, the text names the flag to raise.
 func TestLongListNamesTheFlag(t *testing.T) {
 	if got := listMeans(migrate.ListSize{Bytes: 65 << 20, Message: "too long"}); got != "too long: give mrtq --max-response 136314880" {
 		t.Error(got)

@@ -10,7 +10,7 @@ import (
 	"mrtq/newqueue"
 )
 
-// nextAfterVerify is what to do after a verification, "" if its verdict says so.
+// nextAfterVerify says what to do after a verification. It is "" if the verdict says so.
 func (a *app) nextAfterVerify(v *migrate.Verdict, s sides, quarantine string) string {
 	file := quarantineFlag(quarantine, s.target)
 	only := func(kinds ...migrate.DifferenceKind) bool {
@@ -48,7 +48,8 @@ func (a *app) nextAfterVerify(v *migrate.Verdict, s sides, quarantine string) st
 		a.command("show", append(s.args(), "ITEM")), a.command("rollback", []string{s.target.text}, newFlag("run", v.Run)))
 }
 
-// othersOf says which holds on queues no run set, and whose they are; "" if there are none.
+// othersOf names the holds on queues that no run set, and who set them. It is "" if there
+// are none.
 func othersOf(holds []migrate.HoldStatus) string {
 	var said []string
 	for _, h := range holds {

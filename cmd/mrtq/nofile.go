@@ -9,15 +9,14 @@ import (
 	"syscall"
 )
 
-// What to do if a file is not there.
+// What to do if a file is missing.
 const (
-	makeDump     = "check the path; mrtq dump SOURCE --out FILE makes a dump"
-	migrateFirst = "check the path; mrtq migrate makes the file of a TARGET"
-	makePlan     = "check the path; mrtq plan SOURCE TARGET --out FILE makes a plan"
+	makeDump   = "check the path; mrtq dump SOURCE --out FILE makes a dump"
+	makeTarget = "check the path; mrtq migrate makes the file of a TARGET"
+	makePlan   = "check the path; mrtq plan SOURCE TARGET --out FILE makes a plan"
 )
 
-// noFileError says that a file or folder that the user named is not there, or is of
-// another kind.
+// noFileError says that a given file or folder is missing, or is of another kind.
 type noFileError struct {
 	says, next string
 	err        error
@@ -26,8 +25,9 @@ type noFileError struct {
 func (e *noFileError) Error() string { return e.says + "; " + e.next }
 func (e *noFileError) Unwrap() error { return e.err }
 
-// noFile makes a usage error of err if the file that the user named by is not there or is a
-// folder. next says what to do then. Otherwise it returns nil.
+// noFile turns err into a usage error if the file is missing or is a folder. by is the flag
+// or argument that names the file, and next says what to do. For any other error, noFile
+// returns nil.
 func noFile(by, path string, err error, next string) error {
 	says := ""
 	switch folder := filepath.Dir(path); {
@@ -46,7 +46,7 @@ func noFile(by, path string, err error, next string) error {
 	return &coded{exitUsage, fmt.Errorf("%s: %w", by, &noFileError{says, next, err})}
 }
 
-// noFolder is noFile for the folders of a data directory.
+// noFolder does what noFile does, for the folders of a data directory.
 func noFolder(e endpoint, err error) error {
 	for _, dir := range e.data.Dirs() {
 		if _, serr := os.Stat(dir); errors.Is(serr, fs.ErrNotExist) {

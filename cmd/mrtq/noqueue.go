@@ -27,7 +27,7 @@ func noQueueAt(place endpoint, found *migrate.NoQueue) string {
 	return text
 }
 
-// placeOf is the endpoint of a target that was given.
+// placeOf is the endpoint of a TARGET.
 func placeOf(target string) endpoint {
 	place, err := parseEndpoint("TARGET", target)
 	if err != nil {
@@ -36,10 +36,10 @@ func placeOf(target string) endpoint {
 	return place
 }
 
-// checkPlace says what to do where a queue was expected.
+// checkPlace says what to do if there is no queue at an address.
 const checkPlace = "Check the address and its chroot"
 
-// someOf names the first of many.
+// someOf lists the first names, and counts the others.
 func someOf(names []string) string {
 	const most = 8
 	if n := len(names) - most; n > 0 {

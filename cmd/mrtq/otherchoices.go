@@ -7,16 +7,15 @@ import (
 	"mrtq/migrate"
 )
 
-// otherChoices are choices that the flags of verify give, where the run was made with
-// others. The comparison then finds differences that are no damage.
+// otherChoices are choices in verify's flags that differ from the run's. The comparison
+// then finds differences that are no damage.
 type otherChoices struct {
 	run          string
-	made, chosen []string // as flags: those of the run, and those that were given
+	made, chosen []string // as flags: the run's, and the given ones
 }
 
-// choicesBeside compares the policies and the unit of times that were given with those of
-// a run.
-func choicesBeside(run migrate.Run, policies map[string]string, time string) *otherChoices {
+// differingChoices compares the given policies and unit of times with a run's.
+func differingChoices(run migrate.Run, policies map[string]string, time string) *otherChoices {
 	o := &otherChoices{run: run.ID}
 	add := func(flag, made, chosen string) {
 		if made != "" && chosen != "" && made != chosen {
@@ -42,7 +41,7 @@ func (o *otherChoices) String() string {
 	return fmt.Sprintf("%s was made with %s, and %s %s given", o.run, strings.Join(o.made, " and "), strings.Join(o.chosen, " and "), is)
 }
 
-// one is its first argument for one choice, and its second for several.
+// one returns single if there is one choice, and several if there are more.
 func (o *otherChoices) one(single, several string) string {
 	if len(o.chosen) > 1 {
 		return several
@@ -50,12 +49,13 @@ func (o *otherChoices) one(single, several string) string {
 	return single
 }
 
-// concludeOtherChoices is the verdict if the target differs and choices are not the run's.
+// concludeOtherChoices is the verdict if the target differs and some choices are not the
+// run's.
 func (a *app) concludeOtherChoices(c *verifyCmd, s sides) {
 	var flags []flagWords
 	if c.quarantine != "" {
 		flags = append(flags, newFlag("quarantine", c.quarantine))
 	}
-	a.conclude(bad, "Verify: %s, and they may be no damage: %s. Next, without %s: %s", count(len(c.verdict.Differences), "difference", "differences"), c.differing,
+	a.conclude(bad, "Verify: %s, which may be no damage, because %s. Next, without %s: %s", count(len(c.verdict.Differences), "difference", "differences"), c.differing,
 		c.differing.one("it", "them"), a.command("verify", s.args(), flags...))
 }

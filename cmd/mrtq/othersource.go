@@ -1,7 +1,7 @@
 package main
 
-// sayOtherSource says if a run took its records from another SOURCE than the one that
-// was given. One queue can be given in several ways, so it is a hint and no refusal.
+// sayOtherSource says so if a run took its records from another SOURCE. One queue can be
+// named in several ways, so this is a hint, and not an error.
 func (a *app) sayOtherSource(run, from, given string) {
 	if from != "" && from != given {
 		a.say("%s took its records from %s, and SOURCE is %s: check that it is the same queue", run, from, given)

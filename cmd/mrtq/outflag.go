@@ -2,17 +2,16 @@ package main
 
 import "github.com/spf13/pflag"
 
-// stdoutName is what a person writes for stdout in place of a file's name. A file
-// that has this name is ./-.
+// stdoutName means stdout instead of a file. A file with this name is ./-.
 const stdoutName = "-"
 
-// outFlag adds --out to a command whose data goes to stdout unless a file is
-// named: - is stdout as well. Everywhere else [app.apart] refuses it.
+// outFlag adds --out to a command that writes its data to stdout if --out is not given.
+// --out - means stdout, too. For all other flags, [app.checkFiles] refuses -.
 func outFlag(f *pflag.FlagSet, p *string, usage string) {
 	f.Var((*outFile)(p), "out", usage)
 }
 
-// outFile is the value of such a flag: "" is stdout.
+// outFile is the value of --out: "" is stdout.
 type outFile string
 
 func (o *outFile) String() string { return string(*o) }

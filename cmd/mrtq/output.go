@@ -10,10 +10,10 @@ import (
 	"mrtq/internal/printable"
 )
 
-// cell is printable text for a table: one line.
+// cell makes text printable, and puts it on one line, as in a cell of a table.
 func cell(s string) string { return printable.Line(s) }
 
-// count is a number of things: "1 batch", "2 batches".
+// count is a number with its noun: "1 batch", "2 batches".
 func count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -21,8 +21,8 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// output remembers the first error of a writer, so that data that was lost, for
-// example on a full disk, does not count as printed.
+// output remembers the first error of a writer. If data could not be printed, for example
+// because a disk is full, the command fails.
 type output struct {
 	io.Writer
 	err   error
@@ -40,13 +40,13 @@ func (o *output) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// terminal is the file that w writes to, if that is a terminal.
+// terminal returns the file that w writes to, if that is a terminal.
 func terminal(w io.Writer) (*os.File, bool) {
 	f, ok := w.(*os.File)
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
-// say prints a line for a person on stderr.
+// say prints a line on stderr.
 func (a *app) say(format string, args ...any) {
 	fmt.Fprintln(a.meter(), cell(fmt.Sprintf(format, args...)))
 }

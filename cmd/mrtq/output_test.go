@@ -16,14 +16,14 @@ import (
 	"mrtq/internal/printable"
 )
 
-// actsOnTerminal finds a character that a terminal would not just show.
+// actsOnTerminal reports whether a terminal would do more than show the characters of s.
 func actsOnTerminal(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool {
 		return unicode.IsControl(r) && r != '\n' || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
 	})
 }
 
-// hostile is text with more than its share of what a terminal acts on.
+// hostile generates text with many characters that a terminal acts on.
 func hostile() *rapid.Generator[string] {
 	rare := rapid.SampledFrom([]rune("\x1b\x07\r\n\t\x00\x7f\u0085\u009b\u200d\u202e\u2066\u2028\ufeff\U000e0041\\\"é漢😀"))
 	return rapid.Custom(func(t *rapid.T) string {
@@ -43,7 +43,7 @@ func TestPrintable(t *testing.T) {
 	})
 }
 
-// JSON means the same, however much of it is escaped.
+// Escaped JSON means the same.
 func TestEncodeJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := map[string]string{hostile().Draw(t, "key"): hostile().Draw(t, "value")}
@@ -67,7 +67,7 @@ func TestEncodeJSON(t *testing.T) {
 	})
 }
 
-// A write that fails half-way leaves the file as it was and nothing beside it.
+// If a write fails half-way, the file does not change, and no temporary file is left.
 func TestWriteFileFails(t *testing.T) {
 	lost := errors.New("the source is lost")
 	for _, name := range []string{"new.ndjson", "old.ndjson", "new.ndjson.gz", "old.ndjson.gz"} {

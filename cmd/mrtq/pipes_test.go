@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Whatever a command reads may be a pipe. One that nobody comes to write to is
-// told of, and not waited for until somebody kills the command.
+// Each file that a command reads may be a pipe. If no process writes to the pipe, the command
+// says so, and does not wait.
 func TestPipeThatNobodyWritesTo(t *testing.T) {
 	corpus, err := filepath.Abs("testdata/legacy.ndjson")
 	if err != nil {

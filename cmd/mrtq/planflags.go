@@ -24,7 +24,7 @@ type planFlags struct {
 	packet   int
 	again    []string
 	done     []string
-	second   bool                   // make a second new queue of the same source
+	second   bool                   // create a second new queue of the same source
 	given    func(flag string) bool // on the command line or in the settings
 	// approved is the saved plan to carry out, nil if there is none.
 	approved *migrate.Approved
@@ -33,13 +33,14 @@ type planFlags struct {
 
 func (p *planFlags) flags(f *pflag.FlagSet) {
 	p.legacyFlags.flags(f)
-	choice(f, &p.dialect, "dialect", "", "dialect of the new layout: as the documents write it, or as the deployed services read and write it; if not given, the dialect of the queue that the target holds", "design", "mrt-zk")
+	choice(f, &p.dialect, "dialect", "", "dialect of the new layout: design is that of the documents, mrt-zk that of the deployed services; you can leave it out if TARGET holds a queue", "design", "mrt-zk")
+	f.Lookup("dialect").DefValue = "" // there is none: an empty target needs a choice
 	p.given = func(flag string) bool { return f.Changed(flag) }
 	policyFlags(f, &p.policies)
 	f.StringVar(&p.acl, "acl", "world:anyone:cdrwa", "access control `list` of created znodes: scheme:id:perms, separated by commas; perms of r, w, c, d, a")
-	f.StringArrayVar(&p.again, "again", nil, "create a new job for this migrated `record`, whose job is gone: its path, or all; can be repeated")
-	f.StringArrayVar(&p.done, "done", nil, "record this `record`, whose custody was lost, as done: its path, or all; can be repeated")
-	f.BoolVar(&p.second, "second-queue", false, "make a second new queue, though another one on TARGET's server has the records of SOURCE; their jobs run twice if both are released")
+	f.StringArrayVar(&p.again, "again", nil, "create a new job for this migrated `record` if its job is gone: its path, or all; can be repeated")
+	f.StringArrayVar(&p.done, "done", nil, "count this `record` as done if its custody was lost: its path, or all; can be repeated")
+	f.BoolVar(&p.second, "second-queue", false, "create a second new queue, although another one on TARGET's server has the records of SOURCE; if both are released, each job runs twice")
 	f.IntVar(&p.packet, "packet", migrate.DefaultPacket, "the servers' jute.maxbuffer in `bytes`")
 }
 
@@ -49,7 +50,7 @@ func (p *planFlags) options(source, target string) (migrate.Options, error) {
 	if err != nil {
 		return migrate.Options{}, usageError("--acl: %w", err)
 	}
-	var dialect newqueue.Dialect // if none is given, the target's
+	var dialect newqueue.Dialect // "" means that of the target
 	if p.given("dialect") {
 		if dialect, err = newqueue.ParseDialect(p.dialect); err != nil {
 			return migrate.Options{}, usageError("--dialect: %w", err)
@@ -94,9 +95,9 @@ func parseACL(s string) ([]znode.ACL, error) {
 	return acl, nil
 }
 
-// aclOfFile refuses schemes that only a server understands: auth means the
-// session's credentials, and others depend on the server's configuration.
-func aclOfFile(acl []znode.ACL) error {
+// checkFileACL refuses schemes that only a server understands: auth means the session's
+// credentials, and others depend on the server's configuration.
+func checkFileACL(acl []znode.ACL) error {
 	for _, a := range acl {
 		if !slices.Contains([]string{"world", "digest", "ip"}, a.Scheme) {
 			return fmt.Errorf("scheme %q: a file's znodes can have world, digest and ip", a.Scheme)
@@ -132,7 +133,7 @@ func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (plan *migrat
 		opt = p.made
 	}
 	if s.target.file != "" {
-		if err := aclOfFile(opt.ACL); err != nil {
+		if err := checkFileACL(opt.ACL); err != nil {
 			return nil, opt, nil, usageError("--acl: %w", err)
 		}
 	}
@@ -147,7 +148,7 @@ func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (plan *migrat
 			closeQueue()
 		}
 	}()
-	target, err := a.comingTarget(ctx, s.target)
+	target, err := a.openTargetOrEmpty(ctx, s.target)
 	if err != nil {
 		return nil, opt, nil, failed("target", s.target.text, err)
 	}
@@ -161,6 +162,10 @@ func (a *app) makePlan(ctx context.Context, s sides, p *planFlags) (plan *migrat
 		return nil, opt, nil, failed("target", s.target.text, targets.Err)
 	case err != nil:
 		return nil, opt, nil, failed("source", s.source.text, err)
+	}
+	// A source can lose a queue after its migration.
+	if named, _ := p.notThere(queue); named != nil && p.approved == nil && plan.NewestRun() == "" {
+		return nil, opt, nil, usageError("%s; nothing was written", named[0])
 	}
 	if !p.second {
 		if err = a.addElsewhere(ctx, s, target.Side, plan); err != nil {

@@ -8,13 +8,13 @@ import (
 
 // policyUsage says what each policy decides.
 var policyUsage = map[string]string{
-	"consumed":    "what becomes of records that a legacy worker may be working on",
-	"completed":   "what becomes of completed records",
-	"deleted":     "what becomes of deleted records",
-	"undecodable": "what becomes of records that can't be decoded",
+	"consumed":    "what to do with records that a legacy worker may be working on",
+	"completed":   "what to do with completed records",
+	"deleted":     "what to do with deleted records",
+	"undecodable": "what to do with records that can't be decoded",
 
-	"inventory-records": "in dialect mrt-zk, what becomes of unfinished inventory records, which no deployed service can finish",
-	"unserviceable":     "in dialect mrt-zk, what becomes of other records that no deployed service could work on",
+	"inventory-records": "in dialect mrt-zk, what to do with unfinished inventory records, which no deployed service can finish",
+	"unserviceable":     "in dialect mrt-zk, what to do with other records that no deployed service could work on",
 }
 
 // policyFlags adds a flag for each policy. The first choice is the safe one.

@@ -11,8 +11,8 @@ import (
 // mostRows is how many rows of a long list a table shows. -o json has all.
 const mostRows = 20
 
-// printPlan prints the plan for a person: what would be done, then everything to
-// know before it is done.
+// printPlan prints the plan as tables: first what would be done, then everything that an
+// operator should know before.
 func (a *app) printPlan(p *migrate.Plan) {
 	fmt.Fprintf(a.stdout, "plan      %s\n", p.ID[:16])
 	fmt.Fprintf(a.stdout, "source    %s  zxid %d  %s\n", cell(p.Source.Name), p.Source.Zxid, p.Source.Hash[:16])
@@ -43,16 +43,16 @@ func (a *app) printPlan(p *migrate.Plan) {
 				made++
 			}
 		}
-		fmt.Fprintf(a.stdout, "Batches: %d to be made, %d to be added to. Znodes of the layout to be made: %d.\n\n", made, n-made, len(p.Structure))
+		fmt.Fprintf(a.stdout, "Batches: %d to create, %d to add to. Znodes of the layout: %d to create.\n\n", made, n-made, len(p.Structure))
 	}
 
-	list(a, "Problems: each keeps the plan from being carried out", p.Problems, []string{"RECORD OR ZNODE", "PROBLEM"}, func(x migrate.Problem) []any {
+	list(a, "Problems: the plan can't be carried out while there are any", p.Problems, []string{"RECORD OR ZNODE", "PROBLEM"}, func(x migrate.Problem) []any {
 		return []any{x.Path, x.Message}
 	})
 	a.printNext(p.Problems, p.Target.Name)
 	a.printServices("What the deployed services would do with it", p.Services)
 	a.printRisks(p)
-	list(a, "Outstanding legacy locks: never migrated, and in the way of a cutover", p.Locks, []string{"LOCK", "SINCE", "DATA", "CONSUMED RECORD"}, func(x migrate.HeldLock) []any {
+	list(a, "Outstanding legacy locks: they are never migrated, and should be gone before a cutover", p.Locks, []string{"LOCK", "SINCE", "DATA", "CONSUMED RECORD"}, func(x migrate.HeldLock) []any {
 		return []any{x.Path, x.Time, x.Data, x.Record}
 	})
 	if len(p.Locks) > 0 {
@@ -75,7 +75,7 @@ func (a *app) printPlan(p *migrate.Plan) {
 // askDialect asks the operator to decide the dialect, because an empty target does
 // not show which services will read the new queue.
 func (a *app) askDialect(assumed newqueue.Dialect) {
-	fmt.Fprintln(a.stdout, paint(a.stdout, attention, "WHICH SERVICES ARE TO READ THE NEW QUEUE? DECIDE IT WITH --dialect:"))
+	fmt.Fprintln(a.stdout, paint(a.stdout, attention, "WHICH SERVICES WILL READ THE NEW QUEUE? CHOOSE WITH --dialect:"))
 	for _, d := range newqueue.Dialects {
 		a.prose(fmt.Sprintf("  --dialect %-10s", d), migrate.ReadBy(d))
 	}
@@ -149,7 +149,7 @@ func (a *app) printRisks(p *migrate.Plan) {
 		risky += len(r.Twice) + len(r.Never)
 	}
 	if risky > 0 {
-		a.table("Consumed records: a worker may be working on them, or have died while it did", []string{"CHOICE", "COULD RUN TWICE", "COULD RUN NEVER", "WHICH", ""}, rows)
+		a.table("Consumed records: a worker may be working on them, or may have died while it worked on them", []string{"CHOICE", "COULD RUN TWICE", "COULD RUN NEVER", "WHICH", ""}, rows)
 	}
 }
 
@@ -167,7 +167,7 @@ func (a *app) printServices(title string, found []migrate.ServiceFinding) {
 // locksNext says what to do about legacy locks (docs/night.md, "Leftover locks").
 const locksNext = "stop the legacy workers, and plan again. A lock that stays was left by a worker that died: decide about its consumed record, if it names one, with --consumed. Then remove the lock if legacy workers may be started again, or leave it: nothing in the new queue reads it"
 
-// firstOf lists the first of all paths.
+// firstOf lists the first paths, and counts the others. all is the number of all.
 func firstOf(paths []string, all int) string {
 	const most = 3
 	if all <= most {
@@ -189,8 +189,8 @@ func list[T any](a *app, title string, items []T, header []string, row func(T) [
 	a.table(title, header, rows)
 }
 
-// sayNotes prints in a migration what mrtq plan would have shown. details is the
-// command that shows it.
+// sayNotes prints a summary of what mrtq plan would show. details is the command that
+// shows it.
 func (a *app) sayNotes(p *migrate.Plan, details string) {
 	var notes []string
 	if n := len(p.Locks); n > 0 {

@@ -7,7 +7,7 @@ import (
 	"mrtq/migrate"
 )
 
-// recordPrinter prints records one after the other, however many there are.
+// recordPrinter prints records as they come, without keeping all of them in memory.
 type recordPrinter struct {
 	record func(migrate.Record) error
 	end    func() error

@@ -13,9 +13,8 @@ import (
 	"mrtq/migrate"
 )
 
-// Migrations at once, in processes of their own, of different sources into
-// different targets and with one quarantine file: what each says that it kept
-// is there.
+// Several migrations write to one quarantine file at the same time, each in its own process,
+// with its own source and target. The file ends with the bytes that all of them kept.
 func TestQuarantineOfManyProcesses(t *testing.T) {
 	dir := t.TempDir()
 	const processes, each = 8, 200

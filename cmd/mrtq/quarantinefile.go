@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// quarantineFile is the default name of a migration's quarantine file. It is made
-// from the target, so that two migrations rarely share a file, and a migration that
-// is run again has the same.
+// quarantineFile is the default name of a migration's quarantine file. It contains the
+// target's name. So two migrations rarely share a file, and a migration that is run again
+// uses the same file.
 func quarantineFile(target endpoint) string {
 	name := target.text
 	if target.file != "" {
@@ -31,8 +31,8 @@ var unfit = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 const longestName = 150 // of 255 that a file's name can have
 
-// quarantineLacks says that a quarantine file lacks the bytes of so many records,
-// and what to do. The target is not to blame for it.
+// quarantineLacks says that a quarantine file lacks the bytes of this number of records,
+// and what to do. This is no fault of the target.
 func quarantineLacks(path string, target endpoint, records int) string {
 	lacks := fmt.Sprintf("--quarantine %s doesn't hold the bytes of %s", path, count(records, "undecodable record", "undecodable records"))
 	if found := notAFile(path); found != "" {
@@ -41,12 +41,12 @@ func quarantineLacks(path string, target endpoint, records int) string {
 	return lacks + ". " + wantQuarantine(target)
 }
 
-// wantQuarantine says which file is wanted.
+// wantQuarantine says which file to give.
 func wantQuarantine(target endpoint) string {
 	return fmt.Sprintf("mrtq migrate wrote %s in the folder where it ran, unless you gave it another --quarantine: give that file", quarantineFile(target))
 }
 
-// notAFile says what there is instead of a quarantine file, "" if there is a file.
+// notAFile says what is at path instead of a file. It is "" if there is a file.
 func notAFile(path string) string {
 	info, err := os.Stat(path)
 	switch {

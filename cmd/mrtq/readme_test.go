@@ -12,11 +12,11 @@ import (
 	"mrtq/harness"
 )
 
-// readmeServer is where README has its throw-away server.
+// readmeServer is the address of the disposable server in README.
 const readmeServer = "localhost:2281"
 
-// TestReadmeScreens: the screens in README are what its commands print, one after
-// the other on one server. A line … stands for any number of lines.
+// The screens in README are what its commands print, one after the other on one server. A
+// line … stands for any number of lines.
 func TestReadmeScreens(t *testing.T) {
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {
@@ -62,10 +62,10 @@ func TestReadmeScreens(t *testing.T) {
 	}
 }
 
-// fileName is an address as the names of files have it.
+// fileName is an address as it is in the names of files.
 func fileName(address string) string { return unfit.ReplaceAllString(address, "-") }
 
-// varied is output with placeholders for what differs from run to run.
+// varied replaces what differs from run to run by placeholders.
 func varied(text string) string {
 	for _, v := range varying {
 		text = v.pattern.ReplaceAllString(text, v.by)

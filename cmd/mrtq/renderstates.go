@@ -18,8 +18,7 @@ const (
 	statesSVG     = "svg"
 )
 
-// writeStates shows every transition of a dialect's machines, as the tables
-// have them.
+// writeStates writes every transition of a dialect's state machines.
 func writeStates(w io.Writer, d newqueue.Dialect, form string) error {
 	switch form {
 	case statesTable:
@@ -56,8 +55,8 @@ func writeStatesTable(w io.Writer, d newqueue.Dialect) error {
 	return nil
 }
 
-// stateRows is an entity's transitions in a dialect as a table to print: the
-// headings, and a row for each transition.
+// stateRows returns an entity's transitions in a dialect as a table: the headings, and a
+// row for each transition.
 func stateRows(e states.Entity, d newqueue.Dialect) (header []string, rows [][]string) {
 	header = []string{"id", string(e) + " from → to", "who"}
 	if e == states.Job {
@@ -129,8 +128,8 @@ func writeStatesSVG(w io.Writer, d newqueue.Dialect) error {
 	return err
 }
 
-// drawing is an entity's table as a drawing. The caller owns it, and may add how
-// many there are in each state, and which transitions were covered.
+// drawing is the drawing of an entity's state machine. The caller may add the number of
+// entities in each state, and which transitions were covered.
 func drawing(e states.Entity, d newqueue.Dialect) statedraw.Machine {
 	m := statedraw.Machine{Name: string(e), States: []statedraw.State{{Name: states.Created, Bound: true}}}
 	for _, s := range states.States(e, string(d)) {

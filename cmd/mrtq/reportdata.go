@@ -14,8 +14,8 @@ import (
 	"mrtq/newqueue/states"
 )
 
-// data is what the page shows. Only this function knows both the page and the
-// migration.
+// data returns what the page shows. Only this file and reportrecords.go know both
+// package report and package migrate.
 func (in *reportInput) data(ctx context.Context) (*report.Data, error) {
 	d := &report.Data{Made: in.made, Source: in.source, Target: in.target, Only: in.only, Check: in.check, Dialect: string(newqueue.Design)}
 	policies, known := migrate.DefaultPolicies(), false
@@ -147,8 +147,8 @@ func runOf(r migrate.Run) report.Run {
 	}
 }
 
-// holdsOf lists the holds that the runs set, whether each is still set, and the
-// holds of others.
+// holdsOf lists the holds that runs set, with whether each is still set, and the holds of
+// others.
 func holdsOf(runs []migrate.Run, s *migrate.Status) []report.Hold {
 	standing := map[string]string{}
 	for _, h := range s.Holds {
@@ -184,8 +184,8 @@ func verificationOf(v *migrate.Verdict, kept bool) *report.Verification {
 	return out
 }
 
-// spellings are the states as the tables have them, by entity and by the dialect's
-// name for them.
+// spellings maps the dialect's name of each state to the name in the tables of states, for
+// each entity.
 func spellings(d newqueue.Dialect) map[newqueue.Entity]map[string]string {
 	status := map[newqueue.Entity]func(state string) newqueue.Object{
 		newqueue.EntityJob:    func(s string) newqueue.Object { return newqueue.JobStatus{State: newqueue.JobState(s)}.Object(d) },
@@ -219,7 +219,7 @@ func queueOf(s *migrate.Status, d newqueue.Dialect) []report.StateCount {
 	return out
 }
 
-// batches are the batches of the records.
+// batches returns the batches of these records.
 func (in *reportInput) batches(ctx context.Context, records []report.Record, d newqueue.Dialect) ([]report.Batch, error) {
 	found := map[string]report.Batch{}
 	for _, r := range records {
@@ -259,7 +259,7 @@ func (in *reportInput) batches(ctx context.Context, records []report.Record, d n
 	return out, nil
 }
 
-// policyTexts say what a policy is about, and which records it decides.
+// policyTexts say which records a policy is about.
 var policyTexts = map[string]struct {
 	about   string
 	decided func(r *report.Record) bool
@@ -272,7 +272,7 @@ var policyTexts = map[string]struct {
 	}},
 }
 
-// servicePolicies are about what only the services of dialect mrt-zk demand.
+// servicePolicies are the policies for what the services of dialect mrt-zk demand.
 var servicePolicies = map[string]string{
 	"inventory-records": "unfinished inventory records, which no deployed service can finish",
 	"unserviceable":     "other records that no deployed service could work on",

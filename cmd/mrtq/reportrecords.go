@@ -20,7 +20,7 @@ import (
 type reportRecords struct {
 	queues map[string]string // the kinds of queues, by znode
 	byPath map[string]*report.Record
-	// waiting is true if the plan of the page was not carried out yet.
+	// waiting is true if the plan on the page has not been carried out yet.
 	waiting bool
 	ran     bool
 }
@@ -38,8 +38,8 @@ func (rs *reportRecords) get(path string) *report.Record {
 	return r
 }
 
-// records are all legacy records in the plan, the source or the target, by path. If
-// these disagree, the target has precedence, then the source.
+// records returns all legacy records in the plan, the source or the target, by path. If
+// they disagree, the target counts most, and then the source.
 func (in *reportInput) records(ctx context.Context, d *report.Data, policies migrate.Policies) ([]report.Record, error) {
 	rs := &reportRecords{queues: in.queues, byPath: map[string]*report.Record{}, waiting: d.Plan != nil && d.Plan.Carried == "", ran: len(d.Runs) > 0}
 	if in.plan != nil {
@@ -68,8 +68,8 @@ func (in *reportInput) records(ctx context.Context, d *report.Data, policies mig
 	return out, nil
 }
 
-// planNow is the plan of a migration now, with the choices of the last one. It says
-// why records were not migrated.
+// planNow plans a migration now, with the choices of the last one. The plan says why
+// records were not migrated.
 func (in *reportInput) planNow(ctx context.Context, d *report.Data, policies migrate.Policies) (*migrate.Plan, error) {
 	opt := in.options
 	opt.Dialect, opt.Policies = newqueue.Dialect(d.Dialect), policies
@@ -94,8 +94,8 @@ func (rs *reportRecords) outcomeOf(a migrate.Action) report.Outcome {
 	}[a]
 }
 
-// forcedBy is the policy that decided about an entry, "" if none had to.
-func forcedBy(e migrate.Entry, p migrate.Policies) string {
+// decidedBy is the policy that decided about an entry. It is "" if no policy had to.
+func decidedBy(e migrate.Entry, p migrate.Policies) string {
 	switch {
 	case e.Action == migrate.ActQuarantine, e.Action == migrate.ActBlock && e.Status == "":
 		return "--undecodable " + p.Undecodable
@@ -113,7 +113,7 @@ func forcedBy(e migrate.Entry, p migrate.Policies) string {
 
 func (rs *reportRecords) entry(e migrate.Entry, p migrate.Policies) *report.Record {
 	r := rs.get(e.Path)
-	r.Queue, r.Status, r.Outcome, r.Reason, r.Forced = string(e.Queue), e.Status, rs.outcomeOf(e.Action), e.Reason, forcedBy(e, p)
+	r.Queue, r.Status, r.Outcome, r.Reason, r.Forced = string(e.Queue), e.Status, rs.outcomeOf(e.Action), e.Reason, decidedBy(e, p)
 	r.State, r.Batch = e.State, e.Batch
 	return r
 }
@@ -129,8 +129,8 @@ func (rs *reportRecords) plan(p *migrate.Plan) {
 	}
 }
 
-// source adds what the source says. planned is true if there is a saved plan, which
-// had all records of its time.
+// source adds what the source says. planned is true if there is a saved plan, which holds
+// all records that existed when it was made.
 func (rs *reportRecords) source(now *migrate.Plan, planned bool) {
 	there := make(map[string]bool, now.Records.Len())
 	for e := range now.Records.All() {
@@ -153,7 +153,7 @@ func (rs *reportRecords) source(now *migrate.Plan, planned bool) {
 		}
 	}
 	for path, r := range rs.byPath {
-		if !there[path] && !r.Outcome.Taken() {
+		if !there[path] && !r.Outcome.InLedger() {
 			r.Outcome, r.Reason = report.NotMigrated, "it was in the plan, and is no longer in the source"
 		}
 	}
@@ -189,7 +189,7 @@ func (rs *reportRecords) taken(ctx context.Context, target side.Side, only strin
 		r.Job, r.Batch, r.Run, r.At = t.Job, t.Batch, t.Run, t.At
 		switch {
 		case t.DeclaredDone:
-			r.Outcome, r.Reason, r.State, r.Job, r.Forced = report.Settled, t.Gone, "", "", "--done"
+			r.Outcome, r.Reason, r.State, r.Job, r.Forced = report.DeclaredDone, t.Gone, "", "", "--done"
 		case !t.Exists:
 			r.Outcome, r.Reason, r.State = report.Gone, t.Gone, ""
 		default:

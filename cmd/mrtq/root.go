@@ -53,7 +53,7 @@ func failed(doing, where string, err error) error {
 	return fmt.Errorf("%s %s: %w", doing, where, err)
 }
 
-// app is what commands share: where they print and the settings of the root.
+// app is what commands share: where they print, and the flags that all of them have.
 type app struct {
 	stdout  *output
 	stderr  io.Writer
@@ -62,13 +62,13 @@ type app struct {
 	config  string
 	// settingsFile is the settings file that was read, "" if there is none.
 	settingsFile string
-	// asOf is what was last said about the data directory.
+	// asOf is what readData said last.
 	asOf string
 	// verdict is the last line; see [app.conclude].
 	verdict verdict
 	running *meter // see [app.meter]
-	// commands is mrtq with all its commands, and typed the flags that were given on
-	// the command line of the one that runs.
+	// commands is mrtq with all its commands. typed are the flags that were given on the
+	// command line of the command that runs.
 	commands *cobra.Command
 	typed    []flagWords
 	// name is the command that runs, and args are its arguments.
@@ -79,9 +79,9 @@ type app struct {
 	log  *slog.Logger
 }
 
-// run is the whole command; it returns the exit code.
+// run runs mrtq with these arguments, and returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {
-	// The first Ctrl-C asks for a clean stop; the second is the system's.
+	// The first Ctrl-C asks for a clean stop. The second one ends the process at once.
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
@@ -118,16 +118,16 @@ func exitCode(err error) int {
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "mrtq",
-		Short: "take a ZooKeeper queue from its legacy form to its new one",
+		Short: "migrate a ZooKeeper queue from its legacy layout to the new one",
 		Long: `mrtq decodes the records of a legacy ZooKeeper queue, migrates them to the new
 batch and job layout, verifies the result, and can roll it back.
 
 A SOURCE or TARGET is host:port[,host:port…][/chroot], ZooKeeper's own connect
 string, or file:tree.ndjson[.gz], a dump. A SOURCE can also be
 snapshot:DIR[,LOGDIR][#/chroot], a server's data directory (its dataDir, and its
-dataLogDir if it has one), which is read without the server. Settings come from
-flags, then from MRTQ_* environment variables (--max-response is MRTQ_MAX_RESPONSE),
-then from mrtq.yaml. mrtq shows the settings from variables and from the file. A
+dataLogDir if it has one), which mrtq reads without the server. A setting comes from
+its flag, else from a variable (--max-response is MRTQ_MAX_RESPONSE), else from
+mrtq.yaml. mrtq shows the settings from variables and from the file. A
 setting that could lose a job or run it twice (--consumed, --undecodable, --force and
 the like) can only be a flag. Data goes to stdout, everything else to stderr. Exit
 codes: 0 done, 1 the check failed, 2 wrong usage, 3 the environment failed,
@@ -140,7 +140,7 @@ codes: 0 done, 1 the check failed, 2 wrong usage, 3 the environment failed,
 			if err := a.settings(cmd); err != nil {
 				return err
 			}
-			if err := a.conn.limited(); err != nil {
+			if err := a.conn.setLimit(); err != nil {
 				return err
 			}
 			a.conn.patient = cmd.Flags().Changed("timeout")
@@ -182,9 +182,9 @@ func noSuchCommand(root *cobra.Command, given []string) error {
 		return nil
 	}
 	for _, name := range root.SuggestionsFor(given[0]) {
-		return usageError("%q is no command: did you mean mrtq %s?", given[0], name)
+		return usageError("mrtq has no command %q: did you mean mrtq %s?", given[0], name)
 	}
-	return usageError("%q is no command; see mrtq --help", given[0])
+	return usageError("mrtq has no command %q; see mrtq --help", given[0])
 }
 
 // args requires positional arguments with these names.

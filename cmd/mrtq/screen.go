@@ -11,7 +11,7 @@ import (
 	"mrtq/migrate/live"
 )
 
-// printer shows views one below the other, for pipes and files.
+// printer prints views one below the other, to a pipe or a file.
 type printer struct {
 	a     *app
 	json  bool
@@ -20,7 +20,7 @@ type printer struct {
 
 func (c *watchCmd) printer(a *app) *printer { return &printer{a: a, json: c.output == "ndjson"} }
 
-// pipeWidth is the width of a picture without a terminal.
+// pipeWidth is the width of a view if there is no terminal.
 const pipeWidth = 120
 
 func (p *printer) show(v live.View) error {
@@ -57,7 +57,8 @@ const (
 	clearRest   = "\x1b[J"
 )
 
-// screen shows one view on a terminal. At the end it restores what was there before.
+// screen shows one view on a terminal, over the last one. At the end it restores what the
+// terminal showed before.
 type screen struct {
 	out           *output
 	file          *os.File
@@ -66,7 +67,7 @@ type screen struct {
 	entered       bool
 }
 
-// screenFile is the terminal that w writes to, if it can keep a screen.
+// screenFile returns the terminal that w writes to, if it can show a screen.
 func screenFile(w io.Writer) (*os.File, bool) {
 	file, ok := terminal(w)
 	name := os.Getenv("TERM")
@@ -95,7 +96,7 @@ func (s *screen) leave() {
 
 func (s *screen) show(v live.View) error { return s.redraw(v) }
 
-// redraw draws the view at once, over the last one.
+// redraw draws the view in one write, over the last one.
 func (s *screen) redraw(v live.View) error {
 	s.enter()
 	var b strings.Builder
@@ -130,7 +131,7 @@ func (s *screen) handle(signal os.Signal) {
 	}
 }
 
-// size is the size of a terminal, or the usual one if it is unknown.
+// size is the size of a terminal, or 80 by 24 if it is unknown.
 func size(file *os.File) (width, height int) {
 	width, height, err := term.GetSize(int(file.Fd()))
 	if err != nil || width <= 0 || height <= 0 {

@@ -10,9 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestScreens: what an operator sees on a terminal of 80 and of 120 columns.
-// -update rewrites the screens, testdata/screen/NAME.COLUMNS, in which \e is the
-// escape character.
+// The tables of these commands fit on a terminal of 80 and of 120 columns. -update writes
+// the screens, testdata/screen/NAME.COLUMNS, in which \e is the escape character.
 func TestScreens(t *testing.T) {
 	corpus, err := os.ReadFile("testdata/legacy.ndjson")
 	if err != nil {
@@ -23,7 +22,7 @@ func TestScreens(t *testing.T) {
 		t.Fatal(err)
 	}
 	quiet := terminalRun{columns: 80, dataOnly: true}
-	// What verify, status and hold look at.
+	// The target that verify and status read.
 	if text, err := quiet.run(t, dir, "migrate", "file:legacy.ndjson", "file:new.ndjson", "--dialect", "design", "--undecodable", "quarantine", "--consumed", "failed"); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -73,7 +72,7 @@ var (
 	tableLine = regexp.MustCompile(`^([│┌├└]|    \S)`)
 )
 
-// visible is what a terminal got, in a form to read and compare.
+// visible is what a terminal got, with \e for the escape character.
 func visible(text string) string {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\x1b", `\e`)
 	for _, v := range varying {
@@ -82,11 +81,11 @@ func visible(text string) string {
 	return today.ReplaceAllString(text, "STARTED-------------") // as wide
 }
 
-// today matches the times of now; those of the corpus have milliseconds.
+// today matches times of today. Those of the corpus have milliseconds.
 var today = regexp.MustCompile(`2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-// TestVerdictOnTerminal: the last line has the colour of what it says; nothing has
-// one if NO_COLOR is set, or on a terminal that has none.
+// The last line has the colour of its tone. If NO_COLOR is set, or the terminal has no
+// colours, nothing is coloured.
 func TestVerdictOnTerminal(t *testing.T) {
 	dir := t.TempDir()
 	corpus, err := filepath.Abs("testdata/legacy.ndjson")

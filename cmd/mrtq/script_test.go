@@ -28,16 +28,16 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"mrtq": main,
 // TestScripts runs the command on dumps.
 func TestScripts(t *testing.T) { runScripts(t, "testdata/script", "") }
 
-// TestServerScripts runs it on a real server, each script in a chroot of its own.
+// TestServerScripts runs the command on a real server, each script in its own chroot.
 func TestServerScripts(t *testing.T) {
 	server := harness.ForTest(t, harness.TestBackend(), harness.Options{})
 	runScripts(t, "testdata/server", server.Address())
 }
 
-// runScripts runs a folder of scripts. Each has the corpus as legacy.ndjson and
-// legacy.expected.ndjson, data directories that a real server wrote with it in
-// zkdata, and if there is a server, the connect strings $ZK, with the script's own
-// chroot, and $SERVER, without.
+// runScripts runs the scripts of a folder. Each finds the corpus in legacy.ndjson and
+// legacy.expected.ndjson, and data directories of a real server that held the corpus in
+// zkdata. If there is a server, $ZK is its connect string with the script's own chroot,
+// and $SERVER that without a chroot.
 func runScripts(t *testing.T, dir, server string) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 dir,
@@ -47,7 +47,7 @@ func runScripts(t *testing.T, dir, server string) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exitcode": wantExitCode,
 			"record":   record,
-			"znode":    secondDoor,
+			"znode":    znodeCommand,
 		},
 		Setup: func(env *testscript.Env) error {
 			for _, name := range []string{"legacy.ndjson", "legacy.expected.ndjson"} {
@@ -62,7 +62,7 @@ func runScripts(t *testing.T, dir, server string) {
 			if err := os.CopyFS(filepath.Join(env.WorkDir, "zkdata"), os.DirFS("../../internal/zkdata/testdata")); err != nil {
 				return err
 			}
-			// A process of the race detector sleeps for a second before it ends.
+			// With the race detector, a process sleeps for a second before it ends.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			env.Setenv("JAVA_HOME", os.Getenv("JAVA_HOME"))
 			env.Setenv("ZOOKEEPER_HOME", os.Getenv("ZOOKEEPER_HOME"))
@@ -74,18 +74,18 @@ func runScripts(t *testing.T, dir, server string) {
 			env.Setenv("ZK", server+chroot)
 			env.Setenv("CREDENTIAL", "digest:"+credential)
 			env.Setenv("ACL", "digest:"+zk.DigestACL(zk.PermAll, "operator", password)[0].ID+":cdrwa")
-			door, err := openDoor(server, chroot)
+			session, err := openTestSession(server, chroot)
 			if err != nil {
 				return err
 			}
-			env.Values[doorKey{}] = door
-			env.Defer(door.conn.Close)
+			env.Values[testSessionKey{}] = session
+			env.Defer(session.conn.Close)
 			return nil
 		},
 	})
 }
 
-// varying is what differs from run to run in what mrtq prints.
+// varying matches what differs from run to run in what mrtq prints.
 var varying = []struct {
 	pattern *regexp.Regexp
 	by      string
@@ -105,9 +105,8 @@ var varying = []struct {
 	{regexp.MustCompile(`the host name (\S+) could not be looked up, because the name server did not answer; check`), "there is no host $1; check"},
 }
 
-// steady makes output comparable: names for the server and the script's
-// folder, and placeholders for what varies.
-func steady(ts *testscript.TestScript, text string) string {
+// comparableText replaces the server, the script's folder, and what varies by placeholders.
+func comparableText(ts *testscript.TestScript, text string) string {
 	for _, name := range []string{"ZK", "SERVER", "WORK"} {
 		if value := ts.Getenv(name); value != "" {
 			text = strings.ReplaceAll(text, value, name)
@@ -119,9 +118,9 @@ func steady(ts *testscript.TestScript, text string) string {
 	return text
 }
 
-// wantExitCode is the command "exitcode N COMMAND [ARG…]": it demands the exit code
-// and keeps what was printed, made steady, as stdout and stderr. What is
-// compared byte by byte is run with exec instead.
+// wantExitCode is the command "exitcode N COMMAND [ARG…]". It checks the exit code, and
+// keeps what was printed as stdout and stderr, with placeholders for what varies. Scripts
+// that need the exact bytes use exec.
 func wantExitCode(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exitcode N COMMAND [ARG…]")
@@ -133,15 +132,15 @@ func wantExitCode(ts *testscript.TestScript, neg bool, args []string) {
 	} else {
 		ts.Check(err)
 	}
-	io.WriteString(ts.Stdout(), steady(ts, ts.ReadFile("stdout")))
-	io.WriteString(ts.Stderr(), steady(ts, ts.ReadFile("stderr")))
+	io.WriteString(ts.Stdout(), comparableText(ts, ts.ReadFile("stdout")))
+	io.WriteString(ts.Stderr(), comparableText(ts, ts.ReadFile("stderr")))
 	if strconv.Itoa(code) != args[0] {
 		ts.Fatalf("exit code %d, want %s", code, args[0])
 	}
 }
 
-// record is the command "record FILE PATH STATUS PAYLOAD [TIMES]": it adds a
-// record to a dump, whose payload is the text so many times over.
+// record is the command "record FILE PATH STATUS PAYLOAD [TIMES]". It adds a record to a
+// dump. Its payload is the text, TIMES times.
 func record(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 4 {
 		ts.Fatalf("usage: record FILE PATH STATUS PAYLOAD [TIMES]")

@@ -18,8 +18,8 @@ import (
 
 const defaultConfig = "mrtq.yaml"
 
-// settings fills flags that were not given from the environment, then from the
-// settings file, and shows each that it fills.
+// settings sets the flags that were not given: from variables, or else from the settings
+// file. It shows each flag that it sets.
 func (a *app) settings(cmd *cobra.Command) error {
 	if err := checkVariables(cmd.Root(), os.Environ()); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (a *app) settings(cmd *cobra.Command) error {
 		}
 		name := variable(f.Name)
 		if value, ok := os.LookupEnv(name); ok {
-			if bad = fromElsewhere(f.Name, "$"+name); bad != nil {
+			if bad = refuseFlagOnly(f.Name, "$"+name); bad != nil {
 				return
 			}
 			if err := cmd.Flags().Set(f.Name, value); err != nil {
@@ -51,7 +51,7 @@ func (a *app) settings(cmd *cobra.Command) error {
 		if !ok {
 			return
 		}
-		if bad = fromElsewhere(f.Name, s.where+", "+f.Name); bad == nil {
+		if bad = refuseFlagOnly(f.Name, s.where+", "+f.Name); bad == nil {
 			bad = s.apply(cmd.Flags(), f)
 		}
 		fromFile = append(fromFile, s)
@@ -82,7 +82,7 @@ func variable(flag string) string {
 	return "MRTQ_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// setting is one flag in a settings file.
+// setting is a flag that a settings file sets.
 type setting struct {
 	flag   string
 	where  string // file and line
@@ -139,7 +139,7 @@ func (a *app) readConfig(cmd *cobra.Command) (map[string]setting, error) {
 			return nil, usageError("%s, %s: no command has a flag --%s", s.where, s.flag, name.Value)
 		}
 		if _, twice := settings[name.Value]; twice {
-			return nil, usageError("%s, %s: it was set before", s.where, s.flag)
+			return nil, usageError("%s, %s: it is set twice", s.where, s.flag)
 		}
 		items := []*yaml.Node{value}
 		if value.Kind == yaml.SequenceNode {
@@ -156,8 +156,8 @@ func (a *app) readConfig(cmd *cobra.Command) (map[string]setting, error) {
 	return settings, nil
 }
 
-// settingNodes are the names and values of a settings file, alternating. The error
-// follows the name of the file.
+// settingNodes returns the names and values of a settings file, in turns. Its error is
+// meant to follow the name of the file.
 func settingNodes(text []byte) ([]*yaml.Node, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {

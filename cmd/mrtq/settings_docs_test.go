@@ -14,14 +14,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// documented is a flag that a settings file may set, and the commands that have it.
+// documented is a flag that a settings file can set, and the commands that have it.
 type documented struct {
 	flag     *pflag.Flag
-	commands []string // none: all have it
+	commands []string // empty if all commands have it
 }
 
-// settable are the flags that a settings file may set: those of all commands
-// first, then the others by name.
+// settable lists the flags that a settings file can set: first those of all commands, then
+// the others by name.
 func settable(root *cobra.Command) []documented {
 	byName := map[string]*documented{}
 	root.PersistentFlags().VisitAll(func(f *pflag.Flag) { byName[f.Name] = &documented{flag: f} })
@@ -53,8 +53,8 @@ func settable(root *cobra.Command) []documented {
 	return all
 }
 
-// schemaOf says in JSON Schema what values a flag takes. Where several commands
-// have a flag of one name, one of them speaks for all, as to its type.
+// schemaOf says in JSON Schema what values a flag takes. If several commands have a flag with
+// this name, it has the type of one of them.
 func schemaOf(d documented) map[string]any {
 	_, usage := pflag.UnquoteUsage(d.flag)
 	s := map[string]any{"description": usage}
@@ -68,7 +68,7 @@ func schemaOf(d documented) map[string]any {
 	case kind == "stringSlice" || kind == "stringArray":
 		s["type"], s["items"] = []string{"string", "array"}, map[string]any{"type": "string"}
 	case strings.Contains(kind, "|"):
-		// Commands differ in what they take.
+		// The flag takes different values in different commands.
 		if d.flag.Name != "output" && d.flag.Name != "backend" && d.flag.Name != "dialect" {
 			s["enum"] = strings.Split(kind, "|")
 		} else {
@@ -80,8 +80,7 @@ func schemaOf(d documented) map[string]any {
 	return s
 }
 
-// TestSettingsSchema: docs/mrtq.schema.json has each setting, and no other. -update
-// writes it.
+// docs/mrtq.schema.json has all settings, and nothing else. -update writes it.
 func TestSettingsSchema(t *testing.T) {
 	properties := map[string]any{}
 	for _, d := range settable(newRoot()) {
@@ -97,8 +96,7 @@ func TestSettingsSchema(t *testing.T) {
 	golden(t, "../../docs/mrtq.schema.json", string(b)+"\n")
 }
 
-// TestSettingsExample: docs/mrtq.yaml has each setting with its default. -update
-// writes it.
+// docs/mrtq.yaml has each setting with its default. -update writes it.
 func TestSettingsExample(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`# yaml-language-server: $schema=mrtq.schema.json
@@ -131,9 +129,8 @@ func TestSettingsExample(t *testing.T) {
 	golden(t, "../../docs/mrtq.yaml", b.String())
 }
 
-// TestSettingsExampleIsTaken: the example with all its lines is taken, by a command
-// that has many of the flags.
-func TestSettingsExampleIsTaken(t *testing.T) {
+// A command with many of the flags accepts docs/mrtq.yaml with all its lines.
+func TestSettingsExampleIsAccepted(t *testing.T) {
 	example, err := os.ReadFile("../../docs/mrtq.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +148,7 @@ func TestSettingsExampleIsTaken(t *testing.T) {
 		}
 		cmd.InheritedFlags()
 		a.config = path
-		// Values of one command may be none of another's.
+		// A value for one command may be wrong for another one.
 		if err := a.settings(cmd); err != nil && !strings.Contains(err.Error(), "want one of") {
 			t.Errorf("%s: %v", command.Name(), err)
 		}

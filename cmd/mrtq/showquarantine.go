@@ -11,12 +11,12 @@ import (
 	"mrtq/migrate"
 )
 
-// quarantined is why a record was not migrated, and what keeps its bytes.
+// quarantined says why a record was not migrated, and which file keeps its bytes.
 type quarantined struct {
 	Kind    legacy.Kind `json:"kind"`
 	Message string      `json:"message"`
-	File    string      `json:"file"` // that was looked into; "" if none is known
-	Kept    bool        `json:"kept"` // and the record's bytes are in it
+	File    string      `json:"file"` // the file that was read; "" if none is known
+	Kept    bool        `json:"kept"` // the file holds the record's bytes
 }
 
 // inQuarantine reports whether an item is a record that was not migrated because it
@@ -25,8 +25,8 @@ func inQuarantine(it *migrate.Item) bool {
 	return it.Run == "" && it.Root == "" && it.Record != nil && it.Record.Err != nil
 }
 
-// lookIntoQuarantine looks for a record's bytes in the quarantine file that was named,
-// or in the one that migrate writes by itself, if it is here.
+// lookIntoQuarantine looks for a record's bytes in the given quarantine file, or else in
+// the default one, if it exists in this folder.
 func lookIntoQuarantine(r migrate.Record, file string, target endpoint) (*quarantined, error) {
 	q := &quarantined{Kind: r.Err.Kind, Message: r.Err.Error(), File: file}
 	if name := quarantineFile(target); file == "" && regular(name) {
@@ -40,7 +40,7 @@ func lookIntoQuarantine(r migrate.Record, file string, target endpoint) (*quaran
 	case errors.Is(err, fs.ErrNotExist):
 		return q, nil
 	case errors.Is(err, migrate.ErrQuarantineFile):
-		return nil, usageError("--quarantine %s %w; name another", q.File, migrate.ErrQuarantineFile)
+		return nil, usageError("--quarantine %s %w; give another file", q.File, migrate.ErrQuarantineFile)
 	case err != nil:
 		return nil, fmt.Errorf("show: %w", err)
 	}
@@ -52,7 +52,7 @@ func lookIntoQuarantine(r migrate.Record, file string, target endpoint) (*quaran
 func (q *quarantined) where() string {
 	switch {
 	case q.File == "":
-		return "Where its bytes are kept is not known here: give the file that migrate named, with --quarantine FILE"
+		return "Which file keeps its bytes is unknown: give the file that migrate named, with --quarantine FILE"
 	case q.Kept:
 		return q.File + " keeps its bytes"
 	}

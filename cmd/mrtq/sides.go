@@ -18,8 +18,8 @@ type reading struct {
 	Close func()
 }
 
-// openSource opens a SOURCE for reading only. Znodes that may not be read are
-// marked. On a server, the ACLs of the znodes that acl chooses are read, too.
+// openSource opens a SOURCE for reading only. It marks znodes that may not be read. On a
+// server, it also reads the ACLs of the znodes that acl chooses.
 func (a *app) openSource(ctx context.Context, e endpoint, acl func(path string) bool) (*reading, error) {
 	switch {
 	case e.file != "":
@@ -74,8 +74,8 @@ func (a *app) openQueue(ctx context.Context, e endpoint, l *legacyFlags) (queue 
 	return queue, from.Close, nil
 }
 
-// openTarget opens a TARGET for reading only. A znode that may not be read is an
-// error, also in a dump.
+// openTarget opens a TARGET for reading only. If a znode may not be read, that is an error,
+// also in a dump.
 func (a *app) openTarget(ctx context.Context, e endpoint, acl func(path string) bool) (*reading, error) {
 	if e.file != "" {
 		d, err := a.openWholeDump(ctx, e.file)
@@ -91,8 +91,7 @@ func (a *app) openTarget(ctx context.Context, e endpoint, acl func(path string) 
 	return &reading{side.Session(r, acl), r.Close}, nil
 }
 
-// readTarget reads something of a TARGET, over a session that cannot write, and
-// shows how far it is.
+// readTarget opens a TARGET for reading only, calls read, and shows how far it is.
 func readTarget[T any](ctx context.Context, a *app, e endpoint, read func(context.Context, side.Side) (T, error)) (T, error) {
 	target, err := a.openTarget(ctx, e, nil)
 	if err != nil {
@@ -105,9 +104,9 @@ func readTarget[T any](ctx context.Context, a *app, e endpoint, read func(contex
 	return read(ctx, target.Side)
 }
 
-// openWholeDump is openDump for a dump that must not lack anything.
+// openWholeDump opens a dump that must be complete.
 func (a *app) openWholeDump(ctx context.Context, path string) (*side.Dump, error) {
-	d, err := a.openDump(ctx, path, migrateFirst)
+	d, err := a.openDump(ctx, path, makeTarget)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +122,7 @@ func (a *app) openWholeDump(ctx context.Context, path string) (*side.Dump, error
 func (a *app) openDump(ctx context.Context, path, next string) (*side.Dump, error) {
 	show, finish := a.progress("reading the dump", "znodes")
 	defer finish()
-	d, err := side.OpenDump(ctx, path, packed(path), func(n int) { show(n, 0) })
+	d, err := side.OpenDump(ctx, path, isGzip(path), func(n int) { show(n, 0) })
 	if errors.Is(err, syscall.EISDIR) {
 		next = "a server's data directory is snapshot:" + path
 	}

@@ -13,8 +13,8 @@ import (
 
 const transitionsPage = "../../docs/transitions.md"
 
-// TestTransitionsPage holds the tables and diagrams of docs/transitions.md to
-// the tables of package states. -update writes them.
+// The tables and diagrams in docs/transitions.md are those of package states. -update writes
+// them.
 func TestTransitionsPage(t *testing.T) {
 	page, err := os.ReadFile(transitionsPage)
 	if err != nil {
@@ -39,7 +39,7 @@ func TestTransitionsPage(t *testing.T) {
 	}
 }
 
-// replaceGenerated replaces the text between two comments that name the mark.
+// replaceGenerated replaces the text between the two comments with this mark.
 func replaceGenerated(page, mark, text string) (string, error) {
 	start, end := fmt.Sprintf("<!-- generated: %s -->\n", mark), fmt.Sprintf("<!-- end of %s -->\n", mark)
 	head, rest, ok := strings.Cut(page, start)
@@ -50,7 +50,7 @@ func replaceGenerated(page, mark, text string) (string, error) {
 	return head + start + "\n" + text + "\n" + end + tail, nil
 }
 
-// markdown is the table of an entity.
+// markdown is the table of an entity's transitions.
 func markdown(e states.Entity, d newqueue.Dialect) string {
 	header := []string{"id", "from → to", "who"}
 	if e == states.Job {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/term"
 )
 
-// table prints rows under a title: plain columns in a pipe, and on a terminal the
-// shape that [fit] chooses.
+// table prints rows below a title: as plain columns in a pipe, and in the shape that [fit]
+// chooses on a terminal.
 func (a *app) table(title string, header []string, rows [][]any) {
 	if len(rows) == 0 {
 		return
@@ -25,7 +25,7 @@ func (a *app) table(title string, header []string, rows [][]any) {
 }
 
 func (a *app) tableLines(header []string, rows [][]any) []string {
-	rows = oneLined(rows)
+	rows = printableCells(rows)
 	screen, ok := terminal(a.stdout.Writer)
 	if !ok {
 		return plainLines(header, rows, false)
@@ -42,8 +42,8 @@ func (a *app) tableLines(header []string, rows [][]any) []string {
 	return fit(widths, words, columns).lines(header, rows, columns, colour)
 }
 
-// oneLined makes each cell's text safe to print on one line.
-func oneLined(rows [][]any) [][]any {
+// printableCells makes each cell's text safe to print, on one line.
+func printableCells(rows [][]any) [][]any {
 	out := make([][]any, len(rows))
 	for i, r := range rows {
 		out[i] = make([]any, len(r))
@@ -60,7 +60,7 @@ func oneLined(rows [][]any) [][]any {
 	return out
 }
 
-// toned is a cell's text with a colour, if colours are used.
+// toned is a cell's text with the tone that colours it.
 type toned struct {
 	tone tone
 	text string
@@ -68,12 +68,11 @@ type toned struct {
 
 func (t toned) String() string { return t.text }
 
-// longestWord is the longest word that is not broken inside a column. The first
-// column, most often a path, is never broken, because people want to copy it.
+// longestWord is the length of the longest word that a column does not break. The first
+// column, most often a path, breaks no word, because people want to copy it.
 const longestWord = 40
 
-// measure returns the width of each column, and the least width that breaks none of
-// its words.
+// measure returns the width of each column, and the least width that breaks no word.
 func measure(header []string, rows [][]any) (widths, words []int) {
 	widths, words = make([]int, len(header)), make([]int, len(header))
 	add := func(column int, s string) {
@@ -95,9 +94,9 @@ func measure(header []string, rows [][]any) (widths, words []int) {
 	return widths, words
 }
 
-// shape is how a table is shown on a terminal.
+// shape says how a table is shown on a terminal.
 type shape struct {
-	// beside is how many columns are side by side. The others are below their row.
+	// beside is the number of columns that are side by side. The others are below each row.
 	beside int
 	// framed are the widths of the columns of a table in a frame. Longer cells are
 	// wrapped. It is nil if there is no frame.
@@ -193,8 +192,8 @@ func framedLines(header []string, rows [][]any, widths []int, colour bool) []str
 	return render(table.StyleLight, header, rows, colour, configs)
 }
 
-// stackedLines shows the first columns side by side. Each of the others has its own
-// lines below the row, after its heading. Empty cells have no line.
+// stackedLines shows the first columns side by side. Each other cell has its own lines
+// below the row, after the column's heading. Empty cells have none.
 func stackedLines(header []string, rows [][]any, beside, screen int, colour bool) []string {
 	const indent = "    "
 	first := make([][]any, len(rows))
@@ -227,7 +226,7 @@ func stackedLines(header []string, rows [][]any, beside, screen int, colour bool
 	return lines
 }
 
-// prose prints text after a label. On a terminal it is wrapped between words.
+// prose prints text after a label. On a terminal, it wraps the text between words.
 func (a *app) prose(label, line string) {
 	label, line = cell(label), cell(line)
 	if screen, ok := terminal(a.stdout.Writer); ok && !a.wide {

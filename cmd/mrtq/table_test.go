@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestFit: the shape that a screen's width leaves.
+// fit chooses a table's shape by the width of the screen.
 func TestFit(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -34,8 +34,8 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// Whatever the widths, every word of a stacked table is there, and no line is
-// wider than the screen but one whose first cell is.
+// A stacked table of any width loses no word. No line is wider than the screen, unless its
+// first cell is.
 func TestStackedLosesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.StringMatching(`[a-z]{1,12}`)

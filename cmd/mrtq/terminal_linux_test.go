@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openTerminal makes a terminal. What is written to it control reads, and the
-// other way round.
+// openTerminal opens a terminal. What is written to terminal can be read from control, and
+// the other way round.
 func openTerminal(t *testing.T, width, height int) (control, terminal *os.File) {
 	t.Helper()
 	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -47,8 +47,7 @@ func resize(t *testing.T, control *os.File, width, height int) {
 	}
 }
 
-// onTerminal runs mrtq with a terminal of 80 columns for stdout and stderr, and
-// returns what the terminal got.
+// onTerminal runs mrtq on a terminal of 80 columns, and returns what the terminal got.
 func onTerminal(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	text, err := terminalRun{columns: 80}.run(t, dir, args...)
@@ -58,11 +57,11 @@ func onTerminal(t *testing.T, dir string, args ...string) string {
 	return text
 }
 
-// terminalRun is how mrtq is run on a terminal.
+// terminalRun says how to run mrtq on a terminal.
 type terminalRun struct {
 	columns int
-	env     []string // besides what every run has
-	// dataOnly has stderr elsewhere: progress comes as it likes.
+	env     []string // in addition to that of every run
+	// dataOnly keeps stderr away from the terminal, because progress is not predictable.
 	dataOnly bool
 }
 
@@ -72,7 +71,7 @@ func (r terminalRun) run(t *testing.T, dir string, args ...string) (string, erro
 	control, terminal := openTerminal(t, r.columns, 24)
 	got := make(chan string, 1)
 	go func() {
-		text, _ := io.ReadAll(control) // ends with EIO once nobody has the terminal
+		text, _ := io.ReadAll(control) // ends with EIO when no process has the terminal open
 		got <- string(text)
 	}()
 	cmd := exec.Command("mrtq", args...)
@@ -87,7 +86,7 @@ func (r terminalRun) run(t *testing.T, dir string, args ...string) (string, erro
 	return <-got, err
 }
 
-// A terminal gets frames and a head in bold, within its width.
+// On a terminal, a table has a frame and bold headings, and fits the width.
 func TestTableOnTerminal(t *testing.T) {
 	corpus, err := filepath.Abs("testdata/legacy.ndjson")
 	if err != nil {
@@ -101,8 +100,7 @@ func TestTableOnTerminal(t *testing.T) {
 	}
 }
 
-// A table that is wider than the terminal is wrapped within its cells: nothing
-// of it is lost.
+// If a table is wider than the terminal, its cells are wrapped, and nothing is lost.
 func TestWideTableOnTerminal(t *testing.T) {
 	dir := t.TempDir()
 	dump := `{"path":"/ingest/mrtQ-05000000000001","data":"` + base64.StdEncoding.EncodeToString(append(make([]byte, 9), `{"batchID":"bid-1","jobID":"jid-1","profile":"demo","type":"object-manifest","filename":"a.txt"}`...)) + `"}`
@@ -130,8 +128,8 @@ func TestWideTableOnTerminal(t *testing.T) {
 	}
 }
 
-// A terminal has a line that moves, from the first second on, also where nothing
-// else does; it is gone in the end.
+// From the first second on, a terminal has a line that changes, also while mrtq waits. At
+// the end the line disappears.
 func TestProgressOnTerminal(t *testing.T) {
 	address, _ := silent(t)
 	control, terminal := openTerminal(t, 80, 24)
@@ -152,10 +150,10 @@ func TestProgressOnTerminal(t *testing.T) {
 			cmd.Process.Signal(os.Interrupt)
 		}
 		if err != nil {
-			break // EIO once nobody has the terminal
+			break // EIO when no process has the terminal open
 		}
 	}
-	_ = cmd.Wait() // what it printed tells
+	_ = cmd.Wait() // the test checks what it printed
 	for _, want := range []string{"\rconnecting to " + address + ": 1 s", ": 2 s"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %q", want, text)

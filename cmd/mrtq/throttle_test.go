@@ -12,8 +12,8 @@ import (
 	"mrtq/internal/znode"
 )
 
-// TestServerThatThrottles: Apache's server refuses requests that wait too long behind
-// others. Each command leaves it alone for a while and ends as it does elsewhere.
+// Apache's server can throttle: it refuses requests that have waited too long. Each command
+// then waits for a while, and ends with the same result.
 func TestServerThatThrottles(t *testing.T) {
 	server := harness.ForTest(t, harness.JVM, harness.Options{Properties: map[string]string{
 		"request_throttle_max_requests": "2", "request_throttle_stall_time": "3", "throttled_op_wait_time": "25",

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// otherVariables are the MRTQ_* variables that don't stand for a flag.
+// otherVariables are the MRTQ_* variables that don't set a flag.
 var otherVariables = []string{
 	"MRTQ_CONFIG",
 	authVariable,
@@ -25,8 +25,8 @@ var otherVariables = []string{
 	"MRTQ_DEMO_ADDRESS",
 }
 
-// checkVariables refuses unknown MRTQ_* variables, because a misspelt setting would
-// silently have no effect.
+// checkVariables refuses unknown MRTQ_* variables, because otherwise a misspelt setting
+// would silently have no effect.
 func checkVariables(root *cobra.Command, environment []string) error {
 	known := slices.Clone(otherVariables)
 	for name := range flagNames(root) {

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestVariables: each flag has a variable; what is neither a flag's nor known for
-// something else is refused.
+// Each flag has a variable. mrtq refuses an MRTQ_* variable that it does not know.
 func TestVariables(t *testing.T) {
 	root := newRoot()
 	var all []string

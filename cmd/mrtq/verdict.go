@@ -12,15 +12,14 @@ type verdict struct {
 	text string
 }
 
-// conclude sets the command's verdict. It is printed after everything else, on
-// stderr, so that a pipe gets only data. The last call counts. An error with exit
-// code 1 says the same for scripts, and is not printed if there is a verdict.
+// conclude sets the command's verdict, in place of an earlier one. It is printed after
+// everything else, on stderr, so that a pipe gets only data. If there is a verdict, an
+// error with exit code 1 is not printed, because it says the same.
 func (a *app) conclude(t tone, format string, args ...any) {
 	a.verdict = verdict{t, fmt.Sprintf(format, args...)}
 }
 
-// lastLine is the last line of a command: its verdict, or the error that it
-// returned.
+// lastLine is the last line that a command prints: its verdict or its error.
 func (a *app) lastLine(err error, code int) string {
 	v, safe := a.verdict, printable.Line // it may quote what other clients wrote
 	if err != nil && (code != exitCheck || v.text == "") {

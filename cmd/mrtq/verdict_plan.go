@@ -20,8 +20,8 @@ var toDo = map[migrate.Action]string{
 	migrate.ActBlock:      "to decide",
 }
 
-// planVerdict is a plan in one line: what it does with the records, and whether it
-// can be carried out.
+// planVerdict sums up a plan in one line: what it does with the records, and whether it can
+// be carried out.
 func planVerdict(p *migrate.Plan) (tone, string) {
 	var parts []string
 	for _, act := range migrate.Actions {
@@ -31,7 +31,7 @@ func planVerdict(p *migrate.Plan) (tone, string) {
 	}
 	records := strings.Join(parts, ", ")
 	if records == "" {
-		records = "no record"
+		records = "no records"
 	}
 	switch {
 	case p.Blocked():
@@ -46,9 +46,8 @@ func planVerdict(p *migrate.Plan) (tone, string) {
 	return good, records + ": ready"
 }
 
-// toDoFirst says what stands between a plan and its migration: what is to be decided,
-// and the other problems, which are to be mended. records is how many records are to be
-// decided; each is a problem.
+// toDoFirst says what to do before a plan can be carried out: what to decide, and how many
+// other problems to mend. records is the number of records to decide. Each is a problem.
 func toDoFirst(records int, problems []migrate.Problem) string {
 	others := len(problems) - records
 	var decide, first []string
@@ -70,7 +69,7 @@ func toDoFirst(records int, problems []migrate.Problem) string {
 	return strings.Join(first, ", and ")
 }
 
-// class is a group of warnings that say the same about different things.
+// class is a group of warnings that say the same about different znodes.
 type class struct {
 	message string // what all of them say, with … in place of what differs; see [migrate.InCommon]
 	paths   []string
@@ -94,8 +93,8 @@ func classes(warnings []migrate.Warning) []*class {
 	return order
 }
 
-// particular matches the parts of a message that are about one thing only: quoted
-// text, a path, an identifier, a number.
+// particular matches the parts of a message that differ between warnings of a class:
+// quoted text, paths, identifiers and numbers.
 var particular = regexp.MustCompile(`"(\\.|[^"\\])*"|[^\s"]*[/0-9][^\s":,;]*`)
 
 func (a *app) printWarnings(warnings []migrate.Warning) {

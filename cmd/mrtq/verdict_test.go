@@ -9,7 +9,7 @@ import (
 	"mrtq/migrate"
 )
 
-// TestLastLine: a command ends with its verdict or its error, and never with both.
+// A command ends with its verdict or its error, and never with both.
 func TestLastLine(t *testing.T) {
 	failed := checkError(errors.New("plan: blocked"))
 	for _, c := range []struct {
@@ -34,7 +34,7 @@ func TestLastLine(t *testing.T) {
 	}
 }
 
-// TestClasses: warnings that differ in what they are about are one class.
+// Warnings that say the same about different znodes are one class.
 func TestClasses(t *testing.T) {
 	got := classes([]migrate.Warning{
 		{Path: "/a", Message: "object ark:/99999/fk4abc has an ingest record too, /ingest/mrtQ-05000000000001: both jobs will record it"},

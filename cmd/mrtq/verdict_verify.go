@@ -9,8 +9,8 @@ import (
 	"mrtq/migrate"
 )
 
-// verifyVerdict is a verification in one line. target is the TARGET as a shell reads
-// it. lacks says what the quarantine file lacks, "" for nothing.
+// verifyVerdict sums up a verification in one line. target is TARGET, quoted for a shell.
+// lacks says what the quarantine file lacks. It is "" if it lacks nothing.
 func verifyVerdict(v *migrate.Verdict, target, lacks string) (tone, string) {
 	differences := count(len(v.Differences), "difference", "differences")
 	worked := workedOn(v)
@@ -26,11 +26,11 @@ func verifyVerdict(v *migrate.Verdict, target, lacks string) (tone, string) {
 	case !v.OK():
 		text := fmt.Sprintf("Verify: %s: %v.", differences, errDiffers)
 		if besides := slices.DeleteFunc([]string{worked, lacks}, func(s string) bool { return s == "" }); len(besides) > 0 {
-			text += fmt.Sprintf(" Besides: %s.", strings.Join(besides, "; "))
+			text += fmt.Sprintf(" Also: %s.", strings.Join(besides, "; "))
 		}
 		return bad, text
 	case len(v.Worked.Abandoned) > 0:
-		return attention, fmt.Sprintf("Verified: %s, 0 damaged. But %s locked by nobody, and no deployed worker takes them again: see above.", worked,
+		return attention, fmt.Sprintf("Verified: %s, 0 damaged. But %s not locked, and no deployed worker acquires them again: see above.", worked,
 			count(len(v.Worked.Abandoned), "request in processing is", "requests in processing are"))
 	case worked != "":
 		return good, fmt.Sprintf("Verified: %s, 0 damaged.", worked)
@@ -40,7 +40,7 @@ func verifyVerdict(v *migrate.Verdict, target, lacks string) (tone, string) {
 	return good, "Verified: the target is what the source says it should be."
 }
 
-// notKept counts the differences that are the quarantine file's, not the target's.
+// notKept counts the differences of the quarantine file, and not of the target.
 func notKept(v *migrate.Verdict) (n int) {
 	for _, d := range v.Differences {
 		if d.Kind == migrate.NotKept {
@@ -50,14 +50,14 @@ func notKept(v *migrate.Verdict) (n int) {
 	return n
 }
 
-// workedOn is what workers have done since the release, "" for nothing.
+// workedOn says what workers have done since the release. It is "" if they did nothing.
 func workedOn(v *migrate.Verdict) string {
 	var parts []string
 	if n := v.Worked.Jobs; n > 0 {
 		parts = append(parts, count(n, "job", "jobs")+" at work")
 	}
 	if n := v.Worked.Finished; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d done and cleaned, or deleted (listed above)", n))
+		parts = append(parts, fmt.Sprintf("%d finished and cleaned up, or deleted (listed above)", n))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -16,11 +16,11 @@ import (
 	"mrtq/harness/minizk"
 )
 
-// watched is mrtq watch on a terminal, and the server that it looks at.
+// watched is mrtq watch on a terminal, and the server that it reads.
 type watched struct {
 	*testing.T
 	server  *minizk.Server
-	door    *door
+	session *testSession
 	control *os.File
 	screen  *emulator
 	cmd     *exec.Cmd
@@ -37,13 +37,13 @@ func watchOn(t *testing.T, width, height int, server *minizk.Server, env []strin
 	got := make(chan struct{})
 	go func() {
 		defer close(got)
-		_, _ = io.Copy(w.screen, control) // ends with EIO once nobody has the terminal
+		_, _ = io.Copy(w.screen, control) // ends with EIO when no process has the terminal open
 	}()
 	w.cmd = exec.Command("mrtq", append([]string{"watch", server.Addr() + "/new", "--interval", "100ms"}, flags...)...)
 	w.cmd.Dir = t.TempDir()
 	w.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "GORACE=atexit_sleep_ms=0"}, env...)
 	w.cmd.Stdin, w.cmd.Stdout, w.cmd.Stderr = terminal, terminal, terminal
-	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true} // it is told of Ctrl-C and of another size
+	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true} // it gets the signals for Ctrl-C and for another size
 	if err := w.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -62,26 +62,26 @@ func watchOn(t *testing.T, width, height int, server *minizk.Server, env []strin
 	return w
 }
 
-// open opens the tests' own session, with /new and what is in it.
+// open opens the test's own session in /new.
 func (w *watched) open() {
 	w.Helper()
 	var err error
-	if w.door, err = openDoor(w.server.Addr(), "/new"); err != nil {
+	if w.session, err = openTestSession(w.server.Addr(), "/new"); err != nil {
 		w.Fatal(err)
 	}
-	w.Cleanup(w.door.conn.Close)
+	w.Cleanup(w.session.conn.Close)
 }
 
 func (w *watched) make(paths ...string) {
 	w.Helper()
 	for _, path := range paths {
-		if err := w.door.make("/new"+path, []byte{}); err != nil && err != zk.ErrNodeExists {
+		if err := w.session.make("/new"+path, []byte{}); err != nil && err != zk.ErrNodeExists {
 			w.Fatal(path, err)
 		}
 	}
 }
 
-// until waits until the screen shows what a pattern matches.
+// until waits until the screen matches a pattern.
 func (w *watched) until(what, pattern string) seen {
 	w.Helper()
 	re := regexp.MustCompile(pattern)
@@ -101,7 +101,7 @@ func (w *watched) until(what, pattern string) seen {
 	}
 }
 
-// interrupt is Ctrl-C: it demands exit code 0 and the terminal as it was.
+// interrupt presses Ctrl-C, and checks that the exit code is 0 and the terminal restored.
 func (w *watched) interrupt() {
 	w.Helper()
 	if _, err := w.control.WriteString("\x03"); err != nil {
@@ -116,12 +116,12 @@ func (w *watched) interrupt() {
 		w.Fatal("Ctrl-C did not end it")
 	}
 	if s := w.screen.look(); s.other || s.hidden || !strings.HasPrefix(s.text, "what was there before") {
-		w.Errorf("the terminal is not as it was: %+v", s)
+		w.Errorf("the terminal was not restored: %+v", s)
 	}
 }
 
-// An operator's evening: the queue is used, the window changes its size, the
-// session expires, the server goes and comes back, and Ctrl-C.
+// watch on a terminal: the queue is used, the window changes its size, the session expires,
+// the server stops and starts again, and Ctrl-C.
 func TestWatchOnTerminal(t *testing.T) {
 	server := minizk.RunWith(t, minizk.Options{RealTime: true})
 	w := watchOn(t, 80, 24, server, nil, "--session-timeout", "4s", "--timeout", "2s")
@@ -133,15 +133,15 @@ func TestWatchOnTerminal(t *testing.T) {
 	w.make("/jobs/states/pending/05-jid0000000003")
 	w.until("another job", `(?m)^pending +3 `)
 
-	// Text that would drive a terminal, in data and in names.
+	// Text with control characters, in data and in names.
 	w.make("/locks/collections/\u202eevil", "/migration/election")
-	if _, err := w.door.conn.Create("/new/migration/election/n-", []byte("\x1b]0;evil\x07\x1b[2J\u202e\u009b2J"), zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll)); err != nil {
+	if _, err := w.session.conn.Create("/new/migration/election/n-", []byte("\x1b]0;evil\x07\x1b[2J\u202e\u009b2J"), zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll)); err != nil {
 		t.Fatal(err)
 	}
 	w.until("a hostile hold", `collection \\u202eevil for `)
 	w.until("a hostile migrator", `at work: \\u001b\]0;evil\\u0007\\u001b\[2J\\u202e\\u009b2J`)
 	w.make("/locks/queue/ingest", "/locks/storage")
-	if _, err := w.door.conn.Create("/new/locks/storage/ark_99999_fk4abc123", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
+	if _, err := w.session.conn.Create("/new/locks/storage/ark_99999_fk4abc123", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
 		t.Fatal(err)
 	}
 	w.until("a hold", `ingest for \d+s`)
@@ -164,14 +164,14 @@ func TestWatchOnTerminal(t *testing.T) {
 	w.until("the usual window", `(?m)^Locks +1, the oldest`)
 
 	for _, session := range server.Sessions() {
-		if session.ID != w.door.conn.SessionID() {
+		if session.ID != w.session.conn.SessionID() {
 			server.ExpireSession(session.ID)
 		}
 	}
 	w.make("/jobs/states/pending/05-jid0000000004")
 	w.until("after its session expired", `(?m)^pending +4 `)
 
-	w.door.conn.Close()
+	w.session.conn.Close()
 	if err := server.Stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -189,8 +189,8 @@ func TestWatchOnTerminal(t *testing.T) {
 	w.interrupt()
 }
 
-// A server that is not there yet is waited for. $NO_COLOR keeps everything plain,
-// and what colour would say the words say too.
+// watch waits for a server that is not there yet. With $NO_COLOR, it uses no colour, and the
+// words say the same.
 func TestWatchWaitsForServer(t *testing.T) {
 	server := minizk.RunWith(t, minizk.Options{RealTime: true})
 	if err := server.Stop(); err != nil {
@@ -209,7 +209,7 @@ func TestWatchWaitsForServer(t *testing.T) {
 	w.interrupt()
 }
 
-// Ctrl-Z gives the terminal back to the shell, and fg takes it again.
+// Ctrl-Z returns the terminal to the shell, and fg continues watch.
 func TestWatchIsSuspended(t *testing.T) {
 	server := minizk.RunWith(t, minizk.Options{RealTime: true})
 	w := watchOn(t, 80, 24, server, nil)
@@ -244,7 +244,7 @@ func stopped(t *testing.T, pid int) bool {
 	return strings.HasPrefix(after, "T")
 }
 
-// A terminal that can't keep a screen gets one picture after another.
+// On a terminal that can't show a screen, watch prints one view below the other.
 func TestWatchOnDumbTerminal(t *testing.T) {
 	server := minizk.RunWith(t, minizk.Options{RealTime: true})
 	w := watchOn(t, 80, 24, server, []string{"TERM=dumb"})

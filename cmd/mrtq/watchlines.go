@@ -11,19 +11,19 @@ import (
 	"mrtq/migrate/live"
 )
 
-// line is one line of a picture: printable text and its style. The text alone says
-// everything.
+// line is one line of a view: printable text and its style. The style adds nothing that
+// the text does not say.
 type line struct {
 	text  string
 	style text.Colors // nil means plain
 }
 
-// plain is the line without emphasis, cut to a width.
+// plain is the line without its style, cut to a width.
 func (l line) plain(width int) string {
 	return strings.TrimRight(text.Snip(l.text, width, "…"), " ")
 }
 
-// draw is the line for a terminal. $NO_COLOR keeps it plain.
+// draw is the line with its style, for a terminal. If $NO_COLOR is set, it has none.
 func (l line) draw(width int) string {
 	s := l.plain(width)
 	if len(l.style) == 0 || s == "" {
@@ -32,7 +32,8 @@ func (l line) draw(width int) string {
 	return l.style.Sprint(s)
 }
 
-// clipped are the lines that fit on a terminal of this height.
+// clipped returns the lines that fit on a terminal of this height. If some don't fit, the
+// last line says how many.
 func clipped(lines []line, height int) []line {
 	if len(lines) <= height {
 		return lines
@@ -41,7 +42,7 @@ func clipped(lines []line, height int) []line {
 	return append(lines[:height-1:height-1], more)
 }
 
-// wide is the width from which a picture has more columns.
+// wide is the least width of a view with all columns.
 const wide = 110
 
 var (
@@ -50,7 +51,7 @@ var (
 	alarm   = text.Colors{text.Bold, text.FgRed}
 )
 
-// watchLines draws a view, as tall as it needs. It is a pure function.
+// watchLines draws a view in full height. It is a pure function.
 func watchLines(v live.View, width int) []line {
 	d := sketch{v: v, width: width}
 	return append(d.upper(), d.locks(len(v.Locks.List))...)
@@ -59,10 +60,10 @@ func watchLines(v live.View, width int) []line {
 // fewestLocks is how many of the oldest locks a screen shows if it can.
 const fewestLocks = 3
 
-// watchScreen draws a view for a terminal. What does not fit is said in fewer lines, in
-// this order: fewer locks; no blank lines; the empty states in one line; the legacy
-// queues in one line. Only a terminal that is too low even for that loses lines, at the
-// end.
+// watchScreen draws a view for a terminal. If the view is too tall, it leaves out, in this
+// order: locks but the oldest; blank lines; the lines of empty states, which it then lists
+// in one line; the table of the legacy queues, which it then lists, too. If the view is
+// still too tall, it leaves out the last lines.
 func watchScreen(v live.View, width, height int) []line {
 	all := len(v.Locks.List)
 	d := sketch{v: v, width: width}
@@ -79,7 +80,7 @@ func watchScreen(v live.View, width, height int) []line {
 	}
 }
 
-// How tight a sketch is.
+// What a tight sketch leaves out. Each also leaves out what the ones before it do.
 const (
 	withoutBlanks = 1 + iota
 	withoutEmptyStates
@@ -87,7 +88,7 @@ const (
 	tightest = withoutLegacyTable
 )
 
-// sketch is a view that is drawn in a width.
+// sketch draws a view in a width.
 type sketch struct {
 	v     live.View
 	width int
@@ -141,7 +142,7 @@ func (d sketch) upper() []line {
 	return append(lines, d.blank()...)
 }
 
-// headLines are the target and the time.
+// headLines show the target and the time.
 func headLines(v live.View, width int) []line {
 	target, at := cell(v.Target), v.Time.Format(time.RFC3339)
 	if text.StringWidthWithoutEscSequences(target)+1+len(at) <= width {
@@ -175,7 +176,7 @@ func migrationLines(v live.View, width int) []line {
 	return labelled("Migration", width, texts...)
 }
 
-// labelled are texts after a label, each wrapped.
+// labelled are lines with texts after a label. Each text is wrapped.
 func labelled(label string, width int, texts ...string) []line {
 	const room = 11
 	var lines []line
@@ -232,8 +233,8 @@ func holdsText(holds []live.HoldView) string {
 	return strings.Join(parts, ", ")
 }
 
-// rowOf is a row of a table: a name in a column of this width, and the rest. A longer
-// name has lines of its own above the rest.
+// rowOf is a row of a table: a name in a column of this width, and then the rest. If the
+// name is longer, it has its own lines above the rest.
 func rowOf(name string, column int, rest string, width int) []line {
 	if text.StringWidthWithoutEscSequences(name) <= column {
 		return []line{{text: pad(name, column) + rest}}
@@ -245,7 +246,7 @@ func rowOf(name string, column int, rest string, width int) []line {
 	return append(lines, line{text: pad("", column) + rest})
 }
 
-// queues are the table of states, access queues and batches.
+// queues is the table of states, access queues and batches.
 func (d sketch) queues() []line {
 	v := d.v
 	name := 15
@@ -285,10 +286,10 @@ func (d sketch) queues() []line {
 	return lines
 }
 
-// still reports whether nothing came or went, as far as that is known.
+// still reports whether a rate is zero or unknown.
 func still(rate *float64) bool { return rate == nil || *rate == 0 }
 
-// source are the legacy queues and locks.
+// source is the table of the legacy queues and locks.
 func (d sketch) source() []line {
 	if len(d.v.Source) == 0 {
 		return nil
@@ -321,7 +322,7 @@ func (d sketch) source() []line {
 	return lines
 }
 
-// locks says what is locked, with so many of the oldest locks.
+// locks counts the locks, and lists this number of the oldest ones.
 func (d sketch) locks(shown int) []line {
 	l := d.v.Locks
 	if d.v.NoQueue != nil || !d.v.Connected && d.v.AsOf.IsZero() {
@@ -349,7 +350,7 @@ func (d sketch) locks(shown int) []line {
 // lockAge is the width of the column with a lock's age.
 const lockAge = 12
 
-// lock is one lock: its age, its path, and on a wide terminal whose it is.
+// lock shows a lock's age and path, and on a wide terminal its session.
 func (d sketch) lock(l live.LockView) []line {
 	const session = 28
 	room := d.width - lockAge

@@ -23,8 +23,8 @@ func picture(v live.View, width int) string {
 	return b.String()
 }
 
-// What a view looks like at the usual widths, hostile names and all.
-func TestWatchPictures(t *testing.T) {
+// A view at the usual widths, with hostile names.
+func TestWatchViews(t *testing.T) {
 	for name, width := range map[string]int{"watch80.txt": 80, "watch120.txt": 120} {
 		got := picture(full(), width)
 		golden(t, filepath.Join("testdata", name), got)
@@ -62,8 +62,8 @@ func night() live.View {
 	return v
 }
 
-// A busy night at the usual sizes of a terminal: what does not fit is said in fewer
-// lines, and nothing that matters is lost.
+// A busy migration on terminals of usual sizes: the view takes fewer lines if it does not fit,
+// and loses nothing important.
 func TestWatchScreens(t *testing.T) {
 	for name, size := range map[string][2]int{"watch80x24.txt": {80, 24}, "watch120x40.txt": {120, 40}, "watch120x24.txt": {120, 24}} {
 		var b strings.Builder
@@ -94,7 +94,7 @@ func TestWatchScreens(t *testing.T) {
 	}
 }
 
-// A name that is longer than its column is whole all the same.
+// A name that is longer than its column is shown in full.
 func TestWatchKeepsLongNames(t *testing.T) {
 	v := night()
 	long := "/" + strings.Repeat("a-long-name/", 8) + "end"
@@ -109,8 +109,7 @@ func TestWatchKeepsLongNames(t *testing.T) {
 	}
 }
 
-// However narrow or low the terminal is, nothing is wider or higher, nothing is
-// lost for a terminal to act on, and nothing panics.
+// A view fits a terminal of any size, has no control characters, and never panics.
 func TestWatchLinesFit(t *testing.T) {
 	views := map[string]live.View{"full": full(), "empty": {}, "nothing there": {Connected: true}, "no queue": {Connected: true, There: true}}
 	lost := full()
@@ -148,8 +147,8 @@ func TestWatchLinesFit(t *testing.T) {
 	}
 }
 
-// What colour says, the words say too: without it, each line that has one is
-// still told from the others.
+// Colour adds nothing that the words don't say: each coloured line can be recognised without
+// its colour.
 func TestColourIsNeverAlone(t *testing.T) {
 	v := full()
 	v.Connected, v.Trouble = false, "no answer yet"
@@ -158,14 +157,14 @@ func TestColourIsNeverAlone(t *testing.T) {
 		switch {
 		case len(l.style) == 0 || l.style[0] == text.Bold && len(l.style) == 1: // a heading
 		case strings.Contains(plain, "NOT CONNECTED"), strings.Contains(plain, "Trying again"), strings.HasPrefix(plain, "NOTE: "), strings.HasPrefix(plain, "NO QUEUE: "):
-		case l.style[0] == warning[0]: // a note's second line
+		case l.style[0] == warning[0]: // the second line of a note
 		default:
-			t.Errorf("%q is told by its colour alone", plain)
+			t.Errorf("only its colour distinguishes %q", plain)
 		}
 	}
 }
 
-// How far a run is, in one line.
+// runText says in one line how far a run is.
 func TestRunText(t *testing.T) {
 	ended := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for want, r := range map[string]live.RunView{
@@ -185,7 +184,7 @@ func TestRunText(t *testing.T) {
 	}
 }
 
-// Spans of time are short, and never wrong by more than their last unit.
+// A time span is short. Its error is less than its smaller unit.
 func TestAgo(t *testing.T) {
 	for seconds, want := range map[float64]string{0: "0s", 59.9: "59s", 60: "1m00s", 3599: "59m59s", 3600: "1h00m", 86399: "23h59m", 86400: "1d00h", 900000: "10d10h"} {
 		if got := ago(seconds); got != want {

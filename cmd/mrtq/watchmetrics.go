@@ -23,9 +23,9 @@ var (
 	metricJobs          = metric("jobs", "Jobs in a state.", "state")
 	metricJobsEntered   = metric("jobs_entered_total", "Jobs that came into a state since its folder was created.", "state")
 	metricJobsLeft      = metric("jobs_left_total", "Jobs that left a state since its folder was created.", "state")
-	metricJobOldest     = metric("job_oldest_seconds", "Age of the job that was created first of those in a state.", "state")
+	metricJobOldest     = metric("job_oldest_seconds", "Age of the job in a state that was created first.", "state")
 	metricRequests      = metric("access_requests", "Access requests in a queue, in any state.", "queue")
-	metricRequestOldest = metric("access_request_oldest_seconds", "Age of the access request that was created first of those in a queue.", "queue")
+	metricRequestOldest = metric("access_request_oldest_seconds", "Age of the access request in a queue that was created first.", "queue")
 	metricBatches       = metric("batches", "Batches in any state.")
 	metricBatchOldest   = metric("batch_oldest_seconds", "Age of the batch that was created first.")
 	metricLocks         = metric("locks", "Locks below /locks, and those on jobs, batches and access requests that were found.", "kind")
@@ -67,8 +67,8 @@ type sample struct {
 	labels []string
 }
 
-// samples are the numbers of a view. It is a pure function. Without a connection,
-// the only sample says so.
+// samples returns the numbers of a view. It is a pure function. Without a connection, the
+// only sample says so.
 func samples(v live.View) []sample {
 	var out []sample
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
@@ -137,7 +137,7 @@ func samples(v live.View) []sample {
 // otherStates is the label of undocumented states.
 const otherStates = "other"
 
-// byState are the queues of jobs. Those of undocumented states are added up.
+// byState returns the counts of jobs by state. It adds up all undocumented states.
 func byState(queues []live.Queue) []live.Queue {
 	var out []live.Queue
 	other := live.Queue{Name: otherStates}

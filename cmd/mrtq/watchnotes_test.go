@@ -10,7 +10,7 @@ import (
 
 // If a run is unfinished or damaged and no migrator is at work, watch names the command that
 // says what to do. Package live does not know the commands.
-func TestWatchSaysWhereToReadOn(t *testing.T) {
+func TestWatchNamesStatus(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	const path = migrate.RunsPath + "/run0000000000"
 	run := func(s migrate.RunState) *migrate.Run { return &migrate.Run{ID: "run0000000000", State: s} }
@@ -25,7 +25,7 @@ func TestWatchSaysWhereToReadOn(t *testing.T) {
 		"a record that can't be read":   {live.Migration{Path: path, Damage: "no permission to read it"}, true},
 		"unfinished, with its migrator": {live.Migration{Path: path, Run: run(migrate.RunRunning), Migrators: []live.Migrator{{Path: migrate.ElectionPath + "/n-0"}}}, false},
 	} {
-		w := &watching{target: "zk1:2181/new", history: live.History{{At: now, There: true, Migration: c.migration}}}
+		w := &watchState{target: "zk1:2181/new", history: live.History{{At: now, There: true, Migration: c.migration}}}
 		notes := w.view(now).Notes
 		got := len(notes) > 0 && notes[len(notes)-1] == "for what to do next: mrtq status zk1:2181/new"
 		if got != c.want {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// checkAddr refuses what is no host:port to serve at. "" is a free port.
+// checkAddr refuses an --addr that is not host:port. "" means a free port.
 func checkAddr(addr string) error {
 	if addr == "" {
 		return nil
@@ -29,7 +29,7 @@ func checkAddr(addr string) error {
 	return nil
 }
 
-// notServed says why a server can't serve at an address, and what to do.
+// notServed says why no server can serve at an address, and what to do.
 func notServed(addr string, err error) error {
 	host, port, _ := net.SplitHostPort(addr)
 	var why string

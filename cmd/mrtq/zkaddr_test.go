@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// What is wrong with --addr is said as what was found, what is wanted, and what to
-// do.
+// An error about --addr says what was found and what is wanted.
 func TestCheckAddr(t *testing.T) {
 	for addr, want := range map[string]string{
 		"":               "",
@@ -36,7 +35,7 @@ func TestCheckAddr(t *testing.T) {
 	}
 }
 
-// Why the system can't serve at an address is said in words.
+// If the system can't serve at an address, the error says why in plain words.
 func TestNotServed(t *testing.T) {
 	listen := func(err error) error {
 		return fmt.Errorf("harness: minizk: %w", &net.OpError{Op: "listen", Net: "tcp", Err: err})

@@ -128,7 +128,9 @@ func (l *loader) bad(line int, format string, args ...any) error {
 func (l *loader) load(text []byte, dialect string) error {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return l.bad(lineIn(err), "not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+		line := lineIn(err)
+		says := strings.TrimPrefix(err.Error(), "yaml: ")
+		return l.bad(line, "this is not YAML: %s", strings.TrimPrefix(says, fmt.Sprintf("line %d: ", line)))
 	}
 	if len(doc.Content) == 0 {
 		return l.bad(1, "the map is empty")
@@ -206,6 +208,9 @@ func (l *loader) shape(root *yaml.Node) error {
 	var v any
 	if err := root.Decode(&v); err != nil {
 		return l.bad(lineIn(err), "%s", strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	if fields, ok := v.(map[string]any); !ok || fields["map"] == nil {
+		return l.bad(root.Line, "this is not the map of a layout: it does not have the field map, the map's name")
 	}
 	doc, err := asJSON(v)
 	if err != nil {

@@ -49,7 +49,7 @@ func TestMistakes(t *testing.T) {
 		{"relation with no such parameter", "- {id: a, path: /x/y, codec: json, says: s}\nrelations:\n- {of: a, rule: r, field: f, same: '{b}', says: s}", "own.yaml:13: relation a/r uses {b}, which is not a parameter of /x/y"},
 		{"relation that waits for nothing", "- {id: a, path: /x/y, says: s}\nrelations:\n- {of: a, rule: r, referenced-by: [b/c], says: s}", "own.yaml:13: relation a/r waits for b/c, which is not a rule of the map"},
 		{"a rule twice", "- {id: a, path: /x/y, codec: json, says: s}\nrelations:\n- {of: a, rule: not-json, field: f, same: x, says: s}", "own.yaml:13: rule a/not-json is defined twice"},
-		{"no YAML", "- {id: [", "own.yaml:11: not YAML: line 11: did not find expected node content"},
+		{"no YAML", "- {id: [", "own.yaml:11: this is not YAML: did not find expected node content"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := layout.Load("own.yaml", []byte(aMap+c.rows), "")
@@ -61,6 +61,10 @@ func TestMistakes(t *testing.T) {
 	}
 	for _, c := range []struct{ name, text, dialect, want string }{
 		{"empty", "", "", "own.yaml:1: the map is empty"},
+		{"no map", "# settings\n\nversion: 3\n", "", "own.yaml:3: this is not the map of a layout: it does not have the field map, the map's name"},
+		{"a list", "- 1\n", "", "own.yaml:1: this is not the map of a layout: it does not have the field map, the map's name"},
+		{"a text", "Dear reader\n", "", "own.yaml:1: this is not the map of a layout: it does not have the field map, the map's name"},
+		{"no title", "map: own\n", "", "own.yaml:1: missing properties 'title', 'says', 'document', 'roots', 'nodes'"},
 		{"a type that does not match its example", strings.Replace(aMap, "example: a,", "example: A,", 1) + "- {id: a, path: /x, says: s}", "", `own.yaml:9: type letters does not match its own example "A"`},
 		{"a type twice", strings.Replace(aMap, "name: letters", "name: digits", 1) + "- {id: a, path: /x, says: s}", "", "own.yaml:9: type digits is defined twice"},
 		{"no expression", strings.Replace(aMap, "'[a-z]+'", "'[a-z'", 1) + "- {id: a, path: /x, says: s}", "", "own.yaml:9: type letters: error parsing regexp"},

@@ -136,35 +136,35 @@ type Outcome string
 
 // The outcomes.
 const (
-	Migrated    Outcome = "migrated"    // its job is as the run made it
-	Touched     Outcome = "touched"     // its job exists, and another client has changed it
-	Gone        Outcome = "gone"        // it had a job, which is done and cleaned, or deleted
-	Settled     Outcome = "settled"     // declared done; no job was made
-	Skipped     Outcome = "skipped"     // by policy
-	Quarantined Outcome = "quarantined" // its bytes are in a file
-	Blocked     Outcome = "blocked"     // it blocks the plan
-	NotMigrated Outcome = "not migrated"
-	ToCreate    Outcome = "to create" // planned: the plan has not been carried out yet
-	ToRewrite   Outcome = "to rewrite"
+	Migrated     Outcome = "migrated"      // its job is as the run made it
+	Touched      Outcome = "touched"       // its job exists, and another client has changed it
+	Gone         Outcome = "gone"          // it had a job, which is finished and cleaned up, or deleted
+	DeclaredDone Outcome = "declared done" // by the operator; no job was made
+	Skipped      Outcome = "skipped"       // by policy
+	Quarantined  Outcome = "quarantined"   // its bytes are in a file
+	Blocked      Outcome = "blocked"       // it blocks the plan
+	NotMigrated  Outcome = "not migrated"
+	ToCreate     Outcome = "to create" // planned: the plan has not been carried out yet
+	ToRewrite    Outcome = "to rewrite"
 )
 
 // outcomes are all outcomes, in the order of the page's tables: first those of
 // records with a job in the new queue.
 var outcomes = []struct {
 	Outcome
-	taken bool // it has, or had, a job
-	means string
+	inLedger bool // a run has it in its ledger
+	means    string
 }{
 	{Migrated, true, "its job is as the run made it"},
 	{Touched, true, "its job exists, and another client has changed it since"},
-	{Gone, true, "its job is done and cleaned, or deleted"},
-	{Settled, true, "declared done by the operator: no job was made"},
-	{ToCreate, false, "the plan makes a job of it"},
+	{Gone, true, "its job is finished and cleaned up, or deleted"},
+	{DeclaredDone, true, "declared done by the operator: no job was made"},
+	{ToCreate, false, "the plan creates a job for it"},
 	{ToRewrite, false, "it changed; the plan recreates its job"},
 	{Skipped, false, "left out by a policy"},
 	{Quarantined, false, "it can't be decoded: its bytes are kept in a file"},
 	{Blocked, false, "it blocks the plan"},
-	{NotMigrated, false, "no job was made of it"},
+	{NotMigrated, false, "it has no job"},
 }
 
 // Record is one legacy record.

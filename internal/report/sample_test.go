@@ -68,7 +68,7 @@ func sample(n int) *Data {
 		case i%100 == 42:
 			r = Record{Path: r.Path, Queue: r.Queue, Priority: r.Priority, Status: "deleted", Outcome: Skipped, Reason: "deleted"}
 		case i%100 == 60:
-			r.Outcome, r.Reason, r.State = Gone, "migrated as "+r.Job+" by run0000000000, and gone with its batch: done and cleaned", ""
+			r.Outcome, r.Reason, r.State = Gone, "migrated as "+r.Job+" by run0000000000, and gone with its batch: finished and cleaned up", ""
 		case i%100 == 61:
 			r.Outcome, r.Reason = Touched, r.Job+"/status was set once"
 		}
@@ -87,7 +87,7 @@ func planned() *Data {
 	d.Plan.Carried = ""
 	d.Plan.Risks = []Risk{{Choice: "block"}, {Choice: "pending", Twice: 6, Chosen: true}, {Choice: "failed", Never: 6}}
 	for i := range d.Records {
-		if r := &d.Records[i]; r.Outcome.Taken() {
+		if r := &d.Records[i]; r.Outcome.InLedger() {
 			r.Outcome, r.Job, r.Run, r.At = ToCreate, "", "", time.Time{}
 		}
 	}

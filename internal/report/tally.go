@@ -251,7 +251,7 @@ func reasons(records []Record) []leftOut {
 	var out []leftOut
 	for i := range records {
 		r := &records[i]
-		if r.Outcome.Taken() || r.Outcome == ToCreate || r.Outcome == ToRewrite {
+		if r.Outcome.InLedger() || r.Outcome == ToCreate || r.Outcome == ToRewrite {
 			continue
 		}
 		key := [2]string{string(r.Outcome), kindOf(r.Reason)}
@@ -275,11 +275,11 @@ func kindOf(reason string) string {
 	return kind
 }
 
-// Taken reports whether a record with this outcome has, or had, a job.
-func (o Outcome) Taken() bool {
+// InLedger reports whether a run has a record with this outcome in its ledger.
+func (o Outcome) InLedger() bool {
 	for _, x := range outcomes {
 		if x.Outcome == o {
-			return x.taken
+			return x.inLedger
 		}
 	}
 	return false
@@ -289,7 +289,7 @@ func (o Outcome) Taken() bool {
 func subject(records []Record) []*Record {
 	var out []*Record
 	for i := range records {
-		if o := records[i].Outcome; o.Taken() || o == ToCreate || o == ToRewrite {
+		if o := records[i].Outcome; o.InLedger() || o == ToCreate || o == ToRewrite {
 			out = append(out, &records[i])
 		}
 	}

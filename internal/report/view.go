@@ -182,7 +182,7 @@ func (v *view) tiles(d *Data) {
 	some(counts[ToRewrite], "to rewrite", toneInfo)
 	some(counts[Touched], "touched since", toneWarn)
 	some(counts[Gone], "done or deleted", toneInfo)
-	some(counts[Settled], "declared done", toneInfo)
+	some(counts[DeclaredDone], "declared done", toneInfo)
 	some(counts[Skipped], "skipped", "")
 	some(counts[Quarantined], "in quarantine", toneWarn)
 	some(counts[Blocked], "blocked", toneBad)
@@ -233,7 +233,7 @@ func (v *view) charts(d *Data, of []*Record) {
 		}
 	}
 	add(tally("State in the new queue", of, func(r *Record) string {
-		if r.Outcome == Gone || r.Outcome == Settled {
+		if r.Outcome == Gone || r.Outcome == DeclaredDone {
 			return string(r.Outcome)
 		}
 		return r.State
@@ -267,7 +267,7 @@ func (v *view) decisions(d *Data) {
 	planned, kept, other := 0, 0, 0
 	for i := range d.Records {
 		r := &d.Records[i]
-		if r.Planned == "" || r.Job == "" || !r.Outcome.Taken() {
+		if r.Planned == "" || r.Job == "" || !r.Outcome.InLedger() {
 			continue
 		}
 		planned++

@@ -23,7 +23,7 @@ type details struct {
 	then  []func() // to call when all requests are answered
 
 	mu    sync.Mutex
-	tried []Lock
+	locks []Lock
 }
 
 // lookAtDetails returns the locks on jobs, batches and access requests that it
@@ -35,15 +35,15 @@ func (l *Looker) lookAtDetails(ctx context.Context) ([]Lock, error) {
 	for state, f := range l.jobs {
 		d.oldest(f, newqueue.JobPath)
 		if workable(state) {
-			d.try(LockJob, f.first, jobOf, newqueue.JobPath)
+			d.findLocks(LockJob, f.first, jobOf, newqueue.JobPath)
 		}
 	}
 	d.oldest(l.batches, newqueue.BatchPath)
-	d.try(LockBatch, slices.Concat(l.batches.first, l.batches.last), l.batches.age, newqueue.BatchPath)
+	d.findLocks(LockBatch, slices.Concat(l.batches.first, l.batches.last), l.batches.age, newqueue.BatchPath)
 	for q, f := range l.access {
 		path := func(qid string) string { return newqueue.AccessRequestPath(q, qid) }
 		d.oldest(f, path)
-		d.try(LockAccess, f.first, f.age, path)
+		d.findLocks(LockAccess, f.first, f.age, path)
 	}
 	for _, f := range l.locks {
 		d.each(f.folder, func(list []child) { f.folder.locks = locksOf(f.kind, list) })
@@ -51,7 +51,7 @@ func (l *Looker) lookAtDetails(ctx context.Context) ([]Lock, error) {
 	for _, f := range l.holds {
 		d.each(f.folder, func(list []child) { f.folder.holds = holdsOf(list, f.collections) })
 	}
-	d.each(l.contest, func(list []child) { l.migrators, l.asked = migratorsOf(list), false })
+	d.each(l.election, func(list []child) { l.migrators, l.asked = migratorsOf(list), false })
 	d.group.Go(func() error { return l.lookAtRun(d.ctx) })
 	if err := d.group.Wait(); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (l *Looker) lookAtDetails(ctx context.Context) ([]Lock, error) {
 	for _, f := range d.then {
 		f()
 	}
-	return d.tried, l.askLeader(ctx)
+	return d.locks, l.askLeader(ctx)
 }
 
 // child is one child of a folder.
@@ -112,8 +112,8 @@ func (d *details) oldest(f *folder, path func(id string) string) {
 	})
 }
 
-// try looks for a lock on each job, batch or request that the names stand for.
-func (d *details) try(kind LockKind, names []string, idOf, path func(string) string) {
+// findLocks looks for a lock on each job, batch or request that the names stand for.
+func (d *details) findLocks(kind LockKind, names []string, idOf, path func(string) string) {
 	for _, name := range names {
 		id := idOf(name)
 		if id == "" {
@@ -127,7 +127,7 @@ func (d *details) try(kind LockKind, names []string, idOf, path func(string) str
 			}
 			d.mu.Lock()
 			defer d.mu.Unlock()
-			d.tried = append(d.tried, locksOf(kind, []child{{at, stat}})...)
+			d.locks = append(d.locks, locksOf(kind, []child{{at, stat}})...)
 			return nil
 		})
 	}

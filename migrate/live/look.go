@@ -36,14 +36,14 @@ type Looker struct {
 	root  zkconn.Watch
 	there bool
 
-	states  *folder            // /jobs/states
-	jobs    map[string]*folder // by state
-	batches *folder
-	access  map[newqueue.AccessQueue]*folder
-	locks   []lockFolder
-	holds   []holdFolder
-	runs    *folder
-	contest *folder // the election
+	states   *folder            // /jobs/states
+	jobs     map[string]*folder // by state
+	batches  *folder
+	access   map[newqueue.AccessQueue]*folder
+	locks    []lockFolder
+	holds    []holdFolder
+	runs     *folder
+	election *folder // the election
 
 	top     *folder          // "/", looked at only if there is no queue
 	noQueue *migrate.NoQueue // what is there instead, as of the last list of top
@@ -92,9 +92,9 @@ func NewLooker(r *zkconn.Reader, now func() time.Time) *Looker {
 			{&folder{path: newqueue.QueueLocksPath, keep: holdsListed}, false},
 			{&folder{path: newqueue.CollectionLocksPath, keep: holdsListed}, true},
 		},
-		runs:    &folder{path: migrate.RunsPath, keep: watchable},
-		contest: &folder{path: migrate.ElectionPath, keep: candidates},
-		top:     &folder{path: "/", keep: locksTried},
+		runs:     &folder{path: migrate.RunsPath, keep: watchable},
+		election: &folder{path: migrate.ElectionPath, keep: candidates},
+		top:      &folder{path: "/", keep: locksTried},
 	}
 	for _, state := range documented {
 		l.addState(string(state))
@@ -171,13 +171,13 @@ func (l *Looker) Look(ctx context.Context) (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	s := l.snapshot(now, tried)
-	s.NoQueue, err = l.instead(ctx, s)
+	s.NoQueue, err = l.readNoQueue(ctx, s)
 	return s, err
 }
 
-// instead is what is there instead of a new queue, nil if there is one or if that is not
+// readNoQueue is what is there instead of a new queue, nil if there is one or if that is not
 // known. It reads what is there only when a znode came or went at the top.
-func (l *Looker) instead(ctx context.Context, s Snapshot) (*migrate.NoQueue, error) {
+func (l *Looker) readNoQueue(ctx context.Context, s Snapshot) (*migrate.NoQueue, error) {
 	if len(s.Jobs)+len(s.Access)+len(s.Batches) > 0 || s.Migration.Path != "" {
 		return nil, nil
 	}
@@ -215,7 +215,7 @@ func (l *Looker) lookAtFolders(ctx context.Context, now time.Time) error {
 
 // folders yields every folder.
 func (l *Looker) folders(yield func(*folder) bool) {
-	all := []*folder{l.states, l.batches, l.runs, l.contest}
+	all := []*folder{l.states, l.batches, l.runs, l.election}
 	for _, f := range l.jobs {
 		all = append(all, f)
 	}

@@ -119,7 +119,7 @@ const (
 // effectWords describe the effects for an operator. %s is the daemon.
 var effectWords = map[Effect]string{
 	StopsQueue:     "%s would stop at it, and everything behind it would wait",
-	EndsThread:     "the thread of %s would end, until the service is restarted",
+	EndsThread:     "%s would stop working until the service is restarted",
 	StopsReports:   "no batch behind it would be reported",
 	Resubmits:      "%s would take the batch for a new submission and create its jobs a second time",
 	ReportsEarly:   "%s would report the batch before this job is done",

@@ -8,8 +8,8 @@ import (
 // BatchRest counts the entries and jobs of one batch in the whole queue. A tree with
 // only a part of the queue does not show them all.
 type BatchRest struct {
-	Standing func(newqueue.BatchFolder) int // how many entries a folder has
-	Jobs     int                            // how many jobs have this batch as their bid
+	Entries func(newqueue.BatchFolder) int // how many entries a folder has
+	Jobs    int                            // how many jobs have this batch as their bid
 }
 
 // CheckPart is [Check] for a tree with only a part of a queue: some batches, jobs
@@ -45,10 +45,10 @@ func HasProfile(tree *znode.Tree) bool {
 	return false
 }
 
-// standing is how many entries a folder of a batch has.
-func (c *checker) standing(bid string, f newqueue.BatchFolder) int {
+// entryCount is how many entries a folder of a batch has.
+func (c *checker) entryCount(bid string, f newqueue.BatchFolder) int {
 	if c.rest != nil {
-		return c.rest(bid).Standing(f)
+		return c.rest(bid).Entries(f)
 	}
 	return len(c.tree.Children(newqueue.BatchFolderPath(bid, f)))
 }

@@ -91,7 +91,7 @@ func hasProcessing(c *checker, d *Demand, it *item) []fault {
 }
 
 func agreesUnfinished(c *checker, d *Demand, it *item) []fault {
-	n := c.standing(it.id, newqueue.FolderProcessing)
+	n := c.entryCount(it.id, newqueue.FolderProcessing)
 	if n == 0 && (it.state != "Pending" && it.state != "Held" || c.tree.Get(newqueue.BatchStatesPath(it.id)) == nil) {
 		return nil
 	}
@@ -102,7 +102,7 @@ func agreesUnfinished(c *checker, d *Demand, it *item) []fault {
 }
 
 func agreesFailed(c *checker, d *Demand, it *item) []fault {
-	if n := c.standing(it.id, newqueue.FolderFailed); n > 0 && it.isDone() {
+	if n := c.entryCount(it.id, newqueue.FolderFailed); n > 0 && it.isDone() {
 		return one(it.path+"/"+d.Node, "the batch is %s and has %d failed jobs", it.state, n)
 	}
 	return nil

@@ -13,22 +13,22 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// door is a session of the tests' own, through which they arrange what is on
-// the server and look at what became of it, apart from the command's code.
-type door struct {
+// testSession is the tests' own session. With it, they prepare what is on the server and read the
+// result, without the code of the command.
+type testSession struct {
 	conn   *zk.Conn
 	chroot string
 }
 
-type doorKey struct{}
+type testSessionKey struct{}
 
-// credential is the user whom the scripts' protected znodes let in.
+// credential is that of the only user who may use the scripts' protected znodes.
 const (
 	password   = "correct horse"
 	credential = "operator:" + password
 )
 
-func openDoor(server, chroot string) (*door, error) {
+func openTestSession(server, chroot string) (*testSession, error) {
 	conn, _, err := zk.Connect(strings.Split(server, ","), 10*time.Second, zk.WithLogInfo(false))
 	if err != nil {
 		return nil, err
@@ -37,27 +37,27 @@ func openDoor(server, chroot string) (*door, error) {
 		conn.Close()
 		return nil, err
 	}
-	return &door{conn, chroot}, nil
+	return &testSession{conn, chroot}, nil
 }
 
-// secondDoor is the command "znode": paths are inside the script's chroot,
-// which "znode make" makes.
+// znodeCommand is the command "znode" of scripts. Paths are inside the script's chroot, which
+// "znode make" creates.
 //
-//	znode make PATH [DATA]     with parents; without DATA it is empty, "null" is null
+//	znode make PATH [DATA]     creates it and its parents; without DATA it is empty, "null" is null data
 //	znode set PATH DATA
-//	znode delete PATH          with all below it
-//	znode protect PATH         lets in nobody but the operator, from here on
-//	znode open PATH            lets in everybody again
-//	znode next PATH            makes a sequential child and prints its name
-//	znode join PATH OWNER      takes a place in an election, which this session holds
-//	znode leave PATH OWNER     gives the place up again
-//	znode data PATH            prints paths and data, of all below PATH
-//	znode stats PATH           prints paths, data, Stats and ACLs, of all below PATH
-func secondDoor(ts *testscript.TestScript, neg bool, args []string) {
+//	znode delete PATH          deletes it and everything below it
+//	znode protect PATH         permits only the operator to use it
+//	znode open PATH            permits everyone again
+//	znode next PATH            creates a sequential child and prints its name
+//	znode join PATH OWNER      joins an election with an ephemeral child
+//	znode leave PATH OWNER     leaves the election
+//	znode data PATH            prints the path and data of PATH and everything below it
+//	znode stats PATH           prints the same, with Stat and ACL
+func znodeCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: znode VERB PATH [DATA]")
 	}
-	d := ts.Value(doorKey{}).(*door)
+	d := ts.Value(testSessionKey{}).(*testSession)
 	path := d.chroot + strings.TrimSuffix(args[1], "/")
 	data := []byte{}
 	if len(args) > 2 {
@@ -98,7 +98,7 @@ func secondDoor(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-func (d *door) make(path string, data []byte) error {
+func (d *testSession) make(path string, data []byte) error {
 	if i := strings.LastIndexByte(path, '/'); i > 0 {
 		if err := d.make(path[:i], []byte{}); err != nil && !errors.Is(err, zk.ErrNodeExists) {
 			return err
@@ -109,7 +109,7 @@ func (d *door) make(path string, data []byte) error {
 }
 
 // leave deletes the children of an election that have this owner.
-func (d *door) leave(election string, owner []byte) error {
+func (d *testSession) leave(election string, owner []byte) error {
 	names, _, err := d.conn.Children(election)
 	if err != nil {
 		return fmt.Errorf("%s: %w", election, err)
@@ -126,8 +126,8 @@ func (d *door) leave(election string, owner []byte) error {
 	return nil
 }
 
-// each visits a znode and all below it, children before their parent or after.
-func (d *door) each(path string, childrenFirst bool, f func(path string) error) error {
+// each visits a znode and everything below it, with children before or after their parent.
+func (d *testSession) each(path string, childrenFirst bool, f func(path string) error) error {
 	names, _, err := d.conn.Children(path)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -149,7 +149,7 @@ func (d *door) each(path string, childrenFirst bool, f func(path string) error) 
 	return nil
 }
 
-func (d *door) show(w io.Writer, path string, whole bool) error {
+func (d *testSession) show(w io.Writer, path string, whole bool) error {
 	data, stat, err := d.conn.Get(path)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
