@@ -31,7 +31,7 @@ func (v *verifier) piece(p *part) *piece {
 func (p *piece) wantNodes(nodes []leaf, job string) {
 	for _, n := range nodes {
 		if err := p.want.Put(znode.Node{Path: n.path, Data: n.data}); err != nil {
-			// A job whose ids were damaged can't be placed.
+			// The paths of a job whose ids were damaged can be wrong.
 			p.differ(NodeChanged, n.path, err.Error())
 			continue
 		}
