@@ -93,3 +93,11 @@ func aclText(acl []znode.ACL) string {
 	}
 	return strings.Join(out, ",")
 }
+
+// otherACL is the text of an ACL that is not the one that it was.
+func otherACL(was, is []znode.ACL) string {
+	if text := aclText(is); text != aclText(was) {
+		return text
+	}
+	return aclText(is) + " with another password"
+}

@@ -283,6 +283,9 @@ func (p *Plan) chooseRun(ctx context.Context) error {
 		p.otherPolicies = fmt.Sprintf("%s was made under other policies: %s", last.ID, ChangesText(changes))
 		p.warn(last.path(), p.otherPolicies)
 	}
+	if !slices.Equal(last.ACL, p.opt.ACL) && last.State != RunRunning {
+		p.warn(last.path(), fmt.Sprintf("%s gave its znodes the ACL %s, and this plan gives %s", last.ID, aclText(last.ACL), otherACL(last.ACL, p.opt.ACL)))
+	}
 	switch last.State {
 	case RunRunning:
 		p.Run, p.Resumes, p.unfinished = last.ID, true, last
@@ -290,7 +293,7 @@ func (p *Plan) chooseRun(ctx context.Context) error {
 		case p.opt.ACL == nil:
 			p.opt.ACL, p.Settings.ACL = last.ACL, last.ACL
 		case !slices.Equal(last.ACL, p.opt.ACL):
-			p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("%s gives its znodes the ACL %s, and this plan gives %s", last.ID, aclText(last.ACL), aclText(p.opt.ACL)),
+			p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("%s gives its znodes the ACL %s, and this plan gives %s", last.ID, aclText(last.ACL), otherACL(last.ACL, p.opt.ACL)),
 				Next: fmt.Sprintf("finish it with that one, or roll back %s first", last.ID), Fits: last.ID})
 		}
 		if last.Policies != p.Policies {

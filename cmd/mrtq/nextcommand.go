@@ -83,6 +83,13 @@ func (a *app) command(name string, args []string, flags ...flagWords) string {
 			flags = append(flags, f)
 		}
 	}
+	args = slices.Clone(args)
+	for i, arg := range args {
+		// A rebuilt run's record has no source, and one in a forged record could be a flag.
+		if arg == "" || arg[0] == '-' {
+			args[i] = "SOURCE"
+		}
+	}
 	return commandLine(name, args, flags)
 }
 
