@@ -293,7 +293,7 @@ func (r *retries) next(ctx context.Context, steps int, err error) error {
 	case throttled:
 		return interrupted(pace.Sleep(ctx, r.pause<<(r.idle-1))) // twice as long each time
 	case r.idle == maxIdle && lost:
-		return fmt.Errorf("%w: %d transactions in a row lost their connection, the last of one job or znode alone: %w", ErrDropped, maxIdle, err)
+		return fmt.Errorf("%w: the connection was lost at %d transactions in a row, and the last had only one job or znode: %w", ErrDropped, maxIdle, err)
 	case r.idle == maxIdle:
 		return fmt.Errorf("%w: %w", ErrContended, err)
 	case lost:

@@ -37,6 +37,15 @@ func (p Policies) Changes(q Policies) []Change {
 	return c
 }
 
+// changes returns the policies, and the ACL of what a migration creates, that differ in a
+// plan from this run's.
+func (r Run) changes(p *Plan) []Change {
+	var c changes
+	c.policies(r.Policies, p.Policies)
+	c.acl(r.ACL, p.Settings.ACL)
+	return c
+}
+
 type changes []Change
 
 func (c *changes) add(setting, was, is string) {
@@ -61,12 +70,16 @@ func (c *changes) settings(was, is Settings) {
 	}
 	c.list("locks", was.Queues.Locks, is.Queues.Locks)
 	c.add("time", was.Time, is.Time)
-	if !slices.Equal(was.ACL, is.ACL) {
-		*c = append(*c, Change{"acl", aclText(was.ACL), aclText(is.ACL)})
-	}
+	c.acl(was.ACL, is.ACL)
 	c.add("packet", fmt.Sprint(was.Packet), fmt.Sprint(is.Packet))
 	c.list("again", was.Again, is.Again)
 	c.list("done", was.Done, is.Done)
+}
+
+func (c *changes) acl(was, is []znode.ACL) {
+	if !slices.Equal(was, is) {
+		*c = append(*c, Change{"acl", aclText(was), aclText(is)})
+	}
 }
 
 // aclText names who may do what, without the digests of secrets.
@@ -79,4 +92,12 @@ func aclText(acl []znode.ACL) string {
 		out = append(out, a.Public())
 	}
 	return strings.Join(out, ",")
+}
+
+// otherACL is the text of an ACL that is not the one that it was.
+func otherACL(was, is []znode.ACL) string {
+	if text := aclText(is); text != aclText(was) {
+		return text
+	}
+	return aclText(is) + " with another password"
 }

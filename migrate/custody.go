@@ -162,7 +162,7 @@ func (c *custody) checkTrace(tree *znode.Tree, runs []Run) {
 	jobs := tree.Get(newqueue.JobsPath)
 	if !ok {
 		if len(runs) > 0 {
-			c.addDamage(newqueue.JobsPath, fmt.Sprintf("its data should say that %s ran here, and says %q", runs[len(runs)-1].ID, clip(dataOf(jobs))))
+			c.addDamage(newqueue.JobsPath, fmt.Sprintf("its data should name the run %s, and is %q", runs[len(runs)-1].ID, clip(dataOf(jobs))))
 		}
 		return
 	}

@@ -189,7 +189,7 @@ func (ex *existing) whyTouched(p migratedJob) string {
 		case s.Czxid != czxid:
 			return path + " was created later"
 		case s.Cversion != s.NumChildren && path == p.root && ex.isComplete(p):
-			return "a worker has started on it: a lock below " + path + " was taken and released"
+			return "a worker has started on it: a lock below " + path + " was acquired and released"
 		case s.Cversion != s.NumChildren:
 			return "a child of " + path + " was removed"
 		}

@@ -327,7 +327,7 @@ func packShard(raw []byte) []byte {
 		err = w.Close()
 	}
 	if err != nil {
-		panic("migrate: memory takes all that is written to it: " + err.Error())
+		panic("migrate: writing to memory does not fail: " + err.Error())
 	}
 	return b.Bytes()
 }
@@ -499,7 +499,7 @@ func walkLedger(tree *znode.Tree, run Run, each func(shard *znode.Node, entries 
 	}
 	report(nil, tail)
 	if sum != run.Ledger.Sum || total != run.Ledger.Entries {
-		return &damaged{dir, fmt.Sprintf("its %d entries are not the %d that the run's record counts and seals", total, run.Ledger.Entries)}
+		return &damaged{dir, fmt.Sprintf("its %d entries don't match the run's record, which counts %d", total, run.Ledger.Entries)}
 	}
 	return nil
 }

@@ -382,14 +382,14 @@ func (l *life) migrate(b prepareFault) {
 			others = "rolling back"
 		}
 	}
-	fates, why := map[string]expectedAction{}, others
+	expected, why := map[string]expectedAction{}, others
 	may := p.mayBlock(l.records)
 	if p.damaged {
 		why = "damaged"
 	}
 	for _, r := range l.records {
 		f := p.expectedAction(r, c, resumes)
-		fates[r.token] = f
+		expected[r.token] = f
 		if f == blocked && why == "" {
 			why = fmt.Sprintf("%s %s %+v", r.path, r.status, p.top(r.token))
 		}
@@ -420,7 +420,7 @@ func (l *life) migrate(b prepareFault) {
 		p.resumed[resumes] = true
 		p.noteContinued(resumes, after)
 	}
-	p.migrated(l, after, fates, c, err == nil)
+	p.migrated(l, after, expected, c, err == nil)
 }
 
 // noteContinued notes that a run continued whose record came from a dump.
@@ -444,7 +444,7 @@ func (o *oracle) mayBlock(records []*oldRecord) bool {
 
 // migrated notes what a migration did, even if it was interrupted, and checks that it was
 // right.
-func (p *lifeTarget) migrated(l *life, after *znode.Tree, fates map[string]expectedAction, c choice, whole bool) {
+func (p *lifeTarget) migrated(l *life, after *znode.Tree, expected map[string]expectedAction, c choice, whole bool) {
 	runs := rawRuns(after)
 	if whole && len(runs) > 0 && runs[len(runs)-1].State != "done" {
 		l.Fatalf("migrated, and %s is %s", runs[len(runs)-1].Run, runs[len(runs)-1].State)
@@ -463,7 +463,7 @@ func (p *lifeTarget) migrated(l *life, after *znode.Tree, fates map[string]expec
 	changedBefore := false
 	for token, places := range found {
 		r, w, here := byToken[token], p.top(token), places[0]
-		switch f := fates[token]; {
+		switch f := expected[token]; {
 		case len(places) > 1:
 			l.Fatalf("%s was made twice: %v", token, places)
 		case w != nil && w.state == jobExists && w.root == here.root:
@@ -498,7 +498,7 @@ func (p *lifeTarget) migrated(l *life, after *znode.Tree, fates map[string]expec
 			l.Fatalf("%s of a %s record is %s, want %s", here.root, r.status, stateAt(after, here.root), want)
 		}
 	}
-	for token, f := range fates {
+	for token, f := range expected {
 		switch w := p.top(token); {
 		case whole && f == created && len(found[token]) == 0:
 			l.Fatalf("%s was not made", token)

@@ -149,6 +149,7 @@ type Plan struct {
 	holds             []string
 	unfinished        Run           // the run that it finishes
 	afterRollback     bool          // the run before was rolled back, and left something
+	otherPolicies     string        // how the policies of the newest run, which has ended, differ
 	declaredDone      []ledgerEntry // records that the operator declared done
 	outdated          []*batch      // see [Plan.findOutdated]
 	counters          counters
@@ -278,8 +279,12 @@ func (p *Plan) chooseRun(ctx context.Context) error {
 	if last.Time != p.Settings.Time {
 		p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("times were read as %s by %s, and as %s now", last.Time, last.ID, p.Settings.Time), Next: "read them as " + last.Time, Fits: last.Time})
 	}
-	if changes := last.Policies.Changes(p.Policies); len(changes) > 0 && last.State != RunRunning {
-		p.warn(last.path(), fmt.Sprintf("%s was made under other policies: %s", last.ID, ChangesText(changes)))
+	if changes := last.changes(p); len(changes) > 0 && last.State != RunRunning {
+		p.otherPolicies = fmt.Sprintf("%s was made under other policies: %s", last.ID, ChangesText(changes))
+		p.warn(last.path(), p.otherPolicies)
+	}
+	if !slices.Equal(last.ACL, p.opt.ACL) && last.State != RunRunning {
+		p.warn(last.path(), fmt.Sprintf("%s gave its znodes the ACL %s, and this plan gives %s", last.ID, aclText(last.ACL), otherACL(last.ACL, p.opt.ACL)))
 	}
 	switch last.State {
 	case RunRunning:
@@ -288,7 +293,7 @@ func (p *Plan) chooseRun(ctx context.Context) error {
 		case p.opt.ACL == nil:
 			p.opt.ACL, p.Settings.ACL = last.ACL, last.ACL
 		case !slices.Equal(last.ACL, p.opt.ACL):
-			p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("%s gives its znodes the ACL %s, and this plan gives %s", last.ID, aclText(last.ACL), aclText(p.opt.ACL)),
+			p.problem(Problem{Kind: OtherPolicies, Path: last.path(), Message: fmt.Sprintf("%s gives its znodes the ACL %s, and this plan gives %s", last.ID, aclText(last.ACL), otherACL(last.ACL, p.opt.ACL)),
 				Next: fmt.Sprintf("finish it with that one, or roll back %s first", last.ID), Fits: last.ID})
 		}
 		if last.Policies != p.Policies {
@@ -342,6 +347,10 @@ func (p *Plan) EarlierSource() string {
 	r, _ := p.ex.newest()
 	return r.Source
 }
+
+// OtherPolicies says how the policies or the ACL of the target's newest run, which has
+// ended, differ from this plan's; "" if they don't.
+func (p *Plan) OtherPolicies() string { return p.otherPolicies }
 
 // NewestRun is the id of the target's newest run before this plan, "" if there was none.
 func (p *Plan) NewestRun() string {

@@ -32,7 +32,7 @@ func TestRollbackHoldsAReleasedQueue(t *testing.T) {
 		"a worker took a job on and let it go": {func(t *testing.T, s *site) {
 			do(t, s, znode.Create("/jobs/jid0000000001/lock", none))
 			do(t, s, znode.Delete("/jobs/jid0000000001/lock", -1))
-		}, "a worker has started on it: a lock below /jobs/jid0000000001 was taken and released"},
+		}, "a worker has started on it: a lock below /jobs/jid0000000001 was acquired and released"},
 		"a worker has moved one": {func(t *testing.T, s *site) {
 			do(t, s, znode.Delete("/jobs/states/pending/05-jid0000000001", -1), znode.Create("/jobs/states/pending/03-jid0000000001", none))
 		}, "a worker has moved it: /jobs/states/pending/03-jid0000000001 was created later"},

@@ -78,7 +78,7 @@ func TestRollbackRemovesOnlyItsOwn(t *testing.T) {
 				}
 			}
 			if reported := slices.Concat(u.Kept, u.Left); !slices.ContainsFunc(reported, func(k Kept) bool { return k.Why == c.why }) {
-				t.Errorf("told %q, want %q", reported, c.why)
+				t.Errorf("reported %q, want %q", reported, c.why)
 			}
 		})
 	}

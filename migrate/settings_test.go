@@ -54,3 +54,19 @@ func TestOtherPoliciesAreNamed(t *testing.T) {
 		t.Errorf("a run that was begun: problems %v", p.Problems)
 	}
 }
+
+// If a later run has another ACL, the plan warns: half of the queue would be open to other
+// clients than the other half. TestFinishedWithItsACL is about a run that is not finished.
+func TestOtherACLIsNamed(t *testing.T) {
+	opt := options(permissive())
+	opt.ACL = []znode.ACL{{Perms: 31, Scheme: "ip", ID: "127.0.0.1"}}
+	src := source(t, queue(t, fourRecords(t)))
+	done := serve(t, znode.NewTree())
+	mustMigrate(t, done, src, opt)
+	opt.ACL = nil
+	p := makePlan(t, src, treeOf(t, done), opt)
+	const says = "under other policies: acl ip:127.0.0.1:rwcda → open"
+	if !slices.ContainsFunc(p.Warnings, func(w Warning) bool { return strings.HasSuffix(w.Message, says) }) || !strings.HasSuffix(p.OtherPolicies(), says) {
+		t.Errorf("warnings %v", p.Warnings)
+	}
+}

@@ -83,7 +83,8 @@ type RunStatus struct {
 	Existing int              `json:"existing"` // those whose jobs still exist
 	Gone     int              `json:"gone"`     // those whose jobs were finished and cleaned up, or deleted
 
-	Policies Policies `json:"-"` // the operator's choices for this run
+	Policies Policies    `json:"-"` // the operator's choices for this run
+	ACL      []znode.ACL `json:"-"` // of what it creates; none is open
 }
 
 // StateCount is how many jobs, requests or batches are in one state.
@@ -145,7 +146,7 @@ func ReadStatus(ctx context.Context, target side.Side) (*Status, error) {
 	ours.sort()
 	s.Jobs, s.Access, s.Batches = states.counts(newqueue.JobPrefix, ours), states.counts(newqueue.AccessPrefix, ours), states.counts(newqueue.BatchPrefix, ours)
 	for _, r := range t.runs {
-		s.Runs = append(s.Runs, RunStatus{Run: r.ID, State: r.State, Dialect: r.Dialect, Source: r.Source, Started: r.Started, Finished: r.Finished, Owner: r.Owner, Done: r.Done, Policies: r.Policies})
+		s.Runs = append(s.Runs, RunStatus{Run: r.ID, State: r.State, Dialect: r.Dialect, Source: r.Source, Started: r.Started, Finished: r.Finished, Owner: r.Owner, Done: r.Done, Policies: r.Policies, ACL: r.ACL})
 	}
 	t.countCustody(s.Runs)
 	s.Holds = holdStatuses(t.existing)

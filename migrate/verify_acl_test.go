@@ -51,7 +51,7 @@ func TestVerifyComparesACLs(t *testing.T) {
 		{"as the runs left them", nil, nil, 0},
 		{"of a job", map[string][]znode.ACL{job1: second}, []named{{OtherACL, job1, "run0000000000 gave"}}, 0},
 		{"with another password", map[string][]znode.ACL{job1: {first[0], {Perms: 1, Scheme: "digest", ID: "first:other-hash"}}},
-			[]named{{OtherACL, job1, "its ACL is world:anyone:rwcda,digest:first:…:r, as run0000000000 gave to all that it made, but with another password"}}, 0},
+			[]named{{OtherACL, job1, "its ACL is world:anyone:rwcda,digest:first:…:r with another password, and run0000000000 gave world:anyone:rwcda,digest:first:…:r to all that it made"}}, 0},
 		{"of a part of a job", map[string][]znode.ACL{job1 + "/bid": znode.OpenACL()}, []named{{OtherACL, job1 + "/bid", "run0000000000 gave"}}, 0},
 		{"of a batch", map[string][]znode.ACL{"/batches/bid0000000000/status": second}, []named{{OtherACL, "/batches/bid0000000000/status", "run0000000000 gave"}}, 0},
 		{"of an entry", map[string][]znode.ACL{entry1: second, inBatch1: second}, []named{{OtherACL, entry1, "run0000000000 gave"}, {OtherACL, inBatch1, "run0000000000 gave"}}, 0},
@@ -176,5 +176,19 @@ func TestFinishedWithItsACL(t *testing.T) {
 				t.Errorf("before\n%s\nafter\n%s", before, after)
 			}
 		})
+	}
+}
+
+// A later run may have another ACL, but not unnoticed.
+func TestAnotherACLIsAWarning(t *testing.T) {
+	s, src := heldSite(t)
+	opt := options(permissive())
+	if p := makePlan(t, src, treeOf(t, s), opt); len(p.Warnings) != 0 {
+		t.Errorf("the same ACL: %v", p.Warnings)
+	}
+	opt.ACL = []znode.ACL{{Perms: znode.PermAll, Scheme: "digest", ID: "operator:hash"}}
+	want := Warning{Path: "/migration/runs/run0000000000", Message: "run0000000000 gave its znodes the ACL open, and this plan gives digest:operator:…:rwcda"}
+	if p := makePlan(t, src, treeOf(t, s), opt); !slices.Contains(p.Warnings, want) || p.Blocked() {
+		t.Errorf("another ACL: %v, %v", p.Warnings, p.Problems)
 	}
 }

@@ -31,7 +31,7 @@ func (v *verifier) piece(p *part) *piece {
 func (p *piece) wantNodes(nodes []leaf, job string) {
 	for _, n := range nodes {
 		if err := p.want.Put(znode.Node{Path: n.path, Data: n.data}); err != nil {
-			// A job whose ids were damaged can't be placed.
+			// The paths of a job whose ids were damaged can be wrong.
 			p.differ(NodeChanged, n.path, err.Error())
 			continue
 		}
@@ -213,12 +213,7 @@ func (p *piece) checkACL(n *znode.Node) {
 		}
 		p.verdict.ACLs++
 		if !sameACL(n.ACL, record.ACL) {
-			is, made := aclText(n.ACL), aclText(record.ACL)
-			message := fmt.Sprintf("its ACL is %s, and %s gave %s to all that it made", is, r.ID, made)
-			if is == made {
-				message = fmt.Sprintf("its ACL is %s, as %s gave to all that it made, but with another password", is, r.ID)
-			}
-			p.differ(OtherACL, n.Path, message)
+			p.differ(OtherACL, n.Path, fmt.Sprintf("its ACL is %s, and %s gave %s to all that it made", otherACL(record.ACL, n.ACL), r.ID, aclText(record.ACL)))
 		}
 		return
 	}

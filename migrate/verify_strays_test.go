@@ -91,8 +91,8 @@ func TestVerifyKnowsAnEmptiedFolder(t *testing.T) {
 		{"made by the run, but it is no state's", folder + "-x", false, znode.Stat{Czxid: made.Czxid}, true},
 		{"made by the run, but it is not among the states", "/batches/bid0000000000/batch-failed", false, znode.Stat{Czxid: made.Czxid}, true},
 		{"in a batch of others", "/batches/bid0000000077/states/batch-failed", false, znode.Stat{Czxid: 1 << 40}, true},
-		{"copied, and something stood in it", folder, true, znode.Stat{Cversion: 1}, false},
-		{"copied, and nothing ever stood in it", folder, true, znode.Stat{}, true},
+		{"copied, and something was in it", folder, true, znode.Stat{Cversion: 1}, false},
+		{"copied, and nothing was ever in it", folder, true, znode.Stat{}, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tree := edited(t, treeOf(t, s), without())

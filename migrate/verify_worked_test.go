@@ -60,7 +60,7 @@ func TestWorkIsNoDamage(t *testing.T) {
 			}
 			do(t, s, znode.Set("/jobs/jid0000000001/configuration", []byte("{}"), -1))
 		}, counts{released: 1}, []string{"/jobs/jid0000000001/configuration", "/jobs/jid0000000001/status"}},
-		"a job was deleted, and its batch stands": {func(t *testing.T, s *site, _ newqueue.Dialect) {
+		"a job was deleted, and its batch still exists": {func(t *testing.T, s *site, _ newqueue.Dialect) {
 			lift(t, s)
 			removeAll(t, s, "/jobs/jid0000000001")
 		}, counts{released: 1}, []string{"/ingest/mrtQ-05000000000001"}},
@@ -68,7 +68,7 @@ func TestWorkIsNoDamage(t *testing.T) {
 			lift(t, s)
 			do(t, s, znode.Delete("/jobs/states/pending/05-jid0000000001", -1))
 		}, counts{released: 1}, []string{"/jobs/states/pending/05-jid0000000001"}},
-		"a job that nobody took says something else": {func(t *testing.T, s *site, _ newqueue.Dialect) {
+		"another client changed a job that no worker has": {func(t *testing.T, s *site, _ newqueue.Dialect) {
 			lift(t, s)
 			do(t, s, znode.Set("/jobs/jid0000000001/identifiers", []byte("{}"), -1))
 		}, counts{released: 1}, []string{"/jobs/jid0000000001/identifiers"}},
@@ -110,7 +110,7 @@ func TestWorkIsNoDamage(t *testing.T) {
 			take(t, s, d)
 			do(t, s, znode.Set(job1+"/identifiers", encode(newqueue.Identifiers{PrimaryID: "ark"}.Object()), -1))
 		}, counts{jobs: 1, released: 1}, nil},
-		"a job that nobody took has an inventory": {func(t *testing.T, s *site, d newqueue.Dialect) {
+		"another client added an inventory to a job that no worker has": {func(t *testing.T, s *site, d newqueue.Dialect) {
 			lift(t, s)
 			do(t, s, znode.Create(job1+"/inventory", readable["inventory"]))
 		}, counts{released: 1}, []string{job1 + "/inventory"}},

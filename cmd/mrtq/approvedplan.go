@@ -111,38 +111,37 @@ func planSides(file string, a *migrate.Approved, args []string) (sides, error) {
 	return own, nil
 }
 
-// staleNext says what to do if a plan can no longer be carried out.
-var staleNext = map[migrate.StaleReason]string{
-	migrate.OtherSource:   "make one for these sides with mrtq plan --out",
-	migrate.OtherTarget:   "make one for these sides with mrtq plan --out",
-	migrate.SourceChanged: "make a new one with mrtq plan --out",
-	migrate.TargetChanged: "make a new one with mrtq plan --out",
-	migrate.OtherSettings: "leave the flags out, or make a new plan with mrtq plan --out",
-	migrate.OtherPlan:     "make a new one with mrtq plan --out",
-}
-
-// finishWithout says how to finish a run if its plan no longer fits the source.
-const finishWithout = "finish with mrtq migrate without --plan, which adds what changed"
-
-// becameStaleNext says what to do if a plan became stale while migrate waited, or while
-// it carried the plan out.
-func becameStaleNext(err error) string {
+// becameStale adds to the error of a plan that became stale while migrate waited, or while
+// it carried the plan out, what to do.
+func (c *migrateCmd) becameStale(a *app, s sides, err error) error {
 	if errors.Is(err, migrate.ErrSourceChanged) {
-		return finishWithout
+		return fmt.Errorf("%w. %s", err, c.finishWithout(a, s))
 	}
-	return "make a new one with mrtq plan --out; nothing was written"
+	return fmt.Errorf("%w; nothing was written. %s", err, c.newPlan(a, s))
 }
 
 // staleError adds to the error of a refused plan what to do about it.
-func staleError(file string, err error) error {
-	next := "make a new one with mrtq plan --out"
+func (c *migrateCmd) staleError(a *app, s sides, err error) error {
+	next := c.newPlan(a, s)
 	var stale *migrate.StaleError
+	var used *migrate.PlanUsedError
 	switch {
-	case !errors.As(err, &stale):
-	case stale.Reason == migrate.SourceChanged && stale.Run != "":
-		next = finishWithout
-	default:
-		next = staleNext[stale.Reason]
+	case errors.As(err, &used) && used.State == migrate.RunDone:
+		next = "Next, to look at that run: " + a.command("status", []string{s.target.text})
+	case errors.As(err, &stale) && stale.Reason == migrate.SourceChanged && stale.Run != "":
+		next = c.finishWithout(a, s)
+	case stale != nil && stale.Reason == migrate.OtherSettings:
+		next = "Leave the flags out. " + next
 	}
-	return checkError(fmt.Errorf("migrate: %s: %w; %s; nothing was written", file, err, next))
+	return checkError(fmt.Errorf("migrate: %s: %w; nothing was written. %s", c.plan, err, next))
+}
+
+// newPlan is the command that makes a saved plan anew, with its settings.
+func (c *migrateCmd) newPlan(a *app, s sides) string {
+	return "Next, for a new plan: " + a.command("plan", s.args(), append(c.savedSettings(), newFlag("out", c.plan))...)
+}
+
+// finishWithout is the command that finishes a run whose plan doesn't fit any more.
+func (c *migrateCmd) finishWithout(a *app, s sides) string {
+	return "Next, to finish the run without this plan, with what changed: " + a.command("migrate", s.args(), c.savedSettings()...)
 }

@@ -119,7 +119,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 				note := fmt.Sprintf("%s was carried out before, as %s. The quarantine file lacked %s, and has them again; nothing else was written.", c.plan, run, count(lacked, "record", "records"))
 				return c.print(a, out, note, c.verifyNext(a, s, plan))
 			}
-			return staleError(c.plan, err)
+			return c.staleError(a, s, err)
 		}
 		expect = plan.Expectation()
 	}
@@ -141,14 +141,14 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 			a.printPlan(plan)
 		}
 		tone, text := planVerdict(plan)
-		a.conclude(tone, "Migrate: %s; nothing was written.%s", text, afterBlank(a.unblock(plan, s, c.savedSettings()...)))
+		a.conclude(tone, "Migrate: %s; nothing was written.%s", text, afterBlank(a.unblock(plan, s, append(c.savedSettings(), savedIn(c.plan)...)...)))
 		return checkError(fmt.Errorf("migrate: %w: %s, listed above; nothing was written", migrate.ErrBlocked, problems(len(plan.Problems))))
 	}
 	// Nothing is written before the bytes of undecodable records are safe.
 	if bad := plan.Quarantined(); len(bad) > 0 {
 		out.Quarantine = c.quarantine
 		if err := migrate.WriteQuarantine(c.quarantine, bad, writeFile); err != nil {
-			return fmt.Errorf("migrate: %w", err)
+			return fmt.Errorf("migrate: %w; nothing was written to the target", err)
 		}
 	}
 	a.sayNotes(plan, c.planAgain(a, s))
@@ -161,7 +161,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 			return fmt.Errorf("migrate: %w", err)
 		}
 		if others == 0 {
-			return c.print(a, out, nothingToDo, c.verifyNext(a, s, plan))
+			return c.print(a, out, nothingToDo(plan), c.verifyNext(a, s, plan))
 		}
 		// The others may undo what this migrate found done, or leave it something to do.
 		// So it waits for its turn, as it does if it has something to do.
@@ -172,7 +172,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	}
 	if err != nil {
 		if errors.Is(err, migrate.ErrStale) {
-			err = fmt.Errorf("%w; %s", err, becameStaleNext(err))
+			err = c.becameStale(a, s, err)
 		}
 		if errors.Is(err, migrate.ErrRolledBack) || errors.Is(err, migrate.ErrFinished) {
 			err = fmt.Errorf("%w. If you want that, look at the plan: %s", err, c.planAgain(a, s))
@@ -191,7 +191,7 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 		return fmt.Errorf("migrate: %w", lostSession(err, out.Run, out.Done, out.Records[migrate.ActCreate]+out.Records[migrate.ActRewrite]))
 	}
 	if plan.Empty() && res.Steps == 0 {
-		return c.print(a, out, nothingToDo, c.verifyNext(a, s, plan))
+		return c.print(a, out, nothingToDo(plan), c.verifyNext(a, s, plan))
 	}
 	if res.Steps > 0 { // otherwise another migrator has finished the run of the first plan
 		out.Run = res.Run
@@ -200,7 +200,15 @@ func (c *migrateCmd) run(cmd *cobra.Command, a *app, args []string) error {
 	return c.print(a, out, "", c.verifyNext(a, s, plan))
 }
 
-const nothingToDo = "nothing to do: every record is migrated, or left out by the plan."
+// nothingToDo says that a plan has nothing to do, and that other policies change nothing
+// that is migrated.
+func nothingToDo(p *migrate.Plan) string {
+	text := "nothing to do: every record is migrated, or left out by the plan."
+	if other := p.OtherPolicies(); other != "" {
+		text += " " + other + ". What it made stays as it is."
+	}
+	return text
+}
 
 // refillQuarantine writes the bytes of undecodable records to the quarantine file again
 // if the run is done and the file lacks them. stale is why the saved plan can't be carried

@@ -84,7 +84,7 @@ func (c *planCmd) run(cmd *cobra.Command, a *app, args []string) error {
 func (c *planCmd) next(a *app, s sides, plan *migrate.Plan) string {
 	switch {
 	case plan.Blocked():
-		return a.unblock(plan, s)
+		return a.unblock(plan, s, savedIn(c.out)...)
 	case plan.Empty() && plan.NewestRun() == "":
 		return ""
 	case plan.Empty():

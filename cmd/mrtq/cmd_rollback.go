@@ -207,7 +207,7 @@ func (c *rollbackCmd) planAgain(a *app, u *migrate.Undo, e endpoint) string {
 	if c.dry || run.Source == "" {
 		return ""
 	}
-	return "To migrate again: " + a.command("plan", []string{run.Source, e.text}, runSettings(run.Dialect, run.Policies)...)
+	return "To migrate again: " + a.command("plan", []string{run.Source, e.text}, runSettings(run.Dialect, run.Policies, run.ACL)...)
 }
 
 func (c *rollbackCmd) removed() string {

@@ -17,7 +17,7 @@ func (a *app) statesCmd() *cobra.Command {
 		Use:   "states [flags]",
 		Short: "show the state machines of the new queue",
 		Long: `Print every transition of batches, jobs and access requests, and what it changes, as
-a table, as a Mermaid diagram, or as a picture.`,
+a table, as a Mermaid diagram, or as a viewText.`,
 		Example: `  mrtq states
   mrtq states --dialect mrt-zk -o svg`,
 		Args: args(),

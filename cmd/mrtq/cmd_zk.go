@@ -70,7 +70,7 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 		return usageError("--nodes %d: an embedded ZooKeeper is one server; add --backend %s or %s", c.nodes, harness.JVM, harness.Docker)
 	}
 	if harness.Backend(c.backend) != harness.Embedded && c.addr != "" {
-		return usageError("--addr %s: only the %s backend can serve at a given address", c.addr, harness.Embedded)
+		return usageError("--addr %s: only the %s backend can serve at a given address; leave --addr out, and mrtq zk prints the address", c.addr, harness.Embedded)
 	}
 	if err := checkAddr(c.addr); err != nil {
 		return err

@@ -116,8 +116,10 @@ func (e *emulator) do(arg, verb string) {
 	}
 }
 
+// clear erases a line from x on. After a full line, the cursor is still on its last
+// character, and that is erased, too.
 func (e *emulator) clear(y, x int) {
-	for ; x < e.width; x++ {
+	for x = min(x, e.width-1); x < e.width; x++ {
 		e.cells[y][x] = ' '
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"mrtq/internal/znode"
 	"mrtq/migrate"
 	"mrtq/newqueue"
 )
@@ -82,6 +83,13 @@ func (a *app) command(name string, args []string, flags ...flagWords) string {
 			flags = append(flags, f)
 		}
 	}
+	args = slices.Clone(args)
+	for i, arg := range args {
+		// A rebuilt run's record has no source, and one in a forged record could be a flag.
+		if arg == "" || arg[0] == '-' {
+			args[i] = "SOURCE"
+		}
+	}
 	return commandLine(name, args, flags)
 }
 
@@ -150,15 +158,25 @@ func policiesGiven(p migrate.Policies) (flags []flagWords) {
 	return flags
 }
 
-// runSettings are a run's dialect and policies as flags of plan and migrate.
-func runSettings(d newqueue.Dialect, p migrate.Policies) []flagWords {
-	return append(policiesGiven(p), newFlag("dialect", string(d)))
+// runSettings are a run's dialect, policies and ACL as flags of plan and migrate.
+func runSettings(d newqueue.Dialect, p migrate.Policies, acl []znode.ACL) []flagWords {
+	return append(policiesGiven(p), append(aclGiven(acl), newFlag("dialect", string(d)))...)
+}
+
+// aclGiven is the flag of an ACL that is not open. It does not show the ACL, because that
+// may hold a digest, which is secret.
+func aclGiven(acl []znode.ACL) []flagWords {
+	if len(acl) == 0 {
+		return nil
+	}
+	return []flagWords{newFlag("acl", "ACL")}
 }
 
 // planSettings are the settings of a saved plan as flags of plan.
 func planSettings(a *migrate.Approved) []flagWords {
 	opt := a.Options()
 	flags := append(policiesGiven(opt.Policies), queueSettings(a)...)
+	flags = append(flags, aclGiven(opt.ACL)...)
 	if opt.Dialect != "" {
 		flags = append(flags, newFlag("dialect", string(opt.Dialect)))
 	}

@@ -16,7 +16,7 @@ var decisions = map[migrate.ProblemKind]string{
 }
 
 // unblock says what to do about a plan that has problems: one command, with the choices
-// that the plan needs. settings are those of a saved plan.
+// that the plan needs. settings are those of a saved plan, and the file to save the next in.
 func (a *app) unblock(plan *migrate.Plan, s sides, settings ...flagWords) string {
 	if at := elsewhere(plan); at != "" {
 		return "Next, to look at that queue: " + a.command("status", []string{at})
@@ -46,6 +46,14 @@ func (a *app) unblock(plan *migrate.Plan, s sides, settings ...flagWords) string
 		return "Next, once you have decided: " + a.command("plan", s.args(), flags...)
 	}
 	return "Next, once that is mended: " + a.command("plan", s.args(), flags...)
+}
+
+// savedIn is the flag that saves the next plan in the same file, none if there is no file.
+func savedIn(file string) []flagWords {
+	if file == "" {
+		return nil
+	}
+	return []flagWords{newFlag("out", file)}
 }
 
 // unblocking are the values of a policy that don't block.

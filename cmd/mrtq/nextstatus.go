@@ -102,7 +102,8 @@ func (a *app) nextOf(s *migrate.Status, target endpoint) string {
 	case migrate.StepRebuild:
 		return "Next: " + a.command("rebuild", []string{target.text})
 	case migrate.StepFinish:
-		again := a.command("migrate", []string{newest.Source, target.text}, runSettings(newest.Dialect, newest.Policies)...)
+		// The run is finished with its own ACL.
+		again := a.command("migrate", []string{newest.Source, target.text}, runSettings(newest.Dialect, newest.Policies, nil)...)
 		return fmt.Sprintf("Next: run the same mrtq migrate again, with its flags, to finish %s: %s", newest.Run, again)
 	case migrate.StepFinishRollback:
 		return "Next, to finish it: " + a.command("rollback", []string{target.text}, newFlag("run", newest.Run))
@@ -125,7 +126,7 @@ func (a *app) nextOf(s *migrate.Status, target endpoint) string {
 	case migrate.StepPlan, migrate.StepPlanAgain:
 		again := a.command("plan", []string{"SOURCE", target.text})
 		if newest.Source != "" {
-			again = a.command("plan", []string{newest.Source, target.text}, runSettings(newest.Dialect, newest.Policies)...)
+			again = a.command("plan", []string{newest.Source, target.text}, runSettings(newest.Dialect, newest.Policies, newest.ACL)...)
 		}
 		if s.NoQueue != nil {
 			return "If nothing was migrated yet, or everything was rolled back, that is normal, and the next step is " + again

@@ -57,6 +57,20 @@ func TestProblemsNameFlags(t *testing.T) {
 	}
 }
 
+// What a run's record says is never a flag of the next command, and never part of a shell's line.
+func TestNextOfAForgedSource(t *testing.T) {
+	for source, want := range map[string]string{
+		"":               "mrtq verify SOURCE zk1:2181/new",
+		"--force":        "mrtq verify SOURCE zk1:2181/new",
+		"zk2:2181":       "mrtq verify zk2:2181 zk1:2181/new",
+		"zk2;$(id)`'x\n": `mrtq verify 'zk2;$(id)` + "`" + `'\''x` + "\n" + `' zk1:2181/new`,
+	} {
+		if got := (&app{}).command("verify", []string{source, "zk1:2181/new"}); got != want {
+			t.Errorf("%q: %s, want %s", source, got, want)
+		}
+	}
+}
+
 // The next step ends with its command, so that a full stop is not pasted with it.
 func TestNextEndsWithItsCommand(t *testing.T) {
 	run := migrate.RunStatus{Run: "run0000000003", Source: "zk1:2181", Dialect: "design", Policies: migrate.Policies{Undecodable: migrate.Quarantine, Consumed: "failed"}}

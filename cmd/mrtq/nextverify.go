@@ -40,11 +40,11 @@ func (a *app) nextAfterVerify(v *migrate.Verdict, s sides, quarantine string) st
 	case only(migrate.Undecided):
 		return "Next, to decide what becomes of these records: " + a.command("plan", s.args(), policiesGiven(v.Policies)...)
 	}
-	text := "Next: "
+	text := "Next: find out"
 	if len(v.Released) == 0 {
-		text += "don't release it. "
+		text = "Next: don't release it. Find out"
 	}
-	return text + fmt.Sprintf("Find out who changed what is listed (%s shows one), mend it and verify again; or roll the run back: %s",
+	return text + fmt.Sprintf(" who changed what is listed (%s shows one), mend it and verify again; or roll the run back: %s",
 		a.command("show", append(s.args(), "ITEM")), a.command("rollback", []string{s.target.text}, newFlag("run", v.Run)))
 }
 

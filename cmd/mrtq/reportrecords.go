@@ -56,7 +56,7 @@ func (in *reportInput) records(ctx context.Context, d *report.Data, policies mig
 		}
 	}
 	if in.from != nil {
-		if err := rs.taken(ctx, in.from, in.only, newqueue.Dialect(d.Dialect)); err != nil {
+		if err := rs.migrated(ctx, in.from, in.only, newqueue.Dialect(d.Dialect)); err != nil {
 			return nil, err
 		}
 	}
@@ -173,9 +173,9 @@ func (rs *reportRecords) decoded(ctx context.Context, queue *migrate.LegacyQueue
 	return nil
 }
 
-// taken adds what the target's ledger and jobs say. only is the run that --run
+// migrated adds what the target's ledger and jobs say. only is the run that --run
 // names.
-func (rs *reportRecords) taken(ctx context.Context, target side.Side, only string, d newqueue.Dialect) error {
+func (rs *reportRecords) migrated(ctx context.Context, target side.Side, only string, d newqueue.Dialect) error {
 	spelled := spellings(d)
 	for t, err := range migrate.ReadMigrated(ctx, target) {
 		if err != nil {

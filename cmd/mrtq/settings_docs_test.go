@@ -102,14 +102,14 @@ func TestSettingsExample(t *testing.T) {
 	b.WriteString(`# yaml-language-server: $schema=mrtq.schema.json
 #
 # Settings of mrtq, an example: mrtq reads mrtq.yaml in the working folder, or the
-# file that --config or $MRTQ_CONFIG names. A line FLAG: VALUE stands for --FLAG
-# VALUE. Flags on the command line and MRTQ_* variables come before it. mrtq shows
-# what the file sets.
+# file that --config or $MRTQ_CONFIG names. A line FLAG: VALUE means --FLAG VALUE.
+# Flags and MRTQ_* variables count more than the file. mrtq shows each setting of the
+# file.
 #
-# What could lose a job or have it run twice is taken from the command line only,
-# and is refused here: --` + strings.Join(flagOnly, ", --") + `.
+# A setting that could lose a job or run it twice is accepted only on the command line,
+# and refused here: --` + strings.Join(flagOnly, ", --") + `.
 #
-# Every line below has the default; remove the # to set another.
+# Each line below has the default. To set another value, remove the #.
 `)
 	for _, d := range settable(newRoot()) {
 		of := "all commands"

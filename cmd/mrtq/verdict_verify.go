@@ -16,9 +16,9 @@ func verifyVerdict(v *migrate.Verdict, target, lacks string) (tone, string) {
 	worked := workedOn(v)
 	switch {
 	case noRunHere(v):
-		return bad, "Verify: no run of mrtq migrate is recorded in this target. Check its address and chroot, or migrate first."
+		return bad, fmt.Sprintf("Verify: no run of mrtq migrate is recorded in %s. Check this address and its chroot, or migrate first.", target)
 	case v.State == migrate.RunRunning:
-		return bad, fmt.Sprintf("Verify: %s is not finished. Run the same mrtq migrate again, then verify. Until then: %s.", v.Run, differences)
+		return bad, fmt.Sprintf("Verify: %s is not finished. Run the same mrtq migrate again (mrtq status %s shows it), then verify. Until then: %s.", v.Run, target, differences)
 	case v.State == migrate.RunRollingBack:
 		return bad, fmt.Sprintf("Verify: %s is not completely rolled back. Run mrtq rollback %s --run %s again. Until then: %s.", v.Run, target, v.Run, differences)
 	case !v.OK() && notKept(v) == len(v.Differences):

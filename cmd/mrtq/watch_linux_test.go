@@ -213,7 +213,7 @@ func TestWatchWaitsForServer(t *testing.T) {
 func TestWatchIsSuspended(t *testing.T) {
 	server := minizk.RunWith(t, minizk.Options{RealTime: true})
 	w := watchOn(t, 80, 24, server, nil)
-	w.until("the first picture", `NO QUEUE: `)
+	w.until("the first view", `NO QUEUE: `)
 	if _, err := w.control.WriteString("\x1a"); err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestWatchIsSuspended(t *testing.T) {
 	if err := w.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	w.until("the picture again", `NO QUEUE: `)
+	w.until("the view again", `NO QUEUE: `)
 	w.interrupt()
 }
 
@@ -248,7 +248,7 @@ func stopped(t *testing.T, pid int) bool {
 func TestWatchOnDumbTerminal(t *testing.T) {
 	server := minizk.RunWith(t, minizk.Options{RealTime: true})
 	w := watchOn(t, 80, 24, server, []string{"TERM=dumb"})
-	s := w.until("two pictures", `(?s)NO QUEUE: .*\n\n.*NO QUEUE: `)
+	s := w.until("two views", `(?s)NO QUEUE: .*\n\n.*NO QUEUE: `)
 	if s.other || s.hidden || s.coloured {
 		t.Errorf("%+v", s)
 	}

@@ -15,7 +15,7 @@ import (
 	"mrtq/newqueue"
 )
 
-func picture(v live.View, width int) string {
+func viewText(v live.View, width int) string {
 	var b strings.Builder
 	for _, l := range watchLines(v, width) {
 		b.WriteString(l.plain(width) + "\n")
@@ -26,7 +26,7 @@ func picture(v live.View, width int) string {
 // A view at the usual widths, with hostile names.
 func TestWatchViews(t *testing.T) {
 	for name, width := range map[string]int{"watch80.txt": 80, "watch120.txt": 120} {
-		got := picture(full(), width)
+		got := viewText(full(), width)
 		golden(t, filepath.Join("testdata", name), got)
 	}
 }
@@ -100,10 +100,10 @@ func TestWatchKeepsLongNames(t *testing.T) {
 	long := "/" + strings.Repeat("a-long-name/", 8) + "end"
 	v.Source[0].Name, v.Jobs[0].Name = long, "a-state-that-no-table-has"
 	for _, width := range []int{80, 120} {
-		got := strings.Join(strings.Fields(strings.ReplaceAll(picture(v, width), "persistent", "")), "")
+		got := strings.Join(strings.Fields(strings.ReplaceAll(viewText(v, width), "persistent", "")), "")
 		for _, name := range []string{long, v.Jobs[0].Name, v.Target, v.Locks.List[0].Path} {
 			if !strings.Contains(got, name) {
-				t.Errorf("%d columns: %s is cut:\n%s", width, name, picture(v, width))
+				t.Errorf("%d columns: %s is cut:\n%s", width, name, viewText(v, width))
 			}
 		}
 	}

@@ -73,8 +73,8 @@ func TestLookFollows(t *testing.T) {
 	want(t, "jobs", names(s.look().Jobs), []string{"held 1"})
 }
 
-// Where there is no new queue, a look says what is there instead, and it reads that
-// again only when something came or went.
+// If there is no new queue, a look says what is there instead. It reads that again only
+// when a znode came or went.
 func TestLookFindsNoQueue(t *testing.T) {
 	s := serve(t)
 	want(t, "no chroot", s.look().NoQueue, &migrate.NoQueue{Missing: true, Znodes: []string{}, Legacy: []string{}, Queues: []string{}})
