@@ -57,16 +57,16 @@ func swapped(s sides, source, target content) string {
 	if !source.known || !target.legacy || target.newQueue || source.legacy {
 		return ""
 	}
-	is := ""
+	is, so := "", ""
 	switch {
 	case source.newQueue:
-		is = "a new queue"
+		is, so = "a new queue", "SOURCE and TARGET are swapped"
 	case source.empty:
-		is = "empty"
+		is, so = "empty", "SOURCE and TARGET are swapped, or SOURCE is mistyped"
 	default:
 		return ""
 	}
-	return fmt.Sprintf("the source %s is %s, and the target %s holds a legacy queue: SOURCE and TARGET are swapped", s.source.text, is, s.target.text)
+	return fmt.Sprintf("the source %s is %s, and the target %s holds a legacy queue: %s", s.source.text, is, s.target.text, so)
 }
 
 // lookAt finds out what a side holds. It is only used for the text of an error, so it
