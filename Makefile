@@ -15,18 +15,23 @@
 # The race detector wants a C compiler; go says 0 where there is none.
 race := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 
-# What make bench migrates, and where it leaves the measurements and their chart.
+# How many children minizk gets, what make bench migrates, and where it leaves the
+# measurements and their chart.
+CHILDREN ?= 1000000
 RECORDS ?= 200
 JOBS ?= 40
 ROUNDS ?= 1
 RUNS ?= 1
 BENCH ?= bin/bench.json
 
-# The scenarios run mrtq as a process of its own, where the race detector can't look.
+# The packages whose goroutines share memory. The others decode, or run commands and
+# servers as processes. make torture runs all of them with the race detector.
+concurrent := ./harness ./harness/minizk/... ./internal/... ./migrate ./migrate/live ./newqueue/...
+
 test: lint
-	@packages=$$(go list ./... | grep -vx mrtq/features) || exit; \
-	echo go test $(race) -timeout 30m '# all packages except features'; go test $(race) -timeout 30m $$packages; code=$$?; \
-	echo go test -timeout 30m ./features; go test -timeout 30m ./features || code=1; \
+	@others=$$(go list ./... | grep -vxF "$$(go list $(concurrent))") || exit; \
+	echo go test $(race) -timeout 30m $(concurrent); go test $(race) -timeout 30m $(concurrent); code=$$?; \
+	echo go test -timeout 30m '# the other packages'; go test -timeout 30m $$others || code=1; \
 	$(MAKE) -s skipped; exit $$code
 
 # What make test ends with: the backends that are not here, and why.
@@ -38,16 +43,18 @@ skipped: build
 	  not="$${not:+$$not; }the tests of the report's page in a browser: none is installed"; \
 	echo "make test skipped $${not:-no backend}"
 
-# The tests that ask for the backend to test on, on Apache's server. make test has
-# looked for their data races.
+# The tests that ask for the backend to test on, on Apache's server. They wait for it more
+# than they compute, so two commands run at once.
 on_backend = $(shell grep -rl --include='*_test.go' 'harness.TestBackend()' internal migrate newqueue | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
 test-jvm:
-	MRTQ_TEST_BACKEND=jvm go test $(on_backend)
-	MRTQ_TEST_BACKEND=jvm go test ./cmd/mrtq -run 'TestServerScripts|TestAccept'
-	MRTQ_TEST_BACKEND=jvm go test ./harness -run Address
+	MRTQ_TEST_BACKEND=jvm go test ./cmd/mrtq -run 'TestServerScripts|TestAccept' & scripts=$$!; \
+	MRTQ_TEST_BACKEND=jvm go test $(on_backend); code=$$?; \
+	MRTQ_TEST_BACKEND=jvm go test ./harness -run Address || code=1; \
+	wait $$scripts || code=1; exit $$code
 
 torture:
+	go test $(race) -timeout 90m ./...
 	go test ./features -everywhere -count 1 -timeout 60m
 	go test ./migrate -run TestTamperMatrix -torture -count 1 -v -timeout 60m
 	go test ./migrate -run TestOperatorsLife -rapid.checks 3000 -rapid.nofailfile -count 1 -v -timeout 60m
@@ -56,7 +63,7 @@ demo: build
 	@harness/demo
 
 bench: build # for accept; harness/bench builds its own
-	go test ./harness/minizk -run TestFigures -figures -count 1 -v -timeout 30m
+	go test ./harness/minizk -run TestFigures -figures -figure-children $(CHILDREN) -count 1 -v -timeout 30m
 	go test ./internal/report -run 'TestFigures|TestBrowser/100' -alone -count 1 -v
 	@for on in embedded jvm; do for run in $(RUNS); do \
 	  bash -c "TIMEFORMAT='mrtq accept, all of it, on $$on: %R s'; time bin/mrtq accept --backend $$on >/dev/null 2>&1" || exit; \

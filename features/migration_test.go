@@ -16,7 +16,11 @@ import (
 	_ "mrtq/harness/docker" // the docker backend
 )
 
-var everywhere = flag.Bool("everywhere", false, "run the scenarios with 20,000 records in a container, too")
+var everywhere = flag.Bool("everywhere", false, "run all scenarios in a container, too")
+
+// inContainer are the tags of the scenarios that always run in a container: there and back,
+// the server is lost, the services. The server is the same as jvm's, which runs all.
+const inContainer = "@M3,@M12,@S1"
 
 // mrtq is the path of the command, which TestMain builds.
 var mrtq string
@@ -49,7 +53,7 @@ func onEach(t *testing.T, feature string, opt harness.Options) {
 	for _, backend := range harness.Backends() {
 		tags := ""
 		if backend == harness.Docker && !*everywhere {
-			tags = "~@large" // they take minutes, and the server is the same as jvm's; make torture runs them
+			tags = inContainer
 		}
 		t.Run(string(backend), func(t *testing.T) {
 			t.Parallel() // they wait for servers, clocks and sessions more than they compute
