@@ -19,6 +19,10 @@ type Address struct {
 // ParseAddress reads ZooKeeper's own connect string, host:port[,host:port…][/chroot].
 // A missing port means 2181.
 func ParseAddress(s string) (Address, error) {
+	const form = "want host:port[,host:port…][/chroot]"
+	if scheme, _, ok := strings.Cut(s, "://"); ok && !strings.ContainsAny(scheme, ":/,") {
+		return Address{}, fmt.Errorf("address %q: it begins with %q, which is no part of a ZooKeeper address; %s", s, scheme+"://", form)
+	}
 	hosts, chroot := s, ""
 	if i := strings.IndexByte(s, '/'); i >= 0 {
 		hosts, chroot = s[:i], strings.TrimSuffix(s[i:], "/")
@@ -32,7 +36,7 @@ func ParseAddress(s string) (Address, error) {
 	for _, h := range strings.Split(hosts, ",") {
 		server, err := hostPort(strings.TrimSpace(h))
 		if err != nil {
-			return Address{}, fmt.Errorf("address %q: %w; want host:port[,host:port…][/chroot]", s, err)
+			return Address{}, fmt.Errorf("address %q: %w; %s", s, err, form)
 		}
 		a.Servers = append(a.Servers, server)
 	}

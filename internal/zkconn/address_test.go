@@ -41,6 +41,8 @@ func TestParseAddressErrors(t *testing.T) {
 		{"a:http", `address "a:http": bad port in "a:http": want 1 to 65535` + form},
 		{"::1", `address "::1": host "::1": address ::1: too many colons in address` + form},
 		{"[::1", `address "[::1": host "[::1": address [::1: missing ']' in address` + form},
+		{"http://a:1", `address "http://a:1": it begins with "http://", which is no part of a ZooKeeper address` + form},
+		{"zk://a:1/x", `address "zk://a:1/x": it begins with "zk://", which is no part of a ZooKeeper address` + form},
 		{"a:1//x", `address "a:1//x": chroot: invalid znode path "//x": it has an empty element`},
 		{"a:1/x//", `address "a:1/x//": chroot: invalid znode path "/x/": it has an empty element`},
 		{"a:1/../x", `address "a:1/../x": chroot: invalid znode path "/../x": relative elements are not allowed`},
