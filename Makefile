@@ -94,4 +94,4 @@ fuzz:
 	  go test ./internal/zkdata -run '^$$' -fuzz "^$$f$$" -fuzztime 30s -fuzzminimizetime 10x || exit; \
 	done
 	go test ./harness/minizk -run '^$$' -fuzz FuzzServer -fuzztime 30s
-	go test ./harness/minizk/wire -run '^$$' -fuzz FuzzDecode -fuzztime 30s
+	go test ./internal/jute -run '^$$' -fuzz FuzzDecode -fuzztime 30s

@@ -41,6 +41,7 @@ var rooms = []string{
 	"internal/offline",
 	"internal/side",
 	"internal/election",
+	"internal/jute",
 	"internal/zkdata",
 	"internal/zkconn",
 	"internal/pace",

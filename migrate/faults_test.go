@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"mrtq/harness/minizk"
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 	"mrtq/internal/side"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
@@ -168,7 +168,7 @@ func TestServerThrottles(t *testing.T) {
 			}
 			n++
 			return n%9 == 7
-		}, Do: minizk.Refuse(wire.ThrottledOp)})
+		}, Do: minizk.Refuse(jute.ThrottledOp)})
 	}
 	s := liveTarget(t, newqueue.Design)
 	busy(s)
@@ -193,7 +193,7 @@ func TestServerThrottles(t *testing.T) {
 func TestServerThrottlesAll(t *testing.T) {
 	s := liveTarget(t, newqueue.Design)
 	before := dumpOf(t, treeOf(t, s), "/")
-	s.zk.Inject(minizk.Fault{On: s.transactions(), Do: minizk.Refuse(wire.ThrottledOp)})
+	s.zk.Inject(minizk.Fault{On: s.transactions(), Do: minizk.Refuse(jute.ThrottledOp)})
 	m := &Migrator{Target: s.Target, Now: clock(), Keep: keepNothing, firstPause: time.Millisecond}
 	_, err := m.Migrate(t.Context(), static(source(t, corpus(t))), options(permissive()), nil)
 	const want = "6 transactions in a row: the server throttles: it refused a request that had waited too long; run the same command again when the server has less to do, or with fewer operations a second"
@@ -349,7 +349,7 @@ func TestRollbackInterruptedWhileReading(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	s.zk.Inject(minizk.Fault{On: func(o minizk.Op) bool {
-		if o.Code == wire.OpSync { // each reading of the target begins with this
+		if o.Code == jute.OpSync { // each reading of the target begins with this
 			cancel()
 		}
 		return false
@@ -368,7 +368,7 @@ func TestRollbackInterruptedWhileLookingAgain(t *testing.T) {
 	defer cancel()
 	touched := false
 	s.zk.Inject(minizk.Fault{On: func(o minizk.Op) bool {
-		if o.Code == wire.OpSync && touched {
+		if o.Code == jute.OpSync && touched {
 			cancel()
 		}
 		return false

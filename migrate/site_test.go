@@ -10,7 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness/minizk"
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 )
@@ -129,7 +129,7 @@ func do(t tester, s *site, ops ...znode.Op) {
 func (s *site) transactions() func(minizk.Op) bool {
 	session := s.session
 	return func(op minizk.Op) bool {
-		return op.Code == wire.OpMulti && op.Session == session &&
+		return op.Code == jute.OpMulti && op.Session == session &&
 			slices.ContainsFunc(op.Paths, func(path string) bool { return strings.HasPrefix(path, RunsPath+"/") })
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // granted is the program "granted TIMEOUT…" of scripts, a COMMAND of mrtq zk. It opens a
@@ -32,16 +32,16 @@ func grant(address, asked string) (time.Duration, error) {
 		return 0, err
 	}
 	defer c.Close()
-	hello := wire.AppendConnectRequest(make([]byte, wire.LenPrefix), wire.ConnectRequest{TimeoutMillis: int32(timeout.Milliseconds()), HasReadOnly: true})
-	wire.SealFrame(hello)
+	hello := jute.AppendConnectRequest(make([]byte, jute.LenPrefix), jute.ConnectRequest{TimeoutMillis: int32(timeout.Milliseconds()), HasReadOnly: true})
+	jute.SealFrame(hello)
 	if _, err := c.Write(hello); err != nil {
 		return 0, err
 	}
-	b, err := wire.ReadFrame(c, nil, wire.MaxBuffer)
+	b, err := jute.ReadFrame(c, nil, jute.MaxBuffer)
 	if err != nil {
 		return 0, err
 	}
-	d := wire.NewDecoder(b)
+	d := jute.NewDecoder(b)
 	r := d.ConnectResponse()
 	return time.Duration(r.TimeoutMillis) * time.Millisecond, d.End()
 }

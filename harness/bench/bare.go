@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"mrtq/harness/internal/rawzk"
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 const (
@@ -38,7 +38,7 @@ func bareLoad(address string, requests []request, from, to string) (sample, erro
 	for i, r := range requests {
 		bodies[i] = bytes.ReplaceAll(r.body, []byte(from), []byte(to))
 	}
-	return stream(address, len(requests), multisUnderWay, func(i int) (wire.OpCode, []byte) { return requests[i].op, bodies[i] })
+	return stream(address, len(requests), multisUnderWay, func(i int) (jute.OpCode, []byte) { return requests[i].op, bodies[i] })
 }
 
 // bareDelete deletes znodes in multis and does nothing else.
@@ -47,25 +47,25 @@ func bareDelete(address string, paths []string) (sample, error) {
 	slices.Reverse(deepest) // children come before their parent
 	var bodies [][]byte
 	for some := range slices.Chunk(deepest, deletes) {
-		ops := make([]wire.MultiOp, len(some))
+		ops := make([]jute.MultiOp, len(some))
 		for i, path := range some {
-			ops[i] = wire.MultiOp{Op: wire.OpDelete, Version: wire.PathVersion{Path: path, Version: -1}}
+			ops[i] = jute.MultiOp{Op: jute.OpDelete, Version: jute.PathVersion{Path: path, Version: -1}}
 		}
-		bodies = append(bodies, wire.AppendMultiOps(nil, ops))
+		bodies = append(bodies, jute.AppendMultiOps(nil, ops))
 	}
-	return stream(address, len(bodies), multisUnderWay, func(i int) (wire.OpCode, []byte) { return wire.OpMulti, bodies[i] })
+	return stream(address, len(bodies), multisUnderWay, func(i int) (jute.OpCode, []byte) { return jute.OpMulti, bodies[i] })
 }
 
 // wireRead reads the data of znodes directly over the wire, and does not look at it.
 func wireRead(address string, paths []string) (sample, error) {
-	return stream(address, len(paths), readsUnderWay, func(i int) (wire.OpCode, []byte) {
-		return wire.OpGetData, wire.AppendPathWatch(nil, wire.PathWatch{Path: paths[i]})
+	return stream(address, len(paths), readsUnderWay, func(i int) (jute.OpCode, []byte) {
+		return jute.OpGetData, jute.AppendPathWatch(nil, jute.PathWatch{Path: paths[i]})
 	})
 }
 
 // stream measures how long requests take over one connection. It does not count the
 // time to open the connection.
-func stream(address string, n, underWay int, request func(i int) (wire.OpCode, []byte)) (sample, error) {
+func stream(address string, n, underWay int, request func(i int) (jute.OpCode, []byte)) (sample, error) {
 	c, err := rawzk.Open(address, sessionTimeout)
 	if err != nil {
 		return sample{}, err
@@ -75,7 +75,7 @@ func stream(address string, n, underWay int, request func(i int) (wire.OpCode, [
 	err = c.Stream(n, underWay, request)
 	s := since(began)
 	if err == nil {
-		_, _, err = c.Do(wire.OpCloseSession, nil)
+		_, _, err = c.Do(jute.OpCloseSession, nil)
 	}
 	return s, err
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"mrtq/harness/internal/rawzk"
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 const (
@@ -30,22 +30,22 @@ func probe(address string, stop <-chan struct{}) (sample, error) {
 	}
 	defer c.Close()
 	data := make([]byte, 100)
-	create := wire.CreateRequest{Path: probePath, Data: data, ACL: []wire.ACL{{Perms: 31, ID: wire.ID{Scheme: "world", Name: "anyone"}}}, Flags: ephemeral}
-	if _, err := answered(c, wire.OpCreate, wire.AppendCreateRequest(nil, wire.OpCreate, create)); err != nil {
+	create := jute.CreateRequest{Path: probePath, Data: data, ACL: []jute.ACL{{Perms: 31, ID: jute.ID{Scheme: "world", Name: "anyone"}}}, Flags: ephemeral}
+	if _, err := answered(c, jute.OpCreate, jute.AppendCreateRequest(nil, jute.OpCreate, create)); err != nil {
 		return sample{}, err
 	}
 	requests := []struct {
-		op   wire.OpCode
+		op   jute.OpCode
 		body []byte
 	}{
-		{wire.OpGetData, wire.AppendPathWatch(nil, wire.PathWatch{Path: probePath})},
-		{wire.OpSetData, wire.AppendSetDataRequest(nil, wire.SetDataRequest{Path: probePath, Data: data, Version: -1})},
+		{jute.OpGetData, jute.AppendPathWatch(nil, jute.PathWatch{Path: probePath})},
+		{jute.OpSetData, jute.AppendSetDataRequest(nil, jute.SetDataRequest{Path: probePath, Data: data, Version: -1})},
 	}
 	var waits []time.Duration
 	for {
 		select {
 		case <-stop:
-			_, _, err := c.Do(wire.OpCloseSession, nil)
+			_, _, err := c.Do(jute.OpCloseSession, nil)
 			return waited(waits), err
 		case <-time.After(probePause):
 		}
@@ -58,9 +58,9 @@ func probe(address string, stop <-chan struct{}) (sample, error) {
 	}
 }
 
-func answered(c *rawzk.Conn, op wire.OpCode, body []byte) (rawzk.Packet, error) {
+func answered(c *rawzk.Conn, op jute.OpCode, body []byte) (rawzk.Packet, error) {
 	p, _, err := c.Do(op, body)
-	if err == nil && p.Err != wire.OK {
+	if err == nil && p.Err != jute.OK {
 		err = fmt.Errorf("%s: %w", probePath, p.Err)
 	}
 	return p, err

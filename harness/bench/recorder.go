@@ -9,12 +9,12 @@ import (
 	"sync"
 	"time"
 
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // request is a request that changes something, with the bytes of its record.
 type request struct {
-	op   wire.OpCode
+	op   jute.OpCode
 	body []byte
 }
 
@@ -89,7 +89,7 @@ func pass(from, to net.Conn, look func(payload []byte)) {
 	r, w := bufio.NewReaderSize(from, 64<<10), bufio.NewWriterSize(to, 64<<10)
 	var buf []byte
 	for n := 0; ; n++ {
-		payload, err := wire.ReadFrame(r, buf, 1<<28)
+		payload, err := jute.ReadFrame(r, buf, 1<<28)
 		if err != nil {
 			return
 		}
@@ -104,7 +104,7 @@ func pass(from, to net.Conn, look func(payload []byte)) {
 }
 
 func send(w *bufio.Writer, payload []byte, flush bool) error {
-	if _, err := w.Write(wire.AppendInt(nil, int32(len(payload)))); err != nil {
+	if _, err := w.Write(jute.AppendInt(nil, int32(len(payload)))); err != nil {
 		return err
 	}
 	if _, err := w.Write(payload); err != nil || !flush {
@@ -123,19 +123,19 @@ type passage struct {
 // what the election needs, and then reads the source.
 const runs = "/migration/runs/"
 
-// requestHeaderLen is the width of a [wire.RequestHeader], in bytes.
+// requestHeaderLen is the width of a [jute.RequestHeader], in bytes.
 const requestHeaderLen = 8
 
 func (p *passage) asked(payload []byte) {
-	d := wire.NewDecoder(payload)
+	d := jute.NewDecoder(payload)
 	h := d.RequestHeader()
-	if d.Err() != nil || !h.Op.Changes() || h.Op == wire.OpCloseSession {
+	if d.Err() != nil || !h.Op.Changes() || h.Op == jute.OpCloseSession {
 		return
 	}
 	p.recorder.mu.Lock()
 	defer p.recorder.mu.Unlock()
 	p.waiting[h.Xid] = request{h.Op, slices.Clone(payload[requestHeaderLen:])}
-	if h.Op == wire.OpMulti && p.recorder.first.IsZero() && bytes.Contains(payload, []byte(runs)) {
+	if h.Op == jute.OpMulti && p.recorder.first.IsZero() && bytes.Contains(payload, []byte(runs)) {
 		p.recorder.first = time.Now()
 	}
 }
@@ -143,7 +143,7 @@ func (p *passage) asked(payload []byte) {
 // answered keeps a change that has succeeded. The server answers each connection in
 // order. Changes of two connections are kept in the order of their answers.
 func (p *passage) answered(payload []byte) {
-	d := wire.NewDecoder(payload)
+	d := jute.NewDecoder(payload)
 	h := d.ReplyHeader()
 	p.recorder.mu.Lock()
 	defer p.recorder.mu.Unlock()
@@ -152,10 +152,10 @@ func (p *passage) answered(payload []byte) {
 		return
 	}
 	delete(p.waiting, h.Xid)
-	if h.Err == wire.OK {
+	if h.Err == jute.OK {
 		p.recorder.requests = append(p.recorder.requests, req)
 	}
-	if req.op == wire.OpMulti {
+	if req.op == jute.OpMulti {
 		p.recorder.last = time.Now()
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"mrtq/harness/internal/rawzk"
 	"mrtq/harness/minizk"
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // TestConcurrentClients: all counters of a node are right after many clients have written at the
@@ -15,7 +15,7 @@ import (
 func TestConcurrentClients(t *testing.T) {
 	s := run(t, minizk.Options{})
 	a := raw(t, s)
-	want(t, "create", do(t, a, wire.OpCreate, createBody("/q", "", 0)), wire.OK)
+	want(t, "create", do(t, a, jute.OpCreate, createBody("/q", "", 0)), jute.OK)
 	const clients, each = 16, 200
 	var wg sync.WaitGroup
 	errs := make(chan error, clients)
@@ -29,10 +29,10 @@ func TestConcurrentClients(t *testing.T) {
 			defer c.Close()
 			for range each {
 				for _, r := range []struct {
-					op   wire.OpCode
+					op   jute.OpCode
 					body []byte
-				}{{wire.OpCreate, createBody("/q/n-", "", 2)}, {wire.OpSetData, wire.AppendSetDataRequest(nil, wire.SetDataRequest{Path: "/q", Version: -1})}} {
-					if p, _, err := c.Do(r.op, r.body); err != nil || p.Err != wire.OK {
+				}{{jute.OpCreate, createBody("/q/n-", "", 2)}, {jute.OpSetData, jute.AppendSetDataRequest(nil, jute.SetDataRequest{Path: "/q", Version: -1})}} {
+					if p, _, err := c.Do(r.op, r.body); err != nil || p.Err != jute.OK {
 						errs <- fmt.Errorf("%s: %v %v", r.op, p.Err, err)
 						return
 					}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"mrtq/harness/minizk/internal/ztree"
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // conn is one client's connection.
@@ -22,7 +22,7 @@ type conn struct {
 	// Server.mu guards what follows.
 	since        time.Time // when it was accepted
 	session      *session  // nil before the handshake
-	ids          []wire.ID
+	ids          []jute.ID
 	received     int64
 	event, reply []byte // reused for each packet
 }
@@ -44,7 +44,7 @@ func (c *conn) serve() {
 	defer c.out.abort()
 	// This removes the connection's watches before the client can see that the connection ended.
 	defer c.s.gone(c)
-	head, err := c.br.Peek(wire.LenPrefix)
+	head, err := c.br.Peek(jute.LenPrefix)
 	if err != nil {
 		return
 	}
@@ -83,7 +83,7 @@ func (c *conn) next() bool {
 			return false
 		}
 	}
-	b, err := wire.ReadFrame(c.br, c.frame[:0], c.s.opt.MaxBuffer)
+	b, err := jute.ReadFrame(c.br, c.frame[:0], c.s.opt.MaxBuffer)
 	if err != nil {
 		return false
 	}
@@ -96,19 +96,19 @@ func (c *conn) next() bool {
 
 func (c *conn) frameReady() bool {
 	have := c.br.Buffered()
-	if have < wire.LenPrefix {
+	if have < jute.LenPrefix {
 		return false
 	}
-	head, err := c.br.Peek(wire.LenPrefix)
-	return err == nil && have-wire.LenPrefix >= int(binary.BigEndian.Uint32(head))
+	head, err := c.br.Peek(jute.LenPrefix)
+	return err == nil && have-jute.LenPrefix >= int(binary.BigEndian.Uint32(head))
 }
 
 // Notify implements ztree.Watcher. The caller holds Server.mu.
-func (c *conn) Notify(e wire.WatcherEvent) {
-	b := append(c.event[:0], make([]byte, wire.LenPrefix)...)
-	b = wire.AppendReplyHeader(b, wire.ReplyHeader{Xid: wire.XidNotification, Zxid: -1})
-	b = wire.AppendWatcherEvent(b, e)
-	wire.SealFrame(b)
+func (c *conn) Notify(e jute.WatcherEvent) {
+	b := append(c.event[:0], make([]byte, jute.LenPrefix)...)
+	b = jute.AppendReplyHeader(b, jute.ReplyHeader{Xid: jute.XidNotification, Zxid: -1})
+	b = jute.AppendWatcherEvent(b, e)
+	jute.SealFrame(b)
 	c.event = b
 	if c == c.s.current {
 		c.out.add(b) // the next reply flushes it
@@ -118,7 +118,7 @@ func (c *conn) Notify(e wire.WatcherEvent) {
 }
 
 // Identities implements ztree.Watcher. The caller holds Server.mu.
-func (c *conn) Identities() []wire.ID { return c.ids }
+func (c *conn) Identities() []jute.ID { return c.ids }
 
 // caller returns the session and the identities of this connection. Hold Server.mu to call it.
 func (c *conn) caller() ztree.Caller {

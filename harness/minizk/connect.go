@@ -4,7 +4,7 @@ import (
 	"crypto/subtle"
 	"time"
 
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // handshake reads the connect request and answers it. It returns false if the connection must end:
@@ -14,7 +14,7 @@ func (c *conn) handshake() bool {
 	if !c.next() {
 		return false
 	}
-	d := wire.NewDecoder(c.req.payload)
+	d := jute.NewDecoder(c.req.payload)
 	req := d.ConnectRequest()
 	if d.Err() != nil {
 		return false
@@ -23,8 +23,8 @@ func (c *conn) handshake() bool {
 	if resp == nil {
 		return false
 	}
-	b := wire.AppendConnectResponse(make([]byte, wire.LenPrefix), *resp)
-	wire.SealFrame(b)
+	b := jute.AppendConnectResponse(make([]byte, jute.LenPrefix), *resp)
+	jute.SealFrame(b)
 	c.out.add(b)
 	if err := c.out.flush(); err != nil {
 		return false
@@ -34,7 +34,7 @@ func (c *conn) handshake() bool {
 
 // connect opens or resumes a session for c. ok is false if the session is refused. With
 // a nil response, the client gets no answer at all.
-func (s *Server) connect(c *conn, req wire.ConnectRequest) (resp *wire.ConnectResponse, ok bool) {
+func (s *Server) connect(c *conn, req jute.ConnectRequest) (resp *jute.ConnectResponse, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if req.LastZxidSeen > s.zxid {
@@ -42,7 +42,7 @@ func (s *Server) connect(c *conn, req wire.ConnectRequest) (resp *wire.ConnectRe
 	}
 	timeout := min(max(time.Duration(req.TimeoutMillis)*time.Millisecond, s.opt.MinTimeout), s.opt.MaxTimeout)
 	now := s.clock.now()
-	e := Entry{At: now, Op: wire.OpCreateSession, Path: "opened"}
+	e := Entry{At: now, Op: jute.OpCreateSession, Path: "opened"}
 	var ss *session
 	if req.SessionID == 0 {
 		s.nextTx()
@@ -57,8 +57,8 @@ func (s *Server) connect(c *conn, req wire.ConnectRequest) (resp *wire.ConnectRe
 			ss.conn = nil
 		}
 		if ss == nil || subtle.ConstantTimeCompare(req.Password, s.password(ss.id)) != 1 {
-			s.log.add(Entry{At: now, Session: req.SessionID, Op: wire.OpCreateSession, Path: "refused", Zxid: s.zxid, Err: wire.SessionExpired})
-			return &wire.ConnectResponse{Password: make([]byte, wire.PasswordLen), HasReadOnly: req.HasReadOnly}, false
+			s.log.add(Entry{At: now, Session: req.SessionID, Op: jute.OpCreateSession, Path: "refused", Zxid: s.zxid, Err: jute.SessionExpired})
+			return &jute.ConnectResponse{Password: make([]byte, jute.PasswordLen), HasReadOnly: req.HasReadOnly}, false
 		}
 		ss.timeout = timeout
 	}
@@ -66,7 +66,7 @@ func (s *Server) connect(c *conn, req wire.ConnectRequest) (resp *wire.ConnectRe
 	ss.conn, c.session = c, ss
 	e.Session, e.Zxid = ss.id, s.zxid
 	s.log.add(e)
-	return &wire.ConnectResponse{
+	return &jute.ConnectResponse{
 		TimeoutMillis: int32(timeout.Milliseconds()), SessionID: ss.id,
 		Password: s.password(ss.id), HasReadOnly: req.HasReadOnly,
 	}, true

@@ -3,7 +3,7 @@ package minizk
 import (
 	"maps"
 
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // Counts says how many requests clients have sent since the start or the last ResetCounts,
@@ -18,19 +18,19 @@ type Counts struct {
 	// Failed are the reads and writes that were answered with an error.
 	Failed int64
 	// ByOp counts all requests by kind, pings too.
-	ByOp map[wire.OpCode]int64
+	ByOp map[jute.OpCode]int64
 }
 
 // counts is guarded by Server.mu.
 type counts struct{ Counts }
 
-func (c *counts) add(op wire.OpCode, code wire.Code) {
+func (c *counts) add(op jute.OpCode, code jute.Code) {
 	if c.ByOp == nil {
-		c.ByOp = map[wire.OpCode]int64{}
+		c.ByOp = map[jute.OpCode]int64{}
 	}
 	c.ByOp[op]++
 	switch op {
-	case wire.OpPing, wire.OpAuth, wire.OpSasl, wire.OpCloseSession:
+	case jute.OpPing, jute.OpAuth, jute.OpSasl, jute.OpCloseSession:
 		return
 	}
 	if op.Changes() {
@@ -38,7 +38,7 @@ func (c *counts) add(op wire.OpCode, code wire.Code) {
 	} else {
 		c.Reads++
 	}
-	if code != wire.OK {
+	if code != jute.OK {
 		c.Failed++
 	}
 }

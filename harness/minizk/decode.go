@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 func decodeNothing(*request) {}
@@ -17,7 +17,7 @@ func decodeCreate(r *request) {
 func decodeVersion(r *request) {
 	r.version = r.d.PathVersion()
 	r.path = r.version.Path
-	r.noPath = r.version.NullPath && r.op == wire.OpDelete
+	r.noPath = r.version.NullPath && r.op == jute.OpDelete
 }
 
 func decodeWatch(r *request) {
@@ -76,7 +76,7 @@ func decodeMulti(r *request) {
 // summaryOps is how many operations of a multi the log names.
 const summaryOps = 8
 
-func summary(ops []wire.MultiOp) string {
+func summary(ops []jute.MultiOp) string {
 	var b strings.Builder
 	for i := range ops {
 		if i == summaryOps {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"mrtq/harness/minizk"
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // A difference is a known difference between minizk and the real server. Its probe runs on
@@ -28,13 +28,13 @@ var differences = []difference{
 		why: "If a client sends a createTTL with a negative time to live, and with flags that are not a TTL mode, the real server logs it, fails to apply it and exits. minizk refuses it. No client library sends such a request.",
 		probe: func(w *world) {
 			a := w.session("A")
-			a.createWith(wire.OpCreateTTL, wire.CreateRequest{Path: dir + "/x", ACL: open, TTL: -1})
+			a.createWith(jute.OpCreateTTL, jute.CreateRequest{Path: dir + "/x", ACL: open, TTL: -1})
 		}},
 	{name: "create-session-request",
 		why: "If a client sends createSession as an ordinary request, the real server answers with a second handshake. minizk treats it as an unknown operation.",
 		probe: func(w *world) {
 			a := w.session("A")
-			xid, err := a.c.Queue(wire.OpCreateSession, wire.AppendInt(nil, 5000))
+			xid, err := a.c.Queue(jute.OpCreateSession, jute.AppendInt(nil, 5000))
 			if err == nil {
 				err = a.c.Flush()
 			}
@@ -46,14 +46,14 @@ var differences = []difference{
 		why: "Java writes characters beyond the basic plane as surrogates, and replaces what is not UTF-8. minizk returns the bytes unchanged. This shows only in the names of access lists and in the answer to sync, because no node can have such a path.",
 		probe: func(w *world) {
 			a := w.session("A")
-			a.ask(wire.OpSync, "/\U0001F600")
-			a.ask(wire.OpSync, "/a\xff")
-			a.createWith(wire.OpCreate, wire.CreateRequest{Path: dir + "/x", ACL: []wire.ACL{acl(31, "digest", "\U0001F600:x"), acl(31, "digest", "\xff:x"), acl(31, "world", "anyone")}})
-			p := a.must(wire.OpGetACL, wire.AppendString(nil, dir+"/x"))
-			for _, e := range wire.NewDecoder(p.Body).ACLs() {
+			a.ask(jute.OpSync, "/\U0001F600")
+			a.ask(jute.OpSync, "/a\xff")
+			a.createWith(jute.OpCreate, jute.CreateRequest{Path: dir + "/x", ACL: []jute.ACL{acl(31, "digest", "\U0001F600:x"), acl(31, "digest", "\xff:x"), acl(31, "world", "anyone")}})
+			p := a.must(jute.OpGetACL, jute.AppendString(nil, dir+"/x"))
+			for _, e := range jute.NewDecoder(p.Body).ACLs() {
 				w.note("A getACL: %q", e.ID.Name)
 			}
-			a.must(wire.OpDelete, wire.AppendPathVersion(nil, wire.PathVersion{Path: dir + "/x", Version: -1}))
+			a.must(jute.OpDelete, jute.AppendPathVersion(nil, jute.PathVersion{Path: dir + "/x", Version: -1}))
 		}},
 	{name: "auth-order",
 		why: "Scheme auth expands to the identities of a connection. The real server returns them in the order of a hash table, minizk in the order of authentication.",
@@ -62,8 +62,8 @@ var differences = []difference{
 			a.auth("digest", "b:b")
 			a.auth("digest", ownerSecret)
 			a.auth("digest", "b2:b")
-			a.createWith(wire.OpCreate, wire.CreateRequest{Path: dir + "/x", ACL: []wire.ACL{acl(31, "auth", "")}})
-			a.ask(wire.OpGetACL, dir+"/x")
+			a.createWith(jute.OpCreate, jute.CreateRequest{Path: dir + "/x", ACL: []jute.ACL{acl(31, "auth", "")}})
+			a.ask(jute.OpGetACL, dir+"/x")
 		}},
 	{name: "order-of-children",
 		why: "The real server lists children in the order of a hash table. minizk's order is neither sorted nor the order of creation, but it is the same each time.",
@@ -72,8 +72,8 @@ var differences = []difference{
 			for _, name := range []string{"a", "b", "c", "d"} {
 				a.create(dir+"/"+name, "", 0)
 			}
-			p := a.must(wire.OpGetChildren, wire.AppendPathWatch(nil, wire.PathWatch{Path: dir}))
-			w.note("A getChildren as it comes: %v", wire.NewDecoder(p.Body).Strings("names"))
+			p := a.must(jute.OpGetChildren, jute.AppendPathWatch(nil, jute.PathWatch{Path: dir}))
+			w.note("A getChildren as it comes: %v", jute.NewDecoder(p.Body).Strings("names"))
 		}},
 	{name: "order-of-a-session's-end",
 		why: "When a session ends, the server deletes its ephemeral nodes in one transaction. The real server deletes them in the order of a hash table, minizk in the order of their paths. Their events come in that order.",
@@ -82,8 +82,8 @@ var differences = []difference{
 			for _, name := range []string{"d", "c", "b", "a", "zz", "yy"} {
 				a.create(dir+"/"+name, "", 1)
 			}
-			b.watchOp(wire.OpAddWatch, dir, wire.WatchPersistentRecursive)
-			a.do("close", wire.OpCloseSession, nil)
+			b.watchOp(jute.OpAddWatch, dir, jute.WatchPersistentRecursive)
+			a.do("close", jute.OpCloseSession, nil)
 			a.expectEnd()
 			b.settle()
 		}},
@@ -91,18 +91,18 @@ var differences = []difference{
 		why: "While there is a recursive watch, the real server fails if it has to look for the watches of a path without a slash.",
 		probe: func(w *world) {
 			a := w.session("A")
-			a.watchOp(wire.OpAddWatch, dir, wire.WatchPersistentRecursive)
-			a.watchOp(wire.OpCheckWatches, "bad", wire.WatcherAny)
+			a.watchOp(jute.OpAddWatch, dir, jute.WatchPersistentRecursive)
+			a.watchOp(jute.OpCheckWatches, "bad", jute.WatcherAny)
 		}},
 	{name: "watch-of-null", alone: true,
 		why: "A null path can be watched, although nothing ever happens to it. The real server keeps such a watch, fails because of it from then on, and does not close the connection when the session ends. minizk keeps no such watch.",
 		probe: func(w *world) {
 			a := w.session("A")
-			for _, op := range []wire.OpCode{wire.OpAddWatch, wire.OpAddWatch, wire.OpRemoveWatches, wire.OpRemoveWatches} {
-				a.do(fmt.Sprintf("%s null", op), op, wire.AppendPathInt(nil, wire.PathInt{NullPath: true, N: wire.WatchPersistentRecursive}))
+			for _, op := range []jute.OpCode{jute.OpAddWatch, jute.OpAddWatch, jute.OpRemoveWatches, jute.OpRemoveWatches} {
+				a.do(fmt.Sprintf("%s null", op), op, jute.AppendPathInt(nil, jute.PathInt{NullPath: true, N: jute.WatchPersistentRecursive}))
 			}
 			w.note("wchs %q", w.say("wchs"))
-			a.do("close", wire.OpCloseSession, nil)
+			a.do("close", jute.OpCloseSession, nil)
 			if err := a.c.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
 				w.t.Fatal(err)
 			}
@@ -120,11 +120,11 @@ var differences = []difference{
 			a.create(q+"/zookeeper_limits", "count=5,bytes=-1", 0)
 			a.create(stats, "count=0,bytes=0", 0)
 			a.create(dir+"/counted", "12345", 0)
-			p := a.must(wire.OpGetData, wire.AppendPathWatch(nil, wire.PathWatch{Path: stats}))
-			d := wire.NewDecoder(p.Body)
+			p := a.must(jute.OpGetData, jute.AppendPathWatch(nil, jute.PathWatch{Path: stats}))
+			d := jute.NewDecoder(p.Body)
 			w.note("A getData %s: %s", stats, data(d.Buffer("data")))
 			for _, path := range []string{stats, q + "/zookeeper_limits", q} {
-				a.must(wire.OpDelete, wire.AppendPathVersion(nil, wire.PathVersion{Path: path, Version: -1}))
+				a.must(jute.OpDelete, jute.AppendPathVersion(nil, jute.PathVersion{Path: path, Version: -1}))
 			}
 		}},
 }

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mrtq/harness/minizk"
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // step is one random operation. Every step has all fields, even if its operation does not use them,
@@ -22,17 +22,17 @@ type step struct {
 	Flag   int32
 	Ver    int32
 	Watch  bool
-	ACL    []wire.ACL
+	ACL    []jute.ACL
 	Multi  []step
 }
 
 // The paths collide often, and some are wrong.
 var somePaths = []string{"", "/a", "/a/b", "/a/b/c", "/b", "/b/a", "/c", "/a/", "/a//b", "/a/.", "bad"}
 
-var someACLs = [][]wire.ACL{
+var someACLs = [][]jute.ACL{
 	open, open, open, open, nil,
 	{acl(31, "auth", "")},
-	{{Perms: 31, ID: wire.ID{Scheme: "auth", NullName: true}}, acl(1, "world", "anyone")},
+	{{Perms: 31, ID: jute.ID{Scheme: "auth", NullName: true}}, acl(1, "world", "anyone")},
 	{acl(31, "digest", digest(ownerSecret)), acl(1, "world", "anyone")},
 	{acl(31, "digest", digest(ownerSecret)), acl(30, "world", "anyone")},
 	{acl(31, "digest", digest(ownerSecret)), acl(4, "ip", "127.0.0.0/8"), acl(8, "digest", digest("x:x"))},
@@ -66,8 +66,8 @@ func (s step) path() string {
 	return s.Path
 }
 
-func (s step) createRequest() wire.CreateRequest {
-	return wire.CreateRequest{Path: s.newPath(), Data: s.Data, ACL: s.ACL, Flags: s.Flag}
+func (s step) createRequest() jute.CreateRequest {
+	return jute.CreateRequest{Path: s.newPath(), Data: s.Data, ACL: s.ACL, Flags: s.Flag}
 }
 
 // newPath returns a path below dir for a create. A sequential sibling of dir would show how many
@@ -80,33 +80,33 @@ func (s step) newPath() string {
 }
 
 // subOp makes an operation of a multi: a change, or a read for multiRead.
-func (s step) subOp(read bool) wire.MultiOp {
+func (s step) subOp(read bool) jute.MultiOp {
 	if read {
-		return wire.MultiOp{Op: []wire.OpCode{wire.OpGetData, wire.OpGetChildren}[s.Do%2], Read: wire.PathWatch{Path: s.path(), Watch: s.Watch}}
+		return jute.MultiOp{Op: []jute.OpCode{jute.OpGetData, jute.OpGetChildren}[s.Do%2], Read: jute.PathWatch{Path: s.path(), Watch: s.Watch}}
 	}
 	switch s.Do % 7 {
 	case 5:
-		return wire.MultiOp{Op: wire.OpCreateContainer, Create: s.createRequest()}
+		return jute.MultiOp{Op: jute.OpCreateContainer, Create: s.createRequest()}
 	case 6:
 		r := s.createRequest()
 		r.TTL = []int64{1 << 30, 0, -1, 1 << 50}[s.Ver&3]
-		return wire.MultiOp{Op: wire.OpCreateTTL, Create: r}
+		return jute.MultiOp{Op: jute.OpCreateTTL, Create: r}
 	case 0:
-		return wire.MultiOp{Op: wire.OpCreate, Create: s.createRequest()}
+		return jute.MultiOp{Op: jute.OpCreate, Create: s.createRequest()}
 	case 1:
-		return wire.MultiOp{Op: wire.OpCreate2, Create: s.createRequest()}
+		return jute.MultiOp{Op: jute.OpCreate2, Create: s.createRequest()}
 	case 2:
-		return wire.MultiOp{Op: wire.OpDelete, Version: wire.PathVersion{Path: s.path(), Version: s.Ver}}
+		return jute.MultiOp{Op: jute.OpDelete, Version: jute.PathVersion{Path: s.path(), Version: s.Ver}}
 	case 3:
-		return wire.MultiOp{Op: wire.OpSetData, Set: wire.SetDataRequest{Path: s.path(), Data: s.Data, Version: s.Ver}}
+		return jute.MultiOp{Op: jute.OpSetData, Set: jute.SetDataRequest{Path: s.path(), Data: s.Data, Version: s.Ver}}
 	}
-	return wire.MultiOp{Op: wire.OpCheck, Version: wire.PathVersion{Path: s.path(), Version: s.Ver}}
+	return jute.MultiOp{Op: jute.OpCheck, Version: jute.PathVersion{Path: s.path(), Version: s.Ver}}
 }
 
-func (s step) multi(c *client, op wire.OpCode) {
-	var ops []wire.MultiOp
+func (s step) multi(c *client, op jute.OpCode) {
+	var ops []jute.MultiOp
 	for _, sub := range s.Multi {
-		ops = append(ops, sub.subOp(op == wire.OpMultiRead))
+		ops = append(ops, sub.subOp(op == jute.OpMultiRead))
 	}
 	c.multi(op, ops...)
 }
@@ -114,68 +114,68 @@ func (s step) multi(c *client, op wire.OpCode) {
 // actions are what a step can do. An action that is listed twice is tried more
 // often.
 var actions = []func(s step, c *client){
-	func(s step, c *client) { c.createWith(wire.OpCreate, s.createRequest()) },
-	func(s step, c *client) { c.createWith(wire.OpCreate2, s.createRequest()) },
+	func(s step, c *client) { c.createWith(jute.OpCreate, s.createRequest()) },
+	func(s step, c *client) { c.createWith(jute.OpCreate2, s.createRequest()) },
 	func(s step, c *client) {
-		c.createWith(wire.OpCreate, wire.CreateRequest{Path: s.newPath(), ACL: open, Flags: s.Flag % 4})
+		c.createWith(jute.OpCreate, jute.CreateRequest{Path: s.newPath(), ACL: open, Flags: s.Flag % 4})
 	},
-	func(s step, c *client) { c.createWith(wire.OpCreateContainer, s.createRequest()) },
+	func(s step, c *client) { c.createWith(jute.OpCreateContainer, s.createRequest()) },
 	func(s step, c *client) {
 		r := s.createRequest()
 		r.TTL = 1 << 30
-		c.createWith(wire.OpCreateTTL, r)
+		c.createWith(jute.OpCreateTTL, r)
 	},
 	func(s step, c *client) { c.delete(s.path(), s.Ver) },
 	func(s step, c *client) { c.delete(s.path(), -1) },
 	func(s step, c *client) { c.set(s.path(), s.Data, s.Ver) },
 	func(s step, c *client) { c.setACL(s.path(), s.ACL, s.Ver) },
-	func(s step, c *client) { c.read(wire.OpExists, s.path(), s.Watch) },
-	func(s step, c *client) { c.read(wire.OpGetData, s.path(), s.Watch) },
-	func(s step, c *client) { c.read(wire.OpGetChildren, s.path(), s.Watch) },
-	func(s step, c *client) { c.read(wire.OpGetChildren2, s.path(), s.Watch) },
-	func(s step, c *client) { c.ask(wire.OpGetACL, s.path()) },
-	func(s step, c *client) { c.ask(wire.OpGetAllChildrenNumber, s.path()) },
-	func(s step, c *client) { c.ask(wire.OpGetEphemerals, s.path()) },
-	func(s step, c *client) { c.ask(wire.OpSync, s.path()) },
-	func(s step, c *client) { s.multi(c, wire.OpMulti) },
-	func(s step, c *client) { s.multi(c, wire.OpMulti) },
-	func(s step, c *client) { s.multi(c, wire.OpMultiRead) },
-	func(s step, c *client) { c.watchOp(wire.OpAddWatch, watchable(s), s.Flag%2) },
-	func(s step, c *client) { c.watchOp(wire.OpRemoveWatches, watchable(s), s.Flag%4) },
-	func(s step, c *client) { c.watchOp(wire.OpCheckWatches, watchable(s), s.Flag%4) },
+	func(s step, c *client) { c.read(jute.OpExists, s.path(), s.Watch) },
+	func(s step, c *client) { c.read(jute.OpGetData, s.path(), s.Watch) },
+	func(s step, c *client) { c.read(jute.OpGetChildren, s.path(), s.Watch) },
+	func(s step, c *client) { c.read(jute.OpGetChildren2, s.path(), s.Watch) },
+	func(s step, c *client) { c.ask(jute.OpGetACL, s.path()) },
+	func(s step, c *client) { c.ask(jute.OpGetAllChildrenNumber, s.path()) },
+	func(s step, c *client) { c.ask(jute.OpGetEphemerals, s.path()) },
+	func(s step, c *client) { c.ask(jute.OpSync, s.path()) },
+	func(s step, c *client) { s.multi(c, jute.OpMulti) },
+	func(s step, c *client) { s.multi(c, jute.OpMulti) },
+	func(s step, c *client) { s.multi(c, jute.OpMultiRead) },
+	func(s step, c *client) { c.watchOp(jute.OpAddWatch, watchable(s), s.Flag%2) },
+	func(s step, c *client) { c.watchOp(jute.OpRemoveWatches, watchable(s), s.Flag%4) },
+	func(s step, c *client) { c.watchOp(jute.OpCheckWatches, watchable(s), s.Flag%4) },
 	// Each client has only one identity, because the servers order several differently (known
 	// difference auth-order).
 	func(s step, c *client) { c.auth("digest", []string{ownerSecret, "x:x", ownerSecret}[s.Client]) },
 	func(s step, c *client) {
-		c.setWatches(wire.OpSetWatches, wire.SetWatchesRequest{
+		c.setWatches(jute.OpSetWatches, jute.SetWatchesRequest{
 			RelativeZxid: c.w.base + int64(s.Ver), Data: watches(s.path()), Exist: watches(dir + "/c"), Child: watches(s.path()),
 		})
 	},
 	func(s step, c *client) {
-		r := wire.SetWatchesRequest{RelativeZxid: c.w.base + int64(s.Flag)}
+		r := jute.SetWatchesRequest{RelativeZxid: c.w.base + int64(s.Flag)}
 		for i, list := range []*[]*string{&r.Data, &r.Exist, &r.Child, &r.Persistent, &r.PersistentRecurse} {
 			if i == int(s.Flag)%5 || i == int(s.Ver+5)%5 {
 				*list = watches(watchable(s), dir+"/b")
 			}
 		}
-		c.setWatches(wire.OpSetWatches2, r)
+		c.setWatches(jute.OpSetWatches2, r)
 	},
 	func(s step, c *client) {
 		// The version is wrong, because the real server does not answer a check with the
 		// right one.
-		c.do(fmt.Sprintf("check %q", s.path()), wire.OpCheck, wire.AppendPathVersion(nil, wire.PathVersion{Path: s.path(), Version: 99}))
+		c.do(fmt.Sprintf("check %q", s.path()), jute.OpCheck, jute.AppendPathVersion(nil, jute.PathVersion{Path: s.path(), Version: 99}))
 	},
-	func(_ step, c *client) { c.do("whoAmI", wire.OpWhoAmI, nil) },
+	func(_ step, c *client) { c.do("whoAmI", jute.OpWhoAmI, nil) },
 	func(s step, c *client) { // ends the connection, but must not outlive the session
 		c.auth("nosuchscheme", s.Path)
 		c.expectEnd()
 	},
 	func(_ step, c *client) { c.resume() },
 	func(_ step, c *client) { c.resume() },
-	func(s step, c *client) { c.takeOver(make([]byte, wire.PasswordLen)) },
+	func(s step, c *client) { c.takeOver(make([]byte, jute.PasswordLen)) },
 	func(_ step, c *client) {
 		from := len(c.w.lines)
-		c.do("close", wire.OpCloseSession, nil)
+		c.do("close", jute.OpCloseSession, nil)
 		slices.Sort(c.w.lines[from : len(c.w.lines)-1]) // its nodes are deleted in no particular order
 		c.expectEnd()
 		c.closed = true
@@ -226,13 +226,13 @@ func program(steps []step) func(*world) {
 
 // tree records everything below path.
 func (c *client) tree(path string) {
-	c.read(wire.OpGetData, path, false)
-	c.ask(wire.OpGetACL, path)
-	p := c.read(wire.OpGetChildren2, path, false)
-	if p.Err != wire.OK {
+	c.read(jute.OpGetData, path, false)
+	c.ask(jute.OpGetACL, path)
+	p := c.read(jute.OpGetChildren2, path, false)
+	if p.Err != jute.OK {
 		return
 	}
-	names := wire.NewDecoder(p.Body).Strings("names")
+	names := jute.NewDecoder(p.Body).Strings("names")
 	slices.Sort(names)
 	for _, name := range names {
 		c.tree(path + "/" + name)

@@ -1,29 +1,29 @@
 package minizk
 
 import (
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // request is one operation: what was decoded, and the answer.
 type request struct {
 	payload []byte
-	d       wire.Decoder
+	d       jute.Decoder
 
 	c    *conn
 	xid  int32
-	op   wire.OpCode
+	op   jute.OpCode
 	path string // for the log and for faults; a summary for a multi
 
 	// op decides which one of these is filled.
-	create  wire.CreateRequest
-	version wire.PathVersion
-	watch   wire.PathWatch
-	set     wire.SetDataRequest
-	setACL  wire.SetACLRequest
-	auth    wire.AuthRequest
-	watches wire.SetWatchesRequest
-	pathInt wire.PathInt
-	ops     []wire.MultiOp
+	create  jute.CreateRequest
+	version jute.PathVersion
+	watch   jute.PathWatch
+	set     jute.SetDataRequest
+	setACL  jute.SetACLRequest
+	auth    jute.AuthRequest
+	watches jute.SetWatchesRequest
+	pathInt jute.PathInt
+	ops     []jute.MultiOp
 	prefix  *string
 
 	noPath bool // the path is null, but the server can do nothing without one
@@ -44,40 +44,40 @@ type operation struct {
 
 // operations has every operation that a client can send. TestEveryOperationIsThere checks that
 // the table is complete.
-var operations map[wire.OpCode]operation
+var operations map[jute.OpCode]operation
 
 func init() {
-	operations = map[wire.OpCode]operation{
-		wire.OpCreate:               {decodeCreate, (*Server).create},
-		wire.OpCreate2:              {decodeCreate, (*Server).create},
-		wire.OpCreateContainer:      {decodeCreate, (*Server).create},
-		wire.OpCreateTTL:            {decodeCreate, (*Server).create},
-		wire.OpDelete:               {decodeVersion, (*Server).delete},
-		wire.OpDeleteContainer:      {decodeNothing, (*Server).deleteContainer},
-		wire.OpSetData:              {decodeSet, (*Server).setData},
-		wire.OpSetACL:               {decodeSetACL, (*Server).setACL},
-		wire.OpCheck:                {decodeVersion, (*Server).check},
-		wire.OpMulti:                {decodeMulti, (*Server).multi},
-		wire.OpMultiRead:            {decodeMulti, (*Server).multiRead},
-		wire.OpReconfig:             {decodeReconfig, (*Server).reconfig},
-		wire.OpExists:               {decodeWatch, (*Server).exists},
-		wire.OpGetData:              {decodeWatch, (*Server).getData},
-		wire.OpGetChildren:          {decodeWatch, (*Server).getChildren},
-		wire.OpGetChildren2:         {decodeWatch, (*Server).getChildren},
-		wire.OpGetACL:               {decodePath, (*Server).getACL},
-		wire.OpGetAllChildrenNumber: {decodePath, (*Server).getAllChildrenNumber},
-		wire.OpGetEphemerals:        {decodePrefix, (*Server).getEphemerals},
-		wire.OpSync:                 {decodePrefix, (*Server).sync},
-		wire.OpSetWatches:           {decodeSetWatches, (*Server).setWatches},
-		wire.OpSetWatches2:          {decodeSetWatches, (*Server).setWatches},
-		wire.OpAddWatch:             {decodePathInt, (*Server).addWatch},
-		wire.OpCheckWatches:         {decodePathInt, (*Server).checkWatches},
-		wire.OpRemoveWatches:        {decodePathInt, (*Server).removeWatches},
-		wire.OpPing:                 {decodeNothing, (*Server).ping},
-		wire.OpAuth:                 {decodeAuth, (*Server).auth},
-		wire.OpSasl:                 {decodeSasl, (*Server).sasl},
-		wire.OpWhoAmI:               {decodeNothing, (*Server).whoAmI},
-		wire.OpCloseSession:         {decodeNothing, (*Server).closeSession},
+	operations = map[jute.OpCode]operation{
+		jute.OpCreate:               {decodeCreate, (*Server).create},
+		jute.OpCreate2:              {decodeCreate, (*Server).create},
+		jute.OpCreateContainer:      {decodeCreate, (*Server).create},
+		jute.OpCreateTTL:            {decodeCreate, (*Server).create},
+		jute.OpDelete:               {decodeVersion, (*Server).delete},
+		jute.OpDeleteContainer:      {decodeNothing, (*Server).deleteContainer},
+		jute.OpSetData:              {decodeSet, (*Server).setData},
+		jute.OpSetACL:               {decodeSetACL, (*Server).setACL},
+		jute.OpCheck:                {decodeVersion, (*Server).check},
+		jute.OpMulti:                {decodeMulti, (*Server).multi},
+		jute.OpMultiRead:            {decodeMulti, (*Server).multiRead},
+		jute.OpReconfig:             {decodeReconfig, (*Server).reconfig},
+		jute.OpExists:               {decodeWatch, (*Server).exists},
+		jute.OpGetData:              {decodeWatch, (*Server).getData},
+		jute.OpGetChildren:          {decodeWatch, (*Server).getChildren},
+		jute.OpGetChildren2:         {decodeWatch, (*Server).getChildren},
+		jute.OpGetACL:               {decodePath, (*Server).getACL},
+		jute.OpGetAllChildrenNumber: {decodePath, (*Server).getAllChildrenNumber},
+		jute.OpGetEphemerals:        {decodePrefix, (*Server).getEphemerals},
+		jute.OpSync:                 {decodePrefix, (*Server).sync},
+		jute.OpSetWatches:           {decodeSetWatches, (*Server).setWatches},
+		jute.OpSetWatches2:          {decodeSetWatches, (*Server).setWatches},
+		jute.OpAddWatch:             {decodePathInt, (*Server).addWatch},
+		jute.OpCheckWatches:         {decodePathInt, (*Server).checkWatches},
+		jute.OpRemoveWatches:        {decodePathInt, (*Server).removeWatches},
+		jute.OpPing:                 {decodeNothing, (*Server).ping},
+		jute.OpAuth:                 {decodeAuth, (*Server).auth},
+		jute.OpSasl:                 {decodeSasl, (*Server).sasl},
+		jute.OpWhoAmI:               {decodeNothing, (*Server).whoAmI},
+		jute.OpCloseSession:         {decodeNothing, (*Server).closeSession},
 	}
 }
 
@@ -96,12 +96,12 @@ func (c *conn) handle() bool {
 	if known {
 		op.decode(r)
 	}
-	if r.d.Err() != nil && (r.op == wire.OpAuth || r.op == wire.OpSasl) {
+	if r.d.Err() != nil && (r.op == jute.OpAuth || r.op == jute.OpSasl) {
 		return false
 	}
 	// Leave room for what comes before the record, so that the packet is built
 	// in one buffer.
-	r.body = append(r.body, make([]byte, wire.LenPrefix+wire.ReplyHeaderLen)...)
+	r.body = append(r.body, make([]byte, jute.LenPrefix+jute.ReplyHeaderLen)...)
 
 	s := c.s
 	s.mu.Lock()
@@ -111,7 +111,7 @@ func (c *conn) handle() bool {
 		return false
 	}
 	if action.kind == cutBefore {
-		s.log.add(r.entry("cut before", wire.ConnectionLoss))
+		s.log.add(r.entry("cut before", jute.ConnectionLoss))
 		return false
 	}
 	if action.kind == cutAfter {
@@ -122,7 +122,7 @@ func (c *conn) handle() bool {
 	var err error
 	switch {
 	case !known:
-		err, r.last, r.zxid = wire.Unimplemented, true, -1
+		err, r.last, r.zxid = jute.Unimplemented, true, -1
 	case action.kind == refuse:
 		err = action.code
 	case r.d.Err() != nil, r.noPath:
@@ -132,13 +132,13 @@ func (c *conn) handle() bool {
 		err = op.run(s, r)
 		s.current = nil
 	}
-	code := wire.CodeOf(err)
+	code := jute.CodeOf(err)
 	s.counts.add(r.op, code)
 	switch {
 	case action.kind == cutAfter:
 		s.log.add(r.entry("cut after", code))
 		return false
-	case r.op != wire.OpPing && r.op != wire.OpCloseSession:
+	case r.op != jute.OpPing && r.op != jute.OpCloseSession:
 		s.log.add(r.entry("", code))
 	}
 	if !r.noReply {
@@ -148,21 +148,21 @@ func (c *conn) handle() bool {
 }
 
 // send queues the reply. The caller holds Server.mu.
-func (c *conn) send(code wire.Code) {
+func (c *conn) send(code jute.Code) {
 	r := &c.req
-	h := wire.ReplyHeader{Xid: r.xid, Zxid: c.s.zxid, Err: code}
+	h := jute.ReplyHeader{Xid: r.xid, Zxid: c.s.zxid, Err: code}
 	if r.zxid != 0 {
 		h.Zxid = r.zxid
 	}
-	if r.op == wire.OpPing {
-		h.Xid = wire.XidPing
+	if r.op == jute.OpPing {
+		h.Xid = jute.XidPing
 	}
-	if r.op == wire.OpAuth || r.op == wire.OpSasl {
+	if r.op == jute.OpAuth || r.op == jute.OpSasl {
 		h.Zxid = 0
 	}
 	// Write the header into the room that was kept for it.
-	wire.AppendReplyHeader(r.body[wire.LenPrefix:wire.LenPrefix], h)
-	wire.SealFrame(r.body)
+	jute.AppendReplyHeader(r.body[jute.LenPrefix:jute.LenPrefix], h)
+	jute.SealFrame(r.body)
 	if cap(r.body) > keepBuffer {
 		c.out.give(r.body)
 		return
@@ -174,8 +174,8 @@ func (c *conn) send(code wire.Code) {
 // malformed answers a request whose record could not be read. Every change but reconfig has then
 // used up a zxid, because the server takes the zxid before it reads the record.
 func (s *Server) malformed(r *request) error {
-	if r.op.Changes() && r.op != wire.OpReconfig {
+	if r.op.Changes() && r.op != jute.OpReconfig {
 		s.nextTx()
 	}
-	return wire.MarshallingError
+	return jute.MarshallingError
 }

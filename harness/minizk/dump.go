@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"mrtq/harness/minizk/internal/ztree"
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 	"mrtq/internal/znode"
 )
 
@@ -61,11 +61,11 @@ func (s *Server) Load(t *Tree) error {
 	defer s.mu.Unlock()
 	tree, err := s.tree.Restored(func(yield func(ztree.Node) bool) {
 		for n := range t.All("/") {
-			acls := make([]wire.ACL, len(n.ACL))
+			acls := make([]jute.ACL, len(n.ACL))
 			for i, a := range n.ACL {
-				acls[i] = wire.ACL{Perms: a.Perms, ID: wire.ID{Scheme: a.Scheme, Name: a.ID}}
+				acls[i] = jute.ACL{Perms: a.Perms, ID: jute.ID{Scheme: a.Scheme, Name: a.ID}}
 			}
-			if !yield(ztree.Node{Path: n.Path, Data: n.Data, ACL: acls, Stat: wire.Stat(n.Stat)}) {
+			if !yield(ztree.Node{Path: n.Path, Data: n.Data, ACL: acls, Stat: jute.Stat(n.Stat)}) {
 				return
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness/minizk"
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // In a test, use minizk.Run(t) instead of Start and Close. Run also prints the log if the test
@@ -81,7 +81,7 @@ func ExampleRefuse() {
 
 	conn := dial(server)
 	defer conn.Close()
-	server.Inject(minizk.Fault{On: minizk.Changing, Do: minizk.Refuse(wire.NoAuth)})
+	server.Inject(minizk.Fault{On: minizk.Changing, Do: minizk.Refuse(jute.NoAuth)})
 	_, err = conn.Create("/job", nil, 0, zk.WorldACL(zk.PermAll))
 	fmt.Println(errors.Is(err, zk.ErrNoAuth))
 	// Output: true

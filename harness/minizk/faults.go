@@ -4,13 +4,13 @@ import (
 	"slices"
 	"time"
 
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // Op is what the condition of a fault can see of an operation before the server does it.
 type Op struct {
 	Session int64
-	Code    wire.OpCode
+	Code    jute.OpCode
 	Path    string   // "" for a multi and a multiRead
 	Paths   []string // for these: the path of each of their operations, in order
 	Changes bool     // whether it could change the tree
@@ -33,7 +33,7 @@ type Fault struct {
 // it to count operations with Injected.Met.
 type Action struct {
 	kind  actionKind
-	code  wire.Code
+	code  jute.Code
 	delay time.Duration
 	gate  <-chan struct{}
 }
@@ -60,7 +60,7 @@ func CutAfter() Action { return Action{kind: cutAfter} }
 
 // Refuse returns an action that answers with code instead of doing the operation. It uses up no
 // zxid.
-func Refuse(code wire.Code) Action { return Action{kind: refuse, code: code} }
+func Refuse(code jute.Code) Action { return Action{kind: refuse, code: code} }
 
 // Delay returns an action that does the operation when d has passed on the server's clock. Only
 // Advance moves a manual clock. Later requests of the connection wait behind it, pings too.
@@ -75,7 +75,7 @@ func Hold(gate <-chan struct{}) Action { return Action{kind: hold, gate: gate} }
 func Changing(o Op) bool { return o.Changes }
 
 // OnOp returns a condition for Fault.On that selects operations of the given kinds.
-func OnOp(codes ...wire.OpCode) func(Op) bool {
+func OnOp(codes ...jute.OpCode) func(Op) bool {
 	return func(o Op) bool { return slices.Contains(codes, o.Code) }
 }
 
@@ -137,7 +137,7 @@ func (l faultList) match(r *request) Action {
 	var act Action
 	for _, in := range l {
 		if in.fault.On == nil {
-			if op.Code == wire.OpPing {
+			if op.Code == jute.OpPing {
 				continue
 			}
 		} else if !in.fault.On(op) {
@@ -156,11 +156,11 @@ func (l faultList) match(r *request) Action {
 }
 
 func (r *request) operation() Op {
-	op := Op{Code: r.op, Path: r.path, Changes: r.op.Changes() && r.op != wire.OpCloseSession}
+	op := Op{Code: r.op, Path: r.path, Changes: r.op.Changes() && r.op != jute.OpCloseSession}
 	if r.c.session != nil {
 		op.Session = r.c.session.id
 	}
-	if r.op == wire.OpMulti || r.op == wire.OpMultiRead {
+	if r.op == jute.OpMulti || r.op == jute.OpMultiRead {
 		op.Path = ""
 		for i := range r.ops {
 			op.Paths = append(op.Paths, r.ops[i].Path())

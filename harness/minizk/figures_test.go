@@ -22,7 +22,7 @@ import (
 	"mrtq/harness"
 	"mrtq/harness/internal/rawzk"
 	"mrtq/harness/minizk"
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 var (
@@ -146,7 +146,7 @@ func medianStart(t *testing.T, n int, start server) time.Duration {
 		began := time.Now()
 		addr, stop := start(t)
 		c := session(t, addr)
-		want(t, "read", do(t, c, wire.OpGetData, pathBody("/zookeeper")), wire.OK)
+		want(t, "read", do(t, c, jute.OpGetData, pathBody("/zookeeper")), jute.OK)
 		all = append(all, time.Since(began))
 		c.Close()
 		stop()
@@ -188,13 +188,13 @@ func throughput(t *testing.T, start server) (creates, gets float64) {
 	data := make([]byte, loadData)
 	for round := range 3 {
 		creates = load(t, addr, loadCreates, func(c *rawzk.Conn, client int) error {
-			return c.Pipeline(loadCreates, loadWindow, wire.OpCreate, func(b []byte, i int) []byte {
-				return wire.AppendCreateRequest(b, wire.OpCreate, wire.CreateRequest{Path: fmt.Sprintf("/n%d-%d-%d", round, client, i), Data: data, ACL: open})
+			return c.Pipeline(loadCreates, loadWindow, jute.OpCreate, func(b []byte, i int) []byte {
+				return jute.AppendCreateRequest(b, jute.OpCreate, jute.CreateRequest{Path: fmt.Sprintf("/n%d-%d-%d", round, client, i), Data: data, ACL: open})
 			})
 		})
 		gets = load(t, addr, loadGets, func(c *rawzk.Conn, client int) error {
-			return c.Pipeline(loadGets, loadWindow, wire.OpGetData, func(b []byte, i int) []byte {
-				return wire.AppendPathWatch(b, wire.PathWatch{Path: fmt.Sprintf("/n%d-%d-%d", round, client, i%loadCreates)})
+			return c.Pipeline(loadGets, loadWindow, jute.OpGetData, func(b []byte, i int) []byte {
+				return jute.AppendPathWatch(b, jute.PathWatch{Path: fmt.Sprintf("/n%d-%d-%d", round, client, i%loadCreates)})
 			})
 		})
 	}
@@ -206,10 +206,10 @@ func fill(t *testing.T, addr string, n int) {
 	t.Helper()
 	c := session(t, addr)
 	defer c.Close()
-	want(t, "create", do(t, c, wire.OpCreate, createBody("/q", "", 0)), wire.OK)
+	want(t, "create", do(t, c, jute.OpCreate, createBody("/q", "", 0)), jute.OK)
 	data := make([]byte, 100)
-	err := c.Pipeline(n, loadWindow, wire.OpCreate, func(b []byte, i int) []byte {
-		return wire.AppendCreateRequest(b, wire.OpCreate, wire.CreateRequest{Path: fmt.Sprintf("/q/node-%011d", i), Data: data, ACL: open})
+	err := c.Pipeline(n, loadWindow, jute.OpCreate, func(b []byte, i int) []byte {
+		return jute.AppendCreateRequest(b, jute.OpCreate, jute.CreateRequest{Path: fmt.Sprintf("/q/node-%011d", i), Data: data, ACL: open})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -311,13 +311,13 @@ func children(t *testing.T, start server) (first, last, all, list time.Duration)
 	defer stop()
 	c := session(t, addr)
 	defer c.Close()
-	want(t, "create", do(t, c, wire.OpCreate, createBody("/q", "", 0)), wire.OK)
+	want(t, "create", do(t, c, jute.OpCreate, createBody("/q", "", 0)), jute.OK)
 	tenth := *figureChildren / 10
 	var took []time.Duration
 	for range 10 {
 		began := time.Now()
-		err := c.Pipeline(tenth, loadWindow, wire.OpCreate, func(b []byte, _ int) []byte {
-			return wire.AppendCreateRequest(b, wire.OpCreate, wire.CreateRequest{Path: "/q/n-", ACL: open, Flags: wire.ModeSequential})
+		err := c.Pipeline(tenth, loadWindow, jute.OpCreate, func(b []byte, _ int) []byte {
+			return jute.AppendCreateRequest(b, jute.OpCreate, jute.CreateRequest{Path: "/q/n-", ACL: open, Flags: jute.ModeSequential})
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -331,12 +331,12 @@ func children(t *testing.T, start server) (first, last, all, list time.Duration)
 	}
 	first, last = median(took[:3]), median(took[7:])
 	began := time.Now()
-	p, _, err := c.Do(wire.OpGetChildren, pathBody("/q"))
+	p, _, err := c.Do(jute.OpGetChildren, pathBody("/q"))
 	list = time.Since(began)
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := wire.NewDecoder(p.Body).Strings("names")
+	names := jute.NewDecoder(p.Body).Strings("names")
 	slices.Sort(names)
 	if len(slices.Compact(names)) != 10*tenth {
 		t.Fatalf("%d children were listed", len(names))

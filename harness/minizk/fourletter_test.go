@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"mrtq/harness/minizk"
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 func TestFourLetterWords(t *testing.T) {
@@ -27,8 +27,8 @@ func TestFourLetterWords(t *testing.T) {
 		}
 		return string(ended(t, c))
 	}
-	do(t, old, wire.OpCreate, createBody("/a", "data", 1))
-	do(t, old, wire.OpExists, wire.AppendPathWatch(nil, wire.PathWatch{Path: "/b", Watch: true}))
+	do(t, old, jute.OpCreate, createBody("/a", "data", 1))
+	do(t, old, jute.OpExists, jute.AppendPathWatch(nil, jute.PathWatch{Path: "/b", Watch: true}))
 	for word, parts := range map[string][]string{
 		"ruok": {"imok"}, "isro": {"rw"},
 		"srvr": {"Zookeeper version: 3.8.0-", "\nLatency min/avg/max: ", "\nReceived: 2\n", "\nZxid: 0x2\n", "\nMode: standalone\n", "\nNode count: 6\n"},

@@ -8,21 +8,21 @@ import (
 	"time"
 
 	"mrtq/harness/minizk"
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // FuzzServer sends arbitrary bytes after a handshake. The server must answer or end the
 // connection, and must still work afterwards.
 func FuzzServer(f *testing.F) {
-	for op := wire.OpCode(-12); op < 110; op++ {
-		b := wire.AppendRequestHeader(make([]byte, wire.LenPrefix), wire.RequestHeader{Xid: 1, Op: op})
+	for op := jute.OpCode(-12); op < 110; op++ {
+		b := jute.AppendRequestHeader(make([]byte, jute.LenPrefix), jute.RequestHeader{Xid: 1, Op: op})
 		b = append(b, createBody("/fuzz", "x", 0)...)
-		wire.SealFrame(b)
+		jute.SealFrame(b)
 		f.Add(b)
 	}
-	b := wire.AppendRequestHeader(make([]byte, wire.LenPrefix), wire.RequestHeader{Xid: 1, Op: wire.OpMulti})
-	b = wire.AppendMultiOps(b, []wire.MultiOp{mCreate("/a", 0), mDelete("/a", -1), mSet("/a", "x", -1), mCheck("/", -1)})
-	wire.SealFrame(b)
+	b := jute.AppendRequestHeader(make([]byte, jute.LenPrefix), jute.RequestHeader{Xid: 1, Op: jute.OpMulti})
+	b = jute.AppendMultiOps(b, []jute.MultiOp{mCreate("/a", 0), mDelete("/a", -1), mSet("/a", "x", -1), mCheck("/", -1)})
+	jute.SealFrame(b)
 	f.Add(b)
 	s, err := minizk.Start(minizk.Options{})
 	if err != nil {
@@ -33,8 +33,8 @@ func FuzzServer(f *testing.F) {
 			f.Error(err)
 		}
 	})
-	hello := wire.AppendConnectRequest(make([]byte, wire.LenPrefix), wire.ConnectRequest{TimeoutMillis: 4000, HasReadOnly: true})
-	wire.SealFrame(hello)
+	hello := jute.AppendConnectRequest(make([]byte, jute.LenPrefix), jute.ConnectRequest{TimeoutMillis: 4000, HasReadOnly: true})
+	jute.SealFrame(hello)
 	f.Fuzz(func(t *testing.T, in []byte) {
 		c, err := net.Dial("tcp", s.Addr())
 		if err != nil {

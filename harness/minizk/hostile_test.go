@@ -17,19 +17,19 @@ import (
 
 	"mrtq/harness/internal/rawzk"
 	"mrtq/harness/minizk"
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // well checks that a server still serves both an old client and a new one.
 func well(t testing.TB, s *minizk.Server, old *rawzk.Conn) {
 	t.Helper()
-	want(t, "the old client", do(t, old, wire.OpExists, pathBody("/")), wire.OK)
+	want(t, "the old client", do(t, old, jute.OpExists, pathBody("/")), jute.OK)
 	c, err := rawzk.Open(s.Addr(), sessionTimeout)
 	if err != nil {
 		t.Fatalf("a new client: %v", err)
 	}
 	defer c.Close()
-	want(t, "the new client", do(t, c, wire.OpExists, pathBody("/")), wire.OK)
+	want(t, "the new client", do(t, c, jute.OpExists, pathBody("/")), jute.OK)
 }
 
 // ended reads until the server ends the connection.
@@ -62,8 +62,8 @@ func TestGarbage(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i%4 < 2 { // after a valid handshake
-			good := wire.AppendConnectRequest(make([]byte, 4), wire.ConnectRequest{TimeoutMillis: 4000, HasReadOnly: true})
-			wire.SealFrame(good)
+			good := jute.AppendConnectRequest(make([]byte, 4), jute.ConnectRequest{TimeoutMillis: 4000, HasReadOnly: true})
+			jute.SealFrame(good)
 			b = append(good, b...)
 		}
 		if _, err := c.Write(b); err != nil {
@@ -84,10 +84,10 @@ func TestGarbage(t *testing.T) {
 func TestIncompleteRequests(t *testing.T) {
 	s := run(t, minizk.Options{})
 	old := raw(t, s)
-	hello := wire.AppendConnectRequest(make([]byte, 4), wire.ConnectRequest{TimeoutMillis: 4000, Password: make([]byte, 16), HasReadOnly: true})
-	wire.SealFrame(hello)
-	ask := append(wire.AppendRequestHeader(make([]byte, 4), wire.RequestHeader{Xid: 1, Op: wire.OpCreate}), createBody("/x", "x", 0)...)
-	wire.SealFrame(ask)
+	hello := jute.AppendConnectRequest(make([]byte, 4), jute.ConnectRequest{TimeoutMillis: 4000, Password: make([]byte, 16), HasReadOnly: true})
+	jute.SealFrame(hello)
+	ask := append(jute.AppendRequestHeader(make([]byte, 4), jute.RequestHeader{Xid: 1, Op: jute.OpCreate}), createBody("/x", "x", 0)...)
+	jute.SealFrame(ask)
 	all := append(hello, ask...)
 	var open []net.Conn
 	for n := range len(all) {
@@ -119,10 +119,10 @@ func TestHugeLengthTakesNoMemory(t *testing.T) {
 	c := raw(t, s)
 	for _, body := range [][]byte{
 		{0x7f, 0xff, 0xff, 0xff},
-		append(wire.AppendString(nil, "/a"), 0x7f, 0xff, 0xff, 0xff),
-		append(wire.AppendBuffer(wire.AppendString(nil, "/a"), nil), 0x7f, 0xff, 0xff, 0xff),
+		append(jute.AppendString(nil, "/a"), 0x7f, 0xff, 0xff, 0xff),
+		append(jute.AppendBuffer(jute.AppendString(nil, "/a"), nil), 0x7f, 0xff, 0xff, 0xff),
 	} {
-		want(t, "create", do(t, c, wire.OpCreate, body), wire.MarshallingError)
+		want(t, "create", do(t, c, jute.OpCreate, body), jute.MarshallingError)
 	}
 	for range 20 { // a frame with only its length
 		c, err := net.Dial("tcp", s.Addr())
@@ -130,7 +130,7 @@ func TestHugeLengthTakesNoMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		if _, err := c.Write(wire.AppendInt(nil, 1<<30)); err != nil {
+		if _, err := c.Write(jute.AppendInt(nil, 1<<30)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -186,12 +186,12 @@ func TestSlowClients(t *testing.T) {
 func TestMultiReadIsBounded(t *testing.T) {
 	s := run(t, minizk.Options{})
 	old, greedy := raw(t, s), raw(t, s)
-	want(t, "create", do(t, old, wire.OpCreate, createBody("/big", strings.Repeat("x", 1_000_000), 0)), wire.OK)
-	ask := func(n int) wire.Code {
-		return do(t, greedy, wire.OpMultiRead, wire.AppendMultiOps(nil, slices.Repeat([]wire.MultiOp{mRead(wire.OpGetData, "/big")}, n)))
+	want(t, "create", do(t, old, jute.OpCreate, createBody("/big", strings.Repeat("x", 1_000_000), 0)), jute.OK)
+	ask := func(n int) jute.Code {
+		return do(t, greedy, jute.OpMultiRead, jute.AppendMultiOps(nil, slices.Repeat([]jute.MultiOp{mRead(jute.OpGetData, "/big")}, n)))
 	}
-	want(t, "20 MB", ask(20), wire.OK)
-	want(t, "20 GB", ask(20_000), wire.ConnectionLoss)
+	want(t, "20 MB", ask(20), jute.OK)
+	want(t, "20 GB", ask(20_000), jute.ConnectionLoss)
 	well(t, s, old)
 }
 
@@ -207,7 +207,7 @@ func TestClientThatStopsReading(t *testing.T) {
 	if err := silent.Conn.(*net.TCPConn).SetReadBuffer(4096); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "watch", do(t, silent, wire.OpAddWatch, wire.AppendPathInt(nil, wire.PathInt{Path: "/", N: wire.WatchPersistentRecursive})), wire.OK)
+	want(t, "watch", do(t, silent, jute.OpAddWatch, jute.AppendPathInt(nil, jute.PathInt{Path: "/", N: jute.WatchPersistentRecursive})), jute.OK)
 	connected := func() bool {
 		for _, ss := range s.Sessions() {
 			if ss.ID == silent.Session.SessionID {
@@ -221,18 +221,18 @@ func TestClientThatStopsReading(t *testing.T) {
 		if i > 20000 {
 			t.Fatal("200 MB of notifications were not enough")
 		}
-		want(t, "create", do(t, a, wire.OpCreate, createBody(long, "", 0)), wire.OK)
-		want(t, "delete", do(t, a, wire.OpDelete, wire.AppendPathVersion(nil, wire.PathVersion{Path: long, Version: -1})), wire.OK)
+		want(t, "create", do(t, a, jute.OpCreate, createBody(long, "", 0)), jute.OK)
+		want(t, "delete", do(t, a, jute.OpDelete, jute.AppendPathVersion(nil, jute.PathVersion{Path: long, Version: -1})), jute.OK)
 	}
 	well(t, s, a)
 
 	// This client sends requests and never reads. The server holds at most one reply for it.
-	want(t, "create", do(t, a, wire.OpCreate, createBody("/big", strings.Repeat("x", 900_000), 0)), wire.OK)
+	want(t, "create", do(t, a, jute.OpCreate, createBody("/big", strings.Repeat("x", 900_000), 0)), jute.OK)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	asker := raw(t, s)
 	for range 2000 {
-		if _, err := asker.Queue(wire.OpGetData, pathBody("/big")); err != nil {
+		if _, err := asker.Queue(jute.OpGetData, pathBody("/big")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -251,7 +251,7 @@ func TestClientThatStopsReading(t *testing.T) {
 func TestIdleClientsHoldNoMemory(t *testing.T) {
 	s := run(t, minizk.Options{})
 	old := raw(t, s)
-	want(t, "create", do(t, old, wire.OpCreate, createBody("/big", strings.Repeat("x", 1_000_000), 0)), wire.OK)
+	want(t, "create", do(t, old, jute.OpCreate, createBody("/big", strings.Repeat("x", 1_000_000), 0)), jute.OK)
 	held := func() int64 {
 		var m runtime.MemStats
 		runtime.GC()
@@ -259,10 +259,10 @@ func TestIdleClientsHoldNoMemory(t *testing.T) {
 		return int64(m.HeapAlloc)
 	}
 	before := held()
-	twice := wire.AppendMultiOps(nil, slices.Repeat([]wire.MultiOp{mRead(wire.OpGetData, "/big")}, 2))
+	twice := jute.AppendMultiOps(nil, slices.Repeat([]jute.MultiOp{mRead(jute.OpGetData, "/big")}, 2))
 	for range 20 {
 		c := raw(t, s)
-		want(t, "2 MB", do(t, c, wire.OpMultiRead, twice), wire.OK)
+		want(t, "2 MB", do(t, c, jute.OpMultiRead, twice), jute.OK)
 	}
 	well(t, s, old)
 	if grown := held() - before; grown > 10<<20 {

@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // Entry is one entry of a server's log: a request with its result, or an action of the server
@@ -17,15 +17,15 @@ type Entry struct {
 	N       int64       // its number; a server's first entry has 1
 	At      time.Time   // by the server's clock
 	Session int64       // 0 if the server removed a container or TTL node
-	Op      wire.OpCode // createSession if a session was opened, resumed or refused; closeSession if it was closed or expired
+	Op      jute.OpCode // createSession if a session was opened, resumed or refused; closeSession if it was closed or expired
 	Path    string      // for a multi, a summary; for a session, "opened", "expired" and the like
 	Note    string      // what a fault did; "" without one
-	Err     wire.Code   // wire.OK if it succeeded
+	Err     jute.Code   // jute.OK if it succeeded
 	Zxid    int64       // the server's zxid afterwards
 }
 
 // wireReap is the operation in the log when the server removes a container or TTL node.
-const wireReap = wire.OpDeleteContainer
+const wireReap = jute.OpDeleteContainer
 
 // String returns the entry as one line, without a line end. It quotes a path that would break the
 // line, because clients may send anything.
@@ -35,7 +35,7 @@ func (e Entry) String() string {
 		path = quoted
 	}
 	s := fmt.Sprintf("%6d %s %#x zxid %d %s %s", e.N, e.At.UTC().Format("15:04:05.000"), e.Session, e.Zxid, e.Op, path)
-	if e.Err != wire.OK {
+	if e.Err != jute.OK {
 		s += ": " + e.Err.String()
 	}
 	if e.Note != "" {
@@ -62,7 +62,7 @@ func (l *opLog) add(e Entry) {
 	l.ring[int((l.n-1)%int64(len(l.ring)))] = e
 }
 
-func (r *request) entry(note string, code wire.Code) Entry {
+func (r *request) entry(note string, code jute.Code) Entry {
 	e := Entry{At: r.c.s.clock.now(), Op: r.op, Path: clip(r.path), Note: note, Err: code, Zxid: r.c.s.zxid}
 	if r.c.session != nil {
 		e.Session = r.c.session.id

@@ -3,7 +3,7 @@ package minizk
 import (
 	"bytes"
 
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // The operations that change the tree. Each takes a zxid before anything else, so a refused change
@@ -17,9 +17,9 @@ func (s *Server) create(r *request) error {
 	if err != nil {
 		return err
 	}
-	r.body = wire.AppendString(r.body, path)
-	if r.op != wire.OpCreate {
-		r.body = wire.AppendStat(r.body, &stat)
+	r.body = jute.AppendString(r.body, path)
+	if r.op != jute.OpCreate {
+		r.body = jute.AppendStat(r.body, &stat)
 	}
 	return nil
 }
@@ -32,7 +32,7 @@ func (s *Server) delete(r *request) error {
 // succeeds: the server reads the whole packet as the path, so the path has a zero byte.
 func (s *Server) deleteContainer(*request) error {
 	s.nextTx()
-	return wire.BadArguments
+	return jute.BadArguments
 }
 
 func (s *Server) setData(r *request) error {
@@ -40,7 +40,7 @@ func (s *Server) setData(r *request) error {
 	r.set.Data = bytes.Clone(r.set.Data)
 	stat, err := s.tree.SetData(tx, r.c.caller(), r.set)
 	if err == nil {
-		r.body = wire.AppendStat(r.body, &stat)
+		r.body = jute.AppendStat(r.body, &stat)
 	}
 	return err
 }
@@ -49,7 +49,7 @@ func (s *Server) setACL(r *request) error {
 	s.nextTx()
 	stat, err := s.tree.SetACL(r.c.caller(), r.setACL)
 	if err == nil {
-		r.body = wire.AppendStat(r.body, &stat)
+		r.body = jute.AppendStat(r.body, &stat)
 	}
 	return err
 }
@@ -69,8 +69,8 @@ func (s *Server) check(r *request) error {
 func (s *Server) multi(r *request) error {
 	if firstNull(r.ops) < len(r.ops) {
 		s.skipped++
-		r.body = wire.AppendMultiEnd(r.body)
-		return wire.MarshallingError
+		r.body = jute.AppendMultiEnd(r.body)
+		return jute.MarshallingError
 	}
 	tx := s.nextTx()
 	for i := range r.ops {
@@ -80,13 +80,13 @@ func (s *Server) multi(r *request) error {
 	}
 	results, err := s.tree.Multi(tx, r.c.caller(), r.ops)
 	if err == nil {
-		r.body = wire.AppendMultiResults(r.body, results)
+		r.body = jute.AppendMultiResults(r.body, results)
 	}
 	return err
 }
 
 // firstNull returns the index of the first operation with a null path, or len(ops).
-func firstNull(ops []wire.MultiOp) int {
+func firstNull(ops []jute.MultiOp) int {
 	for i := range ops {
 		if ops[i].NullPath() {
 			return i
@@ -98,5 +98,5 @@ func firstNull(ops []wire.MultiOp) int {
 // reconfig is for ensembles, and is off by default even there.
 func (s *Server) reconfig(*request) error {
 	s.nextTx()
-	return wire.ReconfigDisabled
+	return jute.ReconfigDisabled
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"mrtq/harness/minizk/internal/ztree"
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // watcher returns the connection if the request asks for a watch, or nil.
@@ -18,7 +18,7 @@ func (r *request) watcher() ztree.Watcher {
 func (s *Server) exists(r *request) error {
 	stat, err := s.tree.Exists(r.path, r.watcher())
 	if err == nil {
-		r.body = wire.AppendStat(r.body, &stat)
+		r.body = jute.AppendStat(r.body, &stat)
 	}
 	return err
 }
@@ -26,7 +26,7 @@ func (s *Server) exists(r *request) error {
 func (s *Server) getData(r *request) error {
 	data, stat, err := s.tree.GetData(r.c.caller(), r.path, r.watcher())
 	if err == nil {
-		r.body = wire.AppendStat(wire.AppendBuffer(r.body, data), &stat)
+		r.body = jute.AppendStat(jute.AppendBuffer(r.body, data), &stat)
 	}
 	return err
 }
@@ -36,8 +36,8 @@ func (s *Server) getChildren(r *request) error {
 	if err != nil {
 		return err
 	}
-	if r.op == wire.OpGetChildren2 {
-		body = wire.AppendStat(body, &stat)
+	if r.op == jute.OpGetChildren2 {
+		body = jute.AppendStat(body, &stat)
 	}
 	r.body = body
 	return nil
@@ -46,7 +46,7 @@ func (s *Server) getChildren(r *request) error {
 func (s *Server) getAllChildrenNumber(r *request) error {
 	n, err := s.tree.Descendants(r.c.caller(), r.path)
 	if err == nil {
-		r.body = wire.AppendInt(r.body, int32(n))
+		r.body = jute.AppendInt(r.body, int32(n))
 	}
 	return err
 }
@@ -64,14 +64,14 @@ func (s *Server) getEphemerals(r *request) error {
 		}
 		paths = kept
 	}
-	r.body = wire.AppendStrings(r.body, paths)
+	r.body = jute.AppendStrings(r.body, paths)
 	return nil
 }
 
 func (s *Server) getACL(r *request) error {
 	acls, stat, err := s.tree.GetACL(r.c.caller(), r.path)
 	if err == nil {
-		r.body = wire.AppendStat(wire.AppendACLs(r.body, acls), &stat)
+		r.body = jute.AppendStat(jute.AppendACLs(r.body, acls), &stat)
 	}
 	return err
 }
@@ -84,19 +84,19 @@ const maxReply = 256 << 20
 // multiRead ends the connection of a client that asks for more than maxReply. It stops at a null
 // path, and answers with the results so far and an error in the header.
 func (s *Server) multiRead(r *request) error {
-	if len(r.ops) > 0 && r.ops[0].Op != wire.OpGetData && r.ops[0].Op != wire.OpGetChildren {
-		r.body = wire.AppendMultiEnd(r.body)
-		return wire.MarshallingError
+	if len(r.ops) > 0 && r.ops[0].Op != jute.OpGetData && r.ops[0].Op != jute.OpGetChildren {
+		r.body = jute.AppendMultiEnd(r.body)
+		return jute.MarshallingError
 	}
 	null := firstNull(r.ops)
 	body, ok := s.tree.AppendMultiRead(r.body, r.c.caller(), r.ops[:null], maxReply)
 	if !ok {
 		r.noReply, r.last = true, true
-		return wire.SystemError
+		return jute.SystemError
 	}
-	r.body = wire.AppendMultiEnd(body)
+	r.body = jute.AppendMultiEnd(body)
 	if null < len(r.ops) {
-		return wire.MarshallingError
+		return jute.MarshallingError
 	}
 	return nil
 }
@@ -104,6 +104,6 @@ func (s *Server) multiRead(r *request) error {
 // sync waits for nothing, because a single server is never behind. Any path
 // works, even null.
 func (s *Server) sync(r *request) error {
-	r.body = wire.AppendNullString(r.body, r.prefix)
+	r.body = jute.AppendNullString(r.body, r.prefix)
 	return nil
 }

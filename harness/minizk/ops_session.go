@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"mrtq/harness/minizk/internal/ztree"
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 func (s *Server) ping(*request) error { return nil }
@@ -24,7 +24,7 @@ func (s *Server) auth(r *request) error {
 	case "digest":
 		if r.auth.Auth == nil {
 			r.last = true
-			return wire.AuthFailed
+			return jute.AuthFailed
 		}
 		id := ztree.DigestID(r.auth.Auth)
 		if id.Name == s.opt.SuperDigest {
@@ -35,13 +35,13 @@ func (s *Server) auth(r *request) error {
 		// The connection has it already.
 	default:
 		r.last = true
-		return wire.AuthFailed
+		return jute.AuthFailed
 	}
 	return nil
 }
 
 // addIdentity adds an identity. Lists that were returned before do not change.
-func (c *conn) addIdentity(id wire.ID) {
+func (c *conn) addIdentity(id jute.ID) {
 	if !slices.Contains(c.ids, id) {
 		c.ids = append(slices.Clip(c.ids), id)
 	}
@@ -55,20 +55,20 @@ func (s *Server) sasl(r *request) error {
 		r.noReply = true
 		return nil
 	}
-	r.body = wire.AppendBuffer(r.body, nil)
+	r.body = jute.AppendBuffer(r.body, nil)
 	return nil
 }
 
 // whoAmI lists the scheme and the user of each of the connection's identities. It leaves out a
 // digest's hash.
 func (s *Server) whoAmI(r *request) error {
-	r.body = wire.AppendInt(r.body, int32(len(r.c.ids)))
+	r.body = jute.AppendInt(r.body, int32(len(r.c.ids)))
 	for _, id := range r.c.ids {
 		user := id.Name
 		if id.Scheme == "digest" {
 			user, _, _ = strings.Cut(user, ":")
 		}
-		r.body = wire.AppendString(wire.AppendString(r.body, id.Scheme), user)
+		r.body = jute.AppendString(jute.AppendString(r.body, id.Scheme), user)
 	}
 	return nil
 }

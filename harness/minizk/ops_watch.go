@@ -1,7 +1,7 @@
 package minizk
 
 import (
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 func (s *Server) setWatches(r *request) error {
@@ -13,7 +13,7 @@ func (s *Server) addWatch(r *request) error {
 	if err := s.tree.AddWatch(r.pathInt, r.c); err != nil {
 		return err
 	}
-	r.body = wire.AppendInt(r.body, 0)
+	r.body = jute.AppendInt(r.body, 0)
 	return nil
 }
 

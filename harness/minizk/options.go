@@ -6,7 +6,7 @@ import (
 	"net"
 	"time"
 
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // Options says how a server behaves. The zero value is right for most tests.
@@ -31,7 +31,7 @@ type Options struct {
 	// the server removes an empty container at once.
 	ContainerInterval time.Duration
 	// MaxBuffer is the longest packet that the server accepts, in bytes, like a real server's
-	// property jute.maxbuffer. 0 is wire.MaxBuffer.
+	// property jute.maxbuffer. 0 is jute.MaxBuffer.
 	MaxBuffer int
 	// MaxQueue limits the notifications that wait for a client that does not read, in bytes. If
 	// more wait, the server disconnects the client. 0 is 16 MiB. (Replies need no limit: the
@@ -74,7 +74,7 @@ func (o Options) withDefaults() (Options, error) {
 		o.ContainerInterval = defaultContainerInterval
 	}
 	if o.MaxBuffer == 0 {
-		o.MaxBuffer = wire.MaxBuffer
+		o.MaxBuffer = jute.MaxBuffer
 	}
 	if o.MaxQueue == 0 {
 		o.MaxQueue = defaultMaxQueue

@@ -5,7 +5,7 @@ import (
 
 	"mrtq/harness/internal/rawzk"
 	"mrtq/harness/minizk"
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 	"mrtq/internal/znode"
 )
 
@@ -28,7 +28,7 @@ func resumed(t testing.TB, s *minizk.Server, old *rawzk.Conn) *rawzk.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	resp, err := c.Connect(wire.ConnectRequest{TimeoutMillis: 20000, SessionID: old.Session.SessionID, Password: old.Session.Password, HasReadOnly: true})
+	resp, err := c.Connect(jute.ConnectRequest{TimeoutMillis: 20000, SessionID: old.Session.SessionID, Password: old.Session.Password, HasReadOnly: true})
 	if err != nil || resp.TimeoutMillis == 0 {
 		t.Fatalf("resume: %+v, %v", resp, err)
 	}
@@ -36,23 +36,23 @@ func resumed(t testing.TB, s *minizk.Server, old *rawzk.Conn) *rawzk.Conn {
 }
 
 func createBody(path, data string, flags int32) []byte {
-	return wire.AppendCreateRequest(nil, wire.OpCreate, wire.CreateRequest{Path: path, Data: []byte(data), ACL: open, Flags: flags})
+	return jute.AppendCreateRequest(nil, jute.OpCreate, jute.CreateRequest{Path: path, Data: []byte(data), ACL: open, Flags: flags})
 }
 
-func pathBody(path string) []byte { return wire.AppendPathWatch(nil, wire.PathWatch{Path: path}) }
+func pathBody(path string) []byte { return jute.AppendPathWatch(nil, jute.PathWatch{Path: path}) }
 
 // do sends a request and returns its code. For a cut connection it returns
 // ConnectionLoss.
-func do(t testing.TB, c *rawzk.Conn, op wire.OpCode, body []byte) wire.Code {
+func do(t testing.TB, c *rawzk.Conn, op jute.OpCode, body []byte) jute.Code {
 	t.Helper()
 	p, _, err := c.Do(op, body)
 	if err != nil {
-		return wire.ConnectionLoss
+		return jute.ConnectionLoss
 	}
 	return p.Err
 }
 
-func want(t testing.TB, what string, got, want wire.Code) {
+func want(t testing.TB, what string, got, want jute.Code) {
 	t.Helper()
 	if got != want {
 		t.Fatalf("%s: %v, want %v", what, got, want)

@@ -7,7 +7,7 @@ import (
 
 	"mrtq/harness/internal/rawzk"
 	"mrtq/harness/minizk"
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // nested opens a session with a timeout of an hour. It creates a TTL node that is due, and three
@@ -20,13 +20,13 @@ func nested(t *testing.T, s *minizk.Server) {
 	}
 	t.Cleanup(func() { a.Close() })
 	for _, path := range []string{"/c", "/c/c", "/c/c/c"} {
-		body := wire.AppendCreateRequest(nil, wire.OpCreateContainer, wire.CreateRequest{Path: path, ACL: open, Flags: wire.ModeContainer})
-		want(t, "createContainer", do(t, a, wire.OpCreateContainer, body), wire.OK)
+		body := jute.AppendCreateRequest(nil, jute.OpCreateContainer, jute.CreateRequest{Path: path, ACL: open, Flags: jute.ModeContainer})
+		want(t, "createContainer", do(t, a, jute.OpCreateContainer, body), jute.OK)
 	}
-	body := wire.AppendCreateRequest(nil, wire.OpCreateTTL, wire.CreateRequest{Path: "/ttl", ACL: open, Flags: wire.ModePersistentTTL, TTL: 1000})
-	want(t, "createTTL", do(t, a, wire.OpCreateTTL, body), wire.OK)
-	want(t, "create", do(t, a, wire.OpCreate, createBody("/c/c/c/kid", "", 0)), wire.OK)
-	want(t, "delete", do(t, a, wire.OpDelete, wire.AppendPathVersion(nil, wire.PathVersion{Path: "/c/c/c/kid", Version: -1})), wire.OK)
+	body := jute.AppendCreateRequest(nil, jute.OpCreateTTL, jute.CreateRequest{Path: "/ttl", ACL: open, Flags: jute.ModePersistentTTL, TTL: 1000})
+	want(t, "createTTL", do(t, a, jute.OpCreateTTL, body), jute.OK)
+	want(t, "create", do(t, a, jute.OpCreate, createBody("/c/c/c/kid", "", 0)), jute.OK)
+	want(t, "delete", do(t, a, jute.OpDelete, jute.AppendPathVersion(nil, jute.PathVersion{Path: "/c/c/c/kid", Version: -1})), jute.OK)
 }
 
 // left returns the nodes of nested that still exist.
@@ -103,14 +103,14 @@ func TestRestartStartsTheRoundsAgain(t *testing.T) {
 func TestRealClockRemovesContainers(t *testing.T) {
 	s := run(t, minizk.Options{RealTime: true, ContainerInterval: time.Millisecond, MaxTimeout: time.Hour})
 	b := raw(t, s)
-	want(t, "watch", do(t, b, wire.OpAddWatch, wire.AppendPathInt(nil, wire.PathInt{Path: "/", N: wire.WatchPersistentRecursive})), wire.OK)
+	want(t, "watch", do(t, b, jute.OpAddWatch, jute.AppendPathInt(nil, jute.PathInt{Path: "/", N: jute.WatchPersistentRecursive})), jute.OK)
 	nested(t, s)
 	for gone := map[string]bool{}; len(gone) < 5; { // and for the child
 		p, err := b.ReadPacket()
 		if err != nil {
 			t.Fatalf("of five nodes only %v were removed: %v", gone, err)
 		}
-		if e := wire.NewDecoder(p.Body).WatcherEvent(); e.Type == wire.EventDeleted {
+		if e := jute.NewDecoder(p.Body).WatcherEvent(); e.Type == jute.EventDeleted {
 			gone[e.Path] = true
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"mrtq/harness/minizk/internal/ztree"
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 func init() {
@@ -14,8 +14,8 @@ func init() {
 	scenarios["superuser"] = superuser
 }
 
-func acl(perms int32, scheme, name string) wire.ACL {
-	return wire.ACL{Perms: perms, ID: wire.ID{Scheme: scheme, Name: name}}
+func acl(perms int32, scheme, name string) jute.ACL {
+	return jute.ACL{Perms: perms, ID: jute.ID{Scheme: scheme, Name: name}}
 }
 
 func digest(secret string) string { return ztree.DigestID([]byte(secret)).Name }
@@ -25,7 +25,7 @@ func aclLists(w *world) {
 	a, b := w.session("A"), w.session("B")
 	b.auth("digest", "b:b")
 	anybody := acl(31, "world", "anyone")
-	for i, list := range [][]wire.ACL{
+	for i, list := range [][]jute.ACL{
 		nil, {}, {anybody}, {anybody, anybody}, {acl(1, "world", "anyone"), acl(2, "world", "anyone")}, {acl(0, "world", "anyone")}, {acl(99, "world", "anyone")}, {acl(-1, "world", "anyone")},
 		{acl(31, "world", "x")}, {acl(31, "world", "")}, {acl(31, "", "")}, {acl(31, "auth", "")}, {acl(3, "auth", "ignored"), anybody}, {anybody, acl(31, "auth", "")},
 		{acl(31, "digest", "a")}, {acl(31, "digest", "a:b")}, {acl(31, "digest", "a:b:c")}, {acl(31, "digest", "a:")}, {acl(31, "digest", ":b")}, {acl(31, "digest", "a:b:")}, {acl(31, "digest", "")}, {acl(31, "digest", ":")},
@@ -35,12 +35,12 @@ func aclLists(w *world) {
 	} {
 		path := fmt.Sprintf("%s/n%d", dir, i)
 		for _, c := range []*client{a, b} {
-			c.createWith(wire.OpCreate, wire.CreateRequest{Path: path + c.name, ACL: list})
-			c.ask(wire.OpGetACL, path+c.name)
+			c.createWith(jute.OpCreate, jute.CreateRequest{Path: path + c.name, ACL: list})
+			c.ask(jute.OpGetACL, path+c.name)
 		}
 		b.create(path, "", 0)
 		b.setACL(path, list, -1)
-		b.ask(wire.OpGetACL, path)
+		b.ask(jute.OpGetACL, path)
 		a.setACL(dir+"/nope", list, -1)
 	}
 }
@@ -49,22 +49,22 @@ func aclLists(w *world) {
 func aclEnforced(w *world) {
 	owner, other := w.session("owner"), w.session("other")
 	owner.auth("digest", ownerSecret)
-	owner.createWith(wire.OpCreate, wire.CreateRequest{Path: dir + "/acl", ACL: open})
+	owner.createWith(jute.OpCreate, jute.CreateRequest{Path: dir + "/acl", ACL: open})
 	for _, perms := range []int32{0, 1, 2, 4, 8, 16, 31} {
 		node := fmt.Sprintf("%s/acl/%d", dir, perms)
-		owner.createWith(wire.OpCreate, wire.CreateRequest{Path: node, Data: []byte("d"), ACL: open})
-		owner.createWith(wire.OpCreate, wire.CreateRequest{Path: node + "/kid", ACL: open})
-		owner.setACL(node, []wire.ACL{acl(31, "digest", digest(ownerSecret)), acl(perms, "digest", digest("x:x")), acl(perms, "ip", "127.0.0.0/8")}, -1)
+		owner.createWith(jute.OpCreate, jute.CreateRequest{Path: node, Data: []byte("d"), ACL: open})
+		owner.createWith(jute.OpCreate, jute.CreateRequest{Path: node + "/kid", ACL: open})
+		owner.setACL(node, []jute.ACL{acl(31, "digest", digest(ownerSecret)), acl(perms, "digest", digest("x:x")), acl(perms, "ip", "127.0.0.0/8")}, -1)
 		c := other
-		c.read(wire.OpExists, node, false)
-		c.read(wire.OpGetData, node, true)
-		c.read(wire.OpGetChildren, node, true)
-		c.read(wire.OpGetChildren2, node, false)
-		c.ask(wire.OpGetACL, node)
-		c.ask(wire.OpGetAllChildrenNumber, node)
-		c.ask(wire.OpSync, node)
-		c.multi(wire.OpMultiRead, mRead(wire.OpGetData, node), mRead(wire.OpGetChildren, node))
-		c.multi(wire.OpMulti, mCheck(node, -1))
+		c.read(jute.OpExists, node, false)
+		c.read(jute.OpGetData, node, true)
+		c.read(jute.OpGetChildren, node, true)
+		c.read(jute.OpGetChildren2, node, false)
+		c.ask(jute.OpGetACL, node)
+		c.ask(jute.OpGetAllChildrenNumber, node)
+		c.ask(jute.OpSync, node)
+		c.multi(jute.OpMultiRead, mRead(jute.OpGetData, node), mRead(jute.OpGetChildren, node))
+		c.multi(jute.OpMulti, mCheck(node, -1))
 		c.set(node, []byte("x"), -1)
 		c.set(node, []byte("x"), 77)
 		c.create(node+"/new", "", 0)
@@ -72,18 +72,18 @@ func aclEnforced(w *world) {
 		c.delete(node+"/kid", 77)
 		c.delete(node+"/nope", -1)
 		c.delete(node+"/kid", -1)
-		c.multi(wire.OpMulti, mCreate(node+"/m", 0), mDelete(node+"/m", -1), mSet(node, "m", -1))
+		c.multi(jute.OpMulti, mCreate(node+"/m", 0), mDelete(node+"/m", -1), mSet(node, "m", -1))
 		c.setACL(node, open, 77)
 		c.settle()
 	}
 	owner.create(dir+"/acl/none", "", 0)
-	owner.setACL(dir+"/acl/none", []wire.ACL{acl(31, "auth", "")}, -1)
-	other.read(wire.OpGetData, dir+"/acl/none", false)
+	owner.setACL(dir+"/acl/none", []jute.ACL{acl(31, "auth", "")}, -1)
+	other.read(jute.OpGetData, dir+"/acl/none", false)
 	other.auth("digest", "o:wrong")
-	other.read(wire.OpGetData, dir+"/acl/none", false)
+	other.read(jute.OpGetData, dir+"/acl/none", false)
 	other.auth("digest", "o:o")
-	other.read(wire.OpGetData, dir+"/acl/none", false)
-	other.ask(wire.OpGetACL, dir+"/acl/none")
+	other.read(jute.OpGetData, dir+"/acl/none", false)
+	other.ask(jute.OpGetACL, dir+"/acl/none")
 	// So that the janitor can clean up.
 	for _, perms := range []int32{0, 1, 2, 4, 8, 16, 31} {
 		owner.setACL(fmt.Sprintf("%s/acl/%d", dir, perms), open, -1)
@@ -95,23 +95,23 @@ func aclEnforced(w *world) {
 func aclEvents(w *world) {
 	owner, other := w.session("owner"), w.session("other")
 	owner.auth("digest", ownerSecret)
-	private := []wire.ACL{acl(31, "auth", "")}
+	private := []jute.ACL{acl(31, "auth", "")}
 	owner.create(dir+"/p", "", 0)
 	watch := func() {
-		other.read(wire.OpExists, dir+"/p", true)
-		other.read(wire.OpExists, dir+"/new", true)
-		other.read(wire.OpGetChildren, dir+"/p", true)
-		other.watchOp(wire.OpAddWatch, dir+"/p", wire.WatchPersistent)
-		other.watchOp(wire.OpAddWatch, dir, wire.WatchPersistentRecursive)
+		other.read(jute.OpExists, dir+"/p", true)
+		other.read(jute.OpExists, dir+"/new", true)
+		other.read(jute.OpGetChildren, dir+"/p", true)
+		other.watchOp(jute.OpAddWatch, dir+"/p", jute.WatchPersistent)
+		other.watchOp(jute.OpAddWatch, dir, jute.WatchPersistentRecursive)
 	}
 	watch()
 	owner.setACL(dir+"/p", private, -1)
 	owner.set(dir+"/p", []byte("1"), -1)
 	other.settle()
-	owner.createWith(wire.OpCreate, wire.CreateRequest{Path: dir + "/new", ACL: private})
-	owner.createWith(wire.OpCreate, wire.CreateRequest{Path: dir + "/p/open", ACL: open})
+	owner.createWith(jute.OpCreate, jute.CreateRequest{Path: dir + "/new", ACL: private})
+	owner.createWith(jute.OpCreate, jute.CreateRequest{Path: dir + "/p/open", ACL: open})
 	other.settle()
-	owner.createWith(wire.OpCreate, wire.CreateRequest{Path: dir + "/p/closed", ACL: private})
+	owner.createWith(jute.OpCreate, jute.CreateRequest{Path: dir + "/p/closed", ACL: private})
 	owner.delete(dir+"/p/closed", -1)
 	owner.delete(dir+"/p/open", -1)
 	other.settle()
@@ -119,8 +119,8 @@ func aclEvents(w *world) {
 	owner.delete(dir+"/p", -1)
 	other.settle()
 	other.auth("digest", "o:o")
-	owner.createWith(wire.OpCreate, wire.CreateRequest{Path: dir + "/p", ACL: private})
-	owner.createWith(wire.OpCreate, wire.CreateRequest{Path: dir + "/p/closed", ACL: private})
+	owner.createWith(jute.OpCreate, jute.CreateRequest{Path: dir + "/p", ACL: private})
+	owner.createWith(jute.OpCreate, jute.CreateRequest{Path: dir + "/p/closed", ACL: private})
 	other.settle()
 }
 
@@ -131,23 +131,23 @@ const superSecret = "super:secret"
 func superuser(w *world) {
 	owner, boss := w.session("owner"), w.session("boss")
 	owner.auth("digest", ownerSecret)
-	locked := []wire.ACL{acl(31, "auth", "")}
-	owner.createWith(wire.OpCreate, wire.CreateRequest{Path: dir + "/p", Data: []byte("x"), ACL: locked})
+	locked := []jute.ACL{acl(31, "auth", "")}
+	owner.createWith(jute.OpCreate, jute.CreateRequest{Path: dir + "/p", Data: []byte("x"), ACL: locked})
 	boss.auth("digest", "super:wrong")
-	boss.read(wire.OpGetData, dir+"/p", false)
+	boss.read(jute.OpGetData, dir+"/p", false)
 	boss.auth("digest", superSecret)
-	boss.do("whoAmI", wire.OpWhoAmI, nil)
-	boss.read(wire.OpGetData, dir+"/p", true)
-	boss.watchOp(wire.OpAddWatch, dir, wire.WatchPersistentRecursive)
-	boss.ask(wire.OpGetACL, dir+"/p")
+	boss.do("whoAmI", jute.OpWhoAmI, nil)
+	boss.read(jute.OpGetData, dir+"/p", true)
+	boss.watchOp(jute.OpAddWatch, dir, jute.WatchPersistentRecursive)
+	boss.ask(jute.OpGetACL, dir+"/p")
 	owner.set(dir+"/p", []byte("y"), -1)
 	boss.settle()
 	boss.set(dir+"/p", []byte("z"), -1)
-	boss.createWith(wire.OpCreate2, wire.CreateRequest{Path: dir + "/p/kid", ACL: []wire.ACL{acl(1, "auth", "")}})
-	boss.createWith(wire.OpCreate, wire.CreateRequest{Path: dir + "/p/super", ACL: []wire.ACL{acl(31, "super", "")}})
-	boss.setACL(dir+"/p/kid", []wire.ACL{acl(0, "world", "anyone")}, -1)
-	boss.read(wire.OpGetData, dir+"/p/kid", false)
-	boss.multi(wire.OpMulti, mCheck(dir+"/p/kid", 0), mSet(dir+"/p/kid", "m", 0), mDelete(dir+"/p/kid", 1))
+	boss.createWith(jute.OpCreate2, jute.CreateRequest{Path: dir + "/p/kid", ACL: []jute.ACL{acl(1, "auth", "")}})
+	boss.createWith(jute.OpCreate, jute.CreateRequest{Path: dir + "/p/super", ACL: []jute.ACL{acl(31, "super", "")}})
+	boss.setACL(dir+"/p/kid", []jute.ACL{acl(0, "world", "anyone")}, -1)
+	boss.read(jute.OpGetData, dir+"/p/kid", false)
+	boss.multi(jute.OpMulti, mCheck(dir+"/p/kid", 0), mSet(dir+"/p/kid", "m", 0), mDelete(dir+"/p/kid", 1))
 	boss.delete(dir+"/p", -1)
 	boss.delete("/zookeeper", -1)
 	boss.set("/zookeeper/config", nil, -7)

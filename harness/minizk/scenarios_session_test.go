@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 func init() {
@@ -25,7 +25,7 @@ func init() {
 func (c *client) password() []byte { return c.c.Session.Password }
 
 func handshake(w *world) {
-	for _, r := range []wire.ConnectRequest{
+	for _, r := range []jute.ConnectRequest{
 		{TimeoutMillis: 1}, {TimeoutMillis: -1}, {TimeoutMillis: 10000, HasReadOnly: true}, {TimeoutMillis: 1 << 30, HasReadOnly: true},
 		{TimeoutMillis: 10000, ProtocolVersion: 9, HasReadOnly: true, ReadOnly: true, Password: []byte("short")},
 		{TimeoutMillis: 10000, SessionID: 0x77, Password: make([]byte, 16), HasReadOnly: true},
@@ -41,9 +41,9 @@ func handshake(w *world) {
 		}
 		c.expectEnd()
 	}
-	for _, n := range []int32{-1, wire.MaxBuffer + 1} {
+	for _, n := range []int32{-1, jute.MaxBuffer + 1} {
 		c := w.dial("length")
-		if _, err := c.c.Write(wire.AppendInt(nil, n)); err != nil {
+		if _, err := c.c.Write(jute.AppendInt(nil, n)); err != nil {
 			w.t.Fatal(err)
 		}
 		c.expectEnd()
@@ -53,35 +53,35 @@ func handshake(w *world) {
 func resume(w *world) {
 	a, b := w.session("A"), w.session("B")
 	a.create(dir+"/eph", "", 1)
-	a.read(wire.OpGetData, dir+"/eph", true)
+	a.read(jute.OpGetData, dir+"/eph", true)
 	a2 := w.dial("A2")
-	a2.connect(wire.ConnectRequest{TimeoutMillis: 15000, SessionID: a.c.Session.SessionID, Password: a.password(), HasReadOnly: true})
+	a2.connect(jute.ConnectRequest{TimeoutMillis: 15000, SessionID: a.c.Session.SessionID, Password: a.password(), HasReadOnly: true})
 	a.expectEnd()
 	b.set(dir+"/eph", []byte("x"), -1) // the watch ended with the connection
 	a2.settle()
-	a2.ask(wire.OpGetEphemerals, "/")
+	a2.ask(jute.OpGetEphemerals, "/")
 	wrong := w.dial("wrong")
-	wrong.connect(wire.ConnectRequest{TimeoutMillis: 15000, SessionID: a.c.Session.SessionID, Password: make([]byte, 16), HasReadOnly: true})
+	wrong.connect(jute.ConnectRequest{TimeoutMillis: 15000, SessionID: a.c.Session.SessionID, Password: make([]byte, 16), HasReadOnly: true})
 	a2.expectEnd()
-	b.read(wire.OpExists, dir+"/eph", false)
+	b.read(jute.OpExists, dir+"/eph", false)
 	b.auth("digest", ownerSecret)
-	b.do("whoAmI", wire.OpWhoAmI, nil)
+	b.do("whoAmI", jute.OpWhoAmI, nil)
 	b.resume()
-	b.do("whoAmI", wire.OpWhoAmI, nil) // identities belong to the connection
+	b.do("whoAmI", jute.OpWhoAmI, nil) // identities belong to the connection
 	a3 := w.dial("A3")
-	a3.connect(wire.ConnectRequest{TimeoutMillis: 15000, SessionID: a.c.Session.SessionID, Password: a.password(), HasReadOnly: true})
-	a3.do("close", wire.OpCloseSession, nil)
+	a3.connect(jute.ConnectRequest{TimeoutMillis: 15000, SessionID: a.c.Session.SessionID, Password: a.password(), HasReadOnly: true})
+	a3.do("close", jute.OpCloseSession, nil)
 	a3.expectEnd()
-	b.read(wire.OpExists, dir+"/eph", false)
+	b.read(jute.OpExists, dir+"/eph", false)
 	a4 := w.dial("A4")
-	a4.connect(wire.ConnectRequest{TimeoutMillis: 15000, SessionID: a.c.Session.SessionID, Password: a.password(), HasReadOnly: true})
+	a4.connect(jute.ConnectRequest{TimeoutMillis: 15000, SessionID: a.c.Session.SessionID, Password: a.password(), HasReadOnly: true})
 	b.settle()
 }
 
 func ephemerals(w *world) {
 	a, b := w.session("A"), w.session("B")
-	b.watchOp(wire.OpAddWatch, dir, wire.WatchPersistentRecursive)
-	b.read(wire.OpGetChildren, dir, true)
+	b.watchOp(jute.OpAddWatch, dir, jute.WatchPersistentRecursive)
+	b.read(jute.OpGetChildren, dir, true)
 	a.create(dir+"/p", "", 0)
 	a.create(dir+"/p/one", "", 1)
 	b.settle()
@@ -93,19 +93,19 @@ func ephemerals(w *world) {
 	b.delete(dir+"/e1", -1) // anyone may do it
 	a.create(dir+"/e1", "", 1)
 	b.settle()
-	b.read(wire.OpGetData, dir+"/p/one", true)
-	b.read(wire.OpGetChildren, dir+"/p", true)
-	a.do("close", wire.OpCloseSession, nil)
+	b.read(jute.OpGetData, dir+"/p/one", true)
+	b.read(jute.OpGetChildren, dir+"/p", true)
+	a.do("close", jute.OpCloseSession, nil)
 	a.expectEnd()
 	b.settleSorted()
-	b.read(wire.OpGetChildren2, dir, false)
-	b.read(wire.OpGetChildren2, dir+"/p", false)
-	b.ask(wire.OpGetEphemerals, "/")
+	b.read(jute.OpGetChildren2, dir, false)
+	b.read(jute.OpGetChildren2, dir+"/p", false)
+	b.ask(jute.OpGetEphemerals, "/")
 }
 
 func auths(w *world) {
 	a := w.session("A")
-	who := func(c *client) { c.do("whoAmI", wire.OpWhoAmI, nil) }
+	who := func(c *client) { c.do("whoAmI", jute.OpWhoAmI, nil) }
 	who(a)
 	a.auth("digest", "user:secret")
 	a.auth("digest", "user:secret")
@@ -122,14 +122,14 @@ func auths(w *world) {
 		}
 	}
 	c := w.session("sasl")
-	c.do("sasl", wire.OpSasl, wire.AppendBuffer(nil, []byte("token")))
+	c.do("sasl", jute.OpSasl, jute.AppendBuffer(nil, []byte("token")))
 	c.settle()
 	c = w.session("auth short")
-	c.doXid("auth short", wire.XidAuth, wire.OpAuth, []byte{0, 0})
+	c.doXid("auth short", jute.XidAuth, jute.OpAuth, []byte{0, 0})
 }
 
 func unknownOps(w *world) {
-	for _, op := range []wire.OpCode{-99, -12, -1, 0, 10, 23, 55, 99, 108, 1000} {
+	for _, op := range []jute.OpCode{-99, -12, -1, 0, 10, 23, 55, 99, 108, 1000} {
 		c := w.session("A")
 		c.do(op.String(), op, nil)
 		if !c.dead {
@@ -137,27 +137,27 @@ func unknownOps(w *world) {
 		}
 	}
 	a := w.session("B")
-	a.do("reconfig empty", wire.OpReconfig, nil)
-	a.do("reconfig", wire.OpReconfig, wire.AppendLong(wire.AppendString(wire.AppendString(wire.AppendString(nil, ""), ""), ""), -1))
-	a.do("check wrong version", wire.OpCheck, wire.AppendPathVersion(nil, wire.PathVersion{Path: dir, Version: 7}))
-	a.do("check missing", wire.OpCheck, wire.AppendPathVersion(nil, wire.PathVersion{Path: dir + "/nope", Version: -1}))
-	a.unanswered("check", wire.OpCheck, wire.AppendPathVersion(nil, wire.PathVersion{Path: dir, Version: 0}))
-	a.read(wire.OpExists, dir, false)
-	a.doXid("ping with xid 9", 9, wire.OpPing, nil)
+	a.do("reconfig empty", jute.OpReconfig, nil)
+	a.do("reconfig", jute.OpReconfig, jute.AppendLong(jute.AppendString(jute.AppendString(jute.AppendString(nil, ""), ""), ""), -1))
+	a.do("check wrong version", jute.OpCheck, jute.AppendPathVersion(nil, jute.PathVersion{Path: dir, Version: 7}))
+	a.do("check missing", jute.OpCheck, jute.AppendPathVersion(nil, jute.PathVersion{Path: dir + "/nope", Version: -1}))
+	a.unanswered("check", jute.OpCheck, jute.AppendPathVersion(nil, jute.PathVersion{Path: dir, Version: 0}))
+	a.read(jute.OpExists, dir, false)
+	a.doXid("ping with xid 9", 9, jute.OpPing, nil)
 }
 
 // expiry: a silent session ends, with its nodes and its connection.
 func expiry(w *world) {
 	a, b := w.dial("A"), w.session("B")
-	a.connect(wire.ConnectRequest{TimeoutMillis: 4000, HasReadOnly: true})
+	a.connect(jute.ConnectRequest{TimeoutMillis: 4000, HasReadOnly: true})
 	a.create(dir+"/eph", "", 1)
-	b.read(wire.OpExists, dir+"/eph", true)
+	b.read(jute.OpExists, dir+"/eph", true)
 	w.pass(5 * time.Second)
 	b.expectEvent()
-	b.read(wire.OpExists, dir+"/eph", false)
+	b.read(jute.OpExists, dir+"/eph", false)
 	a.expectEnd()
 	again := w.dial("again")
-	again.connect(wire.ConnectRequest{TimeoutMillis: 4000, SessionID: a.c.Session.SessionID, Password: a.password(), HasReadOnly: true})
+	again.connect(jute.ConnectRequest{TimeoutMillis: 4000, SessionID: a.c.Session.SessionID, Password: a.password(), HasReadOnly: true})
 	b.settle()
 }
 
@@ -165,29 +165,29 @@ func expiry(w *world) {
 // TTL node is removed if it has no children and was not set for its time to live.
 func reapings(w *world) {
 	a, b := w.session("A"), w.session("B")
-	never := wire.CreateRequest{Path: dir + "/never", ACL: open, Flags: 4}
-	a.createWith(wire.OpCreateContainer, never)
-	used := wire.CreateRequest{Path: dir + "/used", ACL: open, Flags: 4}
-	a.createWith(wire.OpCreateContainer, used)
+	never := jute.CreateRequest{Path: dir + "/never", ACL: open, Flags: 4}
+	a.createWith(jute.OpCreateContainer, never)
+	used := jute.CreateRequest{Path: dir + "/used", ACL: open, Flags: 4}
+	a.createWith(jute.OpCreateContainer, used)
 	a.create(dir+"/used/kid", "", 0)
-	b.read(wire.OpExists, dir+"/used", true)
+	b.read(jute.OpExists, dir+"/used", true)
 	w.pass(time.Second)
 	b.settle()
 	a.delete(dir+"/used/kid", -1)
 	w.pass(time.Second)
 	b.expectEvent()
 	a.settle()
-	b.read(wire.OpExists, dir+"/used", false)
-	a.createWith(wire.OpCreateTTL, wire.CreateRequest{Path: dir + "/ttl", ACL: open, Flags: 5, TTL: 300})
+	b.read(jute.OpExists, dir+"/used", false)
+	a.createWith(jute.OpCreateTTL, jute.CreateRequest{Path: dir + "/ttl", ACL: open, Flags: 5, TTL: 300})
 	a.create(dir+"/ttl/kid", "", 0)
-	b.read(wire.OpExists, dir+"/ttl", true)
+	b.read(jute.OpExists, dir+"/ttl", true)
 	w.pass(time.Second)
 	b.settle()
 	a.delete(dir+"/ttl/kid", -1)
 	w.pass(time.Second)
 	b.expectEvent()
-	b.read(wire.OpGetChildren2, dir, false)
-	a.createWith(wire.OpCreateTTL, wire.CreateRequest{Path: dir + "/long", ACL: open, Flags: 5, TTL: 1 << 30})
+	b.read(jute.OpGetChildren2, dir, false)
+	a.createWith(jute.OpCreateTTL, jute.CreateRequest{Path: dir + "/long", ACL: open, Flags: 5, TTL: 1 << 30})
 	w.pass(time.Second)
 	b.settle()
 }
@@ -205,7 +205,7 @@ var monitored = []string{
 // fourLetterWords: the answers line by line, without numbers.
 func fourLetterWords(w *world) {
 	a := w.session("A")
-	a.read(wire.OpExists, dir, true)
+	a.read(jute.OpExists, dir, true)
 	for _, word := range []string{"ruok", "isro", "srvr", "stat", "wchs", "mntr", "xxxx"} {
 		var lines []string
 		for line := range strings.Lines(w.say(word)) {

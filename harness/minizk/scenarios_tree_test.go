@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 func init() {
@@ -24,30 +24,30 @@ func init() {
 func createModes(w *world) {
 	a := w.session("A")
 	for flags := int32(-1); flags <= 7; flags++ {
-		for _, op := range []wire.OpCode{wire.OpCreate, wire.OpCreate2, wire.OpCreateContainer} {
+		for _, op := range []jute.OpCode{jute.OpCreate, jute.OpCreate2, jute.OpCreateContainer} {
 			path := fmt.Sprintf("%s/%s%d", dir, op, flags)
-			a.createWith(op, wire.CreateRequest{Path: path, Data: []byte("x"), ACL: open, Flags: flags})
-			a.read(wire.OpExists, path, false)
+			a.createWith(op, jute.CreateRequest{Path: path, Data: []byte("x"), ACL: open, Flags: flags})
+			a.read(jute.OpExists, path, false)
 		}
 		for _, ttl := range []int64{-5, 0, 100000, 0xffffffffff, 0x10000000000} {
 			if (flags < 5 || flags > 6) && ttl < 0 {
 				continue // the real server would exit: known difference create-ttl-without-mode
 			}
-			a.createWith(wire.OpCreateTTL, wire.CreateRequest{Path: fmt.Sprintf("%s/ttl%d.%d", dir, flags, ttl), ACL: open, Flags: flags, TTL: ttl})
+			a.createWith(jute.OpCreateTTL, jute.CreateRequest{Path: fmt.Sprintf("%s/ttl%d.%d", dir, flags, ttl), ACL: open, Flags: flags, TTL: ttl})
 		}
 	}
-	a.read(wire.OpExists, dir, false)
+	a.read(jute.OpExists, dir, false)
 	a.create(dir+"/create0", "", 0)
 	a.create(dir+"/create1/child", "", 0)
 	a.create(dir+"/create1/child", "", 2)
 	a.create(dir+"/nope/child", "", 0)
 	a.create(dir+"/createContainer4/child", "", 0)
-	a.read(wire.OpExists, dir+"/createContainer4", false)
+	a.read(jute.OpExists, dir+"/createContainer4", false)
 }
 
 func counters(w *world) {
 	a := w.session("A")
-	stat := func() { a.read(wire.OpExists, dir, false) }
+	stat := func() { a.read(jute.OpExists, dir, false) }
 	stat()
 	a.create(dir+"/a", "1", 0)
 	stat()
@@ -60,9 +60,9 @@ func counters(w *world) {
 	stat()
 	a.create(dir+"/a/b", "", 0)
 	stat()
-	a.read(wire.OpGetData, dir+"/a", false)
+	a.read(jute.OpGetData, dir+"/a", false)
 	a.delete(dir+"/a/b", 0)
-	a.read(wire.OpGetData, dir+"/a", false)
+	a.read(jute.OpGetData, dir+"/a", false)
 	a.delete(dir+"/a", 0)
 	a.delete(dir+"/a", 2)
 	stat()
@@ -71,7 +71,7 @@ func counters(w *world) {
 	a.setACL(dir+"/a", open, 0)
 	a.setACL(dir+"/a", open, 0)
 	a.setACL(dir+"/a", open, -1)
-	a.read(wire.OpExists, dir+"/a", false)
+	a.read(jute.OpExists, dir+"/a", false)
 	a.settle()
 }
 
@@ -86,11 +86,11 @@ func sequence(w *world) {
 	a.create(dir+"/n-0000000006", "", 0) // this takes the number that the next one would get
 	a.create(dir+"/n-", "", 2)
 	a.create(dir+"/n-", "", 2)
-	a.createWith(wire.OpCreate2, wire.CreateRequest{Path: dir + "/n-", ACL: open, Flags: 2})
-	a.createWith(wire.OpCreateTTL, wire.CreateRequest{Path: dir + "/t-", ACL: open, Flags: 6, TTL: 100000})
-	a.read(wire.OpGetChildren2, dir, false)
-	a.multi(wire.OpMulti, mCreate(dir+"/m-", 2), mCreate(dir+"/m-", 2), mDelete(dir+"/n-0000000000", -1), mCreate(dir+"/m-", 2))
-	a.multi(wire.OpMulti, mCreate(dir+"/m-", 2), mCheck(dir+"/nope", -1))
+	a.createWith(jute.OpCreate2, jute.CreateRequest{Path: dir + "/n-", ACL: open, Flags: 2})
+	a.createWith(jute.OpCreateTTL, jute.CreateRequest{Path: dir + "/t-", ACL: open, Flags: 6, TTL: 100000})
+	a.read(jute.OpGetChildren2, dir, false)
+	a.multi(jute.OpMulti, mCreate(dir+"/m-", 2), mCreate(dir+"/m-", 2), mDelete(dir+"/n-0000000000", -1), mCreate(dir+"/m-", 2))
+	a.multi(jute.OpMulti, mCreate(dir+"/m-", 2), mCheck(dir+"/nope", -1))
 	a.create(dir+"/after-", "", 2)
 }
 
@@ -106,24 +106,24 @@ func paths(w *world) {
 		if p != "/" && p != "" { // other scenarios change the root's Stat and sequence
 			a.create(p, "", 2)
 			a.set(p, []byte("d"), 5)
-			a.read(wire.OpGetData, p, false)
-			a.read(wire.OpExists, p, false)
-			a.read(wire.OpGetChildren2, p, false)
-			a.ask(wire.OpGetACL, p)
+			a.read(jute.OpGetData, p, false)
+			a.read(jute.OpExists, p, false)
+			a.read(jute.OpGetChildren2, p, false)
+			a.ask(jute.OpGetACL, p)
 			a.setACL(p, open, 9)
-			a.ask(wire.OpGetAllChildrenNumber, p)
+			a.ask(jute.OpGetAllChildrenNumber, p)
 		}
-		a.multi(wire.OpMulti, mCheck(p, 7))
+		a.multi(jute.OpMulti, mCheck(p, 7))
 		a.delete(p, 9)
 		if utf8.ValidString(p) && !strings.Contains(p, "\U0001F600") { // known difference text
-			a.ask(wire.OpSync, p)
+			a.ask(jute.OpSync, p)
 		}
 	}
 	// The janitor deletes the root's sequential children.
-	kids := a.must(wire.OpGetChildren, wire.AppendPathWatch(nil, wire.PathWatch{Path: "/"}))
-	for _, name := range wire.NewDecoder(kids.Body).Strings("names") {
+	kids := a.must(jute.OpGetChildren, jute.AppendPathWatch(nil, jute.PathWatch{Path: "/"}))
+	for _, name := range jute.NewDecoder(kids.Body).Strings("names") {
 		if name != "zookeeper" && name != strings.TrimPrefix(dir, "/") {
-			a.must(wire.OpDelete, wire.AppendPathVersion(nil, wire.PathVersion{Path: "/" + name, Version: -1}))
+			a.must(jute.OpDelete, jute.AppendPathVersion(nil, jute.PathVersion{Path: "/" + name, Version: -1}))
 		}
 	}
 }
@@ -142,7 +142,7 @@ func deletes(w *world) {
 	for _, p := range []string{"/", "/zookeeper", "/zookeeper/quota", "/zookeeper/config", "/zookeeper/nope"} {
 		a.delete(p, -1)
 	}
-	a.do("deleteContainer", wire.OpDeleteContainer, wire.AppendString(nil, dir))
+	a.do("deleteContainer", jute.OpDeleteContainer, jute.AppendString(nil, dir))
 	a.settle()
 }
 
@@ -153,18 +153,18 @@ func nullAndEmpty(w *world) {
 		if len(d) == 0 && d != nil {
 			path = dir + "/empty"
 		}
-		a.createWith(wire.OpCreate, wire.CreateRequest{Path: path, Data: d, ACL: open})
-		a.read(wire.OpGetData, path, false)
+		a.createWith(jute.OpCreate, jute.CreateRequest{Path: path, Data: d, ACL: open})
+		a.read(jute.OpGetData, path, false)
 		a.set(path, nil, -1)
-		a.read(wire.OpGetData, path, false)
+		a.read(jute.OpGetData, path, false)
 		a.set(path, []byte{}, -1)
-		a.read(wire.OpGetData, path, false)
-		a.multi(wire.OpMultiRead, mRead(wire.OpGetData, path))
+		a.read(jute.OpGetData, path, false)
+		a.multi(jute.OpMultiRead, mRead(jute.OpGetData, path))
 	}
 	null := mCreate(dir+"/m", 0)
 	null.Create.Data = nil
-	a.multi(wire.OpMulti, null)
-	a.multi(wire.OpMultiRead, mRead(wire.OpGetData, dir+"/m"))
+	a.multi(jute.OpMulti, null)
+	a.multi(jute.OpMultiRead, mRead(jute.OpGetData, dir+"/m"))
 }
 
 func reads(w *world) {
@@ -176,38 +176,38 @@ func reads(w *world) {
 	a.create(dir+"/eph2", "", 1)
 	b.create(dir+"/a/ephB", "", 1)
 	for _, p := range []string{"", "/a", "/a/b", "/a/b/c", "/nope", "/a/eph"} {
-		for _, op := range []wire.OpCode{wire.OpExists, wire.OpGetData, wire.OpGetChildren, wire.OpGetChildren2} {
+		for _, op := range []jute.OpCode{jute.OpExists, jute.OpGetData, jute.OpGetChildren, jute.OpGetChildren2} {
 			b.read(op, dir+p, false)
 		}
-		b.ask(wire.OpGetAllChildrenNumber, dir+p)
-		b.ask(wire.OpGetACL, dir+p)
+		b.ask(jute.OpGetAllChildrenNumber, dir+p)
+		b.ask(jute.OpGetACL, dir+p)
 	}
 	for _, prefix := range []string{"", "/", " ", "/s/a", "/s/a/", "/s/e", "s", "/nope"} {
-		a.ask(wire.OpGetEphemerals, prefix)
+		a.ask(jute.OpGetEphemerals, prefix)
 	}
-	a.do("getEphemerals null", wire.OpGetEphemerals, wire.AppendInt(nil, -1))
-	a.ask(wire.OpSync, "/nope")
-	a.do("sync null", wire.OpSync, wire.AppendInt(nil, -1))
-	a.multi(wire.OpMultiRead, mRead(wire.OpGetData, dir+"/a"), mRead(wire.OpGetChildren, dir+"/a"), mRead(wire.OpGetData, dir+"/nope"), mRead(wire.OpGetChildren, dir+"/x"))
-	a.multi(wire.OpMultiRead)
-	a.multi(wire.OpMultiRead, mCheck(dir, -1))
-	a.multi(wire.OpMultiRead, mRead(wire.OpGetData, dir+"/a"), mCheck(dir, -1))
+	a.do("getEphemerals null", jute.OpGetEphemerals, jute.AppendInt(nil, -1))
+	a.ask(jute.OpSync, "/nope")
+	a.do("sync null", jute.OpSync, jute.AppendInt(nil, -1))
+	a.multi(jute.OpMultiRead, mRead(jute.OpGetData, dir+"/a"), mRead(jute.OpGetChildren, dir+"/a"), mRead(jute.OpGetData, dir+"/nope"), mRead(jute.OpGetChildren, dir+"/x"))
+	a.multi(jute.OpMultiRead)
+	a.multi(jute.OpMultiRead, mCheck(dir, -1))
+	a.multi(jute.OpMultiRead, mRead(jute.OpGetData, dir+"/a"), mCheck(dir, -1))
 	a.settle()
 }
 
 func limits(w *world) {
 	a := w.session("A")
-	head := len(wire.AppendRequestHeader(nil, wire.RequestHeader{})) +
-		len(wire.AppendCreateRequest(nil, wire.OpCreate, wire.CreateRequest{Path: dir + "/big", Data: []byte{}, ACL: open}))
+	head := len(jute.AppendRequestHeader(nil, jute.RequestHeader{})) +
+		len(jute.AppendCreateRequest(nil, jute.OpCreate, jute.CreateRequest{Path: dir + "/big", Data: []byte{}, ACL: open}))
 	for _, over := range []int{-1, 0, 1} {
 		c := w.session(fmt.Sprintf("C%d", over))
-		c.createWith(wire.OpCreate, wire.CreateRequest{Path: dir + "/big", Data: make([]byte, wire.MaxBuffer-head+over), ACL: open})
+		c.createWith(jute.OpCreate, jute.CreateRequest{Path: dir + "/big", Data: make([]byte, jute.MaxBuffer-head+over), ACL: open})
 		a.settle()
 	}
-	a.read(wire.OpGetData, dir+"/big", false)
-	for _, n := range []int32{-1, -1 << 31, 1<<31 - 1, wire.MaxBuffer + 1} {
+	a.read(jute.OpGetData, dir+"/big", false)
+	for _, n := range []int32{-1, -1 << 31, 1<<31 - 1, jute.MaxBuffer + 1} {
 		c := w.session("length")
-		if _, err := c.c.Write(wire.AppendInt(nil, n)); err != nil {
+		if _, err := c.c.Write(jute.AppendInt(nil, n)); err != nil {
 			w.t.Fatal(err)
 		}
 		c.expectEnd()
@@ -228,9 +228,9 @@ func limits(w *world) {
 func systemNodes(w *world) {
 	a := w.session("A")
 	for _, p := range []string{"/zookeeper/quota", "/zookeeper/config"} {
-		a.read(wire.OpGetData, p, false)
-		a.read(wire.OpGetChildren2, p, false)
-		a.ask(wire.OpGetACL, p)
+		a.read(jute.OpGetData, p, false)
+		a.read(jute.OpGetChildren2, p, false)
+		a.ask(jute.OpGetACL, p)
 	}
 	a.set("/zookeeper/config", []byte("x"), -1)
 	a.create("/zookeeper/config/x", "", 0)
@@ -243,26 +243,26 @@ func systemNodes(w *world) {
 func untouchedServer(w *world) {
 	a := w.session("A")
 	for _, p := range []string{"/", "", "/zookeeper", "/zookeeper/quota", "/zookeeper/config"} {
-		a.read(wire.OpGetData, p, false)
-		a.read(wire.OpGetChildren2, p, false)
-		a.ask(wire.OpGetACL, p)
-		a.ask(wire.OpGetAllChildrenNumber, p)
+		a.read(jute.OpGetData, p, false)
+		a.read(jute.OpGetChildren2, p, false)
+		a.ask(jute.OpGetACL, p)
+		a.ask(jute.OpGetAllChildrenNumber, p)
 	}
 	for flags := int32(4); flags <= 6; flags++ {
-		a.createWith(wire.OpCreate, wire.CreateRequest{Path: dir + "/a", ACL: open, Flags: flags})
-		a.createWith(wire.OpCreateTTL, wire.CreateRequest{Path: dir + "/b", ACL: open, Flags: flags, TTL: 5})
+		a.createWith(jute.OpCreate, jute.CreateRequest{Path: dir + "/a", ACL: open, Flags: flags})
+		a.createWith(jute.OpCreateTTL, jute.CreateRequest{Path: dir + "/b", ACL: open, Flags: flags, TTL: 5})
 		ttl := mCreate(dir+"/c", flags)
-		ttl.Op, ttl.Create.TTL = wire.OpCreateTTL, 5
-		a.multi(wire.OpMulti, ttl)
+		ttl.Op, ttl.Create.TTL = jute.OpCreateTTL, 5
+		a.multi(jute.OpMulti, ttl)
 	}
 	a.create("/", "", 2)
-	a.read(wire.OpExists, "/", false)
+	a.read(jute.OpExists, "/", false)
 	a.set("/", []byte("root"), -1)
 	a.setACL("/", open, -1)
-	a.read(wire.OpGetData, "", false)
+	a.read(jute.OpGetData, "", false)
 	root := w.session("root")
-	root.read(wire.OpGetChildren, "/", true)
-	root.read(wire.OpGetData, "/", true)
+	root.read(jute.OpGetChildren, "/", true)
+	root.read(jute.OpGetData, "/", true)
 	a.delete("/0000000001", -1)
 	a.set("/", nil, -1)
 	root.settle()

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"mrtq/harness/minizk/internal/ztree"
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // ErrClosed is the error of Dial while the server is stopped or closed, and of Restart after
@@ -251,10 +251,10 @@ func (s *Server) gone(c *conn) {
 }
 
 // identitiesOf returns the identities that a connection always has: its client's address.
-func identitiesOf(nc net.Conn) []wire.ID {
+func identitiesOf(nc net.Conn) []jute.ID {
 	host, _, err := net.SplitHostPort(nc.RemoteAddr().String())
 	if err != nil {
 		return nil // not an IP socket
 	}
-	return []wire.ID{{Scheme: "ip", Name: host}}
+	return []jute.ID{{Scheme: "ip", Name: host}}
 }

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // session outlives its connections. Server.mu guards it.
@@ -91,7 +91,7 @@ func (t *sessionTable) due(now time.Time) []*session {
 // password returns what a client must send to resume the session.
 func (s *Server) password(id int64) []byte {
 	sum := sha256.Sum256(binary.BigEndian.AppendUint64(s.secret[:], uint64(id)))
-	return sum[:wire.PasswordLen]
+	return sum[:jute.PasswordLen]
 }
 
 // endSession removes a session and its ephemeral nodes in one transaction, and cuts the session's
@@ -105,7 +105,7 @@ func (s *Server) endSession(ss *session, why string) {
 		s.tree.Forget(ss.conn)
 		ss.conn.out.abort()
 	}
-	s.log.add(Entry{At: s.clock.now(), Session: ss.id, Op: wire.OpCloseSession, Path: why, Zxid: tx.Zxid})
+	s.log.add(Entry{At: s.clock.now(), Session: ss.id, Op: jute.OpCloseSession, Path: why, Zxid: tx.Zxid})
 }
 
 // Session is what Sessions says about one session.

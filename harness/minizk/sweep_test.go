@@ -4,15 +4,15 @@ import (
 	"strings"
 	"testing"
 
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // TestEveryOperationIsThere: the table has every operation that package wire names, except those
 // that only servers send.
 func TestEveryOperationIsThere(t *testing.T) {
-	notAsked := map[wire.OpCode]bool{wire.OpNotification: true, wire.OpCreateSession: true, wire.OpError: true}
+	notAsked := map[jute.OpCode]bool{jute.OpNotification: true, jute.OpCreateSession: true, jute.OpError: true}
 	named := 0
-	for op := wire.OpCode(-20); op < 200; op++ {
+	for op := jute.OpCode(-20); op < 200; op++ {
 		_, known := operations[op]
 		name := !strings.HasPrefix(op.String(), "op ")
 		if name {

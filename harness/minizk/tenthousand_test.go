@@ -18,7 +18,7 @@ import (
 
 	"mrtq/harness/internal/rawzk"
 	"mrtq/harness/minizk"
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // dialTo is an environment variable with the server's address. If it is set, this process is only
@@ -126,7 +126,7 @@ func dialMany(addr, count string) error {
 				c, err := rawzk.Open(addr, sessionTimeout)
 				if err == nil {
 					conns[i] = c
-					_, _, err = c.Do(wire.OpCreate, createBody(fmt.Sprint("/e", i), "", 1))
+					_, _, err = c.Do(jute.OpCreate, createBody(fmt.Sprint("/e", i), "", 1))
 				}
 				errs[i] = err
 			}

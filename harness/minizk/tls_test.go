@@ -14,7 +14,7 @@ import (
 
 	"mrtq/harness/internal/rawzk"
 	"mrtq/harness/minizk"
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // TestTLS: the secure port serves clients with TLS. A client without TLS, or one that sends nothing,
@@ -35,11 +35,11 @@ func TestTLS(t *testing.T) {
 	}
 	c := rawzk.New(nc)
 	defer c.Close()
-	if _, err := c.Connect(wire.ConnectRequest{TimeoutMillis: 20000, HasReadOnly: true}); err != nil {
+	if _, err := c.Connect(jute.ConnectRequest{TimeoutMillis: 20000, HasReadOnly: true}); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "create", do(t, c, wire.OpCreate, createBody("/tls", "x", 1)), wire.OK)
-	want(t, "read", do(t, old, wire.OpExists, pathBody("/tls")), wire.OK)
+	want(t, "create", do(t, c, jute.OpCreate, createBody("/tls", "x", 1)), jute.OK)
+	want(t, "read", do(t, old, jute.OpExists, pathBody("/tls")), jute.OK)
 	for _, said := range []string{"", "GET / HTTP/1.1\r\n\r\n"} {
 		plain, err := net.Dial("tcp", s.SecureAddr())
 		if err != nil {
@@ -57,8 +57,8 @@ func TestTLS(t *testing.T) {
 		later.Close()
 		s.Advance(11 * time.Second)
 		ended(t, plain)
-		want(t, "still there", do(t, c, wire.OpExists, pathBody("/tls")), wire.OK)
-		want(t, "still there", do(t, old, wire.OpExists, pathBody("/tls")), wire.OK)
+		want(t, "still there", do(t, c, jute.OpExists, pathBody("/tls")), jute.OK)
+		want(t, "still there", do(t, old, jute.OpExists, pathBody("/tls")), jute.OK)
 	}
 	if err := s.Restart(); err != nil {
 		t.Fatal(err)

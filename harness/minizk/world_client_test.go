@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"mrtq/harness/internal/rawzk"
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // client is one connection of a scenario.
@@ -26,14 +26,14 @@ const sessionTimeout = 20 * time.Second
 
 func (c *client) open() {
 	c.w.t.Helper()
-	c.connect(wire.ConnectRequest{TimeoutMillis: int32(sessionTimeout.Milliseconds()), Password: make([]byte, wire.PasswordLen), HasReadOnly: true})
+	c.connect(jute.ConnectRequest{TimeoutMillis: int32(sessionTimeout.Milliseconds()), Password: make([]byte, jute.PasswordLen), HasReadOnly: true})
 	if c.dead {
 		c.w.t.Fatalf("%s got no session", c.name)
 	}
 }
 
 // connect sends the given connect request and records the answer.
-func (c *client) connect(r wire.ConnectRequest) {
+func (c *client) connect(r jute.ConnectRequest) {
 	resp, err := c.c.Connect(r)
 	if err != nil {
 		c.cut(err)
@@ -74,7 +74,7 @@ func (c *client) resume() {
 		c.w.t.Fatal(err)
 	}
 	c.c, c.dead = fresh, false
-	c.connect(wire.ConnectRequest{TimeoutMillis: int32(sessionTimeout.Milliseconds()), SessionID: old.Session.SessionID, Password: old.Session.Password, HasReadOnly: true})
+	c.connect(jute.ConnectRequest{TimeoutMillis: int32(sessionTimeout.Milliseconds()), SessionID: old.Session.SessionID, Password: old.Session.Password, HasReadOnly: true})
 	old.Close()
 	if c.dead {
 		c.w.t.Fatalf("%s cannot resume its session", c.name)
@@ -86,7 +86,7 @@ func (c *client) resume() {
 func (c *client) takeOver(password []byte) {
 	c.w.t.Helper()
 	thief := c.w.dial(c.name + "'s thief")
-	thief.connect(wire.ConnectRequest{TimeoutMillis: int32(sessionTimeout.Milliseconds()), SessionID: c.c.Session.SessionID, Password: password, HasReadOnly: true})
+	thief.connect(jute.ConnectRequest{TimeoutMillis: int32(sessionTimeout.Milliseconds()), SessionID: c.c.Session.SessionID, Password: password, HasReadOnly: true})
 	c.expectEnd()
 }
 
@@ -101,25 +101,25 @@ func (c *client) hangUp() {
 			return // the server is dead: known difference create-ttl-without-mode
 		}
 		c.c = fresh
-		_, err = fresh.Connect(wire.ConnectRequest{TimeoutMillis: session.TimeoutMillis, SessionID: session.SessionID, Password: session.Password})
+		_, err = fresh.Connect(jute.ConnectRequest{TimeoutMillis: session.TimeoutMillis, SessionID: session.SessionID, Password: session.Password})
 		c.dead = err != nil // or the session has ended already
 	}
 	if !c.dead && c.c.Session.TimeoutMillis != 0 {
-		_, _, _ = c.c.Do(wire.OpCloseSession, nil)
+		_, _, _ = c.c.Do(jute.OpCloseSession, nil)
 	}
 	c.c.Close()
 }
 
 // must sends a request of the test itself, which is not recorded and must
 // succeed.
-func (c *client) must(op wire.OpCode, body []byte) rawzk.Packet {
+func (c *client) must(op jute.OpCode, body []byte) rawzk.Packet {
 	c.w.t.Helper()
 	xid := int32(1000)
-	if op == wire.OpPing {
-		xid = wire.XidPing
+	if op == jute.OpPing {
+		xid = jute.XidPing
 	}
 	p, _, err := c.c.DoXid(xid, op, body)
-	if err != nil || p.Err != wire.OK {
+	if err != nil || p.Err != jute.OK {
 		c.w.t.Fatalf("%s %s: %v %v", c.name, op, p.Err, err)
 	}
 	return p
@@ -128,30 +128,30 @@ func (c *client) must(op wire.OpCode, body []byte) rawzk.Packet {
 // wipe removes a path and everything below it.
 func (c *client) wipe(path string) {
 	c.w.t.Helper()
-	p, _, err := c.c.Do(wire.OpGetChildren, wire.AppendPathWatch(nil, wire.PathWatch{Path: path}))
+	p, _, err := c.c.Do(jute.OpGetChildren, jute.AppendPathWatch(nil, jute.PathWatch{Path: path}))
 	if err != nil {
 		c.w.t.Fatal(err)
 	}
-	if p.Err == wire.NoNode {
+	if p.Err == jute.NoNode {
 		return
 	}
-	if p.Err == wire.OK { // otherwise it may not be read, and must have no children
-		for _, name := range wire.NewDecoder(p.Body).Strings("children") {
+	if p.Err == jute.OK { // otherwise it may not be read, and must have no children
+		for _, name := range jute.NewDecoder(p.Body).Strings("children") {
 			c.wipe(path + "/" + name)
 		}
 	}
-	p, _, err = c.c.Do(wire.OpDelete, wire.AppendPathVersion(nil, wire.PathVersion{Path: path, Version: -1}))
-	if err != nil || p.Err != wire.OK && p.Err != wire.NoNode {
+	p, _, err = c.c.Do(jute.OpDelete, jute.AppendPathVersion(nil, jute.PathVersion{Path: path, Version: -1}))
+	if err != nil || p.Err != jute.OK && p.Err != jute.NoNode {
 		c.w.t.Fatalf("wipe %s: %v %v", path, p.Err, err)
 	}
 }
 
 // do sends a request and records its reply and the events before it.
-func (c *client) do(what string, op wire.OpCode, body []byte) rawzk.Packet {
+func (c *client) do(what string, op jute.OpCode, body []byte) rawzk.Packet {
 	return c.doXid(what, 0, op, body)
 }
 
-func (c *client) doXid(what string, xid int32, op wire.OpCode, body []byte) rawzk.Packet {
+func (c *client) doXid(what string, xid int32, op jute.OpCode, body []byte) rawzk.Packet {
 	c.w.t.Helper()
 	if c.dead {
 		c.w.t.Fatalf("%s is disconnected and cannot %s", c.name, what)
@@ -177,7 +177,7 @@ func (c *client) doXid(what string, xid int32, op wire.OpCode, body []byte) rawz
 }
 
 // unanswered sends a request that gets no reply. The next reply belongs to a later ping.
-func (c *client) unanswered(what string, op wire.OpCode, body []byte) {
+func (c *client) unanswered(what string, op jute.OpCode, body []byte) {
 	c.w.t.Helper()
 	if _, err := c.c.Queue(op, body); err != nil {
 		c.w.t.Fatal(err)
@@ -190,7 +190,7 @@ func (c *client) unanswered(what string, op wire.OpCode, body []byte) {
 // also records the ping's zxid, which shows how many transactions there have been.
 func (c *client) settle() {
 	c.w.t.Helper()
-	c.doXid("ping", wire.XidPing, wire.OpPing, nil)
+	c.doXid("ping", jute.XidPing, jute.OpPing, nil)
 }
 
 // settleSorted does what settle does, and sorts the events between two replies, because their order
@@ -206,7 +206,7 @@ func (c *client) settleSorted() {
 func (c *client) expectEvent() {
 	c.w.t.Helper()
 	p, err := c.c.ReadPacket()
-	if err != nil || p.Xid != wire.XidNotification {
+	if err != nil || p.Xid != jute.XidNotification {
 		c.w.t.Fatalf("%s waits for an event, got reply to %d, %v", c.name, p.Xid, err)
 	}
 	c.w.note("%s event %s", c.name, c.w.event(p))
@@ -221,7 +221,7 @@ func (c *client) expectEnd() {
 			c.w.note("%s disconnected", c.name)
 			return
 		}
-		if p.Xid == wire.XidNotification {
+		if p.Xid == jute.XidNotification {
 			c.w.note("%s event %s", c.name, c.w.event(p))
 			continue
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"mrtq/harness/internal/rawzk"
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // zxid writes a transaction id relative to the scenario's beginning.
@@ -38,7 +38,7 @@ func set(ms int64) string {
 	return fmt.Sprint(ms)
 }
 
-func (w *world) stat(s wire.Stat) string {
+func (w *world) stat(s jute.Stat) string {
 	mtime := set(s.Mtime)
 	if s.Czxid == s.Mzxid && s.Ctime != s.Mtime {
 		mtime = "differs"
@@ -49,19 +49,19 @@ func (w *world) stat(s wire.Stat) string {
 }
 
 func (w *world) event(p rawzk.Packet) string {
-	d := wire.NewDecoder(p.Body)
+	d := jute.NewDecoder(p.Body)
 	e := d.WatcherEvent()
 	if err := d.End(); err != nil {
 		return fmt.Sprintf("unreadable (%v) %x", err, p.Body)
 	}
-	kind := map[int32]string{wire.EventCreated: "created", wire.EventDeleted: "deleted", wire.EventDataChanged: "changed", wire.EventChildrenChanged: "children"}[e.Type]
+	kind := map[int32]string{jute.EventCreated: "created", jute.EventDeleted: "deleted", jute.EventDataChanged: "changed", jute.EventChildrenChanged: "children"}[e.Type]
 	return fmt.Sprintf("%s %s (state %d, zxid %d, err %d)", kind, e.Path, e.State, p.Zxid, p.Err)
 }
 
 // reply writes a reply's header and record. It shows a record that can't be decoded as bytes.
-func (w *world) reply(op wire.OpCode, p rawzk.Packet) string {
+func (w *world) reply(op jute.OpCode, p rawzk.Packet) string {
 	head := fmt.Sprintf("zxid %s %s", w.zxid(p.Zxid), p.Err)
-	d := wire.NewDecoder(p.Body)
+	d := jute.NewDecoder(p.Body)
 	body := w.record(op, p, d)
 	if err := d.End(); err != nil {
 		return fmt.Sprintf("%s record %s (%v)", head, hex.EncodeToString(p.Body), err)
@@ -69,32 +69,32 @@ func (w *world) reply(op wire.OpCode, p rawzk.Packet) string {
 	return strings.TrimSpace(head + " " + body)
 }
 
-func (w *world) record(op wire.OpCode, p rawzk.Packet, d *wire.Decoder) string {
+func (w *world) record(op jute.OpCode, p rawzk.Packet, d *jute.Decoder) string {
 	if len(p.Body) == 0 {
 		return ""
 	}
 	switch op {
-	case wire.OpCreate:
+	case jute.OpCreate:
 		return d.String("path")
-	case wire.OpCreate2, wire.OpCreateContainer, wire.OpCreateTTL:
+	case jute.OpCreate2, jute.OpCreateContainer, jute.OpCreateTTL:
 		return d.String("path") + " " + w.stat(d.Stat())
-	case wire.OpExists, wire.OpSetData, wire.OpSetACL:
+	case jute.OpExists, jute.OpSetData, jute.OpSetACL:
 		return w.stat(d.Stat())
-	case wire.OpGetData:
+	case jute.OpGetData:
 		return data(d.Buffer("data")) + " " + w.stat(d.Stat())
-	case wire.OpGetChildren, wire.OpGetEphemerals:
+	case jute.OpGetChildren, jute.OpGetEphemerals:
 		return w.names(d)
-	case wire.OpGetChildren2:
+	case jute.OpGetChildren2:
 		return w.names(d) + " " + w.stat(d.Stat())
-	case wire.OpGetACL:
+	case jute.OpGetACL:
 		return fmt.Sprintf("%v %s", d.ACLs(), w.stat(d.Stat()))
-	case wire.OpGetAllChildrenNumber, wire.OpAddWatch:
+	case jute.OpGetAllChildrenNumber, jute.OpAddWatch:
 		return fmt.Sprint(d.Int("n"))
-	case wire.OpSync, wire.OpSasl:
+	case jute.OpSync, jute.OpSasl:
 		return data(d.Buffer("path"))
-	case wire.OpMulti, wire.OpMultiRead:
+	case jute.OpMulti, jute.OpMultiRead:
 		return w.results(d.MultiResults())
-	case wire.OpWhoAmI:
+	case jute.OpWhoAmI:
 		var ids []string
 		for range d.Int("count") {
 			ids = append(ids, d.String("scheme")+":"+d.String("user"))
@@ -105,7 +105,7 @@ func (w *world) record(op wire.OpCode, p rawzk.Packet, d *wire.Decoder) string {
 	return ""
 }
 
-func (w *world) names(d *wire.Decoder) string {
+func (w *world) names(d *jute.Decoder) string {
 	names := d.Strings("names")
 	slices.Sort(names)
 	return fmt.Sprint(names)
@@ -121,20 +121,20 @@ func data(b []byte) string {
 	return fmt.Sprintf("%q", b)
 }
 
-func (w *world) results(rs []wire.MultiResult) string {
+func (w *world) results(rs []jute.MultiResult) string {
 	var out []string
 	for _, r := range rs {
 		s := fmt.Sprintf("%s %s", r.Op, r.Err)
 		switch r.Op {
-		case wire.OpCreate:
+		case jute.OpCreate:
 			s += " " + r.Path
-		case wire.OpCreate2:
+		case jute.OpCreate2:
 			s += " " + r.Path + " " + w.stat(r.Stat)
-		case wire.OpSetData:
+		case jute.OpSetData:
 			s += " " + w.stat(r.Stat)
-		case wire.OpGetData:
+		case jute.OpGetData:
 			s += " " + data(r.Data) + " " + w.stat(r.Stat)
-		case wire.OpGetChildren:
+		case jute.OpGetChildren:
 			slices.Sort(r.Children)
 			s += " " + fmt.Sprint(r.Children)
 		}

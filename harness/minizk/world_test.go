@@ -8,7 +8,7 @@ import (
 
 	"mrtq/harness/internal/rawzk"
 	"mrtq/harness/minizk"
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // world is one server that runs a scenario. What clients see is recorded in lines that do not
@@ -50,7 +50,7 @@ type tb interface {
 // afterwards.
 const dir = "/s"
 
-var open = []wire.ACL{{Perms: wire.PermAll, ID: wire.ID{Scheme: "world", Name: "anyone"}}}
+var open = []jute.ACL{{Perms: jute.PermAll, ID: jute.ID{Scheme: "world", Name: "anyone"}}}
 
 // ownerSecret is the password that scenarios protect nodes with, so that the janitor can
 // delete them.
@@ -64,8 +64,8 @@ func play(t tb, on side, scenario func(*world)) string {
 	janitor.open()
 	janitor.auth("digest", ownerSecret)
 	janitor.wipe(dir)
-	janitor.must(wire.OpCreate, wire.AppendCreateRequest(nil, wire.OpCreate, wire.CreateRequest{Path: dir, ACL: open}))
-	p := janitor.must(wire.OpPing, nil)
+	janitor.must(jute.OpCreate, jute.AppendCreateRequest(nil, jute.OpCreate, jute.CreateRequest{Path: dir, ACL: open}))
+	p := janitor.must(jute.OpPing, nil)
 	w.base = p.Zxid
 	w.lines = nil
 	defer func() {

@@ -15,8 +15,8 @@ import (
 	"mrtq/harness"
 	_ "mrtq/harness/docker" // the docker backend
 	"mrtq/harness/minizk"
-	"mrtq/harness/minizk/wire"
 	"mrtq/internal/election"
+	"mrtq/internal/jute"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 )
@@ -253,7 +253,7 @@ func TestOnlyTheNextWakes(t *testing.T) {
 		}
 	}
 	all[0].mustLead(t, "the first")
-	for deadline := time.Now().Add(20 * time.Second); server.Counts().ByOp[wire.OpExists] < 4; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(20 * time.Second); server.Counts().ByOp[jute.OpExists] < 4; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("not all waiting processes have set a watch")
 		}
@@ -262,7 +262,7 @@ func TestOnlyTheNextWakes(t *testing.T) {
 		server.ResetCounts()
 		f()
 		c := server.Counts().ByOp
-		return c[wire.OpExists] + c[wire.OpGetData] + c[wire.OpGetChildren2] + c[wire.OpSync]
+		return c[jute.OpExists] + c[jute.OpGetData] + c[jute.OpGetChildren2] + c[jute.OpSync]
 	}
 	n := asked(func() {
 		resign(t, all[0])

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 	"mrtq/internal/zkconn"
 	"mrtq/migrate"
 	"mrtq/newqueue"
@@ -155,7 +155,7 @@ func TestQuietQueueCosts(t *testing.T) {
 		}
 	})
 	// Locks: 20 of pending, 20 of failed, 1 batch. The one large folder: its Stat.
-	want(t, "requests", got, map[wire.OpCode]int64{wire.OpExists: looks * (20 + 20 + 1 + 1)})
+	want(t, "requests", got, map[jute.OpCode]int64{jute.OpExists: looks * (20 + 20 + 1 + 1)})
 }
 
 // A large folder that changes all the time is counted at each look, and listed only
@@ -171,7 +171,7 @@ func TestBusyLargeFolder(t *testing.T) {
 		s.zk.Advance(20 * time.Millisecond)
 		s.delete(fmt.Sprintf("/jobs/states/completed/05-jid%010d", i))
 		var snap Snapshot
-		lists += s.reads(func() { snap = s.look() })[wire.OpGetChildren2]
+		lists += s.reads(func() { snap = s.look() })[jute.OpGetChildren2]
 		if got := snap.Jobs[0]; got.Stat.NumChildren != int32(2*watchable-i-1) || got.Removed() != int64(i+1) {
 			t.Fatalf("%d: %+v", i, got)
 		}
@@ -196,7 +196,7 @@ func TestNoPermissionToList(t *testing.T) {
 	want(t, "jobs", names(snap.Jobs), []string{"pending 1"})
 	want(t, "why", snap.Jobs[0].Unlisted, "no permission to list it")
 	want(t, "run", snap.Migration.Damage, "no permission to read it")
-	want(t, "requests", s.reads(func() { s.look() }), map[wire.OpCode]int64{wire.OpExists: 1})
+	want(t, "requests", s.reads(func() { s.look() }), map[jute.OpCode]int64{jute.OpExists: 1})
 	if err := s.conn.AddAuth("digest", []byte("operator:secret")); err != nil {
 		t.Fatal(err)
 	}
@@ -301,13 +301,13 @@ func TestSource(t *testing.T) {
 		return names(list)
 	}
 	want(t, "source", look(), []string{"/ingest 1", "/accessLarge.1 0", "/mrt.lock 1"})
-	want(t, "requests", s.reads(func() { look() }), map[wire.OpCode]int64{})
+	want(t, "requests", s.reads(func() { look() }), map[jute.OpCode]int64{})
 	for i := range watchable + 1 {
 		s.make(fmt.Sprintf("/ingest/mrtQ-05%012d", 10+i))
 	}
 	s.delete("/mrt.lock/ark-1", "/mrt.lock")
 	want(t, "source", look(), []string{fmt.Sprint("/ingest ", watchable+2), "/accessLarge.1 0"})
 	s.make("/ingest/mrtQ-05000000000002")
-	want(t, "requests", s.reads(func() { look() }), map[wire.OpCode]int64{wire.OpExists: 1})
+	want(t, "requests", s.reads(func() { look() }), map[jute.OpCode]int64{jute.OpExists: 1})
 	want(t, "source", look(), []string{fmt.Sprint("/ingest ", watchable+3), "/accessLarge.1 0"})
 }

@@ -9,7 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"mrtq/harness/minizk"
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 	"mrtq/internal/zkconn"
 )
 
@@ -88,7 +88,7 @@ func (s *site) look() Snapshot {
 }
 
 // reads counts the requests that f sends to the server, except pings.
-func (s *site) reads(f func()) map[wire.OpCode]int64 {
+func (s *site) reads(f func()) map[jute.OpCode]int64 {
 	s.Helper()
 	s.zk.ResetCounts()
 	f()
@@ -96,7 +96,7 @@ func (s *site) reads(f func()) map[wire.OpCode]int64 {
 	if c.Writes > 0 {
 		s.Errorf("%d writes", c.Writes)
 	}
-	delete(c.ByOp, wire.OpPing)
-	delete(c.ByOp, wire.OpSync)
+	delete(c.ByOp, jute.OpPing)
+	delete(c.ByOp, jute.OpSync)
 	return c.ByOp
 }

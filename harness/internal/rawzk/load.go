@@ -6,17 +6,17 @@ import (
 	"io"
 	"time"
 
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
-// resultHeaderLen is the width of a [wire.MultiHeader], in bytes.
+// resultHeaderLen is the width of a [jute.MultiHeader], in bytes.
 const resultHeaderLen = 9
 
 // Pipeline sends n requests in batches of window and reads every reply. It does little more than
 // copy bytes, so that figures show the server's work and not the client's. It calls body for each
 // request, which appends the request's record to b. If a reply is not OK, Pipeline returns its error
 // and stops.
-func (c *Conn) Pipeline(n, window int, op wire.OpCode, body func(b []byte, i int) []byte) error {
+func (c *Conn) Pipeline(n, window int, op jute.OpCode, body func(b []byte, i int) []byte) error {
 	var buf []byte
 	for done := 0; done < n; {
 		if err := c.SetDeadline(time.Now().Add(ioTimeout)); err != nil {
@@ -26,16 +26,16 @@ func (c *Conn) Pipeline(n, window int, op wire.OpCode, body func(b []byte, i int
 		buf = buf[:0]
 		for i := range batch {
 			start := len(buf)
-			buf = append(buf, make([]byte, wire.LenPrefix)...)
-			buf = wire.AppendRequestHeader(buf, wire.RequestHeader{Xid: int32(done + i + 1), Op: op})
+			buf = append(buf, make([]byte, jute.LenPrefix)...)
+			buf = jute.AppendRequestHeader(buf, jute.RequestHeader{Xid: int32(done + i + 1), Op: op})
 			buf = body(buf, done+i)
-			binary.BigEndian.PutUint32(buf[start:], uint32(len(buf)-start-wire.LenPrefix))
+			binary.BigEndian.PutUint32(buf[start:], uint32(len(buf)-start-jute.LenPrefix))
 		}
 		if _, err := c.Write(buf); err != nil {
 			return err
 		}
 		for range batch {
-			if err := c.skipReply(op == wire.OpMulti); err != nil {
+			if err := c.skipReply(op == jute.OpMulti); err != nil {
 				return err
 			}
 		}
@@ -47,26 +47,26 @@ func (c *Conn) Pipeline(n, window int, op wire.OpCode, body func(b []byte, i int
 // skipReply reads a reply and looks only at its header. For a multi it also looks at the header of
 // the first result, because only the results of a refused multi say that it was refused.
 func (c *Conn) skipReply(multi bool) error {
-	head, err := c.r.Peek(wire.LenPrefix + wire.ReplyHeaderLen)
+	head, err := c.r.Peek(jute.LenPrefix + jute.ReplyHeaderLen)
 	if err != nil {
 		return err
 	}
 	n := int(binary.BigEndian.Uint32(head))
-	h := wire.NewDecoder(head[wire.LenPrefix:]).ReplyHeader()
-	if h.Err != wire.OK {
+	h := jute.NewDecoder(head[jute.LenPrefix:]).ReplyHeader()
+	if h.Err != jute.OK {
 		return fmt.Errorf("rawzk: reply to %d: %w", h.Xid, h.Err)
 	}
 	if multi {
-		const headers = wire.LenPrefix + wire.ReplyHeaderLen + resultHeaderLen
+		const headers = jute.LenPrefix + jute.ReplyHeaderLen + resultHeaderLen
 		if head, err = c.r.Peek(headers); err != nil {
 			return err
 		}
-		result := wire.NewDecoder(head[wire.LenPrefix+wire.ReplyHeaderLen:]).MultiHeader()
-		if result.Op == wire.OpError && !result.Done {
+		result := jute.NewDecoder(head[jute.LenPrefix+jute.ReplyHeaderLen:]).MultiHeader()
+		if result.Op == jute.OpError && !result.Done {
 			return fmt.Errorf("rawzk: reply to %d, a multi: it was refused", h.Xid)
 		}
 	}
-	_, err = c.r.Discard(wire.LenPrefix + n)
+	_, err = c.r.Discard(jute.LenPrefix + n)
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}
@@ -75,8 +75,8 @@ func (c *Conn) skipReply(multi bool) error {
 
 // Stream sends n requests with about window of them under way, and reads every reply. If a reply is
 // not OK, or a multi was refused, Stream returns that as an error and closes the connection.
-func (c *Conn) Stream(n, window int, request func(i int) (wire.OpCode, []byte)) error {
-	underWay, over := make(chan wire.OpCode, window), make(chan struct{})
+func (c *Conn) Stream(n, window int, request func(i int) (jute.OpCode, []byte)) error {
+	underWay, over := make(chan jute.OpCode, window), make(chan struct{})
 	sent := make(chan error, 1)
 	go func() {
 		sent <- c.sendAll(n, underWay, over, request)
@@ -85,7 +85,7 @@ func (c *Conn) Stream(n, window int, request func(i int) (wire.OpCode, []byte)) 
 	for op := range underWay {
 		err := c.SetReadDeadline(time.Now().Add(ioTimeout))
 		if err == nil {
-			err = c.skipReply(op == wire.OpMulti)
+			err = c.skipReply(op == jute.OpMulti)
 		}
 		if err != nil {
 			close(over)
@@ -98,7 +98,7 @@ func (c *Conn) Stream(n, window int, request func(i int) (wire.OpCode, []byte)) 
 }
 
 // sendAll sends the requests. It stops when over is closed.
-func (c *Conn) sendAll(n int, underWay chan<- wire.OpCode, over <-chan struct{}, request func(i int) (wire.OpCode, []byte)) error {
+func (c *Conn) sendAll(n int, underWay chan<- jute.OpCode, over <-chan struct{}, request func(i int) (jute.OpCode, []byte)) error {
 	for i := range n {
 		op, body := request(i)
 		if err := c.SetWriteDeadline(time.Now().Add(ioTimeout)); err != nil {

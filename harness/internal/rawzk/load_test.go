@@ -9,7 +9,7 @@ import (
 
 	"mrtq/harness/internal/rawzk"
 	"mrtq/harness/minizk"
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // Stream sends all requests in order, with any window.
@@ -18,18 +18,18 @@ func TestStream(t *testing.T) {
 	for _, window := range []int{1, 7, 1000} {
 		c := open(t, s)
 		root := fmt.Sprintf("/w%d", window)
-		err := c.Stream(300, window, func(i int) (wire.OpCode, []byte) {
+		err := c.Stream(300, window, func(i int) (jute.OpCode, []byte) {
 			path := root
 			if i > 0 {
 				path = fmt.Sprintf("%s/%d", root, i)
 			}
-			return wire.OpCreate, create(path)
+			return jute.OpCreate, create(path)
 		})
 		if err != nil {
 			t.Fatalf("window %d: %v", window, err)
 		}
-		reply, _, err := c.Do(wire.OpGetChildren, wire.AppendPathWatch(nil, wire.PathWatch{Path: root}))
-		if names := wire.NewDecoder(reply.Body).Strings("children"); err != nil || len(names) != 299 {
+		reply, _, err := c.Do(jute.OpGetChildren, jute.AppendPathWatch(nil, jute.PathWatch{Path: root}))
+		if names := jute.NewDecoder(reply.Body).Strings("children"); err != nil || len(names) != 299 {
 			t.Errorf("window %d: %d children, %v", window, len(names), err)
 		}
 	}
@@ -39,25 +39,25 @@ func TestStream(t *testing.T) {
 // reply is OK. Null data, whose bytes look like a refusal, is no error.
 func TestStreamReportsRefusals(t *testing.T) {
 	s := start(t)
-	err := open(t, s).Stream(100, 10, func(i int) (wire.OpCode, []byte) { return wire.OpCreate, create("/twice") })
-	if !errors.Is(err, wire.NodeExists) {
+	err := open(t, s).Stream(100, 10, func(i int) (jute.OpCode, []byte) { return jute.OpCreate, create("/twice") })
+	if !errors.Is(err, jute.NodeExists) {
 		t.Errorf("got %v", err)
 	}
 	multi := func(path string) []byte {
-		return wire.AppendMultiOps(nil, []wire.MultiOp{{Op: wire.OpDelete, Version: wire.PathVersion{Path: path, Version: -1}}})
+		return jute.AppendMultiOps(nil, []jute.MultiOp{{Op: jute.OpDelete, Version: jute.PathVersion{Path: path, Version: -1}}})
 	}
-	err = open(t, s).Stream(100, 10, func(i int) (wire.OpCode, []byte) { return wire.OpMulti, multi("/twice") })
+	err = open(t, s).Stream(100, 10, func(i int) (jute.OpCode, []byte) { return jute.OpMulti, multi("/twice") })
 	if err == nil || !strings.Contains(err.Error(), "it was refused") {
 		t.Errorf("got %v", err)
 	}
 	c := open(t, s)
-	if err := c.Stream(1, 1, func(int) (wire.OpCode, []byte) {
-		return wire.OpCreate, wire.AppendCreateRequest(nil, wire.OpCreate, wire.CreateRequest{Path: "/null", ACL: everybody})
+	if err := c.Stream(1, 1, func(int) (jute.OpCode, []byte) {
+		return jute.OpCreate, jute.AppendCreateRequest(nil, jute.OpCreate, jute.CreateRequest{Path: "/null", ACL: everybody})
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Stream(10, 3, func(int) (wire.OpCode, []byte) {
-		return wire.OpGetData, wire.AppendPathWatch(nil, wire.PathWatch{Path: "/null"})
+	if err := c.Stream(10, 3, func(int) (jute.OpCode, []byte) {
+		return jute.OpGetData, jute.AppendPathWatch(nil, jute.PathWatch{Path: "/null"})
 	}); err != nil {
 		t.Error(err)
 	}
@@ -67,21 +67,21 @@ func TestStreamReportsRefusals(t *testing.T) {
 func TestStreamWithoutAServer(t *testing.T) {
 	s := start(t)
 	c := open(t, s)
-	err := c.Stream(100_000, 10, func(i int) (wire.OpCode, []byte) {
+	err := c.Stream(100_000, 10, func(i int) (jute.OpCode, []byte) {
 		if i == 500 {
 			s.Close()
 		}
-		return wire.OpGetData, wire.AppendPathWatch(nil, wire.PathWatch{Path: "/zookeeper"})
+		return jute.OpGetData, jute.AppendPathWatch(nil, jute.PathWatch{Path: "/zookeeper"})
 	})
 	if err == nil {
 		t.Error("no error")
 	}
 }
 
-var everybody = []wire.ACL{{Perms: wire.PermAll, ID: wire.ID{Scheme: "world", Name: "anyone"}}}
+var everybody = []jute.ACL{{Perms: jute.PermAll, ID: jute.ID{Scheme: "world", Name: "anyone"}}}
 
 func create(path string) []byte {
-	return wire.AppendCreateRequest(nil, wire.OpCreate, wire.CreateRequest{Path: path, Data: []byte("x"), ACL: everybody})
+	return jute.AppendCreateRequest(nil, jute.OpCreate, jute.CreateRequest{Path: path, Data: []byte("x"), ACL: everybody})
 }
 
 func start(t *testing.T) *minizk.Server {

@@ -9,7 +9,7 @@ import (
 	"net"
 	"time"
 
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // ioTimeout is the limit of every read and write. So if a server is silent, the test fails and does
@@ -28,12 +28,12 @@ type Conn struct {
 	xid int32
 
 	// Session is the server's answer to Connect.
-	Session wire.ConnectResponse
+	Session jute.ConnectResponse
 }
 
 // Packet is a reply or a notification.
 type Packet struct {
-	wire.ReplyHeader
+	jute.ReplyHeader
 	Body []byte
 }
 
@@ -57,7 +57,7 @@ func Open(addr string, timeout time.Duration) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = c.Connect(wire.ConnectRequest{TimeoutMillis: int32(timeout.Milliseconds()), Password: make([]byte, wire.PasswordLen), HasReadOnly: true})
+	_, err = c.Connect(jute.ConnectRequest{TimeoutMillis: int32(timeout.Milliseconds()), Password: make([]byte, jute.PasswordLen), HasReadOnly: true})
 	if err != nil {
 		c.Close()
 		return nil, err
@@ -71,34 +71,34 @@ func Open(addr string, timeout time.Duration) (*Conn, error) {
 
 // Connect sends the first packet, which opens or resumes a session, and returns the answer. If the
 // server refuses the session, the answer's TimeoutMillis is 0.
-func (c *Conn) Connect(req wire.ConnectRequest) (wire.ConnectResponse, error) {
-	if err := c.WriteFrame(wire.AppendConnectRequest(nil, req)); err != nil {
-		return wire.ConnectResponse{}, err
+func (c *Conn) Connect(req jute.ConnectRequest) (jute.ConnectResponse, error) {
+	if err := c.WriteFrame(jute.AppendConnectRequest(nil, req)); err != nil {
+		return jute.ConnectResponse{}, err
 	}
 	b, err := c.ReadFrame()
 	if err != nil {
-		return wire.ConnectResponse{}, err
+		return jute.ConnectResponse{}, err
 	}
-	d := wire.NewDecoder(b)
+	d := jute.NewDecoder(b)
 	resp := d.ConnectResponse()
 	if err := d.End(); err != nil {
-		return wire.ConnectResponse{}, err
+		return jute.ConnectResponse{}, err
 	}
 	c.Session = resp
 	return resp, nil
 }
 
 // Queue buffers a request for Flush and returns its xid.
-func (c *Conn) Queue(op wire.OpCode, body []byte) (int32, error) {
+func (c *Conn) Queue(op jute.OpCode, body []byte) (int32, error) {
 	c.xid++
 	return c.xid, c.QueueXid(c.xid, op, body)
 }
 
 // QueueXid buffers a request for Flush with the given xid.
-func (c *Conn) QueueXid(xid int32, op wire.OpCode, body []byte) error {
+func (c *Conn) QueueXid(xid int32, op jute.OpCode, body []byte) error {
 	var head [12]byte
-	b := wire.AppendInt(head[:0], int32(8+len(body)))
-	b = wire.AppendRequestHeader(b, wire.RequestHeader{Xid: xid, Op: op})
+	b := jute.AppendInt(head[:0], int32(8+len(body)))
+	b = jute.AppendRequestHeader(b, jute.RequestHeader{Xid: xid, Op: op})
 	if _, err := c.w.Write(b); err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (c *Conn) Flush() error {
 
 // WriteFrame sends payload with its length before it.
 func (c *Conn) WriteFrame(payload []byte) error {
-	if _, err := c.w.Write(wire.AppendInt(nil, int32(len(payload)))); err != nil {
+	if _, err := c.w.Write(jute.AppendInt(nil, int32(len(payload)))); err != nil {
 		return err
 	}
 	if _, err := c.w.Write(payload); err != nil {
@@ -130,7 +130,7 @@ func (c *Conn) ReadFrame() ([]byte, error) {
 	if err := c.SetReadDeadline(time.Now().Add(ioTimeout)); err != nil {
 		return nil, err
 	}
-	return wire.ReadFrame(c.r, nil, maxReply)
+	return jute.ReadFrame(c.r, nil, maxReply)
 }
 
 // ReadPacket reads the next reply or notification.
@@ -139,17 +139,17 @@ func (c *Conn) ReadPacket() (Packet, error) {
 	if err != nil {
 		return Packet{}, err
 	}
-	d := wire.NewDecoder(b)
+	d := jute.NewDecoder(b)
 	h := d.ReplyHeader()
 	if d.Err() != nil {
 		return Packet{}, d.Err()
 	}
-	return Packet{ReplyHeader: h, Body: b[wire.ReplyHeaderLen:]}, nil
+	return Packet{ReplyHeader: h, Body: b[jute.ReplyHeaderLen:]}, nil
 }
 
 // Do sends one request and reads up to its reply. It also returns the notifications that came before
 // the reply, in their order.
-func (c *Conn) Do(op wire.OpCode, body []byte) (reply Packet, before []Packet, err error) {
+func (c *Conn) Do(op jute.OpCode, body []byte) (reply Packet, before []Packet, err error) {
 	xid, err := c.Queue(op, body)
 	if err != nil {
 		return Packet{}, nil, err
@@ -158,7 +158,7 @@ func (c *Conn) Do(op wire.OpCode, body []byte) (reply Packet, before []Packet, e
 }
 
 // DoXid does the same as Do, with the given xid.
-func (c *Conn) DoXid(xid int32, op wire.OpCode, body []byte) (reply Packet, before []Packet, err error) {
+func (c *Conn) DoXid(xid int32, op jute.OpCode, body []byte) (reply Packet, before []Packet, err error) {
 	if err := c.QueueXid(xid, op, body); err != nil {
 		return Packet{}, nil, err
 	}
@@ -174,7 +174,7 @@ func (c *Conn) await(xid int32) (reply Packet, before []Packet, err error) {
 		if err != nil {
 			return Packet{}, before, err
 		}
-		if p.Xid == wire.XidNotification && xid != wire.XidNotification {
+		if p.Xid == jute.XidNotification && xid != jute.XidNotification {
 			before = append(before, p)
 			continue
 		}

@@ -7,21 +7,21 @@ import (
 	"strconv"
 	"strings"
 
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // accessList is an access list that never changes, so nodes can share one.
-type accessList struct{ acls []wire.ACL }
+type accessList struct{ acls []jute.ACL }
 
 var (
-	anyone     = wire.ID{Scheme: "world", Name: "anyone"}
-	openUnsafe = &accessList{[]wire.ACL{{Perms: wire.PermAll, ID: anyone}}}
-	readUnsafe = &accessList{[]wire.ACL{{Perms: wire.PermRead, ID: anyone}}}
+	anyone     = jute.ID{Scheme: "world", Name: "anyone"}
+	openUnsafe = &accessList{[]jute.ACL{{Perms: jute.PermAll, ID: anyone}}}
+	readUnsafe = &accessList{[]jute.ACL{{Perms: jute.PermRead, ID: anyone}}}
 )
 
 // share returns a list equal to acls. If the parent's list or one of the two usual ones is equal,
 // it returns that one, to save memory.
-func share(acls []wire.ACL, parent *accessList) *accessList {
+func share(acls []jute.ACL, parent *accessList) *accessList {
 	for _, known := range []*accessList{parent, openUnsafe, readUnsafe} {
 		if slices.Equal(acls, known.acls) {
 			return known
@@ -46,10 +46,10 @@ var providers = map[string]provider{
 // DigestID returns the identity of a client that sends secret, which is "user:password". The
 // identity has the scheme "digest", the user and the SHA-1 of the secret. Without a colon
 // everything is the user: the server accepts that.
-func DigestID(secret []byte) wire.ID {
+func DigestID(secret []byte) jute.ID {
 	user, _, _ := strings.Cut(string(secret), ":")
 	sum := sha1.Sum(secret)
-	return wire.ID{Scheme: "digest", Name: user + ":" + base64.StdEncoding.EncodeToString(sum[:])}
+	return jute.ID{Scheme: "digest", Name: user + ":" + base64.StdEncoding.EncodeToString(sum[:])}
 }
 
 // validDigest reports whether name is user:hash. Empty parts at the end do not count, as in Java's
@@ -95,10 +95,10 @@ func matchIP(id, acl string) bool {
 }
 
 // Super is the identity to which no ACL applies. No client can claim it: only the server gives it.
-var Super = wire.ID{Scheme: "super"}
+var Super = jute.ID{Scheme: "super"}
 
 // allow returns NoAuth unless list grants one of perms to one of ids.
-func allow(list []wire.ACL, perms int32, ids []wire.ID) error {
+func allow(list []jute.ACL, perms int32, ids []jute.ID) error {
 	if len(list) == 0 || slices.Contains(ids, Super) {
 		return nil
 	}
@@ -119,13 +119,13 @@ func allow(list []wire.ACL, perms int32, ids []wire.ID) error {
 			}
 		}
 	}
-	return wire.NoAuth
+	return jute.NoAuth
 }
 
 // distinct removes duplicates from the list. The server compares each entry with those before it:
 // the permissions, then the scheme, then the name. If it has to compare a null, it fails with
 // MarshallingError.
-func distinct(acls []wire.ACL) ([]wire.ACL, error) {
+func distinct(acls []jute.ACL) ([]jute.ACL, error) {
 	if len(acls) < 2 {
 		return acls, nil
 	}
@@ -134,13 +134,13 @@ func distinct(acls []wire.ACL) ([]wire.ACL, error) {
 		perms  int32
 		scheme string
 	}
-	perms, schemes, whole := map[int32]bool{}, map[half]bool{}, make(map[wire.ACL]bool, len(acls))
-	out := make([]wire.ACL, 0, len(acls))
+	perms, schemes, whole := map[int32]bool{}, map[half]bool{}, make(map[jute.ACL]bool, len(acls))
+	out := make([]jute.ACL, 0, len(acls))
 	for _, a := range acls {
 		h := half{a.Perms, a.ID.Scheme}
 		switch {
 		case a.ID.NullScheme && perms[a.Perms], !a.ID.NullScheme && a.ID.NullName && schemes[h]:
-			return nil, wire.MarshallingError
+			return nil, jute.MarshallingError
 		case whole[a]:
 			continue
 		}
@@ -156,43 +156,43 @@ func distinct(acls []wire.ACL) ([]wire.ACL, error) {
 // fixACL checks the list of a create or setACL, and replaces an entry with scheme "auth" by the
 // caller's own identities. The error is InvalidACL, or MarshallingError for a null that makes the
 // server fail.
-func fixACL(acls []wire.ACL, ids []wire.ID) ([]wire.ACL, error) {
+func fixACL(acls []jute.ACL, ids []jute.ID) ([]jute.ACL, error) {
 	acls, err := distinct(acls)
 	if err != nil {
 		return nil, err
 	}
-	var out []wire.ACL
+	var out []jute.ACL
 	for _, a := range acls {
 		p, known := providers[a.ID.Scheme]
 		switch {
 		case a.ID == anyone:
 			out = append(out, a)
 		case a.ID.NullName && (known || a.ID.Scheme == anyone.Scheme):
-			return nil, wire.MarshallingError
+			return nil, jute.MarshallingError
 		case a.ID.Scheme == "auth":
 			before := len(out)
 			for _, id := range ids {
 				if providers[id.Scheme].authenticated {
-					out = append(out, wire.ACL{Perms: a.Perms, ID: id})
+					out = append(out, jute.ACL{Perms: a.Perms, ID: id})
 				}
 			}
 			if len(out) == before {
-				return nil, wire.InvalidACL
+				return nil, jute.InvalidACL
 			}
 		case known && p.valid(a.ID.Name):
 			out = append(out, a)
 		default:
-			return nil, wire.InvalidACL
+			return nil, jute.InvalidACL
 		}
 	}
 	if len(out) == 0 {
-		return nil, wire.InvalidACL
+		return nil, jute.InvalidACL
 	}
 	return out, nil
 }
 
 // redact hides the hashes of digest identities from those who may not change the list.
-func redact(acls []wire.ACL) []wire.ACL {
+func redact(acls []jute.ACL) []jute.ACL {
 	out := slices.Clone(acls)
 	for i, a := range out {
 		if user, _, ok := strings.Cut(a.ID.Name, ":"); ok && a.ID.Scheme == "digest" {

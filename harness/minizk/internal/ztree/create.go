@@ -4,28 +4,28 @@ import (
 	"fmt"
 	"strings"
 
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // Create creates a node. It returns the node's path, with the sequence number if the request asks
 // for one, and its Stat. The tree keeps r.Data and r.ACL. The checks are in the server's order,
 // because the order decides which error a request gets that has several mistakes.
-func (t *Tree) Create(tx Tx, who Caller, op wire.OpCode, r wire.CreateRequest) (string, wire.Stat, error) {
+func (t *Tree) Create(tx Tx, who Caller, op jute.OpCode, r jute.CreateRequest) (string, jute.Stat, error) {
 	path, n, err := t.create(tx, who, op, r)
 	if err != nil {
-		return "", wire.Stat{}, err
+		return "", jute.Stat{}, err
 	}
 	t.commit()
 	return path, n.stat(), nil
 }
 
-func (t *Tree) create(tx Tx, who Caller, op wire.OpCode, r wire.CreateRequest) (string, *node, error) {
+func (t *Tree) create(tx Tx, who Caller, op jute.OpCode, r jute.CreateRequest) (string, *node, error) {
 	m, err := t.createMode(op, r)
 	if err != nil {
 		return "", nil, err
 	}
 	if r.NullPath {
-		return "", nil, wire.MarshallingError
+		return "", nil, jute.MarshallingError
 	}
 	path := r.Path
 	parentPath, _, err := split(path)
@@ -38,9 +38,9 @@ func (t *Tree) create(tx Tx, who Caller, op wire.OpCode, r wire.CreateRequest) (
 	}
 	parent := t.lookup(parentPath)
 	if parent == nil {
-		return "", nil, wire.NoNode
+		return "", nil, jute.NoNode
 	}
-	if err := allow(parent.acl.acls, wire.PermCreate, who.IDs); err != nil {
+	if err := allow(parent.acl.acls, jute.PermCreate, who.IDs); err != nil {
 		return "", nil, err
 	}
 	if m.sequential {
@@ -50,10 +50,10 @@ func (t *Tree) create(tx Tx, who Caller, op wire.OpCode, r wire.CreateRequest) (
 		return "", nil, err
 	}
 	if t.lookup(path) != nil {
-		return "", nil, wire.NodeExists
+		return "", nil, jute.NodeExists
 	}
 	if kindOf(parent.owner) == kindEphemeral {
-		return "", nil, wire.NoChildrenForEph
+		return "", nil, jute.NoChildrenForEph
 	}
 
 	n := &node{
@@ -70,19 +70,19 @@ func (t *Tree) create(tx Tx, who Caller, op wire.OpCode, r wire.CreateRequest) (
 }
 
 // createMode checks flags and TTL against each other and against what the server allows.
-func (t *Tree) createMode(op wire.OpCode, r wire.CreateRequest) (mode, error) {
+func (t *Tree) createMode(op jute.OpCode, r jute.CreateRequest) (mode, error) {
 	m, ok := modes[r.Flags]
 	switch {
 	case !ok:
-		return m, wire.BadArguments
+		return m, jute.BadArguments
 	case m.ttl && !t.extendedTypes:
-		return m, wire.Unimplemented
+		return m, jute.Unimplemented
 	case m.ttl && (r.TTL <= 0 || r.TTL > maxTTL):
-		return m, wire.BadArguments
-	case !m.ttl && op == wire.OpCreateTTL:
+		return m, jute.BadArguments
+	case !m.ttl && op == jute.OpCreateTTL:
 		// If the time to live is negative, the real server accepts this and then exits. This
 		// tree always refuses it.
-		return m, wire.BadArguments
+		return m, jute.BadArguments
 	}
 	return m, nil
 }
@@ -106,8 +106,8 @@ func (t *Tree) link(tx Tx, path, parentPath string, parent, n *node) {
 		parent.cversion, parent.pzxid = oldC, oldP
 	})
 	t.events = append(t.events,
-		event{kind: wire.EventCreated, path: path, acl: n.acl},
-		event{kind: wire.EventChildrenChanged, path: watchPath(parentPath), acl: parent.acl})
+		event{kind: jute.EventCreated, path: path, acl: n.acl},
+		event{kind: jute.EventChildrenChanged, path: watchPath(parentPath), acl: parent.acl})
 }
 
 // own adds a new node to its owner's set.

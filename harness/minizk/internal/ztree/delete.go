@@ -3,11 +3,11 @@ package ztree
 import (
 	"slices"
 
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // Delete deletes a node without children.
-func (t *Tree) Delete(tx Tx, who Caller, r wire.PathVersion) error {
+func (t *Tree) Delete(tx Tx, who Caller, r jute.PathVersion) error {
 	if err := t.delete(tx, who, r); err != nil {
 		return err
 	}
@@ -15,30 +15,30 @@ func (t *Tree) Delete(tx Tx, who Caller, r wire.PathVersion) error {
 	return nil
 }
 
-func (t *Tree) delete(tx Tx, who Caller, r wire.PathVersion) error {
+func (t *Tree) delete(tx Tx, who Caller, r jute.PathVersion) error {
 	parentPath, _, err := split(r.Path)
 	if err != nil {
 		return err
 	}
 	if isSpecial(r.Path) {
-		return wire.BadArguments
+		return jute.BadArguments
 	}
 	parent := t.lookup(parentPath)
 	if parent == nil {
-		return wire.NoNode
+		return jute.NoNode
 	}
-	if err := allow(parent.acl.acls, wire.PermDelete, who.IDs); err != nil {
+	if err := allow(parent.acl.acls, jute.PermDelete, who.IDs); err != nil {
 		return err
 	}
 	n := t.lookup(r.Path)
 	if n == nil {
-		return wire.NoNode
+		return jute.NoNode
 	}
 	if r.Version != -1 && r.Version != n.version {
-		return wire.BadVersion
+		return jute.BadVersion
 	}
 	if n.numChildren() > 0 {
-		return wire.NotEmpty
+		return jute.NotEmpty
 	}
 	t.unlink(tx, r.Path, parentPath, parent, n)
 	return nil
@@ -59,8 +59,8 @@ func (t *Tree) unlink(tx Tx, path, parentPath string, parent, n *node) {
 		parent.pzxid = oldP
 	})
 	t.events = append(t.events,
-		event{kind: wire.EventDeleted, path: path, acl: n.acl},
-		event{kind: wire.EventChildrenChanged, path: watchPath(parentPath), acl: parent.acl})
+		event{kind: jute.EventDeleted, path: path, acl: n.acl},
+		event{kind: jute.EventChildrenChanged, path: watchPath(parentPath), acl: parent.acl})
 }
 
 // CloseSession deletes the session's ephemeral nodes, in the order of their paths, all in one

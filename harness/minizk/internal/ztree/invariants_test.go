@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // broken says how a tree's tables contradict its nodes, or returns "".
@@ -132,15 +132,15 @@ func (t *Tree) image() string {
 // counter is a watcher that counts its notifications.
 type counter struct{ notified int }
 
-func (e *counter) Notify(wire.WatcherEvent) { e.notified++ }
-func (e *counter) Identities() []wire.ID    { return nil }
+func (e *counter) Notify(jute.WatcherEvent) { e.notified++ }
+func (e *counter) Identities() []jute.ID    { return nil }
 
 // TestInvariants does random operations, including multis that fail. After each operation the
 // tree's tables agree with its nodes. After a failed multi nothing has changed, and no watcher was
 // notified.
 func TestInvariants(t *testing.T) {
 	paths := []string{"/a", "/a/b", "/a/b/c", "/b", "/b/a", "/c", "/zookeeper/quota/x"}
-	all := []wire.ACL{{Perms: wire.PermAll, ID: anyone}}
+	all := []jute.ACL{{Perms: jute.PermAll, ID: anyone}}
 	rapid.Check(t, func(t *rapid.T) {
 		tree := New(true)
 		watchers := []*counter{{}, {}}
@@ -149,20 +149,20 @@ func TestInvariants(t *testing.T) {
 		watcher := rapid.SampledFrom(watchers)
 		who := rapid.SampledFrom([]Caller{{Session: 1}, {Session: 2}})
 		tx := func() Tx { zxid++; return Tx{Zxid: zxid, Time: zxid} }
-		change := func(t *rapid.T) wire.MultiOp {
+		change := func(t *rapid.T) jute.MultiOp {
 			p := path.Draw(t, "path")
 			switch rapid.IntRange(0, 4).Draw(t, "change") {
 			case 0:
-				return wire.MultiOp{Op: wire.OpDelete, Version: wire.PathVersion{Path: p, Version: -1}}
+				return jute.MultiOp{Op: jute.OpDelete, Version: jute.PathVersion{Path: p, Version: -1}}
 			case 1:
-				return wire.MultiOp{Op: wire.OpSetData, Set: wire.SetDataRequest{Path: p, Data: []byte(p), Version: -1}}
+				return jute.MultiOp{Op: jute.OpSetData, Set: jute.SetDataRequest{Path: p, Data: []byte(p), Version: -1}}
 			}
 			flags := rapid.Int32Range(0, 6).Draw(t, "flags")
-			op := map[int32]wire.OpCode{4: wire.OpCreateContainer, 5: wire.OpCreateTTL, 6: wire.OpCreateTTL}[flags]
+			op := map[int32]jute.OpCode{4: jute.OpCreateContainer, 5: jute.OpCreateTTL, 6: jute.OpCreateTTL}[flags]
 			if op == 0 {
-				op = wire.OpCreate
+				op = jute.OpCreate
 			}
-			return wire.MultiOp{Op: op, Create: wire.CreateRequest{Path: p, ACL: all, Flags: flags, TTL: 5}}
+			return jute.MultiOp{Op: op, Create: jute.CreateRequest{Path: p, ACL: all, Flags: flags, TTL: 5}}
 		}
 		whole := func(t *rapid.T) {
 			if b := tree.broken(); b != "" {
@@ -172,14 +172,14 @@ func TestInvariants(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"": whole,
 			"change": func(t *rapid.T) {
-				_, _ = tree.Multi(tx(), who.Draw(t, "who"), []wire.MultiOp{change(t)}) // it may fail
+				_, _ = tree.Multi(tx(), who.Draw(t, "who"), []jute.MultiOp{change(t)}) // it may fail
 			},
 			"failing multi": func(t *rapid.T) {
 				ops := rapid.SliceOfN(rapid.Custom(change), 1, 6).Draw(t, "ops")
-				ops = append(ops, wire.MultiOp{Op: wire.OpCheck, Version: wire.PathVersion{Path: "/", Version: 99}})
+				ops = append(ops, jute.MultiOp{Op: jute.OpCheck, Version: jute.PathVersion{Path: "/", Version: 99}})
 				was, notified := tree.image(), watchers[0].notified+watchers[1].notified
 				rs, err := tree.Multi(tx(), who.Draw(t, "who"), ops)
-				if err != nil || len(rs) != len(ops) || rs[len(rs)-1].Op != wire.OpError {
+				if err != nil || len(rs) != len(ops) || rs[len(rs)-1].Op != jute.OpError {
 					t.Fatalf("%v, %v", rs, err)
 				}
 				if now := tree.image(); now != was {
@@ -202,12 +202,12 @@ func TestInvariants(t *testing.T) {
 				_, _, _ = tree.AppendChildren(nil, Caller{}, path.Draw(t, "path"), watcher.Draw(t, "watcher"))
 			},
 			"add watch": func(t *rapid.T) {
-				if err := tree.AddWatch(wire.PathInt{Path: path.Draw(t, "path"), N: rapid.Int32Range(0, 1).Draw(t, "mode")}, watcher.Draw(t, "watcher")); err != nil {
+				if err := tree.AddWatch(jute.PathInt{Path: path.Draw(t, "path"), N: rapid.Int32Range(0, 1).Draw(t, "mode")}, watcher.Draw(t, "watcher")); err != nil {
 					t.Fatal(err)
 				}
 			},
 			"remove watch": func(t *rapid.T) {
-				_ = tree.RemoveWatch(wire.PathInt{Path: path.Draw(t, "path"), N: rapid.Int32Range(1, 3).Draw(t, "kind")}, watcher.Draw(t, "watcher"))
+				_ = tree.RemoveWatch(jute.PathInt{Path: path.Draw(t, "path"), N: rapid.Int32Range(1, 3).Draw(t, "kind")}, watcher.Draw(t, "watcher"))
 			},
 			"forget": func(t *rapid.T) { tree.Forget(watcher.Draw(t, "watcher")) },
 			"restore": func(t *rapid.T) {
@@ -227,9 +227,9 @@ func TestInvariants(t *testing.T) {
 // TestManyACLs: a list as long as a packet allows is checked quickly, because its entries are not
 // compared each with each.
 func TestManyACLs(t *testing.T) {
-	list := make([]wire.ACL, 80_000)
+	list := make([]jute.ACL, 80_000)
 	for i := range list {
-		list[i] = wire.ACL{Perms: int32(i), ID: anyone}
+		list[i] = jute.ACL{Perms: int32(i), ID: anyone}
 	}
 	out, err := fixACL(append(list, list...), nil)
 	if err != nil || !slices.Equal(out, list) {

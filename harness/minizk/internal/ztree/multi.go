@@ -1,7 +1,7 @@
 package ztree
 
 import (
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // Multi does all operations in one transaction, or none, and returns one result for each. If one
@@ -11,19 +11,19 @@ import (
 //
 // The error is MarshallingError if Multi comes to an operation that makes no sense in a multi: a
 // read, or a create whose flags need a time to live although it has none.
-func (t *Tree) Multi(tx Tx, who Caller, ops []wire.MultiOp) ([]wire.MultiResult, error) {
+func (t *Tree) Multi(tx Tx, who Caller, ops []jute.MultiOp) ([]jute.MultiResult, error) {
 	t.recording = true
 	defer func() { t.recording = false }()
-	results := make([]wire.MultiResult, len(ops))
+	results := make([]jute.MultiResult, len(ops))
 	for i := range ops {
 		normalize(&ops[i])
 		r, err := t.apply(tx, who, &ops[i])
 		if err != nil {
 			t.rollback()
-			if err == wire.MarshallingError {
+			if err == jute.MarshallingError {
 				return nil, err
 			}
-			return failed(results, i, wire.CodeOf(err)), nil
+			return failed(results, i, jute.CodeOf(err)), nil
 		}
 		results[i] = r
 	}
@@ -33,36 +33,36 @@ func (t *Tree) Multi(tx Tx, who Caller, ops []wire.MultiOp) ([]wire.MultiResult,
 
 // normalize changes each create as the server does when it reads a multi. In a multi the flags
 // decide, not the operation, so create2 becomes create.
-func normalize(o *wire.MultiOp) {
+func normalize(o *jute.MultiOp) {
 	m := modes[o.Create.Flags]
 	switch {
-	case o.Op != wire.OpCreate && o.Op != wire.OpCreate2 && o.Op != wire.OpCreateContainer && o.Op != wire.OpCreateTTL:
-	case m.ttl && o.Op == wire.OpCreateTTL:
+	case o.Op != jute.OpCreate && o.Op != jute.OpCreate2 && o.Op != jute.OpCreateContainer && o.Op != jute.OpCreateTTL:
+	case m.ttl && o.Op == jute.OpCreateTTL:
 	case m.container:
-		o.Op, o.Create.TTL = wire.OpCreateContainer, -1
+		o.Op, o.Create.TTL = jute.OpCreateContainer, -1
 	default:
-		o.Op, o.Create.TTL = wire.OpCreate, -1
+		o.Op, o.Create.TTL = jute.OpCreate, -1
 	}
 }
 
-func (t *Tree) apply(tx Tx, who Caller, o *wire.MultiOp) (wire.MultiResult, error) {
-	r := wire.MultiResult{Op: o.Op}
+func (t *Tree) apply(tx Tx, who Caller, o *jute.MultiOp) (jute.MultiResult, error) {
+	r := jute.MultiResult{Op: o.Op}
 	switch o.Op {
-	case wire.OpDelete:
+	case jute.OpDelete:
 		return r, t.delete(tx, who, o.Version)
-	case wire.OpCheck:
+	case jute.OpCheck:
 		return r, t.Check(who, o.Version)
-	case wire.OpSetData:
+	case jute.OpSetData:
 		n, err := t.setData(tx, who, o.Set)
 		if err == nil {
 			r.Stat = n.stat()
 		}
 		return r, err
-	case wire.OpGetData, wire.OpGetChildren:
-		return r, wire.MarshallingError
-	case wire.OpCreate:
+	case jute.OpGetData, jute.OpGetChildren:
+		return r, jute.MarshallingError
+	case jute.OpCreate:
 		if modes[o.Create.Flags].ttl {
-			return r, wire.MarshallingError
+			return r, jute.MarshallingError
 		}
 	}
 	path, n, err := t.create(tx, who, o.Op, o.Create)
@@ -70,21 +70,21 @@ func (t *Tree) apply(tx Tx, who Caller, o *wire.MultiOp) (wire.MultiResult, erro
 		return r, err
 	}
 	r.Path = path
-	if o.Op != wire.OpCreate {
+	if o.Op != jute.OpCreate {
 		// A result with a Stat is create2's, even for createContainer and createTTL.
-		r.Op, r.Stat = wire.OpCreate2, n.stat()
+		r.Op, r.Stat = jute.OpCreate2, n.stat()
 	}
 	return r, nil
 }
 
-func failed(results []wire.MultiResult, at int, code wire.Code) []wire.MultiResult {
+func failed(results []jute.MultiResult, at int, code jute.Code) []jute.MultiResult {
 	for i := range results {
-		results[i] = wire.MultiResult{Op: wire.OpError}
+		results[i] = jute.MultiResult{Op: jute.OpError}
 		switch {
 		case i == at:
 			results[i].Err = code
 		case i > at:
-			results[i].Err = wire.RuntimeInconsistency
+			results[i].Err = jute.RuntimeInconsistency
 		}
 	}
 	return results
@@ -93,22 +93,22 @@ func failed(results []wire.MultiResult, at int, code wire.Code) []wire.MultiResu
 // AppendMultiRead does each read and appends its result to b, without the end header. If a read
 // fails, it appends an error result and continues. A read can ask for a watch, but the server
 // ignores that. If b becomes longer than limit bytes, AppendMultiRead stops and returns false.
-func (t *Tree) AppendMultiRead(b []byte, who Caller, ops []wire.MultiOp, limit int) ([]byte, bool) {
+func (t *Tree) AppendMultiRead(b []byte, who Caller, ops []jute.MultiOp, limit int) ([]byte, bool) {
 	for i := range ops {
 		o := &ops[i].Read
 		mark := len(b)
 		var err error
-		if ops[i].Op == wire.OpGetData {
-			r := wire.MultiResult{Op: wire.OpGetData}
+		if ops[i].Op == jute.OpGetData {
+			r := jute.MultiResult{Op: jute.OpGetData}
 			if r.Data, r.Stat, err = t.GetData(who, o.Path, nil); err == nil {
-				b = wire.AppendMultiResult(b, &r)
+				b = jute.AppendMultiResult(b, &r)
 			}
 		} else {
-			b = wire.AppendMultiHeader(b, wire.MultiHeader{Op: wire.OpGetChildren})
+			b = jute.AppendMultiHeader(b, jute.MultiHeader{Op: jute.OpGetChildren})
 			b, _, err = t.AppendChildren(b, who, o.Path, nil)
 		}
 		if err != nil {
-			b = wire.AppendMultiResult(b[:mark], &wire.MultiResult{Op: wire.OpError, Err: wire.CodeOf(err)})
+			b = jute.AppendMultiResult(b[:mark], &jute.MultiResult{Op: jute.OpError, Err: jute.CodeOf(err)})
 		}
 		if len(b) > limit {
 			return nil, false

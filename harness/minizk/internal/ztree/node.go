@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // node is one znode. It does not have its path, which would cost memory: its place in the tree says
@@ -90,9 +90,9 @@ func (n *node) eachChild(f func(name string)) {
 }
 
 // stat returns the node's Stat as a client sees it.
-func (n *node) stat() wire.Stat {
+func (n *node) stat() jute.Stat {
 	kids := int32(n.numChildren())
-	s := wire.Stat{
+	s := jute.Stat{
 		Czxid: n.czxid, Mzxid: n.mzxid, Pzxid: n.pzxid, Ctime: n.ctime, Mtime: n.mtime,
 		Version: n.version, Cversion: 2*n.cversion - kids, Aversion: n.aversion,
 		DataLength: int32(len(n.data)), NumChildren: kids,

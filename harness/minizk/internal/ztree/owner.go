@@ -3,7 +3,7 @@ package ztree
 import (
 	"math"
 
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // A node's owner field holds a session, 0, or a code for a node without a session
@@ -47,23 +47,23 @@ func ttlOf(owner int64) int64 { return owner & maxTTL }
 type mode struct{ ephemeral, sequential, container, ttl bool }
 
 var modes = map[int32]mode{
-	wire.ModePersistent:              {},
-	wire.ModeEphemeral:               {ephemeral: true},
-	wire.ModeSequential:              {sequential: true},
-	wire.ModeEphemeralSequential:     {ephemeral: true, sequential: true},
-	wire.ModeContainer:               {container: true},
-	wire.ModePersistentTTL:           {ttl: true},
-	wire.ModePersistentSequentialTTL: {ttl: true, sequential: true},
+	jute.ModePersistent:              {},
+	jute.ModeEphemeral:               {ephemeral: true},
+	jute.ModeSequential:              {sequential: true},
+	jute.ModeEphemeralSequential:     {ephemeral: true, sequential: true},
+	jute.ModeContainer:               {container: true},
+	jute.ModePersistentTTL:           {ttl: true},
+	jute.ModePersistentSequentialTTL: {ttl: true, sequential: true},
 }
 
 // ownerFor returns a new node's owner. The operation decides the kind of node, not the flags:
 // create with the container flag creates a persistent node, and createContainer without the flag
 // creates a container.
-func ownerFor(op wire.OpCode, m mode, ttl, session int64) int64 {
+func ownerFor(op jute.OpCode, m mode, ttl, session int64) int64 {
 	switch {
-	case op == wire.OpCreateContainer:
+	case op == jute.OpCreateContainer:
 		return ownerContainer
-	case op == wire.OpCreateTTL:
+	case op == jute.OpCreateTTL:
 		return ttlMark | ttl
 	case m.ephemeral:
 		return session

@@ -3,7 +3,7 @@ package ztree
 import (
 	"strings"
 
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // validatePath refuses with BadArguments what ZooKeeper's PathUtils refuses. PathUtils checks
@@ -11,20 +11,20 @@ import (
 // UTF-8 as U+FFFD, and refuses that, too.
 func validatePath(path string) error {
 	if path == "" || path[0] != '/' {
-		return wire.BadArguments
+		return jute.BadArguments
 	}
 	if path == "/" {
 		return nil
 	}
 	for _, name := range strings.Split(path[1:], "/") {
 		if name == "" || name == "." || name == ".." {
-			return wire.BadArguments
+			return jute.BadArguments
 		}
 	}
 	for _, r := range path {
 		switch {
 		case r <= 0x1f, r >= 0x7f && r <= 0x9f, r >= 0xd800 && r <= 0xf8ff, r >= 0xfff0:
-			return wire.BadArguments
+			return jute.BadArguments
 		}
 	}
 	return nil
@@ -35,7 +35,7 @@ func validatePath(path string) error {
 func split(path string) (parent, name string, err error) {
 	i := strings.LastIndexByte(path, '/')
 	if i < 0 || strings.IndexByte(path, 0) >= 0 {
-		return "", "", wire.BadArguments
+		return "", "", jute.BadArguments
 	}
 	return path[:i], path[i+1:], nil
 }

@@ -4,39 +4,39 @@ import (
 	"slices"
 	"strings"
 
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // readable finds a node that the caller may read.
 func (t *Tree) readable(who Caller, path string) (*node, error) {
 	n := t.lookup(path)
 	if n == nil {
-		return nil, wire.NoNode
+		return nil, jute.NoNode
 	}
-	return n, allow(n.acl.acls, wire.PermRead, who.IDs)
+	return n, allow(n.acl.acls, jute.PermRead, who.IDs)
 }
 
 // Exists returns a node's Stat. It needs no permission, and sets a watch whether or not the
 // node exists.
-func (t *Tree) Exists(path string, w Watcher) (wire.Stat, error) {
+func (t *Tree) Exists(path string, w Watcher) (jute.Stat, error) {
 	if strings.IndexByte(path, 0) >= 0 {
-		return wire.Stat{}, wire.BadArguments
+		return jute.Stat{}, jute.BadArguments
 	}
 	if w != nil {
 		t.data.add(path, w, watchOnce)
 	}
 	n := t.lookup(path)
 	if n == nil {
-		return wire.Stat{}, wire.NoNode
+		return jute.Stat{}, jute.NoNode
 	}
 	return n.stat(), nil
 }
 
 // GetData returns a node's data, which must not be changed, and Stat. A nil watcher sets no watch.
-func (t *Tree) GetData(who Caller, path string, w Watcher) ([]byte, wire.Stat, error) {
+func (t *Tree) GetData(who Caller, path string, w Watcher) ([]byte, jute.Stat, error) {
 	n, err := t.readable(who, path)
 	if err != nil {
-		return nil, wire.Stat{}, err
+		return nil, jute.Stat{}, err
 	}
 	if w != nil {
 		t.data.add(path, w, watchOnce)
@@ -46,17 +46,17 @@ func (t *Tree) GetData(who Caller, path string, w Watcher) ([]byte, wire.Stat, e
 
 // AppendChildren appends the names of a node's children to b as a vector, and returns the
 // node's Stat. With many children, a separate list would double the work.
-func (t *Tree) AppendChildren(b []byte, who Caller, path string, w Watcher) ([]byte, wire.Stat, error) {
+func (t *Tree) AppendChildren(b []byte, who Caller, path string, w Watcher) ([]byte, jute.Stat, error) {
 	n, err := t.readable(who, path)
 	if err != nil {
-		return b, wire.Stat{}, err
+		return b, jute.Stat{}, err
 	}
 	if w != nil {
 		t.child.add(path, w, watchOnce)
 	}
 	b = slices.Grow(b, n.listLength()+statLength)
-	b = wire.AppendInt(b, int32(n.numChildren()))
-	n.eachChild(func(name string) { b = wire.AppendString(b, name) })
+	b = jute.AppendInt(b, int32(n.numChildren()))
+	n.eachChild(func(name string) { b = jute.AppendString(b, name) })
 	return b, n.stat(), nil
 }
 
@@ -68,9 +68,9 @@ const statLength = 68
 // siblings have similar names.
 func (n *node) listLength() int {
 	if n.kids == nil {
-		return wire.LenPrefix
+		return jute.LenPrefix
 	}
-	return wire.LenPrefix + len(n.kids.order)*(wire.LenPrefix+len(n.kids.order[0].name))
+	return jute.LenPrefix + len(n.kids.order)*(jute.LenPrefix+len(n.kids.order[0].name))
 }
 
 // Descendants returns how many nodes are below path. The server counts the root twice, as "/" and
@@ -107,16 +107,16 @@ func (n *node) descendants() int {
 
 // GetACL returns a node's access list, which must not be changed, and Stat. The caller needs READ
 // or ADMIN. Without ADMIN, GetACL hides the hashes of digest identities.
-func (t *Tree) GetACL(who Caller, path string) ([]wire.ACL, wire.Stat, error) {
+func (t *Tree) GetACL(who Caller, path string) ([]jute.ACL, jute.Stat, error) {
 	n := t.lookup(path)
 	if n == nil {
-		return nil, wire.Stat{}, wire.NoNode
+		return nil, jute.Stat{}, jute.NoNode
 	}
-	if err := allow(n.acl.acls, wire.PermRead|wire.PermAdmin, who.IDs); err != nil {
-		return nil, wire.Stat{}, err
+	if err := allow(n.acl.acls, jute.PermRead|jute.PermAdmin, who.IDs); err != nil {
+		return nil, jute.Stat{}, err
 	}
 	acls := n.acl.acls
-	if allow(acls, wire.PermAdmin, who.IDs) != nil {
+	if allow(acls, jute.PermAdmin, who.IDs) != nil {
 		acls = redact(acls)
 	}
 	return acls, n.stat(), nil

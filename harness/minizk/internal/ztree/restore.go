@@ -5,7 +5,7 @@ import (
 	"iter"
 	"strings"
 
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // systemRoot is where the server's own nodes are. All doesn't return them, and Restored ignores
@@ -16,8 +16,8 @@ const systemRoot = "/zookeeper"
 type Node struct {
 	Path string
 	Data []byte // nil is null
-	ACL  []wire.ACL
-	Stat wire.Stat
+	ACL  []jute.ACL
+	Stat jute.Stat
 }
 
 // All returns the nodes except the server's own, parents first. Their data and ACLs must
@@ -68,13 +68,13 @@ func (t *Tree) Restored(nodes iter.Seq[Node]) (*Tree, error) {
 			}
 			parent := out.lookup(parentPath)
 			if parent == nil {
-				return nil, fmt.Errorf("path %q comes before its parent: %w", nd.Path, wire.NoNode)
+				return nil, fmt.Errorf("path %q comes before its parent: %w", nd.Path, jute.NoNode)
 			}
 			if kindOf(parent.owner) == kindEphemeral {
-				return nil, fmt.Errorf("path %q is in an ephemeral node: %w", nd.Path, wire.NoChildrenForEph)
+				return nil, fmt.Errorf("path %q is in an ephemeral node: %w", nd.Path, jute.NoChildrenForEph)
 			}
 			if parent.child(name) != nil {
-				return nil, fmt.Errorf("path %q comes twice: %w", nd.Path, wire.NodeExists)
+				return nil, fmt.Errorf("path %q comes twice: %w", nd.Path, jute.NodeExists)
 			}
 			n = &node{name: strings.Clone(name), owner: nd.Stat.EphemeralOwner}
 			parent.addChild(n)

@@ -7,11 +7,11 @@
 // DataTree, WatchManager), found by experiments with a running server. The conformance
 // suite in harness/minizk repeats them.
 //
-// Errors are wire.Code values.
+// Errors are jute.Code values.
 package ztree
 
 import (
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // Tx is the zxid and the time of a change.
@@ -24,7 +24,7 @@ type Tx struct {
 // access lists are checked against.
 type Caller struct {
 	Session int64
-	IDs     []wire.ID
+	IDs     []jute.ID
 }
 
 // Tree is all znodes with their watches.

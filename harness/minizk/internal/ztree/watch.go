@@ -3,16 +3,16 @@ package ztree
 import (
 	"strings"
 
-	"mrtq/harness/minizk/wire"
+	"mrtq/internal/jute"
 )
 
 // Watcher gets notifications of changes. A connection is one. It must be usable as a map key.
 type Watcher interface {
 	// Notify delivers one event. It must not block and must not call the tree.
-	Notify(wire.WatcherEvent)
+	Notify(jute.WatcherEvent)
 	// Identities returns the watcher's identities. Access lists decide by them which events the
 	// watcher may know of.
-	Identities() []wire.ID
+	Identities() []jute.ID
 }
 
 // event is a change of which watchers may have to be notified.
@@ -111,12 +111,12 @@ func (wt *watchTable) fire(kind int32, path string, out map[Watcher]struct{}) {
 		case watchPersistent:
 			out[w] = struct{}{}
 		case watchRecursive:
-			if kind != wire.EventChildrenChanged {
+			if kind != jute.EventChildrenChanged {
 				out[w] = struct{}{}
 			}
 		}
 	}
-	if wt.recursive == 0 || kind == wire.EventChildrenChanged {
+	if wt.recursive == 0 || kind == jute.EventChildrenChanged {
 		return
 	}
 	for at := path; at != "/" && at != ""; {
@@ -137,15 +137,15 @@ func (t *Tree) trigger(e *event) {
 		return
 	}
 	hit := map[Watcher]struct{}{}
-	if e.kind != wire.EventChildrenChanged {
+	if e.kind != jute.EventChildrenChanged {
 		t.data.fire(e.kind, e.path, hit)
 	}
-	if e.kind == wire.EventChildrenChanged || e.kind == wire.EventDeleted {
+	if e.kind == jute.EventChildrenChanged || e.kind == jute.EventDeleted {
 		t.child.fire(e.kind, e.path, hit)
 	}
 	for w := range hit {
-		if allow(e.acl.acls, wire.PermRead, w.Identities()) == nil {
-			w.Notify(wire.WatcherEvent{Type: e.kind, State: wire.StateConnected, Path: e.path})
+		if allow(e.acl.acls, jute.PermRead, w.Identities()) == nil {
+			w.Notify(jute.WatcherEvent{Type: e.kind, State: jute.StateConnected, Path: e.path})
 		}
 	}
 }
@@ -153,10 +153,10 @@ func (t *Tree) trigger(e *event) {
 // AddWatch sets a persistent watch. If the mode is unknown, the error is MarshallingError, as in
 // the server. A null path is no error, but AddWatch keeps no such watch, because nothing ever
 // happens to a null path.
-func (t *Tree) AddWatch(r wire.PathInt, w Watcher) error {
-	m, ok := map[int32]watchMode{wire.WatchPersistent: watchPersistent, wire.WatchPersistentRecursive: watchRecursive}[r.N]
+func (t *Tree) AddWatch(r jute.PathInt, w Watcher) error {
+	m, ok := map[int32]watchMode{jute.WatchPersistent: watchPersistent, jute.WatchPersistentRecursive: watchRecursive}[r.N]
 	if !ok {
-		return wire.MarshallingError
+		return jute.MarshallingError
 	}
 	if !r.NullPath {
 		t.watchAll(r.Path, w, m)
@@ -167,47 +167,47 @@ func (t *Tree) AddWatch(r wire.PathInt, w Watcher) error {
 // CheckWatch returns nil if the path has a watch of the requested kind, and NoWatcher otherwise. It
 // does not matter who watches, as in the server (WatchManager.containsWatcher of 3.8). For a null
 // path the error is MarshallingError.
-func (t *Tree) CheckWatch(r wire.PathInt) error {
+func (t *Tree) CheckWatch(r jute.PathInt) error {
 	data, child, err := kinds(r.N)
 	if err == nil && r.NullPath {
-		return wire.MarshallingError
+		return jute.MarshallingError
 	}
 	if err == nil && !(data && t.data.watched(r.Path)) && !(child && t.child.watched(r.Path)) {
-		return wire.NoWatcher
+		return jute.NoWatcher
 	}
 	return err
 }
 
 // RemoveWatch removes w's watches of the requested kind from a path. The error is NoWatcher if
 // there were none.
-func (t *Tree) RemoveWatch(r wire.PathInt, w Watcher) error {
+func (t *Tree) RemoveWatch(r jute.PathInt, w Watcher) error {
 	data, child, err := kinds(r.N)
 	if err != nil {
 		return err
 	}
 	if r.NullPath {
-		return wire.NoWatcher
+		return jute.NoWatcher
 	}
 	removed := data && t.data.remove(r.Path, w)
 	if child && t.child.remove(r.Path, w) {
 		removed = true
 	}
 	if !removed {
-		return wire.NoWatcher
+		return jute.NoWatcher
 	}
 	return nil
 }
 
 func kinds(kind int32) (data, child bool, err error) {
 	switch kind {
-	case wire.WatcherChildren:
+	case jute.WatcherChildren:
 		return false, true, nil
-	case wire.WatcherData:
+	case jute.WatcherData:
 		return true, false, nil
-	case wire.WatcherAny:
+	case jute.WatcherAny:
 		return true, true, nil
 	}
-	return false, false, wire.MarshallingError
+	return false, false, jute.MarshallingError
 }
 
 // Forget removes all watches of a connection that has ended.
@@ -237,9 +237,9 @@ func (t *Tree) Watches() (watches, paths, watchers int) {
 //
 // The error is MarshallingError at the first list that is null, and at the first null path in a
 // list whose nodes are looked up. The watches before it have been set.
-func (t *Tree) SetWatches(op wire.OpCode, r wire.SetWatchesRequest, w Watcher) error {
+func (t *Tree) SetWatches(op jute.OpCode, r jute.SetWatchesRequest, w Watcher) error {
 	notify := func(kind int32, path string) {
-		w.Notify(wire.WatcherEvent{Type: kind, State: wire.StateConnected, Path: path})
+		w.Notify(jute.WatcherEvent{Type: kind, State: jute.StateConnected, Path: path})
 	}
 	lists := []struct {
 		paths []*string
@@ -249,16 +249,16 @@ func (t *Tree) SetWatches(op wire.OpCode, r wire.SetWatchesRequest, w Watcher) e
 		{r.Data, false, func(p string, n *node) {
 			switch {
 			case n == nil:
-				notify(wire.EventDeleted, p)
+				notify(jute.EventDeleted, p)
 			case n.mzxid > r.RelativeZxid:
-				notify(wire.EventDataChanged, p)
+				notify(jute.EventDataChanged, p)
 			default:
 				t.data.add(p, w, watchOnce)
 			}
 		}},
 		{r.Exist, false, func(p string, n *node) {
 			if n != nil {
-				notify(wire.EventCreated, p)
+				notify(jute.EventCreated, p)
 			} else {
 				t.data.add(p, w, watchOnce)
 			}
@@ -266,9 +266,9 @@ func (t *Tree) SetWatches(op wire.OpCode, r wire.SetWatchesRequest, w Watcher) e
 		{r.Child, false, func(p string, n *node) {
 			switch {
 			case n == nil:
-				notify(wire.EventDeleted, p)
+				notify(jute.EventDeleted, p)
 			case n.pzxid > r.RelativeZxid:
-				notify(wire.EventChildrenChanged, p)
+				notify(jute.EventChildrenChanged, p)
 			default:
 				t.child.add(p, w, watchOnce)
 			}
@@ -276,19 +276,19 @@ func (t *Tree) SetWatches(op wire.OpCode, r wire.SetWatchesRequest, w Watcher) e
 		{r.Persistent, true, func(p string, _ *node) { t.watchAll(p, w, watchPersistent) }},
 		{r.PersistentRecurse, true, func(p string, _ *node) { t.watchAll(p, w, watchRecursive) }},
 	}
-	if op == wire.OpSetWatches {
+	if op == jute.OpSetWatches {
 		lists = lists[:3]
 	}
 	for _, l := range lists {
 		if l.paths == nil {
-			return wire.MarshallingError
+			return jute.MarshallingError
 		}
 		for _, p := range l.paths {
 			switch {
 			case p != nil:
 				l.set(*p, t.lookup(*p))
 			case !l.null:
-				return wire.MarshallingError
+				return jute.MarshallingError
 			}
 		}
 	}

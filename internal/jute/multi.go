@@ -1,4 +1,4 @@
-package wire
+package jute
 
 // MultiOp is one operation of a multi or multiRead. Op decides which of the other fields is used.
 type MultiOp struct {

@@ -1,4 +1,4 @@
-package wire
+package jute
 
 // PasswordLen is the length of a session's password, in bytes.
 const PasswordLen = 16

@@ -1,4 +1,4 @@
-package wire
+package jute
 
 import "encoding/binary"
 

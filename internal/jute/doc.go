@@ -1,4 +1,4 @@
-// Package wire encodes and decodes ZooKeeper's client protocol: it has the protocol's numbers, its
+// Package jute encodes and decodes ZooKeeper's client protocol: it has the protocol's numbers, its
 // records, and for each record an encoder and a strict decoder. It knows nothing of trees, sessions
 // or sockets.
 //
@@ -30,4 +30,4 @@
 //
 // The numbers are those of Apache ZooKeeper 3.8 (ZooDefs, KeeperException.Code and
 // zookeeper.jute).
-package wire
+package jute

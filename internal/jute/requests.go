@@ -1,4 +1,4 @@
-package wire
+package jute
 
 // CreateRequest is the record of create, create2, createContainer and createTTL. Here and in the
 // records below, NullPath says that the path is null, which to a server is not the same as "".
