@@ -1,0 +1,202 @@
+package ledger
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+)
+
+// Ledger is what all runs together say: which records were migrated, and to which jobs.
+// Fill it with [Ledger.Add], run by run and entry by entry.
+type Ledger struct {
+	Runs []Run // oldest first
+
+	entries []Entry
+	newest  map[string]int32 // index of a record's newest entry
+	batches map[string]*Batch
+	byUUID  map[string]*Batch
+	decoder decoder
+}
+
+// Entry says that a run migrated a record.
+type Entry struct {
+	Record string // path of the legacy record
+	Job    string // path of the job or request; "" if a rollback removed it
+	Batch  string // bid; "" for an access request
+	Hash   Hash
+	Run    int32 // index in [Ledger.Runs]
+	older  int32 // index of the record's entry before this one, -1 if there is none
+}
+
+// Batch is a batch that a run created.
+type Batch struct {
+	ID   string // bid
+	UUID string // its name below /batch-uuids
+	Run  int32  // index in [Ledger.Runs]
+	Jobs int    // how many jobs the ledger has in it
+}
+
+// New returns a ledger of these runs, oldest first, without entries.
+func New(runs []Run) *Ledger {
+	return &Ledger{Runs: runs, newest: map[string]int32{}, batches: map[string]*Batch{}, byUUID: map[string]*Batch{}}
+}
+
+// Add adds the next entry of a run. path is its znode. The error is a [*DamageError].
+func (l *Ledger) Add(run int, path string, data []byte) error {
+	if err := l.decoder.decode(data, func(line Line) error { return l.add(int32(run), line) }); err != nil {
+		return &DamageError{Path: path, What: err.Error()}
+	}
+	return nil
+}
+
+func (l *Ledger) add(run int32, line Line) error {
+	switch line.Kind {
+	case JobCreated:
+		older := int32(-1)
+		if i, there := l.newest[line.Record]; there {
+			older = i
+			line.Record = l.entries[i].Record
+		} else {
+			line.Record = strings.Clone(line.Record)
+		}
+		if b := l.batches[line.Batch]; b != nil {
+			line.Batch = b.ID
+			b.Jobs++
+		} else if line.Batch != "" {
+			return fmt.Errorf("job %s is in batch %s, and no entry created that batch", line.Job, line.Batch)
+		}
+		l.newest[line.Record] = int32(len(l.entries))
+		l.entries = append(l.entries, Entry{Record: line.Record, Job: strings.Clone(line.Job), Batch: line.Batch, Hash: line.Hash, Run: run, older: older})
+	case BatchCreated:
+		b := &Batch{ID: strings.Clone(line.Batch), UUID: strings.Clone(line.UUID), Run: run}
+		l.batches[b.ID], l.byUUID[b.UUID] = b, b
+	case JobRemoved:
+		return l.remove(line)
+	case BatchRemoved:
+		b := l.batches[line.Batch]
+		if b == nil {
+			return fmt.Errorf("batch %s was removed, and no entry created it", line.Batch)
+		}
+		delete(l.batches, b.ID)
+		if l.byUUID[b.UUID] == b {
+			delete(l.byUUID, b.UUID)
+		}
+	}
+	return nil
+}
+
+// remove takes an entry back. If the record has an older one, that counts again.
+func (l *Ledger) remove(line Line) error {
+	i, there := l.newest[line.Record]
+	for younger := int32(-1); there && i >= 0; younger, i = i, l.entries[i].older {
+		e := &l.entries[i]
+		if e.Job != line.Job {
+			continue
+		}
+		switch {
+		case younger >= 0:
+			l.entries[younger].older = e.older
+		case e.older >= 0:
+			l.newest[line.Record] = e.older
+		default:
+			delete(l.newest, line.Record)
+		}
+		if b := l.batches[e.Batch]; b != nil {
+			b.Jobs--
+		}
+		e.Job = ""
+		return nil
+	}
+	return fmt.Errorf("job %s was removed, and no entry created it from %s", line.Job, line.Record)
+}
+
+// Len is the number of records that were migrated.
+func (l *Ledger) Len() int { return len(l.newest) }
+
+// Find returns the newest entry of a record; nil if it was not migrated. The caller must
+// not change it.
+func (l *Ledger) Find(record string) *Entry {
+	i, there := l.newest[record]
+	if !there {
+		return nil
+	}
+	return &l.entries[i]
+}
+
+// All yields the newest entry of each record that was migrated, in the order in which they
+// were made.
+func (l *Ledger) All() iter.Seq[*Entry] {
+	return func(yield func(*Entry) bool) {
+		for i := range l.entries {
+			if e := &l.entries[i]; e.Job != "" && l.newest[e.Record] == int32(i) && !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// OfRun yields all entries of a run that no rollback has taken back, in the order in which
+// they were made. That includes entries of records that a later run migrated again.
+func (l *Ledger) OfRun(run int) iter.Seq[*Entry] {
+	return func(yield func(*Entry) bool) {
+		for i := range l.entries {
+			if e := &l.entries[i]; e.Job != "" && e.Run == int32(run) && !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// Batch returns the batch with this bid; nil if no run created it.
+func (l *Ledger) Batch(bid string) *Batch { return l.batches[bid] }
+
+// BatchByUUID returns the batch with this name below /batch-uuids; nil if no run created
+// it.
+func (l *Ledger) BatchByUUID(uuid string) *Batch { return l.byUUID[uuid] }
+
+// Batches yields all batches that runs created, in no order.
+func (l *Ledger) Batches() iter.Seq[*Batch] {
+	return func(yield func(*Batch) bool) {
+		for _, b := range l.batches {
+			if !yield(b) {
+				return
+			}
+		}
+	}
+}
+
+// Newest is the newest run; nil if there is none.
+func (l *Ledger) Newest() *Run {
+	if len(l.Runs) == 0 {
+		return nil
+	}
+	return &l.Runs[len(l.Runs)-1]
+}
+
+// Find returns the index of a run, -1 if there is no such run.
+func (l *Ledger) FindRun(id string) int {
+	for i := range l.Runs {
+		if l.Runs[i].ID == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// Highest returns, for each legacy queue node, the highest sequence number of its migrated
+// records. ZooKeeper's counter wraps, so the numbers are compared without sign.
+func (l *Ledger) Highest() map[string]uint32 {
+	highest := map[string]uint32{}
+	for e := range l.All() {
+		key, err := legacy.ParseKey(znode.Name(e.Record))
+		if err != nil {
+			continue
+		}
+		node := znode.Parent(e.Record)
+		highest[node] = max(highest[node], uint32(key.Sequence))
+	}
+	return highest
+}

@@ -1,0 +1,167 @@
+package ledger
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"mrtq/internal/znode"
+	"mrtq/migrate/internal/rules"
+	"mrtq/newqueue"
+)
+
+const runPrefix = "run"
+
+// RunID is the id of a run with this number.
+func RunID(number int32) string { return newqueue.SequenceID(runPrefix, number) }
+
+// IsRun reports whether a name is the id of a run.
+func IsRun(name string) bool {
+	_, ok := newqueue.ParseSequenceID(runPrefix, name)
+	return ok
+}
+
+// RunState is what happened to a run (docs/life.md, "States").
+type RunState string
+
+// The states of a run. A done run can be released, queue by queue: see [Run.Releases].
+const (
+	Running     RunState = "running"
+	Done        RunState = "done"
+	RollingBack RunState = "rolling-back"
+	RolledBack  RunState = "rolled-back"
+)
+
+// format is the version of the form in which runs and entries are written.
+const format = 2
+
+// Run is the record of one run, the data of /migration/runs/RUN.
+type Run struct {
+	Format int      `json:"format"`
+	ID     string   `json:"run"`
+	State  RunState `json:"state"`
+	// Source is the legacy queue, as the operator gave it.
+	Source   string           `json:"source"`
+	Dialect  newqueue.Dialect `json:"dialect"`
+	Choices  rules.Choices    `json:"choices"`
+	Time     string           `json:"time"`          // the unit of the records' times: auto, s or ms
+	ACL      []znode.ACL      `json:"acl,omitempty"` // of every znode that the run creates; none means open to all
+	Owner    string           `json:"owner"`         // the migrator that wrote the run's last transaction
+	Started  time.Time        `json:"started"`
+	Finished time.Time        `json:"finished,omitzero"`
+	Created  Counts           `json:"created"`          // so far
+	Total    int              `json:"total"`            // how many jobs and requests there will be in the end
+	Removed  Counts           `json:"removed,omitzero"` // by its rollback, so far
+	Kept     int              `json:"kept,omitempty"`   // jobs and requests that its rollback kept, or found removed by others
+	Releases []Release        `json:"releases,omitempty"`
+	// Entries is how many entries its ledger has.
+	Entries int `json:"entries"`
+	// Version is the version that the run's znode has with this record. If the znode has
+	// another one, the target was restored from a backup, znode by znode.
+	Version int32 `json:"version"`
+	// Restored says that a migrator went on after such a restore. Then the transactions
+	// of the run's znodes don't show which of them were created together.
+	Restored bool `json:"restored,omitempty"`
+
+	Stat znode.Stat `json:"-"` // as it was read
+}
+
+// Counts are numbers of items in the new queue.
+type Counts struct {
+	Jobs    int `json:"jobs"`
+	Access  int `json:"access"`
+	Batches int `json:"batches"`
+}
+
+// Records is the number of records that the jobs and requests were made from.
+func (c Counts) Records() int { return c.Jobs + c.Access }
+
+// Add adds other counts.
+func (c *Counts) Add(d Counts) {
+	c.Jobs, c.Access, c.Batches = c.Jobs+d.Jobs, c.Access+d.Access, c.Batches+d.Batches
+}
+
+// Release is one release of queues of a run.
+type Release struct {
+	At     time.Time            `json:"at"`
+	By     string               `json:"by"`
+	Queues []newqueue.QueueHold `json:"queues"`
+	// Unverified says that the operator released them without verifying. ActedOn is the
+	// number of jobs and batches that had been acted on, which the operator accepted.
+	Unverified bool `json:"unverified,omitempty"`
+	ActedOn    int  `json:"acted_on,omitempty"`
+	// Nonce distinguishes this release from others, so that a migrator that lost the
+	// answer sees whether its own release happened.
+	Nonce string `json:"nonce"`
+}
+
+// Encode is the data of the run's znode.
+func (r Run) Encode() []byte {
+	r.Format = format
+	b, err := json.Marshal(r)
+	if err != nil {
+		panic("ledger: a Run is always JSON: " + err.Error())
+	}
+	return b
+}
+
+// ParseRun reads the record of a run from its znode. The error is a [*DamageError].
+func ParseRun(n znode.Node) (Run, error) {
+	var r Run
+	damaged := func(what string, args ...any) (Run, error) {
+		return Run{}, &DamageError{Path: n.Path, What: fmt.Sprintf(what, args...)}
+	}
+	if err := json.Unmarshal(n.Data, &r); err != nil {
+		return damaged("it can't be read as a run's record: %v", err)
+	}
+	switch {
+	case r.Format != format:
+		return damaged("it has form %d, and this version of mrtq reads form %d only: finish or roll back the run with the version that began it", r.Format, format)
+	case r.ID != znode.Name(n.Path):
+		return damaged("it is the record of %q", r.ID)
+	case !slices.Contains([]RunState{Running, Done, RollingBack, RolledBack}, r.State):
+		return damaged("it has the unknown state %q", r.State)
+	case !slices.Contains(newqueue.Dialects, r.Dialect):
+		return damaged("it has the unknown dialect %q", r.Dialect)
+	case r.Choices.Validate() != nil:
+		return damaged("%v", r.Choices.Validate())
+	}
+	r.Stat = n.Stat
+	return r, nil
+}
+
+// WasRestored reports whether the run's znode was put back from a backup, so that its
+// version is not the one that the record names.
+func (r Run) WasRestored() bool { return r.Stat.Version != r.Version }
+
+// Number is the run's number.
+func (r Run) Number() int32 {
+	n, _ := newqueue.ParseSequenceID(runPrefix, r.ID)
+	return n
+}
+
+// Unfinished reports whether the run, or its rollback, still has to be finished.
+func (r Run) Unfinished() bool { return r.State == Running || r.State == RollingBack }
+
+// Released is when a queue of the run was released; zero if it was not.
+func (r Run) Released(h newqueue.QueueHold) time.Time {
+	for _, release := range r.Releases {
+		if slices.Contains(release.Queues, h) {
+			return release.At
+		}
+	}
+	return time.Time{}
+}
+
+// Newest is the data of /jobs: the id of the newest run, on one line.
+func Newest(run string) []byte { return []byte(run + "\n") }
+
+// ParseNewest reads the data of /jobs. It is "" if no run wrote it.
+func ParseNewest(data []byte) string {
+	if name := string(bytes.TrimSuffix(data, []byte("\n"))); IsRun(name) {
+		return name
+	}
+	return ""
+}

@@ -1,0 +1,163 @@
+package rules
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"mrtq/newqueue"
+)
+
+// BatchKind says which records are in a migrated batch.
+type BatchKind string
+
+// The kinds of batches.
+const (
+	OfBatch     BatchKind = "batch"     // a legacy batchID
+	OfUnbatched BatchKind = "unbatched" // a run's ingest records without a batchID
+	OfInventory BatchKind = "inventory" // a run's inventory records
+)
+
+// BatchKey names a batch before it has a bid.
+type BatchKey struct {
+	Kind BatchKind
+	UUID string // the batch's name below /batch-uuids: the legacy batchID, or what a run calls its own batches
+}
+
+// BatchOf is the batch that a record's job goes into (docs/migration.md, "Batches"). Each
+// batchID is one batch. In each run, the records without a batchID share one batch, and
+// the inventory records share another.
+func BatchOf(r Record, run string, d newqueue.Dialect) BatchKey {
+	kind := OfUnbatched
+	if r.Queue == Inventory {
+		kind = OfInventory
+	} else if id := text(r.Legacy.Payload, "batchID"); strings.TrimSpace(id) != "" {
+		return BatchKey{OfBatch, strings.Clone(id)} // don't keep the whole text that it is part of
+	}
+	return BatchKey{kind, ownBatchPrefix[d] + run + "-" + string(kind)}
+}
+
+// ownBatchPrefix is put before the run in the name of a run's own batch: the
+// deployed services look for "bid-" in every batchID (docs/deployed-services.md, R06).
+var ownBatchPrefix = map[newqueue.Dialect]string{newqueue.MrtZK: "bid-"}
+
+// IsOwnBatch reports whether a batchID is a name that runs give to their own batches, in
+// either dialect.
+func IsOwnBatch(batchID string) bool { return ownBatchName.MatchString(batchID) }
+
+var ownBatchName = regexp.MustCompile(`^(bid-)?run\d{10}-(unbatched|inventory)$`)
+
+// Batch is what the records of one batch together say of it. Add its records in the order
+// in which they are migrated.
+type Batch struct {
+	Key     BatchKey
+	ID      string // its bid; "" before it has one
+	Run     string // that creates it
+	Jobs    int
+	in      [len(folders)]int // how many jobs are in each folder
+	changed time.Time         // when a job last changed
+	submission
+}
+
+// folders are [newqueue.BatchFolders], in that order.
+var folders = [...]newqueue.BatchFolder{newqueue.FolderProcessing, newqueue.FolderFailed, newqueue.FolderCompleted, newqueue.FolderDeleted}
+
+// Add adds a record whose job begins in this state.
+func (b *Batch) Add(r Record, s State, d newqueue.Dialect) {
+	b.submission.add(b.Key, r, b.Jobs == 0, d)
+	b.Jobs++
+	b.in[slices.Index(folders[:], s.Job.Folder())]++
+	b.changed = later(b.changed, r.Legacy.Header.Time)
+}
+
+// In is how many of the jobs begin in a folder.
+func (b *Batch) In(f newqueue.BatchFolder) int { return b.in[slices.Index(folders[:], f)] }
+
+// State is processing while a job has to run, else failed if a job failed, else
+// completed.
+func (b *Batch) State() newqueue.BatchState {
+	switch {
+	case b.In(newqueue.FolderProcessing) > 0:
+		return newqueue.BatchProcessing
+	case b.In(newqueue.FolderFailed) > 0:
+		return newqueue.BatchFailed
+	}
+	return newqueue.BatchCompleted
+}
+
+// Objects are the JSON objects of the batch that the services read.
+func (b *Batch) Objects(d newqueue.Dialect) []Object {
+	return []Object{
+		{Node: "submission", Values: b.submission.object(b.Key, d)},
+		{Node: "status", Values: newqueue.BatchStatus{State: b.State(), LastModified: b.changed}.Object(d)},
+	}
+}
+
+// Nodes are the znodes of the batch that are created before its first job, parents first.
+// The other ones are created with its jobs: see [Batch.Folder] and [Batch.Closing].
+func (b *Batch) Nodes(d newqueue.Dialect) []Node {
+	path := newqueue.BatchPath(b.ID)
+	nodes := []Node{{path, batchProvenance(b.Run, b.Key.Kind)}}
+	for _, o := range b.Objects(d) {
+		nodes = append(nodes, Node{path + "/" + o.Node, o.encode()})
+	}
+	return append(nodes,
+		Node{newqueue.BatchStatesPath(b.ID), None},
+		Node{newqueue.BatchUUIDPath(b.Key.UUID), []byte(b.ID)})
+}
+
+// Folder is the folder for the entries of jobs that begin in a state. It is created with
+// the first of them.
+func (b *Batch) Folder(s State) Node {
+	return Node{newqueue.BatchFolderPath(b.ID, s.Job.Folder()), None}
+}
+
+// Closing are the znodes that are created with the batch's last job.
+//
+// If a batch's folder batch-processing exists and is empty, the client library takes the
+// batch for done. A batch that is half created must not look like that. So if no job of
+// the batch has to run, the folder is created last. Without the folder, the library would
+// never report the batch nor clean it up (docs/new-layout.md, "Two dialects").
+//
+// A failed batch also has a report, with which a later update report is compared. It names
+// the jobs.
+func (b *Batch) Closing(failed, completed []string, d newqueue.Dialect) []Node {
+	var nodes []Node
+	if b.State() == newqueue.BatchFailed {
+		report := newqueue.StatusReport{FailedJobs: failed, Successful: completed, LastModified: b.changed}
+		nodes = append(nodes, Node{newqueue.BatchPath(b.ID) + "/status-report", encode(report.Object(d))})
+	}
+	if b.In(newqueue.FolderProcessing) == 0 {
+		nodes = append(nodes, Node{newqueue.BatchFolderPath(b.ID, newqueue.FolderProcessing), None})
+	}
+	return nodes
+}
+
+// All are all znodes of the batch but its jobs' entries, when all its jobs are there.
+// failed and completed are the ids of the jobs that began in these states.
+func (b *Batch) All(failed, completed []string, d newqueue.Dialect) []Node {
+	nodes := b.Nodes(d)
+	for i, f := range folders {
+		if b.in[i] > 0 {
+			nodes = append(nodes, Node{newqueue.BatchFolderPath(b.ID, f), None})
+		}
+	}
+	return append(nodes, b.Closing(failed, completed, d)...)
+}
+
+// earlier is the earlier of two times. The zero time doesn't count.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// later is the later of two times. The zero time doesn't count.
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,123 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mrtq/legacy"
+)
+
+// Choices are the choices that only the operator can make
+// (docs/migration.md, "What only you can decide").
+type Choices struct {
+	Consumed    string `json:"consumed"`    // block, pending or failed
+	Completed   string `json:"completed"`   // migrate or skip
+	Deleted     string `json:"deleted"`     // skip or migrate
+	Undecodable string `json:"undecodable"` // block or quarantine
+	// These matter only in dialect mrt-zk, which the deployed services read:
+	InventoryRecords string `json:"inventory_records"` // block or migrate
+	Unserviceable    string `json:"unserviceable"`     // block or migrate
+}
+
+// The values of [Choices].
+const (
+	Block      = "block"      // refuse the whole migration
+	Quarantine = "quarantine" // keep the bytes in a file and go on
+	Migrate    = "migrate"
+	Skip       = "skip"
+	AsPending  = "pending"
+	AsFailed   = "failed"
+)
+
+// Choice is one choice with its allowed values. The default is first.
+type Choice struct {
+	Name   string
+	Value  func(*Choices) *string // the field
+	Values []string
+}
+
+// AllChoices are all choices. Callers must not change it.
+var AllChoices = []Choice{
+	{"consumed", func(c *Choices) *string { return &c.Consumed }, []string{Block, AsPending, AsFailed}},
+	{"completed", func(c *Choices) *string { return &c.Completed }, []string{Migrate, Skip}},
+	{"deleted", func(c *Choices) *string { return &c.Deleted }, []string{Skip, Migrate}},
+	{"undecodable", func(c *Choices) *string { return &c.Undecodable }, []string{Block, Quarantine}},
+	{"inventory-records", func(c *Choices) *string { return &c.InventoryRecords }, []string{Block, Migrate}},
+	{"unserviceable", func(c *Choices) *string { return &c.Unserviceable }, []string{Block, Migrate}},
+}
+
+// DefaultChoices are the defaults, which are the safe ones.
+func DefaultChoices() Choices {
+	var c Choices
+	for _, choice := range AllChoices {
+		*choice.Value(&c) = choice.Values[0]
+	}
+	return c
+}
+
+// Validate returns an error if a choice has an unknown value. The error names the choice
+// and lists its values.
+func (c Choices) Validate() error {
+	for _, choice := range AllChoices {
+		if v := *choice.Value(&c); !slices.Contains(choice.Values, v) {
+			return fmt.Errorf("%s: %q: expected one of %s", choice.Name, v, strings.Join(choice.Values, ", "))
+		}
+	}
+	return nil
+}
+
+// Change is a choice that differs between two runs.
+type Change struct {
+	Choice string `json:"choice"`
+	From   string `json:"from"`
+	To     string `json:"to"`
+}
+
+// Changes lists the choices that are different in now.
+func (c Choices) Changes(now Choices) []Change {
+	var changes []Change
+	for _, choice := range AllChoices {
+		if from, to := *choice.Value(&c), *choice.Value(&now); from != to {
+			changes = append(changes, Change{choice.Name, from, to})
+		}
+	}
+	return changes
+}
+
+// Decision is what the choices decide about one record.
+type Decision struct {
+	Do     string // [Migrate], [Skip], [Quarantine] or [Block]
+	State  State  // in which its job or request begins, for Migrate
+	Reason string // "" for Migrate
+}
+
+// consumedMessage is the message of a job that is failed by choice.
+const consumedMessage = "was consumed in the legacy queue when it was migrated"
+
+// Decide says what a migration does with one record.
+func Decide(r Record, c Choices) Decision {
+	if r.Err != nil {
+		// A record that can't be read has no bytes to keep.
+		if c.Undecodable == Quarantine && r.Err.Kind != Unreadable {
+			return Decision{Do: Quarantine, Reason: r.Err.Error()}
+		}
+		return Decision{Do: Block, Reason: r.Err.Error()}
+	}
+	status := r.Legacy.Header.Status
+	switch {
+	case status == legacy.Completed && c.Completed == Skip:
+		return Decision{Do: Skip, Reason: "completed"}
+	case status == legacy.Deleted && c.Deleted == Skip:
+		return Decision{Do: Skip, Reason: "deleted"}
+	case status == legacy.Consumed && c.Consumed == Block:
+		return Decision{Do: Block, Reason: "consumed: a worker may be working on it"}
+	case status == legacy.Consumed && c.Consumed == AsPending:
+		return Decision{Do: Migrate, State: states[r.Queue][legacy.Pending]}
+	case status == legacy.Consumed:
+		s := states[r.Queue][legacy.Failed]
+		s.Message = consumedMessage
+		return Decision{Do: Migrate, State: s}
+	}
+	return Decision{Do: Migrate, State: states[r.Queue][status]}
+}

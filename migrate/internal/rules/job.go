@@ -1,0 +1,113 @@
+package rules
+
+import (
+	"mrtq/legacy"
+	"mrtq/newqueue"
+)
+
+// Node is a znode to create.
+type Node struct {
+	Path string
+	Data []byte
+}
+
+// None is the data of a znode that only has to exist. The client library writes empty
+// data, not null.
+var None = []byte{}
+
+// Job is a record with the ids that its job or access request has in the new queue.
+type Job struct {
+	Record Record
+	State  State  // in which it begins
+	Run    string // that creates it
+	ID     string // its jid, or the qid of an access request
+	Batch  string // its bid; "" for an access request
+}
+
+// Root is the job's or the request's own znode.
+func (j Job) Root() string {
+	if j.Record.Queue.IsAccess() {
+		return newqueue.AccessRequestPath(j.Record.Queue.accessQueue(), j.ID)
+	}
+	return newqueue.JobPath(j.ID)
+}
+
+// Nodes are all znodes of the job or request, parents first: first what is at and below
+// its own znode, then its entries (see [Job.Entries]).
+func (j Job) Nodes(d newqueue.Dialect) []Node {
+	root := j.Root()
+	nodes := []Node{{root, j.provenance().encode()}}
+	if !j.Record.Queue.IsAccess() {
+		nodes = append(nodes,
+			Node{root + "/bid", []byte(j.Batch)},
+			Node{root + "/priority", newqueue.Number(int64(j.Record.Legacy.Key.Priority))},
+			Node{root + "/space_needed", newqueue.Number(0)})
+	}
+	for _, o := range j.Objects(d) {
+		nodes = append(nodes, Node{root + "/" + o.Node, o.encode()})
+	}
+	for _, entry := range j.Entries(d) {
+		nodes = append(nodes, Node{entry, None})
+	}
+	return nodes
+}
+
+// Entries are the paths of the job's entries: in its batch, and in the queue of its state.
+// An access request has none.
+func (j Job) Entries(d newqueue.Dialect) []string {
+	if j.Record.Queue.IsAccess() {
+		return nil
+	}
+	entries := []string{newqueue.BatchEntryPath(j.Batch, j.State.Job.Folder(), j.ID)}
+	if j.State.Job != newqueue.JobDeleted || d.KeepsDeleted() {
+		entries = append(entries, newqueue.JobEntryPath(j.State.Job, j.Record.Legacy.Key.Priority, j.ID))
+	}
+	return entries
+}
+
+// Object is the JSON object that a znode below a job, a request or a batch holds.
+type Object struct {
+	Node   string // the znode's name
+	Values newqueue.Object
+	text   []byte // the data, if it is not the canonical JSON of Values
+}
+
+// Objects are the JSON objects of the job or request.
+func (j Job) Objects(d newqueue.Dialect) []Object {
+	r := j.Record
+	if r.Queue.IsAccess() {
+		return accessObjects(r, j.State, d)
+	}
+	p := r.Legacy.Payload
+	objects := []Object{
+		{Node: "configuration", Values: configuration(r, j.Batch, d)},
+		{Node: "identifiers", Values: Identifiers(p).Object()},
+		{Node: "metadata", Values: metadata(p).Object()},
+		{Node: "status", Values: newqueue.JobStatus{State: j.State.Job, LastSuccessful: j.State.lastSuccessful(d),
+			LastModified: r.Legacy.Header.Time, Message: j.State.Message}.Object(d)},
+	}
+	if r.Queue == Inventory {
+		inventory := newqueue.Inventory{ManifestURL: text(p, "manifestURL"), Mode: inventoryMode}
+		objects = append(objects, Object{Node: "inventory", Values: inventory.Object()})
+	}
+	return objects
+}
+
+// inventoryMode is the only mode in use; others "will be used when we implement
+// fix options" (Queue Data, "Batches and Jobs": docs/legacy-format.md,
+// "Sources").
+const inventoryMode = "add"
+
+// encode is the data of the object's znode.
+func (o Object) encode() []byte {
+	if o.text != nil {
+		return o.text
+	}
+	return encode(o.Values)
+}
+
+// encode is the canonical JSON of an object. Unlike encoding/json, it keeps the unpaired
+// surrogates that Java strings may hold.
+func encode(o newqueue.Object) []byte {
+	return legacy.AppendJSON(make([]byte, 0, 256), map[string]any(o))
+}

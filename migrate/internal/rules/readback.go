@@ -1,0 +1,123 @@
+package rules
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"mrtq/legacy"
+	"mrtq/newqueue"
+)
+
+// ReadBack recovers the record from the znodes of its job or request, and says what is
+// lost. It derives the record's key, header and every property from the znodes' data, by
+// rules of its own: if the mapping is wrong, it is wrong in the same way when it migrates
+// and when it verifies. ReadBack still finds what was lost.
+//
+// nodes has the data of the znodes by their names below the job's own znode, and that
+// znode's data under "".
+func ReadBack(r Record, nodes map[string][]byte) (lost []string) {
+	report := func(what string, got, want any) {
+		lost = append(lost, fmt.Sprintf("%s of %s reads back as %q, expected %q", what, r.Path, fmt.Sprint(got), fmt.Sprint(want)))
+	}
+	readBackHeader(r.Legacy, nodes, report)
+	var got legacy.Payload
+	if r.Queue.IsAccess() {
+		got = decodeObject(nodes["token"])
+	} else {
+		if n := string(nodes["priority"]); n != fmt.Sprint(r.Legacy.Key.Priority) {
+			report("the priority", n, r.Legacy.Key.Priority)
+		}
+		got = recoverProperties(decodeObject(nodes["configuration"]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Legacy.Payload)) {
+		want := r.Legacy.Payload[name]
+		value, there := got[name]
+		if there && sameText(value, want) {
+			continue
+		}
+		g, w := legacy.AppendJSON(nil, value), legacy.AppendJSON(nil, want)
+		if !there || !bytes.Equal(g, w) {
+			report(fmt.Sprintf("property %q", name), string(g), string(w))
+		}
+	}
+	for name := range got {
+		if _, there := r.Legacy.Payload[name]; !there {
+			report(fmt.Sprintf("property %q", name), "there", "absent")
+		}
+	}
+	return lost
+}
+
+// readBackHeader compares the key and the header with the provenance.
+func readBackHeader(l legacy.Record, nodes map[string][]byte, report func(what string, got, want any)) {
+	p, _ := ParseProvenance(nodes[""])
+	if name := p.Path[strings.LastIndexByte(p.Path, '/')+1:]; name != l.Key.String() {
+		report("the key", name, l.Key)
+	}
+	if p.Status != l.Header.Status.String() {
+		report("the status", p.Status, l.Header.Status)
+	}
+	if want := newqueue.Design.FormatTime(l.Header.Time); p.Time != want || p.TimeUnit != string(l.Header.Unit) {
+		report("the time", p.Time+" "+p.TimeUnit, want+" "+string(l.Header.Unit))
+	}
+	if p.HighPriority != l.Key.HighPriority || p.Worker != l.Key.Worker || p.Sequence != l.Key.Sequence {
+		report("the key's parts", p, l.Key)
+	}
+}
+
+func sameText(a, b any) bool {
+	x, isText := a.(string)
+	y, areText := b.(string)
+	return isText && areText && x == y
+}
+
+// decodeObject reads a JSON object; nil if it isn't one.
+func decodeObject(data []byte) legacy.Payload {
+	_, p, err := legacy.DecodePayload(data)
+	if err != nil || !json.Valid(data) {
+		return nil
+	}
+	return p
+}
+
+// recoverProperties takes the record's properties out of a configuration.
+func recoverProperties(configuration legacy.Payload) legacy.Payload {
+	p := legacy.Payload{}
+	added, _ := configuration["legacy.absent"].([]any)
+	for key, value := range configuration {
+		switch key {
+		case "batch_id", "submissionDate", "submission_mode", "legacy.absent":
+			// added by the migration
+		case "profile_name":
+			setDefault(p, "profile", value)
+		case "payload_url":
+			setDefault(p, "filename", value)
+		case "payload_type":
+			setDefault(p, "type", value)
+		case "response_type":
+			setDefault(p, "responseForm", value)
+		case "local_id":
+			setDefault(p, "localID", value)
+		default:
+			// Not a property: a default for the services, or a key whose own value has the
+			// prefix.
+			_, kept := configuration["legacy."+key]
+			if !kept && !slices.Contains(added, any(key)) {
+				p[strings.TrimPrefix(key, "legacy.")] = value
+			}
+		}
+	}
+	return p
+}
+
+// setDefault sets a property, unless the configuration also holds it under its own name.
+// There it has its type.
+func setDefault(p legacy.Payload, name string, value any) {
+	if _, there := p[name]; !there {
+		p[name] = value
+	}
+}

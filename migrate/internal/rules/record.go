@@ -1,0 +1,126 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/newqueue"
+)
+
+// QueueKind is the kind of a legacy queue.
+type QueueKind string
+
+// The kinds of legacy queues (docs/legacy-format.md, "Where the records are").
+const (
+	Ingest      QueueKind = "ingest"
+	Inventory   QueueKind = "inventory"
+	AccessSmall QueueKind = "accessSmall"
+	AccessLarge QueueKind = "accessLarge"
+)
+
+// QueueKinds are all kinds, in the order in which their records are migrated.
+var QueueKinds = []QueueKind{Ingest, Inventory, AccessSmall, AccessLarge}
+
+// IsAccess reports whether the queue's records become access requests. The others become
+// jobs.
+func (k QueueKind) IsAccess() bool { return k == AccessSmall || k == AccessLarge }
+
+// Hold is the hold that keeps the workers away from what the queue's records become.
+func (k QueueKind) Hold() newqueue.QueueHold {
+	switch k {
+	case AccessSmall:
+		return newqueue.HoldAccessSmall
+	case AccessLarge:
+		return newqueue.HoldAccessLarge
+	}
+	return newqueue.HoldIngest
+}
+
+// accessQueue is the new queue of an access record.
+func (k QueueKind) accessQueue() newqueue.AccessQueue {
+	if k == AccessLarge {
+		return newqueue.AccessLarge
+	}
+	return newqueue.AccessSmall
+}
+
+// Queues names the znodes of a deployment's legacy queues. A kind may have none or several:
+// older sites had one ingest queue for each worker.
+type Queues struct {
+	Nodes map[QueueKind][]string `json:"nodes"`
+	Locks []string               `json:"locks"` // their children are outstanding legacy object locks
+}
+
+// DefaultQueues are the usual names. The caller owns them.
+func DefaultQueues() Queues {
+	return Queues{
+		Nodes: map[QueueKind][]string{
+			Ingest:      {"/ingest"},
+			Inventory:   {"/mrt.inventory.full"},
+			AccessSmall: {"/accessSmall.1"},
+			AccessLarge: {"/accessLarge.1"},
+		},
+		Locks: []string{"/mrt.lock"},
+	}
+}
+
+// Roots returns the paths of all queue nodes and lock nodes. Their subtrees are the legacy
+// queue.
+func (q Queues) Roots() []string {
+	var roots []string
+	for _, kind := range QueueKinds {
+		roots = append(roots, q.Nodes[kind]...)
+	}
+	return append(roots, q.Locks...)
+}
+
+// Validate returns an error if ZooKeeper would refuse a path, or if a znode is given
+// twice: its records would be migrated twice.
+func (q Queues) Validate() error {
+	roots := q.Roots()
+	for i, root := range roots {
+		if err := znode.ValidatePath(root); err != nil {
+			return err
+		}
+		if slices.Contains(roots[:i], root) {
+			return fmt.Errorf("queue node %s is given twice", root)
+		}
+	}
+	return nil
+}
+
+// Record is one znode of a legacy queue.
+type Record struct {
+	Path  string
+	Queue QueueKind
+	Data  []byte // as it was read
+	// Legacy is the decoded record, if Err is nil.
+	Legacy legacy.Record
+	Err    *legacy.Error
+}
+
+// Unreadable is the kind of error of a [Record] whose data could not be read, usually
+// because the credentials don't allow it. Only its path is known.
+const Unreadable legacy.Kind = "unreadable"
+
+// Compare orders records as they are migrated: kind by kind, and within a kind as the old
+// queue would have handed them out (docs/migration.md, "Order"; [legacy.Key.Compare]). If
+// two nodes of a kind have the same key, the paths decide.
+func Compare(aKind QueueKind, aPath string, aKey legacy.Key, bKind QueueKind, bPath string, bKey legacy.Key) int {
+	if aKind != bKind {
+		return slices.Index(QueueKinds, aKind) - slices.Index(QueueKinds, bKind)
+	}
+	if c := aKey.Compare(bKey); c != 0 {
+		return c
+	}
+	return strings.Compare(aPath, bPath)
+}
+
+// text is a property as text; "" if the record has none.
+func text(p legacy.Payload, property string) string {
+	s, _ := p.Text(property)
+	return s
+}
