@@ -3,7 +3,6 @@ package rules
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"mrtq/internal/znode"
 	"mrtq/legacy"
@@ -105,19 +104,6 @@ type Record struct {
 // Unreadable is the kind of error of a [Record] whose data could not be read, usually
 // because the credentials don't allow it. Only its path is known.
 const Unreadable legacy.Kind = "unreadable"
-
-// Compare orders records as they are migrated: kind by kind, and within a kind as the old
-// queue would have handed them out (docs/migration.md, "Order"; [legacy.Key.Compare]). If
-// two nodes of a kind have the same key, the paths decide.
-func Compare(aKind QueueKind, aPath string, aKey legacy.Key, bKind QueueKind, bPath string, bKey legacy.Key) int {
-	if aKind != bKind {
-		return slices.Index(QueueKinds, aKind) - slices.Index(QueueKinds, bKind)
-	}
-	if c := aKey.Compare(bKey); c != 0 {
-		return c
-	}
-	return strings.Compare(aPath, bPath)
-}
 
 // text is a property as text; "" if the record has none.
 func text(p legacy.Payload, property string) string {

@@ -1,0 +1,147 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"runtime"
+	"slices"
+	"sync"
+
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/migrate/internal/rules"
+)
+
+// Fetched is a record as it was read.
+type Fetched struct {
+	rules.Record
+	There bool     // false if it has been removed since it was listed; then only the path is set
+	Below []string // paths of znodes below it; a record has none
+}
+
+// window is how many records are decoded together.
+const window = 512
+
+// Fetch reads and decodes the records at paths, in their order. Reading goes on while the
+// caller uses what was read.
+func (s *Source) Fetch(ctx context.Context, paths iter.Seq[string]) iter.Seq2[Fetched, error] {
+	return func(yield func(Fetched, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		windows := make(chan []Fetched, 2)
+		var failed error // why reading ended; set before windows is closed
+		go func() {
+			defer close(windows)
+			failed = s.fetchWindows(ctx, paths, windows)
+		}()
+		for w := range windows {
+			for _, f := range w {
+				if !yield(f, nil) {
+					cancel()
+					for range windows { // until the reader has ended
+					}
+					return
+				}
+			}
+		}
+		if failed != nil {
+			yield(Fetched{}, failed)
+		}
+	}
+}
+
+// fetchWindows reads the records and sends them, a window at a time.
+func (s *Source) fetchWindows(ctx context.Context, paths iter.Seq[string], windows chan<- []Fetched) error {
+	subs := make([]zkconn.Subtree, 0, window)
+	flush := func() error {
+		select {
+		case windows <- s.decode(subs):
+			subs = subs[:0]
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	for sub, err := range s.r.Subtrees(ctx, paths) {
+		if err != nil {
+			return errors.Join(flush(), err)
+		}
+		if subs = append(subs, sub); len(subs) == window {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+// decode decodes a window, on all cores.
+func (s *Source) decode(subs []zkconn.Subtree) []Fetched {
+	decoded := make([]Fetched, len(subs))
+	each := max(1, (len(subs)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
+	var cores sync.WaitGroup
+	for start := 0; start < len(subs); start += each {
+		cores.Go(func() {
+			for i := start; i < min(start+each, len(subs)); i++ {
+				decoded[i] = s.decodeOne(subs[i])
+			}
+		})
+	}
+	cores.Wait()
+	return decoded
+}
+
+func (s *Source) decodeOne(sub zkconn.Subtree) Fetched {
+	f := Fetched{Record: rules.Record{Path: sub.Root, Queue: s.Kind(sub.Root)}}
+	if sub.Missing() {
+		return f
+	}
+	f.There = true
+	f.Record = decodeRecord(f.Queue, sub.Nodes[0], s.Options)
+	for _, n := range sub.Nodes[1:] {
+		f.Below = append(f.Below, n.Path)
+	}
+	return f
+}
+
+// decodeRecord decodes one znode of a legacy queue.
+func decodeRecord(kind rules.QueueKind, n znode.Node, opt legacy.Options) rules.Record {
+	r := rules.Record{Path: n.Path, Queue: kind, Data: n.Data}
+	if n.Unreadable != "" {
+		r.Err = &legacy.Error{Kind: rules.Unreadable, Offset: -1, Msg: n.Unreadable}
+		return r
+	}
+	rec, err := legacy.Decode(znode.Name(n.Path), r.Data, opt)
+	if err == nil {
+		r.Legacy = rec
+	} else if !errors.As(err, &r.Err) {
+		r.Err = &legacy.Error{Kind: legacy.BadPayload, Offset: -1, Err: err}
+	}
+	return r
+}
+
+// Records reads and decodes all records in byte order of their paths. A bad record has an
+// Err. A record that has been removed since it was listed is left out.
+func (s *Source) Records(ctx context.Context) iter.Seq2[rules.Record, error] {
+	return func(yield func(rules.Record, error) bool) {
+		for f, err := range s.Fetch(ctx, s.Paths()) {
+			if err != nil {
+				yield(rules.Record{}, err)
+				return
+			}
+			if f.There && !yield(f.Record, nil) {
+				return
+			}
+		}
+	}
+}
+
+// FetchOne reads and decodes one record.
+func (s *Source) FetchOne(ctx context.Context, path string) (Fetched, error) {
+	for f, err := range s.Fetch(ctx, slices.Values([]string{path})) {
+		return f, err
+	}
+	return Fetched{}, nil
+}

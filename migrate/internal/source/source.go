@@ -1,0 +1,251 @@
+// Package source reads a legacy queue: it lists the records, reads and decodes them, in the
+// order that the caller wants. Only the records' names are in memory. It writes nothing.
+package source
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/migrate/internal/rules"
+)
+
+// Source is a legacy queue, as it was listed by [Open].
+type Source struct {
+	Queues  rules.Queues
+	Options legacy.Options
+	Nodes   []Node   // the queue nodes that are there
+	Locks   []Lock   // outstanding legacy object locks
+	Missing []string // queue nodes that are not there
+	There   []string // if any is missing: the znodes at the top
+
+	r *zkconn.Reader
+}
+
+// Node is one znode whose children are records.
+type Node struct {
+	Path  string
+	Kind  rules.QueueKind
+	Names []string // of the records, in byte order
+	Stat  znode.Stat
+	ACL   []znode.ACL
+}
+
+// Lock is one outstanding legacy object lock.
+type Lock struct {
+	Path string
+	// Legacy is the decoded lock, if Err is nil.
+	Legacy legacy.Lock
+	Err    error
+}
+
+// ErrNoQueues says that none of the queue nodes is in the source. Usually the chroot is
+// wrong, or the nodes have other names. The error is a [*NoQueuesError].
+var ErrNoQueues = errors.New("none of the legacy queue nodes is there")
+
+// ErrUnlisted says that a queue node itself could not be read, so its records are not
+// known.
+var ErrUnlisted = errors.New("it can't be listed, so what is in it is not known")
+
+// NoQueuesError says which queue nodes are missing, and what is at the top of the source
+// instead. It is an [ErrNoQueues].
+type NoQueuesError struct{ Missing, There []string }
+
+// Error lists the queue nodes and what is at the top of the source instead.
+func (e *NoQueuesError) Error() string {
+	there := "nothing"
+	if len(e.There) > 0 {
+		there = strings.Join(e.There, ", ")
+	}
+	return fmt.Sprintf("%v: looked for %s; there is %s", ErrNoQueues, strings.Join(e.Missing, ", "), there)
+}
+
+// Is makes it an [ErrNoQueues].
+func (e *NoQueuesError) Is(target error) bool { return target == ErrNoQueues }
+
+// Open lists the records of the queues, and reads the locks. The caller closes r when the
+// source is not needed any more. The error wraps [ErrNoQueues] or [ErrUnlisted], or comes
+// from reading.
+func Open(ctx context.Context, r *zkconn.Reader, queues rules.Queues, opt legacy.Options) (*Source, error) {
+	s := &Source{Queues: queues, Options: opt, r: r.MarkUnreadable()}
+	for _, kind := range rules.QueueKinds {
+		for _, path := range queues.Nodes[kind] {
+			if err := s.list(ctx, kind, path); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(s.Missing) > 0 {
+		there, _ := r.Children(ctx, "/") // for messages alone
+		slices.Sort(there)
+		for _, name := range there {
+			s.There = append(s.There, "/"+name)
+		}
+		if len(s.Nodes) == 0 {
+			return nil, &NoQueuesError{Missing: s.Missing, There: s.There}
+		}
+	}
+	for _, root := range queues.Locks {
+		if err := s.readLocks(ctx, root); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// list notes the names of a queue node's records. A queue node below another queue node
+// is not a record.
+func (s *Source) list(ctx context.Context, kind rules.QueueKind, path string) error {
+	n, err := s.r.Look(ctx, path, true)
+	if errors.Is(err, znode.ErrNoNode) {
+		s.Missing = append(s.Missing, path)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if n.Unreadable != "" {
+		return fmt.Errorf("%s: %w (%s)", path, ErrUnlisted, n.Unreadable)
+	}
+	names, err := s.r.Children(ctx, path)
+	if err != nil {
+		return err
+	}
+	roots := s.Queues.Roots()
+	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(roots, znode.Join(path, name)) })
+	slices.Sort(names)
+	s.Nodes = append(s.Nodes, Node{Path: path, Kind: kind, Names: names, Stat: n.Stat, ACL: n.ACL})
+	return nil
+}
+
+func (s *Source) readLocks(ctx context.Context, root string) error {
+	names, err := s.r.Children(ctx, root)
+	if errors.Is(err, znode.ErrNoNode) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	slices.Sort(names)
+	paths := make([]string, len(names))
+	for i, name := range names {
+		paths[i] = znode.Join(root, name)
+	}
+	nodes, err := s.r.GetAll(ctx, paths, nil)
+	for _, n := range nodes {
+		if n.Unreadable != "" {
+			s.Locks = append(s.Locks, Lock{Path: n.Path, Err: errors.New(n.Unreadable)})
+			continue
+		}
+		l, err := legacy.DecodeLock(n.Data, s.Options)
+		s.Locks = append(s.Locks, Lock{Path: n.Path, Legacy: l, Err: err})
+	}
+	return err
+}
+
+// Len is the number of records, as they were listed.
+func (s *Source) Len() int {
+	n := 0
+	for _, node := range s.Nodes {
+		n += len(node.Names)
+	}
+	return n
+}
+
+// Kind is the kind of the queue that a record is in; "" if its parent is no queue node.
+func (s *Source) Kind(record string) rules.QueueKind {
+	parent := znode.Parent(record)
+	for _, n := range s.Nodes {
+		if n.Path == parent {
+			return n.Kind
+		}
+	}
+	return ""
+}
+
+// Has reports whether the source had a record when it was listed.
+func (s *Source) Has(record string) bool {
+	parent, name := znode.Parent(record), znode.Name(record)
+	for _, n := range s.Nodes {
+		if n.Path == parent {
+			_, there := slices.BinarySearch(n.Names, name)
+			return there
+		}
+	}
+	return false
+}
+
+// Paths yields the paths of all records, in byte order.
+func (s *Source) Paths() iter.Seq[string] {
+	nodes := slices.SortedFunc(slices.Values(s.Nodes), func(a, b Node) int { return cmp.Compare(a.Path, b.Path) })
+	return func(yield func(string) bool) {
+		for _, n := range nodes {
+			for _, name := range n.Names {
+				if !yield(znode.Join(n.Path, name)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// InOrder yields the paths of all records in the order in which they are migrated: kind by
+// kind, and within a kind as the old queue would have handed them out (docs/migration.md,
+// "Order").
+func (s *Source) InOrder() iter.Seq[string] {
+	type place struct {
+		rank       int64 // of the record's key among its kind
+		node, name int32
+	}
+	return func(yield func(string) bool) {
+		for _, kind := range rules.QueueKinds {
+			var order []place
+			for i, n := range s.Nodes {
+				if n.Kind != kind {
+					continue
+				}
+				for j, name := range n.Names {
+					order = append(order, place{rankOf(name), int32(i), int32(j)})
+				}
+			}
+			path := func(p place) string { return znode.Join(s.Nodes[p.node].Path, s.Nodes[p.node].Names[p.name]) }
+			slices.SortFunc(order, func(a, b place) int {
+				if c := cmp.Compare(a.rank, b.rank); c != 0 {
+					return c
+				}
+				return compareTied(path(a), path(b))
+			})
+			for _, p := range order {
+				if !yield(path(p)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// compareTied orders two records whose keys have the same rank. If two nodes of a kind have
+// the same key, the paths decide.
+func compareTied(a, b string) int {
+	keyA, _ := legacy.ParseKey(znode.Name(a))
+	keyB, _ := legacy.ParseKey(znode.Name(b))
+	return cmp.Or(keyA.Compare(keyB), strings.Compare(a, b))
+}
+
+// rankOf orders the names of one kind as the old queue would have handed the records out.
+// A name that is no key, and so no record, comes first.
+func rankOf(name string) int64 {
+	key, err := legacy.ParseKey(name)
+	if err != nil {
+		return math.MinInt64
+	}
+	return key.Rank()
+}

@@ -1,0 +1,67 @@
+package target
+
+import (
+	"context"
+	"slices"
+
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+)
+
+// Batch is what a plan must know of a batch that is there.
+type Batch struct {
+	ID         string
+	There      bool
+	State      newqueue.BatchState // "" if its status can't be read
+	Submission newqueue.Object     // nil if it can't be read
+	Folders    []newqueue.BatchFolder
+}
+
+// Open reports whether jobs can be added to the batch.
+func (b Batch) Open() bool { return b.There && b.State == newqueue.BatchProcessing }
+
+// HasFolder reports whether the batch has a folder for the entries of jobs.
+func (b Batch) HasFolder(f newqueue.BatchFolder) bool { return slices.Contains(b.Folders, f) }
+
+// Batches reads batches by their bids.
+func (t *Target) Batches(ctx context.Context, bids []string, d newqueue.Dialect) (map[string]Batch, error) {
+	batches := map[string]Batch{}
+	for some := range slices.Chunk(bids, 1000) {
+		var paths []string
+		for _, bid := range some {
+			root := newqueue.BatchPath(bid)
+			paths = append(paths, root, root+"/status", root+"/submission")
+			for _, f := range newqueue.BatchFolders {
+				paths = append(paths, newqueue.BatchFolderPath(bid, f))
+			}
+		}
+		nodes, err := t.Reader.GetAll(ctx, paths, nil)
+		if err != nil {
+			return nil, err
+		}
+		there := map[string]znode.Node{}
+		for _, n := range nodes {
+			there[n.Path] = n
+		}
+		for _, bid := range some {
+			batches[bid] = batchOf(bid, there, d)
+		}
+	}
+	return batches, nil
+}
+
+func batchOf(bid string, there map[string]znode.Node, d newqueue.Dialect) Batch {
+	root := newqueue.BatchPath(bid)
+	b := Batch{ID: bid}
+	_, b.There = there[root]
+	if status, err := newqueue.ParseBatchStatus(d, there[root+"/status"].Data); err == nil {
+		b.State = status.State
+	}
+	b.Submission, _ = newqueue.ParseObject(there[root+"/submission"].Data)
+	for _, f := range newqueue.BatchFolders {
+		if _, ok := there[newqueue.BatchFolderPath(bid, f)]; ok {
+			b.Folders = append(b.Folders, f)
+		}
+	}
+	return b
+}

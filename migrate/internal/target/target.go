@@ -1,0 +1,231 @@
+// Package target reads what a target holds: the migration's own records, the holds, and
+// what a plan must know of the batches that are there. It writes nothing.
+package target
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+	"mrtq/migrate/internal/ledger"
+	"mrtq/newqueue"
+)
+
+// Target is a target as it was read by [Read].
+type Target struct {
+	Reader *zkconn.Reader
+	Ledger *ledger.Ledger
+	// Damage is not nil if the migration's own records are not whole. It is an
+	// [ledger.ErrDamaged]. Then Ledger has only what could be read, and nothing may be
+	// decided by it.
+	Damage error
+	Holds  []Hold // on queues, then on collections, sorted by path
+	// Layout has the Stats of the layout's own znodes that are there, by path: parents of
+	// batches, jobs and so on, but none of these themselves.
+	Layout map[string]znode.Stat
+	// JobsVersion is the version of /jobs; -1 if it is not there.
+	JobsVersion int32
+}
+
+// Hold is a hold on a queue or on a collection.
+type Hold struct {
+	Path       string
+	Queue      newqueue.QueueHold // "" for a hold on a collection
+	Collection string             // "" for a hold on a queue
+	Owners     ledger.Owners
+	Stat       znode.Stat
+}
+
+// Read reads a target. An error comes from reading.
+func Read(ctx context.Context, r *zkconn.Reader) (*Target, error) {
+	t := &Target{Reader: r, Ledger: ledger.New(nil), Layout: map[string]znode.Stat{}, JobsVersion: -1}
+	// /jobs before the runs, because a run's first transaction sets both.
+	newest, err := t.readLayout(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, read := range []func(context.Context) error{
+		func(ctx context.Context) error { return t.readRuns(ctx, newest) },
+		t.readEntries,
+		t.readHolds,
+	} {
+		if err := read(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// readLayout notes which of the layout's own znodes are there. It returns the newest run,
+// as /jobs names it.
+func (t *Target) readLayout(ctx context.Context) (newest string, err error) {
+	nodes, err := t.Reader.GetAll(ctx, layoutPaths(), nil)
+	for _, n := range nodes {
+		t.Layout[n.Path] = n.Stat
+		if n.Path == newqueue.JobsPath {
+			newest, t.JobsVersion = ledger.ParseNewest(n.Data), n.Stat.Version
+		}
+	}
+	return newest, err
+}
+
+// layoutPaths are the layout's own znodes in either dialect.
+func layoutPaths() []string {
+	paths := []string{ledger.MigrationPath, ledger.RunsPath, ledger.EntriesPath, ledger.ElectionPath,
+		newqueue.BatchesPath, newqueue.BatchUUIDsPath, newqueue.JobsPath, newqueue.JobStatesPath, newqueue.AccessPath, newqueue.LocksPath, newqueue.QueueLocksPath}
+	for _, d := range newqueue.Dialects {
+		paths = append(paths, d.StartNodes()...)
+		paths = append(paths, d.LocalIDLocksPath())
+		for _, s := range d.JobStates() {
+			paths = append(paths, newqueue.JobStatePath(s))
+		}
+	}
+	for _, q := range newqueue.AccessQueues {
+		paths = append(paths, newqueue.AccessQueuePath(q))
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
+// HasQueue reports whether there is a new queue, or the records of a migration.
+func (t *Target) HasQueue() bool {
+	_, jobs := t.Layout[newqueue.JobsPath]
+	_, migration := t.Layout[ledger.MigrationPath]
+	return jobs || migration
+}
+
+// damaged notes the first damage of the migration's own records.
+func (t *Target) damaged(err error) {
+	if t.Damage == nil {
+		t.Damage = err
+	}
+}
+
+func (t *Target) readRuns(ctx context.Context, newest string) error {
+	names, err := t.Reader.Children(ctx, ledger.RunsPath)
+	if err != nil && !errors.Is(err, znode.ErrNoNode) {
+		return err
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return !ledger.IsRun(name) })
+	slices.Sort(names)
+	paths := make([]string, len(names))
+	for i, name := range names {
+		paths[i] = ledger.RunPath(name)
+	}
+	nodes, err := t.Reader.GetAll(ctx, paths, nil)
+	if err != nil {
+		return err
+	}
+	var runs []ledger.Run
+	for _, n := range nodes {
+		run, err := ledger.ParseRun(n)
+		if err != nil {
+			t.damaged(err)
+			continue
+		}
+		if want := ledger.RunID(int32(len(runs))); run.ID != want {
+			t.damaged(missing(ledger.RunPath(want), "it is not there, although the later "+run.ID+" is"))
+		}
+		runs = append(runs, run)
+	}
+	if newest != "" && (len(runs) == 0 || runs[len(runs)-1].ID < newest) {
+		t.damaged(missing(ledger.RunPath(newest), newqueue.JobsPath+" says that it is the newest run, and it is not there"))
+	}
+	t.Ledger = ledger.New(runs)
+	return nil
+}
+
+func missing(path, what string) error { return &ledger.DamageError{Path: path, What: what} }
+
+// entriesAtOnce is how many entries are read together. Each has the records of one
+// transaction.
+const entriesAtOnce = 500
+
+func (t *Target) readEntries(ctx context.Context) error {
+	if t.Damage != nil {
+		return nil
+	}
+	for i, run := range t.Ledger.Runs {
+		for from := 0; from < run.Entries; from += entriesAtOnce {
+			var paths []string
+			for n := from; n < min(from+entriesAtOnce, run.Entries); n++ {
+				path, _, _ := ledger.EntryPath(run.ID, n)
+				paths = append(paths, path)
+			}
+			nodes, err := t.Reader.GetAll(ctx, paths, nil)
+			if err != nil {
+				return err
+			}
+			for j, path := range paths {
+				if j == len(nodes) || nodes[j].Path != path {
+					t.damaged(missing(path, fmt.Sprintf("it is not there, and %s says that the run has %d entries", ledger.RunPath(run.ID), run.Entries)))
+					return nil
+				}
+				if err := t.Ledger.Add(i, path, nodes[j].Data); err != nil {
+					t.damaged(err)
+					return nil
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (t *Target) readHolds(ctx context.Context) error {
+	for _, parent := range []string{newqueue.QueueLocksPath, newqueue.CollectionLocksPath} {
+		names, err := t.Reader.Children(ctx, parent)
+		if errors.Is(err, znode.ErrNoNode) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		slices.Sort(names)
+		var paths []string
+		for _, name := range names {
+			if parent == newqueue.CollectionLocksPath || slices.Contains(newqueue.QueueHolds, newqueue.QueueHold(name)) {
+				paths = append(paths, znode.Join(parent, name))
+			}
+		}
+		nodes, err := t.Reader.GetAll(ctx, paths, nil)
+		if err != nil {
+			return err
+		}
+		for _, n := range nodes {
+			h := Hold{Path: n.Path, Owners: ledger.ParseOwners(n.Data), Stat: n.Stat}
+			if parent == newqueue.QueueLocksPath {
+				h.Queue = newqueue.QueueHold(znode.Name(n.Path))
+			} else {
+				h.Collection = znode.Name(n.Path)
+			}
+			t.Holds = append(t.Holds, h)
+		}
+	}
+	return nil
+}
+
+// Hold returns the hold on a queue; nil if the queue is not held.
+func (t *Target) Hold(q newqueue.QueueHold) *Hold {
+	for i := range t.Holds {
+		if t.Holds[i].Queue == q {
+			return &t.Holds[i]
+		}
+	}
+	return nil
+}
+
+// Released reports whether the workers of a queue may have worked on the jobs of a run:
+// the run was released, or is rolled back, or the hold is gone, because somebody lifted it
+// without mrtq.
+func (t *Target) Released(run *ledger.Run, q newqueue.QueueHold) bool {
+	return run.State == ledger.RolledBack || !run.Released(q).IsZero() || run.State == ledger.Done && t.Hold(q) == nil
+}
+
+// Restored reports whether a run's record was restored from a backup, znode by znode, and
+// nobody has said since that this is known.
+func (t *Target) Restored() bool {
+	return slices.ContainsFunc(t.Ledger.Runs, ledger.Run.WasRestored)
+}
