@@ -27,7 +27,7 @@ type Job struct {
 // Root is the job's or the request's own znode.
 func (j Job) Root() string {
 	if j.Record.Queue.IsAccess() {
-		return newqueue.AccessRequestPath(j.Record.Queue.accessQueue(), j.ID)
+		return newqueue.AccessRequestPath(j.Record.Queue.AccessQueue(), j.ID)
 	}
 	return newqueue.JobPath(j.ID)
 }

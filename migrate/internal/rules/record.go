@@ -38,8 +38,8 @@ func (k QueueKind) Hold() newqueue.QueueHold {
 	return newqueue.HoldIngest
 }
 
-// accessQueue is the new queue of an access record.
-func (k QueueKind) accessQueue() newqueue.AccessQueue {
+// AccessQueue is the new queue of an access record.
+func (k QueueKind) AccessQueue() newqueue.AccessQueue {
 	if k == AccessLarge {
 		return newqueue.AccessLarge
 	}

@@ -249,3 +249,11 @@ func rankOf(name string) int64 {
 	}
 	return key.Rank()
 }
+
+// Again lists the same queues again, as they are now. The error is that of [Open].
+func (s *Source) Again(ctx context.Context) (*Source, error) {
+	return Open(ctx, s.r, s.Queues, s.Options)
+}
+
+// Reader is the session that reads the source.
+func (s *Source) Reader() *zkconn.Reader { return s.r }

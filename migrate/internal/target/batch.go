@@ -13,6 +13,8 @@ type Batch struct {
 	ID         string
 	There      bool
 	State      newqueue.BatchState // "" if its status can't be read
+	// StatusVersion is the version of its status.
+	StatusVersion int32
 	Submission newqueue.Object     // nil if it can't be read
 	Folders    []newqueue.BatchFolder
 }
@@ -54,6 +56,7 @@ func batchOf(bid string, there map[string]znode.Node, d newqueue.Dialect) Batch 
 	root := newqueue.BatchPath(bid)
 	b := Batch{ID: bid}
 	_, b.There = there[root]
+	b.StatusVersion = there[root+"/status"].Stat.Version
 	if status, err := newqueue.ParseBatchStatus(d, there[root+"/status"].Data); err == nil {
 		b.State = status.State
 	}

@@ -218,10 +218,22 @@ func (t *Target) Hold(q newqueue.QueueHold) *Hold {
 }
 
 // Released reports whether the workers of a queue may have worked on the jobs of a run:
-// the run was released, or is rolled back, or the hold is gone, because somebody lifted it
-// without mrtq.
+// the queue was released, or the run was rolled back, or the run is not among the owners of
+// the hold, because somebody lifted it without mrtq. Both access queues count as released
+// when one of them is, because the large worker takes small requests too.
 func (t *Target) Released(run *ledger.Run, q newqueue.QueueHold) bool {
-	return run.State == ledger.RolledBack || !run.Released(q).IsZero() || run.State == ledger.Done && t.Hold(q) == nil
+	if run.State == ledger.RolledBack || t.released(run, q) {
+		return true
+	}
+	return q != newqueue.HoldIngest && (t.released(run, newqueue.HoldAccessSmall) || t.released(run, newqueue.HoldAccessLarge))
+}
+
+func (t *Target) released(run *ledger.Run, q newqueue.QueueHold) bool {
+	if !run.Released(q).IsZero() {
+		return true
+	}
+	hold := t.Hold(q)
+	return run.State == ledger.Done && (hold == nil || !hold.Owners.Has(run.ID))
 }
 
 // Restored reports whether a run's record was restored from a backup, znode by znode, and

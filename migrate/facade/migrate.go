@@ -1,0 +1,381 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"mrtq/internal/znode"
+	"mrtq/migrate/internal/apply"
+	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/plan"
+	"mrtq/migrate/internal/rules"
+	"mrtq/migrate/internal/source"
+	"mrtq/migrate/internal/target"
+	"mrtq/newqueue"
+)
+
+// MigrateOptions are the options of a migration, beside those of its plan.
+type MigrateOptions struct {
+	Options
+	// Plan, if not nil, was made a moment ago, with the same source and options. It is
+	// carried out as it is, unless another migrator was at work since.
+	Plan *Plan
+	// Approved, if not nil, is a saved plan that was approved. The migration does the same
+	// or nothing: see [ErrStale].
+	Approved *Plan
+	// Keep is called with the records that can't be decoded and are quarantined, before
+	// anything is written. It must keep their bytes. nil refuses such records.
+	Keep func([]Record) error
+	// Limits say how large a transaction may be.
+	Limits Limits
+	// Say is called with what the operator should know while the migration runs; nil
+	// ignores it.
+	Say func(string)
+	Now func() time.Time // nil: time.Now
+}
+
+// Result is what a migration did.
+type Result struct {
+	Run     string `json:"run"`
+	Plan    *Plan  `json:"plan"`    // that was carried out first
+	Created Counts `json:"created"` // by this call
+	// Steps is the number of transactions of this call.
+	Steps int `json:"transactions"`
+}
+
+// Migrate carries out a plan, or finishes an interrupted run. It waits until no other
+// migrator works on the target. If the target changes meanwhile, it plans the rest again.
+//
+// The error wraps [ErrBlocked] if the plan has problems: then nothing was written.
+// [ErrStale], [ErrRolledBack] and [ErrFinished] say what happened while it waited. Others
+// wrap [ErrDamaged], [ErrPlace], [ErrNoKeep], [ErrInterrupted], [ErrTakenOver],
+// [ErrContended], [ErrDropped] or [ErrLost]. The result is never nil.
+func Migrate(ctx context.Context, src *Source, w *Writer, opt MigrateOptions) (*Result, error) {
+	m := &migration{src: src, w: w, opt: opt, result: &Result{}, owner: apply.OwnerName(now(opt.Now))}
+	if m.opt.Say == nil {
+		m.opt.Say = func(string) {}
+	}
+	err := m.prepare(ctx)
+	if err != nil || m.plan.Empty() {
+		return m.result, err
+	}
+	report(ctx, AwaitingTurn, 0, 0)
+	waited, resign, err := apply.Lead(ctx, w, m.owner, m.plan.Settings.ACL, m.opt.Say)
+	if err != nil {
+		return m.result, cancelled(err)
+	}
+	defer resign()
+	if err := m.checkAfterWait(ctx, waited); err != nil {
+		return m.result, err
+	}
+	return m.result, m.carryOut(ctx)
+}
+
+// migration is one call of Migrate.
+type migration struct {
+	src    *Source
+	w      *Writer
+	opt    MigrateOptions
+	owner  string
+	plan   *Plan
+	target *target.Target // as the plan has read it
+	result *Result
+}
+
+func now(clock func() time.Time) time.Time {
+	if clock == nil {
+		clock = time.Now
+	}
+	return clock().UTC()
+}
+
+// cancelled wraps err if the caller cancelled the wait.
+func cancelled(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%w while nothing was being written; run the same command again: %w", ErrInterrupted, err)
+	}
+	return err
+}
+
+// prepare makes the first plan, if there is none, and writes nothing.
+func (m *migration) prepare(ctx context.Context) (err error) {
+	if err := target.CheckPlaces(ctx, m.src.Reader(), &m.w.Reader, m.src.Queues); err != nil {
+		return &TargetError{err}
+	}
+	if m.target, err = m.read(ctx); err != nil {
+		return err
+	}
+	m.plan = m.opt.Plan
+	if m.plan == nil {
+		if m.plan, err = makePlan(ctx, m.src, m.target, m.opt.Options); err != nil {
+			return cancelled(err)
+		}
+	}
+	m.result.Plan, m.result.Run = m.plan, m.plan.Run
+	return m.check()
+}
+
+func (m *migration) read(ctx context.Context) (*target.Target, error) {
+	if err := m.w.Sync(ctx); err != nil {
+		return nil, cancelled(err)
+	}
+	t, err := target.Read(ctx, &m.w.Reader)
+	if err == nil {
+		err = t.Damage
+	}
+	if err != nil {
+		return nil, cancelled(&TargetError{err})
+	}
+	return t, nil
+}
+
+// check refuses a plan that can't be carried out, and has its quarantined records kept.
+func (m *migration) check() error {
+	p := m.plan
+	if m.opt.Approved != nil {
+		if differences := m.opt.Approved.Differences(p); len(differences) > 0 {
+			return fmt.Errorf("%w: %s", ErrStale, differences[0])
+		}
+	}
+	if p.Blocked() {
+		return fmt.Errorf("%w: %d problems, the first: %s", ErrBlocked, len(p.Problems), p.Problems[0])
+	}
+	if len(p.Quarantined) == 0 {
+		return nil
+	}
+	if m.opt.Keep == nil {
+		return fmt.Errorf("%w: %d records can't be decoded, the first is %s", ErrNoKeep, len(p.Quarantined), p.Quarantined[0].Path)
+	}
+	return m.opt.Keep(p.Quarantined)
+}
+
+// checkAfterWait plans again if another migrator was at work since the plan was made.
+func (m *migration) checkAfterWait(ctx context.Context, waited bool) error {
+	before := m.target
+	t, err := m.read(ctx)
+	if err != nil {
+		return err
+	}
+	if !waited && sameRuns(before.Ledger.Runs, t.Ledger.Runs) {
+		m.target = t
+		return nil
+	}
+	for i, run := range t.Ledger.Runs {
+		undone := run.State == ledger.RollingBack || run.State == ledger.RolledBack
+		if was := i < len(before.Ledger.Runs) && before.Ledger.Runs[i].State == run.State; undone && !was {
+			return fmt.Errorf("%w: %s", ErrRolledBack, run.ID)
+		}
+	}
+	if err := m.planAgain(ctx); err != nil {
+		return err
+	}
+	newest := t.Ledger.Newest()
+	if m.result.Plan.Run == newest.ID && newest.State == ledger.Done && !m.plan.Empty() {
+		return fmt.Errorf("%w: %s, and %d records were added to the source since", ErrFinished, newest.ID, m.plan.Count(plan.Create))
+	}
+	return nil
+}
+
+// sameRuns reports whether no migrator has written between two readings: each of its
+// transactions sets the record of a run.
+func sameRuns(a, b []ledger.Run) bool {
+	return slices.EqualFunc(a, b, func(a, b ledger.Run) bool { return a.ID == b.ID && a.Stat.Mzxid == b.Stat.Mzxid })
+}
+
+// planAgain reads both sides again.
+func (m *migration) planAgain(ctx context.Context) (err error) {
+	if m.src, err = m.src.Again(ctx); err != nil {
+		return cancelled(err)
+	}
+	if m.target, err = m.read(ctx); err != nil {
+		return err
+	}
+	if m.plan, err = makePlan(ctx, m.src, m.target, m.opt.Options); err != nil {
+		return cancelled(err)
+	}
+	return m.check()
+}
+
+// maxIdle is how many plans in a row may fail before any of their work was done.
+const maxIdle = 6
+
+// carryOut carries out the plan. If the target or the source has changed, it carries out
+// what a new plan has left to do.
+func (m *migration) carryOut(ctx context.Context) error {
+	for idle := 0; !m.plan.Empty(); {
+		steps, err := m.apply(ctx)
+		m.result.Steps += steps
+		changed := errors.Is(err, apply.ErrChanged) || errors.Is(err, plan.ErrSourceChanged)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, apply.ErrTakenOver):
+			return m.takenOver(ctx, err)
+		case !changed:
+			return cancelled(err)
+		case m.opt.Approved != nil && errors.Is(err, plan.ErrSourceChanged):
+			return fmt.Errorf("%w: %w", ErrStale, err)
+		}
+		if idle++; steps > 1 {
+			idle = 0
+		}
+		if idle == maxIdle {
+			return fmt.Errorf("%w: %w", ErrContended, err)
+		}
+		m.opt.Say(fmt.Sprintf("reading both sides again: %v", err))
+		// The rest of an approved plan is not what was approved as a whole.
+		m.opt.Approved = nil
+		if err := m.planAgain(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takenOver says what the migrator that took over has done with the run.
+func (m *migration) takenOver(ctx context.Context, err error) error {
+	n, getErr := m.w.Get(ctx, ledger.RunPath(m.plan.Run))
+	if getErr != nil {
+		return err
+	}
+	run, parseErr := ledger.ParseRun(n)
+	if parseErr == nil && (run.State == ledger.RollingBack || run.State == ledger.RolledBack) {
+		return fmt.Errorf("%w: %s", ErrRolledBack, run.ID)
+	}
+	return err
+}
+
+// apply carries out one plan.
+func (m *migration) apply(ctx context.Context) (steps int, err error) {
+	p := m.plan
+	run := m.beginRun()
+	before := run.Created
+	counts, parents, err := m.counts(ctx)
+	if err != nil {
+		return 0, err
+	}
+	chain := apply.NewChain(m.w, run, m.opt.Limits, counts)
+	defer func() {
+		created := chain.Run().Created
+		m.result.Created.Add(ledger.Counts{Jobs: created.Jobs - before.Jobs, Access: created.Access - before.Access, Batches: created.Batches - before.Batches})
+	}()
+	total := p.Count(plan.Create)
+	chain.Progress = func(records int) { report(ctx, Sending, records, total) }
+	ops, guards := m.opening()
+	if err := chain.Do(ctx, ops, func(r *ledger.Run) {
+		r.Owner, r.Total = m.owner, r.Created.Records()+total
+	}); err != nil {
+		return chain.Steps(), err
+	}
+	chain.Guard(guards...)
+	if err := chain.AdvanceCounters(ctx, parents); err != nil {
+		return chain.Steps(), err
+	}
+	records := func(yield func(source.Fetched, error) bool) {
+		for f, err := range m.src.Fetch(ctx, p.ToCreate()) {
+			if !yield(f, err) {
+				return
+			}
+		}
+	}
+	if err := chain.Send(ctx, p.Pieces(records)); err != nil {
+		return chain.Steps(), err
+	}
+	err = chain.Do(ctx, nil, func(r *ledger.Run) { r.State, r.Finished = ledger.Done, now(m.opt.Now) })
+	return chain.Steps(), err
+}
+
+// beginRun is the record of the run that the plan begins or finishes.
+func (m *migration) beginRun() ledger.Run {
+	p := m.plan
+	if p.Resumes {
+		return p.Unfinished
+	}
+	return ledger.Run{
+		ID: p.Run, State: ledger.Running, Source: p.Source, Dialect: p.Dialect, Choices: p.Choices, Time: p.Settings.Time, ACL: p.Settings.ACL,
+		Started: now(m.opt.Now), Stat: znode.Stat{Version: -1},
+	}
+}
+
+// counts reads where the sequences of the parents are that get new children. parents are
+// those that exist.
+func (m *migration) counts(ctx context.Context) (counts map[string]apply.Count, parents []string, err error) {
+	names, err := m.target.ReadNames(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	counts = map[string]apply.Count{}
+	for parent, prefix := range target.Numbered {
+		c := m.target.Counter(names, parent)
+		if _, there := m.target.Layout[parent]; there {
+			parents = append(parents, parent)
+		} else if parent == newqueue.JobsPath {
+			c.Next, c.Free = 1, 1 // its child states is created with it
+		}
+		counts[parent] = apply.Count{Prefix: prefix, Next: c.Next, Free: c.Free}
+	}
+	return counts, parents, nil
+}
+
+// opening are the operations of the first transaction: the layout, the holds, and what the
+// migration records about itself. guards are checked by all later transactions.
+func (m *migration) opening() (ops, guards []znode.Op) {
+	p, t := m.plan, m.target
+	create := func(path string, data []byte) {
+		ops = append(ops, znode.Op{Kind: znode.OpCreate, Path: path, Data: data, ACL: p.Settings.ACL})
+	}
+	for _, path := range []string{ledger.RunsPath, ledger.EntriesPath} {
+		if _, there := t.Layout[path]; !there {
+			create(path, rules.None)
+		}
+	}
+	if !p.Resumes {
+		create(ledger.RunEntriesPath(p.Run), rules.None)
+	}
+	for _, path := range p.Layout {
+		if path == newqueue.JobsPath {
+			create(path, ledger.Newest(p.Run))
+		} else {
+			create(path, rules.None)
+		}
+	}
+	if t.JobsVersion >= 0 && !p.Resumes {
+		ops = append(ops, znode.Set(newqueue.JobsPath, ledger.Newest(p.Run), t.JobsVersion))
+	}
+	holds, guards := holdAll(t, ledger.Owner{By: p.Run, At: now(m.opt.Now), Why: "migration"}, p.Settings.ACL)
+	return append(append(ops, holds...), accepted(t, p.Unfinished.ID)...), guards
+}
+
+// holdAll are the operations that hold all queues for one more owner, and the checks that
+// they are still held.
+func holdAll(t *target.Target, owner ledger.Owner, acl []znode.ACL) (ops, checks []znode.Op) {
+	for _, q := range newqueue.QueueHolds {
+		path, version := newqueue.QueueHoldPath(q), int32(0)
+		switch h := t.Hold(q); {
+		case h == nil:
+			ops = append(ops, znode.Op{Kind: znode.OpCreate, Path: path, Data: ledger.EncodeOwners(ledger.Owners{owner}), ACL: acl})
+		case h.Owners.Has(owner.By):
+			version = h.Stat.Version
+		default:
+			ops = append(ops, znode.Set(path, ledger.EncodeOwners(h.Owners.With(owner)), h.Stat.Version))
+			version = h.Stat.Version + 1
+		}
+		checks = append(checks, znode.Check(path, version))
+	}
+	return ops, checks
+}
+
+// accepted are the operations that note in the records of all runs but one that the
+// operator knows that they were restored from a backup. The chain writes that one.
+func accepted(t *target.Target, but string) (ops []znode.Op) {
+	for _, run := range t.Ledger.Runs {
+		if run.ID != but && run.WasRestored() {
+			run.Restored, run.Version = true, run.Stat.Version+1
+			ops = append(ops, znode.Set(ledger.RunPath(run.ID), run.Encode(), run.Stat.Version))
+		}
+	}
+	return ops
+}

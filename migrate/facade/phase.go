@@ -1,0 +1,54 @@
+package migrate
+
+import (
+	"context"
+	"iter"
+
+	"mrtq/migrate/internal/source"
+)
+
+// Phase is what a command is doing at the moment.
+type Phase string
+
+// The phases.
+const (
+	ReadingTarget Phase = "reading the target"
+	ReadingSource Phase = "reading the source"
+	Planning      Phase = "planning"
+	AwaitingTurn  Phase = "waiting for another migration"
+	Sending       Phase = "sending"
+	Comparing     Phase = "comparing"
+	Removing      Phase = "removing"
+)
+
+type phaseKey struct{}
+
+// WithPhases returns a context with which the functions of this package report what they
+// do: the phase, and how many of its steps are done; total is 0 if that is not known.
+// report is called often, and must not block.
+func WithPhases(ctx context.Context, report func(p Phase, done, total int)) context.Context {
+	return context.WithValue(ctx, phaseKey{}, report)
+}
+
+func report(ctx context.Context, p Phase, done, total int) {
+	if f, ok := ctx.Value(phaseKey{}).(func(Phase, int, int)); ok {
+		f(p, done, total)
+	}
+}
+
+// readAll reads records and calls each with them.
+func readAll(ctx context.Context, src *Source, paths iter.Seq[string], p Phase, each func(source.Fetched) error) error {
+	done, total := 0, src.Len()
+	report(ctx, p, 0, total)
+	for f, err := range src.Fetch(ctx, paths) {
+		if err != nil {
+			return err
+		}
+		if err := each(f); err != nil {
+			return err
+		}
+		done++
+		report(ctx, p, done, total)
+	}
+	return nil
+}

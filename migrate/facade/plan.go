@@ -1,0 +1,67 @@
+package migrate
+
+import (
+	"context"
+
+	"mrtq/migrate/internal/plan"
+	"mrtq/migrate/internal/source"
+	"mrtq/migrate/internal/target"
+)
+
+// MakePlan says what a migration would do. It derives from the source what should exist,
+// and leaves out what the target's ledger says to be migrated already. The same source,
+// target and options give the same plan. What keeps it from being carried out is among its
+// problems. It writes nothing.
+//
+// An error comes from reading, or wraps [ErrPlace] if the new queue can't be where the
+// target is, or [ErrDamaged] if it is not known what was migrated. If it is about the
+// target, it is a [*TargetError].
+func MakePlan(ctx context.Context, src *Source, at *Reader, opt Options) (*Plan, error) {
+	if err := target.CheckPlaces(ctx, src.Reader(), at, src.Queues); err != nil {
+		return nil, &TargetError{err}
+	}
+	report(ctx, ReadingTarget, 0, 0)
+	t, err := target.Read(ctx, at)
+	if err == nil {
+		err = t.Damage
+	}
+	if err != nil {
+		return nil, &TargetError{err}
+	}
+	return makePlan(ctx, src, t, opt)
+}
+
+// makePlan is MakePlan for a target that was read.
+func makePlan(ctx context.Context, src *Source, t *target.Target, opt Options) (*Plan, error) {
+	in := plan.Input{Options: opt, Source: src, Target: t}
+	var err error
+	if in.Names, err = t.ReadNames(ctx); err != nil {
+		return nil, &TargetError{err}
+	}
+	if in.Dialect, in.ShownBy, err = t.Dialect(ctx); err != nil {
+		return nil, &TargetError{err}
+	}
+	builder := plan.New(in)
+	err = readAll(ctx, src, src.InOrder(), ReadingSource, func(f source.Fetched) error {
+		builder.Add(f)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	report(ctx, Planning, 0, 0)
+	there, err := t.Batches(ctx, builder.Existing(), builder.Dialect())
+	if err != nil {
+		return nil, &TargetError{err}
+	}
+	return builder.Finish(there), nil
+}
+
+// TargetError is an error of reading the target.
+type TargetError struct{ Err error }
+
+// Error returns the text of Err alone.
+func (e *TargetError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *TargetError) Unwrap() error { return e.Err }

@@ -1,0 +1,252 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+	"mrtq/migrate/internal/ledger"
+)
+
+// Piece is what must be in one transaction: a job with its entries and, before these, what
+// its batch needs first. Pieces are carried out in order. One transaction has several.
+type Piece struct {
+	// Parents are the parents of new sequential znodes, one for each id that Build needs.
+	Parents []string
+	// Build returns the operations with these ids, and the lines of the ledger. It is
+	// called again with other ids if other clients took these.
+	Build func(ids []string) ([]znode.Op, []ledger.Line)
+	// Created and Removed are what it creates and removes, Kept what it keeps.
+	Created, Removed ledger.Counts
+	Kept             int
+}
+
+// Limits say how large a transaction may be.
+type Limits struct {
+	Bytes int // 0 means 64 KiB; a piece is never split
+	Ops   int // 0 means no limit
+}
+
+// defaultBytes is what a transaction has at most, unless one piece is larger. Larger ones
+// are not faster (measured on a JVM server and on three, docs/figures.md), and they keep
+// other clients waiting for longer.
+const defaultBytes = 64 << 10
+
+// Chain is a row of transactions of one run. Each sets the run's record, and succeeds only
+// if the record has the version that the transaction before it left. So the transactions
+// take effect in order or not at all, the version shows whether the last one was done, and
+// a migrator whose run was taken over can write nothing more.
+type Chain struct {
+	w        *zkconn.Writer
+	run      ledger.Run
+	limits   Limits
+	counters *counters
+	encoder  ledger.Encoder
+	guards   []znode.Op // checked by each transaction
+	acl      []znode.ACL
+	// throttled and lost are how many transactions in a row were refused by a server that
+	// throttles, and were lost and not done.
+	throttled, lost int
+	steps           int
+
+	// Progress, if not nil, is called after each transaction with how many records it and
+	// the ones before it have created, removed or kept.
+	Progress func(records int)
+	records  int
+}
+
+// NewChain returns the chain of a run's next transactions. The run's record is as it was
+// read, or new with version -1. counters has the next number and the lowest free one of
+// each parent of sequential znodes that pieces need.
+func NewChain(w *zkconn.Writer, run ledger.Run, limits Limits, counts map[string]Count) *Chain {
+	if limits.Bytes == 0 {
+		limits.Bytes = defaultBytes
+	}
+	return &Chain{w: w, run: run, limits: limits, counters: newCounters(counts), acl: run.ACL}
+}
+
+// Run is the run's record after the last transaction.
+func (c *Chain) Run() ledger.Run { return c.run }
+
+// Steps is how many transactions were done.
+func (c *Chain) Steps() int { return c.steps }
+
+// Guard adds checks to each transaction from now on.
+func (c *Chain) Guard(checks ...znode.Op) { c.guards = append(c.guards, checks...) }
+
+// Do carries out one transaction: ops, and a change of the run's record. The error wraps
+// one of this package's errors.
+func (c *Chain) Do(ctx context.Context, ops []znode.Op, change func(*ledger.Run)) error {
+	next := c.run
+	change(&next)
+	for {
+		err := c.commit(ctx, ops, next)
+		if err == nil {
+			return nil
+		}
+		if err = c.failed(ctx, err); !errors.Is(err, errSmaller) {
+			return err
+		}
+	}
+}
+
+// Send carries out the pieces. If it was interrupted, or if the target has changed, some of
+// them were carried out: all up to one, and none after it. The error wraps one of this
+// package's errors, or is the first of pieces.
+func (c *Chain) Send(ctx context.Context, pieces iter.Seq2[Piece, error]) error {
+	next, stop := iter.Pull2(pieces)
+	defer stop()
+	var waiting []Piece // read from pieces and not yet done
+	more, limit := true, c.limits
+	for {
+		t := transaction{limits: limit, chroot: len(c.w.Address().Chroot), ops: len(c.guards)}
+		fits := 0
+		for fits < len(waiting) || more {
+			if fits == len(waiting) {
+				p, err, ok := next()
+				if err != nil {
+					return err
+				}
+				if more = ok; !ok {
+					break
+				}
+				waiting = append(waiting, p)
+			}
+			if !t.add(c.counters, waiting[fits]) {
+				break
+			}
+			fits++
+		}
+		if fits == 0 {
+			return nil
+		}
+		began := time.Now()
+		switch err := c.send(ctx, &t, waiting[:fits]); {
+		case err == nil:
+			waiting = append(waiting[:0], waiting[fits:]...)
+			limit.adapt(time.Since(began), c.limits)
+		case errors.Is(err, errSmaller):
+			limit.Bytes = max(min(limit.Bytes, t.bytes)/4, 1)
+		default:
+			return err
+		}
+	}
+}
+
+// slow is how long a transaction may take before the next one is smaller, so that other
+// clients of a busy server need not wait long.
+const slow = 250 * time.Millisecond
+
+// adapt makes the next transaction smaller or larger.
+func (l *Limits) adapt(took time.Duration, most Limits) {
+	if took > slow {
+		l.Bytes = max(l.Bytes/2, 1<<10)
+	} else {
+		l.Bytes = min(l.Bytes*2, most.Bytes)
+	}
+}
+
+// transaction is a transaction while it is put together.
+type transaction struct {
+	limits Limits
+	chroot int
+	bytes  int // of the pieces' operations
+	ops    int // of all operations
+	pieces []built
+	ids    map[string]int // how many new ids it has, by parent
+}
+
+type built struct {
+	ops   []znode.Op
+	lines []ledger.Line
+}
+
+// add adds a piece if it fits. The first piece always fits.
+func (t *transaction) add(ids *counters, p Piece) bool {
+	if t.ids == nil {
+		t.ids = map[string]int{}
+	}
+	var names []string
+	taken := map[string]int{}
+	for _, parent := range p.Parents {
+		names = append(names, ids.name(parent, t.ids[parent]+taken[parent]))
+		taken[parent]++
+	}
+	var b built
+	b.ops, b.lines = p.Build(names)
+	bytes := znode.MultiSize(b.ops, t.chroot)
+	if len(t.pieces) > 0 && (t.bytes+bytes > t.limits.Bytes || t.limits.Ops > 0 && t.ops+len(b.ops) > t.limits.Ops) {
+		return false
+	}
+	for parent, n := range taken {
+		t.ids[parent] += n
+	}
+	t.bytes, t.ops, t.pieces = t.bytes+bytes, t.ops+len(b.ops), append(t.pieces, b)
+	return true
+}
+
+// send carries out one transaction of some pieces. The error is errSmaller if the same
+// pieces can be sent again, in smaller transactions and with other ids.
+func (c *Chain) send(ctx context.Context, t *transaction, pieces []Piece) error {
+	var ops []znode.Op
+	var lines []ledger.Line
+	for _, b := range t.pieces {
+		ops, lines = append(ops, b.ops...), append(lines, b.lines...)
+	}
+	next := c.run
+	for _, p := range pieces {
+		next.Created.Add(p.Created)
+		next.Removed.Add(p.Removed)
+		next.Kept += p.Kept
+	}
+	if len(lines) > 0 {
+		ops = append(ops, c.entry(lines)...)
+		next.Entries++
+	}
+	if err := c.commit(ctx, ops, next); err != nil {
+		return c.failed(ctx, err)
+	}
+	c.counters.took(t.ids)
+	for _, p := range pieces {
+		c.records += p.Created.Records() + p.Removed.Records() + p.Kept
+	}
+	if c.Progress != nil {
+		c.Progress(c.records)
+	}
+	return nil
+}
+
+// entry are the operations that add an entry to the run's ledger.
+func (c *Chain) entry(lines []ledger.Line) []znode.Op {
+	path, group, first := ledger.EntryPath(c.run.ID, c.run.Entries)
+	var ops []znode.Op
+	if first {
+		ops = append(ops, c.create(group, []byte{}))
+	}
+	return append(ops, c.create(path, c.encoder.Encode(lines)))
+}
+
+func (c *Chain) create(path string, data []byte) znode.Op {
+	return znode.Op{Kind: znode.OpCreate, Path: path, Data: data, ACL: c.acl}
+}
+
+// errSmaller says that the same pieces should be sent again, in smaller transactions.
+var errSmaller = errors.New("smaller")
+
+// failed says what to do after a transaction that was not done.
+func (c *Chain) failed(ctx context.Context, err error) error {
+	var refused *znode.MultiError
+	switch {
+	case errors.Is(err, zkconn.ErrThrottled), errors.Is(err, errNotDone):
+		return errSmaller // commit has waited
+	case errors.As(err, &refused) && errors.Is(refused.Err, znode.ErrNodeExists) && c.counters.gives(refused.Op.Path):
+		return c.counters.catchUp(ctx, c.w, znode.Parent(refused.Op.Path))
+	case errors.As(err, &refused):
+		return fmt.Errorf("%w: %w", ErrChanged, err)
+	}
+	return err
+}

@@ -1,0 +1,128 @@
+package apply
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+	"mrtq/migrate/internal/ledger"
+)
+
+// maxFailed is how many transactions in a row may fail for a reason that may pass.
+const maxFailed = 6
+
+// firstPause is how long a migrator leaves a server alone that throttles. It waits twice as
+// long after each further refusal in a row.
+var firstPause = time.Second
+
+// errNotDone says that the answer of a transaction was lost, and that it was not done.
+var errNotDone = errors.New("the transaction was not done")
+
+// commit carries out ops, with the run's next record. It also checks the guards. If the
+// answer is lost, commit looks whether the transaction was done.
+//
+// The error wraps [zkconn.ErrThrottled] or errNotDone, after a pause, if the same can be
+// tried again; [ErrTakenOver], [ErrDropped] or [ErrInterrupted]; or it is a
+// [*znode.MultiError].
+func (c *Chain) commit(ctx context.Context, ops []znode.Op, next ledger.Run) error {
+	if err := ctx.Err(); err != nil {
+		return interrupted(context.Cause(ctx))
+	}
+	next.Version = c.run.Stat.Version + 1
+	data := next.Encode()
+	path := ledger.RunPath(next.ID)
+	set := znode.Set(path, data, c.run.Stat.Version)
+	if c.run.Stat.Version < 0 {
+		set = c.create(path, data)
+	}
+	all := append(append([]znode.Op{}, c.guards...), ops...)
+	// A transaction that was sent is waited for, so that its outcome is known.
+	err := c.w.Multi(context.WithoutCancel(ctx), append(all, set))
+	switch {
+	case err == nil:
+	case errors.Is(err, zkconn.ErrThrottled):
+		if c.throttled++; c.throttled == maxFailed {
+			return fmt.Errorf("%d transactions in a row: %v; run the same command again when the server has less to do, or with fewer operations a second", maxFailed, err)
+		}
+		if err := pause(ctx, firstPause<<(c.throttled-1)); err != nil {
+			return err
+		}
+		return err
+	case errors.Is(err, zkconn.ErrUnknownOutcome):
+		done, lookErr := c.wasDone(ctx, path, data)
+		if lookErr != nil {
+			return lookErr
+		}
+		if done {
+			break
+		}
+		if c.lost++; c.lost == maxFailed {
+			return fmt.Errorf("%w: the connection was lost at %d transactions in a row: %w", ErrDropped, maxFailed, err)
+		}
+		return errNotDone
+	default:
+		return c.refused(ctx, path, err)
+	}
+	next.Stat.Version = next.Version
+	c.run, c.throttled, c.lost = next, 0, 0
+	c.steps++
+	return nil
+}
+
+// refused says why a transaction was refused. If the run's own record is the reason,
+// another migrator has taken over.
+func (c *Chain) refused(ctx context.Context, path string, err error) error {
+	var refused *znode.MultiError
+	if errors.As(err, &refused) && refused.Op.Path == path {
+		return fmt.Errorf("%w: %w", ErrTakenOver, err)
+	}
+	return err
+}
+
+// wasDone reports whether the transaction with this record of the run was done.
+func (c *Chain) wasDone(ctx context.Context, path string, data []byte) (bool, error) {
+	// Nobody else can find out, so a cancelled context does not end the look. A lost
+	// session does.
+	ctx = context.WithoutCancel(ctx)
+	if err := c.w.Sync(ctx); err != nil {
+		return false, unknown(err)
+	}
+	n, err := c.w.Get(ctx, path)
+	switch {
+	case errors.Is(err, znode.ErrNoNode) && c.run.Stat.Version < 0:
+		return false, nil
+	case err != nil:
+		return false, unknown(err)
+	case n.Stat.Version == c.run.Stat.Version:
+		return false, nil
+	case bytes.Equal(n.Data, data):
+		return true, nil
+	}
+	return false, fmt.Errorf("%w: its record has changed", ErrTakenOver)
+}
+
+// unknown says that it is not known whether the last transaction was done. The next
+// migrator finds out, because it reads the target.
+func unknown(err error) error {
+	return fmt.Errorf("whether the last transaction was done is not known; run the same command again: %w", err)
+}
+
+// pause waits. The error wraps [ErrInterrupted].
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return interrupted(context.Cause(ctx))
+	}
+}
+
+func interrupted(err error) error {
+	return fmt.Errorf("%w between two transactions; run the same command again: %w", ErrInterrupted, err)
+}

@@ -1,0 +1,77 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"mrtq/internal/election"
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+	"mrtq/migrate/internal/ledger"
+)
+
+// OwnerName is a name for a migrator: its host, its process and the time.
+func OwnerName(now time.Time) string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "?"
+	}
+	return fmt.Sprintf("%s pid %d since %s", host, os.Getpid(), now.UTC().Format(time.RFC3339))
+}
+
+// Lead waits until no other migrator works on the target. say is called with what it waits
+// for. waited reports whether another one was ahead. resign lets the next one lead; call
+// it when the work is done or has failed.
+//
+// Lead creates the election and its parent, if they are missing, with this ACL.
+func Lead(ctx context.Context, w *zkconn.Writer, owner string, acl []znode.ACL, say func(string)) (waited bool, resign func(), err error) {
+	for _, path := range []string{ledger.MigrationPath, ledger.ElectionPath} {
+		if err := ensure(ctx, w, path, acl); err != nil {
+			return false, nil, err
+		}
+	}
+	place, err := election.Join(ctx, w, ledger.ElectionPath, owner, acl)
+	if err != nil {
+		return false, nil, err
+	}
+	resign = func() {
+		// If the server can't be reached, the end of the session removes the place.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		_ = place.Resign(ctx)
+	}
+	err = place.Lead(ctx, func(a election.Ahead) {
+		if a.Stray {
+			say(fmt.Sprintf("%s: no session holds this place in the election; skipped", a.Path))
+			return
+		}
+		waited = true
+		say(fmt.Sprintf("waiting: another migration is running (%s); if its process was killed, its session ends after %s", a.Owner, w.SessionTimeout()))
+	})
+	if err != nil {
+		resign()
+		return waited, nil, err
+	}
+	return waited, resign, nil
+}
+
+// ensure creates a znode that is missing.
+func ensure(ctx context.Context, w *zkconn.Writer, path string, acl []znode.ACL) error {
+	for {
+		_, there, err := w.Exists(ctx, path)
+		if err != nil || there {
+			return err
+		}
+		err = w.Multi(ctx, []znode.Op{{Kind: znode.OpCreate, Path: path, Data: []byte{}, ACL: acl}})
+		switch {
+		case err == nil, errors.Is(err, znode.ErrNodeExists):
+			return nil
+		case errors.Is(err, zkconn.ErrUnknownOutcome) && ctx.Err() == nil:
+			continue // look again
+		}
+		return err
+	}
+}

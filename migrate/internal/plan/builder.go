@@ -1,0 +1,380 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/rules"
+	"mrtq/migrate/internal/source"
+	"mrtq/migrate/internal/target"
+	"mrtq/newqueue"
+)
+
+// Input is what a plan is made from, beside the records.
+type Input struct {
+	Options Options
+	Source  *source.Source // as it was listed
+	Target  *target.Target // as it was read
+	Names   *target.Names  // of what the target holds
+	// Dialect is that of the target's queue, and ShownBy the znode that shows it; both are
+	// "" if there is no queue.
+	Dialect newqueue.Dialect
+	ShownBy string
+}
+
+// Builder makes a plan.
+type Builder struct {
+	in      Input
+	plan    *Plan
+	again   map[string]bool // records of Options.Again that were not met yet
+	batches map[rules.BatchKey]*Batch
+	seen    seen
+	found   findings
+}
+
+// New begins a plan.
+func New(in Input) *Builder {
+	opt := in.Options
+	b := &Builder{in: in, batches: map[rules.BatchKey]*Batch{}, again: map[string]bool{}, seen: newSeen(in.Source)}
+	b.plan = &Plan{
+		Source: opt.Source, Target: opt.Target, Choices: opt.Choices,
+		Dialect:  opt.Dialect,
+		Settings: Settings{Queues: in.Source.Queues, Time: timeUnit(in.Source.Options), ACL: opt.ACL, Packet: opt.Packet, Again: opt.Again},
+		Records:  make([]Record, 0, in.Source.Len()),
+	}
+	if opt.Packet == 0 {
+		b.plan.Settings.Packet = DefaultPacket
+	}
+	for _, record := range opt.Again {
+		b.again[record] = true
+	}
+	b.chooseDialect()
+	b.chooseRun()
+	return b
+}
+
+func (b *Builder) problem(p Problem) { b.plan.Problems = append(b.plan.Problems, p) }
+
+func (b *Builder) warn(path, message string) {
+	b.plan.Warnings = append(b.plan.Warnings, Warning{path, message})
+}
+
+// chooseDialect takes the dialect of the options, or that of the queue that the target
+// holds. No service reads both, so nobody assumes one.
+func (b *Builder) chooseDialect() {
+	p, found := b.plan, b.in.Dialect
+	switch {
+	case p.Dialect == "" && found == "":
+		p.Dialect = newqueue.Design
+		b.problem(Problem{Kind: NoDialect, Path: "/", Message: "the target holds no queue that shows which dialect its services read, and no dialect is chosen",
+			Next: "choose the dialect that your services read"})
+	case p.Dialect == "":
+		p.Dialect = found
+	case found != "" && found != p.Dialect:
+		b.problem(Problem{Kind: OtherDialect, Path: b.in.ShownBy, Message: fmt.Sprintf("the target holds a queue in dialect %s, this plan is in %s", found, p.Dialect),
+			Next: fmt.Sprintf("plan in dialect %s", found), Fits: string(found)})
+	}
+	if len(b.in.Target.Ledger.Runs) == 0 && !b.in.Options.NewQueue {
+		b.problem(Problem{Kind: NoQueue, Path: "/", Message: "nothing was ever migrated to this target", Next: "check its address; if it is right, say that a new queue is wanted"})
+	}
+}
+
+// chooseRun chooses the run that the plan belongs to: the unfinished one, or the next.
+func (b *Builder) chooseRun() {
+	p, last := b.plan, b.in.Target.Ledger.Newest()
+	p.Run = ledger.RunID(0)
+	if last == nil {
+		return
+	}
+	p.Previous = last
+	p.Run = ledger.RunID(last.Number() + 1)
+	path := ledger.RunPath(last.ID)
+	if b.in.Target.Restored() && !b.in.Options.Restored {
+		b.problem(Problem{Kind: Restored, Path: path, Message: "the target was restored from a backup: a job that was finished after the backup was made would run again",
+			Next: "if that is acceptable, say that you know that it was restored"})
+	}
+	switch last.State {
+	case ledger.Running:
+		p.Run, p.Resumes, p.Unfinished = last.ID, true, *last
+		b.compareSettings(last, path)
+	case ledger.RollingBack:
+		b.problem(Problem{Kind: RollbackUnfinished, Path: path, Message: last.ID + " is being rolled back",
+			Next: fmt.Sprintf("finish rolling back %s first", last.ID), Fits: last.ID})
+	}
+}
+
+// compareSettings refuses to finish a run with other settings than those that it was begun
+// with.
+func (b *Builder) compareSettings(last *ledger.Run, path string) {
+	p := b.plan
+	refuse := func(fits, message string, args ...any) {
+		b.problem(Problem{Kind: OtherChoices, Path: path, Message: fmt.Sprintf(message, args...),
+			Next: fmt.Sprintf("finish it with those, or roll back %s first", last.ID), Fits: fits})
+	}
+	if changes := last.Choices.Changes(p.Choices); len(changes) > 0 {
+		refuse(last.ID, "%s was begun with other choices: %s", last.ID, ChangesText(changes))
+	}
+	if last.Time != p.Settings.Time {
+		refuse(last.Time, "%s was begun with times read as %s, and now they are read as %s", last.ID, last.Time, p.Settings.Time)
+	}
+	switch {
+	case p.Settings.ACL == nil:
+		p.Settings.ACL = last.ACL
+	case !slices.Equal(last.ACL, p.Settings.ACL):
+		refuse(last.ID, "%s was begun with another ACL for its znodes", last.ID)
+	}
+}
+
+// ChangesText says which choices changed, and how.
+func ChangesText(changes []rules.Change) string {
+	var text []string
+	for _, c := range changes {
+		text = append(text, fmt.Sprintf("%s was %s and is now %s", c.Choice, c.From, c.To))
+	}
+	return strings.Join(text, ", ")
+}
+
+// Add adds the next record, in the order in which records are migrated.
+func (b *Builder) Add(f source.Fetched) {
+	if !f.There {
+		return
+	}
+	r := f.Record
+	line := Record{Path: r.Path, Queue: r.Queue, Hash: hashOf(r)}
+	if r.Err == nil {
+		line.Status = r.Legacy.Header.Status.String()
+	}
+	entry := b.in.Target.Ledger.Find(r.Path)
+	b.seen.record(b, f, entry != nil)
+	again := b.in.Options.Again != nil && (b.again[r.Path] || slices.Contains(b.in.Options.Again, All))
+	delete(b.again, r.Path)
+	switch {
+	case entry == nil || again && !b.in.Names.Has(entry.Job):
+		b.decide(r, &line)
+	default:
+		b.compare(r, &line, entry)
+	}
+	if again && line.Action != Create && !slices.Contains(b.in.Options.Again, All) {
+		b.problem(Problem{Kind: NotRemoved, Path: r.Path, Message: "it is to be migrated again, but it was not migrated before, or its job is still there",
+			Next: "leave it out of the records to migrate again"})
+	}
+	b.plan.Records = append(b.plan.Records, line)
+}
+
+func hashOf(r rules.Record) ledger.Hash {
+	if r.Err == nil {
+		return ledger.HashOf(r.Legacy.SHA256)
+	}
+	return ledger.HashOf(sha256.Sum256(r.Data))
+}
+
+// decide plans a record that was not migrated before.
+func (b *Builder) decide(r rules.Record, line *Record) {
+	d := rules.Decide(r, b.plan.Choices)
+	line.Reason = d.Reason
+	switch d.Do {
+	case rules.Block:
+		line.Action = Block
+		b.problem(recordProblem(r, d.Reason))
+	case rules.Quarantine:
+		line.Action = Quarantine
+		b.plan.Quarantined = append(b.plan.Quarantined, r)
+	case rules.Skip:
+		line.Action = Skip
+	default:
+		line.Action, line.State = Create, d.State.Name()
+		if d.State.Warning != "" {
+			b.warn(r.Path, d.State.Warning)
+		}
+		if !r.Queue.IsAccess() {
+			line.Batch = b.addToBatch(r, d.State, true, "")
+		}
+		b.checkServices(r, d.State, line.Batch)
+		b.seen.object(b, r, d.State)
+		b.seen.size(b, r, d.State, line.Batch)
+	}
+}
+
+// compare plans a record that was migrated before. It is never migrated again, and its job
+// is never changed.
+func (b *Builder) compare(r rules.Record, line *Record, entry *ledger.Entry) {
+	line.Job = entry.Job
+	switch there := b.in.Names.Has(entry.Job); {
+	case r.Err != nil && r.Err.Kind == rules.Unreadable:
+		line.Action, line.Reason = Block, r.Err.Error()
+		b.problem(recordProblem(r, line.Reason))
+	case !there:
+		line.Action, line.Reason = Removed, "its job was finished and cleaned up, or deleted"
+	case line.Hash != entry.Hash:
+		line.Action, line.Reason = Changed, "it has changed since it was migrated: a legacy worker or an administrator changed it"
+	default:
+		line.Action = Unchanged
+	}
+	// What the run that is being finished has already made of it counts for its batch.
+	if d := rules.Decide(r, b.plan.Choices); d.Do == rules.Migrate && entry.Batch != "" && b.in.Target.Ledger.Runs[entry.Run].ID == b.plan.Run {
+		b.addToBatch(r, d.State, false, jobID(entry.Job))
+	}
+}
+
+// jobID is the id of a job or request, from its path.
+func jobID(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// addToBatch adds a job to its batch. id is the id of a job that the plan's run has
+// created already.
+func (b *Builder) addToBatch(r rules.Record, s rules.State, adds bool, id string) *Batch {
+	key := rules.BatchOf(r, b.plan.Run, b.plan.Dialect)
+	batch := b.batches[key]
+	if batch == nil {
+		batch = b.newBatch(key, r)
+	}
+	batch.All.Add(r, s, b.plan.Dialect)
+	if adds {
+		batch.Adds++
+	}
+	switch {
+	case id == "":
+	case s.Job == newqueue.JobFailed:
+		batch.Failed = append(batch.Failed, id)
+	case s.Job == newqueue.JobCompleted:
+		batch.Completed = append(batch.Completed, id)
+	}
+	return batch
+}
+
+// newBatch finds out whether a batch exists.
+func (b *Builder) newBatch(key rules.BatchKey, r rules.Record) *Batch {
+	path := newqueue.BatchUUIDPath(key.UUID)
+	batch := &Batch{UUID: key.UUID, New: true, Ours: true, All: rules.Batch{Key: key, Run: b.plan.Run}}
+	existing := b.in.Target.Ledger.BatchByUUID(path[len(newqueue.BatchUUIDsPath)+1:])
+	switch {
+	case key.Kind == rules.OfBatch && rules.IsOwnBatch(key.UUID):
+		b.problem(Problem{Kind: BatchExists, Path: r.Path, Message: fmt.Sprintf("batchID %q is a name that migrations give to their own batches", key.UUID),
+			Next: "give the legacy records of that batch another batchID"})
+	case existing != nil:
+		batch.ID, batch.All.ID, batch.New = existing.ID, existing.ID, false
+		batch.Ours = b.in.Target.Ledger.Runs[existing.Run].ID == b.plan.Run
+	case b.in.Names.Has(path):
+		b.problem(Problem{Kind: BatchExists, Path: path, Message: fmt.Sprintf("batch %q is already in the target, and no migration created it", key.UUID),
+			Next: "find out who created it; remove or rename one of the two"})
+	}
+	b.batches[key] = batch
+	b.plan.Batches = append(b.plan.Batches, batch)
+	return batch
+}
+
+// Existing are the bids of the batches that the plan adds jobs to.
+func (b *Builder) Existing() []string {
+	var bids []string
+	for _, batch := range b.plan.Batches {
+		if batch.ID != "" && (batch.Adds > 0 || batch.Ours) {
+			bids = append(bids, batch.ID)
+		}
+	}
+	return bids
+}
+
+// Finish ends the plan. there are the batches that [Builder.Existing] names, as they are.
+func (b *Builder) Finish(there map[string]target.Batch) *Plan {
+	p := b.plan
+	for record := range b.again {
+		if record != All {
+			b.problem(Problem{Kind: NoSuchRecord, Path: record, Message: "it is to be migrated again, and the source does not have it", Next: "check its path"})
+		}
+	}
+	for _, batch := range p.Batches {
+		b.finishBatch(batch, there[batch.ID])
+	}
+	p.Batches = slices.DeleteFunc(p.Batches, func(batch *Batch) bool { return batch.Adds == 0 && !batch.Ours })
+	b.planLayout()
+	b.planHolds()
+	b.finishServices()
+	b.addNotes()
+	slices.SortStableFunc(p.Problems, func(x, y Problem) int { return strings.Compare(x.Path, y.Path) })
+	return p
+}
+
+// finishBatch compares a batch with what is there. Nothing of an existing batch is ever
+// changed, but jobs are added to it while it is open.
+func (b *Builder) finishBatch(batch *Batch, there target.Batch) {
+	batch.State, batch.Folders, batch.StatusVersion = string(batch.All.State()), there.Folders, there.StatusVersion
+	if batch.Ours {
+		for _, text := range batch.All.Disagreements() {
+			b.warn(newqueue.BatchUUIDPath(batch.UUID), text)
+		}
+	} else {
+		batch.State = string(there.State)
+		for _, text := range batch.All.Contradictions(there.Submission, b.plan.Dialect) {
+			b.warn(newqueue.BatchPath(batch.ID), text)
+		}
+	}
+	// The run itself has not created all of it yet: see [rules.Batch.Closing].
+	unfinished := batch.Ours && there.There && there.StatusVersion == 0 && there.State == batch.All.State() && !there.HasFolder(newqueue.FolderProcessing)
+	if batch.New || batch.Adds == 0 || there.Open() || unfinished {
+		return
+	}
+	state := string(there.State)
+	if !there.There {
+		state = "removed"
+	}
+	b.problem(Problem{Kind: BatchFinished, Path: newqueue.BatchPath(batch.ID),
+		Message: fmt.Sprintf("%d records belong to batch %q, which was migrated before and is %s now", batch.Adds, batch.UUID, state),
+		Next:    "wait until the services have cleaned the batch up, or have it deleted; or give these records another batchID"})
+}
+
+// planLayout lists the znodes of the layout that are missing.
+func (b *Builder) planLayout() {
+	p := b.plan
+	if p.Empty() {
+		return
+	}
+	need := slices.Clone(p.Dialect.StartNodes())
+	for _, r := range p.Records {
+		switch state := newqueue.JobState(r.State); {
+		case r.Action != Create:
+		case r.Queue.IsAccess():
+			need = append(need, newqueue.AccessPath, newqueue.AccessQueuePath(r.Queue.AccessQueue()))
+		case state != newqueue.JobDeleted || p.Dialect.KeepsDeleted():
+			need = append(need, newqueue.JobStatePath(state))
+		}
+		need = compact(need)
+	}
+	need = append(need, newqueue.LocksPath, newqueue.QueueLocksPath)
+	for _, path := range compact(need) {
+		if _, there := b.in.Target.Layout[path]; !there {
+			p.Layout = append(p.Layout, path)
+		}
+	}
+}
+
+// compact removes a last path that the list has already.
+func compact(paths []string) []string {
+	var out []string
+	for _, path := range paths {
+		if !slices.Contains(out, path) {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+// planHolds refuses to hold queues again that were released, because their workers would
+// stop.
+func (b *Builder) planHolds() {
+	p := b.plan
+	if p.Empty() || p.Resumes || p.Previous == nil || b.in.Options.HoldAgain {
+		return
+	}
+	for _, q := range newqueue.QueueHolds {
+		if b.in.Target.Hold(q) == nil {
+			b.problem(Problem{Kind: Released, Path: newqueue.QueueHoldPath(q), Message: "the queue was released, and this migration would hold it again: its workers would stop",
+				Next: "if they may stop until you release it again, say so"})
+		}
+	}
+}
+
+
+// Dialect is the plan's dialect.
+func (b *Builder) Dialect() newqueue.Dialect { return b.plan.Dialect }

@@ -1,0 +1,176 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mrtq/internal/znode"
+	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/rules"
+	"mrtq/newqueue"
+)
+
+// Notes is what an operator should know of a plan, beside what it does.
+type Notes struct {
+	Warnings []Warning  `json:"warnings"`
+	Risks    []Risk     `json:"risks"`    // one for each choice about consumed records
+	Locks    []HeldLock `json:"locks"`    // outstanding legacy locks; they are never migrated
+	Headroom []Headroom `json:"headroom"` // how many numbers the sequences have left
+	Lists    []ListSize `json:"lists"`    // child lists too long for a client's default buffer
+	ACLs     []ACLNote  `json:"acls"`     // of the legacy queues that are not open to all
+	Missing  []string   `json:"missing"`  // legacy queue nodes that are not there
+	// Vanished are jobs whose records were migrated and are not in the source any more.
+	Vanished []Vanished `json:"vanished"`
+	// Services are the jobs that no deployed service could work on, and what else an
+	// operator should know of the services. There are none in dialect design.
+	Services []Finding `json:"services"`
+	Readers  string    `json:"readers"` // which services can read the dialect
+}
+
+// Warning is something that an operator should know. It does not stop the migration.
+type Warning struct {
+	Path    string `json:"path"`
+	Message string `json:"message"`
+}
+
+// Risk says which records could run twice, or never, under one choice about consumed
+// records.
+type Risk struct {
+	Choice string   `json:"choice"`
+	Twice  []string `json:"twice"` // paths of records
+	Never  []string `json:"never"`
+	Chosen bool     `json:"chosen"`
+}
+
+// HeldLock is an outstanding legacy object lock.
+type HeldLock struct {
+	Path string `json:"path"`
+	Time string `json:"time"`
+	Data string `json:"data"`
+	// Record is the consumed record that the lock's data names, "" if none.
+	Record string `json:"record,omitempty"`
+}
+
+// Headroom says how many numbers are left for sequential children of a parent.
+type Headroom struct {
+	Path  string `json:"path"`
+	Next  int64  `json:"next"`  // the next child's number
+	Needs int64  `json:"needs"` // how many this plan needs
+	Left  int64  `json:"left"`  // how many are left after it
+}
+
+// ACLNote is the ACL of a legacy queue's node.
+type ACLNote struct {
+	Path string      `json:"path"`
+	ACL  []znode.ACL `json:"acl"`
+}
+
+// Vanished is a job whose record is no longer in the source.
+type Vanished struct {
+	Record string `json:"record"`
+	Job    string `json:"job"`
+}
+
+// readers say which services can read a dialect.
+var readers = map[newqueue.Dialect]string{
+	newqueue.Design: "services built on the published Merritt design, such as those that use mrtq's newqueue. None of the deployed services can read it: they need dialect mrt-zk",
+	newqueue.MrtZK:  "the deployed services: mrt-ingest, mrt-store, mrt-inventory and the Ruby admin tool",
+}
+
+// ReadBy says which services can read a queue of a dialect.
+func ReadBy(d newqueue.Dialect) string { return readers[d] }
+
+// addNotes adds what is known only when all records were added.
+func (b *Builder) addNotes() {
+	p := b.plan
+	p.Missing, p.Readers = b.in.Source.Missing, readers[p.Dialect]
+	b.noteRisks()
+	b.noteLocks()
+	b.noteHeadroom()
+	b.noteLists()
+	b.noteVanished()
+	for _, n := range b.in.Source.Nodes {
+		if !znode.IsOpenACL(n.ACL) {
+			p.ACLs = append(p.ACLs, ACLNote{n.Path, n.ACL})
+		}
+	}
+	slices.SortStableFunc(p.Warnings, func(x, y Warning) int { return strings.Compare(x.Path, y.Path) })
+}
+
+// noteRisks says what each choice about consumed records risks. A worker may be working
+// on the record, or may have died; the record doesn't say which.
+func (b *Builder) noteRisks() {
+	for _, choice := range rules.AllChoices[0].Values {
+		risk := Risk{Choice: choice, Twice: []string{}, Never: []string{}, Chosen: choice == b.plan.Choices.Consumed}
+		switch choice {
+		case rules.AsPending: // the legacy worker may finish it as well
+			risk.Twice = append(risk.Twice, b.seen.consumed...)
+		case rules.AsFailed: // the worker may be dead, and nobody submits it again
+			risk.Never = append(risk.Never, b.seen.consumed...)
+		}
+		b.plan.Risks = append(b.plan.Risks, risk)
+	}
+}
+
+func (b *Builder) noteLocks() {
+	for _, l := range b.in.Source.Locks {
+		h := HeldLock{Path: l.Path}
+		if l.Err != nil {
+			h.Data = l.Err.Error()
+		} else {
+			h.Data = string(l.Legacy.Data)
+			h.Record = b.seen.byJobID[h.Data]
+			if !l.Legacy.Time.IsZero() {
+				h.Time = newqueue.Design.FormatTime(l.Legacy.Time)
+			}
+		}
+		b.plan.Locks = append(b.plan.Locks, h)
+	}
+}
+
+// noteHeadroom refuses a plan that needs more numbers than a sequence has left.
+func (b *Builder) noteHeadroom() {
+	needs := map[string]int64{}
+	for _, r := range b.plan.Records {
+		if r.Action == Create {
+			needs[parentOf(r.Queue)]++
+		}
+	}
+	for _, batch := range b.plan.Batches {
+		if batch.New {
+			needs[newqueue.BatchesPath]++
+		}
+	}
+	for _, parent := range idParents {
+		if needs[parent] == 0 {
+			continue
+		}
+		next := b.in.Target.Counter(b.in.Names, parent).Free
+		h := Headroom{Path: parent, Next: next, Needs: needs[parent], Left: 1<<31 - next - needs[parent]}
+		b.plan.Headroom = append(b.plan.Headroom, h)
+		if h.Left < 0 {
+			b.problem(Problem{Kind: NoSequence, Path: parent, Message: fmt.Sprintf("its sequence has %d numbers left, and the plan needs %d", 1<<31-next, needs[parent]),
+				Next: "migrate to another chroot, where the sequences begin anew"})
+		}
+	}
+}
+
+// idParents are the parents of jobs, batches and access requests.
+var idParents = []string{newqueue.JobsPath, newqueue.BatchesPath, newqueue.AccessQueuePath(newqueue.AccessSmall), newqueue.AccessQueuePath(newqueue.AccessLarge)}
+
+// parentOf is the parent of what a queue's records become.
+func parentOf(kind rules.QueueKind) string {
+	if kind.IsAccess() {
+		return newqueue.AccessQueuePath(kind.AccessQueue())
+	}
+	return newqueue.JobsPath
+}
+
+func (b *Builder) noteVanished() {
+	for e := range b.in.Target.Ledger.All() {
+		if b.in.Target.Ledger.Runs[e.Run].State != ledger.RolledBack && b.in.Names.Has(e.Job) && !b.in.Source.Has(e.Record) {
+			b.plan.Vanished = append(b.plan.Vanished, Vanished{e.Record, e.Job})
+		}
+	}
+}

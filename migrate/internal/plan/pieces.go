@@ -1,0 +1,188 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"mrtq/internal/znode"
+	"mrtq/migrate/internal/apply"
+	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/rules"
+	"mrtq/migrate/internal/source"
+	"mrtq/newqueue"
+)
+
+// ErrSourceChanged says that a record has changed since the plan was made.
+var ErrSourceChanged = errors.New("the source has changed since it was read")
+
+// ToCreate yields the paths of the records that the plan creates jobs or requests for, in
+// the order in which they are migrated.
+func (p *Plan) ToCreate() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range p.Records {
+			if p.Records[i].Action == Create && !yield(p.Records[i].Path) {
+				return
+			}
+		}
+	}
+}
+
+// Pieces yields what carries out the plan, one record after the other. records are those
+// of [Plan.ToCreate], as they are read again. The error wraps [ErrSourceChanged], or is one
+// of records. It can be used once.
+func (p *Plan) Pieces(records iter.Seq2[source.Fetched, error]) iter.Seq2[apply.Piece, error] {
+	return func(yield func(apply.Piece, error) bool) {
+		m := maker{plan: p, written: map[*Batch]*written{}}
+		next := 0
+		for f, err := range records {
+			for err == nil && p.Records[next].Action != Create {
+				next++
+			}
+			var piece apply.Piece
+			if err == nil {
+				piece, err = m.piece(f, &p.Records[next])
+				next++
+			}
+			if !yield(piece, err) || err != nil {
+				return
+			}
+		}
+		for _, b := range p.Batches {
+			if b.Ours && !b.New && b.Adds == 0 && !slices.Contains(b.Folders, newqueue.FolderProcessing) && !yield(m.closing(b), nil) {
+				return
+			}
+		}
+	}
+}
+
+// maker makes pieces, in order.
+type maker struct {
+	plan    *Plan
+	written map[*Batch]*written
+}
+
+// written is how much of a batch earlier pieces create.
+type written struct {
+	jobs              int
+	folders           []newqueue.BatchFolder
+	failed, completed []string // ids; they are set when the pieces are built
+}
+
+// piece makes the piece of one record.
+func (m *maker) piece(f source.Fetched, line *Record) (apply.Piece, error) {
+	if !f.There || hashOf(f.Record) != line.Hash {
+		return apply.Piece{}, fmt.Errorf("%w: %s", ErrSourceChanged, line.Path)
+	}
+	d := rules.Decide(f.Record, m.plan.Choices)
+	job := rules.Job{Record: f.Record, State: d.State, Run: m.plan.Run}
+	if line.Batch == nil {
+		return m.request(job), nil
+	}
+	return m.job(job, line.Batch), nil
+}
+
+// request makes the piece of an access request.
+func (m *maker) request(job rules.Job) apply.Piece {
+	return apply.Piece{
+		Parents: []string{parentOf(job.Record.Queue)},
+		Created: ledger.Counts{Access: 1},
+		Build: func(ids []string) ([]znode.Op, []ledger.Line) {
+			job.ID = ids[0]
+			return m.creates(job.Nodes(m.plan.Dialect)), []ledger.Line{lineOf(job)}
+		},
+	}
+}
+
+// job makes the piece of a job, with what its batch needs before and after it.
+func (m *maker) job(job rules.Job, b *Batch) apply.Piece {
+	w := m.written[b]
+	if w == nil {
+		w = &written{folders: slices.Clone(b.Folders), failed: slices.Clone(b.Failed), completed: slices.Clone(b.Completed)}
+		m.written[b] = w
+	}
+	w.jobs++
+	first, last := b.New && w.jobs == 1, b.Ours && w.jobs == b.Adds
+	folder := job.State.Job.Folder()
+	opens := !slices.Contains(w.folders, folder)
+	if opens {
+		w.folders = append(w.folders, folder)
+	}
+	listed := w.list(job.State.Job)
+	piece := apply.Piece{Parents: []string{newqueue.JobsPath}, Created: ledger.Counts{Jobs: 1}}
+	if first {
+		piece.Parents = append(piece.Parents, newqueue.BatchesPath)
+		piece.Created.Batches = 1
+	}
+	piece.Build = func(ids []string) ([]znode.Op, []ledger.Line) {
+		job.ID = ids[0]
+		listed(job.ID)
+		var nodes []rules.Node
+		var ops []znode.Op
+		var lines []ledger.Line
+		switch {
+		case first:
+			b.All.ID = ids[1]
+			nodes = b.All.Nodes(m.plan.Dialect)
+			lines = append(lines, ledger.Line{Kind: ledger.BatchCreated, Batch: b.All.ID, UUID: znode.Name(newqueue.BatchUUIDPath(b.UUID))})
+		case !b.New: // no job is added to a batch that another client has worked on meanwhile
+			ops = append(ops, znode.Check(newqueue.BatchPath(b.All.ID)+"/status", b.StatusVersion))
+		}
+		job.Batch = b.All.ID
+		if opens {
+			nodes = append(nodes, b.All.Folder(job.State))
+		}
+		nodes = append(nodes, job.Nodes(m.plan.Dialect)...)
+		if last {
+			nodes = append(nodes, m.closingNodes(b, w)...)
+		}
+		return append(ops, m.creates(nodes)...), append(lines, lineOf(job))
+	}
+	return piece
+}
+
+// list makes room for one more id among those that the batch's report names, and returns
+// the function that sets it.
+func (w *written) list(s newqueue.JobState) func(id string) {
+	var to *[]string
+	switch s {
+	case newqueue.JobFailed:
+		to = &w.failed
+	case newqueue.JobCompleted:
+		to = &w.completed
+	default:
+		return func(string) {}
+	}
+	*to = append(*to, "")
+	at := len(*to) - 1
+	return func(id string) { (*to)[at] = id }
+}
+
+// closing makes the piece of a batch whose jobs are all there, and which a run that was
+// interrupted has not closed.
+func (m *maker) closing(b *Batch) apply.Piece {
+	w := &written{folders: b.Folders, failed: b.Failed, completed: b.Completed}
+	return apply.Piece{Build: func([]string) ([]znode.Op, []ledger.Line) { return m.creates(m.closingNodes(b, w)), nil }}
+}
+
+// closingNodes are the znodes that are created with a batch's last job, but those that are
+// there.
+func (m *maker) closingNodes(b *Batch, w *written) []rules.Node {
+	return slices.DeleteFunc(b.All.Closing(w.failed, w.completed, m.plan.Dialect), func(n rules.Node) bool {
+		return slices.Contains(w.folders, newqueue.BatchFolder(znode.Name(n.Path)))
+	})
+}
+
+func lineOf(job rules.Job) ledger.Line {
+	return ledger.Line{Kind: ledger.JobCreated, Record: job.Record.Path, Job: job.Root(), Batch: job.Batch, Hash: hashOf(job.Record)}
+}
+
+// creates are the operations that create nodes.
+func (m *maker) creates(nodes []rules.Node) []znode.Op {
+	ops := make([]znode.Op, len(nodes))
+	for i, n := range nodes {
+		ops[i] = znode.Op{Kind: znode.OpCreate, Path: n.Path, Data: n.Data, ACL: m.plan.Settings.ACL}
+	}
+	return ops
+}

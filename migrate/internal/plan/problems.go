@@ -1,0 +1,82 @@
+package plan
+
+import (
+	"fmt"
+
+	"mrtq/legacy"
+	"mrtq/migrate/internal/rules"
+)
+
+// ProblemKind says why a plan can't be carried out.
+type ProblemKind string
+
+// Kinds of problems with a record.
+const (
+	Undecodable ProblemKind = "undecodable"
+	Unreadable  ProblemKind = "unreadable"
+	Consumed    ProblemKind = "consumed"
+	TooLarge    ProblemKind = "too-large" // its job does not fit a transaction
+	// With what the deployed services demand:
+	Unserviceable    ProblemKind = "unserviceable"     // no deployed service could work on it
+	InventoryWaiting ProblemKind = "inventory-waiting" // it is an unfinished inventory record
+	// NoSuchRecord is a record of Again in [Options] that the source does not have.
+	NoSuchRecord ProblemKind = "no-such-record"
+	NotRemoved   ProblemKind = "not-removed" // it is in Again, and its job is there or was never there
+)
+
+// Kinds of problems with a batch.
+const (
+	BatchExists   ProblemKind = "batch-exists"   // no migration created it
+	BatchFinished ProblemKind = "batch-finished" // it is not open for more jobs
+)
+
+// Kinds of problems with the target.
+const (
+	NoQueue      ProblemKind = "no-queue"   // there is none, and nobody said that a new one is wanted
+	NoDialect    ProblemKind = "no-dialect" // nobody chose one, and the target holds no queue
+	OtherDialect ProblemKind = "other-dialect"
+	NoSequence   ProblemKind = "no-sequence" // not enough numbers are left for ids
+	Released     ProblemKind = "released"    // its workers would stop
+	Restored     ProblemKind = "restored"    // from a backup
+	// With an earlier run: it had other choices, or its rollback is not finished.
+	OtherChoices       ProblemKind = "other-choices"
+	RollbackUnfinished ProblemKind = "rollback-unfinished"
+)
+
+// Problem is one reason why a plan can't be carried out as it is.
+type Problem struct {
+	Kind ProblemKind `json:"kind"`
+	Path string      `json:"path"`
+	// Record and Offset are the decoder's, for an undecodable record. Offset is nil if
+	// the decoder names none.
+	Record  legacy.Kind `json:"record,omitempty"`
+	Offset  *int        `json:"offset,omitempty"`
+	Message string      `json:"message"`
+	Next    string      `json:"next"` // what to do
+	// Fits is the right dialect or unit of times, or the run to finish first, for the
+	// kinds that have one.
+	Fits string `json:"-"`
+}
+
+// String returns path, kind, message and what to do, on one line.
+func (p Problem) String() string {
+	return fmt.Sprintf("%s: %s: %s; %s", p.Path, p.Kind, p.Message, p.Next)
+}
+
+// recordProblem is the problem of a record that the choices block.
+func recordProblem(r rules.Record, reason string) Problem {
+	switch {
+	case r.Err == nil:
+		return Problem{Kind: Consumed, Path: r.Path, Message: reason,
+			Next: "let the legacy workers finish, or choose what becomes of consumed records: pending or failed"}
+	case r.Err.Kind == rules.Unreadable:
+		return Problem{Kind: Unreadable, Path: r.Path, Record: r.Err.Kind, Message: reason,
+			Next: "give credentials that may read it, or have its ACL changed; if this is a dump, make it again with them"}
+	}
+	p := Problem{Kind: Undecodable, Path: r.Path, Record: r.Err.Kind, Message: reason,
+		Next: "repair it, or have undecodable records quarantined: their bytes are kept"}
+	if r.Err.Offset >= 0 {
+		p.Offset = &r.Err.Offset
+	}
+	return p
+}

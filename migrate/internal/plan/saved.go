@@ -1,0 +1,131 @@
+package plan
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+)
+
+// ErrFile says that a file is not a saved plan, or not a whole one.
+var ErrFile = errors.New("this is not a plan as mrtq saved it")
+
+// savedFormat is the version of the form of a saved plan.
+const savedFormat = 2
+
+// header is a plan without its records.
+type header struct {
+	Format int `json:"format"`
+	*alias
+	Records []Record `json:"-"`
+	Count   int      `json:"count"` // of records
+}
+
+type alias Plan
+
+// Write writes the plan as JSON: one object, with a line for each record. Empty lists are
+// [], so that readers need not test for null.
+func (p *Plan) Write(w io.Writer) error {
+	shown := *p
+	emptyLists(reflect.ValueOf(&shown).Elem())
+	head, err := json.MarshalIndent(header{Format: savedFormat, alias: (*alias)(&shown), Count: len(p.Records)}, "", "  ")
+	if err != nil {
+		return err
+	}
+	head = head[:len(head)-len("\n}")]
+	if _, err := fmt.Fprintf(w, "%s,\n  \"records\": [", head); err != nil {
+		return err
+	}
+	separator := "\n    "
+	for i := range p.Records {
+		line, err := json.Marshal(&p.Records[i])
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(w, "%s%s", separator, line); err != nil {
+			return err
+		}
+		separator = ",\n    "
+	}
+	_, err = io.WriteString(w, "\n  ]\n}\n")
+	return err
+}
+
+// emptyLists makes nil lists empty.
+func emptyLists(v reflect.Value) {
+	for i := range v.NumField() {
+		switch f := v.Field(i); {
+		case !f.CanSet():
+		case f.Kind() == reflect.Slice && f.IsNil():
+			f.Set(reflect.MakeSlice(f.Type(), 0, 0))
+		case f.Kind() == reflect.Struct && f.Type().PkgPath() == v.Type().PkgPath():
+			emptyLists(f)
+		}
+	}
+}
+
+// Read reads a saved plan. The error wraps [ErrFile], or comes from r.
+func Read(r io.Reader) (*Plan, error) {
+	saved := struct {
+		Format int `json:"format"`
+		*alias
+		Count int `json:"count"`
+	}{alias: &alias{}}
+	if err := json.NewDecoder(r).Decode(&saved); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFile, err)
+	}
+	switch {
+	case saved.Format != savedFormat:
+		return nil, fmt.Errorf("%w: it has form %d, and this version of mrtq reads form %d; make the plan again", ErrFile, saved.Format, savedFormat)
+	case saved.Count != len(saved.Records):
+		return nil, fmt.Errorf("%w: it has %d of %d records; make the plan again", ErrFile, len(saved.Records), saved.Count)
+	}
+	return (*Plan)(saved.alias), nil
+}
+
+// Differences says how another plan, which was made later, differs from this one in what
+// it would do: in its run, its settings or its records.
+func (p *Plan) Differences(now *Plan) []string {
+	var found []string
+	differ := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
+	if p.Run != now.Run || p.Resumes != now.Resumes {
+		differ("it would be %s, and now it would be %s: another run has begun, or was finished or rolled back, since", runName(p), runName(now))
+	}
+	if p.Dialect != now.Dialect {
+		differ("its dialect is %s, and now it would be %s", p.Dialect, now.Dialect)
+	}
+	if changes := p.Choices.Changes(now.Choices); len(changes) > 0 {
+		differ("its choices were changed: %s", ChangesText(changes))
+	}
+	lines := map[string]*Record{}
+	for i := range p.Records {
+		lines[p.Records[i].Path] = &p.Records[i]
+	}
+	for i := range now.Records {
+		r := &now.Records[i]
+		was := lines[r.Path]
+		delete(lines, r.Path)
+		switch {
+		case was == nil:
+			differ("%s was added to the source", r.Path)
+		case was.Hash != r.Hash:
+			differ("%s has changed", r.Path)
+		case was.Action != r.Action || was.State != r.State:
+			differ("%s: %s %s, and now it would be %s %s", r.Path, was.Action, was.State, r.Action, r.State)
+		}
+	}
+	for i := range p.Records {
+		if lines[p.Records[i].Path] != nil {
+			differ("%s was removed from the source", p.Records[i].Path)
+		}
+	}
+	return found
+}
+
+func runName(p *Plan) string {
+	if p.Resumes {
+		return "the rest of " + p.Run
+	}
+	return p.Run
+}

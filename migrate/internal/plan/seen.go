@@ -1,0 +1,149 @@
+package plan
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/migrate/internal/rules"
+	"mrtq/migrate/internal/source"
+	"mrtq/newqueue"
+)
+
+// seen is what a plan keeps of the records' content.
+type seen struct {
+	consumed []string          // paths of consumed records that were not migrated before
+	byJobID  map[string]string // consumed records, by their jobID
+	profiles bool              // whether any job has a profile
+	highest  map[string]uint32 // of each legacy queue: see [ledger.Ledger.Highest]
+	missed   int               // records that are new, though later ones were migrated
+	// objects are the ingest records of the objects that jobs will record. It is nil if
+	// there are no inventory records.
+	objects map[string]string
+}
+
+func newSeen(s *source.Source) seen {
+	o := seen{byJobID: map[string]string{}}
+	for _, n := range s.Nodes {
+		if n.Kind == rules.Inventory && len(n.Names) > 0 {
+			o.objects = map[string]string{}
+		}
+	}
+	return o
+}
+
+// record looks at one more record.
+func (o *seen) record(b *Builder, f source.Fetched, migrated bool) {
+	for _, path := range f.Below {
+		b.warn(path, "a znode below a record: it is not part of the record and is not migrated")
+	}
+	r := f.Record
+	if r.Err != nil {
+		return
+	}
+	o.noteMissed(b, r, migrated)
+	if r.Legacy.Key.Skipped() {
+		b.warn(r.Path, "its sequence number has wrapped: the legacy consumer could never read it, so its job still waits")
+	}
+	if r.Queue == rules.Inventory && property(r, "manifestURL") == "" {
+		b.warn(r.Path, "an inventory record without manifestURL: no service can record it")
+	}
+	if r.Legacy.Header.Status != legacy.Consumed {
+		return
+	}
+	if !migrated {
+		o.consumed = append(o.consumed, r.Path)
+	}
+	if id := property(r, "jobID"); id != "" {
+		o.byJobID[id] = max(o.byJobID[id], r.Path)
+	}
+}
+
+// noteMissed warns of a new record whose number is below that of a migrated one. It may
+// have been repaired since, but it may also be in a source that was restored.
+func (o *seen) noteMissed(b *Builder, r rules.Record, migrated bool) {
+	if o.highest == nil {
+		o.highest = b.in.Target.Ledger.Highest()
+	}
+	highest, ran := o.highest[znode.Parent(r.Path)]
+	if migrated || !ran || b.plan.Resumes || uint32(r.Legacy.Key.Sequence) > highest || rules.Decide(r, b.plan.Choices).Do != rules.Migrate {
+		return
+	}
+	b.warn(r.Path, "it was not migrated, although later records of its queue were: if the source was restored from a backup, its job may have run before")
+}
+
+// object warns of objects that have an ingest and an inventory record. Both jobs would
+// record the object.
+func (o *seen) object(b *Builder, r rules.Record, s rules.State) {
+	if s.Job != "" {
+		_, named := r.Legacy.Payload["profile"].(string)
+		o.profiles = o.profiles || named
+	}
+	switch {
+	case o.objects == nil:
+	case r.Queue == rules.Ingest && s.Job.Folder() == newqueue.FolderProcessing:
+		if id := property(r, "objectID"); id != "" {
+			o.objects[strings.Clone(id)] = r.Path
+		}
+	case r.Queue == rules.Inventory:
+		object := arkOf(property(r, "manifestURL"))
+		if ingest, there := o.objects[object]; there && object != "" {
+			b.warn(r.Path, fmt.Sprintf("object %s has an ingest record too, %s: both jobs will record it", object, ingest))
+		}
+	}
+}
+
+// property is a property of a record as text, "" if it has none.
+func property(r rules.Record, name string) string {
+	s, _ := r.Legacy.Payload.Text(name)
+	return s
+}
+
+// arkOf is the object's identifier in a storage manifest's URL: the last element of its
+// path, unescaped. It is "" if there is none.
+func arkOf(manifest string) string {
+	u, err := url.Parse(manifest)
+	if err != nil {
+		return ""
+	}
+	path := u.EscapedPath()
+	ark, err := url.PathUnescape(path[strings.LastIndexByte(path, '/')+1:])
+	if err != nil || !strings.HasPrefix(ark, "ark:") {
+		return ""
+	}
+	return ark
+}
+
+// Bounds for [seen.size]. JSON writes a byte as at most six, and a text may be in a job
+// three times. smallJob covers the rest of a job. reserve is what a transaction has beside
+// a job: the run's record, the ledger's entry, the layout, and what a server adds when it
+// logs and proposes the transaction.
+const (
+	escapeGrowth = 6 * 3
+	smallJob     = 8 << 10
+	reserve      = 24 << 10
+	maxChroot    = 256
+)
+
+// size refuses a record whose job does not fit into one transaction.
+func (o *seen) size(b *Builder, r rules.Record, s rules.State, batch *Batch) {
+	limit := b.plan.Settings.Packet - reserve
+	if len(r.Data)*escapeGrowth+smallJob < limit {
+		return
+	}
+	job := rules.Job{Record: r, State: s, Run: b.plan.Run, ID: newqueue.SequenceID(newqueue.JobPrefix, 0), Batch: newqueue.SequenceID(newqueue.BatchPrefix, 0)}
+	nodes := job.Nodes(b.plan.Dialect)
+	if batch != nil && batch.New {
+		nodes = append(nodes, batch.All.Nodes(b.plan.Dialect)...)
+	}
+	size := 0
+	for _, n := range nodes {
+		size += znode.Op{Kind: znode.OpCreate, Path: n.Path, Data: n.Data, ACL: b.plan.Settings.ACL}.Size(maxChroot)
+	}
+	if size > limit {
+		b.problem(Problem{Kind: TooLarge, Path: r.Path, Message: fmt.Sprintf("its job takes %d bytes in one transaction, the server's limit leaves %d", size, limit),
+			Next: "raise jute.maxbuffer on the servers, and plan with the same number"})
+	}
+}

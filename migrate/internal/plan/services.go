@@ -1,0 +1,208 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"mrtq/migrate/internal/rules"
+	"mrtq/newqueue"
+	"mrtq/newqueue/services"
+)
+
+// Finding is one demand of the deployed services, and the records that don't meet it.
+type Finding struct {
+	Requirement string `json:"requirement"` // R01 to R32, or "inventory" or a notice's kind
+	What        string `json:"what"`        // what is wrong with all items, with … where they differ
+	Then        string `json:"then"`        // what would happen after the release
+	Daemon      string `json:"daemon,omitempty"`
+	// Blocking says that the plan can't be carried out because of it, unless the choice
+	// that Choice names allows it.
+	Blocking bool   `json:"blocking"`
+	Choice   string `json:"choice,omitempty"`
+	Items    []Item `json:"items"`
+}
+
+// Item is one record that does not meet a demand, or one batch.
+type Item struct {
+	Path string `json:"path"`           // of the legacy record, or of the batch below /batch-uuids
+	Node string `json:"node,omitempty"` // the znode of the new job, request or batch, by its name
+	What string `json:"what"`
+}
+
+// inventoryFinding is the requirement of the finding on inventory records.
+const inventoryFinding = "inventory"
+
+// What a finding on inventory records says. Such a record holds one key, and its job needs
+// more after it is recorded (docs/deployed-services.md, "Where a key comes from").
+const (
+	inventoryWhat = "an inventory record holds only a manifest URL, and no profile, batchID or update"
+	inventoryThen = "Inventory would record it, Notify would then fail it, and its batch would stick in Reporting"
+	inventoryNext = "drain the inventory queue first: let the legacy inventory service finish it; or migrate unfinished inventory records too, and fail or delete their jobs by hand"
+	serviceNext   = "repair or remove these records in the legacy queue; or migrate them too, and repair their jobs by hand"
+	batchIDThen   = "the services would not find its batch, and its report would be lost"
+)
+
+// noticeThen says what an operator should expect after each kind of notice.
+var noticeThen = map[services.NoticeKind]string{
+	services.MailsAtOnce:   "as soon as the hold is released, the depositor gets a mail about it, even if they got one before",
+	services.MailsOldJobs:  "when all are done, the depositor gets one mail about it, which lists all of its jobs",
+	services.RemovedSoon:   "removed within the hour: the hold on the queue does not stop the cleanup",
+	services.SkipsInit:     "what Initialize would have prepared must be there when it is requeued",
+	services.LostIfUnsized: "it could be lost in Estimating",
+}
+
+// findings collects the findings, by kind.
+type findings struct {
+	byKind map[string]*Finding
+	order  []string
+}
+
+func (f *findings) add(kind string, one Finding, item Item) {
+	if f.byKind == nil {
+		f.byKind = map[string]*Finding{}
+	}
+	found := f.byKind[kind]
+	if found == nil {
+		one.What = item.What
+		found = &one
+		f.byKind[kind], f.order = found, append(f.order, kind)
+	}
+	found.What = inCommon(found.What, item.What)
+	found.Items = append(found.Items, item)
+}
+
+// violation adds a violation by a new item. path is the record that it is made from.
+func (f *findings) violation(v services.Violation, path string) {
+	one := Finding{Requirement: v.Demand.ID, Then: v.Then(), Daemon: string(v.Stop.Daemon), Blocking: v.Stop.Effect.Blocking()}
+	if one.Blocking {
+		one.Choice = "unserviceable"
+	}
+	node := strings.TrimPrefix(strings.TrimPrefix(v.Path, v.Item), "/")
+	f.add(fmt.Sprint(v.Demand.ID, v.Demand.Node, v.Demand.Key, v.Stop), one, Item{Path: path, Node: node, What: v.What})
+}
+
+func (f *findings) notice(n services.Notice, path string) {
+	f.add(string(n.Kind), Finding{Requirement: string(n.Kind), Then: noticeThen[n.Kind]}, Item{Path: path, What: n.What})
+}
+
+// checkServices looks at what a record becomes, and finds what keeps the deployed services
+// from working on it (docs/deployed-services.md). It looks at the JSON objects that the
+// migration would write. It does not look at where an item's entries are, because a
+// migration always gets that right (TestPlanChecksWhatItWrites).
+func (b *Builder) checkServices(r rules.Record, s rules.State, batch *Batch) {
+	if b.plan.Dialect != newqueue.MrtZK {
+		b.warnOfBatchID(r, batch)
+		return
+	}
+	job := rules.Job{Record: r, State: s, ID: newqueue.SequenceID(newqueue.JobPrefix, 0), Batch: newqueue.SequenceID(newqueue.BatchPrefix, 0)}
+	item := services.Item{Path: job.Root(), Objects: objects(job.Objects(b.plan.Dialect)), Profiles: true}
+	if batch == nil {
+		for _, v := range services.CheckContent(item) {
+			b.found.violation(v, r.Path)
+		}
+		return
+	}
+	item.BatchID = batch.UUID
+	if r.Queue == rules.Inventory && s.Unfinished() {
+		b.checkInventory(item, r)
+		return
+	}
+	if batch.All.Key.Kind == rules.OfBatch && newqueue.CheckBatchID(batch.UUID) != nil {
+		b.found.add("batchID", Finding{Requirement: "R07", Then: batchIDThen, Blocking: true, Choice: "unserviceable"},
+			Item{Path: r.Path, Node: "configuration", What: fmt.Sprintf("its batchID %.80q can't be a znode's name", batch.UUID)})
+	}
+	for _, v := range services.CheckContent(item) {
+		b.found.violation(v, r.Path)
+	}
+	status := item.Objects[3].Object
+	state, _ := status.Value("status")
+	name, _ := state.(string)
+	last, _ := status.Value("last_successful_status")
+	for _, n := range services.JobNotices(item.Path, name, last, r.Legacy.Payload["type"], r.Legacy.Key.Priority) {
+		b.found.notice(n, r.Path)
+	}
+}
+
+// checkInventory looks at the job of an unfinished inventory record. One finding says all.
+func (b *Builder) checkInventory(item services.Item, r rules.Record) {
+	if len(services.CheckContent(item)) > 0 {
+		b.found.add(inventoryFinding, Finding{Requirement: inventoryFinding, Then: inventoryThen, Daemon: string(services.Notify), Blocking: true, Choice: "inventory-records"},
+			Item{Path: r.Path, Node: "configuration", What: inventoryWhat})
+	}
+}
+
+// warnOfBatchID names a batch of dialect design whose name newqueue has to escape.
+func (b *Builder) warnOfBatchID(r rules.Record, batch *Batch) {
+	if batch != nil && batch.All.Jobs == 1 && batch.All.Key.Kind == rules.OfBatch && newqueue.CheckBatchID(batch.UUID) != nil {
+		b.warn(r.Path, fmt.Sprintf("its batchID %.80q can't be a znode's name: the batch is found as %q", batch.UUID, newqueue.BatchUUIDPath(batch.UUID)))
+	}
+}
+
+// objects gives the objects the form in which they are checked.
+func objects(list []rules.Object) []services.NodeObject {
+	out := make([]services.NodeObject, len(list))
+	for i, o := range list {
+		out[i] = services.NodeObject{Node: o.Node, Object: o.Values}
+	}
+	return out
+}
+
+// finishServices looks at the batches, and blocks the plan because of findings that no
+// choice allows.
+func (b *Builder) finishServices() {
+	if b.plan.Dialect != newqueue.MrtZK {
+		return
+	}
+	for _, batch := range b.plan.Batches {
+		b.checkBatch(batch)
+	}
+	for _, blocking := range []bool{true, false} {
+		for _, kind := range b.found.order {
+			f := *b.found.byKind[kind]
+			if f.Blocking == blocking && (f.Requirement != onlyWithProfiles || b.seen.profiles) {
+				b.plan.Services = append(b.plan.Services, f)
+				b.blockService(f)
+			}
+		}
+	}
+}
+
+// onlyWithProfiles is the demand that counts only if any job has a profile.
+const onlyWithProfiles = "R30"
+
+// checkBatch looks at the batch's own znodes, if the run creates them.
+func (b *Builder) checkBatch(batch *Batch) {
+	inventory := batch.All.Key.Kind == rules.OfInventory && batch.All.State() != newqueue.BatchCompleted
+	if !batch.Ours || inventory {
+		return // the findings on its records are enough
+	}
+	path := newqueue.BatchUUIDPath(batch.UUID)
+	item := services.Item{Path: newqueue.BatchPath(newqueue.SequenceID(newqueue.BatchPrefix, 0)), Objects: objects(batch.All.Objects(b.plan.Dialect))}
+	for _, v := range services.CheckContent(item) {
+		b.found.violation(v, path)
+	}
+	in := batch.All.In
+	state, _ := item.Objects[1].Object.Value("status")
+	name, _ := state.(string)
+	for _, n := range services.BatchNotices(item.Path, name, in(newqueue.FolderProcessing), in(newqueue.FolderCompleted)+in(newqueue.FolderFailed)) {
+		b.found.notice(n, path)
+	}
+}
+
+// blockService adds a problem for a blocking finding, unless the operator's choice allows
+// it.
+func (b *Builder) blockService(f Finding) {
+	chosen := map[string]string{"unserviceable": b.plan.Choices.Unserviceable, "inventory-records": b.plan.Choices.InventoryRecords}[f.Choice]
+	if !f.Blocking || chosen == rules.Migrate {
+		return
+	}
+	problem := Problem{Kind: Unserviceable, Path: f.Items[0].Path, Message: fmt.Sprintf("%s: %s", f.Items[0].What, cmp.Or(f.Then, "no service could work on it")), Next: serviceNext}
+	if n := len(f.Items) - 1; n > 0 {
+		problem.Message += fmt.Sprintf(" (and %d more like it)", n)
+	}
+	if f.Requirement == inventoryFinding {
+		problem.Kind, problem.Next = InventoryWaiting, inventoryNext
+	}
+	b.problem(problem)
+}
