@@ -7,9 +7,11 @@ import (
 	"mrtq/migrate/internal/apply"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/plan"
+	"mrtq/migrate/internal/rollback"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
+	"mrtq/migrate/internal/verify"
 )
 
 // Types that the functions of this package take and return.
@@ -24,7 +26,10 @@ type (
 	Plan    = plan.Plan
 	Limits  = apply.Limits
 	Counts  = ledger.Counts
-	Run     = ledger.Run
+	Run      = ledger.Run
+	RunState = ledger.RunState
+	Verdict  = verify.Verdict
+	UndoItem = rollback.Item
 )
 
 // Errors.
@@ -51,4 +56,11 @@ var (
 	// ErrFinished says that another migrator finished the run while this one waited, and
 	// that there is more to do now. It is not done without being asked for again.
 	ErrFinished = errors.New("another migrator finished the run meanwhile")
+
+	// ErrNoRun says that the target has no such run, or that it was rolled back.
+	ErrNoRun = errors.New("no such run")
+	// ErrNotNewest says that a later run builds on the one that should be rolled back.
+	ErrNotNewest = errors.New("a later run builds on it")
+	// ErrRestored says that the target was restored from a backup, znode by znode.
+	ErrRestored = errors.New("the target was restored from a backup")
 )

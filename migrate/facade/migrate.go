@@ -266,7 +266,7 @@ func (m *migration) apply(ctx context.Context) (steps int, err error) {
 	chain.Progress = func(records int) { report(ctx, Sending, records, total) }
 	ops, guards := m.opening()
 	if err := chain.Do(ctx, ops, func(r *ledger.Run) {
-		r.Owner, r.Total = m.owner, r.Created.Records()+total
+		r.Owner, r.Total, r.Next = m.owner, r.Created.Records()+total, m.src.Next()
 	}); err != nil {
 		return chain.Steps(), err
 	}
@@ -284,7 +284,7 @@ func (m *migration) apply(ctx context.Context) (steps int, err error) {
 	if err := chain.Send(ctx, p.Pieces(records)); err != nil {
 		return chain.Steps(), err
 	}
-	err = chain.Do(ctx, nil, func(r *ledger.Run) { r.State, r.Finished = ledger.Done, now(m.opt.Now) })
+	err = chain.End(ctx, nil, func(r *ledger.Run) { r.State, r.Finished = ledger.Done, now(m.opt.Now) })
 	return chain.Steps(), err
 }
 

@@ -20,9 +20,8 @@ type Piece struct {
 	// Build returns the operations with these ids, and the lines of the ledger. It is
 	// called again with other ids if other clients took these.
 	Build func(ids []string) ([]znode.Op, []ledger.Line)
-	// Created and Removed are what it creates and removes, Kept what it keeps.
+	// Created and Removed are what it creates and removes.
 	Created, Removed ledger.Counts
-	Kept             int
 }
 
 // Limits say how large a transaction may be.
@@ -54,7 +53,7 @@ type Chain struct {
 	steps           int
 
 	// Progress, if not nil, is called after each transaction with how many records it and
-	// the ones before it have created, removed or kept.
+	// the ones before it have created or removed.
 	Progress func(records int)
 	records  int
 }
@@ -77,6 +76,12 @@ func (c *Chain) Steps() int { return c.steps }
 
 // Guard adds checks to each transaction from now on.
 func (c *Chain) Guard(checks ...znode.Op) { c.guards = append(c.guards, checks...) }
+
+// End is [Chain.Do] without the guards, for the last transaction.
+func (c *Chain) End(ctx context.Context, ops []znode.Op, change func(*ledger.Run)) error {
+	c.guards = nil
+	return c.Do(ctx, ops, change)
+}
 
 // Do carries out one transaction: ops, and a change of the run's record. The error wraps
 // one of this package's errors.
@@ -201,7 +206,6 @@ func (c *Chain) send(ctx context.Context, t *transaction, pieces []Piece) error 
 	for _, p := range pieces {
 		next.Created.Add(p.Created)
 		next.Removed.Add(p.Removed)
-		next.Kept += p.Kept
 	}
 	if len(lines) > 0 {
 		ops = append(ops, c.entry(lines)...)
@@ -212,7 +216,7 @@ func (c *Chain) send(ctx context.Context, t *transaction, pieces []Piece) error 
 	}
 	c.counters.took(t.ids)
 	for _, p := range pieces {
-		c.records += p.Created.Records() + p.Removed.Records() + p.Kept
+		c.records += p.Created.Records() + p.Removed.Records()
 	}
 	if c.Progress != nil {
 		c.Progress(c.records)

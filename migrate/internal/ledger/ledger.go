@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"iter"
 	"strings"
-
-	"mrtq/internal/znode"
-	"mrtq/legacy"
 )
 
 // Ledger is what all runs together say: which records were migrated, and to which jobs.
@@ -36,7 +33,7 @@ type Batch struct {
 	ID   string // bid
 	UUID string // its name below /batch-uuids
 	Run  int32  // index in [Ledger.Runs]
-	Jobs int    // how many jobs the ledger has in it
+	Own  int    // how many jobs that run created in it
 }
 
 // New returns a ledger of these runs, oldest first, without entries.
@@ -64,7 +61,9 @@ func (l *Ledger) add(run int32, line Line) error {
 		}
 		if b := l.batches[line.Batch]; b != nil {
 			line.Batch = b.ID
-			b.Jobs++
+			if b.Run == run {
+				b.Own++
+			}
 		} else if line.Batch != "" {
 			return fmt.Errorf("job %s is in batch %s, and no entry created that batch", line.Job, line.Batch)
 		}
@@ -104,8 +103,8 @@ func (l *Ledger) remove(line Line) error {
 		default:
 			delete(l.newest, line.Record)
 		}
-		if b := l.batches[e.Batch]; b != nil {
-			b.Jobs--
+		if b := l.batches[e.Batch]; b != nil && b.Run == e.Run {
+			b.Own--
 		}
 		e.Job = ""
 		return nil
@@ -184,19 +183,4 @@ func (l *Ledger) FindRun(id string) int {
 		}
 	}
 	return -1
-}
-
-// Highest returns, for each legacy queue node, the highest sequence number of its migrated
-// records. ZooKeeper's counter wraps, so the numbers are compared without sign.
-func (l *Ledger) Highest() map[string]uint32 {
-	highest := map[string]uint32{}
-	for e := range l.All() {
-		key, err := legacy.ParseKey(znode.Name(e.Record))
-		if err != nil {
-			continue
-		}
-		node := znode.Parent(e.Record)
-		highest[node] = max(highest[node], uint32(key.Sequence))
-	}
-	return highest
 }

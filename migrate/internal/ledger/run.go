@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mrtq/internal/znode"
+	"mrtq/legacy"
 	"mrtq/migrate/internal/rules"
 	"mrtq/newqueue"
 )
@@ -56,6 +57,9 @@ type Run struct {
 	Removed  Counts           `json:"removed,omitzero"` // by its rollback, so far
 	Kept     int              `json:"kept,omitempty"`   // jobs and requests that its rollback kept, or found removed by others
 	Releases []Release        `json:"releases,omitempty"`
+	// Next has, for each legacy queue node, the number that its next record would have got
+	// when the run was planned. A record with a lower number was there.
+	Next map[string]uint32 `json:"next"`
 	// Entries is how many entries its ledger has.
 	Entries int `json:"entries"`
 	// Version is the version that the run's znode has with this record. If the znode has
@@ -153,6 +157,14 @@ func (r Run) Released(h newqueue.QueueHold) time.Time {
 		}
 	}
 	return time.Time{}
+}
+
+// HadRecord reports whether a record was there when the run was planned, as its number
+// shows. ZooKeeper's counter wraps, so numbers are compared without sign.
+func (r Run) HadRecord(path string) bool {
+	next, listed := r.Next[znode.Parent(path)]
+	key, err := legacy.ParseKey(znode.Name(path))
+	return !listed || err != nil || uint32(key.Sequence) < next
 }
 
 // Newest is the data of /jobs: the id of the newest run, on one line.

@@ -299,6 +299,9 @@ func (b *Builder) Finish(there map[string]target.Batch) *Plan {
 // finishBatch compares a batch with what is there. Nothing of an existing batch is ever
 // changed, but jobs are added to it while it is open.
 func (b *Builder) finishBatch(batch *Batch, there target.Batch) {
+	if !batch.New && !batch.Ours && !there.There { // it was finished and cleaned up, or deleted: another one can have its name
+		batch.New, batch.Ours, batch.ID, batch.All.ID = true, true, "", ""
+	}
 	batch.State, batch.Folders, batch.StatusVersion = string(batch.All.State()), there.Folders, there.StatusVersion
 	if batch.Ours {
 		for _, text := range batch.All.Disagreements() {
@@ -360,21 +363,21 @@ func compact(paths []string) []string {
 	return out
 }
 
-// planHolds refuses to hold queues again that were released, because their workers would
-// stop.
+// planHolds refuses to hold queues again whose workers may be at work on the jobs of an
+// earlier run, because they would stop.
 func (b *Builder) planHolds() {
 	p := b.plan
-	if p.Empty() || p.Resumes || p.Previous == nil || b.in.Options.HoldAgain {
+	if p.Empty() || p.Resumes || b.in.Options.HoldAgain {
 		return
 	}
+	left := slices.ContainsFunc(b.in.Target.Ledger.Runs, func(run ledger.Run) bool { return run.State == ledger.Done || run.Kept > 0 })
 	for _, q := range newqueue.QueueHolds {
-		if b.in.Target.Hold(q) == nil {
+		if left && b.in.Target.Hold(q) == nil {
 			b.problem(Problem{Kind: Released, Path: newqueue.QueueHoldPath(q), Message: "the queue was released, and this migration would hold it again: its workers would stop",
 				Next: "if they may stop until you release it again, say so"})
 		}
 	}
 }
-
 
 // Dialect is the plan's dialect.
 func (b *Builder) Dialect() newqueue.Dialect { return b.plan.Dialect }

@@ -7,6 +7,7 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/legacy"
+	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
 	"mrtq/newqueue"
@@ -17,8 +18,6 @@ type seen struct {
 	consumed []string          // paths of consumed records that were not migrated before
 	byJobID  map[string]string // consumed records, by their jobID
 	profiles bool              // whether any job has a profile
-	highest  map[string]uint32 // of each legacy queue: see [ledger.Ledger.Highest]
-	missed   int               // records that are new, though later ones were migrated
 	// objects are the ingest records of the objects that jobs will record. It is nil if
 	// there are no inventory records.
 	objects map[string]string
@@ -61,17 +60,14 @@ func (o *seen) record(b *Builder, f source.Fetched, migrated bool) {
 	}
 }
 
-// noteMissed warns of a new record whose number is below that of a migrated one. It may
-// have been repaired since, but it may also be in a source that was restored.
+// noteMissed warns of a new record that was there at the run before. It may have been
+// repaired since, but it may also be in a source that was restored.
 func (o *seen) noteMissed(b *Builder, r rules.Record, migrated bool) {
-	if o.highest == nil {
-		o.highest = b.in.Target.Ledger.Highest()
-	}
-	highest, ran := o.highest[znode.Parent(r.Path)]
-	if migrated || !ran || b.plan.Resumes || uint32(r.Legacy.Key.Sequence) > highest || rules.Decide(r, b.plan.Choices).Do != rules.Migrate {
+	before := b.plan.Previous
+	if migrated || before == nil || before.State != ledger.Done || !before.HadRecord(r.Path) || rules.Decide(r, before.Choices).Do != rules.Migrate {
 		return
 	}
-	b.warn(r.Path, "it was not migrated, although later records of its queue were: if the source was restored from a backup, its job may have run before")
+	b.warn(r.Path, fmt.Sprintf("it was not migrated by %s, although it was there: if the source was restored from a backup, its job may have run before", before.ID))
 }
 
 // object warns of objects that have an ingest and an inventory record. Both jobs would

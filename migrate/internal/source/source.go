@@ -39,6 +39,19 @@ type Node struct {
 	ACL   []znode.ACL
 }
 
+// Next is the number that the next record of the queue gets. A dump without Stats does not
+// say it; then it is the number after the highest one.
+func (n Node) Next() uint32 {
+	counted, _ := n.Stat.NextSequence()
+	next := uint32(counted)
+	for _, name := range n.Names {
+		if key, err := legacy.ParseKey(name); err == nil {
+			next = max(next, uint32(key.Sequence)+1)
+		}
+	}
+	return next
+}
+
 // Lock is one outstanding legacy object lock.
 type Lock struct {
 	Path string
@@ -158,6 +171,15 @@ func (s *Source) Len() int {
 		n += len(node.Names)
 	}
 	return n
+}
+
+// Next returns [Node.Next] of each queue node that is there, by path.
+func (s *Source) Next() map[string]uint32 {
+	next := map[string]uint32{}
+	for _, n := range s.Nodes {
+		next[n.Path] = n.Next()
+	}
+	return next
 }
 
 // Kind is the kind of the queue that a record is in; "" if its parent is no queue node.

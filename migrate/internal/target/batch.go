@@ -10,13 +10,13 @@ import (
 
 // Batch is what a plan must know of a batch that is there.
 type Batch struct {
-	ID         string
-	There      bool
-	State      newqueue.BatchState // "" if its status can't be read
+	ID    string
+	There bool
+	State newqueue.BatchState // "" if its status can't be read
 	// StatusVersion is the version of its status.
 	StatusVersion int32
-	Submission newqueue.Object     // nil if it can't be read
-	Folders    []newqueue.BatchFolder
+	Submission    newqueue.Object // nil if it can't be read
+	Folders       []newqueue.BatchFolder
 }
 
 // Open reports whether jobs can be added to the batch.

@@ -15,8 +15,8 @@ type Names struct {
 
 // Numbered are the parents of sequential children, with the prefixes of their names.
 var Numbered = map[string]string{
-	newqueue.JobsPath:    newqueue.JobPrefix,
-	newqueue.BatchesPath: newqueue.BatchPrefix,
+	newqueue.JobsPath:                              newqueue.JobPrefix,
+	newqueue.BatchesPath:                           newqueue.BatchPrefix,
 	newqueue.AccessQueuePath(newqueue.AccessSmall): newqueue.AccessPrefix,
 	newqueue.AccessQueuePath(newqueue.AccessLarge): newqueue.AccessPrefix,
 }
@@ -75,4 +75,15 @@ func (t *Target) Counter(names *Names, parent string) Counter {
 		}
 	}
 	return c
+}
+
+// Count is how many jobs, batches or requests a parent has.
+func (n *Names) Count(parent string) int {
+	count := 0
+	for _, name := range n.lists[parent] {
+		if _, ok := newqueue.ParseSequenceID(Numbered[parent], name); ok {
+			count++
+		}
+	}
+	return count
 }

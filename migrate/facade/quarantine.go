@@ -1,0 +1,190 @@
+package migrate
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"syscall"
+
+	"mrtq/internal/plainjson"
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+)
+
+// quarantineLine is one record in a quarantine file, with its bytes and the reason why it
+// could not be decoded. The file is a dump, one JSON object a line, so every program that
+// reads dumps can read it.
+type quarantineLine struct {
+	Path  string           `json:"path"`
+	Data  *[]byte          `json:"data"`
+	Error *quarantineError `json:"error"`
+}
+
+type quarantineError struct {
+	Kind    legacy.Kind `json:"kind"`
+	Offset  int         `json:"offset"`
+	Message string      `json:"message"`
+}
+
+// ErrQuarantineFile says that a path can't be a quarantine file, because it is a pipe, a
+// device or a folder.
+var ErrQuarantineFile = errors.New("is not a regular file, so nothing can be kept in it")
+
+// ErrQuarantineLine says that [WriteQuarantine] did not write a line of a quarantine file.
+// Repair the file, or name another one.
+var ErrQuarantineLine = errors.New(`want one {"path":…,"data":…} a line`)
+
+// WriteQuarantine adds records to a quarantine file. It doesn't add a record again that the
+// file already has with the same bytes, and it removes nothing. Writers of one file wait
+// for each other, also in other processes. write gives the file new content, and may
+// replace the file.
+func WriteQuarantine(path string, records []Record, write func(path string, f func(io.Writer) error) error) error {
+	if err := CheckQuarantineFile(path); err != nil {
+		return fmt.Errorf("quarantine file %w", err)
+	}
+	unlock, err := lockFile(path)
+	if err != nil {
+		return fmt.Errorf("quarantine file: %w", err)
+	}
+	defer unlock()
+	kept, err := ReadQuarantine(path)
+	if err != nil {
+		return err
+	}
+	records = slices.DeleteFunc(slices.Clone(records), func(r Record) bool { return isKept(kept, r) })
+	if len(records) == 0 {
+		return nil
+	}
+	old, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("quarantine file: %w", err)
+	}
+	err = write(path, func(w io.Writer) error {
+		if _, err := w.Write(old); err != nil {
+			return err
+		}
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		for _, r := range records {
+			l := quarantineLine{Path: r.Path, Error: &quarantineError{r.Err.Kind, r.Err.Offset, r.Err.Error()}}
+			if r.Data != nil {
+				l.Data = &r.Data
+			}
+			if err := enc.Encode(l); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("quarantine file: %w", err)
+	}
+	return nil
+}
+
+// QuarantineLacks counts the records whose bytes are not in a quarantine file. A missing
+// file has none.
+func QuarantineLacks(path string, records []Record) (n int, err error) {
+	kept, err := ReadQuarantine(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, err
+	}
+	for _, r := range records {
+		if !isKept(kept, r) {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// CheckQuarantineFile refuses a path that is not a regular file and can't become one. The
+// error wraps [ErrQuarantineFile].
+func CheckQuarantineFile(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s %w; name another", path, ErrQuarantineFile)
+	}
+	return nil
+}
+
+// lockFile locks a file until unlock is called. It creates the file if it isn't there. A
+// caller that holds the lock may replace the file. So after lockFile gets a lock, it checks
+// that the path still names the locked file.
+func lockFile(path string) (unlock func(), err error) {
+	for {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NONBLOCK, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if err := flock(f); err != nil {
+			f.Close()
+			return nil, err
+		}
+		mine, err := f.Stat()
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
+		named, err := os.Stat(path)
+		if err == nil && os.SameFile(mine, named) {
+			return func() { f.Close() }, nil
+		}
+		f.Close()
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+}
+
+// flock waits for the lock, even if signals interrupt it.
+func flock(f *os.File) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+		if !errors.Is(err, syscall.EINTR) {
+			return os.NewSyscallError("flock", err)
+		}
+	}
+}
+
+// isKept reports whether the record's bytes are among those kept.
+func isKept(kept map[string][][]byte, r Record) bool {
+	return slices.ContainsFunc(kept[r.Path], func(data []byte) bool { return znode.SameData(data, r.Data) })
+}
+
+// ReadQuarantine reads the bytes that a quarantine file keeps, by the record's path. A
+// record that was added with different bytes at different times has them all.
+func ReadQuarantine(path string) (map[string][][]byte, error) {
+	if err := CheckQuarantineFile(path); err != nil {
+		return nil, fmt.Errorf("quarantine file %w", err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("quarantine file: %w", err)
+	}
+	kept := map[string][][]byte{}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	for {
+		var l quarantineLine
+		at := len(text) - len(bytes.TrimLeft(text[dec.InputOffset():], " \t\r\n"))
+		err := dec.Decode(&l)
+		if errors.Is(err, io.EOF) {
+			return kept, nil
+		}
+		if err == nil && l.Path == "" {
+			err = errors.New("no path")
+		}
+		if err != nil {
+			line := 1 + bytes.Count(text[:at], []byte("\n"))
+			return nil, fmt.Errorf("quarantine file %s: line %d (at byte %d): %w: %w", path, line, at, ErrQuarantineLine, plainjson.Error(err))
+		}
+		var data []byte
+		if l.Data != nil {
+			data = *l.Data
+		}
+		kept[l.Path] = append(kept[l.Path], data)
+	}
+}

@@ -1,0 +1,286 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"mrtq/internal/znode"
+	"mrtq/migrate/internal/apply"
+	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/rollback"
+	"mrtq/migrate/internal/target"
+	"mrtq/newqueue"
+)
+
+// Undo is what a rollback does, or has done.
+type Undo struct {
+	Run   string   `json:"run"`
+	State RunState `json:"state"` // of the run, before
+	// Released are the queues whose workers may have worked on the run's jobs.
+	Released []newqueue.QueueHold `json:"released"`
+	Removes  Counts               `json:"removes"`
+	// Keeps are the jobs and requests that stay, and those that others have removed. The
+	// legacy records of all of them must not run again.
+	Keeps []UndoItem `json:"keeps"`
+	Steps int        `json:"transactions"`
+}
+
+// RollbackOptions are the options of a rollback.
+type RollbackOptions struct {
+	// Force also removes jobs, requests and batches that were acted on.
+	Force bool
+	// Restored says that the operator knows that the target was restored from a backup.
+	Restored bool
+	// Source, if not nil, is the legacy queue. A job of a released queue is kept if its
+	// record is not there any more, because the job is the only copy.
+	Source *Source
+	// Confirm, if not nil, is called with what the rollback would do, before it writes. If
+	// Confirm returns an error, nothing is written, and Rollback returns the error.
+	Confirm func(*Undo) error
+	Limits  Limits
+	Say     func(string)
+	Now     func() time.Time // nil: time.Now
+}
+
+// PreviewRollback says what a rollback would do. run is the id of a run; "" is the newest.
+// It writes nothing. The error is as that of [Rollback].
+func PreviewRollback(ctx context.Context, at *Reader, run string, opt RollbackOptions) (*Undo, error) {
+	r := rolling{at: at, opt: opt}
+	if err := r.read(ctx, run); err != nil {
+		return nil, err
+	}
+	return r.preview(ctx)
+}
+
+// Rollback removes what a run created and nobody has changed since. It waits until no other
+// migrator works on the target. It never removes the layout, nor the run's record.
+//
+// If the run was released, Rollback first holds the queues again. It leaves them held if
+// the run was released, or if it kept anything.
+//
+// The error wraps [ErrNoRun], [ErrNotNewest], [ErrDamaged], [ErrRestored] if opt.Restored is
+// not set, or one of the errors of [Migrate]. The Undo is what was done; it is nil if
+// nothing was written.
+func Rollback(ctx context.Context, w *Writer, run string, opt RollbackOptions) (*Undo, error) {
+	r := rolling{at: &w.Reader, w: w, opt: opt}
+	if r.opt.Say == nil {
+		r.opt.Say = func(string) {}
+	}
+	if err := r.read(ctx, run); err != nil {
+		return nil, err
+	}
+	report(ctx, AwaitingTurn, 0, 0)
+	r.owner = apply.OwnerName(now(opt.Now))
+	waited, resign, err := apply.Lead(ctx, w, r.owner, r.run().ACL, r.opt.Say)
+	if err != nil {
+		return nil, cancelled(err)
+	}
+	defer resign()
+	if waited {
+		if err := r.read(ctx, r.run().ID); err != nil {
+			return nil, err
+		}
+	}
+	undo, err := r.preview(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if opt.Confirm != nil {
+		if err := opt.Confirm(undo); err != nil {
+			return nil, err
+		}
+	}
+	return r.carryOut(ctx, undo)
+}
+
+// rolling is one call of Rollback.
+type rolling struct {
+	at     *Reader
+	w      *Writer // nil for a preview
+	opt    RollbackOptions
+	owner  string
+	target *target.Target
+	index  int // of the run
+}
+
+func (r *rolling) run() *ledger.Run { return &r.target.Ledger.Runs[r.index] }
+
+// read reads the target, and finds the run.
+func (r *rolling) read(ctx context.Context, id string) error {
+	if err := r.at.Sync(ctx); err != nil {
+		return cancelled(err)
+	}
+	t, err := target.Read(ctx, r.at)
+	if err == nil {
+		err = t.Damage
+	}
+	if err != nil {
+		return cancelled(err)
+	}
+	r.target = t
+	if r.index = t.Ledger.FindRun(id); id == "" {
+		r.index = len(t.Ledger.Runs) - 1
+	}
+	if r.index < 0 {
+		return fmt.Errorf("%w: %q", ErrNoRun, id)
+	}
+	if r.run().State == ledger.RolledBack {
+		return fmt.Errorf("%w: %s was rolled back already", ErrNoRun, r.run().ID)
+	}
+	for _, later := range t.Ledger.Runs[r.index+1:] {
+		if later.State != ledger.RolledBack {
+			return fmt.Errorf("%w: roll back %s first", ErrNotNewest, later.ID)
+		}
+	}
+	if t.Restored() && !r.opt.Restored {
+		return fmt.Errorf("%w: nothing shows which jobs were worked on before the backup was made", ErrRestored)
+	}
+	return nil
+}
+
+func (r *rolling) rollback() *rollback.Rollback {
+	return rollback.New(r.target, r.index, rollback.Options{Force: r.opt.Force, Source: r.opt.Source})
+}
+
+// preview says what the rollback would do.
+func (r *rolling) preview(ctx context.Context) (*Undo, error) {
+	undo := &Undo{Run: r.run().ID, State: r.run().State, Released: []newqueue.QueueHold{}, Keeps: []UndoItem{}}
+	for _, q := range newqueue.QueueHolds {
+		if r.target.Released(r.run(), q) {
+			undo.Released = append(undo.Released, q)
+		}
+	}
+	done, total := 0, r.run().Created.Records()
+	for item, err := range r.rollback().Items(ctx) {
+		if err != nil {
+			return nil, cancelled(err)
+		}
+		report(ctx, ReadingTarget, done, total)
+		done++
+		switch {
+		case item.Verdict != rollback.Remove:
+			undo.Keeps = append(undo.Keeps, item)
+		case znode.Within(item.Job, newqueue.AccessPath):
+			undo.Removes.Access++
+		default:
+			undo.Removes.Jobs++
+		}
+	}
+	return undo, nil
+}
+
+// carryOut removes what the preview says. If the target changes meanwhile, it looks again.
+func (r *rolling) carryOut(ctx context.Context, undo *Undo) (*Undo, error) {
+	released := len(undo.Released) > 0
+	before := r.run().Removed
+	for idle := 0; ; {
+		chain := apply.NewChain(r.w, *r.run(), r.opt.Limits, nil)
+		err := r.apply(ctx, chain, undo, released)
+		undo.Steps += chain.Steps()
+		removed := chain.Run().Removed
+		undo.Removes = Counts{Jobs: removed.Jobs - before.Jobs, Access: removed.Access - before.Access, Batches: removed.Batches - before.Batches}
+		if !errors.Is(err, apply.ErrChanged) {
+			return undo, cancelled(err)
+		}
+		if idle++; chain.Steps() > 1 {
+			idle = 0
+		}
+		if idle == maxIdle {
+			return undo, fmt.Errorf("%w: %w", ErrContended, err)
+		}
+		r.opt.Say(fmt.Sprintf("reading the target again: %v", err))
+		if err := r.read(ctx, r.run().ID); err != nil {
+			return undo, err
+		}
+	}
+}
+
+// apply carries out what is left of the rollback.
+func (r *rolling) apply(ctx context.Context, chain *apply.Chain, undo *Undo, released bool) error {
+	run := r.run()
+	ops, guards := holdAll(r.target, ledger.Owner{By: run.ID, At: now(r.opt.Now), Why: "rollback"}, run.ACL)
+	err := chain.Do(ctx, append(ops, accepted(r.target, run.ID)...), func(next *ledger.Run) {
+		next.State, next.Owner = ledger.RollingBack, r.owner
+		next.Restored = next.Restored || run.WasRestored()
+		r.noteReleases(next)
+	})
+	if err != nil {
+		return err
+	}
+	chain.Guard(guards...)
+	total := run.Created.Records()
+	chain.Progress = func(records int) { report(ctx, Removing, records, total) }
+	rb := r.rollback()
+	if err := chain.Send(ctx, rb.Pieces(ctx)); err != nil {
+		return err
+	}
+	if err := chain.Send(ctx, rb.Batches(ctx)); err != nil {
+		return err
+	}
+	if err := r.findKept(ctx, undo); err != nil {
+		return err
+	}
+	ops = nil
+	if len(undo.Keeps) == 0 && !released {
+		ops = r.liftOwn()
+	}
+	return chain.End(ctx, ops, func(next *ledger.Run) {
+		next.State, next.Kept, next.Finished = ledger.RolledBack, len(undo.Keeps), now(r.opt.Now)
+	})
+}
+
+// noteReleases notes in the run's record the queues that somebody released without mrtq,
+// because the rollback holds them again.
+func (r *rolling) noteReleases(next *ledger.Run) {
+	if next.State == ledger.Running {
+		return
+	}
+	var queues []newqueue.QueueHold
+	for _, q := range newqueue.QueueHolds {
+		if next.Released(q).IsZero() && r.target.Hold(q) == nil {
+			queues = append(queues, q)
+		}
+	}
+	if len(queues) > 0 {
+		next.Releases = append(slices.Clone(next.Releases), ledger.Release{At: now(r.opt.Now), By: ledger.Unknown, Queues: queues})
+	}
+}
+
+// findKept finds what the rollback has kept, after all is removed that could be.
+func (r *rolling) findKept(ctx context.Context, undo *Undo) error {
+	if err := r.read(ctx, r.run().ID); err != nil {
+		return err
+	}
+	undo.Keeps = []UndoItem{}
+	for item, err := range r.rollback().Items(ctx) {
+		if err != nil {
+			return err
+		}
+		if item.Verdict == rollback.Remove {
+			return fmt.Errorf("%w: %s", apply.ErrChanged, item.Job) // it was acted on while it was removed, and is not now
+		}
+		undo.Keeps = append(undo.Keeps, item)
+	}
+	return nil
+}
+
+// liftOwn are the operations that take the run from the owners of the holds.
+func (r *rolling) liftOwn() (ops []znode.Op) {
+	for _, h := range r.target.Holds {
+		if h.Queue != "" && h.Owners.Has(r.run().ID) {
+			ops = append(ops, liftHold(h, r.run().ID))
+		}
+	}
+	return ops
+}
+
+// liftHold is the operation that takes owners from a hold. If none is left, the hold goes.
+func liftHold(h target.Hold, by ...string) znode.Op {
+	if left := h.Owners.Without(by...); len(left) > 0 {
+		return znode.Set(h.Path, ledger.EncodeOwners(left), h.Stat.Version)
+	}
+	return znode.Delete(h.Path, h.Stat.Version)
+}

@@ -1,0 +1,46 @@
+package migrate
+
+import (
+	"context"
+
+	"mrtq/migrate/internal/target"
+	"mrtq/migrate/internal/verify"
+)
+
+// VerifyOptions are the options of a verification.
+type VerifyOptions struct {
+	// Quarantined, if not nil, has the bytes that were kept of undecodable records, by
+	// path; see [ReadQuarantine]. Every undecodable record must be there.
+	Quarantined map[string][][]byte
+	// AllACLs compares the ACL of every znode, not only of a sample.
+	AllACLs bool
+}
+
+// Verify compares a target with its source. It reads both sides, derives again what should
+// exist, and never reads a plan. What it compares depends on the state of each run
+// (docs/life.md, "States"). It writes nothing. An error wraps [ErrDamaged] if it is not
+// known what was migrated, or comes from reading.
+func Verify(ctx context.Context, src *Source, at *Reader, opt VerifyOptions) (*Verdict, error) {
+	report(ctx, ReadingTarget, 0, 0)
+	t, err := target.Read(ctx, at)
+	if err == nil {
+		err = t.Damage
+	}
+	if err != nil {
+		return nil, &TargetError{err}
+	}
+	return verifyTarget(ctx, src, t, opt)
+}
+
+// verifyTarget is Verify for a target that was read.
+func verifyTarget(ctx context.Context, src *Source, t *target.Target, opt VerifyOptions) (*Verdict, error) {
+	names, err := t.ReadNames(ctx)
+	if err != nil {
+		return nil, &TargetError{err}
+	}
+	options := verify.Options{AllACLs: opt.AllACLs, Progress: func(done, total int) { report(ctx, Comparing, done, total) }}
+	if opt.Quarantined != nil {
+		options.Quarantined = func(r Record) bool { return isKept(opt.Quarantined, r) }
+	}
+	return verify.Verify(ctx, src, t, names, options)
+}

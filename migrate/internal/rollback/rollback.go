@@ -1,0 +1,341 @@
+// Package rollback decides what a rollback removes: the jobs, requests and batches of a run
+// that are as the run left them (docs/life.md, "States"). It looks at them part by part,
+// and makes pieces that remove them. Each delete demands the versions that were read.
+package rollback
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strings"
+
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+	"mrtq/migrate/internal/apply"
+	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/source"
+	"mrtq/migrate/internal/target"
+	"mrtq/newqueue"
+)
+
+// Options are the options of a rollback.
+type Options struct {
+	// Force also removes jobs, requests and batches that were acted on.
+	Force bool
+	// Source, if not nil, is the legacy queue. A job of a released queue is kept if its
+	// record is not there any more, because the job is the only copy.
+	Source *source.Source
+}
+
+// Verdict is what becomes of a job or request.
+type Verdict string
+
+// The verdicts.
+const (
+	Remove   Verdict = "remove"    // it is as the run left it
+	ActedOn  Verdict = "acted-on"  // another client changed it; it is kept
+	OnlyCopy Verdict = "only-copy" // its record is not in the source any more; it is kept
+	Gone     Verdict = "gone"      // it was removed: finished and cleaned up, or deleted
+)
+
+// Item is a job or request of the run, and what becomes of it.
+type Item struct {
+	Record  string      `json:"record"`
+	Hash    ledger.Hash `json:"hash"` // of the record, as it was migrated
+	Job     string      `json:"job"`
+	Verdict Verdict     `json:"verdict"`
+	Why     string      `json:"why"`
+}
+
+// Rollback is the rollback of one run.
+type Rollback struct {
+	t   *target.Target
+	run *ledger.Run
+	of  int // index of the run
+	opt Options
+}
+
+// New prepares the rollback of a run, by its index in the target's ledger.
+func New(t *target.Target, run int, opt Options) *Rollback {
+	return &Rollback{t: t, run: &t.Ledger.Runs[run], of: run, opt: opt}
+}
+
+// partSize is how many jobs are read together.
+const partSize = 1000
+
+// look is a job or request as it was read.
+type look struct {
+	entry   *ledger.Entry
+	nodes   []znode.Node // its own znode first; none if it is not there
+	entries []znode.Node // its entries that are there
+	missing string       // an entry that is not there
+}
+
+// Items yields every job and request of the run, with what becomes of it. piece removes
+// it; it is nil unless the verdict is [Remove].
+func (r *Rollback) Items(ctx context.Context) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		for l, err := range r.looks(ctx) {
+			if err != nil {
+				yield(Item{}, err)
+				return
+			}
+			if !yield(r.item(l), nil) {
+				return
+			}
+		}
+	}
+}
+
+// Pieces yields the pieces that remove the jobs and requests, newest first.
+func (r *Rollback) Pieces(ctx context.Context) iter.Seq2[apply.Piece, error] {
+	return func(yield func(apply.Piece, error) bool) {
+		for l, err := range r.looks(ctx) {
+			if err != nil {
+				yield(apply.Piece{}, err)
+				return
+			}
+			if r.item(l).Verdict == Remove && !yield(removal(l), nil) {
+				return
+			}
+		}
+	}
+}
+
+// item decides about a job or request.
+func (r *Rollback) item(l look) Item {
+	i := Item{Record: l.entry.Record, Hash: l.entry.Hash, Job: l.entry.Job, Verdict: Remove}
+	why := ""
+	switch {
+	case len(l.nodes) == 0:
+		i.Verdict, why = Gone, "it was removed: finished and cleaned up, or deleted"
+	case r.opt.Source != nil && !r.opt.Source.Has(l.entry.Record) && r.t.Released(r.run, holdOf(l.entry.Job)):
+		i.Verdict, why = OnlyCopy, "its record is not in the source any more"
+	case !r.opt.Force:
+		if why = l.actedOn(r.run.Restored || r.run.WasRestored()); why != "" {
+			i.Verdict = ActedOn
+		}
+	}
+	i.Why = why
+	return i
+}
+
+func holdOf(job string) newqueue.QueueHold {
+	switch {
+	case strings.HasPrefix(job, newqueue.AccessQueuePath(newqueue.AccessSmall)+"/"):
+		return newqueue.HoldAccessSmall
+	case strings.HasPrefix(job, newqueue.AccessQueuePath(newqueue.AccessLarge)+"/"):
+		return newqueue.HoldAccessLarge
+	}
+	return newqueue.HoldIngest
+}
+
+// actedOn says what shows that another client has changed a job; "" if it is as the run
+// left it: every znode has version 0, it has as many children as were created in it, and
+// all its znodes come from one transaction. A restored target does not show that.
+func (l look) actedOn(restored bool) string {
+	root := l.nodes[0]
+	for _, n := range slices.Concat(l.nodes, l.entries) {
+		switch name := n.Path[strings.LastIndexByte(n.Path, '/')+1:]; {
+		case n.Unreadable != "":
+			return name + " can't be read: " + n.Unreadable
+		case n.Stat.EphemeralOwner != 0:
+			return "a session has " + name
+		case n.Stat.Version != 0:
+			return name + " was written"
+		case n.Stat.Aversion != 0:
+			return name + " has another ACL"
+		case n.Stat.Cversion != n.Stat.NumChildren:
+			return name + " had other children"
+		case n.Stat.Czxid != root.Stat.Czxid && !restored:
+			return name + " was created in another transaction"
+		}
+	}
+	if l.missing != "" {
+		return l.missing + " is not there"
+	}
+	return ""
+}
+
+// removal is the piece that removes a job or request.
+func removal(l look) apply.Piece {
+	line := ledger.Line{Kind: ledger.JobRemoved, Record: l.entry.Record, Job: l.entry.Job}
+	piece := apply.Piece{Removed: ledger.Counts{Jobs: 1}}
+	if znode.Within(l.entry.Job, newqueue.AccessPath) {
+		piece.Removed = ledger.Counts{Access: 1}
+	}
+	ops := deletes(slices.Concat(l.nodes, l.entries))
+	piece.Build = func([]string) ([]znode.Op, []ledger.Line) { return ops, []ledger.Line{line} }
+	return piece
+}
+
+// deletes are the operations that delete znodes as they were read. The nodes are in path
+// order, so their reverse has children before their parents.
+func deletes(nodes []znode.Node) []znode.Op {
+	ops := make([]znode.Op, 0, len(nodes))
+	for _, n := range slices.Backward(nodes) {
+		ops = append(ops, znode.Delete(n.Path, n.Stat.Version))
+	}
+	return ops
+}
+
+// looks reads the run's jobs and requests, newest first.
+func (r *Rollback) looks(ctx context.Context) iter.Seq2[look, error] {
+	entries := slices.Collect(r.t.Ledger.OfRun(r.of))
+	slices.Reverse(entries)
+	return func(yield func(look, error) bool) {
+		for part := range slices.Chunk(entries, partSize) {
+			looks, err := r.read(ctx, part)
+			if err != nil {
+				yield(look{}, err)
+				return
+			}
+			for _, l := range looks {
+				if !yield(l, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// read reads some jobs and requests with their entries.
+func (r *Rollback) read(ctx context.Context, part []*ledger.Entry) ([]look, error) {
+	looks := make([]look, len(part))
+	roots := func(yield func(string) bool) {
+		for _, e := range part {
+			if !yield(e.Job) {
+				return
+			}
+		}
+	}
+	reader := r.t.Reader.MarkUnreadable()
+	var paths []string
+	i := 0
+	for sub, err := range reader.Subtrees(ctx, roots) {
+		if err != nil {
+			return nil, err
+		}
+		looks[i] = look{entry: part[i], nodes: sub.Nodes}
+		paths = append(paths, r.places(sub)...)
+		i++
+	}
+	nodes, err := reader.GetAll(ctx, paths, nil)
+	if err != nil {
+		return nil, err
+	}
+	for i := range looks {
+		for _, path := range r.places(zkconn.Subtree{Root: part[i].Job, Nodes: looks[i].nodes}) {
+			if len(nodes) > 0 && nodes[0].Path == path {
+				looks[i].entries, nodes = append(looks[i].entries, nodes[0]), nodes[1:]
+			} else {
+				looks[i].missing = path
+			}
+		}
+	}
+	return looks, nil
+}
+
+// places are the paths where a job has its entries, as its znodes say.
+func (r *Rollback) places(sub zkconn.Subtree) []string {
+	if sub.Missing() || znode.Within(sub.Root, newqueue.AccessPath) {
+		return nil
+	}
+	var bid string
+	var status newqueue.JobStatus
+	priority := -1
+	for _, n := range sub.Nodes {
+		switch n.Path {
+		case sub.Root + "/bid":
+			bid = string(n.Data)
+		case sub.Root + "/status":
+			status, _ = newqueue.ParseJobStatus(r.run.Dialect, n.Data)
+		case sub.Root + "/priority":
+			if p, err := newqueue.ParsePriority(n.Data); err == nil {
+				priority = p
+			}
+		}
+	}
+	jid := znode.Name(sub.Root)
+	var paths []string
+	if _, ok := newqueue.ParseSequenceID(newqueue.BatchPrefix, bid); ok && status.State != "" {
+		paths = append(paths, newqueue.BatchEntryPath(bid, status.State.Folder(), jid))
+	}
+	if status.State != "" && priority >= 0 && (status.State != newqueue.JobDeleted || r.run.Dialect.KeepsDeleted()) {
+		paths = append(paths, newqueue.JobEntryPath(status.State, priority, jid))
+	}
+	return paths
+}
+
+// Batches yields the pieces that remove the run's batches of which no job is left. A batch
+// that is left without jobs would be reported as done, so it goes even if another client
+// has changed it. One that a session has locked stays.
+func (r *Rollback) Batches(ctx context.Context) iter.Seq2[apply.Piece, error] {
+	return func(yield func(apply.Piece, error) bool) {
+		var bids []string
+		for b := range r.t.Ledger.Batches() {
+			if b.Run == int32(r.of) {
+				bids = append(bids, b.ID)
+			}
+		}
+		slices.Sort(bids)
+		slices.Reverse(bids)
+		for part := range slices.Chunk(bids, partSize) {
+			pieces, err := r.batchPieces(ctx, part)
+			for _, p := range pieces {
+				if err == nil && !yield(p, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(apply.Piece{}, err)
+				return
+			}
+		}
+	}
+}
+
+func (r *Rollback) batchPieces(ctx context.Context, bids []string) (pieces []apply.Piece, err error) {
+	roots := func(yield func(string) bool) {
+		for _, bid := range bids {
+			if !yield(newqueue.BatchPath(bid)) {
+				return
+			}
+		}
+	}
+	var uuids []string
+	for _, bid := range bids {
+		uuids = append(uuids, newqueue.BatchUUIDsPath+"/"+r.t.Ledger.Batch(bid).UUID)
+	}
+	there, err := r.t.Reader.GetAll(ctx, uuids, nil)
+	if err != nil {
+		return nil, err
+	}
+	for sub, err := range r.t.Reader.Subtrees(ctx, roots) {
+		if err != nil {
+			return nil, err
+		}
+		if sub.Missing() || !isEmptyBatch(sub) {
+			continue
+		}
+		bid := znode.Name(sub.Root)
+		nodes := slices.Clone(sub.Nodes)
+		if i := slices.IndexFunc(there, func(n znode.Node) bool {
+			return n.Path == newqueue.BatchUUIDsPath+"/"+r.t.Ledger.Batch(bid).UUID && string(n.Data) == bid
+		}); i >= 0 {
+			nodes = append(nodes, there[i])
+		}
+		ops, line := deletes(nodes), ledger.Line{Kind: ledger.BatchRemoved, Batch: bid}
+		pieces = append(pieces, apply.Piece{Removed: ledger.Counts{Batches: 1},
+			Build: func([]string) ([]znode.Op, []ledger.Line) { return ops, []ledger.Line{line} }})
+	}
+	return pieces, nil
+}
+
+// isEmptyBatch reports whether a batch has neither an entry of a job nor a lock.
+func isEmptyBatch(sub zkconn.Subtree) bool {
+	return !slices.ContainsFunc(sub.Nodes, func(n znode.Node) bool {
+		rest := strings.TrimPrefix(n.Path, sub.Root+"/")
+		return n.Stat.EphemeralOwner != 0 || strings.HasPrefix(rest, "states/") && strings.Count(rest, "/") > 1
+	})
+}

@@ -1,0 +1,233 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+	"mrtq/newqueue"
+	"mrtq/newqueue/lint"
+)
+
+// looks is how often a job that violates the layout is looked at, and pause is the time
+// between two looks. The services change one znode after the other, so what one look finds
+// may be over at the next.
+const (
+	looks = 5
+	pause = 100 * time.Millisecond
+)
+
+// account looks at jobs that workers may have worked on. Each must be in a state that the
+// layout allows, or removed.
+func (c *comparison) account(suspects []suspect) error {
+	for look := 1; len(suspects) > 0; look++ {
+		seen, err := c.look(suspects)
+		if err != nil {
+			return err
+		}
+		var again []suspect
+		for i, s := range suspects {
+			if seen[i].problem != "" && look < looks {
+				again = append(again, s)
+			} else {
+				c.concludeJob(s, seen[i])
+			}
+		}
+		if suspects = again; len(suspects) == 0 {
+			return nil
+		}
+		select {
+		case <-time.After(pause):
+		case <-c.ctx.Done():
+			return c.ctx.Err()
+		}
+	}
+	return nil
+}
+
+// sight is a job as one look saw it.
+type sight struct {
+	there   bool
+	state   string   // as its status names it, in lower case; "unreadable" if that can't be read
+	entries []string // of the job, that are there
+	nodes   []znode.Node
+	problem string // the first rule of the layout that it violates; "" for none
+	at      string // the znode that does
+	kind    Kind
+}
+
+// look looks at jobs as they are now.
+func (c *comparison) look(suspects []suspect) ([]sight, error) {
+	seen := make([]sight, len(suspects))
+	tree := znode.NewTree()
+	roots := func(yield func(string) bool) {
+		for _, s := range suspects {
+			if !yield(s.entry.Job) {
+				return
+			}
+		}
+	}
+	var want, extra []string
+	i := 0
+	for sub, err := range c.v.t.Reader.Subtrees(c.ctx, roots) {
+		if err != nil {
+			return nil, err
+		}
+		seen[i] = c.sightOf(sub)
+		want = append(want, c.placesOf(suspects[i], &seen[i])...)
+		for _, n := range sub.Nodes {
+			if err := tree.Put(n); err != nil {
+				return nil, err
+			}
+		}
+		i++
+	}
+	for i := range seen {
+		extra = append(extra, seen[i].entries...)
+	}
+	nodes, err := c.v.t.Reader.GetAll(c.ctx, compactPaths(append(want, extra...)), nil)
+	if err != nil {
+		return nil, err
+	}
+	there := map[string]bool{}
+	for _, n := range nodes {
+		there[n.Path] = true
+		if err := tree.Put(n); err != nil {
+			return nil, err
+		}
+	}
+	problems := map[string]lint.Problem{}
+	for _, p := range lint.Check(tree, c.v.dialect) {
+		if job := jobOf(p.Path); problems[job].Path == "" {
+			problems[job] = p
+		}
+	}
+	for i, s := range suspects {
+		seen[i].entries = slices.DeleteFunc(seen[i].entries, func(path string) bool { return !there[path] })
+		seen[i].conclude(s, problems[znode.Name(s.entry.Job)])
+	}
+	return seen, nil
+}
+
+func compactPaths(paths []string) []string {
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
+// sightOf reads the state of a job or request.
+func (c *comparison) sightOf(sub zkconn.Subtree) sight {
+	s := sight{there: !sub.Missing(), state: "unreadable", nodes: sub.Nodes}
+	for _, n := range sub.Nodes {
+		if n.Path != sub.Root+"/status" {
+			continue
+		}
+		if znode.Within(sub.Root, newqueue.AccessPath) {
+			if status, err := newqueue.ParseAccessStatus(c.v.dialect, n.Data); err == nil {
+				s.state = string(status.State)
+			}
+		} else if status, err := newqueue.ParseJobStatus(c.v.dialect, n.Data); err == nil {
+			s.state = string(status.State)
+		}
+	}
+	return s
+}
+
+// placesOf notes the entries that a job should have now, and returns the znodes that its
+// check needs beside them: its batch, and the folders.
+func (c *comparison) placesOf(of suspect, s *sight) (paths []string) {
+	if znode.Within(of.entry.Job, newqueue.AccessPath) {
+		return nil
+	}
+	jid, bid, priority := znode.Name(of.entry.Job), of.entry.Batch, -1
+	for _, n := range s.nodes {
+		switch n.Path {
+		case of.entry.Job + "/bid":
+			bid = string(n.Data)
+		case of.entry.Job + "/priority":
+			if p, err := newqueue.ParsePriority(n.Data); err == nil {
+				priority = p
+			}
+		}
+	}
+	if _, ok := newqueue.ParseSequenceID(newqueue.BatchPrefix, bid); !ok {
+		return nil
+	}
+	if state := newqueue.JobState(s.state); slices.Contains(c.v.dialect.JobStates(), state) {
+		s.entries = append(s.entries, newqueue.BatchEntryPath(bid, state.Folder(), jid))
+		if priority >= 0 {
+			s.entries = append(s.entries, newqueue.JobEntryPath(state, priority, jid))
+		}
+	}
+	return []string{newqueue.BatchPath(bid)}
+}
+
+// jobOf is the id of the job that a path of a job or of an entry belongs to.
+func jobOf(path string) string {
+	for name := range strings.SplitSeq(path, "/") {
+		if _, id, isEntry := strings.Cut(name, "-"); isEntry {
+			name = id
+		}
+		for _, prefix := range []string{newqueue.JobPrefix, newqueue.AccessPrefix} {
+			if _, ok := newqueue.ParseSequenceID(prefix, name); ok {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// conclude says what is wrong with a job.
+func (s *sight) conclude(of suspect, p lint.Problem) {
+	if p.Path != "" {
+		s.problem, s.at, s.kind = p.Message, p.Path, Layout
+	}
+	for _, n := range s.nodes {
+		lock := n.Path == of.entry.Job+"/lock"
+		switch {
+		case n.Stat.EphemeralOwner != 0 && !lock:
+			s.problem, s.at, s.kind = "it is ephemeral", n.Path, Layout
+		case n.Unreadable != "":
+			s.problem, s.at, s.kind = "it can't be read: "+n.Unreadable, n.Path, Layout
+		case n.Stat.Aversion != 0:
+			s.problem, s.at, s.kind = "another client has set its ACL", n.Path, OtherACL
+		}
+	}
+}
+
+// concludeJob accounts for a job after the last look.
+func (c *comparison) concludeJob(of suspect, s sight) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v := c.v
+	if !s.there {
+		v.gone(of.item)
+		return
+	}
+	v.verdict.Nodes += len(s.nodes)
+	for _, entry := range s.entries {
+		v.expected[znode.Parent(entry)]++
+	}
+	v.there(of.item, s.state)
+	about := Difference{Path: of.entry.Job, Record: of.entry.Record, Queue: of.queue}
+	switch {
+	case s.problem != "":
+		about.Kind, about.Path, about.Message = s.kind, s.at, s.problem
+		v.differ(about)
+	case of.differs != "":
+		about.Kind, about.Message = ActedOn, fmt.Sprintf("%s; it is %s now", of.differs, s.state)
+		v.differ(about)
+	case of.record == nil && v.isExact(of.run, of.queue) && !asMade(of.entry.Job, s.nodes):
+		about.Kind, about.Message = ActedOn, "it was changed, and its record too"
+		v.differ(about)
+	}
+}
+
+// asMade reports whether nobody has written to the znodes of a job since they were created.
+func asMade(root string, nodes []znode.Node) bool {
+	return !slices.ContainsFunc(nodes, func(n znode.Node) bool {
+		return n.Stat.Version != 0 || n.Stat.Czxid != nodes[0].Stat.Czxid || n.Path == root && n.Stat.Cversion != n.Stat.NumChildren
+	})
+}

@@ -1,0 +1,145 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mrtq/internal/znode"
+	"mrtq/migrate/internal/ledger"
+	"mrtq/newqueue"
+)
+
+// checkEntries looks for entries of the runs' jobs that are in the wrong place, and for
+// folders that nobody needs. If a folder has as many entries as jobs that were seen to
+// have theirs in it, there is nothing to look for.
+func (v *verifier) checkEntries(ctx context.Context) error {
+	folders, err := v.folders(ctx)
+	if err != nil {
+		return err
+	}
+	var where map[string]*ledger.Entry // the runs' jobs, by id; made only if it is needed
+	for _, folder := range folders {
+		if int(folder.Stat.NumChildren) == v.expected[folder.Path] {
+			continue
+		}
+		if where == nil {
+			where = v.jobsByID()
+		}
+		if err := v.checkFolder(ctx, folder.Path, where); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// folders are all folders of entries: the queues of all states, and the folders of the
+// runs' batches.
+func (v *verifier) folders(ctx context.Context) ([]znode.Node, error) {
+	var paths []string
+	states, err := v.t.Reader.ChildrenAll(ctx, []string{newqueue.JobStatesPath})
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range states[0] {
+		paths = append(paths, znode.Join(newqueue.JobStatesPath, name))
+	}
+	for bid := range v.batches {
+		for _, f := range newqueue.BatchFolders {
+			paths = append(paths, newqueue.BatchFolderPath(bid, f))
+		}
+	}
+	slices.Sort(paths)
+	var folders []znode.Node
+	for some := range slices.Chunk(paths, 10*partSize) {
+		nodes, err := v.t.Reader.GetAll(ctx, some, nil)
+		if err != nil {
+			return nil, err
+		}
+		folders = append(folders, nodes...)
+	}
+	return folders, nil
+}
+
+func (v *verifier) jobsByID() map[string]*ledger.Entry {
+	jobs := map[string]*ledger.Entry{}
+	for e := range v.t.Ledger.All() {
+		jobs[znode.Name(e.Job)] = e
+	}
+	return jobs
+}
+
+// checkFolder looks at each entry of a folder whose job a run created, and which is there
+// although the job is not in that state. It looks several times, because a worker may be
+// moving the job.
+func (v *verifier) checkFolder(ctx context.Context, folder string, where map[string]*ledger.Entry) error {
+	names, err := v.t.Reader.Children(ctx, folder)
+	if err != nil {
+		return err
+	}
+	slices.Sort(names)
+	var ours []suspect
+	for _, name := range names {
+		id := name
+		if _, jid, ok := strings.Cut(name, "-"); ok {
+			id = jid
+		}
+		e := where[id]
+		if e == nil {
+			continue // not a run's job
+		}
+		ours = append(ours, suspect{item: item{entry: e, run: &v.t.Ledger.Runs[e.Run], queue: newqueue.HoldIngest}, differs: znode.Join(folder, name)})
+	}
+	return v.checkPlaces(ctx, ours)
+}
+
+// checkPlaces looks whether jobs should have an entry: suspect.differs is its path.
+func (v *verifier) checkPlaces(ctx context.Context, ours []suspect) error {
+	c := v.newComparison(ctx)
+	for some := range slices.Chunk(ours, partSize) {
+		seen, err := c.look(some)
+		if err != nil {
+			return err
+		}
+		for i, s := range some {
+			if slices.Contains(seen[i].entries, s.differs) {
+				continue
+			}
+			if !seen[i].there && v.isBeingCleaned(ctx, s.differs) {
+				continue
+			}
+			if _, there, err := v.t.Reader.Exists(ctx, s.differs); err != nil || !there {
+				if err != nil {
+					return err
+				}
+				continue
+			}
+			v.differ(Difference{Kind: Extra, Path: s.differs, Record: s.entry.Record, Queue: s.queue,
+				Message: fmt.Sprintf("an entry of %s, which is %s", znode.Name(s.entry.Job), seen[i].stateText())})
+		}
+	}
+	return nil
+}
+
+func (s sight) stateText() string {
+	if !s.there {
+		return "not there"
+	}
+	return s.state
+}
+
+// isBeingCleaned reports whether an entry is in a batch that the services' cleanup removes.
+// It removes the batch's jobs first, and their entries with the batch.
+func (v *verifier) isBeingCleaned(ctx context.Context, entry string) bool {
+	bid := v.batchAt(entry)
+	if bid == "" {
+		return false
+	}
+	there, err := v.t.Batches(ctx, []string{bid}, v.dialect)
+	if err != nil {
+		return false
+	}
+	state := there[bid].State
+	return state == newqueue.BatchCompleted || state == newqueue.BatchDeleted
+}

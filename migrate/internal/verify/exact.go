@@ -1,0 +1,238 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"mrtq/internal/znode"
+	"mrtq/migrate/internal/rules"
+	"mrtq/newqueue"
+)
+
+// comparison compares jobs part by part, several parts at once.
+type comparison struct {
+	v     *verifier
+	ctx   context.Context
+	group *errgroup.Group
+	part  []item
+	mu    sync.Mutex // guards the verifier while parts are compared
+}
+
+func (v *verifier) newComparison(ctx context.Context) *comparison {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0) + 1) // one part is read while the others are compared
+	return &comparison{v: v, ctx: ctx, group: group}
+}
+
+// add adds one more job. Call it in the order of the records.
+func (c *comparison) add(it item) error {
+	c.mu.Lock()
+	exact := it.record != nil && c.v.isExact(it.run, it.queue)
+	if exact {
+		c.v.checkOrder(it)
+	}
+	c.mu.Unlock()
+	if c.part = append(c.part, it); len(c.part) < partSize {
+		return nil
+	}
+	c.start()
+	return c.ctx.Err()
+}
+
+func (c *comparison) start() {
+	part := c.part
+	c.part = nil
+	if len(part) > 0 {
+		c.group.Go(func() error { return c.compare(part) })
+	}
+}
+
+// finish compares the rest, and waits for all parts.
+func (c *comparison) finish() error {
+	c.start()
+	return c.group.Wait()
+}
+
+// stop waits for the parts that are under way.
+func (c *comparison) stop() { _ = c.group.Wait() }
+
+// compare compares one part: those jobs exactly that nobody should have worked on, and
+// the others with what the layout allows.
+func (c *comparison) compare(part []item) error {
+	var exact []item
+	var others []suspect
+	for _, it := range part {
+		if it.record != nil && c.v.isExact(it.run, it.queue) {
+			exact = append(exact, it)
+		} else {
+			others = append(others, suspect{item: it})
+		}
+	}
+	differing, err := c.exact(exact)
+	if err != nil {
+		return err
+	}
+	if err := c.account(append(others, differing...)); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.v.progress(len(part))
+	return nil
+}
+
+// suspect is a job that must be looked at more closely. differs says how it differs from
+// what its run made; it is "" if that was not compared.
+type suspect struct {
+	item
+	differs string
+	wanted  bool // the znode where it differs is one that the run made
+}
+
+// exact compares jobs with what their records should have become, and returns those that
+// differ.
+func (c *comparison) exact(items []item) (differing []suspect, err error) {
+	wants := make([][]rules.Node, len(items))
+	var paths []string
+	for i, it := range items {
+		wants[i] = it.job().Nodes(c.v.dialect)
+		for _, n := range wants[i] {
+			paths = append(paths, n.Path)
+		}
+	}
+	nodes, err := c.v.t.Reader.GetAll(c.ctx, paths, c.v.sample.has)
+	if err != nil {
+		return nil, err
+	}
+	entries := map[string]int{}
+	states := map[string]int{}
+	var acls []aclOf
+	compared := 0
+	for i, it := range items {
+		var got []znode.Node
+		for _, want := range wants[i] {
+			if len(nodes) > 0 && nodes[0].Path == want.Path {
+				got, nodes = append(got, nodes[0]), nodes[1:]
+			}
+		}
+		compared += len(got)
+		differs, wanted := compareNodes(wants[i], got, it.run.Restored || it.run.WasRestored())
+		if differs != "" {
+			differing = append(differing, suspect{it, differs, wanted})
+			continue
+		}
+		states[it.state.Name()]++
+		for _, entry := range it.job().Entries(c.v.dialect) {
+			entries[znode.Parent(entry)]++
+		}
+		for j := range got {
+			if got[j].ACL != nil {
+				acls = append(acls, aclOf{&got[j], it})
+			}
+		}
+		if lost := rules.ReadBack(*it.record, dataByName(it.entry.Job, got)); len(lost) > 0 {
+			c.differ(Difference{Kind: NotLossless, Path: it.entry.Job, Record: it.entry.Record, Queue: it.queue, Message: strings.Join(lost, "; ")})
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.v.verdict.Nodes += compared
+	for state, n := range states {
+		c.v.verdict.States[state] += n
+		c.v.verdict.Records.Migrated += n
+	}
+	for parent, n := range entries {
+		c.v.expected[parent] += n
+	}
+	for _, a := range acls {
+		c.v.checkACL(a.node, a.it.run, Difference{Record: a.it.entry.Record, Queue: a.it.queue})
+	}
+	return differing, nil
+}
+
+type aclOf struct {
+	node *znode.Node
+	it   item
+}
+
+func (c *comparison) differ(d Difference) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.v.differ(d)
+}
+
+// job is the job or request that the ledger says the record became.
+func (it item) job() rules.Job {
+	return rules.Job{Record: *it.record, State: it.state, Run: it.run.ID, ID: znode.Name(it.entry.Job), Batch: it.entry.Batch}
+}
+
+// compareNodes compares the znodes of a job with those that its record should have become.
+// It returns the first difference, "" if there is none. restored says that the znodes were
+// put back one by one, so that their transactions say nothing.
+func compareNodes(want []rules.Node, got []znode.Node, restored bool) (differs string, wanted bool) {
+	if len(got) == 0 {
+		return "it is not there", false
+	}
+	root := got[0]
+	children := int32(0)
+	for _, w := range want {
+		if znode.Parent(w.Path) == want[0].Path {
+			children++
+		}
+		if len(got) == 0 || got[0].Path != w.Path {
+			return w.Path + " is not there", false
+		}
+		n := got[0]
+		got = got[1:]
+		if differs := compareNode(w, n, root, restored); differs != "" {
+			return differs, true
+		}
+	}
+	if root.Stat.NumChildren != children {
+		return fmt.Sprintf("%s has %d children, expected %d", root.Path, root.Stat.NumChildren, children), true
+	}
+	return "", true
+}
+
+func compareNode(w rules.Node, n, root znode.Node, restored bool) string {
+	switch {
+	case n.Unreadable != "":
+		return fmt.Sprintf("%s can't be read: %s", n.Path, n.Unreadable)
+	case n.Stat.EphemeralOwner != 0:
+		return n.Path + " is ephemeral"
+	case !slices.Equal(n.Data, w.Data):
+		return n.Path + " has other data"
+	case n.Stat.Version != 0:
+		return n.Path + " was written again, with the same data"
+	case n.Stat.Aversion != 0:
+		return n.Path + " has another ACL"
+	case n.Stat.Czxid != root.Stat.Czxid && !restored:
+		return n.Path + " was deleted and created again"
+	case n.Path != root.Path && n.Stat.NumChildren != 0:
+		return n.Path + " has children"
+	}
+	return ""
+}
+
+// dataByName is the data of a job's znodes, by their names below its own.
+func dataByName(root string, nodes []znode.Node) map[string][]byte {
+	data := make(map[string][]byte, len(nodes))
+	for _, n := range nodes {
+		if name, below := strings.CutPrefix(n.Path, root); below {
+			data[strings.TrimPrefix(name, "/")] = n.Data
+		}
+	}
+	return data
+}
+
+// isFolder reports whether a path is a folder of entries.
+func isFolder(path string) bool {
+	parent := znode.Parent(path)
+	return parent == newqueue.JobStatesPath || znode.Name(parent) == "states" && znode.Within(path, newqueue.BatchesPath)
+}

@@ -1,0 +1,177 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/rules"
+	"mrtq/migrate/internal/source"
+	"mrtq/newqueue"
+)
+
+// partSize is how many jobs are compared together.
+const partSize = 1000
+
+// item is a migrated record, with the job or request that it became.
+type item struct {
+	entry  *ledger.Entry
+	run    *ledger.Run
+	queue  newqueue.QueueHold
+	record *rules.Record // nil if it is not in the source, or has changed
+	state  rules.State   // in which its job began; zero if record is nil
+	moved  Kind          // [Changed] or [Vanished], "" if neither
+}
+
+// records looks at every legacy record, and at the jobs that they became.
+func (v *verifier) records(ctx context.Context) error {
+	compare := v.newComparison(ctx)
+	defer compare.stop()
+	for f, err := range v.src.Fetch(ctx, v.src.InOrder()) {
+		if err != nil {
+			return err
+		}
+		if !f.There {
+			continue
+		}
+		v.verdict.Records.Total++
+		entry := v.t.Ledger.Find(f.Path)
+		if entry == nil {
+			v.notMigrated(f.Record)
+			continue
+		}
+		if err := compare.add(v.migrated(f, entry)); err != nil {
+			return err
+		}
+	}
+	return compare.finish()
+}
+
+// migrated is the item of a record that is in the ledger.
+func (v *verifier) migrated(f source.Fetched, entry *ledger.Entry) item {
+	it := item{entry: entry, run: &v.t.Ledger.Runs[entry.Run], queue: f.Queue.Hold()}
+	d := rules.Decide(f.Record, it.run.Choices)
+	if f.Err != nil || d.Do != rules.Migrate || ledger.HashOf(f.Legacy.SHA256) != entry.Hash {
+		it.moved = Changed
+		return it
+	}
+	r := f.Record
+	it.record, it.state = &r, d.State
+	if b := v.batches[entry.Batch]; b != nil && entry.Run == b.of.Run {
+		b.add(it, v.dialect)
+	}
+	return it
+}
+
+// notMigrated accounts for a record that is in no ledger.
+func (v *verifier) notMigrated(r rules.Record) {
+	newest := v.t.Ledger.Newest()
+	choices := v.verdict.Choices
+	d := rules.Decide(r, choices)
+	count := &v.verdict.Records
+	switch {
+	case d.Do == rules.Skip:
+		count.Skipped++
+	case d.Do == rules.Quarantine:
+		count.Quarantined++
+		if v.opt.Quarantined != nil && !v.opt.Quarantined(r) {
+			v.differ(Difference{Kind: NotKept, Path: r.Path, Record: r.Path, Queue: r.Queue.Hold(), Message: "it can't be decoded, and the quarantine file does not have its bytes"})
+		}
+	case newest != nil && newest.State == ledger.RolledBack:
+		count.Returned++
+	case newest != nil && !newest.HadRecord(r.Path):
+		count.Late++
+		v.verdict.Late = append(v.verdict.Late, r.Path)
+	default:
+		count.Missed++
+		v.differ(Difference{Kind: Missed, Path: r.Path, Record: r.Path, Queue: r.Queue.Hold(), Message: "it was not migrated"})
+	}
+}
+
+// vanished looks at the jobs whose records are not in the source any more.
+func (v *verifier) vanished(ctx context.Context) error {
+	compare := v.newComparison(ctx)
+	defer compare.stop()
+	for e := range v.t.Ledger.All() {
+		if v.src.Has(e.Record) {
+			continue
+		}
+		it := item{entry: e, run: &v.t.Ledger.Runs[e.Run], queue: holdOf(e.Job), moved: Vanished}
+		if err := compare.add(it); err != nil {
+			return err
+		}
+	}
+	return compare.finish()
+}
+
+// holdOf is the hold on the queue of a job or request.
+func holdOf(job string) newqueue.QueueHold {
+	switch {
+	case strings.HasPrefix(job, newqueue.AccessQueuePath(newqueue.AccessSmall)+"/"):
+		return newqueue.HoldAccessSmall
+	case strings.HasPrefix(job, newqueue.AccessQueuePath(newqueue.AccessLarge)+"/"):
+		return newqueue.HoldAccessLarge
+	}
+	return newqueue.HoldIngest
+}
+
+// moved names a record that changed or vanished after it was migrated. state is the state
+// of its job. If the job can still run, the record could run twice: a legacy worker is at
+// it. After the release, a record that vanished is only named, because then somebody may
+// clear the legacy queue.
+func (v *verifier) moved(it item, state string) {
+	word := map[Kind]string{Changed: "it has changed", Vanished: "it is not in the source any more"}[it.moved]
+	over := state == string(newqueue.JobCompleted) || state == string(newqueue.JobDeleted)
+	if over || it.moved == Vanished && v.t.Released(it.run, it.queue) {
+		if it.moved == Changed {
+			v.notice(it, fmt.Sprintf("%s since it was migrated; its job is %s", word, state))
+		}
+		return
+	}
+	v.differ(Difference{Kind: it.moved, Path: it.entry.Record, Record: it.entry.Record, Queue: it.queue,
+		Message: fmt.Sprintf("%s since it became %s, which is %s: a legacy worker works on it, and it could run twice", word, it.entry.Job, state)})
+}
+
+func (v *verifier) notice(it item, what string) {
+	v.verdict.Notices = append(v.verdict.Notices, Item{it.entry.Record, it.entry.Job, what})
+}
+
+// gone accounts for a job that was removed.
+func (v *verifier) gone(it item) {
+	what := "it was removed: finished and cleaned up, or deleted"
+	if it.moved != Vanished {
+		v.verdict.Records.Gone++
+		v.verdict.Gone = append(v.verdict.Gone, Item{it.entry.Record, it.entry.Job, what})
+	}
+	if it.moved == Changed {
+		v.notice(it, "it has changed since it was migrated, and its job was removed")
+	}
+	if v.isExact(it.run, it.queue) {
+		v.differ(Difference{Kind: ActedOn, Path: it.entry.Job, Record: it.entry.Record, Queue: it.queue, Message: what})
+	}
+}
+
+// there accounts for a job that is there.
+func (v *verifier) there(it item, state string) {
+	v.verdict.States[state]++
+	if it.moved != Vanished {
+		v.verdict.Records.Migrated++
+	}
+	if it.moved != "" {
+		v.moved(it, state)
+	}
+}
+
+// checkOrder compares the order of two jobs of one lane: those that the same legacy
+// consumer would have taken, with the same priority. The new queue hands jobs of one
+// priority out by their ids. Records come in the order of the old queue.
+func (v *verifier) checkOrder(it item) {
+	key := it.record.Legacy.Key
+	lane := fmt.Sprintf("%s %s %d %t %s", it.run.ID, it.record.Queue, key.Priority, key.HighPriority, key.Worker)
+	if last := v.lanes[lane]; last >= it.entry.Job {
+		v.differ(Difference{Kind: OutOfOrder, Path: it.entry.Job, Record: it.entry.Record, Queue: it.queue,
+			Message: fmt.Sprintf("it comes before %s, although its record comes later", last)})
+	}
+	v.lanes[lane] = it.entry.Job
+}

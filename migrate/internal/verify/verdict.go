@@ -1,0 +1,142 @@
+// Package verify compares a target with its source. It derives again from the source what
+// should exist, and never reads a plan. It takes from the target only the operator's
+// choices and which record became which job, as the runs' records and the ledger say.
+//
+// What is compared depends on the state of the job's run (docs/life.md, "States"): the jobs
+// of a done run exactly, those of a released queue only for what the layout allows.
+//
+//	verify.go    the parts of a verification, in order
+//	records.go   what became of each legacy record
+//	exact.go     a job against what its record should have become
+//	account.go   a job against what the layout allows
+//	batches.go   the batches
+//	entries.go   entries that are in the wrong place
+package verify
+
+import (
+	"fmt"
+	"slices"
+
+	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/rules"
+	"mrtq/newqueue"
+)
+
+// Kind is how a target differs from what the source says it should be.
+type Kind string
+
+// Damage. A worker, a service or an administrator who follows the documents causes none.
+const (
+	Missing     Kind = "missing"      // a znode is not there
+	Extra       Kind = "extra"        // there is a znode that nobody needs
+	Layout      Kind = "layout"       // it violates a rule of the layout
+	OtherACL    Kind = "other-acl"    // it has another ACL than its run gives
+	NotLossless Kind = "not-lossless" // a property of the record can't be read back
+	OutOfOrder  Kind = "out-of-order" // the new queue hands it out in another order than the old one
+	NotKept     Kind = "not-kept"     // it is undecodable, and no quarantine file has its bytes
+)
+
+// ActedOn is a job, request or batch of a done run that differs from what the run made,
+// but obeys the layout, or was removed.
+const ActedOn Kind = "acted-on"
+
+// Legacy records that moved since they were migrated.
+const (
+	Changed  Kind = "changed"  // its job can still run, and so could it
+	Vanished Kind = "vanished" // the same
+	Missed   Kind = "missed"   // it was not migrated, although later ones were
+)
+
+// The run is not what is to be verified.
+const (
+	Unfinished Kind = "unfinished"
+	Restored   Kind = "restored" // from a backup
+)
+
+// IsDamage reports whether the kind is damage.
+func (k Kind) IsDamage() bool {
+	return slices.Contains([]Kind{Missing, Extra, Layout, OtherACL, NotLossless, OutOfOrder, NotKept}, k)
+}
+
+// Difference is one way in which the target is not what it should be.
+type Difference struct {
+	Kind    Kind   `json:"kind"`
+	Path    string `json:"path"`
+	Record  string `json:"record,omitempty"` // of the job, if it is a job's
+	Message string `json:"message"`
+	// Queue is the hold that covers it; "" if it is about no queue.
+	Queue newqueue.QueueHold `json:"queue,omitempty"`
+}
+
+// String returns path, kind and message on one line.
+func (d Difference) String() string { return fmt.Sprintf("%s: %s: %s", d.Path, d.Kind, d.Message) }
+
+// Verdict is the outcome of a verification.
+type Verdict struct {
+	Differences []Difference `json:"differences"`
+	// Records counts the legacy records by what became of them. Every record counts once.
+	Records Accounted `json:"records"`
+	// States counts the migrated jobs and access requests by the state that they are in.
+	States map[string]int `json:"states"`
+	Nodes  int            `json:"nodes"` // znodes that were compared
+	ACLs   int            `json:"acls"`  // znodes whose ACL was compared too
+	// Unrelated counts jobs, requests and batches that no run created.
+	Unrelated int `json:"unrelated"`
+	// Late lists records that were added since the last migration. Gone lists migrated
+	// records whose jobs were removed, and Notices other migrated records that changed or
+	// vanished, but can't run twice.
+	Late    []string `json:"late"`
+	Gone    []Item   `json:"gone"`
+	Notices []Item   `json:"notices"`
+	// Run is the newest run and State its state; both are "" if there is no run. Released
+	// are the queues that count as released.
+	Run      string               `json:"run"`
+	State    ledger.RunState      `json:"state"`
+	Source   string               `json:"source"` // that the run took its records from, as it was given then
+	Choices  rules.Choices        `json:"choices"`
+	Released []newqueue.QueueHold `json:"released"`
+}
+
+// Item is a record and what it became.
+type Item struct {
+	Record string `json:"record"`
+	Job    string `json:"job"`
+	What   string `json:"what"`
+}
+
+// Accounted counts the records by what became of them.
+type Accounted struct {
+	Total       int `json:"total"`
+	Migrated    int `json:"migrated"` // and the job is there
+	Gone        int `json:"gone"`     // migrated, and the job was removed
+	Skipped     int `json:"skipped"`
+	Quarantined int `json:"quarantined"`
+	Late        int `json:"late"`
+	Missed      int `json:"missed"`
+	Returned    int `json:"returned"` // by a rollback to the legacy queue
+}
+
+// OK reports whether the target is what it should be.
+func (v *Verdict) OK() bool { return len(v.Differences) == 0 }
+
+// Count returns how many differences have a kind.
+func (v *Verdict) Count(k Kind) int {
+	n := 0
+	for _, d := range v.Differences {
+		if d.Kind == k {
+			n++
+		}
+	}
+	return n
+}
+
+// Damaged returns how many differences are damage.
+func (v *Verdict) Damaged() int {
+	n := 0
+	for _, d := range v.Differences {
+		if d.Kind.IsDamage() {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,202 @@
+package verify
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"hash/maphash"
+	"slices"
+
+	"mrtq/internal/znode"
+	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/rules"
+	"mrtq/migrate/internal/source"
+	"mrtq/migrate/internal/target"
+	"mrtq/newqueue"
+)
+
+// Options are the options of a verification.
+type Options struct {
+	// Quarantined reports whether the bytes of an undecodable record are kept. nil means
+	// that nobody knows.
+	Quarantined func(rules.Record) bool
+	// AllACLs compares the ACL of every znode, not only of a sample.
+	AllACLs bool
+	// Progress, if not nil, is called with how many jobs and requests were looked at.
+	Progress func(done, total int)
+}
+
+// verifier is what a verification knows about the whole target.
+type verifier struct {
+	src     *source.Source
+	t       *target.Target
+	names   *target.Names
+	opt     Options
+	dialect newqueue.Dialect
+	verdict *Verdict
+	sample  sample
+	// expected counts the entries of the runs' jobs that are there, by their parent.
+	expected map[string]int
+	batches  map[string]*batch // of runs, by bid
+	lanes    map[string]string // the last job of each lane: see [verifier.checkOrder]
+	done     int               // jobs and requests that were looked at
+}
+
+// Verify compares a target with its source. t and names are the target as it was read. An
+// error comes from reading.
+func Verify(ctx context.Context, src *source.Source, t *target.Target, names *target.Names, opt Options) (*Verdict, error) {
+	v := newVerifier(src, t, names, opt)
+	v.aboutRuns()
+	for _, step := range []func(context.Context) error{
+		v.records,  // every legacy record, and the job that it became
+		v.vanished, // jobs whose records are not in the source any more
+		v.checkBatches,
+		v.checkEntries, // after all jobs and batches are known
+		v.checkOwnACLs,
+	} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	v.countUnrelated()
+	slices.SortFunc(v.verdict.Differences, func(a, b Difference) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Message, b.Message))
+	})
+	return v.verdict, nil
+}
+
+func newVerifier(src *source.Source, t *target.Target, names *target.Names, opt Options) *verifier {
+	v := &verifier{
+		src: src, t: t, names: names, opt: opt, dialect: newqueue.Design,
+		verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}, Late: []string{}, Gone: []Item{}, Notices: []Item{}, Released: []newqueue.QueueHold{}, Choices: rules.DefaultChoices()},
+		sample:  sample{all: opt.AllACLs, seed: maphash.MakeSeed(), every: uint64(max(t.Ledger.Len()*nodesEachJob/aclSample, 1))},
+
+		expected: map[string]int{}, batches: map[string]*batch{}, lanes: map[string]string{},
+	}
+	for b := range t.Ledger.Batches() {
+		v.batches[b.ID] = newBatch(b, &t.Ledger.Runs[b.Run])
+	}
+	if run := t.Ledger.Newest(); run != nil {
+		v.dialect = run.Dialect
+		v.verdict.Run, v.verdict.State, v.verdict.Source, v.verdict.Choices = run.ID, run.State, run.Source, run.Choices
+	}
+	return v
+}
+
+func (v *verifier) differ(d Difference) { v.verdict.Differences = append(v.verdict.Differences, d) }
+
+// aboutRuns says what the runs' own records show.
+func (v *verifier) aboutRuns() {
+	for i := range v.t.Ledger.Runs {
+		run := &v.t.Ledger.Runs[i]
+		path := ledger.RunPath(run.ID)
+		if run.Unfinished() {
+			v.differ(Difference{Kind: Unfinished, Path: path, Message: fmt.Sprintf("it is %s: finish the migration or the rollback first", run.State)})
+		}
+		if run.WasRestored() {
+			v.differ(Difference{Kind: Restored, Path: path, Message: "it was restored from a backup: a job that was finished after the backup was made would run again"})
+		}
+		if run.State != ledger.Done {
+			continue
+		}
+		for _, q := range newqueue.QueueHolds {
+			if v.t.Released(run, q) && !slices.Contains(v.verdict.Released, q) {
+				v.verdict.Released = append(v.verdict.Released, q)
+			}
+		}
+	}
+}
+
+// isExact reports whether the jobs of a run in a queue are compared exactly.
+func (v *verifier) isExact(run *ledger.Run, q newqueue.QueueHold) bool {
+	return (run.State == ledger.Done || run.State == ledger.Running) && !v.t.Released(run, q)
+}
+
+// aclSample is about how many ACLs a sample has. That is enough to notice that a whole
+// queue or folder was given another ACL. nodesEachJob is about how many znodes a job has.
+const (
+	aclSample    = 200
+	nodesEachJob = 11
+)
+
+// sample chooses the znodes whose ACLs are read. Each costs a request.
+type sample struct {
+	all   bool
+	seed  maphash.Seed
+	every uint64 // one znode in this many
+}
+
+func (s sample) has(path string) bool {
+	return s.all || maphash.String(s.seed, path)%s.every == 0
+}
+
+// checkACL compares the ACL of a znode, if it was read.
+func (v *verifier) checkACL(n *znode.Node, run *ledger.Run, about Difference) {
+	if n.ACL == nil {
+		return
+	}
+	v.verdict.ACLs++
+	if !sameACL(n.ACL, run.ACL) {
+		about.Kind, about.Path, about.Message = OtherACL, n.Path, fmt.Sprintf("its ACL is %s, and %s gives %s", aclText(n.ACL), run.ID, aclText(run.ACL))
+		v.differ(about)
+	}
+}
+
+func sameACL(got, want []znode.ACL) bool {
+	if len(want) == 0 {
+		return znode.IsOpenACL(got)
+	}
+	return slices.Equal(got, want)
+}
+
+func aclText(acl []znode.ACL) string {
+	if len(acl) == 0 {
+		acl = znode.OpenACL()
+	}
+	text := ""
+	for i, a := range acl {
+		if i > 0 {
+			text += ","
+		}
+		text += a.Public()
+	}
+	return text
+}
+
+// checkOwnACLs compares the ACLs of the runs' records and of the holds.
+func (v *verifier) checkOwnACLs(ctx context.Context) error {
+	for i := range v.t.Ledger.Runs {
+		run := &v.t.Ledger.Runs[i]
+		acl, err := v.t.Reader.ACL(ctx, ledger.RunPath(run.ID))
+		if err != nil {
+			return err
+		}
+		v.checkACL(&znode.Node{Path: ledger.RunPath(run.ID), ACL: acl}, run, Difference{})
+	}
+	return nil
+}
+
+// countUnrelated counts what no run created.
+func (v *verifier) countUnrelated() {
+	ours := map[string]int{}
+	for e := range v.t.Ledger.All() {
+		if v.names.Has(e.Job) {
+			ours[znode.Parent(e.Job)]++
+		}
+	}
+	for bid := range v.batches {
+		if v.names.Has(newqueue.BatchPath(bid)) {
+			ours[newqueue.BatchesPath]++
+		}
+	}
+	for parent := range target.Numbered {
+		v.verdict.Unrelated += max(0, v.names.Count(parent)-ours[parent])
+	}
+}
+
+func (v *verifier) progress(n int) {
+	v.done += n
+	if v.opt.Progress != nil {
+		v.opt.Progress(v.done, v.t.Ledger.Len())
+	}
+}
