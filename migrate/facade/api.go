@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
 	"mrtq/migrate/internal/apply"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/plan"
@@ -16,20 +17,22 @@ import (
 
 // Types that the functions of this package take and return.
 type (
-	Reader  = zkconn.Reader
-	Writer  = zkconn.Writer
-	Source  = source.Source
-	Record  = rules.Record
-	Queues  = rules.Queues
-	Choices = rules.Choices
-	Options = plan.Options
-	Plan    = plan.Plan
-	Limits  = apply.Limits
-	Counts  = ledger.Counts
+	Reader   = zkconn.Reader
+	Writer   = zkconn.Writer
+	Source   = source.Source
+	Record   = rules.Record
+	Queues   = rules.Queues
+	Choices  = rules.Choices
+	Options  = plan.Options
+	Plan     = plan.Plan
+	Limits   = apply.Limits
+	Counts   = ledger.Counts
 	Run      = ledger.Run
 	RunState = ledger.RunState
 	Verdict  = verify.Verdict
 	UndoItem = rollback.Item
+	NoQueue  = target.NoQueue
+	ACL      = znode.ACL
 )
 
 // Errors.

@@ -98,6 +98,6 @@ func TestSmoke(t *testing.T) {
 
 type quiet struct{ t *testing.T }
 
-func (q quiet) Cleanup(f func())              { q.t.Cleanup(f) }
+func (q quiet) Cleanup(f func())             { q.t.Cleanup(f) }
 func (q quiet) Fatalf(f string, args ...any) { q.t.Fatalf(f, args...) }
 func (q quiet) Logf(f string, args ...any)   {}

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
@@ -143,7 +142,7 @@ func (b *Builder) Add(f source.Fetched) {
 		return
 	}
 	r := f.Record
-	line := Record{Path: r.Path, Queue: r.Queue, Hash: hashOf(r)}
+	line := Record{Path: r.Path, Queue: r.Queue, Hash: ledger.HashOf(r.SHA256())}
 	if r.Err == nil {
 		line.Status = r.Legacy.Header.Status.String()
 	}
@@ -162,13 +161,6 @@ func (b *Builder) Add(f source.Fetched) {
 			Next: "leave it out of the records to migrate again"})
 	}
 	b.plan.Records = append(b.plan.Records, line)
-}
-
-func hashOf(r rules.Record) ledger.Hash {
-	if r.Err == nil {
-		return ledger.HashOf(r.Legacy.SHA256)
-	}
-	return ledger.HashOf(sha256.Sum256(r.Data))
 }
 
 // decide plans a record that was not migrated before.

@@ -72,7 +72,7 @@ type written struct {
 
 // piece makes the piece of one record.
 func (m *maker) piece(f source.Fetched, line *Record) (apply.Piece, error) {
-	if !f.There || hashOf(f.Record) != line.Hash {
+	if !f.There || ledger.HashOf(f.SHA256()) != line.Hash {
 		return apply.Piece{}, fmt.Errorf("%w: %s", ErrSourceChanged, line.Path)
 	}
 	d := rules.Decide(f.Record, m.plan.Choices)
@@ -175,7 +175,7 @@ func (m *maker) closingNodes(b *Batch, w *written) []rules.Node {
 }
 
 func lineOf(job rules.Job) ledger.Line {
-	return ledger.Line{Kind: ledger.JobCreated, Record: job.Record.Path, Job: job.Root(), Batch: job.Batch, Hash: hashOf(job.Record)}
+	return ledger.Line{Kind: ledger.JobCreated, Record: job.Record.Path, Job: job.Root(), Batch: job.Batch, Hash: ledger.HashOf(job.Record.SHA256())}
 }
 
 // creates are the operations that create nodes.

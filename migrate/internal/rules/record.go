@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 
@@ -109,4 +110,12 @@ const Unreadable legacy.Kind = "unreadable"
 func text(p legacy.Payload, property string) string {
 	s, _ := p.Text(property)
 	return s
+}
+
+// SHA256 is the digest of the record's bytes.
+func (r Record) SHA256() [sha256.Size]byte {
+	if r.Err == nil {
+		return r.Legacy.SHA256
+	}
+	return sha256.Sum256(r.Data)
 }

@@ -1,0 +1,235 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mrtq/internal/znode"
+	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/target"
+	"mrtq/newqueue"
+)
+
+// Item is one legacy record and its job or access request.
+type Item struct {
+	Path   string  // of the record; "" for a job that no migration created
+	Record *Record // as the source has it; nil if it has none
+	// Run migrated the record; "" if no run did. Changed reports whether the record has
+	// changed since.
+	Run     string
+	Changed bool
+	Job     string       // path of the job or request; "" if there was none
+	Nodes   []znode.Node // of the job or request and its entries; none if it was removed
+	State   string       // of the job or request
+}
+
+// Errors of [Find].
+var (
+	// ErrNoItem says that neither side has what was asked for.
+	ErrNoItem = errors.New("neither the source nor the target has it")
+	// ErrManyItems says that several records have the id that was given.
+	ErrManyItems = errors.New("several have this id; give the path of one")
+)
+
+// idProperties are the properties of a record by which it can be found.
+var idProperties = []string{"jobID", "batchID", "objectID", "localID", "manifestURL", "token"}
+
+// Find finds a record by its path, its name or an id in it (jobID, batchID, objectID and
+// others), or a job or request by its path or id. The error wraps [ErrNoItem],
+// [ErrManyItems] or [ErrDamaged], or comes from reading.
+func Find(ctx context.Context, src *Source, at *Reader, name string) (*Item, error) {
+	t, err := target.Read(ctx, at)
+	if err == nil {
+		err = t.Damage
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := finder{src: src, t: t, item: &Item{}}
+	if err := f.find(ctx, name); err != nil {
+		return nil, err
+	}
+	if f.item.Record == nil && f.item.Run == "" && len(f.item.Nodes) == 0 {
+		return nil, fmt.Errorf("%s: %w", name, ErrNoItem)
+	}
+	return f.item, nil
+}
+
+type finder struct {
+	src  *Source
+	t    *target.Target
+	item *Item
+}
+
+func (f *finder) find(ctx context.Context, name string) (err error) {
+	f.item.Path, f.item.Job, err = f.locate(ctx, name)
+	if err != nil {
+		return err
+	}
+	f.lookUp()
+	if f.item.Job != "" {
+		if err := f.readJob(ctx); err != nil {
+			return err
+		}
+	}
+	if f.item.Path == "" || f.src.Kind(f.item.Path) == "" {
+		return nil
+	}
+	record, err := f.src.FetchOne(ctx, f.item.Path)
+	if err != nil || !record.There {
+		return err
+	}
+	f.item.Record = &record.Record
+	if e := f.t.Ledger.Find(f.item.Path); e != nil {
+		f.item.Changed = ledger.HashOf(record.SHA256()) != e.Hash
+	}
+	return nil
+}
+
+// locate finds the record, or else the job, that a name means.
+func (f *finder) locate(ctx context.Context, name string) (record, job string, err error) {
+	if strings.HasPrefix(name, "/") {
+		if znode.ValidatePath(name) != nil || name == "/" {
+			return "", "", fmt.Errorf("%s: %w", name, ErrNoItem)
+		}
+		if f.src.Kind(name) != "" {
+			return name, "", nil
+		}
+		return "", itemAt(name), nil
+	}
+	if _, ok := newqueue.ParseSequenceID(newqueue.JobPrefix, name); ok {
+		return "", newqueue.JobPath(name), nil
+	}
+	if _, ok := newqueue.ParseSequenceID(newqueue.AccessPrefix, name); ok {
+		return f.locateRequest(ctx, name)
+	}
+	for _, n := range f.src.Nodes {
+		if path := znode.Join(n.Path, name); znode.ValidatePath(path) == nil && f.src.Has(path) {
+			return path, "", nil
+		}
+	}
+	record, err = f.search(ctx, name)
+	return record, "", err
+}
+
+// itemAt is the job or request that a znode belongs to.
+func itemAt(path string) string {
+	for at := path; at != "/"; at = znode.Parent(at) {
+		if parent := znode.Parent(at); parent == newqueue.JobsPath || znode.Parent(parent) == newqueue.AccessPath {
+			return at
+		}
+	}
+	return path
+}
+
+// locateRequest finds the access queue of a request.
+func (f *finder) locateRequest(ctx context.Context, qid string) (record, job string, err error) {
+	var paths []string
+	for _, q := range newqueue.AccessQueues {
+		paths = append(paths, newqueue.AccessRequestPath(q, qid))
+	}
+	nodes, err := f.t.Reader.GetAll(ctx, paths, nil)
+	switch {
+	case err != nil:
+		return "", "", err
+	case len(nodes) > 1:
+		return "", "", fmt.Errorf("%s: %w: %s", qid, ErrManyItems, strings.Join(paths, ", "))
+	case len(nodes) == 1:
+		return "", nodes[0].Path, nil
+	}
+	for e := range f.t.Ledger.All() {
+		if slices.Contains(paths, e.Job) {
+			return e.Record, e.Job, nil
+		}
+	}
+	return "", "", fmt.Errorf("%s: %w", qid, ErrNoItem)
+}
+
+// search reads all records, and returns the one that has the id.
+func (f *finder) search(ctx context.Context, id string) (string, error) {
+	var found []string
+	for r, err := range f.src.Records(ctx) {
+		if err != nil {
+			return "", err
+		}
+		if r.Err == nil && slices.ContainsFunc(idProperties, func(p string) bool {
+			text, _ := r.Legacy.Payload.Text(p)
+			return text == id || p == "localID" && slices.Contains(strings.Split(text, ";"), id)
+		}) {
+			found = append(found, r.Path)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", fmt.Errorf("%s: %w", id, ErrNoItem)
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("%s: %w: %s", id, ErrManyItems, strings.Join(found[:min(len(found), 10)], ", "))
+}
+
+// lookUp finds in the ledger what belongs together.
+func (f *finder) lookUp() {
+	if f.item.Path != "" {
+		if e := f.t.Ledger.Find(f.item.Path); e != nil {
+			f.item.Job, f.item.Run = e.Job, f.t.Ledger.Runs[e.Run].ID
+		}
+		return
+	}
+	for e := range f.t.Ledger.All() {
+		if e.Job == f.item.Job {
+			f.item.Path, f.item.Run = e.Record, f.t.Ledger.Runs[e.Run].ID
+		}
+	}
+}
+
+// readJob reads the job with its entries.
+func (f *finder) readJob(ctx context.Context) error {
+	for sub, err := range f.t.Reader.MarkUnreadable().Subtrees(ctx, slices.Values([]string{f.item.Job})) {
+		if err != nil {
+			return err
+		}
+		f.item.Nodes = sub.Nodes
+	}
+	if len(f.item.Nodes) == 0 {
+		return nil
+	}
+	var bid string
+	for _, n := range f.item.Nodes {
+		switch n.Path {
+		case f.item.Job + "/status":
+			f.item.State = stateIn(n.Data)
+		case f.item.Job + "/bid":
+			bid = string(n.Data)
+		}
+	}
+	return f.readEntries(ctx, bid)
+}
+
+// readEntries reads the entries of a job, wherever they are.
+func (f *finder) readEntries(ctx context.Context, bid string) error {
+	jid := znode.Name(f.item.Job)
+	if znode.Parent(f.item.Job) != newqueue.JobsPath {
+		return nil
+	}
+	var paths []string
+	if _, ok := newqueue.ParseSequenceID(newqueue.BatchPrefix, bid); ok {
+		for _, folder := range newqueue.BatchFolders {
+			paths = append(paths, newqueue.BatchEntryPath(bid, folder, jid))
+		}
+	}
+	for _, d := range newqueue.Dialects {
+		for _, state := range d.JobStates() {
+			for priority := range 100 {
+				paths = append(paths, newqueue.JobEntryPath(state, priority, jid))
+			}
+		}
+	}
+	slices.Sort(paths)
+	nodes, err := f.t.Reader.GetAll(ctx, slices.Compact(paths), nil)
+	f.item.Nodes = append(f.item.Nodes, nodes...)
+	return err
+}

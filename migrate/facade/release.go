@@ -1,0 +1,242 @@
+package migrate
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+	"mrtq/migrate/internal/apply"
+	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/target"
+	"mrtq/migrate/internal/verify"
+	"mrtq/newqueue"
+)
+
+// Errors of a release. Nothing was released.
+var (
+	// ErrUnfinished says that a run, or a rollback, is not finished: workers would see only
+	// half of the queue.
+	ErrUnfinished = errors.New("a run is not finished")
+	// ErrNotVerified says that the target is not what the source says it should be.
+	ErrNotVerified = errors.New("the target does not match the source")
+	// ErrActedOn says that more jobs or batches were acted on than the operator accepts.
+	ErrActedOn = errors.New("jobs or batches were acted on since they were migrated")
+	// ErrHoldsChanged says that holds or runs have changed since they were read.
+	ErrHoldsChanged = errors.New("the holds or the runs changed meanwhile")
+)
+
+// ReleaseOptions are the options of a release.
+type ReleaseOptions struct {
+	VerifyOptions
+	Queues      []newqueue.QueueHold // to release; none means all
+	Collections []string             // to release, instead of queues
+	// Others also lifts the holds of people and other clients.
+	Others bool
+	// ActedOn is how many jobs and batches may have been acted on.
+	ActedOn int
+	// Unverified releases without verifying.
+	Unverified bool
+	// Restored says that the operator knows that the target was restored from a backup.
+	Restored bool
+	Now      func() time.Time // nil: time.Now
+}
+
+// Released is what a release did.
+type Released struct {
+	Lifted []string     `json:"lifted"` // the holds that are gone
+	Left   []HoldStatus `json:"left"`   // the holds that are still there
+	// Verdict is that of the verification; nil without one.
+	Verdict *Verdict `json:"verdict"`
+}
+
+// Release verifies the target, and lifts the holds that runs have set. A hold that has
+// other owners stays, unless opt.Others is set. src may be nil if opt.Unverified is set, or
+// if no run was ever made.
+//
+// The error wraps [ErrUnfinished], [ErrNotVerified], [ErrActedOn], [ErrRestored],
+// [ErrDamaged] or [ErrHoldsChanged], or comes from reading; then nothing was released. The
+// result is not nil if the target was verified, and has the verdict.
+func Release(ctx context.Context, src *Source, w *Writer, opt ReleaseOptions) (*Released, error) {
+	if err := w.Sync(ctx); err != nil {
+		return nil, cancelled(err)
+	}
+	t, err := target.Read(ctx, &w.Reader)
+	if err != nil {
+		return nil, cancelled(&TargetError{err})
+	}
+	if err := checkReleasable(t, opt); err != nil {
+		return nil, err
+	}
+	res := &Released{Lifted: []string{}, Left: []HoldStatus{}}
+	if !opt.Unverified && len(opt.Collections) == 0 && len(t.Ledger.Runs) > 0 {
+		if res.Verdict, err = verifyTarget(ctx, src, t, opt.VerifyOptions); err != nil {
+			return nil, cancelled(err)
+		}
+		if err := accept(res.Verdict, opt); err != nil {
+			return res, err
+		}
+	}
+	r := release{w: w, t: t, opt: opt, nonce: rand.Text()}
+	if err := r.lift(ctx, res); err != nil {
+		return res, err
+	}
+	return res, nil
+}
+
+// checkReleasable refuses a release that no verification could allow.
+func checkReleasable(t *target.Target, opt ReleaseOptions) error {
+	if len(opt.Collections) > 0 {
+		return nil
+	}
+	if t.Damage != nil && !opt.Unverified {
+		return t.Damage
+	}
+	for _, run := range t.Ledger.Runs {
+		if run.Unfinished() {
+			return fmt.Errorf("%w: %s is %s", ErrUnfinished, run.ID, run.State)
+		}
+	}
+	if t.Restored() && !opt.Restored && !opt.Unverified {
+		return fmt.Errorf("%w: a job that was finished after the backup was made would run again", ErrRestored)
+	}
+	return nil
+}
+
+// accept decides by a verdict whether the queues may be released.
+func accept(v *Verdict, opt ReleaseOptions) error {
+	acted := 0
+	for _, d := range v.Differences {
+		switch {
+		case d.Queue != "" && len(opt.Queues) > 0 && !slices.Contains(opt.Queues, d.Queue):
+		case d.Kind == verify.ActedOn:
+			acted++
+		case d.Kind == verify.Restored && opt.Restored:
+		default:
+			return fmt.Errorf("%w: %s", ErrNotVerified, d)
+		}
+	}
+	if acted > opt.ActedOn {
+		return fmt.Errorf("%w: %d, and %d are accepted", ErrActedOn, acted, opt.ActedOn)
+	}
+	return nil
+}
+
+// release is the transaction of one release.
+type release struct {
+	w     *Writer
+	t     *target.Target
+	opt   ReleaseOptions
+	nonce string
+}
+
+// lift lifts the holds in one transaction. It succeeds only if the runs and the holds are
+// as they were read, because the target was verified then.
+func (r *release) lift(ctx context.Context, res *Released) error {
+	runs := make([]string, len(r.t.Ledger.Runs))
+	for i, run := range r.t.Ledger.Runs {
+		runs[i] = run.ID
+	}
+	var ops []znode.Op
+	var queues []newqueue.QueueHold
+	for _, h := range r.t.Holds {
+		left := h.Owners.Without(runs...)
+		if r.opt.Others || h.Collection != "" {
+			left = nil
+		}
+		if !r.wants(h) || len(left) == len(h.Owners) {
+			res.Left = append(res.Left, holdStatus(h))
+			continue
+		}
+		if h.Queue != "" {
+			queues = append(queues, h.Queue)
+		}
+		if len(left) > 0 {
+			ops = append(ops, znode.Set(h.Path, ledger.EncodeOwners(left), h.Stat.Version))
+			h.Owners = left
+			res.Left = append(res.Left, holdStatus(h))
+			continue
+		}
+		ops = append(ops, znode.Delete(h.Path, h.Stat.Version))
+		res.Lifted = append(res.Lifted, h.Path)
+	}
+	if len(ops) == 0 {
+		return nil
+	}
+	ops = append(ops, r.records(queues, res.Verdict)...)
+	err := r.commit(ctx, ops)
+	if err != nil {
+		res.Lifted = []string{}
+	}
+	return err
+}
+
+// wants reports whether the release is about a hold.
+func (r *release) wants(h target.Hold) bool {
+	switch {
+	case h.Collection != "":
+		return slices.Contains(r.opt.Collections, h.Collection)
+	case len(r.opt.Collections) > 0:
+		return false
+	}
+	return len(r.opt.Queues) == 0 || slices.Contains(r.opt.Queues, h.Queue)
+}
+
+// records are the operations that note the release in the runs' records.
+func (r *release) records(queues []newqueue.QueueHold, v *Verdict) (ops []znode.Op) {
+	if r.t.Damage != nil || len(queues) == 0 {
+		return nil
+	}
+	by := ledger.Release{At: now(r.opt.Now), By: apply.OwnerName(now(r.opt.Now)), Queues: queues, Unverified: r.opt.Unverified, Nonce: r.nonce}
+	if v != nil {
+		by.ActedOn = v.Count(verify.ActedOn)
+	}
+	for _, run := range r.t.Ledger.Runs {
+		run.Restored = run.Restored || run.WasRestored()
+		run.Version = run.Stat.Version + 1
+		run.Releases = append(slices.Clone(run.Releases), by)
+		ops = append(ops, znode.Set(ledger.RunPath(run.ID), run.Encode(), run.Stat.Version))
+	}
+	return ops
+}
+
+// commit sends the transaction. If the answer is lost, it looks whether this release is in
+// the record of a run, or whether the holds are gone.
+func (r *release) commit(ctx context.Context, ops []znode.Op) error {
+	for {
+		err := r.w.Multi(ctx, ops)
+		var refused *znode.MultiError
+		switch {
+		case err == nil:
+			return nil
+		case errors.As(err, &refused):
+			return fmt.Errorf("%w: %w", ErrHoldsChanged, err)
+		case !errors.Is(err, zkconn.ErrUnknownOutcome):
+			return cancelled(err)
+		}
+		done, err := r.wasDone(context.WithoutCancel(ctx), ops)
+		if err != nil || done {
+			return err
+		}
+	}
+}
+
+func (r *release) wasDone(ctx context.Context, ops []znode.Op) (bool, error) {
+	if err := r.w.Sync(ctx); err != nil {
+		return false, fmt.Errorf("whether the queues were released is not known; run the same command again: %w", err)
+	}
+	last := ops[len(ops)-1]
+	n, err := r.w.Get(ctx, last.Path)
+	switch {
+	case errors.Is(err, znode.ErrNoNode):
+		return last.Kind == znode.OpDelete, nil
+	case err != nil:
+		return false, fmt.Errorf("whether the queues were released is not known; run the same command again: %w", err)
+	}
+	return last.Kind == znode.OpSet && bytes.Equal(n.Data, last.Data), nil
+}
